@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Declarations of kanecore.h for Cython: `cimport kanecore`, and compile with kanecore.get_include().
+from libc.stdint cimport uint32_t
+
+cdef extern from "kanecore.h" nogil:
+    const uint32_t KC_ABI_VERSION
+
+    ctypedef enum kc_status:
+        KC_OK
+        KC_SINGULAR
+        KC_NONFINITE
+        KC_STEP_SIZE
+        KC_MAX_STEPS
+        KC_STOPPED
+
+    enum:
+        KC_QDOT_IS_U
+        KC_CONSERVATIVE
+
+    ctypedef void kc_kernel(double t, const double *x, const double *r, const double *c, double *work,
+                            double *out) noexcept nogil
+
+    ctypedef struct kc_model:
+        uint32_t abi_version, struct_size
+        uint32_t n_q, n_u, n_p, n_r, n_prepared, n_work
+        uint32_t n_points, n_frames, n_outputs, flags
+        const char *name
+        const char *info
+        const char *const *q_names
+        const char *const *u_names
+        const char *const *p_names
+        const char *const *r_names
+        const char *const *point_names
+        const char *const *frame_names
+        const char *const *output_names
+        const double *p_default
+        const double *r_default
+
+        void (*prepare)(const double *p, double *c) noexcept nogil
+
+        kc_kernel *rhs
+        kc_kernel *udot
+        kc_kernel *qdot
+        kc_kernel *mass_matrix
+        kc_kernel *forcing
+        kc_kernel *outputs
+        kc_kernel *partial_velocities
+        kc_kernel *velocity_remainders
+        kc_kernel *partial_angular_velocities
+        kc_kernel *angular_velocity_remainders
+        kc_kernel *generalized_active_forces
+        kc_kernel *generalized_inertia_forces
+        kc_kernel *inverse_dynamics
+        kc_kernel *kinetic_energy
+        kc_kernel *potential_energy
+        kc_kernel *power

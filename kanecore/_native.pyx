@@ -1,0 +1,1243 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# cython: language_level=3, embedsignature=True
+# distutils: define_macros=NPY_NO_DEPRECATED_API=NPY_2_0_API_VERSION
+"""Compiled models, called through the one C table of kanecore.h.  No mathematics here.
+
+For the C that is written against it (`_integrate.pxi`), all with the GIL held:
+
+====================================  ====================================================================
+``Model.table``                       ``const kc_model *`` of the core library: sizes, names, ``prepare``
+``Model.kernel(k)``                   kernel number ``k`` (``K_RHS``, ...); opens its group first if it must
+``Model.resolve_parameters(p)``       ``Block`` of one parameter set: ``None`` the current one, array, mapping
+``Model.resolve_inputs(r)``           the same of the inputs
+``Model.explain(k, t, x, r, work)``   raises for a result that is not finite (or returns: NaN in, NaN out)
+``Model.n_q, n_u, n_x, n_p, n_r``     ``Py_ssize_t``; likewise ``n_prepared, n_work, n_points, n_frames``
+``Block.values``                      ``const double *``: r, or c, which begins with p
+====================================  ====================================================================
+
+A `Block` never changes, so whoever holds a reference to one may read it without the GIL, whatever other
+threads set meanwhile.  `Model.work` belongs to calls that hold the GIL throughout; all others bring their
+own.  Libraries are never closed.
+"""
+
+import json
+import os
+
+import numpy as np
+
+cimport cython
+cimport numpy as cnp
+from cpython.float cimport PyFloat_AS_DOUBLE, PyFloat_Check
+from cpython.long cimport PyLong_AsDouble, PyLong_CheckExact
+from cpython.mem cimport PyMem_Free, PyMem_Malloc
+from libc.math cimport isfinite, isnan
+from libc.stdint cimport uint32_t, uint64_t, uintptr_t
+from libc.string cimport memcmp, memcpy, memset
+
+from kanecore cimport KC_ABI_VERSION, KC_QDOT_IS_U, KC_SINGULAR, kc_kernel, kc_model
+
+from kanecore.errors import ModelError, SingularError
+
+cdef extern from "kc_loader.h":
+    const kc_model *kc_open_model(const char *path, char *message, size_t size)
+
+cdef extern from "kc_cpu.h":
+    int kc_cpu_level()
+
+cnp.import_array()
+
+ABI_VERSION = KC_ABI_VERSION
+"""Version of the C table that this build of kanecore reads."""
+
+
+def cpu_level():
+    """The x86-64 level of this processor, of those that prebuilt models are compiled for: 4, 3 or 1."""
+    return kc_cpu_level()
+
+
+# ----------------------------------------------------------------------------------------------------------
+# Kernels, in the order of the table
+# ----------------------------------------------------------------------------------------------------------
+
+cdef enum:
+    K_RHS
+    K_UDOT
+    K_QDOT
+    K_MASS_MATRIX
+    K_FORCING
+    K_OUTPUTS
+    K_PARTIAL_VELOCITIES
+    K_VELOCITY_REMAINDERS
+    K_PARTIAL_ANGULAR_VELOCITIES
+    K_ANGULAR_VELOCITY_REMAINDERS
+    K_GENERALIZED_ACTIVE_FORCES
+    K_GENERALIZED_INERTIA_FORCES
+    K_INVERSE_DYNAMICS
+    K_KINETIC_ENERGY
+    K_POTENTIAL_ENERGY
+    K_POWER
+    N_KERNELS
+
+KERNELS = (
+    "rhs",
+    "udot",
+    "qdot",
+    "mass_matrix",
+    "forcing",
+    "outputs",
+    "partial_velocities",
+    "velocity_remainders",
+    "partial_angular_velocities",
+    "angular_velocity_remainders",
+    "generalized_active_forces",
+    "generalized_inertia_forces",
+    "inverse_dynamics",
+    "kinetic_energy",
+    "potential_energy",
+    "power",
+)
+"""Names of all kernels, in the order of the C table."""
+
+cdef void read_kernels(const kc_model *m, kc_kernel **kernels) noexcept nogil:
+    kernels[K_RHS] = m.rhs
+    kernels[K_UDOT] = m.udot
+    kernels[K_QDOT] = m.qdot
+    kernels[K_MASS_MATRIX] = m.mass_matrix
+    kernels[K_FORCING] = m.forcing
+    kernels[K_OUTPUTS] = m.outputs
+    kernels[K_PARTIAL_VELOCITIES] = m.partial_velocities
+    kernels[K_VELOCITY_REMAINDERS] = m.velocity_remainders
+    kernels[K_PARTIAL_ANGULAR_VELOCITIES] = m.partial_angular_velocities
+    kernels[K_ANGULAR_VELOCITY_REMAINDERS] = m.angular_velocity_remainders
+    kernels[K_GENERALIZED_ACTIVE_FORCES] = m.generalized_active_forces
+    kernels[K_GENERALIZED_INERTIA_FORCES] = m.generalized_inertia_forces
+    kernels[K_INVERSE_DYNAMICS] = m.inverse_dynamics
+    kernels[K_KINETIC_ENERGY] = m.kinetic_energy
+    kernels[K_POTENTIAL_ENERGY] = m.potential_energy
+    kernels[K_POWER] = m.power
+
+
+cdef inline bint reads_udot(int k) noexcept nogil:
+    return k == K_GENERALIZED_INERTIA_FORCES or k == K_INVERSE_DYNAMICS or k == K_POWER
+
+
+cdef void empty_kernel(double t, const double *x, const double *r, const double *c, double *work,
+                       double *out) noexcept nogil:
+    """Stands in for a kernel of no elements, such as the outputs of a model without any."""
+    pass
+
+
+# ----------------------------------------------------------------------------------------------------------
+# Doubles and arrays
+# ----------------------------------------------------------------------------------------------------------
+
+cdef inline bint all_finite(const double *values, Py_ssize_t n) noexcept nogil:
+    """Whether no exponent is all ones; in integers, so that the compiler may use vectors for it."""
+    cdef uint64_t bits, carried = 0
+    cdef Py_ssize_t i
+    for i in range(n):
+        memcpy(&bits, values + i, sizeof(bits))
+        carried |= (bits & <uint64_t>0x7FFFFFFFFFFFFFFF) + <uint64_t>0x0010000000000000
+    return (carried >> 63) == 0
+
+
+cdef inline bint is_vector(object a, Py_ssize_t n) noexcept:
+    """Whether ``a`` is a float64 array of shape (n,) that C may read as it is."""
+    return (cnp.PyArray_CheckExact(a) and cnp.PyArray_TYPE(a) == cnp.NPY_DOUBLE and cnp.PyArray_NDIM(a) == 1
+            and cnp.PyArray_DIM(a, 0) == n and cnp.PyArray_ISCARRAY_RO(a))
+
+
+cdef inline double *data(object a) noexcept:
+    return <double *>cnp.PyArray_DATA(a)
+
+
+cdef inline bint overlap(const double *a, Py_ssize_t n_a, const double *b, Py_ssize_t n_b) noexcept nogil:
+    return a < b + n_b and b < a + n_a
+
+
+cdef double *allocate(Py_ssize_t n) except NULL:
+    cdef double *memory = <double *>PyMem_Malloc((n if n > 0 else 1) * sizeof(double))
+    if memory == NULL:
+        raise MemoryError
+    return memory
+
+
+cdef object new_vector(Py_ssize_t n):
+    cdef cnp.npy_intp shape = n
+    return cnp.PyArray_EMPTY(1, &shape, cnp.NPY_DOUBLE, 0)
+
+
+cdef object vector_of(const double *values, Py_ssize_t n):
+    cdef object result = new_vector(n)
+    memcpy(data(result), values, n * sizeof(double))
+    return result
+
+
+cdef object real_array(str name, object value):
+    """``value`` as a float64 array whose last axis is contiguous; a copy only where there is no other way."""
+    try:
+        array = np.asarray(value)
+    except ValueError as error:
+        raise ValueError(f"{name} is not an array of numbers: {error}") from None
+    if array.dtype.kind not in "fiub":
+        raise TypeError(f"{name} must be real numbers, got dtype {array.dtype}"
+                        + ("; convert SymPy numbers with float() first" if array.dtype.kind == "O" else ""))
+    if (array.dtype != np.float64 or not array.dtype.isnative or not array.flags.aligned
+            or (array.ndim > 0 and array.strides[array.ndim - 1] != sizeof(double))):
+        array = np.array(array, dtype=np.float64, order="C", subok=False)
+    return np.asarray(array)
+
+
+cdef object real_vectors(str name, object value, Py_ssize_t n, str meaning):
+    """``value`` as a float64 array of shape (..., n)."""
+    array = real_array(name, value)
+    if array.ndim == 0 or array.shape[array.ndim - 1] != n:
+        raise ValueError(f"{name} has shape {array.shape}, expected (..., {n}): {meaning}")
+    return array
+
+
+# ----------------------------------------------------------------------------------------------------------
+# Names
+# ----------------------------------------------------------------------------------------------------------
+
+def symbol_name(key):
+    """The name under which a model knows ``key``: a string, a symbol, F(t), or a rate of F(t) (``F_d``)."""
+    if isinstance(key, str):
+        return key
+    kind = type(key).__name__
+    if kind == "Derivative":
+        return symbol_name(key.args[0]) + "_" + "d" * int(key.derivative_count)
+    if hasattr(key, "free_symbols"):
+        if getattr(key, "is_Symbol", False):
+            return key.name
+        if getattr(key, "is_Function", False):
+            return key.func.__name__
+    raise KeyError(f"{key!r} is neither a name nor a symbol")
+
+
+cdef object unknown(str what, object name, object names):
+    """The KeyError for a name that is not there, with the ones it may have been meant for."""
+    from difflib import get_close_matches
+
+    near = get_close_matches(str(name), names, n=3)
+    if near:
+        hint = "; did you mean " + " or ".join(repr(other) for other in near) + "?"
+    elif len(names):
+        shown = [repr(other) for other in names[:12]] + (["..."] if len(names) > 12 else [])
+        hint = "; there are " + ", ".join(shown)
+    else:
+        hint = "; there are none"
+    return KeyError(f"no {what} {name!r}{hint}")
+
+
+cdef tuple decoded(const char *const *names, Py_ssize_t n):
+    cdef Py_ssize_t i
+    return tuple([names[i].decode("utf-8") for i in range(n)])
+
+
+# ----------------------------------------------------------------------------------------------------------
+# Values that never change
+# ----------------------------------------------------------------------------------------------------------
+
+@cython.final
+cdef class Block:
+    """The values of all parameters, with the constants prepared from them, or of all inputs; immutable.
+
+    ``values``: c, which begins with p, or r.  ``complete``: every value has been given; only then is c
+    prepared.
+    """
+
+    cdef double *values
+    cdef bint complete
+
+    def __dealloc__(self):
+        PyMem_Free(self.values)
+
+
+cdef Block new_block(const double *given, Py_ssize_t n, Py_ssize_t n_values, const kc_model *table):
+    """``n`` values in room for ``n_values``; with a table they are parameters, and prepared if complete."""
+    cdef Block block = Block.__new__(Block)
+    cdef Py_ssize_t i
+    block.values = allocate(n_values)
+    memcpy(block.values, given, n * sizeof(double))
+    block.complete = True
+    for i in range(n):
+        if isnan(given[i]):
+            block.complete = False
+    if table != NULL and block.complete:
+        table.prepare(given, block.values)
+    return block
+
+
+# ----------------------------------------------------------------------------------------------------------
+# Batches
+# ----------------------------------------------------------------------------------------------------------
+
+cdef struct Batch:
+    Py_ssize_t n_rows, n_x, n_u, n_r, size
+    int n_dims                          # leading axes
+    const cnp.npy_intp *lengths         # of the leading axes
+    cnp.npy_intp *index                 # where we are, one number an axis; zeros to begin with
+    const char *at[5]                   # t, x, udot, r, p of the row
+    bint reads_udot, reads_p            # else at[2], at[4] point nowhere; without p, c holds the parameters
+    const cnp.npy_intp *steps           # (5, n_dims + 1): bytes to the next element of each along each axis
+    void (*prepare)(const double *p, double *c) noexcept nogil
+    double *state                       # [q, u, udot]
+    double *c
+    double *work
+    double *out
+    unsigned char *status               # a row: 0 done, 1 singular, 2 not finite
+    int row                             # the pivot of the first singular row
+
+
+cdef Py_ssize_t run_batch(kc_kernel *f, Batch *b) noexcept nogil:
+    """Calls ``f`` for every row and returns how many failed. The rows' arguments lie anywhere."""
+    cdef Py_ssize_t i, n_failed = 0
+    cdef int axis, operand
+    cdef double t
+    cdef const double *x
+    cdef const double *r
+    cdef const char *prepared = NULL
+    for i in range(b.n_rows):
+        t, x, r = (<const double *>b.at[0])[0], <const double *>b.at[1], <const double *>b.at[3]
+        if b.reads_udot:
+            memcpy(b.state, x, b.n_x * sizeof(double))
+            memcpy(b.state + b.n_x, b.at[2], b.n_u * sizeof(double))
+            x = b.state
+        if b.reads_p and b.at[4] != prepared:
+            b.prepare(<const double *>b.at[4], b.c)
+            prepared = b.at[4]
+
+        b.work[0] = 0.0
+        f(t, x, r, b.c, b.work, b.out)
+        if (not all_finite(b.out, b.size) and isfinite(t) and all_finite(r, b.n_r)
+                and all_finite(x, b.n_x + (b.n_u if b.reads_udot else 0))):
+            if b.work[0] != <double>KC_SINGULAR:
+                b.status[i] = 2
+            else:
+                b.status[i] = 1
+                if b.row < 0:
+                    b.row = <int>b.work[1]
+            n_failed += 1
+        b.out += b.size
+
+        # The next row: the last axis runs fastest.
+        axis = b.n_dims - 1
+        while axis >= 0:
+            b.index[axis] += 1
+            for operand in range(5):
+                b.at[operand] += b.steps[operand * (b.n_dims + 1) + axis]
+            if b.index[axis] < b.lengths[axis]:
+                break
+            for operand in range(5):
+                b.at[operand] -= b.lengths[axis] * b.steps[operand * (b.n_dims + 1) + axis]
+            b.index[axis] = 0
+            axis -= 1
+    return n_failed
+
+
+cdef int check_out(object out, tuple shape, dict arguments) except -1:
+    """Raise unless C may write a result of this shape into ``out``."""
+    if not isinstance(out, np.ndarray):
+        raise TypeError(f"out must be an ndarray, got {type(out).__name__}")
+    if out.dtype != np.float64 or not out.dtype.isnative:
+        raise TypeError(f"out must be of dtype float64, got {out.dtype}")
+    if out.shape != shape:
+        raise ValueError(f"out has shape {out.shape}, expected {shape}")
+    if not (out.flags.c_contiguous and out.flags.aligned):
+        raise ValueError("out must be C-contiguous and aligned")
+    if not out.flags.writeable:
+        raise ValueError("out is read-only")
+    for name, value in arguments.items():
+        if isinstance(value, np.ndarray) and np.may_share_memory(out, value):
+            raise ValueError(f"out may not overlap {name}")
+    return 0
+
+
+# ----------------------------------------------------------------------------------------------------------
+# Tables
+# ----------------------------------------------------------------------------------------------------------
+
+cdef const kc_model *open_table(object path) except NULL:
+    """The table of the library at ``path``, after its version and size have been found right."""
+    cdef char words[1024]
+    cdef const kc_model *m
+    path = os.path.abspath(path)
+    m = kc_open_model(os.fsencode(path), words, sizeof(words))
+    if m == NULL:
+        message = words.decode("utf-8", "replace")
+        raise ImportError(f"cannot open the compiled model {path}: {message}", path=path)
+    if m.abi_version != KC_ABI_VERSION or m.struct_size < sizeof(kc_model):
+        raise ImportError(
+            f"the compiled model {path} has a table of version {m.abi_version} and {m.struct_size} bytes, "
+            f"this kanecore reads version {ABI_VERSION} and {sizeof(kc_model)} bytes: compile the model "
+            "again (`kanecore cache --clear` forgets old ones), or install its wheel for this version of "
+            "kanecore", path=path)
+    return m
+
+
+cdef object table_info(const kc_model *m):
+    return json.loads(m.info.decode("utf-8")) if m.info != NULL else {}
+
+
+cdef int kernel_number(object name) except -1:
+    if name not in KERNELS:
+        raise unknown("kernel", name, KERNELS)
+    return KERNELS.index(name)
+
+
+# ----------------------------------------------------------------------------------------------------------
+# Model
+# ----------------------------------------------------------------------------------------------------------
+
+cdef class Model:
+    """A compiled model: the tables of one or more libraries, and the current parameters and inputs.
+
+    Parameters
+    ----------
+    path : str
+        The library with the core kernels; others are added by `open`.
+
+    Raises
+    ------
+    ImportError
+        The library cannot be opened, or was compiled against another version of kanecore.h.
+
+    Notes
+    -----
+    The tables are immutable and shared; parameters and inputs are immutable blocks that are swapped when
+    they are set, so that a call in one thread never sees half of what another sets.
+    """
+
+    cdef const kc_model *table
+    cdef kc_kernel *kernels[N_KERNELS]      # NULL until the library that holds it is open
+    cdef Block parameter_block, input_block
+    cdef const double *c                    # of the current blocks; NULL while a value is missing
+    cdef const double *r
+    cdef double *work                       # of single calls, with the GIL held
+    cdef double *state                      # of single calls: [q, u, udot]
+    cdef double *scratch                    # of single calls: c, for p= of one call
+    cdef int n_dims[N_KERNELS]
+    cdef cnp.npy_intp dims[N_KERNELS][3]
+    cdef Py_ssize_t size[N_KERNELS]
+
+    cdef readonly Py_ssize_t n_q, n_u, n_x, n_p, n_r, n_prepared, n_work, n_points, n_frames, n_outputs
+    cdef readonly str name
+    cdef readonly tuple coordinate_names, speed_names, parameter_names, input_names, output_names
+    cdef readonly tuple points, frames
+    cdef dict parameter_index, input_index
+    cdef readonly bint qdot_is_u
+
+    def __cinit__(self, *args, **kwargs):
+        self.parameter_block, self.input_block = Block.__new__(Block), Block.__new__(Block)
+
+    def __init__(self, path):
+        cdef const kc_model *m
+        if self.table != NULL:
+            raise TypeError("a model is opened once; make a new one")
+        m = open_table(path)
+        if m.prepare == NULL:
+            raise ImportError(f"{path} holds further kernels of a model; its core library must be opened first",
+                              path=path)
+        self.table = m
+        self.name = m.name.decode("utf-8")
+        self.n_q, self.n_u, self.n_x = m.n_q, m.n_u, m.n_q + m.n_u
+        self.n_p, self.n_r, self.n_prepared, self.n_work = m.n_p, m.n_r, m.n_prepared, max(m.n_work, 2)
+        self.n_points, self.n_frames, self.n_outputs = m.n_points, m.n_frames, m.n_outputs
+        self.qdot_is_u = (m.flags & KC_QDOT_IS_U) != 0
+        self.coordinate_names = decoded(m.q_names, m.n_q)
+        self.speed_names = decoded(m.u_names, m.n_u)
+        self.parameter_names = decoded(m.p_names, m.n_p)
+        self.input_names = decoded(m.r_names, m.n_r)
+        self.points = decoded(m.point_names, m.n_points)
+        self.frames = decoded(m.frame_names, m.n_frames)
+        self.output_names = decoded(m.output_names, m.n_outputs)
+        self.parameter_index = {name: i for i, name in enumerate(self.parameter_names)}
+        self.input_index = {name: i for i, name in enumerate(self.input_names)}
+        self.work = allocate(self.n_work)
+        self.state = allocate(self.n_x + self.n_u)
+        self.scratch = allocate(self.n_prepared)
+        self.shape_results()
+        self.add_kernels(m)
+        self.set_parameters(new_block(m.p_default, self.n_p, self.n_prepared, m))
+        self.set_inputs(new_block(m.r_default, self.n_r, self.n_r, NULL))
+
+    def __dealloc__(self):
+        PyMem_Free(self.work)
+        PyMem_Free(self.state)
+        PyMem_Free(self.scratch)
+
+    cdef const kc_model *opened(self) except NULL:
+        if self.table == NULL:
+            raise TypeError("this model was never opened: its __init__ did not run")
+        return self.table
+
+    cdef int shape_results(self) except -1:
+        cdef int k, axis
+        x, q, u, points, frames = self.n_x, self.n_q, self.n_u, self.n_points, self.n_frames
+        shapes = (
+            (x,), (u,), (q,), (u, u), (u,), (self.n_outputs,),
+            (points, u, 3), (points, 3), (frames, u, 3), (frames, 3),
+            (u,), (u,), (u,), (), (), (),
+        )
+        for k, shape in enumerate(shapes):
+            self.n_dims[k] = len(shape)
+            self.size[k] = 1
+            for axis in range(self.n_dims[k]):
+                self.dims[k][axis] = shape[axis]
+                self.size[k] *= shape[axis]
+        return 0
+
+    cdef int add_kernels(self, const kc_model *m) except -1:
+        """Takes over the kernels that are not there yet, and grows the work space to what they need."""
+        cdef kc_kernel *found[N_KERNELS]
+        cdef double *grown
+        cdef int k
+        if m.n_work > self.n_work:
+            grown = allocate(m.n_work)
+            PyMem_Free(self.work)
+            self.work, self.n_work = grown, m.n_work
+        read_kernels(m, found)
+        for k in range(N_KERNELS):
+            if self.kernels[k] == NULL:
+                self.kernels[k] = found[k] if self.size[k] > 0 else empty_kernel
+        return 0
+
+    def open(self, path):
+        """Add the kernels of another library of the same model.
+
+        Parameters
+        ----------
+        path : str
+            A library whose table has the names and sizes of the first.
+
+        Returns
+        -------
+        dict
+            What the library says of itself, as `table_info`.
+
+        Raises
+        ------
+        ImportError
+            It cannot be opened, or belongs to another model or another version of kanecore.h.
+        """
+        cdef const kc_model *core = self.opened()
+        cdef const kc_model *m = open_table(path)
+        if not (m.n_q == core.n_q and m.n_u == core.n_u and m.n_p == core.n_p and m.n_r == core.n_r
+                and m.n_points == core.n_points and m.n_frames == core.n_frames
+                and m.n_outputs == core.n_outputs and m.n_prepared <= core.n_prepared
+                and decoded(m.q_names, m.n_q) == self.coordinate_names
+                and decoded(m.u_names, m.n_u) == self.speed_names
+                and decoded(m.p_names, m.n_p) == self.parameter_names
+                and decoded(m.r_names, m.n_r) == self.input_names):
+            raise ImportError(f"{path} holds another model than {self.name!r}: its names or sizes differ",
+                              path=path)
+        self.add_kernels(m)
+        return table_info(m)
+
+    def has(self, kernel):
+        """Whether the libraries opened so far hold this kernel."""
+        return self.kernels[kernel_number(kernel)] != NULL
+
+    @property
+    def table_info(self):
+        """What the core library says of itself: operation counts, source, package version."""
+        return table_info(self.opened())
+
+    def find(self, kernel):
+        """Called for a kernel that is in no open library: open the one that holds it, or do nothing."""
+
+    cdef kc_kernel *kernel(self, int k) except NULL:
+        """Kernel number ``k``, from a library that `find` opens if it must; ModelError if there is none."""
+        self.opened()
+        if self.kernels[k] == NULL:
+            self.find(KERNELS[k])
+        if self.kernels[k] == NULL:
+            what = KERNELS[k].replace("_", " ")
+            raise ModelError(f"{self.name!r} has no {what}: its description defines none, or it was compiled "
+                             "without, and must be compiled again, with kernels='all'")
+        return self.kernels[k]
+
+    # ------------------------------------------------------------------------------------------------------
+    # Parameters and inputs
+    # ------------------------------------------------------------------------------------------------------
+
+    cdef void set_parameters(self, Block block) noexcept:
+        self.parameter_block = block
+        self.c = block.values if block.complete else NULL
+
+    cdef void set_inputs(self, Block block) noexcept:
+        self.input_block = block
+        self.r = block.values if block.complete else NULL
+
+    cdef Py_ssize_t index(self, str what, object key) except -1:
+        names = self.parameter_index if what == "parameter" else self.input_index
+        name = symbol_name(key)
+        if name not in names:
+            raise unknown(f"{what} of {self.name!r} is called", name, tuple(names))
+        return names[name]
+
+    cdef object current(self, str what):
+        """A copy of the current values; NaN where one was never given."""
+        if what == "parameter":
+            return vector_of(self.parameter_block.values, self.n_p)
+        return vector_of(self.input_block.values, self.n_r)
+
+    def values(self, what):
+        """A copy of the current values of all parameters or inputs.
+
+        Parameters
+        ----------
+        what : {"parameter", "input"}
+
+        Returns
+        -------
+        ndarray, (n_p,) or (n_r,)
+            NaN where a value was never given.
+        """
+        return self.current(what)
+
+    def value(self, what, key):
+        """The current value of one parameter or input, by name or symbol; NaN if it was never given."""
+        return self.current(what)[self.index(what, key)].item()
+
+    def set_values(self, what, values):
+        """Set some parameters or inputs, all at once or, where one is wrong, none.
+
+        Parameters
+        ----------
+        what : {"parameter", "input"}
+        values : mapping
+            From names or symbols to finite numbers.
+
+        Raises
+        ------
+        KeyError
+            A name that the model does not have.
+        ValueError
+            A value that is not finite.
+        """
+        cdef dict checked = {}
+        cdef Py_ssize_t i
+        self.opened()
+        for key, value in values.items():
+            i = self.index(what, key)
+            number = real_array(f"{what} {symbol_name(key)!r}", value)
+            if number.ndim != 0 or not np.isfinite(number):
+                raise ValueError(f"{what} {symbol_name(key)!r} must be one finite number, got {value!r}")
+            checked[i] = number.item()
+        # From here on no Python code runs: threads that set different values do not undo each other's.
+        merged = self.current(what)
+        for i, value in checked.items():
+            data(merged)[i] = value
+        if what == "parameter":
+            self.set_parameters(new_block(data(merged), self.n_p, self.n_prepared, self.table))
+        else:
+            self.set_inputs(new_block(data(merged), self.n_r, self.n_r, NULL))
+
+    cdef object missing(self, str what, object indices):
+        """The ValueError for values that were never given."""
+        names = self.parameter_names if what == "parameter" else self.input_names
+        argument = "p" if what == "parameter" else "r"
+        lost = [repr(names[i]) for i in indices]
+        plural, were = ("s", "were") if len(lost) > 1 else ("", "was")
+        return ValueError(f"{what}{plural} {', '.join(lost)} of {self.name!r} {were} never set: write "
+                          f"dyn.{what}s[{lost[0]}] = ..., or {argument}={{{lost[0]}: ...}} in the call")
+
+    cdef object rows(self, str what, object given):
+        """What one call was given: an array (..., n), or a mapping that overrides some current values."""
+        argument = "p" if what == "parameter" else "r"
+        names = self.parameter_names if what == "parameter" else self.input_names
+        n = len(names)
+        if not hasattr(given, "keys"):
+            meaning = f"{what}s {', '.join(names)}" if n else f"there are no {what}s"
+            array = real_vectors(argument, given, n, meaning)
+        else:
+            columns = {}
+            for key in given:
+                columns[self.index(what, key)] = real_array(f"{argument}[{symbol_name(key)!r}]", given[key])
+            base = self.current(what)
+            lost = [i for i in range(n) if isnan(base[i]) and i not in columns]
+            if lost:
+                raise self.missing(what, lost)
+            array = np.empty(np.broadcast_shapes(*[column.shape for column in columns.values()]) + (n,))
+            array[...] = base
+            for i, column in columns.items():
+                array[..., i] = column
+        if what == "parameter" and not np.isfinite(array).all():
+            i = int(np.argwhere(~np.isfinite(array))[0, array.ndim - 1])
+            raise ValueError(f"parameter {names[i]!r} is not finite in p")
+        return array
+
+    cdef Block resolve_parameters(self, object p):
+        """The parameters of one call, prepared: for None the current ones, else an array or a mapping."""
+        return self.resolve("parameter", p)
+
+    cdef Block resolve_inputs(self, object r):
+        """The inputs of one call: for None the current ones, else an array or a mapping."""
+        return self.resolve("input", r)
+
+    cdef Block resolve(self, str what, object given):
+        cdef Block block
+        parameter = what == "parameter"
+        if given is None:
+            block = self.parameter_block if parameter else self.input_block
+            if not block.complete:
+                raise self.missing(what, np.flatnonzero(np.isnan(self.current(what))))
+            return block
+        array = np.ascontiguousarray(self.rows(what, given))
+        if array.ndim != 1:
+            n = array.shape[array.ndim - 1]
+            argument = "p" if parameter else "r"
+            raise ValueError(f"{argument} has shape {array.shape}, expected ({n},): one set of {what}s")
+        if parameter:
+            return new_block(data(array), self.n_p, self.n_prepared, self.table)
+        return new_block(data(array), self.n_r, self.n_r, NULL)
+
+    @property
+    def prepared(self):
+        """A copy of the current prepared constants c, (n_prepared,), as C kernels take them.
+
+        A snapshot: it does not follow later changes of the parameters.
+        """
+        return vector_of(self.resolve_parameters(None).values, self.n_prepared)
+
+    def prepare(self, p):
+        """The prepared constants of other parameters.
+
+        Parameters
+        ----------
+        p : array_like, (..., n_p), or mapping
+            A mapping overrides the current values.
+
+        Returns
+        -------
+        ndarray, (..., n_prepared)
+        """
+        cdef Py_ssize_t i
+        given = np.ascontiguousarray(self.rows("parameter", p))
+        result = np.empty(given.shape[:given.ndim - 1] + (self.n_prepared,))
+        for i in range(given.size // self.n_p if self.n_p else 1):
+            self.table.prepare(data(given) + i * self.n_p, data(result) + i * self.n_prepared)
+        return result
+
+    def address(self, kernel):
+        """The address of a kernel's C function.
+
+        ``void f(double t, const double *x, const double *r, const double *c, double *work, double *out)``,
+        with c = `prepared`, and `n_work` doubles of the caller's as work.
+
+        Parameters
+        ----------
+        kernel : str
+            Its name; those of udot read x = [q, u, udot].
+
+        Returns
+        -------
+        int
+            Valid while this model lives.
+        """
+        return <uintptr_t>self.kernel(kernel_number(kernel))
+
+    # ------------------------------------------------------------------------------------------------------
+    # Evaluation
+    # ------------------------------------------------------------------------------------------------------
+
+    @cython.final
+    cdef object evaluate(self, int k, object t, object x, object udot, object r, object p, object out):
+        """One state in plain arrays, at once and without allocating; everything else by `evaluate_any`."""
+        cdef double time, scalar
+        cdef double *result
+        cdef const double *xs
+        cdef const double *rs
+        cdef const double *cs
+        cdef Py_ssize_t size = self.size[k]
+        cdef kc_kernel *f = self.kernels[k]
+        cdef object array = out
+
+        if f == NULL or not is_vector(x, self.n_x):
+            return self.evaluate_any(k, t, x, udot, r, p, out)
+        if PyFloat_Check(t):
+            time = PyFloat_AS_DOUBLE(t)
+        elif PyLong_CheckExact(t):
+            time = PyLong_AsDouble(t)
+        else:
+            return self.evaluate_any(k, t, x, udot, r, p, out)
+        xs = data(x)
+
+        if r is None:
+            rs = self.r
+        elif is_vector(r, self.n_r):
+            rs = data(r)
+        else:
+            rs = NULL
+        if p is None:
+            cs = self.c
+        elif is_vector(p, self.n_p) and all_finite(data(p), self.n_p):
+            self.table.prepare(data(p), self.scratch)
+            cs = self.scratch
+        else:
+            cs = NULL
+        if rs == NULL or cs == NULL:
+            return self.evaluate_any(k, t, x, udot, r, p, out)
+
+        if out is None:
+            if self.n_dims[k] == 0:
+                result = &scalar
+            else:
+                array = cnp.PyArray_EMPTY(self.n_dims[k], self.dims[k], cnp.NPY_DOUBLE, 0)
+                result = data(array)
+        else:
+            if not self.is_result(k, out):
+                return self.evaluate_any(k, t, x, udot, r, p, out)
+            result = data(out)
+            if (overlap(result, size, xs, self.n_x)
+                    or (r is not None and overlap(result, size, rs, self.n_r))
+                    or (p is not None and overlap(result, size, data(p), self.n_p))):
+                return self.evaluate_any(k, t, x, udot, r, p, out)
+
+        if reads_udot(k):
+            if (not is_vector(udot, self.n_u)
+                    or (out is not None and overlap(result, size, data(udot), self.n_u))):
+                return self.evaluate_any(k, t, x, udot, r, p, out)
+            memcpy(self.state, xs, self.n_x * sizeof(double))
+            memcpy(self.state + self.n_x, data(udot), self.n_u * sizeof(double))
+            xs = self.state
+
+        self.work[0] = 0.0
+        f(time, xs, rs, cs, self.work, result)
+        if not all_finite(result, size):
+            self.explain(k, time, xs, rs, self.work)
+        return scalar if array is None else array
+
+    @cython.final
+    cdef inline bint is_result(self, int k, object out) noexcept:
+        """Whether C may write the result of kernel ``k`` for one state into ``out`` as it is."""
+        cdef int axis
+        if not (cnp.PyArray_CheckExact(out) and cnp.PyArray_TYPE(out) == cnp.NPY_DOUBLE
+                and cnp.PyArray_NDIM(out) == self.n_dims[k] and cnp.PyArray_ISCARRAY(out)):
+            return False
+        for axis in range(self.n_dims[k]):
+            if cnp.PyArray_DIM(out, axis) != self.dims[k][axis]:
+                return False
+        return True
+
+    cdef int explain(self, int k, double t, const double *x, const double *r, const double *work) except -1:
+        """Raise for a result that is not finite, unless t, x or r is not finite either."""
+        cdef Py_ssize_t n = self.n_x + (self.n_u if reads_udot(k) else 0)
+        if isfinite(t) and all_finite(x, n) and all_finite(r, self.n_r):
+            singular = work[0] == <double>KC_SINGULAR
+            raise self.failure(k, singular, t, vector_of(x, self.n_x), <int>work[1], None, None)
+        return 0
+
+    cdef object failure(self, int k, bint singular, double t, object x, int row, object rows, object out):
+        """The error of a kernel at a state; of a batch with the rows that failed, and the result."""
+        where = f"at t = {t!r}, x = {x.tolist()!r}"
+        if rows is not None:
+            where += f" and in {len(rows)} rows in all, the first {int(rows[0])}" if len(rows) > 1 \
+                else f", row {int(rows[0])}"
+        if singular:
+            speed = self.speed_names[row] if 0 <= row < self.n_u else row
+            return SingularError(
+                f"{KERNELS[k]}: the mass matrix of {self.name!r} is singular {where}: the pivot of speed "
+                f"{speed!r} vanished; give whatever this speed moves mass or inertia, or avoid the state",
+                t=t, x=x, row=row, rows=rows, out=out)
+        return FloatingPointError(
+            f"{KERNELS[k]} of {self.name!r} is not finite {where}: an overflow, or an expression that is not "
+            "defined there (a division by zero, the root of a negative number, the pole of a tangent)")
+
+    @cython.final
+    cdef object evaluate_any(self, int k, object t, object x, object udot, object r, object p, object out):
+        """Whatever NumPy would accept: conversion, broadcasting, errors that name the argument."""
+        cdef kc_kernel *f = self.kernel(k)
+        cdef Block inputs = None, parameters = None
+        cdef Batch batch
+        cdef double *memory
+        cdef Py_ssize_t i, n_failed
+
+        # The operands, in the order of Batch.at; None where one value serves every row.
+        states = real_vectors("x", x, self.n_x, "coordinates, then speeds")
+        operands = [real_array("t", t), states, None, None, None]
+        if reads_udot(k):
+            operands[2] = real_vectors("udot", udot, self.n_u, "derivatives of the speeds")
+        if p is None:
+            parameters = self.resolve_parameters(None)
+        else:
+            operands[4] = self.rows("parameter", p)
+        if r is None:
+            inputs = self.resolve_inputs(None)
+        else:
+            operands[3] = self.rows("input", r)
+
+        leading = [a if a is None else a.shape[:a.ndim - (i > 0)] for i, a in enumerate(operands)]
+        try:
+            shape = np.broadcast_shapes(*[s for s in leading if s is not None])
+        except ValueError:
+            shapes = ", ".join(f"{name} {s}" for name, s in zip(("t", "x", "udot", "r", "p"), leading) if s)
+            raise ValueError(f"leading axes do not broadcast: {shapes}") from None
+        core = tuple([self.dims[k][i] for i in range(self.n_dims[k])])
+        if out is None:
+            result = np.empty(shape + core)
+        else:
+            check_out(out, shape + core, {"t": t, "x": x, "udot": udot, "r": r, "p": p})
+            result = out
+
+        n_dims = len(shape)
+        n_rows = 1
+        for i in shape:
+            n_rows *= i
+        lengths, index = np.array(shape + (0,), dtype=np.intp), np.zeros(n_dims + 1, dtype=np.intp)
+        steps, status = np.zeros((5, n_dims + 1), dtype=np.intp), np.zeros(n_rows, dtype=np.uint8)
+        for i, a in enumerate(operands):
+            if a is not None:
+                wide = np.broadcast_to(a, shape + a.shape[a.ndim - (i > 0):])
+                steps[i, :n_dims] = wide.strides[:n_dims]
+        batch.n_rows, batch.n_dims = n_rows, n_dims
+        batch.n_x, batch.n_u, batch.n_r, batch.size = self.n_x, self.n_u, self.n_r, self.size[k]
+        batch.lengths = <const cnp.npy_intp *>cnp.PyArray_DATA(lengths)
+        batch.index = <cnp.npy_intp *>cnp.PyArray_DATA(index)
+        batch.steps = <const cnp.npy_intp *>cnp.PyArray_DATA(steps)
+        batch.status = <unsigned char *>cnp.PyArray_DATA(status)
+        batch.row = -1
+        batch.prepare = self.table.prepare
+        memory = allocate(self.n_x + self.n_u + self.n_prepared + self.n_work)
+        try:
+            batch.state, batch.c = memory, memory + self.n_x + self.n_u
+            batch.work = batch.c + self.n_prepared
+            batch.reads_udot, batch.reads_p = operands[2] is not None, operands[4] is not None
+            for i in range(5):
+                batch.at[i] = <const char *>memory
+                if operands[i] is not None:
+                    batch.at[i] = <const char *>cnp.PyArray_DATA(operands[i])
+            if inputs is not None:
+                batch.at[3] = <const char *>inputs.values
+            if parameters is not None:
+                memcpy(batch.c, parameters.values, self.n_prepared * sizeof(double))
+            batch.out = data(result)
+            if n_rows > 1:
+                with nogil:
+                    n_failed = run_batch(f, &batch)
+            else:
+                n_failed = run_batch(f, &batch)
+        finally:
+            PyMem_Free(memory)
+
+        if n_failed:
+            rows = np.flatnonzero(status)
+            singular = (status == 1).any()
+            first = int((status == 1).argmax()) if singular else int(rows[0])
+            where = np.unravel_index(first, shape)
+            raise self.failure(
+                k, singular, float(np.broadcast_to(operands[0], shape)[where]),
+                np.array(np.broadcast_to(operands[1], shape + (self.n_x,))[where]), batch.row,
+                rows if n_dims else None, result if n_dims else None)
+        if out is None and result.ndim == 0:
+            return result.item()
+        return result
+
+    # ------------------------------------------------------------------------------------------------------
+    # Kernels
+    # ------------------------------------------------------------------------------------------------------
+
+    def rhs(self, t, x, *, r=None, p=None, out=None):
+        """The right-hand side xdot = [qdot, udot] of the equations of motion.
+
+        Parameters
+        ----------
+        t : float or array_like, (...)
+            Time.
+        x : array_like, (..., n_x)
+            State [q, u].
+        r : array_like, (..., n_r), or mapping, optional
+            Inputs; default the current ones. A mapping overrides some of them.
+        p : array_like, (..., n_p), or mapping, optional
+            Parameters; default the current ones. Prepared once for (n_p,), once a row for (N, n_p).
+        out : ndarray, optional
+            Where to write: float64, C-contiguous, of the shape of the result, apart from all arguments.
+
+        Returns
+        -------
+        ndarray, (..., n_x)
+            ``out`` if it was given, else a new array. Leading axes broadcast.
+
+        Raises
+        ------
+        SingularError
+            The mass matrix is singular at a state; of a batch, with ``rows`` and, in ``out``, the other rows.
+        FloatingPointError
+            Finite arguments led to a result that is not finite. (Arguments that are not finite give NaN.)
+        ValueError, TypeError, KeyError
+            A wrong shape, dtype or name, a parameter that is not finite or was never set, an ``out`` that
+            overlaps an argument.
+
+        Notes
+        -----
+        All kernels share these arguments and errors; those of udot take it after ``x``, as (..., n_u).
+        """
+        return self.evaluate(K_RHS, t, x, None, r, p, out)
+
+    def udot(self, t, x, *, r=None, p=None, out=None):
+        """The derivatives of the speeds, udot = M⁻¹ f, (..., n_u)."""
+        return self.evaluate(K_UDOT, t, x, None, r, p, out)
+
+    def qdot(self, t, x, *, r=None, p=None, out=None):
+        """The derivatives of the coordinates, qdot = Y(q, t) u + z(q, t), (..., n_q)."""
+        return self.evaluate(K_QDOT, t, x, None, r, p, out)
+
+    def mass_matrix(self, t, x, *, r=None, p=None, out=None):
+        """The mass matrix M of M udot = f in all speeds, symmetric, (..., n_u, n_u)."""
+        return self.evaluate(K_MASS_MATRIX, t, x, None, r, p, out)
+
+    def forcing(self, t, x, *, r=None, p=None, out=None):
+        """The right-hand side f of M udot = f in all speeds, (..., n_u): F_r + F*_r at udot = 0."""
+        return self.evaluate(K_FORCING, t, x, None, r, p, out)
+
+    def outputs(self, t, x, *, r=None, p=None, out=None):
+        """The outputs that the model was described with, (..., n_outputs), in the order of `output_names`."""
+        return self.evaluate(K_OUTPUTS, t, x, None, r, p, out)
+
+    def partial_velocities(self, t, x, *, remainder=False, r=None, p=None, out=None):
+        """The partial velocities ∂v/∂u_r of all points, inertial axes, (..., n_points, n_u, 3).
+
+        With ``remainder=True`` instead the parts of the velocities that no speed multiplies,
+        v_t = v - Σ v_r u_r, (..., n_points, 3). Points in the order of `points`.
+        """
+        if remainder:
+            return self.evaluate(K_VELOCITY_REMAINDERS, t, x, None, r, p, out)
+        return self.evaluate(K_PARTIAL_VELOCITIES, t, x, None, r, p, out)
+
+    def partial_angular_velocities(self, t, x, *, remainder=False, r=None, p=None, out=None):
+        """The partial angular velocities ∂ω/∂u_r of all frames, inertial axes, (..., n_frames, n_u, 3).
+
+        With ``remainder=True`` instead ω_t = ω - Σ ω_r u_r, (..., n_frames, 3). Frames in the order of
+        `frames`.
+        """
+        if remainder:
+            return self.evaluate(K_ANGULAR_VELOCITY_REMAINDERS, t, x, None, r, p, out)
+        return self.evaluate(K_PARTIAL_ANGULAR_VELOCITIES, t, x, None, r, p, out)
+
+    def generalized_active_forces(self, t, x, *, r=None, p=None, out=None):
+        """The generalized active forces F_r = Σ v_r · R + ω_r · T, (..., n_u)."""
+        return self.evaluate(K_GENERALIZED_ACTIVE_FORCES, t, x, None, r, p, out)
+
+    def generalized_inertia_forces(self, t, x, udot, *, r=None, p=None, out=None):
+        """The generalized inertia forces F*_r = -Σ v_r · m a + ω_r · (I α + ω × I ω) at udot, (..., n_u)."""
+        return self.evaluate(K_GENERALIZED_INERTIA_FORCES, t, x, udot, r, p, out)
+
+    def inverse_dynamics(self, t, x, udot, *, r=None, p=None, out=None):
+        """The generalized forces beyond those modelled that produce udot, (..., n_u).
+
+        -(F_r + F*_r) = M udot - f.
+        """
+        return self.evaluate(K_INVERSE_DYNAMICS, t, x, udot, r, p, out)
+
+    def kinetic_energy(self, t, x, *, r=None, p=None, out=None):
+        """The kinetic energy T of all bodies, relative to the inertial frame: a float, or (...)."""
+        return self.evaluate(K_KINETIC_ENERGY, t, x, None, r, p, out)
+
+    def potential_energy(self, t, x, *, r=None, p=None, out=None):
+        """The potential energy U of the loads that have one: a float, or (...)."""
+        return self.evaluate(K_POTENTIAL_ENERGY, t, x, None, r, p, out)
+
+    def power(self, t, x, udot, *, r=None, p=None, out=None):
+        """The rate d(T + U)/dt at udot, the power of the loads without a potential: a float, or (...)."""
+        return self.evaluate(K_POWER, t, x, udot, r, p, out)
+
+    def workspace(self):
+        """Buffers bound once, for calls without arguments: a `Workspace` with the current p and r."""
+        return Workspace(self)
+
+
+# ----------------------------------------------------------------------------------------------------------
+# Workspace
+# ----------------------------------------------------------------------------------------------------------
+
+@cython.final
+cdef class Workspace:
+    """Arguments and results of one model in fixed arrays; one per thread.
+
+    ``t`` (float), ``x`` (n_x,), ``r`` (n_r,), ``p`` (n_p,) are read by every method, ``udot`` by those that
+    take it; ``xdot`` with its parts ``qdot`` and ``udot`` is written by `rhs`, ``M`` by `mass_matrix`, ``f``
+    by `forcing`. Write into the arrays, or assign to the attributes, which copies. A change of ``p`` is seen
+    by the next call, which then prepares it.
+
+    A method returns its array, the same one each time; energies and power are floats. Errors are those of the
+    model's kernel of the same name.
+
+    Parameters
+    ----------
+    model : Model
+        t and x start at zero, r and p from its current values, which they do not follow.
+    """
+
+    cdef Model model
+    cdef kc_kernel *kernels[N_KERNELS]      # NULL until `bind`
+    cdef double *results[N_KERNELS]
+    cdef list arrays                        # of the results, None for a float
+    cdef double *memory                     # c, [q, u, udot] and work
+    cdef double *c
+    cdef double *state
+    cdef double *work
+    cdef bint prepared                      # c belongs to the parameters with which it begins
+    cdef readonly object _x, _r, _p, _udot
+    cdef double *x_data
+    cdef double *r_data
+    cdef double *p_data
+    cdef double *udot_data
+    cdef public double t
+    cdef readonly object xdot, qdot, M, f
+
+    def __cinit__(self, Model model not None):
+        model.opened()
+        self.model = model
+        self.arrays = [None] * N_KERNELS
+        # Views: nobody can resize the memory under the pointers.
+        self._x = np.zeros(model.n_x)[:]
+        self._r, self._p = model.current("input")[:], model.current("parameter")[:]
+        self.x_data, self.r_data, self.p_data = data(self._x), data(self._r), data(self._p)
+        self.bind(K_RHS)
+        self.bind(K_MASS_MATRIX)
+        self.bind(K_FORCING)
+        self.xdot, self.M, self.f = self.arrays[K_RHS], self.arrays[K_MASS_MATRIX], self.arrays[K_FORCING]
+        self.xdot[:] = 0.0
+        self.qdot, self._udot = self.xdot[:model.n_q], self.xdot[model.n_q:]
+        self.udot_data = data(self._udot)
+
+    def __dealloc__(self):
+        PyMem_Free(self.memory)
+
+    @property
+    def x(self):
+        """The state [q, u], (n_x,)."""
+        return self._x
+
+    @x.setter
+    def x(self, value):
+        self._x[...] = real_vectors("x", value, self.model.n_x, "coordinates, then speeds")
+
+    @property
+    def r(self):
+        """The inputs, (n_r,)."""
+        return self._r
+
+    @r.setter
+    def r(self, value):
+        self._r[...] = self.model.rows("input", value)
+
+    @property
+    def p(self):
+        """The parameters, (n_p,)."""
+        return self._p
+
+    @p.setter
+    def p(self, value):
+        self._p[...] = self.model.rows("parameter", value)
+
+    @property
+    def udot(self):
+        """The derivatives of the speeds, (n_u,): a part of `xdot`, and what the kernels of udot read."""
+        return self._udot
+
+    @udot.setter
+    def udot(self, value):
+        self._udot[...] = real_vectors("udot", value, self.model.n_u, "derivatives of the speeds")
+
+    cdef int bind(self, int k) except -1:
+        """Fetch a kernel, make its array, and grow the work space to what its library needs."""
+        cdef Model m = self.model
+        cdef double *memory
+        cdef kc_kernel *f = m.kernel(k)
+        array = np.empty([m.dims[k][i] for i in range(m.n_dims[k])])[...]
+        memory = allocate(m.n_prepared + m.n_x + m.n_u + m.n_work)
+        PyMem_Free(self.memory)
+        self.memory, self.c = memory, memory
+        self.state, self.work = memory + m.n_prepared, memory + m.n_prepared + m.n_x + m.n_u
+        self.prepared = False
+        self.arrays[k] = array
+        self.results[k] = data(array)
+        self.kernels[k] = f
+        return 0
+
+    cdef int prepare(self) except -1:
+        cdef Model m = self.model
+        unset = np.isnan(self._p) & np.isnan(m.current("parameter"))
+        if unset.any():
+            raise m.missing("parameter", np.flatnonzero(unset))
+        m.rows("parameter", self._p)        # refuses what is not finite, by name
+        m.table.prepare(self.p_data, self.c)
+        memcpy(self.c, self.p_data, m.n_p * sizeof(double))
+        self.prepared = True
+        return 0
+
+    cdef inline object call(self, int k):
+        cdef Model m = self.model
+        cdef const double *x = self.x_data
+        if self.kernels[k] == NULL:
+            self.bind(k)
+        # c begins with p, so a change of p shows at once.
+        if not self.prepared or memcmp(self.c, self.p_data, m.n_p * sizeof(double)) != 0:
+            self.prepare()
+        if reads_udot(k):
+            memcpy(self.state, self.x_data, m.n_x * sizeof(double))
+            memcpy(self.state + m.n_x, self.udot_data, m.n_u * sizeof(double))
+            x = self.state
+        self.work[0] = 0.0
+        self.kernels[k](self.t, x, self.r_data, self.c, self.work, self.results[k])
+        if not all_finite(self.results[k], m.size[k]):
+            self.explain(k, x)
+        return self.results[k][0] if m.n_dims[k] == 0 else self.arrays[k]
+
+    cdef int explain(self, int k, const double *x) except -1:
+        cdef Model m = self.model
+        unset = np.isnan(self._r) & np.isnan(m.current("input"))
+        if unset.any():
+            raise m.missing("input", np.flatnonzero(unset))
+        return m.explain(k, self.t, x, self.r_data, self.work)
+
+    def rhs(self):
+        """xdot = [qdot, udot], into `xdot`, (n_x,)."""
+        return self.call(K_RHS)
+
+    def mass_matrix(self):
+        """M, into `M`, (n_u, n_u)."""
+        return self.call(K_MASS_MATRIX)
+
+    def forcing(self):
+        """f, into `f`, (n_u,)."""
+        return self.call(K_FORCING)
+
+    def outputs(self):
+        """The outputs, (n_outputs,)."""
+        return self.call(K_OUTPUTS)
+
+    def partial_velocities(self):
+        """∂v/∂u_r of all points, (n_points, n_u, 3)."""
+        return self.call(K_PARTIAL_VELOCITIES)
+
+    def partial_angular_velocities(self):
+        """∂ω/∂u_r of all frames, (n_frames, n_u, 3)."""
+        return self.call(K_PARTIAL_ANGULAR_VELOCITIES)
+
+    def generalized_active_forces(self):
+        """F_r, (n_u,)."""
+        return self.call(K_GENERALIZED_ACTIVE_FORCES)
+
+    def generalized_inertia_forces(self):
+        """F*_r at `udot`, (n_u,)."""
+        return self.call(K_GENERALIZED_INERTIA_FORCES)
+
+    def inverse_dynamics(self):
+        """-(F_r + F*_r) at `udot`, (n_u,)."""
+        return self.call(K_INVERSE_DYNAMICS)
+
+    def kinetic_energy(self):
+        """T, a float."""
+        return self.call(K_KINETIC_ENERGY)
+
+    def potential_energy(self):
+        """U, a float."""
+        return self.call(K_POTENTIAL_ENERGY)
+
+    def power(self):
+        """d(T + U)/dt at `udot`, a float."""
+        return self.call(K_POWER)

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * kanecore.h: the contract between a compiled model and whatever runs it.
+ *
+ * A model is one table of sizes, names and function pointers, got by calling the only symbol
+ * that its library exports, kc_get_model().  Everything is immutable: any number of threads may
+ * call any kernel at once, each with its own `work` and `out`.  Nothing here allocates.
+ *
+ *     const kc_model *m = kc_get_model();
+ *     m->prepare(p, c);                      once, whenever a parameter changes
+ *     m->rhs(t, x, r, c, work, xdot);        as often as you like
+ *
+ * Lengths, in doubles:
+ *     p     n_p          parameters, in the order of p_names
+ *     c     n_prepared   prepared constants: p itself, then what depends on p alone
+ *     x     n_q + n_u    coordinates, then speeds; kernels marked [udot] read n_u more, the
+ *                        derivatives of the speeds
+ *     r     n_r          inputs: forces, prescribed motions and their rates
+ *     work  n_work       scratch of the caller's, never read before it is written; at least 2
+ * `x`, `r`, `c` are read only and may not overlap `work` or `out`.
+ */
+#ifndef KANECORE_H
+#define KANECORE_H
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Raised when a field changes meaning; the table may grow at its end without it. */
+#define KC_ABI_VERSION 1u
+
+typedef enum kc_status {
+    KC_OK = 0,
+    KC_SINGULAR = 1,   /* a pivot of the mass matrix vanished: see work[1] */
+    KC_NONFINITE = 2,  /* finite input led to a result that is not */
+    KC_STEP_SIZE = 3,  /* an adaptive integrator would need a step below rounding */
+    KC_MAX_STEPS = 4,  /* ... or more steps than allowed */
+    KC_STOPPED = 5     /* a callback asked for the end */
+} kc_status;
+
+/*
+ * A kernel is a total function: it returns in every case.  On entry work[0] is ignored.  A kernel
+ * that solves linear equations writes a kc_status to work[0] and, where that is KC_SINGULAR, the
+ * zero-based number of the speed whose pivot vanished to work[1], and fills `out` with NaN.
+ * Other kernels leave work[0] alone.  Callers set work[0] = 0 before, and look after.
+ */
+typedef void kc_kernel(double t, const double *x, const double *r, const double *c, double *work,
+                       double *out);
+
+enum {
+    KC_QDOT_IS_U = 1,      /* qdot = u, element by element: the robotics names apply */
+    KC_CONSERVATIVE = 2    /* kinetic + potential energy is constant: `power` is zero */
+};
+
+typedef struct kc_model {
+    uint32_t abi_version, struct_size; /* read these first */
+    uint32_t n_q, n_u, n_p, n_r, n_prepared, n_work;
+    uint32_t n_points, n_frames, n_outputs, flags;
+    const char *name;
+    const char *info; /* JSON: operation counts, source, package version */
+    const char *const *q_names, *const *u_names, *const *p_names, *const *r_names;
+    const char *const *point_names, *const *frame_names, *const *output_names;
+    const double *p_default; /* n_p values, NaN where the user must give one */
+    const double *r_default; /* n_r values, NaN where the user must give one (prescribed motion) */
+
+    void (*prepare)(const double *p, double *c);
+
+    /* Kernels; NULL where the library does not hold them.             length of out         */
+    kc_kernel *rhs;                         /* [qdot, udot]               n_q + n_u             */
+    kc_kernel *udot;                        /* M udot = f, solved         n_u                   */
+    kc_kernel *qdot;                        /* Y u + z                    n_q                   */
+    kc_kernel *mass_matrix;                 /* M, row by row              n_u * n_u             */
+    kc_kernel *forcing;                     /* f                          n_u                   */
+    kc_kernel *outputs;                     /*                            n_outputs             */
+    kc_kernel *partial_velocities;          /* v_r, inertial axes         n_points * n_u * 3    */
+    kc_kernel *velocity_remainders;         /* v_t                        n_points * 3          */
+    kc_kernel *partial_angular_velocities;  /* omega_r                    n_frames * n_u * 3    */
+    kc_kernel *angular_velocity_remainders; /* omega_t                    n_frames * 3          */
+    kc_kernel *generalized_active_forces;   /* F_r                        n_u                   */
+    kc_kernel *generalized_inertia_forces;  /* F*_r [udot]                n_u                   */
+    kc_kernel *inverse_dynamics;            /* -(F_r + F*_r) [udot]       n_u                   */
+    kc_kernel *kinetic_energy;              /* T                          1                     */
+    kc_kernel *potential_energy;            /* U                          1                     */
+    kc_kernel *power;                       /* d(T + U)/dt [udot]         1                     */
+} kc_model;
+
+/* The only symbol that a model's library exports. */
+const kc_model *kc_get_model(void);
+
+#ifdef __cplusplus
+}
+#endif
+#endif /* KANECORE_H */

@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Multibody dynamics by Kane's method: SymPy descriptions become machine code.
+
+>>> import kanecore as kc
+>>> dyn = kc.load("rrp")  # doctest: +SKIP
+
+Every public name stands in ``__all__`` and is imported on first use (PEP 562).  So a prebuilt model runs
+without SymPy and without a compiler, and the build of the package itself derives its gallery before the
+extension exists.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from kanecore._compile import compile
+    from kanecore._native import ABI_VERSION
+    from kanecore.describe.model import Model
+    from kanecore.errors import (
+        CompileError,
+        IntegrationError,
+        KanecoreError,
+        KanecoreWarning,
+        ModelError,
+        SingularError,
+    )
+    from kanecore.gallery import load, models
+    from kanecore.run.model import CompiledModel
+    from kanecore.run.signals import Signal
+    from kanecore.run.trajectory import Trajectory
+
+    __version__: str
+
+__all__ = [
+    "ABI_VERSION",
+    "CompileError",
+    "CompiledModel",
+    "IntegrationError",
+    "KanecoreError",
+    "KanecoreWarning",
+    "Model",
+    "ModelError",
+    "Signal",
+    "SingularError",
+    "Trajectory",
+    "__version__",
+    "compile",
+    "get_include",
+    "load",
+    "models",
+]
+
+# Where each name lives.  No module may bear the name of a function here: importing kanecore.compile, say,
+# would bind the module to the attribute `compile` of this package; hence _compile.
+_HOMES = {
+    "ABI_VERSION": "kanecore._native",
+    "CompileError": "kanecore.errors",
+    "CompiledModel": "kanecore.run.model",
+    "IntegrationError": "kanecore.errors",
+    "KanecoreError": "kanecore.errors",
+    "KanecoreWarning": "kanecore.errors",
+    "Model": "kanecore.describe.model",
+    "ModelError": "kanecore.errors",
+    "Signal": "kanecore.run.signals",
+    "SingularError": "kanecore.errors",
+    "Trajectory": "kanecore.run.trajectory",
+    "compile": "kanecore._compile",
+    "load": "kanecore.gallery",
+    "models": "kanecore.gallery",
+}
+
+
+def get_include() -> str:
+    """Folder of kanecore.h, for C and Cython code that calls compiled models: ``-I`` of a compiler."""
+    return str(Path(__file__).parent / "include")
+
+
+def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        from importlib.metadata import version
+
+        value: Any = version("kanecore")
+    elif name in _HOMES:
+        try:
+            value = getattr(import_module(_HOMES[name]), name)
+        except ModuleNotFoundError as error:
+            if error.name != "kanecore._native":
+                raise
+            raise ImportError(
+                f"kanecore.{name} needs the extension kanecore._native, which is not beside {__file__}: "
+                "install the package (in its source folder: pip install -e .)",
+                name="kanecore._native",
+            ) from error
+    else:
+        raise AttributeError(f"module 'kanecore' has no attribute {name!r}")
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

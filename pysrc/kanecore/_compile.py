@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The whole way from a description to machine code: :func:`compile`."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from kanecore.build.compiler import compile_library
+from kanecore.describe.model import Model
+from kanecore.emit.library import emit_group
+from kanecore.groups import GROUPS, KERNEL_GROUPS
+from kanecore.run.model import CompiledModel
+
+__all__ = ["compile"]
+
+
+def compile(
+    model: Model,
+    *,
+    parameters: Mapping[Any, float] | None = None,
+    bake: bool = False,
+    kernels: str | Iterable[str] | None = None,
+    cc: str | Sequence[str] | None = None,
+    cflags: str | Sequence[str] | None = None,
+    cache: bool = True,
+    verbose: bool = False,
+) -> CompiledModel:
+    """Derive the equations of motion of a model, write them as C, compile and load it.
+
+    Parameters
+    ----------
+    model : Model
+    parameters : mapping of Symbol or name to float, optional
+        Values of parameters; more can be set later in ``dyn.parameters``.
+    bake : bool
+        Make the given parameters constants of the C text: faster, and no longer parameters.
+    kernels : {"all"}, or names of kernels or groups, optional
+        What to compile at once beside the core group (rhs, udot, qdot, mass_matrix, forcing, outputs); the rest is
+        compiled at first use.
+    cc, cflags : str or sequence of str, optional
+        C compiler, and flags to add.  Default compiler: $CC, that of Python, cc, gcc, clang, ziglang.
+    cache : bool
+        Look in the cache of compiled models first, and leave the result there.
+    verbose : bool
+        Print compiler calls and messages.
+
+    Returns
+    -------
+    CompiledModel
+
+    Raises
+    ------
+    ModelError
+        The model cannot be derived: velocities not linear in the speeds.
+    CompileError
+        There is no C compiler, or it refused; with its own words.
+    KeyError, ValueError
+        An unknown parameter or kernel; a value that is not finite.
+    """
+    given = _values(model, parameters)
+    baked = given if bake else {}
+    build_info: dict[str, Any] = {"build": {}}
+
+    def build(group: str) -> tuple[str, str]:
+        start = time.perf_counter()
+        emitted = emit_group(model.description, group, baked)
+        derived = time.perf_counter() - start
+        built = compile_library(emitted.text, cc=cc, cflags=cflags, cache=cache, verbose=verbose, name=model.name)
+        build_info["build"][group] = {
+            "derive_seconds": derived,
+            "compile_seconds": built.seconds,
+            "from_cache": built.from_cache,
+            "command": list(built.command),
+        }
+        return built.path, emitted.text
+
+    path, text = build("core")
+    dyn = CompiledModel({"core": path}, source={"core": text}, builder=build, info=build_info)
+    dyn.parameters.update({name: value for name, value in given.items() if name not in baked})
+    groups = _groups(kernels)
+    if groups:
+        dyn.build(*groups)
+    return dyn
+
+
+def _values(model: Model, parameters: Mapping[Any, float] | None) -> dict[str, float]:
+    known = model.description.parameter_names
+    values = {}
+    for key, value in (parameters or {}).items():
+        name = str(key)
+        if name not in known:
+            raise KeyError(f"{name!r} is no parameter of the model; its parameters are {', '.join(known) or 'none'}")
+        values[name] = float(value)
+        if values[name] - values[name] != 0.0:
+            raise ValueError(f"parameter {name!r} is {value!r}, which is not finite")
+    return values
+
+
+def _groups(kernels: str | Iterable[str] | None) -> list[str]:
+    names = [] if kernels is None else [kernels] if isinstance(kernels, str) else list(kernels)
+    groups = []
+    for name in names:
+        if name != "all" and name not in GROUPS and name not in KERNEL_GROUPS:
+            raise KeyError(
+                f"no kernel {name!r}; there are {', '.join(KERNEL_GROUPS)}, the groups {', '.join(GROUPS)}, and all"
+            )
+        groups += list(GROUPS) if name == "all" else [KERNEL_GROUPS.get(name, name)]
+    return [g for g in dict.fromkeys(groups) if g != "core"]

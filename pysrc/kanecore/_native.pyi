@@ -1,0 +1,233 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Types of the extension `kanecore._native`; its docstrings stand in kanecore/_native.pyx."""
+
+from collections.abc import Mapping
+from os import PathLike
+from typing import Any, Literal, TypeAlias, final
+
+import numpy as np
+import numpy.typing as npt
+from typing_extensions import Self, disjoint_base
+
+_Array: TypeAlias = npt.NDArray[np.float64]
+# _Values for one call: an array, or some of them by name or SymPy symbol.
+_Values: TypeAlias = npt.ArrayLike | Mapping[Any, npt.ArrayLike]
+_What: TypeAlias = Literal["parameter", "input"]
+
+ABI_VERSION: int
+KERNELS: tuple[str, ...]
+
+def cpu_level() -> int: ...
+def symbol_name(key: Any) -> str: ...
+
+@final
+class Block: ...
+
+@disjoint_base
+class Model:
+    n_q: int
+    n_u: int
+    n_x: int
+    n_p: int
+    n_r: int
+    n_prepared: int
+    n_work: int
+    n_points: int
+    n_frames: int
+    n_outputs: int
+    name: str
+    coordinate_names: tuple[str, ...]
+    speed_names: tuple[str, ...]
+    parameter_names: tuple[str, ...]
+    input_names: tuple[str, ...]
+    output_names: tuple[str, ...]
+    points: tuple[str, ...]
+    frames: tuple[str, ...]
+    qdot_is_u: bool
+
+    def __init__(self, path: str | PathLike[str]) -> None: ...
+    def open(self, path: str | PathLike[str]) -> dict[str, Any]: ...
+    def has(self, kernel: str) -> bool: ...
+    def find(self, kernel: str) -> None: ...
+    @property
+    def table_info(self) -> dict[str, Any]: ...
+    def values(self, what: _What) -> _Array: ...
+    def value(self, what: _What, key: Any) -> float: ...
+    def set_values(self, what: _What, values: Mapping[Any, float]) -> None: ...
+    @property
+    def prepared(self) -> _Array: ...
+    def prepare(self, p: _Values) -> _Array: ...
+    def address(self, kernel: str) -> int: ...
+    def workspace(self) -> Workspace: ...
+    def rhs(
+        self,
+        t: npt.ArrayLike,
+        x: npt.ArrayLike,
+        *,
+        r: _Values | None = None,
+        p: _Values | None = None,
+        out: _Array | None = None,
+    ) -> _Array: ...
+    def udot(
+        self,
+        t: npt.ArrayLike,
+        x: npt.ArrayLike,
+        *,
+        r: _Values | None = None,
+        p: _Values | None = None,
+        out: _Array | None = None,
+    ) -> _Array: ...
+    def qdot(
+        self,
+        t: npt.ArrayLike,
+        x: npt.ArrayLike,
+        *,
+        r: _Values | None = None,
+        p: _Values | None = None,
+        out: _Array | None = None,
+    ) -> _Array: ...
+    def mass_matrix(
+        self,
+        t: npt.ArrayLike,
+        x: npt.ArrayLike,
+        *,
+        r: _Values | None = None,
+        p: _Values | None = None,
+        out: _Array | None = None,
+    ) -> _Array: ...
+    def forcing(
+        self,
+        t: npt.ArrayLike,
+        x: npt.ArrayLike,
+        *,
+        r: _Values | None = None,
+        p: _Values | None = None,
+        out: _Array | None = None,
+    ) -> _Array: ...
+    def outputs(
+        self,
+        t: npt.ArrayLike,
+        x: npt.ArrayLike,
+        *,
+        r: _Values | None = None,
+        p: _Values | None = None,
+        out: _Array | None = None,
+    ) -> _Array: ...
+    def partial_velocities(
+        self,
+        t: npt.ArrayLike,
+        x: npt.ArrayLike,
+        *,
+        remainder: bool = False,
+        r: _Values | None = None,
+        p: _Values | None = None,
+        out: _Array | None = None,
+    ) -> _Array: ...
+    def partial_angular_velocities(
+        self,
+        t: npt.ArrayLike,
+        x: npt.ArrayLike,
+        *,
+        remainder: bool = False,
+        r: _Values | None = None,
+        p: _Values | None = None,
+        out: _Array | None = None,
+    ) -> _Array: ...
+    def generalized_active_forces(
+        self,
+        t: npt.ArrayLike,
+        x: npt.ArrayLike,
+        *,
+        r: _Values | None = None,
+        p: _Values | None = None,
+        out: _Array | None = None,
+    ) -> _Array: ...
+    def generalized_inertia_forces(
+        self,
+        t: npt.ArrayLike,
+        x: npt.ArrayLike,
+        udot: npt.ArrayLike,
+        *,
+        r: _Values | None = None,
+        p: _Values | None = None,
+        out: _Array | None = None,
+    ) -> _Array: ...
+    def inverse_dynamics(
+        self,
+        t: npt.ArrayLike,
+        x: npt.ArrayLike,
+        udot: npt.ArrayLike,
+        *,
+        r: _Values | None = None,
+        p: _Values | None = None,
+        out: _Array | None = None,
+    ) -> _Array: ...
+    def kinetic_energy(
+        self,
+        t: npt.ArrayLike,
+        x: npt.ArrayLike,
+        *,
+        r: _Values | None = None,
+        p: _Values | None = None,
+        out: _Array | None = None,
+    ) -> Any: ...
+    def potential_energy(
+        self,
+        t: npt.ArrayLike,
+        x: npt.ArrayLike,
+        *,
+        r: _Values | None = None,
+        p: _Values | None = None,
+        out: _Array | None = None,
+    ) -> Any: ...
+    def power(
+        self,
+        t: npt.ArrayLike,
+        x: npt.ArrayLike,
+        udot: npt.ArrayLike,
+        *,
+        r: _Values | None = None,
+        p: _Values | None = None,
+        out: _Array | None = None,
+    ) -> Any: ...
+
+@final
+class Workspace:
+    t: float
+    def __new__(cls, model: Model) -> Self: ...
+    @property
+    def x(self) -> _Array: ...
+    @x.setter
+    def x(self, value: npt.ArrayLike) -> None: ...
+    @property
+    def r(self) -> _Array: ...
+    @r.setter
+    def r(self, value: _Values) -> None: ...
+    @property
+    def p(self) -> _Array: ...
+    @p.setter
+    def p(self, value: _Values) -> None: ...
+    @property
+    def udot(self) -> _Array: ...
+    @udot.setter
+    def udot(self, value: npt.ArrayLike) -> None: ...
+    @property
+    def xdot(self) -> _Array: ...
+    @property
+    def qdot(self) -> _Array: ...
+    @property
+    def M(self) -> _Array: ...
+    @property
+    def f(self) -> _Array: ...
+    def rhs(self) -> _Array: ...
+    def mass_matrix(self) -> _Array: ...
+    def forcing(self) -> _Array: ...
+    def outputs(self) -> _Array: ...
+    def partial_velocities(self) -> _Array: ...
+    def partial_angular_velocities(self) -> _Array: ...
+    def generalized_active_forces(self) -> _Array: ...
+    def generalized_inertia_forces(self) -> _Array: ...
+    def inverse_dynamics(self) -> _Array: ...
+    def kinetic_energy(self) -> float: ...
+    def potential_energy(self) -> float: ...
+    def power(self) -> float: ...

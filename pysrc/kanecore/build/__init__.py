@@ -1,0 +1,11 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""C text to shared library: finding the compiler, calling it, and keeping what it made.
+
+The only part of kanecore that runs another process.
+"""
+
+from __future__ import annotations
+
+from kanecore.build.compiler import Built, compile_library, compile_to, include_dir
+
+__all__ = ["Built", "compile_library", "compile_to", "include_dir"]

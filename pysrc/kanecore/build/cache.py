@@ -1,0 +1,283 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The folder of compiled models: content-addressed, private to its owner, limited in size.
+
+An entry is a folder ``<name>-<key>`` that holds the library, its C text and ``record.json`` (the library's
+SHA-256, the command, the compiler's messages).  It is filled under a temporary name beside its final one
+and published by one ``os.replace``, so that it exists whole or not at all and no lock file is needed:
+
+* two processes that build the same key both succeed; the first to publish wins, the other takes its entry;
+* a killed compile leaves a temporary folder, which nobody reads and which goes after a day;
+* a library that was truncated or altered no longer has its SHA-256, and is built again.
+
+A failed compile leaves ``<name>-<key>.log``.  Nothing without such a name is ever read or removed, so
+``KANECORE_CACHE_DIR`` may name a folder that holds other things.
+"""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import functools
+import hashlib
+import json
+import os
+import re
+import shutil
+import stat
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from kanecore.errors import CompileError
+
+__all__ = ["SUFFIX", "Entry", "clear", "entries", "folder", "size"]
+
+SUFFIX = ".dll" if sys.platform == "win32" else ".so"
+DEFAULT_SIZE = 1 << 30  # bytes
+STALE = 24 * 3600.0  # seconds after which a temporary folder belongs to a killed process
+
+_TEMPORARY = ".kanecore-"
+_RECORD = "record.json"
+_OURS = re.compile(r"(?P<name>[A-Za-z0-9_]{1,40})-(?P<key>[0-9a-f]{64})(?P<log>\.log)?")
+_ATTEMPTS = 5
+_UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One compiled library: model's name, key, folder, bytes on disk, time of last use (seconds, epoch)."""
+
+    name: str
+    key: str
+    path: Path
+    size: int
+    used: float
+
+
+# Where ---------------------------------------------------------------------------------------------------
+
+
+def configured() -> Path:
+    """Return ``KANECORE_CACHE_DIR`` where it is set, else the platform's own folder for caches.
+
+    RuntimeError where the user has no home.
+    """
+    chosen = os.environ.get("KANECORE_CACHE_DIR")
+    if chosen:
+        return Path(chosen).expanduser().absolute()
+    if sys.platform == "win32":
+        local = os.environ.get("LOCALAPPDATA")
+        return (Path(local) if local else Path.home() / "AppData" / "Local") / "kanecore" / "Cache"
+    if sys.platform == "darwin":
+        return Path.home() / "Library" / "Caches" / "kanecore"
+    xdg = Path(os.environ.get("XDG_CACHE_HOME", ""))
+    # The XDG specification asks to ignore a relative path.
+    return (xdg if xdg.is_absolute() else Path.home() / ".cache") / "kanecore"
+
+
+def folder() -> Path:
+    """Return the folder in use, made with mode 0700 if missing; a private temporary one if it is unwritable.
+
+    Raises
+    ------
+    CompileError
+        Another user owns the folder or may write to it: what lies there would be run as one's own code.
+    """
+    try:
+        path = configured()
+        path.mkdir(mode=0o700, parents=True, exist_ok=True)
+        status = path.stat()
+    except (OSError, RuntimeError):  # RuntimeError: no home
+        return private_folder()
+    _refuse_shared(path, status)
+    return path if os.access(path, os.R_OK | os.W_OK | os.X_OK) else private_folder()
+
+
+def _refuse_shared(path: Path, status: os.stat_result) -> None:
+    if sys.platform == "win32":  # access lists, not modes; the folder lies in the user's own profile
+        return
+    user = os.geteuid()
+    if status.st_uid != user:
+        raise CompileError(
+            f"the cache folder {path} belongs to another user (uid {status.st_uid}; this process runs as uid "
+            f"{user}), who could put code into it that you would run. Set KANECORE_CACHE_DIR to a folder of "
+            "your own, or compile with cache=False."
+        )
+    if status.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+        raise CompileError(
+            f"other users may write to the cache folder {path} (mode {stat.S_IMODE(status.st_mode):04o}) and "
+            "put code into it that you would run. Take that right away with\n"
+            f'    chmod go-w "{path}"\n'
+            "or set KANECORE_CACHE_DIR to a folder of your own, or compile with cache=False."
+        )
+
+
+def private_folder() -> Path:
+    """Return a temporary folder of this process alone, removed at exit (on Windows, unless still in use)."""
+    path = _private_folder(os.getpid())
+    if not path.is_dir():  # a cleaner of temporary files was here
+        _private_folder.cache_clear()
+        path = _private_folder(os.getpid())
+    return path
+
+
+@functools.cache
+def _private_folder(pid: int) -> Path:
+    path = Path(tempfile.mkdtemp(prefix="kanecore-"))
+
+    def remove() -> None:
+        if os.getpid() == pid:  # not in a forked child: the parent still uses it
+            shutil.rmtree(path, ignore_errors=True)
+
+    atexit.register(remove)
+    return path
+
+
+# What lies there -----------------------------------------------------------------------------------------
+
+
+def load(entry: Path) -> tuple[Path, dict[str, Any]] | None:
+    """Library and record of an entry, marked as used now; None where it is absent or damaged."""
+    library = library_path(entry)
+    try:
+        record = json.loads((entry / _RECORD).read_bytes())
+        if hashlib.sha256(library.read_bytes()).hexdigest() != record["sha256"]:
+            return None
+    except (OSError, ValueError, TypeError, KeyError):  # no such entry; or a truncated record
+        return None
+    with contextlib.suppress(OSError):  # the order of eviction is worth no failure
+        os.utime(entry)
+    return library, record
+
+
+def library_path(entry: Path) -> Path:
+    """``arm-<key>/arm.so``: debuggers and profilers show a library by this name."""
+    return entry / (entry.name.partition("-")[0] + SUFFIX)
+
+
+@contextlib.contextmanager
+def scratch(parent: Path) -> Iterator[Path]:
+    """Make a temporary folder inside `parent`, mode 0700; removed at the end unless it was published."""
+    path = Path(tempfile.mkdtemp(prefix=_TEMPORARY, dir=parent))
+    try:
+        yield path
+    finally:
+        shutil.rmtree(path, ignore_errors=True)
+
+
+def publish(path: Path, entry: Path, library: Path, record: dict[str, Any]) -> tuple[Path, dict[str, Any]]:
+    """Make the scratch folder `path`, which holds `library`, the entry `entry`; its library and record.
+
+    Where another process was faster, its entry is taken; a damaged one is replaced.
+    """
+    record = {"sha256": hashlib.sha256(library.read_bytes()).hexdigest(), **record}
+    (path / _RECORD).write_text(json.dumps(record, indent=1), encoding="utf-8")
+    for attempt in range(_ATTEMPTS):
+        try:
+            path.replace(entry)  # fails if `entry` is a folder that holds something
+        except OSError:
+            if (existing := load(entry)) is not None:
+                return existing
+            if attempt == _ATTEMPTS - 1:
+                raise
+            _discard(entry)
+        else:
+            break
+    return library_path(entry), record
+
+
+def write_log(parent: Path, entry_name: str, text: str) -> Path:
+    """Keep the log of a failed compile in `parent`; where that goes at exit, among the temporary files."""
+    if parent != private_folder() and private_folder() not in parent.parents:
+        with contextlib.suppress(OSError), scratch(parent) as path:
+            (path / "log").write_text(text, encoding="utf-8")
+            return (path / "log").replace(parent / f"{entry_name}.log")
+    name = entry_name.partition("-")[0]
+    with tempfile.NamedTemporaryFile(
+        "w", encoding="utf-8", prefix=f"kanecore-{name}-", suffix=".log", delete=False
+    ) as file:
+        file.write(text)
+    return Path(file.name)
+
+
+def _items(parent: Path) -> list[tuple[float, int, Path]]:
+    """(time of last use, bytes, path) of every entry and log, oldest first."""
+    items = []
+    with os.scandir(parent) as found:
+        for item in found:
+            if not _OURS.fullmatch(item.name):
+                continue
+            with contextlib.suppress(FileNotFoundError):  # another process evicted it meanwhile
+                if item.is_dir(follow_symlinks=False):
+                    with os.scandir(item.path) as files:
+                        n_bytes = sum(file.stat(follow_symlinks=False).st_size for file in files)
+                else:
+                    n_bytes = item.stat(follow_symlinks=False).st_size
+                items.append((item.stat(follow_symlinks=False).st_mtime, n_bytes, Path(item.path)))
+    return sorted(items)
+
+
+def entries() -> list[Entry]:
+    """Return the compiled libraries in :func:`folder`, most recently used first."""
+    result = []
+    for used, n_bytes, path in reversed(_items(folder())):
+        match = _OURS.fullmatch(path.name)
+        if match and not match["log"]:
+            result.append(Entry(match["name"], match["key"], path, n_bytes, used))
+    return result
+
+
+def size() -> int:
+    """Bytes that libraries, C texts and logs take in :func:`folder`."""
+    return sum(n_bytes for _, n_bytes, _ in _items(folder()))
+
+
+# What goes -----------------------------------------------------------------------------------------------
+
+
+def limit() -> int:
+    """``KANECORE_CACHE_SIZE`` in bytes (K, M, G may follow the number), else 1 GiB."""
+    text = os.environ.get("KANECORE_CACHE_SIZE") or str(DEFAULT_SIZE)
+    match = re.fullmatch(r"\s*(\d+)\s*([KMG]?)(i?B)?\s*", text, re.IGNORECASE)
+    if match is None:
+        raise CompileError(
+            f"the environment variable KANECORE_CACHE_SIZE is {text!r}; write a number of bytes, or one with "
+            "K, M or G, such as 500M"
+        )
+    return int(match[1]) * _UNITS[match[2].upper()]
+
+
+def trim(parent: Path, keep: Path, limit: int) -> None:
+    """Remove what was least recently used beyond `limit` bytes, but never `keep`; and stale folders."""
+    items = _items(parent)
+    total = sum(n_bytes for _, n_bytes, _ in items)
+    for _, n_bytes, path in items:
+        if total <= limit:
+            break
+        if path != keep and _discard(path):
+            total -= n_bytes
+    now = time.time()
+    for path in parent.glob(_TEMPORARY + "*"):
+        with contextlib.suppress(FileNotFoundError):
+            if now - path.stat().st_mtime > STALE:
+                shutil.rmtree(path, ignore_errors=True)
+
+
+def clear() -> int:
+    """Remove every entry and log; return the number of libraries.  What a process has loaded stays loaded."""
+    removed = [path for _, _, path in _items(folder()) if _discard(path)]
+    return sum(path.suffix != ".log" for path in removed)
+
+
+def _discard(path: Path) -> bool:
+    """Remove an entry or log, from its name at one stroke; False where it cannot be (Windows: loaded)."""
+    try:
+        with scratch(path.parent) as bin:
+            path.replace(bin / "gone")
+    except OSError:
+        return not path.exists()
+    return True

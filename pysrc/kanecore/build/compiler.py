@@ -1,0 +1,468 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The C compiler: which one, with which flags, on which processor; called with a list, never through a shell.
+
+The key of a library is the SHA-256 of its C text, of ``kanecore.h`` (and with it of the ABI number), of the
+compiler's identity, of the flags, and of the processor that ``-march=native`` stands for.  All of that is
+found without running anything, so that a compile that hits the cache starts no process.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import functools
+import hashlib
+import importlib.util
+import json
+import os
+import platform
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import sysconfig
+import tempfile
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from kanecore.build import cache as store
+from kanecore.errors import CompileError
+
+__all__ = ["Built", "compile_library", "compile_to", "find_compiler", "include_dir"]
+
+# Raised when the files of a cache entry change their meaning.
+_LAYOUT = "kanecore cache 1"
+
+_HEADER = "kanecore.h"
+
+# The emitter places every fused multiply-add itself, so contraction is off; -ffast-math never.
+_BASE = ("-std=c99", "-O2", "-fno-math-errno", "-ffp-contract=off", "-shared", "-fvisibility=hidden")
+# Windows code is always position-independent, and its C library holds the mathematics.
+_PIC, _LIBM = ((), ()) if sys.platform == "win32" else (("-fPIC",), ("-lm",))
+
+# How gcc, clang and zig spell "for this very processor"; elsewhere they disagree, and nothing is said.
+_NATIVE = {
+    "x86_64": "-march=native",
+    "amd64": "-march=native",
+    "i386": "-march=native",
+    "i686": "-march=native",
+    "s390x": "-march=native",
+    "arm64": "-mcpu=native",
+    "aarch64": "-mcpu=native",
+    "ppc64le": "-mcpu=native",
+}
+
+# What tells one processor's instructions from another's in /proc/cpuinfo, over all architectures.
+_CPUINFO = {
+    *("vendor_id", "cpu family", "model", "model name", "flags"),
+    *("CPU implementer", "CPU architecture", "CPU variant", "CPU part", "Features"),
+    *("cpu", "machine", "features", "isa", "uarch"),
+}
+
+# Where macOS's xcode-select looks for the compiler behind /usr/bin/cc.
+_DEVELOPER_TOOLS = (
+    "/var/db/xcode_select_link",
+    "/Applications/Xcode.app",
+    "/Library/Developer/CommandLineTools",
+)
+
+_INSTALL = """\
+Install one:
+    Debian, Ubuntu   sudo apt install gcc libc6-dev
+    macOS            xcode-select --install
+    anywhere, Windows too, as a Python package (ziglang):
+                     pip install "kanecore[compiler]"    or    pip install ziglang
+or name one: cc="/path/to/clang" where you compile, or the environment variable CC.\
+"""
+
+_MAX_WORDS = 4000  # characters of the compiler's messages in an error; the log holds them all
+
+
+@dataclass(frozen=True)
+class Built:
+    """A compiled library.
+
+    Attributes
+    ----------
+    path : str
+        The shared library.
+    key : str
+        SHA-256 of everything it depends on, 64 hexadecimal digits.
+    from_cache : bool
+        True where nothing was compiled.
+    seconds : float
+        Duration of this call.
+    command : tuple of str
+        The command that made the library, with the temporary paths that it was given.
+    log : str
+        The compiler's messages (warnings); empty if it had none.
+    """
+
+    path: str
+    key: str
+    from_cache: bool
+    seconds: float
+    command: tuple[str, ...]
+    log: str
+
+
+def compile_library(
+    source: str,
+    *,
+    cc: str | Sequence[str] | None = None,
+    cflags: str | Sequence[str] | None = None,
+    cache: bool = True,
+    verbose: bool = False,
+    name: str = "model",
+) -> Built:
+    """Compile C text for this machine into a shared library, or find it in the cache.
+
+    Parameters
+    ----------
+    source : str
+        C99 text of one translation unit; it may include ``kanecore.h``.
+    cc : str or sequence of str, optional
+        The compiler, with arguments if any; else the environment's CC, the one Python was built with, ``cc``,
+        ``gcc``, ``clang``, the ``ziglang`` package.
+    cflags : str or sequence of str, optional
+        Further flags, after kanecore's own.  They enter the key as text: what lies in a file that they name
+        does not.
+    cache : bool
+        False compiles in any case, into a temporary folder that goes with the process.
+    verbose : bool
+        Print the command and the compiler's messages.
+    name : str
+        What the library is called in the cache, in debuggers and in profilers.
+
+    Raises
+    ------
+    CompileError
+        No compiler; the compiler refused; the cache folder is not safe; there is no place to write.
+    """
+    start = time.perf_counter()
+    argv = find_compiler(cc)
+    flags = _split(cflags, "cflags")
+    native = _NATIVE.get(platform.machine().lower())
+    key = _key(source, argv, flags, native)
+    entry_name = f"{re.sub('[^A-Za-z0-9_]+', '_', name)[:40] or 'model'}-{key}"
+    try:
+        parent = store.folder() if cache else Path(tempfile.mkdtemp(dir=store.private_folder()))
+        found = store.load(parent / entry_name)
+        if found is None:
+            try:
+                library, record = _build(parent, entry_name, source, argv, flags, native)
+            except OSError:  # full, or not to be written after all
+                library, record = _build(store.private_folder(), entry_name, source, argv, flags, native)
+        else:
+            library, record = found
+    except OSError as error:
+        raise CompileError(
+            f"no place to compile {name!r} in: {error}. Set KANECORE_CACHE_DIR to a folder with room, or "
+            "TMPDIR for temporary files."
+        ) from error
+    command, log = tuple(record["command"]), str(record["log"])
+    if verbose:
+        print(f"{name}: from the cache, {library}" if found else shlex.join(command))
+        print(log, end="\n" if log else "")
+    return Built(str(library), key, found is not None, time.perf_counter() - start, command, log)
+
+
+def compile_to(
+    source: str,
+    path: str | os.PathLike[str],
+    flags: Sequence[str] = (),
+    *,
+    cc: str | Sequence[str] | None = None,
+) -> None:
+    """Compile C text to the shared library `path`, for the processors that `flags` name; without the cache.
+
+    For libraries that run elsewhere: ``-march=native`` is not among the flags, and without an instruction
+    level in `flags` (``-march=x86-64-v3``) the compiler's baseline is meant.
+
+    Raises
+    ------
+    CompileError
+        As in :func:`compile_library`; the log lies beside `path`, as ``<path>.log``.
+    """
+    path = Path(path)
+    argv = find_compiler(cc)
+    with store.scratch(path.parent) as folder:
+        text, library = folder / f"{path.stem}.c", folder / path.name
+        text.write_text(source, encoding="utf-8")
+        command = _command(argv, None, flags, include_dir(), text, library)
+        status, words = _call(command)
+        if status or not library.is_file():
+            log = path.with_name(path.name + ".log")
+            log.write_text(_log_text(command, status, words, source), encoding="utf-8")
+            raise _refusal(path.stem, command, status, words, flags, log)
+        library.replace(path)
+
+
+def include_dir() -> Path:
+    """Return the folder of ``kanecore.h``: the package's own; in a bare source tree, the native half's."""
+    package = Path(__file__).parents[1]
+    folders = (package / "include", package.parents[1] / "kanecore" / "include")
+    for folder in folders:
+        if (folder / _HEADER).is_file():
+            return folder
+    raise CompileError(
+        f"{_HEADER} lies neither in {folders[0]} nor in {folders[1]}: this installation of kanecore is not "
+        "whole; install it again"
+    )
+
+
+# Which compiler ------------------------------------------------------------------------------------------
+
+
+def find_compiler(cc: str | Sequence[str] | None = None) -> tuple[str, ...]:
+    """Return the compiler as an argument list, its program as an absolute path; nothing is run.
+
+    A compiler that was asked for (`cc`, the environment's CC) and is not there is an error, never silently
+    another one.
+    """
+    if cc is not None:
+        return _asked_for(cc, "the argument cc")
+    if environment := os.environ.get("CC", "").strip():
+        return _asked_for(environment, "the environment variable CC")
+    for candidate in (sysconfig.get_config_var("CC"), "cc", "gcc", "clang"):
+        argv = _resolve(candidate) if candidate else None
+        if argv and not _is_msvc(argv) and not _is_empty_shim(argv):
+            return argv
+    if zig := _ziglang():
+        return zig
+    raise CompileError(
+        "no C compiler found: CC is not set, Python's own configuration names none that exists, and neither "
+        f"cc, gcc, clang nor the Python package ziglang is here.\n{_INSTALL}"
+    )
+
+
+def _asked_for(cc: str | Sequence[str], origin: str) -> tuple[str, ...]:
+    argv = _resolve(cc)
+    if argv is None:
+        raise CompileError(f"{origin} is {cc!r}, and there is no such program on the PATH.\n{_INSTALL}")
+    if _is_msvc(argv):
+        raise CompileError(
+            f"{origin} is {cc!r}: MSVC's command line and C99 are not supported. Install clang or "
+            '"pip install ziglang", and leave CC unset or set it to clang.'
+        )
+    return argv
+
+
+def _resolve(cc: str | Sequence[str]) -> tuple[str, ...] | None:
+    """Return words whose program exists, or None.  A string may be a path with spaces or a command line."""
+    words = (cc,) if isinstance(cc, str) and shutil.which(cc) else _split(cc, "cc")
+    program = shutil.which(words[0]) if words else None
+    # The path as it was found, not resolved: ccache and clang look at the name they are called by.
+    return (str(Path(program).absolute()), *words[1:]) if program else None
+
+
+def _is_msvc(argv: Sequence[str]) -> bool:
+    return Path(argv[0]).name.lower() in {"cl", "cl.exe", "clang-cl", "clang-cl.exe"}
+
+
+def _is_empty_shim(argv: Sequence[str]) -> bool:
+    """Whether this is the /usr/bin/cc of a macOS without developer tools, which only asks to install them."""
+    if sys.platform != "darwin" or Path(argv[0]).parent != Path("/usr/bin"):
+        return False
+    return "DEVELOPER_DIR" not in os.environ and not any(Path(place).exists() for place in _DEVELOPER_TOOLS)
+
+
+def _is_zig(argv: Sequence[str]) -> bool:
+    return Path(argv[0]).stem == "zig" or "ziglang" in argv
+
+
+def _ziglang() -> tuple[str, ...] | None:
+    """``python -m ziglang cc``, less the Python that would only start this same program."""
+    spec = importlib.util.find_spec("ziglang")
+    if spec is None or spec.origin is None:
+        return None
+    program = shutil.which(str(Path(spec.origin).with_name("zig")))
+    return (program, "cc") if program else None
+
+
+def _split(words: str | Sequence[str] | None, argument: str) -> tuple[str, ...]:
+    """Split a command line into words; backslashes are part of paths on Windows."""
+    if words is None:
+        return ()
+    if not isinstance(words, str):
+        return tuple(words)
+    try:
+        if os.name == "nt":
+            return tuple(word.strip('"') for word in shlex.split(words, posix=False))
+        return tuple(shlex.split(words))
+    except ValueError as error:
+        raise ValueError(f"{argument} {words!r} cannot be split into words: {error}") from None
+
+
+# The key -------------------------------------------------------------------------------------------------
+
+
+def _key(source: str, argv: Sequence[str], flags: Sequence[str], native: str | None) -> str:
+    parts = [
+        _LAYOUT,
+        hashlib.sha256(source.encode()).hexdigest(),
+        (include_dir() / _HEADER).read_text(encoding="utf-8"),
+        _command(argv, native, flags, "include", "c", "so"),
+        _identity(argv),
+        _processor(),
+    ]
+    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
+
+
+def _identity(argv: Sequence[str]) -> list[str]:
+    """Real path, size and time of every program in a command line: of ``ccache gcc -m64``, ccache and gcc.
+
+    A program that only starts another (ccache under gcc's name, macOS's /usr/bin/cc) hides an update of that
+    other; the library made before it stays correct.
+    """
+    identity = []
+    for word in argv:
+        if not word.startswith("-") and (program := shutil.which(word)):
+            path = Path(program).resolve()
+            status = path.stat()
+            identity += [str(path), str(status.st_size), str(status.st_mtime_ns)]
+    return identity
+
+
+@functools.cache
+def _processor() -> tuple[str, ...]:
+    """Describe the processor that ``-march=native`` means: in a shared home, each kind has its own libraries.
+
+    Where its features cannot be read, the machine's own name stands for them.
+    """
+    machine = (sys.platform, platform.machine())
+    if sys.platform == "win32":
+        return (*machine, os.environ.get("PROCESSOR_IDENTIFIER") or platform.node())
+    features = _darwin_features() if sys.platform == "darwin" else _linux_features()
+    return (*machine, *(features or [platform.node()]))
+
+
+def _linux_features() -> list[str]:
+    try:
+        # The first processor's block; the kernel writes the others only if they are read.
+        with Path("/proc/cpuinfo").open(encoding="utf-8", errors="replace") as file:
+            block = file.read(1 << 14).partition("\n\n")[0]
+    except OSError:
+        return []
+    features = []
+    for line in block.splitlines():
+        field, _, value = line.partition(":")
+        if field.strip() in _CPUINFO:
+            features.append(f"{field.strip()}: {' '.join(sorted(value.split()))}")
+    return sorted(features)
+
+
+def _darwin_features() -> list[str]:
+    import ctypes
+
+    sysctl = ctypes.CDLL(None).sysctlbyname
+    sysctl.argtypes = [ctypes.c_char_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t]
+    features = []
+    for field in ("machdep.cpu.brand_string", "machdep.cpu.features", "machdep.cpu.leaf7_features"):
+        value = ctypes.create_string_buffer(4096)
+        length = ctypes.c_size_t(len(value))
+        known = sysctl(field.encode(), value, ctypes.byref(length), None, 0) == 0
+        if known:  # Intel has all three, Apple's own the first
+            features.append(f"{field}: {' '.join(sorted(value.value.decode(errors='replace').split()))}")
+    return features
+
+
+# The call ------------------------------------------------------------------------------------------------
+
+
+def _command(
+    argv: Sequence[str],
+    native: str | None,
+    flags: Sequence[str],
+    include: str | Path,
+    text: str | Path,
+    library: str | Path,
+) -> tuple[str, ...]:
+    processor = [native] if native else []
+    if _is_zig(argv):  # spells processors with underscores, and takes this one where none is named
+        flags = [re.sub("-(?!march=)", "_", flag) if flag.startswith("-march=") else flag for flag in flags]
+        if not native and not any(flag.startswith(("-march=", "-mcpu=")) for flag in flags):
+            processor = ["-mcpu=baseline"]
+    own = (*_BASE, *_PIC, *processor, "-I", str(include))
+    # The user's flags last, so that they win, and so that libraries among them follow what needs them.
+    return (*argv, *own, str(text), "-o", str(library), *flags, *_LIBM)
+
+
+def _build(
+    parent: Path, entry_name: str, source: str, argv: Sequence[str], flags: Sequence[str], native: str | None
+) -> tuple[Path, dict[str, Any]]:
+    """Compile into a new entry of `parent`; OSError where `parent` cannot take it."""
+    limit = store.limit()
+    name = entry_name.partition("-")[0]
+    with store.scratch(parent) as folder:
+        text, library = folder / f"{name}.c", folder / f"{name}{store.SUFFIX}"
+        text.write_text(source, encoding="utf-8")
+        command = _command(argv, native, flags, include_dir(), text, library)
+        status, words = _call(command)
+        if status and native and "native" in words:
+            # A compiler that does not know this processor, or a cross compiler: its own default will do.
+            command = _command(argv, None, flags, include_dir(), text, library)
+            status, words = _call(command)
+        if status and (full := _full(words)):
+            raise full
+        if status or not library.is_file():
+            log = store.write_log(parent, entry_name, _log_text(command, status, words, source))
+            raise _refusal(name, command, status, words, flags, log)
+        result = store.publish(folder, parent / entry_name, library, {"command": command, "log": words})
+    with contextlib.suppress(OSError):  # what could not be removed now goes another time
+        store.trim(parent, parent / entry_name, limit)
+    return result
+
+
+def _call(command: Sequence[str]) -> tuple[int, str]:
+    """Run the compiler; its exit status and its words, in English and ASCII."""
+    try:
+        done = subprocess.run(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            env={**os.environ, "LC_ALL": "C"},
+            check=False,
+        )
+    except OSError as error:  # not an executable, or gone since it was found
+        raise CompileError(f"the compiler {command[0]} cannot be started: {error.strerror}") from error
+    return done.returncode, done.stdout.decode(errors="replace").strip()
+
+
+def _full(words: str) -> OSError | None:
+    """Return the error of a compiler that had no room for the library, if that was it."""
+    for number in (errno.ENOSPC, errno.EDQUOT):
+        if os.strerror(number) in words:
+            return OSError(number, os.strerror(number))
+    return None
+
+
+def _log_text(command: Sequence[str], status: int, words: str, source: str) -> str:
+    return f"{shlex.join(command)}\n{_ending(status)}\n\n{words}\n\nThe C text\n\n{source}"
+
+
+def _ending(status: int) -> str:
+    return f"was killed by signal {-status}" if status < 0 else f"ended with status {status}"
+
+
+def _refusal(
+    name: str, command: Sequence[str], status: int, words: str, flags: Iterable[str], log: Path
+) -> CompileError:
+    if status:
+        what = f"the compiler {command[0]} {_ending(status)} on the C text of {name!r}"
+    else:
+        what = (
+            f"the compiler {command[0]} wrote no library for {name!r}; flags that change what it makes, such "
+            "as -c, -E, -S or -o, have no place in cflags"
+        )
+    if len(words) > _MAX_WORDS:
+        words = words[:_MAX_WORDS] + "\n..."
+    extra = shlex.join(flags)
+    given = f"\nFlags beyond kanecore's own: {extra}" if extra else ""
+    said = words or "(it said nothing)"
+    return CompileError(f"{what}:\n\n{said}\n{given}\nThe whole log, with the C text: {log}")

@@ -1,0 +1,231 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""From a description to the expressions of every kernel.
+
+Read beside Kane & Levinson: velocities (:mod:`.kinematics`), generalized active and inertia forces (:mod:`.kane`),
+the mass matrix by composite bodies (:mod:`.tree`) or by columns (:mod:`.columns`), and the solution of M u̇ = f.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from kanecore.describe.description import Components, Description
+from kanecore.graph.calculus import Tangent
+from kanecore.graph.evaluate import count
+from kanecore.graph.linear import solve
+from kanecore.graph.scalars import Graph
+
+from .columns import column_mass_matrix
+from .energy import Energy, kinetic_energy, power
+from .factorize import factorized_solve
+from .kane import Wrenches, active_forces, generalized_forces, inertia_forces, uniform_gravity
+from .kinematics import Accelerations, Kinematics
+from .tree import JointTree, articulated_solve, composite_mass_matrix, joint_tree
+from .vectors import neg
+
+__all__ = ["Derivation", "Kernel"]
+
+ARTICULATED_MIN = 8  # below, M and its factorization always count less
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """The results of one kernel, in the order of its ``out``.
+
+    ``pivots`` are (pivot, diagonal entry, number of the speed): the results hold where every pivot is larger than
+    64 n ε times its diagonal entry.
+    """
+
+    roots: tuple[int, ...]
+    pivots: tuple[tuple[int, int, int], ...] = ()
+
+
+class Derivation:
+    """All that follows from one description, derived when asked for."""
+
+    def __init__(self, description: Description) -> None:
+        self.description = description
+        self.graph: Graph = description.graph
+        self.kinematics = Kinematics(description)
+        self._gravity, self._weights = uniform_gravity(self.kinematics)
+
+    # ---------------------------------------------------------------- kernels
+    def kernel(self, name: str) -> Kernel:
+        """A kernel of ``kanecore.h`` by its name."""
+        d = self.description
+        if name == "rhs":
+            return Kernel((*d.rates, *self._solution.roots), self._solution.pivots)
+        if name == "udot":
+            return self._solution
+        if name == "qdot":
+            return Kernel(d.rates)
+        if name == "mass_matrix":
+            return Kernel(tuple(x for row in self.mass_matrix for x in row))
+        if name == "forcing":
+            return Kernel(tuple(self.forcing))
+        if name == "outputs":
+            return self._outputs
+        if name in ("partial_velocities", "partial_angular_velocities"):
+            return Kernel(tuple(x for vectors in self._partials(*self._shown(name)) for v in vectors for x in v))
+        if name in ("velocity_remainders", "angular_velocity_remainders"):
+            return Kernel(tuple(x for v in self._remainders(*self._shown(name)) for x in v))
+        if name == "generalized_active_forces":
+            return Kernel(tuple(active_forces(self.kinematics, d.loads, d.potentials)))
+        if name == "generalized_inertia_forces":
+            accelerations = Accelerations(self.kinematics, d.accelerations)
+            wrenches = inertia_forces(self.kinematics, accelerations, Wrenches(self.kinematics))
+            return Kernel(tuple(generalized_forces(wrenches)))
+        if name == "inverse_dynamics":
+            return Kernel(tuple(self.graph.neg(f) for f in self._residual(d.accelerations)))
+        if name == "kinetic_energy":
+            return Kernel((kinetic_energy(self.kinematics),))
+        if name == "potential_energy":
+            return Kernel((self.energy.potential,))
+        if name == "power":
+            return Kernel((power(self.kinematics, self.energy),))
+        raise KeyError(name)
+
+    # ----------------------------------------------------------------- forces
+    def _residual(self, udot: Sequence[int]) -> list[int]:
+        """F_r + F*_r for given u̇; a uniform field γ enters as an acceleration −γ of everything, at no cost."""
+        k, d = self.kinematics, self.description
+        wrenches = Wrenches(k)
+        for number, load in enumerate(d.loads):
+            if number not in self._weights:
+                wrenches.add_load(load)
+        accelerations = Accelerations(k, udot, neg(self.graph, self._gravity))
+        inertia_forces(k, accelerations, wrenches)
+        forces = generalized_forces(wrenches)
+        if d.potentials:
+            others = active_forces(k, (), d.potentials)
+            forces = [self.graph.add(a, b) for a, b in zip(forces, others, strict=True)]
+        return forces
+
+    @cached_property
+    def forcing(self) -> list[int]:
+        """F of M u̇ = f: F_r + F*_r at u̇ = 0."""
+        return self._residual([0] * len(self.description.speeds))
+
+    @cached_property
+    def energy(self) -> Energy:
+        return Energy(self.kinematics)
+
+    @property
+    def has_gravity(self) -> bool:
+        """Whether every body with mass has its weight in one uniform field."""
+        return bool(self._weights)
+
+    @property
+    def method(self) -> str:
+        """How M is formed and M u̇ = f solved."""
+        return self._chosen[0]
+
+    @cached_property
+    def conservative(self) -> bool:
+        """Whether T + U is constant: every load has a potential, nothing is driven."""
+        return self.kernel("power").roots == (0,)
+
+    # ------------------------------------------------------------ mass matrix
+    @cached_property
+    def tree(self) -> JointTree | None:
+        return joint_tree(self.kinematics)
+
+    @cached_property
+    def _joint_mass_matrix(self) -> list[list[int]]:
+        assert self.tree is not None
+        return composite_mass_matrix(self.graph, self.tree)
+
+    @cached_property
+    def _speeds_are_rates(self) -> bool:
+        """Whether S is the identity: the user's speeds are the joint rates, in their order."""
+        assert self.tree is not None
+        return all(x == int(i == j) for i, row in enumerate(self.tree.jacobian) for j, x in enumerate(row))
+
+    @cached_property
+    def mass_matrix(self) -> list[list[int]]:
+        """M in the user's speeds, by whichever way counts less."""
+        if self.tree is None:
+            return column_mass_matrix(self.kinematics)
+        joint = self._joint_mass_matrix
+        if self._speeds_are_rates:
+            return joint
+        g, s = self.graph, self.tree.jacobian
+        if _is_permutation(s):
+            order = [next(i for i, row in enumerate(s) if row[j]) for j in range(len(s))]
+            return [[joint[a][b] for b in order] for a in order]
+        half = [[g.sum(g.mul(a, s[k][j]) for k, a in enumerate(row)) for j in range(len(s))] for row in joint]
+        square = [[0] * len(s) for _ in s]
+        for i in range(len(s)):
+            for j in range(i + 1):
+                square[i][j] = square[j][i] = g.sum(g.mul(s[k][i], half[k][j]) for k in range(len(s)))
+        return min(square, column_mass_matrix(self.kinematics), key=lambda m: _cost(g, m))
+
+    # --------------------------------------------------------------- solution
+    @property
+    def _solution(self) -> Kernel:
+        return self._chosen[1]
+
+    @cached_property
+    def _chosen(self) -> tuple[str, Kernel]:
+        """u̇, by the way that counts least."""
+        g, n = self.graph, len(self.description.speeds)
+        found = []
+        if self.tree is None or not self._speeds_are_rates:
+            x, pivots = factorized_solve(g, self.mass_matrix, self.forcing)
+            how = "columns" if self.tree is None else "composite bodies or columns in the user's speeds"
+            found.append((f"{how}, LᵀDL", Kernel(tuple(x), tuple((d, m, i) for i, (d, m) in enumerate(pivots)))))
+        if self.tree is not None:
+            s = self.tree.jacobian
+            rows = [next(j for j, x in enumerate(row) if x) for row in s]
+            right = self.forcing if self._speeds_are_rates else solve(g, list(zip(*s, strict=True)), self.forcing)
+            solutions = [("composite bodies, LᵀDL", factorized_solve(g, self._joint_mass_matrix, right))]
+            if n >= ARTICULATED_MIN:
+                solutions.append(("articulated bodies", articulated_solve(g, self.tree, right)))
+            for how, (y, pivots) in solutions:
+                x = y if self._speeds_are_rates else solve(g, s, y)
+                found.append((how, Kernel(tuple(x), tuple((d, m, rows[i]) for i, (d, m) in enumerate(pivots)))))
+        return min(found, key=lambda item: count(g, item[1].roots)["total"])
+
+    @cached_property
+    def _outputs(self) -> Kernel:
+        d = self.description
+        roots = [node for _, node in d.outputs]
+        if any(self.graph.depends[i] & 32 for i in roots):
+            replace = dict(zip(d.accelerations, self._solution.roots, strict=True))
+            return Kernel(tuple(self.graph.substitute(roots, replace)), self._solution.pivots)
+        return Kernel(tuple(roots))
+
+    # ------------------------------------------------------ partial velocities
+    def _shown(self, name: str) -> tuple[list[Components], list[int]]:
+        """Velocities and the frames that they are written in."""
+        k, d = self.kinematics, self.description
+        if "angular" in name:
+            return [k.omega[f] for f in d.shown_frames], list(d.shown_frames)
+        return [k.velocity[p] for p in d.shown_points], [k.home[p] for p in d.shown_points]
+
+    def _partials(self, vectors: Sequence[Components], frames: Sequence[int]) -> list[list[Components]]:
+        """∂v/∂u_r in inertial axes, for each vector and speed."""
+        tangents = [Tangent(self.graph, {u: 1}).of for u in self.description.speeds]
+        return [
+            [self.kinematics.resolve((of(v[0]), of(v[1]), of(v[2])), frame, 0) for of in tangents]
+            for v, frame in zip(vectors, frames, strict=True)
+        ]
+
+    def _remainders(self, vectors: Sequence[Components], frames: Sequence[int]) -> list[Components]:
+        """V at u = 0, in inertial axes."""
+        at_rest = dict.fromkeys(self.description.speeds, 0)
+        result = []
+        for v, frame in zip(vectors, frames, strict=True):
+            x, y, z = self.graph.substitute(v, at_rest)
+            result.append(self.kinematics.resolve((x, y, z), frame, 0))
+        return result
+
+
+def _is_permutation(s: Sequence[Sequence[int]]) -> bool:
+    return all(sum(1 for x in row if x) == 1 and sum(row) == 1 for row in s)
+
+
+def _cost(g: Graph, matrix: Sequence[Sequence[int]]) -> int:
+    return count(g, [x for row in matrix for x in row])["total"]

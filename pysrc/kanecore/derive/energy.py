@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Kinetic and potential energy, and the power of everything that has no potential.
+
+    T = ½ Σ m v·v + ω·I·ω,        U = −Σ F·r over constant forces, and the potentials that the user gave,
+    d(T + U)/dt = Σ_r F_r u_r (loads without a potential) − F*_t + (dU/dt at u = 0),
+
+F*_t being the inertia forces along the remainders v_t, ω_t: what a drive of a prescribed motion gives.
+"""
+
+from __future__ import annotations
+
+import itertools
+import warnings
+from fractions import Fraction
+
+from kanecore.describe.description import Components
+from kanecore.errors import KanecoreWarning
+from kanecore.graph.calculus import Tangent
+from kanecore.graph.sample import Sample
+from kanecore.graph.scalars import PARAMETER
+
+from .kane import Wrenches, active_forces, central_inertia, inertia_torque
+from .kinematics import Accelerations, Kinematics
+from .vectors import dot, matvec, scale
+
+__all__ = ["Energy", "kinetic_energy", "power"]
+
+HALF = Fraction(1, 2)
+SUBSET_MAX = 3  # loads that may share one potential energy of a body, such as the two ends of a spring
+
+
+def kinetic_energy(k: Kinematics) -> int:
+    g = k.graph
+    total = 0
+    for i, body in enumerate(k.description.bodies):
+        v = k.velocity[body.point]
+        total = g.add(total, g.mul(body.mass, dot(g, v, v)))
+        if body.frame >= 0:
+            w = k.omega[body.frame]
+            total = g.add(total, dot(g, w, matvec(g, central_inertia(k, i), w)))
+    return g.mul(g.constant(HALF), total)
+
+
+class Energy:
+    """The potential energy of a model.
+
+    Attributes
+    ----------
+    potential : node
+    accounted : set of int
+        The loads whose work it holds.
+    """
+
+    def __init__(self, k: Kinematics) -> None:
+        self.kinematics = k
+        g, d = k.graph, k.description
+        self.potential = g.sum(d.potentials)
+        self.accounted: set[int] = set()
+        self._bodies()
+        for number, load in enumerate(d.loads):
+            if number in self.accounted or load.kind != "force" or not k.reaches(load.at):
+                continue
+            if len(load.vector) == 1 and load.vector[0][0] == 0:
+                force = load.vector[0][1]
+                if not any(g.depends[x] & ~PARAMETER for x in force):
+                    self.potential = g.sub(self.potential, dot(g, force, k.position(load.at)))
+                    self.accounted.add(number)
+
+    def _bodies(self) -> None:
+        """Use ``body.potential_energy`` in place of the loads it describes, so that none is counted twice."""
+        k = self.kinematics
+        g, d = k.graph, k.description
+        bodies = [b for b in d.bodies if b.potential]
+        if not bodies:
+            return
+        along = Tangent(g, dict(zip(d.coordinates, d.rates, strict=True))).of
+        samples = [Sample(g, seed) for seed in (21, 22, 23)]
+        powers = []
+        for load in d.loads:
+            wrenches = Wrenches(k)
+            wrenches.add_load(load)
+            powers.append([s(wrenches.power()) for s in samples])
+        for body in bodies:
+            loss = [-s(along(body.potential)) for s in samples]
+            free = [i for i in range(len(d.loads)) if i not in self.accounted]
+            subsets = itertools.chain.from_iterable(
+                itertools.combinations(free, size) for size in range(1, min(len(free), SUBSET_MAX) + 1)
+            )
+            found = next((s for s in (*subsets, tuple(free)) if _sums_to(powers, s, loss)), None)
+            if found is None:
+                warnings.warn(
+                    f"the potential_energy of body {body.name} matches no load of forcelist and is left out: Kane's "
+                    "method makes no force of it; give it in potentials=[...] instead",
+                    KanecoreWarning,
+                    stacklevel=2,
+                )
+                continue
+            self.potential = g.add(self.potential, body.potential)
+            self.accounted.update(found)
+
+
+def _sums_to(powers: list[list[float]], subset: tuple[int, ...], total: list[float]) -> bool:
+    for j, expected in enumerate(total):
+        terms = [powers[i][j] for i in subset]
+        size = max([abs(expected), *(abs(x) for x in terms)], default=0.0)
+        if not abs(sum(terms) - expected) <= 1e-9 * size:
+            return False
+    return True
+
+
+def power(k: Kinematics, energy: Energy) -> int:
+    """d(T + U)/dt, as the power of loads without a potential, of drives, and of what moves a potential."""
+    g, d = k.graph, k.description
+    loads = [load for i, load in enumerate(d.loads) if i not in energy.accounted]
+    total = dot(g, active_forces(k, loads), d.speeds)
+    at_rest = dict.fromkeys(d.speeds, 0)
+    total = g.add(total, g.substitute([k.rate.of(energy.potential)], at_rest)[0])
+
+    def remainder(vector: Components) -> Components:
+        x, y, z = g.substitute(vector, at_rest)
+        return (x, y, z)
+
+    remainders = [remainder(v) for v in (*k.velocity, *k.omega)]
+    if not any(map(any, remainders)):
+        return total
+    accelerations = Accelerations(k, d.accelerations)
+    for i, body in enumerate(d.bodies):
+        drift = remainder(k.velocity[body.point])
+        if any(drift):
+            total = g.add(total, dot(g, drift, scale(g, body.mass, accelerations.acceleration[body.point])))
+        if body.frame >= 0:
+            drift = remainder(k.omega[body.frame])
+            if any(drift):
+                torque = inertia_torque(k, accelerations, central_inertia(k, i), body.frame)
+                total = g.add(total, dot(g, drift, torque))
+    return total

@@ -1,0 +1,210 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Kane's generalized active and inertia forces.
+
+    F_r  = Σ v_r·R + ω_r·T                                 (Kane & Levinson 1985, eqs. 4.4.1 and 4.5.1)
+    F*_r = Σ v_r·(−m a) + ω_r·T*,   T* = −(I·α + ω × I·ω)   (eqs. 4.11.1–4.11.9)
+    F_r + F*_r = 0                                          (eq. 6.1.1)
+
+v_r and ω_r are the coefficients of the speeds u_r in the velocities, so both sums are products of forces with the
+derivatives of the velocities: forces are put as weights on velocities and accumulated in reverse, from the last body
+to the first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from fractions import Fraction
+
+from kanecore.describe.description import Components, Load, Matrix
+from kanecore.graph.calculus import accumulate
+from kanecore.graph.scalars import PARAMETER, SPEED
+
+from .kinematics import Accelerations, Kinematics
+from .vectors import ZERO, add, cross, dot, matmul, matvec, neg, scale, transposed
+
+__all__ = ["Wrenches", "active_forces", "central_inertia", "generalized_forces", "inertia_forces", "uniform_gravity"]
+
+HALF = Fraction(1, 2)
+SAME_FIELD = 1e-12  # relative difference of weight/mass between bodies that is rounding, not another field
+
+
+class Wrenches:
+    """Forces at points and torques on frames, summed, each in the axes of its velocity."""
+
+    def __init__(self, k: Kinematics) -> None:
+        self.kinematics = k
+        self.force: dict[int, Components] = {}
+        self.torque: dict[int, Components] = {}
+
+    def add_force(self, point: int, force: Components) -> None:
+        self.force[point] = add(self.kinematics.graph, self.force.get(point, ZERO), force)
+
+    def add_torque(self, frame: int, torque: Components) -> None:
+        self.torque[frame] = add(self.kinematics.graph, self.torque.get(frame, ZERO), torque)
+
+    def add_load(self, load: Load) -> None:
+        k = self.kinematics
+        if load.kind == "force":
+            self.add_force(load.at, k.resolve_all(load.vector, k.home[load.at]))
+        else:
+            self.add_torque(load.at, k.resolve_all(load.vector, load.at))
+
+    def weights(self) -> list[tuple[int, int]]:
+        """``[(velocity component, force component), ...]``."""
+        k = self.kinematics
+        pairs = [(v, f) for p, force in self.force.items() for v, f in zip(k.velocity[p], force, strict=True)]
+        pairs += [(w, t) for f, torque in self.torque.items() for w, t in zip(k.omega[f], torque, strict=True)]
+        return pairs
+
+    def power(self) -> int:
+        """Σ R·v + T·ω, remainders of the velocities included."""
+        return self.kinematics.graph.sum(self.kinematics.graph.mul(v, w) for v, w in self.weights())
+
+
+def generalized_forces(wrenches: Wrenches, wrt: Sequence[int] | None = None) -> list[int]:
+    """Σ v_r·R + ω_r·T for every speed."""
+    k = wrenches.kinematics
+    speeds = k.description.speeds if wrt is None else wrt
+    return accumulate(k.graph, wrenches.weights(), speeds, SPEED)
+
+
+def active_forces(k: Kinematics, loads: Iterable[Load], potentials: Iterable[int] = ()) -> list[int]:
+    """F_r of loads, and −∂U/∂q · ∂q̇/∂u_r of potential energies."""
+    g, d = k.graph, k.description
+    wrenches = Wrenches(k)
+    for load in loads:
+        wrenches.add_load(load)
+    forces = generalized_forces(wrenches)
+    for energy in potentials:
+        slopes = accumulate(g, [(energy, g.one)], d.coordinates)
+        weights = [(rate, g.neg(slope)) for rate, slope in zip(d.rates, slopes, strict=True)]
+        forces = [g.add(f, e) for f, e in zip(forces, accumulate(g, weights, d.speeds, SPEED), strict=True)]
+    return forces
+
+
+def central_inertia(k: Kinematics, body: int) -> Matrix:
+    """The inertia tensor about the mass centre in the axes of the body's frame.
+
+    Written about another point Q it is less m (d² 1 − d dᵀ), d the vector from the mass centre to Q (parallel axes).
+    """
+    g, b = k.graph, k.description.bodies[body]
+    total: list[list[int]] = [[0] * 3 for _ in range(3)]
+    for f, tensor in b.inertia:
+        for r in k.rotation(f, b.frame):
+            tensor = matmul(g, matmul(g, r, tensor), transposed(r))
+        for i in range(3):
+            for j in range(3):
+                total[i][j] = g.add(total[i][j], tensor[i][j])
+    if b.about:
+        d = k.resolve_all(b.about, b.frame)
+        square = dot(g, d, d)
+        for i in range(3):
+            for j in range(3):
+                steiner = g.sub(square if i == j else 0, g.mul(d[i], d[j]))
+                total[i][j] = g.sub(total[i][j], g.mul(b.mass, steiner))
+    return tuple(tuple(row) for row in total)  # type: ignore[return-value]
+
+
+def inertia_torque(k: Kinematics, accelerations: Accelerations, inertia: Matrix, frame: int) -> Components:
+    """I·α + ω × I·ω.
+
+    As ∫ ρ × (U ρ) dm = axial(U J), J = ½ tr(I) 1 − I the second moments of mass: U serves the points of the frame as
+    well.  About a fixed direction the classical form is shorter.
+    """
+    g = k.graph
+    w, alpha = k.omega[frame], accelerations.alpha[frame]
+    if sum(1 for x in w if x) <= 1:
+        return add(g, matvec(g, inertia, alpha), cross(g, w, matvec(g, inertia, w)))
+    half_trace = g.mul(g.constant(HALF), g.add(g.add(inertia[0][0], inertia[1][1]), inertia[2][2]))
+    second: Matrix = tuple(  # type: ignore[assignment]
+        tuple(g.sub(half_trace if i == j else 0, inertia[i][j]) for j in range(3)) for i in range(3)
+    )
+    product = matmul(g, accelerations.matrix(frame), second)
+    return (
+        g.sub(product[2][1], product[1][2]),
+        g.sub(product[0][2], product[2][0]),
+        g.sub(product[1][0], product[0][1]),
+    )
+
+
+def inertia_forces(k: Kinematics, accelerations: Accelerations, wrenches: Wrenches) -> Wrenches:
+    """Add the inertia forces −m a and torques −(I·α + ω × I·ω) of all bodies to ``wrenches``."""
+    g = k.graph
+    for i, body in enumerate(k.description.bodies):
+        a = accelerations.acceleration[body.point]
+        wrenches.add_force(body.point, neg(g, scale(g, body.mass, a)))
+        if body.frame >= 0:
+            torque = inertia_torque(k, accelerations, central_inertia(k, i), body.frame)
+            wrenches.add_torque(body.frame, neg(g, torque))
+    return wrenches
+
+
+def uniform_gravity(k: Kinematics) -> tuple[Components, frozenset[int]]:
+    """The field γ, in inertial axes, and the numbers of the loads that are m γ at the mass centres of all bodies.
+
+    Where some body with mass has no such weight, or another field, there is none: ``(ZERO, frozenset())``.
+    """
+    g, d = k.graph, k.description
+    field: Components | None = None
+    found: set[int] = set()
+    for body in d.bodies:
+        if body.mass == g.zero:
+            continue
+        for number, load in enumerate(d.loads):
+            if load.kind != "force" or load.at != body.point or number in found:
+                continue
+            if any(f != 0 for f, _ in load.vector) or len(load.vector) != 1:
+                continue
+            force = load.vector[0][1]
+            if any(g.depends[x] & ~PARAMETER for x in force):
+                continue
+            quotient = [_without_factor(k, x, body.mass) for x in force]
+            if any(x is None for x in quotient):
+                continue
+            candidate: Components = tuple(x for x in quotient if x is not None)  # type: ignore[assignment]
+            if field is None or _same_field(k, field, candidate):
+                field = candidate if field is None else field
+                found.add(number)
+                break
+        else:
+            return ZERO, frozenset()
+    return (field, frozenset(found)) if field is not None else (ZERO, frozenset())
+
+
+def _same_field(k: Kinematics, a: Components, b: Components) -> bool:
+    if a == b:
+        return True
+    values = [(k.graph.value(x), k.graph.value(y)) for x, y in zip(a, b, strict=True)]
+    largest = max((abs(float(x)) for pair in values for x in pair if x is not None), default=0.0)
+    return all(x is not None and y is not None and abs(float(x) - float(y)) <= SAME_FIELD * largest for x, y in values)
+
+
+def _without_factor(k: Kinematics, node: int, factor: int) -> int | None:
+    """``node / factor`` where ``factor`` is a factor of ``node``, by structure or as a number; else None."""
+    g = k.graph
+    if node == 0:
+        return 0
+    if node == factor:
+        return g.one
+    value, divisor = g.value(node), g.value(factor)
+    if value is not None and divisor is not None:
+        return g.div(node, factor)
+    op, *args = g.nodes[node]
+    if op == "neg":
+        inner = _without_factor(k, args[0], factor)
+        return None if inner is None else g.neg(inner)
+    if op == "mul":
+        for one, other in (args, reversed(args)):
+            inner = _without_factor(k, one, factor)
+            if inner is not None:
+                return g.mul(inner, other)
+        if divisor is not None and any(g.value(a) is not None for a in args):
+            return g.div(node, factor)
+    if op in ("add", "sub"):
+        parts = [_without_factor(k, a, factor) for a in args]
+        if parts[0] is not None and parts[1] is not None:
+            return g.add(parts[0], parts[1]) if op == "add" else g.sub(parts[0], parts[1])
+    if op == "div":
+        inner = _without_factor(k, args[0], factor)
+        return None if inner is None else g.div(inner, args[1])
+    return None

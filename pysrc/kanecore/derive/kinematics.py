@@ -1,0 +1,362 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Positions, velocities and accelerations of frames and points, in local components.
+
+Along the tree of frames, with R the rotation to the parent and ω_rel the angular velocity relative to it,
+
+    ω = Rᵀ ω_parent + ω_rel,        α = Rᵀ α_parent + dω_rel/dt + (Rᵀ ω_parent) × ω_rel,
+
+and along the tree of points, for a vector d given in a frame with angular velocity ω,
+
+    v = v_parent + ḋ + ω × d,       a = a_parent + d̈ + 2 ω × ḋ + U d,     U = [α]× + [ω]×[ω]×
+
+(Kane & Levinson 1985, sections 2.7–2.8; Featherstone, *Rigid Body Dynamics Algorithms*, 2008, chapter 2).  Nothing is
+differentiated through a rotation matrix: that would double the work.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from kanecore.describe.description import Components, Description, Matrix, Vector
+from kanecore.errors import ModelError
+from kanecore.graph.calculus import Tangent
+from kanecore.graph.sample import Sample
+from kanecore.graph.scalars import SPEED, Graph, Op
+
+from .vectors import ZERO, add, cross, dot, matvec, scale, transposed
+
+__all__ = ["Accelerations", "Kinematics", "rate_matrix"]
+
+SNAP = 1e-14  # a rotation entry this close to 0 or ±1 is that number, rounded when it was written down
+AGREE = 1e-9  # relative difference, at random states, of a velocity set and the one that the position gives
+
+
+class Kinematics:
+    """Frames' angular velocities and points' velocities of one description.
+
+    Attributes
+    ----------
+    omega : list of Components
+        ω of each frame in the inertial frame, in its own axes.
+    velocity : list of Components
+        v of each point in the inertial frame, in the axes of frame ``home[point]``.
+    source : list of str
+        Where each point's velocity came from: "position", "set" (the user's, which differs), "origin".
+    rounded : list of str
+        Frames with snapped entries.
+    """
+
+    def __init__(self, d: Description) -> None:
+        self.description = d
+        self.graph = g = d.graph
+        self.rounded: list[str] = []
+        self._rotation = [self._snapped(i) for i in range(len(d.frames))]
+        self._transposed = [transposed(r) for r in self._rotation]
+        self._ancestors: list[tuple[int, ...]] = []
+        for i, frame in enumerate(d.frames):
+            self._ancestors.append((i, *(self._ancestors[frame.parent] if i else ())))
+        self._samples = [Sample(g, seed) for seed in (1, 2)]
+        self._resolved: dict[tuple[Components, int, int], Components] = {}
+        self._rows: dict[tuple[int, int, int], Components] = {}
+        seeds = dict(zip(d.coordinates, d.rates, strict=True))
+        seeds[d.time] = g.one
+        for i, k in zip(d.inputs, d.input_rates, strict=True):
+            if k >= 0:
+                seeds[i] = d.inputs[k]
+        self.seeds = seeds
+        self.rate = Tangent(g, seeds)  # d/dt with the speeds constant
+        self.omega: list[Components] = [ZERO]
+        self.relative: list[list[tuple[int, Components]]] = [[]]  # terms of each frame's ω_rel
+        for i in range(1, len(d.frames)):
+            self._angular_velocity(i)
+        self.home = self._homes()
+        self.velocity: list[Components] = []
+        self.source: list[str] = []
+        self._tree_velocity: list[bool] = []
+        for i in range(len(d.points)):
+            self._point_velocity(i)
+        self._check_linear()
+
+    # ------------------------------------------------------------- rotations
+    def _snapped(self, i: int) -> Matrix:
+        g = self.graph
+        rows = []
+        for row in self.description.frames[i].rotation:
+            entries = []
+            for entry in row:
+                value = g.value(entry)
+                if isinstance(value, float):
+                    nearest = round(value)
+                    if value != nearest and abs(value - nearest) <= SNAP:
+                        entry = g.constant(nearest)
+                        if self.description.frames[i].name not in self.rounded:
+                            self.rounded.append(self.description.frames[i].name)
+                entries.append(entry)
+            rows.append(tuple(entries))
+        return tuple(rows)  # type: ignore[return-value]
+
+    def path(self, start: int, end: int) -> tuple[list[int], list[int]]:
+        """Frames to climb from ``start`` to the common ancestor, and to descend from there to ``end``."""
+        up, down = self._ancestors[start], self._ancestors[end]
+        common = 1
+        while common < min(len(up), len(down)) and up[-common - 1] == down[-common - 1]:
+            common += 1
+        return list(up[: len(up) - common]), list(reversed(down[: len(down) - common]))
+
+    def common(self, frames: Sequence[int]) -> int:
+        """The nearest common ancestor of some frames."""
+        result = frames[0]
+        for f in frames[1:]:
+            up = self._ancestors[f]
+            result = next(a for a in self._ancestors[result] if a in up)
+        return result
+
+    def resolve(self, v: Components, start: int, end: int) -> Components:
+        """The components in frame ``end`` of a vector given in frame ``start``."""
+        if start == end or v == ZERO:
+            return v
+        key = (v, start, end)
+        result = self._resolved.get(key)
+        if result is None:
+            up, down = self.path(start, end)
+            middle = self.description.frames[up[-1]].parent if up else start
+            result = self._lowered(self._raised(v, up, middle), down, middle)
+            self._resolved[key] = result
+        return result
+
+    def _raised(self, v: Components, up: list[int], ancestor: int) -> Components:
+        if self._far(v, up):
+            g = self.graph
+            return tuple(dot(g, self._row(k, ancestor, up[0]), v) for k in range(3))  # type: ignore[return-value]
+        for f in up:
+            v = matvec(self.graph, self._rotation[f], v)
+        return v
+
+    def _lowered(self, v: Components, down: list[int], ancestor: int) -> Components:
+        if self._far(v, down):
+            total = ZERO
+            for k in range(3):
+                if v[k]:
+                    total = add(self.graph, total, scale(self.graph, v[k], self._row(k, ancestor, down[-1])))
+            return total
+        for f in down:
+            v = matvec(self.graph, self._transposed[f], v)
+        return v
+
+    @staticmethod
+    def _far(v: Components, path: list[int]) -> bool:
+        """Whether direction cosines, which are shared between vectors, beat a rotation from frame to frame."""
+        return len(path) > 3 or (len(path) > 1 and sum(1 for x in v if x) == 1)
+
+    def _row(self, k: int, ancestor: int, f: int) -> Components:
+        """The components in frame f of the k-th axis of an ancestor: one rotation on from those in f's parent."""
+        if f == ancestor:
+            return (int(k == 0), int(k == 1), int(k == 2))
+        key = (k, ancestor, f)
+        if key not in self._rows:
+            above = self._row(k, ancestor, self.description.frames[f].parent)
+            self._rows[key] = matvec(self.graph, self._transposed[f], above)
+        return self._rows[key]
+
+    def resolve_all(self, vector: Vector, end: int) -> Components:
+        """A sum of components in several frames, in one frame."""
+        total = ZERO
+        for f, v in vector:
+            total = add(self.graph, total, self.resolve(v, f, end))
+        return total
+
+    def rotation(self, start: int, end: int) -> list[Matrix]:
+        """Factors, first applied first, of the rotation that takes components in ``start`` to components in ``end``."""
+        up, down = self.path(start, end)
+        return [self._rotation[f] for f in up] + [self._transposed[f] for f in down]
+
+    # ---------------------------------------------------------- angular velocity
+    def _angular_velocity(self, i: int) -> None:
+        g, frame = self.graph, self.description.frames[i]
+        parent = frame.angular_parent
+        terms = []
+        for f, w in frame.angular_velocity:
+            # along the axis of rotation the components are the same on both sides
+            terms.append((i, w) if f == frame.parent and self._is_axis(i, w) else (f, w))
+        self.relative.append(terms)
+        omega = self.resolve(self.omega[parent], parent, i)
+        for f, w in terms:
+            omega = add(g, omega, self.resolve(w, f, i))
+        self.omega.append(omega)
+
+    def _is_axis(self, i: int, w: Components) -> bool:
+        if sum(1 for x in w if x) == 0:
+            return True
+        rotated = matvec(self.graph, self._rotation[i], w)
+        if rotated == w:
+            return True
+        for sample in self._samples:
+            norm = max(abs(x) for x in sample.all(w))
+            if not all(abs(sample(x) - sample(y)) <= 1e-12 * norm for x, y in zip(rotated, w, strict=True)):
+                return False
+        return True
+
+    # ------------------------------------------------------------------- points
+    def _homes(self) -> list[int]:
+        """The frame that keeps each point's velocity: the nearest that its vector and its children's share."""
+        d = self.description
+        frames: list[list[int]] = [[] for _ in d.points]
+        for i, point in enumerate(d.points):
+            own = [f for f, _ in point.position]
+            frames[i].extend(own)
+            if point.parent >= 0:
+                frames[point.parent].extend(own)
+        for body in d.bodies:
+            if body.frame >= 0 and not frames[body.point]:
+                frames[body.point].append(body.frame)
+        homes: list[int] = []
+        for i, point in enumerate(d.points):
+            if point.parent < 0:
+                homes.append(0)
+            else:
+                homes.append(self.common(frames[i]) if frames[i] else homes[point.parent])
+        return homes
+
+    def displacement_rate(self, i: int) -> list[tuple[int, Components]]:
+        """``[(frame, ḋ), ...]`` of a point's position from its parent, each in the frame it is given in."""
+        rate = self.rate.of
+        return [(f, (rate(v[0]), rate(v[1]), rate(v[2]))) for f, v in self.description.points[i].position]
+
+    def _point_velocity(self, i: int) -> None:
+        g, point, home = self.graph, self.description.points[i], self.home[i]
+        given = None if point.velocity is None else self.resolve_all(point.velocity, home)
+        if point.parent < 0:
+            assert given is not None
+            self.velocity.append(given)
+            self.source.append("origin" if given == ZERO else "set")
+            self._tree_velocity.append(given == ZERO)
+            return
+        total = self.resolve(self.velocity[point.parent], self.home[point.parent], home)
+        for (f, v), (_, rate) in zip(point.position, self.displacement_rate(i), strict=True):
+            local = add(g, rate, cross(g, self.omega[f], v))
+            total = add(g, total, self.resolve(local, f, home))
+        if given is None or self._agree(given, total):
+            self.velocity.append(total)
+            self.source.append("position")
+            self._tree_velocity.append(self._tree_velocity[point.parent])
+        else:
+            self.velocity.append(given)
+            self.source.append("set")
+            self._tree_velocity.append(False)
+
+    def _agree(self, a: Components, b: Components) -> bool:
+        if a == b:
+            return True
+        for sample in self._samples:
+            x, y = sample.all(a), sample.all(b)
+            scale = max(1.0, *(abs(v) for v in (*x, *y)))
+            if not all(abs(p - q) <= AGREE * scale for p, q in zip(x, y, strict=True)):
+                return False
+        return True
+
+    def reaches(self, point: int) -> bool:
+        """Whether a point's velocity is the derivative of its position from a fixed origin."""
+        return self._tree_velocity[point]
+
+    def from_positions(self) -> bool:
+        """Whether every point's velocity is the derivative of its position from a fixed origin."""
+        return all(self._tree_velocity)
+
+    def position(self, i: int, frame: int = 0) -> Components:
+        """The position of a point from the root of its tree."""
+        total = ZERO
+        while i >= 0:
+            point = self.description.points[i]
+            total = add(self.graph, self.resolve_all(point.position, frame), total)
+            i = point.parent
+        return total
+
+    def _check_linear(self) -> None:
+        d = self.description
+        named = [(f"point {p.name}", v) for p, v in zip(d.points, self.velocity, strict=True)]
+        named += [(f"frame {f.name}", v) for f, v in zip(d.frames, self.omega, strict=True)]
+        for what, vector in named:
+            if not is_linear(self.graph, vector):
+                raise ModelError(f"the velocity of {what} is not linear in the speeds: choose speeds in which it is")
+
+
+def is_linear(g: Graph, nodes: Sequence[int]) -> bool:
+    """Whether nodes are affine in the speeds, by the structure of what they are made of."""
+    for i in g.below(nodes):
+        if not g.depends[i] & SPEED:
+            continue
+        op, *args = g.nodes[i]
+        if op in (Op.SYM, Op.ADD, Op.SUB, Op.NEG):
+            continue
+        moving = [k for k in args if g.depends[k] & SPEED]
+        if (op is Op.MUL and len(moving) == 1) or (op is Op.DIV and args[1] not in moving):
+            continue
+        if op is Op.SELECT and args[0] not in moving:
+            continue
+        return False
+    return True
+
+
+class Accelerations:
+    """α of frames and a of points for given u̇.
+
+    Parameters
+    ----------
+    udot : sequence of nodes
+        The derivatives of the speeds: zeros for what remains of the accelerations when u̇ = 0.
+    base : Components
+        Added to every acceleration, in inertial axes.  With base = −γ, γ the uniform gravity field, forces m a hold
+        the weights, at no cost.
+    """
+
+    def __init__(self, kinematics: Kinematics, udot: Sequence[int], base: Components = ZERO) -> None:
+        k = self.kinematics = kinematics
+        g, d = k.graph, k.description
+        seeds = dict(k.seeds)
+        seeds.update((u, a) for u, a in zip(d.speeds, udot, strict=True) if a)
+        rate = k.rate.of if not any(udot) else Tangent(g, seeds).of
+        self.alpha: list[Components] = [ZERO]
+        for i in range(1, len(d.frames)):
+            parent = d.frames[i].angular_parent
+            alpha = k.resolve(self.alpha[parent], parent, i)
+            terms = k.relative[i]
+            for f, w in terms:
+                # ω_f × w, less the part of ω_f along w where w is all of the relative angular velocity
+                turning = k.resolve(k.omega[parent], parent, i) if len(terms) == 1 and f == i else k.omega[f]
+                change = add(g, (rate(w[0]), rate(w[1]), rate(w[2])), cross(g, turning, w))
+                alpha = add(g, alpha, k.resolve(change, f, i))
+            self.alpha.append(alpha)
+        self._matrices: dict[int, Matrix] = {}
+        self.acceleration: list[Components] = []
+        for i, point in enumerate(d.points):
+            home = k.home[i]
+            if k.source[i] != "position":
+                v, w = k.velocity[i], k.omega[home]
+                change = (rate(v[0]), rate(v[1]), rate(v[2]))
+                total = add(g, add(g, change, cross(g, w, v)), k.resolve(base, 0, home))
+            else:
+                total = k.resolve(self.acceleration[point.parent], k.home[point.parent], home)
+                for (f, v), (_, first) in zip(point.position, k.displacement_rate(i), strict=True):
+                    second = (rate(first[0]), rate(first[1]), rate(first[2]))
+                    local = add(g, second, scale(g, g.constant(2), cross(g, k.omega[f], first)))
+                    local = add(g, local, matvec(g, self.matrix(f), v))
+                    total = add(g, total, k.resolve(local, f, home))
+            self.acceleration.append(total)
+
+    def matrix(self, f: int) -> Matrix:
+        """U = [α]× + [ω]×[ω]× of a frame: the acceleration of a fixed vector d is U d."""
+        result = self._matrices.get(f)
+        if result is None:
+            result = self._matrices[f] = rate_matrix(self.kinematics.graph, self.kinematics.omega[f], self.alpha[f])
+        return result
+
+
+def rate_matrix(g: Graph, w: Components, a: Components) -> Matrix:
+    """U = [α]× + ω ωᵀ − ω² 1."""
+    x, y, z = (g.square(i) for i in w)
+    xy, yz, zx = g.mul(w[0], w[1]), g.mul(w[1], w[2]), g.mul(w[2], w[0])
+    return (
+        (g.neg(g.add(y, z)), g.sub(xy, a[2]), g.add(zx, a[1])),
+        (g.add(xy, a[2]), g.neg(g.add(z, x)), g.sub(yz, a[0])),
+        (g.sub(zx, a[1]), g.add(yz, a[0]), g.neg(g.add(x, y))),
+    )

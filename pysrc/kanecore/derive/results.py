@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Results for people: SymPy expressions of the kernels, the report, the loads that have no effect."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from kanecore.describe.description import Description, duplicate
+from kanecore.graph.evaluate import count
+from kanecore.graph.sample import Sample
+
+from .derivation import Derivation
+from .kane import active_forces
+from .kinematics import Kinematics
+
+if TYPE_CHECKING:
+    from kanecore.describe.model import Model
+
+__all__ = ["report", "symbolic", "without_effect"]
+
+
+def without_effect(d: Description, candidates: Sequence[int]) -> list[int]:
+    """The candidates on which no F_r depends, by structure, or by numbers at two random states."""
+    d = duplicate(d)
+    g = d.graph
+    forces = active_forces(Kinematics(d), d.loads)
+    reached = set(g.below(forces))
+    result = [i for i in candidates if i not in reached]
+    for i in candidates:
+        if i in reached and not _matters(d, forces, i):
+            result.append(i)
+    return sorted(result)
+
+
+def _matters(d: Description, forces: Sequence[int], symbol: int) -> bool:
+    for seed in (31, 32):
+        one = Sample(d.graph, seed)
+        other = one.changed(symbol, 1.7)
+        for f in forces:
+            a, b = one(f), other(f)
+            if not abs(a - b) <= 1e-9 * max(abs(a), abs(b)):
+                return True
+    return False
+
+
+def symbolic(model: Model, kernel: str, nested: bool) -> Any:
+    """See :meth:`kanecore.Model.symbolic`."""
+    import sympy as sm
+
+    from kanecore.graph.sympy_bridge import to_sympy
+
+    derivation = model._derivation
+    d = derivation.description
+    keys = derivation.graph.nodes
+    t = model._time
+    symbols = {keys[d.time][1]: t}
+    for nodes, names in (
+        (d.coordinates, model.coordinates),
+        (d.speeds, model.speeds),
+        (d.accelerations, [u.diff(t) for u in model.speeds]),
+        (d.inputs, model.inputs),
+        (d.parameters, model.parameters),
+    ):
+        symbols.update((keys[i][1], s) for i, s in zip(nodes, names, strict=True))
+    roots = derivation.kernel(kernel).roots
+    intermediates, flat = to_sympy(derivation.graph, roots, symbols, nested)
+    n = model.n_u
+    result: Any
+    if kernel == "mass_matrix":
+        result = sm.Matrix(n, n, flat)
+    elif kernel in ("partial_velocities", "partial_angular_velocities"):
+        result = [sm.Matrix(n, 3, flat[i : i + 3 * n]).T for i in range(0, len(flat), 3 * n)]
+    elif kernel in ("velocity_remainders", "angular_velocity_remainders"):
+        result = sm.Matrix(len(flat) // 3, 3, flat).T
+    elif kernel in ("kinetic_energy", "potential_energy", "power"):
+        result = flat[0]
+    else:
+        result = sm.Matrix(len(flat), 1, flat)
+    return result if nested else (intermediates, result)
+
+
+def report(model: Model) -> str:
+    """See :meth:`kanecore.Model.report`."""
+    derivation: Derivation = model._derivation
+    d, k, g = derivation.description, derivation.kinematics, derivation.graph
+    lines = [
+        f"model {d.name}: {model.n_q} coordinates, {model.n_u} speeds, {model.n_p} parameters, {model.n_r} inputs",
+        f"  q: {' '.join(d.coordinate_names)}",
+        f"  u: {' '.join(d.speed_names)}" + ("   (u = q')" if d.rates == d.speeds else ""),
+        f"  p: {' '.join(d.parameter_names)}",
+        f"  r: {' '.join(d.input_names)}",
+    ]
+    if d.prescribed:
+        lines.append("  prescribed motion: " + " ".join(d.input_names[i] for i in sorted(d.prescribed)))
+    if model.noncontributing:
+        lines.append("  noncontributing, left out: " + " ".join(map(str, model.noncontributing)))
+    lines.append("frames, each with the frame it is oriented from and the one its angular velocity is given in:")
+    for frame in d.frames[1:]:
+        turned, measured = d.frames[frame.parent].name, d.frames[frame.angular_parent].name
+        lines.append(f"  {frame.name}: from {turned}, angular velocity in {measured}")
+    if k.rounded:
+        lines.append("  entries within 1e-14 of 0 or 1 taken for these: " + " ".join(k.rounded))
+    lines.append("points, each with the point it is located from and where its velocity comes from:")
+    words = {"origin": "at rest", "position": "velocity from its position", "set": "velocity as set by the user"}
+    for i, point in enumerate(d.points):
+        place = f"from {d.points[point.parent].name}, " if point.parent >= 0 else ""
+        axes = d.frames[k.home[i]].name
+        note = words[k.source[i]]
+        if k.source[i] == "set" and point.parent >= 0:
+            note += ", which is not the derivative of its position"
+        lines.append(f"  {point.name}: {place}{note}, in {axes}")
+    lines.append("bodies:")
+    for body in d.bodies:
+        kind = "particle" if body.frame < 0 else f"rigid body in frame {d.frames[body.frame].name}"
+        lines.append(f"  {body.name}: {kind}, mass centre {d.points[body.point].name}")
+    lines.append(f"loads: {len(d.loads)}" + (", uniform gravity on every body" if derivation.has_gravity else ""))
+    lines.append(f"mass matrix by {derivation.method}")
+    lines.append("operations (+ - * / sqrt; pairs of sine and cosine):")
+    for name in ("qdot", "mass_matrix", "forcing", "udot"):
+        n = count(g, derivation.kernel(name).roots)
+        lines.append(f"  {name}: {n['total']}; {n['sincos']}")
+    return "\n".join(lines)

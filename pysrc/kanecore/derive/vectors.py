@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Vectors and 3×3 matrices whose entries are nodes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from kanecore.describe.description import Components, Matrix
+from kanecore.graph.scalars import Graph
+
+__all__ = ["IDENTITY", "ZERO", "add", "cross", "dot", "matmul", "matvec", "neg", "scale", "sub", "transposed"]
+
+ZERO: Components = (0, 0, 0)
+IDENTITY: Matrix = ((1, 0, 0), (0, 1, 0), (0, 0, 1))
+
+
+def add(g: Graph, a: Components, b: Components) -> Components:
+    return (g.add(a[0], b[0]), g.add(a[1], b[1]), g.add(a[2], b[2]))
+
+
+def sub(g: Graph, a: Components, b: Components) -> Components:
+    return (g.sub(a[0], b[0]), g.sub(a[1], b[1]), g.sub(a[2], b[2]))
+
+
+def neg(g: Graph, a: Components) -> Components:
+    return (g.neg(a[0]), g.neg(a[1]), g.neg(a[2]))
+
+
+def scale(g: Graph, s: int, a: Components) -> Components:
+    return (g.mul(s, a[0]), g.mul(s, a[1]), g.mul(s, a[2]))
+
+
+def dot(g: Graph, a: Sequence[int], b: Sequence[int]) -> int:
+    return g.sum(g.mul(x, y) for x, y in zip(a, b, strict=True))
+
+
+def cross(g: Graph, a: Components, b: Components) -> Components:
+    return (
+        g.sub(g.mul(a[1], b[2]), g.mul(a[2], b[1])),
+        g.sub(g.mul(a[2], b[0]), g.mul(a[0], b[2])),
+        g.sub(g.mul(a[0], b[1]), g.mul(a[1], b[0])),
+    )
+
+
+def matvec(g: Graph, m: Matrix, v: Components) -> Components:
+    return (dot(g, m[0], v), dot(g, m[1], v), dot(g, m[2], v))
+
+
+def transposed(m: Matrix) -> Matrix:
+    return ((m[0][0], m[1][0], m[2][0]), (m[0][1], m[1][1], m[2][1]), (m[0][2], m[1][2], m[2][2]))
+
+
+def matmul(g: Graph, a: Matrix, b: Matrix) -> Matrix:
+    c = transposed(b)
+    return (
+        (dot(g, a[0], c[0]), dot(g, a[0], c[1]), dot(g, a[0], c[2])),
+        (dot(g, a[1], c[0]), dot(g, a[1], c[1]), dot(g, a[1], c[2])),
+        (dot(g, a[2], c[0]), dot(g, a[2], c[1]), dot(g, a[2], c[2])),
+    )

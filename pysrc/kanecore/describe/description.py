@@ -1,0 +1,186 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a model says, on the graph: the input of the derivation, free of SymPy.
+
+Vectors stand as the user wrote them, as sums of components in several frames; nothing is multiplied out.  Frames and
+points are numbered so that each comes after its parent; frame 0 is the inertial frame.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from kanecore.graph.scalars import Graph
+
+__all__ = [
+    "Body",
+    "Components",
+    "Description",
+    "Frame",
+    "Load",
+    "Matrix",
+    "Point",
+    "Vector",
+    "bake",
+    "duplicate",
+]
+
+Components = tuple[int, int, int]
+Matrix = tuple[Components, Components, Components]
+Vector = tuple[tuple[int, Components], ...]  # ((frame, components in it), ...)
+
+
+@dataclass(frozen=True)
+class Frame:
+    """``v_parent = rotation @ v_frame``; ``angular_velocity`` is that of the frame in ``angular_parent``."""
+
+    name: str
+    parent: int
+    rotation: Matrix
+    angular_parent: int
+    angular_velocity: Vector
+
+
+@dataclass(frozen=True)
+class Point:
+    """A point at ``position`` from ``parent`` (−1: the root of its tree), with the velocity the user set, if any."""
+
+    name: str
+    parent: int
+    position: Vector
+    velocity: Vector | None
+
+
+@dataclass(frozen=True)
+class Body:
+    """A particle (``frame`` −1) or a rigid body with its inertia tensor about ``inertia_point``.
+
+    ``inertia`` holds ``(frame, 3×3 components)`` pairs whose sum it is; ``about`` is the position of the inertia
+    point from the mass centre; ``potential`` is SymPy's ``body.potential_energy``.
+    """
+
+    name: str
+    point: int
+    frame: int
+    mass: int
+    inertia: tuple[tuple[int, Matrix], ...]
+    about: Vector
+    potential: int
+
+
+@dataclass(frozen=True)
+class Load:
+    """A force at a point or a torque on a frame."""
+
+    kind: str  # "force" or "torque"
+    at: int
+    vector: Vector
+
+
+@dataclass(frozen=True)
+class Description:
+    """A whole model.
+
+    ``coordinates``, ``rates``, ``speeds``, ``accelerations`` are the nodes of q, q̇ (solved, in q, u, t), u, u̇;
+    ``inputs`` those of r; ``input_rates[i]`` is the number of the input that is the derivative of input i, or −1.
+    """
+
+    graph: Graph
+    name: str
+    coordinates: tuple[int, ...]
+    rates: tuple[int, ...]
+    speeds: tuple[int, ...]
+    accelerations: tuple[int, ...]
+    time: int
+    inputs: tuple[int, ...]
+    input_rates: tuple[int, ...]
+    parameters: tuple[int, ...]
+    coordinate_names: tuple[str, ...]
+    speed_names: tuple[str, ...]
+    input_names: tuple[str, ...]
+    parameter_names: tuple[str, ...]
+    prescribed: frozenset[int]
+    frames: tuple[Frame, ...]
+    points: tuple[Point, ...]
+    bodies: tuple[Body, ...]
+    loads: tuple[Load, ...]
+    potentials: tuple[int, ...]
+    outputs: tuple[tuple[str, int], ...]
+    shown_points: tuple[int, ...]
+    shown_frames: tuple[int, ...]
+    notes: tuple[str, ...] = field(default=())
+
+
+def duplicate(d: Description) -> Description:
+    """The same description on a graph of its own."""
+    return replace(d, graph=d.graph.clone())
+
+
+def bake(d: Description, values: Mapping[str, float]) -> Description:
+    """The description with some parameters replaced by numbers: zeros and ones fold."""
+    g = Graph()
+    swap = {
+        node: g.constant(float(values[name]))
+        for node, name in zip(d.parameters, d.parameter_names, strict=True)
+        if name in values
+    }
+    image = _Image(d.graph, g, swap)
+    kept = [i for i, name in enumerate(d.parameter_names) if name not in values]
+    return replace(
+        d,
+        graph=g,
+        coordinates=image.nodes(d.coordinates),
+        rates=image.nodes(d.rates),
+        speeds=image.nodes(d.speeds),
+        accelerations=image.nodes(d.accelerations),
+        time=image.node(d.time),
+        inputs=image.nodes(d.inputs),
+        parameters=image.nodes([d.parameters[i] for i in kept]),
+        parameter_names=tuple(d.parameter_names[i] for i in kept),
+        frames=tuple(
+            replace(f, rotation=image.matrix(f.rotation), angular_velocity=image.vector(f.angular_velocity))
+            for f in d.frames
+        ),
+        points=tuple(
+            replace(
+                p,
+                position=image.vector(p.position),
+                velocity=None if p.velocity is None else image.vector(p.velocity),
+            )
+            for p in d.points
+        ),
+        bodies=tuple(
+            replace(
+                b,
+                mass=image.node(b.mass),
+                inertia=tuple((f, image.matrix(m)) for f, m in b.inertia),
+                about=image.vector(b.about),
+                potential=image.node(b.potential),
+            )
+            for b in d.bodies
+        ),
+        loads=tuple(replace(x, vector=image.vector(x.vector)) for x in d.loads),
+        potentials=image.nodes(d.potentials),
+        outputs=tuple((name, image.node(node)) for name, node in d.outputs),
+    )
+
+
+class _Image:
+    """Nodes of one graph in another."""
+
+    def __init__(self, source: Graph, target: Graph, swap: Mapping[int, int]) -> None:
+        self._source, self._target, self._swap = source, target, swap
+
+    def nodes(self, items: Sequence[int]) -> tuple[int, ...]:
+        return tuple(self._target.copy(self._source, items, self._swap))
+
+    def node(self, item: int) -> int:
+        return self.nodes([item])[0]
+
+    def vector(self, v: Vector) -> Vector:
+        parts = ((f, self.nodes(c)) for f, c in v)
+        return tuple((f, (c[0], c[1], c[2])) for f, c in parts if any(c))
+
+    def matrix(self, m: Matrix) -> Matrix:
+        rows = [self.nodes(row) for row in m]
+        return tuple((row[0], row[1], row[2]) for row in rows)  # type: ignore[return-value]

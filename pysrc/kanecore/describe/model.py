@@ -1,0 +1,314 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The description of a mechanism: :class:`Model`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from kanecore.errors import ModelError
+
+from . import sympy_access
+from .description import Description
+from .reader import Reader
+
+if TYPE_CHECKING:
+    from kanecore.derive.derivation import Derivation
+
+__all__ = ["Model"]
+
+
+class Model:
+    """A mechanism described with ``sympy.physics.mechanics``, checked, and ready to be compiled.
+
+    Parameters
+    ----------
+    frame : ReferenceFrame
+        The inertial frame.
+    q_ind, u_ind : sequence of dynamicsymbols
+        Coordinates and generalized speeds; the state is x = [q, u] in this order.
+    kd_eqs : sequence of expressions
+        n_q kinematical differential equations, each equal to zero, linear in q̇ and u (Kane & Levinson 1985,
+        section 2.12).
+    bodies : sequence of Particle or RigidBody
+    forcelist : sequence of (Point, force) or (ReferenceFrame, torque), optional
+    parameters : sequence of Symbol, optional
+        Constants, in order; default: all that occur, sorted by name.
+    inputs : sequence of dynamicsymbols, optional
+        Forces and prescribed motions r(t); default: all functions of time that occur and are neither coordinates nor
+        speeds, sorted by name.  Where a prescribed motion ``theta`` needs its rates they follow it as ``theta_d`` and
+        ``theta_dd``.
+    outputs : dict of name to expression, optional
+        What the kernel ``outputs`` computes; may hold ``u.diff()``.
+    potentials : sequence of expressions, optional
+        Potential energies, in place of the forces that they stand for.
+    points, frames : sequences, optional
+        More points and frames for the kernels of partial velocities.
+    name : str, optional
+
+    Raises
+    ------
+    ModelError
+        What is wrong or missing, by name, and what to write.
+
+    Notes
+    -----
+    A model is immutable, and it never changes the SymPy objects nor calls ``vel``, ``acc`` or ``dcm`` on them.
+    Unknown reactions in ``forcelist`` on which no generalized active force depends are noncontributing forces: they
+    are listed in ``noncontributing`` and are neither parameters nor inputs.
+    """
+
+    def __init__(
+        self,
+        frame: Any,
+        q_ind: Sequence[Any],
+        u_ind: Sequence[Any],
+        kd_eqs: Sequence[Any] | None = None,
+        *,
+        bodies: Sequence[Any] | None = None,
+        forcelist: Sequence[Any] | None = None,
+        parameters: Sequence[Any] | None = None,
+        inputs: Sequence[Any] | None = None,
+        outputs: Mapping[str, Any] | None = None,
+        potentials: Sequence[Any] | None = None,
+        points: Sequence[Any] | None = None,
+        frames: Sequence[Any] | None = None,
+        name: str | None = None,
+    ) -> None:
+        if kd_eqs is None:
+            raise ModelError(
+                "kd_eqs is missing: give one kinematical equation for each coordinate, such as [q1.diff() - u1]"
+            )
+        if isinstance(outputs, Mapping) is False and outputs is not None:
+            raise ModelError("outputs must be a dict of names and expressions")
+        reader = Reader(frame, _listed(q_ind), _listed(u_ind), _listed(kd_eqs), "model" if name is None else str(name))
+        description = reader.read(
+            _listed(bodies),
+            _listed(forcelist),
+            _listed(potentials),
+            dict(outputs or {}),
+            _listed(points),
+            _listed(frames),
+            None if parameters is None else _listed(parameters),
+            None if inputs is None else _listed(inputs),
+        )
+        free = set(description.inputs if inputs is None else ()) | set(
+            description.parameters if parameters is None else ()
+        )
+        self._coordinates, self._speeds = tuple(reader.q), tuple(reader.u)
+        symbols = dict(zip(description.parameters, reader.parameter_symbols, strict=True))
+        symbols.update(zip(description.inputs, reader.input_symbols, strict=True))
+        description, dropped = _drop_noncontributing(description, free)
+        self._parameters = tuple(symbols[i] for i in description.parameters)
+        self._inputs = tuple(symbols[i] for i in description.inputs)
+        self._noncontributing = tuple(symbols[i] for i in dropped)
+        self._description = description
+        self._time = reader.t
+        self._derived: Derivation | None = None
+
+    @classmethod
+    def from_kane(cls, kanes_method: Any, bodies: Any = None, forcelist: Any = None, **options: Any) -> Model:
+        """The model of a ``sympy.physics.mechanics.KanesMethod``, before or after ``kanes_equations()``.
+
+        Parameters
+        ----------
+        kanes_method : KanesMethod
+        bodies, forcelist : sequences, optional
+            Default: those that the KanesMethod was given.
+        **options
+            Further arguments of :class:`Model`.
+        """
+        km = kanes_method
+        constraints = [c for name in ("_f_h", "_f_nh") for c in getattr(km, name, ())]
+        if constraints or getattr(km, "_f_dnh", None):
+            raise ModelError("this KanesMethod has constraints, and kanecore does not yet take models with constraints")
+        bodies = km.bodies if bodies is None else bodies
+        if not bodies:
+            raise ModelError("this KanesMethod knows no bodies yet: pass bodies=[...] to from_kane")
+        return cls(
+            sympy_access.inertial_frame(km),
+            list(km.q),
+            list(km.u),
+            sympy_access.kinematical_equations(km),
+            bodies=bodies,
+            forcelist=km.forcelist if forcelist is None else forcelist,
+            **options,
+        )
+
+    # ------------------------------------------------------------------ facts
+    @property
+    def name(self) -> str:
+        return self._description.name
+
+    @property
+    def description(self) -> Description:
+        """The model on the expression graph: what is derived from."""
+        return self._description
+
+    @property
+    def coordinates(self) -> tuple[Any, ...]:
+        """Symbols of q."""
+        return self._coordinates
+
+    @property
+    def speeds(self) -> tuple[Any, ...]:
+        """Symbols of u."""
+        return self._speeds
+
+    @property
+    def parameters(self) -> tuple[Any, ...]:
+        """Symbols of p."""
+        return self._parameters
+
+    @property
+    def inputs(self) -> tuple[Any, ...]:
+        """Symbols of r, rates of prescribed motions included."""
+        return self._inputs
+
+    @property
+    def noncontributing(self) -> tuple[Any, ...]:
+        """Symbols of the loads on which no generalized active force depends."""
+        return self._noncontributing
+
+    @property
+    def n_q(self) -> int:
+        return len(self._coordinates)
+
+    @property
+    def n_u(self) -> int:
+        return len(self._speeds)
+
+    @property
+    def n_x(self) -> int:
+        return self.n_q + self.n_u
+
+    @property
+    def n_p(self) -> int:
+        return len(self._parameters)
+
+    @property
+    def n_r(self) -> int:
+        return len(self._inputs)
+
+    def __repr__(self) -> str:
+        return f"<Model {self.name!r}: n_q={self.n_q}, n_u={self.n_u}, n_p={self.n_p}, n_r={self.n_r}>"
+
+    # ---------------------------------------------------------------- results
+    @property
+    def _derivation(self) -> Derivation:
+        from kanecore.derive.derivation import Derivation
+        from kanecore.describe.description import duplicate
+
+        if self._derived is None:
+            self._derived = Derivation(duplicate(self._description))
+        return self._derived
+
+    def symbolic(self, kernel: str, *, nested: bool = False) -> Any:
+        """The SymPy expressions of a kernel.
+
+        Parameters
+        ----------
+        kernel : str
+            ``"mass_matrix"``, ``"forcing"``, ``"generalized_active_forces"``, ... : a kernel of the compiled model.
+        nested : bool
+            Write intermediate variables out.
+
+        Returns
+        -------
+        (intermediates, expressions) or expressions
+            ``intermediates`` is a list of (symbol, expression), after Autolev's Z list; it is left out where
+            ``nested``.  Expressions are a Matrix, for partial velocities a list (points or frames) of 3 × n_u matrices,
+            for their remainders a 3 × n matrix, all in inertial axes, and a single expression for energies.
+        """
+        from kanecore.derive.results import symbolic
+
+        return symbolic(self, kernel, nested)
+
+    @property
+    def mass_matrix(self) -> Any:
+        """(intermediates, M) of M u̇ = f; see :meth:`symbolic`."""
+        return self.symbolic("mass_matrix")
+
+    @property
+    def forcing(self) -> Any:
+        """(intermediates, f) of M u̇ = f."""
+        return self.symbolic("forcing")
+
+    @property
+    def partial_velocities(self) -> Any:
+        """(intermediates, [v_r of each point as a 3 × n_u Matrix])."""
+        return self.symbolic("partial_velocities")
+
+    @property
+    def partial_angular_velocities(self) -> Any:
+        """(intermediates, [ω_r of each frame as a 3 × n_u Matrix])."""
+        return self.symbolic("partial_angular_velocities")
+
+    @property
+    def generalized_active_forces(self) -> Any:
+        """(intermediates, F_r)."""
+        return self.symbolic("generalized_active_forces")
+
+    @property
+    def generalized_inertia_forces(self) -> Any:
+        """(intermediates, F*_r), in u.diff()."""
+        return self.symbolic("generalized_inertia_forces")
+
+    def report(self) -> str:
+        """What was understood: the tree, where each velocity came from, how M is formed, operation counts."""
+        from kanecore.derive.results import report
+
+        return report(self)
+
+
+def _listed(items: Any) -> list[Any]:
+    if items is None:
+        return []
+    if isinstance(items, str) or not isinstance(items, Iterable):
+        return [items]
+    return list(items)
+
+
+def _drop_noncontributing(d: Description, free: set[int]) -> tuple[Description, list[int]]:
+    """Leave out symbols that occur in loads only and on which no F_r depends."""
+    g = d.graph
+    elsewhere = [i for f in d.frames for row in f.rotation for i in row]
+    elsewhere += [i for f in d.frames for _, v in f.angular_velocity for i in v]
+    elsewhere += [i for p in d.points for vector in (p.position, p.velocity or ()) for _, v in vector for i in v]
+    elsewhere += [
+        i for b in d.bodies for i in (b.mass, b.potential, *(x for _, m in b.inertia for row in m for x in row))
+    ]
+    elsewhere += [i for b in d.bodies for _, v in b.about for i in v]
+    elsewhere += [*d.rates, *d.potentials, *(i for _, i in d.outputs)]
+    known = set(g.below(elsewhere))
+    in_loads = g.below([i for load in d.loads for _, v in load.vector for i in v])
+    candidates = [i for i in in_loads if i in free and i not in known]
+    if not candidates:
+        return d, []
+    from kanecore.derive.results import without_effect
+
+    dropped = without_effect(d, candidates)
+    if not dropped:
+        return d, []
+    zero = dict.fromkeys(dropped, 0)
+    loads = []
+    for load in d.loads:
+        vector = tuple((f, (a, b, c)) for f, (a, b, c) in ((f, g.substitute(v, zero)) for f, v in load.vector))
+        loads.append(replace(load, vector=tuple((f, v) for f, v in vector if any(v))))
+    inputs = [n for n, i in enumerate(d.inputs) if i not in zero]
+    parameters = [n for n, i in enumerate(d.parameters) if i not in zero]
+    place = {n: k for k, n in enumerate(inputs)}
+    return (
+        replace(
+            d,
+            loads=tuple(loads),
+            inputs=tuple(d.inputs[n] for n in inputs),
+            input_names=tuple(d.input_names[n] for n in inputs),
+            input_rates=tuple(place.get(d.input_rates[n], -1) for n in inputs),
+            prescribed=frozenset(place[n] for n in d.prescribed if n in place),
+            parameters=tuple(d.parameters[n] for n in parameters),
+            parameter_names=tuple(d.parameter_names[n] for n in parameters),
+        ),
+        dropped,
+    )

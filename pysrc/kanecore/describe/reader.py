@@ -1,0 +1,536 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Reads SymPy mechanics objects into a :class:`~kanecore.describe.description.Description`.
+
+Only what the user wrote is read: adjacent orientations, positions, velocities that were set.  Nothing is queried by
+``vel``, ``acc`` or ``dcm``, and no vector is expressed in another frame.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import sympy as sm
+from sympy.core.function import AppliedUndef
+from sympy.physics.mechanics import Particle, RigidBody, dynamicsymbols
+from sympy.physics.mechanics import Point as SymPoint
+from sympy.physics.mechanics import ReferenceFrame as SymFrame
+from sympy.physics.vector import Dyadic
+from sympy.physics.vector import Vector as SymVector
+
+from kanecore.errors import ModelError
+from kanecore.graph.calculus import Tangent
+from kanecore.graph.linear import Singular, solve
+from kanecore.graph.scalars import ACCELERATION, COORDINATE, INPUT, PARAMETER, SPEED, TIME, Graph, Op
+from kanecore.graph.sympy_bridge import FromSympy
+
+from . import sympy_access
+from .description import Body, Components, Description, Frame, Load, Matrix, Point, Vector
+
+__all__ = ["Reader"]
+
+NOWHERE: Vector = ()
+_RATES_ALLOWED = {"kinematics": "velocities", "load": "loads", "output": "outputs"}
+
+
+class Reader:
+    """One reading of one model; :meth:`read` gives the description and the symbols behind its names."""
+
+    def __init__(self, frame: Any, q: Sequence[Any], u: Sequence[Any], kd_eqs: Sequence[Any], name: str) -> None:
+        if not isinstance(frame, SymFrame):
+            raise ModelError(f"frame must be the inertial ReferenceFrame, not {frame!r}")
+        self.graph = Graph()
+        self.name = name
+        self.frame = frame
+        self.t = dynamicsymbols._t
+        self.q = self._dynamic(q, "q_ind")
+        self.u = self._dynamic(u, "u_ind")
+        for x in self.u:
+            if x in self.q:
+                raise ModelError(
+                    f"{_name(x)} is listed both as a coordinate and as a speed: give the speed a symbol of its own"
+                )
+        g = self.graph
+        self.time = g.symbol(("t",), TIME)
+        self.coordinates = [g.symbol(("q", _name(x)), COORDINATE) for x in self.q]
+        self.speeds = [g.symbol(("u", _name(x)), SPEED) for x in self.u]
+        self.accelerations = [g.symbol(("a", _name(x)), ACCELERATION) for x in self.u]
+        self._leaves: dict[Any, int] = {self.t: self.time}
+        self._leaves.update(zip(self.q, self.coordinates, strict=True))
+        self._leaves.update(zip(self.u, self.speeds, strict=True))
+        self._owner: dict[str, Any] = {}
+        for x in (*self.q, *self.u):
+            self._claim(_name(x), x)
+        self.parameters: dict[Any, int] = {}
+        self.inputs: dict[tuple[Any, int], int] = {}  # (input, order of derivative) -> node
+        self._allowed_parameters: set[Any] | None = None
+        self._allowed_inputs: set[Any] | None = None
+        self._stage = "kinematics"
+        self._where = ""
+        self._scalar = FromSympy(g, self._leaf)
+        self._orders: dict[Any, int] = {}
+        self.rates: list[int] = []
+        self.kd_eqs = list(kd_eqs)
+
+    # ----------------------------------------------------------------- symbols
+    def _dynamic(self, symbols: Any, argument: str) -> list[Any]:
+        result = list(symbols) if isinstance(symbols, Iterable) else [symbols]
+        for x in result:
+            if not (isinstance(x, AppliedUndef) and x.args == (self.t,)):
+                raise ModelError(
+                    f"{argument} holds {x!r}, which is no function of time: make it with dynamicsymbols({str(x)!r})"
+                )
+        if len(set(result)) != len(result):
+            twice = next(x for x in result if result.count(x) > 1)
+            raise ModelError(f"{_name(twice)} is listed twice in {argument}")
+        return result
+
+    def _claim(self, name: str, symbol: Any) -> None:
+        other = self._owner.setdefault(name, symbol)
+        if other != symbol:
+            raise ModelError(
+                f"two different symbols are named {name!r} ({other!r} and {symbol!r}, perhaps with different "
+                "assumptions): rename one, or make it once and use it everywhere"
+            )
+
+    def allow(self, parameters: Sequence[Any] | None, inputs: Sequence[Any] | None) -> None:
+        """Declare the only parameters and inputs; None: whatever occurs."""
+        if parameters is not None:
+            self._allowed_parameters = set(parameters)
+            for s in parameters:
+                if not isinstance(s, sm.Symbol):
+                    raise ModelError(f"parameters holds {s!r}: a parameter is a sympy Symbol, constant in time")
+                if s == self.t:
+                    raise ModelError("time is not a parameter")
+                self._leaf(s)
+        if inputs is not None:
+            chosen = [x for x in inputs if not isinstance(x, sm.Derivative)]
+            for x in self._dynamic(chosen, "inputs"):
+                if x in self._leaves:
+                    raise ModelError(f"{_name(x)} is a coordinate or speed and cannot be an input")
+            self._allowed_inputs = set(chosen)
+            for x in chosen:
+                self._input(x, 0)
+
+    def _leaf(self, e: Any) -> int:
+        node = self._leaves.get(e)
+        if node is not None:
+            return node
+        if isinstance(e, sm.Symbol):
+            if self._allowed_parameters is not None and e not in self._allowed_parameters:
+                raise ModelError(f"the symbol {e} in {self._where} is not listed in parameters: add it there")
+            self._claim(str(e), e)
+            node = self.parameters[e] = self._leaves[e] = self.graph.symbol(("p", str(e)), PARAMETER)
+            return node
+        if isinstance(e, sm.Derivative):
+            return self._derivative(e)
+        if e.args != (self.t,):
+            raise ModelError(
+                f"the unknown function {e} in {self._where}: a model knows functions of time only (dynamicsymbols); "
+                "write it out, or make it an input"
+            )
+        return self._input(e, 0)
+
+    def _input(self, x: Any, order: int) -> int:
+        key = (x, order)
+        node = self.inputs.get(key)
+        if node is None:
+            if self._allowed_inputs is not None and x not in self._allowed_inputs:
+                raise ModelError(
+                    f"{x} in {self._where} is neither a coordinate, nor a speed, nor listed in inputs: "
+                    "add it to one of them"
+                )
+            name = input_name(x, order)
+            self._claim(name, x if order == 0 else (x, order))
+            node = self.inputs[key] = self.graph.symbol(("r", name), INPUT)
+            if order == 0:
+                self._leaves[x] = node
+        return node
+
+    def _derivative(self, e: Any) -> int:
+        x, *variables = e.args
+        order = sum(int(count) for variable, count in variables if variable == self.t)
+        if not isinstance(x, AppliedUndef) or len(variables) != 1 or order != variables[0][1]:
+            raise ModelError(f"the derivative {e} in {self._where} is not one of a function of time")
+        if x in self.q:
+            if order == 1:
+                return self.rates[self.q.index(x)]
+            raise ModelError(
+                f"{e} in {self._where}: write second derivatives of coordinates with derivatives of the speeds, "
+                f"such as {_name(self.u[0])}.diff()"
+            )
+        if x in self.u:
+            if self._stage == "output" and order == 1:
+                return self.accelerations[self.u.index(x)]
+            raise ModelError(
+                f"{e} in {self._where}: the derivative of a speed is what is solved for and cannot stand in "
+                f"{_RATES_ALLOWED[self._stage]}; put what multiplies it into the bodies' inertia"
+            )
+        return self._input(x, order)
+
+    def scalar(self, e: Any, where: str) -> int:
+        self._where = where
+        return self._scalar(e)
+
+    # ----------------------------------------------------------------- vectors
+    def matrix(self, m: Any, where: str) -> Matrix:
+        self._where = where
+        rows = [tuple(self._scalar(e) for e in m.row(i)) for i in range(3)]
+        return tuple(rows)  # type: ignore[return-value]
+
+    def vector(self, v: Any, where: str) -> Vector:
+        if isinstance(v, (int, sm.Integer)) and v == 0:
+            return ()
+        if not isinstance(v, SymVector):
+            raise ModelError(f"{where} is {v!r}, not a sympy.physics.vector Vector")
+        self._where = where
+        parts = []
+        for column, frame in sympy_access.terms(v):
+            components: Components = tuple(self._scalar(e) for e in column)  # type: ignore[assignment]
+            if any(components):
+                parts.append((self._frame(frame, where), components))
+        return tuple(parts)
+
+    # ------------------------------------------------------------------ frames
+    def _survey(self) -> None:
+        """Parents of all frames that the inertial frame reaches, by orientation and by angular velocity."""
+        self._orientation_parent = _breadth_first(self.frame, sympy_access.neighbours)
+        self._angular_parent = _breadth_first(self.frame, sympy_access.angular_velocities)
+        self.frames: list[Frame] = [Frame(self.frame.name, -1, ((1, 0, 0), (0, 1, 0), (0, 0, 1)), -1, ())]
+        self.frame_index: dict[Any, int] = {self.frame: 0}
+
+    def _frame(self, frame: Any, where: str) -> int:
+        index = self.frame_index.get(frame)
+        if index is not None:
+            return index
+        parent = self._orientation_parent.get(frame)
+        if parent is None:
+            raise ModelError(
+                f"frame {frame.name} in {where} is not oriented with respect to the inertial frame {self.frame.name}: "
+                f"write {frame.name}.orient_axis(...) or another orient method"
+            )
+        angular_parent = self._angular_parent.get(frame)
+        if angular_parent is None:
+            raise ModelError(
+                f"frame {frame.name} in {where} has no angular velocity: write {frame.name}.set_ang_vel(...)"
+            )
+        ancestors = [self._frame(f, where) for f in (parent, angular_parent)]
+        stage, self._stage = self._stage, "kinematics"
+        here = f"the orientation of frame {frame.name}"
+        rotation = self.matrix(sympy_access.neighbours(parent)[frame], here)
+        index = len(self.frames)
+        self.frame_index[frame] = index
+        self.frames.append(Frame(frame.name, ancestors[0], rotation, ancestors[1], ()))
+        # after the frame has its number, because its angular velocity may be written in it
+        velocity = self.vector(
+            sympy_access.angular_velocities(frame)[angular_parent], f"the angular velocity of frame {frame.name}"
+        )
+        self.frames[index] = Frame(frame.name, ancestors[0], rotation, ancestors[1], velocity)
+        self._stage, self._where = stage, where
+        return index
+
+    # ------------------------------------------------------------------ points
+    def _root(self, points: Sequence[Any]) -> Any:
+        """The origin: a point at rest in the inertial frame, else the first with a velocity, among those reached."""
+        moving = None
+        seen: set[Any] = set()
+        for start in points:
+            for point in _breadth_first(start, sympy_access.positions) if start not in seen else ():
+                seen.add(point)
+                velocity = sympy_access.velocities(point).get(self.frame)
+                if velocity is not None and velocity == 0:
+                    return point
+                if velocity is not None and moving is None:
+                    moving = point
+        return moving
+
+    def _survey_points(self, needed: Sequence[Any]) -> None:
+        self.points: list[Point] = []
+        self.point_index: dict[Any, int] = {}
+        root = self._root(needed)
+        self._point_parent = _breadth_first(root, sympy_access.positions) if root is not None else {}
+
+    def _point(self, point: Any, where: str) -> int:
+        index = self.point_index.get(point)
+        if index is not None:
+            return index
+        stage, self._stage = self._stage, "kinematics"
+        parent = self._point_parent.get(point)
+        set_velocity = sympy_access.velocities(point).get(self.frame)
+        if parent is None and set_velocity is None:
+            raise ModelError(
+                f"point {point.name} of {where} has no position path to a point with a known velocity, and no velocity "
+                f"of its own: locate it with locatenew or set_pos from the origin O, and write "
+                f"O.set_vel({self.frame.name}, 0)"
+            )
+        if parent is None or parent is point:
+            number, position = -1, NOWHERE
+        else:
+            number = self._point(parent, where)
+            position = self.vector(sympy_access.positions(point)[parent], f"the position of point {point.name}")
+        velocity = None
+        if set_velocity is not None:
+            velocity = self.vector(set_velocity, f"the velocity of point {point.name}")
+        index = self.point_index[point] = len(self.points)
+        self.points.append(Point(point.name, number, position, velocity))
+        self._stage, self._where = stage, where
+        return index
+
+    # ------------------------------------------------------------------ bodies
+    def _body(self, body: Any) -> Body:
+        where = f"body {body.name}"
+        mass = self.scalar(body.mass, f"the mass of {where}")
+        point = self._point(body.masscenter, where)
+        potential = self.scalar(body.potential_energy, f"the potential energy of {where}")
+        frame, inertia, about = -1, [], NOWHERE
+        if _is_rigid(body):
+            frame = self._frame(body.frame, where)
+            dyadic, inertia_point = body.inertia
+            inertia = self._dyadic(dyadic, f"the inertia of {where}")
+            if inertia_point != body.masscenter:
+                about = self.vector(_position(inertia_point, body.masscenter, where), f"the inertia point of {where}")
+        constant = [mass, *(i for _, m in inertia for row in m for i in row)]
+        if any(self.graph.depends[i] & ~PARAMETER for i in constant):
+            raise ModelError(
+                f"the mass and inertia of {where} must be constant: they hold coordinates, speeds, inputs or time"
+            )
+        return Body(body.name, point, frame, mass, tuple(inertia), about, potential)
+
+    def _dyadic(self, dyadic: Any, where: str) -> list[tuple[int, Matrix]]:
+        if not isinstance(dyadic, Dyadic):
+            raise ModelError(f"{where} is {dyadic!r}, not a Dyadic: make it with sympy.physics.mechanics.inertia")
+        entries: dict[int, list[list[Any]]] = {}
+        for measure, left, right in dyadic.args:
+            (a, frame), (b, other) = *sympy_access.terms(left), *sympy_access.terms(right)
+            if frame is not other:
+                raise ModelError(
+                    f"{where} mixes the axes of frames {frame.name} and {other.name}: write it in one frame"
+                )
+            square = entries.setdefault(self._frame(frame, where), [[0] * 3 for _ in range(3)])
+            for i in range(3):
+                for j in range(3):
+                    square[i][j] += measure * a[i] * b[j]
+        return [(f, self.matrix(sm.Matrix(square), where)) for f, square in entries.items()]
+
+    # -------------------------------------------------------------------- read
+    def _solve_kinematics(self) -> None:
+        g, n = self.graph, len(self.q)
+        if len(self.kd_eqs) != n:
+            raise ModelError(
+                f"{n} coordinates need {n} kinematical equations, but kd_eqs has {len(self.kd_eqs)}: "
+                "give one for each, such as [q1.diff() - u1, ...]"
+            )
+        self.rates = [g.symbol(("qdot", _name(x)), SPEED) for x in self.q]
+        equations = [self.scalar(e, f"kinematical equation {i}") for i, e in enumerate(self.kd_eqs)]
+        columns = [Tangent(g, {rate: g.one}) for rate in self.rates]
+        matrix = [[column.of(e) for column in columns] for e in equations]
+        by_speed = [Tangent(g, {u: g.one}) for u in self.speeds]
+        for i, row in enumerate(matrix):
+            slopes = row + [column.of(equations[i]) for column in by_speed]
+            if any(g.depends[a] & (SPEED | ACCELERATION) for a in slopes):
+                raise ModelError(
+                    f"kinematical equation {i}, {self.kd_eqs[i]}, is not linear in the derivatives of the "
+                    "coordinates and in the speeds"
+                )
+        right = [g.neg(e) for e in g.substitute(equations, dict.fromkeys(self.rates, 0))]
+        try:
+            self.rates = solve(g, matrix, right)
+        except Singular as error:
+            raise ModelError(
+                "the kinematical equations are singular: they do not determine the derivative of "
+                f"{_name(self.q[error.column])}"
+            ) from None
+        self._scalar = FromSympy(g, self._leaf)
+
+    def read(
+        self,
+        bodies: Sequence[Any],
+        forcelist: Sequence[Any],
+        potentials: Sequence[Any],
+        outputs: Mapping[str, Any],
+        points: Sequence[Any],
+        frames: Sequence[Any],
+        parameters: Sequence[Any] | None,
+        inputs: Sequence[Any] | None,
+    ) -> Description:
+        self._survey()
+        self.allow(parameters, inputs)
+        self._solve_kinematics()
+        self._check_bodies(bodies)
+        loads = [_load(item, i) for i, item in enumerate(forcelist)]
+        for point in points:
+            _expect(point, SymPoint, "points", "Point")
+        for frame in frames:
+            _expect(frame, SymFrame, "frames", "ReferenceFrame")
+        needed = [b.masscenter for b in bodies] + [at for kind, at, _ in loads if kind == "force"] + list(points)
+        self._survey_points(needed)
+
+        body_list = [self._body(b) for b in bodies]
+        self._stage = "load"
+        load_list = []
+        for i, (kind, at, vector) in enumerate(loads):
+            where = f"load {i} on {'point' if kind == 'force' else 'frame'} {at.name}"
+            index = self._point(at, where) if kind == "force" else self._frame(at, where)
+            value = self.vector(vector, where)
+            for part in self._steady_part_first(value) if kind == "force" else [value]:
+                if part:
+                    load_list.append(Load(kind, index, part))
+        energies = [self.scalar(e, f"potential {i}") for i, e in enumerate(potentials)]
+        forces = [x.at for x in load_list if x.kind == "force"]
+        torques = [x.at for x in load_list if x.kind == "torque"]
+        shown_points = _unique([b.point for b in body_list], forces, [self._point(p, "points") for p in points])
+        rigid = [b.frame for b in body_list if b.frame >= 0]
+        shown_frames = _unique(rigid, torques, [self._frame(f, "frames") for f in frames])
+        self._stage = "output"
+        output_list = tuple((str(n), self.scalar(e, f"output {n}")) for n, e in outputs.items())
+        self._complete_inputs(load_list, energies)
+
+        base = sorted({x for x, _ in self.inputs}, key=_name) if inputs is None else [
+            x for x in inputs if not isinstance(x, sm.Derivative)
+        ]  # fmt: skip
+        keys = [(x, order) for x in base for order in range(self._orders.get(x, 0) + 1)]
+        constants = sorted(self.parameters, key=str) if parameters is None else list(parameters)
+        nodes = tuple(self._input(*key) for key in keys)
+        rate_of = tuple(keys.index((x, k + 1)) if (x, k + 1) in keys else -1 for x, k in keys)
+        self.input_symbols = tuple(x.diff(self.t, k) if k else x for x, k in keys)
+        self.parameter_symbols = tuple(constants)
+        return Description(
+            graph=self.graph,
+            name=self.name,
+            coordinates=tuple(self.coordinates),
+            rates=tuple(self.rates),
+            speeds=tuple(self.speeds),
+            accelerations=tuple(self.accelerations),
+            time=self.time,
+            inputs=nodes,
+            input_rates=rate_of,
+            parameters=tuple(self.parameters[s] for s in constants),
+            coordinate_names=tuple(map(_name, self.q)),
+            speed_names=tuple(map(_name, self.u)),
+            input_names=tuple(input_name(x, k) for x, k in keys),
+            parameter_names=tuple(map(str, constants)),
+            prescribed=frozenset(i for i, (x, _) in enumerate(keys) if x in self._prescribed),
+            frames=tuple(self.frames),
+            points=tuple(self.points),
+            bodies=tuple(body_list),
+            loads=tuple(load_list),
+            potentials=tuple(energies),
+            outputs=output_list,
+            shown_points=shown_points,
+            shown_frames=shown_frames,
+        )
+
+    def _steady_part_first(self, force: Vector) -> list[Vector]:
+        """A force as what is constant in the inertial frame, such as a weight, and the rest."""
+        steady: Components = (0, 0, 0)
+        rest = []
+        for f, v in force:
+            if f == 0:
+                parts = [self._steady(x) for x in v]
+                steady = (parts[0][0], parts[1][0], parts[2][0])
+                v = (parts[0][1], parts[1][1], parts[2][1])
+            if any(v):
+                rest.append((f, v))
+        return [((0, steady),) if any(steady) else (), tuple(rest)]
+
+    def _steady(self, node: int) -> tuple[int, int]:
+        """The summands of a node that depend on parameters alone, and the others."""
+        g = self.graph
+        if not g.depends[node] & ~PARAMETER:
+            return node, 0
+        op, *args = g.nodes[node]
+        if op is Op.NEG:
+            steady, rest = self._steady(args[0])
+            return g.neg(steady), g.neg(rest)
+        if op is Op.ADD or op is Op.SUB:
+            (a, x), (b, y) = self._steady(args[0]), self._steady(args[1])
+            return (g.add(a, b), g.add(x, y)) if op is Op.ADD else (g.sub(a, b), g.sub(x, y))
+        return 0, node
+
+    def _check_bodies(self, bodies: Sequence[Any]) -> None:
+        for i, body in enumerate(bodies):
+            if not (isinstance(body, (Particle, RigidBody)) or hasattr(body, "masscenter")):
+                raise ModelError(f"bodies[{i}] is {body!r}, neither a Particle nor a RigidBody")
+            if any(body is other for other in bodies[:i]):
+                raise ModelError(f"body {body.name} is listed twice: its inertia would be counted twice")
+        if not bodies:
+            raise ModelError("a model needs at least one body: pass bodies=[Particle(...), RigidBody(...)]")
+
+    def _complete_inputs(self, loads: Sequence[Load], energies: Sequence[int]) -> None:
+        """Add the rates that the accelerations hold: two more where an input moves a point, one where it is a rate."""
+        by_node = {node: key for key, node in self.inputs.items()}
+
+        def need(nodes: Iterable[int], extra: int) -> set[Any]:
+            found = set()
+            for i in self.graph.below(nodes):
+                if i in by_node:
+                    x, order = by_node[i]
+                    self._orders[x] = max(self._orders.get(x, 0), order + extra)
+                    found.add(x)
+            return found
+
+        place = [i for f in self.frames for row in f.rotation for i in row]
+        place += [i for p in self.points for _, v in p.position for i in v]
+        rate = [i for f in self.frames for _, v in f.angular_velocity for i in v] + list(self.rates)
+        rate += [i for p in self.points for _, v in p.velocity or () for i in v]
+        self._prescribed = need(place, 2) | need(rate, 1)
+        need(energies, 1)
+        need(self.inputs.values(), 0)
+
+
+def input_name(x: Any, order: int) -> str:
+    return _name(x) + ("_" + "d" * order if order else "")
+
+
+def _name(x: Any) -> str:
+    return str(x.func.__name__)
+
+
+def _is_rigid(body: Any) -> bool:
+    return hasattr(body, "frame") and hasattr(body, "inertia")
+
+
+def _expect(item: Any, kind: type, argument: str, what: str) -> None:
+    if not isinstance(item, kind):
+        raise ModelError(f"{argument} holds {item!r}, which is no {what}")
+
+
+def _load(item: Any, i: int) -> tuple[str, Any, Any]:
+    try:
+        at, vector = item
+    except (TypeError, ValueError):
+        raise ModelError(f"forcelist[{i}] is {item!r}: a load is (Point, force) or (ReferenceFrame, torque)") from None
+    if isinstance(at, SymPoint):
+        return "force", at, vector
+    if isinstance(at, SymFrame):
+        return "torque", at, vector
+    raise ModelError(f"forcelist[{i}] acts on {at!r}: a force acts on a Point, a torque on a ReferenceFrame")
+
+
+def _unique(*lists: list[int]) -> tuple[int, ...]:
+    return tuple(dict.fromkeys(i for items in lists for i in items))
+
+
+def _breadth_first(start: Any, adjacent: Any) -> dict[Any, Any]:
+    """``{node: predecessor}`` of all that ``start`` reaches, ``start`` its own predecessor, nearest first."""
+    parent = {start: start}
+    queue = [start]
+    for node in queue:
+        for other in adjacent(node):
+            if other not in parent:
+                parent[other] = node
+                queue.append(other)
+    return parent
+
+
+def _position(point: Any, origin: Any, where: str) -> Any:
+    parent = _breadth_first(origin, sympy_access.positions)
+    if point not in parent:
+        raise ModelError(
+            f"the inertia point {point.name} of {where} has no position path to its mass centre {origin.name}"
+        )
+    total = SymVector(0)
+    while point is not origin:
+        total = total + sympy_access.positions(point)[parent[point]]
+        point = parent[point]
+    return total

@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The only module that touches private attributes of SymPy's mechanics objects.
+
+The public methods ``vel``, ``acc`` and ``dcm`` compute, and store what they computed, so that afterwards what a user
+set can no longer be told from what was derived; and they multiply the model out.  Here nothing is computed or stored.
+``tests/test_sympy_access.py`` fails, naming the attribute, where a new SymPy has renamed one.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+__all__ = [
+    "angular_velocities",
+    "inertial_frame",
+    "kinematical_equations",
+    "neighbours",
+    "positions",
+    "terms",
+    "velocities",
+]
+
+
+def neighbours(frame: Any) -> dict[Any, Any]:
+    """``{adjacent frame: C}`` with components ``v_frame = C v_adjacent``, as the ``orient_*`` methods stored them."""
+    return frame._dcm_dict  # type: ignore[no-any-return]
+
+
+def angular_velocities(frame: Any) -> dict[Any, Any]:
+    """``{other frame: angular velocity of frame in it}``, set by ``orient_*`` or ``set_ang_vel``."""
+    return frame._ang_vel_dict  # type: ignore[no-any-return]
+
+
+def positions(point: Any) -> dict[Any, Any]:
+    """``{other point: position of point from it}``."""
+    return point._pos_dict  # type: ignore[no-any-return]
+
+
+def velocities(point: Any) -> dict[Any, Any]:
+    """``{frame: velocity of point in it}``, set by ``set_vel``, ``v1pt_theory``, ``v2pt_theory`` or ``vel``."""
+    return point._vel_dict  # type: ignore[no-any-return]
+
+
+def terms(vector: Any) -> list[tuple[Any, Any]]:
+    """``[(3×1 matrix, frame), ...]`` whose sum the vector is."""
+    return vector.args  # type: ignore[no-any-return]
+
+
+def inertial_frame(kanes_method: Any) -> Any:
+    return kanes_method._inertial
+
+
+def kinematical_equations(kanes_method: Any) -> list[Any]:
+    """The kinematical differential equations as expressions that vanish, not solved for q̇ where SymPy kept them."""
+    km = kanes_method
+    if getattr(km, "_k_kqdot_implicit", None) is not None:
+        k, f, ku = km._k_kqdot_implicit, km._f_k_implicit, km._k_ku_implicit
+        return list(k * km.q.diff(_time()) + ku * km.u + f)
+    return [rate - expr for rate, expr in km.kindiffdict().items()]
+
+
+def _time() -> Any:
+    from sympy.physics.mechanics import dynamicsymbols
+
+    return dynamicsymbols._t

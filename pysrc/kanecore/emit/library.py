@@ -1,0 +1,279 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""C text of a group of kernels, or of a whole model, with its ``kc_model`` table.
+
+The text depends on the description alone: the same model gives the same bytes in any process on any machine.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from importlib import metadata
+from pathlib import Path
+
+from kanecore.derive.derivation import Derivation, Kernel
+from kanecore.describe.description import Description, bake, duplicate
+from kanecore.graph.evaluate import count
+from kanecore.graph.scalars import PARAMETER, Op
+from kanecore.groups import GROUPS
+
+from .function import Function, literal
+
+__all__ = ["Emitted", "emit_group", "emit_library"]
+
+_PRELUDE = Path(__file__).with_name("prelude.h")
+_ARGUMENTS = "double t, const double *x, const double *r, const double *c"
+_EXPORT = """\
+#if defined(_WIN32)
+#define KC_EXPORT __declspec(dllexport)
+#elif defined(__GNUC__)
+#define KC_EXPORT __attribute__((visibility("default")))
+#else
+#define KC_EXPORT
+#endif
+#if defined(__GNUC__)
+#define KC_PART static __attribute__((noinline))
+#else
+#define KC_PART static
+#endif
+"""
+
+
+class Emitted:
+    """C text with the facts that go with it: ``operations`` by kernel, ``statements`` in all."""
+
+    def __init__(self, text: str, operations: dict[str, dict[str, int]]) -> None:
+        self.text, self.operations = text, operations
+
+
+def emit_group(description: Description, group: str, baked: Mapping[str, float] | None = None) -> Emitted:
+    """One group of kernels (``"core"``, ``"forces"``, ``"energies"``) as a library of its own.
+
+    All groups share the prepared constants of the core group, so that one block serves every kernel; what only another
+    group needs of the parameters it computes itself.
+    """
+    derivation = _derive(description, baked)
+    core = {name: derivation.kernel(name) for name in GROUPS["core"]}
+    kernels = core if group == "core" else {name: derivation.kernel(name) for name in GROUPS[group]}
+    return _Library(derivation, core, kernels, group, {}).emitted()
+
+
+def emit_library(description: Description, parameters: Mapping[str, float] | None = None) -> Emitted:
+    """All kernels in one library, with default values of the parameters: a prebuilt model."""
+    derivation = _derive(description, None)
+    kernels = {name: derivation.kernel(name) for names in GROUPS.values() for name in names}
+    return _Library(derivation, kernels, kernels, "all", dict(parameters or {})).emitted()
+
+
+def _derive(description: Description, baked: Mapping[str, float] | None) -> Derivation:
+    """A derivation on a graph of its own: what was derived before would change the numbers of the nodes."""
+    return Derivation(bake(description, baked) if baked else duplicate(description))
+
+
+class _Library:
+    def __init__(
+        self,
+        derivation: Derivation,
+        preparing: Mapping[str, Kernel],
+        kernels: Mapping[str, Kernel],
+        group: str,
+        defaults: Mapping[str, float],
+    ) -> None:
+        self.derivation, self.kernels, self.group, self.defaults = derivation, kernels, group, defaults
+        self.d, self.g = derivation.description, derivation.graph
+        self.symbols = self._symbol_names()
+        self.prepared = self._prepared(preparing)
+        self.prepares = preparing is kernels
+
+    # ------------------------------------------------------------------ levels
+    def _symbol_names(self) -> dict[int, str]:
+        d = self.d
+        n_q, n_u = len(d.coordinates), len(d.speeds)
+        names = {d.time: "t"}
+        names.update((node, f"x[{i}]") for i, node in enumerate(d.coordinates))
+        names.update((node, f"x[{n_q + i}]") for i, node in enumerate(d.speeds))
+        names.update((node, f"x[{n_q + n_u + i}]") for i, node in enumerate(d.accelerations))
+        names.update((node, f"r[{i}]") for i, node in enumerate(d.inputs))
+        names.update((node, f"c[{i}]") for i, node in enumerate(d.parameters))
+        return names
+
+    def _prepared(self, kernels: Mapping[str, Kernel]) -> dict[int, str]:
+        """Slots of what depends on parameters alone and is used by something that does not, in order of the graph."""
+        g = self.g
+        found: set[int] = set()
+        for kernel in kernels.values():
+            roots = [*kernel.roots, *(i for pivot in kernel.pivots for i in pivot[:2])]
+            below = g.below(roots)
+            for i in below:
+                if g.depends[i] & ~PARAMETER:
+                    found.update(k for k in g.operands(i) if g.depends[k] == PARAMETER)
+            found.update(i for i in roots if g.depends[i] == PARAMETER)
+        # a negation costs nothing where it is used
+        found = {g.nodes[i][1] if g.nodes[i][0] is Op.NEG else i for i in found}
+        first = len(self.d.parameters)
+        slots = [i for i in sorted(found) if g.nodes[i][0] is not Op.SYM]
+        return {i: f"c[{first + n}]" for n, i in enumerate(slots)}
+
+    # -------------------------------------------------------------------- text
+    def emitted(self) -> Emitted:
+        d, g = self.d, self.g
+        leaves = {**self.symbols, **self.prepared}
+        bodies, entries, operations, width = [], {}, {}, 0
+        for name, kernel in self.kernels.items():
+            if not kernel.roots:
+                continue
+            operations[name] = count(g, kernel.roots)
+            if name == "rhs":
+                entries[name] = f"kernel_{name}"
+                bodies.append(self._rhs())
+                continue
+            function = Function(g, kernel, leaves, len(d.speeds))
+            text, used = function.text(f"body_{name}")
+            width = max(width, used)
+            bodies.append(text + _kernel(name, len(kernel.roots), function.fails))
+            entries[name] = f"kernel_{name}"
+        # rhs calls the bodies of qdot and udot, which therefore come first
+        bodies.sort(key=lambda text: "kernel_rhs(" in text)
+        parts = [
+            self._opening(operations),
+            '#include "kanecore.h"\n\n',
+            _PRELUDE.read_text(encoding="utf-8"),
+            "\n" + _EXPORT + "\n",
+            *([self._prepare()] if self.prepares else []),
+            *bodies,
+            self._table(entries, operations, width + 2),
+        ]
+        return Emitted("".join(parts), operations)
+
+    def _opening(self, operations: Mapping[str, Mapping[str, int]]) -> str:
+        d = self.d
+        lines = [
+            f"kanecore {_version()}: model {_comment(d.name)}, kernels: {self.group}",
+            "This file was generated and belongs to whoever generated it.",
+            "",
+        ]
+        for letter, names in (
+            ("q", d.coordinate_names),
+            ("u", d.speed_names),
+            ("r", d.input_names),
+            ("p", d.parameter_names),
+        ):
+            lines.append(f"{letter}[{len(names)}]: " + " ".join(map(_comment, names)))
+        lines.append("")
+        lines.append("operations + - * / sqrt, and pairs of sine and cosine:")
+        for name, n in operations.items():
+            lines.append(f"  {name}: {n['total']}, {n['sincos']}")
+        return "/*\n" + "".join(f" * {line}".rstrip() + "\n" for line in lines) + " */\n"
+
+    def _prepare(self) -> str:
+        g, n_p = self.g, len(self.d.parameters)
+        kernel = Kernel(tuple(self.prepared))
+        leaves = {node: name for node, name in self.symbols.items() if g.depends[node] == PARAMETER}
+        leaves = {node: name.replace("c[", "p[") for node, name in leaves.items()}
+        function = Function(g, kernel, leaves, 1)
+        lines = [f"for (int i = 0; i < {n_p}; i++) c[i] = p[i];"] if n_p else []
+        lines += function.statements
+        lines += [f"c[{n_p + i}] = {z};" for i, z in enumerate(function.results)]
+        body = "".join(f"    {line}\n" for line in lines)
+        return f"static void prepare(const double *p, double *c)\n{{\n    (void)p, (void)c;\n{body}}}\n\n"
+
+    def _rhs(self) -> str:
+        n_q, n_u = len(self.d.coordinates), len(self.d.speeds)
+        return (
+            f"static void kernel_rhs({_ARGUMENTS}, double *work, double *out)\n"
+            "{\n"
+            f"    const int row = body_udot(t, x, r, c, work + 2, out + {n_q});\n"
+            f"    if (KC_UNLIKELY(row >= 0)) kc_fail(work, out, {n_q + n_u}, row);\n"
+            + ("    else body_qdot(t, x, r, c, work + 2, out);\n" if n_q else "")
+            + "}\n\n"
+        )
+
+    def _table(self, entries: Mapping[str, str], operations: Mapping[str, Mapping[str, int]], n_work: int) -> str:
+        d = self.d
+        n_prepared = len(d.parameters) + len(self.prepared)
+        flags = ["KC_QDOT_IS_U"] if d.rates == d.speeds else []
+        if "power" in self.kernels and self.derivation.conservative:
+            flags.append("KC_CONSERVATIVE")
+        info = {
+            "version": _version(),
+            "kernels": self.group,
+            "operations": {k: v["total"] for k, v in operations.items()},
+            "sincos": {k: v["sincos"] for k, v in operations.items() if v["sincos"]},
+            "mass_matrix": self.derivation.method,
+        }
+        lists = {
+            "q_names": d.coordinate_names,
+            "u_names": d.speed_names,
+            "p_names": d.parameter_names,
+            "r_names": d.input_names,
+            "point_names": [d.points[i].name for i in d.shown_points],
+            "frame_names": [d.frames[i].name for i in d.shown_frames],
+            "output_names": [name for name, _ in d.outputs],
+        }
+        text = "".join(_strings(name, values) for name, values in lists.items())
+        defaults = [self.defaults.get(name) for name in d.parameter_names]
+        text += _doubles("p_default", ["NAN" if v is None else literal(float(v)) for v in defaults])
+        text += _doubles("r_default", ["NAN" if i in d.prescribed else "0.0" for i in range(len(d.inputs))])
+        fields = {
+            "abi_version": "KC_ABI_VERSION",
+            "struct_size": "sizeof(kc_model)",
+            "n_q": len(d.coordinates),
+            "n_u": len(d.speeds),
+            "n_p": len(d.parameters),
+            "n_r": len(d.inputs),
+            "n_prepared": n_prepared,
+            "n_work": n_work,
+            "n_points": len(d.shown_points),
+            "n_frames": len(d.shown_frames),
+            "n_outputs": len(d.outputs),
+            "flags": " | ".join(flags) or "0",
+            "name": _string(d.name),
+            "info": _string(json.dumps(info, separators=(",", ":"))),
+            **{name: name for name in (*lists, "p_default", "r_default")},
+            **({"prepare": "prepare"} if self.prepares else {}),
+            **entries,
+        }
+        body = "".join(f"    .{field} = {value},\n" for field, value in fields.items())
+        return (
+            f"{text}static const kc_model model = {{\n{body}}};\n\n"
+            "KC_EXPORT const kc_model *kc_get_model(void)\n{\n    return &model;\n}\n"
+        )
+
+
+def _kernel(name: str, length: int, fails: bool) -> str:
+    call = f"body_{name}(t, x, r, c, work + 2, out)"
+    head = f"static void kernel_{name}({_ARGUMENTS}, double *work, double *out)\n"
+    if not fails:
+        return f"{head}{{\n    {call};\n}}\n\n"
+    return (
+        f"{head}{{\n    const int row = {call};\n"
+        f"    if (KC_UNLIKELY(row >= 0)) kc_fail(work, out, {length}, row);\n}}\n\n"
+    )
+
+
+def _version() -> str:
+    try:
+        return metadata.version("kanecore")
+    except metadata.PackageNotFoundError:  # while setup.py builds the gallery
+        return "source"
+
+
+def _comment(name: str) -> str:
+    """A name as it may stand in a C comment."""
+    return re.sub(r"[^A-Za-z0-9_.,+\-() ]", "?", name)
+
+
+def _string(text: str) -> str:
+    """A C string literal: every byte but plain letters, digits and harmless signs escaped, so that nothing ends it."""
+    plain = "".join(chr(b) if 32 <= b < 127 and chr(b) not in '"\\?' else f"\\{b:03o}" for b in text.encode("utf-8"))
+    return f'"{plain}"'
+
+
+def _strings(name: str, values: Sequence[str]) -> str:
+    inside = "".join(f"{_string(v)}, " for v in values)
+    return f"static const char *const {name}[] = {{{inside}0}};\n"
+
+
+def _doubles(name: str, values: Sequence[str]) -> str:
+    return f"static const double {name}[] = {{{', '.join(values) or '0.0'}}};\n"

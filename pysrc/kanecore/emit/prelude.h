@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The arithmetic that every emitted model stands on.  The emitter pastes this text below the
+ * inclusion of kanecore.h, so that a model is one file that needs no library but libm.
+ */
+#include <float.h>
+#include <math.h>
+#include <stdint.h>
+
+#if defined(__FAST_MATH__) || (defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__)
+#error "kanecore needs IEEE arithmetic: compile without -ffast-math, -Ofast, -ffinite-math-only"
+#endif
+
+/* Unused ones are no mistake: the text is the same for all models. */
+#if defined(__GNUC__)
+#define KC_INLINE              static inline __attribute__((always_inline, unused))
+#define KC_COLD                static __attribute__((noinline, cold, unused))
+#define KC_UNLIKELY(condition) __builtin_expect(!!(condition), 0)
+#else
+#define KC_INLINE              static inline
+#define KC_COLD                static inline
+#define KC_UNLIKELY(condition) (condition)
+#endif
+
+/*
+ * Multiply-adds are fused where they are written, and nowhere else: the emitter places them, and
+ * contraction is off (-ffp-contract=off; gcc does not know the pragma).  So the same program
+ * gives the same bits in any loop, block or vector that the compiler makes of it.
+ *
+ *     KC_FMA(a, b, c)  = a*b + c      KC_FMS(a, b, c)  = a*b - c      KC_FNMA(a, b, c) = c - a*b
+ *
+ * Without hardware for it they round twice: libm would do it in software, many times slower.
+ */
+#if defined(__clang__)
+#pragma STDC FP_CONTRACT OFF
+#endif
+#if defined(__FMA__) || defined(__ARM_FEATURE_FMA) || defined(FP_FAST_FMA)
+#if defined(__GNUC__)
+#define KC_FUSED(a, b, c) __builtin_fma((a), (b), (c)) /* also with -fno-builtin */
+#else
+#define KC_FUSED(a, b, c) fma((a), (b), (c))
+#endif
+#define KC_FMA(a, b, c)  KC_FUSED((a), (b), (c))
+#define KC_FMS(a, b, c)  KC_FUSED((a), (b), -(c))
+#define KC_FNMA(a, b, c) KC_FUSED(-(a), (b), (c))
+#else
+#define KC_FMA(a, b, c)  ((a) * (b) + (c))
+#define KC_FMS(a, b, c)  ((a) * (b) - (c))
+#define KC_FNMA(a, b, c) ((c) - (a) * (b))
+#endif
+
+/* -1, 0 or 1; NaN for NaN. */
+KC_INLINE double kc_sign(double x)
+{
+    return x > 0.0 ? 1.0 : x < 0.0 ? -1.0 : x == 0.0 ? 0.0 : x;
+}
+
+/* The smaller and the larger; NaN if either is NaN, where fmin() and fmax() would hide it. */
+KC_INLINE double kc_min(double a, double b)
+{
+    return a < b || a != a ? a : b;
+}
+
+KC_INLINE double kc_max(double a, double b)
+{
+    return a > b || a != a ? a : b;
+}
+
+/* The 64 bits of a double, and back. */
+KC_INLINE uint64_t kc_to_bits(double x)
+{
+    union {
+        double value;
+        uint64_t bits;
+    } both;
+    both.value = x;
+    return both.bits;
+}
+
+KC_INLINE double kc_from_bits(uint64_t bits)
+{
+    union {
+        double value;
+        uint64_t bits;
+    } both;
+    both.bits = bits;
+    return both.value;
+}
+
+/* The rare large angle, out of line, so that compilers neither hoist nor vectorize the call. */
+KC_COLD double kc_sin_far(double x)
+{
+    return sin(x);
+}
+
+KC_COLD double kc_cos_far(double x)
+{
+    return cos(x);
+}
+
+/* The reduction below is good to here; nowhere, where doubles carry extra precision (x87). */
+#if FLT_EVAL_METHOD == 2 || FLT_EVAL_METHOD < 0
+#define KC_ANGLE_MAX (-1.0)
+#else
+#define KC_ANGLE_MAX 1e5
+#endif
+
+/*
+ * Sine and cosine of x [rad] together, each within 1 ulp for |x| <= 1e5 (the most seen in 10^8
+ * arguments: 0.78, without FMA 0.83); libm's beyond, and for infinities and NaN.  Bit for bit
+ * sin(-x) = -sin(x) and cos(-x) = cos(x), since |x| is what is reduced.  Nothing branches within
+ * the range.
+ *
+ * Reduction (Cody and Waite, Software Manual for the Elementary Functions, 1980):
+ *     k = nearest integer to |x| / (pi/2),     r + l = |x| - k (P1 + P2 + P3)
+ * P1 and P2 end within 37 bits and k < 2^16, so k P1, |x| - k P1 and k P2 are exact.  r is
+ * |x| - k P1 - k P2 rounded; what the rounding lost is exact too (Dekker's Fast2Sum), and goes
+ * into l with k P3.
+ * P1 + P2 + P3 is pi/2 to 2^-130.  No double in the range comes nearer than 2^-60.5 to a multiple
+ * of pi/2 (29 pi/2), or than k 2^-67.8 (58285 pi/2), so r + l has 60 good bits at its worst.
+ *
+ * Polynomials in z = r^2 on |r| <= pi/4 (minimax in the relative error, rounded one coefficient
+ * after the other; errors 2^-57.8 and 2^-63.9), with w = 1 - z/2 the head of the cosine:
+ *     sin(r + l) = r + [r z S(z) + l w],       cos(r + l) = w + [(1 - w - z/2) - r l + z^2 C(z)]
+ */
+KC_INLINE void kc_sincos(double x, double *s, double *c)
+{
+    static const double TWO_OVER_PI = 0x1.45f306dc9c883p-1;
+    static const double P1 = 0x1.921fb54440000p+0;
+    static const double P2 = 0x1.68c234c4c0000p-39;
+    static const double P3 = 0x1.98a2e03707345p-77;
+    static const double SHIFT = 0x1.8p52; /* doubles near it are the integers */
+    static const double S0 = -0x1.5555555555548p-3, S1 = 0x1.111111110f730p-7;
+    static const double S2 = -0x1.a01a019be9210p-13, S3 = 0x1.71de35552a6a5p-19;
+    static const double S4 = -0x1.ae5e4b82bead8p-26, S5 = 0x1.5d8b55201be02p-33;
+    static const double C0 = 0x1.555555555554bp-5, C1 = -0x1.6c16c16c15015p-10;
+    static const double C2 = 0x1.a01a019c8f253p-16, C3 = -0x1.27e4f7f191267p-22;
+    static const double C4 = 0x1.1ee9dbced0402p-29, C5 = -0x1.8fa68464b4310p-37;
+    static const uint64_t SIGN = UINT64_C(1) << 63;
+
+    const double a = fabs(x);
+    if (KC_UNLIKELY(!(a <= KC_ANGLE_MAX))) {
+        *s = kc_sin_far(x);
+        *c = kc_cos_far(x);
+        return;
+    }
+
+    /* the last bits of k + SHIFT are those of the integer k */
+    const double shifted = KC_FMA(a, TWO_OVER_PI, SHIFT);
+    const double k = shifted - SHIFT;
+    const double head = KC_FNMA(k, P1, a);
+    const double r = KC_FNMA(k, P2, head);
+    const double l = KC_FNMA(k, P3, (head - r) - k * P2);
+
+    /* in pairs of terms, which shortens the chain of dependent operations */
+    const double z = r * r, z2 = z * z;
+    const double S = KC_FMA(z2, KC_FMA(z2, KC_FMA(z, S5, S4), KC_FMA(z, S3, S2)), KC_FMA(z, S1, S0));
+    const double C = KC_FMA(z2, KC_FMA(z2, KC_FMA(z, C5, C4), KC_FMA(z, C3, C2)), KC_FMA(z, C1, C0));
+    const double half_r = 0.5 * r;
+    const double w = KC_FNMA(half_r, r, 1.0);
+    const double w_lost = KC_FNMA(half_r, r, 1.0 - w);
+    const double sin_r = r + KC_FMA(r * z, S, l * w);
+    const double cos_r = w + KC_FMA(z2, C, KC_FNMA(r, l, w_lost));
+
+    /* k odd swaps sine and cosine; quadrants 2, 3 negate the sine, 1, 2 the cosine */
+    const uint64_t quadrant = kc_to_bits(shifted);
+    const uint64_t sin_bits = kc_to_bits(sin_r), cos_bits = kc_to_bits(cos_r);
+    const uint64_t swap = (sin_bits ^ cos_bits) & (0 - (quadrant & 1));
+    *s = kc_from_bits(sin_bits ^ swap ^ ((quadrant << 62 ^ kc_to_bits(x)) & SIGN));
+    *c = kc_from_bits(cos_bits ^ swap ^ ((quadrant + 1) << 62 & SIGN));
+}
+
+KC_INLINE double kc_sin(double x)
+{
+    double s, c;
+    kc_sincos(x, &s, &c);
+    return s;
+}
+
+KC_INLINE double kc_cos(double x)
+{
+    double s, c;
+    kc_sincos(x, &s, &c);
+    return c;
+}
+
+/* The end of a kernel whose pivot in `row` vanished: the status, and NaN for all n results. */
+KC_COLD void kc_fail(double *work, double *out, int n, int row)
+{
+    work[0] = KC_SINGULAR;
+    work[1] = row;
+    for (int i = 0; i < n; i++)
+        out[i] = (double)NAN;
+}

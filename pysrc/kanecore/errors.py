@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The exceptions of kanecore.
+
+All derive from :class:`KanecoreError`.  Wrong shapes, dtypes and names raise the built-in ``ValueError``,
+``TypeError`` and ``KeyError``, as in NumPy.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+__all__ = [
+    "CompileError",
+    "IntegrationError",
+    "KanecoreError",
+    "KanecoreWarning",
+    "ModelError",
+    "SingularError",
+]
+
+
+class KanecoreError(Exception):
+    """Base of every error that kanecore raises by itself."""
+
+
+class KanecoreWarning(UserWarning):
+    """Something in a description is suspicious, and was computed with all the same."""
+
+
+class ModelError(KanecoreError):
+    """A description is wrong or incomplete; the message names the frame, point or symbol and what to add."""
+
+
+class CompileError(KanecoreError):
+    """The C compiler is missing or refused; the message holds its own words and the path of the log."""
+
+
+class SingularError(KanecoreError):
+    """The mass matrix is singular at a state.
+
+    Attributes
+    ----------
+    t, x : float, ndarray
+        Time and state [q, u] of the (first) failure.
+    row : int
+        Zero-based number of the speed whose pivot vanished.
+    rows : ndarray of int or None
+        For a batch: the indices of all states that failed.
+    out : ndarray or None
+        For a batch: the result, NaN in the rows that failed.
+    """
+
+    def __init__(
+        self, message: str, *, t: float = float("nan"), x: Any = None, row: int = -1, rows: Any = None, out: Any = None
+    ) -> None:
+        super().__init__(message)
+        self.t, self.x, self.row, self.rows, self.out = t, x, row, rows, out
+
+
+class IntegrationError(KanecoreError):
+    """An integration could not go on; ``trajectory`` holds what was reached."""
+
+    def __init__(self, message: str, *, trajectory: Any = None) -> None:
+        super().__init__(message)
+        self.trajectory = trajectory

@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Real mechanisms, each with its source, prebuilt when kanecore is installed.
+
+A model is a module of this folder.  It defines ``build()``, which describes the mechanism with SymPy and
+returns a :class:`kanecore.Model`, and ``PARAMETERS``, the default values of its constants by name.  The
+installation derives it and compiles it for several instruction levels; this file finds the library that suits
+the processor, and needs neither SymPy nor a compiler.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from kanecore.run.model import CompiledModel
+
+__all__ = ["MODELS", "library_path", "load", "models"]
+
+MODELS = {
+    "arm7": "arm with 7 revolute joints in space",
+    "cart_pendulum": "cart with a chain of links, upright or hanging",
+    "double_pendulum": "two point masses on massless rods in a plane",
+    "rotating_tube": "particle that slides in a tube which turns at a prescribed rate",
+    "rrp": "robot with two revolute joints and a slider",
+}
+
+# Levels that a model is compiled for, with the least kc_cpu_level() of each; the best first.
+_LEVELS = {"x86-64-v4": 4, "x86-64-v3": 3, "baseline": 1}
+_SUFFIX = {"win32": ".dll", "darwin": ".dylib"}.get(sys.platform, ".so")
+
+
+def models() -> list[str]:
+    """Names of the prebuilt models, sorted; ``kanecore info NAME`` describes one."""
+    return sorted(MODELS)
+
+
+def load(name: str) -> CompiledModel:
+    """Open a prebuilt model; its parameters have the default values of the gallery.
+
+    Parameters
+    ----------
+    name : str
+        One of :func:`models`.
+
+    Raises
+    ------
+    KeyError
+        No model has this name.
+    FileNotFoundError
+        The installation is incomplete.
+    """
+    from kanecore.run.model import CompiledModel
+
+    library = library_path(name)
+    source = library.with_name(f"{name}.c").read_text(encoding="utf-8")
+    return CompiledModel({"all": str(library)}, source={"all": source}, origin=(load, (name,)))
+
+
+def library_path(name: str, level: str | None = None) -> Path:
+    """File of a prebuilt model.
+
+    Parameters
+    ----------
+    name : str
+        One of :func:`models`.
+    level : {"baseline", "x86-64-v3", "x86-64-v4"}, optional
+        Instruction level; by default the highest that this processor has.
+
+    Raises
+    ------
+    KeyError
+        No model has this name.
+    FileNotFoundError
+        The model was not built for this level.
+    """
+    if name not in MODELS:
+        raise KeyError(f"the gallery has no model {name!r}; it has {', '.join(models())}")
+    folder = Path(__file__).parent / "_lib"
+    if level is None:
+        from kanecore._native import cpu_level
+
+        levels = [level for level, least in _LEVELS.items() if least <= cpu_level()]
+    else:
+        levels = [level]
+    paths = [folder / f"{name}.{level}{_SUFFIX}" for level in levels]
+    for path in paths:
+        if path.exists():
+            return path
+    raise FileNotFoundError(
+        f"the prebuilt model {name!r} is not in {folder} ({' or '.join(path.name for path in paths)}): "
+        "install kanecore again; in its source folder: pip install -e ."
+    )

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Scalar expressions as a hash-consed graph; no mechanics."""

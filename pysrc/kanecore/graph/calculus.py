@@ -1,0 +1,194 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Derivatives on the graph: forward tangents and reverse accumulation.
+
+Both work node by node with structural zeros, so that a derivative costs a small multiple of the expression, however
+deeply it is shared (Griewank & Walther, *Evaluating Derivatives*, 2nd ed., 2008, chapters 3 and 4).
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+
+from .scalars import Graph, Op
+
+__all__ = ["Tangent", "accumulate", "partials"]
+
+
+def partials(g: Graph, i: int) -> list[tuple[int, int]]:
+    """``[(operand, ∂node/∂operand), ...]`` of one node; piecewise functions are differentiated branch by branch."""
+    node = g.nodes[i]
+    op = node[0]
+    if op is Op.ADD:
+        return [(node[1], g.one), (node[2], g.one)]
+    if op is Op.SUB:
+        return [(node[1], g.one), (node[2], g.neg(g.one))]
+    if op is Op.MUL:
+        return [(node[1], node[2]), (node[2], node[1])]
+    if op is Op.NEG:
+        return [(node[1], g.neg(g.one))]
+    if op is Op.DIV:
+        inverse = g.div(g.one, node[2])
+        return [(node[1], inverse), (node[2], g.neg(g.mul(i, inverse)))]
+    if op in (Op.CONST, Op.SYM, Op.PI, Op.SIGN, Op.LT, Op.LE, Op.EQ):
+        return []
+    a = node[1]
+    if op is Op.SIN:
+        return [(a, g.cos(a))]
+    if op is Op.COS:
+        return [(a, g.neg(g.sin(a)))]
+    if op is Op.SQRT:
+        return [(a, g.div(g.constant(Fraction(1, 2)), i))]
+    if op is Op.TAN:
+        return [(a, g.add(g.one, g.square(i)))]
+    if op is Op.ASIN:
+        return [(a, g.div(g.one, g.sqrt(g.sub(g.one, g.square(a)))))]
+    if op is Op.ACOS:
+        return [(a, g.neg(g.div(g.one, g.sqrt(g.sub(g.one, g.square(a))))))]
+    if op is Op.ATAN:
+        return [(a, g.div(g.one, g.add(g.one, g.square(a))))]
+    if op is Op.EXP:
+        return [(a, i)]
+    if op is Op.LOG:
+        return [(a, g.div(g.one, a))]
+    if op is Op.SINH:
+        return [(a, g.call(Op.COSH, a))]
+    if op is Op.COSH:
+        return [(a, g.call(Op.SINH, a))]
+    if op is Op.TANH:
+        return [(a, g.sub(g.one, g.square(i)))]
+    if op is Op.ABS:
+        return [(a, g.call(Op.SIGN, a))]
+    b = node[2]
+    if op is Op.ATAN2:
+        r2 = g.add(g.square(a), g.square(b))
+        return [(a, g.div(b, r2)), (b, g.neg(g.div(a, r2)))]
+    if op is Op.MIN or op is Op.MAX:
+        first = g.binary(Op.LE, a, b) if op is Op.MIN else g.binary(Op.LE, b, a)
+        return [(a, g.select(first, g.one, g.zero)), (b, g.select(first, g.zero, g.one))]
+    if op is Op.SELECT:
+        return [(b, g.select(a, g.one, g.zero)), (node[3], g.select(a, g.zero, g.one))]
+    if op is Op.POW:
+        result = [(a, g.mul(b, g.pow(a, g.sub(b, g.one))))]
+        if g.value(b) is None:
+            result.append((b, g.mul(i, g.call(Op.LOG, a))))
+        return result
+    raise AssertionError(op)
+
+
+class Tangent:
+    """Directional derivative: d(node) along given tangents of some nodes, all others being constant.
+
+    With seeds ``{q_k: q̇_k, t: 1}`` it is the time derivative of whatever holds q and t.  Tangents are kept, so the
+    cost of many calls is that of one.
+    """
+
+    def __init__(self, g: Graph, seeds: Mapping[int, int]) -> None:
+        self.graph = g
+        self._tangent = dict(seeds)
+        self._mask = 0
+        for i in seeds:
+            self._mask |= g.depends[i]
+
+    def of(self, root: int) -> int:
+        """The tangent of one node."""
+        g, tangent, mask = self.graph, self._tangent, self._mask
+        if root in tangent:
+            return tangent[root]
+        if not g.depends[root] & mask:
+            return 0
+        for i in g.below([root], stop=tangent):
+            if i in tangent or not g.depends[i] & mask:
+                continue
+            node = g.nodes[i]
+            op = node[0]
+            if op is Op.SYM:
+                tangent[i] = 0
+                continue
+            if op is Op.ADD or op is Op.SUB:
+                da, db = tangent.get(node[1], 0), tangent.get(node[2], 0)
+                tangent[i] = g.add(da, db) if op is Op.ADD else g.sub(da, db)
+            elif op is Op.DIV:
+                # (a/b)' = (a' − (a/b) b') / b
+                da, db = tangent.get(node[1], 0), tangent.get(node[2], 0)
+                tangent[i] = g.div(g.sub(da, g.mul(i, db)), node[2])
+            elif op is Op.SELECT:
+                tangent[i] = g.select(node[1], tangent.get(node[2], 0), tangent.get(node[3], 0))
+            elif not any(tangent.get(k, 0) for k in node[1:]):
+                tangent[i] = 0
+            else:
+                total = 0
+                for k, d in partials(g, i):
+                    dk = tangent.get(k, 0)
+                    if dk:
+                        total = g.add(total, g.mul(d, dk))
+                tangent[i] = total
+        return tangent[root]
+
+
+def accumulate(
+    g: Graph, weights: Sequence[tuple[int, int]], wrt: Sequence[int], through: int | None = None
+) -> list[int]:
+    """Σ_i w_i ∂y_i/∂x for every node x in ``wrt``, by reverse accumulation.
+
+    Parameters
+    ----------
+    weights : sequence of (node y_i, weight w_i)
+        The weights may depend on anything; they are not differentiated.
+    wrt : sequence of nodes x
+        Taken as independent of each other.
+    through : bits, optional
+        Only nodes that depend on one of these levels carry a derivative (default: the levels of ``wrt``).
+
+    With velocities as y, forces as w and speeds as x this is Kane's F_r = Σ v_r·R + ω_r·T, and along a chain of bodies
+    it is the backward pass of the recursive Newton–Euler algorithm.
+    """
+    if through is None:
+        through = 0
+        for x in wrt:
+            through |= g.depends[x]
+    targets = set(wrt)
+    adjoint: dict[int, int] = {}
+    queue: list[int] = []
+
+    def give(i: int, w: int) -> None:
+        if i in adjoint:
+            adjoint[i] = g.add(adjoint[i], w)
+        else:
+            adjoint[i] = w
+            heapq.heappush(queue, -i)
+
+    for y, w in weights:
+        if w and g.depends[y] & through:
+            give(y, w)
+    depends = g.depends
+    while queue:
+        i = -heapq.heappop(queue)
+        if i in targets:
+            continue
+        w = adjoint[i]
+        if not w:
+            continue
+        node = g.nodes[i]
+        op = node[0]
+        if op is Op.ADD:
+            for k in node[1:]:
+                if depends[k] & through:
+                    give(k, w)
+        elif op is Op.SUB:
+            if depends[node[1]] & through:
+                give(node[1], w)
+            if depends[node[2]] & through:
+                give(node[2], g.neg(w))
+        elif op is Op.NEG:
+            give(node[1], g.neg(w))
+        elif op is Op.SELECT:
+            for k, branch in ((node[2], g.select(node[1], w, 0)), (node[3], g.select(node[1], 0, w))):
+                if depends[k] & through:
+                    give(k, branch)
+        else:
+            for k, d in partials(g, i):
+                if depends[k] & through:
+                    give(k, g.mul(w, d))
+    return [adjoint.get(x, 0) for x in wrt]

@@ -1,0 +1,214 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Linear equations on the graph, solved by structure.
+
+Straight-line code cannot look at numbers to choose its pivots.  So: rows with one unknown first, then constant pivots
+(sparsest row and column first, after Markowitz), which are the same at every state; what is left falls into coupled
+blocks, each solved by Cramer's rule, which fails only where the block is truly singular.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+
+from .sample import Sample
+from .scalars import Graph
+
+__all__ = ["Singular", "solve"]
+
+CRAMER_MAX = 6  # n·2ⁿ products: 384 for 6
+
+
+class Singular(ArithmeticError):
+    """No unique solution; ``column`` is the number of an unknown that the equations do not determine."""
+
+    def __init__(self, column: int) -> None:
+        super().__init__(column)
+        self.column = column
+
+
+def solve(g: Graph, matrix: Sequence[Sequence[int]], right: Sequence[int]) -> list[int]:
+    """The nodes x of ``matrix @ x = right``; raises :class:`Singular`.
+
+    Whether a pivot or block vanishes identically is judged at three random states.
+    """
+    n = len(matrix)
+    rows = [{j: a for j, a in enumerate(row) if a} for row in matrix]
+    b = list(right)
+    samples = [Sample(g, seed) for seed in (11, 12, 13)]
+    order: list[tuple[int, int, int]] = []  # (row, column, pivot)
+    free_rows, free_columns = set(range(n)), set(range(n))
+
+    def vanishes(i: int) -> bool:
+        return not any(abs(s(i)) > 1e-9 for s in samples)
+
+    while free_rows:
+        best: tuple[int, int, int, int] | None = None
+        count = dict.fromkeys(free_columns, 0)
+        for i in free_rows:
+            for j in rows[i]:
+                if j in free_columns:
+                    count[j] += 1
+        for i in sorted(free_rows):
+            columns = [j for j in rows[i] if j in free_columns]
+            if not columns:
+                raise Singular(min(free_columns))
+            for j in sorted(columns):
+                value = g.value(rows[i][j])
+                exact = value is not None and (isinstance(value, (int, Fraction)) or abs(value) > 1e-9)
+                if not exact and not (len(columns) == 1 and not vanishes(rows[i][j])):
+                    continue
+                fill = (len(columns) - 1) * (count[j] - 1)
+                if best is None or fill < best[0]:
+                    best = (fill, i, j, rows[i][j])
+        if best is None:
+            break
+        _, i, j, pivot = best
+        free_rows.discard(i)
+        free_columns.discard(j)
+        order.append((i, j, pivot))
+        for k in sorted(free_rows):
+            a = rows[k].pop(j, 0)
+            if not a:
+                continue
+            factor = g.div(a, pivot)
+            for c, entry in rows[i].items():
+                if c != j and c in free_columns:
+                    new = g.sub(rows[k].get(c, 0), g.mul(factor, entry))
+                    if new:
+                        rows[k][c] = new
+                    else:
+                        rows[k].pop(c, None)
+            b[k] = g.sub(b[k], g.mul(factor, b[i]))
+
+    x: dict[int, int] = {}
+    for block_rows, block_columns in _blocks(rows, sorted(free_rows), free_columns):
+        for i in block_rows:
+            for j, a in rows[i].items():
+                if j in x:
+                    b[i] = g.sub(b[i], g.mul(a, x[j]))
+        small = [[rows[i].get(j, 0) for j in block_columns] for i in block_rows]
+        solution = _cramer(g, small, [b[i] for i in block_rows], vanishes)
+        if solution is None:
+            raise Singular(block_columns[0])
+        x.update(zip(block_columns, solution, strict=True))
+    for i, j, pivot in reversed(order):
+        total = b[i]
+        for c, a in rows[i].items():
+            if c != j:
+                total = g.sub(total, g.mul(a, x[c]))
+        x[j] = g.div(total, pivot)
+    return [x[j] for j in range(n)]
+
+
+def _blocks(
+    rows: Sequence[dict[int, int]], free_rows: Sequence[int], free_columns: set[int]
+) -> list[tuple[list[int], list[int]]]:
+    """Coupled blocks of the equations that are left, in an order in which each needs only earlier ones."""
+    match: dict[int, int] = {}  # column -> row
+
+    def augment(i: int, seen: set[int]) -> bool:
+        for j in sorted(rows[i]):
+            if j in free_columns and j not in seen:
+                seen.add(j)
+                if j not in match or augment(match[j], seen):
+                    match[j] = i
+                    return True
+        return False
+
+    for i in free_rows:
+        if not augment(i, set()):
+            raise Singular(min(free_columns - set(match)) if free_columns - set(match) else min(free_columns))
+    column_of = {i: j for j, i in match.items()}
+    # Tarjan's strongly connected components of "row i needs the unknown that row k is matched to"
+    index: dict[int, int] = {}
+    low: dict[int, int] = {}
+    stack: list[int] = []
+    blocks: list[tuple[list[int], list[int]]] = []
+
+    def visit(i: int) -> None:
+        index[i] = low[i] = len(index)
+        stack.append(i)
+        for j in sorted(rows[i]):
+            if j not in match:
+                continue
+            k = match[j]
+            if k not in index:
+                visit(k)
+                low[i] = min(low[i], low[k])
+            elif k in stack:
+                low[i] = min(low[i], index[k])
+        if low[i] == index[i]:
+            block = []
+            while True:
+                k = stack.pop()
+                block.append(k)
+                if k == i:
+                    break
+            block.sort()
+            blocks.append((block, [column_of[k] for k in block]))
+
+    for i in free_rows:
+        if i not in index:
+            visit(i)
+    return blocks
+
+
+def _cramer(g: Graph, a: list[list[int]], b: list[int], vanishes: Callable[[int], bool]) -> list[int] | None:
+    """x_j = det(a with column j replaced by b) / det(a); larger blocks lose rows to pivots checked by numbers."""
+    n = len(a)
+    if n > CRAMER_MAX:
+        return _eliminate(g, a, b, vanishes)
+    determinant = _determinant(g, a)
+    if vanishes(determinant):
+        return None
+    x = []
+    for j in range(n):
+        replaced = [[b[i] if c == j else a[i][c] for c in range(n)] for i in range(n)]
+        x.append(g.div(_determinant(g, replaced), determinant))
+    return x
+
+
+def _determinant(g: Graph, a: list[list[int]]) -> int:
+    """Laplace expansion by rows, minors shared between the terms."""
+    n = len(a)
+    minors: dict[int, int] = {0: 1}
+    for row in reversed(a):
+        larger: dict[int, int] = {}
+        for columns, minor in minors.items():
+            sign = 1
+            for j in range(n):
+                if columns >> j & 1:
+                    sign = -sign
+                    continue
+                term = g.mul(row[j], minor)
+                if term:
+                    key = columns | 1 << j
+                    larger[key] = (g.add if sign > 0 else g.sub)(larger.get(key, 0), term)
+        minors = larger
+    return minors.get((1 << n) - 1, 0)
+
+
+def _eliminate(g: Graph, a: list[list[int]], b: list[int], vanishes: Callable[[int], bool]) -> list[int] | None:
+    i, j = next(
+        ((i, j) for i in range(len(a)) for j in range(len(a)) if a[i][j] and not vanishes(a[i][j])),
+        (-1, -1),
+    )
+    if i < 0:
+        return None
+    pivot, others = a[i][j], [k for k in range(len(a)) if k != i]
+    columns = [c for c in range(len(a)) if c != j]
+    factors = {k: g.div(a[k][j], pivot) for k in others}
+    rest = _cramer(
+        g,
+        [[g.sub(a[k][c], g.mul(factors[k], a[i][c])) for c in columns] for k in others],
+        [g.sub(b[k], g.mul(factors[k], b[i])) for k in others],
+        vanishes,
+    )
+    if rest is None:
+        return None
+    total = b[i]
+    for c, value in zip(columns, rest, strict=True):
+        total = g.sub(total, g.mul(a[i][c], value))
+    rest.insert(j, g.div(total, pivot))
+    return rest

@@ -1,0 +1,252 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Between SymPy expressions and the graph, both ways."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from fractions import Fraction
+from typing import Any
+
+import sympy as sm
+from sympy.core.function import AppliedUndef
+from sympy.core.relational import Relational
+
+from kanecore.errors import ModelError
+
+from .scalars import Graph, Op
+
+__all__ = ["FromSympy", "to_sympy"]
+
+_UNARY: dict[Any, str] = {
+    sm.sin: Op.SIN,
+    sm.cos: Op.COS,
+    sm.tan: Op.TAN,
+    sm.asin: Op.ASIN,
+    sm.acos: Op.ACOS,
+    sm.atan: Op.ATAN,
+    sm.exp: Op.EXP,
+    sm.log: Op.LOG,
+    sm.sinh: Op.SINH,
+    sm.cosh: Op.COSH,
+    sm.tanh: Op.TANH,
+    sm.Abs: Op.ABS,
+    sm.sign: Op.SIGN,
+}
+_SYMPY_OF = {op: f for f, op in _UNARY.items()}
+_COMPARE: dict[Any, tuple[str, bool]] = {
+    sm.StrictLessThan: (Op.LT, False),
+    sm.LessThan: (Op.LE, False),
+    sm.StrictGreaterThan: (Op.LT, True),
+    sm.GreaterThan: (Op.LE, True),
+    sm.Equality: (Op.EQ, False),
+}
+
+
+class FromSympy:
+    """Reads SymPy expressions into a graph, each subexpression once.
+
+    Parameters
+    ----------
+    graph : Graph
+    leaf : callable
+        ``leaf(expr) -> node`` for symbols, functions of time and their derivatives; raises ModelError for what the
+        model does not know.
+    """
+
+    def __init__(self, graph: Graph, leaf: Callable[[Any], int]) -> None:
+        self.graph = graph
+        self._leaf = leaf
+        self._known: dict[Any, int] = {}
+
+    def __call__(self, expr: Any) -> int:
+        node = self._known.get(expr)
+        if node is None:
+            node = self._known[expr] = self._read(expr)
+        return node
+
+    def _read(self, e: Any) -> int:
+        g = self.graph
+        if isinstance(e, (int, float)):
+            return self._number(sm.sympify(e))
+        if not isinstance(e, sm.Basic):
+            raise ModelError(f"{e!r} is no SymPy expression: write the model with sympy symbols and numbers")
+        if e.is_Symbol or isinstance(e, (AppliedUndef, sm.Derivative)):
+            return self._leaf(e)
+        if e.is_Number or e is sm.pi or e is sm.E:
+            return self._number(e)
+        if e.is_Add:
+            return g.sum(map(self, e.args))  # SymPy keeps arguments in an order of its own, the same in every process
+        if e.is_Mul:
+            return self._product(e)
+        if e.is_Pow:
+            base, exponent = e.as_base_exp()
+            if exponent.is_negative and exponent.is_Number:
+                return self._quotient(g.one, self._power(base, -exponent), e)
+            return self._power(base, exponent)
+        op = _UNARY.get(e.func)
+        if op is not None:
+            return g.call(op, self(e.args[0]))
+        if e.func is sm.atan2:
+            return g.binary(Op.ATAN2, self(e.args[0]), self(e.args[1]))
+        if e.func in (sm.Min, sm.Max):
+            first, *rest = map(self, sorted(e.args, key=sm.default_sort_key))
+            for other in rest:
+                first = g.binary(Op.MIN if e.func is sm.Min else Op.MAX, first, other)
+            return first
+        if e.func is sm.Piecewise:
+            return self._piecewise(e)
+        raise ModelError(
+            f"the function {e.func.__name__} in {_short(e)} is not known: use sin, cos, tan, asin, acos, atan, atan2, "
+            "exp, log, sqrt, powers, sinh, cosh, tanh, Abs, sign, Min, Max or Piecewise, or make it an input"
+        )
+
+    def _number(self, e: Any) -> int:
+        g = self.graph
+        if e is sm.pi:
+            return g.pi
+        if e is sm.E:
+            return g.call(Op.EXP, g.one)
+        if e.is_Rational and e.is_finite:
+            return g.constant(Fraction(int(e.p), int(e.q)))
+        if e.is_Float and e.is_finite:
+            return g.constant(float(e))
+        raise ModelError(f"{e} is not a finite number: a model holds finite real numbers only")
+
+    def _power(self, base: Any, exponent: Any) -> int:
+        g = self.graph
+        if base is sm.E:
+            return g.call(Op.EXP, self(exponent))
+        return g.pow(self(base), self(exponent))
+
+    def _quotient(self, a: int, b: int, e: Any) -> int:
+        try:
+            return self.graph.div(a, b)
+        except ZeroDivisionError:
+            raise ModelError(f"{_short(e)} divides by zero") from None
+
+    def _product(self, e: Any) -> int:
+        g = self.graph
+        above, below = g.one, g.one
+        for factor in e.args:
+            if factor.is_Pow and factor.exp.is_Number and factor.exp.is_negative:
+                below = g.mul(below, self._power(factor.base, -factor.exp))
+            elif factor.is_Rational and factor.q != 1 and not factor.is_Float:
+                above = g.mul(above, g.constant(Fraction(int(factor.p), int(factor.q))))
+            else:
+                above = g.mul(above, self(factor))
+        return self._quotient(above, below, e)
+
+    def _piecewise(self, e: Any) -> int:
+        g = self.graph
+        *cases, (last, condition) = e.args
+        if condition is not sm.true:
+            raise ModelError(f"{_short(e)} has no value where no condition holds: end it with (value, True)")
+        result = self(last)
+        for value, condition in reversed(cases):
+            result = g.select(self._condition(condition), self(value), result)
+        return result
+
+    def _condition(self, c: Any) -> int:
+        g = self.graph
+        if c is sm.true or c is sm.false:
+            return g.one if c is sm.true else g.zero
+        if isinstance(c, Relational) and c.func in _COMPARE:
+            op, swapped = _COMPARE[c.func]
+            a, b = self(c.lhs), self(c.rhs)
+            return g.binary(op, b, a) if swapped else g.binary(op, a, b)
+        if isinstance(c, (sm.And, sm.Or)):
+            args = sorted(c.args, key=sm.default_sort_key)
+            result = self._condition(args[0])
+            for other in args[1:]:
+                node = self._condition(other)
+                result = g.select(result, node, g.zero) if isinstance(c, sm.And) else g.select(result, g.one, node)
+            return result
+        if isinstance(c, sm.Not):
+            return g.select(self._condition(c.args[0]), g.zero, g.one)
+        raise ModelError(f"the condition {_short(c)} is not known: use <, <=, >, >=, ==, And, Or, Not")
+
+
+def _short(e: Any) -> str:
+    text = str(e)
+    return text if len(text) <= 80 else text[:77] + "..."
+
+
+def to_sympy(
+    g: Graph, roots: Sequence[int], symbols: Mapping[Any, Any], nested: bool = False, name: str = "z"
+) -> tuple[list[tuple[Any, Any]], list[Any]]:
+    """SymPy expressions of ``roots``.
+
+    Parameters
+    ----------
+    symbols : mapping
+        Symbol key to SymPy symbol.
+    nested : bool
+        Write everything out.  Otherwise each operation that is used more than once, and is more than a signed symbol
+        or number, becomes an intermediate variable z1, z2, ...
+
+    Returns
+    -------
+    intermediates : list of (symbol, expression)
+        In order of evaluation, after Autolev's Z list; empty where ``nested``.
+    expressions : list
+        One per root.
+    """
+    order = g.below(roots)
+    uses: dict[int, int] = {}
+    for i in order:
+        for k in g.operands(i):
+            uses[k] = uses.get(k, 0) + 1
+    taken = {str(s) for s in symbols.values()}
+    value: dict[int, Any] = {}
+    intermediates: list[tuple[Any, Any]] = []
+    number = 0
+    for i in order:
+        node = g.nodes[i]
+        value[i] = _sympy_of(node, value, symbols)
+        if nested or uses.get(i, 0) < 2 or node[0] in (Op.CONST, Op.SYM, Op.PI, Op.NEG, Op.LT, Op.LE, Op.EQ):
+            continue
+        number += 1
+        while f"{name}{number}" in taken:
+            number += 1
+        z = sm.Symbol(f"{name}{number}")
+        intermediates.append((z, value[i]))
+        value[i] = z
+    return intermediates, [value[i] for i in roots]
+
+
+def _sympy_of(node: tuple[Any, ...], value: Mapping[int, Any], symbols: Mapping[Any, Any]) -> Any:
+    op = node[0]
+    if op is Op.CONST:
+        v = node[1]
+        return sm.Rational(v.numerator, v.denominator) if isinstance(v, (int, Fraction)) else sm.Float(v)
+    if op is Op.SYM:
+        return symbols[node[1]]
+    if op is Op.PI:
+        return sm.pi
+    args = [value[k] for k in node[1:]]
+    if op is Op.ADD:
+        return args[0] + args[1]
+    if op is Op.SUB:
+        return args[0] - args[1]
+    if op is Op.MUL:
+        return args[0] * args[1]
+    if op is Op.DIV:
+        return args[0] / args[1]
+    if op is Op.NEG:
+        return -args[0]
+    if op is Op.SQRT:
+        return sm.sqrt(args[0])
+    if op is Op.POW:
+        return args[0] ** args[1]
+    if op is Op.ATAN2:
+        return sm.atan2(*args)
+    if op is Op.MIN or op is Op.MAX:
+        return (sm.Min if op is Op.MIN else sm.Max)(*args)
+    if op in (Op.LT, Op.LE, Op.EQ):
+        return {Op.LT: sm.StrictLessThan, Op.LE: sm.LessThan, Op.EQ: sm.Equality}[op](*args)
+    if op is Op.SELECT:
+        condition = args[0]
+        if not isinstance(condition, (Relational, sm.logic.boolalg.Boolean)):
+            condition = sm.Ne(condition, 0)
+        return sm.Piecewise((args[1], condition), (args[2], True))
+    return _SYMPY_OF[op](args[0])

@@ -1,0 +1,301 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A compiled model as users meet it: all of it that need not be fast, around `kanecore._native.Model`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from threading import RLock
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from kanecore import _native
+from kanecore.errors import ModelError
+from kanecore.groups import GROUPS, KERNEL_GROUPS
+from kanecore.run.mappings import LiveValues
+
+if TYPE_CHECKING:
+    from kanecore.run.trajectory import Trajectory
+
+__all__ = ["CompiledModel"]
+
+Array = npt.NDArray[np.float64]
+
+
+class CompiledModel(_native.Model):
+    """Kernels of one model in machine code, with its current parameters and inputs.
+
+    Made by `kanecore.compile` and `kanecore.load`.
+
+    Parameters
+    ----------
+    libraries : dict
+        Path of the shared library of each group that is compiled; "core", or "all" for one that holds every
+        kernel.
+    source : dict
+        C text of each group that is known.
+    builder : callable, optional
+        ``builder(group)`` compiles one more group and returns the path of its library and its C text.
+    info : dict, optional
+        Facts beside those in the libraries: build times, compiler, flags.
+    origin : tuple, optional
+        ``(function, arguments)`` that make this model again where its C text is not at hand; for pickling.
+
+    Notes
+    -----
+    Any number of threads may call one model.  It pickles as C text, or by its origin, with the current
+    parameters and inputs; unpickling compiles and runs that C, so unpickle only what you trust.
+    """
+
+    def __init__(
+        self,
+        libraries: Mapping[str, str],
+        *,
+        source: Mapping[str, str],
+        builder: Callable[[str], tuple[str, str]] | None = None,
+        info: Mapping[str, Any] | None = None,
+        origin: tuple[Callable[..., CompiledModel], tuple[Any, ...]] | None = None,
+    ) -> None:
+        first = "all" if "all" in libraries else "core"
+        super().__init__(libraries[first])
+        self._source = dict(source)
+        self._builder = builder
+        self._info = merged(self.table_info, info or {})
+        self._origin = origin
+        self._built = set(GROUPS) if first == "all" else {first}
+        self._building = RLock()
+        self._parameters = LiveValues(self, "parameter")
+        self._inputs = LiveValues(self, "input")
+        for group, path in libraries.items():
+            if group != first:
+                self._add(group, path)
+
+    def __repr__(self) -> str:
+        sizes = [
+            (self.n_q, "coordinates"),
+            (self.n_u, "speeds"),
+            (self.n_p, "parameters"),
+            (self.n_r, "inputs"),
+        ]
+        return f"<CompiledModel {self.name!r}: {', '.join(f'{n} {what}' for n, what in sizes)}>"
+
+    # Parameters and inputs ------------------------------------------------------------------------------
+
+    @property
+    def parameters(self) -> LiveValues:
+        """The parameters by name or symbol; setting one changes all later calls."""
+        return self._parameters
+
+    @parameters.setter
+    def parameters(self, values: Mapping[Any, float]) -> None:
+        self._parameters.update(values)
+
+    @property
+    def inputs(self) -> LiveValues:
+        """The inputs by name or symbol; they start at zero, prescribed motions must be given."""
+        return self._inputs
+
+    @inputs.setter
+    def inputs(self, values: Mapping[Any, float]) -> None:
+        self._inputs.update(values)
+
+    # Groups of kernels ----------------------------------------------------------------------------------
+
+    @property
+    def source(self) -> dict[str, str]:
+        """The C text of each group that is compiled."""
+        return dict(self._source)
+
+    @property
+    def info(self) -> dict[str, Any]:
+        """Groups compiled so far with their operation counts, sizes, build times, compiler, flags."""
+        sizes = {name: getattr(self, name) for name in ("n_q", "n_u", "n_p", "n_r", "n_prepared", "n_work")}
+        groups = [group for group in GROUPS if group in self._built]
+        return {**self._info, "name": self.name, "kernels": groups, "sizes": sizes}
+
+    def build(self, *groups: str) -> None:
+        """Compile groups of kernels now instead of at the first call.
+
+        Parameters
+        ----------
+        *groups : str
+            "core", "forces", "energies"; default, and "all": every one.
+
+        Raises
+        ------
+        KeyError
+            There is no such group.
+        CompileError
+            The compiler is missing or refused.
+        """
+        wanted = tuple(GROUPS) if not groups or "all" in groups else groups
+        for group in wanted:
+            if group not in GROUPS:
+                raise KeyError(f"no group {group!r}; there are {', '.join(GROUPS)}, all")
+        with self._building:
+            for group in wanted:
+                if group not in self._built and self._builder is not None:
+                    path, text = self._builder(group)
+                    self._add(group, path)
+                    self._source[group] = text
+
+    def find(self, kernel: str) -> None:
+        """Compile the group of a kernel that no open library holds."""
+        self.build(KERNEL_GROUPS[kernel])
+
+    def _add(self, group: str, path: str) -> None:
+        self._info = merged(self._info, self.open(path))
+        self._built.add(group)
+
+    # Integration ----------------------------------------------------------------------------------------
+
+    def simulate(
+        self,
+        t_span: tuple[float, float],
+        x0: npt.ArrayLike,
+        *,
+        method: str = "dop853",
+        rtol: float = 1e-8,
+        atol: npt.ArrayLike = 1e-8,
+        dt: float | None = None,
+        t_eval: npt.ArrayLike | None = None,
+        inputs: Any = None,
+        parameters: Any = None,
+        max_step: float = np.inf,
+        first_step: float | None = None,
+        max_steps: int | None = None,
+    ) -> Trajectory:
+        """Integrate the equations of motion from ``x0``; see `kanecore.run.simulate.simulate`."""
+        from kanecore.run.simulate import simulate
+
+        return simulate(
+            self,
+            t_span,
+            x0,
+            method=method,
+            rtol=rtol,
+            atol=atol,
+            dt=dt,
+            t_eval=t_eval,
+            inputs=inputs,
+            parameters=parameters,
+            max_step=max_step,
+            first_step=first_step,
+            max_steps=max_steps,
+        )
+
+    # Robotics -------------------------------------------------------------------------------------------
+
+    def aba(self, q: npt.ArrayLike, u: npt.ArrayLike, tau: npt.ArrayLike) -> Array:
+        """Forward dynamics udot = M⁻¹(f + tau), at t = 0 and the current inputs.
+
+        Parameters
+        ----------
+        q, u, tau : array_like, (..., n_u)
+            Coordinates, speeds, and generalized forces beyond those modelled.
+
+        Returns
+        -------
+        ndarray, (..., n_u)
+
+        Raises
+        ------
+        ModelError
+            qdot is not u.
+        SingularError
+            M is singular.
+        """
+        x = self._state("aba", q, u)
+        force = self._vectors("tau", tau)
+        self.udot(0.0, x)  # finds a singular M, by its own pivots, before LAPACK does or does not
+        total = self.forcing(0.0, x) + force
+        solution = np.linalg.solve(self.mass_matrix(0.0, x), total[..., np.newaxis])
+        return np.asarray(solution[..., 0], dtype=np.float64)
+
+    def rnea(self, q: npt.ArrayLike, u: npt.ArrayLike, udot: npt.ArrayLike) -> Array:
+        """Inverse dynamics M udot - f, at t = 0 and the current inputs, (..., n_u).
+
+        ModelError unless qdot is u.
+        """
+        return self.inverse_dynamics(0.0, self._state("rnea", q, u), udot)
+
+    def crba(self, q: npt.ArrayLike) -> Array:
+        """The mass matrix, at t = 0 and the current inputs, (..., n_u, n_u); as `rnea`, for qdot = u."""
+        return self.mass_matrix(0.0, self._state("crba", q, np.zeros(self.n_u)))
+
+    def _state(self, method: str, q: npt.ArrayLike, u: npt.ArrayLike) -> Array:
+        if not self.qdot_is_u:
+            raise ModelError(
+                f"{method} is for models with qdot = u, and the kinematical equations of {self.name!r} say "
+                "otherwise: use udot, inverse_dynamics and mass_matrix, which take any"
+            )
+        coordinates, speeds = self._vectors("q", q), self._vectors("u", u)
+        leading = np.broadcast_shapes(coordinates.shape[:-1], speeds.shape[:-1])
+        x = np.empty((*leading, self.n_x))
+        x[..., : self.n_q], x[..., self.n_q :] = coordinates, speeds
+        return x
+
+    def _vectors(self, name: str, value: npt.ArrayLike) -> Array:
+        array = np.asarray(value)
+        if array.dtype.kind not in "fiub":
+            raise TypeError(f"{name} must be real numbers, got dtype {array.dtype}")
+        if array.ndim == 0 or array.shape[-1] != self.n_u:
+            raise ValueError(f"{name} has shape {array.shape}, expected (..., {self.n_u})")
+        return array.astype(np.float64)
+
+    # Other packages -------------------------------------------------------------------------------------
+
+    def as_pydy(self) -> Callable[..., Array]:
+        """The right-hand side with PyDy's arguments, for code written for its ``ODEFunctionGenerator``.
+
+        Returns
+        -------
+        callable
+            ``f(x, t, r, p)``, or ``f(x, t, p)`` for a model without inputs; r may be a function ``r(x, t)``.
+        """
+
+        def with_inputs(x: npt.ArrayLike, t: float, r: Any, p: Any) -> Array:
+            return self.rhs(t, x, r=r(x, t) if callable(r) else r, p=p)
+
+        def without_inputs(x: npt.ArrayLike, t: float, p: Any) -> Array:
+            return self.rhs(t, x, p=p)
+
+        return with_inputs if self.n_r else without_inputs
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        if self._origin is not None:
+            make, arguments = self._origin
+        elif self._source:
+            self.build()
+            make, arguments = compiled, (self.name, self._source, self._info)
+        else:
+            raise ModelError(f"{self.name!r} cannot be pickled: neither its C text nor its origin is known")
+        return restored, (make, arguments, self.values("parameter"), self.values("input"))
+
+
+def merged(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
+    """Both mappings in one: mappings under the same key are merged in turn, of other values `new` wins."""
+    result = dict(old)
+    for key, value in new.items():
+        both = isinstance(value, Mapping) and isinstance(result.get(key), Mapping)
+        result[key] = merged(result[key], value) if both else value
+    return result
+
+
+def compiled(name: str, source: Mapping[str, str], info: Mapping[str, Any]) -> CompiledModel:
+    """A model from its C text, by group; from the cache where it was compiled before."""
+    from kanecore.build import compile_library
+
+    libraries = {group: compile_library(text, name=name).path for group, text in source.items()}
+    return CompiledModel(libraries, source=source, info=info)
+
+
+def restored(
+    make: Callable[..., CompiledModel], arguments: tuple[Any, ...], parameters: Array, inputs: Array
+) -> CompiledModel:
+    """What unpickling calls: the model made again, with the values that it had; NaN: never given."""
+    model = make(*arguments)
+    for mapping, values in ((model.parameters, parameters), (model.inputs, inputs)):
+        mapping.update({name: value for name, value in zip(mapping, values, strict=True) if np.isfinite(value)})
+    return model

@@ -1,0 +1,190 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Build the native part of kanecore; everything else about the project stands in pyproject.toml.
+
+One command, ``build_ext``, makes what the folder of Python files, pysrc/kanecore, lacks:
+
+1. the extension ``kanecore._native``, from kanecore/_native.pyx and kanecore/src;
+2. copies of the headers, C sources and .pxd files beside it, with the same relative paths, so that a model
+   compiled at run time, and a user's C or Cython code, meet the very header that the loader was built with;
+3. the gallery: each model is derived with SymPy, and its C compiled for every instruction level.
+
+An editable install gets the same files inside pysrc/kanecore (git ignores them).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from importlib import import_module
+from itertools import pairwise
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy
+from setuptools import Extension, setup
+from setuptools.command.build_ext import build_ext
+from setuptools.errors import CompileError, PlatformError
+
+NATIVE = Path("kanecore")
+PYTHON = Path("pysrc")
+GALLERY = Path("kanecore/gallery")
+LIBRARIES = GALLERY / "_lib"
+GALLERY_CACHE = Path("build/gallery")
+
+# Rounding is decided in the source (placed FMAs): the compiler may not contract, and need not set errno.
+C_FLAGS = ["-O2", "-ffp-contract=off", "-fno-math-errno"]
+LIBRARY_FLAGS = [*C_FLAGS, "-std=c99", "-fPIC", "-shared", "-fvisibility=hidden"]
+LIBRARY_SUFFIX = {"win32": ".dll", "darwin": ".dylib"}.get(sys.platform, ".so")
+
+# Instruction levels of prebuilt models; the loader takes the highest that the processor has.  Never
+# -march=native: a wheel runs on other machines than the one that built it.
+AVX2 = ["-mavx2", "-mfma", "-mbmi2"]
+AVX512 = ["-mavx512f", "-mavx512dq", "-mavx512vl", "-mavx512bw"]
+X86_64_LEVELS = {"baseline": [], "x86-64-v3": AVX2, "x86-64-v4": AVX2 + AVX512}
+OTHER_LEVELS: dict[str, list[str]] = {"baseline": []}
+
+
+def laid_files() -> list[Path]:
+    """Native files that are installed beside the extension, relative to this folder."""
+    patterns = ["*.pxd", "include/*.h", "src/*.h", "src/*.c"]
+    return sorted(path for pattern in patterns for path in NATIVE.glob(pattern))
+
+
+def gallery_models() -> list[str]:
+    """Names of the gallery's models: its modules that are not private."""
+    return sorted(path.stem for path in (PYTHON / GALLERY).glob("*.py") if not path.stem.startswith("_"))
+
+
+class BuildNative(build_ext):
+    """The extension, the native files beside it, and the gallery's libraries."""
+
+    def initialize_options(self) -> None:
+        super().initialize_options()
+        self.cython_c_in_temp = True  # no generated C among the sources
+
+    def run(self) -> None:
+        super().run()
+        for path in laid_files():
+            self.place(path, self.built(path))
+        self.build_gallery()
+        if self.inplace:
+            for built, inplace in self.extra_outputs():
+                self.place(Path(built), Path(inplace))
+
+    def build_extensions(self) -> None:
+        if self.compiler.compiler_type == "msvc":
+            raise PlatformError(
+                "kanecore is C99 for gcc or clang; on Windows build with mingw-w64 (--compiler=mingw32)"
+            )
+        super().build_extensions()
+
+    def get_outputs(self) -> list[str]:
+        outputs = super().get_outputs()  # of an editable install: the keys of get_output_mapping()
+        return sorted({*outputs, *(built for built, _ in self.extra_outputs())})
+
+    def get_output_mapping(self) -> dict[str, str]:
+        mapping = super().get_output_mapping()
+        if self.inplace:
+            mapping.update(self.extra_outputs())
+        return dict(sorted(mapping.items()))
+
+    def extra_outputs(self) -> Iterator[tuple[str, str]]:
+        """(path in the build folder, path in an editable install) of all but the extension."""
+        endings = [".c", *(f".{level}{LIBRARY_SUFFIX}" for level in self.levels())]
+        gallery = [LIBRARIES / f"{name}{ending}" for name in gallery_models() for ending in endings]
+        for path in [*laid_files(), *gallery]:
+            yield str(self.built(path)), str(PYTHON / path)
+
+    def built(self, path: Path) -> Path:
+        return Path(self.build_lib) / path
+
+    def place(self, source: Path, target: Path) -> None:
+        """Copy under a temporary name and rename, so that a process which uses the old file keeps it."""
+        target.parent.mkdir(parents=True, exist_ok=True)
+        temporary = target.with_name(f"{target.name}.{os.getpid()}")
+        shutil.copy2(source, temporary)
+        temporary.replace(target)
+
+    def levels(self) -> dict[str, list[str]]:
+        return X86_64_LEVELS if self.plat_name.endswith(("x86_64", "amd64")) else OTHER_LEVELS
+
+    def build_gallery(self) -> None:
+        """Derive each model here, while the compilers of those before it run beside."""
+        self.run_command("egg_info")  # the metadata that kanecore reads its version from, for the emitted C
+        sys.path.insert(0, str(PYTHON.resolve()))
+        compilations: list[Future[None]] = []
+        with ThreadPoolExecutor(os.cpu_count()) as pool:
+            for name in gallery_models():
+                source = derive(name)
+                self.built(LIBRARIES).mkdir(parents=True, exist_ok=True)
+                self.built(LIBRARIES / f"{name}.c").write_text(source, encoding="utf-8")
+                for level, flags in self.levels().items():
+                    target = self.built(LIBRARIES / f"{name}.{level}{LIBRARY_SUFFIX}")
+                    compilations.append(pool.submit(self.build_library, source, flags, target))
+        for compilation in compilations:
+            compilation.result()
+
+    def build_library(self, source: str, level_flags: list[str], target: Path) -> None:
+        """Compile one model for one level, unless the same text was compiled in the same way before."""
+        command = [*self.compiler_command(), *LIBRARY_FLAGS, *level_flags, f"-I{NATIVE / 'include'}"]
+        headers = [path.read_bytes() for path in sorted(NATIVE.glob("include/*.h"))]
+        version = subprocess.run([command[0], "--version"], capture_output=True, check=True).stdout
+        content = [source.encode(), *headers, "\0".join(command).encode(), version]
+        key = hashlib.sha256(b"\0".join(hashlib.sha256(part).digest() for part in content)).hexdigest()
+
+        cached = GALLERY_CACHE / f"{target.name}.{key[:16]}"
+        if self.force or not cached.exists():
+            GALLERY_CACHE.mkdir(parents=True, exist_ok=True)
+            with TemporaryDirectory(dir=GALLERY_CACHE) as folder:
+                text, library = Path(folder, "model.c"), Path(folder, "model" + LIBRARY_SUFFIX)
+                text.write_text(source, encoding="utf-8")
+                done = subprocess.run(
+                    [*command, str(text), "-o", str(library), "-lm"],
+                    capture_output=True,
+                    text=True,
+                    check=False,
+                )
+                if done.returncode != 0:
+                    raise CompileError(f"gallery model {target.name}:\n{' '.join(done.args)}\n{done.stderr}")
+                for outdated in GALLERY_CACHE.glob(f"{target.name}.*"):
+                    outdated.unlink()
+                library.replace(cached)
+        self.place(cached, target)
+
+    def compiler_command(self) -> list[str]:
+        """The extension's own compiler, without its flags but with the target that they choose."""
+        words = self.compiler.compiler_so
+        n_program = next((i for i, word in enumerate(words) if word.startswith("-")), len(words))
+        command, flags = words[:n_program], words[n_program:]
+        for flag, value in pairwise(flags):
+            if flag in ("-arch", "-isysroot", "-target"):
+                command += [flag, value]
+        return command
+
+
+def derive(name: str) -> str:
+    """C text of a gallery model, with all its kernels."""
+    from kanecore.emit.library import emit_library
+
+    module = import_module(f"kanecore.gallery.{name}")
+    return emit_library(module.build().description, module.PARAMETERS).text
+
+
+setup(
+    cmdclass={"build_ext": BuildNative},
+    ext_modules=[
+        Extension(
+            "kanecore._native",
+            sources=[f"{NATIVE}/_native.pyx", *(path.as_posix() for path in sorted(NATIVE.glob("src/*.c")))],
+            depends=[path.as_posix() for path in sorted(NATIVE.rglob("*.[hp]*"))],
+            include_dirs=[f"{NATIVE}/include", f"{NATIVE}/src", numpy.get_include()],
+            libraries=[] if sys.platform == "win32" else ["m"],
+            extra_compile_args=C_FLAGS,
+        )
+    ],
+)

@@ -1,0 +1,382 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""kanecore.build.cache: hits, two processes at once, killed compiles, folders not to be trusted, eviction."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import shutil
+import signal
+import stat
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from kanecore.build import Built, cache, compile_library
+from kanecore.errors import CompileError
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="the fake compilers are shell scripts")
+
+SOURCE = '__attribute__((visibility("default"))) int f(void) { return 42; }\n'
+
+IN_A_PROCESS = """\
+import ctypes, os, sys
+from kanecore.build import compile_library
+built = compile_library(sys.argv[1], cc=sys.argv[2])
+assert ctypes.CDLL(built.path).f() == 42
+print(built.path, built.from_cache)
+"""
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("KANECORE_CACHE_DIR", str(tmp_path / "cache"))
+    monkeypatch.delenv("KANECORE_CACHE_SIZE", raising=False)
+    monkeypatch.delenv("CC", raising=False)
+    return tmp_path / "cache"
+
+
+def names(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
+
+
+def works(built: Built) -> bool:
+    return bool(ctypes.CDLL(built.path).f() == 42)
+
+
+def distinct(i: int) -> str:
+    return f"/* {i} */\n{SOURCE}"
+
+
+def fake_compiler(tmp_path: Path, before: str) -> str:
+    """A compiler that runs the shell commands `before`, then the system's; $library is what it writes."""
+    real = shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
+    if real is None:
+        pytest.skip("no cc, gcc or clang here")
+    path = tmp_path / "bin" / "fakecc"
+    path.parent.mkdir(exist_ok=True)
+    find = 'for word; do [ "$last" = -o ] && library=$word; last=$word; done\n'
+    path.write_text(f'#!/bin/sh\n{find}{before}\nexec {real} "$@"\n')
+    path.chmod(0o755)
+    return str(path)
+
+
+def start(source: str, cc: str) -> subprocess.Popen[str]:
+    arguments = [sys.executable, "-c", IN_A_PROCESS, source, cc]
+    return subprocess.Popen(arguments, stdout=subprocess.PIPE, text=True, start_new_session=True)
+
+
+def wait_for(found: Callable[[], object], seconds: float = 10.0) -> None:
+    end = time.monotonic() + seconds
+    while not found():
+        assert time.monotonic() < end, "it never came"
+        time.sleep(0.01)
+
+
+# Hits ----------------------------------------------------------------------------------------------------
+
+
+def test_a_hit_runs_nothing_and_is_quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    first = compile_library(SOURCE + "/*" + "x" * 100_000 + "*/")
+
+    def refuse(*args: object, **kwargs: object) -> None:
+        raise AssertionError("a process was started")
+
+    for module, name in [
+        (subprocess, "Popen"),
+        (subprocess, "run"),
+        (os, "system"),
+        (os, "posix_spawn"),
+        (os, "fork"),
+    ]:
+        monkeypatch.setattr(module, name, refuse)
+    hits = [compile_library(SOURCE + "/*" + "x" * 100_000 + "*/") for _ in range(20)]
+    assert all(hit.from_cache and hit.path == first.path and hit.command == first.command for hit in hits)
+    assert works(hits[0])
+    assert min(hit.seconds for hit in hits) < 3e-3
+
+
+def test_a_hit_in_a_new_process(tmp_path: Path) -> None:
+    cc = fake_compiler(tmp_path, "")
+    built = compile_library(SOURCE, cc=cc)
+    output, _ = start(SOURCE, cc).communicate(timeout=20)
+    assert output.split() == [built.path, "True"]
+
+
+def test_without_cache(folder: Path) -> None:
+    first, second = (compile_library(SOURCE, cache=False) for _ in range(2))
+    assert works(first)
+    assert works(second)
+    assert not first.from_cache
+    assert not second.from_cache
+    assert first.path != second.path
+    assert not folder.exists()
+    assert cache.private_folder() in Path(first.path).parents
+
+
+# Whole or not at all -------------------------------------------------------------------------------------
+
+
+def test_two_processes_at_once(folder: Path, tmp_path: Path) -> None:
+    # Each waits for the other inside the compiler, so that both publish.
+    before = f"mkdir -p {tmp_path}/here; touch {tmp_path}/here/$$\n"
+    before += f"while [ $(ls {tmp_path}/here | wc -l) -lt 2 ]; do sleep 0.01; done"
+    cc = fake_compiler(tmp_path, before)
+    processes = [start(SOURCE, cc) for _ in range(2)]
+    outputs = [process.communicate(timeout=20)[0].split() for process in processes]
+    assert [process.returncode for process in processes] == [0, 0]
+    entry = cache.entries()[0]
+    library = str(cache.library_path(entry.path))
+    assert outputs == [[library, "False"]] * 2
+    assert names(folder) == [entry.path.name]
+
+
+def test_threads_at_once(folder: Path) -> None:
+    with ThreadPoolExecutor(4) as pool:
+        built = list(pool.map(compile_library, [SOURCE] * 4))
+    assert len({one.path for one in built}) == len(names(folder)) == 1
+    assert works(built[0])
+
+
+def test_killed_compile(folder: Path, tmp_path: Path) -> None:
+    cc = fake_compiler(tmp_path, f'if [ ! -e {tmp_path}/calm ]; then echo half >"$library"; sleep 60; fi')
+    process = start(SOURCE, cc)
+    wait_for(lambda: list(folder.glob(".kanecore-*/*.so")))
+    os.killpg(process.pid, signal.SIGKILL)
+    process.communicate()
+    (left,) = folder.iterdir()  # a temporary folder, and no entry
+    assert cache.entries() == []
+
+    (tmp_path / "calm").touch()
+    assert works(compile_library(SOURCE, cc=cc))
+    assert left.exists()  # it could be another process at work
+    os.utime(left, (time.time() - cache.STALE - 60,) * 2)
+    assert works(compile_library(distinct(1), cc=cc))
+    assert not left.exists()
+    assert len(names(folder)) == 2
+
+
+def test_interrupted_compile_leaves_nothing(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupt(*args: object, **kwargs: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(subprocess, "run", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        compile_library(SOURCE)
+    assert names(folder) == []
+
+
+@pytest.mark.parametrize("damage", ["truncated", "empty", "altered", "missing", "no record", "half a record"])
+def test_damaged_entry_is_built_again(damage: str, folder: Path) -> None:
+    built = compile_library(SOURCE)
+    library = Path(built.path)
+    record = library.with_name("record.json")
+    data = library.read_bytes()
+    if damage == "truncated":
+        library.write_bytes(data[: len(data) // 2])
+    elif damage == "empty":
+        library.write_bytes(b"")
+    elif damage == "altered":
+        library.write_bytes(data[:-100] + bytes([data[-100] ^ 1]) + data[-99:])
+    elif damage == "missing":
+        library.unlink()
+    elif damage == "no record":
+        record.unlink()
+    else:
+        record.write_text(record.read_text()[:40])
+    again = compile_library(SOURCE)
+    assert (again.path, again.from_cache) == (built.path, False)
+    assert works(again)
+    assert compile_library(SOURCE).from_cache
+    assert len(names(folder)) == 1
+
+
+def test_failed_compile_leaves_only_its_log(folder: Path) -> None:
+    with pytest.raises(CompileError, match=r"The whole log, with the C text: .*/arm-[0-9a-f]{64}\.log"):
+        compile_library("#error no\n", name="arm")
+    (log,) = folder.iterdir()
+    assert log.suffix == ".log"
+    assert cache.entries() == []
+    assert cache.size() == log.stat().st_size
+
+
+# Where ---------------------------------------------------------------------------------------------------
+
+
+def test_the_folder_is_private(folder: Path) -> None:
+    umask = os.umask(0)
+    try:
+        assert cache.folder() == folder
+    finally:
+        os.umask(umask)
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+
+
+def test_the_platforms_own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("KANECORE_CACHE_DIR", "")  # empty is as good as unset
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "xdg"))
+    monkeypatch.setattr(sys, "platform", "linux")
+    assert cache.configured() == tmp_path / "xdg" / "kanecore"
+    monkeypatch.setenv("XDG_CACHE_HOME", "relative")
+    assert cache.configured() == tmp_path / ".cache" / "kanecore"
+    monkeypatch.delenv("XDG_CACHE_HOME")
+    assert cache.configured() == tmp_path / ".cache" / "kanecore"
+    monkeypatch.setattr(sys, "platform", "darwin")
+    assert cache.configured() == tmp_path / "Library" / "Caches" / "kanecore"
+    monkeypatch.setattr(sys, "platform", "win32")
+    monkeypatch.setenv("LOCALAPPDATA", str(tmp_path / "local"))
+    assert cache.configured() == tmp_path / "local" / "kanecore" / "Cache"
+    monkeypatch.setenv("KANECORE_CACHE_DIR", "~/here")
+    assert cache.configured() == tmp_path / "here"
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root can give a folder away")
+def test_folder_of_another_user(folder: Path) -> None:
+    folder.mkdir(mode=0o700)
+    os.chown(folder, 12345, -1)
+    with pytest.raises(CompileError, match=r"another user \(uid 12345; .* Set KANECORE_CACHE_DIR to a folder of"):
+        compile_library(SOURCE)
+    assert names(folder) == []
+    with pytest.raises(CompileError, match="another user"):
+        cache.clear()
+    assert works(compile_library(SOURCE, cache=False))
+
+
+def test_folder_of_another_user_by_its_number(monkeypatch: pytest.MonkeyPatch) -> None:
+    uid = cache.folder().stat().st_uid
+    monkeypatch.setattr(os, "geteuid", lambda: uid + 1)
+    with pytest.raises(CompileError, match=rf"uid {uid}; this process runs as uid {uid + 1}"):
+        compile_library(SOURCE)
+
+
+@pytest.mark.parametrize("mode", [0o770, 0o720, 0o707, 0o1777])
+def test_folder_that_others_may_write(mode: int, folder: Path) -> None:
+    folder.mkdir()
+    folder.chmod(mode)
+    with pytest.raises(CompileError, match=rf"mode {mode:04o}\)[^`]*chmod go-w \"{folder}\""):
+        compile_library(SOURCE)
+    folder.chmod(mode & ~0o022)  # what the message says
+    assert works(compile_library(SOURCE))
+
+
+def test_unwritable_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("KANECORE_CACHE_DIR", str(tmp_path / "file" / "cache"))  # not even root can write there
+    built = compile_library(SOURCE)
+    assert works(built)
+    assert cache.folder() == cache.private_folder()
+    assert cache.private_folder() in Path(built.path).parents
+    assert compile_library(SOURCE).from_cache  # within this process
+
+
+def test_folder_without_the_right_to_write(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder.mkdir(mode=0o500)
+    if os.geteuid() == 0:  # whom no mode stops
+        access = os.access
+        monkeypatch.setattr(os, "access", lambda path, mode: path != folder and access(path, mode))
+    assert works(compile_library(SOURCE))
+    assert names(folder) == []
+
+
+def test_full_disk(folder: Path, tmp_path: Path) -> None:
+    full = f'case "$library" in {folder}/*) echo "ld: final link failed: No space left on device"; exit 1;; esac'
+    built = compile_library(SOURCE, cc=fake_compiler(tmp_path, full))
+    assert works(built)
+    assert cache.private_folder() in Path(built.path).parents
+    assert names(folder) == []
+
+
+def test_full_everywhere(tmp_path: Path) -> None:
+    cc = fake_compiler(tmp_path, 'echo "ld: final link failed: No space left on device"; exit 1')
+    with pytest.raises(CompileError, match=r"no place to compile 'model'.* Set KANECORE_CACHE_DIR to a folder with"):
+        compile_library(SOURCE, cc=cc)
+
+
+def test_the_private_folder_goes_at_exit() -> None:
+    code = """\
+import os
+from kanecore.build import cache
+path = cache.private_folder()
+if os.fork() == 0:
+    raise SystemExit  # a forked child runs the same handlers
+os.wait()
+assert path.is_dir() and path == cache.private_folder() and path.stat().st_mode & 0o777 == 0o700
+print(path)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    path = Path(done.stdout.strip())
+    assert path.name.startswith("kanecore-")
+    assert not path.exists()
+
+
+def test_the_private_folder_is_made_anew_if_it_was_cleaned() -> None:
+    first = cache.private_folder()
+    shutil.rmtree(first)
+    assert cache.private_folder().is_dir()
+    assert works(compile_library(SOURCE, cache=False))
+
+
+# Size ----------------------------------------------------------------------------------------------------
+
+
+def test_the_least_recently_used_goes(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    built = [compile_library(distinct(i), name=f"m{i}") for i in range(4)]
+    for age, one in zip((40, 30, 20, 10), built, strict=True):
+        os.utime(Path(one.path).parent, (time.time() - age,) * 2)
+    assert [entry.name for entry in cache.entries()] == ["m3", "m2", "m1", "m0"]
+    assert compile_library(distinct(0), name="m0").from_cache  # a hit makes it the newest
+    assert [entry.name for entry in cache.entries()] == ["m0", "m3", "m2", "m1"]
+
+    each = cache.entries()[0].size
+    monkeypatch.setenv("KANECORE_CACHE_SIZE", str(int(3.5 * each)))
+    compile_library(distinct(4), name="m4")
+    assert [entry.name for entry in cache.entries()] == ["m4", "m0", "m3"]
+    assert cache.size() <= 3.5 * each
+    assert len(names(folder)) == 3
+    assert not compile_library(distinct(1), name="m1").from_cache
+
+
+def test_what_was_just_built_stays(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("KANECORE_CACHE_SIZE", "1")
+    assert works(compile_library(SOURCE))
+    assert works(compile_library(distinct(1)))
+    assert len(cache.entries()) == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "n_bytes"),
+    [("", 1 << 30), ("12", 12), ("500M", 500 << 20), ("2 GiB", 2 << 30), ("3kb", 3 << 10)],
+)
+def test_size_limit(text: str, n_bytes: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("KANECORE_CACHE_SIZE", text)
+    assert cache.limit() == n_bytes
+
+
+def test_size_limit_that_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("KANECORE_CACHE_SIZE", "lots")
+    with pytest.raises(CompileError, match="KANECORE_CACHE_SIZE is 'lots'; write a number of bytes"):
+        compile_library(SOURCE)
+
+
+def test_clear_removes_ours_only(folder: Path) -> None:
+    built = compile_library(SOURCE, name="arm")
+    loaded = ctypes.CDLL(built.path)
+    with pytest.raises(CompileError):
+        compile_library("#error no\n")
+    (folder / "thesis.tex").touch()
+    (folder / "thesis").mkdir()
+    (entry,) = cache.entries()
+    assert (entry.name, entry.key) == ("arm", built.key)
+    assert entry.size == sum(path.stat().st_size for path in entry.path.iterdir())
+    assert cache.size() > entry.size  # the log
+    assert cache.clear() == 1
+    assert names(folder) == ["thesis", "thesis.tex"]
+    assert (cache.entries(), cache.size(), cache.clear()) == ([], 0, 0)
+    assert loaded.f() == 42
+    assert works(compile_library(SOURCE, name="arm"))

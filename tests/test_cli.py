@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The command line, in process where the process itself is not the point."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import kanecore as kc
+from kanecore.build import cache
+from kanecore.cli import main
+
+PENDULUM = """
+import kanecore as kc
+import sympy as sm
+import sympy.physics.mechanics as me
+
+m, l, g = sm.symbols("m l g")
+q, u = me.dynamicsymbols("q u")
+N, A = me.ReferenceFrame("N"), me.ReferenceFrame("A")
+A.orient_axis(N, q, N.z)
+O, P = me.Point("O"), me.Point("P")
+O.set_vel(N, 0)
+P.set_pos(O, l * A.x)
+bob = me.Particle("bob", P, m)
+pendulum = kc.Model(N, [q], [u], [u - q.diff()], bodies=[bob], forcelist=[(P, m * g * N.x)], name="pendulum")
+number = 3
+"""
+
+
+@pytest.fixture
+def pendulum(tmp_path: Path) -> Path:
+    path = tmp_path / "pendulum.py"
+    path.write_text(PENDULUM)
+    return path
+
+
+@pytest.fixture
+def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    folder = tmp_path / "cache"
+    monkeypatch.setenv("KANECORE_CACHE_DIR", str(folder))
+    return folder
+
+
+def command(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
+    words = [sys.executable, "-m", "kanecore", *map(str, arguments)]
+    return subprocess.run(words, capture_output=True, text=True, check=False)
+
+
+def test_models_lists_the_gallery(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["models"]) == 0
+    assert [line.split()[0] for line in capsys.readouterr().out.splitlines()] == kc.models()
+
+
+@pytest.mark.parametrize("name", kc.models())
+def test_info_of_a_prebuilt_model(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["info", name]) == 0
+    out = capsys.readouterr().out
+    dyn = kc.load(name)
+    words = out.replace(",", " ").split()
+    assert {*dyn.coordinate_names, *dyn.speed_names, *dyn.parameter_names} <= set(words)
+
+
+def test_info_of_a_model_in_a_file(pendulum: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["info", f"{pendulum}:pendulum"]) == 0
+    assert "bob" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("model", "words"),
+    [
+        ("nosuch", "there is no prebuilt model 'nosuch'"),
+        ("{folder}/nosuch.py:model", "there is no file"),
+        ("{folder}/pendulum.py:double", "defines no 'double'"),
+        ("{folder}/pendulum.py:number", "is of type int"),
+        ("{folder}/pendulum.py", "file.py:variable"),
+    ],
+)
+def test_error_is_one_line(model: str, words: str, pendulum: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["info", model.format(folder=pendulum.parent)]) == 1
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert len(err.splitlines()) == 1
+    assert err.startswith("kanecore: ")
+    assert words in err
+
+
+def test_error_inside_the_users_file_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "wrong.py"
+    path.write_text(PENDULUM.replace("[u - q.diff()]", "[]"))
+    assert main(["info", f"{path}:pendulum"]) == 1
+    assert len(capsys.readouterr().err.splitlines()) == 1
+
+
+@pytest.mark.parametrize("arguments", [[], ["nosuch"], ["info"], ["models", "extra"], ["cache", "--nosuch"]])
+def test_wrong_use(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as stop:
+        main(arguments)
+    assert stop.value.code == 2
+    assert "usage: kanecore" in capsys.readouterr().err
+
+
+def test_version(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as stop:
+        main(["--version"])
+    assert stop.value.code == 0
+    assert capsys.readouterr().out == f"kanecore {kc.__version__}\n"
+
+
+def test_cache(own_cache: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["cache"]) == 0
+    assert capsys.readouterr().out == f"{own_cache}: 0 compiled libraries, 0.0 MiB\n"
+
+
+def test_cache_clear(own_cache: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    entry = cache.folder() / f"pendulum-{'0' * 64}"
+    entry.mkdir()
+    (entry / "pendulum.so").write_bytes(bytes(2**20))
+    assert main(["cache"]) == 0
+    assert "1 compiled libraries, 1.0 MiB" in capsys.readouterr().out
+    assert main(["cache", "--clear"]) == 0
+    assert not entry.exists()
+    assert capsys.readouterr().out == f"{own_cache}: 1 compiled libraries deleted\n"
+
+
+def test_cache_of_everybody_is_an_error(own_cache: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    own_cache.mkdir()
+    own_cache.chmod(0o777)
+    assert main(["cache"]) == 1
+    assert "chmod go-w" in capsys.readouterr().err
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="pipes of POSIX")
+def test_reader_that_closes_the_pipe() -> None:
+    done = subprocess.run(
+        ["bash", "-c", f"set -o pipefail; {sys.executable} -m kanecore models | true"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_module_and_script_agree() -> None:
+    script = Path(sys.executable).with_name("kanecore")
+    done = subprocess.run([script, "models"], capture_output=True, text=True, check=True)
+    assert command("models").stdout == done.stdout
+    assert command("info", "nosuch").returncode == 1
+
+
+def test_demo_saves_a_picture(own_cache: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("matplotlib")
+    picture = tmp_path / "demo.png"
+    assert main(["demo", "-o", str(picture)]) == 0
+    assert picture.read_bytes().startswith(b"\x89PNG")
+    assert str(picture) in capsys.readouterr().out

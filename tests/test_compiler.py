@@ -1,0 +1,393 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""kanecore.build.compiler: which compiler, which flags, which errors."""
+
+from __future__ import annotations
+
+import ctypes
+import importlib.util
+import os
+import platform
+import shlex
+import shutil
+import stat
+import subprocess
+import sys
+import sysconfig
+from pathlib import Path
+
+import pytest
+
+from kanecore.build import Built, cache, compile_library, compile_to, compiler, include_dir
+from kanecore.build.compiler import find_compiler
+from kanecore.errors import CompileError
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="the fake compilers are shell scripts")
+
+EXPORT = '__attribute__((visibility("default")))'
+SOURCE = f"""\
+#include <math.h>
+#include "kanecore.h"
+double hidden(double x);
+double hidden(double x) {{ return 2.0 * x; }}
+{EXPORT} double f(double x);
+{EXPORT} double f(double x) {{ return hidden(sqrt(x)) + KC_ABI_VERSION; }}
+"""
+
+
+@pytest.fixture(autouse=True)
+def _own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("KANECORE_CACHE_DIR", str(tmp_path / "cache"))
+    monkeypatch.delenv("KANECORE_CACHE_SIZE", raising=False)
+    monkeypatch.delenv("CC", raising=False)
+
+
+def call(built: Built, x: float = 4.0) -> float:
+    f = ctypes.CDLL(built.path).f
+    f.argtypes, f.restype = [ctypes.c_double], ctypes.c_double
+    return float(f(x))
+
+
+def names(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
+
+
+def system_compiler() -> str:
+    path = shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
+    if path is None:
+        pytest.skip("no cc, gcc or clang here")
+    return path
+
+
+def script(path: Path, text: str) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("#!/bin/sh\n" + text)
+    path.chmod(0o755)
+    return path
+
+
+def without_compilers(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """An empty PATH, and a Python that was built with a compiler which is not here."""
+    (tmp_path / "empty").mkdir(exist_ok=True)
+    monkeypatch.setenv("PATH", str(tmp_path / "empty"))
+    monkeypatch.setattr(sysconfig, "get_config_var", lambda name: "/nowhere/cc -pthread")
+
+
+# The library ---------------------------------------------------------------------------------------------
+
+
+def test_a_library_works_and_exports_only_what_says_so() -> None:
+    built = compile_library(SOURCE, name="two words/and more")
+    assert call(built) == 5.0
+    assert not hasattr(ctypes.CDLL(built.path), "hidden")
+    assert Path(built.path).name == "two_words_and_more" + cache.SUFFIX
+    assert Path(built.path).with_suffix(".c").read_text() == SOURCE
+    assert len(built.key) == 64
+    assert not built.from_cache
+    assert built.log == ""
+    assert built.seconds > 0
+
+
+def test_flags() -> None:
+    command = compile_library(SOURCE, cflags="-DA=1 '-DB=2 3'").command
+    for flag in (
+        "-std=c99",
+        "-O2",
+        "-fno-math-errno",
+        "-ffp-contract=off",
+        "-shared",
+        "-fvisibility=hidden",
+        "-fPIC",
+    ):
+        assert flag in command
+    assert "-ffast-math" not in command
+    assert command[-3:] == ("-DA=1", "-DB=2 3", "-lm")  # the user's after ours
+    assert compiler._NATIVE.get(platform.machine().lower()) in (*command, None)
+
+
+def test_cflags_as_list_and_as_string_are_one_key() -> None:
+    first = compile_library(SOURCE, cflags=["-DA=1", "-O1"])
+    again = compile_library(SOURCE, cflags="-DA=1 -O1")
+    assert (first.key, first.from_cache, again.from_cache) == (again.key, False, True)
+    assert compile_library(SOURCE, cflags="-DA=1 -O2").key != first.key
+
+
+def test_cflags_with_an_open_quote() -> None:
+    with pytest.raises(ValueError, match=r"cflags .* cannot be split into words: No closing quotation"):
+        compile_library(SOURCE, cflags="-DA='1")
+
+
+def test_paths_with_spaces_and_quotes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    odd = tmp_path / """it's "odd" $(touch x) ; ü"""
+    monkeypatch.setenv("KANECORE_CACHE_DIR", str(odd))
+    program = script(tmp_path / "my compilers" / "it's cc", f'exec {system_compiler()} "$@"\n')
+    built = compile_library(SOURCE, cc=str(program))
+    assert call(built) == 5.0
+    assert odd in Path(built.path).parents
+    assert built.command[0] == str(program)
+    assert compile_library(SOURCE, cc=str(program)).from_cache
+
+
+def test_verbose(capsys: pytest.CaptureFixture[str]) -> None:
+    built = compile_library("#warning beware\n" + SOURCE, verbose=True, name="arm")
+    printed = capsys.readouterr().out
+    assert shlex.join(built.command) in printed
+    assert "beware" in printed
+    assert "beware" in built.log
+    assert compile_library("#warning beware\n" + SOURCE, verbose=True, name="arm").log == built.log
+    assert f"arm: from the cache, {built.path}" in capsys.readouterr().out
+    compile_library(SOURCE)
+    assert capsys.readouterr().out == ""
+
+
+def test_warning_free() -> None:
+    assert compile_library(SOURCE, cflags="-Wall -Wextra -Wpedantic -Werror").log == ""
+
+
+def test_include_dir() -> None:
+    assert "KC_ABI_VERSION" in (include_dir() / "kanecore.h").read_text()
+
+
+def test_include_dir_of_a_broken_installation(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(compiler, "__file__", str(tmp_path / "a" / "kanecore" / "build" / "compiler.py"))
+    with pytest.raises(CompileError, match=r"kanecore\.h lies neither in .* install it again"):
+        include_dir()
+
+
+# Which compiler ------------------------------------------------------------------------------------------
+
+
+def test_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    tools = {name: script(tmp_path / "bin" / name, "") for name in ("arg", "env", "cfg", "cc", "gcc", "clang")}
+    monkeypatch.setenv("PATH", str(tmp_path / "bin"))
+    monkeypatch.setenv("CC", "env")
+    monkeypatch.setattr(sysconfig, "get_config_var", {"CC": "cfg -pthread"}.get)
+    assert find_compiler("arg") == (str(tools["arg"]),)
+    assert find_compiler() == (str(tools["env"]),)
+    monkeypatch.setenv("CC", " ")
+    assert find_compiler() == (str(tools["cfg"]), "-pthread")
+    for name in ("cfg", "cc", "gcc"):
+        tools[name].unlink()
+        successor = {"cfg": "cc", "cc": "gcc", "gcc": "clang"}[name]
+        assert find_compiler() == (str(tools[successor]),)
+
+
+def test_cc_with_arguments(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    launcher = script(tmp_path / "bin" / "launcher", 'exec "$@"\n')
+    monkeypatch.setenv("CC", f"{launcher} {system_compiler()} '-DTWO WORDS'")
+    built = compile_library(SOURCE)
+    assert built.command[:3] == (str(launcher), system_compiler(), "-DTWO WORDS")
+    assert compile_library(SOURCE, cc=list(built.command[:3])).from_cache
+    # The key knows the launcher and what it launches.
+    assert {str(launcher), str(Path(system_compiler()).resolve())} <= set(compiler._identity(built.command[:3]))
+
+
+def test_a_compiler_asked_for_and_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(CompileError, match=r"the argument cc is 'nocc -m64', and there is no such program"):
+        compile_library(SOURCE, cc="nocc -m64")
+    with pytest.raises(CompileError, match=r"the argument cc is \[\]"):
+        compile_library(SOURCE, cc=[])
+    monkeypatch.setenv("CC", "nocc")
+    with pytest.raises(CompileError, match="the environment variable CC is 'nocc'"):
+        compile_library(SOURCE)
+
+
+def test_msvc_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    script(tmp_path / "bin" / "cl.exe", "")
+    monkeypatch.setenv("PATH", str(tmp_path / "bin"), prepend=os.pathsep)
+    with pytest.raises(CompileError, match=r'MSVC.* Install clang or "pip install ziglang"'):
+        compile_library(SOURCE, cc="cl.exe /O2")
+
+
+def test_no_compiler(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    without_compilers(monkeypatch, tmp_path)
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    with pytest.raises(CompileError) as caught:
+        compile_library(SOURCE)
+    for hint in (
+        "apt install gcc",
+        "xcode-select",
+        "Windows",
+        "pip install ziglang",
+        "kanecore[compiler]",
+        "CC",
+    ):
+        assert hint in str(caught.value)
+
+
+def test_macos_without_developer_tools_passes_its_shims_over(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "platform", "darwin")
+    monkeypatch.setattr(shutil, "which", lambda program: f"/usr/bin/{program}" if program != "clang" else "/opt/clang")
+    monkeypatch.setattr(sysconfig, "get_config_var", lambda name: "cc")
+    monkeypatch.setattr(compiler, "_DEVELOPER_TOOLS", ("/nowhere",))
+    monkeypatch.delenv("DEVELOPER_DIR", raising=False)
+    assert find_compiler() == ("/opt/clang",)
+    monkeypatch.setattr(compiler, "_DEVELOPER_TOOLS", ("/nowhere", "/"))
+    assert find_compiler() == ("/usr/bin/cc",)
+
+
+def test_not_an_executable(tmp_path: Path) -> None:
+    program = tmp_path / "cc"
+    program.write_text("\x7fELF, not really")
+    program.chmod(0o755)
+    with pytest.raises(CompileError, match=r"cc cannot be started: "):
+        compile_library(SOURCE, cc=str(program))
+
+
+@pytest.mark.skipif(importlib.util.find_spec("ziglang") is None, reason="ziglang is not installed")
+def test_ziglang(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    without_compilers(monkeypatch, tmp_path)
+    built = compile_library(SOURCE)
+    assert built.command[1] == "cc"
+    assert call(built) == 5.0
+    assert compile_library(SOURCE).from_cache
+    # zig compiles for this machine unless told otherwise, and has names of its own for processors.
+    assert "-mcpu=baseline" in compiler._command(built.command[:2], None, (), "", "", "")
+    assert "-march=x86_64_v3" in compiler._command(built.command[:2], None, ("-march=x86-64-v3",), "", "", "")
+
+
+def test_a_compiler_that_does_not_know_native(tmp_path: Path) -> None:
+    cc = script(
+        tmp_path / "bin" / "oldcc",
+        'for word; do case "$word" in -m*=native) echo "bad value (native)" >&2; exit 1;; esac; done\n'
+        f'exec {system_compiler()} "$@"\n',
+    )
+    built = compile_library(SOURCE, cc=str(cc))
+    assert call(built) == 5.0
+    assert not any("native" in word for word in built.command)
+    assert compile_library(SOURCE, cc=str(cc)).from_cache
+
+
+# Errors of the compiler ----------------------------------------------------------------------------------
+
+
+def test_bad_flag(tmp_path: Path) -> None:
+    with pytest.raises(CompileError) as caught:
+        compile_library(SOURCE, cflags="--no-such-flag", name="arm")
+    message = str(caught.value)
+    assert "no-such-flag" in message.split("Flags beyond kanecore's own: --no-such-flag")[0]  # its own words
+    log = Path(message.rpartition(": ")[2])
+    assert log.parent == tmp_path / "cache"
+    assert list((tmp_path / "cache").iterdir()) == [log]  # nothing else is left
+    assert "no-such-flag" in log.read_text()
+    assert SOURCE in log.read_text()
+
+
+def test_bad_text() -> None:
+    with pytest.raises(CompileError, match=r"ended with status \d+ on the C text of 'arm'") as caught:
+        compile_library("int f(void) { return nonsense; }\n", name="arm")
+    assert "nonsense" in str(caught.value)
+    assert "Flags" not in str(caught.value)
+
+
+def test_long_words_are_cut_in_the_error_only() -> None:
+    with pytest.raises(CompileError) as caught:
+        compile_library("#error " + "x" * 9000 + "tail\n")
+    message = str(caught.value)
+    assert len(message) < 6000
+    assert "xtail" in Path(message.rpartition(": ")[2]).read_text()
+
+
+def test_flags_that_make_something_else() -> None:
+    with pytest.raises(CompileError, match="have no place in cflags"):
+        compile_library(SOURCE, cflags="-fsyntax-only")
+
+
+def test_killed_compiler(tmp_path: Path) -> None:
+    cc = script(tmp_path / "bin" / "cc", "kill -9 $$\n")
+    with pytest.raises(CompileError, match="was killed by signal 9"):
+        compile_library(SOURCE, cc=str(cc))
+
+
+def test_the_log_outlives_a_process_without_cache() -> None:
+    with pytest.raises(CompileError) as caught:
+        compile_library("#error no\n", cache=False)
+    log = Path(str(caught.value).rpartition(": ")[2])
+    assert cache.private_folder() not in log.parents
+    assert "no" in log.read_text()
+    log.unlink()
+
+
+# The key -------------------------------------------------------------------------------------------------
+
+
+def key(monkeypatch: pytest.MonkeyPatch, *, source: str = SOURCE, cc: str | None = None) -> str:
+    compiler._processor.cache_clear()
+    monkeypatch.setattr(subprocess, "run", None)
+    return compiler._key(source, find_compiler(cc), (), "-march=native")
+
+
+def test_the_key_depends_on_everything(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    cc = script(tmp_path / "bin" / "cc", "exit 0\n")
+    keys = [key(monkeypatch, cc=str(cc)), key(monkeypatch, cc=str(cc), source=SOURCE + "\n")]
+    keys.append(key(monkeypatch, cc=f"{cc} -m64"))
+    os.utime(cc, ns=(0, 0))  # an update
+    keys.append(key(monkeypatch, cc=str(cc)))
+    cc.write_text("#!/bin/sh\nexit 1  # size\n")
+    os.utime(cc, ns=(0, 0))
+    keys.append(key(monkeypatch, cc=str(cc)))
+    cc.rename(tmp_path / "bin" / "real")  # the same program by another real path
+    cc.symlink_to("real")
+    keys.append(key(monkeypatch, cc=str(cc)))
+    (tmp_path / "include").mkdir()
+    (tmp_path / "include" / "kanecore.h").write_text("#define KC_ABI_VERSION 2u\n")
+    with monkeypatch.context() as patch:
+        patch.setattr(compiler, "include_dir", lambda: tmp_path / "include")
+        keys.append(key(patch, cc=str(cc)))
+    with monkeypatch.context() as patch:
+        patch.setattr(compiler, "_linux_features", lambda: ["flags: sse2"])
+        patch.setattr(compiler, "_darwin_features", lambda: ["machdep.cpu.brand_string: Apple"])
+        keys.append(key(patch, cc=str(cc)))
+    assert len(set(keys)) == len(keys)
+    compiler._processor.cache_clear()
+    assert keys[5] == key(monkeypatch, cc=str(cc))
+
+
+def test_the_key_knows_no_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    first = key(monkeypatch)
+    shutil.copytree(include_dir(), tmp_path / "include")
+    monkeypatch.setattr(compiler, "include_dir", lambda: tmp_path / "include")
+    monkeypatch.setenv("KANECORE_CACHE_DIR", str(tmp_path / "elsewhere"))
+    assert key(monkeypatch) == first
+
+
+def test_an_unreadable_processor_is_known_by_its_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    compiler._processor.cache_clear()
+    monkeypatch.setattr(compiler, "_linux_features", list)
+    monkeypatch.setattr(compiler, "_darwin_features", list)
+    assert compiler._processor() == (sys.platform, platform.machine(), platform.node())
+    compiler._processor.cache_clear()
+
+
+@pytest.mark.skipif(not Path("/proc/cpuinfo").exists(), reason="/proc/cpuinfo is Linux's")
+def test_processor_features_are_those_of_proc_cpuinfo() -> None:
+    text = " ".join(compiler._processor())
+    block = Path("/proc/cpuinfo").read_text().partition("\n\n")[0]
+    lines = dict(tuple(map(str.strip, line.split(":", 1))) for line in block.splitlines() if ":" in line)
+    flags = lines.get("flags", lines.get("Features", lines.get("isa", "")))
+    assert " ".join(sorted(flags.split())) in text
+    assert "MHz" not in text  # what changes from one moment to the next
+
+
+# Without the cache ---------------------------------------------------------------------------------------
+
+
+def test_compile_to(tmp_path: Path) -> None:
+    path = tmp_path / "a library.so"
+    compile_to(SOURCE, path, ["-DX"])
+    assert names(tmp_path) == [path.name]  # no cache, nothing else
+    f = ctypes.CDLL(str(path)).f
+    f.argtypes, f.restype = [ctypes.c_double], ctypes.c_double
+    assert f(9.0) == 7.0
+    assert stat.S_IMODE(path.stat().st_mode) & 0o500 == 0o500
+
+
+def test_compile_to_refused(tmp_path: Path) -> None:
+    with pytest.raises(CompileError, match="no-such-flag"):
+        compile_to(SOURCE, tmp_path / "f.so", ["--no-such-flag"])
+    assert names(tmp_path) == ["f.so.log"]
+
+
+def test_compile_to_is_not_for_this_machine_only(tmp_path: Path) -> None:
+    cc = script(tmp_path / "bin" / "cc", f'echo "$@" >{tmp_path}/said\nexec {system_compiler()} "$@"\n')
+    compile_to(SOURCE, tmp_path / "f.so", cc=str(cc))
+    assert "native" not in (tmp_path / "said").read_text()

@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Imports point one way:
+
+    errors <- graph <- describe <- derive <- emit <- build        (SymPy, no extension)
+    errors <- run                                                 (the extension, no SymPy)
+
+and `_compile` joins the two.  So a prebuilt model runs without SymPy and without a compiler, and the gallery
+can be derived before the extension exists.
+"""
+
+from __future__ import annotations
+
+import ast
+import importlib.util
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+import kanecore as kc
+
+# What the modules of a layer may import at their top; a layer is a folder or a module of the package.
+ALLOWED: dict[str, set[str]] = {
+    "errors": set(),
+    "groups": set(),
+    "graph": {"errors"},
+    "describe": {"errors", "graph"},
+    "derive": {"errors", "graph", "describe"},
+    "emit": {"errors", "groups", "graph", "describe", "derive"},
+    "build": {"errors", "groups", "graph", "describe", "derive", "emit"},
+    "run": {"errors", "groups", "_native"},
+    "show": {"errors"},
+    "_native": {"errors"},
+    "_compile": {"errors", "groups", "describe", "derive", "emit", "build", "run"},
+    "demo": {"errors", "describe", "_compile", "run", "show", "gallery"},
+    "cli": {"errors"},
+    "gallery": set(),
+}
+
+# The gallery's models are descriptions as a user writes them.
+ALLOWED_IN_MODELS = {"kanecore", "errors", "describe"}
+
+# The only imports against the order, made inside a function when it is called.
+INSIDE_FUNCTIONS: dict[str, set[str]] = {
+    "describe": {"derive"},  # a Model derives its symbolic results and its report on demand
+    "cli": {"build", "demo", "describe", "gallery", "kanecore"},  # each command imports what it needs
+    "gallery": {"_native", "run"},  # listing the models needs neither
+    "run": {"build"},  # a model that was pickled as C text is compiled again
+}
+
+WITHOUT_SYMPY = {"errors", "groups", "run", "show", "cli"}
+
+
+@dataclass(frozen=True)
+class Import:
+    """One imported module, or name of a module, as seen from the package's own folder."""
+
+    name: str
+    inside_function: bool
+
+    @property
+    def top(self) -> str:
+        return self.name.split(".")[0]
+
+    @property
+    def layer(self) -> str:
+        """Layer of the package that it reaches: that of a public name is where the name lives."""
+        inner = self.name.removeprefix("kanecore").lstrip(".")
+        return kc._HOMES.get(inner, f"kanecore.{inner}").split(".")[1] or "kanecore"
+
+
+def modules(root: Path) -> Iterator[tuple[str, list[Import]]]:
+    """(dotted name inside the package, its imports) of every module but the package's own __init__."""
+    package = root / "pysrc/kanecore"
+    for path in sorted([*package.rglob("*.py"), *package.rglob("*.pyi")]):
+        parts = path.relative_to(package).with_suffix("").parts
+        if parts not in (("__init__",), ("__main__",)):
+            tree = ast.parse(path.read_text(encoding="utf-8"), str(path))
+            folder = ".".join(("kanecore", *parts[:-1]))
+            yield ".".join(parts).removesuffix(".__init__"), list(imports(tree, folder, False))
+
+
+def imports(node: ast.AST, folder: str, inside: bool) -> Iterator[Import]:
+    """All imports below `node` but those for type checkers only; `folder` is the package around it."""
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.If) and ast.unparse(child.test) == "TYPE_CHECKING":
+            continue
+        if isinstance(child, ast.Import):
+            yield from (Import(alias.name, inside) for alias in child.names)
+        elif isinstance(child, ast.ImportFrom):
+            module = importlib.util.resolve_name("." * child.level + (child.module or ""), folder)
+            names = [f"kanecore.{alias.name}" for alias in child.names] if module == "kanecore" else [module]
+            yield from (Import(name, inside) for name in names)
+        function = isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
+        yield from imports(child, folder, inside or function)
+
+
+def test_imports_point_one_way(root: Path) -> None:
+    wrong, used = [], set()
+    for name, imported in modules(root):
+        own = name.split(".")[0]
+        allowed = ALLOWED[own] | {own, "__version__"}
+        if name.startswith("gallery."):
+            allowed |= ALLOWED_IN_MODELS
+        for module in imported:
+            if module.top != "kanecore" or module.layer in allowed:
+                continue
+            if module.inside_function and module.layer in INSIDE_FUNCTIONS.get(own, set()):
+                used.add((own, module.layer))
+            else:
+                wrong.append(f"{name} imports {module.name}")
+    assert not wrong
+    listed = {(own, layer) for own, layers in INSIDE_FUNCTIONS.items() for layer in layers}
+    assert used == listed, "an exception that nobody needs any more"
+
+
+def test_sympy_stays_with_the_description(root: Path) -> None:
+    importing = {name for name, imported in modules(root) if "sympy" in {module.top for module in imported}}
+    assert not {name for name in importing if name == "gallery" or name.split(".")[0] in WITHOUT_SYMPY}
+
+
+def test_only_build_runs_processes(root: Path) -> None:
+    running = {name for name, imported in modules(root) if "subprocess" in {module.top for module in imported}}
+    assert {name.split(".")[0] for name in running} == {"build"}
+
+
+@pytest.mark.parametrize(
+    ("blocked", "statement"),
+    [
+        ("sympy", "import kanecore.run, kanecore.run.model, kanecore.run.trajectory, kanecore.run.signals"),
+        ("sympy", "import kanecore.cli, kanecore.gallery, kanecore.errors"),
+        (
+            "sympy",
+            "import kanecore as kc; kc.load, kc.CompiledModel, kc.Trajectory, kc.Signal, kc.ABI_VERSION",
+        ),
+        ("sympy", "import kanecore as kc; [kc.load(name) for name in kc.models()]"),
+        (
+            "kanecore._native",
+            "import kanecore.graph, kanecore.describe.model, kanecore.derive.derivation",
+        ),
+        ("kanecore._native", "import kanecore.emit.library, kanecore.build"),
+        ("kanecore._native", "import kanecore as kc; kc.Model, kc.__version__, kc.get_include()"),
+        (
+            "kanecore._native",
+            "import kanecore.gallery as g; [__import__(f'kanecore.gallery.{n}') for n in g.MODELS]",
+        ),
+    ],
+)
+def test_imports_without(blocked: str, statement: str, tmp_path: Path) -> None:
+    """In a process in which importing `blocked` fails."""
+    code = f"import sys; sys.modules[{blocked!r}] = None\n{statement}"
+    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr

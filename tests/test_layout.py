@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The rules of the source tree that no other tool checks."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import kanecore as kc
+from kanecore import gallery
+
+SOURCES = {".py", ".pyi", ".pyx", ".pxi", ".pxd", ".c", ".h"}
+TEXTS = SOURCES | {".md", ".rst", ".toml", ".json", ".cff", ".in", ".sh", ".txt", ""}
+GENERATED = {"golden"}  # emitted C belongs to the user, and so bears no licence line
+VAGUE = {"utils", "util", "common", "helpers", "helper", "misc", "manager", "managers"}
+
+
+@pytest.fixture(scope="module")
+def tracked(root: Path) -> list[Path]:
+    """The files of the project that git tracks or would, relative to its folder."""
+    if not (root / ".git").exists():
+        pytest.skip("the tree's rules are those of a clone")
+    command = ["git", "ls-files", "--cached", "--others", "--exclude-standard"]
+    listed = subprocess.run(command, cwd=root, capture_output=True, text=True, check=True).stdout.splitlines()
+    files = [Path(name) for name in listed if (root / name).is_file()]
+    assert Path("setup.py") in files
+    return files
+
+
+def test_no_python_among_the_native_sources(root: Path) -> None:
+    """Else `import kanecore` from the project's folder would find the wrong half of the package."""
+    assert not list((root / "kanecore").rglob("*.py"))
+
+
+def test_names_say_what_is_inside(tracked: list[Path]) -> None:
+    vague = [path for path in tracked if VAGUE & {part.split(".")[0].strip("_") for part in path.parts}]
+    assert not vague
+
+
+def test_every_source_names_its_licence(root: Path, tracked: list[Path]) -> None:
+    without = []
+    for path in tracked:
+        if path.suffix in SOURCES and not GENERATED & set(path.parts):
+            head = (root / path).read_text(encoding="utf-8")[:200]
+            if head.strip() and "SPDX-License-Identifier: BSD-3-Clause" not in head:
+                without.append(path)
+    assert not without
+
+
+def test_no_path_of_a_machine(root: Path, tracked: list[Path]) -> None:
+    """Nothing in the project depends on where somebody's copy of it lies."""
+    machine = re.compile(r"""(?<![\w.])/(?:home|root|Users|work|mnt)/\w""")
+    named = [
+        f"{path}: {line.strip()}"
+        for path in tracked
+        if path.suffix in TEXTS
+        for line in (root / path).read_text(encoding="utf-8").splitlines()
+        if machine.search(line)
+    ]
+    assert not named
+
+
+def test_gallery_lists_its_modules(root: Path) -> None:
+    modules = {path.stem for path in (root / "pysrc/kanecore/gallery").glob("*.py") if path.stem[0] != "_"}
+    assert set(gallery.MODELS) == modules
+    assert kc.models() == sorted(modules)
+
+
+@pytest.mark.parametrize("name", kc.__all__)
+def test_public_name(name: str) -> None:
+    assert getattr(kc, name) is not None
+    assert name in dir(kc)
+
+
+def test_public_functions_survive_the_import_of_every_module(root: Path) -> None:
+    """Importing a submodule binds its name in the package: it must not be a function's."""
+    package = root / "pysrc/kanecore"
+    public = {name: getattr(kc, name) for name in kc.__all__}
+    for path in sorted(package.rglob("*.py")):
+        if path.name != "__main__.py":
+            parts = path.relative_to(package.parent).with_suffix("").parts
+            importlib.import_module(".".join(parts).removesuffix(".__init__"))
+    assert {name: getattr(kc, name) for name in kc.__all__} == public
+
+
+def test_unknown_name() -> None:
+    with pytest.raises(AttributeError, match="has no attribute 'simulate'"):
+        kc.simulate  # noqa: B018
+
+
+def test_missing_extension_says_how_to_build(tmp_path: Path) -> None:
+    code = (
+        "import sys; sys.modules['kanecore._native'] = None\n"
+        "import kanecore as kc\n"
+        "try:\n    kc.ABI_VERSION\n"
+        "except ImportError as error:\n    print(error)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=tmp_path,
+        env=os.environ.copy(),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert "pip install -e ." in done.stdout
+
+
+def test_include_folder_holds_the_contract() -> None:
+    include = Path(kc.get_include())
+    assert "kc_get_model" in (include / "kanecore.h").read_text()

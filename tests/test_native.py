@@ -1,0 +1,718 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Calls of compiled models, on two that are written by hand in C (tests/cmodels)."""
+
+from __future__ import annotations
+
+import ctypes
+import pickle
+import re
+import timeit
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import sympy as sm
+from numpy.testing import assert_array_equal
+from sympy.physics.mechanics import dynamicsymbols
+
+import kanecore as kc
+from kanecore import _native
+from kanecore.build import compile_library
+from kanecore.groups import GROUPS, KERNEL_GROUPS
+from kanecore.run.model import CompiledModel
+
+VALUES = {"mc": 1.5, "m": 0.4, "l": 0.7, "k": 2.0}
+X = np.array([0.3, 0.8, -0.5, 1.2])
+UDOT = np.array([0.4, -2.0])
+SHAPES = {
+    "rhs": (4,),
+    "udot": (2,),
+    "qdot": (2,),
+    "mass_matrix": (2, 2),
+    "forcing": (2,),
+    "outputs": (2,),
+    "partial_velocities": (1, 2, 3),
+    "partial_angular_velocities": (0, 2, 3),
+    "generalized_active_forces": (2,),
+    "kinetic_energy": (),
+}
+UDOT_SHAPES = {"generalized_inertia_forces": (2,), "inverse_dynamics": (2,), "power": ()}
+SHAPES |= UDOT_SHAPES
+
+
+@pytest.fixture(scope="session")
+def library(root: Path) -> Callable[..., str]:
+    """Compiles a C model and returns the path of its library."""
+
+    def compiled(name: str, *cflags: str) -> str:
+        text = (root / "tests/cmodels" / f"{name}.c").read_text()
+        return compile_library(text, cflags=list(cflags), cache=False, name=name).path
+
+    return compiled
+
+
+@pytest.fixture(scope="session")
+def paths(library: Callable[..., str]) -> dict[str, str]:
+    flags = {"all": (), "core": ("-DGROUP_CORE",), "energies": ("-DGROUP_ENERGIES",)}
+    return {group: library("cartpole", *defines) for group, defines in flags.items()}
+
+
+@pytest.fixture(scope="session")
+def turntable(library: Callable[..., str]) -> CompiledModel:
+    return CompiledModel({"all": library("turntable")}, source={})
+
+
+@pytest.fixture
+def bare(paths: dict[str, str]) -> CompiledModel:
+    """The cart and pole as it comes: m, l and the input w were never given."""
+    return CompiledModel({"all": paths["all"]}, source={}, origin=(reopened, (paths["all"],)))
+
+
+@pytest.fixture
+def dyn(bare: CompiledModel) -> CompiledModel:
+    bare.parameters.update(VALUES)
+    bare.inputs.update({"F": 0.25, "w": 0.1})
+    return bare
+
+
+def reopened(path: str) -> CompiledModel:
+    return CompiledModel({"all": path}, source={}, origin=(reopened, (path,)))
+
+
+def arguments(name: str) -> tuple[Any, ...]:
+    return (0.0, X, UDOT) if name in UDOT_SHAPES else (0.0, X)
+
+
+def cartpole_rhs(x: np.ndarray, p: dict[str, float], force: float, w: float) -> np.ndarray:
+    c, s = np.cos(x[1]), np.sin(x[1])
+    ml = p["m"] * p["l"]
+    mass = [[p["mc"] + p["m"], ml * c], [ml * c, ml * p["l"]]]
+    f = [force + ml * s * x[3] ** 2, ml * 9.81 * s - p["k"] * (x[1] - w)]
+    return np.concatenate([x[2:], np.linalg.solve(mass, f)])
+
+
+# What a model says of itself ------------------------------------------------------------------------------
+
+
+def test_sizes_and_names(dyn: CompiledModel) -> None:
+    assert (dyn.n_q, dyn.n_u, dyn.n_x, dyn.n_p, dyn.n_r) == (2, 2, 4, 5, 2)
+    assert (dyn.n_points, dyn.n_frames, dyn.n_outputs, dyn.n_prepared) == (1, 0, 2, 8)
+    assert dyn.n_work == 2
+    assert dyn.name == "cart and pole"
+    assert dyn.coordinate_names == ("s", "theta")
+    assert dyn.speed_names == ("sdot", "thetadot")
+    assert dyn.parameter_names == ("mc", "m", "l", "g", "k")
+    assert dyn.input_names == ("F", "w")
+    assert dyn.output_names == ("ratio", "time")
+    assert dyn.points == ("P",)
+    assert dyn.frames == ()
+    assert dyn.info["written"] == "by hand"
+    assert dyn.info["sizes"]["n_p"] == 5
+    assert repr(dyn) == "<CompiledModel 'cart and pole': 2 coordinates, 2 speeds, 5 parameters, 2 inputs>"
+    with pytest.raises(AttributeError):
+        dyn.n_q = 3  # type: ignore[misc]
+
+
+def test_groups_list_every_kernel_once() -> None:
+    assert tuple(kernel for kernels in GROUPS.values() for kernel in kernels) == _native.KERNELS
+    assert tuple(KERNEL_GROUPS) == _native.KERNELS
+
+
+# Opening --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("flag", ["-DABI=99u", "-DTABLE_SIZE=64"])
+def test_other_abi_is_refused_with_what_to_do(library: Callable[..., str], flag: str) -> None:
+    found = "version 99" if "ABI" in flag else "64 bytes"
+    message = rf"{found}.*reads version {kc.ABI_VERSION} .*cache --clear"
+    with pytest.raises(ImportError, match=message) as error:
+        CompiledModel({"all": library("cartpole", flag)}, source={})
+    assert error.value.path is not None
+
+
+def test_larger_table_is_accepted(library: Callable[..., str]) -> None:
+    """The table may grow at its end."""
+    assert reopened(library("cartpole", "-DTABLE_SIZE=4096")).n_x == 4
+
+
+def test_what_is_no_model(tmp_path: Path) -> None:
+    with pytest.raises(ImportError, match=r"cannot open the compiled model .*absent"):
+        reopened(str(tmp_path / "absent.so"))
+    text = tmp_path / "text.so"
+    text.write_text("not a library")
+    with pytest.raises(ImportError, match="cannot open"):
+        reopened(str(text))
+    plain = compile_library("int f(void); int f(void) { return 0; }", cache=False).path
+    with pytest.raises(ImportError, match="kc_get_model"):
+        reopened(plain)
+
+
+def test_groups_of_different_models_do_not_mix(library: Callable[..., str], paths: dict[str, str]) -> None:
+    other = library("cartpole", "-DGROUP_ENERGIES", '-DP0_NAME="M"')
+    with pytest.raises(ImportError, match="core library must be opened first"):
+        CompiledModel({"core": paths["energies"]}, source={})
+    with pytest.raises(ImportError, match="another model than 'cart and pole'"):
+        CompiledModel({"core": paths["core"], "energies": other}, source={})
+
+
+def test_group_is_built_at_first_use(paths: dict[str, str], dyn: CompiledModel) -> None:
+    built = []
+
+    def builder(group: str) -> tuple[str, str]:
+        built.append(group)
+        return paths["energies"], f"C text of {group}"
+
+    lazy = CompiledModel({"core": paths["core"]}, source={"core": "C text of core"}, builder=builder)
+    lazy.parameters = dict(dyn.parameters)
+    lazy.inputs = dict(dyn.inputs)
+    ws = lazy.workspace()
+    ws.x = X
+    assert_array_equal(ws.rhs(), dyn.rhs(0.0, X))
+    assert lazy.n_work == 2
+    assert built == []
+    assert not lazy.has("kinetic_energy")
+    assert lazy.kinetic_energy(0.0, X) == dyn.kinetic_energy(0.0, X)
+    assert built == ["energies"]
+    assert lazy.n_work == 64
+    assert ws.kinetic_energy() == dyn.kinetic_energy(0.0, X)
+    assert_array_equal(ws.rhs(), dyn.rhs(0.0, X))
+    lazy.build("energies", "core")
+    lazy.build()
+    assert built == ["energies", "forces"]
+    assert lazy.info["kernels"] == ["core", "forces", "energies"]
+    assert lazy.source == {g: f"C text of {g}" for g in ("core", "energies", "forces")}
+    with pytest.raises(KeyError, match="no group 'fluids'; there are core, forces, energies, all"):
+        lazy.build("fluids")
+
+
+def test_kernel_that_the_model_does_not_have(dyn: CompiledModel, turntable: CompiledModel) -> None:
+    with pytest.raises(kc.ModelError, match="'cart and pole' has no potential energy"):
+        dyn.potential_energy(0.0, X)
+    with pytest.raises(kc.ModelError, match="'turntable' has no inverse dynamics"):
+        turntable.inverse_dynamics(0.0, [0.0, 0.0], [0.0])
+
+
+def test_kernels_of_no_elements(turntable: CompiledModel) -> None:
+    assert turntable.outputs(0.0, np.zeros(2)).shape == (0,)
+    assert turntable.outputs(0.0, np.zeros((5, 2))).shape == (5, 0)
+    assert turntable.partial_velocities(0.0, np.zeros(2)).shape == (0, 1, 3)
+
+
+# Results --------------------------------------------------------------------------------------------------
+
+
+def test_results(dyn: CompiledModel) -> None:
+    np.testing.assert_allclose(dyn.rhs(0.0, X), cartpole_rhs(X, VALUES, 0.25, 0.1), rtol=1e-13)
+    assert_array_equal(dyn.udot(0.0, X), dyn.rhs(0.0, X)[2:])
+    assert_array_equal(dyn.qdot(0.0, X), X[2:])
+    M, f = dyn.mass_matrix(0.0, X), dyn.forcing(0.0, X)
+    np.testing.assert_allclose(M @ dyn.udot(0.0, X), f, rtol=1e-13)
+    np.testing.assert_allclose(dyn.inverse_dynamics(0.0, X, UDOT), M @ UDOT - f, rtol=1e-13)
+    total = dyn.generalized_active_forces(0.0, X) + dyn.generalized_inertia_forces(0.0, X, UDOT)
+    np.testing.assert_allclose(total, f - M @ UDOT, rtol=1e-13)
+    assert dyn.kinetic_energy(0.0, X) == pytest.approx(0.5 * X[2:] @ M @ X[2:], rel=1e-14)
+    assert dyn.outputs(3.0, X)[1] == 3.0
+    assert_array_equal(dyn.partial_velocities(3.0, X, remainder=True), [[3.0, 0.0, 0.0]])
+    assert dyn.partial_angular_velocities(3.0, X, remainder=True).shape == (0, 3)
+
+
+@pytest.mark.parametrize("name", SHAPES)
+def test_shapes(dyn: CompiledModel, name: str) -> None:
+    kernel = getattr(dyn, name)
+    single = kernel(*arguments(name))
+    assert np.shape(single) == SHAPES[name]
+    if SHAPES[name] == ():
+        assert type(single) is float
+    out = np.full(SHAPES[name], np.pi)
+    assert kernel(*arguments(name), out=out) is out
+    assert_array_equal(out, single)
+    # Through the general path: lists, integers, a 0-d time.
+    general = kernel(np.float32(0.0), *(a.tolist() for a in arguments(name)[1:]))
+    assert_array_equal(general, single)
+    batch = kernel(np.zeros((3, 1)), *(np.tile(a, (2, 1)) for a in arguments(name)[1:]))
+    assert batch.shape == (3, 2, *SHAPES[name])
+    assert_array_equal(batch, np.broadcast_to(single, batch.shape))
+    assert kernel(0.0, *(a[np.newaxis][:0] for a in arguments(name)[1:])).shape == (0, *SHAPES[name])
+
+
+def test_results_share_no_memory(dyn: CompiledModel) -> None:
+    first = dyn.rhs(0.0, X)
+    kept = first.copy()
+    dyn.rhs(0.0, 2.0 * X)
+    assert_array_equal(first, kept)
+
+
+@pytest.mark.parametrize(
+    "x",
+    [
+        np.repeat(X, 2)[::2],
+        X.astype(">f8"),
+        np.asfortranarray(np.tile(X, (3, 1)))[1],
+        X.tolist(),
+        tuple(X),
+        np.frombuffer(b"\0" + X.tobytes(), dtype=np.uint8)[1:].view(np.float64),
+    ],
+    ids=["strided", "byte order", "column", "list", "tuple", "unaligned"],
+)
+@pytest.mark.parametrize("t", [0.0, 0, np.float64(0.0), np.array(0.0), np.int32(0)])
+def test_whatever_numpy_would_take(dyn: CompiledModel, x: Any, t: Any) -> None:
+    assert_array_equal(dyn.rhs(t, x), dyn.rhs(0.0, X))
+
+
+def test_inputs_and_parameters_of_one_call(dyn: CompiledModel) -> None:
+    expected = cartpole_rhs(X, {**VALUES, "m": 0.9}, -3.0, 0.1)
+    r, p = np.array([-3.0, 0.1]), np.array([1.5, 0.9, 0.7, 9.81, 2.0])
+    before = dyn.rhs(0.0, X)
+    out = np.empty(4)
+    m, force = sm.Symbol("m", positive=True), dynamicsymbols("F")
+    for inputs in (r, list(r), {"F": -3}, {force: -3.0}):
+        for parameters in (p, tuple(p), {"m": 0.9}, {m: sm.Float(0.9).__float__()}):
+            result = dyn.rhs(0.0, X, r=inputs, p=parameters, out=out)
+            assert result is out
+            np.testing.assert_allclose(result, expected, rtol=1e-13)
+            assert_array_equal(dyn.rhs(0.0, X, r=inputs, p=parameters), out)
+    assert_array_equal(dyn.rhs(0.0, X, r={}, p={}), before)
+    assert_array_equal(dyn.rhs(0.0, X), before)
+
+
+def test_broadcasting_is_the_loop_to_the_bit(dyn: CompiledModel) -> None:
+    rng = np.random.default_rng(1)
+    t, x, udot = rng.normal(size=(3, 1)), rng.normal(size=(5, 4)), rng.normal(size=(2, 1, 1, 2))
+    r, p = rng.normal(size=(3, 5, 2)), rng.uniform(1.0, 2.0, size=(2, 1, 5, 5))
+    for name in SHAPES:
+        kernel = getattr(dyn, name)
+        last = (udot,) if name in UDOT_SHAPES else ()
+        result = kernel(t, x, *last, r=r, p=p)
+        assert result.shape == (2, 3, 5, *SHAPES[name])
+        out = np.empty(result.shape)
+        assert kernel(t, x, *last, r=r, p=p, out=out) is out
+        assert_array_equal(result, out)
+        for i, j, k in np.ndindex(2, 3, 5):
+            args = (float(t[j, 0]), x[k], *(u[i, 0, 0] for u in last))
+            assert_array_equal(result[i, j, k], kernel(*args, r=r[j, k], p=p[i, 0, k]))
+
+
+def test_mapping_of_arrays_sweeps(dyn: CompiledModel) -> None:
+    masses = np.linspace(0.1, 1.0, 7)
+    result = dyn.rhs(0.0, X, p={"m": masses}, r={"F": masses[:, np.newaxis] + np.arange(7)})
+    assert result.shape == (7, 7, 4)
+    assert_array_equal(result[4, 2], dyn.rhs(0.0, X, p={"m": masses[2]}, r={"F": masses[4] + 2.0}))
+
+
+def test_strided_batch_is_read_in_place(dyn: CompiledModel) -> None:
+    trajectory = np.random.default_rng(2).normal(size=(6, 10))
+    assert_array_equal(dyn.rhs(0.0, trajectory[::2, 3:7]), dyn.rhs(0.0, trajectory[::2, 3:7].copy()))
+    assert_array_equal(dyn.rhs(0.0, trajectory.T[:4].T), dyn.rhs(0.0, trajectory[:, :4].copy()))
+
+
+def test_two_threads_give_the_bits_of_one(dyn: CompiledModel) -> None:
+    rng = np.random.default_rng(3)
+    x = rng.normal(size=(2000, 4))
+    expected = dyn.rhs(0.0, x)
+
+    def single(rows: range) -> np.ndarray:
+        return np.array([dyn.rhs(0.0, x[i]) for i in rows])
+
+    def batch(rows: range) -> np.ndarray:
+        return dyn.rhs(0.0, x[rows.start : rows.stop])
+
+    for work in (single, batch):
+        with ThreadPoolExecutor(2) as pool:
+            halves = list(pool.map(work, (range(1000), range(1000, 2000))))
+        assert_array_equal(np.concatenate(halves), expected)
+
+
+def test_setting_parameters_beside_calls_gives_the_old_or_the_new(dyn: CompiledModel) -> None:
+    """Never half of each."""
+    x = np.tile(X, (300, 1))
+    choices = [{"m": 0.4, "l": 0.7}, {"m": 0.9, "l": 1.1}]
+    expected = []
+    for choice in choices:
+        dyn.parameters.update(choice)
+        expected.append(dyn.rhs(0.0, X).tobytes())
+
+    def evaluate() -> set[bytes]:
+        seen = set()
+        for _ in range(300):
+            result = dyn.rhs(0.0, x)
+            assert (result == result[0]).all()
+            seen.add(result[0].tobytes())
+        return seen
+
+    with ThreadPoolExecutor(1) as pool:
+        future = pool.submit(evaluate)
+        i = 0
+        while not future.done():
+            dyn.parameters.update(choices[i % 2])
+            i += 1
+    assert future.result() <= set(expected)
+
+
+# Parameters and inputs ------------------------------------------------------------------------------------
+
+
+def test_values_never_given_are_named(bare: CompiledModel) -> None:
+    out = np.empty(4)
+    for call in (lambda: bare.rhs(0.0, X), lambda: bare.rhs(0.0, X, out=out), lambda: bare.prepared):
+        with pytest.raises(ValueError, match=r"parameters 'm', 'l' of .* write dyn.parameters\['m'\] ="):
+            call()
+    with pytest.raises(ValueError, match="parameter 'l' of"):
+        bare.rhs(0.0, X, p={"m": 1.0})
+    bare.parameters.update(m=1.0, l=1.0)
+    with pytest.raises(ValueError, match=r"input 'w' of .* never set: write dyn.inputs\['w'\] = "):
+        bare.rhs(0.0, X)
+    with pytest.raises(ValueError, match="input 'w'"):
+        bare.rhs(0.0, X, r={"F": 1.0})
+    bare.rhs(0.0, X, r={"w": 1.0})
+    bare.inputs["w"] = 0.0
+    bare.rhs(0.0, X)
+
+
+def test_explicit_values_need_no_current_ones(bare: CompiledModel) -> None:
+    p, r = np.ones(5), np.ones(2)
+    assert_array_equal(bare.rhs(0.0, X, p=p, r=r), bare.rhs(0.0, [X], p=p, r=r)[0])
+
+
+def test_live_mappings(dyn: CompiledModel) -> None:
+    m, force = sm.Symbol("m"), dynamicsymbols("F")
+    assert list(dyn.parameters) == list(dyn.parameter_names)
+    assert dict(dyn.inputs) == {"F": 0.25, "w": 0.1}
+    assert repr(dyn.inputs) == "{'F': 0.25, 'w': 0.1}"
+    assert dyn.parameters[m] == dyn.parameters["m"] == 0.4
+    assert m in dyn.parameters
+    assert "mass" not in dyn.parameters
+    dyn.parameters[m] = 0.8
+    dyn.inputs[force] = 2
+    assert (dyn.parameters["m"], dyn.inputs["F"]) == (0.8, 2.0)
+    np.testing.assert_allclose(dyn.rhs(0.0, X), cartpole_rhs(X, {**VALUES, "m": 0.8}, 2.0, 0.1), rtol=1e-13)
+    with pytest.raises(TypeError, match="set, not removed"):
+        del dyn.parameters["m"]
+
+
+def test_rates_of_inputs_are_known_by_their_derivatives() -> None:
+    angle, t = dynamicsymbols("theta"), dynamicsymbols._t
+    assert _native.symbol_name(angle.diff(t)) == "theta_d"
+    assert _native.symbol_name(angle.diff(t, 2)) == "theta_dd"
+    for wrong in (3, None, angle + 1):
+        with pytest.raises(KeyError, match="neither a name nor a symbol"):
+            _native.symbol_name(wrong)
+
+
+@pytest.mark.parametrize("values", [{"m": 3.0, "mass": 1.0}, {"m": 3.0, "l": np.nan}])
+def test_update_is_all_or_nothing(dyn: CompiledModel, values: dict[str, float]) -> None:
+    before = dict(dyn.parameters)
+    with pytest.raises((KeyError, ValueError)):
+        dyn.parameters.update(values)
+    assert dict(dyn.parameters) == before
+
+
+def test_wrong_names_and_values(dyn: CompiledModel) -> None:
+    with pytest.raises(KeyError, match="no parameter of 'cart and pole' is called 'mcc'; did you mean 'mc'"):
+        dyn.parameters["mcc"] = 1.0
+    with pytest.raises(KeyError, match="there are 'F', 'w'"):
+        dyn.rhs(0.0, X, r={"torque": 1.0})
+    with pytest.raises(ValueError, match="parameter 'm' must be one finite number, got nan"):
+        dyn.parameters["m"] = np.nan
+    with pytest.raises(ValueError, match="input 'F' must be one finite number"):
+        dyn.inputs["F"] = np.inf
+    with pytest.raises(ValueError, match="one finite number"):
+        dyn.parameters["m"] = [1.0, 2.0]
+    with pytest.raises(TypeError, match="parameter 'm' must be real numbers, got dtype complex128"):
+        dyn.parameters["m"] = 1j
+    with pytest.raises(ValueError, match="parameter 'l' is not finite in p"):
+        dyn.rhs(0.0, X, p=np.array([1.0, 1.0, np.nan, 1.0, 1.0]))
+    with pytest.raises(ValueError, match="parameter 'g' is not finite in p"):
+        dyn.rhs(0.0, X, p={"g": [9.8, np.inf]})
+
+
+def test_prepared(dyn: CompiledModel) -> None:
+    c = dyn.prepared
+    assert_array_equal(c, [1.5, 0.4, 0.7, 9.81, 2.0, 0.4 * 0.7, 0.4 * 0.7 * 0.7, 0.4 * 9.81 * 0.7])
+    c[:] = 0.0
+    assert dyn.prepared[0] == 1.5
+    assert_array_equal(dyn.prepare({"mc": 2.0})[:1], [2.0])
+    assert_array_equal(dyn.prepare(np.ones((2, 3, 5))), np.ones((2, 3, 8)) * dyn.prepare(np.ones(5)))
+
+
+# Errors ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (lambda d: d.rhs(0.0, X[:3]), ValueError, "x has shape (3,), expected (..., 4): coordinates, then"),
+        (lambda d: d.rhs(0.0, 1.0), ValueError, "x has shape ()"),
+        (lambda d: d.rhs(0.0, X * 1j), TypeError, "x must be real numbers, got dtype complex128"),
+        (lambda d: d.rhs(0.0, [sm.Integer(1)] * 4), TypeError, "x must be real numbers, got dtype object"),
+        (lambda d: d.rhs(0.0, ["a"] * 4), TypeError, "x must be real numbers"),
+        (lambda d: d.rhs(0.0, [[1.0], [1.0, 2.0]]), ValueError, "x is not an array of numbers"),
+        (lambda d: d.rhs(0.0, None), TypeError, "x must be real numbers"),
+        (lambda d: d.rhs("now", X), TypeError, "t must be real numbers"),
+        (lambda d: d.rhs(1j, X), TypeError, "t must be real numbers"),
+        (lambda d: d.rhs(0.0, X, r=[1.0]), ValueError, "r has shape (1,), expected (..., 2): inputs F, w"),
+        (
+            lambda d: d.rhs(0.0, X, p=np.ones(4)),
+            ValueError,
+            "p has shape (4,), expected (..., 5): parameters m",
+        ),
+        (lambda d: d.rhs(0.0, X, r=3.0), ValueError, "r has shape ()"),
+        (lambda d: d.power(0.0, X, UDOT[:1]), ValueError, "udot has shape (1,), expected (..., 2)"),
+        (lambda d: d.power(0.0, X, None), TypeError, "udot must be real numbers"),
+        (lambda d: d.rhs([0.0, 1.0], [X] * 3), ValueError, "leading axes do not broadcast: t (2,), x (3,)"),
+        (lambda d: d.address("rsh"), KeyError, "no kernel 'rsh'; did you mean 'rhs'"),
+    ],
+)
+def test_wrong_arguments_are_named(
+    dyn: CompiledModel, call: Callable[[CompiledModel], Any], error: type[Exception], message: str
+) -> None:
+    with pytest.raises(error, match=re.escape(message)):
+        call(dyn)
+
+
+def read_only() -> np.ndarray:
+    array = np.empty(4)
+    array.flags.writeable = False
+    return array
+
+
+@pytest.mark.parametrize(
+    ("out", "error", "message"),
+    [
+        (np.empty(3), ValueError, r"out has shape (3,), expected (4,)"),
+        (np.empty((1, 4)), ValueError, r"out has shape (1, 4), expected (4,)"),
+        (np.empty(4, np.float32), TypeError, "out must be of dtype float64, got float32"),
+        (np.empty(4, ">f8"), TypeError, "out must be of dtype float64, got >f8"),
+        (np.empty(8)[::2], ValueError, "out must be C-contiguous"),
+        (np.empty(33, np.uint8)[1:].view(np.float64), ValueError, "aligned"),
+        (read_only(), ValueError, "out is read-only"),
+        ([0.0] * 4, TypeError, "out must be an ndarray, got list"),
+    ],
+)
+def test_wrong_out(dyn: CompiledModel, out: Any, error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=re.escape(message)):
+        dyn.rhs(0.0, X, out=out)
+
+
+@pytest.mark.parametrize("shift", [-3, -1, 0, 1, 3])
+def test_out_may_not_overlap_an_argument(dyn: CompiledModel, shift: int) -> None:
+    memory = np.ones(24)
+    out = memory[8:12]
+    x = memory[8 + shift : 12 + shift]
+    with pytest.raises(ValueError, match="out may not overlap x"):
+        dyn.rhs(0.0, x, out=out)
+    with pytest.raises(ValueError, match="out may not overlap x"):
+        dyn.rhs([0.0], x, out=out.reshape(1, 4))
+    with pytest.raises(ValueError, match="out may not overlap r"):
+        dyn.rhs(0.0, X, r=memory[10:12], out=out)
+    with pytest.raises(ValueError, match="out may not overlap p"):
+        dyn.rhs(0.0, X, p=memory[4:9], out=out)
+    with pytest.raises(ValueError, match="out may not overlap udot"):
+        dyn.inverse_dynamics(0.0, X, memory[9:11], out=memory[8:10])
+    dyn.rhs(0.0, memory[4:8], out=out)
+    dyn.rhs(0.0, memory[12:16], out=out)
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+def test_arguments_that_are_not_finite_give_nan(dyn: CompiledModel, bad: float) -> None:
+    x = X.copy()
+    x[1] = bad
+    assert np.isnan(dyn.rhs(0.0, x)).all()
+    assert np.isnan(dyn.rhs(0.0, [x, X])[0]).all()
+    assert_array_equal(dyn.rhs(0.0, [x, X])[1], dyn.rhs(0.0, X))
+    assert not np.isfinite(dyn.udot(0.0, X, r=np.array([bad, 0.0]))).any()
+    assert not np.isfinite(dyn.udot(0.0, [X], r={"F": bad})).any()
+    assert not np.isfinite(dyn.outputs(bad, X)[1])
+    assert not np.isfinite(dyn.power(0.0, X, np.array([bad, 0.0])))
+
+
+def test_singular_mass_matrix(dyn: CompiledModel) -> None:
+    x = np.array([0.3, 0.0, -0.5, 1.2])
+    p = {"mc": 0.0}
+    with pytest.raises(kc.SingularError, match=r"rhs: .* singular at t = 2.0, x = .*'sdot'") as e:
+        dyn.rhs(2.0, x, p=p)
+    assert (e.value.t, e.value.row, e.value.rows, e.value.out) == (2.0, 0, None, None)
+    assert_array_equal(e.value.x, x)
+    with pytest.raises(kc.SingularError, match=r"udot: .*speed 'thetadot'"):
+        dyn.udot(0.0, x, p=np.array([1.0, 1.0, 0.0, 9.81, 0.0]))
+
+
+def test_singular_rows_of_a_batch(dyn: CompiledModel) -> None:
+    dyn.parameters["mc"] = 0.0
+    x = np.tile(X, (2, 3, 1))
+    x[0, 2, 1] = x[1, 1, 1] = 0.0
+    x[1, 0, 0] = np.nan  # its own NaN, and no error: s is in no equation
+    out = np.empty((2, 3, 4))
+    with pytest.raises(kc.SingularError, match="2 rows in all, the first 2") as error:
+        dyn.rhs(np.arange(2.0)[:, np.newaxis], x, out=out)
+    assert_array_equal(error.value.rows, [2, 4])
+    assert error.value.out is out
+    assert (error.value.t, error.value.row) == (0.0, 0)
+    assert_array_equal(error.value.x, x[0, 2])
+    rows = out.reshape(6, 4)
+    assert np.isnan(rows[[2, 4]]).all()
+    assert_array_equal(rows[[0, 1, 3, 5]], np.tile(dyn.rhs(0.0, X), (4, 1)))
+
+
+def test_result_that_is_not_finite(dyn: CompiledModel) -> None:
+    x = X.copy()
+    x[3] = 1e200
+    message = r"rhs of 'cart and pole' is not finite at t = 0.0, x = .*1e\+200.*overflow"
+    with pytest.raises(FloatingPointError, match=message):
+        dyn.rhs(0.0, x)
+    with pytest.raises(FloatingPointError, match="row 1"):
+        dyn.rhs(0.0, [X, x])
+
+
+# Workspace ------------------------------------------------------------------------------------------------
+
+
+def test_workspace(dyn: CompiledModel) -> None:
+    ws = dyn.workspace()
+    ws.t, ws.x, ws.r = 2.0, X, {"F": 0.5}
+    result = ws.rhs()
+    assert result is ws.xdot
+    assert_array_equal(result, dyn.rhs(2.0, X, r={"F": 0.5}))
+    assert_array_equal(np.concatenate([ws.qdot, ws.udot]), ws.xdot)
+    assert np.shares_memory(ws.udot, ws.xdot)
+    assert ws.mass_matrix() is ws.M
+    assert_array_equal(ws.M, dyn.mass_matrix(2.0, X))
+    assert ws.forcing() is ws.f
+    assert_array_equal(ws.f, dyn.forcing(2.0, X, r={"F": 0.5}))
+    np.testing.assert_allclose(ws.inverse_dynamics(), 0.0, atol=1e-14)
+    ws.udot = UDOT
+    for name in SHAPES.keys() - {"rhs", "udot", "qdot"}:
+        last = (UDOT,) if name in UDOT_SHAPES else ()
+        expected = getattr(dyn, name)(2.0, X, *last, r={"F": 0.5})
+        assert_array_equal(getattr(ws, name)(), expected)
+        if SHAPES[name]:
+            assert getattr(ws, name)() is getattr(ws, name)()
+    x = ws.x
+    x[1] = 0.2
+    assert ws.x is x
+    assert_array_equal(ws.rhs(), dyn.rhs(2.0, x, r={"F": 0.5}))
+
+
+def test_workspace_sees_changed_parameters(dyn: CompiledModel) -> None:
+    ws = dyn.workspace()
+    ws.x = X
+    ws.rhs()
+    ws.p[1] = 0.9
+    assert_array_equal(ws.rhs(), dyn.rhs(0.0, X, p={"m": 0.9}))
+    ws.p = {"l": 1.3}
+    assert_array_equal(ws.rhs(), dyn.rhs(0.0, X, p={"l": 1.3}))
+    ws.p[0] = np.nan
+    for _ in range(2):
+        with pytest.raises(ValueError, match="parameter 'mc' is not finite"):
+            ws.rhs()
+    ws.p[0] = 1.5
+    assert np.isfinite(ws.rhs()).all()
+    dyn.parameters["m"] = 0.1
+    assert ws.p[1] == 0.4
+
+
+def test_workspace_errors(bare: CompiledModel) -> None:
+    ws = bare.workspace()
+    with pytest.raises(ValueError, match="parameters 'm', 'l'"):
+        ws.rhs()
+    ws.p = {"m": 1.0, "l": 1.0}
+    with pytest.raises(ValueError, match="input 'w'"):
+        ws.rhs()
+    ws.r[:] = 0.0
+    ws.rhs()
+    with pytest.raises(ValueError, match=r"x has shape \(3,\)"):
+        ws.x = X[:3]
+    with pytest.raises(TypeError):
+        ws.t = "now"  # type: ignore[assignment]
+    ws.p[:] = [0.0, 1.0, 1.0, 9.81, 0.0]
+    with pytest.raises(kc.SingularError, match="'sdot'"):
+        ws.rhs()
+    ws.x[0] = np.nan
+    assert np.isnan(ws.rhs()).all()
+    with pytest.raises(kc.ModelError, match="potential energy"):
+        ws.potential_energy()
+
+
+# Other code -----------------------------------------------------------------------------------------------
+
+
+def test_address_is_the_c_function(dyn: CompiledModel) -> None:
+    double_p = ctypes.POINTER(ctypes.c_double)
+    function = ctypes.CFUNCTYPE(None, ctypes.c_double, *[double_p] * 5)(dyn.address("rhs"))
+    arrays = [X, dyn.values("input"), dyn.prepared, np.empty(dyn.n_work), np.empty(dyn.n_x)]
+    function(0.0, *(a.ctypes.data_as(double_p) for a in arrays))
+    assert_array_equal(arrays[-1], dyn.rhs(0.0, X))
+
+
+def test_as_pydy(dyn: CompiledModel, turntable: CompiledModel) -> None:
+    f = dyn.as_pydy()
+    p = dict(dyn.parameters)
+    expected = dyn.rhs(0.0, X, r=[1.0, 0.0])
+    assert_array_equal(f(X, 0.0, [1.0, 0.0], p), expected)
+    assert_array_equal(f(X, 0.0, lambda x, t: [1.0, t], list(p.values())), expected)
+    assert_array_equal(turntable.as_pydy()([0.1, 0.2], 0.0, []), turntable.rhs(0.0, [0.1, 0.2]))
+
+
+def test_robotics_names(dyn: CompiledModel, turntable: CompiledModel) -> None:
+    q, u, tau = X[:2], X[2:], np.array([0.3, -0.6])
+    udot = dyn.aba(q, u, tau)
+    np.testing.assert_allclose(dyn.rnea(q, u, udot), tau, rtol=1e-13)
+    assert_array_equal(dyn.crba(q), dyn.mass_matrix(0.0, X))
+    many = np.random.default_rng(4).normal(size=(3, 1, 2))
+    batch = dyn.aba(many, np.tile(u, (5, 1)), tau)
+    assert batch.shape == (3, 5, 2)
+    assert_array_equal(batch[2, 3], dyn.aba(many[2, 0], u, tau))
+    with pytest.raises(ValueError, match=r"tau has shape \(1,\)"):
+        dyn.aba(q, u, tau[:1])
+    with pytest.raises(TypeError, match="q must be real"):
+        dyn.crba(1j * q)
+    dyn.parameters["mc"] = 0.0
+    with pytest.raises(kc.SingularError):
+        dyn.aba([0.0, 0.0], u, tau)
+    with pytest.raises(kc.ModelError, match="crba is for models with qdot = u"):
+        turntable.crba([0.0])
+
+
+def test_pickle_by_origin(bare: CompiledModel) -> None:
+    bare.parameters["m"] = 0.4
+    again = pickle.loads(pickle.dumps(bare))
+    assert dict(again.inputs) == pytest.approx(dict(bare.inputs), nan_ok=True)
+    assert dict(again.parameters) == pytest.approx(dict(bare.parameters), nan_ok=True)
+
+
+def test_pickle_as_c_text(root: Path, library: Callable[..., str], monkeypatch: Any, tmp_path: Path) -> None:
+    monkeypatch.setenv("KANECORE_CACHE_DIR", str(tmp_path / "cache"))
+    text = (root / "tests/cmodels/turntable.c").read_text()
+    dyn = CompiledModel({"all": library("turntable")}, source={"all": text}, info={"compiler": "cc"})
+    again = pickle.loads(pickle.dumps(dyn))
+    assert again.source == {"all": text}
+    assert again.info == dyn.info
+    assert_array_equal(again.rhs(0.0, X[:2]), dyn.rhs(0.0, X[:2]))
+
+
+def test_pickle_needs_something_to_go_by(turntable: CompiledModel) -> None:
+    with pytest.raises(kc.ModelError, match="cannot be pickled"):
+        pickle.dumps(turntable)
+
+
+def test_overhead(root: Path, dyn: CompiledModel) -> None:
+    """A call costs at most 150 ns over the C kernel, with out= 80 ns, of a workspace 40 ns."""
+    text = (root / "tests/c/time_kernel.c").read_text()
+    timer = ctypes.CDLL(compile_library(text, cflags="-fvisibility=default", cache=False).path).time_kernel
+    timer.restype = ctypes.c_double
+    arrays = [X, dyn.values("input"), dyn.prepared, np.empty(dyn.n_work), np.empty(dyn.n_x)]
+    addresses = [dyn.address("rhs"), *(array.ctypes.data for array in arrays)]
+    pointers = [ctypes.c_void_p(address) for address in addresses]
+    ws, out, n = dyn.workspace(), np.empty(4), 20_000
+    ws.x = X
+    names = {"dyn": dyn, "X": X, "out": out, "ws": ws}
+    statements = {"dyn.rhs(0.0, X)": 150.0, "dyn.rhs(0.0, X, out=out)": 80.0, "ws.rhs()": 40.0}
+    for statement, limit in statements.items():
+        timing = timeit.Timer(statement, globals=names)
+        overheads = []
+        for _ in range(3):
+            in_c = min(timer(*pointers, ctypes.c_long(n)) for _ in range(20))
+            overheads.append((min(timing.repeat(20, n)) - in_c) / n * 1e9)
+        assert min(overheads) < limit, statement
