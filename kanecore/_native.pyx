@@ -1241,3 +1241,5 @@ cdef class Workspace:
     def power(self):
         """d(T + U)/dt at `udot`, a float."""
         return self.call(K_POWER)
+
+include "_integrate.pxi"

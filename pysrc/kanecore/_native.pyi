@@ -16,9 +16,31 @@ _What: TypeAlias = Literal["parameter", "input"]
 
 ABI_VERSION: int
 KERNELS: tuple[str, ...]
+METHODS: dict[str, int]
+STATUS: dict[int, str]
 
 def cpu_level() -> int: ...
 def symbol_name(key: Any) -> str: ...
+def integrate(
+    model: Model,
+    method: str,
+    t0: float,
+    t1: float,
+    x0: _Array,
+    *,
+    rtol: float,
+    atol: _Array,
+    step: float,
+    max_step: float,
+    max_steps: int,
+    knots: _Array,
+    coefficients: _Array,
+    function: Any = None,
+    p: Any = None,
+) -> tuple[str, _Array, _Array, _Array, dict[str, int]]: ...
+def interpolate(
+    method: str, t: _Array, x: _Array, dense: _Array, steps: np.ndarray[Any, np.dtype[np.int64]], times: _Array
+) -> _Array: ...
 
 @final
 class Block: ...

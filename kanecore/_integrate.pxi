@@ -1,0 +1,188 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Integration of a Model in time; included by _native.pyx.  Steps are recorded here; the mathematics is kc_ode.h's.
+
+from cpython.exc cimport PyErr_CheckSignals
+from libc.stdlib cimport free, realloc
+
+from kanecore._ode cimport (
+    KC_DENSE, KC_DOP853, KC_RK4, kc_dop853, kc_interpolate, kc_ode_work, kc_options, kc_rk4, kc_signal, kc_stats,
+    kc_step, kc_system,
+)
+
+METHODS = {"rk4": KC_RK4, "dop853": KC_DOP853}
+"""Methods of `integrate` by name."""
+
+STATUS = {0: "success", 1: "singular", 2: "nonfinite", 3: "step_size", 4: "max_steps", 5: "stopped"}
+"""kc_status by number."""
+
+cdef struct Record:
+    uint32_t n_x
+    size_t n_steps, room
+    double *t      # ends of the steps
+    double *x      # states there
+    double *dense  # interpolants
+    bint no_memory, interrupted
+
+
+cdef int record_step(const kc_step *step, void *context) noexcept nogil:
+    """Keep a step; from time to time see whether the user pressed Ctrl-C."""
+    cdef Record *record = <Record *>context
+    cdef size_t n = record.n_x, room
+    cdef void *t
+    cdef void *x
+    cdef void *dense
+    if record.n_steps == record.room:
+        room = 2 * record.room if record.room else 64
+        t = realloc(record.t, room * sizeof(double))
+        if t != NULL:
+            record.t = <double *>t
+        x = realloc(record.x, room * n * sizeof(double))
+        if x != NULL:
+            record.x = <double *>x
+        dense = realloc(record.dense, room * KC_DENSE * n * sizeof(double))
+        if dense != NULL:
+            record.dense = <double *>dense
+        if t == NULL or x == NULL or dense == NULL:
+            record.no_memory = True
+            return 1
+        record.room = room
+    record.t[record.n_steps] = step.t + step.h
+    memcpy(record.x + record.n_steps * n, step.x1, n * sizeof(double))
+    memcpy(record.dense + record.n_steps * KC_DENSE * n, step.dense,
+           (KC_DENSE if step.method == KC_DOP853 else 2) * n * sizeof(double))
+    record.n_steps += 1
+    if record.n_steps % 256 == 0:
+        with gil:
+            if PyErr_CheckSignals() != 0:
+                record.interrupted = True
+                return 1
+    return 0
+
+
+cdef class InputFunction:
+    """A Python function r(t, x) as the integrators call it; keeps the exception that ends a run."""
+
+    cdef object function, error
+    cdef Model model
+
+    cdef int call(self, double t, const double *x, double *r):
+        try:
+            values = np.asarray(self.function(t, vector_of(x, self.model.n_x)), dtype=np.float64)
+            if values.shape != (self.model.n_r,):
+                raise ValueError(f"inputs(t, x) returned shape {values.shape}; it must return ({self.model.n_r},), "
+                                 f"the values of {', '.join(self.model.input_names)}")
+            if not np.isfinite(values).all():
+                raise ValueError(f"inputs(t, x) returned {values.tolist()} at t = {t!r}, which is not finite")
+            for i in range(self.model.n_r):
+                r[i] = values[i]
+        except BaseException as error:
+            self.error = error
+            return 1
+        return 0
+
+
+cdef int call_python(double t, const double *x, double *r, void *context) noexcept with gil:
+    return (<InputFunction>context).call(t, x, r)
+
+
+def integrate(Model model, str method, double t0, double t1, x0, *, double rtol, atol, double step, double max_step,
+              uint64_t max_steps, knots, coefficients, function=None, p=None):
+    """Integrate xdot = rhs(t, x, r(t)) from t0 to t1 with an integrator of kc_ode.h.
+
+    Parameters
+    ----------
+    method : {"rk4", "dop853"}
+    x0, atol : ndarray, (n_x,)
+    step : float
+        Length of the steps of rk4; first step of dop853, 0 to have it chosen.
+    knots, coefficients : ndarray
+        The inputs as in kc_signal: (n_knots,) and (n_knots - 1, n_r, 4).
+    function : callable, optional
+        ``r(t, x)`` in their place; it is called with the GIL held.
+    p : array_like or mapping, optional
+        Parameters of this run.
+
+    Returns
+    -------
+    status : str
+        A value of `STATUS`.
+    t, x, dense : ndarray
+        Ends of the steps (N + 1,), states there (N + 1, n_x), interpolants (N, KC_DENSE, n_x).
+    counts : dict
+        "evaluations", "accepted", "rejected".
+    """
+    cdef Block constants = model.resolve_parameters(p)
+    cdef kc_kernel *rhs = model.kernel(K_RHS)
+    cdef InputFunction held = InputFunction.__new__(InputFunction)
+    cdef double[::1] start = np.ascontiguousarray(x0, dtype=np.float64)
+    cdef double[::1] tolerance = np.ascontiguousarray(atol, dtype=np.float64)
+    cdef double[::1] knot = np.ascontiguousarray(knots, dtype=np.float64)
+    cdef double[::1] polynomial = np.ascontiguousarray(coefficients, dtype=np.float64).reshape(-1)
+    cdef size_t n = model.n_x
+    cdef double[::1] x = np.array(start)
+    cdef kc_signal signal
+    cdef kc_system system
+    cdef kc_options options
+    cdef kc_stats stats
+    cdef Record record
+    cdef int status, number = METHODS[method]
+    memset(&signal, 0, sizeof(signal))
+    memset(&record, 0, sizeof(record))
+    memset(&stats, 0, sizeof(stats))
+    signal.n_r = <uint32_t>model.n_r
+    signal.n_knots = <uint32_t>knot.shape[0]
+    signal.knots = &knot[0] if knot.shape[0] else NULL
+    signal.coefficients = &polynomial[0] if polynomial.shape[0] else NULL
+    if function is not None:
+        held.function, held.model = function, model
+        signal.call = call_python
+        signal.context = <void *>held
+    system.rhs, system.n_x, system.n_work = rhs, <uint32_t>n, <uint32_t>model.n_work
+    system.c, system.signal = constants.values, &signal
+    options.rtol, options.atol = rtol, &tolerance[0]
+    options.first_step, options.max_step, options.max_steps = step, max_step, max_steps
+    record.n_x = <uint32_t>n
+    cdef double[::1] work = np.empty(kc_ode_work(&system))
+    try:
+        with nogil:
+            if number == KC_RK4:
+                status = kc_rk4(&system, t0, t1, step, &x[0], record_step, &record, &work[0], &stats)
+            else:
+                status = kc_dop853(&system, t0, t1, &x[0], &options, record_step, &record, &work[0], &stats)
+        if held.error is not None:
+            raise held.error
+        if record.interrupted:
+            raise KeyboardInterrupt
+        if record.no_memory:
+            raise MemoryError(f"no memory for more than {record.n_steps} steps")
+        steps = record.n_steps
+        t = np.empty(steps + 1)
+        states = np.empty((steps + 1, n))
+        dense = np.empty((steps, KC_DENSE, n))
+        t[0], states[0] = t0, start
+        if steps:
+            t[1:] = np.asarray(<double[:steps]>record.t)
+            states[1:] = np.asarray(<double[:steps, :n]>record.x)
+            dense[...] = np.asarray(<double[:steps, :<size_t>KC_DENSE, :n]>record.dense)
+    finally:
+        free(record.t)
+        free(record.x)
+        free(record.dense)
+    counts = {"evaluations": stats.evaluations, "accepted": stats.accepted, "rejected": stats.rejected}
+    return STATUS[status], t, states, dense, counts
+
+
+def interpolate(str method, double[::1] t, double[:, ::1] x, double[:, :, ::1] dense, cnp.int64_t[::1] steps,
+                double[::1] times):
+    """The states at ``times``, each in the step that ``steps`` names: (len(times), n_x)."""
+    cdef kc_step step
+    cdef Py_ssize_t i, k
+    out = np.empty((times.shape[0], x.shape[1]))
+    cdef double[:, ::1] result = out
+    step.method = METHODS[method]
+    for i in range(times.shape[0]):
+        k = steps[i]
+        step.t, step.h = t[k], t[k + 1] - t[k]
+        step.x0, step.x1, step.dense = &x[k, 0], &x[k + 1, 0], &dense[k, 0, 0]
+        kc_interpolate(&step, <uint32_t>x.shape[1], (times[i] - step.t) / step.h, &result[i, 0])
+    return out

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * kc_ode.h: integration of any kc_model in time.
+ *
+ *     kc_signal r = {.n_r = m->n_r, .n_knots = 2, .knots = knots, .coefficients = coefficients};
+ *     kc_system s = {m->rhs, n_x, m->n_work, c, &r};
+ *     double *work = malloc(sizeof(double) * kc_ode_work(&s));
+ *     status = kc_dop853(&s, t0, t1, x, &options, accept, context, work, &stats);
+ *
+ * The state x is advanced in place.  Each accepted step is handed to accept(), which may store it,
+ * evaluate its interpolant, or stop the run.  Nothing here allocates, and nothing is kept between
+ * calls: any number of threads may integrate, each with its own work.
+ */
+#ifndef KC_ODE_H
+#define KC_ODE_H
+
+#include "kanecore.h"
+
+#include <stddef.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/*
+ * The inputs r(t).  Between knots[k] and knots[k + 1] each input is a cubic in (t - knots[k]):
+ *
+ *     r_i(t) = sum_j coefficients[(k n_r + i) 4 + j] (t - knots[k])^j,   j = 0 ... 3
+ *
+ * and the first and the last interval reach to infinity.  Integrators step onto every knot, so that
+ * what is not smooth there costs no accuracy.  If `call` is not NULL it gives r instead, at any t and
+ * x, and stops the run by returning non-zero.
+ */
+typedef struct kc_signal {
+    uint32_t n_r, n_knots; /* at least 2 knots, increasing */
+    const double *knots, *coefficients;
+    int (*call)(double t, const double *x, double *r, void *context);
+    void *context;
+} kc_signal;
+
+/* What is integrated: dx/dt = rhs(t, x, r(t)). */
+typedef struct kc_system {
+    kc_kernel *rhs;
+    uint32_t n_x, n_work; /* n_work as in the model */
+    const double *c;      /* prepared constants */
+    const kc_signal *signal;
+} kc_system;
+
+typedef struct kc_step {
+    double t, h;           /* the step leads from t to t + h */
+    const double *x0, *x1; /* n_x each */
+    const double *dense;   /* KC_DENSE n_x coefficients for kc_interpolate() */
+    int method;            /* of kc_interpolate() */
+} kc_step;
+
+/* Returns non-zero to stop the run. */
+typedef int kc_accept(const kc_step *step, void *context);
+
+typedef struct kc_options {
+    double rtol;
+    const double *atol;       /* n_x absolute tolerances */
+    double first_step;        /* 0: chosen */
+    double max_step;          /* at least the span of the run: no limit */
+    uint64_t max_steps;       /* 0: no limit */
+} kc_options;
+
+typedef struct kc_stats {
+    uint64_t evaluations, accepted, rejected;
+    double t; /* where the run ended, or failed */
+} kc_stats;
+
+enum { KC_RK4 = 0, KC_DOP853 = 1 };
+enum { KC_DENSE = 7 }; /* coefficients per component and step; rk4 uses the first two */
+
+/* Doubles of work that the integrators need. */
+size_t kc_ode_work(const kc_system *system);
+
+/* Classical Runge-Kutta method of order 4 with steps of length h, the last one shorter. */
+kc_status kc_rk4(const kc_system *system, double t0, double t1, double h, double *x, kc_accept *accept,
+                 void *context, double *work, kc_stats *stats);
+
+/*
+ * Dormand and Prince's method of order 8 with error estimates of orders 5 and 3 and dense output of
+ * order 7 (Hairer, Norsett & Wanner, Solving Ordinary Differential Equations I, 2nd ed. 1993,
+ * section II.5).
+ */
+kc_status kc_dop853(const kc_system *system, double t0, double t1, double *x, const kc_options *options,
+                    kc_accept *accept, void *context, double *work, kc_stats *stats);
+
+/* x at t + theta h, 0 <= theta <= 1, for n_x components. */
+void kc_interpolate(const kc_step *step, uint32_t n_x, double theta, double *x);
+
+/* r at time t, on interval k of the knots (any t: the polynomials go on). */
+void kc_signal_at(const kc_signal *signal, uint32_t k, double t, double *r);
+
+/* The interval of the knots that holds t; at a knot the one that begins there. */
+uint32_t kc_signal_interval(const kc_signal *signal, double t);
+
+#ifdef __cplusplus
+}
+#endif
+#endif /* KC_ODE_H */

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Adaptive steps: DOP853. */
+#include "kc_stage.h"
+#include "kc_tableaux.h"
+
+#include <string.h>
+
+/* Step control, as in Hairer's program and SciPy's. */
+static const double SAFETY = 0.9, MIN_FACTOR = 0.2, MAX_FACTOR = 10.0, EXPONENT = -1.0 / 8.0;
+
+size_t kc_ode_work(const kc_system *system)
+{
+    const size_t n = system->n_x;
+    return (KC_DOP853_EXTENDED + KC_DENSE + 3) * n + system->signal->n_r + system->n_work;
+}
+
+/* Root mean square of v / (atol + rtol |x|), weighing with the larger of |x| and |y|. */
+static double norm(uint32_t n, const double *v, const double *x, const double *y, const kc_options *o)
+{
+    double sum = 0.0;
+    for (uint32_t i = 0; i < n; i++) {
+        const double e = v[i] / (o->atol[i] + o->rtol * fmax(fabs(x[i]), fabs(y[i])));
+        sum += e * e;
+    }
+    return sqrt(sum / n);
+}
+
+/* y = x + h sum_j a_j k_j, j < stages */
+static void advance(uint32_t n, const double *x, double h, const double *a, int stages, const double *k,
+                    double *y)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        double sum = 0.0;
+        for (int j = 0; j < stages; j++)
+            sum += a[j] * k[(uint32_t)j * n + i];
+        y[i] = x[i] + h * sum;
+    }
+}
+
+/* Hairer, Norsett & Wanner, section II.4: from two evaluations, a step with an error near the tolerance. */
+static kc_status first_step(const kc_run *run, double t, double span, const double *x, const double *k,
+                            double *y, double *slope, const kc_options *o, double *h)
+{
+    const uint32_t n = run->system->n_x;
+    const double d0 = norm(n, x, x, x, o), d1 = norm(n, k, x, x, o);
+    const double h0 = fmin(d0 < 1e-5 || d1 < 1e-5 ? 1e-6 : 0.01 * d0 / d1, fabs(span));
+    const double signed_h0 = span < 0.0 ? -h0 : h0;
+    for (uint32_t i = 0; i < n; i++)
+        y[i] = x[i] + signed_h0 * k[i];
+    const kc_status status = kc_evaluate(run, t + signed_h0, y, slope);
+    if (status == KC_STOPPED)
+        return status;
+    double d2 = 0.0;
+    if (status == KC_OK) {
+        for (uint32_t i = 0; i < n; i++)
+            slope[i] -= k[i];
+        d2 = norm(n, slope, x, x, o) / h0;
+    }
+    const double largest = fmax(d1, d2);
+    const double h1 = largest <= 1e-15 ? fmax(1e-6, h0 * 1e-3) : pow(0.01 / largest, -EXPONENT);
+    *h = fmin(fmin(100.0 * h0, h1), fabs(span));
+    return KC_OK;
+}
+
+/* The error of a step relative to the tolerance, from the estimates of orders 5 and 3 together. */
+static double step_error(uint32_t n, double h, const double *k, const double *x, const double *y,
+                         const kc_options *o)
+{
+    double five = 0.0, three = 0.0;
+    for (uint32_t i = 0; i < n; i++) {
+        const double scale = o->atol[i] + o->rtol * fmax(fabs(x[i]), fabs(y[i]));
+        double e5 = 0.0, e3 = 0.0;
+        for (uint32_t j = 0; j <= KC_DOP853_STAGES; j++) {
+            e5 += kc_dop853_e5[j] * k[j * n + i];
+            e3 += kc_dop853_e3[j] * k[j * n + i];
+        }
+        five += e5 / scale * (e5 / scale);
+        three += e3 / scale * (e3 / scale);
+    }
+    if (five == 0.0 && three == 0.0)
+        return 0.0;
+    return fabs(h) * five / sqrt((five + 0.01 * three) * n);
+}
+
+/* Three more stages and the seven coefficients of the interpolant. */
+static kc_status interpolant(const kc_run *run, double t, double h, const double *x, const double *x1,
+                             double *k, double *y, double *dense)
+{
+    const uint32_t n = run->system->n_x;
+    for (int s = KC_DOP853_STAGES + 1; s < KC_DOP853_EXTENDED; s++) {
+        advance(n, x, h, kc_dop853_a[s], s, k, y);
+        const kc_status status = kc_evaluate(run, t + kc_dop853_c[s] * h, y, k + (uint32_t)s * n);
+        if (status != KC_OK)
+            return status;
+    }
+    const double *end = k + KC_DOP853_STAGES * n;
+    for (uint32_t i = 0; i < n; i++) {
+        const double change = x1[i] - x[i];
+        dense[i] = change;
+        dense[n + i] = h * k[i] - change;
+        dense[2 * n + i] = 2.0 * change - h * (end[i] + k[i]);
+        for (uint32_t d = 0; d < 4; d++) {
+            double sum = 0.0;
+            for (uint32_t j = 0; j < KC_DOP853_EXTENDED; j++)
+                sum += kc_dop853_d[d][j] * k[j * n + i];
+            dense[(3 + d) * n + i] = h * sum;
+        }
+    }
+    return KC_OK;
+}
+
+kc_status kc_dop853(const kc_system *system, double t0, double t1, double *x, const kc_options *options,
+                    kc_accept *accept, void *context, double *work, kc_stats *stats)
+{
+    const uint32_t n = system->n_x;
+    const size_t bytes = sizeof(double) * n;
+    double *k = work, *y = k + KC_DOP853_EXTENDED * n, *x1 = y + n, *spare = x1 + n, *dense = spare + n;
+    double *r = dense + KC_DENSE * n;
+    kc_run run = {system, 0, r, r + system->signal->n_r, stats};
+    const double direction = t1 >= t0 ? 1.0 : -1.0;
+    double h = options->first_step;
+    kc_status status;
+    *stats = (kc_stats){0, 0, 0, t0};
+    while (stats->t != t1) {
+        const double end = kc_stretch(system->signal, stats->t, t1, &run.interval);
+        if ((status = kc_evaluate(&run, stats->t, x, k)) != KC_OK)
+            return status;
+        if (h == 0.0) {
+            status = first_step(&run, stats->t, t1 - t0, x, k, y, spare, options, &h);
+            if (status != KC_OK)
+                return status;
+        }
+        int rejected = 0;
+        while (stats->t != end) {
+            const double t = stats->t, smallest = 10.0 * fabs(nextafter(t, direction * INFINITY) - t);
+            if (options->max_steps && stats->accepted + stats->rejected >= options->max_steps)
+                return KC_MAX_STEPS;
+            h = fmin(fmax(h, smallest), options->max_step);
+            const double left = (end - t) * direction;
+            const int last = h * (1.0 + 1e-10) >= left;
+            const double next = last ? end : t + direction * h, step = next - t;
+            status = KC_OK;
+            for (int s = 1; s < KC_DOP853_STAGES && status == KC_OK; s++) {
+                advance(n, x, step, kc_dop853_a[s], s, k, y);
+                status = kc_evaluate(&run, t + kc_dop853_c[s] * step, y, k + (uint32_t)s * n);
+            }
+            if (status == KC_OK) {
+                advance(n, x, step, kc_dop853_a[KC_DOP853_STAGES], KC_DOP853_STAGES, k, x1);
+                status = kc_evaluate(&run, next, x1, k + KC_DOP853_STAGES * n);
+            }
+            if (status == KC_STOPPED)
+                return status;
+            double factor = MIN_FACTOR, error = 2.0;
+            if (status == KC_OK) {
+                error = step_error(n, step, k, x, x1, options);
+                factor = error == 0.0 ? MAX_FACTOR : SAFETY * pow(error, EXPONENT);
+            }
+            if (!(error < 1.0)) {
+                stats->rejected++;
+                /* too large a step may run into a singular state; only a tiny one proves that it is there */
+                if (fabs(step) <= smallest)
+                    return status == KC_OK ? KC_STEP_SIZE : status;
+                h = fabs(step) * fmax(MIN_FACTOR, factor);
+                rejected = 1;
+                continue;
+            }
+            status = interpolant(&run, t, step, x, x1, k, spare, dense);
+            if (status != KC_OK)
+                return status;
+            memcpy(y, x, bytes);
+            memcpy(x, x1, bytes);
+            memcpy(k, k + KC_DOP853_STAGES * n, bytes); /* first stage of the next step */
+            stats->t = next;
+            stats->accepted++;
+            factor = fmin(rejected ? 1.0 : MAX_FACTOR, factor);
+            /* a step cut short by a knot says little about the next one */
+            h = last && fabs(step) < h ? fmax(h, fabs(step) * factor) : fabs(step) * factor;
+            rejected = 0;
+            const kc_step done = {t, step, y, x, dense, KC_DOP853};
+            if (accept && accept(&done, context))
+                return KC_STOPPED;
+        }
+    }
+    return KC_OK;
+}

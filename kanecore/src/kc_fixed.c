@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Fixed steps: the classical Runge-Kutta method. */
+#include "kc_stage.h"
+
+#include <string.h>
+
+kc_status kc_rk4(const kc_system *system, double t0, double t1, double h, double *x, kc_accept *accept,
+                 void *context, double *work, kc_stats *stats)
+{
+    const uint32_t n = system->n_x;
+    const size_t bytes = sizeof(double) * n;
+    double *k1 = work, *k2 = k1 + n, *k3 = k2 + n, *k4 = k3 + n, *y = k4 + n, *x0 = y + n, *dense = x0 + n;
+    kc_run run = {system, 0, dense + 2 * n, dense + 2 * n + system->signal->n_r, stats};
+    const double direction = t1 >= t0 ? 1.0 : -1.0;
+    kc_status status;
+    *stats = (kc_stats){0, 0, 0, t0};
+    while (stats->t != t1) {
+        /* whole steps from the start of each stretch of the inputs, then one that ends on its end */
+        const double start = stats->t, end = kc_stretch(system->signal, start, t1, &run.interval);
+        const double whole = floor((end - start) * direction / h * (1.0 + 8.0 * 2.220446049250313e-16));
+        const uint64_t count = (uint64_t)whole;
+        const int shorter = (end - start) * direction - whole * h > 1e-9 * h;
+        if ((status = kc_evaluate(&run, start, x, k1)) != KC_OK)
+            return status;
+        for (uint64_t i = 0; i < count + (shorter ? 1 : 0); i++) {
+            const double t = start + direction * h * (double)i;
+            const int last = i + 1 == count + (shorter ? 1 : 0);
+            const double next = last ? end : start + direction * h * (double)(i + 1), s = next - t;
+            memcpy(x0, x, bytes);
+            for (uint32_t j = 0; j < n; j++)
+                y[j] = x0[j] + 0.5 * s * k1[j];
+            if ((status = kc_evaluate(&run, t + 0.5 * s, y, k2)) != KC_OK)
+                return status;
+            for (uint32_t j = 0; j < n; j++)
+                y[j] = x0[j] + 0.5 * s * k2[j];
+            if ((status = kc_evaluate(&run, t + 0.5 * s, y, k3)) != KC_OK)
+                return status;
+            for (uint32_t j = 0; j < n; j++)
+                y[j] = x0[j] + s * k3[j];
+            if ((status = kc_evaluate(&run, next, y, k4)) != KC_OK)
+                return status;
+            for (uint32_t j = 0; j < n; j++) {
+                y[j] = x0[j] + s / 6.0 * (k1[j] + 2.0 * (k2[j] + k3[j]) + k4[j]);
+                dense[j] = s * k1[j];
+            }
+            /* the slope at the end serves the interpolant and begins the next step */
+            if ((status = kc_evaluate(&run, next, y, k1)) != KC_OK)
+                return status;
+            for (uint32_t j = 0; j < n; j++)
+                dense[n + j] = s * k1[j];
+            memcpy(x, y, bytes);
+            stats->t = next;
+            stats->accepted++;
+            const kc_step step = {t, s, x0, x, dense, KC_RK4};
+            if (accept && accept(&step, context))
+                return KC_STOPPED;
+        }
+    }
+    return KC_OK;
+}

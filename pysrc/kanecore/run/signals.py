@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Inputs as functions of time: tables that are held, joined by lines, or by cubics."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+__all__ = ["Signal"]
+
+Array = npt.NDArray[np.float64]
+Kind = Literal["zoh", "linear", "cubic"]
+
+_RATES = {"zoh": 0, "linear": 1, "cubic": 2}  # derivatives that are finite everywhere
+
+
+class Signal:
+    """Values at given times, and a rule between them.
+
+    Parameters
+    ----------
+    t : array_like, (n,)
+        Times, increasing, s.
+    values : array_like, (n,) or (n, m)
+        Values of one or of m inputs.
+    kind : {"zoh", "linear", "cubic"}
+        Hold each value until the next time (and the last for ever), join them by straight lines, or by a cubic spline
+        with continuous second derivative (``scipy.interpolate.CubicSpline``, not-a-knot; needs SciPy).
+
+    Attributes
+    ----------
+    knots : ndarray
+        The pieces' ends.
+    coefficients : ndarray, (pieces, m, 4)
+        Each piece as a cubic in t − knot, constant term first.
+    """
+
+    def __init__(self, t: npt.ArrayLike, values: npt.ArrayLike, kind: Kind = "zoh") -> None:
+        times, table = np.array(t, dtype=np.float64), np.array(values, dtype=np.float64)
+        if kind not in _RATES:
+            raise ValueError(f"kind is {kind!r}; it must be one of {', '.join(map(repr, _RATES))}")
+        if times.ndim != 1 or len(times) < 2:
+            raise ValueError(f"t has shape {times.shape}; a signal needs at least two times, (n,)")
+        if table.ndim not in (1, 2) or len(table) != len(times):
+            raise ValueError(f"values has shape {table.shape}; it must be ({len(times)},) or ({len(times)}, m), as t")
+        if not np.isfinite(times).all() or not np.isfinite(table).all():
+            raise ValueError("t and values of a signal must be finite")
+        if not (np.diff(times) > 0).all():
+            raise ValueError(f"t must increase; it does not after t[{int(np.argmin(np.diff(times)))}]")
+        table = table.reshape(len(times), -1)
+        self.kind = kind
+        self.start = float(times[0])
+        self.stop = float("inf") if kind == "zoh" else float(times[-1])
+        self.knots, self.coefficients = _pieces(times, table, kind)
+
+    @property
+    def n(self) -> int:
+        """Number of inputs."""
+        return int(self.coefficients.shape[1])
+
+    @property
+    def smooth_rates(self) -> int:
+        """How many derivatives are finite everywhere."""
+        return _RATES[self.kind]
+
+    def rate(self, order: int) -> Array:
+        """Coefficients of the derivative of an order."""
+        c = self.coefficients
+        for _ in range(order):
+            c = np.concatenate([c[..., 1:] * np.arange(1, 4), np.zeros((*c.shape[:-1], 1))], axis=-1)
+        return c
+
+    def __call__(self, t: npt.ArrayLike) -> Array:
+        """Values at times of any shape: (..., m)."""
+        return evaluate(self.knots, self.coefficients, t)
+
+
+def evaluate(knots: Array, coefficients: Array, t: npt.ArrayLike) -> Array:
+    """Piecewise cubics at times t: (..., m)."""
+    times = np.asarray(t, dtype=np.float64)
+    k = np.clip(np.searchsorted(knots, times, side="right") - 1, 0, len(coefficients) - 1)
+    s = (times - knots[k])[..., np.newaxis]
+    c = coefficients[k]
+    result = c[..., 0] + s * (c[..., 1] + s * (c[..., 2] + s * c[..., 3]))
+    return np.asarray(result, dtype=np.float64)
+
+
+def _pieces(times: Array, table: Array, kind: Kind) -> tuple[Array, Array]:
+    if kind == "zoh":
+        knots = np.append(times, times[-1] + 1.0)  # the last piece reaches beyond its knot
+        coefficients = np.zeros((len(times), table.shape[1], 4))
+        coefficients[..., 0] = table
+        return knots, coefficients
+    if kind == "linear":
+        coefficients = np.zeros((len(times) - 1, table.shape[1], 4))
+        coefficients[..., 0] = table[:-1]
+        coefficients[..., 1] = np.diff(table, axis=0) / np.diff(times)[:, np.newaxis]
+        return times, coefficients
+    try:
+        from scipy.interpolate import CubicSpline
+    except ImportError as error:
+        raise ImportError("a cubic signal needs SciPy: pip install scipy") from error
+    spline = CubicSpline(times, table)
+    return times, np.ascontiguousarray(np.moveaxis(spline.c[::-1], 0, -1))

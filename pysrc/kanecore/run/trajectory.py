@@ -1,0 +1,179 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The result of an integration."""
+
+from __future__ import annotations
+
+import csv
+import os
+from collections.abc import Callable
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from kanecore import _native
+
+if TYPE_CHECKING:
+    from kanecore.run.model import CompiledModel
+
+__all__ = ["Trajectory"]
+
+Array = npt.NDArray[np.float64]
+
+# Gauss-Legendre nodes and weights on 0 ... 1, exact to order 10: better than the interpolant of a step
+_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(5)
+_NODES, _WEIGHTS = (_NODES + 1.0) / 2.0, _WEIGHTS / 2.0
+
+
+class Trajectory:
+    """States over time, with what follows from them.
+
+    Attributes
+    ----------
+    t : ndarray, (N,)
+        Times, s: ``t_eval``, or the ends of the steps.
+    x, q, u : ndarray, (N, n_x), (N, n_q), (N, n_u)
+        States, coordinates, speeds; ``y`` is x transposed, as in ``scipy.integrate.solve_ivp``.
+    r : ndarray, (N, n_r)
+        Inputs.
+    outputs : ndarray, (N, n_outputs)
+    energy : ndarray, (N,)
+        T + U.
+    energy_drift : float
+        max |T + U − (T + U)(0) − W| / max T over the steps, W being the work of all loads without a potential, inputs
+        and drives.
+    nfev, njev, nlu, status, message, success
+        As in ``solve_ivp``.
+    """
+
+    def __init__(
+        self,
+        dyn: CompiledModel,
+        method: str,
+        t: Array,
+        x: Array,
+        dense: Array,
+        source: Callable[[Any, Any], Array],
+        p: Array,
+        times: Array | None,
+        counts: dict[str, int],
+        message: str,
+    ) -> None:
+        self._dyn, self._method, self._source, self._p = dyn, method, source, p
+        self._steps, self._states, self._dense = t, x, dense
+        self.nfev, self.njev, self.nlu = counts["evaluations"], 0, 0
+        self.n_steps, self.n_rejected = counts["accepted"], counts["rejected"]
+        self.status, self.success, self.message = 0, True, message
+        if times is not None:
+            reached = times[(times - t[0]) * np.sign(t[-1] - t[0] or 1.0) <= abs(t[-1] - t[0])]
+            self.t, self.x = reached, self(reached)
+        else:
+            self.t, self.x = t, x
+
+    def __repr__(self) -> str:
+        span = f"t = {self.t[0]:g} ... {self.t[-1]:g}" if len(self.t) else "empty"
+        steps = f"{self.n_steps} steps of {self._method}, {self.nfev} evaluations"
+        return f"<Trajectory of {self._dyn.name!r}: {span}, {steps}>"
+
+    def __call__(self, t: npt.ArrayLike) -> Array:
+        """The state at times of any shape within the run, from the interpolant of each step: (..., n_x).
+
+        Raises
+        ------
+        ValueError
+            A time outside the run.
+        """
+        times = np.asarray(t, dtype=np.float64)
+        start, end = self._steps[0], self._steps[-1]
+        if not ((times >= min(start, end)) & (times <= max(start, end))).all():
+            raise ValueError(f"the run goes from {start} to {end}, and some t lies outside")
+        if len(self._steps) < 2:
+            return np.broadcast_to(self._states[0], (*times.shape, self._dyn.n_x)).copy()
+        sign = 1.0 if end >= start else -1.0
+        flat = np.ascontiguousarray(times.reshape(-1))
+        index = np.searchsorted(sign * self._steps, sign * flat, side="right") - 1
+        index = np.clip(index, 0, len(self._steps) - 2).astype(np.int64)
+        states = _native.interpolate(self._method, self._steps, self._states, self._dense, index, flat)
+        # the ends of steps are known exactly
+        at_end = flat == self._steps[index + 1]
+        states[at_end] = self._states[index[at_end] + 1]
+        return np.asarray(states).reshape(*times.shape, self._dyn.n_x)
+
+    @property
+    def sol(self) -> Callable[[npt.ArrayLike], Array]:
+        """``sol(t)``: the state as a continuous function, (..., n_x)."""
+        return self
+
+    @property
+    def y(self) -> Array:
+        return self.x.T
+
+    @property
+    def q(self) -> Array:
+        return self.x[:, : self._dyn.n_q]
+
+    @property
+    def u(self) -> Array:
+        return self.x[:, self._dyn.n_q :]
+
+    @cached_property
+    def r(self) -> Array:
+        return self._source(self.t, self.x)
+
+    @cached_property
+    def outputs(self) -> Array:
+        return self._dyn.outputs(self.t, self.x, r=self.r, p=self._p)
+
+    @cached_property
+    def energy(self) -> Array:
+        return self._energies(self.t, self.x, self.r)[0]
+
+    @cached_property
+    def energy_drift(self) -> float:
+        error, largest = self._drift
+        return float(np.max(np.abs(error)) / largest) if largest > 0 else float(np.max(np.abs(error)))
+
+    @cached_property
+    def _drift(self) -> tuple[Array, float]:
+        """T + U − (T + U)(0) − W at the ends of the steps, and max T."""
+        total, kinetic = self._energies(self._steps, self._states, self._source(self._steps, self._states))
+        return total - total[0] - self._work(), float(np.max(kinetic))
+
+    def _energies(self, t: Array, x: Array, r: Array) -> tuple[Array, Array]:
+        kinetic = np.asarray(self._dyn.kinetic_energy(t, x, r=r, p=self._p))
+        return kinetic + self._dyn.potential_energy(t, x, r=r, p=self._p), kinetic
+
+    def _work(self) -> Array:
+        """W at the ends of the steps: the power, integrated along the interpolants."""
+        start, length = self._steps[:-1], np.diff(self._steps)
+        work = np.zeros(len(self._steps))
+        if len(start):
+            t = np.ascontiguousarray(start[:, np.newaxis] + length[:, np.newaxis] * _NODES)
+            x = self(t)
+            r = self._source(t, x)
+            udot = self._dyn.udot(t, x, r=r, p=self._p)
+            power = np.asarray(self._dyn.power(t, x, udot, r=r, p=self._p))
+            work[1:] = np.cumsum(length * (power @ _WEIGHTS))
+        return work
+
+    # ------------------------------------------------------------------ outlets
+    def plot(self) -> Any:
+        """Coordinates, speeds and the energy error over time; the matplotlib Figure."""
+        from kanecore.show.plots import plot_trajectory
+
+        return plot_trajectory(self)
+
+    def to_csv(self, path: str | os.PathLike[str]) -> None:
+        """Write t, q, u and outputs as comma-separated values, with a line of names, every number readable exactly."""
+        dyn = self._dyn
+        columns = [self.t[:, np.newaxis], self.x]
+        names = ["t", *dyn.coordinate_names, *dyn.speed_names]
+        if dyn.output_names:
+            columns.append(self.outputs)
+            names += dyn.output_names
+        with Path(path).open("w", newline="", encoding="utf-8") as file:
+            writer = csv.writer(file)
+            writer.writerow(names)
+            writer.writerows(np.hstack(columns).tolist())

@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What SymPy's KanesMethod says of a system, in numbers of 30 digits.
+
+The equations are SymPy's own, as derived; the numbers are mpmath's.  Nothing of the package under test is used.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import mpmath
+import sympy as sm
+import sympy.physics.mechanics as me
+
+#: Working precision: the results are good to 30 digits as long as fewer than 20 cancel.
+DIGITS = 50
+
+t = me.dynamicsymbols._t
+
+
+class KaneOracle:
+    """M, f, u̇ and q̇ of an unconstrained system by SymPy's KanesMethod.
+
+    ``system`` has ``frame, q, u, kdes, bodies, loads`` (all velocities set) and ``parameters`` {symbol: number};
+    ``inputs`` and ``prescribed`` list the dynamicsymbols that are given from outside.
+    """
+
+    def __init__(self, system: dict[str, Any]) -> None:
+        self.system = system
+        kane = me.KanesMethod(system["frame"], system["q"], system["u"], kd_eqs=system["kdes"])
+        kane.kanes_equations(system["bodies"], system["loads"] or None)
+        rates = kane.kindiffdict()
+        qdot = sm.Matrix([rates[q.diff(t)] for q in system["q"]])
+        self.expressions = [kane.mass_matrix, kane.forcing, qdot]
+        self._arguments = self._names()
+        self._evaluate = sm.lambdify(list(self._arguments), self._replaced(), modules="mpmath", cse=True)
+
+    def _names(self) -> dict[sm.Symbol, sm.Expr]:
+        """A plain symbol for every quantity that varies: {symbol: what it stands for}."""
+        given = [d for theta in self.system.get("prescribed", ()) for d in (theta.diff(t, 2), theta.diff(t), theta)]
+        varying = [*given, *self.system.get("inputs", ()), *self.system["q"], *self.system["u"]]
+        # derivatives come first, so that theta'' is replaced before the theta inside it
+        names = {sm.Dummy(f"v{k}"): value for k, value in enumerate(varying)}
+        return names | {sm.Dummy("t"): t} | {sm.Dummy(str(s)): s for s in self.system["parameters"]}
+
+    def _replaced(self) -> list[sm.Matrix]:
+        table = {value: name for name, value in self._arguments.items()}
+        return [me.msubs(e, table) for e in self.expressions]
+
+    def __call__(self, state: dict[str, Any]) -> dict[str, mpmath.matrix]:
+        """M, f, udot and qdot at a state: t, q, u, inputs, and (value, rate, second rate) of what is prescribed."""
+        with mpmath.workdps(DIGITS):
+            given = [x for theta in state.get("prescribed", ()) for x in reversed(theta)]
+            numbers = [*given, *state.get("inputs", ()), *state["q"], *state["u"], state["t"]]
+            parameters = [mpmath.mpf(sm.Rational(v).p) / sm.Rational(v).q for v in self.system["parameters"].values()]
+            M, f, qdot = self._evaluate(*(mpmath.mpf(x) for x in numbers), *parameters)
+            return {"M": M, "f": f, "udot": mpmath.lu_solve(M, f), "qdot": qdot}
+
+
+def to_numbers(matrix: mpmath.matrix) -> list[Any]:
+    """A matrix as doubles: rows of a square one, entries of a column."""
+    rows = [[float(x) for x in row] for row in matrix.tolist()]
+    return rows if matrix.cols > 1 else [row[0] for row in rows]
