@@ -35,7 +35,7 @@ ALLOWED: dict[str, set[str]] = {
     "show": {"errors"},
     "_native": {"errors"},
     "_compile": {"errors", "groups", "describe", "derive", "emit", "build", "run"},
-    "demo": {"errors", "describe", "_compile", "run", "show", "gallery"},
+    "demo": {"errors", "describe", "emit", "_compile", "run", "show", "gallery"},
     "cli": {"errors"},
     "gallery": set(),
 }
@@ -48,7 +48,7 @@ INSIDE_FUNCTIONS: dict[str, set[str]] = {
     "describe": {"derive"},  # a Model derives its symbolic results and its report on demand
     "cli": {"build", "demo", "describe", "gallery", "kanecore"},  # each command imports what it needs
     "gallery": {"_native", "run"},  # listing the models needs neither
-    "run": {"build"},  # a model that was pickled as C text is compiled again
+    "run": {"build", "show"},  # a model pickled as C text is compiled again; a trajectory is plotted
 }
 
 WITHOUT_SYMPY = {"errors", "groups", "run", "show", "cli"}

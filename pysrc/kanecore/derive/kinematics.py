@@ -18,10 +18,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from kanecore.describe.description import Components, Description, Matrix, Vector
-from kanecore.errors import ModelError
 from kanecore.graph.calculus import Tangent
-from kanecore.graph.sample import Sample
-from kanecore.graph.scalars import SPEED, Graph, Op
+from kanecore.graph.sample import samples
+from kanecore.graph.scalars import Graph
 
 from .vectors import ZERO, add, cross, dot, matvec, scale, transposed
 
@@ -55,7 +54,6 @@ class Kinematics:
         self._ancestors: list[tuple[int, ...]] = []
         for i, frame in enumerate(d.frames):
             self._ancestors.append((i, *(self._ancestors[frame.parent] if i else ())))
-        self._samples = [Sample(g, seed) for seed in (1, 2)]
         self._resolved: dict[tuple[Components, int, int], Components] = {}
         self._rows: dict[tuple[int, int, int], Components] = {}
         seeds = dict(zip(d.coordinates, d.rates, strict=True))
@@ -75,7 +73,6 @@ class Kinematics:
         self._tree_velocity: list[bool] = []
         for i in range(len(d.points)):
             self._point_velocity(i)
-        self._check_linear()
 
     # ------------------------------------------------------------- rotations
     def _snapped(self, i: int) -> Matrix:
@@ -190,11 +187,12 @@ class Kinematics:
         rotated = matvec(self.graph, self._rotation[i], w)
         if rotated == w:
             return True
-        for sample in self._samples:
+        states = samples(self.graph, (*w, *rotated), 2)
+        for sample in states:
             norm = max(abs(x) for x in sample.all(w))
             if not all(abs(sample(x) - sample(y)) <= 1e-12 * norm for x, y in zip(rotated, w, strict=True)):
                 return False
-        return True
+        return bool(states)
 
     # ------------------------------------------------------------------- points
     def _homes(self) -> list[int]:
@@ -247,12 +245,13 @@ class Kinematics:
     def _agree(self, a: Components, b: Components) -> bool:
         if a == b:
             return True
-        for sample in self._samples:
+        states = samples(self.graph, (*a, *b), 2)
+        for sample in states:
             x, y = sample.all(a), sample.all(b)
-            scale = max(1.0, *(abs(v) for v in (*x, *y)))
+            scale = max(abs(v) for v in (*x, *y))
             if not all(abs(p - q) <= AGREE * scale for p, q in zip(x, y, strict=True)):
                 return False
-        return True
+        return bool(states)
 
     def reaches(self, point: int) -> bool:
         """Whether a point's velocity is the derivative of its position from a fixed origin."""
@@ -270,31 +269,6 @@ class Kinematics:
             total = add(self.graph, self.resolve_all(point.position, frame), total)
             i = point.parent
         return total
-
-    def _check_linear(self) -> None:
-        d = self.description
-        named = [(f"point {p.name}", v) for p, v in zip(d.points, self.velocity, strict=True)]
-        named += [(f"frame {f.name}", v) for f, v in zip(d.frames, self.omega, strict=True)]
-        for what, vector in named:
-            if not is_linear(self.graph, vector):
-                raise ModelError(f"the velocity of {what} is not linear in the speeds: choose speeds in which it is")
-
-
-def is_linear(g: Graph, nodes: Sequence[int]) -> bool:
-    """Whether nodes are affine in the speeds, by the structure of what they are made of."""
-    for i in g.below(nodes):
-        if not g.depends[i] & SPEED:
-            continue
-        op, *args = g.nodes[i]
-        if op in (Op.SYM, Op.ADD, Op.SUB, Op.NEG):
-            continue
-        moving = [k for k in args if g.depends[k] & SPEED]
-        if (op is Op.MUL and len(moving) == 1) or (op is Op.DIV and args[1] not in moving):
-            continue
-        if op is Op.SELECT and args[0] not in moving:
-            continue
-        return False
-    return True
 
 
 class Accelerations:

@@ -16,12 +16,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from kanecore.describe.description import Components, Matrix
-from kanecore.graph.calculus import accumulate
-from kanecore.graph.sample import Sample
+from kanecore.graph.calculus import accumulate, is_affine
+from kanecore.graph.sample import samples
 from kanecore.graph.scalars import SPEED, Graph, Op
 
 from .kane import central_inertia
-from .kinematics import Kinematics, is_linear
+from .kinematics import Kinematics
 from .vectors import ZERO, add, cross, dot, matmul, matvec, scale, sub, transposed
 
 __all__ = ["JointTree", "Link", "Rate", "articulated_solve", "composite_mass_matrix", "joint_tree"]
@@ -186,11 +186,11 @@ class _Builder:
         if len(rates) != len(d.speeds) or any(g.depends[x] & SPEED for r in rates for x in r.axis):
             return None
         nodes = [rate.node for rate in rates]
-        if not is_linear(g, nodes):
+        if not is_affine(g, nodes, SPEED):
             return None
         jacobian = [accumulate(g, [(node, 1)], d.speeds) for node in nodes]
-        sample = Sample(g, 5)
-        if not _regular([sample.all(row) for row in jacobian]):
+        states = samples(g, [x for row in jacobian for x in row], 1)
+        if not states or not _regular([states[0].all(row) for row in jacobian]):
             return None
         return JointTree(self.links, jacobian)
 

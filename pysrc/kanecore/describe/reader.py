@@ -238,7 +238,7 @@ class Reader:
             for point in _breadth_first(start, sympy_access.positions) if start not in seen else ():
                 seen.add(point)
                 velocity = sympy_access.velocities(point).get(self.frame)
-                if velocity is not None and velocity == 0:
+                if velocity is not None and not sympy_access.terms(velocity):
                     return point
                 if velocity is not None and moving is None:
                     moving = point

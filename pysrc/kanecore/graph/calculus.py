@@ -8,16 +8,46 @@ deeply it is shared (Griewank & Walther, *Evaluating Derivatives*, 2nd ed., 2008
 from __future__ import annotations
 
 import heapq
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
+from typing import Any
 
 from .scalars import Graph, Op
 
-__all__ = ["Tangent", "accumulate", "partials"]
+__all__ = ["Tangent", "accumulate", "is_affine", "partials"]
+
+
+def is_affine(g: Graph, nodes: Iterable[int], level: int) -> bool:
+    """Whether nodes are affine in the symbols of some levels, by the structure of what they are made of."""
+    for i in g.below(nodes):
+        if not g.depends[i] & level:
+            continue
+        op, *args = g.nodes[i]
+        if op in (Op.SYM, Op.ADD, Op.SUB, Op.NEG):
+            continue
+        moving = [k for k in args if g.depends[k] & level]
+        if (op is Op.MUL and len(moving) == 1) or (op is Op.DIV and args[1] not in moving):
+            continue
+        if op is Op.SELECT and args[0] not in moving:
+            continue
+        return False
+    return True
+
+
+def _branches(g: Graph, node: tuple[Any, ...]) -> tuple[int, int, int] | None:
+    """(condition, value where it holds, value elsewhere) of a node that chooses, else None."""
+    op = node[0]
+    if op is Op.SELECT:
+        return node[1], node[2], node[3]
+    if op is Op.MIN:
+        return g.binary(Op.LE, node[1], node[2]), node[1], node[2]
+    if op is Op.MAX:
+        return g.binary(Op.LE, node[2], node[1]), node[1], node[2]
+    return None
 
 
 def partials(g: Graph, i: int) -> list[tuple[int, int]]:
-    """``[(operand, ∂node/∂operand), ...]`` of one node; piecewise functions are differentiated branch by branch."""
+    """``[(operand, ∂node/∂operand), ...]`` of one node that does not choose between its operands."""
     node = g.nodes[i]
     op = node[0]
     if op is Op.ADD:
@@ -64,11 +94,6 @@ def partials(g: Graph, i: int) -> list[tuple[int, int]]:
     if op is Op.ATAN2:
         r2 = g.add(g.square(a), g.square(b))
         return [(a, g.div(b, r2)), (b, g.neg(g.div(a, r2)))]
-    if op is Op.MIN or op is Op.MAX:
-        first = g.binary(Op.LE, a, b) if op is Op.MIN else g.binary(Op.LE, b, a)
-        return [(a, g.select(first, g.one, g.zero)), (b, g.select(first, g.zero, g.one))]
-    if op is Op.SELECT:
-        return [(b, g.select(a, g.one, g.zero)), (node[3], g.select(a, g.zero, g.one))]
     if op is Op.POW:
         result = [(a, g.mul(b, g.pow(a, g.sub(b, g.one))))]
         if g.value(b) is None:
@@ -113,10 +138,11 @@ class Tangent:
                 # (a/b)' = (a' − (a/b) b') / b
                 da, db = tangent.get(node[1], 0), tangent.get(node[2], 0)
                 tangent[i] = g.div(g.sub(da, g.mul(i, db)), node[2])
-            elif op is Op.SELECT:
-                tangent[i] = g.select(node[1], tangent.get(node[2], 0), tangent.get(node[3], 0))
             elif not any(tangent.get(k, 0) for k in node[1:]):
                 tangent[i] = 0
+            elif (choice := _branches(g, node)) is not None:
+                condition, a, b = choice
+                tangent[i] = g.select(condition, tangent.get(a, 0), tangent.get(b, 0))
             else:
                 total = 0
                 for k, d in partials(g, i):
@@ -183,10 +209,12 @@ def accumulate(
                 give(node[2], g.neg(w))
         elif op is Op.NEG:
             give(node[1], g.neg(w))
-        elif op is Op.SELECT:
-            for k, branch in ((node[2], g.select(node[1], w, 0)), (node[3], g.select(node[1], 0, w))):
-                if depends[k] & through:
-                    give(k, branch)
+        elif (choice := _branches(g, node)) is not None:
+            # each branch to its end before choosing: a weight of 0 would meet the NaN of the branch that is dead
+            condition, a, b = choice
+            ends = (accumulate(g, [(k, w)], wrt, through) for k in (a, b))
+            for x, wa, wb in zip(wrt, *ends, strict=True):
+                give(x, g.select(condition, wa, wb))
         else:
             for k, d in partials(g, i):
                 if depends[k] & through:

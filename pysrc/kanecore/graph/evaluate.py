@@ -72,8 +72,8 @@ def node_value(node: tuple[Any, ...], z: Mapping[int, Any], ctx: Any = math) -> 
         return getattr(ctx, _FUNCTIONS[op])(z[node[1]])
     if op is Op.PI:
         return real(ctx, ctx.pi)
-    if op is Op.POW:
-        return z[node[1]] ** z[node[2]]
+    if op is Op.POW:  # Python's own ** would go on with complex numbers
+        return math.pow(z[node[1]], z[node[2]]) if ctx is math else z[node[1]] ** z[node[2]]
     if op is Op.ATAN2:
         return ctx.atan2(z[node[1]], z[node[2]])
     if op is Op.ABS:

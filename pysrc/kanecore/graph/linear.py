@@ -8,15 +8,17 @@ blocks, each solved by Cramer's rule, which fails only where the block is truly 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 
-from .sample import Sample
+from .sample import samples
 from .scalars import Graph
 
 __all__ = ["Singular", "solve"]
 
 CRAMER_MAX = 6  # n·2ⁿ products: 384 for 6
+ZERO = 1e-9  # a pivot this small beside its row, or a determinant beside the product of its rows, vanishes
 
 
 class Singular(ArithmeticError):
@@ -30,17 +32,19 @@ class Singular(ArithmeticError):
 def solve(g: Graph, matrix: Sequence[Sequence[int]], right: Sequence[int]) -> list[int]:
     """The nodes x of ``matrix @ x = right``; raises :class:`Singular`.
 
-    Whether a pivot or block vanishes identically is judged at three random states.
+    Whether a pivot or block vanishes identically is judged at three random states at which all is finite; where there
+    are none it is taken not to.
     """
     n = len(matrix)
     rows = [{j: a for j, a in enumerate(row) if a} for row in matrix]
     b = list(right)
-    samples = [Sample(g, seed) for seed in (11, 12, 13)]
+    states = samples(g, [a for row in rows for a in row.values()], 3, first=11)
+    size = [max((abs(s(a)) for s in states for a in row.values()), default=1.0) for row in rows]
     order: list[tuple[int, int, int]] = []  # (row, column, pivot)
     free_rows, free_columns = set(range(n)), set(range(n))
 
-    def vanishes(i: int) -> bool:
-        return not any(abs(s(i)) > 1e-9 for s in samples)
+    def vanishes(i: int, scale: float) -> bool:
+        return bool(states) and not any(abs(s(i)) > ZERO * scale for s in states)
 
     while free_rows:
         best: tuple[int, int, int, int] | None = None
@@ -55,8 +59,8 @@ def solve(g: Graph, matrix: Sequence[Sequence[int]], right: Sequence[int]) -> li
                 raise Singular(min(free_columns))
             for j in sorted(columns):
                 value = g.value(rows[i][j])
-                exact = value is not None and (isinstance(value, (int, Fraction)) or abs(value) > 1e-9)
-                if not exact and not (len(columns) == 1 and not vanishes(rows[i][j])):
+                exact = value is not None and (isinstance(value, (int, Fraction)) or abs(value) > ZERO * size[i])
+                if not exact and not (len(columns) == 1 and not vanishes(rows[i][j], size[i])):
                     continue
                 fill = (len(columns) - 1) * (count[j] - 1)
                 if best is None or fill < best[0]:
@@ -88,7 +92,7 @@ def solve(g: Graph, matrix: Sequence[Sequence[int]], right: Sequence[int]) -> li
                 if j in x:
                     b[i] = g.sub(b[i], g.mul(a, x[j]))
         small = [[rows[i].get(j, 0) for j in block_columns] for i in block_rows]
-        solution = _cramer(g, small, [b[i] for i in block_rows], vanishes)
+        solution = _cramer(g, small, [b[i] for i in block_rows], [size[i] for i in block_rows], vanishes)
         if solution is None:
             raise Singular(block_columns[0])
         x.update(zip(block_columns, solution, strict=True))
@@ -154,13 +158,16 @@ def _blocks(
     return blocks
 
 
-def _cramer(g: Graph, a: list[list[int]], b: list[int], vanishes: Callable[[int], bool]) -> list[int] | None:
+Vanishes = Callable[[int, float], bool]
+
+
+def _cramer(g: Graph, a: list[list[int]], b: list[int], size: list[float], vanishes: Vanishes) -> list[int] | None:
     """x_j = det(a with column j replaced by b) / det(a); larger blocks lose rows to pivots checked by numbers."""
     n = len(a)
     if n > CRAMER_MAX:
-        return _eliminate(g, a, b, vanishes)
+        return _eliminate(g, a, b, size, vanishes)
     determinant = _determinant(g, a)
-    if vanishes(determinant):
+    if vanishes(determinant, math.prod(size)):
         return None
     x = []
     for j in range(n):
@@ -189,9 +196,9 @@ def _determinant(g: Graph, a: list[list[int]]) -> int:
     return minors.get((1 << n) - 1, 0)
 
 
-def _eliminate(g: Graph, a: list[list[int]], b: list[int], vanishes: Callable[[int], bool]) -> list[int] | None:
+def _eliminate(g: Graph, a: list[list[int]], b: list[int], size: list[float], vanishes: Vanishes) -> list[int] | None:
     i, j = next(
-        ((i, j) for i in range(len(a)) for j in range(len(a)) if a[i][j] and not vanishes(a[i][j])),
+        ((i, j) for i in range(len(a)) for j in range(len(a)) if a[i][j] and not vanishes(a[i][j], size[i])),
         (-1, -1),
     )
     if i < 0:
@@ -203,6 +210,7 @@ def _eliminate(g: Graph, a: list[list[int]], b: list[int], vanishes: Callable[[i
         g,
         [[g.sub(a[k][c], g.mul(factors[k], a[i][c])) for c in columns] for k in others],
         [g.sub(b[k], g.mul(factors[k], b[i])) for k in others],
+        [size[k] for k in others],
         vanishes,
     )
     if rest is None:

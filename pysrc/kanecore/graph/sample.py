@@ -10,7 +10,9 @@ from collections.abc import Sequence
 from .evaluate import node_value
 from .scalars import Graph, Op
 
-__all__ = ["Sample"]
+__all__ = ["Sample", "samples"]
+
+TRIES = 60
 
 
 class Sample:
@@ -53,3 +55,15 @@ class Sample:
         other = Sample(self.graph, self._seed)
         other._value[symbol] = self(symbol) * factor
         return other
+
+
+def samples(g: Graph, nodes: Sequence[int], number: int, first: int = 0) -> list[Sample]:
+    """``number`` random states at which all of ``nodes`` are finite; fewer, perhaps none, where few are found."""
+    found: list[Sample] = []
+    for seed in range(first, first + TRIES):
+        sample = Sample(g, seed)
+        if all(math.isfinite(sample(i)) for i in nodes):
+            found.append(sample)
+            if len(found) == number:
+                break
+    return found

@@ -8,7 +8,8 @@ the machine form of Autolev's Z variables (Kane & Levinson, *Dynamics: Theory an
 
 Rules are applied when a node is made, and only those that are cheap and safe: constants fold, 0·x = 0, 1·x = x,
 x + 0 = x, x − x = 0, −(−x) = x; signs move outwards, where they cost nothing; operands of + and × are sorted.
-Nothing is expanded, factored or searched for.  Integers, rationals and π stay exact until C is written.
+Nothing is expanded, factored or searched for.  Integers, rationals and π stay exact until C is written.  Constants
+that fold to what is no finite real number raise ArithmeticError or ValueError, as Python's own arithmetic does.
 """
 
 from __future__ import annotations
@@ -72,8 +73,11 @@ def _exact(value: Number) -> Number:
     """The same number in its simplest type, so that 1, 1.0 and Fraction(1) are one node."""
     if isinstance(value, Fraction):
         return value.numerator if value.denominator == 1 else value
-    if isinstance(value, float) and value.is_integer() and abs(value) < 2**53:
-        return int(value)
+    if isinstance(value, float):
+        if not math.isfinite(value):
+            raise OverflowError(f"{value} is not a finite number")
+        if value.is_integer() and abs(value) < 2**53:
+            return int(value)
     return value
 
 
@@ -113,7 +117,7 @@ class Graph:
         return i
 
     def constant(self, value: Number) -> int:
-        """The node of a number: an int, a Fraction, or a float."""
+        """The node of a finite number: an int, a Fraction, or a float; OverflowError for infinities and NaN."""
         return self._make((Op.CONST, _exact(value)), 0)
 
     def symbol(self, key: Any, depends: int) -> int:

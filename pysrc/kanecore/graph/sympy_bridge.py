@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import math
+import numbers
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
@@ -10,9 +12,11 @@ from typing import Any
 import sympy as sm
 from sympy.core.function import AppliedUndef
 from sympy.core.relational import Relational
+from sympy.logic.boolalg import BooleanAtom, BooleanFunction
 
 from kanecore.errors import ModelError
 
+from .evaluate import evaluate
 from .scalars import Graph, Op
 
 __all__ = ["FromSympy", "to_sympy"]
@@ -51,28 +55,42 @@ class FromSympy:
     leaf : callable
         ``leaf(expr) -> node`` for symbols, functions of time and their derivatives; raises ModelError for what the
         model does not know.
+    where : str
+        What is being read, for messages; may be set before each call.
     """
 
     def __init__(self, graph: Graph, leaf: Callable[[Any], int]) -> None:
         self.graph = graph
+        self.where = "the expression"
         self._leaf = leaf
         self._known: dict[Any, int] = {}
 
     def __call__(self, expr: Any) -> int:
+        if isinstance(expr, numbers.Real):
+            expr = sm.sympify(expr)
+        if not isinstance(expr, sm.Basic):
+            raise ModelError(f"{self.where} holds {_short(expr)}, which is no SymPy expression of a scalar")
         node = self._known.get(expr)
         if node is None:
-            node = self._known[expr] = self._read(expr)
+            node = self._known[expr] = self._checked(expr)
+        return node
+
+    def _checked(self, e: Any) -> int:
+        """The node of an expression; one that depends on nothing must be a finite real number."""
+        g = self.graph
+        try:
+            node = self._read(e)
+            if not g.depends[node] and not math.isfinite(evaluate(g, [node], {})[0]):
+                raise OverflowError("too large")
+        except (ArithmeticError, ValueError) as error:
+            raise ModelError(f"{_short(e)} in {self.where} is not a finite real number ({error})") from None
         return node
 
     def _read(self, e: Any) -> int:
         g = self.graph
-        if isinstance(e, (int, float)):
-            return self._number(sm.sympify(e))
-        if not isinstance(e, sm.Basic):
-            raise ModelError(f"{e!r} is no SymPy expression: write the model with sympy symbols and numbers")
         if e.is_Symbol or isinstance(e, (AppliedUndef, sm.Derivative)):
             return self._leaf(e)
-        if e.is_Number or e is sm.pi or e is sm.E:
+        if e.is_Atom and e.is_number:
             return self._number(e)
         if e.is_Add:
             return g.sum(map(self, e.args))  # SymPy keeps arguments in an order of its own, the same in every process
@@ -81,7 +99,7 @@ class FromSympy:
         if e.is_Pow:
             base, exponent = e.as_base_exp()
             if exponent.is_negative and exponent.is_Number:
-                return self._quotient(g.one, self._power(base, -exponent), e)
+                return g.div(g.one, self._power(base, -exponent))
             return self._power(base, exponent)
         op = _UNARY.get(e.func)
         if op is not None:
@@ -96,8 +114,9 @@ class FromSympy:
         if e.func is sm.Piecewise:
             return self._piecewise(e)
         raise ModelError(
-            f"the function {e.func.__name__} in {_short(e)} is not known: use sin, cos, tan, asin, acos, atan, atan2, "
-            "exp, log, sqrt, powers, sinh, cosh, tanh, Abs, sign, Min, Max or Piecewise, or make it an input"
+            f"the function {e.func.__name__} of {_short(e)} in {self.where} is not known: use sin, cos, tan, asin, "
+            "acos, atan, atan2, exp, log, sqrt, powers, sinh, cosh, tanh, Abs, sign, Min, Max or Piecewise, or make it "
+            "an input"
         )
 
     def _number(self, e: Any) -> int:
@@ -110,19 +129,15 @@ class FromSympy:
             return g.constant(Fraction(int(e.p), int(e.q)))
         if e.is_Float and e.is_finite:
             return g.constant(float(e))
-        raise ModelError(f"{e} is not a finite number: a model holds finite real numbers only")
+        if isinstance(e, sm.NumberSymbol):
+            return g.constant(float(e))
+        raise ValueError("a model holds finite real numbers only")
 
     def _power(self, base: Any, exponent: Any) -> int:
         g = self.graph
         if base is sm.E:
             return g.call(Op.EXP, self(exponent))
         return g.pow(self(base), self(exponent))
-
-    def _quotient(self, a: int, b: int, e: Any) -> int:
-        try:
-            return self.graph.div(a, b)
-        except ZeroDivisionError:
-            raise ModelError(f"{_short(e)} divides by zero") from None
 
     def _product(self, e: Any) -> int:
         g = self.graph
@@ -134,13 +149,15 @@ class FromSympy:
                 above = g.mul(above, g.constant(Fraction(int(factor.p), int(factor.q))))
             else:
                 above = g.mul(above, self(factor))
-        return self._quotient(above, below, e)
+        return g.div(above, below)
 
     def _piecewise(self, e: Any) -> int:
         g = self.graph
         *cases, (last, condition) = e.args
         if condition is not sm.true:
-            raise ModelError(f"{_short(e)} has no value where no condition holds: end it with (value, True)")
+            raise ModelError(
+                f"{_short(e)} in {self.where} has no value where no condition holds: end it with (value, True)"
+            )
         result = self(last)
         for value, condition in reversed(cases):
             result = g.select(self._condition(condition), self(value), result)
@@ -154,6 +171,8 @@ class FromSympy:
             op, swapped = _COMPARE[c.func]
             a, b = self(c.lhs), self(c.rhs)
             return g.binary(op, b, a) if swapped else g.binary(op, a, b)
+        if isinstance(c, sm.Unequality):
+            return g.select(g.binary(Op.EQ, self(c.lhs), self(c.rhs)), g.zero, g.one)
         if isinstance(c, (sm.And, sm.Or)):
             args = sorted(c.args, key=sm.default_sort_key)
             result = self._condition(args[0])
@@ -163,7 +182,9 @@ class FromSympy:
             return result
         if isinstance(c, sm.Not):
             return g.select(self._condition(c.args[0]), g.zero, g.one)
-        raise ModelError(f"the condition {_short(c)} is not known: use <, <=, >, >=, ==, And, Or, Not")
+        raise ModelError(
+            f"the condition {_short(c)} in {self.where} is not known: use <, <=, >, >=, Eq, Ne, And, Or, Not"
+        )
 
 
 def _short(e: Any) -> str:
@@ -203,7 +224,7 @@ def to_sympy(
     for i in order:
         node = g.nodes[i]
         value[i] = _sympy_of(node, value, symbols)
-        if nested or uses.get(i, 0) < 2 or node[0] in (Op.CONST, Op.SYM, Op.PI, Op.NEG, Op.LT, Op.LE, Op.EQ):
+        if nested or uses.get(i, 0) < 2 or node[0] in (Op.CONST, Op.SYM, Op.PI, Op.NEG) or isinstance(value[i], _TRUTH):
             continue
         number += 1
         while f"{name}{number}" in taken:
@@ -245,8 +266,19 @@ def _sympy_of(node: tuple[Any, ...], value: Mapping[int, Any], symbols: Mapping[
     if op in (Op.LT, Op.LE, Op.EQ):
         return {Op.LT: sm.StrictLessThan, Op.LE: sm.LessThan, Op.EQ: sm.Equality}[op](*args)
     if op is Op.SELECT:
-        condition = args[0]
-        if not isinstance(condition, (Relational, sm.logic.boolalg.Boolean)):
-            condition = sm.Ne(condition, 0)
-        return sm.Piecewise((args[1], condition), (args[2], True))
+        condition, a, b = _truth(args[0]), args[1], args[2]
+        if not (isinstance(a, _TRUTH) or isinstance(b, _TRUTH)):
+            return sm.Piecewise((a, condition), (b, True))
+        a, b = _truth(a), _truth(b)
+        if b is sm.false:
+            return sm.And(condition, a)
+        return sm.Or(condition, b) if a is sm.true else sm.ITE(condition, a, b)
     return _SYMPY_OF[op](args[0])
+
+
+_TRUTH = (Relational, BooleanFunction, BooleanAtom)
+
+
+def _truth(value: Any) -> Any:
+    """A number as a condition: true where it is not zero."""
+    return value if isinstance(value, _TRUTH) else sm.Ne(value, 0)

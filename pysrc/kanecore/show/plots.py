@@ -20,8 +20,8 @@ def plot_trajectory(trajectory: Trajectory) -> Any:
     """Coordinates, speeds, and the error of the energy balance over time."""
     try:
         from matplotlib.figure import Figure
-    except ImportError as error:
-        raise ImportError('plots need matplotlib: pip install "kanecore[plot]"') from error
+    except ImportError as missing:
+        raise ImportError('plots need matplotlib: pip install "kanecore[plot]"') from missing
 
     dyn, n_q = trajectory._dyn, trajectory._dyn.n_q
     error, largest = trajectory._drift
