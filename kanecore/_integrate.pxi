@@ -2,6 +2,7 @@
 # Integration of a Model in time; included by _native.pyx.  Steps are recorded here; the mathematics is kc_ode.h's.
 
 from cpython.exc cimport PyErr_CheckSignals
+from cpython.ref cimport Py_INCREF, Py_XDECREF, PyObject
 from libc.stdlib cimport free, realloc
 
 from kanecore._ode cimport (
@@ -21,7 +22,8 @@ cdef struct Record:
     double *t      # ends of the steps
     double *x      # states there
     double *dense  # interpolants
-    bint no_memory, interrupted
+    bint no_memory
+    PyObject *interruption  # the exception of a signal handler, owned
 
 
 cdef int record_step(const kc_step *step, void *context) noexcept nogil:
@@ -53,8 +55,11 @@ cdef int record_step(const kc_step *step, void *context) noexcept nogil:
     record.n_steps += 1
     if record.n_steps % 256 == 0:
         with gil:
-            if PyErr_CheckSignals() != 0:
-                record.interrupted = True
+            try:
+                PyErr_CheckSignals()
+            except BaseException as error:
+                record.interruption = <PyObject *>error
+                Py_INCREF(error)
                 return 1
     return 0
 
@@ -151,8 +156,8 @@ def integrate(Model model, str method, double t0, double t1, x0, *, double rtol,
                 status = kc_dop853(&system, t0, t1, &x[0], &options, record_step, &record, &work[0], &stats)
         if held.error is not None:
             raise held.error
-        if record.interrupted:
-            raise KeyboardInterrupt
+        if record.interruption != NULL:
+            raise <object>record.interruption
         if record.no_memory:
             raise MemoryError(f"no memory for more than {record.n_steps} steps")
         steps = record.n_steps
@@ -165,6 +170,7 @@ def integrate(Model model, str method, double t0, double t1, x0, *, double rtol,
             states[1:] = np.asarray(<double[:steps, :n]>record.x)
             dense[...] = np.asarray(<double[:steps, :<size_t>KC_DENSE, :n]>record.dense)
     finally:
+        Py_XDECREF(record.interruption)
         free(record.t)
         free(record.x)
         free(record.dense)

@@ -16,7 +16,7 @@ from fractions import Fraction
 from kanecore.describe.description import Components
 from kanecore.errors import KanecoreWarning
 from kanecore.graph.calculus import Tangent
-from kanecore.graph.sample import Sample
+from kanecore.graph.sample import samples
 from kanecore.graph.scalars import PARAMETER
 
 from .kane import Wrenches, active_forces, central_inertia, inertia_torque
@@ -74,14 +74,11 @@ class Energy:
         if not bodies:
             return
         along = Tangent(g, dict(zip(d.coordinates, d.rates, strict=True))).of
-        samples = [Sample(g, seed) for seed in (21, 22, 23)]
-        powers = []
-        for load in d.loads:
-            wrenches = Wrenches(k)
-            wrenches.add_load(load)
-            powers.append([s(wrenches.power()) for s in samples])
-        for body in bodies:
-            loss = [-s(along(body.potential)) for s in samples]
+        given = [Wrenches(k, [load]).power() for load in d.loads]
+        losses = [g.neg(along(b.potential)) for b in bodies]
+        states = samples(g, [*given, *losses], 3)
+        powers = [[s(i) for s in states] for i in given]
+        for body, loss in zip(bodies, ([s(i) for s in states] for i in losses), strict=True):
             free = [i for i in range(len(d.loads)) if i not in self.accounted]
             subsets = itertools.chain.from_iterable(
                 itertools.combinations(free, size) for size in range(1, min(len(free), SUBSET_MAX) + 1)
@@ -100,12 +97,13 @@ class Energy:
 
 
 def _sums_to(powers: list[list[float]], subset: tuple[int, ...], total: list[float]) -> bool:
+    """Whether some powers add up to a total, at every state; False where there is none to compare at."""
     for j, expected in enumerate(total):
         terms = [powers[i][j] for i in subset]
         size = max([abs(expected), *(abs(x) for x in terms)], default=0.0)
         if not abs(sum(terms) - expected) <= 1e-9 * size:
             return False
-    return True
+    return bool(total)
 
 
 def power(k: Kinematics, energy: Energy) -> int:

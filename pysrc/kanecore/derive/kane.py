@@ -31,10 +31,12 @@ SAME_FIELD = 1e-12  # relative difference of weight/mass between bodies that is 
 class Wrenches:
     """Forces at points and torques on frames, summed, each in the axes of its velocity."""
 
-    def __init__(self, k: Kinematics) -> None:
+    def __init__(self, k: Kinematics, loads: Iterable[Load] = ()) -> None:
         self.kinematics = k
         self.force: dict[int, Components] = {}
         self.torque: dict[int, Components] = {}
+        for load in loads:
+            self.add_load(load)
 
     def add_force(self, point: int, force: Components) -> None:
         self.force[point] = add(self.kinematics.graph, self.force.get(point, ZERO), force)
@@ -71,10 +73,7 @@ def generalized_forces(wrenches: Wrenches, wrt: Sequence[int] | None = None) -> 
 def active_forces(k: Kinematics, loads: Iterable[Load], potentials: Iterable[int] = ()) -> list[int]:
     """F_r of loads, and −∂U/∂q · ∂q̇/∂u_r of potential energies."""
     g, d = k.graph, k.description
-    wrenches = Wrenches(k)
-    for load in loads:
-        wrenches.add_load(load)
-    forces = generalized_forces(wrenches)
+    forces = generalized_forces(Wrenches(k, loads))
     for energy in potentials:
         slopes = accumulate(g, [(energy, g.one)], d.coordinates)
         weights = [(rate, g.neg(slope)) for rate, slope in zip(d.rates, slopes, strict=True)]

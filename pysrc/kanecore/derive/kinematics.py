@@ -27,6 +27,7 @@ from .vectors import ZERO, add, cross, dot, matvec, scale, transposed
 __all__ = ["Accelerations", "Kinematics", "rate_matrix"]
 
 SNAP = 1e-14  # a rotation entry this close to 0 or ±1 is that number, rounded when it was written down
+ROUNDING = 1e-5  # velocities smaller than AGREE times this are no more than what rounding leaves of zero
 AGREE = 1e-9  # relative difference, at random states, of a velocity set and the one that the position gives
 
 
@@ -248,7 +249,7 @@ class Kinematics:
         states = samples(self.graph, (*a, *b), 2)
         for sample in states:
             x, y = sample.all(a), sample.all(b)
-            scale = max(abs(v) for v in (*x, *y))
+            scale = max(ROUNDING, *(abs(v) for v in (*x, *y)))
             if not all(abs(p - q) <= AGREE * scale for p, q in zip(x, y, strict=True)):
                 return False
         return bool(states)

@@ -7,11 +7,13 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from kanecore.describe.description import Description, duplicate
+from kanecore.graph.calculus import Tangent, is_affine
 from kanecore.graph.evaluate import count
-from kanecore.graph.sample import Sample
+from kanecore.graph.sample import samples
+from kanecore.graph.scalars import Graph
 
 from .derivation import Derivation
-from .kane import active_forces
+from .kane import Wrenches, active_forces
 from .kinematics import Kinematics
 
 if TYPE_CHECKING:
@@ -19,29 +21,38 @@ if TYPE_CHECKING:
 
 __all__ = ["report", "symbolic", "without_effect"]
 
+CANCELLED = 1e-9  # a sum this small beside its terms is what rounding leaves of zero
+
 
 def without_effect(d: Description, candidates: Sequence[int]) -> list[int]:
-    """The candidates on which no F_r depends, by structure, or by numbers at two random states."""
+    """The candidates on which no F_r depends.
+
+    Some drop out by structure.  For others that the loads are affine in, such as the tension of a string between two
+    particles, the terms v_r·∂R/∂T of ∂F_r/∂T cancel: to rounding, beside their own size, at two random states.
+    """
     d = duplicate(d)
-    g = d.graph
-    forces = active_forces(Kinematics(d), d.loads)
-    reached = set(g.below(forces))
-    result = [i for i in candidates if i not in reached]
-    for i in candidates:
-        if i in reached and not _matters(d, forces, i):
-            result.append(i)
-    return sorted(result)
+    g, k = d.graph, Kinematics(d)
+    reached = set(g.below(active_forces(k, d.loads)))
+    weights = [pair for load in d.loads for pair in Wrenches(k, [load]).weights()]
+    partial = [Tangent(g, {u: g.one}).of for u in d.speeds]
+
+    def cancels(symbol: int) -> bool:
+        if not is_affine(g, [w for _, w in weights], g.above(symbol).__contains__):
+            return False
+        slope = Tangent(g, {symbol: g.one}).of
+        return all(_cancel(g, [g.mul(of(v), slope(w)) for v, w in weights]) for of in partial)
+
+    return [i for i in candidates if i not in reached or cancels(i)]
 
 
-def _matters(d: Description, forces: Sequence[int], symbol: int) -> bool:
-    for seed in (31, 32):
-        one = Sample(d.graph, seed)
-        other = one.changed(symbol, 1.7)
-        for f in forces:
-            a, b = one(f), other(f)
-            if not abs(a - b) <= 1e-9 * max(abs(a), abs(b)):
-                return True
-    return False
+def _cancel(g: Graph, terms: Sequence[int]) -> bool:
+    """Whether terms add up to zero; False where those that are not zero vanish, or are not defined, at random."""
+    terms = [i for i in terms if i]
+    states = samples(g, terms, 2)
+    return len(states) == 2 and all(
+        not terms or abs(sum(values)) <= CANCELLED * sum(map(abs, values)) != 0.0
+        for values in (s.all(terms) for s in states)
+    )
 
 
 def symbolic(model: Model, kernel: str, nested: bool) -> Any:

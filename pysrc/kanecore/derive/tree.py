@@ -186,7 +186,7 @@ class _Builder:
         if len(rates) != len(d.speeds) or any(g.depends[x] & SPEED for r in rates for x in r.axis):
             return None
         nodes = [rate.node for rate in rates]
-        if not is_affine(g, nodes, SPEED):
+        if not is_affine(g, nodes, lambda i: g.depends[i] & SPEED):
             return None
         jacobian = [accumulate(g, [(node, 1)], d.speeds) for node in nodes]
         states = samples(g, [x for row in jacobian for x in row], 1)

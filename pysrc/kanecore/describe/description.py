@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from kanecore.errors import ModelError
 from kanecore.graph.scalars import Graph
 
 __all__ = [
@@ -117,7 +118,18 @@ def duplicate(d: Description) -> Description:
 
 
 def bake(d: Description, values: Mapping[str, float]) -> Description:
-    """The description with some parameters replaced by numbers: zeros and ones fold."""
+    """The description with some parameters replaced by numbers: zeros and ones fold.
+
+    ModelError where a number makes something undefined, such as a division by zero.
+    """
+    try:
+        return _baked(d, values)
+    except (ArithmeticError, ValueError) as error:
+        given = ", ".join(f"{name} = {values[name]!r}" for name in d.parameter_names if name in values)
+        raise ModelError(f"with the constants {given} the model is not defined: {error}") from None
+
+
+def _baked(d: Description, values: Mapping[str, float]) -> Description:
     g = Graph()
     swap = {
         node: g.constant(float(values[name]))

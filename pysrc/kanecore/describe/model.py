@@ -120,9 +120,10 @@ class Model:
             Further arguments of :class:`Model`.
         """
         km = kanes_method
-        constraints = [c for name in ("_f_h", "_f_nh") for c in getattr(km, name, ())]
-        if constraints or getattr(km, "_f_dnh", None):
-            raise ModelError("this KanesMethod has constraints, and kanecore does not yet take models with constraints")
+        if sympy_access.constraints(km):
+            raise ModelError(
+                "this KanesMethod has constraints or auxiliary speeds, and kanecore does not yet take models with them"
+            )
         bodies = km.bodies if bodies is None else bodies
         if not bodies:
             raise ModelError("this KanesMethod knows no bodies yet: pass bodies=[...] to from_kane")

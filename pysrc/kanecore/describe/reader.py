@@ -12,15 +12,16 @@ from typing import Any
 
 import sympy as sm
 from sympy.core.function import AppliedUndef
-from sympy.physics.mechanics import Particle, RigidBody, dynamicsymbols
+from sympy.physics.mechanics import Particle, RigidBody
 from sympy.physics.mechanics import Point as SymPoint
 from sympy.physics.mechanics import ReferenceFrame as SymFrame
 from sympy.physics.vector import Dyadic
 from sympy.physics.vector import Vector as SymVector
 
 from kanecore.errors import ModelError
-from kanecore.graph.calculus import Tangent
+from kanecore.graph.calculus import Tangent, is_affine
 from kanecore.graph.linear import Singular, solve
+from kanecore.graph.sample import samples
 from kanecore.graph.scalars import ACCELERATION, COORDINATE, INPUT, PARAMETER, SPEED, TIME, Graph, Op
 from kanecore.graph.sympy_bridge import FromSympy
 
@@ -30,6 +31,7 @@ from .description import Body, Components, Description, Frame, Load, Matrix, Poi
 __all__ = ["Reader"]
 
 NOWHERE: Vector = ()
+ASYMMETRY = 1e-9  # of an inertia tensor, beside its largest entry: more is no rounding
 _RATES_ALLOWED = {"kinematics": "velocities", "load": "loads", "output": "outputs"}
 
 
@@ -42,9 +44,11 @@ class Reader:
         self.graph = Graph()
         self.name = name
         self.frame = frame
-        self.t = dynamicsymbols._t
+        self.t = sympy_access.time()
         self.q = self._dynamic(q, "q_ind")
         self.u = self._dynamic(u, "u_ind")
+        if not self.u:
+            raise ModelError("u_ind is empty: a model has at least one generalized speed")
         for x in self.u:
             if x in self.q:
                 raise ModelError(
@@ -58,7 +62,7 @@ class Reader:
         self._leaves: dict[Any, int] = {self.t: self.time}
         self._leaves.update(zip(self.q, self.coordinates, strict=True))
         self._leaves.update(zip(self.u, self.speeds, strict=True))
-        self._owner: dict[str, Any] = {}
+        self._owner: dict[str, Any] = {str(self.t): self.t}
         for x in (*self.q, *self.u):
             self._claim(_name(x), x)
         self.parameters: dict[Any, int] = {}
@@ -66,7 +70,6 @@ class Reader:
         self._allowed_parameters: set[Any] | None = None
         self._allowed_inputs: set[Any] | None = None
         self._stage = "kinematics"
-        self._where = ""
         self._scalar = FromSympy(g, self._leaf)
         self._orders: dict[Any, int] = {}
         self.rates: list[int] = []
@@ -76,6 +79,11 @@ class Reader:
     def _dynamic(self, symbols: Any, argument: str) -> list[Any]:
         result = list(symbols) if isinstance(symbols, Iterable) else [symbols]
         for x in result:
+            if isinstance(x, sm.Derivative):
+                raise ModelError(
+                    f"{argument} holds the derivative {x}: make a symbol of its own with dynamicsymbols, and tie it to "
+                    "the derivative in kd_eqs"
+                )
             if not (isinstance(x, AppliedUndef) and x.args == (self.t,)):
                 raise ModelError(
                     f"{argument} holds {x!r}, which is no function of time: make it with dynamicsymbols({str(x)!r})"
@@ -96,18 +104,24 @@ class Reader:
     def allow(self, parameters: Sequence[Any] | None, inputs: Sequence[Any] | None) -> None:
         """Declare the only parameters and inputs; None: whatever occurs."""
         if parameters is not None:
-            self._allowed_parameters = set(parameters)
+            self._allowed_parameters = set()
             for s in parameters:
                 if not isinstance(s, sm.Symbol):
                     raise ModelError(f"parameters holds {s!r}: a parameter is a sympy Symbol, constant in time")
                 if s == self.t:
                     raise ModelError("time is not a parameter")
+                if s in self._allowed_parameters:
+                    raise ModelError(f"{s} is listed twice in parameters")
+                self._allowed_parameters.add(s)
                 self._leaf(s)
         if inputs is not None:
             chosen = [x for x in inputs if not isinstance(x, sm.Derivative)]
             for x in self._dynamic(chosen, "inputs"):
                 if x in self._leaves:
                     raise ModelError(f"{_name(x)} is a coordinate or speed and cannot be an input")
+            for x in inputs:
+                if isinstance(x, sm.Derivative) and x.args[0] not in chosen:
+                    raise ModelError(f"inputs holds {x} without {x.args[0]}: list that; its rates follow by themselves")
             self._allowed_inputs = set(chosen)
             for x in chosen:
                 self._input(x, 0)
@@ -141,7 +155,7 @@ class Reader:
                     "add it to one of them"
                 )
             name = input_name(x, order)
-            self._claim(name, x if order == 0 else (x, order))
+            self._claim(name, x.diff(self.t, order))
             node = self.inputs[key] = self.graph.symbol(("r", name), INPUT)
             if order == 0:
                 self._leaves[x] = node
@@ -168,13 +182,18 @@ class Reader:
             )
         return self._input(x, order)
 
+    @property
+    def _where(self) -> str:
+        """What is being read, for messages."""
+        return self._scalar.where
+
     def scalar(self, e: Any, where: str) -> int:
-        self._where = where
+        self._scalar.where = where
         return self._scalar(e)
 
     # ----------------------------------------------------------------- vectors
     def matrix(self, m: Any, where: str) -> Matrix:
-        self._where = where
+        self._scalar.where = where
         rows = [tuple(self._scalar(e) for e in m.row(i)) for i in range(3)]
         return tuple(rows)  # type: ignore[return-value]
 
@@ -182,10 +201,14 @@ class Reader:
         if isinstance(v, (int, sm.Integer)) and v == 0:
             return ()
         if not isinstance(v, SymVector):
-            raise ModelError(f"{where} is {v!r}, not a sympy.physics.vector Vector")
-        self._where = where
+            raise ModelError(
+                f"{where} is {v!r}, not a Vector: write it with the axes of a frame, such as 2*{self.frame.name}.x"
+            )
         parts = []
         for column, frame in sympy_access.terms(v):
+            if not isinstance(column, sm.MatrixBase):
+                raise ModelError(f"{where} holds {column}, which is not a finite real number")
+            self._scalar.where = where
             components: Components = tuple(self._scalar(e) for e in column)  # type: ignore[assignment]
             if any(components):
                 parts.append((self._frame(frame, where), components))
@@ -225,9 +248,20 @@ class Reader:
         velocity = self.vector(
             sympy_access.angular_velocities(frame)[angular_parent], f"the angular velocity of frame {frame.name}"
         )
+        self._check_position((i for row in rotation for i in row), here)
+        self._check_velocity(velocity, f"the angular velocity of frame {frame.name}")
         self.frames[index] = Frame(frame.name, ancestors[0], rotation, ancestors[1], velocity)
-        self._stage, self._where = stage, where
+        self._stage, self._scalar.where = stage, where
         return index
+
+    def _check_position(self, nodes: Iterable[int], what: str) -> None:
+        if any(self.graph.depends[i] & SPEED for i in nodes):
+            raise ModelError(f"{what} holds speeds: it may hold coordinates, inputs, parameters and time")
+
+    def _check_velocity(self, vector: Vector, what: str) -> None:
+        depends = self.graph.depends
+        if not is_affine(self.graph, [i for _, v in vector for i in v], lambda i: depends[i] & SPEED):
+            raise ModelError(f"{what} is not linear in the speeds: choose speeds in which it is")
 
     # ------------------------------------------------------------------ points
     def _root(self, points: Sequence[Any]) -> Any:
@@ -271,9 +305,11 @@ class Reader:
         velocity = None
         if set_velocity is not None:
             velocity = self.vector(set_velocity, f"the velocity of point {point.name}")
+        self._check_position((i for _, v in position for i in v), f"the position of point {point.name}")
+        self._check_velocity(velocity or NOWHERE, f"the velocity of point {point.name}")
         index = self.point_index[point] = len(self.points)
         self.points.append(Point(point.name, number, position, velocity))
-        self._stage, self._where = stage, where
+        self._stage, self._scalar.where = stage, where
         return index
 
     # ------------------------------------------------------------------ bodies
@@ -285,7 +321,10 @@ class Reader:
         frame, inertia, about = -1, [], NOWHERE
         if _is_rigid(body):
             frame = self._frame(body.frame, where)
-            dyadic, inertia_point = body.inertia
+            try:
+                dyadic, inertia_point = body.inertia
+            except (TypeError, ValueError):
+                raise ModelError(f"the inertia of {where} is {body.inertia!r}: give (Dyadic, Point)") from None
             inertia = self._dyadic(dyadic, f"the inertia of {where}")
             if inertia_point != body.masscenter:
                 about = self.vector(_position(inertia_point, body.masscenter, where), f"the inertia point of {where}")
@@ -310,7 +349,25 @@ class Reader:
             for i in range(3):
                 for j in range(3):
                     square[i][j] += measure * a[i] * b[j]
-        return [(f, self.matrix(sm.Matrix(square), where)) for f, square in entries.items()]
+        tensors = [(f, self.matrix(sm.Matrix(square), where)) for f, square in entries.items()]
+        for f, tensor in tensors:
+            if not self._symmetric(tensor):
+                raise ModelError(
+                    f"{where} is not symmetric in frame {self.frames[f].name}: make it with "
+                    "sympy.physics.mechanics.inertia"
+                )
+        return tensors
+
+    def _symmetric(self, tensor: Matrix) -> bool:
+        """By structure, else by numbers."""
+        pairs = [(tensor[i][j], tensor[j][i]) for i, j in ((0, 1), (1, 2), (2, 0))]
+        if all(a == b for a, b in pairs):
+            return True
+        for sample in samples(self.graph, [i for row in tensor for i in row], 2):
+            size = max(abs(sample(i)) for row in tensor for i in row)
+            if not all(abs(sample(a) - sample(b)) <= ASYMMETRY * size for a, b in pairs):
+                return False
+        return True
 
     # -------------------------------------------------------------------- read
     def _solve_kinematics(self) -> None:
@@ -321,13 +378,16 @@ class Reader:
                 "give one for each, such as [q1.diff() - u1, ...]"
             )
         self.rates = [g.symbol(("qdot", _name(x)), SPEED) for x in self.q]
+        for i, e in enumerate(self.kd_eqs):
+            if isinstance(e, sm.Eq):
+                raise ModelError(f"kd_eqs[{i}] is {e}: write it as an expression that vanishes, {e.lhs - e.rhs}")
         equations = [self.scalar(e, f"kinematical equation {i}") for i, e in enumerate(self.kd_eqs)]
         columns = [Tangent(g, {rate: g.one}) for rate in self.rates]
         matrix = [[column.of(e) for column in columns] for e in equations]
         by_speed = [Tangent(g, {u: g.one}) for u in self.speeds]
         for i, row in enumerate(matrix):
             slopes = row + [column.of(equations[i]) for column in by_speed]
-            if any(g.depends[a] & (SPEED | ACCELERATION) for a in slopes):
+            if any(g.depends[a] & SPEED for a in slopes):
                 raise ModelError(
                     f"kinematical equation {i}, {self.kd_eqs[i]}, is not linear in the derivatives of the "
                     "coordinates and in the speeds"
@@ -340,7 +400,7 @@ class Reader:
                 "the kinematical equations are singular: they do not determine the derivative of "
                 f"{_name(self.q[error.column])}"
             ) from None
-        self._scalar = FromSympy(g, self._leaf)
+        self._scalar = FromSympy(g, self._leaf)  # what was read with unsolved rates is forgotten
 
     def read(
         self,
@@ -359,9 +419,9 @@ class Reader:
         self._check_bodies(bodies)
         loads = [_load(item, i) for i, item in enumerate(forcelist)]
         for point in points:
-            _expect(point, SymPoint, "points", "Point")
+            _expect(point, SymPoint, "an item of points", "Point")
         for frame in frames:
-            _expect(frame, SymFrame, "frames", "ReferenceFrame")
+            _expect(frame, SymFrame, "an item of frames", "ReferenceFrame")
         needed = [b.masscenter for b in bodies] + [at for kind, at, _ in loads if kind == "force"] + list(points)
         self._survey_points(needed)
 
@@ -376,6 +436,8 @@ class Reader:
                 if part:
                     load_list.append(Load(kind, index, part))
         energies = [self.scalar(e, f"potential {i}") for i, e in enumerate(potentials)]
+        for i, node in enumerate(energies):
+            self._check_position([node], f"potential {i}")
         forces = [x.at for x in load_list if x.kind == "force"]
         torques = [x.at for x in load_list if x.kind == "torque"]
         shown_points = _unique([b.point for b in body_list], forces, [self._point(p, "points") for p in points])
@@ -394,6 +456,11 @@ class Reader:
         rate_of = tuple(keys.index((x, k + 1)) if (x, k + 1) in keys else -1 for x, k in keys)
         self.input_symbols = tuple(x.diff(self.t, k) if k else x for x, k in keys)
         self.parameter_symbols = tuple(constants)
+        _check_names(
+            [self.name, *map(str, constants), *(_name(x) for x in (*self.q, *self.u, *base)), *map(str, outputs)],
+            [f.name for f in self.frames],
+            [p.name for p in self.points],
+        )
         return Description(
             graph=self.graph,
             name=self.name,
@@ -451,6 +518,7 @@ class Reader:
         for i, body in enumerate(bodies):
             if not (isinstance(body, (Particle, RigidBody)) or hasattr(body, "masscenter")):
                 raise ModelError(f"bodies[{i}] is {body!r}, neither a Particle nor a RigidBody")
+            _expect(body.masscenter, SymPoint, f"the mass centre of body {body.name}", "Point")
             if any(body is other for other in bodies[:i]):
                 raise ModelError(f"body {body.name} is listed twice: its inertia would be counted twice")
         if not bodies:
@@ -482,6 +550,13 @@ def input_name(x: Any, order: int) -> str:
     return _name(x) + ("_" + "d" * order if order else "")
 
 
+def _check_names(*lists: list[str]) -> None:
+    """Any name will do that can be a C string in UTF-8."""
+    for name in (name for names in lists for name in names):
+        if "\0" in name or any("\ud800" <= c <= "\udfff" for c in name):
+            raise ModelError(f"the name {name!r} holds a NUL or half a surrogate pair: choose another")
+
+
 def _name(x: Any) -> str:
     return str(x.func.__name__)
 
@@ -492,7 +567,7 @@ def _is_rigid(body: Any) -> bool:
 
 def _expect(item: Any, kind: type, argument: str, what: str) -> None:
     if not isinstance(item, kind):
-        raise ModelError(f"{argument} holds {item!r}, which is no {what}")
+        raise ModelError(f"{argument} is {item!r}, which is no {what}")
 
 
 def _load(item: Any, i: int) -> tuple[str, Any, Any]:

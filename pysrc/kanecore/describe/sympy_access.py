@@ -10,13 +10,17 @@ from __future__ import annotations
 
 from typing import Any
 
+from sympy.physics.mechanics import dynamicsymbols
+
 __all__ = [
     "angular_velocities",
+    "constraints",
     "inertial_frame",
     "kinematical_equations",
     "neighbours",
     "positions",
     "terms",
+    "time",
     "velocities",
 ]
 
@@ -50,16 +54,19 @@ def inertial_frame(kanes_method: Any) -> Any:
     return kanes_method._inertial
 
 
-def kinematical_equations(kanes_method: Any) -> list[Any]:
-    """The kinematical differential equations as expressions that vanish, not solved for q̇ where SymPy kept them."""
+def constraints(kanes_method: Any) -> list[Any]:
+    """Configuration, velocity and acceleration constraints, and auxiliary speeds."""
     km = kanes_method
-    if getattr(km, "_k_kqdot_implicit", None) is not None:
-        k, f, ku = km._k_kqdot_implicit, km._f_k_implicit, km._k_ku_implicit
-        return list(k * km.q.diff(_time()) + ku * km.u + f)
-    return [rate - expr for rate, expr in km.kindiffdict().items()]
+    return [*km._f_h, *km._f_nh, *km._f_dnh, *km._uaux]
 
 
-def _time() -> Any:
-    from sympy.physics.mechanics import dynamicsymbols
+def kinematical_equations(kanes_method: Any) -> list[Any]:
+    """The kinematical differential equations as expressions that vanish, as the user wrote them."""
+    km = kanes_method
+    k, f, ku = km._k_kqdot_implicit, km._f_k_implicit, km._k_ku_implicit
+    return list(k * km.q.diff(time()) + ku * km.u + f) if k else []
 
+
+def time() -> Any:
+    """The symbol of time."""
     return dynamicsymbols._t

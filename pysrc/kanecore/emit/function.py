@@ -12,6 +12,7 @@ import math
 from collections.abc import Mapping, Sequence
 
 from kanecore.derive.derivation import Kernel
+from kanecore.errors import ModelError
 from kanecore.graph.evaluate import evaluate
 from kanecore.graph.scalars import Graph, Op
 
@@ -42,23 +43,24 @@ _COMPARE = {Op.LT: "<", Op.LE: "<=", Op.EQ: "=="}
 
 
 def literal(value: float) -> str:
-    """A C literal that reads back as exactly this number."""
-    if math.isnan(value):
-        return "NAN"
-    if math.isinf(value):
-        return "INFINITY" if value > 0 else "-INFINITY"
+    """A C literal that reads back as exactly this finite number."""
     return repr(float(value))
 
 
 def constant_value(g: Graph, i: int) -> float:
-    """The double nearest to a node that depends on nothing."""
+    """The double nearest to a node that depends on nothing; ModelError where it is no finite real number."""
     value = g.value(i)
-    if value is not None:
-        return float(value)
-    import mpmath
+    try:
+        if value is None:
+            import mpmath
 
-    with mpmath.workdps(50):
-        return float(evaluate(g, [i], {}, mpmath.mp)[0])
+            with mpmath.workdps(50):
+                value = float(evaluate(g, [i], {}, mpmath.mp)[0])  # TypeError where it is complex
+        if math.isfinite(float(value)):
+            return float(value)
+    except (TypeError, ValueError, ArithmeticError):
+        pass
+    raise ModelError(f"a constant of the model, {g.nodes[i]}, is no finite real number")
 
 
 class Function:

@@ -8,7 +8,7 @@ deeply it is shared (Griewank & Walther, *Evaluating Derivatives*, 2nd ed., 2008
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -17,15 +17,15 @@ from .scalars import Graph, Op
 __all__ = ["Tangent", "accumulate", "is_affine", "partials"]
 
 
-def is_affine(g: Graph, nodes: Iterable[int], level: int) -> bool:
-    """Whether nodes are affine in the symbols of some levels, by the structure of what they are made of."""
+def is_affine(g: Graph, nodes: Iterable[int], moves: Callable[[int], object]) -> bool:
+    """Whether nodes are affine in some symbols, by structure; ``moves(node)`` tells what depends on these."""
     for i in g.below(nodes):
-        if not g.depends[i] & level:
+        if not moves(i):
             continue
         op, *args = g.nodes[i]
         if op in (Op.SYM, Op.ADD, Op.SUB, Op.NEG):
             continue
-        moving = [k for k in args if g.depends[k] & level]
+        moving = [k for k in args if moves(k)]
         if (op is Op.MUL and len(moving) == 1) or (op is Op.DIV and args[1] not in moving):
             continue
         if op is Op.SELECT and args[0] not in moving:

@@ -75,6 +75,9 @@ def solve(g: Graph, matrix: Sequence[Sequence[int]], right: Sequence[int]) -> li
             a = rows[k].pop(j, 0)
             if not a:
                 continue
+            if len(rows[i]) == 1:  # the unknown itself: it is divided once
+                b[k] = g.sub(b[k], g.mul(a, g.div(b[i], pivot)))
+                continue
             factor = g.div(a, pivot)
             for c, entry in rows[i].items():
                 if c != j and c in free_columns:

@@ -50,12 +50,6 @@ class Sample:
     def all(self, nodes: Sequence[int]) -> list[float]:
         return [self(i) for i in nodes]
 
-    def changed(self, symbol: int, factor: float) -> Sample:
-        """The same state with one symbol multiplied by a factor."""
-        other = Sample(self.graph, self._seed)
-        other._value[symbol] = self(symbol) * factor
-        return other
-
 
 def samples(g: Graph, nodes: Sequence[int], number: int, first: int = 0) -> list[Sample]:
     """``number`` random states at which all of ``nodes`` are finite; fewer, perhaps none, where few are found."""

@@ -343,6 +343,14 @@ class Graph:
                 stack.extend(node[1:])
         return sorted(seen)
 
+    def above(self, i: int) -> set[int]:
+        """All nodes that hold node ``i``, itself included."""
+        found = {i}
+        for k in range(i + 1, len(self.nodes)):
+            if any(operand in found for operand in self.operands(k)):
+                found.add(k)
+        return found
+
     def symbols(self, roots: Iterable[int]) -> Iterator[Any]:
         """The keys of all symbols below ``roots``, in order of first appearance."""
         for i in self.below(roots):

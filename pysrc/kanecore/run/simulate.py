@@ -88,7 +88,7 @@ def simulate(
     """
     t0, t1 = _span(t_span)
     x = _vector("x0", x0, dyn.n_x)
-    tolerance = _vector("atol", np.broadcast_to(np.asarray(atol, dtype=np.float64), (dyn.n_x,)), dyn.n_x)
+    tolerance = _vector("atol", np.full(dyn.n_x, atol) if np.ndim(atol) == 0 else atol, dyn.n_x)
     step = _step(method, dt, first_step)
     if not (np.isfinite(rtol) and rtol > 0 and (tolerance >= 0).all()):
         raise ValueError(f"rtol must be positive and atol not negative; they are {rtol!r} and {atol!r}")
@@ -122,7 +122,7 @@ def simulate(
     if status == "success":
         return result
     result.status, result.success = -1, False
-    where = f"at t = {t[-1]!r}, x = {states[-1].tolist()!r}"
+    where = f"at t = {float(t[-1])!r}, x = {states[-1].tolist()!r}"
     if status == "singular":
         try:
             # name the speed: the state before the failure is nearly singular, the failed one was never reached

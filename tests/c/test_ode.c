@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The integrators from plain C: orders of convergence, knots, statuses, on systems with known solutions. */
+#include "kc_ode.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static int failures = 0;
+
+static void check(int holds, const char *what, double value)
+{
+    if (!holds) {
+        printf("failed: %s (%.3e)\n", what, value);
+        failures++;
+    }
+}
+
+/* x'' = -w^2 x + r with w = c[0] */
+static void oscillator(double t, const double *x, const double *r, const double *c, double *work, double *out)
+{
+    (void)t, (void)work;
+    out[0] = x[1];
+    out[1] = -c[0] * c[0] * x[0] + r[0];
+}
+
+/* singular at x < 0, infinite slope at x = 0 */
+static void wall(double t, const double *x, const double *r, const double *c, double *work, double *out)
+{
+    (void)t, (void)r, (void)c;
+    if (x[0] < 0.0) {
+        work[0] = KC_SINGULAR;
+        work[1] = 0.0;
+    }
+    out[0] = -1.0 + r[0];
+}
+
+static const double one_knot[] = {0.0, 1.0}, nothing[] = {0.0, 0.0, 0.0, 0.0};
+static const kc_signal silent = {1, 2, one_knot, nothing, NULL, NULL};
+
+static double error_at_end(int method, double step, double t0, double t1, uint64_t *evaluations)
+{
+    const double w = 1.3, atol[] = {step, step};
+    double x[] = {cos(w * t0), -w * sin(w * t0)};
+    const kc_system system = {oscillator, 2, 2, &w, &silent};
+    const kc_options options = {step, atol, 0.0, fabs(t1 - t0), 0};
+    double *work = malloc(sizeof(double) * kc_ode_work(&system));
+    kc_stats stats;
+    const kc_status status = method == KC_RK4
+                                 ? kc_rk4(&system, t0, t1, step, x, NULL, NULL, work, &stats)
+                                 : kc_dop853(&system, t0, t1, x, &options, NULL, NULL, work, &stats);
+    free(work);
+    check(status == KC_OK, "status", status);
+    check(stats.t == t1, "ends on t1 exactly", stats.t - t1);
+    if (evaluations)
+        *evaluations = stats.evaluations;
+    return fabs(x[0] - cos(w * t1)) + fabs(x[1] + w * sin(w * t1));
+}
+
+static int dense_error(const kc_step *step, void *context)
+{
+    double x[2], *worst = context;
+    for (int i = 0; i <= 10; i++) {
+        const double theta = i / 10.0, t = step->t + theta * step->h;
+        kc_interpolate(step, 2, theta, x);
+        const double e = fabs(x[0] - cos(1.3 * t)) + fabs(x[1] + 1.3 * sin(1.3 * t));
+        if (e > *worst)
+            *worst = e;
+    }
+    return 0;
+}
+
+static int stop_at_third(const kc_step *step, void *context)
+{
+    (void)step;
+    return ++*(int *)context == 3;
+}
+
+static void orders(void)
+{
+    double previous = error_at_end(KC_RK4, 0.1, 0.0, 4.0, NULL);
+    for (double h = 0.05; h > 0.005; h /= 2.0) {
+        const double error = error_at_end(KC_RK4, h, 0.0, 4.0, NULL), order = log2(previous / error);
+        check(fabs(order - 4.0) < 0.1, "order of rk4", order);
+        previous = error;
+    }
+    check(error_at_end(KC_RK4, 0.01, 4.0, -1.0, NULL) < 1e-7, "rk4 backwards", 0.0);
+    check(error_at_end(KC_RK4, 0.3, 0.0, 1.0, NULL) < 1e-2, "rk4 with a shorter last step", 0.0);
+    uint64_t coarse, fine;
+    const double loose = error_at_end(KC_DOP853, 1e-6, 0.0, 20.0, &coarse);
+    const double tight = error_at_end(KC_DOP853, 1e-12, 0.0, 20.0, &fine);
+    check(loose < 1e-4 && tight < 1e-10, "dop853 keeps its tolerance", tight);
+    /* 10^6 times the accuracy for about 10^(6/8) = 5.6 times the work */
+    check((double)fine / (double)coarse < 9.0, "dop853 is of high order", (double)fine / (double)coarse);
+    check(error_at_end(KC_DOP853, 1e-12, 5.0, -5.0, NULL) < 1e-10, "dop853 backwards", 0.0);
+    check(error_at_end(KC_DOP853, 1e-12, 1.0, 1.0, NULL) < 1e-15, "no time to integrate", 0.0);
+}
+
+static void dense(void)
+{
+    const double w = 1.3, atol[] = {1e-10, 1e-10};
+    const kc_system system = {oscillator, 2, 2, &w, &silent};
+    const kc_options options = {1e-10, atol, 0.0, 10.0, 0};
+    double work[200], x[] = {1.0, 0.0}, worst = 0.0;
+    kc_stats stats;
+    check(kc_ode_work(&system) <= 200, "work", (double)kc_ode_work(&system));
+    kc_dop853(&system, 0.0, 10.0, x, &options, dense_error, &worst, work, &stats);
+    check(worst < 1e-8, "interpolant of dop853", worst);
+    x[0] = 1.0, x[1] = 0.0, worst = 0.0;
+    kc_rk4(&system, 0.0, 10.0, 0.01, x, dense_error, &worst, work, &stats);
+    check(worst < 1e-7, "interpolant of rk4", worst);
+    int steps = 0;
+    x[0] = 1.0, x[1] = 0.0;
+    const kc_status status = kc_rk4(&system, 0.0, 10.0, 0.01, x, stop_at_third, &steps, work, &stats);
+    check(status == KC_STOPPED && stats.accepted == 3, "stop", (double)stats.accepted);
+}
+
+/* a force that jumps at 0.7 and 1.9, off the steps: both methods must end on the knots */
+static void knots(void)
+{
+    const double knot[] = {0.0, 0.7, 1.9, 3.0}, w = 0.0, atol[] = {1e-12, 1e-12};
+    const double held[] = {0.0, 0.0, 0.0, 0.0, 2.0, 0.0, 0.0, 0.0, -1.0, 0.0, 0.0, 0.0};
+    const kc_signal signal = {1, 4, knot, held, NULL, NULL};
+    const kc_system system = {oscillator, 2, 2, &w, &signal};
+    const kc_options options = {1e-12, atol, 0.0, 3.0, 0};
+    const double speed = 2.0 * 1.2 - 1.0 * 1.1;
+    double work[200], x[] = {0.0, 0.0};
+    kc_stats stats;
+    kc_rk4(&system, 0.0, 3.0, 0.25, x, NULL, NULL, work, &stats);
+    check(fabs(x[1] - speed) < 1e-14, "rk4 over held inputs", x[1] - speed);
+    x[0] = x[1] = 0.0;
+    kc_dop853(&system, 0.0, 3.0, x, &options, NULL, NULL, work, &stats);
+    check(fabs(x[1] - speed) < 1e-14, "dop853 over held inputs", x[1] - speed);
+    kc_dop853(&system, 3.0, 0.0, x, &options, NULL, NULL, work, &stats);
+    check(fabs(x[0]) + fabs(x[1]) < 1e-13, "and back", fabs(x[0]) + fabs(x[1]));
+    double r;
+    kc_signal_at(&signal, kc_signal_interval(&signal, 0.7), 0.7, &r);
+    check(r == 2.0, "a knot begins its interval", r);
+}
+
+static void failing(void)
+{
+    const double w = 0.0, atol[] = {1e-8};
+    const kc_system system = {wall, 1, 2, &w, &silent};
+    const kc_options options = {1e-8, atol, 0.0, 5.0, 0}, few = {1e-8, atol, 1e-3, 1e-3, 7};
+    double work[200], x[] = {1.0};
+    kc_stats stats;
+    kc_status status = kc_dop853(&system, 0.0, 5.0, x, &options, NULL, NULL, work, &stats);
+    check(status == KC_SINGULAR && fabs(stats.t - 1.0) < 1e-6, "dop853 walks up to a singular state",
+          stats.t);
+    x[0] = 1.0;
+    status = kc_rk4(&system, 0.0, 5.0, 0.01, x, NULL, NULL, work, &stats);
+    check(status == KC_SINGULAR && fabs(stats.t - 1.0) < 0.02, "rk4 stops before it", stats.t);
+    x[0] = 1.0;
+    status = kc_dop853(&system, 0.0, 5.0, x, &few, NULL, NULL, work, &stats);
+    check(status == KC_MAX_STEPS && stats.accepted + stats.rejected == 7, "max_steps",
+          (double)stats.accepted);
+}
+
+int main(void)
+{
+    orders();
+    dense();
+    knots();
+    failing();
+    printf(failures ? "%d checks failed\n" : "all checks passed\n", failures);
+    return failures != 0;
+}

@@ -1,0 +1,330 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Integration from Python: against SciPy, closed forms and conserved quantities; every input; every wrong call."""
+
+from __future__ import annotations
+
+import signal
+import threading
+import time
+
+import numpy as np
+import pytest
+import sympy as sm
+import sympy.physics.mechanics as me
+from scipy.integrate import solve_ivp
+
+import kanecore as kc
+
+X0 = np.array([0.3, 0.4, 0.5, 1.0, -1.0, 0.2])
+
+
+@pytest.fixture(scope="module")
+def rrp():
+    return kc.load("rrp")
+
+
+@pytest.fixture
+def tube():
+    return kc.load("rotating_tube")
+
+
+@pytest.fixture(scope="module")
+def oscillator():
+    """M q'' = -k q + F, T + U conserved without F."""
+    q, u, force = me.dynamicsymbols("q u F")
+    m, k = sm.symbols("m k")
+    frame, origin = me.ReferenceFrame("N"), me.Point("O")
+    origin.set_vel(frame, 0)
+    point = origin.locatenew("P", q * frame.x)
+    model = kc.Model(
+        frame,
+        [q],
+        [u],
+        [q.diff() - u],
+        bodies=[me.Particle("P", point, m)],
+        forcelist=[(point, force * frame.x)],
+        potentials=[k * q**2 / 2],
+    )
+    return kc.compile(model, parameters={m: 2.0, k: 2.0 * 1.7**2})
+
+
+def test_dop853_takes_scipys_steps(rrp):
+    ours = rrp.simulate((0, 5), X0, rtol=1e-10, atol=1e-10)
+    theirs = solve_ivp(rrp.rhs, (0, 5), X0, method="DOP853", rtol=1e-10, atol=1e-10, dense_output=True)
+    assert ours.nfev == theirs.nfev
+    assert ours.success
+    assert ours.status == 0
+    assert (ours.njev, ours.nlu) == (0, 0)
+    np.testing.assert_allclose(ours.t, theirs.t, rtol=1e-5)  # rounding, magnified by the error estimate
+    times = np.linspace(0, 5, 77)
+    np.testing.assert_allclose(ours.sol(times), theirs.sol(times).T, rtol=1e-9, atol=1e-9)
+
+
+def test_rk4_is_of_fourth_order(oscillator):
+    def error(dt):
+        sol = oscillator.simulate((0, 3), [1.0, 0.0], method="rk4", dt=dt)
+        return abs(sol.x[-1, 0] - np.cos(1.7 * 3))
+
+    assert error(0.01) / error(0.005) == pytest.approx(16, rel=0.05)
+
+
+@pytest.mark.parametrize("options", [{"method": "rk4", "dt": 1e-3}, {"rtol": 1e-11, "atol": 1e-11}])
+def test_energy_is_kept(rrp, options):
+    sol = rrp.simulate((0, 3), X0, **options)
+    assert sol.energy_drift < 1e-11
+    assert np.ptp(sol.energy) < 1e-10 * np.max(np.abs(sol.energy))
+
+
+def test_backwards(oscillator):
+    sol = oscillator.simulate((2, -1), [np.cos(3.4), -1.7 * np.sin(3.4)], rtol=1e-11, atol=1e-11)
+    assert np.all(np.diff(sol.t) < 0)
+    np.testing.assert_allclose(sol.q[:, 0], np.cos(1.7 * sol.t), atol=1e-8)
+    np.testing.assert_allclose(sol.sol(0.5), [np.cos(0.85), -1.7 * np.sin(0.85)], atol=1e-8)
+
+
+def test_t_eval_and_shapes_of_the_interpolant(rrp):
+    times = np.linspace(0, 2, 21)
+    sol = rrp.simulate((0, 2), X0, t_eval=times, rtol=1e-10, atol=1e-10)
+    assert np.array_equal(sol.t, times)
+    assert sol.x.shape == (21, 6)
+    assert sol.q.shape == (21, 3)
+    assert sol.u.shape == (21, 3)
+    assert sol.r.shape == (21, 3)
+    assert sol.outputs.shape == (21, 3)
+    assert sol.energy.shape == (21,)
+    assert sol.sol(0.5).shape == (6,)
+    assert sol.sol(np.zeros((2, 3))).shape == (2, 3, 6)
+    assert np.array_equal(sol.sol(0.0), X0)
+    assert np.array_equal(sol.sol(times), sol.x)
+    with pytest.raises(ValueError, match=r"from 0\.0 to 2\.0"):
+        sol.sol(2.1)
+
+
+def test_steps_end_where_the_interpolant_does(rrp):
+    sol = rrp.simulate((0, 2), X0)
+    assert np.array_equal(sol.sol(sol.t), sol.x)
+    inner = sol.t[1:-1]
+    np.testing.assert_allclose(sol.sol(inner - 1e-12), sol.x[1:-1], atol=1e-9)
+
+
+def forced(oscillator, inputs, t1=3.0, **options):
+    return oscillator.simulate((0, t1), [0.0, 0.0], rtol=1e-11, atol=1e-11, inputs=inputs, **options)
+
+
+def test_inputs_held(oscillator):
+    """A constant force F on an oscillator at rest: q = F/k (1 − cos ω t)."""
+    w, k = 1.7, 2.0 * 1.7**2
+    for given in ([3.0], {"F": 3.0}, kc.Signal([0, 1], [3.0, 3.0])):
+        sol = forced(oscillator, given)
+        np.testing.assert_allclose(sol.q[:, 0], 3 / k * (1 - np.cos(w * sol.t)), atol=1e-9)
+        assert sol.energy_drift < 1e-9
+    switched = forced(oscillator, kc.Signal([0, np.pi / w], [3.0, 0.0]))
+    late = switched.t > np.pi / w
+    np.testing.assert_allclose(switched.q[late, 0], 3 / k * -2 * np.cos(w * switched.t[late]), atol=1e-8)
+    assert switched.energy_drift < 1e-9
+    assert np.pi / w in switched.t  # steps end on the jump
+
+
+def test_inputs_joined_by_lines(oscillator):
+    """A ramp F = a t: q = a/k (t − sin(ω t)/ω)."""
+    w, k = 1.7, 2.0 * 1.7**2
+    sol = forced(oscillator, kc.Signal([0, 3], [0.0, 6.0], kind="linear"))
+    np.testing.assert_allclose(sol.q[:, 0], 2 / k * (sol.t - np.sin(w * sol.t) / w), atol=1e-9)
+    np.testing.assert_allclose(sol.r[:, 0], 2 * sol.t)
+
+
+def test_inputs_by_a_function(oscillator):
+    """Resonance F = sin ω t: q = (sin ω t − ω t cos ω t) / (2 k)."""
+    w, k = 1.7, 2.0 * 1.7**2
+    seen = []
+
+    def push(t, x):
+        seen.append(x.shape)
+        return [np.sin(w * t)]
+
+    sol = forced(oscillator, push)
+    np.testing.assert_allclose(sol.q[:, 0], (np.sin(w * sol.t) - w * sol.t * np.cos(w * sol.t)) / 2 / k, atol=1e-9)
+    assert set(seen) == {(2,)}
+    assert sol.energy_drift < 1e-9
+
+
+def test_work_of_a_damper_is_counted(oscillator):
+    sol = forced(oscillator, lambda t, x: [1.0 - 0.8 * x[1]])
+    assert np.ptp(sol.energy) > 1e-3
+    assert sol.energy_drift < 1e-9
+
+
+def test_prescribed_motion_has_the_rates_of_its_signal(tube):
+    times = np.linspace(0, 2, 201)
+    law = 0.4 + 0.6 * np.sin(2.1 * times)
+    full = np.column_stack([law, 1.26 * np.cos(2.1 * times), -2.646 * np.sin(2.1 * times)])
+    ours = tube.simulate((0, 2), [0.01, 0.02, 0, 0], inputs=kc.Signal(times, law, kind="cubic"))
+    exact = tube.simulate(
+        (0, 2),
+        [0.01, 0.02, 0, 0],
+        inputs=lambda t, x: [0.4 + 0.6 * np.sin(2.1 * t), 1.26 * np.cos(2.1 * t), -2.646 * np.sin(2.1 * t)],
+    )
+    table = tube.simulate((0, 2), [0.01, 0.02, 0, 0], inputs=kc.Signal(times, full, kind="linear"))
+    np.testing.assert_allclose(ours.x[-1], exact.x[-1], atol=1e-6)
+    np.testing.assert_allclose(table.x[-1], exact.x[-1], atol=1e-3)
+    assert exact.energy_drift < 1e-8  # the drive's work is counted
+    assert ours.energy_drift < 1e-7
+
+
+@pytest.mark.parametrize("kind", ["zoh", "linear"])
+def test_a_signal_too_rough_for_its_rates(tube, kind):
+    with pytest.raises(ValueError, match=r"too rough for theta_dd.*cubic"):
+        tube.simulate((0, 1), [0, 0, 0, 0], inputs=kc.Signal([0, 1], [0.0, 1.0], kind=kind))
+
+
+def test_prescribed_motion_must_be_given(tube):
+    with pytest.raises(ValueError, match="theta"):
+        tube.simulate((0, 1), [0, 0, 0, 0])
+
+
+def test_parameters_for_one_run(oscillator):
+    sol = oscillator.simulate((0, 1), [1.0, 0.0], parameters={"k": 2.0 * 2.5**2}, rtol=1e-11, atol=1e-11)
+    assert sol.q[-1, 0] == pytest.approx(np.cos(2.5), abs=1e-9)
+    assert oscillator.parameters["k"] == 2.0 * 1.7**2
+    kept = sol.energy_drift
+    assert kept < 1e-9
+
+
+@pytest.mark.parametrize(
+    ("arguments", "options", "error", "words"),
+    [
+        (((0, 1), X0[:5]), {}, ValueError, r"x0 has shape \(5,\); it must be \(6,\)"),
+        (((0, 1), [np.nan] * 6), {}, ValueError, "x0 .* not finite"),
+        (((0, 1), ["a"] * 6), {}, TypeError, "x0 has dtype"),
+        (((0, np.inf), X0), {}, ValueError, "t_span .* not finite"),
+        ((3.0, X0), {}, ValueError, "t_span is 3.0"),
+        (((0, 1), X0), {"method": "euler"}, ValueError, "'dop853', 'rk4'"),
+        (((0, 1), X0), {"method": "rk4"}, ValueError, "dt="),
+        (((0, 1), X0), {"method": "rk4", "dt": -0.1}, ValueError, "positive"),
+        (((0, 1), X0), {"method": "rk4", "dt": 0.1, "first_step": 0.1}, ValueError, "adaptive"),
+        (((0, 1), X0), {"dt": 0.1}, ValueError, "fixed steps"),
+        (((0, 1), X0), {"first_step": 0.0}, ValueError, "positive"),
+        (((0, 1), X0), {"rtol": 0.0}, ValueError, "rtol"),
+        (((0, 1), X0), {"atol": [1e-8] * 5}, ValueError, r"atol has shape \(5,\)"),
+        (((0, 1), X0), {"max_step": 0.0}, ValueError, "max_step"),
+        (((0, 1), X0), {"max_steps": 0}, ValueError, "max_steps"),
+        (((0, 1), X0), {"t_eval": [0.5, 2.0]}, ValueError, "within t_span"),
+        (((0, 1), X0), {"t_eval": [0.5, 0.2]}, ValueError, "sorted"),
+        (((0, 1), X0), {"inputs": [0.0]}, ValueError, r"inputs has shape \(1,\); it must be \(3,\)"),
+        (((0, 1), X0), {"inputs": [0.0, np.inf, 0.0]}, ValueError, "not finite"),
+        (((0, 1), X0), {"inputs": {"tau": 1.0}}, KeyError, "tau1"),
+        (((0, 1), X0), {"parameters": {"m9": 1.0}}, KeyError, "m1"),
+        (((0, 1), X0), {"inputs": kc.Signal([0, 0.5], np.zeros((2, 3)), kind="linear")}, ValueError, "extend"),
+        (((0, 1), X0), {"inputs": kc.Signal([0, 5], np.zeros((2, 2)))}, ValueError, "2 columns"),
+        (((0, 1), X0), {"inputs": lambda t, x: [0.0]}, ValueError, r"shape \(1,\)"),
+        (((0, 1), X0), {"inputs": lambda t, x: [0.0, np.nan, 0.0]}, ValueError, "not finite"),
+    ],
+)
+def test_wrong_calls(rrp, arguments, options, error, words):
+    with pytest.raises(error, match=words):
+        rrp.simulate(*arguments, **options)
+
+
+def test_errors_of_the_input_function_arrive(rrp):
+    def broken(t, x):
+        if t > 0.1:
+            raise LookupError("no entry")
+        return [0.0, 0.0, 0.0]
+
+    with pytest.raises(LookupError, match="no entry"):
+        rrp.simulate((0, 1), X0, inputs=broken)
+
+
+@pytest.mark.parametrize(
+    ("t", "values", "kind", "words"),
+    [
+        ([0], [1.0], "zoh", "two times"),
+        ([0, 1], [1.0], "zoh", "values has shape"),
+        ([0, 0], [1.0, 2.0], "zoh", "increase"),
+        ([0, 1], [1.0, np.nan], "zoh", "finite"),
+        ([0, 1], [1.0, 2.0], "spline", "'cubic'"),
+    ],
+)
+def test_wrong_signals(t, values, kind, words):
+    with pytest.raises(ValueError, match=words):
+        kc.Signal(t, values, kind=kind)
+
+
+def test_signals_are_what_they_say():
+    times, values = np.array([0.0, 1.0, 2.5]), np.array([[1.0, 4.0], [2.0, 0.0], [-1.0, 3.0]])
+    assert np.array_equal(kc.Signal(times, values)([0.0, 0.9, 1.0, 7.0]), values[[0, 0, 1, 2]])
+    np.testing.assert_allclose(kc.Signal(times, values, kind="linear")(0.5), [1.5, 2.0])
+    cubic = kc.Signal(np.linspace(0, 3, 40), np.sin(np.linspace(0, 3, 40)), kind="cubic")
+    at = np.linspace(0, 3, 17)
+    np.testing.assert_allclose(cubic(at)[:, 0], np.sin(at), atol=1e-6)
+
+
+@pytest.fixture(scope="module")
+def fall():
+    """A particle on a polar path towards a centre of attraction with 1/r³ force: falls into r = 0 in finite time."""
+    r, v = me.dynamicsymbols("r v")
+    m, k = sm.symbols("m k")
+    frame, origin = me.ReferenceFrame("N"), me.Point("O")
+    origin.set_vel(frame, 0)
+    point = origin.locatenew("P", r * frame.x)
+    model = kc.Model(
+        frame, [r], [v], [r.diff() - v], bodies=[me.Particle("P", point, m)], forcelist=[(point, -k / r**3 * frame.x)]
+    )
+    return kc.compile(model, parameters={m: 1.0, k: 1.0})
+
+
+def test_a_run_that_cannot_go_on_keeps_its_trajectory(fall):
+    with pytest.raises(kc.IntegrationError) as caught:
+        fall.simulate((0, 5), [1.0, 0.0])
+    sol = caught.value.trajectory
+    assert not sol.success
+    assert sol.status == -1
+    assert sol.t[-1] == pytest.approx(1.0, abs=1e-3)  # r = sqrt(1 − t²)
+    early = sol.t < 0.99
+    np.testing.assert_allclose(sol.q[early, 0], np.sqrt(1 - sol.t[early] ** 2), atol=1e-6)
+
+
+def test_max_steps(rrp):
+    with pytest.raises(kc.IntegrationError, match="max_steps") as caught:
+        rrp.simulate((0, 100), X0, max_steps=5)
+    sol = caught.value.trajectory
+    assert sol.n_steps + sol.n_rejected == 5
+    assert len(sol.t) == sol.n_steps + 1
+
+
+def test_a_singular_mass_matrix():
+    """Without mass at its elbow a double pendulum has no inertia across the line of its links."""
+    dyn = kc.load("double_pendulum")
+    dyn.parameters["m1"] = 0.0
+    with pytest.raises(kc.SingularError, match="u") as caught:
+        dyn.simulate((0, 5), [0.3, 0.3, 0.0, 0.0])
+    assert caught.value.t == 0.0
+    assert caught.value.row in (0, 1)
+    with pytest.raises((kc.SingularError, kc.IntegrationError), match="t = "):
+        dyn.simulate((0, 5), [0.2, 0.3, 1.0, 0.0], method="rk4", dt=1e-2)
+
+
+def test_ctrl_c_stops_a_run(rrp):
+    if threading.current_thread() is not threading.main_thread():
+        pytest.skip("signals reach the main thread only")
+    timer = threading.Timer(0.3, signal.raise_signal, (signal.SIGINT,))
+    timer.start()
+    start = time.perf_counter()
+    with pytest.raises(KeyboardInterrupt):
+        rrp.simulate((0, 1e9), X0, method="rk4", dt=1e-2)
+    assert time.perf_counter() - start < 20
+
+
+def test_threads_integrate_side_by_side(rrp):
+    expected = rrp.simulate((0, 5), X0).x
+    results = [None] * 4
+
+    def work(i):
+        results[i] = rrp.simulate((0, 5), X0).x
+
+    threads = [threading.Thread(target=work, args=(i,)) for i in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert all(np.array_equal(expected, x) for x in results)

@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a trajectory offers beside its numbers."""
+
+from __future__ import annotations
+
+import csv
+
+import numpy as np
+import pytest
+
+import kanecore as kc
+
+X0 = [0.3, 0.4, 0.5, 1.0, -1.0, 0.2]
+
+
+@pytest.fixture(scope="module")
+def sol():
+    return kc.load("rrp").simulate((0, 1), X0)
+
+
+def test_csv_reads_back_exactly(sol, tmp_path):
+    path = tmp_path / "run.csv"
+    sol.to_csv(path)
+    with path.open(newline="", encoding="utf-8") as file:
+        names, *rows = csv.reader(file)
+    assert names == ["t", "theta1", "theta2", "d3", "omega1", "omega2", "v3", "tip_x", "tip_y", "tip_z"]
+    table = np.array(rows, dtype=float)
+    assert np.array_equal(table[:, 0], sol.t)
+    assert np.array_equal(table[:, 1:7], sol.x)
+    assert np.array_equal(table[:, 7:], sol.outputs)
+
+
+def test_plot(sol, tmp_path):
+    pytest.importorskip("matplotlib", reason="plots are an extra")
+    figure = sol.plot()
+    assert [len(ax.lines) for ax in figure.axes] == [3, 3, 1]
+    assert figure.axes[0].get_legend().get_texts()[0].get_text() == "theta1"
+    figure.savefig(tmp_path / "run.png")
+
+
+def test_repr_says_what_ran(sol):
+    assert repr(sol).startswith("<Trajectory of 'rrp': t = 0 ... 1, ")
+
+
+def test_energy_drift_sees_a_wrong_motion():
+    """The drift is measured against the loads' power, so a motion that does not obey them shows."""
+    dyn = kc.load("rrp")
+    sol = dyn.simulate((0, 1), X0)
+    wrong = dyn.simulate((0, 1), X0)
+    wrong._p = np.where(np.array(dyn.parameter_names) == "m3", 3.0, wrong._p)
+    assert sol.energy_drift < 1e-8
+    assert wrong.energy_drift > 1e-2
+
+
+def test_no_time_at_all():
+    sol = kc.load("rrp").simulate((1, 1), X0)
+    assert sol.x.tolist() == [X0]
+    assert sol.sol(1.0).tolist() == X0
+    assert sol.energy_drift == 0.0
