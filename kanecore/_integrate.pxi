@@ -6,8 +6,8 @@ from cpython.ref cimport Py_INCREF, Py_XDECREF, PyObject
 from libc.stdlib cimport free, realloc
 
 from kanecore._ode cimport (
-    KC_DENSE, KC_DOP853, KC_RK4, kc_dop853, kc_interpolate, kc_ode_work, kc_options, kc_rk4, kc_signal, kc_stats,
-    kc_step, kc_system,
+    KC_DENSE, KC_DOP853, KC_RK4, KC_RK4_DENSE, kc_dop853, kc_interpolate, kc_ode_work, kc_options, kc_rk4, kc_signal,
+    kc_stats, kc_step, kc_system,
 )
 
 METHODS = {"rk4": KC_RK4, "dop853": KC_DOP853}
@@ -17,8 +17,7 @@ STATUS = {0: "success", 1: "singular", 2: "nonfinite", 3: "step_size", 4: "max_s
 """kc_status by number."""
 
 cdef struct Record:
-    uint32_t n_x
-    size_t n_steps, room
+    size_t n_x, n_dense, n_steps, room
     double *t      # ends of the steps
     double *x      # states there
     double *dense  # interpolants
@@ -41,7 +40,7 @@ cdef int record_step(const kc_step *step, void *context) noexcept nogil:
         x = realloc(record.x, room * n * sizeof(double))
         if x != NULL:
             record.x = <double *>x
-        dense = realloc(record.dense, room * KC_DENSE * n * sizeof(double))
+        dense = realloc(record.dense, room * record.n_dense * n * sizeof(double))
         if dense != NULL:
             record.dense = <double *>dense
         if t == NULL or x == NULL or dense == NULL:
@@ -50,8 +49,7 @@ cdef int record_step(const kc_step *step, void *context) noexcept nogil:
         record.room = room
     record.t[record.n_steps] = step.t + step.h
     memcpy(record.x + record.n_steps * n, step.x1, n * sizeof(double))
-    memcpy(record.dense + record.n_steps * KC_DENSE * n, step.dense,
-           (KC_DENSE if step.method == KC_DOP853 else 2) * n * sizeof(double))
+    memcpy(record.dense + record.n_steps * record.n_dense * n, step.dense, record.n_dense * n * sizeof(double))
     record.n_steps += 1
     if record.n_steps % 256 == 0:
         with gil:
@@ -112,9 +110,9 @@ def integrate(Model model, str method, double t0, double t1, x0, *, double rtol,
     status : str
         A value of `STATUS`.
     t, x, dense : ndarray
-        Ends of the steps (N + 1,), states there (N + 1, n_x), interpolants (N, KC_DENSE, n_x).
+        Ends of the steps (N + 1,), states there (N + 1, n_x), interpolants (N, 2 or 7, n_x) for `interpolate`.
     counts : dict
-        "evaluations", "accepted", "rejected".
+        "evaluations", "accepted", "rejected"; "row": the speed whose pivot vanished, where the status is "singular".
     """
     cdef Block constants = model.resolve_parameters(p)
     cdef kc_kernel *rhs = model.kernel(K_RHS)
@@ -146,7 +144,7 @@ def integrate(Model model, str method, double t0, double t1, x0, *, double rtol,
     system.c, system.signal = constants.values, &signal
     options.rtol, options.atol = rtol, &tolerance[0]
     options.first_step, options.max_step, options.max_steps = step, max_step, max_steps
-    record.n_x = <uint32_t>n
+    record.n_x, record.n_dense = n, KC_RK4_DENSE if number == KC_RK4 else KC_DENSE
     cdef double[::1] work = np.empty(kc_ode_work(&system))
     try:
         with nogil:
@@ -163,18 +161,19 @@ def integrate(Model model, str method, double t0, double t1, x0, *, double rtol,
         steps = record.n_steps
         t = np.empty(steps + 1)
         states = np.empty((steps + 1, n))
-        dense = np.empty((steps, KC_DENSE, n))
+        dense = np.empty((steps, record.n_dense, n))
         t[0], states[0] = t0, start
         if steps:
             t[1:] = np.asarray(<double[:steps]>record.t)
             states[1:] = np.asarray(<double[:steps, :n]>record.x)
-            dense[...] = np.asarray(<double[:steps, :<size_t>KC_DENSE, :n]>record.dense)
+            dense[...] = np.asarray(<double[:steps, :record.n_dense, :n]>record.dense)
     finally:
         Py_XDECREF(record.interruption)
         free(record.t)
         free(record.x)
         free(record.dense)
-    counts = {"evaluations": stats.evaluations, "accepted": stats.accepted, "rejected": stats.rejected}
+    counts = {"evaluations": stats.evaluations, "accepted": stats.accepted, "rejected": stats.rejected,
+              "row": stats.row}
     return STATUS[status], t, states, dense, counts
 
 

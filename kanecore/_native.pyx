@@ -36,7 +36,7 @@ from libc.string cimport memcmp, memcpy, memset
 
 from kanecore cimport KC_ABI_VERSION, KC_QDOT_IS_U, KC_SINGULAR, kc_kernel, kc_model
 
-from kanecore.errors import ModelError, SingularError
+from kanecore.errors import ModelError, NonFiniteError, SingularError
 
 cdef extern from "kc_loader.h":
     const kc_model *kc_open_model(const char *path, char *message, size_t size)
@@ -842,7 +842,7 @@ cdef class Model:
                 f"{KERNELS[k]}: the mass matrix of {self.name!r} is singular {where}: the pivot of speed "
                 f"{speed!r} vanished; give whatever this speed moves mass or inertia, or avoid the state",
                 t=t, x=x, row=row, rows=rows, out=out)
-        return FloatingPointError(
+        return NonFiniteError(
             f"{KERNELS[k]} of {self.name!r} is not finite {where}: an overflow, or an expression that is not "
             "defined there (a division by zero, the root of a negative number, the pole of a tangent)")
 
@@ -964,7 +964,7 @@ cdef class Model:
         ------
         SingularError
             The mass matrix is singular at a state; of a batch, with ``rows`` and, in ``out``, the other rows.
-        FloatingPointError
+        NonFiniteError
             Finite arguments led to a result that is not finite. (Arguments that are not finite give NaN.)
         ValueError, TypeError, KeyError
             A wrong shape, dtype or name, a parameter that is not finite or was never set, an ``out`` that

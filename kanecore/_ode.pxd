@@ -37,10 +37,12 @@ cdef extern from "kc_ode.h" nogil:
     ctypedef struct kc_stats:
         uint64_t evaluations, accepted, rejected
         double t
+        uint32_t row
 
     enum:
         KC_RK4
         KC_DOP853
+        KC_RK4_DENSE
         KC_DENSE
 
     size_t kc_ode_work(const kc_system *system)

@@ -12,8 +12,11 @@ import pytest
 import sympy as sm
 import sympy.physics.mechanics as me
 from scipy.integrate import solve_ivp
+from scipy.interpolate import CubicSpline
 
 import kanecore as kc
+from kanecore.build import compile_library
+from kanecore.run.model import CompiledModel
 
 X0 = np.array([0.3, 0.4, 0.5, 1.0, -1.0, 0.2])
 
@@ -259,6 +262,16 @@ def test_signals_are_what_they_say():
     np.testing.assert_allclose(cubic(at)[:, 0], np.sin(at), atol=1e-6)
 
 
+@pytest.mark.parametrize("n", [2, 3, 4, 60])
+def test_cubic_signals_are_not_a_knot_splines(n):
+    rng = np.random.default_rng(n)
+    times, values = np.cumsum(rng.uniform(0.01, 3.0, n)), rng.normal(size=(n, 2))
+    ours = kc.Signal(times, values, kind="cubic")
+    theirs = CubicSpline(times, values)
+    at = np.linspace(times[0], times[-1], 301)
+    np.testing.assert_allclose(ours(at), theirs(at), rtol=1e-10, atol=1e-12)
+
+
 @pytest.fixture(scope="module")
 def fall():
     """A particle on a polar path towards a centre of attraction with 1/r³ force: falls into r = 0 in finite time."""
@@ -302,6 +315,22 @@ def test_a_singular_mass_matrix():
     assert caught.value.row in (0, 1)
     with pytest.raises((kc.SingularError, kc.IntegrationError), match="t = "):
         dyn.simulate((0, 5), [0.2, 0.3, 1.0, 0.0], method="rk4", dt=1e-2)
+
+
+def test_a_singular_mass_matrix_on_the_way(root):
+    """A pole on a cart without mass, led through the vertical at constant speed, where nothing holds the cart."""
+    text = (root / "tests/cmodels/cartpole.c").read_text(encoding="utf-8")
+    dyn = CompiledModel({"all": compile_library(text, name="cartpole").path}, source={})
+    dyn.parameters.update({"mc": 0.0, "m": 1.0, "l": 1.0, "g": 9.81, "k": 0.0})
+
+    def lead(t, x):
+        return [9.81 * np.tan(x[1]) - np.sin(x[1]) * x[3] ** 2, 0.0]
+
+    with pytest.raises(kc.SingularError, match=r"'cart and pole' became singular just after .* 'sdot'") as caught:
+        dyn.simulate((0, 2), [0.0, 0.5, 0.0, -1.0], inputs=lead, method="rk4", dt=0.1)
+    assert caught.value.t == pytest.approx(0.4)
+    assert caught.value.x[1] == pytest.approx(0.1)
+    assert caught.value.row == 0
 
 
 def test_ctrl_c_stops_a_run(rrp):

@@ -61,16 +61,17 @@ typedef struct kc_options {
     const double *atol;       /* n_x absolute tolerances */
     double first_step;        /* 0: chosen */
     double max_step;          /* at least the span of the run: no limit */
-    uint64_t max_steps;       /* 0: no limit */
+    uint64_t max_steps;       /* tried, accepted or not; 0: no limit */
 } kc_options;
 
 typedef struct kc_stats {
     uint64_t evaluations, accepted, rejected;
-    double t; /* where the run ended, or failed */
+    double t;     /* where the run ended, or failed */
+    uint32_t row; /* KC_SINGULAR: the zero-based number of the speed whose pivot vanished */
 } kc_stats;
 
 enum { KC_RK4 = 0, KC_DOP853 = 1 };
-enum { KC_DENSE = 7 }; /* coefficients per component and step; rk4 uses the first two */
+enum { KC_RK4_DENSE = 2, KC_DENSE = 7 }; /* coefficients per component and step of rk4; of dop853, at most */
 
 /* Doubles of work that the integrators need. */
 size_t kc_ode_work(const kc_system *system);

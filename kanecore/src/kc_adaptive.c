@@ -3,6 +3,7 @@
 #include "kc_stage.h"
 #include "kc_tableaux.h"
 
+#include <float.h>
 #include <string.h>
 
 /* Step control, as in Hairer's program and SciPy's. */
@@ -14,12 +15,18 @@ size_t kc_ode_work(const kc_system *system)
     return (KC_DOP853_EXTENDED + KC_DENSE + 3) * n + system->signal->n_r + system->n_work;
 }
 
-/* Root mean square of v / (atol + rtol |x|), weighing with the larger of |x| and |y|. */
-static double norm(uint32_t n, const double *v, const double *x, const double *y, const kc_options *o)
+/* What an error in component i is measured by; not zero, so that 0 / 0 does not arise. */
+static double tolerance(const kc_options *o, uint32_t i, double x, double y)
+{
+    return fmax(o->atol[i] + o->rtol * fmax(fabs(x), fabs(y)), DBL_MIN);
+}
+
+/* Root mean square of v relative to the tolerance at x. */
+static double norm(uint32_t n, const double *v, const double *x, const kc_options *o)
 {
     double sum = 0.0;
     for (uint32_t i = 0; i < n; i++) {
-        const double e = v[i] / (o->atol[i] + o->rtol * fmax(fabs(x[i]), fabs(y[i])));
+        const double e = v[i] / tolerance(o, i, x[i], x[i]);
         sum += e * e;
     }
     return sqrt(sum / n);
@@ -42,7 +49,7 @@ static kc_status first_step(const kc_run *run, double t, double span, const doub
                             double *y, double *slope, const kc_options *o, double *h)
 {
     const uint32_t n = run->system->n_x;
-    const double d0 = norm(n, x, x, x, o), d1 = norm(n, k, x, x, o);
+    const double d0 = norm(n, x, x, o), d1 = norm(n, k, x, o);
     const double h0 = fmin(d0 < 1e-5 || d1 < 1e-5 ? 1e-6 : 0.01 * d0 / d1, fabs(span));
     const double signed_h0 = span < 0.0 ? -h0 : h0;
     for (uint32_t i = 0; i < n; i++)
@@ -54,7 +61,7 @@ static kc_status first_step(const kc_run *run, double t, double span, const doub
     if (status == KC_OK) {
         for (uint32_t i = 0; i < n; i++)
             slope[i] -= k[i];
-        d2 = norm(n, slope, x, x, o) / h0;
+        d2 = norm(n, slope, x, o) / h0;
     }
     const double largest = fmax(d1, d2);
     const double h1 = largest <= 1e-15 ? fmax(1e-6, h0 * 1e-3) : pow(0.01 / largest, -EXPONENT);
@@ -68,7 +75,7 @@ static double step_error(uint32_t n, double h, const double *k, const double *x,
 {
     double five = 0.0, three = 0.0;
     for (uint32_t i = 0; i < n; i++) {
-        const double scale = o->atol[i] + o->rtol * fmax(fabs(x[i]), fabs(y[i]));
+        const double scale = tolerance(o, i, x[i], y[i]);
         double e5 = 0.0, e3 = 0.0;
         for (uint32_t j = 0; j <= KC_DOP853_STAGES; j++) {
             e5 += kc_dop853_e5[j] * k[j * n + i];
@@ -109,24 +116,51 @@ static kc_status interpolant(const kc_run *run, double t, double h, const double
     return KC_OK;
 }
 
+/* Where a step keeps its numbers: KC_DOP853_EXTENDED slopes, three states, the interpolant. */
+typedef struct memory {
+    double *k, *y, *x1, *spare, *dense;
+} memory;
+
+/*
+ * The step from x at t to m->x1 at `next`, its error relative to the tolerance and, where that is below
+ * 1, its interpolant.  m->k holds the slope at t and gets the others.
+ */
+static kc_status try_step(const kc_run *run, double t, double next, const double *x, const kc_options *o,
+                          const memory *m, double *error)
+{
+    const uint32_t n = run->system->n_x;
+    const double h = next - t;
+    kc_status status;
+    for (int s = 1; s < KC_DOP853_STAGES; s++) {
+        advance(n, x, h, kc_dop853_a[s], s, m->k, m->y);
+        if ((status = kc_evaluate(run, t + kc_dop853_c[s] * h, m->y, m->k + (uint32_t)s * n)) != KC_OK)
+            return status;
+    }
+    advance(n, x, h, kc_dop853_a[KC_DOP853_STAGES], KC_DOP853_STAGES, m->k, m->x1);
+    if ((status = kc_evaluate(run, next, m->x1, m->k + KC_DOP853_STAGES * n)) != KC_OK)
+        return status;
+    *error = step_error(n, h, m->k, x, m->x1, o);
+    return *error < 1.0 ? interpolant(run, t, h, x, m->x1, m->k, m->y, m->dense) : KC_OK;
+}
+
 kc_status kc_dop853(const kc_system *system, double t0, double t1, double *x, const kc_options *options,
                     kc_accept *accept, void *context, double *work, kc_stats *stats)
 {
     const uint32_t n = system->n_x;
     const size_t bytes = sizeof(double) * n;
-    double *k = work, *y = k + KC_DOP853_EXTENDED * n, *x1 = y + n, *spare = x1 + n, *dense = spare + n;
-    double *r = dense + KC_DENSE * n;
+    double *states = work + KC_DOP853_EXTENDED * n, *r = states + (3 + KC_DENSE) * n;
+    const memory m = {work, states, states + n, states + 2 * n, states + 3 * n};
     kc_run run = {system, 0, r, r + system->signal->n_r, stats};
     const double direction = t1 >= t0 ? 1.0 : -1.0;
     double h = options->first_step;
     kc_status status;
-    *stats = (kc_stats){0, 0, 0, t0};
+    *stats = (kc_stats){0, 0, 0, t0, 0};
     while (stats->t != t1) {
         const double end = kc_stretch(system->signal, stats->t, t1, &run.interval);
-        if ((status = kc_evaluate(&run, stats->t, x, k)) != KC_OK)
+        if ((status = kc_evaluate(&run, stats->t, x, m.k)) != KC_OK)
             return status;
         if (h == 0.0) {
-            status = first_step(&run, stats->t, t1 - t0, x, k, y, spare, options, &h);
+            status = first_step(&run, stats->t, t1 - t0, x, m.k, m.y, m.spare, options, &h);
             if (status != KC_OK)
                 return status;
         }
@@ -136,47 +170,34 @@ kc_status kc_dop853(const kc_system *system, double t0, double t1, double *x, co
             if (options->max_steps && stats->accepted + stats->rejected >= options->max_steps)
                 return KC_MAX_STEPS;
             h = fmin(fmax(h, smallest), options->max_step);
-            const double left = (end - t) * direction;
-            const int last = h * (1.0 + 1e-10) >= left;
-            const double next = last ? end : t + direction * h, step = next - t;
-            status = KC_OK;
-            for (int s = 1; s < KC_DOP853_STAGES && status == KC_OK; s++) {
-                advance(n, x, step, kc_dop853_a[s], s, k, y);
-                status = kc_evaluate(&run, t + kc_dop853_c[s] * step, y, k + (uint32_t)s * n);
-            }
-            if (status == KC_OK) {
-                advance(n, x, step, kc_dop853_a[KC_DOP853_STAGES], KC_DOP853_STAGES, k, x1);
-                status = kc_evaluate(&run, next, x1, k + KC_DOP853_STAGES * n);
-            }
+            const int last = h * (1.0 + 1e-10) >= (end - t) * direction;
+            const double next = last ? end : t + direction * h, length = fabs(next - t);
+            double error = INFINITY;
+            status = try_step(&run, t, next, x, options, &m, &error);
             if (status == KC_STOPPED)
                 return status;
-            double factor = MIN_FACTOR, error = 2.0;
-            if (status == KC_OK) {
-                error = step_error(n, step, k, x, x1, options);
-                factor = error == 0.0 ? MAX_FACTOR : SAFETY * pow(error, EXPONENT);
-            }
-            if (!(error < 1.0)) {
+            const double factor = status != KC_OK ? MIN_FACTOR
+                                  : error == 0.0  ? MAX_FACTOR
+                                                  : SAFETY * pow(error, EXPONENT);
+            if (status != KC_OK || !(error < 1.0)) {
                 stats->rejected++;
                 /* too large a step may run into a singular state; only a tiny one proves that it is there */
-                if (fabs(step) <= smallest)
+                if (fmin(h, length) <= smallest)
                     return status == KC_OK ? KC_STEP_SIZE : status;
-                h = fabs(step) * fmax(MIN_FACTOR, factor);
+                h = length * fmax(MIN_FACTOR, factor);
                 rejected = 1;
                 continue;
             }
-            status = interpolant(&run, t, step, x, x1, k, spare, dense);
-            if (status != KC_OK)
-                return status;
-            memcpy(y, x, bytes);
-            memcpy(x, x1, bytes);
-            memcpy(k, k + KC_DOP853_STAGES * n, bytes); /* first stage of the next step */
+            /* a step cut short by a knot says little about the next one */
+            const double proposed = length * fmin(rejected ? 1.0 : MAX_FACTOR, factor);
+            h = last ? fmax(h, proposed) : proposed;
+            rejected = 0;
+            memcpy(m.y, x, bytes);
+            memcpy(x, m.x1, bytes);
+            memcpy(m.k, m.k + KC_DOP853_STAGES * n, bytes); /* first slope of the next step */
             stats->t = next;
             stats->accepted++;
-            factor = fmin(rejected ? 1.0 : MAX_FACTOR, factor);
-            /* a step cut short by a knot says little about the next one */
-            h = last && fabs(step) < h ? fmax(h, fabs(step) * factor) : fabs(step) * factor;
-            rejected = 0;
-            const kc_step done = {t, step, y, x, dense, KC_DOP853};
+            const kc_step done = {t, next - t, m.y, x, m.dense, KC_DOP853};
             if (accept && accept(&done, context))
                 return KC_STOPPED;
         }

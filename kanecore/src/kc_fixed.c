@@ -13,18 +13,18 @@ kc_status kc_rk4(const kc_system *system, double t0, double t1, double h, double
     kc_run run = {system, 0, dense + 2 * n, dense + 2 * n + system->signal->n_r, stats};
     const double direction = t1 >= t0 ? 1.0 : -1.0;
     kc_status status;
-    *stats = (kc_stats){0, 0, 0, t0};
+    *stats = (kc_stats){0, 0, 0, t0, 0};
     while (stats->t != t1) {
         /* whole steps from the start of each stretch of the inputs, then one that ends on its end */
         const double start = stats->t, end = kc_stretch(system->signal, start, t1, &run.interval);
         const double whole = floor((end - start) * direction / h * (1.0 + 8.0 * 2.220446049250313e-16));
-        const uint64_t count = (uint64_t)whole;
-        const int shorter = (end - start) * direction - whole * h > 1e-9 * h;
+        const int shorter = whole == 0.0 || (end - start) * direction - whole * h > 1e-9 * h;
+        const uint64_t count = (uint64_t)whole + (shorter ? 1 : 0);
         if ((status = kc_evaluate(&run, start, x, k1)) != KC_OK)
             return status;
-        for (uint64_t i = 0; i < count + (shorter ? 1 : 0); i++) {
+        for (uint64_t i = 0; i < count; i++) {
             const double t = start + direction * h * (double)i;
-            const int last = i + 1 == count + (shorter ? 1 : 0);
+            const int last = i + 1 == count;
             const double next = last ? end : start + direction * h * (double)(i + 1), s = next - t;
             memcpy(x0, x, bytes);
             for (uint32_t j = 0; j < n; j++)

@@ -33,8 +33,10 @@ static inline kc_status kc_evaluate(const kc_run *run, double t, const double *x
     run->kernel_work[0] = 0.0;
     s->rhs(t, x, run->r, s->c, run->kernel_work, k);
     run->stats->evaluations++;
-    if (run->kernel_work[0] != 0.0)
+    if (run->kernel_work[0] != 0.0) {
+        run->stats->row = (uint32_t)run->kernel_work[1];
         return KC_SINGULAR;
+    }
     double check = 0.0; /* NaN if any component is not finite */
     for (uint32_t i = 0; i < s->n_x; i++)
         check += k[i] * 0.0;

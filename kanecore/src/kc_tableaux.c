@@ -2,7 +2,7 @@
 /*
  * The method DOP853 of Dormand and Prince as published in Hairer, Norsett & Wanner, Solving Ordinary
  * Differential Equations I, 2nd ed. 1993, section II.5 and its program; the numbers are those of that
- * program in double precision.  tests/test_tableaux.py checks row sums and order conditions.
+ * program in double precision.  tests/test_ode.py checks row sums and order conditions.
  */
 #include "kc_tableaux.h"
 

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
         KanecoreError,
         KanecoreWarning,
         ModelError,
+        NonFiniteError,
         SingularError,
     )
     from kanecore.gallery import load, models
@@ -43,6 +44,7 @@ __all__ = [
     "KanecoreWarning",
     "Model",
     "ModelError",
+    "NonFiniteError",
     "Signal",
     "SingularError",
     "Trajectory",
@@ -64,6 +66,7 @@ _HOMES = {
     "KanecoreWarning": "kanecore.errors",
     "Model": "kanecore.describe.model",
     "ModelError": "kanecore.errors",
+    "NonFiniteError": "kanecore.errors",
     "Signal": "kanecore.run.signals",
     "SingularError": "kanecore.errors",
     "Trajectory": "kanecore.run.trajectory",

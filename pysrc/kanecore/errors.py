@@ -15,6 +15,7 @@ __all__ = [
     "KanecoreError",
     "KanecoreWarning",
     "ModelError",
+    "NonFiniteError",
     "SingularError",
 ]
 
@@ -35,6 +36,10 @@ class CompileError(KanecoreError):
     """The C compiler is missing or refused; the message holds its own words and the path of the log."""
 
 
+class NonFiniteError(KanecoreError, FloatingPointError):
+    """Finite input led to a result that is not: a division by zero, the root of a negative number; names the state."""
+
+
 class SingularError(KanecoreError):
     """The mass matrix is singular at a state.
 
@@ -48,13 +53,23 @@ class SingularError(KanecoreError):
         For a batch: the indices of all states that failed.
     out : ndarray or None
         For a batch: the result, NaN in the rows that failed.
+    trajectory : Trajectory or None
+        From an integration: what was reached before.
     """
 
     def __init__(
-        self, message: str, *, t: float = float("nan"), x: Any = None, row: int = -1, rows: Any = None, out: Any = None
+        self,
+        message: str,
+        *,
+        t: float = float("nan"),
+        x: Any = None,
+        row: int = -1,
+        rows: Any = None,
+        out: Any = None,
+        trajectory: Any = None,
     ) -> None:
         super().__init__(message)
-        self.t, self.x, self.row, self.rows, self.out = t, x, row, rows, out
+        self.t, self.x, self.row, self.rows, self.out, self.trajectory = t, x, row, rows, out, trajectory
 
 
 class IntegrationError(KanecoreError):

@@ -35,6 +35,17 @@ static void wall(double t, const double *x, const double *r, const double *c, do
     out[0] = -1.0 + r[0];
 }
 
+/* singular after the time c[0] */
+static void curtain(double t, const double *x, const double *r, const double *c, double *work, double *out)
+{
+    (void)x, (void)r;
+    if (t > c[0]) {
+        work[0] = KC_SINGULAR;
+        work[1] = 3.0;
+    }
+    out[0] = sin(3.0 * t);
+}
+
 static const double one_knot[] = {0.0, 1.0}, nothing[] = {0.0, 0.0, 0.0, 0.0};
 static const kc_signal silent = {1, 2, one_knot, nothing, NULL, NULL};
 
@@ -86,6 +97,7 @@ static void orders(void)
     }
     check(error_at_end(KC_RK4, 0.01, 4.0, -1.0, NULL) < 1e-7, "rk4 backwards", 0.0);
     check(error_at_end(KC_RK4, 0.3, 0.0, 1.0, NULL) < 1e-2, "rk4 with a shorter last step", 0.0);
+    check(error_at_end(KC_RK4, 0.1, 0.0, 1e-12, NULL) < 1e-15, "rk4 over far less than a step", 0.0);
     uint64_t coarse, fine;
     const double loose = error_at_end(KC_DOP853, 1e-6, 0.0, 20.0, &coarse);
     const double tight = error_at_end(KC_DOP853, 1e-12, 0.0, 20.0, &fine);
@@ -157,12 +169,32 @@ static void failing(void)
           (double)stats.accepted);
 }
 
+/* However close to a power of two a singularity lies, where rounding doubles: it is found, and named. */
+static void rounding(void)
+{
+    const double atol[] = {1e-8};
+    for (int i = -12; i <= 12; i++) {
+        const double end = 1.0 + i * 0x1p-53;
+        const kc_system system = {curtain, 1, 2, &end, &silent};
+        for (int j = 0; j < 20; j++) {
+            const kc_options options = {1e-8 * (1.0 + 0.1 * j), atol, 0.0, 5.0, 100000};
+            double work[200], x[] = {0.3};
+            kc_stats stats;
+            const kc_status status =
+                kc_dop853(&system, 0.1 + 0.01 * j, 5.0, x, &options, NULL, NULL, work, &stats);
+            check(status == KC_SINGULAR && stats.row == 3, "a singularity near 1", (double)status);
+            check(fabs(stats.t - end) < 1e-14, "reached as far as rounding allows", stats.t - end);
+        }
+    }
+}
+
 int main(void)
 {
     orders();
     dense();
     knots();
     failing();
+    rounding();
     printf(failures ? "%d checks failed\n" : "all checks passed\n", failures);
     return failures != 0;
 }

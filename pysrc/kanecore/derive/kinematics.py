@@ -17,8 +17,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from kanecore.describe.description import Components, Description, Matrix, Vector
+from kanecore.describe.description import Components, Description, Matrix, Point, Vector
 from kanecore.graph.calculus import Tangent
+from kanecore.graph.evaluate import count
 from kanecore.graph.sample import samples
 from kanecore.graph.scalars import Graph
 
@@ -41,7 +42,8 @@ class Kinematics:
     velocity : list of Components
         v of each point in the inertial frame, in the axes of frame ``home[point]``.
     source : list of str
-        Where each point's velocity came from: "position", "set" (the user's, which differs), "origin".
+        Where each point's velocity came from: "position", "equal" (the user's, the same in fewer operations), "set"
+        (the user's, which differs), "origin".
     rounded : list of str
         Frames with snapped entries.
     """
@@ -222,26 +224,44 @@ class Kinematics:
         return [(f, (rate(v[0]), rate(v[1]), rate(v[2]))) for f, v in self.description.points[i].position]
 
     def _point_velocity(self, i: int) -> None:
-        g, point, home = self.graph, self.description.points[i], self.home[i]
-        given = None if point.velocity is None else self.resolve_all(point.velocity, home)
-        if point.parent < 0:
-            assert given is not None
-            self.velocity.append(given)
-            self.source.append("origin" if given == ZERO else "set")
-            self._tree_velocity.append(given == ZERO)
+        """Choose between the velocity that the position gives and the one that the user set."""
+        point = self.description.points[i]
+        carried = self._carried(i) if point.parent >= 0 else None
+        if point.velocity is None:
+            assert carried is not None  # the reader sees to it
+            self.velocity.append(carried)
+            self.source.append("position")
+            self._tree_velocity.append(self._tree_velocity[point.parent])
             return
+        # in the axes in which the user wrote it, where these are one frame's
+        axes = point.velocity[0][0] if len(point.velocity) == 1 else self.home[i]
+        given = self.resolve_all(point.velocity, axes)
+        if carried is None:
+            source, follows = ("origin", True) if given == ZERO else ("set", False)
+        else:
+            agrees = self._agree(self.resolve(given, axes, self.home[i]), carried)
+            source, follows = "equal" if agrees else "set", agrees and self._tree_velocity[point.parent]
+            if agrees and not self._is_shorter(given, carried, point):
+                source, given, axes = "position", carried, self.home[i]
+        self.home[i] = axes
+        self.velocity.append(given)
+        self.source.append(source)
+        self._tree_velocity.append(follows)
+
+    def _carried(self, i: int) -> Components:
+        """The velocity of a point that its position from its parent gives."""
+        g, point, home = self.graph, self.description.points[i], self.home[i]
         total = self.resolve(self.velocity[point.parent], self.home[point.parent], home)
         for (f, v), (_, rate) in zip(point.position, self.displacement_rate(i), strict=True):
             local = add(g, rate, cross(g, self.omega[f], v))
             total = add(g, total, self.resolve(local, f, home))
-        if given is None or self._agree(given, total):
-            self.velocity.append(total)
-            self.source.append("position")
-            self._tree_velocity.append(self._tree_velocity[point.parent])
-        else:
-            self.velocity.append(given)
-            self.source.append("set")
-            self._tree_velocity.append(False)
+        return total
+
+    def _is_shorter(self, given: Components, total: Components, point: Point) -> bool:
+        """Whether the velocity as given takes fewer operations than what the position adds to the parent's."""
+        known = [*self.velocity[point.parent], *(x for f, _ in point.position for x in self.omega[f])]
+        shared = set(self.graph.below(known))
+        return count(self.graph, given)["total"] < count(self.graph, total, shared)["total"]
 
     def _agree(self, a: Components, b: Components) -> bool:
         if a == b:

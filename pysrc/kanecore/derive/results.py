@@ -113,7 +113,12 @@ def report(model: Model) -> str:
     if k.rounded:
         lines.append("  entries within 1e-14 of 0 or 1 taken for these: " + " ".join(k.rounded))
     lines.append("points, each with the point it is located from and where its velocity comes from:")
-    words = {"origin": "at rest", "position": "velocity from its position", "set": "velocity as set by the user"}
+    words = {
+        "origin": "at rest",
+        "position": "velocity from its position",
+        "equal": "velocity as set by the user, which is the derivative of its position",
+        "set": "velocity as set by the user",
+    }
     for i, point in enumerate(d.points):
         place = f"from {d.points[point.parent].name}, " if point.parent >= 0 else ""
         axes = d.frames[k.home[i]].name

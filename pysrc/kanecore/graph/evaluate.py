@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -95,16 +95,17 @@ def node_value(node: tuple[Any, ...], z: Mapping[int, Any], ctx: Any = math) -> 
     raise AssertionError(op)
 
 
-def count(g: Graph, roots: Iterable[int]) -> dict[str, int]:
+def count(g: Graph, roots: Iterable[int], known: Collection[int] = ()) -> dict[str, int]:
     """Operations below ``roots``: ``{"add", "mul", "div", "sqrt", "total", "sincos", "functions", "neg"}``.
 
     ``total`` is + − × ÷ √, one each.  A sine and a cosine of one argument are one ``sincos``; negations and functions
-    are counted apart.  What depends on constants alone is not counted: it is folded when C is written.
+    are counted apart.  What depends on constants alone is not counted: it is folded when C is written; nor are ``known``
+    nodes.
     """
     n = {"add": 0, "mul": 0, "div": 0, "sqrt": 0, "total": 0, "sincos": 0, "functions": 0, "neg": 0}
     angles: set[int] = set()
     for i in g.below(roots):
-        if not g.depends[i]:
+        if not g.depends[i] or i in known:
             continue
         node = g.nodes[i]
         op = node[0]

@@ -71,19 +71,14 @@ class FromSympy:
         if not isinstance(expr, sm.Basic):
             raise ModelError(f"{self.where} holds {_short(expr)}, which is no SymPy expression of a scalar")
         node = self._known.get(expr)
-        if node is None:
-            node = self._known[expr] = self._checked(expr)
-        return node
-
-    def _checked(self, e: Any) -> int:
-        """The node of an expression; one that depends on nothing must be a finite real number."""
-        g = self.graph
+        if node is not None:
+            return node
         try:
-            node = self._read(e)
-            if not g.depends[node] and not math.isfinite(evaluate(g, [node], {})[0]):
+            node = self._known[expr] = self._read(expr)
+            if not self.graph.depends[node] and not math.isfinite(evaluate(self.graph, [node], {})[0]):
                 raise OverflowError("too large")
         except (ArithmeticError, ValueError) as error:
-            raise ModelError(f"{_short(e)} in {self.where} is not a finite real number ({error})") from None
+            raise ModelError(f"{_short(expr)} in {self.where} is not a finite real number ({error})") from None
         return node
 
     def _read(self, e: Any) -> int:

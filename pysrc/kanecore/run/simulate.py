@@ -84,7 +84,7 @@ def simulate(
     SingularError
         The mass matrix became singular.
     IntegrationError
-        The integration could not go on; ``error.trajectory`` holds what was reached.
+        The integration could not go on.  ``error.trajectory`` of both holds what was reached.
     """
     t0, t1 = _span(t_span)
     x = _vector("x0", x0, dyn.n_x)
@@ -122,15 +122,19 @@ def simulate(
     if status == "success":
         return result
     result.status, result.success = -1, False
-    where = f"at t = {float(t[-1])!r}, x = {states[-1].tolist()!r}"
+    reached, x = float(t[-1]), states[-1]
+    where = f"t = {reached!r}, x = {x.tolist()!r}"
     if status == "singular":
-        try:
-            # name the speed: the state before the failure is nearly singular, the failed one was never reached
-            dyn.rhs(float(t[-1]), states[-1], r=source(t[-1], states[-1]), p=p)
-        except SingularError:
-            raise
-        raise SingularError(f"the mass matrix became singular just after {where}", t=float(t[-1]), x=states[-1])
-    raise IntegrationError(f"{result.message} {where}", trajectory=result)
+        row = counts["row"]
+        raise SingularError(
+            f"the mass matrix of {dyn.name!r} became singular just after {where}: the pivot of speed "
+            f"{dyn.speed_names[row]!r} vanished",
+            t=reached,
+            x=x,
+            row=row,
+            trajectory=result,
+        )
+    raise IntegrationError(f"{result.message} at {where}", trajectory=result)
 
 
 def _span(t_span: tuple[float, float]) -> tuple[float, float]:
