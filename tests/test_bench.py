@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import json
 import math
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -41,14 +40,8 @@ PEERS = {"pydy", "casadi", "pinocchio"}
 
 
 def python(root: Path, *arguments: str | Path) -> str:
-    done = subprocess.run(
-        [sys.executable, *map(str, arguments)],
-        cwd=root,
-        env=os.environ.copy(),
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    command = [sys.executable, *map(str, arguments)]
+    done = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     return done.stdout
 

@@ -14,7 +14,7 @@ from functools import cached_property
 from kanecore.describe.description import Components, Description
 from kanecore.graph.calculus import Tangent
 from kanecore.graph.evaluate import count
-from kanecore.graph.linear import solve
+from kanecore.graph.linear import matching, solve
 from kanecore.graph.scalars import Graph
 
 from .columns import column_mass_matrix
@@ -178,7 +178,9 @@ class Derivation:
             found.append((f"{how}, LᵀDL", Kernel(tuple(x), tuple((d, m, i) for i, (d, m) in enumerate(pivots)))))
         if self.tree is not None:
             s = self.tree.jacobian
-            rows = [next(j for j, x in enumerate(row) if x) for row in s]
+            # each joint rate goes by the name of one of the speeds in it
+            match = matching({i: [j for j, x in enumerate(row) if x] for i, row in enumerate(s)})
+            rows = sorted(match, key=match.__getitem__)
             right = self.forcing if self._speeds_are_rates else solve(g, list(zip(*s, strict=True)), self.forcing)
             solutions = [("composite bodies, LᵀDL", factorized_solve(g, self._joint_mass_matrix, right))]
             if n >= ARTICULATED_MIN:

@@ -28,7 +28,6 @@ from .vectors import ZERO, add, cross, dot, matvec, scale, transposed
 __all__ = ["Accelerations", "Kinematics", "rate_matrix"]
 
 SNAP = 1e-14  # a rotation entry this close to 0 or ±1 is that number, rounded when it was written down
-ROUNDING = 1e-5  # velocities smaller than AGREE times this are no more than what rounding leaves of zero
 AGREE = 1e-9  # relative difference, at random states, of a velocity set and the one that the position gives
 
 
@@ -226,7 +225,7 @@ class Kinematics:
     def _point_velocity(self, i: int) -> None:
         """Choose between the velocity that the position gives and the one that the user set."""
         point = self.description.points[i]
-        carried = self._carried(i) if point.parent >= 0 else None
+        carried, summands = self._carried(i) if point.parent >= 0 else (None, [])
         if point.velocity is None:
             assert carried is not None  # the reader sees to it
             self.velocity.append(carried)
@@ -239,7 +238,7 @@ class Kinematics:
         if carried is None:
             source, follows = ("origin", True) if given == ZERO else ("set", False)
         else:
-            agrees = self._agree(self.resolve(given, axes, self.home[i]), carried)
+            agrees = self._agree(self.resolve(given, axes, self.home[i]), carried, summands)
             source, follows = "equal" if agrees else "set", agrees and self._tree_velocity[point.parent]
             if agrees and not self._is_shorter(given, carried, point):
                 source, given, axes = "position", carried, self.home[i]
@@ -248,14 +247,16 @@ class Kinematics:
         self.source.append(source)
         self._tree_velocity.append(follows)
 
-    def _carried(self, i: int) -> Components:
-        """The velocity of a point that its position from its parent gives."""
+    def _carried(self, i: int) -> tuple[Components, list[int]]:
+        """The velocity of a point that its position from its parent gives, and the components it is the sum of."""
         g, point, home = self.graph, self.description.points[i], self.home[i]
         total = self.resolve(self.velocity[point.parent], self.home[point.parent], home)
+        summands = [*total]
         for (f, v), (_, rate) in zip(point.position, self.displacement_rate(i), strict=True):
-            local = add(g, rate, cross(g, self.omega[f], v))
-            total = add(g, total, self.resolve(local, f, home))
-        return total
+            turned = cross(g, self.omega[f], v)
+            summands += [*rate, *turned]
+            total = add(g, total, self.resolve(add(g, rate, turned), f, home))
+        return total, summands
 
     def _is_shorter(self, given: Components, total: Components, point: Point) -> bool:
         """Whether the velocity as given takes fewer operations than what the position adds to the parent's."""
@@ -263,14 +264,15 @@ class Kinematics:
         shared = set(self.graph.below(known))
         return count(self.graph, given)["total"] < count(self.graph, total, shared)["total"]
 
-    def _agree(self, a: Components, b: Components) -> bool:
+    def _agree(self, a: Components, b: Components, summands: Sequence[int]) -> bool:
+        """Whether two velocities are equal, to rounding of what they are the sum of, at random states."""
         if a == b:
             return True
         states = samples(self.graph, (*a, *b), 2)
         for sample in states:
             x, y = sample.all(a), sample.all(b)
-            scale = max(ROUNDING, *(abs(v) for v in (*x, *y)))
-            if not all(abs(p - q) <= AGREE * scale for p, q in zip(x, y, strict=True)):
+            size = max(abs(v) for v in (*x, *y, *sample.all(summands)))
+            if not all(abs(p - q) <= AGREE * size for p, q in zip(x, y, strict=True)):
                 return False
         return bool(states)
 

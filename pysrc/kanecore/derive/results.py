@@ -130,7 +130,10 @@ def report(model: Model) -> str:
     for body in d.bodies:
         kind = "particle" if body.frame < 0 else f"rigid body in frame {d.frames[body.frame].name}"
         lines.append(f"  {body.name}: {kind}, mass centre {d.points[body.point].name}")
-    lines.append(f"loads: {len(d.loads)}" + (", uniform gravity on every body" if derivation.has_gravity else ""))
+    lines.append("loads" + (", with uniform gravity on every body:" if derivation.has_gravity else ":"))
+    for kind, place, items in (("force", "point", d.points), ("torque", "frame", d.frames)):
+        names = dict.fromkeys(items[load.at].name for load in d.loads if load.kind == kind)
+        lines.extend(f"  {kind} on {place} {name}" for name in names)
     lines.append(f"mass matrix by {derivation.method}")
     lines.append("operations (+ - * / sqrt; pairs of sine and cosine):")
     for name in ("qdot", "mass_matrix", "forcing", "udot"):

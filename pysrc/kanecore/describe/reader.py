@@ -155,11 +155,15 @@ class Reader:
                     "add it to one of them"
                 )
             name = input_name(x, order)
-            self._claim(name, x.diff(self.t, order))
+            self._claim(name, self._rate(x, order))
             node = self.inputs[key] = self.graph.symbol(("r", name), INPUT)
             if order == 0:
                 self._leaves[x] = node
         return node
+
+    def _rate(self, x: Any, order: int) -> Any:
+        """SymPy's symbol of a derivative, which is made and not computed."""
+        return sm.Derivative(x, (self.t, order), evaluate=False) if order else x
 
     def _derivative(self, e: Any) -> int:
         x, *variables = e.args
@@ -454,7 +458,7 @@ class Reader:
         constants = sorted(self.parameters, key=str) if parameters is None else list(parameters)
         nodes = tuple(self._input(*key) for key in keys)
         rate_of = tuple(keys.index((x, k + 1)) if (x, k + 1) in keys else -1 for x, k in keys)
-        self.input_symbols = tuple(x.diff(self.t, k) if k else x for x, k in keys)
+        self.input_symbols = tuple(self._rate(*key) for key in keys)
         self.parameter_symbols = tuple(constants)
         _check_names(
             [self.name, *map(str, constants), *(_name(x) for x in (*self.q, *self.u, *base)), *map(str, outputs)],

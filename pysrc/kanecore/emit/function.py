@@ -18,7 +18,7 @@ from kanecore.graph.scalars import Graph, Op
 
 __all__ = ["Function", "literal"]
 
-CHUNK = 1500  # statements in one C function: compilers take time that grows faster than the text
+CHUNK = 3000  # statements in one C function: compilers take time that grows faster than the text
 PIVOT_TOLERANCE = 64 * 2.0**-52
 
 _CALLS = {
@@ -80,6 +80,7 @@ class Function:
         self.graph = g
         self.kernel = kernel
         self.statements: list[str] = []
+        self.fails = False  # whether a pivot is tested
         self.names: dict[int, str] = {}
         self._number = 0
         self._owner: dict[str, int] = {}  # z name -> number of the statement that defines it
@@ -191,14 +192,11 @@ class Function:
     def _guard(self, pivot: int, diagonal: int, row: int, n: int) -> None:
         a, b = self.names[pivot], self.names[diagonal]
         bound = "0.0" if pivot == diagonal else f"{literal(PIVOT_TOLERANCE * n)} * {_signed(b)}"
+        self.fails = True
         self._uses.append([a.lstrip("-"), b.lstrip("-")])
-        self.statements.append(f"if (!({a} > {bound})) return {row};")
+        self.statements.append(f"if (KC_UNLIKELY(!({a} > {bound}))) return {row};")
 
     # -------------------------------------------------------------------- text
-    @property
-    def fails(self) -> bool:
-        return any(s.startswith("if (!") for s in self.statements)
-
     def text(self, name: str) -> tuple[str, int]:
         """C text of ``static int name(t, x, r, c, w, out)``, and how many doubles of ``w`` it uses.
 
@@ -245,7 +243,7 @@ class Function:
             for z in dict.fromkeys(z.lstrip("-") for z in self.results)
             if z in slots
         ]
-        body = ["int row;", *(f"if ((row = {call}) >= 0) return row;" for call in calls), *loads, *stores]
+        body = ["int row;", *(f"if (KC_UNLIKELY((row = {call}) >= 0)) return row;" for call in calls), *loads, *stores]
         return "".join(parts) + _function(name, body), width
 
 

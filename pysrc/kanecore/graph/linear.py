@@ -9,13 +9,13 @@ blocks, each solved by Cramer's rule, which fails only where the block is truly 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
 
 from .sample import samples
 from .scalars import Graph
 
-__all__ = ["Singular", "solve"]
+__all__ = ["Singular", "matching", "solve"]
 
 CRAMER_MAX = 6  # n·2ⁿ products: 384 for 6
 ZERO = 1e-9  # a pivot this small beside its row, or a determinant beside the product of its rows, vanishes
@@ -108,24 +108,31 @@ def solve(g: Graph, matrix: Sequence[Sequence[int]], right: Sequence[int]) -> li
     return [x[j] for j in range(n)]
 
 
-def _blocks(
-    rows: Sequence[dict[int, int]], free_rows: Sequence[int], free_columns: set[int]
-) -> list[tuple[list[int], list[int]]]:
-    """Coupled blocks of the equations that are left, in an order in which each needs only earlier ones."""
-    match: dict[int, int] = {}  # column -> row
+def matching(rows: Mapping[int, Iterable[int]]) -> dict[int, int]:
+    """``{column: row}``: as many rows as possible, each with one of its columns to itself (augmenting paths)."""
+    match: dict[int, int] = {}
 
     def augment(i: int, seen: set[int]) -> bool:
-        for j in sorted(rows[i]):
-            if j in free_columns and j not in seen:
+        for j in rows[i]:
+            if j not in seen:
                 seen.add(j)
                 if j not in match or augment(match[j], seen):
                     match[j] = i
                     return True
         return False
 
-    for i in free_rows:
-        if not augment(i, set()):
-            raise Singular(min(free_columns - set(match)) if free_columns - set(match) else min(free_columns))
+    for i in rows:
+        augment(i, set())
+    return match
+
+
+def _blocks(
+    rows: Sequence[dict[int, int]], free_rows: Sequence[int], free_columns: set[int]
+) -> list[tuple[list[int], list[int]]]:
+    """Coupled blocks of the equations that are left, in an order in which each needs only earlier ones."""
+    match = matching({i: [j for j in sorted(rows[i]) if j in free_columns] for i in free_rows})
+    if len(match) < len(free_rows):
+        raise Singular(min(free_columns - set(match)))
     column_of = {i: j for j, i in match.items()}
     # Tarjan's strongly connected components of "row i needs the unknown that row k is matched to"
     index: dict[int, int] = {}
