@@ -1,24 +1,25 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Random mechanisms without loops, written with SymPy as its users write them.
 
-``random_tree(seed)`` describes a tree of 2 to 10 bodies: which joints, speeds, loads, parameters and ways of
-writing it occur is drawn from the seed.  It is built twice from one seed:
+``random_tree(seed)`` describes a tree of 2 to 10 bodies; which joints, speeds, loads, parameters and ways of
+writing them occur is drawn from the seed.  It can be built twice:
 
 - ``complete=True``, for SymPy's KanesMethod: every point has its velocity set (SymPy needs that), angular
   velocities are in the speeds where that is simple, kinematical equations are solved where SymPy would be slow;
-- ``complete=False``, for the package under test: the same mechanism, with velocities set, found by SymPy's
-  theorems, queried, or left to the positions, and the equivalent forms of everything else, by a second draw.
+- ``complete=False``, for the package under test: the same mechanism, but velocities are set, found by SymPy's
+  theorems, queried or left to the positions, and all else is in one of its equivalent forms, by a second draw.
 
-Both have the same symbols, so one set of numbers serves both.  Draws use ``random()`` alone, the one method
-whose sequence Python guarantees, so a seed means the same tree on every version.
+Both have the same symbols, so one set of numbers serves both.  Draws use ``random()`` alone, the one method whose
+sequence Python guarantees: a seed means the same tree on every version.
 """
 
 from __future__ import annotations
 
 import random
+import warnings
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import sympy as sm
@@ -26,27 +27,27 @@ import sympy.physics.mechanics as me
 
 T = TypeVar("T")
 
-#: What a tree may contain; ``tree["kinds"]`` counts these, and the tests assert that each occurs.
+#: What a tree may contain; ``tree["kinds"]`` counts them.
 KINDS = (
     *("pin", "pin_general_axis", "pin_irrational_axis", "slider", "slider_general_axis"),
-    *("universal", "ball", "free", "fixed_frame", "branched", "serial", "six_or_more_bodies"),
+    *("universal", "ball", "free", "fixed_frame", "serial", "branched", "six_or_more_bodies"),
     *("particle", "rigid_body", "shared_frame", "inertia_about_other_point", "inertia_in_other_frame"),
-    *("rates", "omega_speeds", "body_velocity_speeds", "absolute_speeds", "absolute_angles"),
+    *("rates", "angle_rates_of_ball", "omega_speeds", "body_velocity_speeds", "absolute_speeds", "absolute_angles"),
     *("mixed_speeds", "mixed_speeds_in_q", "mixed_speeds_in_t", "shuffled_order"),
-    *("gravity", "point_load", "torque_pair", "spring", "damper", "drag", "nonlinear_load", "load_in_t"),
-    *("input", "prescribed_function", "prescribed_input", "prescribed_translation"),
-    *("symbols", "rationals", "floats"),
+    *("gravity", "point_load", "torque_pair", "spring", "damper", "drag", "nonlinear_load", "load_in_t", "input"),
+    *("prescribed_function", "prescribed_input", "prescribed_translation"),
+    *("symbols", "rationals", "floats", "awkward_names"),
 )
 
-#: Ways of writing the same thing, counted in ``tree["styles"]`` of the incomplete copy.
+#: Ways of writing one thing; ``tree["styles"]`` counts them.
 STYLES = (
     *("velocity_vector", "velocity_theorem", "velocity_queried", "velocity_left_out"),
-    *("omega_in_speeds", "omega_in_rates", "kinematics_solved", "kinematics_implicit"),
-    *("load_tuple", "load_object", "pathway"),
+    *("rate_as_speed", "rate_as_derivative", "kinematics_solved", "kinematics_implicit"),
+    *("load_tuple", "load_object", "pathway", "bodies_out_of_order"),
 )
 
 AXES = ((1, 0, 0), (0, 1, 0), (0, 0, 1))
-#: Pythagorean directions: unit vectors with rational components, (numerators, denominator).
+#: Directions with rational components: (numerators, denominator).
 DIRECTIONS = (
     ((3, 4, 0), 5),
     ((0, -4, 3), 5),
@@ -55,10 +56,15 @@ DIRECTIONS = (
     ((2, 3, 6), 7),
     ((1, 8, -4), 9),
 )
-#: Integer quaternions, each a rational rotation matrix.
+#: Integer quaternions: each gives a rational rotation matrix.
 QUATERNIONS = ((1, 1, 0, 0), (1, 0, 1, 0), (1, 0, 0, 2), (2, 1, 0, 0), (1, 1, 1, 1), (1, 2, 2, 0), (3, 1, -1, 2))
-#: (sequence, range of its middle angle, away from the singular attitude)
-BODY_SEQUENCES = (("123", (-0.9, 0.9)), ("321", (-0.9, 0.9)), ("312", (-0.9, 0.9)), ("313", (0.5, 2.4)))
+#: Body-fixed sequences, each with an interval of its middle angle away from the singular attitude.
+SEQUENCES = (("123", (-0.9, 0.9)), ("321", (-0.9, 0.9)), ("312", (-0.9, 0.9)), ("313", (0.5, 2.4)))
+SPAN = (-1.1, 1.1)
+#: Joints on the longest way from the ground to a body, and to a body that a spring is fixed to.
+MAX_DEPTH, SPRING_DEPTH = 4, 2
+#: Names that are words of C or of the generated code, or no identifiers at all.
+AWKWARD = ("double", "int", "x", "p", "c", "out", "work", "z1", "a b", "m'", "\\mu_{1}", "*/", 'l"', "%d", "über", "0")
 
 t = me.dynamicsymbols._t
 
@@ -76,6 +82,10 @@ class Draw:
         """An integer from low to high, both included."""
         return low + int(self._random() * (high - low + 1))
 
+    def decimal(self, low: float, high: float) -> float:
+        """A number of four decimals: short to store."""
+        return round(low + self._random() * (high - low), 4)
+
     def one_of(self, items: Sequence[T]) -> T:
         return items[self.integer(0, len(items) - 1)]
 
@@ -85,179 +95,160 @@ class Draw:
             left -= weight
             if left < 0:
                 return item
-        return item
+        raise AssertionError("the weights add up to less than their sum")
 
     def shuffled(self, items: Sequence[T]) -> list[T]:
-        return [item for _, _, item in sorted((self._random(), i, item) for i, item in enumerate(items))]
-
-    def decimal(self, low: float, high: float) -> float:
-        """A number of four decimals: short to store, a double all the same."""
-        return round(low + self._random() * (high - low), 4)
-
-
-@dataclass
-class Link:
-    """What a later joint, load or spring needs to know of a body (or of the ground)."""
-
-    frame: me.ReferenceFrame
-    point: me.Point
-    depth: int = 0
-    #: coordinates of the pins on the way from the ground, whose rates an absolute speed adds up
-    pins: tuple[sm.Expr, ...] = ()
-    children: int = 0
-    coordinates: tuple[sm.Expr, ...] = ()
-    #: (axis, frames) of the joint's own torque: on the body, and on the body before it
-    motor: tuple[me.Vector, me.ReferenceFrame, me.ReferenceFrame] | None = None
+        order = sorted(range(len(items)), key=[self._random() for _ in items].__getitem__)
+        return [items[k] for k in order]
 
 
 @dataclass
 class Coordinate:
-    """A coordinate, the speed that goes with it and where its value may lie."""
+    """A coordinate, the speed that goes with it, and the interval its value is drawn from."""
 
     q: sm.Expr
     u: sm.Expr
-    #: "rate": free to be mixed with others; "solved": its joint has written its own kinematical equation
-    role: str = "rate"
-    pins_before: tuple[sm.Expr, ...] = ()
-    is_pin: bool = False
-    span: tuple[float, float] = (-1.1, 1.1)
+    span: tuple[float, float] = SPAN
+    #: its joint has written its kinematical equation; the others' come last, and may mix them
+    solved: bool = False
+    #: of a pin's angle: the pins between it and the ground, whose rates an absolute speed includes
+    pins_before: tuple[Coordinate, ...] = ()
 
 
 @dataclass
+class Link:
+    """A body, or the ground, as later joints and loads see it."""
+
+    frame: me.ReferenceFrame
+    point: me.Point
+    coordinates: tuple[Coordinate, ...] = ()
+    pins: tuple[Coordinate, ...] = ()
+    #: the joint's axis, and the frames that a torque about it acts on and reacts on
+    motor: tuple[me.Vector, me.ReferenceFrame, me.ReferenceFrame] | None = None
+    depth: int = 0
+    children: int = 0
+    centre: me.Point | None = None
+
+
+def combine(coefficients: Iterable[sm.Expr], frame: me.ReferenceFrame) -> me.Vector:
+    return sum((c * e for c, e in zip(coefficients, frame, strict=True)), me.Vector(0))
+
+
 class Tree:
-    """A tree while it grows; ``description`` is what the caller gets."""
+    """A mechanism while it grows.
 
-    seed: int
-    complete: bool
-    draw: Draw = field(init=False)
-    style: Draw = field(init=False)
-    kinds: Counter[str] = field(default_factory=Counter)
-    styles: Counter[str] = field(default_factory=Counter)
-    values: dict[sm.Symbol, sm.Rational] = field(default_factory=dict)
-    coordinates: list[Coordinate] = field(default_factory=list)
-    kdes: list[sm.Expr] = field(default_factory=list)
-    bodies: list[Any] = field(default_factory=list)
-    loads: list[Any] = field(default_factory=list)
-    inputs: list[sm.Expr] = field(default_factory=list)
-    prescribed: list[sm.Expr] = field(default_factory=list)
+    Everything that decides *what* it is comes from ``draw``, in the same order in both copies; how it is
+    written comes from ``style``.
+    """
 
-    def __post_init__(self) -> None:
-        self.draw = Draw(self.seed)
-        self.style = Draw(self.seed + 1_000_003)
-        self.N = me.ReferenceFrame("N")
-        self.O = me.Point("O")
+    def __init__(self, seed: int, complete: bool) -> None:
+        self.draw, self.style, self.complete = Draw(seed), Draw(seed + 1_000_003), complete
+        self.kinds: Counter[str] = Counter()
+        self.styles: Counter[str] = Counter()
+        self.values: dict[sm.Symbol, sm.Rational] = {}
+        self.coordinates: list[Coordinate] = []
+        self.kdes: list[sm.Expr] = []
+        self.bodies: list[me.Particle | me.RigidBody] = []
+        self.loads: list[Any] = []
+        self.inputs: list[sm.Expr] = []
+        self.prescribed: list[sm.Expr] = []
+        self.N, self.O = me.ReferenceFrame("N"), me.Point("O")
         self.O.set_vel(self.N, 0)
         self.velocity_known = {self.O}
+        self.sliding: set[tuple[me.Point, me.ReferenceFrame]] = set()  # points that move in a frame
         self.ground = Link(self.N, self.O)
         self.links: list[Link] = []
-        self.sites: list[tuple[me.Point, me.ReferenceFrame, int, int]] = []
 
-    # ------------------------------------------------------------------ numbers
+        draw = self.draw
+        self.n_bodies = draw.weighted({2: 20, 3: 28, 4: 24, 5: 11, 6: 6, 7: 4, 8: 3, 9: 2, 10: 2})
+        # SymPy's time grows steeply with general axes and joints of three degrees of freedom: large trees are plain
+        self.plain = self.n_bodies > 5
+        self.drive_chance = 0.05 if self.plain else 0.15
+        self.numbers = draw.weighted({"symbols": 5, "rationals": 2, "floats": 1, "awkward_names": 0.7})
+        self.speeds = draw.weighted({"rates": 4, "absolute_speeds": 2, "absolute_angles": 1.5, "mixed_speeds": 2.5})
+        self.awkward = draw.shuffled(AWKWARD) if self.numbers == "awkward_names" else []
+        self.kinds[self.numbers] += 1
+
+    # ---------------------------------------------------------------- numbers
 
     def number(self, name: str, low: float, high: float) -> sm.Expr:
-        """A parameter: a symbol with a value, a rational, or a decimal fraction, as the tree's kind says."""
-        tenths = self.draw.integer(round(10 * low), round(10 * high))
-        value = sm.Rational(tenths or 1, 10)
-        if self.parameter_kind == "rationals":
+        """A parameter: a symbol, a rational or a float, as the tree has it; never zero."""
+        value = sm.Rational(self.draw.integer(round(10 * low), round(10 * high)) or 1, 10)
+        if self.numbers == "rationals":
             return value
-        if self.parameter_kind == "floats":  # SymPy adds Floats in 15 digits: the oracle gets their exact values
+        if self.numbers == "floats":  # SymPy adds Floats in 15 digits, so the oracle's copy has their exact values
             return sm.Rational(float(value)) if self.complete else sm.Float(float(value))
-        symbol = sm.Symbol(name)
+        symbol = sm.Symbol(self.awkward.pop() if self.awkward else name)
         self.values[symbol] = value
         return symbol
 
-    def vector(self, name: str, frame: me.ReferenceFrame, low: float = -0.9, high: float = 0.9) -> me.Vector:
-        """A constant vector in ``frame`` with at least one component."""
+    def vector(self, name: str, frame: me.ReferenceFrame, low: float, high: float) -> me.Vector:
+        """A constant vector in ``frame``, of one to three components."""
         present = [self.draw.chance(0.5) for _ in range(3)]
         present[self.draw.integer(0, 2)] = True
-        parts = zip("xyz", frame, present, strict=True)
-        return sum((self.number(name + k, low, high) * e for k, e, yes in parts if yes), me.Vector(0))
+        parts = zip("xyz", present, strict=True)
+        return combine([self.number(name + k, low, high) if yes else 0 for k, yes in parts], frame)
 
-    def coordinate(self, pins_before: tuple[sm.Expr, ...] = (), **more: Any) -> Coordinate:
+    def coordinate(self, **more: Any) -> Coordinate:
         k = len(self.coordinates) + 1
-        new = Coordinate(*me.dynamicsymbols(f"q{k} u{k}"), pins_before=pins_before, **more)
-        self.coordinates.append(new)
-        return new
+        self.coordinates.append(Coordinate(*me.dynamicsymbols(f"q{k} u{k}"), **more))
+        return self.coordinates[-1]
 
     def rate(self, c: Coordinate) -> sm.Expr:
-        """q̇ of a coordinate: in the speeds where the tree's speeds make that short, else as a derivative."""
-        if self.speed_kind == "mixed_speeds" or (not self.complete and self.style.chance(0.5)):
-            self.styles["omega_in_rates"] += 1
+        """q̇: in the speeds where the tree's speeds make that short, else as a derivative."""
+        if self.speeds == "mixed_speeds" or not (self.complete or self.style.chance(0.5)):
+            self.styles["rate_as_derivative"] += 1
             return c.q.diff(t)
-        self.styles["omega_in_speeds"] += 1
-        if self.speed_kind == "absolute_speeds" and c.is_pin and c.pins_before:
-            before = next(b for b in self.coordinates if b.q == c.pins_before[-1])
-            return c.u - before.u
+        self.styles["rate_as_speed"] += 1
+        if self.speeds == "absolute_speeds" and c.pins_before:
+            return c.u - c.pins_before[-1].u
         return c.u
 
-    # ------------------------------------------------------------------ points and frames
+    # ---------------------------------------------------------------- points and frames
 
     def fixed_point(self, name: str, origin: me.Point, offset: me.Vector, frame: me.ReferenceFrame) -> me.Point:
-        """A point fixed in ``frame``, as ``origin`` is."""
+        """A point at rest relative to ``origin`` in ``frame``."""
         point = origin.locatenew(name, offset)
-        way = self.velocity_style(origin)
+        way = self.way_of_velocity(point, origin)
         if way == "velocity_theorem":
             point.v2pt_theory(origin, self.N, frame)
         elif way == "velocity_vector":
             point.set_vel(self.N, origin.vel(self.N) + frame.ang_vel_in(self.N).cross(offset))
-        self.note(way, point)
+        if (origin, frame) in self.sliding:
+            self.sliding.add((point, frame))
         return point
 
     def moving_point(
         self, name: str, origin: me.Point, offset: me.Vector, frame: me.ReferenceFrame, relative: me.Vector
     ) -> me.Point:
-        """A point that moves with velocity ``relative`` in ``frame``, in which ``origin`` is fixed."""
+        """A point of velocity ``relative`` to ``origin`` in ``frame``."""
         point = origin.locatenew(name, offset)
-        way = self.velocity_style(origin)
-        if way == "velocity_theorem":
+        way = self.way_of_velocity(point, origin)
+        # the theorem of one point asks for an origin at rest in the frame; bodies that share a frame may slide in it
+        if way == "velocity_theorem" and (origin, frame) not in self.sliding:
             point.set_vel(frame, relative)
             if frame is not self.N:
                 point.v1pt_theory(origin, self.N, frame)
-        elif way == "velocity_vector":
-            carried = frame.ang_vel_in(self.N).cross(offset)
-            point.set_vel(self.N, origin.vel(self.N) + carried + relative)
-        self.note(way, point)
+        elif way in ("velocity_theorem", "velocity_vector"):
+            carried = origin.vel(self.N) + frame.ang_vel_in(self.N).cross(offset)
+            point.set_vel(self.N, carried + relative)
+        self.sliding.add((point, frame))
         return point
 
-    def velocity_style(self, origin: me.Point) -> str:
-        if self.complete:
-            return "velocity_theorem"
-        weights = {"velocity_left_out": 4.0, "velocity_queried": 0.5}
-        if origin in self.velocity_known:  # else SymPy would have to compute, and store, the origin's as well
-            weights |= {"velocity_vector": 2.0, "velocity_theorem": 3.0}
-        return self.style.weighted(weights)
-
-    def note(self, way: str, point: me.Point) -> None:
+    def way_of_velocity(self, point: me.Point, origin: me.Point) -> str:
+        """How the user lets a point's velocity be known; where SymPy is asked, it answers here."""
+        ways = {"velocity_left_out": 4, "velocity_queried": 0.5}
+        if origin in self.velocity_known:  # else the theorems would make SymPy compute the origin's as well
+            ways |= {"velocity_vector": 2, "velocity_theorem": 3}
+        way = "velocity_theorem" if self.complete else self.style.weighted(ways)
         self.styles[way] += 1
         if way == "velocity_queried":
-            point.vel(self.N)  # SymPy differentiates the position, and stores the result as if it were set
+            with warnings.catch_warnings():  # SymPy warns that several points would do, and stores what it found
+                warnings.simplefilter("ignore", UserWarning)
+                point.vel(self.N)
         if way != "velocity_left_out":
             self.velocity_known.add(point)
-
-    def axis(self, frame: me.ReferenceFrame, kind: str) -> tuple[me.Vector, str]:
-        """A direction fixed in ``frame`` for a joint of ``kind``, and the kind of joint it makes."""
-        pick = self.draw.weighted({"": 6.0, "_general_axis": 2.0, "_irrational_axis": 0.5})
-        if self.simple or not pick or (kind == "slider" and pick == "_irrational_axis"):
-            components: Sequence[sm.Expr] = [sm.Integer(c) for c in self.draw.one_of(AXES)]
-            pick = ""
-        elif pick == "_general_axis":
-            numerators, denominator = self.draw.one_of(DIRECTIONS)
-            components = [sm.Rational(c, denominator) for c in numerators]
-        else:
-            components = [c / sm.sqrt(2) for c in self.draw.one_of(((1, 1, 0), (0, 1, -1)))]
-        return sum((c * e for c, e in zip(components, frame, strict=True)), me.Vector(0)), kind + pick
-
-    def mount(self, i: int, parent: Link) -> tuple[me.ReferenceFrame, me.Point]:
-        """Where joint i sits on its parent: offset, perhaps turned, perhaps driven along a prescribed motion."""
-        frame, point = parent.frame, parent.point
-        if parent is not self.ground or self.draw.chance(0.4):
-            point = self.fixed_point(f"J{i}", point, self.vector(f"j{i}", frame), frame)
-        if self.draw.chance(0.1 if self.simple else 0.25):
-            frame = self.fixed_frame(f"F{i}", frame)
-            self.kinds["fixed_frame"] += 1
-        if len(self.prescribed) < 2 and self.draw.chance(self.drive_chance):
-            frame, point = self.drive(i, frame, point)
-        return frame, point
+        return way
 
     def fixed_frame(self, name: str, parent: me.ReferenceFrame) -> me.ReferenceFrame:
         w, x, y, z = self.draw.one_of(QUATERNIONS)
@@ -272,7 +263,30 @@ class Tree:
         frame.orient_explicit(parent, rotation / sm.Integer(w * w + x * x + y * y + z * z))
         return frame
 
+    def axis(self, frame: me.ReferenceFrame, joint: str) -> tuple[me.Vector, str]:
+        """A direction in ``frame`` for a joint, and the kind of joint that it makes."""
+        kind = self.draw.weighted({"": 6, "_general_axis": 2, "_irrational_axis": 0.4 if joint == "pin" else 0})
+        if self.plain or not kind:
+            return combine(self.draw.one_of(AXES), frame), joint
+        if kind == "_irrational_axis":  # SymPy makes it a unit vector
+            return combine(self.draw.one_of(((1, 1, 0), (0, 1, -1))), frame), joint + kind
+        numerators, denominator = self.draw.one_of(DIRECTIONS)
+        return combine([sm.Rational(n, denominator) for n in numerators], frame), joint + kind
+
+    def mount(self, i: int, parent: Link) -> tuple[me.ReferenceFrame, me.Point]:
+        """Where joint i sits on its parent: at an offset, perhaps turned, perhaps on a prescribed motion."""
+        frame, point = parent.frame, parent.point
+        if parent is not self.ground or self.draw.chance(0.4):
+            point = self.fixed_point(f"J{i}", point, self.vector(f"j{i}", frame, -0.9, 0.9), frame)
+        if self.draw.chance(0.1 if self.plain else 0.25):
+            self.kinds["fixed_frame"] += 1
+            frame = self.fixed_frame(f"F{i}", frame)
+        if len(self.prescribed) < 2 and self.draw.chance(self.drive_chance):
+            return self.drive(i, frame, point)
+        return frame, point
+
     def drive(self, i: int, frame: me.ReferenceFrame, point: me.Point) -> tuple[me.ReferenceFrame, me.Point]:
+        """A prescribed motion: a rotation as a function of time, or a rotation or translation given from outside."""
         kind = self.draw.one_of(("prescribed_function", "prescribed_input", "prescribed_translation"))
         self.kinds[kind] += 1
         if kind == "prescribed_function":
@@ -289,23 +303,26 @@ class Tree:
         driven.orient_axis(frame, axis, motion)
         return driven, point
 
-    # ------------------------------------------------------------------ joints
+    # ---------------------------------------------------------------- joints
 
-    def pin(self, i: int, parent: Link, frame: me.ReferenceFrame, point: me.Point) -> Link:
-        plain = frame is parent.frame  # a fixed or driven frame between them would have no effect
-        absolute = plain and self.speed_kind == "absolute_angles" and self.draw.chance(0.8)
-        base = self.N if absolute else frame
-        axis, kind = self.axis(base, "pin")
-        self.kinds[kind] += 1
-        c = self.coordinate(pins_before=parent.pins, is_pin=True)
-        body = me.ReferenceFrame(f"B{i}")
-        body.orient_axis(base, axis, c.q)
+    def turn(self, name: str, base: me.ReferenceFrame, axis: me.Vector, c: Coordinate) -> me.ReferenceFrame:
+        """A frame turned by a coordinate; its angular velocity in ``base`` is SymPy's (in q̇) or in the speeds."""
+        frame = me.ReferenceFrame(name)
+        frame.orient_axis(base, axis, c.q)
         speed = self.rate(c)
         if speed != c.q.diff(t):
-            body.set_ang_vel(base, speed * axis)
-        if absolute:
-            self.kinds["absolute_angles"] += 1
-        return Link(body, point, pins=(*parent.pins, c.q), coordinates=(c.q,), motor=(axis, body, parent.frame))
+            frame.set_ang_vel(base, speed * axis.normalize())
+        return frame
+
+    def pin(self, i: int, parent: Link, frame: me.ReferenceFrame, point: me.Point) -> Link:
+        bare = frame is parent.frame  # a fixed or driven frame in between would not act on an absolute angle
+        absolute = bare and self.speeds == "absolute_angles" and self.draw.chance(0.8)
+        base = self.N if absolute else frame
+        axis, kind = self.axis(base, "pin")
+        self.kinds.update([kind, "absolute_angles"] if absolute else [kind])
+        c = self.coordinate(pins_before=parent.pins)
+        body = self.turn(f"B{i}", base, axis, c)
+        return Link(body, point, (c,), (*parent.pins, c), (axis, body, parent.frame))
 
     def slider(self, i: int, parent: Link, frame: me.ReferenceFrame, point: me.Point) -> Link:
         axis, kind = self.axis(frame, "slider")
@@ -314,51 +331,67 @@ class Tree:
         end = self.moving_point(f"P{i}", point, c.q * axis, frame, self.rate(c) * axis)
         if self.draw.chance(0.5):
             self.kinds["shared_frame"] += 1
-            body = frame
-        else:
-            body = self.fixed_frame(f"B{i}", frame)
-        return Link(body, end, pins=parent.pins, coordinates=(c.q,))
+            return Link(frame, end, (c,), parent.pins)
+        return Link(self.fixed_frame(f"B{i}", frame), end, (c,), parent.pins)
 
     def universal(self, i: int, parent: Link, frame: me.ReferenceFrame, point: me.Point) -> Link:
+        """Two successive axes, with a massless cross between them."""
         self.kinds["universal"] += 1
-        first, second = self.draw.shuffled(AXES)[:2]
-        cross, body = me.ReferenceFrame(f"U{i}"), me.ReferenceFrame(f"B{i}")
-        coordinates = []
-        for base, end, direction in ((frame, cross, first), (cross, body, second)):
-            c = self.coordinate(span=(-0.9, 0.9))
-            axis = list(base)[direction.index(1)]
-            end.orient_axis(base, axis, c.q)
-            speed = self.rate(c)
-            if speed != c.q.diff(t):
-                end.set_ang_vel(base, speed * axis)
-            coordinates.append(c.q)
-        return Link(body, point, pins=parent.pins, coordinates=tuple(coordinates), motor=(axis, body, cross))
+        one, other = self.draw.shuffled(AXES)[:2]
+        first, second = (self.coordinate(span=(-0.9, 0.9)) for _ in range(2))
+        cross = self.turn(f"U{i}", frame, combine(one, frame), first)
+        body = self.turn(f"B{i}", cross, combine(other, cross), second)
+        return Link(body, point, (first, second), parent.pins, (combine(other, cross), body, cross))
 
     def ball(self, i: int, parent: Link, frame: me.ReferenceFrame, point: me.Point) -> Link:
         self.kinds["ball"] += 1
         body, angles = self.attitude(i, frame)
-        return Link(body, point, pins=parent.pins, coordinates=tuple(c.q for c in angles))
+        return Link(body, point, angles, parent.pins)
 
-    def attitude(self, i: int, frame: me.ReferenceFrame) -> tuple[me.ReferenceFrame, list[Coordinate]]:
+    def free(self, i: int, parent: Link, frame: me.ReferenceFrame, point: me.Point) -> Link:
+        """Six degrees of freedom; the speeds of the translation are rates, or the velocity in body axes."""
+        self.kinds["free"] += 1
+        places = tuple(self.coordinate() for _ in range(3))
+        body, angles = self.attitude(i, frame)
+        offset = combine([c.q for c in places], frame)
+        if frame is self.N and self.draw.chance(0.6):
+            self.kinds["body_velocity_speeds"] += 1
+            origin = point.locatenew(f"P{i}", offset)
+            velocity = combine([c.u for c in places], body)
+            if self.complete or self.style.chance(0.5):
+                origin.set_vel(self.N, velocity)
+                self.velocity_known.add(origin)
+            rates = combine([c.q.diff(t) for c in places], self.N)
+            if self.solved_kinematics():
+                self.kdes += [c.q.diff(t) - velocity.dot(e) for c, e in zip(places, self.N, strict=True)]
+            else:
+                self.kdes += [c.u - rates.dot(e) for c, e in zip(places, body, strict=True)]
+            for c in places:
+                c.solved = True
+        else:
+            origin = self.moving_point(f"P{i}", point, offset, frame, combine([self.rate(c) for c in places], frame))
+        return Link(body, origin, (*places, *angles), parent.pins)
+
+    def attitude(self, i: int, frame: me.ReferenceFrame) -> tuple[me.ReferenceFrame, tuple[Coordinate, ...]]:
         """A frame turned by three body-fixed angles; its speeds are ω in body axes, or the angles' rates."""
-        sequence, middle = self.draw.one_of(BODY_SEQUENCES)
-        angles = [self.coordinate(span=middle if k == 1 else (-1.1, 1.1)) for k in range(3)]
+        sequence, middle = self.draw.one_of(SEQUENCES)
+        angles = tuple(self.coordinate(span=span) for span in (SPAN, middle, SPAN))
         body = me.ReferenceFrame(f"B{i}")
         body.orient_body_fixed(frame, [c.q for c in angles], sequence)
+        omega = body.ang_vel_in(frame)  # in the angles' rates
         if self.draw.chance(0.75):
             self.kinds["omega_speeds"] += 1
-            speeds, coordinates = [c.u for c in angles], [c.q for c in angles]
+            speeds = [c.u for c in angles]
             if self.solved_kinematics():
-                self.kdes += me.kinematic_equations(speeds, coordinates, "body", sequence)
+                self.kdes += me.kinematic_equations(speeds, [c.q for c in angles], "body", sequence)
             else:
-                omega = body.ang_vel_in(frame)
                 self.kdes += [u - omega.dot(e) for u, e in zip(speeds, body, strict=True)]
-            body.set_ang_vel(frame, sum((u * e for u, e in zip(speeds, body, strict=True)), me.Vector(0)))
+            body.set_ang_vel(frame, combine(speeds, body))
             for c in angles:
-                c.role = "solved"
-        elif self.speed_kind != "mixed_speeds" and (self.complete or self.style.chance(0.5)):
-            rates = {c.q.diff(t): c.u for c in angles}
-            body.set_ang_vel(frame, body.ang_vel_in(frame).subs(rates))
+                c.solved = True
+        else:
+            self.kinds["angle_rates_of_ball"] += 1
+            body.set_ang_vel(frame, omega.subs({c.q.diff(t): self.rate(c) for c in angles}))
         return body, angles
 
     def solved_kinematics(self) -> bool:
@@ -366,145 +399,105 @@ class Tree:
         self.styles["kinematics_solved" if solved else "kinematics_implicit"] += 1
         return solved
 
-    def free(self, i: int, parent: Link, frame: me.ReferenceFrame, point: me.Point) -> Link:
-        """Six degrees of freedom; the speeds of the translation are rates, or the velocity in body axes."""
-        self.kinds["free"] += 1
-        places = [self.coordinate() for _ in range(3)]
-        body, angles = self.attitude(i, frame)
-        offset = sum((c.q * e for c, e in zip(places, frame, strict=True)), me.Vector(0))
-        if frame is self.N and self.draw.chance(0.6):
-            self.kinds["body_velocity_speeds"] += 1
-            velocity = sum((c.u * e for c, e in zip(places, body, strict=True)), me.Vector(0))
-            origin = point.locatenew(f"P{i}", offset)
-            if self.complete or self.style.chance(0.5):
-                origin.set_vel(self.N, velocity)
-                self.note("velocity_vector", origin)
-            else:
-                self.note("velocity_left_out", origin)
-            if self.solved_kinematics():
-                self.kdes += [c.q.diff(t) - velocity.dot(e) for c, e in zip(places, self.N, strict=True)]
-            else:
-                rate = sum((c.q.diff(t) * e for c, e in zip(places, self.N, strict=True)), me.Vector(0))
-                self.kdes += [c.u - rate.dot(e) for c, e in zip(places, body, strict=True)]
-            for c in places:
-                c.role = "solved"
-        else:
-            relative = sum((self.rate(c) * e for c, e in zip(places, frame, strict=True)), me.Vector(0))
-            origin = self.moving_point(f"P{i}", point, offset, frame, relative)
-        # the torque-free pins before a free body have no say in its attitude
-        return Link(body, origin, coordinates=tuple(c.q for c in (*places, *angles)))
+    # ---------------------------------------------------------------- bodies
 
-    # ------------------------------------------------------------------ bodies
-
-    def body(self, i: int, link: Link, joint: str) -> None:
-        """Give a link its mass: a particle where the joint leaves it no rotation of its own that needs inertia."""
+    def add_body(self, i: int, link: Link, joint: str) -> None:
+        """Give a link its mass; a particle only where the joint turns it about no axis through its place."""
         frame = link.frame
         if joint == "slider" and self.draw.chance(0.5):
-            self.kinds["particle"] += 1
-            self.bodies.append(me.Particle(f"body{i}", link.point, self.number(f"m{i}", 0.3, 3)))
-            self.sites.append((link.point, frame, i, link.depth))
-            return
-        if joint == "pin" and self.draw.chance(0.3):  # a bob on a massless rod, off the axis
-            self.kinds["particle"] += 1
-            components = [e * self.number(f"c{i}{k}", 0.3, 0.9) for k, e in zip("xyz", frame, strict=True)]
-            bob = self.fixed_point(f"C{i}", link.point, sum(components[:2], components[2]), frame)
-            self.bodies.append(me.Particle(f"body{i}", bob, self.number(f"m{i}", 0.3, 3)))
-            self.sites.append((bob, frame, i, link.depth))
-            return
+            self.add_particle(i, link, link.point)
+        elif joint == "pin" and self.draw.chance(0.3):  # a bob on a massless rod
+            bob = combine([self.number(f"c{i}{k}", 0.3, 0.9) for k in "xyz"], frame)
+            self.add_particle(i, link, self.fixed_point(f"C{i}", link.point, bob, frame))
+        else:
+            self.add_rigid_body(i, link)
+
+    def add_particle(self, i: int, link: Link, point: me.Point) -> None:
+        self.kinds["particle"] += 1
+        link.centre = point
+        self.bodies.append(me.Particle(f"body{i}", point, self.number(f"m{i}", 0.3, 3)))
+
+    def add_rigid_body(self, i: int, link: Link) -> None:
         self.kinds["rigid_body"] += 1
-        centre = link.point
+        frame, centre = link.frame, link.point
         if self.draw.chance(0.8):
-            centre = self.fixed_point(f"C{i}", link.point, self.vector(f"c{i}", frame), frame)
-        mass = self.number(f"m{i}", 0.3, 3)
-        axes = frame
-        if not self.simple and self.draw.chance(0.12):
+            centre = self.fixed_point(f"C{i}", centre, self.vector(f"c{i}", frame, -0.9, 0.9), frame)
+        axes, about = frame, centre
+        if not self.plain and self.draw.chance(0.12):
             self.kinds["inertia_in_other_frame"] += 1
             axes = self.fixed_frame(f"I{i}", frame)
-        moments = [self.number(f"I{i}{k}", 0.5, 1.2) for k in ("xx", "yy", "zz")]
-        products = [self.number(f"I{i}{k}", 0.1, 0.2) for k in ("xy", "yz", "zx")] if self.draw.chance(0.6) else []
-        about = centre
-        if not self.simple and self.draw.chance(0.12):
+        if not self.plain and self.draw.chance(0.12):
             self.kinds["inertia_about_other_point"] += 1
             about = self.fixed_point(f"A{i}", centre, self.number(f"a{i}", 0.1, 0.2) * frame.x, frame)
-        inertia = (me.inertia(axes, *moments, *products), about)
-        self.bodies.append(me.RigidBody(f"body{i}", centre, frame, mass, inertia))
-        self.sites.append((centre, frame, i, link.depth))
+        mass = self.number(f"m{i}", 0.3, 3)
+        inertia = [self.number(f"I{i}{k}", 0.5, 1.2) for k in ("xx", "yy", "zz")]
+        if self.draw.chance(0.6):
+            inertia += [self.number(f"I{i}{k}", 0.1, 0.2) for k in ("xy", "yz", "zx")]
+        link.centre = centre
+        self.bodies.append(me.RigidBody(f"body{i}", centre, frame, mass, (me.inertia(axes, *inertia), about)))
 
-    # ------------------------------------------------------------------ loads
+    # ---------------------------------------------------------------- loads
 
-    def load(self, target: Any, vector: me.Vector) -> None:
-        if not self.complete and self.style.chance(0.3):
+    def load(self, on: me.Point | me.ReferenceFrame, vector: me.Vector) -> None:
+        if self.style.chance(0.3):
             self.styles["load_object"] += 1
-            kind = me.Torque if isinstance(target, me.ReferenceFrame) else me.Force
-            self.loads.append(kind(target, vector))
+            self.loads.append(me.Force(on, vector) if isinstance(on, me.Point) else me.Torque(on, vector))
         else:
             self.styles["load_tuple"] += 1
-            self.loads.append((target, vector))
+            self.loads.append((on, vector))
+
+    def magnitude(self, name: str, link: Link) -> sm.Expr:
+        """A force or torque that is constant, an input, or a function of time, of a rate or of a coordinate."""
+        kind = self.draw.weighted({"": 1, "input": 2, "load_in_t": 1, "drag": 1.5, "nonlinear_load": 1.5})
+        c, k = self.draw.one_of(link.coordinates), self.number(f"k{name}", 0.5, 4)
+        if kind:
+            self.kinds[kind] += 1
+        if kind == "input":
+            self.inputs.append(me.dynamicsymbols(f"F{name}"))
+            return self.inputs[-1]
+        if kind == "load_in_t":
+            return k * sm.cos(self.number(f"w{name}", 0.5, 3) * t)
+        if kind == "drag":
+            return -k * self.draw.one_of((c.u, c.u, c.q.diff(t)))
+        if kind == "nonlinear_load":
+            laws = (-sm.Abs(c.u) * c.u, -(c.q**3), sm.exp(-c.q), sm.atan(c.u), sm.sqrt(1 + c.q**2))
+            return k * self.draw.one_of(laws)
+        return k
 
     def add_gravity(self) -> None:
-        if not self.draw.chance(0.85):
-            return
         self.kinds["gravity"] += 1
-        down = self.draw.one_of((-self.N.z, -self.N.y, self.N.x))
-        g = self.number("g", 9.8, 9.8)
+        down, g = self.draw.one_of((-self.N.z, -self.N.y, self.N.x)), self.number("g", 9.8, 9.8)
         for body in self.bodies:
             self.load(body.masscenter, body.mass * g * down)
 
-    def magnitude(self, name: str, link: Link) -> sm.Expr:
-        """A force or torque: constant, an input, of time, viscous, or nonlinear in a coordinate or its rate."""
-        weights = {"constant": 1.0, "input": 2.0, "load_in_t": 1.0, "drag": 1.5, "nonlinear_load": 1.5}
-        kind = self.draw.weighted(weights)
-        strength = self.number(f"k{name}", 0.5, 4)
-        q = self.draw.one_of(link.coordinates)
-        c = next(c for c in self.coordinates if c.q == q)
-        if kind != "constant":
-            self.kinds[kind] += 1
-        if kind == "input":
-            force = me.dynamicsymbols(f"F{name}")
-            self.inputs.append(force)
-            return force
-        if kind == "load_in_t":
-            return strength * sm.cos(self.number(f"w{name}", 0.5, 3) * t)
-        if kind == "drag":
-            return -strength * (c.u if self.draw.chance(0.7) else q.diff(t))
-        if kind == "nonlinear_load":
-            laws = (-strength * sm.Abs(c.u) * c.u, -strength * q**3, strength * sm.exp(-q), strength * sm.atan(c.u))
-            return self.draw.one_of(laws)
-        return strength
-
     def add_point_load(self, k: int) -> None:
-        index = self.draw.integer(0, len(self.links) - 1)
-        link, (centre, frame, i, _) = self.links[index], self.sites[index]
         self.kinds["point_load"] += 1
-        point = self.fixed_point(f"S{k}", centre, self.vector(f"s{k}", frame, -0.5, 0.5), frame)
-        direction = list(self.draw.one_of((frame, self.N)))[self.draw.integer(0, 2)]
-        self.load(point, self.magnitude(f"p{k}", link) * direction)
+        link, other = self.draw.one_of(self.links), self.draw.one_of(self.links)
+        offset = self.vector(f"s{k}", link.frame, -0.5, 0.5)
+        point = self.fixed_point(f"S{k}", link.centre, offset, link.frame)
+        frame = self.draw.one_of((link.frame, self.N, self.N if self.plain else other.frame))
+        self.load(point, self.magnitude(f"p{k}", link) * combine(self.draw.one_of(AXES), frame))
 
     def add_motor(self, k: int) -> None:
-        """A torque between a body and the one before it, about the axis of their joint."""
+        """A torque about a joint's axis, with its reaction on the other side."""
         joints = [link for link in self.links if link.motor]
-        if not joints:
-            return
-        link = self.draw.one_of(joints)
-        axis, on, reaction = link.motor
-        self.kinds["torque_pair"] += 1
-        torque = self.magnitude(f"m{k}", link) * axis
-        self.load(on, torque)
-        self.load(reaction, -torque)
+        if joints:
+            self.kinds["torque_pair"] += 1
+            link = self.draw.one_of(joints)
+            axis, on, reaction = link.motor
+            torque = self.magnitude(f"m{k}", link) * axis
+            self.load(on, torque)
+            self.load(reaction, -torque)
 
     def add_spring(self, k: int) -> None:
-        """A spring, perhaps with a damper, along the line between points of two bodies or a body and the ground."""
-        near = [site for site in self.sites if site[3] <= self.spring_depth]
-        if not near:
-            return
-        centre, frame, i, _ = self.draw.one_of(near)
-        others = [site for site in near if site[2] != i]
-        tip = self.fixed_point(f"T{k}", centre, self.number(f"t{k}", 0.1, 0.3) * frame.x, frame)
-        base: me.Point
-        if others and self.draw.chance(0.5):
-            base = self.draw.one_of(others)[0]
-        else:  # away from everything, so that the length is never zero
-            base = self.fixed_point(f"G{k}", self.O, self.number(f"g{k}", 5, 6) * self.N.x, self.N)
+        """A spring, perhaps with a damper, along the line between points of two bodies, or a body and the ground."""
+        near = [link for link in self.links if link.depth <= SPRING_DEPTH]
+        link, other = self.draw.shuffled(near)[:2] if len(near) > 1 else (near[0], None)
+        tip = self.fixed_point(f"T{k}", link.centre, self.number(f"s{k}", 0.1, 0.3) * link.frame.x, link.frame)
+        if other and self.draw.chance(0.5):
+            base = other.centre
+        else:  # out of the mechanism's reach, so that the length is never zero
+            base = self.fixed_point(f"G{k}", self.O, self.number(f"r{k}", 5, 6) * self.N.x, self.N)
         self.kinds["spring"] += 1
         reach = tip.pos_from(base)
         length = reach.magnitude()
@@ -515,130 +508,120 @@ class Tree:
         if not self.complete and self.style.chance(0.3):
             self.styles["pathway"] += 1
             self.loads += me.LinearPathway(tip, base).to_loads(tension)
-            return
-        self.load(tip, tension / length * reach)
-        self.load(base, -tension / length * reach)
+        else:
+            self.load(tip, tension / length * reach)
+            self.load(base, -tension / length * reach)
 
-    # ------------------------------------------------------------------ speeds
+    # ---------------------------------------------------------------- speeds
 
     def add_kinematics(self) -> None:
-        """Kinematical equations of the coordinates whose joints have not written their own."""
-        rates = [c for c in self.coordinates if c.role == "rate"]
-        if self.speed_kind == "mixed_speeds":
-            self.kdes += self.mixed_kinematics(rates)
+        """Kinematical equations of the coordinates whose joints have not written them."""
+        open_ones = [c for c in self.coordinates if not c.solved]
+        if self.speeds == "mixed_speeds":
+            self.kdes += self.mixed_kinematics(open_ones)
             return
-        for c in rates:
+        for c in open_ones:
             speed = c.q.diff(t)
-            if self.speed_kind == "absolute_speeds" and c.is_pin:
-                speed = sum((q.diff(t) for q in c.pins_before), speed)
-                self.kinds["absolute_speeds"] += bool(c.pins_before)
+            if self.speeds == "absolute_speeds" and c.pins_before:
+                self.kinds["absolute_speeds"] += 1
+                speed += sum(before.q.diff(t) for before in c.pins_before)
             else:
                 self.kinds["rates"] += 1
             self.kdes.append(speed - c.u if self.style.chance(0.5) else c.u - speed)
 
-    def mixed_kinematics(self, rates: list[Coordinate]) -> list[sm.Expr]:
-        """u = P L q̇ + b: L unit lower triangular, some entries functions of q; P a permutation."""
+    def mixed_kinematics(self, coordinates: list[Coordinate]) -> list[sm.Expr]:
+        """u = P L q̇ + b(t): L lower triangular, so always regular, some entries functions of q; P a permutation."""
         equations = []
-        order = self.draw.shuffled([c.u for c in rates])
-        for row, (u, c) in enumerate(zip(order, rates, strict=True)):
+        speeds = self.draw.shuffled([c.u for c in coordinates])
+        for row, (u, c) in enumerate(zip(speeds, coordinates, strict=True)):
+            self.kinds["mixed_speeds"] += 1
             speed = self.draw.one_of((1, 1, 2, sm.Rational(1, 2))) * c.q.diff(t)
-            for other in rates[:row]:
-                if not self.draw.chance(min(0.6, 2 / len(rates))):
-                    continue
-                entry: sm.Expr = sm.Rational(self.draw.one_of((-3, -2, -1, 1, 2, 3)), self.draw.one_of((1, 2)))
-                if self.draw.chance(0.25):
-                    self.kinds["mixed_speeds_in_q"] += 1
-                    entry *= self.draw.one_of((sm.cos(c.q), sm.sin(other.q), other.q))
-                speed += entry * other.q.diff(t)
+            for other in coordinates[:row]:
+                if self.draw.chance(min(0.6, 2 / len(coordinates))):
+                    entry = sm.Rational(self.draw.one_of((-3, -2, -1, 1, 2, 3)), self.draw.one_of((1, 2)))
+                    if self.draw.chance(0.25):
+                        self.kinds["mixed_speeds_in_q"] += 1
+                        entry *= self.draw.one_of((sm.cos(c.q), sm.sin(other.q), other.q))
+                    speed += entry * other.q.diff(t)
             if self.draw.chance(0.1):
                 self.kinds["mixed_speeds_in_t"] += 1
                 speed += sm.sin(t) / 2
-            self.kinds["mixed_speeds"] += 1
             equations.append(u - speed)
         return equations
 
-    # ------------------------------------------------------------------ the whole
+    # ---------------------------------------------------------------- the whole
 
     def grow(self) -> dict[str, Any]:
+        for i in range(1, self.n_bodies + 1):
+            self.add_link(i)
         draw = self.draw
-        n_bodies = draw.weighted({2: 26, 3: 30, 4: 22, 5: 9, 6: 5, 7: 3, 8: 2, 9: 1.5, 10: 1.5})
-        #: SymPy's time grows steeply with depth and with general axes: large trees are shallow and plain
-        self.simple = n_bodies > 4
-        max_depth = {2: 2, 3: 3, 4: 3, 5: 3}.get(n_bodies, 2)
-        self.spring_depth = 1 if self.simple else 2
-        self.drive_chance = 0.15 if n_bodies < 6 else 0.05
-        self.parameter_kind = draw.weighted({"symbols": 5.0, "rationals": 2.0, "floats": 1.0})
-        self.speed_kind = draw.weighted(
-            {"rates": 4.0, "absolute_speeds": 2.0, "absolute_angles": 1.5, "mixed_speeds": 2.0}
-        )
-        self.kinds[self.parameter_kind] += 1
-        self.kinds["six_or_more_bodies"] += n_bodies >= 6
-        spatial = 1 if self.simple else 2  # balls and free bodies are dear
-        for i in range(1, n_bodies + 1):
-            parents = [self.ground, *(link for link in self.links if link.depth < max_depth)]
-            parent = draw.weighted({k: (0.5 if p is self.ground else 1.0) for k, p in enumerate(parents)})
-            link_parent = parents[parent] if self.links else self.ground
-            weights = {"pin": 6.0, "slider": 3.0}
-            if not self.simple:
-                weights["universal"] = 1.2
-            if spatial:
-                weights |= {"ball": 1.2} if link_parent.depth < 2 else {}
-                weights |= {"free": 1.0} if link_parent is self.ground else {}
-                weights |= {"free": 0.2} if link_parent.depth == 1 and n_bodies < 4 else {}
-            joint = draw.weighted(weights)
-            spatial -= joint in ("ball", "free")
-            frame, point = self.mount(i, link_parent)
-            link = getattr(self, joint)(i, link_parent, frame, point)
-            link.depth = link_parent.depth + 1
-            link_parent.children += 1
-            self.links.append(link)
-            self.body(i, link, joint)
-        branched = any(link.children > 1 for link in (self.ground, *self.links))
-        self.kinds["branched" if branched else "serial"] += 1
-        self.add_gravity()
-        for k in range(1, 1 + draw.integer(0 if self.kinds["gravity"] else 1, 2)):
-            self.add_point_load(k)
-        for k in range(1, 1 + draw.integer(0, 2)):
-            self.add_motor(k)
-        for k in range(1, 1 + draw.integer(0, 1)):
-            self.add_spring(k)
+        heads = (self.ground, *self.links)
+        self.kinds["branched" if any(link.children > 1 for link in heads) else "serial"] += 1
+        if self.n_bodies >= 6:
+            self.kinds["six_or_more_bodies"] += 1
+        falls = draw.chance(0.85)
+        if falls:
+            self.add_gravity()
+        for k in range(draw.integer(0 if falls else 1, 2)):
+            self.add_point_load(k + 1)
+        for k in range(draw.integer(0, 2)):
+            self.add_motor(k + 1)
+        for k in range(draw.integer(0, 1)):
+            self.add_spring(k + 1)
         self.add_kinematics()
-        return self.description()
 
-    def description(self) -> dict[str, Any]:
-        coordinates = [c.q for c in self.coordinates]
-        speeds = [c.u for c in self.coordinates]
-        kdes = self.kdes
-        if self.draw.chance(0.4):
+        coordinates, kdes = self.coordinates, self.kdes
+        q, u = [c.q for c in coordinates], [c.u for c in coordinates]
+        if draw.chance(0.4):
             self.kinds["shuffled_order"] += 1
-            coordinates = self.draw.shuffled(coordinates)
-            speeds = self.draw.shuffled(speeds)
-            kdes = self.draw.shuffled(kdes)
-        spans = {c.q: c.span for c in self.coordinates}
+            coordinates, u, kdes = draw.shuffled(coordinates), draw.shuffled(u), draw.shuffled(kdes)
+            q = [c.q for c in coordinates]
+        bodies = self.bodies
+        if self.style.chance(0.3):
+            self.styles["bodies_out_of_order"] += 1
+            bodies = self.style.shuffled(bodies)
         return {
             "frame": self.N,
-            "q": coordinates,
-            "u": speeds,
+            "q": q,
+            "u": u,
             "kdes": kdes,
-            "bodies": self.bodies,
+            "bodies": bodies,
             "loads": self.loads,
             "parameters": self.values,
             "inputs": self.inputs,
             "prescribed": self.prescribed,
-            "spans": [spans[q] for q in coordinates],
+            "spans": [c.span for c in coordinates],
             "kinds": self.kinds,
             "styles": self.styles,
         }
+
+    def add_link(self, i: int) -> None:
+        parents = [self.ground, *(link for link in self.links if link.depth < MAX_DEPTH)]
+        which = self.draw.weighted({k: 1.0 if k else 0.5 for k in range(len(parents))})
+        parent = parents[which] if self.links else self.ground
+        joints = {"pin": 6.0, "slider": 3.0}
+        if not self.plain:
+            joints["universal"] = 1.2
+        # three degrees of freedom in one joint cost SymPy most: two such joints at most, one in a large tree
+        if self.kinds["ball"] + self.kinds["free"] < (1 if self.n_bodies > 4 else 2):
+            joints["ball"] = 1.2 if parent.depth < 2 else 0
+            joints["free"] = 1.2 if parent is self.ground else 0.2 if parent.depth == 1 and not self.plain else 0
+        joint = self.draw.weighted(joints)
+        link = getattr(self, joint)(i, parent, *self.mount(i, parent))
+        link.depth = parent.depth + 1
+        parent.children += 1
+        self.links.append(link)
+        self.add_body(i, link, joint)
 
 
 def random_tree(seed: int, *, complete: bool = False) -> dict[str, Any]:
     """The mechanism of a seed: ``frame, q, u, kdes, bodies, loads`` as KanesMethod takes them, and
 
-    ``parameters``  {symbol: exact value}
-    ``inputs``      forces and torques given from outside
-    ``prescribed``  dynamicsymbols that are given with their first two derivatives
-    ``spans``       for each q, the interval its value is drawn from (away from singular attitudes)
-    ``kinds``, ``styles``   how often each of KINDS and STYLES occurs
+    ``parameters``: {symbol: value};
+    ``inputs``: forces and torques given from outside;
+    ``prescribed``: motions given from outside, with their first two derivatives;
+    ``spans``: for each q the interval of its values, away from singular attitudes;
+    ``kinds``, ``styles``: how often each of KINDS and STYLES occurs.
     """
     return Tree(seed, complete).grow()
 
@@ -650,6 +633,6 @@ def random_state(tree: dict[str, Any], seed: int) -> dict[str, Any]:
         "t": draw.decimal(0, 2),
         "q": [draw.decimal(*span) for span in tree["spans"]],
         "u": [draw.decimal(-2, 2) for _ in tree["u"]],
-        "inputs": [draw.decimal(-5, 5) for _ in tree["inputs"]],
-        "prescribed": [[draw.decimal(-1.5, 1.5) for _ in range(3)] for _ in tree["prescribed"]],
+        "inputs": [draw.decimal(-5, 5) for _ in tree.get("inputs", ())],
+        "prescribed": [[draw.decimal(-1.5, 1.5) for _ in range(3)] for _ in tree.get("prescribed", ())],
     }

@@ -41,7 +41,7 @@ class KaneOracle:
         varying = [*given, *self.system.get("inputs", ()), *self.system["q"], *self.system["u"]]
         # derivatives come first, so that theta'' is replaced before the theta inside it
         names = {sm.Dummy(f"v{k}"): value for k, value in enumerate(varying)}
-        return names | {sm.Dummy("t"): t} | {sm.Dummy(str(s)): s for s in self.system["parameters"]}
+        return names | {sm.Dummy("t"): t} | {sm.Dummy("p"): s for s in self.system["parameters"]}
 
     def _replaced(self) -> list[sm.Matrix]:
         table = {value: name for name, value in self._arguments.items()}
@@ -52,12 +52,16 @@ class KaneOracle:
         with mpmath.workdps(DIGITS):
             given = [x for theta in state.get("prescribed", ()) for x in reversed(theta)]
             numbers = [*given, *state.get("inputs", ()), *state["q"], *state["u"], state["t"]]
-            parameters = [mpmath.mpf(sm.Rational(v).p) / sm.Rational(v).q for v in self.system["parameters"].values()]
-            M, f, qdot = self._evaluate(*(mpmath.mpf(x) for x in numbers), *parameters)
+            numbers += [float(value) for value in self.system["parameters"].values()]  # as double arithmetic has them
+            M, f, qdot = self._evaluate(*(mpmath.mpf(x) for x in numbers))
             return {"M": M, "f": f, "udot": mpmath.lu_solve(M, f), "qdot": qdot}
 
 
-def to_numbers(matrix: mpmath.matrix) -> list[Any]:
-    """A matrix as doubles: rows of a square one, entries of a column."""
-    rows = [[float(x) for x in row] for row in matrix.tolist()]
-    return rows if matrix.cols > 1 else [row[0] for row in rows]
+def to_doubles(result: dict[str, mpmath.matrix]) -> dict[str, list[Any]]:
+    """The nearest doubles: columns as lists, M as the rows of its lower triangle (it is symmetric)."""
+    M = result["M"]
+    with mpmath.workdps(DIGITS):
+        if mpmath.mnorm(M - M.T, mpmath.inf) > mpmath.mpf(10) ** -30 * mpmath.mnorm(M, mpmath.inf):
+            raise ArithmeticError("SymPy's mass matrix is not symmetric")
+    columns = {name: [float(x) for x in column] for name, column in result.items() if name != "M"}
+    return {"M": [[float(M[i, k]) for k in range(i + 1)] for i in range(M.rows)]} | columns

@@ -205,21 +205,19 @@ class Function:
         stores = [f"out[{i}] = {z};" for i, z in enumerate(self.results)]
         if len(self.statements) <= CHUNK + CHUNK // 2:
             return _function(name, [*self.statements, *stores]), 0
+        n_chunks = (len(self.statements) + CHUNK - 1) // CHUNK
         last_use: dict[str, int] = {}
         for number, reads in enumerate(self._uses):
-            for z in reads:
-                if z in self._owner:
-                    last_use[z] = number // CHUNK
-        n_chunks = (len(self.statements) + CHUNK - 1) // CHUNK
-        for z in self.results:
-            if z.lstrip("-") in self._owner:
-                last_use[z.lstrip("-")] = n_chunks
+            last_use.update((z, number // CHUNK) for z in reads if z in self._owner)
+        defined: list[list[str]] = [[] for _ in range(n_chunks)]
+        for z, owner in self._owner.items():
+            defined[owner // CHUNK].append(z)
+        stored: list[list[str]] = [[] for _ in range(n_chunks)]  # each result where it is defined
+        for z, store in zip(self.results, stores, strict=True):
+            stored[self._owner.get(z.lstrip("-"), 0) // CHUNK].append(store)
         slots: dict[str, int] = {}
         free: list[int] = []
         width = 0
-        by_chunk: dict[int, list[str]] = {}
-        for z, owner in self._owner.items():
-            by_chunk.setdefault(owner // CHUNK, []).append(z)
         expiry: dict[int, list[int]] = {}
         parts, calls = [], []
         for chunk in range(n_chunks):
@@ -228,7 +226,7 @@ class Function:
             used = dict.fromkeys(z for reads in self._uses[chunk * CHUNK : (chunk + 1) * CHUNK] for z in reads)
             loads = [f"const double {z} = w[{slots[z]}];" for z in used if z in slots]
             kept = []
-            for z in by_chunk.get(chunk, ()):
+            for z in defined[chunk]:
                 last = last_use.get(z, chunk)
                 if last > chunk:
                     slot = free.pop() if free else width
@@ -236,14 +234,9 @@ class Function:
                     slots[z] = slot
                     expiry.setdefault(last, []).append(slot)
                     kept.append(f"w[{slot}] = {z};")
-            parts.append(_function(f"{name}_{chunk + 1}", [*loads, *lines, *kept], "KC_PART int"))
+            parts.append(_function(f"{name}_{chunk + 1}", [*loads, *lines, *kept, *stored[chunk]], "KC_PART int"))
             calls.append(f"{name}_{chunk + 1}(t, x, r, c, w, out)")
-        loads = [
-            f"const double {z} = w[{slots[z]}];"
-            for z in dict.fromkeys(z.lstrip("-") for z in self.results)
-            if z in slots
-        ]
-        body = ["int row;", *(f"if (KC_UNLIKELY((row = {call}) >= 0)) return row;" for call in calls), *loads, *stores]
+        body = ["int row;", *(f"if (KC_UNLIKELY((row = {call}) >= 0)) return row;" for call in calls)]
         return "".join(parts) + _function(name, body), width
 
 

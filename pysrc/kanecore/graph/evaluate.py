@@ -99,8 +99,8 @@ def count(g: Graph, roots: Iterable[int], known: Collection[int] = ()) -> dict[s
     """Operations below ``roots``: ``{"add", "mul", "div", "sqrt", "total", "sincos", "functions", "neg"}``.
 
     ``total`` is + − × ÷ √, one each.  A sine and a cosine of one argument are one ``sincos``; negations and functions
-    are counted apart.  What depends on constants alone is not counted: it is folded when C is written; nor are ``known``
-    nodes.
+    are counted apart.  What depends on constants alone is not counted, as it is folded when C is written; nor are
+    ``known`` nodes.
     """
     n = {"add": 0, "mul": 0, "div": 0, "sqrt": 0, "total": 0, "sincos": 0, "functions": 0, "neg": 0}
     angles: set[int] = set()

@@ -1,0 +1,316 @@
+/*
+ * kanecore VERSION: model rrp, kernels: core
+ * This file was generated and belongs to whoever generated it.
+ *
+ * q[3]: theta1 theta2 d3
+ * u[3]: omega1 omega2 v3
+ * r[3]: tau1 tau2 f3
+ * p[20]: I1x I1y I1z I2x I2y I2z I3x I3y I3z g h l1 l1g l2 l2g l3 l3g m1 m2 m3
+ *
+ * operations + - * / sqrt, and pairs of sine and cosine:
+ *   rhs: 93, 1
+ *   udot: 93, 1
+ *   qdot: 0, 0
+ *   mass_matrix: 19, 1
+ *   forcing: 71, 1
+ *   outputs: 10, 2
+ */
+#include "kanecore.h"
+
+
+static void prepare(const double *p, double *c)
+{
+    (void)p, (void)c;
+    for (int i = 0; i < 20; i++) c[i] = p[i];
+    const double z1 = p[13] + p[16];
+    const double z2 = z1 - p[15];
+    const double z3 = p[10] + p[11];
+    const double z4 = p[18] * p[14];
+    const double z5 = p[14] * z4;
+    const double z6 = p[3] + z5;
+    const double z7 = p[5] + z5;
+    const double z8 = p[3] + p[4];
+    const double z9 = p[5] + z8;
+    const double z10 = 0.5 * z9;
+    const double z11 = z10 - p[4];
+    const double z12 = z10 - p[5];
+    const double z13 = p[6] + p[7];
+    const double z14 = p[8] + z13;
+    const double z15 = 0.5 * z14;
+    const double z16 = z15 - p[7];
+    const double z17 = z15 - p[8];
+    const double z18 = p[4] + p[7];
+    const double z19 = 1.0 / p[19];
+    c[20] = z2;
+    c[21] = z3;
+    c[22] = z6;
+    c[23] = z7;
+    c[24] = z11;
+    c[25] = z12;
+    c[26] = z16;
+    c[27] = z17;
+    c[28] = z18;
+    c[29] = z19;
+}
+
+static int body_udot(double t, const double *x, const double *r, const double *c, double *w, double *out)
+{
+    (void)t, (void)x, (void)r, (void)c, (void)w, (void)out;
+    double s1, c1;
+    kc_sincos(x[1], &s1, &c1);
+    if (KC_UNLIKELY(!(c[19] > 0.0))) return 2;
+    const double z2 = x[2] + c[20];
+    const double z3 = x[3] * s1;
+    const double z4 = x[3] * c1;
+    const double z5 = x[4] * z4;
+    const double z6 = x[4] * z3;
+    const double z7 = s1 * c[9];
+    const double z8 = c1 * c[9];
+    const double z9 = x[4] * x[4];
+    const double z10 = z3 * z4;
+    const double z11 = z6 + z6;
+    const double z12 = z5 + z5;
+    const double z13 = KC_FMA(z4, z4, z9);
+    const double z14 = c[14] * z11;
+    const double z15 = KC_FMA(c[14], z10, z8);
+    const double z16 = x[5] * z4;
+    const double z17 = x[4] * x[5];
+    const double z18 = 2.0 * z17;
+    const double z19 = z2 * z11;
+    const double z20 = KC_FNMA(2.0, z16, z19);
+    const double z21 = KC_FMA(z2, z10, z18);
+    const double z22 = KC_FNMA(z2, z13, z7);
+    const double z23 = z8 + z21;
+    const double z24 = c[18] * z14;
+    const double z25 = c[18] * z15;
+    const double z26 = z11 * c[24];
+    const double z27 = z12 * c[25];
+    const double z28 = z10 * c[24];
+    const double z29 = KC_FNMA(z10, c[25], z28);
+    const double z30 = r[1] - z29;
+    const double z31 = c[19] * z20;
+    const double z32 = c[19] * z23;
+    const double z33 = KC_FNMA(c[19], z22, r[2]);
+    const double z34 = z10 * c[26];
+    const double z35 = KC_FNMA(z10, c[27], z34);
+    const double z36 = z30 - z35;
+    const double z37 = KC_FMA(z12, c[27], z27);
+    const double z38 = KC_FMA(z11, c[26], z26);
+    const double z39 = KC_FNMA(z2, z32, z36);
+    const double z40 = KC_FMA(z2, z31, z38);
+    const double z41 = KC_FNMA(c[14], z25, z39);
+    const double z42 = KC_FMA(c[14], z24, z40);
+    const double z43 = KC_FMA(c1, z42, r[0]);
+    const double z44 = KC_FNMA(s1, z37, z43);
+    const double z45 = c[19] * z2;
+    const double z46 = z2 * z45;
+    const double z47 = c[6] + z46;
+    const double z48 = c[8] + z46;
+    const double z49 = c[22] + z47;
+    if (KC_UNLIKELY(!(z49 > 0.0))) return 1;
+    const double z50 = c[23] + z48;
+    const double z51 = c[28] - z50;
+    const double z52 = s1 * z51;
+    const double z53 = KC_FMA(s1, z52, z50);
+    const double z54 = c[2] + z53;
+    if (KC_UNLIKELY(!(z54 > 0.0))) return 0;
+    const double z55 = 1.0 / z49;
+    const double z56 = 1.0 / z54;
+    const double z57 = z44 * z56;
+    const double z58 = z41 * z55;
+    const double z59 = z33 * c[29];
+    out[0] = z57;
+    out[1] = z58;
+    out[2] = z59;
+    return -1;
+}
+
+static void kernel_udot(double t, const double *x, const double *r, const double *c, double *work, double *out)
+{
+    const int row = body_udot(t, x, r, c, work + 2, out);
+    if (KC_UNLIKELY(row >= 0)) kc_fail(work, out, 3, row);
+}
+
+static int body_qdot(double t, const double *x, const double *r, const double *c, double *w, double *out)
+{
+    (void)t, (void)x, (void)r, (void)c, (void)w, (void)out;
+    out[0] = x[3];
+    out[1] = x[4];
+    out[2] = x[5];
+    return -1;
+}
+
+static void kernel_qdot(double t, const double *x, const double *r, const double *c, double *work, double *out)
+{
+    body_qdot(t, x, r, c, work + 2, out);
+}
+
+static int body_mass_matrix(double t, const double *x, const double *r, const double *c, double *w, double *out)
+{
+    (void)t, (void)x, (void)r, (void)c, (void)w, (void)out;
+    double s1, c1;
+    kc_sincos(x[1], &s1, &c1);
+    const double z2 = x[2] + c[20];
+    const double z3 = c[19] * z2;
+    const double z4 = z2 * z3;
+    const double z5 = c[6] + z4;
+    const double z6 = c[8] + z4;
+    const double z7 = c[22] + z5;
+    const double z8 = c[23] + z6;
+    const double z9 = c[28] - z8;
+    const double z10 = s1 * z9;
+    const double z11 = KC_FMA(s1, z10, z8);
+    const double z12 = c[2] + z11;
+    out[0] = z12;
+    out[1] = 0.0;
+    out[2] = 0.0;
+    out[3] = 0.0;
+    out[4] = z7;
+    out[5] = 0.0;
+    out[6] = 0.0;
+    out[7] = 0.0;
+    out[8] = c[19];
+    return -1;
+}
+
+static void kernel_mass_matrix(double t, const double *x, const double *r, const double *c, double *work, double *out)
+{
+    body_mass_matrix(t, x, r, c, work + 2, out);
+}
+
+static int body_forcing(double t, const double *x, const double *r, const double *c, double *w, double *out)
+{
+    (void)t, (void)x, (void)r, (void)c, (void)w, (void)out;
+    double s1, c1;
+    kc_sincos(x[1], &s1, &c1);
+    const double z2 = x[2] + c[20];
+    const double z3 = x[3] * s1;
+    const double z4 = x[3] * c1;
+    const double z5 = x[4] * z4;
+    const double z6 = x[4] * z3;
+    const double z7 = s1 * c[9];
+    const double z8 = c1 * c[9];
+    const double z9 = x[4] * x[4];
+    const double z10 = z3 * z4;
+    const double z11 = z6 + z6;
+    const double z12 = z5 + z5;
+    const double z13 = KC_FMA(z4, z4, z9);
+    const double z14 = c[14] * z11;
+    const double z15 = KC_FMA(c[14], z10, z8);
+    const double z16 = x[5] * z4;
+    const double z17 = x[4] * x[5];
+    const double z18 = 2.0 * z17;
+    const double z19 = z2 * z11;
+    const double z20 = KC_FNMA(2.0, z16, z19);
+    const double z21 = KC_FMA(z2, z10, z18);
+    const double z22 = KC_FNMA(z2, z13, z7);
+    const double z23 = z8 + z21;
+    const double z24 = c[18] * z14;
+    const double z25 = c[18] * z15;
+    const double z26 = z11 * c[24];
+    const double z27 = z12 * c[25];
+    const double z28 = z10 * c[24];
+    const double z29 = KC_FNMA(z10, c[25], z28);
+    const double z30 = r[1] - z29;
+    const double z31 = c[19] * z20;
+    const double z32 = c[19] * z23;
+    const double z33 = KC_FNMA(c[19], z22, r[2]);
+    const double z34 = z10 * c[26];
+    const double z35 = KC_FNMA(z10, c[27], z34);
+    const double z36 = z30 - z35;
+    const double z37 = KC_FMA(z12, c[27], z27);
+    const double z38 = KC_FMA(z11, c[26], z26);
+    const double z39 = KC_FNMA(z2, z32, z36);
+    const double z40 = KC_FMA(z2, z31, z38);
+    const double z41 = KC_FNMA(c[14], z25, z39);
+    const double z42 = KC_FMA(c[14], z24, z40);
+    const double z43 = KC_FMA(c1, z42, r[0]);
+    const double z44 = KC_FNMA(s1, z37, z43);
+    out[0] = z44;
+    out[1] = z41;
+    out[2] = z33;
+    return -1;
+}
+
+static void kernel_forcing(double t, const double *x, const double *r, const double *c, double *work, double *out)
+{
+    body_forcing(t, x, r, c, work + 2, out);
+}
+
+static int body_outputs(double t, const double *x, const double *r, const double *c, double *w, double *out)
+{
+    (void)t, (void)x, (void)r, (void)c, (void)w, (void)out;
+    double s1, c1;
+    kc_sincos(x[0], &s1, &c1);
+    double s2, c2;
+    kc_sincos(x[1], &s2, &c2);
+    const double z3 = x[2] + c[20];
+    const double z4 = c2 * z3;
+    const double z5 = s1 * z4;
+    const double z6 = c1 * z3;
+    const double z7 = c2 * z6;
+    const double z8 = KC_FMA(s2, z3, c[21]);
+    out[0] = -z5;
+    out[1] = z7;
+    out[2] = z8;
+    return -1;
+}
+
+static void kernel_outputs(double t, const double *x, const double *r, const double *c, double *work, double *out)
+{
+    body_outputs(t, x, r, c, work + 2, out);
+}
+
+static void kernel_rhs(double t, const double *x, const double *r, const double *c, double *work, double *out)
+{
+    const int row = body_udot(t, x, r, c, work + 2, out + 3);
+    if (KC_UNLIKELY(row >= 0)) kc_fail(work, out, 6, row);
+    else body_qdot(t, x, r, c, work + 2, out);
+}
+
+static const char *const q_names[] = {"theta1", "theta2", "d3", 0};
+static const char *const u_names[] = {"omega1", "omega2", "v3", 0};
+static const char *const p_names[] = {"I1x", "I1y", "I1z", "I2x", "I2y", "I2z", "I3x", "I3y", "I3z", "g", "h", "l1", "l1g", "l2", "l2g", "l3", "l3g", "m1", "m2", "m3", 0};
+static const char *const r_names[] = {"tau1", "tau2", "f3", 0};
+static const char *const point_names[] = {"G1", "G2", "G3", "slide", 0};
+static const char *const frame_names[] = {"B1", "B2", 0};
+static const char *const output_names[] = {"tip_x", "tip_y", "tip_z", 0};
+static const double p_default[] = {NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN};
+static const double r_default[] = {0.0, 0.0, 0.0};
+static const kc_model model = {
+    .abi_version = KC_ABI_VERSION,
+    .struct_size = sizeof(kc_model),
+    .n_q = 3,
+    .n_u = 3,
+    .n_p = 20,
+    .n_r = 3,
+    .n_prepared = 30,
+    .n_work = 2,
+    .n_points = 4,
+    .n_frames = 2,
+    .n_outputs = 3,
+    .flags = KC_QDOT_IS_U,
+    .name = "rrp",
+    .info = "{\042version\042:\0420.1.0\042,\042kernels\042:\042core\042,\042operations\042:{\042rhs\042:93,\042udot\042:93,\042qdot\042:0,\042mass_matrix\042:19,\042forcing\042:71,\042outputs\042:10},\042sincos\042:{\042rhs\042:1,\042udot\042:1,\042mass_matrix\042:1,\042forcing\042:1,\042outputs\042:2},\042mass_matrix\042:\042composite bodies, L\134u1d40DL\042}",
+    .q_names = q_names,
+    .u_names = u_names,
+    .p_names = p_names,
+    .r_names = r_names,
+    .point_names = point_names,
+    .frame_names = frame_names,
+    .output_names = output_names,
+    .p_default = p_default,
+    .r_default = r_default,
+    .prepare = prepare,
+    .rhs = kernel_rhs,
+    .udot = kernel_udot,
+    .qdot = kernel_qdot,
+    .mass_matrix = kernel_mass_matrix,
+    .forcing = kernel_forcing,
+    .outputs = kernel_outputs,
+};
+
+KC_EXPORT const kc_model *kc_get_model(void)
+{
+    return &model;
+}

@@ -1,0 +1,166 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""kanecore.graph.linear: solved by structure, and right by exact arithmetic."""
+
+from __future__ import annotations
+
+import random
+from fractions import Fraction
+
+import mpmath
+import pytest
+import sympy as sm
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from kanecore.graph.evaluate import count, evaluate
+from kanecore.graph.linear import CRAMER_MAX, Singular, solve
+from kanecore.graph.scalars import COORDINATE, Graph, Op
+
+mp = mpmath.mp
+
+
+def solved(entries: list[list[object]], right: list[object], state: dict[str, Fraction]) -> list[Fraction]:
+    """Solve on the graph with names as symbols, and evaluate at a state, to 40 digits."""
+    g = Graph()
+    node = {name: g.symbol(name, COORDINATE) for name in state}
+
+    def read(e: object) -> int:
+        return node[e] if isinstance(e, str) else g.constant(e)  # type: ignore[arg-type]
+
+    x = solve(g, [[read(e) for e in row] for row in entries], [read(e) for e in right])
+    with mpmath.workdps(60):
+        return evaluate(g, x, state, mp)
+
+
+def check(entries: list[list[object]], right: list[object], state: dict[str, Fraction]) -> None:
+    def number(e: object) -> sm.Rational:
+        value = Fraction(state[e] if isinstance(e, str) else e)  # type: ignore[arg-type]
+        return sm.Rational(value.numerator, value.denominator)
+
+    exact = sm.Matrix([[number(e) for e in row] for row in entries]).LUsolve(sm.Matrix([number(e) for e in right]))
+    with mpmath.workdps(60):
+        for a, b in zip(solved(entries, right, state), exact, strict=True):
+            assert abs(a - mp.mpf(b.p) / b.q) <= mp.mpf("1e-40") * max(1, abs(b))
+
+
+rationals = st.fractions(-3, 3, max_denominator=9)
+
+
+@settings(max_examples=150)
+@given(st.integers(1, 5), st.data())
+def test_against_exact_elimination(n: int, data: st.DataObject) -> None:
+    """Zeros, numbers and symbols in any arrangement; the determinant is far from zero at the state compared at."""
+    names = [f"s{k}" for k in range(4)]
+    state = dict(zip(names, data.draw(st.lists(rationals, min_size=4, max_size=4)), strict=True))
+    entry = st.one_of(st.just(0), st.just(0), rationals, st.sampled_from(names))
+    entries = data.draw(st.lists(st.lists(entry, min_size=n, max_size=n), min_size=n, max_size=n))
+    right = data.draw(st.lists(entry, min_size=n, max_size=n))
+    symbol = dict(zip(names, sm.symbols(names), strict=True))
+    general = sm.Matrix([[symbol.get(e, e) for e in row] for row in entries])
+    determinant = general.det(method="berkowitz").expand()
+    if determinant == 0:
+        with pytest.raises(Singular):
+            solved(entries, right, state)
+        return
+    assume(determinant.subs({symbol[k]: v for k, v in state.items()}) != 0)
+    try:
+        check(entries, right, state)
+    except ZeroDivisionError:
+        assume(False)  # a pivot that is a single symbol vanishes at this state, in a row of its own
+
+
+def test_identity_costs_nothing() -> None:
+    g = Graph()
+    x = [g.symbol(f"x{i}", COORDINATE) for i in range(3)]
+    identity = [[int(i == j) for j in range(3)] for i in range(3)]
+    assert solve(g, identity, x) == x
+    permuted = [identity[1], identity[2], identity[0]]
+    assert solve(g, permuted, x) == [x[2], x[0], x[1]]
+
+
+def test_triangles_need_no_cramer() -> None:
+    g = Graph()
+    s = [g.symbol(f"s{i}", COORDINATE) for i in range(6)]
+    x = solve(g, [[s[0], 0, 0], [s[1], s[2], 0], [s[3], s[4], s[5]]], [1, 1, 1])
+    assert count(g, x)["div"] == 3
+    assert count(g, x)["total"] <= 11
+
+
+def test_blocks_stay_apart() -> None:
+    """Two coupled pairs of unknowns: two determinants of 2 × 2, and no product over both."""
+    g = Graph()
+    s = [g.symbol(f"s{i}", COORDINATE) for i in range(8)]
+    x = solve(g, [[s[0], s[1], 0, 0], [s[2], s[3], 0, 0], [0, 0, s[4], s[5]], [0, 0, s[6], s[7]]], [1, 1, 1, 1])
+    assert set(g.symbols(x[:2])) == {"s0", "s1", "s2", "s3"}
+    assert count(g, x)["mul"] == 4
+
+
+def test_a_block_that_needs_another() -> None:
+    a, b, c, d, e = (Fraction(k, 7) for k in (3, -5, 8, 2, -4))
+    state = {"a": a, "b": b, "c": c, "d": d, "e": e}
+    check([["a", "b", 0], ["c", "d", 0], ["e", "a", "b"]], ["d", "e", "a"], state)
+
+
+def test_symbolic_pivot_that_vanishes_somewhere_is_not_trusted() -> None:
+    """The 2 × 2 block [[a, b], [c, d]] is regular where a = 0; a fixed pivot a would not be."""
+    check([["a", "b"], ["c", "d"]], [1, 2], {"a": Fraction(0), "b": Fraction(2), "c": Fraction(3), "d": Fraction(5)})
+
+
+@pytest.mark.parametrize("n", [CRAMER_MAX, CRAMER_MAX + 2])
+def test_full_blocks(n: int) -> None:
+    draw = random.Random(n)
+    names = [[f"s{i}{j}" for j in range(n)] for i in range(n)]
+    state = {name: Fraction(draw.randint(-50, 50), 7) for row in names for name in row}
+    check(names, [Fraction(draw.randint(-9, 9)) for _ in range(n)], state)
+
+
+@pytest.mark.parametrize(
+    ("entries", "undetermined"),
+    [
+        ([[1, 0], [1, 0]], {1}),
+        ([["a", "b"], ["a", "b"]], {0, 1}),
+        ([[1, 2], [2, 4]], {0, 1}),
+        ([["a", "b", 0], [0, 0, "c"], [0, 0, "a"]], {0, 1}),
+    ],
+)
+def test_singular_by_structure_or_by_value(entries: list[list[object]], undetermined: set[int]) -> None:
+    state = {"a": Fraction(2, 3), "b": Fraction(5, 7), "c": Fraction(1, 9)}
+    right: list[object] = [1] * len(entries)
+    with pytest.raises(Singular) as error:
+        solved(entries, right, state)
+    assert error.value.column in undetermined
+
+
+def test_singular_by_a_trigonometric_identity() -> None:
+    """sin² + cos² − 1: no rule sees it, the random states do."""
+    g = Graph()
+    q = g.symbol("q", COORDINATE)
+    s, c = g.sin(q), g.cos(q)
+    with pytest.raises(Singular):
+        solve(g, [[s, c], [g.mul(g.add(g.square(s), g.square(c)), s), c]], [1, 1])
+
+
+def test_small_units_are_not_singular() -> None:
+    """What vanishes is judged beside the row that it stands in."""
+    assert len(solved([[1e-12]], [1], {})) == 1
+    small = Fraction(1, 10**12)
+    check([[small, "a"], [0, small]], [1, 1], {"a": Fraction(3)})
+    g = Graph()
+    a, b = (g.mul(g.constant(1e-12), g.symbol(n, COORDINATE)) for n in "ab")
+    assert len(solve(g, [[a, b], [g.neg(b), a]], [1, 1])) == 2
+
+
+def test_rounding_is_no_pivot() -> None:
+    """0.1 + 0.2 − 0.3 is not zero in floating point, and no equation for an unknown."""
+    with pytest.raises(Singular):
+        solved([[1, 1.0], [0.3, 0.1 + 0.2]], [1, 2], {})
+
+
+def test_entries_that_random_states_cannot_reach() -> None:
+    """The arc cosine of 3 q is defined for |q| < 1/3 only: states are drawn until it is."""
+    g = Graph()
+    q = g.symbol("q", COORDINATE)
+    a = g.call(Op.ACOS, g.mul(g.constant(3), q))
+    assert solve(g, [[a]], [1]) == [g.div(1, a)]
+    nowhere = g.sqrt(g.sub(g.constant(-1), g.square(q)))
+    assert solve(g, [[nowhere]], [1]) == [g.div(1, nowhere)]

@@ -1,0 +1,18 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""SymPy descriptions of the cases in ../cases: a function for each, of the case's name."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from . import iftomm, kane85, particles, robots
+
+__all__ = ["truth_system"]
+
+
+def truth_system(name: str, *arguments: Any) -> dict[str, Any]:
+    """``frame, q, u, kdes, bodies, loads, parameters`` (and ``inputs``) of a case, newly built."""
+    for module in (particles, kane85, iftomm, robots):
+        if hasattr(module, name):
+            return getattr(module, name)(*arguments)
+    raise KeyError(name)
