@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The directive ``run``: Python that is executed while the site is built, shown with what it prints and draws.
+
+The blocks of a page share one namespace, from top to bottom.  What a page shows is therefore what this version of the
+package does; a block that fails stops the build, and so does one that should fail and does not (``raises``).
+Executing one page needs nothing but the page: no notebook, no kernel, no second format.
+"""
+
+from __future__ import annotations
+
+import ast
+import base64
+import contextlib
+import io
+import linecache
+import traceback
+from pathlib import Path
+from typing import Any, ClassVar
+
+import matplotlib as mpl
+from docutils import nodes
+from docutils.parsers.rst import directives
+from matplotlib.figure import Figure
+from sphinx.application import Sphinx
+from sphinx.errors import ExtensionError
+from sphinx.util.docutils import SphinxDirective
+
+CELL = "# %% "  # opens a named cell of a script, as editors know it
+
+mpl.use("Agg")
+mpl.rcParams.update({"svg.hashsalt": "kanecore", "svg.fonttype": "none"})  # the same figure, the same bytes
+
+
+class Run(SphinxDirective):
+    """``{run}`` with code, or ``{run} ../examples/script.py`` with the option ``cell`` to take one cell of it.
+
+    As at a prompt, the value of a last line that is an expression is shown: figures as pictures, all else as ``repr``.
+
+    Options
+    -------
+    cell : the title of a cell, ``# %% title``, of the script
+    show : an expression that is evaluated after the code, and shown in its place
+    raises : the name of the exception that the block must end with; its message is the output
+    language : of the output, for colours
+    hide-code, alt : show the output alone; text for those who do not see the picture
+    """
+
+    has_content = True
+    optional_arguments = 1
+    option_spec: ClassVar = {
+        "cell": directives.unchanged_required,
+        "show": directives.unchanged_required,
+        "raises": directives.unchanged_required,
+        "language": directives.unchanged_required,
+        "alt": directives.unchanged_required,
+        "hide-code": directives.flag,
+    }
+
+    def run(self) -> list[nodes.Node]:
+        code = "\n".join(self.content)
+        if self.arguments:
+            _, file = self.env.relfn2path(self.arguments[0])
+            self.env.note_dependency(file)
+            code = _cell(Path(file), self.options.get("cell"))
+        namespace = self.env.temp_data.setdefault("executed", {"__name__": "__main__"})
+        printed, value = self._execute(f"{code}\n{self.options.get('show', '')}", namespace)
+        result: list[nodes.Node] = []
+        if "hide-code" not in self.options:
+            result.append(nodes.literal_block(code, code, language="python"))
+        if value is not None and not isinstance(value, Figure):
+            printed += f"{value!r}\n"
+        if printed:
+            text = printed.rstrip("\n")
+            block = nodes.literal_block(text, text, language=self.options.get("language", "text"), classes=["output"])
+            result.append(block)
+        if isinstance(value, Figure):
+            result.append(nodes.raw("", _picture(value, self.options.get("alt", "figure")), format="html"))
+        return result
+
+    def _execute(self, code: str, namespace: dict[str, Any]) -> tuple[str, Any]:
+        source, line = self.get_source_info()
+        name = f"<{source}:{line}>"
+        linecache.cache[name] = (len(code), None, code.splitlines(keepends=True), name)  # for tracebacks
+        value, expected, printed = None, self.options.get("raises"), io.StringIO()
+        try:
+            tree = ast.parse(code, name)
+            last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
+            with contextlib.redirect_stdout(printed):
+                exec(compile(tree, name, "exec"), namespace)
+                if last is not None:
+                    value = eval(compile(ast.Expression(last.value), name, "eval"), namespace)
+        except Exception as error:
+            if type(error).__name__ != expected:
+                raise ExtensionError(f"{source}:{line}: a block of code failed\n{traceback.format_exc()}") from None
+            return f"{printed.getvalue()}{expected}: {error.args[0]}\n", None
+        if expected:
+            raise ExtensionError(f"{source}:{line}: a block of code should raise {expected}, and did not")
+        return printed.getvalue(), value
+
+
+def _cell(file: Path, title: str | None) -> str:
+    text = file.read_text(encoding="utf-8")
+    if title is None:
+        return text.strip()
+    for cell in ("\n" + text).split("\n" + CELL)[1:]:
+        first, _, code = cell.partition("\n")
+        if first.strip() == title:
+            return code.strip()
+    raise ExtensionError(f"{file} has no cell {CELL}{title}")
+
+
+def _picture(figure: Figure, alt: str) -> str:
+    """A figure as an element that carries its own picture, so that no file is written beside the sources."""
+    image = io.BytesIO()
+    figure.savefig(image, format="svg", metadata={"Date": None})
+    data = base64.b64encode(image.getvalue()).decode("ascii")
+    return f'<img class="executed" alt="{alt}" src="data:image/svg+xml;base64,{data}">'
+
+
+def setup(app: Sphinx) -> dict[str, Any]:
+    app.add_directive("run", Run)
+    return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

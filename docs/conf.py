@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Sphinx configuration: ``sphinx-build -W docs docs/_build/html``."""
+
+import sys
+from pathlib import Path
+
+import kanecore
+
+sys.path.insert(0, str(Path(__file__).parent / "_ext"))
+
+project = "kanecore"
+author = "The kanecore developers"
+project_copyright = "The kanecore developers, BSD-3-Clause"
+version = release = kanecore.__version__
+
+extensions = ["executed", "myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx.ext.viewcode"]
+exclude_patterns = ["_build"]
+default_role = "code"  # in docstrings, `name` is code
+
+myst_enable_extensions = ["attrs_inline", "dollarmath"]
+myst_heading_anchors = 3
+
+autodoc_member_order = "bysource"
+autodoc_typehints = "none"  # the docstrings give types with shapes and units
+autodoc_preserve_defaults = True
+napoleon_google_docstring = False
+napoleon_use_rtype = False
+
+html_theme = "furo"
+html_title = f"kanecore {version}"
+html_static_path = ["_static"]
+html_css_files = ["kanecore.css"]
+html_show_sphinx = False
+
+
+def as_it_stands(app, what, name, obj, options, lines):
+    """Docstrings are read in the source first: there |x| is a modulus, and a colon in a property's a colon."""
+    lines[:] = [line if "``" in line else line.replace("|", "\\|") for line in lines]
+    if what in ("property", "attribute"):
+        lines[:0] = ["..", ""]  # an empty comment: napoleon takes what precedes a colon in the first line for a type
+
+
+def setup(app):
+    app.connect("autodoc-process-docstring", as_it_stands, priority=400)

@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The examples run, the pages show them whole, and the errors that they explain exist.  The site itself: .ci/run."""
+
+from __future__ import annotations
+
+import re
+import runpy
+import subprocess
+import textwrap
+from pathlib import Path
+
+import pytest
+
+import kanecore as kc
+from kanecore.build.compiler import find_compiler
+
+CONFIGURATION = """
+import sys
+sys.path.insert(0, {extensions!r})
+extensions = ["executed"]
+"""
+
+
+@pytest.mark.parametrize("name", ["quickstart", "chain"])
+def test_example_runs(name: str, root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    if name == "quickstart":
+        pytest.importorskip("matplotlib")
+    runpy.run_path(str(root / f"examples/{name}.py"))
+    assert capsys.readouterr().out
+
+
+def test_c_example_runs_without_python(root: Path, tmp_path: Path) -> None:
+    (tmp_path / "model.c").write_text(kc.load("rrp").source["all"], encoding="utf-8")
+    flags = ["-std=c99", "-O2", "-ffp-contract=off", "-Wall", "-Wextra", "-Werror", f"-I{kc.get_include()}"]
+    files = [str(root / "examples/from_c.c"), "model.c", "-o", "from_c", "-lm"]
+    subprocess.run([*find_compiler(), *flags, *files], cwd=tmp_path, check=True)
+    done = subprocess.run([tmp_path / "from_c"], capture_output=True, text=True, check=True)
+    angles = dict(line.split(" = ") for line in done.stdout.splitlines())
+
+    dyn = kc.load("rrp")
+    sol = dyn.simulate((0.0, 0.1), [0.0] * dyn.n_x)
+    for name, q in zip(dyn.coordinate_names, sol.q[-1], strict=True):
+        assert float(angles[name]) == pytest.approx(q, abs=0.02 * abs(sol.q[-1]).max())
+
+
+def test_quick_start_shows_the_whole_example(root: Path) -> None:
+    cells = re.findall(r"^# %% (.*)$", (root / "examples/quickstart.py").read_text(encoding="utf-8"), re.MULTILINE)
+    page = (root / "docs/quickstart.md").read_text(encoding="utf-8")
+    assert re.findall(r"^:cell: (.*)$", page, re.MULTILINE) == cells
+
+
+def test_explained_errors_exist(root: Path) -> None:
+    """Each message quoted on the page, between its dots, is a piece of a string of the sources."""
+    files = [*(root / "pysrc/kanecore").rglob("*.py"), *(root / "kanecore").glob("*.p*")]
+    sources = "\n".join(file.read_text(encoding="utf-8") for file in files)
+    sources = re.sub(r'"\s*\n\s*f?"', "", sources)  # strings that go on in the next line
+    page = (root / "docs/errors.md").read_text(encoding="utf-8")
+    quoted = [quote for line in page.splitlines() if line.startswith("| “") for quote in re.findall("“(.*?)”", line)]
+    assert len(quoted) > 30
+    pieces = [piece.strip() for quote in quoted for piece in quote.split("…")]
+    assert [piece for piece in pieces if piece not in sources] == []
+
+
+def build(folder: Path, root: Path, page: str) -> str:
+    """The text of a page, built in this process."""
+    pytest.importorskip("matplotlib")
+    application = pytest.importorskip("sphinx.application")
+    (folder / "conf.py").write_text(CONFIGURATION.format(extensions=str(root / "docs/_ext")))
+    (folder / "index.rst").write_text(f"Title\n=====\n\n{textwrap.dedent(page)}")
+    app = application.Sphinx(folder, folder, folder / "out", folder / "trees", "text", status=None, warning=None)
+    app.build()
+    return (folder / "out/index.txt").read_text(encoding="utf-8")
+
+
+def test_blocks_of_a_page_share_names_and_show_what_they_print(root: Path, tmp_path: Path) -> None:
+    page = """
+    .. run::
+
+       six = 6
+       print("printed")
+
+    .. run::
+       :hide-code:
+
+       six * 7
+
+    .. run::
+       :raises: ZeroDivisionError
+
+       1 / 0
+    """
+    text = build(tmp_path, root, page)
+    assert text.count("printed") == 2
+    assert "six * 7" not in text
+    assert "42" in text
+    assert "ZeroDivisionError: division by zero" in text
+
+
+@pytest.mark.parametrize(
+    ("block", "complaint"),
+    [
+        (".. run::\n\n   1 / 0", "ZeroDivisionError"),
+        (".. run::\n   :raises: ValueError\n\n   1 / 0", "ZeroDivisionError"),
+        (".. run::\n   :raises: ValueError\n\n   1 + 1", "should raise ValueError"),
+        (".. run:: conf.py\n   :cell: nothing", "has no cell"),
+    ],
+)
+def test_failing_block_fails_the_build(block: str, complaint: str, root: Path, tmp_path: Path) -> None:
+    errors = pytest.importorskip("sphinx.errors")
+    with pytest.raises(errors.ExtensionError, match=complaint):
+        build(tmp_path, root, block)
