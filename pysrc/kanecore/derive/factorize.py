@@ -15,7 +15,7 @@ def factorized_solve(
 ) -> tuple[list[int], list[tuple[int, int]]]:
     """X of ``matrix @ x = right`` for a symmetric positive definite matrix, and its pivots.
 
-    M = LᵀDL from the last row to the first, which keeps the zeros that branches leave (Featherstone 2008, section 6.3).
+    M = LᵀDL from the last row to the first, which keeps the zeros that branches leave (Featherstone 2008, section 6.5).
 
     Returns
     -------

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Kane's generalized active and inertia forces.
 
-    F_r  = Σ v_r·R + ω_r·T                                 (Kane & Levinson 1985, eqs. 4.4.1 and 4.5.1)
-    F*_r = Σ v_r·(−m a) + ω_r·T*,   T* = −(I·α + ω × I·ω)   (eqs. 4.11.1–4.11.9)
-    F_r + F*_r = 0                                          (eq. 6.1.1)
+    F_r  = Σ v_r·R + ω_r·T                                 (Kane & Levinson 1985, sections 4.4 and 4.6)
+    F*_r = Σ v_r·(−m a) + ω_r·T*,   T* = −(I·α + ω × I·ω)   (section 4.11)
+    F_r + F*_r = 0                                          (section 6.1)
 
 v_r and ω_r are the coefficients of the speeds u_r in the velocities, so both sums are products of forces with the
 derivatives of the velocities: forces are put as weights on velocities and accumulated in reverse, from the last body

@@ -96,7 +96,7 @@ def report(model: Model) -> str:
     derivation: Derivation = model._derivation
     d, k, g = derivation.description, derivation.kinematics, derivation.graph
     lines = [
-        f"model {d.name}: {model.n_q} coordinates, {model.n_u} speeds, {model.n_p} parameters, {model.n_r} inputs",
+        f"model {d.name}: n_q = {model.n_q}, n_u = {model.n_u}, n_p = {model.n_p}, n_r = {model.n_r}",
         f"  q: {' '.join(d.coordinate_names)}",
         f"  u: {' '.join(d.speed_names)}" + ("   (u = q')" if d.rates == d.speeds else ""),
         f"  p: {' '.join(d.parameter_names)}",

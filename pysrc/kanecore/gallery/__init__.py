@@ -20,9 +20,9 @@ __all__ = ["MODELS", "library_path", "load", "models"]
 
 MODELS = {
     "arm7": "arm with 7 revolute joints in space",
-    "cart_pendulum": "cart with a chain of links, upright or hanging",
+    "cart_pendulum": "cart with a chain of three links, upright or hanging",
     "double_pendulum": "two point masses on massless rods in a plane",
-    "rotating_tube": "particle that slides in a tube which turns at a prescribed rate",
+    "rotating_tube": "two particles with springs in a tube that turns as prescribed",
     "rrp": "robot with two revolute joints and a slider",
 }
 

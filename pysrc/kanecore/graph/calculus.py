@@ -167,6 +167,8 @@ def accumulate(
     through : bits, optional
         Only nodes that depend on one of these levels carry a derivative (default: the levels of ``wrt``).
 
+    Notes
+    -----
     With velocities as y, forces as w and speeds as x this is Kane's F_r = Σ v_r·R + ω_r·T, and along a chain of bodies
     it is the backward pass of the recursive Newton–Euler algorithm.
     """
