@@ -1,0 +1,192 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Arguments and results bound to fixed arrays; included by _native.pyx.
+
+@cython.final
+cdef class Workspace:
+    """Arguments and results of one model in fixed arrays; one per thread.
+
+    ``t`` (float), ``x`` (n_x,), ``r`` (n_r,), ``p`` (n_p,) are read by every method, ``udot`` by those that
+    take it; ``xdot`` with its parts ``qdot`` and ``udot`` is written by `rhs`, ``M`` by `mass_matrix`, ``f``
+    by `forcing`. Write into the arrays, or assign to the attributes, which copies. A change of ``p`` is seen
+    by the next call, which then prepares it.
+
+    A method returns its array, the same one each time; energies and power are floats. Errors are those of the
+    model's kernel of the same name.
+
+    Parameters
+    ----------
+    model : Model
+        t and x start at zero, r and p from its current values, which they do not follow.
+    """
+
+    cdef Model model
+    cdef kc_kernel *kernels[N_KERNELS]      # NULL until `bind`
+    cdef double *results[N_KERNELS]
+    cdef list arrays                        # of the results, None for a float
+    cdef double *memory                     # c, [q, u, udot] and work
+    cdef double *c
+    cdef double *state
+    cdef double *work
+    cdef bint prepared                      # c belongs to the parameters with which it begins
+    cdef readonly object _x, _r, _p, _udot
+    cdef double *x_data
+    cdef double *r_data
+    cdef double *p_data
+    cdef double *udot_data
+    cdef public double t
+    cdef readonly object xdot, qdot, M, f
+
+    def __cinit__(self, Model model not None):
+        model.opened()
+        self.model = model
+        self.arrays = [None] * N_KERNELS
+        # Views: nobody can resize the memory under the pointers.
+        self._x = np.zeros(model.n_x)[:]
+        self._r, self._p = model.current("input")[:], model.current("parameter")[:]
+        self.x_data, self.r_data, self.p_data = data(self._x), data(self._r), data(self._p)
+        self.bind(K_RHS)
+        self.bind(K_MASS_MATRIX)
+        self.bind(K_FORCING)
+        self.xdot, self.M, self.f = self.arrays[K_RHS], self.arrays[K_MASS_MATRIX], self.arrays[K_FORCING]
+        self.xdot[:] = 0.0
+        self.qdot, self._udot = self.xdot[:model.n_q], self.xdot[model.n_q:]
+        self.udot_data = data(self._udot)
+
+    def __dealloc__(self):
+        PyMem_Free(self.memory)
+
+    @property
+    def x(self):
+        """The state [q, u], (n_x,)."""
+        return self._x
+
+    @x.setter
+    def x(self, value):
+        self._x[...] = real_vectors("x", value, self.model.n_x, "coordinates, then speeds")
+
+    @property
+    def r(self):
+        """The inputs, (n_r,)."""
+        return self._r
+
+    @r.setter
+    def r(self, value):
+        self._r[...] = self.model.rows("input", value)
+
+    @property
+    def p(self):
+        """The parameters, (n_p,)."""
+        return self._p
+
+    @p.setter
+    def p(self, value):
+        self._p[...] = self.model.rows("parameter", value)
+
+    @property
+    def udot(self):
+        """The derivatives of the speeds, (n_u,): a part of `xdot`, and what the kernels of udot read."""
+        return self._udot
+
+    @udot.setter
+    def udot(self, value):
+        self._udot[...] = real_vectors("udot", value, self.model.n_u, "derivatives of the speeds")
+
+    cdef int bind(self, int k) except -1:
+        """Fetch a kernel, make its array, and grow the work space to what its library needs."""
+        cdef Model m = self.model
+        cdef double *memory
+        cdef kc_kernel *f = m.kernel(k)
+        array = np.empty([m.dims[k][i] for i in range(m.n_dims[k])])[...]
+        memory = allocate(m.n_prepared + m.n_x + m.n_u + m.n_work)
+        PyMem_Free(self.memory)
+        self.memory, self.c = memory, memory
+        self.state, self.work = memory + m.n_prepared, memory + m.n_prepared + m.n_x + m.n_u
+        self.prepared = False
+        self.arrays[k] = array
+        self.results[k] = data(array)
+        self.kernels[k] = f
+        return 0
+
+    cdef int prepare(self) except -1:
+        cdef Model m = self.model
+        unset = np.isnan(self._p) & np.isnan(m.current("parameter"))
+        if unset.any():
+            raise m.missing("parameter", np.flatnonzero(unset))
+        m.rows("parameter", self._p)        # refuses what is not finite, by name
+        m.table.prepare(self.p_data, self.c)
+        memcpy(self.c, self.p_data, m.n_p * sizeof(double))
+        self.prepared = True
+        return 0
+
+    cdef inline object call(self, int k):
+        cdef Model m = self.model
+        cdef const double *x = self.x_data
+        if self.kernels[k] == NULL:
+            self.bind(k)
+        # c begins with p, so a change of p shows at once.
+        if not self.prepared or memcmp(self.c, self.p_data, m.n_p * sizeof(double)) != 0:
+            self.prepare()
+        if reads_udot(k):
+            memcpy(self.state, self.x_data, m.n_x * sizeof(double))
+            memcpy(self.state + m.n_x, self.udot_data, m.n_u * sizeof(double))
+            x = self.state
+        self.work[0] = 0.0
+        self.kernels[k](self.t, x, self.r_data, self.c, self.work, self.results[k])
+        if not all_finite(self.results[k], m.size[k]):
+            self.explain(k, x)
+        return self.results[k][0] if m.n_dims[k] == 0 else self.arrays[k]
+
+    cdef int explain(self, int k, const double *x) except -1:
+        cdef Model m = self.model
+        unset = np.isnan(self._r) & np.isnan(m.current("input"))
+        if unset.any():
+            raise m.missing("input", np.flatnonzero(unset))
+        return m.explain(k, self.t, x, self.r_data, self.work)
+
+    def rhs(self):
+        """xdot = [qdot, udot], into `xdot`, (n_x,)."""
+        return self.call(K_RHS)
+
+    def mass_matrix(self):
+        """M, into `M`, (n_u, n_u)."""
+        return self.call(K_MASS_MATRIX)
+
+    def forcing(self):
+        """f, into `f`, (n_u,)."""
+        return self.call(K_FORCING)
+
+    def outputs(self):
+        """The outputs, (n_outputs,)."""
+        return self.call(K_OUTPUTS)
+
+    def partial_velocities(self):
+        """∂v/∂u_r of all points, (n_points, n_u, 3)."""
+        return self.call(K_PARTIAL_VELOCITIES)
+
+    def partial_angular_velocities(self):
+        """∂ω/∂u_r of all frames, (n_frames, n_u, 3)."""
+        return self.call(K_PARTIAL_ANGULAR_VELOCITIES)
+
+    def generalized_active_forces(self):
+        """F_r, (n_u,)."""
+        return self.call(K_GENERALIZED_ACTIVE_FORCES)
+
+    def generalized_inertia_forces(self):
+        """F*_r at `udot`, (n_u,)."""
+        return self.call(K_GENERALIZED_INERTIA_FORCES)
+
+    def inverse_dynamics(self):
+        """-(F_r + F*_r) at `udot`, (n_u,)."""
+        return self.call(K_INVERSE_DYNAMICS)
+
+    def kinetic_energy(self):
+        """T, a float."""
+        return self.call(K_KINETIC_ENERGY)
+
+    def potential_energy(self):
+        """U, a float."""
+        return self.call(K_POTENTIAL_ENERGY)
+
+    def power(self):
+        """d(T + U)/dt at `udot`, a float."""
+        return self.call(K_POWER)
