@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import os
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -17,6 +19,19 @@ if kanecore.__file__ is None:  # the folder ./kanecore holds no Python: it was f
 # The same examples in every run: a test that passes here passes everywhere.
 hypothesis.settings.register_profile("kanecore", deadline=None, database=None, derandomize=True)
 hypothesis.settings.load_profile("kanecore")
+
+
+# Models compiled here are of no use to anybody else.
+CACHE = pytest.StashKey[tempfile.TemporaryDirectory[str]]()
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.stash[CACHE] = tempfile.TemporaryDirectory(prefix="kanecore-tests-")
+    os.environ["KANECORE_CACHE_DIR"] = config.stash[CACHE].name
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    config.stash[CACHE].cleanup()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
