@@ -550,3 +550,24 @@ def test_bad_bodies_are_computed_all_the_same(compiled: Callable[..., kc.Compile
     dyn = compiled(two_sliders(), parameters={"m1": -2.0, "m2": 1.0})
     with pytest.raises(kc.SingularError, match="'u1'"):
         dyn.udot(0.0, np.zeros(4))
+
+
+def test_wrong_containers(d: Pieces) -> None:
+    ground, origin, q, u = me.ReferenceFrame("N"), me.Point("O"), *me.dynamicsymbols("q u")
+    m = sm.Symbol("m")
+    origin.set_vel(ground, 0)
+    bodies = [me.Particle("b", origin.locatenew("P", q * ground.x), m)]
+    with pytest.raises(kc.ModelError, match=r"kd_eqs is a dict; .*q1\.diff\(\) - u1"):
+        kc.Model(ground, [q], [u], {q.diff(): u}, bodies=bodies)
+    with pytest.raises(kc.ModelError, match=r"parameters is a dict; .*compile\(model, parameters="):
+        kc.Model(ground, [q], [u], [q.diff() - u], bodies=bodies, parameters={m: 1.0})
+    model = kc.Model(ground, sm.Matrix([q]), sm.Matrix([u]), sm.Matrix([q.diff() - u]), bodies=bodies)
+    assert (model.coordinates, model.speeds) == ((q,), (u,))
+    method = me.KanesMethod(ground, [q], [u], [q.diff() - u])
+    with pytest.raises(TypeError, match=r"KanesMethod: .*Model\.from_kane"):
+        kc.compile(method)
+    with pytest.raises(TypeError, match="not a int"):
+        kc.Model.from_kane(3)
+    for values in ([1.0], {m: "1"}, {m: sm.Symbol("k")}):
+        with pytest.raises(TypeError, match="mapping|real number"):
+            kc.compile(model, parameters=values)

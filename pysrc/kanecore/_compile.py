@@ -59,9 +59,12 @@ def compile(
     KeyError, ValueError
         An unknown parameter or kernel; a value that is not finite.
     """
+    if not isinstance(model, Model):
+        hint = ": make it one with kanecore.Model.from_kane" if type(model).__name__ == "KanesMethod" else ""
+        raise TypeError(f"compile takes a kanecore.Model, not a {type(model).__name__}{hint}")
     given = _values(model, parameters)
     baked = given if bake else {}
-    build_info: dict[str, Any] = {"build": {}}
+    build_info: dict[str, Any] = {"build": {}, "baked": sorted(baked)}
 
     def build(group: str) -> tuple[str, str]:
         start = time.perf_counter()
@@ -88,11 +91,18 @@ def compile(
 def _values(model: Model, parameters: Mapping[Any, float] | None) -> dict[str, float]:
     known = model.description.parameter_names
     values = {}
+    if parameters is not None and not isinstance(parameters, Mapping):
+        raise TypeError(f"parameters is {parameters!r}; it must be a mapping of symbols or names to numbers")
     for key, value in (parameters or {}).items():
         name = str(key)
         if name not in known:
             raise KeyError(f"{name!r} is no parameter of the model; its parameters are {', '.join(known) or 'none'}")
-        values[name] = float(value)
+        if isinstance(value, str) or not hasattr(value, "__float__"):
+            raise TypeError(f"parameter {name!r} is {value!r}; it must be a real number")
+        try:
+            values[name] = float(value)
+        except TypeError:
+            raise TypeError(f"parameter {name!r} is {value!r}; it must be a real number, without symbols") from None
         if values[name] - values[name] != 0.0:
             raise ValueError(f"parameter {name!r} is {value!r}, which is not finite")
     return values

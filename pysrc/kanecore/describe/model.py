@@ -7,6 +7,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from sympy import MatrixBase
+from sympy.physics.mechanics import KanesMethod
+
 from kanecore.errors import ModelError
 
 from . import sympy_access
@@ -80,18 +83,24 @@ class Model:
             raise ModelError(
                 "kd_eqs is missing: give one kinematical equation for each coordinate, such as [q1.diff() - u1]"
             )
-        if isinstance(outputs, Mapping) is False and outputs is not None:
-            raise ModelError("outputs must be a dict of names and expressions")
-        reader = Reader(frame, _listed(q_ind), _listed(u_ind), _listed(kd_eqs), "model" if name is None else str(name))
+        if outputs is not None and not isinstance(outputs, Mapping):
+            raise ModelError(f"outputs is {outputs!r}; it must be a dict of names and expressions")
+        reader = Reader(
+            frame,
+            _listed(q_ind, "q_ind"),
+            _listed(u_ind, "u_ind"),
+            _listed(kd_eqs, "kd_eqs"),
+            "model" if name is None else str(name),
+        )
         description = reader.read(
-            _listed(bodies),
-            _listed(forcelist),
-            _listed(potentials),
+            _listed(bodies, "bodies"),
+            _listed(forcelist, "forcelist"),
+            _listed(potentials, "potentials"),
             dict(outputs or {}),
-            _listed(points),
-            _listed(frames),
-            None if parameters is None else _listed(parameters),
-            None if inputs is None else _listed(inputs),
+            _listed(points, "points"),
+            _listed(frames, "frames"),
+            None if parameters is None else _listed(parameters, "parameters"),
+            None if inputs is None else _listed(inputs, "inputs"),
         )
         free = set(description.inputs if inputs is None else ()) | set(
             description.parameters if parameters is None else ()
@@ -120,6 +129,8 @@ class Model:
             Further arguments of :class:`Model`.
         """
         km = kanes_method
+        if not isinstance(km, KanesMethod):
+            raise TypeError(f"from_kane takes a sympy.physics.mechanics.KanesMethod, not a {type(km).__name__}")
         if sympy_access.constraints(km):
             raise ModelError(
                 "this KanesMethod has constraints or auxiliary speeds, and kanecore does not yet take models with them"
@@ -227,6 +238,26 @@ class Model:
         return symbolic(self, kernel, nested)
 
     @property
+    def rhs(self) -> Any:
+        """(intermediates, [q̇, u̇]), M u̇ = f solved; see :meth:`symbolic`."""
+        return self.symbolic("rhs")
+
+    @property
+    def qdot(self) -> Any:
+        """(intermediates, q̇) from the kinematical equations."""
+        return self.symbolic("qdot")
+
+    @property
+    def udot(self) -> Any:
+        """(intermediates, u̇) of M u̇ = f, solved."""
+        return self.symbolic("udot")
+
+    @property
+    def outputs(self) -> Any:
+        """(intermediates, the outputs in their order)."""
+        return self.symbolic("outputs")
+
+    @property
     def mass_matrix(self) -> Any:
         """(intermediates, M) of M u̇ = f; see :meth:`symbolic`."""
         return self.symbolic("mass_matrix")
@@ -256,6 +287,21 @@ class Model:
         """(intermediates, F*_r), in u.diff()."""
         return self.symbolic("generalized_inertia_forces")
 
+    @property
+    def inverse_dynamics(self) -> Any:
+        """(intermediates, −(F_r + F*_r)), in u.diff()."""
+        return self.symbolic("inverse_dynamics")
+
+    @property
+    def kinetic_energy(self) -> Any:
+        """(intermediates, T)."""
+        return self.symbolic("kinetic_energy")
+
+    @property
+    def potential_energy(self) -> Any:
+        """(intermediates, U) of all loads that have a potential."""
+        return self.symbolic("potential_energy")
+
     def report(self) -> str:
         """What was understood: the tree, where each velocity came from, how M is formed, operation counts."""
         from kanecore.derive.results import report
@@ -263,12 +309,24 @@ class Model:
         return report(self)
 
 
-def _listed(items: Any) -> list[Any]:
+def _listed(items: Any, argument: str) -> list[Any]:
+    """An argument as a list; a Matrix by its entries, a single item as a list of one."""
     if items is None:
         return []
+    if isinstance(items, Mapping):
+        raise ModelError(f"{argument} is a dict; it must be a list{_INSTEAD_OF_DICT.get(argument, '')}")
+    if isinstance(items, MatrixBase):
+        return list(items.flat())
     if isinstance(items, str) or not isinstance(items, Iterable):
         return [items]
     return list(items)
+
+
+_INSTEAD_OF_DICT = {
+    "kd_eqs": " of expressions that vanish, such as [q1.diff() - u1]",
+    "parameters": " of symbols; their values go to compile(model, parameters={...})",
+    "inputs": " of functions of time; their values go to dyn.inputs, or to simulate(inputs=...)",
+}
 
 
 def _drop_noncontributing(d: Description, free: set[int]) -> tuple[Description, list[int]]:
