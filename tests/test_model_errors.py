@@ -569,5 +569,5 @@ def test_wrong_containers(d: Pieces) -> None:
     with pytest.raises(TypeError, match="not a int"):
         kc.Model.from_kane(3)
     for values in ([1.0], {m: "1"}, {m: sm.Symbol("k")}):
-        with pytest.raises(TypeError, match="mapping|real number"):
+        with pytest.raises(TypeError, match=r"mapping|real number"):
             kc.compile(model, parameters=values)

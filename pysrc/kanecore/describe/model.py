@@ -84,7 +84,7 @@ class Model:
                 "kd_eqs is missing: give one kinematical equation for each coordinate, such as [q1.diff() - u1]"
             )
         if outputs is not None and not isinstance(outputs, Mapping):
-            raise ModelError(f"outputs is {outputs!r}; it must be a dict of names and expressions")
+            raise ModelError(f"outputs must be a dict of names and expressions, not {outputs!r}")
         reader = Reader(
             frame,
             _listed(q_ind, "q_ind"),
