@@ -14,7 +14,7 @@ from functools import cached_property
 from kanecore.describe.description import Components, Description
 from kanecore.graph.calculus import Tangent
 from kanecore.graph.evaluate import count
-from kanecore.graph.linear import matching, solve
+from kanecore.graph.linear import Singular, matching, solve
 from kanecore.graph.scalars import Graph
 
 from .columns import column_mass_matrix
@@ -185,7 +185,10 @@ class Derivation:
             # each joint rate goes by the name of one of the speeds in it
             match = matching({i: [j for j, x in enumerate(row) if x] for i, row in enumerate(s)})
             rows = sorted(match, key=match.__getitem__)
-            right = self.forcing if self._speeds_are_rates else solve(g, list(zip(*s, strict=True)), self.forcing)
+            try:
+                right = self.forcing if self._speeds_are_rates else solve(g, list(zip(*s, strict=True)), self.forcing)
+            except Singular:  # to rounding: the user's speeds serve as well
+                return found[0]
             solutions = [("composite bodies, LᵀDL", factorized_solve(g, self._joint_mass_matrix, right))]
             if n >= ARTICULATED_MIN:
                 solutions.append((ARTICULATED, articulated_solve(g, self.tree, right)))

@@ -19,7 +19,7 @@ from kanecore.graph.calculus import Tangent
 from kanecore.graph.sample import samples
 from kanecore.graph.scalars import PARAMETER
 
-from .kane import Wrenches, active_forces, central_inertia, inertia_torque
+from .kane import Wrenches, active_forces, central_inertia, inertia_change, inertia_torque
 from .kinematics import Accelerations, Kinematics
 from .vectors import dot, matvec, scale
 
@@ -74,8 +74,14 @@ class Energy:
         if not bodies:
             return
         along = Tangent(g, dict(zip(d.coordinates, d.rates, strict=True))).of
-        given = [Wrenches(k, [load]).power() for load in d.loads]
-        losses = [g.neg(along(b.potential)) for b in bodies]
+        at_rest = dict.fromkeys(d.speeds, 0)
+
+        def by_speeds(powers: list[int]) -> list[int]:
+            """Σ F_r u_r: without what prescribed motion does."""
+            return [g.sub(i, rest) for i, rest in zip(powers, g.substitute(powers, at_rest), strict=True)]
+
+        given = by_speeds([Wrenches(k, [load]).power() for load in d.loads])
+        losses = by_speeds([g.neg(along(b.potential)) for b in bodies])
         states = samples(g, [*given, *losses], 3)
         powers = [[s(i) for s in states] for i in given]
         for body, loss in zip(bodies, ([s(i) for s in states] for i in losses), strict=True):
@@ -113,6 +119,10 @@ def power(k: Kinematics, energy: Energy) -> int:
     total = dot(g, active_forces(k, loads), d.speeds)
     at_rest = dict.fromkeys(d.speeds, 0)
     total = g.add(total, g.substitute([k.rate.of(energy.potential)], at_rest)[0])
+    for i, body in enumerate(d.bodies):
+        if body.frame >= 0:  # T holds half of what the torque İ·ω does
+            half = g.mul(g.constant(HALF), dot(g, k.omega[body.frame], inertia_change(k, i)))
+            total = g.sub(total, half)
 
     def remainder(vector: Components) -> Components:
         x, y, z = g.substitute(vector, at_rest)
@@ -129,6 +139,6 @@ def power(k: Kinematics, energy: Energy) -> int:
         if body.frame >= 0:
             drift = remainder(k.omega[body.frame])
             if any(drift):
-                torque = inertia_torque(k, accelerations, central_inertia(k, i), body.frame)
+                torque = inertia_torque(k, accelerations, i)
                 total = g.add(total, dot(g, drift, torque))
     return total

@@ -17,6 +17,7 @@ from fractions import Fraction
 
 from kanecore.describe.description import Components, Load, Matrix
 from kanecore.graph.calculus import accumulate
+from kanecore.graph.sample import samples
 from kanecore.graph.scalars import PARAMETER, SPEED
 
 from .kinematics import Accelerations, Kinematics
@@ -104,26 +105,42 @@ def central_inertia(k: Kinematics, body: int) -> Matrix:
     return tuple(tuple(row) for row in total)  # type: ignore[return-value]
 
 
-def inertia_torque(k: Kinematics, accelerations: Accelerations, inertia: Matrix, frame: int) -> Components:
-    """I·α + ω × I·ω.
+def inertia_change(k: Kinematics, body: int) -> Components:
+    """İ·ω, İ the derivative of the central inertia in the body's axes.
+
+    It is nothing for a rigid body; but a tensor may be written in another frame, or about a point that moves in the
+    body.  That of a wheel in its fork or of a ball in its carrier is constant all the same, as numbers tell.
+    """
+    g, b = k.graph, k.description.bodies[body]
+    if all(f == b.frame for f, _ in (*b.inertia, *b.about)):
+        return ZERO
+    rows = [[k.rate.of(x) for x in row] for row in central_inertia(k, body)]
+    change = (dot(g, rows[0], k.omega[b.frame]), dot(g, rows[1], k.omega[b.frame]), dot(g, rows[2], k.omega[b.frame]))
+    steady = all(s.vanishes(x) for s in samples(g, change, 2) for x in change)
+    return ZERO if steady else change
+
+
+def inertia_torque(k: Kinematics, accelerations: Accelerations, body: int) -> Components:
+    """I·α + ω × I·ω, and İ·ω where the tensor is not constant in the body's frame.
 
     As ∫ ρ × (U ρ) dm = axial(U J), J = ½ tr(I) 1 − I the second moments of mass: U serves the points of the frame as
     well.  About a fixed direction the classical form is shorter.
     """
-    g = k.graph
-    w, alpha = k.omega[frame], accelerations.alpha[frame]
+    g, frame, inertia = k.graph, k.description.bodies[body].frame, central_inertia(k, body)
+    w, alpha, change = k.omega[frame], accelerations.alpha[frame], inertia_change(k, body)
     if sum(1 for x in w if x) <= 1:
-        return add(g, matvec(g, inertia, alpha), cross(g, w, matvec(g, inertia, w)))
+        return add(g, add(g, matvec(g, inertia, alpha), cross(g, w, matvec(g, inertia, w))), change)
     half_trace = g.mul(g.constant(HALF), g.add(g.add(inertia[0][0], inertia[1][1]), inertia[2][2]))
     second: Matrix = tuple(  # type: ignore[assignment]
         tuple(g.sub(half_trace if i == j else 0, inertia[i][j]) for j in range(3)) for i in range(3)
     )
     product = matmul(g, accelerations.matrix(frame), second)
-    return (
+    torque = (
         g.sub(product[2][1], product[1][2]),
         g.sub(product[0][2], product[2][0]),
         g.sub(product[1][0], product[0][1]),
     )
+    return add(g, torque, change)
 
 
 def inertia_forces(k: Kinematics, accelerations: Accelerations, wrenches: Wrenches) -> Wrenches:
@@ -133,7 +150,7 @@ def inertia_forces(k: Kinematics, accelerations: Accelerations, wrenches: Wrench
         a = accelerations.acceleration[body.point]
         wrenches.add_force(body.point, neg(g, scale(g, body.mass, a)))
         if body.frame >= 0:
-            torque = inertia_torque(k, accelerations, central_inertia(k, i), body.frame)
+            torque = inertia_torque(k, accelerations, i)
             wrenches.add_torque(body.frame, neg(g, torque))
     return wrenches
 

@@ -268,25 +268,25 @@ class Reader:
             raise ModelError(f"{what} is not linear in the speeds: choose speeds in which it is")
 
     # ------------------------------------------------------------------ points
-    def _root(self, points: Sequence[Any]) -> Any:
+    def _root(self, start: Any) -> Any:
         """The origin: a point at rest in the inertial frame, else the first with a velocity, among those reached."""
         moving = None
-        seen: set[Any] = set()
-        for start in points:
-            for point in _breadth_first(start, sympy_access.positions) if start not in seen else ():
-                seen.add(point)
-                velocity = sympy_access.velocities(point).get(self.frame)
-                if velocity is not None and not sympy_access.terms(velocity):
-                    return point
-                if velocity is not None and moving is None:
-                    moving = point
+        for point in _breadth_first(start, sympy_access.positions):
+            velocity = sympy_access.velocities(point).get(self.frame)
+            if velocity is not None and not sympy_access.terms(velocity):
+                return point
+            if velocity is not None and moving is None:
+                moving = point
         return moving
 
     def _survey_points(self, needed: Sequence[Any]) -> None:
         self.points: list[Point] = []
         self.point_index: dict[Any, int] = {}
-        root = self._root(needed)
-        self._point_parent = _breadth_first(root, sympy_access.positions) if root is not None else {}
+        self._point_parent: dict[Any, Any] = {}
+        for point in needed:  # each group of connected points has a root of its own
+            root = None if point in self._point_parent else self._root(point)
+            if root is not None:
+                self._point_parent.update(_breadth_first(root, sympy_access.positions))
 
     def _point(self, point: Any, where: str) -> int:
         index = self.point_index.get(point)
@@ -449,7 +449,7 @@ class Reader:
         shown_frames = _unique(rigid, torques, [self._frame(f, "frames") for f in frames])
         self._stage = "output"
         output_list = tuple((str(n), self.scalar(e, f"output {n}")) for n, e in outputs.items())
-        self._complete_inputs(load_list, energies)
+        self._complete_inputs([*energies, *(b.potential for b in body_list)])
 
         base = sorted({x for x, _ in self.inputs}, key=_name) if inputs is None else [
             x for x in inputs if not isinstance(x, sm.Derivative)
@@ -528,7 +528,7 @@ class Reader:
         if not bodies:
             raise ModelError("a model needs at least one body: pass bodies=[Particle(...), RigidBody(...)]")
 
-    def _complete_inputs(self, loads: Sequence[Load], energies: Sequence[int]) -> None:
+    def _complete_inputs(self, energies: Sequence[int]) -> None:
         """Add the rates that the accelerations hold: two more where an input moves a point, one where it is a rate."""
         by_node = {node: key for key, node in self.inputs.items()}
 
@@ -591,15 +591,20 @@ def _unique(*lists: list[int]) -> tuple[int, ...]:
 
 
 def _breadth_first(start: Any, adjacent: Any) -> dict[Any, Any]:
-    """``{node: predecessor}`` of all that ``start`` reaches, ``start`` its own predecessor, nearest first."""
-    parent = {start: start}
+    """``{node: predecessor}`` of all that ``start`` reaches, ``start`` its own predecessor, nearest first.
+
+    Of paths of one length it is the one that SymPy takes: each node's first neighbour that lies on any.
+    """
+    distance = {start: 0}
     queue = [start]
     for node in queue:
         for other in adjacent(node):
-            if other not in parent:
-                parent[other] = node
+            if other not in distance:
+                distance[other] = distance[node] + 1
                 queue.append(other)
-    return parent
+    return {start: start} | {
+        node: next(k for k in adjacent(node) if distance.get(k) == distance[node] - 1) for node in queue[1:]
+    }
 
 
 def _position(point: Any, origin: Any, where: str) -> Any:

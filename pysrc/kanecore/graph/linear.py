@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from fractions import Fraction
 
 from .sample import samples
 from .scalars import Graph
@@ -18,7 +17,8 @@ from .scalars import Graph
 __all__ = ["Singular", "matching", "solve"]
 
 CRAMER_MAX = 6  # n·2ⁿ products: 384 for 6
-ZERO = 1e-9  # a pivot this small beside its row, or a determinant beside the product of its rows, vanishes
+SMALL = 1e-3  # a constant this small beside its row is no pivot: it would multiply the rounding of the others
+NOISE = 1e-14  # a float this small beside its row, or the product of its rows, is what rounding leaves of zero
 
 
 class Singular(ArithmeticError):
@@ -44,7 +44,10 @@ def solve(g: Graph, matrix: Sequence[Sequence[int]], right: Sequence[int]) -> li
     free_rows, free_columns = set(range(n)), set(range(n))
 
     def vanishes(i: int, scale: float) -> bool:
-        return bool(states) and not any(abs(s(i)) > ZERO * scale for s in states)
+        value = g.value(i)
+        if value is not None:
+            return not value or (isinstance(value, float) and abs(value) <= NOISE * scale)
+        return bool(states) and all(s.vanishes(i) for s in states)
 
     while free_rows:
         best: tuple[int, int, int, int] | None = None
@@ -59,8 +62,8 @@ def solve(g: Graph, matrix: Sequence[Sequence[int]], right: Sequence[int]) -> li
                 raise Singular(min(free_columns))
             for j in sorted(columns):
                 value = g.value(rows[i][j])
-                exact = value is not None and (isinstance(value, (int, Fraction)) or abs(value) > ZERO * size[i])
-                if not exact and not (len(columns) == 1 and not vanishes(rows[i][j], size[i])):
+                steady = value is not None and abs(float(value)) > SMALL * size[i]
+                if not steady and not (len(columns) == 1 and not vanishes(rows[i][j], size[i])):
                     continue
                 fill = (len(columns) - 1) * (count[j] - 1)
                 if best is None or fill < best[0]:

@@ -13,6 +13,8 @@ from .scalars import Graph, Op
 __all__ = ["Sample", "samples"]
 
 TRIES = 60
+EPSILON = 2.0**-53
+SLACK = 1e3  # times the bound of its rounding error: a value that is smaller is taken for zero
 
 
 class Sample:
@@ -26,6 +28,7 @@ class Sample:
         self.graph = g
         self._seed = seed
         self._value: dict[int, float] = {}
+        self._error: dict[int, float] = {}
 
     def _symbol(self, i: int) -> float:
         draw = random.Random(f"{self._seed}:{self.graph.nodes[i][1]}")
@@ -46,6 +49,41 @@ class Sample:
             except (ArithmeticError, ValueError):
                 value[k] = math.nan
         return value[i]
+
+    def vanishes(self, i: int) -> bool:
+        """Whether a node is zero here but for rounding, in whatever units."""
+        return not abs(self(i)) > SLACK * self.rounding(i)
+
+    def rounding(self, i: int) -> float:
+        """A bound, to first order, of the rounding error of a value.
+
+        Running error analysis (Higham, *Accuracy and Stability of Numerical Algorithms*, 2nd ed., 2002, section 3.3);
+        symbols are exact.
+        """
+        value, error, g = self._value, self._error, self.graph
+        self(i)
+        for k in g.below([i], stop=error):
+            if k in error:
+                continue
+            op, *args = g.nodes[k]
+            v = abs(value[k])
+            if op is Op.SYM:
+                error[k] = 0.0
+                continue
+            if op is Op.CONST:
+                args = []
+            e = [error[a] for a in args]
+            if op is Op.MUL:
+                e = [abs(value[args[1]]) * e[0], abs(value[args[0]]) * e[1]]
+            elif op is Op.DIV:
+                b = abs(value[args[1]])
+                e = [e[0] / b, v * e[1] / b] if b else [math.nan]
+            elif op is Op.SQRT:
+                e = [0.5 * e[0] / v] if v else [math.sqrt(e[0])]
+            elif op not in (Op.ADD, Op.SUB, Op.NEG):
+                e = [max(1.0, v) * x for x in e]
+            error[k] = sum(e) + EPSILON * v
+        return error[i]
 
     def all(self, nodes: Sequence[int]) -> list[float]:
         return [self(i) for i in nodes]
