@@ -37,7 +37,7 @@ LIBRARIES = GALLERY / "_lib"
 GALLERY_CACHE = Path("build/gallery")
 
 # Rounding is decided in the source (placed FMAs): the compiler may not contract, and need not set errno.
-C_FLAGS = ["-O2", "-ffp-contract=off", "-fno-math-errno"]
+C_FLAGS = ["-O2", "-ffp-contract=off", "-fno-tree-slp-vectorize", "-fno-math-errno"]
 LIBRARY_FLAGS = [*C_FLAGS, "-std=c99", "-fPIC", "-shared", "-fvisibility=hidden"]
 LIBRARY_SUFFIX = {"win32": ".dll", "darwin": ".dylib"}.get(sys.platform, ".so")
 

@@ -94,6 +94,7 @@ def test_flags() -> None:
         "-O2",
         "-fno-math-errno",
         "-ffp-contract=off",
+        "-fno-tree-slp-vectorize",
         "-shared",
         "-fvisibility=hidden",
         "-fPIC",
