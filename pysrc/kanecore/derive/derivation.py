@@ -27,7 +27,7 @@ from .vectors import neg
 
 __all__ = ["Derivation", "Kernel"]
 
-ARTICULATED = "articulated bodies"
+COMPOSITE, COLUMNS, ARTICULATED = "composite bodies", "columns", "articulated bodies"
 # An operation of the articulated bodies waits for the one before it: measured on chains of 10 to 30 links, in the plane
 # and in space, it takes between one time and twice the time of one of a factorization.
 ARTICULATED_WEIGHT = 1.5
@@ -89,7 +89,7 @@ class Derivation:
             return Kernel((self.energy.potential,))
         if name == "power":
             return Kernel((power(self.kinematics, self.energy),))
-        raise KeyError(name)
+        raise KeyError(f"no kernel {name!r}; kernels are those of the compiled model, such as 'mass_matrix'")
 
     # ----------------------------------------------------------------- forces
     def _residual(self, udot: Sequence[int]) -> list[int]:
@@ -147,24 +147,30 @@ class Derivation:
         assert self.tree is not None
         return all(x == int(i == j) for i, row in enumerate(self.tree.jacobian) for j, x in enumerate(row))
 
-    @cached_property
+    @property
     def mass_matrix(self) -> list[list[int]]:
+        """M in the user's speeds."""
+        return self._formed[1]
+
+    @cached_property
+    def _formed(self) -> tuple[str, list[list[int]]]:
         """M in the user's speeds, by whichever way counts less."""
         if self.tree is None:
-            return column_mass_matrix(self.kinematics)
+            return COLUMNS, column_mass_matrix(self.kinematics)
         joint = self._joint_mass_matrix
         if self._speeds_are_rates:
-            return joint
+            return COMPOSITE, joint
         g, s = self.graph, self.tree.jacobian
         if _is_permutation(s):
             order = [next(i for i, row in enumerate(s) if row[j]) for j in range(len(s))]
-            return [[joint[a][b] for b in order] for a in order]
+            return COMPOSITE, [[joint[a][b] for b in order] for a in order]
         half = [[g.sum(g.mul(a, s[k][j]) for k, a in enumerate(row)) for j in range(len(s))] for row in joint]
         square = [[0] * len(s) for _ in s]
         for i in range(len(s)):
             for j in range(i + 1):
                 square[i][j] = square[j][i] = g.sum(g.mul(s[k][i], half[k][j]) for k in range(len(s)))
-        return min(square, column_mass_matrix(self.kinematics), key=lambda m: _cost(g, m))
+        ways = [(COMPOSITE, square), (COLUMNS, column_mass_matrix(self.kinematics))]
+        return min(ways, key=lambda way: _cost(g, way[1]))
 
     # --------------------------------------------------------------- solution
     @property
@@ -178,8 +184,9 @@ class Derivation:
         found = []
         if self.tree is None or not self._speeds_are_rates:
             x, pivots = factorized_solve(g, self.mass_matrix, self.forcing)
-            how = "columns" if self.tree is None else "composite bodies or columns in the user's speeds"
-            found.append((f"{how}, LᵀDL", Kernel(tuple(x), tuple((d, m, i) for i, (d, m) in enumerate(pivots)))))
+            found.append(
+                (f"{self._formed[0]}, LᵀDL", Kernel(tuple(x), tuple((d, m, i) for i, (d, m) in enumerate(pivots))))
+            )
         if self.tree is not None:
             s = self.tree.jacobian
             # each joint rate goes by the name of one of the speeds in it
@@ -189,7 +196,7 @@ class Derivation:
                 right = self.forcing if self._speeds_are_rates else solve(g, list(zip(*s, strict=True)), self.forcing)
             except Singular:  # to rounding: the user's speeds serve as well
                 return found[0]
-            solutions = [("composite bodies, LᵀDL", factorized_solve(g, self._joint_mass_matrix, right))]
+            solutions = [(f"{COMPOSITE}, LᵀDL", factorized_solve(g, self._joint_mass_matrix, right))]
             if n >= ARTICULATED_MIN:
                 solutions.append((ARTICULATED, articulated_solve(g, self.tree, right)))
             for how, (y, pivots) in solutions:

@@ -99,9 +99,8 @@ def report(model: Model) -> str:
         f"model {d.name}: n_q = {model.n_q}, n_u = {model.n_u}, n_p = {model.n_p}, n_r = {model.n_r}",
         f"  q: {' '.join(d.coordinate_names)}",
         f"  u: {' '.join(d.speed_names)}" + ("   (u = q')" if d.rates == d.speeds else ""),
-        f"  p: {' '.join(d.parameter_names)}",
-        f"  r: {' '.join(d.input_names)}",
     ]
+    lines += [f"  {x}: {' '.join(names)}" for x, names in (("p", d.parameter_names), ("r", d.input_names)) if names]
     if d.prescribed:
         lines.append("  prescribed motion: " + " ".join(d.input_names[i] for i in sorted(d.prescribed)))
     if model.noncontributing:
@@ -130,11 +129,12 @@ def report(model: Model) -> str:
     for body in d.bodies:
         kind = "particle" if body.frame < 0 else f"rigid body in frame {d.frames[body.frame].name}"
         lines.append(f"  {body.name}: {kind}, mass centre {d.points[body.point].name}")
-    lines.append("loads" + (", with uniform gravity on every body:" if derivation.has_gravity else ":"))
+    if d.loads:
+        lines.append("loads" + (", with uniform gravity on every body:" if derivation.has_gravity else ":"))
     for kind, place, items in (("force", "point", d.points), ("torque", "frame", d.frames)):
         names = dict.fromkeys(items[load.at].name for load in d.loads if load.kind == kind)
         lines.extend(f"  {kind} on {place} {name}" for name in names)
-    lines.append(f"mass matrix by {derivation.method}")
+    lines.append(f"solved by {derivation.method}")
     lines.append("operations (+ - * / sqrt; pairs of sine and cosine):")
     for name in ("qdot", "mass_matrix", "forcing", "udot"):
         n = count(g, derivation.kernel(name).roots)
