@@ -8,7 +8,7 @@ points are numbered so that each comes after its parent; frame 0 is the inertial
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 from kanecore.errors import ModelError
 from kanecore.graph.scalars import Graph
@@ -109,7 +109,6 @@ class Description:
     outputs: tuple[tuple[str, int], ...]
     shown_points: tuple[int, ...]
     shown_frames: tuple[int, ...]
-    notes: tuple[str, ...] = field(default=())
 
 
 def duplicate(d: Description) -> Description:

@@ -105,7 +105,7 @@ class Model:
         free = set(description.inputs if inputs is None else ()) | set(
             description.parameters if parameters is None else ()
         )
-        self._coordinates, self._speeds = tuple(reader.q), tuple(reader.u)
+        self._coordinates, self._speeds = tuple(reader.symbols.q), tuple(reader.symbols.u)
         symbols = dict(zip(description.parameters, reader.parameter_symbols, strict=True))
         symbols.update(zip(description.inputs, reader.input_symbols, strict=True))
         description, dropped = _drop_noncontributing(description, free)
@@ -113,7 +113,7 @@ class Model:
         self._inputs = tuple(symbols[i] for i in description.inputs)
         self._noncontributing = tuple(symbols[i] for i in dropped)
         self._description = description
-        self._time = reader.t
+        self._time = reader.symbols.t
         self._derived: Derivation | None = None
 
     @classmethod

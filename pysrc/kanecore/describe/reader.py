@@ -11,7 +11,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import sympy as sm
-from sympy.core.function import AppliedUndef
 from sympy.physics.mechanics import Particle, RigidBody
 from sympy.physics.mechanics import Point as SymPoint
 from sympy.physics.mechanics import ReferenceFrame as SymFrame
@@ -19,20 +18,18 @@ from sympy.physics.vector import Dyadic
 from sympy.physics.vector import Vector as SymVector
 
 from kanecore.errors import ModelError
-from kanecore.graph.calculus import Tangent, is_affine
-from kanecore.graph.linear import Singular, solve
+from kanecore.graph.calculus import is_affine
 from kanecore.graph.sample import samples
-from kanecore.graph.scalars import ACCELERATION, COORDINATE, INPUT, PARAMETER, SPEED, TIME, Graph, Op
-from kanecore.graph.sympy_bridge import FromSympy
+from kanecore.graph.scalars import PARAMETER, SPEED, Graph, Op
 
 from . import sympy_access
 from .description import Body, Components, Description, Frame, Load, Matrix, Point, Vector
+from .symbols import Symbols, function_name, input_name
 
 __all__ = ["Reader"]
 
 NOWHERE: Vector = ()
 ASYMMETRY = 1e-9  # of an inertia tensor, beside its largest entry: more is no rounding
-_RATES_ALLOWED = {"kinematics": "velocities", "load": "loads", "output": "outputs"}
 
 
 class Reader:
@@ -44,161 +41,13 @@ class Reader:
         self.graph = Graph()
         self.name = name
         self.frame = frame
-        self.t = sympy_access.time()
-        self.q = self._dynamic(q, "q_ind")
-        self.u = self._dynamic(u, "u_ind")
-        if not self.u:
-            raise ModelError("u_ind is empty: a model has at least one generalized speed")
-        for x in self.u:
-            if x in self.q:
-                raise ModelError(
-                    f"{_name(x)} is listed both as a coordinate and as a speed: give the speed a symbol of its own"
-                )
-        g = self.graph
-        self.time = g.symbol(("t",), TIME)
-        self.coordinates = [g.symbol(("q", _name(x)), COORDINATE) for x in self.q]
-        self.speeds = [g.symbol(("u", _name(x)), SPEED) for x in self.u]
-        self.accelerations = [g.symbol(("a", _name(x)), ACCELERATION) for x in self.u]
-        self._leaves: dict[Any, int] = {self.t: self.time}
-        self._leaves.update(zip(self.q, self.coordinates, strict=True))
-        self._leaves.update(zip(self.u, self.speeds, strict=True))
-        self._owner: dict[str, Any] = {str(self.t): self.t}
-        for x in (*self.q, *self.u):
-            self._claim(_name(x), x)
-        self.parameters: dict[Any, int] = {}
-        self.inputs: dict[tuple[Any, int], int] = {}  # (input, order of derivative) -> node
-        self._allowed_parameters: set[Any] | None = None
-        self._allowed_inputs: set[Any] | None = None
-        self._stage = "kinematics"
-        self._scalar = FromSympy(g, self._leaf)
-        self._orders: dict[Any, int] = {}
-        self.rates: list[int] = []
+        self.symbols = Symbols(self.graph, q, u)
         self.kd_eqs = list(kd_eqs)
-
-    # ----------------------------------------------------------------- symbols
-    def _dynamic(self, symbols: Any, argument: str) -> list[Any]:
-        result = list(symbols) if isinstance(symbols, Iterable) else [symbols]
-        for x in result:
-            if isinstance(x, sm.Derivative):
-                raise ModelError(
-                    f"{argument} holds the derivative {x}: make a symbol of its own with dynamicsymbols, and tie it to "
-                    "the derivative in kd_eqs"
-                )
-            if not (isinstance(x, AppliedUndef) and x.args == (self.t,)):
-                raise ModelError(
-                    f"{argument} holds {x!r}, which is no function of time: make it with dynamicsymbols({str(x)!r})"
-                )
-        if len(set(result)) != len(result):
-            twice = next(x for x in result if result.count(x) > 1)
-            raise ModelError(f"{_name(twice)} is listed twice in {argument}")
-        return result
-
-    def _claim(self, name: str, symbol: Any) -> None:
-        other = self._owner.setdefault(name, symbol)
-        if other != symbol:
-            raise ModelError(
-                f"two different symbols are named {name!r} ({other!r} and {symbol!r}, perhaps with different "
-                "assumptions): rename one, or make it once and use it everywhere"
-            )
-
-    def allow(self, parameters: Sequence[Any] | None, inputs: Sequence[Any] | None) -> None:
-        """Declare the only parameters and inputs; None: whatever occurs."""
-        if parameters is not None:
-            self._allowed_parameters = set()
-            for s in parameters:
-                if not isinstance(s, sm.Symbol):
-                    raise ModelError(f"parameters holds {s!r}: a parameter is a sympy Symbol, constant in time")
-                if s == self.t:
-                    raise ModelError("time is not a parameter")
-                if s in self._allowed_parameters:
-                    raise ModelError(f"{s} is listed twice in parameters")
-                self._allowed_parameters.add(s)
-                self._leaf(s)
-        if inputs is not None:
-            chosen = [x for x in inputs if not isinstance(x, sm.Derivative)]
-            for x in self._dynamic(chosen, "inputs"):
-                if x in self._leaves:
-                    raise ModelError(f"{_name(x)} is a coordinate or speed and cannot be an input")
-            for x in inputs:
-                if isinstance(x, sm.Derivative) and x.args[0] not in chosen:
-                    raise ModelError(f"inputs holds {x} without {x.args[0]}: list that; its rates follow by themselves")
-            self._allowed_inputs = set(chosen)
-            for x in chosen:
-                self._input(x, 0)
-
-    def _leaf(self, e: Any) -> int:
-        node = self._leaves.get(e)
-        if node is not None:
-            return node
-        if isinstance(e, sm.Symbol):
-            if self._allowed_parameters is not None and e not in self._allowed_parameters:
-                raise ModelError(f"the symbol {e} in {self._where} is not listed in parameters: add it there")
-            self._claim(str(e), e)
-            node = self.parameters[e] = self._leaves[e] = self.graph.symbol(("p", str(e)), PARAMETER)
-            return node
-        if isinstance(e, sm.Derivative):
-            return self._derivative(e)
-        if e.args != (self.t,):
-            raise ModelError(
-                f"the unknown function {e} in {self._where}: a model knows functions of time only (dynamicsymbols); "
-                "write it out, or make it an input"
-            )
-        return self._input(e, 0)
-
-    def _input(self, x: Any, order: int) -> int:
-        key = (x, order)
-        node = self.inputs.get(key)
-        if node is None:
-            if self._allowed_inputs is not None and x not in self._allowed_inputs:
-                raise ModelError(
-                    f"{x} in {self._where} is neither a coordinate, nor a speed, nor listed in inputs: "
-                    "add it to one of them"
-                )
-            name = input_name(x, order)
-            self._claim(name, self._rate(x, order))
-            node = self.inputs[key] = self.graph.symbol(("r", name), INPUT)
-            if order == 0:
-                self._leaves[x] = node
-        return node
-
-    def _rate(self, x: Any, order: int) -> Any:
-        """SymPy's symbol of a derivative, which is made and not computed."""
-        return sm.Derivative(x, (self.t, order), evaluate=False) if order else x
-
-    def _derivative(self, e: Any) -> int:
-        x, *variables = e.args
-        order = sum(int(count) for variable, count in variables if variable == self.t)
-        if not isinstance(x, AppliedUndef) or len(variables) != 1 or order != variables[0][1]:
-            raise ModelError(f"the derivative {e} in {self._where} is not one of a function of time")
-        if x in self.q:
-            if order == 1:
-                return self.rates[self.q.index(x)]
-            raise ModelError(
-                f"{e} in {self._where}: write second derivatives of coordinates with derivatives of the speeds, "
-                f"such as {_name(self.u[0])}.diff()"
-            )
-        if x in self.u:
-            if self._stage == "output" and order == 1:
-                return self.accelerations[self.u.index(x)]
-            raise ModelError(
-                f"{e} in {self._where}: the derivative of a speed is what is solved for and cannot stand in "
-                f"{_RATES_ALLOWED[self._stage]}; put what multiplies it into the bodies' inertia"
-            )
-        return self._input(x, order)
-
-    @property
-    def _where(self) -> str:
-        """What is being read, for messages."""
-        return self._scalar.where
-
-    def scalar(self, e: Any, where: str) -> int:
-        self._scalar.where = where
-        return self._scalar(e)
 
     # ----------------------------------------------------------------- vectors
     def matrix(self, m: Any, where: str) -> Matrix:
-        self._scalar.where = where
-        rows = [tuple(self._scalar(e) for e in m.row(i)) for i in range(3)]
+        self.symbols.where = where
+        rows = [tuple(self.symbols.node(e) for e in m.row(i)) for i in range(3)]
         return tuple(rows)  # type: ignore[return-value]
 
     def vector(self, v: Any, where: str) -> Vector:
@@ -212,8 +61,8 @@ class Reader:
         for column, frame in sympy_access.terms(v):
             if not isinstance(column, sm.MatrixBase):
                 raise ModelError(f"{where} holds {column}, which is not a finite real number")
-            self._scalar.where = where
-            components: Components = tuple(self._scalar(e) for e in column)  # type: ignore[assignment]
+            self.symbols.where = where
+            components: Components = tuple(self.symbols.node(e) for e in column)  # type: ignore[assignment]
             if any(components):
                 parts.append((self._frame(frame, where), components))
         return tuple(parts)
@@ -242,7 +91,7 @@ class Reader:
                 f"frame {frame.name} in {where} has no angular velocity: write {frame.name}.set_ang_vel(...)"
             )
         ancestors = [self._frame(f, where) for f in (parent, angular_parent)]
-        stage, self._stage = self._stage, "kinematics"
+        stage, self.symbols.stage = self.symbols.stage, "kinematics"
         here = f"the orientation of frame {frame.name}"
         rotation = self.matrix(sympy_access.neighbours(parent)[frame], here)
         index = len(self.frames)
@@ -255,7 +104,7 @@ class Reader:
         self._check_position((i for row in rotation for i in row), here)
         self._check_velocity(velocity, f"the angular velocity of frame {frame.name}")
         self.frames[index] = Frame(frame.name, ancestors[0], rotation, ancestors[1], velocity)
-        self._stage, self._scalar.where = stage, where
+        self.symbols.stage, self.symbols.where = stage, where
         return index
 
     def _check_position(self, nodes: Iterable[int], what: str) -> None:
@@ -292,7 +141,7 @@ class Reader:
         index = self.point_index.get(point)
         if index is not None:
             return index
-        stage, self._stage = self._stage, "kinematics"
+        stage, self.symbols.stage = self.symbols.stage, "kinematics"
         parent = self._point_parent.get(point)
         set_velocity = sympy_access.velocities(point).get(self.frame)
         if parent is None and set_velocity is None:
@@ -313,15 +162,15 @@ class Reader:
         self._check_velocity(velocity or NOWHERE, f"the velocity of point {point.name}")
         index = self.point_index[point] = len(self.points)
         self.points.append(Point(point.name, number, position, velocity))
-        self._stage, self._scalar.where = stage, where
+        self.symbols.stage, self.symbols.where = stage, where
         return index
 
     # ------------------------------------------------------------------ bodies
     def _body(self, body: Any) -> Body:
         where = f"body {body.name}"
-        mass = self.scalar(body.mass, f"the mass of {where}")
+        mass = self.symbols.node(body.mass, f"the mass of {where}")
         point = self._point(body.masscenter, where)
-        potential = self.scalar(body.potential_energy, f"the potential energy of {where}")
+        potential = self.symbols.node(body.potential_energy, f"the potential energy of {where}")
         frame, inertia, about = -1, [], NOWHERE
         if _is_rigid(body):
             frame = self._frame(body.frame, where)
@@ -374,38 +223,6 @@ class Reader:
         return True
 
     # -------------------------------------------------------------------- read
-    def _solve_kinematics(self) -> None:
-        g, n = self.graph, len(self.q)
-        if len(self.kd_eqs) != n:
-            raise ModelError(
-                f"{n} coordinates need {n} kinematical equations, but kd_eqs has {len(self.kd_eqs)}: "
-                "give one for each, such as [q1.diff() - u1, ...]"
-            )
-        self.rates = [g.symbol(("qdot", _name(x)), SPEED) for x in self.q]
-        for i, e in enumerate(self.kd_eqs):
-            if isinstance(e, sm.Eq):
-                raise ModelError(f"kd_eqs[{i}] is {e}: write it as an expression that vanishes, {e.lhs - e.rhs}")
-        equations = [self.scalar(e, f"kinematical equation {i}") for i, e in enumerate(self.kd_eqs)]
-        columns = [Tangent(g, {rate: g.one}) for rate in self.rates]
-        matrix = [[column.of(e) for column in columns] for e in equations]
-        by_speed = [Tangent(g, {u: g.one}) for u in self.speeds]
-        for i, row in enumerate(matrix):
-            slopes = row + [column.of(equations[i]) for column in by_speed]
-            if any(g.depends[a] & SPEED for a in slopes):
-                raise ModelError(
-                    f"kinematical equation {i}, {self.kd_eqs[i]}, is not linear in the derivatives of the "
-                    "coordinates and in the speeds"
-                )
-        right = [g.neg(e) for e in g.substitute(equations, dict.fromkeys(self.rates, 0))]
-        try:
-            self.rates = solve(g, matrix, right)
-        except Singular as error:
-            raise ModelError(
-                "the kinematical equations are singular: they do not determine the derivative of "
-                f"{_name(self.q[error.column])}"
-            ) from None
-        self._scalar = FromSympy(g, self._leaf)  # what was read with unsolved rates is forgotten
-
     def read(
         self,
         bodies: Sequence[Any],
@@ -418,8 +235,9 @@ class Reader:
         inputs: Sequence[Any] | None,
     ) -> Description:
         self._survey()
-        self.allow(parameters, inputs)
-        self._solve_kinematics()
+        symbols = self.symbols
+        symbols.allow(parameters, inputs)
+        symbols.solve_kinematics(self.kd_eqs)
         self._check_bodies(bodies)
         loads = [_load(item, i) for i, item in enumerate(forcelist)]
         for point in points:
@@ -430,7 +248,7 @@ class Reader:
         self._survey_points(needed)
 
         body_list = [self._body(b) for b in bodies]
-        self._stage = "load"
+        self.symbols.stage = "load"
         load_list = []
         for i, (kind, at, vector) in enumerate(loads):
             where = f"load {i} on {'point' if kind == 'force' else 'frame'} {at.name}"
@@ -439,7 +257,7 @@ class Reader:
             for part in self._steady_part_first(value) if kind == "force" else [value]:
                 if part:
                     load_list.append(Load(kind, index, part))
-        energies = [self.scalar(e, f"potential {i}") for i, e in enumerate(potentials)]
+        energies = [self.symbols.node(e, f"potential {i}") for i, e in enumerate(potentials)]
         for i, node in enumerate(energies):
             self._check_position([node], f"potential {i}")
         forces = [x.at for x in load_list if x.kind == "force"]
@@ -447,40 +265,41 @@ class Reader:
         shown_points = _unique([b.point for b in body_list], forces, [self._point(p, "points") for p in points])
         rigid = [b.frame for b in body_list if b.frame >= 0]
         shown_frames = _unique(rigid, torques, [self._frame(f, "frames") for f in frames])
-        self._stage = "output"
-        output_list = tuple((str(n), self.scalar(e, f"output {n}")) for n, e in outputs.items())
-        self._complete_inputs([*energies, *(b.potential for b in body_list)])
+        self.symbols.stage = "output"
+        output_list = tuple((str(n), self.symbols.node(e, f"output {n}")) for n, e in outputs.items())
+        self._complete([*energies, *(b.potential for b in body_list)])
 
-        base = sorted({x for x, _ in self.inputs}, key=_name) if inputs is None else [
-            x for x in inputs if not isinstance(x, sm.Derivative)
-        ]  # fmt: skip
-        keys = [(x, order) for x in base for order in range(self._orders.get(x, 0) + 1)]
-        constants = sorted(self.parameters, key=str) if parameters is None else list(parameters)
-        nodes = tuple(self._input(*key) for key in keys)
+        base = sorted({x for x, _ in symbols.inputs}, key=function_name)
+        if inputs is not None:
+            base = [x for x in inputs if not isinstance(x, sm.Derivative)]
+        keys = [(x, order) for x in base for order in range(symbols.orders.get(x, 0) + 1)]
+        constants = sorted(symbols.parameters, key=str) if parameters is None else list(parameters)
+        nodes = tuple(symbols.input(*key) for key in keys)
         rate_of = tuple(keys.index((x, k + 1)) if (x, k + 1) in keys else -1 for x, k in keys)
-        self.input_symbols = tuple(self._rate(*key) for key in keys)
+        self.input_symbols = tuple(symbols.rate(*key) for key in keys)
         self.parameter_symbols = tuple(constants)
+        functions = [function_name(x) for x in (*symbols.q, *symbols.u, *base)]
         _check_names(
-            [self.name, *map(str, constants), *(_name(x) for x in (*self.q, *self.u, *base)), *map(str, outputs)],
+            [self.name, *map(str, constants), *functions, *map(str, outputs)],
             [f.name for f in self.frames],
             [p.name for p in self.points],
         )
         return Description(
             graph=self.graph,
             name=self.name,
-            coordinates=tuple(self.coordinates),
-            rates=tuple(self.rates),
-            speeds=tuple(self.speeds),
-            accelerations=tuple(self.accelerations),
-            time=self.time,
+            coordinates=tuple(symbols.coordinates),
+            rates=tuple(symbols.rates),
+            speeds=tuple(symbols.speeds),
+            accelerations=tuple(symbols.accelerations),
+            time=symbols.time,
             inputs=nodes,
             input_rates=rate_of,
-            parameters=tuple(self.parameters[s] for s in constants),
-            coordinate_names=tuple(map(_name, self.q)),
-            speed_names=tuple(map(_name, self.u)),
+            parameters=tuple(symbols.parameters[s] for s in constants),
+            coordinate_names=tuple(map(function_name, symbols.q)),
+            speed_names=tuple(map(function_name, symbols.u)),
             input_names=tuple(input_name(x, k) for x, k in keys),
             parameter_names=tuple(map(str, constants)),
-            prescribed=frozenset(i for i, (x, _) in enumerate(keys) if x in self._prescribed),
+            prescribed=frozenset(i for i, (x, _) in enumerate(keys) if x in symbols.prescribed),
             frames=tuple(self.frames),
             points=tuple(self.points),
             bodies=tuple(body_list),
@@ -518,6 +337,14 @@ class Reader:
             return (g.add(a, b), g.add(x, y)) if op is Op.ADD else (g.sub(a, b), g.sub(x, y))
         return 0, node
 
+    def _complete(self, energies: Sequence[int]) -> None:
+        """Let the symbols know where inputs stand, so that their rates follow them."""
+        place = [i for f in self.frames for row in f.rotation for i in row]
+        place += [i for p in self.points for _, v in p.position for i in v]
+        rate = [i for f in self.frames for _, v in f.angular_velocity for i in v]
+        rate += [i for p in self.points for _, v in p.velocity or () for i in v]
+        self.symbols.complete(place, rate, energies)
+
     def _check_bodies(self, bodies: Sequence[Any]) -> None:
         for i, body in enumerate(bodies):
             if not (isinstance(body, (Particle, RigidBody)) or hasattr(body, "masscenter")):
@@ -528,41 +355,12 @@ class Reader:
         if not bodies:
             raise ModelError("a model needs at least one body: pass bodies=[Particle(...), RigidBody(...)]")
 
-    def _complete_inputs(self, energies: Sequence[int]) -> None:
-        """Add the rates that the accelerations hold: two more where an input moves a point, one where it is a rate."""
-        by_node = {node: key for key, node in self.inputs.items()}
-
-        def need(nodes: Iterable[int], extra: int) -> set[Any]:
-            found = set()
-            for i in self.graph.below(nodes):
-                if i in by_node:
-                    x, order = by_node[i]
-                    self._orders[x] = max(self._orders.get(x, 0), order + extra)
-                    found.add(x)
-            return found
-
-        place = [i for f in self.frames for row in f.rotation for i in row]
-        place += [i for p in self.points for _, v in p.position for i in v]
-        rate = [i for f in self.frames for _, v in f.angular_velocity for i in v] + list(self.rates)
-        rate += [i for p in self.points for _, v in p.velocity or () for i in v]
-        self._prescribed = need(place, 2) | need(rate, 1)
-        need(energies, 1)
-        need(self.inputs.values(), 0)
-
-
-def input_name(x: Any, order: int) -> str:
-    return _name(x) + ("_" + "d" * order if order else "")
-
 
 def _check_names(*lists: list[str]) -> None:
     """Any name will do that can be a C string in UTF-8."""
     for name in (name for names in lists for name in names):
         if "\0" in name or any("\ud800" <= c <= "\udfff" for c in name):
             raise ModelError(f"the name {name!r} holds a NUL or half a surrogate pair: choose another")
-
-
-def _name(x: Any) -> str:
-    return str(x.func.__name__)
 
 
 def _is_rigid(body: Any) -> bool:

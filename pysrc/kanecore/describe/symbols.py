@@ -1,0 +1,254 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The symbols of a model: coordinates, speeds, parameters, inputs and their rates, each with its node."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import sympy as sm
+from sympy.core.function import AppliedUndef
+
+from kanecore.errors import ModelError
+from kanecore.graph.calculus import Tangent
+from kanecore.graph.linear import Singular, solve
+from kanecore.graph.scalars import ACCELERATION, COORDINATE, INPUT, PARAMETER, SPEED, TIME, Graph
+from kanecore.graph.sympy_bridge import FromSympy
+
+from . import sympy_access
+
+__all__ = ["Symbols", "function_name", "input_name"]
+
+_RATES_ALLOWED = {"kinematics": "velocities", "load": "loads", "output": "outputs"}
+
+
+class Symbols:
+    """What the names in SymPy expressions stand for.
+
+    Attributes
+    ----------
+    q, u, t : SymPy's coordinates, speeds and time
+    coordinates, speeds, accelerations, time : their nodes, and those of u̇
+    rates : nodes of q̇, solved from the kinematical equations
+    parameters : dict of Symbol to node
+    inputs : dict of (function of time, order of derivative) to node
+    stage : "kinematics", "load" or "output": where derivatives of speeds may stand
+    """
+
+    def __init__(self, graph: Graph, q: Sequence[Any], u: Sequence[Any]) -> None:
+        self.graph = graph
+        self.t = sympy_access.time()
+        self.q = self._functions(q, "q_ind")
+        self.u = self._functions(u, "u_ind")
+        if not self.u:
+            raise ModelError("u_ind is empty: a model has at least one generalized speed")
+        for x in self.u:
+            if x in self.q:
+                raise ModelError(
+                    f"{function_name(x)} is listed both as a coordinate and as a speed: give the speed a symbol of its "
+                    "own"
+                )
+        g = self.graph
+        self.time = g.symbol(("t",), TIME)
+        self.coordinates = [g.symbol(("q", function_name(x)), COORDINATE) for x in self.q]
+        self.speeds = [g.symbol(("u", function_name(x)), SPEED) for x in self.u]
+        self.accelerations = [g.symbol(("a", function_name(x)), ACCELERATION) for x in self.u]
+        self._leaves: dict[Any, int] = {self.t: self.time}
+        self._leaves.update(zip(self.q, self.coordinates, strict=True))
+        self._leaves.update(zip(self.u, self.speeds, strict=True))
+        self._owner: dict[str, Any] = {str(self.t): self.t}
+        for x in (*self.q, *self.u):
+            self._claim(function_name(x), x)
+        self.parameters: dict[Any, int] = {}
+        self.inputs: dict[tuple[Any, int], int] = {}  # (input, order of derivative) -> node
+        self._allowed_parameters: set[Any] | None = None
+        self._allowed_inputs: set[Any] | None = None
+        self.stage = "kinematics"
+        self._read = FromSympy(g, self._leaf)
+        self.orders: dict[Any, int] = {}
+        self.rates: list[int] = []
+
+    def _functions(self, symbols: Any, argument: str) -> list[Any]:
+        result = list(symbols) if isinstance(symbols, Iterable) else [symbols]
+        for x in result:
+            if isinstance(x, sm.Derivative):
+                raise ModelError(
+                    f"{argument} holds the derivative {x}: make a symbol of its own with dynamicsymbols, and tie it to "
+                    "the derivative in kd_eqs"
+                )
+            if not (isinstance(x, AppliedUndef) and x.args == (self.t,)):
+                raise ModelError(
+                    f"{argument} holds {x!r}, which is no function of time: make it with dynamicsymbols({str(x)!r})"
+                )
+        if len(set(result)) != len(result):
+            twice = next(x for x in result if result.count(x) > 1)
+            raise ModelError(f"{function_name(twice)} is listed twice in {argument}")
+        return result
+
+    def _claim(self, name: str, symbol: Any) -> None:
+        other = self._owner.setdefault(name, symbol)
+        if other != symbol:
+            raise ModelError(
+                f"two different symbols are named {name!r} ({other!r} and {symbol!r}, perhaps with different "
+                "assumptions): rename one, or make it once and use it everywhere"
+            )
+
+    def allow(self, parameters: Sequence[Any] | None, inputs: Sequence[Any] | None) -> None:
+        """Declare the only parameters and inputs; None: whatever occurs."""
+        if parameters is not None:
+            self._allowed_parameters = set()
+            for s in parameters:
+                if not isinstance(s, sm.Symbol):
+                    raise ModelError(f"parameters holds {s!r}: a parameter is a sympy Symbol, constant in time")
+                if s == self.t:
+                    raise ModelError("time is not a parameter")
+                if s in self._allowed_parameters:
+                    raise ModelError(f"{s} is listed twice in parameters")
+                self._allowed_parameters.add(s)
+                self._leaf(s)
+        if inputs is not None:
+            chosen = [x for x in inputs if not isinstance(x, sm.Derivative)]
+            for x in self._functions(chosen, "inputs"):
+                if x in self._leaves:
+                    raise ModelError(f"{function_name(x)} is a coordinate or speed and cannot be an input")
+            for x in inputs:
+                if isinstance(x, sm.Derivative) and x.args[0] not in chosen:
+                    raise ModelError(f"inputs holds {x} without {x.args[0]}: list that; its rates follow by themselves")
+            self._allowed_inputs = set(chosen)
+            for x in chosen:
+                self.input(x, 0)
+
+    def _leaf(self, e: Any) -> int:
+        node = self._leaves.get(e)
+        if node is not None:
+            return node
+        if isinstance(e, sm.Symbol):
+            if self._allowed_parameters is not None and e not in self._allowed_parameters:
+                raise ModelError(f"the symbol {e} in {self.where} is not listed in parameters: add it there")
+            self._claim(str(e), e)
+            node = self.parameters[e] = self._leaves[e] = self.graph.symbol(("p", str(e)), PARAMETER)
+            return node
+        if isinstance(e, sm.Derivative):
+            return self._derivative(e)
+        if e.args != (self.t,):
+            raise ModelError(
+                f"the unknown function {e} in {self.where}: a model knows functions of time only (dynamicsymbols); "
+                "write it out, or make it an input"
+            )
+        return self.input(e, 0)
+
+    def input(self, x: Any, order: int) -> int:
+        key = (x, order)
+        node = self.inputs.get(key)
+        if node is None:
+            if self._allowed_inputs is not None and x not in self._allowed_inputs:
+                raise ModelError(
+                    f"{x} in {self.where} is neither a coordinate, nor a speed, nor listed in inputs: "
+                    "add it to one of them"
+                )
+            name = input_name(x, order)
+            self._claim(name, self.rate(x, order))
+            node = self.inputs[key] = self.graph.symbol(("r", name), INPUT)
+            if order == 0:
+                self._leaves[x] = node
+        return node
+
+    def rate(self, x: Any, order: int) -> Any:
+        """SymPy's symbol of a derivative, which is made and not computed."""
+        return sm.Derivative(x, (self.t, order), evaluate=False) if order else x
+
+    def _derivative(self, e: Any) -> int:
+        x, *variables = e.args
+        order = sum(int(count) for variable, count in variables if variable == self.t)
+        if not isinstance(x, AppliedUndef) or len(variables) != 1 or order != variables[0][1]:
+            raise ModelError(f"the derivative {e} in {self.where} is not one of a function of time")
+        if x in self.q:
+            if order == 1:
+                return self.rates[self.q.index(x)]
+            raise ModelError(
+                f"{e} in {self.where}: write second derivatives of coordinates with derivatives of the speeds, "
+                f"such as {function_name(self.u[0])}.diff()"
+            )
+        if x in self.u:
+            if self.stage == "output" and order == 1:
+                return self.accelerations[self.u.index(x)]
+            raise ModelError(
+                f"{e} in {self.where}: the derivative of a speed is what is solved for and cannot stand in "
+                f"{_RATES_ALLOWED[self.stage]}; put what multiplies it into the bodies' inertia"
+            )
+        return self.input(x, order)
+
+    @property
+    def where(self) -> str:
+        """What is being read, for messages."""
+        return self._read.where
+
+    @where.setter
+    def where(self, text: str) -> None:
+        self._read.where = text
+
+    def node(self, e: Any, where: str | None = None) -> int:
+        """The node of an expression; ``where`` it stands, if not where the last one did."""
+        if where is not None:
+            self.where = where
+        return self._read(e)
+
+    def solve_kinematics(self, kd_eqs: Sequence[Any]) -> None:
+        """Find q̇ in q, u, t from the kinematical equations."""
+        g, n = self.graph, len(self.q)
+        if len(kd_eqs) != n:
+            raise ModelError(
+                f"{n} coordinates need {n} kinematical equations, but kd_eqs has {len(kd_eqs)}: "
+                "give one for each, such as [q1.diff() - u1, ...]"
+            )
+        self.rates = [g.symbol(("qdot", function_name(x)), SPEED) for x in self.q]
+        for i, e in enumerate(kd_eqs):
+            if isinstance(e, sm.Eq):
+                raise ModelError(f"kd_eqs[{i}] is {e}: write it as an expression that vanishes, {e.lhs - e.rhs}")
+        equations = [self.node(e, f"kinematical equation {i}") for i, e in enumerate(kd_eqs)]
+        columns = [Tangent(g, {rate: g.one}) for rate in self.rates]
+        matrix = [[column.of(e) for column in columns] for e in equations]
+        by_speed = [Tangent(g, {u: g.one}) for u in self.speeds]
+        for i, row in enumerate(matrix):
+            slopes = row + [column.of(equations[i]) for column in by_speed]
+            if any(g.depends[a] & SPEED for a in slopes):
+                raise ModelError(
+                    f"kinematical equation {i}, {kd_eqs[i]}, is not linear in the derivatives of the "
+                    "coordinates and in the speeds"
+                )
+        right = [g.neg(e) for e in g.substitute(equations, dict.fromkeys(self.rates, 0))]
+        try:
+            self.rates = solve(g, matrix, right)
+        except Singular as error:
+            raise ModelError(
+                "the kinematical equations are singular: they do not determine the derivative of "
+                f"{function_name(self.q[error.column])}"
+            ) from None
+        self._read = FromSympy(g, self._leaf)  # what was read with unsolved rates is forgotten
+
+    def complete(self, place: Iterable[int], rate: Iterable[int], energies: Iterable[int]) -> None:
+        """Add the rates that the accelerations hold: two more where an input moves a point, one where it is a rate."""
+        by_node = {node: key for key, node in self.inputs.items()}
+
+        def need(nodes: Iterable[int], extra: int) -> set[Any]:
+            found = set()
+            for i in self.graph.below(nodes):
+                if i in by_node:
+                    x, order = by_node[i]
+                    self.orders[x] = max(self.orders.get(x, 0), order + extra)
+                    found.add(x)
+            return found
+
+        self.prescribed = need(place, 2) | need((*rate, *self.rates), 1)
+        need(energies, 1)
+        need(self.inputs.values(), 0)
+
+
+def function_name(x: Any) -> str:
+    """F of F(t)."""
+    return str(x.func.__name__)
+
+
+def input_name(x: Any, order: int) -> str:
+    """F, F_d, F_dd, ..."""
+    return function_name(x) + ("_" + "d" * order if order else "")
