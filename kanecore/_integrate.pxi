@@ -62,6 +62,25 @@ cdef int record_step(const kc_step *step, void *context) noexcept nogil:
     return 0
 
 
+cdef object no_memory_for(const Record *record):
+    """The MemoryError for a run that cannot be kept."""
+    cdef size_t size = (1 + (1 + record.n_dense) * record.n_x) * sizeof(double)
+    return MemoryError(f"no memory for more than {record.n_steps} steps of {size} bytes: split the run, each part from "
+                       "the last state of the one before, or take larger steps")
+
+
+def checked_inputs(Model model, returned, double t):
+    """What a function r(t, x) returned at ``t`` as an array, (n_r,); ValueError where it is something else."""
+    mapping = hasattr(returned, "keys")
+    values = None if mapping else np.asarray(returned, dtype=np.float64)
+    if mapping or values.shape != (model.n_r,):
+        raise ValueError(f"inputs(t, x) returned {'a mapping' if mapping else f'shape {values.shape}'}; it must return "
+                         f"({model.n_r},), the values of {', '.join(model.input_names)} in this order")
+    if not np.isfinite(values).all():
+        raise ValueError(f"inputs(t, x) returned {values.tolist()} at t = {t!r}, which is not finite")
+    return values
+
+
 cdef class InputFunction:
     """A Python function r(t, x) as the integrators call it; keeps the exception that ends a run."""
 
@@ -70,12 +89,7 @@ cdef class InputFunction:
 
     cdef int call(self, double t, const double *x, double *r):
         try:
-            values = np.asarray(self.function(t, vector_of(x, self.model.n_x)), dtype=np.float64)
-            if values.shape != (self.model.n_r,):
-                raise ValueError(f"inputs(t, x) returned shape {values.shape}; it must return ({self.model.n_r},), "
-                                 f"the values of {', '.join(self.model.input_names)}")
-            if not np.isfinite(values).all():
-                raise ValueError(f"inputs(t, x) returned {values.tolist()} at t = {t!r}, which is not finite")
+            values = checked_inputs(self.model, self.function(t, vector_of(x, self.model.n_x)), t)
             for i in range(self.model.n_r):
                 r[i] = values[i]
         except BaseException as error:
@@ -157,11 +171,14 @@ def integrate(Model model, str method, double t0, double t1, x0, *, double rtol,
         if record.interruption != NULL:
             raise <object>record.interruption
         if record.no_memory:
-            raise MemoryError(f"no memory for more than {record.n_steps} steps")
+            raise no_memory_for(&record)
         steps = record.n_steps
-        t = np.empty(steps + 1)
-        states = np.empty((steps + 1, n))
-        dense = np.empty((steps, record.n_dense, n))
+        try:
+            t = np.empty(steps + 1)
+            states = np.empty((steps + 1, n))
+            dense = np.empty((steps, record.n_dense, n))
+        except MemoryError:
+            raise no_memory_for(&record) from None
         t[0], states[0] = t0, start
         if steps:
             t[1:] = np.asarray(<double[:steps]>record.t)

@@ -173,19 +173,40 @@ cdef object vector_of(const double *values, Py_ssize_t n):
     return result
 
 
-cdef object real_array(str name, object value):
-    """``value`` as a float64 array whose last axis is contiguous; a copy only where there is no other way."""
+cdef object as_array(str name, object value):
     try:
-        array = np.asarray(value)
+        return np.asarray(value)
     except ValueError as error:
         raise ValueError(f"{name} is not an array of numbers: {error}") from None
+
+
+cdef object real_array(str name, object value):
+    """``value`` as a float64 array whose last axis is contiguous; a copy only where there is no other way."""
+    array = as_array(name, value)
     if array.dtype.kind not in "fiub":
         raise TypeError(f"{name} must be real numbers, got dtype {array.dtype}"
                         + ("; convert SymPy numbers with float() first" if array.dtype.kind == "O" else ""))
+    return doubles(array)
+
+
+cdef object doubles(object array):
     if (array.dtype != np.float64 or not array.dtype.isnative or not array.flags.aligned
             or (array.ndim > 0 and array.strides[array.ndim - 1] != sizeof(double))):
         array = np.array(array, dtype=np.float64, order="C", subok=False)
     return np.asarray(array)
+
+
+cdef object real_values(str name, object value):
+    """As `real_array`, for the values of one name: also numbers of SymPy and others, by their __float__."""
+    array = as_array(name, value)
+    if array.dtype.kind == "O" and all([hasattr(type(number), "__float__") for number in array.flat]):
+        try:
+            return np.array([float(number) for number in array.flat]).reshape(array.shape)
+        except (TypeError, OverflowError):      # a symbol, a complex number; one beyond doubles
+            pass
+    elif array.dtype.kind in "fiub":
+        return doubles(array)
+    raise TypeError(f"{name} must be a real number, got {value!r}")
 
 
 cdef object real_vectors(str name, object value, Py_ssize_t n, str meaning):
@@ -313,7 +334,7 @@ cdef class Model:
     Parameters
     ----------
     path : str
-        The library with the core kernels; others are added by `open`.
+        The library with the core kernels; others are added by `_open`.
 
     Raises
     ------
@@ -420,7 +441,7 @@ cdef class Model:
                 self.kernels[k] = found[k] if self.size[k] > 0 else empty_kernel
         return 0
 
-    def open(self, path):
+    def _open(self, path):
         """Add the kernels of another library of the same model.
 
         Parameters
@@ -431,7 +452,7 @@ cdef class Model:
         Returns
         -------
         dict
-            What the library says of itself, as `table_info`.
+            What the library says of itself, as `_table_info`.
 
         Raises
         ------
@@ -452,23 +473,23 @@ cdef class Model:
         self.add_kernels(m)
         return table_info(m)
 
-    def has(self, kernel):
+    def _has(self, kernel):
         """Whether the libraries opened so far hold this kernel."""
         return self.kernels[kernel_number(kernel)] != NULL
 
     @property
-    def table_info(self):
+    def _table_info(self):
         """What the core library says of itself: operation counts, source, package version."""
         return table_info(self.opened())
 
-    def find(self, kernel):
+    def _find(self, kernel):
         """Called for a kernel that is in no open library: open the one that holds it, or do nothing."""
 
     cdef kc_kernel *kernel(self, int k) except NULL:
-        """Kernel number ``k``, from a library that `find` opens if it must; ModelError if there is none."""
+        """Kernel number ``k``, from a library that `_find` opens if it must; ModelError if there is none."""
         self.opened()
         if self.kernels[k] == NULL:
-            self.find(KERNELS[k])
+            self._find(KERNELS[k])
         if self.kernels[k] == NULL:
             what = KERNELS[k].replace("_", " ")
             raise ModelError(f"{self.name!r} has no {what}: its description defines none, or it was compiled "
@@ -487,12 +508,21 @@ cdef class Model:
         self.input_block = block
         self.r = block.values if block.complete else NULL
 
-    cdef Py_ssize_t index(self, str what, object key) except -1:
+    cpdef Py_ssize_t _index(self, str what, object key) except -1:
+        """The number of a parameter or input, by name or symbol; KeyError where the model does not have it."""
         names = self.parameter_index if what == "parameter" else self.input_index
         name = symbol_name(key)
         if name not in names:
+            if what == "parameter" and name in self._baked:
+                raise KeyError(f"parameter {name!r} of {self.name!r} was baked into its C text: compile the model "
+                               "with bake=False, or without this one in parameters=, to set it later")
             raise unknown(f"{what} of {self.name!r} is called", name, tuple(names))
         return names[name]
+
+    @property
+    def _baked(self):
+        """Names of what were parameters and became constants of the C text, as far as it is known."""
+        return ()
 
     cdef object current(self, str what):
         """A copy of the current values; NaN where one was never given."""
@@ -500,7 +530,7 @@ cdef class Model:
             return vector_of(self.parameter_block.values, self.n_p)
         return vector_of(self.input_block.values, self.n_r)
 
-    def values(self, what):
+    def _values(self, what):
         """A copy of the current values of all parameters or inputs.
 
         Parameters
@@ -514,11 +544,11 @@ cdef class Model:
         """
         return self.current(what)
 
-    def value(self, what, key):
+    def _value(self, what, key):
         """The current value of one parameter or input, by name or symbol; NaN if it was never given."""
-        return self.current(what)[self.index(what, key)].item()
+        return self.current(what)[self._index(what, key)].item()
 
-    def set_values(self, what, values):
+    def _set(self, what, values):
         """Set some parameters or inputs, all at once or, where one is wrong, none.
 
         Parameters
@@ -538,8 +568,8 @@ cdef class Model:
         cdef Py_ssize_t i
         self.opened()
         for key, value in values.items():
-            i = self.index(what, key)
-            number = real_array(f"{what} {symbol_name(key)!r}", value)
+            i = self._index(what, key)
+            number = real_values(f"{what} {symbol_name(key)!r}", value)
             if number.ndim != 0 or not np.isfinite(number):
                 raise ValueError(f"{what} {symbol_name(key)!r} must be one finite number, got {value!r}")
             checked[i] = number.item()
@@ -552,18 +582,18 @@ cdef class Model:
         else:
             self.set_inputs(new_block(data(merged), self.n_r, self.n_r, NULL))
 
-    cdef object missing(self, str what, object indices):
+    cdef object missing(self, str what, object indices, str argument=None):
         """The ValueError for values that were never given."""
         names = self.parameter_names if what == "parameter" else self.input_names
-        argument = "p" if what == "parameter" else "r"
+        argument = argument or ("p" if what == "parameter" else "r")
         lost = [repr(names[i]) for i in indices]
         plural, were = ("s", "were") if len(lost) > 1 else ("", "was")
         return ValueError(f"{what}{plural} {', '.join(lost)} of {self.name!r} {were} never set: write "
                           f"dyn.{what}s[{lost[0]}] = ..., or {argument}={{{lost[0]}: ...}} in the call")
 
-    cdef object rows(self, str what, object given):
+    cdef object rows(self, str what, object given, str argument=None):
         """What one call was given: an array (..., n), or a mapping that overrides some current values."""
-        argument = "p" if what == "parameter" else "r"
+        argument = argument or ("p" if what == "parameter" else "r")
         names = self.parameter_names if what == "parameter" else self.input_names
         n = len(names)
         if not hasattr(given, "keys"):
@@ -572,19 +602,48 @@ cdef class Model:
         else:
             columns = {}
             for key in given:
-                columns[self.index(what, key)] = real_array(f"{argument}[{symbol_name(key)!r}]", given[key])
+                columns[self._index(what, key)] = real_values(f"{argument}[{symbol_name(key)!r}]", given[key])
             base = self.current(what)
             lost = [i for i in range(n) if isnan(base[i]) and i not in columns]
             if lost:
-                raise self.missing(what, lost)
+                raise self.missing(what, lost, argument)
             array = np.empty(np.broadcast_shapes(*[column.shape for column in columns.values()]) + (n,))
             array[...] = base
             for i, column in columns.items():
                 array[..., i] = column
         if what == "parameter" and not np.isfinite(array).all():
             i = int(np.argwhere(~np.isfinite(array))[0, array.ndim - 1])
-            raise ValueError(f"parameter {names[i]!r} is not finite in p")
+            raise ValueError(f"parameter {names[i]!r} is not finite in {argument}")
         return array
+
+    def _resolved(self, what, given):
+        """All parameters or inputs of one run: an array, or the current values with those of a mapping.
+
+        Parameters
+        ----------
+        what : {"parameter", "input"}
+        given : array_like (n,), or mapping
+            In messages it is ``parameters`` or ``inputs``.
+
+        Returns
+        -------
+        ndarray, (n,)
+            Shares no memory with what was given.
+
+        Raises
+        ------
+        ValueError, TypeError, KeyError
+            As the kernels, and for an input that is not finite.
+        """
+        argument = what + "s"
+        values = np.array(self.rows(what, given, argument))
+        names = self.parameter_names if what == "parameter" else self.input_names
+        if values.shape != (len(names),):
+            raise ValueError(f"{argument} has shape {values.shape}, expected ({len(names)},): one set of {what}s")
+        if not np.isfinite(values).all():
+            name = names[np.flatnonzero(~np.isfinite(values))[0]]
+            raise ValueError(f"{what} {name!r} is not finite in {argument}")
+        return values
 
     cdef Block resolve_parameters(self, object p):
         """The parameters of one call, prepared: for None the current ones, else an array or a mapping."""
@@ -757,11 +816,13 @@ cdef class Model:
             speed = self.speed_names[row] if 0 <= row < self.n_u else row
             return SingularError(
                 f"{KERNELS[k]}: the mass matrix of {self.name!r} is singular {where}: the pivot of speed "
-                f"{speed!r} vanished; give whatever this speed moves mass or inertia, or avoid the state",
+                f"{speed!r} vanished; give whatever this speed moves mass or inertia, or avoid the state, where the "
+                "kinematical equations may be singular (gimbal lock)",
                 t=t, x=x, row=row, rows=rows, out=out)
         return NonFiniteError(
             f"{KERNELS[k]} of {self.name!r} is not finite {where}: an overflow, or an expression that is not "
-            "defined there (a division by zero, the root of a negative number, the pole of a tangent)")
+            "defined there (a division by zero, the root of a negative number, the pole of a tangent)",
+            t=t, x=x, rows=rows, out=out)
 
     @cython.final
     cdef object evaluate_any(self, int k, object t, object x, object udot, object r, object p, object out):
@@ -882,7 +943,8 @@ cdef class Model:
         SingularError
             The mass matrix is singular at a state; of a batch, with ``rows`` and, in ``out``, the other rows.
         NonFiniteError
-            Finite arguments led to a result that is not finite. (Arguments that are not finite give NaN.)
+            Finite arguments led to a result that is not finite; with ``rows`` and ``out`` as above. (Arguments that
+            are not finite give NaN.)
         ValueError, TypeError, KeyError
             A wrong shape, dtype or name, a parameter that is not finite or was never set, an ``out`` that
             overlaps an argument.

@@ -5,18 +5,34 @@
 cdef class Workspace:
     """Arguments and results of one model in fixed arrays; one per thread.
 
-    ``t`` (float), ``x`` (n_x,), ``r`` (n_r,), ``p`` (n_p,) are read by every method, ``udot`` by those that
-    take it; ``xdot`` with its parts ``qdot`` and ``udot`` is written by `rhs`, ``M`` by `mass_matrix`, ``f``
-    by `forcing`. Write into the arrays, or assign to the attributes, which copies. A change of ``p`` is seen
-    by the next call, which then prepares it.
-
-    A method returns its array, the same one each time; energies and power are floats. Errors are those of the
-    model's kernel of the same name.
+    Write into the arrays, or assign to the attributes, which copies. A change of ``p`` is seen by the next
+    call, which then prepares it. A method returns its array, the same one each time; energies and power are
+    floats. Errors are those of the model's kernel of the same name.
 
     Parameters
     ----------
     model : Model
         t and x start at zero, r and p from its current values, which they do not follow.
+
+    Attributes
+    ----------
+    t : float
+        Time; like x, r and p, what every method reads.
+    x : ndarray, (n_x,)
+        State [q, u].
+    r : ndarray, (n_r,)
+        Inputs.
+    p : ndarray, (n_p,)
+        Parameters.
+    xdot : ndarray, (n_x,)
+        Written by `rhs`. Results are NaN until their method has run.
+    qdot, udot : ndarray, (n_q,), (n_u,)
+        The parts of ``xdot``. ``udot`` is also what `generalized_inertia_forces`, `inverse_dynamics` and `power`
+        read: they too return NaN until `rhs` has run or it was assigned.
+    M : ndarray, (n_u, n_u)
+        Written by `mass_matrix`.
+    f : ndarray, (n_u,)
+        Written by `forcing`.
     """
 
     cdef Model model
@@ -48,12 +64,15 @@ cdef class Workspace:
         self.bind(K_MASS_MATRIX)
         self.bind(K_FORCING)
         self.xdot, self.M, self.f = self.arrays[K_RHS], self.arrays[K_MASS_MATRIX], self.arrays[K_FORCING]
-        self.xdot[:] = 0.0
         self.qdot, self._udot = self.xdot[:model.n_q], self.xdot[model.n_q:]
         self.udot_data = data(self._udot)
 
     def __dealloc__(self):
         PyMem_Free(self.memory)
+
+    def __repr__(self):
+        m = self.model
+        return f"<Workspace of {m.name!r} at t = {self.t:g}: x ({m.n_x},), r ({m.n_r},), p ({m.n_p},)>"
 
     @property
     def x(self):
@@ -96,7 +115,7 @@ cdef class Workspace:
         cdef Model m = self.model
         cdef double *memory
         cdef kc_kernel *f = m.kernel(k)
-        array = np.empty([m.dims[k][i] for i in range(m.n_dims[k])])[...]
+        array = np.full([m.dims[k][i] for i in range(m.n_dims[k])], np.nan)[...]
         memory = allocate(m.n_prepared + m.n_x + m.n_u + m.n_work)
         PyMem_Free(self.memory)
         self.memory, self.c = memory, memory

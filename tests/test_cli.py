@@ -120,10 +120,10 @@ def test_cache_clear(own_cache: Path, capsys: pytest.CaptureFixture[str]) -> Non
     entry.mkdir()
     (entry / "pendulum.so").write_bytes(bytes(2**20))
     assert main(["cache"]) == 0
-    assert "1 compiled libraries, 1.0 MiB" in capsys.readouterr().out
+    assert "1 compiled library, 1.0 MiB" in capsys.readouterr().out
     assert main(["cache", "--clear"]) == 0
     assert not entry.exists()
-    assert capsys.readouterr().out == f"{own_cache}: 1 compiled libraries deleted\n"
+    assert capsys.readouterr().out == f"{own_cache}: 1 compiled library deleted\n"
 
 
 def test_cache_of_everybody_is_an_error(own_cache: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -4,11 +4,17 @@
 from __future__ import annotations
 
 import ctypes
+import os
 import pickle
 import re
+import shutil
+import subprocess
+import sys
 import timeit
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from decimal import Decimal
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -150,6 +156,23 @@ def test_what_is_no_model(tmp_path: Path) -> None:
         reopened(plain)
 
 
+def test_missing_extension(tmp_path: Path) -> None:
+    """What a broken installation says to whoever loads a model."""
+    assert kc.__file__ is not None
+    shutil.copytree(Path(kc.__file__).parent, tmp_path / "kanecore", ignore=shutil.ignore_patterns("_native*", "_lib"))
+    for use in ("load('rrp')", "CompiledModel", "ABI_VERSION"):
+        code = f"import kanecore as kc\ntry:\n    kc.{use}\nexcept ImportError as error:\n    print(error)"
+        done = subprocess.run(
+            [sys.executable, "-c", code],
+            env={**os.environ, "PYTHONPATH": str(tmp_path)},
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        assert "needs the extension kanecore._native" in done.stdout
+        assert "install kanecore (again)" in done.stdout
+
+
 def test_groups_of_different_models_do_not_mix(library: Callable[..., str], paths: dict[str, str]) -> None:
     other = library("cartpole", "-DGROUP_ENERGIES", '-DP0_NAME="M"')
     with pytest.raises(ImportError, match="core library must be opened first"):
@@ -173,7 +196,7 @@ def test_group_is_built_at_first_use(paths: dict[str, str], dyn: CompiledModel) 
     assert_array_equal(ws.rhs(), dyn.rhs(0.0, X))
     assert lazy.n_work == 2
     assert built == []
-    assert not lazy.has("kinetic_energy")
+    assert not lazy._has("kinetic_energy")
     assert lazy.kinetic_energy(0.0, X) == dyn.kinetic_energy(0.0, X)
     assert built == ["energies"]
     assert lazy.n_work == 64
@@ -420,12 +443,38 @@ def test_wrong_names_and_values(dyn: CompiledModel) -> None:
         dyn.inputs["F"] = np.inf
     with pytest.raises(ValueError, match="one finite number"):
         dyn.parameters["m"] = [1.0, 2.0]
-    with pytest.raises(TypeError, match="parameter 'm' must be real numbers, got dtype complex128"):
-        dyn.parameters["m"] = 1j
+    for wrong in (1j, "1.0", None, sm.Symbol("x"), sm.I, [1.0, "2"], kc.Signal([0, 1], [0, 1])):
+        with pytest.raises(TypeError, match="parameter 'm' must be a real number, got "):
+            dyn.parameters["m"] = wrong
+        with pytest.raises(TypeError, match=r"r\['F'\] must be a real number, got "):
+            dyn.rhs(0.0, X, r={"F": wrong})
+    with pytest.raises(ValueError, match=r"p\['m'\] is not an array of numbers"):
+        dyn.rhs(0.0, X, p={"m": [[1.0], [1.0, 2.0]]})
+    with pytest.raises(TypeError, match=r"dyn.parameters takes a mapping, such as \{'mc': 1.0\}, not \[1, 2\]"):
+        dyn.parameters = [1, 2]  # type: ignore[assignment]
+    with pytest.raises(TypeError, match=r"dyn.inputs takes a mapping"):
+        dyn.inputs = 3.0  # type: ignore[assignment]
     with pytest.raises(ValueError, match="parameter 'l' is not finite in p"):
         dyn.rhs(0.0, X, p=np.array([1.0, 1.0, np.nan, 1.0, 1.0]))
     with pytest.raises(ValueError, match="parameter 'g' is not finite in p"):
         dyn.rhs(0.0, X, p={"g": [9.8, np.inf]})
+
+
+@pytest.mark.parametrize("half", [sm.Rational(1, 2), Fraction(1, 2), Decimal("0.5"), np.float32(0.5), np.array(0.5)])
+def test_numbers_of_other_packages(dyn: CompiledModel, half: Any) -> None:
+    expected = dyn.rhs(0.0, X, p={"m": 0.5}, r={"F": 0.5})
+    assert_array_equal(dyn.rhs(0.0, X, p={"m": half}, r={"F": half}), expected)
+    assert_array_equal(dyn.rhs(0.0, X, p={"m": [half, 1]}, r={"F": [half, 1]})[0], expected)
+    dyn.parameters[sm.Symbol("m")] = half
+    dyn.inputs["F"] = half
+    assert_array_equal(dyn.rhs(0.0, X), expected)
+
+
+def test_baked_parameters_say_so(paths: dict[str, str]) -> None:
+    dyn = CompiledModel({"all": paths["all"]}, source={}, info={"baked": ["radius"]})
+    for wrong in (lambda: dyn.parameters.update(radius=1.0), lambda: dyn.rhs(0.0, X, p={"radius": 1.0})):
+        with pytest.raises(KeyError, match=r"'radius' of 'cart and pole' was baked .* bake=False"):
+            wrong()
 
 
 def test_prepared(dyn: CompiledModel) -> None:
@@ -531,7 +580,7 @@ def test_arguments_that_are_not_finite_give_nan(dyn: CompiledModel, bad: float) 
 def test_singular_mass_matrix(dyn: CompiledModel) -> None:
     x = np.array([0.3, 0.0, -0.5, 1.2])
     p = {"mc": 0.0}
-    with pytest.raises(kc.SingularError, match=r"rhs: .* singular at t = 2.0, x = .*'sdot'") as e:
+    with pytest.raises(kc.SingularError, match=r"rhs: .* singular at t = 2.0, x = .*'sdot'.*gimbal lock") as e:
         dyn.rhs(2.0, x, p=p)
     assert (e.value.t, e.value.row, e.value.rows, e.value.out) == (2.0, 0, None, None)
     assert_array_equal(e.value.x, x)
@@ -560,10 +609,19 @@ def test_result_that_is_not_finite(dyn: CompiledModel) -> None:
     x = X.copy()
     x[3] = 1e200
     message = r"rhs of 'cart and pole' is not finite at t = 0.0, x = .*1e\+200.*overflow"
-    with pytest.raises(FloatingPointError, match=message):
+    with pytest.raises(FloatingPointError, match=message) as single:
         dyn.rhs(0.0, x)
-    with pytest.raises(FloatingPointError, match="row 1"):
-        dyn.rhs(0.0, [X, x])
+    assert isinstance(single.value, kc.NonFiniteError)
+    assert (single.value.t, single.value.rows, single.value.out) == (0.0, None, None)
+    assert_array_equal(single.value.x, x)
+    with pytest.raises(kc.NonFiniteError, match="row 1") as batch:
+        dyn.rhs([0.0, 2.0], [X, x])
+    assert batch.value.t == 2.0
+    assert_array_equal(batch.value.x, x)
+    assert_array_equal(batch.value.rows, [1])
+    assert_array_equal(batch.value.out[0], dyn.rhs(0.0, X))
+    again = pickle.loads(pickle.dumps(batch.value))
+    assert (str(again), again.t) == (str(batch.value), 2.0)
 
 
 # Workspace ------------------------------------------------------------------------------------------------
@@ -593,6 +651,19 @@ def test_workspace(dyn: CompiledModel) -> None:
     x[1] = 0.2
     assert ws.x is x
     assert_array_equal(ws.rhs(), dyn.rhs(2.0, x, r={"F": 0.5}))
+
+
+def test_workspace_results_are_nan_until_written(dyn: CompiledModel) -> None:
+    ws = dyn.workspace()
+    ws.x = X
+    assert repr(ws) == "<Workspace of 'cart and pole' at t = 0: x (4,), r (2,), p (5,)>"
+    for result in (ws.xdot, ws.qdot, ws.udot, ws.M, ws.f):
+        assert np.isnan(result).all()
+    assert np.isnan(ws.inverse_dynamics()).all()
+    assert np.isnan(ws.power())
+    ws.udot = UDOT
+    assert_array_equal(ws.inverse_dynamics(), dyn.inverse_dynamics(0.0, X, UDOT))
+    assert np.isnan(ws.qdot).all()
 
 
 def test_workspace_sees_changed_parameters(dyn: CompiledModel) -> None:
@@ -641,7 +712,7 @@ def test_workspace_errors(bare: CompiledModel) -> None:
 def test_address_is_the_c_function(dyn: CompiledModel) -> None:
     double_p = ctypes.POINTER(ctypes.c_double)
     function = ctypes.CFUNCTYPE(None, ctypes.c_double, *[double_p] * 5)(dyn.address("rhs"))
-    arrays = [X, dyn.values("input"), dyn.prepared, np.empty(dyn.n_work), np.empty(dyn.n_x)]
+    arrays = [X, dyn._values("input"), dyn.prepared, np.empty(dyn.n_work), np.empty(dyn.n_x)]
     function(0.0, *(a.ctypes.data_as(double_p) for a in arrays))
     assert_array_equal(arrays[-1], dyn.rhs(0.0, X))
 
@@ -702,7 +773,7 @@ def test_overhead(root: Path, dyn: CompiledModel) -> None:
     text = (root / "tests/c/time_kernel.c").read_text()
     timer = ctypes.CDLL(compile_library(text, cflags="-fvisibility=default", cache=False).path).time_kernel
     timer.restype = ctypes.c_double
-    arrays = [X, dyn.values("input"), dyn.prepared, np.empty(dyn.n_work), np.empty(dyn.n_x)]
+    arrays = [X, dyn._values("input"), dyn.prepared, np.empty(dyn.n_work), np.empty(dyn.n_x)]
     addresses = [dyn.address("rhs"), *(array.ctypes.data for array in arrays)]
     pointers = [ctypes.c_void_p(address) for address in addresses]
     ws, out, n = dyn.workspace(), np.empty(4), 20_000

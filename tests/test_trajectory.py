@@ -23,11 +23,13 @@ def test_csv_reads_back_exactly(sol, tmp_path):
     sol.to_csv(path)
     with path.open(newline="", encoding="utf-8") as file:
         names, *rows = csv.reader(file)
-    assert names == ["t", "theta1", "theta2", "d3", "omega1", "omega2", "v3", "tip_x", "tip_y", "tip_z"]
+    states = ["theta1", "theta2", "d3", "omega1", "omega2", "v3"]
+    assert names == ["t", *states, "tau1", "tau2", "f3", "tip_x", "tip_y", "tip_z"]
     table = np.array(rows, dtype=float)
     assert np.array_equal(table[:, 0], sol.t)
     assert np.array_equal(table[:, 1:7], sol.x)
-    assert np.array_equal(table[:, 7:], sol.outputs)
+    assert np.array_equal(table[:, 7:10], sol.r)
+    assert np.array_equal(table[:, 10:], sol.outputs)
 
 
 def test_plot(sol, tmp_path):
@@ -50,6 +52,21 @@ def test_energy_drift_sees_a_wrong_motion():
     wrong._p = np.where(np.array(dyn.parameter_names) == "m3", 3.0, wrong._p)
     assert sol.energy_drift < 1e-8
     assert wrong.energy_drift > 1e-2
+
+
+@pytest.mark.parametrize("chunk", [1, 7, 10])
+def test_energy_drift_is_found_in_pieces(chunk, monkeypatch):
+    def push(t, x):
+        return [np.sin(t), -x[3], 0.1]
+
+    whole, pieces = (kc.load("rrp").simulate((0, 1), X0, method="rk4", dt=0.05, inputs=push) for _ in range(2))
+    monkeypatch.setattr("kanecore.run.trajectory._CHUNK", chunk)
+    assert len(pieces.t) == 21
+    pieces_error, pieces_largest = pieces._drift
+    monkeypatch.undo()
+    error, largest = whole._drift
+    np.testing.assert_allclose(pieces_error, error, rtol=0, atol=1e-13 * largest)
+    assert pieces_largest == largest
 
 
 def test_no_time_at_all():

@@ -76,7 +76,10 @@ enum { KC_RK4_DENSE = 2, KC_DENSE = 7 }; /* coefficients per component and step 
 /* Doubles of work that the integrators need. */
 size_t kc_ode_work(const kc_system *system);
 
-/* Classical Runge-Kutta method of order 4 with steps of length h, the last one shorter. */
+/*
+ * Classical Runge-Kutta method of order 4 with steps of length h; those that end on a knot of the
+ * inputs, or on t1, may be shorter.
+ */
 kc_status kc_rk4(const kc_system *system, double t0, double t1, double h, double *x, kc_accept *accept,
                  void *context, double *work, kc_stats *stats);
 

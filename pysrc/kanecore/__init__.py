@@ -12,6 +12,7 @@ extension exists.
 from __future__ import annotations
 
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -89,12 +90,12 @@ def __getattr__(name: str) -> Any:
     elif name in _HOMES:
         try:
             value = getattr(import_module(_HOMES[name]), name)
-        except ModuleNotFoundError as error:
-            if error.name != "kanecore._native":
+        except ImportError as error:
+            if find_spec("kanecore._native") is not None:
                 raise
             raise ImportError(
                 f"kanecore.{name} needs the extension kanecore._native, which is not beside {__file__}: "
-                "install the package (in its source folder: pip install -e .)",
+                "install kanecore (again); in its source folder: pip install -e .",
                 name="kanecore._native",
             ) from error
     else:

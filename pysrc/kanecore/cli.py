@@ -96,9 +96,13 @@ def _cache(options: argparse.Namespace) -> None:
 
     folder = cache.folder()
     if options.clear:
-        print(f"{folder}: {cache.clear()} compiled libraries deleted")
+        print(f"{folder}: {_libraries(cache.clear())} deleted")
     else:
-        print(f"{folder}: {len(cache.entries())} compiled libraries, {cache.size() / 2**20:.1f} MiB")
+        print(f"{folder}: {_libraries(len(cache.entries()))}, {cache.size() / 2**20:.1f} MiB")
+
+
+def _libraries(n: int) -> str:
+    return "1 compiled library" if n == 1 else f"{n} compiled libraries"
 
 
 def _info(options: argparse.Namespace) -> None:

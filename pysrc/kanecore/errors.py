@@ -36,12 +36,42 @@ class CompileError(KanecoreError):
     """The C compiler is missing or refused; the message holds its own words and the path of the log."""
 
 
-class NonFiniteError(KanecoreError, FloatingPointError):
-    """Finite input led to a result that is not: a division by zero, the root of a negative number; names the state."""
+class StateError(KanecoreError):
+    """What fails at a state of the model, of one or of a batch.
+
+    Attributes
+    ----------
+    t, x : float, ndarray
+        Time and state [q, u] of the (first) failure.
+    rows : ndarray of int or None
+        For a batch: the indices of all states that failed.
+    out : ndarray or None
+        For a batch: the result; its other rows are right.
+    """
+
+    def __init__(
+        self, message: str, *, t: float = float("nan"), x: Any = None, rows: Any = None, out: Any = None
+    ) -> None:
+        super().__init__(message)
+        self.t, self.x, self.rows, self.out = t, x, rows, out
 
 
-class SingularError(KanecoreError):
-    """The mass matrix is singular at a state.
+class NonFiniteError(StateError, FloatingPointError):
+    """Finite input led to a result that is not: a division by zero, the root of a negative number.
+
+    Attributes
+    ----------
+    t, x : float, ndarray
+        Time and state [q, u] of the (first) failure.
+    rows : ndarray of int or None
+        For a batch: the indices of all states that failed.
+    out : ndarray or None
+        For a batch: the result, NaN or infinite in the rows that failed.
+    """
+
+
+class SingularError(StateError):
+    """The mass matrix, or a block of the kinematical equations, is singular at a state.
 
     Attributes
     ----------
@@ -57,19 +87,9 @@ class SingularError(KanecoreError):
         From an integration: what was reached before.
     """
 
-    def __init__(
-        self,
-        message: str,
-        *,
-        t: float = float("nan"),
-        x: Any = None,
-        row: int = -1,
-        rows: Any = None,
-        out: Any = None,
-        trajectory: Any = None,
-    ) -> None:
-        super().__init__(message)
-        self.t, self.x, self.row, self.rows, self.out, self.trajectory = t, x, row, rows, out, trajectory
+    def __init__(self, message: str, *, row: int = -1, trajectory: Any = None, **state: Any) -> None:
+        super().__init__(message, **state)
+        self.row, self.trajectory = row, trajectory
 
 
 class IntegrationError(KanecoreError):

@@ -48,10 +48,10 @@ def load(name: str) -> CompiledModel:
     ------
     KeyError
         No model has this name.
-    FileNotFoundError
+    FileNotFoundError, ImportError
         The installation is incomplete.
     """
-    from kanecore.run.model import CompiledModel
+    from kanecore import CompiledModel  # says what to do where the extension is missing
 
     library = library_path(name)
     source = library.with_name(f"{name}.c").read_text(encoding="utf-8")

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, MutableMapping
+from collections.abc import Iterator, Mapping, MutableMapping
 from typing import Any, Literal, NoReturn
 
 from kanecore._native import Model
@@ -22,8 +22,10 @@ class LiveValues(MutableMapping[Any, float]):
     ------
     KeyError
         A name that the model does not have; the message holds the nearest ones.
+    TypeError
+        A value that is no real number; those of SymPy and others with ``__float__`` are.
     ValueError
-        A value that is not one finite number.
+        A value that is not finite, or an array.
     """
 
     def __init__(self, model: Model, what: Literal["parameter", "input"]) -> None:
@@ -35,10 +37,10 @@ class LiveValues(MutableMapping[Any, float]):
         return self._model.parameter_names if self._what == "parameter" else self._model.input_names
 
     def __getitem__(self, key: Any) -> float:
-        return self._model.value(self._what, key)
+        return self._model._value(self._what, key)
 
     def __setitem__(self, key: Any, value: float) -> None:
-        self._model.set_values(self._what, {key: value})
+        self._model._set(self._what, {key: value})
 
     def __delitem__(self, key: Any) -> NoReturn:
         raise TypeError(f"the {self._what}s of a model can be set, not removed")
@@ -51,7 +53,14 @@ class LiveValues(MutableMapping[Any, float]):
 
     def update(self, *args: Any, **values: float) -> None:
         """Set several values at once: arguments as those of ``dict``."""
-        self._model.set_values(self._what, dict(*args, **values))
+        self._model._set(self._what, dict(*args, **values))
+
+    def _assign(self, values: Mapping[Any, float]) -> None:
+        """What ``dyn.parameters = values`` does: `update`, with a mapping."""
+        if not isinstance(values, Mapping):
+            name = self._names[0] if self._names else "name"
+            raise TypeError(f"dyn.{self._what}s takes a mapping, such as {{{name!r}: 1.0}}, not {values!r}")
+        self.update(values)
 
     def __repr__(self) -> str:
-        return repr(dict(zip(self._names, self._model.values(self._what).tolist(), strict=True)))
+        return repr(dict(zip(self._names, self._model._values(self._what).tolist(), strict=True)))

@@ -3,9 +3,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from threading import RLock
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -14,9 +14,7 @@ from kanecore import _native
 from kanecore.errors import ModelError
 from kanecore.groups import GROUPS, KERNEL_GROUPS
 from kanecore.run.mappings import LiveValues
-
-if TYPE_CHECKING:
-    from kanecore.run.trajectory import Trajectory
+from kanecore.run.simulate import simulate as integrate
 
 __all__ = ["CompiledModel"]
 
@@ -61,7 +59,7 @@ class CompiledModel(_native.Model):
         super().__init__(libraries[first])
         self._source = dict(source)
         self._builder = builder
-        self._info = merged(self.table_info, info or {})
+        self._info = merged(self._table_info, info or {})
         self._origin = origin
         self._built = set(GROUPS) if first == "all" else {first}
         self._building = RLock()
@@ -89,7 +87,7 @@ class CompiledModel(_native.Model):
 
     @parameters.setter
     def parameters(self, values: Mapping[Any, float]) -> None:
-        self._parameters.update(values)
+        self._parameters._assign(values)
 
     @property
     def inputs(self) -> LiveValues:
@@ -98,7 +96,11 @@ class CompiledModel(_native.Model):
 
     @inputs.setter
     def inputs(self, values: Mapping[Any, float]) -> None:
-        self._inputs.update(values)
+        self._inputs._assign(values)
+
+    @property
+    def _baked(self) -> Collection[str]:
+        return tuple(self._info.get("baked", ()))
 
     # Groups of kernels ----------------------------------------------------------------------------------
 
@@ -140,50 +142,17 @@ class CompiledModel(_native.Model):
                     self._add(group, path)
                     self._source[group] = text
 
-    def find(self, kernel: str) -> None:
+    def _find(self, kernel: str) -> None:
         """Compile the group of a kernel that no open library holds."""
         self.build(KERNEL_GROUPS[kernel])
 
     def _add(self, group: str, path: str) -> None:
-        self._info = merged(self._info, self.open(path))
+        self._info = merged(self._info, self._open(path))
         self._built.add(group)
 
     # Integration ----------------------------------------------------------------------------------------
 
-    def simulate(
-        self,
-        t_span: tuple[float, float],
-        x0: npt.ArrayLike,
-        *,
-        method: str = "dop853",
-        rtol: float = 1e-8,
-        atol: npt.ArrayLike = 1e-8,
-        dt: float | None = None,
-        t_eval: npt.ArrayLike | None = None,
-        inputs: Any = None,
-        parameters: Any = None,
-        max_step: float = np.inf,
-        first_step: float | None = None,
-        max_steps: int | None = None,
-    ) -> Trajectory:
-        """Integrate the equations of motion from ``x0``; see `kanecore.run.simulate.simulate`."""
-        from kanecore.run.simulate import simulate
-
-        return simulate(
-            self,
-            t_span,
-            x0,
-            method=method,
-            rtol=rtol,
-            atol=atol,
-            dt=dt,
-            t_eval=t_eval,
-            inputs=inputs,
-            parameters=parameters,
-            max_step=max_step,
-            first_step=first_step,
-            max_steps=max_steps,
-        )
+    simulate = integrate
 
     # Robotics -------------------------------------------------------------------------------------------
 
@@ -252,7 +221,19 @@ class CompiledModel(_native.Model):
         Returns
         -------
         callable
-            ``f(x, t, r, p)``, or ``f(x, t, p)`` for a model without inputs; r may be a function ``r(x, t)``.
+            ``f(x, t, r, p)`` -> xdot (n_x,), or ``f(x, t, p)`` for a model without inputs, as
+            ``scipy.integrate.odeint`` takes it.  x (n_x,) is the state [q, u]; r (n_r,) the inputs, as an array, a
+            mapping or a function ``r(x, t)``; p (n_p,) the parameters, as an array in the order of
+            `parameter_names` or a mapping.  A mapping overrides some of the current values, None takes them all.
+
+        Raises
+        ------
+        SingularError, NonFiniteError, ValueError, TypeError, KeyError
+            From the callable: those of `rhs`.
+
+        Examples
+        --------
+        ``odeint(dyn.as_pydy(), x0, times, args=(lambda x, t: [np.sin(t)], {"m": 2.0}))``
         """
 
         def with_inputs(x: npt.ArrayLike, t: float, r: Any, p: Any) -> Array:
@@ -271,7 +252,7 @@ class CompiledModel(_native.Model):
             make, arguments = compiled, (self.name, self._source, self._info)
         else:
             raise ModelError(f"{self.name!r} cannot be pickled: neither its C text nor its origin is known")
-        return restored, (make, arguments, self.values("parameter"), self.values("input"))
+        return restored, (make, arguments, self._values("parameter"), self._values("input"))
 
 
 def merged(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:

@@ -30,6 +30,11 @@ class Signal:
         with continuous second derivative whose first two pieces are one cubic, and whose last two (not-a-knot; a
         parabola through three values, a line through two).
 
+    Raises
+    ------
+    ValueError
+        Shapes that do not match, times that do not increase, anything not finite.
+
     Attributes
     ----------
     knots : ndarray
@@ -56,6 +61,10 @@ class Signal:
         self.stop = float("inf") if kind == "zoh" else float(times[-1])
         self.knots, self.coefficients = _pieces(times, table, kind)
 
+    def __repr__(self) -> str:
+        columns = "1 column" if self.n == 1 else f"{self.n} columns"
+        return f"<Signal of kind {self.kind!r}: {columns}, t = {self.start:g} ... {self.stop:g}>"
+
     @property
     def n(self) -> int:
         """Number of inputs."""
@@ -66,26 +75,50 @@ class Signal:
         """How many derivatives are finite everywhere."""
         return _RATES[self.kind]
 
-    def rate(self, order: int) -> Array:
-        """Coefficients of the derivative of an order."""
-        c = self.coefficients
-        for _ in range(order):
-            c = np.concatenate([c[..., 1:] * np.arange(1, 4), np.zeros((*c.shape[:-1], 1))], axis=-1)
-        return c
-
     def __call__(self, t: npt.ArrayLike) -> Array:
-        """Values at times of any shape: (..., m)."""
-        return evaluate(self.knots, self.coefficients, t)
+        """Values at times of any shape: (..., m), with m = 1 for the values of one input, also if they came as (n,).
+
+        Raises
+        ------
+        ValueError
+            A time outside the table; one that is held goes on for ever.
+        """
+        times = np.asarray(t, dtype=np.float64)
+        if times.size:
+            self._require(float(times.min()), float(times.max()))
+        return evaluate(self.knots, self.coefficients, times)
+
+    def _require(self, low: float, high: float, whose: str = "") -> None:
+        """ValueError unless the signal reaches from low to high."""
+        if not (low >= self.start and high <= self.stop):
+            raise ValueError(
+                f"{whose}the signal holds t = {self.start} to {self.stop}, and is asked for {low} to {high}: extend it"
+            )
+
+    def _about(self, times: Array, column: int, order: int) -> Array:
+        """The derivative of a column as cubics in t − times[i], each from the piece that holds times[i]: (..., 4)."""
+        k = _piece(self.knots, times)
+        s = times - self.knots[k]
+        c0, c1, c2, c3 = self.coefficients[k, column].T
+        c = np.stack([c0 + s * (c1 + s * (c2 + s * c3)), c1 + s * (2 * c2 + 3 * s * c3), c2 + 3 * s * c3, c3], axis=-1)
+        for _ in range(order):
+            c = np.concatenate([c[:, 1:] * np.arange(1, 4), np.zeros((len(c), 1))], axis=-1)
+        return c
 
 
 def evaluate(knots: Array, coefficients: Array, t: npt.ArrayLike) -> Array:
     """Piecewise cubics at times t: (..., m)."""
     times = np.asarray(t, dtype=np.float64)
-    k = np.clip(np.searchsorted(knots, times, side="right") - 1, 0, len(coefficients) - 1)
+    k = _piece(knots, times)
     s = (times - knots[k])[..., np.newaxis]
     c = coefficients[k]
     result = c[..., 0] + s * (c[..., 1] + s * (c[..., 2] + s * c[..., 3]))
     return np.asarray(result, dtype=np.float64)
+
+
+def _piece(knots: Array, times: Array) -> npt.NDArray[np.intp]:
+    """The piece that holds each time, at a knot the one that begins there; the first and last reach to infinity."""
+    return np.clip(np.searchsorted(knots, times, side="right") - 1, 0, len(knots) - 2)
 
 
 def _pieces(times: Array, table: Array, kind: Kind) -> tuple[Array, Array]:

@@ -4,7 +4,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, Literal
+from operator import index
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 __all__ = ["simulate"]
 
 Array = npt.NDArray[np.float64]
+
+_Rate = tuple[Signal, int, int]  # a signal, its column, the order of its derivative
 
 _SMALLEST_RTOL = 100 * np.finfo(np.float64).eps
 _MESSAGES = {
@@ -61,17 +64,24 @@ def simulate(
     rtol, atol : float, array_like (n_x,)
         The error of each step is kept below atol + rtol |x|.
     dt : float
-        Step of "rk4"; the last one may be shorter.
+        Step of "rk4".  Steps end on every knot of the inputs, where these may jump, and on the end of the run; those
+        that do may be shorter.
     t_eval : array_like, optional
         Times of the result; default: the ends of the steps.
     inputs : array_like (n_r,), mapping, Signal, or callable, optional
-        r, constant, or as a table in time, or ``r(t, x) -> (n_r,)``, which runs Python at every evaluation.  A Signal
-        has one column for each input, or one for each that is not the rate of another: rates of prescribed motions
-        are then its derivatives.  Default: the current values.
+        The inputs r; default: the current values.  An array holds for the whole run.  A mapping gives some of them by
+        name or symbol, each a number or a Signal of one column; the others keep their current values.  A Signal gives
+        all: one column for each input, or one for each that is not the rate of another.  Rates of prescribed motions
+        that a mapping or Signal does not give are the derivatives of what it gives.  A callable is
+        ``r(t, x) -> (n_r,)``, in the order of ``dyn.input_names``, and runs Python at every evaluation.
     parameters : array_like (n_p,) or mapping, optional
         For this run only.
-    max_step, first_step, max_steps :
-        Limits of the adaptive method.
+    max_step : float
+        Longest step of "dop853".
+    first_step : float, optional
+        First step that "dop853" tries; default: chosen.
+    max_steps : int, optional
+        How many steps "dop853" may try; default: any number.
 
     Returns
     -------
@@ -79,8 +89,10 @@ def simulate(
 
     Raises
     ------
-    ValueError
-        Shapes, tolerances, times that make no sense; anything not finite.
+    ValueError, TypeError, KeyError
+        Shapes, tolerances, times that make no sense; anything not finite, or no number; an unknown name.
+    MemoryError
+        Every step is kept, with its interpolant, and there are too many.
     SingularError
         The mass matrix became singular.
     IntegrationError
@@ -94,10 +106,9 @@ def simulate(
         raise ValueError(f"rtol must be positive and atol not negative; they are {rtol!r} and {atol!r}")
     if not max_step > 0:
         raise ValueError(f"max_step is {max_step!r}; it must be positive")
-    if max_steps is not None and max_steps < 1:
-        raise ValueError(f"max_steps is {max_steps!r}; it must be at least 1")
+    limit = _limit(max_steps)
     times = None if t_eval is None else _times(t_eval, t0, t1)
-    p = _overridden(dyn, "parameter", parameters)
+    p = dyn._resolved("parameter", {} if parameters is None else parameters)
     source = _Source(dyn, inputs, t0, t1)
     # the first evaluation finds what is missing or singular, before any work is lost
     dyn.rhs(t0, x, r=source(t0, x), p=p)
@@ -112,7 +123,7 @@ def simulate(
         atol=tolerance,
         step=step,
         max_step=min(float(max_step), max(abs(t1 - t0), 1e-300)),
-        max_steps=0 if max_steps is None else max_steps,
+        max_steps=limit,
         knots=source.knots,
         coefficients=source.coefficients,
         function=source.function,
@@ -128,7 +139,7 @@ def simulate(
         row = counts["row"]
         raise SingularError(
             f"the mass matrix of {dyn.name!r} became singular just after {where}: the pivot of speed "
-            f"{dyn.speed_names[row]!r} vanished",
+            f"{dyn.speed_names[row]!r} vanished; the kinematical equations may be singular there (gimbal lock)",
             t=reached,
             x=x,
             row=row,
@@ -150,7 +161,10 @@ def _span(t_span: tuple[float, float]) -> tuple[float, float]:
 def _step(method: str, dt: float | None, first_step: float | None) -> float:
     """The step of rk4, or the first of dop853, 0 where it is to be chosen."""
     if method not in _native.METHODS:
-        raise ValueError(f"method is {method!r}; it must be one of {', '.join(map(repr, sorted(_native.METHODS)))}")
+        near = str(method).lower()
+        known = ", ".join(map(repr, sorted(_native.METHODS)))
+        hint = f": write {near!r}" if near in _native.METHODS else ""
+        raise ValueError(f"method is {method!r}; it must be one of {known}{hint}")
     fixed = method == "rk4"
     if fixed and first_step is not None:
         raise ValueError("first_step is for adaptive methods: give the step of 'rk4' as dt")
@@ -164,6 +178,19 @@ def _step(method: str, dt: float | None, first_step: float | None) -> float:
     if not (np.isfinite(value) and value > 0):
         raise ValueError(f"{'dt' if fixed else 'first_step'} is {value!r}; it must be positive, also backwards in time")
     return float(value)
+
+
+def _limit(max_steps: int | None) -> int:
+    """How many steps may be tried, 0 for any number."""
+    if max_steps is None:
+        return 0
+    try:
+        limit = index(max_steps)
+    except TypeError:
+        raise TypeError(f"max_steps is {max_steps!r}; it must be a whole number") from None
+    if limit < 1:
+        raise ValueError(f"max_steps is {max_steps!r}; it must be at least 1")
+    return limit
 
 
 def _vector(name: str, value: npt.ArrayLike, n: int) -> Array:
@@ -187,79 +214,97 @@ def _times(t_eval: npt.ArrayLike, t0: float, t1: float) -> Array:
     return times
 
 
-def _overridden(dyn: CompiledModel, what: Literal["parameter", "input"], given: Any) -> Array:
-    """Current values of all parameters or inputs, with those of an array or mapping in their place."""
-    names = dyn.parameter_names if what == "parameter" else dyn.input_names
-    if given is None or isinstance(given, Mapping):
-        values = np.array(dyn.values(what))
-        for key, value in (given or {}).items():
-            name = _native.symbol_name(key)
-            if name not in names:
-                raise KeyError(f"{name!r} is no {what} of {dyn.name!r}; there are {', '.join(names) or 'none'}")
-            values[names.index(name)] = value
-    else:
-        values = _vector(f"{what}s", given, len(names))
-    missing = [name for name, value in zip(names, values, strict=True) if np.isnan(value)]
-    if missing:
-        raise ValueError(f"{what}s never given: {', '.join(missing)}; set dyn.{what}s[{missing[0]!r}] = ...")
-    if not np.isfinite(values).all():
-        raise ValueError(f"{what}s must be finite: {values.tolist()}")
-    return values
-
-
 class _Source:
     """r(t, x) of one run, in the form that the integrators take and as a function for what comes after."""
 
     def __init__(self, dyn: CompiledModel, inputs: Any, t0: float, t1: float) -> None:
-        self.n_r = dyn.n_r
+        self._dyn = dyn
         self.function: Callable[[float, Array], npt.ArrayLike] | None = None
-        self.knots: Array = np.array([t0, t0 + 1.0])
-        self.coefficients: Array = np.zeros((1, dyn.n_r, 4))
+        low, high = min(t0, t1), max(t0, t1)
+        ends = [low, high if high > low else low + 1.0]
+        signals: dict[int, _Rate] = {}
+        constants = np.zeros(dyn.n_r)
         if isinstance(inputs, Signal):
-            self._take(dyn, inputs, min(t0, t1), max(t0, t1))
+            signals = _with_rates(dyn, _columns(dyn, inputs))[1]
         elif callable(inputs):
             self.function = inputs
+        elif isinstance(inputs, Mapping):
+            numbers, signals = _with_rates(dyn, _entries(dyn, inputs))
+            constants = dyn._resolved("input", numbers)
         else:
-            self.coefficients[0, :, 0] = _overridden(dyn, "input", inputs)
-
-    def _take(self, dyn: CompiledModel, signal: Signal, low: float, high: float) -> None:
-        if low < signal.start or high > signal.stop:
-            raise ValueError(
-                f"the signal holds t = {signal.start} to {signal.stop}, and the run needs {low} to {high}: extend it"
-            )
-        orders = _orders(dyn.input_names)
-        base = [i for i, order in enumerate(orders) if order == 0]
-        if signal.n == dyn.n_r:
-            self.coefficients = signal.coefficients
-        elif signal.n == len(base):
-            highest = max(orders)
-            if highest > signal.smooth_rates:
-                name = dyn.input_names[orders.index(highest)]
-                raise ValueError(
-                    f"a signal of kind {signal.kind!r} is too rough for {name}: use kind='cubic', or give all "
-                    f"{dyn.n_r} inputs with their rates as columns"
-                )
-            columns = []
-            for i, order in enumerate(orders):
-                column = base.index(i - order)
-                columns.append(signal.rate(order)[:, column : column + 1])
-            self.coefficients = np.concatenate(columns, axis=1)
-        else:
-            raise ValueError(
-                f"the signal has {signal.n} columns; the model has {dyn.n_r} inputs ({', '.join(dyn.input_names)}), "
-                f"{len(base)} without the rates of others"
-            )
-        self.knots = signal.knots
+            constants = dyn._resolved("input", {} if inputs is None else inputs)
+        for i, (signal, _, _) in signals.items():
+            signal._require(low, high, f"input {dyn.input_names[i]!r}: ")
+        # cubics on the union of all knots within the run
+        knots = np.concatenate([ends, *(signal.knots[:-1] for signal, _, _ in signals.values())])
+        self.knots: Array = np.unique(knots[(knots >= ends[0]) & (knots <= ends[1])])
+        self.coefficients: Array = np.zeros((len(self.knots) - 1, dyn.n_r, 4))
+        self.coefficients[..., 0] = constants
+        for i, (signal, column, order) in signals.items():
+            self.coefficients[:, i] = signal._about(self.knots[:-1], column, order)
 
     def __call__(self, t: npt.ArrayLike, x: npt.ArrayLike) -> Array:
         """R at times (...) and states (..., n_x): (..., n_r)."""
         if self.function is None:
-            return evaluate(self.knots, np.ascontiguousarray(self.coefficients), t)
+            return evaluate(self.knots, self.coefficients, t)
         times, states = np.asarray(t, dtype=np.float64), np.asarray(x, dtype=np.float64)
-        result = np.empty((*times.shape, self.n_r))
+        result = np.empty((*times.shape, self._dyn.n_r))
         for i in np.ndindex(times.shape):
-            result[i] = self.function(float(times[i]), states[i])
+            time = float(times[i])
+            result[i] = _native.checked_inputs(self._dyn, self.function(time, states[i]), time)
         return result
+
+
+def _columns(dyn: CompiledModel, signal: Signal) -> dict[int, tuple[Signal, int]]:
+    """Which inputs the columns of a signal are: all, or all but the rates of others."""
+    base = [i for i, order in enumerate(_orders(dyn.input_names)) if order == 0]
+    if signal.n not in (dyn.n_r, len(base)):
+        raise ValueError(
+            f"the signal has {signal.n} columns; the model has {dyn.n_r} inputs ({', '.join(dyn.input_names)}), "
+            f"{len(base)} without the rates of others"
+        )
+    inputs = range(dyn.n_r) if signal.n == dyn.n_r else base
+    return {i: (signal, column) for column, i in enumerate(inputs)}
+
+
+def _entries(dyn: CompiledModel, inputs: Mapping[Any, Any]) -> dict[int, Any]:
+    """What a mapping gives, by the number of the input: signals of one column, and numbers, not yet checked."""
+    given: dict[int, Any] = {}
+    for key, value in inputs.items():
+        i = dyn._index("input", key)
+        name = dyn.input_names[i]
+        if isinstance(value, Signal) and value.n != 1:
+            raise ValueError(f"the signal of input {name!r} has {value.n} columns; in a mapping it has one")
+        if callable(value) and not isinstance(value, Signal):
+            raise TypeError(
+                f"input {name!r} is a function, and a mapping holds numbers and Signals: pass one function for all "
+                f"inputs, r(t, x) that returns the values of {', '.join(dyn.input_names)}"
+            )
+        given[i] = (value, 0) if isinstance(value, Signal) else value
+    return given
+
+
+def _with_rates(dyn: CompiledModel, given: Mapping[int, Any]) -> tuple[dict[str, Any], dict[int, _Rate]]:
+    """Numbers by name and signals by the number of the input, with the rates of what is given; 0 where a signal is."""
+    names = dyn.input_names
+    numbers: dict[str, Any] = {}
+    signals: dict[int, _Rate] = {}
+    for i, highest in enumerate(_orders(names)):
+        order = next((order for order in range(highest + 1) if i - order in given), None)
+        if order is None:
+            continue
+        value = given[i - order]
+        if isinstance(value, tuple):
+            signal, column = value
+            if order > signal.smooth_rates:
+                raise ValueError(
+                    f"a signal of kind {signal.kind!r} is too rough for {names[i]}: use kind='cubic', or give "
+                    "the rates as well"
+                )
+            signals[i], numbers[names[i]] = (signal, column, order), 0.0
+        else:
+            numbers[names[i]] = 0.0 if order else value
+    return numbers, signals
 
 
 def _orders(names: tuple[str, ...]) -> list[int]:

@@ -27,6 +27,10 @@ _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(5)
 _NODES, _WEIGHTS = (_NODES + 1.0) / 2.0, _WEIGHTS / 2.0
 
 
+# Steps whose energies and work are found at once: bounds the memory that a long run takes beside its own.
+_CHUNK = 20_000
+
+
 class Trajectory:
     """States over time, with what follows from them.
 
@@ -95,11 +99,15 @@ class Trajectory:
         flat = np.ascontiguousarray(times.reshape(-1))
         index = np.searchsorted(sign * self._steps, sign * flat, side="right") - 1
         index = np.clip(index, 0, len(self._steps) - 2).astype(np.int64)
-        states = _native.interpolate(self._method, self._steps, self._states, self._dense, index, flat)
+        states = self._interpolated(index, flat)
         # the ends of steps are known exactly
         at_end = flat == self._steps[index + 1]
         states[at_end] = self._states[index[at_end] + 1]
         return np.asarray(states).reshape(*times.shape, self._dyn.n_x)
+
+    def _interpolated(self, steps: npt.NDArray[np.int64], times: Array) -> Array:
+        """The state at each time, (N,), from the interpolant of the step that is named with it: (N, n_x)."""
+        return _native.interpolate(self._method, self._steps, self._states, self._dense, steps, times)
 
     @property
     def sol(self) -> Callable[[npt.ArrayLike], Array]:
@@ -138,25 +146,30 @@ class Trajectory:
     @cached_property
     def _drift(self) -> tuple[Array, float]:
         """T + U − (T + U)(0) − W at the ends of the steps, and max T."""
-        total, kinetic = self._energies(self._steps, self._states, self._source(self._steps, self._states))
-        return total - total[0] - self._work(), float(np.max(kinetic))
+        n = len(self._steps)
+        total, work, largest = np.empty(n), np.zeros(n), 0.0
+        for first in range(0, n, _CHUNK):
+            last = min(first + _CHUNK, n)
+            t, x = self._steps[first:last], self._states[first:last]
+            total[first:last], kinetic = self._energies(t, x, self._source(t, x))
+            largest = max(largest, float(np.max(kinetic)))
+            work[first + 1 : last + 1] = self._work(first, min(last, n - 1))
+        return total - total[0] - np.cumsum(work), largest
 
     def _energies(self, t: Array, x: Array, r: Array) -> tuple[Array, Array]:
         kinetic = np.asarray(self._dyn.kinetic_energy(t, x, r=r, p=self._p))
         return kinetic + self._dyn.potential_energy(t, x, r=r, p=self._p), kinetic
 
-    def _work(self) -> Array:
-        """W at the ends of the steps: the power, integrated along the interpolants."""
-        start, length = self._steps[:-1], np.diff(self._steps)
-        work = np.zeros(len(self._steps))
-        if len(start):
-            t = np.ascontiguousarray(start[:, np.newaxis] + length[:, np.newaxis] * _NODES)
-            x = self(t)
-            r = self._source(t, x)
-            udot = self._dyn.udot(t, x, r=r, p=self._p)
-            power = np.asarray(self._dyn.power(t, x, udot, r=r, p=self._p))
-            work[1:] = np.cumsum(length * (power @ _WEIGHTS))
-        return work
+    def _work(self, first: int, last: int) -> Array:
+        """The work done in each of some steps: the power, integrated along the interpolants."""
+        start, length = self._steps[first:last], np.diff(self._steps[first : last + 1])
+        t = start[:, np.newaxis] + length[:, np.newaxis] * _NODES
+        steps = np.repeat(np.arange(first, last, dtype=np.int64), len(_NODES))
+        x = self._interpolated(steps, t.reshape(-1)).reshape(*t.shape, self._dyn.n_x)
+        r = self._source(t, x)
+        udot = self._dyn.udot(t, x, r=r, p=self._p)
+        power = np.asarray(self._dyn.power(t, x, udot, r=r, p=self._p))
+        return np.asarray(length * (power @ _WEIGHTS))
 
     # ------------------------------------------------------------------ outlets
     def plot(self) -> Any:
@@ -166,10 +179,13 @@ class Trajectory:
         return plot_trajectory(self)
 
     def to_csv(self, path: str | os.PathLike[str]) -> None:
-        """Write t, q, u and outputs as comma-separated values, with a line of names, every number readable exactly."""
+        """Write t, q, u, inputs and outputs as comma-separated values.
+
+        The first line holds their names; every number reads back exactly.
+        """
         dyn = self._dyn
-        columns = [self.t[:, np.newaxis], self.x]
-        names = ["t", *dyn.coordinate_names, *dyn.speed_names]
+        columns = [self.t[:, np.newaxis], self.x, self.r]
+        names = ["t", *dyn.coordinate_names, *dyn.speed_names, *dyn.input_names]
         if dyn.output_names:
             columns.append(self.outputs)
             names += dyn.output_names
