@@ -1,0 +1,164 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Numbers, arrays and names between Python and C; included by _native.pyx.
+
+# ----------------------------------------------------------------------------------------------------------
+# Doubles and arrays
+# ----------------------------------------------------------------------------------------------------------
+
+cdef inline bint all_finite(const double *values, Py_ssize_t n) noexcept nogil:
+    """Whether no exponent is all ones; in integers, so that the compiler may use vectors for it."""
+    cdef uint64_t bits, carried = 0
+    cdef Py_ssize_t i
+    for i in range(n):
+        memcpy(&bits, values + i, sizeof(bits))
+        carried |= (bits & <uint64_t>0x7FFFFFFFFFFFFFFF) + <uint64_t>0x0010000000000000
+    return (carried >> 63) == 0
+
+
+cdef inline bint is_vector(object a, Py_ssize_t n) noexcept:
+    """Whether ``a`` is a float64 array of shape (n,) that C may read as it is."""
+    return (cnp.PyArray_CheckExact(a) and cnp.PyArray_TYPE(a) == cnp.NPY_DOUBLE and cnp.PyArray_NDIM(a) == 1
+            and cnp.PyArray_DIM(a, 0) == n and cnp.PyArray_ISCARRAY_RO(a))
+
+
+cdef inline double *data(object a) noexcept:
+    return <double *>cnp.PyArray_DATA(a)
+
+
+cdef inline bint overlap(const double *a, Py_ssize_t n_a, const double *b, Py_ssize_t n_b) noexcept nogil:
+    return a < b + n_b and b < a + n_a
+
+
+cdef double *allocate(Py_ssize_t n) except NULL:
+    cdef double *memory = <double *>PyMem_Malloc((n if n > 0 else 1) * sizeof(double))
+    if memory == NULL:
+        raise MemoryError
+    return memory
+
+
+cdef object new_vector(Py_ssize_t n):
+    cdef cnp.npy_intp shape = n
+    return cnp.PyArray_EMPTY(1, &shape, cnp.NPY_DOUBLE, 0)
+
+
+cdef object vector_of(const double *values, Py_ssize_t n):
+    cdef object result = new_vector(n)
+    memcpy(data(result), values, n * sizeof(double))
+    return result
+
+
+cdef object as_array(str name, object value):
+    try:
+        return np.asarray(value)
+    except ValueError as error:
+        raise ValueError(f"{name} is not an array of numbers: {error}") from None
+
+
+cdef object real_array(str name, object value):
+    """``value`` as a float64 array whose last axis is contiguous; a copy only where there is no other way."""
+    array = as_array(name, value)
+    if array.dtype.kind not in "fiub":
+        raise TypeError(f"{name} must be real numbers, got dtype {array.dtype}"
+                        + ("; convert SymPy numbers with float() first" if array.dtype.kind == "O" else ""))
+    return doubles(array)
+
+
+cdef object doubles(object array):
+    if (array.dtype != np.float64 or not array.dtype.isnative or not array.flags.aligned
+            or (array.ndim > 0 and array.strides[array.ndim - 1] != sizeof(double))):
+        array = np.array(array, dtype=np.float64, order="C", subok=False)
+    return np.asarray(array)
+
+
+cdef object real_values(str name, object value):
+    """As `real_array`, for the values of one name: also numbers of SymPy and others, by their __float__."""
+    array = as_array(name, value)
+    if array.dtype.kind == "O" and all([hasattr(type(number), "__float__") for number in array.flat]):
+        try:
+            return np.array([float(number) for number in array.flat]).reshape(array.shape)
+        except (TypeError, OverflowError):      # a symbol, a complex number; one beyond doubles
+            pass
+    elif array.dtype.kind in "fiub":
+        return doubles(array)
+    raise TypeError(f"{name} must be a real number, got {value!r}")
+
+
+cdef object real_vectors(str name, object value, Py_ssize_t n, str meaning):
+    """``value`` as a float64 array of shape (..., n)."""
+    array = real_array(name, value)
+    if array.ndim == 0 or array.shape[array.ndim - 1] != n:
+        raise ValueError(f"{name} has shape {array.shape}, expected (..., {n}): {meaning}")
+    return array
+
+
+# ----------------------------------------------------------------------------------------------------------
+# Names
+# ----------------------------------------------------------------------------------------------------------
+
+def symbol_name(key):
+    """The name under which a model knows ``key``: a string, a symbol, F(t), or a rate of F(t) (``F_d``)."""
+    if isinstance(key, str):
+        return key
+    kind = type(key).__name__
+    if kind == "Derivative":
+        return symbol_name(key.args[0]) + "_" + "d" * int(key.derivative_count)
+    if hasattr(key, "free_symbols"):
+        if getattr(key, "is_Symbol", False):
+            return key.name
+        if getattr(key, "is_Function", False):
+            return key.func.__name__
+    raise KeyError(f"{key!r} is neither a name nor a symbol")
+
+
+cdef object unknown(str what, object name, object names):
+    """The KeyError for a name that is not there, with the ones it may have been meant for."""
+    from difflib import get_close_matches
+
+    near = get_close_matches(str(name), names, n=3)
+    if near:
+        hint = "; did you mean " + " or ".join(repr(other) for other in near) + "?"
+    elif len(names):
+        shown = [repr(other) for other in names[:12]] + (["..."] if len(names) > 12 else [])
+        hint = "; there are " + ", ".join(shown)
+    else:
+        hint = "; there are none"
+    return KeyError(f"no {what} {name!r}{hint}")
+
+
+cdef tuple decoded(const char *const *names, Py_ssize_t n):
+    cdef Py_ssize_t i
+    return tuple([names[i].decode("utf-8") for i in range(n)])
+
+
+# ----------------------------------------------------------------------------------------------------------
+# Values that never change
+# ----------------------------------------------------------------------------------------------------------
+
+@cython.final
+cdef class Block:
+    """The values of all parameters, with the constants prepared from them, or of all inputs; immutable.
+
+    ``values``: c, which begins with p, or r.  ``complete``: every value has been given; only then is c
+    prepared.
+    """
+
+    cdef double *values
+    cdef bint complete
+
+    def __dealloc__(self):
+        PyMem_Free(self.values)
+
+
+cdef Block new_block(const double *given, Py_ssize_t n, Py_ssize_t n_values, const kc_model *table):
+    """``n`` values in room for ``n_values``; with a table they are parameters, and prepared if complete."""
+    cdef Block block = Block.__new__(Block)
+    cdef Py_ssize_t i
+    block.values = allocate(n_values)
+    memcpy(block.values, given, n * sizeof(double))
+    block.complete = True
+    for i in range(n):
+        if isnan(given[i]):
+            block.complete = False
+    if table != NULL and block.complete:
+        table.prepare(given, block.values)
+    return block
