@@ -114,6 +114,19 @@ def test_full_blocks(n: int) -> None:
     check(names, [Fraction(draw.randint(-9, 9)) for _ in range(n)], state)
 
 
+def test_a_large_block_is_regular_wherever_its_matrix_is() -> None:
+    """With any one entry zero, and with the diagonal zero: no entry was trusted to be a pivot."""
+    n = CRAMER_MAX + 1
+    draw = random.Random(1)
+    names = [[f"s{i}{j}" for j in range(n)] for i in range(n)]
+    state = {name: Fraction(draw.randint(1, 50), 7) for row in names for name in row}
+    right: list[object] = [Fraction(draw.randint(-9, 9)) for _ in range(n)]
+    for i in range(n):
+        for j in range(n):
+            check(names, right, state | {f"s{i}{j}": Fraction(0)})
+    check(names, right, state | {f"s{i}{i}": Fraction(0) for i in range(n)})
+
+
 @pytest.mark.parametrize(
     ("entries", "undetermined"),
     [

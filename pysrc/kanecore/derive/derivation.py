@@ -14,12 +14,12 @@ from functools import cached_property
 from kanecore.describe.description import Components, Description
 from kanecore.graph.calculus import Tangent
 from kanecore.graph.evaluate import count
+from kanecore.graph.factorize import factorized_solve
 from kanecore.graph.linear import Singular, matching, solve
 from kanecore.graph.scalars import Graph
 
 from .columns import column_mass_matrix
 from .energy import Energy, kinetic_energy, power
-from .factorize import factorized_solve
 from .kane import Wrenches, active_forces, generalized_forces, inertia_forces, uniform_gravity
 from .kinematics import Accelerations, Kinematics
 from .tree import JointTree, articulated_solve, composite_mass_matrix, joint_tree

@@ -3,14 +3,17 @@
 
 Straight-line code cannot look at numbers to choose its pivots.  So: rows with one unknown first, then constant pivots
 (sparsest row and column first, after Markowitz), which are the same at every state; what is left falls into coupled
-blocks, each solved by Cramer's rule, which fails only where the block is truly singular.
+blocks, each solved by Cramer's rule or, where it is large, by its normal equations, which fail only where the block is
+truly singular.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from fractions import Fraction
 
+from .factorize import factorized_solve
 from .sample import samples
 from .scalars import Graph
 
@@ -175,10 +178,10 @@ Vanishes = Callable[[int, float], bool]
 
 
 def _cramer(g: Graph, a: list[list[int]], b: list[int], size: list[float], vanishes: Vanishes) -> list[int] | None:
-    """x_j = det(a with column j replaced by b) / det(a); larger blocks lose rows to pivots checked by numbers."""
+    """x_j = det(a with column j replaced by b) / det(a); larger blocks by their normal equations."""
     n = len(a)
     if n > CRAMER_MAX:
-        return _eliminate(g, a, b, size, vanishes)
+        return _normal_equations(g, a, b, size, vanishes)
     determinant = _determinant(g, a)
     if vanishes(determinant, math.prod(size)):
         return None
@@ -209,27 +212,30 @@ def _determinant(g: Graph, a: list[list[int]]) -> int:
     return minors.get((1 << n) - 1, 0)
 
 
-def _eliminate(g: Graph, a: list[list[int]], b: list[int], size: list[float], vanishes: Vanishes) -> list[int] | None:
-    i, j = next(
-        ((i, j) for i in range(len(a)) for j in range(len(a)) if a[i][j] and not vanishes(a[i][j], size[i])),
-        (-1, -1),
-    )
-    if i < 0:
-        return None
-    pivot, others = a[i][j], [k for k in range(len(a)) if k != i]
-    columns = [c for c in range(len(a)) if c != j]
-    factors = {k: g.div(a[k][j], pivot) for k in others}
-    rest = _cramer(
-        g,
-        [[g.sub(a[k][c], g.mul(factors[k], a[i][c])) for c in columns] for k in others],
-        [g.sub(b[k], g.mul(factors[k], b[i])) for k in others],
-        [size[k] for k in others],
-        vanishes,
-    )
-    if rest is None:
-        return None
-    total = b[i]
-    for c, value in zip(columns, rest, strict=True):
-        total = g.sub(total, g.mul(a[i][c], value))
-    rest.insert(j, g.div(total, pivot))
-    return rest
+def _normal_equations(
+    g: Graph, a: list[list[int]], b: list[int], size: list[float], vanishes: Vanishes
+) -> list[int] | None:
+    """AᵀA x = Aᵀb, whose factorization needs no pivots, and two steps of iterative refinement.
+
+    Rows are scaled by powers of two to one size.  Squaring A squares its condition number; each step of refinement wins
+    back as many digits as the factorization has (Higham, *Accuracy and Stability of Numerical Algorithms*, 2nd ed.
+    2002, chapter 12).  A second solution with the same factorization costs its substitutions only: equal nodes are one.
+    """
+    n = len(a)
+    factors = [g.constant(Fraction(2) ** -round(math.log2(s))) if s > 0 else g.one for s in size]
+    a = [[g.mul(f, x) for x in row] for f, row in zip(factors, a, strict=True)]
+    b = [g.mul(f, x) for f, x in zip(factors, b, strict=True)]
+    columns = list(zip(*a, strict=True))
+
+    def dot(u: Sequence[int], v: Sequence[int]) -> int:
+        return g.sum(g.mul(x, y) for x, y in zip(u, v, strict=True))
+
+    square = [[dot(u, v) for v in columns] for u in columns]
+    x = [0] * n
+    for _ in range(3):
+        residual = [g.sub(right, dot(row, x)) for row, right in zip(a, b, strict=True)]
+        step, pivots = factorized_solve(g, square, [dot(u, residual) for u in columns])
+        if any(vanishes(pivot, 1.0) for pivot, _ in pivots):
+            return None
+        x = [g.add(old, new) for old, new in zip(x, step, strict=True)]
+    return x

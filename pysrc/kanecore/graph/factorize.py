@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from kanecore.graph.scalars import Graph
+from .scalars import Graph
 
 __all__ = ["factorized_solve"]
 
