@@ -7,6 +7,9 @@ All derive from :class:`KanecoreError`.  Wrong shapes, dtypes and names raise th
 
 from __future__ import annotations
 
+import sys
+import warnings
+from pathlib import Path
 from typing import Any
 
 __all__ = [
@@ -26,6 +29,17 @@ class KanecoreError(Exception):
 
 class KanecoreWarning(UserWarning):
     """Something in a description is suspicious, and was computed with all the same."""
+
+
+def warn(message: str) -> None:
+    """Issue a KanecoreWarning at the line of the user's code that led here: below the outermost frame of ours."""
+    package = str(Path(__file__).parent)
+    level, ours, frame = 1, 1, sys._getframe()
+    while frame.f_back is not None:
+        if frame.f_code.co_filename.startswith(package):
+            ours = level
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, KanecoreWarning, stacklevel=ours + 1)
 
 
 class ModelError(KanecoreError):

@@ -10,11 +10,10 @@ F*_t being the inertia forces along the remainders v_t, ω_t: what a drive of a 
 from __future__ import annotations
 
 import itertools
-import warnings
 from fractions import Fraction
 
 from kanecore.describe.description import Components
-from kanecore.errors import KanecoreWarning
+from kanecore.errors import warn
 from kanecore.graph.calculus import Tangent
 from kanecore.graph.sample import samples
 from kanecore.graph.scalars import PARAMETER
@@ -91,11 +90,9 @@ class Energy:
             )
             found = next((s for s in (*subsets, tuple(free)) if _sums_to(powers, s, loss)), None)
             if found is None:
-                warnings.warn(
+                warn(
                     f"the potential_energy of body {body.name} matches no load of forcelist and is left out: Kane's "
-                    "method makes no force of it; give it in potentials=[...] instead",
-                    KanecoreWarning,
-                    stacklevel=2,
+                    "method makes no force of it; give it in potentials=[...] instead"
                 )
                 continue
             self.potential = g.add(self.potential, body.potential)
