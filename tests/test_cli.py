@@ -69,6 +69,16 @@ def test_info_of_a_model_in_a_file(pendulum: Path, capsys: pytest.CaptureFixture
     assert "bob" in capsys.readouterr().out
 
 
+def test_info_of_a_file_with_neighbours(
+    pendulum: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.path", [*sys.path])
+    other = pendulum.with_name("other.py")
+    other.write_text(f"from {pendulum.stem} import pendulum as model\n", encoding="utf-8")
+    assert main(["info", f"{other}:model"]) == 0
+    assert "bob" in capsys.readouterr().out
+
+
 @pytest.mark.parametrize(
     ("model", "words"),
     [

@@ -552,6 +552,19 @@ def test_bad_bodies_are_computed_all_the_same(compiled: Callable[..., kc.Compile
         dyn.udot(0.0, np.zeros(4))
 
 
+def test_two_inertial_frames_of_one_name(d: Pieces) -> None:
+    ground, other, origin, q, u = (
+        me.ReferenceFrame("N"),
+        me.ReferenceFrame("N"),
+        me.Point("O"),
+        *me.dynamicsymbols("q u"),
+    )
+    origin.set_vel(ground, 0)
+    body = me.Particle("b", origin.locatenew("P", q * other.x), 1)
+    with pytest.raises(kc.ModelError, match="another frame that is named N"):
+        kc.Model(ground, [q], [u], [q.diff() - u], bodies=[body])
+
+
 def test_wrong_containers(d: Pieces) -> None:
     ground, origin, q, u = me.ReferenceFrame("N"), me.Point("O"), *me.dynamicsymbols("q u")
     m = sm.Symbol("m")

@@ -119,6 +119,7 @@ def _described(file: Path, variable: str) -> Model:
 
     if not file.is_file():
         raise ModelError(f"there is no file {str(file)!r}; write file.py:variable")
+    sys.path.insert(0, str(file.resolve().parent))  # as `python file.py` would find its neighbours
     names = runpy.run_path(str(file))
     if variable not in names:
         raise ModelError(f"{file} defines no {variable!r}; write file.py:variable, the name of a kanecore.Model")

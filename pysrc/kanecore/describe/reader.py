@@ -80,6 +80,11 @@ class Reader:
         if index is not None:
             return index
         parent = self._orientation_parent.get(frame)
+        if parent is None and frame.name == self.frame.name:
+            raise ModelError(
+                f"{where} is written in another frame that is named {frame.name} as well: use the ReferenceFrame that the "
+                "model was given as its inertial frame"
+            )
         if parent is None:
             raise ModelError(
                 f"frame {frame.name} in {where} is not oriented with respect to the inertial frame {self.frame.name}: "
