@@ -82,8 +82,8 @@ class Reader:
         parent = self._orientation_parent.get(frame)
         if parent is None and frame.name == self.frame.name:
             raise ModelError(
-                f"{where} is written in another frame that is named {frame.name} as well: use the ReferenceFrame that the "
-                "model was given as its inertial frame"
+                f"{where} is written in another frame that is named {frame.name} as well: use the ReferenceFrame that "
+                "the model was given as its inertial frame"
             )
         if parent is None:
             raise ModelError(
