@@ -3,13 +3,13 @@
 
 from __future__ import annotations
 
+import ast
 import ctypes
 import importlib.util
 import os
 import platform
 import shlex
 import shutil
-import stat
 import subprocess
 import sys
 import sysconfig
@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pytest
 
-from kanecore.build import Built, cache, compile_library, compile_to, compiler, include_dir
+from kanecore.build import Built, cache, compile_library, compiler, include_dir
 from kanecore.build.compiler import find_compiler
 from kanecore.errors import CompileError
 
@@ -369,26 +369,10 @@ def test_processor_features_are_those_of_proc_cpuinfo() -> None:
     assert "MHz" not in text  # what changes from one moment to the next
 
 
-# Without the cache ---------------------------------------------------------------------------------------
-
-
-def test_compile_to(tmp_path: Path) -> None:
-    path = tmp_path / "a library.so"
-    compile_to(SOURCE, path, ["-DX"])
-    assert names(tmp_path) == [path.name]  # no cache, nothing else
-    f = ctypes.CDLL(str(path)).f
-    f.argtypes, f.restype = [ctypes.c_double], ctypes.c_double
-    assert f(9.0) == 7.0
-    assert stat.S_IMODE(path.stat().st_mode) & 0o500 == 0o500
-
-
-def test_compile_to_refused(tmp_path: Path) -> None:
-    with pytest.raises(CompileError, match="no-such-flag"):
-        compile_to(SOURCE, tmp_path / "f.so", ["--no-such-flag"])
-    assert names(tmp_path) == ["f.so.log"]
-
-
-def test_compile_to_is_not_for_this_machine_only(tmp_path: Path) -> None:
-    cc = script(tmp_path / "bin" / "cc", f'echo "$@" >{tmp_path}/said\nexec {system_compiler()} "$@"\n')
-    compile_to(SOURCE, tmp_path / "f.so", cc=str(cc))
-    assert "native" not in (tmp_path / "said").read_text()
+def test_prebuilt_models_are_compiled_in_the_same_way(root: Path) -> None:
+    """The flags of setup.py's gallery hold all those of a model compiled at run time: the same bits from both."""
+    assigned: dict[str, list[str]] = {}
+    for node in ast.parse((root / "setup.py").read_text(encoding="utf-8")).body:
+        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name) and isinstance(node.value, ast.List):
+            assigned[node.targets[0].id] = [c.value for c in ast.walk(node.value) if isinstance(c, ast.Constant)]
+    assert set(compiler._BASE) <= {*assigned["C_FLAGS"], *assigned["LIBRARY_FLAGS"]}

@@ -32,7 +32,7 @@ from typing import Any
 from kanecore.build import cache as store
 from kanecore.errors import CompileError
 
-__all__ = ["Built", "compile_library", "compile_to", "find_compiler", "include_dir"]
+__all__ = ["Built", "compile_library", "find_compiler", "include_dir"]
 
 # Raised when the files of a cache entry change their meaning.
 _LAYOUT = "kanecore cache 1"
@@ -178,37 +178,6 @@ def compile_library(
         print(f"{name}: from the cache, {library}" if found else shlex.join(command))
         print(log, end="\n" if log else "")
     return Built(str(library), key, found is not None, time.perf_counter() - start, command, log)
-
-
-def compile_to(
-    source: str,
-    path: str | os.PathLike[str],
-    flags: Sequence[str] = (),
-    *,
-    cc: str | Sequence[str] | None = None,
-) -> None:
-    """Compile C text to the shared library `path`, for the processors that `flags` name; without the cache.
-
-    For libraries that run elsewhere: ``-march=native`` is not among the flags, and without an instruction
-    level in `flags` (``-march=x86-64-v3``) the compiler's baseline is meant.
-
-    Raises
-    ------
-    CompileError
-        As in :func:`compile_library`; the log lies beside `path`, as ``<path>.log``.
-    """
-    path = Path(path)
-    argv = find_compiler(cc)
-    with store.scratch(path.parent) as folder:
-        text, library = folder / f"{path.stem}.c", folder / path.name
-        text.write_text(source, encoding="utf-8")
-        command = _command(argv, None, flags, include_dir(), text, library)
-        status, words = _call(command)
-        if status or not library.is_file():
-            log = path.with_name(path.name + ".log")
-            log.write_text(_log_text(command, status, words, source), encoding="utf-8")
-            raise _refusal(path.stem, command, status, words, flags, log)
-        library.replace(path)
 
 
 def include_dir() -> Path:

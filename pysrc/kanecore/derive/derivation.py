@@ -16,7 +16,7 @@ from kanecore.graph.calculus import Tangent
 from kanecore.graph.evaluate import count
 from kanecore.graph.factorize import factorized_solve
 from kanecore.graph.linear import Singular, matching, solve
-from kanecore.graph.scalars import Graph
+from kanecore.graph.scalars import ACCELERATION, Graph
 
 from .columns import column_mass_matrix
 from .energy import Energy, kinetic_energy, power
@@ -212,7 +212,7 @@ class Derivation:
     def _outputs(self) -> Kernel:
         d = self.description
         roots = [node for _, node in d.outputs]
-        if any(self.graph.depends[i] & 32 for i in roots):
+        if any(self.graph.depends[i] & ACCELERATION for i in roots):
             replace = dict(zip(d.accelerations, self._solution.roots, strict=True))
             return Kernel(tuple(self.graph.substitute(roots, replace)), self._solution.pivots)
         return Kernel(tuple(roots))

@@ -12,13 +12,13 @@ to the first.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from fractions import Fraction
 
 from kanecore.describe.description import Components, Load, Matrix
 from kanecore.graph.calculus import accumulate
 from kanecore.graph.sample import samples
-from kanecore.graph.scalars import PARAMETER, SPEED
+from kanecore.graph.scalars import PARAMETER, SPEED, Op
 
 from .kinematics import Accelerations, Kinematics
 from .vectors import ZERO, add, cross, dot, matmul, matvec, neg, scale, transposed
@@ -64,11 +64,10 @@ class Wrenches:
         return self.kinematics.graph.sum(self.kinematics.graph.mul(v, w) for v, w in self.weights())
 
 
-def generalized_forces(wrenches: Wrenches, wrt: Sequence[int] | None = None) -> list[int]:
+def generalized_forces(wrenches: Wrenches) -> list[int]:
     """Σ v_r·R + ω_r·T for every speed."""
     k = wrenches.kinematics
-    speeds = k.description.speeds if wrt is None else wrt
-    return accumulate(k.graph, wrenches.weights(), speeds, SPEED)
+    return accumulate(k.graph, wrenches.weights(), k.description.speeds, SPEED)
 
 
 def active_forces(k: Kinematics, loads: Iterable[Load], potentials: Iterable[int] = ()) -> list[int]:
@@ -206,21 +205,21 @@ def _without_factor(k: Kinematics, node: int, factor: int) -> int | None:
     if value is not None and divisor is not None:
         return g.div(node, factor)
     op, *args = g.nodes[node]
-    if op == "neg":
+    if op is Op.NEG:
         inner = _without_factor(k, args[0], factor)
         return None if inner is None else g.neg(inner)
-    if op == "mul":
+    if op is Op.MUL:
         for one, other in (args, reversed(args)):
             inner = _without_factor(k, one, factor)
             if inner is not None:
                 return g.mul(inner, other)
         if divisor is not None and any(g.value(a) is not None for a in args):
             return g.div(node, factor)
-    if op in ("add", "sub"):
+    if op is Op.ADD or op is Op.SUB:
         parts = [_without_factor(k, a, factor) for a in args]
         if parts[0] is not None and parts[1] is not None:
-            return g.add(parts[0], parts[1]) if op == "add" else g.sub(parts[0], parts[1])
-    if op == "div":
+            return g.add(parts[0], parts[1]) if op is Op.ADD else g.sub(parts[0], parts[1])
+    if op is Op.DIV:
         inner = _without_factor(k, args[0], factor)
         return None if inner is None else g.div(inner, args[1])
     return None

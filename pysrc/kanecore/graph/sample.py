@@ -8,7 +8,7 @@ import random
 from collections.abc import Sequence
 
 from .evaluate import node_value
-from .scalars import Graph, Op
+from .scalars import PARAMETER, TIME, Graph, Op
 
 __all__ = ["Sample", "samples"]
 
@@ -33,7 +33,7 @@ class Sample:
     def _symbol(self, i: int) -> float:
         draw = random.Random(f"{self._seed}:{self.graph.nodes[i][1]}")
         magnitude = draw.uniform(0.2, 1.2)
-        return magnitude + 0.5 if self.graph.depends[i] & 3 else magnitude * draw.choice((-1.0, 1.0))
+        return magnitude + 0.5 if self.graph.depends[i] & (PARAMETER | TIME) else magnitude * draw.choice((-1.0, 1.0))
 
     def __call__(self, i: int) -> float:
         """The value of a node; NaN where it has none at this state."""
