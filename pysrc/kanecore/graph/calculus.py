@@ -61,7 +61,7 @@ def partials(g: Graph, i: int) -> list[tuple[int, int]]:
     if op is Op.DIV:
         inverse = g.div(g.one, node[2])
         return [(node[1], inverse), (node[2], g.neg(g.mul(i, inverse)))]
-    if op in (Op.CONST, Op.SYM, Op.PI, Op.SIGN, Op.LT, Op.LE, Op.EQ):
+    if op in (Op.CONST, Op.SYM, Op.PI, Op.SIGN, Op.FLOOR, Op.LT, Op.LE, Op.EQ):
         return []
     a = node[1]
     if op is Op.SIN:
@@ -88,6 +88,15 @@ def partials(g: Graph, i: int) -> list[tuple[int, int]]:
         return [(a, g.call(Op.SINH, a))]
     if op is Op.TANH:
         return [(a, g.sub(g.one, g.square(i)))]
+    if op is Op.ASINH:
+        return [(a, g.div(g.one, g.sqrt(g.add(g.square(a), g.one))))]
+    if op is Op.ACOSH:
+        return [(a, g.div(g.one, g.mul(g.sqrt(g.sub(a, g.one)), g.sqrt(g.add(a, g.one)))))]
+    if op is Op.ATANH:
+        return [(a, g.div(g.one, g.sub(g.one, g.square(a))))]
+    if op is Op.ERF:
+        slope = g.div(g.constant(2), g.sqrt(g.pi))
+        return [(a, g.mul(slope, g.call(Op.EXP, g.neg(g.square(a)))))]
     if op is Op.ABS:
         return [(a, g.call(Op.SIGN, a))]
     b = node[2]

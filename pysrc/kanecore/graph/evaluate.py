@@ -25,6 +25,10 @@ _FUNCTIONS = {
     Op.SINH: "sinh",
     Op.COSH: "cosh",
     Op.TANH: "tanh",
+    Op.ASINH: "asinh",
+    Op.ACOSH: "acosh",
+    Op.ATANH: "atanh",
+    Op.ERF: "erf",
 }
 
 
@@ -80,6 +84,8 @@ def node_value(node: tuple[Any, ...], z: Mapping[int, Any], ctx: Any = math) -> 
         return abs(z[node[1]])
     if op is Op.SIGN:
         return real(ctx, (z[node[1]] > 0) - (z[node[1]] < 0))
+    if op is Op.FLOOR:
+        return real(ctx, ctx.floor(z[node[1]]))
     if op is Op.MIN:
         return min(z[node[1]], z[node[2]])
     if op is Op.MAX:

@@ -32,7 +32,8 @@ class Op:
     SQRT, POW, EXP, LOG = "sqrt", "pow", "exp", "log"
     SIN, COS, TAN, ASIN, ACOS, ATAN, ATAN2 = "sin", "cos", "tan", "asin", "acos", "atan", "atan2"
     SINH, COSH, TANH = "sinh", "cosh", "tanh"
-    ABS, SIGN, MIN, MAX = "abs", "sign", "min", "max"
+    ASINH, ACOSH, ATANH, ERF = "asinh", "acosh", "atanh", "erf"
+    ABS, SIGN, FLOOR, MIN, MAX = "abs", "sign", "floor", "min", "max"
     LT, LE, EQ = "lt", "le", "eq"
     SELECT = "select"  # (condition, value where true, value where false)
 
@@ -52,6 +53,10 @@ _FOLD = {
     Op.SINH: math.sinh,
     Op.COSH: math.cosh,
     Op.TANH: math.tanh,
+    Op.ASINH: math.asinh,
+    Op.ACOSH: math.acosh,
+    Op.ATANH: math.atanh,
+    Op.ERF: math.erf,
 }
 # f(0), exactly
 _AT_ZERO = {
@@ -64,8 +69,11 @@ _AT_ZERO = {
     Op.SINH: 0,
     Op.COSH: 1,
     Op.TANH: 0,
+    Op.ASINH: 0,
+    Op.ATANH: 0,
+    Op.ERF: 0,
 }
-_ODD = {Op.SIN, Op.TAN, Op.ASIN, Op.ATAN, Op.SINH, Op.TANH}
+_ODD = {Op.SIN, Op.TAN, Op.ASIN, Op.ATAN, Op.SINH, Op.TANH, Op.ASINH, Op.ATANH, Op.ERF}
 _EVEN = {Op.COS, Op.COSH}
 
 
@@ -269,6 +277,8 @@ class Graph:
         if op is Op.ABS or op is Op.SIGN:
             return self._abs_or_sign(op, a)
         node = self.nodes[a]
+        if op is Op.FLOOR:
+            return self.constant(math.floor(node[1])) if node[0] is Op.CONST else self._make((op, a), self.depends[a])
         if node[0] is Op.NEG:
             if op in _ODD:
                 return self.neg(self.call(op, node[1]))

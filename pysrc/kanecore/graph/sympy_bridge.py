@@ -33,8 +33,33 @@ _UNARY: dict[Any, str] = {
     sm.sinh: Op.SINH,
     sm.cosh: Op.COSH,
     sm.tanh: Op.TANH,
+    sm.asinh: Op.ASINH,
+    sm.acosh: Op.ACOSH,
+    sm.atanh: Op.ATANH,
+    sm.erf: Op.ERF,
+    sm.floor: Op.FLOOR,
     sm.Abs: Op.ABS,
     sm.sign: Op.SIGN,
+}
+# What is written with the others, exactly.
+_REWRITTEN: dict[Any, Callable[..., Any]] = {
+    sm.sec: lambda x: 1 / sm.cos(x),
+    sm.csc: lambda x: 1 / sm.sin(x),
+    sm.cot: lambda x: sm.cos(x) / sm.sin(x),
+    sm.asec: lambda x: sm.acos(1 / x),
+    sm.acsc: lambda x: sm.asin(1 / x),
+    sm.acot: lambda x: sm.atan(1 / x),
+    sm.sech: lambda x: 1 / sm.cosh(x),
+    sm.csch: lambda x: 1 / sm.sinh(x),
+    sm.coth: lambda x: 1 / sm.tanh(x),
+    sm.asech: lambda x: sm.acosh(1 / x),
+    sm.acsch: lambda x: sm.asinh(1 / x),
+    sm.acoth: lambda x: sm.atanh(1 / x),
+    sm.sinc: lambda x: sm.Piecewise((sm.sin(x) / x, sm.Ne(x, 0)), (1, True)),
+    sm.Heaviside: lambda x, at_zero=sm.S.Half: sm.Piecewise((0, x < 0), (at_zero, sm.Eq(x, 0)), (1, True)),
+    sm.ceiling: lambda x: -sm.floor(-x),
+    sm.frac: lambda x: x - sm.floor(x),
+    sm.Mod: lambda x, y: x - y * sm.floor(x / y),
 }
 _SYMPY_OF = {op: f for f, op in _UNARY.items()}
 _COMPARE: dict[Any, tuple[str, bool]] = {
@@ -108,10 +133,12 @@ class FromSympy:
             return first
         if e.func is sm.Piecewise:
             return self._piecewise(e)
+        if e.func in _REWRITTEN:
+            return self(_REWRITTEN[e.func](*e.args))
         raise ModelError(
-            f"the function {e.func.__name__} of {_short(e)} in {self.where} is not known: use sin, cos, tan, asin, "
-            "acos, atan, atan2, exp, log, sqrt, powers, sinh, cosh, tanh, Abs, sign, Min, Max or Piecewise, or make it "
-            "an input"
+            f"the function {e.func.__name__} of {_short(e)} in {self.where} is not known: use powers, exp, log, "
+            "trigonometric and hyperbolic functions and their inverses, atan2, erf, Abs, sign, floor, Mod, Min, Max, "
+            "Heaviside or Piecewise, or make it an input"
         )
 
     def _number(self, e: Any) -> int:
