@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from kanecore.describe.description import Components, Description
+from kanecore.errors import ModelError
 from kanecore.graph.calculus import Tangent
 from kanecore.graph.evaluate import count
 from kanecore.graph.factorize import factorized_solve
@@ -22,6 +23,7 @@ from .columns import column_mass_matrix
 from .energy import Energy, kinetic_energy, power
 from .kane import Wrenches, active_forces, generalized_forces, inertia_forces, uniform_gravity
 from .kinematics import Accelerations, Kinematics
+from .reactions import reactions
 from .tree import JointTree, articulated_solve, composite_mass_matrix, joint_tree
 from .vectors import neg
 
@@ -56,6 +58,10 @@ class Derivation:
         self._gravity, self._weights = uniform_gravity(self.kinematics)
 
     # ---------------------------------------------------------------- kernels
+    def has(self, name: str) -> bool:
+        """Whether the model has a kernel: potential energies alone do not tell reactions."""
+        return name != "reactions" or not self.description.potentials
+
     def kernel(self, name: str) -> Kernel:
         """A kernel of ``kanecore.h`` by its name."""
         d = self.description
@@ -87,6 +93,13 @@ class Derivation:
             return Kernel((kinetic_energy(self.kinematics),))
         if name == "potential_energy":
             return Kernel((self.energy.potential,))
+        if name == "reactions":
+            if not self.has(name):
+                raise ModelError(
+                    "reactions need forces at points, and potentials=[...] gives generalized forces alone: write them "
+                    "into forcelist"
+                )
+            return Kernel(tuple(reactions(self.kinematics, self._solution.roots)), self._solution.pivots)
         if name == "power":
             return Kernel((power(self.kinematics, self.energy),))
         raise KeyError(f"no kernel {name!r}; kernels are those of the compiled model, such as 'mass_matrix'")

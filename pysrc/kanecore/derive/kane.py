@@ -21,7 +21,7 @@ from kanecore.graph.sample import samples
 from kanecore.graph.scalars import PARAMETER, SPEED, Op
 
 from .kinematics import Accelerations, Kinematics
-from .vectors import ZERO, add, cross, dot, matmul, matvec, neg, scale, transposed
+from .vectors import ZERO, add, cross, dot, matmul, matvec, neg, scale, sub, transposed
 
 __all__ = ["Wrenches", "active_forces", "central_inertia", "generalized_forces", "inertia_forces", "uniform_gravity"]
 
@@ -107,14 +107,38 @@ def central_inertia(k: Kinematics, body: int) -> Matrix:
 def inertia_change(k: Kinematics, body: int) -> Components:
     """İ·ω, İ the derivative of the central inertia in the body's axes.
 
-    It is nothing for a rigid body; but a tensor may be written in another frame, or about a point that moves in the
-    body.  That of a wheel in its fork or of a ball in its carrier is constant all the same, as numbers tell.
+    It is nothing for a rigid body; but a tensor may be written in another frame, which turns in the body by δ,
+
+        İ·ω = δ × (I·ω) − I·(δ × ω),
+
+    or about a point that moves in the body.  That of a wheel in its fork or of a ball in its carrier is constant all
+    the same, as numbers tell.
     """
     g, b = k.graph, k.description.bodies[body]
     if all(f == b.frame for f, _ in (*b.inertia, *b.about)):
         return ZERO
-    rows = [[k.rate.of(x) for x in row] for row in central_inertia(k, body)]
-    change = (dot(g, rows[0], k.omega[b.frame]), dot(g, rows[1], k.omega[b.frame]), dot(g, rows[2], k.omega[b.frame]))
+    omega, change = k.omega[b.frame], ZERO
+
+    def turning(f: int) -> tuple[Components, Components]:
+        """ω of the body, and of frame f in the body, in the axes of f."""
+        w = k.resolve(omega, b.frame, f)
+        return w, sub(g, k.omega[f], w)
+
+    for f, tensor in b.inertia:
+        if f != b.frame:
+            w, delta = turning(f)
+            local = sub(g, cross(g, delta, matvec(g, tensor, w)), matvec(g, tensor, cross(g, delta, w)))
+            change = add(g, change, k.resolve(local, f, b.frame))
+    if any(f != b.frame for f, _ in b.about):
+        d, rate = k.resolve_all(b.about, b.frame), ZERO
+        for f, v in b.about:
+            moved = add(g, (k.rate.of(v[0]), k.rate.of(v[1]), k.rate.of(v[2])), cross(g, turning(f)[1], v))
+            rate = add(g, rate, k.resolve(moved, f, b.frame))
+        # −m d/dt (d² 1 − d dᵀ)·ω
+        steiner = scale(g, g.mul(g.constant(2), dot(g, d, rate)), omega)
+        steiner = sub(g, steiner, scale(g, dot(g, d, omega), rate))
+        steiner = sub(g, steiner, scale(g, dot(g, rate, omega), d))
+        change = sub(g, change, scale(g, b.mass, steiner))
     steady = all(s.vanishes(x) for s in samples(g, change, 2) for x in change)
     return ZERO if steady else change
 

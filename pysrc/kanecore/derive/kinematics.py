@@ -10,7 +10,9 @@ and along the tree of points, for a vector d given in a frame with angular veloc
     v = v_parent + ḋ + ω × d,       a = a_parent + d̈ + 2 ω × ḋ + U d,     U = [α]× + [ω]×[ω]×
 
 (Kane & Levinson 1985, sections 2.7–2.8; Featherstone, *Rigid Body Dynamics Algorithms*, 2008, chapter 2).  Nothing is
-differentiated through a rotation matrix: for a 7-joint arm that takes a quarter more operations.
+differentiated through a rotation matrix: for a 7-joint arm that takes a quarter more operations.  And it would be wrong
+where the angular velocity that a user set is not that of the orientation, as for a ball whose attitude nobody needs:
+there a vector is differentiated in the axes in which it was written.
 """
 
 from __future__ import annotations
@@ -18,12 +20,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from kanecore.describe.description import Components, Description, Matrix, Point, Vector
+from kanecore.errors import ModelError
 from kanecore.graph.calculus import Tangent
 from kanecore.graph.evaluate import count
 from kanecore.graph.sample import samples
 from kanecore.graph.scalars import Graph
 
-from .vectors import ZERO, add, cross, dot, matvec, scale, transposed
+from .vectors import ZERO, add, cross, dot, matvec, scale, sub, transposed
 
 __all__ = ["Accelerations", "Kinematics", "rate_matrix"]
 
@@ -43,6 +46,8 @@ class Kinematics:
     source : list of str
         Where each point's velocity came from: "position", "equal" (the user's, the same in fewer operations), "set"
         (the user's, which differs), "origin".
+    turns_as_told : list of bool
+        Whether the orientation of each frame changes as its angular velocity says.
     rounded : list of str
         Frames with snapped entries.
     """
@@ -69,10 +74,12 @@ class Kinematics:
         self.relative: list[list[tuple[int, Components]]] = [[]]  # terms of each frame's ω_rel
         for i in range(1, len(d.frames)):
             self._angular_velocity(i)
+        self.turns_as_told = self._compare_turning()
         self.home = self._homes()
         self.velocity: list[Components] = []
         self.source: list[str] = []
         self._tree_velocity: list[bool] = []
+        self._told: list[bool] = []
         for i in range(len(d.points)):
             self._point_velocity(i)
 
@@ -196,6 +203,30 @@ class Kinematics:
                 return False
         return bool(states)
 
+    def _compare_turning(self) -> list[bool]:
+        """Whether Rᵀ dR/dt is [ω_rel]×, at random states, for each frame and all that it is oriented from."""
+        d, g = self.description, self.graph.clone()  # what is compared is no part of the model
+        rate = Tangent(g, self.seeds).of
+        result = [True]
+        for i in range(1, len(d.frames)):
+            parent, r = d.frames[i].parent, self._rotation[i]
+            relative = sub(g, self.omega[i], matvec(g, self._transposed[i], self.omega[parent]))
+            change = [tuple(map(rate, row)) for row in r]
+            pairs = [
+                (relative[a], dot(g, [row[c] for row in r], [row[b] for row in change]))
+                for a, b, c in ((0, 1, 2), (1, 2, 0), (2, 0, 1))
+            ]
+            result.append(result[parent] and self._equal(g, pairs))
+        return result
+
+    @staticmethod
+    def _equal(g: Graph, pairs: Sequence[tuple[int, int]]) -> bool:
+        pairs = [(a, b) for a, b in pairs if a != b]
+        states = samples(g, [x for pair in pairs for x in pair], 2)
+        return all(
+            abs(s(a) - s(b)) <= AGREE * max(abs(s(x)) for pair in pairs for x in pair) for s in states for a, b in pairs
+        )
+
     # ------------------------------------------------------------------- points
     def _homes(self) -> list[int]:
         """The frame that keeps each point's velocity: the nearest that its vector and its children's share."""
@@ -226,11 +257,14 @@ class Kinematics:
         """Choose between the velocity that the position gives and the one that the user set."""
         point = self.description.points[i]
         carried, summands = self._carried(i) if point.parent >= 0 else (None, [])
+        told = all(self.turns_as_told[f] for f, _ in (*point.position, *(point.velocity or ())))
+        told = told and (point.parent < 0 or self._told[point.parent])
         if point.velocity is None:
             assert carried is not None  # the reader sees to it
             self.velocity.append(carried)
             self.source.append("position")
             self._tree_velocity.append(self._tree_velocity[point.parent])
+            self._told.append(told)
             return
         # in the axes in which the user wrote it, where these are one frame's
         axes = point.velocity[0][0] if len(point.velocity) == 1 else self.home[i]
@@ -238,7 +272,8 @@ class Kinematics:
         if carried is None:
             source, follows = ("origin", True) if given == ZERO else ("set", False)
         else:
-            agrees = self._agree(self.resolve(given, axes, self.home[i]), carried, summands)
+            # where a frame does not turn as told, velocities that agree have different derivatives: the user's counts
+            agrees = told and self._agree(self.resolve(given, axes, self.home[i]), carried, summands)
             source, follows = "equal" if agrees else "set", agrees and self._tree_velocity[point.parent]
             if agrees and not self._is_shorter(given, carried, point):
                 source, given, axes = "position", carried, self.home[i]
@@ -246,6 +281,7 @@ class Kinematics:
         self.velocity.append(given)
         self.source.append(source)
         self._tree_velocity.append(follows)
+        self._told.append(told)
 
     def _carried(self, i: int) -> tuple[Components, list[int]]:
         """The velocity of a point that its position from its parent gives, and the components it is the sum of."""
@@ -278,20 +314,45 @@ class Kinematics:
 
     def reaches(self, point: int) -> bool:
         """Whether a point's velocity is the derivative of its position from a fixed origin."""
-        return self._tree_velocity[point]
+        return self._tree_velocity[point] and self._told[point]
 
     def from_positions(self) -> bool:
-        """Whether every point's velocity is the derivative of its position from a fixed origin."""
+        """Whether every point's velocity follows from its position by ω × d, from a fixed origin."""
         return all(self._tree_velocity)
 
     def position(self, i: int, frame: int = 0) -> Components:
         """The position of a point from the root of its tree."""
         total = ZERO
-        while i >= 0:
-            point = self.description.points[i]
-            total = add(self.graph, self.resolve_all(point.position, frame), total)
-            i = point.parent
+        for j in self._chain(i):
+            total = add(self.graph, self.resolve_all(self.description.points[j].position, frame), total)
         return total
+
+    def between(self, a: int, b: int, frame: int = 0) -> Components:
+        """The position of point b from point a."""
+        up, down = self._chain(a), self._chain(b)
+        points = self.description.points
+        if up[-1] != down[-1]:
+            raise ModelError(
+                f"the position of point {points[b].name} from point {points[a].name} is not known: locate both from "
+                "one origin"
+            )
+        while up and down and up[-1] == down[-1]:
+            up.pop()
+            down.pop()
+        total = ZERO
+        for j in down:
+            total = add(self.graph, total, self.resolve_all(points[j].position, frame))
+        for j in up:
+            total = sub(self.graph, total, self.resolve_all(points[j].position, frame))
+        return total
+
+    def _chain(self, i: int) -> list[int]:
+        """A point and those that it is located from."""
+        chain = []
+        while i >= 0:
+            chain.append(i)
+            i = self.description.points[i].parent
+        return chain
 
 
 class Accelerations:
@@ -328,9 +389,10 @@ class Accelerations:
         for i, point in enumerate(d.points):
             home = k.home[i]
             if k.source[i] != "position":
-                v, w = k.velocity[i], k.omega[home]
-                change = (rate(v[0]), rate(v[1]), rate(v[2]))
-                total = add(g, add(g, change, cross(g, w, v)), k.resolve(base, 0, home))
+                total = k.resolve(base, 0, home)
+                for f, v in point.velocity or ():
+                    change = (rate(v[0]), rate(v[1]), rate(v[2]))
+                    total = add(g, total, k.resolve(add(g, change, cross(g, k.omega[f], v)), f, home))
             else:
                 total = k.resolve(self.acceleration[point.parent], k.home[point.parent], home)
                 for (f, v), (_, first) in zip(point.position, k.displacement_rate(i), strict=True):

@@ -18,6 +18,7 @@ __all__ = [
     "Components",
     "Description",
     "Frame",
+    "Joint",
     "Load",
     "Matrix",
     "Point",
@@ -79,11 +80,22 @@ class Load:
 
 
 @dataclass(frozen=True)
+class Joint:
+    """What holds a body: number of the parent (−1: the inertial frame) and the child, and the joint point."""
+
+    name: str
+    parent: int
+    child: int
+    point: int
+
+
+@dataclass(frozen=True)
 class Description:
     """A whole model.
 
     ``coordinates``, ``rates``, ``speeds``, ``accelerations`` are the nodes of q, q̇ (solved, in q, u, t), u, u̇;
     ``inputs`` those of r; ``input_rates[i]`` is the number of the input that is the derivative of input i, or −1.
+    ``joints`` has one joint for each body, in their order; ``unit`` holds the places in q of unit quaternions.
     """
 
     graph: Graph
@@ -109,6 +121,8 @@ class Description:
     outputs: tuple[tuple[str, int], ...]
     shown_points: tuple[int, ...]
     shown_frames: tuple[int, ...]
+    joints: tuple[Joint, ...] = ()
+    unit: tuple[tuple[int, int, int, int], ...] = ()
 
 
 def duplicate(d: Description) -> Description:
@@ -135,6 +149,7 @@ def _baked(d: Description, values: Mapping[str, float]) -> Description:
         for node, name in zip(d.parameters, d.parameter_names, strict=True)
         if name in values
     }
+    g.unit = [tuple(g.symbol(d.graph.nodes[i][1], d.graph.depends[i]) for i in group) for group in d.graph.unit]
     image = _Image(d.graph, g, swap)
     kept = [i for i, name in enumerate(d.parameter_names) if name not in values]
     return replace(

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from sympy import MatrixBase
-from sympy.physics.mechanics import KanesMethod
+from sympy.physics.mechanics import KanesMethod, System
 
 from kanecore.errors import ModelError
 
@@ -46,8 +46,17 @@ class Model:
         What the kernel ``outputs`` computes; may hold ``u.diff()``.
     potentials : sequence of expressions, optional
         Potential energies, in place of the forces that they stand for.
+    feedback : dict of input to expression, optional
+        Laws in t, q, u, parameters and other inputs, put in place of inputs that occur in loads and outputs.
     points, frames : sequences, optional
         More points and frames for the kernels of partial velocities.
+    joints : dict of name to (parent, child, point), optional
+        Which body, or the inertial frame, carries which body, and at which point, for the kernel ``reactions``.
+        Default: the parent is the nearest body on the path of points from the mass centre to the origin, the joint
+        point the first there that belongs to it, the name that of the child.
+    unit : sequence of (e0, e1, e2, e3), optional
+        Coordinates that are a unit quaternion, normalised while integrating; default: those of which some orientation
+        is the standard matrix, as ``orient_quaternion`` writes it.
     name : str, optional
 
     Raises
@@ -74,17 +83,25 @@ class Model:
         parameters: Sequence[Any] | None = None,
         inputs: Sequence[Any] | None = None,
         outputs: Mapping[str, Any] | None = None,
+        feedback: Mapping[Any, Any] | None = None,
         potentials: Sequence[Any] | None = None,
         points: Sequence[Any] | None = None,
         frames: Sequence[Any] | None = None,
+        joints: Mapping[str, Any] | None = None,
+        unit: Sequence[Any] | None = None,
         name: str | None = None,
     ) -> None:
         if kd_eqs is None:
             raise ModelError(
                 "kd_eqs is missing: give one kinematical equation for each coordinate, such as [q1.diff() - u1]"
             )
-        if outputs is not None and not isinstance(outputs, Mapping):
-            raise ModelError(f"outputs must be a dict of names and expressions, not {outputs!r}")
+        for argument, value, what in (
+            ("outputs", outputs, "names and expressions"),
+            ("feedback", feedback, "inputs and expressions"),
+            ("joints", joints, "names and (parent, child, point)"),
+        ):
+            if value is not None and not isinstance(value, Mapping):
+                raise ModelError(f"{argument} must be a dict of {what}, not {value!r}")
         reader = Reader(
             frame,
             _listed(q_ind, "q_ind"),
@@ -101,6 +118,9 @@ class Model:
             _listed(frames, "frames"),
             None if parameters is None else _listed(parameters, "parameters"),
             None if inputs is None else _listed(inputs, "inputs"),
+            dict(feedback or {}),
+            dict(joints or {}),
+            _groups_of_four(unit),
         )
         free = set(description.inputs if inputs is None else ()) | set(
             description.parameters if parameters is None else ()
@@ -145,6 +165,38 @@ class Model:
             sympy_access.kinematical_equations(km),
             bodies=bodies,
             forcelist=km.forcelist if forcelist is None else forcelist,
+            **options,
+        )
+
+    @classmethod
+    def from_system(cls, system: Any, **options: Any) -> Model:
+        """The model of a ``sympy.physics.mechanics.System``, before or after ``form_eoms()``.
+
+        Its actuators give their loads, its joints their names; the body that is its inertial frame is left out.
+
+        Parameters
+        ----------
+        system : System
+        **options
+            Further arguments of :class:`Model`.
+        """
+        if not isinstance(system, System):
+            raise TypeError(f"from_system takes a sympy.physics.mechanics.System, not a {type(system).__name__}")
+        constraints = (system.q_dep, system.u_dep, system.u_aux, system.holonomic_constraints)
+        if any(map(len, (*constraints, system.nonholonomic_constraints, system.velocity_constraints))):
+            raise ModelError(
+                "this System has constraints or auxiliary speeds, and kanecore does not yet take models with them"
+            )
+        loads = [*system.loads, *(load for actuator in system.actuators for load in actuator.to_loads())]
+        joints = {joint.name: (joint.parent, joint.child, joint.parent_point) for joint in system.joints}
+        return cls(
+            system.frame,
+            list(system.q),
+            list(system.u),
+            list(system.kdes),
+            bodies=system.bodies,
+            forcelist=loads,
+            joints=joints | dict(options.pop("joints", None) or {}),
             **options,
         )
 
@@ -320,6 +372,12 @@ def _listed(items: Any, argument: str) -> list[Any]:
     if isinstance(items, str) or not isinstance(items, Iterable):
         return [items]
     return list(items)
+
+
+def _groups_of_four(unit: Any) -> list[Any]:
+    """The quaternions of ``unit``; one alone may stand without brackets."""
+    groups = _listed(unit, "unit")
+    return [tuple(groups)] if groups and not any(isinstance(x, Iterable) for x in groups) else groups
 
 
 _INSTEAD_OF_DICT = {

@@ -7,7 +7,7 @@ Only what the user wrote is read: adjacent orientations, positions, velocities t
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 import sympy as sm
@@ -20,15 +20,18 @@ from sympy.physics.vector import Vector as SymVector
 from kanecore.errors import ModelError
 from kanecore.graph.calculus import is_affine
 from kanecore.graph.sample import samples
-from kanecore.graph.scalars import PARAMETER, SPEED, Graph, Op
+from kanecore.graph.scalars import COORDINATE, PARAMETER, SPEED, Graph, Op
 
 from . import sympy_access
-from .description import Body, Components, Description, Frame, Load, Matrix, Point, Vector
+from .description import Body, Components, Description, Frame, Joint, Load, Matrix, Point, Vector
+from .joints import GROUND, Attachments
+from .quaternions import find_quaternions
 from .symbols import Symbols, function_name, input_name
 
 __all__ = ["Reader"]
 
 NOWHERE: Vector = ()
+IDENTITY: Matrix = ((1, 0, 0), (0, 1, 0), (0, 0, 1))
 ASYMMETRY = 1e-9  # of an inertia tensor, beside its largest entry: more is no rounding
 
 
@@ -72,20 +75,21 @@ class Reader:
         """Parents of all frames that the inertial frame reaches, by orientation and by angular velocity."""
         self._orientation_parent = _breadth_first(self.frame, sympy_access.neighbours)
         self._angular_parent = _breadth_first(self.frame, sympy_access.angular_velocities)
-        self.frames: list[Frame] = [Frame(self.frame.name, -1, ((1, 0, 0), (0, 1, 0), (0, 0, 1)), -1, ())]
+        self.frames: list[Frame] = [Frame(self.frame.name, -1, IDENTITY, -1, ())]
         self.frame_index: dict[Any, int] = {self.frame: 0}
 
-    def _frame(self, frame: Any, where: str) -> int:
+    def _frame(self, frame: Any, where: str, oriented: bool = True) -> int:
+        """The number of a frame; ``oriented``: components in its axes are wanted, not its angular velocity alone."""
         index = self.frame_index.get(frame)
-        if index is not None:
-            return index
         parent = self._orientation_parent.get(frame)
+        if index is not None and not (oriented and parent is None):
+            return index
         if parent is None and frame.name == self.frame.name:
             raise ModelError(
                 f"{where} is written in another frame that is named {frame.name} as well: use the ReferenceFrame that "
                 "the model was given as its inertial frame"
             )
-        if parent is None:
+        if parent is None and (oriented or frame not in self._angular_parent):
             raise ModelError(
                 f"frame {frame.name} in {where} is not oriented with respect to the inertial frame {self.frame.name}: "
                 f"write {frame.name}.orient_axis(...) or another orient method"
@@ -95,22 +99,47 @@ class Reader:
             raise ModelError(
                 f"frame {frame.name} in {where} has no angular velocity: write {frame.name}.set_ang_vel(...)"
             )
-        ancestors = [self._frame(f, where) for f in (parent, angular_parent)]
+        below = self._frame(angular_parent, where, oriented=False)
         stage, self.symbols.stage = self.symbols.stage, "kinematics"
-        here = f"the orientation of frame {frame.name}"
-        rotation = self.matrix(sympy_access.neighbours(parent)[frame], here)
+        here, spin = f"the orientation of frame {frame.name}", f"the angular velocity of frame {frame.name}"
+        given = sympy_access.angular_velocities(frame)[angular_parent]
+        if parent is None:  # components in its axes are those in the axes that its angular velocity is written in
+            axes = next((f for _, f in sympy_access.terms(given)), self.frame)
+            turned, rotation = self._frame(axes, spin), IDENTITY
+        else:
+            turned = self._frame(parent, where)
+            rotation = self.matrix(sympy_access.neighbours(parent)[frame], here)
         index = len(self.frames)
         self.frame_index[frame] = index
-        self.frames.append(Frame(frame.name, ancestors[0], rotation, ancestors[1], ()))
+        self.frames.append(Frame(frame.name, turned, rotation, below, ()))
         # after the frame has its number, because its angular velocity may be written in it
-        velocity = self.vector(
-            sympy_access.angular_velocities(frame)[angular_parent], f"the angular velocity of frame {frame.name}"
-        )
+        velocity = self._in_speeds(self.vector(given, spin))
         self._check_position((i for row in rotation for i in row), here)
-        self._check_velocity(velocity, f"the angular velocity of frame {frame.name}")
-        self.frames[index] = Frame(frame.name, ancestors[0], rotation, ancestors[1], velocity)
+        self._check_velocity(velocity, spin)
+        self.frames[index] = Frame(frame.name, turned, rotation, below, velocity)
         self.symbols.stage, self.symbols.where = stage, where
         return index
+
+    def _in_speeds(self, velocity: Vector) -> Vector:
+        """An angular velocity with speeds in place of components that equal them, as numbers tell.
+
+        Where a user defines speeds as the components, SymPy holds these in q̇, and q̇ in u is a long way round; for a
+        quaternion it is right on the unit sphere alone (there ω is |e|² u).
+        """
+        return tuple((f, (self._in_speed(a), self._in_speed(b), self._in_speed(c))) for f, (a, b, c) in velocity)
+
+    def _in_speed(self, node: int) -> int:
+        g = self.graph
+        if not g.depends[node] & SPEED or not g.depends[node] & COORDINATE:
+            return node
+        below = set(g.below([node]))
+        states = samples(g, [node], 2)
+        for speed in self.symbols.speeds:
+            if speed in below and states:
+                for candidate, difference in ((speed, g.sub(node, speed)), (g.neg(speed), g.add(node, speed))):
+                    if all(s.vanishes(difference) for s in states):
+                        return candidate
+        return node
 
     def _check_position(self, nodes: Iterable[int], what: str) -> None:
         if any(self.graph.depends[i] & SPEED for i in nodes):
@@ -178,7 +207,7 @@ class Reader:
         potential = self.symbols.node(body.potential_energy, f"the potential energy of {where}")
         frame, inertia, about = -1, [], NOWHERE
         if _is_rigid(body):
-            frame = self._frame(body.frame, where)
+            frame = self._frame(body.frame, where, oriented=False)
             try:
                 dyadic, inertia_point = body.inertia
             except (TypeError, ValueError):
@@ -196,18 +225,22 @@ class Reader:
     def _dyadic(self, dyadic: Any, where: str) -> list[tuple[int, Matrix]]:
         if not isinstance(dyadic, Dyadic):
             raise ModelError(f"{where} is {dyadic!r}, not a Dyadic: make it with sympy.physics.mechanics.inertia")
-        entries: dict[int, list[list[Any]]] = {}
+        entries: dict[Any, list[list[Any]]] = {}
         for measure, left, right in dyadic.args:
             (a, frame), (b, other) = *sympy_access.terms(left), *sympy_access.terms(right)
             if frame is not other:
                 raise ModelError(
                     f"{where} mixes the axes of frames {frame.name} and {other.name}: write it in one frame"
                 )
-            square = entries.setdefault(self._frame(frame, where), [[0] * 3 for _ in range(3)])
+            square = entries.setdefault(frame, [[0] * 3 for _ in range(3)])
             for i in range(3):
                 for j in range(3):
                     square[i][j] += measure * a[i] * b[j]
-        tensors = [(f, self.matrix(sm.Matrix(square), where)) for f, square in entries.items()]
+        tensors = []
+        for frame, square in entries.items():
+            matrix = sm.Matrix(square)
+            isotropic = matrix == square[0][0] * sm.eye(3)  # that of a ball is the same in all axes
+            tensors.append((self._frame(frame, where, not isotropic), self.matrix(matrix, where)))
         for f, tensor in tensors:
             if not self._symmetric(tensor):
                 raise ModelError(
@@ -238,10 +271,17 @@ class Reader:
         frames: Sequence[Any],
         parameters: Sequence[Any] | None,
         inputs: Sequence[Any] | None,
+        feedback: Mapping[Any, Any],
+        joints: Mapping[str, Any],
+        unit: Sequence[Any],
     ) -> Description:
         self._survey()
         symbols = self.symbols
+        symbols.feed_back(feedback)
         symbols.allow(parameters, inputs)
+        oriented = ((f, parent) for f, parent in self._orientation_parent.items() if f is not parent)
+        quaternions = find_quaternions(symbols, oriented, unit)
+        self.graph.unit = [tuple(symbols.coordinates[i] for i in places) for places in quaternions]
         symbols.solve_kinematics(self.kd_eqs)
         self._check_bodies(bodies)
         loads = [_load(item, i) for i, item in enumerate(forcelist)]
@@ -252,12 +292,18 @@ class Reader:
         needed = [b.masscenter for b in bodies] + [at for kind, at, _ in loads if kind == "force"] + list(points)
         self._survey_points(needed)
 
-        body_list = [self._body(b) for b in bodies]
+        moving = [b for b in bodies if not self._is_ground(b)]
+        if not moving:
+            raise ModelError("a model needs at least one body that can move: pass bodies=[Particle(...), ...]")
+        still = {b.masscenter for b in bodies if b not in moving}
+        loads = [load for load in loads if load[1] not in still]  # a System's gravity pulls at its ground as well
+        body_list = [self._body(b) for b in moving]
+        joint_list = self._joints(joints, moving, still)
         self.symbols.stage = "load"
         load_list = []
         for i, (kind, at, vector) in enumerate(loads):
             where = f"load {i} on {'point' if kind == 'force' else 'frame'} {at.name}"
-            index = self._point(at, where) if kind == "force" else self._frame(at, where)
+            index = self._point(at, where) if kind == "force" else self._frame(at, where, oriented=False)
             value = self.vector(vector, where)
             for part in self._steady_part_first(value) if kind == "force" else [value]:
                 if part:
@@ -269,14 +315,15 @@ class Reader:
         torques = [x.at for x in load_list if x.kind == "torque"]
         shown_points = _unique([b.point for b in body_list], forces, [self._point(p, "points") for p in points])
         rigid = [b.frame for b in body_list if b.frame >= 0]
-        shown_frames = _unique(rigid, torques, [self._frame(f, "frames") for f in frames])
+        shown_frames = _unique(rigid, torques, [self._frame(f, "frames", False) for f in frames])
         self.symbols.stage = "output"
         output_list = tuple((str(n), self.symbols.node(e, f"output {n}")) for n, e in outputs.items())
+        symbols.check_feedback()
         self._complete([*energies, *(b.potential for b in body_list)])
 
         base = sorted({x for x, _ in symbols.inputs}, key=function_name)
         if inputs is not None:
-            base = [x for x in inputs if not isinstance(x, sm.Derivative)]
+            base = [x for x in inputs if not isinstance(x, sm.Derivative) and x not in feedback]
         keys = [(x, order) for x in base for order in range(symbols.orders.get(x, 0) + 1)]
         constants = sorted(symbols.parameters, key=str) if parameters is None else list(parameters)
         nodes = tuple(symbols.input(*key) for key in keys)
@@ -313,7 +360,51 @@ class Reader:
             outputs=output_list,
             shown_points=shown_points,
             shown_frames=shown_frames,
+            joints=Attachments(self.graph, self.frames, self.points, body_list, joint_list).joints,
+            unit=tuple(quaternions),
         )
+
+    # ------------------------------------------------------------------- joints
+    def _is_ground(self, body: Any) -> bool:
+        """Whether a body is the inertial frame itself, as in every System: at rest, it has no part in the motion."""
+        if not _is_rigid(body) or body.frame is not self.frame:
+            return False
+        point = self.points[self._point(body.masscenter, f"body {body.name}")]
+        while point.parent >= 0:
+            if any(f != 0 or any(self.graph.depends[i] & ~PARAMETER for i in v) for f, v in point.position):
+                return False
+            point = self.points[point.parent]
+        return point.velocity == ()
+
+    def _joints(self, joints: Mapping[str, Any], bodies: Sequence[Any], ground: Collection[Any]) -> list[Joint]:
+        result: list[Joint] = []
+        for name, joint in joints.items():
+            where = f"joint {name}"
+            try:
+                parent, child, point = joint
+            except (TypeError, ValueError):
+                raise ModelError(f"{where} is {joint!r}: give (parent, child, point)") from None
+            numbers = [next((i for i, b in enumerate(bodies) if b is x), None) for x in (parent, child)]
+            if numbers[0] is None and (parent is self.frame or getattr(parent, "masscenter", None) in ground):
+                numbers[0] = GROUND
+            if numbers[0] is None or numbers[1] is None:
+                wrong, which = (parent, "parent") if numbers[0] is None else (child, "child")
+                raise ModelError(
+                    f"the {which} of {where} is {wrong!r}, which is not in bodies"
+                    + (f" nor the inertial frame {self.frame.name}" if which == "parent" else "")
+                )
+            _expect(point, SymPoint, f"the point of {where}", "Point")
+            if any(other.child == numbers[1] for other in result):
+                raise ModelError(f"body {child.name} is the child of two joints: {where} closes a loop")
+            result.append(Joint(str(name), numbers[0], numbers[1], self._point(point, where)))
+        parents = {joint.child: joint.parent for joint in result}
+        for joint in result:
+            above = joint.parent
+            while above in parents and above != joint.child:
+                above = parents[above]
+            if above == joint.child:
+                raise ModelError(f"joint {joint.name} hangs on itself: its parent is carried by its child")
+        return result
 
     def _steady_part_first(self, force: Vector) -> list[Vector]:
         """A force as what is constant in the inertial frame, such as a weight, and the rest."""

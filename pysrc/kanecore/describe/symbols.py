@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import sympy as sm
@@ -63,6 +63,8 @@ class Symbols:
         self.inputs: dict[tuple[Any, int], int] = {}  # (input, order of derivative) -> node
         self._allowed_parameters: set[Any] | None = None
         self._allowed_inputs: set[Any] | None = None
+        self._laws: dict[Any, Any] = {}
+        self._laws_read: dict[Any, int] = {}
         self.stage = "kinematics"
         self._read = FromSympy(g, self._leaf)
         self.orders: dict[Any, int] = {}
@@ -116,7 +118,40 @@ class Symbols:
                     raise ModelError(f"inputs holds {x} without {x.args[0]}: list that; its rates follow by themselves")
             self._allowed_inputs = set(chosen)
             for x in chosen:
-                self.input(x, 0)
+                if x not in self._laws:
+                    self.input(x, 0)
+
+    def feed_back(self, laws: Mapping[Any, Any]) -> None:
+        """Put expressions in place of some inputs wherever these occur in loads and outputs."""
+        for x in self._functions(laws, "feedback"):
+            if x in self._leaves:
+                raise ModelError(f"feedback for {function_name(x)}, a coordinate or speed: only an input can be fed back")
+        self._laws = dict(laws)
+        for x in self._laws:
+            self._claim(function_name(x), x)
+
+    def _fed_back(self, x: Any, order: int) -> int:
+        node = self._laws_read.get(x)
+        if node is None:
+            where, stage = self.where, self.stage
+            if stage == "kinematics" or order:
+                raise ModelError(
+                    f"{self.rate(x, order)} in {where} is given by feedback, which is for inputs of loads and outputs: "
+                    "motion that follows a law is motion with generalized speeds of its own"
+                )
+            self._laws_read[x] = -1
+            self.stage = "load"
+            node = self._laws_read[x] = self.node(self._laws[x], f"the feedback for {function_name(x)}")
+            self.stage, self.where = stage, where
+        if node < 0:
+            raise ModelError(f"the feedback for {function_name(x)} depends on itself: {x} = {self._laws[x]}")
+        return node
+
+    def check_feedback(self) -> None:
+        """Every law must have been used."""
+        for x in self._laws:
+            if x not in self._laws_read:
+                raise ModelError(f"feedback for {x}, which occurs in no load and no output: check the symbol")
 
     def _leaf(self, e: Any) -> int:
         node = self._leaves.get(e)
@@ -138,6 +173,8 @@ class Symbols:
         return self.input(e, 0)
 
     def input(self, x: Any, order: int) -> int:
+        if x in self._laws:
+            return self._fed_back(x, order)
         key = (x, order)
         node = self.inputs.get(key)
         if node is None:

@@ -21,7 +21,8 @@ class Sample:
     """One random state: every symbol gets a number that depends on its key and the seed only.
 
     Coordinates, speeds and inputs lie in ±(0.2 ... 1.2), parameters and time in 0.3 ... 1.7, away from the zeros and
-    the right angles at which expressions that differ happen to agree.
+    the right angles at which expressions that differ happen to agree.  Symbols of ``Graph.unit`` are divided by their
+    norm.
     """
 
     def __init__(self, g: Graph, seed: int = 0) -> None:
@@ -29,6 +30,11 @@ class Sample:
         self._seed = seed
         self._value: dict[int, float] = {}
         self._error: dict[int, float] = {}
+        for group in g.unit:
+            raw = [self._symbol(i) for i in group]
+            norm = math.hypot(*raw)
+            self._value.update((i, x / norm) for i, x in zip(group, raw, strict=True))
+            self._error.update(dict.fromkeys(group, EPSILON))
 
     def _symbol(self, i: int) -> float:
         draw = random.Random(f"{self._seed}:{self.graph.nodes[i][1]}")
@@ -58,7 +64,7 @@ class Sample:
         """A bound, to first order, of the rounding error of a value.
 
         Running error analysis (Higham, *Accuracy and Stability of Numerical Algorithms*, 2nd ed., 2002, section 3.3);
-        symbols are exact.
+        symbols are exact, but for those that were divided by a norm.
         """
         value, error, g = self._value, self._error, self.graph
         self(i)

@@ -98,11 +98,14 @@ class Graph:
         ``(op, operand, ...)``; ``(Op.CONST, value)``; ``(Op.SYM, key)`` with any hashable key.
     depends : list of int
         Per node, the bits ``PARAMETER | TIME | COORDINATE | SPEED | INPUT | ACCELERATION`` of all symbols below it.
+    unit : list of tuple
+        Symbols the sum of whose squares is 1 wherever it matters: random states (:mod:`.sample`) are chosen so.
     """
 
     def __init__(self) -> None:
         self.nodes: list[tuple[Any, ...]] = []
         self.depends: list[int] = []
+        self.unit: list[tuple[int, ...]] = []
         self._index: dict[tuple[Any, ...], int] = {}
         self.zero = self.constant(0)
         self.one = self.constant(1)
@@ -112,6 +115,7 @@ class Graph:
         """A copy that may grow apart from this graph; every node keeps its number."""
         other = Graph.__new__(Graph)
         other.nodes, other.depends, other._index = self.nodes[:], self.depends[:], dict(self._index)
+        other.unit = self.unit[:]
         other.zero, other.one, other.pi = self.zero, self.one, self.pi
         return other
 

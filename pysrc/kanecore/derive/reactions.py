@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Reactions at the joints of a tree: a Newton–Euler pass over the bodies with u̇ known.
+
+From the last body to the first, with the loads R at Q and T that act on a body, and the reactions F_c, T_c that it
+gives to its children at their joint points P_c,
+
+    F = m a − Σ R + Σ F_c,
+    T = İω + I·α + ω × I·ω + (C − P) × m a − Σ [T + (Q − P) × R] + Σ [T_c + (P_c − P) × F_c]
+
+is what the joint at P does to it beyond the loads of the model (Featherstone, *Rigid Body Dynamics Algorithms*, 2008,
+section 5.3).  It holds whatever the speeds are: with absolute angles, generalized forces are no joint torques.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from kanecore.describe.description import Components
+from kanecore.describe.joints import GROUND, Attachments
+
+from .kane import inertia_torque
+from .kinematics import Accelerations, Kinematics
+from .vectors import ZERO, add, cross, scale, sub
+
+__all__ = ["reactions"]
+
+
+def reactions(k: Kinematics, udot: Sequence[int]) -> list[int]:
+    """Force and torque on the child of each joint, in inertial axes: 6 nodes a joint."""
+    g, d = k.graph, k.description
+    accelerations = Accelerations(k, udot)
+    owner = Attachments(g, d.frames, d.points, d.bodies, d.joints)
+    at = [joint.point for joint in d.joints]
+    force, torque = [ZERO] * len(d.bodies), [ZERO] * len(d.bodies)
+
+    def give(body: int, point: int, f: Components) -> None:
+        """A force on a body at a point, moved to its joint."""
+        force[body] = add(g, force[body], f)
+        torque[body] = add(g, torque[body], cross(g, k.between(at[body], point), f))
+
+    for i, body in enumerate(d.bodies):
+        give(i, body.point, k.resolve(scale(g, body.mass, accelerations.acceleration[body.point]), k.home[body.point], 0))
+        if body.frame >= 0:
+            torque[i] = add(g, torque[i], k.resolve(inertia_torque(k, accelerations, i), body.frame, 0))
+    for load in d.loads:
+        i = owner.body_at(load.at) if load.kind == "force" else owner.body_of(load.at)
+        if i == GROUND:
+            continue
+        x, y, z = k.resolve_all(load.vector, 0)
+        negative = (g.neg(x), g.neg(y), g.neg(z))
+        if load.kind == "force":
+            give(i, load.at, negative)
+        else:
+            torque[i] = add(g, torque[i], negative)
+    for i in _children_first([joint.parent for joint in d.joints]):
+        parent = d.joints[i].parent
+        if parent != GROUND:
+            give(parent, at[i], force[i])
+            torque[parent] = add(g, torque[parent], torque[i])
+    return [x for pair in zip(force, torque, strict=True) for v in pair for x in v]
+
+
+def _children_first(parents: Sequence[int]) -> list[int]:
+    def depth(i: int) -> int:
+        return 0 if i == GROUND else 1 + depth(parents[i])
+
+    return sorted(range(len(parents)), key=depth, reverse=True)

@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Which coordinates are unit quaternions: named by the user, or recognised by the matrices that they make.
+
+Of e = (e0, e1, e2, e3), e0 the cosine of half the angle, the rotation matrix is (Kane & Levinson 1985, section 1.3)
+
+    R_ii = e0² + e_i² − e_j² − e_k²,        R_ij = 2 (e_i e_j ∓ e0 e_k),
+
+which SymPy's ``orient_quaternion`` writes; others write R_ii = 1 − 2 (e_j² + e_k²).  Both are rotations where |e| = 1.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from sympy.core.function import AppliedUndef
+
+from kanecore.errors import ModelError
+from kanecore.graph.evaluate import evaluate
+
+from . import sympy_access
+from .symbols import Symbols, function_name
+
+__all__ = ["find_quaternions"]
+
+Quaternion = tuple[int, int, int, int]
+
+PROBE = (2 / 9, 4 / 9, -5 / 9, 6 / 9)  # a unit quaternion without any symmetry
+
+
+def find_quaternions(symbols: Symbols, frames: Iterable[tuple[Any, Any]], named: Sequence[Any]) -> list[Quaternion]:
+    """Places among the coordinates of each quaternion.
+
+    Parameters
+    ----------
+    frames : iterable of (frame, frame it is oriented from)
+    named : sequence of (e0, e1, e2, e3)
+        What the user gave as ``unit``.
+    """
+    found = [_named(symbols, group) for group in named]
+    for frame, parent in frames:
+        matrix = sympy_access.neighbours(parent)[frame]
+        members = matrix.atoms(AppliedUndef)
+        if len(members) != 4 or matrix.free_symbols != {symbols.t} or not members.issubset(symbols.q):
+            continue
+        quaternion = _recognised(symbols, matrix, [x for x in symbols.q if x in members])
+        if quaternion is not None and not any(set(quaternion) == set(other) for other in found):
+            found.append(quaternion)
+    places = [i for quaternion in found for i in quaternion]
+    for i in places:
+        if places.count(i) > 1:
+            raise ModelError(
+                f"{function_name(symbols.q[i])} belongs to two unit quaternions: name those that are meant in unit=[...]"
+            )
+    return found
+
+
+def _named(symbols: Symbols, group: Any) -> Quaternion:
+    members = list(group) if isinstance(group, Iterable) else [group]
+    if len(members) != 4 or len(set(members)) != 4:
+        raise ModelError(f"unit holds {group!r}: a quaternion is four coordinates, unit=[(e0, e1, e2, e3)]")
+    for x in members:
+        if x not in symbols.q:
+            raise ModelError(f"unit holds {x}, which is no coordinate: list it in q_ind")
+    a, b, c, d = (symbols.q.index(x) for x in members)
+    return a, b, c, d
+
+
+def _recognised(symbols: Symbols, matrix: Any, members: Sequence[Any]) -> Quaternion | None:
+    nodes = [symbols.node(e, "the orientation by a quaternion") for e in matrix]
+    keys = [symbols.graph.nodes[symbols.node(x)][1] for x in members]
+    try:
+        values = evaluate(symbols.graph, nodes, dict(zip(keys, PROBE, strict=True)))
+    except (ArithmeticError, ValueError):
+        return None
+    for order in itertools.permutations(range(4)):
+        expected = _rotation(*(PROBE[i] for i in order))
+        for candidate in (expected, [expected[3 * j + i] for i in range(3) for j in range(3)]):
+            if all(math.isclose(a, b, abs_tol=1e-12) for a, b in zip(values, candidate, strict=True)):
+                a, b, c, d = (symbols.q.index(members[i]) for i in order)
+                return a, b, c, d
+    return None
+
+
+def _rotation(e0: float, e1: float, e2: float, e3: float) -> list[float]:
+    return [
+        *(e0 * e0 + e1 * e1 - e2 * e2 - e3 * e3, 2 * (e1 * e2 - e0 * e3), 2 * (e1 * e3 + e0 * e2)),
+        *(2 * (e1 * e2 + e0 * e3), e0 * e0 - e1 * e1 + e2 * e2 - e3 * e3, 2 * (e2 * e3 - e0 * e1)),
+        *(2 * (e1 * e3 - e0 * e2), 2 * (e2 * e3 + e0 * e1), e0 * e0 - e1 * e1 - e2 * e2 + e3 * e3),
+    ]
