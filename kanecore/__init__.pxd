@@ -23,7 +23,7 @@ cdef extern from "kanecore.h" nogil:
     ctypedef struct kc_model:
         uint32_t abi_version, struct_size
         uint32_t n_q, n_u, n_p, n_r, n_prepared, n_work
-        uint32_t n_points, n_frames, n_outputs, flags
+        uint32_t n_points, n_frames, n_outputs, n_joints, n_unit, flags
         const char *name
         const char *info
         const char *const *q_names
@@ -33,6 +33,8 @@ cdef extern from "kanecore.h" nogil:
         const char *const *point_names
         const char *const *frame_names
         const char *const *output_names
+        const char *const *joint_names
+        const uint32_t *unit
         const double *p_default
         const double *r_default
 
@@ -54,3 +56,4 @@ cdef extern from "kanecore.h" nogil:
         kc_kernel *kinetic_energy
         kc_kernel *potential_energy
         kc_kernel *power
+        kc_kernel *reactions

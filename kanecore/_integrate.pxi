@@ -156,6 +156,7 @@ def integrate(Model model, str method, double t0, double t1, x0, *, double rtol,
         signal.context = <void *>held
     system.rhs, system.n_x, system.n_work = rhs, <uint32_t>n, <uint32_t>model.n_work
     system.c, system.signal = constants.values, &signal
+    system.n_unit, system.unit = model.table.n_unit, model.table.unit
     options.rtol, options.atol = rtol, &tolerance[0]
     options.first_step, options.max_step, options.max_steps = step, max_step, max_steps
     record.n_x, record.n_dense = n, KC_RK4_DENSE if number == KC_RK4 else KC_DENSE
@@ -194,14 +195,15 @@ def integrate(Model model, str method, double t0, double t1, x0, *, double rtol,
     return STATUS[status], t, states, dense, counts
 
 
-def interpolate(str method, double[::1] t, double[:, ::1] x, double[:, :, ::1] dense, cnp.int64_t[::1] steps,
-                double[::1] times):
+def interpolate(Model model, str method, double[::1] t, double[:, ::1] x, double[:, :, ::1] dense,
+                cnp.int64_t[::1] steps, double[::1] times):
     """The states at ``times``, each in the step that ``steps`` names: (len(times), n_x)."""
     cdef kc_step step
     cdef Py_ssize_t i, k
     out = np.empty((times.shape[0], x.shape[1]))
     cdef double[:, ::1] result = out
     step.method = METHODS[method]
+    step.n_unit, step.unit = model.table.n_unit, model.table.unit
     for i in range(times.shape[0]):
         k = steps[i]
         step.t, step.h = t[k], t[k + 1] - t[k]

@@ -11,7 +11,7 @@ For the C that is written against it (`_integrate.pxi`), all with the GIL held:
 ``Model.resolve_parameters(p)``       ``Block`` of one parameter set: ``None`` the current one, array, mapping
 ``Model.resolve_inputs(r)``           the same of the inputs
 ``Model.explain(k, t, x, r, work)``   raises for a result that is not finite (or returns: NaN in, NaN out)
-``Model.n_q, n_u, n_x, n_p, n_r``     ``Py_ssize_t``; likewise ``n_prepared, n_work, n_points, n_frames``
+``Model.n_q, n_u, n_x, n_p, n_r``     ``Py_ssize_t``; likewise ``n_prepared, n_work, n_points, n_frames, n_joints``
 ``Block.values``                      ``const double *``: r, or c, which begins with p
 ====================================  ====================================================================
 
@@ -76,6 +76,7 @@ cdef enum:
     K_KINETIC_ENERGY
     K_POTENTIAL_ENERGY
     K_POWER
+    K_REACTIONS
     N_KERNELS
 
 KERNELS = (
@@ -95,6 +96,7 @@ KERNELS = (
     "kinetic_energy",
     "potential_energy",
     "power",
+    "reactions",
 )
 """Names of all kernels, in the order of the C table."""
 
@@ -115,6 +117,7 @@ cdef void read_kernels(const kc_model *m, kc_kernel **kernels) noexcept nogil:
     kernels[K_KINETIC_ENERGY] = m.kinetic_energy
     kernels[K_POTENTIAL_ENERGY] = m.potential_energy
     kernels[K_POWER] = m.power
+    kernels[K_REACTIONS] = m.reactions
 
 
 cdef inline bint reads_udot(int k) noexcept nogil:
@@ -197,10 +200,10 @@ cdef class Model:
     cdef cnp.npy_intp dims[N_KERNELS][3]
     cdef Py_ssize_t size[N_KERNELS]
 
-    cdef readonly Py_ssize_t n_q, n_u, n_x, n_p, n_r, n_prepared, n_work, n_points, n_frames, n_outputs
+    cdef readonly Py_ssize_t n_q, n_u, n_x, n_p, n_r, n_prepared, n_work, n_points, n_frames, n_outputs, n_joints
     cdef readonly str name
     cdef readonly tuple coordinate_names, speed_names, parameter_names, input_names, output_names
-    cdef readonly tuple points, frames
+    cdef readonly tuple points, frames, joints, unit
     cdef dict parameter_index, input_index
     cdef readonly bint qdot_is_u
 
@@ -219,7 +222,7 @@ cdef class Model:
         self.name = m.name.decode("utf-8")
         self.n_q, self.n_u, self.n_x = m.n_q, m.n_u, m.n_q + m.n_u
         self.n_p, self.n_r, self.n_prepared, self.n_work = m.n_p, m.n_r, m.n_prepared, max(m.n_work, 2)
-        self.n_points, self.n_frames, self.n_outputs = m.n_points, m.n_frames, m.n_outputs
+        self.n_points, self.n_frames, self.n_outputs, self.n_joints = m.n_points, m.n_frames, m.n_outputs, m.n_joints
         self.qdot_is_u = (m.flags & KC_QDOT_IS_U) != 0
         self.coordinate_names = decoded(m.q_names, m.n_q)
         self.speed_names = decoded(m.u_names, m.n_u)
@@ -227,6 +230,8 @@ cdef class Model:
         self.input_names = decoded(m.r_names, m.n_r)
         self.points = decoded(m.point_names, m.n_points)
         self.frames = decoded(m.frame_names, m.n_frames)
+        self.joints = decoded(m.joint_names, m.n_joints)
+        self.unit = tuple([tuple([m.unit[4 * i + j] for j in range(4)]) for i in range(m.n_unit)])
         self.output_names = decoded(m.output_names, m.n_outputs)
         self.parameter_index = {name: i for i, name in enumerate(self.parameter_names)}
         self.input_index = {name: i for i, name in enumerate(self.input_names)}
@@ -254,7 +259,7 @@ cdef class Model:
         shapes = (
             (x,), (u,), (q,), (u, u), (u,), (self.n_outputs,),
             (points, u, 3), (points, 3), (frames, u, 3), (frames, 3),
-            (u,), (u,), (u,), (), (), (),
+            (u,), (u,), (u,), (), (), (), (self.n_joints, 6),
         )
         for k, shape in enumerate(shapes):
             self.n_dims[k] = len(shape)
@@ -301,7 +306,7 @@ cdef class Model:
         cdef const kc_model *m = open_table(path)
         if not (m.n_q == core.n_q and m.n_u == core.n_u and m.n_p == core.n_p and m.n_r == core.n_r
                 and m.n_points == core.n_points and m.n_frames == core.n_frames
-                and m.n_outputs == core.n_outputs and m.n_prepared <= core.n_prepared
+                and m.n_outputs == core.n_outputs and m.n_joints == core.n_joints and m.n_prepared <= core.n_prepared
                 and decoded(m.q_names, m.n_q) == self.coordinate_names
                 and decoded(m.u_names, m.n_u) == self.speed_names
                 and decoded(m.p_names, m.n_p) == self.parameter_names
@@ -859,6 +864,17 @@ cdef class Model:
     def power(self, t, x, udot, *, r=None, p=None, out=None):
         """The rate d(T + U)/dt at udot, the power of the loads without a potential: a float, or (...)."""
         return self.evaluate(K_POWER, t, x, udot, r, p, out)
+
+    def reactions(self, t, x, *, named=False, r=None, p=None, out=None):
+        """What each joint does to its child beyond the loads of the model, (..., n_joints, 6).
+
+        The force (3), N, then the torque (3), N m, that act on the child at the joint point, in inertial axes: what
+        the Newton-Euler equations of every body lack at udot = M⁻¹ f (Featherstone, *Rigid Body Dynamics
+        Algorithms*, 2008, section 5.3). Opposite ones act on the parent. Joints in the order of `joints`. With
+        ``named=True`` a dict of views of the result, {name: (..., 6)}.
+        """
+        result = self.evaluate(K_REACTIONS, t, x, None, r, p, out)
+        return {name: result[..., i, :] for i, name in enumerate(self.joints)} if named else result
 
     def workspace(self):
         """Buffers bound once, for calls without arguments: a `Workspace` with the current p and r."""

@@ -18,6 +18,8 @@ cdef extern from "kc_ode.h" nogil:
         uint32_t n_x, n_work
         const double *c
         const kc_signal *signal
+        uint32_t n_unit
+        const uint32_t *unit
 
     ctypedef struct kc_step:
         double t, h
@@ -25,6 +27,8 @@ cdef extern from "kc_ode.h" nogil:
         const double *x1
         const double *dense
         int method
+        uint32_t n_unit
+        const uint32_t *unit
 
     ctypedef int kc_accept(const kc_step *step, void *context) noexcept
 

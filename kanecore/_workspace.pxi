@@ -209,3 +209,7 @@ cdef class Workspace:
     def power(self):
         """d(T + U)/dt at `udot`, a float."""
         return self.call(K_POWER)
+
+    def reactions(self):
+        """Force and torque on the child of each joint, (n_joints, 6)."""
+        return self.call(K_REACTIONS)

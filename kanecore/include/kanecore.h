@@ -29,7 +29,7 @@ extern "C" {
 #endif
 
 /* Raised when a field changes meaning; the table may grow at its end without it. */
-#define KC_ABI_VERSION 1u
+#define KC_ABI_VERSION 2u
 
 typedef enum kc_status {
     KC_OK = 0,
@@ -57,11 +57,13 @@ enum {
 typedef struct kc_model {
     uint32_t abi_version, struct_size; /* read these first */
     uint32_t n_q, n_u, n_p, n_r, n_prepared, n_work;
-    uint32_t n_points, n_frames, n_outputs, flags;
+    uint32_t n_points, n_frames, n_outputs, n_joints, n_unit, flags;
     const char *name;
     const char *info; /* JSON: operation counts, source, package version */
     const char *const *q_names, *const *u_names, *const *p_names, *const *r_names;
     const char *const *point_names, *const *frame_names, *const *output_names;
+    const char *const *joint_names;
+    const uint32_t *unit;    /* 4 n_unit places in x of unit quaternions, e0 e1 e2 e3 each */
     const double *p_default; /* n_p values, NaN where the user must give one */
     const double *r_default; /* n_r values, NaN where the user must give one (prescribed motion) */
 
@@ -84,6 +86,7 @@ typedef struct kc_model {
     kc_kernel *kinetic_energy;              /* T                          1                     */
     kc_kernel *potential_energy;            /* U                          1                     */
     kc_kernel *power;                       /* d(T + U)/dt [udot]         1                     */
+    kc_kernel *reactions;                   /* force, torque on the child n_joints * 6          */
 } kc_model;
 
 /* The only symbol that a model's library exports. */

@@ -3,13 +3,18 @@
  * kc_ode.h: integration of any kc_model in time.
  *
  *     kc_signal r = {.n_r = m->n_r, .n_knots = 2, .knots = knots, .coefficients = coefficients};
- *     kc_system s = {m->rhs, n_x, m->n_work, c, &r};
+ *     kc_system s = {m->rhs, n_x, m->n_work, c, &r, m->n_unit, m->unit};
  *     double *work = malloc(sizeof(double) * kc_ode_work(&s));
  *     status = kc_dop853(&s, t0, t1, x, &options, accept, context, work, &stats);
  *
  * The state x is advanced in place.  Each accepted step is handed to accept(), which may store it,
  * evaluate its interpolant, or stop the run.  Nothing here allocates, and nothing is kept between
  * calls: any number of threads may integrate, each with its own work.
+ *
+ * Unit quaternions are divided by their norms after each accepted step, and so is what kc_interpolate()
+ * gives: steps and interpolants lie on the unit sphere.  A method keeps its order, since this moves a state by
+ * no more than its error (Hairer, Lubich & Wanner, Geometric Numerical Integration, 2nd ed. 2006, section
+ * IV.4).  The state at the start is the caller's to normalize.
  */
 #ifndef KC_ODE_H
 #define KC_ODE_H
@@ -44,6 +49,8 @@ typedef struct kc_system {
     uint32_t n_x, n_work; /* n_work as in the model */
     const double *c;      /* prepared constants */
     const kc_signal *signal;
+    uint32_t n_unit;      /* unit quaternions in x */
+    const uint32_t *unit; /* their places, 4 n_unit; as in the model */
 } kc_system;
 
 typedef struct kc_step {
@@ -51,6 +58,8 @@ typedef struct kc_step {
     const double *x0, *x1; /* n_x each */
     const double *dense;   /* KC_DENSE n_x coefficients for kc_interpolate() */
     int method;            /* of kc_interpolate() */
+    uint32_t n_unit;       /* as in the system */
+    const uint32_t *unit;
 } kc_step;
 
 /* Returns non-zero to stop the run. */
@@ -86,13 +95,19 @@ kc_status kc_rk4(const kc_system *system, double t0, double t1, double h, double
 /*
  * Dormand and Prince's method of order 8 with error estimates of orders 5 and 3 and dense output of
  * order 7 (Hairer, Norsett & Wanner, Solving Ordinary Differential Equations I, 2nd ed. 1993,
- * section II.5).
+ * section II.5).  With unit quaternions it takes one evaluation more a step, at the normalized state.
  */
 kc_status kc_dop853(const kc_system *system, double t0, double t1, double *x, const kc_options *options,
                     kc_accept *accept, void *context, double *work, kc_stats *stats);
 
-/* x at t + theta h, 0 <= theta <= 1, for n_x components. */
+/* x at t + theta h, 0 <= theta <= 1, for n_x components, its unit quaternions normalized. */
 void kc_interpolate(const kc_step *step, uint32_t n_x, double theta, double *x);
+
+/*
+ * Divides each quaternion in x by its norm.  KC_NONFINITE where a norm is zero or not finite; that quaternion
+ * and those after it are as they were.
+ */
+kc_status kc_normalize(uint32_t n_unit, const uint32_t *unit, double *x);
 
 /* r at time t, on interval k of the knots (any t: the polynomials go on). */
 void kc_signal_at(const kc_signal *signal, uint32_t k, double t, double *r);

@@ -123,7 +123,7 @@ typedef struct memory {
 
 /*
  * The step from x at t to m->x1 at `next`, its error relative to the tolerance and, where that is below
- * 1, its interpolant.  m->k holds the slope at t and gets the others.
+ * 1, its interpolant.  m->k holds the slope at t and gets the others; that at m->x1 begins the next step.
  */
 static kc_status try_step(const kc_run *run, double t, double next, const double *x, const kc_options *o,
                           const memory *m, double *error)
@@ -140,7 +140,14 @@ static kc_status try_step(const kc_run *run, double t, double next, const double
     if ((status = kc_evaluate(run, next, m->x1, m->k + KC_DOP853_STAGES * n)) != KC_OK)
         return status;
     *error = step_error(n, h, m->k, x, m->x1, o);
-    return *error < 1.0 ? interpolant(run, t, h, x, m->x1, m->k, m->y, m->dense) : KC_OK;
+    if (!(*error < 1.0))
+        return KC_OK;
+    status = interpolant(run, t, h, x, m->x1, m->k, m->y, m->dense);
+    if (status != KC_OK || run->system->n_unit == 0)
+        return status;
+    if ((status = kc_normalize(run->system->n_unit, run->system->unit, m->x1)) != KC_OK)
+        return status;
+    return kc_evaluate(run, next, m->x1, m->k + KC_DOP853_STAGES * n);
 }
 
 kc_status kc_dop853(const kc_system *system, double t0, double t1, double *x, const kc_options *options,
@@ -197,7 +204,7 @@ kc_status kc_dop853(const kc_system *system, double t0, double t1, double *x, co
             memcpy(m.k, m.k + KC_DOP853_STAGES * n, bytes); /* first slope of the next step */
             stats->t = next;
             stats->accepted++;
-            const kc_step done = {t, next - t, m.y, x, m.dense, KC_DOP853};
+            const kc_step done = {t, next - t, m.y, x, m.dense, KC_DOP853, system->n_unit, system->unit};
             if (accept && accept(&done, context))
                 return KC_STOPPED;
         }

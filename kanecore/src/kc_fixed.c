@@ -43,6 +43,8 @@ kc_status kc_rk4(const kc_system *system, double t0, double t1, double h, double
                 y[j] = x0[j] + s / 6.0 * (k1[j] + 2.0 * (k2[j] + k3[j]) + k4[j]);
                 dense[j] = s * k1[j];
             }
+            if ((status = kc_normalize(system->n_unit, system->unit, y)) != KC_OK)
+                return status;
             /* the slope at the end serves the interpolant and begins the next step */
             if ((status = kc_evaluate(&run, next, y, k1)) != KC_OK)
                 return status;
@@ -51,7 +53,7 @@ kc_status kc_rk4(const kc_system *system, double t0, double t1, double h, double
             memcpy(x, y, bytes);
             stats->t = next;
             stats->accepted++;
-            const kc_step step = {t, s, x0, x, dense, KC_RK4};
+            const kc_step step = {t, s, x0, x, dense, KC_RK4, system->n_unit, system->unit};
             if (accept && accept(&step, context))
                 return KC_STOPPED;
         }

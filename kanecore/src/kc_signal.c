@@ -35,12 +35,13 @@ void kc_interpolate(const kc_step *step, uint32_t n_x, double theta, double *x)
             const double bend = s * (f[i] - change) - theta * (f[n_x + i] - change);
             x[i] = a + theta * (change + s * bend);
         }
-        return;
+    } else {
+        for (uint32_t i = 0; i < n_x; i++) {
+            double y = 0.0;
+            for (int j = KC_DENSE - 1; j >= 0; j--)
+                y = (y + f[(uint32_t)j * n_x + i]) * (j % 2 ? s : theta);
+            x[i] = step->x0[i] + y;
+        }
     }
-    for (uint32_t i = 0; i < n_x; i++) {
-        double y = 0.0;
-        for (int j = KC_DENSE - 1; j >= 0; j--)
-            y = (y + f[(uint32_t)j * n_x + i]) * (j % 2 ? s : theta);
-        x[i] = step->x0[i] + y;
-    }
+    kc_normalize(step->n_unit, step->unit, x);
 }

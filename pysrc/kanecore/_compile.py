@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from kanecore.build.compiler import compile_library
+from kanecore.describe.inertia import warn_of_impossible
 from kanecore.describe.model import Model
 from kanecore.emit.library import emit_group
 from kanecore.groups import GROUPS, KERNEL_GROUPS
@@ -64,6 +65,7 @@ def compile(
         raise TypeError(f"compile takes a kanecore.Model, not a {type(model).__name__}{hint}")
     given = _values(model, parameters)
     baked = given if bake else {}
+    warn_of_impossible(model.description, given)
     build_info: dict[str, Any] = {"build": {}, "baked": sorted(baked)}
 
     def build(group: str) -> tuple[str, str]:

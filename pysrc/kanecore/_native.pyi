@@ -3,7 +3,7 @@
 
 from collections.abc import Collection, Mapping
 from os import PathLike
-from typing import Any, Literal, TypeAlias, final
+from typing import Any, Literal, TypeAlias, final, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -40,7 +40,13 @@ def integrate(
     p: Any = None,
 ) -> tuple[str, _Array, _Array, _Array, dict[str, int]]: ...
 def interpolate(
-    method: str, t: _Array, x: _Array, dense: _Array, steps: np.ndarray[Any, np.dtype[np.int64]], times: _Array
+    model: Model,
+    method: str,
+    t: _Array,
+    x: _Array,
+    dense: _Array,
+    steps: np.ndarray[Any, np.dtype[np.int64]],
+    times: _Array,
 ) -> _Array: ...
 
 @final
@@ -58,6 +64,7 @@ class Model:
     n_points: int
     n_frames: int
     n_outputs: int
+    n_joints: int
     name: str
     coordinate_names: tuple[str, ...]
     speed_names: tuple[str, ...]
@@ -66,6 +73,8 @@ class Model:
     output_names: tuple[str, ...]
     points: tuple[str, ...]
     frames: tuple[str, ...]
+    joints: tuple[str, ...]
+    unit: tuple[tuple[int, int, int, int], ...]
     qdot_is_u: bool
 
     def __init__(self, path: str | PathLike[str]) -> None: ...
@@ -217,6 +226,28 @@ class Model:
         p: _Values | None = None,
         out: _Array | None = None,
     ) -> Any: ...
+    @overload
+    def reactions(
+        self,
+        t: npt.ArrayLike,
+        x: npt.ArrayLike,
+        *,
+        named: Literal[False] = False,
+        r: _Values | None = None,
+        p: _Values | None = None,
+        out: _Array | None = None,
+    ) -> _Array: ...
+    @overload
+    def reactions(
+        self,
+        t: npt.ArrayLike,
+        x: npt.ArrayLike,
+        *,
+        named: Literal[True],
+        r: _Values | None = None,
+        p: _Values | None = None,
+        out: _Array | None = None,
+    ) -> dict[str, _Array]: ...
 
 @final
 class Workspace:
@@ -258,3 +289,4 @@ class Workspace:
     def kinetic_energy(self) -> float: ...
     def potential_energy(self) -> float: ...
     def power(self) -> float: ...
+    def reactions(self) -> _Array: ...

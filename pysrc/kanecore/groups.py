@@ -20,6 +20,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
         "inverse_dynamics",
     ),
     "energies": ("kinetic_energy", "potential_energy", "power"),
+    "reactions": ("reactions",),
 }
 """Kernels of each group, in the order of the C table."""
 

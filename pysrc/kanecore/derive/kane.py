@@ -166,10 +166,13 @@ def inertia_torque(k: Kinematics, accelerations: Accelerations, body: int) -> Co
     return add(g, torque, change)
 
 
-def inertia_forces(k: Kinematics, accelerations: Accelerations, wrenches: Wrenches) -> Wrenches:
-    """Add the inertia forces −m a and torques −(I·α + ω × I·ω) of all bodies to ``wrenches``."""
-    g = k.graph
-    for i, body in enumerate(k.description.bodies):
+def inertia_forces(
+    k: Kinematics, accelerations: Accelerations, wrenches: Wrenches, bodies: Iterable[int] | None = None
+) -> Wrenches:
+    """Add the inertia forces −m a and torques −(I·α + ω × I·ω) of some bodies, or of all, to ``wrenches``."""
+    g, all_bodies = k.graph, k.description.bodies
+    for i in range(len(all_bodies)) if bodies is None else bodies:
+        body = all_bodies[i]
         a = accelerations.acceleration[body.point]
         wrenches.add_force(body.point, neg(g, scale(g, body.mass, a)))
         if body.frame >= 0:

@@ -180,10 +180,9 @@ class Kinematics:
     def _angular_velocity(self, i: int) -> None:
         g, frame = self.graph, self.description.frames[i]
         parent = frame.angular_parent
-        terms = []
-        for f, w in frame.angular_velocity:
-            # along the axis of rotation the components are the same on both sides
-            terms.append((i, w) if f == frame.parent and self._is_axis(i, w) else (f, w))
+        terms = list(frame.angular_velocity)
+        if [f for f, _ in terms] == [frame.parent] == [parent] and self._is_axis(i, terms[0][1]):
+            terms = [(i, terms[0][1])]  # along the axis of rotation the components are the same on both sides
         self.relative.append(terms)
         omega = self.resolve(self.omega[parent], parent, i)
         for f, w in terms:

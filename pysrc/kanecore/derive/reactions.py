@@ -20,7 +20,7 @@ from kanecore.describe.joints import GROUND, Attachments
 
 from .kane import inertia_torque
 from .kinematics import Accelerations, Kinematics
-from .vectors import ZERO, add, cross, scale, sub
+from .vectors import ZERO, add, cross, neg, scale
 
 __all__ = ["reactions"]
 
@@ -39,19 +39,19 @@ def reactions(k: Kinematics, udot: Sequence[int]) -> list[int]:
         torque[body] = add(g, torque[body], cross(g, k.between(at[body], point), f))
 
     for i, body in enumerate(d.bodies):
-        give(i, body.point, k.resolve(scale(g, body.mass, accelerations.acceleration[body.point]), k.home[body.point], 0))
+        inertia = scale(g, body.mass, accelerations.acceleration[body.point])
+        give(i, body.point, k.resolve(inertia, k.home[body.point], 0))
         if body.frame >= 0:
             torque[i] = add(g, torque[i], k.resolve(inertia_torque(k, accelerations, i), body.frame, 0))
     for load in d.loads:
         i = owner.body_at(load.at) if load.kind == "force" else owner.body_of(load.at)
         if i == GROUND:
             continue
-        x, y, z = k.resolve_all(load.vector, 0)
-        negative = (g.neg(x), g.neg(y), g.neg(z))
+        vector = neg(g, k.resolve_all(load.vector, 0))
         if load.kind == "force":
-            give(i, load.at, negative)
+            give(i, load.at, vector)
         else:
-            torque[i] = add(g, torque[i], negative)
+            torque[i] = add(g, torque[i], vector)
     for i in _children_first([joint.parent for joint in d.joints]):
         parent = d.joints[i].parent
         if parent != GROUND:

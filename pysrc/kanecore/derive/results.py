@@ -13,14 +13,15 @@ from kanecore.graph.sample import samples
 from kanecore.graph.scalars import Graph
 
 from .derivation import Derivation
-from .kane import Wrenches, active_forces
-from .kinematics import Kinematics
+from .kane import Wrenches, active_forces, generalized_forces, inertia_forces
+from .kinematics import Accelerations, Kinematics
 
 if TYPE_CHECKING:
     from kanecore.describe.model import Model
 
-__all__ = ["report", "symbolic", "without_effect"]
+__all__ = ["explain", "latex", "report", "symbolic", "without_effect"]
 
+SHORT = 12  # operations of an expression that is written out in an explanation
 CANCELLED = 1e-9  # a sum this small beside its terms is what rounding leaves of zero
 
 
@@ -62,24 +63,14 @@ def symbolic(model: Model, kernel: str, nested: bool) -> Any:
     from kanecore.graph.sympy_bridge import to_sympy
 
     derivation = model._derivation
-    d = derivation.description
-    keys = derivation.graph.nodes
-    t = model._time
-    symbols = {keys[d.time][1]: t}
-    for nodes, names in (
-        (d.coordinates, model.coordinates),
-        (d.speeds, model.speeds),
-        (d.accelerations, [u.diff(t) for u in model.speeds]),
-        (d.inputs, model.inputs),
-        (d.parameters, model.parameters),
-    ):
-        symbols.update((keys[i][1], s) for i, s in zip(nodes, names, strict=True))
     roots = derivation.kernel(kernel).roots
-    intermediates, flat = to_sympy(derivation.graph, roots, symbols, nested)
+    intermediates, flat = to_sympy(derivation.graph, roots, _symbols(model), nested)
     n = model.n_u
     result: Any
     if kernel == "mass_matrix":
         result = sm.Matrix(n, n, flat)
+    elif kernel == "reactions":
+        result = sm.Matrix(len(flat) // 6, 6, flat)
     elif kernel in ("partial_velocities", "partial_angular_velocities"):
         result = [sm.Matrix(n, 3, flat[i : i + 3 * n]).T for i in range(0, len(flat), 3 * n)]
     elif kernel in ("velocity_remainders", "angular_velocity_remainders"):
@@ -89,6 +80,98 @@ def symbolic(model: Model, kernel: str, nested: bool) -> Any:
     else:
         result = sm.Matrix(len(flat), 1, flat)
     return result if nested else (intermediates, result)
+
+
+def _symbols(model: Model) -> dict[Any, Any]:
+    """The user's symbols by the keys of the graph."""
+    d = model._derivation.description
+    keys, t = d.graph.nodes, model._time
+    symbols = {keys[d.time][1]: t}
+    for nodes, names in (
+        (d.coordinates, model.coordinates),
+        (d.speeds, model.speeds),
+        (d.accelerations, [u.diff(t) for u in model.speeds]),
+        (d.inputs, model.inputs),
+        (d.parameters, model.parameters),
+    ):
+        symbols.update((keys[i][1], s) for i, s in zip(nodes, names, strict=True))
+    return symbols
+
+
+LATEX = {
+    "rhs": r"\dot x",
+    "udot": r"\dot u",
+    "qdot": r"\dot q",
+    "mass_matrix": "M",
+    "forcing": "f",
+    "outputs": "y",
+    "generalized_active_forces": "F",
+    "generalized_inertia_forces": "F^*",
+    "inverse_dynamics": "-(F + F^*)",
+    "kinetic_energy": "T",
+    "potential_energy": "U",
+    "power": r"\frac{d}{dt}(T + U)",
+}
+
+
+def latex(model: Model, kernel: str, nested: bool) -> str:
+    """See :meth:`kanecore.Model.latex`."""
+    from sympy.physics.vector import vlatex
+
+    intermediates, result = ([], symbolic(model, kernel, True)) if nested else symbolic(model, kernel, False)
+    d, results = model.description, result if isinstance(result, list) else [result]
+    names = [LATEX.get(kernel, rf"\text{{{kernel.replace('_', ' ')}}}")]
+    if kernel in ("partial_velocities", "partial_angular_velocities"):
+        shown = [d.points[i].name for i in d.shown_points] if kernel == "partial_velocities" else []
+        shown = shown or [d.frames[i].name for i in d.shown_frames]
+        letter = "v" if kernel == "partial_velocities" else r"\omega"
+        names = [rf"{letter}_r^{{\text{{{name.replace('_', chr(92) + '_')}}}}}" for name in shown]
+    rows = [(vlatex(z), vlatex(e)) for z, e in intermediates]
+    rows += [(name, vlatex(e)) for name, e in zip(names, results, strict=True)]
+    body = " \\\\\n".join(f"{left} &= {right}" for left, right in rows)
+    return f"\\begin{{aligned}}\n{body}\n\\end{{aligned}}"
+
+
+def explain(model: Model) -> str:
+    """See :meth:`kanecore.Model.explain`."""
+    from sympy.physics.vector import vsstrrepr
+
+    from kanecore.graph.sympy_bridge import to_sympy
+
+    derivation: Derivation = model._derivation
+    d, k, g = derivation.description, derivation.kinematics, derivation.graph
+    symbols = _symbols(model)
+
+    def shares(forces: Sequence[int], letter: str) -> list[str]:
+        found = []
+        for name, node in zip(d.speed_names, forces, strict=True):
+            n = count(g, [node])
+            size = n["total"] + n["functions"] + 2 * n["sincos"]
+            if node:
+                value = f"{size} operations"
+                if size <= SHORT:
+                    value = vsstrrepr(to_sympy(g, [node], symbols, nested=True)[1][0])
+                found.append(f"    {letter}_{name} = {value}")
+        return found or ["    nothing: no speed moves its point of action that way"]
+
+    lines = ["generalized active forces, load by load:"]
+    by_number: dict[int, list[Any]] = {}
+    for load in d.loads:
+        by_number.setdefault(load.number, []).append(load)
+    for number, loads in by_number.items():
+        place = d.points[loads[0].at].name if loads[0].kind == "force" else d.frames[loads[0].at].name
+        lines.append(f"  load {number}, {loads[0].kind} on {place}:")
+        lines += shares(generalized_forces(Wrenches(k, loads)), "F")
+    for number, energy in enumerate(d.potentials):
+        lines += [f"  potential {number}:", *shares(active_forces(k, (), [energy]), "F")]
+    if model.noncontributing:
+        lines.append("  left out, as no F_r depends on it: " + ", ".join(map(str, model.noncontributing)))
+    lines.append("generalized inertia forces, body by body:")
+    accelerations = Accelerations(k, d.accelerations)
+    for i, body in enumerate(d.bodies):
+        lines.append(f"  body {body.name}:")
+        lines += shares(generalized_forces(inertia_forces(k, accelerations, Wrenches(k), [i])), "F*")
+    return "\n".join(lines)
 
 
 def report(model: Model) -> str:
@@ -106,9 +189,12 @@ def report(model: Model) -> str:
     if model.noncontributing:
         lines.append("  noncontributing, left out: " + " ".join(map(str, model.noncontributing)))
     lines.append("frames, each with the frame it is oriented from and the one its angular velocity is given in:")
-    for frame in d.frames[1:]:
+    for i, frame in enumerate(d.frames[1:], 1):
         turned, measured = d.frames[frame.parent].name, d.frames[frame.angular_parent].name
-        lines.append(f"  {frame.name}: from {turned}, angular velocity in {measured}")
+        how = f"from {turned}" if frame.oriented else f"not oriented, written in the axes of {turned}"
+        note = "" if k.turns_as_told[i] or not frame.oriented else ", and does not turn as its angular velocity says"
+        lines.append(f"  {frame.name}: {how}, angular velocity in {measured}{note}")
+    lines += ["  unit quaternion: " + " ".join(d.coordinate_names[i] for i in places) for places in d.unit]
     if k.rounded:
         lines.append("  entries within 1e-14 of 0 or 1 taken for these: " + " ".join(k.rounded))
     lines.append("points, each with the point it is located from and where its velocity comes from:")
@@ -129,6 +215,10 @@ def report(model: Model) -> str:
     for body in d.bodies:
         kind = "particle" if body.frame < 0 else f"rigid body in frame {d.frames[body.frame].name}"
         lines.append(f"  {body.name}: {kind}, mass centre {d.points[body.point].name}")
+    lines.append("joints, each with what it holds, where, and on what:")
+    for joint in d.joints:
+        parent = d.bodies[joint.parent].name if joint.parent >= 0 else d.frames[0].name
+        lines.append(f"  {joint.name}: {d.bodies[joint.child].name} at {d.points[joint.point].name} on {parent}")
     if d.loads:
         lines.append("loads" + (", with uniform gravity on every body:" if derivation.has_gravity else ":"))
     for kind, place, items in (("force", "point", d.points), ("torque", "frame", d.frames)):

@@ -34,13 +34,17 @@ Vector = tuple[tuple[int, Components], ...]  # ((frame, components in it), ...)
 
 @dataclass(frozen=True)
 class Frame:
-    """``v_parent = rotation @ v_frame``; ``angular_velocity`` is that of the frame in ``angular_parent``."""
+    """``v_parent = rotation @ v_frame``; ``angular_velocity`` is that of the frame in ``angular_parent``.
+
+    Of a frame that is not ``oriented`` the angular velocity alone is known; its components are those in its parent.
+    """
 
     name: str
     parent: int
     rotation: Matrix
     angular_parent: int
     angular_velocity: Vector
+    oriented: bool = True
 
 
 @dataclass(frozen=True)
@@ -72,11 +76,12 @@ class Body:
 
 @dataclass(frozen=True)
 class Load:
-    """A force at a point or a torque on a frame."""
+    """A force at a point or a torque on a frame; ``number`` is its place in the user's list."""
 
     kind: str  # "force" or "torque"
     at: int
     vector: Vector
+    number: int
 
 
 @dataclass(frozen=True)

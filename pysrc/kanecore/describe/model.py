@@ -14,6 +14,7 @@ from kanecore.errors import ModelError
 
 from . import sympy_access
 from .description import Description
+from .inertia import warn_of_impossible
 from .reader import Reader
 
 if TYPE_CHECKING:
@@ -133,6 +134,7 @@ class Model:
         self._inputs = tuple(symbols[i] for i in description.inputs)
         self._noncontributing = tuple(symbols[i] for i in dropped)
         self._description = description
+        warn_of_impossible(description)
         self._time = reader.symbols.t
         self._derived: Derivation | None = None
 
@@ -353,6 +355,23 @@ class Model:
     def potential_energy(self) -> Any:
         """(intermediates, U) of all loads that have a potential."""
         return self.symbolic("potential_energy")
+
+    @property
+    def reactions(self) -> Any:
+        """(intermediates, force and torque on the child of each joint as a Matrix n_joints × 6)."""
+        return self.symbolic("reactions")
+
+    def latex(self, kernel: str, *, nested: bool = False) -> str:
+        r"""What :meth:`symbolic` gives, as LaTeX: an ``aligned`` block, intermediates first."""
+        from kanecore.derive.results import latex
+
+        return latex(self, kernel, nested)
+
+    def explain(self) -> str:
+        """Which load gives which generalized active force, and which body which generalized inertia force."""
+        from kanecore.derive.results import explain
+
+        return explain(self)
 
     def report(self) -> str:
         """What was understood: the tree, where each velocity came from, how M is formed, operation counts."""

@@ -52,7 +52,7 @@ def find_quaternions(symbols: Symbols, frames: Iterable[tuple[Any, Any]], named:
     for i in places:
         if places.count(i) > 1:
             raise ModelError(
-                f"{function_name(symbols.q[i])} belongs to two unit quaternions: name those that are meant in unit=[...]"
+                f"{function_name(symbols.q[i])} belongs to two quaternions: name those that are meant in unit=[...]"
             )
     return found
 

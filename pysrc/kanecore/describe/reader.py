@@ -116,7 +116,7 @@ class Reader:
         velocity = self._in_speeds(self.vector(given, spin))
         self._check_position((i for row in rotation for i in row), here)
         self._check_velocity(velocity, spin)
-        self.frames[index] = Frame(frame.name, turned, rotation, below, velocity)
+        self.frames[index] = Frame(frame.name, turned, rotation, below, velocity, parent is not None)
         self.symbols.stage, self.symbols.where = stage, where
         return index
 
@@ -284,30 +284,30 @@ class Reader:
         self.graph.unit = [tuple(symbols.coordinates[i] for i in places) for places in quaternions]
         symbols.solve_kinematics(self.kd_eqs)
         self._check_bodies(bodies)
-        loads = [_load(item, i) for i, item in enumerate(forcelist)]
+        loads = [(i, _load(item, i)) for i, item in enumerate(forcelist)]
         for point in points:
             _expect(point, SymPoint, "an item of points", "Point")
         for frame in frames:
             _expect(frame, SymFrame, "an item of frames", "ReferenceFrame")
-        needed = [b.masscenter for b in bodies] + [at for kind, at, _ in loads if kind == "force"] + list(points)
+        needed = [b.masscenter for b in bodies] + [at for _, (kind, at, _) in loads if kind == "force"] + list(points)
         self._survey_points(needed)
 
         moving = [b for b in bodies if not self._is_ground(b)]
         if not moving:
             raise ModelError("a model needs at least one body that can move: pass bodies=[Particle(...), ...]")
         still = {b.masscenter for b in bodies if b not in moving}
-        loads = [load for load in loads if load[1] not in still]  # a System's gravity pulls at its ground as well
+        loads = [load for load in loads if load[1][1] not in still]  # a System's gravity pulls at its ground as well
         body_list = [self._body(b) for b in moving]
         joint_list = self._joints(joints, moving, still)
         self.symbols.stage = "load"
         load_list = []
-        for i, (kind, at, vector) in enumerate(loads):
-            where = f"load {i} on {'point' if kind == 'force' else 'frame'} {at.name}"
+        for number, (kind, at, vector) in loads:
+            where = f"load {number} on {'point' if kind == 'force' else 'frame'} {at.name}"
             index = self._point(at, where) if kind == "force" else self._frame(at, where, oriented=False)
             value = self.vector(vector, where)
             for part in self._steady_part_first(value) if kind == "force" else [value]:
                 if part:
-                    load_list.append(Load(kind, index, part))
+                    load_list.append(Load(kind, index, part, number))
         energies = [self.symbols.node(e, f"potential {i}") for i, e in enumerate(potentials)]
         for i, node in enumerate(energies):
             self._check_position([node], f"potential {i}")

@@ -125,7 +125,7 @@ class Symbols:
         """Put expressions in place of some inputs wherever these occur in loads and outputs."""
         for x in self._functions(laws, "feedback"):
             if x in self._leaves:
-                raise ModelError(f"feedback for {function_name(x)}, a coordinate or speed: only an input can be fed back")
+                raise ModelError(f"feedback for {function_name(x)}, a coordinate or speed: only inputs can be fed back")
         self._laws = dict(laws)
         for x in self._laws:
             self._claim(function_name(x), x)

@@ -62,7 +62,8 @@ def emit_group(description: Description, group: str, baked: Mapping[str, float] 
 def emit_library(description: Description, parameters: Mapping[str, float] | None = None) -> Emitted:
     """All kernels in one library, with default values of the parameters: a prebuilt model."""
     derivation = _derive(description, None)
-    kernels = {name: derivation.kernel(name) for names in GROUPS.values() for name in names}
+    names = [name for group in GROUPS.values() for name in group if derivation.has(name)]
+    kernels = {name: derivation.kernel(name) for name in names}
     return _Library(derivation, kernels, kernels, "all", dict(parameters or {})).emitted()
 
 
@@ -210,11 +211,14 @@ class _Library:
             "point_names": [d.points[i].name for i in d.shown_points],
             "frame_names": [d.frames[i].name for i in d.shown_frames],
             "output_names": [name for name, _ in d.outputs],
+            "joint_names": [joint.name for joint in d.joints],
         }
         text = "".join(_strings(name, values) for name, values in lists.items())
         defaults = [self.defaults.get(name) for name in d.parameter_names]
         text += _doubles("p_default", ["NAN" if v is None else literal(float(v)) for v in defaults])
         text += _doubles("r_default", ["NAN" if i in d.prescribed else "0.0" for i in range(len(d.inputs))])
+        places = [str(i) for quaternion in d.unit for i in quaternion]
+        text += f"static const uint32_t unit[] = {{{', '.join(places) or '0'}}};\n"
         fields = {
             "abi_version": "KC_ABI_VERSION",
             "struct_size": "sizeof(kc_model)",
@@ -227,10 +231,12 @@ class _Library:
             "n_points": len(d.shown_points),
             "n_frames": len(d.shown_frames),
             "n_outputs": len(d.outputs),
+            "n_joints": len(d.joints),
+            "n_unit": len(d.unit),
             "flags": " | ".join(flags) or "0",
             "name": _string(d.name),
             "info": _string(json.dumps(info, separators=(",", ":"))),
-            **{name: name for name in (*lists, "p_default", "r_default")},
+            **{name: name for name in (*lists, "p_default", "r_default", "unit")},
             **({"prepare": "prepare"} if self.prepares else {}),
             **entries,
         }

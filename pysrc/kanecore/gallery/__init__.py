@@ -21,9 +21,16 @@ __all__ = ["MODELS", "library_path", "load", "models"]
 MODELS = {
     "arm7": "arm with 7 revolute joints in space",
     "cart_pendulum": "cart with a chain of three links, upright or hanging",
+    "cart_pole": "cart with a pole, pushed by a force",
     "double_pendulum": "two point masses on massless rods in a plane",
+    "furuta_pendulum": "rotary inverted pendulum",
+    "gyroscope": "rotor in two gimbals",
+    "rod_gravity": "rod in a plane, attracted by a fixed particle",
     "rotating_tube": "two particles with springs in a tube that turns as prescribed",
     "rrp": "robot with two revolute joints and a slider",
+    "spinning_top": "heavy symmetric top with a fixed point",
+    "two_rods": "two rods in series with torsion springs",
+    "wire_particle": "particle on a circular wire",
 }
 
 # Levels that a model is compiled for, with the least kc_cpu_level() of each; the best first.

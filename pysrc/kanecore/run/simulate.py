@@ -24,6 +24,7 @@ Array = npt.NDArray[np.float64]
 
 _Rate = tuple[Signal, int, int]  # a signal, its column, the order of its derivative
 
+_RESIDUAL = 1e-6  # by how much the norm of a quaternion in x0 may differ from 1
 _SMALLEST_RTOL = 100 * np.finfo(np.float64).eps
 _MESSAGES = {
     "success": "The integration reached the end of the interval.",
@@ -57,7 +58,9 @@ def simulate(
     t_span : (float, float)
         Start and end, s; the end may come first.
     x0 : array_like, (n_x,)
-        State [q, u] at the start.
+        State [q, u] at the start.  Unit quaternions (`unit`, their places in x) whose norms are 1 within 1e-6 are divided
+        by them, and stay normalized: so are the states at the ends of steps, where the next step begins, and all that
+        lies between.
     method : {"dop853", "rk4"}
         Adaptive, of order 8, with dense output (Hairer, Nørsett & Wanner, *Solving Ordinary Differential Equations I*,
         1993, II.5); or the classical method of order 4 with fixed steps.
@@ -90,7 +93,8 @@ def simulate(
     Raises
     ------
     ValueError, TypeError, KeyError
-        Shapes, tolerances, times that make no sense; anything not finite, or no number; an unknown name.
+        Shapes, tolerances, times that make no sense; anything not finite, or no number; an unknown name; a quaternion
+        in x0 that is not of unit norm.
     MemoryError
         Every step is kept, with its interpolant, and there are too many.
     SingularError
@@ -99,7 +103,7 @@ def simulate(
         The integration could not go on.  ``error.trajectory`` of both holds what was reached.
     """
     t0, t1 = _span(t_span)
-    x = _vector("x0", x0, dyn.n_x)
+    x = _normalized(dyn, _vector("x0", x0, dyn.n_x))
     tolerance = _vector("atol", np.full(dyn.n_x, atol) if np.ndim(atol) == 0 else atol, dyn.n_x)
     step = _step(method, dt, first_step)
     if not (np.isfinite(rtol) and rtol > 0 and (tolerance >= 0).all()):
@@ -202,6 +206,20 @@ def _vector(name: str, value: npt.ArrayLike, n: int) -> Array:
     if not np.isfinite(array).all():
         raise ValueError(f"{name} is {array.tolist()}, which is not finite")
     return np.array(array, dtype=np.float64)
+
+
+def _normalized(dyn: CompiledModel, x: Array) -> Array:
+    """The state with its unit quaternions divided by their norms, which must be 1 but for rounding."""
+    result = x.copy()
+    for quaternion in dyn.unit:
+        places = list(quaternion)
+        norm = float(np.linalg.norm(x[places]))
+        if not abs(norm - 1.0) <= _RESIDUAL:
+            names = ", ".join(dyn.coordinate_names[i] for i in places)
+            hint = "divide by its norm" if norm else "without rotation it is (1, 0, 0, 0)"
+            raise ValueError(f"the unit quaternion ({names}) has norm {norm!r} in x0; it must be 1: {hint}")
+        result[places] = x[places] / norm
+    return result
 
 
 def _times(t_eval: npt.ArrayLike, t0: float, t1: float) -> Array:

@@ -101,13 +101,14 @@ class Trajectory:
         index = np.clip(index, 0, len(self._steps) - 2).astype(np.int64)
         states = self._interpolated(index, flat)
         # the ends of steps are known exactly
-        at_end = flat == self._steps[index + 1]
-        states[at_end] = self._states[index[at_end] + 1]
+        for ends in (index, index + 1):
+            at = flat == self._steps[ends]
+            states[at] = self._states[ends[at]]
         return np.asarray(states).reshape(*times.shape, self._dyn.n_x)
 
     def _interpolated(self, steps: npt.NDArray[np.int64], times: Array) -> Array:
         """The state at each time, (N,), from the interpolant of the step that is named with it: (N, n_x)."""
-        return _native.interpolate(self._method, self._steps, self._states, self._dense, steps, times)
+        return _native.interpolate(self._dyn, self._method, self._steps, self._states, self._dense, steps, times)
 
     @property
     def sol(self) -> Callable[[npt.ArrayLike], Array]:

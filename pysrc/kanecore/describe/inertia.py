@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Published masses and inertias that no solid body can have: computed with, but not in silence."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from kanecore.errors import warn
+from kanecore.graph.evaluate import evaluate
+
+from .description import Body, Description
+
+__all__ = ["warn_of_impossible"]
+
+ROUNDED = 1e-4  # of the sum of the principal moments: numbers were rounded when they were printed
+
+
+def warn_of_impossible(d: Description, values: Mapping[str, float] | None = None) -> None:
+    """Warn of each body that cannot be: of those described by numbers, or of those that are numbers with ``values``.
+
+    With the central principal moments I1 ≤ I2 ≤ I3, the second moments of mass ∫x² dm, ... are half of I2 + I3 − I1,
+    I3 + I1 − I2 and I1 + I2 − I3: none can be negative.
+    """
+    given = values or {}
+    keys = [d.graph.nodes[i][1] for i in d.parameters]
+    numbers = {key: given[name] for key, name in zip(keys, d.parameter_names, strict=True) if name in given}
+    for body in d.bodies:
+        nodes = [body.mass, *(x for _, m in body.inertia for row in m for x in row)]
+        nodes += [x for _, v in body.about for x in v]
+        symbols = set(d.graph.symbols(nodes))
+        if bool(symbols) != (values is not None) or not symbols <= numbers.keys():
+            continue  # said when the model was made, or not known yet
+        reason = _impossible(body, evaluate(d.graph, nodes, numbers))
+        if reason:
+            warn(f"no solid body can have the {reason} of body {body.name}; it is computed as given")
+
+
+def _impossible(body: Body, numbers: Sequence[float]) -> str | None:
+    mass, *rest = numbers
+    if mass < 0:
+        return f"mass {mass:g}"
+    if len({f for f, _ in (*body.inertia, *body.about)}) != 1:
+        return None  # a particle, or a tensor in the axes of several frames
+    n = 9 * len(body.inertia)
+    tensor = np.reshape(rest[:n], (-1, 3, 3)).sum(axis=0)
+    offset = np.reshape(rest[n:], (-1, 3)).sum(axis=0)
+    central = tensor - mass * (offset @ offset * np.eye(3) - np.outer(offset, offset))
+    moments = np.linalg.eigvalsh(central)
+    if moments[0] + moments[1] < moments[2] - ROUNDED * moments.sum() or moments[0] < -ROUNDED * abs(moments).sum():
+        return "central principal moments of inertia " + ", ".join(f"{x:g}" for x in moments)
+    return None

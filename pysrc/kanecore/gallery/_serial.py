@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Trees of bodies that turn about one axis each on the body before them, from a table: the robots of the gallery."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import sympy as sm
+import sympy.physics.mechanics as me
+
+_AXES, _TENSOR = "xyz", ("xx", "yy", "zz", "xy", "yz", "zx")
+
+
+class Link(NamedTuple):
+    """A body and the joint that carries it.
+
+    ``offset`` leads from the joint of the body before to this joint, in that body's axes; ``seat`` names the directions
+    of this joint's x, y and z there, such as ``"x z -y"``.  The body turns about ``axis`` of the joint; ``centre`` and
+    the central ``inertia`` (xx, yy, zz, xy, yz, zx) are in the body's own axes, which are the joint's at rest.
+    """
+
+    offset: tuple[float, float, float]
+    seat: str
+    axis: str
+    mass: float
+    centre: tuple[float, float, float]
+    inertia: tuple[float, float, float, float, float, float]
+
+
+@dataclass(frozen=True)
+class Tree:
+    """What ``Model`` takes; ``frames`` and ``joints`` are those of the bodies, in order."""
+
+    frame: me.ReferenceFrame
+    q: Sequence[Any]
+    u: Sequence[Any]
+    kd_eqs: Sequence[Any]
+    bodies: Sequence[me.RigidBody]
+    loads: Sequence[tuple[Any, me.Vector]]
+    torques: Sequence[Any]
+    frames: Sequence[me.ReferenceFrame]
+    joints: Sequence[me.Point]
+
+
+def parameters(links: Sequence[Link]) -> dict[str, float]:
+    """The numbers of a table that are not zero: d1x of an offset, m1, c1x of a mass centre, I1xx; and g."""
+    found = {"g": 9.81}
+    for i, link in enumerate(links, 1):
+        found |= {name: value for name, value in _numbers(i, link).items() if value}
+    return found
+
+
+def tree(
+    links: Sequence[Link], parents: Sequence[int] | None = None, number: Callable[[str, float], sm.Expr] | None = None
+) -> Tree:
+    """The bodies with joint rates u1 ... as speeds, and torques tau1 ... between each body and the one before it.
+
+    Parameters
+    ----------
+    links : sequence of Link
+    parents : sequence of int, optional
+        Number of the body that carries each one, from 1; 0 is the ground.  Default: each carries the next.
+    number : callable, optional
+        ``number(name, value)`` stands for a number that is not zero; default: a parameter of this name.
+    """
+    n = len(links)
+    q, u, torques = (me.dynamicsymbols(f"{name}1:{n + 1}") for name in ("q", "u", "tau"))
+    ground, origin = me.ReferenceFrame("N"), me.Point("O")
+    origin.set_vel(ground, 0)
+    frames, joints, bodies, loads = [ground], [origin], [], []
+    for i, (link, parent) in enumerate(zip(links, range(n) if parents is None else parents, strict=True), 1):
+        carrier = frames[parent]
+        symbols = {
+            name: (number(name, value) if number else sm.Symbol(name)) if value else sm.S.Zero
+            for name, value in _numbers(i, link).items()
+        }
+        joint = joints[parent].locatenew(f"J{i}", _vector(symbols, f"d{i}", carrier))
+        seat, frame = me.ReferenceFrame(f"S{i}"), me.ReferenceFrame(f"B{i}")
+        seat.orient_explicit(carrier, _rotation(link.seat))
+        axis = getattr(seat, link.axis)
+        frame.orient_axis(seat, axis, q[i - 1])
+        frame.set_ang_vel(seat, u[i - 1] * axis)
+        loads.append((frame, torques[i - 1] * axis))
+        if carrier is not ground:
+            loads.append((carrier, -torques[i - 1] * axis))
+        centre = joint.locatenew(f"C{i}", _vector(symbols, f"c{i}", frame))
+        inertia = me.inertia(frame, *(symbols[f"I{i}{a}"] for a in _TENSOR))
+        bodies.append(me.RigidBody(f"body{i}", centre, frame, symbols[f"m{i}"], (inertia, centre)))
+        loads.append((centre, -symbols[f"m{i}"] * sm.Symbol("g") * ground.z))
+        frames.append(frame)
+        joints.append(joint)
+    kd_eqs = [q_i.diff() - u_i for q_i, u_i in zip(q, u, strict=True)]
+    return Tree(ground, q, u, kd_eqs, bodies, loads, torques, frames[1:], joints[1:])
+
+
+def _numbers(i: int, link: Link) -> dict[str, float]:
+    """All numbers of the i-th link by name."""
+    return {
+        **{f"d{i}{a}": float(v) for a, v in zip(_AXES, link.offset, strict=True)},
+        f"m{i}": float(link.mass),
+        **{f"c{i}{a}": float(v) for a, v in zip(_AXES, link.centre, strict=True)},
+        **{f"I{i}{a}": float(v) for a, v in zip(_TENSOR, link.inertia, strict=True)},
+    }
+
+
+def _vector(symbols: Mapping[str, sm.Expr], name: str, frame: me.ReferenceFrame) -> me.Vector:
+    return sum((symbols[name + a] * e for a, e in zip(_AXES, frame, strict=True)), me.Vector(0))
+
+
+def _rotation(seat: str) -> sm.Matrix:
+    """The matrix whose columns are the named directions."""
+    columns = sm.zeros(3)
+    for k, direction in enumerate(seat.split()):
+        columns[_AXES.index(direction[-1]), k] = -1 if direction[0] == "-" else 1
+    return columns
