@@ -1,0 +1,330 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Reactions of tree joints: every body's Newton–Euler equations balance, with SymPy's own accelerations, and they are
+what auxiliary speeds give (Kane & Levinson 1985, section 4.9)."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+import sympy as sm
+import sympy.physics.mechanics as me
+
+import kanecore as kc
+
+Array = npt.NDArray[np.float64]
+t = me.dynamicsymbols._t
+
+
+def absolute_chain() -> dict[str, Any]:
+    """Three links in space, absolute angles as coordinates, their rates as speeds, springs between links."""
+    q, u = me.dynamicsymbols("q1:4"), me.dynamicsymbols("u1:4")
+    length, m, g, k = sm.symbols("l m g k")
+    N, origin = me.ReferenceFrame("N"), me.Point("O")
+    origin.set_vel(N, 0)
+    pivot, parent, bodies, joints, loads = origin, N, [], {}, []
+    for i in range(3):
+        frame = me.ReferenceFrame(f"A{i}")
+        frame.orient_axis(N, (N.x, N.y, N.z)[i], q[i])
+        frame.set_ang_vel(N, u[i] * (N.x, N.y, N.z)[i])
+        centre = pivot.locatenew(f"C{i}", length / 2 * frame.x + length / 9 * frame.y)
+        inertia = me.inertia(frame, 0.3, 0.4, 0.5, 0.02, -0.03, 0.01)
+        bodies.append(me.RigidBody(f"link{i}", centre, frame, m, (inertia, centre)))
+        loads += [(centre, -m * g * N.z), (frame, -k * q[i] * N.y), (parent, k * q[i] * N.y)]
+        joints[f"link{i}"] = (bodies[i - 1] if i else None, bodies[i], pivot)
+        pivot, parent = centre.locatenew(f"P{i}", length / 2 * frame.x), frame
+    loads.append((pivot, 3 * N.x - 2 * u[1] * N.y))
+    kdes = [a.diff() - b for a, b in zip(q, u, strict=True)]
+    return {"frame": N, "q": q, "u": u, "kdes": kdes, "bodies": bodies, "loads": loads, "joints": joints}
+
+
+def jointed_tree() -> dict[str, Any]:
+    """A System's tree with a branch: slider, pin, ball, weld and cylinder, offset joint points, an actuator."""
+    ground = me.RigidBody("ground")
+    system = me.System.from_newtonian(ground)
+    bodies = [me.RigidBody(f"b{i}", mass=1 + i / 3) for i in range(5)]
+    for i, body in enumerate(bodies):
+        inertia = me.inertia(body.frame, 0.3 + i / 9, 0.4, 0.5, 0.02, -0.03, 0.01)
+        body.inertia = (inertia, body.masscenter)
+    b0, b1, b2, b3, b4 = bodies
+    joints = [
+        me.PrismaticJoint("slide", ground, b0, joint_axis=ground.x + ground.y),
+        me.PinJoint("pin", b0, b1, parent_point=0.3 * b0.y, child_point=-0.4 * b1.x, joint_axis=b0.z),
+        me.SphericalJoint("ball", b1, b2, parent_point=0.5 * b1.x, child_point=-0.2 * b2.y + 0.1 * b2.z),
+        me.WeldJoint("weld", b1, b3, parent_point=0.1 * b1.y, child_point=0.1 * b3.z),
+        me.CylindricalJoint("screw", b0, b4, parent_point=-0.2 * b0.z, child_point=0.3 * b4.x, joint_axis=b0.y),
+    ]
+    system.add_joints(*joints)
+    system.apply_uniform_gravity(-9.81 * ground.z)
+    path = me.LinearPathway(b1.masscenter, b4.masscenter.locatenew("eye", 0.2 * b4.z))
+    system.add_actuators(me.LinearSpring(20, path, 0.1), me.LinearDamper(3, path))
+    loads = [*system.loads, *(load for actuator in system.actuators for load in actuator.to_loads())]
+    held = {j.name: (None if j.parent is ground else j.parent, j.child, j.parent_point) for j in joints}
+    state = {"frame": system.frame, "q": list(system.q), "u": list(system.u), "kdes": list(system.kdes)}
+    return state | {"bodies": bodies, "loads": loads, "joints": held, "system": system}
+
+
+def newton_euler(described: dict[str, Any], dyn: kc.CompiledModel, x: Array) -> dict[str, tuple[Array, float]]:
+    """What each body's joint must give, from SymPy's accelerations: (force, torque about the joint point), by child.
+
+    The result is that of each body with all that it carries; with it comes the size of the largest force or moment.
+    """
+    N, q, u = described["frame"], described["q"], described["u"]
+    rates = dict(zip([a.diff(t) for a in q], dyn.qdot(0.0, x), strict=True))
+    udot = dict(zip([a.diff(t) for a in u], dyn.udot(0.0, x), strict=True))
+    second = {a.diff(t, 2): sm.Symbol(f"dd_{i}") for i, a in enumerate(q)}  # q̈ follows from u̇ through q̇ = q̇(q, u)
+    solved = sm.solve(described["kdes"], [a.diff(t) for a in q], dict=True)[0]
+    for a in q:
+        second[a.diff(t, 2)] = solved[a.diff(t)].diff(t)
+    state = {**rates, **dict(zip([*q, *u], map(sm.Float, x), strict=True))}
+    values = {sm.Symbol(name): dyn.parameters[name] for name in dyn.parameter_names}
+
+    def number(e: sm.Expr) -> float:
+        return float(me.msubs(me.msubs(me.msubs(sm.sympify(e), second), udot), state).xreplace(values))
+
+    def vector(v: Any) -> Array:
+        return np.array([number(e) for e in v.to_matrix(N)]) if v != 0 else np.zeros(3)
+
+    joints, result = described["joints"], {}
+    largest = 0.0
+
+    def pull(body: Any, about: Any) -> tuple[Array, Array]:
+        nonlocal largest
+        force = float(number(body.mass)) * vector(body.masscenter.acc(N))
+        arm = vector(body.masscenter.pos_from(about))
+        tensor, omega, alpha = body.central_inertia, body.frame.ang_vel_in(N), body.frame.ang_acc_in(N)
+        torque = vector(tensor.dot(alpha) + omega.cross(tensor.dot(omega))) + np.cross(arm, force)
+        points = body_points(body)
+        for at, load in described["loads"]:
+            if at is body.frame:
+                torque = torque - vector(load)
+            elif at in points:
+                force = force - vector(load)
+                torque = torque - np.cross(vector(at.pos_from(about)), vector(load))
+            largest = max(largest, float(np.abs(force).max()), float(np.abs(torque).max()))
+        for parent, child, point in joints.values():
+            if parent is body:
+                f, m = pull(child, point)
+                force, torque = force + f, torque + m + np.cross(vector(point.pos_from(about)), f)
+        return force, torque
+
+    def body_points(body: Any) -> list[Any]:
+        return [body.masscenter, *described.get("points", {}).get(body.name, ())]
+
+    for _, child, point in joints.values():
+        result[child.name] = (np.concatenate(pull(child, point)), largest)
+    return result
+
+
+def check(described: dict[str, Any], model: kc.Model, values: dict[str, float], seed: int) -> None:
+    dyn = kc.compile(model, parameters=values)
+    draw = random.Random(seed)
+    x = np.array([draw.uniform(-1.0, 1.0) for _ in range(dyn.n_x)])
+    named = dyn.reactions(0.0, x, named=True)
+    expected = newton_euler(described, dyn, x)
+    assert [*named] == [*described["joints"]]
+    for name, (_, child, _) in described["joints"].items():
+        wrench, largest = expected[child.name]
+        np.testing.assert_allclose(named[name], wrench, rtol=0, atol=1e-10 * largest)
+        assert np.abs(named[name]).max() > 1e-3 * largest  # there is something to compare
+
+
+def test_balance_with_absolute_angles() -> None:
+    described = absolute_chain()
+    described["points"] = {"link2": [described["loads"][-1][0]]}
+    model = kc.Model(
+        *(described[name] for name in ("frame", "q", "u", "kdes")),
+        bodies=described["bodies"],
+        forcelist=described["loads"],
+    )
+    check(described, model, {"l": 0.7, "m": 1.3, "g": 9.81, "k": 2.0}, 3)
+
+
+def test_balance_of_a_system_with_every_kind_of_joint() -> None:
+    described = jointed_tree()
+    described["points"] = {"b4": [described["loads"][-1][0]]}
+    check(described, kc.Model.from_system(described["system"]), {}, 5)
+
+
+def test_axes_of_joints_carry_no_torque() -> None:
+    """Smooth joints: nothing along what they leave free, beyond the loads in the list."""
+    described = jointed_tree()
+    dyn = kc.compile(kc.Model.from_system(described["system"]), kernels=["reactions"])
+    x = np.random.default_rng(2).uniform(-1, 1, dyn.n_x)
+    named = dyn.reactions(0.0, x, named=True)
+    size = max(abs(w).max() for w in named.values())
+    slide = np.array([1, 1, 0]) / np.sqrt(2)
+    assert abs(named["slide"][:3] @ slide) < 1e-12 * size
+    assert abs(named["pin"][5]) < 1e-12 * size  # b0 slides without turning: its z is that of the ground
+    np.testing.assert_allclose(named["ball"][3:], 0, atol=1e-12 * size)
+    assert abs(named["screw"][1]) < 1e-12 * size
+    assert abs(named["screw"][4]) < 1e-12 * size
+
+
+def test_particle_on_a_wire() -> None:
+    """Lecture notes on analytical dynamics, principle of liberation: N_r = −m (R θ̇² + g cos θ), N_z = 0."""
+    m, radius, g, angle, rate = 0.7, 0.4, 9.81, 0.6, 2.3
+    theta, omega = me.dynamicsymbols("theta omega")
+    N, A, origin = me.ReferenceFrame("N"), me.ReferenceFrame("A"), me.Point("O")
+    A.orient_axis(N, N.z, theta)
+    origin.set_vel(N, 0)
+    P = origin.locatenew("P", radius * A.x)
+    bead = me.Particle("bead", P, m)
+    model = kc.Model(N, [theta], [omega], [theta.diff() - omega], bodies=[bead], forcelist=[(P, m * g * N.x)])
+    dyn = kc.compile(model)
+    [wrench] = dyn.reactions(0.0, [angle, rate])
+    radial, along = np.array([np.cos(angle), np.sin(angle), 0]), np.array([-np.sin(angle), np.cos(angle), 0])
+    assert wrench[:3] @ radial == pytest.approx(-m * (radius * rate**2 + g * np.cos(angle)), rel=1e-14)
+    assert abs(wrench[:3] @ along) < 1e-14
+    assert wrench[2] == 0.0
+    np.testing.assert_allclose(wrench[3:], 0, atol=1e-14)
+
+
+@pytest.mark.parametrize("absolute", [False, True])
+def test_equal_to_what_auxiliary_speeds_give(absolute: bool) -> None:
+    """The pin of a compound pendulum's second link, brought in evidence by SymPy's KanesMethod with u_auxiliary."""
+    q1, q2, u1, u2 = me.dynamicsymbols("q1 q2 u1 u2")
+    aux = me.dynamicsymbols("a1 a2 a3 w1 w2")
+    reaction = me.dynamicsymbols("Rx Ry Rz Tx Ty")
+    length, m, g = 0.8, 1.7, 9.81
+
+    def described(auxiliary: bool) -> tuple[Any, ...]:
+        N, A, B = (me.ReferenceFrame(name) for name in "NAB")
+        O = me.Point("O")  # noqa: E741
+        A.orient_axis(N, N.z, q1)
+        A.set_ang_vel(N, u1 * N.z)
+        parent, total = (N, u2 * N.z) if absolute else (A, (u1 + u2) * N.z)
+        B.orient_axis(parent, parent.z, q2)
+        B.set_ang_vel(N, total + (aux[3] * N.x + aux[4] * N.y if auxiliary else 0))
+        O.set_vel(N, 0)
+        C1, J = O.locatenew("C1", length / 2 * A.x), O.locatenew("J", length * A.x)
+        C1.v2pt_theory(O, N, A)
+        J.v2pt_theory(O, N, A)
+        pin = J.locatenew("pin", 0)
+        pin.set_vel(
+            N,
+            J.vel(N) + (sum((a * axis for a, axis in zip(aux[:3], N, strict=True)), me.Vector(0)) if auxiliary else 0),
+        )
+        C2 = pin.locatenew("C2", length / 2 * B.x)
+        C2.set_vel(N, pin.vel(N) + B.ang_vel_in(N).cross(length / 2 * B.x))
+        inertias = [me.inertia(f, 0.02, 0.09, 0.1, 0.003, 0.004, 0.005) for f in (A, B)]
+        bodies = [
+            me.RigidBody("one", C1, A, m, (inertias[0], C1)),
+            me.RigidBody("two", C2, B, m, (inertias[1], C2)),
+        ]
+        loads = [(C1, -m * g * (N.y + N.z)), (C2, -m * g * (N.y + N.z))]
+        if auxiliary:
+            force = sum((a * axis for a, axis in zip(reaction[:3], N, strict=True)), me.Vector(0))
+            torque = reaction[3] * N.x + reaction[4] * N.y
+            loads += [(pin, force), (J, -force), (B, torque), (A, -torque)]
+        return N, bodies, loads
+
+    kdes = [q1.diff() - u1, q2.diff() - u2]
+    N, bodies, loads = described(True)
+    kane = me.KanesMethod(N, [q1, q2], [u1, u2], kd_eqs=kdes, u_auxiliary=aux)
+    kane.kanes_equations(bodies, loads)
+    N, bodies, loads = described(False)
+    dyn = kc.compile(kc.Model(N, [q1, q2], [u1, u2], kdes, bodies=bodies, forcelist=loads))
+    x = [0.4, -0.9, 1.3, 0.7]
+    numbers = dict(zip([q1, q2, u1, u2], x, strict=True))
+    numbers = dict(zip([u1.diff(t), u2.diff(t)], dyn.udot(0.0, x), strict=True)) | numbers
+    equations = [me.msubs(e, kane.kindiffdict()) for e in kane.auxiliary_eqs]
+    equations = [me.msubs(e, dict(list(numbers.items())[:2])) for e in equations]
+    equations = [me.msubs(e, numbers) for e in equations]
+    solved = sm.solve(equations, reaction)
+    expected = np.array([float(solved[r]) for r in reaction])
+    wrench = dyn.reactions(0.0, x, named=True)["two"]
+    np.testing.assert_allclose(wrench[:5], expected, rtol=1e-11, atol=1e-11)
+    assert abs(wrench[5]) < 1e-12
+
+
+def test_joints_may_be_named() -> None:
+    """A position straight from the origin does not tell what carries the body: the user does."""
+    q1, q2, u1, u2 = me.dynamicsymbols("q1 q2 u1 u2")
+    N, A, B, origin = me.ReferenceFrame("N"), me.ReferenceFrame("A"), me.ReferenceFrame("B"), me.Point("O")
+    A.orient_axis(N, N.z, q1)
+    B.orient_axis(N, N.z, q2)
+    origin.set_vel(N, 0)
+    knee, bob = origin.locatenew("knee", A.x), origin.locatenew("bob", A.x + B.x)
+    one, two = me.Particle("one", knee, 2), me.Particle("two", bob, 3)
+    arguments = (N, [q1, q2], [u1, u2], [q1.diff() - u1, q2.diff() - u2])
+    loads = [(knee, 20 * N.x), (bob, 30 * N.x)]
+    default = kc.compile(kc.Model(*arguments, bodies=[one, two], forcelist=loads))
+    joints = {"hook": (N, one, origin), "string": (one, two, knee)}
+    named = kc.compile(kc.Model(*arguments, bodies=[one, two], forcelist=loads, joints=joints))
+    x = [0.3, 0.7, 1.0, -2.0]
+    assert default.joints == ("one", "two")
+    assert named.joints == ("hook", "string")
+    free, tied = default.reactions(0.0, x), named.reactions(0.0, x)
+    np.testing.assert_allclose(tied[1, :3], free[1, :3], rtol=1e-14)
+    np.testing.assert_allclose(tied[0, :3], free[0, :3] + free[1, :3], rtol=1e-13, atol=1e-13)
+    along = np.array([np.cos(0.7), np.sin(0.7), 0.0])
+    np.testing.assert_allclose(np.cross(tied[1, :3], along), 0, atol=1e-13)  # a string pulls along itself
+
+
+def test_massless_links_belong_to_the_child() -> None:
+    """A carriage without mass, driven by a force, and a gimbal ring without mass, driven by a torque."""
+    q1, q2, q3, u1, u2, u3, F, tau = me.dynamicsymbols("q1 q2 q3 u1 u2 u3 F tau")
+    N, ring, rotor, origin = (
+        me.ReferenceFrame("N"),
+        me.ReferenceFrame("ring"),
+        me.ReferenceFrame("rotor"),
+        me.Point("O"),
+    )
+    ring.orient_axis(N, N.x, q2)
+    rotor.orient_axis(ring, ring.y, q3)
+    origin.set_vel(N, 0)
+    carriage = origin.locatenew("carriage", q1 * N.x)
+    centre = carriage.locatenew("centre", 0.3 * ring.z)
+    body = me.RigidBody("rotor", centre, rotor, 2, (me.inertia(rotor, 0.1, 0.2, 0.3), centre))
+    model = kc.Model(
+        *(N, [q1, q2, q3], [u1, u2, u3]),
+        [q.diff() - u for q, u in zip((q1, q2, q3), (u1, u2, u3), strict=True)],
+        bodies=[body],
+        forcelist=[(carriage, F * N.x), (ring, tau * N.x), (centre, -19.62 * N.z)],
+    )
+    dyn = kc.compile(model)
+    [wrench] = dyn.reactions(0.0, [0.3, 0.4, 0.5, 0.6, 0.7, 0.8], r=[5.0, 2.0])
+    size = abs(wrench).max()
+    assert abs(wrench[0]) < 1e-13 * size  # smooth rail
+    assert abs(wrench[3]) < 1e-13 * size  # smooth bearing of the ring
+    assert size > 1.0
+
+
+def test_reactions_need_forces() -> None:
+    q, u = me.dynamicsymbols("q u")
+    N, origin = me.ReferenceFrame("N"), me.Point("O")
+    origin.set_vel(N, 0)
+    P = origin.locatenew("P", q * N.x)
+    model = kc.Model(N, [q], [u], [q.diff() - u], bodies=[me.Particle("p", P, 1)], potentials=[q**2])
+    dyn = kc.compile(model)
+    with pytest.raises(kc.ModelError, match="potentials"):
+        dyn.reactions(0.0, [0.1, 0.0])
+
+
+@pytest.mark.parametrize(
+    ("joint", "words"),
+    [
+        (lambda d: {"j": (d["b"], d["a"])}, ["joint j", "(parent, child, point)"]),
+        (lambda d: {"j": (d["other"], d["a"], d["O"])}, ["parent of joint j", "not in bodies nor the inertial frame"]),
+        (lambda d: {"j": (d["N"], d["other"], d["O"])}, ["child of joint j", "not in bodies"]),
+        (lambda d: {"j": (d["N"], d["a"], d["N"])}, ["the point of joint j", "no Point"]),
+        (lambda d: {"i": (d["N"], d["a"], d["O"]), "j": (d["b"], d["a"], d["O"])}, ["two joints", "loop"]),
+        (lambda d: {"i": (d["b"], d["a"], d["O"]), "j": (d["a"], d["b"], d["O"])}, ["hangs on itself"]),
+        (lambda d: [("j", d["N"], d["a"], d["O"])], ["joints must be a dict"]),
+    ],
+)
+def test_wrong_joints(joint: Any, words: list[str]) -> None:
+    q, u = me.dynamicsymbols("q u")
+    N, origin = me.ReferenceFrame("N"), me.Point("O")
+    origin.set_vel(N, 0)
+    P, Q = origin.locatenew("P", q * N.x), origin.locatenew("Q", 2 * q * N.x)
+    a, b, other = me.Particle("a", P, 1), me.Particle("b", Q, 1), me.Particle("other", Q, 1)
+    pieces = {"a": a, "b": b, "other": other, "N": N, "O": origin}
+    with pytest.raises(kc.ModelError) as error:
+        kc.Model(N, [q], [u], [q.diff() - u], bodies=[a, b], joints=joint(pieces))
+    for word in words:
+        assert word in str(error.value)

@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Model.from_system: SymPy's System with joints, actuators and its own gravity."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+import sympy as sm
+import sympy.physics.mechanics as me
+
+import kanecore as kc
+
+t = me.dynamicsymbols._t
+
+
+def crane() -> me.System:
+    """A trolley on a rail with a hanging boom, a rope as a spring and damper over a pulley point, and a motor."""
+    m, g, length, stiffness, damping = sm.symbols("m g l k c")
+    tau = me.dynamicsymbols("tau")
+    ground, trolley, boom = me.RigidBody("ground"), me.RigidBody("trolley"), me.RigidBody("boom", mass=m)
+    system = me.System.from_newtonian(ground)
+    slide = me.PrismaticJoint("rail", ground, trolley, joint_axis=ground.x)
+    pin = me.PinJoint("hinge", trolley, boom, child_point=length * boom.y, joint_axis=trolley.z)
+    system.add_joints(slide, pin)
+    system.apply_uniform_gravity(-g * ground.y)
+    eye = ground.masscenter.locatenew("eye", 2 * length * ground.x)
+    pulley = trolley.masscenter.locatenew("pulley", length / 3 * trolley.frame.y)
+    rope = me.ObstacleSetPathway(eye, pulley, boom.masscenter)
+    system.add_actuators(
+        me.LinearSpring(stiffness, rope, length),
+        me.LinearDamper(damping, me.LinearPathway(eye, trolley.masscenter)),
+        me.TorqueActuator.at_pin_joint(tau, pin),
+    )
+    system.add_loads(me.Torque(boom.frame, -damping * pin.speeds[0] * ground.z))
+    return system
+
+
+def numbers(model: kc.Model) -> dict[Any, float]:
+    """Any values that a solid body may have: equal moments of inertia, no products."""
+    inertia = {"ixx": 0.3, "iyy": 0.3, "izz": 0.3, "ixy": 0.0, "iyz": 0.0, "izx": 0.0}
+    return {p: inertia.get(str(p)[-3:], 0.7 + 0.1 * i) for i, p in enumerate(model.parameters)}
+
+
+def test_equations_are_those_that_the_system_forms() -> None:
+    system = crane()
+    before = kc.Model.from_system(system)
+    system.form_eoms()
+    after = kc.Model.from_system(system)
+    values = numbers(before)
+    x = [0.3, -0.4, 0.5, 0.6]
+    for model in (before, after):
+        dyn = kc.compile(model, parameters=values)
+        state = dict(zip([*system.q, *system.u], x, strict=True)) | {me.dynamicsymbols("tau"): 1.3}
+        rates = {q.diff(t): u for q, u in zip(system.q, system.u, strict=True)}
+        for ours, theirs in ((dyn.mass_matrix, system.mass_matrix), (dyn.forcing, system.forcing)):
+            right = np.array(me.msubs(me.msubs(theirs, rates), state).xreplace(values).tolist(), dtype=float)
+            np.testing.assert_allclose(ours(0.0, x, r=[1.3]), right.reshape(ours(0.0, x).shape), rtol=1e-12, atol=1e-12)
+
+
+def test_ground_and_its_symbols_are_no_part_of_the_model() -> None:
+    model = kc.Model.from_system(crane())
+    names = [str(p) for p in model.parameters]
+    assert not [name for name in names if "ground" in name]
+    assert names == sorted(names)
+    assert model.inputs == (me.dynamicsymbols("tau"),)
+    assert [body.name for body in model.description.bodies] == ["trolley", "boom"]
+
+
+def test_joints_keep_their_names() -> None:
+    model = kc.Model.from_system(crane())
+    dyn = kc.compile(model, parameters=numbers(model))
+    assert dyn.joints == ("rail", "hinge")
+    assert dyn.reactions(0.0, [0.1] * 4, r=[0.0], named=True).keys() == {"rail", "hinge"}
+
+
+def test_weights_are_one_field() -> None:
+    assert "with uniform gravity on every body" in kc.Model.from_system(crane()).report()
+
+
+def test_options_go_on_to_the_model() -> None:
+    system = crane()
+    tau = me.dynamicsymbols("tau")
+    gain = sm.Symbol("gain")
+    model = kc.Model.from_system(system, feedback={tau: -gain * system.u[1]}, name="crane", outputs={"x": system.q[0]})
+    assert (model.n_r, model.name) == (0, "crane")
+    assert gain in model.parameters
+
+
+def test_the_users_objects_stay_as_they_are() -> None:
+    system = crane()
+    points = [p for body in system.bodies for p in (body.masscenter, *body.masscenter._pos_dict)]
+    frames = [body.frame for body in system.bodies]
+
+    def stored() -> list[Any]:
+        return [
+            [{**d} for d in (*(x for p in points for x in p._pdlist), *(x for f in frames for x in f._dlist))],
+            system.eom_method,
+        ]
+
+    before = stored()
+    model = kc.Model.from_system(system)
+    model.report()
+    model.explain()
+    assert stored() == before
+
+
+def test_systems_with_constraints_are_refused_by_name() -> None:
+    system = crane()
+    system.add_holonomic_constraints(system.q[0] ** 2 + system.q[1] - 1)
+    with pytest.raises(kc.ModelError, match="constraints"):
+        kc.Model.from_system(system)
+    with pytest.raises(TypeError, match="System"):
+        kc.Model.from_system(system.bodies)  # type: ignore[arg-type]
+
+
+def test_every_body_at_rest() -> None:
+    ground = me.RigidBody("ground")
+    q, u = me.dynamicsymbols("q u")
+    ground.masscenter.set_vel(ground.frame, 0)
+    with pytest.raises(kc.ModelError, match="at least one body that can move"):
+        kc.Model(ground.frame, [q], [u], [q.diff() - u], bodies=[ground])
+
+
+def test_a_body_that_shares_the_inertial_frame_and_moves_is_no_ground() -> None:
+    q, u = me.dynamicsymbols("q u")
+    N, origin = me.ReferenceFrame("N"), me.Point("O")
+    origin.set_vel(N, 0)
+    centre = origin.locatenew("C", q * N.x)
+    block = me.RigidBody("block", centre, N, 2, (me.inertia(N, 1, 1, 1), centre))
+    model = kc.Model(N, [q], [u], [q.diff() - u], bodies=[block], forcelist=[(centre, 4 * N.x)])
+    assert kc.compile(model).udot(0.0, [0.0, 0.0]) == pytest.approx([2.0])
