@@ -335,8 +335,10 @@ cdef class Model:
             self._find(KERNELS[k])
         if self.kernels[k] == NULL:
             what = KERNELS[k].replace("_", " ")
-            raise ModelError(f"{self.name!r} has no {what}: its description defines none, or it was compiled "
-                             "without, and must be compiled again, with kernels='all'")
+            why = "its description defines none" if k != K_REACTIONS else \
+                "its potentials=[...] give generalized forces alone, which must be written into forcelist"
+            raise ModelError(f"{self.name!r} has no {what}: {why}, or it was compiled without, and must be compiled "
+                             "again, with kernels='all'")
         return self.kernels[k]
 
     # ------------------------------------------------------------------------------------------------------

@@ -273,10 +273,6 @@ def test_potential_energy_without_a_load_is_no_force(p: Pendulum) -> None:
 
 
 # ---------------------------------------------------------------------------------------------------- report
-def test_report(golden: Callable[[str, str], None]) -> None:
-    golden("rotating_tube.report.txt", rotating_tube.build().report() + "\n")
-
-
 def test_report_names_what_was_chosen(p: Pendulum) -> None:
     rolled = p.pivot.locatenew("R", p.q * p.ground.x)
     rolled.set_vel(p.ground, 0)

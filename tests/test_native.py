@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Calls of compiled models, on two that are written by hand in C (tests/cmodels)."""
+"""Calls of compiled models, on some that are written by hand in C (tests/cmodels)."""
 
 from __future__ import annotations
 
@@ -44,6 +44,7 @@ SHAPES = {
     "partial_angular_velocities": (0, 2, 3),
     "generalized_active_forces": (2,),
     "kinetic_energy": (),
+    "reactions": (2, 6),
 }
 UDOT_SHAPES = {"generalized_inertia_forces": (2,), "inverse_dynamics": (2,), "power": ()}
 SHAPES |= UDOT_SHAPES
@@ -115,6 +116,7 @@ def test_sizes_and_names(dyn: CompiledModel) -> None:
     assert dyn.output_names == ("ratio", "time")
     assert dyn.points == ("P",)
     assert dyn.frames == ()
+    assert (dyn.n_joints, dyn.joints, dyn.unit) == (2, ("cart", "pole"), ())
     assert dyn.info["written"] == "by hand"
     assert dyn.info["sizes"]["n_p"] == 5
     assert repr(dyn) == "<CompiledModel 'cart and pole': 2 coordinates, 2 speeds, 5 parameters, 2 inputs>"
@@ -130,9 +132,9 @@ def test_groups_list_every_kernel_once() -> None:
 # Opening --------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("flag", ["-DABI=99u", "-DTABLE_SIZE=64"])
+@pytest.mark.parametrize("flag", ["-DABI=1u", "-DABI=99u", "-DTABLE_SIZE=64"])
 def test_other_abi_is_refused_with_what_to_do(library: Callable[..., str], flag: str) -> None:
-    found = "version 99" if "ABI" in flag else "64 bytes"
+    found = f"version {flag[6:-1]} " if "ABI" in flag else "64 bytes"
     message = rf"{found}.*reads version {kc.ABI_VERSION} .*cache --clear"
     with pytest.raises(ImportError, match=message) as error:
         CompiledModel({"all": library("cartpole", flag)}, source={})
@@ -204,24 +206,32 @@ def test_group_is_built_at_first_use(paths: dict[str, str], dyn: CompiledModel) 
     assert_array_equal(ws.rhs(), dyn.rhs(0.0, X))
     lazy.build("energies", "core")
     lazy.build()
-    assert built == ["energies", "forces"]
-    assert lazy.info["kernels"] == ["core", "forces", "energies"]
-    assert lazy.source == {g: f"C text of {g}" for g in ("core", "energies", "forces")}
-    with pytest.raises(KeyError, match="no group 'fluids'; there are core, forces, energies, all"):
+    assert built == ["energies", "forces", "reactions"]
+    assert lazy.info["kernels"] == ["core", "forces", "energies", "reactions"]
+    assert lazy.source == {g: f"C text of {g}" for g in ("core", "energies", "forces", "reactions")}
+    with pytest.raises(KeyError, match="no group 'fluids'; there are core, forces, energies, reactions, all"):
         lazy.build("fluids")
 
 
-def test_kernel_that_the_model_does_not_have(dyn: CompiledModel, turntable: CompiledModel) -> None:
+def test_kernel_that_the_model_does_not_have(
+    dyn: CompiledModel, turntable: CompiledModel, paths: dict[str, str]
+) -> None:
     with pytest.raises(kc.ModelError, match="'cart and pole' has no potential energy"):
         dyn.potential_energy(0.0, X)
     with pytest.raises(kc.ModelError, match="'turntable' has no inverse dynamics"):
         turntable.inverse_dynamics(0.0, [0.0, 0.0], [0.0])
+    core = CompiledModel({"core": paths["core"]}, source={})
+    for call in (lambda: core.reactions(0.0, X), core.workspace().reactions):
+        with pytest.raises(kc.ModelError, match=r"'cart and pole' has no reactions: .* written into forcelist, or"):
+            call()
 
 
 def test_kernels_of_no_elements(turntable: CompiledModel) -> None:
     assert turntable.outputs(0.0, np.zeros(2)).shape == (0,)
     assert turntable.outputs(0.0, np.zeros((5, 2))).shape == (5, 0)
     assert turntable.partial_velocities(0.0, np.zeros(2)).shape == (0, 1, 3)
+    assert turntable.reactions(0.0, np.zeros((5, 2))).shape == (5, 0, 6)
+    assert turntable.reactions(0.0, np.zeros(2), named=True) == {}
 
 
 # Results --------------------------------------------------------------------------------------------------
@@ -240,6 +250,33 @@ def test_results(dyn: CompiledModel) -> None:
     assert dyn.outputs(3.0, X)[1] == 3.0
     assert_array_equal(dyn.partial_velocities(3.0, X, remainder=True), [[3.0, 0.0, 0.0]])
     assert dyn.partial_angular_velocities(3.0, X, remainder=True).shape == (0, 3)
+
+
+def test_reactions(dyn: CompiledModel) -> None:
+    """The pole pulls at its mass with m a - G; at the rail this, and what moves the cart, balance F (Newton's law)."""
+    xdot, h = dyn.rhs(0.0, X), 1e-5
+    m, length, g = VALUES["m"], VALUES["l"], dyn.parameters["g"]
+
+    def velocity(x: np.ndarray) -> np.ndarray:
+        return np.array([x[2] + length * np.cos(x[1]) * x[3], -length * np.sin(x[1]) * x[3]])
+
+    acceleration = (velocity(X + h * xdot) - velocity(X - h * xdot)) / (2.0 * h)
+    fx, fy = m * (acceleration + np.array([0.0, g]))
+    cart = [VALUES["mc"] * xdot[2] + fx - 0.25, fy + VALUES["mc"] * g, 0.0, 0.0, 0.0, 0.0]
+    np.testing.assert_allclose(dyn.reactions(0.0, X), [cart, [fx, fy, 0.0, 0.0, 0.0, 0.0]], atol=1e-9)
+
+
+def test_reactions_by_name(dyn: CompiledModel) -> None:
+    batch = np.linspace(0.5, 1.0, 3)[:, np.newaxis] * X
+    expected, out = dyn.reactions(0.0, batch), np.empty((3, 2, 6))
+    named = dyn.reactions(0.0, batch, named=True, out=out)
+    assert list(named) == ["cart", "pole"]
+    for i, name in enumerate(named):
+        assert_array_equal(named[name], expected[:, i])
+        assert np.shares_memory(named[name], out)
+    first = dyn.reactions(0.0, X, named=True)
+    assert {name: wrench.shape for name, wrench in first.items()} == {"cart": (6,), "pole": (6,)}
+    assert not np.shares_memory(first["pole"], dyn.reactions(0.0, X, named=True)["pole"])
 
 
 @pytest.mark.parametrize("name", SHAPES)
@@ -586,6 +623,8 @@ def test_singular_mass_matrix(dyn: CompiledModel) -> None:
     assert_array_equal(e.value.x, x)
     with pytest.raises(kc.SingularError, match=r"udot: .*speed 'thetadot'"):
         dyn.udot(0.0, x, p=np.array([1.0, 1.0, 0.0, 9.81, 0.0]))
+    with pytest.raises(kc.SingularError, match=r"reactions: .* row 1: .*speed 'sdot'"):
+        dyn.reactions(0.0, [X, x], p=p, named=True)
 
 
 def test_singular_rows_of_a_batch(dyn: CompiledModel) -> None:

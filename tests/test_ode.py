@@ -14,7 +14,7 @@ import pytest
 from kanecore.build.compiler import find_compiler
 
 NATIVE = Path(__file__).parents[1] / "kanecore"
-SOURCES = sorted((NATIVE / "src").glob("kc_[atsf]*.c"))
+SOURCES = sorted((NATIVE / "src").glob("kc_[atsfu]*.c"))
 STRICT = ["-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Werror"]
 
 

@@ -4,6 +4,7 @@ what auxiliary speeds give (Kane & Levinson 1985, section 4.9)."""
 
 from __future__ import annotations
 
+import pickle
 import random
 from typing import Any
 
@@ -303,6 +304,10 @@ def test_reactions_need_forces() -> None:
     dyn = kc.compile(model)
     with pytest.raises(kc.ModelError, match="potentials"):
         dyn.reactions(0.0, [0.1, 0.0])
+    with pytest.raises(kc.ModelError, match="potentials"):
+        model.reactions  # noqa: B018
+    dyn.build()
+    assert pickle.loads(pickle.dumps(dyn)).potential_energy(0.0, [0.5, 0.0]) == 0.25
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,7 @@ import sympy as sm
 import sympy.physics.mechanics as me
 from scipy.integrate import solve_ivp
 from scipy.interpolate import CubicSpline
+from scipy.spatial.transform import Rotation
 
 import kanecore as kc
 from kanecore.build import compile_library
@@ -396,6 +397,109 @@ def test_a_singular_mass_matrix_on_the_way(root):
     assert caught.value.t == pytest.approx(0.4)
     assert caught.value.x[1] == pytest.approx(0.1)
     assert caught.value.row == 0
+
+
+@pytest.fixture(scope="module")
+def tumblers(root):
+    """A free rigid body, and the same without a word that its quaternion has norm 1."""
+    text = (root / "tests/cmodels/tumbler.c").read_text(encoding="utf-8")
+    flags = ["-fvisibility=default", "-fvisibility=default -DN_UNIT=0"]
+    return [CompiledModel({"all": compile_library(text, cflags=f, name="tumbler").path}, source={}) for f in flags]
+
+
+TUMBLE = np.array([0.0, 0.1, -0.5, 0.7, 0.5, 0.3, 1.1, -0.4])  # turns, e1, e2, e3, e0, then the angular velocity
+
+
+def off_sphere(x):
+    return np.abs(np.linalg.norm(x[:, 1:5], axis=1) - 1.0).max()
+
+
+@pytest.mark.parametrize(
+    ("options", "error"),
+    [({"rtol": 1e-13, "atol": 1e-13}, 1e-11), ({"method": "rk4", "dt": 0.02}, 1e-6)],
+    ids=["dop853", "rk4"],
+)
+def test_quaternions_stay_normalized(tumblers, options, error):
+    """1,000 s of tumbling about the middle axis: on the sphere everywhere, as SciPy, and H is at rest in space."""
+    dyn, free = tumblers
+    assert dyn.unit == ((4, 1, 2, 3),)
+    sol = dyn.simulate((0, 1000), TUMBLE, **options)
+    times = np.linspace(0, 1000, 20_001)
+    chosen = dyn.simulate((0, 1000), TUMBLE, t_eval=times, **options)
+    dense = sol.sol(times)
+    assert np.array_equal(chosen.x, dense)
+    assert np.array_equal(sol.sol(sol.t), sol.x)
+    assert max(off_sphere(sol.x), off_sphere(dense)) < 1e-15
+    theirs = solve_ivp(free.rhs, (0, 1000), TUMBLE, method="DOP853", rtol=1e-13, atol=1e-13)
+    assert np.abs(np.linalg.norm(theirs.y[1:5], axis=0) - 1.0).max() > 1e-13  # it drifts where nobody holds it
+    np.testing.assert_allclose(sol.x[-1], theirs.y[:, -1], atol=error)
+    momentum = sol.outputs[0]
+    np.testing.assert_allclose(sol.outputs, np.tile(momentum, (len(sol.t), 1)), atol=error)
+    np.testing.assert_allclose(dyn.outputs(times, dense), np.tile(momentum, (len(times), 1)), atol=error)
+    assert sol.energy_drift < error
+
+
+def spin_error(dyn, **options):
+    """Steps of 20 s of a body with I1 = I2, and their largest error.
+
+    Its attitude turns about H at the rate |H|/I1 and about its own axis at w3 (1 - I3/I1).
+    """
+    inertia, axial = 1.0, 2.5
+    turns, q0, w = TUMBLE[0], TUMBLE[1:5], TUMBLE[5:]
+    p = {"I1": inertia, "I2": inertia, "I3": axial}
+    sol = dyn.simulate((0, 20), TUMBLE, parameters=p, **options)
+    t = np.concatenate([sol.t, np.linspace(0, 20, 101)])
+    start = Rotation.from_quat(q0)
+    momentum = start.apply([inertia, inertia, axial] * w)
+    own = np.outer(t, [0.0, 0.0, w[2] * (1.0 - axial / inertia)])
+    exact = (Rotation.from_rotvec(np.outer(t, momentum / inertia)) * start * Rotation.from_rotvec(own)).as_quat()
+    x = sol.sol(t)
+    np.testing.assert_allclose(x[:, 0], turns + w[2] * t, atol=1e-11)
+    exact *= np.sign(np.sum(exact * x[:, 1:5], axis=1, keepdims=True))  # both signs are one attitude
+    return sol.n_steps, np.abs(x[:, 1:5] - exact).max()
+
+
+def test_normalizing_keeps_the_order(tumblers):
+    """Hairer, Lubich & Wanner, Geometric Numerical Integration, 2006, section IV.4."""
+    dyn, free = tumblers
+    for dt in (0.1, 0.05, 0.025):
+        error = spin_error(dyn, method="rk4", dt=dt)[1]
+        assert error / spin_error(dyn, method="rk4", dt=dt / 2)[1] == pytest.approx(16, rel=0.1)
+        assert error < 1.01 * spin_error(free, method="rk4", dt=dt)[1]
+    (coarse, loose), (fine, tight) = (spin_error(dyn, rtol=tol, atol=tol) for tol in (1e-6, 1e-12))
+    assert np.log(loose / tight) / np.log(fine / coarse) == pytest.approx(8, abs=0.7)
+    assert tight < 1e-11
+    assert tight < 1.01 * spin_error(free, rtol=1e-12, atol=1e-12)[1]
+
+
+def test_normalizing_takes_one_evaluation_a_step(tumblers):
+    held, free = (dyn.simulate((0, 5), TUMBLE, rtol=1e-6) for dyn in tumblers)
+    assert held.n_steps == free.n_steps
+    assert held.nfev == free.nfev + free.n_steps
+    assert off_sphere(free.x) > 1e-9
+
+
+@pytest.mark.parametrize("options", [{}, {"method": "rk4", "dt": 0.1}])
+def test_a_quaternion_is_projected_at_the_start(tumblers, options):
+    near = TUMBLE.copy()
+    near[1:5] *= 1.0 + 5e-7
+    dyn = tumblers[0]
+    sol = dyn.simulate((0, 1), near, **options)
+    np.testing.assert_allclose(sol.x[0], TUMBLE, rtol=0, atol=1e-15)
+    assert np.array_equal(sol.sol(0.0), sol.x[0])
+    assert near[1] == 0.1 * (1.0 + 5e-7)  # the caller's own is left as it was
+
+
+def test_what_is_no_unit_quaternion(tumblers):
+    dyn, free = tumblers
+    wrong = TUMBLE.copy()
+    wrong[1:5] *= 1.1
+    words = r"quaternion \(e0, e1, e2, e3\) has norm 1\.1\d* in x0; it must be 1: divide by its norm"
+    with pytest.raises(ValueError, match=words):
+        dyn.simulate((0, 1), wrong)
+    with pytest.raises(ValueError, match=r"norm 0\.0 in x0; .* without rotation it is \(1, 0, 0, 0\)"):
+        dyn.simulate((0, 1), np.zeros(8))
+    assert free.simulate((0, 1), wrong).success
 
 
 def test_ctrl_c_stops_a_run(rrp):

@@ -94,6 +94,7 @@ HOLDERS = {
     "_k_ku_implicit": Mechanism.kanes_method,
     "_f_k_implicit": Mechanism.kanes_method,
     "_t": lambda m: me.dynamicsymbols,
+    "_pathway": lambda m: me.LinearSpring(1, me.LinearPathway(m.centre, m.bead)),
 }
 
 
@@ -153,3 +154,12 @@ def test_from_kane_leaves_sympys_objects_alone(mechanism: Mechanism) -> None:
     Model.from_kane(km).report()
     assert mechanism.stored() == before
     assert vars(km) == inside
+
+
+def test_force_of_an_actuator_in_stand_ins(mechanism: Mechanism) -> None:
+    length, rate, k, c = sm.symbols("length rate k c")
+    path = me.LinearPathway(mechanism.centre, mechanism.bead)
+    spring, damper = me.LinearSpring(k, path, 2), me.LinearDamper(c, path)
+    assert sympy_access.force_along(spring, length, rate) == -k * (length - 2)
+    assert sympy_access.force_along(damper, length, rate) == -c * rate
+    assert spring.pathway is path

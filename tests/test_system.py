@@ -131,3 +131,71 @@ def test_a_body_that_shares_the_inertial_frame_and_moves_is_no_ground() -> None:
     block = me.RigidBody("block", centre, N, 2, (me.inertia(N, 1, 1, 1), centre))
     model = kc.Model(N, [q], [u], [q.diff() - u], bodies=[block], forcelist=[(centre, 4 * N.x)])
     assert kc.compile(model).udot(0.0, [0.0, 0.0]) == pytest.approx([2.0])
+
+
+def test_tendons_take_the_operations_of_their_points() -> None:
+    """A spring and a damper along six joints: SymPy's own loads hold every direction cosine written out."""
+    ground = me.RigidBody("ground")
+    system = me.System.from_newtonian(ground)
+    last = ground
+    for i in range(6):
+        body = me.RigidBody(f"b{i}", mass=1.0 + i)
+        body.inertia = (me.inertia(body.frame, 1, 1, 1), body.masscenter)
+        where = 0.2 * last.x if i else None
+        axis = (last.x, last.y, last.z)[i % 3]
+        system.add_joints(
+            me.PinJoint(f"j{i}", last, body, parent_point=where, child_point=-0.3 * body.z, joint_axis=axis)
+        )
+        last = body
+    path = me.LinearPathway(ground.masscenter.locatenew("eye", ground.x), last.masscenter)
+    springs = [me.LinearSpring(30, path, 0.4), me.LinearDamper(2, path)]
+    system.add_actuators(*springs)
+    bare = kc.Model(system.frame, system.q, system.u, system.kdes, bodies=system.bodies)
+    written = [load for spring in springs for load in spring.to_loads()]
+    arguments = (system.frame, system.q, system.u, system.kdes)
+    models = [bare, kc.Model.from_system(system), kc.Model(*arguments, bodies=system.bodies, forcelist=written)]
+    none, ours, theirs = (kc.compile(model) for model in models)
+    x = np.random.default_rng(3).uniform(-1, 1, 12)
+    expected = theirs.forcing(0.0, x)
+    np.testing.assert_allclose(ours.forcing(0.0, x), expected, rtol=0, atol=1e-12 * abs(expected).max())
+    assert abs(none.forcing(0.0, x) - expected).max() > 0.1 * abs(expected).max()
+    counts = [dyn.info["operations"]["forcing"] for dyn in (none, ours, theirs)]
+    assert counts[1] - counts[0] < 350
+    assert counts[2] - counts[0] > 1.5 * (counts[1] - counts[0])
+
+
+def test_any_actuator_may_stand_among_the_loads() -> None:
+    """A muscle-like subclass whose force uses its pathway, and a cable that wraps a cylinder (SymPy's own loads)."""
+
+    class Stiffening(me.ForceActuator):
+        def __init__(self, pathway: Any) -> None:
+            self.pathway = pathway
+
+        @property
+        def force(self) -> Any:
+            stretch = self.pathway.length - 1
+            return -3 * stretch**3 - self.pathway.extension_velocity
+
+    q, u = me.dynamicsymbols("q u")
+    N, A, origin = me.ReferenceFrame("N"), me.ReferenceFrame("A"), me.Point("O")
+    A.orient_axis(N, N.z, q)
+    A.set_ang_vel(N, u * N.z)
+    origin.set_vel(N, 0)
+    P = origin.locatenew("P", 2 * A.x)
+    anchor = origin.locatenew("anchor", 3 * N.y)
+    actuator = Stiffening(me.LinearPathway(anchor, P))
+    cylinder = me.WrappingCylinder(sm.Rational(1, 2), origin, N.z)
+    ends = [origin.locatenew("a", N.x / 2), origin.locatenew("b", (sm.cos(q) * N.x + sm.sin(q) * N.y) / 2)]
+    wrapped = me.ForceActuator(sm.Symbol("T"), me.WrappingPathway(*ends, cylinder))
+    arguments = (N, [q], [u], [q.diff() - u])
+    bob = me.Particle("bob", P, 1)
+    ours = kc.compile(kc.Model(*arguments, bodies=[bob], forcelist=[actuator, wrapped]), parameters={"T": 5.0})
+    loads = [*actuator.to_loads(), *wrapped.to_loads()]
+    theirs = kc.compile(kc.Model(*arguments, bodies=[bob], forcelist=loads), parameters={"T": 5.0})
+    x = [0.4, 1.3]
+    np.testing.assert_allclose(ours.forcing(0.0, x), theirs.forcing(0.0, x), rtol=1e-13)
+    length, along = np.hypot(2 * np.cos(0.4), 2 * np.sin(0.4) - 3), 2 * 1.3 * np.array([-np.sin(0.4), np.cos(0.4)])
+    direction = np.array([2 * np.cos(0.4), 2 * np.sin(0.4) - 3]) / length
+    force = -3 * (length - 1) ** 3 - direction @ along
+    alone = kc.compile(kc.Model(*arguments, bodies=[bob], forcelist=[actuator]))
+    assert alone.forcing(0.0, x) == pytest.approx([force * (direction @ along) / 1.3], rel=1e-13)

@@ -12,8 +12,8 @@
  * calls: any number of threads may integrate, each with its own work.
  *
  * Unit quaternions are divided by their norms after each accepted step, and so is what kc_interpolate()
- * gives: steps and interpolants lie on the unit sphere.  A method keeps its order, since this moves a state by
- * no more than its error (Hairer, Lubich & Wanner, Geometric Numerical Integration, 2nd ed. 2006, section
+ * gives: steps and interpolants lie on the unit sphere.  A method keeps its order, since this moves a state
+ * by no more than its error (Hairer, Lubich & Wanner, Geometric Numerical Integration, 2nd ed. 2006, section
  * IV.4).  The state at the start is the caller's to normalize.
  */
 #ifndef KC_ODE_H

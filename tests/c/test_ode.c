@@ -46,6 +46,17 @@ static void curtain(double t, const double *x, const double *r, const double *c,
     out[0] = sin(3.0 * t);
 }
 
+/* a body that turns about its first axis at the rate c[0]: x = [twice the angle, e1, e0, e2, e3] */
+static void spinner(double t, const double *x, const double *r, const double *c, double *work, double *out)
+{
+    (void)t, (void)r, (void)work;
+    out[0] = 2.0 * c[0];
+    out[1] = 0.5 * c[0] * x[2];
+    out[2] = -0.5 * c[0] * x[1];
+    out[3] = 0.5 * c[0] * x[4];
+    out[4] = -0.5 * c[0] * x[3];
+}
+
 static const double one_knot[] = {0.0, 1.0}, nothing[] = {0.0, 0.0, 0.0, 0.0};
 static const kc_signal silent = {1, 2, one_knot, nothing, NULL, NULL};
 
@@ -53,7 +64,7 @@ static double error_at_end(int method, double step, double t0, double t1, uint64
 {
     const double w = 1.3, atol[] = {step, step};
     double x[] = {cos(w * t0), -w * sin(w * t0)};
-    const kc_system system = {oscillator, 2, 2, &w, &silent};
+    const kc_system system = {oscillator, 2, 2, &w, &silent, 0, NULL};
     const kc_options options = {step, atol, 0.0, fabs(t1 - t0), 0};
     double *work = malloc(sizeof(double) * kc_ode_work(&system));
     kc_stats stats;
@@ -111,7 +122,7 @@ static void orders(void)
 static void dense(void)
 {
     const double w = 1.3, atol[] = {1e-10, 1e-10};
-    const kc_system system = {oscillator, 2, 2, &w, &silent};
+    const kc_system system = {oscillator, 2, 2, &w, &silent, 0, NULL};
     const kc_options options = {1e-10, atol, 0.0, 10.0, 0};
     double work[200], x[] = {1.0, 0.0}, worst = 0.0;
     kc_stats stats;
@@ -133,7 +144,7 @@ static void knots(void)
     const double knot[] = {0.0, 0.7, 1.9, 3.0}, w = 0.0, atol[] = {1e-12, 1e-12};
     const double held[] = {0.0, 0.0, 0.0, 0.0, 2.0, 0.0, 0.0, 0.0, -1.0, 0.0, 0.0, 0.0};
     const kc_signal signal = {1, 4, knot, held, NULL, NULL};
-    const kc_system system = {oscillator, 2, 2, &w, &signal};
+    const kc_system system = {oscillator, 2, 2, &w, &signal, 0, NULL};
     const kc_options options = {1e-12, atol, 0.0, 3.0, 0};
     const double speed = 2.0 * 1.2 - 1.0 * 1.1;
     double work[200], x[] = {0.0, 0.0};
@@ -153,7 +164,7 @@ static void knots(void)
 static void failing(void)
 {
     const double w = 0.0, atol[] = {1e-8};
-    const kc_system system = {wall, 1, 2, &w, &silent};
+    const kc_system system = {wall, 1, 2, &w, &silent, 0, NULL};
     const kc_options options = {1e-8, atol, 0.0, 5.0, 0}, few = {1e-8, atol, 1e-3, 1e-3, 7};
     double work[200], x[] = {1.0};
     kc_stats stats;
@@ -175,7 +186,7 @@ static void rounding(void)
     const double atol[] = {1e-8};
     for (int i = -12; i <= 12; i++) {
         const double end = 1.0 + i * 0x1p-53;
-        const kc_system system = {curtain, 1, 2, &end, &silent};
+        const kc_system system = {curtain, 1, 2, &end, &silent, 0, NULL};
         for (int j = 0; j < 20; j++) {
             const kc_options options = {1e-8 * (1.0 + 0.1 * j), atol, 0.0, 5.0, 100000};
             double work[200], x[] = {0.3};
@@ -188,6 +199,61 @@ static void rounding(void)
     }
 }
 
+static const uint32_t unit[] = {2, 1, 3, 4};
+
+/* e lies on the unit sphere, and as near to the solution as *context, at the end of a step and within */
+static int measure(const kc_step *step, void *context)
+{
+    const double *tolerance = context;
+    for (int i = -1; i <= 10; i++) {
+        const double theta = i < 0 ? 1.0 : i / 10.0, half = 0.5 * 0.9 * (step->t + theta * step->h);
+        double x[5];
+        kc_interpolate(step, 5, theta, x);
+        const double *e = i < 0 ? step->x1 : x;
+        const double norm = sqrt(e[1] * e[1] + e[2] * e[2] + e[3] * e[3] + e[4] * e[4]);
+        const double error = fabs(e[1] - sin(half)) + fabs(e[2] - cos(half));
+        check(fabs(norm - 1.0) < 1e-15, "norm of a quaternion", norm - 1.0);
+        check(error < *tolerance, "error of a quaternion", error);
+    }
+    return 0;
+}
+
+static void spheres(void)
+{
+    const double w = 0.9, atol[] = {1e-9, 1e-9, 1e-9, 1e-9, 1e-9};
+    const kc_system system = {spinner, 5, 2, &w, &silent, 1, unit};
+    const kc_options options = {1e-9, atol, 0.0, 100.0, 0};
+    double work[200], x[] = {0.0, 0.0, 1.0, 0.0, 0.0}, tolerance = 1e-7;
+    kc_stats stats;
+    check(kc_ode_work(&system) <= 200, "work", (double)kc_ode_work(&system));
+    kc_status status = kc_dop853(&system, 0.0, 100.0, x, &options, measure, &tolerance, work, &stats);
+    check(status == KC_OK, "dop853 of a quaternion", status);
+    check(fabs(x[0] - 180.0) < 1e-11, "the other component is left alone", x[0] - 180.0);
+    x[0] = x[1] = 0.0, x[2] = 1.0, tolerance = 1e-6;
+    status = kc_rk4(&system, 0.0, 100.0, 0.05, x, measure, &tolerance, work, &stats);
+    check(status == KC_OK, "rk4 of a quaternion", status);
+    check(fabs(x[0] - 180.0) < 1e-11, "the other component is left alone", x[0] - 180.0);
+}
+
+/* A quaternion without a direction is an error of both methods, and of no consequence to others. */
+static void collapsed(void)
+{
+    const double w = 0.9, atol[] = {1e-9, 1e-9, 1e-9, 1e-9, 1e-9};
+    const kc_system system = {spinner, 5, 2, &w, &silent, 1, unit};
+    const kc_options options = {1e-9, atol, 1.0, 1.0, 0};
+    const uint32_t two[] = {2, 1, 3, 4, 5, 6, 7, 8};
+    double work[200], x[] = {0.0, 0.0, 0.0, 0.0, 0.0};
+    kc_stats stats;
+    kc_status status = kc_dop853(&system, 0.0, 1.0, x, &options, NULL, NULL, work, &stats);
+    check(status == KC_NONFINITE && stats.accepted == 0, "dop853 without a direction", status);
+    status = kc_rk4(&system, 0.0, 1.0, 0.1, x, NULL, NULL, work, &stats);
+    check(status == KC_NONFINITE && stats.accepted == 0, "rk4 without a direction", status);
+    double many[] = {7.0, 0.0, 3.0, 4.0, 0.0, 1e200, 0.0, 0.0, 0.0};
+    check(kc_normalize(2, two, many) == KC_NONFINITE, "a norm that overflows", many[5]);
+    check(many[0] == 7.0 && many[2] == 0.6 && many[3] == 0.8 && many[5] == 1e200, "one at a time", many[2]);
+    check(kc_normalize(0, NULL, many) == KC_OK, "no quaternion", 0.0);
+}
+
 int main(void)
 {
     orders();
@@ -195,6 +261,8 @@ int main(void)
     knots();
     failing();
     rounding();
+    spheres();
+    collapsed();
     printf(failures ? "%d checks failed\n" : "all checks passed\n", failures);
     return failures != 0;
 }

@@ -6,7 +6,8 @@
  *     (mc + m) udot_1 + m l cos(theta) udot_2 = F + m l sin(theta) u_2^2
  *     m l cos(theta) udot_1 + m l^2 udot_2 = m g l sin(theta) - k (theta - w)
  *
- * with the force F on the cart and a spring k to an angle w that is prescribed and must be given.
+ * with the force F on the cart and a spring k to an angle w that is prescribed and must be given; x along
+ * the rail, y up, and a joint of each body at the pin.
  * The determinant of M vanishes where l = 0, and where mc = 0 and theta = 0.  Built three ways:
  * -DGROUP_CORE, -DGROUP_ENERGIES (the rest), or all in one; -DABI, -DTABLE_SIZE and -DP0_NAME make tables
  * that a loader must refuse.
@@ -44,16 +45,6 @@ static void mass_matrix(double t, const double *x, const double *r, const double
     out[3] = c[MLL];
 }
 
-#ifdef CORE
-static void prepare(const double *p, double *c)
-{
-    for (int i = 0; i <= K; ++i)
-        c[i] = p[i];
-    c[ML] = p[M] * p[L];
-    c[MLL] = p[M] * p[L] * p[L];
-    c[MGL] = p[M] * p[G] * p[L];
-}
-
 static void forcing(double t, const double *x, const double *r, const double *c, double *work, double *out)
 {
     (void)t, (void)work;
@@ -80,6 +71,16 @@ static void udot(double t, const double *x, const double *r, const double *c, do
     }
     out[0] = (f[0] - mass[1] * f[1] / mass[3]) / pivot;
     out[1] = (f[1] - mass[1] * out[0]) / mass[3];
+}
+
+#ifdef CORE
+static void prepare(const double *p, double *c)
+{
+    for (int i = 0; i <= K; ++i)
+        c[i] = p[i];
+    c[ML] = p[M] * p[L];
+    c[MLL] = p[M] * p[L] * p[L];
+    c[MGL] = p[M] * p[G] * p[L];
 }
 
 static void qdot(double t, const double *x, const double *r, const double *c, double *work, double *out)
@@ -171,12 +172,30 @@ static void power(double t, const double *x, const double *r, const double *c, d
     (void)t, (void)work;
     out[0] = r[0] * x[2] - c[K] * (x[1] - r[1]) * x[3] + 0.0 * (x[4] + x[5]);
 }
+
+/* The mass at the end of the pole has only its weight and the pole, the cart only F, its weight, the rail. */
+static void reactions(double t, const double *x, const double *r, const double *c, double *work, double *out)
+{
+    const double s = sin(x[1]), z = cos(x[1]), squared = x[3] * x[3];
+    double a[2];
+
+    udot(t, x, r, c, work, a);
+    const double fx = c[M] * a[0] + c[ML] * (a[1] * z - squared * s);
+    const double fy = c[M] * c[G] - c[ML] * (a[1] * s + squared * z);
+    for (int i = 0; i < 12; ++i)
+        out[i] = 0.0 * a[0]; /* NaN where M is singular */
+    out[0] = c[MC] * a[0] + fx - r[0];
+    out[1] = c[MC] * c[G] + fy;
+    out[6] = fx;
+    out[7] = fy;
+    out[11] = out[5] = c[L] * (s * fy - z * fx) - c[K] * (x[1] - r[1]);
+}
 #endif
 
 static const char *const q_names[] = {"s", "theta"}, *const u_names[] = {"sdot", "thetadot"};
 static const char *const p_names[] = {P0_NAME, "m", "l", "g", "k"};
 static const char *const r_names[] = {"F", "w"}, *const output_names[] = {"ratio", "time"};
-static const char *const point_names[] = {"P"};
+static const char *const point_names[] = {"P"}, *const joint_names[] = {"cart", "pole"};
 static const char *const no_names[] = {NULL};
 static const double p_default[] = {1.0, NAN, NAN, 9.81, 0.0}, r_default[] = {0.0, NAN};
 
@@ -196,6 +215,7 @@ static const kc_model model = {
     .n_points = 1,
     .n_frames = 0,
     .n_outputs = 2,
+    .n_joints = 2,
     .flags = KC_QDOT_IS_U,
     .name = "cart and pole",
     .info = "{\"written\": \"by hand\"}",
@@ -206,6 +226,7 @@ static const kc_model model = {
     .point_names = point_names,
     .frame_names = no_names,
     .output_names = output_names,
+    .joint_names = joint_names,
     .p_default = p_default,
     .r_default = r_default,
 #ifdef CORE
@@ -225,6 +246,7 @@ static const kc_model model = {
     .inverse_dynamics = inverse_dynamics,
     .kinetic_energy = kinetic_energy,
     .power = power,
+    .reactions = reactions,
 #endif
 };
 

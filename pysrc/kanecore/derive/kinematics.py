@@ -328,6 +328,16 @@ class Kinematics:
 
     def between(self, a: int, b: int, frame: int = 0) -> Components:
         """The position of point b from point a."""
+        up, down = self.chains(a, b)
+        points, total = self.description.points, ZERO
+        for j in down:
+            total = add(self.graph, total, self.resolve_all(points[j].position, frame))
+        for j in up:
+            total = sub(self.graph, total, self.resolve_all(points[j].position, frame))
+        return total
+
+    def chains(self, a: int, b: int) -> tuple[list[int], list[int]]:
+        """Points to climb from a to the point that both are located from, and to descend from there to b."""
         up, down = self._chain(a), self._chain(b)
         points = self.description.points
         if up[-1] != down[-1]:
@@ -338,12 +348,7 @@ class Kinematics:
         while up and down and up[-1] == down[-1]:
             up.pop()
             down.pop()
-        total = ZERO
-        for j in down:
-            total = add(self.graph, total, self.resolve_all(points[j].position, frame))
-        for j in up:
-            total = sub(self.graph, total, self.resolve_all(points[j].position, frame))
-        return total
+        return up, down[::-1]
 
     def _chain(self, i: int) -> list[int]:
         """A point and those that it is located from."""

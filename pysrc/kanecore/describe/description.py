@@ -22,6 +22,7 @@ __all__ = [
     "Load",
     "Matrix",
     "Point",
+    "Tendon",
     "Vector",
     "bake",
     "duplicate",
@@ -81,6 +82,17 @@ class Load:
     kind: str  # "force" or "torque"
     at: int
     vector: Vector
+    number: int
+
+
+@dataclass(frozen=True)
+class Tendon:
+    """A force along a line through points, positive where it pushes; ``length`` and ``rate`` stand for the line's."""
+
+    points: tuple[int, ...]
+    length: int
+    rate: int
+    force: int
     number: int
 
 

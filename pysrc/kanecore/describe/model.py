@@ -36,7 +36,8 @@ class Model:
         n_q kinematical differential equations, each equal to zero, linear in q̇ and u (Kane & Levinson 1985,
         section 2.12).
     bodies : sequence of Particle or RigidBody
-    forcelist : sequence of (Point, force) or (ReferenceFrame, torque), optional
+    forcelist : sequence of (Point, force), (ReferenceFrame, torque) or actuators, optional
+        Actuators of ``sympy.physics.mechanics``, such as ``LinearSpring``, need not be turned into loads.
     parameters : sequence of Symbol, optional
         Constants, in order; default: all that occur, sorted by name.
     inputs : sequence of dynamicsymbols, optional
@@ -123,6 +124,10 @@ class Model:
             dict(joints or {}),
             _groups_of_four(unit),
         )
+        if reader.tendons:
+            from kanecore.derive.tendons import with_tendons
+
+            description = with_tendons(description, reader.tendons)
         free = set(description.inputs if inputs is None else ()) | set(
             description.parameters if parameters is None else ()
         )
@@ -189,7 +194,6 @@ class Model:
             raise ModelError(
                 "this System has constraints or auxiliary speeds, and kanecore does not yet take models with them"
             )
-        loads = [*system.loads, *(load for actuator in system.actuators for load in actuator.to_loads())]
         joints = {joint.name: (joint.parent, joint.child, joint.parent_point) for joint in system.joints}
         return cls(
             system.frame,
@@ -197,7 +201,7 @@ class Model:
             list(system.u),
             list(system.kdes),
             bodies=system.bodies,
-            forcelist=loads,
+            forcelist=[*system.loads, *system.actuators],
             joints=joints | dict(options.pop("joints", None) or {}),
             **options,
         )

@@ -11,7 +11,14 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 import sympy as sm
-from sympy.physics.mechanics import Particle, RigidBody
+from sympy.physics.mechanics import (
+    ActuatorBase,
+    ForceActuator,
+    LinearPathway,
+    ObstacleSetPathway,
+    Particle,
+    RigidBody,
+)
 from sympy.physics.mechanics import Point as SymPoint
 from sympy.physics.mechanics import ReferenceFrame as SymFrame
 from sympy.physics.vector import Dyadic
@@ -23,7 +30,7 @@ from kanecore.graph.sample import samples
 from kanecore.graph.scalars import COORDINATE, PARAMETER, SPEED, Graph, Op
 
 from . import sympy_access
-from .description import Body, Components, Description, Frame, Joint, Load, Matrix, Point, Vector
+from .description import Body, Components, Description, Frame, Joint, Load, Matrix, Point, Tendon, Vector
 from .joints import GROUND, Attachments
 from .quaternions import find_quaternions
 from .symbols import Symbols, function_name, input_name
@@ -284,12 +291,14 @@ class Reader:
         self.graph.unit = [tuple(symbols.coordinates[i] for i in places) for places in quaternions]
         symbols.solve_kinematics(self.kd_eqs)
         self._check_bodies(bodies)
-        loads = [(i, _load(item, i)) for i, item in enumerate(forcelist)]
+        tendons = [(i, item) for i, item in enumerate(forcelist) if _is_tendon(item)]
+        loads = [(i, x) for i, item in enumerate(forcelist) if not _is_tendon(item) for x in _loads(item, i)]
         for point in points:
             _expect(point, SymPoint, "an item of points", "Point")
         for frame in frames:
             _expect(frame, SymFrame, "an item of frames", "ReferenceFrame")
-        needed = [b.masscenter for b in bodies] + [at for _, (kind, at, _) in loads if kind == "force"] + list(points)
+        needed = [b.masscenter for b in bodies] + [at for _, (kind, at, _) in loads if kind == "force"]
+        needed += [*points, *(point for _, actuator in tendons for point in actuator.pathway.attachments)]
         self._survey_points(needed)
 
         moving = [b for b in bodies if not self._is_ground(b)]
@@ -301,6 +310,7 @@ class Reader:
         joint_list = self._joints(joints, moving, still)
         self.symbols.stage = "load"
         load_list = []
+        self.tendons = [self._tendon(number, actuator) for number, actuator in tendons]
         for number, (kind, at, vector) in loads:
             where = f"load {number} on {'point' if kind == 'force' else 'frame'} {at.name}"
             index = self._point(at, where) if kind == "force" else self._frame(at, where, oriented=False)
@@ -406,6 +416,14 @@ class Reader:
                 raise ModelError(f"joint {joint.name} hangs on itself: its parent is carried by its child")
         return result
 
+    def _tendon(self, number: int, actuator: Any) -> Tendon:
+        where = f"load {number}, a {type(actuator).__name__}"
+        points = tuple(self._point(point, where) for point in actuator.pathway.attachments)
+        length, rate = sm.Dummy("length", positive=True), sm.Dummy("rate", real=True)
+        nodes = self.symbols.stand_in(length, COORDINATE), self.symbols.stand_in(rate, COORDINATE | SPEED)
+        force = self.symbols.node(sympy_access.force_along(actuator, length, rate), where)
+        return Tendon(points, *nodes, force, number)
+
     def _steady_part_first(self, force: Vector) -> list[Vector]:
         """A force as what is constant in the inertial frame, such as a weight, and the rest."""
         steady: Components = (0, 0, 0)
@@ -468,11 +486,24 @@ def _expect(item: Any, kind: type, argument: str, what: str) -> None:
         raise ModelError(f"{argument} is {item!r}, which is no {what}")
 
 
+def _is_tendon(item: Any) -> bool:
+    """An actuator along straight lines, whose loads are formed on the graph."""
+    if not isinstance(item, ForceActuator) or type(item).to_loads is not ForceActuator.to_loads:
+        return False
+    return type(item.pathway) in (LinearPathway, ObstacleSetPathway)
+
+
+def _loads(item: Any, i: int) -> list[tuple[str, Any, Any]]:
+    return [_load(x, i) for x in item.to_loads()] if isinstance(item, ActuatorBase) else [_load(item, i)]
+
+
 def _load(item: Any, i: int) -> tuple[str, Any, Any]:
     try:
         at, vector = item
     except (TypeError, ValueError):
-        raise ModelError(f"forcelist[{i}] is {item!r}: a load is (Point, force) or (ReferenceFrame, torque)") from None
+        raise ModelError(
+            f"forcelist[{i}] is {item!r}: a load is (Point, force), (ReferenceFrame, torque) or an actuator"
+        ) from None
     if isinstance(at, SymPoint):
         return "force", at, vector
     if isinstance(at, SymFrame):

@@ -121,6 +121,11 @@ class Symbols:
                 if x not in self._laws:
                     self.input(x, 0)
 
+    def stand_in(self, symbol: Any, depends: int) -> int:
+        """The node of a symbol that stands for something that is yet to be formed."""
+        node = self._leaves[symbol] = self.graph.symbol(("stands in", symbol.name, len(self._leaves)), depends)
+        return node
+
     def feed_back(self, laws: Mapping[Any, Any]) -> None:
         """Put expressions in place of some inputs wherever these occur in loads and outputs."""
         for x in self._functions(laws, "feedback"):

@@ -8,6 +8,8 @@ set can no longer be told from what was derived; and they multiply the model out
 
 from __future__ import annotations
 
+import copy
+from types import SimpleNamespace
 from typing import Any
 
 from sympy.physics.mechanics import dynamicsymbols
@@ -15,6 +17,7 @@ from sympy.physics.mechanics import dynamicsymbols
 __all__ = [
     "angular_velocities",
     "constraints",
+    "force_along",
     "inertial_frame",
     "kinematical_equations",
     "neighbours",
@@ -65,6 +68,14 @@ def kinematical_equations(kanes_method: Any) -> list[Any]:
     km = kanes_method
     k, f, ku = km._k_kqdot_implicit, km._f_k_implicit, km._k_ku_implicit
     return list(k * km.q.diff(time()) + ku * km.u + f) if k else []
+
+
+def force_along(actuator: Any, length: Any, rate: Any) -> Any:
+    """The force of an actuator in symbols of the length of its pathway and of its extension velocity."""
+    stand_in = copy.copy(actuator)
+    points = actuator.pathway.attachments
+    stand_in._pathway = SimpleNamespace(length=length, extension_velocity=rate, attachments=points)
+    return stand_in.force
 
 
 def time() -> Any:

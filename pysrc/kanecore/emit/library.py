@@ -48,14 +48,15 @@ class Emitted:
 
 
 def emit_group(description: Description, group: str, baked: Mapping[str, float] | None = None) -> Emitted:
-    """One group of kernels (``"core"``, ``"forces"``, ``"energies"``) as a library of its own.
+    """One group of kernels (``"core"``, ``"forces"``, ...) as a library of its own.
 
     All groups share the prepared constants of the core group, so that one block serves every kernel; what only another
     group needs of the parameters it computes itself.
     """
     derivation = _derive(description, baked)
     core = {name: derivation.kernel(name) for name in GROUPS["core"]}
-    kernels = core if group == "core" else {name: derivation.kernel(name) for name in GROUPS[group]}
+    names = filter(derivation.has, GROUPS[group])
+    kernels = core if group == "core" else {name: derivation.kernel(name) for name in names}
     return _Library(derivation, core, kernels, group, {}).emitted()
 
 

@@ -122,7 +122,7 @@ class CompiledModel(_native.Model):
         Parameters
         ----------
         *groups : str
-            "core", "forces", "energies"; default, and "all": every one.
+            "core", "forces", "energies", "reactions"; default, and "all": every one.
 
         Raises
         ------

@@ -58,9 +58,8 @@ def simulate(
     t_span : (float, float)
         Start and end, s; the end may come first.
     x0 : array_like, (n_x,)
-        State [q, u] at the start.  Unit quaternions (`unit`, their places in x) whose norms are 1 within 1e-6 are divided
-        by them, and stay normalized: so are the states at the ends of steps, where the next step begins, and all that
-        lies between.
+        State [q, u] at the start.  Each unit quaternion in it (``dyn.unit`` holds their places) must have norm 1 within
+        1e-6 and is divided by it; so is that of the state after every step, and of what the interpolant gives.
     method : {"dop853", "rk4"}
         Adaptive, of order 8, with dense output (Hairer, Nørsett & Wanner, *Solving Ordinary Differential Equations I*,
         1993, II.5); or the classical method of order 4 with fixed steps.

@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Actuators along straight lines between points: springs, dampers, motors, cables over obstacles.
+
+With r the position of one point from the one before, and e = r/|r|,
+
+    l = Σ |r|,        dl/dt = Σ e·(dr/dt),
+
+a force F(l, dl/dt, ...), positive where it pushes the points apart, acts with F e on the one and −F e on the other.
+Here both are formed on the graph, where SymPy would write out r·r in every direction cosine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from kanecore.describe.description import Components, Description, Load, Tendon
+
+from .kinematics import Kinematics
+from .vectors import ZERO, add, cross, dot, neg, scale
+
+__all__ = ["with_tendons"]
+
+
+def with_tendons(d: Description, tendons: Sequence[Tendon]) -> Description:
+    """The description with the loads of all tendons."""
+    if not tendons:
+        return d
+    k = Kinematics(d)
+    loads = [*d.loads, *(load for tendon in tendons for load in _loads(k, tendon))]
+    return replace(d, loads=tuple(sorted(loads, key=lambda load: load.number)))
+
+
+def _loads(k: Kinematics, tendon: Tendon) -> Iterator[Load]:
+    g, length, rate, spans = k.graph, 0, 0, []
+    for a, b in zip(tendon.points, tendon.points[1:], strict=False):
+        frame, r, change = _span(k, a, b)
+        size = g.sqrt(dot(g, r, r))
+        direction: Components = (g.div(r[0], size), g.div(r[1], size), g.div(r[2], size))
+        length = g.add(length, size)
+        rate = g.add(rate, dot(g, direction, change) if change is not None else k.rate.of(size))
+        spans.append((a, b, frame, direction))
+    [force] = g.substitute([tendon.force], {tendon.length: length, tendon.rate: rate})
+    for a, b, frame, direction in spans:
+        vector = scale(g, force, direction)
+        yield Load("force", a, ((frame, neg(g, vector)),), tendon.number)
+        yield Load("force", b, ((frame, vector),), tendon.number)
+
+
+def _span(k: Kinematics, a: int, b: int) -> tuple[int, Components, Components | None]:
+    """The position r of b from a in the axes of a frame, and dr/dt, but for a part ω × r, which is across r.
+
+    None for dr/dt where some frame does not turn as told: there only |r| has the right derivative.
+    """
+    g, points, (up, down) = k.graph, k.description.points, k.chains(a, b)
+    frames = [f for i in (*up, *down) for f, _ in points[i].position]
+    home = k.common(frames or [0])
+    change = ZERO
+    for i, sign in (*((i, -1) for i in up), *((i, 1) for i in down)):
+        for (f, v), (_, rate) in zip(points[i].position, k.displacement_rate(i), strict=True):
+            local = k.resolve(add(g, rate, cross(g, k.omega[f], v)), f, home)
+            change = add(g, change, local if sign > 0 else neg(g, local))
+    return home, k.between(a, b, home), change if all(k.turns_as_told[f] for f in frames) else None

@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""kanecore.derive.results: reports, explanations, SymPy expressions and LaTeX."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+import sympy as sm
+import sympy.physics.mechanics as me
+from oracle.instant_systems import ball_on_turntable, described, resting_points_and_loops, rolling_disc
+
+import kanecore as kc
+from kanecore.gallery import free_body, rotating_tube, rrp
+
+#: One with a velocity that was set and contradicts its position: the rolling disc.
+REPORTED: dict[str, Callable[[], kc.Model]] = {
+    "rotating_tube": rotating_tube.build,
+    "rrp": rrp.build,
+    "free_body": free_body.build,
+    "rolling_disc": lambda: described(rolling_disc(), name="rolling_disc"),
+    "ball_on_turntable": lambda: described(ball_on_turntable(oriented=True), name="ball_on_turntable"),
+    "resting_points": lambda: described(resting_points_and_loops(), name="resting_points"),
+}
+
+
+@pytest.mark.parametrize("name", REPORTED)
+def test_report(name: str, golden: Callable[[str, str], None]) -> None:
+    golden(f"{name}.report.txt", REPORTED[name]().report() + "\n")
+
+
+@pytest.mark.parametrize("name", ["rotating_tube", "rrp", "rolling_disc"])
+def test_explanation(name: str, golden: Callable[[str, str], None]) -> None:
+    golden(f"{name}.explain.txt", REPORTED[name]().explain() + "\n")
+
+
+def test_shares_of_an_explanation_add_up() -> None:
+    """What loads and bodies give, read back from the text, is F_r and F*_r."""
+    model = rotating_tube.build()
+    names = {str(s).removesuffix("(t)"): s for s in (*model.parameters, *model.coordinates, *model.speeds)}
+    inputs = {str(s): s for s in model.inputs}
+    theta = next(s for s in model.inputs if not isinstance(s, sm.Derivative))
+    total = {"F": dict.fromkeys(("u1", "u2"), sm.S.Zero), "F*": dict.fromkeys(("u1", "u2"), sm.S.Zero)}
+    for line in model.explain().splitlines():
+        if " = " in line:
+            left, right = line.strip().split(" = ")
+            letter, speed = left.split("_")
+            right = right.replace("theta'", "theta_d").replace("u1'", "u1_d").replace("u2'", "u2_d")
+            known = names | {
+                "theta": theta,
+                "theta_d": theta.diff(),
+                "u1_d": names["u1"].diff(),
+                "u2_d": names["u2"].diff(),
+            }
+            total[letter][speed] += sm.sympify(right, locals=known)
+    assert inputs
+    for letter, kernel in (("F", "generalized_active_forces"), ("F*", "generalized_inertia_forces")):
+        assert (sm.Matrix([*total[letter].values()]) - model.symbolic(kernel, nested=True)).expand() == sm.zeros(2, 1)
+
+
+def test_latex_is_what_the_symbols_say() -> None:
+    model = rotating_tube.build()
+    text = model.latex("generalized_active_forces", nested=True)
+    assert text.startswith("\\begin{aligned}\nF &= \\left[\\begin{matrix}")
+    assert text.endswith("\n\\end{aligned}")
+    assert r"\cos{\left(\theta \right)}" in text
+    assert r"\dot{u}_{1}" in model.latex("generalized_inertia_forces", nested=True)
+    intermediates, forcing = model.forcing
+    lines = model.latex("forcing").splitlines()[1:-1]
+    assert len(lines) == len(intermediates) + 1
+    assert lines[0].startswith(f"{me.mlatex(intermediates[0][0])} &= {me.mlatex(intermediates[0][1])}")
+    assert lines[-1] == f"f &= {me.mlatex(forcing)}"
+
+
+def test_latex_names_points_and_frames() -> None:
+    q, u = me.dynamicsymbols("q u")
+    N, A, origin = me.ReferenceFrame("N"), me.ReferenceFrame("rod_A"), me.Point("O")
+    A.orient_axis(N, N.z, q)
+    origin.set_vel(N, 0)
+    P = origin.locatenew("bob_1", A.x)
+    model = kc.Model(N, [q], [u], [q.diff() - u], bodies=[me.Particle("bob", P, 1)], frames=[A])
+    assert r"v_r^{\text{bob\_1}} &=" in model.latex("partial_velocities")
+    assert r"\omega_r^{\text{rod\_A}} &=" in model.latex("partial_angular_velocities")
+
+
+def test_reactions_in_symbols() -> None:
+    """The tube on its particles: the source's T12 and T22 across it, and nothing along it (examples 3 and 5)."""
+    model = rotating_tube.build()
+    g, m1, L1 = (next(p for p in model.parameters if str(p) == name) for name in ("g", "m1", "L1"))
+    q1, u1, theta = model.coordinates[0], model.speeds[0], model.inputs[0]
+    wrench = model.symbolic("reactions", nested=True)
+    force = wrench[0, :3]
+    along = force[0] * sm.cos(theta) + force[1] * sm.sin(theta)
+    across = -force[0] * sm.sin(theta) + force[1] * sm.cos(theta)
+    assert sm.simplify(along) == 0
+    expected = m1 * ((L1 + q1) * theta.diff().diff() + 2 * u1 * theta.diff() + g * sm.sin(theta))
+    assert sm.simplify(across - expected) == 0
