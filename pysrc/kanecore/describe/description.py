@@ -15,6 +15,7 @@ from kanecore.graph.scalars import Graph
 
 __all__ = [
     "Body",
+    "Constraint",
     "Components",
     "Description",
     "Frame",
@@ -97,6 +98,16 @@ class Tendon:
 
 
 @dataclass(frozen=True)
+class Constraint:
+    """An expression that vanishes: φ(q, t) ("configuration"), c(q, u, t) ("velocity"), or one linear in u̇
+    ("acceleration"); ``name`` says which of the user's it is."""
+
+    kind: str
+    node: int
+    name: str
+
+
+@dataclass(frozen=True)
 class Joint:
     """What holds a body: number of the parent (−1: the inertial frame) and the child, and the joint point."""
 
@@ -113,6 +124,8 @@ class Description:
     ``coordinates``, ``rates``, ``speeds``, ``accelerations`` are the nodes of q, q̇ (solved, in q, u, t), u, u̇;
     ``inputs`` those of r; ``input_rates[i]`` is the number of the input that is the derivative of input i, or −1.
     ``joints`` has one joint for each body, in their order; ``unit`` holds the places in q of unit quaternions.
+    Of the coordinates and speeds the last ``n_q_dependent`` and ``n_u_dependent`` are dependent; ``auxiliary`` are the
+    speeds that bring reactions in evidence and are zero themselves.
     """
 
     graph: Graph
@@ -140,6 +153,11 @@ class Description:
     shown_frames: tuple[int, ...]
     joints: tuple[Joint, ...] = ()
     unit: tuple[tuple[int, int, int, int], ...] = ()
+    constraints: tuple[Constraint, ...] = ()
+    n_q_dependent: int = 0
+    n_u_dependent: int = 0
+    auxiliary: tuple[int, ...] = ()
+    auxiliary_names: tuple[str, ...] = ()
 
 
 def duplicate(d: Description) -> Description:
@@ -205,6 +223,8 @@ def _baked(d: Description, values: Mapping[str, float]) -> Description:
         loads=tuple(replace(x, vector=image.vector(x.vector)) for x in d.loads),
         potentials=image.nodes(d.potentials),
         outputs=tuple((name, image.node(node)) for name, node in d.outputs),
+        constraints=tuple(replace(c, node=image.node(c.node)) for c in d.constraints),
+        auxiliary=image.nodes(d.auxiliary),
     )
 
 

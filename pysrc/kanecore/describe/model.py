@@ -31,10 +31,22 @@ class Model:
     frame : ReferenceFrame
         The inertial frame.
     q_ind, u_ind : sequence of dynamicsymbols
-        Coordinates and generalized speeds; the state is x = [q, u] in this order.
+        Coordinates and generalized speeds: the independent ones, where others depend on them by constraints.
     kd_eqs : sequence of expressions
         n_q kinematical differential equations, each equal to zero, linear in q̇ and u (Kane & Levinson 1985,
         section 2.12).
+    q_dependent, u_dependent : sequences of dynamicsymbols, optional
+        Coordinates and speeds that depend on the others; the state is x = [q_ind, q_dependent, u_ind, u_dependent].
+        All may stand in ``q_ind`` and ``u_ind`` as well: at run time the choice is made anew at every state.
+    configuration_constraints : sequence of expressions, optional
+        φ(q, t), each equal to zero.
+    velocity_constraints : sequence of expressions, optional
+        c(q, u, t), each equal to zero; linear in u and q̇, or not (then it is a complex nonholonomic constraint).
+        Derivatives of configuration constraints may stand here, and are not counted twice.
+    acceleration_constraints : sequence of expressions, optional
+        Expressions linear in u̇, each equal to zero; derivatives of the others may stand here.
+    u_auxiliary : sequence of dynamicsymbols, optional
+        Auxiliary generalized speeds, which bring reactions in evidence and are zero themselves.
     bodies : sequence of Particle or RigidBody
     forcelist : sequence of (Point, force), (ReferenceFrame, torque) or actuators, optional
         Actuators of ``sympy.physics.mechanics``, such as ``LinearSpring``, need not be turned into loads.
@@ -79,9 +91,15 @@ class Model:
         q_ind: Sequence[Any],
         u_ind: Sequence[Any],
         kd_eqs: Sequence[Any] | None = None,
-        *,
+        q_dependent: Sequence[Any] | None = None,
+        configuration_constraints: Sequence[Any] | None = None,
+        u_dependent: Sequence[Any] | None = None,
+        velocity_constraints: Sequence[Any] | None = None,
+        acceleration_constraints: Sequence[Any] | None = None,
+        u_auxiliary: Sequence[Any] | None = None,
         bodies: Sequence[Any] | None = None,
         forcelist: Sequence[Any] | None = None,
+        *,
         parameters: Sequence[Any] | None = None,
         inputs: Sequence[Any] | None = None,
         outputs: Mapping[str, Any] | None = None,
@@ -104,12 +122,19 @@ class Model:
         ):
             if value is not None and not isinstance(value, Mapping):
                 raise ModelError(f"{argument} must be a dict of {what}, not {value!r}")
+        dependent = _listed(q_dependent, "q_dependent"), _listed(u_dependent, "u_dependent")
+        constraints = {
+            "velocity": _listed(velocity_constraints, "velocity_constraints"),
+            "configuration": _listed(configuration_constraints, "configuration_constraints"),
+            "acceleration": _listed(acceleration_constraints, "acceleration_constraints"),
+        }
         reader = Reader(
             frame,
-            _listed(q_ind, "q_ind"),
-            _listed(u_ind, "u_ind"),
+            [*_listed(q_ind, "q_ind"), *dependent[0]],
+            [*_listed(u_ind, "u_ind"), *dependent[1]],
             _listed(kd_eqs, "kd_eqs"),
             "model" if name is None else str(name),
+            _listed(u_auxiliary, "u_auxiliary"),
         )
         description = reader.read(
             _listed(bodies, "bodies"),
@@ -123,7 +148,9 @@ class Model:
             dict(feedback or {}),
             dict(joints or {}),
             _groups_of_four(unit),
+            constraints,
         )
+        description = replace(description, n_q_dependent=len(dependent[0]), n_u_dependent=len(dependent[1]))
         if reader.tendons:
             from kanecore.derive.tendons import with_tendons
 
@@ -158,18 +185,16 @@ class Model:
         km = kanes_method
         if not isinstance(km, KanesMethod):
             raise TypeError(f"from_kane takes a sympy.physics.mechanics.KanesMethod, not a {type(km).__name__}")
-        if sympy_access.constraints(km):
-            raise ModelError(
-                "this KanesMethod has constraints or auxiliary speeds, and kanecore does not yet take models with them"
-            )
+        constraints = sympy_access.constraints(km)
         bodies = km.bodies if bodies is None else bodies
         if not bodies:
             raise ModelError("this KanesMethod knows no bodies yet: pass bodies=[...] to from_kane")
         return cls(
             sympy_access.inertial_frame(km),
-            list(km.q),
-            list(km.u),
+            list(km.q)[: len(km.q) - len(constraints["q_dependent"])],
+            list(km.u)[: len(km.u) - len(constraints["u_dependent"])],
             sympy_access.kinematical_equations(km),
+            **constraints,
             bodies=bodies,
             forcelist=km.forcelist if forcelist is None else forcelist,
             **options,
@@ -189,17 +214,17 @@ class Model:
         """
         if not isinstance(system, System):
             raise TypeError(f"from_system takes a sympy.physics.mechanics.System, not a {type(system).__name__}")
-        constraints = (system.q_dep, system.u_dep, system.u_aux, system.holonomic_constraints)
-        if any(map(len, (*constraints, system.nonholonomic_constraints, system.velocity_constraints))):
-            raise ModelError(
-                "this System has constraints or auxiliary speeds, and kanecore does not yet take models with them"
-            )
         joints = {joint.name: (joint.parent, joint.child, joint.parent_point) for joint in system.joints}
         return cls(
             system.frame,
-            list(system.q),
-            list(system.u),
+            list(system.q_ind),
+            list(system.u_ind),
             list(system.kdes),
+            q_dependent=list(system.q_dep),
+            configuration_constraints=list(system.holonomic_constraints),
+            u_dependent=list(system.u_dep),
+            velocity_constraints=list(system.velocity_constraints),
+            u_auxiliary=list(system.u_aux),
             bodies=system.bodies,
             forcelist=[*system.loads, *system.actuators],
             joints=joints | dict(options.pop("joints", None) or {}),
@@ -420,7 +445,7 @@ def _drop_noncontributing(d: Description, free: set[int]) -> tuple[Description, 
         i for b in d.bodies for i in (b.mass, b.potential, *(x for _, m in b.inertia for row in m for x in row))
     ]
     elsewhere += [i for b in d.bodies for _, v in b.about for i in v]
-    elsewhere += [*d.rates, *d.potentials, *(i for _, i in d.outputs)]
+    elsewhere += [*d.rates, *d.potentials, *(i for _, i in d.outputs), *(c.node for c in d.constraints)]
     known = set(g.below(elsewhere))
     in_loads = g.below([i for load in d.loads for _, v in load.vector for i in v])
     candidates = [i for i in in_loads if i in free and i not in known]

@@ -27,10 +27,10 @@ from sympy.physics.vector import Vector as SymVector
 from kanecore.errors import ModelError
 from kanecore.graph.calculus import is_affine
 from kanecore.graph.sample import samples
-from kanecore.graph.scalars import COORDINATE, PARAMETER, SPEED, Graph, Op
+from kanecore.graph.scalars import ACCELERATION, COORDINATE, PARAMETER, SPEED, Graph, Op
 
 from . import sympy_access
-from .description import Body, Components, Description, Frame, Joint, Load, Matrix, Point, Tendon, Vector
+from .description import Body, Components, Constraint, Description, Frame, Joint, Load, Matrix, Point, Tendon, Vector
 from .joints import GROUND, Attachments
 from .quaternions import find_quaternions
 from .symbols import Symbols, function_name, input_name
@@ -45,13 +45,21 @@ ASYMMETRY = 1e-9  # of an inertia tensor, beside its largest entry: more is no r
 class Reader:
     """One reading of one model; :meth:`read` gives the description and the symbols behind its names."""
 
-    def __init__(self, frame: Any, q: Sequence[Any], u: Sequence[Any], kd_eqs: Sequence[Any], name: str) -> None:
+    def __init__(
+        self,
+        frame: Any,
+        q: Sequence[Any],
+        u: Sequence[Any],
+        kd_eqs: Sequence[Any],
+        name: str,
+        auxiliary: Sequence[Any] = (),
+    ) -> None:
         if not isinstance(frame, SymFrame):
             raise ModelError(f"frame must be the inertial ReferenceFrame, not {frame!r}")
         self.graph = Graph()
         self.name = name
         self.frame = frame
-        self.symbols = Symbols(self.graph, q, u)
+        self.symbols = Symbols(self.graph, q, u, auxiliary)
         self.kd_eqs = list(kd_eqs)
 
     # ----------------------------------------------------------------- vectors
@@ -281,6 +289,7 @@ class Reader:
         feedback: Mapping[Any, Any],
         joints: Mapping[str, Any],
         unit: Sequence[Any],
+        constraints: Mapping[str, Sequence[Any]],
     ) -> Description:
         self._survey()
         symbols = self.symbols
@@ -307,6 +316,7 @@ class Reader:
         still = {b.masscenter for b in bodies if b not in moving}
         loads = [load for load in loads if load[1][1] not in still]  # a System's gravity pulls at its ground as well
         body_list = [self._body(b) for b in moving]
+        constraint_list = self._constraints(constraints)
         joint_list = self._joints(joints, moving, still)
         self.symbols.stage = "load"
         load_list = []
@@ -329,7 +339,7 @@ class Reader:
         self.symbols.stage = "output"
         output_list = tuple((str(n), self.symbols.node(e, f"output {n}")) for n, e in outputs.items())
         symbols.check_feedback()
-        self._complete([*energies, *(b.potential for b in body_list)])
+        self._complete([*energies, *(b.potential for b in body_list)], constraint_list)
 
         base = sorted({x for x, _ in symbols.inputs}, key=function_name)
         if inputs is not None:
@@ -372,7 +382,42 @@ class Reader:
             shown_frames=shown_frames,
             joints=Attachments(self.graph, self.frames, self.points, body_list, joint_list).joints,
             unit=tuple(quaternions),
+            constraints=tuple(constraint_list),
+            auxiliary=tuple(symbols.auxiliary_nodes),
+            auxiliary_names=tuple(map(function_name, symbols.auxiliary)),
         )
+
+    # -------------------------------------------------------------- constraints
+    def _constraints(self, given: Mapping[str, Sequence[Any]]) -> list[Constraint]:
+        result = []
+        for kind, expressions in given.items():
+            self.symbols.stage = "output" if kind == "acceleration" else "kinematics"
+            for i, e in enumerate(expressions):
+                name = f"{kind} constraint {i}"
+                if isinstance(e, sm.Eq):
+                    raise ModelError(f"{name} is {e}: write it as an expression that vanishes, {e.lhs - e.rhs}")
+                node = self.symbols.node(e, name)
+                self._check_constraint(kind, node, f"{name}, {e},")
+                result.append(Constraint(kind, node, name))
+        self.symbols.stage = "kinematics"
+        return result
+
+    def _check_constraint(self, kind: str, node: int, what: str) -> None:
+        g = self.graph
+        depends = g.depends[node]
+        if kind == "configuration":
+            if depends & SPEED:
+                raise ModelError(f"{what} holds speeds: it is a velocity constraint")
+            if not depends & COORDINATE:
+                raise ModelError(f"{what} holds no coordinate: nothing that moves can satisfy it")
+        elif kind == "velocity":
+            if not depends & SPEED:
+                where = "it is a configuration constraint" if depends & COORDINATE else "nothing that moves can satisfy it"
+                raise ModelError(f"{what} holds no speed: {where}")
+        elif not depends & ACCELERATION:
+            raise ModelError(f"{what} holds no derivative of a speed: it is a velocity constraint")
+        elif not is_affine(g, [node], lambda i: g.depends[i] & ACCELERATION):
+            raise ModelError(f"{what} is not linear in the derivatives of the speeds")
 
     # ------------------------------------------------------------------- joints
     def _is_ground(self, body: Any) -> bool:
@@ -451,12 +496,14 @@ class Reader:
             return (g.add(a, b), g.add(x, y)) if op is Op.ADD else (g.sub(a, b), g.sub(x, y))
         return 0, node
 
-    def _complete(self, energies: Sequence[int]) -> None:
+    def _complete(self, energies: Sequence[int], constraints: Sequence[Constraint]) -> None:
         """Let the symbols know where inputs stand, so that their rates follow them."""
         place = [i for f in self.frames for row in f.rotation for i in row]
         place += [i for p in self.points for _, v in p.position for i in v]
         rate = [i for f in self.frames for _, v in f.angular_velocity for i in v]
         rate += [i for p in self.points for _, v in p.velocity or () for i in v]
+        place += [c.node for c in constraints if c.kind == "configuration"]
+        rate += [c.node for c in constraints if c.kind == "velocity"]
         self.symbols.complete(place, rate, energies)
 
     def _check_bodies(self, bodies: Sequence[Any]) -> None:
