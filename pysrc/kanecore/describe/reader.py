@@ -400,7 +400,7 @@ class Reader:
             if numbers[0] is None or numbers[1] is None:
                 wrong, which = (parent, "parent") if numbers[0] is None else (child, "child")
                 raise ModelError(
-                    f"the {which} of {where} is {wrong!r}, which is not in bodies"
+                    f"the {which} of {where} is {getattr(wrong, 'name', wrong)}, which is not in bodies"
                     + (f" nor the inertial frame {self.frame.name}" if which == "parent" else "")
                 )
             _expect(point, SymPoint, f"the point of {where}", "Point")
