@@ -114,14 +114,15 @@ class BuildNative(build_ext):
         return X86_64_LEVELS if self.plat_name.endswith(("x86_64", "amd64")) else OTHER_LEVELS
 
     def build_gallery(self) -> None:
-        """Derive each model here, while the compilers of those before it run beside."""
+        """Derive every model, then compile them side by side, the longest first."""
         self.run_command("egg_info")  # the metadata that kanecore reads its version from, for the emitted C
         sys.path.insert(0, str(PYTHON.resolve()))
         compilations: list[Future[None]] = []
+        sources = {name: derive(name) for name in gallery_models()}
+        self.built(LIBRARIES).mkdir(parents=True, exist_ok=True)
         with ThreadPoolExecutor(os.cpu_count()) as pool:
-            for name in gallery_models():
-                source = derive(name)
-                self.built(LIBRARIES).mkdir(parents=True, exist_ok=True)
+            for name in sorted(sources, key=lambda name: len(sources[name]), reverse=True):
+                source = sources[name]
                 self.built(LIBRARIES / f"{name}.c").write_text(source, encoding="utf-8")
                 for level, flags in self.levels().items():
                     target = self.built(LIBRARIES / f"{name}.{level}{LIBRARY_SUFFIX}")

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Sphinx configuration: ``sphinx-build -W docs docs/_build/html``."""
 
+import re
 import sys
 from pathlib import Path
 
@@ -32,10 +33,12 @@ html_static_path = ["_static"]
 html_css_files = ["kanecore.css"]
 html_show_sphinx = False
 
+LITERAL = re.compile(r"(``.*?``)|\|")
+
 
 def as_it_stands(app, what, name, obj, options, lines):
     """Docstrings are read in the source first: there |x| is a modulus, and a colon in a property's a colon."""
-    lines[:] = [line if "``" in line else line.replace("|", "\\|") for line in lines]
+    lines[:] = [LITERAL.sub(lambda m: m[0] if m[1] else "\\|", line) for line in lines]
     if what in ("property", "attribute"):
         lines[:0] = ["..", ""]  # an empty comment: napoleon takes what precedes a colon in the first line for a type
 

@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
+import errno
 import os
 import shutil
 import signal
@@ -16,6 +18,8 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from kanecore.build import Built, cache, compile_library
 from kanecore.errors import CompileError
@@ -55,20 +59,25 @@ def distinct(i: int) -> str:
 
 def fake_compiler(tmp_path: Path, before: str) -> str:
     """A compiler that runs the shell commands `before`, then the system's; $library is what it writes."""
-    real = shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
-    if real is None:
-        pytest.skip("no cc, gcc or clang here")
     path = tmp_path / "bin" / "fakecc"
     path.parent.mkdir(exist_ok=True)
     find = 'for word; do [ "$last" = -o ] && library=$word; last=$word; done\n'
-    path.write_text(f'#!/bin/sh\n{find}{before}\nexec {real} "$@"\n')
+    path.write_text(f'#!/bin/sh\n{find}{before}\nexec {system_compiler()} "$@"\n')
     path.chmod(0o755)
     return str(path)
 
 
-def start(source: str, cc: str) -> subprocess.Popen[str]:
+def system_compiler() -> str:
+    path = shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
+    if path is None:
+        pytest.skip("no cc, gcc or clang here")
+    return path
+
+
+def start(source: str, cc: str, **environment: str) -> subprocess.Popen[str]:
     arguments = [sys.executable, "-c", IN_A_PROCESS, source, cc]
-    return subprocess.Popen(arguments, stdout=subprocess.PIPE, text=True, start_new_session=True)
+    environment = {**os.environ, **environment}
+    return subprocess.Popen(arguments, stdout=subprocess.PIPE, text=True, start_new_session=True, env=environment)
 
 
 def wait_for(found: Callable[[], object], seconds: float = 10.0) -> None:
@@ -161,6 +170,73 @@ def test_killed_compile(folder: Path, tmp_path: Path) -> None:
     assert len(names(folder)) == 2
 
 
+def test_killed_at_any_moment(folder: Path) -> None:
+    """However far it came, the next process has a library that works, and nothing lies outside the folder."""
+    temporary = folder.parent / "tmp"
+    temporary.mkdir()
+    assert cache.folder() == folder
+    more = "".join(f"int f{i}(int x) {{ return x * {i} + f(); }}\n" for i in range(500))
+    cc = system_compiler()
+    for n in range(8):
+        before = len(names(folder))
+        process = start(distinct(n) + more, cc, TMPDIR=str(temporary))
+        wait_for(lambda before=before: len(names(folder)) > before)
+        time.sleep(0.03 * n)
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.communicate()
+        assert all(name.startswith(".kanecore-") or name in entry_names() for name in names(folder))
+        assert list(temporary.iterdir()) == []  # of gcc's own files none outlives it there
+        assert works(compile_library(distinct(n) + more, cc=cc))
+    for left in folder.glob(".kanecore-*"):
+        os.utime(left, (time.time() - cache.STALE - 60,) * 2)
+    compile_library(SOURCE)
+    assert names(folder) == sorted(entry_names())
+
+
+def entry_names() -> list[str]:
+    return [entry.path.name for entry in cache.entries()]
+
+
+def test_killed_python_leaves_its_compiler_alone(folder: Path, tmp_path: Path) -> None:
+    """The orphan goes on and writes where nobody looks."""
+    cc = fake_compiler(tmp_path, f"touch {tmp_path}/began; while [ ! -e {tmp_path}/on ]; do sleep 0.01; done")
+    process = start(SOURCE, cc)
+    wait_for((tmp_path / "began").exists)
+    process.kill()
+    process.communicate()
+    (tmp_path / "on").touch()
+    assert works(compile_library(SOURCE, cc=cc))
+    wait_for(lambda: list(folder.glob(".kanecore-*/model.so")))
+    assert len(cache.entries()) == 1
+    assert compile_library(SOURCE, cc=cc).from_cache
+
+
+def test_private_folder_of_a_killed_process(tmp_path: Path) -> None:
+    """It goes after a day, when another process makes its own."""
+    code = """\
+import os, signal
+from kanecore.build import cache
+print(cache.private_folder(), flush=True)
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+    def killed() -> Path:
+        environment = {**os.environ, "TMPDIR": str(tmp_path)}
+        done = subprocess.run(
+            [sys.executable, "-c", code], capture_output=True, text=True, check=False, env=environment
+        )
+        return Path(done.stdout.strip())
+
+    first, second, other = killed(), killed(), tmp_path / "kanecore-thesis"
+    assert first.parent == second.parent == tmp_path
+    other.mkdir()
+    for path in (first, other):
+        os.utime(path, (time.time() - cache.STALE - 60,) * 2)
+    third = killed()
+    assert names(tmp_path) == sorted(path.name for path in (second, third, other))
+
+
 def test_interrupted_compile_leaves_nothing(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupt(*args: object, **kwargs: object) -> None:
         raise KeyboardInterrupt
@@ -171,7 +247,10 @@ def test_interrupted_compile_leaves_nothing(folder: Path, monkeypatch: pytest.Mo
     assert names(folder) == []
 
 
-@pytest.mark.parametrize("damage", ["truncated", "empty", "altered", "missing", "no record", "half a record"])
+DAMAGES = ["truncated", "empty", "altered", "missing", "no record", "half a record", "other record", "a file"]
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
 def test_damaged_entry_is_built_again(damage: str, folder: Path) -> None:
     built = compile_library(SOURCE)
     library = Path(built.path)
@@ -187,13 +266,73 @@ def test_damaged_entry_is_built_again(damage: str, folder: Path) -> None:
         library.unlink()
     elif damage == "no record":
         record.unlink()
-    else:
+    elif damage == "half a record":
         record.write_text(record.read_text()[:40])
+    elif damage == "other record":
+        record.write_text(record.read_text().replace('"command"', '"commands"'))
+    else:
+        shutil.rmtree(library.parent)
+        library.parent.write_bytes(data)
     again = compile_library(SOURCE)
     assert (again.path, again.from_cache) == (built.path, False)
     assert works(again)
     assert compile_library(SOURCE).from_cache
     assert len(names(folder)) == 1
+
+
+def test_a_loaded_library_outlives_its_entry(folder: Path) -> None:
+    built = compile_library(SOURCE)
+    loaded = ctypes.CDLL(built.path)
+    Path(built.path).with_name("record.json").unlink()
+    assert not compile_library(SOURCE).from_cache  # the folder was replaced as a whole
+    assert loaded.f() == 42
+
+
+def test_an_entry_under_another_name_is_built_again(folder: Path) -> None:
+    """Whole in itself, but another model's: it would be run for this one."""
+    built = compile_library(SOURCE)
+    other = compile_library(SOURCE.replace("42", "43"))
+    shutil.rmtree(Path(built.path).parent)
+    shutil.copytree(Path(other.path).parent, Path(built.path).parent)
+    again = compile_library(SOURCE)
+    assert not again.from_cache
+    assert works(again)
+
+
+def test_c_text_in_the_cache_is_never_read(folder: Path) -> None:
+    built = compile_library(SOURCE)
+    Path(built.path).with_suffix(".c").write_text("int f(void) { return 43; }\n")
+    again = compile_library(SOURCE)
+    assert again.from_cache
+    assert works(again)
+
+
+@settings(max_examples=200)
+@given(st.integers(0, 2000), st.binary(max_size=3), st.integers(0, 3))
+def test_any_damage_of_a_record_is_seen_or_harmless(at: int, new: bytes, removed: int) -> None:
+    """Its words may change; the library is this one, or none."""
+    built = compile_library(SOURCE)
+    library = Path(built.path)
+    record = library.with_name("record.json")
+    data = record.read_bytes()
+    at %= len(data)
+    record.write_bytes(data[:at] + new + data[at + removed :])
+    try:
+        found = cache.load(library.parent)
+        if found is not None:
+            path, facts = found
+            assert path == library
+            assert all(isinstance(word, str) for word in [*facts["command"], facts["log"]])
+    finally:
+        record.write_bytes(data)
+
+
+@pytest.mark.parametrize("text", ["", "[]", "null", "7", '"x"', "{}", "[" * 100_000, "\xff\xfe{", '{"entry": 1e999}'])
+def test_a_record_of_another_kind(text: str, folder: Path) -> None:
+    built = compile_library(SOURCE)
+    Path(built.path).with_name("record.json").write_text(text, encoding="latin-1")
+    assert not compile_library(SOURCE).from_cache
+    assert compile_library(SOURCE).from_cache
 
 
 def test_failed_compile_leaves_only_its_log(folder: Path) -> None:
@@ -290,6 +429,76 @@ def test_full_disk(folder: Path, tmp_path: Path) -> None:
     assert works(built)
     assert cache.private_folder() in Path(built.path).parents
     assert names(folder) == []
+
+
+IN_A_FULL_DISK = """\
+import ctypes, os, sys
+from pathlib import Path
+from kanecore.build import cache, compile_library
+built = compile_library(sys.argv[1], cc=sys.argv[2:])
+assert ctypes.CDLL(built.path).f() == 42
+assert cache.private_folder() in Path(built.path).parents, built.path
+assert os.listdir(os.environ["KANECORE_CACHE_DIR"]) == []
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="a file system of one's own, as no root, is Linux's")
+@pytest.mark.parametrize(
+    ("compiler", "size"),
+    [("cc", "16k"), ("cc", "100k"), ("cc", "300k"), ("ziglang", "16k"), ("ziglang", "220k")],
+)
+def test_disk_that_runs_full(compiler: str, size: str, tmp_path: Path) -> None:
+    """While the C text is written, or the compiler's own files, or the library."""
+    if compiler == "ziglang":
+        pytest.importorskip("ziglang", reason="ziglang is not installed")
+    words = [sys.executable, "-m", "ziglang", "cc"] if compiler == "ziglang" else [system_compiler()]
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    mount = f'mount -t tmpfs -o size={size},mode=700 tmpfs "$0" && exec "$@"'
+    alone = ["unshare", "--user", "--map-root-user", "--mount", "sh", "-c", mount, str(disk)]
+    tried = subprocess.run([*alone, "true"], capture_output=True, text=True, check=False)
+    if tried.returncode:
+        pytest.skip(f"no file system of one's own here: {tried.stderr.strip()}")
+    text = f'{SOURCE}/*{"x" * 30_000}*/ __attribute__((visibility("default"))) char data[200000] = {{1}};\n'
+    environment = {**os.environ, "KANECORE_CACHE_DIR": str(disk / "cache")}
+    command = [*alone, sys.executable, "-c", IN_A_FULL_DISK, text, *words]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="a file system of one's own, as no root, is Linux's")
+def test_read_only_disk(tmp_path: Path) -> None:
+    """Not even root may write there: what it holds is not looked at either, a hit marks its entry as used."""
+    disk = tmp_path / "disk"
+    (disk / "cache").mkdir(parents=True, mode=0o700)
+    mount = 'mount --bind "$0" "$0" && mount -o remount,ro,bind "$0" && exec "$@"'
+    alone = ["unshare", "--user", "--map-root-user", "--mount", "sh", "-c", mount, str(disk)]
+    tried = subprocess.run([*alone, "true"], capture_output=True, text=True, check=False)
+    if tried.returncode:
+        pytest.skip(f"no file system of one's own here: {tried.stderr.strip()}")
+    environment = {**os.environ, "KANECORE_CACHE_DIR": str(disk / "cache")}
+    command = [*alone, sys.executable, "-c", IN_A_FULL_DISK, SOURCE, system_compiler()]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
+    assert done.returncode == 0, done.stderr
+
+
+def test_files_of_limited_size(tmp_path: Path) -> None:
+    """A process that may write no file of more than 100 bytes, as `ulimit -f` makes it, says what to do."""
+    code = """\
+import resource, sys
+resource.setrlimit(resource.RLIMIT_FSIZE, (100, resource.RLIM_INFINITY))
+from kanecore.build import compile_library
+from kanecore.errors import CompileError
+try:
+    compile_library(sys.argv[1])
+except CompileError as error:
+    print(error)
+"""
+    command = [sys.executable, "-B", "-c", code, SOURCE + "/*" + "x" * 200 + "*/"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert "no place to compile 'model'" in done.stdout
+    assert os.strerror(errno.EFBIG) in done.stdout
+    assert "Set KANECORE_CACHE_DIR" in done.stdout
 
 
 def test_full_everywhere(tmp_path: Path) -> None:

@@ -30,7 +30,7 @@ SOURCE = f"""\
 double hidden(double x);
 double hidden(double x) {{ return 2.0 * x; }}
 {EXPORT} double f(double x);
-{EXPORT} double f(double x) {{ return hidden(sqrt(x)) + KC_ABI_VERSION; }}
+{EXPORT} double f(double x) {{ return hidden(sqrt(x)) + KC_SINGULAR; }}
 """
 
 
@@ -192,11 +192,38 @@ def test_a_compiler_asked_for_and_missing(monkeypatch: pytest.MonkeyPatch) -> No
         compile_library(SOURCE)
 
 
-def test_msvc_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    script(tmp_path / "bin" / "cl.exe", "")
+@pytest.mark.parametrize("cc", ["cl", "cl.exe", "CL.EXE /O2", "clang-cl", "sccache cl.exe", ["cl", "/nologo"]])
+def test_msvc_is_refused(cc: str | list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("cl", "cl.exe", "CL.EXE", "clang-cl", "sccache"):
+        script(tmp_path / "bin" / name, f"touch {tmp_path}/ran\n")
     monkeypatch.setenv("PATH", str(tmp_path / "bin"), prepend=os.pathsep)
-    with pytest.raises(CompileError, match=r'MSVC.* Install clang or "pip install ziglang"'):
-        compile_library(SOURCE, cc="cl.exe /O2")
+    with pytest.raises(CompileError, match=r'MSVC.* not supported\. Install clang or "pip install ziglang"'):
+        compile_library(SOURCE, cc=cc)
+    monkeypatch.setenv("CC", shlex.join(cc) if isinstance(cc, list) else cc)
+    with pytest.raises(CompileError, match=r"environment variable CC is .* leave CC unset or set it to clang"):
+        compile_library(SOURCE)
+    assert not (tmp_path / "ran").exists()
+
+
+def test_msvc_is_refused_by_any_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In a folder with spaces, as it is installed; and on Windows' own spelling, there or not."""
+    program = script(tmp_path / "Microsoft Visual Studio" / "bin" / "cl.exe", "")
+    paths = [str(program), [str(program)], [r"C:\Program Files\Microsoft Visual Studio\VC\bin\Hostx64\x64\cl.exe"]]
+    for cc in paths:
+        with pytest.raises(CompileError, match="MSVC"):
+            compile_library(SOURCE, cc=cc)
+    monkeypatch.setenv("CC", str(program))
+    with pytest.raises(CompileError, match="MSVC"):
+        compile_library(SOURCE)
+
+
+def test_a_python_made_by_msvc_finds_another_compiler(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """MSVC that nobody asked for is passed over; clang that is no MSVC in disguise is not."""
+    for name in ("cl.exe", "clang"):
+        script(tmp_path / "bin" / name, "")
+    monkeypatch.setenv("PATH", str(tmp_path / "bin"))
+    monkeypatch.setattr(sysconfig, "get_config_var", lambda name: "cl.exe")
+    assert find_compiler() == (str(tmp_path / "bin" / "clang"),)
 
 
 def test_no_compiler(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -61,6 +61,31 @@ def test_explained_errors_exist(root: Path) -> None:
     assert [piece for piece in pieces if piece not in sources] == []
 
 
+def test_named_tests_exist(root: Path) -> None:
+    """The page "True only at an instant" names a test for each line."""
+    page = (root / "docs/instant.md").read_text(encoding="utf-8")
+    lines = [line for line in page.splitlines() if line.startswith("| ")][1:]
+    assert len(lines) > 7
+    for line in lines:
+        named = re.findall(r"`(test_\w+\.py)::(test_\w+)`", line)
+        assert named, line
+        for file, function in named:
+            assert f"def {function}(" in (root / "tests" / file).read_text(encoding="utf-8")
+
+
+def test_words_of_the_report_are_quoted_as_they_are(root: Path) -> None:
+    page = (root / "docs/instant.md").read_text(encoding="utf-8")
+    results = (root / "pysrc/kanecore/derive/results.py").read_text(encoding="utf-8")
+    for words in (
+        "velocity as set by the user, which is the derivative of its position",
+        "which is not the derivative of its position",
+        "does not turn as its angular velocity says",
+        "not oriented, written in the axes of ",
+    ):
+        assert words in page
+        assert words in results
+
+
 def build(folder: Path, root: Path, page: str) -> str:
     """The text of a page, built in this process."""
     pytest.importorskip("matplotlib")
@@ -85,6 +110,12 @@ def test_blocks_of_a_page_share_names_and_show_what_they_print(root: Path, tmp_p
        six * 7
 
     .. run::
+       :hide-code:
+       :math:
+
+       "x^{2}"
+
+    .. run::
        :raises: ZeroDivisionError
 
        1 / 0
@@ -93,6 +124,7 @@ def test_blocks_of_a_page_share_names_and_show_what_they_print(root: Path, tmp_p
     assert text.count("printed") == 2
     assert "six * 7" not in text
     assert "42" in text
+    assert "\n   x^{2}\n" in text
     assert "ZeroDivisionError: division by zero" in text
 
 

@@ -17,7 +17,7 @@ Array = npt.NDArray[np.float64]
 e = me.dynamicsymbols("e0:4")
 u = me.dynamicsymbols("u1:4")
 A, B, C = sm.symbols("A B C")
-#: ė = ½ E ω, ω in body axes (Kane & Levinson 1985, section 1.13, with e0 the scalar part).
+#: ė = ½ E ω, ω in body axes (Kane, Likins & Levinson, *Spacecraft Dynamics*, 1983, section 1.13; e0 the scalar part).
 RATES = [
     (-e[1] * u[0] - e[2] * u[1] - e[3] * u[2]) / 2,
     (e[0] * u[0] - e[3] * u[1] + e[2] * u[2]) / 2,

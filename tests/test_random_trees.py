@@ -1,8 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""300 random trees against SymPy's KanesMethod; tests/oracle/random_trees.py says what they contain."""
+"""1,000 random trees against SymPy: 300 of them by default, all with KANECORE_NIGHTLY=1 in the environment.
+
+300 are written out in frames and points, with results of KanesMethod; 700 are of SymPy's joints, actuators,
+quaternions and functions, with results from positions alone that KanesMethod repeats where it is quick.
+``oracle/random_trees.py`` and ``oracle/random_joints.py`` say what they contain.
+"""
 
 from __future__ import annotations
 
+import os
+import warnings
 from collections import Counter
 from functools import cache
 from typing import Any
@@ -10,56 +17,79 @@ from typing import Any
 import numpy as np
 import pytest
 from oracle.compare import input_values, read_reference, relative_error, residual, state_errors, symmetric
+from oracle.position_oracle import PositionOracle
+from oracle.random_joints import JOINT_KINDS, random_joint_tree
 from oracle.random_trees import KINDS, STYLES, random_state, random_tree
 from oracle.sympy_oracle import KaneOracle, to_doubles
 
 import kanecore as kc
 
+# Drawn inertias need not be those of a solid body; they are computed with all the same.
+pytestmark = pytest.mark.filterwarnings("ignore:no solid body can have")
+
 TOLERANCE = 1e-11
-REFERENCE = {tree["seed"]: tree for tree in read_reference("random_trees")["trees"]}
-#: Trees whose reference is computed anew: every 25th of those that SymPy does in two seconds.
-QUICK = [seed for seed, tree in REFERENCE.items() if tree["sympy_seconds"] < 2]
+BUILD = {"tree": random_tree, "joints": random_joint_tree}
+STORED = {"tree": read_reference("random_trees")["trees"], "joints": read_reference("random_joints")["trees"]}
+#: Every third tree and two of seven trees of joints.
+CI = {"tree": STORED["tree"][::3], "joints": [tree for k, tree in enumerate(STORED["joints"]) if k % 7 in (0, 3)]}
+NIGHTLY = os.environ.get("KANECORE_NIGHTLY", "") not in ("", "0")
+#: What a tree is, and its seed: what SymPy says of it.
+REFERENCE = {(what, tree["seed"]): tree for what, trees in (STORED if NIGHTLY else CI).items() for tree in trees}
+#: Trees whose reference is computed anew: some of those that KanesMethod does in two seconds.
+QUICK = [name for name, tree in REFERENCE.items() if tree.get("sympy_seconds", np.inf) < 2]
 LIVE = QUICK[:: len(QUICK) // 12][:12]
-#: In how many of the 300 trees each kind must occur.
-LEAST = 15
+#: In how many of the trees each kind must occur.
+LEAST = 5
+
+
+def named(names: Any) -> list[Any]:
+    return [pytest.param(*name, id=f"{name[0]}-{name[1]}") for name in names]
 
 
 @cache
-def tree_of(seed: int) -> dict[str, Any]:
-    return random_tree(seed)
+def tree_of(what: str, seed: int) -> dict[str, Any]:
+    return BUILD[what](seed)
 
 
 def compiled(tree: dict[str, Any], cflags: list[str] | None) -> kc.CompiledModel:
-    model = kc.Model(
-        tree["frame"], tree["q"], tree["u"], kd_eqs=tree["kdes"], bodies=tree["bodies"], forcelist=tree["loads"]
-    )
+    if "system" in tree:
+        model = kc.Model.from_system(tree["system"])
+    else:
+        model = kc.Model(
+            tree["frame"], tree["q"], tree["u"], kd_eqs=tree["kdes"], bodies=tree["bodies"], forcelist=tree["loads"]
+        )
     values = {symbol: float(tree["parameters"][symbol]) for symbol in model.parameters}
     return kc.compile(model, parameters=values, cflags=cflags)
 
 
-def test_the_reference_is_complete() -> None:
-    assert len(REFERENCE) == 300
+def test_the_references_are_complete() -> None:
+    assert {what: len(trees) for what, trees in STORED.items()} == {"tree": 300, "joints": 700}
+    assert len(REFERENCE) == (1000 if NIGHTLY else 300)
 
 
-@pytest.mark.parametrize("seed", REFERENCE)
-def test_agrees_with_kanes_method(seed: int) -> None:
-    tree = tree_of(seed)
+@pytest.mark.parametrize(("what", "seed"), named(REFERENCE))
+def test_agrees_with_sympy(what: str, seed: int) -> None:
+    tree = tree_of(what, seed)
     dyn = compiled(tree, ["-O0"] if seed % 10 else None)  # most of the time is the compiler's
     assert (dyn.n_q, dyn.n_u) == (len(tree["q"]), len(tree["u"]))
-    for state in REFERENCE[seed]["states"]:
+    for state in REFERENCE[what, seed]["states"]:
         errors = state_errors(dyn, state, input_values(dyn, tree, state))
         assert max(errors.values()) < TOLERANCE, f"{errors}\n{tree['kinds']}\n{tree['styles']}"
 
 
-@pytest.mark.parametrize("seed", LIVE)
-def test_the_reference_is_what_sympy_says(seed: int) -> None:
-    tree = random_tree(seed, complete=True)
-    oracle = KaneOracle(tree)
-    for k, stored in enumerate(REFERENCE[seed]["states"]):
+@pytest.mark.parametrize("oracle", [KaneOracle, PositionOracle])
+@pytest.mark.parametrize(("what", "seed"), named(LIVE))
+def test_the_reference_is_what_sympy_says(what: str, seed: int, oracle: type) -> None:
+    tree = BUILD[what](seed, complete=True)
+    with warnings.catch_warnings():  # SymPy finds velocities that joints leave to the positions
+        warnings.simplefilter("ignore", UserWarning)
+        computed = oracle(tree)
+    for k, stored in enumerate(REFERENCE[what, seed]["states"]):
         state = random_state(tree, 2 * seed + k)
         assert {name: stored[name] for name in state} == state
-        found = to_doubles(oracle(state))
+        found = to_doubles(computed(state))
         assert relative_error(symmetric(found.pop("M")), symmetric(stored["M"])) < 1e-14
+        assert residual(symmetric(stored["M"]), np.array(found.pop("udot")), np.array(stored["f"])) < 1e-14
         for name, column in found.items():
             assert relative_error(column, stored[name]) < 1e-14
 
@@ -67,23 +97,28 @@ def test_the_reference_is_what_sympy_says(seed: int) -> None:
 @pytest.fixture(scope="module")
 def occurrences() -> Counter[str]:
     """In how many trees each kind and each style occurs."""
-    trees = [tree_of(seed) for seed in REFERENCE]
-    return Counter(name for tree in trees for name in (*tree["kinds"], *tree["styles"]))
+    trees = [tree_of(*name) for name in REFERENCE]
+    return Counter(name for tree in trees for name in {*tree["kinds"], *tree["styles"]})
 
 
-@pytest.mark.parametrize("kind", [*KINDS, *STYLES])
+@pytest.mark.parametrize("kind", sorted({*KINDS, *STYLES, *JOINT_KINDS}))
 def test_every_kind_occurs(kind: str, occurrences: Counter[str]) -> None:
     assert occurrences[kind] >= LEAST
 
 
 def test_sizes_range_from_two_to_ten_bodies() -> None:
-    sizes = Counter(len(tree_of(seed)["bodies"]) for seed in REFERENCE)
-    assert set(sizes) == set(range(2, 11))
+    sizes = Counter(len(tree_of(*name)["bodies"]) for name in REFERENCE)
+    assert set(range(2, 11)) <= set(sizes)
+
+
+def test_quaternions_are_longer_than_their_speeds() -> None:
+    trees = [tree_of(*name) for name in REFERENCE]
+    assert sum(len(tree["q"]) > len(tree["u"]) for tree in trees) >= 3 * LEAST
 
 
 def test_both_copies_are_the_same_tree() -> None:
-    for seed in list(REFERENCE)[::20]:
-        one, other = tree_of(seed), random_tree(seed, complete=True)
+    for what, seed in list(REFERENCE)[::20]:
+        one, other = tree_of(what, seed), BUILD[what](seed, complete=True)
         assert one["kinds"] == other["kinds"]
         for key in ("q", "u", "parameters", "inputs", "prescribed"):
             assert one[key] == other[key]

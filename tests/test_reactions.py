@@ -333,3 +333,157 @@ def test_wrong_joints(joint: Any, words: list[str]) -> None:
         kc.Model(N, [q], [u], [q.diff() - u], bodies=[a, b], joints=joint(pieces))
     for word in words:
         assert word in str(error.value)
+
+
+# ------------------------------------------------------------------------------------------------ default joints
+def rigid(name: str, centre: Any, frame: Any) -> me.RigidBody:
+    return me.RigidBody(name, centre, frame, 2, (me.inertia(frame, 0.3, 0.4, 0.5), centre))
+
+
+class Pieces:
+    """Frames A, B, C turning about N's axes, each in the one before or in N, and the origin."""
+
+    def __init__(self, *, absolute: bool = False, welded: bool = False) -> None:
+        self.q, self.u = me.dynamicsymbols("q1:4"), me.dynamicsymbols("u1:4")
+        self.N = me.ReferenceFrame("N")
+        self.frames, last = [], self.N
+        for i, name in enumerate("ABC"):
+            frame = me.ReferenceFrame(name)
+            parent = self.N if absolute else last
+            frame.orient_axis(parent, (parent.x, parent.y, parent.z)[i], 0.3 if welded and i == 1 else self.q[i])
+            self.frames.append(frame)
+            last = frame
+        self.origin = me.Point("O")
+        self.origin.set_vel(self.N, 0)
+
+    def joints(self, bodies: list[Any], loads: Any = ()) -> dict[str, tuple[str, str]]:
+        kdes = [q.diff() - u for q, u in zip(self.q, self.u, strict=True)]
+        model = kc.Model(self.N, self.q, self.u, kdes, bodies=bodies, forcelist=list(loads))
+        d = model.description
+        name = {-1: "N"} | {i: b.name for i, b in enumerate(d.bodies)}
+        return {j.name: (name[j.parent], d.points[j.point].name) for j in d.joints}
+
+
+@pytest.mark.parametrize("order", [(0, 1, 2), (2, 1, 0), (1, 2, 0), (1, 0, 2)])
+@pytest.mark.parametrize("absolute", [False, True])
+def test_several_joints_at_one_knee(order: tuple[int, ...], absolute: bool) -> None:
+    """As SymPy's PinJoints make them: the joint points of two children lie where the parent's lies."""
+    p = Pieces(absolute=absolute)
+    A, B, C = p.frames
+    a = rigid("a", p.origin.locatenew("CA", 0.3 * A.y), A)
+    knee = p.origin.locatenew("P", A.y)
+    hips = [knee.locatenew(name, 0) for name in ("JB", "JC")]
+    b, c = (rigid(n, h.locatenew(f"C{n}", 0.2 * f.z), f) for n, h, f in zip("bc", hips, (B, C), strict=True))
+    found = p.joints([(a, b, c)[i] for i in order])
+    assert found == {"a": ("N", "O"), "b": ("a", "JB"), "c": ("b" if not absolute else "a", "JC")}
+
+
+@pytest.mark.parametrize("order", [(0, 1, 2), (2, 1, 0), (1, 2, 0)])
+def test_gimbals_with_one_centre(order: tuple[int, ...]) -> None:
+    p = Pieces()
+    bodies = [rigid(name, p.origin, frame) for name, frame in zip("abc", p.frames, strict=True)]
+    assert p.joints([bodies[i] for i in order]) == {"a": ("N", "O"), "b": ("a", "O"), "c": ("b", "O")}
+
+
+@pytest.mark.parametrize("order", [(0, 1), (1, 0)])
+def test_welds_and_posts(order: tuple[int, ...]) -> None:
+    """In one piece the body that the other is located from carries it; a post owns what is located from it."""
+    p = Pieces(welded=True)
+    A, B, _ = p.frames
+    a = rigid("a", p.origin.locatenew("CA", 0.3 * A.y), A)
+    w = rigid("w", a.masscenter.locatenew("CW", 0.2 * B.z), B)
+    assert p.joints([(a, w)[i] for i in order]) == {"a": ("N", "O"), "w": ("a", "CW")}
+    post = rigid("post", p.origin.locatenew("CP", 2 * p.N.x), p.N.orientnew("W", "Axis", (0.3, p.N.z)))
+    hook = p.origin.locatenew("G", 3 * p.N.y)
+    swing = rigid("swing", hook.locatenew("CS", A.y), A)
+    assert p.joints([(post, swing)[i] for i in order])["swing"] == ("N", "G")
+    on_post = rigid("swing", post.masscenter.locatenew("H", p.N.y).locatenew("CT", A.y), A)
+    assert p.joints([(post, on_post)[i] for i in order])["swing"] == ("post", "H")
+
+
+def test_points_located_from_another_body_in_one_step() -> None:
+    """CB = CA + l/2 A.y + l/2 B.z, as in many papers: the tip is B's, and so is a load at it."""
+    p = Pieces()
+    A, B, _ = p.frames
+    length = sm.Symbol("l")
+    a = rigid("a", p.origin.locatenew("CA", length / 2 * A.y), A)
+    b = rigid("b", a.masscenter.locatenew("CB", length / 2 * A.y + length / 2 * B.z), B)
+    tip = a.masscenter.locatenew("E", length / 2 * A.y + length * B.z)
+    kdes = [q.diff() - u for q, u in zip(p.q, p.u, strict=True)]
+    on_c = me.Particle("bob", p.origin.locatenew("CC", 0.1 * p.frames[2].x), 1)
+    model = kc.Model(p.N, p.q, p.u, kdes, bodies=[a, b, on_c], forcelist=[(tip, 5 * p.N.x)])
+    dyn = kc.compile(model, parameters={"l": 0.7})
+    x = [0.3, 0.4, 0.5, 0.6, 0.7, 0.8]
+    without = kc.compile(kc.Model(p.N, p.q, p.u, kdes, bodies=[a, b, on_c]), parameters={"l": 0.7})
+    udot = dyn.udot(0.0, x)
+    assert abs(udot - without.udot(0.0, x)).max() > 0.1
+    named = dyn.reactions(0.0, x, named=True)
+    # b alone: m a − F is what its joint gives
+    velocity = without.partial_velocities(0.0, x)[1]
+    acceleration = velocity.T @ (udot - without.udot(0.0, x))
+    change = named["b"][:3] - without.reactions(0.0, x, named=True)["b"][:3]
+    np.testing.assert_allclose(change, 2 * acceleration - [5, 0, 0], atol=1e-12)
+
+
+def test_slider_on_a_rod_that_is_pinned_at_the_origin() -> None:
+    p = Pieces()
+    A, B, _ = p.frames
+    rod = rigid("rod", p.origin.locatenew("CA", 0.2 * A.y), A)
+    sleeve = p.origin.locatenew("J", p.q[2] * A.x + 0.3 * A.z)
+    bead = rigid("bead", sleeve.locatenew("CB", 0.1 * B.x), B)
+    assert p.joints([bead, rod]) == {"bead": ("rod", "O"), "rod": ("N", "O")}
+
+
+def test_joints_of_a_system_lead_outwards() -> None:
+    """Whichever body a joint calls its child: SymPy takes both, and a tree is a tree."""
+    ground, a, b = (me.RigidBody(name) for name in ("ground", "a", "b"))
+    system = me.System.from_newtonian(ground)
+    system.add_joints(
+        me.PinJoint("inner", ground, a, child_point=-0.3 * a.x),
+        me.PinJoint("outer", b, a, parent_point=0.5 * b.x, child_point=0.4 * a.x),
+    )
+    d = kc.Model.from_system(system).description
+    assert [(j.name, j.parent, j.child) for j in d.joints] == [("inner", -1, 0), ("outer", 0, 1)]
+    assert d.points[d.joints[1].point].name == "outer_a_joint"
+    mine = {"mine": (a, b, b.masscenter)}
+    d = kc.Model.from_system(system, joints=mine).description
+    assert [j.name for j in d.joints] == ["inner", "mine"]
+    with pytest.raises(kc.ModelError, match="joints must be a dict"):
+        kc.Model.from_system(system, joints=[1])
+    with pytest.raises(TypeError, match="takes bodies from the System"):
+        kc.Model.from_system(system, bodies=[a])
+
+
+def test_loads_at_joint_points_act_on_the_body_that_is_located_from_them() -> None:
+    ground, a, b = (me.RigidBody(name) for name in ("ground", "a", "b"))
+    system = me.System.from_newtonian(ground)
+    inner = me.PinJoint("inner", ground, a, child_point=-0.3 * a.x, joint_axis=ground.z)
+    outer = me.PinJoint("outer", a, b, parent_point=0.5 * a.x, child_point=-0.4 * b.x, joint_axis=a.z)
+    system.add_joints(inner, outer)
+    given = {"a_mass": 1.0, "b_mass": 2.0, "a_izz": 0.3, "b_izz": 0.2}
+    force = 3 * ground.x + 5 * ground.z
+    wrench = []
+    for point in (outer.parent_point, outer.child_point):
+        model = kc.Model(
+            *(system.frame, system.q, system.u, system.kdes),
+            bodies=system.bodies,
+            forcelist=[(point, force)],
+            joints={"inner": (ground, a, inner.parent_point), "outer": (a, b, outer.parent_point)},
+        )
+        values = {str(p): given.get(str(p), 0.0) for p in model.parameters}
+        dyn = kc.compile(model, parameters=values)
+        wrench.append(dyn.reactions(0.0, [0.1, 0.2, 0.3, 0.4], named=True)["outer"])
+    np.testing.assert_allclose(wrench[0][:3] - wrench[1][:3], [3, 0, 5], atol=1e-13)
+
+
+def test_massless_frame_between_absolute_angular_velocities() -> None:
+    """The torque on a ring without mass acts on the rotor, also where ω was given in N from the first."""
+    p = Pieces()
+    A, B, _ = p.frames
+    B.set_ang_vel(p.N, p.u[0] * A.x + p.u[1] * A.y)
+    rotor = rigid("rotor", p.origin.locatenew("CB", 0.1 * B.x), B)
+    bob = me.Particle("bob", p.origin.locatenew("CC", p.q[2] * p.N.x), 1)
+    kdes = [q.diff() - u for q, u in zip(p.q, p.u, strict=True)]
+    model = kc.Model(p.N, p.q, p.u, kdes, bodies=[rotor, bob], forcelist=[(A, 2 * p.N.x)])
+    wrench = kc.compile(model).reactions(0.0, [0.3, 0.4, 0.5, 0.6, 0.7, 0.8], named=True)["rotor"]
+    assert abs(wrench[3]) < 1e-13

@@ -165,7 +165,7 @@ def test_a_wheels_inertia_in_its_fork_costs_nothing() -> None:
         wheel.orient_axis(fork, fork.y, q[2])
         G = origin.locatenew("G", fork.z)
         frame = fork if axes == "fork" else wheel
-        body = me.RigidBody("b", G, wheel, 2, (me.inertia(frame, 1, 3, 1), G))
+        body = me.RigidBody("b", G, wheel, 2, (me.inertia(frame, 2, 3, 2), G))
         model = kc.Model(N, q, u, [a.diff(t) - b for a, b in zip(q, u, strict=True)], bodies=[body])
         forces = model._derivation.kernel("generalized_inertia_forces").roots
         return len(model._derivation.graph.below(forces))
@@ -240,3 +240,22 @@ def test_a_bodys_potential_energy_with_an_input_has_its_rate() -> None:
     assert model.inputs == (r, r.diff(t))
     power = kc.compile(model).power(0.0, [0.5, 0.7], [0.0], r={"r": 0.2, "r_d": 0.9})
     assert float(power) == pytest.approx(-6 * 0.3 * 0.9, rel=1e-14)
+
+
+@pytest.mark.parametrize("first", [0, 3])
+def test_angular_velocity_of_the_last_frame_of_a_chain(first: int) -> None:
+    """Set in N, it makes the last frame the nearest neighbour of the one that it is oriented from."""
+    q, u = me.dynamicsymbols("q1:5"), me.dynamicsymbols("u1:5")
+    N, origin = me.ReferenceFrame("N"), me.Point("O")
+    origin.set_vel(N, 0)
+    frames = [N]
+    for k in range(4):
+        frame = me.ReferenceFrame(f"A{k}")
+        frame.orient_axis(frames[-1], frames[-1].z, q[k])
+        frames.append(frame)
+    frames[-1].set_ang_vel(N, sum(u) * N.z)
+    bodies = [me.RigidBody(f.name, origin, f, 1, (me.inertia(f, 1, 1, 1), origin)) for f in frames[1:]]
+    kdes = [a.diff() - b for a, b in zip(q, u, strict=True)]
+    dyn = kc.compile(kc.Model(N, q, u, kdes, bodies=bodies[first:] + bodies[:first]))
+    lower = np.tril(np.ones((4, 4)))
+    np.testing.assert_allclose(dyn.mass_matrix(0.0, np.ones(8)), lower.T @ lower, rtol=1e-14)

@@ -199,3 +199,24 @@ def test_any_actuator_may_stand_among_the_loads() -> None:
     force = -3 * (length - 1) ** 3 - direction @ along
     alone = kc.compile(kc.Model(*arguments, bodies=[bob], forcelist=[actuator]))
     assert alone.forcing(0.0, x) == pytest.approx([force * (direction @ along) / 1.3], rel=1e-13)
+
+
+def test_muscle_of_sympys_biomechanics() -> None:
+    """De Groote et al. 2016, as SymPy's example has it: excitation and activation are inputs, the curves are read."""
+    from sympy.physics.biomechanics import FirstOrderActivationDeGroote2016, MusculotendonDeGroote2016
+
+    q, u = me.dynamicsymbols("q u")
+    N, origin = me.ReferenceFrame("N"), me.Point("O")
+    origin.set_vel(N, 0)
+    P = origin.locatenew("P", q * N.x)
+    path = me.LinearPathway(origin, P)
+    activation = FirstOrderActivationDeGroote2016.with_defaults("muscle")
+    muscle = MusculotendonDeGroote2016.with_defaults("muscle", path, activation)
+    bob = me.Particle("bob", P, 1)
+    ours = kc.Model(N, [q], [u], [q.diff() - u], bodies=[bob], forcelist=[muscle])
+    values = {str(p): 0.9 + 0.1 * i for i, p in enumerate(ours.parameters)}
+    dyn = kc.compile(ours, parameters=values)
+    x, r = [1.3, 0.2], [0.4] * dyn.n_r
+    force = muscle.force.doit(deep=True).subs({q.diff(): 0.2}).subs({q: 1.3})
+    force = force.subs(dict.fromkeys(ours.inputs, 0.4)).subs({p: values[str(p)] for p in ours.parameters})
+    assert dyn.forcing(0.0, x, r=r) == pytest.approx([float(force)], rel=1e-12)

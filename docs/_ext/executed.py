@@ -42,6 +42,7 @@ class Run(SphinxDirective):
     show : an expression that is evaluated after the code, and shown in its place
     raises : the name of the exception that the block must end with; its message is the output
     language : of the output, for colours
+    math : the value is LaTeX: show the formula
     hide-code, alt : show the output alone; text for those who do not see the picture
     """
 
@@ -54,6 +55,7 @@ class Run(SphinxDirective):
         "language": directives.unchanged_required,
         "alt": directives.unchanged_required,
         "hide-code": directives.flag,
+        "math": directives.flag,
     }
 
     def run(self) -> list[nodes.Node]:
@@ -67,12 +69,16 @@ class Run(SphinxDirective):
         result: list[nodes.Node] = []
         if "hide-code" not in self.options:
             result.append(nodes.literal_block(code, code, language="python"))
-        if value is not None and not isinstance(value, Figure):
+        formula = value if "math" in self.options else None
+        if value is not None and formula is None and not isinstance(value, Figure):
             printed += f"{value!r}\n"
         if printed:
             text = printed.rstrip("\n")
             block = nodes.literal_block(text, text, language=self.options.get("language", "text"), classes=["output"])
             result.append(block)
+        if formula is not None:
+            options = {"number": None, "no-wrap": False, "nowrap": False}  # the older name before Sphinx 8.2
+            result.append(nodes.math_block(formula, formula, docname=self.env.docname, **options))
         if isinstance(value, Figure):
             result.append(nodes.raw("", _picture(value, self.options.get("alt", "figure")), format="html"))
         return result

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The SymPy objects that the gallery hands to ``kanecore.Model``, for SymPy's KanesMethod to derive as well."""
+"""The SymPy objects that the gallery hands to ``kanecore.Model``, for the oracles to derive as well."""
 
 from __future__ import annotations
 
@@ -9,27 +9,43 @@ from unittest import mock
 
 import sympy as sm
 import sympy.physics.mechanics as me
+from sympy.core.function import AppliedUndef
 
-INPUTS = {
-    "arm7": [f"tau{i}" for i in range(1, 8)],
-    "cart_pendulum": ["F"],
-    "rotating_tube": ["T12", "T13", "T22", "T23"],  # KanesMethod has them in no equation
-    "rrp": ["tau1", "tau2", "f3"],
-}
+#: Motions given from outside; all else that varies and is no state is a force or a torque.
 PRESCRIBED = {"rotating_tube": ["theta"]}
+#: Parameters of quaternions, by name.
+QUATERNION = ("e0", "e1", "e2", "e3")
 
 
 def gallery_system(name: str) -> dict[str, Any]:
-    """``frame, q, u, kdes, bodies, loads, inputs, prescribed, parameters`` of a gallery model, newly built."""
+    """A gallery model, newly built.
+
+    ``frame, origin, q, u, kdes, bodies, loads, inputs, prescribed, parameters, unit``, as in ``random_trees``.
+    """
     module = import_module(f"kanecore.gallery.{name}")
 
-    def record(frame: Any, q: Any, u: Any, kdes: Any, *, bodies: Any, forcelist: Any, **_: Any) -> dict[str, Any]:
-        return {"frame": frame, "q": list(q), "u": list(u), "kdes": kdes, "bodies": bodies, "loads": forcelist}
+    def record(frame: Any, q: Any, u: Any, kdes: Any, *, bodies: Any, forcelist: Any = (), **_: Any) -> dict[str, Any]:
+        return {"frame": frame, "q": list(q), "u": list(u), "kdes": kdes, "bodies": bodies, "loads": list(forcelist)}
 
     with mock.patch.object(module, "Model", record):
         system = module.build()
+    q, prescribed = system["q"], [me.dynamicsymbols(x) for x in PRESCRIBED.get(name, ())]
+    forces = {x for _, vector in system["loads"] for part, _ in vector.args for x in part.atoms(AppliedUndef)}
+    quaternion = [k for k, x in enumerate(q) if x.func.__name__ in QUATERNION]
     return system | {
-        "inputs": [me.dynamicsymbols(x) for x in INPUTS.get(name, ())],
-        "prescribed": [me.dynamicsymbols(x) for x in PRESCRIBED.get(name, ())],
+        "origin": point_at_rest(system["bodies"][0].masscenter, system["frame"]),
+        "inputs": sorted(forces - {*q, *system["u"], *prescribed}, key=str),
+        "prescribed": prescribed,
         "parameters": {sm.Symbol(symbol): value for symbol, value in module.PARAMETERS.items()},
+        "unit": [quaternion] if quaternion else [],
     }
+
+
+def point_at_rest(start: me.Point, frame: me.ReferenceFrame) -> me.Point:
+    """The nearest point by position whose velocity was set to zero."""
+    points = [start]
+    for point in points:  # grows while it is read
+        if point._vel_dict.get(frame) == 0:
+            return point
+        points += [other for other in point._pos_dict if other not in points]
+    raise ValueError(f"no point at rest in {frame} is joined to {start}")

@@ -15,6 +15,7 @@ sequence Python guarantees: a seed means the same tree on every version.
 
 from __future__ import annotations
 
+import math
 import random
 import warnings
 from collections import Counter
@@ -63,6 +64,8 @@ SEQUENCES = (("123", (-0.9, 0.9)), ("321", (-0.9, 0.9)), ("312", (-0.9, 0.9)), (
 SPAN = (-1.1, 1.1)
 #: Joints on the longest way from the ground to a body, and to a body that a spring is fixed to.
 MAX_DEPTH, SPRING_DEPTH = 4, 2
+#: Prescribed motions.
+DRIVES = ("prescribed_function", "prescribed_input", "prescribed_translation")
 #: Names that are words of C or of the generated code, or no identifiers at all.
 AWKWARD = ("double", "int", "x", "p", "c", "out", "work", "z1", "a b", "m'", "\\mu_{1}", "*/", 'l"', "%d", "über", "0")
 
@@ -107,7 +110,8 @@ class Coordinate:
     """A coordinate, the speed that goes with it, and the interval its value is drawn from."""
 
     q: sm.Expr
-    u: sm.Expr
+    #: None for the fourth parameter of a quaternion
+    u: sm.Expr | None
     span: tuple[float, float] = SPAN
     #: its joint has written its kinematical equation; the others' come last, and may mix them
     solved: bool = False
@@ -128,6 +132,9 @@ class Link:
     depth: int = 0
     children: int = 0
     centre: me.Point | None = None
+    #: the body of the link as SymPy's joints take it, and the joint of SymPy's that holds it
+    body: me.RigidBody | me.Particle | None = None
+    joint: Any = None
 
 
 def combine(coefficients: Iterable[sm.Expr], frame: me.ReferenceFrame) -> me.Vector:
@@ -158,6 +165,8 @@ class Tree:
         self.sliding: set[tuple[me.Point, me.ReferenceFrame]] = set()  # points that move in a frame
         self.ground = Link(self.N, self.O)
         self.links: list[Link] = []
+        self.quaternions: list[tuple[Coordinate, ...]] = []
+        self.drives = DRIVES
 
         draw = self.draw
         self.n_bodies = draw.weighted({2: 20, 3: 28, 4: 24, 5: 11, 6: 6, 7: 4, 8: 3, 9: 2, 10: 2})
@@ -287,7 +296,7 @@ class Tree:
 
     def drive(self, i: int, frame: me.ReferenceFrame, point: me.Point) -> tuple[me.ReferenceFrame, me.Point]:
         """A prescribed motion: a rotation as a function of time, or a rotation or translation given from outside."""
-        kind = self.draw.one_of(("prescribed_function", "prescribed_input", "prescribed_translation"))
+        kind = self.draw.one_of(self.drives)
         self.kinds[kind] += 1
         if kind == "prescribed_function":
             motion = self.number(f"W{i}", 0.4, 2) * t
@@ -571,7 +580,7 @@ class Tree:
         self.add_kinematics()
 
         coordinates, kdes = self.coordinates, self.kdes
-        q, u = [c.q for c in coordinates], [c.u for c in coordinates]
+        q, u = [c.q for c in coordinates], [c.u for c in coordinates if c.u is not None]
         if draw.chance(0.4):
             self.kinds["shuffled_order"] += 1
             coordinates, u, kdes = draw.shuffled(coordinates), draw.shuffled(u), draw.shuffled(kdes)
@@ -582,6 +591,7 @@ class Tree:
             bodies = self.style.shuffled(bodies)
         return {
             "frame": self.N,
+            "origin": self.O,
             "q": q,
             "u": u,
             "kdes": kdes,
@@ -591,6 +601,7 @@ class Tree:
             "inputs": self.inputs,
             "prescribed": self.prescribed,
             "spans": [c.span for c in coordinates],
+            "unit": [[q.index(c.q) for c in quaternion] for quaternion in self.quaternions],
             "kinds": self.kinds,
             "styles": self.styles,
         }
@@ -620,18 +631,28 @@ def random_tree(seed: int, *, complete: bool = False) -> dict[str, Any]:
     ``parameters``: {symbol: value};
     ``inputs``: forces and torques given from outside;
     ``prescribed``: motions given from outside, with their first two derivatives;
+    ``origin``: a point at rest;
     ``spans``: for each q the interval of its values, away from singular attitudes;
+    ``unit``: for each quaternion the places of its parameters in q;
     ``kinds``, ``styles``: how often each of KINDS and STYLES occurs.
     """
     return Tree(seed, complete).grow()
 
 
 def random_state(tree: dict[str, Any], seed: int) -> dict[str, Any]:
-    """Time, coordinates, speeds, inputs and prescribed motions (value, rate, second rate), in short decimals."""
+    """Time, coordinates, speeds, inputs and prescribed motions (value, rate, second rate), in short decimals.
+
+    Quaternions are of unit length, as far as doubles can be.
+    """
     draw = Draw(seed)
+    t, q = draw.decimal(0, 2), [draw.decimal(*span) for span in tree["spans"]]
+    for places in tree.get("unit", ()):
+        length = math.sqrt(sum(q[k] ** 2 for k in places))
+        for k in places:
+            q[k] /= length
     return {
-        "t": draw.decimal(0, 2),
-        "q": [draw.decimal(*span) for span in tree["spans"]],
+        "t": t,
+        "q": q,
         "u": [draw.decimal(-2, 2) for _ in tree["u"]],
         "inputs": [draw.decimal(-5, 5) for _ in tree.get("inputs", ())],
         "prescribed": [[draw.decimal(-1.5, 1.5) for _ in range(3)] for _ in tree.get("prescribed", ())],

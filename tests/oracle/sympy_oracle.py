@@ -45,16 +45,36 @@ class KaneOracle:
 
     def _replaced(self) -> list[sm.Matrix]:
         table = {value: name for name, value in self._arguments.items()}
-        return [me.msubs(e, table) for e in self.expressions]
+        return [me.msubs(e.applyfunc(evaluable), table) for e in self.expressions]
 
     def __call__(self, state: dict[str, Any]) -> dict[str, mpmath.matrix]:
-        """M, f, udot and qdot at a state: t, q, u, inputs, and (value, rate, second rate) of what is prescribed."""
+        """M, f, qdot and, if M is regular, udot at a state.
+
+        A state is t, q, u, inputs, and (value, rate, second rate) of what is prescribed.
+        """
         with mpmath.workdps(DIGITS):
             given = [x for theta in state.get("prescribed", ()) for x in reversed(theta)]
             numbers = [*given, *state.get("inputs", ()), *state["q"], *state["u"], state["t"]]
             numbers += [float(value) for value in self.system["parameters"].values()]  # as double arithmetic has them
             M, f, qdot = self._evaluate(*(mpmath.mpf(x) for x in numbers))
-            return {"M": M, "f": f, "udot": mpmath.lu_solve(M, f), "qdot": qdot}
+            return solved({"M": M, "f": f, "qdot": qdot})
+
+
+def solved(found: dict[str, mpmath.matrix]) -> dict[str, mpmath.matrix]:
+    """The same with u̇, if M is regular: with the constraints taken off, a speed may move no mass."""
+    try:
+        return found | {"udot": mpmath.lu_solve(found["M"], found["f"])}
+    except ZeroDivisionError:
+        return found
+
+
+def evaluable(expression: sm.Expr) -> sm.Expr:
+    """The expression without functions that SymPy cannot print for mpmath."""
+
+    def step(x: sm.Expr, at_zero: sm.Expr = sm.S.Half) -> sm.Expr:
+        return sm.Piecewise((0, x < 0), (at_zero, sm.Eq(x, 0)), (1, True))
+
+    return expression.replace(sm.Heaviside, step)
 
 
 def to_doubles(result: dict[str, mpmath.matrix]) -> dict[str, list[Any]]:

@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The folder of compiled models: content-addressed, private to its owner, limited in size.
 
-An entry is a folder ``<name>-<key>`` that holds the library, its C text and ``record.json`` (the library's
-SHA-256, the command, the compiler's messages).  It is filled under a temporary name beside its final one
-and published by one ``os.replace``, so that it exists whole or not at all and no lock file is needed:
+An entry is a folder ``<name>-<key>`` that holds the library, its C text and ``record.json`` (the entry's own
+name, the library's SHA-256, the command, the compiler's messages).  It is filled under a temporary name beside
+its final one and published by one ``os.replace``, so that it exists whole or not at all and no lock file is
+needed:
 
 * two processes that build the same key both succeed; the first to publish wins, the other takes its entry;
 * a killed compile leaves a temporary folder, which nobody reads and which goes after a day;
-* a library that was truncated or altered no longer has its SHA-256, and is built again.
+* an entry that was truncated, altered or moved no longer agrees with its record, and is built again.
 
 A failed compile leaves ``<name>-<key>.log``.  Nothing without such a name is ever read or removed, so
 ``KANECORE_CACHE_DIR`` may name a folder that holds other things.
@@ -41,6 +42,7 @@ DEFAULT_SIZE = 1 << 30  # bytes
 STALE = 24 * 3600.0  # seconds after which a temporary folder belongs to a killed process
 
 _TEMPORARY = ".kanecore-"
+_PRIVATE = "kanecore-private-"
 _RECORD = "record.json"
 _OURS = re.compile(r"(?P<name>[A-Za-z0-9_]{1,40})-(?P<key>[0-9a-f]{64})(?P<log>\.log)?")
 _ATTEMPTS = 5
@@ -117,7 +119,10 @@ def _refuse_shared(path: Path, status: os.stat_result) -> None:
 
 
 def private_folder() -> Path:
-    """Return a temporary folder of this process alone, removed at exit (on Windows, unless still in use)."""
+    """Return a temporary folder of this process alone, removed at exit (on Windows, unless still in use).
+
+    That of a killed process goes when a later one makes its own, after a day.
+    """
     path = _private_folder(os.getpid())
     if not path.is_dir():  # a cleaner of temporary files was here
         _private_folder.cache_clear()
@@ -127,13 +132,14 @@ def private_folder() -> Path:
 
 @functools.cache
 def _private_folder(pid: int) -> Path:
-    path = Path(tempfile.mkdtemp(prefix="kanecore-"))
+    path = Path(tempfile.mkdtemp(prefix=_PRIVATE))
 
     def remove() -> None:
         if os.getpid() == pid:  # not in a forked child: the parent still uses it
             shutil.rmtree(path, ignore_errors=True)
 
     atexit.register(remove)
+    _remove_stale(path.parent, _PRIVATE)
     return path
 
 
@@ -145,9 +151,10 @@ def load(entry: Path) -> tuple[Path, dict[str, Any]] | None:
     library = library_path(entry)
     try:
         record = json.loads((entry / _RECORD).read_bytes())
-        if hashlib.sha256(library.read_bytes()).hexdigest() != record["sha256"]:
+        if record["entry"] != entry.name or record["sha256"] != hashlib.sha256(library.read_bytes()).hexdigest():
             return None
-    except (OSError, ValueError, TypeError, KeyError):  # no such entry; or a truncated record
+        record["command"], record["log"] = [str(word) for word in record["command"]], str(record["log"])
+    except (OSError, ValueError, TypeError, KeyError, RecursionError):  # no such entry; or a damaged record
         return None
     with contextlib.suppress(OSError):  # the order of eviction is worth no failure
         os.utime(entry)
@@ -174,7 +181,7 @@ def publish(path: Path, entry: Path, library: Path, record: dict[str, Any]) -> t
 
     Where another process was faster, its entry is taken; a damaged one is replaced.
     """
-    record = {"sha256": hashlib.sha256(library.read_bytes()).hexdigest(), **record}
+    record = {"entry": entry.name, "sha256": hashlib.sha256(library.read_bytes()).hexdigest(), **record}
     (path / _RECORD).write_text(json.dumps(record, indent=1), encoding="utf-8")
     for attempt in range(_ATTEMPTS):
         try:
@@ -260,10 +267,15 @@ def trim(parent: Path, keep: Path, limit: int) -> None:
             break
         if path != keep and _discard(path):
             total -= n_bytes
+    _remove_stale(parent, _TEMPORARY)
+
+
+def _remove_stale(parent: Path, prefix: str) -> None:
+    """Remove the folders of killed processes; what belongs to another user stays."""
     now = time.time()
-    for path in parent.glob(_TEMPORARY + "*"):
-        with contextlib.suppress(FileNotFoundError):
-            if now - path.stat().st_mtime > STALE:
+    for path in parent.glob(prefix + "*"):
+        with contextlib.suppress(OSError):
+            if now - path.lstat().st_mtime > STALE:
                 shutil.rmtree(path, ignore_errors=True)
 
 

@@ -26,7 +26,7 @@ import tempfile
 import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PureWindowsPath
 from typing import Any
 
 from kanecore.build import cache as store
@@ -35,7 +35,7 @@ from kanecore.errors import CompileError
 __all__ = ["Built", "compile_library", "find_compiler", "include_dir"]
 
 # Raised when the files of a cache entry change their meaning.
-_LAYOUT = "kanecore cache 1"
+_LAYOUT = "kanecore cache 2"
 
 _HEADER = "kanecore.h"
 
@@ -79,6 +79,9 @@ _DEVELOPER_TOOLS = (
     "/Library/Developer/CommandLineTools",
 )
 
+# Programs that take MSVC's command line.
+_MSVC = {"cl", "cl.exe", "clang-cl", "clang-cl.exe"}
+
 _INSTALL = """\
 Install one:
     Debian, Ubuntu   sudo apt install gcc libc6-dev
@@ -88,6 +91,7 @@ Install one:
 or name one: cc="/path/to/clang" where you compile, or the environment variable CC.\
 """
 
+_ROOM = 1 << 20  # free bytes below which a compiler that failed is taken to have lacked room
 _MAX_WORDS = 4000  # characters of the compiler's messages in an error; the log holds them all
 
 
@@ -207,7 +211,7 @@ def find_compiler(cc: str | Sequence[str] | None = None) -> tuple[str, ...]:
     if environment := os.environ.get("CC", "").strip():
         return _asked_for(environment, "the environment variable CC")
     for candidate in (sysconfig.get_config_var("CC"), "cc", "gcc", "clang"):
-        argv = _resolve(candidate) if candidate else None
+        argv = _resolve(_words(candidate)) if candidate else None
         if argv and not _is_msvc(argv) and not _is_empty_shim(argv):
             return argv
     if zig := _ziglang():
@@ -219,27 +223,34 @@ def find_compiler(cc: str | Sequence[str] | None = None) -> tuple[str, ...]:
 
 
 def _asked_for(cc: str | Sequence[str], origin: str) -> tuple[str, ...]:
-    argv = _resolve(cc)
-    if argv is None:
-        raise CompileError(f"{origin} is {cc!r}, and there is no such program on the PATH.\n{_INSTALL}")
-    if _is_msvc(argv):
+    words = _words(cc)
+    if _is_msvc(words):  # before it is looked for: installing it would not help
         raise CompileError(
             f"{origin} is {cc!r}: MSVC's command line and C99 are not supported. Install clang or "
             '"pip install ziglang", and leave CC unset or set it to clang.'
         )
+    argv = _resolve(words)
+    if argv is None:
+        raise CompileError(f"{origin} is {cc!r}, and there is no such program on the PATH.\n{_INSTALL}")
     return argv
 
 
-def _resolve(cc: str | Sequence[str]) -> tuple[str, ...] | None:
-    """Return words whose program exists, or None.  A string may be a path with spaces or a command line."""
-    words = (cc,) if isinstance(cc, str) and shutil.which(cc) else _split(cc, "cc")
+def _words(cc: str | Sequence[str]) -> tuple[str, ...]:
+    """Return program and arguments; a string may be a path with spaces or a command line."""
+    return (cc,) if isinstance(cc, str) and shutil.which(cc) else _split(cc, "cc")
+
+
+def _resolve(words: Sequence[str]) -> tuple[str, ...] | None:
+    """Return words whose program exists, or None."""
     program = shutil.which(words[0]) if words else None
     # The path as it was found, not resolved: ccache and clang look at the name they are called by.
     return (str(Path(program).absolute()), *words[1:]) if program else None
 
 
-def _is_msvc(argv: Sequence[str]) -> bool:
-    return Path(argv[0]).name.lower() in {"cl", "cl.exe", "clang-cl", "clang-cl.exe"}
+def _is_msvc(words: Sequence[str]) -> bool:
+    """Whether MSVC, or clang under its name, is called: by any path, or by a launcher such as sccache."""
+    programs = (PureWindowsPath(word).name.lower() for word in words if not word.startswith("-"))
+    return any(program in _MSVC for program in programs)
 
 
 def _is_empty_shim(argv: Sequence[str]) -> bool:
@@ -380,12 +391,12 @@ def _build(
         text, library = folder / f"{name}.c", folder / f"{name}{store.SUFFIX}"
         text.write_text(source, encoding="utf-8")
         command = _command(argv, native, flags, include_dir(), text, library)
-        status, words = _call(command)
+        status, words = _call(command, folder)
         if status and native and "native" in words:
             # A compiler that does not know this processor, or a cross compiler: its own default will do.
             command = _command(argv, None, flags, include_dir(), text, library)
-            status, words = _call(command)
-        if status and (full := _full(words)):
+            status, words = _call(command, folder)
+        if status and (full := _full(words, folder)):
             raise full
         if status or not library.is_file():
             log = store.write_log(parent, entry_name, _log_text(command, status, words, source))
@@ -396,27 +407,33 @@ def _build(
     return result
 
 
-def _call(command: Sequence[str]) -> tuple[int, str]:
-    """Run the compiler; its exit status and its words, in English and ASCII."""
-    try:
-        done = subprocess.run(
-            command,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            env={**os.environ, "LC_ALL": "C"},
-            check=False,
-        )
-    except OSError as error:  # not an executable, or gone since it was found
-        raise CompileError(f"the compiler {command[0]} cannot be started: {error.strerror}") from error
+def _call(command: Sequence[str], folder: Path) -> tuple[int, str]:
+    """Run the compiler; its exit status and its words, in English and ASCII.
+
+    Its temporary files lie in `folder`, so that those of a killed compiler go where the folder goes.
+    """
+    with tempfile.TemporaryDirectory(dir=folder) as temporary:
+        try:
+            done = subprocess.run(
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                env={**os.environ, "LC_ALL": "C", "TMPDIR": temporary, "TMP": temporary, "TEMP": temporary},
+                check=False,
+            )
+        except OSError as error:  # not an executable, or gone since it was found
+            raise CompileError(f"the compiler {command[0]} cannot be started: {error.strerror}") from error
     return done.returncode, done.stdout.decode(errors="replace").strip()
 
 
-def _full(words: str) -> OSError | None:
+def _full(words: str, folder: Path) -> OSError | None:
     """Return the error of a compiler that had no room for the library, if that was it."""
     for number in (errno.ENOSPC, errno.EDQUOT):
         if os.strerror(number) in words:
             return OSError(number, os.strerror(number))
+    if shutil.disk_usage(folder).free < _ROOM:  # clang's linker aborts without a word
+        return OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
     return None
 
 

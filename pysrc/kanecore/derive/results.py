@@ -150,7 +150,10 @@ def explain(model: Model) -> str:
             if node:
                 value = f"{size} operations"
                 if size <= SHORT:
-                    value = vsstrrepr(to_sympy(g, [node], symbols, nested=True)[1][0])
+                    expression = to_sympy(g, [node], symbols, nested=True)[1][0]
+                    if expression == 0:  # terms cancel
+                        continue
+                    value = vsstrrepr(expression)
                 found.append(f"    {letter}_{name} = {value}")
         return found or ["    nothing: no speed moves its point of action that way"]
 
@@ -165,7 +168,7 @@ def explain(model: Model) -> str:
     for number, energy in enumerate(d.potentials):
         lines += [f"  potential {number}:", *shares(active_forces(k, (), [energy]), "F")]
     if model.noncontributing:
-        lines.append("  left out, as no F_r depends on it: " + ", ".join(map(str, model.noncontributing)))
+        lines.append("  left out, as no F_r depends on it: " + ", ".join(map(vsstrrepr, model.noncontributing)))
     lines.append("generalized inertia forces, body by body:")
     accelerations = Accelerations(k, d.accelerations)
     for i, body in enumerate(d.bodies):

@@ -15,6 +15,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from kanecore.describe.description import Components, Description, Load, Tendon
+from kanecore.errors import ModelError
 
 from .kinematics import Kinematics
 from .vectors import ZERO, add, cross, dot, neg, scale
@@ -35,6 +36,11 @@ def _loads(k: Kinematics, tendon: Tendon) -> Iterator[Load]:
     g, length, rate, spans = k.graph, 0, 0, []
     for a, b in zip(tendon.points, tendon.points[1:], strict=False):
         frame, r, change = _span(k, a, b)
+        if r == ZERO:
+            names = " and ".join(k.description.points[i].name for i in (a, b))
+            raise ModelError(
+                f"load {tendon.number}: points {names} are one, and the line between them has no direction"
+            )
         size = g.sqrt(dot(g, r, r))
         direction: Components = (g.div(r[0], size), g.div(r[1], size), g.div(r[2], size))
         length = g.add(length, size)
@@ -48,7 +54,7 @@ def _loads(k: Kinematics, tendon: Tendon) -> Iterator[Load]:
 
 
 def _span(k: Kinematics, a: int, b: int) -> tuple[int, Components, Components | None]:
-    """The position r of b from a in the axes of a frame, and dr/dt, but for a part ω × r, which is across r.
+    """The position r of b from a in the axes of a frame, and dr/dt.
 
     None for dr/dt where some frame does not turn as told: there only |r| has the right derivative.
     """

@@ -112,10 +112,11 @@ class _Builder:
         return len(self.links) - 1, ZERO
 
     def _turned(self, start: tuple[int, Components], frame: int) -> tuple[int, Components]:
-        """The link with the given frame at a point of another."""
-        link, position = start
+        """The link with the given frame at a point of another, frame by frame where several turn there."""
+        below = self._turning_before(frame, self.links[start[0]].frame)
+        link, position = start if below is None else self._turned(start, below)
         if self.links[link].frame == frame:
-            return start
+            return link, position
         key = (link, position, frame)
         found = self._pinned.get(key)
         if found is None:
@@ -126,6 +127,22 @@ class _Builder:
             self.turns.append(True)
             found = self._pinned[key] = len(self.links) - 1
         return found, ZERO
+
+    def _turning_before(self, frame: int, ancestor: int) -> int | None:
+        """The last frame that turns in another on the way from an ancestor to a frame, the frame itself excepted."""
+        frames, f = self.k.description.frames, frame
+        turning = False
+        while f not in (ancestor, 0):
+            if turning and self.k.relative[f]:
+                found = f
+                break
+            turning = turning or bool(self.k.relative[f])
+            f = frames[f].angular_parent
+        else:
+            return None
+        while f not in (ancestor, 0):
+            f = frames[f].angular_parent
+        return found if f == ancestor else None
 
     def _relative(self, frame: int, parent: int, difference: Components) -> Components:
         """ω of ``frame`` in ``parent``: the terms between them, where they lie on one chain of frames."""

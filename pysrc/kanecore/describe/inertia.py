@@ -21,7 +21,8 @@ def warn_of_impossible(d: Description, values: Mapping[str, float] | None = None
     """Warn of each body that cannot be: of those described by numbers, or of those that are numbers with ``values``.
 
     With the central principal moments I1 ≤ I2 ≤ I3, the second moments of mass ∫x² dm, ... are half of I2 + I3 − I1,
-    I3 + I1 − I2 and I1 + I2 − I3: none can be negative.
+    I3 + I1 − I2 and I1 + I2 − I3: none can be negative.  Where two moments are zero and the third is not, a planar
+    model gives the only one that matters.
     """
     given = values or {}
     keys = [d.graph.nodes[i][1] for i in d.parameters]
@@ -48,6 +49,8 @@ def _impossible(body: Body, numbers: Sequence[float]) -> str | None:
     offset = np.reshape(rest[n:], (-1, 3)).sum(axis=0)
     central = tensor - mass * (offset @ offset * np.eye(3) - np.outer(offset, offset))
     moments = np.linalg.eigvalsh(central)
+    if np.count_nonzero(moments) == 1 and moments[2] > 0:
+        return None
     if moments[0] + moments[1] < moments[2] - ROUNDED * moments.sum() or moments[0] < -ROUNDED * abs(moments).sum():
         return "central principal moments of inertia " + ", ".join(f"{x:g}" for x in moments)
     return None

@@ -1,29 +1,32 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Which body hangs on which, and where: the joints of the bodies as the points and frames tell them.
 
-A point belongs to a body if its place in it is constant: the positions between it and the mass centre are constant
-vectors of the body's frame.  On the path of points from a body's mass centre to the origin, the first point that
-belongs to another body, or to the inertial frame, is the joint point, and its owner is the parent.  Massless frames
-and points in between are part of the joint; what acts on them acts on the child.
+A point belongs to a body if its position from the mass centre is a constant vector of the body's frame.  On the path of
+points from a body's mass centre to the origin, the first that belongs to another body, or to the inertial frame, is
+the joint point, and its owner is the parent.  Massless frames and points in between are part of the joint; what acts on
+them acts on the child.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from kanecore.graph.scalars import PARAMETER, Graph
 
-from .description import Body, Frame, Joint, Point
+from .description import Body, Components, Frame, Joint, Matrix, Point, Vector
 
 __all__ = ["GROUND", "Attachments"]
 
 GROUND = -1  # the inertial frame, as a parent
-ANYWHERE = -2  # the frame of a displacement of length zero
-MOVING = -3  # ... of one that is constant in no frame
+NOWHERE = -2
+
+Place = dict[int, Components]  # a position: what it has in the axes of each piece
 
 
 class Attachments:
     """Who owns each point and frame of a model, and the joints that follow.
+
+    Frames that are fixed in each other are one piece, known by the first of them.
 
     Parameters
     ----------
@@ -40,69 +43,118 @@ class Attachments:
         joints: Sequence[Joint] = (),
     ) -> None:
         self.graph, self.frames, self.points, self.bodies = graph, frames, points, bodies
-        self._rigid = self._rigid_frames()
-        self._edge = [self._edge_frame(p) for p in points]
-        self._ground = self._ground_points()
-        self._owned = [self._body_points(i) for i in range(len(bodies))]
+        self._piece: list[int] = []
+        self._axes: list[Matrix] = []  # of each frame, in those of its piece
+        self._find_pieces()
+        self._root: list[int] = []
+        self._place: list[Place] = []  # from the root
+        self._find_places()
         self._given = {joint.child: joint for joint in joints}
         self._found: dict[int, Joint | None] = {}  # None while it is looked for
         self.joints = tuple(self._joint(i) for i in range(len(bodies)))
 
-    # ---------------------------------------------------------------- geometry
+    # ------------------------------------------------------------------ places
     def _constant(self, nodes: Sequence[int]) -> bool:
         return not any(self.graph.depends[i] & ~PARAMETER for i in nodes)
 
-    def _rigid_frames(self) -> list[int]:
-        """For each frame the first that it is fixed in."""
-        result = [0]
-        for i, frame in enumerate(self.frames[1:], 1):
-            fixed = (
-                not frame.angular_velocity
-                and self._constant([x for row in frame.rotation for x in row])
-                and result[frame.parent] == result[frame.angular_parent]
-            )
-            result.append(result[frame.parent] if fixed else i)
-        return result
-
-    def _edge_frame(self, point: Point) -> int:
-        """The frame in which the position of a point from its parent is constant."""
-        if not all(self._constant(v) for _, v in point.position):
-            return MOVING
-        frames = {self._rigid[f] for f, _ in point.position}
-        return MOVING if len(frames) > 1 else next(iter(frames), ANYWHERE)
-
-    def path(self, point: int) -> list[int]:
-        """Points from one to the origin of its tree."""
-        result = []
-        while point >= 0:
-            result.append(point)
-            point = self.points[point].parent
-        return result
-
-    def _ground_points(self) -> set[int]:
-        """Points at rest."""
-        found: set[int] = set()
-        for i, point in enumerate(self.points):
-            if point.parent < 0:
-                at_rest = point.velocity == ()
+    def _find_pieces(self) -> None:
+        g = self.graph
+        for i, frame in enumerate(self.frames):
+            parent, entries = frame.parent, [x for row in frame.rotation for x in row]
+            fixed = i and not frame.angular_velocity and self._constant(entries)
+            if fixed and self._piece[parent] == self._piece[frame.angular_parent]:
+                above = self._axes[parent]
+                rows = (
+                    tuple(g.sum(g.mul(r[k], frame.rotation[k][c]) for k in range(3)) for c in range(3)) for r in above
+                )
+                self._piece.append(self._piece[parent])
+                self._axes.append(tuple(rows))  # type: ignore[arg-type]
             else:
-                at_rest = point.parent in found and self._edge[i] in (0, ANYWHERE)
-            if at_rest:
-                found.add(i)
-        return found
+                self._piece.append(i)
+                self._axes.append(((1, 0, 0), (0, 1, 0), (0, 0, 1)))
 
-    def _body_points(self, body: int) -> set[int]:
-        """Points that are fixed in a body, in reach of its mass centre along points that are."""
-        b = self.bodies[body]
-        own = {ANYWHERE} if b.frame < 0 else {ANYWHERE, self._rigid[b.frame]}
-        root = b.point
-        while self.points[root].parent >= 0 and self._edge[root] in own:
-            root = self.points[root].parent
-        found = {root}
-        for i in range(root + 1, len(self.points)):
-            if self.points[i].parent in found and self._edge[i] in own:
-                found.add(i)
-        return found
+    def _find_places(self) -> None:
+        for i, point in enumerate(self.points):
+            above = point.parent
+            self._root.append(self._root[above] if above >= 0 else i)
+            self._place.append(self._moved(self._place[above] if above >= 0 else {}, point.position))
+
+    def _moved(self, place: Place, vector: Vector) -> Place:
+        g, result = self.graph, dict(place)
+        for f, v in vector:
+            piece, rows = self._piece[f], self._axes[f]
+            x, y, z = result.pop(piece, (0, 0, 0))
+            a, b, c = (g.sum(g.mul(m, e) for m, e in zip(row, v, strict=True)) for row in rows)
+            total = (g.add(x, a), g.add(y, b), g.add(z, c))
+            if any(total):
+                result[piece] = total
+        return result
+
+    def _fixed(self, a: int, b: int, piece: int) -> bool:
+        """Whether the vector between two points is constant in a piece (NOWHERE: zero)."""
+        g, p, q = self.graph, self._place[a], self._place[b]
+        if self._root[a] != self._root[b] or (p.keys() | {piece}) != (q.keys() | {piece}):
+            return False
+        if any(v != q[k] for k, v in p.items() if k != piece):
+            return False
+        none = (0, 0, 0)
+        return self._constant([g.sub(x, y) for x, y in zip(p.get(piece, none), q.get(piece, none), strict=True)])
+
+    def path(self, point: int) -> Iterator[int]:
+        """Points from one to the origin of its tree."""
+        while point >= 0:
+            yield point
+            point = self.points[point].parent
+
+    def _at_rest(self, point: int) -> bool:
+        root = self._root[point]
+        return self.points[root].velocity == () and self._fixed(root, point, 0)
+
+    def _moves_with(self, point: int) -> int:
+        """The frame of the last displacement on the way to a point."""
+        return next((self.points[i].position[-1][0] for i in self.path(point) if self.points[i].position), 0)
+
+    def _body_piece(self, body: int) -> int:
+        frame = self.bodies[body].frame
+        return NOWHERE if frame < 0 else self._piece[frame]
+
+    def _owners(self, point: int) -> list[int]:
+        """Bodies that a point belongs to, of those in one piece the one that it is located from."""
+        path = list(self.path(point))
+        result: dict[int, int] = {}
+        for i in self._belongs(point):
+            piece = self._body_piece(i)
+            key = -3 - i if piece == NOWHERE else piece  # a particle is no piece with others
+            if key not in result or self._closer(i, result[key], path):
+                result[key] = i
+        return list(result.values())
+
+    def _closer(self, i: int, other: int, path: Sequence[int]) -> bool:
+        """Whether a point with this path is located from body i rather than from another of its piece."""
+        a, b = self.bodies[i], self.bodies[other]
+        places = [path.index(body.point) if body.point in path else len(path) for body in (a, b)]
+        if places[0] != places[1]:
+            return places[0] < places[1]
+        frame = self._moves_with(path[0])
+        return a.frame == frame and b.frame != frame
+
+    def _owner(self, point: int, owners: Sequence[int]) -> int | None:
+        """Of several owners of a point the one whose mass centre it is, or with which it was made to move."""
+        for i in owners:
+            if self.bodies[i].point == point:
+                return i
+        if not self.points[point].position:  # put where another point is: it is of the body that is located from it
+            for i in owners:
+                path = list(self.path(self.bodies[i].point))
+                if point in path and self._leads(path[: path.index(point)]) in (self.bodies[i].frame, NOWHERE):
+                    return i
+        for i in self._in_frame(owners, self._moves_with(point)):
+            return i
+        return GROUND if self._at_rest(point) else next(iter(owners), None)
+
+    def _leads(self, path: Sequence[int]) -> int:
+        """The frame of the first displacement on the way down a path."""
+        return next((self.points[i].position[0][0] for i in reversed(path) if self.points[i].position), NOWHERE)
 
     # ------------------------------------------------------------------- joints
     def _joint(self, body: int) -> Joint:
@@ -122,19 +174,60 @@ class Attachments:
         return name
 
     def _parent(self, body: int) -> tuple[int, int]:
-        path = self.path(self.bodies[body].point)
-        for point in path:
-            owner = self._nearest(point, [i for i in self._owners(point) if self._may_carry(i, body)])
+        frame, point = self.bodies[body].frame, GROUND
+        chain = list(self._chain(frame))
+        for point in self.path(self.bodies[body].point):
+            owner = self._carrier(point, chain, body)
             if owner is not None:
                 return owner, point
-        return GROUND, path[-1]
+            chain = [f for f, _ in reversed(self.points[point].position)] + list(self._chain(frame))
+        return GROUND, point
 
-    def _owners(self, point: int) -> list[int]:
-        return [i for i, owned in enumerate(self._owned) if point in owned]
+    def _chain(self, frame: int) -> Iterator[int]:
+        """A frame and those that it is oriented from."""
+        while frame >= 0:
+            yield frame
+            frame = self.frames[frame].parent
+
+    def _carrier(self, point: int, chain: Sequence[int], child: int) -> int | None:
+        """Which owner of a point carries a body: the one whose frame comes first among those that lead to the child."""
+        owners = [i for i in self._belongs(point) if i != child]
+        at_rest = self._at_rest(point)
+        for frame in chain:
+            for i in self._in_frame(owners, frame):
+                if self._may_carry(i, child):
+                    return i
+            if frame == 0 and at_rest:
+                return GROUND
+        return self._owner(point, [i for i in self._owners(point) if i != child and self._may_carry(i, child)])
+
+    def _belongs(self, point: int) -> list[int]:
+        """Bodies that a point is fixed in; those at rest only where it is located from them."""
+        path = list(self.path(point))
+        return [
+            i
+            for i, b in enumerate(self.bodies)
+            if self._fixed(b.point, point, self._body_piece(i)) and (self._body_piece(i) != 0 or b.point in path)
+        ]
+
+    def _in_frame(self, bodies: Sequence[int], frame: int) -> list[int]:
+        """Those bodies whose frame it is, then those in one piece with it."""
+        same = [i for i in bodies if self.bodies[i].frame == frame]
+        return same + [i for i in bodies if i not in same and self._body_piece(i) == self._piece[frame]]
 
     def _may_carry(self, body: int, child: int) -> bool:
-        """No body carries itself; of bodies that are one piece the first carries the others."""
-        return not (body > child and self._owned[body] == self._owned[child]) and not self._hangs_on(body, child)
+        """No body carries itself; in one piece the one that the other is located from carries it, else the first."""
+        if self._one_piece(body, child):
+            if self.bodies[child].point in self.path(self.bodies[body].point):
+                return False
+            if self.bodies[body].point not in self.path(self.bodies[child].point) and body > child:
+                return False
+        return not self._hangs_on(body, child)
+
+    def _one_piece(self, a: int, b: int) -> bool:
+        pieces = {self._body_piece(a), self._body_piece(b)} - {NOWHERE}
+        piece = pieces.pop() if pieces else NOWHERE
+        return not pieces and self._fixed(self.bodies[a].point, self.bodies[b].point, piece)
 
     def _hangs_on(self, body: int, other: int) -> bool:
         """Whether a body is another, or hangs on it: directly or not, as far as that is known yet."""
@@ -144,50 +237,33 @@ class Attachments:
             body = self._joint(body).parent
         return False
 
-    def _nearest(self, point: int, owners: Sequence[int]) -> int | None:
-        """Of several owners of a point: whose mass centre it is, or with whose frame it moves; the ground; any."""
-        bodies, edge = self.bodies, self._edge[point]
-        for i in owners:
-            if bodies[i].point == point:
-                return i
-        for i in owners:
-            if bodies[i].frame >= 0 and edge == self._rigid[bodies[i].frame]:
-                return i
-        if point in self._ground:
-            return GROUND
-        return owners[0] if owners else None
-
     # -------------------------------------------------------------------- loads
     def body_at(self, point: int) -> int:
         """The body that a force at a point acts on, or GROUND."""
-        owner = self._nearest(point, self._owners(point))
+        owner = self._owner(point, self._owners(point))
         if owner is not None:
             return owner
-        for i, body in enumerate(self.bodies):  # a massless point of a joint: the child's
-            path = self.path(body.point)
-            if point in path and path.index(point) < path.index(self._end(self.joints[i], path)):
-                return i
-        above = self.path(point)[1:]
-        return self.body_at(above[0]) if above else GROUND
-
-    @staticmethod
-    def _end(joint: Joint, path: Sequence[int]) -> int:
-        return joint.point if joint.point in path else path[-1]
+        for i, body in enumerate(self.bodies):  # a massless part of a joint: the child's
+            for other in self.path(body.point):
+                if other == self.joints[i].point:
+                    break
+                if other == point or self._fixed(other, point, self._piece[self._moves_with(point)]):
+                    return i
+        return self.body_of(self._moves_with(point))
 
     def body_of(self, frame: int) -> int:
         """The body that a torque on a frame acts on, or GROUND."""
-        rigid = self._rigid[frame]
-        if rigid == 0:
-            return GROUND
-        for i, body in enumerate(self.bodies):
-            if body.frame >= 0 and self._rigid[body.frame] == rigid:
-                return i
-        for i, body in enumerate(self.bodies):  # a massless frame of a joint: the child's
-            f = body.frame
-            while f > 0:
-                f = self.frames[f].angular_parent
-                if self._rigid[f] == rigid:
+        for pieces in (False, True):
+            for i, body in enumerate(self.bodies):
+                if body.frame == frame or (pieces and body.frame > 0 and self._piece[body.frame] == self._piece[frame]):
                     return i
-                if any(b.frame >= 0 and self._rigid[b.frame] == self._rigid[f] for b in self.bodies):
-                    break
-        return self.body_of(self.frames[frame].angular_parent)
+        if self._piece[frame] == 0:
+            return GROUND
+        owned = {self._body_piece(i) for i in range(len(self.bodies))}
+        for i, body in enumerate(self.bodies):  # a massless frame of a joint: the child's
+            f = self.frames[body.frame].parent if body.frame > 0 else -1
+            while f > 0 and self._piece[f] not in owned:
+                if self._piece[f] == self._piece[frame]:
+                    return i
+                f = self.frames[f].parent
+        return self.body_of(self.frames[frame].parent)

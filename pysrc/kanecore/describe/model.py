@@ -204,17 +204,20 @@ class Model:
     def from_system(cls, system: Any, **options: Any) -> Model:
         """The model of a ``sympy.physics.mechanics.System``, before or after ``form_eoms()``.
 
-        Its actuators give their loads, its joints their names; the body that is its inertial frame is left out.
+        Its actuators give their loads, its joints their names; the body that is its inertial frame is left out.  The
+        child of a joint is the body that is farther from the ground, whichever the System calls so.
 
         Parameters
         ----------
         system : System
         **options
-            Further arguments of :class:`Model`.
+            Further arguments of :class:`Model`; ``joints`` replaces the System's joints of the same children.
         """
         if not isinstance(system, System):
             raise TypeError(f"from_system takes a sympy.physics.mechanics.System, not a {type(system).__name__}")
-        joints = {joint.name: (joint.parent, joint.child, joint.parent_point) for joint in system.joints}
+        own = {"frame", "q_ind", "u_ind", "kd_eqs", "bodies", "forcelist"}.intersection(options)
+        if own:
+            raise TypeError(f"from_system takes {', '.join(sorted(own))} from the System: add to it there")
         return cls(
             system.frame,
             list(system.q_ind),
@@ -227,7 +230,7 @@ class Model:
             u_auxiliary=list(system.u_aux),
             bodies=system.bodies,
             forcelist=[*system.loads, *system.actuators],
-            joints=joints | dict(options.pop("joints", None) or {}),
+            joints=_system_joints(system, options.pop("joints", None)),
             **options,
         )
 
@@ -420,6 +423,27 @@ def _listed(items: Any, argument: str) -> list[Any]:
     if isinstance(items, str) or not isinstance(items, Iterable):
         return [items]
     return list(items)
+
+
+def _system_joints(system: Any, given: Any) -> Any:
+    """The joints of a System, each from the ground outwards; those that the user gave replace others of their child."""
+    if given is not None and not isinstance(given, Mapping):
+        return given  # Model says what is wrong
+    replaced = [joint[1] for joint in (given or {}).values() if isinstance(joint, Sequence) and len(joint) == 3]
+    reached = [body for body in system.bodies if body.masscenter == system.fixed_point]
+    waiting, result = list(system.joints), {}
+    while waiting:
+        joint = next((j for j in waiting if j.parent in reached or j.child in reached), waiting[0])
+        waiting.remove(joint)
+        outwards = joint.parent in reached or joint.child not in reached
+        parent, child, point = joint.parent, joint.child, joint.parent_point
+        if not outwards:
+            parent, child, point = child, parent, joint.child_point
+        reached += [parent, child]
+        if not any(child is body for body in replaced):
+            result[joint.name] = (parent, child, point)
+    # in the System's order
+    return {j.name: result[j.name] for j in system.joints if j.name in result} | dict(given or {})
 
 
 def _groups_of_four(unit: Any) -> list[Any]:

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Which coordinates are unit quaternions: named by the user, or recognised by the matrices that they make.
 
-Of e = (e0, e1, e2, e3), e0 the cosine of half the angle, the rotation matrix is (Kane & Levinson 1985, section 1.3)
+Of e = (e0, e1, e2, e3), e0 the cosine of half the angle, the rotation matrix is (Kane, Likins & Levinson, *Spacecraft
+Dynamics*, 1983, section 1.3)
 
     R_ii = e0² + e_i² − e_j² − e_k²,        R_ij = 2 (e_i e_j ∓ e0 e_k),
 

@@ -92,6 +92,7 @@ class Reader:
         self._angular_parent = _breadth_first(self.frame, sympy_access.angular_velocities)
         self.frames: list[Frame] = [Frame(self.frame.name, -1, IDENTITY, -1, ())]
         self.frame_index: dict[Any, int] = {self.frame: 0}
+        self._reading: set[Any] = set()
 
     def _frame(self, frame: Any, where: str, oriented: bool = True) -> int:
         """The number of a frame; ``oriented``: components in its axes are wanted, not its angular velocity alone."""
@@ -114,6 +115,9 @@ class Reader:
             raise ModelError(
                 f"frame {frame.name} in {where} has no angular velocity: write {frame.name}.set_ang_vel(...)"
             )
+        self._reading.add(frame)
+        if parent is not None and self._leads_back(angular_parent):
+            angular_parent = parent
         below = self._frame(angular_parent, where, oriented=False)
         stage, self.symbols.stage = self.symbols.stage, "kinematics"
         here, spin = f"the orientation of frame {frame.name}", f"the angular velocity of frame {frame.name}"
@@ -132,8 +136,20 @@ class Reader:
         self._check_position((i for row in rotation for i in row), here)
         self._check_velocity(velocity, spin)
         self.frames[index] = Frame(frame.name, turned, rotation, below, velocity, parent is not None)
+        self._reading.discard(frame)
         self.symbols.stage, self.symbols.where = stage, where
         return index
+
+    def _leads_back(self, frame: Any) -> bool:
+        """Whether a frame is oriented from one that is being read.
+
+        The shortest way from the inertial frame by angular velocities may go through a frame to the one that it is
+        oriented from, where a user set the angular velocity of the last of a chain.
+        """
+        parent = self._orientation_parent.get(frame)
+        while frame not in self._reading and parent is not None and parent is not frame:
+            frame, parent = parent, self._orientation_parent.get(parent)
+        return frame in self._reading
 
     def _in_speeds(self, velocity: Vector) -> Vector:
         """An angular velocity with speeds in place of components that equal them, as numbers tell.
@@ -445,7 +461,7 @@ class Reader:
             if numbers[0] is None or numbers[1] is None:
                 wrong, which = (parent, "parent") if numbers[0] is None else (child, "child")
                 raise ModelError(
-                    f"the {which} of {where} is {wrong!r}, which is not in bodies"
+                    f"the {which} of {where} is {getattr(wrong, 'name', wrong)}, which is not in bodies"
                     + (f" nor the inertial frame {self.frame.name}" if which == "parent" else "")
                 )
             _expect(point, SymPoint, f"the point of {where}", "Point")

@@ -19,6 +19,7 @@ from kanecore.graph.scalars import Graph, Op
 __all__ = ["Function", "literal"]
 
 CHUNK = 3000  # statements in one C function: compilers take time that grows faster than the text
+ZEROS = 32  # results of a kernel that are zero: more are cleared by a loop
 PIVOT_TOLERANCE = 64 * 2.0**-52
 
 _CALLS = {
@@ -207,9 +208,15 @@ class Function:
 
         The function returns −1, or the number of the speed whose pivot vanished.
         """
-        stores = [f"out[{i}] = {z};" for i, z in enumerate(self.results)]
+        stores = {i: f"out[{i}] = {z};" for i, z in enumerate(self.results)}
+        clear = []
+        zeros = [i for i, z in enumerate(self.results) if z == "0.0"]
+        if len(zeros) > ZEROS:  # thousands of them, among the partial velocities of a long tree
+            clear = [f"for (int i = 0; i < {len(self.results)}; i++) out[i] = 0.0;"]
+            for i in zeros:
+                del stores[i]
         if len(self.statements) <= CHUNK + CHUNK // 2:
-            return _function(name, [*self.statements, *stores]), 0
+            return _function(name, [*self.statements, *clear, *stores.values()]), 0
         n_chunks = (len(self.statements) + CHUNK - 1) // CHUNK
         last_use: dict[str, int] = {}
         for number, reads in enumerate(self._uses):
@@ -218,8 +225,8 @@ class Function:
         for z, owner in self._owner.items():
             defined[owner // CHUNK].append(z)
         stored: list[list[str]] = [[] for _ in range(n_chunks)]  # each result where it is defined
-        for z, store in zip(self.results, stores, strict=True):
-            stored[self._owner.get(z.lstrip("-"), 0) // CHUNK].append(store)
+        for i, store in stores.items():
+            stored[self._owner.get(self.results[i].lstrip("-"), 0) // CHUNK].append(store)
         slots: dict[str, int] = {}
         free: list[int] = []
         width = 0
@@ -241,7 +248,7 @@ class Function:
                     kept.append(f"w[{slot}] = {z};")
             parts.append(_function(f"{name}_{chunk + 1}", [*loads, *lines, *kept, *stored[chunk]], "KC_PART int"))
             calls.append(f"{name}_{chunk + 1}(t, x, r, c, w, out)")
-        body = ["int row;", *(f"if (KC_UNLIKELY((row = {call}) >= 0)) return row;" for call in calls)]
+        body = ["int row;", *clear, *(f"if (KC_UNLIKELY((row = {call}) >= 0)) return row;" for call in calls)]
         return "".join(parts) + _function(name, body), width
 
 

@@ -20,16 +20,25 @@ __all__ = ["MODELS", "library_path", "load", "models"]
 
 MODELS = {
     "arm7": "arm with 7 revolute joints in space",
+    "biped": "planar biped with torso, thighs, shanks and feet",
     "cart_pendulum": "cart with a chain of three links, upright or hanging",
     "cart_pole": "cart with a pole, pushed by a force",
+    "chain40": "hanging chain of 40 links in a plane",
     "double_pendulum": "two point masses on massless rods in a plane",
+    "free_body": "free rigid body, attitude by a quaternion",
     "furuta_pendulum": "rotary inverted pendulum",
     "gyroscope": "rotor in two gimbals",
+    "iiwa14": "arm with seven joints, KUKA LBR iiwa 14",
+    "planar_2r": "arm with two joints in a vertical plane",
+    "puma560": "arm with six joints, Unimation PUMA 560",
+    "quadrotor": "body with four rotors, attitude by a quaternion",
     "rod_gravity": "rod in a plane, attracted by a fixed particle",
     "rotating_tube": "two particles with springs in a tube that turns as prescribed",
     "rrp": "robot with two revolute joints and a slider",
     "spinning_top": "heavy symmetric top with a fixed point",
+    "tree30": "five arms with six joints each on the ground",
     "two_rods": "two rods in series with torsion springs",
+    "ur5e": "arm with six joints, Universal Robots UR5e",
     "wire_particle": "particle on a circular wire",
 }
 

@@ -3,12 +3,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import sympy as sm
 import sympy.physics.mechanics as me
+
+from ._vectors import vector
 
 _AXES, _TENSOR = "xyz", ("xx", "yy", "zz", "xy", "yz", "zx")
 
@@ -31,7 +33,7 @@ class Link(NamedTuple):
 
 @dataclass(frozen=True)
 class Tree:
-    """What ``Model`` takes; ``frames`` and ``joints`` are those of the bodies, in order."""
+    """What ``Model`` takes; ``frames`` are those of the bodies, ``axes`` points on their joints' axes, in order."""
 
     frame: me.ReferenceFrame
     q: Sequence[Any]
@@ -40,8 +42,15 @@ class Tree:
     bodies: Sequence[me.RigidBody]
     loads: Sequence[tuple[Any, me.Vector]]
     torques: Sequence[Any]
+    joints: Mapping[str, tuple[Any, me.RigidBody, me.Point]]
+    origin: me.Point
     frames: Sequence[me.ReferenceFrame]
-    joints: Sequence[me.Point]
+    axes: Sequence[me.Point]
+
+    def place(self, tool: me.Vector | None = None) -> dict[str, sm.Expr]:
+        """Outputs: inertial coordinates of the last joint, or of the end of ``tool`` from there."""
+        place = self.axes[-1].pos_from(self.origin) + (tool or me.Vector(0))
+        return {f"tip_{a}": place.dot(e) for a, e in zip(_AXES, self.frame, strict=True)}
 
 
 def parameters(links: Sequence[Link]) -> dict[str, float]:
@@ -52,9 +61,7 @@ def parameters(links: Sequence[Link]) -> dict[str, float]:
     return found
 
 
-def tree(
-    links: Sequence[Link], parents: Sequence[int] | None = None, number: Callable[[str, float], sm.Expr] | None = None
-) -> Tree:
+def tree(links: Sequence[Link], parents: Sequence[int] | None = None, constant: bool = False) -> Tree:
     """The bodies with joint rates u1 ... as speeds, and torques tau1 ... between each body and the one before it.
 
     Parameters
@@ -62,21 +69,21 @@ def tree(
     links : sequence of Link
     parents : sequence of int, optional
         Number of the body that carries each one, from 1; 0 is the ground.  Default: each carries the next.
-    number : callable, optional
-        ``number(name, value)`` stands for a number that is not zero; default: a parameter of this name.
+    constant : bool, optional
+        Write the numbers themselves into the equations; default: a parameter for each that is not zero.
     """
     n = len(links)
     q, u, torques = (me.dynamicsymbols(f"{name}1:{n + 1}") for name in ("q", "u", "tau"))
     ground, origin = me.ReferenceFrame("N"), me.Point("O")
     origin.set_vel(ground, 0)
-    frames, joints, bodies, loads = [ground], [origin], [], []
+    frames, axes, bodies, loads, joints = [ground], [origin], [], [], {}
     for i, (link, parent) in enumerate(zip(links, range(n) if parents is None else parents, strict=True), 1):
         carrier = frames[parent]
         symbols = {
-            name: (number(name, value) if number else sm.Symbol(name)) if value else sm.S.Zero
+            name: sm.S.Zero if not value else sm.Float(value) if constant else sm.Symbol(name)
             for name, value in _numbers(i, link).items()
         }
-        joint = joints[parent].locatenew(f"J{i}", _vector(symbols, f"d{i}", carrier))
+        joint = axes[parent].locatenew(f"J{i}", vector([symbols[f"d{i}{a}"] for a in _AXES], carrier))
         seat, frame = me.ReferenceFrame(f"S{i}"), me.ReferenceFrame(f"B{i}")
         seat.orient_explicit(carrier, _rotation(link.seat))
         axis = getattr(seat, link.axis)
@@ -85,14 +92,15 @@ def tree(
         loads.append((frame, torques[i - 1] * axis))
         if carrier is not ground:
             loads.append((carrier, -torques[i - 1] * axis))
-        centre = joint.locatenew(f"C{i}", _vector(symbols, f"c{i}", frame))
+        centre = joint.locatenew(f"C{i}", vector([symbols[f"c{i}{a}"] for a in _AXES], frame))
         inertia = me.inertia(frame, *(symbols[f"I{i}{a}"] for a in _TENSOR))
         bodies.append(me.RigidBody(f"body{i}", centre, frame, symbols[f"m{i}"], (inertia, centre)))
         loads.append((centre, -symbols[f"m{i}"] * sm.Symbol("g") * ground.z))
+        joints[f"joint{i}"] = (bodies[parent - 1] if parent else ground, bodies[-1], joint)
         frames.append(frame)
-        joints.append(joint)
+        axes.append(joint)
     kd_eqs = [q_i.diff() - u_i for q_i, u_i in zip(q, u, strict=True)]
-    return Tree(ground, q, u, kd_eqs, bodies, loads, torques, frames[1:], joints[1:])
+    return Tree(ground, q, u, kd_eqs, bodies, loads, torques, joints, origin, frames[1:], axes[1:])
 
 
 def _numbers(i: int, link: Link) -> dict[str, float]:
@@ -103,10 +111,6 @@ def _numbers(i: int, link: Link) -> dict[str, float]:
         **{f"c{i}{a}": float(v) for a, v in zip(_AXES, link.centre, strict=True)},
         **{f"I{i}{a}": float(v) for a, v in zip(_TENSOR, link.inertia, strict=True)},
     }
-
-
-def _vector(symbols: Mapping[str, sm.Expr], name: str, frame: me.ReferenceFrame) -> me.Vector:
-    return sum((symbols[name + a] * e for a, e in zip(_AXES, frame, strict=True)), me.Vector(0))
 
 
 def _rotation(seat: str) -> sm.Matrix:

@@ -135,6 +135,10 @@ class FromSympy:
             return self._piecewise(e)
         if e.func in _REWRITTEN:
             return self(_REWRITTEN[e.func](*e.args))
+        if isinstance(e, sm.Function):  # one that says itself what it is, such as the curves of SymPy's muscles
+            written = e.doit(deep=False)
+            if written.func is not e.func:
+                return self(written)
         raise ModelError(
             f"the function {e.func.__name__} of {_short(e)} in {self.where} is not known: use powers, exp, log, "
             "trigonometric and hyperbolic functions and their inverses, atan2, erf, Abs, sign, floor, Mod, Min, Max, "

@@ -5,14 +5,17 @@ from __future__ import annotations
 
 from typing import Any
 
-from . import iftomm, kane85, particles, robots
+from . import iftomm, kane85, loops, nonholonomic, particles, robots
 
 __all__ = ["truth_system"]
 
 
 def truth_system(name: str, *arguments: Any) -> dict[str, Any]:
-    """``frame, q, u, kdes, bodies, loads, parameters`` (and ``inputs``) of a case, newly built."""
-    for module in (particles, kane85, iftomm, robots):
+    """``frame, q, u, kdes, bodies, loads, parameters`` (and ``inputs``) of a case, newly built.
+
+    Of a case with constraints it is the system without them; they are its ``constraints``, each equal to zero.
+    """
+    for module in (particles, kane85, iftomm, robots, loops, nonholonomic):
         if hasattr(module, name):
             return getattr(module, name)(*arguments)
     raise KeyError(name)

@@ -45,3 +45,15 @@ def iftomm_a05_flyball() -> System:
     bar, along = 0.3 * (1 + 0.0001) / 12, 0.3 * 0.0002 / 12  # central moments of a rod, across and along
     values = {mr: 0.3, ms: 3.0, mp: 5.0, Jx: bar, Jz: along, Is: 3 * 0.02 / 12, L: 1.0, k: 8e5, c: 4e4, l0: 0.5}
     return system(N, q, u, bodies, loads, values | {g: 9.81, Jsh: bar, msh: 0.3})
+
+
+def iftomm_a01_pendulum() -> System:
+    """Pendulum in Cartesian coordinates (A01), its rod cut: x² + y² = L² is the constraint."""
+    x, y, u1, u2 = me.dynamicsymbols("x y u1 u2")
+    m, L, g = sm.symbols("m L g")
+    N, origin = inertial()
+    P = origin.locatenew("P", x * N.x + y * N.y)
+    P.set_vel(N, u1 * N.x + u2 * N.y)
+    values = {m: 1.0, L: 1.0, g: 9.81}
+    result = system(N, [y, x], [u2, u1], [me.Particle("P", P, m)], [(P, -m * g * N.y)], values)
+    return result | {"constraints": [2 * x * u1 + 2 * y * u2]}

@@ -239,3 +239,45 @@ def kane85_10_5() -> System:
     inertia = me.inertia(B, m * b**2 / 18, m * a**2 / 18, m * (a**2 + b**2) / 18, m * a * b / 36, 0, 0)
     plate = me.RigidBody("B", centre, B, m, (inertia, centre))
     return system(N, [q1, q2], [u1, u2], [plate], [], {m: 1.4, a: 0.8, b: 0.5})
+
+
+def kane85_8_6() -> System:
+    """Problems 8.6, 9.4: a planar four-bar linkage of massless links, particles at two joints, x down."""
+    q, u = me.dynamicsymbols("q1:4"), me.dynamicsymbols("u1:4")
+    L1, L2, L3, L4, g, m1, m2 = sm.symbols("L1 L2 L3 L4 g m1 m2")
+    A, origin = inertial("A")
+    along = [sm.cos(angle) * A.x + sm.sin(angle) * A.y for angle in q]
+    across = [-sm.sin(angle) * A.x + sm.cos(angle) * A.y for angle in q]
+    P1 = origin.locatenew("P1", L1 * along[0])
+    P2 = P1.locatenew("P2", L2 * along[1])
+    P1.set_vel(A, L1 * u[0] * across[0])
+    P2.set_vel(A, P1.vel(A) + L2 * u[1] * across[1])
+    gap = P2.vel(A) - L3 * u[2] * across[2]
+    bodies = [me.Particle("P1", P1, m1), me.Particle("P2", P2, m2)]
+    values = {L1: 1.0, L2: 2.2, L3: 1.8, L4: 1.5, g: 9.81, m1: 0.7, m2: 1.4}
+    result = system(A, q, u, bodies, [(P1, m1 * g * A.x), (P2, m2 * g * A.x)], values)
+    return result | {"constraints": [gap.dot(A.x), gap.dot(A.y)]}
+
+
+def kane85_8_10_gears() -> System:
+    """Problem 8.10: a gear train of 60, 30, 30, 61 and 20 teeth, torques TB and TE on its ends."""
+    q, u = me.dynamicsymbols("q1 q2 q3 q5"), me.dynamicsymbols("u1 u2 u3 u5")
+    TB, TE, JB, JE = sm.symbols("TB TE JB JE")
+    A, origin = inertial("A")
+    B = turned("B", A, A.x, q[0], u[0])
+    E = turned("E", A, A.x, q[0] - q[1] - q[3], u[0] - u[1] - u[3])
+    bodies = [
+        me.RigidBody(frame.name, origin, frame, sm.S.One, (me.inertia(frame, J, J, J), origin))
+        for frame, J in ((B, JB), (E, JE))
+    ]
+    values = {TB: 1.7, TE: -0.6, JB: 0.2, JE: 0.3}
+    result = system(A, q, u, bodies, [(B, TB * A.x), (E, TE * A.x)], values)
+    constraints = [30 * u[1] - 30 * u[2], 20 * u[3] - 61 * u[2], 60 * (u[1] - u[0]) - 61 * u[2]]
+    return result | {"constraints": constraints}
+
+
+def kane85_rolling_disk() -> System:
+    """Problems 8.3, 10.2, 11.5: the disk of problem 8.3 and the two rows with which it rolls."""
+    result = kane85_8_3()
+    A, (contact, _) = result["frame"], result["loads"][0]
+    return result | {"constraints": [contact.vel(A).dot(A.x), contact.vel(A).dot(A.y)]}

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
 from typing import Any
 
 import sympy as sm
@@ -10,6 +12,13 @@ import sympy.physics.mechanics as me
 
 t = me.dynamicsymbols._t
 System = dict[str, Any]
+
+
+def published_parameters(case: str) -> dict[sm.Symbol, float]:
+    """The parameters that a case lists."""
+    path = Path(__file__).parents[1] / "cases" / f"{case}.json"
+    values = json.loads(path.read_text(encoding="utf-8"))["parameters"]
+    return {sm.Symbol(name): value for name, value in values.items()}
 
 
 def inertial(name: str = "N") -> tuple[me.ReferenceFrame, me.Point]:

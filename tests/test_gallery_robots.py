@@ -1,0 +1,342 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Robots, free bodies and chains of the gallery against other programs, published geometry and closed forms."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from oracle.compare import read_reference, relative_error
+from scipy.linalg import eigh
+from scipy.spatial.transform import Rotation
+from scipy.special import jn_zeros
+
+import kanecore as kc
+
+Array = npt.NDArray[np.float64]
+CASES = Path(__file__).parent / "truth" / "cases"
+#: The case of tests/truth/cases that holds the same robot.
+ROBOTS = {"iiwa14": "robot_iiwa14", "planar_2r": "robot_2R", "puma560": "robot_puma560", "ur5e": "robot_ur5e"}
+STATES = 20
+
+
+@cache
+def compiled(name: str) -> kc.CompiledModel:
+    module = import_module(f"kanecore.gallery.{name}")
+    with warnings.catch_warnings():
+        if name == "puma560":  # see test_puma_is_computed_with_a_warning
+            warnings.simplefilter("ignore", kc.KanecoreWarning)
+        return kc.compile(module.build(), parameters=module.PARAMETERS)
+
+
+def values(name: str) -> SimpleNamespace:
+    """The default parameters, ``p.m``."""
+    return SimpleNamespace(**import_module(f"kanecore.gallery.{name}").PARAMETERS)
+
+
+def random(seed: int, *shape: int) -> Array:
+    return np.random.default_rng(seed).uniform(-1.5, 1.5, shape)
+
+
+# -------------------------------------------------------------------------------------------------------- serial robots
+@pytest.mark.parametrize("name", ROBOTS)
+def test_robot_agrees_with_pinocchio(name: str) -> None:
+    """tests/truth/cases: Pinocchio 4.1, MuJoCo 4.0 (but for the PUMA) and a recursive Newton–Euler code agree."""
+    case, dyn = json.loads((CASES / f"{ROBOTS[name]}.json").read_text()), compiled(name)
+    off = np.zeros(dyn.n_r)
+    for state in case["states"]:
+        x, tau = state["q"] + state["qd"], np.array(state["tau"])
+        assert relative_error(dyn.mass_matrix(0.0, x), state["M"]) < case["tolerance"]
+        assert relative_error(-dyn.forcing(0.0, x, r=off), state["bias"]) < case["tolerance"]
+        assert relative_error(dyn.udot(0.0, x, r=tau), state["qdd"]) < case["tolerance"]
+        assert relative_error(dyn.inverse_dynamics(0.0, x, state["qdd"], r=off), tau) < case["tolerance"]
+
+
+@pytest.mark.parametrize(("name", "file"), [("arm7", "B"), ("tree30", "C")])
+def test_tree_agrees_with_pinocchio(name: str, file: str) -> None:
+    """Pinocchio 4.1.0: crba, rnea and aba of the same bodies, tests/truth/pinocchio."""
+    dyn = compiled(name)
+    for state in read_reference(f"pinocchio/{file}")["states"]:
+        x, tau = state["q"] + state["v"], np.array(state["tau"])
+        assert relative_error(dyn.mass_matrix(0.0, x), state["M"]) < 1e-11
+        assert relative_error(-dyn.forcing(0.0, x, r=np.zeros(dyn.n_r)), state["nle"]) < 1e-11
+        assert relative_error(dyn.udot(0.0, x, r=tau), state["qdd"]) < 1e-9
+
+
+def test_tree_has_its_numbers_in_the_equations() -> None:
+    assert compiled("tree30").parameter_names == ("g",)
+
+
+def test_joints_are_those_of_the_robot() -> None:
+    """Where several joints meet in one point, each body still hangs on the one that its motor pushes."""
+    wrist = import_module("kanecore.gallery.puma560").build().report()
+    assert "joint5: body5 at J5 on body4\n  joint6: body6 at J6 on body5" in wrist
+    legs = import_module("kanecore.gallery.biped").build().report()
+    assert "hip_left: thigh_left at H on torso" in legs
+    assert "hip_right: thigh_right at H on torso" in legs
+
+
+def test_puma_is_computed_with_a_warning() -> None:
+    """Corke & Armstrong-Hélouvry 1994: link 3 has an inertia that no solid body can have, and link 1 one moment."""
+    module = import_module("kanecore.gallery.puma560")
+    with pytest.warns(kc.KanecoreWarning, match="no solid body") as found:
+        kc.compile(module.build(), parameters=module.PARAMETERS)
+    assert ["body3" in str(warning.message) for warning in found] == [True]
+
+
+def along_dh(table: list[tuple[float, float, float]], q: Array) -> Array:
+    """Origin of the last frame of Denavit and Hartenberg's (d, a, α), by A = Rz(θ) Tz(d) Tx(a) Rx(α)."""
+    place = np.zeros(3)
+    for (d, a, alpha), theta in zip(reversed(table), reversed(q), strict=True):
+        place = Rotation.from_euler("x", alpha).apply(place) + np.array([a, 0, d])
+        place = Rotation.from_euler("z", theta).apply(place)
+    return place
+
+
+RIGHT = np.pi / 2
+PUMA = [
+    *[(0.672, 0, RIGHT), (0, 0.4318, 0), (0.15005, 0.0203, -RIGHT)],
+    *[(0.4318, 0, RIGHT), (0, 0, -RIGHT), (0, 0, 0)],
+]
+IIWA = [
+    *[(0.36, 0, -RIGHT), (0, 0, RIGHT), (0.42, 0, RIGHT), (0, 0, -RIGHT)],
+    *[(0.4, 0, -RIGHT), (0, 0, RIGHT), (0.126, 0, 0)],
+]
+UR5E = [
+    *[(0.1625, 0, RIGHT), (0, -0.425, 0), (0, -0.3922, 0)],
+    *[(0.1333, 0, RIGHT), (0.0997, 0, -RIGHT), (0.0996, 0, 0)],
+]
+
+
+@pytest.mark.parametrize(
+    ("name", "table", "turn", "limit"),
+    [("puma560", PUMA, 0.0, 1e-12), ("iiwa14", IIWA, 0.0, 1e-12), ("ur5e", UR5E, -RIGHT, 2e-3)],
+)
+def test_tip_against_published_geometry(
+    name: str, table: list[tuple[float, float, float]], turn: float, limit: float
+) -> None:
+    """Denavit–Hartenberg parameters as the makers publish them.
+
+    PUMA: Corke & Armstrong-Hélouvry 1994.  iiwa 14 R820: lengths 360, 420, 400 and 126 mm of KUKA's data sheet.
+    UR5e: Universal Robots, "DH Parameters for calculations of kinematics and dynamics", where the base is turned by a
+    quarter; the model's lengths are rounded to millimetres.
+    """
+    dyn = compiled(name)
+    for q in random(4, STATES, dyn.n_q):
+        found = dyn.outputs(0.0, [*q, *np.zeros(dyn.n_u)], r=np.zeros(dyn.n_r))
+        assert np.abs(found - along_dh(table, q + turn * np.eye(dyn.n_q)[0])).max() < limit
+
+
+def test_planar_arm_against_the_textbook() -> None:
+    """Spong, Hutchinson & Vidyasagar 2006, section 7.4: d11, d12, d22, h, g1, g2 of the planar elbow manipulator."""
+    p, dyn = values("planar_2r"), compiled("planar_2r")
+    for q1, q2, u1, u2 in random(5, STATES, 4):
+        d12 = p.m2 * (p.lc2**2 + p.l1 * p.lc2 * np.cos(q2)) + p.I2
+        d11 = p.m1 * p.lc1**2 + p.m2 * (p.l1**2 + p.lc2**2 + 2 * p.l1 * p.lc2 * np.cos(q2)) + p.I1 + p.I2
+        d22 = p.m2 * p.lc2**2 + p.I2
+        h = -p.m2 * p.l1 * p.lc2 * np.sin(q2)
+        g2 = p.m2 * p.lc2 * p.g * np.cos(q1 + q2)
+        g1 = (p.m1 * p.lc1 + p.m2 * p.l1) * p.g * np.cos(q1) + g2
+        x = [q1, q2, u1, u2]
+        assert relative_error(dyn.mass_matrix(0.0, x), [[d11, d12], [d12, d22]]) < 1e-13
+        bias = [h * (2 * u1 * u2 + u2**2) + g1, -h * u1**2 + g2]
+        assert relative_error(-dyn.forcing(0.0, x, r=[0.0, 0.0]), bias) < 1e-12
+        tip = [p.l1 * np.cos(q1) + p.l2 * np.cos(q1 + q2), p.l1 * np.sin(q1) + p.l2 * np.sin(q1 + q2)]
+        assert relative_error(dyn.outputs(0.0, x), tip) < 1e-13
+
+
+# ---------------------------------------------------------------------------------------------------------- free bodies
+def attitude(e: Array) -> Rotation:
+    """From the body's axes to inertial ones; SciPy writes e0 last."""
+    return Rotation.from_quat(np.roll(e, -1, axis=-1))
+
+
+def tensor(p: SimpleNamespace) -> Array:
+    return np.array([[p.Ixx, p.Ixy, p.Izx], [p.Ixy, p.Iyy, p.Iyz], [p.Izx, p.Iyz, p.Izz]])
+
+
+def euler_parameter_rates(e: Array, w: Array) -> Array:
+    """Kane, Likins & Levinson 1983, section 1.13: ė0 = −½ ω·ε, ε̇ = ½ (e0 ω + ε × ω)."""
+    return np.array([-w @ e[1:], *(e[0] * w + np.cross(e[1:], w))]) / 2
+
+
+def posed(seed: int, n: int) -> Array:
+    """States (place, unit quaternion, ω, v)."""
+    x = random(seed, n, 13)
+    x[:, 3:7] /= np.linalg.norm(x[:, 3:7], axis=1, keepdims=True)
+    return x
+
+
+@pytest.fixture
+def asymmetric() -> kc.CompiledModel:
+    """A free body with all products of inertia."""
+    dyn = kc.compile(import_module("kanecore.gallery.free_body").build())
+    dyn.parameters.update(g=9.81, m=6.0, Ixx=0.065, Iyy=0.05, Izz=0.04, Ixy=0.004, Iyz=-0.006, Izx=0.003)
+    return dyn
+
+
+def test_free_body_against_newton_and_euler(asymmetric: kc.CompiledModel) -> None:
+    """m (v̇ + ω × v) = Rᵀ(F − m g n_z), I ω̇ + ω × I ω = T, ẋ = R v."""
+    p = SimpleNamespace(**asymmetric.parameters)
+    for x, r in zip(posed(6, STATES), random(7, STATES, 6), strict=True):
+        R, w, v = attitude(x[3:7]), x[7:10], x[10:]
+        force = R.inv().apply(r[:3] - [0, 0, p.m * p.g])
+        turned = np.linalg.solve(tensor(p), r[3:] - np.cross(w, tensor(p) @ w))
+        expected = [*R.apply(v), *euler_parameter_rates(x[3:7], w), *turned, *(force / p.m - np.cross(w, v))]
+        assert relative_error(asymmetric.rhs(0.0, x, r=r), expected) < 1e-12
+
+
+def test_free_body_keeps_its_momentum(asymmetric: kc.CompiledModel) -> None:
+    """Without force and torque it falls along a parabola, and R I ω stays, however it tumbles."""
+    p, x0 = SimpleNamespace(**asymmetric.parameters), posed(8, 1)[0]
+    x0[7:10] = 3, 5, -2
+    sol = asymmetric.simulate((0.0, 4.0), x0, inputs=dict.fromkeys(asymmetric.input_names, 0.0), rtol=1e-12, atol=1e-12)
+    R = attitude(sol.x[:, 3:7])
+    momentum = R.apply(sol.x[:, 7:10] @ tensor(p))
+    assert np.abs(momentum - momentum[0]).max() < 1e-10
+    assert np.ptp(sol.x[:, 7]) > 1, "it tumbles"
+    t, start = sol.t[:, np.newaxis], R[0].apply(x0[10:])
+    fall = np.array([0, 0, -p.g])
+    assert np.abs(sol.x[:, :3] - (x0[:3] + start * t + fall * t**2 / 2)).max() < 1e-9
+    assert np.abs(R.apply(sol.x[:, 10:]) - (start + fall * t)).max() < 1e-9
+
+
+def test_symmetric_top_without_torque() -> None:
+    """Goldstein, Poole & Safko, *Classical Mechanics*, 5.6: ω turns with (C − A)/A ω3, the axis with H/A."""
+    A, C, w0 = 0.05, 0.08, np.array([1.2, 0.0, 3.0])
+    dyn = kc.compile(import_module("kanecore.gallery.free_body").build())
+    dyn.parameters.update(g=0.0, m=1.0, Ixx=A, Iyy=A, Izz=C, Ixy=0.0, Iyz=0.0, Izx=0.0)
+    x0 = np.concatenate([np.zeros(3), [1.0, 0, 0, 0], w0, np.zeros(3)])
+    sol = dyn.simulate((0.0, 5.0), x0, inputs=dict.fromkeys(dyn.input_names, 0.0), rtol=1e-12, atol=1e-12)
+    phase = (C - A) / A * w0[2] * sol.t
+    spin = np.stack([w0[0] * np.cos(phase), w0[0] * np.sin(phase), np.full_like(phase, w0[2])], axis=-1)
+    assert np.abs(sol.x[:, 7:10] - spin).max() < 1e-9
+    momentum = np.array([A, A, C]) * w0
+    cone = Rotation.from_rotvec(momentum / A * sol.t[:, np.newaxis]).apply([0, 0, 1])
+    assert np.abs(attitude(sol.x[:, 3:7]).apply([0, 0, 1]) - cone).max() < 1e-9
+
+
+# ------------------------------------------------------------------------------------------------------------ quadrotor
+def test_quadrotor_hovers() -> None:
+    """Mellinger & Kumar 2011: four thrusts of m g / 4 hold it, at any place and heading."""
+    p, heading = values("quadrotor"), 0.7
+    x = np.array([1, -2, 3, np.cos(heading / 2), 0, 0, np.sin(heading / 2), *np.zeros(6)])
+    assert np.abs(compiled("quadrotor").rhs(0.0, x, r=np.full(4, p.m * p.g / 4))).max() < 1e-13
+
+
+def test_quadrotor_against_newton_and_euler() -> None:
+    """Mellinger & Kumar 2011, equations (3) and (4), with the rotors at the corners: m v̇ = −m g n_z + ΣF b_z."""
+    p, dyn = values("quadrotor"), compiled("quadrotor")
+    d, k = p.d, p.k
+    mixer = np.array([[-d, -d, d, d], [-d, d, d, -d], [-k, k, -k, k]])  # roll, pitch, yaw of F1 ... F4
+    for x, thrusts in zip(posed(9, STATES), random(10, STATES, 4) + 2, strict=True):
+        R, w, v = attitude(x[3:7]), x[7:10], x[10:]
+        turned = np.linalg.solve(tensor(p), mixer @ thrusts - np.cross(w, tensor(p) @ w))
+        pushed = R.apply([0, 0, thrusts.sum() / p.m]) - [0, 0, p.g]
+        found = dyn.rhs(0.0, x, r=thrusts)
+        assert relative_error(found[:7], [*v, *euler_parameter_rates(x[3:7], w)]) < 1e-13
+        assert relative_error(found[7:10], turned) < 1e-12
+        assert relative_error(found[10:], pushed) < 1e-13
+
+
+def test_quadrotor_feels_its_thrust_only() -> None:
+    """An accelerometer measures what is not gravity: ΣF/m along b_z, in any attitude and motion."""
+    p, dyn = values("quadrotor"), compiled("quadrotor")
+    assert dyn.output_names == ("acc_x", "acc_y", "acc_z", "gyro_x", "gyro_y", "gyro_z")
+    for x, thrusts in zip(posed(11, STATES), random(12, STATES, 4) + 2, strict=True):
+        expected = [0, 0, thrusts.sum() / p.m, *x[7:10]]
+        assert relative_error(dyn.outputs(0.0, x, r=thrusts), expected) < 1e-12
+
+
+# ---------------------------------------------------------------------------------------------------------------- biped
+def test_biped_weighs_what_the_person_weighs() -> None:
+    """Winter 2009, table 4.1: the fractions of head, arms and trunk, and of two legs, sum to one."""
+    p = values("biped")
+    total = p.m_torso + 2 * (p.m_thigh + p.m_shank + p.m_foot)
+    assert total == pytest.approx(70, rel=1e-14)
+    assert p.l_thigh + p.l_shank == pytest.approx((0.530 - 0.039) * 1.75, rel=1e-14)
+
+
+def test_biped_base_block_is_that_of_one_body() -> None:
+    """All joints locked it is one rigid body: mass, and first moment about the hips."""
+    dyn = compiled("biped")
+    for q in random(13, STATES, 9):
+        x = [*q, *np.zeros(9)]
+        M, centre = dyn.mass_matrix(0.0, x), dyn.outputs(0.0, x, r=np.zeros(6))
+        moment = 70 * (centre - q[:2])
+        assert relative_error(M[:2, :3], [[70, 0, moment[1]], [0, 70, -moment[0]]]) < 1e-12
+        assert M[2, 2] > moment @ moment / 70, "Steiner"
+
+
+def test_biped_falls_as_its_mass_centre() -> None:
+    """Joint torques are internal: the mass centre follows a parabola, and the moment of momentum about it stays."""
+    p, dyn = values("biped"), compiled("biped")
+    x0, torques = random(14, 18), dict(zip(dyn.input_names, 8 * random(15, 6), strict=True))
+    sol = dyn.simulate((0.0, 0.6), x0, inputs=torques, rtol=1e-12, atol=1e-12)
+    r = np.array([torques[name] for name in dyn.input_names])
+    momenta = np.array([dyn.mass_matrix(0.0, x) @ x[9:] for x in sol.x])
+    centre = np.array([dyn.outputs(0.0, x, r=r) for x in sol.x])
+    start, t = momenta[0, :2] / 70, sol.t[:, np.newaxis]
+    fall = np.array([0, -p.g])
+    assert np.abs(momenta[:, :2] / 70 - (start + fall * t)).max() < 1e-9
+    assert np.abs(centre - (centre[0] + start * t + fall * t**2 / 2)).max() < 1e-9
+    arm = centre - sol.x[:, :2]  # from the hips, about which the pitch turns
+    spin = momenta[:, 2] - (arm[:, 1] * momenta[:, 0] - arm[:, 0] * momenta[:, 1])
+    assert np.abs(spin - spin[0]).max() < 1e-8 * np.abs(momenta[:, 2]).max()
+    assert np.ptp(sol.x[:, 3:9], axis=0).min() > 0.1, "every joint moves"
+
+
+def test_biped_has_two_equal_legs() -> None:
+    dyn = compiled("biped")
+    legs = np.array([0, 1, 2, 6, 7, 8, 3, 4, 5])
+    swapped = np.concatenate([legs, legs + 9])
+    for x, r in zip(random(16, STATES, 18), random(17, STATES, 6), strict=True):
+        udot = dyn.udot(0.0, x, r=r)
+        assert relative_error(dyn.udot(0.0, x[swapped], r=np.roll(r, 3)), udot[legs]) < 1e-10
+
+
+# ---------------------------------------------------------------------------------------------------------------- chain
+def chain_in_absolute_angles(n: int) -> tuple[SimpleNamespace, Array, Array]:
+    """Parameters, A and b of T = ½ Σ A_ij cos(φi − φj) φ̇i φ̇j and U = −Σ b_i cos φi, φ the angles from the vertical.
+
+    Baruh, *Analytical Dynamics*: link j swings with half its length, and carries all below with the whole of it.
+    """
+    p = values("chain40")
+    below = n - 1 - np.arange(n)
+    A = p.m * p.l**2 * (np.minimum.outer(below, below) + 0.5)
+    np.fill_diagonal(A, p.I + p.m * p.l**2 * (below + 0.25))
+    return p, A, p.m * p.g * p.l * (below + 0.5)
+
+
+def test_chain_against_lagrange() -> None:
+    """A_ij (cos(φi − φj) φ̈j + sin(φi − φj) φ̇j²) + b_i sin φi = 0, solved by NumPy."""
+    dyn, n = compiled("chain40"), 40
+    _, A, b = chain_in_absolute_angles(n)
+    summed = np.tril(np.ones((n, n)))
+    for x in random(18, STATES, 2 * n):
+        phi, rate = summed @ x[:n], summed @ x[n:]
+        between = phi[:, np.newaxis] - phi
+        M = A * np.cos(between)
+        second = np.linalg.solve(M, -(A * np.sin(between)) @ rate**2 - b * np.sin(phi))
+        assert relative_error(dyn.udot(0.0, x), np.diff(second, prepend=0.0)) < 1e-9
+        assert relative_error(dyn.mass_matrix(0.0, x), summed.T @ M @ summed) < 1e-12
+        assert dyn.kinetic_energy(0.0, x) == pytest.approx(rate @ M @ rate / 2, rel=1e-12)
+
+
+def test_chain_has_the_frequencies_of_bernoulli() -> None:
+    """A hanging chain of length L: ω = ½ j √(g/L), j the zeros of J0 (Lamb, *Higher Mechanics*); 40 links are many."""
+    dyn, n, h = compiled("chain40"), 40, 1e-6
+    p, _, _ = chain_in_absolute_angles(n)
+    still = np.zeros(2 * n)
+    stiffness = np.array(
+        [(dyn.forcing(0.0, still - h * e) - dyn.forcing(0.0, still + h * e)) / (2 * h) for e in np.eye(n, 2 * n)]
+    )
+    found = np.sqrt(eigh((stiffness + stiffness.T) / 2, dyn.mass_matrix(0.0, still), eigvals_only=True)[:3])
+    assert relative_error(found, jn_zeros(0, 3) / 2 * np.sqrt(p.g / (n * p.l))) < 5e-3

@@ -1,0 +1,171 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The C of every gallery model, and the native sources, for other compilers, processors and systems.
+
+What runs here is compared bit for bit between gcc or clang and the clang of the package ziglang; what does not, Windows
+on x86-64 and macOS on arm64, is built, and its exported names are read.  `pip install ziglang` (or the extra ``dev``)
+for all of it; without, only the compiler of this machine is tried.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import platform
+import re
+import struct
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import kanecore as kc
+from kanecore._native import cpu_level
+from kanecore.build import compile_library, include_dir
+from kanecore.build.compiler import find_compiler
+from kanecore.gallery import library_path
+from kanecore.run.model import CompiledModel
+
+NATIVE = Path(__file__).parents[1] / "kanecore"
+PLAIN = Path(__file__).parent / "c" / "plain.h"
+STRICT = ["-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Werror"]
+ARITHMETIC = ["-fno-math-errno", "-ffp-contract=off"]
+ZIG = [sys.executable, "-m", "ziglang", "cc"]
+TARGETS = {"Windows on x86-64": "x86_64-windows-gnu", "macOS on arm64": "aarch64-macos"}
+X86 = platform.machine().lower() in {"x86_64", "amd64"}
+# of the levels that models are prebuilt for: without and with fused multiply-adds
+MARCH = {"baseline": ["-march=x86-64"], "x86-64-v3": ["-march=x86-64-v3"]} if X86 else {"baseline": []}
+
+zig = pytest.mark.skipif(importlib.util.find_spec("ziglang") is None, reason="pip install ziglang to cross-compile")
+every_model = pytest.mark.parametrize("name", kc.models())
+every_target = pytest.mark.parametrize("target", TARGETS.values(), ids=TARGETS)
+
+
+def c_text(name: str) -> Path:
+    return library_path(name).parent / f"{name}.c"
+
+
+def run(*command: str | Path) -> str:
+    done = subprocess.run([str(word) for word in command], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, f"{' '.join(map(str, command))}\n{done.stdout}{done.stderr}"
+    return done.stdout + done.stderr
+
+
+# Text ----------------------------------------------------------------------------------------------------
+
+
+@every_model
+def test_iso_c99_without_extensions(name: str, tmp_path: Path) -> None:
+    """A compiler that is neither gcc nor clang gets no attribute, builtin or vector type from us."""
+    text = c_text(name).read_text(encoding="utf-8")
+    assert not re.search(r"vector_size|ext_vector_type|immintrin|arm_neon|__m\d{3}|\basm\b", text)
+    command = [*find_compiler(), *STRICT, *ARITHMETIC, f"-I{include_dir()}", "-include", PLAIN]
+    run(*command, "-c", c_text(name), "-o", tmp_path / "model.o")
+    words = run(*command, "-E", "-dD", c_text(name)).rpartition("#undef __clang__")[2]
+    assert not re.search(r"__attribute__|__builtin_(?!nan|inf|huge)|__extension__", words), "libm's NAN apart"
+
+
+# Other systems: built, not run ---------------------------------------------------------------------------
+
+
+@zig
+@every_target
+@every_model
+def test_models_for_other_systems(name: str, target: str, tmp_path: Path) -> None:
+    flags = [*STRICT, *ARITHMETIC, "-O1", f"-I{include_dir()}"]
+    run(*ZIG, "-target", target, *flags, "-c", c_text(name), "-o", tmp_path / "model.o")
+
+
+@zig
+@every_target
+@pytest.mark.parametrize("source", sorted((NATIVE / "src").glob("*.c")), ids=lambda path: path.name)
+def test_native_sources_for_other_systems(source: Path, target: str, tmp_path: Path) -> None:
+    """They need kanecore's headers and libc, not Python's."""
+    folders = [f"-I{NATIVE / 'include'}", f"-I{NATIVE / 'src'}"]
+    run(*ZIG, "-target", target, *STRICT, *ARITHMETIC, "-O2", *folders, "-c", source, "-o", tmp_path / "native.o")
+
+
+@zig
+@pytest.mark.packaging
+@pytest.mark.parametrize(
+    ("target", "first", "exports"),
+    [
+        (TARGETS["Windows on x86-64"], b"MZ", lambda library: pe_exports(library)),
+        (TARGETS["macOS on arm64"], b"\xcf\xfa\xed\xfe", lambda library: macho_exports(library)),
+    ],
+    ids=TARGETS,
+)
+def test_libraries_for_other_systems(target: str, first: bytes, exports: object, tmp_path: Path) -> None:
+    """Linked as `compile` links them; the first library for Windows builds mingw's, which takes a minute."""
+    flags = [*STRICT, *ARITHMETIC, "-O2", "-shared", "-fvisibility=hidden", f"-I{include_dir()}"]
+    path = tmp_path / "library"
+    run(*ZIG, "-target", target, *flags, c_text("rrp"), "-o", path)
+    library = path.read_bytes()
+    assert library.startswith(first)
+    assert [name for name in exports(library) if not name.startswith("_")] == ["kc_get_model"]  # _: the linker's own
+
+
+def pe_exports(library: bytes) -> list[str]:
+    """Names in the export table of a 64-bit DLL (Microsoft, *PE Format*)."""
+    (header,) = struct.unpack_from("<I", library, 0x3C)
+    n_sections, optional_size = struct.unpack_from("<H12xH", library, header + 6)
+    sections = [struct.unpack_from("<8xIIII", library, header + 24 + optional_size + 40 * i) for i in range(n_sections)]
+
+    def offset(address: int) -> int:
+        return next(raw + address - start for size, start, _, raw in sections if start <= address < start + size)
+
+    (table,) = struct.unpack_from("<I", library, header + 24 + 112)
+    n_names, names = struct.unpack_from("<I4xI", library, offset(table) + 24)
+    at = struct.unpack_from(f"<{n_names}I", library, offset(names))
+    return [library[offset(a) :].split(b"\0", 1)[0].decode() for a in at]
+
+
+def macho_exports(library: bytes) -> list[str]:
+    """External symbols that a 64-bit Mach-O library defines (Apple, *mach-o/loader.h* and *nlist.h*)."""
+    (n_commands,) = struct.unpack_from("<16xI", library)
+    at, names = 32, []
+    for _ in range(n_commands):
+        command, size = struct.unpack_from("<II", library, at)
+        if command == 2:  # LC_SYMTAB
+            symbols, n_symbols, strings = struct.unpack_from("<III", library, at + 8)
+            for i in range(n_symbols):
+                name, kind = struct.unpack_from("<IB", library, symbols + 16 * i)
+                if kind & 0xF1 == 0x01 and kind & 0x0E:  # external, of no debugger, and defined
+                    names.append(library[strings + name :].split(b"\0", 1)[0].decode().removeprefix("_"))
+        at += size
+    return names
+
+
+# Other compilers: the same bits --------------------------------------------------------------------------
+
+
+def results(path: Path) -> dict[str, np.ndarray]:
+    """All kernels of a library at ten states."""
+    dyn = CompiledModel({"all": str(path)}, source={})
+    rng = np.random.default_rng(1)
+    x, udot, r = (rng.uniform(-2.0, 2.0, (10, n)) for n in (dyn.n_x, dyn.n_u, dyn.n_r))
+    values = {}
+    for kernel in dyn.info["operations"]:
+        with_udot = kernel in ("generalized_inertia_forces", "inverse_dynamics", "power")
+        whole = {"remainder": True} if kernel.startswith("partial_") else {}
+        if not kernel.endswith("_remainders"):  # which come with the partial velocities
+            result = getattr(dyn, kernel)(0.3, *((x, udot) if with_udot else (x,)), r=r, **whole)
+            values[kernel] = np.concatenate([np.ravel(part) for part in (result if whole else [result])])
+    return values
+
+
+@zig
+@every_model
+@pytest.mark.parametrize("level", MARCH)
+def test_two_compilers_give_the_same_bits(name: str, level: str) -> None:
+    """The library that setup.py made and one of zig's clang, without and with fused multiply-adds."""
+    if level == "x86-64-v3" and cpu_level() < 3:
+        pytest.skip("this processor has no AVX2")
+    flags = [*STRICT, "-O1", *MARCH[level]]
+    other = compile_library(c_text(name).read_text(encoding="utf-8"), cc=ZIG, cflags=flags, name=name)
+    assert other.log == ""
+    ours, theirs = results(library_path(name, level)), results(Path(other.path))
+    assert set(ours) == set(theirs)
+    for kernel, values in ours.items():
+        assert np.isfinite(values).all(), kernel
+        np.testing.assert_array_equal(values.view(np.int64), theirs[kernel].view(np.int64), err_msg=kernel)

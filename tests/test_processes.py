@@ -1,0 +1,168 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""One model in several processes: forked after it was loaded, at any moment; compiled by two at once."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+
+BEGIN = """\
+import os, sys, threading, time
+import numpy as np
+import kanecore as kc
+from kanecore.gallery import rrp
+
+def everything(dyn):
+    x = np.linspace(0.1, 0.6, 6)
+    results = [dyn.rhs(0.0, x), dyn.mass_matrix(0.0, np.tile(x, (3, 1))), dyn.inverse_dynamics(0.0, x, np.ones(3))]
+    results += [np.atleast_1d(dyn.kinetic_energy(0.0, x)), dyn.simulate((0.0, 0.5), x, rtol=1e-8).x]
+    ws = dyn.workspace()
+    ws.x = x
+    return b"".join(np.ascontiguousarray(r).tobytes() for r in [*results, ws.rhs()])
+
+def child(function):
+    # the exit status of a forked child that runs a function: 0 if that returned true, -14 after 20 s
+    pid = os.fork()
+    if pid == 0:
+        import signal
+        signal.alarm(20)
+        status = 1
+        try:
+            status = 0 if function() else 2
+        finally:
+            os._exit(status)
+    return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+
+model = rrp.build()
+parameters = rrp.PARAMETERS
+"""
+
+
+def run(code: str, **environment: str) -> str:
+    """A process of its own: a fork of pytest's would share more than the model."""
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore:.*fork:DeprecationWarning", "-c", BEGIN + code],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+        env={**os.environ, **environment},
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def test_fork_after_load() -> None:
+    """The child evaluates, builds groups, simulates and sets parameters; the parent goes on as if nothing were."""
+    run("""
+reference = everything(kc.compile(model, parameters=parameters))
+dyn = kc.compile(model, parameters=parameters)
+dyn.rhs(0.0, np.zeros(6))
+
+def changed():
+    dyn.parameters["m2"] = 2.0
+    return everything(dyn) != reference
+
+assert child(lambda: everything(dyn) == reference) == 0
+assert child(changed) == 0
+assert child(lambda: everything(kc.compile(model, parameters=parameters)) == reference) == 0
+assert child(lambda: child(lambda: everything(dyn) == reference) == 0) == 0  # and a child of the child
+assert everything(dyn) == reference
+""")
+
+
+def test_prebuilt_model_in_forked_workers() -> None:
+    run("""
+import multiprocessing
+dyn = kc.load("rrp")
+reference = everything(dyn)
+
+def work(i):
+    return everything(dyn) == reference
+
+with multiprocessing.get_context("fork").Pool(3) as pool:
+    assert pool.map(work, range(12)) == [True] * 12
+""")
+
+
+def test_fork_while_another_thread_evaluates_and_simulates() -> None:
+    """No lock that this thread holds at the moment of the fork is missed in the child, which has not the thread."""
+    run("""
+dyn = kc.load("rrp")
+reference, end = everything(dyn), threading.Event()
+
+def busy():
+    while not end.is_set():
+        everything(dyn)
+
+threads = [threading.Thread(target=busy) for _ in range(2)]
+for thread in threads:
+    thread.start()
+statuses = [child(lambda: everything(dyn) == reference) for _ in range(20)]
+end.set()
+for thread in threads:
+    thread.join()
+assert statuses == [0] * 20, statuses
+""")
+
+
+def test_fork_while_another_thread_compiles(tmp_path: Path) -> None:
+    """The child builds the very group itself."""
+    compiler = tmp_path / "slowcc"
+    compiler.write_text(
+        f'#!/bin/sh\ntouch {tmp_path}/began\nwhile [ ! -e {tmp_path}/on ]; do sleep 0.01; done\nexec cc "$@"\n'
+    )
+    compiler.chmod(0o755)
+    code = """
+from pathlib import Path
+folder = Path(os.environ["FOLDER"])
+(folder / "on").touch()
+dyn = kc.compile(model, parameters=parameters, cc=str(folder / "slowcc"))
+(folder / "on").unlink()
+(folder / "began").unlink()
+thread = threading.Thread(target=dyn.build, args=("energies",))
+thread.start()
+while not (folder / "began").exists():
+    time.sleep(0.01)
+
+def build():
+    (folder / "on").touch()
+    dyn.build("energies")
+    return dyn.kinetic_energy(0.0, np.ones(6)) > 0.0
+
+status = child(build)
+thread.join()
+assert status == 0, f"the child ended with {status}: -14 is a deadlock"
+assert dyn.kinetic_energy(0.0, np.ones(6)) > 0.0
+"""
+    run(code, FOLDER=str(tmp_path), KANECORE_CACHE_DIR=str(tmp_path / "cache"))
+
+
+def test_two_processes_compile_one_model_at_once(tmp_path: Path) -> None:
+    """Four, from Python objects to results, with an empty cache: the same bits, and one entry for each group."""
+    code = """
+from pathlib import Path
+folder = Path(os.environ["FOLDER"])
+(folder / f"{os.getpid()}.ready").touch()
+while len(list(folder.glob("*.ready"))) < 4:
+    time.sleep(0.001)
+print(everything(kc.compile(model, parameters=parameters, kernels=["forces"])).hex())
+"""
+    environment = {**os.environ, "FOLDER": str(tmp_path), "KANECORE_CACHE_DIR": str(tmp_path / "cache")}
+    command = [sys.executable, "-c", BEGIN + code]
+    processes = [
+        subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment)
+        for _ in range(4)
+    ]
+    outputs = [process.communicate(timeout=120) for process in processes]
+    assert [process.returncode for process in processes] == [0] * 4, outputs
+    assert len({printed for printed, _ in outputs}) == 1
+    entries = sorted(path.name for path in (tmp_path / "cache").iterdir())
+    assert len(entries) == 3  # core, forces, energies
+    assert all(name.startswith("rrp-") for name in entries)

@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Every kernel of every gallery model under the address and undefined-behaviour sanitizers.
+
+tests/c/every_kernel.c calls them with buffers of exactly the promised lengths, at states from zero to NaN.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+import kanecore as kc
+from kanecore.build import include_dir
+from kanecore.build.compiler import find_compiler
+from kanecore.gallery import library_path
+
+PROGRAM = Path(__file__).parent / "c" / "every_kernel.c"
+STRICT = ["-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Werror"]
+ARITHMETIC = ["-fno-math-errno", "-ffp-contract=off"]
+SANITIZERS = ["-fsanitize=address,undefined,float-cast-overflow", "-fno-sanitize-recover=all", "-g1"]
+
+
+def c_text(name: str) -> Path:
+    return library_path(name).parent / f"{name}.c"
+
+
+def compile_c(*arguments: str | Path) -> None:
+    command = [*find_compiler(), *STRICT, *ARITHMETIC, *SANITIZERS, f"-I{include_dir()}", *map(str, arguments)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode and re.search(
+        "unrecognized.*sanitize|unsupported option.*sanitize|l(ib)?[au]b?san", done.stderr
+    ):
+        pytest.skip(f"this compiler has no sanitizers: {done.stderr.splitlines()[0]}")
+    assert not done.returncode, done.stderr
+
+
+def run(program: Path) -> tuple[int, str]:
+    # no other allocator in between; leaks are not the question, and their search needs rights that some lack
+    environment = {**os.environ, "ASAN_OPTIONS": "detect_leaks=0"}
+    environment.pop("LD_PRELOAD", None)
+    done = subprocess.run([program], capture_output=True, text=True, check=False, env=environment)
+    return done.returncode, done.stdout + done.stderr
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Folder with the program and every model of the gallery compiled, the largest text first."""
+    folder = tmp_path_factory.mktemp("sanitized")
+    jobs = [("-c", "-O1", c_text(name), "-o", folder / f"{name}.o") for name in kc.models()]
+    jobs.sort(key=lambda job: -Path(job[2]).stat().st_size)
+    jobs.append(("-c", "-O1", PROGRAM, "-o", folder / "program.o"))
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        list(pool.map(lambda job: compile_c(*job), jobs))
+    return folder
+
+
+@pytest.mark.parametrize("name", kc.models())
+def test_gallery(name: str, folder: Path) -> None:
+    program = folder / name
+    compile_c(folder / "program.o", folder / f"{name}.o", "-lm", "-o", program)
+    n_kernels = len(re.findall(r"^    \.\w+ = kernel_", c_text(name).read_text(encoding="utf-8"), re.MULTILINE))
+    assert n_kernels >= 12
+    assert run(program) == (0, f"{n_kernels} kernels\n")
+
+
+def test_the_program_knows_every_kernel() -> None:
+    header = (include_dir() / "kanecore.h").read_text(encoding="utf-8")
+    table = re.findall(r"^    kc_kernel \*(\w+);", header, re.MULTILINE)
+    assert table == re.findall(r'\{"(\w+)", m->(?:\1),', PROGRAM.read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize(
+    ("good", "bad", "words"),
+    [
+        ("out[0] = x[0];", "out[0] = x[1];", "heap-buffer-overflow"),
+        ("out[0] = x[0];", "out[1] = x[0];", "heap-buffer-overflow"),
+        ("out[0] = x[0];", "out[0] = work[1];", "depends on what was in work or out"),
+        ("out[0] = x[0];", "out[0] = 0 * t + (double)((int)c[0] << 31);", "left shift"),
+        ("out[0] = x[0];", "(void)x;", "depends on what was in work or out"),
+        (".n_work = 2", ".n_work = 1", "n_work is at least 2"),
+    ],
+)
+def test_the_program_finds_mistakes(good: str, bad: str, words: str, tmp_path: Path) -> None:
+    """A model of one coordinate and no speed, and what a wrong kernel of it meets."""
+    assert good in MODEL
+    (tmp_path / "model.c").write_text(MODEL.replace(good, bad))
+    compile_c("-O0", PROGRAM, tmp_path / "model.c", "-lm", "-o", tmp_path / "model")
+    status, said = run(tmp_path / "model")
+    assert status != 0
+    assert words in said
+
+
+def test_the_program_passes_what_is_right(tmp_path: Path) -> None:
+    (tmp_path / "model.c").write_text(MODEL)
+    compile_c("-O0", PROGRAM, tmp_path / "model.c", "-lm", "-o", tmp_path / "model")
+    assert run(tmp_path / "model") == (0, "5 kernels\n")
+
+
+MODEL = """\
+#include "kanecore.h"
+static void prepare(const double *p, double *c) { c[0] = p[0]; }
+static void one(double t, const double *x, const double *r, const double *c, double *work, double *out)
+{
+    (void)t, (void)r, (void)c, (void)work;
+    out[0] = x[0];
+}
+static const char *const names[] = {"x", 0};
+static const double values[] = {3.0};
+static const kc_model model = {
+    .abi_version = KC_ABI_VERSION, .struct_size = sizeof(kc_model), .name = "mistaken",
+    .n_q = 1, .n_p = 1, .n_prepared = 1, .n_work = 2,
+    .q_names = names, .p_names = names, .p_default = values, .prepare = prepare,
+    .rhs = one, .qdot = one, .kinetic_energy = one, .potential_energy = one, .power = one,
+};
+const kc_model *kc_get_model(void) { return &model; }
+"""
