@@ -160,3 +160,27 @@ def test_other_matrices_of_four_coordinates_are_no_quaternions() -> None:
     rigid = me.RigidBody("body", origin, body, 1, (me.inertia(body, A, B, C), origin))
     kdes = [q.diff() - w for q, w in zip(e, speeds, strict=True)]
     assert kc.Model(N, e, speeds, kdes, bodies=[rigid]).description.unit == ()
+
+
+def test_quaternions_of_frames_that_are_not_used() -> None:
+    """Four Cartesian coordinates are none because some frame, which no body has, is oriented by them."""
+    q, v = me.dynamicsymbols("q1:5"), me.dynamicsymbols("v1:5")
+    N, idle, strange, origin = *(me.ReferenceFrame(name) for name in ("N", "Z", "S")), me.Point("O")
+    idle.orient_quaternion(N, q)
+    strange.orient_explicit(N, sm.gamma(q[0] + q[1] + q[2] + q[3]) * sm.eye(3))
+    origin.set_vel(N, 0)
+    points = [origin.locatenew(f"P{i}", a * N.x) for i, a in enumerate(q)]
+    bodies = [me.Particle(p.name, p, 1) for p in points]
+    model = kc.Model(N, q, v, [a.diff() - b for a, b in zip(q, v, strict=True)], bodies=bodies)
+    assert model.description.unit == ()
+
+
+def test_a_prescribed_quaternion_is_believed() -> None:
+    N, body, origin = me.ReferenceFrame("N"), me.ReferenceFrame("B"), me.Point("O")
+    body.orient_quaternion(N, e)
+    q, v = me.dynamicsymbols("q v")
+    origin.set_vel(N, 0)
+    P = origin.locatenew("P", q * body.x)
+    model = kc.Model(N, [q], [v], [q.diff() - v], bodies=[me.Particle("p", P, 1)])
+    assert "does not turn" not in model.report()
+    assert model.n_r == 12

@@ -320,6 +320,7 @@ def test_reactions_need_forces() -> None:
         (lambda d: {"i": (d["N"], d["a"], d["O"]), "j": (d["b"], d["a"], d["O"])}, ["two joints", "loop"]),
         (lambda d: {"i": (d["b"], d["a"], d["O"]), "j": (d["a"], d["b"], d["O"])}, ["hangs on itself"]),
         (lambda d: [("j", d["N"], d["a"], d["O"])], ["joints must be a dict"]),
+        (lambda d: {"a\0b": (d["N"], d["a"], d["O"])}, ["NUL"]),
     ],
 )
 def test_wrong_joints(joint: Any, words: list[str]) -> None:

@@ -17,7 +17,7 @@ from fractions import Fraction
 
 from kanecore.describe.description import Components, Load, Matrix
 from kanecore.graph.calculus import accumulate
-from kanecore.graph.sample import samples
+from kanecore.graph.sample import deciding
 from kanecore.graph.scalars import PARAMETER, SPEED, Op
 
 from .kinematics import Accelerations, Kinematics
@@ -139,8 +139,8 @@ def inertia_change(k: Kinematics, body: int) -> Components:
         steiner = sub(g, steiner, scale(g, dot(g, d, omega), rate))
         steiner = sub(g, steiner, scale(g, dot(g, rate, omega), d))
         change = sub(g, change, scale(g, b.mass, steiner))
-    steady = all(s.vanishes(x) for s in samples(g, change, 2) for x in change)
-    return ZERO if steady else change
+    states = deciding(g, change, 2)
+    return ZERO if states and all(s.vanishes(x) for s in states for x in change) else change
 
 
 def inertia_torque(k: Kinematics, accelerations: Accelerations, body: int) -> Components:

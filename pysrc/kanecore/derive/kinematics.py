@@ -23,7 +23,7 @@ from kanecore.describe.description import Components, Description, Matrix, Point
 from kanecore.errors import ModelError
 from kanecore.graph.calculus import Tangent
 from kanecore.graph.evaluate import count
-from kanecore.graph.sample import samples
+from kanecore.graph.sample import deciding
 from kanecore.graph.scalars import Graph
 
 from .vectors import ZERO, add, cross, dot, matvec, scale, sub, transposed
@@ -195,7 +195,7 @@ class Kinematics:
         rotated = matvec(self.graph, self._rotation[i], w)
         if rotated == w:
             return True
-        states = samples(self.graph, (*w, *rotated), 2)
+        states = deciding(self.graph, (*w, *rotated), 2)
         for sample in states:
             norm = max(abs(x) for x in sample.all(w))
             if not all(abs(sample(x) - sample(y)) <= 1e-12 * norm for x, y in zip(rotated, w, strict=True)):
@@ -215,13 +215,16 @@ class Kinematics:
                 (relative[a], dot(g, [row[c] for row in r], [row[b] for row in change]))
                 for a, b, c in ((0, 1, 2), (1, 2, 0), (2, 0, 1))
             ]
-            result.append(result[parent] and self._equal(g, pairs))
+            square = [(dot(g, a, b), int(a is b)) for a in r for b in r]
+            # a prescribed quaternion is not of length one at random states, where nothing can be told
+            result.append(result[parent] and (not self._equal(g, square) or self._equal(g, pairs)))
         return result
 
     @staticmethod
     def _equal(g: Graph, pairs: Sequence[tuple[int, int]]) -> bool:
+        """By numbers; where these cannot decide, what the user says is believed."""
         pairs = [(a, b) for a, b in pairs if a != b]
-        states = samples(g, [x for pair in pairs for x in pair], 2)
+        states = deciding(g, [x for pair in pairs for x in pair], 2)
         return all(
             abs(s(a) - s(b)) <= AGREE * max(abs(s(x)) for pair in pairs for x in pair) for s in states for a, b in pairs
         )
@@ -303,7 +306,7 @@ class Kinematics:
         """Whether two velocities are equal, to rounding of what they are the sum of, at random states."""
         if a == b:
             return True
-        states = samples(self.graph, (*a, *b), 2)
+        states = deciding(self.graph, (*a, *b), 2)
         for sample in states:
             x, y = sample.all(a), sample.all(b)
             size = max(abs(v) for v in (*x, *y, *sample.all(summands)))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from kanecore.describe.description import Description, duplicate
 from kanecore.graph.calculus import Tangent, is_affine
 from kanecore.graph.evaluate import count
-from kanecore.graph.sample import samples
+from kanecore.graph.sample import deciding
 from kanecore.graph.scalars import Graph
 
 from .derivation import Derivation
@@ -49,7 +49,7 @@ def without_effect(d: Description, candidates: Sequence[int]) -> list[int]:
 def _cancel(g: Graph, terms: Sequence[int]) -> bool:
     """Whether terms add up to zero; False where those that are not zero vanish, or are not defined, at random."""
     terms = [i for i in terms if i]
-    states = samples(g, terms, 2)
+    states = deciding(g, terms, 2)
     return len(states) == 2 and all(
         not terms or abs(sum(values)) <= CANCELLED * sum(map(abs, values)) != 0.0
         for values in (s.all(terms) for s in states)

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 
 from kanecore.describe.description import Components, Matrix
 from kanecore.graph.calculus import accumulate, is_affine
-from kanecore.graph.sample import samples
+from kanecore.graph.sample import deciding
 from kanecore.graph.scalars import SPEED, Graph, Op
 
 from .kane import central_inertia
@@ -206,7 +206,7 @@ class _Builder:
         if not is_affine(g, nodes, lambda i: g.depends[i] & SPEED):
             return None
         jacobian = [accumulate(g, [(node, 1)], d.speeds) for node in nodes]
-        states = samples(g, [x for row in jacobian for x in row], 1)
+        states = deciding(g, [x for row in jacobian for x in row], 1)
         if not states or not _regular([states[0].all(row) for row in jacobian]):
             return None
         return JointTree(self.links, jacobian)

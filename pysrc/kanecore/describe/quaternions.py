@@ -14,8 +14,10 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
+from sympy import Function
 from sympy.core.function import AppliedUndef
 
 from kanecore.errors import ModelError
@@ -26,13 +28,21 @@ from .symbols import Symbols, function_name
 
 __all__ = ["find_quaternions"]
 
-Quaternion = tuple[int, int, int, int]
+Places = tuple[int, int, int, int]
 
 PROBE = (2 / 9, 4 / 9, -5 / 9, 6 / 9)  # a unit quaternion without any symmetry
 
 
+@dataclass(frozen=True)
+class Quaternion:
+    """Places among the coordinates, and the frame whose orientation told; None: the user said so."""
+
+    places: Places
+    frame: Any = None
+
+
 def find_quaternions(symbols: Symbols, frames: Iterable[tuple[Any, Any]], named: Sequence[Any]) -> list[Quaternion]:
-    """Places among the coordinates of each quaternion.
+    """The quaternions among the coordinates.
 
     Parameters
     ----------
@@ -40,25 +50,27 @@ def find_quaternions(symbols: Symbols, frames: Iterable[tuple[Any, Any]], named:
     named : sequence of (e0, e1, e2, e3)
         What the user gave as ``unit``.
     """
-    found = [_named(symbols, group) for group in named]
+    found = [Quaternion(_named(symbols, group)) for group in named]
     for frame, parent in frames:
         matrix = sympy_access.neighbours(parent)[frame]
         members = matrix.atoms(AppliedUndef)
         if len(members) != 4 or matrix.free_symbols != {symbols.t} or not members.issubset(symbols.q):
             continue
-        quaternion = _recognised(symbols, matrix, [x for x in symbols.q if x in members])
-        if quaternion is not None and not any(set(quaternion) == set(other) for other in found):
-            found.append(quaternion)
-    places = [i for quaternion in found for i in quaternion]
-    for i in places:
-        if places.count(i) > 1:
+        if matrix.atoms(Function) != members:
+            continue  # functions of them
+        places = _recognised(symbols, matrix, [x for x in symbols.q if x in members])
+        if places is not None and not any(set(places) == set(other.places) for other in found):
+            found.append(Quaternion(places, frame))
+    everywhere = [i for quaternion in found for i in quaternion.places]
+    for i in everywhere:
+        if everywhere.count(i) > 1:
             raise ModelError(
                 f"{function_name(symbols.q[i])} belongs to two quaternions: name those that are meant in unit=[...]"
             )
     return found
 
 
-def _named(symbols: Symbols, group: Any) -> Quaternion:
+def _named(symbols: Symbols, group: Any) -> Places:
     members = list(group) if isinstance(group, Iterable) else [group]
     if len(members) != 4 or len(set(members)) != 4:
         raise ModelError(f"unit holds {group!r}: a quaternion is four coordinates, unit=[(e0, e1, e2, e3)]")
@@ -69,7 +81,7 @@ def _named(symbols: Symbols, group: Any) -> Quaternion:
     return a, b, c, d
 
 
-def _recognised(symbols: Symbols, matrix: Any, members: Sequence[Any]) -> Quaternion | None:
+def _recognised(symbols: Symbols, matrix: Any, members: Sequence[Any]) -> Places | None:
     nodes = [symbols.node(e, "the orientation by a quaternion") for e in matrix]
     keys = [symbols.graph.nodes[symbols.node(x)][1] for x in members]
     try:

@@ -26,7 +26,7 @@ from sympy.physics.vector import Vector as SymVector
 
 from kanecore.errors import ModelError
 from kanecore.graph.calculus import is_affine
-from kanecore.graph.sample import samples
+from kanecore.graph.sample import deciding, samples
 from kanecore.graph.scalars import ACCELERATION, COORDINATE, PARAMETER, SPEED, Graph, Op
 
 from . import sympy_access
@@ -164,7 +164,7 @@ class Reader:
         if not g.depends[node] & SPEED or not g.depends[node] & COORDINATE:
             return node
         below = set(g.below([node]))
-        states = samples(g, [node], 2)
+        states = deciding(g, [node], 2)
         for speed in self.symbols.speeds:
             if speed in below and states:
                 for candidate, difference in ((speed, g.sub(node, speed)), (g.neg(speed), g.add(node, speed))):
@@ -313,7 +313,7 @@ class Reader:
         symbols.allow(parameters, inputs)
         oriented = ((f, parent) for f, parent in self._orientation_parent.items() if f is not parent)
         quaternions = find_quaternions(symbols, oriented, unit)
-        self.graph.unit = [tuple(symbols.coordinates[i] for i in places) for places in quaternions]
+        self.graph.unit = [tuple(symbols.coordinates[i] for i in q.places) for q in quaternions]
         symbols.solve_kinematics(self.kd_eqs)
         self._check_bodies(bodies)
         tendons = [(i, item) for i, item in enumerate(forcelist) if _is_tendon(item)]
@@ -351,6 +351,7 @@ class Reader:
         torques = [x.at for x in load_list if x.kind == "torque"]
         shown_points = _unique([b.point for b in body_list], forces, [self._point(p, "points") for p in points])
         rigid = [b.frame for b in body_list if b.frame >= 0]
+        used = [q.places for q in quaternions if q.frame is None or q.frame in self.frame_index]
         shown_frames = _unique(rigid, torques, [self._frame(f, "frames", False) for f in frames])
         self.symbols.stage = "output"
         output_list = tuple((str(n), self.symbols.node(e, f"output {n}")) for n, e in outputs.items())
@@ -371,6 +372,8 @@ class Reader:
             [self.name, *map(str, constants), *functions, *map(str, outputs)],
             [f.name for f in self.frames],
             [p.name for p in self.points],
+            [b.name for b in body_list],
+            [str(name) for name in joints],
         )
         return Description(
             graph=self.graph,
@@ -397,7 +400,7 @@ class Reader:
             shown_points=shown_points,
             shown_frames=shown_frames,
             joints=Attachments(self.graph, self.frames, self.points, body_list, joint_list).joints,
-            unit=tuple(quaternions),
+            unit=tuple(used),
             constraints=tuple(constraint_list),
             auxiliary=tuple(symbols.auxiliary_nodes),
             auxiliary_names=tuple(map(function_name, symbols.auxiliary)),

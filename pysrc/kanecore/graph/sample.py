@@ -10,8 +10,9 @@ from collections.abc import Sequence
 from .evaluate import node_value
 from .scalars import PARAMETER, TIME, Graph, Op
 
-__all__ = ["Sample", "samples"]
+__all__ = ["Sample", "deciding", "samples"]
 
+BRANCHING = {Op.SELECT, Op.MIN, Op.MAX, Op.FLOOR, Op.LT, Op.LE, Op.EQ, Op.ABS, Op.SIGN}
 TRIES = 60
 EPSILON = 2.0**-53
 SLACK = 1e3  # times the bound of its rounding error: a value that is smaller is taken for zero
@@ -105,3 +106,13 @@ def samples(g: Graph, nodes: Sequence[int], number: int, first: int = 0) -> list
             if len(found) == number:
                 break
     return found
+
+
+def deciding(g: Graph, nodes: Sequence[int], number: int) -> list[Sample]:
+    """Random states whose values decide whether analytic expressions are equal: none where there are branches.
+
+    Analytic functions that agree at random agree everywhere; what a branch says elsewhere a state does not tell.
+    """
+    if any(g.nodes[i][0] in BRANCHING for i in g.below(nodes)):
+        return []
+    return samples(g, nodes, number)
