@@ -203,8 +203,9 @@ class Symbols:
         x, *variables = e.args
         order = sum(int(count) for variable, count in variables if variable == self.t)
         if not isinstance(x, AppliedUndef) or len(variables) != 1 or order != variables[0][1]:
-            if [v for v, _ in variables] == [self.t] and not isinstance(x, AppliedUndef):
-                return self.node(e.doit())  # of an expression, left as it was written
+            done = e.doit() if [v for v, _ in variables] == [self.t] else e
+            if not done.has(sm.Derivative(x, self.t)):
+                return self.node(done)  # of an expression, left as it was written
             raise ModelError(f"the derivative {e} in {self.where} is not one of a function of time")
         if x in self.q:
             if order == 1:
