@@ -83,6 +83,28 @@ def test_latex_names_points_and_frames() -> None:
     assert r"\omega_r^{\text{rod\_A}} &=" in model.latex("partial_angular_velocities")
 
 
+def test_names_are_text_in_latex() -> None:
+    q, u = me.dynamicsymbols("q u")
+    N, origin = me.ReferenceFrame("N"), me.Point("O")
+    origin.set_vel(N, 0)
+    P = origin.locatenew("A_1%{x}$\\^", q * N.x)
+    model = kc.Model(N, [q], [u], [q.diff() - u], bodies=[me.Particle("bob", P, 1)])
+    assert r"\text{A\_1\%\{x\}\$\textbackslash{}\textasciicircum{}}" in model.latex("partial_velocities")
+
+
+def test_partial_angular_velocities_are_axes() -> None:
+    """Two pins: the axis of the first is N.z, without cos² + sin²."""
+    q, u = me.dynamicsymbols("q1:3"), me.dynamicsymbols("u1:3")
+    N, A, B, origin = me.ReferenceFrame("N"), me.ReferenceFrame("A"), me.ReferenceFrame("B"), me.Point("O")
+    A.orient_axis(N, N.z, q[0])
+    B.orient_axis(A, A.x, q[1])
+    origin.set_vel(N, 0)
+    body = me.RigidBody("b", origin, B, 1, (me.inertia(B, 1, 1, 1), origin))
+    model = kc.Model(N, q, u, [a.diff() - b for a, b in zip(q, u, strict=True)], bodies=[body])
+    expected = sm.Matrix([[0, sm.cos(q[0])], [0, sm.sin(q[0])], [1, 0]])
+    assert model.symbolic("partial_angular_velocities", nested=True) == [expected]
+
+
 def test_reactions_in_symbols() -> None:
     """The tube on its particles: the source's T12 and T22 across it, and nothing along it (examples 3 and 5)."""
     model = rotating_tube.build()

@@ -1,21 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""kanecore.graph.scalars: one node for equal expressions, and rules that never change a value."""
+"""kanecore.graph.scalars: equal expressions are one node, and its rules; their values: test_random_programs.py."""
 
 from __future__ import annotations
 
 import math
 from fractions import Fraction
-from typing import Any
 
-import mpmath
 import pytest
-from hypothesis import assume, given, settings
-from hypothesis import strategies as st
 
-from kanecore.graph.evaluate import evaluate
 from kanecore.graph.scalars import COORDINATE, PARAMETER, SPEED, TIME, Graph, Op
-
-FUNCTIONS = (Op.SIN, Op.COS, Op.TAN, Op.ASIN, Op.ACOS, Op.ATAN, Op.EXP, Op.LOG, Op.SINH, Op.COSH, Op.TANH)
 
 
 @pytest.fixture
@@ -158,143 +151,3 @@ def test_choices(g: Graph) -> None:
     assert g.binary(Op.MIN, x, x) == x
     assert g.binary(Op.MAX, g.constant(2), g.constant(3)) == g.constant(3)
     assert g.binary(Op.LT, g.constant(2), g.constant(3)) == 1
-
-
-# ------------------------------------------------------------------------- the rules keep the value: properties
-UNARY = (Op.NEG, Op.SQRT, Op.ABS, Op.SIGN, *FUNCTIONS)
-BINARY = (Op.ADD, Op.SUB, Op.MUL, Op.DIV, Op.ATAN2, Op.MIN, Op.MAX, Op.LT, Op.LE)
-EXPONENTS = (
-    -3,
-    -2,
-    -1,
-    0,
-    1,
-    2,
-    3,
-    4,
-    Fraction(1, 2),
-    Fraction(-3, 2),
-    Fraction(5, 2),
-    Fraction(1, 3),
-    Fraction(-2, 7),
-)
-
-numbers = st.one_of(st.integers(-3, 3), st.fractions(-2, 2, max_denominator=7))
-states = st.lists(st.fractions(-2, 2, max_denominator=97).filter(bool), min_size=3, max_size=3)
-index = st.integers(0, 10**6)
-steps = st.one_of(
-    st.tuples(st.sampled_from(UNARY), index),
-    st.tuples(st.sampled_from(BINARY), index, index),
-    st.tuples(st.just(Op.POW), index, st.sampled_from(EXPONENTS)),
-    st.tuples(st.just(Op.SELECT), index, index, index),
-    st.tuples(st.just(Op.CONST), numbers),
-)
-programs = st.lists(steps, min_size=1, max_size=25)
-
-mp = mpmath.mp
-
-
-def away(*values: Any) -> None:
-    """Skip states near a singularity or a jump, where rounding decides."""
-    assume(all(abs(v) > mpmath.mpf("1e-4") for v in values))
-
-
-def run_directly(program: list[tuple[Any, ...]], state: list[Fraction]) -> list[Any]:
-    """The values of the steps, one after the other, in mpmath, by no rules."""
-    z = [mp.mpf(v.numerator) / v.denominator for v in state]
-    for op, *arguments in program:
-        if op is Op.CONST:
-            z.append(mp.mpf(Fraction(arguments[0]).numerator) / Fraction(arguments[0]).denominator)
-            continue
-        if op is Op.POW:
-            a, n = z[arguments[0] % len(z)], Fraction(arguments[1])
-            if n < 0:
-                away(a)
-            assume(n.denominator == 1 or a > mp.mpf("1e-4"))
-            z.append(a ** (mp.mpf(n.numerator) / n.denominator))
-        else:
-            values = [z[k % len(z)] for k in arguments]
-            z.append(directly(op, *values))
-        assume(abs(z[-1]) < 1e6)
-    return z
-
-
-def directly(op: str, a: Any, b: Any = None, c: Any = None) -> Any:
-    if op in (Op.LT, Op.LE, Op.MIN, Op.MAX):
-        away(a - b)
-        return {Op.LT: mp.mpf(a < b), Op.LE: mp.mpf(a <= b), Op.MIN: min(a, b), Op.MAX: max(a, b)}[op]
-    if op is Op.SELECT:
-        assume(a == 0 or abs(a) > mp.mpf("1e-4"))
-        return b if a else c
-    if op in (Op.ADD, Op.SUB, Op.MUL, Op.DIV):
-        if op is Op.DIV:
-            away(b)
-        return {Op.ADD: lambda: a + b, Op.SUB: lambda: a - b, Op.MUL: lambda: a * b, Op.DIV: lambda: a / b}[op]()
-    if op is Op.ATAN2:
-        away(a, b)
-        return mp.atan2(a, b)
-    if op is Op.NEG:
-        return -a
-    if op is Op.ABS:
-        return abs(a)
-    if op is Op.SIGN:
-        away(a)
-        return mp.sign(a)
-    if op in (Op.SQRT, Op.LOG):
-        assume(a > mp.mpf("1e-4"))
-    if op in (Op.ASIN, Op.ACOS):
-        assume(abs(a) < 0.999)
-    if op is Op.TAN:
-        away(mp.cos(a))
-    if op in (Op.EXP, Op.SINH, Op.COSH):
-        assume(abs(a) < 12)
-    return getattr(mp, op)(a)
-
-
-def run_on_graph(g: Graph, program: list[tuple[Any, ...]]) -> list[int]:
-    z = symbols(g)
-    for op, *arguments in program:
-        if op is Op.CONST:
-            z.append(g.constant(arguments[0]))
-        elif op is Op.POW:
-            z.append(g.power(z[arguments[0] % len(z)], arguments[1]))
-        elif op is Op.SQRT:
-            z.append(g.sqrt(z[arguments[0] % len(z)]))
-        else:
-            z.append(g.rebuild((op,), [z[k % len(z)] for k in arguments]))
-    return z
-
-
-@settings(max_examples=400)
-@given(programs, states)
-def test_rules_keep_the_value(program: list[tuple[Any, ...]], state: list[Fraction]) -> None:
-    """At 50 digits, against the same operations done one by one; every step is compared, not only the last."""
-    with mpmath.workdps(50):
-        expected = run_directly(program, state)
-        g = Graph()
-        nodes = run_on_graph(g, program)
-        values = evaluate(g, nodes, dict(zip("xyz", state, strict=True)), mp)
-        size = max(map(abs, expected))
-        for a, b in zip(values, expected, strict=True):
-            assert abs(a - b) <= mp.mpf("1e-20") * max(1, size)
-        # a node knows what it depends on: with other values for the rest it keeps its own
-        fixed = [(i, v) for i, v in zip(nodes, values, strict=True) if not g.depends[i]]
-        again = evaluate(g, [i for i, _ in fixed], {}, mp)
-        assert again == [v for _, v in fixed]
-
-
-@settings(max_examples=100)
-@given(programs, states)
-def test_float64_agrees_with_mpmath(program: list[tuple[Any, ...]], state: list[Fraction]) -> None:
-    with mpmath.workdps(50):
-        expected = run_directly(program, state)
-    g = Graph()
-    nodes = run_on_graph(g, program)
-    try:
-        values = evaluate(g, nodes, dict(zip("xyz", state, strict=True)))
-    except (ValueError, ArithmeticError):  # rounding may leave the edge of a domain
-        assume(False)
-    mild = max(map(abs, expected)) < 100
-    assume(mild)
-    errors = [abs(a - float(b)) for a, b in zip(values, expected, strict=True)]
-    assert sorted(errors)[len(errors) // 2] < 1e-9, "most steps are well conditioned"

@@ -36,7 +36,7 @@ EXPRESSIONS = [
     sm.exp(x) * sm.log(z),
     sm.sinh(x) + sm.cosh(y) * sm.tanh(z),
     sm.asinh(x) + sm.acosh(2 + x) * sm.atanh(y),
-    sm.erf(x) * sm.erf(3 * y) + sm.sinc(z) + sm.sinc(0 * z),
+    sm.erf(x) * sm.erf(3 * y) + sm.erfc(y) + sm.sinc(z) + sm.sinc(0 * z),
     sm.sec(x) + sm.csc(y) * sm.cot(z) + sm.sech(x) + sm.csch(y) * sm.coth(z),
     sm.asec(2 + x) + sm.acsc(2 + y) * sm.acot(y) + sm.asech(z) + sm.acsch(x) * sm.acoth(2 + z),
     sm.Heaviside(x) * z + sm.Heaviside(y) * x + sm.Heaviside(x - x * y / y, 1) + sm.Heaviside(y, 0),

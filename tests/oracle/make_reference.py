@@ -29,8 +29,8 @@ from .sympy_oracle import DIGITS, KaneOracle, to_doubles
 
 TREES, JOINT_TREES = 300, 700
 STATES = 2
-#: KanesMethod derives the joint trees of the default test run as well, up to this number of speeds.
-IN_CI, MOST_SPEEDS = (0, 3), 8  # of every seven
+#: Of every seven joint trees, those of the default test run; KanesMethod derives them as well, up to so many speeds.
+IN_CI, MOST_SPEEDS = (0, 3), 8
 TRUTH = Path(__file__).parents[1] / "truth"
 KANE = f"KanesMethod of SymPy {sm.__version__}, evaluated by mpmath in {DIGITS} digits"
 GALLERY = {path.stem for path in (TRUTH.parents[1] / "pysrc/kanecore/gallery").glob("[a-z]*.py")}

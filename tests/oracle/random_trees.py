@@ -363,7 +363,7 @@ class Tree:
         places = tuple(self.coordinate() for _ in range(3))
         body, angles = self.attitude(i, frame)
         offset = combine([c.q for c in places], frame)
-        if frame is self.N and self.draw.chance(0.6):
+        if frame is self.N and self.draw.chance(0.6) and (point, frame) not in self.sliding:
             self.kinds["body_velocity_speeds"] += 1
             origin = point.locatenew(f"P{i}", offset)
             velocity = combine([c.u for c in places], body)

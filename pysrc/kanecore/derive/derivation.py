@@ -235,7 +235,7 @@ class Derivation:
         """Velocities and the frames that they are written in."""
         k, d = self.kinematics, self.description
         if "angular" in name:
-            return [k.omega[f] for f in d.shown_frames], list(d.shown_frames)
+            return [k.inertial_omega(f) for f in d.shown_frames], [0] * len(d.shown_frames)
         return [k.velocity[p] for p in d.shown_points], [k.home[p] for p in d.shown_points]
 
     def _partials(self, vectors: Sequence[Components], frames: Sequence[int]) -> list[list[Components]]:

@@ -189,6 +189,15 @@ class Kinematics:
             omega = add(g, omega, self.resolve(w, f, i))
         self.omega.append(omega)
 
+    def inertial_omega(self, i: int) -> Components:
+        """ω of a frame in inertial axes, axis by axis along the chain: without the way out to the frame and back."""
+        total = ZERO
+        while i > 0:
+            for f, w in self.relative[i]:
+                total = add(self.graph, total, self.resolve(w, f, 0))
+            i = self.description.frames[i].angular_parent
+        return total
+
     def _is_axis(self, i: int, w: Components) -> bool:
         if sum(1 for x in w if x) == 0:
             return True

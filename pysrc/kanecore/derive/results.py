@@ -125,11 +125,17 @@ def latex(model: Model, kernel: str, nested: bool) -> str:
         shown = [d.points[i].name for i in d.shown_points] if kernel == "partial_velocities" else []
         shown = shown or [d.frames[i].name for i in d.shown_frames]
         letter = "v" if kernel == "partial_velocities" else r"\omega"
-        names = [rf"{letter}_r^{{\text{{{name.replace('_', chr(92) + '_')}}}}}" for name in shown]
+        names = [rf"{letter}_r^{{\text{{{_escaped(name)}}}}}" for name in shown]
     rows = [(vlatex(z), vlatex(e)) for z, e in intermediates]
     rows += [(name, vlatex(e)) for name, e in zip(names, results, strict=True)]
     body = " \\\\\n".join(f"{left} &= {right}" for left, right in rows)
     return f"\\begin{{aligned}}\n{body}\n\\end{{aligned}}"
+
+
+def _escaped(name: str) -> str:
+    """A name as LaTeX text."""
+    special = {"\\": r"\textbackslash{}", "^": r"\textasciicircum{}", "~": r"\textasciitilde{}"}
+    return "".join(special.get(c, "\\" + c if c in "_%&{}$#" else c) for c in name)
 
 
 def explain(model: Model) -> str:
@@ -155,15 +161,16 @@ def explain(model: Model) -> str:
                         continue
                     value = vsstrrepr(expression)
                 found.append(f"    {letter}_{name} = {value}")
-        return found or ["    nothing: no speed moves its point of action that way"]
+        return found or ["    nothing"]
 
     lines = ["generalized active forces, load by load:"]
     by_number: dict[int, list[Any]] = {}
     for load in d.loads:
         by_number.setdefault(load.number, []).append(load)
     for number, loads in by_number.items():
-        place = d.points[loads[0].at].name if loads[0].kind == "force" else d.frames[loads[0].at].name
-        lines.append(f"  load {number}, {loads[0].kind} on {place}:")
+        items = d.points if loads[0].kind == "force" else d.frames
+        places = dict.fromkeys(items[load.at].name for load in loads)
+        lines.append(f"  load {number}, {loads[0].kind} on {' and '.join(places)}:")
         lines += shares(generalized_forces(Wrenches(k, loads)), "F")
     for number, energy in enumerate(d.potentials):
         lines += [f"  potential {number}:", *shares(active_forces(k, (), [energy]), "F")]

@@ -9,18 +9,20 @@ them acts on the child.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
+from typing import Any
 
-from kanecore.graph.scalars import PARAMETER, Graph
+from kanecore.graph.scalars import PARAMETER, Graph, Op
 
-from .description import Body, Components, Frame, Joint, Matrix, Point, Vector
+from .description import Body, Frame, Joint, Matrix, Point, Vector
 
 __all__ = ["GROUND", "Attachments"]
 
 GROUND = -1  # the inertial frame, as a parent
 NOWHERE = -2
 
-Place = dict[int, Components]  # a position: what it has in the axes of each piece
+Place = dict[int, Any]  # a position: in the axes of each piece three components, as counters of summands
 
 
 class Attachments:
@@ -83,22 +85,41 @@ class Attachments:
         g, result = self.graph, dict(place)
         for f, v in vector:
             piece, rows = self._piece[f], self._axes[f]
-            x, y, z = result.pop(piece, (0, 0, 0))
-            a, b, c = (g.sum(g.mul(m, e) for m, e in zip(row, v, strict=True)) for row in rows)
-            total = (g.add(x, a), g.add(y, b), g.add(z, c))
-            if any(total):
-                result[piece] = total
+            components = [Counter(c) for c in result.pop(piece, ((), (), ()))]
+            for total, row in zip(components, rows, strict=True):
+                for factor, node in zip(row, v, strict=True):
+                    for summand, times in self._summands(node):
+                        total[g.mul(factor, summand)] += times
+            if any(n for c in components for n in c.values()):
+                result[piece] = tuple(components)
         return result
+
+    def _summands(self, node: int) -> Iterator[tuple[int, int]]:
+        """What a node is the sum of, each with its sign: (q + l) − q is l, which the graph does not see."""
+        op, *args = self.graph.nodes[node]
+        if op is Op.NEG:
+            yield from ((i, -n) for i, n in self._summands(args[0]))
+        elif op is Op.ADD or op is Op.SUB:
+            yield from self._summands(args[0])
+            yield from ((i, -n if op is Op.SUB else n) for i, n in self._summands(args[1]))
+        elif node:
+            yield node, 1
 
     def _fixed(self, a: int, b: int, piece: int) -> bool:
         """Whether the vector between two points is constant in a piece (NOWHERE: zero)."""
-        g, p, q = self.graph, self._place[a], self._place[b]
-        if self._root[a] != self._root[b] or (p.keys() | {piece}) != (q.keys() | {piece}):
+        p, q, none = self._place[a], self._place[b], ((), (), ())
+        if self._root[a] != self._root[b]:
             return False
-        if any(v != q[k] for k, v in p.items() if k != piece):
-            return False
-        none = (0, 0, 0)
-        return self._constant([g.sub(x, y) for x, y in zip(p.get(piece, none), q.get(piece, none), strict=True)])
+        for k in p.keys() | q.keys():
+            if k != piece and p.get(k) == q.get(k):
+                continue
+            for x, y in zip(p.get(k, none), q.get(k, none), strict=True):
+                difference = Counter(x)
+                difference.subtract(y)
+                left = [node for node, n in difference.items() if n]
+                if left and (k != piece or not self._constant(left)):
+                    return False
+        return True
 
     def path(self, point: int) -> Iterator[int]:
         """Points from one to the origin of its tree."""
@@ -130,13 +151,13 @@ class Attachments:
         return list(result.values())
 
     def _closer(self, i: int, other: int, path: Sequence[int]) -> bool:
-        """Whether a point with this path is located from body i rather than from another of its piece."""
+        """Whether a point with this path is of body i, not another of its piece: by frames, next by points."""
         a, b = self.bodies[i], self.bodies[other]
+        for frame in self._chain(self._moves_with(path[0])):
+            if (a.frame == frame) != (b.frame == frame):
+                return a.frame == frame
         places = [path.index(body.point) if body.point in path else len(path) for body in (a, b)]
-        if places[0] != places[1]:
-            return places[0] < places[1]
-        frame = self._moves_with(path[0])
-        return a.frame == frame and b.frame != frame
+        return places[0] < places[1]
 
     def _owner(self, point: int, owners: Sequence[int]) -> int | None:
         """Of several owners of a point the one whose mass centre it is, or with which it was made to move."""
@@ -207,7 +228,7 @@ class Attachments:
         return [
             i
             for i, b in enumerate(self.bodies)
-            if self._fixed(b.point, point, self._body_piece(i)) and (self._body_piece(i) != 0 or b.point in path)
+            if self._fixed(b.point, point, self._body_piece(i)) and (b.point in path or not self._at_rest(b.point))
         ]
 
     def _in_frame(self, bodies: Sequence[int], frame: int) -> list[int]:

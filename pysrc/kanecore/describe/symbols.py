@@ -209,7 +209,12 @@ class Symbols:
         x, *variables = e.args
         order = sum(int(count) for variable, count in variables if variable == self.t)
         if not isinstance(x, AppliedUndef) or len(variables) != 1 or order != variables[0][1]:
+            done = e.doit() if [v for v, _ in variables] == [self.t] and not isinstance(x, AppliedUndef) else e
+            if done != e:
+                return self.node(done)  # of an expression, left as it was written
             raise ModelError(f"the derivative {e} in {self.where} is not one of a function of time")
+        if x.args != (self.t,):
+            return self._leaf(x)  # which says that it is not known
         if x in self.q:
             if order == 1:
                 return self.rates[self.q.index(x)]

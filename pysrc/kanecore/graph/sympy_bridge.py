@@ -55,6 +55,7 @@ _REWRITTEN: dict[Any, Callable[..., Any]] = {
     sm.asech: lambda x: sm.acosh(1 / x),
     sm.acsch: lambda x: sm.asinh(1 / x),
     sm.acoth: lambda x: sm.atanh(1 / x),
+    sm.erfc: lambda x: 1 - sm.erf(x),
     sm.sinc: lambda x: sm.Piecewise((sm.sin(x) / x, sm.Ne(x, 0)), (1, True)),
     sm.Heaviside: lambda x, at_zero=sm.S.Half: sm.Piecewise((0, x < 0), (at_zero, sm.Eq(x, 0)), (1, True)),
     sm.ceiling: lambda x: -sm.floor(-x),
