@@ -205,10 +205,11 @@ class Attachments:
         return GROUND, point
 
     def _chain(self, frame: int) -> Iterator[int]:
-        """A frame and those that it is oriented from."""
+        """A frame and those that it is oriented from, or turns in where it is not oriented."""
         while frame >= 0:
             yield frame
-            frame = self.frames[frame].parent
+            f = self.frames[frame]
+            frame = f.parent if f.oriented else f.angular_parent
 
     def _carrier(self, point: int, chain: Sequence[int], child: int) -> int | None:
         """Which owner of a point carries a body: the one whose frame comes first among those that lead to the child."""
