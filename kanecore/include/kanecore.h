@@ -29,11 +29,11 @@ extern "C" {
 #endif
 
 /* Raised when a field changes meaning; the table may grow at its end without it. */
-#define KC_ABI_VERSION 2u
+#define KC_ABI_VERSION 3u
 
 typedef enum kc_status {
     KC_OK = 0,
-    KC_SINGULAR = 1,   /* a pivot of the mass matrix vanished: see work[1] */
+    KC_SINGULAR = 1,   /* a pivot of the mass matrix, or a row of G, vanished: see work[1] */
     KC_NONFINITE = 2,  /* finite input led to a result that is not */
     KC_STEP_SIZE = 3,  /* an adaptive integrator would need a step below rounding */
     KC_MAX_STEPS = 4,  /* ... or more steps than allowed */
@@ -43,7 +43,8 @@ typedef enum kc_status {
 /*
  * A kernel is a total function: it returns in every case.  On entry work[0] is ignored.  A kernel
  * that solves linear equations writes a kc_status to work[0] and, where that is KC_SINGULAR, the
- * zero-based number of the speed whose pivot vanished to work[1], and fills `out` with NaN.
+ * zero-based number of the speed whose pivot vanished to work[1], or n_u + the row of G that is
+ * lost or contradicts the others, and fills `out` with NaN.
  * Other kernels leave work[0] alone.  Callers set work[0] = 0 before, and look after.
  */
 typedef void kc_kernel(double t, const double *x, const double *r, const double *c, double *work,
@@ -58,11 +59,15 @@ typedef struct kc_model {
     uint32_t abi_version, struct_size; /* read these first */
     uint32_t n_q, n_u, n_p, n_r, n_prepared, n_work;
     uint32_t n_points, n_frames, n_outputs, n_joints, n_unit, flags;
+    uint32_t n_constraints;    /* rows of G */
+    uint32_t n_configuration, n_velocity; /* constraints on coordinates; rows of G on velocities, its first */
+    uint32_t n_auxiliary, n_q_dependent, n_u_dependent;
     const char *name;
     const char *info; /* JSON: operation counts, source, package version */
     const char *const *q_names, *const *u_names, *const *p_names, *const *r_names;
     const char *const *point_names, *const *frame_names, *const *output_names;
     const char *const *joint_names;
+    const char *const *constraint_names; /* of the rows of G */
     const uint32_t *unit;    /* 4 n_unit places in x of unit quaternions, e0 e1 e2 e3 each */
     const double *p_default; /* n_p values, NaN where the user must give one */
     const double *r_default; /* n_r values, NaN where the user must give one (prescribed motion) */
@@ -87,6 +92,13 @@ typedef struct kc_model {
     kc_kernel *potential_energy;            /* U                          1                     */
     kc_kernel *power;                       /* d(T + U)/dt [udot]         1                     */
     kc_kernel *reactions;                   /* force, torque on the child n_joints * 6          */
+    /* Constraints: G udot + gamma = 0, M udot = f + G' lambda; c[n_prepared - 1] is the number of rows that count. */
+    kc_kernel *configuration_residual;      /* phi(q, t)                  n_configuration       */
+    kc_kernel *velocity_residual;           /* c(q, u, t)                 n_velocity            */
+    kc_kernel *constraint_jacobian;         /* G                          n_constraints * n_u   */
+    kc_kernel *constraint_bias;             /* gamma                      n_constraints         */
+    kc_kernel *multipliers;                 /* lambda, of least norm      n_constraints         */
+    kc_kernel *project;                     /* nearest x on them          n_q + n_u             */
 } kc_model;
 
 /* The only symbol that a model's library exports. */

@@ -20,6 +20,14 @@ GROUPS: dict[str, tuple[str, ...]] = {
         "inverse_dynamics",
     ),
     "energies": ("kinetic_energy", "potential_energy", "power"),
+    "constraints": (
+        "configuration_residual",
+        "velocity_residual",
+        "constraint_jacobian",
+        "constraint_bias",
+        "multipliers",
+        "project",
+    ),
     "reactions": ("reactions",),
 }
 """Kernels of each group, in the order of the C table."""

@@ -6,7 +6,7 @@ A velocity constraint c(q, u, t) = 0, linear in u or not, is differentiated once
 
     G = ∂c/∂u,    γ = ∂c/∂q q̇ + ∂c/∂t    (c = φ̇ for a configuration constraint)
 
-(Kane & Levinson 1985, sections 2.13 and 6.?; complex nonholonomic constraints: those in which u is not linear).
+(Kane & Levinson 1985, section 2.13; where u is not linear the constraint is a complex nonholonomic one).
 Rows follow each other as: velocity constraints, configuration constraints whose derivative is not among these,
 acceleration constraints that are no derivatives of others.
 """
@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from kanecore.graph.calculus import Tangent, accumulate
-from kanecore.graph.sample import deciding
+from kanecore.graph.sample import deciding, samples
 from kanecore.graph.scalars import ACCELERATION, Graph
 
 from .kinematics import Kinematics
@@ -86,8 +86,6 @@ class Constraints:
         """The rank of G at a random state, on the constraints or not."""
         g = self.kinematics.graph
         rows = [row.jacobian for row in self.rows]
-        from kanecore.graph.sample import samples
-
         states = samples(g, [x for row in rows for x in row], 1)
         return _rank([states[0].all(row) for row in rows]) if states else len(rows)
 

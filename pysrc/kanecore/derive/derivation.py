@@ -20,6 +20,7 @@ from kanecore.graph.linear import Singular, matching, solve
 from kanecore.graph.scalars import ACCELERATION, Graph
 
 from .columns import column_mass_matrix
+from .constraints import Constraints, Reduced, reduced
 from .energy import Energy, kinetic_energy, power
 from .kane import Wrenches, active_forces, generalized_forces, inertia_forces, uniform_gravity
 from .kinematics import Accelerations, Kinematics
@@ -27,7 +28,7 @@ from .reactions import reactions
 from .tree import JointTree, articulated_solve, composite_mass_matrix, joint_tree
 from .vectors import neg
 
-__all__ = ["Derivation", "Kernel"]
+__all__ = ["Derivation", "Kernel", "Solving"]
 
 COMPOSITE, COLUMNS, ARTICULATED = "composite bodies", "columns", "articulated bodies"
 # An operation of the articulated bodies waits for the one before it: measured on chains of 10 to 30 links, in the plane
@@ -41,11 +42,28 @@ class Kernel:
     """The results of one kernel, in the order of its ``out``.
 
     ``pivots`` are (pivot, diagonal entry, number of the speed): the results hold where every pivot is larger than
-    64 n ε times its diagonal entry.
+    64 n ε times its diagonal entry.  ``after_udot``: the accelerations in them are those of the model, found before.
     """
 
     roots: tuple[int, ...]
     pivots: tuple[tuple[int, int, int], ...] = ()
+    after_udot: bool = False
+
+
+@dataclass(frozen=True)
+class Solving:
+    """How u̇ is found at run time, where constraints are left that have no constant pivots.
+
+    ``system`` are the entries of M (n, n), f (n), G (m, n), γ (m), and then ``known``, of which with the unknowns v
+    the ``result`` u̇ is made; ``speeds`` and ``rows`` are the numbers of what v and G hold.
+    """
+
+    speeds: tuple[int, ...]
+    rows: tuple[int, ...]
+    system: tuple[int, ...]
+    known: tuple[int, ...]
+    unknowns: tuple[int, ...]
+    result: tuple[int, ...]
 
 
 class Derivation:
@@ -59,12 +77,86 @@ class Derivation:
 
     # ---------------------------------------------------------------- kernels
     def has(self, name: str) -> bool:
-        """Whether the model has a kernel: potential energies alone do not tell reactions."""
+        """Whether the model has a kernel: potential energies alone do not tell reactions, and so on."""
+        if name in self._of_constraints:
+            return bool(self.description.constraints)
         return name != "reactions" or not self.description.potentials
+
+    _of_constraints = (
+        "configuration_residual",
+        "velocity_residual",
+        "constraint_jacobian",
+        "constraint_bias",
+        "multipliers",
+        "project",
+    )
+
+    def _constraint_kernel(self, name: str) -> Kernel:
+        c, d, g = self.constraints, self.description, self.graph
+        if name == "configuration_residual":
+            return Kernel(tuple(c.configuration))
+        if name == "velocity_residual":
+            return Kernel(tuple(c.values))
+        if name == "constraint_jacobian":
+            return Kernel(tuple(x for row in c.rows for x in row.jacobian))
+        if name == "constraint_bias":
+            return Kernel(tuple(row.bias for row in c.rows))
+        if name == "multipliers":  # G, and what Gᵀλ must be: M u̇ − f
+            jacobian = self._constraint_kernel("constraint_jacobian").roots
+            balance = [g.neg(f) for f in self._residual(d.accelerations)]
+            return Kernel((*jacobian, *balance), after_udot=True)
+        raise KeyError(name)
+
+    @cached_property
+    def constraints(self) -> Constraints:
+        return Constraints(self.kinematics)
+
+    @cached_property
+    def _reduced(self) -> Reduced:
+        d = self.description
+        dependent = range(len(d.speeds) - d.n_u_dependent, len(d.speeds))
+        return reduced(self.graph, self.mass_matrix, self.forcing, self.constraints.rows, dependent)
+
+    @cached_property
+    def solving(self) -> Solving | None:
+        """How u̇ is found where that takes pivots chosen at run time; None where it does not."""
+        if not self.description.constraints or not self._reduced.rows:
+            return None
+        g, e = self.graph, self._reduced
+        unknowns = [g.symbol(("v", i), ACCELERATION) for i in range(len(e.kept))]
+        known = dict.fromkeys(x for x in (*(x for row in e.projection for x in row), *e.offset) if g.depends[x])
+        result = [
+            g.add(rest, g.sum(g.mul(x, v) for x, v in zip(row, unknowns, strict=True)))
+            for row, rest in zip(e.projection, e.offset, strict=True)
+        ]
+        system = [*(x for row in e.mass_matrix for x in row), *e.forcing]
+        system += [*(x for row in e.jacobian for x in row), *e.bias]
+        return Solving(e.kept, e.rows, tuple(system), tuple(known), tuple(unknowns), tuple(result))
+
+    @property
+    def projections(self) -> tuple[Kernel, Kernel, Kernel]:
+        """What brings a state back to its constraints.
+
+        The systems of δq and δu, M (n, n), G and the residual of configuration and of velocity constraints, and δq̇ of
+        speeds u̇.
+        """
+        c, d, g = self.constraints, self.description, self.graph
+        mass = [x for row in self.mass_matrix for x in row]
+        along = Tangent(g, dict(zip(d.speeds, d.accelerations, strict=True))).of
+        rows = [row for row in c.rows if row.value >= 0]
+        return (
+            Kernel((*mass, *(x for row in c.rates for x in row), *c.configuration)),
+            Kernel((*mass, *(x for row in rows for x in row.jacobian), *c.values)),
+            Kernel(tuple(along(rate) for rate in d.rates)),
+        )
 
     def kernel(self, name: str) -> Kernel:
         """A kernel of ``kanecore.h`` by its name."""
         d = self.description
+        if name in ("rhs", "udot") and self.solving is not None:
+            raise KeyError(f"{name} is solved at run time")
+        if name in self._of_constraints:
+            return self._constraint_kernel(name)
         if name == "rhs":
             return Kernel((*d.rates, *self._solution.roots), self._solution.pivots)
         if name == "udot":
@@ -99,6 +191,8 @@ class Derivation:
                     "reactions need forces at points, and potentials=[...] gives generalized forces alone: write them "
                     "into forcelist"
                 )
+            if self.solving is not None:
+                return Kernel(tuple(reactions(self.kinematics, d.accelerations)), after_udot=True)
             return Kernel(tuple(reactions(self.kinematics, self._solution.roots)), self._solution.pivots)
         if name == "power":
             return Kernel((power(self.kinematics, self.energy),))
@@ -137,6 +231,8 @@ class Derivation:
     @property
     def method(self) -> str:
         """How M is formed and M u̇ = f solved."""
+        if self.solving is not None:
+            return f"{self._formed[0]}, constraints with pivots chosen at run time"
         return self._chosen[0]
 
     @cached_property
@@ -194,6 +290,15 @@ class Derivation:
     def _chosen(self) -> tuple[str, Kernel]:
         """u̇, by the way that takes least time as counted in operations."""
         g, n = self.graph, len(self.description.speeds)
+        if self.description.constraints:
+            e = self._reduced
+            v, pivots = factorized_solve(g, e.mass_matrix, e.forcing)
+            x = [
+                g.add(rest, g.sum(g.mul(a, b) for a, b in zip(row, v, strict=True)))
+                for row, rest in zip(e.projection, e.offset, strict=True)
+            ]
+            names = tuple((p, m, i) for i, (p, m) in zip(e.kept, pivots, strict=True))
+            return f"{self._formed[0]}, constraints eliminated, LᵀDL", Kernel(tuple(x), names)
         found = []
         if self.tree is None or not self._speeds_are_rates:
             x, pivots = factorized_solve(g, self.mass_matrix, self.forcing)
@@ -226,6 +331,8 @@ class Derivation:
         d = self.description
         roots = [node for _, node in d.outputs]
         if any(self.graph.depends[i] & ACCELERATION for i in roots):
+            if self.solving is not None:
+                return Kernel(tuple(roots), after_udot=True)
             replace = dict(zip(d.accelerations, self._solution.roots, strict=True))
             return Kernel(tuple(self.graph.substitute(roots, replace)), self._solution.pivots)
         return Kernel(tuple(roots))

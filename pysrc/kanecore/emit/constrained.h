@@ -15,19 +15,22 @@
 
 #define KC_RANK_TOLERANCE 1e-10 /* of the largest entry of a row: a smaller pivot is none */
 #define KC_CONSISTENT     1e-6  /* of the right-hand sides: what may be left in a redundant row */
+#define KC_FEASIBLE       1e-9  /* residual that is left where constraints can be satisfied */
 
-KC_COLD int kc_constraint_row(int n, int row)
-{
-    return n + row;
-}
+#if defined(__GNUC__)
+#define KC_SOLVER static __attribute__((unused))
+#else
+#define KC_SOLVER static
+#endif
 
 /*
  * Reduce [G | g] to [1 A | g_D] in its first rows.  On return the first *rank entries of `column` are the dependent
- * speeds D, the others S; `order` holds the rows in the order of their pivots.  At most `most` pivots are taken; fewer
- * where the rows that are left vanish and `exact` is 0.  With `combine` (m, m), not NULL, each row of [1 A] is known as
- * a combination of the rows of G as they were.  Returns -1, or n + the row that is lost or contradicts the others.
+ * speeds D, the others S; `order` holds the rows in the order of their pivots.  At most `most` pivots are taken, and
+ * fewer where the rows that are left vanish and `exact` is not 1; what is then left of g must vanish, unless `exact` is
+ * -1.  With `combine` (m, m), not NULL, each row of [1 A] is known as a combination of the rows of G as they were.
+ * Returns -1, or n + the row that is lost or contradicts the others.
  */
-static inline int kc_reduce(int n, int m, int k, int most, int exact, double *G, double *g, double *combine, int *column,
+KC_SOLVER int kc_reduce(int n, int m, int k, int most, int exact, double *G, double *g, double *combine, int *column,
                             int *order, int *rank)
 {
     int r;
@@ -52,7 +55,7 @@ static inline int kc_reduce(int n, int m, int k, int most, int exact, double *G,
             for (int j = r; j < n; j++)
                 if (fabs(G[i * n + j]) > largest) largest = fabs(G[i * n + j]), pi = i, pj = j;
         if (!(largest > KC_RANK_TOLERANCE)) {
-            if (exact || largest != largest) return kc_constraint_row(n, order[r]);
+            if (exact > 0 || largest != largest) return n + order[r];
             break;
         }
 #define KC_SWAP(type, a, b) \
@@ -87,9 +90,9 @@ static inline int kc_reduce(int n, int m, int k, int most, int exact, double *G,
         }
     }
     *rank = r;
-    for (int i = r; i < m; i++)
+    for (int i = r; i < m && exact >= 0; i++)
         for (int j = 0; j < k; j++)
-            if (!(fabs(g[i * k + j]) <= KC_CONSISTENT * size)) return kc_constraint_row(n, order[i]);
+            if (!(fabs(g[i * k + j]) <= KC_CONSISTENT * size)) return n + order[i];
     return -1;
 }
 
@@ -97,7 +100,7 @@ static inline int kc_reduce(int n, int m, int k, int most, int exact, double *G,
  * Solve for a.  M, f, G and g are used up; W holds 2 n n doubles, `column` n and `order` m ints.  Returns -1, the speed
  * whose pivot in P' M P vanished, or n + a row of G.
  */
-static inline int kc_constrained(int n, int m, int k, int most, int exact, double *M, double *f, double *G, double *g,
+KC_SOLVER int kc_constrained(int n, int m, int k, int most, int exact, double *M, double *f, double *G, double *g,
                                  double *W, int *column, int *order, double *a)
 {
     int r = 0;
@@ -163,11 +166,11 @@ static inline int kc_constrained(int n, int m, int k, int most, int exact, doubl
 }
 
 /*
- * The least-norm lambda of G' lambda = b.  G is used up; `combine` and `normal` hold m m doubles.  With R G = [1 A] in
+ * The least-norm lambda of G' lambda = b.  G is used up; `combine` holds m m doubles.  With R G = [1 A] in
  * the columns D, lambda = R_r' b_D is a solution; what it has along rows that are redundant, R_0, is taken off.
  */
-static inline int kc_multipliers(int n, int m, int most, int exact, double *G, const double *b, double *combine,
-                                 double *normal, int *column, int *order, double *lambda)
+KC_SOLVER int kc_multipliers(int n, int m, int most, int exact, double *G, const double *b, double *combine,
+                                 int *column, int *order, double *lambda)
 {
     int r = 0;
     double none = 0.0;
@@ -195,6 +198,18 @@ static inline int kc_multipliers(int n, int m, int most, int exact, double *G, c
         for (int j = 0; j < m; j++) along += row[j] * lambda[j];
         for (int j = 0; j < m; j++) lambda[j] -= along * row[j];
     }
-    (void)normal;
     return -1;
+}
+
+/* The largest residual in units of the speeds, g[i] by the largest entry of its row. */
+KC_SOLVER double kc_residual(int n, int m, const double *G, const double *g, int *worst)
+{
+    double largest = 0.0;
+    for (int i = 0; i < m; i++) {
+        double size = DBL_MIN;
+        for (int j = 0; j < n; j++) size = kc_max(size, fabs(G[i * n + j]));
+        const double error = fabs(g[i]) / size;
+        if (!(error <= largest)) largest = error, *worst = i;
+    }
+    return largest;
 }
