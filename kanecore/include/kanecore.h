@@ -44,7 +44,8 @@ typedef enum kc_status {
  * A kernel is a total function: it returns in every case.  On entry work[0] is ignored.  A kernel
  * that solves linear equations writes a kc_status to work[0] and, where that is KC_SINGULAR, the
  * zero-based number of the speed whose pivot vanished to work[1], or n_u + the row of G that is
- * lost or contradicts the others, and fills `out` with NaN.
+ * lost or contradicts the others (`project`: that cannot be satisfied, and n_u + n_constraints + the
+ * number of a configuration constraint), and fills `out` with NaN.
  * Other kernels leave work[0] alone.  Callers set work[0] = 0 before, and look after.
  */
 typedef void kc_kernel(double t, const double *x, const double *r, const double *c, double *work,
@@ -92,13 +93,22 @@ typedef struct kc_model {
     kc_kernel *potential_energy;            /* U                          1                     */
     kc_kernel *power;                       /* d(T + U)/dt [udot]         1                     */
     kc_kernel *reactions;                   /* force, torque on the child n_joints * 6          */
-    /* Constraints: G udot + gamma = 0, M udot = f + G' lambda; c[n_prepared - 1] is the number of rows that count. */
+    /*
+     * Constraints: G udot + gamma = 0, M udot = f + G' lambda.  c[n_prepared - 1] is the number of rows of G that
+     * count; prepare() sets what is typical, and a caller who knows that fewer are independent puts that number there.
+     */
     kc_kernel *configuration_residual;      /* phi(q, t)                  n_configuration       */
+    kc_kernel *configuration_jacobian;      /* dphi/dq                    n_configuration * n_q */
     kc_kernel *velocity_residual;           /* c(q, u, t)                 n_velocity            */
     kc_kernel *constraint_jacobian;         /* G                          n_constraints * n_u   */
     kc_kernel *constraint_bias;             /* gamma                      n_constraints         */
     kc_kernel *multipliers;                 /* lambda, of least norm      n_constraints         */
+    kc_kernel *stabilization;               /* [a, b]                     2 * n_u               */
     kc_kernel *project;                     /* nearest x on them          n_q + n_u             */
+    /*
+     * With udot + 2 alpha a + beta^2 b in place of udot the rows of G that stem from configuration constraints give
+     * phi'' + 2 alpha phi' + beta^2 phi = 0, those on velocities c' + 2 alpha c = 0 (Baumgarte 1972).
+     */
 } kc_model;
 
 /* The only symbol that a model's library exports. */

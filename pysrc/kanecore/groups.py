@@ -22,10 +22,12 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "energies": ("kinetic_energy", "potential_energy", "power"),
     "constraints": (
         "configuration_residual",
+        "configuration_jacobian",
         "velocity_residual",
         "constraint_jacobian",
         "constraint_bias",
         "multipliers",
+        "stabilization",
         "project",
     ),
     "reactions": ("reactions",),

@@ -64,7 +64,7 @@ static double error_at_end(int method, double step, double t0, double t1, uint64
 {
     const double w = 1.3, atol[] = {step, step};
     double x[] = {cos(w * t0), -w * sin(w * t0)};
-    const kc_system system = {oscillator, 2, 2, &w, &silent, 0, NULL};
+    const kc_system system = {.rhs = oscillator, .n_q = 1, .n_u = 1, .n_work = 2, .c = &w, .signal = &silent};
     const kc_options options = {step, atol, 0.0, fabs(t1 - t0), 0};
     double *work = malloc(sizeof(double) * kc_ode_work(&system));
     kc_stats stats;
@@ -84,7 +84,7 @@ static int dense_error(const kc_step *step, void *context)
     double x[2], *worst = context;
     for (int i = 0; i <= 10; i++) {
         const double theta = i / 10.0, t = step->t + theta * step->h;
-        kc_interpolate(step, 2, theta, x);
+        kc_interpolate(step, theta, x, NULL);
         const double e = fabs(x[0] - cos(1.3 * t)) + fabs(x[1] + 1.3 * sin(1.3 * t));
         if (e > *worst)
             *worst = e;
@@ -122,7 +122,7 @@ static void orders(void)
 static void dense(void)
 {
     const double w = 1.3, atol[] = {1e-10, 1e-10};
-    const kc_system system = {oscillator, 2, 2, &w, &silent, 0, NULL};
+    const kc_system system = {.rhs = oscillator, .n_q = 1, .n_u = 1, .n_work = 2, .c = &w, .signal = &silent};
     const kc_options options = {1e-10, atol, 0.0, 10.0, 0};
     double work[200], x[] = {1.0, 0.0}, worst = 0.0;
     kc_stats stats;
@@ -144,7 +144,7 @@ static void knots(void)
     const double knot[] = {0.0, 0.7, 1.9, 3.0}, w = 0.0, atol[] = {1e-12, 1e-12};
     const double held[] = {0.0, 0.0, 0.0, 0.0, 2.0, 0.0, 0.0, 0.0, -1.0, 0.0, 0.0, 0.0};
     const kc_signal signal = {1, 4, knot, held, NULL, NULL};
-    const kc_system system = {oscillator, 2, 2, &w, &signal, 0, NULL};
+    const kc_system system = {.rhs = oscillator, .n_q = 1, .n_u = 1, .n_work = 2, .c = &w, .signal = &signal};
     const kc_options options = {1e-12, atol, 0.0, 3.0, 0};
     const double speed = 2.0 * 1.2 - 1.0 * 1.1;
     double work[200], x[] = {0.0, 0.0};
@@ -164,7 +164,7 @@ static void knots(void)
 static void failing(void)
 {
     const double w = 0.0, atol[] = {1e-8};
-    const kc_system system = {wall, 1, 2, &w, &silent, 0, NULL};
+    const kc_system system = {.rhs = wall, .n_q = 1, .n_work = 2, .c = &w, .signal = &silent};
     const kc_options options = {1e-8, atol, 0.0, 5.0, 0}, few = {1e-8, atol, 1e-3, 1e-3, 7};
     double work[200], x[] = {1.0};
     kc_stats stats;
@@ -186,7 +186,7 @@ static void rounding(void)
     const double atol[] = {1e-8};
     for (int i = -12; i <= 12; i++) {
         const double end = 1.0 + i * 0x1p-53;
-        const kc_system system = {curtain, 1, 2, &end, &silent, 0, NULL};
+        const kc_system system = {.rhs = curtain, .n_q = 1, .n_work = 2, .c = &end, .signal = &silent};
         for (int j = 0; j < 20; j++) {
             const kc_options options = {1e-8 * (1.0 + 0.1 * j), atol, 0.0, 5.0, 100000};
             double work[200], x[] = {0.3};
@@ -208,7 +208,7 @@ static int measure(const kc_step *step, void *context)
     for (int i = -1; i <= 10; i++) {
         const double theta = i < 0 ? 1.0 : i / 10.0, half = 0.5 * 0.9 * (step->t + theta * step->h);
         double x[5];
-        kc_interpolate(step, 5, theta, x);
+        kc_interpolate(step, theta, x, NULL);
         const double *e = i < 0 ? step->x1 : x;
         const double norm = sqrt(e[1] * e[1] + e[2] * e[2] + e[3] * e[3] + e[4] * e[4]);
         const double error = fabs(e[1] - sin(half)) + fabs(e[2] - cos(half));
@@ -221,7 +221,7 @@ static int measure(const kc_step *step, void *context)
 static void spheres(void)
 {
     const double w = 0.9, atol[] = {1e-9, 1e-9, 1e-9, 1e-9, 1e-9};
-    const kc_system system = {spinner, 5, 2, &w, &silent, 1, unit};
+    const kc_system system = {.rhs = spinner, .n_q = 5, .n_work = 2, .c = &w, .signal = &silent, .n_unit = 1, .unit = unit};
     const kc_options options = {1e-9, atol, 0.0, 100.0, 0};
     double work[200], x[] = {0.0, 0.0, 1.0, 0.0, 0.0}, tolerance = 1e-7;
     kc_stats stats;
@@ -239,7 +239,7 @@ static void spheres(void)
 static void collapsed(void)
 {
     const double w = 0.9, atol[] = {1e-9, 1e-9, 1e-9, 1e-9, 1e-9};
-    const kc_system system = {spinner, 5, 2, &w, &silent, 1, unit};
+    const kc_system system = {.rhs = spinner, .n_q = 5, .n_work = 2, .c = &w, .signal = &silent, .n_unit = 1, .unit = unit};
     const kc_options options = {1e-9, atol, 1.0, 1.0, 0};
     const uint32_t two[] = {2, 1, 3, 4, 5, 6, 7, 8};
     double work[200], x[] = {0.0, 0.0, 0.0, 0.0, 0.0};

@@ -14,7 +14,7 @@ acceleration constraints that are no derivatives of others.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from kanecore.graph.calculus import Tangent, accumulate
@@ -31,13 +31,18 @@ SAME = 1e-9  # what is left of a row, beside its size, after others are taken of
 
 @dataclass(frozen=True)
 class Row:
-    """One row of G u̇ + γ = 0; ``value`` is that of the constraint on velocities, −1 for one on accelerations."""
+    """One row of G u̇ + γ = 0.
+
+    ``value`` is that of the constraint on velocities, −1 for one on accelerations; ``position`` that of the constraint
+    on coordinates of which it is the derivative, −1 for others.
+    """
 
     name: str
     kind: str
     jacobian: tuple[int, ...]
     bias: int
     value: int
+    position: int = -1
 
 
 class Constraints:
@@ -64,7 +69,7 @@ class Constraints:
             row = self._row(c.name, c.kind, k.rate.of(c.node))
             self.rates.append(row.jacobian)
             if not _is_combination(g, row.jacobian, filed):
-                self.rows.append(row)
+                self.rows.append(replace(row, position=c.node))
         for c in given["acceleration"]:
             slopes = accumulate(g, [(c.node, g.one)], d.accelerations, ACCELERATION)
             [bias] = g.substitute([c.node], dict.fromkeys(d.accelerations, 0))

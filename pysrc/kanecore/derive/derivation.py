@@ -13,11 +13,11 @@ from functools import cached_property
 
 from kanecore.describe.description import Components, Description
 from kanecore.errors import ModelError
-from kanecore.graph.calculus import Tangent
+from kanecore.graph.calculus import Tangent, accumulate
 from kanecore.graph.evaluate import count
 from kanecore.graph.factorize import factorized_solve
 from kanecore.graph.linear import Singular, matching, solve
-from kanecore.graph.scalars import ACCELERATION, Graph
+from kanecore.graph.scalars import ACCELERATION, COORDINATE, Graph
 
 from .columns import column_mass_matrix
 from .constraints import Constraints, Reduced, reduced
@@ -84,10 +84,12 @@ class Derivation:
 
     _of_constraints = (
         "configuration_residual",
+        "configuration_jacobian",
         "velocity_residual",
         "constraint_jacobian",
         "constraint_bias",
         "multipliers",
+        "stabilization",
         "project",
     )
 
@@ -95,6 +97,9 @@ class Derivation:
         c, d, g = self.constraints, self.description, self.graph
         if name == "configuration_residual":
             return Kernel(tuple(c.configuration))
+        if name == "configuration_jacobian":
+            slopes = [accumulate(g, [(phi, g.one)], d.coordinates, COORDINATE) for phi in c.configuration]
+            return Kernel(tuple(x for row in slopes for x in row))
         if name == "velocity_residual":
             return Kernel(tuple(c.values))
         if name == "constraint_jacobian":
@@ -105,6 +110,10 @@ class Derivation:
             jacobian = self._constraint_kernel("constraint_jacobian").roots
             balance = [g.neg(f) for f in self._residual(d.accelerations)]
             return Kernel((*jacobian, *balance), after_udot=True)
+        if name == "stabilization":  # M, G, and of each row its residuals as a velocity and as a configuration
+            mass = [x for row in self.mass_matrix for x in row]
+            residuals = [x for row in c.rows for x in (max(row.value, 0), max(row.position, 0))]
+            return Kernel((*mass, *self._constraint_kernel("constraint_jacobian").roots, *residuals))
         raise KeyError(name)
 
     @cached_property

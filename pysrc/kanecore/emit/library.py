@@ -155,6 +155,9 @@ class _Library:
             elif name == "project":
                 text, used = solver.project()
                 length = len(d.coordinates) + len(d.speeds)
+            elif name == "stabilization":
+                text, used = solver.stabilization()
+                length = 2 * len(d.speeds)
             elif kernel.after_udot:
                 text, used, length = solver.after_udot(name, kernel)
             else:

@@ -101,6 +101,33 @@ class Solver:
 """
         return part + body, space + m * n + n + m * m, m
 
+    # ----------------------------------------------------------- stabilization
+    def stabilization(self) -> tuple[str, int]:
+        """``body_stabilization``: u̇ that leads back to the constraints, of least mass-weighted size, one unknown a row.
+
+        Rows that are redundant are left to themselves: off the constraints they contradict the others.
+        """
+        kernel = self.derivation.kernel("stabilization")
+        n, m = self.n, len(self.derivation.constraints.rows)
+        text, width = self._function("system_stabilization", kernel.roots, self.leaves, len(kernel.roots))
+        force = len(kernel.roots)
+        space = force + 2 * n
+        body = f"""\
+{_HEAD.format(name="body_stabilization")}{{
+    enum {{ n = {n}, m = {m} }};
+    int column[n], order[m];
+    double *const G = w + n * n, *const f = w + {force}, *const a = w + {space + 2 * n * n};
+    system_stabilization(t, x, r, c, w, w);
+    for (int i = 0; i < 2 * n; i++) f[i] = 0.0;
+    const int row = kc_constrained(n, m, 2, (int){self.rank}, -1, w, f, G, G + m * n, w + {space}, column, order, a);
+    if (KC_UNLIKELY(row >= 0)) return row;
+    for (int i = 0; i < n; i++) out[i] = a[2 * i], out[n + i] = a[2 * i + 1];
+    return -1;
+}}
+
+"""
+        return text + body, max(width, space + 2 * n * n + 2 * n)
+
     # ----------------------------------------------------------------- project
     def project(self) -> tuple[str, int]:
         """``body_project``: the nearest state on the constraints, weighted by mass."""
@@ -132,13 +159,13 @@ class Solver:
             int worst = 0;
             const double error = kc_residual(n, rows, G, g, &worst);
             if (!(error < 0.5 * before) || error == 0.0) {{
-                if (!(error <= KC_FEASIBLE)) return n + worst;
+                if (!(error <= KC_FEASIBLE)) return n + worst + (level == 0 ? {len(c.rows)} : 0);
                 break;
             }}
             before = error;
             for (int i = 0; i < n; i++) f[i] = 0.0;
             const int row = kc_constrained(n, rows, 1, rows < n ? rows : n, -1, system, f, G, g, W, column, order, a);
-            if (KC_UNLIKELY(row >= 0)) return row;
+            if (KC_UNLIKELY(row >= 0)) return row < n || level > 0 ? row : row + {len(c.rows)};
             if (level == 0) {{
                 direction_project(t, x, r, c, w, system);
                 for (int i = 0; i < n_q; i++) w[i] += system[i];
