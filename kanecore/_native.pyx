@@ -544,6 +544,11 @@ cdef class Model:
         self.set_parameters(new_block(data(current), self.n_p, self.n_prepared, self))
 
     @property
+    def _rank_found(self):
+        """What `_set_rank` was given last; -1 if it never was."""
+        return self.rank
+
+    @property
     def _rank(self):
         """How many rows of G count with the current parameters; ValueError where one was never given."""
         return int(self.resolve_parameters(None).values[self.n_prepared - 1]) if self.n_constraints else 0
@@ -891,32 +896,60 @@ cdef class Model:
         """The outputs that the model was described with, (..., n_outputs), in the order of `output_names`."""
         return self.evaluate(K_OUTPUTS, t, x, None, r, p, out)
 
-    def partial_velocities(self, t, x, *, remainder=False, r=None, p=None, out=None):
+    def _nonholonomic(self, kind, t, x, udot, remainder, out, values):
+        """Called for what kernel ``kind`` becomes where the dependent speeds are put in terms of the others."""
+        raise NotImplementedError
+
+    def partial_velocities(self, t, x, *, nonholonomic=False, remainder=False, r=None, p=None, out=None):
         """The partial velocities ∂v/∂u_r of all points, inertial axes, (..., n_points, n_u, 3).
 
         With ``remainder=True`` instead the parts of the velocities that no speed multiplies,
-        v_t = v - Σ v_r u_r, (..., n_points, 3). Points in the order of `points`.
+        v_t = v - Σ v_r u_r, (..., n_points, 3). Points in the order of `points`. With ``nonholonomic=True`` the
+        dependent speeds are put in terms of the independent ones first, (..., n_points, dof, 3): the nonholonomic
+        partial velocities, or where a constraint is not linear in the speeds those of virtual changes.
         """
+        if nonholonomic:
+            return self._nonholonomic("partial_velocities", t, x, None, remainder, out, {"r": r, "p": p})
         if remainder:
             return self.evaluate(K_VELOCITY_REMAINDERS, t, x, None, r, p, out)
         return self.evaluate(K_PARTIAL_VELOCITIES, t, x, None, r, p, out)
 
-    def partial_angular_velocities(self, t, x, *, remainder=False, r=None, p=None, out=None):
+    def partial_angular_velocities(self, t, x, *, nonholonomic=False, remainder=False, r=None, p=None, out=None):
         """The partial angular velocities ∂ω/∂u_r of all frames, inertial axes, (..., n_frames, n_u, 3).
 
         With ``remainder=True`` instead ω_t = ω - Σ ω_r u_r, (..., n_frames, 3). Frames in the order of
-        `frames`.
+        `frames`. ``nonholonomic=True`` as of `partial_velocities`, (..., n_frames, dof, 3).
         """
+        if nonholonomic:
+            return self._nonholonomic("partial_angular_velocities", t, x, None, remainder, out, {"r": r, "p": p})
         if remainder:
             return self.evaluate(K_ANGULAR_VELOCITY_REMAINDERS, t, x, None, r, p, out)
         return self.evaluate(K_PARTIAL_ANGULAR_VELOCITIES, t, x, None, r, p, out)
 
-    def generalized_active_forces(self, t, x, *, r=None, p=None, out=None):
-        """The generalized active forces F_r = Σ v_r · R + ω_r · T, (..., n_u)."""
+    def partial_accelerations(self, t, x, *, r=None, p=None, out=None):
+        """The partial accelerations ∂a/∂u̇_r of all points, u̇_r independent, inertial axes, (..., n_points, dof, 3)."""
+        return self._nonholonomic("partial_velocities", t, x, None, False, out, {"r": r, "p": p})
+
+    def partial_angular_accelerations(self, t, x, *, r=None, p=None, out=None):
+        """The partial angular accelerations ∂α/∂u̇_r of all frames, u̇_r independent, (..., n_frames, dof, 3)."""
+        return self._nonholonomic("partial_angular_velocities", t, x, None, False, out, {"r": r, "p": p})
+
+    def generalized_active_forces(self, t, x, *, nonholonomic=False, r=None, p=None, out=None):
+        """The generalized active forces F_r = Σ v_r · R + ω_r · T, (..., n_u).
+
+        With ``nonholonomic=True`` those of the independent speeds, F̃ = F_ind + A_nᵀ F_dep, (..., dof).
+        """
+        if nonholonomic:
+            return self._nonholonomic("generalized_active_forces", t, x, None, False, out, {"r": r, "p": p})
         return self.evaluate(K_GENERALIZED_ACTIVE_FORCES, t, x, None, r, p, out)
 
-    def generalized_inertia_forces(self, t, x, udot, *, r=None, p=None, out=None):
-        """The generalized inertia forces F*_r = -Σ v_r · m a + ω_r · (I α + ω × I ω) at udot, (..., n_u)."""
+    def generalized_inertia_forces(self, t, x, udot, *, nonholonomic=False, r=None, p=None, out=None):
+        """The generalized inertia forces F*_r = -Σ v_r · m a + ω_r · (I α + ω × I ω) at udot, (..., n_u).
+
+        With ``nonholonomic=True`` those of the independent speeds, (..., dof).
+        """
+        if nonholonomic:
+            return self._nonholonomic("generalized_inertia_forces", t, x, udot, False, out, {"r": r, "p": p})
         return self.evaluate(K_GENERALIZED_INERTIA_FORCES, t, x, udot, r, p, out)
 
     def inverse_dynamics(self, t, x, udot, *, r=None, p=None, out=None):

@@ -13,6 +13,7 @@ import numpy.typing as npt
 from kanecore import _native
 from kanecore.errors import ModelError
 from kanecore.groups import GROUPS, KERNEL_GROUPS
+from kanecore.run import constraints
 from kanecore.run.mappings import LiveValues
 from kanecore.run.simulate import simulate as integrate
 
@@ -122,7 +123,7 @@ class CompiledModel(_native.Model):
         Parameters
         ----------
         *groups : str
-            "core", "forces", "energies", "reactions"; default, and "all": every one.
+            "core", "forces", "energies", "constraints", "reactions"; default, and "all": every one.
 
         Raises
         ------
@@ -149,6 +150,14 @@ class CompiledModel(_native.Model):
     def _add(self, group: str, path: str) -> None:
         self._info = merged(self._info, self._open(path))
         self._built.add(group)
+
+    # Constraints ----------------------------------------------------------------------------------------
+
+    consistent = constraints.consistent
+    check = constraints.check
+
+    def _nonholonomic(self, *arguments: Any) -> Array:
+        return constraints.nonholonomic(self, *arguments)
 
     # Integration ----------------------------------------------------------------------------------------
 
@@ -252,7 +261,8 @@ class CompiledModel(_native.Model):
             make, arguments = compiled, (self.name, self._source, self._info)
         else:
             raise ModelError(f"{self.name!r} cannot be pickled: neither its C text nor its origin is known")
-        return restored, (make, arguments, self._values("parameter"), self._values("input"))
+        rank = self._rank_found
+        return restored, (make, arguments, self._values("parameter"), self._values("input"), rank)
 
 
 def merged(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
@@ -273,10 +283,12 @@ def compiled(name: str, source: Mapping[str, str], info: Mapping[str, Any]) -> C
 
 
 def restored(
-    make: Callable[..., CompiledModel], arguments: tuple[Any, ...], parameters: Array, inputs: Array
+    make: Callable[..., CompiledModel], arguments: tuple[Any, ...], parameters: Array, inputs: Array, rank: int
 ) -> CompiledModel:
-    """What unpickling calls: the model made again, with the values that it had; NaN: never given."""
+    """What unpickling calls: the model made again, with the values that it had; NaN: never given; rank −1 likewise."""
     model = make(*arguments)
+    if rank >= 0:
+        model._set_rank(rank)
     for mapping, values in ((model.parameters, parameters), (model.inputs, inputs)):
         mapping.update({name: value for name, value in zip(mapping, values, strict=True) if np.isfinite(value)})
     return model
