@@ -109,6 +109,8 @@ typedef struct kc_model {
      * With udot + 2 alpha a + beta^2 b in place of udot the rows of G that stem from configuration constraints give
      * phi'' + 2 alpha phi' + beta^2 phi = 0, those on velocities c' + 2 alpha c = 0 (Baumgarte 1972).
      */
+    kc_kernel *linearize;                   /* d xdot/d(x, r)             n_x * (n_x + n_r)     */
+    kc_kernel *constraint_slopes;           /* d(phi, c)/d(x, r)  (n_configuration + n_velocity) * (n_x + n_r) */
 } kc_model;
 
 /* The only symbol that a model's library exports. */

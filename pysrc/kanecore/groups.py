@@ -31,6 +31,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
         "project",
     ),
     "reactions": ("reactions",),
+    "linearize": ("linearize", "constraint_slopes"),
 }
 """Kernels of each group, in the order of the C table."""
 

@@ -17,7 +17,7 @@ from kanecore.graph.calculus import Tangent, accumulate
 from kanecore.graph.evaluate import count
 from kanecore.graph.factorize import factorized_solve
 from kanecore.graph.linear import Singular, matching, solve
-from kanecore.graph.scalars import ACCELERATION, COORDINATE, Graph
+from kanecore.graph.scalars import ACCELERATION, COORDINATE, INPUT, SPEED, Graph
 
 from .columns import column_mass_matrix
 from .constraints import Constraints, Reduced, reduced
@@ -26,7 +26,7 @@ from .kane import Wrenches, active_forces, generalized_forces, inertia_forces, u
 from .kinematics import Accelerations, Kinematics
 from .reactions import reactions
 from .tree import JointTree, articulated_solve, composite_mass_matrix, joint_tree
-from .vectors import neg
+from .vectors import dot, neg
 
 __all__ = ["Derivation", "Kernel", "Solving"]
 
@@ -78,7 +78,7 @@ class Derivation:
     # ---------------------------------------------------------------- kernels
     def has(self, name: str) -> bool:
         """Whether the model has a kernel: potential energies alone do not tell reactions, and so on."""
-        if name in self._of_constraints:
+        if name in (*self._of_constraints, "constraint_slopes"):
             return bool(self.description.constraints)
         return name != "reactions" or not self.description.potentials
 
@@ -143,6 +143,47 @@ class Derivation:
         return Solving(e.kept, e.rows, tuple(system), tuple(known), tuple(unknowns), tuple(result))
 
     @property
+    def linearization(self) -> Kernel:
+        """What ∂ẋ/∂(q, u, r) follows from, at given u̇ and λ.
+
+        With the residual R = f + Gᵀλ − M u̇ of the equations of motion and the rows S = G u̇ + γ,
+
+            M du̇ − Gᵀ dλ = dR,    G du̇ = −dS,
+
+        dR and dS the differentials at constant u̇ and λ: nothing is differentiated through a factorization.  The roots
+        are ∂q̇ (n_q, N), M, ∂R (n, N), G, ∂S (m, N), N = n_q + n + n_r.
+        """
+        g, d, k = self.graph, self.description, self.kinematics
+        rows = self.constraints.rows if d.constraints else []
+        balance = self._residual(d.accelerations)  # F_r + F*_r = f − M u̇
+        for row, force in zip(rows, self.multiplier_symbols, strict=True):
+            balance = [g.add(b, g.mul(x, force)) for b, x in zip(balance, row.jacobian, strict=True)]
+        levels = [g.add(row.bias, dot(g, row.jacobian, d.accelerations)) for row in rows]
+        wrt = [*d.coordinates, *d.speeds, *d.inputs]
+
+        def slopes(nodes: Sequence[int]) -> list[int]:
+            return [x for node in nodes for x in accumulate(g, [(node, g.one)], wrt, COORDINATE | SPEED | INPUT)]
+
+        mass = [x for row in self.mass_matrix for x in row]
+        jacobian = [x for row in rows for x in row.jacobian]
+        return Kernel((*slopes(d.rates), *mass, *slopes(balance), *jacobian, *slopes(levels)), after_udot=True)
+
+    @property
+    def multiplier_symbols(self) -> list[int]:
+        """Nodes of λ."""
+        rows = self.constraints.rows if self.description.constraints else []
+        return [self.graph.symbol(("λ", i), ACCELERATION) for i in range(len(rows))]
+
+    @property
+    def constraint_slopes(self) -> Kernel:
+        """∂φ/∂(q, u, r) and ∂c/∂(q, u, r) of the configuration constraints and of the rows of G on velocities."""
+        g, d, c = self.graph, self.description, self.constraints
+        wrt = [*d.coordinates, *d.speeds, *d.inputs]
+        nodes = [*c.configuration, *c.values]
+        level = COORDINATE | SPEED | INPUT
+        return Kernel(tuple(x for node in nodes for x in accumulate(g, [(node, g.one)], wrt, level)))
+
+    @property
     def projections(self) -> tuple[Kernel, Kernel, Kernel]:
         """What brings a state back to its constraints.
 
@@ -164,6 +205,10 @@ class Derivation:
         d = self.description
         if name in ("rhs", "udot") and self.solving is not None:
             raise KeyError(f"{name} is solved at run time")
+        if name == "linearize":
+            return self.linearization
+        if name == "constraint_slopes":
+            return self.constraint_slopes
         if name in self._of_constraints:
             return self._constraint_kernel(name)
         if name == "rhs":

@@ -14,7 +14,8 @@
  */
 
 #define KC_RANK_TOLERANCE 1e-10 /* of the largest entry of a row: a smaller pivot is none */
-#define KC_CONSISTENT     1e-6  /* of the right-hand sides: what may be left in a redundant row */
+#define KC_CONSISTENT     1e-2  /* of the right-hand sides: what may be left in a redundant row, at a stage off it */
+#define KC_NOISE          1e-10 /* of squares of speeds: the same where all right-hand sides cancel but for rounding */
 #define KC_FEASIBLE       1e-9  /* residual that is left where constraints can be satisfied */
 
 #if defined(__GNUC__)
@@ -26,12 +27,12 @@
 /*
  * Reduce [G | g] to [1 A | g_D] in its first rows.  On return the first *rank entries of `column` are the dependent
  * speeds D, the others S; `order` holds the rows in the order of their pivots.  At most `most` pivots are taken, and
- * fewer where the rows that are left vanish and `exact` is not 1; what is then left of g must vanish, unless `exact` is
- * -1.  With `combine` (m, m), not NULL, each row of [1 A] is known as a combination of the rows of G as they were.
+ * fewer where the rows that are left vanish and `exact` is not 1; what is then left of g must vanish but for `noise`,
+ * unless `exact` is -1.  With `combine` (m, m), not NULL, each row of [1 A] is known as a combination of the rows of G as they were.
  * Returns -1, or n + the row that is lost or contradicts the others.
  */
-KC_SOLVER int kc_reduce(int n, int m, int k, int most, int exact, double *G, double *g, double *combine, int *column,
-                            int *order, int *rank)
+KC_SOLVER int kc_reduce(int n, int m, int k, int most, int exact, double noise, double *G, double *g, double *combine,
+                        int *column, int *order, int *rank)
 {
     int r;
     double size = 0.0;
@@ -92,7 +93,7 @@ KC_SOLVER int kc_reduce(int n, int m, int k, int most, int exact, double *G, dou
     *rank = r;
     for (int i = r; i < m && exact >= 0; i++)
         for (int j = 0; j < k; j++)
-            if (!(fabs(g[i * k + j]) <= KC_CONSISTENT * size)) return n + order[i];
+            if (!(fabs(g[i * k + j]) <= KC_CONSISTENT * size + noise)) return n + order[i];
     return -1;
 }
 
@@ -100,11 +101,11 @@ KC_SOLVER int kc_reduce(int n, int m, int k, int most, int exact, double *G, dou
  * Solve for a.  M, f, G and g are used up; W holds 2 n n doubles, `column` n and `order` m ints.  Returns -1, the speed
  * whose pivot in P' M P vanished, or n + a row of G.
  */
-KC_SOLVER int kc_constrained(int n, int m, int k, int most, int exact, double *M, double *f, double *G, double *g,
-                                 double *W, int *column, int *order, double *a)
+KC_SOLVER int kc_constrained(int n, int m, int k, int most, int exact, double noise, double *M, double *f, double *G,
+                             double *g, double *W, int *column, int *order, double *a)
 {
     int r = 0;
-    const int lost = kc_reduce(n, m, k, most, exact, G, g, 0, column, order, &r);
+    const int lost = kc_reduce(n, m, k, most, exact, noise, G, g, 0, column, order, &r);
     if (lost >= 0) return lost;
     const int s = n - r;
     double *const reduced = W + n * n;
@@ -174,7 +175,7 @@ KC_SOLVER int kc_multipliers(int n, int m, int most, int exact, double *G, const
 {
     int r = 0;
     double none = 0.0;
-    const int lost = kc_reduce(n, m, 0, most, exact, G, &none, combine, column, order, &r);
+    const int lost = kc_reduce(n, m, 0, most, exact, 0.0, G, &none, combine, column, order, &r);
     if (lost >= 0) return lost;
     for (int i = 0; i < m; i++) {
         lambda[i] = 0.0;
@@ -199,6 +200,14 @@ KC_SOLVER int kc_multipliers(int n, int m, int most, int exact, double *G, const
         for (int j = 0; j < m; j++) lambda[j] -= along * row[j];
     }
     return -1;
+}
+
+/* What rounding leaves of right-hand sides that are quadratic in the speeds, or functions of time. */
+KC_SOLVER double kc_noise(int n, const double *u)
+{
+    double fastest = 0.1;
+    for (int i = 0; i < n; i++) fastest = kc_max(fastest, fabs(u[i]));
+    return KC_NOISE * fastest * fastest;
 }
 
 /* The largest residual in units of the speeds, g[i] by the largest entry of its row. */

@@ -158,6 +158,11 @@ class _Library:
             elif name == "stabilization":
                 text, used = solver.stabilization()
                 length = 2 * len(d.speeds)
+            elif name == "linearize":
+                text, used = solver.linearize(kernel)
+                length = (len(d.coordinates) + len(d.speeds)) * (
+                    len(d.coordinates) + len(d.speeds) + len(d.inputs)
+                )
             elif kernel.after_udot:
                 text, used, length = solver.after_udot(name, kernel)
             else:

@@ -61,8 +61,9 @@ class Solver:
     static const int speeds[n] = {_list(solving.speeds)}, rows[m] = {_list(solving.rows)};
     int column[n], order[m];
     system_udot(t, x, r, c, w, w);
-    const int row = kc_constrained(n, m, 1, (int){self.rank} - {eliminated}, 1, w, w + {f}, w + {jacobian}, w + {bias},
-                                   w + {space}, column, order, w + {unknown});
+    const double noise = kc_noise({self.n}, x + {len(self.d.coordinates)});
+    const int row = kc_constrained(n, m, 1, (int){self.rank} - {eliminated}, 1, noise, w, w + {f}, w + {jacobian},
+                                   w + {bias}, w + {space}, column, order, w + {unknown});
     if (KC_UNLIKELY(row >= 0)) return row < n ? speeds[row] : {self.n} + rows[row - n];
     return result_udot(t, x, r, c, w, out);
 }}
@@ -119,7 +120,7 @@ class Solver:
     double *const G = w + n * n, *const f = w + {force}, *const a = w + {space + 2 * n * n};
     system_stabilization(t, x, r, c, w, w);
     for (int i = 0; i < 2 * n; i++) f[i] = 0.0;
-    const int row = kc_constrained(n, m, 2, (int){self.rank}, -1, w, f, G, G + m * n, w + {space}, column, order, a);
+    const int row = kc_constrained(n, m, 2, (int){self.rank}, -1, 0.0, w, f, G, G + m * n, w + {space}, column, order, a);
     if (KC_UNLIKELY(row >= 0)) return row;
     for (int i = 0; i < n; i++) out[i] = a[2 * i], out[n + i] = a[2 * i + 1];
     return -1;
@@ -127,6 +128,43 @@ class Solver:
 
 """
         return text + body, max(width, space + 2 * n * n + 2 * n)
+
+    # --------------------------------------------------------------- linearize
+    def linearize(self, kernel: Kernel) -> tuple[str, int]:
+        """``body_linearize``: ∂ẋ/∂(q, u, r), row by row."""
+        d, n = self.d, self.n
+        m = len(self.derivation.multiplier_symbols)
+        n_q = len(d.coordinates)
+        columns = n_q + n + len(d.inputs)
+        self.needed = True
+        found = [*d.accelerations, *self.derivation.multiplier_symbols]
+        leaves = {**self.leaves, **{node: f"w[{i}]" for i, node in enumerate(found)}}
+        start = n + m
+        mass = start + n_q * columns
+        balance = mass + n * n
+        jacobian = balance + n * columns
+        levels = jacobian + m * n
+        end = levels + m * columns
+        part, width = self._function("part_linearize", kernel.roots, leaves, end)
+        text, used = "", n + self._udot_width
+        solve = f"row = body_udot(t, x, r, c, w + {start}, w);"
+        if m:
+            text, used, _ = self.after_udot("multipliers", self.derivation.kernel("multipliers"))
+            solve += f"\n    if (row < 0) row = body_multipliers(t, x, r, c, w + {start}, w + n);"
+        body = f"""\
+{_HEAD.format(name="body_linearize")}{{
+    enum {{ n_q = {n_q}, n = {n}, m = {m}, columns = {columns} }};
+    int column[n], order[{max(m, 1)}], row;
+    {solve}
+    if (KC_UNLIKELY(row >= 0)) return row;
+    part_linearize(t, x, r, c, w, w + {start});
+    for (int i = 0; i < n_q * columns; i++) out[i] = w[{start} + i];
+    return kc_constrained(n, m, columns, {f"(int){self.rank}" if m else "0"}, 1, w + {mass}, w + {balance}, w + {jacobian},
+                          w + {levels}, w + {end}, column, order, out + n_q * columns);
+}}
+
+"""
+        return text + part + body, max(width, start + used, end + 2 * n * n)
 
     # ----------------------------------------------------------------- project
     def project(self) -> tuple[str, int]:
@@ -151,7 +189,7 @@ class Solver:
     double *const a = w + n_q + n, *const system = a + n, *const f = system + {size}, *const W = f + n;
     for (int i = 0; i < n_q + n; i++) w[i] = x[i];
     for (int level = 0; level < 2; level++) {{
-        const int rows = level == 0 ? {m_q} : {m_u};
+        const int rows = level == 0 ? {m_q} : {m_u}, most = rows < (int){self.rank} ? rows : (int){self.rank};
         double before = DBL_MAX;
         for (int step = 0; rows > 0; step++) {{
             double *const G = system + n * n, *const g = G + rows * n;
@@ -164,7 +202,7 @@ class Solver:
             }}
             before = error;
             for (int i = 0; i < n; i++) f[i] = 0.0;
-            const int row = kc_constrained(n, rows, 1, rows < n ? rows : n, -1, system, f, G, g, W, column, order, a);
+            const int row = kc_constrained(n, rows, 1, most, -1, 0.0, system, f, G, g, W, column, order, a);
             if (KC_UNLIKELY(row >= 0)) return row < n || level > 0 ? row : row + {len(c.rows)};
             if (level == 0) {{
                 direction_project(t, x, r, c, w, system);

@@ -24,6 +24,7 @@ Array = npt.NDArray[np.float64]
 
 FEASIBLE = 1e-6  # residual of a state that is taken to be on the constraints
 _RANK = 1e-9  # a singular value this small beside the largest, in rows of equal size, is none
+_DECIDES = 1e-6  # the same of dependent columns: at a dead point Newton's method ends at the root of rounding from it
 _SOLVED = 1e-9  # residual that is left where constraints can be satisfied
 _ITERATIONS = 60
 _STEP = 1e-4  # of the differences for integrability
@@ -74,12 +75,12 @@ def _size(rows: Array) -> Array:
     return np.where(size > 0.0, size, 1.0)
 
 
-def _rank(rows: Array) -> int:
+def _rank(rows: Array, tolerance: float = _RANK) -> int:
     """Of one matrix, in rows of equal size."""
     if not rows.size:
         return 0
     s = np.linalg.svd(_even(rows), compute_uv=False)
-    return int(np.sum(s > _RANK * s[0])) if s[0] > 0.0 else 0
+    return int(np.sum(s > tolerance * s[0])) if s[0] > 0.0 else 0
 
 
 # ------------------------------------------------------------------------------- nonholonomic quantities
@@ -257,7 +258,7 @@ def _newton(
             break
     if not np.max(np.abs(error), initial=0.0) <= _SOLVED:
         return None
-    if not whole and _rank(rows[:, part]) < _rank(rows):
+    if not whole and _rank(rows[:, part], _DECIDES) < _rank(rows):
         return None
     return x
 
