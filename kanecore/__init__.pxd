@@ -68,3 +68,5 @@ cdef extern from "kanecore.h" nogil:
         kc_kernel *multipliers
         kc_kernel *stabilization
         kc_kernel *project
+        kc_kernel *linearize
+        kc_kernel *constraint_slopes

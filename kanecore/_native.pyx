@@ -86,6 +86,8 @@ cdef enum:
     K_MULTIPLIERS
     K_STABILIZATION
     K_PROJECT
+    K_LINEARIZE
+    K_CONSTRAINT_SLOPES
     N_KERNELS
 
 KERNELS = (
@@ -114,6 +116,8 @@ KERNELS = (
     "multipliers",
     "stabilization",
     "project",
+    "linearize",
+    "constraint_slopes",
 )
 """Names of all kernels, in the order of the C table."""
 
@@ -143,6 +147,8 @@ cdef void read_kernels(const kc_model *m, kc_kernel **kernels) noexcept nogil:
     kernels[K_MULTIPLIERS] = m.multipliers
     kernels[K_STABILIZATION] = m.stabilization
     kernels[K_PROJECT] = m.project
+    kernels[K_LINEARIZE] = m.linearize
+    kernels[K_CONSTRAINT_SLOPES] = m.constraint_slopes
 
 
 cdef inline bint reads_udot(int k) noexcept nogil:
@@ -297,6 +303,7 @@ cdef class Model:
             (u,), (u,), (u,), (), (), (), (self.n_joints, 6),
             (self.n_configuration,), (self.n_configuration, q), (self.n_velocity,), (self.n_constraints, u),
             (self.n_constraints,), (self.n_constraints,), (2, u), (x,),
+            (x, x + self.n_r), (self.n_configuration + self.n_velocity, x + self.n_r),
         )
         for k, shape in enumerate(shapes):
             self.n_dims[k] = len(shape)
@@ -1021,6 +1028,14 @@ cdef class Model:
     def _project(self, t, x, *, r=None, p=None, out=None):
         """The state on the constraints that takes the least change, weighted by mass, (..., n_x)."""
         return self.evaluate(K_PROJECT, t, x, None, r, p, out)
+
+    def _linearize(self, t, x, *, r=None, p=None, out=None):
+        """The derivatives of `rhs` with respect to x and r, (..., n_x, n_x + n_r)."""
+        return self.evaluate(K_LINEARIZE, t, x, None, r, p, out)
+
+    def _constraint_slopes(self, t, x, *, r=None, p=None, out=None):
+        """The derivatives of phi, then c, with respect to x and r, (..., n_configuration + n_velocity, n_x + n_r)."""
+        return self.evaluate(K_CONSTRAINT_SLOPES, t, x, None, r, p, out)
 
     def workspace(self):
         """Buffers bound once, for calls without arguments: a `Workspace` with the current p and r."""

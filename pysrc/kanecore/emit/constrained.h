@@ -15,7 +15,7 @@
 
 #define KC_RANK_TOLERANCE 1e-10 /* of the largest entry of a row: a smaller pivot is none */
 #define KC_CONSISTENT     1e-2  /* of the right-hand sides: what may be left in a redundant row, at a stage off it */
-#define KC_NOISE          1e-10 /* of squares of speeds: the same where all right-hand sides cancel but for rounding */
+#define KC_CANCELLED      1e-3  /* of squares of speeds: the same where all right-hand sides are sums that cancel */
 #define KC_FEASIBLE       1e-9  /* residual that is left where constraints can be satisfied */
 
 #if defined(__GNUC__)
@@ -202,12 +202,12 @@ KC_SOLVER int kc_multipliers(int n, int m, int most, int exact, double *G, const
     return -1;
 }
 
-/* What rounding leaves of right-hand sides that are quadratic in the speeds, or functions of time. */
+/* What may be left of right-hand sides that are quadratic in the speeds, or functions of time. */
 KC_SOLVER double kc_noise(int n, const double *u)
 {
-    double fastest = 0.1;
+    double fastest = 0.0;
     for (int i = 0; i < n; i++) fastest = kc_max(fastest, fabs(u[i]));
-    return KC_NOISE * fastest * fastest;
+    return KC_CANCELLED * fastest * fastest + 1e-12;
 }
 
 /* The largest residual in units of the speeds, g[i] by the largest entry of its row. */

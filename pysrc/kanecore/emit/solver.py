@@ -159,8 +159,8 @@ class Solver:
     if (KC_UNLIKELY(row >= 0)) return row;
     part_linearize(t, x, r, c, w, w + {start});
     for (int i = 0; i < n_q * columns; i++) out[i] = w[{start} + i];
-    return kc_constrained(n, m, columns, {f"(int){self.rank}" if m else "0"}, 1, w + {mass}, w + {balance}, w + {jacobian},
-                          w + {levels}, w + {end}, column, order, out + n_q * columns);
+    return kc_constrained(n, m, columns, {f"(int){self.rank}" if m else "0"}, 1, INFINITY, w + {mass}, w + {balance},
+                          w + {jacobian}, w + {levels}, w + {end}, column, order, out + n_q * columns);
 }}
 
 """
