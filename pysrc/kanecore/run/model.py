@@ -14,6 +14,7 @@ from kanecore import _native
 from kanecore.errors import ModelError
 from kanecore.groups import GROUPS, KERNEL_GROUPS
 from kanecore.run import constraints
+from kanecore.run.linearize import linearize as differentiate
 from kanecore.run.mappings import LiveValues
 from kanecore.run.simulate import simulate as integrate
 
@@ -162,6 +163,7 @@ class CompiledModel(_native.Model):
     # Integration ----------------------------------------------------------------------------------------
 
     simulate = integrate
+    linearize = differentiate
 
     # Robotics -------------------------------------------------------------------------------------------
 
