@@ -24,7 +24,7 @@ Array = npt.NDArray[np.float64]
 
 FEASIBLE = 1e-6  # residual of a state that is taken to be on the constraints
 _RANK = 1e-9  # a singular value this small beside the largest, in rows of equal size, is none
-_DECIDES = 1e-6  # the same of dependent columns: at a dead point Newton's method ends at the root of rounding from it
+_DECIDES = 1e-6  # the same of dependent columns: Newton's method ends at the root of rounding from a dead point
 _SOLVED = 1e-9  # residual that is left where constraints can be satisfied
 _ITERATIONS = 60
 _STEP = 1e-4  # of the differences for integrability
@@ -75,12 +75,12 @@ def _size(rows: Array) -> Array:
     return np.where(size > 0.0, size, 1.0)
 
 
-def _rank(rows: Array, tolerance: float = _RANK) -> int:
+def _rank(rows: Array) -> int:
     """Of one matrix, in rows of equal size."""
     if not rows.size:
         return 0
     s = np.linalg.svd(_even(rows), compute_uv=False)
-    return int(np.sum(s > tolerance * s[0])) if s[0] > 0.0 else 0
+    return int(np.sum(s > _RANK * s[0])) if s[0] > 0.0 else 0
 
 
 # ------------------------------------------------------------------------------- nonholonomic quantities
@@ -258,8 +258,10 @@ def _newton(
             break
     if not np.max(np.abs(error), initial=0.0) <= _SOLVED:
         return None
-    if not whole and _rank(rows[:, part], _DECIDES) < _rank(rows):
-        return None
+    if not whole:
+        decided, restricted = (np.linalg.svd(a, compute_uv=False) > _DECIDES for a in (rows[:, part], rows))
+        if np.sum(decided) < np.sum(restricted):
+            return None
     return x
 
 
@@ -314,7 +316,7 @@ class Check:
         Of the mass matrix of the motions that the constraints allow, in speeds as they are.
     integrable : bool or None
         Whether all constraints on velocities together follow from some on coordinates (Frobenius); None where they are
-        not linear in the speeds, or there are none.
+        not linear in the speeds, where some speed is the rate of no coordinate, or there are none.
     """
 
     name: str
@@ -472,6 +474,8 @@ def _integrable(dyn: CompiledModel, t: float, x: Array, values: dict[str, Any]) 
     rows, others = (dyn.constraint_jacobian(t, y, **values)[:m] for y in (at_rest, fast))
     if not np.allclose(rows, others, rtol=1e-9, atol=1e-12 * np.max(np.abs(rows), initial=1.0)):
         return None
+    if np.linalg.matrix_rank(_rates(dyn, t, x[:n_q], values)[0]) < dyn.n_u:
+        return None
     for y in [x, *_neighbours(dyn, t, x, values)[:2]]:
         rank = _rank(dyn.constraint_jacobian(t, y, **values)[:m])
         place = np.append(y[:n_q], t)
@@ -494,20 +498,26 @@ def _integrable(dyn: CompiledModel, t: float, x: Array, values: dict[str, Any]) 
 def _allowed(dyn: CompiledModel, place: Array, rank: int, values: dict[str, Any]) -> Array:
     """Orthonormal directions of (q, t) that the constraints on velocities allow, (n_q + 1, n)."""
     q, t, n_q = place[:-1], float(place[-1]), dyn.n_q
-    states = np.zeros((dyn.n_u + 1, dyn.n_x))
-    states[:, :n_q] = q
-    states[1:, n_q:] = np.eye(dyn.n_u)
-    qdot = dyn.qdot(t, states, **values)
-    rates = (qdot[1:] - qdot[0]).T
+    rates, drift = _rates(dyn, t, q, values)
+    at_rest = np.concatenate([q, np.zeros(dyn.n_u)])
     c, rows = _scaled(
-        dyn.velocity_residual(t, states[0], **values), dyn.constraint_jacobian(t, states[0], **values)[: dyn.n_velocity]
+        dyn.velocity_residual(t, at_rest, **values), dyn.constraint_jacobian(t, at_rest, **values)[: dyn.n_velocity]
     )
     left, s, right = np.linalg.svd(rows)
     free = right[rank:].T
     forced = -right[:rank].T @ ((left[:, :rank].T @ c) / s[:rank])
     directions = np.zeros((n_q + 1, free.shape[1] + 1))
     directions[:n_q, :-1] = rates @ free
-    directions[:n_q, -1] = rates @ forced + qdot[0]
+    directions[:n_q, -1] = rates @ forced + drift
     directions[n_q, -1] = 1.0
     u, s, _ = np.linalg.svd(directions, full_matrices=False)
     return np.asarray(u[:, s > _RANK * s[0]])
+
+
+def _rates(dyn: CompiledModel, t: float, q: Array, values: dict[str, Any]) -> tuple[Array, Array]:
+    """Y (n_q, n_u) and z (n_q,) of q̇ = Y u + z."""
+    states = np.zeros((dyn.n_u + 1, dyn.n_x))
+    states[:, : dyn.n_q] = q
+    states[1:, dyn.n_q :] = np.eye(dyn.n_u)
+    qdot = dyn.qdot(t, states, **values)
+    return (qdot[1:] - qdot[0]).T, qdot[0]
