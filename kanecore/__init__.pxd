@@ -70,3 +70,4 @@ cdef extern from "kanecore.h" nogil:
         kc_kernel *project
         kc_kernel *linearize
         kc_kernel *constraint_slopes
+        kc_kernel *auxiliary_forces

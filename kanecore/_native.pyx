@@ -88,6 +88,7 @@ cdef enum:
     K_PROJECT
     K_LINEARIZE
     K_CONSTRAINT_SLOPES
+    K_AUXILIARY_FORCES
     N_KERNELS
 
 KERNELS = (
@@ -118,6 +119,7 @@ KERNELS = (
     "project",
     "linearize",
     "constraint_slopes",
+    "auxiliary_forces",
 )
 """Names of all kernels, in the order of the C table."""
 
@@ -149,6 +151,7 @@ cdef void read_kernels(const kc_model *m, kc_kernel **kernels) noexcept nogil:
     kernels[K_PROJECT] = m.project
     kernels[K_LINEARIZE] = m.linearize
     kernels[K_CONSTRAINT_SLOPES] = m.constraint_slopes
+    kernels[K_AUXILIARY_FORCES] = m.auxiliary_forces
 
 
 cdef inline bint reads_udot(int k) noexcept nogil:
@@ -304,6 +307,7 @@ cdef class Model:
             (self.n_configuration,), (self.n_configuration, q), (self.n_velocity,), (self.n_constraints, u),
             (self.n_constraints,), (self.n_constraints,), (2, u), (x,),
             (x, x + self.n_r), (self.n_configuration + self.n_velocity, x + self.n_r),
+            (self.n_auxiliary,),
         )
         for k, shape in enumerate(shapes):
             self.n_dims[k] = len(shape)
@@ -353,6 +357,7 @@ cdef class Model:
                 and m.n_outputs == core.n_outputs and m.n_joints == core.n_joints and m.n_prepared <= core.n_prepared
                 and decoded(m.constraint_names, m.n_constraints) == self.constraint_names
                 and m.n_configuration == core.n_configuration and m.n_velocity == core.n_velocity
+                and m.n_auxiliary == core.n_auxiliary
                 and decoded(m.q_names, m.n_q) == self.coordinate_names
                 and decoded(m.u_names, m.n_u) == self.speed_names
                 and decoded(m.p_names, m.n_p) == self.parameter_names
@@ -371,6 +376,10 @@ cdef class Model:
         """What the core library says of itself: operation counts, source, package version."""
         return table_info(self.opened())
 
+    def _why_not(self, kernel):
+        """What the description lacks for a kernel, as far as the libraries know."""
+        return self._table_info.get("missing", {}).get(kernel)
+
     def _find(self, kernel):
         """Called for a kernel that is in no open library: open the one that holds it, or do nothing."""
 
@@ -381,10 +390,9 @@ cdef class Model:
             self._find(KERNELS[k])
         if self.kernels[k] == NULL:
             what = KERNELS[k].replace("_", " ")
-            why = "its description defines none" if k != K_REACTIONS else \
-                "its potentials=[...] give generalized forces alone, which must be written into forcelist"
-            raise ModelError(f"{self.name!r} has no {what}: {why}, or it was compiled without, and must be compiled "
-                             "again, with kernels='all'")
+            why = self._why_not(KERNELS[k]) or ("its description defines none, or it was compiled without, and must be "
+                                                "compiled again, with kernels='all'")
+            raise ModelError(f"{self.name!r} has no {what}: {why}")
         return self.kernels[k]
 
     # ------------------------------------------------------------------------------------------------------
@@ -1028,6 +1036,15 @@ cdef class Model:
     def _project(self, t, x, *, r=None, p=None, out=None):
         """The state on the constraints that takes the least change, weighted by mass, (..., n_x)."""
         return self.evaluate(K_PROJECT, t, x, None, r, p, out)
+
+    def auxiliary_forces(self, t, x, *, r=None, p=None, out=None):
+        """The values of the auxiliary equations, F_r + F*_r + (Gᵀλ)_r of the auxiliary speeds, (..., n_auxiliary).
+
+        With the reactions among the inputs they vanish where these are right; with unknown ones left out each is what
+        the reaction along its auxiliary speed must add up to, with the opposite sign (Kane & Levinson 1985,
+        section 4.9).
+        """
+        return self.evaluate(K_AUXILIARY_FORCES, t, x, None, r, p, out)
 
     def _linearize(self, t, x, *, r=None, p=None, out=None):
         """The derivatives of `rhs` with respect to x and r, (..., n_x, n_x + n_r)."""

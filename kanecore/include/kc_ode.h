@@ -12,10 +12,11 @@
  * evaluate its interpolant, or stop the run.  Nothing here allocates, and nothing is kept between
  * calls: any number of threads may integrate, each with its own work.
  *
- * Unit quaternions are divided by their norms after each accepted step, and with `project` the state is brought
- * back to the model's constraints; so is what kc_interpolate() gives: steps and interpolants lie on the manifold.
- * A method keeps its order, since this moves a state by no more than its error (Hairer, Lubich & Wanner, Geometric
- * Numerical Integration, 2nd ed. 2006, section IV.4).  The state at the start is the caller's to bring there.
+ * Unit quaternions are divided by their norms after each accepted step, and with `project` the state is
+ * brought back to the model's constraints; so is what kc_interpolate() gives: steps and interpolants lie on
+ * the manifold. A method keeps its order, since this moves a state by no more than its error (Hairer, Lubich
+ * & Wanner, Geometric Numerical Integration, 2nd ed. 2006, section IV.4).  The state at the start is the
+ * caller's to bring there.
  */
 #ifndef KC_ODE_H
 #define KC_ODE_H
@@ -99,16 +100,16 @@ kc_status kc_rk4(const kc_system *system, double t0, double t1, double h, double
 /*
  * Dormand and Prince's method of order 8 with error estimates of orders 5 and 3 and dense output of
  * order 7 (Hairer, Norsett & Wanner, Solving Ordinary Differential Equations I, 2nd ed. 1993,
- * section II.5).  With unit quaternions or constraints it takes one evaluation more a step, at the state that was
- * brought back to them.
+ * section II.5).  With unit quaternions or constraints it takes one evaluation more a step, at the state that
+ * was brought back to them.
  */
 kc_status kc_dop853(const kc_system *system, double t0, double t1, double *x, const kc_options *options,
                     kc_accept *accept, void *context, double *work, kc_stats *stats);
 
 /*
- * x at t + theta h, 0 <= theta <= 1, its unit quaternions normalized and, with `project`, on the constraints.  `work`
- * as of the integrators, or NULL without `project`.  Anything but KC_OK: x was not brought there; where that is
- * KC_SINGULAR, work[1] is as of `project`.
+ * x at t + theta h, 0 <= theta <= 1, its unit quaternions normalized and, with `project`, on the constraints.
+ * `work` as of the integrators, or NULL without `project`.  Anything but KC_OK: x was not brought there;
+ * where that is KC_SINGULAR, work[1] is as of `project`.
  */
 kc_status kc_interpolate(const kc_step *step, double theta, double *x, double *work);
 

@@ -48,7 +48,7 @@ kc_status kc_interpolate(const kc_step *step, double theta, double *x, double *w
     if (system->project == NULL)
         return kc_normalize(system->n_unit, system->unit, x);
     const double t = step->t + theta * step->h;
-    kc_stats stats;
+    kc_stats stats = {.t = t};
     kc_run run = kc_begin(system, work, &stats);
     run.interval = system->signal->call ? 0 : kc_signal_interval(system->signal, t);
     const kc_status status = kc_return(&run, t, x);

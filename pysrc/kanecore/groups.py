@@ -20,6 +20,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
         "inverse_dynamics",
     ),
     "energies": ("kinetic_energy", "potential_energy", "power"),
+    "reactions": ("reactions",),
     "constraints": (
         "configuration_residual",
         "configuration_jacobian",
@@ -30,8 +31,8 @@ GROUPS: dict[str, tuple[str, ...]] = {
         "stabilization",
         "project",
     ),
-    "reactions": ("reactions",),
     "linearize": ("linearize", "constraint_slopes"),
+    "auxiliary": ("auxiliary_forces",),
 }
 """Kernels of each group, in the order of the C table."""
 

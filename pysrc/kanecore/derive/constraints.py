@@ -60,7 +60,9 @@ class Constraints:
     def __init__(self, k: Kinematics) -> None:
         self.kinematics = k
         g, d = k.graph, k.description
-        given = {kind: [c for c in d.constraints if c.kind == kind] for kind in ("velocity", "configuration", "acceleration")}
+        given = {
+            kind: [c for c in d.constraints if c.kind == kind] for kind in ("velocity", "configuration", "acceleration")
+        }
         self.configuration = [c.node for c in given["configuration"]]
         self.rows = [self._row(c.name, c.kind, c.node) for c in given["velocity"]]
         self.rates: list[tuple[int, ...]] = []
@@ -83,7 +85,7 @@ class Constraints:
 
     @property
     def values(self) -> list[int]:
-        """c of the rows on velocities."""
+        """Values of the rows on velocities."""
         return [row.value for row in self.rows if row.value >= 0]
 
     @cached_property
@@ -148,7 +150,7 @@ def reduced(
     ``prefer`` are the numbers of the speeds to eliminate first: those the user calls dependent.
     """
     n = len(forcing)
-    left = {i: (dict((j, x) for j, x in enumerate(row.jacobian) if x), row.bias) for i, row in enumerate(rows)}
+    left = {i: ({j: x for j, x in enumerate(row.jacobian) if x}, row.bias) for i, row in enumerate(rows)}
     solved: dict[int, tuple[dict[int, int], int]] = {}  # u̇_j = Σ coefficients u̇_k + offset
     while True:
         best = None
@@ -178,7 +180,8 @@ def reduced(
         offset.append(rest)
     carried = [g.sub(forcing[i], g.sum(g.mul(mass_matrix[i][j], offset[j]) for j in range(n))) for i in range(n)]
     half = [
-        [g.sum(g.mul(mass_matrix[i][j], projection[j][c]) for j in range(n)) for c in range(len(kept))] for i in range(n)
+        [g.sum(g.mul(mass_matrix[i][j], projection[j][c]) for j in range(n)) for c in range(len(kept))]
+        for i in range(n)
     ]
     square = [[0] * len(kept) for _ in kept]
     for a in range(len(kept)):

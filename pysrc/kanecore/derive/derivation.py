@@ -11,12 +11,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from kanecore.describe.description import Components, Description
+from kanecore.describe.description import Components, Description, Load, without_auxiliary
 from kanecore.errors import ModelError
 from kanecore.graph.calculus import Tangent, accumulate
 from kanecore.graph.evaluate import count
 from kanecore.graph.factorize import factorized_solve
 from kanecore.graph.linear import Singular, matching, solve
+from kanecore.graph.sample import deciding
 from kanecore.graph.scalars import ACCELERATION, COORDINATE, INPUT, SPEED, Graph
 
 from .columns import column_mass_matrix
@@ -34,6 +35,7 @@ COMPOSITE, COLUMNS, ARTICULATED = "composite bodies", "columns", "articulated bo
 # An operation of the articulated bodies waits for the one before it: measured on chains of 10 to 30 links, in the plane
 # and in space, it takes between one time and twice the time of one of a factorization.
 ARTICULATED_WEIGHT = 1.5
+SAME = 1e-9  # relative difference of a row of G and of what its attachment makes of it
 ARTICULATED_MIN = 10  # speeds; with fewer, M and its factorization are always faster
 
 
@@ -42,12 +44,14 @@ class Kernel:
     """The results of one kernel, in the order of its ``out``.
 
     ``pivots`` are (pivot, diagonal entry, number of the speed): the results hold where every pivot is larger than
-    64 n ε times its diagonal entry.  ``after_udot``: the accelerations in them are those of the model, found before.
+    64 n ε times its diagonal entry.  ``after_udot``: the accelerations in them are those of the model, found before;
+    ``with_multipliers``: so are the multipliers.
     """
 
     roots: tuple[int, ...]
     pivots: tuple[tuple[int, int, int], ...] = ()
     after_udot: bool = False
+    with_multipliers: bool = False
 
 
 @dataclass(frozen=True)
@@ -70,17 +74,28 @@ class Derivation:
     """All that follows from one description, derived when asked for."""
 
     def __init__(self, description: Description) -> None:
-        self.description = description
+        self._freed = description  # with the auxiliary speeds
+        self.description = description = without_auxiliary(description)
         self.graph: Graph = description.graph
         self.kinematics = Kinematics(description)
         self._gravity, self._weights = uniform_gravity(self.kinematics)
 
     # ---------------------------------------------------------------- kernels
     def has(self, name: str) -> bool:
-        """Whether the model has a kernel: potential energies alone do not tell reactions, and so on."""
+        """Whether the model has a kernel."""
         if name in (*self._of_constraints, "constraint_slopes"):
             return bool(self.description.constraints)
-        return name != "reactions" or not self.description.potentials
+        if name == "auxiliary_forces":
+            return bool(self.description.auxiliary)
+        return not self.missing(name)
+
+    def missing(self, name: str) -> str:
+        """What the description lacks for a kernel: where forces act."""
+        if name != "reactions":
+            return ""
+        if self.description.potentials:
+            return "potentials=[...] give generalized forces alone: write them into forcelist, as forces at points"
+        return self._unattached if self.description.constraints else ""
 
     _of_constraints = (
         "configuration_residual",
@@ -117,6 +132,31 @@ class Derivation:
         raise KeyError(name)
 
     @cached_property
+    def _unattached(self) -> str:
+        """What keeps constraints from giving reactions: a row that nobody attached, or that does not act as said."""
+        d, g, k = self.description, self.graph, self.kinematics
+        for i, row in enumerate(self.constraints.rows):
+            acting = [a for a in d.attachments if a.row == i]
+            if not acting:
+                return (
+                    f"no equation tells where {row.name} acts: say so in "
+                    f"Model(attach={{{i}: (child, child_point, parent, parent_point, vector)}})"
+                )
+            wrenches = Wrenches(k)
+            for a in acting:
+                wrenches.add_load(Load(a.kind, a.child_at, a.vector, -1))
+                wrenches.add_load(Load(a.kind, a.parent_at, tuple((f, neg(g, v)) for f, v in a.vector), -1))
+            given = generalized_forces(wrenches)
+            for s in deciding(g, [*given, *row.jacobian], 2):
+                size = max(abs(x) for x in (*s.all(given), *s.all(row.jacobian)))
+                if not all(abs(s(x) - s(y)) <= SAME * size for x, y in zip(given, row.jacobian, strict=True)):
+                    return (
+                        f"attach={{{i}: ...}} does not act as {row.name}: the generalized force of its vector is not "
+                        "the row of G; check points, sign and length of the vector"
+                    )
+        return ""
+
+    @cached_property
     def constraints(self) -> Constraints:
         return Constraints(self.kinematics)
 
@@ -143,6 +183,25 @@ class Derivation:
         return Solving(e.kept, e.rows, tuple(system), tuple(known), tuple(unknowns), tuple(result))
 
     @property
+    def auxiliary_forces(self) -> Kernel:
+        """F_r + F*_r + (Gᵀλ)_r for the auxiliary speeds, these being zero: the equations that give reactions.
+
+        Partial velocities come first, then the speeds vanish (Kane & Levinson 1985, section 4.9).
+        """
+        g, d = self.graph, self._freed
+        k = Kinematics(d)
+        wrenches = inertia_forces(k, Accelerations(k, d.accelerations), Wrenches(k, d.loads))
+        forces = accumulate(g, wrenches.weights(), d.auxiliary, SPEED)
+        if d.constraints:
+            given = {c.name: c.node for c in d.constraints if c.kind == "velocity"}
+            for row, force in zip(self.constraints.rows, self.multiplier_symbols, strict=True):
+                if row.name in given:
+                    slopes = accumulate(g, [(given[row.name], g.one)], d.auxiliary, SPEED)
+                    forces = [g.add(f, g.mul(x, force)) for f, x in zip(forces, slopes, strict=True)]
+        roots = g.substitute(forces, dict.fromkeys(d.auxiliary, 0))
+        return Kernel(tuple(roots), after_udot=True, with_multipliers=bool(d.constraints))
+
+    @property
     def linearization(self) -> Kernel:
         """What ∂ẋ/∂(q, u, r) follows from, at given u̇ and λ.
 
@@ -153,7 +212,7 @@ class Derivation:
         dR and dS the differentials at constant u̇ and λ: nothing is differentiated through a factorization.  The roots
         are ∂q̇ (n_q, N), M, ∂R (n, N), G, ∂S (m, N), N = n_q + n + n_r.
         """
-        g, d, k = self.graph, self.description, self.kinematics
+        g, d = self.graph, self.description
         rows = self.constraints.rows if d.constraints else []
         balance = self._residual(d.accelerations)  # F_r + F*_r = f − M u̇
         for row, force in zip(rows, self.multiplier_symbols, strict=True):
@@ -205,6 +264,8 @@ class Derivation:
         d = self.description
         if name in ("rhs", "udot") and self.solving is not None:
             raise KeyError(f"{name} is solved at run time")
+        if name == "auxiliary_forces":
+            return self.auxiliary_forces
         if name == "linearize":
             return self.linearization
         if name == "constraint_slopes":
@@ -240,13 +301,11 @@ class Derivation:
         if name == "potential_energy":
             return Kernel((self.energy.potential,))
         if name == "reactions":
-            if not self.has(name):
-                raise ModelError(
-                    "reactions need forces at points, and potentials=[...] gives generalized forces alone: write them "
-                    "into forcelist"
-                )
-            if self.solving is not None:
-                return Kernel(tuple(reactions(self.kinematics, d.accelerations)), after_udot=True)
+            if self.missing(name):
+                raise ModelError(f"{d.name!r} has no reactions: {self.missing(name)}")
+            if d.constraints:
+                forces = reactions(self.kinematics, d.accelerations, self.multiplier_symbols)
+                return Kernel(tuple(forces), after_udot=True, with_multipliers=True)
             return Kernel(tuple(reactions(self.kinematics, self._solution.roots)), self._solution.pivots)
         if name == "power":
             return Kernel((power(self.kinematics, self.energy),))

@@ -68,6 +68,9 @@ class Model:
         Which body, or the inertial frame, carries which body, and at which point, for the kernel ``reactions``.
         Default: the parent is the nearest body on the path of points from the mass centre to the origin, the joint
         point the first there that belongs to it, the name that of the child.
+    attach : dict of row to (child, child_point, parent, parent_point, vector), optional
+        How a row of the constraint Jacobian acts: the force λ·vector on the child, its opposite on the parent, which
+        ``reactions`` of constrained models need; two frames in place of the points for a torque; a list of several.
     unit : sequence of (e0, e1, e2, e3), optional
         Coordinates that are a unit quaternion, normalised while integrating; default: those of which some orientation
         is the standard matrix, as ``orient_quaternion`` writes it.
@@ -108,6 +111,7 @@ class Model:
         points: Sequence[Any] | None = None,
         frames: Sequence[Any] | None = None,
         joints: Mapping[str, Any] | None = None,
+        attach: Mapping[int, Any] | None = None,
         unit: Sequence[Any] | None = None,
         name: str | None = None,
     ) -> None:
@@ -119,6 +123,7 @@ class Model:
             ("outputs", outputs, "names and expressions"),
             ("feedback", feedback, "inputs and expressions"),
             ("joints", joints, "names and (parent, child, point)"),
+            ("attach", attach, "rows and (child, child_point, parent, parent_point, vector)"),
         ):
             if value is not None and not isinstance(value, Mapping):
                 raise ModelError(f"{argument} must be a dict of {what}, not {value!r}")
@@ -149,6 +154,7 @@ class Model:
             dict(joints or {}),
             _groups_of_four(unit),
             constraints,
+            dict(attach or {}),
         )
         description = replace(description, n_q_dependent=len(dependent[0]), n_u_dependent=len(dependent[1]))
         if reader.tendons:

@@ -30,7 +30,20 @@ from kanecore.graph.sample import deciding, samples
 from kanecore.graph.scalars import ACCELERATION, COORDINATE, PARAMETER, SPEED, Graph, Op
 
 from . import sympy_access
-from .description import Body, Components, Constraint, Description, Frame, Joint, Load, Matrix, Point, Tendon, Vector
+from .description import (
+    Attachment,
+    Body,
+    Components,
+    Constraint,
+    Description,
+    Frame,
+    Joint,
+    Load,
+    Matrix,
+    Point,
+    Tendon,
+    Vector,
+)
 from .joints import GROUND, Attachments
 from .quaternions import find_quaternions
 from .symbols import Symbols, function_name, input_name
@@ -306,6 +319,7 @@ class Reader:
         joints: Mapping[str, Any],
         unit: Sequence[Any],
         constraints: Mapping[str, Sequence[Any]],
+        attach: Mapping[int, Any],
     ) -> Description:
         self._survey()
         symbols = self.symbols
@@ -334,6 +348,12 @@ class Reader:
         body_list = [self._body(b) for b in moving]
         constraint_list = self._constraints(constraints)
         joint_list = self._joints(joints, moving, still)
+        attachments = [
+            attachment
+            for row, given in attach.items()
+            for item in (given if isinstance(given, list) else [given])
+            for attachment in [self._attachment(row, item, moving, still)]
+        ]
         self.symbols.stage = "load"
         load_list = []
         self.tendons = [self._tendon(number, actuator) for number, actuator in tendons]
@@ -404,6 +424,7 @@ class Reader:
             constraints=tuple(constraint_list),
             auxiliary=tuple(symbols.auxiliary_nodes),
             auxiliary_names=tuple(map(function_name, symbols.auxiliary)),
+            attachments=tuple(attachments),
         )
 
     # -------------------------------------------------------------- constraints
@@ -431,7 +452,9 @@ class Reader:
                 raise ModelError(f"{what} holds no coordinate: nothing that moves can satisfy it")
         elif kind == "velocity":
             if not depends & SPEED:
-                where = "it is a configuration constraint" if depends & COORDINATE else "nothing that moves can satisfy it"
+                where = (
+                    "it is a configuration constraint" if depends & COORDINATE else "nothing that moves can satisfy it"
+                )
                 raise ModelError(f"{what} holds no speed: {where}")
         elif not depends & ACCELERATION:
             raise ModelError(f"{what} holds no derivative of a speed: it is a velocity constraint")
@@ -450,6 +473,39 @@ class Reader:
             point = self.points[point.parent]
         return point.velocity == ()
 
+    def _body_number(self, body: Any, what: str, where: str, bodies: Sequence[Any], ground: Collection[Any]) -> int:
+        """Of a body, or GROUND for the inertial frame where ``what`` is a parent."""
+        number = next((i for i, b in enumerate(bodies) if b is body), None)
+        fixed = body is self.frame or getattr(body, "masscenter", None) in ground
+        if number is None and what == "parent" and fixed:
+            return GROUND
+        if number is None:
+            raise ModelError(
+                f"the {what} of {where} is {getattr(body, 'name', body)}, which is not in bodies"
+                + (f" nor the inertial frame {self.frame.name}" if what == "parent" else "")
+            )
+        return number
+
+    def _attachment(self, row: Any, item: Any, bodies: Sequence[Any], ground: Collection[Any]) -> Attachment:
+        where = f"attach={{{row}: ...}}"
+        try:
+            child, child_at, parent, parent_at, vector = item
+        except (TypeError, ValueError):
+            raise ModelError(f"{where} is {item!r}: give (child, child_point, parent, parent_point, vector)") from None
+        kind = "torque" if isinstance(child_at, SymFrame) else "force"
+        for place in (child_at, parent_at):
+            if not isinstance(place, SymFrame if kind == "torque" else SymPoint):
+                raise ModelError(f"{where} acts at {place!r}: give two points for a force, two frames for a torque")
+        if not isinstance(row, int) or isinstance(row, bool):
+            raise ModelError(f"{where}: the key is the number of a row of the constraint Jacobian")
+        numbers = [
+            self._body_number(child, "child", where, bodies, ground),
+            self._body_number(parent, "parent", where, bodies, ground),
+        ]
+        read = self._frame if kind == "torque" else self._point
+        places = [read(place, where) for place in (child_at, parent_at)]
+        return Attachment(row, kind, numbers[0], places[0], numbers[1], places[1], self.vector(vector, where))
+
     def _joints(self, joints: Mapping[str, Any], bodies: Sequence[Any], ground: Collection[Any]) -> list[Joint]:
         result: list[Joint] = []
         for name, joint in joints.items():
@@ -458,15 +514,10 @@ class Reader:
                 parent, child, point = joint
             except (TypeError, ValueError):
                 raise ModelError(f"{where} is {joint!r}: give (parent, child, point)") from None
-            numbers = [next((i for i, b in enumerate(bodies) if b is x), None) for x in (parent, child)]
-            if numbers[0] is None and (parent is self.frame or getattr(parent, "masscenter", None) in ground):
-                numbers[0] = GROUND
-            if numbers[0] is None or numbers[1] is None:
-                wrong, which = (parent, "parent") if numbers[0] is None else (child, "child")
-                raise ModelError(
-                    f"the {which} of {where} is {getattr(wrong, 'name', wrong)}, which is not in bodies"
-                    + (f" nor the inertial frame {self.frame.name}" if which == "parent" else "")
-                )
+            numbers = [
+                self._body_number(parent, "parent", where, bodies, ground),
+                self._body_number(child, "child", where, bodies, ground),
+            ]
             _expect(point, SymPoint, f"the point of {where}", "Point")
             if any(other.child == numbers[1] for other in result):
                 raise ModelError(f"body {child.name} is the child of two joints: {where} closes a loop")

@@ -16,7 +16,7 @@ from kanecore.derive.derivation import Derivation, Kernel
 from kanecore.describe.description import Description, bake, duplicate
 from kanecore.graph.evaluate import count
 from kanecore.graph.scalars import PARAMETER, Op
-from kanecore.groups import GROUPS
+from kanecore.groups import GROUPS, KERNEL_GROUPS
 
 from .function import Function, literal
 from .solver import Solver
@@ -160,9 +160,7 @@ class _Library:
                 length = 2 * len(d.speeds)
             elif name == "linearize":
                 text, used = solver.linearize(kernel)
-                length = (len(d.coordinates) + len(d.speeds)) * (
-                    len(d.coordinates) + len(d.speeds) + len(d.inputs)
-                )
+                length = (len(d.coordinates) + len(d.speeds)) * (len(d.coordinates) + len(d.speeds) + len(d.inputs))
             elif kernel.after_udot:
                 text, used, length = solver.after_udot(name, kernel)
             else:
@@ -248,6 +246,11 @@ class _Library:
             "sincos": {k: v["sincos"] for k, v in operations.items() if v["sincos"]},
             "mass_matrix": self.derivation.method,
         }
+        missing = {
+            name: why for name in GROUPS.get(self.group, KERNEL_GROUPS) if (why := self.derivation.missing(name))
+        }
+        if missing:
+            info["missing"] = missing
         lists = {
             "q_names": d.coordinate_names,
             "u_names": d.speed_names,

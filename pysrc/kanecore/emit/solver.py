@@ -32,6 +32,8 @@ class Solver:
         self.needed = bool(self.d.constraints)
         self.fails = True
         self._udot_width = 0
+        self._written = False  # whether body_multipliers is
+        self._given: dict[str, tuple[int, int]] = {}  # kernels after u̇: how much they need, how much they give
 
     def _function(self, name: str, roots: Sequence[int], leaves: Mapping[int, str], first: int) -> tuple[str, int]:
         return Function(self.g, Kernel(tuple(roots)), leaves, self.n).text(name, first)
@@ -73,21 +75,31 @@ class Solver:
         return system + result + body, self._udot_width
 
     def after_udot(self, name: str, kernel: Kernel) -> tuple[str, int, int]:
-        """A kernel in which the accelerations are those of the model; and the length of its result."""
-        leaves = {**self.leaves, **{a: f"w[{i}]" for i, a in enumerate(self.d.accelerations)}}
-        part, width = self._function(f"part_{name}", kernel.roots, leaves, self.n)
-        width = max(width, self.n + self._udot_width)
-        if name != "multipliers":
-            body = f"""\
+        """A kernel in which the accelerations, and the multipliers, are those of the model; and its length."""
+        if name == "multipliers":
+            return self.multipliers()
+        n = self.n
+        text, used, m = self.multipliers() if kernel.with_multipliers else ("", 0, 0)
+        found = [*self.d.accelerations, *(self.derivation.multiplier_symbols if m else ())]
+        leaves = {**self.leaves, **{node: f"w[{i}]" for i, node in enumerate(found)}}
+        part, width = self._function(f"part_{name}", kernel.roots, leaves, n + m)
+        more = f"\n    if (row < 0) row = body_multipliers(t, x, r, c, w + {n + m}, w + {n});" if m else ""
+        body = f"""\
 {_HEAD.format(name=f"body_{name}")}{{
-    const int row = body_udot(t, x, r, c, w + {self.n}, w);
+    int row = body_udot(t, x, r, c, w + {n + m}, w);{more}
     return row >= 0 ? row : part_{name}(t, x, r, c, w, out);
 }}
 
 """
-            return part + body, width, len(kernel.roots)
+        return text + part + body, max(width, n + m + max(used, self._udot_width)), len(kernel.roots)
+
+    def multipliers(self) -> tuple[str, int, int]:
+        """``body_multipliers``, once; how many doubles of ``w`` it uses, and the length of its result."""
         n, m = self.n, len(self.derivation.constraints.rows)
-        space = width
+        kernel = self.derivation.kernel("multipliers")
+        leaves = {**self.leaves, **{a: f"w[{i}]" for i, a in enumerate(self.d.accelerations)}}
+        part, width = self._function("part_multipliers", kernel.roots, leaves, n)
+        space = max(width, n + self._udot_width)
         body = f"""\
 {_HEAD.format(name="body_multipliers")}{{
     enum {{ n = {n}, m = {m} }};
@@ -100,7 +112,8 @@ class Solver:
 }}
 
 """
-        return part + body, space + m * n + n + m * m, m
+        text, self._written = ("" if self._written else part + body), True
+        return text, space + m * n + n + m * m, m
 
     # ----------------------------------------------------------- stabilization
     def stabilization(self) -> tuple[str, int]:
@@ -149,7 +162,7 @@ class Solver:
         text, used = "", n + self._udot_width
         solve = f"row = body_udot(t, x, r, c, w + {start}, w);"
         if m:
-            text, used, _ = self.after_udot("multipliers", self.derivation.kernel("multipliers"))
+            text, used, _ = self.multipliers()
             solve += f"\n    if (row < 0) row = body_multipliers(t, x, r, c, w + {start}, w + n);"
         body = f"""\
 {_HEAD.format(name="body_linearize")}{{
@@ -175,7 +188,9 @@ class Solver:
         m = max(m_q, m_u, 1)
         size = max(n * n + m * n + m, n_q)
         first = n_q + n + n + size + n
-        leaves = {node: text.replace("x[", "w[") if text.startswith("x[") else text for node, text in self.leaves.items()}
+        leaves = {
+            node: text.replace("x[", "w[") if text.startswith("x[") else text for node, text in self.leaves.items()
+        }
         leaves = {**leaves, **{a: f"w[{n_q + n + i}]" for i, a in enumerate(self.d.accelerations)}}
         texts, width = [], first + 2 * n * n
         for name, kernel in (("position", position), ("velocity", velocity), ("direction", direction)):

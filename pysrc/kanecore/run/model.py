@@ -115,8 +115,14 @@ class CompiledModel(_native.Model):
     def info(self) -> dict[str, Any]:
         """Groups compiled so far with their operation counts, sizes, build times, compiler, flags."""
         sizes = {name: getattr(self, name) for name in ("n_q", "n_u", "n_p", "n_r", "n_prepared", "n_work")}
-        groups = [group for group in GROUPS if group in self._built]
+        groups = [group for group in self._groups if group in self._built]
         return {**self._info, "name": self.name, "kernels": groups, "sizes": sizes}
+
+    @property
+    def _groups(self) -> tuple[str, ...]:
+        """The groups in which this model has kernels."""
+        absent = {"constraints": not self.n_constraints, "auxiliary": not self.n_auxiliary}
+        return tuple(group for group in GROUPS if not absent.get(group, False))
 
     def build(self, *groups: str) -> None:
         """Compile groups of kernels now instead of at the first call.
@@ -124,7 +130,8 @@ class CompiledModel(_native.Model):
         Parameters
         ----------
         *groups : str
-            "core", "forces", "energies", "constraints", "reactions"; default, and "all": every one.
+            "core", "forces", "energies", "reactions", "constraints", "linearize", "auxiliary"; default, and "all":
+            every one in which the model has kernels.
 
         Raises
         ------
@@ -139,7 +146,7 @@ class CompiledModel(_native.Model):
                 raise KeyError(f"no group {group!r}; there are {', '.join(GROUPS)}, all")
         with self._building:
             for group in wanted:
-                if group not in self._built and self._builder is not None:
+                if group in self._groups and group not in self._built and self._builder is not None:
                     path, text = self._builder(group)
                     self._add(group, path)
                     self._source[group] = text
@@ -147,6 +154,10 @@ class CompiledModel(_native.Model):
     def _find(self, kernel: str) -> None:
         """Compile the group of a kernel that no open library holds."""
         self.build(KERNEL_GROUPS[kernel])
+
+    def _why_not(self, kernel: str) -> str | None:
+        missing: Mapping[str, str] = self._info.get("missing", {})
+        return missing.get(kernel)
 
     def _add(self, group: str, path: str) -> None:
         self._info = merged(self._info, self._open(path))
