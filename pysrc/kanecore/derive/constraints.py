@@ -17,9 +17,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from kanecore.graph.calculus import Tangent, accumulate
+from kanecore.graph.calculus import Tangent, accumulate, is_affine
 from kanecore.graph.sample import deciding, samples
-from kanecore.graph.scalars import ACCELERATION, Graph
+from kanecore.graph.scalars import ACCELERATION, SPEED, Graph
 
 from .kinematics import Kinematics
 
@@ -87,6 +87,20 @@ class Constraints:
     def values(self) -> list[int]:
         """Values of the rows on velocities."""
         return [row.value for row in self.rows if row.value >= 0]
+
+    @property
+    def do_work(self) -> bool:
+        """Whether constraint forces may do work: where a constraint is not linear and homogeneous in u.
+
+        Of a homogeneous one, G u = 0, and (Gᵀλ)·u is nothing.
+        """
+        g, d = self.kinematics.graph, self.kinematics.description
+        at_rest = g.substitute(self.values, dict.fromkeys(d.speeds, 0))
+        return (
+            any(row.value < 0 for row in self.rows)
+            or any(at_rest)
+            or not is_affine(g, self.values, lambda i: g.depends[i] & SPEED)
+        )
 
     @cached_property
     def typical_rank(self) -> int:

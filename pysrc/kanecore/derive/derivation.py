@@ -263,7 +263,10 @@ class Derivation:
         """A kernel of ``kanecore.h`` by its name."""
         d = self.description
         if name in ("rhs", "udot") and self.solving is not None:
-            raise KeyError(f"{name} is solved at run time")
+            raise ModelError(
+                f"{name} of {d.name!r} has no expression: constraints are solved with pivots chosen at every state; "
+                "mass_matrix, forcing, constraint_jacobian and constraint_bias have"
+            )
         if name == "auxiliary_forces":
             return self.auxiliary_forces
         if name == "linearize":
@@ -308,7 +311,11 @@ class Derivation:
                 return Kernel(tuple(forces), after_udot=True, with_multipliers=True)
             return Kernel(tuple(reactions(self.kinematics, self._solution.roots)), self._solution.pivots)
         if name == "power":
-            return Kernel((power(self.kinematics, self.energy),))
+            total = power(self.kinematics, self.energy)
+            if d.constraints and self.constraints.do_work:  # (Gᵀλ)·u, by the equations of motion
+                balance = [self.graph.neg(f) for f in self._residual(d.accelerations)]
+                total = self.graph.add(total, dot(self.graph, balance, d.speeds))
+            return Kernel((total,))
         raise KeyError(f"no kernel {name!r}; kernels are those of the compiled model, such as 'mass_matrix'")
 
     # ----------------------------------------------------------------- forces

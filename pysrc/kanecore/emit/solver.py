@@ -193,6 +193,12 @@ class Solver:
         }
         leaves = {**leaves, **{a: f"w[{n_q + n + i}]" for i, a in enumerate(self.d.accelerations)}}
         texts, width = [], first + 2 * n * n
+        unit = "".join(
+            f"    {{ const double size = sqrt({' + '.join(f'w[{i}] * w[{i}]' for i in places)});\n      "
+            + " ".join(f"w[{i}] /= size;" for i in places)
+            + " }\n"
+            for places in self.d.unit
+        )
         for name, kernel in (("position", position), ("velocity", velocity), ("direction", direction)):
             text, used = self._function(f"{name}_project", kernel.roots, leaves, first)
             texts.append(text)
@@ -203,7 +209,7 @@ class Solver:
     int column[n], order[m];
     double *const a = w + n_q + n, *const system = a + n, *const f = system + {size}, *const W = f + n;
     for (int i = 0; i < n_q + n; i++) w[i] = x[i];
-    for (int level = 0; level < 2; level++) {{
+{unit}    for (int level = 0; level < 2; level++) {{
         const int rows = level == 0 ? {m_q} : {m_u}, most = rows < (int){self.rank} ? rows : (int){self.rank};
         double before = DBL_MAX;
         for (int step = 0; rows > 0; step++) {{
@@ -222,7 +228,7 @@ class Solver:
             if (level == 0) {{
                 direction_project(t, x, r, c, w, system);
                 for (int i = 0; i < n_q; i++) w[i] += system[i];
-            }} else {{
+{unit}            }} else {{
                 for (int i = 0; i < n; i++) w[n_q + i] += a[i];
             }}
         }}
