@@ -6,6 +6,7 @@ from __future__ import annotations
 import pickle
 from collections.abc import Callable
 from functools import cache
+from itertools import pairwise
 from typing import Any
 
 import mpmath
@@ -126,7 +127,7 @@ def four_bar(dependent: str = "rocker") -> kc.CompiledModel:
 
 
 def disc_system() -> dict[str, Any]:
-    """SymPy's documentation, "A rolling disc, with Kane's method and constraint forces", without the auxiliary speeds."""
+    """SymPy's documentation, "Rolling disc, with Kane's method and constraint forces", without auxiliary speeds."""
     q1, q2, q3 = q = me.dynamicsymbols("q1:4")
     u = me.dynamicsymbols("u1:7")
     r, m, g = sm.symbols("r m g")
@@ -383,7 +384,7 @@ def test_partial_accelerations_of_a_constraint_that_is_not_linear_in_the_speeds(
 
 
 def test_consistent_keeps_what_is_independent() -> None:
-    dyn, guess = pendulum(), swinging(0.7, 1.3) + [0.1, 0.2, -0.1, 0.3]
+    dyn, guess = pendulum(), swinging(0.7, 1.3) + np.array([0.1, 0.2, -0.1, 0.3])
     x = dyn.consistent(0.0, guess)
     assert x[0] == guess[0]
     assert x[2] == guess[2]
@@ -439,7 +440,7 @@ def test_no_state_satisfies_the_constraints() -> None:
     """Bars of 0.8, 2 and 1 do not reach over 9."""
     dyn = pickle.loads(pickle.dumps(four_bar()))
     dyn.parameters["ln"] = 9.0
-    with pytest.raises(kc.ModelError, match=r"no state .* near t = 0.0.*'configuration constraint 0' \("):
+    with pytest.raises(kc.ModelError, match=r"no state .* near t = 0.0.*'configuration constraint [01]' \("):
         dyn.consistent(0.0, [0.5, 0.0, -2.0, 1.0, 0.0, 0.0])
     with pytest.raises(ValueError, match=r"keep is 'all'"):
         dyn.consistent(0.0, np.zeros(6), "all")
@@ -522,7 +523,7 @@ def test_a_loop_that_closes_redundantly() -> None:
 
 
 def test_pendulum_swings_as_in_its_angle() -> None:
-    m, g, length = PENDULUM.values()
+    _, g, length = PENDULUM.values()
     x0 = swinging(0.7, 1.3)
 
     def exact(_: float, z: Array) -> list[float]:
@@ -627,7 +628,7 @@ def test_four_bar_through_the_dead_points_of_its_dependent_set() -> None:
     assert np.ptp(one.x[:, 0]) > 2 * np.pi
     assert np.any(np.diff(np.sign(two.x[:, 3])) != 0), "the rocker must turn back"
     sets = [pivoted_set(G) for G in rocker.constraint_jacobian(times, two.x)]
-    assert sum(a != b for a, b in zip(sets, sets[1:], strict=False)) >= 2
+    assert sum(a != b for a, b in pairwise(sets)) >= 2
     assert two.energy_drift < 1e-8
 
     # the same with u̇ from the frozen set: dependent speeds from the rocker's alone
@@ -663,13 +664,13 @@ def test_start_off_the_constraints() -> None:
     x0 = swinging(0.7, 1.3)
     message = r"x0 .* at t = 0.5: .*'configuration constraint 0' \(0\.\d+\); .*dyn.consistent\(0.5, x0\)"
     with pytest.raises(ValueError, match=message):
-        pendulum().simulate((0.5, 1.0), x0 + [0.2, 0.0, 0.0, 0.0])
+        pendulum().simulate((0.5, 1.0), x0 + np.array([0.2, 0.0, 0.0, 0.0]))
     sol = pendulum().simulate((0.0, 1.0), x0 * (1 + 1e-7))
     assert np.max(np.abs(residuals(pendulum(), 0.0, sol.x[0]))) < 1e-14
 
 
 def test_nonholonomic_needs_named_dependent_speeds() -> None:
-    with pytest.raises(kc.ModelError, match=r"5 of the 6 .*|6 of the 6 .*name u_dependent"):
+    with pytest.raises(kc.ModelError, match=r"[56] of the 6 .*name u_dependent"):
         cranks().partial_velocities(0.0, np.zeros(12), nonholonomic=True)
 
 

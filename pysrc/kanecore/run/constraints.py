@@ -284,10 +284,10 @@ def _nearest(dyn: CompiledModel, t: float, x: Array, values: dict[str, Any]) -> 
             return np.asarray(dyn._project(t, found, **values))
         except SingularError:
             x = found
+    left = named_residuals(dyn, residuals(dyn, t, x, **values), _SOLVED)
     raise ModelError(
-        f"no state of {dyn.name!r} near t = {t!r}, x = {x.tolist()!r} satisfies its constraints; the residuals there are "
-        f"{named_residuals(dyn, residuals(dyn, t, x, **values), _SOLVED)}: do the constraints contradict each other with "
-        "these parameters? Otherwise start from a better guess"
+        f"no state of {dyn.name!r} near t = {t!r}, x = {x.tolist()!r} satisfies its constraints; what is left there: "
+        f"{left}; do they contradict each other with these parameters? Otherwise start from a better guess"
     )
 
 

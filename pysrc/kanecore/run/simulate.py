@@ -167,8 +167,8 @@ def simulate(
             )
         else:
             what = (
-                f"{dyn._row_name(row)!r} of {dyn.name!r} is lost or contradicts the other constraints just after {where}: "
-                "a dead point of all of them, or prescribed motions that they do not allow"
+                f"{dyn._row_name(row)!r} of {dyn.name!r} is lost or contradicts the other constraints just after "
+                f"{where}: a dead point of all of them, or prescribed motions that they do not allow"
             )
         raise SingularError(
             what,
@@ -256,9 +256,10 @@ def _on_constraints(dyn: CompiledModel, t: float, x: Array, project: bool, **val
         return x
     found = residuals(dyn, t, x, **values)
     if not np.max(np.abs(found), initial=0.0) <= _RESIDUAL:
+        left = named_residuals(dyn, found, _RESIDUAL)
         raise ValueError(
-            f"x0 does not satisfy the constraints of {dyn.name!r} at t = {t!r}: {named_residuals(dyn, found, _RESIDUAL)}; "
-            f"the residuals must be below {_RESIDUAL}: start from dyn.consistent({t!r}, x0)"
+            f"x0 does not satisfy the constraints of {dyn.name!r} at t = {t!r}: {left}; the residuals must be below "
+            f"{_RESIDUAL}: start from dyn.consistent({t!r}, x0)"
         )
     settle_rank(dyn, t, x, **values)
     return np.asarray(dyn._project(t, x, **values)) if project and len(found) else x
