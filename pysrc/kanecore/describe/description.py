@@ -177,6 +177,7 @@ class Description:
     auxiliary: tuple[int, ...] = ()
     auxiliary_names: tuple[str, ...] = ()
     attachments: tuple[Attachment, ...] = ()
+    guess: tuple[tuple[int, float], ...] = ()  # (place in x, value)
 
 
 def duplicate(d: Description) -> Description:

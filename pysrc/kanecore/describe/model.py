@@ -71,6 +71,8 @@ class Model:
     attach : dict of row to (child, child_point, parent, parent_point, vector), optional
         How a row of the constraint Jacobian acts: the force λ·vector on the child, its opposite on the parent, which
         ``reactions`` of constrained models need; two frames in place of the points for a torque; a list of several.
+    guess : dict of coordinate or speed to number, optional
+        Where a state that satisfies the constraints is looked for, when ``dyn.check`` is given none.
     unit : sequence of (e0, e1, e2, e3), optional
         Coordinates that are a unit quaternion, normalised while integrating; default: those of which some orientation
         is the standard matrix, as ``orient_quaternion`` writes it.
@@ -113,6 +115,7 @@ class Model:
         joints: Mapping[str, Any] | None = None,
         attach: Mapping[int, Any] | None = None,
         unit: Sequence[Any] | None = None,
+        guess: Mapping[Any, float] | None = None,
         name: str | None = None,
     ) -> None:
         if kd_eqs is None:
@@ -123,6 +126,7 @@ class Model:
             ("outputs", outputs, "names and expressions"),
             ("feedback", feedback, "inputs and expressions"),
             ("joints", joints, "names and (parent, child, point)"),
+            ("guess", guess, "coordinates or speeds and numbers"),
             ("attach", attach, "rows and (child, child_point, parent, parent_point, vector)"),
         ):
             if value is not None and not isinstance(value, Mapping):
@@ -156,7 +160,12 @@ class Model:
             constraints,
             dict(attach or {}),
         )
-        description = replace(description, n_q_dependent=len(dependent[0]), n_u_dependent=len(dependent[1]))
+        description = replace(
+            description,
+            n_q_dependent=len(dependent[0]),
+            n_u_dependent=len(dependent[1]),
+            guess=_guess([*reader.symbols.q, *reader.symbols.u], guess or {}),
+        )
         if reader.tendons:
             from kanecore.derive.tendons import with_tendons
 
@@ -429,6 +438,21 @@ def _listed(items: Any, argument: str) -> list[Any]:
     if isinstance(items, str) or not isinstance(items, Iterable):
         return [items]
     return list(items)
+
+
+def _guess(state: Sequence[Any], guess: Mapping[Any, Any]) -> tuple[tuple[int, float], ...]:
+    result = []
+    for x, value in guess.items():
+        if x not in state:
+            raise ModelError(f"guess holds {x}, which is neither a coordinate nor a speed")
+        try:
+            number = float(value)
+        except TypeError:
+            raise ModelError(f"guess of {x} is {value!r}, which is no number") from None
+        if number - number != 0.0:
+            raise ModelError(f"guess of {x} is {value!r}, which is not finite")
+        result.append((state.index(x), number))
+    return tuple(sorted(result))
 
 
 def _system_joints(system: Any, given: Any) -> Any:

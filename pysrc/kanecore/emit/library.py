@@ -251,6 +251,8 @@ class _Library:
         }
         if missing:
             info["missing"] = missing
+        if d.guess:
+            info["guess"] = dict(d.guess)
         lists = {
             "q_names": d.coordinate_names,
             "u_names": d.speed_names,

@@ -444,9 +444,11 @@ def _neighbours(dyn: CompiledModel, t: float, x: Array, values: dict[str, Any]) 
 
 
 def _some_state(dyn: CompiledModel, t: float, values: dict[str, Any]) -> Array:
-    rng = np.random.default_rng(0)
+    rng, guess = np.random.default_rng(0), dyn.info.get("guess", {})
     for trial in range(20):
-        x = rng.uniform(-1.0, 1.0, dyn.n_x)
+        x = rng.uniform(-1.0, 1.0, dyn.n_x) * (0.1 * trial if guess else 1.0)
+        for place, value in guess.items():
+            x[int(place)] += value
         for quaternion in dyn.unit:
             places = list(quaternion)
             x[places] /= np.linalg.norm(x[places])
