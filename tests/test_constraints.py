@@ -571,6 +571,25 @@ def test_projection_keeps_the_constraints_and_the_energy(name: str, method: str)
     assert sol.energy_drift < 1.2 * free.energy_drift + 1e-12
 
 
+def test_constraint_that_follows_a_signal() -> None:
+    """A particle on a vertical line that is moved along x as a cubic spline says: y falls freely."""
+    x, d = me.dynamicsymbols("x d")
+    dyn = particle(2, weight, values={"m": 2.0, "g": 9.81}, configuration_constraints=[x - d])
+    assert dyn.input_names == ("d", "d_d", "d_dd")
+    knots = np.linspace(0.0, 2.0, 9)
+    moved = kc.Signal(knots, np.sin(2.0 * knots), kind="cubic")
+    start = {"d": float(moved(0.0)[0]), "d_d": float((moved(1e-7) - moved(0.0))[0] / 1e-7), "d_dd": 0.0}
+    x0 = dyn.consistent(0.0, np.zeros(4), None, r=start)
+    times = np.linspace(0.0, 2.0, 29)
+    for options in ({}, {"method": "rk4", "dt": 0.01}):
+        sol = dyn.simulate((0.0, 2.0), x0, inputs={"d": moved}, t_eval=times, **options)
+        np.testing.assert_allclose(sol.x[:, 0], moved(times)[:, 0], rtol=0, atol=1e-12)
+        np.testing.assert_allclose(sol.x[:, 1], -9.81 / 2 * times**2, rtol=0, atol=1e-6)
+        assert sol.constraint_drift < 1e-12
+    by_function = dyn.simulate((0.0, 2.0), np.zeros(4), inputs=lambda t, x: [t**2, 2.0 * t, 2.0], t_eval=times)
+    np.testing.assert_allclose(by_function.x[:, 0], times**2, rtol=0, atol=1e-14)
+
+
 def test_without_projection_the_constraints_drift() -> None:
     x0 = swinging(2.0, 1.0)
     free = pendulum().simulate((0.0, 10.0), x0, project=False)

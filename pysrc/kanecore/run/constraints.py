@@ -216,6 +216,8 @@ def _dependent(dyn: CompiledModel, t: float, x: Array, values: dict[str, Any]) -
     if dyn.n_configuration:
         at = slice(dyn.n_q - dyn.n_q_dependent, dyn.n_q)
         found = _newton(dyn.configuration_residual, dyn.configuration_jacobian, t, x, at, slice(0, dyn.n_q), values)
+        if found is not None and any(abs(np.linalg.norm(found[list(e)]) - 1.0) > 1e-14 for e in dyn.unit):
+            return None  # the coordinates that stay are no part of a unit quaternion
     if found is not None and dyn.n_velocity:
 
         def rows(t: float, x: Array, **values: Any) -> Array:
