@@ -19,7 +19,7 @@ from functools import cached_property
 
 from kanecore.graph.calculus import Tangent, accumulate, is_affine
 from kanecore.graph.sample import deciding, samples
-from kanecore.graph.scalars import ACCELERATION, SPEED, Graph
+from kanecore.graph.scalars import ACCELERATION, SPEED, Graph, Op
 
 from .kinematics import Kinematics
 
@@ -143,7 +143,8 @@ class Reduced:
     """u̇ = P v + p with v what is left of u̇ after rows with constant pivots are solved; M v = f + Gᵀλ, G v + γ = 0.
 
     ``kept`` are the numbers of the speeds that are left, ``rows`` those of the rows of G; ``projection`` holds P row by
-    row of u̇, ``offset`` p.
+    row of u̇, ``offset`` p; ``sizes`` the largest coefficient that each row had before others were put into it, 0 where
+    none was: what is left of a redundant row is rounding of that.
     """
 
     kept: tuple[int, ...]
@@ -154,6 +155,7 @@ class Reduced:
     forcing: tuple[int, ...]
     jacobian: tuple[tuple[int, ...], ...]
     bias: tuple[int, ...]
+    sizes: tuple[int, ...]
 
 
 def reduced(
@@ -202,7 +204,7 @@ def reduced(
         for b in range(a + 1):
             square[a][b] = square[b][a] = g.sum(g.mul(projection[i][a], half[i][b]) for i in range(n))
     force = [g.sum(g.mul(projection[i][a], carried[i]) for i in range(n)) for a in range(len(kept))]
-    remaining = sorted(left)
+    remaining = [i for i in sorted(left) if not _vanishes(g, left[i])]
     return Reduced(
         tuple(kept),
         tuple(remaining),
@@ -212,7 +214,29 @@ def reduced(
         tuple(force),
         tuple(tuple(left[i][0].get(k, 0) for k in kept) for i in remaining),
         tuple(left[i][1] for i in remaining),
+        tuple(_largest(g, rows[i].jacobian) if _changed(left[i], rows[i]) else 0 for i in remaining),
     )
+
+
+def _vanishes(g: Graph, row: tuple[dict[int, int], int]) -> bool:
+    """Whether nothing is left of a row but rounding, at random states: it is redundant everywhere."""
+    nodes = [*row[0].values(), row[1]]
+    states = deciding(g, nodes, 2)
+    return bool(states) and all(s.vanishes(x) for s in states for x in nodes)
+
+
+def _changed(row: tuple[dict[int, int], int], original: Row) -> bool:
+    return row[0] != {j: x for j, x in enumerate(original.jacobian) if x}
+
+
+def _largest(g: Graph, nodes: Sequence[int]) -> int:
+    """The largest magnitude."""
+    result = 0
+    for x in nodes:
+        if x:
+            size = g.call(Op.ABS, x)
+            result = g.binary(Op.MAX, result, size) if result else size
+    return result
 
 
 def _leads(g: Graph, row: dict[int, int], value: float) -> bool:

@@ -58,8 +58,8 @@ class Kernel:
 class Solving:
     """How u̇ is found at run time, where constraints are left that have no constant pivots.
 
-    ``system`` are the entries of M (n, n), f (n), G (m, n), γ (m), and then ``known``, of which with the unknowns v
-    the ``result`` u̇ is made; ``speeds`` and ``rows`` are the numbers of what v and G hold.
+    ``system`` are the entries of M (n, n), f (n), G (m, n), γ (m) and the sizes (m) that rows of G had before others
+    were put into them, and then ``known``, of which with the unknowns v the ``result`` u̇ is made; ``speeds`` and ``rows`` are the numbers of what v and G hold.
     """
 
     speeds: tuple[int, ...]
@@ -179,7 +179,7 @@ class Derivation:
             for row, rest in zip(e.projection, e.offset, strict=True)
         ]
         system = [*(x for row in e.mass_matrix for x in row), *e.forcing]
-        system += [*(x for row in e.jacobian for x in row), *e.bias]
+        system += [*(x for row in e.jacobian for x in row), *e.bias, *e.sizes]
         return Solving(e.kept, e.rows, tuple(system), tuple(known), tuple(unknowns), tuple(result))
 
     @property

@@ -57,11 +57,11 @@ def reactions(k: Kinematics, udot: Sequence[int], multipliers: Sequence[int] = (
             torque[i] = add(g, torque[i], vector)
     for a in d.attachments:
         vector = scale(g, multipliers[a.row], k.resolve_all(a.vector, 0))
-        for body, place, f in ((a.child, a.child_at, neg(g, vector)), (a.parent, a.parent_at, vector)):
-            if body != GROUND and a.kind == "force":
-                give(body, place, f)
-            elif body != GROUND:
-                torque[body] = add(g, torque[body], f)
+        for i, place, f in ((a.child, a.child_at, neg(g, vector)), (a.parent, a.parent_at, vector)):
+            if i != GROUND and a.kind == "force":
+                give(i, place, f)
+            elif i != GROUND:
+                torque[i] = add(g, torque[i], f)
     for i in _children_first([joint.parent for joint in d.joints]):
         parent = d.joints[i].parent
         if parent != GROUND:

@@ -243,9 +243,12 @@ def report(model: Model) -> str:
         for c in d.constraints:
             note = "" if c.name in counted else ": its derivative is among the others, and is not counted twice"
             lines.append(f"  {c.name}{note}")
-        for letter, names, n in (("q", d.coordinate_names, d.n_q_dependent), ("u", d.speed_names, d.n_u_dependent)):
-            if n:
-                lines.append(f"  dependent {letter}: {' '.join(names[len(names) - n :])}")
+        for letter, state, dependent in (
+            ("q", d.coordinate_names, d.n_q_dependent),
+            ("u", d.speed_names, d.n_u_dependent),
+        ):
+            if dependent:
+                lines.append(f"  dependent {letter}: {' '.join(state[len(state) - dependent :])}")
     if d.auxiliary:
         lines.append("auxiliary speeds: " + " ".join(d.auxiliary_names))
     if d.loads:
@@ -255,13 +258,13 @@ def report(model: Model) -> str:
         lines.extend(f"  {kind} on {place} {name}" for name in names)
     lines.append(f"solved by {derivation.method}")
     lines.append("operations (+ - * / sqrt; pairs of sine and cosine):")
-    kernels = {name: derivation.kernel(name).roots for name in ("qdot", "mass_matrix", "forcing")}
+    programs = {name: derivation.kernel(name).roots for name in ("qdot", "mass_matrix", "forcing")}
     if derivation.solving is None:
-        kernels["udot"] = derivation.kernel("udot").roots
+        programs["udot"] = derivation.kernel("udot").roots
     else:
-        kernels["constraint_jacobian"] = derivation.kernel("constraint_jacobian").roots
-        kernels["udot, before it is solved"] = (*derivation.solving.system, *derivation.solving.known)
-    for name, roots in kernels.items():
-        n = count(g, roots)
-        lines.append(f"  {name}: {n['total']}; {n['sincos']}")
+        programs["constraint_jacobian"] = derivation.kernel("constraint_jacobian").roots
+        programs["udot, before it is solved"] = (*derivation.solving.system, *derivation.solving.known)
+    for name, roots in programs.items():
+        operations = count(g, roots)
+        lines.append(f"  {name}: {operations['total']}; {operations['sincos']}")
     return "\n".join(lines)

@@ -200,7 +200,7 @@ class Model:
         km = kanes_method
         if not isinstance(km, KanesMethod):
             raise TypeError(f"from_kane takes a sympy.physics.mechanics.KanesMethod, not a {type(km).__name__}")
-        constraints = sympy_access.constraints(km)
+        constraints: dict[str, Any] = sympy_access.constraints(km)
         bodies = km.bodies if bodies is None else bodies
         if not bodies:
             raise ModelError("this KanesMethod knows no bodies yet: pass bodies=[...] to from_kane")

@@ -25,11 +25,28 @@
 #endif
 
 /*
+ * Rows into which others were put: what is small beside the entries that they had is rounding of these, and nothing.
+ * `size` (m) holds the largest of them, 0 for rows as they were.
+ */
+KC_SOLVER void kc_cancel(int n, int m, double *G, double *g, const double *size)
+{
+    for (int i = 0; i < m; i++) {
+        double largest = 0.0;
+        if (size[i] == 0.0) continue;
+        for (int j = 0; j < n; j++) largest = kc_max(largest, fabs(G[i * n + j]));
+        if (largest <= KC_RANK_TOLERANCE * size[i]) {
+            for (int j = 0; j < n; j++) G[i * n + j] = 0.0;
+            g[i] /= size[i];
+        }
+    }
+}
+
+/*
  * Reduce [G | g] to [1 A | g_D] in its first rows.  On return the first *rank entries of `column` are the dependent
  * speeds D, the others S; `order` holds the rows in the order of their pivots.  At most `most` pivots are taken, and
  * fewer where the rows that are left vanish and `exact` is not 1; what is then left of g must vanish but for `noise`,
- * unless `exact` is -1.  With `combine` (m, m), not NULL, each row of [1 A] is known as a combination of the rows of G as they were.
- * Returns -1, or n + the row that is lost or contradicts the others.
+ * unless `exact` is -1.  With `combine` (m, m), not NULL, each row of [1 A] is known as a combination of the rows of G as
+ * they were.  Returns -1, or n + the row that is lost or contradicts the others.
  */
 KC_SOLVER int kc_reduce(int n, int m, int k, int most, int exact, double noise, double *G, double *g, double *combine,
                         int *column, int *order, int *rank)

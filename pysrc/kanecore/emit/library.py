@@ -252,7 +252,7 @@ class _Library:
         if missing:
             info["missing"] = missing
         if d.guess:
-            info["guess"] = dict(d.guess)
+            info["guess"] = {str(place): value for place, value in d.guess}
         lists = {
             "q_names": d.coordinate_names,
             "u_names": d.speed_names,

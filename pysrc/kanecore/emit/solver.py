@@ -54,7 +54,7 @@ class Solver:
         system, a = self._function("system_udot", (*solving.system, *solving.known), self.leaves, unknown)
         leaves = {**self.leaves, **held, **{v: f"w[{unknown + i}]" for i, v in enumerate(solving.unknowns)}}
         result, b = self._function("result_udot", solving.result, leaves, unknown + n)
-        eliminated = len(self.derivation.constraints.rows) - m
+        eliminated = self.n - n
         space = unknown + n
         f, jacobian, bias = n * n, n * n + n, n * n + n + m * n
         body = f"""\
@@ -64,6 +64,7 @@ class Solver:
     int column[n], order[m];
     system_udot(t, x, r, c, w, w);
     const double noise = kc_noise({self.n}, x + {len(self.d.coordinates)});
+    kc_cancel(n, m, w + {jacobian}, w + {bias}, w + {bias + m});
     const int row = kc_constrained(n, m, 1, (int){self.rank} - {eliminated}, 1, noise, w, w + {f}, w + {jacobian},
                                    w + {bias}, w + {space}, column, order, w + {unknown});
     if (KC_UNLIKELY(row >= 0)) return row < n ? speeds[row] : {self.n} + rows[row - n];
@@ -133,7 +134,8 @@ class Solver:
     double *const G = w + n * n, *const f = w + {force}, *const a = w + {space + 2 * n * n};
     system_stabilization(t, x, r, c, w, w);
     for (int i = 0; i < 2 * n; i++) f[i] = 0.0;
-    const int row = kc_constrained(n, m, 2, (int){self.rank}, -1, 0.0, w, f, G, G + m * n, w + {space}, column, order, a);
+    const int row = kc_constrained(n, m, 2, (int){self.rank}, -1, 0.0, w, f, G, G + m * n,
+                                   w + {space}, column, order, a);
     if (KC_UNLIKELY(row >= 0)) return row;
     for (int i = 0; i < n; i++) out[i] = a[2 * i], out[n + i] = a[2 * i + 1];
     return -1;
