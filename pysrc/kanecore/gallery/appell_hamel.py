@@ -31,6 +31,8 @@ def build() -> Model:
     origin = me.Point("O")
     origin.set_vel(ground, 0)
     place = origin.locatenew("P", vector(q, ground))
+    particle = me.Particle("particle", place, m)
+    along = 2 * (u[0] * ground.x + u[1] * ground.y - c**2 * u[2] * ground.z)  # ∂/∂u of the constraint
     return Model(
         ground,
         q,
@@ -38,7 +40,8 @@ def build() -> Model:
         [q_i.diff() - u_i for q_i, u_i in zip(q, u, strict=True)],
         u_dependent=u[2:],
         velocity_constraints=[u[0] ** 2 + u[1] ** 2 - c**2 * u[2] ** 2],
-        bodies=[me.Particle("particle", place, m)],
+        bodies=[particle],
+        attach={0: (particle, place, ground, origin, along)},
         forcelist=[(place, -m * g * ground.z)],
         name="appell_hamel",
     )

@@ -22,8 +22,14 @@ PARAMETERS = {"m": 1350.0, "I": 2200.0, "m_f": 80.0, "I_f": 18.0, "l": 2.65, "b"
 
 # w = v tan(phi)/l
 STATE = {
-    **{"x": 0.0, "y": 0.0, "theta": 0.0, "phi": 0.3},
-    **{"v": 5.0, "s": 0.1, "n": 0.0, "w": 0.5836532078011156},
+    "x": 0.0,
+    "y": 0.0,
+    "theta": 0.0,
+    "phi": 0.3,
+    "v": 5.0,
+    "s": 0.1,
+    "n": 0.0,
+    "w": 0.5836533011502325,
 }
 
 
@@ -45,6 +51,10 @@ def build() -> Model:
     centre = rear.locatenew("G", b * body.x)
     front = rear.locatenew("F", wheelbase * body.x)
     front_velocity = v * body.x + (n + wheelbase * w) * body.y
+    bodies = [
+        me.RigidBody("body", centre, body, m, (me.inertia(body, 0, 0, moment), centre)),
+        me.RigidBody("front_axle", front, wheels, front_mass, (me.inertia(wheels, 0, 0, front_moment), front)),
+    ]
     return Model(
         ground,
         [x, y, theta, phi],
@@ -57,10 +67,8 @@ def build() -> Model:
         ],
         u_dependent=[n, w],
         velocity_constraints=[n, front_velocity.dot(wheels.y)],
-        bodies=[
-            me.RigidBody("body", centre, body, m, (me.inertia(body, 0, 0, moment), centre)),
-            me.RigidBody("front_axle", front, wheels, front_mass, (me.inertia(wheels, 0, 0, front_moment), front)),
-        ],
+        bodies=bodies,
+        attach={0: (bodies[0], rear, ground, origin, body.y), 1: (bodies[1], front, ground, origin, wheels.y)},
         forcelist=[(rear, force * body.x), (wheels, torque * ground.z), (body, -torque * ground.z)],
         inputs=[force, torque],
         name="car",

@@ -34,6 +34,7 @@ def build() -> Model:
     knife = origin.locatenew("A", x * ground.x + y * ground.y)
     knife.set_vel(ground, v * sleigh.x + s * sleigh.y)
     centre = knife.locatenew("G", a * sleigh.x)
+    body = me.RigidBody("sleigh", centre, sleigh, m, (me.inertia(sleigh, 0, 0, moment), centre))
     return Model(
         ground,
         [x, y, theta],
@@ -45,6 +46,7 @@ def build() -> Model:
         ],
         u_dependent=[s],
         velocity_constraints=[knife.vel(ground).dot(sleigh.y)],
-        bodies=[me.RigidBody("sleigh", centre, sleigh, m, (me.inertia(sleigh, 0, 0, moment), centre))],
+        bodies=[body],
+        attach={0: (body, knife, ground, origin, sleigh.y)},
         name="chaplygin_sleigh",
     )

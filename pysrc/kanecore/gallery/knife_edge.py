@@ -32,13 +32,15 @@ def build() -> Model:
     origin = me.Point("O")
     origin.set_vel(slope, 0)
     contact = origin.locatenew("A", x * slope.x + y * slope.y)
+    body = me.RigidBody("skate", contact, skate, m, (me.inertia(skate, 0, 0, moment), contact))
     return Model(
         slope,
         [x, y, theta],
         [ux, uy, w],
         [x.diff() - ux, y.diff() - uy, theta.diff() - w],
         velocity_constraints=[uy * cos(theta) - ux * sin(theta)],
-        bodies=[me.RigidBody("skate", contact, skate, m, (me.inertia(skate, 0, 0, moment), contact))],
+        bodies=[body],
+        attach={0: (body, contact, slope, origin, skate.y)},
         forcelist=[(contact, m * g * (sin(alpha) * slope.x - cos(alpha) * slope.z))],
         name="knife_edge",
     )

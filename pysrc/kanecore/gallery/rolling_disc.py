@@ -22,15 +22,23 @@ PARAMETERS = {"g": 9.81, "m": 2.1, "R": 0.35}
 
 # Rolling in a circle: u4 = −R (u3 − u2 tan q2) cos q1, and u5 likewise with the sine.
 STATE = {
-    **{"q1": 0.0, "q2": 0.1, "q3": 0.0, "q4": 0.0, "q5": 0.0},
-    **{"u1": 0.05, "u2": 0.4, "u3": -4.0, "u4": 1.4140468093904192, "u5": 0.0},
+    "q1": 0.0,
+    "q2": 0.1,
+    "q3": 0.0,
+    "q4": 0.0,
+    "q5": 0.0,
+    "u1": 0.05,
+    "u2": 0.4,
+    "u3": -4.0,
+    "u4": 1.414046854091963,
+    "u5": 0.0,
 }
 
 
 def build() -> Model:
     """The disc with its weight; the two constraints say that the material point in contact is at rest."""
     q1, q2, q3, q4, q5 = q = me.dynamicsymbols("q1:6")
-    u1, u2, u3, u4, u5 = u = me.dynamicsymbols("u1:6")
+    u1, u2, u3, u4, u5 = me.dynamicsymbols("u1:6")
     g, m, radius = sm.symbols("g m R")
 
     ground, heading, lean, disc = (me.ReferenceFrame(name) for name in ("N", "A", "B", "C"))
@@ -42,8 +50,10 @@ def build() -> Model:
     origin.set_vel(ground, 0)
     contact = origin.locatenew("P", q4 * ground.x + q5 * ground.y)
     centre = contact.locatenew("C", radius * lean.y)
-    rim = u4 * ground.x + u5 * ground.y + radius * (u3 - u2 * tan(q2)) * heading.x
+    rim = contact.locatenew("T", me.Vector(0))  # the disc's point that is in contact now
+    rim.set_vel(ground, u4 * ground.x + u5 * ground.y + radius * (u3 - u2 * tan(q2)) * heading.x)
     inertia = me.inertia(lean, m * radius**2 / 4, m * radius**2 / 4, m * radius**2 / 2)
+    body = me.RigidBody("disc", centre, disc, m, (inertia, centre))
     return Model(
         ground,
         q,
@@ -56,8 +66,9 @@ def build() -> Model:
             u5 - q5.diff(),
         ],
         u_dependent=[u4, u5],
-        velocity_constraints=[rim.dot(ground.x), rim.dot(ground.y)],
-        bodies=[me.RigidBody("disc", centre, disc, m, (inertia, centre))],
+        velocity_constraints=[rim.vel(ground).dot(e) for e in (ground.x, ground.y)],
+        bodies=[body],
+        attach={i: (body, rim, ground, origin, e) for i, e in enumerate((ground.x, ground.y))},
         forcelist=[(centre, -m * g * ground.z)],
         name="rolling_disc",
     )

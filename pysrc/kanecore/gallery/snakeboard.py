@@ -20,8 +20,16 @@ PARAMETERS = {"l": 0.7, "I": 0.1, "m": 1.0}
 
 # u1 and u2 from the rest: the board turns about the point where the axles meet.
 STATE = {
-    **{"q1": 0.0, "q2": 0.0, "q3": 0.0, "q4": 0.3, "q5": -0.2},
-    **{"u3": 0.5, "u4": 0.1, "u5": -0.05, "u1": 1.9504103520466594, "u2": 0.10462907226069985},
+    "q1": 0.0,
+    "q2": 0.0,
+    "q3": 0.0,
+    "q4": 0.3,
+    "q5": -0.2,
+    "u3": 0.5,
+    "u4": 0.1,
+    "u5": -0.05,
+    "u1": 1.952948452245825,
+    "u2": 0.10411774989864184,
 }
 
 
@@ -40,7 +48,9 @@ def build() -> Model:
     middle = origin.locatenew("Ao", q[0] * ground.x + q[1] * ground.y)
     velocity = u1 * ground.x + u2 * ground.y
     bodies = [me.RigidBody("board", middle, board, m, (me.inertia(board, 0, 0, moment), middle))]
-    loads, slips = [], []
+    loads: list[tuple[me.ReferenceFrame, me.Vector]] = []
+    slips: list[sm.Expr] = []
+    attach = {}
     for name, end, angle, rate, torque in (("B", 1, q[3], u4, torques[0]), ("C", -1, q[4], u5, torques[1])):
         truck = me.ReferenceFrame(name)
         truck.orient_axis(board, board.z, angle)
@@ -48,6 +58,7 @@ def build() -> Model:
         axle = middle.locatenew(f"{name}o", end * length / 2 * board.x)
         bodies.append(me.RigidBody(f"truck_{name}", axle, truck, m, (me.inertia(truck, 0, 0, moment), axle)))
         loads += [(truck, torque * ground.z), (board, -torque * ground.z)]
+        attach[len(slips)] = bodies[-1], axle, ground, origin, truck.y
         slips.append((velocity + end * u3 * board.y).dot(truck.y))
     return Model(
         ground,
@@ -57,6 +68,7 @@ def build() -> Model:
         u_dependent=[u1, u2],
         velocity_constraints=slips,
         bodies=bodies,
+        attach=attach,
         forcelist=loads,
         inputs=torques,
         name="snakeboard",
