@@ -168,7 +168,7 @@ static const kc_model model = {
     .forcing = kernel_forcing,
 };
 
-KC_EXPORT const kc_model *kc_get_model(void)
+const kc_model *kc_get_model(void)
 {
     return &model;
 }
