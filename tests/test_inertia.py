@@ -29,7 +29,9 @@ def pendulum(moments: tuple[Any, ...], *, mass: Any = 1, about: Any = 0) -> kc.M
     return kc.Model(N, [q], [u], [q.diff() - u], bodies=[body])
 
 
-@pytest.mark.parametrize("moments", [(0, 1, 1), (1, 1, 2), (1, 1, 1.99), (2, 3, 4, 0.1, 0.2, 0.3), (0, 0, 0), (0, 0, 2)])
+@pytest.mark.parametrize(
+    "moments", [(0, 1, 1), (1, 1, 2), (1, 1, 1.99), (2, 3, 4, 0.1, 0.2, 0.3), (0, 0, 0), (0, 0, 2)]
+)
 def test_what_a_body_can_have(moments: tuple[float, ...]) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")

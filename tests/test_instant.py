@@ -10,10 +10,10 @@ from __future__ import annotations
 import random
 import warnings
 from collections.abc import Callable
+
 import numpy as np
 import pytest
 import sympy as sm
-from sympy.physics.mechanics import inertia
 from oracle.instant_systems import (
     System,
     ball_on_turntable,
@@ -24,6 +24,7 @@ from oracle.instant_systems import (
     wheel_without_spin_angle,
 )
 from oracle.sympy_oracle import KaneOracle
+from sympy.physics.mechanics import inertia
 
 import kanecore as kc
 

@@ -488,3 +488,21 @@ def test_massless_frame_between_absolute_angular_velocities() -> None:
     model = kc.Model(p.N, p.q, p.u, kdes, bodies=[rotor, bob], forcelist=[(A, 2 * p.N.x)])
     wrench = kc.compile(model).reactions(0.0, [0.3, 0.4, 0.5, 0.6, 0.7, 0.8], named=True)["rotor"]
     assert abs(wrench[3]) < 1e-13
+
+
+def test_gravity_across_the_motion_is_felt_by_reactions() -> None:
+    """A SCARA's arm, its axis upright: g drives no speed and is a parameter all the same, R is unknown and left out."""
+    p = Pieces()
+    m, g, R = sm.symbols("m g R")
+    A = p.frames[0]
+    tip = p.origin.locatenew("tip", A.y)
+    arm = me.Particle("arm", tip, m)
+    bodies = [arm, me.Particle("other", p.origin.locatenew("C", p.q[1] * p.N.y + p.q[2] * p.N.z), 1)]
+    kdes = [q.diff() - u for q, u in zip(p.q, p.u, strict=True)]
+    model = kc.Model(p.N, p.q, p.u, kdes, bodies=bodies, forcelist=[(tip, -m * g * p.N.x + R * p.N.x)])
+    assert model.noncontributing == (R,)
+    assert model.parameters == (g, m)
+    dyn = kc.compile(model, parameters={m: 2.0, g: 9.81})
+    assert dyn.reactions(0.0, [0.1] * 6, named=True)["arm"][0] == pytest.approx(19.62)
+    with pytest.raises(KeyError, match=r"'R' is noncontributing.*parameters="):
+        kc.compile(model, parameters={R: 1.0})

@@ -388,3 +388,46 @@ def test_frames_that_the_model_does_not_use_make_no_quaternions() -> None:
     body = me.RigidBody("b", centre, A, 1, (me.inertia(A, 1, 1, 1), centre))
     model = kc.Model(N, q, u, [a.diff() - b for a, b in zip(q, u, strict=True)], bodies=[body])
     assert model.description.unit == ()
+
+
+def cart_with_a_rod_at_its_mass_centre() -> Mechanism:
+    """The textbook's cart and pendulum."""
+    s = Mechanism(2)
+    A = s.frame("A", s.N, s.N.z, s.q[1])
+    cart = s.body("cart", s.O.locatenew("C", s.q[0] * s.N.x), s.N, None, s.O)
+    rod = s.body("rod", cart.masscenter.locatenew("D", 0.7 * A.y), A, cart, cart.masscenter)
+    s.load(cart.masscenter, -9 * s.N.y, cart)
+    s.load(rod.masscenter, -4 * s.N.y, rod)
+    return s
+
+
+def links_located_from_their_joint() -> Mechanism:
+    """Mass centres of both links from the joint between them, absolute angles."""
+    s = Mechanism(2)
+    A, B = s.frame("A", s.N, s.N.z, s.q[0]), s.frame("B", s.N, s.N.z, s.q[1])
+    joint = s.O.locatenew("J", A.x)
+    a = s.body("a", joint.locatenew("C", -0.5 * A.x), A, None, s.O)
+    b = s.body("b", joint.locatenew("D", 0.7 * B.y), B, a, joint)
+    s.load(b.masscenter, -4 * s.N.y, b)
+    return s
+
+
+def crank_put_at_its_pivot() -> Mechanism:
+    """A mass centre that is another point in the origin's place."""
+    s = Mechanism(2)
+    A, B = s.frame("A", s.N, s.N.z, s.q[0]), s.frame("B", s.N, s.N.x, s.q[1])
+    centre, pin = s.O.locatenew("C", 0), s.O.locatenew("J", A.x)
+    a = s.body("a", centre, A, None, s.O)
+    b = s.body("b", pin.locatenew("D", 0.7 * B.y), B, a, pin)
+    s.load(pin, -9 * s.N.y, a)
+    s.load(b.masscenter, -4 * s.N.y, b)
+    return s
+
+
+@pytest.mark.parametrize("order", [[0, 1], [1, 0]])
+@pytest.mark.parametrize(
+    "mechanism", [cart_with_a_rod_at_its_mass_centre, links_located_from_their_joint, crank_put_at_its_pivot]
+)
+def test_two_bodies_in_either_order(mechanism: Callable[[], Mechanism], order: list[int]) -> None:
+    s = mechanism()
+    s.check(s.model(order))

@@ -117,7 +117,14 @@ typedef struct kc_model {
 } kc_model;
 
 /* The only symbol that a model's library exports. */
-const kc_model *kc_get_model(void);
+#if defined(_WIN32)
+#define KC_EXPORT __declspec(dllexport)
+#elif defined(__GNUC__)
+#define KC_EXPORT __attribute__((visibility("default")))
+#else
+#define KC_EXPORT
+#endif
+KC_EXPORT const kc_model *kc_get_model(void);
 
 #ifdef __cplusplus
 }

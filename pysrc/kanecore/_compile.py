@@ -92,11 +92,17 @@ def compile(
 
 def _values(model: Model, parameters: Mapping[Any, float] | None) -> dict[str, float]:
     known = model.description.parameter_names
+    left_out = {str(symbol) for symbol in model.noncontributing}
     values = {}
     if parameters is not None and not isinstance(parameters, Mapping):
         raise TypeError(f"parameters is {parameters!r}; it must be a mapping of symbols or names to numbers")
     for key, value in (parameters or {}).items():
         name = str(key)
+        if name in left_out:
+            raise KeyError(
+                f"{name!r} is noncontributing: no generalized active force depends on it; to keep it all the "
+                "same, for reactions, list it in Model(parameters=[...])"
+            )
         if name not in known:
             raise KeyError(f"{name!r} is no parameter of the model; its parameters are {', '.join(known) or 'none'}")
         if isinstance(value, str) or not hasattr(value, "__float__"):

@@ -176,7 +176,7 @@ static const kc_model model = {
     .forcing = kernel_forcing,
 };
 
-KC_EXPORT const kc_model *kc_get_model(void)
+const kc_model *kc_get_model(void)
 {
     return &model;
 }

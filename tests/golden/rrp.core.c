@@ -324,7 +324,7 @@ static const kc_model model = {
     .outputs = kernel_outputs,
 };
 
-KC_EXPORT const kc_model *kc_get_model(void)
+const kc_model *kc_get_model(void)
 {
     return &model;
 }

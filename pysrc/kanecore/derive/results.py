@@ -11,7 +11,7 @@ from kanecore.errors import ModelError
 from kanecore.graph.calculus import Tangent, is_affine
 from kanecore.graph.evaluate import count
 from kanecore.graph.sample import deciding
-from kanecore.graph.scalars import Graph
+from kanecore.graph.scalars import Graph, Op
 
 from .derivation import Derivation
 from .kane import Wrenches, active_forces, generalized_forces, inertia_forces
@@ -30,7 +30,8 @@ def without_effect(d: Description, candidates: Sequence[int]) -> list[int]:
     """The candidates on which no F_r depends.
 
     Some drop out by structure.  For others that the loads are affine in, such as the tension of a string between two
-    particles, the terms v_r·∂R/∂T of ∂F_r/∂T cancel: to rounding, beside their own size, at two random states.
+    particles, the terms v_r·∂R/∂T of ∂F_r/∂T cancel: to rounding, beside their own size, at two random states.  What
+    multiplies masses is no unknown force but a field of gravity, which reactions feel.
     """
     d = duplicate(d)
     g, k = d.graph, Kinematics(d)
@@ -44,7 +45,14 @@ def without_effect(d: Description, candidates: Sequence[int]) -> list[int]:
         slope = Tangent(g, {symbol: g.one}).of
         return all(_cancel(g, [g.mul(of(v), slope(w)) for v, w in weights]) for of in partial)
 
-    return [i for i in candidates if i not in reached or cancels(i)]
+    masses = {i for i in g.below([b.mass for b in d.bodies]) if g.nodes[i][0] is Op.SYM}
+    components = [x for load in d.loads for _, v in load.vector for x in v]
+
+    def is_field(symbol: int) -> bool:
+        slope = Tangent(g, {symbol: g.one}).of
+        return not masses.isdisjoint(g.below([slope(x) for x in components]))
+
+    return [i for i in candidates if (i not in reached or cancels(i)) and not is_field(i)]
 
 
 def _cancel(g: Graph, terms: Sequence[int]) -> bool:

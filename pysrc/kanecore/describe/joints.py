@@ -52,8 +52,10 @@ class Attachments:
         self._place: list[Place] = []  # from the root
         self._find_places()
         self._given = {joint.child: joint for joint in joints}
-        self._found: dict[int, Joint | None] = {}  # None while it is looked for
-        self.joints = tuple(self._joint(i) for i in range(len(bodies)))
+        self._joints: list[Joint] = []
+        for i in range(len(bodies)):
+            self._joints.append(self._joint(i))
+        self.joints = tuple(self._without_rings())
 
     # ------------------------------------------------------------------ places
     def _constant(self, nodes: Sequence[int]) -> bool:
@@ -179,16 +181,27 @@ class Attachments:
 
     # ------------------------------------------------------------------- joints
     def _joint(self, body: int) -> Joint:
-        joint = self._given.get(body) or self._found.get(body)
-        if joint is None:
-            self._found[body] = None
-            parent, point = self._parent(body)
-            joint = self._found[body] = Joint(self._name(body), parent, body, point)
-        return joint
+        if body in self._given:
+            return self._given[body]
+        parent, point = self._parent(body)
+        return Joint(self._name(body), parent, body, point)
+
+    def _without_rings(self) -> Iterator[Joint]:
+        """The joints, of those that lead back to themselves the first from the ground."""
+        for joint in self._joints:
+            above, known = joint.parent, set()
+            while above not in (GROUND, joint.child) and above not in known:
+                known.add(above)
+                above = self._joints[above].parent
+            if above == joint.child and joint.child < min(known, default=joint.child + 1):
+                *_, origin = self.path(self.bodies[joint.child].point)
+                yield Joint(joint.name, GROUND, joint.child, origin)
+            else:
+                yield joint
 
     def _name(self, body: int) -> str:
         """The child's name, with a number where it is another's as well."""
-        taken = {j.name for j in (*self._given.values(), *self._found.values()) if j is not None}
+        taken = {j.name for j in (*self._given.values(), *self._joints)}
         name, number = self.bodies[body].name, 2
         while name in taken:
             name, number = f"{self.bodies[body].name}_{number}", number + 1
@@ -212,16 +225,23 @@ class Attachments:
             frame = f.parent if f.oriented else f.angular_parent
 
     def _carrier(self, point: int, chain: Sequence[int], child: int) -> int | None:
-        """Which owner of a point carries a body: the one whose frame comes first among those that lead to the child."""
-        owners = [i for i in self._belongs(point) if i != child]
-        at_rest = self._at_rest(point)
+        """Which owner of a point carries a body.
+
+        The one whose frame comes first among those that lead to the child; else whose mass centre it is; else the one
+        that the point was made to move with; else a particle there; else the ground.
+        """
+        at_rest, apart = self._at_rest(point), self.bodies[child].point != point
+        owners = [i for i in self._belongs(point) if self._may_carry(i, child)]
         for frame in chain:
             for i in self._in_frame(owners, frame):
-                if self._may_carry(i, child):
-                    return i
+                return i
             if frame == 0 and at_rest:
                 return GROUND
-        return self._owner(point, [i for i in self._owners(point) if i != child and self._may_carry(i, child)])
+        owners = [i for i in self._owners(point) if self._may_carry(i, child)]
+        centres = [i for i in owners if apart and self.bodies[i].point == point]
+        particles = [i for i in owners if apart and self.bodies[i].frame < 0]
+        found = [*centres, *self._in_frame(owners, self._moves_with(point)), *particles]
+        return found[0] if found else GROUND if at_rest else None
 
     def _belongs(self, point: int) -> list[int]:
         """Bodies that a point is fixed in; those at rest only where it is located from them."""
@@ -229,7 +249,8 @@ class Attachments:
         return [
             i
             for i, b in enumerate(self.bodies)
-            if self._fixed(b.point, point, self._body_piece(i)) and (b.point in path or not self._at_rest(b.point))
+            if self._fixed(b.point, point, self._body_piece(i))
+            and (b.point in path or self._body_piece(i) != 0 or not self._at_rest(b.point))
         ]
 
     def _in_frame(self, bodies: Sequence[int], frame: int) -> list[int]:
@@ -239,25 +260,17 @@ class Attachments:
 
     def _may_carry(self, body: int, child: int) -> bool:
         """No body carries itself; in one piece the one that the other is located from carries it, else the first."""
-        if self._one_piece(body, child):
-            if self.bodies[child].point in self.path(self.bodies[body].point):
-                return False
-            if self.bodies[body].point not in self.path(self.bodies[child].point) and body > child:
-                return False
-        return not self._hangs_on(body, child)
+        if body == child or not self._one_piece(body, child):
+            return body != child
+        a, b = self.bodies[body].point, self.bodies[child].point
+        if a == b or not (a in self.path(b) or b in self.path(a)):
+            return body < child
+        return a in self.path(b)
 
     def _one_piece(self, a: int, b: int) -> bool:
         pieces = {self._body_piece(a), self._body_piece(b)} - {NOWHERE}
         piece = pieces.pop() if pieces else NOWHERE
         return not pieces and self._fixed(self.bodies[a].point, self.bodies[b].point, piece)
-
-    def _hangs_on(self, body: int, other: int) -> bool:
-        """Whether a body is another, or hangs on it: directly or not, as far as that is known yet."""
-        while body != GROUND:
-            if body == other or (body in self._found and self._found[body] is None):
-                return True
-            body = self._joint(body).parent
-        return False
 
     # -------------------------------------------------------------------- loads
     def body_at(self, point: int) -> int:

@@ -27,13 +27,6 @@ _PRELUDE = Path(__file__).with_name("prelude.h")
 _CONSTRAINED = Path(__file__).with_name("constrained.h")
 _ARGUMENTS = "double t, const double *x, const double *r, const double *c"
 _EXPORT = """\
-#if defined(_WIN32)
-#define KC_EXPORT __declspec(dllexport)
-#elif defined(__GNUC__)
-#define KC_EXPORT __attribute__((visibility("default")))
-#else
-#define KC_EXPORT
-#endif
 #if defined(__GNUC__)
 #define KC_PART static __attribute__((noinline))
 #else
@@ -300,7 +293,7 @@ class _Library:
         body = "".join(f"    .{field} = {value},\n" for field, value in fields.items())
         return (
             f"{text}static const kc_model model = {{\n{body}}};\n\n"
-            "KC_EXPORT const kc_model *kc_get_model(void)\n{\n    return &model;\n}\n"
+            "const kc_model *kc_get_model(void)\n{\n    return &model;\n}\n"
         )
 
 

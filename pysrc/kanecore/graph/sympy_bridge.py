@@ -209,6 +209,8 @@ class FromSympy:
             return result
         if isinstance(c, sm.Not):
             return g.select(self._condition(c.args[0]), g.zero, g.one)
+        if isinstance(c, sm.ITE):
+            return g.select(*map(self._condition, c.args))
         raise ModelError(
             f"the condition {_short(c)} in {self.where} is not known: use <, <=, >, >=, Eq, Ne, And, Or, Not"
         )

@@ -3,9 +3,11 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Collection, Mapping
 from threading import RLock
 from typing import Any
+from weakref import WeakSet
 
 import numpy as np
 import numpy.typing as npt
@@ -21,6 +23,18 @@ from kanecore.run.simulate import simulate as integrate
 __all__ = ["CompiledModel"]
 
 Array = npt.NDArray[np.float64]
+
+_models: WeakSet[CompiledModel] = WeakSet()  # of this process, for those that it forks
+
+
+def _unlock() -> None:
+    """In a forked child: the thread that was building a group stayed with the parent, and never unlocks here."""
+    for model in _models:
+        model._building = RLock()
+
+
+if hasattr(os, "register_at_fork"):  # not on Windows
+    os.register_at_fork(after_in_child=_unlock)
 
 
 class CompiledModel(_native.Model):
@@ -65,6 +79,7 @@ class CompiledModel(_native.Model):
         self._origin = origin
         self._built = set(GROUPS) if first == "all" else {first}
         self._building = RLock()
+        _models.add(self)
         self._parameters = LiveValues(self, "parameter")
         self._inputs = LiveValues(self, "input")
         for group, path in libraries.items():
