@@ -206,7 +206,9 @@ def test_rolling_disc_against_sympys_linearizer(speed: float) -> None:
     rolling = velocity + R.ang_vel_in(N).cross(-r * L.z)
     system = {
         **{"frame": N, "kdes": kdes, "loads": [(centre, -m * g * Y.z)]},
-        "bodies": [me.RigidBody("disc", centre, R, m, (me.inertia(L, m * r**2 / 4, m * r**2 / 2, m * r**2 / 4), centre))],
+        "bodies": [
+            me.RigidBody("disc", centre, R, m, (me.inertia(L, m * r**2 / 4, m * r**2 / 2, m * r**2 / 4), centre))
+        ],
         "parameters": {r: 0.4, m: 1.7, g: 9.81},
     }
     parts = {

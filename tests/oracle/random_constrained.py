@@ -531,5 +531,3 @@ def name_dependent(system: dict[str, Any], state: dict[str, Any], rows: Array, d
         system[f"{name}_dependent"] = len(last)
     system["unit"], system["spans"] = [], []  # places in q that no longer hold; trees of pins have no quaternions
     system["oracle"] = ConstraintOracle(system, PositionOracle(system))
-
-

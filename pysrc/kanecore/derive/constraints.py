@@ -66,11 +66,11 @@ class Constraints:
         self.configuration = [c.node for c in given["configuration"]]
         self.rows = [self._row(c.name, c.kind, c.node) for c in given["velocity"]]
         self.rates: list[tuple[int, ...]] = []
-        filed = [row.jacobian for row in self.rows]
+        filed = [[*row.jacobian, row.value] for row in self.rows]
         for c in given["configuration"]:
             row = self._row(c.name, c.kind, k.rate.of(c.node))
             self.rates.append(row.jacobian)
-            if not _is_combination(g, row.jacobian, filed):
+            if not _is_combination(g, [*row.jacobian, row.value], filed):
                 self.rows.append(replace(row, position=c.node))
         for c in given["acceleration"]:
             slopes = accumulate(g, [(c.node, g.one)], d.accelerations, ACCELERATION)

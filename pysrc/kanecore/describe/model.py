@@ -137,6 +137,7 @@ class Model:
             "configuration": _listed(configuration_constraints, "configuration_constraints"),
             "acceleration": _listed(acceleration_constraints, "acceleration_constraints"),
         }
+        _check_counts(dependent, constraints)
         reader = Reader(
             frame,
             [*_listed(q_ind, "q_ind"), *dependent[0]],
@@ -438,6 +439,22 @@ def _listed(items: Any, argument: str) -> list[Any]:
     if isinstance(items, str) or not isinstance(items, Iterable):
         return [items]
     return list(items)
+
+
+def _check_counts(dependent: tuple[list[Any], list[Any]], constraints: Mapping[str, list[Any]]) -> None:
+    """No more coordinates and speeds can depend on others than there are constraints."""
+    n_q, n_u = (len(symbols) for symbols in dependent)
+    if n_q > len(constraints["configuration"]):
+        raise ModelError(
+            f"q_dependent names {n_q} coordinates, and there are {len(constraints['configuration'])} "
+            "configuration_constraints: add what determines them, or list them in q_ind"
+        )
+    rows = sum(map(len, constraints.values()))
+    if n_u > rows:
+        raise ModelError(
+            f"u_dependent names {n_u} speeds, and there are {rows} constraints: add what determines them, or list them "
+            "in u_ind"
+        )
 
 
 def _guess(state: Sequence[Any], guess: Mapping[Any, Any]) -> tuple[tuple[int, float], ...]:

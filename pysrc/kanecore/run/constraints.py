@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from kanecore.errors import ModelError, SingularError
+from kanecore.errors import ModelError, NonFiniteError, SingularError
 
 if TYPE_CHECKING:
     from kanecore.run.model import CompiledModel
@@ -195,6 +195,8 @@ def consistent(
     given = np.array(x, dtype=np.float64)
     if given.shape != (dyn.n_x,):
         raise ValueError(f"x has shape {given.shape}; it must be ({dyn.n_x},)")
+    if not np.isfinite(given).all():
+        raise ValueError(f"x is {given.tolist()}, which is not finite")
     values = {"r": r, "p": p}
     for quaternion in dyn.unit:
         places = list(quaternion)
@@ -248,8 +250,11 @@ def _newton(
         while True:
             trial = x.copy()
             trial[at] += length * step
-            new_error, new_rows = _scaled(residual(t, trial, **values), jacobian(t, trial, **values))
-            new_size = float(np.max(np.abs(new_error), initial=0.0))
+            try:
+                new_error, new_rows = _scaled(residual(t, trial, **values), jacobian(t, trial, **values))
+                new_size = float(np.max(np.abs(new_error), initial=0.0))
+            except NonFiniteError:  # a step so long that the constraints are not defined there
+                new_size = np.inf
             if new_size < size or length < 1e-4:
                 break
             length *= 0.5
@@ -378,6 +383,8 @@ def check(dyn: CompiledModel, x: npt.ArrayLike | None = None, t: float = 0.0, *,
     """
     values = {"r": r, "p": p}
     given = _some_state(dyn, t, values) if x is None else np.asarray(x, dtype=np.float64)
+    if not np.isfinite(given).all():
+        raise ValueError(f"x is {given.tolist()}, which is not finite")
     left = residuals(dyn, t, given, **values) if dyn.n_constraints else np.zeros(0)
     near = given if np.max(np.abs(left), initial=0.0) <= _SOLVED else consistent(dyn, t, given, None, **values)
     typical = settle_rank(dyn, t, near, **values)
