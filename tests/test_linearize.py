@@ -162,13 +162,19 @@ def pendulum() -> tuple[dict[str, Any], dict[str, Any]]:
     P.set_vel(N, u1 * N.x + u2 * N.y)
     circle = x**2 + y**2 - length**2
     system = {
-        **{"frame": N, "kdes": [x.diff(t) - u1, y.diff(t) - u2], "bodies": [me.Particle("P", P, m)]},
+        "frame": N,
+        "kdes": [x.diff(t) - u1, y.diff(t) - u2],
+        "bodies": [me.Particle("P", P, m)],
         "loads": [(P, m * g * N.x + F * N.y)],
         "parameters": {m: 1.3, g: 9.81, length: 0.8, F: 0.0},
     }
     parts = {
-        **{"q_ind": [y], "u_ind": [u2], "q_dependent": [x], "u_dependent": [u1]},
-        **{"configuration_constraints": [circle], "velocity_constraints": [2 * x * u1 + 2 * y * u2]},
+        "q_ind": [y],
+        "u_ind": [u2],
+        "q_dependent": [x],
+        "u_dependent": [u1],
+        "configuration_constraints": [circle],
+        "velocity_constraints": [2 * x * u1 + 2 * y * u2],
     }
     return system, parts
 
@@ -205,14 +211,18 @@ def test_rolling_disc_against_sympys_linearizer(speed: float) -> None:
     centre.set_vel(N, velocity)
     rolling = velocity + R.ang_vel_in(N).cross(-r * L.z)
     system = {
-        **{"frame": N, "kdes": kdes, "loads": [(centre, -m * g * Y.z)]},
+        "frame": N,
+        "kdes": kdes,
+        "loads": [(centre, -m * g * Y.z)],
         "bodies": [
             me.RigidBody("disc", centre, R, m, (me.inertia(L, m * r**2 / 4, m * r**2 / 2, m * r**2 / 4), centre))
         ],
         "parameters": {r: 0.4, m: 1.7, g: 9.81},
     }
     parts = {
-        **{"q_ind": q, "u_ind": u[:3], "u_dependent": u[3:]},
+        "q_ind": q,
+        "u_ind": u[:3],
+        "u_dependent": u[3:],
         "velocity_constraints": [sm.trigsimp(rolling.dot(e)) for e in (Y.x, Y.y)],
     }
     guess = [0.2, 0.1, 0.3, 0.0, 0.0, 0.1 * speed, speed, 0.2 * speed, 0.0, 0.0]
@@ -231,7 +241,10 @@ def test_four_bar_against_sympys_linearizer() -> None:
     ]
     speeds = {x.diff(t): s for x, s in zip(q, u, strict=True)}
     parts = {
-        **{"q_ind": q[:1], "q_dependent": q[1:], "u_ind": u[:1], "u_dependent": u[1:]},
+        "q_ind": q[:1],
+        "q_dependent": q[1:],
+        "u_ind": u[:1],
+        "u_dependent": u[1:],
         "configuration_constraints": closed,
         "velocity_constraints": [row.diff(t).subs(speeds) for row in closed],
     }
@@ -353,7 +366,7 @@ def test_minimal_needs_named_dependent_ones() -> None:
     dyn = kc.compile(model, parameters={"m": 1.0, "g": 9.81, "l": 1.0})
     state = [0.6, -0.8, 0.4, 0.3]
     assert dyn.linearize(0.0, state)[0].shape == (4, 4)
-    with pytest.raises(kc.ModelError, match="minimal=True needs the dependent coordinates.*q_dependent"):
+    with pytest.raises(kc.ModelError, match=r"minimal=True needs the dependent coordinates.*q_dependent"):
         dyn.linearize(0.0, state, minimal=True)
 
 

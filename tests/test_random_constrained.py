@@ -2,8 +2,8 @@
 """200 random constrained systems against saddle-point equations in NumPy; ``oracle/random_constrained.py`` says what
 they contain.
 
-Errors of u̇ and λ are measured as max |found − expected| / max(1, max |expected|): a multiplier has the size of the forces
-or, where it vanishes, of what rounding in forces of the order of one leaves.
+Errors of u̇ and λ are measured as max |found − expected| / max(1, max |expected|): a multiplier has the size of the
+forces or, where it vanishes, of what rounding in forces of the order of one leaves.
 """
 
 from __future__ import annotations

@@ -249,7 +249,10 @@ class ConstrainedTree(Tree):
         elif planar or draw.chance(0.5):
             groups.append(self.loop(planar or draw.chance(0.4)))
         ways: dict[Callable[[], list[Row]], float] = {
-            **{self.distance: 2, self.guide: 2, self.knife_edge: 4, self.pivot_by_speeds: 1.5},
+            self.distance: 2,
+            self.guide: 2,
+            self.knife_edge: 4,
+            self.pivot_by_speeds: 1.5,
             **({self.gear: 3, self.nonlinear: 5, self.on_accelerations: 3} if several else {}),
         }
         for _ in range(draw.weighted({0: 1, 1: 3, 2: 3, 3: 1}) or not groups):
@@ -284,10 +287,18 @@ def cranks(seed: int) -> tuple[dict[str, Any], list[list[Row]], list[float]]:
         rows.append([Row("configuration", gap.dot(N.x)), Row("configuration", gap.dot(N.y))])
     turn, reach = draw.decimal(0.3, 1.2), float(values[length])
     system = {
-        **{"frame": N, "origin": O, "q": list(q), "u": list(u), "bodies": bodies, "parameters": values},
+        "frame": N,
+        "origin": O,
+        "q": list(q),
+        "u": list(u),
+        "bodies": bodies,
+        "parameters": values,
         "kdes": [a.diff(t) - b for a, b in zip(q, u, strict=True)],
         "loads": [(body.masscenter, -10 * m * N.y) for body in bodies],
-        **{"inputs": [], "prescribed": [], "spans": [(-1, 1)] * len(q), "unit": []},
+        "inputs": [],
+        "prescribed": [],
+        "spans": [(-1, 1)] * len(q),
+        "unit": [],
         "kinds": Counter({"cranks": 1}),
     }
     place = [reach * float(mpmath.cos(turn)), reach * float(mpmath.sin(turn)), 0.0, *[turn] * n]
@@ -393,7 +404,12 @@ class ConstraintOracle:
         system = np.block([[M, -G.T], [G, np.zeros((m, m))]])
         solution = np.linalg.lstsq(system, np.concatenate([f, -gamma]), rcond=1e-12)[0]
         return {
-            **{"M": M, "f": f, "G": G, "gamma": gamma, "udot": solution[:n], "multipliers": solution[n:]},
+            "M": M,
+            "f": f,
+            "G": G,
+            "gamma": gamma,
+            "udot": solution[:n],
+            "multipliers": solution[n:],
             "residuals": np.array([value for _, (*_, value) in rows], float),
         }
 
@@ -460,7 +476,7 @@ def random_constrained(seed: int) -> dict[str, Any]:
     chosen = [row for group in groups for row in group]
     for row in sorted(chosen, key=lambda row: (not row.linear, row.kind == "acceleration")):
         settle(row, system, state)
-        G, _, value = oracle.row(row.kind, row.expression, state)
+        G, _, _ = oracle.row(row.kind, row.expression, state)
         new = np.array([G], float)
         if not closed and (len(rows) + 1 >= rows.shape[1] or apart(rows, new) < APART):
             continue

@@ -23,6 +23,7 @@ from .solver import Solver
 
 __all__ = ["Emitted", "emit_group", "emit_library"]
 
+LINEARIZED = 24  # speeds of the largest prebuilt model that can be linearized: the text grows with their square
 _PRELUDE = Path(__file__).with_name("prelude.h")
 _CONSTRAINED = Path(__file__).with_name("constrained.h")
 _ARGUMENTS = "double t, const double *x, const double *r, const double *c"
@@ -57,7 +58,8 @@ def emit_group(description: Description, group: str, baked: Mapping[str, float] 
 def emit_library(description: Description, parameters: Mapping[str, float] | None = None) -> Emitted:
     """All kernels in one library, with default values of the parameters: a prebuilt model."""
     derivation = _derive(description, None)
-    names = [name for group in GROUPS.values() for name in group if derivation.has(name)]
+    groups = [g for g in GROUPS if g != "linearize" or len(description.speeds) <= LINEARIZED]
+    names = [name for group in groups for name in GROUPS[group] if derivation.has(name)]
     kernels = _programs(derivation, names)
     return _Library(derivation, kernels, kernels, "all", dict(parameters or {})).emitted()
 

@@ -83,8 +83,8 @@ def _dependence(dyn: CompiledModel, slopes: Array) -> tuple[Array, Array]:
         size = np.abs(block).max(axis=(-2, -1), initial=0.0)
         if block.shape[-1] == 0 or (np.linalg.matrix_rank(block) < block.shape[-1]).any() or not size.all():
             raise ModelError(
-                f"minimal=True needs the dependent {kind}, as many as the constraints determine at the state: name them "
-                f"in {'q' if kind == 'coordinates' else 'u'}_dependent, or choose others"
+                f"minimal=True needs the dependent {kind}, as many as the constraints determine at the state: name "
+                f"them in {'q' if kind == 'coordinates' else 'u'}_dependent, or choose others"
             )
         state[..., columns, :] = -np.linalg.pinv(block) @ right
         left_over = left[..., :n_x] @ state + left[..., n_x:] @ inputs
