@@ -114,6 +114,36 @@ def test_minimal_against_differences(name: str) -> None:
     check(B, lambda z: dyn.rhs(0.3, x, r=z)[kept], r)
 
 
+def test_minimal_with_a_constraint_that_an_input_moves() -> None:
+    """A pendulum of prescribed length: x, ẋ follow from y, ẏ and the length and its rate, which B must hold."""
+    (x, y), (u1, u2) = me.dynamicsymbols("x y"), me.dynamicsymbols("u1:3")
+    length = me.dynamicsymbols("length")
+    system, parts = pendulum()
+    model = kc.Model(
+        *(system["frame"], parts["q_ind"], parts["u_ind"]),
+        kd_eqs=system["kdes"],
+        q_dependent=[x],
+        u_dependent=[u1],
+        configuration_constraints=[x**2 + y**2 - length**2],
+        velocity_constraints=[x * u1 + y * u2 - length * length.diff(t)],
+        bodies=system["bodies"],
+        forcelist=system["loads"],
+    )
+    dyn = kc.compile(model, parameters={"m": 1.3, "g": 9.81})
+    assert dyn.input_names == ("F", "length", "length_d", "length_dd")
+    r = np.array([0.7, 1.2, 0.4, -0.3])
+    state = dyn.consistent(0.0, [0.5, 1.0, 0.6, 0.0], r=r)
+
+    def rates(z: Array, r: Array) -> Array:
+        z = np.array([z[0], state[1], z[1], state[3]])
+        return np.asarray(dyn.rhs(0.0, dyn.consistent(0.0, z, r=r), r=r)[[0, 2]])
+
+    A, B = dyn.linearize(0.0, state, r=r, minimal=True)
+    check(A, lambda z: rates(z, r), state[[0, 2]])
+    check(B, lambda z: rates(state[[0, 2]], z), r)
+    assert np.max(np.abs(B - dyn.linearize(0.0, state, r=r)[1][[0, 2]])) > 0.1, "the constraint must matter"
+
+
 # ------------------------------------------------------------------------------------------- SymPy's Linearizer
 
 
@@ -337,16 +367,17 @@ def test_minimal_of_a_free_model_is_all_of_it() -> None:
 
 
 def test_prescribed_motion_and_its_rates_are_inputs() -> None:
-    """Rotating tube: q̈ depends on θ, θ̇ and θ̈ of the prescribed motion, each a column of B."""
+    """Rotating tube of the source document: u̇ᵢ = (Σ L + qᵢ) θ̇² + g cos θ + ... of the prescribed θ, θ̇, θ̈."""
     dyn, x = compiled("rotating_tube"), some_state("rotating_tube")
     assert dyn.input_names == ("theta", "theta_d", "theta_dd")
-    _, B = dyn.linearize(0.0, x, r=[0.3, 0.7, 0.2])
+    angle, rate = 0.3, 0.7
+    _, B = dyn.linearize(0.0, x, r=[angle, rate, 0.2])
     p = module("rotating_tube").PARAMETERS
-    lengths = np.array([p["L1"] + x[0], p["L1"] + p["L2"] + x[1]]) if "L2" in p else np.zeros(2)
-    # u̇_i = (L + q) θ̇² + g cos θ + ...: Kane & Levinson's problem 4.x as the source document has it
-    np.testing.assert_allclose(B[2:, 1], 2 * 0.7 * lengths, rtol=1e-12)
-    np.testing.assert_allclose(B[2:, 0], -p["g"] * np.sin(0.3) * np.ones(2), rtol=1e-12)
-    np.testing.assert_allclose(B[:, 2], 0.0, atol=1e-15)
+    along = np.array([p["L1"] + x[0], p["L1"] + p["L2"] + x[1]])
+    np.testing.assert_allclose(B[2:, 0], -p["g"] * np.sin(angle) * np.ones(2), rtol=1e-12)
+    np.testing.assert_allclose(B[2:, 1], 2 * rate * along, rtol=1e-12)
+    np.testing.assert_allclose(B[2:, 2], 0.0, atol=1e-15)
+    assert not B[:2].any()
 
 
 # ------------------------------------------------------------------------------------------------ errors

@@ -38,7 +38,9 @@ def system_of(seed: int) -> tuple[dict[str, Any], dict[str, Any]]:
     return system, system["oracle"](system["state"])
 
 
-def compiled(system: dict[str, Any], seed: int) -> kc.CompiledModel:
+@cache
+def compiled(seed: int) -> kc.CompiledModel:
+    system, _ = system_of(seed)
     n_q, n_u = (len(system[name]) - system[f"{name}_dependent"] for name in ("q", "u"))
     rows = {
         f"{kind}_constraints": [row.expression for row in system["constraints"] if row.kind == kind]
@@ -70,7 +72,7 @@ def error(found: npt.ArrayLike, expected: npt.NDArray[np.float64]) -> float:
 def test_agrees_with_an_independent_formulation(seed: int) -> None:
     system, expected = system_of(seed)
     state = system["state"]
-    dyn = compiled(system, seed)
+    dyn = compiled(seed)
     time, x, r = state["t"], np.array([*state["q"], *state["u"]]), input_values(dyn, system, state)
 
     assert np.max(np.abs(expected["residuals"]), initial=0.0) < 1e-14, "the state must be on the constraints"
@@ -100,7 +102,7 @@ def test_dependent_coordinates_and_speeds(seed: int) -> None:
     if not system["u_dependent"]:
         pytest.skip("none are named")
     state = system["state"]
-    dyn = compiled(system, seed)
+    dyn = compiled(seed)
     time, x, r = state["t"], np.array([*state["q"], *state["u"]]), input_values(dyn, system, state)
     dyn.check(x, time, r=r)
     udot = dyn.udot(time, x, r=r)

@@ -44,7 +44,7 @@ CONSTRAINT_KINDS = (
     *("dependent_named", "dependent_unnamed", "shuffled_rows"),
 )
 #: The least singular value of rows of size one that are taken to be independent.
-APART = 0.05
+APART = 0.02
 
 
 @dataclass(frozen=True)
@@ -55,6 +55,14 @@ class Row:
     expression: sm.Expr
     constant: sm.Symbol | None = None
     linear: bool = True
+
+
+@dataclass(frozen=True)
+class Group:
+    """Rows that belong together, and the kinds that they are where all of them are kept."""
+
+    rows: list[Row]
+    kinds: Counter[str]
 
 
 class ConstrainedTree(Tree):
@@ -69,7 +77,7 @@ class ConstrainedTree(Tree):
         if self.family == "roller":
             self.n_bodies = draw.weighted({1: 3, 2: 2})
         else:
-            self.n_bodies = draw.weighted({2: 3, 3: 3, 4: 1})
+            self.n_bodies = draw.weighted({2: 1, 3: 3, 4: 2})
         self.constants = 0
 
     # ---------------------------------------------------------------- the tree
@@ -86,7 +94,7 @@ class ConstrainedTree(Tree):
 
     def add_link(self, i: int) -> None:
         parent = self.draw.one_of(self.links[-2:]) if self.links else self.ground
-        joints = {"pin": 5.0, "slider": 3.0, "universal": 1.0, "free": 0.7 if parent is self.ground else 0.0}
+        joints = {"pin": 4.0, "slider": 2.0, "universal": 2.0, "free": 1.0 if parent is self.ground else 0.0}
         if self.family == "planar":
             joints = {"pin": 1.0}
         elif self.family == "roller":
@@ -132,9 +140,16 @@ class ConstrainedTree(Tree):
 
     # ---------------------------------------------------------------- candidates
 
-    def loop(self, planar: bool) -> list[Row]:
+    def loop_planar(self) -> list[Row]:
+        self.kinds["loop_planar"] += 1
+        return self.loop([self.N.x, self.N.y])
+
+    def loop_spatial(self) -> list[Row]:
+        self.kinds["loop_spatial"] += 1
+        return self.loop([self.N.x, self.N.y, self.N.z])
+
+    def loop(self, axes: list[me.Vector]) -> list[Row]:
         """A point of a body stays at a point of another, or of the ground."""
-        self.kinds["loop_planar" if planar else "loop_spatial"] += 1
         one, *others = self.draw.shuffled(self.links)
         gap = self.tip(one).pos_from(self.O)
         if others and self.draw.chance(0.5):
@@ -143,7 +158,6 @@ class ConstrainedTree(Tree):
         else:
             self.kinds["loop_to_ground"] += 1
         moved = self.moving()
-        axes = [self.N.x, self.N.y] if planar else list(self.N)
         rows = []
         for k, e in enumerate(axes):
             c = self.constant()
@@ -240,27 +254,32 @@ class ConstrainedTree(Tree):
         drift = self.draw.one_of((sm.sin(t), one.u * other.u, self.number("b", 1, 3)))
         return [Row("acceleration", one.u.diff(t) + coefficient * other.u.diff(t) - drift)]
 
-    def candidates(self) -> list[list[Row]]:
+    def candidates(self) -> list[Group]:
         draw, planar = self.draw, self.family == "planar"
         several = sum(c.u is not None for c in self.coordinates) > 1
-        groups = []
-        if self.family == "roller":
-            groups.append(draw.one_of((self.rolling_ball, self.rolling_disc))())
-        elif planar or draw.chance(0.5):
-            groups.append(self.loop(planar or draw.chance(0.4)))
         ways: dict[Callable[[], list[Row]], float] = {
             self.distance: 2,
-            self.guide: 2,
+            self.guide: 3,
             self.knife_edge: 4,
-            self.pivot_by_speeds: 1.5,
-            **({self.gear: 3, self.nonlinear: 5, self.on_accelerations: 3} if several else {}),
+            self.pivot_by_speeds: 3.5,
+            **({self.gear: 3, self.nonlinear: 11, self.on_accelerations: 3} if several else {}),
         }
-        for _ in range(draw.weighted({0: 1, 1: 3, 2: 3, 3: 1}) or not groups):
-            groups.append(draw.weighted(ways)())
+        chosen: list[Callable[[], list[Row]]] = []
+        if self.family == "roller":
+            chosen.append(draw.one_of((self.rolling_ball, self.rolling_disc)))
+        elif planar or draw.chance(0.45):
+            chosen.append(self.loop_planar if planar or draw.chance(0.2) else self.loop_spatial)
+        more = draw.weighted({0: 1, 1: 3, 2: 3, 3: 1})
+        chosen += [draw.weighted(ways) for _ in range(more or not chosen)]
+        groups = []
+        for way in chosen:
+            before, self.kinds = self.kinds, Counter()
+            groups.append(Group(way(), self.kinds))
+            self.kinds = before
         return groups
 
 
-def cranks(seed: int) -> tuple[dict[str, Any], list[list[Row]], list[float]]:
+def cranks(seed: int) -> tuple[dict[str, Any], list[Group], list[float]]:
     """A coupler on three or four equal parallel cranks: its rows depend on each other on the constraints alone."""
     draw = Draw(seed)
     n = draw.integer(3, 4)
@@ -284,7 +303,7 @@ def cranks(seed: int) -> tuple[dict[str, Any], list[list[Row]], list[float]]:
         end.v2pt_theory(pivot, N, A)
         bodies.append(me.RigidBody(f"crank{i}", end, A, m, (me.inertia(A, moment, moment, moment), end)))
         gap = end.pos_from(O) - P.pos_from(O) - i * d * B.x
-        rows.append([Row("configuration", gap.dot(N.x)), Row("configuration", gap.dot(N.y))])
+        rows += [Row("configuration", gap.dot(N.x)), Row("configuration", gap.dot(N.y))]
     turn, reach = draw.decimal(0.3, 1.2), float(values[length])
     system = {
         "frame": N,
@@ -302,10 +321,19 @@ def cranks(seed: int) -> tuple[dict[str, Any], list[list[Row]], list[float]]:
         "kinds": Counter({"cranks": 1}),
     }
     place = [reach * float(mpmath.cos(turn)), reach * float(mpmath.sin(turn)), 0.0, *[turn] * n]
-    return system, rows, place
+    return system, [Group(rows, Counter())], place
 
 
 # ------------------------------------------------------------------------------------------- the oracle
+
+
+@dataclass(frozen=True)
+class Nearby:
+    """Pairs of moments on both sides of one, for each speed: q along its partial rates; u; and the path with u̇ = 0."""
+
+    along_q: list[list[Moment]]
+    along_u: list[list[Moment]]
+    path: list[Moment]
 
 
 class ConstraintOracle:
@@ -315,6 +343,7 @@ class ConstraintOracle:
         self.system, self._positions = system, positions
         self._udots = [speed.diff(t) for speed in system["u"]]
         self._functions: dict[sm.Expr, Callable[[Moment], list[Any]]] = {}
+        self._nearby: tuple[Any, Nearby] | None = None
 
     def _function(self, expression: sm.Expr) -> Callable[[Moment], list[Any]]:
         """Compiled once; its constants must be known."""
@@ -353,25 +382,34 @@ class ConstraintOracle:
             return self._row(kind, expression, self.moment(state))
 
     def _row(self, kind: str, expression: sm.Expr, now: Moment) -> tuple[list[Any], Any, Any]:
-        h, n = STEP, len(now.u)
+        h = STEP
         if kind == "acceleration":
             still = dict.fromkeys(self._udots, sm.S.Zero)
             slopes = [expression.diff(x).xreplace(still) for x in self._udots]
             *G, gamma = self._positions._compiled([*slopes, expression.xreplace(still)])(now)
             return G, gamma, mpmath.mpf(0)
-        function = self._function(expression)
-        if kind == "configuration":
-            S = self._positions._rates(now)[0]
-            ends = [[self._moved(now, q=add(now.q, list(S[:, r]), step)) for step in (h, -h)] for r in range(n)]
-        else:
-            axes = [[mpmath.mpf(k == r) for k in range(n)] for r in range(n)]
-            ends = [[self._moved(now, u=add(now.u, e, step)) for step in (h, -h)] for e in axes]
+        function, near = self._function(expression), self._near(now)
+        ends = near.along_q if kind == "configuration" else near.along_u
         G = [(function(a)[0] - function(b)[0]) / (2 * h) for a, b in ends]
-        here, ahead, behind = (function(self._after(now, step))[0] for step in (0, h, -h))
+        here, ahead, behind = (function(moment)[0] for moment in near.path)
         first = (ahead - behind) / (2 * h)
         if kind == "velocity":
             return G, first, here
         return G, (ahead - 2 * here + behind) / h**2, first
+
+    def _near(self, now: Moment) -> Nearby:
+        """The moments of all differences, the same for every row."""
+        key = now.t, tuple(now.q), tuple(now.u)
+        if self._nearby is None or self._nearby[0] != key:
+            h, n, S = STEP, len(now.u), self._positions._rates(now)[0]
+            axes = [[mpmath.mpf(k == r) for k in range(n)] for r in range(n)]
+            near = Nearby(
+                [[self._moved(now, q=add(now.q, list(S[:, r]), step)) for step in (h, -h)] for r in range(n)],
+                [[self._moved(now, u=add(now.u, e, step)) for step in (h, -h)] for e in axes],
+                [self._after(now, step) for step in (0, h, -h)],
+            )
+            self._nearby = key, near
+        return self._nearby[1]
 
     def coordinate_rows(self, expressions: Sequence[sm.Expr], state: dict[str, Any]) -> Array:
         """∂φ/∂q."""
@@ -473,18 +511,21 @@ def random_constrained(seed: int) -> dict[str, Any]:
     rows = np.zeros((0, len(system["u"])))
     closed = "cranks" in kinds
     # what is linear in the speeds, first: constants of the others are decided by the speeds that are left
-    chosen = [row for group in groups for row in group]
-    for row in sorted(chosen, key=lambda row: (not row.linear, row.kind == "acceleration")):
-        settle(row, system, state)
-        G, _, _ = oracle.row(row.kind, row.expression, state)
-        new = np.array([G], float)
-        if not closed and (len(rows) + 1 >= rows.shape[1] or apart(rows, new) < APART):
-            continue
-        rows = np.concatenate([rows, new])
-        system["constraints"].append(row)
-        if row.linear and row.kind != "acceleration":
+    chosen = [row for group in groups for row in group.rows]
+    first = [row for row in chosen if row.linear and row.kind != "acceleration"]
+    for row in [*first, None, *(row for row in chosen if row not in first)]:
+        if row is None:
             bring_speeds(system, state)
+            continue
+        settle(row, system, state)
+        new = np.array([oracle.row(row.kind, row.expression, state)[0]], float)
+        if closed or (len(rows) + 1 < rows.shape[1] and apart(rows, new) >= APART):
+            rows = np.concatenate([rows, new])
+            system["constraints"].append(row)
     kinds.update(row.kind for row in system["constraints"])
+    for group in groups:
+        if all(any(row is kept for kept in system["constraints"]) for row in group.rows):
+            kinds.update(group.kinds)
     system["rank"] = len(pivots(rows)) if len(rows) else 0
     add_redundant(system, draw)
     if draw.chance(0.3):
@@ -502,9 +543,9 @@ def settle(row: Row, system: dict[str, Any], state: dict[str, Any]) -> None:
 
 
 def bring_speeds(system: dict[str, Any], state: dict[str, Any]) -> None:
-    """The least change of the speeds that satisfies the constraints that are linear in them."""
-    rows = [row for row in system["constraints"] if row.kind != "acceleration" and row.linear]
-    for _ in range(2):
+    """The least change of the speeds that satisfies the constraints so far, which are linear in them."""
+    rows = system["constraints"]
+    for _ in range(2 if rows else 0):
         found = [system["oracle"].row(row.kind, row.expression, state) for row in rows]
         G, value = np.array([G for G, *_ in found], float), np.array([value for *_, value in found], float)
         state["u"] = (np.array(state["u"]) - np.linalg.pinv(G, rcond=1e-9) @ value).tolist()

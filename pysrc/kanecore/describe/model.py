@@ -443,18 +443,13 @@ def _listed(items: Any, argument: str) -> list[Any]:
 
 def _check_counts(dependent: tuple[list[Any], list[Any]], constraints: Mapping[str, list[Any]]) -> None:
     """No more coordinates and speeds can depend on others than there are constraints."""
-    n_q, n_u = (len(symbols) for symbols in dependent)
-    if n_q > len(constraints["configuration"]):
-        raise ModelError(
-            f"q_dependent names {n_q} coordinates, and there are {len(constraints['configuration'])} "
-            "configuration_constraints: add what determines them, or list them in q_ind"
-        )
     rows = sum(map(len, constraints.values()))
-    if n_u > rows:
-        raise ModelError(
-            f"u_dependent names {n_u} speeds, and there are {rows} constraints: add what determines them, or list them "
-            "in u_ind"
-        )
+    for letter, what, symbols in (("q", "coordinates", dependent[0]), ("u", "speeds", dependent[1])):
+        if len(symbols) > rows:
+            raise ModelError(
+                f"{letter}_dependent names {len(symbols)} {what}, and there are {rows} constraints: add what determines "
+                f"them, or list them in {letter}_ind"
+            )
 
 
 def _guess(state: Sequence[Any], guess: Mapping[Any, Any]) -> tuple[tuple[int, float], ...]:
