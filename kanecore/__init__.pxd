@@ -24,6 +24,8 @@ cdef extern from "kanecore.h" nogil:
         uint32_t abi_version, struct_size
         uint32_t n_q, n_u, n_p, n_r, n_prepared, n_work
         uint32_t n_points, n_frames, n_outputs, n_joints, n_unit, flags
+        uint32_t n_constraints, n_configuration, n_velocity
+        uint32_t n_auxiliary, n_q_dependent, n_u_dependent
         const char *name
         const char *info
         const char *const *q_names
@@ -34,6 +36,7 @@ cdef extern from "kanecore.h" nogil:
         const char *const *frame_names
         const char *const *output_names
         const char *const *joint_names
+        const char *const *constraint_names
         const uint32_t *unit
         const double *p_default
         const double *r_default
@@ -57,3 +60,14 @@ cdef extern from "kanecore.h" nogil:
         kc_kernel *potential_energy
         kc_kernel *power
         kc_kernel *reactions
+        kc_kernel *configuration_residual
+        kc_kernel *configuration_jacobian
+        kc_kernel *velocity_residual
+        kc_kernel *constraint_jacobian
+        kc_kernel *constraint_bias
+        kc_kernel *multipliers
+        kc_kernel *stabilization
+        kc_kernel *project
+        kc_kernel *linearize
+        kc_kernel *constraint_slopes
+        kc_kernel *auxiliary_forces

@@ -10,6 +10,7 @@ cdef struct Batch:
     bint reads_udot, reads_p            # else at[2], at[4] point nowhere; without p, c holds the parameters
     const cnp.npy_intp *steps           # (5, n_dims + 1): bytes to the next element of each along each axis
     void (*prepare)(const double *p, double *c) noexcept nogil
+    Py_ssize_t rank, n_prepared         # of G, -1: what prepare says
     double *state                       # [q, u, udot]
     double *c
     double *work
@@ -34,6 +35,8 @@ cdef Py_ssize_t run_batch(kc_kernel *f, Batch *b) noexcept nogil:
             x = b.state
         if b.reads_p and b.at[4] != prepared:
             b.prepare(<const double *>b.at[4], b.c)
+            if b.rank >= 0:
+                b.c[b.n_prepared - 1] = <double>b.rank
             prepared = b.at[4]
 
         b.work[0] = 0.0

@@ -102,8 +102,34 @@ cdef int call_python(double t, const double *x, double *r, void *context) noexce
     return (<InputFunction>context).call(t, x, r)
 
 
+cdef int fill_signal(Model model, kc_signal *signal, double[::1] knots, double[::1] coefficients, function,
+                     InputFunction held) except -1:
+    """The inputs of a run; ``held`` keeps the function that gives them, if one does."""
+    memset(signal, 0, sizeof(kc_signal))
+    signal.n_r = <uint32_t>model.n_r
+    signal.n_knots = <uint32_t>knots.shape[0]
+    signal.knots = &knots[0] if knots.shape[0] else NULL
+    signal.coefficients = &coefficients[0] if coefficients.shape[0] else NULL
+    if function is not None:
+        held.function, held.model = function, model
+        signal.call = call_python
+        signal.context = <void *>held
+    return 0
+
+
+cdef int fill_system(Model model, kc_system *system, bint project) except -1:
+    """What is integrated, but for the right-hand side, the parameters and the inputs."""
+    memset(system, 0, sizeof(kc_system))
+    system.n_q, system.n_u = <uint32_t>model.n_q, <uint32_t>model.n_u
+    system.n_unit, system.unit = model.table.n_unit, model.table.unit
+    if project and model.n_configuration + model.n_velocity > 0:
+        system.project = model.kernel(K_PROJECT)
+    system.n_work = <uint32_t>model.n_work      # of all libraries that are open now
+    return 0
+
+
 def integrate(Model model, str method, double t0, double t1, x0, *, double rtol, atol, double step, double max_step,
-              uint64_t max_steps, knots, coefficients, function=None, p=None):
+              uint64_t max_steps, knots, coefficients, function=None, p=None, bint project=True, baumgarte=None):
     """Integrate xdot = rhs(t, x, r(t)) from t0 to t1 with an integrator of kc_ode.h.
 
     Parameters
@@ -118,6 +144,10 @@ def integrate(Model model, str method, double t0, double t1, x0, *, double rtol,
         ``r(t, x)`` in their place; it is called with the GIL held.
     p : array_like or mapping, optional
         Parameters of this run.
+    project : bool
+        Bring each step back to the constraints, if there are any.
+    baumgarte : (float, float), optional
+        Gains of their stabilization.
 
     Returns
     -------
@@ -126,7 +156,8 @@ def integrate(Model model, str method, double t0, double t1, x0, *, double rtol,
     t, x, dense : ndarray
         Ends of the steps (N + 1,), states there (N + 1, n_x), interpolants (N, 2 or 7, n_x) for `interpolate`.
     counts : dict
-        "evaluations", "accepted", "rejected"; "row": the speed whose pivot vanished, where the status is "singular".
+        "evaluations", "accepted", "rejected"; "row", and "projecting", where the status is "singular": what work[1] says, and
+        whether of `project`.
     """
     cdef Block constants = model.resolve_parameters(p)
     cdef kc_kernel *rhs = model.kernel(K_RHS)
@@ -143,20 +174,15 @@ def integrate(Model model, str method, double t0, double t1, x0, *, double rtol,
     cdef kc_stats stats
     cdef Record record
     cdef int status, number = METHODS[method]
-    memset(&signal, 0, sizeof(signal))
     memset(&record, 0, sizeof(record))
     memset(&stats, 0, sizeof(stats))
-    signal.n_r = <uint32_t>model.n_r
-    signal.n_knots = <uint32_t>knot.shape[0]
-    signal.knots = &knot[0] if knot.shape[0] else NULL
-    signal.coefficients = &polynomial[0] if polynomial.shape[0] else NULL
-    if function is not None:
-        held.function, held.model = function, model
-        signal.call = call_python
-        signal.context = <void *>held
-    system.rhs, system.n_x, system.n_work = rhs, <uint32_t>n, <uint32_t>model.n_work
-    system.c, system.signal = constants.values, &signal
-    system.n_unit, system.unit = model.table.n_unit, model.table.unit
+    fill_signal(model, &signal, knot, polynomial, function, held)
+    fill_system(model, &system, project)
+    system.rhs, system.c, system.signal = rhs, constants.values, &signal
+    if baumgarte is not None and model.n_constraints:
+        system.alpha, system.beta = baumgarte
+        system.stabilization = model.kernel(K_STABILIZATION)
+    system.n_work = <uint32_t>model.n_work
     options.rtol, options.atol = rtol, &tolerance[0]
     options.first_step, options.max_step, options.max_steps = step, max_step, max_steps
     record.n_x, record.n_dense = n, KC_RK4_DENSE if number == KC_RK4 else KC_DENSE
@@ -191,22 +217,45 @@ def integrate(Model model, str method, double t0, double t1, x0, *, double rtol,
         free(record.x)
         free(record.dense)
     counts = {"evaluations": stats.evaluations, "accepted": stats.accepted, "rejected": stats.rejected,
-              "row": stats.row}
+              "row": stats.row, "projecting": stats.projecting}
     return STATUS[status], t, states, dense, counts
 
 
 def interpolate(Model model, str method, double[::1] t, double[:, ::1] x, double[:, :, ::1] dense,
-                cnp.int64_t[::1] steps, double[::1] times):
-    """The states at ``times``, each in the step that ``steps`` names: (len(times), n_x)."""
+                cnp.int64_t[::1] steps, double[::1] times, *, knots, coefficients, function=None, p=None,
+                bint project=True):
+    """The states at ``times``, each in the step that ``steps`` names: (len(times), n_x).
+
+    ``knots`` to ``project`` are those of the run.
+
+    Raises
+    ------
+    SingularError
+        No state on the constraints was found at a time.
+    """
+    cdef Block constants = model.resolve_parameters(p)
+    cdef InputFunction held = InputFunction.__new__(InputFunction)
+    cdef double[::1] knot = np.ascontiguousarray(knots, dtype=np.float64)
+    cdef double[::1] polynomial = np.ascontiguousarray(coefficients, dtype=np.float64).reshape(-1)
+    cdef kc_signal signal
+    cdef kc_system system
     cdef kc_step step
     cdef Py_ssize_t i, k
+    cdef int status
     out = np.empty((times.shape[0], x.shape[1]))
     cdef double[:, ::1] result = out
-    step.method = METHODS[method]
-    step.n_unit, step.unit = model.table.n_unit, model.table.unit
+    fill_signal(model, &signal, knot, polynomial, function, held)
+    fill_system(model, &system, project)
+    system.c, system.signal = constants.values, &signal
+    cdef double[::1] work = np.zeros(kc_ode_work(&system))
+    step.method, step.system = METHODS[method], &system
     for i in range(times.shape[0]):
         k = steps[i]
         step.t, step.h = t[k], t[k + 1] - t[k]
         step.x0, step.x1, step.dense = &x[k, 0], &x[k + 1, 0], &dense[k, 0, 0]
-        kc_interpolate(&step, <uint32_t>x.shape[1], (times[i] - step.t) / step.h, &result[i, 0])
+        status = kc_interpolate(&step, (times[i] - step.t) / step.h, &result[i, 0], &work[0])
+        if held.error is not None:
+            raise held.error
+        if status == KC_SINGULAR:
+            raise model.failure(K_PROJECT, True, times[i], np.array(out[i]), <int>work[1], None, None)
     return out

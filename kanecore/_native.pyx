@@ -12,6 +12,7 @@ For the C that is written against it (`_integrate.pxi`), all with the GIL held:
 ``Model.resolve_inputs(r)``           the same of the inputs
 ``Model.explain(k, t, x, r, work)``   raises for a result that is not finite (or returns: NaN in, NaN out)
 ``Model.n_q, n_u, n_x, n_p, n_r``     ``Py_ssize_t``; likewise ``n_prepared, n_work, n_points, n_frames, n_joints``
+``Model.rank``                        how many rows of G count, -1 for what ``prepare`` says
 ``Block.values``                      ``const double *``: r, or c, which begins with p
 ====================================  ====================================================================
 
@@ -77,6 +78,17 @@ cdef enum:
     K_POTENTIAL_ENERGY
     K_POWER
     K_REACTIONS
+    K_CONFIGURATION_RESIDUAL
+    K_CONFIGURATION_JACOBIAN
+    K_VELOCITY_RESIDUAL
+    K_CONSTRAINT_JACOBIAN
+    K_CONSTRAINT_BIAS
+    K_MULTIPLIERS
+    K_STABILIZATION
+    K_PROJECT
+    K_LINEARIZE
+    K_CONSTRAINT_SLOPES
+    K_AUXILIARY_FORCES
     N_KERNELS
 
 KERNELS = (
@@ -97,6 +109,17 @@ KERNELS = (
     "potential_energy",
     "power",
     "reactions",
+    "configuration_residual",
+    "configuration_jacobian",
+    "velocity_residual",
+    "constraint_jacobian",
+    "constraint_bias",
+    "multipliers",
+    "stabilization",
+    "project",
+    "linearize",
+    "constraint_slopes",
+    "auxiliary_forces",
 )
 """Names of all kernels, in the order of the C table."""
 
@@ -118,6 +141,17 @@ cdef void read_kernels(const kc_model *m, kc_kernel **kernels) noexcept nogil:
     kernels[K_POTENTIAL_ENERGY] = m.potential_energy
     kernels[K_POWER] = m.power
     kernels[K_REACTIONS] = m.reactions
+    kernels[K_CONFIGURATION_RESIDUAL] = m.configuration_residual
+    kernels[K_CONFIGURATION_JACOBIAN] = m.configuration_jacobian
+    kernels[K_VELOCITY_RESIDUAL] = m.velocity_residual
+    kernels[K_CONSTRAINT_JACOBIAN] = m.constraint_jacobian
+    kernels[K_CONSTRAINT_BIAS] = m.constraint_bias
+    kernels[K_MULTIPLIERS] = m.multipliers
+    kernels[K_STABILIZATION] = m.stabilization
+    kernels[K_PROJECT] = m.project
+    kernels[K_LINEARIZE] = m.linearize
+    kernels[K_CONSTRAINT_SLOPES] = m.constraint_slopes
+    kernels[K_AUXILIARY_FORCES] = m.auxiliary_forces
 
 
 cdef inline bint reads_udot(int k) noexcept nogil:
@@ -128,6 +162,9 @@ cdef void empty_kernel(double t, const double *x, const double *r, const double 
                        double *out) noexcept nogil:
     """Stands in for a kernel of no elements, such as the outputs of a model without any."""
     pass
+
+
+cdef class Model
 
 
 include "_values.pxi"
@@ -201,14 +238,17 @@ cdef class Model:
     cdef Py_ssize_t size[N_KERNELS]
 
     cdef readonly Py_ssize_t n_q, n_u, n_x, n_p, n_r, n_prepared, n_work, n_points, n_frames, n_outputs, n_joints
+    cdef readonly Py_ssize_t n_constraints, n_configuration, n_velocity, n_auxiliary, n_q_dependent, n_u_dependent
+    cdef Py_ssize_t rank
     cdef readonly str name
     cdef readonly tuple coordinate_names, speed_names, parameter_names, input_names, output_names
-    cdef readonly tuple points, frames, joints, unit
+    cdef readonly tuple points, frames, joints, unit, constraint_names
     cdef dict parameter_index, input_index
     cdef readonly bint qdot_is_u
 
     def __cinit__(self, *args, **kwargs):
         self.parameter_block, self.input_block = Block.__new__(Block), Block.__new__(Block)
+        self.rank = -1
 
     def __init__(self, path):
         cdef const kc_model *m
@@ -223,6 +263,10 @@ cdef class Model:
         self.n_q, self.n_u, self.n_x = m.n_q, m.n_u, m.n_q + m.n_u
         self.n_p, self.n_r, self.n_prepared, self.n_work = m.n_p, m.n_r, m.n_prepared, max(m.n_work, 2)
         self.n_points, self.n_frames, self.n_outputs, self.n_joints = m.n_points, m.n_frames, m.n_outputs, m.n_joints
+        self.n_constraints, self.n_auxiliary = m.n_constraints, m.n_auxiliary
+        self.n_configuration, self.n_velocity = m.n_configuration, m.n_velocity
+        self.n_q_dependent, self.n_u_dependent = m.n_q_dependent, m.n_u_dependent
+        self.constraint_names = decoded(m.constraint_names, m.n_constraints)
         self.qdot_is_u = (m.flags & KC_QDOT_IS_U) != 0
         self.coordinate_names = decoded(m.q_names, m.n_q)
         self.speed_names = decoded(m.u_names, m.n_u)
@@ -240,8 +284,8 @@ cdef class Model:
         self.scratch = allocate(self.n_prepared)
         self.shape_results()
         self.add_kernels(m)
-        self.set_parameters(new_block(m.p_default, self.n_p, self.n_prepared, m))
-        self.set_inputs(new_block(m.r_default, self.n_r, self.n_r, NULL))
+        self.set_parameters(new_block(m.p_default, self.n_p, self.n_prepared, self))
+        self.set_inputs(new_block(m.r_default, self.n_r, self.n_r, None))
 
     def __dealloc__(self):
         PyMem_Free(self.work)
@@ -260,6 +304,10 @@ cdef class Model:
             (x,), (u,), (q,), (u, u), (u,), (self.n_outputs,),
             (points, u, 3), (points, 3), (frames, u, 3), (frames, 3),
             (u,), (u,), (u,), (), (), (), (self.n_joints, 6),
+            (self.n_configuration,), (self.n_configuration, q), (self.n_velocity,), (self.n_constraints, u),
+            (self.n_constraints,), (self.n_constraints,), (2, u), (x,),
+            (x, x + self.n_r), (self.n_configuration + self.n_velocity, x + self.n_r),
+            (self.n_auxiliary,),
         )
         for k, shape in enumerate(shapes):
             self.n_dims[k] = len(shape)
@@ -307,6 +355,9 @@ cdef class Model:
         if not (m.n_q == core.n_q and m.n_u == core.n_u and m.n_p == core.n_p and m.n_r == core.n_r
                 and m.n_points == core.n_points and m.n_frames == core.n_frames
                 and m.n_outputs == core.n_outputs and m.n_joints == core.n_joints and m.n_prepared <= core.n_prepared
+                and decoded(m.constraint_names, m.n_constraints) == self.constraint_names
+                and m.n_configuration == core.n_configuration and m.n_velocity == core.n_velocity
+                and m.n_auxiliary == core.n_auxiliary
                 and decoded(m.q_names, m.n_q) == self.coordinate_names
                 and decoded(m.u_names, m.n_u) == self.speed_names
                 and decoded(m.p_names, m.n_p) == self.parameter_names
@@ -325,6 +376,10 @@ cdef class Model:
         """What the core library says of itself: operation counts, source, package version."""
         return table_info(self.opened())
 
+    def _why_not(self, kernel):
+        """What the description lacks for a kernel, as far as the libraries know."""
+        return self._table_info.get("missing", {}).get(kernel)
+
     def _find(self, kernel):
         """Called for a kernel that is in no open library: open the one that holds it, or do nothing."""
 
@@ -335,10 +390,9 @@ cdef class Model:
             self._find(KERNELS[k])
         if self.kernels[k] == NULL:
             what = KERNELS[k].replace("_", " ")
-            why = "its description defines none" if k != K_REACTIONS else \
-                "its potentials=[...] give generalized forces alone, which must be written into forcelist"
-            raise ModelError(f"{self.name!r} has no {what}: {why}, or it was compiled without, and must be compiled "
-                             "again, with kernels='all'")
+            why = self._why_not(KERNELS[k]) or ("its description defines none, or it was compiled without, and must be "
+                                                "compiled again, with kernels='all'")
+            raise ModelError(f"{self.name!r} has no {what}: {why}")
         return self.kernels[k]
 
     # ------------------------------------------------------------------------------------------------------
@@ -423,9 +477,9 @@ cdef class Model:
         for i, value in checked.items():
             data(merged)[i] = value
         if what == "parameter":
-            self.set_parameters(new_block(data(merged), self.n_p, self.n_prepared, self.table))
+            self.set_parameters(new_block(data(merged), self.n_p, self.n_prepared, self))
         else:
-            self.set_inputs(new_block(data(merged), self.n_r, self.n_r, NULL))
+            self.set_inputs(new_block(data(merged), self.n_r, self.n_r, None))
 
     cdef object missing(self, str what, object indices, str argument=None):
         """The ValueError for values that were never given."""
@@ -490,6 +544,30 @@ cdef class Model:
             raise ValueError(f"{what} {name!r} is not finite in {argument}")
         return values
 
+    cdef inline void prepare_block(self, const double *p, double *c) noexcept nogil:
+        """c for parameters p, with the number of rows of G that count where it is known better."""
+        self.table.prepare(p, c)
+        if self.rank >= 0:
+            c[self.n_prepared - 1] = <double>self.rank
+
+    def _set_rank(self, Py_ssize_t rank):
+        """How many rows of G count from now on, where fewer are independent than at random states."""
+        if not 0 <= rank <= self.n_constraints or not self.n_constraints:
+            raise ValueError(f"the rank of {self.n_constraints} constraint rows cannot be {rank}")
+        self.rank = rank
+        current = self.current("parameter")
+        self.set_parameters(new_block(data(current), self.n_p, self.n_prepared, self))
+
+    @property
+    def _rank_found(self):
+        """What `_set_rank` was given last; -1 if it never was."""
+        return self.rank
+
+    @property
+    def _rank(self):
+        """How many rows of G count with the current parameters; ValueError where one was never given."""
+        return int(self.resolve_parameters(None).values[self.n_prepared - 1]) if self.n_constraints else 0
+
     cdef Block resolve_parameters(self, object p):
         """The parameters of one call, prepared: for None the current ones, else an array or a mapping."""
         return self.resolve("parameter", p)
@@ -512,8 +590,8 @@ cdef class Model:
             argument = "p" if parameter else "r"
             raise ValueError(f"{argument} has shape {array.shape}, expected ({n},): one set of {what}s")
         if parameter:
-            return new_block(data(array), self.n_p, self.n_prepared, self.table)
-        return new_block(data(array), self.n_r, self.n_r, NULL)
+            return new_block(data(array), self.n_p, self.n_prepared, self)
+        return new_block(data(array), self.n_r, self.n_r, None)
 
     @property
     def prepared(self):
@@ -539,7 +617,7 @@ cdef class Model:
         given = np.ascontiguousarray(self.rows("parameter", p))
         result = np.empty(given.shape[:given.ndim - 1] + (self.n_prepared,))
         for i in range(given.size // self.n_p if self.n_p else 1):
-            self.table.prepare(data(given) + i * self.n_p, data(result) + i * self.n_prepared)
+            self.prepare_block(data(given) + i * self.n_p, data(result) + i * self.n_prepared)
         return result
 
     def address(self, kernel):
@@ -595,7 +673,7 @@ cdef class Model:
         if p is None:
             cs = self.c
         elif is_vector(p, self.n_p) and all_finite(data(p), self.n_p):
-            self.table.prepare(data(p), self.scratch)
+            self.prepare_block(data(p), self.scratch)
             cs = self.scratch
         else:
             cs = NULL
@@ -628,6 +706,8 @@ cdef class Model:
         self.work[0] = 0.0
         f(time, xs, rs, cs, self.work, result)
         if not all_finite(result, size):
+            if self.counts(k, self.work[0] == <double>KC_SINGULAR, <int>self.work[1]) and self._recount(time, x, r, p):
+                return self.evaluate(k, t, x, udot, r, p, out)
             self.explain(k, time, xs, rs, self.work)
         return scalar if array is None else array
 
@@ -651,12 +731,33 @@ cdef class Model:
             raise self.failure(k, singular, t, vector_of(x, self.n_x), <int>work[1], None, None)
         return 0
 
+    cdef inline bint counts(self, int k, bint singular, Py_ssize_t row) noexcept:
+        """Whether kernel ``k`` failed for what may be a wrong number of rows of G that count."""
+        return singular and row >= self.n_u and self.n_configuration > 0 and k != K_PROJECT
+
+    def _recount(self, t, x, r, p):
+        """Called where a row of G is lost: count again how many are independent there, and say whether that changed."""
+        return False
+
+    def _row_name(self, Py_ssize_t row):
+        """The constraint that kernels name by a number from n_u on."""
+        row -= self.n_u
+        if row < self.n_constraints:
+            return self.constraint_names[row]
+        return f"configuration constraint {row - self.n_constraints}"
+
     cdef object failure(self, int k, bint singular, double t, object x, int row, object rows, object out):
         """The error of a kernel at a state; of a batch with the rows that failed, and the result."""
         where = f"at t = {t!r}, x = {x.tolist()!r}"
         if rows is not None:
             where += f" and in {len(rows)} rows in all, the first {int(rows[0])}" if len(rows) > 1 \
                 else f", row {int(rows[0])}"
+        if singular and row >= self.n_u:
+            return SingularError(
+                f"{KERNELS[k]}: {self._row_name(row)!r} of {self.name!r} is lost or contradicts the other constraints "
+                f"{where}: is the state on the constraints (dyn.consistent), and no dead point of all of them? "
+                "dyn.check(x) counts what is independent",
+                t=t, x=x, row=row, rows=rows, out=out)
         if singular:
             speed = self.speed_names[row] if 0 <= row < self.n_u else row
             return SingularError(
@@ -722,7 +823,7 @@ cdef class Model:
         batch.steps = <const cnp.npy_intp *>cnp.PyArray_DATA(steps)
         batch.status = <unsigned char *>cnp.PyArray_DATA(status)
         batch.row = -1
-        batch.prepare = self.table.prepare
+        batch.prepare, batch.rank, batch.n_prepared = self.table.prepare, self.rank, self.n_prepared
         memory = allocate(self.n_x + self.n_u + self.n_prepared + self.n_work)
         try:
             batch.state, batch.c = memory, memory + self.n_x + self.n_u
@@ -750,10 +851,14 @@ cdef class Model:
             singular = (status == 1).any()
             first = int((status == 1).argmax()) if singular else int(rows[0])
             where = np.unravel_index(first, shape)
-            raise self.failure(
-                k, singular, float(np.broadcast_to(operands[0], shape)[where]),
-                np.array(np.broadcast_to(operands[1], shape + (self.n_x,))[where]), batch.row,
-                rows if n_dims else None, result if n_dims else None)
+            time, state, inputs_there, parameters_there = [
+                None if a is None else np.broadcast_to(a, shape + a.shape[a.ndim - (i > 0):])[where]
+                for i, a in enumerate(operands) if i != 2]
+            if (self.counts(k, singular, batch.row)
+                    and self._recount(float(time), np.array(state), inputs_there, parameters_there)):
+                return self.evaluate_any(k, t, x, udot, r, p, out)
+            raise self.failure(k, singular, float(time), np.array(state), batch.row,
+                               rows if n_dims else None, result if n_dims else None)
         if out is None and result.ndim == 0:
             return result.item()
         return result
@@ -820,32 +925,60 @@ cdef class Model:
         """The outputs that the model was described with, (..., n_outputs), in the order of `output_names`."""
         return self.evaluate(K_OUTPUTS, t, x, None, r, p, out)
 
-    def partial_velocities(self, t, x, *, remainder=False, r=None, p=None, out=None):
+    def _nonholonomic(self, kind, t, x, udot, remainder, out, values):
+        """Called for what kernel ``kind`` becomes where the dependent speeds are put in terms of the others."""
+        raise NotImplementedError
+
+    def partial_velocities(self, t, x, *, nonholonomic=False, remainder=False, r=None, p=None, out=None):
         """The partial velocities ∂v/∂u_r of all points, inertial axes, (..., n_points, n_u, 3).
 
         With ``remainder=True`` instead the parts of the velocities that no speed multiplies,
-        v_t = v - Σ v_r u_r, (..., n_points, 3). Points in the order of `points`.
+        v_t = v - Σ v_r u_r, (..., n_points, 3). Points in the order of `points`. With ``nonholonomic=True`` the
+        dependent speeds are put in terms of the independent ones first, (..., n_points, dof, 3): the nonholonomic
+        partial velocities, or where a constraint is not linear in the speeds those of virtual changes.
         """
+        if nonholonomic:
+            return self._nonholonomic("partial_velocities", t, x, None, remainder, out, {"r": r, "p": p})
         if remainder:
             return self.evaluate(K_VELOCITY_REMAINDERS, t, x, None, r, p, out)
         return self.evaluate(K_PARTIAL_VELOCITIES, t, x, None, r, p, out)
 
-    def partial_angular_velocities(self, t, x, *, remainder=False, r=None, p=None, out=None):
+    def partial_angular_velocities(self, t, x, *, nonholonomic=False, remainder=False, r=None, p=None, out=None):
         """The partial angular velocities ∂ω/∂u_r of all frames, inertial axes, (..., n_frames, n_u, 3).
 
         With ``remainder=True`` instead ω_t = ω - Σ ω_r u_r, (..., n_frames, 3). Frames in the order of
-        `frames`.
+        `frames`. ``nonholonomic=True`` as of `partial_velocities`, (..., n_frames, dof, 3).
         """
+        if nonholonomic:
+            return self._nonholonomic("partial_angular_velocities", t, x, None, remainder, out, {"r": r, "p": p})
         if remainder:
             return self.evaluate(K_ANGULAR_VELOCITY_REMAINDERS, t, x, None, r, p, out)
         return self.evaluate(K_PARTIAL_ANGULAR_VELOCITIES, t, x, None, r, p, out)
 
-    def generalized_active_forces(self, t, x, *, r=None, p=None, out=None):
-        """The generalized active forces F_r = Σ v_r · R + ω_r · T, (..., n_u)."""
+    def partial_accelerations(self, t, x, *, r=None, p=None, out=None):
+        """The partial accelerations ∂a/∂u̇_r of all points, u̇_r independent, inertial axes, (..., n_points, dof, 3)."""
+        return self._nonholonomic("partial_velocities", t, x, None, False, out, {"r": r, "p": p})
+
+    def partial_angular_accelerations(self, t, x, *, r=None, p=None, out=None):
+        """The partial angular accelerations ∂α/∂u̇_r of all frames, u̇_r independent, (..., n_frames, dof, 3)."""
+        return self._nonholonomic("partial_angular_velocities", t, x, None, False, out, {"r": r, "p": p})
+
+    def generalized_active_forces(self, t, x, *, nonholonomic=False, r=None, p=None, out=None):
+        """The generalized active forces F_r = Σ v_r · R + ω_r · T, (..., n_u).
+
+        With ``nonholonomic=True`` those of the independent speeds, F̃ = F_ind + A_nᵀ F_dep, (..., dof).
+        """
+        if nonholonomic:
+            return self._nonholonomic("generalized_active_forces", t, x, None, False, out, {"r": r, "p": p})
         return self.evaluate(K_GENERALIZED_ACTIVE_FORCES, t, x, None, r, p, out)
 
-    def generalized_inertia_forces(self, t, x, udot, *, r=None, p=None, out=None):
-        """The generalized inertia forces F*_r = -Σ v_r · m a + ω_r · (I α + ω × I ω) at udot, (..., n_u)."""
+    def generalized_inertia_forces(self, t, x, udot, *, nonholonomic=False, r=None, p=None, out=None):
+        """The generalized inertia forces F*_r = -Σ v_r · m a + ω_r · (I α + ω × I ω) at udot, (..., n_u).
+
+        With ``nonholonomic=True`` those of the independent speeds, (..., dof).
+        """
+        if nonholonomic:
+            return self._nonholonomic("generalized_inertia_forces", t, x, udot, False, out, {"r": r, "p": p})
         return self.evaluate(K_GENERALIZED_INERTIA_FORCES, t, x, udot, r, p, out)
 
     def inverse_dynamics(self, t, x, udot, *, r=None, p=None, out=None):
@@ -877,6 +1010,63 @@ cdef class Model:
         """
         result = self.evaluate(K_REACTIONS, t, x, None, r, p, out)
         return {name: result[..., i, :] for i, name in enumerate(self.joints)} if named else result
+
+    # ------------------------------------------------------------------------------------------------------
+    # Constraints
+    # ------------------------------------------------------------------------------------------------------
+
+    def configuration_residual(self, t, x, *, r=None, p=None, out=None):
+        """The configuration constraints' values phi(q, t), (..., n_configuration), in the order given."""
+        return self.evaluate(K_CONFIGURATION_RESIDUAL, t, x, None, r, p, out)
+
+    def configuration_jacobian(self, t, x, *, r=None, p=None, out=None):
+        """The derivatives of the configuration constraints ∂phi/∂q, (..., n_configuration, n_q)."""
+        return self.evaluate(K_CONFIGURATION_JACOBIAN, t, x, None, r, p, out)
+
+    def velocity_residual(self, t, x, *, r=None, p=None, out=None):
+        """The values of the constraints on velocities, c(q, u, t): of the first rows of G, (..., n_velocity)."""
+        return self.evaluate(K_VELOCITY_RESIDUAL, t, x, None, r, p, out)
+
+    def constraint_jacobian(self, t, x, *, r=None, p=None, out=None):
+        """G of the constraints G udot + gamma = 0, (..., n_constraints, n_u); rows in the order of `constraint_names`.
+
+        Velocity constraints, then derivatives of configuration constraints outside their row space, then
+        acceleration constraints; ∂c/∂u where they are not linear in u.
+        """
+        return self.evaluate(K_CONSTRAINT_JACOBIAN, t, x, None, r, p, out)
+
+    def constraint_bias(self, t, x, *, r=None, p=None, out=None):
+        """gamma of the constraints G udot + gamma = 0, (..., n_constraints)."""
+        return self.evaluate(K_CONSTRAINT_BIAS, t, x, None, r, p, out)
+
+    def multipliers(self, t, x, *, r=None, p=None, out=None):
+        """lambda of M udot = f + Gᵀ lambda, (..., n_constraints); of least norm where rows are redundant."""
+        return self.evaluate(K_MULTIPLIERS, t, x, None, r, p, out)
+
+    def _stabilization(self, t, x, *, r=None, p=None, out=None):
+        """Derivatives of speeds that lead back to the constraints (Baumgarte 1972), (..., 2, n_u): see kanecore.h."""
+        return self.evaluate(K_STABILIZATION, t, x, None, r, p, out)
+
+    def _project(self, t, x, *, r=None, p=None, out=None):
+        """The state on the constraints that takes the least change, weighted by mass, (..., n_x)."""
+        return self.evaluate(K_PROJECT, t, x, None, r, p, out)
+
+    def auxiliary_forces(self, t, x, *, r=None, p=None, out=None):
+        """The values of the auxiliary equations, F_r + F*_r + (Gᵀλ)_r of the auxiliary speeds, (..., n_auxiliary).
+
+        With the reactions among the inputs they vanish where these are right; with unknown ones left out each is what
+        the reaction along its auxiliary speed must add up to, with the opposite sign (Kane & Levinson 1985,
+        section 4.9).
+        """
+        return self.evaluate(K_AUXILIARY_FORCES, t, x, None, r, p, out)
+
+    def _linearize(self, t, x, *, r=None, p=None, out=None):
+        """The derivatives of `rhs` with respect to x and r, (..., n_x, n_x + n_r)."""
+        return self.evaluate(K_LINEARIZE, t, x, None, r, p, out)
+
+    def _constraint_slopes(self, t, x, *, r=None, p=None, out=None):
+        """The derivatives of phi, then c, with respect to x and r, (..., n_configuration + n_velocity, n_x + n_r)."""
+        return self.evaluate(K_CONSTRAINT_SLOPES, t, x, None, r, p, out)
 
     def workspace(self):
         """Buffers bound once, for calls without arguments: a `Workspace` with the current p and r."""

@@ -15,11 +15,14 @@ cdef extern from "kc_ode.h" nogil:
 
     ctypedef struct kc_system:
         kc_kernel *rhs
-        uint32_t n_x, n_work
+        uint32_t n_q, n_u, n_work
         const double *c
         const kc_signal *signal
         uint32_t n_unit
         const uint32_t *unit
+        kc_kernel *project
+        kc_kernel *stabilization
+        double alpha, beta
 
     ctypedef struct kc_step:
         double t, h
@@ -27,8 +30,7 @@ cdef extern from "kc_ode.h" nogil:
         const double *x1
         const double *dense
         int method
-        uint32_t n_unit
-        const uint32_t *unit
+        const kc_system *system
 
     ctypedef int kc_accept(const kc_step *step, void *context) noexcept
 
@@ -42,6 +44,7 @@ cdef extern from "kc_ode.h" nogil:
         uint64_t evaluations, accepted, rejected
         double t
         uint32_t row
+        int projecting
 
     enum:
         KC_RK4
@@ -54,4 +57,4 @@ cdef extern from "kc_ode.h" nogil:
                      void *context, double *work, kc_stats *stats)
     kc_status kc_dop853(const kc_system *system, double t0, double t1, double *x, const kc_options *options,
                         kc_accept *accept, void *context, double *work, kc_stats *stats)
-    void kc_interpolate(const kc_step *step, uint32_t n_x, double theta, double *x)
+    kc_status kc_interpolate(const kc_step *step, double theta, double *x, double *work)

@@ -149,8 +149,8 @@ cdef class Block:
         PyMem_Free(self.values)
 
 
-cdef Block new_block(const double *given, Py_ssize_t n, Py_ssize_t n_values, const kc_model *table):
-    """``n`` values in room for ``n_values``; with a table they are parameters, and prepared if complete."""
+cdef Block new_block(const double *given, Py_ssize_t n, Py_ssize_t n_values, Model model):
+    """``n`` values in room for ``n_values``; with a model they are its parameters, and prepared if complete."""
     cdef Block block = Block.__new__(Block)
     cdef Py_ssize_t i
     block.values = allocate(n_values)
@@ -159,6 +159,6 @@ cdef Block new_block(const double *given, Py_ssize_t n, Py_ssize_t n_values, con
     for i in range(n):
         if isnan(given[i]):
             block.complete = False
-    if table != NULL and block.complete:
-        table.prepare(given, block.values)
+    if model is not None and block.complete:
+        model.prepare_block(given, block.values)
     return block

@@ -132,7 +132,7 @@ cdef class Workspace:
         if unset.any():
             raise m.missing("parameter", np.flatnonzero(unset))
         m.rows("parameter", self._p)        # refuses what is not finite, by name
-        m.table.prepare(self.p_data, self.c)
+        m.prepare_block(self.p_data, self.c)
         memcpy(self.c, self.p_data, m.n_p * sizeof(double))
         self.prepared = True
         return 0
@@ -213,3 +213,19 @@ cdef class Workspace:
     def reactions(self):
         """Force and torque on the child of each joint, (n_joints, 6)."""
         return self.call(K_REACTIONS)
+
+    def configuration_residual(self):
+        """phi(q, t), (n_configuration,)."""
+        return self.call(K_CONFIGURATION_RESIDUAL)
+
+    def velocity_residual(self):
+        """c(q, u, t), (n_velocity,)."""
+        return self.call(K_VELOCITY_RESIDUAL)
+
+    def constraint_jacobian(self):
+        """G, (n_constraints, n_u)."""
+        return self.call(K_CONSTRAINT_JACOBIAN)
+
+    def multipliers(self):
+        """lambda, (n_constraints,)."""
+        return self.call(K_MULTIPLIERS)

@@ -238,20 +238,6 @@ def test_every_error_is_ours() -> None:
     assert issubclass(kc.SingularError, kc.KanecoreError)
 
 
-@pytest.mark.parametrize(
-    ("option", "value"),
-    [
-        ("velocity_constraints", lambda d, s: {"u_dependent": [s], "velocity_constraints": [s - d.u]}),
-        ("u_auxiliary", lambda d, s: {"u_auxiliary": [s]}),
-    ],
-)
-def test_kanes_method_with_constraints(d: Pieces, option: str, value: Any) -> None:
-    s = me.dynamicsymbols("s")
-    km = me.KanesMethod(d.N, [d.q], [d.u], [d.q.diff() - d.u], bodies=[d.body], **value(d, s))
-    with pytest.raises(kc.ModelError, match="constraints or auxiliary speeds"):
-        kc.Model.from_kane(km)
-
-
 def test_kanes_method_without_bodies_or_equations(d: Pieces) -> None:
     with pytest.raises(kc.ModelError, match=r"knows no bodies yet: pass bodies="):
         kc.Model.from_kane(me.KanesMethod(d.N, [d.q], [d.u], [d.q.diff() - d.u]))

@@ -98,7 +98,7 @@ def test_the_program_finds_mistakes(good: str, bad: str, words: str, tmp_path: P
 def test_the_program_passes_what_is_right(tmp_path: Path) -> None:
     (tmp_path / "model.c").write_text(MODEL)
     compile_c("-O0", PROGRAM, tmp_path / "model.c", "-lm", "-o", tmp_path / "model")
-    assert run(tmp_path / "model") == (0, "5 kernels\n")
+    assert run(tmp_path / "model") == (0, "6 kernels\n")
 
 
 MODEL = """\
@@ -116,6 +116,7 @@ static const kc_model model = {
     .n_q = 1, .n_p = 1, .n_prepared = 1, .n_work = 2,
     .q_names = names, .p_names = names, .p_default = values, .prepare = prepare,
     .rhs = one, .qdot = one, .kinetic_energy = one, .potential_energy = one, .power = one,
+    .linearize = one,
 };
 const kc_model *kc_get_model(void) { return &model; }
 """

@@ -29,11 +29,11 @@ extern "C" {
 #endif
 
 /* Raised when a field changes meaning; the table may grow at its end without it. */
-#define KC_ABI_VERSION 2u
+#define KC_ABI_VERSION 3u
 
 typedef enum kc_status {
     KC_OK = 0,
-    KC_SINGULAR = 1,   /* a pivot of the mass matrix vanished: see work[1] */
+    KC_SINGULAR = 1,   /* a pivot of the mass matrix, or a row of G, vanished: see work[1] */
     KC_NONFINITE = 2,  /* finite input led to a result that is not */
     KC_STEP_SIZE = 3,  /* an adaptive integrator would need a step below rounding */
     KC_MAX_STEPS = 4,  /* ... or more steps than allowed */
@@ -43,7 +43,9 @@ typedef enum kc_status {
 /*
  * A kernel is a total function: it returns in every case.  On entry work[0] is ignored.  A kernel
  * that solves linear equations writes a kc_status to work[0] and, where that is KC_SINGULAR, the
- * zero-based number of the speed whose pivot vanished to work[1], and fills `out` with NaN.
+ * zero-based number of the speed whose pivot vanished to work[1], or n_u + the row of G that is
+ * lost or contradicts the others (`project`: that cannot be satisfied, and n_u + n_constraints + the
+ * number of a configuration constraint), and fills `out` with NaN.
  * Other kernels leave work[0] alone.  Callers set work[0] = 0 before, and look after.
  */
 typedef void kc_kernel(double t, const double *x, const double *r, const double *c, double *work,
@@ -58,35 +60,60 @@ typedef struct kc_model {
     uint32_t abi_version, struct_size; /* read these first */
     uint32_t n_q, n_u, n_p, n_r, n_prepared, n_work;
     uint32_t n_points, n_frames, n_outputs, n_joints, n_unit, flags;
+    uint32_t n_constraints;    /* rows of G */
+    uint32_t n_configuration, n_velocity; /* constraints on coordinates; rows of G on velocities, its first */
+    uint32_t n_auxiliary, n_q_dependent, n_u_dependent;
     const char *name;
     const char *info; /* JSON: operation counts, source, package version */
     const char *const *q_names, *const *u_names, *const *p_names, *const *r_names;
     const char *const *point_names, *const *frame_names, *const *output_names;
     const char *const *joint_names;
-    const uint32_t *unit;    /* 4 n_unit places in x of unit quaternions, e0 e1 e2 e3 each */
+    const char *const *constraint_names; /* of the rows of G */
+    const uint32_t *unit; /* 4 n_unit places in x of unit quaternions, e0 e1 e2 e3 each */
     const double *p_default; /* n_p values, NaN where the user must give one */
     const double *r_default; /* n_r values, NaN where the user must give one (prescribed motion) */
 
     void (*prepare)(const double *p, double *c);
 
     /* Kernels; NULL where the library does not hold them.             length of out         */
-    kc_kernel *rhs;                         /* [qdot, udot]               n_q + n_u             */
-    kc_kernel *udot;                        /* M udot = f, solved         n_u                   */
-    kc_kernel *qdot;                        /* Y u + z                    n_q                   */
-    kc_kernel *mass_matrix;                 /* M, row by row              n_u * n_u             */
-    kc_kernel *forcing;                     /* f                          n_u                   */
-    kc_kernel *outputs;                     /*                            n_outputs             */
-    kc_kernel *partial_velocities;          /* v_r, inertial axes         n_points * n_u * 3    */
-    kc_kernel *velocity_remainders;         /* v_t                        n_points * 3          */
-    kc_kernel *partial_angular_velocities;  /* omega_r                    n_frames * n_u * 3    */
+    kc_kernel *rhs; /* [qdot, udot]               n_q + n_u             */
+    kc_kernel *udot; /* M udot = f, solved         n_u                   */
+    kc_kernel *qdot; /* Y u + z                    n_q                   */
+    kc_kernel *mass_matrix; /* M, row by row              n_u * n_u             */
+    kc_kernel *forcing; /* f                          n_u                   */
+    kc_kernel *outputs; /*                            n_outputs             */
+    kc_kernel *partial_velocities; /* v_r, inertial axes         n_points * n_u * 3    */
+    kc_kernel *velocity_remainders; /* v_t                        n_points * 3          */
+    kc_kernel *partial_angular_velocities; /* omega_r                    n_frames * n_u * 3    */
     kc_kernel *angular_velocity_remainders; /* omega_t                    n_frames * 3          */
-    kc_kernel *generalized_active_forces;   /* F_r                        n_u                   */
-    kc_kernel *generalized_inertia_forces;  /* F*_r [udot]                n_u                   */
-    kc_kernel *inverse_dynamics;            /* -(F_r + F*_r) [udot]       n_u                   */
-    kc_kernel *kinetic_energy;              /* T                          1                     */
-    kc_kernel *potential_energy;            /* U                          1                     */
-    kc_kernel *power;                       /* d(T + U)/dt [udot]         1                     */
-    kc_kernel *reactions;                   /* force, torque on the child n_joints * 6          */
+    kc_kernel *generalized_active_forces; /* F_r                        n_u                   */
+    kc_kernel *generalized_inertia_forces; /* F*_r [udot]                n_u                   */
+    kc_kernel *inverse_dynamics; /* -(F_r + F*_r) [udot]       n_u                   */
+    kc_kernel *kinetic_energy; /* T                          1                     */
+    kc_kernel *potential_energy; /* U                          1                     */
+    kc_kernel *power; /* d(T + U)/dt [udot]         1                     */
+    kc_kernel *reactions; /* force, torque on the child n_joints * 6          */
+    /*
+     * Constraints: G udot + gamma = 0, M udot = f + G' lambda.  c[n_prepared - 1] is the number of rows of G
+     * that count; prepare() sets what is typical, and a caller who knows that fewer are independent puts that
+     * number there.
+     */
+    kc_kernel *configuration_residual; /* phi(q, t)                  n_configuration       */
+    kc_kernel *configuration_jacobian; /* dphi/dq                    n_configuration * n_q */
+    kc_kernel *velocity_residual; /* c(q, u, t)                 n_velocity            */
+    kc_kernel *constraint_jacobian; /* G                          n_constraints * n_u   */
+    kc_kernel *constraint_bias; /* gamma                      n_constraints         */
+    kc_kernel *multipliers; /* lambda, of least norm      n_constraints         */
+    kc_kernel *stabilization; /* [a, b]                     2 * n_u               */
+    kc_kernel *project; /* nearest x on them          n_q + n_u             */
+    /*
+     * With udot + 2 alpha a + beta^2 b in place of udot the rows of G that stem from configuration
+     * constraints give phi'' + 2 alpha phi' + beta^2 phi = 0, those on velocities c' + 2 alpha c = 0
+     * (Baumgarte 1972).
+     */
+    kc_kernel *linearize; /* d xdot/d(x, r)             n_x * (n_x + n_r)     */
+    kc_kernel *constraint_slopes; /* d(phi, c)/d(x, r)  (n_configuration + n_velocity) * (n_x + n_r) */
+    kc_kernel *auxiliary_forces; /* of the auxiliary speeds    n_auxiliary           */
 } kc_model;
 
 /* The only symbol that a model's library exports. */

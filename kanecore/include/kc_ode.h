@@ -3,7 +3,8 @@
  * kc_ode.h: integration of any kc_model in time.
  *
  *     kc_signal r = {.n_r = m->n_r, .n_knots = 2, .knots = knots, .coefficients = coefficients};
- *     kc_system s = {m->rhs, n_x, m->n_work, c, &r, m->n_unit, m->unit};
+ *     kc_system s = {.rhs = m->rhs, .n_q = m->n_q, .n_u = m->n_u, .n_work = m->n_work, .c = c, .signal = &r,
+ *                    .n_unit = m->n_unit, .unit = m->unit, .project = m->project};
  *     double *work = malloc(sizeof(double) * kc_ode_work(&s));
  *     status = kc_dop853(&s, t0, t1, x, &options, accept, context, work, &stats);
  *
@@ -11,10 +12,11 @@
  * evaluate its interpolant, or stop the run.  Nothing here allocates, and nothing is kept between
  * calls: any number of threads may integrate, each with its own work.
  *
- * Unit quaternions are divided by their norms after each accepted step, and so is what kc_interpolate()
- * gives: steps and interpolants lie on the unit sphere.  A method keeps its order, since this moves a state
- * by no more than its error (Hairer, Lubich & Wanner, Geometric Numerical Integration, 2nd ed. 2006, section
- * IV.4).  The state at the start is the caller's to normalize.
+ * Unit quaternions are divided by their norms after each accepted step, and with `project` the state is
+ * brought back to the model's constraints; so is what kc_interpolate() gives: steps and interpolants lie on
+ * the manifold. A method keeps its order, since this moves a state by no more than its error (Hairer, Lubich
+ * & Wanner, Geometric Numerical Integration, 2nd ed. 2006, section IV.4).  The state at the start is the
+ * caller's to bring there.
  */
 #ifndef KC_ODE_H
 #define KC_ODE_H
@@ -43,23 +45,25 @@ typedef struct kc_signal {
     void *context;
 } kc_signal;
 
-/* What is integrated: dx/dt = rhs(t, x, r(t)). */
+/* What is integrated: dx/dt = rhs(t, x, r(t)), and with `stabilization` du/dt + 2 alpha a + beta^2 b. */
 typedef struct kc_system {
     kc_kernel *rhs;
-    uint32_t n_x, n_work; /* n_work as in the model */
-    const double *c;      /* prepared constants */
+    uint32_t n_q, n_u, n_work; /* as in the model */
+    const double *c;           /* prepared constants */
     const kc_signal *signal;
-    uint32_t n_unit;      /* unit quaternions in x */
-    const uint32_t *unit; /* their places, 4 n_unit; as in the model */
+    uint32_t n_unit;           /* unit quaternions in x */
+    const uint32_t *unit;      /* their places, 4 n_unit; as in the model */
+    kc_kernel *project;        /* NULL: steps stay where they end */
+    kc_kernel *stabilization;  /* NULL: none */
+    double alpha, beta;        /* its gains */
 } kc_system;
 
 typedef struct kc_step {
     double t, h;           /* the step leads from t to t + h */
-    const double *x0, *x1; /* n_x each */
+    const double *x0, *x1; /* n_x = n_q + n_u each */
     const double *dense;   /* KC_DENSE n_x coefficients for kc_interpolate() */
     int method;            /* of kc_interpolate() */
-    uint32_t n_unit;       /* as in the system */
-    const uint32_t *unit;
+    const kc_system *system;
 } kc_step;
 
 /* Returns non-zero to stop the run. */
@@ -76,7 +80,8 @@ typedef struct kc_options {
 typedef struct kc_stats {
     uint64_t evaluations, accepted, rejected;
     double t;     /* where the run ended, or failed */
-    uint32_t row; /* KC_SINGULAR: the zero-based number of the speed whose pivot vanished */
+    uint32_t row; /* KC_SINGULAR: as in work[1] of the kernel */
+    int projecting; /* KC_SINGULAR: whether that kernel was `project` */
 } kc_stats;
 
 enum { KC_RK4 = 0, KC_DOP853 = 1 };
@@ -95,13 +100,18 @@ kc_status kc_rk4(const kc_system *system, double t0, double t1, double h, double
 /*
  * Dormand and Prince's method of order 8 with error estimates of orders 5 and 3 and dense output of
  * order 7 (Hairer, Norsett & Wanner, Solving Ordinary Differential Equations I, 2nd ed. 1993,
- * section II.5).  With unit quaternions it takes one evaluation more a step, at the normalized state.
+ * section II.5).  With unit quaternions or constraints it takes one evaluation more a step, at the state that
+ * was brought back to them.
  */
 kc_status kc_dop853(const kc_system *system, double t0, double t1, double *x, const kc_options *options,
                     kc_accept *accept, void *context, double *work, kc_stats *stats);
 
-/* x at t + theta h, 0 <= theta <= 1, for n_x components, its unit quaternions normalized. */
-void kc_interpolate(const kc_step *step, uint32_t n_x, double theta, double *x);
+/*
+ * x at t + theta h, 0 <= theta <= 1, its unit quaternions normalized and, with `project`, on the constraints.
+ * `work` as of the integrators, or NULL without `project`.  Anything but KC_OK: x was not brought there;
+ * where that is KC_SINGULAR, work[1] is as of `project`.
+ */
+kc_status kc_interpolate(const kc_step *step, double theta, double *x, double *work);
 
 /*
  * Divides each quaternion in x by its norm.  KC_NONFINITE where a norm is zero or not finite; that quaternion

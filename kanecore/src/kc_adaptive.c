@@ -4,15 +4,14 @@
 #include "kc_tableaux.h"
 
 #include <float.h>
-#include <string.h>
 
 /* Step control, as in Hairer's program and SciPy's. */
 static const double SAFETY = 0.9, MIN_FACTOR = 0.2, MAX_FACTOR = 10.0, EXPONENT = -1.0 / 8.0;
 
 size_t kc_ode_work(const kc_system *system)
 {
-    const size_t n = system->n_x;
-    return (KC_DOP853_EXTENDED + KC_DENSE + 3) * n + system->signal->n_r + system->n_work;
+    const size_t n = (size_t)system->n_q + system->n_u;
+    return (KC_DOP853_EXTENDED + KC_DENSE + 3) * n + kc_run_work(system);
 }
 
 /* What an error in component i is measured by; not zero, so that 0 / 0 does not arise. */
@@ -48,7 +47,7 @@ static void advance(uint32_t n, const double *x, double h, const double *a, int 
 static kc_status first_step(const kc_run *run, double t, double span, const double *x, const double *k,
                             double *y, double *slope, const kc_options *o, double *h)
 {
-    const uint32_t n = run->system->n_x;
+    const uint32_t n = run->system->n_q + run->system->n_u;
     const double d0 = norm(n, x, x, o), d1 = norm(n, k, x, o);
     const double h0 = fmin(d0 < 1e-5 || d1 < 1e-5 ? 1e-6 : 0.01 * d0 / d1, fabs(span));
     const double signed_h0 = span < 0.0 ? -h0 : h0;
@@ -93,7 +92,7 @@ static double step_error(uint32_t n, double h, const double *k, const double *x,
 static kc_status interpolant(const kc_run *run, double t, double h, const double *x, const double *x1,
                              double *k, double *y, double *dense)
 {
-    const uint32_t n = run->system->n_x;
+    const uint32_t n = run->system->n_q + run->system->n_u;
     for (int s = KC_DOP853_STAGES + 1; s < KC_DOP853_EXTENDED; s++) {
         advance(n, x, h, kc_dop853_a[s], s, k, y);
         const kc_status status = kc_evaluate(run, t + kc_dop853_c[s] * h, y, k + (uint32_t)s * n);
@@ -128,7 +127,7 @@ typedef struct memory {
 static kc_status try_step(const kc_run *run, double t, double next, const double *x, const kc_options *o,
                           const memory *m, double *error)
 {
-    const uint32_t n = run->system->n_x;
+    const uint32_t n = run->system->n_q + run->system->n_u;
     const double h = next - t;
     kc_status status;
     for (int s = 1; s < KC_DOP853_STAGES; s++) {
@@ -143,9 +142,9 @@ static kc_status try_step(const kc_run *run, double t, double next, const double
     if (!(*error < 1.0))
         return KC_OK;
     status = interpolant(run, t, h, x, m->x1, m->k, m->y, m->dense);
-    if (status != KC_OK || run->system->n_unit == 0)
+    if (status != KC_OK || !kc_returns(run->system))
         return status;
-    if ((status = kc_normalize(run->system->n_unit, run->system->unit, m->x1)) != KC_OK)
+    if ((status = kc_return(run, next, m->x1)) != KC_OK)
         return status;
     return kc_evaluate(run, next, m->x1, m->k + KC_DOP853_STAGES * n);
 }
@@ -153,15 +152,15 @@ static kc_status try_step(const kc_run *run, double t, double next, const double
 kc_status kc_dop853(const kc_system *system, double t0, double t1, double *x, const kc_options *options,
                     kc_accept *accept, void *context, double *work, kc_stats *stats)
 {
-    const uint32_t n = system->n_x;
+    const uint32_t n = system->n_q + system->n_u;
     const size_t bytes = sizeof(double) * n;
-    double *states = work + KC_DOP853_EXTENDED * n, *r = states + (3 + KC_DENSE) * n;
+    double *states = work + KC_DOP853_EXTENDED * n;
     const memory m = {work, states, states + n, states + 2 * n, states + 3 * n};
-    kc_run run = {system, 0, r, r + system->signal->n_r, stats};
+    kc_run run = kc_begin(system, states + (3 + KC_DENSE) * n, stats);
     const double direction = t1 >= t0 ? 1.0 : -1.0;
     double h = options->first_step;
     kc_status status;
-    *stats = (kc_stats){0, 0, 0, t0, 0};
+    *stats = (kc_stats){.t = t0};
     while (stats->t != t1) {
         const double end = kc_stretch(system->signal, stats->t, t1, &run.interval);
         if ((status = kc_evaluate(&run, stats->t, x, m.k)) != KC_OK)
@@ -204,7 +203,7 @@ kc_status kc_dop853(const kc_system *system, double t0, double t1, double *x, co
             memcpy(m.k, m.k + KC_DOP853_STAGES * n, bytes); /* first slope of the next step */
             stats->t = next;
             stats->accepted++;
-            const kc_step done = {t, next - t, m.y, x, m.dense, KC_DOP853, system->n_unit, system->unit};
+            const kc_step done = {t, next - t, m.y, x, m.dense, KC_DOP853, system};
             if (accept && accept(&done, context))
                 return KC_STOPPED;
         }

@@ -2,18 +2,16 @@
 /* Fixed steps: the classical Runge-Kutta method. */
 #include "kc_stage.h"
 
-#include <string.h>
-
 kc_status kc_rk4(const kc_system *system, double t0, double t1, double h, double *x, kc_accept *accept,
                  void *context, double *work, kc_stats *stats)
 {
-    const uint32_t n = system->n_x;
+    const uint32_t n = system->n_q + system->n_u;
     const size_t bytes = sizeof(double) * n;
     double *k1 = work, *k2 = k1 + n, *k3 = k2 + n, *k4 = k3 + n, *y = k4 + n, *x0 = y + n, *dense = x0 + n;
-    kc_run run = {system, 0, dense + 2 * n, dense + 2 * n + system->signal->n_r, stats};
+    kc_run run = kc_begin(system, dense + 2 * n, stats);
     const double direction = t1 >= t0 ? 1.0 : -1.0;
     kc_status status;
-    *stats = (kc_stats){0, 0, 0, t0, 0};
+    *stats = (kc_stats){.t = t0};
     while (stats->t != t1) {
         /* whole steps from the start of each stretch of the inputs, then one that ends on its end */
         const double start = stats->t, end = kc_stretch(system->signal, start, t1, &run.interval);
@@ -43,7 +41,7 @@ kc_status kc_rk4(const kc_system *system, double t0, double t1, double h, double
                 y[j] = x0[j] + s / 6.0 * (k1[j] + 2.0 * (k2[j] + k3[j]) + k4[j]);
                 dense[j] = s * k1[j];
             }
-            if ((status = kc_normalize(system->n_unit, system->unit, y)) != KC_OK)
+            if (kc_returns(system) && (status = kc_return(&run, next, y)) != KC_OK)
                 return status;
             /* the slope at the end serves the interpolant and begins the next step */
             if ((status = kc_evaluate(&run, next, y, k1)) != KC_OK)
@@ -53,7 +51,7 @@ kc_status kc_rk4(const kc_system *system, double t0, double t1, double h, double
             memcpy(x, y, bytes);
             stats->t = next;
             stats->accepted++;
-            const kc_step step = {t, s, x0, x, dense, KC_RK4, system->n_unit, system->unit};
+            const kc_step step = {t, s, x0, x, dense, KC_RK4, system};
             if (accept && accept(&step, context))
                 return KC_STOPPED;
         }

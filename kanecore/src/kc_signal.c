@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Piecewise polynomial inputs, and the interpolants of the integrators. */
-#include "kc_ode.h"
+#include "kc_stage.h"
 
 void kc_signal_at(const kc_signal *signal, uint32_t k, double t, double *r)
 {
@@ -25,8 +25,9 @@ uint32_t kc_signal_interval(const kc_signal *signal, double t)
     return low;
 }
 
-void kc_interpolate(const kc_step *step, uint32_t n_x, double theta, double *x)
+kc_status kc_interpolate(const kc_step *step, double theta, double *x, double *work)
 {
+    const uint32_t n_x = step->system->n_q + step->system->n_u;
     const double s = 1.0 - theta, *f = step->dense;
     if (step->method == KC_RK4) {
         /* cubic Hermite: f holds h k at both ends */
@@ -43,5 +44,14 @@ void kc_interpolate(const kc_step *step, uint32_t n_x, double theta, double *x)
             x[i] = step->x0[i] + y;
         }
     }
-    kc_normalize(step->n_unit, step->unit, x);
+    const kc_system *system = step->system;
+    if (system->project == NULL)
+        return kc_normalize(system->n_unit, system->unit, x);
+    const double t = step->t + theta * step->h;
+    kc_stats stats = {.t = t};
+    kc_run run = kc_begin(system, work, &stats);
+    run.interval = system->signal->call ? 0 : kc_signal_interval(system->signal, t);
+    const kc_status status = kc_return(&run, t, x);
+    work[0] = status, work[1] = status == KC_SINGULAR ? stats.row : 0.0;
+    return status;
 }

@@ -6,15 +6,50 @@
 #include "kc_ode.h"
 
 #include <math.h>
+#include <string.h>
 
 /* A run between two knots of the inputs. */
 typedef struct kc_run {
     const kc_system *system;
     uint32_t interval;   /* of the inputs */
     double *r;           /* n_r */
+    double *spare;       /* n_x, or 2 n_u */
     double *kernel_work; /* n_work */
     kc_stats *stats;
 } kc_run;
+
+/* Doubles that a run needs beside the states of its method. */
+static inline size_t kc_run_work(const kc_system *s)
+{
+    const size_t n_x = (size_t)s->n_q + s->n_u, n_spare = n_x > 2 * (size_t)s->n_u ? n_x : 2 * (size_t)s->n_u;
+    return s->signal->n_r + n_spare + s->n_work;
+}
+
+/* A run that begins, with kc_run_work() doubles. */
+static inline kc_run kc_begin(const kc_system *s, double *work, kc_stats *stats)
+{
+    const kc_run run = {s, 0, work, work + s->signal->n_r, work + (kc_run_work(s) - s->n_work), stats};
+    return run;
+}
+
+static inline kc_status kc_inputs(const kc_run *run, double t, const double *x)
+{
+    const kc_signal *signal = run->system->signal;
+    if (signal->call)
+        return signal->call(t, x, run->r, signal->context) ? KC_STOPPED : KC_OK;
+    kc_signal_at(signal, run->interval, t, run->r);
+    return KC_OK;
+}
+
+/* Whether a kernel that was called with run->kernel_work found a solution. */
+static inline kc_status kc_solved(const kc_run *run, int projecting)
+{
+    if (run->kernel_work[0] == 0.0)
+        return KC_OK;
+    run->stats->row = (uint32_t)run->kernel_work[1];
+    run->stats->projecting = projecting;
+    return KC_SINGULAR;
+}
 
 /*
  * k = rhs(t, x).  Anything but KC_OK leaves k useless: the model is singular there, the result is not
@@ -23,24 +58,50 @@ typedef struct kc_run {
 static inline kc_status kc_evaluate(const kc_run *run, double t, const double *x, double *k)
 {
     const kc_system *s = run->system;
-    const kc_signal *signal = s->signal;
-    if (signal->call) {
-        if (signal->call(t, x, run->r, signal->context))
-            return KC_STOPPED;
-    } else {
-        kc_signal_at(signal, run->interval, t, run->r);
-    }
+    kc_status status = kc_inputs(run, t, x);
+    if (status != KC_OK)
+        return status;
     run->kernel_work[0] = 0.0;
     s->rhs(t, x, run->r, s->c, run->kernel_work, k);
     run->stats->evaluations++;
-    if (run->kernel_work[0] != 0.0) {
-        run->stats->row = (uint32_t)run->kernel_work[1];
-        return KC_SINGULAR;
+    if ((status = kc_solved(run, 0)) != KC_OK)
+        return status;
+    if (s->stabilization) {
+        double *const a = run->spare, *const b = a + s->n_u, *const udot = k + s->n_q;
+        s->stabilization(t, x, run->r, s->c, run->kernel_work, a);
+        if ((status = kc_solved(run, 0)) != KC_OK)
+            return status;
+        for (uint32_t i = 0; i < s->n_u; i++)
+            udot[i] += 2.0 * s->alpha * a[i] + s->beta * s->beta * b[i];
     }
     double check = 0.0; /* NaN if any component is not finite */
-    for (uint32_t i = 0; i < s->n_x; i++)
+    for (uint32_t i = 0; i < s->n_q + s->n_u; i++)
         check += k[i] * 0.0;
     return check == 0.0 ? KC_OK : KC_NONFINITE;
+}
+
+/* Whether steps are brought back to a manifold. */
+static inline int kc_returns(const kc_system *s)
+{
+    return s->n_unit > 0 || s->project != NULL;
+}
+
+/* The state of least change on the unit spheres and the constraints. */
+static inline kc_status kc_return(const kc_run *run, double t, double *x)
+{
+    const kc_system *s = run->system;
+    kc_status status = kc_normalize(s->n_unit, s->unit, x);
+    if (status != KC_OK || s->project == NULL)
+        return status;
+    if ((status = kc_inputs(run, t, x)) != KC_OK)
+        return status;
+    run->kernel_work[0] = 0.0;
+    s->project(t, x, run->r, s->c, run->kernel_work, run->spare);
+    if ((status = kc_solved(run, 1)) != KC_OK)
+        return status;
+    memcpy(x, run->spare, sizeof(double) * ((size_t)s->n_q + s->n_u));
+    /* along the sphere's tangent: off it by the square of the change */
+    return kc_normalize(s->n_unit, s->unit, x);
 }
 
 /*

@@ -38,6 +38,8 @@ def integrate(
     coefficients: _Array,
     function: Any = None,
     p: Any = None,
+    project: bool = True,
+    baumgarte: tuple[float, float] | None = None,
 ) -> tuple[str, _Array, _Array, _Array, dict[str, int]]: ...
 def interpolate(
     model: Model,
@@ -47,6 +49,12 @@ def interpolate(
     dense: _Array,
     steps: np.ndarray[Any, np.dtype[np.int64]],
     times: _Array,
+    *,
+    knots: _Array,
+    coefficients: _Array,
+    function: Any = None,
+    p: Any = None,
+    project: bool = True,
 ) -> _Array: ...
 
 @final
@@ -65,6 +73,12 @@ class Model:
     n_frames: int
     n_outputs: int
     n_joints: int
+    n_constraints: int
+    n_configuration: int
+    n_velocity: int
+    n_auxiliary: int
+    n_q_dependent: int
+    n_u_dependent: int
     name: str
     coordinate_names: tuple[str, ...]
     speed_names: tuple[str, ...]
@@ -74,6 +88,7 @@ class Model:
     points: tuple[str, ...]
     frames: tuple[str, ...]
     joints: tuple[str, ...]
+    constraint_names: tuple[str, ...]
     unit: tuple[tuple[int, int, int, int], ...]
     qdot_is_u: bool
 
@@ -94,6 +109,140 @@ class Model:
     def prepared(self) -> _Array: ...
     def prepare(self, p: _Values) -> _Array: ...
     def address(self, kernel: str) -> int: ...
+    def partial_accelerations(
+        self,
+        t: npt.ArrayLike,
+        x: npt.ArrayLike,
+        *,
+        r: _Values | None = None,
+        p: _Values | None = None,
+        out: _Array | None = None,
+    ) -> _Array: ...
+    def partial_angular_accelerations(
+        self,
+        t: npt.ArrayLike,
+        x: npt.ArrayLike,
+        *,
+        r: _Values | None = None,
+        p: _Values | None = None,
+        out: _Array | None = None,
+    ) -> _Array: ...
+    def configuration_residual(
+        self,
+        t: npt.ArrayLike,
+        x: npt.ArrayLike,
+        *,
+        r: _Values | None = None,
+        p: _Values | None = None,
+        out: _Array | None = None,
+    ) -> _Array: ...
+    def configuration_jacobian(
+        self,
+        t: npt.ArrayLike,
+        x: npt.ArrayLike,
+        *,
+        r: _Values | None = None,
+        p: _Values | None = None,
+        out: _Array | None = None,
+    ) -> _Array: ...
+    def velocity_residual(
+        self,
+        t: npt.ArrayLike,
+        x: npt.ArrayLike,
+        *,
+        r: _Values | None = None,
+        p: _Values | None = None,
+        out: _Array | None = None,
+    ) -> _Array: ...
+    def constraint_jacobian(
+        self,
+        t: npt.ArrayLike,
+        x: npt.ArrayLike,
+        *,
+        r: _Values | None = None,
+        p: _Values | None = None,
+        out: _Array | None = None,
+    ) -> _Array: ...
+    def constraint_bias(
+        self,
+        t: npt.ArrayLike,
+        x: npt.ArrayLike,
+        *,
+        r: _Values | None = None,
+        p: _Values | None = None,
+        out: _Array | None = None,
+    ) -> _Array: ...
+    def multipliers(
+        self,
+        t: npt.ArrayLike,
+        x: npt.ArrayLike,
+        *,
+        r: _Values | None = None,
+        p: _Values | None = None,
+        out: _Array | None = None,
+    ) -> _Array: ...
+    def _stabilization(
+        self,
+        t: npt.ArrayLike,
+        x: npt.ArrayLike,
+        *,
+        r: _Values | None = None,
+        p: _Values | None = None,
+        out: _Array | None = None,
+    ) -> _Array: ...
+    def _project(
+        self,
+        t: npt.ArrayLike,
+        x: npt.ArrayLike,
+        *,
+        r: _Values | None = None,
+        p: _Values | None = None,
+        out: _Array | None = None,
+    ) -> _Array: ...
+    def auxiliary_forces(
+        self,
+        t: npt.ArrayLike,
+        x: npt.ArrayLike,
+        *,
+        r: _Values | None = None,
+        p: _Values | None = None,
+        out: _Array | None = None,
+    ) -> _Array: ...
+    def _linearize(
+        self,
+        t: npt.ArrayLike,
+        x: npt.ArrayLike,
+        *,
+        r: _Values | None = None,
+        p: _Values | None = None,
+        out: _Array | None = None,
+    ) -> _Array: ...
+    def _constraint_slopes(
+        self,
+        t: npt.ArrayLike,
+        x: npt.ArrayLike,
+        *,
+        r: _Values | None = None,
+        p: _Values | None = None,
+        out: _Array | None = None,
+    ) -> _Array: ...
+    @property
+    def _rank(self) -> int: ...
+    @property
+    def _rank_found(self) -> int: ...
+    def _recount(self, t: float, x: _Array, r: Any, p: Any) -> bool: ...
+    def _set_rank(self, rank: int) -> None: ...
+    def _row_name(self, row: int) -> str: ...
+    def _nonholonomic(
+        self,
+        kind: str,
+        t: npt.ArrayLike,
+        x: npt.ArrayLike,
+        udot: npt.ArrayLike | None,
+        remainder: bool,
+        out: _Array | None,
+        values: dict[str, Any],
+    ) -> _Array: ...
     def workspace(self) -> Workspace: ...
     def rhs(
         self,
@@ -154,6 +303,7 @@ class Model:
         t: npt.ArrayLike,
         x: npt.ArrayLike,
         *,
+        nonholonomic: bool = False,
         remainder: bool = False,
         r: _Values | None = None,
         p: _Values | None = None,
@@ -164,6 +314,7 @@ class Model:
         t: npt.ArrayLike,
         x: npt.ArrayLike,
         *,
+        nonholonomic: bool = False,
         remainder: bool = False,
         r: _Values | None = None,
         p: _Values | None = None,
@@ -174,6 +325,7 @@ class Model:
         t: npt.ArrayLike,
         x: npt.ArrayLike,
         *,
+        nonholonomic: bool = False,
         r: _Values | None = None,
         p: _Values | None = None,
         out: _Array | None = None,
@@ -184,6 +336,7 @@ class Model:
         x: npt.ArrayLike,
         udot: npt.ArrayLike,
         *,
+        nonholonomic: bool = False,
         r: _Values | None = None,
         p: _Values | None = None,
         out: _Array | None = None,
@@ -290,3 +443,7 @@ class Workspace:
     def potential_energy(self) -> float: ...
     def power(self) -> float: ...
     def reactions(self) -> _Array: ...
+    def configuration_residual(self) -> _Array: ...
+    def velocity_residual(self) -> _Array: ...
+    def constraint_jacobian(self) -> _Array: ...
+    def multipliers(self) -> _Array: ...

@@ -85,14 +85,15 @@ class NonFiniteError(StateError, FloatingPointError):
 
 
 class SingularError(StateError):
-    """The mass matrix, or a block of the kinematical equations, is singular at a state.
+    """The mass matrix, a block of the kinematical equations or the constraints are singular at a state.
 
     Attributes
     ----------
     t, x : float, ndarray
         Time and state [q, u] of the (first) failure.
     row : int
-        Zero-based number of the speed whose pivot vanished.
+        Zero-based number of the speed whose pivot vanished; n_u + that of the row of G which is lost or contradicts the
+        others, or n_u + n_constraints + that of a configuration constraint which cannot be satisfied.
     rows : ndarray of int or None
         For a batch: the indices of all states that failed.
     out : ndarray or None

@@ -21,6 +21,18 @@ GROUPS: dict[str, tuple[str, ...]] = {
     ),
     "energies": ("kinetic_energy", "potential_energy", "power"),
     "reactions": ("reactions",),
+    "constraints": (
+        "configuration_residual",
+        "configuration_jacobian",
+        "velocity_residual",
+        "constraint_jacobian",
+        "constraint_bias",
+        "multipliers",
+        "stabilization",
+        "project",
+    ),
+    "linearize": ("linearize", "constraint_slopes"),
+    "auxiliary": ("auxiliary_forces",),
 }
 """Kernels of each group, in the order of the C table."""
 

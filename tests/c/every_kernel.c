@@ -104,6 +104,9 @@ static void check_table(const kc_model *m)
     check_names(m, "frames", m->frame_names, m->n_frames);
     check_names(m, "outputs", m->output_names, m->n_outputs);
     check_names(m, "joints", m->joint_names, m->n_joints);
+    check_names(m, "constraints", m->constraint_names, m->n_constraints);
+    demand(m->n_velocity <= m->n_constraints, m->name, "table", "rows on velocities are rows of G");
+    demand(m->n_q_dependent <= m->n_q && m->n_u_dependent <= m->n_u, m->name, "table", "dependent ones");
     for (size_t i = 0; i < 4 * (size_t)m->n_unit; i++)
         demand(m->unit[i] < m->n_q, m->name, "unit", "a quaternion lies in the coordinates");
 }
@@ -113,6 +116,7 @@ static void call_twice(const kc_model *m, const kernel *k, double t, const doubl
                        const double *c)
 {
     const size_t bytes = k->length * sizeof(double);
+    const double n_rows = m->n_u + m->n_constraints + m->n_configuration;
     double *out[2];
     for (int turn = 0; turn < 2; turn++) {
         double *work = doubles(m->n_work);
@@ -122,7 +126,7 @@ static void call_twice(const kc_model *m, const kernel *k, double t, const doubl
         work[0] = 0.0;
         k->call(t, x, r, c, work, out[turn]);
         demand(work[0] == KC_OK || work[0] == KC_SINGULAR, m->name, k->name, "an unknown status");
-        demand(work[0] == KC_OK || (work[1] >= 0.0 && work[1] < m->n_u), m->name, k->name,
+        demand(work[0] == KC_OK || (work[1] >= 0.0 && work[1] < n_rows), m->name, k->name,
                "the row of a pivot");
         free(work);
     }
@@ -138,7 +142,8 @@ static void call_twice(const kc_model *m, const kernel *k, double t, const doubl
 int main(void)
 {
     const kc_model *m = kc_get_model();
-    const size_t n_q = m->n_q, n_u = m->n_u, n_x = n_q + n_u, points = m->n_points, frames = m->n_frames;
+    const size_t n_q = m->n_q, n_u = m->n_u, n_x = n_q + n_u, points = m->n_points, frames = m->n_frames,
+                 rows = m->n_constraints;
     const kernel kernels[] = {
         {"rhs", m->rhs, n_x, 0},
         {"udot", m->udot, n_u, 0},
@@ -156,7 +161,19 @@ int main(void)
         {"kinetic_energy", m->kinetic_energy, 1, 0},
         {"potential_energy", m->potential_energy, 1, 0},
         {"power", m->power, 1, 1},
-        {"reactions", m->reactions, (size_t)m->n_joints * 6, 0},
+        /* without it where a constraint is not attached */
+        {"reactions", m->reactions, m->reactions ? (size_t)m->n_joints * 6 : 0, 0},
+        {"configuration_residual", m->configuration_residual, m->n_configuration, 0},
+        {"configuration_jacobian", m->configuration_jacobian, m->n_configuration * n_q, 0},
+        {"velocity_residual", m->velocity_residual, m->n_velocity, 0},
+        {"constraint_jacobian", m->constraint_jacobian, rows * n_u, 0},
+        {"constraint_bias", m->constraint_bias, rows, 0},
+        {"multipliers", m->multipliers, rows, 0},
+        {"stabilization", m->stabilization, rows ? 2 * n_u : 0, 0},
+        {"project", m->project, rows ? n_x : 0, 0},
+        {"linearize", m->linearize, n_x * (n_x + m->n_r), 0},
+        {"constraint_slopes", m->constraint_slopes, (m->n_configuration + m->n_velocity) * (n_x + m->n_r), 0},
+        {"auxiliary_forces", m->auxiliary_forces, m->n_auxiliary, 0},
     };
     int called = 0;
     check_table(m);

@@ -64,7 +64,7 @@ static double error_at_end(int method, double step, double t0, double t1, uint64
 {
     const double w = 1.3, atol[] = {step, step};
     double x[] = {cos(w * t0), -w * sin(w * t0)};
-    const kc_system system = {oscillator, 2, 2, &w, &silent, 0, NULL};
+    const kc_system system = {.rhs = oscillator, .n_q = 1, .n_u = 1, .n_work = 2, .c = &w, .signal = &silent};
     const kc_options options = {step, atol, 0.0, fabs(t1 - t0), 0};
     double *work = malloc(sizeof(double) * kc_ode_work(&system));
     kc_stats stats;
@@ -84,7 +84,7 @@ static int dense_error(const kc_step *step, void *context)
     double x[2], *worst = context;
     for (int i = 0; i <= 10; i++) {
         const double theta = i / 10.0, t = step->t + theta * step->h;
-        kc_interpolate(step, 2, theta, x);
+        kc_interpolate(step, theta, x, NULL);
         const double e = fabs(x[0] - cos(1.3 * t)) + fabs(x[1] + 1.3 * sin(1.3 * t));
         if (e > *worst)
             *worst = e;
@@ -122,7 +122,7 @@ static void orders(void)
 static void dense(void)
 {
     const double w = 1.3, atol[] = {1e-10, 1e-10};
-    const kc_system system = {oscillator, 2, 2, &w, &silent, 0, NULL};
+    const kc_system system = {.rhs = oscillator, .n_q = 1, .n_u = 1, .n_work = 2, .c = &w, .signal = &silent};
     const kc_options options = {1e-10, atol, 0.0, 10.0, 0};
     double work[200], x[] = {1.0, 0.0}, worst = 0.0;
     kc_stats stats;
@@ -144,7 +144,7 @@ static void knots(void)
     const double knot[] = {0.0, 0.7, 1.9, 3.0}, w = 0.0, atol[] = {1e-12, 1e-12};
     const double held[] = {0.0, 0.0, 0.0, 0.0, 2.0, 0.0, 0.0, 0.0, -1.0, 0.0, 0.0, 0.0};
     const kc_signal signal = {1, 4, knot, held, NULL, NULL};
-    const kc_system system = {oscillator, 2, 2, &w, &signal, 0, NULL};
+    const kc_system system = {.rhs = oscillator, .n_q = 1, .n_u = 1, .n_work = 2, .c = &w, .signal = &signal};
     const kc_options options = {1e-12, atol, 0.0, 3.0, 0};
     const double speed = 2.0 * 1.2 - 1.0 * 1.1;
     double work[200], x[] = {0.0, 0.0};
@@ -164,7 +164,7 @@ static void knots(void)
 static void failing(void)
 {
     const double w = 0.0, atol[] = {1e-8};
-    const kc_system system = {wall, 1, 2, &w, &silent, 0, NULL};
+    const kc_system system = {.rhs = wall, .n_q = 1, .n_work = 2, .c = &w, .signal = &silent};
     const kc_options options = {1e-8, atol, 0.0, 5.0, 0}, few = {1e-8, atol, 1e-3, 1e-3, 7};
     double work[200], x[] = {1.0};
     kc_stats stats;
@@ -186,7 +186,7 @@ static void rounding(void)
     const double atol[] = {1e-8};
     for (int i = -12; i <= 12; i++) {
         const double end = 1.0 + i * 0x1p-53;
-        const kc_system system = {curtain, 1, 2, &end, &silent, 0, NULL};
+        const kc_system system = {.rhs = curtain, .n_q = 1, .n_work = 2, .c = &end, .signal = &silent};
         for (int j = 0; j < 20; j++) {
             const kc_options options = {1e-8 * (1.0 + 0.1 * j), atol, 0.0, 5.0, 100000};
             double work[200], x[] = {0.3};
@@ -208,7 +208,7 @@ static int measure(const kc_step *step, void *context)
     for (int i = -1; i <= 10; i++) {
         const double theta = i < 0 ? 1.0 : i / 10.0, half = 0.5 * 0.9 * (step->t + theta * step->h);
         double x[5];
-        kc_interpolate(step, 5, theta, x);
+        kc_interpolate(step, theta, x, NULL);
         const double *e = i < 0 ? step->x1 : x;
         const double norm = sqrt(e[1] * e[1] + e[2] * e[2] + e[3] * e[3] + e[4] * e[4]);
         const double error = fabs(e[1] - sin(half)) + fabs(e[2] - cos(half));
@@ -221,7 +221,8 @@ static int measure(const kc_step *step, void *context)
 static void spheres(void)
 {
     const double w = 0.9, atol[] = {1e-9, 1e-9, 1e-9, 1e-9, 1e-9};
-    const kc_system system = {spinner, 5, 2, &w, &silent, 1, unit};
+    const kc_system system = {
+        .rhs = spinner, .n_q = 5, .n_work = 2, .c = &w, .signal = &silent, .n_unit = 1, .unit = unit};
     const kc_options options = {1e-9, atol, 0.0, 100.0, 0};
     double work[200], x[] = {0.0, 0.0, 1.0, 0.0, 0.0}, tolerance = 1e-7;
     kc_stats stats;
@@ -239,7 +240,8 @@ static void spheres(void)
 static void collapsed(void)
 {
     const double w = 0.9, atol[] = {1e-9, 1e-9, 1e-9, 1e-9, 1e-9};
-    const kc_system system = {spinner, 5, 2, &w, &silent, 1, unit};
+    const kc_system system = {
+        .rhs = spinner, .n_q = 5, .n_work = 2, .c = &w, .signal = &silent, .n_unit = 1, .unit = unit};
     const kc_options options = {1e-9, atol, 1.0, 1.0, 0};
     const uint32_t two[] = {2, 1, 3, 4, 5, 6, 7, 8};
     double work[200], x[] = {0.0, 0.0, 0.0, 0.0, 0.0};
@@ -254,6 +256,112 @@ static void collapsed(void)
     check(kc_normalize(0, NULL, many) == KC_OK, "no quaternion", 0.0);
 }
 
+/* a particle held on a circle about the origin: x = [x, y, u, v] */
+static void circle(double t, const double *x, const double *r, const double *c, double *work, double *out)
+{
+    (void)t, (void)r, (void)c, (void)work;
+    const double pull = (x[2] * x[2] + x[3] * x[3]) / (x[0] * x[0] + x[1] * x[1]);
+    out[0] = x[2];
+    out[1] = x[3];
+    out[2] = -pull * x[0];
+    out[3] = -pull * x[1];
+}
+
+/* the nearest state with x^2 + y^2 = 1 and x u + y v = 0; none after the time c[0] */
+static void circle_project(double t, const double *x, const double *r, const double *c, double *work,
+                           double *out)
+{
+    (void)r;
+    if (t > c[0]) {
+        work[0] = KC_SINGULAR;
+        work[1] = 5.0;
+    }
+    const double norm = sqrt(x[0] * x[0] + x[1] * x[1]), ex = x[0] / norm, ey = x[1] / norm;
+    const double along = ex * x[2] + ey * x[3];
+    out[0] = ex, out[1] = ey, out[2] = x[2] - along * ex, out[3] = x[3] - along * ey;
+}
+
+/* [a, b] with ex a = -(ex u + ey v), ex b = -(x^2 + y^2 - 1) / 2 */
+static void circle_stabilization(double t, const double *x, const double *r, const double *c, double *work,
+                                 double *out)
+{
+    (void)t, (void)r, (void)c, (void)work;
+    const double square = x[0] * x[0] + x[1] * x[1];
+    const double rate = (x[0] * x[2] + x[1] * x[3]) / square, gap = 0.5 * (square - 1.0) / square;
+    out[0] = -rate * x[0], out[1] = -rate * x[1], out[2] = -gap * x[0], out[3] = -gap * x[1];
+}
+
+static double off_circle;
+
+static double off(const double *x)
+{
+    return fmax(fabs(x[0] * x[0] + x[1] * x[1] - 1.0), fabs(x[0] * x[2] + x[1] * x[3]));
+}
+
+static int watch_circle(const kc_step *step, void *context)
+{
+    off_circle = fmax(off_circle, off(step->x1));
+    for (double theta = 0.0; theta <= 1.0; theta += 0.25) {
+        double x[4];
+        check(kc_interpolate(step, theta, x, context) == KC_OK, "interpolant on the circle", theta);
+        off_circle = fmax(off_circle, off(x));
+    }
+    return 0;
+}
+
+static void run_circle(kc_system *system, int adaptive, double *x, kc_status expected, kc_stats *stats)
+{
+    const double atol[4] = {1e-6, 1e-6, 1e-6, 1e-6};
+    const kc_options options = {.rtol = 1e-6, .atol = atol, .max_step = 3.0};
+    double *work = malloc(2 * sizeof(double) * kc_ode_work(system)), *const spare =
+                                                                         work + kc_ode_work(system);
+    off_circle = 0.0;
+    const kc_status status = adaptive
+                                 ? kc_dop853(system, 0.0, 3.0, x, &options, watch_circle, spare, work, stats)
+                                 : kc_rk4(system, 0.0, 3.0, 0.02, x, watch_circle, spare, work, stats);
+    check(status == expected, "status on the circle", status);
+    free(work);
+}
+
+static void constrained(void)
+{
+    for (int adaptive = 0; adaptive < 2; adaptive++) {
+        const double late = 10.0, soon = 1.0;
+        kc_stats stats;
+        kc_system system = {.rhs = circle, .n_q = 2, .n_u = 2, .n_work = 2, .c = &late, .signal = &silent};
+        double x[4] = {1.0, 0.0, 0.0, 2.0};
+        run_circle(&system, adaptive, x, KC_OK, &stats);
+        check(off_circle > 1e-10, "without projection there is a drift", off_circle);
+
+        system.project = circle_project;
+        double y[4] = {1.0, 0.0, 0.0, 2.0};
+        run_circle(&system, adaptive, y, KC_OK, &stats);
+        check(off_circle < 1e-14, "steps and interpolants are on the circle", off_circle);
+        check(fabs(y[0] - cos(6.0)) < 1e-5 && fabs(y[3] - 2.0 * cos(6.0)) < 1e-5, "motion on the circle",
+              y[0]);
+
+        system.c = &soon;
+        double z[4] = {1.0, 0.0, 0.0, 2.0};
+        run_circle(&system, adaptive, z, KC_SINGULAR, &stats);
+        check(stats.projecting && stats.row == 5, "the row that could not be satisfied", stats.row);
+        check(stats.t <= 1.0 && stats.t > 0.97, "where that was", stats.t);
+
+        /* a gap of 1e-3 shrinks as (1 + alpha t) exp(-alpha t) */
+        system = (kc_system){.rhs = circle,
+                             .n_q = 2,
+                             .n_u = 2,
+                             .n_work = 2,
+                             .c = &late,
+                             .signal = &silent,
+                             .stabilization = circle_stabilization,
+                             .alpha = 5.0,
+                             .beta = 5.0};
+        double v[4] = {1.0 + 1e-3, 0.0, 0.0, 2.0};
+        run_circle(&system, adaptive, v, KC_OK, &stats);
+        check(off(v) < 1e-5, "stabilization leads back", off(v));
+    }
+}
+
 int main(void)
 {
     orders();
@@ -263,6 +371,7 @@ int main(void)
     rounding();
     spheres();
     collapsed();
+    constrained();
     printf(failures ? "%d checks failed\n" : "all checks passed\n", failures);
     return failures != 0;
 }

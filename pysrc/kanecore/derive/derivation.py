@@ -11,28 +11,31 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from kanecore.describe.description import Components, Description
+from kanecore.describe.description import Components, Description, Load, without_auxiliary
 from kanecore.errors import ModelError
-from kanecore.graph.calculus import Tangent
+from kanecore.graph.calculus import Tangent, accumulate
 from kanecore.graph.evaluate import count
 from kanecore.graph.factorize import factorized_solve
 from kanecore.graph.linear import Singular, matching, solve
-from kanecore.graph.scalars import ACCELERATION, Graph
+from kanecore.graph.sample import deciding
+from kanecore.graph.scalars import ACCELERATION, COORDINATE, INPUT, SPEED, Graph
 
 from .columns import column_mass_matrix
+from .constraints import Constraints, Reduced, reduced
 from .energy import Energy, kinetic_energy, power
 from .kane import Wrenches, active_forces, generalized_forces, inertia_forces, uniform_gravity
 from .kinematics import Accelerations, Kinematics
 from .reactions import reactions
 from .tree import JointTree, articulated_solve, composite_mass_matrix, joint_tree
-from .vectors import neg
+from .vectors import dot, neg
 
-__all__ = ["Derivation", "Kernel"]
+__all__ = ["Derivation", "Kernel", "Solving"]
 
 COMPOSITE, COLUMNS, ARTICULATED = "composite bodies", "columns", "articulated bodies"
 # An operation of the articulated bodies waits for the one before it: measured on chains of 10 to 30 links, in the plane
 # and in space, it takes between one time and twice the time of one of a factorization.
 ARTICULATED_WEIGHT = 1.5
+SAME = 1e-9  # relative difference of a row of G and of what its attachment makes of it
 ARTICULATED_MIN = 10  # speeds; with fewer, M and its factorization are always faster
 
 
@@ -41,30 +44,238 @@ class Kernel:
     """The results of one kernel, in the order of its ``out``.
 
     ``pivots`` are (pivot, diagonal entry, number of the speed): the results hold where every pivot is larger than
-    64 n ε times its diagonal entry.
+    64 n ε times its diagonal entry.  ``after_udot``: the accelerations in them are those of the model, found before;
+    ``with_multipliers``: so are the multipliers.
     """
 
     roots: tuple[int, ...]
     pivots: tuple[tuple[int, int, int], ...] = ()
+    after_udot: bool = False
+    with_multipliers: bool = False
+
+
+@dataclass(frozen=True)
+class Solving:
+    """How u̇ is found at run time, where constraints are left that have no constant pivots.
+
+    ``system`` are the entries of M (n, n), f (n), G (m, n), γ (m) and the sizes (m) that rows of G had before others
+    were put into them, and then ``known``, of which with the unknowns v the ``result`` u̇ is made; ``speeds`` and
+    ``rows`` are the numbers of what v and G hold.
+    """
+
+    speeds: tuple[int, ...]
+    rows: tuple[int, ...]
+    system: tuple[int, ...]
+    known: tuple[int, ...]
+    unknowns: tuple[int, ...]
+    result: tuple[int, ...]
 
 
 class Derivation:
     """All that follows from one description, derived when asked for."""
 
     def __init__(self, description: Description) -> None:
-        self.description = description
+        self._freed = description  # with the auxiliary speeds
+        self.description = description = without_auxiliary(description)
         self.graph: Graph = description.graph
         self.kinematics = Kinematics(description)
         self._gravity, self._weights = uniform_gravity(self.kinematics)
 
     # ---------------------------------------------------------------- kernels
     def has(self, name: str) -> bool:
-        """Whether the model has a kernel: potential energies alone do not tell reactions."""
-        return name != "reactions" or not self.description.potentials
+        """Whether the model has a kernel."""
+        if name in (*self._of_constraints, "constraint_slopes"):
+            return bool(self.description.constraints)
+        if name == "auxiliary_forces":
+            return bool(self.description.auxiliary)
+        return not self.missing(name)
+
+    def missing(self, name: str) -> str:
+        """What the description lacks for a kernel: where forces act."""
+        if name != "reactions":
+            return ""
+        if self.description.potentials:
+            return "potentials=[...] give generalized forces alone: write them into forcelist, as forces at points"
+        return self._unattached if self.description.constraints else ""
+
+    _of_constraints = (
+        "configuration_residual",
+        "configuration_jacobian",
+        "velocity_residual",
+        "constraint_jacobian",
+        "constraint_bias",
+        "multipliers",
+        "stabilization",
+        "project",
+    )
+
+    def _constraint_kernel(self, name: str) -> Kernel:
+        c, d, g = self.constraints, self.description, self.graph
+        if name == "configuration_residual":
+            return Kernel(tuple(c.configuration))
+        if name == "configuration_jacobian":
+            slopes = [accumulate(g, [(phi, g.one)], d.coordinates, COORDINATE) for phi in c.configuration]
+            return Kernel(tuple(x for row in slopes for x in row))
+        if name == "velocity_residual":
+            return Kernel(tuple(c.values))
+        if name == "constraint_jacobian":
+            return Kernel(tuple(x for row in c.rows for x in row.jacobian))
+        if name == "constraint_bias":
+            return Kernel(tuple(row.bias for row in c.rows))
+        if name == "multipliers":  # G, and what Gᵀλ must be: M u̇ − f
+            jacobian = self._constraint_kernel("constraint_jacobian").roots
+            balance = [g.neg(f) for f in self._residual(d.accelerations)]
+            return Kernel((*jacobian, *balance), after_udot=True)
+        if name == "stabilization":  # M, G, and of each row its residuals as a velocity and as a configuration
+            mass = [x for row in self.mass_matrix for x in row]
+            residuals = [x for row in c.rows for x in (max(row.value, 0), max(row.position, 0))]
+            return Kernel((*mass, *self._constraint_kernel("constraint_jacobian").roots, *residuals))
+        raise KeyError(name)
+
+    @cached_property
+    def _unattached(self) -> str:
+        """What keeps constraints from giving reactions: a row that nobody attached, or that does not act as said."""
+        d, g, k = self.description, self.graph, self.kinematics
+        for i, row in enumerate(self.constraints.rows):
+            acting = [a for a in d.attachments if a.row == i]
+            if not acting:
+                return (
+                    f"no equation tells where {row.name} acts: say so in "
+                    f"Model(attach={{{i}: (child, child_point, parent, parent_point, vector)}})"
+                )
+            wrenches = Wrenches(k)
+            for a in acting:
+                wrenches.add_load(Load(a.kind, a.child_at, a.vector, -1))
+                wrenches.add_load(Load(a.kind, a.parent_at, tuple((f, neg(g, v)) for f, v in a.vector), -1))
+            given = generalized_forces(wrenches)
+            for s in deciding(g, [*given, *row.jacobian], 2):
+                size = max(abs(x) for x in (*s.all(given), *s.all(row.jacobian)))
+                if not all(abs(s(x) - s(y)) <= SAME * size for x, y in zip(given, row.jacobian, strict=True)):
+                    return (
+                        f"attach={{{i}: ...}} does not act as {row.name}: the generalized force of its vector is not "
+                        "the row of G; check points, sign and length of the vector"
+                    )
+        return ""
+
+    @cached_property
+    def constraints(self) -> Constraints:
+        return Constraints(self.kinematics)
+
+    @cached_property
+    def _reduced(self) -> Reduced:
+        d = self.description
+        dependent = range(len(d.speeds) - d.n_u_dependent, len(d.speeds))
+        return reduced(self.graph, self.mass_matrix, self.forcing, self.constraints.rows, dependent)
+
+    @cached_property
+    def solving(self) -> Solving | None:
+        """How u̇ is found where that takes pivots chosen at run time; None where it does not."""
+        if not self.description.constraints or not self._reduced.rows:
+            return None
+        g, e = self.graph, self._reduced
+        unknowns = [g.symbol(("v", i), ACCELERATION) for i in range(len(e.kept))]
+        known = dict.fromkeys(x for x in (*(x for row in e.projection for x in row), *e.offset) if g.depends[x])
+        result = [
+            g.add(rest, g.sum(g.mul(x, v) for x, v in zip(row, unknowns, strict=True)))
+            for row, rest in zip(e.projection, e.offset, strict=True)
+        ]
+        system = [*(x for row in e.mass_matrix for x in row), *e.forcing]
+        system += [*(x for row in e.jacobian for x in row), *e.bias, *e.sizes]
+        return Solving(e.kept, e.rows, tuple(system), tuple(known), tuple(unknowns), tuple(result))
+
+    @property
+    def auxiliary_forces(self) -> Kernel:
+        """F_r + F*_r + (Gᵀλ)_r for the auxiliary speeds, these being zero: the equations that give reactions.
+
+        Partial velocities come first, then the speeds vanish (Kane & Levinson 1985, section 4.9).
+        """
+        g, d = self.graph, self._freed
+        k = Kinematics(d)
+        wrenches = inertia_forces(k, Accelerations(k, d.accelerations), Wrenches(k, d.loads))
+        forces = accumulate(g, wrenches.weights(), d.auxiliary, SPEED)
+        if d.constraints:
+            given = {c.name: c.node for c in d.constraints if c.kind == "velocity"}
+            for row, force in zip(self.constraints.rows, self.multiplier_symbols, strict=True):
+                if row.name in given:
+                    slopes = accumulate(g, [(given[row.name], g.one)], d.auxiliary, SPEED)
+                    forces = [g.add(f, g.mul(x, force)) for f, x in zip(forces, slopes, strict=True)]
+        roots = g.substitute(forces, dict.fromkeys(d.auxiliary, 0))
+        return Kernel(tuple(roots), after_udot=True, with_multipliers=bool(d.constraints))
+
+    @property
+    def linearization(self) -> Kernel:
+        """What ∂ẋ/∂(q, u, r) follows from, at given u̇ and λ.
+
+        With the residual R = f + Gᵀλ − M u̇ of the equations of motion and the rows S = G u̇ + γ,
+
+            M du̇ − Gᵀ dλ = dR,    G du̇ = −dS,
+
+        dR and dS the differentials at constant u̇ and λ: nothing is differentiated through a factorization.  The roots
+        are ∂q̇ (n_q, N), M, ∂R (n, N), G, ∂S (m, N), N = n_q + n + n_r.
+        """
+        g, d = self.graph, self.description
+        rows = self.constraints.rows if d.constraints else []
+        balance = self._residual(d.accelerations)  # F_r + F*_r = f − M u̇
+        for row, force in zip(rows, self.multiplier_symbols, strict=True):
+            balance = [g.add(b, g.mul(x, force)) for b, x in zip(balance, row.jacobian, strict=True)]
+        levels = [g.add(row.bias, dot(g, row.jacobian, d.accelerations)) for row in rows]
+        wrt = [*d.coordinates, *d.speeds, *d.inputs]
+
+        def slopes(nodes: Sequence[int]) -> list[int]:
+            return [x for node in nodes for x in accumulate(g, [(node, g.one)], wrt, COORDINATE | SPEED | INPUT)]
+
+        mass = [x for row in self.mass_matrix for x in row]
+        jacobian = [x for row in rows for x in row.jacobian]
+        return Kernel((*slopes(d.rates), *mass, *slopes(balance), *jacobian, *slopes(levels)), after_udot=True)
+
+    @property
+    def multiplier_symbols(self) -> list[int]:
+        """Nodes of λ."""
+        rows = self.constraints.rows if self.description.constraints else []
+        return [self.graph.symbol(("λ", i), ACCELERATION) for i in range(len(rows))]
+
+    @property
+    def constraint_slopes(self) -> Kernel:
+        """∂φ/∂(q, u, r) and ∂c/∂(q, u, r) of the configuration constraints and of the rows of G on velocities."""
+        g, d, c = self.graph, self.description, self.constraints
+        wrt = [*d.coordinates, *d.speeds, *d.inputs]
+        nodes = [*c.configuration, *c.values]
+        level = COORDINATE | SPEED | INPUT
+        return Kernel(tuple(x for node in nodes for x in accumulate(g, [(node, g.one)], wrt, level)))
+
+    @property
+    def projections(self) -> tuple[Kernel, Kernel, Kernel]:
+        """What brings a state back to its constraints.
+
+        The systems of δq and δu, M (n, n), G and the residual of configuration and of velocity constraints, and δq̇ of
+        speeds u̇.
+        """
+        c, d, g = self.constraints, self.description, self.graph
+        mass = [x for row in self.mass_matrix for x in row]
+        along = Tangent(g, dict(zip(d.speeds, d.accelerations, strict=True))).of
+        rows = [row for row in c.rows if row.value >= 0]
+        return (
+            Kernel((*mass, *(x for row in c.rates for x in row), *c.configuration)),
+            Kernel((*mass, *(x for row in rows for x in row.jacobian), *c.values)),
+            Kernel(tuple(along(rate) for rate in d.rates)),
+        )
 
     def kernel(self, name: str) -> Kernel:
         """A kernel of ``kanecore.h`` by its name."""
         d = self.description
+        if name in ("rhs", "udot") and self.solving is not None:
+            raise ModelError(
+                f"{name} of {d.name!r} has no expression: constraints are solved with pivots chosen at every state; "
+                "mass_matrix, forcing, constraint_jacobian and constraint_bias have"
+            )
+        if name == "auxiliary_forces":
+            return self.auxiliary_forces
+        if name == "linearize":
+            return self.linearization
+        if name == "constraint_slopes":
+            return self.constraint_slopes
+        if name in self._of_constraints:
+            return self._constraint_kernel(name)
         if name == "rhs":
             return Kernel((*d.rates, *self._solution.roots), self._solution.pivots)
         if name == "udot":
@@ -94,14 +305,18 @@ class Derivation:
         if name == "potential_energy":
             return Kernel((self.energy.potential,))
         if name == "reactions":
-            if not self.has(name):
-                raise ModelError(
-                    "reactions need forces at points, and potentials=[...] gives generalized forces alone: write them "
-                    "into forcelist"
-                )
+            if self.missing(name):
+                raise ModelError(f"{d.name!r} has no reactions: {self.missing(name)}")
+            if d.constraints:
+                forces = reactions(self.kinematics, d.accelerations, self.multiplier_symbols)
+                return Kernel(tuple(forces), after_udot=True, with_multipliers=True)
             return Kernel(tuple(reactions(self.kinematics, self._solution.roots)), self._solution.pivots)
         if name == "power":
-            return Kernel((power(self.kinematics, self.energy),))
+            total = power(self.kinematics, self.energy)
+            if d.constraints and self.constraints.do_work:  # (Gᵀλ)·u, by the equations of motion
+                balance = [self.graph.neg(f) for f in self._residual(d.accelerations)]
+                total = self.graph.add(total, dot(self.graph, balance, d.speeds))
+            return Kernel((total,))
         raise KeyError(f"no kernel {name!r}; kernels are those of the compiled model, such as 'mass_matrix'")
 
     # ----------------------------------------------------------------- forces
@@ -137,6 +352,8 @@ class Derivation:
     @property
     def method(self) -> str:
         """How M is formed and M u̇ = f solved."""
+        if self.solving is not None:
+            return f"{self._formed[0]}, constraints with pivots chosen at run time"
         return self._chosen[0]
 
     @cached_property
@@ -194,6 +411,15 @@ class Derivation:
     def _chosen(self) -> tuple[str, Kernel]:
         """u̇, by the way that takes least time as counted in operations."""
         g, n = self.graph, len(self.description.speeds)
+        if self.description.constraints:
+            e = self._reduced
+            v, pivots = factorized_solve(g, e.mass_matrix, e.forcing)
+            x = [
+                g.add(rest, g.sum(g.mul(a, b) for a, b in zip(row, v, strict=True)))
+                for row, rest in zip(e.projection, e.offset, strict=True)
+            ]
+            names = tuple((p, m, i) for i, (p, m) in zip(e.kept, pivots, strict=True))
+            return f"{self._formed[0]}, constraints eliminated, LᵀDL", Kernel(tuple(x), names)
         found = []
         if self.tree is None or not self._speeds_are_rates:
             x, pivots = factorized_solve(g, self.mass_matrix, self.forcing)
@@ -226,6 +452,8 @@ class Derivation:
         d = self.description
         roots = [node for _, node in d.outputs]
         if any(self.graph.depends[i] & ACCELERATION for i in roots):
+            if self.solving is not None:
+                return Kernel(tuple(roots), after_udot=True)
             replace = dict(zip(d.accelerations, self._solution.roots, strict=True))
             return Kernel(tuple(self.graph.substitute(roots, replace)), self._solution.pivots)
         return Kernel(tuple(roots))

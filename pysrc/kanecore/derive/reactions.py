@@ -25,8 +25,11 @@ from .vectors import ZERO, add, cross, neg, scale
 __all__ = ["reactions"]
 
 
-def reactions(k: Kinematics, udot: Sequence[int]) -> list[int]:
-    """Force and torque on the child of each joint, in inertial axes: 6 nodes a joint."""
+def reactions(k: Kinematics, udot: Sequence[int], multipliers: Sequence[int] = ()) -> list[int]:
+    """Force and torque on the child of each joint, in inertial axes: 6 nodes a joint.
+
+    Constraints act where they are attached, by their multipliers.
+    """
     g, d = k.graph, k.description
     accelerations = Accelerations(k, udot)
     owner = Attachments(g, d.frames, d.points, d.bodies, d.joints)
@@ -52,6 +55,13 @@ def reactions(k: Kinematics, udot: Sequence[int]) -> list[int]:
             give(i, load.at, vector)
         else:
             torque[i] = add(g, torque[i], vector)
+    for a in d.attachments:
+        vector = scale(g, multipliers[a.row], k.resolve_all(a.vector, 0))
+        for i, place, f in ((a.child, a.child_at, neg(g, vector)), (a.parent, a.parent_at, vector)):
+            if i != GROUND and a.kind == "force":
+                give(i, place, f)
+            elif i != GROUND:
+                torque[i] = add(g, torque[i], f)
     for i in _children_first([joint.parent for joint in d.joints]):
         parent = d.joints[i].parent
         if parent != GROUND:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from kanecore.describe.description import Description, duplicate
+from kanecore.errors import ModelError
 from kanecore.graph.calculus import Tangent, is_affine
 from kanecore.graph.evaluate import count
 from kanecore.graph.sample import deciding
@@ -71,12 +72,18 @@ def symbolic(model: Model, kernel: str, nested: bool) -> Any:
     from kanecore.graph.sympy_bridge import to_sympy
 
     derivation = model._derivation
-    roots = derivation.kernel(kernel).roots
-    intermediates, flat = to_sympy(derivation.graph, roots, _symbols(model), nested)
+    program = derivation.kernel(kernel)
+    if program.after_udot:
+        raise ModelError(
+            f"{kernel} of {model.name!r} has no expression: it follows from udot, which is solved at run time"
+        )
+    intermediates, flat = to_sympy(derivation.graph, program.roots, _symbols(model), nested)
     n = model.n_u
     result: Any
     if kernel == "mass_matrix":
         result = sm.Matrix(n, n, flat)
+    elif kernel == "constraint_jacobian":
+        result = sm.Matrix(len(flat) // n, n, flat)
     elif kernel == "reactions":
         result = sm.Matrix(len(flat) // 6, 6, flat)
     elif kernel in ("partial_velocities", "partial_angular_velocities"):
@@ -237,6 +244,21 @@ def report(model: Model) -> str:
     for joint in d.joints:
         parent = d.bodies[joint.parent].name if joint.parent >= 0 else d.frames[0].name
         lines.append(f"  {joint.name}: {d.bodies[joint.child].name} at {d.points[joint.point].name} on {parent}")
+    if d.constraints:
+        rows = derivation.constraints.rows
+        lines.append(f"constraints, {len(rows)} rows in G:")
+        counted = {row.name for row in rows}
+        for c in d.constraints:
+            note = "" if c.name in counted else ": its derivative is among the others, and is not counted twice"
+            lines.append(f"  {c.name}{note}")
+        for letter, state, dependent in (
+            ("q", d.coordinate_names, d.n_q_dependent),
+            ("u", d.speed_names, d.n_u_dependent),
+        ):
+            if dependent:
+                lines.append(f"  dependent {letter}: {' '.join(state[len(state) - dependent :])}")
+    if d.auxiliary:
+        lines.append("auxiliary speeds: " + " ".join(d.auxiliary_names))
     if d.loads:
         lines.append("loads" + (", with uniform gravity on every body:" if derivation.has_gravity else ":"))
     for kind, place, items in (("force", "point", d.points), ("torque", "frame", d.frames)):
@@ -244,7 +266,13 @@ def report(model: Model) -> str:
         lines.extend(f"  {kind} on {place} {name}" for name in names)
     lines.append(f"solved by {derivation.method}")
     lines.append("operations (+ - * / sqrt; pairs of sine and cosine):")
-    for name in ("qdot", "mass_matrix", "forcing", "udot"):
-        n = count(g, derivation.kernel(name).roots)
-        lines.append(f"  {name}: {n['total']}; {n['sincos']}")
+    programs = {name: derivation.kernel(name).roots for name in ("qdot", "mass_matrix", "forcing")}
+    if derivation.solving is None:
+        programs["udot"] = derivation.kernel("udot").roots
+    else:
+        programs["constraint_jacobian"] = derivation.kernel("constraint_jacobian").roots
+        programs["udot, before it is solved"] = (*derivation.solving.system, *derivation.solving.known)
+    for name, roots in programs.items():
+        operations = count(g, roots)
+        lines.append(f"  {name}: {operations['total']}; {operations['sincos']}")
     return "\n".join(lines)

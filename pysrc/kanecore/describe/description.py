@@ -14,8 +14,10 @@ from kanecore.errors import ModelError
 from kanecore.graph.scalars import Graph
 
 __all__ = [
+    "Attachment",
     "Body",
     "Components",
+    "Constraint",
     "Description",
     "Frame",
     "Joint",
@@ -26,6 +28,7 @@ __all__ = [
     "Vector",
     "bake",
     "duplicate",
+    "without_auxiliary",
 ]
 
 Components = tuple[int, int, int]
@@ -97,6 +100,32 @@ class Tendon:
 
 
 @dataclass(frozen=True)
+class Constraint:
+    """An expression that vanishes: φ(q, t) ("configuration"), c(q, u, t) ("velocity"), or one linear in u̇
+    ("acceleration"); ``name`` says which of the user's it is.
+    """
+
+    kind: str
+    node: int
+    name: str
+
+
+@dataclass(frozen=True)
+class Attachment:
+    """How a row of G acts: λ times a vector as a force at a point of the child, or a torque on its frame, and its
+    opposite on the parent (−1: the inertial frame).
+    """
+
+    row: int
+    kind: str  # "force" or "torque"
+    child: int
+    child_at: int
+    parent: int
+    parent_at: int
+    vector: Vector
+
+
+@dataclass(frozen=True)
 class Joint:
     """What holds a body: number of the parent (−1: the inertial frame) and the child, and the joint point."""
 
@@ -113,6 +142,8 @@ class Description:
     ``coordinates``, ``rates``, ``speeds``, ``accelerations`` are the nodes of q, q̇ (solved, in q, u, t), u, u̇;
     ``inputs`` those of r; ``input_rates[i]`` is the number of the input that is the derivative of input i, or −1.
     ``joints`` has one joint for each body, in their order; ``unit`` holds the places in q of unit quaternions.
+    Of the coordinates and speeds the last ``n_q_dependent`` and ``n_u_dependent`` are dependent; ``auxiliary`` are the
+    speeds that bring reactions in evidence and are zero themselves.
     """
 
     graph: Graph
@@ -140,6 +171,13 @@ class Description:
     shown_frames: tuple[int, ...]
     joints: tuple[Joint, ...] = ()
     unit: tuple[tuple[int, int, int, int], ...] = ()
+    constraints: tuple[Constraint, ...] = ()
+    n_q_dependent: int = 0
+    n_u_dependent: int = 0
+    auxiliary: tuple[int, ...] = ()
+    auxiliary_names: tuple[str, ...] = ()
+    attachments: tuple[Attachment, ...] = ()
+    guess: tuple[tuple[int, float], ...] = ()  # (place in x, value)
 
 
 def duplicate(d: Description) -> Description:
@@ -169,9 +207,22 @@ def _baked(d: Description, values: Mapping[str, float]) -> Description:
     g.unit = [tuple(g.symbol(d.graph.nodes[i][1], d.graph.depends[i]) for i in group) for group in d.graph.unit]
     image = _Image(d.graph, g, swap)
     kept = [i for i, name in enumerate(d.parameter_names) if name not in values]
+    return _image(d, image, kept, image.nodes(d.auxiliary))
+
+
+def without_auxiliary(d: Description) -> Description:
+    """The description with the auxiliary speeds zero, on the same graph; they are still listed."""
+    if not d.auxiliary:
+        return d
+    image = _Image(d.graph, d.graph, dict.fromkeys(d.auxiliary, 0))
+    return _image(d, image, range(len(d.parameters)), d.auxiliary)
+
+
+def _image(d: Description, image: _Image, kept: Sequence[int], auxiliary: tuple[int, ...]) -> Description:
+    """A description with every node replaced by its image, and the parameters that are kept."""
     return replace(
         d,
-        graph=g,
+        graph=image.target,
         coordinates=image.nodes(d.coordinates),
         rates=image.nodes(d.rates),
         speeds=image.nodes(d.speeds),
@@ -205,6 +256,9 @@ def _baked(d: Description, values: Mapping[str, float]) -> Description:
         loads=tuple(replace(x, vector=image.vector(x.vector)) for x in d.loads),
         potentials=image.nodes(d.potentials),
         outputs=tuple((name, image.node(node)) for name, node in d.outputs),
+        constraints=tuple(replace(c, node=image.node(c.node)) for c in d.constraints),
+        auxiliary=auxiliary,
+        attachments=tuple(replace(a, vector=image.vector(a.vector)) for a in d.attachments),
     )
 
 
@@ -212,10 +266,10 @@ class _Image:
     """Nodes of one graph in another."""
 
     def __init__(self, source: Graph, target: Graph, swap: Mapping[int, int]) -> None:
-        self._source, self._target, self._swap = source, target, swap
+        self._source, self.target, self._swap = source, target, swap
 
     def nodes(self, items: Sequence[int]) -> tuple[int, ...]:
-        return tuple(self._target.copy(self._source, items, self._swap))
+        return tuple(self.target.copy(self._source, items, self._swap))
 
     def node(self, item: int) -> int:
         return self.nodes([item])[0]

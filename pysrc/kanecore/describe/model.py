@@ -31,10 +31,22 @@ class Model:
     frame : ReferenceFrame
         The inertial frame.
     q_ind, u_ind : sequence of dynamicsymbols
-        Coordinates and generalized speeds; the state is x = [q, u] in this order.
+        Coordinates and generalized speeds: the independent ones, where others depend on them by constraints.
     kd_eqs : sequence of expressions
         n_q kinematical differential equations, each equal to zero, linear in q̇ and u (Kane & Levinson 1985,
         section 2.12).
+    q_dependent, u_dependent : sequences of dynamicsymbols, optional
+        Coordinates and speeds that depend on the others; the state is x = [q_ind, q_dependent, u_ind, u_dependent].
+        All may stand in ``q_ind`` and ``u_ind`` as well: at run time the choice is made anew at every state.
+    configuration_constraints : sequence of expressions, optional
+        φ(q, t), each equal to zero.
+    velocity_constraints : sequence of expressions, optional
+        c(q, u, t), each equal to zero; linear in u and q̇, or not (then it is a complex nonholonomic constraint).
+        Derivatives of configuration constraints may stand here, and are not counted twice.
+    acceleration_constraints : sequence of expressions, optional
+        Expressions linear in u̇, each equal to zero; derivatives of the others may stand here.
+    u_auxiliary : sequence of dynamicsymbols, optional
+        Auxiliary generalized speeds, which bring reactions in evidence and are zero themselves.
     bodies : sequence of Particle or RigidBody
     forcelist : sequence of (Point, force), (ReferenceFrame, torque) or actuators, optional
         Actuators of ``sympy.physics.mechanics``, such as ``LinearSpring``, need not be turned into loads.
@@ -56,6 +68,11 @@ class Model:
         Which body, or the inertial frame, carries which body, and at which point, for the kernel ``reactions``.
         Default: the parent is the nearest body on the path of points from the mass centre to the origin, the joint
         point the first there that belongs to it, the name that of the child.
+    attach : dict of row to (child, child_point, parent, parent_point, vector), optional
+        How a row of the constraint Jacobian acts: the force λ·vector on the child, its opposite on the parent, which
+        ``reactions`` of constrained models need; two frames in place of the points for a torque; a list of several.
+    guess : dict of coordinate or speed to number, optional
+        Where a state that satisfies the constraints is looked for, when ``dyn.check`` is given none.
     unit : sequence of (e0, e1, e2, e3), optional
         Coordinates that are a unit quaternion, normalised while integrating; default: those of which some orientation
         is the standard matrix, as ``orient_quaternion`` writes it.
@@ -79,9 +96,15 @@ class Model:
         q_ind: Sequence[Any],
         u_ind: Sequence[Any],
         kd_eqs: Sequence[Any] | None = None,
-        *,
+        q_dependent: Sequence[Any] | None = None,
+        configuration_constraints: Sequence[Any] | None = None,
+        u_dependent: Sequence[Any] | None = None,
+        velocity_constraints: Sequence[Any] | None = None,
+        acceleration_constraints: Sequence[Any] | None = None,
+        u_auxiliary: Sequence[Any] | None = None,
         bodies: Sequence[Any] | None = None,
         forcelist: Sequence[Any] | None = None,
+        *,
         parameters: Sequence[Any] | None = None,
         inputs: Sequence[Any] | None = None,
         outputs: Mapping[str, Any] | None = None,
@@ -90,7 +113,9 @@ class Model:
         points: Sequence[Any] | None = None,
         frames: Sequence[Any] | None = None,
         joints: Mapping[str, Any] | None = None,
+        attach: Mapping[int, Any] | None = None,
         unit: Sequence[Any] | None = None,
+        guess: Mapping[Any, float] | None = None,
         name: str | None = None,
     ) -> None:
         if kd_eqs is None:
@@ -101,15 +126,25 @@ class Model:
             ("outputs", outputs, "names and expressions"),
             ("feedback", feedback, "inputs and expressions"),
             ("joints", joints, "names and (parent, child, point)"),
+            ("guess", guess, "coordinates or speeds and numbers"),
+            ("attach", attach, "rows and (child, child_point, parent, parent_point, vector)"),
         ):
             if value is not None and not isinstance(value, Mapping):
                 raise ModelError(f"{argument} must be a dict of {what}, not {value!r}")
+        dependent = _listed(q_dependent, "q_dependent"), _listed(u_dependent, "u_dependent")
+        constraints = {
+            "velocity": _listed(velocity_constraints, "velocity_constraints"),
+            "configuration": _listed(configuration_constraints, "configuration_constraints"),
+            "acceleration": _listed(acceleration_constraints, "acceleration_constraints"),
+        }
+        _check_counts(dependent, constraints)
         reader = Reader(
             frame,
-            _listed(q_ind, "q_ind"),
-            _listed(u_ind, "u_ind"),
+            [*_listed(q_ind, "q_ind"), *dependent[0]],
+            [*_listed(u_ind, "u_ind"), *dependent[1]],
             _listed(kd_eqs, "kd_eqs"),
             "model" if name is None else str(name),
+            _listed(u_auxiliary, "u_auxiliary"),
         )
         description = reader.read(
             _listed(bodies, "bodies"),
@@ -123,6 +158,14 @@ class Model:
             dict(feedback or {}),
             dict(joints or {}),
             _groups_of_four(unit),
+            constraints,
+            dict(attach or {}),
+        )
+        description = replace(
+            description,
+            n_q_dependent=len(dependent[0]),
+            n_u_dependent=len(dependent[1]),
+            guess=_guess([*reader.symbols.q, *reader.symbols.u], guess or {}),
         )
         if reader.tendons:
             from kanecore.derive.tendons import with_tendons
@@ -158,18 +201,16 @@ class Model:
         km = kanes_method
         if not isinstance(km, KanesMethod):
             raise TypeError(f"from_kane takes a sympy.physics.mechanics.KanesMethod, not a {type(km).__name__}")
-        if sympy_access.constraints(km):
-            raise ModelError(
-                "this KanesMethod has constraints or auxiliary speeds, and kanecore does not yet take models with them"
-            )
+        constraints: dict[str, Any] = sympy_access.constraints(km)
         bodies = km.bodies if bodies is None else bodies
         if not bodies:
             raise ModelError("this KanesMethod knows no bodies yet: pass bodies=[...] to from_kane")
         return cls(
             sympy_access.inertial_frame(km),
-            list(km.q),
-            list(km.u),
+            list(km.q)[: len(km.q) - len(constraints["q_dependent"])],
+            list(km.u)[: len(km.u) - len(constraints["u_dependent"])],
             sympy_access.kinematical_equations(km),
+            **constraints,
             bodies=bodies,
             forcelist=km.forcelist if forcelist is None else forcelist,
             **options,
@@ -190,19 +231,19 @@ class Model:
         """
         if not isinstance(system, System):
             raise TypeError(f"from_system takes a sympy.physics.mechanics.System, not a {type(system).__name__}")
-        constraints = (system.q_dep, system.u_dep, system.u_aux, system.holonomic_constraints)
-        if any(map(len, (*constraints, system.nonholonomic_constraints, system.velocity_constraints))):
-            raise ModelError(
-                "this System has constraints or auxiliary speeds, and kanecore does not yet take models with them"
-            )
         own = {"frame", "q_ind", "u_ind", "kd_eqs", "bodies", "forcelist"}.intersection(options)
         if own:
             raise TypeError(f"from_system takes {', '.join(sorted(own))} from the System: add to it there")
         return cls(
             system.frame,
-            list(system.q),
-            list(system.u),
+            list(system.q_ind),
+            list(system.u_ind),
             list(system.kdes),
+            q_dependent=list(system.q_dep),
+            configuration_constraints=list(system.holonomic_constraints),
+            u_dependent=list(system.u_dep),
+            velocity_constraints=list(system.velocity_constraints),
+            u_auxiliary=list(system.u_aux),
             bodies=system.bodies,
             forcelist=[*system.loads, *system.actuators],
             joints=_system_joints(system, options.pop("joints", None)),
@@ -400,6 +441,32 @@ def _listed(items: Any, argument: str) -> list[Any]:
     return list(items)
 
 
+def _check_counts(dependent: tuple[list[Any], list[Any]], constraints: Mapping[str, list[Any]]) -> None:
+    """No more coordinates and speeds can depend on others than there are constraints."""
+    rows = sum(map(len, constraints.values()))
+    for letter, what, symbols in (("q", "coordinates", dependent[0]), ("u", "speeds", dependent[1])):
+        if len(symbols) > rows:
+            raise ModelError(
+                f"{letter}_dependent names {len(symbols)} {what}, and there are {rows} constraints: add what "
+                f"determines them, or list them in {letter}_ind"
+            )
+
+
+def _guess(state: Sequence[Any], guess: Mapping[Any, Any]) -> tuple[tuple[int, float], ...]:
+    result = []
+    for x, value in guess.items():
+        if x not in state:
+            raise ModelError(f"guess holds {x}, which is neither a coordinate nor a speed")
+        try:
+            number = float(value)
+        except TypeError:
+            raise ModelError(f"guess of {x} is {value!r}, which is no number") from None
+        if number - number != 0.0:
+            raise ModelError(f"guess of {x} is {value!r}, which is not finite")
+        result.append((state.index(x), number))
+    return tuple(sorted(result))
+
+
 def _system_joints(system: Any, given: Any) -> Any:
     """The joints of a System, each from the ground outwards; those that the user gave replace others of their child."""
     if given is not None and not isinstance(given, Mapping):
@@ -444,7 +511,7 @@ def _drop_noncontributing(d: Description, free: set[int]) -> tuple[Description, 
         i for b in d.bodies for i in (b.mass, b.potential, *(x for _, m in b.inertia for row in m for x in row))
     ]
     elsewhere += [i for b in d.bodies for _, v in b.about for i in v]
-    elsewhere += [*d.rates, *d.potentials, *(i for _, i in d.outputs)]
+    elsewhere += [*d.rates, *d.potentials, *(i for _, i in d.outputs), *(c.node for c in d.constraints)]
     known = set(g.below(elsewhere))
     in_loads = g.below([i for load in d.loads for _, v in load.vector for i in v])
     candidates = [i for i in in_loads if i in free and i not in known]

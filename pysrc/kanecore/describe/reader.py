@@ -27,10 +27,23 @@ from sympy.physics.vector import Vector as SymVector
 from kanecore.errors import ModelError
 from kanecore.graph.calculus import is_affine
 from kanecore.graph.sample import deciding, samples
-from kanecore.graph.scalars import COORDINATE, PARAMETER, SPEED, Graph, Op
+from kanecore.graph.scalars import ACCELERATION, COORDINATE, PARAMETER, SPEED, Graph, Op
 
 from . import sympy_access
-from .description import Body, Components, Description, Frame, Joint, Load, Matrix, Point, Tendon, Vector
+from .description import (
+    Attachment,
+    Body,
+    Components,
+    Constraint,
+    Description,
+    Frame,
+    Joint,
+    Load,
+    Matrix,
+    Point,
+    Tendon,
+    Vector,
+)
 from .joints import GROUND, Attachments
 from .quaternions import find_quaternions
 from .symbols import Symbols, function_name, input_name
@@ -45,13 +58,21 @@ ASYMMETRY = 1e-9  # of an inertia tensor, beside its largest entry: more is no r
 class Reader:
     """One reading of one model; :meth:`read` gives the description and the symbols behind its names."""
 
-    def __init__(self, frame: Any, q: Sequence[Any], u: Sequence[Any], kd_eqs: Sequence[Any], name: str) -> None:
+    def __init__(
+        self,
+        frame: Any,
+        q: Sequence[Any],
+        u: Sequence[Any],
+        kd_eqs: Sequence[Any],
+        name: str,
+        auxiliary: Sequence[Any] = (),
+    ) -> None:
         if not isinstance(frame, SymFrame):
             raise ModelError(f"frame must be the inertial ReferenceFrame, not {frame!r}")
         self.graph = Graph()
         self.name = name
         self.frame = frame
-        self.symbols = Symbols(self.graph, q, u)
+        self.symbols = Symbols(self.graph, q, u, auxiliary)
         self.kd_eqs = list(kd_eqs)
 
     # ----------------------------------------------------------------- vectors
@@ -297,6 +318,8 @@ class Reader:
         feedback: Mapping[Any, Any],
         joints: Mapping[str, Any],
         unit: Sequence[Any],
+        constraints: Mapping[str, Sequence[Any]],
+        attach: Mapping[int, Any],
     ) -> Description:
         self._survey()
         symbols = self.symbols
@@ -323,7 +346,14 @@ class Reader:
         still = {b.masscenter for b in bodies if b not in moving}
         loads = [load for load in loads if load[1][1] not in still]  # a System's gravity pulls at its ground as well
         body_list = [self._body(b) for b in moving]
+        constraint_list = self._constraints(constraints)
         joint_list = self._joints(joints, moving, still)
+        attachments = [
+            attachment
+            for row, given in attach.items()
+            for item in (given if isinstance(given, list) else [given])
+            for attachment in [self._attachment(row, item, moving, still)]
+        ]
         self.symbols.stage = "load"
         load_list = []
         self.tendons = [self._tendon(number, actuator) for number, actuator in tendons]
@@ -346,7 +376,7 @@ class Reader:
         self.symbols.stage = "output"
         output_list = tuple((str(n), self.symbols.node(e, f"output {n}")) for n, e in outputs.items())
         symbols.check_feedback()
-        self._complete([*energies, *(b.potential for b in body_list)])
+        self._complete([*energies, *(b.potential for b in body_list)], constraint_list)
 
         base = sorted({x for x, _ in symbols.inputs}, key=function_name)
         if inputs is not None:
@@ -391,7 +421,45 @@ class Reader:
             shown_frames=shown_frames,
             joints=Attachments(self.graph, self.frames, self.points, body_list, joint_list).joints,
             unit=tuple(used),
+            constraints=tuple(constraint_list),
+            auxiliary=tuple(symbols.auxiliary_nodes),
+            auxiliary_names=tuple(map(function_name, symbols.auxiliary)),
+            attachments=tuple(attachments),
         )
+
+    # -------------------------------------------------------------- constraints
+    def _constraints(self, given: Mapping[str, Sequence[Any]]) -> list[Constraint]:
+        result = []
+        for kind, expressions in given.items():
+            self.symbols.stage = "output" if kind == "acceleration" else "kinematics"
+            for i, e in enumerate(expressions):
+                name = f"{kind} constraint {i}"
+                if isinstance(e, sm.Eq):
+                    raise ModelError(f"{name} is {e}: write it as an expression that vanishes, {e.lhs - e.rhs}")
+                node = self.symbols.node(e, name)
+                self._check_constraint(kind, node, f"{name}, {e},")
+                result.append(Constraint(kind, node, name))
+        self.symbols.stage = "kinematics"
+        return result
+
+    def _check_constraint(self, kind: str, node: int, what: str) -> None:
+        g = self.graph
+        depends = g.depends[node]
+        if kind == "configuration":
+            if depends & SPEED:
+                raise ModelError(f"{what} holds speeds: it is a velocity constraint")
+            if not depends & COORDINATE:
+                raise ModelError(f"{what} holds no coordinate: nothing that moves can satisfy it")
+        elif kind == "velocity":
+            if not depends & SPEED:
+                where = (
+                    "it is a configuration constraint" if depends & COORDINATE else "nothing that moves can satisfy it"
+                )
+                raise ModelError(f"{what} holds no speed: {where}")
+        elif not depends & ACCELERATION:
+            raise ModelError(f"{what} holds no derivative of a speed: it is a velocity constraint")
+        elif not is_affine(g, [node], lambda i: g.depends[i] & ACCELERATION):
+            raise ModelError(f"{what} is not linear in the derivatives of the speeds")
 
     # ------------------------------------------------------------------- joints
     def _is_ground(self, body: Any) -> bool:
@@ -405,6 +473,39 @@ class Reader:
             point = self.points[point.parent]
         return point.velocity == ()
 
+    def _body_number(self, body: Any, what: str, where: str, bodies: Sequence[Any], ground: Collection[Any]) -> int:
+        """Of a body, or GROUND for the inertial frame where ``what`` is a parent."""
+        number = next((i for i, b in enumerate(bodies) if b is body), None)
+        fixed = body is self.frame or getattr(body, "masscenter", None) in ground
+        if number is None and what == "parent" and fixed:
+            return GROUND
+        if number is None:
+            raise ModelError(
+                f"the {what} of {where} is {getattr(body, 'name', body)}, which is not in bodies"
+                + (f" nor the inertial frame {self.frame.name}" if what == "parent" else "")
+            )
+        return number
+
+    def _attachment(self, row: Any, item: Any, bodies: Sequence[Any], ground: Collection[Any]) -> Attachment:
+        where = f"attach={{{row}: ...}}"
+        try:
+            child, child_at, parent, parent_at, vector = item
+        except (TypeError, ValueError):
+            raise ModelError(f"{where} is {item!r}: give (child, child_point, parent, parent_point, vector)") from None
+        kind = "torque" if isinstance(child_at, SymFrame) else "force"
+        for place in (child_at, parent_at):
+            if not isinstance(place, SymFrame if kind == "torque" else SymPoint):
+                raise ModelError(f"{where} acts at {place!r}: give two points for a force, two frames for a torque")
+        if not isinstance(row, int) or isinstance(row, bool):
+            raise ModelError(f"{where}: the key is the number of a row of the constraint Jacobian")
+        numbers = [
+            self._body_number(child, "child", where, bodies, ground),
+            self._body_number(parent, "parent", where, bodies, ground),
+        ]
+        read = self._frame if kind == "torque" else self._point
+        places = [read(place, where) for place in (child_at, parent_at)]
+        return Attachment(row, kind, numbers[0], places[0], numbers[1], places[1], self.vector(vector, where))
+
     def _joints(self, joints: Mapping[str, Any], bodies: Sequence[Any], ground: Collection[Any]) -> list[Joint]:
         result: list[Joint] = []
         for name, joint in joints.items():
@@ -413,15 +514,10 @@ class Reader:
                 parent, child, point = joint
             except (TypeError, ValueError):
                 raise ModelError(f"{where} is {joint!r}: give (parent, child, point)") from None
-            numbers = [next((i for i, b in enumerate(bodies) if b is x), None) for x in (parent, child)]
-            if numbers[0] is None and (parent is self.frame or getattr(parent, "masscenter", None) in ground):
-                numbers[0] = GROUND
-            if numbers[0] is None or numbers[1] is None:
-                wrong, which = (parent, "parent") if numbers[0] is None else (child, "child")
-                raise ModelError(
-                    f"the {which} of {where} is {getattr(wrong, 'name', wrong)}, which is not in bodies"
-                    + (f" nor the inertial frame {self.frame.name}" if which == "parent" else "")
-                )
+            numbers = [
+                self._body_number(parent, "parent", where, bodies, ground),
+                self._body_number(child, "child", where, bodies, ground),
+            ]
             _expect(point, SymPoint, f"the point of {where}", "Point")
             if any(other.child == numbers[1] for other in result):
                 raise ModelError(f"body {child.name} is the child of two joints: {where} closes a loop")
@@ -470,12 +566,14 @@ class Reader:
             return (g.add(a, b), g.add(x, y)) if op is Op.ADD else (g.sub(a, b), g.sub(x, y))
         return 0, node
 
-    def _complete(self, energies: Sequence[int]) -> None:
+    def _complete(self, energies: Sequence[int], constraints: Sequence[Constraint]) -> None:
         """Let the symbols know where inputs stand, so that their rates follow them."""
         place = [i for f in self.frames for row in f.rotation for i in row]
         place += [i for p in self.points for _, v in p.position for i in v]
         rate = [i for f in self.frames for _, v in f.angular_velocity for i in v]
         rate += [i for p in self.points for _, v in p.velocity or () for i in v]
+        place += [c.node for c in constraints if c.kind == "configuration"]
+        rate += [c.node for c in constraints if c.kind == "velocity"]
         self.symbols.complete(place, rate, energies)
 
     def _check_bodies(self, bodies: Sequence[Any]) -> None:

@@ -19,7 +19,7 @@ from . import sympy_access
 
 __all__ = ["Symbols", "function_name", "input_name"]
 
-_RATES_ALLOWED = {"kinematics": "velocities", "load": "loads", "output": "outputs"}
+_RATES_ALLOWED = {"kinematics": "velocities and their constraints", "load": "loads", "output": "outputs"}
 
 
 class Symbols:
@@ -35,7 +35,7 @@ class Symbols:
     stage : "kinematics", "load" or "output": where derivatives of speeds may stand
     """
 
-    def __init__(self, graph: Graph, q: Sequence[Any], u: Sequence[Any]) -> None:
+    def __init__(self, graph: Graph, q: Sequence[Any], u: Sequence[Any], auxiliary: Sequence[Any] = ()) -> None:
         self.graph = graph
         self.t = sympy_access.time()
         self.q = self._functions(q, "q_ind")
@@ -48,6 +48,10 @@ class Symbols:
                     f"{function_name(x)} is listed both as a coordinate and as a speed: give the speed a symbol of its "
                     "own"
                 )
+        self.auxiliary = self._functions(auxiliary, "u_auxiliary")
+        for x in self.auxiliary:
+            if x in self.q or x in self.u:
+                raise ModelError(f"{function_name(x)} is listed in u_auxiliary and among the coordinates or speeds")
         g = self.graph
         self.time = g.symbol(("t",), TIME)
         self.coordinates = [g.symbol(("q", function_name(x)), COORDINATE) for x in self.q]
@@ -56,8 +60,10 @@ class Symbols:
         self._leaves: dict[Any, int] = {self.t: self.time}
         self._leaves.update(zip(self.q, self.coordinates, strict=True))
         self._leaves.update(zip(self.u, self.speeds, strict=True))
+        self.auxiliary_nodes = [g.symbol(("u", function_name(x)), SPEED) for x in self.auxiliary]
+        self._leaves.update(zip(self.auxiliary, self.auxiliary_nodes, strict=True))
         self._owner: dict[str, Any] = {str(self.t): self.t}
-        for x in (*self.q, *self.u):
+        for x in (*self.q, *self.u, *self.auxiliary):
             self._claim(function_name(x), x)
         self.parameters: dict[Any, int] = {}
         self.inputs: dict[tuple[Any, int], int] = {}  # (input, order of derivative) -> node

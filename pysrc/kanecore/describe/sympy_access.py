@@ -57,10 +57,22 @@ def inertial_frame(kanes_method: Any) -> Any:
     return kanes_method._inertial
 
 
-def constraints(kanes_method: Any) -> list[Any]:
-    """Configuration, velocity and acceleration constraints, and auxiliary speeds."""
+def constraints(kanes_method: Any) -> dict[str, list[Any]]:
+    """Dependent coordinates and speeds, auxiliary speeds and constraints, by the names of Model's arguments.
+
+    Acceleration constraints are left out where they are the derivatives that SymPy formed itself.
+    """
     km = kanes_method
-    return [*km._f_h, *km._f_nh, *km._f_dnh, *km._uaux]
+    velocity = list(km._k_nh * km.u + km._f_nh) if km._k_nh else []
+    acceleration = list(km._k_dnh * km.u.diff(time()) + km._f_dnh) if km._k_dnh else []
+    return {
+        "q_dependent": list(km._qdep),
+        "configuration_constraints": list(km._f_h),
+        "u_dependent": list(km._udep),
+        "velocity_constraints": velocity,
+        "acceleration_constraints": [] if km._k_dnh == km._k_nh else acceleration,
+        "u_auxiliary": list(km._uaux),
+    }
 
 
 def kinematical_equations(kanes_method: Any) -> list[Any]:

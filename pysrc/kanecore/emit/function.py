@@ -203,8 +203,8 @@ class Function:
         self.statements.append(f"if (KC_UNLIKELY(!({a} > {bound}))) return {row};")
 
     # -------------------------------------------------------------------- text
-    def text(self, name: str) -> tuple[str, int]:
-        """C text of ``static int name(t, x, r, c, w, out)``, and how many doubles of ``w`` it uses.
+    def text(self, name: str, first: int = 0) -> tuple[str, int]:
+        """C text of ``static int name(t, x, r, c, w, out)``, and how many doubles of ``w`` it uses, from ``first`` on.
 
         The function returns −1, or the number of the speed whose pivot vanished.
         """
@@ -216,7 +216,7 @@ class Function:
             for i in zeros:
                 del stores[i]
         if len(self.statements) <= CHUNK + CHUNK // 2:
-            return _function(name, [*self.statements, *clear, *stores.values()]), 0
+            return _function(name, [*self.statements, *clear, *stores.values()]), first
         n_chunks = (len(self.statements) + CHUNK - 1) // CHUNK
         last_use: dict[str, int] = {}
         for number, reads in enumerate(self._uses):
@@ -229,7 +229,7 @@ class Function:
             stored[self._owner.get(self.results[i].lstrip("-"), 0) // CHUNK].append(store)
         slots: dict[str, int] = {}
         free: list[int] = []
-        width = 0
+        width = first
         expiry: dict[int, list[int]] = {}
         parts, calls = [], []
         for chunk in range(n_chunks):

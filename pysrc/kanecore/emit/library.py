@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from importlib import metadata
 from pathlib import Path
 
@@ -16,13 +16,16 @@ from kanecore.derive.derivation import Derivation, Kernel
 from kanecore.describe.description import Description, bake, duplicate
 from kanecore.graph.evaluate import count
 from kanecore.graph.scalars import PARAMETER, Op
-from kanecore.groups import GROUPS
+from kanecore.groups import GROUPS, KERNEL_GROUPS
 
 from .function import Function, literal
+from .solver import Solver
 
 __all__ = ["Emitted", "emit_group", "emit_library"]
 
+LINEARIZED = 24  # speeds of the largest prebuilt model that can be linearized: the text grows with their square
 _PRELUDE = Path(__file__).with_name("prelude.h")
+_CONSTRAINED = Path(__file__).with_name("constrained.h")
 _ARGUMENTS = "double t, const double *x, const double *r, const double *c"
 _EXPORT = """\
 #if defined(__GNUC__)
@@ -47,23 +50,37 @@ def emit_group(description: Description, group: str, baked: Mapping[str, float] 
     group needs of the parameters it computes itself.
     """
     derivation = _derive(description, baked)
-    core = {name: derivation.kernel(name) for name in GROUPS["core"]}
-    names = filter(derivation.has, GROUPS[group])
-    kernels = core if group == "core" else {name: derivation.kernel(name) for name in names}
+    core = _programs(derivation, GROUPS["core"])
+    kernels = core if group == "core" else _programs(derivation, filter(derivation.has, GROUPS[group]))
     return _Library(derivation, core, kernels, group, {}).emitted()
 
 
 def emit_library(description: Description, parameters: Mapping[str, float] | None = None) -> Emitted:
     """All kernels in one library, with default values of the parameters: a prebuilt model."""
     derivation = _derive(description, None)
-    names = [name for group in GROUPS.values() for name in group if derivation.has(name)]
-    kernels = {name: derivation.kernel(name) for name in names}
+    groups = [g for g in GROUPS if g != "linearize" or len(description.speeds) <= LINEARIZED]
+    names = [name for group in groups for name in GROUPS[group] if derivation.has(name)]
+    kernels = _programs(derivation, names)
     return _Library(derivation, kernels, kernels, "all", dict(parameters or {})).emitted()
 
 
 def _derive(description: Description, baked: Mapping[str, float] | None) -> Derivation:
     """A derivation on a graph of its own: what was derived before would change the numbers of the nodes."""
     return Derivation(bake(description, baked) if baked else duplicate(description))
+
+
+def _programs(derivation: Derivation, names: Iterable[str]) -> dict[str, Kernel]:
+    """The straight-line programs of some kernels; of those that are solved at run time, what these start from."""
+    result = {}
+    for name in names:
+        if name in ("rhs", "udot") and derivation.solving is not None:
+            solving = derivation.solving
+            result["udot"] = Kernel((*solving.system, *solving.known, *solving.result))
+        elif name != "project":
+            result[name] = derivation.kernel(name)
+        else:
+            result[name] = Kernel(tuple(x for kernel in derivation.projections for x in kernel.roots))
+    return result
 
 
 class _Library:
@@ -80,6 +97,7 @@ class _Library:
         self.symbols = self._symbol_names()
         self.prepared = self._prepared(preparing)
         self.prepares = preparing is kernels
+        self.n_prepared = len(self.d.parameters) + len(self.prepared) + bool(self.d.constraints)
 
     # ------------------------------------------------------------------ levels
     def _symbol_names(self) -> dict[int, str]:
@@ -115,25 +133,46 @@ class _Library:
         d, g = self.d, self.g
         leaves = {**self.symbols, **self.prepared}
         bodies, entries, operations, width = [], {}, {}, 0
+        solver = Solver(self.derivation, leaves, f"c[{self.n_prepared - 1}]")
+        if "udot" in self.kernels or any(k.after_udot for k in self.kernels.values()):
+            text, width = solver.udot()
+            bodies.append(text)
         for name, kernel in self.kernels.items():
             if not kernel.roots:
                 continue
             operations[name] = count(g, kernel.roots)
-            if name == "rhs":
-                entries[name] = f"kernel_{name}"
-                bodies.append(self._rhs())
-                continue
-            function = Function(g, kernel, leaves, len(d.speeds))
-            text, used = function.text(f"body_{name}")
-            width = max(width, used)
-            bodies.append(text + _kernel(name, len(kernel.roots), function.fails))
             entries[name] = f"kernel_{name}"
-        # rhs calls the bodies of qdot and udot, which therefore come first
-        bodies.sort(key=lambda text: "kernel_rhs(" in text)
+            if name == "rhs":
+                continue
+            length, fails, used = len(kernel.roots), True, 0
+            if name == "udot":
+                text, length, fails = "", len(d.speeds), solver.fails
+            elif name == "project":
+                text, used = solver.project()
+                length = len(d.coordinates) + len(d.speeds)
+            elif name == "stabilization":
+                text, used = solver.stabilization()
+                length = 2 * len(d.speeds)
+            elif name == "linearize":
+                text, used = solver.linearize(kernel)
+                length = (len(d.coordinates) + len(d.speeds)) * (len(d.coordinates) + len(d.speeds) + len(d.inputs))
+            elif kernel.after_udot:
+                text, used, length = solver.after_udot(name, kernel)
+            else:
+                function = Function(g, kernel, leaves, len(d.speeds))
+                text, used = function.text(f"body_{name}")
+                fails = function.fails
+            width = max(width, used)
+            bodies.append(text + _kernel(name, length, fails))
+        if "udot" in self.kernels:  # rhs calls the bodies of qdot and udot, which therefore come first
+            entries = {"rhs": "kernel_rhs", **entries}
+            operations = {"rhs": self._both(operations), **operations}
+            bodies.append(self._rhs())
         parts = [
             self._opening(operations),
             '#include "kanecore.h"\n\n',
             _PRELUDE.read_text(encoding="utf-8"),
+            *(["\n" + _CONSTRAINED.read_text(encoding="utf-8")] if solver.needed else []),
             "\n" + _EXPORT + "\n",
             *([self._prepare()] if self.prepares else []),
             *bodies,
@@ -170,8 +209,16 @@ class _Library:
         lines = [f"for (int i = 0; i < {n_p}; i++) c[i] = p[i];"] if n_p else []
         lines += function.statements
         lines += [f"c[{n_p + i}] = {z};" for i, z in enumerate(function.results)]
+        if self.d.constraints:  # how many rows of G count
+            lines.append(
+                f"c[{self.n_prepared - 1}] = {literal(self.derivation.constraints.typical_rank(self.defaults))};"
+            )
         body = "".join(f"    {line}\n" for line in lines)
         return f"static void prepare(const double *p, double *c)\n{{\n    (void)p, (void)c;\n{body}}}\n\n"
+
+    def _both(self, operations: Mapping[str, Mapping[str, int]]) -> dict[str, int]:
+        roots = [*self.kernels["udot"].roots, *self.d.rates]
+        return count(self.g, roots)
 
     def _rhs(self) -> str:
         n_q, n_u = len(self.d.coordinates), len(self.d.speeds)
@@ -186,7 +233,6 @@ class _Library:
 
     def _table(self, entries: Mapping[str, str], operations: Mapping[str, Mapping[str, int]], n_work: int) -> str:
         d = self.d
-        n_prepared = len(d.parameters) + len(self.prepared)
         flags = ["KC_QDOT_IS_U"] if d.rates == d.speeds else []
         if "power" in self.kernels and self.derivation.conservative:
             flags.append("KC_CONSERVATIVE")
@@ -197,6 +243,13 @@ class _Library:
             "sincos": {k: v["sincos"] for k, v in operations.items() if v["sincos"]},
             "mass_matrix": self.derivation.method,
         }
+        missing = {
+            name: why for name in GROUPS.get(self.group, KERNEL_GROUPS) if (why := self.derivation.missing(name))
+        }
+        if missing:
+            info["missing"] = missing
+        if d.guess:
+            info["guess"] = {str(place): value for place, value in d.guess}
         lists = {
             "q_names": d.coordinate_names,
             "u_names": d.speed_names,
@@ -206,6 +259,7 @@ class _Library:
             "frame_names": [d.frames[i].name for i in d.shown_frames],
             "output_names": [name for name, _ in d.outputs],
             "joint_names": [joint.name for joint in d.joints],
+            "constraint_names": [row.name for row in self.derivation.constraints.rows] if d.constraints else [],
         }
         text = "".join(_strings(name, values) for name, values in lists.items())
         defaults = [self.defaults.get(name) for name in d.parameter_names]
@@ -220,13 +274,19 @@ class _Library:
             "n_u": len(d.speeds),
             "n_p": len(d.parameters),
             "n_r": len(d.inputs),
-            "n_prepared": n_prepared,
+            "n_prepared": self.n_prepared,
             "n_work": n_work,
             "n_points": len(d.shown_points),
             "n_frames": len(d.shown_frames),
             "n_outputs": len(d.outputs),
             "n_joints": len(d.joints),
             "n_unit": len(d.unit),
+            "n_constraints": len(lists["constraint_names"]),
+            "n_configuration": len(self.derivation.constraints.configuration) if d.constraints else 0,
+            "n_velocity": len(self.derivation.constraints.values) if d.constraints else 0,
+            "n_auxiliary": len(d.auxiliary),
+            "n_q_dependent": d.n_q_dependent,
+            "n_u_dependent": d.n_u_dependent,
             "flags": " | ".join(flags) or "0",
             "name": _string(d.name),
             "info": _string(json.dumps(info, separators=(",", ":"))),

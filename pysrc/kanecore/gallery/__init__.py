@@ -2,9 +2,10 @@
 """Real mechanisms, each with its source, prebuilt when kanecore is installed.
 
 A model is a module of this folder.  It defines ``build()``, which describes the mechanism with SymPy and
-returns a :class:`kanecore.Model`, and ``PARAMETERS``, the default values of its constants by name.  The
-installation derives it and compiles it for several instruction levels; this file finds the library that suits
-the processor, and needs neither SymPy nor a compiler.
+returns a :class:`kanecore.Model`, and ``PARAMETERS``, the default values of its constants by name; where there
+are constraints also ``STATE``, coordinates and speeds by name that satisfy them.  The installation derives it
+and compiles it for several instruction levels; this file finds the library that suits the processor, and needs
+neither SymPy nor a compiler.
 """
 
 from __future__ import annotations
@@ -19,26 +20,41 @@ if TYPE_CHECKING:
 __all__ = ["MODELS", "library_path", "load", "models"]
 
 MODELS = {
+    "andrews_squeezer": "squeezing mechanism of seven bodies in three loops",
+    "appell_hamel": "particle with a constraint nonlinear in its speeds",
     "arm7": "arm with 7 revolute joints in space",
+    "ball_turntable": "ball that rolls on a table which turns",
     "biped": "planar biped with torso, thighs, shanks and feet",
+    "bricard": "loop of six hinges that a count says cannot move",
+    "car": "car with front-wheel steering and no side slip",
     "cart_pendulum": "cart with a chain of three links, upright or hanging",
     "cart_pole": "cart with a pole, pushed by a force",
     "chain40": "hanging chain of 40 links in a plane",
+    "chaplygin_sleigh": "sleigh on a knife edge, its mass centre ahead of it",
+    "constant_speed_particle": "particle under gravity that is kept at a constant speed",
     "double_pendulum": "two point masses on massless rods in a plane",
+    "five_bar": "planar robot with two driven rods and a loop",
+    "four_bar": "crank, coupler and rocker in a plane",
     "free_body": "free rigid body, attitude by a quaternion",
     "furuta_pendulum": "rotary inverted pendulum",
     "gyroscope": "rotor in two gimbals",
     "iiwa14": "arm with seven joints, KUKA LBR iiwa 14",
+    "knife_edge": "skate on an inclined plane",
     "planar_2r": "arm with two joints in a vertical plane",
     "puma560": "arm with six joints, Unimation PUMA 560",
     "quadrotor": "body with four rotors, attitude by a quaternion",
     "rod_gravity": "rod in a plane, attracted by a fixed particle",
+    "rolling_disc": "thin disc that rolls on a plane",
     "rotating_tube": "two particles with springs in a tube that turns as prescribed",
     "rrp": "robot with two revolute joints and a slider",
+    "slider_crank": "crank, connecting rod and piston",
+    "snakeboard": "board on two trucks that turn",
     "spinning_top": "heavy symmetric top with a fixed point",
+    "stewart": "platform on six legs",
     "tree30": "five arms with six joints each on the ground",
     "two_rods": "two rods in series with torsion springs",
     "ur5e": "arm with six joints, Universal Robots UR5e",
+    "whipple_bicycle": "bicycle of Carvallo and Whipple, nonlinear, benchmark values",
     "wire_particle": "particle on a circular wire",
 }
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from .evaluate import node_value
 from .scalars import PARAMETER, TIME, Graph, Op
@@ -23,15 +23,17 @@ class Sample:
 
     Coordinates, speeds and inputs lie in ±(0.2 ... 1.2), parameters and time in 0.3 ... 1.7, away from the zeros and
     the right angles at which expressions that differ happen to agree.  Symbols of ``Graph.unit`` are divided by their
-    norm.
+    norm.  ``given`` are the values of some nodes.
     """
 
-    def __init__(self, g: Graph, seed: int = 0) -> None:
+    def __init__(self, g: Graph, seed: int = 0, given: Mapping[int, float] | None = None) -> None:
         self.graph = g
         self._seed = seed
-        self._value: dict[int, float] = {}
+        self._value: dict[int, float] = dict(given or {})
         self._error: dict[int, float] = {}
         for group in g.unit:
+            if group[0] in self._value:
+                continue
             raw = [self._symbol(i) for i in group]
             norm = math.hypot(*raw)
             self._value.update((i, x / norm) for i, x in zip(group, raw, strict=True))

@@ -15,6 +15,8 @@ import numpy.typing as npt
 from kanecore import _native
 from kanecore.errors import ModelError
 from kanecore.groups import GROUPS, KERNEL_GROUPS
+from kanecore.run import constraints
+from kanecore.run.linearize import linearize as differentiate
 from kanecore.run.mappings import LiveValues
 from kanecore.run.simulate import simulate as integrate
 
@@ -128,8 +130,14 @@ class CompiledModel(_native.Model):
     def info(self) -> dict[str, Any]:
         """Groups compiled so far with their operation counts, sizes, build times, compiler, flags."""
         sizes = {name: getattr(self, name) for name in ("n_q", "n_u", "n_p", "n_r", "n_prepared", "n_work")}
-        groups = [group for group in GROUPS if group in self._built]
+        groups = [group for group in self._groups if group in self._built]
         return {**self._info, "name": self.name, "kernels": groups, "sizes": sizes}
+
+    @property
+    def _groups(self) -> tuple[str, ...]:
+        """The groups in which this model has kernels."""
+        absent = {"constraints": not self.n_constraints, "auxiliary": not self.n_auxiliary}
+        return tuple(group for group in GROUPS if not absent.get(group, False))
 
     def build(self, *groups: str) -> None:
         """Compile groups of kernels now instead of at the first call.
@@ -137,7 +145,8 @@ class CompiledModel(_native.Model):
         Parameters
         ----------
         *groups : str
-            "core", "forces", "energies", "reactions"; default, and "all": every one.
+            "core", "forces", "energies", "reactions", "constraints", "linearize", "auxiliary"; default, and "all":
+            every one in which the model has kernels.
 
         Raises
         ------
@@ -152,7 +161,7 @@ class CompiledModel(_native.Model):
                 raise KeyError(f"no group {group!r}; there are {', '.join(GROUPS)}, all")
         with self._building:
             for group in wanted:
-                if group not in self._built and self._builder is not None:
+                if group in self._groups and group not in self._built and self._builder is not None:
                     path, text = self._builder(group)
                     self._add(group, path)
                     self._source[group] = text
@@ -161,13 +170,31 @@ class CompiledModel(_native.Model):
         """Compile the group of a kernel that no open library holds."""
         self.build(KERNEL_GROUPS[kernel])
 
+    def _why_not(self, kernel: str) -> str | None:
+        missing: Mapping[str, str] = self._info.get("missing", {})
+        return missing.get(kernel)
+
     def _add(self, group: str, path: str) -> None:
         self._info = merged(self._info, self._open(path))
         self._built.add(group)
 
+    # Constraints ----------------------------------------------------------------------------------------
+
+    consistent = constraints.consistent
+    check = constraints.check
+
+    def _recount(self, t: float, x: Array, r: Any, p: Any) -> bool:
+        before = self._rank_found
+        constraints.settle_rank(self, t, x, r=r, p=p)
+        return self._rank_found != before
+
+    def _nonholonomic(self, *arguments: Any) -> Array:
+        return constraints.nonholonomic(self, *arguments)
+
     # Integration ----------------------------------------------------------------------------------------
 
     simulate = integrate
+    linearize = differentiate
 
     # Robotics -------------------------------------------------------------------------------------------
 
@@ -267,7 +294,8 @@ class CompiledModel(_native.Model):
             make, arguments = compiled, (self.name, self._source, self._info)
         else:
             raise ModelError(f"{self.name!r} cannot be pickled: neither its C text nor its origin is known")
-        return restored, (make, arguments, self._values("parameter"), self._values("input"))
+        rank = self._rank_found
+        return restored, (make, arguments, self._values("parameter"), self._values("input"), rank)
 
 
 def merged(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
@@ -288,10 +316,12 @@ def compiled(name: str, source: Mapping[str, str], info: Mapping[str, Any]) -> C
 
 
 def restored(
-    make: Callable[..., CompiledModel], arguments: tuple[Any, ...], parameters: Array, inputs: Array
+    make: Callable[..., CompiledModel], arguments: tuple[Any, ...], parameters: Array, inputs: Array, rank: int
 ) -> CompiledModel:
-    """What unpickling calls: the model made again, with the values that it had; NaN: never given."""
+    """What unpickling calls: the model made again, with the values that it had; NaN: never given; rank −1 likewise."""
     model = make(*arguments)
+    if rank >= 0:
+        model._set_rank(rank)
     for mapping, values in ((model.parameters, parameters), (model.inputs, inputs)):
         mapping.update({name: value for name, value in zip(mapping, values, strict=True) if np.isfinite(value)})
     return model

@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from kanecore import _native
 from kanecore.errors import IntegrationError, SingularError
+from kanecore.run.constraints import FEASIBLE, named_residuals, residuals, settle_rank
 from kanecore.run.signals import Signal, evaluate
 from kanecore.run.trajectory import Trajectory
 
@@ -24,7 +25,7 @@ Array = npt.NDArray[np.float64]
 
 _Rate = tuple[Signal, int, int]  # a signal, its column, the order of its derivative
 
-_RESIDUAL = 1e-6  # by how much the norm of a quaternion in x0 may differ from 1
+_RESIDUAL = FEASIBLE  # of x0, and by how much the norm of a quaternion in it may differ from 1
 _SMALLEST_RTOL = 100 * np.finfo(np.float64).eps
 _MESSAGES = {
     "success": "The integration reached the end of the interval.",
@@ -47,6 +48,8 @@ def simulate(
     t_eval: npt.ArrayLike | None = None,
     inputs: Any = None,
     parameters: Any = None,
+    project: bool = True,
+    baumgarte: tuple[float, float] | None = None,
     max_step: float = np.inf,
     first_step: float | None = None,
     max_steps: int | None = None,
@@ -59,7 +62,8 @@ def simulate(
         Start and end, s; the end may come first.
     x0 : array_like, (n_x,)
         State [q, u] at the start.  Each unit quaternion in it (``dyn.unit`` holds their places) must have norm 1 within
-        1e-6 and is divided by it; so is that of the state after every step, and of what the interpolant gives.
+        1e-6 and is divided by it; so is that of the state after every step, and of what the interpolant gives.  It must
+        satisfy the constraints within 1e-6, in units of the coordinates and of the speeds: ``dyn.consistent(t0, x0)``.
     method : {"dop853", "rk4"}
         Adaptive, of order 8, with dense output (Hairer, Nørsett & Wanner, *Solving Ordinary Differential Equations I*,
         1993, II.5); or the classical method of order 4 with fixed steps.
@@ -78,6 +82,12 @@ def simulate(
         ``r(t, x) -> (n_r,)``, in the order of ``dyn.input_names``, and runs Python at every evaluation.
     parameters : array_like (n_p,) or mapping, optional
         For this run only.
+    project : bool
+        Bring x0, the state after every step and what the interpolant gives back to the constraints, with the least
+        change weighted by mass (Hairer, Lubich & Wanner, *Geometric Numerical Integration*, 2006, IV.4).
+    baumgarte : (alpha, beta), optional
+        Stabilize the constraints: φ̈ + 2 α φ̇ + β² φ = 0 in place of φ̈ = 0, and ċ + 2 α c = 0 (Baumgarte 1972), 1/s.
+        A configuration constraint whose derivative was filed as a velocity constraint is that constraint only.
     max_step : float
         Longest step of "dop853".
     first_step : float, optional
@@ -93,11 +103,11 @@ def simulate(
     ------
     ValueError, TypeError, KeyError
         Shapes, tolerances, times that make no sense; anything not finite, or no number; an unknown name; a quaternion
-        in x0 that is not of unit norm.
+        in x0 that is not of unit norm; an x0 that is not on the constraints.
     MemoryError
         Every step is kept, with its interpolant, and there are too many.
     SingularError
-        The mass matrix became singular.
+        The mass matrix became singular, or a constraint was lost.
     IntegrationError
         The integration could not go on.  ``error.trajectory`` of both holds what was reached.
     """
@@ -113,6 +123,8 @@ def simulate(
     times = None if t_eval is None else _times(t_eval, t0, t1)
     p = dyn._resolved("parameter", {} if parameters is None else parameters)
     source = _Source(dyn, inputs, t0, t1)
+    gains = None if baumgarte is None else _gains(baumgarte)
+    x = _on_constraints(dyn, t0, x, project, r=source(t0, x), p=p)
     # the first evaluation finds what is missing or singular, before any work is lost
     dyn.rhs(t0, x, r=source(t0, x), p=p)
 
@@ -131,8 +143,11 @@ def simulate(
         coefficients=source.coefficients,
         function=source.function,
         p=p,
+        project=bool(project),
+        baumgarte=gains,
     )
-    result = Trajectory(dyn, method, t, states, dense, source, p, times, counts, _MESSAGES.get(status, status))
+    message = _MESSAGES.get(status, status)
+    result = Trajectory(dyn, method, t, states, dense, source, p, times, counts, message, bool(project))
     if status == "success":
         return result
     result.status, result.success = -1, False
@@ -140,9 +155,23 @@ def simulate(
     where = f"t = {reached!r}, x = {x.tolist()!r}"
     if status == "singular":
         row = counts["row"]
+        if row < dyn.n_u:
+            what = (
+                f"the mass matrix of {dyn.name!r} became singular just after {where}: the pivot of speed "
+                f"{dyn.speed_names[row]!r} vanished; the kinematical equations may be singular there (gimbal lock)"
+            )
+        elif counts["projecting"]:
+            what = (
+                f"no state of {dyn.name!r} on its constraints was found just after {where}: {dyn._row_name(row)!r} "
+                "cannot be satisfied with the others; the motion may have come to the end of what they allow"
+            )
+        else:
+            what = (
+                f"{dyn._row_name(row)!r} of {dyn.name!r} is lost or contradicts the other constraints just after "
+                f"{where}: a dead point of all of them, or prescribed motions that they do not allow"
+            )
         raise SingularError(
-            f"the mass matrix of {dyn.name!r} became singular just after {where}: the pivot of speed "
-            f"{dyn.speed_names[row]!r} vanished; the kinematical equations may be singular there (gimbal lock)",
+            what,
             t=reached,
             x=x,
             row=row,
@@ -219,6 +248,31 @@ def _normalized(dyn: CompiledModel, x: Array) -> Array:
             raise ValueError(f"the unit quaternion ({names}) has norm {norm!r} in x0; it must be 1: {hint}")
         result[places] = x[places] / norm
     return result
+
+
+def _on_constraints(dyn: CompiledModel, t: float, x: Array, project: bool, **values: Any) -> Array:
+    """The start, on the constraints; ValueError where it is not near them."""
+    if not dyn.n_constraints:
+        return x
+    found = residuals(dyn, t, x, **values)
+    if not np.max(np.abs(found), initial=0.0) <= _RESIDUAL:
+        left = named_residuals(dyn, found, _RESIDUAL)
+        raise ValueError(
+            f"x0 does not satisfy the constraints of {dyn.name!r} at t = {t!r}: {left}; the residuals must be below "
+            f"{_RESIDUAL}: start from dyn.consistent({t!r}, x0)"
+        )
+    settle_rank(dyn, t, x, **values)
+    return np.asarray(dyn._project(t, x, **values)) if project and len(found) else x
+
+
+def _gains(baumgarte: tuple[float, float]) -> tuple[float, float]:
+    try:
+        alpha, beta = (float(gain) for gain in baumgarte)
+    except (TypeError, ValueError):
+        raise ValueError(f"baumgarte is {baumgarte!r}; it must be (alpha, beta)") from None
+    if not (0.0 <= alpha < np.inf and 0.0 <= beta < np.inf):
+        raise ValueError(f"baumgarte is {baumgarte!r}; the gains must be finite and not negative")
+    return alpha, beta
 
 
 def _times(t_eval: npt.ArrayLike, t0: float, t1: float) -> Array:

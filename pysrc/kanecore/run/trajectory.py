@@ -8,12 +8,13 @@ import os
 from collections.abc import Callable
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from kanecore import _native
+from kanecore.run.constraints import residuals
 
 if TYPE_CHECKING:
     from kanecore.run.model import CompiledModel
@@ -25,6 +26,16 @@ Array = npt.NDArray[np.float64]
 # Gauss-Legendre nodes and weights on 0 ... 1, exact to order 10: better than the interpolant of a step
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(5)
 _NODES, _WEIGHTS = (_NODES + 1.0) / 2.0, _WEIGHTS / 2.0
+
+
+class Source(Protocol):
+    """The inputs r(t, x) of a run: as a function, and as the integrators take them."""
+
+    knots: Array
+    coefficients: Array
+    function: Callable[[float, Array], npt.ArrayLike] | None
+
+    def __call__(self, t: Any, x: Any) -> Array: ...
 
 
 # Steps whose energies and work are found at once: bounds the memory that a long run takes beside its own.
@@ -48,6 +59,8 @@ class Trajectory:
     energy_drift : float
         max |T + U − (T + U)(0) − W| / max T over the steps, W being the work of all loads without a potential, inputs
         and drives.
+    constraint_drift : float
+        The largest residual of a constraint over the steps, in units of the coordinates and of the speeds.
     nfev, njev, nlu, status, message, success
         As in ``solve_ivp``.
     """
@@ -59,14 +72,15 @@ class Trajectory:
         t: Array,
         x: Array,
         dense: Array,
-        source: Callable[[Any, Any], Array],
+        source: Source,
         p: Array,
         times: Array | None,
         counts: dict[str, int],
         message: str,
+        projected: bool = True,
     ) -> None:
         self._dyn, self._method, self._source, self._p = dyn, method, source, p
-        self._steps, self._states, self._dense = t, x, dense
+        self._steps, self._states, self._dense, self._projected = t, x, dense, projected
         self.nfev, self.njev, self.nlu = counts["evaluations"], 0, 0
         self.n_steps, self.n_rejected = counts["accepted"], counts["rejected"]
         self.status, self.success, self.message = 0, True, message
@@ -108,7 +122,14 @@ class Trajectory:
 
     def _interpolated(self, steps: npt.NDArray[np.int64], times: Array) -> Array:
         """The state at each time, (N,), from the interpolant of the step that is named with it: (N, n_x)."""
-        return _native.interpolate(self._dyn, self._method, self._steps, self._states, self._dense, steps, times)
+        return _native.interpolate(
+            *(self._dyn, self._method, self._steps, self._states, self._dense, steps, times),
+            knots=self._source.knots,
+            coefficients=self._source.coefficients,
+            function=self._source.function,
+            p=self._p,
+            project=self._projected,
+        )
 
     @property
     def sol(self) -> Callable[[npt.ArrayLike], Array]:
@@ -143,6 +164,16 @@ class Trajectory:
     def energy_drift(self) -> float:
         error, largest = self._drift
         return float(np.max(np.abs(error)) / largest) if largest > 0 else float(np.max(np.abs(error)))
+
+    @cached_property
+    def constraint_drift(self) -> float:
+        largest = 0.0
+        if self._dyn.n_constraints:
+            for first in range(0, len(self._steps), _CHUNK):
+                t, x = self._steps[first : first + _CHUNK], self._states[first : first + _CHUNK]
+                found = residuals(self._dyn, t, x, r=self._source(t, x), p=self._p)
+                largest = max(largest, float(np.max(np.abs(found), initial=0.0)))
+        return largest
 
     @cached_property
     def _drift(self) -> tuple[Array, float]:
