@@ -10,7 +10,7 @@ For the C that is written against it (`_integrate.pxi`), all with the GIL held:
 ``Model.kernel(k)``                   kernel number ``k`` (``K_RHS``, ...); opens its group first if it must
 ``Model.resolve_parameters(p)``       ``Block`` of one parameter set: ``None`` the current one, array, mapping
 ``Model.resolve_inputs(r)``           the same of the inputs
-``Model.explain(k, t, x, r, work)``   raises for a result that is not finite (or returns: NaN in, NaN out)
+``Model.explain(k, t, x, r, ...)``    raises for a result that is not finite (or returns: NaN in, NaN out)
 ``Model.n_q, n_u, n_x, n_p, n_r``     ``Py_ssize_t``; likewise ``n_prepared, n_work, n_points, n_frames, n_joints``
 ``Model.rank``                        how many rows of G count, -1 for what ``prepare`` says
 ``Block.values``                      ``const double *``: r, or c, which begins with p
@@ -653,6 +653,8 @@ cdef class Model:
         cdef Py_ssize_t size = self.size[k]
         cdef kc_kernel *f = self.kernels[k]
         cdef object array = out
+        cdef bint singular
+        cdef int row
 
         if f == NULL or not is_vector(x, self.n_x):
             return self.evaluate_any(k, t, x, udot, r, p, out)
@@ -706,9 +708,10 @@ cdef class Model:
         self.work[0] = 0.0
         f(time, xs, rs, cs, self.work, result)
         if not all_finite(result, size):
-            if self.counts(k, self.work[0] == <double>KC_SINGULAR, <int>self.work[1]) and self._recount(time, x, r, p):
+            singular, row = self.work[0] == <double>KC_SINGULAR, <int>self.work[1]  # a new count uses the work space
+            if self.counts(k, singular, row) and self._recount(time, x, r, p):
                 return self.evaluate(k, t, x, udot, r, p, out)
-            self.explain(k, time, xs, rs, self.work)
+            self.explain(k, time, xs, rs, singular, row)
         return scalar if array is None else array
 
     @cython.final
@@ -723,12 +726,11 @@ cdef class Model:
                 return False
         return True
 
-    cdef int explain(self, int k, double t, const double *x, const double *r, const double *work) except -1:
+    cdef int explain(self, int k, double t, const double *x, const double *r, bint singular, int row) except -1:
         """Raise for a result that is not finite, unless t, x or r is not finite either."""
         cdef Py_ssize_t n = self.n_x + (self.n_u if reads_udot(k) else 0)
         if isfinite(t) and all_finite(x, n) and all_finite(r, self.n_r):
-            singular = work[0] == <double>KC_SINGULAR
-            raise self.failure(k, singular, t, vector_of(x, self.n_x), <int>work[1], None, None)
+            raise self.failure(k, singular, t, vector_of(x, self.n_x), row, None, None)
         return 0
 
     cdef inline bint counts(self, int k, bint singular, Py_ssize_t row) noexcept:

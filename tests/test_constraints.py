@@ -20,6 +20,7 @@ from test_truth import CASES, WAITING, error, published
 from truth.models import truth_system
 
 import kanecore as kc
+from kanecore.gallery import bricard
 from kanecore.run.constraints import residuals
 
 #: Planar models give their bodies no inertia but about the normal.
@@ -194,12 +195,14 @@ def sleigh() -> kc.CompiledModel:
     return kc.compile(model, parameters={"m": 2.0, "I": 0.3, "a": 0.4})
 
 
-@cache
 def cranks() -> kc.CompiledModel:
-    """A coupler on three equal parallel cranks: off its constraints six rows of rank 6, on them of rank 5."""
+    """A coupler on three equal parallel cranks: off its constraints six rows of rank 6, on them of rank 5.
+
+    The third has a length of its own, so that the numbers alone tell.
+    """
     x, y, th, *turns = q = me.dynamicsymbols("x y th a b c")
     u = me.dynamicsymbols("u1:7")
-    m, g, length, d = sm.symbols("m g l d")
+    m, g, d, *lengths = sm.symbols("m g d l1:4")
     N, O = me.ReferenceFrame("N"), me.Point("O")  # noqa: E741
     O.set_vel(N, 0)
     B = N.orientnew("B", "Axis", [th, N.z])
@@ -208,7 +211,7 @@ def cranks() -> kc.CompiledModel:
     P.set_vel(N, u[0] * N.x + u[1] * N.y)
     bodies = [me.RigidBody("coupler", P, B, m, (me.inertia(B, 0, 0, m * d**2 / 3), P))]
     closed = []
-    for i, (angle, rate) in enumerate(zip(turns, u[3:], strict=True)):
+    for i, (angle, rate, length) in enumerate(zip(turns, u[3:], lengths, strict=True)):
         A = N.orientnew(f"A{i}", "Axis", [angle, N.z])
         A.set_ang_vel(N, rate * N.z)
         pivot = O.locatenew(f"V{i}", (i - 1) * d * N.x)
@@ -226,7 +229,7 @@ def cranks() -> kc.CompiledModel:
         forcelist=[(body.masscenter, -m * g * N.y) for body in bodies],
         name="cranks",
     )
-    return kc.compile(model, parameters={"m": 1.0, "g": 9.81, "l": 0.8, "d": 0.5})
+    return kc.compile(model, parameters={"m": 1.0, "g": 9.81, "d": 0.5} | dict.fromkeys(["l1", "l2", "l3"], 0.8))
 
 
 def feasible(dyn: kc.CompiledModel, seed: int, keep: str | None = "independent") -> Array:
@@ -517,6 +520,56 @@ def test_a_loop_that_closes_redundantly() -> None:
     rk4 = dyn.simulate((0.0, 2.0), x, method="rk4", dt=0.01)
     assert rk4.constraint_drift < 1e-10
     np.testing.assert_allclose(rk4.x[-1], sol(2.0), atol=1e-7)
+
+
+def test_rows_are_counted_where_too_few_are_found() -> None:
+    """u̇ before any check, of one state, of several, with parameters of the call; far states say what is wrong."""
+    angle, length = -0.9, 0.8
+    s, c = np.sin(angle), np.cos(angle)
+    x = np.array([length * c, length * s, 0, *[angle] * 3, -length * 0.5 * s, length * 0.5 * c, 0, *[0.5] * 3])
+    expected = pytest.approx(-9.81 * 2.5 * c / (2 * length), rel=1e-12)
+    assert cranks().udot(0.0, x)[3] == expected
+    assert cranks().rhs([0.0, 1.0], [x, x])[1, 9] == expected
+    dyn = cranks()
+    assert dyn.udot(0.0, x, p=list(dyn.parameters.values()))[3] == expected
+    ws = cranks().workspace()
+    ws.x = x
+    assert ws.rhs()[9] == expected
+    assert np.isnan(cranks().udot(0.0, np.full(12, np.nan))).all()
+
+
+def test_prebuilt_bricard_knows_its_rank() -> None:
+    """At states on the constraints to 1e-8 only, at which five rows are independent by numbers."""
+    dyn = kc.load("bricard")
+    x = np.array(list(bricard.STATE.values()))
+    x[: dyn.n_q] += 1e-8
+    np.testing.assert_allclose(dyn.udot(0.0, x), dyn.udot(0.0, list(bricard.STATE.values())), rtol=1e-5)
+
+
+# ------------------------------------------------------------------------------------- multipliers in outputs
+
+
+def test_multipliers_in_outputs() -> None:
+    """The tension −2 l λ of the pendulum in x and y; u̇ and λ together."""
+    u1 = me.dynamicsymbols("u1")
+    outputs = {"tension": -2 * sm.Symbol("l") * kc.multiplier(0), "push": u1.diff() + kc.multiplier(0)}
+    dyn = pendulum(outputs=outputs)
+    x, (m, g, length) = swinging(0.7, 1.3), PENDULUM.values()
+    tension, push = dyn.outputs(0.0, x)
+    assert tension == pytest.approx(m * (g * np.cos(0.7) + length * 1.3**2), rel=1e-12)
+    assert push == pytest.approx(dyn.udot(0.0, x)[0] + dyn.multipliers(0.0, x)[0], rel=1e-12)
+    sol = dyn.simulate((0.0, 1.0), x)
+    np.testing.assert_allclose(sol.outputs, dyn.outputs(0.0, sol.x), rtol=1e-12)
+
+
+def test_multipliers_that_are_not_there() -> None:
+    with pytest.raises(kc.ModelError, match=r"multiplier\(1\), and the rows of G .*: configuration constraint 0"):
+        pendulum(outputs={"force": kc.multiplier(1)})
+    with pytest.raises(kc.ModelError, match=r"multiplier\(0\) in acceleration constraint 0: .* outputs alone"):
+        pendulum(acceleration_constraints=[me.dynamicsymbols("u1").diff(t) - kc.multiplier(0)])
+    for row in (-1, 0.5, "first", True):
+        with pytest.raises(ValueError, match="number of a row of G"):
+            kc.multiplier(row)
 
 
 # -------------------------------------------------------------------------------------------------- motion

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from kanecore._compile import compile
     from kanecore._native import ABI_VERSION
     from kanecore.describe.model import Model
+    from kanecore.describe.symbols import multiplier
     from kanecore.errors import (
         CompileError,
         IntegrationError,
@@ -54,6 +55,7 @@ __all__ = [
     "get_include",
     "load",
     "models",
+    "multiplier",
 ]
 
 # Where each name lives.  No module may bear the name of a function here: importing kanecore.compile, say,
@@ -74,6 +76,7 @@ _HOMES = {
     "compile": "kanecore._compile",
     "load": "kanecore.gallery",
     "models": "kanecore.gallery",
+    "multiplier": "kanecore.describe.symbols",
 }
 
 

@@ -18,7 +18,7 @@ from kanecore.graph.evaluate import count
 from kanecore.graph.factorize import factorized_solve
 from kanecore.graph.linear import Singular, matching, solve
 from kanecore.graph.sample import deciding
-from kanecore.graph.scalars import ACCELERATION, COORDINATE, INPUT, SPEED, Graph
+from kanecore.graph.scalars import ACCELERATION, COORDINATE, INPUT, SPEED, Graph, Op
 
 from .columns import column_mass_matrix
 from .constraints import Constraints, Reduced, reduced
@@ -451,12 +451,25 @@ class Derivation:
     def _outputs(self) -> Kernel:
         d = self.description
         roots = [node for _, node in d.outputs]
+        multipliers = {self.graph.nodes[i][1][1] for i in self.graph.below(roots) if self._is_multiplier(i)}
+        if multipliers:
+            rows = len(self.multiplier_symbols)
+            if max(multipliers) >= rows:
+                names = ", ".join(row.name for row in self.constraints.rows) if rows else "none"
+                raise ModelError(
+                    f"outputs hold multiplier({max(multipliers)}), and the rows of G are numbered from 0: {names}"
+                )
+            return Kernel(tuple(roots), after_udot=True, with_multipliers=True)
         if any(self.graph.depends[i] & ACCELERATION for i in roots):
             if self.solving is not None:
                 return Kernel(tuple(roots), after_udot=True)
             replace = dict(zip(d.accelerations, self._solution.roots, strict=True))
             return Kernel(tuple(self.graph.substitute(roots, replace)), self._solution.pivots)
         return Kernel(tuple(roots))
+
+    def _is_multiplier(self, node: int) -> bool:
+        op, *key = self.graph.nodes[node]
+        return op is Op.SYM and key[0][0] == "λ"
 
     # ------------------------------------------------------ partial velocities
     def _shown(self, name: str) -> tuple[list[Components], list[int]]:

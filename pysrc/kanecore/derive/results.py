@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from kanecore.describe.description import Description, duplicate
+from kanecore.describe.symbols import multiplier
 from kanecore.errors import ModelError
 from kanecore.graph.calculus import Tangent, is_affine
 from kanecore.graph.evaluate import count
@@ -73,11 +74,15 @@ def symbolic(model: Model, kernel: str, nested: bool) -> Any:
 
     derivation = model._derivation
     program = derivation.kernel(kernel)
-    if program.after_udot:
+    if kernel in ("multipliers", "linearize"):
         raise ModelError(
             f"{kernel} of {model.name!r} has no expression: it follows from udot, which is solved at run time"
         )
-    intermediates, flat = to_sympy(derivation.graph, program.roots, _symbols(model), nested)
+    symbols = _symbols(model)
+    if program.after_udot:  # written with u̇ and λ
+        keys = [derivation.graph.nodes[i][1] for i in derivation.multiplier_symbols]
+        symbols.update((key, multiplier(row)) for row, key in enumerate(keys))
+    intermediates, flat = to_sympy(derivation.graph, program.roots, symbols, nested)
     n = model.n_u
     result: Any
     if kernel == "mass_matrix":

@@ -16,6 +16,7 @@ from . import sympy_access
 from .description import Description
 from .inertia import warn_of_impossible
 from .reader import Reader
+from .symbols import function_name
 
 if TYPE_CHECKING:
     from kanecore.derive.derivation import Derivation
@@ -57,7 +58,7 @@ class Model:
         speeds, sorted by name.  Where a prescribed motion ``theta`` needs its rates they follow it as ``theta_d`` and
         ``theta_dd``.
     outputs : dict of name to expression, optional
-        What the kernel ``outputs`` computes; may hold ``u.diff()``.
+        What the kernel ``outputs`` computes; may hold ``u.diff()`` and `kanecore.multiplier` (row).
     potentials : sequence of expressions, optional
         Potential energies, in place of the forces that they stand for.
     feedback : dict of input to expression, optional
@@ -71,7 +72,7 @@ class Model:
     attach : dict of row to (child, child_point, parent, parent_point, vector), optional
         How a row of the constraint Jacobian acts: the force λ·vector on the child, its opposite on the parent, which
         ``reactions`` of constrained models need; two frames in place of the points for a torque; a list of several.
-    guess : dict of coordinate or speed to number, optional
+    guess : dict of coordinate or speed, or name of one, to number, optional
         Where a state that satisfies the constraints is looked for, when ``dyn.check`` is given none.
     unit : sequence of (e0, e1, e2, e3), optional
         Coordinates that are a unit quaternion, normalised while integrating; default: those of which some orientation
@@ -333,7 +334,9 @@ class Model:
         (intermediates, expressions) or expressions
             ``intermediates`` is a list of (symbol, expression), after Autolev's Z list; it is left out where
             ``nested``.  Expressions are a Matrix, for partial velocities a list (points or frames) of 3 × n_u matrices,
-            for their remainders a 3 × n matrix, all in inertial axes, and a single expression for energies.
+            for their remainders a 3 × n matrix, all in inertial axes, and a single expression for energies.  Reactions,
+            auxiliary forces and outputs of a model whose constraints are solved at run time are written with
+            ``u.diff()`` and `kanecore.multiplier` (row).
         """
         from kanecore.derive.results import symbolic
 
@@ -453,17 +456,19 @@ def _check_counts(dependent: tuple[list[Any], list[Any]], constraints: Mapping[s
 
 
 def _guess(state: Sequence[Any], guess: Mapping[Any, Any]) -> tuple[tuple[int, float], ...]:
-    result = []
-    for x, value in guess.items():
-        if x not in state:
-            raise ModelError(f"guess holds {x}, which is neither a coordinate nor a speed")
+    result, names = [], [function_name(x) for x in state]
+    for key, value in guess.items():
+        if key not in state and key not in names:
+            raise ModelError(f"guess holds {key}, which is neither a coordinate nor a speed")
+        place = state.index(key) if key in state else names.index(key)
+        x = state[place]
         try:
             number = float(value)
         except TypeError:
             raise ModelError(f"guess of {x} is {value!r}, which is no number") from None
         if number - number != 0.0:
             raise ModelError(f"guess of {x} is {value!r}, which is not finite")
-        result.append((state.index(x), number))
+        result.append((place, number))
     return tuple(sorted(result))
 
 

@@ -431,7 +431,7 @@ class Reader:
     def _constraints(self, given: Mapping[str, Sequence[Any]]) -> list[Constraint]:
         result = []
         for kind, expressions in given.items():
-            self.symbols.stage = "output" if kind == "acceleration" else "kinematics"
+            self.symbols.stage = "acceleration" if kind == "acceleration" else "kinematics"
             for i, e in enumerate(expressions):
                 name = f"{kind} constraint {i}"
                 if isinstance(e, sm.Eq):

@@ -17,9 +17,36 @@ from kanecore.graph.sympy_bridge import FromSympy
 
 from . import sympy_access
 
-__all__ = ["Symbols", "function_name", "input_name"]
+__all__ = ["Symbols", "function_name", "input_name", "multiplier"]
 
-_RATES_ALLOWED = {"kinematics": "velocities and their constraints", "load": "loads", "output": "outputs"}
+_MULTIPLIER = sm.Function("multiplier")
+_RATES_ALLOWED = {"kinematics": "velocities and their constraints", "load": "loads"}
+
+
+def multiplier(row: int) -> Any:
+    """λ of a row of G, to stand in ``outputs`` of a `Model`: the force of a contact, the tension of a cut joint.
+
+    Parameters
+    ----------
+    row : int
+        From 0, in the order of ``dyn.constraint_names``: of M u̇ = f + Gᵀλ.
+
+    Returns
+    -------
+    sympy expression
+
+    Raises
+    ------
+    ValueError
+        ``row`` is no number of a row.
+
+    Examples
+    --------
+    ``kc.Model(..., outputs={"normal force": kc.multiplier(0)})``
+    """
+    if isinstance(row, bool) or not hasattr(row, "__index__") or row < 0:
+        raise ValueError(f"multiplier({row!r}): give the number of a row of G, from 0")
+    return _MULTIPLIER(int(row))
 
 
 class Symbols:
@@ -32,7 +59,7 @@ class Symbols:
     rates : nodes of q̇, solved from the kinematical equations
     parameters : dict of Symbol to node
     inputs : dict of (function of time, order of derivative) to node
-    stage : "kinematics", "load" or "output": where derivatives of speeds may stand
+    stage : "kinematics", "load", "acceleration" or "output": where derivatives of speeds and multipliers may stand
     """
 
     def __init__(self, graph: Graph, q: Sequence[Any], u: Sequence[Any], auxiliary: Sequence[Any] = ()) -> None:
@@ -176,6 +203,10 @@ class Symbols:
             return node
         if isinstance(e, sm.Derivative):
             return self._derivative(e)
+        if e.func == _MULTIPLIER and e.args[0].is_Integer and e.args[0] >= 0:
+            if self.stage != "output":
+                raise ModelError(f"{e} in {self.where}: multipliers are solved for with u̇, and stand in outputs alone")
+            return self.graph.symbol(("λ", int(e.args[0])), ACCELERATION)
         if e.args != (self.t,):
             raise ModelError(
                 f"the unknown function {e} in {self.where}: a model knows functions of time only (dynamicsymbols); "
@@ -223,7 +254,7 @@ class Symbols:
                 f"such as {function_name(self.u[0])}.diff()"
             )
         if x in self.u:
-            if self.stage == "output" and order == 1:
+            if self.stage in ("acceleration", "output") and order == 1:
                 return self.accelerations[self.u.index(x)]
             raise ModelError(
                 f"{e} in {self.where}: the derivative of a speed is what is solved for and cannot stand in "

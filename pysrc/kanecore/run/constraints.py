@@ -340,7 +340,8 @@ class Check:
     integrable: bool | None
 
     def __str__(self) -> str:
-        rows = f"{self.n_constraints} constraint rows of rank {self.rank}, {self.dof} degrees of freedom"
+        dof = "1 degree of freedom" if self.dof == 1 else f"{self.dof} degrees of freedom"
+        rows = f"{self.n_constraints} constraint row{'s' * (self.n_constraints != 1)} of rank {self.rank}, {dof}"
         lines = [f"{self.name} at t = {self.t:g}: {rows}"]
         if self.rank < self.typical_rank:
             lines.append(f"singular: the rank is {self.typical_rank} at states nearby")
