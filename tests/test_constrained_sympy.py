@@ -149,3 +149,117 @@ def test_system_with_a_loop() -> None:
     sol = dyn.simulate((0.0, 5.0), x, rtol=1e-10, atol=1e-10)
     assert sol.constraint_drift < 1e-10
     assert sol.energy_drift < 1e-7
+
+
+def quaternion_body(rates: str, filed: bool) -> kc.CompiledModel:
+    """A free body, as in SymPy's test_implicit_kinematics; ``filed``: with e·e = 1 as a configuration constraint."""
+    e, w = me.dynamicsymbols("e0:4"), me.dynamicsymbols("w1:4")
+    a, b, c, m = sm.symbols("a b c m")
+    N, B, O = me.ReferenceFrame("N"), me.ReferenceFrame("B"), me.Point("O")  # noqa: E741
+    O.set_vel(N, 0)
+    B.orient_quaternion(N, e)
+    turning = B.ang_vel_in(N)
+    B.set_ang_vel(N, sum((wi * axis for wi, axis in zip(w, B, strict=True)), me.Vector(0)))
+    if rates == "implicit":
+        kd_eqs = [(turning - B.ang_vel_in(N)).dot(axis) for axis in B] + [sum(x * x.diff(t) for x in e)]
+    else:
+        e0, e1, e2, e3 = e
+        rows = sm.Matrix([[-e1, -e2, -e3], [e0, -e3, e2], [e3, e0, -e1], [-e2, e1, e0]])
+        kd_eqs = list(sm.Matrix(e).diff(t) - rows * sm.Matrix(w) / 2)
+    unit = {"q_dependent": e[:1], "configuration_constraints": [sum(x**2 for x in e) - 1]} if filed else {}
+    model = kc.Model(
+        *(N, e[1:] if filed else [*e[1:], e[0]], w, kd_eqs),
+        bodies=[me.RigidBody("body", O, B, m, (me.inertia(B, a, b, c), O))],
+        forcelist=[(B, sm.Rational(3, 10) * B.x)],
+        **unit,
+    )
+    return kc.compile(model, parameters={a: 1.0, b: 2.0, c: 2.5, m: 1.0})
+
+
+@pytest.mark.parametrize("rates", ["implicit", "explicit"])
+def test_unit_norm_filed_as_a_constraint(rates: str) -> None:
+    """No motion leaves it, so that it is no row of G."""
+    dyn, free = quaternion_body(rates, filed=True), quaternion_body(rates, filed=False)
+    x = np.array([-0.3, 0.2, 0.1, np.sqrt(0.86), 0.5, 1.0, 2.0])
+    assert (dyn.n_constraints, dyn.n_configuration, dyn.check(x).dof) == (0, 1, 3)
+    np.testing.assert_allclose(dyn.udot(0.0, x), free.udot(0.0, x), rtol=1e-15)
+    sol = dyn.simulate((0.0, 2.0), x)
+    np.testing.assert_allclose(sol.x, free.simulate((0.0, 2.0), x).x, atol=1e-9)
+    assert sol.constraint_drift < 1e-14
+    A, _ = dyn.linearize(0.0, x, minimal=True)
+    assert A.shape == (6, 6)
+
+
+def test_direction_cosines_on_a_circle() -> None:
+    """ċ = −s u, ṡ = c u and c² + s² = 1: no row of G, but states that are off it are refused, and brought there."""
+    c, s, u = me.dynamicsymbols("c s u")
+    N, O = me.ReferenceFrame("N"), me.Point("O")  # noqa: E741
+    O.set_vel(N, 0)
+    P = O.locatenew("P", 2 * c * N.x + 2 * s * N.y)
+    P.set_vel(N, 2 * u * (c * N.y - s * N.x))
+    dyn = kc.compile(
+        kc.Model(
+            *(N, [c], [u], [c.diff(t) + s * u, s.diff(t) - c * u]),
+            q_dependent=[s],
+            configuration_constraints=[c**2 + s**2 - 1],
+            bodies=[me.Particle("bob", P, sm.Integer(1))],
+            forcelist=[(P, 9 * N.x)],
+        )
+    )
+    x = [0.6, 0.8, 1.5]
+    assert (dyn.n_constraints, dyn.check(x).dof) == (0, 1)
+    np.testing.assert_allclose(dyn.udot(0.0, x), [-4.5 * 0.8], rtol=1e-14)
+    with pytest.raises(ValueError, match="'configuration constraint 0'"):
+        dyn.simulate((0.0, 1.0), [0.6, 0.81, 1.5])
+    np.testing.assert_allclose(dyn.consistent(0.0, [0.6, 0.81, 1.5]), x, rtol=1e-14)
+    near = dyn.consistent(0.0, [0.61, 0.81, 1.5], None)
+    np.testing.assert_allclose(np.hypot(*near[:2]), 1.0, rtol=1e-14)
+    assert dyn.simulate((0.0, 5.0), x, rtol=1e-11, atol=1e-11).constraint_drift < 1e-9
+
+
+def test_a_row_that_vanishes_identically_counts_for_nothing() -> None:
+    """The kinematical equation filed once more, in other words."""
+    q, u = me.dynamicsymbols("q u")
+    N, O = me.ReferenceFrame("N"), me.Point("O")  # noqa: E741
+    O.set_vel(N, 0)
+    P = O.locatenew("P", q * N.x)
+    bead = me.Particle("bead", P, sm.Integer(2))
+    kd_eqs, row = [q.diff(t) - u * (1 + sm.sin(q) ** 2)], q.diff(t) - u * (2 - sm.cos(q) ** 2)
+    arguments = {"bodies": [bead], "forcelist": [(P, 5 * N.x)]}
+    free, dyn = (
+        kc.compile(kc.Model(N, [q], [u], kd_eqs, velocity_constraints=rows, **arguments)) for rows in ([], [row])
+    )
+    x = [0.1, 0.2]
+    found = dyn.check(x)
+    assert (found.rank, found.dof, found.redundant) == (0, 1, ("velocity constraint 0",))
+    np.testing.assert_allclose(dyn.udot(0.0, x), free.udot(0.0, x), rtol=1e-15)
+    assert dyn.multipliers(0.0, x) == [0.0]
+    assert dyn.simulate((0.0, 1.0), x).constraint_drift == 0.0
+    with pytest.raises(kc.ModelError, match="vanishes at every state: leave it out"):
+        kc.Model(N, [q], [u], kd_eqs, velocity_constraints=kd_eqs, **arguments)
+
+
+def test_auxiliary_speed_in_the_kinematical_equations() -> None:
+    """Kane 1985, problems 8.12 and 8.17, as in SymPy's test_sub_qdot: ω of the wheel does not hold u3, as q̇2 does."""
+    q1, q2 = me.dynamicsymbols("q1 q2")
+    u1, u2, u3 = me.dynamicsymbols("u1 u2 u3")
+    R, J, m, g = sm.symbols("R J m g")
+    A, C, O = me.ReferenceFrame("A"), me.ReferenceFrame("C"), me.Point("O")  # noqa: E741
+    O.set_vel(A, 0)
+    C.set_ang_vel(A, (u3 + q2.diff(t)) * A.z)
+    P = O.locatenew("P", q1 * A.x)
+    P.set_vel(A, u1 * A.x + u3 * A.y)
+    wheel = me.RigidBody("wheel", P, C, m, (me.inertia(A, J / 2, J / 2, J), P))
+    kd_eqs = [q1.diff(t) - u1, q2.diff(t) + u3 - u2 / R]
+    forces = [(P, m * g * A.x - 2 * m * g * A.y), (C, 3 * u1 * A.z)]
+    kane = me.KanesMethod(A, [q1, q2], [u1, u2], kd_eqs, u_auxiliary=[u3])
+    kane.kanes_equations([wheel], forces)
+    values = {R: 0.4, J: 1.3, m: 2.0, g: 9.81}
+    x = [0.1, 0.2, 0.7, -0.4]
+    built = kc.Model(A, [q1, q2], [u1, u2], kd_eqs, u_auxiliary=[u3], bodies=[wheel], forcelist=forces)
+    for model in (kc.Model.from_kane(kane), built):
+        dyn = kc.compile(model, parameters=values)
+        state = dict(zip([q1, q2, u1, u2], x, strict=True))
+        state |= dict(zip([u1.diff(t), u2.diff(t)], dyn.udot(0.0, x), strict=True))
+        expected = me.msubs(kane.auxiliary_eqs, state).xreplace(values)
+        np.testing.assert_allclose(dyn.auxiliary_forces(0.0, x), [float(expected[0])], rtol=1e-13)

@@ -66,7 +66,7 @@ def pendulum() -> kc.CompiledModel:
         ({"velocity": [u1 - x, l - 1]}, "velocity constraint 1, l - 1, holds no speed: nothing that moves"),
         ({"acceleration": [l - 1]}, "acceleration constraint 0, l - 1, holds no derivative of a speed"),
         ({"configuration": [t - l]}, "configuration constraint 0, -l \\+ t, holds no coordinate"),
-        ({"configuration": [0]}, "configuration constraint 0, 0, holds no coordinate"),
+        ({"configuration": [0]}, "configuration constraint 0, 0, vanishes at every state: leave it out"),
         ({"velocity": [sm.Float(3)]}, "velocity constraint 0, 3.0+, holds no speed"),
         ({"velocity": [me.dynamicsymbols("F") - 1]}, "velocity constraint 0, F\\(t\\) - 1, holds no speed"),
         # of another kind

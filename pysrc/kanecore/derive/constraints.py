@@ -58,7 +58,8 @@ class Constraints:
     configuration : list of nodes
         φ, in the order given.
     rates : list of tuple of nodes
-        ∂φ̇/∂u of each, whether or not it is a row of G.
+        ∂φ̇/∂u of each, whether or not it is a row of G; zeros where φ̇ vanishes identically, as of e·e − 1 where the
+        kinematical equations keep a quaternion at its length.
     rows : list of Row
     """
 
@@ -75,7 +76,7 @@ class Constraints:
         for c in given["configuration"]:
             row = self._row(c.name, c.kind, k.rate.of(c.node))
             self.rates.append(row.jacobian)
-            if not _is_combination(g, [*row.jacobian, row.value], filed):
+            if row.value and not _is_combination(g, [*row.jacobian, row.value], filed):
                 self.rows.append(replace(row, position=c.node))
         for c in given["acceleration"]:
             slopes = accumulate(g, [(c.node, g.one)], d.accelerations, ACCELERATION)
@@ -86,6 +87,8 @@ class Constraints:
     def _row(self, name: str, kind: str, value: int) -> Row:
         k, g, d = self.kinematics, self.kinematics.graph, self.kinematics.description
         slope = [Tangent(g, {u: g.one}).of(value) for u in d.speeds]
+        if _vanish(g, [value, *slope]):
+            return Row(name, kind, (0,) * len(slope), 0, 0)
         return Row(name, kind, tuple(slope), k.rate.of(value), value)
 
     @property
@@ -250,7 +253,7 @@ def reduced(
         for b in range(a + 1):
             square[a][b] = square[b][a] = g.sum(g.mul(projection[i][a], half[i][b]) for i in range(n))
     force = [g.sum(g.mul(projection[i][a], carried[i]) for i in range(n)) for a in range(len(kept))]
-    remaining = [i for i in sorted(left) if not _vanishes(g, left[i])]
+    remaining = [i for i in sorted(left) if not _vanish(g, [*left[i][0].values(), left[i][1]])]
     return Reduced(
         tuple(kept),
         tuple(remaining),
@@ -264,9 +267,8 @@ def reduced(
     )
 
 
-def _vanishes(g: Graph, row: tuple[dict[int, int], int]) -> bool:
-    """Whether nothing is left of a row but rounding, at random states: it is redundant everywhere."""
-    nodes = [*row[0].values(), row[1]]
+def _vanish(g: Graph, nodes: Sequence[int]) -> bool:
+    """Whether nothing is left of them but rounding, at random states: they are zero everywhere."""
     states = deciding(g, nodes, 2)
     return bool(states) and all(s.vanishes(x) for s in states for x in nodes)
 

@@ -35,6 +35,7 @@ COMPOSITE, COLUMNS, ARTICULATED = "composite bodies", "columns", "articulated bo
 # An operation of the articulated bodies waits for the one before it: measured on chains of 10 to 30 links, in the plane
 # and in space, it takes between one time and twice the time of one of a factorization.
 ARTICULATED_WEIGHT = 1.5
+UNROLLED = 12_000  # operations of a linearization that is written out; the compiler's time grows faster than these
 SAME = 1e-9  # relative difference of a row of G and of what its attachment makes of it
 ARTICULATED_MIN = 10  # speeds; with fewer, M and its factorization are always faster
 
@@ -71,6 +72,19 @@ class Solving:
     result: tuple[int, ...]
 
 
+@dataclass(frozen=True)
+class Linearization:
+    """What the linearization is solved from, N = n_q + n_u + n_r.
+
+    ``system`` are the entries of M (n, n) and G (m, n), ``slopes`` those of ∂q̇ (n_q, N), ∂R (n, N) and ∂S (m, N); or,
+    where these are many, of one column (n_q + n + m): the derivatives along the direction of the ``seeds`` (N).
+    """
+
+    system: tuple[int, ...]
+    slopes: tuple[int, ...]
+    seeds: tuple[int, ...] = ()
+
+
 class Derivation:
     """All that follows from one description, derived when asked for."""
 
@@ -84,6 +98,8 @@ class Derivation:
     # ---------------------------------------------------------------- kernels
     def has(self, name: str) -> bool:
         """Whether the model has a kernel."""
+        if name == "stabilization":  # of rows, which a constraint that no motion can leave does not have
+            return bool(self.description.constraints and self.constraints.rows)
         if name in (*self._of_constraints, "constraint_slopes"):
             return bool(self.description.constraints)
         if name == "auxiliary_forces":
@@ -202,16 +218,15 @@ class Derivation:
         roots = g.substitute(forces, dict.fromkeys(d.auxiliary, 0))
         return Kernel(tuple(roots), after_udot=True, with_multipliers=bool(d.constraints))
 
-    @property
-    def linearization(self) -> Kernel:
+    @cached_property
+    def linearization(self) -> Linearization:
         """What ∂ẋ/∂(q, u, r) follows from, at given u̇ and λ.
 
         With the residual R = f + Gᵀλ − M u̇ of the equations of motion and the rows S = G u̇ + γ,
 
             M du̇ − Gᵀ dλ = dR,    G du̇ = −dS,
 
-        dR and dS the differentials at constant u̇ and λ: nothing is differentiated through a factorization.  The roots
-        are ∂q̇ (n_q, N), M, ∂R (n, N), G, ∂S (m, N), N = n_q + n + n_r.
+        dR and dS the differentials at constant u̇ and λ: nothing is differentiated through a factorization.
         """
         g, d = self.graph, self.description
         rows = self.constraints.rows if d.constraints else []
@@ -220,13 +235,16 @@ class Derivation:
             balance = [g.add(b, g.mul(x, force)) for b, x in zip(balance, row.jacobian, strict=True)]
         levels = [g.add(row.bias, dot(g, row.jacobian, d.accelerations)) for row in rows]
         wrt = [*d.coordinates, *d.speeds, *d.inputs]
-
-        def slopes(nodes: Sequence[int]) -> list[int]:
-            return [x for node in nodes for x in accumulate(g, [(node, g.one)], wrt, COORDINATE | SPEED | INPUT)]
-
+        nodes = [*d.rates, *balance, *levels]
         mass = [x for row in self.mass_matrix for x in row]
-        jacobian = [x for row in rows for x in row.jacobian]
-        return Kernel((*slopes(d.rates), *mass, *slopes(balance), *jacobian, *slopes(levels)), after_udot=True)
+        system = (*mass, *(x for row in rows for x in row.jacobian))
+        level = COORDINATE | SPEED | INPUT
+        slopes = tuple(x for node in nodes for x in accumulate(g, [(node, g.one)], wrt, level))
+        if count(g, slopes)["total"] <= UNROLLED:
+            return Linearization(system, slopes)
+        seeds = tuple(g.symbol(("d", i), level) for i in range(len(wrt)))
+        along = Tangent(g, dict(zip(wrt, seeds, strict=True))).of
+        return Linearization(system, tuple(along(node) for node in nodes), seeds)
 
     @property
     def multiplier_symbols(self) -> list[int]:
@@ -254,8 +272,9 @@ class Derivation:
         mass = [x for row in self.mass_matrix for x in row]
         along = Tangent(g, dict(zip(d.speeds, d.accelerations, strict=True))).of
         rows = [row for row in c.rows if row.value >= 0]
+        movable = [phi if any(row) else 0 for phi, row in zip(c.configuration, c.rates, strict=True)]
         return (
-            Kernel((*mass, *(x for row in c.rates for x in row), *c.configuration)),
+            Kernel((*mass, *(x for row in c.rates for x in row), *movable)),
             Kernel((*mass, *(x for row in rows for x in row.jacobian), *c.values)),
             Kernel(tuple(along(rate) for rate in d.rates)),
         )
@@ -271,7 +290,7 @@ class Derivation:
         if name == "auxiliary_forces":
             return self.auxiliary_forces
         if name == "linearize":
-            return self.linearization
+            return Kernel((*self.linearization.system, *self.linearization.slopes), after_udot=True)
         if name == "constraint_slopes":
             return self.constraint_slopes
         if name in self._of_constraints:

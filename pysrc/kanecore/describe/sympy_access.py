@@ -76,8 +76,13 @@ def constraints(kanes_method: Any) -> dict[str, list[Any]]:
 
 
 def kinematical_equations(kanes_method: Any) -> list[Any]:
-    """The kinematical differential equations as expressions that vanish, as the user wrote them."""
+    """The kinematical differential equations as expressions that vanish, as the user wrote them.
+
+    With auxiliary speeds as SymPy solved them: it takes these out of the equations that it keeps.
+    """
     km = kanes_method
+    if km._uaux:
+        return [rate - value for rate, value in km.kindiffdict().items()]
     k, f, ku = km._k_kqdot_implicit, km._f_k_implicit, km._k_ku_implicit
     return list(k * km.q.diff(time()) + ku * km.u + f) if k else []
 

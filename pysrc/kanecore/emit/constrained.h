@@ -126,30 +126,25 @@ KC_SOLVER int kc_constrained(int n, int m, int k, int most, int exact, double no
     if (lost >= 0) return lost;
     const int s = n - r;
     double *const reduced = W + n * n;
-    /* W = M P and f - M p */
+    /* W = M P and f - M p; most entries of M and G are zero, and cost nothing */
     for (int i = 0; i < n; i++) {
-        for (int j = 0; j < s; j++) {
-            double sum = M[i * n + column[r + j]];
-            for (int d = 0; d < r; d++) sum -= M[i * n + column[d]] * G[d * n + r + j];
-            W[i * s + j] = sum;
-        }
+        for (int j = 0; j < s; j++) W[i * s + j] = M[i * n + column[r + j]];
         for (int d = 0; d < r; d++) {
             const double entry = M[i * n + column[d]];
-            if (entry != 0.0)
-                for (int j = 0; j < k; j++) f[i * k + j] += entry * g[d * k + j];
+            if (entry == 0.0) continue;
+            for (int j = 0; j < s; j++) W[i * s + j] -= entry * G[d * n + r + j];
+            for (int j = 0; j < k; j++) f[i * k + j] += entry * g[d * k + j];
         }
     }
     /* P' M P in `reduced`, P' (f - M p) in the rows S of a */
     for (int i = 0; i < s; i++) {
-        for (int j = 0; j <= i; j++) {
-            double sum = W[column[r + i] * s + j];
-            for (int d = 0; d < r; d++) sum -= G[d * n + r + i] * W[column[d] * s + j];
-            reduced[i * s + j] = reduced[j * s + i] = sum;
-        }
-        for (int j = 0; j < k; j++) {
-            double sum = f[column[r + i] * k + j];
-            for (int d = 0; d < r; d++) sum -= G[d * n + r + i] * f[column[d] * k + j];
-            a[column[r + i] * k + j] = sum;
+        for (int j = 0; j <= i; j++) reduced[i * s + j] = W[column[r + i] * s + j];
+        for (int j = 0; j < k; j++) a[column[r + i] * k + j] = f[column[r + i] * k + j];
+        for (int d = 0; d < r; d++) {
+            const double entry = G[d * n + r + i];
+            if (entry == 0.0) continue;
+            for (int j = 0; j <= i; j++) reduced[i * s + j] -= entry * W[column[d] * s + j];
+            for (int j = 0; j < k; j++) a[column[r + i] * k + j] -= entry * f[column[d] * k + j];
         }
     }
     /* L D L' */

@@ -23,7 +23,6 @@ from .solver import Solver
 
 __all__ = ["Emitted", "emit_group", "emit_library"]
 
-LINEARIZED = 24  # speeds of the largest prebuilt model that can be linearized: the text grows with their square
 _PRELUDE = Path(__file__).with_name("prelude.h")
 _CONSTRAINED = Path(__file__).with_name("constrained.h")
 _ARGUMENTS = "double t, const double *x, const double *r, const double *c"
@@ -58,8 +57,7 @@ def emit_group(description: Description, group: str, baked: Mapping[str, float] 
 def emit_library(description: Description, parameters: Mapping[str, float] | None = None) -> Emitted:
     """All kernels in one library, with default values of the parameters: a prebuilt model."""
     derivation = _derive(description, None)
-    groups = [g for g in GROUPS if g != "linearize" or len(description.speeds) <= LINEARIZED]
-    names = [name for group in groups for name in GROUPS[group] if derivation.has(name)]
+    names = [name for group in GROUPS for name in GROUPS[group] if derivation.has(name)]
     kernels = _programs(derivation, names)
     return _Library(derivation, kernels, kernels, "all", dict(parameters or {})).emitted()
 
@@ -154,7 +152,7 @@ class _Library:
                 text, used = solver.stabilization()
                 length = 2 * len(d.speeds)
             elif name == "linearize":
-                text, used = solver.linearize(kernel)
+                text, used = solver.linearize()
                 length = (len(d.coordinates) + len(d.speeds)) * (len(d.coordinates) + len(d.speeds) + len(d.inputs))
             elif kernel.after_udot:
                 text, used, length = solver.after_udot(name, kernel)

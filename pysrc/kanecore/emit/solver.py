@@ -145,22 +145,36 @@ class Solver:
         return text + body, max(width, space + 2 * n * n + 2 * n)
 
     # --------------------------------------------------------------- linearize
-    def linearize(self, kernel: Kernel) -> tuple[str, int]:
+    def linearize(self) -> tuple[str, int]:
         """``body_linearize``: ∂ẋ/∂(q, u, r), row by row."""
-        d, n = self.d, self.n
+        d, n, parts = self.d, self.n, self.derivation.linearization
         m = len(self.derivation.multiplier_symbols)
         n_q = len(d.coordinates)
-        columns = n_q + n + len(d.inputs)
+        columns, height = n_q + n + len(d.inputs), n_q + n + m
         self.needed = True
-        found = [*d.accelerations, *self.derivation.multiplier_symbols]
+        found = [*d.accelerations, *self.derivation.multiplier_symbols, *parts.seeds]
         leaves = {**self.leaves, **{node: f"w[{i}]" for i, node in enumerate(found)}}
-        start = n + m
-        mass = start + n_q * columns
-        balance = mass + n * n
-        jacobian = balance + n * columns
-        levels = jacobian + m * n
-        end = levels + m * columns
-        part, width = self._function("part_linearize", kernel.roots, leaves, end)
+        start = len(found)  # M, G, then the slopes of q̇, R and S
+        slopes = start + n * n + m * n
+        balance = slopes + n_q * columns
+        levels = balance + n * columns
+        end = slopes + height * columns
+        if parts.seeds:
+            system, a = self._function("system_linearize", parts.system, leaves, end)
+            column, b = self._function("column_linearize", parts.slopes, leaves, end + height)
+            part, width = system + column, max(a, b)
+            fill = f"""\
+system_linearize(t, x, r, c, w, w + {start});
+    for (int j = 0; j < columns; j++) w[n + m + j] = 0.0;
+    for (int j = 0; j < columns; j++) {{
+        w[n + m + j] = 1.0;
+        column_linearize(t, x, r, c, w, w + {end});
+        w[n + m + j] = 0.0;
+        for (int i = 0; i < {height}; i++) w[{slopes} + i * columns + j] = w[{end} + i];
+    }}"""
+        else:
+            part, width = self._function("part_linearize", (*parts.system, *parts.slopes), leaves, end)
+            fill = f"part_linearize(t, x, r, c, w, w + {start});"
         text, used = "", n + self._udot_width
         solve = f"row = body_udot(t, x, r, c, w + {start}, w);"
         if m:
@@ -172,10 +186,10 @@ class Solver:
     int column[n], order[{max(m, 1)}], row;
     {solve}
     if (KC_UNLIKELY(row >= 0)) return row;
-    part_linearize(t, x, r, c, w, w + {start});
-    for (int i = 0; i < n_q * columns; i++) out[i] = w[{start} + i];
-    return kc_constrained(n, m, columns, {f"(int){self.rank}" if m else "0"}, 1, INFINITY, w + {mass}, w + {balance},
-                          w + {jacobian}, w + {levels}, w + {end}, column, order, out + n_q * columns);
+    {fill}
+    for (int i = 0; i < n_q * columns; i++) out[i] = w[{slopes} + i];
+    return kc_constrained(n, m, columns, {f"(int){self.rank}" if m else "0"}, 1, INFINITY, w + {start}, w + {balance},
+                          w + {start + n * n}, w + {levels}, w + {end}, column, order, out + n_q * columns);
 }}
 
 """

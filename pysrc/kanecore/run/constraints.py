@@ -201,7 +201,7 @@ def consistent(
     for quaternion in dyn.unit:
         places = list(quaternion)
         given[places] /= np.linalg.norm(given[places]) or 1.0
-    if not dyn.n_constraints:
+    if not (dyn.n_constraints or dyn.n_configuration):
         return given
     result = None
     if keep is not None:
@@ -275,10 +275,12 @@ def _newton(
 def _nearest(dyn: CompiledModel, t: float, x: Array, values: dict[str, Any]) -> Array:
     """The state of least change that is on the constraints."""
     try:
-        return np.asarray(dyn._project(t, x, **values))
+        near = np.asarray(dyn._project(t, x, **values))
+        if np.max(np.abs(residuals(dyn, t, near, **values)), initial=0.0) <= _SOLVED:
+            return near
     except SingularError:
         pass
-    # from further away: damped steps to the nearest configuration first
+    # from further away, or where no motion leads there: damped steps to the nearest configuration first
     found: Array | None = x
     if dyn.n_configuration:
         found = _newton(
@@ -386,7 +388,7 @@ def check(dyn: CompiledModel, x: npt.ArrayLike | None = None, t: float = 0.0, *,
     given = _some_state(dyn, t, values) if x is None else np.asarray(x, dtype=np.float64)
     if not np.isfinite(given).all():
         raise ValueError(f"x is {given.tolist()}, which is not finite")
-    left = residuals(dyn, t, given, **values) if dyn.n_constraints else np.zeros(0)
+    left = residuals(dyn, t, given, **values) if dyn.n_constraints or dyn.n_configuration else np.zeros(0)
     near = given if np.max(np.abs(left), initial=0.0) <= _SOLVED else consistent(dyn, t, given, None, **values)
     typical = settle_rank(dyn, t, near, **values)
     rows = dyn.constraint_jacobian(t, near, **values)

@@ -51,7 +51,7 @@ def linearize(
     """
     whole = dyn._linearize(t, x, r=r, p=p)
     a, b = whole[..., : dyn.n_x], whole[..., dyn.n_x :]
-    if not minimal or not dyn.n_constraints:
+    if not minimal or not (dyn.n_constraints or dyn.n_configuration):
         return np.ascontiguousarray(a), np.ascontiguousarray(b)
     along, across = _dependence(dyn, dyn._constraint_slopes(t, x, r=r, p=p))
     kept = [*range(dyn.n_q - dyn.n_q_dependent), *range(dyn.n_q, dyn.n_x - dyn.n_u_dependent)]

@@ -136,7 +136,7 @@ class CompiledModel(_native.Model):
     @property
     def _groups(self) -> tuple[str, ...]:
         """The groups in which this model has kernels."""
-        absent = {"constraints": not self.n_constraints, "auxiliary": not self.n_auxiliary}
+        absent = {"constraints": not (self.n_constraints or self.n_configuration), "auxiliary": not self.n_auxiliary}
         return tuple(group for group in GROUPS if not absent.get(group, False))
 
     def build(self, *groups: str) -> None:

@@ -252,7 +252,7 @@ def _normalized(dyn: CompiledModel, x: Array) -> Array:
 
 def _on_constraints(dyn: CompiledModel, t: float, x: Array, project: bool, **values: Any) -> Array:
     """The start, on the constraints; ValueError where it is not near them."""
-    if not dyn.n_constraints:
+    if not (dyn.n_constraints or dyn.n_configuration):
         return x
     found = residuals(dyn, t, x, **values)
     if not np.max(np.abs(found), initial=0.0) <= _RESIDUAL:

@@ -168,7 +168,7 @@ class Trajectory:
     @cached_property
     def constraint_drift(self) -> float:
         largest = 0.0
-        if self._dyn.n_constraints:
+        if self._dyn.n_constraints or self._dyn.n_configuration:
             for first in range(0, len(self._steps), _CHUNK):
                 t, x = self._steps[first : first + _CHUNK], self._states[first : first + _CHUNK]
                 found = residuals(self._dyn, t, x, r=self._source(t, x), p=self._p)
