@@ -430,6 +430,17 @@ def test_closed_loop_from_a_rough_guess() -> None:
     assert tuple(x[[0, 3]]) == (0.5, 1.0)
 
 
+def test_consistent_from_rough_guesses_of_speeds() -> None:
+    """|v|² = V² and u1 u2 + sin(x) u3 = 0: not linear in the speeds."""
+    x, (u1, u2, u3) = me.dynamicsymbols("x"), me.dynamicsymbols("u1:4")
+    rows = [u1**2 + u2**2 + u3**2 - sm.Symbol("V") ** 2, u1 * u2 + sm.sin(x) * u3]
+    dyn = particle(3, weight, values={"m": 1.0, "V": 1.7, "g": 9.81}, velocity_constraints=rows)
+    rng = np.random.default_rng(5)
+    for _ in range(100):
+        found = dyn.consistent(0.0, rng.uniform(-3.0, 3.0, dyn.n_x), None)
+        assert np.max(np.abs(dyn.velocity_residual(0.0, found))) < 1e-12
+
+
 def test_consistent_of_a_free_model_changes_nothing() -> None:
     dyn = kc.load("double_pendulum")
     x = np.arange(dyn.n_x) / 10

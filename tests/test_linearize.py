@@ -397,7 +397,7 @@ def test_minimal_needs_named_dependent_ones() -> None:
     dyn = kc.compile(model, parameters={"m": 1.0, "g": 9.81, "l": 1.0})
     state = [0.6, -0.8, 0.4, 0.3]
     assert dyn.linearize(0.0, state)[0].shape == (4, 4)
-    with pytest.raises(kc.ModelError, match=r"minimal=True needs the dependent coordinates.*q_dependent"):
+    with pytest.raises(kc.ModelError, match=r"determine 1 coordinates .* 0 are named in q_dependent"):
         dyn.linearize(0.0, state, minimal=True)
 
 
@@ -416,8 +416,12 @@ def test_minimal_at_a_dead_point_says_so() -> None:
     dyn = kc.compile(model, parameters={"m": 1.0, "g": 9.81, "l": 1.0})
     top = [1.0, 0.0, 0.0, 0.5]  # y, x, ẏ, ẋ
     assert np.isfinite(dyn.linearize(0.0, top)[0]).all()
-    with pytest.raises(kc.ModelError, match="choose others"):
-        dyn.linearize(0.0, top, minimal=True)
+    for x in (0.0, 6e-17):  # cos(π/2) in floating point
+        with pytest.raises(kc.SingularError, match=r"dependent coordinates x .*dead point") as caught:
+            dyn.linearize(0.3, [[0.6, 0.8, 0.4, -0.3], [1.0, x, 0.0, 0.5]], minimal=True)
+        assert (caught.value.t, caught.value.x.tolist(), caught.value.rows.tolist()) == (0.3, [1.0, x, 0.0, 0.5], [1])
+        with pytest.raises(kc.SingularError, match=r"dependent speeds .*dead point"):
+            dyn.generalized_active_forces(0.3, [1.0, x, 0.0, 0.5], nonholonomic=True)
 
 
 def test_singular_states() -> None:

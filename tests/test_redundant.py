@@ -215,8 +215,9 @@ def test_same_accelerations_as_the_tree(with_phi: bool, weight: str) -> None:
         np.testing.assert_allclose(found[:3], expected, rtol=0, atol=1e-11 * np.max(np.abs(expected)))
 
 
-def test_same_energies_as_the_tree() -> None:
-    dyn = compiled(weight="potentials")
+@pytest.mark.parametrize("weight", ["forcelist", "potentials"])
+def test_same_energies_as_the_tree(weight: str) -> None:
+    dyn = compiled(weight=weight)
     for z in states(5):
         assert dyn.kinetic_energy(0.0, lifted(z)) == pytest.approx(tree().kinetic_energy(0.0, z), rel=1e-13)
         # heights are measured from the same origin

@@ -169,7 +169,8 @@ class Derivation:
                 if not all(abs(s(x) - s(y)) <= SAME * size for x, y in zip(given, row.jacobian, strict=True)):
                     return (
                         f"attach={{{i}: ...}} does not act as {row.name}: the generalized force of its vector is not "
-                        "the row of G; check points, sign and length of the vector"
+                        "the row of G; check sign and length of the vector, and the points: one of a contact needs the "
+                        "velocity of the body's point that touches, by set_vel"
                     )
         return ""
 

@@ -15,7 +15,7 @@ from fractions import Fraction
 from kanecore.describe.description import Components
 from kanecore.errors import warn
 from kanecore.graph.calculus import Tangent
-from kanecore.graph.sample import samples
+from kanecore.graph.sample import deciding, samples
 from kanecore.graph.scalars import PARAMETER
 
 from .kane import Wrenches, active_forces, central_inertia, inertia_change, inertia_torque
@@ -57,13 +57,27 @@ class Energy:
         self.accounted: set[int] = set()
         self._bodies()
         for number, load in enumerate(d.loads):
-            if number in self.accounted or load.kind != "force" or not k.reaches(load.at):
+            if number in self.accounted or load.kind != "force":
                 continue
             if len(load.vector) == 1 and load.vector[0][0] == 0:
                 force = load.vector[0][1]
-                if not any(g.depends[x] & ~PARAMETER for x in force):
+                if not any(g.depends[x] & ~PARAMETER for x in force) and self._does_work_along(force, load.at):
                     self.potential = g.sub(self.potential, dot(g, force, k.position(load.at)))
                     self.accounted.add(number)
+
+    def _does_work_along(self, force: Components, point: int) -> bool:
+        """Whether F·v is the derivative of F·r, at random states where structure does not tell."""
+        k = self.kinematics
+        if k.reaches(point):
+            return True
+        g, position, velocity = k.graph, k.position(point), k.resolve(k.velocity[point], k.home[point], 0)
+        terms = [g.mul(f, k.rate.of(x)) for f, x in zip(force, position, strict=True)]
+        powers = [g.mul(f, x) for f, x in zip(force, velocity, strict=True)]
+        states = deciding(g, [*terms, *powers], 2)
+        return bool(states) and all(
+            abs(sum(s.all(terms)) - sum(s.all(powers))) <= 1e-9 * max(map(abs, (*s.all(terms), *s.all(powers))))
+            for s in states
+        )
 
     def _bodies(self) -> None:
         """Use ``body.potential_energy`` in place of the loads it describes, so that none is counted twice."""

@@ -445,13 +445,17 @@ def _listed(items: Any, argument: str) -> list[Any]:
 
 
 def _check_counts(dependent: tuple[list[Any], list[Any]], constraints: Mapping[str, list[Any]]) -> None:
-    """No more coordinates and speeds can depend on others than there are constraints."""
+    """No more coordinates and speeds can depend on others than there are constraints that determine them."""
     rows = sum(map(len, constraints.values()))
-    for letter, what, symbols in (("q", "coordinates", dependent[0]), ("u", "speeds", dependent[1])):
-        if len(symbols) > rows:
+    places = len(constraints["configuration"]) or rows  # velocity constraints may be derivatives of some on coordinates
+    for letter, what, symbols, limit in (
+        ("q", "coordinates", dependent[0], places),
+        ("u", "speeds", dependent[1], rows),
+    ):
+        if len(symbols) > limit:
             raise ModelError(
-                f"{letter}_dependent names {len(symbols)} {what}, and there are {rows} constraints: add what "
-                f"determines them, or list them in {letter}_ind"
+                f"{letter}_dependent names {len(symbols)} {what}, and there are {limit} constraints that may determine "
+                f"them: add what does, or list them in {letter}_ind"
             )
 
 

@@ -109,7 +109,7 @@ def dependence(dyn: CompiledModel, t: npt.ArrayLike, x: npt.ArrayLike, **values:
     rows = _even(rows)
     independent, dependent = rows[..., :-n], rows[..., -n:]
     left, s, right = np.linalg.svd(dependent, full_matrices=False)
-    lost = ~(s[..., n - 1] > _RANK * s[..., 0])
+    lost = ~(s[..., n - 1] > _RANK)  # rows have entries of one
     if lost.any():
         where = np.unravel_index(int(np.argmax(lost)), lost.shape)
         state = np.broadcast_to(np.asarray(x, dtype=np.float64), (*lost.shape, dyn.n_x))[where]
@@ -221,13 +221,18 @@ def _dependent(dyn: CompiledModel, t: float, x: Array, values: dict[str, Any]) -
         if found is not None and any(abs(np.linalg.norm(found[list(e)]) - 1.0) > 1e-14 for e in dyn.unit):
             return None  # the coordinates that stay are no part of a unit quaternion
     if found is not None and dyn.n_velocity:
-
-        def rows(t: float, x: Array, **values: Any) -> Array:
-            return np.asarray(dyn.constraint_jacobian(t, x, **values)[: dyn.n_velocity])
-
         at = slice(dyn.n_x - dyn.n_u_dependent, dyn.n_x)
-        found = _newton(dyn.velocity_residual, rows, t, found, at, slice(dyn.n_q, dyn.n_x), values)
+        found = _newton(dyn.velocity_residual, _velocity_rows(dyn), t, found, at, slice(dyn.n_q, dyn.n_x), values)
     return found
+
+
+def _velocity_rows(dyn: CompiledModel) -> Any:
+    """∂c/∂u as a function of t and x."""
+
+    def rows(t: float, x: Array, **values: Any) -> Array:
+        return np.asarray(dyn.constraint_jacobian(t, x, **values)[: dyn.n_velocity])
+
+    return rows
 
 
 def _newton(
@@ -280,14 +285,15 @@ def _nearest(dyn: CompiledModel, t: float, x: Array, values: dict[str, Any]) -> 
             return near
     except SingularError:
         pass
-    # from further away, or where no motion leads there: damped steps to the nearest configuration first
+    # from further away, or where no motion leads there: damped steps to a configuration, then to speeds
     found: Array | None = x
+    coordinates, speeds = slice(0, dyn.n_q), slice(dyn.n_q, dyn.n_x)
     if dyn.n_configuration:
         found = _newton(
-            dyn.configuration_residual,
-            dyn.configuration_jacobian,
-            *(t, x, slice(0, dyn.n_q), slice(0, dyn.n_q), values),
+            dyn.configuration_residual, dyn.configuration_jacobian, *(t, x, coordinates, coordinates, values)
         )
+    if found is not None and dyn.n_velocity:
+        found = _newton(dyn.velocity_residual, _velocity_rows(dyn), t, found, speeds, speeds, values)
     if found is not None:
         try:
             return np.asarray(dyn._project(t, found, **values))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from kanecore.errors import ModelError
+from kanecore.errors import ModelError, SingularError
 
 if TYPE_CHECKING:
     from kanecore.run.model import CompiledModel
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 __all__ = ["linearize"]
 
 Array = npt.NDArray[np.float64]
+
+_RANK = 1e-9  # a singular value this small, in rows with entries of one, is none
 
 
 def linearize(
@@ -45,49 +47,66 @@ def linearize(
     Raises
     ------
     SingularError
-        The equations of motion are singular at the state.
+        The equations of motion are singular at the state, or with ``minimal`` the dependent ones do not follow from
+        the others there.
     ModelError
-        ``minimal`` without the dependent coordinates and speeds that the constraints determine.
+        ``minimal`` with more or fewer dependent coordinates or speeds than the constraints determine.
     """
     whole = dyn._linearize(t, x, r=r, p=p)
     a, b = whole[..., : dyn.n_x], whole[..., dyn.n_x :]
     if not minimal or not (dyn.n_constraints or dyn.n_configuration):
         return np.ascontiguousarray(a), np.ascontiguousarray(b)
-    along, across = _dependence(dyn, dyn._constraint_slopes(t, x, r=r, p=p))
+    along, across = _dependence(dyn, t, x, dyn._constraint_slopes(t, x, r=r, p=p))
     kept = [*range(dyn.n_q - dyn.n_q_dependent), *range(dyn.n_q, dyn.n_x - dyn.n_u_dependent)]
     a = a[..., kept, :]
     return a @ along, b[..., kept, :] + a @ across
 
 
-def _dependence(dyn: CompiledModel, slopes: Array) -> tuple[Array, Array]:
+def _singular(rows: Array) -> Array:
+    return np.asarray(np.linalg.svd(rows, compute_uv=False))
+
+
+def _dependence(dyn: CompiledModel, t: npt.ArrayLike, at: npt.ArrayLike, slopes: Array) -> tuple[Array, Array]:
     """The linearized constraints: δx = T z + T_r δr, z the independent coordinates and speeds."""
     n_q, n_u, n_x = dyn.n_q, dyn.n_u, dyn.n_x
     q_free, u_free = n_q - dyn.n_q_dependent, n_u - dyn.n_u_dependent
     lead = slopes.shape[:-2]
     m = dyn.n_configuration
+    time = np.broadcast_to(np.asarray(t, dtype=np.float64), lead)
+    x = np.broadcast_to(np.asarray(at, dtype=np.float64), (*lead, n_x))
     # every column: a unit of one of z, then of one of r
     state = np.zeros((*lead, n_x, q_free + u_free + dyn.n_r))
     state[..., range(q_free), range(q_free)] = 1.0
     state[..., range(n_q, n_q + u_free), range(q_free, q_free + u_free)] = 1.0
     inputs = np.zeros((dyn.n_r, q_free + u_free + dyn.n_r))
     inputs[:, q_free + u_free :] = np.eye(dyn.n_r)
-    for rows, columns, kind in (
-        (slice(0, m), slice(q_free, n_q), "coordinates"),
-        (slice(m, None), slice(n_q + u_free, n_x), "speeds"),
+    for rows, whole, columns, letter, kind in (
+        (slice(0, m), slice(0, n_q), slice(q_free, n_q), "q", "coordinates"),
+        (slice(m, None), slice(n_q, n_x), slice(n_q + u_free, n_x), "u", "speeds"),
     ):
         left = slopes[..., rows, :]
-        block = left[..., columns]
-        right = left[..., :n_x] @ state + left[..., n_x:] @ inputs
-        if not left.shape[-2]:
-            continue
-        size = np.abs(block).max(axis=(-2, -1), initial=0.0)
-        if block.shape[-1] == 0 or (np.linalg.matrix_rank(block) < block.shape[-1]).any() or not size.all():
+        size = np.abs(left[..., whole]).max(axis=-1, keepdims=True, initial=0.0)
+        left = left / np.where(size > 0.0, size, 1.0)
+        rank, found = (np.sum(_singular(left[..., part]) > _RANK, axis=-1) for part in (whole, columns))
+        named = columns.stop - columns.start
+        if (rank != named).any():
+            where = np.unravel_index(int(np.argmax(rank != named)), rank.shape)
             raise ModelError(
-                f"minimal=True needs the dependent {kind}, as many as the constraints determine at the state: name "
-                f"them in {'q' if kind == 'coordinates' else 'u'}_dependent, or choose others"
+                f"minimal=True: the constraints determine {rank[where]} {kind} at this state of {dyn.name!r}, and "
+                f"{named} are named in {letter}_dependent (constraints on "
+                "accelerations determine none): name as many there as are determined"
             )
-        state[..., columns, :] = -np.linalg.pinv(block) @ right
-        left_over = left[..., :n_x] @ state + left[..., n_x:] @ inputs
-        if (np.abs(left_over).max(axis=(-2, -1), initial=0.0) > 1e-8 * (1.0 + np.abs(right).max(axis=(-2, -1)))).any():
-            raise ModelError(f"minimal=True: the dependent {kind} are fewer than the constraints determine")
+        if (found < named).any():
+            where = np.unravel_index(int(np.argmax(found < named)), found.shape)
+            names = (dyn.coordinate_names + dyn.speed_names)[columns]
+            raise SingularError(
+                f"minimal=True: the dependent {kind} {', '.join(names)} of {dyn.name!r} do not follow from the "
+                f"others at t = {float(time[where])!r}, x = {x[where].tolist()!r} (a dead point): describe it with "
+                f"other dependent {kind}",
+                t=float(time[where]),
+                x=x[where],
+                rows=np.flatnonzero(found < named) if found.ndim else None,
+            )
+        right = left[..., :n_x] @ state + left[..., n_x:] @ inputs
+        state[..., columns, :] = -np.linalg.pinv(left[..., columns], rcond=_RANK) @ right
     return state[..., : q_free + u_free], state[..., q_free + u_free :]
