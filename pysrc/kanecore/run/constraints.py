@@ -27,6 +27,7 @@ _RANK = 1e-9  # a singular value this small beside the largest, in rows of equal
 _DECIDES = 1e-6  # the same of dependent columns: Newton's method ends at the root of rounding from a dead point
 _SOLVED = 1e-9  # residual that is left where constraints can be satisfied
 _ITERATIONS = 60
+_DAMPING = (0.0, 1e-3, 1e-2, 0.1, 1.0, 10.0, 1e3, 1e5)  # of Newton's steps, beside the largest singular value squared
 _STEP = 1e-4  # of the differences for integrability
 _BRACKET = 1e-5  # what is left of a Lie bracket of integrable constraints: the error of the differences
 
@@ -238,36 +239,38 @@ def _velocity_rows(dyn: CompiledModel) -> Any:
 def _newton(
     residual: Any, jacobian: Any, t: float, x: Array, at: slice, columns: slice, values: dict[str, Any]
 ) -> Array | None:
-    """Solve residual = 0 for x[at] by damped Newton steps of least norm.
+    """Solve residual = 0 for x[at] by Newton steps of least norm, shortened after Levenberg and Marquardt.
 
     None where it stalls, or the columns ``at`` have a lower rank than all ``columns``, those of the jacobian.
     """
     x = x.copy()
     part = slice(at.start - columns.start, at.stop - columns.start)
     whole = at == columns
-    error, rows = _scaled(residual(t, x, **values), jacobian(t, x, **values))
+    found, rows = residual(t, x, **values), jacobian(t, x, **values)
     for _ in range(_ITERATIONS):
-        size = float(np.max(np.abs(error), initial=0.0))
+        scale = _size(rows)
+        size = float(np.linalg.norm(found / scale))
         if size == 0.0:
             break
-        step = -np.linalg.pinv(rows[:, part], rcond=_RANK) @ error
-        length = 1.0
-        while True:
+        left, s, right = np.linalg.svd(rows[:, part] / scale[:, np.newaxis], full_matrices=False)
+        along, largest = left.T @ (found / scale), np.max(s, initial=0.0)
+        for damping in _DAMPING:
             trial = x.copy()
-            trial[at] += length * step
+            inverse = np.divide(s, s**2 + damping * largest**2, out=np.zeros_like(s), where=s > _RANK * largest)
+            trial[at] -= right.T @ (inverse * along)
             try:
-                new_error, new_rows = _scaled(residual(t, trial, **values), jacobian(t, trial, **values))
-                new_size = float(np.max(np.abs(new_error), initial=0.0))
+                now, rows_now = residual(t, trial, **values), jacobian(t, trial, **values)
             except NonFiniteError:  # a step so long that the constraints are not defined there
-                new_size = np.inf
-            if new_size < size or length < 1e-4:
+                continue
+            left_over = float(np.linalg.norm(now / scale))
+            if left_over < size:
                 break
-            length *= 0.5
-        if not new_size < size:
+        else:
             break  # rounding, or stuck
-        x, error, rows = trial, new_error, new_rows
-        if not new_size < 0.5 * size and new_size < 1e-14:
+        x, found, rows = trial, now, rows_now
+        if not left_over < 0.5 * size and left_over < 1e-14:
             break
+    error, rows = _scaled(found, rows)
     if not np.max(np.abs(error), initial=0.0) <= _SOLVED:
         return None
     if not whole:
