@@ -199,9 +199,7 @@ def consistent(
     if not np.isfinite(given).all():
         raise ValueError(f"x is {given.tolist()}, which is not finite")
     values = {"r": r, "p": p}
-    for quaternion in dyn.unit:
-        places = list(quaternion)
-        given[places] /= np.linalg.norm(given[places]) or 1.0
+    _normalise(dyn, given)
     if not (dyn.n_constraints or dyn.n_configuration):
         return given
     result = None
@@ -213,40 +211,53 @@ def consistent(
     return result
 
 
+def _normalise(dyn: CompiledModel, x: Array) -> None:
+    """Divide the unit quaternions of a state by their norms."""
+    for quaternion in dyn.unit:
+        places = list(quaternion)
+        x[places] /= np.linalg.norm(x[places]) or 1.0
+
+
 def _dependent(dyn: CompiledModel, t: float, x: Array, values: dict[str, Any]) -> Array | None:
     """The dependent coordinates and speeds for given independent ones; None where these do not decide them."""
     found: Array | None = x.copy()
     if dyn.n_configuration:
-        at = slice(dyn.n_q - dyn.n_q_dependent, dyn.n_q)
-        found = _newton(dyn.configuration_residual, dyn.configuration_jacobian, t, x, at, slice(0, dyn.n_q), values)
+        found = _newton(dyn, "coordinates", t, x, slice(dyn.n_q - dyn.n_q_dependent, dyn.n_q), values)
         if found is not None and any(abs(np.linalg.norm(found[list(e)]) - 1.0) > 1e-14 for e in dyn.unit):
             return None  # the coordinates that stay are no part of a unit quaternion
     if found is not None and dyn.n_velocity:
-        at = slice(dyn.n_x - dyn.n_u_dependent, dyn.n_x)
-        found = _newton(dyn.velocity_residual, _velocity_rows(dyn), t, found, at, slice(dyn.n_q, dyn.n_x), values)
+        found = _newton(dyn, "speeds", t, found, slice(dyn.n_x - dyn.n_u_dependent, dyn.n_x), values)
     return found
 
 
-def _velocity_rows(dyn: CompiledModel) -> Any:
-    """∂c/∂u as a function of t and x."""
-
-    def rows(t: float, x: Array, **values: Any) -> Array:
-        return np.asarray(dyn.constraint_jacobian(t, x, **values)[: dyn.n_velocity])
-
-    return rows
-
-
 def _newton(
-    residual: Any, jacobian: Any, t: float, x: Array, at: slice, columns: slice, values: dict[str, Any]
+    dyn: CompiledModel, level: str, t: float, x: Array, at: slice | None, values: dict[str, Any]
 ) -> Array | None:
-    """Solve residual = 0 for x[at] by Newton steps of least norm, shortened after Levenberg and Marquardt.
+    """Solve φ = 0, or c = 0, for x[at] by Newton steps of least norm, shortened after Levenberg and Marquardt.
 
-    None where it stalls, or the columns ``at`` have a lower rank than all ``columns``, those of the jacobian.
+    None where it stalls, or the columns ``at`` have a lower rank than all coordinates or speeds, which None stands for.
     """
+
+    def residual(x: Array) -> Array:
+        kernel = dyn.configuration_residual if level == "coordinates" else dyn.velocity_residual
+        return kernel(t, x, **values)
+
+    def jacobian(x: Array) -> Array:
+        if level == "speeds":
+            return np.asarray(dyn.constraint_jacobian(t, x, **values)[: dyn.n_velocity])
+        rows = dyn.configuration_jacobian(t, x, **values)
+        if whole:  # changes along a unit quaternion are none
+            for quaternion in dyn.unit:
+                places = list(quaternion)
+                rows[:, places] -= np.outer(rows[:, places] @ x[places], x[places])
+        return rows
+
+    columns = slice(0, dyn.n_q) if level == "coordinates" else slice(dyn.n_q, dyn.n_x)
+    whole = at is None
+    at = columns if at is None else at
     x = x.copy()
     part = slice(at.start - columns.start, at.stop - columns.start)
-    whole = at == columns
-    found, rows = residual(t, x, **values), jacobian(t, x, **values)
+    found, rows = residual(x), jacobian(x)
     for _ in range(_ITERATIONS):
         scale = _size(rows)
         size = float(np.linalg.norm(found / scale))
@@ -258,8 +269,10 @@ def _newton(
             trial = x.copy()
             inverse = np.divide(s, s**2 + damping * largest**2, out=np.zeros_like(s), where=s > _RANK * largest)
             trial[at] -= right.T @ (inverse * along)
+            if whole:
+                _normalise(dyn, trial)
             try:
-                now, rows_now = residual(t, trial, **values), jacobian(t, trial, **values)
+                now, rows_now = residual(trial), jacobian(trial)
             except NonFiniteError:  # a step so long that the constraints are not defined there
                 continue
             left_over = float(np.linalg.norm(now / scale))
@@ -290,13 +303,10 @@ def _nearest(dyn: CompiledModel, t: float, x: Array, values: dict[str, Any]) -> 
         pass
     # from further away, or where no motion leads there: damped steps to a configuration, then to speeds
     found: Array | None = x
-    coordinates, speeds = slice(0, dyn.n_q), slice(dyn.n_q, dyn.n_x)
     if dyn.n_configuration:
-        found = _newton(
-            dyn.configuration_residual, dyn.configuration_jacobian, *(t, x, coordinates, coordinates, values)
-        )
+        found = _newton(dyn, "coordinates", t, x, None, values)
     if found is not None and dyn.n_velocity:
-        found = _newton(dyn.velocity_residual, _velocity_rows(dyn), t, found, speeds, speeds, values)
+        found = _newton(dyn, "speeds", t, found, None, values)
     if found is not None:
         try:
             return np.asarray(dyn._project(t, found, **values))
@@ -452,9 +462,7 @@ def _neighbours(dyn: CompiledModel, t: float, x: Array, values: dict[str, Any]) 
     found = []
     for _ in range(6):
         y = x + 1e-2 * rng.uniform(-1.0, 1.0, dyn.n_x) * (1.0 + np.abs(x))
-        for quaternion in dyn.unit:
-            places = list(quaternion)
-            y[places] /= np.linalg.norm(y[places])
+        _normalise(dyn, y)
         try:
             found.append(np.asarray(dyn._project(t, y, **values)))
         except SingularError:
@@ -470,9 +478,7 @@ def _some_state(dyn: CompiledModel, t: float, values: dict[str, Any]) -> Array:
         x = rng.uniform(-1.0, 1.0, dyn.n_x) * (0.1 * trial if guess else 1.0)
         for place, value in guess.items():
             x[int(place)] += value
-        for quaternion in dyn.unit:
-            places = list(quaternion)
-            x[places] /= np.linalg.norm(x[places])
+        _normalise(dyn, x)
         try:
             return consistent(dyn, t, x, None, **values)
         except (ModelError, ArithmeticError):
