@@ -19,7 +19,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from importlib import import_module
 from itertools import pairwise
 from pathlib import Path
@@ -47,6 +47,8 @@ AVX2 = ["-mavx2", "-mfma", "-mbmi2"]
 AVX512 = ["-mavx512f", "-mavx512dq", "-mavx512vl", "-mavx512bw"]
 X86_64_LEVELS = {"baseline": [], "x86-64-v3": AVX2, "x86-64-v4": AVX2 + AVX512}
 OTHER_LEVELS: dict[str, list[str]] = {"baseline": []}
+# Texts of more than half a megabyte, the longest to compile first.  They gain nothing by the last level.
+LARGE = ["chain40", "tree30", "stewart", "whipple_bicycle"]
 
 
 def laid_files() -> list[Path]:
@@ -56,8 +58,9 @@ def laid_files() -> list[Path]:
 
 
 def gallery_models() -> list[str]:
-    """Names of the gallery's models: its modules that are not private."""
-    return sorted(path.stem for path in (PYTHON / GALLERY).glob("*.py") if not path.stem.startswith("_"))
+    """Names of the gallery's models, its modules that are not private; the large ones first."""
+    names = sorted(path.stem for path in (PYTHON / GALLERY).glob("*.py") if not path.stem.startswith("_"))
+    return LARGE + [name for name in names if name not in LARGE]
 
 
 class BuildNative(build_ext):
@@ -71,17 +74,25 @@ class BuildNative(build_ext):
         super().run()
         for path in laid_files():
             self.place(path, self.built(path))
-        self.build_gallery()
+        outputs = {Path(built): Path(inplace) for built, inplace in self.extra_outputs()}
         if self.inplace:
-            for built, inplace in self.extra_outputs():
-                self.place(Path(built), Path(inplace))
+            for built, inplace in outputs.items():
+                self.place(built, inplace)
+        present = {*self.built(LIBRARIES).iterdir(), *(PYTHON / LIBRARIES).glob("*")}
+        for outdated in present.difference(outputs, outputs.values()):  # of a model or a level that is no more
+            outdated.unlink()
 
     def build_extensions(self) -> None:
+        """The extension, while models of the gallery are compiled."""
         if self.compiler.compiler_type == "msvc":
             raise PlatformError(
                 "kanecore is C99 for gcc or clang; on Windows build with mingw-w64 (--compiler=mingw32)"
             )
-        super().build_extensions()
+        with ThreadPoolExecutor(os.cpu_count()) as pool:
+            compilations = self.compile_gallery(pool)
+            super().build_extensions()
+        for compilation in compilations:
+            compilation.result()
 
     def get_outputs(self) -> list[str]:
         outputs = super().get_outputs()  # of an editable install: the keys of get_output_mapping()
@@ -95,8 +106,8 @@ class BuildNative(build_ext):
 
     def extra_outputs(self) -> Iterator[tuple[str, str]]:
         """(path in the build folder, path in an editable install) of all but the extension."""
-        endings = [".c", *(f".{level}{LIBRARY_SUFFIX}" for level in self.levels())]
-        gallery = [LIBRARIES / f"{name}{ending}" for name in gallery_models() for ending in endings]
+        gallery = [LIBRARIES / f"{name}.c" for name in gallery_models()]
+        gallery += [self.library(name, level) for name in gallery_models() for level in self.levels(name)]
         for path in [*laid_files(), *gallery]:
             yield str(self.built(path)), str(PYTHON / path)
 
@@ -110,25 +121,27 @@ class BuildNative(build_ext):
         shutil.copy2(source, temporary)
         temporary.replace(target)
 
-    def levels(self) -> dict[str, list[str]]:
-        return X86_64_LEVELS if self.plat_name.endswith(("x86_64", "amd64")) else OTHER_LEVELS
+    def levels(self, name: str) -> dict[str, list[str]]:
+        """Compiler flags of the levels that a model is compiled for."""
+        levels = X86_64_LEVELS if self.plat_name.endswith(("x86_64", "amd64")) else OTHER_LEVELS
+        return {level: flags for level, flags in levels.items() if level != "x86-64-v4" or name not in LARGE}
 
-    def build_gallery(self) -> None:
-        """Derive every model, then compile them side by side, the longest first."""
+    def library(self, name: str, level: str) -> Path:
+        return LIBRARIES / f"{name}.{level}{LIBRARY_SUFFIX}"
+
+    def compile_gallery(self, pool: Executor) -> list[Future[None]]:
+        """Derive one model after the other, and compile it meanwhile."""
         self.run_command("egg_info")  # the metadata that kanecore reads its version from, for the emitted C
         sys.path.insert(0, str(PYTHON.resolve()))
-        compilations: list[Future[None]] = []
-        sources = {name: derive(name) for name in gallery_models()}
         self.built(LIBRARIES).mkdir(parents=True, exist_ok=True)
-        with ThreadPoolExecutor(os.cpu_count()) as pool:
-            for name in sorted(sources, key=lambda name: len(sources[name]), reverse=True):
-                source = sources[name]
-                self.built(LIBRARIES / f"{name}.c").write_text(source, encoding="utf-8")
-                for level, flags in self.levels().items():
-                    target = self.built(LIBRARIES / f"{name}.{level}{LIBRARY_SUFFIX}")
-                    compilations.append(pool.submit(self.build_library, source, flags, target))
-        for compilation in compilations:
-            compilation.result()
+        compilations = []
+        for name in gallery_models():
+            source = derive(name)
+            self.built(LIBRARIES / f"{name}.c").write_text(source, encoding="utf-8")
+            for level, flags in self.levels(name).items():
+                target = self.built(self.library(name, level))
+                compilations.append(pool.submit(self.build_library, source, flags, target))
+        return compilations
 
     def build_library(self, source: str, level_flags: list[str], target: Path) -> None:
         """Compile one model for one level, unless the same text was compiled in the same way before."""

@@ -117,6 +117,17 @@ cdef int fill_signal(Model model, kc_signal *signal, double[::1] knots, double[:
     return 0
 
 
+cdef object constants_of(Model model, object p, Py_ssize_t rank):
+    """The prepared constants of a run, of which the last says how many rows of G count."""
+    cdef Block block = model.resolve_parameters(p)
+    constants = np.zeros(model.n_prepared + 1)
+    if model.n_prepared:
+        memcpy(data(constants), block.values, model.n_prepared * sizeof(double))
+    if rank >= 0 and model.n_constraints:
+        constants[model.n_prepared - 1] = rank
+    return constants
+
+
 cdef int fill_system(Model model, kc_system *system, bint project) except -1:
     """What is integrated, but for the right-hand side, the parameters and the inputs."""
     memset(system, 0, sizeof(kc_system))
@@ -129,7 +140,8 @@ cdef int fill_system(Model model, kc_system *system, bint project) except -1:
 
 
 def integrate(Model model, str method, double t0, double t1, x0, *, double rtol, atol, double step, double max_step,
-              uint64_t max_steps, knots, coefficients, function=None, p=None, bint project=True, baumgarte=None):
+              uint64_t max_steps, knots, coefficients, function=None, p=None, Py_ssize_t rank=-1, bint project=True,
+              baumgarte=None):
     """Integrate xdot = rhs(t, x, r(t)) from t0 to t1 with an integrator of kc_ode.h.
 
     Parameters
@@ -144,6 +156,8 @@ def integrate(Model model, str method, double t0, double t1, x0, *, double rtol,
         ``r(t, x)`` in their place; it is called with the GIL held.
     p : array_like or mapping, optional
         Parameters of this run.
+    rank : int
+        How many rows of G count in it; -1: as the model says.
     project : bool
         Bring each step back to the constraints, if there are any.
     baumgarte : (float, float), optional
@@ -159,7 +173,7 @@ def integrate(Model model, str method, double t0, double t1, x0, *, double rtol,
         "evaluations", "accepted", "rejected"; "row", and "projecting", where the status is "singular": what work[1] says, and
         whether of `project`.
     """
-    cdef Block constants = model.resolve_parameters(p)
+    cdef double[::1] constants = constants_of(model, p, rank)
     cdef kc_kernel *rhs = model.kernel(K_RHS)
     cdef InputFunction held = InputFunction.__new__(InputFunction)
     cdef double[::1] start = np.ascontiguousarray(x0, dtype=np.float64)
@@ -178,7 +192,7 @@ def integrate(Model model, str method, double t0, double t1, x0, *, double rtol,
     memset(&stats, 0, sizeof(stats))
     fill_signal(model, &signal, knot, polynomial, function, held)
     fill_system(model, &system, project)
-    system.rhs, system.c, system.signal = rhs, constants.values, &signal
+    system.rhs, system.c, system.signal = rhs, &constants[0], &signal
     if baumgarte is not None and model.n_constraints:
         system.alpha, system.beta = baumgarte
         system.stabilization = model.kernel(K_STABILIZATION)
@@ -223,7 +237,7 @@ def integrate(Model model, str method, double t0, double t1, x0, *, double rtol,
 
 def interpolate(Model model, str method, double[::1] t, double[:, ::1] x, double[:, :, ::1] dense,
                 cnp.int64_t[::1] steps, double[::1] times, *, knots, coefficients, function=None, p=None,
-                bint project=True):
+                Py_ssize_t rank=-1, bint project=True):
     """The states at ``times``, each in the step that ``steps`` names: (len(times), n_x).
 
     ``knots`` to ``project`` are those of the run.
@@ -233,7 +247,7 @@ def interpolate(Model model, str method, double[::1] t, double[:, ::1] x, double
     SingularError
         No state on the constraints was found at a time.
     """
-    cdef Block constants = model.resolve_parameters(p)
+    cdef double[::1] constants = constants_of(model, p, rank)
     cdef InputFunction held = InputFunction.__new__(InputFunction)
     cdef double[::1] knot = np.ascontiguousarray(knots, dtype=np.float64)
     cdef double[::1] polynomial = np.ascontiguousarray(coefficients, dtype=np.float64).reshape(-1)
@@ -246,7 +260,7 @@ def interpolate(Model model, str method, double[::1] t, double[:, ::1] x, double
     cdef double[:, ::1] result = out
     fill_signal(model, &signal, knot, polynomial, function, held)
     fill_system(model, &system, project)
-    system.c, system.signal = constants.values, &signal
+    system.c, system.signal = &constants[0], &signal
     cdef double[::1] work = np.zeros(kc_ode_work(&system))
     step.method, step.system = METHODS[method], &system
     for i in range(times.shape[0]):

@@ -89,6 +89,10 @@ HOLDERS = {
     "_f_h": Mechanism.kanes_method,
     "_f_nh": Mechanism.kanes_method,
     "_f_dnh": Mechanism.kanes_method,
+    "_k_nh": Mechanism.kanes_method,
+    "_k_dnh": Mechanism.kanes_method,
+    "_qdep": Mechanism.kanes_method,
+    "_udep": Mechanism.kanes_method,
     "_uaux": Mechanism.kanes_method,
     "_k_kqdot_implicit": Mechanism.kanes_method,
     "_k_ku_implicit": Mechanism.kanes_method,
@@ -112,7 +116,7 @@ def test_the_list_above_is_complete() -> None:
 
 
 def test_only_one_module_touches_them(root: Path) -> None:
-    known = set(HOLDERS) | {"_dcm_cache", "_dlist", "_forcelist", "_bodylist", "_k_kqdot", "_qdot_u_map", "_qdep"}
+    known = set(HOLDERS) | {"_dcm_cache", "_dlist", "_forcelist", "_bodylist", "_k_kqdot", "_qdot_u_map"}
     for path in sorted((root / "pysrc/kanecore").rglob("*.py")):
         if path.name != "sympy_access.py":
             assert not private_attributes(path.read_text(encoding="utf-8")) & known, path
@@ -132,7 +136,37 @@ def test_what_is_stored_means_what_we_read(mechanism: Mechanism) -> None:
     km = m.kanes_method()
     assert sympy_access.inertial_frame(km) is m.ground
     assert list(sympy_access.kinematical_equations(km)) == m.kd_eqs
-    assert sympy_access.constraints(km) == []
+    assert not any(sympy_access.constraints(km).values())
+
+
+def test_constraints_as_given(mechanism: Mechanism) -> None:
+    m = mechanism
+    coordinates, speeds = m.q2 - 2 * m.q1, m.u2 - m.q1 * m.u1
+    of_rates = me.KanesMethod(m.ground, m.q, [m.u1], m.kd_eqs, u_dependent=[m.u2], velocity_constraints=[speeds])
+    assert {name: value for name, value in sympy_access.constraints(of_rates).items() if value} == {
+        "u_dependent": [m.u2],
+        "velocity_constraints": [speeds],
+    }
+    assert of_rates._k_dnh  # SymPy's own derivative
+    of_all = me.KanesMethod(
+        m.ground,
+        [m.q1],
+        [m.u1],
+        m.kd_eqs,
+        q_dependent=[m.q2],
+        configuration_constraints=[coordinates],
+        u_dependent=[m.u2],
+        velocity_constraints=[m.u2 - 2 * m.u1],
+        acceleration_constraints=[m.u2.diff() - m.q1 * m.u1.diff() - m.u1**2],
+    )
+    assert sympy_access.constraints(of_all) == {
+        "q_dependent": [m.q2],
+        "configuration_constraints": [coordinates],
+        "u_dependent": [m.u2],
+        "velocity_constraints": [m.u2 - 2 * m.u1],
+        "acceleration_constraints": [m.u2.diff() - m.q1 * m.u1.diff() - m.u1**2],
+        "u_auxiliary": [],
+    }
 
 
 def test_a_model_leaves_sympys_objects_alone(mechanism: Mechanism) -> None:

@@ -38,6 +38,7 @@ def integrate(
     coefficients: _Array,
     function: Any = None,
     p: Any = None,
+    rank: int = -1,
     project: bool = True,
     baumgarte: tuple[float, float] | None = None,
 ) -> tuple[str, _Array, _Array, _Array, dict[str, int]]: ...
@@ -54,6 +55,7 @@ def interpolate(
     coefficients: _Array,
     function: Any = None,
     p: Any = None,
+    rank: int = -1,
     project: bool = True,
 ) -> _Array: ...
 

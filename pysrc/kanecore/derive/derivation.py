@@ -152,7 +152,12 @@ class Derivation:
     def _unattached(self) -> str:
         """What keeps constraints from giving reactions: a row that nobody attached, or that does not act as said."""
         d, g, k = self.description, self.graph, self.kinematics
-        for i, row in enumerate(self.constraints.rows):
+        rows = self.constraints.rows
+        for a in d.attachments:
+            if a.row >= len(rows):
+                names = ", ".join(row.name for row in rows)
+                return f"attach={{{a.row}: ...}} names no row of G, which has {len(rows)}: {names}"
+        for i, row in enumerate(rows):
             acting = [a for a in d.attachments if a.row == i]
             if not acting:
                 return (
@@ -327,10 +332,8 @@ class Derivation:
         if name == "reactions":
             if self.missing(name):
                 raise ModelError(f"{d.name!r} has no reactions: {self.missing(name)}")
-            if d.constraints:
-                forces = reactions(self.kinematics, d.accelerations, self.multiplier_symbols)
-                return Kernel(tuple(forces), after_udot=True, with_multipliers=True)
-            return Kernel(tuple(reactions(self.kinematics, self._solution.roots)), self._solution.pivots)
+            forces = reactions(self.kinematics, d.accelerations, self.multiplier_symbols)
+            return Kernel(tuple(forces), after_udot=True, with_multipliers=bool(d.constraints))
         if name == "power":
             total = power(self.kinematics, self.energy)
             if d.constraints and self.constraints.do_work:  # (Gᵀλ)·u, by the equations of motion

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -146,6 +146,7 @@ class Model:
             _listed(kd_eqs, "kd_eqs"),
             "model" if name is None else str(name),
             _listed(u_auxiliary, "u_auxiliary"),
+            tuple(f"{x}_ind + {x}_dependent" if d else f"{x}_ind" for x, d in zip("qu", dependent, strict=True)),
         )
         description = reader.read(
             _listed(bodies, "bodies"),
@@ -162,6 +163,7 @@ class Model:
             constraints,
             dict(attach or {}),
         )
+        _check_determined(description, dependent, constraints)
         description = replace(
             description,
             n_q_dependent=len(dependent[0]),
@@ -437,6 +439,8 @@ def _listed(items: Any, argument: str) -> list[Any]:
         return []
     if isinstance(items, Mapping):
         raise ModelError(f"{argument} is a dict; it must be a list{_INSTEAD_OF_DICT.get(argument, '')}")
+    if isinstance(items, Set):
+        raise ModelError(f"{argument} is a set, which has no order: give a list")
     if isinstance(items, MatrixBase):
         return list(items.flat())
     if isinstance(items, str) or not isinstance(items, Iterable):
@@ -459,16 +463,41 @@ def _check_counts(dependent: tuple[list[Any], list[Any]], constraints: Mapping[s
             )
 
 
+def _check_determined(
+    d: Description, dependent: tuple[list[Any], list[Any]], constraints: Mapping[str, list[Any]]
+) -> None:
+    """What is called dependent must occur where it can be determined."""
+    nodes = {kind: [c.node for c in d.constraints if c.kind == kind] for kind in constraints}
+    places = set(d.graph.below(nodes["configuration"]))
+    moving = [rate for q, rate in zip(d.coordinates, d.rates, strict=True) if q in places]
+    speeds = set(d.graph.below([*nodes["velocity"], *nodes["acceleration"], *moving]))
+    for letter, symbols, found in (
+        ("q", list(zip(d.coordinates, d.coordinates, strict=True)), places if nodes["configuration"] else None),
+        ("u", list(zip(d.speeds, d.accelerations, strict=True)), speeds),
+    ):
+        count = len(dependent[letter == "u"])
+        names = d.speed_names if letter == "u" else d.coordinate_names
+        for name, pair in zip(names[len(names) - count :], symbols[len(names) - count :], strict=True):
+            if found is not None and found.isdisjoint(pair):
+                raise ModelError(
+                    f"{name} in {letter}_dependent occurs in no constraint, and nothing determines it: list it in "
+                    f"{letter}_ind"
+                )
+
+
 def _guess(state: Sequence[Any], guess: Mapping[Any, Any]) -> tuple[tuple[int, float], ...]:
-    result, names = [], [function_name(x) for x in state]
+    result: list[tuple[int, float]] = []
+    names = [function_name(x) for x in state]
     for key, value in guess.items():
         if key not in state and key not in names:
             raise ModelError(f"guess holds {key}, which is neither a coordinate nor a speed")
         place = state.index(key) if key in state else names.index(key)
         x = state[place]
+        if any(place == other for other, _ in result):
+            raise ModelError(f"guess holds {x} twice, by its symbol and by its name")
         try:
             number = float(value)
-        except TypeError:
+        except (TypeError, ValueError):
             raise ModelError(f"guess of {x} is {value!r}, which is no number") from None
         if number - number != 0.0:
             raise ModelError(f"guess of {x} is {value!r}, which is not finite")

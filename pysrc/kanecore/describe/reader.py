@@ -7,6 +7,7 @@ Only what the user wrote is read: adjacent orientations, positions, velocities t
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
@@ -66,13 +67,14 @@ class Reader:
         kd_eqs: Sequence[Any],
         name: str,
         auxiliary: Sequence[Any] = (),
+        lists: Sequence[str] = ("q_ind", "u_ind"),
     ) -> None:
         if not isinstance(frame, SymFrame):
             raise ModelError(f"frame must be the inertial ReferenceFrame, not {frame!r}")
         self.graph = Graph()
         self.name = name
         self.frame = frame
-        self.symbols = Symbols(self.graph, q, u, auxiliary)
+        self.symbols = Symbols(self.graph, q, u, auxiliary, lists)
         self.kd_eqs = list(kd_eqs)
 
     # ----------------------------------------------------------------- vectors
@@ -349,10 +351,9 @@ class Reader:
         constraint_list = self._constraints(constraints)
         joint_list = self._joints(joints, moving, still)
         attachments = [
-            attachment
-            for row, given in attach.items()
+            self._attachment(_row(key, len(constraint_list)), item, moving, still)
+            for key, given in attach.items()
             for item in (given if isinstance(given, list) else [given])
-            for attachment in [self._attachment(row, item, moving, still)]
         ]
         self.symbols.stage = "load"
         load_list = []
@@ -488,7 +489,7 @@ class Reader:
             )
         return number
 
-    def _attachment(self, row: Any, item: Any, bodies: Sequence[Any], ground: Collection[Any]) -> Attachment:
+    def _attachment(self, row: int, item: Any, bodies: Sequence[Any], ground: Collection[Any]) -> Attachment:
         where = f"attach={{{row}: ...}}"
         try:
             child, child_at, parent, parent_at, vector = item
@@ -498,8 +499,6 @@ class Reader:
         for place in (child_at, parent_at):
             if not isinstance(place, SymFrame if kind == "torque" else SymPoint):
                 raise ModelError(f"{where} acts at {place!r}: give two points for a force, two frames for a torque")
-        if not isinstance(row, int) or isinstance(row, bool):
-            raise ModelError(f"{where}: the key is the number of a row of the constraint Jacobian")
         numbers = [
             self._body_number(child, "child", where, bodies, ground),
             self._body_number(parent, "parent", where, bodies, ground),
@@ -614,6 +613,18 @@ def _is_tendon(item: Any) -> bool:
 
 def _loads(item: Any, i: int) -> list[tuple[str, Any, Any]]:
     return [_load(x, i) for x in item.to_loads()] if isinstance(item, ActuatorBase) else [_load(item, i)]
+
+
+def _row(key: Any, count: int) -> int:
+    """The number of a row of G, of at most ``count``."""
+    try:
+        row = -1 if isinstance(key, bool) else operator.index(key)
+    except TypeError:
+        row = -1
+    if not 0 <= row < count:
+        rows = "there are no constraints" if not count else f"0 to {count - 1}" if count > 1 else "0 alone"
+        raise ModelError(f"attach={{{key!r}: ...}}: the key is the number of a row of the constraint Jacobian, {rows}")
+    return row
 
 
 def _load(item: Any, i: int) -> tuple[str, Any, Any]:

@@ -20,7 +20,12 @@ from . import sympy_access
 __all__ = ["Symbols", "function_name", "input_name", "multiplier"]
 
 _MULTIPLIER = sm.Function("multiplier")
-_RATES_ALLOWED = {"kinematics": "velocities and their constraints", "load": "loads"}
+_RATES_ALLOWED = {
+    "kinematics": "velocities and their constraints",
+    "load": "loads",
+    "acceleration": "acceleration constraints but once differentiated",
+    "output": "outputs but once differentiated",
+}
 
 
 def multiplier(row: int) -> Any:
@@ -62,11 +67,18 @@ class Symbols:
     stage : "kinematics", "load", "acceleration" or "output": where derivatives of speeds and multipliers may stand
     """
 
-    def __init__(self, graph: Graph, q: Sequence[Any], u: Sequence[Any], auxiliary: Sequence[Any] = ()) -> None:
+    def __init__(
+        self,
+        graph: Graph,
+        q: Sequence[Any],
+        u: Sequence[Any],
+        auxiliary: Sequence[Any] = (),
+        lists: Sequence[str] = ("q_ind", "u_ind"),
+    ) -> None:
         self.graph = graph
         self.t = sympy_access.time()
-        self.q = self._functions(q, "q_ind")
-        self.u = self._functions(u, "u_ind")
+        self.q = self._functions(q, lists[0])
+        self.u = self._functions(u, lists[1])
         if not self.u:
             raise ModelError("u_ind is empty: a model has at least one generalized speed")
         for x in self.u:
@@ -260,6 +272,8 @@ class Symbols:
                 f"{e} in {self.where}: the derivative of a speed is what is solved for and cannot stand in "
                 f"{_RATES_ALLOWED[self.stage]}; put what multiplies it into the bodies' inertia"
             )
+        if x in self.auxiliary:
+            raise ModelError(f"{e} in {self.where}: an auxiliary speed is zero, and so is its derivative: leave it out")
         return self.input(x, order)
 
     @property

@@ -14,6 +14,7 @@
  */
 
 #define KC_RANK_TOLERANCE 1e-10 /* of the largest entry of a row: a smaller pivot is none */
+#define KC_INDEPENDENT    1e-3  /* of it: a larger one is a pivot though more are found than were counted */
 #define KC_CONSISTENT     1e-2  /* of the right-hand sides: what may be left in a redundant row, at a stage off it */
 #define KC_CANCELLED      1e-3  /* of squares of speeds: the same where all right-hand sides are sums that cancel */
 #define KC_FEASIBLE       1e-9  /* residual that is left where constraints can be satisfied */
@@ -43,9 +44,9 @@ KC_SOLVER void kc_cancel(int n, int m, double *G, double *g, const double *size)
 
 /*
  * Reduce [G | g] to [1 A | g_D] in its first rows.  On return the first *rank entries of `column` are the dependent
- * speeds D, the others S; `order` holds the rows in the order of their pivots.  At most `most` pivots are taken, and
- * fewer where the rows that are left vanish and `exact` is not 1; what is then left of g must vanish but for `noise`,
- * unless `exact` is -1.  With `combine` (m, m), not NULL, each row of [1 A] is known as a combination of the rows of G as
+ * speeds D, the others S; `order` holds the rows in the order of their pivots.  `most` pivots are taken, more only where
+ * they are no small ones, and fewer where the rows that are left vanish and `exact` is not 1; what is then left of g must
+ * vanish but for `noise`, unless `exact` is -1.  With `combine` (m, m), not NULL, each row of [1 A] is known as a combination of the rows of G as
  * they were.  Returns -1, or n + the row that is lost or contradicts the others.
  */
 KC_SOLVER int kc_reduce(int n, int m, int k, int most, int exact, double noise, double *G, double *g, double *combine,
@@ -66,14 +67,16 @@ KC_SOLVER int kc_reduce(int n, int m, int k, int most, int exact, double noise, 
             combine[i * m + i] = scale;
         }
     }
-    for (r = 0; r < most; r++) {
+    for (r = 0; r < m && r < n; r++) {
         int pi = r, pj = r;
         double largest = -1.0;
         for (int i = r; i < m; i++)
             for (int j = r; j < n; j++)
                 if (fabs(G[i * n + j]) > largest) largest = fabs(G[i * n + j]), pi = i, pj = j;
-        if (!(largest > KC_RANK_TOLERANCE)) {
-            if (exact > 0 || largest != largest) return n + order[r];
+        if (largest != largest) return n + order[r];
+        if (r >= most && largest <= KC_INDEPENDENT) break;
+        if (largest <= KC_RANK_TOLERANCE) {
+            if (exact > 0) return n + order[r];
             break;
         }
 #define KC_SWAP(type, a, b) \

@@ -216,7 +216,12 @@ class Function:
             for i in zeros:
                 del stores[i]
         if len(self.statements) <= CHUNK + CHUNK // 2:
-            return _function(name, [*self.statements, *clear, *stores.values()]), first
+            # a result is stored where it is defined: those that are kept to the end fill the registers
+            places: list[list[str]] = [[] for _ in range(len(self.statements) + 1)]
+            for i, store in stores.items():
+                places[self._owner.get(self.results[i].lstrip("-"), -1) + 1].append(store)
+            lines = [line for stored, line in zip(places[1:], self.statements, strict=True) for line in (line, *stored)]
+            return _function(name, [*clear, *places[0], *lines]), first
         n_chunks = (len(self.statements) + CHUNK - 1) // CHUNK
         last_use: dict[str, int] = {}
         for number, reads in enumerate(self._uses):

@@ -160,6 +160,8 @@ class _Library:
                 function = Function(g, kernel, leaves, len(d.speeds))
                 text, used = function.text(f"body_{name}")
                 fails = function.fails
+                if name == "mass_matrix":
+                    solver.mass_matrix_width = used
             width = max(width, used)
             bodies.append(text + _kernel(name, length, fails))
         if "udot" in self.kernels:  # rhs calls the bodies of qdot and udot, which therefore come first

@@ -31,6 +31,7 @@ class Solver:
         self.n = len(self.d.speeds)
         self.needed = bool(self.d.constraints)
         self.fails = True
+        self.mass_matrix_width: int | None = None  # of w, where the text has body_mass_matrix
         self._udot_width = 0
         self._written = False  # whether body_multipliers is
         self._given: dict[str, tuple[int, int]] = {}  # kernels after u̇: how much they need, how much they give
@@ -160,11 +161,20 @@ class Solver:
         levels = balance + n * columns
         end = slopes + height * columns
         if parts.seeds:
-            system, a = self._function("system_linearize", parts.system, leaves, end)
-            column, b = self._function("column_linearize", parts.slopes, leaves, end + height)
-            part, width = system + column, max(a, b)
+            column, width = self._function("column_linearize", parts.slopes, leaves, end + height)
+            if self.mass_matrix_width is None:
+                system, used = self._function("system_linearize", parts.system, leaves, end)
+                calls = [f"system_linearize(t, x, r, c, w, w + {start});"]
+            else:
+                system, used = self._function("system_linearize", parts.system[n * n :], leaves, end)
+                calls = [
+                    f"body_mass_matrix(t, x, r, c, w + {end}, w + {start});",
+                    f"system_linearize(t, x, r, c, w, w + {start + n * n});",
+                ]
+                used = max(used, end + self.mass_matrix_width)
+            part, width = system + column, max(width, used)
             fill = f"""\
-system_linearize(t, x, r, c, w, w + {start});
+{" ".join(calls)}
     for (int j = 0; j < columns; j++) w[n + m + j] = 0.0;
     for (int j = 0; j < columns; j++) {{
         w[n + m + j] = 1.0;
@@ -228,7 +238,7 @@ system_linearize(t, x, r, c, w, w + {start});
 {unit}    for (int level = 0; level < 2; level++) {{
         const int rows = level == 0 ? {m_q} : {m_u}, most = rows < (int){self.rank} ? rows : (int){self.rank};
         double before = DBL_MAX;
-        for (int step = 0; rows > 0; step++) {{
+        while (rows > 0) {{
             double *const G = system + n * n, *const g = G + rows * n;
             level == 0 ? position_project(t, x, r, c, w, system) : velocity_project(t, x, r, c, w, system);
             int worst = 0;

@@ -15,9 +15,12 @@ import numpy.typing as npt
 from kanecore import _native
 from kanecore.errors import ModelError
 from kanecore.groups import GROUPS, KERNEL_GROUPS
-from kanecore.run import constraints
+from kanecore.run.check import check
+from kanecore.run.consistent import consistent
+from kanecore.run.constraints import nonholonomic
 from kanecore.run.linearize import linearize as differentiate
 from kanecore.run.mappings import LiveValues
+from kanecore.run.rank import settle_rank
 from kanecore.run.simulate import simulate as integrate
 
 __all__ = ["CompiledModel"]
@@ -180,16 +183,16 @@ class CompiledModel(_native.Model):
 
     # Constraints ----------------------------------------------------------------------------------------
 
-    consistent = constraints.consistent
-    check = constraints.check
+    consistent = consistent
+    check = check
 
     def _recount(self, t: float, x: Array, r: Any, p: Any) -> bool:
         before = self._rank_found
-        constraints.settle_rank(self, t, x, r=r, p=p)
+        settle_rank(self, t, x, r=r, p=p)
         return self._rank_found != before
 
     def _nonholonomic(self, *arguments: Any) -> Array:
-        return constraints.nonholonomic(self, *arguments)
+        return nonholonomic(self, *arguments)
 
     # Integration ----------------------------------------------------------------------------------------
 

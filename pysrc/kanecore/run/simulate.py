@@ -11,8 +11,10 @@ import numpy as np
 import numpy.typing as npt
 
 from kanecore import _native
-from kanecore.errors import IntegrationError, SingularError
-from kanecore.run.constraints import FEASIBLE, named_residuals, residuals, settle_rank
+from kanecore.errors import IntegrationError, ModelError, SingularError
+from kanecore.run.check import contradictory
+from kanecore.run.constraints import FEASIBLE, even, named_residuals, residuals
+from kanecore.run.rank import count_rank
 from kanecore.run.signals import Signal, evaluate
 from kanecore.run.trajectory import Trajectory
 
@@ -27,6 +29,7 @@ _Rate = tuple[Signal, int, int]  # a signal, its column, the order of its deriva
 
 _RESIDUAL = FEASIBLE  # of x0, and by how much the norm of a quaternion in it may differ from 1
 _SMALLEST_RTOL = 100 * np.finfo(np.float64).eps
+_LOST = 1e-4  # of what a row of G was at the start
 _MESSAGES = {
     "success": "The integration reached the end of the interval.",
     "step_size": "the error tolerance asks for steps smaller than rounding allows: loosen rtol and atol, or look for a "
@@ -124,7 +127,7 @@ def simulate(
     p = dyn._resolved("parameter", {} if parameters is None else parameters)
     source = _Source(dyn, inputs, t0, t1)
     gains = None if baumgarte is None else _gains(baumgarte)
-    x = _on_constraints(dyn, t0, x, project, r=source(t0, x), p=p)
+    x, rank = _on_constraints(dyn, t0, x, project, r=source(t0, x), p=p)
     # the first evaluation finds what is missing or singular, before any work is lost
     dyn.rhs(t0, x, r=source(t0, x), p=p)
 
@@ -143,11 +146,12 @@ def simulate(
         coefficients=source.coefficients,
         function=source.function,
         p=p,
+        rank=rank,
         project=bool(project),
         baumgarte=gains,
     )
     message = _MESSAGES.get(status, status)
-    result = Trajectory(dyn, method, t, states, dense, source, p, times, counts, message, bool(project))
+    result = Trajectory(dyn, method, t, states, dense, source, p, times, counts, message, bool(project), rank)
     if status == "success":
         return result
     result.status, result.success = -1, False
@@ -177,7 +181,36 @@ def simulate(
             row=row,
             trajectory=result,
         )
+    lost = _lost_row(dyn, result, p) if status == "step_size" else None
+    if lost is not None:
+        raise SingularError(
+            f"{dyn._row_name(dyn.n_u + lost)!r} of {dyn.name!r} is lost just after {where}: its coefficients, or what "
+            "the other rows leave of them, vanish there; the motion comes to a dead point, or to the end of what the "
+            "constraints allow",
+            t=reached,
+            x=x,
+            row=dyn.n_u + lost,
+            trajectory=result,
+        )
     raise IntegrationError(f"{result.message} at {where}", trajectory=result)
+
+
+def _lost_row(dyn: CompiledModel, run: Trajectory, p: Array) -> int | None:
+    """The row of G that nearly vanishes, or nearly depends on others, at the end of a run and not at its start."""
+    if not dyn.n_constraints:
+        return None
+
+    def rows(i: int) -> Array:
+        return np.asarray(dyn.constraint_jacobian(run.t[i], run.x[i], r=run.r[i], p=p))
+
+    first, last = rows(0), rows(-1)
+    sizes = np.max(np.abs(last), axis=1) / np.maximum(np.max(np.abs(first), axis=1), 1e-300)
+    if np.min(sizes) < _LOST:
+        return int(np.argmin(sizes))
+    left, s, _ = np.linalg.svd(even(last))
+    before = np.linalg.svd(even(first), compute_uv=False)
+    gone = np.flatnonzero((s < _LOST * s[0]) & (before > _LOST * before[0]))
+    return int(np.argmax(np.abs(left[:, gone[0]]))) if len(gone) else None
 
 
 def _span(t_span: tuple[float, float]) -> tuple[float, float]:
@@ -250,10 +283,10 @@ def _normalized(dyn: CompiledModel, x: Array) -> Array:
     return result
 
 
-def _on_constraints(dyn: CompiledModel, t: float, x: Array, project: bool, **values: Any) -> Array:
-    """The start, on the constraints; ValueError where it is not near them."""
+def _on_constraints(dyn: CompiledModel, t: float, x: Array, project: bool, **values: Any) -> tuple[Array, int]:
+    """The start, on the constraints, and the rank of G there; ValueError where it is not near them."""
     if not (dyn.n_constraints or dyn.n_configuration):
-        return x
+        return x, 0
     found = residuals(dyn, t, x, **values)
     if not np.max(np.abs(found), initial=0.0) <= _RESIDUAL:
         left = named_residuals(dyn, found, _RESIDUAL)
@@ -261,8 +294,15 @@ def _on_constraints(dyn: CompiledModel, t: float, x: Array, project: bool, **val
             f"x0 does not satisfy the constraints of {dyn.name!r} at t = {t!r}: {left}; the residuals must be below "
             f"{_RESIDUAL}: start from dyn.consistent({t!r}, x0)"
         )
-    settle_rank(dyn, t, x, **values)
-    return np.asarray(dyn._project(t, x, **values)) if project and len(found) else x
+    typical = count_rank(dyn, t, x, **values)
+    near = np.asarray(dyn._project(t, x, **values)) if len(found) else x
+    rows = contradictory(dyn, t, near, typical, **values)
+    if rows:
+        raise ModelError(
+            f"{', '.join(map(repr, rows))} of {dyn.name!r} contradict each other at t = {t!r}, x0 = {x.tolist()!r}: no "
+            "accelerations satisfy them together; leave out what is too much"
+        )
+    return (near if project else x), typical
 
 
 def _gains(baumgarte: tuple[float, float]) -> tuple[float, float]:

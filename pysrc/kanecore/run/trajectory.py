@@ -78,9 +78,11 @@ class Trajectory:
         counts: dict[str, int],
         message: str,
         projected: bool = True,
+        rank: int = -1,
     ) -> None:
         self._dyn, self._method, self._source, self._p = dyn, method, source, p
-        self._steps, self._states, self._dense, self._projected = t, x, dense, projected
+        self._steps, self._states, self._dense = t, x, dense
+        self._projected, self._rank = projected, rank
         self.nfev, self.njev, self.nlu = counts["evaluations"], 0, 0
         self.n_steps, self.n_rejected = counts["accepted"], counts["rejected"]
         self.status, self.success, self.message = 0, True, message
@@ -128,6 +130,7 @@ class Trajectory:
             coefficients=self._source.coefficients,
             function=self._source.function,
             p=self._p,
+            rank=self._rank,
             project=self._projected,
         )
 
