@@ -735,7 +735,7 @@ cdef class Model:
 
     cdef inline bint counts(self, int k, bint singular, Py_ssize_t row) noexcept:
         """Whether kernel ``k`` failed for what may be a wrong number of rows of G that count."""
-        return singular and row >= self.n_u and self.n_configuration > 0 and k != K_PROJECT
+        return singular and row >= self.n_u and k != K_PROJECT
 
     def _recount(self, t, x, r, p):
         """Called where a row of G is lost: count again how many are independent there, and say whether that changed."""

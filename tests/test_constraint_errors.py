@@ -233,13 +233,28 @@ def test_start_off_the_constraints() -> None:
         pendulum().simulate((0.0, 1.0), [np.nan, -0.8, 1.0, 0.0])
 
 
-@pytest.mark.parametrize("keep", ["independent", None])
-def test_hopeless_guesses(keep: str | None) -> None:
+def test_hopeless_guesses() -> None:
     """At the centre no direction leads to the circle."""
-    with pytest.raises(
-        kc.ModelError, match=r"no state .*x = \[0.0, 0.0, 1.0, 0.0\].*'configuration constraint 0' \(-1\)"
-    ):
-        pendulum().consistent(0, [0.0, 0.0, 1.0, 0.0], keep)
+    centre, message = [0.0, 0.0, 1.0, 0.0], r"'configuration constraint 0' \(-1\).*coefficients .* vanish there"
+    with pytest.raises(kc.ModelError, match=rf"no state .*x = \[0.0, 0.0, 1.0, 0.0\].*{message}"):
+        pendulum().consistent(0, centre, None)
+    found = pendulum().consistent(0, centre)  # y = ±1 keeps x = 0
+    np.testing.assert_allclose(np.abs(found), [0.0, 1.0, 1.0, 0.0], atol=1e-12)
+
+
+def test_what_is_kept_does_not_move() -> None:
+    """No y lies on the circle of radius one at x = 3."""
+    with pytest.raises(kc.ModelError, match=r"no y .* for x = 3: what is left: .*keep=None"):
+        pendulum().consistent(0, [3.0, -0.2, 1.0, 0.0])
+    assert pendulum().consistent(0, [3.0, -0.2, 1.0, 0.0], None)[0] < 1.0
+
+
+def test_a_massless_motion_is_no_contradiction() -> None:
+    found = pendulum().consistent(0, [0.1, -1.5, 0.0, 0.0], None, p={"m": 0.0})
+    assert np.hypot(*found[:2]) == pytest.approx(1.0, rel=1e-12)
+    assert pendulum().check([0.1, -1.5, 0.0, 0.0], p={"m": 0.0}).mass_condition == np.inf
+    with pytest.raises(kc.SingularError, match="mass matrix"):
+        pendulum().udot(0.0, found, p={"m": 0.0})
 
 
 def test_far_guesses_arrive() -> None:
@@ -262,7 +277,7 @@ def test_states_that_are_not_finite(bad: float) -> None:
 
 @pytest.mark.parametrize(
     ("state", "error"),
-    [([0.6, -0.8], ValueError), ([STATE, STATE], ValueError), (["a", 0, 0, 0], ValueError), ([1j, 0, 0, 0], TypeError)],
+    [([0.6, -0.8], ValueError), ([STATE, STATE], ValueError), (["a", 0, 0, 0], TypeError), ([1j, 0, 0, 0], TypeError)],
 )
 def test_states_that_are_none(state: Any, error: type[Exception]) -> None:
     with pytest.raises(error):
@@ -526,3 +541,135 @@ def test_wheel_through_360_degrees() -> None:
     with pytest.raises(kc.SingularError, match=r"dependent speeds v2, spin of 'wheel'.*dead point"):
         dyn.generalized_active_forces(0.0, aside, nonholonomic=True)
     np.testing.assert_allclose(dyn.udot(0.0, aside), [-speed * turn, 0.0, 0.0, 0.0], atol=1e-12)
+
+
+# ------------------------------------------------------------------------------- rows that are lost, or too many
+
+
+def space(**arguments: Any) -> kc.CompiledModel:
+    """A particle of mass one in space, pushed along x and pulled down."""
+    (x, y, z), u = me.dynamicsymbols("x y z"), me.dynamicsymbols("u1:4")
+    N, O = me.ReferenceFrame("N"), me.Point("O")  # noqa: E741
+    O.set_vel(N, 0)
+    P = O.locatenew("P", x * N.x + y * N.y + z * N.z)
+    P.set_vel(N, sum((v * e for v, e in zip(u, N, strict=True)), me.Vector(0)))
+    kd_eqs = [q.diff(t) - v for q, v in zip((x, y, z), u, strict=True)]
+    bodies, loads = [me.Particle("P", P, sm.Integer(1))], [(P, N.x - sm.Rational(981, 100) * N.z)]
+    return kc.compile(kc.Model(N, [x, y, z], u, kd_eqs, bodies=bodies, forcelist=loads, **arguments))
+
+
+def test_the_count_of_rows_follows_the_parameters() -> None:
+    """u1 = u2 and u1 = u2 + e u3: one row at e = 0, two elsewhere, in whatever order they are asked for."""
+    (u1, u2, u3), e = me.dynamicsymbols("u1:4"), sm.Symbol("e")
+    x = np.zeros(6)
+    one, two = [0.5, 0.5, -9.81], [0.5, 0.5, 0.0]
+    for order in ((0.0, 1.0, 0.0), (1.0, 0.0, 1.0)):
+        dyn = space(velocity_constraints=[u1 - u2, u1 - u2 + e * u3])
+        for value in order:
+            np.testing.assert_allclose(dyn.udot(0.0, x, p=[value]), two if value else one, atol=1e-14)
+            assert dyn.simulate((0.0, 1.0), x, parameters={e: value}).x[-1, 5] == pytest.approx(0 if value else -9.81)
+        np.testing.assert_allclose(dyn.udot(0.0, [x, x], p=[[0.0], [1.0]]), [one, two], atol=1e-14)
+        dyn.parameters[e] = 0.0
+        assert dyn.check(x).rank == 1
+        dyn.parameters[e] = 1.0
+        np.testing.assert_allclose(dyn.udot(0.0, x), two, atol=1e-14)
+
+
+@pytest.mark.parametrize("speed", [0.0, 100.0])
+def test_accelerations_that_contradict_each_other(speed: float) -> None:
+    """At any speed, in check and at the start of a run; kernels bear what stages of an integrator are off."""
+    u1 = me.dynamicsymbols("u1")
+    filed: list[dict[str, Any]] = [
+        {"acceleration_constraints": [u1.diff(t) - 1, u1.diff(t) - sm.Rational(3, 2)]},
+        {"velocity_constraints": [u1], "acceleration_constraints": [u1.diff(t) - 1]},
+    ]
+    for constraints in filed:
+        dyn, state = space(**constraints), [0.0, 0.0, 0.0, 0.0, speed, speed]
+        found = dyn.check(state)
+        assert "acceleration constraint 0" in found.contradictory
+        assert "contradictory: no accelerations satisfy" in str(found)
+        with pytest.raises(kc.ModelError, match=r"'acceleration constraint 0'.*contradict each other at t = 0.0"):
+            dyn.simulate((0.0, 1.0), state)
+
+
+@pytest.mark.parametrize("row", [y**2, x**2 + y**2, 1 - sm.cos(y), (x - y) ** 3])
+def test_squares_are_no_constraints(row: Any) -> None:
+    """They hold where they say nothing of velocities; a row that is redundant follows from the others."""
+    dyn = space(configuration_constraints=[row])
+    for call in (dyn.udot, dyn.rhs, dyn.multipliers):
+        with pytest.raises((kc.ModelError, kc.SingularError), match="configuration constraint 0"):
+            call(0.0, np.zeros(6))
+    with pytest.raises(kc.ModelError, match=r"'configuration constraint 0'.*(square|contradict)"):
+        dyn.check(np.zeros(6))
+
+
+def test_the_end_of_what_constraints_allow() -> None:
+    """cos x = 0.3 + t: at t = 0.7, x = 0 the row is lost."""
+    dyn = space(configuration_constraints=[sm.cos(x) - sm.Rational(3, 10) - t])
+    x0 = dyn.consistent(0.0, [1.2, 0.0, 0.0, 0.0, 0.0, 0.0], None)
+    for options in ({}, {"project": False}, {"method": "rk4", "dt": 1e-3}):
+        with pytest.raises(kc.SingularError, match=r"t = 0.[67]") as caught:
+            dyn.simulate((0.0, 2.0), x0, **options)  # type: ignore[arg-type]
+        assert "configuration constraint 0" in str(caught.value)
+        assert 0.69 < caught.value.t <= 0.7001
+        assert caught.value.trajectory.t[-1] == caught.value.t
+
+
+def test_a_row_that_is_lost_but_for_rounding() -> None:
+    """A slider-crank with equal arms, the slider over the pivot: cos(π/2) is 6e-17 in floating point."""
+    dyn = gallery("slider_crank", (0, 1), (0, 1), (1, 1))
+    dyn.parameters.update({"L1": 1.0, "L2": 1.0})
+    folded = np.array([np.pi / 2, -np.pi / 2, 0.3, 0.3])
+    assert np.max(np.abs(dyn.constraint_jacobian(0.0, folded))) < 1e-15
+    for kernel in (dyn.udot, dyn.multipliers, dyn.linearize):
+        with pytest.raises(kc.SingularError, match="'configuration constraint 0'"):
+            kernel(0.0, folded)
+    found = dyn.check(folded)
+    assert (found.rank, found.typical_rank, found.dof) == (0, 1, 2)
+    nearby = np.array([1.5, -1.5, 0.3, -0.3])
+    assert np.isfinite(dyn.udot(0.0, nearby)).all()
+
+
+@pytest.mark.parametrize("scale", [1.0, 100.0])
+def test_integrability_does_not_depend_on_units(scale: float) -> None:
+    """The rate of cos(kx) cos(ky)/k + 2x + z is one, r is small; u_x = r y u_z never."""
+    (x, y, z), (u1, u2, u3) = me.dynamicsymbols("x y z"), me.dynamicsymbols("u1:4")
+    k = sm.Float(scale)
+    exact = (sm.cos(k * x) * sm.cos(k * y) / k + 2 * x + z).diff(t)
+    exact = exact.subs({x.diff(t): u1, y.diff(t): u2, z.diff(t): u3})
+    assert space(velocity_constraints=[exact]).check().integrable
+    assert space(velocity_constraints=[u1 - 1e-4 * y * u3 / k]).check().integrable is False
+
+
+def test_structure_that_leads_nowhere() -> None:
+    third = me.dynamicsymbols("u1").diff(t, 2)
+    away = me.dynamicsymbols("away")
+    for arguments, message in (
+        ({"acceleration_constraints": [third - 1]}, r"acceleration constraint 0.*once differentiated"),
+        (
+            {"u_auxiliary": [away], "acceleration_constraints": [u1.diff(t) + away.diff(t)]},
+            "an auxiliary speed is zero, and so is its derivative",
+        ),
+        ({"configuration_constraints": [CIRCLE], "attach": {3: None}}, r"attach=\{3: ...\}.*0 alone"),
+        ({"configuration_constraints": [CIRCLE], "attach": {-1: None}}, r"attach=\{-1: ...\}"),
+        ({"guess": {x: "here"}}, "guess of x.*is no number"),
+        ({"guess": {x: 1, "x": 2}}, "holds x.* twice"),
+        ({"velocity_constraints": {u1 - u2}}, "is a set, which has no order"),
+        (
+            {"q": [y], "q_dependent": [x], "configuration_constraints": [y - l]},
+            "x in q_dependent occurs in no constraint",
+        ),
+        ({"u": [u2], "u_dependent": [u1], "velocity_constraints": [u2 - y]}, "u1 in u_dependent occurs in no"),
+        ({"q_dependent": [x], "configuration_constraints": [CIRCLE]}, r"x is listed twice in q_ind \+ q_dependent"),
+    ):
+        with pytest.raises(kc.ModelError, match=message):
+            bead(**arguments)  # type: ignore[arg-type]
+
+
+def test_repeated_acceleration_rows_are_rows() -> None:
+    """As those on speeds are: 2 u̇ − 2 after u̇ − 1 is redundant, and keeps its number."""
+    rate = me.dynamicsymbols("u1").diff(t)
+    dyn = space(acceleration_constraints=[rate - 1, 2 * rate - 2])
+    assert dyn.n_constraints == 2
+    np.testing.assert_allclose(dyn.udot(0.0, np.zeros(6)), [1.0, 0.0, -9.81], atol=1e-15)
+    assert dyn.check(np.zeros(6)).redundant == ("acceleration constraint 1",)

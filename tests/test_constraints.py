@@ -454,8 +454,11 @@ def test_no_state_satisfies_the_constraints() -> None:
     """Bars of 0.8, 2 and 1 do not reach over 9."""
     dyn = pickle.loads(pickle.dumps(four_bar()))
     dyn.parameters["ln"] = 9.0
+    guess = [0.5, 0.0, -2.0, 1.0, 0.0, 0.0]
     with pytest.raises(kc.ModelError, match=r"no state .* near t = 0.0.*'configuration constraint [01]' \("):
-        dyn.consistent(0.0, [0.5, 0.0, -2.0, 1.0, 0.0, 0.0])
+        dyn.consistent(0.0, guess, None)
+    with pytest.raises(kc.ModelError, match=r"no q2, q3 .* for q1 = 0.5: what is left: 'conf.*keep=None"):
+        dyn.consistent(0.0, guess)
     with pytest.raises(ValueError, match=r"keep is 'all'"):
         dyn.consistent(0.0, np.zeros(6), "all")
     with pytest.raises(ValueError, match=r"shape \(5,\)"):

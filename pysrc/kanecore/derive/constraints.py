@@ -14,7 +14,7 @@ acceleration constraints that are no derivatives of others.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -193,8 +193,8 @@ class Reduced:
     """u̇ = P v + p with v what is left of u̇ after rows with constant pivots are solved; M v = f + Gᵀλ, G v + γ = 0.
 
     ``kept`` are the numbers of the speeds that are left, ``rows`` those of the rows of G; ``projection`` holds P row by
-    row of u̇, ``offset`` p; ``sizes`` the largest coefficient that each row had before others were put into it, 0 where
-    none was: what is left of a redundant row is rounding of that.
+    row of u̇, ``offset`` p; ``sizes`` are bounds of the rows' coefficients, as they were before others were put into
+    them: what is small beside these is rounding.  They are 0 for rows that cannot be lost.
     """
 
     kept: tuple[int, ...]
@@ -264,7 +264,7 @@ def reduced(
         tuple(force),
         tuple(tuple(left[i][0].get(k, 0) for k in kept) for i in remaining),
         tuple(left[i][1] for i in remaining),
-        tuple(_largest(g, rows[i].jacobian) if _changed(left[i], rows[i]) else 0 for i in remaining),
+        tuple(_size(g, rows[i].jacobian, left[i][0].values()) for i in remaining),
     )
 
 
@@ -274,18 +274,37 @@ def _vanish(g: Graph, nodes: Sequence[int]) -> bool:
     return bool(states) and all(s.vanishes(x) for s in states for x in nodes)
 
 
-def _changed(row: tuple[dict[int, int], int], original: Row) -> bool:
-    return row[0] != {j: x for j, x in enumerate(original.jacobian) if x}
-
-
-def _largest(g: Graph, nodes: Sequence[int]) -> int:
-    """The largest magnitude."""
-    result = 0
-    for x in nodes:
+def _size(g: Graph, row: Sequence[int], left: Iterable[int]) -> int:
+    """What the largest coefficient of a row is a sum of, in magnitude; 0 where one that is left of it is a number."""
+    if any(x and not g.depends[x] for x in left):
+        return 0
+    result, known = 0, dict[int, int]()
+    for x in row:
         if x:
-            size = g.call(Op.ABS, x)
+            size = _magnitude(g, x, known)
             result = g.binary(Op.MAX, result, size) if result else size
     return result
+
+
+def _magnitude(g: Graph, root: int, known: dict[int, int]) -> int:
+    """A bound of a node: sums of magnitudes, products of them, 1 for a sine."""
+    for i in g.below([root], stop=known):
+        op, *args = g.nodes[i]
+        if i in known:
+            continue
+        if op in (Op.ADD, Op.SUB):
+            known[i] = g.add(known[args[0]], known[args[1]])
+        elif op is Op.MUL:
+            known[i] = g.mul(known[args[0]], known[args[1]])
+        elif op is Op.DIV:
+            known[i] = g.div(known[args[0]], g.call(Op.ABS, args[1]))
+        elif op is Op.NEG:
+            known[i] = known[args[0]]
+        elif op in (Op.SIN, Op.COS):
+            known[i] = g.one
+        else:
+            known[i] = g.call(Op.ABS, i)
+    return known[root]
 
 
 def _leads(g: Graph, row: dict[int, int], value: float) -> bool:

@@ -59,8 +59,8 @@ class Kernel:
 class Solving:
     """How u̇ is found at run time, where constraints are left that have no constant pivots.
 
-    ``system`` are the entries of M (n, n), f (n), G (m, n), γ (m) and the sizes (m) that rows of G had before others
-    were put into them, and then ``known``, of which with the unknowns v the ``result`` u̇ is made; ``speeds`` and
+    ``system`` are the entries of M (n, n), f (n), G (m, n), γ (m) and bounds (m) of the rows of G before others were
+    put into them, and then ``known``, of which with the unknowns v the ``result`` u̇ is made; ``speeds`` and
     ``rows`` are the numbers of what v and G hold.
     """
 

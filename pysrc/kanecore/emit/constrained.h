@@ -26,8 +26,8 @@
 #endif
 
 /*
- * Rows into which others were put: what is small beside the entries that they had is rounding of these, and nothing.
- * `size` (m) holds the largest of them, 0 for rows as they were.
+ * Rows that are small beside what their entries are sums of are rounding, and nothing: at a true singularity, or where
+ * others were put into them.  `size` (m) holds bounds of these sums, 0 for rows that cannot be lost.
  */
 KC_SOLVER void kc_cancel(int n, int m, double *G, double *g, const double *size)
 {

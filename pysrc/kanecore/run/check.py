@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from kanecore.errors import ModelError
-from kanecore.run.consistent import consistent
-from kanecore.run.constraints import RANK, SOLVED, even, normalise, rank_of, residual_names, residuals, scaled
+from kanecore.run.consistent import consistent, state_of
+from kanecore.run.constraints import RANK, SOLVED, even, normalise, rank_of, residual_names, residuals, scaled, size_of
 from kanecore.run.rank import neighbours, refuse_flat_rows, settle_rank
 
 if TYPE_CHECKING:
@@ -114,14 +114,14 @@ def check(dyn: CompiledModel, x: npt.ArrayLike | None = None, t: float = 0.0, *,
         No state on the constraints was found; with the residuals by name.
     """
     values = {"r": r, "p": p}
-    given = _some_state(dyn, t, values) if x is None else np.asarray(x, dtype=np.float64)
-    if not np.isfinite(given).all():
-        raise ValueError(f"x is {given.tolist()}, which is not finite")
+    given = _some_state(dyn, t, values) if x is None else state_of(dyn, t, x)
     left = residuals(dyn, t, given, **values) if dyn.n_constraints or dyn.n_configuration else np.zeros(0)
     near = given if np.max(np.abs(left), initial=0.0) <= SOLVED else consistent(dyn, t, given, None, **values)
     typical = settle_rank(dyn, t, near, **values)
     refuse_flat_rows(dyn, t, near, typical, values)
-    rows = dyn.constraint_jacobian(t, near, **values)
+    around = [dyn.constraint_jacobian(t, y, **values) for y in (near, *neighbours(dyn, t, near, values))]
+    size = np.max([size_of(part) for part in around], axis=0)[:, np.newaxis]
+    rows = np.where(np.abs(around[0]) > RANK * size, around[0], 0.0)  # what rounding leaves of a row is nothing
     rank = rank_of(rows)
     redundant, kept = [], 0
     for i, name in enumerate(dyn.constraint_names):

@@ -24,7 +24,7 @@ from kanecore.run.rank import settle_rank
 if TYPE_CHECKING:
     from kanecore.run.model import CompiledModel
 
-__all__ = ["consistent"]
+__all__ = ["consistent", "state_of"]
 
 Array = npt.NDArray[np.float64]
 
@@ -67,11 +67,7 @@ def consistent(
     """
     if keep not in ("independent", None):
         raise ValueError(f"keep is {keep!r}; it must be 'independent' or None")
-    given = np.array(x, dtype=np.float64)
-    if given.shape != (dyn.n_x,):
-        raise ValueError(f"x has shape {given.shape}; it must be ({dyn.n_x},)")
-    if not np.isfinite(given).all():
-        raise ValueError(f"x is {given.tolist()}, which is not finite")
+    given = state_of(dyn, t, x)
     values = {"r": r, "p": p}
     normalise(dyn, given)
     if not (dyn.n_constraints or dyn.n_configuration):
@@ -83,6 +79,20 @@ def consistent(
         result = _nearest(dyn, t, given, values)
     settle_rank(dyn, t, result, **values)
     return result
+
+
+def state_of(dyn: CompiledModel, t: float, x: npt.ArrayLike) -> Array:
+    """A copy of one state; ValueError or TypeError where it is none."""
+    given = np.array(x)
+    if given.dtype.kind not in "fiub":
+        raise TypeError(f"x must be real numbers, got dtype {given.dtype}")
+    if given.shape != (dyn.n_x,):
+        raise ValueError(f"x has shape {given.shape}; it must be ({dyn.n_x},), one state")
+    if not np.isfinite(given).all():
+        raise ValueError(f"x is {given.tolist()}, which is not finite")
+    if not np.isfinite(t):
+        raise ValueError(f"t is {t!r}, which is not finite")
+    return given.astype(np.float64)
 
 
 def _dependent(dyn: CompiledModel, t: float, x: Array, values: dict[str, Any]) -> Array | None:

@@ -61,8 +61,8 @@ def settle_rank(dyn: CompiledModel, t: float, x: Array, **values: Any) -> int:
 def neighbours(dyn: CompiledModel, t: float, x: Array, values: dict[str, Any]) -> list[Array]:
     """Some states on the constraints nearby."""
     rng = np.random.default_rng(0)
-    found = []
-    for _ in range(6):
+    found: list[Array] = []
+    for _ in range(6 if dyn.n_constraints else 0):
         y = x + _NEAR * rng.uniform(-1.0, 1.0, dyn.n_x) * (1.0 + np.abs(x))
         normalise(dyn, y)
         try:
