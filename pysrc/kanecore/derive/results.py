@@ -78,11 +78,14 @@ def symbolic(model: Model, kernel: str, nested: bool) -> Any:
         raise ModelError(
             f"{kernel} of {model.name!r} has no expression: it follows from udot, which is solved at run time"
         )
-    symbols = _symbols(model)
-    if program.after_udot:  # written with u̇ and λ
+    symbols, roots = _symbols(model), list(program.roots)
+    if program.after_udot and derivation.solving is None:
+        found = dict(zip(derivation.description.accelerations, derivation.kernel("udot").roots, strict=True))
+        roots = derivation.graph.substitute(roots, found)
+    if program.after_udot:  # what is solved at run time stands as u̇ and λ
         keys = [derivation.graph.nodes[i][1] for i in derivation.multiplier_symbols]
         symbols.update((key, multiplier(row)) for row, key in enumerate(keys))
-    intermediates, flat = to_sympy(derivation.graph, program.roots, symbols, nested)
+    intermediates, flat = to_sympy(derivation.graph, roots, symbols, nested)
     n = model.n_u
     result: Any
     if kernel == "mass_matrix":
