@@ -7,6 +7,7 @@ It takes minutes: ``pytest -m packaging``, with the extra ``dev`` installed.
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 import sys
 import sysconfig
@@ -112,12 +113,14 @@ def sdist(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def source(sdist: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The unpacked sdist, which must hold all that the other modes need."""
+def source(root: Path, sdist: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The unpacked sdist, which must hold all that the other modes need; equal C is not compiled again."""
     folder = tmp_path_factory.mktemp("source")
     with tarfile.open(sdist) as archive:
         archive.extractall(folder, filter="data")
     (unpacked,) = folder.iterdir()
+    if (root / "build/gallery").is_dir():
+        shutil.copytree(root / "build/gallery", unpacked / "build/gallery")
     return unpacked
 
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Compute what SymPy says of the random trees, of the truth models and of the gallery; half an hour on one core.
 
-In the folder tests: ``python -m oracle.make_reference [random_trees] [random_joints] [named_systems]``
+In the folder tests: ``python -m oracle.make_reference [random_trees] [random_joints] [named_systems] [random_census]``
 """
 
 from __future__ import annotations
@@ -20,14 +20,15 @@ from typing import Any
 import sympy as sm
 from truth.models import truth_system
 
-from .compare import relative_error, symmetric
+from .compare import read_reference, relative_error, symmetric
 from .gallery_systems import gallery_system
 from .position_oracle import PositionOracle
+from .random_constrained import random_constrained
 from .random_joints import JOINT_KINDS, random_joint_tree
 from .random_trees import KINDS, random_state, random_tree
 from .sympy_oracle import DIGITS, KaneOracle, to_doubles
 
-TREES, JOINT_TREES = 300, 700
+TREES, JOINT_TREES, CONSTRAINED = 300, 700, 200
 STATES = 2
 #: Of every seven joint trees, those of the default test run; KanesMethod derives them as well, up to so many speeds.
 IN_CI, MOST_SPEEDS = (0, 3), 8
@@ -40,6 +41,7 @@ POSITIONS = "positions alone (tests/oracle/position_oracle.py)"
 HOW = {
     "random_trees": KANE,
     "random_joints": f"{POSITIONS}; where sympy_seconds stands, {KANE}, agrees to 1e-14",
+    "random_census": "what the random systems contain: to count it takes minutes",
     "named_systems": f"{KANE}; of {', '.join(sorted(BY_POSITIONS))} in the gallery by {POSITIONS}",
 }
 SPAN = (0.2, 1.1)  # of every coordinate of a named system: a distance may not vanish, nor a colatitude
@@ -98,6 +100,26 @@ def random_joints() -> dict[str, Any]:
     return {"what": "tests/oracle/random_joints.py, random_joint_tree(seed)", "trees_with": counts, "trees": trees}
 
 
+def census(system: dict[str, Any], **more: int) -> dict[str, Any]:
+    """What a random system contains."""
+    kinds = sorted({*system["kinds"], *system.get("styles", ())})
+    return {"kinds": kinds, "bodies": len(system["bodies"]), "speeds": len(system["u"])} | more
+
+
+def constrained_census(system: dict[str, Any], expected: dict[str, Any]) -> dict[str, Any]:
+    return census(system, rows=len(expected["G"]), rank=system["rank"])
+
+
+def random_census() -> dict[str, Any]:
+    """Of the trees whose references are stored, and of the constrained systems."""
+    found: dict[str, Any] = {"what": "census of tests/oracle/make_reference.py, by seed"}
+    for what, file, build in (("tree", "random_trees", random_tree), ("joints", "random_joints", random_joint_tree)):
+        found[what] = {tree["seed"]: census(build(tree["seed"])) for tree in read_reference(file)["trees"]}
+    systems = {seed: random_constrained(seed) for seed in range(CONSTRAINED)}
+    found["constrained"] = {k: constrained_census(s, s["oracle"](s["state"])) for k, s in systems.items()}
+    return found
+
+
 def named_systems() -> dict[str, Any]:
     cases = sorted(path.stem for path in (TRUTH / "cases").glob("*.json"))
     systems = {f"truth/{name}": truth_system(name, *([5] if name == "n_pendulum" else [])) for name in cases}
@@ -114,11 +136,13 @@ def named_systems() -> dict[str, Any]:
 
 
 def main() -> None:
-    files = {"random_trees": random_trees, "random_joints": random_joints, "named_systems": named_systems}
+    files = {make.__name__: make for make in (random_trees, random_joints, named_systems, random_census)}
     arguments = argparse.ArgumentParser(description=__doc__)
     arguments.add_argument("files", nargs="*", choices=[*files, []], help="which to make; default: all")
     for name in arguments.parse_args().files or files:
-        how = f"tests/oracle/make_reference.py: {HOW[name]}; rounded to the nearest double; M is the lower triangle"
+        how = f"tests/oracle/make_reference.py: {HOW[name]}"
+        if name != "random_census":
+            how += "; rounded to the nearest double; M is the lower triangle"
         text = json.dumps({"how": how} | files[name](), separators=(",", ":"))
         path = TRUTH / f"{name}.json.gz"
         path.write_bytes(gzip.compress(text.encode(), compresslevel=9, mtime=0))
