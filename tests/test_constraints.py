@@ -726,8 +726,11 @@ def test_four_bar_through_the_dead_points_of_its_dependent_set() -> None:
         G = rocker.constraint_jacobian(0.0, np.concatenate([z, [0.0, 0.0]]))
         return np.linalg.solve(G[:, 1:], -G[:, 0] * z[3])
 
-    run = solve_ivp(frozen, (0.0, 3.0), other[:4], method="DOP853", rtol=1e-9, atol=1e-9, t_eval=times)
-    same = run.y.shape[1] == len(times) and np.max(np.abs(run.y[:3].T - two.x[:, :3])) < 1e-3
+    try:
+        run = solve_ivp(frozen, (0.0, 3.0), other[:4], method="DOP853", rtol=1e-9, atol=1e-9, t_eval=times)
+        same = run.y.shape[1] == len(times) and np.max(np.abs(run.y[:3].T - two.x[:, :3])) < 1e-3
+    except (kc.ModelError, kc.SingularError):  # no way on from the dead point
+        same = False
     assert not same
 
 

@@ -48,8 +48,8 @@ static int body_udot(double t, const double *x, const double *r, const double *c
     const double z11 = KC_FMA(c[5], z9, z6);
     const double z12 = KC_FMS(c[6], z10, z5);
     const double z13 = z11 * c[9];
-    const double z14 = z12 * c[8];
     out[0] = z13;
+    const double z14 = z12 * c[8];
     out[1] = z14;
     return -1;
 }
@@ -103,8 +103,8 @@ static int body_forcing(double t, const double *x, const double *r, const double
     const double z9 = KC_FMA(z1, z8, z7);
     const double z10 = KC_FMA(z3, z8, z7);
     const double z11 = KC_FMA(c[5], z9, z6);
-    const double z12 = KC_FMS(c[6], z10, z5);
     out[0] = z11;
+    const double z12 = KC_FMS(c[6], z10, z5);
     out[1] = z12;
     return -1;
 }

@@ -117,10 +117,10 @@ static int body_udot(double t, const double *x, const double *r, const double *c
     const double z55 = 1.0 / z49;
     const double z56 = 1.0 / z54;
     const double z57 = z44 * z56;
-    const double z58 = z41 * z55;
-    const double z59 = z33 * c[29];
     out[0] = z57;
+    const double z58 = z41 * z55;
     out[1] = z58;
+    const double z59 = z33 * c[29];
     out[2] = z59;
     return -1;
 }
@@ -148,6 +148,13 @@ static void kernel_qdot(double t, const double *x, const double *r, const double
 static int body_mass_matrix(double t, const double *x, const double *r, const double *c, double *w, double *out)
 {
     (void)t, (void)x, (void)r, (void)c, (void)w, (void)out;
+    out[1] = 0.0;
+    out[2] = 0.0;
+    out[3] = 0.0;
+    out[5] = 0.0;
+    out[6] = 0.0;
+    out[7] = 0.0;
+    out[8] = c[19];
     double s1, c1;
     kc_sincos(x[1], &s1, &c1);
     const double z2 = x[2] + c[20];
@@ -156,20 +163,13 @@ static int body_mass_matrix(double t, const double *x, const double *r, const do
     const double z5 = c[6] + z4;
     const double z6 = c[8] + z4;
     const double z7 = c[22] + z5;
+    out[4] = z7;
     const double z8 = c[23] + z6;
     const double z9 = c[28] - z8;
     const double z10 = s1 * z9;
     const double z11 = KC_FMA(s1, z10, z8);
     const double z12 = c[2] + z11;
     out[0] = z12;
-    out[1] = 0.0;
-    out[2] = 0.0;
-    out[3] = 0.0;
-    out[4] = z7;
-    out[5] = 0.0;
-    out[6] = 0.0;
-    out[7] = 0.0;
-    out[8] = c[19];
     return -1;
 }
 
@@ -215,6 +215,7 @@ static int body_forcing(double t, const double *x, const double *r, const double
     const double z31 = c[19] * z20;
     const double z32 = c[19] * z23;
     const double z33 = KC_FNMA(c[19], z22, r[2]);
+    out[2] = z33;
     const double z34 = z10 * c[26];
     const double z35 = KC_FNMA(z10, c[27], z34);
     const double z36 = z30 - z35;
@@ -223,12 +224,11 @@ static int body_forcing(double t, const double *x, const double *r, const double
     const double z39 = KC_FNMA(z2, z32, z36);
     const double z40 = KC_FMA(z2, z31, z38);
     const double z41 = KC_FNMA(c[14], z25, z39);
+    out[1] = z41;
     const double z42 = KC_FMA(c[14], z24, z40);
     const double z43 = KC_FMA(c1, z42, r[0]);
     const double z44 = KC_FNMA(s1, z37, z43);
     out[0] = z44;
-    out[1] = z41;
-    out[2] = z33;
     return -1;
 }
 
@@ -247,11 +247,11 @@ static int body_outputs(double t, const double *x, const double *r, const double
     const double z3 = x[2] + c[20];
     const double z4 = c2 * z3;
     const double z5 = s1 * z4;
+    out[0] = -z5;
     const double z6 = c1 * z3;
     const double z7 = c2 * z6;
-    const double z8 = KC_FMA(s2, z3, c[21]);
-    out[0] = -z5;
     out[1] = z7;
+    const double z8 = KC_FMA(s2, z3, c[21]);
     out[2] = z8;
     return -1;
 }

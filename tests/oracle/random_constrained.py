@@ -432,7 +432,8 @@ class ConstraintOracle:
         filed = np.array([G for row, (G, *_) in rows if row.kind == "velocity"], float).reshape(-1, len(f))
         kept: list[Any] = []
         for row, (slopes, bias, value) in rows:
-            before = filed if row.kind == "configuration" else np.array([[*g, b] for _, (g, b, _) in kept], float)
+            others = [[*g, b] for other, (g, b, _) in kept if other.kind != "acceleration"]
+            before = filed if row.kind == "configuration" else np.array(others, float)
             new = slopes if row.kind == "configuration" else [*slopes, bias]
             if row.kind == "velocity" or not follows(before, np.array(new, float)):
                 kept.append((row, (slopes, bias, value)))

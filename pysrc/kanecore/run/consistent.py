@@ -129,8 +129,8 @@ def _kept(dyn: CompiledModel, level: str, t: float, x: Array, at: slice, values:
         )
         left = named_residuals(dyn, residuals(dyn, t, x, **values), SOLVED)
         raise ModelError(
-            f"no {', '.join(names[at])} of {dyn.name!r} was found at t = {t!r} for {kept}: what is left: {left}; the "
-            "constraints may allow none: start from other values of the dependent ones, or let all move, with "
+            f"no {', '.join(names[at])} of {dyn.name!r} was found at t = {float(t)!r} for {kept}: what is left: {left}; "
+            "the constraints may allow none: start from other values of the dependent ones, or let all move, with "
             "keep=None"
         )
     return found if decided else None
@@ -235,6 +235,6 @@ def _nearest(dyn: CompiledModel, t: float, x: Array, values: dict[str, Any]) -> 
     if stationary:
         hint = f"all coefficients of {stationary[0]!r} vanish there, so that no direction leads on: start elsewhere"
     raise ModelError(
-        f"no state of {dyn.name!r} near t = {t!r}, x = {x.tolist()!r} satisfies its constraints; what is left there: "
-        f"{left}; {hint}"
+        f"no state of {dyn.name!r} near t = {float(t)!r}, x = {x.tolist()!r} satisfies its constraints; what is left "
+        f"there: {left}; {hint}"
     )
