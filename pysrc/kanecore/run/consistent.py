@@ -130,8 +130,8 @@ def _kept(dyn: CompiledModel, level: str, t: float, x: Array, at: slice, values:
         left = named_residuals(dyn, residuals(dyn, t, x, **values), SOLVED)
         raise ModelError(
             f"no {', '.join(names[at])} of {dyn.name!r} was found at t = {float(t)!r} for {kept}: what is left: "
-            f"{left}; the constraints may allow none: start from other values of the dependent ones, or let all move, with "
-            "keep=None"
+            f"{left}; the constraints may allow none: start from other values of the dependent ones, or let all move, "
+            "with keep=None"
         )
     return found if decided else None
 
