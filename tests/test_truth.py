@@ -25,7 +25,7 @@ import kanecore as kc
 
 CASES = {path.stem: json.loads(path.read_text()) for path in (Path(__file__).parent / "truth" / "cases").glob("*.json")}
 #: Cases with constraints: their M and f are compared with the constraints taken off, and with their published results
-#: where NumPy puts the constraints back on.  What waits until a model can have constraints:
+#: where NumPy puts the constraints back on.  test_constraints.py and test_gallery_constrained.py have them on:
 WAITING = {
     "andrews_squeezer": "three closed loops: configuration constraints, their multipliers and the motion",
     "appell_hamel": "complex nonholonomic constraint on accelerations, and the motion",
