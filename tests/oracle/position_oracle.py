@@ -123,7 +123,8 @@ class PositionOracle:
         """S and s of q̇ = S u + s."""
         n, m = len(moment.q), len(moment.u)
         found = self._kinematics(moment)
-        inverse = mpmath.inverse(mpmath.matrix(rows(found[: n * n], n)))
+        A, one = mpmath.matrix(rows(found[: n * n], n)), mpmath.eye(n)
+        inverse = one if A == one else mpmath.inverse(A)  # of q̇ = u, as most are
         B, rest = mpmath.matrix(rows(found[n * n : n * (n + m)], m)), mpmath.matrix(found[n * (n + m) :])
         return -inverse * B, -inverse * rest
 

@@ -584,10 +584,13 @@ def name_dependent(system: dict[str, Any], state: dict[str, Any], rows: Array, d
     system["kinds"]["dependent_named"] += 1
     configuration = [row.expression for row in system["constraints"] if row.kind == "configuration"]
     places = pivots(system["oracle"].coordinate_rows(configuration, state)) if configuration else []
+    before = list(system["q"]), list(system["u"])
     for name, last in (("q", places), ("u", pivots(rows))):
         order = [k for k in range(len(system[name])) if k not in last] + sorted(last)
         for values in (system, state):
             values[name][:] = [values[name][k] for k in order]
         system[f"{name}_dependent"] = len(last)
+    if before == (system["q"], system["u"]):
+        return
     system["unit"], system["spans"] = [], []  # places in q that no longer hold; trees of pins have no quaternions
     system["oracle"] = ConstraintOracle(system, PositionOracle(system))
