@@ -124,7 +124,7 @@ class PositionOracle:
         n, m = len(moment.q), len(moment.u)
         found = self._kinematics(moment)
         A, one = mpmath.matrix(rows(found[: n * n], n)), mpmath.eye(n)
-        inverse = one if A == one else mpmath.inverse(A)  # of q̇ = u, as most are
+        inverse = one if one == A else mpmath.inverse(A)  # of q̇ = u, as most are
         B, rest = mpmath.matrix(rows(found[n * n : n * (n + m)], m)), mpmath.matrix(found[n * (n + m) :])
         return -inverse * B, -inverse * rest
 
