@@ -12,6 +12,7 @@ cdef extern from "kanecore.h" nogil:
         KC_STEP_SIZE
         KC_MAX_STEPS
         KC_STOPPED
+        KC_CONTRADICTORY
 
     enum:
         KC_QDOT_IS_U
@@ -60,9 +61,11 @@ cdef extern from "kanecore.h" nogil:
         kc_kernel *potential_energy
         kc_kernel *power
         kc_kernel *reactions
+        kc_kernel *reaction_slopes
         kc_kernel *configuration_residual
         kc_kernel *configuration_jacobian
         kc_kernel *velocity_residual
+        kc_kernel *constraint_sizes
         kc_kernel *constraint_jacobian
         kc_kernel *constraint_bias
         kc_kernel *multipliers

@@ -10,13 +10,12 @@ cdef struct Batch:
     bint reads_udot, reads_p            # else at[2], at[4] point nowhere; without p, c holds the parameters
     const cnp.npy_intp *steps           # (5, n_dims + 1): bytes to the next element of each along each axis
     void (*prepare)(const double *p, double *c) noexcept nogil
-    Py_ssize_t rank, n_prepared         # of G, -1: what prepare says
     double *state                       # [q, u, udot]
     double *c
     double *work
     double *out
-    unsigned char *status               # a row: 0 done, 1 singular, 2 not finite
-    int row                             # the pivot of the first singular row
+    unsigned char *status               # a row: a kc_status
+    int *row                            # a row: what work[1] says
 
 
 cdef Py_ssize_t run_batch(kc_kernel *f, Batch *b) noexcept nogil:
@@ -35,20 +34,14 @@ cdef Py_ssize_t run_batch(kc_kernel *f, Batch *b) noexcept nogil:
             x = b.state
         if b.reads_p and b.at[4] != prepared:
             b.prepare(<const double *>b.at[4], b.c)
-            if b.rank >= 0:
-                b.c[b.n_prepared - 1] = <double>b.rank
             prepared = b.at[4]
 
         b.work[0] = 0.0
         f(t, x, r, b.c, b.work, b.out)
         if (not all_finite(b.out, b.size) and isfinite(t) and all_finite(r, b.n_r)
                 and all_finite(x, b.n_x + (b.n_u if b.reads_udot else 0))):
-            if b.work[0] != <double>KC_SINGULAR:
-                b.status[i] = 2
-            else:
-                b.status[i] = 1
-                if b.row < 0:
-                    b.row = <int>b.work[1]
+            b.status[i] = <unsigned char>b.work[0] if b.work[0] != 0.0 else KC_NONFINITE
+            b.row[i] = <int>b.work[1]
             n_failed += 1
         b.out += b.size
 

@@ -271,5 +271,5 @@ def interpolate(Model model, str method, double[::1] t, double[:, ::1] x, double
         if held.error is not None:
             raise held.error
         if status == KC_SINGULAR:
-            raise model.failure(K_PROJECT, True, times[i], np.array(out[i]), <int>work[1], None, None)
+            raise model.failure(K_PROJECT, KC_SINGULAR, times[i], np.array(out[i]), None, None, <int>work[1], None, None)
     return out

@@ -12,7 +12,6 @@ For the C that is written against it (`_integrate.pxi`), all with the GIL held:
 ``Model.resolve_inputs(r)``           the same of the inputs
 ``Model.explain(k, t, x, r, ...)``    raises for a result that is not finite (or returns: NaN in, NaN out)
 ``Model.n_q, n_u, n_x, n_p, n_r``     ``Py_ssize_t``; likewise ``n_prepared, n_work, n_points, n_frames, n_joints``
-``Model.rank``                        how many rows of G count, -1 for what ``prepare`` says
 ``Block.values``                      ``const double *``: r, or c, which begins with p
 ====================================  ====================================================================
 
@@ -35,7 +34,9 @@ from libc.math cimport isfinite, isnan
 from libc.stdint cimport uint32_t, uint64_t, uintptr_t
 from libc.string cimport memcmp, memcpy, memset
 
-from kanecore cimport KC_ABI_VERSION, KC_QDOT_IS_U, KC_SINGULAR, kc_kernel, kc_model
+from kanecore cimport (
+    KC_ABI_VERSION, KC_CONTRADICTORY, KC_NONFINITE, KC_QDOT_IS_U, KC_SINGULAR, kc_kernel, kc_model,
+)
 
 from kanecore.errors import ModelError, NonFiniteError, SingularError
 
@@ -78,9 +79,11 @@ cdef enum:
     K_POTENTIAL_ENERGY
     K_POWER
     K_REACTIONS
+    K_REACTION_SLOPES
     K_CONFIGURATION_RESIDUAL
     K_CONFIGURATION_JACOBIAN
     K_VELOCITY_RESIDUAL
+    K_CONSTRAINT_SIZES
     K_CONSTRAINT_JACOBIAN
     K_CONSTRAINT_BIAS
     K_MULTIPLIERS
@@ -109,9 +112,11 @@ KERNELS = (
     "potential_energy",
     "power",
     "reactions",
+    "reaction_slopes",
     "configuration_residual",
     "configuration_jacobian",
     "velocity_residual",
+    "constraint_sizes",
     "constraint_jacobian",
     "constraint_bias",
     "multipliers",
@@ -141,9 +146,11 @@ cdef void read_kernels(const kc_model *m, kc_kernel **kernels) noexcept nogil:
     kernels[K_POTENTIAL_ENERGY] = m.potential_energy
     kernels[K_POWER] = m.power
     kernels[K_REACTIONS] = m.reactions
+    kernels[K_REACTION_SLOPES] = m.reaction_slopes
     kernels[K_CONFIGURATION_RESIDUAL] = m.configuration_residual
     kernels[K_CONFIGURATION_JACOBIAN] = m.configuration_jacobian
     kernels[K_VELOCITY_RESIDUAL] = m.velocity_residual
+    kernels[K_CONSTRAINT_SIZES] = m.constraint_sizes
     kernels[K_CONSTRAINT_JACOBIAN] = m.constraint_jacobian
     kernels[K_CONSTRAINT_BIAS] = m.constraint_bias
     kernels[K_MULTIPLIERS] = m.multipliers
@@ -239,7 +246,6 @@ cdef class Model:
 
     cdef readonly Py_ssize_t n_q, n_u, n_x, n_p, n_r, n_prepared, n_work, n_points, n_frames, n_outputs, n_joints
     cdef readonly Py_ssize_t n_constraints, n_configuration, n_velocity, n_auxiliary, n_q_dependent, n_u_dependent
-    cdef Py_ssize_t rank
     cdef readonly str name
     cdef readonly tuple coordinate_names, speed_names, parameter_names, input_names, output_names
     cdef readonly tuple points, frames, joints, unit, constraint_names
@@ -248,7 +254,6 @@ cdef class Model:
 
     def __cinit__(self, *args, **kwargs):
         self.parameter_block, self.input_block = Block.__new__(Block), Block.__new__(Block)
-        self.rank = -1
 
     def __init__(self, path):
         cdef const kc_model *m
@@ -303,8 +308,9 @@ cdef class Model:
         shapes = (
             (x,), (u,), (q,), (u, u), (u,), (self.n_outputs,),
             (points, u, 3), (points, 3), (frames, u, 3), (frames, 3),
-            (u,), (u,), (u,), (), (), (), (self.n_joints, 6),
-            (self.n_configuration,), (self.n_configuration, q), (self.n_velocity,), (self.n_constraints, u),
+            (u,), (u,), (u,), (), (), (), (self.n_joints, 6), (self.n_joints, 6, self.n_constraints),
+            (self.n_configuration,), (self.n_configuration, q), (self.n_velocity,),
+            (self.n_configuration + self.n_velocity,), (self.n_constraints, u),
             (self.n_constraints,), (self.n_constraints,), (2, u), (x,),
             (x, x + self.n_r), (self.n_configuration + self.n_velocity, x + self.n_r),
             (self.n_auxiliary,),
@@ -545,28 +551,12 @@ cdef class Model:
         return values
 
     cdef inline void prepare_block(self, const double *p, double *c) noexcept nogil:
-        """c for parameters p, with the number of rows of G that count where it is known better."""
+        """c for parameters p."""
         self.table.prepare(p, c)
-        if self.rank >= 0:
-            c[self.n_prepared - 1] = <double>self.rank
 
-    def _set_rank(self, Py_ssize_t rank):
-        """How many rows of G count from now on, where fewer are independent than at random states."""
-        if not 0 <= rank <= self.n_constraints or not self.n_constraints:
-            raise ValueError(f"the rank of {self.n_constraints} constraint rows cannot be {rank}")
-        self.rank = rank
-        current = self.current("parameter")
-        self.set_parameters(new_block(data(current), self.n_p, self.n_prepared, self))
-
-    @property
-    def _rank_found(self):
-        """What `_set_rank` was given last; -1 if it never was."""
-        return self.rank
-
-    @property
-    def _rank(self):
-        """How many rows of G count with the current parameters; ValueError where one was never given."""
-        return int(self.resolve_parameters(None).values[self.n_prepared - 1]) if self.n_constraints else 0
+    def _count(self, p=None):
+        """How many rows of G count with some parameters, by default the current ones: a fact of these alone."""
+        return int(self.resolve_parameters(p).values[self.n_prepared - 1]) if self.n_constraints else 0
 
     cdef Block resolve_parameters(self, object p):
         """The parameters of one call, prepared: for None the current ones, else an array or a mapping."""
@@ -653,8 +643,7 @@ cdef class Model:
         cdef Py_ssize_t size = self.size[k]
         cdef kc_kernel *f = self.kernels[k]
         cdef object array = out
-        cdef bint singular
-        cdef int row
+        cdef int status, row
 
         if f == NULL or not is_vector(x, self.n_x):
             return self.evaluate_any(k, t, x, udot, r, p, out)
@@ -708,10 +697,9 @@ cdef class Model:
         self.work[0] = 0.0
         f(time, xs, rs, cs, self.work, result)
         if not all_finite(result, size):
-            singular, row = self.work[0] == <double>KC_SINGULAR, <int>self.work[1]  # a new count uses the work space
-            if self.counts(k, singular, row) and self._recount(time, x, r, p):
-                return self.evaluate(k, t, x, udot, r, p, out)
-            self.explain(k, time, xs, rs, singular, row)
+            status, row = <int>self.work[0], <int>self.work[1]
+            if not self.recounted(k, time, xs, rs, cs, result, &status, &row):
+                self.explain(k, time, xs, rs, cs, status, row)
         return scalar if array is None else array
 
     @cython.final
@@ -726,20 +714,46 @@ cdef class Model:
                 return False
         return True
 
-    cdef int explain(self, int k, double t, const double *x, const double *r, bint singular, int row) except -1:
+    cdef int explain(self, int k, double t, const double *x, const double *r, const double *c, int status,
+                     int row) except -1:
         """Raise for a result that is not finite, unless t, x or r is not finite either."""
         cdef Py_ssize_t n = self.n_x + (self.n_u if reads_udot(k) else 0)
         if isfinite(t) and all_finite(x, n) and all_finite(r, self.n_r):
-            raise self.failure(k, singular, t, vector_of(x, self.n_x), row, None, None)
+            raise self.failure(k, status, t, vector_of(x, self.n_x), vector_of(r, self.n_r), vector_of(c, self.n_p),
+                               row, None, None)
         return 0
 
-    cdef inline bint counts(self, int k, bint singular, Py_ssize_t row) noexcept:
-        """Whether kernel ``k`` failed for what may be a wrong number of rows of G that count."""
-        return singular and row >= self.n_u and k != K_PROJECT
+    cdef bint recounted(self, int k, double t, const double *x, const double *r, const double *c, double *out,
+                        int *status, int *row) except -1:
+        """Evaluate kernel ``k`` again where rows of G are lost at x but not in number: nor do its neighbours have more.
 
-    def _recount(self, t, x, r, p):
-        """Called where a row of G is lost: count again how many are independent there, and say whether that changed."""
-        return False
+        Whether that gave a result. Nothing is kept: the count belongs to this call.
+        """
+        cdef double *memory
+        if status[0] != KC_SINGULAR or row[0] < self.n_u or k == K_PROJECT:
+            return False
+        memory = allocate(self.n_prepared + self.n_work)
+        try:
+            memcpy(memory, c, self.n_prepared * sizeof(double))  # the calls below use the scratch of this model
+            state, inputs = vector_of(x, self.n_x), vector_of(r, self.n_r)
+            count = self._count_near(t, state, inputs, vector_of(c, self.n_p))
+            if count == memory[self.n_prepared - 1]:
+                return False
+            memory[self.n_prepared - 1] = count
+            memory[self.n_prepared] = 0.0
+            self.kernels[k](t, data(state), data(inputs), memory, memory + self.n_prepared, out)
+            status[0], row[0] = <int>memory[self.n_prepared], <int>memory[self.n_prepared + 1]
+        finally:
+            PyMem_Free(memory)
+        return all_finite(out, self.size[k])
+
+    def _count_near(self, t, x, r, p):
+        """Called where a row of G is lost: how many are independent at states on the constraints around x."""
+        return self._count(p)
+
+    def _opposed(self, t, x, r, p):
+        """Called where rows of G contradict each other at x: their names."""
+        return ()
 
     def _row_name(self, Py_ssize_t row):
         """The constraint that kernels name by a number from n_u on."""
@@ -748,19 +762,26 @@ cdef class Model:
             return self.constraint_names[row]
         return f"configuration constraint {row - self.n_constraints}"
 
-    cdef object failure(self, int k, bint singular, double t, object x, int row, object rows, object out):
+    cdef object failure(self, int k, int status, double t, object x, object r, object p, int row, object rows,
+                        object out):
         """The error of a kernel at a state; of a batch with the rows that failed, and the result."""
         where = f"at t = {t!r}, x = {x.tolist()!r}"
         if rows is not None:
             where += f" and in {len(rows)} rows in all, the first {int(rows[0])}" if len(rows) > 1 \
                 else f", row {int(rows[0])}"
-        if singular and row >= self.n_u:
+        if status == KC_CONTRADICTORY:
+            names = self._opposed(t, x, r, p) or (self._row_name(row),)
             return SingularError(
-                f"{KERNELS[k]}: {self._row_name(row)!r} of {self.name!r} is lost or contradicts the other constraints "
-                f"{where}: is the state on the constraints (dyn.consistent), and no dead point of all of them? "
-                "dyn.check(x) counts what is independent",
+                f"{KERNELS[k]}: {' and '.join([repr(name) for name in names])} of {self.name!r} contradict each other "
+                f"{where}: no accelerations satisfy them together; leave out what is too much",
+                t=t, x=x, row=row, rows=rows, out=out, contradictory=names)
+        if status == KC_SINGULAR and row >= self.n_u:
+            return SingularError(
+                f"{KERNELS[k]}: {self._row_name(row)!r} of {self.name!r} is lost {where}: its coefficients, or what the "
+                "other constraints leave of them, vanish there, and not nearby: a dead point; dyn.check(x) counts what "
+                "is independent",
                 t=t, x=x, row=row, rows=rows, out=out)
-        if singular:
+        if status == KC_SINGULAR:
             speed = self.speed_names[row] if 0 <= row < self.n_u else row
             return SingularError(
                 f"{KERNELS[k]}: the mass matrix of {self.name!r} is singular {where}: the pivot of speed "
@@ -780,6 +801,7 @@ cdef class Model:
         cdef Batch batch
         cdef double *memory
         cdef Py_ssize_t i, n_failed
+        cdef int n_kc, n_row
 
         # The operands, in the order of Batch.at; None where one value serves every row.
         states = real_vectors("x", x, self.n_x, "coordinates, then speeds")
@@ -813,7 +835,8 @@ cdef class Model:
         for i in shape:
             n_rows *= i
         lengths, index = np.array(shape + (0,), dtype=np.intp), np.zeros(n_dims + 1, dtype=np.intp)
-        steps, status = np.zeros((5, n_dims + 1), dtype=np.intp), np.zeros(n_rows, dtype=np.uint8)
+        steps = np.zeros((5, n_dims + 1), dtype=np.intp)
+        status, lost = np.zeros(n_rows, dtype=np.uint8), np.zeros(n_rows, dtype=np.intc)
         for i, a in enumerate(operands):
             if a is not None:
                 wide = np.broadcast_to(a, shape + a.shape[a.ndim - (i > 0):])
@@ -824,8 +847,8 @@ cdef class Model:
         batch.index = <cnp.npy_intp *>cnp.PyArray_DATA(index)
         batch.steps = <const cnp.npy_intp *>cnp.PyArray_DATA(steps)
         batch.status = <unsigned char *>cnp.PyArray_DATA(status)
-        batch.row = -1
-        batch.prepare, batch.rank, batch.n_prepared = self.table.prepare, self.rank, self.n_prepared
+        batch.row = <int *>cnp.PyArray_DATA(lost)
+        batch.prepare = self.table.prepare
         memory = allocate(self.n_x + self.n_u + self.n_prepared + self.n_work)
         try:
             batch.state, batch.c = memory, memory + self.n_x + self.n_u
@@ -849,18 +872,29 @@ cdef class Model:
             PyMem_Free(memory)
 
         if n_failed:
-            rows = np.flatnonzero(status)
-            singular = (status == 1).any()
-            first = int((status == 1).argmax()) if singular else int(rows[0])
-            where = np.unravel_index(first, shape)
-            time, state, inputs_there, parameters_there = [
-                None if a is None else np.broadcast_to(a, shape + a.shape[a.ndim - (i > 0):])[where]
-                for i, a in enumerate(operands) if i != 2]
-            if (self.counts(k, singular, batch.row)
-                    and self._recount(float(time), np.array(state), inputs_there, parameters_there)):
-                return self.evaluate_any(k, t, x, udot, r, p, out)
-            raise self.failure(k, singular, float(time), np.array(state), batch.row,
-                               rows if n_dims else None, result if n_dims else None)
+            wide = [a if a is None else np.broadcast_to(a, shape + a.shape[a.ndim - (i > 0):])
+                    for i, a in enumerate(operands)]
+            # Rows of G that are lost may be counted again, each for itself; then the first that fails is told.
+            numbers = [*np.flatnonzero((status == KC_SINGULAR) & (lost >= self.n_u)), None]
+            for number in numbers:
+                last = number is None
+                if last and not status.any():
+                    break
+                if last:
+                    number = np.flatnonzero(status)[0] if not (status == KC_SINGULAR).any() \
+                        else np.flatnonzero(status == KC_SINGULAR)[0]
+                where = np.unravel_index(number, shape)
+                given = [a if a is None else np.ascontiguousarray(a[where]) for a in wide]
+                time, state = given[0].item(), given[1]
+                inputs, parameters = self.resolve_inputs(given[3]), self.resolve_parameters(given[4])
+                n_kc, n_row = status[number], lost[number]
+                if last:
+                    raise self.failure(k, n_kc, time, np.array(state), vector_of(inputs.values, self.n_r),
+                                       vector_of(parameters.values, self.n_p), n_row,
+                                       np.flatnonzero(status) if n_dims else None, result if n_dims else None)
+                if self.recounted(k, time, data(state), inputs.values, parameters.values,
+                                  data(result) + <Py_ssize_t>number * self.size[k], &n_kc, &n_row):
+                    status[number] = 0
         if out is None and result.ndim == 0:
             return result.item()
         return result
@@ -1013,6 +1047,10 @@ cdef class Model:
         result = self.evaluate(K_REACTIONS, t, x, None, r, p, out)
         return {name: result[..., i, :] for i, name in enumerate(self.joints)} if named else result
 
+    def _reaction_slopes(self, t, x, *, r=None, p=None, out=None):
+        """The derivatives of `reactions` with respect to the multipliers, (..., n_joints, 6, n_constraints)."""
+        return self.evaluate(K_REACTION_SLOPES, t, x, None, r, p, out)
+
     # ------------------------------------------------------------------------------------------------------
     # Constraints
     # ------------------------------------------------------------------------------------------------------
@@ -1028,6 +1066,10 @@ cdef class Model:
     def velocity_residual(self, t, x, *, r=None, p=None, out=None):
         """The values of the constraints on velocities, c(q, u, t): of the first rows of G, (..., n_velocity)."""
         return self.evaluate(K_VELOCITY_RESIDUAL, t, x, None, r, p, out)
+
+    def _constraint_sizes(self, t, x, *, r=None, p=None, out=None):
+        """What each of phi, then c, is summed from, (..., n_configuration + n_velocity): residuals are compared with it."""
+        return self.evaluate(K_CONSTRAINT_SIZES, t, x, None, r, p, out)
 
     def constraint_jacobian(self, t, x, *, r=None, p=None, out=None):
         """G of the constraints G udot + gamma = 0, (..., n_constraints, n_u); rows in the order of `constraint_names`.

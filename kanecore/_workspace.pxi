@@ -152,26 +152,18 @@ cdef class Workspace:
         self.work[0] = 0.0
         self.kernels[k](self.t, x, self.r_data, self.c, self.work, self.results[k])
         if not all_finite(self.results[k], m.size[k]):
-            if self.recounted(k):
-                return self.call(k)
             self.explain(k, x)
         return self.results[k][0] if m.n_dims[k] == 0 else self.arrays[k]
-
-    cdef bint recounted(self, int k) except -1:
-        """Whether the kernel lost a row of G that no longer counts."""
-        cdef Model m = self.model
-        if not m.counts(k, self.work[0] == <double>KC_SINGULAR, <int>self.work[1]):
-            return False
-        x, r, p = vector_of(self.x_data, m.n_x), vector_of(self.r_data, m.n_r), vector_of(self.p_data, m.n_p)
-        self.prepared = not m._recount(self.t, x, r, p)
-        return not self.prepared
 
     cdef int explain(self, int k, const double *x) except -1:
         cdef Model m = self.model
         unset = np.isnan(self._r) & np.isnan(m.current("input"))
         if unset.any():
             raise m.missing("input", np.flatnonzero(unset))
-        return m.explain(k, self.t, x, self.r_data, self.work[0] == <double>KC_SINGULAR, <int>self.work[1])
+        cdef int status = <int>self.work[0], row = <int>self.work[1]
+        if m.recounted(k, self.t, x, self.r_data, self.c, self.results[k], &status, &row):
+            return 0
+        return m.explain(k, self.t, x, self.r_data, self.c, status, row)
 
     def rhs(self):
         """xdot = [qdot, udot], into `xdot`, (n_x,)."""

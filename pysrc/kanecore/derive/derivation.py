@@ -21,7 +21,7 @@ from kanecore.graph.sample import deciding
 from kanecore.graph.scalars import ACCELERATION, COORDINATE, INPUT, SPEED, Graph, Op
 
 from .columns import column_mass_matrix
-from .constraints import Constraints, Reduced, reduced
+from .constraints import Constraints, Reduced, Row, magnitude, reduced, sums, whole
 from .energy import Energy, kinetic_energy, power
 from .kane import Wrenches, active_forces, generalized_forces, inertia_forces, uniform_gravity
 from .kinematics import Accelerations, Kinematics
@@ -45,23 +45,24 @@ class Kernel:
     """The results of one kernel, in the order of its ``out``.
 
     ``pivots`` are (pivot, diagonal entry, number of the speed): the results hold where every pivot is larger than
-    64 n ε times its diagonal entry.  ``after_udot``: the accelerations in them are those of the model, found before;
-    ``with_multipliers``: so are the multipliers.
+    64 n ε times its diagonal entry, and no node of ``limits`` is positive.  ``after_udot``: the accelerations in them
+    are those of the model, found before; ``with_multipliers``: so are the multipliers.
     """
 
     roots: tuple[int, ...]
     pivots: tuple[tuple[int, int, int], ...] = ()
+    limits: tuple[int, ...] = ()
     after_udot: bool = False
     with_multipliers: bool = False
 
 
 @dataclass(frozen=True)
 class Solving:
-    """How u̇ is found at run time, where constraints are left that have no constant pivots.
+    """How u̇ is found with pivots that are chosen at run time.
 
-    ``system`` are the entries of M (n, n), f (n), G (m, n), γ (m) and bounds (m) of the rows of G before others were
-    put into them, and then ``known``, of which with the unknowns v the ``result`` u̇ is made; ``speeds`` and
-    ``rows`` are the numbers of what v and G hold.
+    ``system`` are the entries of M (n, n), f (n), G (m, n), γ (m), and of bounds (m, n) of what those of G are sums of;
+    then come ``known``, of which with the unknowns v the ``result`` u̇ is made, where this is not v itself.  ``doubt``
+    (m) is what each γ is a sum of.  ``speeds`` and ``rows`` are the numbers of what v and G hold.
     """
 
     speeds: tuple[int, ...]
@@ -70,13 +71,15 @@ class Solving:
     known: tuple[int, ...]
     unknowns: tuple[int, ...]
     result: tuple[int, ...]
+    doubt: tuple[int, ...]
+    limits: tuple[int, ...]
 
 
 @dataclass(frozen=True)
 class Linearization:
     """What the linearization is solved from, N = n_q + n_u + n_r.
 
-    ``system`` are the entries of M (n, n) and G (m, n), ``slopes`` those of ∂q̇ (n_q, N), ∂R (n, N) and ∂S (m, N); or,
+    ``system`` are the entries of M (n, n) and G (m, n), and what those of G are sums of, ``slopes`` those of ∂q̇ (n_q, N), ∂R (n, N) and ∂S (m, N); or,
     where these are many, of one column (n_q + n + m): the derivatives along the direction of the ``seeds`` (N).
     """
 
@@ -104,6 +107,8 @@ class Derivation:
             return bool(self.description.constraints)
         if name == "auxiliary_forces":
             return bool(self.description.auxiliary)
+        if name == "reaction_slopes":
+            return bool(self.description.constraints) and not self.missing("reactions")
         return not self.missing(name)
 
     def missing(self, name: str) -> str:
@@ -118,6 +123,7 @@ class Derivation:
         "configuration_residual",
         "configuration_jacobian",
         "velocity_residual",
+        "constraint_sizes",
         "constraint_jacobian",
         "constraint_bias",
         "multipliers",
@@ -130,22 +136,24 @@ class Derivation:
         if name == "configuration_residual":
             return Kernel(tuple(c.configuration))
         if name == "configuration_jacobian":
-            slopes = [accumulate(g, [(phi, g.one)], d.coordinates, COORDINATE) for phi in c.configuration]
-            return Kernel(tuple(x for row in slopes for x in row))
+            return Kernel(tuple(c.configuration_jacobian))
+        if name == "constraint_sizes":
+            return Kernel(tuple(c.sizes))
         if name == "velocity_residual":
             return Kernel(tuple(c.values))
         if name == "constraint_jacobian":
             return Kernel(tuple(x for row in c.rows for x in row.jacobian))
         if name == "constraint_bias":
             return Kernel(tuple(row.bias for row in c.rows))
-        if name == "multipliers":  # G, and what Gᵀλ must be: M u̇ − f
+        if name == "multipliers":  # G, what Gᵀλ must be, M u̇ − f, the diagonal of M, and what G is summed from
             jacobian = self._constraint_kernel("constraint_jacobian").roots
             balance = [g.neg(f) for f in self._residual(d.accelerations)]
-            return Kernel((*jacobian, *balance), after_udot=True)
-        if name == "stabilization":  # M, G, and of each row its residuals as a velocity and as a configuration
+            return Kernel((*jacobian, *balance, *self.weights, *self._sums(c.rows)), after_udot=True)
+        if name == "stabilization":  # M, G, of each row its residuals as a velocity and as a configuration, the sums of G
             mass = [x for row in self.mass_matrix for x in row]
             residuals = [x for row in c.rows for x in (max(row.value, 0), max(row.position, 0))]
-            return Kernel((*mass, *self._constraint_kernel("constraint_jacobian").roots, *residuals))
+            jacobian = self._constraint_kernel("constraint_jacobian").roots
+            return Kernel((*mass, *jacobian, *residuals, *self._sums(c.rows)))
         raise KeyError(name)
 
     @cached_property
@@ -189,12 +197,34 @@ class Derivation:
         dependent = range(len(d.speeds) - d.n_u_dependent, len(d.speeds))
         return reduced(self.graph, self.mass_matrix, self.forcing, self.constraints.rows, dependent)
 
+    @property
+    def counted(self) -> bool:
+        """Whether how many rows of G count takes numbers: not where all are eliminated on the graph."""
+        return bool(self.description.constraints and self._reduced.rows)
+
+    @property
+    def eliminated(self) -> int:
+        """How many rows of G are solved on the graph."""
+        return len(self.description.speeds) - len(self._reduced.kept)
+
+    @cached_property
+    def symmetric(self) -> bool:
+        """Whether M is."""
+        return True
+
     @cached_property
     def solving(self) -> Solving | None:
         """How u̇ is found where that takes pivots chosen at run time; None where it does not."""
-        if not self.description.constraints or not self._reduced.rows:
-            return None
-        g, e = self.graph, self._reduced
+        return self._solved(self._reduced) if self.counted else None
+
+    @cached_property
+    def general(self) -> Solving:
+        """How u̇ is found in any case: from all of M, f, G, γ."""
+        rows = self.constraints.rows if self.description.constraints else []
+        return self._solved(whole(self.graph, self.mass_matrix, self.forcing, rows))
+
+    def _solved(self, e: Reduced) -> Solving:
+        g = self.graph
         unknowns = [g.symbol(("v", i), ACCELERATION) for i in range(len(e.kept))]
         known = dict.fromkeys(x for x in (*(x for row in e.projection for x in row), *e.offset) if g.depends[x])
         result = [
@@ -202,8 +232,10 @@ class Derivation:
             for row, rest in zip(e.projection, e.offset, strict=True)
         ]
         system = [*(x for row in e.mass_matrix for x in row), *e.forcing]
-        system += [*(x for row in e.jacobian for x in row), *e.bias, *e.sizes]
-        return Solving(e.kept, e.rows, tuple(system), tuple(known), tuple(unknowns), tuple(result))
+        system += [*(x for row in e.jacobian for x in row), *e.bias, *e.sums]
+        sizes = dict[int, int]()
+        doubt = tuple(magnitude(g, x, sizes) for x in e.bias)
+        return Solving(e.kept, e.rows, tuple(system), tuple(known), tuple(unknowns), tuple(result), doubt, e.limits)
 
     @property
     def auxiliary_forces(self) -> Kernel:
@@ -243,7 +275,7 @@ class Derivation:
         wrt = [*d.coordinates, *d.speeds, *d.inputs]
         nodes = [*d.rates, *balance, *levels]
         mass = [x for row in self.mass_matrix for x in row]
-        system = (*mass, *(x for row in rows for x in row.jacobian))
+        system = (*mass, *(x for row in rows for x in row.jacobian), *self._sums(rows))
         level = COORDINATE | SPEED | INPUT
         slopes = tuple(x for node in nodes for x in accumulate(g, [(node, g.one)], wrt, level))
         if count(g, slopes)["total"] <= UNROLLED:
@@ -267,23 +299,37 @@ class Derivation:
         level = COORDINATE | SPEED | INPUT
         return Kernel(tuple(x for node in nodes for x in accumulate(g, [(node, g.one)], wrt, level)))
 
+    def _sums(self, rows: Sequence[Row]) -> list[int]:
+        """What the entries of some rows of G are sums of, in magnitude."""
+        return [x for row in rows for x in sums(self.graph, row.jacobian)]
+
     @property
-    def projections(self) -> tuple[Kernel, Kernel, Kernel]:
+    def weights(self) -> list[int]:
+        """The diagonal of M: the metric in which rows of G are compared."""
+        return [row[i] for i, row in enumerate(self.mass_matrix)]
+
+    @property
+    def projections(self) -> dict[str, Kernel]:
         """What brings a state back to its constraints.
 
-        The systems of δq and δu, M (n, n), G and the residual of configuration and of velocity constraints, and δq̇ of
-        speeds u̇.
+        ``position`` and ``velocity``: the systems of δq and δu, M (n, n), G, the residual of configuration and of
+        velocity constraints, the sizes of its terms, and what G is summed from; ``direction``: the δq̇ of speeds u̇;
+        ``slopes``: ∂φ/∂q.
         """
         c, d, g = self.constraints, self.description, self.graph
         mass = [x for row in self.mass_matrix for x in row]
         along = Tangent(g, dict(zip(d.speeds, d.accelerations, strict=True))).of
         rows = [row for row in c.rows if row.value >= 0]
-        movable = [phi if any(row) else 0 for phi, row in zip(c.configuration, c.rates, strict=True)]
-        return (
-            Kernel((*mass, *(x for row in c.rates for x in row), *movable)),
-            Kernel((*mass, *(x for row in rows for x in row.jacobian), *c.values)),
-            Kernel(tuple(along(rate) for rate in d.rates)),
-        )
+        m, sizes = len(c.configuration), c.sizes
+        moved = [x for row in c.rates for x in sums(g, row)]
+        return {
+            "position": Kernel((*mass, *(x for row in c.rates for x in row), *c.configuration, *sizes[:m], *moved)),
+            "velocity": Kernel(
+                (*mass, *(x for row in rows for x in row.jacobian), *c.values, *sizes[m:], *self._sums(rows))
+            ),
+            "direction": Kernel(tuple(along(rate) for rate in d.rates)),
+            "slopes": Kernel(tuple(c.configuration_jacobian)),
+        }
 
     def kernel(self, name: str) -> Kernel:
         """A kernel of ``kanecore.h`` by its name."""
@@ -295,6 +341,10 @@ class Derivation:
             )
         if name == "auxiliary_forces":
             return self.auxiliary_forces
+        if name == "reaction_slopes":
+            forces = reactions(self.kinematics, [0] * len(d.speeds), self.multiplier_symbols)
+            slopes = [Tangent(self.graph, {x: self.graph.one}).of for x in self.multiplier_symbols]
+            return Kernel(tuple(slope(x) for x in forces for slope in slopes))
         if name == "linearize":
             return Kernel((*self.linearization.system, *self.linearization.slopes), after_udot=True)
         if name == "constraint_slopes":
@@ -302,7 +352,7 @@ class Derivation:
         if name in self._of_constraints:
             return self._constraint_kernel(name)
         if name == "rhs":
-            return Kernel((*d.rates, *self._solution.roots), self._solution.pivots)
+            return Kernel((*d.rates, *self._solution.roots), self._solution.pivots, self._solution.limits)
         if name == "udot":
             return self._solution
         if name == "qdot":
@@ -442,7 +492,7 @@ class Derivation:
                 for row, rest in zip(e.projection, e.offset, strict=True)
             ]
             names = tuple((p, m, i) for i, (p, m) in zip(e.kept, pivots, strict=True))
-            return f"{self._formed[0]}, constraints eliminated, LᵀDL", Kernel(tuple(x), names)
+            return f"{self._formed[0]}, constraints eliminated, LᵀDL", Kernel(tuple(x), names, e.limits)
         found = []
         if self.tree is None or not self._speeds_are_rates:
             x, pivots = factorized_solve(g, self.mass_matrix, self.forcing)
@@ -484,10 +534,7 @@ class Derivation:
                 )
             return Kernel(tuple(roots), after_udot=True, with_multipliers=True)
         if any(self.graph.depends[i] & ACCELERATION for i in roots):
-            if self.solving is not None:
-                return Kernel(tuple(roots), after_udot=True)
-            replace = dict(zip(d.accelerations, self._solution.roots, strict=True))
-            return Kernel(tuple(self.graph.substitute(roots, replace)), self._solution.pivots)
+            return Kernel(tuple(roots), after_udot=True)
         return Kernel(tuple(roots))
 
     def _is_multiplier(self, node: int) -> bool:

@@ -259,6 +259,18 @@ def report(model: Model) -> str:
         for c in d.constraints:
             note = "" if c.name in counted else ": its derivative is among the others, and is not counted twice"
             lines.append(f"  {c.name}{note}")
+        lines += [
+            f"  {one} and {other} contradict each other: no speeds satisfy them together"
+            for one, other in derivation.constraints.opposed
+        ]
+        if derivation.constraints.shared:
+            lines.append(
+                "  redundant rows share multipliers that the motion does not determine, and those of least norm are "
+                f"computed: {', '.join(derivation.constraints.shared)}"
+            )
+        vanishing = [row.name for row in rows if not any(row.jacobian) and row.value <= 0]
+        if vanishing:
+            lines.append(f"  vanish identically, and take no part: {', '.join(vanishing)}")
         for letter, state, dependent in (
             ("q", d.coordinate_names, d.n_q_dependent),
             ("u", d.speed_names, d.n_u_dependent),

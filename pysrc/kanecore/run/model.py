@@ -17,10 +17,10 @@ from kanecore.errors import ModelError
 from kanecore.groups import GROUPS, KERNEL_GROUPS
 from kanecore.run.check import check
 from kanecore.run.consistent import consistent
-from kanecore.run.constraints import nonholonomic
+from kanecore.run.constraints import contradictory, nonholonomic
 from kanecore.run.linearize import linearize as differentiate
 from kanecore.run.mappings import LiveValues
-from kanecore.run.rank import settle_rank
+from kanecore.run.rank import count_near
 from kanecore.run.simulate import simulate as integrate
 
 __all__ = ["CompiledModel"]
@@ -186,10 +186,11 @@ class CompiledModel(_native.Model):
     consistent = consistent
     check = check
 
-    def _recount(self, t: float, x: Array, r: Any, p: Any) -> bool:
-        before = self._rank_found
-        settle_rank(self, t, x, r=r, p=p)
-        return self._rank_found != before
+    def _count_near(self, t: float, x: Array, r: Any, p: Any) -> int:
+        return count_near(self, t, x, r=r, p=p)
+
+    def _opposed(self, t: float, x: Array, r: Any, p: Any) -> tuple[str, ...]:
+        return contradictory(self, t, x, r=r, p=p)
 
     def _nonholonomic(self, *arguments: Any) -> Array:
         return nonholonomic(self, *arguments)
@@ -297,8 +298,7 @@ class CompiledModel(_native.Model):
             make, arguments = compiled, (self.name, self._source, self._info)
         else:
             raise ModelError(f"{self.name!r} cannot be pickled: neither its C text nor its origin is known")
-        rank = self._rank_found
-        return restored, (make, arguments, self._values("parameter"), self._values("input"), rank)
+        return restored, (make, arguments, self._values("parameter"), self._values("input"))
 
 
 def merged(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
@@ -319,12 +319,10 @@ def compiled(name: str, source: Mapping[str, str], info: Mapping[str, Any]) -> C
 
 
 def restored(
-    make: Callable[..., CompiledModel], arguments: tuple[Any, ...], parameters: Array, inputs: Array, rank: int
+    make: Callable[..., CompiledModel], arguments: tuple[Any, ...], parameters: Array, inputs: Array
 ) -> CompiledModel:
-    """What unpickling calls: the model made again, with the values that it had; NaN: never given; rank −1 likewise."""
+    """What unpickling calls: the model made again, with the values that it had; NaN: never given."""
     model = make(*arguments)
-    if rank >= 0:
-        model._set_rank(rank)
     for mapping, values in ((model.parameters, parameters), (model.inputs, inputs)):
         mapping.update({name: value for name, value in zip(mapping, values, strict=True) if np.isfinite(value)})
     return model

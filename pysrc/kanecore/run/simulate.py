@@ -12,11 +12,13 @@ import numpy.typing as npt
 
 from kanecore import _native
 from kanecore.errors import IntegrationError, ModelError, SingularError
-from kanecore.run.check import contradictory
-from kanecore.run.constraints import FEASIBLE, even, named_residuals, residuals
-from kanecore.run.rank import count_rank
+from kanecore.run.check import contradictions
+from kanecore.run.constraints import misses, named, opposed_speeds
+from kanecore.run.metric import even, speed_units
+from kanecore.run.rank import count_near, refuse_flat_rows
 from kanecore.run.signals import Signal, evaluate
 from kanecore.run.trajectory import Trajectory
+from kanecore.tolerances import FEASIBLE
 
 if TYPE_CHECKING:
     from kanecore.run.model import CompiledModel
@@ -27,7 +29,6 @@ Array = npt.NDArray[np.float64]
 
 _Rate = tuple[Signal, int, int]  # a signal, its column, the order of its derivative
 
-_RESIDUAL = FEASIBLE  # of x0, and by how much the norm of a quaternion in it may differ from 1
 _SMALLEST_RTOL = 100 * np.finfo(np.float64).eps
 _LOST = 1e-4  # of what a row of G was at the start
 _MESSAGES = {
@@ -201,14 +202,16 @@ def _lost_row(dyn: CompiledModel, run: Trajectory, p: Array) -> int | None:
         return None
 
     def rows(i: int) -> Array:
-        return np.asarray(dyn.constraint_jacobian(run.t[i], run.x[i], r=run.r[i], p=p))
+        found = dyn.constraint_jacobian(run.t[i], run.x[i], r=run.r[i], p=p)
+        return np.asarray(found * speed_units(dyn, run.t[i], run.x[i], found, r=run.r[i], p=p))
 
     first, last = rows(0), rows(-1)
-    sizes = np.max(np.abs(last), axis=1) / np.maximum(np.max(np.abs(first), axis=1), 1e-300)
+    sizes = np.max(np.abs(last), axis=1) / np.maximum(np.max(np.abs(first), axis=1), np.finfo(np.float64).tiny)
     if np.min(sizes) < _LOST:
         return int(np.argmin(sizes))
-    left, s, _ = np.linalg.svd(even(last))
-    before = np.linalg.svd(even(first), compute_uv=False)
+    same = np.ones(dyn.n_u)
+    left, s, _ = np.linalg.svd(even(last, same))
+    before = np.linalg.svd(even(first, same), compute_uv=False)
     gone = np.flatnonzero((s < _LOST * s[0]) & (before > _LOST * before[0]))
     return int(np.argmax(np.abs(left[:, gone[0]]))) if len(gone) else None
 
@@ -275,7 +278,7 @@ def _normalized(dyn: CompiledModel, x: Array) -> Array:
     for quaternion in dyn.unit:
         places = list(quaternion)
         norm = float(np.linalg.norm(x[places]))
-        if not abs(norm - 1.0) <= _RESIDUAL:
+        if not abs(norm - 1.0) <= FEASIBLE:
             names = ", ".join(dyn.coordinate_names[i] for i in places)
             hint = "divide by its norm" if norm else "without rotation it is (1, 0, 0, 0)"
             raise ValueError(f"the unit quaternion ({names}) has norm {norm!r} in x0; it must be 1: {hint}")
@@ -284,25 +287,30 @@ def _normalized(dyn: CompiledModel, x: Array) -> Array:
 
 
 def _on_constraints(dyn: CompiledModel, t: float, x: Array, project: bool, **values: Any) -> tuple[Array, int]:
-    """The start, on the constraints, and the rank of G there; ValueError where it is not near them."""
+    """The start, on the constraints, and how many rows of G count there; ValueError where it is not near them."""
     if not (dyn.n_constraints or dyn.n_configuration):
         return x, 0
-    found = residuals(dyn, t, x, **values)
-    if not np.max(np.abs(found), initial=0.0) <= _RESIDUAL:
-        left = named_residuals(dyn, found, _RESIDUAL)
+    found = misses(dyn, t, x, **values)
+    if not np.max(found, initial=0.0) <= FEASIBLE:
+        opposed = opposed_speeds(dyn, t, x, **values)
+        if opposed:
+            raise ModelError(
+                f"{' and '.join(map(repr, opposed))} of {dyn.name!r} contradict each other at t = {t!r}, x0 = "
+                f"{x.tolist()!r}: no speeds satisfy them together; leave out what is too much"
+            )
         raise ValueError(
-            f"x0 does not satisfy the constraints of {dyn.name!r} at t = {t!r}: {left}; the residuals must be below "
-            f"{_RESIDUAL}: start from dyn.consistent({t!r}, x0)"
+            f"x0 does not satisfy the constraints of {dyn.name!r} at t = {t!r}: it misses {named(dyn, found, FEASIBLE)}, "
+            f"and may miss each by {FEASIBLE}: start from dyn.consistent({t!r}, x0)"
         )
-    typical = count_rank(dyn, t, x, **values)
     near = np.asarray(dyn._project(t, x, **values)) if len(found) else x
-    rows = contradictory(dyn, t, near, typical, **values)
-    if rows:
+    refuse_flat_rows(dyn, t, near, **values)
+    opposed = contradictions(dyn, t, near, **values)
+    if opposed:
         raise ModelError(
-            f"{', '.join(map(repr, rows))} of {dyn.name!r} contradict each other at t = {t!r}, x0 = {x.tolist()!r}: no "
-            "accelerations satisfy them together; leave out what is too much"
+            f"{' and '.join(map(repr, opposed))} of {dyn.name!r} contradict each other at t = {t!r}, x0 = "
+            f"{x.tolist()!r}: no accelerations satisfy them together; leave out what is too much"
         )
-    return (near if project else x), typical
+    return (near if project else x), count_near(dyn, t, near, **values)
 
 
 def _gains(baumgarte: tuple[float, float]) -> tuple[float, float]:
