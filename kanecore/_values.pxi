@@ -36,6 +36,38 @@ cdef double *allocate(Py_ssize_t n) except NULL:
     return memory
 
 
+@cython.final
+cdef class Memory:
+    """Numbers that arrays stand on: they stay where they are as long as an array, or C, looks at them.
+
+    No array owns them, so none can be resized.
+    """
+
+    cdef double *values
+
+    def __dealloc__(self):
+        free(self.values)
+
+
+cdef Memory new_memory(Py_ssize_t n):
+    cdef Memory memory = Memory.__new__(Memory)
+    memory.values = <double *>malloc((n if n > 0 else 1) * sizeof(double))
+    if memory.values == NULL:
+        raise MemoryError
+    return memory
+
+
+cdef object array_over(Memory memory, tuple shape):
+    """An array of up to three axes on all of a memory."""
+    cdef cnp.npy_intp lengths[3]
+    cdef int i, n = len(shape)
+    for i in range(n):
+        lengths[i] = shape[i]
+    array = cnp.PyArray_SimpleNewFromData(n, lengths, cnp.NPY_DOUBLE, memory.values)
+    cnp.set_array_base(array, memory)
+    return array
+
+
 cdef object new_vector(Py_ssize_t n):
     cdef cnp.npy_intp shape = n
     return cnp.PyArray_EMPTY(1, &shape, cnp.NPY_DOUBLE, 0)
