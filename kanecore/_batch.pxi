@@ -20,6 +20,7 @@ cdef struct Batch:
     double *out
     unsigned char *status               # a row: 0 done, 1 singular, 2 not finite
     int row                             # the pivot of the first singular row
+    PyObject *interruption              # by Ctrl-C: the exception, owned; the rows after it are not done
 
 
 cdef Py_ssize_t run_batch(kc_kernel *f, Batch *b) noexcept nogil:
@@ -31,6 +32,8 @@ cdef Py_ssize_t run_batch(kc_kernel *f, Batch *b) noexcept nogil:
     cdef const double *r
     cdef const char *prepared = NULL
     for i in range(b.n_rows):
+        if i % PATIENCE == PATIENCE - 1 and interrupted(&b.interruption):
+            return n_failed
         t, x, r = (<const double *>b.at[0])[0], <const double *>b.at[1], <const double *>b.at[3]
         if b.reads_udot:
             memcpy(b.state, x, b.n_x * sizeof(double))

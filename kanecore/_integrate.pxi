@@ -1,9 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Integration of a Model in time; included by _native.pyx.  Steps are recorded here; the mathematics is kc_ode.h's.
 
-from cpython.exc cimport PyErr_CheckSignals
-from cpython.ref cimport Py_DECREF, Py_INCREF, PyObject
-
 from kanecore cimport KC_OK
 from kanecore._ode cimport (
     KC_DENSE, KC_DOP853, KC_PATIENCE, KC_RK4, KC_RK4_DENSE, kc_dop853, kc_interpolate, kc_ode_work, kc_options, kc_rk4,
@@ -15,29 +12,6 @@ METHODS = {"rk4": KC_RK4, "dop853": KC_DOP853}
 
 STATUS = {0: "success", 1: "singular", 2: "nonfinite", 3: "step_size", 4: "max_steps", 5: "stopped"}
 """kc_status by number."""
-
-cdef int interrupted(void *context) noexcept nogil:
-    """Whether the user pressed Ctrl-C: C asks now and then. ``context`` gets the exception of the signal's handler."""
-    cdef PyObject **error = <PyObject **>context
-    with gil:
-        try:
-            PyErr_CheckSignals()
-        except BaseException as raised:
-            Py_INCREF(raised)
-            error[0] = <PyObject *>raised
-            return 1
-    return 0
-
-
-cdef object taken(PyObject **error):
-    """The exception that `interrupted` left, or None."""
-    if error[0] == NULL:
-        return None
-    result = <object>error[0]
-    Py_DECREF(result)       # the reference that `interrupted` took
-    error[0] = NULL
-    return result
-
 
 cdef struct Record:
     size_t n_x

@@ -168,6 +168,7 @@ cdef void empty_kernel(double t, const double *x, const double *r, const double 
 cdef class Model
 
 
+include "_interrupt.pxi"
 include "_values.pxi"
 include "_batch.pxi"
 
@@ -518,7 +519,7 @@ cdef class Model:
             lost = [i for i in range(n) if isnan(base[i]) and i not in columns]
             if lost:
                 raise self.missing(what, lost, argument)
-            array = np.empty(np.broadcast_shapes(*[column.shape for column in columns.values()]) + (n,))
+            array = np.empty(broadcast_shapes(*[column.shape for column in columns.values()]) + (n,))
             array[...] = base
             for i, column in columns.items():
                 array[..., i] = column
@@ -629,6 +630,8 @@ cdef class Model:
         given = np.ascontiguousarray(self.rows("parameter", p))
         result = np.empty(given.shape[:given.ndim - 1] + (self.n_prepared,))
         for i in range(result.size // self.n_prepared if self.n_prepared else 0):
+            if i % PATIENCE == PATIENCE - 1:
+                PyErr_CheckSignals()
             self.prepare_block(data(given) + i * self.n_p, data(result) + i * self.n_prepared)
         return result
 
@@ -809,10 +812,10 @@ cdef class Model:
 
         leading = [a if a is None else a.shape[:a.ndim - (i > 0)] for i, a in enumerate(operands)]
         try:
-            shape = np.broadcast_shapes(*[s for s in leading if s is not None])
-        except ValueError:
+            shape = broadcast_shapes(*[s for s in leading if s is not None])
+        except ValueError as error:
             shapes = ", ".join(f"{name} {s}" for name, s in zip(ARGUMENTS, leading) if s)
-            raise ValueError(f"leading axes do not broadcast: {shapes}") from None
+            raise ValueError(f"leading axes do not broadcast: {shapes}: {error}") from None
         core = tuple([self.dims[k][i] for i in range(self.n_dims[k])])
         if out is None:
             result = np.empty(shape + core)
@@ -852,6 +855,7 @@ cdef class Model:
             if parameters is not None:
                 memcpy(batch.c, parameters.values, self.n_prepared * sizeof(double))
             batch.out = data(result)
+            batch.interruption = NULL
             if n_rows > 1:
                 with nogil:
                     n_failed = run_batch(f, &batch)
@@ -859,6 +863,8 @@ cdef class Model:
                 n_failed = run_batch(f, &batch)
         finally:
             PyMem_Free(memory)
+        if batch.interruption != NULL:
+            raise taken(&batch.interruption)
 
         if n_failed:
             rows = np.flatnonzero(status)

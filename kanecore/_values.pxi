@@ -123,6 +123,14 @@ cdef object real_vectors(str name, object value, Py_ssize_t n, str meaning):
     return array
 
 
+def broadcast_shapes(*shapes):
+    """The shape that some broadcast to; ValueError where there is none, also where it has more axes than NumPy takes."""
+    try:
+        return np.broadcast_shapes(*shapes)
+    except RuntimeError as error:       # so says NumPy 2 from 33 axes on
+        raise ValueError(str(error)) from None
+
+
 # ----------------------------------------------------------------------------------------------------------
 # Names
 # ----------------------------------------------------------------------------------------------------------

@@ -21,6 +21,7 @@ __all__ = [
     "FEASIBLE",
     "RANK",
     "SOLVED",
+    "allowed_motions",
     "current_rank",
     "dependence",
     "even",
@@ -105,6 +106,19 @@ def rank_of(rows: Array) -> int:
         return 0
     s = np.linalg.svd(even(rows), compute_uv=False)
     return int(np.sum(s > RANK * s[0])) if s[0] > 0.0 else 0
+
+
+def allowed_motions(dyn: CompiledModel, t: float, x: Array, mass: Array) -> Array:
+    """A basis of the u̇ that G u̇ = 0 allows, in columns: (..., n_u, n_u − rank).
+
+    It is orthonormal in units of speed in which the diagonal of M, ``mass``, is one, whatever those of the user.
+    """
+    unit = np.sqrt(np.abs(np.diagonal(mass, axis1=-2, axis2=-1)))
+    unit = np.where(unit > 0.0, unit, 1.0)
+    rows = even(dyn.constraint_jacobian(t, x) / unit[..., np.newaxis, :])
+    rows[~np.isfinite(rows).all(axis=(-2, -1))] = 0.0  # LAPACK would refuse all states for one that is not finite
+    right = np.linalg.svd(rows)[2]
+    return np.swapaxes(right[..., current_rank(dyn, None) :, :] / unit[..., np.newaxis, :], -1, -2)
 
 
 # ------------------------------------------------------------------------------- nonholonomic quantities
