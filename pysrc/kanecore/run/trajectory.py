@@ -182,10 +182,11 @@ class Trajectory:
 
     @cached_property
     def constraint_drift(self) -> float:
+        times, states, _ = self._kept
         largest = 0.0
         if self._dyn.n_constraints or self._dyn.n_configuration:
-            for first in range(0, len(self._steps), _CHUNK):
-                t, x = self._steps[first : first + _CHUNK], self._states[first : first + _CHUNK]
+            for first in range(0, len(times), _CHUNK):
+                t, x = times[first : first + _CHUNK], states[first : first + _CHUNK]
                 found = residuals(self._dyn, t, x, r=self._source(t, x), p=self._p)
                 largest = max(largest, float(np.max(np.abs(found), initial=0.0)))
         return largest
