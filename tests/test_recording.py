@@ -22,7 +22,7 @@ RK4 = {"method": "rk4", "dt": 1e-2}
 STEP = {
     "dop853": 8 * (1 + 8 * 6),
     "rk4": 8 * (1 + 3 * 6),
-}  # bytes: t, and 6 numbers of the state and of the interpolant
+}  # bytes of t, state and interpolant
 
 
 @pytest.fixture(scope="module")
@@ -272,8 +272,7 @@ def test_ctrl_c_while_interpolating():
     sol = dyn.simulate((0, 5), dyn.consistent(0.0, [0.3, 0.4, 0.5, 1.0, 0.0, 0.0], keep=None))
     times = np.broadcast_to(2.5, 1_500_000)
     with pytest.raises(KeyboardInterrupt) as caught, ctrl_c_during("_native.interpolate("):
-        for _ in range(100):
-            sol(times)
+        sol(times)
     assert in_c(caught.value)
 
 
@@ -281,8 +280,7 @@ def test_ctrl_c_in_a_batch():
     dyn = kc.load("chain40")
     x = np.broadcast_to(np.zeros(dyn.n_x), (1000, 1000, dyn.n_x))
     with pytest.raises(KeyboardInterrupt) as caught, ctrl_c_during("dyn.kinetic_energy("):
-        for _ in range(100):
-            dyn.kinetic_energy(0.0, x)
+        dyn.kinetic_energy(0.0, x)
     assert in_c(caught.value)
 
 

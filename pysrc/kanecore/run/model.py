@@ -224,7 +224,9 @@ class CompiledModel(_native.Model):
             M, or its part in the motions that G allows, is singular, or a constraint is lost.
         """
         x = self._state("aba", q, u)
-        force = self._vectors("tau", tau)[..., np.newaxis]
+        force = self._vectors("tau", tau)
+        _native.broadcast_shapes(x.shape[:-1], force.shape[:-1])  # ValueError where they do not
+        force = force[..., np.newaxis]
         udot = self.udot(0.0, x)  # finds what is singular, by its own pivots, before LAPACK does or does not
         mass = self.mass_matrix(0.0, x)
         if self.n_constraints:
