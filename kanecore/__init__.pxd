@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Declarations of kanecore.h for Cython: `cimport kanecore`, and compile with kanecore.get_include().
-from libc.stdint cimport uint32_t
+from libc.stdint cimport int32_t, uint32_t
 
 cdef extern from "kanecore.h" nogil:
     const uint32_t KC_ABI_VERSION
@@ -41,6 +41,7 @@ cdef extern from "kanecore.h" nogil:
         const uint32_t *unit
         const double *p_default
         const double *r_default
+        const int32_t *r_rates
 
         void (*prepare)(const double *p, double *c) noexcept nogil
 

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Batches of states; included by _native.pyx.
 
+ARGUMENTS = ("t", "x", "udot", "r", "p")
+"""The operands of a kernel, in the order of `Batch.at`."""
+
 cdef struct Batch:
     Py_ssize_t n_rows, n_x, n_u, n_r, size
     int n_dims                          # leading axes
@@ -16,6 +19,7 @@ cdef struct Batch:
     double *out
     unsigned char *status               # a row: a kc_status
     int *row                            # a row: what work[1] says
+    PyObject *interruption              # by Ctrl-C: the exception, owned; the rows after it are not done
 
 
 cdef Py_ssize_t run_batch(kc_kernel *f, Batch *b) noexcept nogil:
@@ -27,6 +31,8 @@ cdef Py_ssize_t run_batch(kc_kernel *f, Batch *b) noexcept nogil:
     cdef const double *r
     cdef const char *prepared = NULL
     for i in range(b.n_rows):
+        if i % PATIENCE == PATIENCE - 1 and interrupted(&b.interruption):
+            return n_failed
         t, x, r = (<const double *>b.at[0])[0], <const double *>b.at[1], <const double *>b.at[3]
         if b.reads_udot:
             memcpy(b.state, x, b.n_x * sizeof(double))
@@ -60,8 +66,8 @@ cdef Py_ssize_t run_batch(kc_kernel *f, Batch *b) noexcept nogil:
     return n_failed
 
 
-cdef int check_out(object out, tuple shape, dict arguments) except -1:
-    """Raise unless C may write a result of this shape into ``out``."""
+cdef int check_out(object out, tuple shape, list operands) except -1:
+    """Raise unless C may write a result of this shape into ``out``; ``operands`` is what it reads meanwhile."""
     if not isinstance(out, np.ndarray):
         raise TypeError(f"out must be an ndarray, got {type(out).__name__}")
     if out.dtype != np.float64 or not out.dtype.isnative:
@@ -72,7 +78,7 @@ cdef int check_out(object out, tuple shape, dict arguments) except -1:
         raise ValueError("out must be C-contiguous and aligned")
     if not out.flags.writeable:
         raise ValueError("out is read-only")
-    for name, value in arguments.items():
-        if isinstance(value, np.ndarray) and np.may_share_memory(out, value):
+    for name, operand in zip(ARGUMENTS, operands):
+        if operand is not None and np.may_share_memory(out, operand):
             raise ValueError(f"out may not overlap {name}")
     return 0

@@ -32,6 +32,7 @@ from cpython.long cimport PyLong_AsDouble, PyLong_CheckExact
 from cpython.mem cimport PyMem_Free, PyMem_Malloc
 from libc.math cimport isfinite, isnan
 from libc.stdint cimport uint32_t, uint64_t, uintptr_t
+from libc.stdlib cimport free, malloc, realloc
 from libc.string cimport memcmp, memcpy, memset
 
 from kanecore cimport (
@@ -174,6 +175,7 @@ cdef void empty_kernel(double t, const double *x, const double *r, const double 
 cdef class Model
 
 
+include "_interrupt.pxi"
 include "_values.pxi"
 include "_batch.pxi"
 
@@ -249,6 +251,7 @@ cdef class Model:
     cdef readonly str name
     cdef readonly tuple coordinate_names, speed_names, parameter_names, input_names, output_names
     cdef readonly tuple points, frames, joints, unit, constraint_names
+    cdef readonly tuple input_rates         # of each input: the number of its derivative, -1 where that is no input
     cdef dict parameter_index, input_index
     cdef readonly bint qdot_is_u
 
@@ -277,6 +280,7 @@ cdef class Model:
         self.speed_names = decoded(m.u_names, m.n_u)
         self.parameter_names = decoded(m.p_names, m.n_p)
         self.input_names = decoded(m.r_names, m.n_r)
+        self.input_rates = tuple([m.r_rates[i] if m.r_rates != NULL else -1 for i in range(m.n_r)])
         self.points = decoded(m.point_names, m.n_points)
         self.frames = decoded(m.frame_names, m.n_frames)
         self.joints = decoded(m.joint_names, m.n_joints)
@@ -415,8 +419,17 @@ cdef class Model:
 
     cpdef Py_ssize_t _index(self, str what, object key) except -1:
         """The number of a parameter or input, by name or symbol; KeyError where the model does not have it."""
+        cdef Py_ssize_t i
         names = self.parameter_index if what == "parameter" else self.input_index
         name = symbol_name(key)
+        if type(key).__name__ == "Derivative":      # a rate by what it is the rate of: its name may be another's
+            i = names.get(symbol_name(key.args[0]), -1) if what == "input" else -1
+            for _ in range(int(key.derivative_count)):
+                i = self.input_rates[i] if i >= 0 else -1
+            if i < 0:
+                raise KeyError(f"no {what} of {self.name!r} is {key}: it does not occur in the equations"
+                               + (f", and {name!r} is an {what} of its own" if name in names else ""))
+            return i
         if name not in names:
             if what == "parameter" and name in self._baked:
                 raise KeyError(f"parameter {name!r} of {self.name!r} was baked into its C text: compile the model "
@@ -512,7 +525,7 @@ cdef class Model:
             lost = [i for i in range(n) if isnan(base[i]) and i not in columns]
             if lost:
                 raise self.missing(what, lost, argument)
-            array = np.empty(np.broadcast_shapes(*[column.shape for column in columns.values()]) + (n,))
+            array = np.empty(broadcast_shapes(*[column.shape for column in columns.values()]) + (n,))
             array[...] = base
             for i, column in columns.items():
                 array[..., i] = column
@@ -606,7 +619,9 @@ cdef class Model:
         cdef Py_ssize_t i
         given = np.ascontiguousarray(self.rows("parameter", p))
         result = np.empty(given.shape[:given.ndim - 1] + (self.n_prepared,))
-        for i in range(given.size // self.n_p if self.n_p else 1):
+        for i in range(result.size // self.n_prepared if self.n_prepared else 0):
+            if i % PATIENCE == PATIENCE - 1:
+                PyErr_CheckSignals()
             self.prepare_block(data(given) + i * self.n_p, data(result) + i * self.n_prepared)
         return result
 
@@ -819,15 +834,15 @@ cdef class Model:
 
         leading = [a if a is None else a.shape[:a.ndim - (i > 0)] for i, a in enumerate(operands)]
         try:
-            shape = np.broadcast_shapes(*[s for s in leading if s is not None])
-        except ValueError:
-            shapes = ", ".join(f"{name} {s}" for name, s in zip(("t", "x", "udot", "r", "p"), leading) if s)
-            raise ValueError(f"leading axes do not broadcast: {shapes}") from None
+            shape = broadcast_shapes(*[s for s in leading if s is not None])
+        except ValueError as error:
+            shapes = ", ".join(f"{name} {s}" for name, s in zip(ARGUMENTS, leading) if s)
+            raise ValueError(f"leading axes do not broadcast: {shapes}: {error}") from None
         core = tuple([self.dims[k][i] for i in range(self.n_dims[k])])
         if out is None:
             result = np.empty(shape + core)
         else:
-            check_out(out, shape + core, {"t": t, "x": x, "udot": udot, "r": r, "p": p})
+            check_out(out, shape + core, operands)
             result = out
 
         n_dims = len(shape)
@@ -863,6 +878,7 @@ cdef class Model:
             if parameters is not None:
                 memcpy(batch.c, parameters.values, self.n_prepared * sizeof(double))
             batch.out = data(result)
+            batch.interruption = NULL
             if n_rows > 1:
                 with nogil:
                     n_failed = run_batch(f, &batch)
@@ -870,6 +886,8 @@ cdef class Model:
                 n_failed = run_batch(f, &batch)
         finally:
             PyMem_Free(memory)
+        if batch.interruption != NULL:
+            raise taken(&batch.interruption)
 
         if n_failed:
             wide = [a if a is None else np.broadcast_to(a, shape + a.shape[a.ndim - (i > 0):])

@@ -36,6 +36,38 @@ cdef double *allocate(Py_ssize_t n) except NULL:
     return memory
 
 
+@cython.final
+cdef class Memory:
+    """Numbers that arrays stand on: they stay where they are as long as an array, or C, looks at them.
+
+    No array owns them, so none can be resized.
+    """
+
+    cdef double *values
+
+    def __dealloc__(self):
+        free(self.values)
+
+
+cdef Memory new_memory(Py_ssize_t n):
+    cdef Memory memory = Memory.__new__(Memory)
+    memory.values = <double *>malloc((n if n > 0 else 1) * sizeof(double))
+    if memory.values == NULL:
+        raise MemoryError
+    return memory
+
+
+cdef object array_over(Memory memory, tuple shape):
+    """An array of up to three axes on all of a memory."""
+    cdef cnp.npy_intp lengths[3]
+    cdef int i, n = len(shape)
+    for i in range(n):
+        lengths[i] = shape[i]
+    array = cnp.PyArray_SimpleNewFromData(n, lengths, cnp.NPY_DOUBLE, memory.values)
+    cnp.set_array_base(array, memory)
+    return array
+
+
 cdef object new_vector(Py_ssize_t n):
     cdef cnp.npy_intp shape = n
     return cnp.PyArray_EMPTY(1, &shape, cnp.NPY_DOUBLE, 0)
@@ -89,6 +121,14 @@ cdef object real_vectors(str name, object value, Py_ssize_t n, str meaning):
     if array.ndim == 0 or array.shape[array.ndim - 1] != n:
         raise ValueError(f"{name} has shape {array.shape}, expected (..., {n}): {meaning}")
     return array
+
+
+def broadcast_shapes(*shapes):
+    """The shape that some broadcast to; ValueError where there is none, also where it has more axes than NumPy takes."""
+    try:
+        return np.broadcast_shapes(*shapes)
+    except RuntimeError as error:       # so says NumPy 2 from 33 axes on
+        raise ValueError(str(error)) from None
 
 
 # ----------------------------------------------------------------------------------------------------------

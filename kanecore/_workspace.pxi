@@ -38,7 +38,8 @@ cdef class Workspace:
     cdef Model model
     cdef kc_kernel *kernels[N_KERNELS]      # NULL until `bind`
     cdef double *results[N_KERNELS]
-    cdef list arrays                        # of the results, None for a float
+    cdef list arrays                        # of the results
+    cdef list owners                        # of their memory, and of the arguments'
     cdef double *memory                     # c, [q, u, udot] and work
     cdef double *c
     cdef double *state
@@ -55,10 +56,9 @@ cdef class Workspace:
     def __cinit__(self, Model model not None):
         model.opened()
         self.model = model
-        self.arrays = [None] * N_KERNELS
-        # Views: nobody can resize the memory under the pointers.
-        self._x = np.zeros(model.n_x)[:]
-        self._r, self._p = model.current("input")[:], model.current("parameter")[:]
+        self.arrays, self.owners = [None] * N_KERNELS, []
+        self._x, self._r, self._p = self.array((model.n_x,)), self.array((model.n_r,)), self.array((model.n_p,))
+        self._x[...], self._r[...], self._p[...] = 0.0, model.current("input"), model.current("parameter")
         self.x_data, self.r_data, self.p_data = data(self._x), data(self._r), data(self._p)
         self.bind(K_RHS)
         self.bind(K_MASS_MATRIX)
@@ -110,12 +110,23 @@ cdef class Workspace:
     def udot(self, value):
         self._udot[...] = real_vectors("udot", value, self.model.n_u, "derivatives of the speeds")
 
+    cdef object array(self, tuple shape):
+        """A new array of NaN. Whatever is done to it, the memory under it lives as long as this workspace."""
+        cdef Py_ssize_t i, size = 1
+        for i in range(len(shape)):
+            size *= shape[i]
+        memory = new_memory(size)
+        self.owners.append(memory)
+        result = array_over(memory, shape)
+        result[...] = np.nan
+        return result
+
     cdef int bind(self, int k) except -1:
         """Fetch a kernel, make its array, and grow the work space to what its library needs."""
         cdef Model m = self.model
         cdef double *memory
         cdef kc_kernel *f = m.kernel(k)
-        array = np.full([m.dims[k][i] for i in range(m.n_dims[k])], np.nan)[...]
+        array = self.array(tuple([m.dims[k][i] for i in range(m.n_dims[k])]))
         memory = allocate(m.n_prepared + m.n_x + m.n_u + m.n_work)
         PyMem_Free(self.memory)
         self.memory, self.c = memory, memory

@@ -73,6 +73,8 @@ typedef struct kc_model {
     const uint32_t *unit; /* 4 n_unit places in x of unit quaternions, e0 e1 e2 e3 each */
     const double *p_default; /* n_p values, NaN where the user must give one */
     const double *r_default; /* n_r values, NaN where the user must give one (prescribed motion) */
+    const int32_t *r_rates; /* n_r: the number of the input that is the derivative of this one, -1: none;
+                               NULL: of none */
 
     void (*prepare)(const double *p, double *c);
 

@@ -243,6 +243,7 @@ class _Library:
         defaults = [self.defaults.get(name) for name in d.parameter_names]
         text += _doubles("p_default", ["NAN" if v is None else literal(float(v)) for v in defaults])
         text += _doubles("r_default", ["NAN" if i in d.prescribed else "0.0" for i in range(len(d.inputs))])
+        text += f"static const int32_t r_rates[] = {{{', '.join(map(str, d.input_rates)) or '-1'}}};\n"
         places = [str(i) for quaternion in d.unit for i in quaternion]
         text += f"static const uint32_t unit[] = {{{', '.join(places) or '0'}}};\n"
         fields = {
@@ -268,7 +269,7 @@ class _Library:
             "flags": " | ".join(flags) or "0",
             "name": _string(d.name),
             "info": _string(json.dumps(info, separators=(",", ":"))),
-            **{name: name for name in (*lists, "p_default", "r_default", "unit")},
+            **{name: name for name in (*lists, "p_default", "r_default", "r_rates", "unit")},
             **({"prepare": "prepare"} if self.prepares else {}),
             **entries,
         }

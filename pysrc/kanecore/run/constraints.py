@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from kanecore.run.model import CompiledModel
 
 __all__ = [
+    "allowed_motions",
     "contradictory",
     "dependence",
     "misses",
@@ -181,6 +182,16 @@ def _opposed(rows: Array, right: Array, units: Array) -> list[int]:
     over[np.abs(over) < EQUAL] = 0.0
     left, terms = np.abs(over @ b), np.abs(over) @ np.abs(b)
     return [int(i) for i in np.flatnonzero(left > CONTRADICTORY * terms)]
+
+
+def allowed_motions(dyn: CompiledModel, t: npt.ArrayLike, x: npt.ArrayLike) -> Array:
+    """A basis of the u̇ that G u̇ = 0 allows, in columns: (..., n_u, n_u − rank)."""
+    given = dyn.constraint_jacobian(t, x)
+    units = speed_units(dyn, t, x, given)
+    rows = even(given, units)
+    rows[~np.isfinite(rows).all(axis=(-2, -1))] = 0.0  # LAPACK would refuse all states for one that is not finite
+    right = np.linalg.svd(rows)[2]
+    return np.swapaxes(right[..., dyn._count() :, :] * units[..., np.newaxis, :], -1, -2)
 
 
 # ------------------------------------------------------------------------------- nonholonomic quantities

@@ -17,7 +17,7 @@ from kanecore.errors import ModelError
 from kanecore.groups import GROUPS, KERNEL_GROUPS
 from kanecore.run.check import check
 from kanecore.run.consistent import consistent
-from kanecore.run.constraints import contradictory, nonholonomic
+from kanecore.run.constraints import allowed_motions, contradictory, nonholonomic
 from kanecore.run.linearize import linearize as differentiate
 from kanecore.run.mappings import LiveValues
 from kanecore.run.rank import count_near
@@ -203,7 +203,10 @@ class CompiledModel(_native.Model):
     # Robotics -------------------------------------------------------------------------------------------
 
     def aba(self, q: npt.ArrayLike, u: npt.ArrayLike, tau: npt.ArrayLike) -> Array:
-        """Forward dynamics udot = M⁻¹(f + tau), at t = 0 and the current inputs.
+        """Forward dynamics M udot = f + tau + Gᵀλ, G udot + γ = 0, at t = 0 and the current inputs.
+
+        Without constraints that is udot = M⁻¹(f + tau); with them tau changes udot by P (Pᵀ M P)⁻¹ Pᵀ tau, the columns
+        of P being a basis of the motions that G allows.
 
         Parameters
         ----------
@@ -219,24 +222,35 @@ class CompiledModel(_native.Model):
         ModelError
             qdot is not u.
         SingularError
-            M is singular.
+            M, or its part in the motions that G allows, is singular, or a constraint is lost.
         """
         x = self._state("aba", q, u)
         force = self._vectors("tau", tau)
-        self.udot(0.0, x)  # finds a singular M, by its own pivots, before LAPACK does or does not
-        total = self.forcing(0.0, x) + force
-        solution = np.linalg.solve(self.mass_matrix(0.0, x), total[..., np.newaxis])
-        return np.asarray(solution[..., 0], dtype=np.float64)
+        _native.broadcast_shapes(x.shape[:-1], force.shape[:-1])  # ValueError where they do not
+        force = force[..., np.newaxis]
+        udot = self.udot(0.0, x)  # finds what is singular, by its own pivots, before LAPACK does or does not
+        mass = self.mass_matrix(0.0, x)
+        if self.n_constraints:
+            allowed = allowed_motions(self, 0.0, x)
+            across = np.swapaxes(allowed, -1, -2)
+            change = allowed @ np.linalg.solve(across @ mass @ allowed, across @ force)
+        else:
+            change = np.linalg.solve(mass, force)
+        return np.asarray(udot + change[..., 0], dtype=np.float64)
 
     def rnea(self, q: npt.ArrayLike, u: npt.ArrayLike, udot: npt.ArrayLike) -> Array:
-        """Inverse dynamics M udot - f, at t = 0 and the current inputs, (..., n_u).
+        """Inverse dynamics M udot - f, at t = 0 and the current inputs, (..., n_u): `inverse_dynamics`.
 
-        ModelError unless qdot is u.
+        All the generalized forces beyond those modelled. With constraints Gᵀλ is part of them: for ``udot = aba(q, u,
+        tau)`` this is tau + Gᵀλ. ModelError unless qdot is u.
         """
         return self.inverse_dynamics(0.0, self._state("rnea", q, u), udot)
 
     def crba(self, q: npt.ArrayLike) -> Array:
-        """The mass matrix, at t = 0 and the current inputs, (..., n_u, n_u); as `rnea`, for qdot = u."""
+        """The mass matrix, at t = 0 and the current inputs, (..., n_u, n_u): `mass_matrix`.
+
+        That of all speeds, also dependent ones: constraints are not applied. ModelError unless qdot is u.
+        """
         return self.mass_matrix(0.0, self._state("crba", q, np.zeros(self.n_u)))
 
     def _state(self, method: str, q: npt.ArrayLike, u: npt.ArrayLike) -> Array:
@@ -246,7 +260,7 @@ class CompiledModel(_native.Model):
                 "otherwise: use udot, inverse_dynamics and mass_matrix, which take any"
             )
         coordinates, speeds = self._vectors("q", q), self._vectors("u", u)
-        leading = np.broadcast_shapes(coordinates.shape[:-1], speeds.shape[:-1])
+        leading = _native.broadcast_shapes(coordinates.shape[:-1], speeds.shape[:-1])
         x = np.empty((*leading, self.n_x))
         x[..., : self.n_q], x[..., self.n_q :] = coordinates, speeds
         return x
