@@ -104,6 +104,6 @@ def _product(x: float, y: float) -> float:
 
 def _power(x: float, exponent: float) -> float:
     try:
-        return max(x, 0.0) ** exponent
+        return math.pow(max(x, 0.0), exponent)
     except OverflowError:
         return math.inf
