@@ -51,6 +51,8 @@ class Bounds:
     def interval(self, i: int) -> Interval:
         """(least, greatest) value of a node."""
         found = self._interval
+        if i in found:
+            return found[i]
         for k in self.graph.below([i], stop=found):
             if k not in found:
                 low, high = self._of(k)
