@@ -245,7 +245,7 @@ class Derivation:
         mass = [x for row in self.mass_matrix for x in row]
         system = (*mass, *(x for row in rows for x in row.jacobian))
         level = COORDINATE | SPEED | INPUT
-        slopes = tuple(x for node in nodes for x in accumulate(g, [(node, g.one)], wrt, level))
+        slopes = tuple(x for node in nodes for x in accumulate(g, [(node, g.one)], wrt, level, limits=True))
         if count(g, slopes)["total"] <= UNROLLED:
             return Linearization(system, slopes)
         seeds = tuple(g.symbol(("d", i), level) for i in range(len(wrt)))
