@@ -461,8 +461,8 @@ def test_wrong_inputs_and_parameters() -> None:
 
 def test_powers_at_rest() -> None:
     """Springs and drag that are no polynomials have the slope 0 at q = u = 0; beside it that of differences."""
-    N, O = me.ReferenceFrame("N"), me.Point("O")
-    O.set_vel(N, 0)
+    N, origin = me.ReferenceFrame("N"), me.Point("O")
+    origin.set_vel(N, 0)
     q, u = me.dynamicsymbols("q1:9"), me.dynamicsymbols("u1:9")
     p = sm.Symbol("p")
     forces = [
@@ -475,7 +475,7 @@ def test_powers_at_rest() -> None:
     ]
     bodies, loads = [], []
     for i, force in enumerate(forces):
-        point = O.locatenew(f"P{i}", q[i] * N.x)
+        point = origin.locatenew(f"P{i}", q[i] * N.x)
         point.set_vel(N, u[i] * N.x)
         bodies.append(me.Particle(f"B{i}", point, 1))
         loads.append((point, force * N.x))

@@ -8,7 +8,7 @@ the mass matrix by composite bodies (:mod:`.tree`) or by columns (:mod:`.columns
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from kanecore.describe.description import Components, Description, Load, without_auxiliary
@@ -23,7 +23,16 @@ from kanecore.graph.scalars import ACCELERATION, COORDINATE, INPUT, SPEED, Graph
 from .columns import column_mass_matrix
 from .constraints import Constraints, Reduced, reduced
 from .energy import Energy, kinetic_energy, power
-from .kane import Wrenches, active_forces, generalized_forces, inertia_forces, uniform_gravity
+from .kane import (
+    Wrenches,
+    active_forces,
+    at_rest,
+    generalized_forces,
+    holds_udot,
+    inertia_forces,
+    inertial_part,
+    uniform_gravity,
+)
 from .kinematics import Accelerations, Kinematics
 from .reactions import reactions
 from .tree import JointTree, articulated_solve, composite_mass_matrix, joint_tree
@@ -36,7 +45,7 @@ COMPOSITE, COLUMNS, ARTICULATED = "composite bodies", "columns", "articulated bo
 # and in space, it takes between one time and twice the time of one of a factorization.
 ARTICULATED_WEIGHT = 1.5
 UNROLLED = 12_000  # operations of a linearization that is written out; the compiler's time grows faster than these
-SAME = 1e-9  # relative difference of a row of G and of what its attachment makes of it
+SAME = 1e-9  # relative difference, at random states, of what is one number but for rounding
 ARTICULATED_MIN = 10  # speeds; with fewer, M and its factorization are always faster
 
 
@@ -57,11 +66,11 @@ class Kernel:
 
 @dataclass(frozen=True)
 class Solving:
-    """How u̇ is found at run time, where constraints are left that have no constant pivots.
+    """How u̇ is found at run time, where constraints are left that have no constant pivots or M is not symmetric.
 
-    ``system`` are the entries of M (n, n), f (n), G (m, n), γ (m) and bounds (m) of the rows of G before others were
-    put into them, and then ``known``, of which with the unknowns v the ``result`` u̇ is made; ``speeds`` and
-    ``rows`` are the numbers of what v and G hold.
+    ``system`` are the entries of M (n, n), symmetric or not, f (n), G (m, n), γ (m) and bounds (m) of the rows of G
+    before others were put into them, and then ``known``, of which with the unknowns v the ``result`` u̇ is made;
+    ``speeds`` and ``rows`` are the numbers of what v and G hold.
     """
 
     speeds: tuple[int, ...]
@@ -143,7 +152,7 @@ class Derivation:
             balance = [g.neg(f) for f in self._residual(d.accelerations)]
             return Kernel((*jacobian, *balance), after_udot=True)
         if name == "stabilization":  # M, G, and of each row its residuals as a velocity and as a configuration
-            mass = [x for row in self.mass_matrix for x in row]
+            mass = [x for row in self.metric for x in row]
             residuals = [x for row in c.rows for x in (max(row.value, 0), max(row.position, 0))]
             return Kernel((*mass, *self._constraint_kernel("constraint_jacobian").roots, *residuals))
         raise KeyError(name)
@@ -185,15 +194,32 @@ class Derivation:
 
     @cached_property
     def _reduced(self) -> Reduced:
-        d = self.description
+        g, d = self.graph, self.description
         dependent = range(len(d.speeds) - d.n_u_dependent, len(d.speeds))
-        return reduced(self.graph, self.mass_matrix, self.forcing, self.constraints.rows, dependent)
+        rows = self.constraints.rows if d.constraints else []
+        e = reduced(g, self.mass_matrix, self.forcing, rows, dependent)
+        if self.symmetric:
+            return e
+        half = [[dot(g, row, column) for column in zip(*e.projection, strict=True)] for row in self.mass_matrix]
+        columns = list(zip(*half, strict=True))
+        square = [[dot(g, p, column) for column in columns] for p in zip(*e.projection, strict=True)]
+        return replace(e, mass_matrix=tuple(map(tuple, square)))
+
+    @property
+    def solved_at_run_time(self) -> bool:
+        """Whether u̇ takes pivots that are chosen at run time: rows of G are left, or M is not symmetric."""
+        return not self.solvable or bool(self.description.constraints and self._reduced.rows)
 
     @cached_property
     def solving(self) -> Solving | None:
         """How u̇ is found where that takes pivots chosen at run time; None where it does not."""
-        if not self.description.constraints or not self._reduced.rows:
+        if not self.solved_at_run_time:
             return None
+        if not self.solvable:
+            raise ModelError(
+                f"the loads of {self.description.name!r} that hold derivatives of speeds make its mass matrix "
+                "unsymmetric, and that is not solved yet; mass_matrix and forcing are right"
+            )
         g, e = self.graph, self._reduced
         unknowns = [g.symbol(("v", i), ACCELERATION) for i in range(len(e.kept))]
         known = dict.fromkeys(x for x in (*(x for row in e.projection for x in row), *e.offset) if g.depends[x])
@@ -271,11 +297,11 @@ class Derivation:
     def projections(self) -> tuple[Kernel, Kernel, Kernel]:
         """What brings a state back to its constraints.
 
-        The systems of δq and δu, M (n, n), G and the residual of configuration and of velocity constraints, and δq̇ of
-        speeds u̇.
+        The systems of δq and δu, the bodies' M (n, n), G and the residual of configuration and of velocity
+        constraints, and δq̇ of speeds u̇.
         """
         c, d, g = self.constraints, self.description, self.graph
-        mass = [x for row in self.mass_matrix for x in row]
+        mass = [x for row in self.metric for x in row]
         along = Tangent(g, dict(zip(d.speeds, d.accelerations, strict=True))).of
         rows = [row for row in c.rows if row.value >= 0]
         movable = [phi if any(row) else 0 for phi, row in zip(c.configuration, c.rates, strict=True)]
@@ -288,9 +314,10 @@ class Derivation:
     def kernel(self, name: str) -> Kernel:
         """A kernel of ``kanecore.h`` by its name."""
         d = self.description
-        if name in ("rhs", "udot") and self.solving is not None:
+        if name in ("rhs", "udot") and self.solved_at_run_time:
+            what = "constraints are" if self.solvable else "M, which loads make unsymmetric, is"
             raise ModelError(
-                f"{name} of {d.name!r} has no expression: constraints are solved with pivots chosen at every state; "
+                f"{name} of {d.name!r} has no expression: {what} solved with pivots chosen at every state; "
                 "mass_matrix, forcing, constraint_jacobian and constraint_bias have"
             )
         if name == "auxiliary_forces":
@@ -318,10 +345,12 @@ class Derivation:
         if name in ("velocity_remainders", "angular_velocity_remainders"):
             return Kernel(tuple(x for v in self._remainders(*self._shown(name)) for x in v))
         if name == "generalized_active_forces":
-            return Kernel(tuple(active_forces(self.kinematics, d.loads, d.potentials)))
+            loads = at_rest(self.kinematics, d.loads)
+            return Kernel(tuple(active_forces(self.kinematics, loads, d.potentials)))
         if name == "generalized_inertia_forces":
             accelerations = Accelerations(self.kinematics, d.accelerations)
-            wrenches = inertia_forces(self.kinematics, accelerations, Wrenches(self.kinematics))
+            loads = inertial_part(self.kinematics, d.loads, d.accelerations)
+            wrenches = inertia_forces(self.kinematics, accelerations, Wrenches(self.kinematics, loads))
             return Kernel(tuple(generalized_forces(wrenches)))
         if name == "inverse_dynamics":
             return Kernel(tuple(self.graph.neg(f) for f in self._residual(d.accelerations)))
@@ -346,10 +375,8 @@ class Derivation:
     def _residual(self, udot: Sequence[int]) -> list[int]:
         """F_r + F*_r for given u̇; a uniform field γ enters as an acceleration −γ of everything, at no cost."""
         k, d = self.kinematics, self.description
-        wrenches = Wrenches(k)
-        for number, load in enumerate(d.loads):
-            if number not in self._weights:
-                wrenches.add_load(load)
+        loads = [load for i, load in enumerate(d.loads) if i not in self._weights]
+        wrenches = Wrenches(k, [*at_rest(k, loads), *inertial_part(k, loads, udot)])
         accelerations = Accelerations(k, udot, neg(self.graph, self._gravity))
         inertia_forces(k, accelerations, wrenches)
         forces = generalized_forces(wrenches)
@@ -375,7 +402,9 @@ class Derivation:
     @property
     def method(self) -> str:
         """How M is formed and M u̇ = f solved."""
-        if self.solving is not None:
+        if not self.solvable:
+            return f"{self._formed[0]}, LU with pivots chosen at run time"
+        if self.solved_at_run_time:
             return f"{self._formed[0]}, constraints with pivots chosen at run time"
         return self._chosen[0]
 
@@ -401,9 +430,42 @@ class Derivation:
         return all(x == int(i == j) for i, row in enumerate(self.tree.jacobian) for j, x in enumerate(row))
 
     @property
-    def mass_matrix(self) -> list[list[int]]:
-        """M in the user's speeds."""
+    def metric(self) -> list[list[int]]:
+        """The mass matrix of the bodies alone, of T = ½ uᵀM u: symmetric, and what projection measures by."""
         return self._formed[1]
+
+    @cached_property
+    def mass_matrix(self) -> list[list[int]]:
+        """M = −∂F*/∂u̇ in the user's speeds: of the bodies, and of loads that hold u̇, of which it may lose symmetry."""
+        k, d, g = self.kinematics, self.description, self.graph
+        loads = inertial_part(k, d.loads, d.accelerations)
+        if not loads:
+            return self.metric
+        given = generalized_forces(Wrenches(k, loads))
+        slopes = [accumulate(g, [(force, g.one)], d.accelerations, ACCELERATION) for force in given]
+        return [[g.sub(a, b) for a, b in zip(*rows, strict=True)] for rows in zip(self.metric, slopes, strict=True)]
+
+    @property
+    def has_inertial_loads(self) -> bool:
+        """Whether some load holds u̇."""
+        return any(holds_udot(self.kinematics, load) for load in self.description.loads)
+
+    @cached_property
+    def symmetric(self) -> bool:
+        """Whether M is symmetric at every state, by structure or by numbers; False where neither tells."""
+        m = self.mass_matrix if self.has_inertial_loads else []
+        pairs = [(m[i][j], m[j][i]) for i in range(len(m)) for j in range(i) if m[i][j] != m[j][i]]
+        if not pairs:
+            return True
+        states = deciding(self.graph, [x for row in m for x in row], 2)
+        return bool(states) and all(
+            abs(s(a) - s(b)) <= SAME * max(abs(s(x)) for row in m for x in row) for s in states for a, b in pairs
+        )
+
+    @property
+    def solvable(self) -> bool:
+        """Whether M u̇ = f may be solved by LᵀDL, on the graph or at run time: it takes M to be symmetric."""
+        return self.symmetric
 
     @cached_property
     def _formed(self) -> tuple[str, list[list[int]]]:
@@ -444,12 +506,12 @@ class Derivation:
             names = tuple((p, m, i) for i, (p, m) in zip(e.kept, pivots, strict=True))
             return f"{self._formed[0]}, constraints eliminated, LᵀDL", Kernel(tuple(x), names)
         found = []
-        if self.tree is None or not self._speeds_are_rates:
+        if self.tree is None or not self._speeds_are_rates or self.has_inertial_loads:
             x, pivots = factorized_solve(g, self.mass_matrix, self.forcing)
             found.append(
                 (f"{self._formed[0]}, LᵀDL", Kernel(tuple(x), tuple((d, m, i) for i, (d, m) in enumerate(pivots))))
             )
-        if self.tree is not None:
+        if self.tree is not None and not self.has_inertial_loads:
             s = self.tree.jacobian
             # each joint rate goes by the name of one of the speeds in it
             match = matching({i: [j for j, x in enumerate(row) if x] for i, row in enumerate(s)})
@@ -484,7 +546,7 @@ class Derivation:
                 )
             return Kernel(tuple(roots), after_udot=True, with_multipliers=True)
         if any(self.graph.depends[i] & ACCELERATION for i in roots):
-            if self.solving is not None:
+            if self.solved_at_run_time:
                 return Kernel(tuple(roots), after_udot=True)
             replace = dict(zip(d.accelerations, self._solution.roots, strict=True))
             return Kernel(tuple(self.graph.substitute(roots, replace)), self._solution.pivots)
