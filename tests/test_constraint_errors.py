@@ -110,10 +110,10 @@ def test_matrices_tuples_and_rates_are_fine(rows: Any) -> None:
     assert compiled(velocity_constraints=rows).n_constraints == 2
 
 
-@pytest.mark.parametrize("load", [u1.diff(t), x * u1.diff(t) + u2, u2.diff(t) * m])
-def test_a_load_that_is_linear_in_accelerations(load: Any) -> None:
+@pytest.mark.parametrize("load", [u1.diff(t) ** 2, x / u1.diff(t) + u2, sm.sin(u2.diff(t)) * m])
+def test_a_load_that_is_not_affine_in_accelerations(load: Any) -> None:
     for constraints in ({}, {"configuration_constraints": [CIRCLE]}):
-        with pytest.raises(kc.ModelError, match=r"in load 0 on point P: the derivative of a speed.*bodies' inertia"):
+        with pytest.raises(kc.ModelError, match=r"load 0 on point P is not affine in the derivatives of the speeds"):
             bead(load=load, **constraints)
     with pytest.raises(kc.ModelError, match="in load 0 on point P: write second derivatives"):
         bead(load=x.diff(t, 2), configuration_constraints=[CIRCLE])

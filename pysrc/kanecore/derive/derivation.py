@@ -23,7 +23,16 @@ from kanecore.graph.scalars import ACCELERATION, COORDINATE, INPUT, SPEED, Graph
 from .columns import column_mass_matrix
 from .constraints import Constraints, Reduced, Row, magnitude, reduced, sums, whole
 from .energy import Energy, kinetic_energy, power
-from .kane import Wrenches, active_forces, generalized_forces, inertia_forces, uniform_gravity
+from .kane import (
+    Wrenches,
+    active_forces,
+    at_rest,
+    generalized_forces,
+    holds_udot,
+    inertia_forces,
+    inertial_part,
+    uniform_gravity,
+)
 from .kinematics import Accelerations, Kinematics
 from .reactions import reactions
 from .tree import JointTree, articulated_solve, composite_mass_matrix, joint_tree
@@ -36,7 +45,7 @@ COMPOSITE, COLUMNS, ARTICULATED = "composite bodies", "columns", "articulated bo
 # and in space, it takes between one time and twice the time of one of a factorization.
 ARTICULATED_WEIGHT = 1.5
 UNROLLED = 12_000  # operations of a linearization that is written out; the compiler's time grows faster than these
-SAME = 1e-9  # relative difference of a row of G and of what its attachment makes of it
+SAME = 1e-9  # relative difference, at random states, of what is one number but for rounding
 ARTICULATED_MIN = 10  # speeds; with fewer, M and its factorization are always faster
 
 
@@ -150,7 +159,7 @@ class Derivation:
             balance = [g.neg(f) for f in self._residual(d.accelerations)]
             return Kernel((*jacobian, *balance, *self.weights, *self._sums(c.rows)), after_udot=True)
         if name == "stabilization":  # M, G, of each row its residuals as a velocity and as a configuration, the sums of G
-            mass = [x for row in self.mass_matrix for x in row]
+            mass = [x for row in self.metric for x in row]
             residuals = [x for row in c.rows for x in (max(row.value, 0), max(row.position, 0))]
             jacobian = self._constraint_kernel("constraint_jacobian").roots
             return Kernel((*mass, *jacobian, *residuals, *self._sums(c.rows)))
@@ -193,9 +202,15 @@ class Derivation:
 
     @cached_property
     def _reduced(self) -> Reduced:
-        d = self.description
+        g, d = self.graph, self.description
         dependent = range(len(d.speeds) - d.n_u_dependent, len(d.speeds))
-        return reduced(self.graph, self.mass_matrix, self.forcing, self.constraints.rows, dependent)
+        rows = self.constraints.rows if d.constraints else []
+        return reduced(g, self.mass_matrix, self.forcing, rows, dependent)
+
+    @property
+    def solved_at_run_time(self) -> bool:
+        """Whether u̇ takes pivots that are chosen at run time: rows of G are left, or M is not symmetric."""
+        return not self.symmetric or self.counted
 
     @property
     def counted(self) -> bool:
@@ -208,14 +223,9 @@ class Derivation:
         return len(self.description.speeds) - len(self._reduced.kept)
 
     @cached_property
-    def symmetric(self) -> bool:
-        """Whether M is."""
-        return True
-
-    @cached_property
     def solving(self) -> Solving | None:
-        """How u̇ is found where that takes pivots chosen at run time; None where it does not."""
-        return self._solved(self._reduced) if self.counted else None
+        """How u̇ is found where rows of G are left; None where none are, and where only `general` will do."""
+        return self._solved(self._reduced) if self.counted and self.symmetric else None
 
     @cached_property
     def general(self) -> Solving:
@@ -277,7 +287,7 @@ class Derivation:
         mass = [x for row in self.mass_matrix for x in row]
         system = (*mass, *(x for row in rows for x in row.jacobian), *self._sums(rows))
         level = COORDINATE | SPEED | INPUT
-        slopes = tuple(x for node in nodes for x in accumulate(g, [(node, g.one)], wrt, level))
+        slopes = tuple(x for node in nodes for x in accumulate(g, [(node, g.one)], wrt, level, limits=True))
         if count(g, slopes)["total"] <= UNROLLED:
             return Linearization(system, slopes)
         seeds = tuple(g.symbol(("d", i), level) for i in range(len(wrt)))
@@ -306,7 +316,7 @@ class Derivation:
     @property
     def weights(self) -> list[int]:
         """The diagonal of M: the metric in which rows of G are compared."""
-        return [row[i] for i, row in enumerate(self.mass_matrix)]
+        return [row[i] for i, row in enumerate(self.metric)]
 
     @property
     def projections(self) -> dict[str, Kernel]:
@@ -317,7 +327,7 @@ class Derivation:
         ``slopes``: ∂φ/∂q.
         """
         c, d, g = self.constraints, self.description, self.graph
-        mass = [x for row in self.mass_matrix for x in row]
+        mass = [x for row in self.metric for x in row]
         along = Tangent(g, dict(zip(d.speeds, d.accelerations, strict=True))).of
         rows = [row for row in c.rows if row.value >= 0]
         m, sizes = len(c.configuration), c.sizes
@@ -334,9 +344,10 @@ class Derivation:
     def kernel(self, name: str) -> Kernel:
         """A kernel of ``kanecore.h`` by its name."""
         d = self.description
-        if name in ("rhs", "udot") and self.solving is not None:
+        if name in ("rhs", "udot") and self.solved_at_run_time:
+            what = "constraints are" if self.symmetric else "M, which loads make unsymmetric, is"
             raise ModelError(
-                f"{name} of {d.name!r} has no expression: constraints are solved with pivots chosen at every state; "
+                f"{name} of {d.name!r} has no expression: {what} solved with pivots chosen at every state; "
                 "mass_matrix, forcing, constraint_jacobian and constraint_bias have"
             )
         if name == "auxiliary_forces":
@@ -368,10 +379,12 @@ class Derivation:
         if name in ("velocity_remainders", "angular_velocity_remainders"):
             return Kernel(tuple(x for v in self._remainders(*self._shown(name)) for x in v))
         if name == "generalized_active_forces":
-            return Kernel(tuple(active_forces(self.kinematics, d.loads, d.potentials)))
+            loads = at_rest(self.kinematics, d.loads)
+            return Kernel(tuple(active_forces(self.kinematics, loads, d.potentials)))
         if name == "generalized_inertia_forces":
             accelerations = Accelerations(self.kinematics, d.accelerations)
-            wrenches = inertia_forces(self.kinematics, accelerations, Wrenches(self.kinematics))
+            loads = inertial_part(self.kinematics, d.loads, d.accelerations)
+            wrenches = inertia_forces(self.kinematics, accelerations, Wrenches(self.kinematics, loads))
             return Kernel(tuple(generalized_forces(wrenches)))
         if name == "inverse_dynamics":
             return Kernel(tuple(self.graph.neg(f) for f in self._residual(d.accelerations)))
@@ -396,10 +409,8 @@ class Derivation:
     def _residual(self, udot: Sequence[int]) -> list[int]:
         """F_r + F*_r for given u̇; a uniform field γ enters as an acceleration −γ of everything, at no cost."""
         k, d = self.kinematics, self.description
-        wrenches = Wrenches(k)
-        for number, load in enumerate(d.loads):
-            if number not in self._weights:
-                wrenches.add_load(load)
+        loads = [load for i, load in enumerate(d.loads) if i not in self._weights]
+        wrenches = Wrenches(k, [*at_rest(k, loads), *inertial_part(k, loads, udot)])
         accelerations = Accelerations(k, udot, neg(self.graph, self._gravity))
         inertia_forces(k, accelerations, wrenches)
         forces = generalized_forces(wrenches)
@@ -425,7 +436,9 @@ class Derivation:
     @property
     def method(self) -> str:
         """How M is formed and M u̇ = f solved."""
-        if self.solving is not None:
+        if not self.symmetric:
+            return f"{self._formed[0]}, LU with pivots chosen at run time"
+        if self.solved_at_run_time:
             return f"{self._formed[0]}, constraints with pivots chosen at run time"
         return self._chosen[0]
 
@@ -451,9 +464,37 @@ class Derivation:
         return all(x == int(i == j) for i, row in enumerate(self.tree.jacobian) for j, x in enumerate(row))
 
     @property
-    def mass_matrix(self) -> list[list[int]]:
-        """M in the user's speeds."""
+    def metric(self) -> list[list[int]]:
+        """The mass matrix of the bodies alone, of T = ½ uᵀM u: symmetric, and what projection measures by."""
         return self._formed[1]
+
+    @cached_property
+    def mass_matrix(self) -> list[list[int]]:
+        """M = −∂F*/∂u̇ in the user's speeds: of the bodies, and of loads that hold u̇, of which it may lose symmetry."""
+        k, d, g = self.kinematics, self.description, self.graph
+        loads = inertial_part(k, d.loads, d.accelerations)
+        if not loads:
+            return self.metric
+        given = generalized_forces(Wrenches(k, loads))
+        slopes = [accumulate(g, [(force, g.one)], d.accelerations, ACCELERATION) for force in given]
+        return [[g.sub(a, b) for a, b in zip(*rows, strict=True)] for rows in zip(self.metric, slopes, strict=True)]
+
+    @property
+    def has_inertial_loads(self) -> bool:
+        """Whether some load holds u̇."""
+        return any(holds_udot(self.kinematics, load) for load in self.description.loads)
+
+    @cached_property
+    def symmetric(self) -> bool:
+        """Whether M is symmetric at every state, by structure or by numbers; False where neither tells."""
+        m = self.mass_matrix if self.has_inertial_loads else []
+        pairs = [(m[i][j], m[j][i]) for i in range(len(m)) for j in range(i) if m[i][j] != m[j][i]]
+        if not pairs:
+            return True
+        states = deciding(self.graph, [x for row in m for x in row], 2)
+        return bool(states) and all(
+            abs(s(a) - s(b)) <= SAME * max(abs(s(x)) for row in m for x in row) for s in states for a, b in pairs
+        )
 
     @cached_property
     def _formed(self) -> tuple[str, list[list[int]]]:
@@ -494,12 +535,12 @@ class Derivation:
             names = tuple((p, m, i) for i, (p, m) in zip(e.kept, pivots, strict=True))
             return f"{self._formed[0]}, constraints eliminated, LᵀDL", Kernel(tuple(x), names, e.limits)
         found = []
-        if self.tree is None or not self._speeds_are_rates:
+        if self.tree is None or not self._speeds_are_rates or self.has_inertial_loads:
             x, pivots = factorized_solve(g, self.mass_matrix, self.forcing)
             found.append(
                 (f"{self._formed[0]}, LᵀDL", Kernel(tuple(x), tuple((d, m, i) for i, (d, m) in enumerate(pivots))))
             )
-        if self.tree is not None:
+        if self.tree is not None and not self.has_inertial_loads:
             s = self.tree.jacobian
             # each joint rate goes by the name of one of the speeds in it
             match = matching({i: [j for j, x in enumerate(row) if x] for i, row in enumerate(s)})

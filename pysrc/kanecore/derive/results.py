@@ -15,7 +15,7 @@ from kanecore.graph.sample import deciding
 from kanecore.graph.scalars import Graph, Op
 
 from .derivation import Derivation
-from .kane import Wrenches, active_forces, generalized_forces, inertia_forces
+from .kane import Wrenches, active_forces, at_rest, generalized_forces, holds_udot, inertia_forces, inertial_part
 from .kinematics import Accelerations, Kinematics
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ def symbolic(model: Model, kernel: str, nested: bool) -> Any:
             f"{kernel} of {model.name!r} has no expression: it follows from udot, which is solved at run time"
         )
     symbols, roots = _symbols(model), list(program.roots)
-    if program.after_udot and derivation.solving is None:
+    if program.after_udot and not derivation.solved_at_run_time:
         found = dict(zip(derivation.description.accelerations, derivation.kernel("udot").roots, strict=True))
         roots = derivation.graph.substitute(roots, found)
     if program.after_udot:  # what is solved at run time stands as u̇ and λ
@@ -194,7 +194,7 @@ def explain(model: Model) -> str:
         items = d.points if loads[0].kind == "force" else d.frames
         places = dict.fromkeys(items[load.at].name for load in loads)
         lines.append(f"  load {number}, {loads[0].kind} on {' and '.join(places)}:")
-        lines += shares(generalized_forces(Wrenches(k, loads)), "F")
+        lines += shares(generalized_forces(Wrenches(k, at_rest(k, loads))), "F")
     for number, energy in enumerate(d.potentials):
         lines += [f"  potential {number}:", *shares(active_forces(k, (), [energy]), "F")]
     if model.noncontributing:
@@ -204,6 +204,11 @@ def explain(model: Model) -> str:
     for i, body in enumerate(d.bodies):
         lines.append(f"  body {body.name}:")
         lines += shares(generalized_forces(inertia_forces(k, accelerations, Wrenches(k), [i])), "F*")
+    for number, loads in by_number.items():
+        part = inertial_part(k, loads, d.accelerations)
+        if part:
+            lines.append(f"  load {number}, what is linear in derivatives of speeds:")
+            lines += shares(generalized_forces(Wrenches(k, part)), "F*")
     return "\n".join(lines)
 
 
@@ -247,7 +252,8 @@ def report(model: Model) -> str:
     lines.append("bodies:")
     for body in d.bodies:
         kind = "particle" if body.frame < 0 else f"rigid body in frame {d.frames[body.frame].name}"
-        lines.append(f"  {body.name}: {kind}, mass centre {d.points[body.point].name}")
+        note = ", of a mass that changes: its inertia force is −(m a + ṁ v)" if k.rate.of(body.mass) else ""
+        lines.append(f"  {body.name}: {kind}, mass centre {d.points[body.point].name}{note}")
     lines.append("joints, each with what it holds, where, and on what:")
     for joint in d.joints:
         parent = d.bodies[joint.parent].name if joint.parent >= 0 else d.frames[0].name
@@ -284,12 +290,18 @@ def report(model: Model) -> str:
     for kind, place, items in (("force", "point", d.points), ("torque", "frame", d.frames)):
         names = dict.fromkeys(items[load.at].name for load in d.loads if load.kind == kind)
         lines.extend(f"  {kind} on {place} {name}" for name in names)
+    inertial = dict.fromkeys(load.number for load in d.loads if holds_udot(k, load))
+    if inertial:
+        lines.append(
+            f"  linear in derivatives of speeds, which counts with F*: {', '.join(f'load {i}' for i in inertial)}; "
+            f"with it M is {'symmetric' if derivation.symmetric else 'not symmetric'}"
+        )
     lines.append(f"solved by {derivation.method}")
     lines.append("operations (+ - * / sqrt; pairs of sine and cosine):")
     programs = {name: derivation.kernel(name).roots for name in ("qdot", "mass_matrix", "forcing")}
-    if derivation.solving is None:
+    if not derivation.solved_at_run_time:
         programs["udot"] = derivation.kernel("udot").roots
-    else:
+    elif derivation.solving is not None:
         programs["constraint_jacobian"] = derivation.kernel("constraint_jacobian").roots
         programs["udot, before it is solved"] = (*derivation.solving.system, *derivation.solving.known)
     for name, roots in programs.items():

@@ -196,6 +196,14 @@ class Reader:
         if not is_affine(self.graph, [i for _, v in vector for i in v], lambda i: depends[i] & SPEED):
             raise ModelError(f"{what} is not linear in the speeds: choose speeds in which it is")
 
+    def _check_load(self, nodes: Iterable[int], what: str) -> None:
+        depends = self.graph.depends
+        if not is_affine(self.graph, nodes, lambda i: depends[i] & ACCELERATION):
+            raise ModelError(
+                f"{what} is not affine in the derivatives of the speeds, which are solved from linear equations: write "
+                "it as a + b*u1.diff() + ..., a and b without derivatives of speeds, or make it an input"
+            )
+
     # ------------------------------------------------------------------ points
     def _root(self, start: Any) -> Any:
         """The origin: a point at rest in the inertial frame, else the first with a velocity, among those reached."""
@@ -261,10 +269,12 @@ class Reader:
             inertia = self._dyadic(dyadic, f"the inertia of {where}")
             if inertia_point != body.masscenter:
                 about = self.vector(_position(inertia_point, body.masscenter, where), f"the inertia point of {where}")
-        constant = [mass, *(i for _, m in inertia for row in m for i in row)]
-        if any(self.graph.depends[i] & ~PARAMETER for i in constant):
+        if self.graph.depends[mass] & SPEED:
+            raise ModelError(f"the mass of {where} holds speeds: it may hold coordinates, inputs, parameters and time")
+        if any(self.graph.depends[i] & ~PARAMETER for _, m in inertia for row in m for i in row):
             raise ModelError(
-                f"the mass and inertia of {where} must be constant: they hold coordinates, speeds, inputs or time"
+                f"the inertia of {where} must be constant in the axes it is written in, and holds coordinates, speeds, "
+                "inputs or time: what changes it moves in the body, and is a body of its own"
             )
         return Body(body.name, point, frame, mass, tuple(inertia), about, potential)
 
@@ -362,9 +372,11 @@ class Reader:
             where = f"load {number} on {'point' if kind == 'force' else 'frame'} {at.name}"
             index = self._point(at, where) if kind == "force" else self._frame(at, where, oriented=False)
             value = self.vector(vector, where)
+            self._check_load((i for _, v in value for i in v), where)
             for part in self._steady_part_first(value) if kind == "force" else [value]:
                 if part:
                     load_list.append(Load(kind, index, part, number))
+        self.symbols.stage = "potential"
         energies = [self.symbols.node(e, f"potential {i}") for i, e in enumerate(potentials)]
         for i, node in enumerate(energies):
             self._check_position([node], f"potential {i}")
@@ -377,7 +389,7 @@ class Reader:
         self.symbols.stage = "output"
         output_list = tuple((str(n), self.symbols.node(e, f"output {n}")) for n, e in outputs.items())
         symbols.check_feedback()
-        self._complete([*energies, *(b.potential for b in body_list)], constraint_list)
+        self._complete([*energies, *(b.potential for b in body_list)], constraint_list, body_list)
 
         base = sorted({x for x, _ in symbols.inputs}, key=function_name)
         if inputs is not None:
@@ -538,6 +550,7 @@ class Reader:
         length, rate = sm.Dummy("length", positive=True), sm.Dummy("rate", real=True)
         nodes = self.symbols.stand_in(length, COORDINATE), self.symbols.stand_in(rate, COORDINATE | SPEED)
         force = self.symbols.node(sympy_access.force_along(actuator, length, rate), where)
+        self._check_load([force], f"{where},")
         return Tendon(points, *nodes, force, number)
 
     def _steady_part_first(self, force: Vector) -> list[Vector]:
@@ -567,7 +580,7 @@ class Reader:
             return (g.add(a, b), g.add(x, y)) if op is Op.ADD else (g.sub(a, b), g.sub(x, y))
         return 0, node
 
-    def _complete(self, energies: Sequence[int], constraints: Sequence[Constraint]) -> None:
+    def _complete(self, energies: Sequence[int], constraints: Sequence[Constraint], bodies: Sequence[Body]) -> None:
         """Let the symbols know where inputs stand, so that their rates follow them."""
         place = [i for f in self.frames for row in f.rotation for i in row]
         place += [i for p in self.points for _, v in p.position for i in v]
@@ -575,6 +588,7 @@ class Reader:
         rate += [i for p in self.points for _, v in p.velocity or () for i in v]
         place += [c.node for c in constraints if c.kind == "configuration"]
         rate += [c.node for c in constraints if c.kind == "velocity"]
+        rate += [b.mass for b in bodies]
         self.symbols.complete(place, rate, energies)
 
     def _check_bodies(self, bodies: Sequence[Any]) -> None:

@@ -21,11 +21,14 @@ __all__ = ["Symbols", "function_name", "input_name", "multiplier"]
 
 _MULTIPLIER = sm.Function("multiplier")
 _RATES_ALLOWED = {
-    "kinematics": "velocities and their constraints",
-    "load": "loads",
+    "kinematics": "velocities and their constraints; put what multiplies it into the bodies' inertia or into a load",
+    "potential": "potentials; put what multiplies it into a load, or into the bodies' inertia",
+    "law": "feedback; write the force itself into forcelist, where it may be affine in it",
+    "load": "loads but once differentiated",
     "acceleration": "acceleration constraints but once differentiated",
     "output": "outputs but once differentiated",
 }
+_HOLDS_UDOT = ("load", "acceleration", "output")
 
 
 def multiplier(row: int) -> Any:
@@ -64,7 +67,8 @@ class Symbols:
     rates : nodes of q̇, solved from the kinematical equations
     parameters : dict of Symbol to node
     inputs : dict of (function of time, order of derivative) to node
-    stage : "kinematics", "load", "acceleration" or "output": where derivatives of speeds and multipliers may stand
+    stage : a key of ``_RATES_ALLOWED``: what is being read, and whether derivatives of speeds and multipliers may stand
+        there
     """
 
     def __init__(
@@ -190,7 +194,7 @@ class Symbols:
                     "motion that follows a law is motion with generalized speeds of its own"
                 )
             self._laws_read[x] = -1
-            self.stage = "load"
+            self.stage = "law"
             node = self._laws_read[x] = self.node(self._laws[x], f"the feedback for {function_name(x)}")
             self.stage, self.where = stage, where
         if node < 0:
@@ -266,15 +270,18 @@ class Symbols:
                 f"such as {function_name(self.u[0])}.diff()"
             )
         if x in self.u:
-            if self.stage in ("acceleration", "output") and order == 1:
+            if self.stage in _HOLDS_UDOT and order == 1:
                 return self.accelerations[self.u.index(x)]
-            raise ModelError(
-                f"{e} in {self.where}: the derivative of a speed is what is solved for and cannot stand in "
-                f"{_RATES_ALLOWED[self.stage]}; put what multiplies it into the bodies' inertia"
-            )
+            raise self._is_solved_for(e)
         if x in self.auxiliary:
             raise ModelError(f"{e} in {self.where}: an auxiliary speed is zero, and so is its derivative: leave it out")
         return self.input(x, order)
+
+    def _is_solved_for(self, derivative: Any) -> ModelError:
+        return ModelError(
+            f"{derivative} in {self.where}: the derivative of a speed is what is solved for and cannot stand in "
+            f"{_RATES_ALLOWED[self.stage]}"
+        )
 
     @property
     def where(self) -> str:
@@ -289,7 +296,10 @@ class Symbols:
         """The node of an expression; ``where`` it stands, if not where the last one did."""
         if where is not None:
             self.where = where
-        return self._read(e)
+        node = self._read(e)
+        if self.graph.depends[node] & ACCELERATION and self.stage not in _HOLDS_UDOT:  # of a part that was read before
+            raise self._is_solved_for(next(x for x in e.atoms(sm.Derivative) if x.args[0] in self.u))
+        return node
 
     def solve_kinematics(self, kd_eqs: Sequence[Any]) -> None:
         """Find q̇ in q, u, t from the kinematical equations."""

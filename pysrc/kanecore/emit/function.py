@@ -181,6 +181,10 @@ class Function:
             self._define(i, f"{name[args[0]]} {_COMPARE[op]} {_signed(name[args[1]])} ? 1.0 : 0.0", args)
         elif op is Op.SELECT:
             self._define(i, f"{name[args[0]]} != 0.0 ? {name[args[1]]} : {name[args[2]]}", args)
+        elif (half := g.half_integer(i)) is not None:
+            x, k = half
+            factors = " * ".join([_signed(name[x])] * k)
+            self._define(i, f"{factors} * sqrt({name[x]})", (x,))
         else:
             self._define(i, f"{_CALLS[op]}({', '.join(name[k] for k in args)})", args)
 

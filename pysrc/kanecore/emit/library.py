@@ -71,8 +71,8 @@ def _programs(derivation: Derivation, names: Iterable[str]) -> dict[str, Kernel]
     """The straight-line programs of some kernels; of those that are solved at run time, what these start from."""
     result = {}
     for name in names:
-        if name in ("rhs", "udot") and derivation.solving is not None:
-            solving = derivation.solving
+        if name in ("rhs", "udot") and derivation.solved_at_run_time:
+            solving = derivation.solving or derivation.general
             result["udot"] = Kernel((*solving.system, *solving.known, *solving.result), limits=solving.limits)
         elif name != "project":
             result[name] = derivation.kernel(name)

@@ -100,6 +100,11 @@ class Solver:
         if "body_udot" in self.widths:
             return self._fails["body_udot"]
         derivation, solving = self.derivation, self.derivation.solving
+        if not derivation.symmetric:
+            self._general()
+            call = "return general_udot(t, x, r, c, w, out);"
+            self._add("body_udot", f"{_HEAD.format(name='body_udot')}{{\n    {call}\n}}\n\n", self.widths["general_udot"])
+            return True
         if solving is not None:
             self._general()
             n = len(solving.speeds)
