@@ -124,7 +124,7 @@ def test_against_sympys_equations(name: str, weights: bool) -> None:
     )
     plain = system.model([], weights)
     np.testing.assert_allclose(values(model, "kinetic_energy", at), values(plain, "kinetic_energy", at), rtol=1e-14)
-    assert model._derivation.symmetric == model._derivation.solvable == (name in SYMMETRIC)
+    assert model._derivation.symmetric == (name in SYMMETRIC)
     velocities = [load[0].vel(system.N) if isinstance(load[0], me.Point) else u3 * system.N.z for load in flat]
     work = sum(load[1].dot(v) for load, v in zip(flat, velocities, strict=True))
     if weights:  # they have a potential
@@ -203,34 +203,6 @@ def test_reaction_of_a_pendulum_in_water() -> None:
     across = np.array([-np.sin(angle), np.cos(angle), 0.0])
     total = (M + C) * L * (acceleration * across - speed**2 * along)
     np.testing.assert_allclose(force, total + np.array([0.0, M * G, 0.0]), rtol=1e-12, atol=1e-12)
-
-
-@pytest.mark.parametrize("symmetric", [True, False])
-def test_with_constraints(symmetric: bool) -> None:
-    """What is left after rows with constant pivots is Pᵀ M P, symmetric or not, and Pᵀ (f − M p)."""
-    system = Cart()
-    load = -c * system.Q.acc(system.N) if symmetric else c * u3.diff() * system.N.x
-    model = system.model([(system.Q, load)], velocity_constraints=[u3 - u1 + sm.cos(q2) * u2])
-    derivation = model._derivation
-    at = state() | {F: 0.0}
-    reduced = derivation._reduced
-    d, graph = derivation.description, derivation.graph
-    nodes = (*d.coordinates, *d.speeds, *d.parameters)
-    names = (*q, *u, *model.parameters)
-    given = {graph.nodes[i][1]: at[s] for i, s in zip(nodes, names, strict=True)}
-
-    def numbers(rows: Any) -> np.ndarray:
-        return np.array([evaluate(graph, list(row), given) for row in rows])
-
-    mass, p, offset = numbers(derivation.mass_matrix), numbers(reduced.projection), numbers([reduced.offset])[0]
-    assert symmetric == bool(np.allclose(mass, mass.T))
-    np.testing.assert_allclose(numbers(reduced.mass_matrix), p.T @ mass @ p, rtol=1e-12)
-    forcing = numbers([derivation.forcing])[0]
-    np.testing.assert_allclose(numbers([reduced.forcing])[0], p.T @ (forcing - mass @ offset), rtol=1e-12, atol=1e-13)
-    metric = numbers(derivation.metric)
-    kernels = [derivation.kernel("stabilization"), *derivation.projections[:2]]
-    for kernel in kernels:
-        np.testing.assert_allclose(numbers([kernel.roots[:9]])[0].reshape(3, 3), metric, rtol=1e-12, atol=1e-14)
 
 
 def test_auxiliary_speeds_count_such_loads() -> None:
@@ -322,3 +294,29 @@ def test_parameters_of_the_part_in_udot_are_kept() -> None:
     system = Cart()
     for weights, load in itertools.product((True, False), (c * u3.diff(), sm.Symbol("d") * u1.diff() - c * u1.diff())):
         assert c in system.model([(system.P, load * system.N.x)], weights).parameters
+
+
+@pytest.mark.parametrize("constrained", [False, True])
+def test_an_unsymmetric_mass_matrix_is_solved(constrained: bool) -> None:
+    system = Cart()
+    loads = [(system.P, -k * q1 * system.N.x), (system.P, (F + c * u3.diff()) * system.N.x)]
+    rows = {"velocity_constraints": [u1 - sm.cos(q3) * u3 / 2]} if constrained else {}
+    dyn = compiled(system.model(loads, **rows))
+    x, r = rng.uniform(-1.0, 1.0, (4, dyn.n_x)), np.array([0.7])
+    if constrained:
+        x = np.array([dyn.consistent(0.0, y) for y in x])
+    matrix, force = dyn.mass_matrix(0.0, x, r=r), dyn.forcing(0.0, x, r=r)
+    assert abs(matrix - np.swapaxes(matrix, 1, 2)).max() > 0.1
+    jacobian, bias = dyn.constraint_jacobian(0.0, x, r=r), dyn.constraint_bias(0.0, x, r=r)
+    for i, y in enumerate(x):
+        m = dyn.n_constraints
+        system_matrix = np.block([[matrix[i], -jacobian[i].T], [jacobian[i], np.zeros((m, m))]])
+        both = np.linalg.solve(system_matrix, np.concatenate([force[i], -bias[i]]))
+        np.testing.assert_allclose(dyn.udot(0.0, y, r=r), both[: dyn.n_u], rtol=1e-12, atol=1e-13)
+        if constrained:
+            np.testing.assert_allclose(dyn.multipliers(0.0, y, r=r), both[dyn.n_u :], rtol=1e-11, atol=1e-12)
+            continue
+        slopes, step = dyn.linearize(0.0, y, r=r)[0], 1e-6
+        for j in range(dyn.n_x):
+            up, down = (dyn.rhs(0.0, y + sign * step * np.eye(dyn.n_x)[j], r=r) for sign in (1, -1))
+            np.testing.assert_allclose(slopes[:, j], (up - down) / (2 * step), rtol=1e-6, atol=1e-7)
