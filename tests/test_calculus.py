@@ -143,8 +143,12 @@ def test_drag_at_rest(g: Graph) -> None:
     speed = g.sqrt(g.add(g.square(a), g.square(b)))
     at_rest = {"a": 0.0, "b": 0.0}
     drag = accumulate(g, [(g.mul(speed, a), g.one)], [a, b], limits=True)
+    weak = g.mul(g.power(g.add(g.square(a), g.square(b)), Fraction(1, 4)), a)  # of size √|v| v
+    weak = accumulate(g, [(weak, g.one)], [a, b], limits=True)
     alone = accumulate(g, [(speed, g.one)], [a, b], limits=True)
     with np.errstate(invalid="ignore", divide="ignore"):
-        assert evaluate(g, drag, at_rest, Ieee) == [0.0, 0.0]
+        assert evaluate(g, [*drag, *weak], at_rest, Ieee) == [0.0] * 4
         assert all(map(math.isnan, evaluate(g, alone, at_rest, Ieee)))
-    assert evaluate(g, drag, {"a": 3.0, "b": 4.0}) == pytest.approx([5.0 + 9.0 / 5.0, 12.0 / 5.0])
+    at = {"a": 3.0, "b": 4.0}
+    assert evaluate(g, drag, at) == pytest.approx([5.0 + 9.0 / 5.0, 12.0 / 5.0])
+    assert evaluate(g, weak, at) == pytest.approx([5.0**0.5 * (1 + 4.5 / 25), 5.0**0.5 * 6.0 / 25])

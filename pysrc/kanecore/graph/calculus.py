@@ -198,7 +198,7 @@ def accumulate(
     through : bits, optional
         Only nodes that depend on one of these levels carry a derivative (default: the levels of ``wrt``).
     limits : bool
-        Take 0·∞ for 0 where a root vanishes together with what it is multiplied by, as in |v| v at v = 0.  That makes
+        Take 0·∞ for 0 where a power vanishes together with what it is multiplied by, as in |v| v at v = 0.  That makes
         a choice of every root: it is meant for results that nothing is derived from.
 
     Notes
@@ -251,11 +251,9 @@ def accumulate(
             ends = (accumulate(g, [(k, w)], wrt, through, limits) for k in (a, b))
             for x, wa, wb in zip(wrt, *ends, strict=True):
                 give(x, g.select(condition, wa, wb))
-        elif op is Op.SQRT and limits:
-            slope = g.div(g.mul(g.constant(Fraction(1, 2)), w), i)
-            give(node[1], g.select(g.binary(Op.EQ, w, g.zero), g.zero, slope))
         else:
+            nowhere = g.binary(Op.EQ, w, g.zero) if limits and (op is Op.SQRT or op is Op.POW) else g.zero
             for k, d in partials(g, i):
                 if depends[k] & through:
-                    give(k, g.mul(w, d))
+                    give(k, g.select(nowhere, g.zero, g.mul(w, d)))
     return [adjoint.get(x, 0) for x in wrt]
