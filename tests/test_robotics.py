@@ -127,10 +127,10 @@ def test_docstrings_say_what_constraints_do() -> None:
     assert "constraints are not applied" in str(dyn.crba.__doc__)
 
 
-@pytest.mark.parametrize("options", [{}, {"method": "rk4", "dt": 2e-4}], ids=["dop853", "rk4"])
+@pytest.mark.parametrize("dt", [None, 2e-4], ids=["dop853", "rk4"])
 @pytest.mark.parametrize("span", [(0.0, 2.0), (2.0, 0.0), (-1.0, -3.0)])
-@pytest.mark.parametrize("name", ["four_bar", "knife_edge", "rolling_disc"])
-def test_baumgarte_attracts_in_the_direction_of_the_run(name: str, span: tuple[float, float], options: dict) -> None:
+@pytest.mark.parametrize("name", ["four_bar", "knife_edge", "slider_crank"])
+def test_baumgarte_attracts_in_the_direction_of_the_run(name: str, span: tuple[float, float], dt: float | None) -> None:
     dyn = kc.load(name)
     x0 = np.asarray(dyn.consistent(span[0], np.random.default_rng(4).uniform(0.1, 0.4, dyn.n_x)))
     level = slice(0, dyn.n_q) if dyn.n_configuration else slice(dyn.n_q, dyn.n_x)
@@ -140,7 +140,7 @@ def test_baumgarte_attracts_in_the_direction_of_the_run(name: str, span: tuple[f
         parts = dyn.configuration_residual(t, x), dyn.velocity_residual(t, x)
         return float(max(np.abs(np.concatenate(parts))))
 
-    tight = {} if options else {"rtol": 1e-12, "atol": 1e-13}
-    sol = dyn.simulate(span, x0, project=False, baumgarte=(8.0, 8.0), **options, **tight)
+    method = "dop853" if dt is None else "rk4"
+    sol = dyn.simulate(span, x0, method=method, dt=dt, rtol=1e-12, atol=1e-13, project=False, baumgarte=(8.0, 8.0))
     assert off(x0, span[0]) > 1e-8
     assert off(sol.x[-1], sol.t[-1]) < 1e-3 * off(x0, span[0]) + 1e-12
