@@ -167,7 +167,8 @@ def chain(n: int, kind: str) -> kc.Model:
 
     ``absolute``, ``relative``: angles from n_x or from the rod before.  ``rates``: relative angles, with speeds ω_i of
     the rods beside those of the joints, ω_i − ω_{i−1} − ν_i = 0.  ``body``: the same with (v_x, v_y, ω) of each rod in
-    its own axes, joined by rows with unit columns.  ``carried``: absolute angles, and every fifth joint carries a
+    its own axes, joined by rows with unit columns.  ``joints``: the
+    same as ``rates`` with absolute angles.  ``carried``: absolute angles, and every fifth joint carries a
     particle with coordinates of its own: unit columns beside lengths.
     """
     ground, origin = me.ReferenceFrame("N"), me.Point("O")
@@ -175,9 +176,9 @@ def chain(n: int, kind: str) -> kc.Model:
     q = me.dynamicsymbols(f"q1:{n + 1}")
     g, length = sm.symbols("g l")
     joint_rates = me.dynamicsymbols(f"nu1:{n + 1}")
-    omega = me.dynamicsymbols(f"omega1:{n + 1}") if kind in ("rates", "body") else None
+    omega = me.dynamicsymbols(f"omega1:{n + 1}") if kind in ("rates", "body", "joints") else None
     vx, vy = me.dynamicsymbols(f"vx1:{n + 1}"), me.dynamicsymbols(f"vy1:{n + 1}")
-    absolute = kind in ("absolute", "carried")
+    absolute = kind in ("absolute", "carried", "joints")
     bodies, loads, rows, places, rates, holds = [], [], [], [], [], []
     joint, before, held, joints = origin, ground, origin, [origin]
     end_velocity = me.Vector(0)
@@ -217,12 +218,19 @@ def chain(n: int, kind: str) -> kc.Model:
     gap = joint.pos_from(origin) - sm.Rational(3 * n, 5) * length * ground.x
     speeds = list(joint_rates)
     if omega is not None:
-        speeds += [*omega] if kind == "rates" else [e for triple in zip(vx, vy, omega, strict=True) for e in triple]
+        speeds += (
+            [*omega]
+            if kind in ("rates", "joints")
+            else [e for triple in zip(vx, vy, omega, strict=True) for e in triple]
+        )
     return kc.Model(
         ground,
         [*q, *places],
         [*speeds, *rates],
-        [q_i.diff(t) - u_i for q_i, u_i in zip([*q, *places], [*joint_rates, *rates], strict=True)],
+        [
+            q_i.diff(t) - u_i
+            for q_i, u_i in zip([*q, *places], [*(omega if absolute and omega else joint_rates), *rates], strict=True)
+        ],
         configuration_constraints=[*holds, gap.dot(ground.x), gap.dot(ground.y)],
         velocity_constraints=rows or None,
         bodies=bodies,
@@ -237,7 +245,7 @@ def closed(n: int, kind: str) -> kc.CompiledModel:
 
 
 CHAINS = [
-    *((30, "absolute", 1.0), (30, "carried", 155.0), (10, "relative", 1.0)),
+    *((30, "absolute", 1.0), (30, "joints", 155.0), (30, "carried", 155.0), (8, "relative", 1.0)),
     *((n, kind, length) for n, kind in ((6, "rates"), (3, "body")) for length in (1.0, 155.0)),
 ]
 
@@ -251,7 +259,7 @@ def start(dyn: kc.CompiledModel, n: int, kind: str, given: dict[str, Any], seed:
         angles -= np.linalg.pinv([-np.sin(angles), np.cos(angles)]) @ gap
     joints = given["l"] * np.cumsum([np.cos(angles), np.sin(angles)], axis=1)
     places = joints[:, 4::5].T.ravel() if kind == "carried" else np.zeros(0)
-    if kind not in ("absolute", "carried"):
+    if kind not in ("absolute", "carried", "joints"):
         angles = np.diff(angles, prepend=0.0)
     state = np.concatenate([angles, places, np.zeros(dyn.n_u)])
     speeds = rng.uniform(-2.0, 2.0, dyn.n_u)
@@ -294,9 +302,9 @@ def dense_condition(mass: Array, rows: Array) -> float:
 def test_unit_columns_beside_large_entries(offset: float) -> None:
     """Rows that were solved for unit columns u_i beside entries of `offset` must pivot on these instead.
 
-    Five rows u_i + a x_j u_j + ... = 0 whose unit pivots, one after the other, multiply to offset⁵.
+    Nine rows u_i + a cos(x_i) u_{i+1} = 0, whose unit pivots, one after the other, multiply to offset⁹.
     """
-    n = 6
+    n = 10
     x, u = coordinates(n)
     a = sm.Symbol("a")
     rows = [u[i] + a * sm.cos(x[i]) * u[i + 1] for i in range(n - 1)]
@@ -309,7 +317,7 @@ def test_unit_columns_beside_large_entries(offset: float) -> None:
             state = np.concatenate([rng.uniform(-1.0, 1.0, n), np.zeros(n)])
             check(dyn, state, offset, rtol=1e-12, **({} if constant else {"p": [offset]}))
             state[:n] *= 1e-3  # pivots on a cos(x) are good at states where they are large
-            state[rng.integers(n)] = np.pi / 2
+            state[0] = np.pi / 2  # u_0 = 0, by the unit
             check(dyn, state, offset, rtol=1e-12, **({} if constant else {"p": [offset]}))
 
 
