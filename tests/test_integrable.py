@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """`check().integrable` says what follows from constraints on coordinates.
 
-Rows Y(q, t) u + y(q, t) = 0 are integrable where they are combinations of d/dt of some φ(q, t) = 0.  Time is a variable,
-at whatever time it is asked, and inputs are unknown functions of it.
+Rows Y(q, t) u + y(q, t) = 0 are integrable where they are combinations of d/dt of some φ(q, t) = 0.  Time is a
+variable, at whatever time it is asked, and inputs are unknown functions of it.
 """
 
 from __future__ import annotations
