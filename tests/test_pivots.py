@@ -245,7 +245,7 @@ def closed(n: int, kind: str) -> kc.CompiledModel:
 
 
 CHAINS = [
-    *((30, "absolute", 1.0), (30, "joints", 155.0), (30, "carried", 155.0), (8, "relative", 1.0)),
+    *((30, "absolute", 1.0), (15, "joints", 155.0), (15, "carried", 155.0), (8, "relative", 1.0)),
     *((n, kind, length) for n, kind in ((6, "rates"), (3, "body")) for length in (1.0, 155.0)),
 ]
 

@@ -204,12 +204,10 @@ def test_kernels(name: str, unit: tuple[int, float]) -> None:
             continue  # potential energy, reactions: not defined here
         terms = 0.0
         if kernel in ("forcing", "reactions", "multipliers"):  # weights and centrifugal forces, and their arms
-            mass, udot = (np.abs(evaluated(model, name, plain)) for name in ("mass_matrix", "udot"))
-            forces = [
-                *mass @ udot,
-                *np.abs(evaluated(model, "forcing", plain)),
-                model.dyn.kinetic_energy(0.0, model.state),
-            ]
+            mass, udot, force, energy = (
+                np.abs(evaluated(model, name, plain)) for name in ("mass_matrix", "udot", "forcing", "kinetic_energy")
+            )
+            forces = [*mass @ udot, *force, energy]
             terms = float(np.max(forces))
         if kernel == "reactions":
             terms *= max(1.0, float(np.max(np.abs(model.state))))
