@@ -166,7 +166,7 @@ def test_a_state_slightly_off_excuses_little() -> None:
 
 APART: dict[str, tuple[list[Any], tuple[str, ...]]] = {
     "plain": ([u + v, u + v - 1], ("velocity constraint 0", "velocity constraint 1")),
-    "scaled": ([u + v, 1e6 * (u + v) - 1], ("velocity constraint 0", "velocity constraint 1")),
+    "scaled": ([u + v, 1e6 * (u + v) - 1e6], ("velocity constraint 0", "velocity constraint 1")),
     "of three": ([u + v, v - w, u + w - 1], ("velocity constraint 2",)),
     "turned": (
         [sm.cos(x) * u + sm.sin(x) * v, sm.cos(x) ** 2 * u + sm.sin(x) * sm.cos(x) * v - sm.cos(x) / 2],
