@@ -747,6 +747,8 @@ cdef class Model:
         cdef double *memory
         if status[0] != KC_SINGULAR or row[0] < self.n_u or k == K_PROJECT:
             return False
+        if not (isfinite(t) and all_finite(x, self.n_x) and all_finite(r, self.n_r)):
+            return False
         memory = allocate(self.n_prepared + self.n_work)
         try:
             memcpy(memory, c, self.n_prepared * sizeof(double))  # the calls below use the scratch of this model
@@ -785,11 +787,13 @@ cdef class Model:
             where += f" and in {len(rows)} rows in all, the first {int(rows[0])}" if len(rows) > 1 \
                 else f", row {int(rows[0])}"
         if status == KC_CONTRADICTORY:
-            names = self._opposed(t, x, r, p) or (self._row_name(row),)
+            name = self._row_name(row)
+            others = [other for other in self._opposed(t, x, r, p) if other != name]
+            against = " and ".join([repr(other) for other in others]) or "the other constraints"
             return SingularError(
-                f"{KERNELS[k]}: {' and '.join([repr(name) for name in names])} of {self.name!r} contradict each other "
-                f"{where}: no accelerations satisfy them together; leave out what is too much",
-                t=t, x=x, row=row, rows=rows, out=out, contradictory=names)
+                f"{KERNELS[k]}: {name!r} of {self.name!r} contradicts {against} {where}: no accelerations satisfy them "
+                "together; leave out what is too much",
+                t=t, x=x, row=row, rows=rows, out=out, contradictory=(*others, name))
         if status == KC_SINGULAR and row >= self.n_u:
             return SingularError(
                 f"{KERNELS[k]}: {self._row_name(row)!r} of {self.name!r} is lost {where}: its coefficients, or what the "

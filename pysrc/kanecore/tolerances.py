@@ -9,6 +9,7 @@ written.  Those that the C of models needs as well stand in ``emit/tolerances.h`
 from __future__ import annotations
 
 __all__ = [
+    "BORNE",
     "CONTRADICTORY",
     "EPSILON",
     "EQUAL",
@@ -64,5 +65,8 @@ NOISE = 1e-14
 
 CONTRADICTORY = 1e-6
 """Of the terms that cancel: what may be left of an acceleration row that follows from others, where the state is on
-the constraints (`SOLVED`); elsewhere as many times more as the state is off.
+the constraints (`SOLVED`); elsewhere as many times more as the state is off, up to `BORNE`.
 """
+
+BORNE = 1e-2
+"""Of the same: what more is left is a contradiction at any state, also between the steps of an integrator."""

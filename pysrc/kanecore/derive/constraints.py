@@ -19,7 +19,7 @@ from dataclasses import dataclass, replace
 from kanecore.graph.calculus import Tangent, accumulate, is_affine
 from kanecore.graph.sample import Sample, deciding
 from kanecore.graph.scalars import ACCELERATION, COORDINATE, PARAMETER, SPEED, Graph, Op
-from kanecore.tolerances import EPSILON, EQUAL, ROUNDING, SOLVED
+from kanecore.tolerances import EPSILON, EQUAL, FEASIBLE, ROUNDING, SOLVED
 
 from .kinematics import Kinematics
 
@@ -156,7 +156,7 @@ class Constraints:
 
         The terms of the sum, and what the rounding of the coordinates and speeds themselves does to it, weighed so
         that `SOLVED` of the sizes covers it: two points 100 m apart, far from the origin, are as far apart as their
-        coordinates tell.
+        coordinates tell.  At most `FEASIBLE` of the terms is put down to rounding.
         """
         g, d = self.kinematics.graph, self.kinematics.description
         weight = g.constant(8 * EPSILON / SOLVED)
@@ -168,7 +168,9 @@ class Constraints:
             for value in values:
                 slopes = accumulate(g, [(value, g.one)], symbols, level)
                 noise = g.sum(g.call(Op.ABS, g.mul(a, x)) for a, x in zip(slopes, symbols, strict=True))
-                result.append(g.add(_terms(g, value), g.mul(weight, noise)))
+                terms = _terms(g, value)
+                most = g.mul(g.constant(FEASIBLE / SOLVED), terms)
+                result.append(g.binary(Op.MIN, g.add(terms, g.mul(weight, noise)), most))
         return result
 
     @property

@@ -168,7 +168,8 @@ class Solver:
             used += [d, self._state()]
             doubt = f"""\
         if (doubting) {{
-            e.bears *= kc_max(1.0, off_constraints(t, x, r, c, w + {scratch}) / KC_SOLVED);
+            const double off = off_constraints(t, x, r, c, w + {scratch});
+            e.bears = kc_min(KC_BORNE, KC_CONTRADICTORY * kc_max(1.0, off / KC_SOLVED));
             doubt_{name}(t, x, r, c, w + {scratch}, e.size);
         }} else
             for (int i = 0; i < m; i++) e.size[i] = fabs(e.g[i]);
@@ -415,8 +416,9 @@ static double off_constraints({_ARGUMENTS})
             e.M = system, e.G = e.M + n * n, e.g = e.G + rows * n, e.f = f, e.d = w + {d}, e.W = e.d + most;
             e.reduced = e.W + most * most + most, e.column = column, e.order = order, e.place = place;
             level == 0 ? position_project(t, x, r, c, w, system) : velocity_project(t, x, r, c, w, system);
-            /* what a row was summed from at first: on the way to zero its terms vanish as well */
-            for (int i = 0; i < rows; i++) size[i] = kc_max(size[i], e.g[rows + i]);
+            /* what a row was summed from at first: on the way its terms may vanish, or grow beyond all bounds */
+            for (int i = 0; i < rows; i++)
+                if (size[i] == 0.0) size[i] = e.g[rows + i];
             const double error = kc_residual(rows, e.g, size, &worst);
             if (!(error < 0.5 * before) || error == 0.0) {{
                 if (error <= KC_SOLVED) break;

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kanecore.errors import ModelError, NonFiniteError, SingularError
-from kanecore.run.constraints import misses, named, normalise, opposed_speeds, residual_names
+from kanecore.run.constraints import misses, named, normalise, residual_names
 from kanecore.run.metric import coordinate_units, extents, size_of, speed_units
 from kanecore.run.rank import refuse_flat_rows
 from kanecore.tolerances import RANK, SOLVED
@@ -122,7 +122,7 @@ def _kept(dyn: CompiledModel, level: str, t: float, x: Array, at: slice, values:
         kept = ", ".join(
             f"{name} = {value:.6g}" for name, value in zip(names[first : at.start], x[first:], strict=False)
         )
-        left = named(dyn, misses(dyn, t, x, **values), SOLVED)
+        left = named(dyn, t, x, SOLVED, **values)
         raise ModelError(
             f"no {', '.join(names[at])} of {dyn.name!r} was found at t = {float(t)!r} for {kept}: what is left: "
             f"{left}; the constraints may allow none: start from other values of the dependent ones, or let all move, "
@@ -235,14 +235,8 @@ def _nearest(dyn: CompiledModel, t: float, x: Array, values: dict[str, Any]) -> 
             if singular.row < dyn.n_u and np.max(misses(dyn, t, found, **values), initial=0.0) <= SOLVED:
                 raise  # no constraint, but the mass matrix
             x = found
-    opposed = opposed_speeds(dyn, t, x, **values)
-    if opposed:
-        raise ModelError(
-            f"{' and '.join(map(repr, opposed))} of {dyn.name!r} contradict each other at t = {float(t)!r}, x = "
-            f"{x.tolist()!r}: no speeds satisfy them together; leave out what is too much"
-        )
     error = misses(dyn, t, x, **values)
-    left = named(dyn, error, SOLVED)
+    left = named(dyn, t, x, SOLVED, **values)
     rows = (dyn.configuration_jacobian(t, x, **values), dyn.constraint_jacobian(t, x, **values)[: dyn.n_velocity])
     size = np.concatenate([np.max(np.abs(part), axis=-1, initial=0.0) for part in rows])
     stationary = [

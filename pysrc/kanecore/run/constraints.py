@@ -80,11 +80,18 @@ def residual_names(dyn: CompiledModel) -> list[str]:
     return names
 
 
-def named(dyn: CompiledModel, found: Array, limit: float) -> str:
-    """``'name' by 0.17 of its terms, ...`` of what `misses` found above a limit, the largest first."""
-    order = np.argsort(-np.abs(found), kind="stable")
-    names = residual_names(dyn)
-    return ", ".join(f"{names[i]!r} by {found[i]:.3g} of its terms" for i in order if not abs(found[i]) <= limit)
+def named(dyn: CompiledModel, t: float, x: Array, limit: float, **values: Any) -> str:
+    """``'name' (residual), ...`` of the constraints that a state misses by more than a limit, the largest residual first.
+
+    Residuals are in units of the coordinates and of the speeds; where rows contradict each other that is said as well.
+    """
+    missed, left, names = misses(dyn, t, x, **values), residuals(dyn, t, x, **values), residual_names(dyn)
+    order = np.argsort(-np.abs(left), kind="stable")
+    text = ", ".join(f"{names[i]!r} ({left[i]:.3g})" for i in order if not missed[i] <= limit)
+    opposed = opposed_speeds(dyn, t, x, **values)
+    if opposed:
+        text += f"; {' and '.join(map(repr, opposed))} contradict each other: no speeds satisfy them together"
+    return text
 
 
 def normalise(dyn: CompiledModel, x: Array) -> None:
@@ -140,11 +147,18 @@ def residual_names(dyn: CompiledModel) -> list[str]:
     return names
 
 
-def named(dyn: CompiledModel, found: Array, limit: float) -> str:
-    """``'name' by 0.17 of its terms, ...`` of what `misses` found above a limit, the largest first."""
-    order = np.argsort(-np.abs(found), kind="stable")
-    names = residual_names(dyn)
-    return ", ".join(f"{names[i]!r} by {found[i]:.3g} of its terms" for i in order if not abs(found[i]) <= limit)
+def named(dyn: CompiledModel, t: float, x: Array, limit: float, **values: Any) -> str:
+    """``'name' (residual), ...`` of the constraints that a state misses by more than a limit, the largest residual first.
+
+    Residuals are in units of the coordinates and of the speeds; where rows contradict each other that is said as well.
+    """
+    missed, left, names = misses(dyn, t, x, **values), residuals(dyn, t, x, **values), residual_names(dyn)
+    order = np.argsort(-np.abs(left), kind="stable")
+    text = ", ".join(f"{names[i]!r} ({left[i]:.3g})" for i in order if not missed[i] <= limit)
+    opposed = opposed_speeds(dyn, t, x, **values)
+    if opposed:
+        text += f"; {' and '.join(map(repr, opposed))} contradict each other: no speeds satisfy them together"
+    return text
 
 
 def normalise(dyn: CompiledModel, x: Array) -> None:

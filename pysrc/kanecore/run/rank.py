@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from kanecore.errors import ModelError, SingularError
 from kanecore.run.constraints import normalise
-from kanecore.run.metric import allowed, coordinate_units, even, extents, rank_of, speed_units
+from kanecore.run.metric import allowed, coordinate_units, even, extents, rank_of, size_of, speed_units
 from kanecore.tolerances import RANK
 
 if TYPE_CHECKING:
@@ -26,28 +26,56 @@ __all__ = ["count_near", "neighbours", "refuse_flat_rows", "typical_rank"]
 Array = npt.NDArray[np.float64]
 
 _NEAR = 1e-2  # how far away rows are looked at again, of what is large for each coordinate and speed
+_THIN = 1e-4  # of a row's usual size around: where it is smaller at all states on the constraints it says nothing
 _FLAT = 1e-6  # residual of a row there that follows from the others
 _STEPS = 20  # of Newton's method, to find such a place
 
 
 def count_near(dyn: CompiledModel, t: float, x: Array, **values: Any) -> int:
-    """How many rows count at x: as with these parameters in general, unless fewer are independent all around x."""
+    """How many rows count at x: as with these parameters in general, unless fewer are independent all around x.
+
+    ModelError where that is since a row says nothing.
+    """
     count = dyn._count(values.get("p"))
     typical = typical_rank(dyn, t, x, **values)
-    return count if typical is None else min(count, typical)
+    if typical is None or typical >= count:
+        return count
+    refuse_flat_rows(dyn, t, x, **values)
+    return typical
 
 
 def typical_rank(dyn: CompiledModel, t: float, x: Array, **values: Any) -> int | None:
     """The rank of G at states on the constraints near x, and at x; None where none were found."""
     if not dyn.n_constraints:
         return 0
-    here, around = _rank(dyn, t, x, values), neighbours(dyn, t, x, values)
-    return max([here, *(_rank(dyn, t, y, values) for y in around)]) if around else None
+    around = neighbours(dyn, t, x, values)
+    return max(_rank(dyn, t, y, _size(dyn, t, x, values), values) for y in (x, *around)) if around else None
 
 
-def _rank(dyn: CompiledModel, t: float, x: Array, values: dict[str, Any]) -> int:
+def _rank(dyn: CompiledModel, t: float, x: Array, size: Array, values: dict[str, Any]) -> int:
+    """The rank of G, without rows that are nothing beside their usual size."""
     rows = dyn.constraint_jacobian(t, x, **values)
-    return rank_of(rows, speed_units(dyn, t, x, rows, **values))
+    units = speed_units(dyn, t, x, rows, **values)
+    return rank_of(np.where(np.abs(rows * units) > _THIN * size, rows, 0.0), units)
+
+
+def _size(dyn: CompiledModel, t: float, x: Array, values: dict[str, Any]) -> Array:
+    """How large each row of G is at states near x, on the constraints or off them: (n_constraints, 1)."""
+    found = []
+    for y in _around(dyn, t, x, values):
+        rows = dyn.constraint_jacobian(t, y, **values)
+        found.append(size_of(rows * speed_units(dyn, t, y, rows, **values)))
+    return np.asarray(np.max(found, axis=0))[:, np.newaxis]
+
+
+def _around(dyn: CompiledModel, t: float, x: Array, values: dict[str, Any]) -> list[Array]:
+    """Some states nearby."""
+    rng, far = np.random.default_rng(0), _NEAR * _extents(dyn, t, x, values)
+    found = []
+    for _ in range(6):
+        found.append(x + far * rng.uniform(-1.0, 1.0, dyn.n_x))
+        normalise(dyn, found[-1])
+    return found
 
 
 def _extents(dyn: CompiledModel, t: float, x: Array, values: dict[str, Any]) -> Array:
@@ -59,12 +87,8 @@ def _extents(dyn: CompiledModel, t: float, x: Array, values: dict[str, Any]) -> 
 
 def neighbours(dyn: CompiledModel, t: float, x: Array, values: dict[str, Any]) -> list[Array]:
     """Some states on the constraints nearby."""
-    rng = np.random.default_rng(0)
     found: list[Array] = []
-    far = _NEAR * _extents(dyn, t, x, values) if dyn.n_constraints else np.zeros(dyn.n_x)
-    for _ in range(6 if dyn.n_constraints else 0):
-        y = x + far * rng.uniform(-1.0, 1.0, dyn.n_x)
-        normalise(dyn, y)
+    for y in _around(dyn, t, x, values) if dyn.n_constraints else []:
         try:
             found.append(np.asarray(dyn._project(t, y, **values)))
         except SingularError:
@@ -88,7 +112,7 @@ def refuse_flat_rows(dyn: CompiledModel, t: float, x: Array, **values: Any) -> N
         return
     rows = dyn.constraint_jacobian(t, x, **values)
     units = speed_units(dyn, t, x, rows, **values)
-    here, typical = rank_of(rows, units), typical_rank(dyn, t, x, **values)
+    here, typical = _rank(dyn, t, x, _size(dyn, t, x, values), values), typical_rank(dyn, t, x, **values)
     if here == min(len(rows), dyn.n_u) or here < (here if typical is None else typical):
         return  # nothing is lost, or at a dead point
 

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from kanecore import _native
 from kanecore.errors import IntegrationError, ModelError, SingularError
 from kanecore.run.check import contradictions
-from kanecore.run.constraints import contradictory, misses, named, opposed_speeds
+from kanecore.run.constraints import contradictory, misses, named
 from kanecore.run.metric import even, speed_units
 from kanecore.run.rank import count_near, refuse_flat_rows
 from kanecore.run.signals import Signal, evaluate
@@ -362,15 +362,10 @@ def _on_constraints(dyn: CompiledModel, t: float, x: Array, project: bool, **val
         return x, 0
     found = misses(dyn, t, x, **values)
     if not np.max(found, initial=0.0) <= FEASIBLE:
-        opposed = opposed_speeds(dyn, t, x, **values)
-        if opposed:
-            raise ModelError(
-                f"{' and '.join(map(repr, opposed))} of {dyn.name!r} contradict each other at t = {t!r}, x0 = "
-                f"{x.tolist()!r}: no speeds satisfy them together; leave out what is too much"
-            )
+        left = named(dyn, t, x, FEASIBLE, **values)
         raise ValueError(
-            f"x0 does not satisfy the constraints of {dyn.name!r} at t = {t!r}: it misses {named(dyn, found, FEASIBLE)}, "
-            f"and may miss each by {FEASIBLE}: start from dyn.consistent({t!r}, x0)"
+            f"x0 does not satisfy the constraints of {dyn.name!r} at t = {t!r}: {left}; the residuals must be below "
+            f"{FEASIBLE} of the terms they are summed from: start from dyn.consistent({t!r}, x0)"
         )
     near = np.asarray(dyn._project(t, x, **values)) if len(found) else x
     refuse_flat_rows(dyn, t, near, **values)
