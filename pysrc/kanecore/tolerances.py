@@ -9,10 +9,10 @@ written.  Those that the C of models needs as well stand in ``emit/tolerances.h`
 from __future__ import annotations
 
 __all__ = [
-    "BORNE",
     "CONTRADICTORY",
     "EPSILON",
     "EQUAL",
+    "EXPLAINED",
     "FEASIBLE",
     "INDEPENDENT",
     "NOISE",
@@ -65,8 +65,11 @@ NOISE = 1e-14
 
 CONTRADICTORY = 1e-6
 """Of the terms that cancel: what may be left of an acceleration row that follows from others, where the state is on
-the constraints (`SOLVED`); elsewhere as many times more as the state is off, up to `BORNE`.
+the constraints; elsewhere it may be `EXPLAINED` times the residual of the state.
 """
 
-BORNE = 1e-2
-"""Of the same: what more is left is a contradiction at any state, also between the steps of an integrator."""
+EXPLAINED = 100
+"""Times the largest residual of a state, beside its terms: what rows that agree on the constraints may differ by there.
+
+At states between the steps of an integrator, and at finite differences of 1e-6, redundant rows leave up to 10 times.
+"""

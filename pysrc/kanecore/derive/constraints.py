@@ -361,23 +361,29 @@ def magnitude(g: Graph, root: int, known: dict[int, int]) -> int:
     return known[root]
 
 
-def _terms(g: Graph, root: int) -> int:
-    """The magnitudes of the terms of a sum, added; of products with sines and cosines the largest that they can be."""
-    total, left = 0, [root]
+def _terms(g: Graph, root: int, nested: bool = False) -> int:
+    """The magnitudes of what a node is summed from, added: of products with sines and cosines the largest they can be.
+
+    Sums within the terms of a sum (``nested``) stand for what they are: two points that are 100 m apart, far from the
+    origin; what rounding leaves of those that vanish is counted.  A function is as large as its argument makes it.
+    """
+    total, left, summands = 0, [root], []
     while left:
         op, *args = g.nodes[left[-1]]
         term = left.pop()
         if op in (Op.ADD, Op.SUB, Op.NEG):
             left += args
         else:
-            total = g.add(total, _largest_product(g, term))
+            summands.append(term)
+    inner = nested or len(summands) > 1
+    for term in summands:
+        total = g.add(total, _largest_product(g, term, inner))
     return total
 
 
-def _largest_product(g: Graph, root: int) -> int:
-    """The magnitude of a product, 1 in place of sines and cosines; a sum alone in it by its terms."""
+def _largest_product(g: Graph, root: int, nested: bool) -> int:
+    """The magnitude of a product: 1 for sines and cosines, and for sums what `_terms` says."""
     result, left = g.one, [(root, False)]
-    sums = []
     while left:
         node, inverse = left.pop()
         op, *args = g.nodes[node]
@@ -387,15 +393,21 @@ def _largest_product(g: Graph, root: int) -> int:
             left += [(args[0], inverse), (args[1], not inverse)]
         elif op is Op.NEG:
             left.append((args[0], inverse))
-        elif op in (Op.ADD, Op.SUB) and not inverse:
-            sums.append(node)
-        elif op not in (Op.SIN, Op.COS) or inverse:
+        elif inverse:
+            result = g.div(result, g.call(Op.ABS, node))
+        elif op in (Op.ADD, Op.SUB) and nested:
+            rounding = g.mul(g.constant(SOLVED), _terms(g, node, nested))
+            result = g.mul(result, g.add(g.call(Op.ABS, node), rounding))
+        elif op in (Op.ADD, Op.SUB):
+            result = g.mul(result, _terms(g, node))
+        elif op in (Op.SYM, Op.CONST):
+            result = g.mul(result, g.call(Op.ABS, node))
+        elif op not in (Op.SIN, Op.COS):
             size = g.call(Op.ABS, node)
-            result = g.div(result, size) if inverse else g.mul(result, size)
-    if len(sums) == 1:
-        return g.mul(result, _terms(g, sums[0]))
-    for node in sums:
-        result = g.mul(result, g.call(Op.ABS, node))
+            if len(args) == 1 and not nested:  # to first order, f'(a) times what a is summed from
+                slope = Tangent(g, {args[0]: g.one}).of(node)
+                size = g.add(size, g.mul(g.call(Op.ABS, slope), _terms(g, args[0])))
+            result = g.mul(result, size)
     return result
 
 

@@ -169,7 +169,7 @@ class Solver:
             doubt = f"""\
         if (doubting) {{
             const double off = off_constraints(t, x, r, c, w + {scratch});
-            e.bears = kc_min(KC_BORNE, KC_CONTRADICTORY * kc_max(1.0, off / KC_SOLVED));
+            e.bears = kc_max(KC_CONTRADICTORY, off > KC_SOLVED ? KC_EXPLAINED * off : 0.0);
             doubt_{name}(t, x, r, c, w + {scratch}, e.size);
         }} else
             for (int i = 0; i < m; i++) e.size[i] = fabs(e.g[i]);
