@@ -112,9 +112,30 @@ class Reader:
     def _frame(self, frame: Any, where: str, oriented: bool = True) -> int:
         """The number of a frame; ``oriented``: components in its axes are wanted, not its angular velocity alone."""
         index = self.frame_index.get(frame)
-        parent = self._orientation_parent.get(frame)
-        if index is not None and not (oriented and parent is None):
+        if index is not None and not (oriented and frame not in self._orientation_parent):
             return index
+        for above in reversed(self._unread(frame)):
+            index = self._read_frame(above, where, oriented and above is frame)
+        assert index is not None
+        return index
+
+    def _unread(self, frame: Any) -> list[Any]:
+        """A frame and those that it is oriented from, or turns in, and that have no number yet."""
+        above = [frame]
+        while True:
+            frame = above[-1]
+            parents = self._orientation_parent if frame in self._orientation_parent else self._angular_parent
+            parent = parents.get(frame)
+            if parent is None or parent in self.frame_index or parent in self._reading:
+                return above
+            above.append(parent)
+
+    def _read_frame(self, frame: Any, where: str, oriented: bool) -> int:
+        """The number of a frame that had none; all that it is oriented from have theirs."""
+        index = self.frame_index.get(frame)
+        if index is not None and not (oriented and frame not in self._orientation_parent):
+            return index
+        parent = self._orientation_parent.get(frame)
         if parent is None and frame.name == self.frame.name:
             raise ModelError(
                 f"{where} is written in another frame that is named {frame.name} as well: use the ReferenceFrame that "
@@ -218,9 +239,17 @@ class Reader:
                 self._point_parent.update(_breadth_first(root, sympy_access.positions))
 
     def _point(self, point: Any, where: str) -> int:
-        index = self.point_index.get(point)
-        if index is not None:
-            return index
+        """The number of a point, after those of all that it is located from."""
+        above, p = [], point
+        while p is not None and p not in self.point_index:
+            above.append(p)
+            parent = self._point_parent.get(p)
+            p = None if parent is p else parent
+        for p in reversed(above):
+            self._read_point(p, where)
+        return self.point_index[point]
+
+    def _read_point(self, point: Any, where: str) -> None:
         stage, self.symbols.stage = self.symbols.stage, "kinematics"
         parent = self._point_parent.get(point)
         set_velocity = sympy_access.velocities(point).get(self.frame)
@@ -233,17 +262,16 @@ class Reader:
         if parent is None or parent is point:
             number, position = -1, NOWHERE
         else:
-            number = self._point(parent, where)
+            number = self.point_index[parent]
             position = self.vector(sympy_access.positions(point)[parent], f"the position of point {point.name}")
         velocity = None
         if set_velocity is not None:
             velocity = self.vector(set_velocity, f"the velocity of point {point.name}")
         self._check_position((i for _, v in position for i in v), f"the position of point {point.name}")
         self._check_velocity(velocity or NOWHERE, f"the velocity of point {point.name}")
-        index = self.point_index[point] = len(self.points)
+        self.point_index[point] = len(self.points)
         self.points.append(Point(point.name, number, position, velocity))
         self.symbols.stage, self.symbols.where = stage, where
-        return index
 
     # ------------------------------------------------------------------ bodies
     def _body(self, body: Any) -> Body:
@@ -555,17 +583,28 @@ class Reader:
 
     def _steady(self, node: int) -> tuple[int, int]:
         """The summands of a node that depend on parameters alone, and the others."""
-        g = self.graph
-        if not g.depends[node] & ~PARAMETER:
-            return node, 0
-        op, *args = g.nodes[node]
-        if op is Op.NEG:
-            steady, rest = self._steady(args[0])
-            return g.neg(steady), g.neg(rest)
-        if op is Op.ADD or op is Op.SUB:
-            (a, x), (b, y) = self._steady(args[0]), self._steady(args[1])
-            return (g.add(a, b), g.add(x, y)) if op is Op.ADD else (g.sub(a, b), g.sub(x, y))
-        return 0, node
+        g, summed, stack = self.graph, set(), [node]
+        while stack:
+            i = stack.pop()
+            if i not in summed:
+                summed.add(i)
+                op, *args = g.nodes[i]
+                if g.depends[i] & ~PARAMETER and op in (Op.NEG, Op.ADD, Op.SUB):
+                    stack += args
+        parts: dict[int, tuple[int, int]] = {}
+        for i in sorted(summed):  # operands first
+            op, *args = g.nodes[i]
+            if not g.depends[i] & ~PARAMETER:
+                parts[i] = (i, 0)
+            elif op is Op.NEG:
+                steady, rest = parts[args[0]]
+                parts[i] = (g.neg(steady), g.neg(rest))
+            elif op is Op.ADD or op is Op.SUB:
+                (a, x), (b, y) = parts[args[0]], parts[args[1]]
+                parts[i] = (g.add(a, b), g.add(x, y)) if op is Op.ADD else (g.sub(a, b), g.sub(x, y))
+            else:
+                parts[i] = (0, i)
+        return parts[node]
 
     def _complete(self, energies: Sequence[int], constraints: Sequence[Constraint]) -> None:
         """Let the symbols know where inputs stand, so that their rates follow them."""
