@@ -8,7 +8,7 @@ Only what the user wrote is read: adjacent orientations, positions, velocities t
 from __future__ import annotations
 
 import operator
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import sympy as sm
@@ -218,25 +218,40 @@ class Reader:
             raise ModelError(f"{what} is not linear in the speeds: choose speeds in which it is")
 
     # ------------------------------------------------------------------ points
-    def _root(self, start: Any) -> Any:
-        """The origin: a point at rest in the inertial frame, else the first with a velocity, among those reached."""
-        moving = None
-        for point in _breadth_first(start, sympy_access.positions):
-            velocity = sympy_access.velocities(point).get(self.frame)
-            if velocity is not None and not sympy_access.terms(velocity):
-                return point
-            if velocity is not None and moving is None:
-                moving = point
-        return moving
-
     def _survey_points(self, needed: Sequence[Any]) -> None:
         self.points: list[Point] = []
         self.point_index: dict[Any, int] = {}
         self._point_parent: dict[Any, Any] = {}
         for point in needed:  # each group of connected points has a root of its own
-            root = None if point in self._point_parent else self._root(point)
-            if root is not None:
-                self._point_parent.update(_breadth_first(root, sympy_access.positions))
+            if point not in self._point_parent:
+                group = _breadth_first(point, sympy_access.positions)
+                root = self._root(group, [p for p in needed if p in group])
+                if root is not None:
+                    self._point_parent.update(_breadth_first(root, sympy_access.positions))
+
+    def _root(self, group: Collection[Any], needed: Sequence[Any]) -> Any:
+        """The origin: of connected points one at rest in the inertial frame, else one whose velocity was set.
+
+        Of several the one that is no moving contact, as far as axes tell: what is located from a fixed point is so in
+        the axes of the inertial frame.  Then the one nearest to all that is ``needed``, so that no order matters.
+        """
+        set_velocity = {
+            p: v for p in group if (v := sympy_access.velocities(p).get(self.frame)) is not None
+        }
+        known = [p for p, v in set_velocity.items() if not sympy_access.terms(v)] or list(set_velocity)
+        if len(known) < 2:
+            return known[0] if known else None
+
+        def turned(point: Any) -> bool:
+            links = sympy_access.positions(point).values()
+            return any(frame is not self.frame for v in links for _, frame in sympy_access.terms(v))
+
+        def rank(point: Any) -> tuple[bool, int, str]:
+            moving = all(turned(p) for p in _distances(point, self._fixed_to) if p in known)
+            distance = _distances(point, sympy_access.positions)
+            return moving, sum(distance[p] for p in needed), point.name
+
+        return min(known, key=rank)
 
     def _point(self, point: Any, where: str) -> int:
         """The number of a point, after those of all that it is located from."""
@@ -366,15 +381,15 @@ class Reader:
             _expect(point, SymPoint, "an item of points", "Point")
         for frame in frames:
             _expect(frame, SymFrame, "an item of frames", "ReferenceFrame")
-        needed = [b.masscenter for b in bodies] + [at for _, (kind, at, _) in loads if kind == "force"]
-        needed += [*points, *(point for _, actuator in tendons for point in actuator.pathway.attachments)]
-        self._survey_points(needed)
-
         moving = [b for b in bodies if not self._is_ground(b)]
         if not moving:
             raise ModelError("a model needs at least one body that can move: pass bodies=[Particle(...), ...]")
         still = {b.masscenter for b in bodies if b not in moving}
-        loads = [load for load in loads if load[1][1] not in still]  # a System's gravity pulls at its ground as well
+        # a System's gravity pulls at its ground as well
+        loads = [load for load in loads if load[1][1] not in still]
+        needed = [b.masscenter for b in moving] + [at for _, (kind, at, _) in loads if kind == "force"]
+        needed += [*points, *(point for _, actuator in tendons for point in actuator.pathway.attachments)]
+        self._survey_points(needed)
         body_list = [self._body(b) for b in moving]
         constraint_list = self._constraints(constraints)
         joint_list = self._joints(joints, moving, still)
@@ -494,15 +509,29 @@ class Reader:
 
     # ------------------------------------------------------------------- joints
     def _is_ground(self, body: Any) -> bool:
-        """Whether a body is the inertial frame itself, as in every System: at rest, it has no part in the motion."""
+        """Whether a body is the inertial frame itself, as in every System: at rest, it has no part in the motion.
+
+        Its mass centre was set to rest, or is fixed in the inertial frame to a point that was.  Nothing of it is read.
+        """
         if not _is_rigid(body) or body.frame is not self.frame:
             return False
-        point = self.points[self._point(body.masscenter, f"body {body.name}")]
-        while point.parent >= 0:
-            if any(f != 0 or any(self.graph.depends[i] & ~PARAMETER for i in v) for f, v in point.position):
-                return False
-            point = self.points[point.parent]
-        return point.velocity == ()
+
+        own = sympy_access.velocities(body.masscenter).get(self.frame)
+        if own is not None:
+            return not sympy_access.terms(own)
+        velocities = (sympy_access.velocities(p).get(self.frame) for p in _distances(body.masscenter, self._fixed_to))
+        return any(v is not None and not sympy_access.terms(v) for v in velocities)
+
+    def _fixed_to(self, point: Any) -> Iterator[Any]:
+        """Points whose position from another is written as constant in the inertial frame."""
+        return (p for p, v in sympy_access.positions(point).items() if self._is_steady(v))
+
+    def _is_steady(self, vector: Any) -> bool:
+        """Whether a vector is constant in the axes of the inertial frame, in which it is written."""
+        return all(
+            frame is self.frame and not any(e.has(self.symbols.t) for e in column)
+            for column, frame in sympy_access.terms(vector)
+        )
 
     def _body_number(self, body: Any, what: str, where: str, bodies: Sequence[Any], ground: Collection[Any]) -> int:
         """Of a body, or GROUND for the inertial frame where ``what`` is a parent."""
@@ -689,6 +718,15 @@ def _breadth_first(start: Any, adjacent: Any) -> dict[Any, Any]:
 
     Of paths of one length it is the one that SymPy takes: each node's first neighbour that lies on any.
     """
+    distance = _distances(start, adjacent)
+    before = {
+        node: next(k for k in adjacent(node) if distance.get(k) == n - 1) for node, n in distance.items() if n
+    }
+    return {start: start} | before
+
+
+def _distances(start: Any, adjacent: Any) -> dict[Any, int]:
+    """How many steps each node is from ``start``, nearest first."""
     distance = {start: 0}
     queue = [start]
     for node in queue:
@@ -696,9 +734,7 @@ def _breadth_first(start: Any, adjacent: Any) -> dict[Any, Any]:
             if other not in distance:
                 distance[other] = distance[node] + 1
                 queue.append(other)
-    return {start: start} | {
-        node: next(k for k in adjacent(node) if distance.get(k) == distance[node] - 1) for node in queue[1:]
-    }
+    return distance
 
 
 def _position(point: Any, origin: Any, where: str) -> Any:
