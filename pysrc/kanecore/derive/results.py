@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from kanecore.describe.description import Description, duplicate
-from kanecore.describe.symbols import multiplier
+from kanecore.describe.description import Description, Load, duplicate
+from kanecore.describe.symbols import function_name, multiplier
 from kanecore.errors import ModelError
 from kanecore.graph.calculus import Tangent, is_affine
 from kanecore.graph.evaluate import count
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["explain", "latex", "report", "symbolic", "without_effect"]
 
 SHORT = 12  # operations of an expression that is written out in an explanation
+LONG = 120  # characters of an expression of the user's that is not written out
 CANCELLED = 1e-9  # a sum this small beside its terms is what rounding leaves of zero
 
 
@@ -161,7 +162,7 @@ def _escaped(name: str) -> str:
     return "".join(special.get(c, "\\" + c if c in "_%&{}$#" else c) for c in name)
 
 
-def explain(model: Model) -> str:
+def explain(model: Model, full: bool = False) -> str:
     """See :meth:`kanecore.Model.explain`."""
     from sympy.physics.vector import vsstrrepr
 
@@ -178,7 +179,7 @@ def explain(model: Model) -> str:
             size = n["total"] + n["functions"] + 2 * n["sincos"]
             if node:
                 value = f"{size} operations"
-                if size <= SHORT:
+                if full or size <= SHORT:
                     expression = to_sympy(g, [node], symbols, nested=True)[1][0]
                     if expression == 0:  # terms cancel
                         continue
@@ -187,10 +188,7 @@ def explain(model: Model) -> str:
         return found or ["    nothing"]
 
     lines = ["generalized active forces, load by load:"]
-    by_number: dict[int, list[Any]] = {}
-    for load in d.loads:
-        by_number.setdefault(load.number, []).append(load)
-    for number, loads in by_number.items():
+    for number, loads in _by_number(d).items():
         items = d.points if loads[0].kind == "force" else d.frames
         places = dict.fromkeys(items[load.at].name for load in loads)
         lines.append(f"  load {number}, {loads[0].kind} on {' and '.join(places)}:")
@@ -199,12 +197,30 @@ def explain(model: Model) -> str:
         lines += [f"  potential {number}:", *shares(active_forces(k, (), [energy]), "F")]
     if model.noncontributing:
         lines.append("  left out, as no F_r depends on it: " + ", ".join(map(vsstrrepr, model.noncontributing)))
+
+    def written(expression: Any) -> str:
+        text = str(vsstrrepr(expression))
+        return text if full or len(text) <= LONG else text[: LONG - 3] + "..."
+
+    for title, what, items in (("feedback", "law", model._laws), ("outputs", "output", model._written)):
+        if items:
+            lines.append(f"{title}:")
+        for number, (name, e) in enumerate(items.items()):
+            lines.append(f"  {what} {number}, {vsstrrepr(name) if what == 'law' else name} = {written(e)}")
     lines.append("generalized inertia forces, body by body:")
     accelerations = Accelerations(k, d.accelerations)
     for i, body in enumerate(d.bodies):
         lines.append(f"  body {body.name}:")
         lines += shares(generalized_forces(inertia_forces(k, accelerations, Wrenches(k), [i])), "F*")
     return "\n".join(lines)
+
+
+def _by_number(d: Description) -> dict[int, list[Load]]:
+    """Loads by their places in the user's list, of those that act."""
+    result: dict[int, list[Load]] = {}
+    for load in d.loads:
+        result.setdefault(load.number, []).append(load)
+    return result
 
 
 def report(model: Model) -> str:
@@ -267,11 +283,25 @@ def report(model: Model) -> str:
                 lines.append(f"  dependent {letter}: {' '.join(state[len(state) - dependent :])}")
     if d.auxiliary:
         lines.append("auxiliary speeds: " + " ".join(d.auxiliary_names))
-    if d.loads:
+    if model._n_loads:
         lines.append("loads" + (", with uniform gravity on every body:" if derivation.has_gravity else ":"))
-    for kind, place, items in (("force", "point", d.points), ("torque", "frame", d.frames)):
-        names = dict.fromkeys(items[load.at].name for load in d.loads if load.kind == kind)
-        lines.extend(f"  {kind} on {place} {name}" for name in names)
+    by_number = _by_number(d)
+    for number in range(model._n_loads):
+        acting = by_number.get(number, [])
+        where = dict.fromkeys(
+            f"{x.kind} on {'point' if x.kind == 'force' else 'frame'} "
+            f"{(d.points if x.kind == 'force' else d.frames)[x.at].name}"
+            for x in acting
+        )
+        lines.append(f"  load {number}, {' and '.join(where) or 'left out: zero, on the ground, or noncontributing'}")
+    for number, _ in enumerate(d.potentials):
+        lines.append(f"  potential {number}")
+    if model._laws:
+        lines.append("feedback:")
+        lines += [f"  law {number}, for {function_name(x)}" for number, x in enumerate(model._laws)]
+    if d.outputs:
+        lines.append("outputs:")
+        lines += [f"  output {number}, {name}" for number, (name, _) in enumerate(d.outputs)]
     lines.append(f"solved by {derivation.method}")
     lines.append("operations (+ - * / sqrt; pairs of sine and cosine):")
     programs = {name: derivation.kernel(name).roots for name in ("qdot", "mass_matrix", "forcing")}

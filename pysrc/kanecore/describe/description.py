@@ -178,6 +178,8 @@ class Description:
     auxiliary_names: tuple[str, ...] = ()
     attachments: tuple[Attachment, ...] = ()
     guess: tuple[tuple[int, float], ...] = ()  # (place in x, value)
+    left_out_parameters: tuple[str, ...] = ()  # names that stand only in what has no part in the motion
+    left_out_inputs: tuple[str, ...] = ()
 
 
 def duplicate(d: Description) -> Description:

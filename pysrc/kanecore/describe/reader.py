@@ -11,6 +11,7 @@ import operator
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+import numpy as np
 import sympy as sm
 from sympy.physics.mechanics import (
     ActuatorBase,
@@ -46,6 +47,7 @@ from .description import (
     Vector,
 )
 from .joints import GROUND, Attachments
+from .mentioned import mentioned
 from .quaternions import find_quaternions
 from .symbols import Symbols, function_name, input_name
 
@@ -363,7 +365,7 @@ class Reader:
         feedback: Mapping[Any, Any],
         joints: Mapping[str, Any],
         unit: Sequence[Any],
-        constraints: Mapping[str, Sequence[Any]],
+        constraints: Mapping[str, Mapping[str, Any]],
         attach: Mapping[int, Any],
     ) -> Description:
         self._survey()
@@ -418,8 +420,9 @@ class Reader:
         used = [q.places for q in quaternions if q.frame is None or q.frame in self.frame_index]
         shown_frames = _unique(rigid, torques, [self._frame(f, "frames", False) for f in frames])
         self.symbols.stage = "output"
-        output_list = tuple((str(n), self.symbols.node(e, f"output {n}")) for n, e in outputs.items())
+        output_list = tuple((str(n), self._output(str(n), e)) for n, e in outputs.items())
         symbols.check_feedback()
+        symbols.warn_of_misspelt()
         self._complete([*energies, *(b.potential for b in body_list)], constraint_list)
 
         base = sorted({x for x, _ in symbols.inputs}, key=function_name)
@@ -438,6 +441,7 @@ class Reader:
             [p.name for p in self.points],
             [b.name for b in body_list],
             [str(name) for name in joints],
+            [c.name for c in constraint_list],
         )
         return Description(
             graph=self.graph,
@@ -471,13 +475,33 @@ class Reader:
             attachments=tuple(attachments),
         )
 
+    def _output(self, name: str, e: Any) -> int:
+        if isinstance(e, (sm.MatrixBase, sm.MatrixExpr, SymVector, Dyadic, sm.NDimArray, np.ndarray, list, tuple)):
+            what = "vector" if isinstance(e, SymVector) else "matrix" if hasattr(e, "shape") else type(e).__name__
+            component = f"{name}_x: v.dot({self.frame.name}.x)" if what == "vector" else f"{name}_0: m[0]"
+            raise ModelError(f"output {name} is a {what}: give one scalar a component, such as {{{component}, ...}}")
+        return self.symbols.node(e, f"output {name}")
+
+    def left_out(
+        self, bodies: Sequence[Any], forcelist: Sequence[Any], places: Sequence[Any], kept: Collection[Any]
+    ) -> tuple[Any, ...]:
+        """Symbols and functions of time that stand somewhere, and are none of those ``kept``; sorted by name."""
+        found = mentioned(self.frame, bodies, forcelist, places, self.symbols.has_read)
+        found |= {*self.parameter_symbols, *(x for x in self.input_symbols if not isinstance(x, sm.Derivative))}
+        taken = {function_name(x) for x in (*self.symbols.q, *self.symbols.u, *self.symbols.auxiliary)}
+        taken |= {str(self.symbols.t)} | {str(x) if isinstance(x, sm.Symbol) else function_name(x) for x in kept
+                                          if not isinstance(x, sm.Derivative)}
+        names = {s: str(s) if isinstance(s, sm.Symbol) else function_name(s) for s in found}
+        return tuple(sorted({n: s for s, n in names.items() if n not in taken}.values(), key=names.__getitem__))
+
     # -------------------------------------------------------------- constraints
-    def _constraints(self, given: Mapping[str, Sequence[Any]]) -> list[Constraint]:
-        result = []
+    def _constraints(self, given: Mapping[str, Mapping[str, Any]]) -> list[Constraint]:
+        result: list[Constraint] = []
         for kind, expressions in given.items():
             self.symbols.stage = "acceleration" if kind == "acceleration" else "kinematics"
-            for i, e in enumerate(expressions):
-                name = f"{kind} constraint {i}"
+            for name, e in expressions.items():
+                if any(name == other.name for other in result):
+                    raise ModelError(f"two constraints are named {name!r}: give each a name of its own")
                 if isinstance(e, sm.Eq):
                     raise ModelError(f"{name} is {e}: write it as an expression that vanishes, {e.lhs - e.rhs}")
                 node = self.symbols.node(e, name)

@@ -11,8 +11,10 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from importlib import metadata
 from pathlib import Path
+from typing import Any
 
 from kanecore.derive.derivation import Derivation, Kernel
+from kanecore.derive.reads import unread
 from kanecore.describe.description import Description, bake, duplicate
 from kanecore.graph.evaluate import count
 from kanecore.graph.scalars import PARAMETER, Op
@@ -236,7 +238,7 @@ class _Library:
         flags = ["KC_QDOT_IS_U"] if d.rates == d.speeds else []
         if "power" in self.kernels and self.derivation.conservative:
             flags.append("KC_CONSERVATIVE")
-        info = {
+        info: dict[str, Any] = {
             "version": _version(),
             "kernels": self.group,
             "operations": {k: v["total"] for k, v in operations.items()},
@@ -248,6 +250,14 @@ class _Library:
         }
         if missing:
             info["missing"] = missing
+        spared = unread(self.derivation, self.kernels)
+        if spared:
+            info["unread"] = spared
+        if d.left_out_parameters or d.left_out_inputs:
+            info["left_out"] = {"parameter": list(d.left_out_parameters), "input": list(d.left_out_inputs)}
+        names = [c.name for c in d.constraints if c.kind == "configuration"]
+        if names != [f"configuration constraint {i}" for i in range(len(names))]:
+            info["configuration_names"] = names
         if d.guess:
             info["guess"] = {str(place): value for place, value in d.guess}
         lists = {

@@ -298,7 +298,8 @@ class CompiledModel(_native.Model):
         else:
             raise ModelError(f"{self.name!r} cannot be pickled: neither its C text nor its origin is known")
         rank = self._rank_found
-        return restored, (make, arguments, self._values("parameter"), self._values("input"), rank)
+        kept = self._left_out("parameter"), self._left_out("input")
+        return restored, (make, arguments, self._values("parameter"), self._values("input"), rank, kept)
 
 
 def merged(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
@@ -319,12 +320,18 @@ def compiled(name: str, source: Mapping[str, str], info: Mapping[str, Any]) -> C
 
 
 def restored(
-    make: Callable[..., CompiledModel], arguments: tuple[Any, ...], parameters: Array, inputs: Array, rank: int
+    make: Callable[..., CompiledModel],
+    arguments: tuple[Any, ...],
+    parameters: Array,
+    inputs: Array,
+    rank: int,
+    kept: tuple[dict[str, float], dict[str, float]] = ({}, {}),
 ) -> CompiledModel:
     """What unpickling calls: the model made again, with the values that it had; NaN: never given; rank −1 likewise."""
     model = make(*arguments)
     if rank >= 0:
         model._set_rank(rank)
-    for mapping, values in ((model.parameters, parameters), (model.inputs, inputs)):
-        mapping.update({name: value for name, value in zip(mapping, values, strict=True) if np.isfinite(value)})
+    for mapping, values, others in zip((model.parameters, model.inputs), (parameters, inputs), kept, strict=True):
+        given = dict(zip(mapping, values, strict=True)) | others
+        mapping.update({name: value for name, value in given.items() if np.isfinite(value)})
     return model
