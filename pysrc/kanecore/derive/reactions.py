@@ -67,6 +67,9 @@ def reactions(k: Kinematics, udot: Sequence[int], multipliers: Sequence[int] = (
         if parent != GROUND:
             give(parent, at[i], force[i])
             torque[parent] = add(g, torque[parent], torque[i])
+    for i, joint in enumerate(d.joints):
+        if joint.free:
+            force[i] = torque[i] = ZERO
     return [x for pair in zip(force, torque, strict=True) for v in pair for x in v]
 
 

@@ -17,12 +17,31 @@ from kanecore.graph.scalars import Graph, Op
 from .derivation import Derivation
 from .kane import Wrenches, active_forces, generalized_forces, inertia_forces
 from .kinematics import Accelerations, Kinematics
+from .reads import unread
 
 if TYPE_CHECKING:
     from kanecore.describe.model import Model
 
 __all__ = ["explain", "latex", "report", "symbolic", "without_effect"]
 
+# What reads parameters; the others are made of these.
+KERNELS = (
+    "kinetic_energy",
+    "potential_energy",
+    "power",
+    "generalized_active_forces",
+    "generalized_inertia_forces",
+    "partial_velocities",
+    "velocity_remainders",
+    "partial_angular_velocities",
+    "angular_velocity_remainders",
+    "configuration_residual",
+    "constraint_jacobian",
+    "constraint_bias",
+    "velocity_residual",
+    "auxiliary_forces",
+    "reactions",
+)
 SHORT = 12  # operations of an expression that is written out in an explanation
 LONG = 120  # characters of an expression of the user's that is not written out
 CANCELLED = 1e-9  # a sum this small beside its terms is what rounding leaves of zero
@@ -215,6 +234,18 @@ def explain(model: Model, full: bool = False) -> str:
     return "\n".join(lines)
 
 
+def _idle(derivation: Derivation) -> list[str]:
+    """Parameters that no kernel reads; few kernels are asked before the others."""
+    names = derivation.description.parameter_names
+    left = set(range(len(names)))
+    for kernels in (("mass_matrix", "forcing", "qdot", "outputs"), KERNELS):
+        asked = [name for name in kernels if left and derivation.has(name)]
+        spared = unread(derivation, asked)
+        for name in asked:
+            left &= set(spared.get(name, ()))
+    return [names[i] for i in sorted(left)]
+
+
 def _by_number(d: Description) -> dict[int, list[Load]]:
     """Loads by their places in the user's list, of those that act."""
     result: dict[int, list[Load]] = {}
@@ -237,6 +268,9 @@ def report(model: Model) -> str:
         lines.append("  prescribed motion: " + " ".join(d.input_names[i] for i in sorted(d.prescribed)))
     if model.noncontributing:
         lines.append("  noncontributing, left out: " + " ".join(map(str, model.noncontributing)))
+    idle = [*_idle(derivation), *d.left_out_parameters, *d.left_out_inputs]
+    if idle:
+        lines.append("  without effect, and accepted by name: " + " ".join(sorted(idle)))
     lines.append("frames, each with the frame it is oriented from and the one its angular velocity is given in:")
     for i, frame in enumerate(d.frames[1:], 1):
         turned, measured = d.frames[frame.parent].name, d.frames[frame.angular_parent].name
@@ -267,7 +301,8 @@ def report(model: Model) -> str:
     lines.append("joints, each with what it holds, where, and on what:")
     for joint in d.joints:
         parent = d.bodies[joint.parent].name if joint.parent >= 0 else d.frames[0].name
-        lines.append(f"  {joint.name}: {d.bodies[joint.child].name} at {d.points[joint.point].name} on {parent}")
+        free = ", free: nothing holds it, and its reaction is zero" if joint.free else ""
+        lines.append(f"  {joint.name}: {d.bodies[joint.child].name} at {d.points[joint.point].name} on {parent}{free}")
     if d.constraints:
         rows = derivation.constraints.rows
         lines.append(f"constraints, {len(rows)} rows in G:")

@@ -127,12 +127,16 @@ class Attachment:
 
 @dataclass(frozen=True)
 class Joint:
-    """What holds a body: number of the parent (−1: the inertial frame) and the child, and the joint point."""
+    """What holds a body: number of the parent (−1: the inertial frame) and the child, and the joint point.
+
+    A ``free`` joint holds nothing: it is where the body is located from.
+    """
 
     name: str
     parent: int
     child: int
     point: int
+    free: bool = False
 
 
 @dataclass(frozen=True)

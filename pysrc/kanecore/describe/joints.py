@@ -16,7 +16,9 @@ from typing import Any
 
 import numpy as np
 
-from kanecore.graph.scalars import PARAMETER, Graph, Op
+from kanecore.graph.calculus import accumulate
+from kanecore.graph.sample import samples
+from kanecore.graph.scalars import COORDINATE, PARAMETER, SPEED, Graph, Op
 
 from .ancestry import Ancestry
 from .description import Body, Frame, Joint, Matrix, Point, Vector
@@ -27,6 +29,7 @@ GROUND = -1  # the inertial frame, as a parent
 NOWHERE = -2
 
 Place = dict[int, list[Counter[int]]]  # in the axes of each piece three components, as how often each summand is in it
+TINY = 1e-9  # of the largest slope: rounding
 BITS = 64  # of the fingerprint of a position
 
 class Attachments:
@@ -242,7 +245,43 @@ class Attachments:
         if body in self._given:
             return self._given[body]
         parent, point = self._parent(body)
-        return Joint(self._name(body), parent, body, point)
+        return Joint(self._name(body), parent, body, point, parent == GROUND and self._moves_freely(body, point))
+
+    def _moves_freely(self, body: int, point: int) -> bool:
+        """Whether a body is put where it is by two coordinates or more: it floats, or stands on the ground somewhere.
+
+        These stand in the components of its position in one set of axes; what slides has one there, what turns about
+        the point none, or has a constant distance from it.  A point without a position may have such a velocity.
+        """
+        g = self.graph
+        up, down = self._location.path(self.bodies[body].point, point)
+        vectors = [self.points[i].position for i in (*up, *down)]
+        components: dict[int, list[int]] = {}
+        for vector, sign in zip(vectors, [1] * len(up) + [-1] * len(down), strict=True):
+            for piece, summands in self._place(vector).items():
+                total = components.setdefault(piece, [0, 0, 0])
+                for axis, terms in enumerate(summands):
+                    for node, times in terms.items():
+                        total[axis] = g.add(total[axis], g.mul(g.constant(sign * times), node))
+        if any(self._spans_a_plane(c, COORDINATE) for c in components.values()):
+            return True
+        return any(self._spans_a_plane(v, SPEED) for _, v in self.points[point].velocity or ())
+
+    def _spans_a_plane(self, components: Sequence[int], level: int) -> bool:
+        """Whether components depend on two symbols of a level or more, independently, other than as a turning rod."""
+        g = self.graph
+        symbols = [i for i in g.below(components) if g.nodes[i][0] is Op.SYM and g.depends[i] & level]
+        if len(symbols) < 2:
+            return False
+        length = g.sum(g.square(c) for c in components)
+        rows = [accumulate(g, [(c, g.one)], symbols) for c in (*components, length)]
+        states = samples(g, [x for row in rows for x in row], 1)
+        if not states:
+            return False
+        *slopes, stretching = (np.array(states[0].all(row)) for row in rows)
+        scale = np.max(np.abs(slopes))
+        rod = np.max(np.abs(stretching)) <= TINY * scale * max(1.0, *map(abs, states[0].all(components)))
+        return bool(not rod and np.linalg.svd(np.array(slopes), compute_uv=False)[1] > TINY * scale)
 
     def _without_rings(self) -> Iterator[Joint]:
         """The joints, of those that lead back to themselves the first from the ground."""
@@ -253,7 +292,7 @@ class Attachments:
                 above = self._joints[above].parent
             if above == joint.child and joint.child < min(known, default=joint.child + 1):
                 *_, origin = self.path(self.bodies[joint.child].point)
-                yield Joint(joint.name, GROUND, joint.child, origin)
+                yield Joint(joint.name, GROUND, joint.child, origin, joint.child not in self._given and self._moves_freely(joint.child, origin))
             else:
                 yield joint
 

@@ -44,7 +44,7 @@ def mentioned(
             stack += [body.frame, *body.inertia]
     for item in forcelist:
         if not isinstance(item, ActuatorBase):
-            stack += item
+            stack.extend(item)
         elif hasattr(item, "pathway"):  # whose loads would write every direction cosine out
             stack += [item.force, *getattr(item.pathway, "attachments", ())]
         else:

@@ -220,22 +220,23 @@ class Reader:
             raise ModelError(f"{what} is not linear in the speeds: choose speeds in which it is")
 
     # ------------------------------------------------------------------ points
-    def _survey_points(self, needed: Sequence[Any]) -> None:
+    def _survey_points(self, needed: Sequence[Any], still: Collection[Any]) -> None:
         self.points: list[Point] = []
         self.point_index: dict[Any, int] = {}
         self._point_parent: dict[Any, Any] = {}
         for point in needed:  # each group of connected points has a root of its own
             if point not in self._point_parent:
                 group = _breadth_first(point, sympy_access.positions)
-                root = self._root(group, [p for p in needed if p in group])
+                root = self._root(group, [p for p in needed if p in group], still)
                 if root is not None:
                     self._point_parent.update(_breadth_first(root, sympy_access.positions))
 
-    def _root(self, group: Collection[Any], needed: Sequence[Any]) -> Any:
+    def _root(self, group: Collection[Any], needed: Sequence[Any], still: Collection[Any]) -> Any:
         """The origin: of connected points one at rest in the inertial frame, else one whose velocity was set.
 
-        Of several the one that is no moving contact, as far as axes tell: what is located from a fixed point is so in
-        the axes of the inertial frame.  Then the one nearest to all that is ``needed``, so that no order matters.
+        Of several the ground's mass centre; else one that is no moving contact, as far as signs tell: a contact at
+        x n_x + y n_y was located from a fixed point, not that from the contact.  Then the one nearest to all that is
+        ``needed``, so that no order matters.
         """
         set_velocity = {
             p: v for p in group if (v := sympy_access.velocities(p).get(self.frame)) is not None
@@ -243,17 +244,25 @@ class Reader:
         known = [p for p, v in set_velocity.items() if not sympy_access.terms(v)] or list(set_velocity)
         if len(known) < 2:
             return known[0] if known else None
+        ways = {p: _breadth_first(p, sympy_access.positions) for p in known}
 
-        def turned(point: Any) -> bool:
-            links = sympy_access.positions(point).values()
-            return any(frame is not self.frame for v in links for _, frame in sympy_access.terms(v))
-
-        def rank(point: Any) -> tuple[bool, int, str]:
-            moving = all(turned(p) for p in _distances(point, self._fixed_to) if p in known)
+        def rank(point: Any) -> tuple[bool, int, int, str]:
+            contact = sum(self._is_located(point, ways[other]) for other in known)
             distance = _distances(point, sympy_access.positions)
-            return moving, sum(distance[p] for p in needed), point.name
+            return point not in still, contact, sum(distance[p] for p in needed), point.name
 
         return min(known, key=rank)
+
+    def _is_located(self, point: Any, way: Mapping[Any, Any]) -> bool:
+        """Whether what changes in a point's position in the axes of the inertial frame bears no minus signs."""
+        total = 0
+        while way[point] is not point:
+            for column, frame in sympy_access.terms(sympy_access.positions(point)[way[point]]):
+                if frame is self.frame:
+                    moving = (e for e in column if e.has(self.symbols.t))
+                    total += sum(-1 if e.could_extract_minus_sign() else 1 for e in moving)
+            point = way[point]
+        return total > 0
 
     def _point(self, point: Any, where: str) -> int:
         """The number of a point, after those of all that it is located from."""
@@ -391,7 +400,7 @@ class Reader:
         loads = [load for load in loads if load[1][1] not in still]
         needed = [b.masscenter for b in moving] + [at for _, (kind, at, _) in loads if kind == "force"]
         needed += [*points, *(point for _, actuator in tendons for point in actuator.pathway.attachments)]
-        self._survey_points(needed)
+        self._survey_points(needed, still)
         body_list = [self._body(b) for b in moving]
         constraint_list = self._constraints(constraints)
         joint_list = self._joints(joints, moving, still)
@@ -486,12 +495,15 @@ class Reader:
         self, bodies: Sequence[Any], forcelist: Sequence[Any], places: Sequence[Any], kept: Collection[Any]
     ) -> tuple[Any, ...]:
         """Symbols and functions of time that stand somewhere, and are none of those ``kept``; sorted by name."""
+
+        def name(x: Any) -> str:
+            return str(x) if isinstance(x, sm.Symbol) else function_name(x)
+
         found = mentioned(self.frame, bodies, forcelist, places, self.symbols.has_read)
         found |= {*self.parameter_symbols, *(x for x in self.input_symbols if not isinstance(x, sm.Derivative))}
         taken = {function_name(x) for x in (*self.symbols.q, *self.symbols.u, *self.symbols.auxiliary)}
-        taken |= {str(self.symbols.t)} | {str(x) if isinstance(x, sm.Symbol) else function_name(x) for x in kept
-                                          if not isinstance(x, sm.Derivative)}
-        names = {s: str(s) if isinstance(s, sm.Symbol) else function_name(s) for s in found}
+        taken |= {str(self.symbols.t), *(name(x) for x in kept if not isinstance(x, sm.Derivative))}
+        names = {x: name(x) for x in found}
         return tuple(sorted({n: s for s, n in names.items() if n not in taken}.values(), key=names.__getitem__))
 
     # -------------------------------------------------------------- constraints
