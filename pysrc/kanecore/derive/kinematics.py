@@ -207,26 +207,33 @@ class Kinematics:
 
     def _compare_turning(self) -> list[bool]:
         """Whether Rᵀ dR/dt is [ω_rel]×, at random states, for each frame and all that it is oriented from."""
-        d, g = self.description, self.graph.clone()  # what is compared is no part of the model
-        rate = Tangent(g, self.seeds).of
+        g = self.graph.clone()  # what is compared is no part of the model
         result = [True]
-        for i in range(1, len(d.frames)):
-            parent, r = d.frames[i].parent, self._rotation[i]
-            if d.frames[i].angular_parent == parent:
-                relative = ZERO  # from terms resolved before: the way to the inertial frame does not matter
-                for f, w in self.relative[i]:
-                    relative = add(g, relative, self.resolve(w, f, i))
-            else:
-                relative = sub(g, self.omega[i], matvec(g, self._transposed[i], self.omega[parent]))
-            change = [tuple(map(rate, row)) for row in r]
-            pairs = [
-                (relative[a], dot(g, [row[c] for row in r], [row[b] for row in change]))
-                for a, b, c in ((0, 1, 2), (1, 2, 0), (2, 0, 1))
-            ]
-            square = [(dot(g, a, b), int(a is b)) for a in r for b in r]
+        for i in range(1, len(self.description.frames)):
+            square, turned = self.turning(g, i)
+            pairs = list(zip(self.relative_omega(g, i), turned, strict=True))
             # a prescribed quaternion is not of length one at random states, where nothing can be told
-            result.append(result[parent] and (not self._equal(g, square) or self._equal(g, pairs)))
+            told = not self._equal(g, square) or self._equal(g, pairs)
+            result.append(result[self.description.frames[i].parent] and told)
         return result
+
+    def turning(self, g: Graph, i: int) -> tuple[list[tuple[int, int]], Components]:
+        """RᵀR beside 1, entry by entry, and the angular velocity that Rᵀ dR/dt is the cross product with, in frame i."""
+        rate, r = Tangent(g, self.seeds).of, self._rotation[i]
+        change = [tuple(map(rate, row)) for row in r]
+        square = [(dot(g, a, b), int(a is b)) for a in r for b in r]
+        x, y, z = (dot(g, [row[c] for row in r], [row[b] for row in change]) for b, c in ((1, 2), (2, 0), (0, 1)))
+        return square, (x, y, z)
+
+    def relative_omega(self, g: Graph, i: int) -> Components:
+        """The angular velocity of a frame in the one that it is oriented from, as told, in its own axes."""
+        frame = self.description.frames[i]
+        if frame.angular_parent != frame.parent:
+            return sub(g, self.omega[i], matvec(g, self._transposed[i], self.omega[frame.parent]))
+        total = ZERO  # from terms resolved before: the way to the inertial frame does not matter
+        for f, w in self.relative[i]:
+            total = add(g, total, self.resolve(w, f, i))
+        return total
 
     @staticmethod
     def _equal(g: Graph, pairs: Sequence[tuple[int, int]]) -> bool:
@@ -266,7 +273,7 @@ class Kinematics:
     def _point_velocity(self, i: int) -> None:
         """Choose between the velocity that the position gives and the one that the user set."""
         point = self.description.points[i]
-        carried, summands = self._carried(i) if point.parent >= 0 else (None, [])
+        carried, summands = self.carried(i) if point.parent >= 0 else (None, [])
         told = all(self.turns_as_told[f] for f, _ in (*point.position, *(point.velocity or ())))
         told = told and (point.parent < 0 or self._told[point.parent])
         if point.velocity is None:
@@ -293,7 +300,7 @@ class Kinematics:
         self._tree_velocity.append(follows)
         self._told.append(told)
 
-    def _carried(self, i: int) -> tuple[Components, list[int]]:
+    def carried(self, i: int) -> tuple[Components, list[int]]:
         """The velocity of a point that its position from its parent gives, and the components it is the sum of."""
         g, point, home = self.graph, self.description.points[i], self.home[i]
         total = self.resolve(self.velocity[point.parent], self.home[point.parent], home)

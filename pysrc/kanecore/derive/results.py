@@ -22,7 +22,7 @@ from .reads import unread
 if TYPE_CHECKING:
     from kanecore.describe.model import Model
 
-__all__ = ["explain", "latex", "report", "symbolic", "without_effect"]
+__all__ = ["explain", "latex", "report", "symbolic", "symbols_by_key", "without_effect"]
 
 # What reads parameters; the others are made of these.
 KERNELS = (
@@ -98,7 +98,7 @@ def symbolic(model: Model, kernel: str, nested: bool) -> Any:
         raise ModelError(
             f"{kernel} of {model.name!r} has no expression: it follows from udot, which is solved at run time"
         )
-    symbols, roots = _symbols(model), list(program.roots)
+    symbols, roots = symbols_by_key(model), list(program.roots)
     if program.after_udot and derivation.solving is None:
         found = dict(zip(derivation.description.accelerations, derivation.kernel("udot").roots, strict=True))
         roots = derivation.graph.substitute(roots, found)
@@ -125,7 +125,7 @@ def symbolic(model: Model, kernel: str, nested: bool) -> Any:
     return result if nested else (intermediates, result)
 
 
-def _symbols(model: Model) -> dict[Any, Any]:
+def symbols_by_key(model: Model) -> dict[Any, Any]:
     """The user's symbols by the keys of the graph."""
     d = model._derivation.description
     keys, t = d.graph.nodes, model._time
@@ -189,7 +189,7 @@ def explain(model: Model, full: bool = False) -> str:
 
     derivation: Derivation = model._derivation
     d, k, g = derivation.description, derivation.kinematics, derivation.graph
-    symbols = _symbols(model)
+    symbols = symbols_by_key(model)
 
     def shares(forces: Sequence[int], letter: str) -> list[str]:
         found = []
@@ -258,7 +258,10 @@ def report(model: Model) -> str:
     """See :meth:`kanecore.Model.report`."""
     derivation: Derivation = model._derivation
     d, k, g = derivation.description, derivation.kinematics, derivation.graph
+    found = model._contradictions
     lines = [
+        f"{len(found) or 'no'} contradiction{'' if len(found) == 1 else 's'} between what was set and positions, "
+        "orientations or velocities",
         f"model {d.name}: n_q = {model.n_q}, n_u = {model.n_u}, n_p = {model.n_p}, n_r = {model.n_r}",
         f"  q: {' '.join(d.coordinate_names)}",
         f"  u: {' '.join(d.speed_names)}" + ("   (u = q')" if d.rates == d.speeds else ""),
@@ -277,6 +280,7 @@ def report(model: Model) -> str:
         how = f"from {turned}" if frame.oriented else f"not oriented, written in the axes of {turned}"
         note = "" if k.turns_as_told[i] or not frame.oriented else ", and does not turn as its angular velocity says"
         lines.append(f"  {frame.name}: {how}, angular velocity in {measured}{note}")
+        lines += [f"    contradiction: {x.told(frame.name)}" for x in model._contradictions if (x.kind, x.at) == ("frame", i)]
     lines += ["  unit quaternion: " + " ".join(d.coordinate_names[i] for i in places) for places in d.unit]
     if k.rounded:
         lines.append("  entries within 1e-14 of 0 or 1 taken for these: " + " ".join(k.rounded))
@@ -294,6 +298,7 @@ def report(model: Model) -> str:
         if k.source[i] == "set" and point.parent >= 0:
             note += ", which is not the derivative of its position"
         lines.append(f"  {point.name}: {place}{note}, in {axes}")
+        lines += [f"    contradiction: {x.told(point.name)}" for x in model._contradictions if (x.kind, x.at) == ("point", i)]
     lines.append("bodies:")
     for body in d.bodies:
         kind = "particle" if body.frame < 0 else f"rigid body in frame {d.frames[body.frame].name}"

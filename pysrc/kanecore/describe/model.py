@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from sympy import MatrixBase
 from sympy.physics.mechanics import KanesMethod, System
 
-from kanecore.errors import ModelError
+from kanecore.errors import ModelError, warn
 
 from . import sympy_access
 from .description import Description
@@ -19,6 +19,7 @@ from .reader import Reader
 from .symbols import function_name
 
 if TYPE_CHECKING:
+    from kanecore.derive.contradictions import Contradiction
     from kanecore.derive.derivation import Derivation
 
 __all__ = ["Model"]
@@ -207,6 +208,19 @@ class Model:
         warn_of_impossible(description)
         self._time = reader.symbols.t
         self._derived: Derivation | None = None
+        self._contradictions = self._contradicting(reader)
+
+    def _contradicting(self, reader: Reader) -> list[Contradiction]:
+        """Warn of what was set and is denied by positions, orientations or velocities."""
+        from kanecore.derive.contradictions import contradictions
+        from kanecore.derive.results import symbols_by_key
+
+        d, k = self._description, self._derivation.kinematics
+        given = list(reader.set_accelerations())
+        found = contradictions(d, k, given, reader.symbols, symbols_by_key(self))
+        for item in found:
+            warn(item.told((d.points if item.kind == "point" else d.frames)[item.at].name))
+        return found
 
     @classmethod
     def from_kane(cls, kanes_method: Any, bodies: Any = None, forcelist: Any = None, **options: Any) -> Model:

@@ -491,6 +491,20 @@ class Reader:
             raise ModelError(f"output {name} is a {what}: give one scalar a component, such as {{{component}, ...}}")
         return self.symbols.node(e, f"output {name}")
 
+    def set_accelerations(self) -> Iterator[tuple[str, int, int, list[tuple[int, Any]]]]:
+        """(kind, number, frame that it was set in, [(frame, 3×1 matrix), ...]) of what the user set, which is not read."""
+        for point, at in self.point_index.items():
+            value = sympy_access.accelerations(point).get(self.frame)
+            if value is not None:
+                yield "point", at, 0, self._known_terms(value)
+        for frame, at in self.frame_index.items():
+            for other, value in sympy_access.angular_accelerations(frame).items():
+                if self.frame_index.get(other, at) < at:  # SymPy stores that of the other in it as well
+                    yield "frame", at, self.frame_index[other], self._known_terms(value)
+
+    def _known_terms(self, vector: Any) -> list[tuple[int, Any]]:
+        return [(self.frame_index[f], column) for column, f in sympy_access.terms(vector) if f in self.frame_index]
+
     def left_out(
         self, bodies: Sequence[Any], forcelist: Sequence[Any], places: Sequence[Any], kept: Collection[Any]
     ) -> tuple[Any, ...]:

@@ -316,6 +316,27 @@ class Symbols:
             self.where = where
         return self._read(e)
 
+    def foreign(self, graph: Graph, second: Mapping[Any, int]) -> FromSympy:
+        """Reads what is no part of the model into a copy of its graph; ``second`` are the nodes of q̈ by coordinate.
+
+        What the model does not know gets a symbol of its own.  KeyError for auxiliary speeds.
+        """
+
+        def leaf(e: Any) -> int:
+            x, order = (e.args[0], int(e.derivative_count)) if isinstance(e, sm.Derivative) else (e, 0)
+            if x in self.auxiliary:
+                raise KeyError(x)
+            known = {
+                **{(y, 1): rate for y, rate in zip(self.q, self.rates, strict=True)},
+                **{(y, 2): node for y, node in second.items()},
+                **{(y, 1): node for y, node in zip(self.u, self.accelerations, strict=True)},
+                **self.inputs,
+            }
+            node = known.get((x, order)) if order or x not in self._leaves else self._leaves[x]
+            return graph.symbol(("foreign", str(e)), ACCELERATION) if node is None else node
+
+        return FromSympy(graph, leaf)
+
     def has_read(self, e: Any) -> bool:
         """Whether an expression was read, and its symbols are known."""
         return e in self._read
