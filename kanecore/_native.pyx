@@ -91,6 +91,10 @@ cdef enum:
     K_AUXILIARY_FORCES
     N_KERNELS
 
+cdef enum:      # in place of the number of a kernel
+    ANY = -1
+    NONE = -2
+
 KERNELS = (
     "rhs",
     "udot",
@@ -332,18 +336,22 @@ cdef class Model:
         cdef kc_kernel *found[N_KERNELS]
         cdef double *grown
         cdef int k
+        cdef Py_ssize_t i
         if m.n_work > self.n_work:
             grown = allocate(m.n_work)
             PyMem_Free(self.work)
             self.work, self.n_work = grown, m.n_work
         read_kernels(m, found)
         for k in range(N_KERNELS):
-            if self.kernels[k] == NULL:
-                self.kernels[k] = found[k] if self.size[k] > 0 else empty_kernel
+            if self.size[k] == 0:
+                self.kernels[k] = empty_kernel
+                memset(self.reads + k * self.n_p, 0, self.n_p)
+            elif self.kernels[k] == NULL:
+                self.kernels[k] = found[k]
         for name, parameters in table_info(m).get("unread", {}).items():
             k = KERNELS.index(name)
-            for i in parameters:
-                self.reads[k * self.n_p + <Py_ssize_t>i] = 0
+            for i in range(self.n_p):
+                self.reads[k * self.n_p + i] = not parameters >> i & 1
         if self.parameter_block.values != NULL:
             self.served = self.served_by(self.parameter_block.values)
         return 0
@@ -427,10 +435,12 @@ cdef class Model:
         return bits
 
     cdef bint wanted(self, Py_ssize_t i, int k) noexcept nogil:
-        """Whether kernel ``k`` reads parameter i; -1: any kernel of the libraries that are open."""
+        """Whether kernel ``k`` reads parameter i, or ANY kernel of the libraries that are open; NONE reads none."""
         cdef Py_ssize_t other
         if k >= 0:
             return self.reads[k * self.n_p + i]
+        if k == NONE:
+            return False
         for other in range(N_KERNELS):
             if self.kernels[other] != NULL and self.reads[other * self.n_p + i]:
                 return True
@@ -539,10 +549,10 @@ cdef class Model:
         return ValueError(f"{what}{plural} {', '.join(lost)} of {self.name!r} {were} never set: write "
                           f"dyn.{what}s[{lost[0]}] = ..., or {argument}={{{lost[0]}: ...}} in the call")
 
-    cdef object rows(self, str what, object given, str argument=None, int k=-1):
+    cdef object rows(self, str what, object given, str argument=None, int k=ANY):
         """What one call was given: an array (..., n), or a mapping that overrides some current values.
 
-        Parameters that kernel ``k`` does not read may be missing (-1: no kernel that is open).
+        Parameters that kernel ``k`` does not read may be missing.
         """
         argument = argument or ("p" if what == "parameter" else "r")
         names = self.parameter_names if what == "parameter" else self.input_names
@@ -628,16 +638,16 @@ cdef class Model:
         """How many rows of G count with the current parameters; ValueError where one was never given."""
         return int(self.resolve_parameters(None, K_UDOT).values[self.n_prepared - 1]) if self.n_constraints else 0
 
-    cdef Block resolve_parameters(self, object p, int k=-1):
+    cdef Block resolve_parameters(self, object p, int k=ANY):
         """The parameters of one call, prepared: for None the current ones, else an array or a mapping.
 
-        Those that kernel ``k`` does not read may be missing (-1: no kernel that is open).
+        Those that kernel ``k`` does not read may be missing.
         """
         return self.resolve("parameter", p, k)
 
     cdef Block resolve_inputs(self, object r):
         """The inputs of one call: for None the current ones, else an array or a mapping."""
-        return self.resolve("input", r, -1)
+        return self.resolve("input", r, ANY)
 
     cdef Block resolve(self, str what, object given, int k):
         cdef Block block

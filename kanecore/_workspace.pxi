@@ -100,7 +100,7 @@ cdef class Workspace:
 
     @p.setter
     def p(self, value):
-        self._p[...] = self.model.rows("parameter", value)
+        self._p[...] = self.model.rows("parameter", value, None, NONE if hasattr(value, "keys") else ANY)
 
     @property
     def udot(self):

@@ -8,21 +8,22 @@ instant alone, and these are no slips:
 - v_C + ω × r from such a point C, ω that of a body: the centre of a wheel that rolls, and what is located from it;
 - the velocity of a body's material point at a place through which the body moves: the point that touches;
 - a velocity that is the derivative of the position wherever the constraints hold, or that holds auxiliary speeds;
-- an angular velocity of a frame that was never turned: a ball whose attitude nobody needs.
+- an angular velocity of a frame that was never turned, or in whose axes nothing is written: a ball whose attitude
+  nobody needs.
 
 All is decided by numbers, at random states that satisfy the constraints.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from kanecore.describe.description import Components, Description, Vector, duplicate, without_auxiliary
+from kanecore.describe.description import Components, Description, Matrix, Vector, duplicate, without_auxiliary
 from kanecore.describe.symbols import Symbols
 from kanecore.errors import ModelError
 from kanecore.graph.calculus import Tangent, accumulate
@@ -85,9 +86,7 @@ class Contradiction:
         )
 
 
-def _read(
-    d: Description, symbols: Symbols, given: Sequence[Given]
-) -> tuple[Description, list[SetAcceleration]]:
+def _read(d: Description, symbols: Symbols, given: Sequence[Given]) -> tuple[Description, list[SetAcceleration]]:
     """What was set, on a duplicate of the description; without what holds auxiliary speeds or cannot be read."""
     if not given:
         return d, []
@@ -108,7 +107,11 @@ def _read(
 
 
 def contradictions(
-    description: Description, k: Kinematics, given: Sequence[Given], symbols: Symbols, names: Mapping[Any, Any]
+    description: Description,
+    k: Kinematics,
+    given: Sequence[Given],
+    symbols: Symbols,
+    names: Callable[[], Mapping[Any, Any]],
 ) -> list[Contradiction]:
     """All of a description, points first.
 
@@ -120,7 +123,7 @@ def contradictions(
         Accelerations that were set: kind, number, frame that it was set in, and its components as SymPy matrices.
     symbols : Symbols
         What they are read with.
-    names : mapping
+    names : callable
         SymPy's symbols by the keys of the graph, for messages.
     """
     points = [i for i, p in enumerate(description.points) if k.source[i] == "set" and p.parent >= 0 and p.velocity]
@@ -138,13 +141,13 @@ class _Search:
         points: Sequence[int],
         frames: Sequence[int],
         accelerations: Sequence[SetAcceleration],
-        symbols: Mapping[Any, Any],
+        names: Callable[[], Mapping[Any, Any]],
     ) -> None:
         freed = duplicate(description)
         self.d = without_auxiliary(freed)
         self.g: Graph = self.d.graph
         self.k = Kinematics(self.d)
-        self._symbols = symbols
+        self._names = names
         self._auxiliary = set(freed.auxiliary)
         self._freed = freed
         self.states = _states(self.k, bool(accelerations))
@@ -185,7 +188,7 @@ class _Search:
         operations = count(self.g, [i for _, _, i in parts])
         if operations["total"] + operations["functions"] + operations["sincos"] <= LONG:
             names = {node[1]: Symbol(str(node[1][-1])) for node in self.g.nodes if node[0] == "sym"}
-            written = to_sympy(self.g, [i for _, _, i in parts], {**names, **self._symbols}, nested=True)[1]
+            written = to_sympy(self.g, [i for _, _, i in parts], {**names, **self._names()}, nested=True)[1]
             terms = []
             for e, (f, axis, _) in zip(written, parts, strict=True):
                 e = trigsimp(e)
@@ -241,12 +244,13 @@ class _Search:
                 ways = [(c, f) for f in own[i] for c in (*still, *excused)]
                 if not own[i]:
                     ways += [(c, f) for f in turning for c in excused]
-                if i not in centres:
-                    ways += [(b.point, b.frame) for b in d.bodies if b.frame >= 0]
                 if any(moves_with(i, c, f) for c, f in ways):
                     excused.append(i)
                     del open_points[i]
                     progress = True
+        for i in [i for i in open_points if i not in centres]:  # what touches now, whatever its body does
+            if any(moves_with(i, b.point, b.frame) for b in d.bodies if b.frame >= 0):
+                del open_points[i]
         for i, (given, carried) in open_points.items():
             self._add("point", i, "velocity", d.points[i].velocity or ((k.home[i], given),), ((k.home[i], carried),))
 
@@ -261,7 +265,7 @@ class _Search:
             entries = [x for row in frame.rotation for x in row]
             if not any(g.depends[x] & (COORDINATE | TIME | INPUT) for x in entries):
                 continue
-            if self._is_freed(self._freed.frames[i].angular_velocity):
+            if self._is_freed(self._freed.frames[i].angular_velocity) or not self._matters(i):
                 continue
             square, turned = k.turning(g, i)
             if not all(self._equal_scalars(a, b) for a, b in square):
@@ -269,6 +273,23 @@ class _Search:
             told = k.relative_omega(g, i)
             if not self._equal(self._numbers(told), self._numbers(turned)):
                 self._add("frame", i, "angular velocity", ((i, told),), ((i, turned),))
+
+    def _matters(self, i: int) -> bool:
+        """Whether anything is written in the axes of a frame, or of one that is oriented from it.
+
+        The inertia of a ball is not: it is the same in all axes.
+        """
+        d = self.d
+        below = {i}
+        for j in range(i + 1, len(d.frames)):
+            if d.frames[j].parent in below:
+                below.add(j)
+        vectors = [p.position for p in d.points] + [p.velocity or () for p in d.points] + [x.vector for x in d.loads]
+        vectors += [b.about for b in d.bodies] + [a.vector for a in d.attachments]
+        vectors += [f.angular_velocity for j, f in enumerate(d.frames) if j not in below]
+        used = {f for vector in vectors for f, _ in vector}
+        used |= {f for b in d.bodies for f, m in b.inertia if not _is_isotropic(m)}
+        return not used.isdisjoint(below)
 
     def _equal_scalars(self, a: int, b: int) -> bool:
         return all(abs(s(a) - s(b)) <= AGREE * max(1.0, abs(s(a)), abs(s(b))) for s in self.states)
@@ -293,23 +314,28 @@ class _Search:
                 self._add(item.kind, item.at, what, item.vector, ((frame, derived),))
 
 
+def _is_isotropic(m: Matrix) -> bool:
+    return all(m[a][b] == (m[0][0] if a == b else 0) for a in range(3) for b in range(3))
+
+
 def _states(k: Kinematics, accelerations: bool) -> list[Sample]:
     """Random states at which constraints hold as positions, as velocities and, on request, as accelerations."""
     d, g = k.description, k.graph
-    given = {kind: [c.node for c in d.constraints if c.kind == kind] for kind in ("configuration", "velocity", "acceleration")}
-    places = given["configuration"]
+    places, velocities, others = (
+        [c.node for c in d.constraints if c.kind == kind] for kind in ("configuration", "velocity", "acceleration")
+    )
     levels: list[tuple[Sequence[int], list[int]]] = []
     if places:
         norms = [g.sub(g.sum(g.square(d.coordinates[i]) for i in group), g.one) for group in d.unit]
         # lengths move as well: four bars of random lengths seldom close
         levels.append(((*d.coordinates, *d.parameters), [*places, *norms]))
-    rates = [*given["velocity"], *(k.rate.of(phi) for phi in places)]
+    rates = [*velocities, *(k.rate.of(phi) for phi in places)]
     if rates:
         levels.append((d.speeds, rates))
-    if accelerations and (rates or given["acceleration"]):
+    if accelerations and (rates or others):
         seeds = {**k.seeds, **dict(zip(d.speeds, d.accelerations, strict=True))}
         along = Tangent(g, seeds).of
-        levels.append((d.accelerations, [*given["acceleration"], *map(along, rates)]))
+        levels.append((d.accelerations, [*others, *map(along, rates)]))
     systems = [(x, rows, [accumulate(g, [(row, g.one)], x) for row in rows]) for x, rows in levels]
     found: list[Sample] = []
     for seed in range(TRIES):

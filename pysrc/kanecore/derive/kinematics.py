@@ -218,7 +218,7 @@ class Kinematics:
         return result
 
     def turning(self, g: Graph, i: int) -> tuple[list[tuple[int, int]], Components]:
-        """RᵀR beside 1, entry by entry, and the angular velocity that Rᵀ dR/dt is the cross product with, in frame i."""
+        """RᵀR beside 1, entry by entry, and the ω in frame i of which Rᵀ dR/dt is the cross product."""
         rate, r = Tangent(g, self.seeds).of, self._rotation[i]
         change = [tuple(map(rate, row)) for row in r]
         square = [(dot(g, a, b), int(a is b)) for a in r for b in r]

@@ -12,8 +12,8 @@ __all__ = ["unread"]
 _COUNTED = ("rhs", "udot", "multipliers", "stabilization", "project", "linearize")  # that ask how many rows of G count
 
 
-def unread(derivation: Derivation, kernels: Iterable[str]) -> dict[str, list[int]]:
-    """Of each kernel the numbers of the parameters that none of its results depends on; without those that have none.
+def unread(derivation: Derivation, kernels: Iterable[str]) -> dict[str, int]:
+    """Of each kernel the parameters that none of its results depends on, as bits; without kernels that read all.
 
     What counts the rows of G reads the constraints and M, with which states are brought to them.
     """
@@ -21,7 +21,7 @@ def unread(derivation: Derivation, kernels: Iterable[str]) -> dict[str, list[int
     result = {}
     for name in kernels:
         below = set(g.below(_roots(derivation, name)))
-        rest = [i for i, node in enumerate(d.parameters) if node not in below]
+        rest = sum(1 << i for i, node in enumerate(d.parameters) if node not in below)
         if rest:
             result[name] = rest
     return result

@@ -237,13 +237,13 @@ def explain(model: Model, full: bool = False) -> str:
 def _idle(derivation: Derivation) -> list[str]:
     """Parameters that no kernel reads; few kernels are asked before the others."""
     names = derivation.description.parameter_names
-    left = set(range(len(names)))
+    left = (1 << len(names)) - 1
     for kernels in (("mass_matrix", "forcing", "qdot", "outputs"), KERNELS):
         asked = [name for name in kernels if left and derivation.has(name)]
         spared = unread(derivation, asked)
         for name in asked:
-            left &= set(spared.get(name, ()))
-    return [names[i] for i in sorted(left)]
+            left &= spared.get(name, 0)
+    return [name for i, name in enumerate(names) if left >> i & 1]
 
 
 def _by_number(d: Description) -> dict[int, list[Load]]:
@@ -260,8 +260,7 @@ def report(model: Model) -> str:
     d, k, g = derivation.description, derivation.kinematics, derivation.graph
     found = model._contradictions
     lines = [
-        f"{len(found) or 'no'} contradiction{'' if len(found) == 1 else 's'} between what was set and positions, "
-        "orientations or velocities",
+        f"{len(found) or 'no'} contradiction{'' if len(found) == 1 else 's'} of what was set with what it follows from",
         f"model {d.name}: n_q = {model.n_q}, n_u = {model.n_u}, n_p = {model.n_p}, n_r = {model.n_r}",
         f"  q: {' '.join(d.coordinate_names)}",
         f"  u: {' '.join(d.speed_names)}" + ("   (u = q')" if d.rates == d.speeds else ""),
@@ -280,7 +279,7 @@ def report(model: Model) -> str:
         how = f"from {turned}" if frame.oriented else f"not oriented, written in the axes of {turned}"
         note = "" if k.turns_as_told[i] or not frame.oriented else ", and does not turn as its angular velocity says"
         lines.append(f"  {frame.name}: {how}, angular velocity in {measured}{note}")
-        lines += [f"    contradiction: {x.told(frame.name)}" for x in model._contradictions if (x.kind, x.at) == ("frame", i)]
+        lines += [f"    contradiction: {x.told(frame.name)}" for x in found if (x.kind, x.at) == ("frame", i)]
     lines += ["  unit quaternion: " + " ".join(d.coordinate_names[i] for i in places) for places in d.unit]
     if k.rounded:
         lines.append("  entries within 1e-14 of 0 or 1 taken for these: " + " ".join(k.rounded))
@@ -298,7 +297,7 @@ def report(model: Model) -> str:
         if k.source[i] == "set" and point.parent >= 0:
             note += ", which is not the derivative of its position"
         lines.append(f"  {point.name}: {place}{note}, in {axes}")
-        lines += [f"    contradiction: {x.told(point.name)}" for x in model._contradictions if (x.kind, x.at) == ("point", i)]
+        lines += [f"    contradiction: {x.told(point.name)}" for x in found if (x.kind, x.at) == ("point", i)]
     lines.append("bodies:")
     for body in d.bodies:
         kind = "particle" if body.frame < 0 else f"rigid body in frame {d.frames[body.frame].name}"

@@ -32,6 +32,7 @@ Place = dict[int, list[Counter[int]]]  # in the axes of each piece three compone
 TINY = 1e-9  # of the largest slope: rounding
 BITS = 64  # of the fingerprint of a position
 
+
 class Attachments:
     """Who owns each point and frame of a model, and the joints that follow.
 
@@ -292,7 +293,13 @@ class Attachments:
                 above = self._joints[above].parent
             if above == joint.child and joint.child < min(known, default=joint.child + 1):
                 *_, origin = self.path(self.bodies[joint.child].point)
-                yield Joint(joint.name, GROUND, joint.child, origin, joint.child not in self._given and self._moves_freely(joint.child, origin))
+                yield Joint(
+                    joint.name,
+                    GROUND,
+                    joint.child,
+                    origin,
+                    joint.child not in self._given and self._moves_freely(joint.child, origin),
+                )
             else:
                 yield joint
 

@@ -63,9 +63,7 @@ def mentioned(
             stack += [x for term in e.args for x in term]
         elif isinstance(e, sm.MatrixBase):
             stack += e.flat()
-        elif isinstance(e, sm.Symbol):
-            found.add(e)
-        elif isinstance(e, AppliedUndef):
+        elif isinstance(e, (sm.Symbol, AppliedUndef)):
             found.add(e)
         elif isinstance(e, sm.Basic) and not known(e):
             stack += e.args

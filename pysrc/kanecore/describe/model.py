@@ -80,7 +80,7 @@ class Model:
         Coordinates that are a unit quaternion, normalised while integrating; default: those of which some orientation
         is the standard matrix, as ``orient_quaternion`` writes it.
     holonomic_constraints, nonholonomic_constraints : optional
-        SymPy's newer names of ``configuration_constraints`` and ``velocity_constraints``; TypeError where both are given.
+        SymPy's newer names of ``configuration_constraints`` and ``velocity_constraints``; TypeError for both.
     name : str, optional
 
     Raises
@@ -217,7 +217,7 @@ class Model:
 
         d, k = self._description, self._derivation.kinematics
         given = list(reader.set_accelerations())
-        found = contradictions(d, k, given, reader.symbols, symbols_by_key(self))
+        found = contradictions(d, k, given, reader.symbols, lambda: symbols_by_key(self))
         for item in found:
             warn(item.told((d.points if item.kind == "point" else d.frames)[item.at].name))
         return found
@@ -507,7 +507,9 @@ def _listed(items: Any, argument: str) -> list[Any]:
 def _named(items: Any, kind: str, other: Any = None, spelling: str = "") -> dict[str, Any]:
     """Constraints by name: those of a dict, else by their kind and number; ``other`` is a second spelling of them."""
     if items is not None and other is not None:
-        raise TypeError(f"{kind}_constraints and {spelling}_constraints are two names of one argument: give one of them")
+        raise TypeError(
+            f"{kind}_constraints and {spelling}_constraints are two names of one argument: give one of them"
+        )
     given, argument = (items, f"{kind}_constraints") if other is None else (other, f"{spelling}_constraints")
     if isinstance(given, Mapping):
         for name in given:

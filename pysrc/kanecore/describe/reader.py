@@ -238,9 +238,7 @@ class Reader:
         x n_x + y n_y was located from a fixed point, not that from the contact.  Then the one nearest to all that is
         ``needed``, so that no order matters.
         """
-        set_velocity = {
-            p: v for p in group if (v := sympy_access.velocities(p).get(self.frame)) is not None
-        }
+        set_velocity = {p: v for p in group if (v := sympy_access.velocities(p).get(self.frame)) is not None}
         known = [p for p, v in set_velocity.items() if not sympy_access.terms(v)] or list(set_velocity)
         if len(known) < 2:
             return known[0] if known else None
@@ -492,7 +490,7 @@ class Reader:
         return self.symbols.node(e, f"output {name}")
 
     def set_accelerations(self) -> Iterator[tuple[str, int, int, list[tuple[int, Any]]]]:
-        """(kind, number, frame that it was set in, [(frame, 3×1 matrix), ...]) of what the user set, which is not read."""
+        """(kind, number, frame that it was set in, [(frame, 3×1 matrix), ...]) of what is set, and not read."""
         for point, at in self.point_index.items():
             value = sympy_access.accelerations(point).get(self.frame)
             if value is not None:
@@ -769,9 +767,7 @@ def _breadth_first(start: Any, adjacent: Any) -> dict[Any, Any]:
     Of paths of one length it is the one that SymPy takes: each node's first neighbour that lies on any.
     """
     distance = _distances(start, adjacent)
-    before = {
-        node: next(k for k in adjacent(node) if distance.get(k) == n - 1) for node, n in distance.items() if n
-    }
+    before = {node: next(k for k in adjacent(node) if distance.get(k) == n - 1) for node, n in distance.items() if n}
     return {start: start} | before
 
 

@@ -217,7 +217,12 @@ class Symbols:
     def _meant(self, x: Any) -> str:
         """The coordinate or speed that a name may be meant for, as text; empty where none is close."""
         kinds = ("coordinate", self.q), ("speed", self.u), ("auxiliary speed", self.auxiliary)
-        close = [f"the {kind} {y}" for kind, symbols in kinds for y in symbols if is_close(function_name(x), function_name(y))]
+        close = [
+            f"the {kind} {y}"
+            for kind, symbols in kinds
+            for y in symbols
+            if is_close(function_name(x), function_name(y))
+        ]
         return " or ".join(close)
 
     def check_feedback(self) -> None:
@@ -369,8 +374,8 @@ class Symbols:
         names = " and ".join(function_name(self.q[j]) for j in lost)
         if len(kd_eqs) < n:
             raise ModelError(
-                f"{n} coordinates need {n} kinematical equations, but kd_eqs has {len(kd_eqs)}, and none determines the "
-                f"derivative of {names}: add {n - len(kd_eqs)}, such as {function_name(self.q[lost[-1]])}.diff() - u"
+                f"{n} coordinates need {n} kinematical equations, but kd_eqs has {len(kd_eqs)}, and none determines "
+                f"the derivative of {names}: add {n - len(kd_eqs)}, as {function_name(self.q[lost[-1]])}.diff() - u"
             )
         right = [g.neg(e) for e in g.substitute(equations, dict.fromkeys(self.rates, 0))]
         try:

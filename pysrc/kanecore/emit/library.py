@@ -25,6 +25,7 @@ from .solver import Solver
 
 __all__ = ["Emitted", "emit_group", "emit_library"]
 
+WIDTH = 80  # characters of text in a line of C, before they are escaped
 _PRELUDE = Path(__file__).with_name("prelude.h")
 _CONSTRAINED = Path(__file__).with_name("constrained.h")
 _ARGUMENTS = "double t, const double *x, const double *r, const double *c"
@@ -299,7 +300,7 @@ class _Library:
             "n_u_dependent": d.n_u_dependent,
             "flags": " | ".join(flags) or "0",
             "name": _string(d.name),
-            "info": _string(json.dumps(info, separators=(",", ":"))),
+            "info": _lines(json.dumps(info, separators=(",", ":"))),
             **{name: name for name in (*lists, "p_default", "r_default", "unit")},
             **({"prepare": "prepare"} if self.prepares else {}),
             **entries,
@@ -338,6 +339,12 @@ def _string(text: str) -> str:
     """A C string literal: every byte but plain letters, digits and harmless signs escaped, so that nothing ends it."""
     plain = "".join(chr(b) if 32 <= b < 127 and chr(b) not in '"\\?' else f"\\{b:03o}" for b in text.encode("utf-8"))
     return f'"{plain}"'
+
+
+def _lines(text: str) -> str:
+    """A C string literal in lines of moderate length."""
+    pieces = [text[i : i + WIDTH] for i in range(0, len(text), WIDTH)]
+    return "".join(f"\n        {_string(piece)}" for piece in pieces)
 
 
 def _strings(name: str, values: Sequence[str]) -> str:
