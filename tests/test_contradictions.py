@@ -77,7 +77,7 @@ def test_slips_are_told(given: dict[str, Any], message: str) -> None:
     ],
 )
 def test_what_is_right_or_meant_is_not(given: dict[str, Any]) -> None:
-    assert pendulum(**given).report().startswith("no contradictions")
+    assert pendulum(**given).report().startswith("0 contradictions")
 
 
 def sleigh(side: Any) -> kc.Model:
@@ -95,8 +95,8 @@ def sleigh(side: Any) -> kc.Model:
 
 
 def test_what_holds_on_the_constraints() -> None:
-    assert sleigh(w).report().startswith("no contradictions")
-    assert sleigh(0).report().startswith("no contradictions")
+    assert sleigh(w).report().startswith("0 contradictions")
+    assert sleigh(0).report().startswith("0 contradictions")
     with pytest.warns(kc.KanecoreWarning, match="point P: its velocity"):
         sleigh(u)
 
@@ -131,7 +131,7 @@ def disc(factor: int = 1) -> kc.Model:
 def test_rolling() -> None:
     """The contact at rest, the centre and the top from it: nothing is told; twice the velocity is."""
     model = disc()
-    assert model.report().startswith("no contradictions")
+    assert model.report().startswith("0 contradictions")
     assert "disc: disc at O on N, free" in model.report()
     assert (kc.compile(model, parameters={m: 1.0, g: 9.81, r: 0.3}).reactions(0.0, 0.1 * np.arange(8)) == 0).all()
     with pytest.warns(kc.KanecoreWarning, match="point G: its velocity"):
@@ -148,7 +148,7 @@ def test_a_ball_that_slides() -> None:
     C.set_vel(N, v * N.x + me.cross(u * N.z, -r * N.y))
     body = me.RigidBody("ball", G, B, m, (me.inertia(B, 1, 1, 1), G))
     model = kc.Model(N, [q, x], [u, v], [q.diff() - u, x.diff() - v], bodies=[body], forcelist=[(C, -g * N.x)])
-    assert model.report().startswith("no contradictions")
+    assert model.report().startswith("0 contradictions")
 
 
 def test_a_speed_of_another_link_is_no_contact() -> None:

@@ -122,4 +122,3 @@ def test_constraints_need_the_parameters_that_count_their_rows() -> None:
         dyn.udot(0.0, np.zeros(4))
     dyn.parameters[a] = 1.0
     assert np.isfinite(dyn.udot(0.0, np.zeros(4))).all()
-    assert dyn.simulate((0.0, 0.1), [0.0, 0.0, 1.0, -1.0]).success

@@ -260,7 +260,7 @@ def report(model: Model) -> str:
     d, k, g = derivation.description, derivation.kinematics, derivation.graph
     found = model._contradictions
     lines = [
-        f"{len(found) or 'no'} contradiction{'' if len(found) == 1 else 's'} of what was set with what it follows from",
+        f"{len(found)} contradiction{'' if len(found) == 1 else 's'} between what was set and what follows",
         f"model {d.name}: n_q = {model.n_q}, n_u = {model.n_u}, n_p = {model.n_p}, n_r = {model.n_r}",
         f"  q: {' '.join(d.coordinate_names)}",
         f"  u: {' '.join(d.speed_names)}" + ("   (u = q')" if d.rates == d.speeds else ""),
@@ -305,7 +305,7 @@ def report(model: Model) -> str:
     lines.append("joints, each with what it holds, where, and on what:")
     for joint in d.joints:
         parent = d.bodies[joint.parent].name if joint.parent >= 0 else d.frames[0].name
-        free = ", free: nothing holds it, and its reaction is zero" if joint.free else ""
+        free = ", free: its reaction is zero" if joint.free else ""
         lines.append(f"  {joint.name}: {d.bodies[joint.child].name} at {d.points[joint.point].name} on {parent}{free}")
     if d.constraints:
         rows = derivation.constraints.rows
