@@ -232,7 +232,7 @@ cdef int fill_signal(Model model, kc_signal *signal, double[::1] knots, double[:
 
 cdef object constants_of(Model model, object p, Py_ssize_t rank):
     """The prepared constants of a run, of which the last says how many rows of G count."""
-    cdef Block block = model.resolve_parameters(p)
+    cdef Block block = model.resolve_parameters(p, K_RHS)
     constants = np.zeros(model.n_prepared + 1)
     if model.n_prepared:
         memcpy(data(constants), block.values, model.n_prepared * sizeof(double))

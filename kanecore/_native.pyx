@@ -8,7 +8,7 @@ For the C that is written against it (`_integrate.pxi`), all with the GIL held:
 ====================================  ====================================================================
 ``Model.table``                       ``const kc_model *`` of the core library: sizes, names, ``prepare``
 ``Model.kernel(k)``                   kernel number ``k`` (``K_RHS``, ...); opens its group first if it must
-``Model.resolve_parameters(p)``       ``Block`` of one parameter set: ``None`` the current one, array, mapping
+``Model.resolve_parameters(p, k)``    ``Block`` of one parameter set: ``None`` the current one, array, mapping; for kernel k
 ``Model.resolve_inputs(r)``           the same of the inputs
 ``Model.explain(k, t, x, r, ...)``    raises for a result that is not finite (or returns: NaN in, NaN out)
 ``Model.n_q, n_u, n_x, n_p, n_r``     ``Py_ssize_t``; likewise ``n_prepared, n_work, n_points, n_frames, n_joints``
@@ -94,6 +94,10 @@ cdef enum:
     K_CONSTRAINT_SLOPES
     K_AUXILIARY_FORCES
     N_KERNELS
+
+cdef enum:      # in place of the number of a kernel
+    ANY = -1
+    NONE = -2
 
 KERNELS = (
     "rhs",
@@ -237,8 +241,11 @@ cdef class Model:
     cdef const kc_model *table
     cdef kc_kernel *kernels[N_KERNELS]      # NULL until the library that holds it is open
     cdef Block parameter_block, input_block
-    cdef const double *c                    # of the current blocks; NULL while a value is missing
+    cdef const double *c                    # of the current blocks; r NULL while a value is missing
     cdef const double *r
+    cdef uint64_t served                    # bits of the kernels whose parameters have all been given
+    cdef unsigned char *reads               # [kernel][parameter]: 0 where the kernel is known not to read it
+    cdef dict left_out                      # values of names that no kernel can read, by what they are
     cdef double *work                       # of single calls, with the GIL held
     cdef double *state                      # of single calls: [q, u, udot]
     cdef double *scratch                    # of single calls: c, for p= of one call
@@ -291,6 +298,12 @@ cdef class Model:
         self.work = allocate(self.n_work)
         self.state = allocate(self.n_x + self.n_u)
         self.scratch = allocate(self.n_prepared)
+        self.reads = <unsigned char *>PyMem_Malloc(N_KERNELS * self.n_p + 1)
+        if self.reads == NULL:
+            raise MemoryError
+        memset(self.reads, 1, N_KERNELS * self.n_p + 1)
+        names = table_info(m).get("left_out", {})
+        self.left_out = {what: dict.fromkeys(names.get(what, ()), np.nan) for what in ("parameter", "input")}
         self.shape_results()
         self.add_kernels(m)
         self.set_parameters(new_block(m.p_default, self.n_p, self.n_prepared, self))
@@ -300,6 +313,7 @@ cdef class Model:
         PyMem_Free(self.work)
         PyMem_Free(self.state)
         PyMem_Free(self.scratch)
+        PyMem_Free(self.reads)
 
     cdef const kc_model *opened(self) except NULL:
         if self.table == NULL:
@@ -332,14 +346,24 @@ cdef class Model:
         cdef kc_kernel *found[N_KERNELS]
         cdef double *grown
         cdef int k
+        cdef Py_ssize_t i
         if m.n_work > self.n_work:
             grown = allocate(m.n_work)
             PyMem_Free(self.work)
             self.work, self.n_work = grown, m.n_work
         read_kernels(m, found)
         for k in range(N_KERNELS):
-            if self.kernels[k] == NULL:
-                self.kernels[k] = found[k] if self.size[k] > 0 else empty_kernel
+            if self.size[k] == 0:
+                self.kernels[k] = empty_kernel
+                memset(self.reads + k * self.n_p, 0, self.n_p)
+            elif self.kernels[k] == NULL:
+                self.kernels[k] = found[k]
+        for name, parameters in table_info(m).get("unread", {}).items():
+            k = KERNELS.index(name)
+            for i in range(self.n_p):
+                self.reads[k * self.n_p + i] = not parameters >> i & 1
+        if self.parameter_block.values != NULL:
+            self.served = self.served_by(self.parameter_block.values)
         return 0
 
     def _open(self, path):
@@ -409,9 +433,33 @@ cdef class Model:
     # Parameters and inputs
     # ------------------------------------------------------------------------------------------------------
 
+    cdef uint64_t served_by(self, const double *p) noexcept nogil:
+        """Bits of the kernels that read no parameter which is not finite."""
+        cdef uint64_t bits = ~<uint64_t>0
+        cdef Py_ssize_t i, k
+        for i in range(self.n_p):
+            if not isfinite(p[i]):
+                for k in range(N_KERNELS):
+                    if self.reads[k * self.n_p + i]:
+                        bits &= ~(<uint64_t>1 << k)
+        return bits
+
+    cdef bint wanted(self, Py_ssize_t i, int k) noexcept nogil:
+        """Whether kernel ``k`` reads parameter i, or ANY kernel of the libraries that are open; NONE reads none."""
+        cdef Py_ssize_t other
+        if k >= 0:
+            return self.reads[k * self.n_p + i]
+        if k == NONE:
+            return False
+        for other in range(N_KERNELS):
+            if self.kernels[other] != NULL and self.reads[other * self.n_p + i]:
+                return True
+        return False
+
     cdef void set_parameters(self, Block block) noexcept:
         self.parameter_block = block
-        self.c = block.values if block.complete else NULL
+        self.c = block.values
+        self.served = self.served_by(block.values)
 
     cdef void set_inputs(self, Block block) noexcept:
         self.input_block = block
@@ -464,7 +512,13 @@ cdef class Model:
 
     def _value(self, what, key):
         """The current value of one parameter or input, by name or symbol; NaN if it was never given."""
+        if symbol_name(key) in self.left_out[what]:
+            return self.left_out[what][symbol_name(key)]
         return self.current(what)[self._index(what, key)].item()
+
+    def _left_out(self, what):
+        """Values of the names that stand only in what has no part in the motion; NaN where none was given."""
+        return dict(self.left_out[what])
 
     def _set(self, what, values):
         """Set some parameters or inputs, all at once or, where one is wrong, none.
@@ -482,15 +536,20 @@ cdef class Model:
         ValueError
             A value that is not finite.
         """
-        cdef dict checked = {}
+        cdef dict checked = {}, kept = {}
         cdef Py_ssize_t i
         self.opened()
         for key, value in values.items():
-            i = self._index(what, key)
-            number = real_values(f"{what} {symbol_name(key)!r}", value)
+            name = symbol_name(key)
+            i = -1 if name in self.left_out[what] else self._index(what, key)
+            number = real_values(f"{what} {name!r}", value)
             if number.ndim != 0 or not np.isfinite(number):
-                raise ValueError(f"{what} {symbol_name(key)!r} must be one finite number, got {value!r}")
-            checked[i] = number.item()
+                raise ValueError(f"{what} {name!r} must be one finite number, got {value!r}")
+            if i < 0:
+                kept[name] = number.item()
+            else:
+                checked[i] = number.item()
+        self.left_out[what].update(kept)
         # From here on no Python code runs: threads that set different values do not undo each other's.
         merged = self.current(what)
         for i, value in checked.items():
@@ -509,8 +568,11 @@ cdef class Model:
         return ValueError(f"{what}{plural} {', '.join(lost)} of {self.name!r} {were} never set: write "
                           f"dyn.{what}s[{lost[0]}] = ..., or {argument}={{{lost[0]}: ...}} in the call")
 
-    cdef object rows(self, str what, object given, str argument=None):
-        """What one call was given: an array (..., n), or a mapping that overrides some current values."""
+    cdef object rows(self, str what, object given, str argument=None, int k=ANY):
+        """What one call was given: an array (..., n), or a mapping that overrides some current values.
+
+        Parameters that kernel ``k`` does not read may be missing.
+        """
         argument = argument or ("p" if what == "parameter" else "r")
         names = self.parameter_names if what == "parameter" else self.input_names
         n = len(names)
@@ -520,9 +582,14 @@ cdef class Model:
         else:
             columns = {}
             for key in given:
-                columns[self._index(what, key)] = real_values(f"{argument}[{symbol_name(key)!r}]", given[key])
+                values = real_values(f"{argument}[{symbol_name(key)!r}]", given[key])
+                if what == "parameter" and not np.isfinite(values).all():
+                    raise ValueError(f"parameter {symbol_name(key)!r} is not finite in {argument}")
+                if symbol_name(key) not in self.left_out[what]:
+                    columns[self._index(what, key)] = values
             base = self.current(what)
-            lost = [i for i in range(n) if isnan(base[i]) and i not in columns]
+            lost = [i for i in range(n) if isnan(base[i]) and i not in columns
+                    and (what == "input" or self.wanted(i, k))]
             if lost:
                 raise self.missing(what, lost, argument)
             array = np.empty(broadcast_shapes(*[column.shape for column in columns.values()]) + (n,))
@@ -530,8 +597,11 @@ cdef class Model:
             for i, column in columns.items():
                 array[..., i] = column
         if what == "parameter" and not np.isfinite(array).all():
-            i = int(np.argwhere(~np.isfinite(array))[0, array.ndim - 1])
-            raise ValueError(f"parameter {names[i]!r} is not finite in {argument}")
+            for i in np.unique(np.argwhere(~np.isfinite(array))[:, array.ndim - 1]).tolist():
+                if self.wanted(i, k):
+                    if np.isnan(array[..., i]).all() and isnan(self.parameter_block.values[<Py_ssize_t>i]):
+                        raise self.missing(what, [i], argument)
+                    raise ValueError(f"parameter {names[i]!r} is not finite in {argument}")
         return array
 
     def _resolved(self, what, given):
@@ -546,7 +616,7 @@ cdef class Model:
         Returns
         -------
         ndarray, (n,)
-            Shares no memory with what was given.
+            Shares no memory with what was given.  NaN for parameters that `rhs` does not read and nobody gave.
 
         Raises
         ------
@@ -554,11 +624,11 @@ cdef class Model:
             As the kernels, and for an input that is not finite.
         """
         argument = what + "s"
-        values = np.array(self.rows(what, given, argument))
+        values = np.array(self.rows(what, given, argument, K_RHS))
         names = self.parameter_names if what == "parameter" else self.input_names
         if values.shape != (len(names),):
             raise ValueError(f"{argument} has shape {values.shape}, expected ({len(names)},): one set of {what}s")
-        if not np.isfinite(values).all():
+        if what == "input" and not np.isfinite(values).all():
             name = names[np.flatnonzero(~np.isfinite(values))[0]]
             raise ValueError(f"{what} {name!r} is not finite in {argument}")
         return values
@@ -569,25 +639,31 @@ cdef class Model:
 
     def _count(self, p=None):
         """How many rows of G count with some parameters, by default the current ones: a fact of these alone."""
-        return int(self.resolve_parameters(p).values[self.n_prepared - 1]) if self.n_constraints else 0
+        return int(self.resolve_parameters(p, K_UDOT).values[self.n_prepared - 1]) if self.n_constraints else 0
 
-    cdef Block resolve_parameters(self, object p):
-        """The parameters of one call, prepared: for None the current ones, else an array or a mapping."""
-        return self.resolve("parameter", p)
+    cdef Block resolve_parameters(self, object p, int k=ANY):
+        """The parameters of one call, prepared: for None the current ones, else an array or a mapping.
+
+        Those that kernel ``k`` does not read may be missing.
+        """
+        return self.resolve("parameter", p, k)
 
     cdef Block resolve_inputs(self, object r):
         """The inputs of one call: for None the current ones, else an array or a mapping."""
-        return self.resolve("input", r)
+        return self.resolve("input", r, ANY)
 
-    cdef Block resolve(self, str what, object given):
+    cdef Block resolve(self, str what, object given, int k):
         cdef Block block
         parameter = what == "parameter"
         if given is None:
             block = self.parameter_block if parameter else self.input_block
             if not block.complete:
-                raise self.missing(what, np.flatnonzero(np.isnan(self.current(what))))
+                lost = np.flatnonzero(np.isnan(self.current(what))).tolist()
+                lost = [i for i in lost if not parameter or self.wanted(i, k)]
+                if lost:
+                    raise self.missing(what, lost)
             return block
-        array = np.ascontiguousarray(self.rows(what, given))
+        array = np.ascontiguousarray(self.rows(what, given, None, k))
         if array.ndim != 1:
             n = array.shape[array.ndim - 1]
             argument = "p" if parameter else "r"
@@ -677,7 +753,7 @@ cdef class Model:
         else:
             rs = NULL
         if p is None:
-            cs = self.c
+            cs = self.c if (self.served >> k) & 1 else NULL
         elif is_vector(p, self.n_p) and all_finite(data(p), self.n_p):
             self.prepare_block(data(p), self.scratch)
             cs = self.scratch
@@ -772,12 +848,18 @@ cdef class Model:
         """Called where rows of G contradict each other at x: their names."""
         return ()
 
+    @property
+    def configuration_names(self):
+        """Names of the configuration constraints, in the order of `configuration_residual`."""
+        names = self._table_info.get("configuration_names")
+        return tuple(names or [f"configuration constraint {i}" for i in range(self.n_configuration)])
+
     def _row_name(self, Py_ssize_t row):
         """The constraint that kernels name by a number from n_u on."""
         row -= self.n_u
         if row < self.n_constraints:
             return self.constraint_names[row]
-        return f"configuration constraint {row - self.n_constraints}"
+        return self.configuration_names[row - self.n_constraints]
 
     cdef object failure(self, int k, int status, double t, object x, object r, object p, int row, object rows,
                         object out):
@@ -828,9 +910,9 @@ cdef class Model:
         if reads_udot(k):
             operands[2] = real_vectors("udot", udot, self.n_u, "derivatives of the speeds")
         if p is None:
-            parameters = self.resolve_parameters(None)
+            parameters = self.resolve_parameters(None, k)
         else:
-            operands[4] = self.rows("parameter", p)
+            operands[4] = self.rows("parameter", p, None, k)
         if r is None:
             inputs = self.resolve_inputs(None)
         else:
@@ -908,7 +990,7 @@ cdef class Model:
                 where = np.unravel_index(number, shape)
                 given = [a if a is None else np.ascontiguousarray(a[where]) for a in wide]
                 time, state = given[0].item(), given[1]
-                inputs, parameters = self.resolve_inputs(given[3]), self.resolve_parameters(given[4])
+                inputs, parameters = self.resolve_inputs(given[3]), self.resolve_parameters(given[4], k)
                 n_kc, n_row = status[number], lost[number]
                 if last:
                     raise self.failure(k, n_kc, time, np.array(state), vector_of(inputs.values, self.n_r),

@@ -178,8 +178,8 @@ cdef tuple decoded(const char *const *names, Py_ssize_t n):
 cdef class Block:
     """The values of all parameters, with the constants prepared from them, or of all inputs; immutable.
 
-    ``values``: c, which begins with p, or r.  ``complete``: every value has been given; only then is c
-    prepared.
+    ``values``: c, which begins with p, or r; NaN where a value, and all that follows from it, was not given.
+    ``complete``: every value has been given.
     """
 
     cdef double *values
@@ -190,7 +190,7 @@ cdef class Block:
 
 
 cdef Block new_block(const double *given, Py_ssize_t n, Py_ssize_t n_values, Model model):
-    """``n`` values in room for ``n_values``; with a model they are its parameters, and prepared if complete."""
+    """``n`` values in room for ``n_values``; with a model they are its parameters, and prepared."""
     cdef Block block = Block.__new__(Block)
     cdef Py_ssize_t i
     block.values = allocate(n_values)
@@ -199,6 +199,6 @@ cdef Block new_block(const double *given, Py_ssize_t n, Py_ssize_t n_values, Mod
     for i in range(n):
         if isnan(given[i]):
             block.complete = False
-    if model is not None and block.complete:
+    if model is not None:
         model.prepare_block(given, block.values)
     return block

@@ -45,6 +45,7 @@ cdef class Workspace:
     cdef double *state
     cdef double *work
     cdef bint prepared                      # c belongs to the parameters with which it begins
+    cdef uint64_t served                    # bits of the kernels that read none of those missing in p
     cdef readonly object _x, _r, _p, _udot
     cdef double *x_data
     cdef double *r_data
@@ -99,7 +100,7 @@ cdef class Workspace:
 
     @p.setter
     def p(self, value):
-        self._p[...] = self.model.rows("parameter", value)
+        self._p[...] = self.model.rows("parameter", value, None, NONE if hasattr(value, "keys") else ANY)
 
     @property
     def udot(self):
@@ -139,13 +140,19 @@ cdef class Workspace:
 
     cdef int prepare(self) except -1:
         cdef Model m = self.model
-        unset = np.isnan(self._p) & np.isnan(m.current("parameter"))
-        if unset.any():
-            raise m.missing("parameter", np.flatnonzero(unset))
-        m.rows("parameter", self._p)        # refuses what is not finite, by name
         m.prepare_block(self.p_data, self.c)
         memcpy(self.c, self.p_data, m.n_p * sizeof(double))
-        self.prepared = True
+        self.prepared, self.served = True, m.served_by(self.p_data)
+        return 0
+
+    cdef int refuse(self, int k) except -1:
+        """Raise for the parameters that a kernel reads and that are missing, or not finite, in p."""
+        cdef Model m = self.model
+        unset = np.flatnonzero(np.isnan(self._p) & np.isnan(m.current("parameter"))).tolist()
+        unset = [i for i in unset if m.wanted(i, k)]
+        if unset:
+            raise m.missing("parameter", unset)
+        m.rows("parameter", self._p, None, k)
         return 0
 
     cdef inline object call(self, int k):
@@ -156,6 +163,8 @@ cdef class Workspace:
         # c begins with p, so a change of p shows at once.
         if not self.prepared or memcmp(self.c, self.p_data, m.n_p * sizeof(double)) != 0:
             self.prepare()
+        if not (self.served >> k) & 1:
+            self.refuse(k)
         if reads_udot(k):
             memcpy(self.state, self.x_data, m.n_x * sizeof(double))
             memcpy(self.state + m.n_x, self.udot_data, m.n_u * sizeof(double))

@@ -673,3 +673,25 @@ def test_repeated_acceleration_rows_are_rows() -> None:
     assert dyn.n_constraints == 2
     np.testing.assert_allclose(dyn.udot(0.0, np.zeros(6)), [1.0, 0.0, -9.81], atol=1e-15)
     assert dyn.check(np.zeros(6)).redundant == ("acceleration constraint 1",)
+
+
+def test_names_of_constraints() -> None:
+    """A dict of constraints names them, in every message and table; SymPy's newer spellings of the arguments."""
+    rows = {"no slip": u1 - x, "edge": u2 - u1}
+    model = bead(nonholonomic_constraints=rows)
+    assert model.n_constraints == 2
+    assert [row.name for row in model._derivation.constraints.rows] == list(rows)
+    assert "  edge" in model.report().splitlines()
+    dyn = compiled(velocity_constraints=rows)
+    assert dyn.constraint_names == tuple(rows)
+    assert compiled(holonomic_constraints={"wire": x - y}).configuration_names == ("wire",)
+    with pytest.raises(kc.ModelError, match=r"edge, u1.*, holds speeds"):
+        bead(configuration_constraints={"edge": u1})
+    with pytest.raises(kc.ModelError, match="two constraints are named 'wire'"):
+        bead(holonomic_constraints={"wire": x - y}, velocity_constraints={"wire": u1 - u2})
+    for spellings in (
+        {"configuration_constraints": [x - y], "holonomic_constraints": [x - y]},
+        {"velocity_constraints": [u1], "nonholonomic_constraints": []},
+    ):
+        with pytest.raises(TypeError, match="are two names of one argument"):
+            bead(**spellings)

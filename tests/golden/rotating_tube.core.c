@@ -156,7 +156,11 @@ static const kc_model model = {
     .n_u_dependent = 0,
     .flags = KC_QDOT_IS_U,
     .name = "rotating_tube",
-    .info = "{\042version\042:\0420.1.0\042,\042kernels\042:\042core\042,\042operations\042:{\042rhs\042:21,\042udot\042:21,\042qdot\042:0,\042mass_matrix\042:0,\042forcing\042:17},\042sincos\042:{\042rhs\042:1,\042udot\042:1,\042forcing\042:1},\042mass_matrix\042:\042composite bodies, L\134u1d40DL\042}",
+    .info = 
+        "{\042version\042:\0420.1.0\042,\042kernels\042:\042core\042,\042operations\042:{\042rhs\042:21,\042udot\042:21,\042qdot\042:0,\042m"
+        "ass_matrix\042:0,\042forcing\042:17},\042sincos\042:{\042rhs\042:1,\042udot\042:1,\042forcing\042:1},\042mass_matrix"
+        "\042:\042composite bodies, L\134u1d40DL\042,\042unread\042:{\042qdot\042:127,\042mass_matrix\042:31,\042outputs\042:"
+        "127},\042left_out\042:{\042parameter\042:[],\042input\042:[\042T12\042,\042T13\042,\042T22\042,\042T23\042]}}",
     .q_names = q_names,
     .u_names = u_names,
     .p_names = p_names,

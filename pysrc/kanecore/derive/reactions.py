@@ -66,11 +66,20 @@ def reactions(k: Kinematics, udot: Sequence[int], multipliers: Sequence[int] = (
         if parent != GROUND:
             give(parent, at[i], force[i])
             torque[parent] = add(g, torque[parent], torque[i])
+    for i, joint in enumerate(d.joints):
+        if joint.free:
+            force[i] = torque[i] = ZERO
     return [x for pair in zip(force, torque, strict=True) for v in pair for x in v]
 
 
 def _children_first(parents: Sequence[int]) -> list[int]:
-    def depth(i: int) -> int:
-        return 0 if i == GROUND else 1 + depth(parents[i])
-
-    return sorted(range(len(parents)), key=depth, reverse=True)
+    """Numbers of the joints, those that are farther from the ground first."""
+    depth: dict[int, int] = {GROUND: 0}
+    for i in range(len(parents)):
+        above = []
+        while i not in depth:
+            above.append(i)
+            i = parents[i]
+        for n, k in enumerate(reversed(above), depth[i] + 1):
+            depth[k] = n
+    return sorted(range(len(parents)), key=depth.__getitem__, reverse=True)

@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from kanecore.describe.description import Description, duplicate
-from kanecore.describe.symbols import multiplier
+from kanecore.describe.description import Description, Load, duplicate
+from kanecore.describe.symbols import function_name, multiplier
 from kanecore.errors import ModelError
 from kanecore.graph.calculus import Tangent, is_affine
 from kanecore.graph.evaluate import count
@@ -17,13 +17,33 @@ from kanecore.graph.scalars import Graph, Op
 from .derivation import Derivation
 from .kane import Wrenches, active_forces, at_rest, generalized_forces, holds_udot, inertia_forces, inertial_part
 from .kinematics import Accelerations, Kinematics
+from .reads import unread
 
 if TYPE_CHECKING:
     from kanecore.describe.model import Model
 
-__all__ = ["explain", "latex", "report", "symbolic", "without_effect"]
+__all__ = ["explain", "latex", "report", "symbolic", "symbols_by_key", "without_effect"]
 
+# What reads parameters; the others are made of these.
+KERNELS = (
+    "kinetic_energy",
+    "potential_energy",
+    "power",
+    "generalized_active_forces",
+    "generalized_inertia_forces",
+    "partial_velocities",
+    "velocity_remainders",
+    "partial_angular_velocities",
+    "angular_velocity_remainders",
+    "configuration_residual",
+    "constraint_jacobian",
+    "constraint_bias",
+    "velocity_residual",
+    "auxiliary_forces",
+    "reactions",
+)
 SHORT = 12  # operations of an expression that is written out in an explanation
+LONG = 120  # characters of an expression of the user's that is not written out
 CANCELLED = 1e-9  # a sum this small beside its terms is what rounding leaves of zero
 
 
@@ -78,7 +98,7 @@ def symbolic(model: Model, kernel: str, nested: bool) -> Any:
         raise ModelError(
             f"{kernel} of {model.name!r} has no expression: it follows from udot, which is solved at run time"
         )
-    symbols, roots = _symbols(model), list(program.roots)
+    symbols, roots = symbols_by_key(model), list(program.roots)
     if program.after_udot and not derivation.solved_at_run_time:
         found = dict(zip(derivation.description.accelerations, derivation.kernel("udot").roots, strict=True))
         roots = derivation.graph.substitute(roots, found)
@@ -105,7 +125,7 @@ def symbolic(model: Model, kernel: str, nested: bool) -> Any:
     return result if nested else (intermediates, result)
 
 
-def _symbols(model: Model) -> dict[Any, Any]:
+def symbols_by_key(model: Model) -> dict[Any, Any]:
     """The user's symbols by the keys of the graph."""
     d = model._derivation.description
     keys, t = d.graph.nodes, model._time
@@ -161,7 +181,7 @@ def _escaped(name: str) -> str:
     return "".join(special.get(c, "\\" + c if c in "_%&{}$#" else c) for c in name)
 
 
-def explain(model: Model) -> str:
+def explain(model: Model, full: bool = False) -> str:
     """See :meth:`kanecore.Model.explain`."""
     from sympy.physics.vector import vsstrrepr
 
@@ -169,7 +189,7 @@ def explain(model: Model) -> str:
 
     derivation: Derivation = model._derivation
     d, k, g = derivation.description, derivation.kinematics, derivation.graph
-    symbols = _symbols(model)
+    symbols = symbols_by_key(model)
 
     def shares(forces: Sequence[int], letter: str) -> list[str]:
         found = []
@@ -178,7 +198,7 @@ def explain(model: Model) -> str:
             size = n["total"] + n["functions"] + 2 * n["sincos"]
             if node:
                 value = f"{size} operations"
-                if size <= SHORT:
+                if full or size <= SHORT:
                     expression = to_sympy(g, [node], symbols, nested=True)[1][0]
                     if expression == 0:  # terms cancel
                         continue
@@ -187,10 +207,7 @@ def explain(model: Model) -> str:
         return found or ["    nothing"]
 
     lines = ["generalized active forces, load by load:"]
-    by_number: dict[int, list[Any]] = {}
-    for load in d.loads:
-        by_number.setdefault(load.number, []).append(load)
-    for number, loads in by_number.items():
+    for number, loads in _by_number(d).items():
         items = d.points if loads[0].kind == "force" else d.frames
         places = dict.fromkeys(items[load.at].name for load in loads)
         lines.append(f"  load {number}, {loads[0].kind} on {' and '.join(places)}:")
@@ -199,6 +216,16 @@ def explain(model: Model) -> str:
         lines += [f"  potential {number}:", *shares(active_forces(k, (), [energy]), "F")]
     if model.noncontributing:
         lines.append("  left out, as no F_r depends on it: " + ", ".join(map(vsstrrepr, model.noncontributing)))
+
+    def written(expression: Any) -> str:
+        text = str(vsstrrepr(expression))
+        return text if full or len(text) <= LONG else text[: LONG - 3] + "..."
+
+    for title, what, items in (("feedback", "law", model._laws), ("outputs", "output", model._written)):
+        if items:
+            lines.append(f"{title}:")
+        for number, (name, e) in enumerate(items.items()):
+            lines.append(f"  {what} {number}, {vsstrrepr(name) if what == 'law' else name} = {written(e)}")
     lines.append("generalized inertia forces, body by body:")
     accelerations = Accelerations(k, d.accelerations)
     for i, body in enumerate(d.bodies):
@@ -212,11 +239,33 @@ def explain(model: Model) -> str:
     return "\n".join(lines)
 
 
+def _idle(derivation: Derivation) -> list[str]:
+    """Parameters that no kernel reads; few kernels are asked before the others."""
+    names = derivation.description.parameter_names
+    left = (1 << len(names)) - 1
+    for kernels in (("mass_matrix", "forcing", "qdot", "outputs"), KERNELS):
+        asked = [name for name in kernels if left and derivation.has(name)]
+        spared = unread(derivation, asked)
+        for name in asked:
+            left &= spared.get(name, 0)
+    return [name for i, name in enumerate(names) if left >> i & 1]
+
+
+def _by_number(d: Description) -> dict[int, list[Load]]:
+    """Loads by their places in the user's list, of those that act."""
+    result: dict[int, list[Load]] = {}
+    for load in d.loads:
+        result.setdefault(load.number, []).append(load)
+    return result
+
+
 def report(model: Model) -> str:
     """See :meth:`kanecore.Model.report`."""
     derivation: Derivation = model._derivation
     d, k, g = derivation.description, derivation.kinematics, derivation.graph
+    found = model._contradictions
     lines = [
+        f"{len(found)} contradiction{'' if len(found) == 1 else 's'} between what was set and what follows",
         f"model {d.name}: n_q = {model.n_q}, n_u = {model.n_u}, n_p = {model.n_p}, n_r = {model.n_r}",
         f"  q: {' '.join(d.coordinate_names)}",
         f"  u: {' '.join(d.speed_names)}" + ("   (u = q')" if d.rates == d.speeds else ""),
@@ -226,12 +275,16 @@ def report(model: Model) -> str:
         lines.append("  prescribed motion: " + " ".join(d.input_names[i] for i in sorted(d.prescribed)))
     if model.noncontributing:
         lines.append("  noncontributing, left out: " + " ".join(map(str, model.noncontributing)))
+    idle = [*_idle(derivation), *d.left_out_parameters, *d.left_out_inputs]
+    if idle:
+        lines.append("  without effect, and accepted by name: " + " ".join(sorted(idle)))
     lines.append("frames, each with the frame it is oriented from and the one its angular velocity is given in:")
     for i, frame in enumerate(d.frames[1:], 1):
         turned, measured = d.frames[frame.parent].name, d.frames[frame.angular_parent].name
         how = f"from {turned}" if frame.oriented else f"not oriented, written in the axes of {turned}"
         note = "" if k.turns_as_told[i] or not frame.oriented else ", and does not turn as its angular velocity says"
         lines.append(f"  {frame.name}: {how}, angular velocity in {measured}{note}")
+        lines += [f"    contradiction: {x.told(frame.name)}" for x in found if (x.kind, x.at) == ("frame", i)]
     lines += ["  unit quaternion: " + " ".join(d.coordinate_names[i] for i in places) for places in d.unit]
     if k.rounded:
         lines.append("  entries within 1e-14 of 0 or 1 taken for these: " + " ".join(k.rounded))
@@ -249,6 +302,7 @@ def report(model: Model) -> str:
         if k.source[i] == "set" and point.parent >= 0:
             note += ", which is not the derivative of its position"
         lines.append(f"  {point.name}: {place}{note}, in {axes}")
+        lines += [f"    contradiction: {x.told(point.name)}" for x in found if (x.kind, x.at) == ("point", i)]
     lines.append("bodies:")
     for body in d.bodies:
         kind = "particle" if body.frame < 0 else f"rigid body in frame {d.frames[body.frame].name}"
@@ -257,7 +311,8 @@ def report(model: Model) -> str:
     lines.append("joints, each with what it holds, where, and on what:")
     for joint in d.joints:
         parent = d.bodies[joint.parent].name if joint.parent >= 0 else d.frames[0].name
-        lines.append(f"  {joint.name}: {d.bodies[joint.child].name} at {d.points[joint.point].name} on {parent}")
+        free = ", free: its reaction is zero" if joint.free else ""
+        lines.append(f"  {joint.name}: {d.bodies[joint.child].name} at {d.points[joint.point].name} on {parent}{free}")
     if d.constraints:
         rows = derivation.constraints.rows
         lines.append(f"constraints, {len(rows)} rows in G:")
@@ -285,17 +340,31 @@ def report(model: Model) -> str:
                 lines.append(f"  dependent {letter}: {' '.join(state[len(state) - dependent :])}")
     if d.auxiliary:
         lines.append("auxiliary speeds: " + " ".join(d.auxiliary_names))
-    if d.loads:
+    if model._n_loads:
         lines.append("loads" + (", with uniform gravity on every body:" if derivation.has_gravity else ":"))
-    for kind, place, items in (("force", "point", d.points), ("torque", "frame", d.frames)):
-        names = dict.fromkeys(items[load.at].name for load in d.loads if load.kind == kind)
-        lines.extend(f"  {kind} on {place} {name}" for name in names)
+    by_number = _by_number(d)
+    for number in range(model._n_loads):
+        acting = by_number.get(number, [])
+        where = dict.fromkeys(
+            f"{x.kind} on {'point' if x.kind == 'force' else 'frame'} "
+            f"{(d.points if x.kind == 'force' else d.frames)[x.at].name}"
+            for x in acting
+        )
+        lines.append(f"  load {number}, {' and '.join(where) or 'left out: zero, on the ground, or noncontributing'}")
     inertial = dict.fromkeys(load.number for load in d.loads if holds_udot(k, load))
     if inertial:
         lines.append(
             f"  linear in derivatives of speeds, which counts with F*: {', '.join(f'load {i}' for i in inertial)}; "
             f"with it M is {'symmetric' if derivation.symmetric else 'not symmetric'}"
         )
+    for number, _ in enumerate(d.potentials):
+        lines.append(f"  potential {number}")
+    if model._laws:
+        lines.append("feedback:")
+        lines += [f"  law {number}, for {function_name(x)}" for number, x in enumerate(model._laws)]
+    if d.outputs:
+        lines.append("outputs:")
+        lines += [f"  output {number}, {name}" for number, (name, _) in enumerate(d.outputs)]
     lines.append(f"solved by {derivation.method}")
     lines.append("operations (+ - * / sqrt; pairs of sine and cosine):")
     programs = {name: derivation.kernel(name).roots for name in ("qdot", "mass_matrix", "forcing")}

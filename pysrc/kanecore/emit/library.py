@@ -11,8 +11,10 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from importlib import metadata
 from pathlib import Path
+from typing import Any
 
 from kanecore.derive.derivation import Derivation, Kernel
+from kanecore.derive.reads import unread
 from kanecore.describe.description import Description, bake, duplicate
 from kanecore.graph.evaluate import count
 from kanecore.graph.scalars import PARAMETER, Op
@@ -23,6 +25,7 @@ from .solver import Solver
 
 __all__ = ["Emitted", "emit_group", "emit_library"]
 
+WIDTH = 80  # characters of text in a line of C, before they are escaped
 _PRELUDE = Path(__file__).with_name("prelude.h")
 _SOLVER = (Path(__file__).with_name("tolerances.h"), Path(__file__).with_name("solve.h"))
 _ARGUMENTS = "double t, const double *x, const double *r, const double *c"
@@ -214,7 +217,7 @@ class _Library:
         flags = ["KC_QDOT_IS_U"] if d.rates == d.speeds else []
         if "power" in self.kernels and self.derivation.conservative:
             flags.append("KC_CONSERVATIVE")
-        info = {
+        info: dict[str, Any] = {
             "version": _version(),
             "kernels": self.group,
             "operations": {k: v["total"] for k, v in operations.items()},
@@ -226,6 +229,14 @@ class _Library:
         }
         if missing:
             info["missing"] = missing
+        spared = unread(self.derivation, self.kernels)
+        if spared:
+            info["unread"] = spared
+        if d.left_out_parameters or d.left_out_inputs:
+            info["left_out"] = {"parameter": list(d.left_out_parameters), "input": list(d.left_out_inputs)}
+        names = [c.name for c in d.constraints if c.kind == "configuration"]
+        if names != [f"configuration constraint {i}" for i in range(len(names))]:
+            info["configuration_names"] = names
         if d.guess:
             info["guess"] = {str(place): value for place, value in d.guess}
         lists = {
@@ -268,7 +279,7 @@ class _Library:
             "n_u_dependent": d.n_u_dependent,
             "flags": " | ".join(flags) or "0",
             "name": _string(d.name),
-            "info": _string(json.dumps(info, separators=(",", ":"))),
+            "info": _lines(json.dumps(info, separators=(",", ":"))),
             **{name: name for name in (*lists, "p_default", "r_default", "r_rates", "unit")},
             **({"prepare": "prepare"} if self.prepares else {}),
             **entries,
@@ -307,6 +318,12 @@ def _string(text: str) -> str:
     """A C string literal: every byte but plain letters, digits and harmless signs escaped, so that nothing ends it."""
     plain = "".join(chr(b) if 32 <= b < 127 and chr(b) not in '"\\?' else f"\\{b:03o}" for b in text.encode("utf-8"))
     return f'"{plain}"'
+
+
+def _lines(text: str) -> str:
+    """A C string literal in lines of moderate length."""
+    pieces = [text[i : i + WIDTH] for i in range(0, len(text), WIDTH)]
+    return "".join(f"\n        {_string(piece)}" for piece in pieces)
 
 
 def _strings(name: str, values: Sequence[str]) -> str:

@@ -151,7 +151,10 @@ class Tangent:
         if not g.depends[root] & mask:
             return 0
         for i in g.below([root], stop=tangent):
-            if i in tangent or not g.depends[i] & mask:
+            if i in tangent:
+                continue
+            if not g.depends[i] & mask:
+                tangent[i] = 0  # known from now on: nothing below is looked at again
                 continue
             node = g.nodes[i]
             op = node[0]

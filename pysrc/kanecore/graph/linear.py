@@ -10,7 +10,7 @@ Neither needs a choice, and both fail only where the block is truly singular.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 
 from .bounds import Bounds
@@ -120,18 +120,24 @@ def solve(g: Graph, matrix: Sequence[Sequence[int]], right: Sequence[int]) -> li
 def matching(rows: Mapping[int, Iterable[int]]) -> dict[int, int]:
     """``{column: row}``: as many rows as possible, each with one of its columns to itself (augmenting paths)."""
     match: dict[int, int] = {}
-
-    def augment(i: int, seen: set[int]) -> bool:
-        for j in rows[i]:
-            if j not in seen:
-                seen.add(j)
-                if j not in match or augment(match[j], seen):
-                    match[j] = i
-                    return True
-        return False
-
-    for i in rows:
-        augment(i, set())
+    for start in rows:
+        seen: set[int] = set()
+        way: list[tuple[int, Iterator[int]]] = [(start, iter(rows[start]))]  # rows, each with what is left of it
+        taken: list[int] = []  # the column that led from each row on the way to the next
+        while way:
+            column = next((j for j in way[-1][1] if j not in seen), None)
+            if column is None:
+                way.pop()
+                if taken:
+                    taken.pop()
+                continue
+            seen.add(column)
+            taken.append(column)
+            if column not in match:
+                for (row, _), j in zip(way, taken, strict=True):
+                    match[j] = row
+                break
+            way.append((match[column], iter(rows[match[column]])))
     return match
 
 
@@ -149,31 +155,39 @@ def _blocks(
     stack: list[int] = []
     blocks: list[tuple[list[int], list[int]]] = []
 
-    def visit(i: int) -> None:
-        index[i] = low[i] = len(index)
-        stack.append(i)
-        for j in sorted(rows[i]):
-            if j not in match:
-                continue
-            k = match[j]
-            if k not in index:
-                visit(k)
-                low[i] = min(low[i], low[k])
-            elif k in stack:
-                low[i] = min(low[i], index[k])
-        if low[i] == index[i]:
-            block = []
-            while True:
-                k = stack.pop()
-                block.append(k)
-                if k == i:
-                    break
-            block.sort()
-            blocks.append((block, [column_of[k] for k in block]))
+    def needs(i: int) -> Iterator[int]:
+        return (match[j] for j in sorted(rows[i]) if j in match)
 
-    for i in free_rows:
-        if i not in index:
-            visit(i)
+    waiting: set[int] = set()  # what is on the stack
+    for start in free_rows:
+        way: list[tuple[int, Iterator[int]]] = []
+        following = start if start not in index else None
+        while way or following is not None:
+            if following is not None:
+                index[following] = low[following] = len(index)
+                stack.append(following)
+                waiting.add(following)
+                way.append((following, needs(following)))
+                following = None
+            i, left = way[-1]
+            for k in left:
+                if k not in index:
+                    following = k
+                    break
+                if k in waiting:
+                    low[i] = min(low[i], index[k])
+            if following is not None:
+                continue
+            way.pop()
+            if way:
+                low[way[-1][0]] = min(low[way[-1][0]], low[i])
+            if low[i] == index[i]:
+                block = [stack.pop()]
+                while block[-1] != i:
+                    block.append(stack.pop())
+                waiting.difference_update(block)
+                block.sort()
+                blocks.append((block, [column_of[k] for k in block]))
     return blocks
 
 

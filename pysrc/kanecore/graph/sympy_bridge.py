@@ -91,6 +91,9 @@ class FromSympy:
         self._leaf = leaf
         self._known: dict[Any, int] = {}
 
+    def __contains__(self, expr: Any) -> bool:
+        return expr in self._known
+
     def __call__(self, expr: Any) -> int:
         if isinstance(expr, numbers.Real):
             expr = sm.sympify(expr)

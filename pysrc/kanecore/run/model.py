@@ -312,7 +312,8 @@ class CompiledModel(_native.Model):
             make, arguments = compiled, (self.name, self._source, self._info)
         else:
             raise ModelError(f"{self.name!r} cannot be pickled: neither its C text nor its origin is known")
-        return restored, (make, arguments, self._values("parameter"), self._values("input"))
+        kept = self._left_out("parameter"), self._left_out("input")
+        return restored, (make, arguments, self._values("parameter"), self._values("input"), kept)
 
 
 def merged(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
@@ -333,10 +334,15 @@ def compiled(name: str, source: Mapping[str, str], info: Mapping[str, Any]) -> C
 
 
 def restored(
-    make: Callable[..., CompiledModel], arguments: tuple[Any, ...], parameters: Array, inputs: Array
+    make: Callable[..., CompiledModel],
+    arguments: tuple[Any, ...],
+    parameters: Array,
+    inputs: Array,
+    kept: tuple[dict[str, float], dict[str, float]] = ({}, {}),
 ) -> CompiledModel:
     """What unpickling calls: the model made again, with the values that it had; NaN: never given."""
     model = make(*arguments)
-    for mapping, values in ((model.parameters, parameters), (model.inputs, inputs)):
-        mapping.update({name: value for name, value in zip(mapping, values, strict=True) if np.isfinite(value)})
+    for mapping, values, others in zip((model.parameters, model.inputs), (parameters, inputs), kept, strict=True):
+        given = dict(zip(mapping, values, strict=True)) | others
+        mapping.update({name: value for name, value in given.items() if np.isfinite(value)})
     return model
