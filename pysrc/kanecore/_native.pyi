@@ -238,10 +238,22 @@ class Model:
         out: _Array | None = None,
     ) -> _Array: ...
     def _constraint_sizes(
-        self, t: npt.ArrayLike, x: npt.ArrayLike, *, r: _Values | None = None, p: _Values | None = None, out: _Array | None = None
+        self,
+        t: npt.ArrayLike,
+        x: npt.ArrayLike,
+        *,
+        r: _Values | None = None,
+        p: _Values | None = None,
+        out: _Array | None = None,
     ) -> _Array: ...
     def _reaction_slopes(
-        self, t: npt.ArrayLike, x: npt.ArrayLike, *, r: _Values | None = None, p: _Values | None = None, out: _Array | None = None
+        self,
+        t: npt.ArrayLike,
+        x: npt.ArrayLike,
+        *,
+        r: _Values | None = None,
+        p: _Values | None = None,
+        out: _Array | None = None,
     ) -> _Array: ...
     def _linearize(
         self,

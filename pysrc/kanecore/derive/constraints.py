@@ -195,7 +195,7 @@ def _is_combination(g: Graph, row: Sequence[int], others: Sequence[Sequence[int]
 
 
 def _rank(state: Sample, rows: Sequence[Sequence[int]]) -> int:
-    """At one state, by elimination with the largest pivots: what is left of an entry is zero if rounding explains it."""
+    """At one state, by elimination with the largest pivots: what rounding explains is zero."""
     left = [([state(x) for x in row], [state.rounding(x) for x in row]) for row in rows]
     size = [max(map(abs, values), default=0.0) or 1.0 for values, _ in left]
     rank = 0
@@ -305,9 +305,7 @@ def reduced(
     )
 
 
-def whole(
-    g: Graph, mass_matrix: Sequence[Sequence[int]], forcing: Sequence[int], rows: Sequence[Row]
-) -> Reduced:
+def whole(g: Graph, mass_matrix: Sequence[Sequence[int]], forcing: Sequence[int], rows: Sequence[Row]) -> Reduced:
     """The same with nothing eliminated, for what `reduced` does not hold for."""
     n = len(forcing)
     unit = tuple(tuple(int(i == j) for j in range(n)) for i in range(n))

@@ -88,7 +88,8 @@ class Solving:
 class Linearization:
     """What the linearization is solved from, N = n_q + n_u + n_r.
 
-    ``system`` are the entries of M (n, n) and G (m, n), and what those of G are sums of, ``slopes`` those of ∂q̇ (n_q, N), ∂R (n, N) and ∂S (m, N); or,
+    ``system`` are the entries of M (n, n) and G (m, n), and what those of G are sums of; ``slopes`` those of ∂q̇
+    (n_q, N), ∂R (n, N) and ∂S (m, N); or,
     where these are many, of one column (n_q + n + m): the derivatives along the direction of the ``seeds`` (N).
     """
 
@@ -158,7 +159,9 @@ class Derivation:
             jacobian = self._constraint_kernel("constraint_jacobian").roots
             balance = [g.neg(f) for f in self._residual(d.accelerations)]
             return Kernel((*jacobian, *balance, *self.weights, *self._sums(c.rows)), after_udot=True)
-        if name == "stabilization":  # M, G, of each row its residuals as a velocity and as a configuration, the sums of G
+        if (
+            name == "stabilization"
+        ):  # M, G, of each row its residuals as a velocity and as a configuration, the sums of G
             mass = [x for row in self.metric for x in row]
             residuals = [x for row in c.rows for x in (max(row.value, 0), max(row.position, 0))]
             jacobian = self._constraint_kernel("constraint_jacobian").roots

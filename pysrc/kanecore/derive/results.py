@@ -231,7 +231,7 @@ def explain(model: Model, full: bool = False) -> str:
     for i, body in enumerate(d.bodies):
         lines.append(f"  body {body.name}:")
         lines += shares(generalized_forces(inertia_forces(k, accelerations, Wrenches(k), [i])), "F*")
-    for number, loads in by_number.items():
+    for number, loads in _by_number(d).items():
         part = inertial_part(k, loads, d.accelerations)
         if part:
             lines.append(f"  load {number}, what is linear in derivatives of speeds:")

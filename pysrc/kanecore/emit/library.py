@@ -131,7 +131,7 @@ class _Library:
 
     # -------------------------------------------------------------------- text
     def emitted(self) -> Emitted:
-        d, g = self.d, self.g
+        g = self.g
         leaves = {**self.symbols, **self.prepared}
         entries, operations = {}, {}
         solver = Solver(self.derivation, leaves, f"c[{self.n_prepared - 1}]")

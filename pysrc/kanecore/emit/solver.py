@@ -75,9 +75,7 @@ class Solver:
         self._straight(f"body_{name}", kernel)
         return len(kernel.roots), self._fails[f"body_{name}"]
 
-    def _straight(
-        self, name: str, kernel: Kernel, leaves: Mapping[int, str] | None = None, first: int = 0
-    ) -> int:
+    def _straight(self, name: str, kernel: Kernel, leaves: Mapping[int, str] | None = None, first: int = 0) -> int:
         """A function of straight-line code, whose ``w`` is free from ``first`` on; how much of it it uses."""
         if name not in self.widths:
             function = Function(self.g, kernel, self.leaves if leaves is None else leaves, self.n)
@@ -103,14 +101,18 @@ class Solver:
         if not derivation.symmetric:
             self._general()
             call = "return general_udot(t, x, r, c, w, out);"
-            self._add("body_udot", f"{_HEAD.format(name='body_udot')}{{\n    {call}\n}}\n\n", self.widths["general_udot"])
+            self._add(
+                "body_udot", f"{_HEAD.format(name='body_udot')}{{\n    {call}\n}}\n\n", self.widths["general_udot"]
+            )
             return True
         if solving is not None:
             self._general()
             n = len(solving.speeds)
             start = len(solving.system)
             unknown = start + len(solving.known)
-            self._straight("system_udot", Kernel((*solving.system, *solving.known), limits=solving.limits), first=unknown)
+            self._straight(
+                "system_udot", Kernel((*solving.system, *solving.known), limits=solving.limits), first=unknown
+            )
             held = {node: f"w[{start + i}]" for i, node in enumerate(solving.known)}
             leaves = {**self.leaves, **held, **{v: f"w[{unknown + i}]" for i, v in enumerate(solving.unknowns)}}
             self._straight("result_udot", Kernel(solving.result), leaves, unknown + n)
@@ -175,8 +177,10 @@ class Solver:
             for (int i = 0; i < m; i++) e.size[i] = fabs(e.g[i]);
 """
             weigh = f"\n        kc_cancel(&e, w + {sums});"
-        names = "" if every else (
-            f"    static const int speeds[n] = {_list(solving.speeds)}, rows[m] = {_list(solving.rows)};\n"
+        names = (
+            ""
+            if every
+            else (f"    static const int speeds[n] = {_list(solving.speeds)}, rows[m] = {_list(solving.rows)};\n")
         )
         count = f"(int){self.rank} - {self.n - n}" if m else "0"
         known = "0, 0" if every else "speeds, rows"
@@ -471,7 +475,7 @@ static double off_constraints({_ARGUMENTS})
     def count(self, slot: str) -> str:
         """Statements of ``prepare`` that count the rows of G; kept to C text whose stack is modest."""
         derivation, c, n, n_q = self.derivation, self.derivation.constraints, self.n, self.n_q
-        m, m_q, m_u = len(c.rows), len(c.configuration), len(c.values)
+        m, m_q, m_u, n_r = len(c.rows), len(c.configuration), len(c.values), len(self.d.inputs)
         if not derivation.counted:
             return f"{slot} = {derivation.eliminated}.0;"
         self.needed = True
@@ -479,19 +483,17 @@ static double off_constraints({_ARGUMENTS})
         names |= {"slopes": "configuration_jacobian", "c": "velocity_residual"}
         used = [self._body(name) for name in names.values() if derivation.kernel(name).roots]
         used.append(self._straight("body_weights", Kernel(tuple(derivation.weights))))
-        bodies = "".join(
-            f", .{field} = body_{name}" for field, name in names.items() if derivation.kernel(name).roots
-        )
+        bodies = "".join(f", .{field} = body_{name}" for field, name in names.items() if derivation.kernel(name).roots)
         places = [i for quaternion in self.d.unit for i in quaternion]
         unit = f"static const uint32_t unit[] = {_list(places)};\n    " if places else ""
         guess = dict(self.d.guess)
         near = ", ".join(repr(guess[i]) if i in guess else "NAN" for i in range(n_q + n))
         return f"""\
 {unit}static const double guess[] = {{{near}}};
-    const kc_closure closure = {{.n_q = {n_q}, .n_u = {n}, .n_r = {len(self.d.inputs)}, .m_q = {m_q}, .m_u = {m_u}, .m = {m},
-                                .n_unit = {len(self.d.unit)}, .unit = {"unit" if places else 0}, .linear = {int(c.linear)}{bodies},
-                                .weights = body_weights}};
-    double w[KC_COUNT_ROOM({n_q}, {n}, {len(self.d.inputs)}, {m_q}, {m}) + {max(used)}];
+    const kc_closure closure = {{.n_q = {n_q}, .n_u = {n}, .n_r = {n_r}, .m_q = {m_q}, .m_u = {m_u}, .m = {m},
+                                .n_unit = {len(self.d.unit)}, .unit = {"unit" if places else 0},
+                                .linear = {int(c.linear)}, .weights = body_weights{bodies}}};
+    double w[KC_COUNT_ROOM({n_q}, {n}, {n_r}, {m_q}, {m}) + {max(used)}];
     int column[{max(n, n_q)}], order[{max(m, m_q)}];
     {slot} = kc_count(&closure, guess, c, w, column, order);"""
 

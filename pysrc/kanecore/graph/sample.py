@@ -19,7 +19,6 @@ TRIES = 60
 EPSILON = 2.0**-53
 
 
-
 class Sample:
     """One random state: every symbol gets a number that depends on its key and the seed only.
 

@@ -139,7 +139,6 @@ def _newton(
     The solution, None where it stalls; and whether the columns ``at`` have the rank of all coordinates or speeds, which
     None stands for, there or where it stalled at the start.
     """
-
     coordinates = level == "coordinates"
     columns, units = _units(dyn, level, t, x, values)
     rows_of_level = slice(0, dyn.n_configuration) if coordinates else slice(dyn.n_configuration, None)

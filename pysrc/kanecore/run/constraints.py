@@ -74,81 +74,14 @@ def misses(dyn: CompiledModel, t: float, x: Array, **values: Any) -> Array:
 
 def residual_names(dyn: CompiledModel) -> list[str]:
     """Of the entries of `residuals`; the derivative of a configuration constraint bears its name."""
-    names = [f"configuration constraint {i}" for i in range(dyn.n_configuration)]
+    names = list(dyn.configuration_names)
     for name in dyn.constraint_names[: dyn.n_velocity]:
-        names.append(f"rate of {name}" if name.startswith("configuration") else name)
+        names.append(f"rate of {name}" if name in dyn.configuration_names else name)
     return names
 
 
 def named(dyn: CompiledModel, t: float, x: Array, limit: float, **values: Any) -> str:
-    """``'name' (residual), ...`` of the constraints that a state misses by more than a limit, the largest residual first.
-
-    Residuals are in units of the coordinates and of the speeds; where rows contradict each other that is said as well.
-    """
-    missed, left, names = misses(dyn, t, x, **values), residuals(dyn, t, x, **values), residual_names(dyn)
-    order = np.argsort(-np.abs(left), kind="stable")
-    text = ", ".join(f"{names[i]!r} ({left[i]:.3g})" for i in order if not missed[i] <= limit)
-    opposed = opposed_speeds(dyn, t, x, **values)
-    if opposed:
-        text += f"; {' and '.join(map(repr, opposed))} contradict each other: no speeds satisfy them together"
-    return text
-
-
-def normalise(dyn: CompiledModel, x: Array) -> None:
-    """Divide the unit quaternions of a state by their norms."""
-    for quaternion in dyn.unit:
-        places = list(quaternion)
-        x[places] /= np.linalg.norm(x[places]) or 1.0
-
-
-# ------------------------------------------------------------------------------------------------ residuals
-
-
-def residuals(dyn: CompiledModel, t: npt.ArrayLike, x: npt.ArrayLike, **values: Any) -> Array:
-    """φ, then c, in units of the coordinates and of the speeds: (..., n_configuration + n_velocity).
-
-    Each is divided by the largest coefficient of its row.  ``values`` are r and p, as of the kernels.
-    """
-    phi = dyn.configuration_residual(t, x, **values) / size_of(dyn.configuration_jacobian(t, x, **values))
-    rows = dyn.constraint_jacobian(t, x, **values)[..., : dyn.n_velocity, :]
-    return np.concatenate([phi, dyn.velocity_residual(t, x, **values) / size_of(rows)], axis=-1)
-
-
-def misses(dyn: CompiledModel, t: float, x: Array, **values: Any) -> Array:
-    """|φ|, then |c|, beside the terms that each is summed from: (n_configuration + n_velocity,).
-
-    What is below `NOISE` of the largest coordinate or speed, in the metric of the masses, is rounding, also where all
-    terms of a row are as small.
-    """
-    if not (dyn.n_constraints or dyn.n_configuration):
-        return np.zeros(0)
-    phi, c = dyn.configuration_residual(t, x, **values), dyn.velocity_residual(t, x, **values)
-    sizes = dyn._constraint_sizes(t, x, **values)
-    rows = dyn.constraint_jacobian(t, x, **values)
-    units = speed_units(dyn, t, x, rows, **values)
-    floor = []
-    for slopes, state, scale in (
-        (dyn.configuration_jacobian(t, x, **values), x[: dyn.n_q], coordinate_units(dyn, t, x, units, **values)),
-        (rows[: dyn.n_velocity], x[dyn.n_q :], units),
-    ):
-        moved = scale > 0.0
-        largest = np.max(np.abs(state[moved]) / scale[moved], initial=0.0)
-        floor.append(np.max(np.abs(slopes) * scale, axis=-1, initial=0.0) * largest)
-    found = np.abs(np.concatenate([phi, c]))
-    beside = sizes + NOISE / FEASIBLE * np.concatenate(floor)
-    return np.asarray(np.divide(found, beside, out=np.zeros_like(found), where=found != 0.0))
-
-
-def residual_names(dyn: CompiledModel) -> list[str]:
-    """Of the entries of `residuals`; the derivative of a configuration constraint bears its name."""
-    names = [f"configuration constraint {i}" for i in range(dyn.n_configuration)]
-    for name in dyn.constraint_names[: dyn.n_velocity]:
-        names.append(f"rate of {name}" if name.startswith("configuration") else name)
-    return names
-
-
-def named(dyn: CompiledModel, t: float, x: Array, limit: float, **values: Any) -> str:
-    """``'name' (residual), ...`` of the constraints that a state misses by more than a limit, the largest residual first.
+    """``'name' (residual), ...`` of the constraints that a state misses by more than a limit, the largest first.
 
     Residuals are in units of the coordinates and of the speeds; where rows contradict each other that is said as well.
     """

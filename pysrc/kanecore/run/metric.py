@@ -42,7 +42,7 @@ def coordinate_units(dyn: CompiledModel, t: float, x: Array, units: Array, **val
 
 
 def extents(values: Array, units: Array) -> Array:
-    """A length for each coordinate or speed that is large for it: its value, and what the largest of all is in its unit."""
+    """What is large for each coordinate or speed: its value, and what the largest of all is in its unit."""
     moved = units > 0.0
     largest = np.max(np.abs(values[moved]) / units[moved], initial=0.0)
     return np.asarray(np.abs(values) + (largest * units if largest > 0.0 else 1.0))

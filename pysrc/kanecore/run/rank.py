@@ -122,13 +122,16 @@ def refuse_flat_rows(dyn: CompiledModel, t: float, x: Array, **values: Any) -> N
 
     def speeds(y: Array) -> tuple[Array, Array, Array]:
         slopes = dyn.constraint_jacobian(t, y, **values)[: dyn.n_velocity]
-        return dyn.velocity_residual(t, y, **values), slopes, dyn._constraint_sizes(t, y, **values)[dyn.n_configuration :]
+        return (
+            dyn.velocity_residual(t, y, **values),
+            slopes,
+            dyn._constraint_sizes(t, y, **values)[dyn.n_configuration :],
+        )
 
     far = _extents(dyn, t, x, values)
-    names = [f"configuration constraint {i}" for i in range(dyn.n_configuration)]
     for level, part, scale, called in (
-        (places, slice(0, dyn.n_q), coordinate_units(dyn, t, x, units, **values), names),
-        (speeds, slice(dyn.n_q, dyn.n_x), units, list(dyn.constraint_names)),
+        (places, slice(0, dyn.n_q), coordinate_units(dyn, t, x, units, **values), dyn.configuration_names),
+        (speeds, slice(dyn.n_q, dyn.n_x), units, dyn.constraint_names),
     ):
         kept = _independent(even(level(x)[1], scale))
         left = np.abs(_beside(level, dyn, x, part, scale, far, kept))
@@ -142,7 +145,7 @@ def refuse_flat_rows(dyn: CompiledModel, t: float, x: Array, **values: Any) -> N
 
 
 def _beside(level: Any, dyn: CompiledModel, x: Array, part: slice, scale: Array, far: Array, kept: list[int]) -> Array:
-    """What is left of the rows that are not ``kept``, beside their terms, at a state nearby at which the kept ones hold."""
+    """What is left of the rows that are not ``kept``, beside their terms, at a state near by at which the kept hold."""
     rows = level(x)[1]
     if len(kept) == len(rows):
         return np.zeros(0)

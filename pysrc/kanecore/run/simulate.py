@@ -195,7 +195,7 @@ def _agree(dyn: CompiledModel, result: Trajectory, source: _Source, p: Array) ->
         if names:
             raise SingularError(
                 f"{' and '.join(map(repr, names))} of {dyn.name!r} contradict each other at t = {float(t)!r}, x = "
-                f"{x.tolist()!r}: no accelerations satisfy them together, perhaps since prescribed motions do not allow it",
+                f"{x.tolist()!r}: no accelerations satisfy them together; do prescribed motions allow it?",
                 t=float(t),
                 x=x,
                 contradictory=names,
@@ -221,8 +221,8 @@ def _failure(
     if run.status == "contradictory":
         names = contradictory(dyn, reached, x, r=source(reached, x), p=p) or (dyn._row_name(run.row),)
         return SingularError(
-            f"{' and '.join(map(repr, names))} of {dyn.name!r} contradict each other just after {where}: no accelerations "
-            "satisfy them together, perhaps since prescribed motions do not allow it",
+            f"{' and '.join(map(repr, names))} of {dyn.name!r} contradict each other just after {where}: no "
+            "accelerations satisfy them together; do prescribed motions allow it?",
             t=reached,
             x=x,
             row=run.row,
@@ -242,9 +242,7 @@ def _failure(
                 "cannot be satisfied with the others; the motion may have come to the end of what they allow"
             )
         else:
-            what = (
-                f"{dyn._row_name(row)!r} of {dyn.name!r} is lost just after {where}: a dead point of all constraints"
-            )
+            what = f"{dyn._row_name(row)!r} of {dyn.name!r} is lost just after {where}: a dead point of all constraints"
         return SingularError(what, t=reached, x=x, row=row, trajectory=result)
     lost = _lost_row(dyn, start, (reached, x), source, p) if run.status == "step_size" else None
     if lost is not None:
