@@ -162,7 +162,7 @@ class _Search:
         """(states, 3)."""
         return np.array([s.all(v) for s in self.states])
 
-    def _inertial(self, v: Components, frame: int) -> Array:
+    def _in_world(self, v: Components, frame: int) -> Array:
         return self._numbers(self.k.resolve(v, frame, 0))
 
     @staticmethod
@@ -216,9 +216,9 @@ class _Search:
                 open_points[i] = given, carried
         if not open_points:
             return
-        velocity = [self._inertial(v, home) for v, home in zip(k.velocity, k.home, strict=True)]
+        velocity = [self._in_world(v, home) for v, home in zip(k.velocity, k.home, strict=True)]
         position = [self._numbers(k.position(i)) for i in range(len(d.points))]
-        turning = {b.frame: self._inertial(k.omega[b.frame], b.frame) for b in d.bodies if b.frame >= 0}
+        turning = {b.frame: self._in_world(k.omega[b.frame], b.frame) for b in d.bodies if b.frame >= 0}
         root = [i if p.parent < 0 else -1 for i, p in enumerate(d.points)]
         for i, p in enumerate(d.points):
             root[i] = root[p.parent] if p.parent >= 0 else i
@@ -255,7 +255,7 @@ class _Search:
             self._add("point", i, "velocity", d.points[i].velocity or ((k.home[i], given),), ((k.home[i], carried),))
 
     def _size(self, pair: tuple[Components, Components]) -> Array:
-        return np.max(np.abs([self._numbers(v) for v in pair]), axis=(0, 2))[:, np.newaxis]
+        return np.asarray(np.max(np.abs([self._numbers(v) for v in pair]), axis=(0, 2))[:, np.newaxis])
 
     # -------------------------------------------------------------------- frames
     def _of_frames(self, frames: Sequence[int]) -> None:

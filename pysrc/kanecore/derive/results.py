@@ -221,10 +221,9 @@ def explain(model: Model, full: bool = False) -> str:
         text = str(vsstrrepr(expression))
         return text if full or len(text) <= LONG else text[: LONG - 3] + "..."
 
-    for title, what, items in (("feedback", "law", model._laws), ("outputs", "output", model._written)):
-        if items:
-            lines.append(f"{title}:")
-        for number, (name, e) in enumerate(items.items()):
+    for title, what, expressions in (("feedback", "law", model._laws), ("outputs", "output", model._written)):
+        lines += [f"{title}:"] if expressions else []
+        for number, (name, e) in enumerate(expressions.items()):
             lines.append(f"  {what} {number}, {vsstrrepr(name) if what == 'law' else name} = {written(e)}")
     lines.append("generalized inertia forces, body by body:")
     accelerations = Accelerations(k, d.accelerations)

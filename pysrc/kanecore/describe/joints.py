@@ -88,7 +88,7 @@ class Attachments:
 
     def _place(self, vector: Vector) -> Place:
         """A vector as summands, which may cancel: (q + l) − q is l, which the graph does not see."""
-        g, result = self.graph, {}
+        g, result = self.graph, Place()
         for f, v in vector:
             components = result.setdefault(self._piece[f], [Counter(), Counter(), Counter()])
             for total, row in zip(components, self._axes[f], strict=True):
@@ -157,8 +157,8 @@ class Attachments:
                 if value not in found:
                     found[value] = len(self._groups)
                     self._groups.append([])
-                    for point in np.flatnonzero(rest == value):
-                        self._fixed_in[point].append(found[value])
+                    for place in np.flatnonzero(rest == value).tolist():
+                        self._fixed_in[place].append(found[value])
                 self._group[i] = found[value]
                 self._groups[found[value]].append(i)
 
@@ -176,7 +176,8 @@ class Attachments:
             if self.points[i].parent >= 0:
                 size[self.points[i].parent] += size[i]
         self._order: list[int] = []
-        free, end = [], 0
+        free: list[int] = []
+        end = 0
         for i, point in enumerate(self.points):
             if point.parent < 0:
                 start, end = end, end + size[i]

@@ -272,19 +272,20 @@ class Model:
         own = {"frame", "q_ind", "u_ind", "kd_eqs", "bodies", "forcelist"}.intersection(options)
         if own:
             raise TypeError(f"from_system takes {', '.join(sorted(own))} from the System: add to it there")
-        constraints = {
+        constraints: dict[str, Any] = {
             "q_dependent": system.q_dep,
             "configuration_constraints": system.holonomic_constraints,
             "u_dependent": system.u_dep,
             "velocity_constraints": system.velocity_constraints,
             "u_auxiliary": system.u_aux,
         }
+        given: dict[str, Any] = {argument: list(items) for argument, items in constraints.items() if items}
         return cls(
             system.frame,
             list(system.q_ind),
             list(system.u_ind),
             list(system.kdes),
-            **{argument: list(items) for argument, items in constraints.items() if items},
+            **given,
             bodies=system.bodies,
             forcelist=[*system.loads, *system.actuators],
             joints=_system_joints(system, options.pop("joints", None)),

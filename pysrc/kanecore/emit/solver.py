@@ -416,7 +416,8 @@ static double off_constraints({_ARGUMENTS})
         for (int i = 0; i < rows; i++) size[i] = 0.0;
         while (rows > 0) {{
             kc_equations e = {{.n = n, .m = rows, .k = 1, .lenient = 1, .symmetric = 1}};
-            e.count = rows < (int){self.rank} ? rows : (int){self.rank};
+            /* a small pivot would move much for little: there q moves directly */
+            e.count = level == 0 ? directly * rows : rows < (int){self.rank} ? rows : (int){self.rank};
             e.M = system, e.G = e.M + n * n, e.g = e.G + rows * n, e.f = f, e.d = w + {d}, e.W = e.d + most;
             e.reduced = e.W + most * most + most, e.column = column, e.order = order, e.place = place;
             level == 0 ? position_project(t, x, r, c, w, system) : velocity_project(t, x, r, c, w, system);
@@ -453,7 +454,11 @@ static double off_constraints({_ARGUMENTS})
             }} else
                 kc_cancel(&e, e.g + 2 * rows);
             const int row = kc_solve(&e, a);
-            if (KC_UNLIKELY(row >= 0)) return row;
+            if (KC_UNLIKELY(row >= 0)) {{
+                if (level > 0 || directly) return row;
+                directly = 1, before = DBL_MAX; /* what phi leaves free moves no mass */
+                continue;
+            }}
             if (level > 0)
                 for (int i = 0; i < n; i++) w[n_q + i] += a[i];
             else if (directly)
