@@ -22,7 +22,7 @@ hypothesis.settings.register_profile("kanecore", deadline=None, database=None, d
 hypothesis.settings.load_profile("kanecore")
 
 
-# One folder of compiled models for all processes of a run.  It lies in pytest's own cache, so that the next run compiles
+# One folder of compiled models for all processes of a run.  It lies in the cache of pytest, so the next run compiles
 # only what is new: its keys hold all that a library depends on.
 TEMPORARY = pytest.StashKey[tempfile.TemporaryDirectory[str]]()
 
