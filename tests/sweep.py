@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 import hypothesis
 import pytest
 
-__all__ = ["every", "examples", "part"]
+__all__ = ["every", "examples", "models", "part"]
 
 Test = TypeVar("Test", bound=Callable[..., Any])
 
@@ -34,11 +34,21 @@ def every(n: int, cases: Iterable[Any], first: int = 0) -> list[Any]:
     return [case if k % n == first else _long(case) for k, case in enumerate(cases)]
 
 
+def models() -> list[Any]:
+    """Parameters of a test: the models of the gallery, by default small ones of every kind.
+
+    Trees, with a quaternion and with a prescribed motion; a loop, rolling, a constraint nonlinear in the speeds.
+    """
+    from kanecore.gallery import models  # conftest.py, which reads this file, says what to do where it is missing
+
+    return part(models(), ["appell_hamel", "four_bar", "free_body", "rolling_disc", "rotating_tube", "rrp"])
+
+
 def examples(n: int) -> Callable[[Test], Test]:
-    """Hypothesis draws n examples for a test with --long, a tenth of them without."""
+    """Hypothesis draws n examples for a test with --long, a fifth of them without."""
 
     def decorate(test: Test) -> Test:
-        test = hypothesis.settings(max_examples=n if LONG else max(n // 10, 10))(test)
+        test = hypothesis.settings(max_examples=n if LONG else n // 5)(test)
         return pytest.mark.long(test) if LONG else test
 
     return decorate
