@@ -13,42 +13,34 @@ An editable install gets the same files inside pysrc/kanecore (git ignores them)
 
 from __future__ import annotations
 
-import hashlib
+import contextlib
 import os
 import shutil
-import subprocess
 import sys
 from collections.abc import Iterator
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from importlib import import_module
 from itertools import pairwise
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import numpy
 from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
-from setuptools.errors import CompileError, PlatformError
+from setuptools.errors import PlatformError
 
 NATIVE = Path("kanecore")
 PYTHON = Path("pysrc")
 GALLERY = Path("kanecore/gallery")
 LIBRARIES = GALLERY / "_lib"
 GALLERY_CACHE = Path("build/gallery")
-
-# Rounding is decided in the source (placed FMAs): the compiler may not contract, and need not set errno.
-C_FLAGS = ["-O2", "-ffp-contract=off", "-fno-tree-slp-vectorize", "-fno-math-errno"]
-LIBRARY_FLAGS = [*C_FLAGS, "-std=c99", "-fPIC", "-shared", "-fvisibility=hidden"]
 LIBRARY_SUFFIX = {"win32": ".dll", "darwin": ".dylib"}.get(sys.platform, ".so")
 
-# Instruction levels of prebuilt models; the loader takes the highest that the processor has.  Never
-# -march=native: a wheel runs on other machines than the one that built it.
-AVX2 = ["-mavx2", "-mfma", "-mbmi2"]
-AVX512 = ["-mavx512f", "-mavx512dq", "-mavx512vl", "-mavx512bw"]
-X86_64_LEVELS = {"baseline": [], "x86-64-v3": AVX2, "x86-64-v4": AVX2 + AVX512}
-OTHER_LEVELS: dict[str, list[str]] = {"baseline": []}
-# Texts of more than half a megabyte, the longest to compile first.  They gain nothing by the last level.
-LARGE = ["chain40", "tree30", "stewart", "whipple_bicycle"]
+# The gallery is compiled as models are at run time, by the same lines: they need no extension.
+sys.path.insert(0, str(PYTHON.resolve()))
+from kanecore.build.compiler import CODE, levels, prebuild  # noqa: E402
+
+# The longest to compile first; of these, what is quickest to derive.
+LARGE = ["whipple_bicycle", "stewart", "chain40", "tree30", "arm7", "bricard", "iiwa14", "puma560", "ur5e"]
 
 
 def laid_files() -> list[Path]:
@@ -88,6 +80,10 @@ class BuildNative(build_ext):
             raise PlatformError(
                 "kanecore is C99 for gcc or clang; on Windows build with mingw-w64 (--compiler=mingw32)"
             )
+        n_models, n_levels = len(gallery_models()), len(levels(self.machine))
+        tell(
+            f"kanecore: compiling the extension and {n_models} models for {n_levels} instruction levels, half a minute"
+        )
         with ThreadPoolExecutor(os.cpu_count()) as pool:
             compilations = self.compile_gallery(pool)
             super().build_extensions()
@@ -107,7 +103,7 @@ class BuildNative(build_ext):
     def extra_outputs(self) -> Iterator[tuple[str, str]]:
         """(path in the build folder, path in an editable install) of all but the extension."""
         gallery = [LIBRARIES / f"{name}.c" for name in gallery_models()]
-        gallery += [self.library(name, level) for name in gallery_models() for level in self.levels(name)]
+        gallery += [self.library(name, level) for name in gallery_models() for level in levels(self.machine)]
         for path in [*laid_files(), *gallery]:
             yield str(self.built(path)), str(PYTHON / path)
 
@@ -121,10 +117,10 @@ class BuildNative(build_ext):
         shutil.copy2(source, temporary)
         temporary.replace(target)
 
-    def levels(self, name: str) -> dict[str, list[str]]:
-        """Compiler flags of the levels that a model is compiled for."""
-        levels = X86_64_LEVELS if self.plat_name.endswith(("x86_64", "amd64")) else OTHER_LEVELS
-        return {level: flags for level, flags in levels.items() if level != "x86-64-v4" or name not in LARGE}
+    @property
+    def machine(self) -> str:
+        """Architecture of the processors that this build is for."""
+        return str(self.plat_name).rpartition("-")[2]
 
     def library(self, name: str, level: str) -> Path:
         return LIBRARIES / f"{name}.{level}{LIBRARY_SUFFIX}"
@@ -132,43 +128,26 @@ class BuildNative(build_ext):
     def compile_gallery(self, pool: Executor) -> list[Future[None]]:
         """Derive one model after the other, and compile it meanwhile."""
         self.run_command("egg_info")  # the metadata that kanecore reads its version from, for the emitted C
-        sys.path.insert(0, str(PYTHON.resolve()))
         self.built(LIBRARIES).mkdir(parents=True, exist_ok=True)
         compilations = []
         for name in gallery_models():
             source = derive(name)
             self.built(LIBRARIES / f"{name}.c").write_text(source, encoding="utf-8")
-            for level, flags in self.levels(name).items():
-                target = self.built(self.library(name, level))
-                compilations.append(pool.submit(self.build_library, source, flags, target))
+            compilations += [pool.submit(self.build_library, name, level, source) for level in levels(self.machine)]
         return compilations
 
-    def build_library(self, source: str, level_flags: list[str], target: Path) -> None:
+    def build_library(self, name: str, level: str, source: str) -> None:
         """Compile one model for one level, unless the same text was compiled in the same way before."""
-        command = [*self.compiler_command(), *LIBRARY_FLAGS, *level_flags, f"-I{NATIVE / 'include'}"]
-        headers = [path.read_bytes() for path in sorted(NATIVE.glob("include/*.h"))]
-        version = subprocess.run([command[0], "--version"], capture_output=True, check=True).stdout
-        content = [source.encode(), *headers, "\0".join(command).encode(), version]
-        key = hashlib.sha256(b"\0".join(hashlib.sha256(part).digest() for part in content)).hexdigest()
-
-        cached = GALLERY_CACHE / f"{target.name}.{key[:16]}"
-        if self.force or not cached.exists():
-            GALLERY_CACHE.mkdir(parents=True, exist_ok=True)
-            with TemporaryDirectory(dir=GALLERY_CACHE) as folder:
-                text, library = Path(folder, "model.c"), Path(folder, "model" + LIBRARY_SUFFIX)
-                text.write_text(source, encoding="utf-8")
-                done = subprocess.run(
-                    [*command, str(text), "-o", str(library), "-lm"],
-                    capture_output=True,
-                    text=True,
-                    check=False,
-                )
-                if done.returncode != 0:
-                    raise CompileError(f"gallery model {target.name}:\n{' '.join(done.args)}\n{done.stderr}")
-                for outdated in GALLERY_CACHE.glob(f"{target.name}.*"):
-                    outdated.unlink()
-                library.replace(cached)
-        self.place(cached, target)
+        built = prebuild(
+            source,
+            level,
+            machine=self.machine,
+            cc=self.compiler_command(),
+            include=NATIVE / "include",
+            folder=GALLERY_CACHE,
+            name=name,
+        )
+        self.place(Path(built.path), self.built(self.library(name, level)))
 
     def compiler_command(self) -> list[str]:
         """The extension's own compiler, without its flags but with the target that they choose."""
@@ -179,6 +158,14 @@ class BuildNative(build_ext):
             if flag in ("-arch", "-isysroot", "-target"):
                 command += [flag, value]
         return command
+
+
+def tell(line: str) -> None:
+    """Print a line; since pip hides what a build prints, it goes to the terminal as well, if there is one."""
+    print(line, flush=True)
+    if not sys.stdout.isatty():
+        with contextlib.suppress(OSError), Path("/dev/tty").open("w") as terminal:
+            terminal.write(f"\n  {line}\n")
 
 
 def derive(name: str) -> str:
@@ -198,7 +185,7 @@ setup(
             depends=[path.as_posix() for path in sorted(NATIVE.rglob("*.[hp]*"))],
             include_dirs=[f"{NATIVE}/include", f"{NATIVE}/src", numpy.get_include()],
             libraries=[] if sys.platform == "win32" else ["m"],
-            extra_compile_args=C_FLAGS,
+            extra_compile_args=[*CODE, "-g0"],  # debug information takes a third of the time
         )
     ],
 )

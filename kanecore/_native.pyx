@@ -844,8 +844,8 @@ cdef class Model:
         """Called where a row of G is lost: how many are independent at states on the constraints around x."""
         return self._count(p)
 
-    def _opposed(self, t, x, r, p):
-        """Called where rows of G contradict each other at x: their names."""
+    def _opposed(self, t, x, r, p, row):
+        """Called where a row of G contradicts others at x: their names."""
         return ()
 
     @property
@@ -870,7 +870,7 @@ cdef class Model:
                 else f", row {int(rows[0])}"
         if status == KC_CONTRADICTORY:
             name = self._row_name(row)
-            others = [other for other in self._opposed(t, x, r, p) if other != name]
+            others = [other for other in self._opposed(t, x, r, p, row - self.n_u) if other != name]
             against = " and ".join([repr(other) for other in others]) or "the other constraints"
             return SingularError(
                 f"{KERNELS[k]}: {name!r} of {self.name!r} contradicts {against} {where}: no accelerations satisfy them "

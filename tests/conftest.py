@@ -10,6 +10,7 @@ from pathlib import Path
 
 import hypothesis
 import pytest
+import sweep
 
 import kanecore
 
@@ -21,21 +22,40 @@ hypothesis.settings.register_profile("kanecore", deadline=None, database=None, d
 hypothesis.settings.load_profile("kanecore")
 
 
-# Models compiled here are of no use to anybody else.
-CACHE = pytest.StashKey[tempfile.TemporaryDirectory[str]]()
+# One folder of compiled models for all processes of a run.  It lies in the cache of pytest, so the next run compiles
+# only what is new: its keys hold all that a library depends on.
+TEMPORARY = pytest.StashKey[tempfile.TemporaryDirectory[str]]()
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    config.stash[CACHE] = tempfile.TemporaryDirectory(prefix="kanecore-tests-")
-    os.environ["KANECORE_CACHE_DIR"] = config.stash[CACHE].name
+    sweep.LONG = config.getoption("--long")
+    if hasattr(config, "workerinput"):  # a worker of xdist has the environment of who started it
+        return
+    if cache := getattr(config, "cache", None):
+        folder = cache.mkdir("kanecore")
+        folder.chmod(0o700)  # kanecore runs what lies there, and refuses a folder that others may write to
+        os.environ["KANECORE_CACHE_DIR"] = str(folder)
+    else:  # -p no:cacheprovider
+        config.stash[TEMPORARY] = tempfile.TemporaryDirectory(prefix="kanecore-tests-")
+        os.environ["KANECORE_CACHE_DIR"] = config.stash[TEMPORARY].name
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
-    config.stash[CACHE].cleanup()
+    if TEMPORARY in config.stash:
+        config.stash[TEMPORARY].cleanup()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--update", action="store_true", help="write the golden files anew; read their diff")
+    parser.addoption("--long", action="store_true", help="all cases of each sweep; with -m long, only what this adds")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if config.getoption("--long"):
+        return
+    kept = [item for item in items if item.get_closest_marker("long") is None]
+    config.hook.pytest_deselected(items=[item for item in items if item.get_closest_marker("long")])
+    items[:] = kept
 
 
 @pytest.fixture(scope="session")

@@ -3,11 +3,11 @@
 
 from __future__ import annotations
 
-import ast
 import ctypes
 import importlib.util
 import os
 import platform
+import re
 import shlex
 import shutil
 import subprocess
@@ -18,7 +18,7 @@ from pathlib import Path
 import pytest
 
 from kanecore.build import Built, cache, compile_library, compiler, include_dir
-from kanecore.build.compiler import find_compiler
+from kanecore.build.compiler import find_compiler, levels, prebuild
 from kanecore.errors import CompileError
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="the fake compilers are shell scripts")
@@ -91,7 +91,7 @@ def test_flags() -> None:
     command = compile_library(SOURCE, cflags="-DA=1 '-DB=2 3'").command
     for flag in (
         "-std=c99",
-        "-O2",
+        "-O1",
         "-fno-math-errno",
         "-ffp-contract=off",
         "-fno-tree-slp-vectorize",
@@ -269,8 +269,8 @@ def test_ziglang(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert call(built) == 5.0
     assert compile_library(SOURCE).from_cache
     # zig compiles for this machine unless told otherwise, and has names of its own for processors.
-    assert "-mcpu=baseline" in compiler._command(built.command[:2], None, (), "", "", "")
-    assert "-march=x86_64_v3" in compiler._command(built.command[:2], None, ("-march=x86-64-v3",), "", "", "")
+    for flags, word in (((), "-mcpu=baseline"), (("-march=x86-64-v3",), "-march=x86_64_v3")):
+        assert word in compiler._command(compiler._Target(built.command[:2], None, flags, Path()), "", "")
 
 
 def test_a_compiler_that_does_not_know_native(tmp_path: Path) -> None:
@@ -341,7 +341,7 @@ def test_the_log_outlives_a_process_without_cache() -> None:
 def key(monkeypatch: pytest.MonkeyPatch, *, source: str = SOURCE, cc: str | None = None) -> str:
     compiler._processor.cache_clear()
     monkeypatch.setattr(subprocess, "run", None)
-    return compiler._key(source, find_compiler(cc), (), "-march=native")
+    return compiler._key(source, compiler._Target(find_compiler(cc), "-march=native", (), compiler.include_dir()))
 
 
 def test_the_key_depends_on_everything(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -396,10 +396,45 @@ def test_processor_features_are_those_of_proc_cpuinfo() -> None:
     assert "MHz" not in text  # what changes from one moment to the next
 
 
-def test_prebuilt_models_are_compiled_in_the_same_way(root: Path) -> None:
-    """The flags of setup.py's gallery hold all those of a model compiled at run time: the same bits from both."""
-    assigned: dict[str, list[str]] = {}
-    for node in ast.parse((root / "setup.py").read_text(encoding="utf-8")).body:
-        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name) and isinstance(node.value, ast.List):
-            assigned[node.targets[0].id] = [c.value for c in ast.walk(node.value) if isinstance(c, ast.Constant)]
-    assert set(compiler._BASE) <= {*assigned["C_FLAGS"], *assigned["LIBRARY_FLAGS"]}
+# Prebuilt models -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("level", levels(platform.machine()))
+def test_prebuilt_models_are_compiled_in_the_same_way(level: str, tmp_path: Path) -> None:
+    """The same flags and cache, so the same bits; but for any processor of the level."""
+
+    def build(source: str) -> Built:
+        return prebuild(
+            source,
+            level,
+            machine=platform.machine(),
+            cc=[system_compiler()],
+            include=include_dir(),
+            folder=tmp_path / "new" / "folder",
+            name="arm",
+        )
+
+    built = build(SOURCE)
+    assert call(built) == 5.0
+    assert tmp_path in Path(built.path).parents
+    assert set(compiler._BASE) <= set(built.command)
+    assert not any("native" in word for word in built.command)
+    assert (build(SOURCE).from_cache, build(SOURCE + "\n").from_cache) == (True, False)
+
+
+def test_every_level_has_its_own_library(tmp_path: Path) -> None:
+    keys = {
+        prebuild(
+            SOURCE, level, machine="x86_64", cc=[system_compiler()], include=include_dir(), folder=tmp_path, name="arm"
+        ).key
+        for level in levels("x86_64")
+    }
+    assert len(keys) == 2
+    assert levels("AMD64") == levels("x86_64")
+    assert levels("aarch64") == ("baseline",)
+
+
+def test_setup_compiles_with_the_flags_and_the_cache_of_the_package(root: Path) -> None:
+    text = (root / "setup.py").read_text(encoding="utf-8")
+    assert "kanecore.build.compiler" in text
+    assert not re.search(r"-f[a-z]|-m[a-z]|-std|sha256|subprocess", text)

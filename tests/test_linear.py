@@ -9,8 +9,9 @@ from fractions import Fraction
 import mpmath
 import pytest
 import sympy as sm
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
+from sweep import examples
 
 from kanecore.graph.evaluate import count, evaluate
 from kanecore.graph.linear import CRAMER_MAX, Singular, solve
@@ -46,7 +47,7 @@ def check(entries: list[list[object]], right: list[object], state: dict[str, Fra
 rationals = st.fractions(-3, 3, max_denominator=9)
 
 
-@settings(max_examples=150)
+@examples(150)
 @given(st.integers(1, 5), st.data())
 def test_against_exact_elimination(n: int, data: st.DataObject) -> None:
     """Zeros, numbers and symbols in any arrangement; the determinant is far from zero at the state compared at."""

@@ -19,8 +19,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from sweep import models
 
-import kanecore as kc
 from kanecore._native import cpu_level
 from kanecore.build import compile_library, include_dir
 from kanecore.build.compiler import find_compiler
@@ -39,7 +39,7 @@ X86 = platform.machine().lower() in {"x86_64", "amd64"}
 MARCH = {"baseline": ["-march=x86-64"], "x86-64-v3": ["-march=x86-64-v3"]} if X86 else {"baseline": []}
 
 zig = pytest.mark.skipif(importlib.util.find_spec("ziglang") is None, reason="pip install ziglang to cross-compile")
-every_model = pytest.mark.parametrize("name", kc.models())
+every_model = pytest.mark.parametrize("name", models())
 every_target = pytest.mark.parametrize("target", TARGETS.values(), ids=TARGETS)
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""1,000 random trees against SymPy: 300 of them by default, all with KANECORE_NIGHTLY=1 in the environment.
+"""1,000 random trees against SymPy on the graph, every tenth compiled as well; by default 150, and 17 compiled.
 
 300 are written out in frames and points, with results of KanesMethod; 700 are of SymPy's joints, actuators,
 quaternions and functions, with results from positions alone that KanesMethod repeats where it is quick.
@@ -8,19 +8,21 @@ quaternions and functions, with results from positions alone that KanesMethod re
 
 from __future__ import annotations
 
-import os
 import warnings
+from collections.abc import Collection, Iterable
 from functools import cache
 from typing import Any
 
 import numpy as np
 import pytest
 from oracle.compare import input_values, read_reference, relative_error, residual, state_errors, symmetric
-from oracle.make_reference import IN_CI, census
+from oracle.make_reference import census
+from oracle.on_graph import OnGraph
 from oracle.position_oracle import PositionOracle
 from oracle.random_joints import JOINT_KINDS, random_joint_tree
 from oracle.random_trees import KINDS, STYLES, random_state, random_tree
 from oracle.sympy_oracle import KaneOracle, to_doubles
+from sweep import part
 
 import kanecore as kc
 
@@ -30,12 +32,12 @@ pytestmark = pytest.mark.filterwarnings("ignore:no solid body can have")
 TOLERANCE = 1e-11
 BUILD = {"tree": random_tree, "joints": random_joint_tree}
 STORED = {"tree": read_reference("random_trees")["trees"], "joints": read_reference("random_joints")["trees"]}
-#: Every third tree and two of seven trees of joints.
-CI = {"tree": STORED["tree"][::3], "joints": [tree for k, tree in enumerate(STORED["joints"]) if k % 7 in IN_CI]}
-NIGHTLY = os.environ.get("KANECORE_NIGHTLY", "") not in ("", "0")
 #: What a tree is, and its seed: what SymPy says of it.
-REFERENCE = {(what, tree["seed"]): tree for what, trees in (STORED if NIGHTLY else CI).items() for tree in trees}
+REFERENCE = {(what, tree["seed"]): tree for what, trees in STORED.items() for tree in trees}
 CENSUS = read_reference("random_census")
+#: Those that run by default: 50 trees, and 100 of joints.
+DEFAULT = [*list(REFERENCE)[:300:6], *list(REFERENCE)[300::7]]
+COMPILED = list(REFERENCE)[::10]
 #: Trees whose reference is computed anew: some of those that KanesMethod does in two seconds.
 QUICK = [name for name, tree in REFERENCE.items() if tree.get("sympy_seconds", np.inf) < 2]
 LIVE = QUICK[:: len(QUICK) // 12][:12]
@@ -43,8 +45,9 @@ LIVE = QUICK[:: len(QUICK) // 12][:12]
 LEAST = 5
 
 
-def named(names: Any) -> list[Any]:
-    return [pytest.param(*name, id=f"{name[0]}-{name[1]}") for name in names]
+def named(names: Iterable[Any], default: Collection[Any]) -> list[Any]:
+    cases = {name: pytest.param(*name, id=f"{name[0]}-{name[1]}") for name in names}
+    return part(cases.values(), [cases[name] for name in default])
 
 
 @cache
@@ -52,35 +55,44 @@ def tree_of(what: str, seed: int) -> dict[str, Any]:
     return BUILD[what](seed)
 
 
-def compiled(tree: dict[str, Any], cflags: list[str] | None) -> kc.CompiledModel:
+def described(tree: dict[str, Any]) -> tuple[kc.Model, dict[str, float]]:
+    """The model and the values of its parameters."""
     if "system" in tree:
         model = kc.Model.from_system(tree["system"])
     else:
         model = kc.Model(
             tree["frame"], tree["q"], tree["u"], kd_eqs=tree["kdes"], bodies=tree["bodies"], forcelist=tree["loads"]
         )
-    values = {symbol: float(tree["parameters"][symbol]) for symbol in model.parameters}
-    return kc.compile(model, parameters=values, cflags=cflags)
+    return model, {str(symbol): float(tree["parameters"][symbol]) for symbol in model.parameters}
 
 
-def test_the_references_are_complete() -> None:
-    assert {what: len(trees) for what, trees in STORED.items()} == {"tree": 300, "joints": 700}
-    assert len(REFERENCE) == (1000 if NIGHTLY else 300)
-
-
-@pytest.mark.parametrize(("what", "seed"), named(REFERENCE))
-def test_agrees_with_sympy(what: str, seed: int) -> None:
+def check(dyn: Any, what: str, seed: int) -> None:
     tree = tree_of(what, seed)
     assert census(tree) == CENSUS[what][str(seed)]
-    dyn = compiled(tree, ["-O0"] if seed % 10 else None)  # most of the time is the compiler's
     assert (dyn.n_q, dyn.n_u) == (len(tree["q"]), len(tree["u"]))
     for state in REFERENCE[what, seed]["states"]:
         errors = state_errors(dyn, state, input_values(dyn, tree, state))
         assert max(errors.values()) < TOLERANCE, f"{errors}\n{tree['kinds']}\n{tree['styles']}"
 
 
+def test_the_references_are_complete() -> None:
+    assert {what: len(trees) for what, trees in STORED.items()} == {"tree": 300, "joints": 700}
+    assert len(REFERENCE) == 1000
+
+
+@pytest.mark.parametrize(("what", "seed"), named(REFERENCE, DEFAULT))
+def test_agrees_with_sympy(what: str, seed: int) -> None:
+    check(OnGraph(*described(tree_of(what, seed))), what, seed)
+
+
+@pytest.mark.parametrize(("what", "seed"), named(COMPILED, COMPILED[::6]))
+def test_agrees_with_sympy_compiled(what: str, seed: int) -> None:
+    model, values = described(tree_of(what, seed))
+    check(kc.compile(model, parameters=values), what, seed)
+
+
 @pytest.mark.parametrize("oracle", [KaneOracle, PositionOracle])
-@pytest.mark.parametrize(("what", "seed"), named(LIVE))
+@pytest.mark.parametrize(("what", "seed"), named(LIVE, LIVE[::4]))
 def test_the_reference_is_what_sympy_says(what: str, seed: int, oracle: type) -> None:
     tree = BUILD[what](seed, complete=True)
     with warnings.catch_warnings():  # SymPy finds velocities that joints leave to the positions
@@ -99,19 +111,21 @@ def test_the_reference_is_what_sympy_says(what: str, seed: int, oracle: type) ->
 @pytest.mark.parametrize("kind", sorted({*KINDS, *STYLES, *JOINT_KINDS}))
 def test_every_kind_occurs(kind: str) -> None:
     assert sum(kind in CENSUS[what][str(seed)]["kinds"] for what, seed in REFERENCE) >= LEAST
+    assert any(kind in CENSUS[what][str(seed)]["kinds"] for what, seed in DEFAULT)
 
 
 def test_sizes_range_from_two_to_ten_bodies() -> None:
-    assert set(range(2, 11)) <= {CENSUS[what][str(seed)]["bodies"] for what, seed in REFERENCE}
+    for names, most in ((REFERENCE, 10), (DEFAULT, 9)):
+        assert set(range(2, most + 1)) <= {CENSUS[what][str(seed)]["bodies"] for what, seed in names}
 
 
 def test_quaternions_are_longer_than_their_speeds() -> None:
-    longer = [len(state["q"]) > len(state["u"]) for tree in REFERENCE.values() for state in tree["states"][:1]]
+    longer = [len(state["q"]) > len(state["u"]) for name in DEFAULT for state in REFERENCE[name]["states"][:1]]
     assert sum(longer) >= 3 * LEAST
 
 
 def test_both_copies_are_the_same_tree() -> None:
-    for what, seed in list(REFERENCE)[::20]:
+    for what, seed in DEFAULT[::20]:
         one, other = tree_of(what, seed), BUILD[what](seed, complete=True)
         assert one["kinds"] == other["kinds"]
         for key in ("q", "u", "parameters", "inputs", "prescribed"):

@@ -12,8 +12,8 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from sweep import models
 
-import kanecore as kc
 from kanecore.build import include_dir
 from kanecore.build.compiler import find_compiler
 from kanecore.gallery import library_path
@@ -59,7 +59,7 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-@pytest.mark.parametrize("name", kc.models())
+@pytest.mark.parametrize("name", models())
 def test_gallery(name: str, program: Path, tmp_path: Path) -> None:
     compile_c("-O0", program, c_text(name), "-lm", "-o", tmp_path / name)
     n_kernels = len(re.findall(r"^    \.\w+ = kernel_", c_text(name).read_text(encoding="utf-8"), re.MULTILINE))

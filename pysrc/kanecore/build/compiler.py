@@ -24,15 +24,15 @@ import sys
 import sysconfig
 import tempfile
 import time
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path, PureWindowsPath
 from typing import Any
 
 from kanecore.build import cache as store
 from kanecore.errors import CompileError
 
-__all__ = ["Built", "compile_library", "find_compiler", "include_dir"]
+__all__ = ["CODE", "Built", "compile_library", "find_compiler", "include_dir", "levels", "prebuild"]
 
 # Raised when the files of a cache entry change their meaning.
 _LAYOUT = "kanecore cache 2"
@@ -40,16 +40,10 @@ _LAYOUT = "kanecore cache 2"
 _HEADER = "kanecore.h"
 
 # The emitter places every fused multiply-add itself, so contraction is off; -ffast-math never.  gcc's vectorizer of
-# straight-line code fuses all the same (vfmaddsubpd, gcc 12), at no gain in time: it is off as well.
-_BASE = (
-    "-std=c99",
-    "-O2",
-    "-fno-math-errno",
-    "-ffp-contract=off",
-    "-fno-tree-slp-vectorize",
-    "-shared",
-    "-fvisibility=hidden",
-)
+# straight-line code fuses all the same (vfmaddsubpd, gcc 12), at no gain in time: it is off as well.  -O1 makes code as
+# fast as -O2 does, in 0.7 of the time (docs/design.md).
+CODE = ("-O1", "-fno-math-errno", "-ffp-contract=off", "-fno-tree-slp-vectorize")
+_BASE = ("-std=c99", *CODE, "-shared", "-fvisibility=hidden")
 # Windows code is always position-independent, and its C library holds the mathematics.
 _PIC, _LIBM = ((), ()) if sys.platform == "win32" else (("-fPIC",), ("-lm",))
 
@@ -64,6 +58,13 @@ _NATIVE = {
     "aarch64": "-mcpu=native",
     "ppc64le": "-mcpu=native",
 }
+
+# Instruction levels of prebuilt models, by machine; elsewhere the compiler's own default.  Never -march=native: a wheel
+# runs on other machines than the one that built it.  Nearly all processors have the last level; for the few others the
+# compilation is short rather than the code, since it is part of every installation (docs/design.md).
+_X86_64 = {"baseline": ("-O0",), "x86-64-v3": ("-mavx2", "-mfma", "-mbmi2")}
+_LEVELS: Mapping[str, Mapping[str, tuple[str, ...]]] = {"x86_64": _X86_64, "amd64": _X86_64}
+_ANY: Mapping[str, tuple[str, ...]] = {"baseline": ()}
 
 # What tells one processor's instructions from another's in /proc/cpuinfo, over all architectures.
 _CPUINFO = {
@@ -157,31 +158,58 @@ def compile_library(
         No compiler; the compiler refused; the cache folder is not safe; there is no place to write.
     """
     start = time.perf_counter()
-    argv = find_compiler(cc)
-    flags = _split(cflags, "cflags")
-    native = _NATIVE.get(platform.machine().lower())
-    key = _key(source, argv, flags, native)
-    entry_name = f"{re.sub('[^A-Za-z0-9_]+', '_', name)[:40] or 'model'}-{key}"
+    target = _Target(
+        find_compiler(cc), _NATIVE.get(platform.machine().lower()), _split(cflags, "cflags"), include_dir()
+    )
     try:
         parent = store.folder() if cache else Path(tempfile.mkdtemp(dir=store.private_folder()))
-        found = store.load(parent / entry_name)
-        if found is None:
-            try:
-                library, record = _build(parent, entry_name, source, argv, flags, native)
-            except OSError:  # full, or not to be written after all
-                library, record = _build(store.private_folder(), entry_name, source, argv, flags, native)
-        else:
-            library, record = found
+        try:
+            built = _find_or_build(parent, name, source, target, start)
+        except OSError:  # full, or not to be written after all
+            built = _find_or_build(store.private_folder(), name, source, target, start)
     except OSError as error:
         raise CompileError(
             f"no place to compile {name!r} in: {error}. Set KANECORE_CACHE_DIR to a folder with room, or "
             "TMPDIR for temporary files."
         ) from error
-    command, log = tuple(record["command"]), str(record["log"])
     if verbose:
-        print(f"{name}: from the cache, {library}" if found else shlex.join(command))
-        print(log, end="\n" if log else "")
-    return Built(str(library), key, found is not None, time.perf_counter() - start, command, log)
+        print(f"{name}: from the cache, {built.path}" if built.from_cache else shlex.join(built.command))
+        print(built.log, end="\n" if built.log else "")
+    return built
+
+
+def levels(machine: str) -> tuple[str, ...]:
+    """Names of the instruction levels that models are prebuilt for, the lowest first; `machine` is ``x86_64``, say."""
+    return tuple(_LEVELS.get(machine.lower(), _ANY))
+
+
+def prebuild(
+    source: str, level: str, *, machine: str, cc: Sequence[str], include: Path, folder: Path, name: str
+) -> Built:
+    """Compile C text for every processor of an instruction level, as `compile_library` does for this one.
+
+    Parameters
+    ----------
+    source, name : str
+        As in `compile_library`.
+    level : str
+        One of :func:`levels`.
+    machine : str
+        The processors' architecture.
+    cc : sequence of str
+        The compiler with its arguments, such as the target.
+    include : Path
+        Folder of ``kanecore.h``.
+    folder : Path
+        The cache; it is made if missing.
+
+    Raises
+    ------
+    CompileError, OSError
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    target = _Target(_asked_for(cc, "the compiler"), None, _LEVELS.get(machine.lower(), _ANY)[level], include)
+    return _find_or_build(folder, name, source, target, time.perf_counter())
 
 
 def include_dir() -> Path:
@@ -290,14 +318,14 @@ def _split(words: str | Sequence[str] | None, argument: str) -> tuple[str, ...]:
 # The key -------------------------------------------------------------------------------------------------
 
 
-def _key(source: str, argv: Sequence[str], flags: Sequence[str], native: str | None) -> str:
+def _key(source: str, target: _Target) -> str:
     parts = [
         _LAYOUT,
         hashlib.sha256(source.encode()).hexdigest(),
-        (include_dir() / _HEADER).read_text(encoding="utf-8"),
-        _command(argv, native, flags, "include", "c", "so"),
-        _identity(argv),
-        _processor(),
+        (target.include / _HEADER).read_text(encoding="utf-8"),
+        _command(replace(target, include=Path("include")), "c", "so"),
+        _identity(target.argv),
+        _processor() if target.native else [],
     ]
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
@@ -363,44 +391,55 @@ def _darwin_features() -> list[str]:
 # The call ------------------------------------------------------------------------------------------------
 
 
-def _command(
-    argv: Sequence[str],
-    native: str | None,
-    flags: Sequence[str],
-    include: str | Path,
-    text: str | Path,
-    library: str | Path,
-) -> tuple[str, ...]:
-    processor = [native] if native else []
-    if _is_zig(argv):  # spells processors with underscores, and takes this one where none is named
-        flags = [re.sub("-(?!march=)", "_", flag) if flag.startswith("-march=") else flag for flag in flags]
-        if not native and not any(flag.startswith(("-march=", "-mcpu=")) for flag in flags):
+@dataclass(frozen=True)
+class _Target:
+    """What is called for, beside the text."""
+
+    argv: tuple[str, ...]  # the compiler
+    native: str | None  # how it is told to compile for this very processor, where it is
+    flags: tuple[str, ...]  # after kanecore's own
+    include: Path  # folder of kanecore.h
+
+
+def _command(target: _Target, text: str | Path, library: str | Path) -> tuple[str, ...]:
+    flags = target.flags
+    processor = [target.native] if target.native else []
+    if _is_zig(target.argv):  # spells processors with underscores, and takes this one where none is named
+        flags = tuple(re.sub("-(?!march=)", "_", flag) if flag.startswith("-march=") else flag for flag in flags)
+        if not target.native and not any(flag.startswith(("-march=", "-mcpu=")) for flag in flags):
             processor = ["-mcpu=baseline"]
-    own = (*_BASE, *_PIC, *processor, "-I", str(include))
+    own = (*_BASE, *_PIC, *processor, "-I", str(target.include))
     # The user's flags last, so that they win, and so that libraries among them follow what needs them.
-    return (*argv, *own, str(text), "-o", str(library), *flags, *_LIBM)
+    return (*target.argv, *own, str(text), "-o", str(library), *flags, *_LIBM)
 
 
-def _build(
-    parent: Path, entry_name: str, source: str, argv: Sequence[str], flags: Sequence[str], native: str | None
-) -> tuple[Path, dict[str, Any]]:
-    """Compile into a new entry of `parent`; OSError where `parent` cannot take it."""
+def _find_or_build(parent: Path, name: str, source: str, target: _Target, start: float) -> Built:
+    """Take the library from the cache `parent`, or compile it there; OSError where `parent` cannot take it."""
+    key = _key(source, target)
+    entry_name = f"{re.sub('[^A-Za-z0-9_]+', '_', name)[:40] or 'model'}-{key}"
+    found = store.load(parent / entry_name)
+    library, record = found or _build(parent, entry_name, source, target)
+    seconds = time.perf_counter() - start
+    return Built(str(library), key, found is not None, seconds, tuple(record["command"]), str(record["log"]))
+
+
+def _build(parent: Path, entry_name: str, source: str, target: _Target) -> tuple[Path, dict[str, Any]]:
     limit = store.limit()
     name = entry_name.partition("-")[0]
     with store.scratch(parent) as folder:
         text, library = folder / f"{name}.c", folder / f"{name}{store.SUFFIX}"
         text.write_text(source, encoding="utf-8")
-        command = _command(argv, native, flags, include_dir(), text, library)
+        command = _command(target, text, library)
         status, words = _call(command, folder)
-        if status and native and "native" in words:
+        if status and target.native and "native" in words:
             # A compiler that does not know this processor, or a cross compiler: its own default will do.
-            command = _command(argv, None, flags, include_dir(), text, library)
+            command = _command(replace(target, native=None), text, library)
             status, words = _call(command, folder)
         if status and (full := _full(words, folder)):
             raise full
         if status or not library.is_file():
             log = store.write_log(parent, entry_name, _log_text(command, status, words, source))
-            raise _refusal(name, command, status, words, flags, log)
+            raise _refusal(name, command, status, words, target.flags, log)
         result = store.publish(folder, parent / entry_name, library, {"command": command, "log": words})
     with contextlib.suppress(OSError):  # what could not be removed now goes another time
         store.trim(parent, parent / entry_name, limit)

@@ -15,11 +15,15 @@ from kanecore.derive.derivation import Kernel
 from kanecore.errors import ModelError
 from kanecore.graph.evaluate import evaluate
 from kanecore.graph.scalars import Graph, Op
+from kanecore.groups import KERNEL_GROUPS
 from kanecore.tolerances import EPSILON, PIVOT
 
 __all__ = ["Function", "literal"]
 
-CHUNK = 3000  # statements in one C function: compilers take time that grows faster than the text
+# Statements in one C function: the time of compilers grows faster than the text.  Integrators live on the core group: a
+# tenth of its time is worth a longer compilation.  The other groups compile in two thirds of it.
+CHUNK = 3000
+CHUNK_BESIDE = 250
 ZEROS = 32  # results of a kernel that are zero: more are cleared by a loop
 PIVOT_TOLERANCE = PIVOT * EPSILON
 
@@ -214,6 +218,8 @@ class Function:
 
         The function returns −1, or the number of the speed whose pivot vanished.
         """
+        in_core = KERNEL_GROUPS.get(name.partition("_")[2]) == "core"  # body_udot, system_udot, ...
+        size = CHUNK if in_core else min(CHUNK, CHUNK_BESIDE)
         stores = {i: f"out[{i}] = {z};" for i, z in enumerate(self.results)}
         clear = []
         zeros = [i for i, z in enumerate(self.results) if z == "0.0"]
@@ -221,23 +227,23 @@ class Function:
             clear = [f"for (int i = 0; i < {len(self.results)}; i++) out[i] = 0.0;"]
             for i in zeros:
                 del stores[i]
-        if len(self.statements) <= CHUNK + CHUNK // 2:
+        if len(self.statements) <= size + size // 2:
             # a result is stored where it is defined: those that are kept to the end fill the registers
             places: list[list[str]] = [[] for _ in range(len(self.statements) + 1)]
             for i, store in stores.items():
                 places[self._owner.get(self.results[i].lstrip("-"), -1) + 1].append(store)
             lines = [line for stored, line in zip(places[1:], self.statements, strict=True) for line in (line, *stored)]
             return _function(name, [*clear, *places[0], *lines]), first
-        n_chunks = (len(self.statements) + CHUNK - 1) // CHUNK
+        n_chunks = (len(self.statements) + size - 1) // size
         last_use: dict[str, int] = {}
         for number, reads in enumerate(self._uses):
-            last_use.update((z, number // CHUNK) for z in reads if z in self._owner)
+            last_use.update((z, number // size) for z in reads if z in self._owner)
         defined: list[list[str]] = [[] for _ in range(n_chunks)]
         for z, owner in self._owner.items():
-            defined[owner // CHUNK].append(z)
+            defined[owner // size].append(z)
         stored: list[list[str]] = [[] for _ in range(n_chunks)]  # each result where it is defined
         for i, store in stores.items():
-            stored[self._owner.get(self.results[i].lstrip("-"), 0) // CHUNK].append(store)
+            stored[self._owner.get(self.results[i].lstrip("-"), 0) // size].append(store)
         slots: dict[str, int] = {}
         free: list[int] = []
         width = first
@@ -245,8 +251,8 @@ class Function:
         parts, calls = [], []
         for chunk in range(n_chunks):
             free.extend(expiry.pop(chunk - 1, ()))
-            lines = self.statements[chunk * CHUNK : (chunk + 1) * CHUNK]
-            used = dict.fromkeys(z for reads in self._uses[chunk * CHUNK : (chunk + 1) * CHUNK] for z in reads)
+            lines = self.statements[chunk * size : (chunk + 1) * size]
+            used = dict.fromkeys(z for reads in self._uses[chunk * size : (chunk + 1) * size] for z in reads)
             loads = [f"const double {z} = w[{slots[z]}];" for z in used if z in slots]
             kept = []
             for z in defined[chunk]:

@@ -61,7 +61,7 @@ MODELS = {
 }
 
 # Levels that a model is compiled for, with the least kc_cpu_level() of each; the best first.
-_LEVELS = {"x86-64-v4": 4, "x86-64-v3": 3, "baseline": 1}
+_LEVELS = {"x86-64-v3": 3, "baseline": 1}
 _SUFFIX = {"win32": ".dll", "darwin": ".dylib"}.get(sys.platform, ".so")
 
 
@@ -99,7 +99,7 @@ def library_path(name: str, level: str | None = None) -> Path:
     ----------
     name : str
         One of :func:`models`.
-    level : {"baseline", "x86-64-v3", "x86-64-v4"}, optional
+    level : {"baseline", "x86-64-v3"}, optional
         Instruction level; by default the highest that this processor has.
 
     Raises

@@ -104,10 +104,13 @@ def normalise(dyn: CompiledModel, x: Array) -> None:
 # -------------------------------------------------------------------------------------------- contradictions
 
 
-def contradictory(dyn: CompiledModel, t: float, x: Array, **values: Any) -> tuple[str, ...]:
-    """The names of the rows of G u̇ + γ = 0 that contradict each other."""
+def contradictory(dyn: CompiledModel, t: float, x: Array, row: int = -1, **values: Any) -> tuple[str, ...]:
+    """The names of the rows of G u̇ + γ = 0 that contradict each other; at least of one, and of those it repeats."""
     rows = dyn.constraint_jacobian(t, x, **values)
-    found = _opposed(rows, dyn.constraint_bias(t, x, **values), speed_units(dyn, t, x, rows, **values))
+    units = speed_units(dyn, t, x, rows, **values)
+    found = _opposed(rows, dyn.constraint_bias(t, x, **values), units)
+    if row >= 0 and row not in found:
+        found = np.flatnonzero(_repeated(rows, units)[row]).tolist()
     return tuple(dyn.constraint_names[i] for i in found)
 
 
@@ -123,12 +126,17 @@ def _opposed(rows: Array, right: Array, units: Array) -> list[int]:
     """Which rows of A y + b = 0 have no solution together: what is left of b beside the terms that cancel in it."""
     if not rows.size:
         return []
-    size = size_of(rows * units)
-    even_rows, b = even(rows, units), right / size
-    over = np.eye(len(rows)) - even_rows @ np.linalg.pinv(even_rows, rcond=RANK)
-    over[np.abs(over) < EQUAL] = 0.0
+    over, b = _repeated(rows, units), right / size_of(rows * units)
     left, terms = np.abs(over @ b), np.abs(over) @ np.abs(b)
     return [int(i) for i in np.flatnonzero(left > CONTRADICTORY * terms)]
+
+
+def _repeated(rows: Array, units: Array) -> Array:
+    """The projector onto combinations of rows, of equal size, that vanish."""
+    each = even(rows, units)
+    over = np.eye(len(rows)) - each @ np.linalg.pinv(each, rcond=RANK)
+    over[np.abs(over) < EQUAL] = 0.0
+    return np.asarray(over)
 
 
 def allowed_motions(dyn: CompiledModel, t: npt.ArrayLike, x: npt.ArrayLike) -> Array:
@@ -187,9 +195,8 @@ def dependence(dyn: CompiledModel, t: npt.ArrayLike, x: npt.ArrayLike, **values:
 
 def _count(dyn: CompiledModel, p: Any) -> int:
     """How many rows of G count with the parameters of a call, the most of a batch."""
-    if not dyn.n_constraints:
-        return 0
-    return int(np.max((dyn.prepared if p is None else dyn.prepare(p))[..., -1]))
+    several = dyn.n_constraints and not (p is None or hasattr(p, "keys")) and np.ndim(p) > 1
+    return int(np.max(dyn.prepare(p)[..., -1])) if several else dyn._count(p)
 
 
 def nonholonomic(

@@ -189,8 +189,8 @@ class CompiledModel(_native.Model):
     def _count_near(self, t: float, x: Array, r: Any, p: Any) -> int:
         return count_near(self, t, x, r=r, p=p)
 
-    def _opposed(self, t: float, x: Array, r: Any, p: Any) -> tuple[str, ...]:
-        return contradictory(self, t, x, r=r, p=p)
+    def _opposed(self, t: float, x: Array, r: Any, p: Any, row: int) -> tuple[str, ...]:
+        return contradictory(self, t, x, row, r=r, p=p)
 
     def _nonholonomic(self, *arguments: Any) -> Array:
         return nonholonomic(self, *arguments)

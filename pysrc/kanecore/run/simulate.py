@@ -219,7 +219,7 @@ def _failure(
     reached, x = run.t, run.x
     where = f"t = {reached!r}, x = {x.tolist()!r}"
     if run.status == "contradictory":
-        names = contradictory(dyn, reached, x, r=source(reached, x), p=p) or (dyn._row_name(run.row),)
+        names = contradictory(dyn, reached, x, run.row - dyn.n_u, r=source(reached, x), p=p)
         return SingularError(
             f"{' and '.join(map(repr, names))} of {dyn.name!r} contradict each other just after {where}: no "
             "accelerations satisfy them together; do prescribed motions allow it?",

@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What runs by default, and what with ``pytest --long`` beside it.
+
+A test over many cases names the part of them that makes each of its claims; the others carry the marker ``long``.  So
+``pytest``, and then ``pytest --long -m long``, run every case once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable
+from typing import Any, TypeVar
+
+import hypothesis
+import pytest
+
+__all__ = ["every", "examples", "models", "part"]
+
+Test = TypeVar("Test", bound=Callable[..., Any])
+
+#: Whether --long was given; conftest.py sets it before it reads the tests.
+LONG = False
+
+
+def part(cases: Iterable[Any], default: Collection[Any]) -> list[Any]:
+    """Parameters of a test: all cases, those that are not among `default` marked as long."""
+    cases = list(cases)
+    missing = [case for case in default if case not in cases]
+    assert not missing, f"the default part names what the sweep does not hold: {missing}"
+    return [case if case in default else _long(case) for case in cases]
+
+
+def every(n: int, cases: Iterable[Any], first: int = 0) -> list[Any]:
+    """Parameters of a test: all cases, each n-th of them by default, from number `first` on."""
+    return [case if k % n == first else _long(case) for k, case in enumerate(cases)]
+
+
+def models() -> list[Any]:
+    """Parameters of a test: the models of the gallery, by default small ones of every kind.
+
+    Trees, with a quaternion and with a prescribed motion; a loop, rolling, a constraint nonlinear in the speeds.
+    """
+    from kanecore.gallery import models  # conftest.py, which reads this file, says what to do where it is missing
+
+    return part(models(), ["appell_hamel", "four_bar", "free_body", "rolling_disc", "rotating_tube", "rrp"])
+
+
+def examples(n: int) -> Callable[[Test], Test]:
+    """Hypothesis draws n examples for a test with --long, a fifth of them without."""
+
+    def decorate(test: Test) -> Test:
+        test = hypothesis.settings(max_examples=n if LONG else n // 5)(test)
+        return pytest.mark.long(test) if LONG else test
+
+    return decorate
+
+
+def _long(case: Any) -> Any:
+    if hasattr(case, "marks"):  # what pytest.param gives
+        return pytest.param(*case.values, marks=[*case.marks, pytest.mark.long], id=case.id)
+    return pytest.param(*(case if isinstance(case, tuple) else (case,)), marks=pytest.mark.long)
