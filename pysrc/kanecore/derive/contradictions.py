@@ -327,8 +327,8 @@ def _states(k: Kinematics, accelerations: bool) -> list[Sample]:
     levels: list[tuple[Sequence[int], list[int]]] = []
     if places:
         norms = [g.sub(g.sum(g.square(d.coordinates[i]) for i in group), g.one) for group in d.unit]
-        # lengths move as well: four bars of random lengths seldom close
-        levels.append(((*d.coordinates, *d.parameters), [*places, *norms]))
+        levels.append((d.coordinates, [*places, *norms]))
+        others_move = (*d.coordinates, *d.parameters)  # four bars of random lengths seldom close
     rates = [*velocities, *(k.rate.of(phi) for phi in places)]
     if rates:
         levels.append((d.speeds, rates))
@@ -339,9 +339,16 @@ def _states(k: Kinematics, accelerations: bool) -> list[Sample]:
     systems = [(x, rows, [accumulate(g, [(row, g.one)], x) for row in rows]) for x, rows in levels]
     found: list[Sample] = []
     for seed in range(TRIES):
-        values: dict[int, float] | None = {}
+        given: dict[int, float] = {}
+        values: dict[int, float] | None = given
         for x, rows, slopes in systems:
-            values = _newton(g, seed, values, x, rows, slopes) if values is not None else None
+            values = _newton(g, seed, given, x, rows, slopes)
+            if values is None and x is d.coordinates:
+                wide = [accumulate(g, [(row, g.one)], others_move) for row in rows]
+                values = _newton(g, seed, given, others_move, rows, wide)
+            if values is None:
+                break
+            given = values
         if values is not None:
             found.append(Sample(g, seed, values))
         if len(found) == STATES:

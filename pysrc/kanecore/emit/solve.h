@@ -107,7 +107,7 @@ KC_SOLVER void kc_weigh(kc_equations *s, const double *weight, int stride)
  * Rows that are small beside what their entries are sums of are rounding, and nothing: at a true singularity,
  * or where others were put into them.  `sums` (m, n) holds bounds of these sums.  After kc_weigh().
  */
-KC_SOLVER void kc_cancel(kc_equations *s, const double *sums)
+KC_SOLVER void kc_cancel(kc_equations *s, const double *sums, double tolerance)
 {
     for (int i = 0; i < s->m; i++) {
         double largest = 0.0, size = 0.0;
@@ -115,7 +115,7 @@ KC_SOLVER void kc_cancel(kc_equations *s, const double *sums)
             largest = kc_max(largest, fabs(s->G[i * s->n + j]));
             size = kc_max(size, sums[i * s->n + j] * s->d[j]);
         }
-        if (largest <= KC_RANK * size)
+        if (largest <= tolerance * size)
             for (int j = 0; j < s->n; j++)
                 s->G[i * s->n + j] = 0.0;
     }

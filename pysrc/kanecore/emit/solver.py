@@ -176,7 +176,7 @@ class Solver:
         }} else
             for (int i = 0; i < m; i++) e.size[i] = fabs(e.g[i]);
 """
-            weigh = f"\n        kc_cancel(&e, w + {sums});"
+            weigh = f"\n        kc_cancel(&e, w + {sums}, KC_RANK);"
         names = (
             ""
             if every
@@ -273,7 +273,7 @@ static double off_constraints({_ARGUMENTS})
     if (KC_UNLIKELY(row >= 0)) return row;
     part_multipliers(t, x, r, c, w, G);
     kc_weigh(&e, G + {weights}, 1);
-    kc_cancel(&e, G + {sums});
+    kc_cancel(&e, G + {sums}, KC_RANK);
     for (int i = 0; i < n; i++) b[i] *= e.d[i];
     const int lost = kc_multipliers(&e, b, out);
     return lost >= 0 ? kc_named(n, lost, 0, 0) : -1;
@@ -304,7 +304,7 @@ static double off_constraints({_ARGUMENTS})
     system_stabilization(t, x, r, c, w, w);
     for (int i = 0; i < 2 * n; i++) e.f[i] = 0.0;
     kc_weigh(&e, e.M, n + 1);
-    kc_cancel(&e, e.g + 2 * m);
+    kc_cancel(&e, e.g + 2 * m, KC_RANK);
     const int row = kc_solve(&e, a);
     if (KC_UNLIKELY(row >= 0)) return row;
     for (int i = 0; i < n; i++) out[i] = a[2 * i], out[n + i] = a[2 * i + 1];
@@ -356,7 +356,7 @@ static double off_constraints({_ARGUMENTS})
         if m:
             solve += f"\n    if (row < 0) row = body_multipliers(t, x, r, c, w + {start}, w + n);"
         count = f"(int){self.rank}" if m else "0"
-        cancel = f"\n    kc_cancel(&e, w + {start + every});" if m else ""
+        cancel = f"\n    kc_cancel(&e, w + {start + every}, KC_RANK);" if m else ""
         used = self.widths["body_multipliers" if m else "body_udot"]
         body = f"""\
 {_HEAD.format(name="body_linearize")}{{
@@ -416,7 +416,7 @@ static double off_constraints({_ARGUMENTS})
         for (int i = 0; i < rows; i++) size[i] = 0.0;
         while (rows > 0) {{
             kc_equations e = {{.n = n, .m = rows, .k = 1, .lenient = 1, .symmetric = 1}};
-            /* a small pivot would move much for little: there q moves directly */
+            /* a small row or pivot would move much for little: there q moves directly */
             e.count = level == 0 ? directly * rows : rows < (int){self.rank} ? rows : (int){self.rank};
             e.M = system, e.G = e.M + n * n, e.g = e.G + rows * n, e.f = f, e.d = w + {d}, e.W = e.d + most;
             e.reduced = e.W + most * most + most, e.column = column, e.order = order, e.place = place;
@@ -452,7 +452,7 @@ static double off_constraints({_ARGUMENTS})
                     e.d[j] = 1.0;
                 }}
             }} else
-                kc_cancel(&e, e.g + 2 * rows);
+                kc_cancel(&e, e.g + 2 * rows, level == 0 ? KC_INDEPENDENT : KC_RANK);
             const int row = kc_solve(&e, a);
             if (KC_UNLIKELY(row >= 0)) {{
                 if (level > 0 || directly) return row;

@@ -239,14 +239,14 @@ def _integrable(dyn: CompiledModel, t: float, x: Array, values: dict[str, Any]) 
         return None
     units = speed_units(dyn, t, x, dyn.constraint_jacobian(t, x, **values), **values)
     places = coordinate_units(dyn, t, x, units, **values)
-    if rank_of(rates(dyn, t, x[:n_q], **values)[0].T, np.where(places > 0.0, 1.0 / places, 1.0)) < dyn.n_u:
+    moves = rates(dyn, t, x[:n_q], **values)[0][places > 0.0]
+    if rank_of(moves.T, 1.0 / places[places > 0.0]) < dyn.n_u:
         return None
     far = np.append(extents(x[:n_q], places), _duration(x, n_q, places, units, t))
     inputs = np.asarray(dyn._resolved("input", {} if values["r"] is None else values["r"]))
-    for trial in range(6):
-        time, r = t, inputs
-        if trial > 1:  # what holds at one time only is no constraint on coordinates
-            time = t + far[-1] * rng.uniform(-2.0, 2.0)
+    for trial, later in enumerate((0.0, 0.0, 0.02, 0.1, -0.3, 1.0, -2.0)):
+        time, r = t + far[-1] * later, inputs
+        if later:  # what holds at one time only is no constraint on coordinates
             r = inputs + (1.0 + np.abs(inputs)) * rng.uniform(-1.0, 1.0, dyn.n_r)
         here_values = {"r": r, "p": values["p"]}
         change = _input_rates(dyn, r, rng)
@@ -284,8 +284,11 @@ def _involutive(
 ) -> bool | None:
     """Whether the brackets at one place (q, t) stay within what is allowed there; None where that has edges."""
 
+    at_rest = np.concatenate([place[:-1], np.zeros(dyn.n_u)])
+    rank = rank_of(dyn.constraint_jacobian(float(place[-1]), at_rest, r=r, p=p)[: dyn.n_velocity], units)
+
     def at(where: Array) -> Array:
-        return _allowed(dyn, where, far, r + change * (where[-1] - place[-1]), units, p)
+        return _allowed(dyn, where, far, r + change * (where[-1] - place[-1]), units, rank, p)
 
     here = at(place)
     outside = np.eye(len(place)) - here @ here.T
@@ -312,7 +315,7 @@ def _largest(vector: Array) -> float:
     return float(np.max(np.abs(vector), initial=0.0))
 
 
-def _allowed(dyn: CompiledModel, place: Array, far: Array, r: Array, units: Array, p: Any) -> Array:
+def _allowed(dyn: CompiledModel, place: Array, far: Array, r: Array, units: Array, rank: int, p: Any) -> Array:
     """Orthonormal directions of (q, t), in units of ``far``, that the constraints on velocities allow, (n_q + 1, n)."""
     q, t, n_q, values = place[:-1], float(place[-1]), dyn.n_q, {"r": r, "p": p}
     moves, drift = rates(dyn, t, q, **values)
@@ -321,7 +324,6 @@ def _allowed(dyn: CompiledModel, place: Array, far: Array, r: Array, units: Arra
     size = size_of(rows * units)
     c = dyn.velocity_residual(t, at_rest, **values) / size
     left, s, right = np.linalg.svd(even(rows, units))
-    rank = int(np.sum(s > RANK * np.max(s, initial=0.0)))
     free = units[:, np.newaxis] * right[rank:].T
     forced = -units * (right[:rank].T @ ((left[:, :rank].T @ c) / s[:rank]))
     directions = np.zeros((n_q + 1, free.shape[1] + 1))
