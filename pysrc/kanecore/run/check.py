@@ -23,9 +23,9 @@ __all__ = ["Check", "check", "contradictions"]
 
 Array = npt.NDArray[np.float64]
 
-_STEP = 1e-4  # of the differences for integrability, of what is large for each coordinate
+_STEPS = (1e-4, 1e-6)  # of the differences for integrability, of what is large for each coordinate
 _NONHOLONOMIC = 1e-4  # of the terms of a Lie bracket: a part outside of the allowed motions
-_ROUNDING = 1e-10  # of the differences
+_ROUNDING = 1e-14  # of what is differenced
 
 
 @dataclass(frozen=True)
@@ -283,7 +283,6 @@ def _involutive(
     dyn: CompiledModel, place: Array, far: Array, r: Array, change: Array, units: Array, p: Any
 ) -> bool | None:
     """Whether the brackets at one place (q, t) stay within what is allowed there; None where that has edges."""
-
     at_rest = np.concatenate([place[:-1], np.zeros(dyn.n_u)])
     rank = rank_of(dyn.constraint_jacobian(float(place[-1]), at_rest, r=r, p=p)[: dyn.n_velocity], units)
 
@@ -292,22 +291,24 @@ def _involutive(
 
     here = at(place)
     outside = np.eye(len(place)) - here @ here.T
-    changes = []  # ∂D/∂a by differences, of two steps: how far these are apart is their error
-    for direction in here.T:
-        both = []
-        for step in (_STEP, _STEP / 2.0):
-            ends = [at(place + sign * step * far * direction) for sign in (1.0, -1.0)]
-            if any(end.shape != here.shape for end in ends):
-                return None
-            both.append((ends[0] @ ends[0].T - ends[1] @ ends[1].T) / (2.0 * step))
-        changes.append(both)
-    for i, a in enumerate(here.T):
-        for j in range(i):
-            b = here[:, j]
-            wide, narrow = (outside @ (changes[i][k] @ b - changes[j][k] @ a) for k in (0, 1))
-            size = max(_largest(changes[i][1] @ b), _largest(changes[j][1] @ a))
-            if _largest(narrow) > max(_NONHOLONOMIC * size, 10.0 * _largest(wide - narrow), _ROUNDING):
-                return False
+    for step in _STEPS:  # a short one for what changes fast, such as a heading of t³ after a while
+        changes = []  # ∂D/∂a by differences of the step and its half: how far these are apart is their error
+        for direction in here.T:
+            both = []
+            for h in (step, step / 2.0):
+                ends = [at(place + sign * h * far * direction) for sign in (1.0, -1.0)]
+                if any(end.shape != here.shape for end in ends):
+                    return None
+                both.append((ends[0] @ ends[0].T - ends[1] @ ends[1].T) / (2.0 * h))
+            changes.append(both)
+        for i, a in enumerate(here.T):
+            for j in range(i):
+                b = here[:, j]
+                wide, narrow = (outside @ (changes[i][k] @ b - changes[j][k] @ a) for k in (0, 1))
+                size = max(_largest(changes[i][1] @ b), _largest(changes[j][1] @ a))
+                error = max(10.0 * _largest(wide - narrow), _ROUNDING / step)
+                if _largest(narrow) > max(_NONHOLONOMIC * size, error):
+                    return False
     return True
 
 
