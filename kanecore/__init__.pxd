@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Declarations of kanecore.h for Cython: `cimport kanecore`, and compile with kanecore.get_include().
-from libc.stdint cimport uint32_t
+from libc.stdint cimport int32_t, uint32_t
 
 cdef extern from "kanecore.h" nogil:
     const uint32_t KC_ABI_VERSION
@@ -12,6 +12,7 @@ cdef extern from "kanecore.h" nogil:
         KC_STEP_SIZE
         KC_MAX_STEPS
         KC_STOPPED
+        KC_CONTRADICTORY
 
     enum:
         KC_QDOT_IS_U
@@ -40,6 +41,7 @@ cdef extern from "kanecore.h" nogil:
         const uint32_t *unit
         const double *p_default
         const double *r_default
+        const int32_t *r_rates
 
         void (*prepare)(const double *p, double *c) noexcept nogil
 
@@ -60,9 +62,11 @@ cdef extern from "kanecore.h" nogil:
         kc_kernel *potential_energy
         kc_kernel *power
         kc_kernel *reactions
+        kc_kernel *reaction_slopes
         kc_kernel *configuration_residual
         kc_kernel *configuration_jacobian
         kc_kernel *velocity_residual
+        kc_kernel *constraint_sizes
         kc_kernel *constraint_jacobian
         kc_kernel *constraint_bias
         kc_kernel *multipliers

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Batches of states; included by _native.pyx.
 
+ARGUMENTS = ("t", "x", "udot", "r", "p")
+"""The operands of a kernel, in the order of `Batch.at`."""
+
 cdef struct Batch:
     Py_ssize_t n_rows, n_x, n_u, n_r, size
     int n_dims                          # leading axes
@@ -10,13 +13,13 @@ cdef struct Batch:
     bint reads_udot, reads_p            # else at[2], at[4] point nowhere; without p, c holds the parameters
     const cnp.npy_intp *steps           # (5, n_dims + 1): bytes to the next element of each along each axis
     void (*prepare)(const double *p, double *c) noexcept nogil
-    Py_ssize_t rank, n_prepared         # of G, -1: what prepare says
     double *state                       # [q, u, udot]
     double *c
     double *work
     double *out
-    unsigned char *status               # a row: 0 done, 1 singular, 2 not finite
-    int row                             # the pivot of the first singular row
+    unsigned char *status               # a row: a kc_status
+    int *row                            # a row: what work[1] says
+    PyObject *interruption              # by Ctrl-C: the exception, owned; the rows after it are not done
 
 
 cdef Py_ssize_t run_batch(kc_kernel *f, Batch *b) noexcept nogil:
@@ -28,6 +31,8 @@ cdef Py_ssize_t run_batch(kc_kernel *f, Batch *b) noexcept nogil:
     cdef const double *r
     cdef const char *prepared = NULL
     for i in range(b.n_rows):
+        if i % PATIENCE == PATIENCE - 1 and interrupted(&b.interruption):
+            return n_failed
         t, x, r = (<const double *>b.at[0])[0], <const double *>b.at[1], <const double *>b.at[3]
         if b.reads_udot:
             memcpy(b.state, x, b.n_x * sizeof(double))
@@ -35,20 +40,14 @@ cdef Py_ssize_t run_batch(kc_kernel *f, Batch *b) noexcept nogil:
             x = b.state
         if b.reads_p and b.at[4] != prepared:
             b.prepare(<const double *>b.at[4], b.c)
-            if b.rank >= 0:
-                b.c[b.n_prepared - 1] = <double>b.rank
             prepared = b.at[4]
 
         b.work[0] = 0.0
         f(t, x, r, b.c, b.work, b.out)
         if (not all_finite(b.out, b.size) and isfinite(t) and all_finite(r, b.n_r)
                 and all_finite(x, b.n_x + (b.n_u if b.reads_udot else 0))):
-            if b.work[0] != <double>KC_SINGULAR:
-                b.status[i] = 2
-            else:
-                b.status[i] = 1
-                if b.row < 0:
-                    b.row = <int>b.work[1]
+            b.status[i] = <unsigned char>b.work[0] if b.work[0] != 0.0 else KC_NONFINITE
+            b.row[i] = <int>b.work[1]
             n_failed += 1
         b.out += b.size
 
@@ -67,8 +66,8 @@ cdef Py_ssize_t run_batch(kc_kernel *f, Batch *b) noexcept nogil:
     return n_failed
 
 
-cdef int check_out(object out, tuple shape, dict arguments) except -1:
-    """Raise unless C may write a result of this shape into ``out``."""
+cdef int check_out(object out, tuple shape, list operands) except -1:
+    """Raise unless C may write a result of this shape into ``out``; ``operands`` is what it reads meanwhile."""
     if not isinstance(out, np.ndarray):
         raise TypeError(f"out must be an ndarray, got {type(out).__name__}")
     if out.dtype != np.float64 or not out.dtype.isnative:
@@ -79,7 +78,7 @@ cdef int check_out(object out, tuple shape, dict arguments) except -1:
         raise ValueError("out must be C-contiguous and aligned")
     if not out.flags.writeable:
         raise ValueError("out is read-only")
-    for name, value in arguments.items():
-        if isinstance(value, np.ndarray) and np.may_share_memory(out, value):
+    for name, operand in zip(ARGUMENTS, operands):
+        if operand is not None and np.may_share_memory(out, operand):
             raise ValueError(f"out may not overlap {name}")
     return 0

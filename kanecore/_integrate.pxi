@@ -1,72 +1,185 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Integration of a Model in time; included by _native.pyx.  Steps are recorded here; the mathematics is kc_ode.h's.
 
-from cpython.exc cimport PyErr_CheckSignals
-from cpython.ref cimport Py_INCREF, Py_XDECREF, PyObject
-from libc.stdlib cimport free, realloc
-
+from kanecore cimport KC_OK
 from kanecore._ode cimport (
-    KC_DENSE, KC_DOP853, KC_RK4, KC_RK4_DENSE, kc_dop853, kc_interpolate, kc_ode_work, kc_options, kc_rk4, kc_signal,
-    kc_stats, kc_step, kc_system,
+    KC_DENSE, KC_DOP853, KC_PATIENCE, KC_RK4, KC_RK4_DENSE, kc_dop853, kc_interpolate, kc_ode_work, kc_options, kc_rk4,
+    kc_signal, kc_smallest_step, kc_stats, kc_step, kc_system,
 )
 
 METHODS = {"rk4": KC_RK4, "dop853": KC_DOP853}
 """Methods of `integrate` by name."""
 
-STATUS = {0: "success", 1: "singular", 2: "nonfinite", 3: "step_size", 4: "max_steps", 5: "stopped"}
+STATUS = {
+    0: "success", 1: "singular", 2: "nonfinite", 3: "step_size", 4: "max_steps", 5: "stopped", 6: "contradictory",
+}
 """kc_status by number."""
 
 cdef struct Record:
-    size_t n_x, n_dense, n_steps, room
-    double *t      # ends of the steps
-    double *x      # states there
-    double *dense  # interpolants
-    bint no_memory
-    PyObject *interruption  # the exception of a signal handler, owned
+    size_t n_x
+    # the steps, as far as they are kept
+    bint keeps, drops           # whether they are; whether they are forgotten once there are too many
+    size_t n_steps, room, most  # kept; with memory for them; allowed
+    size_t n_dense              # numbers of an interpolant, a component; 0: none is kept
+    double *t                   # the start, and the ends of the steps
+    double *x                   # states there
+    double *dense               # interpolants
+    # the states at chosen times, as far as they are reached
+    const double *times
+    double *states
+    size_t n_times, reached
+    double direction
+    double *work                # of kc_interpolate
+    int status                  # what that said last
+    # why it stopped the run, if it did
+    bint full, no_memory
+    PyObject *interruption      # owned
 
 
-cdef int record_step(const kc_step *step, void *context) noexcept nogil:
-    """Keep a step; from time to time see whether the user pressed Ctrl-C."""
-    cdef Record *record = <Record *>context
-    cdef size_t n = record.n_x, room
-    cdef void *t
-    cdef void *x
-    cdef void *dense
-    if record.n_steps == record.room:
-        room = 2 * record.room if record.room else 64
-        t = realloc(record.t, room * sizeof(double))
-        if t != NULL:
-            record.t = <double *>t
-        x = realloc(record.x, room * n * sizeof(double))
-        if x != NULL:
-            record.x = <double *>x
+cdef int enlarge(Record *record) noexcept nogil:
+    """Twice the memory, as far as that is allowed; 1 if there is none."""
+    cdef size_t room = 2 * record.room if record.room else 64, n = record.n_x
+    if room > record.most:
+        room = record.most
+    cdef void *t = realloc(record.t, (room + 1) * sizeof(double))
+    if t != NULL:
+        record.t = <double *>t
+    cdef void *x = realloc(record.x, (room + 1) * n * sizeof(double))
+    if x != NULL:
+        record.x = <double *>x
+    cdef void *dense = record.t
+    if record.n_dense:
         dense = realloc(record.dense, room * record.n_dense * n * sizeof(double))
         if dense != NULL:
             record.dense = <double *>dense
-        if t == NULL or x == NULL or dense == NULL:
-            record.no_memory = True
-            return 1
-        record.room = room
-    record.t[record.n_steps] = step.t + step.h
-    memcpy(record.x + record.n_steps * n, step.x1, n * sizeof(double))
-    memcpy(record.dense + record.n_steps * record.n_dense * n, step.dense, record.n_dense * n * sizeof(double))
-    record.n_steps += 1
-    if record.n_steps % 256 == 0:
-        with gil:
-            try:
-                PyErr_CheckSignals()
-            except BaseException as error:
-                record.interruption = <PyObject *>error
-                Py_INCREF(error)
-                return 1
+    if t == NULL or x == NULL or dense == NULL:
+        record.no_memory = True
+        return 1
+    record.room = room
     return 0
+
+
+cdef void forget(Record *record) noexcept nogil:
+    """Keep no step, none of those before either."""
+    free(record.t)
+    free(record.x)
+    free(record.dense)
+    record.t = record.x = record.dense = NULL
+    record.keeps, record.n_steps, record.room = False, 0, 0
+
+
+cdef int keep(const kc_step *step, Record *record) noexcept nogil:
+    """Add a step to the record; 1 where there is no room for it."""
+    cdef size_t n = record.n_x, i = record.n_steps
+    if i == record.most:
+        record.full = not record.drops
+        if record.drops:
+            forget(record)
+        return record.full
+    if i == record.room and enlarge(record):
+        return 1
+    record.t[i + 1] = step.end
+    memcpy(record.x + (i + 1) * n, step.x1, n * sizeof(double))
+    if record.n_dense:
+        memcpy(record.dense + i * record.n_dense * n, step.dense, record.n_dense * n * sizeof(double))
+    record.n_steps += 1
+    return 0
+
+
+cdef int sample(const kc_step *step, Record *record) noexcept nogil:
+    """Put down the states at the chosen times that a step holds; 1 where one cannot be had, or nobody waits for it."""
+    cdef size_t n = record.n_x
+    cdef double t
+    cdef double *x
+    while record.reached < record.n_times:
+        t, x = record.times[record.reached], record.states + record.reached * n
+        if (t - step.end) * record.direction > 0.0:
+            return 0
+        if t == step.end:       # known exactly
+            memcpy(x, step.x1, n * sizeof(double))
+        else:
+            record.status = kc_interpolate(step, (t - step.t) / step.h, x, record.work)
+            if record.status != KC_OK:
+                return 1
+        record.reached += 1
+        if record.reached % KC_PATIENCE == 0 and interrupted(&record.interruption):
+            return 1
+    return 0
+
+
+cdef int record_step(const kc_step *step, void *context) noexcept nogil:
+    """What an accepted step leaves behind."""
+    cdef Record *record = <Record *>context
+    if record.keeps and keep(step, record):
+        return 1
+    return sample(step, record)
+
+
+cdef object adopted(double **block, tuple shape):
+    """An array on memory that was the record's until now."""
+    cdef Memory memory = Memory.__new__(Memory)
+    memory.values, block[0] = block[0], NULL
+    return array_over(memory, shape)
+
+
+@cython.final
+cdef class Run:
+    """What `integrate` did.
+
+    Attributes
+    ----------
+    status : str
+        A value of `STATUS`, or "full": more steps than may be kept.
+    error : BaseException or None
+        What ended it: raised by the input function, by Ctrl-C, for want of memory, or because the constraints could not
+        be kept at one of the chosen times.
+    t, x : float, ndarray
+        What was reached.
+    steps, states, dense : ndarray or None
+        Ends of the steps (N + 1,), states there (N + 1, n_x), interpolants (N, 2 or 7, n_x) for `interpolate`; None where
+        they were not kept.
+    times, sampled : ndarray, (reached,), (reached, n_x)
+        The chosen times that were reached, and the states there; where none were chosen, the ends of the steps.
+    evaluations, accepted, rejected : int
+    row, projecting : int, bool
+        Where the status is "singular": what work[1] says, and whether of `project`.
+    """
+
+    cdef readonly str status
+    cdef readonly object error, x, steps, states, dense, times, sampled
+    cdef readonly double t
+    cdef readonly uint64_t evaluations, accepted, rejected
+    cdef readonly int row
+    cdef readonly bint projecting
+
+
+cdef int take_steps(Run run, Record *record) except -1:
+    """Hand the steps over from the record to the run, with no more memory than they need."""
+    cdef size_t n = record.n_steps, n_x = record.n_x, n_dense = record.n_dense
+    if not record.keeps:
+        return 0
+    if n and n < record.room:
+        record.t = shrunk(record.t, n + 1)
+        record.x = shrunk(record.x, (n + 1) * n_x)
+        record.dense = shrunk(record.dense, n * n_dense * n_x)
+    run.steps, run.states = adopted(&record.t, (n + 1,)), adopted(&record.x, (n + 1, n_x))
+    if n_dense:
+        run.dense = adopted(&record.dense, (n, n_dense, n_x))
+    run.t, run.x = run.steps[n], run.states[n].copy()
+    return 0
+
+
+cdef double *shrunk(double *block, size_t n) noexcept:
+    cdef void *smaller = realloc(block, n * sizeof(double)) if block != NULL else NULL
+    return block if smaller == NULL else <double *>smaller
 
 
 cdef object no_memory_for(const Record *record):
     """The MemoryError for a run that cannot be kept."""
     cdef size_t size = (1 + (1 + record.n_dense) * record.n_x) * sizeof(double)
     return MemoryError(f"no memory for more than {record.n_steps} steps of {size} bytes: split the run, each part from "
-                       "the last state of the one before, or take larger steps")
+                       "the last state of the one before, give t_eval, which keeps little more than those states, or "
+                       "take larger steps")
 
 
 def checked_inputs(Model model, returned, double t):
@@ -119,7 +232,7 @@ cdef int fill_signal(Model model, kc_signal *signal, double[::1] knots, double[:
 
 cdef object constants_of(Model model, object p, Py_ssize_t rank):
     """The prepared constants of a run, of which the last says how many rows of G count."""
-    cdef Block block = model.resolve_parameters(p)
+    cdef Block block = model.resolve_parameters(p, K_RHS)
     constants = np.zeros(model.n_prepared + 1)
     if model.n_prepared:
         memcpy(data(constants), block.values, model.n_prepared * sizeof(double))
@@ -139,9 +252,14 @@ cdef int fill_system(Model model, kc_system *system, bint project) except -1:
     return 0
 
 
+def smallest_step(double t0, double t1):
+    """The shortest step that can be told from rounding at every t between t0 and t1."""
+    return kc_smallest_step(t0, t1)
+
+
 def integrate(Model model, str method, double t0, double t1, x0, *, double rtol, atol, double step, double max_step,
               uint64_t max_steps, knots, coefficients, function=None, p=None, Py_ssize_t rank=-1, bint project=True,
-              baumgarte=None):
+              baumgarte=None, times=None, bint interpolants=True, size_t room, bint drop):
     """Integrate xdot = rhs(t, x, r(t)) from t0 to t1 with an integrator of kc_ode.h.
 
     Parameters
@@ -162,77 +280,97 @@ def integrate(Model model, str method, double t0, double t1, x0, *, double rtol,
         Bring each step back to the constraints, if there are any.
     baumgarte : (float, float), optional
         Gains of their stabilization.
+    times : ndarray, optional
+        Where the states are wanted, in the order of the run.
+    interpolants : bool
+        Keep those of the steps.
+    room : int
+        Bytes that steps may take.
+    drop : bool
+        Forget them all once they would take more; else that ends the run.
 
     Returns
     -------
-    status : str
-        A value of `STATUS`.
-    t, x, dense : ndarray
-        Ends of the steps (N + 1,), states there (N + 1, n_x), interpolants (N, 2 or 7, n_x) for `interpolate`.
-    counts : dict
-        "evaluations", "accepted", "rejected"; "row", and "projecting", where the status is "singular": what work[1] says, and
-        whether of `project`.
+    Run
     """
     cdef double[::1] constants = constants_of(model, p, rank)
     cdef kc_kernel *rhs = model.kernel(K_RHS)
     cdef InputFunction held = InputFunction.__new__(InputFunction)
-    cdef double[::1] start = np.ascontiguousarray(x0, dtype=np.float64)
     cdef double[::1] tolerance = np.ascontiguousarray(atol, dtype=np.float64)
     cdef double[::1] knot = np.ascontiguousarray(knots, dtype=np.float64)
     cdef double[::1] polynomial = np.ascontiguousarray(coefficients, dtype=np.float64).reshape(-1)
     cdef size_t n = model.n_x
-    cdef double[::1] x = np.array(start)
+    cdef double[::1] x = np.array(x0, dtype=np.float64)
+    cdef double[::1] wanted = np.array([] if times is None else times, dtype=np.float64)
     cdef kc_signal signal
     cdef kc_system system
     cdef kc_options options
     cdef kc_stats stats
     cdef Record record
     cdef int status, number = METHODS[method]
+    cdef Run run = Run.__new__(Run)
     memset(&record, 0, sizeof(record))
     memset(&stats, 0, sizeof(stats))
     fill_signal(model, &signal, knot, polynomial, function, held)
     fill_system(model, &system, project)
     system.rhs, system.c, system.signal = rhs, &constants[0], &signal
+    system.interrupted, system.context = interrupted, &record.interruption
     if baumgarte is not None and model.n_constraints:
         system.alpha, system.beta = baumgarte
         system.stabilization = model.kernel(K_STABILIZATION)
     system.n_work = <uint32_t>model.n_work
     options.rtol, options.atol = rtol, &tolerance[0]
     options.first_step, options.max_step, options.max_steps = step, max_step, max_steps
-    record.n_x, record.n_dense = n, KC_RK4_DENSE if number == KC_RK4 else KC_DENSE
-    cdef double[::1] work = np.empty(kc_ode_work(&system))
+    cdef double[:, ::1] work = np.empty((2, kc_ode_work(&system)))
+
+    sampled = np.empty((wanted.shape[0], n))
+    record.n_x, record.direction, record.work = n, 1.0 if t1 >= t0 else -1.0, &work[1, 0]
+    record.times, record.n_times, record.states = &wanted[0] if wanted.shape[0] else NULL, wanted.shape[0], data(sampled)
+    if record.n_times and record.times[0] == t0:
+        sampled[0] = x
+        record.reached = 1
+    if interpolants:
+        record.n_dense = KC_RK4_DENSE if number == KC_RK4 else KC_DENSE
+    record.most = room // (sizeof(double) * (1 + (1 + record.n_dense) * n))
+    record.drops, record.keeps = drop, record.most > 0 or not drop
     try:
+        if record.keeps:
+            if enlarge(&record):
+                raise no_memory_for(&record)
+            record.t[0] = t0
+            memcpy(record.x, &x[0], n * sizeof(double))
         with nogil:
             if number == KC_RK4:
-                status = kc_rk4(&system, t0, t1, step, &x[0], record_step, &record, &work[0], &stats)
+                status = kc_rk4(&system, t0, t1, step, &x[0], record_step, &record, &work[0, 0], &stats)
             else:
-                status = kc_dop853(&system, t0, t1, &x[0], &options, record_step, &record, &work[0], &stats)
+                status = kc_dop853(&system, t0, t1, &x[0], &options, record_step, &record, &work[0, 0], &stats)
+            if record.interruption == NULL:     # also what came while the last evaluations ran
+                interrupted(&record.interruption)
+        run.t, run.x = stats.t, np.asarray(x)
+        run.error = taken(&record.interruption)
         if held.error is not None:
-            raise held.error
-        if record.interruption != NULL:
-            raise <object>record.interruption
-        if record.no_memory:
-            raise no_memory_for(&record)
-        steps = record.n_steps
-        try:
-            t = np.empty(steps + 1)
-            states = np.empty((steps + 1, n))
-            dense = np.empty((steps, record.n_dense, n))
-        except MemoryError:
-            raise no_memory_for(&record) from None
-        t[0], states[0] = t0, start
-        if steps:
-            t[1:] = np.asarray(<double[:steps]>record.t)
-            states[1:] = np.asarray(<double[:steps, :n]>record.x)
-            dense[...] = np.asarray(<double[:steps, :record.n_dense, :n]>record.dense)
+            run.error = held.error
+        elif record.no_memory:
+            run.error = no_memory_for(&record)
+        elif record.status != KC_OK and run.error is None:
+            run.error = interpolation_error(model, record.status, wanted[record.reached], sampled[record.reached],
+                                            work[1])
+        take_steps(run, &record)
     finally:
-        Py_XDECREF(record.interruption)
-        free(record.t)
-        free(record.x)
-        free(record.dense)
-    counts = {"evaluations": stats.evaluations, "accepted": stats.accepted, "rejected": stats.rejected,
-              "row": stats.row, "projecting": stats.projecting}
-    return STATUS[status], t, states, dense, counts
+        forget(&record)
+    run.times, run.sampled = np.asarray(wanted)[:record.reached], sampled[:record.reached]
+    if times is None:
+        run.times, run.sampled = run.steps, run.states
+    run.status = "full" if record.full else STATUS[status]
+    run.evaluations, run.rejected = stats.evaluations, stats.rejected
+    run.accepted = stats.accepted if run.steps is None else len(run.steps) - 1      # the last one may have found no room
+    run.row, run.projecting = <int>stats.row, stats.projecting
+    return run
+
+
+cdef object interpolation_error(Model model, int status, double t, x, const double[::1] work):
+    """The error of kc_interpolate at a time: SingularError where no state on the constraints was found."""
+    return model.failure(K_PROJECT, status, t, np.array(x), None, None, <int>work[1], None, None)
 
 
 def interpolate(Model model, str method, double[::1] t, double[:, ::1] x, double[:, :, ::1] dense,
@@ -254,22 +392,29 @@ def interpolate(Model model, str method, double[::1] t, double[:, ::1] x, double
     cdef kc_signal signal
     cdef kc_system system
     cdef kc_step step
-    cdef Py_ssize_t i, k
-    cdef int status
-    out = np.empty((times.shape[0], x.shape[1]))
+    cdef Py_ssize_t i = 0, k, n = times.shape[0]
+    cdef int status = KC_OK
+    cdef PyObject *interruption = NULL
+    out = np.empty((n, x.shape[1]))
     cdef double[:, ::1] result = out
     fill_signal(model, &signal, knot, polynomial, function, held)
     fill_system(model, &system, project)
     system.c, system.signal = &constants[0], &signal
     cdef double[::1] work = np.zeros(kc_ode_work(&system))
     step.method, step.system = METHODS[method], &system
-    for i in range(times.shape[0]):
-        k = steps[i]
-        step.t, step.h = t[k], t[k + 1] - t[k]
-        step.x0, step.x1, step.dense = &x[k, 0], &x[k + 1, 0], &dense[k, 0, 0]
-        status = kc_interpolate(&step, (times[i] - step.t) / step.h, &result[i, 0], &work[0])
-        if held.error is not None:
-            raise held.error
-        if status == KC_SINGULAR:
-            raise model.failure(K_PROJECT, True, times[i], np.array(out[i]), <int>work[1], None, None)
+    with nogil:
+        while i < n:
+            k = steps[i]
+            step.t, step.h, step.end = t[k], t[k + 1] - t[k], t[k + 1]
+            step.x0, step.x1, step.dense = &x[k, 0], &x[k + 1, 0], &dense[k, 0, 0]
+            status = kc_interpolate(&step, (times[i] - step.t) / step.h, &result[i, 0], &work[0])
+            if status != KC_OK or (i % KC_PATIENCE == KC_PATIENCE - 1 and interrupted(&interruption)):
+                break
+            i += 1
+    if interruption != NULL:
+        raise taken(&interruption)
+    if held.error is not None:
+        raise held.error
+    if status != KC_OK:
+        raise interpolation_error(model, status, times[i], out[i], work)
     return out

@@ -8,11 +8,10 @@ For the C that is written against it (`_integrate.pxi`), all with the GIL held:
 ====================================  ====================================================================
 ``Model.table``                       ``const kc_model *`` of the core library: sizes, names, ``prepare``
 ``Model.kernel(k)``                   kernel number ``k`` (``K_RHS``, ...); opens its group first if it must
-``Model.resolve_parameters(p)``       ``Block`` of one parameter set: ``None`` the current one, array, mapping
+``Model.resolve_parameters(p, k)``    ``Block`` of one parameter set: ``None`` the current one, array, mapping; for kernel k
 ``Model.resolve_inputs(r)``           the same of the inputs
 ``Model.explain(k, t, x, r, ...)``    raises for a result that is not finite (or returns: NaN in, NaN out)
 ``Model.n_q, n_u, n_x, n_p, n_r``     ``Py_ssize_t``; likewise ``n_prepared, n_work, n_points, n_frames, n_joints``
-``Model.rank``                        how many rows of G count, -1 for what ``prepare`` says
 ``Block.values``                      ``const double *``: r, or c, which begins with p
 ====================================  ====================================================================
 
@@ -33,9 +32,12 @@ from cpython.long cimport PyLong_AsDouble, PyLong_CheckExact
 from cpython.mem cimport PyMem_Free, PyMem_Malloc
 from libc.math cimport isfinite, isnan
 from libc.stdint cimport uint32_t, uint64_t, uintptr_t
+from libc.stdlib cimport free, malloc, realloc
 from libc.string cimport memcmp, memcpy, memset
 
-from kanecore cimport KC_ABI_VERSION, KC_QDOT_IS_U, KC_SINGULAR, kc_kernel, kc_model
+from kanecore cimport (
+    KC_ABI_VERSION, KC_CONTRADICTORY, KC_NONFINITE, KC_QDOT_IS_U, KC_SINGULAR, kc_kernel, kc_model,
+)
 
 from kanecore.errors import ModelError, NonFiniteError, SingularError
 
@@ -78,9 +80,11 @@ cdef enum:
     K_POTENTIAL_ENERGY
     K_POWER
     K_REACTIONS
+    K_REACTION_SLOPES
     K_CONFIGURATION_RESIDUAL
     K_CONFIGURATION_JACOBIAN
     K_VELOCITY_RESIDUAL
+    K_CONSTRAINT_SIZES
     K_CONSTRAINT_JACOBIAN
     K_CONSTRAINT_BIAS
     K_MULTIPLIERS
@@ -90,6 +94,10 @@ cdef enum:
     K_CONSTRAINT_SLOPES
     K_AUXILIARY_FORCES
     N_KERNELS
+
+cdef enum:      # in place of the number of a kernel
+    ANY = -1
+    NONE = -2
 
 KERNELS = (
     "rhs",
@@ -109,9 +117,11 @@ KERNELS = (
     "potential_energy",
     "power",
     "reactions",
+    "reaction_slopes",
     "configuration_residual",
     "configuration_jacobian",
     "velocity_residual",
+    "constraint_sizes",
     "constraint_jacobian",
     "constraint_bias",
     "multipliers",
@@ -141,9 +151,11 @@ cdef void read_kernels(const kc_model *m, kc_kernel **kernels) noexcept nogil:
     kernels[K_POTENTIAL_ENERGY] = m.potential_energy
     kernels[K_POWER] = m.power
     kernels[K_REACTIONS] = m.reactions
+    kernels[K_REACTION_SLOPES] = m.reaction_slopes
     kernels[K_CONFIGURATION_RESIDUAL] = m.configuration_residual
     kernels[K_CONFIGURATION_JACOBIAN] = m.configuration_jacobian
     kernels[K_VELOCITY_RESIDUAL] = m.velocity_residual
+    kernels[K_CONSTRAINT_SIZES] = m.constraint_sizes
     kernels[K_CONSTRAINT_JACOBIAN] = m.constraint_jacobian
     kernels[K_CONSTRAINT_BIAS] = m.constraint_bias
     kernels[K_MULTIPLIERS] = m.multipliers
@@ -167,6 +179,7 @@ cdef void empty_kernel(double t, const double *x, const double *r, const double 
 cdef class Model
 
 
+include "_interrupt.pxi"
 include "_values.pxi"
 include "_batch.pxi"
 
@@ -228,8 +241,11 @@ cdef class Model:
     cdef const kc_model *table
     cdef kc_kernel *kernels[N_KERNELS]      # NULL until the library that holds it is open
     cdef Block parameter_block, input_block
-    cdef const double *c                    # of the current blocks; NULL while a value is missing
+    cdef const double *c                    # of the current blocks; r NULL while a value is missing
     cdef const double *r
+    cdef uint64_t served                    # bits of the kernels whose parameters have all been given
+    cdef unsigned char *reads               # [kernel][parameter]: 0 where the kernel is known not to read it
+    cdef dict left_out                      # values of names that no kernel can read, by what they are
     cdef double *work                       # of single calls, with the GIL held
     cdef double *state                      # of single calls: [q, u, udot]
     cdef double *scratch                    # of single calls: c, for p= of one call
@@ -239,16 +255,15 @@ cdef class Model:
 
     cdef readonly Py_ssize_t n_q, n_u, n_x, n_p, n_r, n_prepared, n_work, n_points, n_frames, n_outputs, n_joints
     cdef readonly Py_ssize_t n_constraints, n_configuration, n_velocity, n_auxiliary, n_q_dependent, n_u_dependent
-    cdef Py_ssize_t rank
     cdef readonly str name
     cdef readonly tuple coordinate_names, speed_names, parameter_names, input_names, output_names
     cdef readonly tuple points, frames, joints, unit, constraint_names
+    cdef readonly tuple input_rates         # of each input: the number of its derivative, -1 where that is no input
     cdef dict parameter_index, input_index
     cdef readonly bint qdot_is_u
 
     def __cinit__(self, *args, **kwargs):
         self.parameter_block, self.input_block = Block.__new__(Block), Block.__new__(Block)
-        self.rank = -1
 
     def __init__(self, path):
         cdef const kc_model *m
@@ -272,6 +287,7 @@ cdef class Model:
         self.speed_names = decoded(m.u_names, m.n_u)
         self.parameter_names = decoded(m.p_names, m.n_p)
         self.input_names = decoded(m.r_names, m.n_r)
+        self.input_rates = tuple([m.r_rates[i] if m.r_rates != NULL else -1 for i in range(m.n_r)])
         self.points = decoded(m.point_names, m.n_points)
         self.frames = decoded(m.frame_names, m.n_frames)
         self.joints = decoded(m.joint_names, m.n_joints)
@@ -282,6 +298,12 @@ cdef class Model:
         self.work = allocate(self.n_work)
         self.state = allocate(self.n_x + self.n_u)
         self.scratch = allocate(self.n_prepared)
+        self.reads = <unsigned char *>PyMem_Malloc(N_KERNELS * self.n_p + 1)
+        if self.reads == NULL:
+            raise MemoryError
+        memset(self.reads, 1, N_KERNELS * self.n_p + 1)
+        names = table_info(m).get("left_out", {})
+        self.left_out = {what: dict.fromkeys(names.get(what, ()), np.nan) for what in ("parameter", "input")}
         self.shape_results()
         self.add_kernels(m)
         self.set_parameters(new_block(m.p_default, self.n_p, self.n_prepared, self))
@@ -291,6 +313,7 @@ cdef class Model:
         PyMem_Free(self.work)
         PyMem_Free(self.state)
         PyMem_Free(self.scratch)
+        PyMem_Free(self.reads)
 
     cdef const kc_model *opened(self) except NULL:
         if self.table == NULL:
@@ -303,8 +326,9 @@ cdef class Model:
         shapes = (
             (x,), (u,), (q,), (u, u), (u,), (self.n_outputs,),
             (points, u, 3), (points, 3), (frames, u, 3), (frames, 3),
-            (u,), (u,), (u,), (), (), (), (self.n_joints, 6),
-            (self.n_configuration,), (self.n_configuration, q), (self.n_velocity,), (self.n_constraints, u),
+            (u,), (u,), (u,), (), (), (), (self.n_joints, 6), (self.n_joints, 6, self.n_constraints),
+            (self.n_configuration,), (self.n_configuration, q), (self.n_velocity,),
+            (self.n_configuration + self.n_velocity,), (self.n_constraints, u),
             (self.n_constraints,), (self.n_constraints,), (2, u), (x,),
             (x, x + self.n_r), (self.n_configuration + self.n_velocity, x + self.n_r),
             (self.n_auxiliary,),
@@ -322,14 +346,24 @@ cdef class Model:
         cdef kc_kernel *found[N_KERNELS]
         cdef double *grown
         cdef int k
+        cdef Py_ssize_t i
         if m.n_work > self.n_work:
             grown = allocate(m.n_work)
             PyMem_Free(self.work)
             self.work, self.n_work = grown, m.n_work
         read_kernels(m, found)
         for k in range(N_KERNELS):
-            if self.kernels[k] == NULL:
-                self.kernels[k] = found[k] if self.size[k] > 0 else empty_kernel
+            if self.size[k] == 0:
+                self.kernels[k] = empty_kernel
+                memset(self.reads + k * self.n_p, 0, self.n_p)
+            elif self.kernels[k] == NULL:
+                self.kernels[k] = found[k]
+        for name, parameters in table_info(m).get("unread", {}).items():
+            k = KERNELS.index(name)
+            for i in range(self.n_p):
+                self.reads[k * self.n_p + i] = not parameters >> i & 1
+        if self.parameter_block.values != NULL:
+            self.served = self.served_by(self.parameter_block.values)
         return 0
 
     def _open(self, path):
@@ -399,9 +433,33 @@ cdef class Model:
     # Parameters and inputs
     # ------------------------------------------------------------------------------------------------------
 
+    cdef uint64_t served_by(self, const double *p) noexcept nogil:
+        """Bits of the kernels that read no parameter which is not finite."""
+        cdef uint64_t bits = ~<uint64_t>0
+        cdef Py_ssize_t i, k
+        for i in range(self.n_p):
+            if not isfinite(p[i]):
+                for k in range(N_KERNELS):
+                    if self.reads[k * self.n_p + i]:
+                        bits &= ~(<uint64_t>1 << k)
+        return bits
+
+    cdef bint wanted(self, Py_ssize_t i, int k) noexcept nogil:
+        """Whether kernel ``k`` reads parameter i, or ANY kernel of the libraries that are open; NONE reads none."""
+        cdef Py_ssize_t other
+        if k >= 0:
+            return self.reads[k * self.n_p + i]
+        if k == NONE:
+            return False
+        for other in range(N_KERNELS):
+            if self.kernels[other] != NULL and self.reads[other * self.n_p + i]:
+                return True
+        return False
+
     cdef void set_parameters(self, Block block) noexcept:
         self.parameter_block = block
-        self.c = block.values if block.complete else NULL
+        self.c = block.values
+        self.served = self.served_by(block.values)
 
     cdef void set_inputs(self, Block block) noexcept:
         self.input_block = block
@@ -409,8 +467,17 @@ cdef class Model:
 
     cpdef Py_ssize_t _index(self, str what, object key) except -1:
         """The number of a parameter or input, by name or symbol; KeyError where the model does not have it."""
+        cdef Py_ssize_t i
         names = self.parameter_index if what == "parameter" else self.input_index
         name = symbol_name(key)
+        if type(key).__name__ == "Derivative":      # a rate by what it is the rate of: its name may be another's
+            i = names.get(symbol_name(key.args[0]), -1) if what == "input" else -1
+            for _ in range(int(key.derivative_count)):
+                i = self.input_rates[i] if i >= 0 else -1
+            if i < 0:
+                raise KeyError(f"no {what} of {self.name!r} is {key}: it does not occur in the equations"
+                               + (f", and {name!r} is an {what} of its own" if name in names else ""))
+            return i
         if name not in names:
             if what == "parameter" and name in self._baked:
                 raise KeyError(f"parameter {name!r} of {self.name!r} was baked into its C text: compile the model "
@@ -445,7 +512,13 @@ cdef class Model:
 
     def _value(self, what, key):
         """The current value of one parameter or input, by name or symbol; NaN if it was never given."""
+        if symbol_name(key) in self.left_out[what]:
+            return self.left_out[what][symbol_name(key)]
         return self.current(what)[self._index(what, key)].item()
+
+    def _left_out(self, what):
+        """Values of the names that stand only in what has no part in the motion; NaN where none was given."""
+        return dict(self.left_out[what])
 
     def _set(self, what, values):
         """Set some parameters or inputs, all at once or, where one is wrong, none.
@@ -463,15 +536,20 @@ cdef class Model:
         ValueError
             A value that is not finite.
         """
-        cdef dict checked = {}
+        cdef dict checked = {}, kept = {}
         cdef Py_ssize_t i
         self.opened()
         for key, value in values.items():
-            i = self._index(what, key)
-            number = real_values(f"{what} {symbol_name(key)!r}", value)
+            name = symbol_name(key)
+            i = -1 if name in self.left_out[what] else self._index(what, key)
+            number = real_values(f"{what} {name!r}", value)
             if number.ndim != 0 or not np.isfinite(number):
-                raise ValueError(f"{what} {symbol_name(key)!r} must be one finite number, got {value!r}")
-            checked[i] = number.item()
+                raise ValueError(f"{what} {name!r} must be one finite number, got {value!r}")
+            if i < 0:
+                kept[name] = number.item()
+            else:
+                checked[i] = number.item()
+        self.left_out[what].update(kept)
         # From here on no Python code runs: threads that set different values do not undo each other's.
         merged = self.current(what)
         for i, value in checked.items():
@@ -490,8 +568,11 @@ cdef class Model:
         return ValueError(f"{what}{plural} {', '.join(lost)} of {self.name!r} {were} never set: write "
                           f"dyn.{what}s[{lost[0]}] = ..., or {argument}={{{lost[0]}: ...}} in the call")
 
-    cdef object rows(self, str what, object given, str argument=None):
-        """What one call was given: an array (..., n), or a mapping that overrides some current values."""
+    cdef object rows(self, str what, object given, str argument=None, int k=ANY):
+        """What one call was given: an array (..., n), or a mapping that overrides some current values.
+
+        Parameters that kernel ``k`` does not read may be missing.
+        """
         argument = argument or ("p" if what == "parameter" else "r")
         names = self.parameter_names if what == "parameter" else self.input_names
         n = len(names)
@@ -501,18 +582,26 @@ cdef class Model:
         else:
             columns = {}
             for key in given:
-                columns[self._index(what, key)] = real_values(f"{argument}[{symbol_name(key)!r}]", given[key])
+                values = real_values(f"{argument}[{symbol_name(key)!r}]", given[key])
+                if what == "parameter" and not np.isfinite(values).all():
+                    raise ValueError(f"parameter {symbol_name(key)!r} is not finite in {argument}")
+                if symbol_name(key) not in self.left_out[what]:
+                    columns[self._index(what, key)] = values
             base = self.current(what)
-            lost = [i for i in range(n) if isnan(base[i]) and i not in columns]
+            lost = [i for i in range(n) if isnan(base[i]) and i not in columns
+                    and (what == "input" or self.wanted(i, k))]
             if lost:
                 raise self.missing(what, lost, argument)
-            array = np.empty(np.broadcast_shapes(*[column.shape for column in columns.values()]) + (n,))
+            array = np.empty(broadcast_shapes(*[column.shape for column in columns.values()]) + (n,))
             array[...] = base
             for i, column in columns.items():
                 array[..., i] = column
         if what == "parameter" and not np.isfinite(array).all():
-            i = int(np.argwhere(~np.isfinite(array))[0, array.ndim - 1])
-            raise ValueError(f"parameter {names[i]!r} is not finite in {argument}")
+            for i in np.unique(np.argwhere(~np.isfinite(array))[:, array.ndim - 1]).tolist():
+                if self.wanted(i, k):
+                    if np.isnan(array[..., i]).all() and isnan(self.parameter_block.values[<Py_ssize_t>i]):
+                        raise self.missing(what, [i], argument)
+                    raise ValueError(f"parameter {names[i]!r} is not finite in {argument}")
         return array
 
     def _resolved(self, what, given):
@@ -527,7 +616,7 @@ cdef class Model:
         Returns
         -------
         ndarray, (n,)
-            Shares no memory with what was given.
+            Shares no memory with what was given.  NaN for parameters that `rhs` does not read and nobody gave.
 
         Raises
         ------
@@ -535,56 +624,46 @@ cdef class Model:
             As the kernels, and for an input that is not finite.
         """
         argument = what + "s"
-        values = np.array(self.rows(what, given, argument))
+        values = np.array(self.rows(what, given, argument, K_RHS))
         names = self.parameter_names if what == "parameter" else self.input_names
         if values.shape != (len(names),):
             raise ValueError(f"{argument} has shape {values.shape}, expected ({len(names)},): one set of {what}s")
-        if not np.isfinite(values).all():
+        if what == "input" and not np.isfinite(values).all():
             name = names[np.flatnonzero(~np.isfinite(values))[0]]
             raise ValueError(f"{what} {name!r} is not finite in {argument}")
         return values
 
     cdef inline void prepare_block(self, const double *p, double *c) noexcept nogil:
-        """c for parameters p, with the number of rows of G that count where it is known better."""
+        """c for parameters p."""
         self.table.prepare(p, c)
-        if self.rank >= 0:
-            c[self.n_prepared - 1] = <double>self.rank
 
-    def _set_rank(self, Py_ssize_t rank):
-        """How many rows of G count from now on, where fewer are independent than at random states."""
-        if not 0 <= rank <= self.n_constraints or not self.n_constraints:
-            raise ValueError(f"the rank of {self.n_constraints} constraint rows cannot be {rank}")
-        self.rank = rank
-        current = self.current("parameter")
-        self.set_parameters(new_block(data(current), self.n_p, self.n_prepared, self))
+    def _count(self, p=None):
+        """How many rows of G count with some parameters, by default the current ones: a fact of these alone."""
+        return int(self.resolve_parameters(p, K_UDOT).values[self.n_prepared - 1]) if self.n_constraints else 0
 
-    @property
-    def _rank_found(self):
-        """What `_set_rank` was given last; -1 if it never was."""
-        return self.rank
+    cdef Block resolve_parameters(self, object p, int k=ANY):
+        """The parameters of one call, prepared: for None the current ones, else an array or a mapping.
 
-    @property
-    def _rank(self):
-        """How many rows of G count with the current parameters; ValueError where one was never given."""
-        return int(self.resolve_parameters(None).values[self.n_prepared - 1]) if self.n_constraints else 0
-
-    cdef Block resolve_parameters(self, object p):
-        """The parameters of one call, prepared: for None the current ones, else an array or a mapping."""
-        return self.resolve("parameter", p)
+        Those that kernel ``k`` does not read may be missing.
+        """
+        return self.resolve("parameter", p, k)
 
     cdef Block resolve_inputs(self, object r):
         """The inputs of one call: for None the current ones, else an array or a mapping."""
-        return self.resolve("input", r)
+        return self.resolve("input", r, ANY)
 
-    cdef Block resolve(self, str what, object given):
+    cdef Block resolve(self, str what, object given, int k):
         cdef Block block
         parameter = what == "parameter"
         if given is None:
             block = self.parameter_block if parameter else self.input_block
             if not block.complete:
-                raise self.missing(what, np.flatnonzero(np.isnan(self.current(what))))
+                lost = np.flatnonzero(np.isnan(self.current(what))).tolist()
+                lost = [i for i in lost if not parameter or self.wanted(i, k)]
+                if lost:
+                    raise self.missing(what, lost)
             return block
-        array = np.ascontiguousarray(self.rows(what, given))
+        array = np.ascontiguousarray(self.rows(what, given, None, k))
         if array.ndim != 1:
             n = array.shape[array.ndim - 1]
             argument = "p" if parameter else "r"
@@ -616,7 +695,9 @@ cdef class Model:
         cdef Py_ssize_t i
         given = np.ascontiguousarray(self.rows("parameter", p))
         result = np.empty(given.shape[:given.ndim - 1] + (self.n_prepared,))
-        for i in range(given.size // self.n_p if self.n_p else 1):
+        for i in range(result.size // self.n_prepared if self.n_prepared else 0):
+            if i % PATIENCE == PATIENCE - 1:
+                PyErr_CheckSignals()
             self.prepare_block(data(given) + i * self.n_p, data(result) + i * self.n_prepared)
         return result
 
@@ -653,8 +734,7 @@ cdef class Model:
         cdef Py_ssize_t size = self.size[k]
         cdef kc_kernel *f = self.kernels[k]
         cdef object array = out
-        cdef bint singular
-        cdef int row
+        cdef int status, row
 
         if f == NULL or not is_vector(x, self.n_x):
             return self.evaluate_any(k, t, x, udot, r, p, out)
@@ -673,7 +753,7 @@ cdef class Model:
         else:
             rs = NULL
         if p is None:
-            cs = self.c
+            cs = self.c if (self.served >> k) & 1 else NULL
         elif is_vector(p, self.n_p) and all_finite(data(p), self.n_p):
             self.prepare_block(data(p), self.scratch)
             cs = self.scratch
@@ -708,10 +788,9 @@ cdef class Model:
         self.work[0] = 0.0
         f(time, xs, rs, cs, self.work, result)
         if not all_finite(result, size):
-            singular, row = self.work[0] == <double>KC_SINGULAR, <int>self.work[1]  # a new count uses the work space
-            if self.counts(k, singular, row) and self._recount(time, x, r, p):
-                return self.evaluate(k, t, x, udot, r, p, out)
-            self.explain(k, time, xs, rs, singular, row)
+            status, row = <int>self.work[0], <int>self.work[1]
+            if not self.recounted(k, time, xs, rs, cs, result, &status, &row):
+                self.explain(k, time, xs, rs, cs, status, row)
         return scalar if array is None else array
 
     @cython.final
@@ -726,41 +805,84 @@ cdef class Model:
                 return False
         return True
 
-    cdef int explain(self, int k, double t, const double *x, const double *r, bint singular, int row) except -1:
+    cdef int explain(self, int k, double t, const double *x, const double *r, const double *c, int status,
+                     int row) except -1:
         """Raise for a result that is not finite, unless t, x or r is not finite either."""
         cdef Py_ssize_t n = self.n_x + (self.n_u if reads_udot(k) else 0)
         if isfinite(t) and all_finite(x, n) and all_finite(r, self.n_r):
-            raise self.failure(k, singular, t, vector_of(x, self.n_x), row, None, None)
+            raise self.failure(k, status, t, vector_of(x, self.n_x), vector_of(r, self.n_r), vector_of(c, self.n_p),
+                               row, None, None)
         return 0
 
-    cdef inline bint counts(self, int k, bint singular, Py_ssize_t row) noexcept:
-        """Whether kernel ``k`` failed for what may be a wrong number of rows of G that count."""
-        return singular and row >= self.n_u and k != K_PROJECT
+    cdef bint recounted(self, int k, double t, const double *x, const double *r, const double *c, double *out,
+                        int *status, int *row) except -1:
+        """Evaluate kernel ``k`` again where rows of G are lost at x but not in number: nor do its neighbours have more.
 
-    def _recount(self, t, x, r, p):
-        """Called where a row of G is lost: count again how many are independent there, and say whether that changed."""
-        return False
+        Whether that gave a result. Nothing is kept: the count belongs to this call.
+        """
+        cdef double *memory
+        if status[0] != KC_SINGULAR or row[0] < self.n_u or k == K_PROJECT:
+            return False
+        if not (isfinite(t) and all_finite(x, self.n_x) and all_finite(r, self.n_r)):
+            return False
+        memory = allocate(self.n_prepared + self.n_work)
+        try:
+            memcpy(memory, c, self.n_prepared * sizeof(double))  # the calls below use the scratch of this model
+            state, inputs = vector_of(x, self.n_x), vector_of(r, self.n_r)
+            count = self._count_near(t, state, inputs, vector_of(c, self.n_p))
+            if count == memory[self.n_prepared - 1]:
+                return False
+            memory[self.n_prepared - 1] = count
+            memory[self.n_prepared] = 0.0
+            self.kernels[k](t, data(state), data(inputs), memory, memory + self.n_prepared, out)
+            status[0], row[0] = <int>memory[self.n_prepared], <int>memory[self.n_prepared + 1]
+        finally:
+            PyMem_Free(memory)
+        return all_finite(out, self.size[k])
+
+    def _count_near(self, t, x, r, p):
+        """Called where a row of G is lost: how many are independent at states on the constraints around x."""
+        return self._count(p)
+
+    def _opposed(self, t, x, r, p, row):
+        """Called where a row of G contradicts others at x: their names."""
+        return ()
+
+    @property
+    def configuration_names(self):
+        """Names of the configuration constraints, in the order of `configuration_residual`."""
+        names = self._table_info.get("configuration_names")
+        return tuple(names or [f"configuration constraint {i}" for i in range(self.n_configuration)])
 
     def _row_name(self, Py_ssize_t row):
         """The constraint that kernels name by a number from n_u on."""
         row -= self.n_u
         if row < self.n_constraints:
             return self.constraint_names[row]
-        return f"configuration constraint {row - self.n_constraints}"
+        return self.configuration_names[row - self.n_constraints]
 
-    cdef object failure(self, int k, bint singular, double t, object x, int row, object rows, object out):
+    cdef object failure(self, int k, int status, double t, object x, object r, object p, int row, object rows,
+                        object out):
         """The error of a kernel at a state; of a batch with the rows that failed, and the result."""
         where = f"at t = {t!r}, x = {x.tolist()!r}"
         if rows is not None:
             where += f" and in {len(rows)} rows in all, the first {int(rows[0])}" if len(rows) > 1 \
                 else f", row {int(rows[0])}"
-        if singular and row >= self.n_u:
+        if status == KC_CONTRADICTORY:
+            name = self._row_name(row)
+            others = [other for other in self._opposed(t, x, r, p, row - self.n_u) if other != name]
+            against = " and ".join([repr(other) for other in others]) or "the other constraints"
             return SingularError(
-                f"{KERNELS[k]}: {self._row_name(row)!r} of {self.name!r} is lost or contradicts the other constraints "
-                f"{where}: is the state on the constraints (dyn.consistent), and no dead point of all of them? "
-                "dyn.check(x) counts what is independent",
+                f"{KERNELS[k]}: {name!r} of {self.name!r} contradicts {against} {where}: no accelerations satisfy them "
+                "together; leave out what is too much",
+                t=t, x=x, row=row, rows=rows, out=out, contradictory=(*others, name))
+        if status == KC_SINGULAR and row >= self.n_u:
+            return SingularError(
+                f"{KERNELS[k]}: {self._row_name(row)!r} of {self.name!r} is lost {where}: its coefficients, or what the "
+                "other constraints leave of them, vanish there, and not nearby: a dead point; dyn.check(x) counts what "
+                "is independent",
                 t=t, x=x, row=row, rows=rows, out=out)
-        if singular:
+        if status == KC_SINGULAR:
             speed = self.speed_names[row] if 0 <= row < self.n_u else row
             return SingularError(
                 f"{KERNELS[k]}: the mass matrix of {self.name!r} is singular {where}: the pivot of speed "
@@ -780,6 +902,7 @@ cdef class Model:
         cdef Batch batch
         cdef double *memory
         cdef Py_ssize_t i, n_failed
+        cdef int n_kc, n_row
 
         # The operands, in the order of Batch.at; None where one value serves every row.
         states = real_vectors("x", x, self.n_x, "coordinates, then speeds")
@@ -787,9 +910,9 @@ cdef class Model:
         if reads_udot(k):
             operands[2] = real_vectors("udot", udot, self.n_u, "derivatives of the speeds")
         if p is None:
-            parameters = self.resolve_parameters(None)
+            parameters = self.resolve_parameters(None, k)
         else:
-            operands[4] = self.rows("parameter", p)
+            operands[4] = self.rows("parameter", p, None, k)
         if r is None:
             inputs = self.resolve_inputs(None)
         else:
@@ -797,15 +920,15 @@ cdef class Model:
 
         leading = [a if a is None else a.shape[:a.ndim - (i > 0)] for i, a in enumerate(operands)]
         try:
-            shape = np.broadcast_shapes(*[s for s in leading if s is not None])
-        except ValueError:
-            shapes = ", ".join(f"{name} {s}" for name, s in zip(("t", "x", "udot", "r", "p"), leading) if s)
-            raise ValueError(f"leading axes do not broadcast: {shapes}") from None
+            shape = broadcast_shapes(*[s for s in leading if s is not None])
+        except ValueError as error:
+            shapes = ", ".join(f"{name} {s}" for name, s in zip(ARGUMENTS, leading) if s)
+            raise ValueError(f"leading axes do not broadcast: {shapes}: {error}") from None
         core = tuple([self.dims[k][i] for i in range(self.n_dims[k])])
         if out is None:
             result = np.empty(shape + core)
         else:
-            check_out(out, shape + core, {"t": t, "x": x, "udot": udot, "r": r, "p": p})
+            check_out(out, shape + core, operands)
             result = out
 
         n_dims = len(shape)
@@ -813,7 +936,8 @@ cdef class Model:
         for i in shape:
             n_rows *= i
         lengths, index = np.array(shape + (0,), dtype=np.intp), np.zeros(n_dims + 1, dtype=np.intp)
-        steps, status = np.zeros((5, n_dims + 1), dtype=np.intp), np.zeros(n_rows, dtype=np.uint8)
+        steps = np.zeros((5, n_dims + 1), dtype=np.intp)
+        status, lost = np.zeros(n_rows, dtype=np.uint8), np.zeros(n_rows, dtype=np.intc)
         for i, a in enumerate(operands):
             if a is not None:
                 wide = np.broadcast_to(a, shape + a.shape[a.ndim - (i > 0):])
@@ -824,8 +948,8 @@ cdef class Model:
         batch.index = <cnp.npy_intp *>cnp.PyArray_DATA(index)
         batch.steps = <const cnp.npy_intp *>cnp.PyArray_DATA(steps)
         batch.status = <unsigned char *>cnp.PyArray_DATA(status)
-        batch.row = -1
-        batch.prepare, batch.rank, batch.n_prepared = self.table.prepare, self.rank, self.n_prepared
+        batch.row = <int *>cnp.PyArray_DATA(lost)
+        batch.prepare = self.table.prepare
         memory = allocate(self.n_x + self.n_u + self.n_prepared + self.n_work)
         try:
             batch.state, batch.c = memory, memory + self.n_x + self.n_u
@@ -840,6 +964,7 @@ cdef class Model:
             if parameters is not None:
                 memcpy(batch.c, parameters.values, self.n_prepared * sizeof(double))
             batch.out = data(result)
+            batch.interruption = NULL
             if n_rows > 1:
                 with nogil:
                     n_failed = run_batch(f, &batch)
@@ -847,20 +972,33 @@ cdef class Model:
                 n_failed = run_batch(f, &batch)
         finally:
             PyMem_Free(memory)
+        if batch.interruption != NULL:
+            raise taken(&batch.interruption)
 
         if n_failed:
-            rows = np.flatnonzero(status)
-            singular = (status == 1).any()
-            first = int((status == 1).argmax()) if singular else int(rows[0])
-            where = np.unravel_index(first, shape)
-            time, state, inputs_there, parameters_there = [
-                None if a is None else np.broadcast_to(a, shape + a.shape[a.ndim - (i > 0):])[where]
-                for i, a in enumerate(operands) if i != 2]
-            if (self.counts(k, singular, batch.row)
-                    and self._recount(float(time), np.array(state), inputs_there, parameters_there)):
-                return self.evaluate_any(k, t, x, udot, r, p, out)
-            raise self.failure(k, singular, float(time), np.array(state), batch.row,
-                               rows if n_dims else None, result if n_dims else None)
+            wide = [a if a is None else np.broadcast_to(a, shape + a.shape[a.ndim - (i > 0):])
+                    for i, a in enumerate(operands)]
+            # Rows of G that are lost may be counted again, each for itself; then the first that fails is told.
+            numbers = [*np.flatnonzero((status == KC_SINGULAR) & (lost >= self.n_u)), None]
+            for number in numbers:
+                last = number is None
+                if last and not status.any():
+                    break
+                if last:
+                    number = np.flatnonzero(status)[0] if not (status == KC_SINGULAR).any() \
+                        else np.flatnonzero(status == KC_SINGULAR)[0]
+                where = np.unravel_index(number, shape)
+                given = [a if a is None else np.ascontiguousarray(a[where]) for a in wide]
+                time, state = given[0].item(), given[1]
+                inputs, parameters = self.resolve_inputs(given[3]), self.resolve_parameters(given[4], k)
+                n_kc, n_row = status[number], lost[number]
+                if last:
+                    raise self.failure(k, n_kc, time, np.array(state), vector_of(inputs.values, self.n_r),
+                                       vector_of(parameters.values, self.n_p), n_row,
+                                       np.flatnonzero(status) if n_dims else None, result if n_dims else None)
+                if self.recounted(k, time, data(state), inputs.values, parameters.values,
+                                  data(result) + <Py_ssize_t>number * self.size[k], &n_kc, &n_row):
+                    status[number] = 0
         if out is None and result.ndim == 0:
             return result.item()
         return result
@@ -1013,6 +1151,10 @@ cdef class Model:
         result = self.evaluate(K_REACTIONS, t, x, None, r, p, out)
         return {name: result[..., i, :] for i, name in enumerate(self.joints)} if named else result
 
+    def _reaction_slopes(self, t, x, *, r=None, p=None, out=None):
+        """The derivatives of `reactions` with respect to the multipliers, (..., n_joints, 6, n_constraints)."""
+        return self.evaluate(K_REACTION_SLOPES, t, x, None, r, p, out)
+
     # ------------------------------------------------------------------------------------------------------
     # Constraints
     # ------------------------------------------------------------------------------------------------------
@@ -1028,6 +1170,10 @@ cdef class Model:
     def velocity_residual(self, t, x, *, r=None, p=None, out=None):
         """The values of the constraints on velocities, c(q, u, t): of the first rows of G, (..., n_velocity)."""
         return self.evaluate(K_VELOCITY_RESIDUAL, t, x, None, r, p, out)
+
+    def _constraint_sizes(self, t, x, *, r=None, p=None, out=None):
+        """What each of phi, then c, is summed from, (..., n_configuration + n_velocity): residuals are compared with it."""
+        return self.evaluate(K_CONSTRAINT_SIZES, t, x, None, r, p, out)
 
     def constraint_jacobian(self, t, x, *, r=None, p=None, out=None):
         """G of the constraints G udot + gamma = 0, (..., n_constraints, n_u); rows in the order of `constraint_names`.

@@ -23,9 +23,11 @@ cdef extern from "kc_ode.h" nogil:
         kc_kernel *project
         kc_kernel *stabilization
         double alpha, beta
+        int (*interrupted)(void *context) noexcept
+        void *context
 
     ctypedef struct kc_step:
-        double t, h
+        double t, h, end
         const double *x0
         const double *x1
         const double *dense
@@ -51,8 +53,10 @@ cdef extern from "kc_ode.h" nogil:
         KC_DOP853
         KC_RK4_DENSE
         KC_DENSE
+        KC_PATIENCE
 
     size_t kc_ode_work(const kc_system *system)
+    double kc_smallest_step(double t0, double t1)
     kc_status kc_rk4(const kc_system *system, double t0, double t1, double h, double *x, kc_accept *accept,
                      void *context, double *work, kc_stats *stats)
     kc_status kc_dop853(const kc_system *system, double t0, double t1, double *x, const kc_options *options,

@@ -36,6 +36,38 @@ cdef double *allocate(Py_ssize_t n) except NULL:
     return memory
 
 
+@cython.final
+cdef class Memory:
+    """Numbers that arrays stand on: they stay where they are as long as an array, or C, looks at them.
+
+    No array owns them, so none can be resized.
+    """
+
+    cdef double *values
+
+    def __dealloc__(self):
+        free(self.values)
+
+
+cdef Memory new_memory(Py_ssize_t n):
+    cdef Memory memory = Memory.__new__(Memory)
+    memory.values = <double *>malloc((n if n > 0 else 1) * sizeof(double))
+    if memory.values == NULL:
+        raise MemoryError
+    return memory
+
+
+cdef object array_over(Memory memory, tuple shape):
+    """An array of up to three axes on all of a memory."""
+    cdef cnp.npy_intp lengths[3]
+    cdef int i, n = len(shape)
+    for i in range(n):
+        lengths[i] = shape[i]
+    array = cnp.PyArray_SimpleNewFromData(n, lengths, cnp.NPY_DOUBLE, memory.values)
+    cnp.set_array_base(array, memory)
+    return array
+
+
 cdef object new_vector(Py_ssize_t n):
     cdef cnp.npy_intp shape = n
     return cnp.PyArray_EMPTY(1, &shape, cnp.NPY_DOUBLE, 0)
@@ -91,6 +123,14 @@ cdef object real_vectors(str name, object value, Py_ssize_t n, str meaning):
     return array
 
 
+def broadcast_shapes(*shapes):
+    """The shape that some broadcast to; ValueError where there is none, also where it has more axes than NumPy takes."""
+    try:
+        return np.broadcast_shapes(*shapes)
+    except RuntimeError as error:       # so says NumPy 2 from 33 axes on
+        raise ValueError(str(error)) from None
+
+
 # ----------------------------------------------------------------------------------------------------------
 # Names
 # ----------------------------------------------------------------------------------------------------------
@@ -138,8 +178,8 @@ cdef tuple decoded(const char *const *names, Py_ssize_t n):
 cdef class Block:
     """The values of all parameters, with the constants prepared from them, or of all inputs; immutable.
 
-    ``values``: c, which begins with p, or r.  ``complete``: every value has been given; only then is c
-    prepared.
+    ``values``: c, which begins with p, or r; NaN where a value, and all that follows from it, was not given.
+    ``complete``: every value has been given.
     """
 
     cdef double *values
@@ -150,7 +190,7 @@ cdef class Block:
 
 
 cdef Block new_block(const double *given, Py_ssize_t n, Py_ssize_t n_values, Model model):
-    """``n`` values in room for ``n_values``; with a model they are its parameters, and prepared if complete."""
+    """``n`` values in room for ``n_values``; with a model they are its parameters, and prepared."""
     cdef Block block = Block.__new__(Block)
     cdef Py_ssize_t i
     block.values = allocate(n_values)
@@ -159,6 +199,6 @@ cdef Block new_block(const double *given, Py_ssize_t n, Py_ssize_t n_values, Mod
     for i in range(n):
         if isnan(given[i]):
             block.complete = False
-    if model is not None and block.complete:
+    if model is not None:
         model.prepare_block(given, block.values)
     return block

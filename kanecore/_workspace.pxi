@@ -38,12 +38,14 @@ cdef class Workspace:
     cdef Model model
     cdef kc_kernel *kernels[N_KERNELS]      # NULL until `bind`
     cdef double *results[N_KERNELS]
-    cdef list arrays                        # of the results, None for a float
+    cdef list arrays                        # of the results
+    cdef list owners                        # of their memory, and of the arguments'
     cdef double *memory                     # c, [q, u, udot] and work
     cdef double *c
     cdef double *state
     cdef double *work
     cdef bint prepared                      # c belongs to the parameters with which it begins
+    cdef uint64_t served                    # bits of the kernels that read none of those missing in p
     cdef readonly object _x, _r, _p, _udot
     cdef double *x_data
     cdef double *r_data
@@ -55,10 +57,9 @@ cdef class Workspace:
     def __cinit__(self, Model model not None):
         model.opened()
         self.model = model
-        self.arrays = [None] * N_KERNELS
-        # Views: nobody can resize the memory under the pointers.
-        self._x = np.zeros(model.n_x)[:]
-        self._r, self._p = model.current("input")[:], model.current("parameter")[:]
+        self.arrays, self.owners = [None] * N_KERNELS, []
+        self._x, self._r, self._p = self.array((model.n_x,)), self.array((model.n_r,)), self.array((model.n_p,))
+        self._x[...], self._r[...], self._p[...] = 0.0, model.current("input"), model.current("parameter")
         self.x_data, self.r_data, self.p_data = data(self._x), data(self._r), data(self._p)
         self.bind(K_RHS)
         self.bind(K_MASS_MATRIX)
@@ -99,7 +100,7 @@ cdef class Workspace:
 
     @p.setter
     def p(self, value):
-        self._p[...] = self.model.rows("parameter", value)
+        self._p[...] = self.model.rows("parameter", value, None, NONE if hasattr(value, "keys") else ANY)
 
     @property
     def udot(self):
@@ -110,12 +111,23 @@ cdef class Workspace:
     def udot(self, value):
         self._udot[...] = real_vectors("udot", value, self.model.n_u, "derivatives of the speeds")
 
+    cdef object array(self, tuple shape):
+        """A new array of NaN. Whatever is done to it, the memory under it lives as long as this workspace."""
+        cdef Py_ssize_t i, size = 1
+        for i in range(len(shape)):
+            size *= shape[i]
+        memory = new_memory(size)
+        self.owners.append(memory)
+        result = array_over(memory, shape)
+        result[...] = np.nan
+        return result
+
     cdef int bind(self, int k) except -1:
         """Fetch a kernel, make its array, and grow the work space to what its library needs."""
         cdef Model m = self.model
         cdef double *memory
         cdef kc_kernel *f = m.kernel(k)
-        array = np.full([m.dims[k][i] for i in range(m.n_dims[k])], np.nan)[...]
+        array = self.array(tuple([m.dims[k][i] for i in range(m.n_dims[k])]))
         memory = allocate(m.n_prepared + m.n_x + m.n_u + m.n_work)
         PyMem_Free(self.memory)
         self.memory, self.c = memory, memory
@@ -128,13 +140,19 @@ cdef class Workspace:
 
     cdef int prepare(self) except -1:
         cdef Model m = self.model
-        unset = np.isnan(self._p) & np.isnan(m.current("parameter"))
-        if unset.any():
-            raise m.missing("parameter", np.flatnonzero(unset))
-        m.rows("parameter", self._p)        # refuses what is not finite, by name
         m.prepare_block(self.p_data, self.c)
         memcpy(self.c, self.p_data, m.n_p * sizeof(double))
-        self.prepared = True
+        self.prepared, self.served = True, m.served_by(self.p_data)
+        return 0
+
+    cdef int refuse(self, int k) except -1:
+        """Raise for the parameters that a kernel reads and that are missing, or not finite, in p."""
+        cdef Model m = self.model
+        unset = np.flatnonzero(np.isnan(self._p) & np.isnan(m.current("parameter"))).tolist()
+        unset = [i for i in unset if m.wanted(i, k)]
+        if unset:
+            raise m.missing("parameter", unset)
+        m.rows("parameter", self._p, None, k)
         return 0
 
     cdef inline object call(self, int k):
@@ -145,6 +163,8 @@ cdef class Workspace:
         # c begins with p, so a change of p shows at once.
         if not self.prepared or memcmp(self.c, self.p_data, m.n_p * sizeof(double)) != 0:
             self.prepare()
+        if not (self.served >> k) & 1:
+            self.refuse(k)
         if reads_udot(k):
             memcpy(self.state, self.x_data, m.n_x * sizeof(double))
             memcpy(self.state + m.n_x, self.udot_data, m.n_u * sizeof(double))
@@ -152,26 +172,18 @@ cdef class Workspace:
         self.work[0] = 0.0
         self.kernels[k](self.t, x, self.r_data, self.c, self.work, self.results[k])
         if not all_finite(self.results[k], m.size[k]):
-            if self.recounted(k):
-                return self.call(k)
             self.explain(k, x)
         return self.results[k][0] if m.n_dims[k] == 0 else self.arrays[k]
-
-    cdef bint recounted(self, int k) except -1:
-        """Whether the kernel lost a row of G that no longer counts."""
-        cdef Model m = self.model
-        if not m.counts(k, self.work[0] == <double>KC_SINGULAR, <int>self.work[1]):
-            return False
-        x, r, p = vector_of(self.x_data, m.n_x), vector_of(self.r_data, m.n_r), vector_of(self.p_data, m.n_p)
-        self.prepared = not m._recount(self.t, x, r, p)
-        return not self.prepared
 
     cdef int explain(self, int k, const double *x) except -1:
         cdef Model m = self.model
         unset = np.isnan(self._r) & np.isnan(m.current("input"))
         if unset.any():
             raise m.missing("input", np.flatnonzero(unset))
-        return m.explain(k, self.t, x, self.r_data, self.work[0] == <double>KC_SINGULAR, <int>self.work[1])
+        cdef int status = <int>self.work[0], row = <int>self.work[1]
+        if m.recounted(k, self.t, x, self.r_data, self.c, self.results[k], &status, &row):
+            return 0
+        return m.explain(k, self.t, x, self.r_data, self.c, status, row)
 
     def rhs(self):
         """xdot = [qdot, udot], into `xdot`, (n_x,)."""

@@ -3,14 +3,18 @@
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
+import sympy as sm
 
 from kanecore.graph.calculus import Tangent, accumulate, is_affine
 from kanecore.graph.evaluate import evaluate
 from kanecore.graph.scalars import COORDINATE, PARAMETER, SPEED, Graph, Op
+from kanecore.graph.sympy_bridge import FromSympy
 
 
 @pytest.fixture
@@ -46,7 +50,7 @@ class Ieee:
     """Doubles that go on with infinities and NaN, as C does."""
 
     mpf = np.float64
-    sqrt = np.sqrt
+    sqrt, sin, cos, log, pow = np.sqrt, np.sin, np.cos, np.log, np.float_power
 
 
 def test_a_dead_branch_does_not_poison(g: Graph) -> None:
@@ -71,3 +75,80 @@ def test_is_affine(g: Graph) -> None:
     assert affine(g.select(g.binary(Op.LT, q, 0), u, g.neg(v)))
     for i in (g.mul(u, v), g.sin(u), g.div(q, u), g.select(g.binary(Op.LT, u, 0), q, v), g.call(Op.ABS, u)):
         assert not affine(i)
+
+
+x, v, p = sm.symbols("x v p")
+#: Powers, and their derivatives at x = 0 with p = 3/2.
+POWERS = {
+    sm.Abs(x) ** sm.Rational(3, 2): 0,
+    -(sm.Abs(x) ** 1.5) * sm.sign(x): 0,
+    x * sm.sqrt(x**2): 0,
+    x * sm.sqrt(p**2 * x**2): 0,
+    x * sm.sqrt(sm.Abs(x)): 0,
+    (v + 2 * x) * sm.sqrt(sm.Abs(-1.5 * v - 3.0 * x)) * x: 0,
+    3 * (v - x) * sm.sqrt(sm.Abs(x - v)) * x: 0,
+    2 * v * x * sm.sqrt(sm.Abs(v)) * sm.Abs(x) ** sm.Rational(1, 3): 0,
+    x**2 / sm.sqrt(sm.Abs(x)): 0,
+    x**3 * (x**2) ** sm.Rational(-3, 4): 0,
+    (x**2) ** sm.Rational(3, 4): 0,
+    (x**2) ** (p / 2): 0,
+    (x**2) ** sm.Rational(3, 2): 0,
+    sm.Abs(x) ** 2.5: 0,
+    sm.Abs(x) ** sm.Rational(7, 3): 0,
+    sm.Abs(x) ** 3: 0,
+    sm.Abs(x) ** p: 0,
+    x * sm.Abs(x) ** (p - 1): 0,
+    x * sm.Abs(x) ** (p - sm.Rational(3, 2)): 1,
+    sm.Abs(x) ** (p + x): 0,
+    x**1.5: 0,
+    x ** sm.Rational(5, 2) - x: -1,
+    x**p: 0,
+    sm.Max(x, 0) ** 1.5: 0,
+    sm.Piecewise((-(sm.Abs(x) ** 1.5), x < 0), (x**2.5, True)): 0,
+    sm.sqrt(x**4): 0,
+    x * sm.Abs(x): 0,
+    sm.sqrt(x): math.inf,
+}
+
+
+@pytest.mark.parametrize("expression", POWERS, ids=str)
+def test_powers_have_their_derivative_at_zero(g: Graph, expression: Any) -> None:
+    """Forward and reverse, there and beside it; the second derivative of those above the square."""
+    symbols = {x: g.symbol("x", COORDINATE), v: g.symbol("v", SPEED), p: g.symbol("p", PARAMETER)}
+    root = FromSympy(g, symbols.__getitem__)(expression)
+    node = symbols[x]
+    forward, reverse = Tangent(g, {node: g.one}).of(root), accumulate(g, [(root, g.one)], [node])[0]
+    at = {"x": 0.0, "v": 0.0, "p": 1.5}
+    with np.errstate(divide="ignore", invalid="ignore"):  # in branches that are not taken
+        assert evaluate(g, [forward, reverse], at, Ieee) == [POWERS[expression]] * 2
+    h = 1e-6
+    for place in (0.4, 1.7):
+        up, down = (evaluate(g, [root], {"x": place + k, "v": -0.3, "p": 1.5})[0] for k in (h, -h))
+        values = evaluate(g, [forward, reverse], {"x": place, "v": -0.3, "p": 1.5})
+        assert values == pytest.approx([(up - down) / (2 * h)] * 2, rel=1e-8)
+
+
+@pytest.mark.parametrize("expression", [sm.Abs(x) ** 2.5, x**2.5, sm.Abs(x) ** 3, x**2 * sm.sqrt(sm.Abs(x)), x**4])
+def test_second_derivatives_at_zero(g: Graph, expression: Any) -> None:
+    """They enter γ of a constraint, and the linearization of one."""
+    node = g.symbol("x", COORDINATE)
+    along = Tangent(g, {node: g.one})
+    slope = along.of(FromSympy(g, {x: node}.__getitem__)(expression))
+    assert evaluate(g, [along.of(slope), *accumulate(g, [(slope, g.one)], [node])], {"x": 0.0}, Ieee) == [0.0, 0.0]
+
+
+def test_drag_at_rest(g: Graph) -> None:
+    """|v| v has the derivative 0 at v = 0, although |v| has none; that stays no number."""
+    a, b = g.symbol("a", SPEED), g.symbol("b", SPEED)
+    speed = g.sqrt(g.add(g.square(a), g.square(b)))
+    at_rest = {"a": 0.0, "b": 0.0}
+    drag = accumulate(g, [(g.mul(speed, a), g.one)], [a, b], limits=True)
+    weak = g.mul(g.power(g.add(g.square(a), g.square(b)), Fraction(1, 4)), a)  # of size √|v| v
+    weak = accumulate(g, [(weak, g.one)], [a, b], limits=True)
+    alone = accumulate(g, [(speed, g.one)], [a, b], limits=True)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        assert evaluate(g, [*drag, *weak], at_rest, Ieee) == [0.0] * 4
+        assert all(map(math.isnan, evaluate(g, alone, at_rest, Ieee)))
+    at = {"a": 3.0, "b": 4.0}
+    assert evaluate(g, drag, at) == pytest.approx([5.0 + 9.0 / 5.0, 12.0 / 5.0])
+    assert evaluate(g, weak, at) == pytest.approx([5.0**0.5 * (1 + 4.5 / 25), 5.0**0.5 * 6.0 / 25])

@@ -110,10 +110,10 @@ def test_matrices_tuples_and_rates_are_fine(rows: Any) -> None:
     assert compiled(velocity_constraints=rows).n_constraints == 2
 
 
-@pytest.mark.parametrize("load", [u1.diff(t), x * u1.diff(t) + u2, u2.diff(t) * m])
-def test_a_load_that_is_linear_in_accelerations(load: Any) -> None:
+@pytest.mark.parametrize("load", [u1.diff(t) ** 2, x / u1.diff(t) + u2, sm.sin(u2.diff(t)) * m])
+def test_a_load_that_is_not_affine_in_accelerations(load: Any) -> None:
     for constraints in ({}, {"configuration_constraints": [CIRCLE]}):
-        with pytest.raises(kc.ModelError, match=r"in load 0 on point P: the derivative of a speed.*bodies' inertia"):
+        with pytest.raises(kc.ModelError, match=r"load 0 on point P is not affine in the derivatives of the speeds"):
             bead(load=load, **constraints)
     with pytest.raises(kc.ModelError, match="in load 0 on point P: write second derivatives"):
         bead(load=x.diff(t, 2), configuration_constraints=[CIRCLE])
@@ -190,8 +190,7 @@ def test_too_many_constraints() -> None:
     dyn = compiled(**TOO_MANY)
     with pytest.raises(kc.ModelError, match=r"no state .*'velocity constraint 2' \("):
         dyn.check(STATE)
-    with pytest.raises(kc.SingularError, match=r"'velocity constraint \d' of 'bead' is lost or contradicts"):
-        dyn.udot(0.0, STATE)
+    assert np.isfinite(dyn.udot(0.0, STATE)).all()  # as far off as it is, its residuals explain what the rows leave
     with pytest.raises(ValueError, match=r"'velocity constraint 2' \(2.14\)"):
         dyn.simulate((0.0, 1.0), STATE)
 
@@ -673,3 +672,25 @@ def test_repeated_acceleration_rows_are_rows() -> None:
     assert dyn.n_constraints == 2
     np.testing.assert_allclose(dyn.udot(0.0, np.zeros(6)), [1.0, 0.0, -9.81], atol=1e-15)
     assert dyn.check(np.zeros(6)).redundant == ("acceleration constraint 1",)
+
+
+def test_names_of_constraints() -> None:
+    """A dict of constraints names them, in every message and table; SymPy's newer spellings of the arguments."""
+    rows = {"no slip": u1 - x, "edge": u2 - u1}
+    model = bead(nonholonomic_constraints=rows)
+    assert model.n_constraints == 2
+    assert [row.name for row in model._derivation.constraints.rows] == list(rows)
+    assert "  edge" in model.report().splitlines()
+    dyn = compiled(velocity_constraints=rows)
+    assert dyn.constraint_names == tuple(rows)
+    assert compiled(holonomic_constraints={"wire": x - y}).configuration_names == ("wire",)
+    with pytest.raises(kc.ModelError, match=r"edge, u1.*, holds speeds"):
+        bead(configuration_constraints={"edge": u1})
+    with pytest.raises(kc.ModelError, match="two constraints are named 'wire'"):
+        bead(holonomic_constraints={"wire": x - y}, velocity_constraints={"wire": u1 - u2})
+    for spellings in (
+        {"configuration_constraints": [x - y], "holonomic_constraints": [x - y]},
+        {"velocity_constraints": [u1], "nonholonomic_constraints": []},
+    ):
+        with pytest.raises(TypeError, match="are two names of one argument"):
+            bead(**spellings)

@@ -17,7 +17,8 @@ import sympy as sm
 import sympy.physics.mechanics as me
 from scipy.integrate import solve_ivp
 from sweep import part
-from test_truth import CASES, WAITING, error, published
+from test_truth import CASES, CONSTRAINED, error
+from test_truth import compiled as truth
 from truth.models import truth_system
 
 import kanecore as kc
@@ -30,31 +31,9 @@ pytestmark = pytest.mark.filterwarnings("ignore:no solid body can have")
 Array = npt.NDArray[np.float64]
 t = me.dynamicsymbols._t
 PENDULUM = {"m": 2.0, "g": 9.81, "l": 1.5}
-CONSTRAINED = sorted(set(WAITING) - {"whipple_linear_benchmark"})
 
 
 # ------------------------------------------------------------------------------------------------- models
-
-
-@cache
-def truth(name: str) -> kc.CompiledModel:
-    """A constrained case of truth/models, its last speeds dependent."""
-    system = truth_system(name)
-    udot = [speed.diff(t) for speed in system["u"]]
-    rows = system["constraints"]
-    levels = {True: [c for c in rows if c.has(*udot)], False: [c for c in rows if not c.has(*udot)]}
-    free = len(system["u"]) - len(rows)
-    model = kc.Model(
-        *(system["frame"], system["q"], system["u"][:free]),
-        kd_eqs=system["kdes"],
-        u_dependent=system["u"][free:],
-        velocity_constraints=levels[False],
-        acceleration_constraints=levels[True],
-        bodies=system["bodies"],
-        forcelist=system["loads"],
-        name=name,
-    )
-    return kc.compile(model, parameters={symbol: system["parameters"][symbol] for symbol in model.parameters})
 
 
 def particle(dimension: int, loads: Callable[..., list[Any]], **arguments: Any) -> kc.CompiledModel:
@@ -239,22 +218,6 @@ def feasible(dyn: kc.CompiledModel, seed: int, keep: str | None = "independent")
 
 
 # -------------------------------------------------------------------------------- u̇, multipliers, forces
-
-
-@pytest.mark.parametrize("name", CONSTRAINED)
-def test_published_results(name: str) -> None:
-    """What the sources print of constrained systems; tests/truth/cases names each source and tolerance."""
-    dyn = truth(name)
-    for what, q, u, expected, limit in published(name):
-        if what == "fr":
-            found = dyn.generalized_active_forces(0.0, q + u, nonholonomic=True)
-        elif what == "T":
-            found = dyn.kinetic_energy(0.0, q + u)
-        elif what == "udot":
-            found = dyn.udot(0.0, q + u)[: len(expected)]
-        else:
-            found = dyn.multipliers(0.0, q + u)
-        assert error(found, expected) < limit, what
 
 
 @pytest.mark.parametrize("form", ["plain", "filed", "twice"])
@@ -609,16 +572,6 @@ def test_pendulum_swings_as_in_its_angle() -> None:
     for form in ("plain", "filed", "twice"):
         sol = pendulum(form).simulate((0.0, 10.0), x0, rtol=1e-11, atol=1e-12, t_eval=times)
         np.testing.assert_allclose(sol.x, expected, rtol=0, atol=1e-8)
-
-
-@pytest.mark.parametrize("name", sorted(name for name in CONSTRAINED if "ivp" in CASES[name]))
-def test_published_motion(name: str) -> None:
-    """Motions of constrained cases, with the tolerances of their files."""
-    motion, dyn = CASES[name]["ivp"], truth(name)
-    x0, times = np.array(motion["q0"] + motion["u0"]), np.array(motion["t"])
-    sol = dyn.simulate((motion["t0"], times[-1]), x0, rtol=1e-12, atol=1e-13, t_eval=times)
-    found, expected = sol.x[:, motion["observe"]], np.array(motion["expected"])
-    assert np.all(np.abs(found - expected) <= motion["rtol"] * np.maximum(1, np.abs(expected)))
 
 
 @pytest.mark.parametrize("method", ["dop853", "rk4"])

@@ -15,7 +15,7 @@ from sweep import examples
 
 from kanecore.graph.evaluate import count, evaluate
 from kanecore.graph.linear import CRAMER_MAX, Singular, solve
-from kanecore.graph.scalars import COORDINATE, Graph, Op
+from kanecore.graph.scalars import COORDINATE, PARAMETER, SPEED, Graph, Op
 
 mp = mpmath.mp
 
@@ -178,3 +178,94 @@ def test_entries_that_random_states_cannot_reach() -> None:
     assert solve(g, [[a]], [1]) == [g.div(1, a)]
     nowhere = g.sqrt(g.sub(g.constant(-1), g.square(q)))
     assert solve(g, [[nowhere]], [1]) == [g.div(1, nowhere)]
+
+
+def accuracy(entries: list[list[object]], state: dict[str, float], right: list[str]) -> tuple[float, float]:
+    """The error of doubles, in units of what rounding of each row beside its largest entry explains; the condition.
+
+    That is what elimination with pivots promises.
+    """
+    g = Graph()
+    node = {name: g.symbol(name, PARAMETER) for name in state}
+
+    def read(e: object) -> int:
+        return node[e] if isinstance(e, str) else g.constant(e)  # type: ignore[arg-type]
+
+    x = evaluate(g, solve(g, [[read(e) for e in row] for row in entries], [node[b] for b in right]), state)
+    with mpmath.workdps(80):
+        n = len(entries)
+        a = mp.matrix([[state[e] if isinstance(e, str) else e for e in row] for row in entries])
+        b = mp.matrix([state[e] for e in right])
+        inverse = a**-1
+        exact = inverse * b
+        size = mp.fsum(map(abs, exact))
+        terms = [max(abs(a[i, j]) for j in range(n)) * size + abs(b[i]) for i in range(n)]
+        explained = max(mp.fsum(abs(inverse[i, j]) * terms[j] for j in range(n)) for i in range(n))
+        error = max(abs(x[i] - exact[i]) for i in range(n))
+        return float(error / (2.0**-53 * explained)), float(explained / size)
+
+
+@pytest.mark.parametrize("n", range(2, 9))
+@pytest.mark.parametrize("p", [1e8, 1e-8, 1e12, 1e-12])
+def test_a_parameter_of_any_size_in_any_place(n: int, p: float) -> None:
+    """Beside numbers, or beside coordinates: as accurate as the entries are, as with pivots chosen by numbers."""
+    for seed in range(6):
+        draw = random.Random(f"{n} {p} {seed}")
+        state = {"p": p} | {f"s{k}": draw.uniform(-1.0, 1.0) for k in range(n)}
+        state |= {f"u{k}": draw.uniform(0.3, 1.0) for k in range(n)}
+        right = [f"u{k}" for k in range(n)]
+        while True:
+            others = [1, 1, -1, 2, 3] if seed % 2 else [f"s{k}" for k in range(n)]
+            entries: list[list[object]] = [
+                ["p" if draw.random() < 0.3 else draw.choice([0, *others]) for _ in range(n)] for _ in range(n)
+            ]
+            try:
+                error, condition = accuracy(entries, state, right)
+            except (Singular, ArithmeticError, TypeError):  # mpmath's own word for a singular matrix
+                continue
+            if condition < 1e5:
+                break
+        assert error < 5.0, (entries, error)
+
+
+@pytest.mark.parametrize("p", [1e-12, 1e-8, 1.0, 1e8, 1e12])
+@pytest.mark.parametrize(
+    "entries",
+    [
+        [[1, "p"], ["p", 2]],
+        [[1, "p", "p"], ["p", 1, 0], [0, 1, "p"]],
+        [["p", 1, 1], [1, "p", 0], [1, 0, 1]],
+        [["p", 2, 1, "p"], [1, "p", 3, 1], [1, 1, "p", 1], ["p", 0, 1, 2]],
+    ],
+)
+def test_a_number_beside_a_parameter_is_no_pivot(entries: list[list[object]], p: float) -> None:
+    state = {"p": p} | {f"u{k}": 0.3 + 0.4 * k for k in range(len(entries))}
+    error, _ = accuracy(entries, state, [f"u{k}" for k in range(len(entries))])
+    assert error < 5.0
+
+
+def test_rows_that_a_large_parameter_makes_nearly_equal() -> None:
+    """The terms in p² of the determinant cancel: elimination keeps all digits, and so do steps of refinement."""
+    g = Graph()
+    p = g.symbol("p", PARAMETER)
+    one, two, three = map(g.constant, (1, 2, 3))
+    x = solve(g, [[p, p, one], [p, g.mul(two, p), two], [g.mul(two, p), g.mul(three, p), one]], [one, two, one])
+    for size in (1.0, 1e8, 1e12):
+        got = evaluate(g, x, {"p": size})
+        exact = sm.Matrix([[size, size, 1], [size, 2 * size, 2], [2 * size, 3 * size, 1]]).applyfunc(sm.nsimplify)
+        exact = exact.LUsolve(sm.Matrix([1, 2, 1]))
+        assert got == pytest.approx([float(e) for e in exact], rel=1e-12, abs=1e-14 * float(max(map(abs, exact))))
+
+
+def test_bounded_entries_cost_no_refinement() -> None:
+    """Direction cosines have a bound: Cramer's rule alone, as for body-fixed components of an angular velocity."""
+    g = Graph()
+    angles = [g.symbol(f"q{i}", COORDINATE) for i in range(9)]
+    free = [[angles[3 * i + j] for j in range(3)] for i in range(3)]
+    right = [g.symbol(f"u{i}", SPEED) for i in range(3)]
+    bounded = count(g, solve(g, [[g.cos(x) for x in row] for row in free], right))["total"]
+    assert bounded < 0.5 * count(g, solve(g, free, right))["total"]
+    large = [[g.symbol(f"c{i}{j}", COORDINATE) for j in range(8)] for i in range(8)]
+    right = [g.symbol(f"u{i}", SPEED) for i in range(8)]
+    bounded = count(g, solve(g, [[g.cos(x) for x in row] for row in large], right))["total"]
+    assert bounded < 0.7 * count(g, solve(g, large, right))["total"]

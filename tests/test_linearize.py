@@ -457,3 +457,32 @@ def test_wrong_inputs_and_parameters() -> None:
         dyn.linearize(0.0, x, p={"nothing": 1.0})
     with pytest.raises(TypeError):
         dyn.linearize(0.0, x, True)
+
+
+def test_powers_at_rest() -> None:
+    """Springs and drag that are no polynomials have the slope 0 at q = u = 0; beside it that of differences."""
+    N, origin = me.ReferenceFrame("N"), me.Point("O")
+    origin.set_vel(N, 0)
+    q, u = me.dynamicsymbols("q1:9"), me.dynamicsymbols("u1:9")
+    p = sm.Symbol("p")
+    forces = [
+        -3 * sm.Abs(q[0]) ** 1.5 * sm.sign(q[0]),
+        sm.Abs(q[1]) ** sm.Rational(3, 2),
+        -q[2] * sm.sqrt(q[2] ** 2) - u[2] * sm.sqrt(sm.Abs(u[2])),
+        -p * u[3] * sm.Abs(u[3]) ** (p - 1),
+        sm.Max(-q[4], 0) ** 2.5,
+        *(-x * sm.sqrt(u[5] ** 2 + u[6] ** 2 + u[7] ** 2) for x in u[5:]),
+    ]
+    bodies, loads = [], []
+    for i, force in enumerate(forces):
+        point = origin.locatenew(f"P{i}", q[i] * N.x)
+        point.set_vel(N, u[i] * N.x)
+        bodies.append(me.Particle(f"B{i}", point, 1))
+        loads.append((point, force * N.x))
+    kd_eqs = [a.diff() - b for a, b in zip(q, u, strict=True)]
+    dyn = kc.compile(kc.Model(N, q, u, kd_eqs, bodies=bodies, forcelist=loads), parameters={p: 1.25}, cflags=["-O0"])
+    a, _ = dyn.linearize(0.0, np.zeros(16))
+    np.testing.assert_array_equal(a, np.eye(16, k=8))
+    x = np.linspace(-0.9, 1.2, 16)
+    a, _ = dyn.linearize(0.0, x)
+    np.testing.assert_allclose(a, slopes(lambda z: dyn.rhs(0.0, z), x, 1e-3), atol=1e-9)

@@ -17,6 +17,7 @@ import sympy.physics.mechanics as me
 import kanecore as kc
 from kanecore.build import include_dir
 from kanecore.build.compiler import find_compiler
+from kanecore.describe.symbols import is_close
 from kanecore.emit.library import emit_group, emit_library
 
 t = me.dynamicsymbols._t
@@ -153,7 +154,11 @@ WRONG: dict[str, tuple[Callable[[Pieces], dict[str, Any]], list[str]]] = {
     ),
     "gamma": (load(lambda d: sm.gamma(d.q)), ["function gamma", "load 0", "use powers"]),
     "derivative by a parameter": (load(lambda d: sm.Derivative(d.F, d.c)), ["Derivative(F(t), c)", "load 0"]),
-    "u' in a load": (load(lambda d: d.c * d.u.diff()), ["Derivative(u(t), t)", "load 0", "inertia"]),
+    "square of u' in a load": (load(lambda d: d.c * d.u.diff() ** 2), ["load 0 on point P", "not affine", "u1.diff()"]),
+    "u' in a potential": (
+        lambda d: {"potentials": [d.c * d.u.diff()]},
+        ["Derivative(u(t), t)", "potential 0", "inertia"],
+    ),
     "q'' in a load": (load(lambda d: d.q.diff(t, 2)), ["Derivative(q(t), (t, 2))", "load 0", "u.diff()"]),
     "open Piecewise": (load(lambda d: sm.Piecewise((d.q, d.q > 0))), ["load 0", "(value, True)"]),
     "u'' in an output": (lambda d: {"outputs": {"a": d.u.diff(t, 2)}}, ["output a", "(t, 2)"]),
@@ -175,8 +180,9 @@ WRONG: dict[str, tuple[Callable[[Pieces], dict[str, Any]], list[str]]] = {
     "no bodies": (lambda d: {"bodies": []}, ["at least one body", "bodies=["]),
     "body twice": (lambda d: {"bodies": [d.body, d.body]}, ["body bob is listed twice"]),
     "a name for a body": (lambda d: {"bodies": ["bob"]}, ["bodies[0] is 'bob'"]),
-    "mass of q": (body(mass=lambda d: d.m * d.q), ["mass and inertia of body b must be constant"]),
-    "mass of time": (body(mass=lambda d: d.m * t), ["mass and inertia of body b must be constant"]),
+    "mass of u": (body(mass=lambda d: d.m * d.u), ["mass of body b holds speeds", "coordinates"]),
+    "mass of q'": (body(mass=lambda d: d.m * d.q.diff()), ["mass of body b holds speeds", "coordinates"]),
+    "mass of u'": (body(mass=lambda d: d.m * d.u.diff()), ["mass of body b", "derivative of a speed"]),
     "mass None": (body(mass=None), ["mass of body b", "None"]),
     "mass a matrix": (body(mass=sm.Matrix([1])), ["mass of body b", "Matrix([[1]])"]),
     "mass centre a string": (body(masscenter="P"), ["mass centre of body b", "'P'", "Point"]),
@@ -577,3 +583,111 @@ def test_wrong_containers(d: Pieces) -> None:
     for values in ([1.0], {m: "1"}, {m: sm.Symbol("k")}):
         with pytest.raises(TypeError, match=r"mapping|real number"):
             kc.compile(model, parameters=values)
+
+
+# ------------------------------------------------------------------------------------------ names that were meant
+@pytest.mark.parametrize(
+    ("name", "other", "close"),
+    [
+        ("u_1", "u1", True),
+        ("U1", "u1", True),
+        ("q_{1}", "q1", True),
+        ("thteta", "theta", True),
+        ("tehta1", "theta1", True),
+        ("omgea", "omega", True),
+        ("omeg", "omega", True),
+        ("omegaa", "omega", True),
+        ("theta1", "theta2", False),
+        ("theta", "theta1", False),
+        ("F1", "F2", False),
+        ("F", "E", False),
+        ("tau1", "tau", False),
+        ("theta_d", "theta", False),
+        ("v_d", "v", False),
+        ("speed", "speed", False),
+        ("alpha", "omega", False),
+    ],
+)
+def test_close_names(name: str, other: str, close: bool) -> None:
+    assert is_close(name, other) is close
+
+
+def particle(force: Any, **options: Any) -> kc.Model:
+    x, v = me.dynamicsymbols("theta_1 u1")
+    N, origin = me.ReferenceFrame("N"), me.Point("O")
+    origin.set_vel(N, 0)
+    P = origin.locatenew("P", x * N.x)
+    options = {"kd_eqs": [x.diff() - v], **options}
+    return kc.Model(N, [x], [v], bodies=[me.Particle("P", P, 1)], forcelist=[(P, force * N.x)], **options)
+
+
+def test_a_misspelt_speed_is_told() -> None:
+    slip, c, F = me.dynamicsymbols("u_1"), sm.Symbol("c"), me.dynamicsymbols("F")
+    with pytest.warns(kc.KanecoreWarning, match=r"u_1\(t\) in load 0 .*: is the speed u1\(t\) meant\?"):
+        particle(-c * slip)
+    with pytest.warns(kc.KanecoreWarning, match=r"u_1\(t\) in the feedback for F"):
+        particle(F, feedback={F: -c * slip})
+    with pytest.warns(kc.KanecoreWarning, match=r"theta1\(t\) in output y"):
+        particle(0, outputs={"y": me.dynamicsymbols("theta1")})
+    assert particle(-c * slip, inputs=[slip]).n_r == 1
+    assert particle(F + me.dynamicsymbols("F1") + me.dynamicsymbols("u1_d")).n_r == 3
+
+
+@pytest.mark.parametrize("place", ["load", "output", "law", "potential", "kinematics", "velocity constraint", "rate"])
+def test_inputs_given_exclude_others(place: str) -> None:
+    F, slip, x, v = me.dynamicsymbols("F u_1 theta_1 u1")
+    options: dict[str, dict[str, Any]] = {
+        "load": {"force": F + slip},
+        "output": {"outputs": {"y": slip}},
+        "law": {"feedback": {F: slip}},
+        "potential": {"potentials": [slip * x]},
+        "kinematics": {"kd_eqs": [x.diff() - v - slip]},
+        "velocity constraint": {"velocity_constraints": [v - slip]},
+        "rate": {"force": F + slip.diff()},
+    }
+    with pytest.raises(kc.ModelError, match=r"u_1\(t\) in .* nor listed in inputs: is the speed u1\(t\) meant\?"):
+        particle(**{"force": F, "inputs": [F], **options[place]})
+
+
+# ----------------------------------------------------------------------------------------- kinematical equations
+def three(kd_eqs: Callable[[Any, Any], list[Any]], swap: bool = False) -> kc.Model:
+    q, u = me.dynamicsymbols("q1:4"), me.dynamicsymbols("u1:4")
+    N, origin = me.ReferenceFrame("N"), me.Point("O")
+    origin.set_vel(N, 0)
+    P = origin.locatenew("P", q[0] * N.x + q[1] * N.y + q[2] * N.z)
+    return kc.Model(N, *((u, q) if swap else (q, u)), kd_eqs(q, u), bodies=[me.Particle("P", P, 1)])
+
+
+@pytest.mark.parametrize(
+    ("kd_eqs", "named"),
+    [
+        (lambda q, u: [q[0].diff() - u[0], q[2].diff() - u[2]], "3 coordinates need 3 .* derivative of q2: add 1"),
+        (lambda q, u: [q[1].diff() - u[0]], "derivative of q1 and q3: add 2"),
+        (lambda q, u: [], "derivative of q1 and q2 and q3: add 3"),
+        (lambda q, u: [q[2].diff() - u[2], q[2].diff() - u[0], q[0].diff() - u[1]], "singular.* derivative of q2$"),
+        (lambda q, u: [a.diff() - b for a, b in zip([*q, q[0]], [*u, u[0]], strict=True)], "kd_eqs has 4"),
+    ],
+)
+def test_the_coordinate_without_an_equation_is_named(kd_eqs: Callable[[Any, Any], list[Any]], named: str) -> None:
+    with pytest.raises(kc.ModelError, match=named):
+        three(kd_eqs)
+
+
+def test_exchanged_coordinates_and_speeds() -> None:
+    with pytest.raises(kc.ModelError, match=r"q and u are exchanged.*q1, q2, q3, listed among the speeds"):
+        three(lambda q, u: [a.diff() - b for a, b in zip(q, u, strict=True)], swap=True)
+
+
+@pytest.mark.parametrize("value", [sm.Matrix([1, 2]), sm.ImmutableMatrix([[1]]), me.ReferenceFrame("A").x, [1, 2]])
+def test_outputs_are_scalars(value: Any) -> None:
+    with pytest.raises(kc.ModelError, match=r"output y is a .*: give one scalar a component"):
+        particle(0, outputs={"y": value})
+
+
+def test_report_and_explanation_have_the_same_numbers() -> None:
+    F, G = me.dynamicsymbols("F G")
+    model = particle(F * sm.Add(*(sm.sin(i * G) for i in range(1, 30))), feedback={G: sm.Symbol("k")}, outputs={"y": G})
+    for text in (model.report(), model.explain()):
+        assert all(line in text for line in ("  load 0, force on", "  law 0, ", "  output 0, y"))
+    assert "operations" in model.explain()
+    assert "operations" not in model.explain(full=True)

@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import ctypes
+import gc
+import mmap
 import os
 import pickle
 import re
@@ -21,6 +23,7 @@ from typing import Any
 import numpy as np
 import pytest
 import sympy as sm
+import sympy.physics.mechanics as me
 from numpy.testing import assert_array_equal
 from sympy.physics.mechanics import dynamicsymbols
 
@@ -514,6 +517,34 @@ def test_baked_parameters_say_so(paths: dict[str, str]) -> None:
             wrong()
 
 
+@pytest.fixture(scope="module")
+def circle() -> CompiledModel:
+    """A particle of mass 1 on the unit circle: no parameter, and a prepared constant all the same."""
+    q, u = dynamicsymbols("q:2"), dynamicsymbols("u:2")
+    frame, origin = me.ReferenceFrame("N"), me.Point("O")
+    origin.set_vel(frame, 0)
+    point = origin.locatenew("P", q[0] * frame.x + q[1] * frame.y)
+    model = kc.Model(
+        frame,
+        q,
+        u,
+        [q[i].diff() - u[i] for i in range(2)],
+        configuration_constraints=[q[0] ** 2 + q[1] ** 2 - 1],
+        bodies=[me.Particle("P", point, sm.Integer(1))],
+    )
+    return kc.compile(model)
+
+
+@pytest.mark.parametrize("shape", [(5, 0), (0,), (2, 3, 0), (0, 0), (5, 0, 0)])
+def test_prepared_without_parameters(turntable: CompiledModel, circle: CompiledModel, shape: tuple[int, ...]) -> None:
+    assert circle.n_prepared > 0
+    for dyn in (turntable, circle):
+        assert dyn.n_p == 0
+        rows = int(np.prod(shape[:-1]))
+        np.full(max(rows, 1), 7.0)  # memory that holds something, for what is not written
+        assert_array_equal(dyn.prepare(np.zeros(shape)), np.broadcast_to(dyn.prepared, (*shape[:-1], dyn.n_prepared)))
+
+
 def test_prepared(dyn: CompiledModel) -> None:
     c = dyn.prepared
     assert_array_equal(c, [1.5, 0.4, 0.7, 9.81, 2.0, 0.4 * 0.7, 0.4 * 0.7 * 0.7, 0.4 * 9.81 * 0.7])
@@ -599,6 +630,100 @@ def test_out_may_not_overlap_an_argument(dyn: CompiledModel, shift: int) -> None
         dyn.inverse_dynamics(0.0, X, memory[9:11], out=memory[8:10])
     dyn.rhs(0.0, memory[4:8], out=out)
     dyn.rhs(0.0, memory[12:16], out=out)
+
+
+class Interface:
+    """An array handed over by its interface alone."""
+
+    def __init__(self, array: np.ndarray) -> None:
+        self.__array_interface__ = array.__array_interface__
+        self.array = array
+
+
+class Method:
+    def __init__(self, array: np.ndarray) -> None:
+        self.array = array
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        return self.array
+
+
+def as_ctypes(array: np.ndarray) -> Any:
+    return (ctypes.c_double * array.size).from_buffer(array)
+
+
+@pytest.mark.parametrize("disguise", [memoryview, Interface, Method, as_ctypes, np.matrix.view, np.ndarray.view])
+def test_out_may_not_overlap_what_an_argument_becomes(dyn: CompiledModel, disguise: Any) -> None:
+    memory = np.ones(24)
+    out, near = memory[8:12], memory[9:13]
+    single = near.reshape(-1, 4) if disguise is np.matrix.view else near
+    for x in (disguise(single), disguise(out.reshape(1, 4)) if disguise is not as_ctypes else as_ctypes(out)):
+        with pytest.raises(ValueError, match="out may not overlap x"):
+            dyn.rhs(np.zeros(np.asarray(x).shape[:-1]), x, out=out.reshape(np.asarray(x).shape))
+    if disguise is np.matrix.view:
+        return
+    with pytest.raises(ValueError, match="out may not overlap r"):
+        dyn.rhs(0.0, X, r=disguise(memory[10:12]), out=out)
+    with pytest.raises(ValueError, match="out may not overlap p"):
+        dyn.rhs(0.0, X, p=disguise(memory[4:9]), out=out)
+    with pytest.raises(ValueError, match="out may not overlap udot"):
+        dyn.inverse_dynamics(0.0, X, disguise(memory[9:11]), out=memory[8:10])
+    if disguise is not as_ctypes:
+        with pytest.raises(ValueError, match="out may not overlap t"):
+            dyn.kinetic_energy(disguise(memory[:3]), np.tile(X, (3, 1)), out=memory[2:5])
+    expected = dyn.rhs(0.0, memory[12:16])
+    assert_array_equal(dyn.rhs(0.0, disguise(memory[12:16]), out=out), expected)
+
+
+def test_out_may_overlap_what_is_copied_first(dyn: CompiledModel) -> None:
+    memory = np.tile(X, (2, 1))
+    expected = dyn.rhs(0.0, memory)
+    assert_array_equal(dyn.rhs(0.0, [memory[1], memory[0]], out=memory), expected)
+    memory[:] = X
+    heavy = dyn.rhs(0.0, [X, X], p={"m": X[0] + 1})
+    assert_array_equal(dyn.rhs(0.0, X, p={"m": memory[:, 0] + 1.0}, out=memory), heavy)
+    memory[:] = X
+    assert_array_equal(dyn.rhs(0.0, memory.astype(np.float32), out=memory), dyn.rhs(0.0, [X.astype(np.float32)] * 2))
+
+
+def test_out_may_not_overlap_a_map_of_memory(dyn: CompiledModel) -> None:
+    memory = mmap.mmap(-1, 256)
+    both = np.frombuffer(memory, dtype=np.float64)
+    both[:] = 1.0
+    with pytest.raises(ValueError, match="out may not overlap x"):
+        dyn.rhs(0.0, both[:4], out=both[2:6])
+    with pytest.raises(ValueError, match="out may not overlap x"):
+        dyn.rhs(0.0, memoryview(memory)[:32].cast("d"), out=both[3:7])
+
+
+@pytest.mark.parametrize("n", [33, 34, 48, 63, 64])
+def test_more_axes_than_numpy_broadcasts(dyn: CompiledModel, n: int) -> None:
+    try:
+        x = np.broadcast_to(X, (1,) * n + X.shape) if n < 64 else np.broadcast_to(X, (1,) * 63 + X.shape)
+    except ValueError:  # NumPy 1
+        return
+    many = np.zeros(x.shape[:-1])
+    for name in SHAPES:
+        last = (UDOT,) if name in UDOT_SHAPES else ()
+        for t in (0.0, many):
+            with pytest.raises(ValueError, match=r"dimension"):
+                getattr(dyn, name)(t, x, *last)
+        with pytest.raises(ValueError, match=r"dimension"):
+            getattr(dyn, name)(many, X, *last)
+        with pytest.raises(ValueError, match=r"dimension"):
+            getattr(dyn, name)(0.0, X, *last, p={"m": many + 1.0})
+    with pytest.raises(ValueError, match=r"dimension"):
+        dyn.aba(x[..., :2], X[2:], UDOT)
+    with pytest.raises(ValueError, match=r"dimension"):
+        dyn.aba(X[:2], X[2:], x[..., :2])
+
+
+def test_as_many_axes_as_numpy_broadcasts(dyn: CompiledModel) -> None:
+    x = np.broadcast_to(X, (1,) * 28 + (2, 4))
+    for name in SHAPES.keys() - UDOT_SHAPES.keys():
+        result = getattr(dyn, name)(0.0, x)
+        assert result.shape == (1,) * 28 + (2, *SHAPES[name])
+        assert_array_equal(result[(0,) * 28 + (1,)], getattr(dyn, name)(0.0, X))
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
@@ -690,6 +815,43 @@ def test_workspace(dyn: CompiledModel) -> None:
     x[1] = 0.2
     assert ws.x is x
     assert_array_equal(ws.rhs(), dyn.rhs(2.0, x, r={"F": 0.5}))
+
+
+def test_memory_of_a_workspace_stays(dyn: CompiledModel) -> None:
+    """Nothing that is done to its arrays, or to what they stand on, takes the memory from under C."""
+    ws = dyn.workspace()
+    ws.x = X
+    expected = ws.rhs().copy()
+    arrays = [ws.x, ws.r, ws.p, ws.xdot, ws.qdot, ws.udot, ws.M, ws.f, ws.outputs(), ws.partial_velocities()]
+    for array in arrays:
+        while isinstance(array, np.ndarray):
+            assert not array.flags.owndata
+            with pytest.raises(ValueError, match="own"):
+                array.resize(1 << 20, refcheck=False)
+            array = array.base
+        assert not hasattr(array, "resize")
+    for array in (ws.M, ws.f, ws.xdot):
+        array.__setstate__((1, (2,), np.dtype(float), False, bytes(16)))  # it stands on other memory now
+    gc.collect()
+    assert [np.empty(500) for _ in range(100)]
+    ws.rhs(), ws.mass_matrix(), ws.forcing()
+    assert_array_equal(np.concatenate([ws.qdot, ws.udot]), expected)
+    ws.x.__setstate__((1, (4,), np.dtype(float), False, bytes(32)))
+    gc.collect()
+    ws.rhs()
+    assert_array_equal(ws.udot, expected[2:])  # C still reads where x was
+
+
+def test_results_outlive_a_workspace(dyn: CompiledModel) -> None:
+    ws = dyn.workspace()
+    ws.x = X
+    xdot, outputs = ws.rhs(), ws.outputs()
+    expected = xdot.copy(), outputs.copy()
+    del ws
+    gc.collect()
+    assert [np.full(4, 7.0) for _ in range(1000)]
+    assert_array_equal(xdot, expected[0])
+    assert_array_equal(outputs, expected[1])
 
 
 def test_workspace_results_are_nan_until_written(dyn: CompiledModel) -> None:

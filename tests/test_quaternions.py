@@ -159,7 +159,8 @@ def test_other_matrices_of_four_coordinates_are_no_quaternions() -> None:
     origin.set_vel(N, 0)
     rigid = me.RigidBody("body", origin, body, 1, (me.inertia(body, A, B, C), origin))
     kdes = [q.diff() - w for q, w in zip(e, speeds, strict=True)]
-    assert kc.Model(N, e, speeds, kdes, bodies=[rigid]).description.unit == ()
+    with pytest.warns(kc.KanecoreWarning, match="frame B: its angular velocity was set to"):
+        assert kc.Model(N, e, speeds, kdes, bodies=[rigid]).description.unit == ()
 
 
 def test_quaternions_of_frames_that_are_not_used() -> None:

@@ -83,8 +83,10 @@ def private_attributes(source: str) -> set[str]:
 HOLDERS = {
     "_dcm_dict": lambda m: m.arm,
     "_ang_vel_dict": lambda m: m.arm,
+    "_ang_acc_dict": lambda m: m.arm,
     "_pos_dict": lambda m: m.bead,
     "_vel_dict": lambda m: m.centre,
+    "_acc_dict": lambda m: m.centre,
     "_inertial": Mechanism.kanes_method,
     "_f_h": Mechanism.kanes_method,
     "_f_nh": Mechanism.kanes_method,

@@ -7,7 +7,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
-import sympy as sm
 import sympy.physics.mechanics as me
 from oracle.compare import input_values, read_reference, relative_error, state_errors
 from oracle.gallery_systems import gallery_system
@@ -24,27 +24,7 @@ from truth.models import truth_system
 import kanecore as kc
 
 CASES = {path.stem: json.loads(path.read_text()) for path in (Path(__file__).parent / "truth" / "cases").glob("*.json")}
-#: Cases with constraints: their M and f are compared with the constraints taken off, and with their published results
-#: where NumPy puts the constraints back on.  test_constraints.py and test_gallery_constrained.py have them on:
-WAITING = {
-    "andrews_squeezer": "three closed loops: configuration constraints, their multipliers and the motion",
-    "appell_hamel": "complex nonholonomic constraint on accelerations, and the motion",
-    "iftomm_a01_pendulum": "pendulum in x and y: a configuration constraint and the motion",
-    "kane85_8_6": "planar four-bar: generalized forces of the independent speed by the package itself",
-    "kane85_8_10_gears": "gear train: generalized forces of the independent speed by the package itself",
-    "kane85_rolling_disk": "rolling without slip: accelerations and forces of the independent speeds",
-    "lmd_four_bar": "planar four-bar: configuration constraints",
-    "lmd_snakeboard": "no side slip: velocity constraints",
-    "loop_four_bar": "closed loop: configuration constraints, their multipliers, forces in all joints",
-    "loop_slider_crank": "closed loop: configuration constraints, their multipliers, forces in all joints",
-    "skate_incline": "knife edge: a velocity constraint and the motion",
-    "sphere_incline": "rolling without slip: velocity constraints",
-    "unicycle": "rolling without slip: velocity constraints",
-    "whipple_linear_benchmark": "rolling wheels and the pitch constraint of the bicycle, linearized; its eigenvalues",
-}
-FREE = {name: case for name, case in CASES.items() if name not in WAITING}
-ROBOTS = sorted(name for name in FREE if name.startswith("robot_"))
-SIMULATED = sorted(name for name, case in FREE.items() if "ivp" in case)
+ROBOTS = sorted(name for name in CASES if name.startswith("robot_"))
 REFERENCE = read_reference("named_systems")["systems"]
 #: Planar models give their bodies no inertia but about the normal; robots are published with impossible ones.
 pytestmark = pytest.mark.filterwarnings("ignore:no solid body can have")
@@ -54,71 +34,132 @@ ARGUMENTS = {"n_pendulum": (5,)}
 
 @cache
 def compiled(name: str, *arguments: Any) -> kc.CompiledModel:
+    """The model of a case; of one with constraints the last speeds are dependent."""
     system = truth_system(name, *arguments)
+    udot = [speed.diff(me.dynamicsymbols._t) for speed in system["u"]]
+    rows = system.get("constraints", [])
+    free = len(system["u"]) - len(rows)
     model = kc.Model(
-        *(system["frame"], system["q"], system["u"]),
+        *(system["frame"], system["q"], system["u"][:free]),
         kd_eqs=system["kdes"],
+        u_dependent=system["u"][free:],
+        velocity_constraints=[row for row in rows if not row.has(*udot)],
+        acceleration_constraints=[row for row in rows if row.has(*udot)],
         bodies=system["bodies"],
         forcelist=system["loads"],
         inputs=system.get("inputs"),
+        attach=system.get("attach"),
         name=name,
     )
     values = {symbol: system["parameters"][symbol] for symbol in model.parameters}
     return kc.compile(model, parameters=values)
 
 
-def tolerance(case: dict[str, Any]) -> float:
-    given = case["tolerance"]
-    return given if isinstance(given, float) else given.get("udot", given.get("udot_rel_to_max"))
+CONSTRAINED = sorted(name for name in CASES if "constraints" in truth_system(name, *ARGUMENTS.get(name, ())))
 
 
-def samples(case: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any], list[float]]]:
-    """(kernel, sample, expected result) of the samples of a case."""
-    kernels = {
-        "udot": "udot",
-        "fr": "generalized_active_forces",
-        "frstar": "generalized_inertia_forces",
-        "T": "kinetic_energy",
-        "mass_matrix": "mass_matrix",
-    }
+@dataclass(frozen=True)
+class Result:
+    """What a source says of one state; of u̇ the first entries where there are fewer than speeds."""
+
+    kernel: str
+    q: list[float]
+    u: list[float]
+    expected: npt.ArrayLike
+    limit: float
+    t: float = 0.0
+    udot: list[float] | None = None
+
+    def found(self, dyn: kc.CompiledModel) -> npt.NDArray:
+        arguments = [self.t, self.q + self.u, *([self.udot] if self.kernel == "generalized_inertia_forces" else [])]
+        if dyn.n_constraints and self.kernel.startswith("generalized"):
+            return getattr(dyn, self.kernel)(*arguments, nonholonomic=True)
+        if self.kernel == "reactions":  # in the plane
+            return dyn.reactions(*arguments)[:, :2]
+        result = getattr(dyn, self.kernel)(*arguments)
+        return result[: len(self.expected)] if self.kernel == "udot" else result
+
+
+KINDS = {
+    "udot": "udot",
+    "fr": "generalized_active_forces",
+    "frstar": "generalized_inertia_forces",
+    "T": "kinetic_energy",
+    "mass_matrix": "mass_matrix",
+}
+
+
+def results(name: str) -> Iterator[Result]:
+    """What the source of a case says of states, with the tolerance of each."""
+    case = CASES[name]
+    given = case.get("tolerance", 1e-9)
+    limits = given if isinstance(given, dict) else {}
+    limit = limits.get("udot", limits.get("udot_rel_to_max", 1e-9)) if limits else given
+    if name == "andrews_squeezer":  # the multipliers have the other sign
+        for state, values, limit_udot, limit_multipliers in (
+            (("q0", "u0"), "expected_{}_t0", limits["udot_t0"], limits["multipliers_t0"]),
+            (("converged_q_t1", "converged_u_t1"), "converged_{}_t1", 1e-9, 1e-9),
+            (("expected_q_t1", "expected_u_t1"), "expected_{}_t1", *[limits["published_udot_t1_rel"]] * 2),
+        ):
+            q, u = (case[key] for key in state)
+            yield Result("udot", q, u, case[values.format("udot")], limit_udot)
+            yield Result("multipliers", q, u, [-x for x in case[values.format("multipliers")]], limit_multipliers)
+    elif name == "iftomm_a01_pendulum":
+        for (x, y, u1, u2), multiplier in zip(case["expected_x_y_vx_vy"], case["expected_multiplier"], strict=True):
+            yield Result("multipliers", [y, x], [u2, u1], [multiplier], limits["multiplier"])
+    elif name == "appell_hamel":
+        yield Result("multipliers", case["q0"], case["u0"], case["expected_multiplier"], limit)
+    if "expected_udot" in case and "samples" not in case:
+        q, u = (case[key if key in case else f"{key}0"] for key in "qu")
+        yield Result("udot", q, u, case["expected_udot"], limit)
     for sample in case.get("samples", ()):
+        q, u, t = sample.get("q"), sample.get("u"), sample.get("t", 0.0)
         if "kind" in sample:
-            yield kernels[sample["kind"]], sample, sample["expected"]
+            yield Result(KINDS[sample["kind"]], q, u, sample["expected"], limit, t, sample.get("udot"))
         elif "Fr_exact" in sample:  # kane85_9_11 gives the coordinate alone
-            yield "generalized_active_forces", {"q": [sample["q1"]], "u": [0.0]}, [sample["Fr_exact"]]
+            yield Result("generalized_active_forces", [sample["q1"]], [0.0], [sample["Fr_exact"]], limit)
         elif "solved_udot" in sample:  # rotating_tube: its udot is any, for the inertia forces
-            yield "udot", sample, sample["solved_udot"]
-            yield "generalized_active_forces", sample, sample["F"]
-            yield "generalized_inertia_forces", sample, sample["Fstar"]
+            yield Result("udot", q, u, sample["solved_udot"], limit, t)
+            yield Result("generalized_active_forces", q, u, sample["F"], limit, t)
+            yield Result("generalized_inertia_forces", q, u, sample["Fstar"], limit, t, sample["udot"])
         else:
-            yield "udot", sample, sample["udot"]
+            yield Result("udot", q, u, sample.get("udot_independent", sample.get("udot")), limit, t)
+        if "cut_joint_force" in sample:
+            yield Result("multipliers", q, u, sample["cut_joint_force"], limits["forces"])
+            yield Result("reactions", q, u, joint_forces(sample["all_joint_forces"]), limits["forces"])
+
+
+def joint_forces(published: dict[str, float]) -> list[list[float]]:
+    """The forces on the children of the tree's joints, x and y, in the order of the bodies."""
+    given: dict[str, list[float]] = {}
+    for label, value in published.items():
+        if "(cut)" not in label and not label.startswith("guide"):
+            given.setdefault(label.partition("->")[2][:-2], []).append(value)
+    return [given[child] for child in sorted(given, key=lambda child: (child.startswith("particle"), child))]
 
 
 def error(found: npt.ArrayLike, expected: npt.ArrayLike) -> float:
     """max |found − expected| / max(1, |expected|), the measure that the cases' tolerances mean."""
     found, expected = np.ravel(found), np.ravel(expected)
-    if not np.isfinite(found).all():
+    if found.shape != expected.shape or not np.isfinite(found).all():
         return np.inf
     return float(np.max(np.abs(found - expected) / max(1.0, np.max(np.abs(expected)))))
 
 
-def test_every_case_is_covered_or_has_its_reason() -> None:
-    checked = {name for name, case in FREE.items() if any(samples(case)) or "ivp" in case} | {*ROBOTS, "n_pendulum"}
+def test_every_case_is_compared() -> None:
+    checked = {name for name in CASES if any(results(name)) or "ivp" in CASES[name]}
     assert len(CASES) == 40
-    assert checked == set(FREE), "a case in truth/cases without a test"
-    assert set(CASES) - checked == set(WAITING)
+    assert checked | {*ROBOTS, "n_pendulum", "whipple_linear_benchmark"} == set(CASES), "a case without a test"
     assert {f"truth/{name}" for name in CASES} == {name for name in REFERENCE if name.startswith("truth/")}
-    assert {name for name in CASES if "constraints" in truth_system(name, *ARGUMENTS.get(name, ()))} == set(WAITING)
+    assert len(CONSTRAINED) == 14
+    assert all(any(results(name)) for name in CONSTRAINED if name != "whipple_linear_benchmark")
 
 
-@pytest.mark.parametrize("name", sorted(name for name, case in FREE.items() if any(samples(case))))
-def test_samples(name: str) -> None:
-    dyn = compiled(name)
-    for kernel, sample, expected in samples(CASES[name]):
-        arguments = [sample.get("t", 0.0), sample["q"] + sample["u"]]
-        if kernel == "generalized_inertia_forces":
-            arguments.append(sample["udot"])
-        assert error(getattr(dyn, kernel)(*arguments), expected) < tolerance(CASES[name]), kernel
+@pytest.mark.parametrize("name", sorted(name for name in CASES if any(results(name))))
+def test_published_results(name: str) -> None:
+    """What the sources print, with constraints or without: u̇, λ, F, F*, T, joint forces."""
+    for result in results(name):
+        assert error(result.found(compiled(name)), result.expected) < result.limit, result.kernel
 
 
 @pytest.mark.parametrize("n", [5, 10, 20])
@@ -129,7 +170,7 @@ def test_n_pendulum(n: int) -> None:
 
 @pytest.mark.parametrize("name", ROBOTS)
 def test_robots_agree_with_pinocchio(name: str) -> None:
-    dyn, limit = compiled(name), tolerance(CASES[name])
+    dyn, limit = compiled(name), CASES[name]["tolerance"]
     for state in CASES[name]["states"]:
         x, tau = state["q"] + state["qd"], np.array(state["tau"])
         assert relative_error(dyn.mass_matrix(0.0, x), state["M"]) < limit
@@ -153,7 +194,7 @@ def test_puma_against_published_values() -> None:
     assert np.abs(M @ published["itorque_qdd"] - published["itorque"]).max() < limit["itorque"]
 
 
-@pytest.mark.parametrize("name", SIMULATED)
+@pytest.mark.parametrize("name", sorted(name for name, case in CASES.items() if "ivp" in case))
 def test_motion(name: str) -> None:
     motion = CASES[name]["ivp"]
     dyn = compiled(name)
@@ -186,7 +227,10 @@ def test_bead_rests_at_its_relative_equilibrium() -> None:
 
 @pytest.mark.parametrize("name", REFERENCE)
 def test_agrees_with_kanes_method(name: str) -> None:
-    """M, f, q̇ and u̇ of every model here and in the gallery at random states, SymPy's in 50 digits."""
+    """M, f, q̇ and u̇ of every model here and in the gallery at random states, SymPy's M and f in 50 digits.
+
+    SymPy's are without constraints; u̇ and λ of the package solve M u̇ = f + Gᵀλ with them.
+    """
     kind, name = name.split("/")
     if kind == "gallery":
         dyn, system = kc.load(name), gallery_system(name)
@@ -195,10 +239,9 @@ def test_agrees_with_kanes_method(name: str) -> None:
         dyn, system = compiled(name, *arguments), truth_system(name, *arguments)
     for state in REFERENCE[f"{kind}/{name}"]["states"]:
         r = input_values(dyn, system, state)
-        assert max(state_errors(dyn, state, r).values()) < 1e-11
-        if "udot" not in state:  # a speed moves no mass until the constraints are on
-            with pytest.raises(kc.SingularError):
-                dyn.udot(state["t"], state["q"] + state["u"], r=r)
+        errors = state_errors(dyn, state, r)
+        assert max(errors.values()) < 1e-11
+        assert "udot" in errors
 
 
 def test_the_whole_gallery_is_compared() -> None:
@@ -207,89 +250,36 @@ def test_the_whole_gallery_is_compared() -> None:
     assert {f"gallery/{name}" for name in free} <= set(REFERENCE)
 
 
-# ---------------------------------------------------------------- published results of constrained cases
+# ------------------------------------------------------------------------------------- constrained cases
 
 
-@cache
-def constraint_rows(name: str) -> Callable[..., tuple[npt.NDArray, npt.NDArray]]:
-    """``rows(q, u, qdot)``: G and g of the constraints as G u̇ + g = 0, by SymPy and NumPy."""
-    system = truth_system(name)
-    t, q, u = me.dynamicsymbols._t, system["q"], system["u"]
-    udot, values = [speed.diff(t) for speed in u], system["parameters"]
-    rows = sm.Matrix([row if row.has(*udot) else row.diff(t) for row in system["constraints"]])
-    G, g = rows.jacobian(udot), rows.xreplace(dict.fromkeys(udot, sm.S.Zero))
-    arguments = [[x.diff(t) for x in q], q, u, list(values)]
-    plain = [[sm.Dummy() for _ in group] for group in arguments]
-    table = {x: y for group, names in zip(arguments, plain, strict=True) for x, y in zip(group, names, strict=True)}
-    evaluate = sm.lambdify(plain, [me.msubs(G, table), me.msubs(g, table)])
-
-    def numbers(q: list[float], u: list[float], qdot: npt.NDArray) -> tuple[npt.NDArray, npt.NDArray]:
-        G, g = evaluate(qdot, q, u, list(values.values()))
-        return np.array(G, float), np.array(g, float).ravel()
-
-    return numbers
-
-
-def held(name: str, q: list[float], u: list[float]) -> tuple[npt.NDArray, npt.NDArray, npt.NDArray]:
-    """u̇ and λ of M u̇ = f + Gᵀλ, G u̇ + g = 0 with the package's M and f; and P, speeds per independent speed."""
-    dyn, x = compiled(name), q + u
-    G, g = constraint_rows(name)(q, u, dyn.qdot(0.0, x))
-    M, f, (m, n) = dyn.mass_matrix(0.0, x), dyn.forcing(0.0, x), G.shape
-    solution = np.linalg.solve(np.block([[M, -G.T], [G, np.zeros((m, m))]]), np.concatenate([f, -g]))
-    free = n - m  # the models have their dependent speeds last
-    P = np.vstack([np.eye(free), -np.linalg.solve(G[:, free:], G[:, :free])])
-    return solution[:n], solution[n:], P
-
-
-def published(name: str) -> Iterator[tuple[str, list[float], list[float], list[float], float]]:
-    """(what, q, u, expected, tolerance) of a constrained case."""
-    case = CASES[name]
-    limit = case["tolerance"] if isinstance(case["tolerance"], float) else case["tolerance"].get("udot", 1e-9)
-    if name == "andrews_squeezer":  # its multipliers have the other sign
-        for q, u, end in (("q0", "u0", "t0"), ("converged_q_t1", "converged_u_t1", "t1")):
-            which = "expected" if end == "t0" else "converged"
-            yield "udot", case[q], case[u], case[f"{which}_udot_{end}"], 1e-9
-            yield "multipliers", case[q], case[u], [-x for x in case[f"{which}_multipliers_{end}"]], 1e-9
-    elif name == "iftomm_a01_pendulum":
-        for (x, y, u1, u2), multiplier in zip(case["expected_x_y_vx_vy"], case["expected_multiplier"], strict=True):
-            yield "multipliers", [y, x], [u2, u1], [multiplier], case["tolerance"]["multiplier"]
-    elif "expected_udot" in case and "samples" not in case:
-        state = ("q", "u") if "q" in case else ("q0", "u0")
-        yield "udot", case[state[0]], case[state[1]], case["expected_udot"], limit
-    for sample in case.get("samples", ()):
-        q, u = sample["q"], sample["u"]
-        if "kind" in sample:
-            yield sample["kind"], q, u, sample["expected"], limit
-            continue
-        yield "udot", q, u, sample.get("udot_independent", sample.get("udot")), limit
-        if "cut_joint_force" in sample:
-            yield "multipliers", q, u, sample["cut_joint_force"], case["tolerance"]["forces"]
-
-
-@pytest.mark.parametrize("name", sorted(set(WAITING) - {"whipple_linear_benchmark"}))
-def test_published_results_with_the_constraints_put_back(name: str) -> None:
-    """What the sources print of constrained systems follows from M, f, F_r and T without the constraints."""
-    dyn = compiled(name)
-    for what, q, u, expected, limit in published(name):
-        udot, multipliers, P = held(name, q, u)
-        if what == "udot":
-            found = udot[: len(expected)]
-        elif what == "multipliers":
-            found = multipliers
-        elif what == "fr":
-            found = P.T @ dyn.generalized_active_forces(0.0, q + u)
-        else:
-            found = dyn.kinetic_energy(0.0, q + u)
-        assert error(found, expected) < limit, what
-
-
-def test_every_waiting_case_has_published_results() -> None:
-    assert all(any(published(name)) for name in set(WAITING) - {"whipple_linear_benchmark"})
+def test_particle_of_appell_and_hamel_moves_on_a_straight_line() -> None:
+    case = CASES["appell_hamel"]
+    x0 = np.array(case["q0"] + case["u0"])
+    sol = compiled("appell_hamel").simulate((0.0, case["t"][-1]), x0, rtol=1e-12, atol=1e-13, t_eval=case["t"])
+    assert error(sol.q, case["expected_q"]) < 1e-10
 
 
 def test_mass_matrix_of_the_benchmark_bicycle() -> None:
     """Meijaard et al. 2007, table 2: the mass matrix of roll and steer, of the upright bicycle, to 14 digits."""
-    case, at_rest = CASES["whipple_linear_benchmark"], [0.0] * 8
-    _, _, P = held("whipple_linear_benchmark", at_rest, at_rest)
-    M = P.T @ compiled("whipple_linear_benchmark").mass_matrix(0.0, at_rest + at_rest) @ P
+    case, dyn = CASES["whipple_linear_benchmark"], compiled("whipple_linear_benchmark")
+    at_rest = np.zeros(dyn.n_x)
+    G, free = dyn.constraint_jacobian(0.0, at_rest), dyn.n_u - dyn.n_constraints
+    P = np.vstack([np.eye(free), -np.linalg.solve(G[:, free:], G[:, :free])])
+    M = P.T @ dyn.mass_matrix(0.0, at_rest) @ P
     assert relative_error(M[:2, :2], case["M"]) < 1e-13
+
+
+@pytest.mark.parametrize("v", sorted(map(int, CASES["whipple_linear_benchmark"]["eigenvalues"])))
+def test_eigenvalues_of_the_benchmark_bicycle(v: int) -> None:
+    """Meijaard et al. 2007, table 2: roll and steer at constant speed; all other eigenvalues are zero."""
+    case, dyn = CASES["whipple_linear_benchmark"], compiled("whipple_linear_benchmark")
+    x = np.zeros(dyn.n_x)
+    for name, speed in (("ux", v), ("uthR", -v / case["parameters"]["rR"]), ("uthF", -v / case["parameters"]["rF"])):
+        x[dyn.n_q + dyn.speed_names.index(name)] = speed
+    assert np.abs(dyn.velocity_residual(0.0, x)).max() < 1e-14
+    a, _ = dyn.linearize(0.0, x, minimal=True)
+    found = np.linalg.eigvals(a)
+    for entry in case["eigenvalues"][str(v)]:
+        value = complex(*entry) if isinstance(entry, list) else entry
+        assert np.abs(found - value).min() < case["tolerance"]["eigenvalues"] * max(1.0, abs(value))

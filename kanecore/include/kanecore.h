@@ -29,23 +29,24 @@ extern "C" {
 #endif
 
 /* Raised when a field changes meaning; the table may grow at its end without it. */
-#define KC_ABI_VERSION 3u
+#define KC_ABI_VERSION 4u
 
 typedef enum kc_status {
     KC_OK = 0,
-    KC_SINGULAR = 1,   /* a pivot of the mass matrix, or a row of G, vanished: see work[1] */
+    KC_SINGULAR = 1,   /* the mass matrix, or a row of G, is lost: see work[1] */
     KC_NONFINITE = 2,  /* finite input led to a result that is not */
     KC_STEP_SIZE = 3,  /* an adaptive integrator would need a step below rounding */
     KC_MAX_STEPS = 4,  /* ... or more steps than allowed */
-    KC_STOPPED = 5     /* a callback asked for the end */
+    KC_STOPPED = 5,    /* a callback asked for the end */
+    KC_CONTRADICTORY = 6 /* rows of G ask for different accelerations: see work[1] */
 } kc_status;
 
 /*
  * A kernel is a total function: it returns in every case.  On entry work[0] is ignored.  A kernel
- * that solves linear equations writes a kc_status to work[0] and, where that is KC_SINGULAR, the
- * zero-based number of the speed whose pivot vanished to work[1], or n_u + the row of G that is
- * lost or contradicts the others (`project`: that cannot be satisfied, and n_u + n_constraints + the
- * number of a configuration constraint), and fills `out` with NaN.
+ * that finds no solution of linear equations writes a kc_status to work[0], and fills `out` with NaN.
+ * work[1] is then the zero-based number of the speed that has no pivot, or n_u + the row of G that is
+ * lost, or contradicts those before it (`project`: that cannot be satisfied, and n_u + n_constraints +
+ * the number of a configuration constraint).
  * Other kernels leave work[0] alone.  Callers set work[0] = 0 before, and look after.
  */
 typedef void kc_kernel(double t, const double *x, const double *r, const double *c, double *work,
@@ -72,6 +73,8 @@ typedef struct kc_model {
     const uint32_t *unit; /* 4 n_unit places in x of unit quaternions, e0 e1 e2 e3 each */
     const double *p_default; /* n_p values, NaN where the user must give one */
     const double *r_default; /* n_r values, NaN where the user must give one (prescribed motion) */
+    const int32_t *r_rates; /* n_r: the number of the input that is the derivative of this one, -1: none;
+                               NULL: of none */
 
     void (*prepare)(const double *p, double *c);
 
@@ -93,14 +96,16 @@ typedef struct kc_model {
     kc_kernel *potential_energy; /* U                          1                     */
     kc_kernel *power; /* d(T + U)/dt [udot]         1                     */
     kc_kernel *reactions; /* force, torque on the child n_joints * 6          */
+    kc_kernel *reaction_slopes; /* their d/d lambda           n_joints * 6 * n_constraints */
     /*
      * Constraints: G udot + gamma = 0, M udot = f + G' lambda.  c[n_prepared - 1] is the number of rows of G
-     * that count; prepare() sets what is typical, and a caller who knows that fewer are independent puts that
-     * number there.
+     * that count, their rank at states on the constraints with these parameters; prepare() finds it.  Where the
+     * rank is another one on that part of the manifold where the caller is, they put that number there.
      */
     kc_kernel *configuration_residual; /* phi(q, t)                  n_configuration       */
     kc_kernel *configuration_jacobian; /* dphi/dq                    n_configuration * n_q */
     kc_kernel *velocity_residual; /* c(q, u, t)                 n_velocity            */
+    kc_kernel *constraint_sizes; /* what phi, c are sums of    n_configuration + n_velocity */
     kc_kernel *constraint_jacobian; /* G                          n_constraints * n_u   */
     kc_kernel *constraint_bias; /* gamma                      n_constraints         */
     kc_kernel *multipliers; /* lambda, of least norm      n_constraints         */

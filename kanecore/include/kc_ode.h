@@ -45,7 +45,10 @@ typedef struct kc_signal {
     void *context;
 } kc_signal;
 
-/* What is integrated: dx/dt = rhs(t, x, r(t)), and with `stabilization` du/dt + 2 alpha a + beta^2 b. */
+/*
+ * What is integrated: dx/dt = rhs(t, x, r(t)), and with `stabilization` du/dt + 2 alpha a + beta^2 b, or
+ * backwards in time du/dt - 2 alpha a + beta^2 b: constraints attract in the direction of the run.
+ */
 typedef struct kc_system {
     kc_kernel *rhs;
     uint32_t n_q, n_u, n_work; /* as in the model */
@@ -56,10 +59,12 @@ typedef struct kc_system {
     kc_kernel *project;        /* NULL: steps stay where they end */
     kc_kernel *stabilization;  /* NULL: none */
     double alpha, beta;        /* its gains */
+    int (*interrupted)(void *context); /* NULL, or asked after every KC_PATIENCE evaluations; */
+    void *context;                     /* non-zero stops the run */
 } kc_system;
 
 typedef struct kc_step {
-    double t, h;           /* the step leads from t to t + h */
+    double t, h, end;      /* the step leads from t to end; h = end - t */
     const double *x0, *x1; /* n_x = n_q + n_u each */
     const double *dense;   /* KC_DENSE n_x coefficients for kc_interpolate() */
     int method;            /* of kc_interpolate() */
@@ -85,14 +90,18 @@ typedef struct kc_stats {
 } kc_stats;
 
 enum { KC_RK4 = 0, KC_DOP853 = 1 };
+enum { KC_PATIENCE = 1024 };
 enum { KC_RK4_DENSE = 2, KC_DENSE = 7 }; /* coefficients per component and step of rk4; of dop853, at most */
 
 /* Doubles of work that the integrators need. */
 size_t kc_ode_work(const kc_system *system);
 
+/* The shortest step that can be told from rounding at every t between t0 and t1. */
+double kc_smallest_step(double t0, double t1);
+
 /*
  * Classical Runge-Kutta method of order 4 with steps of length h; those that end on a knot of the
- * inputs, or on t1, may be shorter.
+ * inputs, or on t1, may be shorter.  KC_STEP_SIZE at once where h is below kc_smallest_step(t0, t1).
  */
 kc_status kc_rk4(const kc_system *system, double t0, double t1, double h, double *x, kc_accept *accept,
                  void *context, double *work, kc_stats *stats);

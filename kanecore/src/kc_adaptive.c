@@ -43,28 +43,32 @@ static void advance(uint32_t n, const double *x, double h, const double *a, int 
     }
 }
 
-/* Hairer, Norsett & Wanner, section II.4: from two evaluations, a step with an error near the tolerance. */
+/*
+ * After Hairer, Norsett & Wanner, section II.4: from two evaluations, a step with an error near the
+ * tolerance. Where they count in seconds this counts in `scale`, the time in which the state changes by its
+ * own size, so that the unit of time does not matter.  A state that is at rest, or zero, has no such time;
+ * part of the span serves.  The term of order 8 of its series, h^8 / 8! times the slope or its rate, is to be
+ * 0.01.
+ */
 static kc_status first_step(const kc_run *run, double t, double span, const double *x, const double *k,
                             double *y, double *slope, const kc_options *o, double *h)
 {
     const uint32_t n = run->system->n_q + run->system->n_u;
     const double d0 = norm(n, x, x, o), d1 = norm(n, k, x, o);
-    const double h0 = fmin(d0 < 1e-5 || d1 < 1e-5 ? 1e-6 : 0.01 * d0 / d1, fabs(span));
-    const double signed_h0 = span < 0.0 ? -h0 : h0;
+    const int rests = d0 < 1e-5 || span * d1 < 1e-5;
+    const double scale = rests ? 1e-4 * span : fmin(d0 / d1, span), h0 = 0.01 * run->direction * scale;
     for (uint32_t i = 0; i < n; i++)
-        y[i] = x[i] + signed_h0 * k[i];
-    const kc_status status = kc_evaluate(run, t + signed_h0, y, slope);
+        y[i] = x[i] + h0 * k[i];
+    const kc_status status = kc_evaluate(run, t + h0, y, slope);
     if (status == KC_STOPPED)
         return status;
     double d2 = 0.0;
     if (status == KC_OK) {
         for (uint32_t i = 0; i < n; i++)
             slope[i] -= k[i];
-        d2 = norm(n, slope, x, o) / h0;
+        d2 = norm(n, slope, x, o) / fabs(h0);
     }
-    const double largest = fmax(d1, d2);
-    const double h1 = largest <= 1e-15 ? fmax(1e-6, h0 * 1e-3) : pow(0.01 / largest, -EXPONENT);
-    *h = fmin(fmin(100.0 * h0, h1), fabs(span));
+    *h = scale * fmin(1.0, pow(0.01 * 40320.0 / (scale * fmax(d1, scale * d2)), -EXPONENT));
     return KC_OK;
 }
 
@@ -156,8 +160,8 @@ kc_status kc_dop853(const kc_system *system, double t0, double t1, double *x, co
     const size_t bytes = sizeof(double) * n;
     double *states = work + KC_DOP853_EXTENDED * n;
     const memory m = {work, states, states + n, states + 2 * n, states + 3 * n};
-    kc_run run = kc_begin(system, states + (3 + KC_DENSE) * n, stats);
-    const double direction = t1 >= t0 ? 1.0 : -1.0;
+    const double direction = kc_direction(t0, t1);
+    kc_run run = kc_begin(system, direction, states + (3 + KC_DENSE) * n, stats);
     double h = options->first_step;
     kc_status status;
     *stats = (kc_stats){.t = t0};
@@ -166,7 +170,7 @@ kc_status kc_dop853(const kc_system *system, double t0, double t1, double *x, co
         if ((status = kc_evaluate(&run, stats->t, x, m.k)) != KC_OK)
             return status;
         if (h == 0.0) {
-            status = first_step(&run, stats->t, t1 - t0, x, m.k, m.y, m.spare, options, &h);
+            status = first_step(&run, stats->t, fabs(t1 - t0), x, m.k, m.y, m.spare, options, &h);
             if (status != KC_OK)
                 return status;
         }
@@ -175,7 +179,7 @@ kc_status kc_dop853(const kc_system *system, double t0, double t1, double *x, co
             const double t = stats->t, smallest = 10.0 * fabs(nextafter(t, direction * INFINITY) - t);
             if (options->max_steps && stats->accepted + stats->rejected >= options->max_steps)
                 return KC_MAX_STEPS;
-            h = fmin(fmax(h, smallest), options->max_step);
+            h = fmax(fmin(h, options->max_step), smallest);
             const int last = h * (1.0 + 1e-10) >= (end - t) * direction;
             const double next = last ? end : t + direction * h, length = fabs(next - t);
             double error = INFINITY;
@@ -203,7 +207,7 @@ kc_status kc_dop853(const kc_system *system, double t0, double t1, double *x, co
             memcpy(m.k, m.k + KC_DOP853_STAGES * n, bytes); /* first slope of the next step */
             stats->t = next;
             stats->accepted++;
-            const kc_step done = {t, next - t, m.y, x, m.dense, KC_DOP853, system};
+            const kc_step done = {t, next - t, next, m.y, x, m.dense, KC_DOP853, system};
             if (accept && accept(&done, context))
                 return KC_STOPPED;
         }

@@ -2,16 +2,23 @@
 /* Fixed steps: the classical Runge-Kutta method. */
 #include "kc_stage.h"
 
+double kc_smallest_step(double t0, double t1)
+{
+    return 4.0 * 2.220446049250313e-16 * fmax(fabs(t0), fabs(t1));
+}
+
 kc_status kc_rk4(const kc_system *system, double t0, double t1, double h, double *x, kc_accept *accept,
                  void *context, double *work, kc_stats *stats)
 {
     const uint32_t n = system->n_q + system->n_u;
     const size_t bytes = sizeof(double) * n;
     double *k1 = work, *k2 = k1 + n, *k3 = k2 + n, *k4 = k3 + n, *y = k4 + n, *x0 = y + n, *dense = x0 + n;
-    kc_run run = kc_begin(system, dense + 2 * n, stats);
-    const double direction = t1 >= t0 ? 1.0 : -1.0;
+    const double direction = kc_direction(t0, t1);
+    kc_run run = kc_begin(system, direction, dense + 2 * n, stats);
     kc_status status;
     *stats = (kc_stats){.t = t0};
+    if (!(h > 0.0 && h >= kc_smallest_step(t0, t1)))
+        return KC_STEP_SIZE;
     while (stats->t != t1) {
         /* whole steps from the start of each stretch of the inputs, then one that ends on its end */
         const double start = stats->t, end = kc_stretch(system->signal, start, t1, &run.interval);
@@ -51,7 +58,7 @@ kc_status kc_rk4(const kc_system *system, double t0, double t1, double h, double
             memcpy(x, y, bytes);
             stats->t = next;
             stats->accepted++;
-            const kc_step step = {t, s, x0, x, dense, KC_RK4, system};
+            const kc_step step = {t, s, next, x0, x, dense, KC_RK4, system};
             if (accept && accept(&step, context))
                 return KC_STOPPED;
         }

@@ -49,7 +49,7 @@ kc_status kc_interpolate(const kc_step *step, double theta, double *x, double *w
         return kc_normalize(system->n_unit, system->unit, x);
     const double t = step->t + theta * step->h;
     kc_stats stats = {.t = t};
-    kc_run run = kc_begin(system, work, &stats);
+    kc_run run = kc_begin(system, 1.0, work, &stats);
     run.interval = system->signal->call ? 0 : kc_signal_interval(system->signal, t);
     const kc_status status = kc_return(&run, t, x);
     work[0] = status, work[1] = status == KC_SINGULAR ? stats.row : 0.0;

@@ -11,6 +11,7 @@
 /* A run between two knots of the inputs. */
 typedef struct kc_run {
     const kc_system *system;
+    double direction;    /* 1 forwards, -1 backwards */
     uint32_t interval;   /* of the inputs */
     double *r;           /* n_r */
     double *spare;       /* n_x, or 2 n_u */
@@ -25,10 +26,17 @@ static inline size_t kc_run_work(const kc_system *s)
     return s->signal->n_r + n_spare + s->n_work;
 }
 
-/* A run that begins, with kc_run_work() doubles. */
-static inline kc_run kc_begin(const kc_system *s, double *work, kc_stats *stats)
+/* 1 forwards, -1 backwards. */
+static inline double kc_direction(double t0, double t1)
 {
-    const kc_run run = {s, 0, work, work + s->signal->n_r, work + (kc_run_work(s) - s->n_work), stats};
+    return t1 >= t0 ? 1.0 : -1.0;
+}
+
+/* A run that begins, with kc_run_work() doubles. */
+static inline kc_run kc_begin(const kc_system *s, double direction, double *work, kc_stats *stats)
+{
+    const kc_run run = {s,    direction, 0, work, work + s->signal->n_r, work + (kc_run_work(s) - s->n_work),
+                        stats};
     return run;
 }
 
@@ -48,12 +56,12 @@ static inline kc_status kc_solved(const kc_run *run, int projecting)
         return KC_OK;
     run->stats->row = (uint32_t)run->kernel_work[1];
     run->stats->projecting = projecting;
-    return KC_SINGULAR;
+    return (kc_status)run->kernel_work[0];
 }
 
 /*
  * k = rhs(t, x).  Anything but KC_OK leaves k useless: the model is singular there, the result is not
- * finite, or the input function asked for the end.
+ * finite, or somebody asked for the end.
  */
 static inline kc_status kc_evaluate(const kc_run *run, double t, const double *x, double *k)
 {
@@ -63,7 +71,8 @@ static inline kc_status kc_evaluate(const kc_run *run, double t, const double *x
         return status;
     run->kernel_work[0] = 0.0;
     s->rhs(t, x, run->r, s->c, run->kernel_work, k);
-    run->stats->evaluations++;
+    if (++run->stats->evaluations % KC_PATIENCE == 0 && s->interrupted && s->interrupted(s->context))
+        return KC_STOPPED;
     if ((status = kc_solved(run, 0)) != KC_OK)
         return status;
     if (s->stabilization) {
@@ -72,7 +81,7 @@ static inline kc_status kc_evaluate(const kc_run *run, double t, const double *x
         if ((status = kc_solved(run, 0)) != KC_OK)
             return status;
         for (uint32_t i = 0; i < s->n_u; i++)
-            udot[i] += 2.0 * s->alpha * a[i] + s->beta * s->beta * b[i];
+            udot[i] += 2.0 * run->direction * s->alpha * a[i] + s->beta * s->beta * b[i];
     }
     double check = 0.0; /* NaN if any component is not finite */
     for (uint32_t i = 0; i < s->n_q + s->n_u; i++)
@@ -110,7 +119,7 @@ static inline kc_status kc_return(const kc_run *run, double t, double *x)
  */
 static inline double kc_stretch(const kc_signal *signal, double t, double t1, uint32_t *interval)
 {
-    const double forward = t1 >= t ? 1.0 : -1.0;
+    const double forward = kc_direction(t, t1);
     const double tiny = 4.0 * 2.220446049250313e-16 * fmax(fabs(t), fabs(t1));
     if (signal->call || signal->n_knots < 2) {
         *interval = 0;

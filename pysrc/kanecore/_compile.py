@@ -64,13 +64,14 @@ def compile(
         hint = ": make it one with kanecore.Model.from_kane" if type(model).__name__ == "KanesMethod" else ""
         raise TypeError(f"compile takes a kanecore.Model, not a {type(model).__name__}{hint}")
     given = _values(model, parameters)
-    baked = given if bake else {}
-    warn_of_impossible(model.description, given)
+    description = model.description
+    baked = {name: given[name] for name in description.parameter_names if name in given} if bake else {}
+    warn_of_impossible(description, given)
     build_info: dict[str, Any] = {"build": {}, "baked": sorted(baked)}
 
     def build(group: str) -> tuple[str, str]:
         start = time.perf_counter()
-        emitted = emit_group(model.description, group, baked)
+        emitted = emit_group(description, group, baked)
         derived = time.perf_counter() - start
         built = compile_library(emitted.text, cc=cc, cflags=cflags, cache=cache, verbose=verbose, name=model.name)
         build_info["build"][group] = {
@@ -92,18 +93,13 @@ def compile(
 
 def _values(model: Model, parameters: Mapping[Any, float] | None) -> dict[str, float]:
     known = model.description.parameter_names
-    left_out = {str(symbol) for symbol in model.noncontributing}
+    left_out = model.description.left_out_parameters
     values = {}
     if parameters is not None and not isinstance(parameters, Mapping):
         raise TypeError(f"parameters is {parameters!r}; it must be a mapping of symbols or names to numbers")
     for key, value in (parameters or {}).items():
         name = str(key)
-        if name in left_out:
-            raise KeyError(
-                f"{name!r} is noncontributing: no generalized active force depends on it; to keep it all the "
-                "same, for reactions, list it in Model(parameters=[...])"
-            )
-        if name not in known:
+        if name not in known and name not in left_out:
             raise KeyError(f"{name!r} is no parameter of the model; its parameters are {', '.join(known) or 'none'}")
         if isinstance(value, str) or not hasattr(value, "__float__"):
             raise TypeError(f"parameter {name!r} is {value!r}; it must be a real number")

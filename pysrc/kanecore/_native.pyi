@@ -20,8 +20,10 @@ METHODS: dict[str, int]
 STATUS: dict[int, str]
 
 def cpu_level() -> int: ...
+def broadcast_shapes(*shapes: tuple[int, ...]) -> tuple[int, ...]: ...
 def symbol_name(key: Any) -> str: ...
 def checked_inputs(model: Model, returned: Any, t: float) -> _Array: ...
+def smallest_step(t0: float, t1: float) -> float: ...
 def integrate(
     model: Model,
     method: str,
@@ -41,7 +43,11 @@ def integrate(
     rank: int = -1,
     project: bool = True,
     baumgarte: tuple[float, float] | None = None,
-) -> tuple[str, _Array, _Array, _Array, dict[str, int]]: ...
+    times: _Array | None = None,
+    interpolants: bool = True,
+    room: int,
+    drop: bool,
+) -> Run: ...
 def interpolate(
     model: Model,
     method: str,
@@ -58,6 +64,26 @@ def interpolate(
     rank: int = -1,
     project: bool = True,
 ) -> _Array: ...
+
+@final
+class Run:
+    status: str
+    error: BaseException | None
+    t: float
+    x: _Array
+    steps: _Array | None
+    states: _Array | None
+    dense: _Array | None
+    times: _Array
+    sampled: _Array
+    evaluations: int
+    accepted: int
+    rejected: int
+    row: int
+    projecting: bool
+
+@final
+class Memory: ...
 
 @final
 class Block: ...
@@ -92,6 +118,7 @@ class Model:
     joints: tuple[str, ...]
     constraint_names: tuple[str, ...]
     unit: tuple[tuple[int, int, int, int], ...]
+    input_rates: tuple[int, ...]
     qdot_is_u: bool
 
     def __init__(self, path: str | PathLike[str]) -> None: ...
@@ -106,6 +133,7 @@ class Model:
     @property
     def _baked(self) -> Collection[str]: ...
     def _value(self, what: _What, key: Any) -> float: ...
+    def _left_out(self, what: _What) -> dict[str, float]: ...
     def _set(self, what: _What, values: Mapping[Any, float]) -> None: ...
     @property
     def prepared(self) -> _Array: ...
@@ -210,6 +238,24 @@ class Model:
         p: _Values | None = None,
         out: _Array | None = None,
     ) -> _Array: ...
+    def _constraint_sizes(
+        self,
+        t: npt.ArrayLike,
+        x: npt.ArrayLike,
+        *,
+        r: _Values | None = None,
+        p: _Values | None = None,
+        out: _Array | None = None,
+    ) -> _Array: ...
+    def _reaction_slopes(
+        self,
+        t: npt.ArrayLike,
+        x: npt.ArrayLike,
+        *,
+        r: _Values | None = None,
+        p: _Values | None = None,
+        out: _Array | None = None,
+    ) -> _Array: ...
     def _linearize(
         self,
         t: npt.ArrayLike,
@@ -228,12 +274,12 @@ class Model:
         p: _Values | None = None,
         out: _Array | None = None,
     ) -> _Array: ...
+    def _count(self, p: Any = None) -> int: ...
+    def _count_near(self, t: float, x: _Array, r: Any, p: Any) -> int: ...
+    def _opposed(self, t: float, x: _Array, r: Any, p: Any, row: int) -> tuple[str, ...]: ...
     @property
-    def _rank(self) -> int: ...
     @property
-    def _rank_found(self) -> int: ...
-    def _recount(self, t: float, x: _Array, r: Any, p: Any) -> bool: ...
-    def _set_rank(self, rank: int) -> None: ...
+    def configuration_names(self) -> tuple[str, ...]: ...
     def _row_name(self, row: int) -> str: ...
     def _nonholonomic(
         self,

@@ -98,13 +98,23 @@ class SingularError(StateError):
         For a batch: the indices of all states that failed.
     out : ndarray or None
         For a batch: the result, NaN in the rows that failed.
+    contradictory : tuple of str
+        The names of rows of G that contradict each other, where that is what failed.
     trajectory : Trajectory or None
         From an integration: what was reached before.
     """
 
-    def __init__(self, message: str, *, row: int = -1, trajectory: Any = None, **state: Any) -> None:
+    def __init__(
+        self,
+        message: str,
+        *,
+        row: int = -1,
+        contradictory: tuple[str, ...] = (),
+        trajectory: Any = None,
+        **state: Any,
+    ) -> None:
         super().__init__(message, **state)
-        self.row, self.trajectory = row, trajectory
+        self.row, self.contradictory, self.trajectory = row, contradictory, trajectory
 
 
 class IntegrationError(KanecoreError):

@@ -20,11 +20,12 @@ GROUPS: dict[str, tuple[str, ...]] = {
         "inverse_dynamics",
     ),
     "energies": ("kinetic_energy", "potential_energy", "power"),
-    "reactions": ("reactions",),
+    "reactions": ("reactions", "reaction_slopes"),
     "constraints": (
         "configuration_residual",
         "configuration_jacobian",
         "velocity_residual",
+        "constraint_sizes",
         "constraint_jacobian",
         "constraint_bias",
         "multipliers",

@@ -323,6 +323,89 @@ static void run_circle(kc_system *system, int adaptive, double *x, kc_status exp
     free(work);
 }
 
+/* Both methods stop when asked, also where no step is accepted and nobody looks at the steps. */
+static int impatient(void *context)
+{
+    return ++*(int *)context == 3;
+}
+
+static void interrupted(void)
+{
+    const double w = 1.3, atol[] = {1e-10, 1e-10};
+    int asked = 0;
+    kc_system system = {.rhs = oscillator, .n_q = 1, .n_u = 1, .n_work = 2, .c = &w, .signal = &silent};
+    system.interrupted = impatient, system.context = &asked;
+    const kc_options options = {1e-10, atol, 0.0, 1e-4, 0};
+    double work[200], x[] = {1.0, 0.0};
+    kc_stats stats;
+    kc_status status = kc_rk4(&system, 0.0, 1e6, 1e-3, x, NULL, NULL, work, &stats);
+    check(status == KC_STOPPED && stats.evaluations == 3 * KC_PATIENCE, "rk4 interrupted", status);
+    asked = 0;
+    status = kc_dop853(&system, 0.0, 1e6, x, &options, NULL, NULL, work, &stats);
+    check(status == KC_STOPPED && stats.evaluations == 3 * KC_PATIENCE, "dop853 interrupted", status);
+    /* every step that is tried fails */
+    const kc_system hopeless = {.rhs = curtain,
+                                .n_q = 1,
+                                .n_work = 2,
+                                .c = (double[]){0.0},
+                                .signal = &silent,
+                                .interrupted = impatient,
+                                .context = &asked};
+    asked = 2 - KC_PATIENCE;
+    status = kc_dop853(&hopeless, 0.0, 1.0, x, &options, NULL, NULL, work, &stats);
+    check(status == KC_SINGULAR && stats.accepted == 0, "no step at all", status);
+}
+
+/* Steps that are lost in t are refused by one method, and lengthened by the other. */
+static void tiny_steps(void)
+{
+    const double w = 1.3, atol[] = {1e-10, 1e-10};
+    const kc_system system = {.rhs = oscillator, .n_q = 1, .n_u = 1, .n_work = 2, .c = &w, .signal = &silent};
+    double work[200], x[] = {1.0, 0.0};
+    kc_stats stats;
+    const double spans[][2] = {{0.0, 1.0}, {1e6, 1e6 + 1.0}, {1.0, 0.0}, {-3.0, 2.0}, {1e-9, 0.0}};
+    for (int i = 0; i < 5; i++) {
+        const double a = spans[i][0], b = spans[i][1], least = kc_smallest_step(a, b);
+        const double bad[] = {0.0, -1.0, NAN, 1e-300, 5e-324, 0.99 * least};
+        for (int j = 0; j < 6; j++) {
+            const kc_status status = kc_rk4(&system, a, b, bad[j], x, NULL, NULL, work, &stats);
+            check(status == KC_STEP_SIZE && stats.t == a && !stats.evaluations, "a tiny step", bad[j]);
+        }
+        const double end = a + (b > a ? 100.0 : -100.0) * least;
+        kc_status status = kc_rk4(&system, a, end, least, x, NULL, NULL, work, &stats);
+        check(status == KC_OK && stats.t == end && stats.accepted >= 99, "the smallest step", stats.t);
+        const kc_options options = {1e-10, atol, 1e-300, a == 0.0 ? least : 1e-300, 0};
+        status = kc_dop853(&system, a, end, x, &options, NULL, NULL, work, &stats);
+        check(status == KC_OK && stats.t == end, "a tiny max_step", stats.t);
+    }
+}
+
+/* The same steps, whatever the unit of time: chosen at a state that moves, rests, or is zero. */
+static uint64_t count_in_unit(double unit, double position, double speed, double span)
+{
+    const double w = 1.3 / unit, force[] = {0.5 / unit / unit, 0.0, 0.0, 0.0};
+    const double atol[] = {1e-8, 1e-8 / unit}, knots[] = {0.0, 1.0};
+    const kc_signal signal = {1, 2, knots, force, NULL, NULL};
+    const kc_system system = {.rhs = oscillator, .n_q = 1, .n_u = 1, .n_work = 2, .c = &w, .signal = &signal};
+    const kc_options options = {1e-8, atol, 0.0, INFINITY, 0};
+    double work[200], x[] = {position, speed / unit};
+    kc_stats stats;
+    const kc_status status = kc_dop853(&system, 0.0, span * unit, x, &options, NULL, NULL, work, &stats);
+    check(status == KC_OK, "status in a unit", status);
+    return stats.evaluations;
+}
+
+static void units(void)
+{
+    const double starts[][2] = {{1.0, 0.0}, {0.0, 0.0}, {0.0, 1.0}, {0.5 / 1.69, 0.0}};
+    for (int i = 0; i < 4; i++)
+        for (double span = -5.0; span < 6.0; span += 10.0) {
+            const uint64_t seconds = count_in_unit(1.0, starts[i][0], starts[i][1], span);
+            check(count_in_unit(0x1p-30, starts[i][0], starts[i][1], span) == seconds, "nanoseconds", span);
+            check(count_in_unit(0x1p30, starts[i][0], starts[i][1], span) == seconds, "decades", span);
+        }
+}
+
 static void constrained(void)
 {
     for (int adaptive = 0; adaptive < 2; adaptive++) {
@@ -359,6 +442,17 @@ static void constrained(void)
         double v[4] = {1.0 + 1e-3, 0.0, 0.0, 2.0};
         run_circle(&system, adaptive, v, KC_OK, &stats);
         check(off(v) < 1e-5, "stabilization leads back", off(v));
+
+        /* and does so backwards in time */
+        const double atol[4] = {1e-8, 1e-8, 1e-8, 1e-8};
+        const kc_options options = {.rtol = 1e-8, .atol = atol, .max_step = 3.0};
+        double *work = malloc(sizeof(double) * kc_ode_work(&system));
+        double back[4] = {1.0 + 1e-3, 0.0, 0.0, 2.0};
+        const kc_status status = adaptive
+                                     ? kc_dop853(&system, 3.0, 0.0, back, &options, NULL, NULL, work, &stats)
+                                     : kc_rk4(&system, 3.0, 0.0, 0.02, back, NULL, NULL, work, &stats);
+        check(status == KC_OK && off(back) < 1e-5, "stabilization leads back, backwards", off(back));
+        free(work);
     }
 }
 
@@ -371,6 +465,9 @@ int main(void)
     rounding();
     spheres();
     collapsed();
+    interrupted();
+    tiny_steps();
+    units();
     constrained();
     printf(failures ? "%d checks failed\n" : "all checks passed\n", failures);
     return failures != 0;

@@ -279,6 +279,7 @@ static const char *const joint_names[] = {"link1", "link2", "link3", 0};
 static const char *const constraint_names[] = {0};
 static const double p_default[] = {NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN};
 static const double r_default[] = {0.0, 0.0, 0.0};
+static const int32_t r_rates[] = {-1, -1, -1};
 static const uint32_t unit[] = {0};
 static const kc_model model = {
     .abi_version = KC_ABI_VERSION,
@@ -302,7 +303,12 @@ static const kc_model model = {
     .n_u_dependent = 0,
     .flags = KC_QDOT_IS_U,
     .name = "rrp",
-    .info = "{\042version\042:\0420.1.0\042,\042kernels\042:\042core\042,\042operations\042:{\042rhs\042:93,\042udot\042:93,\042qdot\042:0,\042mass_matrix\042:19,\042forcing\042:71,\042outputs\042:10},\042sincos\042:{\042rhs\042:1,\042udot\042:1,\042mass_matrix\042:1,\042forcing\042:1,\042outputs\042:2},\042mass_matrix\042:\042composite bodies, L\134u1d40DL\042}",
+    .info = 
+        "{\042version\042:\0420.1.0\042,\042kernels\042:\042core\042,\042operations\042:{\042rhs\042:93,\042udot\042:93,\042qdot\042:0,\042m"
+        "ass_matrix\042:19,\042forcing\042:71,\042outputs\042:10},\042sincos\042:{\042rhs\042:1,\042udot\042:1,\042mass_matri"
+        "x\042:1,\042forcing\042:1,\042outputs\042:2},\042mass_matrix\042:\042composite bodies, L\134u1d40DL\042,\042unrea"
+        "d\042:{\042rhs\042:138243,\042udot\042:138243,\042qdot\042:1048575,\042mass_matrix\042:138755,\042forcing\042:138"
+        "247,\042outputs\042:939007}}",
     .q_names = q_names,
     .u_names = u_names,
     .p_names = p_names,
@@ -314,6 +320,7 @@ static const kc_model model = {
     .constraint_names = constraint_names,
     .p_default = p_default,
     .r_default = r_default,
+    .r_rates = r_rates,
     .unit = unit,
     .prepare = prepare,
     .rhs = kernel_rhs,

@@ -57,7 +57,10 @@ def input_values(dyn: Any, system: dict[str, Any], state: dict[str, Any]) -> dic
 
 
 def state_errors(dyn: Any, state: dict[str, Any], r: dict[str, float]) -> dict[str, float]:
-    """Relative errors of M, f and q̇ at a stored state and, where M is regular, u̇'s residual in the stored equations."""
+    """Relative errors of M, f and q̇ at a stored state, and the residual of u̇ in the stored equations.
+
+    With constraints these are M u̇ = f + Gᵀλ and G u̇ + γ = 0; without, there is no u̇ where M is singular.
+    """
     t, x = state["t"], np.array(state["q"] + state["u"])
     M, f = symmetric(state["M"]), np.array(state["f"])
     qdot = dyn.qdot(t, x, r=r)
@@ -66,8 +69,12 @@ def state_errors(dyn: Any, state: dict[str, Any], r: dict[str, float]) -> dict[s
         "forcing": relative_error(dyn.forcing(t, x, r=r), f),
         "qdot": relative_error(qdot, state["qdot"]),
     }
-    if "udot" in state:
+    if dyn.n_constraints or "udot" in state:
         udot = dyn.udot(t, x, r=r)
+        if dyn.n_constraints:
+            G = dyn.constraint_jacobian(t, x, r=r)
+            f = f + dyn.multipliers(t, x, r=r) @ G
+            errors["constraints"] = residual(G, udot, -dyn.constraint_bias(t, x, r=r))
         errors["udot"] = residual(M, udot, f)
         errors["rhs"] = relative_error(dyn.rhs(t, x, r=r), np.concatenate([qdot, udot]))
     return errors

@@ -21,9 +21,18 @@ from kanecore.graph.sample import deciding
 from kanecore.graph.scalars import ACCELERATION, COORDINATE, INPUT, SPEED, Graph, Op
 
 from .columns import column_mass_matrix
-from .constraints import Constraints, Reduced, reduced
+from .constraints import Constraints, Reduced, Row, magnitude, reduced, sums, whole
 from .energy import Energy, kinetic_energy, power
-from .kane import Wrenches, active_forces, generalized_forces, inertia_forces, uniform_gravity
+from .kane import (
+    Wrenches,
+    active_forces,
+    at_rest,
+    generalized_forces,
+    holds_udot,
+    inertia_forces,
+    inertial_part,
+    uniform_gravity,
+)
 from .kinematics import Accelerations, Kinematics
 from .reactions import reactions
 from .tree import JointTree, articulated_solve, composite_mass_matrix, joint_tree
@@ -36,7 +45,7 @@ COMPOSITE, COLUMNS, ARTICULATED = "composite bodies", "columns", "articulated bo
 # and in space, it takes between one time and twice the time of one of a factorization.
 ARTICULATED_WEIGHT = 1.5
 UNROLLED = 12_000  # operations of a linearization that is written out; the compiler's time grows faster than these
-SAME = 1e-9  # relative difference of a row of G and of what its attachment makes of it
+SAME = 1e-9  # relative difference, at random states, of what is one number but for rounding
 ARTICULATED_MIN = 10  # speeds; with fewer, M and its factorization are always faster
 
 
@@ -45,23 +54,24 @@ class Kernel:
     """The results of one kernel, in the order of its ``out``.
 
     ``pivots`` are (pivot, diagonal entry, number of the speed): the results hold where every pivot is larger than
-    64 n ε times its diagonal entry.  ``after_udot``: the accelerations in them are those of the model, found before;
-    ``with_multipliers``: so are the multipliers.
+    64 n ε times its diagonal entry, and no node of ``limits`` is positive.  ``after_udot``: the accelerations in them
+    are those of the model, found before; ``with_multipliers``: so are the multipliers.
     """
 
     roots: tuple[int, ...]
     pivots: tuple[tuple[int, int, int], ...] = ()
+    limits: tuple[int, ...] = ()
     after_udot: bool = False
     with_multipliers: bool = False
 
 
 @dataclass(frozen=True)
 class Solving:
-    """How u̇ is found at run time, where constraints are left that have no constant pivots.
+    """How u̇ is found with pivots that are chosen at run time.
 
-    ``system`` are the entries of M (n, n), f (n), G (m, n), γ (m) and bounds (m) of the rows of G before others were
-    put into them, and then ``known``, of which with the unknowns v the ``result`` u̇ is made; ``speeds`` and
-    ``rows`` are the numbers of what v and G hold.
+    ``system`` are the entries of M (n, n), f (n), G (m, n), γ (m), and of bounds (m, n) of what those of G are sums of;
+    then come ``known``, of which with the unknowns v the ``result`` u̇ is made, where this is not v itself.  ``doubt``
+    (m) is what each γ is a sum of.  ``speeds`` and ``rows`` are the numbers of what v and G hold.
     """
 
     speeds: tuple[int, ...]
@@ -70,13 +80,16 @@ class Solving:
     known: tuple[int, ...]
     unknowns: tuple[int, ...]
     result: tuple[int, ...]
+    doubt: tuple[int, ...]
+    limits: tuple[int, ...]
 
 
 @dataclass(frozen=True)
 class Linearization:
     """What the linearization is solved from, N = n_q + n_u + n_r.
 
-    ``system`` are the entries of M (n, n) and G (m, n), ``slopes`` those of ∂q̇ (n_q, N), ∂R (n, N) and ∂S (m, N); or,
+    ``system`` are the entries of M (n, n) and G (m, n), and what those of G are sums of; ``slopes`` those of ∂q̇
+    (n_q, N), ∂R (n, N) and ∂S (m, N); or,
     where these are many, of one column (n_q + n + m): the derivatives along the direction of the ``seeds`` (N).
     """
 
@@ -104,6 +117,8 @@ class Derivation:
             return bool(self.description.constraints)
         if name == "auxiliary_forces":
             return bool(self.description.auxiliary)
+        if name == "reaction_slopes":
+            return bool(self.description.constraints) and not self.missing("reactions")
         return not self.missing(name)
 
     def missing(self, name: str) -> str:
@@ -118,6 +133,7 @@ class Derivation:
         "configuration_residual",
         "configuration_jacobian",
         "velocity_residual",
+        "constraint_sizes",
         "constraint_jacobian",
         "constraint_bias",
         "multipliers",
@@ -130,22 +146,26 @@ class Derivation:
         if name == "configuration_residual":
             return Kernel(tuple(c.configuration))
         if name == "configuration_jacobian":
-            slopes = [accumulate(g, [(phi, g.one)], d.coordinates, COORDINATE) for phi in c.configuration]
-            return Kernel(tuple(x for row in slopes for x in row))
+            return Kernel(tuple(c.configuration_jacobian))
+        if name == "constraint_sizes":
+            return Kernel(tuple(c.sizes))
         if name == "velocity_residual":
             return Kernel(tuple(c.values))
         if name == "constraint_jacobian":
             return Kernel(tuple(x for row in c.rows for x in row.jacobian))
         if name == "constraint_bias":
             return Kernel(tuple(row.bias for row in c.rows))
-        if name == "multipliers":  # G, and what Gᵀλ must be: M u̇ − f
+        if name == "multipliers":  # G, what Gᵀλ must be, M u̇ − f, the diagonal of M, and what G is summed from
             jacobian = self._constraint_kernel("constraint_jacobian").roots
             balance = [g.neg(f) for f in self._residual(d.accelerations)]
-            return Kernel((*jacobian, *balance), after_udot=True)
-        if name == "stabilization":  # M, G, and of each row its residuals as a velocity and as a configuration
-            mass = [x for row in self.mass_matrix for x in row]
+            return Kernel((*jacobian, *balance, *self.weights, *self._sums(c.rows)), after_udot=True)
+        if (
+            name == "stabilization"
+        ):  # M, G, of each row its residuals as a velocity and as a configuration, the sums of G
+            mass = [x for row in self.metric for x in row]
             residuals = [x for row in c.rows for x in (max(row.value, 0), max(row.position, 0))]
-            return Kernel((*mass, *self._constraint_kernel("constraint_jacobian").roots, *residuals))
+            jacobian = self._constraint_kernel("constraint_jacobian").roots
+            return Kernel((*mass, *jacobian, *residuals, *self._sums(c.rows)))
         raise KeyError(name)
 
     @cached_property
@@ -185,16 +205,39 @@ class Derivation:
 
     @cached_property
     def _reduced(self) -> Reduced:
-        d = self.description
+        g, d = self.graph, self.description
         dependent = range(len(d.speeds) - d.n_u_dependent, len(d.speeds))
-        return reduced(self.graph, self.mass_matrix, self.forcing, self.constraints.rows, dependent)
+        rows = self.constraints.rows if d.constraints else []
+        return reduced(g, self.mass_matrix, self.forcing, rows, dependent)
+
+    @property
+    def solved_at_run_time(self) -> bool:
+        """Whether u̇ takes pivots that are chosen at run time: rows of G are left, or M is not symmetric."""
+        return not self.symmetric or self.counted
+
+    @property
+    def counted(self) -> bool:
+        """Whether how many rows of G count takes numbers: not where all are eliminated on the graph."""
+        return bool(self.description.constraints and self._reduced.rows)
+
+    @property
+    def eliminated(self) -> int:
+        """How many rows of G are solved on the graph."""
+        return len(self.description.speeds) - len(self._reduced.kept)
 
     @cached_property
     def solving(self) -> Solving | None:
-        """How u̇ is found where that takes pivots chosen at run time; None where it does not."""
-        if not self.description.constraints or not self._reduced.rows:
-            return None
-        g, e = self.graph, self._reduced
+        """How u̇ is found where rows of G are left; None where none are, and where only `general` will do."""
+        return self._solved(self._reduced) if self.counted and self.symmetric else None
+
+    @cached_property
+    def general(self) -> Solving:
+        """How u̇ is found in any case: from all of M, f, G, γ."""
+        rows = self.constraints.rows if self.description.constraints else []
+        return self._solved(whole(self.graph, self.mass_matrix, self.forcing, rows))
+
+    def _solved(self, e: Reduced) -> Solving:
+        g = self.graph
         unknowns = [g.symbol(("v", i), ACCELERATION) for i in range(len(e.kept))]
         known = dict.fromkeys(x for x in (*(x for row in e.projection for x in row), *e.offset) if g.depends[x])
         result = [
@@ -202,8 +245,10 @@ class Derivation:
             for row, rest in zip(e.projection, e.offset, strict=True)
         ]
         system = [*(x for row in e.mass_matrix for x in row), *e.forcing]
-        system += [*(x for row in e.jacobian for x in row), *e.bias, *e.sizes]
-        return Solving(e.kept, e.rows, tuple(system), tuple(known), tuple(unknowns), tuple(result))
+        system += [*(x for row in e.jacobian for x in row), *e.bias, *e.sums]
+        sizes = dict[int, int]()
+        doubt = tuple(magnitude(g, x, sizes) for x in e.bias)
+        return Solving(e.kept, e.rows, tuple(system), tuple(known), tuple(unknowns), tuple(result), doubt, e.limits)
 
     @property
     def auxiliary_forces(self) -> Kernel:
@@ -243,9 +288,9 @@ class Derivation:
         wrt = [*d.coordinates, *d.speeds, *d.inputs]
         nodes = [*d.rates, *balance, *levels]
         mass = [x for row in self.mass_matrix for x in row]
-        system = (*mass, *(x for row in rows for x in row.jacobian))
+        system = (*mass, *(x for row in rows for x in row.jacobian), *self._sums(rows))
         level = COORDINATE | SPEED | INPUT
-        slopes = tuple(x for node in nodes for x in accumulate(g, [(node, g.one)], wrt, level))
+        slopes = tuple(x for node in nodes for x in accumulate(g, [(node, g.one)], wrt, level, limits=True))
         if count(g, slopes)["total"] <= UNROLLED:
             return Linearization(system, slopes)
         seeds = tuple(g.symbol(("d", i), level) for i in range(len(wrt)))
@@ -267,34 +312,53 @@ class Derivation:
         level = COORDINATE | SPEED | INPUT
         return Kernel(tuple(x for node in nodes for x in accumulate(g, [(node, g.one)], wrt, level)))
 
+    def _sums(self, rows: Sequence[Row]) -> list[int]:
+        """What the entries of some rows of G are sums of, in magnitude."""
+        return [x for row in rows for x in sums(self.graph, row.jacobian)]
+
     @property
-    def projections(self) -> tuple[Kernel, Kernel, Kernel]:
+    def weights(self) -> list[int]:
+        """The diagonal of M: the metric in which rows of G are compared."""
+        return [row[i] for i, row in enumerate(self.metric)]
+
+    @property
+    def projections(self) -> dict[str, Kernel]:
         """What brings a state back to its constraints.
 
-        The systems of δq and δu, M (n, n), G and the residual of configuration and of velocity constraints, and δq̇ of
-        speeds u̇.
+        ``position`` and ``velocity``: the systems of δq and δu, M (n, n), G, the residual of configuration and of
+        velocity constraints, the sizes of its terms, and what G is summed from; ``direction``: the δq̇ of speeds u̇;
+        ``slopes``: ∂φ/∂q.
         """
         c, d, g = self.constraints, self.description, self.graph
-        mass = [x for row in self.mass_matrix for x in row]
+        mass = [x for row in self.metric for x in row]
         along = Tangent(g, dict(zip(d.speeds, d.accelerations, strict=True))).of
         rows = [row for row in c.rows if row.value >= 0]
-        movable = [phi if any(row) else 0 for phi, row in zip(c.configuration, c.rates, strict=True)]
-        return (
-            Kernel((*mass, *(x for row in c.rates for x in row), *movable)),
-            Kernel((*mass, *(x for row in rows for x in row.jacobian), *c.values)),
-            Kernel(tuple(along(rate) for rate in d.rates)),
-        )
+        m, sizes = len(c.configuration), c.sizes
+        moved = [x for row in c.rates for x in sums(g, row)]
+        return {
+            "position": Kernel((*mass, *(x for row in c.rates for x in row), *c.configuration, *sizes[:m], *moved)),
+            "velocity": Kernel(
+                (*mass, *(x for row in rows for x in row.jacobian), *c.values, *sizes[m:], *self._sums(rows))
+            ),
+            "direction": Kernel(tuple(along(rate) for rate in d.rates)),
+            "slopes": Kernel(tuple(c.configuration_jacobian)),
+        }
 
     def kernel(self, name: str) -> Kernel:
         """A kernel of ``kanecore.h`` by its name."""
         d = self.description
-        if name in ("rhs", "udot") and self.solving is not None:
+        if name in ("rhs", "udot") and self.solved_at_run_time:
+            what = "constraints are" if self.symmetric else "M, which loads make unsymmetric, is"
             raise ModelError(
-                f"{name} of {d.name!r} has no expression: constraints are solved with pivots chosen at every state; "
+                f"{name} of {d.name!r} has no expression: {what} solved with pivots chosen at every state; "
                 "mass_matrix, forcing, constraint_jacobian and constraint_bias have"
             )
         if name == "auxiliary_forces":
             return self.auxiliary_forces
+        if name == "reaction_slopes":
+            forces = reactions(self.kinematics, [0] * len(d.speeds), self.multiplier_symbols)
+            slopes = [Tangent(self.graph, {x: self.graph.one}).of for x in self.multiplier_symbols]
+            return Kernel(tuple(slope(x) for x in forces for slope in slopes))
         if name == "linearize":
             return Kernel((*self.linearization.system, *self.linearization.slopes), after_udot=True)
         if name == "constraint_slopes":
@@ -302,7 +366,7 @@ class Derivation:
         if name in self._of_constraints:
             return self._constraint_kernel(name)
         if name == "rhs":
-            return Kernel((*d.rates, *self._solution.roots), self._solution.pivots)
+            return Kernel((*d.rates, *self._solution.roots), self._solution.pivots, self._solution.limits)
         if name == "udot":
             return self._solution
         if name == "qdot":
@@ -318,10 +382,12 @@ class Derivation:
         if name in ("velocity_remainders", "angular_velocity_remainders"):
             return Kernel(tuple(x for v in self._remainders(*self._shown(name)) for x in v))
         if name == "generalized_active_forces":
-            return Kernel(tuple(active_forces(self.kinematics, d.loads, d.potentials)))
+            loads = at_rest(self.kinematics, d.loads)
+            return Kernel(tuple(active_forces(self.kinematics, loads, d.potentials)))
         if name == "generalized_inertia_forces":
             accelerations = Accelerations(self.kinematics, d.accelerations)
-            wrenches = inertia_forces(self.kinematics, accelerations, Wrenches(self.kinematics))
+            loads = inertial_part(self.kinematics, d.loads, d.accelerations)
+            wrenches = inertia_forces(self.kinematics, accelerations, Wrenches(self.kinematics, loads))
             return Kernel(tuple(generalized_forces(wrenches)))
         if name == "inverse_dynamics":
             return Kernel(tuple(self.graph.neg(f) for f in self._residual(d.accelerations)))
@@ -346,10 +412,8 @@ class Derivation:
     def _residual(self, udot: Sequence[int]) -> list[int]:
         """F_r + F*_r for given u̇; a uniform field γ enters as an acceleration −γ of everything, at no cost."""
         k, d = self.kinematics, self.description
-        wrenches = Wrenches(k)
-        for number, load in enumerate(d.loads):
-            if number not in self._weights:
-                wrenches.add_load(load)
+        loads = [load for i, load in enumerate(d.loads) if i not in self._weights]
+        wrenches = Wrenches(k, [*at_rest(k, loads), *inertial_part(k, loads, udot)])
         accelerations = Accelerations(k, udot, neg(self.graph, self._gravity))
         inertia_forces(k, accelerations, wrenches)
         forces = generalized_forces(wrenches)
@@ -375,7 +439,9 @@ class Derivation:
     @property
     def method(self) -> str:
         """How M is formed and M u̇ = f solved."""
-        if self.solving is not None:
+        if not self.symmetric:
+            return f"{self._formed[0]}, LU with pivots chosen at run time"
+        if self.solved_at_run_time:
             return f"{self._formed[0]}, constraints with pivots chosen at run time"
         return self._chosen[0]
 
@@ -401,9 +467,37 @@ class Derivation:
         return all(x == int(i == j) for i, row in enumerate(self.tree.jacobian) for j, x in enumerate(row))
 
     @property
-    def mass_matrix(self) -> list[list[int]]:
-        """M in the user's speeds."""
+    def metric(self) -> list[list[int]]:
+        """The mass matrix of the bodies alone, of T = ½ uᵀM u: symmetric, and what projection measures by."""
         return self._formed[1]
+
+    @cached_property
+    def mass_matrix(self) -> list[list[int]]:
+        """M = −∂F*/∂u̇ in the user's speeds: of the bodies, and of loads that hold u̇, of which it may lose symmetry."""
+        k, d, g = self.kinematics, self.description, self.graph
+        loads = inertial_part(k, d.loads, d.accelerations)
+        if not loads:
+            return self.metric
+        given = generalized_forces(Wrenches(k, loads))
+        slopes = [accumulate(g, [(force, g.one)], d.accelerations, ACCELERATION) for force in given]
+        return [[g.sub(a, b) for a, b in zip(*rows, strict=True)] for rows in zip(self.metric, slopes, strict=True)]
+
+    @property
+    def has_inertial_loads(self) -> bool:
+        """Whether some load holds u̇."""
+        return any(holds_udot(self.kinematics, load) for load in self.description.loads)
+
+    @cached_property
+    def symmetric(self) -> bool:
+        """Whether M is symmetric at every state, by structure or by numbers; False where neither tells."""
+        m = self.mass_matrix if self.has_inertial_loads else []
+        pairs = [(m[i][j], m[j][i]) for i in range(len(m)) for j in range(i) if m[i][j] != m[j][i]]
+        if not pairs:
+            return True
+        states = deciding(self.graph, [x for row in m for x in row], 2)
+        return bool(states) and all(
+            abs(s(a) - s(b)) <= SAME * max(abs(s(x)) for row in m for x in row) for s in states for a, b in pairs
+        )
 
     @cached_property
     def _formed(self) -> tuple[str, list[list[int]]]:
@@ -442,14 +536,14 @@ class Derivation:
                 for row, rest in zip(e.projection, e.offset, strict=True)
             ]
             names = tuple((p, m, i) for i, (p, m) in zip(e.kept, pivots, strict=True))
-            return f"{self._formed[0]}, constraints eliminated, LᵀDL", Kernel(tuple(x), names)
+            return f"{self._formed[0]}, constraints eliminated, LᵀDL", Kernel(tuple(x), names, e.limits)
         found = []
-        if self.tree is None or not self._speeds_are_rates:
+        if self.tree is None or not self._speeds_are_rates or self.has_inertial_loads:
             x, pivots = factorized_solve(g, self.mass_matrix, self.forcing)
             found.append(
                 (f"{self._formed[0]}, LᵀDL", Kernel(tuple(x), tuple((d, m, i) for i, (d, m) in enumerate(pivots))))
             )
-        if self.tree is not None:
+        if self.tree is not None and not self.has_inertial_loads:
             s = self.tree.jacobian
             # each joint rate goes by the name of one of the speeds in it
             match = matching({i: [j for j, x in enumerate(row) if x] for i, row in enumerate(s)})
@@ -484,10 +578,7 @@ class Derivation:
                 )
             return Kernel(tuple(roots), after_udot=True, with_multipliers=True)
         if any(self.graph.depends[i] & ACCELERATION for i in roots):
-            if self.solving is not None:
-                return Kernel(tuple(roots), after_udot=True)
-            replace = dict(zip(d.accelerations, self._solution.roots, strict=True))
-            return Kernel(tuple(self.graph.substitute(roots, replace)), self._solution.pivots)
+            return Kernel(tuple(roots), after_udot=True)
         return Kernel(tuple(roots))
 
     def _is_multiplier(self, node: int) -> bool:

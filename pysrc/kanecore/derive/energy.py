@@ -2,8 +2,9 @@
 """Kinetic and potential energy, and the power of everything that has no potential.
 
     T = ½ Σ m v·v + ω·I·ω,        U = −Σ F·r over constant forces, and the potentials that the user gave,
-    d(T + U)/dt = Σ_r F_r u_r (loads without a potential) − F*_t + (dU/dt at u = 0),
+    d(T + U)/dt = Σ_r F_r u_r (loads without a potential) − F*_t + (dU/dt at u = 0) − Σ ½ ṁ v·v,
 
+with loads in full where they hold u̇;
 F*_t being the inertia forces along the remainders v_t, ω_t: what a drive of a prescribed motion gives.
 """
 
@@ -18,9 +19,9 @@ from kanecore.graph.calculus import Tangent
 from kanecore.graph.sample import deciding, samples
 from kanecore.graph.scalars import PARAMETER
 
-from .kane import Wrenches, active_forces, central_inertia, inertia_change, inertia_torque
+from .kane import Wrenches, active_forces, central_inertia, inertia_change, inertia_torque, momentum_rate
 from .kinematics import Accelerations, Kinematics
-from .vectors import dot, matvec, scale
+from .vectors import dot, matvec
 
 __all__ = ["Energy", "kinetic_energy", "power"]
 
@@ -131,6 +132,10 @@ def power(k: Kinematics, energy: Energy) -> int:
     at_rest = dict.fromkeys(d.speeds, 0)
     total = g.add(total, g.substitute([k.rate.of(energy.potential)], at_rest)[0])
     for i, body in enumerate(d.bodies):
+        growth = k.rate.of(body.mass)
+        if growth:  # T holds half of what the force ṁ v does
+            v = k.velocity[body.point]
+            total = g.sub(total, g.mul(g.mul(g.constant(HALF), growth), dot(g, v, v)))
         if body.frame >= 0:  # T holds half of what the torque İ·ω does
             half = g.mul(g.constant(HALF), dot(g, k.omega[body.frame], inertia_change(k, i)))
             total = g.sub(total, half)
@@ -146,7 +151,7 @@ def power(k: Kinematics, energy: Energy) -> int:
     for i, body in enumerate(d.bodies):
         drift = remainder(k.velocity[body.point])
         if any(drift):
-            total = g.add(total, dot(g, drift, scale(g, body.mass, accelerations.acceleration[body.point])))
+            total = g.add(total, dot(g, drift, momentum_rate(k, accelerations, i)))
         if body.frame >= 0:
             drift = remainder(k.omega[body.frame])
             if any(drift):

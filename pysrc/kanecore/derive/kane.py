@@ -5,6 +5,9 @@
     F*_r = Σ v_r·(−m a) + ω_r·T*,   T* = −(I·α + ω × I·ω)   (section 4.11)
     F_r + F*_r = 0                                          (section 6.1)
 
+Where a mass depends on q, t or inputs, −(m a + ṁ v) stands in place of −m a, as in SymPy.  Loads may be affine in u̇, as
+a force that is proportional to an acceleration: what they are at u̇ = 0 counts with F_r, and the rest with F*_r.
+
 v_r and ω_r are the coefficients of the speeds u_r in the velocities, so both sums are products of forces with the
 derivatives of the velocities: forces are put as weights on velocities and accumulated in reverse, from the last body
 to the first.
@@ -12,18 +15,30 @@ to the first.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from fractions import Fraction
 
 from kanecore.describe.description import Components, Load, Matrix
-from kanecore.graph.calculus import accumulate
+from kanecore.graph.calculus import Tangent, accumulate
 from kanecore.graph.sample import deciding
-from kanecore.graph.scalars import PARAMETER, SPEED, Op
+from kanecore.graph.scalars import ACCELERATION, PARAMETER, SPEED, Op
 
 from .kinematics import Accelerations, Kinematics
 from .vectors import ZERO, add, cross, dot, matmul, matvec, neg, scale, sub, transposed
 
-__all__ = ["Wrenches", "active_forces", "central_inertia", "generalized_forces", "inertia_forces", "uniform_gravity"]
+__all__ = [
+    "Wrenches",
+    "active_forces",
+    "at_rest",
+    "central_inertia",
+    "generalized_forces",
+    "holds_udot",
+    "inertia_forces",
+    "inertial_part",
+    "momentum_rate",
+    "uniform_gravity",
+]
 
 HALF = Fraction(1, 2)
 SAME_FIELD = 1e-12  # relative difference of weight/mass between bodies that is rounding, not another field
@@ -81,6 +96,26 @@ def active_forces(k: Kinematics, loads: Iterable[Load], potentials: Iterable[int
     return forces
 
 
+def at_rest(k: Kinematics, loads: Iterable[Load]) -> list[Load]:
+    """Loads at u̇ = 0: what counts with F_r."""
+    g, zeros = k.graph, dict.fromkeys(k.description.accelerations, 0)
+    return [_mapped(load, lambda v: g.substitute(v, zeros)) if holds_udot(k, load) else load for load in loads]
+
+
+def inertial_part(k: Kinematics, loads: Iterable[Load], udot: Sequence[int]) -> list[Load]:
+    """The part of loads that is linear in u̇, for given u̇: what counts with F*_r."""
+    along = Tangent(k.graph, dict(zip(k.description.accelerations, udot, strict=True))).of
+    return [_mapped(load, lambda v: map(along, v)) for load in loads if holds_udot(k, load)]
+
+
+def holds_udot(k: Kinematics, load: Load) -> bool:
+    return any(k.graph.depends[x] & ACCELERATION for _, v in load.vector for x in v)
+
+
+def _mapped(load: Load, function: Callable[[Components], Iterable[int]]) -> Load:
+    return replace(load, vector=tuple((f, (x, y, z)) for f, v in load.vector for x, y, z in [function(v)]))
+
+
 def central_inertia(k: Kinematics, body: int) -> Matrix:
     """The inertia tensor about the mass centre in the axes of the body's frame.
 
@@ -111,11 +146,12 @@ def inertia_change(k: Kinematics, body: int) -> Components:
 
         İ·ω = δ × (I·ω) − I·(δ × ω),
 
-    or about a point that moves in the body.  That of a wheel in its fork or of a ball in its carrier is constant all
-    the same, as numbers tell.
+    or about a point that moves in the body, or from which a mass that changes is away.  That of a wheel in its fork or
+    of a ball in its carrier is constant all the same, as numbers tell.
     """
     g, b = k.graph, k.description.bodies[body]
-    if all(f == b.frame for f, _ in (*b.inertia, *b.about)):
+    growth = k.rate.of(b.mass) if b.about else 0
+    if not growth and all(f == b.frame for f, _ in (*b.inertia, *b.about)):
         return ZERO
     omega, change = k.omega[b.frame], ZERO
 
@@ -139,8 +175,18 @@ def inertia_change(k: Kinematics, body: int) -> Components:
         steiner = sub(g, steiner, scale(g, dot(g, d, omega), rate))
         steiner = sub(g, steiner, scale(g, dot(g, rate, omega), d))
         change = sub(g, change, scale(g, b.mass, steiner))
+    if growth:  # −ṁ (d² 1 − d dᵀ)·ω
+        d = k.resolve_all(b.about, b.frame)
+        change = sub(g, change, scale(g, growth, cross(g, d, cross(g, omega, d))))
     states = deciding(g, change, 2)
     return ZERO if states and all(s.vanishes(x) for s in states for x in change) else change
+
+
+def momentum_rate(k: Kinematics, accelerations: Accelerations, body: int) -> Components:
+    """Force m a + ṁ v of a body, in the axes of its mass centre's velocity."""
+    g, b = k.graph, k.description.bodies[body]
+    rate = scale(g, b.mass, accelerations.acceleration[b.point])
+    return add(g, rate, scale(g, k.rate.of(b.mass), k.velocity[b.point]))
 
 
 def inertia_torque(k: Kinematics, accelerations: Accelerations, body: int) -> Components:
@@ -169,12 +215,11 @@ def inertia_torque(k: Kinematics, accelerations: Accelerations, body: int) -> Co
 def inertia_forces(
     k: Kinematics, accelerations: Accelerations, wrenches: Wrenches, bodies: Iterable[int] | None = None
 ) -> Wrenches:
-    """Add the inertia forces −m a and torques −(I·α + ω × I·ω) of some bodies, or of all, to ``wrenches``."""
+    """Add the inertia forces −(m a + ṁ v) and torques −(I·α + ω × I·ω) of some bodies, or of all, to ``wrenches``."""
     g, all_bodies = k.graph, k.description.bodies
     for i in range(len(all_bodies)) if bodies is None else bodies:
         body = all_bodies[i]
-        a = accelerations.acceleration[body.point]
-        wrenches.add_force(body.point, neg(g, scale(g, body.mass, a)))
+        wrenches.add_force(body.point, neg(g, momentum_rate(k, accelerations, i)))
         if body.frame >= 0:
             torque = inertia_torque(k, accelerations, i)
             wrenches.add_torque(body.frame, neg(g, torque))

@@ -18,7 +18,9 @@ there a vector is differentiated in the axes in which it was written.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import reduce
 
+from kanecore.describe.ancestry import Ancestry
 from kanecore.describe.description import Components, Description, Matrix, Point, Vector
 from kanecore.errors import ModelError
 from kanecore.graph.calculus import Tangent
@@ -58,9 +60,8 @@ class Kinematics:
         self.rounded: list[str] = []
         self._rotation = [self._snapped(i) for i in range(len(d.frames))]
         self._transposed = [transposed(r) for r in self._rotation]
-        self._ancestors: list[tuple[int, ...]] = []
-        for i, frame in enumerate(d.frames):
-            self._ancestors.append((i, *(self._ancestors[frame.parent] if i else ())))
+        self._orientation = Ancestry([frame.parent for frame in d.frames])
+        self._location = Ancestry([point.parent for point in d.points])
         self._resolved: dict[tuple[Components, int, int], Components] = {}
         self._rows: dict[tuple[int, int, int], Components] = {}
         seeds = dict(zip(d.coordinates, d.rates, strict=True))
@@ -103,19 +104,11 @@ class Kinematics:
 
     def path(self, start: int, end: int) -> tuple[list[int], list[int]]:
         """Frames to climb from ``start`` to the common ancestor, and to descend from there to ``end``."""
-        up, down = self._ancestors[start], self._ancestors[end]
-        common = 1
-        while common < min(len(up), len(down)) and up[-common - 1] == down[-common - 1]:
-            common += 1
-        return list(up[: len(up) - common]), list(reversed(down[: len(down) - common]))
+        return self._orientation.path(start, end)
 
     def common(self, frames: Sequence[int]) -> int:
         """The nearest common ancestor of some frames."""
-        result = frames[0]
-        for f in frames[1:]:
-            up = self._ancestors[f]
-            result = next(a for a in self._ancestors[result] if a in up)
-        return result
+        return reduce(self._orientation.common, frames)
 
     def resolve(self, v: Components, start: int, end: int) -> Components:
         """The components in frame ``end`` of a vector given in frame ``start``."""
@@ -156,13 +149,14 @@ class Kinematics:
 
     def _row(self, k: int, ancestor: int, f: int) -> Components:
         """The components in frame f of the k-th axis of an ancestor: one rotation on from those in f's parent."""
-        if f == ancestor:
-            return (int(k == 0), int(k == 1), int(k == 2))
-        key = (k, ancestor, f)
-        if key not in self._rows:
-            above = self._row(k, ancestor, self.description.frames[f].parent)
-            self._rows[key] = matvec(self.graph, self._transposed[f], above)
-        return self._rows[key]
+        above = []
+        while f != ancestor and (k, ancestor, f) not in self._rows:
+            above.append(f)
+            f = self.description.frames[f].parent
+        row = (int(k == 0), int(k == 1), int(k == 2)) if f == ancestor else self._rows[k, ancestor, f]
+        for f in reversed(above):
+            row = self._rows[k, ancestor, f] = matvec(self.graph, self._transposed[f], row)
+        return row
 
     def resolve_all(self, vector: Vector, end: int) -> Components:
         """A sum of components in several frames, in one frame."""
@@ -213,21 +207,33 @@ class Kinematics:
 
     def _compare_turning(self) -> list[bool]:
         """Whether Rᵀ dR/dt is [ω_rel]×, at random states, for each frame and all that it is oriented from."""
-        d, g = self.description, self.graph.clone()  # what is compared is no part of the model
-        rate = Tangent(g, self.seeds).of
+        g = self.graph.clone()  # what is compared is no part of the model
         result = [True]
-        for i in range(1, len(d.frames)):
-            parent, r = d.frames[i].parent, self._rotation[i]
-            relative = sub(g, self.omega[i], matvec(g, self._transposed[i], self.omega[parent]))
-            change = [tuple(map(rate, row)) for row in r]
-            pairs = [
-                (relative[a], dot(g, [row[c] for row in r], [row[b] for row in change]))
-                for a, b, c in ((0, 1, 2), (1, 2, 0), (2, 0, 1))
-            ]
-            square = [(dot(g, a, b), int(a is b)) for a in r for b in r]
+        for i in range(1, len(self.description.frames)):
+            square, turned = self.turning(g, i)
+            pairs = list(zip(self.relative_omega(g, i), turned, strict=True))
             # a prescribed quaternion is not of length one at random states, where nothing can be told
-            result.append(result[parent] and (not self._equal(g, square) or self._equal(g, pairs)))
+            told = not self._equal(g, square) or self._equal(g, pairs)
+            result.append(result[self.description.frames[i].parent] and told)
         return result
+
+    def turning(self, g: Graph, i: int) -> tuple[list[tuple[int, int]], Components]:
+        """RᵀR beside 1, entry by entry, and the ω in frame i of which Rᵀ dR/dt is the cross product."""
+        rate, r = Tangent(g, self.seeds).of, self._rotation[i]
+        change = [tuple(map(rate, row)) for row in r]
+        square = [(dot(g, a, b), int(a is b)) for a in r for b in r]
+        x, y, z = (dot(g, [row[c] for row in r], [row[b] for row in change]) for b, c in ((1, 2), (2, 0), (0, 1)))
+        return square, (x, y, z)
+
+    def relative_omega(self, g: Graph, i: int) -> Components:
+        """The angular velocity of a frame in the one that it is oriented from, as told, in its own axes."""
+        frame = self.description.frames[i]
+        if frame.angular_parent != frame.parent:
+            return sub(g, self.omega[i], matvec(g, self._transposed[i], self.omega[frame.parent]))
+        total = ZERO  # from terms resolved before: the way to the inertial frame does not matter
+        for f, w in self.relative[i]:
+            total = add(g, total, self.resolve(w, f, i))
+        return total
 
     @staticmethod
     def _equal(g: Graph, pairs: Sequence[tuple[int, int]]) -> bool:
@@ -267,7 +273,7 @@ class Kinematics:
     def _point_velocity(self, i: int) -> None:
         """Choose between the velocity that the position gives and the one that the user set."""
         point = self.description.points[i]
-        carried, summands = self._carried(i) if point.parent >= 0 else (None, [])
+        carried, summands = self.carried(i) if point.parent >= 0 else (None, [])
         told = all(self.turns_as_told[f] for f, _ in (*point.position, *(point.velocity or ())))
         told = told and (point.parent < 0 or self._told[point.parent])
         if point.velocity is None:
@@ -294,7 +300,7 @@ class Kinematics:
         self._tree_velocity.append(follows)
         self._told.append(told)
 
-    def _carried(self, i: int) -> tuple[Components, list[int]]:
+    def carried(self, i: int) -> tuple[Components, list[int]]:
         """The velocity of a point that its position from its parent gives, and the components it is the sum of."""
         g, point, home = self.graph, self.description.points[i], self.home[i]
         total = self.resolve(self.velocity[point.parent], self.home[point.parent], home)
@@ -334,7 +340,7 @@ class Kinematics:
     def position(self, i: int, frame: int = 0) -> Components:
         """The position of a point from the root of its tree."""
         total = ZERO
-        for j in self._chain(i):
+        for j in self._location.chain(i):
             total = add(self.graph, self.resolve_all(self.description.points[j].position, frame), total)
         return total
 
@@ -350,25 +356,14 @@ class Kinematics:
 
     def chains(self, a: int, b: int) -> tuple[list[int], list[int]]:
         """Points to climb from a to the point that both are located from, and to descend from there to b."""
-        up, down = self._chain(a), self._chain(b)
+        up, down = self._location.path(a, b)
         points = self.description.points
-        if up[-1] != down[-1]:
+        if up and points[up[-1]].parent < 0:
             raise ModelError(
                 f"the position of point {points[b].name} from point {points[a].name} is not known: locate both from "
                 "one origin"
             )
-        while up and down and up[-1] == down[-1]:
-            up.pop()
-            down.pop()
-        return up, down[::-1]
-
-    def _chain(self, i: int) -> list[int]:
-        """A point and those that it is located from."""
-        chain = []
-        while i >= 0:
-            chain.append(i)
-            i = self.description.points[i].parent
-        return chain
+        return up, down
 
 
 class Accelerations:

@@ -4,8 +4,8 @@
 From the last body to the first, with the loads R at Q and T that act on a body, and the reactions F_c, T_c that it
 gives to its children at their joint points P_c,
 
-    F = m a − Σ R + Σ F_c,
-    T = İω + I·α + ω × I·ω + (C − P) × m a − Σ [T + (Q − P) × R] + Σ [T_c + (P_c − P) × F_c]
+    F = m a + ṁ v − Σ R + Σ F_c,
+    T = İω + I·α + ω × I·ω + (C − P) × (m a + ṁ v) − Σ [T + (Q − P) × R] + Σ [T_c + (P_c − P) × F_c]
 
 is what the joint at P does to it beyond the loads of the model (Featherstone, *Rigid Body Dynamics Algorithms*, 2008,
 section 5.3).  It holds whatever the speeds are: with absolute angles, generalized forces are no joint torques.
@@ -18,7 +18,7 @@ from collections.abc import Sequence
 from kanecore.describe.description import Components
 from kanecore.describe.joints import GROUND, Attachments
 
-from .kane import inertia_torque
+from .kane import inertia_torque, momentum_rate
 from .kinematics import Accelerations, Kinematics
 from .vectors import ZERO, add, cross, neg, scale
 
@@ -42,8 +42,7 @@ def reactions(k: Kinematics, udot: Sequence[int], multipliers: Sequence[int] = (
         torque[body] = add(g, torque[body], cross(g, k.between(at[body], point), f))
 
     for i, body in enumerate(d.bodies):
-        inertia = scale(g, body.mass, accelerations.acceleration[body.point])
-        give(i, body.point, k.resolve(inertia, k.home[body.point], 0))
+        give(i, body.point, k.resolve(momentum_rate(k, accelerations, i), k.home[body.point], 0))
         if body.frame >= 0:
             torque[i] = add(g, torque[i], k.resolve(inertia_torque(k, accelerations, i), body.frame, 0))
     for load in d.loads:
@@ -67,11 +66,20 @@ def reactions(k: Kinematics, udot: Sequence[int], multipliers: Sequence[int] = (
         if parent != GROUND:
             give(parent, at[i], force[i])
             torque[parent] = add(g, torque[parent], torque[i])
+    for i, joint in enumerate(d.joints):
+        if joint.free:
+            force[i] = torque[i] = ZERO
     return [x for pair in zip(force, torque, strict=True) for v in pair for x in v]
 
 
 def _children_first(parents: Sequence[int]) -> list[int]:
-    def depth(i: int) -> int:
-        return 0 if i == GROUND else 1 + depth(parents[i])
-
-    return sorted(range(len(parents)), key=depth, reverse=True)
+    """Numbers of the joints, those that are farther from the ground first."""
+    depth: dict[int, int] = {GROUND: 0}
+    for i in range(len(parents)):
+        above = []
+        while i not in depth:
+            above.append(i)
+            i = parents[i]
+        for n, k in enumerate(reversed(above), depth[i] + 1):
+            depth[k] = n
+    return sorted(range(len(parents)), key=depth.__getitem__, reverse=True)

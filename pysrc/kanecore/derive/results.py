@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from kanecore.describe.description import Description, duplicate
-from kanecore.describe.symbols import multiplier
+from kanecore.describe.description import Description, Load, duplicate
+from kanecore.describe.symbols import function_name, multiplier
 from kanecore.errors import ModelError
 from kanecore.graph.calculus import Tangent, is_affine
 from kanecore.graph.evaluate import count
@@ -15,15 +15,35 @@ from kanecore.graph.sample import deciding
 from kanecore.graph.scalars import Graph, Op
 
 from .derivation import Derivation
-from .kane import Wrenches, active_forces, generalized_forces, inertia_forces
+from .kane import Wrenches, active_forces, at_rest, generalized_forces, holds_udot, inertia_forces, inertial_part
 from .kinematics import Accelerations, Kinematics
+from .reads import unread
 
 if TYPE_CHECKING:
     from kanecore.describe.model import Model
 
-__all__ = ["explain", "latex", "report", "symbolic", "without_effect"]
+__all__ = ["explain", "latex", "report", "symbolic", "symbols_by_key", "without_effect"]
 
+# What reads parameters; the others are made of these.
+KERNELS = (
+    "kinetic_energy",
+    "potential_energy",
+    "power",
+    "generalized_active_forces",
+    "generalized_inertia_forces",
+    "partial_velocities",
+    "velocity_remainders",
+    "partial_angular_velocities",
+    "angular_velocity_remainders",
+    "configuration_residual",
+    "constraint_jacobian",
+    "constraint_bias",
+    "velocity_residual",
+    "auxiliary_forces",
+    "reactions",
+)
 SHORT = 12  # operations of an expression that is written out in an explanation
+LONG = 120  # characters of an expression of the user's that is not written out
 CANCELLED = 1e-9  # a sum this small beside its terms is what rounding leaves of zero
 
 
@@ -48,10 +68,17 @@ def without_effect(d: Description, candidates: Sequence[int]) -> list[int]:
 
     masses = {i for i in g.below([b.mass for b in d.bodies]) if g.nodes[i][0] is Op.SYM}
     components = [x for load in d.loads for _, v in load.vector for x in v]
+    numbers = {(b.point, abs(float(mass))) for b in d.bodies if (mass := g.value(b.mass))}
+    weights_of_numbers = [
+        (load.at, x) for load in d.loads if load.kind == "force" for _, v in load.vector for x in v if x
+    ]
 
     def is_field(symbol: int) -> bool:
         slope = Tangent(g, {symbol: g.one}).of
-        return not masses.isdisjoint(g.below([slope(x) for x in components]))
+        if not masses.isdisjoint(g.below([slope(x) for x in components])):
+            return True
+        factors = {(at, abs(float(value))) for at, x in weights_of_numbers if (value := g.value(slope(x)))}
+        return not numbers.isdisjoint(factors - {(at, 1.0) for at, _ in factors})
 
     return [i for i in candidates if (i not in reached or cancels(i)) and not is_field(i)]
 
@@ -78,8 +105,8 @@ def symbolic(model: Model, kernel: str, nested: bool) -> Any:
         raise ModelError(
             f"{kernel} of {model.name!r} has no expression: it follows from udot, which is solved at run time"
         )
-    symbols, roots = _symbols(model), list(program.roots)
-    if program.after_udot and derivation.solving is None:
+    symbols, roots = symbols_by_key(model), list(program.roots)
+    if program.after_udot and not derivation.solved_at_run_time:
         found = dict(zip(derivation.description.accelerations, derivation.kernel("udot").roots, strict=True))
         roots = derivation.graph.substitute(roots, found)
     if program.after_udot:  # what is solved at run time stands as u̇ and λ
@@ -105,7 +132,7 @@ def symbolic(model: Model, kernel: str, nested: bool) -> Any:
     return result if nested else (intermediates, result)
 
 
-def _symbols(model: Model) -> dict[Any, Any]:
+def symbols_by_key(model: Model) -> dict[Any, Any]:
     """The user's symbols by the keys of the graph."""
     d = model._derivation.description
     keys, t = d.graph.nodes, model._time
@@ -161,7 +188,7 @@ def _escaped(name: str) -> str:
     return "".join(special.get(c, "\\" + c if c in "_%&{}$#" else c) for c in name)
 
 
-def explain(model: Model) -> str:
+def explain(model: Model, full: bool = False) -> str:
     """See :meth:`kanecore.Model.explain`."""
     from sympy.physics.vector import vsstrrepr
 
@@ -169,7 +196,7 @@ def explain(model: Model) -> str:
 
     derivation: Derivation = model._derivation
     d, k, g = derivation.description, derivation.kinematics, derivation.graph
-    symbols = _symbols(model)
+    symbols = symbols_by_key(model)
 
     def shares(forces: Sequence[int], letter: str) -> list[str]:
         found = []
@@ -178,7 +205,7 @@ def explain(model: Model) -> str:
             size = n["total"] + n["functions"] + 2 * n["sincos"]
             if node:
                 value = f"{size} operations"
-                if size <= SHORT:
+                if full or size <= SHORT:
                     expression = to_sympy(g, [node], symbols, nested=True)[1][0]
                     if expression == 0:  # terms cancel
                         continue
@@ -187,31 +214,64 @@ def explain(model: Model) -> str:
         return found or ["    nothing"]
 
     lines = ["generalized active forces, load by load:"]
-    by_number: dict[int, list[Any]] = {}
-    for load in d.loads:
-        by_number.setdefault(load.number, []).append(load)
-    for number, loads in by_number.items():
+    for number, loads in _by_number(d).items():
         items = d.points if loads[0].kind == "force" else d.frames
         places = dict.fromkeys(items[load.at].name for load in loads)
         lines.append(f"  load {number}, {loads[0].kind} on {' and '.join(places)}:")
-        lines += shares(generalized_forces(Wrenches(k, loads)), "F")
+        lines += shares(generalized_forces(Wrenches(k, at_rest(k, loads))), "F")
     for number, energy in enumerate(d.potentials):
         lines += [f"  potential {number}:", *shares(active_forces(k, (), [energy]), "F")]
     if model.noncontributing:
         lines.append("  left out, as no F_r depends on it: " + ", ".join(map(vsstrrepr, model.noncontributing)))
+
+    def written(expression: Any) -> str:
+        text = str(vsstrrepr(expression))
+        return text if full or len(text) <= LONG else text[: LONG - 3] + "..."
+
+    for title, what, expressions in (("feedback", "law", model._laws), ("outputs", "output", model._written)):
+        lines += [f"{title}:"] if expressions else []
+        for number, (name, e) in enumerate(expressions.items()):
+            lines.append(f"  {what} {number}, {vsstrrepr(name) if what == 'law' else name} = {written(e)}")
     lines.append("generalized inertia forces, body by body:")
     accelerations = Accelerations(k, d.accelerations)
     for i, body in enumerate(d.bodies):
         lines.append(f"  body {body.name}:")
         lines += shares(generalized_forces(inertia_forces(k, accelerations, Wrenches(k), [i])), "F*")
+    for number, loads in _by_number(d).items():
+        part = inertial_part(k, loads, d.accelerations)
+        if part:
+            lines.append(f"  load {number}, what is linear in derivatives of speeds:")
+            lines += shares(generalized_forces(Wrenches(k, part)), "F*")
     return "\n".join(lines)
+
+
+def _idle(derivation: Derivation) -> list[str]:
+    """Parameters that no kernel reads; few kernels are asked before the others."""
+    names = derivation.description.parameter_names
+    left = (1 << len(names)) - 1
+    for kernels in (("mass_matrix", "forcing", "qdot", "outputs"), KERNELS):
+        asked = [name for name in kernels if left and derivation.has(name)]
+        spared = unread(derivation, asked)
+        for name in asked:
+            left &= spared.get(name, 0)
+    return [name for i, name in enumerate(names) if left >> i & 1]
+
+
+def _by_number(d: Description) -> dict[int, list[Load]]:
+    """Loads by their places in the user's list, of those that act."""
+    result: dict[int, list[Load]] = {}
+    for load in d.loads:
+        result.setdefault(load.number, []).append(load)
+    return result
 
 
 def report(model: Model) -> str:
     """See :meth:`kanecore.Model.report`."""
     derivation: Derivation = model._derivation
     d, k, g = derivation.description, derivation.kinematics, derivation.graph
+    found = model._contradictions
     lines = [
+        f"{len(found)} contradiction{'' if len(found) == 1 else 's'} between what was set and what follows",
         f"model {d.name}: n_q = {model.n_q}, n_u = {model.n_u}, n_p = {model.n_p}, n_r = {model.n_r}",
         f"  q: {' '.join(d.coordinate_names)}",
         f"  u: {' '.join(d.speed_names)}" + ("   (u = q')" if d.rates == d.speeds else ""),
@@ -221,12 +281,16 @@ def report(model: Model) -> str:
         lines.append("  prescribed motion: " + " ".join(d.input_names[i] for i in sorted(d.prescribed)))
     if model.noncontributing:
         lines.append("  noncontributing, left out: " + " ".join(map(str, model.noncontributing)))
+    idle = [*_idle(derivation), *d.left_out_parameters, *d.left_out_inputs]
+    if idle:
+        lines.append("  without effect, and accepted by name: " + " ".join(sorted(idle)))
     lines.append("frames, each with the frame it is oriented from and the one its angular velocity is given in:")
     for i, frame in enumerate(d.frames[1:], 1):
         turned, measured = d.frames[frame.parent].name, d.frames[frame.angular_parent].name
         how = f"from {turned}" if frame.oriented else f"not oriented, written in the axes of {turned}"
         note = "" if k.turns_as_told[i] or not frame.oriented else ", and does not turn as its angular velocity says"
         lines.append(f"  {frame.name}: {how}, angular velocity in {measured}{note}")
+        lines += [f"    contradiction: {x.told(frame.name)}" for x in found if (x.kind, x.at) == ("frame", i)]
     lines += ["  unit quaternion: " + " ".join(d.coordinate_names[i] for i in places) for places in d.unit]
     if k.rounded:
         lines.append("  entries within 1e-14 of 0 or 1 taken for these: " + " ".join(k.rounded))
@@ -244,14 +308,17 @@ def report(model: Model) -> str:
         if k.source[i] == "set" and point.parent >= 0:
             note += ", which is not the derivative of its position"
         lines.append(f"  {point.name}: {place}{note}, in {axes}")
+        lines += [f"    contradiction: {x.told(point.name)}" for x in found if (x.kind, x.at) == ("point", i)]
     lines.append("bodies:")
     for body in d.bodies:
         kind = "particle" if body.frame < 0 else f"rigid body in frame {d.frames[body.frame].name}"
-        lines.append(f"  {body.name}: {kind}, mass centre {d.points[body.point].name}")
+        note = ", of a mass that changes: its inertia force is −(m a + ṁ v)" if k.rate.of(body.mass) else ""
+        lines.append(f"  {body.name}: {kind}, mass centre {d.points[body.point].name}{note}")
     lines.append("joints, each with what it holds, where, and on what:")
     for joint in d.joints:
         parent = d.bodies[joint.parent].name if joint.parent >= 0 else d.frames[0].name
-        lines.append(f"  {joint.name}: {d.bodies[joint.child].name} at {d.points[joint.point].name} on {parent}")
+        free = ", free: its reaction is zero" if joint.free else ""
+        lines.append(f"  {joint.name}: {d.bodies[joint.child].name} at {d.points[joint.point].name} on {parent}{free}")
     if d.constraints:
         rows = derivation.constraints.rows
         lines.append(f"constraints, {len(rows)} rows in G:")
@@ -259,6 +326,18 @@ def report(model: Model) -> str:
         for c in d.constraints:
             note = "" if c.name in counted else ": its derivative is among the others, and is not counted twice"
             lines.append(f"  {c.name}{note}")
+        lines += [
+            f"  {one} and {other} contradict each other: no speeds satisfy them together"
+            for one, other in derivation.constraints.opposed
+        ]
+        if derivation.constraints.shared:
+            lines.append(
+                "  redundant rows share multipliers that the motion does not determine, and those of least norm are "
+                f"computed: {', '.join(derivation.constraints.shared)}"
+            )
+        vanishing = [row.name for row in rows if not any(row.jacobian) and row.value <= 0]
+        if vanishing:
+            lines.append(f"  vanish identically, and take no part: {', '.join(vanishing)}")
         for letter, state, dependent in (
             ("q", d.coordinate_names, d.n_q_dependent),
             ("u", d.speed_names, d.n_u_dependent),
@@ -267,17 +346,37 @@ def report(model: Model) -> str:
                 lines.append(f"  dependent {letter}: {' '.join(state[len(state) - dependent :])}")
     if d.auxiliary:
         lines.append("auxiliary speeds: " + " ".join(d.auxiliary_names))
-    if d.loads:
+    if model._n_loads:
         lines.append("loads" + (", with uniform gravity on every body:" if derivation.has_gravity else ":"))
-    for kind, place, items in (("force", "point", d.points), ("torque", "frame", d.frames)):
-        names = dict.fromkeys(items[load.at].name for load in d.loads if load.kind == kind)
-        lines.extend(f"  {kind} on {place} {name}" for name in names)
+    by_number = _by_number(d)
+    for number in range(model._n_loads):
+        acting = by_number.get(number, [])
+        where = dict.fromkeys(
+            f"{x.kind} on {'point' if x.kind == 'force' else 'frame'} "
+            f"{(d.points if x.kind == 'force' else d.frames)[x.at].name}"
+            for x in acting
+        )
+        lines.append(f"  load {number}, {' and '.join(where) or 'left out: zero, on the ground, or noncontributing'}")
+    inertial = dict.fromkeys(load.number for load in d.loads if holds_udot(k, load))
+    if inertial:
+        lines.append(
+            f"  linear in derivatives of speeds, which counts with F*: {', '.join(f'load {i}' for i in inertial)}; "
+            f"with it M is {'symmetric' if derivation.symmetric else 'not symmetric'}"
+        )
+    for number, _ in enumerate(d.potentials):
+        lines.append(f"  potential {number}")
+    if model._laws:
+        lines.append("feedback:")
+        lines += [f"  law {number}, for {function_name(x)}" for number, x in enumerate(model._laws)]
+    if d.outputs:
+        lines.append("outputs:")
+        lines += [f"  output {number}, {name}" for number, (name, _) in enumerate(d.outputs)]
     lines.append(f"solved by {derivation.method}")
     lines.append("operations (+ - * / sqrt; pairs of sine and cosine):")
     programs = {name: derivation.kernel(name).roots for name in ("qdot", "mass_matrix", "forcing")}
-    if derivation.solving is None:
+    if not derivation.solved_at_run_time:
         programs["udot"] = derivation.kernel("udot").roots
-    else:
+    elif derivation.solving is not None:
         programs["constraint_jacobian"] = derivation.kernel("constraint_jacobian").roots
         programs["udot, before it is solved"] = (*derivation.solving.system, *derivation.solving.known)
     for name, roots in programs.items():

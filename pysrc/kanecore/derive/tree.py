@@ -84,18 +84,17 @@ class _Builder:
         self._place: dict[int, tuple[int, Components]] = {}  # point -> (link it is fixed in, position in it)
 
     def place(self, point: int) -> tuple[int, Components]:
-        found = self._place.get(point)
-        if found is None:
-            p = self.k.description.points[point]
-            if p.parent < 0:
-                found = (0, ZERO)
-            else:
-                found = self.place(p.parent)
-                rates = self.k.displacement_rate(point)
-                order = sorted(range(len(rates)), key=lambda n: p.position[n][0])
-                for n in order:
-                    frame, vector = p.position[n]
-                    found = self._along(found, frame, vector, rates[n][1])
+        points = self.k.description.points
+        above = []
+        while point >= 0 and point not in self._place:
+            above.append(point)
+            point = points[point].parent
+        found = self._place[point] if point >= 0 else (0, ZERO)
+        for point in reversed(above):
+            position, rates = points[point].position, self.k.displacement_rate(point)
+            for n in sorted(range(len(rates)), key=lambda n: position[n][0]):
+                frame, vector = position[n]
+                found = self._along(found, frame, vector, rates[n][1])
             self._place[point] = found
         return found
 
@@ -113,10 +112,14 @@ class _Builder:
 
     def _turned(self, start: tuple[int, Components], frame: int) -> tuple[int, Components]:
         """The link with the given frame at a point of another, frame by frame where several turn there."""
-        below = self._turning_before(frame, self.links[start[0]].frame)
-        link, position = start if below is None else self._turned(start, below)
-        if self.links[link].frame == frame:
-            return link, position
+        link, position = start
+        for f in reversed(self._turning(frame, self.links[link].frame)):
+            if self.links[link].frame != f:
+                link, position = self._pin(link, position, f), ZERO
+        return link, position
+
+    def _pin(self, link: int, position: Components, frame: int) -> int:
+        """The link that turns with a frame at a place of another link."""
         key = (link, position, frame)
         found = self._pinned.get(key)
         if found is None:
@@ -126,23 +129,16 @@ class _Builder:
             self.motion.append(self._relative(frame, parent, omega))
             self.turns.append(True)
             found = self._pinned[key] = len(self.links) - 1
-        return found, ZERO
+        return found
 
-    def _turning_before(self, frame: int, ancestor: int) -> int | None:
-        """The last frame that turns in another on the way from an ancestor to a frame, the frame itself excepted."""
-        frames, f = self.k.description.frames, frame
-        turning = False
+    def _turning(self, frame: int, ancestor: int) -> list[int]:
+        """A frame, then those that turn on the way to it from an ancestor, each before the next one turns."""
+        f, found = frame, []
         while f not in (ancestor, 0):
-            if turning and self.k.relative[f]:
-                found = f
-                break
-            turning = turning or bool(self.k.relative[f])
-            f = frames[f].angular_parent
-        else:
-            return None
-        while f not in (ancestor, 0):
-            f = frames[f].angular_parent
-        return found if f == ancestor else None
+            if self.k.relative[f]:
+                found.append(f)
+            f = self.k.description.frames[f].angular_parent
+        return [frame, *found[1:]] if f == ancestor else [frame]
 
     def _relative(self, frame: int, parent: int, difference: Components) -> Components:
         """ω of ``frame`` in ``parent``: the terms between them, where they lie on one chain of frames."""

@@ -127,12 +127,16 @@ class Attachment:
 
 @dataclass(frozen=True)
 class Joint:
-    """What holds a body: number of the parent (−1: the inertial frame) and the child, and the joint point."""
+    """What holds a body: number of the parent (−1: the inertial frame) and the child, and the joint point.
+
+    A ``free`` joint holds nothing: it is where the body is located from.
+    """
 
     name: str
     parent: int
     child: int
     point: int
+    free: bool = False
 
 
 @dataclass(frozen=True)
@@ -178,6 +182,8 @@ class Description:
     auxiliary_names: tuple[str, ...] = ()
     attachments: tuple[Attachment, ...] = ()
     guess: tuple[tuple[int, float], ...] = ()  # (place in x, value)
+    left_out_parameters: tuple[str, ...] = ()  # names that stand only in what has no part in the motion
+    left_out_inputs: tuple[str, ...] = ()
 
 
 def duplicate(d: Description) -> Description:

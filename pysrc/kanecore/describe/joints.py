@@ -11,10 +11,16 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from random import Random
 from typing import Any
 
-from kanecore.graph.scalars import PARAMETER, Graph, Op
+import numpy as np
 
+from kanecore.graph.calculus import accumulate
+from kanecore.graph.sample import samples
+from kanecore.graph.scalars import COORDINATE, PARAMETER, SPEED, Graph, Op
+
+from .ancestry import Ancestry
 from .description import Body, Frame, Joint, Matrix, Point, Vector
 
 __all__ = ["GROUND", "Attachments"]
@@ -22,7 +28,9 @@ __all__ = ["GROUND", "Attachments"]
 GROUND = -1  # the inertial frame, as a parent
 NOWHERE = -2
 
-Place = dict[int, Any]  # a position: in the axes of each piece three components, as counters of summands
+Place = dict[int, list[Counter[int]]]  # in the axes of each piece three components, as how often each summand is in it
+TINY = 1e-9  # of the largest slope: rounding
+BITS = 64  # of the fingerprint of a position
 
 
 class Attachments:
@@ -48,10 +56,11 @@ class Attachments:
         self._piece: list[int] = []
         self._axes: list[Matrix] = []  # of each frame, in those of its piece
         self._find_pieces()
-        self._root: list[int] = []
-        self._place: list[Place] = []  # from the root
-        self._find_places()
+        self._location = Ancestry([point.parent for point in points])
+        self._number_downwards()
+        self._find_positions()
         self._given = {joint.child: joint for joint in joints}
+        self._taken = {joint.name for joint in joints}
         self._joints: list[Joint] = []
         for i in range(len(bodies)):
             self._joints.append(self._joint(i))
@@ -77,61 +86,115 @@ class Attachments:
                 self._piece.append(i)
                 self._axes.append(((1, 0, 0), (0, 1, 0), (0, 0, 1)))
 
-    def _find_places(self) -> None:
-        for i, point in enumerate(self.points):
-            above = point.parent
-            self._root.append(self._root[above] if above >= 0 else i)
-            self._place.append(self._moved(self._place[above] if above >= 0 else {}, point.position))
-
-    def _moved(self, place: Place, vector: Vector) -> Place:
-        g, result = self.graph, dict(place)
+    def _place(self, vector: Vector) -> Place:
+        """A vector as summands, which may cancel: (q + l) − q is l, which the graph does not see."""
+        g, result = self.graph, Place()
         for f, v in vector:
-            piece, rows = self._piece[f], self._axes[f]
-            components = [Counter(c) for c in result.pop(piece, ((), (), ()))]
-            for total, row in zip(components, rows, strict=True):
+            components = result.setdefault(self._piece[f], [Counter(), Counter(), Counter()])
+            for total, row in zip(components, self._axes[f], strict=True):
                 for factor, node in zip(row, v, strict=True):
                     for summand, times in self._summands(node):
                         total[g.mul(factor, summand)] += times
-            if any(n for c in components for n in c.values()):
-                result[piece] = tuple(components)
         return result
 
     def _summands(self, node: int) -> Iterator[tuple[int, int]]:
-        """What a node is the sum of, each with its sign: (q + l) − q is l, which the graph does not see."""
-        op, *args = self.graph.nodes[node]
-        if op is Op.NEG:
-            yield from ((i, -n) for i, n in self._summands(args[0]))
-        elif op is Op.ADD or op is Op.SUB:
-            yield from self._summands(args[0])
-            yield from ((i, -n if op is Op.SUB else n) for i, n in self._summands(args[1]))
-        elif node:
-            yield node, 1
+        """What a node is the sum of, each with its sign."""
+        stack = [(node, 1)]
+        while stack:
+            node, sign = stack.pop()
+            op, *args = self.graph.nodes[node]
+            if op is Op.NEG:
+                stack.append((args[0], -sign))
+            elif op is Op.ADD or op is Op.SUB:
+                stack += [(args[1], -sign if op is Op.SUB else sign), (args[0], sign)]
+            elif node:
+                yield node, sign
 
-    def _fixed(self, a: int, b: int, piece: int) -> bool:
-        """Whether the vector between two points is constant in a piece (NOWHERE: zero)."""
-        p, q, none = self._place[a], self._place[b], ((), (), ())
-        if self._root[a] != self._root[b]:
-            return False
-        for k in p.keys() | q.keys():
-            if k != piece and p.get(k) == q.get(k):
-                continue
-            for x, y in zip(p.get(k, none), q.get(k, none), strict=True):
-                difference = Counter(x)
-                difference.subtract(y)
-                left = [node for node, n in difference.items() if n]
-                if left and (k != piece or not self._constant(left)):
-                    return False
-        return True
+    def _fingerprints(self, place: Place) -> tuple[int, dict[int, int]]:
+        """Sums of random numbers, one for each summand and axis, those of equal vectors being equal.
+
+        Of the whole vector, and of what is constant in each piece.
+        """
+        total, constant = 0, {}
+        for piece, components in place.items():
+            steady = 0
+            for axis, summands in enumerate(components):
+                for node, times in summands.items():
+                    number = times * Random(f"{piece} {axis} {node}").getrandbits(BITS)
+                    total += number
+                    steady += number if self._constant([node]) else 0
+            constant[piece] = steady % 2**BITS
+        return total % 2**BITS, constant
+
+    def _find_positions(self) -> None:
+        """What each point is fixed in, by fingerprints of positions, which tell the trees of points apart as well.
+
+        The vector between two points is constant in a piece where their positions, without what is constant there, are
+        equal.  Bodies of one piece that are fixed in each other are one group.
+        """
+        position: list[int] = []
+        self._steady: dict[int, list[tuple[int, int]]] = {}  # of each piece: points, what is constant in their vectors
+        for i, point in enumerate(self.points):
+            before = position[point.parent] if point.parent >= 0 else Random(f"root {i}").getrandbits(BITS)
+            moved, steady = self._fingerprints(self._place(point.position))
+            position.append((before + moved) % 2**BITS)
+            for piece, value in steady.items():
+                self._steady.setdefault(piece, []).append((i, value))
+        self._position = np.array(position, np.uint64)[np.argsort(self._order)]  # those below a point follow it
+        still = self._without_constant(0)
+        roots = {still[i] for i, point in enumerate(self.points) if point.parent < 0 and point.velocity == ()}
+        self._rests = [value in roots for value in still]
+        self._groups: list[list[int]] = []
+        self._group = [0] * len(self.bodies)
+        self._fixed_in: list[list[int]] = [[] for _ in self.points]  # groups
+        pieces: dict[int, list[int]] = {}
+        for i in range(len(self.bodies)):
+            pieces.setdefault(self._body_piece(i), []).append(i)
+        for piece, bodies in pieces.items():
+            rest, found = self._without_constant(piece), {}
+            for i in bodies:
+                value = rest[self.bodies[i].point]
+                if value not in found:
+                    found[value] = len(self._groups)
+                    self._groups.append([])
+                    for place in np.flatnonzero(rest == value).tolist():
+                        self._fixed_in[place].append(found[value])
+                self._group[i] = found[value]
+                self._groups[found[value]].append(i)
+
+    def _without_constant(self, piece: int) -> Any:
+        """Fingerprints of the positions of all points, without what is constant in a piece."""
+        rest = self._position.copy()
+        for i, value in self._steady.get(piece, ()):
+            rest[self._order[i] : self._end[i]] -= np.uint64(value)
+        return rest[self._order]
+
+    def _number_downwards(self) -> None:
+        """Of each point its number in an order in which what hangs on a point follows it, and the end of that."""
+        size = [1] * len(self.points)
+        for i in range(len(self.points) - 1, -1, -1):
+            if self.points[i].parent >= 0:
+                size[self.points[i].parent] += size[i]
+        self._order: list[int] = []
+        free: list[int] = []
+        end = 0
+        for i, point in enumerate(self.points):
+            if point.parent < 0:
+                start, end = end, end + size[i]
+            else:
+                start = free[point.parent]
+                free[point.parent] += size[i]
+            self._order.append(start)
+            free.append(start + 1)
+        self._end = [a + n for a, n in zip(self._order, size, strict=True)]
+
+    def _is_on(self, point: int, path_of: int) -> bool:
+        """Whether a point is on the path of another to its origin."""
+        return self._order[point] <= self._order[path_of] < self._end[point]
 
     def path(self, point: int) -> Iterator[int]:
         """Points from one to the origin of its tree."""
-        while point >= 0:
-            yield point
-            point = self.points[point].parent
-
-    def _at_rest(self, point: int) -> bool:
-        root = self._root[point]
-        return self.points[root].velocity == () and self._fixed(root, point, 0)
+        return self._location.chain(point)
 
     def _moves_with(self, point: int) -> int:
         """The frame of the last displacement on the way to a point."""
@@ -173,7 +236,7 @@ class Attachments:
                     return i
         for i in self._in_frame(owners, self._moves_with(point)):
             return i
-        return GROUND if self._at_rest(point) else next(iter(owners), None)
+        return GROUND if self._rests[point] else next(iter(owners), None)
 
     def _leads(self, path: Sequence[int]) -> int:
         """The frame of the first displacement on the way down a path."""
@@ -184,7 +247,43 @@ class Attachments:
         if body in self._given:
             return self._given[body]
         parent, point = self._parent(body)
-        return Joint(self._name(body), parent, body, point)
+        return Joint(self._name(body), parent, body, point, parent == GROUND and self._moves_freely(body, point))
+
+    def _moves_freely(self, body: int, point: int) -> bool:
+        """Whether a body is put where it is by two coordinates or more: it floats, or stands on the ground somewhere.
+
+        These stand in the components of its position in one set of axes; what slides has one there, what turns about
+        the point none, or has a constant distance from it.  A point without a position may have such a velocity.
+        """
+        g = self.graph
+        up, down = self._location.path(self.bodies[body].point, point)
+        vectors = [self.points[i].position for i in (*up, *down)]
+        components: dict[int, list[int]] = {}
+        for vector, sign in zip(vectors, [1] * len(up) + [-1] * len(down), strict=True):
+            for piece, summands in self._place(vector).items():
+                total = components.setdefault(piece, [0, 0, 0])
+                for axis, terms in enumerate(summands):
+                    for node, times in terms.items():
+                        total[axis] = g.add(total[axis], g.mul(g.constant(sign * times), node))
+        if any(self._spans_a_plane(c, COORDINATE) for c in components.values()):
+            return True
+        return any(self._spans_a_plane(v, SPEED) for _, v in self.points[point].velocity or ())
+
+    def _spans_a_plane(self, components: Sequence[int], level: int) -> bool:
+        """Whether components depend on two symbols of a level or more, independently, other than as a turning rod."""
+        g = self.graph
+        symbols = [i for i in g.below(components) if g.nodes[i][0] is Op.SYM and g.depends[i] & level]
+        if len(symbols) < 2:
+            return False
+        length = g.sum(g.square(c) for c in components)
+        rows = [accumulate(g, [(c, g.one)], symbols) for c in (*components, length)]
+        states = samples(g, [x for row in rows for x in row], 1)
+        if not states:
+            return False
+        *slopes, stretching = (np.array(states[0].all(row)) for row in rows)
+        scale = np.max(np.abs(slopes))
+        rod = np.max(np.abs(stretching)) <= TINY * scale * max(1.0, *map(abs, states[0].all(components)))
+        return bool(not rod and np.linalg.svd(np.array(slopes), compute_uv=False)[1] > TINY * scale)
 
     def _without_rings(self) -> Iterator[Joint]:
         """The joints, of those that lead back to themselves the first from the ground."""
@@ -195,16 +294,22 @@ class Attachments:
                 above = self._joints[above].parent
             if above == joint.child and joint.child < min(known, default=joint.child + 1):
                 *_, origin = self.path(self.bodies[joint.child].point)
-                yield Joint(joint.name, GROUND, joint.child, origin)
+                yield Joint(
+                    joint.name,
+                    GROUND,
+                    joint.child,
+                    origin,
+                    joint.child not in self._given and self._moves_freely(joint.child, origin),
+                )
             else:
                 yield joint
 
     def _name(self, body: int) -> str:
         """The child's name, with a number where it is another's as well."""
-        taken = {j.name for j in (*self._given.values(), *self._joints)}
         name, number = self.bodies[body].name, 2
-        while name in taken:
+        while name in self._taken:
             name, number = f"{self.bodies[body].name}_{number}", number + 1
+        self._taken.add(name)
         return name
 
     def _parent(self, body: int) -> tuple[int, int]:
@@ -230,11 +335,12 @@ class Attachments:
         The one whose frame comes first among those that lead to the child; else whose mass centre it is; else the one
         that the point was made to move with; else a particle there; else the ground.
         """
-        at_rest, apart = self._at_rest(point), self.bodies[child].point != point
-        owners = [i for i in self._belongs(point) if self._may_carry(i, child)]
-        for frame in chain:
+        at_rest, apart = self._rests[point], self.bodies[child].point != point
+        owners = [i for i in self._belongs(point) if i != child]
+        for frame in chain if owners else ():
             for i in self._in_frame(owners, frame):
-                return i
+                if self._may_carry(i, child):
+                    return i
             if frame == 0 and at_rest:
                 return GROUND
         owners = [i for i in self._owners(point) if self._may_carry(i, child)]
@@ -245,13 +351,13 @@ class Attachments:
 
     def _belongs(self, point: int) -> list[int]:
         """Bodies that a point is fixed in; those at rest only where it is located from them."""
-        path = list(self.path(point))
-        return [
-            i
-            for i, b in enumerate(self.bodies)
-            if self._fixed(b.point, point, self._body_piece(i))
-            and (b.point in path or self._body_piece(i) != 0 or not self._at_rest(b.point))
-        ]
+        found: list[int] = []
+        for group in self._fixed_in[point]:
+            bodies = self._groups[group]
+            if self._body_piece(bodies[0]) == 0 and self._rests[self.bodies[bodies[0]].point]:
+                bodies = [i for i in bodies if self._is_on(self.bodies[i].point, point)]
+            found += bodies
+        return sorted(found)
 
     def _in_frame(self, bodies: Sequence[int], frame: int) -> list[int]:
         """Those bodies whose frame it is, then those in one piece with it."""
@@ -263,14 +369,17 @@ class Attachments:
         if body == child or not self._one_piece(body, child):
             return body != child
         a, b = self.bodies[body].point, self.bodies[child].point
-        if a == b or not (a in self.path(b) or b in self.path(a)):
+        if a == b or not (self._is_on(a, b) or self._is_on(b, a)):
             return body < child
-        return a in self.path(b)
+        return self._is_on(a, b)
 
     def _one_piece(self, a: int, b: int) -> bool:
-        pieces = {self._body_piece(a), self._body_piece(b)} - {NOWHERE}
-        piece = pieces.pop() if pieces else NOWHERE
-        return not pieces and self._fixed(self.bodies[a].point, self.bodies[b].point, piece)
+        """Whether two bodies are fixed in each other; a particle has no axes to be fixed in."""
+        if self._body_piece(a) == NOWHERE:
+            a, b = b, a
+        if self._body_piece(b) not in (NOWHERE, self._body_piece(a)):
+            return False
+        return self._group[a] in self._fixed_in[self.bodies[b].point]
 
     # -------------------------------------------------------------------- loads
     def body_at(self, point: int) -> int:
@@ -278,11 +387,12 @@ class Attachments:
         owner = self._owner(point, self._owners(point))
         if owner is not None:
             return owner
+        rest = self._without_constant(self._piece[self._moves_with(point)])
         for i, body in enumerate(self.bodies):  # a massless part of a joint: the child's
             for other in self.path(body.point):
                 if other == self.joints[i].point:
                     break
-                if other == point or self._fixed(other, point, self._piece[self._moves_with(point)]):
+                if other == point or rest[other] == rest[point]:
                     return i
         return self.body_of(self._moves_with(point))
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from sympy import MatrixBase
 from sympy.physics.mechanics import KanesMethod, System
 
-from kanecore.errors import ModelError
+from kanecore.errors import ModelError, warn
 
 from . import sympy_access
 from .description import Description
@@ -19,6 +19,7 @@ from .reader import Reader
 from .symbols import function_name
 
 if TYPE_CHECKING:
+    from kanecore.derive.contradictions import Contradiction
     from kanecore.derive.derivation import Derivation
 
 __all__ = ["Model"]
@@ -45,7 +46,8 @@ class Model:
         c(q, u, t), each equal to zero; linear in u and q̇, or not (then it is a complex nonholonomic constraint).
         Derivatives of configuration constraints may stand here, and are not counted twice.
     acceleration_constraints : sequence of expressions, optional
-        Expressions linear in u̇, each equal to zero; derivatives of the others may stand here.
+        Expressions linear in u̇, each equal to zero; derivatives of the others may stand here.  Constraints of any kind
+        may have names, as {name: expression}, which messages and ``dyn.constraint_names`` then use.
     u_auxiliary : sequence of dynamicsymbols, optional
         Auxiliary generalized speeds, which bring reactions in evidence and are zero themselves.
     bodies : sequence of Particle or RigidBody
@@ -77,6 +79,8 @@ class Model:
     unit : sequence of (e0, e1, e2, e3), optional
         Coordinates that are a unit quaternion, normalised while integrating; default: those of which some orientation
         is the standard matrix, as ``orient_quaternion`` writes it.
+    holonomic_constraints, nonholonomic_constraints : optional
+        SymPy's newer names of ``configuration_constraints`` and ``velocity_constraints``; TypeError for both.
     name : str, optional
 
     Raises
@@ -98,10 +102,10 @@ class Model:
         u_ind: Sequence[Any],
         kd_eqs: Sequence[Any] | None = None,
         q_dependent: Sequence[Any] | None = None,
-        configuration_constraints: Sequence[Any] | None = None,
+        configuration_constraints: Sequence[Any] | Mapping[str, Any] | None = None,
         u_dependent: Sequence[Any] | None = None,
-        velocity_constraints: Sequence[Any] | None = None,
-        acceleration_constraints: Sequence[Any] | None = None,
+        velocity_constraints: Sequence[Any] | Mapping[str, Any] | None = None,
+        acceleration_constraints: Sequence[Any] | Mapping[str, Any] | None = None,
         u_auxiliary: Sequence[Any] | None = None,
         bodies: Sequence[Any] | None = None,
         forcelist: Sequence[Any] | None = None,
@@ -117,6 +121,8 @@ class Model:
         attach: Mapping[int, Any] | None = None,
         unit: Sequence[Any] | None = None,
         guess: Mapping[Any, float] | None = None,
+        holonomic_constraints: Sequence[Any] | Mapping[str, Any] | None = None,
+        nonholonomic_constraints: Sequence[Any] | Mapping[str, Any] | None = None,
         name: str | None = None,
     ) -> None:
         if kd_eqs is None:
@@ -134,9 +140,9 @@ class Model:
                 raise ModelError(f"{argument} must be a dict of {what}, not {value!r}")
         dependent = _listed(q_dependent, "q_dependent"), _listed(u_dependent, "u_dependent")
         constraints = {
-            "velocity": _listed(velocity_constraints, "velocity_constraints"),
-            "configuration": _listed(configuration_constraints, "configuration_constraints"),
-            "acceleration": _listed(acceleration_constraints, "acceleration_constraints"),
+            "velocity": _named(velocity_constraints, "velocity", nonholonomic_constraints, "nonholonomic"),
+            "configuration": _named(configuration_constraints, "configuration", holonomic_constraints, "holonomic"),
+            "acceleration": _named(acceleration_constraints, "acceleration"),
         }
         _check_counts(dependent, constraints)
         reader = Reader(
@@ -184,10 +190,37 @@ class Model:
         self._parameters = tuple(symbols[i] for i in description.parameters)
         self._inputs = tuple(symbols[i] for i in description.inputs)
         self._noncontributing = tuple(symbols[i] for i in dropped)
+        self._left_out = reader.left_out(
+            _listed(bodies, "bodies"),
+            _listed(forcelist, "forcelist"),
+            [*_listed(points, "points"), *_listed(frames, "frames")],
+            (*self._parameters, *self._inputs),
+        )
+        description = replace(
+            description,
+            left_out_parameters=tuple(map(str, (s for s in self._left_out if s.is_Symbol))),
+            left_out_inputs=tuple(map(function_name, (s for s in self._left_out if not s.is_Symbol))),
+        )
         self._description = description
+        self._laws = dict(feedback or {})
+        self._written = dict(outputs or {})
+        self._n_loads = len(_listed(forcelist, "forcelist"))
         warn_of_impossible(description)
         self._time = reader.symbols.t
         self._derived: Derivation | None = None
+        self._contradictions = self._contradicting(reader)
+
+    def _contradicting(self, reader: Reader) -> list[Contradiction]:
+        """Warn of what was set and is denied by positions, orientations or velocities."""
+        from kanecore.derive.contradictions import contradictions
+        from kanecore.derive.results import symbols_by_key
+
+        d, k = self._description, self._derivation.kinematics
+        given = list(reader.set_accelerations())
+        found = contradictions(d, k, given, reader.symbols, lambda: symbols_by_key(self))
+        for item in found:
+            warn(item.told((d.points if item.kind == "point" else d.frames)[item.at].name))
+        return found
 
     @classmethod
     def from_kane(cls, kanes_method: Any, bodies: Any = None, forcelist: Any = None, **options: Any) -> Model:
@@ -205,13 +238,15 @@ class Model:
         if not isinstance(km, KanesMethod):
             raise TypeError(f"from_kane takes a sympy.physics.mechanics.KanesMethod, not a {type(km).__name__}")
         constraints: dict[str, Any] = sympy_access.constraints(km)
+        n_q, n_u = len(km.q) - len(constraints["q_dependent"]), len(km.u) - len(constraints["u_dependent"])
+        constraints = {argument: items for argument, items in constraints.items() if items}
         bodies = km.bodies if bodies is None else bodies
         if not bodies:
             raise ModelError("this KanesMethod knows no bodies yet: pass bodies=[...] to from_kane")
         return cls(
             sympy_access.inertial_frame(km),
-            list(km.q)[: len(km.q) - len(constraints["q_dependent"])],
-            list(km.u)[: len(km.u) - len(constraints["u_dependent"])],
+            list(km.q)[:n_q],
+            list(km.u)[:n_u],
             sympy_access.kinematical_equations(km),
             **constraints,
             bodies=bodies,
@@ -237,16 +272,20 @@ class Model:
         own = {"frame", "q_ind", "u_ind", "kd_eqs", "bodies", "forcelist"}.intersection(options)
         if own:
             raise TypeError(f"from_system takes {', '.join(sorted(own))} from the System: add to it there")
+        constraints: dict[str, Any] = {
+            "q_dependent": system.q_dep,
+            "configuration_constraints": system.holonomic_constraints,
+            "u_dependent": system.u_dep,
+            "velocity_constraints": system.velocity_constraints,
+            "u_auxiliary": system.u_aux,
+        }
+        given: dict[str, Any] = {argument: list(items) for argument, items in constraints.items() if items}
         return cls(
             system.frame,
             list(system.q_ind),
             list(system.u_ind),
             list(system.kdes),
-            q_dependent=list(system.q_dep),
-            configuration_constraints=list(system.holonomic_constraints),
-            u_dependent=list(system.u_dep),
-            velocity_constraints=list(system.velocity_constraints),
-            u_auxiliary=list(system.u_aux),
+            **given,
             bodies=system.bodies,
             forcelist=[*system.loads, *system.actuators],
             joints=_system_joints(system, options.pop("joints", None)),
@@ -289,6 +328,11 @@ class Model:
         return self._noncontributing
 
     @property
+    def left_out(self) -> tuple[Any, ...]:
+        """Symbols that stand only in what has no part in the motion, such as the ground: they may be set by name."""
+        return self._left_out
+
+    @property
     def n_q(self) -> int:
         return len(self._coordinates)
 
@@ -307,6 +351,11 @@ class Model:
     @property
     def n_r(self) -> int:
         return len(self._inputs)
+
+    @property
+    def n_constraints(self) -> int:
+        """Rows of the constraint Jacobian: derivatives that were filed as well are not counted twice."""
+        return len(self._derivation.constraints.rows) if self._description.constraints else 0
 
     def __repr__(self) -> str:
         return f"<Model {self.name!r}: n_q={self.n_q}, n_u={self.n_u}, n_p={self.n_p}, n_r={self.n_r}>"
@@ -420,11 +469,19 @@ class Model:
 
         return latex(self, kernel, nested)
 
-    def explain(self) -> str:
-        """Which load gives which generalized active force, and which body which generalized inertia force."""
+    def explain(self, full: bool = False) -> str:
+        """Which load gives which generalized active force, and which body which generalized inertia force.
+
+        Loads, laws of feedback and outputs have the numbers that they have in :meth:`report`.
+
+        Parameters
+        ----------
+        full : bool
+            Write out every expression; else long ones are counted in operations.
+        """
         from kanecore.derive.results import explain
 
-        return explain(self)
+        return explain(self, full)
 
     def report(self) -> str:
         """What was understood: the tree, where each velocity came from, how M is formed, operation counts."""
@@ -448,7 +505,24 @@ def _listed(items: Any, argument: str) -> list[Any]:
     return list(items)
 
 
-def _check_counts(dependent: tuple[list[Any], list[Any]], constraints: Mapping[str, list[Any]]) -> None:
+def _named(items: Any, kind: str, other: Any = None, spelling: str = "") -> dict[str, Any]:
+    """Constraints by name: those of a dict, else by their kind and number; ``other`` is a second spelling of them."""
+    if items is not None and other is not None:
+        raise TypeError(
+            f"{kind}_constraints and {spelling}_constraints are two names of one argument: give one of them"
+        )
+    given, argument = (items, f"{kind}_constraints") if other is None else (other, f"{spelling}_constraints")
+    if isinstance(given, Mapping):
+        for name in given:
+            if not isinstance(name, str):
+                raise ModelError(
+                    f"{argument} is a dict; it must be a list, or {{name: expression}}, and {name!r} is no name"
+                )
+        return dict(given)
+    return {f"{kind} constraint {i}": e for i, e in enumerate(_listed(given, argument))}
+
+
+def _check_counts(dependent: tuple[list[Any], list[Any]], constraints: Mapping[str, Mapping[str, Any]]) -> None:
     """No more coordinates and speeds can depend on others than there are constraints that determine them."""
     rows = sum(map(len, constraints.values()))
     places = len(constraints["configuration"]) or rows  # velocity constraints may be derivatives of some on coordinates
@@ -464,9 +538,9 @@ def _check_counts(dependent: tuple[list[Any], list[Any]], constraints: Mapping[s
 
 
 def _check_determined(
-    d: Description, dependent: tuple[list[Any], list[Any]], constraints: Mapping[str, list[Any]]
+    d: Description, dependent: tuple[list[Any], list[Any]], constraints: Mapping[str, Mapping[str, Any]]
 ) -> None:
-    """What is called dependent must occur where it can be determined."""
+    """What is called dependent must occur where it can be determined; warn of coordinates, which nothing needs so."""
     nodes = {kind: [c.node for c in d.constraints if c.kind == kind] for kind in constraints}
     places = set(d.graph.below(nodes["configuration"]))
     moving = [rate for q, rate in zip(d.coordinates, d.rates, strict=True) if q in places]
@@ -478,11 +552,12 @@ def _check_determined(
         count = len(dependent[letter == "u"])
         names = d.speed_names if letter == "u" else d.coordinate_names
         for name, pair in zip(names[len(names) - count :], symbols[len(names) - count :], strict=True):
-            if found is not None and found.isdisjoint(pair):
-                raise ModelError(
-                    f"{name} in {letter}_dependent occurs in no constraint, and nothing determines it: list it in "
-                    f"{letter}_ind"
-                )
+            if found is None or not found.isdisjoint(pair):
+                continue
+            message = f"{name} in {letter}_dependent occurs in no constraint, and nothing determines it: list it in "
+            if letter == "u":
+                raise ModelError(f"{message}u_ind")
+            warn(f"{message}q_ind; nothing but linearize(minimal=True) looks at this label")
 
 
 def _guess(state: Sequence[Any], guess: Mapping[Any, Any]) -> tuple[tuple[int, float], ...]:

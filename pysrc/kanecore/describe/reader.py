@@ -8,9 +8,10 @@ Only what the user wrote is read: adjacent orientations, positions, velocities t
 from __future__ import annotations
 
 import operator
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+import numpy as np
 import sympy as sm
 from sympy.physics.mechanics import (
     ActuatorBase,
@@ -46,6 +47,7 @@ from .description import (
     Vector,
 )
 from .joints import GROUND, Attachments
+from .mentioned import mentioned
 from .quaternions import find_quaternions
 from .symbols import Symbols, function_name, input_name
 
@@ -112,9 +114,30 @@ class Reader:
     def _frame(self, frame: Any, where: str, oriented: bool = True) -> int:
         """The number of a frame; ``oriented``: components in its axes are wanted, not its angular velocity alone."""
         index = self.frame_index.get(frame)
-        parent = self._orientation_parent.get(frame)
-        if index is not None and not (oriented and parent is None):
+        if index is not None and not (oriented and frame not in self._orientation_parent):
             return index
+        for above in reversed(self._unread(frame)):
+            index = self._read_frame(above, where, oriented and above is frame)
+        assert index is not None
+        return index
+
+    def _unread(self, frame: Any) -> list[Any]:
+        """A frame and those that it is oriented from, or turns in, and that have no number yet."""
+        above = [frame]
+        while True:
+            frame = above[-1]
+            parents = self._orientation_parent if frame in self._orientation_parent else self._angular_parent
+            parent = parents.get(frame)
+            if parent is None or parent in self.frame_index or parent in self._reading:
+                return above
+            above.append(parent)
+
+    def _read_frame(self, frame: Any, where: str, oriented: bool) -> int:
+        """The number of a frame that had none; all that it is oriented from have theirs."""
+        index = self.frame_index.get(frame)
+        if index is not None and not (oriented and frame not in self._orientation_parent):
+            return index
+        parent = self._orientation_parent.get(frame)
         if parent is None and frame.name == self.frame.name:
             raise ModelError(
                 f"{where} is written in another frame that is named {frame.name} as well: use the ReferenceFrame that "
@@ -196,31 +219,69 @@ class Reader:
         if not is_affine(self.graph, [i for _, v in vector for i in v], lambda i: depends[i] & SPEED):
             raise ModelError(f"{what} is not linear in the speeds: choose speeds in which it is")
 
-    # ------------------------------------------------------------------ points
-    def _root(self, start: Any) -> Any:
-        """The origin: a point at rest in the inertial frame, else the first with a velocity, among those reached."""
-        moving = None
-        for point in _breadth_first(start, sympy_access.positions):
-            velocity = sympy_access.velocities(point).get(self.frame)
-            if velocity is not None and not sympy_access.terms(velocity):
-                return point
-            if velocity is not None and moving is None:
-                moving = point
-        return moving
+    def _check_load(self, nodes: Iterable[int], what: str) -> None:
+        depends = self.graph.depends
+        if not is_affine(self.graph, nodes, lambda i: depends[i] & ACCELERATION):
+            raise ModelError(
+                f"{what} is not affine in the derivatives of the speeds, which are solved from linear equations: write "
+                "it as a + b*u1.diff() + ..., a and b without derivatives of speeds, or make it an input"
+            )
 
-    def _survey_points(self, needed: Sequence[Any]) -> None:
+    # ------------------------------------------------------------------ points
+    def _survey_points(self, needed: Sequence[Any], still: Collection[Any]) -> None:
         self.points: list[Point] = []
         self.point_index: dict[Any, int] = {}
         self._point_parent: dict[Any, Any] = {}
         for point in needed:  # each group of connected points has a root of its own
-            root = None if point in self._point_parent else self._root(point)
-            if root is not None:
-                self._point_parent.update(_breadth_first(root, sympy_access.positions))
+            if point not in self._point_parent:
+                group = _breadth_first(point, sympy_access.positions)
+                root = self._root(group, [p for p in needed if p in group], still)
+                if root is not None:
+                    self._point_parent.update(_breadth_first(root, sympy_access.positions))
+
+    def _root(self, group: Collection[Any], needed: Sequence[Any], still: Collection[Any]) -> Any:
+        """The origin: of connected points one at rest in the inertial frame, else one whose velocity was set.
+
+        Of several the ground's mass centre; else one that is no moving contact, as far as signs tell: a contact at
+        x n_x + y n_y was located from a fixed point, not that from the contact.  Then the one nearest to all that is
+        ``needed``, so that no order matters.
+        """
+        set_velocity = {p: v for p in group if (v := sympy_access.velocities(p).get(self.frame)) is not None}
+        known = [p for p, v in set_velocity.items() if not sympy_access.terms(v)] or list(set_velocity)
+        if len(known) < 2:
+            return known[0] if known else None
+        ways = {p: _breadth_first(p, sympy_access.positions) for p in known}
+
+        def rank(point: Any) -> tuple[bool, int, int, str]:
+            contact = sum(self._is_located(point, ways[other]) for other in known)
+            distance = _distances(point, sympy_access.positions)
+            return point not in still, contact, sum(distance[p] for p in needed), point.name
+
+        return min(known, key=rank)
+
+    def _is_located(self, point: Any, way: Mapping[Any, Any]) -> bool:
+        """Whether what changes in a point's position in the axes of the inertial frame bears no minus signs."""
+        total = 0
+        while way[point] is not point:
+            for column, frame in sympy_access.terms(sympy_access.positions(point)[way[point]]):
+                if frame is self.frame:
+                    moving = (e for e in column if e.has(self.symbols.t))
+                    total += sum(-1 if e.could_extract_minus_sign() else 1 for e in moving)
+            point = way[point]
+        return total > 0
 
     def _point(self, point: Any, where: str) -> int:
-        index = self.point_index.get(point)
-        if index is not None:
-            return index
+        """The number of a point, after those of all that it is located from."""
+        above, p = [], point
+        while p is not None and p not in self.point_index:
+            above.append(p)
+            parent = self._point_parent.get(p)
+            p = None if parent is p else parent
+        for p in reversed(above):
+            self._read_point(p, where)
+        return self.point_index[point]
+
+    def _read_point(self, point: Any, where: str) -> None:
         stage, self.symbols.stage = self.symbols.stage, "kinematics"
         parent = self._point_parent.get(point)
         set_velocity = sympy_access.velocities(point).get(self.frame)
@@ -233,17 +294,16 @@ class Reader:
         if parent is None or parent is point:
             number, position = -1, NOWHERE
         else:
-            number = self._point(parent, where)
+            number = self.point_index[parent]
             position = self.vector(sympy_access.positions(point)[parent], f"the position of point {point.name}")
         velocity = None
         if set_velocity is not None:
             velocity = self.vector(set_velocity, f"the velocity of point {point.name}")
         self._check_position((i for _, v in position for i in v), f"the position of point {point.name}")
         self._check_velocity(velocity or NOWHERE, f"the velocity of point {point.name}")
-        index = self.point_index[point] = len(self.points)
+        self.point_index[point] = len(self.points)
         self.points.append(Point(point.name, number, position, velocity))
         self.symbols.stage, self.symbols.where = stage, where
-        return index
 
     # ------------------------------------------------------------------ bodies
     def _body(self, body: Any) -> Body:
@@ -261,10 +321,12 @@ class Reader:
             inertia = self._dyadic(dyadic, f"the inertia of {where}")
             if inertia_point != body.masscenter:
                 about = self.vector(_position(inertia_point, body.masscenter, where), f"the inertia point of {where}")
-        constant = [mass, *(i for _, m in inertia for row in m for i in row)]
-        if any(self.graph.depends[i] & ~PARAMETER for i in constant):
+        if self.graph.depends[mass] & SPEED:
+            raise ModelError(f"the mass of {where} holds speeds: it may hold coordinates, inputs, parameters and time")
+        if any(self.graph.depends[i] & ~PARAMETER for _, m in inertia for row in m for i in row):
             raise ModelError(
-                f"the mass and inertia of {where} must be constant: they hold coordinates, speeds, inputs or time"
+                f"the inertia of {where} must be constant in the axes it is written in, and holds coordinates, speeds, "
+                "inputs or time: what changes it moves in the body, and is a body of its own"
             )
         return Body(body.name, point, frame, mass, tuple(inertia), about, potential)
 
@@ -320,7 +382,7 @@ class Reader:
         feedback: Mapping[Any, Any],
         joints: Mapping[str, Any],
         unit: Sequence[Any],
-        constraints: Mapping[str, Sequence[Any]],
+        constraints: Mapping[str, Mapping[str, Any]],
         attach: Mapping[int, Any],
     ) -> Description:
         self._survey()
@@ -338,15 +400,15 @@ class Reader:
             _expect(point, SymPoint, "an item of points", "Point")
         for frame in frames:
             _expect(frame, SymFrame, "an item of frames", "ReferenceFrame")
-        needed = [b.masscenter for b in bodies] + [at for _, (kind, at, _) in loads if kind == "force"]
-        needed += [*points, *(point for _, actuator in tendons for point in actuator.pathway.attachments)]
-        self._survey_points(needed)
-
         moving = [b for b in bodies if not self._is_ground(b)]
         if not moving:
             raise ModelError("a model needs at least one body that can move: pass bodies=[Particle(...), ...]")
         still = {b.masscenter for b in bodies if b not in moving}
-        loads = [load for load in loads if load[1][1] not in still]  # a System's gravity pulls at its ground as well
+        # a System's gravity pulls at its ground as well
+        loads = [load for load in loads if load[1][1] not in still]
+        needed = [b.masscenter for b in moving] + [at for _, (kind, at, _) in loads if kind == "force"]
+        needed += [*points, *(point for _, actuator in tendons for point in actuator.pathway.attachments)]
+        self._survey_points(needed, still)
         body_list = [self._body(b) for b in moving]
         constraint_list = self._constraints(constraints)
         joint_list = self._joints(joints, moving, still)
@@ -362,9 +424,11 @@ class Reader:
             where = f"load {number} on {'point' if kind == 'force' else 'frame'} {at.name}"
             index = self._point(at, where) if kind == "force" else self._frame(at, where, oriented=False)
             value = self.vector(vector, where)
+            self._check_load((i for _, v in value for i in v), where)
             for part in self._steady_part_first(value) if kind == "force" else [value]:
                 if part:
                     load_list.append(Load(kind, index, part, number))
+        self.symbols.stage = "potential"
         energies = [self.symbols.node(e, f"potential {i}") for i, e in enumerate(potentials)]
         for i, node in enumerate(energies):
             self._check_position([node], f"potential {i}")
@@ -375,9 +439,10 @@ class Reader:
         used = [q.places for q in quaternions if q.frame is None or q.frame in self.frame_index]
         shown_frames = _unique(rigid, torques, [self._frame(f, "frames", False) for f in frames])
         self.symbols.stage = "output"
-        output_list = tuple((str(n), self.symbols.node(e, f"output {n}")) for n, e in outputs.items())
+        output_list = tuple((str(n), self._output(str(n), e)) for n, e in outputs.items())
         symbols.check_feedback()
-        self._complete([*energies, *(b.potential for b in body_list)], constraint_list)
+        symbols.warn_of_misspelt()
+        self._complete([*energies, *(b.potential for b in body_list)], constraint_list, body_list)
 
         base = sorted({x for x, _ in symbols.inputs}, key=function_name)
         if inputs is not None:
@@ -395,6 +460,7 @@ class Reader:
             [p.name for p in self.points],
             [b.name for b in body_list],
             [str(name) for name in joints],
+            [c.name for c in constraint_list],
         )
         return Description(
             graph=self.graph,
@@ -428,13 +494,50 @@ class Reader:
             attachments=tuple(attachments),
         )
 
+    def _output(self, name: str, e: Any) -> int:
+        if isinstance(e, (sm.MatrixBase, sm.MatrixExpr, SymVector, Dyadic, sm.NDimArray, np.ndarray, list, tuple)):
+            what = "vector" if isinstance(e, SymVector) else "matrix" if hasattr(e, "shape") else type(e).__name__
+            component = f"{name}_x: v.dot({self.frame.name}.x)" if what == "vector" else f"{name}_0: m[0]"
+            raise ModelError(f"output {name} is a {what}: give one scalar a component, such as {{{component}, ...}}")
+        return self.symbols.node(e, f"output {name}")
+
+    def set_accelerations(self) -> Iterator[tuple[str, int, int, list[tuple[int, Any]]]]:
+        """(kind, number, frame that it was set in, [(frame, 3×1 matrix), ...]) of what is set, and not read."""
+        for point, at in self.point_index.items():
+            value = sympy_access.accelerations(point).get(self.frame)
+            if value is not None:
+                yield "point", at, 0, self._known_terms(value)
+        for frame, at in self.frame_index.items():
+            for other, value in sympy_access.angular_accelerations(frame).items():
+                if self.frame_index.get(other, at) < at:  # SymPy stores that of the other in it as well
+                    yield "frame", at, self.frame_index[other], self._known_terms(value)
+
+    def _known_terms(self, vector: Any) -> list[tuple[int, Any]]:
+        return [(self.frame_index[f], column) for column, f in sympy_access.terms(vector) if f in self.frame_index]
+
+    def left_out(
+        self, bodies: Sequence[Any], forcelist: Sequence[Any], places: Sequence[Any], kept: Collection[Any]
+    ) -> tuple[Any, ...]:
+        """Symbols and functions of time that stand somewhere, and are none of those ``kept``; sorted by name."""
+
+        def name(x: Any) -> str:
+            return str(x) if isinstance(x, sm.Symbol) else function_name(x)
+
+        found = mentioned(self.frame, bodies, forcelist, places, self.symbols.has_read)
+        found |= {*self.parameter_symbols, *(x for x in self.input_symbols if not isinstance(x, sm.Derivative))}
+        taken = {function_name(x) for x in (*self.symbols.q, *self.symbols.u, *self.symbols.auxiliary)}
+        taken |= {str(self.symbols.t), *(name(x) for x in kept if not isinstance(x, sm.Derivative))}
+        names = {x: name(x) for x in found}
+        return tuple(sorted({n: s for s, n in names.items() if n not in taken}.values(), key=names.__getitem__))
+
     # -------------------------------------------------------------- constraints
-    def _constraints(self, given: Mapping[str, Sequence[Any]]) -> list[Constraint]:
-        result = []
+    def _constraints(self, given: Mapping[str, Mapping[str, Any]]) -> list[Constraint]:
+        result: list[Constraint] = []
         for kind, expressions in given.items():
             self.symbols.stage = "acceleration" if kind == "acceleration" else "kinematics"
-            for i, e in enumerate(expressions):
-                name = f"{kind} constraint {i}"
+            for name, e in expressions.items():
+                if any(name == other.name for other in result):
+                    raise ModelError(f"two constraints are named {name!r}: give each a name of its own")
                 if isinstance(e, sm.Eq):
                     raise ModelError(f"{name} is {e}: write it as an expression that vanishes, {e.lhs - e.rhs}")
                 node = self.symbols.node(e, name)
@@ -446,8 +549,8 @@ class Reader:
     def _check_constraint(self, kind: str, node: int, what: str) -> None:
         g = self.graph
         depends = g.depends[node]
-        if node == 0:
-            raise ModelError(f"{what} vanishes at every state: leave it out")
+        if node == 0:  # a component of a planar loop across its plane: a row of zeros
+            return
         if kind == "configuration":
             if depends & SPEED:
                 raise ModelError(f"{what} holds speeds: it is a velocity constraint")
@@ -466,15 +569,29 @@ class Reader:
 
     # ------------------------------------------------------------------- joints
     def _is_ground(self, body: Any) -> bool:
-        """Whether a body is the inertial frame itself, as in every System: at rest, it has no part in the motion."""
+        """Whether a body is the inertial frame itself, as in every System: at rest, it has no part in the motion.
+
+        Its mass centre was set to rest, or is fixed in the inertial frame to a point that was.  Nothing of it is read.
+        """
         if not _is_rigid(body) or body.frame is not self.frame:
             return False
-        point = self.points[self._point(body.masscenter, f"body {body.name}")]
-        while point.parent >= 0:
-            if any(f != 0 or any(self.graph.depends[i] & ~PARAMETER for i in v) for f, v in point.position):
-                return False
-            point = self.points[point.parent]
-        return point.velocity == ()
+
+        own = sympy_access.velocities(body.masscenter).get(self.frame)
+        if own is not None:
+            return not sympy_access.terms(own)
+        velocities = (sympy_access.velocities(p).get(self.frame) for p in _distances(body.masscenter, self._fixed_to))
+        return any(v is not None and not sympy_access.terms(v) for v in velocities)
+
+    def _fixed_to(self, point: Any) -> Iterator[Any]:
+        """Points whose position from another is written as constant in the inertial frame."""
+        return (p for p, v in sympy_access.positions(point).items() if self._is_steady(v))
+
+    def _is_steady(self, vector: Any) -> bool:
+        """Whether a vector is constant in the axes of the inertial frame, in which it is written."""
+        return all(
+            frame is self.frame and not any(e.has(self.symbols.t) for e in column)
+            for column, frame in sympy_access.terms(vector)
+        )
 
     def _body_number(self, body: Any, what: str, where: str, bodies: Sequence[Any], ground: Collection[Any]) -> int:
         """Of a body, or GROUND for the inertial frame where ``what`` is a parent."""
@@ -538,6 +655,7 @@ class Reader:
         length, rate = sm.Dummy("length", positive=True), sm.Dummy("rate", real=True)
         nodes = self.symbols.stand_in(length, COORDINATE), self.symbols.stand_in(rate, COORDINATE | SPEED)
         force = self.symbols.node(sympy_access.force_along(actuator, length, rate), where)
+        self._check_load([force], f"{where},")
         return Tendon(points, *nodes, force, number)
 
     def _steady_part_first(self, force: Vector) -> list[Vector]:
@@ -555,19 +673,30 @@ class Reader:
 
     def _steady(self, node: int) -> tuple[int, int]:
         """The summands of a node that depend on parameters alone, and the others."""
-        g = self.graph
-        if not g.depends[node] & ~PARAMETER:
-            return node, 0
-        op, *args = g.nodes[node]
-        if op is Op.NEG:
-            steady, rest = self._steady(args[0])
-            return g.neg(steady), g.neg(rest)
-        if op is Op.ADD or op is Op.SUB:
-            (a, x), (b, y) = self._steady(args[0]), self._steady(args[1])
-            return (g.add(a, b), g.add(x, y)) if op is Op.ADD else (g.sub(a, b), g.sub(x, y))
-        return 0, node
+        g, summed, stack = self.graph, set(), [node]
+        while stack:
+            i = stack.pop()
+            if i not in summed:
+                summed.add(i)
+                op, *args = g.nodes[i]
+                if g.depends[i] & ~PARAMETER and op in (Op.NEG, Op.ADD, Op.SUB):
+                    stack += args
+        parts: dict[int, tuple[int, int]] = {}
+        for i in sorted(summed):  # operands first
+            op, *args = g.nodes[i]
+            if not g.depends[i] & ~PARAMETER:
+                parts[i] = (i, 0)
+            elif op is Op.NEG:
+                steady, rest = parts[args[0]]
+                parts[i] = (g.neg(steady), g.neg(rest))
+            elif op is Op.ADD or op is Op.SUB:
+                (a, x), (b, y) = parts[args[0]], parts[args[1]]
+                parts[i] = (g.add(a, b), g.add(x, y)) if op is Op.ADD else (g.sub(a, b), g.sub(x, y))
+            else:
+                parts[i] = (0, i)
+        return parts[node]
 
-    def _complete(self, energies: Sequence[int], constraints: Sequence[Constraint]) -> None:
+    def _complete(self, energies: Sequence[int], constraints: Sequence[Constraint], bodies: Sequence[Body]) -> None:
         """Let the symbols know where inputs stand, so that their rates follow them."""
         place = [i for f in self.frames for row in f.rotation for i in row]
         place += [i for p in self.points for _, v in p.position for i in v]
@@ -575,6 +704,7 @@ class Reader:
         rate += [i for p in self.points for _, v in p.velocity or () for i in v]
         place += [c.node for c in constraints if c.kind == "configuration"]
         rate += [c.node for c in constraints if c.kind == "velocity"]
+        rate += [b.mass for b in bodies]
         self.symbols.complete(place, rate, energies)
 
     def _check_bodies(self, bodies: Sequence[Any]) -> None:
@@ -650,6 +780,13 @@ def _breadth_first(start: Any, adjacent: Any) -> dict[Any, Any]:
 
     Of paths of one length it is the one that SymPy takes: each node's first neighbour that lies on any.
     """
+    distance = _distances(start, adjacent)
+    before = {node: next(k for k in adjacent(node) if distance.get(k) == n - 1) for node, n in distance.items() if n}
+    return {start: start} | before
+
+
+def _distances(start: Any, adjacent: Any) -> dict[Any, int]:
+    """How many steps each node is from ``start``, nearest first."""
     distance = {start: 0}
     queue = [start]
     for node in queue:
@@ -657,9 +794,7 @@ def _breadth_first(start: Any, adjacent: Any) -> dict[Any, Any]:
             if other not in distance:
                 distance[other] = distance[node] + 1
                 queue.append(other)
-    return {start: start} | {
-        node: next(k for k in adjacent(node) if distance.get(k) == distance[node] - 1) for node in queue[1:]
-    }
+    return distance
 
 
 def _position(point: Any, origin: Any, where: str) -> Any:

@@ -3,15 +3,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+import numpy as np
 import sympy as sm
 from sympy.core.function import AppliedUndef
 
-from kanecore.errors import ModelError
+from kanecore.errors import ModelError, warn
 from kanecore.graph.calculus import Tangent
 from kanecore.graph.linear import Singular, solve
+from kanecore.graph.sample import samples
 from kanecore.graph.scalars import ACCELERATION, COORDINATE, INPUT, PARAMETER, SPEED, TIME, Graph
 from kanecore.graph.sympy_bridge import FromSympy
 
@@ -19,13 +22,18 @@ from . import sympy_access
 
 __all__ = ["Symbols", "function_name", "input_name", "multiplier"]
 
+RANK = 1e-9  # singular values this small beside the largest, and parts this small of a unit vector, are rounding
+LETTERS = 5  # of a name in which one edit is a slip; shorter ones differ by one letter on purpose
 _MULTIPLIER = sm.Function("multiplier")
 _RATES_ALLOWED = {
-    "kinematics": "velocities and their constraints",
-    "load": "loads",
+    "kinematics": "velocities and their constraints; put what multiplies it into the bodies' inertia or into a load",
+    "potential": "potentials; put what multiplies it into a load, or into the bodies' inertia",
+    "law": "feedback; write the force itself into forcelist, where it may be affine in it",
+    "load": "loads but once differentiated",
     "acceleration": "acceleration constraints but once differentiated",
     "output": "outputs but once differentiated",
 }
+_HOLDS_UDOT = ("load", "acceleration", "output")
 
 
 def multiplier(row: int) -> Any:
@@ -64,7 +72,8 @@ class Symbols:
     rates : nodes of q̇, solved from the kinematical equations
     parameters : dict of Symbol to node
     inputs : dict of (function of time, order of derivative) to node
-    stage : "kinematics", "load", "acceleration" or "output": where derivatives of speeds and multipliers may stand
+    stage : a key of ``_RATES_ALLOWED``: what is being read, and whether derivatives of speeds and multipliers may stand
+        there
     """
 
     def __init__(
@@ -106,6 +115,7 @@ class Symbols:
             self._claim(function_name(x), x)
         self.parameters: dict[Any, int] = {}
         self.inputs: dict[tuple[Any, int], int] = {}  # (input, order of derivative) -> node
+        self._first_read: dict[Any, str] = {}  # where inputs were met
         self._allowed_parameters: set[Any] | None = None
         self._allowed_inputs: set[Any] | None = None
         self._laws: dict[Any, Any] = {}
@@ -190,12 +200,34 @@ class Symbols:
                     "motion that follows a law is motion with generalized speeds of its own"
                 )
             self._laws_read[x] = -1
-            self.stage = "load"
+            self.stage = "law"
             node = self._laws_read[x] = self.node(self._laws[x], f"the feedback for {function_name(x)}")
             self.stage, self.where = stage, where
         if node < 0:
             raise ModelError(f"the feedback for {function_name(x)} depends on itself: {x} = {self._laws[x]}")
         return node
+
+    def warn_of_misspelt(self) -> None:
+        """Name inputs that nobody declared and that are called nearly as a coordinate or speed is."""
+        declared = self._allowed_inputs or ()
+        for x in sorted({x for x, _ in self.inputs} - set(declared), key=function_name):
+            meant = self._meant(x)
+            if meant:
+                warn(
+                    f"{x} in {self._first_read[x]} is neither a coordinate nor a speed, and is taken for an input: is "
+                    f"{meant} meant? If it is an input, list it in inputs=[...]"
+                )
+
+    def _meant(self, x: Any) -> str:
+        """The coordinate or speed that a name may be meant for, as text; empty where none is close."""
+        kinds = ("coordinate", self.q), ("speed", self.u), ("auxiliary speed", self.auxiliary)
+        close = [
+            f"the {kind} {y}"
+            for kind, symbols in kinds
+            for y in symbols
+            if is_close(function_name(x), function_name(y))
+        ]
+        return " or ".join(close)
 
     def check_feedback(self) -> None:
         """Every law must have been used."""
@@ -233,11 +265,13 @@ class Symbols:
         node = self.inputs.get(key)
         if node is None:
             if self._allowed_inputs is not None and x not in self._allowed_inputs:
+                meant = self._meant(x)
                 raise ModelError(
                     f"{x} in {self.where} is neither a coordinate, nor a speed, nor listed in inputs: "
-                    "add it to one of them"
+                    + (f"is {meant} meant?" if meant else "add it to one of them")
                 )
             name = input_name(x, order)
+            self._first_read.setdefault(x, self.where)
             self._claim(name, self.rate(x, order))
             node = self.inputs[key] = self.graph.symbol(("r", name), INPUT)
             if order == 0:
@@ -266,15 +300,18 @@ class Symbols:
                 f"such as {function_name(self.u[0])}.diff()"
             )
         if x in self.u:
-            if self.stage in ("acceleration", "output") and order == 1:
+            if self.stage in _HOLDS_UDOT and order == 1:
                 return self.accelerations[self.u.index(x)]
-            raise ModelError(
-                f"{e} in {self.where}: the derivative of a speed is what is solved for and cannot stand in "
-                f"{_RATES_ALLOWED[self.stage]}; put what multiplies it into the bodies' inertia"
-            )
+            raise self._is_solved_for(e)
         if x in self.auxiliary:
             raise ModelError(f"{e} in {self.where}: an auxiliary speed is zero, and so is its derivative: leave it out")
         return self.input(x, order)
+
+    def _is_solved_for(self, derivative: Any) -> ModelError:
+        return ModelError(
+            f"{derivative} in {self.where}: the derivative of a speed is what is solved for and cannot stand in "
+            f"{_RATES_ALLOWED[self.stage]}"
+        )
 
     @property
     def where(self) -> str:
@@ -289,12 +326,41 @@ class Symbols:
         """The node of an expression; ``where`` it stands, if not where the last one did."""
         if where is not None:
             self.where = where
-        return self._read(e)
+        node = self._read(e)
+        if self.graph.depends[node] & ACCELERATION and self.stage not in _HOLDS_UDOT:  # of a part that was read before
+            raise self._is_solved_for(next(x for x in e.atoms(sm.Derivative) if x.args[0] in self.u))
+        return node
+
+    def foreign(self, graph: Graph, second: Mapping[Any, int]) -> FromSympy:
+        """Reads what is no part of the model into a copy of its graph; ``second`` are the nodes of q̈ by coordinate.
+
+        What the model does not know gets a symbol of its own.  KeyError for auxiliary speeds.
+        """
+
+        def leaf(e: Any) -> int:
+            x, order = (e.args[0], int(e.derivative_count)) if isinstance(e, sm.Derivative) else (e, 0)
+            if x in self.auxiliary:
+                raise KeyError(x)
+            known = {
+                **{(y, 1): rate for y, rate in zip(self.q, self.rates, strict=True)},
+                **{(y, 2): node for y, node in second.items()},
+                **{(y, 1): node for y, node in zip(self.u, self.accelerations, strict=True)},
+                **self.inputs,
+            }
+            node = known.get((x, order)) if order or x not in self._leaves else self._leaves[x]
+            return graph.symbol(("foreign", str(e)), ACCELERATION) if node is None else node
+
+        return FromSympy(graph, leaf)
+
+    def has_read(self, e: Any) -> bool:
+        """Whether an expression was read, and its symbols are known."""
+        return e in self._read
 
     def solve_kinematics(self, kd_eqs: Sequence[Any]) -> None:
         """Find q̇ in q, u, t from the kinematical equations."""
         g, n = self.graph, len(self.q)
-        if len(kd_eqs) != n:
+        self._check_exchanged(kd_eqs)
+        if len(kd_eqs) > n:
             raise ModelError(
                 f"{n} coordinates need {n} kinematical equations, but kd_eqs has {len(kd_eqs)}: "
                 "give one for each, such as [q1.diff() - u1, ...]"
@@ -314,15 +380,45 @@ class Symbols:
                     f"kinematical equation {i}, {kd_eqs[i]}, is not linear in the derivatives of the "
                     "coordinates and in the speeds"
                 )
+        lost = self._undetermined(matrix)
+        names = " and ".join(function_name(self.q[j]) for j in lost)
+        if len(kd_eqs) < n:
+            raise ModelError(
+                f"{n} coordinates need {n} kinematical equations, but kd_eqs has {len(kd_eqs)}, and none determines "
+                f"the derivative of {names}: add {n - len(kd_eqs)}, as {function_name(self.q[lost[-1]])}.diff() - u"
+            )
         right = [g.neg(e) for e in g.substitute(equations, dict.fromkeys(self.rates, 0))]
         try:
             self.rates = solve(g, matrix, right)
         except Singular as error:
+            names = names or function_name(self.q[error.column])
             raise ModelError(
-                "the kinematical equations are singular: they do not determine the derivative of "
-                f"{function_name(self.q[error.column])}"
+                f"the kinematical equations are singular: they do not determine the derivative of {names}"
             ) from None
         self._read = FromSympy(g, self._leaf)  # what was read with unsolved rates is forgotten
+
+    def _check_exchanged(self, kd_eqs: Sequence[Any]) -> None:
+        """Coordinates are what kd_eqs holds the derivatives of, and speeds are not."""
+        found = set().union(*(e.atoms(sm.Derivative) for e in kd_eqs if isinstance(e, sm.Basic)))
+        moved = {e.args[0] for e in found}
+        speeds, others = [x for x in self.u if x in moved], [x for x in self.q if x not in moved]
+        if speeds and others:
+            wrong, missing = (", ".join(map(function_name, x)) for x in (speeds, others))
+            raise ModelError(
+                f"q and u are exchanged: kd_eqs holds the derivative of {wrong}, listed among the speeds, and not that "
+                f"of {missing}, listed among the coordinates; q_ind holds coordinates, u_ind speeds"
+            )
+
+    def _undetermined(self, matrix: Sequence[Sequence[int]]) -> list[int]:
+        """Coordinates whose rates equations with these coefficients leave open, at a random state."""
+        n = len(self.q)
+        states = samples(self.graph, [i for row in matrix for i in row], 1)
+        if not states or not n:
+            return list(range(n))
+        numbers = np.array([states[0].all(row) for row in matrix]).reshape(-1, n)
+        _, s, basis = np.linalg.svd(numbers)
+        free = basis[int(np.sum(s > RANK * max(s, default=0.0))) :]
+        return [j for j in range(n) if np.max(np.abs(free[:, j]), initial=0.0) > RANK]
 
     def complete(self, place: Iterable[int], rate: Iterable[int], energies: Iterable[int]) -> None:
         """Add the rates that the accelerations hold: two more where an input moves a point, one where it is a rate."""
@@ -340,6 +436,32 @@ class Symbols:
         self.prescribed = need(place, 2) | need((*rate, *self.rates), 1)
         need(energies, 1)
         need(self.inputs.values(), 0)
+
+
+def is_close(name: str, other: str) -> bool:
+    """Whether a name may be another misspelt.
+
+    Equal but for case, underscores and braces; or one letter more, less, another or exchanged with its neighbour, in a
+    name of five letters or more whose digits are the same: F1 and F2, theta and theta_d are names of their own.
+    """
+    if name == other:
+        return False
+    plain, meant = (re.sub(r"[_{}]", "", x).casefold() for x in (name, other))
+    if plain == meant:
+        return True
+    if re.findall(r"\d", name) != re.findall(r"\d", other) or sum(c.isalpha() for c in other) < LETTERS:
+        return False
+    return _one_edit(name, other)
+
+
+def _one_edit(a: str, b: str) -> bool:
+    if len(a) > len(b):
+        a, b = b, a
+    start = next((i for i, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), len(a))
+    if len(a) < len(b):
+        return len(b) == len(a) + 1 and a[start:] == b[start + 1 :]
+    exchanged = a[:start] + a[start + 1 : start + 2] + a[start : start + 1] + a[start + 2 :]
+    return a[start + 1 :] == b[start + 1 :] or exchanged == b
 
 
 def function_name(x: Any) -> str:

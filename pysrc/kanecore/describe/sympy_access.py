@@ -15,6 +15,8 @@ from typing import Any
 from sympy.physics.mechanics import dynamicsymbols
 
 __all__ = [
+    "accelerations",
+    "angular_accelerations",
     "angular_velocities",
     "constraints",
     "force_along",
@@ -46,6 +48,16 @@ def positions(point: Any) -> dict[Any, Any]:
 def velocities(point: Any) -> dict[Any, Any]:
     """``{frame: velocity of point in it}``, set by ``set_vel``, ``v1pt_theory``, ``v2pt_theory`` or ``vel``."""
     return point._vel_dict  # type: ignore[no-any-return]
+
+
+def accelerations(point: Any) -> dict[Any, Any]:
+    """``{frame: acceleration of point in it}``, set by ``set_acc``, ``a1pt_theory`` or ``a2pt_theory``."""
+    return point._acc_dict  # type: ignore[no-any-return]
+
+
+def angular_accelerations(frame: Any) -> dict[Any, Any]:
+    """``{other frame: angular acceleration of frame in it}``, set by ``set_ang_acc``."""
+    return frame._ang_acc_dict  # type: ignore[no-any-return]
 
 
 def terms(vector: Any) -> list[tuple[Any, Any]]:

@@ -16,6 +16,7 @@ from kanecore.errors import ModelError
 from kanecore.graph.evaluate import evaluate
 from kanecore.graph.scalars import Graph, Op
 from kanecore.groups import KERNEL_GROUPS
+from kanecore.tolerances import EPSILON, PIVOT
 
 __all__ = ["Function", "literal"]
 
@@ -24,7 +25,7 @@ __all__ = ["Function", "literal"]
 CHUNK = 3000
 CHUNK_BESIDE = 250
 ZEROS = 32  # results of a kernel that are zero: more are cleared by a loop
-PIVOT_TOLERANCE = 64 * 2.0**-52
+PIVOT_TOLERANCE = PIVOT * EPSILON
 
 _CALLS = {
     Op.TAN: "tan",
@@ -99,10 +100,10 @@ class Function:
         needed = [*kernel.roots, *(i for pair in guards for i in pair[:2])]
         order = g.below(needed, stop=leaves)
         fused = self._fused(order, leaves, set(needed))
-        pending = sorted((max(a, b), a, b, row) for a, b, row in guards)
+        pending = sorted(guards, key=lambda guard: max(guard[:2]))
         for i in order:
-            while pending and pending[0][0] < i:
-                self._guard(*pending.pop(0)[1:], n)
+            while pending and max(pending[0][:2]) < i:
+                self._guard(*pending.pop(0), n)
             if i in leaves:
                 self.names[i] = leaves[i]
             elif i in self.names:
@@ -111,13 +112,13 @@ class Function:
                 self.names[i] = literal(constant_value(g, i))
             elif i not in fused:
                 self._statement(i, fused)
-        for _, a, b, row in pending:
-            self._guard(a, b, row, n)
+        for guard in pending:
+            self._guard(*guard, n)
         self.results = [self.names[i] for i in kernel.roots]
 
     # ------------------------------------------------------------------- order
     def _guards(self, n: int) -> list[tuple[int, int, int]]:
-        """Pivots to test at run time; one that is a positive number needs no test."""
+        """What is tested at run time: pivots, unless they are positive numbers, and limits, as of the row −1."""
         g = self.graph
         result = []
         for pivot, diagonal, row in self.kernel.pivots:
@@ -125,7 +126,7 @@ class Function:
             if numbers and constant_value(g, pivot) > PIVOT_TOLERANCE * n * constant_value(g, diagonal):
                 continue
             result.append((pivot, diagonal, row))
-        return result
+        return [*result, *((limit, limit, -1) for limit in self.kernel.limits)]
 
     def _fused(self, order: Sequence[int], leaves: Mapping[int, str], kept: set[int]) -> dict[int, int]:
         """Products that are used once, by a sum that takes them in: ``{product: sum}``; each sum takes one."""
@@ -184,6 +185,10 @@ class Function:
             self._define(i, f"{name[args[0]]} {_COMPARE[op]} {_signed(name[args[1]])} ? 1.0 : 0.0", args)
         elif op is Op.SELECT:
             self._define(i, f"{name[args[0]]} != 0.0 ? {name[args[1]]} : {name[args[2]]}", args)
+        elif (half := g.half_integer(i)) is not None:
+            x, k = half
+            factors = " * ".join([_signed(name[x])] * k)
+            self._define(i, f"{factors} * sqrt({name[x]})", (x,))
         else:
             self._define(i, f"{_CALLS[op]}({', '.join(name[k] for k in args)})", args)
 
@@ -204,7 +209,8 @@ class Function:
         bound = "0.0" if pivot == diagonal else f"{literal(PIVOT_TOLERANCE * n)} * {_signed(b)}"
         self.fails = True
         self._uses.append([a.lstrip("-"), b.lstrip("-")])
-        self.statements.append(f"if (KC_UNLIKELY(!({a} > {bound}))) return {row};")
+        condition = f"{a} <= 0.0" if row < 0 else f"{a} > {bound}"
+        self.statements.append(f"if (KC_UNLIKELY(!({condition}))) return {max(row, 0)};")
 
     # -------------------------------------------------------------------- text
     def text(self, name: str, first: int = 0) -> tuple[str, int]:

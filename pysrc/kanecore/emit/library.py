@@ -11,8 +11,10 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from importlib import metadata
 from pathlib import Path
+from typing import Any
 
 from kanecore.derive.derivation import Derivation, Kernel
+from kanecore.derive.reads import unread
 from kanecore.describe.description import Description, bake, duplicate
 from kanecore.graph.evaluate import count
 from kanecore.graph.scalars import PARAMETER, Op
@@ -23,8 +25,9 @@ from .solver import Solver
 
 __all__ = ["Emitted", "emit_group", "emit_library"]
 
+WIDTH = 80  # characters of text in a line of C, before they are escaped
 _PRELUDE = Path(__file__).with_name("prelude.h")
-_CONSTRAINED = Path(__file__).with_name("constrained.h")
+_SOLVER = (Path(__file__).with_name("tolerances.h"), Path(__file__).with_name("solve.h"))
 _ARGUMENTS = "double t, const double *x, const double *r, const double *c"
 _EXPORT = """\
 #if defined(__GNUC__)
@@ -71,13 +74,13 @@ def _programs(derivation: Derivation, names: Iterable[str]) -> dict[str, Kernel]
     """The straight-line programs of some kernels; of those that are solved at run time, what these start from."""
     result = {}
     for name in names:
-        if name in ("rhs", "udot") and derivation.solving is not None:
-            solving = derivation.solving
-            result["udot"] = Kernel((*solving.system, *solving.known, *solving.result))
+        if name in ("rhs", "udot") and derivation.solved_at_run_time:
+            solving = derivation.solving or derivation.general
+            result["udot"] = Kernel((*solving.system, *solving.known, *solving.result), limits=solving.limits)
         elif name != "project":
             result[name] = derivation.kernel(name)
         else:
-            result[name] = Kernel(tuple(x for kernel in derivation.projections for x in kernel.roots))
+            result[name] = Kernel(tuple(x for kernel in derivation.projections.values() for x in kernel.roots))
     return result
 
 
@@ -114,7 +117,7 @@ class _Library:
         g = self.g
         found: set[int] = set()
         for kernel in kernels.values():
-            roots = [*kernel.roots, *(i for pivot in kernel.pivots for i in pivot[:2])]
+            roots = [*kernel.roots, *(i for pivot in kernel.pivots for i in pivot[:2]), *kernel.limits]
             below = g.below(roots)
             for i in below:
                 if g.depends[i] & ~PARAMETER:
@@ -128,55 +131,34 @@ class _Library:
 
     # -------------------------------------------------------------------- text
     def emitted(self) -> Emitted:
-        d, g = self.d, self.g
+        g = self.g
         leaves = {**self.symbols, **self.prepared}
-        bodies, entries, operations, width = [], {}, {}, 0
+        entries, operations = {}, {}
         solver = Solver(self.derivation, leaves, f"c[{self.n_prepared - 1}]")
-        if "udot" in self.kernels or any(k.after_udot for k in self.kernels.values()):
-            text, width = solver.udot()
-            bodies.append(text)
+        if "udot" in self.kernels:
+            solver.udot()
         for name, kernel in self.kernels.items():
             if not kernel.roots:
                 continue
             operations[name] = count(g, kernel.roots)
             entries[name] = f"kernel_{name}"
-            if name == "rhs":
-                continue
-            length, fails, used = len(kernel.roots), True, 0
-            if name == "udot":
-                text, length, fails = "", len(d.speeds), solver.fails
-            elif name == "project":
-                text, used = solver.project()
-                length = len(d.coordinates) + len(d.speeds)
-            elif name == "stabilization":
-                text, used = solver.stabilization()
-                length = 2 * len(d.speeds)
-            elif name == "linearize":
-                text, used = solver.linearize()
-                length = (len(d.coordinates) + len(d.speeds)) * (len(d.coordinates) + len(d.speeds) + len(d.inputs))
-            elif kernel.after_udot:
-                text, used, length = solver.after_udot(name, kernel)
-            else:
-                function = Function(g, kernel, leaves, len(d.speeds))
-                text, used = function.text(f"body_{name}")
-                fails = function.fails
-                if name == "mass_matrix":
-                    solver.mass_matrix_width = used
-            width = max(width, used)
-            bodies.append(text + _kernel(name, length, fails))
+            if name != "rhs":
+                length, fails = solver.kernel(name, kernel)
+                solver.parts.append(_kernel(name, length, fails))
         if "udot" in self.kernels:  # rhs calls the bodies of qdot and udot, which therefore come first
             entries = {"rhs": "kernel_rhs", **entries}
             operations = {"rhs": self._both(operations), **operations}
-            bodies.append(self._rhs())
+            solver.parts.append(self._rhs(solver.udot()))
+        prepare = self._prepare(solver) if self.prepares else ""
         parts = [
             self._opening(operations),
             '#include "kanecore.h"\n\n',
             _PRELUDE.read_text(encoding="utf-8"),
-            *(["\n" + _CONSTRAINED.read_text(encoding="utf-8")] if solver.needed else []),
+            *(["\n" + path.read_text(encoding="utf-8") for path in _SOLVER] if solver.needed else []),
             "\n" + _EXPORT + "\n",
-            *([self._prepare()] if self.prepares else []),
-            *bodies,
-            self._table(entries, operations, width + 2),
+            *solver.parts,
+            prepare,
+            self._table(entries, operations, solver.width + 2),
         ]
         return Emitted("".join(parts), operations)
 
@@ -200,7 +182,7 @@ class _Library:
             lines.append(f"  {name}: {n['total']}, {n['sincos']}")
         return "/*\n" + "".join(f" * {line}".rstrip() + "\n" for line in lines) + " */\n"
 
-    def _prepare(self) -> str:
+    def _prepare(self, solver: Solver) -> str:
         g, n_p = self.g, len(self.d.parameters)
         kernel = Kernel(tuple(self.prepared))
         leaves = {node: name for node, name in self.symbols.items() if g.depends[node] == PARAMETER}
@@ -210,9 +192,7 @@ class _Library:
         lines += function.statements
         lines += [f"c[{n_p + i}] = {z};" for i, z in enumerate(function.results)]
         if self.d.constraints:  # how many rows of G count
-            lines.append(
-                f"c[{self.n_prepared - 1}] = {literal(self.derivation.constraints.typical_rank(self.defaults))};"
-            )
+            lines.append(solver.count(f"c[{self.n_prepared - 1}]"))
         body = "".join(f"    {line}\n" for line in lines)
         return f"static void prepare(const double *p, double *c)\n{{\n    (void)p, (void)c;\n{body}}}\n\n"
 
@@ -220,23 +200,24 @@ class _Library:
         roots = [*self.kernels["udot"].roots, *self.d.rates]
         return count(self.g, roots)
 
-    def _rhs(self) -> str:
+    def _rhs(self, fails: bool) -> str:
         n_q, n_u = len(self.d.coordinates), len(self.d.speeds)
-        return (
-            f"static void kernel_rhs({_ARGUMENTS}, double *work, double *out)\n"
-            "{\n"
-            f"    const int row = body_udot(t, x, r, c, work + 2, out + {n_q});\n"
-            f"    if (KC_UNLIKELY(row >= 0)) kc_fail(work, out, {n_q + n_u}, row);\n"
-            + ("    else body_qdot(t, x, r, c, work + 2, out);\n" if n_q else "")
-            + "}\n\n"
-        )
+        udot, qdot = f"body_udot(t, x, r, c, work + 2, out + {n_q})", "body_qdot(t, x, r, c, work + 2, out);\n"
+        lines = [f"    {udot};\n", f"    {qdot}" if n_q else ""]
+        if fails:
+            lines = [
+                f"    const int row = {udot};\n",
+                f"    if (KC_UNLIKELY(row >= 0)) kc_fail(work, out, {n_q + n_u}, row);\n",
+                f"    else {qdot}" if n_q else "",
+            ]
+        return f"static void kernel_rhs({_ARGUMENTS}, double *work, double *out)\n{{\n{''.join(lines)}}}\n\n"
 
     def _table(self, entries: Mapping[str, str], operations: Mapping[str, Mapping[str, int]], n_work: int) -> str:
         d = self.d
         flags = ["KC_QDOT_IS_U"] if d.rates == d.speeds else []
         if "power" in self.kernels and self.derivation.conservative:
             flags.append("KC_CONSERVATIVE")
-        info = {
+        info: dict[str, Any] = {
             "version": _version(),
             "kernels": self.group,
             "operations": {k: v["total"] for k, v in operations.items()},
@@ -248,6 +229,14 @@ class _Library:
         }
         if missing:
             info["missing"] = missing
+        spared = unread(self.derivation, self.kernels)
+        if spared:
+            info["unread"] = spared
+        if d.left_out_parameters or d.left_out_inputs:
+            info["left_out"] = {"parameter": list(d.left_out_parameters), "input": list(d.left_out_inputs)}
+        names = [c.name for c in d.constraints if c.kind == "configuration"]
+        if names != [f"configuration constraint {i}" for i in range(len(names))]:
+            info["configuration_names"] = names
         if d.guess:
             info["guess"] = {str(place): value for place, value in d.guess}
         lists = {
@@ -265,6 +254,7 @@ class _Library:
         defaults = [self.defaults.get(name) for name in d.parameter_names]
         text += _doubles("p_default", ["NAN" if v is None else literal(float(v)) for v in defaults])
         text += _doubles("r_default", ["NAN" if i in d.prescribed else "0.0" for i in range(len(d.inputs))])
+        text += f"static const int32_t r_rates[] = {{{', '.join(map(str, d.input_rates)) or '-1'}}};\n"
         places = [str(i) for quaternion in d.unit for i in quaternion]
         text += f"static const uint32_t unit[] = {{{', '.join(places) or '0'}}};\n"
         fields = {
@@ -289,8 +279,8 @@ class _Library:
             "n_u_dependent": d.n_u_dependent,
             "flags": " | ".join(flags) or "0",
             "name": _string(d.name),
-            "info": _string(json.dumps(info, separators=(",", ":"))),
-            **{name: name for name in (*lists, "p_default", "r_default", "unit")},
+            "info": _lines(json.dumps(info, separators=(",", ":"))),
+            **{name: name for name in (*lists, "p_default", "r_default", "r_rates", "unit")},
             **({"prepare": "prepare"} if self.prepares else {}),
             **entries,
         }
@@ -328,6 +318,12 @@ def _string(text: str) -> str:
     """A C string literal: every byte but plain letters, digits and harmless signs escaped, so that nothing ends it."""
     plain = "".join(chr(b) if 32 <= b < 127 and chr(b) not in '"\\?' else f"\\{b:03o}" for b in text.encode("utf-8"))
     return f'"{plain}"'
+
+
+def _lines(text: str) -> str:
+    """A C string literal in lines of moderate length."""
+    pieces = [text[i : i + WIDTH] for i in range(0, len(text), WIDTH)]
+    return "".join(f"\n        {_string(piece)}" for piece in pieces)
 
 
 def _strings(name: str, values: Sequence[str]) -> str:

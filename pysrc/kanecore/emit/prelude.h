@@ -184,11 +184,13 @@ KC_INLINE double kc_cos(double x)
     return c;
 }
 
-/* The end of a kernel whose pivot in `row` vanished: the status, and NaN for all n results. */
+enum { KC_CONTRADICTS = 1 << 25 }; /* added to the number of a row that contradicts others */
+
+/* The end of a kernel without a solution: the status and the row, and NaN for all n results. */
 KC_COLD void kc_fail(double *work, double *out, int n, int row)
 {
-    work[0] = KC_SINGULAR;
-    work[1] = row;
+    work[0] = row & KC_CONTRADICTS ? KC_CONTRADICTORY : KC_SINGULAR;
+    work[1] = row & (KC_CONTRADICTS - 1);
     for (int i = 0; i < n; i++)
         out[i] = (double)NAN;
 }

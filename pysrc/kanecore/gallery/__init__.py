@@ -3,7 +3,9 @@
 
 A model is a module of this folder.  It defines ``build()``, which describes the mechanism with SymPy and
 returns a :class:`kanecore.Model`, and ``PARAMETERS``, the default values of its constants by name; where there
-are constraints also ``STATE``, coordinates and speeds by name that satisfy them.  The installation derives it
+are constraints also ``STATE``, coordinates and speeds by name that satisfy them.  ``DIMENSIONS`` holds the exponents of
+(length, mass, time) of each parameter, coordinate, speed and input by name: ``(1, 0, -2)`` of ``g``; angles have
+``(0, 0, 0)``.  The installation derives it
 and compiles it for several instruction levels; this file finds the library that suits the processor, and needs
 neither SymPy nor a compiler.
 """

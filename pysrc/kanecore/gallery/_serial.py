@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import sympy as sm
 import sympy.physics.mechanics as me
 
+from ._dimensions import ACCELERATION, ANGLE, INERTIA, LENGTH, MASS, RATE, TORQUE, Dimension, of
 from ._vectors import vector
 
 _AXES, _TENSOR = "xyz", ("xx", "yy", "zz", "xy", "yz", "zx")
@@ -59,6 +60,18 @@ def parameters(links: Sequence[Link]) -> dict[str, float]:
     for i, link in enumerate(links, 1):
         found |= {name: value for name, value in _numbers(i, link).items() if value}
     return found
+
+
+def dimensions(links: Sequence[Link]) -> dict[str, Dimension]:
+    """Of these, and of the joints' coordinates, speeds and torques."""
+    kinds = {"d": LENGTH, "m": MASS, "c": LENGTH, "I": INERTIA}
+    return {name: kinds[name[0]] for name in parameters(links) if name != "g"} | joint_dimensions(len(links))
+
+
+def joint_dimensions(n: int) -> dict[str, Dimension]:
+    """Of gravity and of the joints' coordinates, speeds and torques."""
+    kinds = (("q", ANGLE), ("u", RATE), ("tau", TORQUE))
+    return of("g", ACCELERATION) | {f"{name}{i}": d for i in range(1, n + 1) for name, d in kinds}
 
 
 def tree(links: Sequence[Link], parents: Sequence[int] | None = None, constant: bool = False) -> Tree:

@@ -15,6 +15,8 @@ import sympy.physics.mechanics as me
 
 from kanecore.describe.model import Model
 
+from ._dimensions import ANGLE, INERTIA, LENGTH, MASS, RATE, STIFFNESS, TORQUE, of
+
 PARAMETERS = {
     "m1": 0.04325,
     "m2": 0.00365,
@@ -71,6 +73,16 @@ STATE = {
     "epsilon": 1.2305474445498212,
     **dict.fromkeys(("wbeta", "wtheta", "wgamma", "wphi", "wdelta", "wOmega", "wepsilon"), 0.0),
 }
+
+DIMENSIONS = (
+    of("m1 m2 m3 m4 m5 m6 m7", MASS)
+    | of("i1 i2 i3 i4 i5 i6 i7", INERTIA)
+    | of("xa ya xb yb xc yc d da e ea rr ra ss sa sb sc sd ta tb u ua ub zf zt fa l0", LENGTH)
+    | of("c0", STIFFNESS)
+    | of("mom", TORQUE)
+    | of("beta theta gamma phi delta Omega epsilon", ANGLE)
+    | of("wbeta wtheta wgamma wphi wdelta wOmega wepsilon", RATE)
+)
 
 
 def build() -> Model:

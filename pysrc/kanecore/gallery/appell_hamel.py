@@ -14,12 +14,15 @@ import sympy.physics.mechanics as me
 
 from kanecore.describe.model import Model
 
+from ._dimensions import ACCELERATION, LENGTH, MASS, NUMBER, VELOCITY, of
 from ._vectors import vector
 
 PARAMETERS = {"m": 1.5, "g": 9.81, "c": 0.7}
 
 # Falling, at 0.7 of the speed of fall across: c |u3| = 0.7 · 1.0.
 STATE = {"x": 0.0, "y": 0.0, "z": 0.0, "u1": 0.42, "u2": 0.56, "u3": -1.0}
+
+DIMENSIONS = of("m", MASS) | of("g", ACCELERATION) | of("c", NUMBER) | of("x y z", LENGTH) | of("u1 u2 u3", VELOCITY)
 
 
 def build() -> Model:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from kanecore.describe.model import Model
 
-from ._serial import Link, parameters, tree
+from ._serial import Link, dimensions, parameters, tree
 
 LINKS = (
     Link(
@@ -71,6 +71,8 @@ LINKS = (
     ),
 )
 PARAMETERS = parameters(LINKS)
+
+DIMENSIONS = dimensions(LINKS)
 
 
 def build() -> Model:

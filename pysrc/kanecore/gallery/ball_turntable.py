@@ -16,6 +16,7 @@ import sympy.physics.mechanics as me
 
 from kanecore.describe.model import Model
 
+from ._dimensions import LENGTH, MASS, NUMBER, RATE, VELOCITY, of
 from ._vectors import vector
 
 PARAMETERS = {"m": 0.31, "R": 0.04, "W": 2.3}
@@ -33,6 +34,10 @@ STATE = {
     "ux": 0.35,
     "uy": 0.26,
 }
+
+DIMENSIONS = (
+    of("m", MASS) | of("R x y", LENGTH) | of("e0 e1 e2 e3", NUMBER) | of("W wx wy wz", RATE) | of("ux uy", VELOCITY)
+)
 
 
 def build() -> Model:

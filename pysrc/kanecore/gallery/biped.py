@@ -16,7 +16,9 @@ import sympy.physics.mechanics as me
 
 from kanecore.describe.model import Model
 
-MASS, HEIGHT = 70.0, 1.75
+from ._dimensions import ACCELERATION, ANGLE, INERTIA, LENGTH, MASS, RATE, TORQUE, VELOCITY, of
+
+PERSON_MASS, HEIGHT = 70.0, 1.75
 # Of mass, of height; of the length: mass centre from the proximal end, central radius of gyration.
 SEGMENTS = {
     "torso": (0.678, 0.818 - 0.530, 0.626, 0.496),
@@ -27,12 +29,28 @@ SEGMENTS = {
 PARAMETERS = {"g": 9.81}
 for _name, (_mass, _length, _centre, _gyration) in SEGMENTS.items():
     PARAMETERS |= {
-        f"m_{_name}": _mass * MASS,
+        f"m_{_name}": _mass * PERSON_MASS,
         f"c_{_name}": _centre * _length * HEIGHT,
-        f"I_{_name}": _mass * MASS * (_gyration * _length * HEIGHT) ** 2,
+        f"I_{_name}": _mass * PERSON_MASS * (_gyration * _length * HEIGHT) ** 2,
     }
     if _name in ("thigh", "shank"):
         PARAMETERS[f"l_{_name}"] = _length * HEIGHT
+
+DIMENSIONS = (
+    of("g", ACCELERATION)
+    | of("x z", LENGTH)
+    | of("v_x v_z", VELOCITY)
+    | of("pitch", ANGLE)
+    | of("omega", RATE)
+    | {f"{quantity}_{name}": d for name in SEGMENTS for quantity, d in (("m", MASS), ("c", LENGTH), ("I", INERTIA))}
+    | of("l_thigh l_shank", LENGTH)
+    | {
+        f"{prefix}{joint}_{side}": d
+        for joint in ("hip", "knee", "ankle")
+        for side in ("left", "right")
+        for prefix, d in (("", ANGLE), ("omega_", RATE), ("tau_", TORQUE))
+    }
+)
 
 
 def build() -> Model:

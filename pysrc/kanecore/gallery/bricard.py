@@ -18,6 +18,8 @@ import sympy.physics.mechanics as me
 
 from kanecore.describe.model import Model
 
+from ._dimensions import ACCELERATION, ANGLE, LENGTH, MASS, RATE, of
+
 PARAMETERS = {"g": 9.81, "m": 1.0, "L": 1.0, "h": 0.1}
 
 STATE = {
@@ -36,6 +38,10 @@ STATE = {
 # Direction of each rod with its sign, and axis of the hinge before it; then the hinge that is cut.
 RODS = ((0, 1, 1), (1, 1, 2), (2, 1, 0), (0, -1, 1), (1, -1, 2))
 CUT_AXIS = 0
+
+DIMENSIONS = (
+    of("m", MASS) | of("L h", LENGTH) | of("g", ACCELERATION) | of("q1 q2 q3 q4 q5", ANGLE) | of("u1 u2 u3 u4 u5", RATE)
+)
 
 
 def build() -> Model:

@@ -18,6 +18,8 @@ from sympy import cos, sin
 
 from kanecore.describe.model import Model
 
+from ._dimensions import ANGLE, FORCE, INERTIA, LENGTH, MASS, RATE, TORQUE, VELOCITY, of
+
 PARAMETERS = {"m": 1350.0, "I": 2200.0, "m_f": 80.0, "I_f": 18.0, "l": 2.65, "b": 1.2}
 
 # w = v tan(phi)/l
@@ -31,6 +33,17 @@ STATE = {
     "n": 0.0,
     "w": 0.5836533011502325,
 }
+
+DIMENSIONS = (
+    of("m m_f", MASS)
+    | of("I I_f", INERTIA)
+    | of("l b x y", LENGTH)
+    | of("theta phi", ANGLE)
+    | of("v n", VELOCITY)
+    | of("s w", RATE)
+    | of("F", FORCE)
+    | of("tau", TORQUE)
+)
 
 
 def build() -> Model:

@@ -12,12 +12,25 @@ import sympy.physics.mechanics as me
 
 from kanecore.describe.model import Model
 
+from ._dimensions import ACCELERATION, ANGLE, FORCE, LENGTH, MASS, RATE, VELOCITY, of
+
 LINKS = 3
 PARAMETERS = {
     "g": 9.81,
     **{f"l{i}": 1 / LINKS for i in range(LINKS)},
     **{f"m{i}": 0.5 if i == 0 else 0.01 + 0.09 * i / LINKS for i in range(LINKS + 1)},
 }
+
+DIMENSIONS = (
+    of("g", ACCELERATION)
+    | of("q0", LENGTH)
+    | of("u0", VELOCITY)
+    | of("F", FORCE)
+    | {f"l{i}": LENGTH for i in range(LINKS)}
+    | {f"m{i}": MASS for i in range(LINKS + 1)}
+    | {f"q{i}": ANGLE for i in range(1, LINKS + 1)}
+    | {f"u{i}": RATE for i in range(1, LINKS + 1)}
+)
 
 
 def build(n: int = LINKS) -> Model:

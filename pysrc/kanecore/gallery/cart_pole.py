@@ -15,7 +15,21 @@ import sympy.physics.mechanics as me
 
 from kanecore.describe.model import Model
 
+from ._dimensions import ACCELERATION, ANGLE, FORCE, FRICTION, INERTIA, LENGTH, MASS, RATE, VELOCITY, of
+
 PARAMETERS = {"M": 0.5, "m": 0.2, "b": 0.1, "l": 0.3, "I": 0.006, "g": 9.8}
+
+DIMENSIONS = (
+    of("M m", MASS)
+    | of("I", INERTIA)
+    | of("l x", LENGTH)
+    | of("b", FRICTION)
+    | of("g", ACCELERATION)
+    | of("theta", ANGLE)
+    | of("v", VELOCITY)
+    | of("omega", RATE)
+    | of("F", FORCE)
+)
 
 
 def build() -> Model:

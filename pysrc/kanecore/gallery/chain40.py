@@ -14,8 +14,19 @@ import sympy.physics.mechanics as me
 
 from kanecore.describe.model import Model
 
+from ._dimensions import ACCELERATION, ANGLE, INERTIA, LENGTH, MASS, RATE, of
+
 LINKS = 40
 PARAMETERS = {"g": 9.81, "l": 2 / LINKS, "m": 1 / LINKS, "I": 2**2 / LINKS**3 / 12}
+
+DIMENSIONS = (
+    of("g", ACCELERATION)
+    | of("l", LENGTH)
+    | of("m", MASS)
+    | of("I", INERTIA)
+    | {f"q{i}": ANGLE for i in range(1, LINKS + 1)}
+    | {f"u{i}": RATE for i in range(1, LINKS + 1)}
+)
 
 
 def build(n: int = LINKS) -> Model:

@@ -16,9 +16,15 @@ from sympy import cos, sin
 
 from kanecore.describe.model import Model
 
+from ._dimensions import ANGLE, INERTIA, LENGTH, MASS, RATE, VELOCITY, of
+
 PARAMETERS = {"m": 2.4, "I": 0.35, "a": 0.3}
 
 STATE = {"x": 0.0, "y": 0.0, "theta": 0.0, "v": 0.2, "w": 3.0, "s": 0.0}
+
+DIMENSIONS = (
+    of("m", MASS) | of("I", INERTIA) | of("a x y", LENGTH) | of("theta", ANGLE) | of("v s", VELOCITY) | of("w", RATE)
+)
 
 
 def build() -> Model:

@@ -15,12 +15,15 @@ import sympy.physics.mechanics as me
 
 from kanecore.describe.model import Model
 
+from ._dimensions import ACCELERATION, LENGTH, MASS, VELOCITY, of
 from ._vectors import vector
 
 PARAMETERS = {"m": 0.5, "g": 9.81, "V": 2.6}
 
 # Thrown upwards: 2.6 times the unit vector (0.48, 0.36, 0.8).
 STATE = {"x": 0.0, "y": 0.0, "z": 0.0, "u1": 1.248, "u2": 0.936, "u3": 2.08}
+
+DIMENSIONS = of("m", MASS) | of("g", ACCELERATION) | of("x y z", LENGTH) | of("V u1 u2 u3", VELOCITY)
 
 
 def build() -> Model:

@@ -13,7 +13,11 @@ import sympy.physics.mechanics as me
 
 from kanecore.describe.model import Model
 
+from ._dimensions import ACCELERATION, ANGLE, LENGTH, MASS, RATE, of
+
 PARAMETERS = {"m1": 1.0, "m2": 0.8, "l": 0.5, "g": 9.81}
+
+DIMENSIONS = of("m1 m2", MASS) | of("l", LENGTH) | of("g", ACCELERATION) | of("q1 q2", ANGLE) | of("u1 u2", RATE)
 
 
 def build() -> Model:

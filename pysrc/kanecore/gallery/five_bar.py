@@ -16,6 +16,7 @@ import sympy.physics.mechanics as me
 
 from kanecore.describe.model import Model
 
+from ._dimensions import ACCELERATION, ANGLE, LENGTH, MASS, RATE, TORQUE, of
 from ._rods import chain
 
 PARAMETERS = {
@@ -41,6 +42,15 @@ STATE = {
     "u2": -0.8815102572286933,
     "u4": 0.7919571525644077,
 }
+
+DIMENSIONS = (
+    of("m1 m2 m3 m4", MASS)
+    | of("L1 L2 L3 L4 d", LENGTH)
+    | of("g", ACCELERATION)
+    | of("q1 q2 q3 q4", ANGLE)
+    | of("u1 u2 u3 u4", RATE)
+    | of("tau1 tau3", TORQUE)
+)
 
 
 def build() -> Model:

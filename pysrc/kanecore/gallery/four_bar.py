@@ -16,6 +16,7 @@ import sympy.physics.mechanics as me
 
 from kanecore.describe.model import Model
 
+from ._dimensions import ACCELERATION, ANGLE, LENGTH, MASS, RATE, TORQUE, of
 from ._rods import chain
 
 PARAMETERS = {"g": 9.81, "d": 1.2, "L1": 0.4, "L2": 1.0, "L3": 0.8, "m1": 1.1, "m2": 2.3, "m3": 1.7}
@@ -28,6 +29,15 @@ STATE = {
     "u2": -0.6043265156313713,
     "u3": 0.42029972588908193,
 }
+
+DIMENSIONS = (
+    of("m1 m2 m3", MASS)
+    | of("L1 L2 L3 d", LENGTH)
+    | of("g", ACCELERATION)
+    | of("q1 q2 q3", ANGLE)
+    | of("u1 u2 u3", RATE)
+    | of("tau", TORQUE)
+)
 
 
 def build() -> Model:

@@ -15,6 +15,7 @@ import sympy.physics.mechanics as me
 
 from kanecore.describe.model import Model
 
+from ._dimensions import ACCELERATION, FORCE, INERTIA, LENGTH, MASS, NUMBER, RATE, TORQUE, VELOCITY, of
 from ._vectors import vector
 
 PARAMETERS = {
@@ -27,6 +28,18 @@ PARAMETERS = {
     "Iyz": 0.0,
     "Izx": 0.0,
 }
+
+DIMENSIONS = (
+    of("m", MASS)
+    | of("Ixx Iyy Izz Ixy Iyz Izx", INERTIA)
+    | of("g", ACCELERATION)
+    | of("x y z", LENGTH)
+    | of("e0 e1 e2 e3", NUMBER)
+    | of("w1 w2 w3", RATE)
+    | of("v1 v2 v3", VELOCITY)
+    | of("F_x F_y F_z", FORCE)
+    | of("T1 T2 T3", TORQUE)
+)
 
 
 def build() -> Model:

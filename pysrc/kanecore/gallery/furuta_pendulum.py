@@ -16,6 +16,8 @@ import sympy.physics.mechanics as me
 
 from kanecore.describe.model import Model
 
+from ._dimensions import ACCELERATION, ANGLE, INERTIA, LENGTH, MASS, RATE, TORQUE, TORSIONAL_FRICTION, of
+
 PARAMETERS = {
     "g": 9.81,
     "m1": 0.095,
@@ -32,6 +34,17 @@ PARAMETERS = {
     "J2yy": 3.342e-5,
     "J2zz": 3.342e-5,
 }
+
+DIMENSIONS = (
+    of("m1 m2", MASS)
+    | of("J1xx J1yy J1zz J2xx J2yy J2zz", INERTIA)
+    | of("L1 l1 l2", LENGTH)
+    | of("b1 b2", TORSIONAL_FRICTION)
+    | of("g", ACCELERATION)
+    | of("theta1 theta2", ANGLE)
+    | of("omega1 omega2", RATE)
+    | of("tau", TORQUE)
+)
 
 
 def build() -> Model:

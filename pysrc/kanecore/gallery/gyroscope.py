@@ -15,6 +15,8 @@ import sympy.physics.mechanics as me
 
 from kanecore.describe.model import Model
 
+from ._dimensions import ANGLE, INERTIA, MASS, RATE, TORQUE, of
+
 PARAMETERS = {
     "m_outer": 0.3,
     "m_inner": 0.2,
@@ -28,6 +30,14 @@ PARAMETERS = {
     "C_axial": 1.8e-3,
     "C_across": 9.33e-4,
 }
+
+DIMENSIONS = (
+    of("m_outer m_inner m_rotor", MASS)
+    | of("A_x A_y A_z B_x B_y B_z C_across C_axial", INERTIA)
+    | of("psi theta phi", ANGLE)
+    | of("u1 u2 u3", RATE)
+    | of("tau_outer tau_inner tau_motor", TORQUE)
+)
 
 
 def build() -> Model:

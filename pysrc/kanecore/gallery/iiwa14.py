@@ -12,7 +12,8 @@ import sympy as sm
 
 from kanecore.describe.model import Model
 
-from ._serial import Link, parameters, tree
+from ._dimensions import LENGTH, of
+from ._serial import Link, dimensions, parameters, tree
 
 LINKS = (
     Link((0, 0, 0.1575), "x y z", "z", 5.76, (0, -0.03, 0.12), (0.0333, 0.033, 0.0123, 0, 0, 0)),
@@ -24,6 +25,8 @@ LINKS = (
     Link((0, 0.081, 0), "-x z y", "z", 1.2, (0, 0, 0.02), (0.001, 0.001, 0.001, 0, 0, 0)),
 )
 PARAMETERS = parameters(LINKS) | {"flange": 0.045}
+
+DIMENSIONS = dimensions(LINKS) | of("flange", LENGTH)
 
 
 def build() -> Model:

@@ -16,9 +16,21 @@ from sympy import cos, sin
 
 from kanecore.describe.model import Model
 
+from ._dimensions import ACCELERATION, ANGLE, INERTIA, LENGTH, MASS, RATE, VELOCITY, of
+
 PARAMETERS = {"m": 2.4, "I": 0.35, "g": 9.81, "alpha": 0.25}
 
 STATE = {"x": 0.0, "y": 0.0, "theta": 0.0, "ux": 0.0, "uy": 0.0, "w": 1.7}
+
+DIMENSIONS = (
+    of("m", MASS)
+    | of("I", INERTIA)
+    | of("g", ACCELERATION)
+    | of("alpha theta", ANGLE)
+    | of("x y", LENGTH)
+    | of("ux uy", VELOCITY)
+    | of("w", RATE)
+)
 
 
 def build() -> Model:

@@ -13,6 +13,8 @@ import sympy.physics.mechanics as me
 
 from kanecore.describe.model import Model
 
+from ._dimensions import ACCELERATION, ANGLE, INERTIA, LENGTH, MASS, RATE, TORQUE, of
+
 PARAMETERS = {
     "g": 9.81,
     "l1": 0.55,
@@ -24,6 +26,16 @@ PARAMETERS = {
     "I1": 0.085,
     "I2": 0.037,
 }
+
+DIMENSIONS = (
+    of("m1 m2", MASS)
+    | of("I1 I2", INERTIA)
+    | of("l1 l2 lc1 lc2", LENGTH)
+    | of("g", ACCELERATION)
+    | of("q1 q2", ANGLE)
+    | of("u1 u2", RATE)
+    | of("tau1 tau2", TORQUE)
+)
 
 
 def build() -> Model:

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from kanecore.describe.model import Model
 
-from ._serial import Link, parameters, tree
+from ._serial import Link, dimensions, parameters, tree
 
 LINKS = (
     Link((0, 0, 0), "x y z", "z", 0, (0, 0, 0), (0, 0, 0.35, 0, 0, 0)),
@@ -25,6 +25,8 @@ LINKS = (
     Link((0, 0, 0), "x -z y", "z", 0.09, (0, 0, 0.032), (0.15e-3, 0.15e-3, 0.04e-3, 0, 0, 0)),
 )
 PARAMETERS = parameters(LINKS)
+
+DIMENSIONS = dimensions(LINKS)
 
 
 def build() -> Model:

@@ -20,6 +20,7 @@ import sympy.physics.mechanics as me
 
 from kanecore.describe.model import Model
 
+from ._dimensions import ACCELERATION, FORCE, INERTIA, LENGTH, MASS, NUMBER, RATE, VELOCITY, of
 from ._vectors import vector
 
 PARAMETERS = {
@@ -36,6 +37,17 @@ PARAMETERS = {
 }
 # Corners of the rotors in units of d, and the sense of the torque on the body: against that of the spin.
 ROTORS = ((1, -1, -1), (-1, -1, 1), (-1, 1, -1), (1, 1, 1))
+
+DIMENSIONS = (
+    of("m", MASS)
+    | of("Ixx Iyy Izz Ixy Iyz Izx", INERTIA)
+    | of("d k x y z", LENGTH)
+    | of("g", ACCELERATION)
+    | of("e0 e1 e2 e3", NUMBER)
+    | of("w1 w2 w3", RATE)
+    | of("v_x v_y v_z", VELOCITY)
+    | of("F1 F2 F3 F4", FORCE)
+)
 
 
 def build() -> Model:

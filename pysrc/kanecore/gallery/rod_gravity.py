@@ -20,7 +20,18 @@ import sympy.physics.mechanics as me
 
 from kanecore.describe.model import Model
 
+from ._dimensions import ANGLE, LENGTH, MASS, RATE, VELOCITY, of
+
 PARAMETERS = {"G": 6.6743e-11, "M": 150.0, "m": 5.9722e24, "L": 30.0}
+
+DIMENSIONS = (
+    of("M m", MASS)
+    | of("L q2", LENGTH)
+    | of("q1 q3", ANGLE)
+    | of("u2", VELOCITY)
+    | of("u1 u3", RATE)
+    | of("G", (3, -1, -2))
+)
 
 
 def build() -> Model:

@@ -16,6 +16,7 @@ from sympy import cos, sin, tan
 
 from kanecore.describe.model import Model
 
+from ._dimensions import ACCELERATION, ANGLE, LENGTH, MASS, RATE, VELOCITY, of
 from ._vectors import vector
 
 PARAMETERS = {"g": 9.81, "m": 2.1, "R": 0.35}
@@ -33,6 +34,15 @@ STATE = {
     "u4": 1.414046854091963,
     "u5": 0.0,
 }
+
+DIMENSIONS = (
+    of("m", MASS)
+    | of("R q4 q5", LENGTH)
+    | of("g", ACCELERATION)
+    | of("q1 q2 q3", ANGLE)
+    | of("u1 u2 u3", RATE)
+    | of("u4 u5", VELOCITY)
+)
 
 
 def build() -> Model:

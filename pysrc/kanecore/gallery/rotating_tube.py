@@ -14,7 +14,20 @@ import sympy.physics.mechanics as me
 
 from kanecore.describe.model import Model
 
+from ._dimensions import ACCELERATION, ANGLE, LENGTH, MASS, RATE, STIFFNESS, VELOCITY, of
+
 PARAMETERS = {"m1": 1.2, "m2": 0.7, "k1": 60.0, "k2": 45.0, "L1": 0.3, "L2": 0.25, "g": 9.81}
+
+DIMENSIONS = (
+    of("m1 m2", MASS)
+    | of("k1 k2", STIFFNESS)
+    | of("L1 L2 q1 q2", LENGTH)
+    | of("g", ACCELERATION)
+    | of("u1 u2", VELOCITY)
+    | of("theta", ANGLE)
+    | of("theta_d", RATE)
+    | of("theta_dd", (0, 0, -2))
+)
 
 
 def build() -> Model:

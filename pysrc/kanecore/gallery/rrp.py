@@ -14,6 +14,8 @@ import sympy.physics.mechanics as me
 
 from kanecore.describe.model import Model
 
+from ._dimensions import ACCELERATION, ANGLE, FORCE, INERTIA, LENGTH, MASS, RATE, TORQUE, VELOCITY, of
+
 PARAMETERS = {
     "g": 9.81,
     "h": 0.2,
@@ -36,6 +38,18 @@ PARAMETERS = {
     "I3y": 0.002,
     "I3z": 0.045,
 }
+
+DIMENSIONS = (
+    of("m1 m2 m3", MASS)
+    | of("I1x I1y I1z I2x I2y I2z I3x I3y I3z", INERTIA)
+    | of("h l1 l1g l2 l2g l3 l3g d3", LENGTH)
+    | of("g", ACCELERATION)
+    | of("theta1 theta2", ANGLE)
+    | of("omega1 omega2", RATE)
+    | of("v3", VELOCITY)
+    | of("tau1 tau2", TORQUE)
+    | of("f3", FORCE)
+)
 
 
 def build() -> Model:

@@ -15,6 +15,7 @@ import sympy.physics.mechanics as me
 
 from kanecore.describe.model import Model
 
+from ._dimensions import ACCELERATION, ANGLE, FORCE, LENGTH, MASS, RATE, TORQUE, of
 from ._rods import chain
 
 PARAMETERS = {"g": 9.81, "L1": 0.15, "L2": 0.5, "m1": 0.8, "m2": 1.3, "ms": 0.9}
@@ -25,6 +26,16 @@ STATE = {
     "u1": 12.0,
     "u2": -2.5683238519975027,
 }
+
+DIMENSIONS = (
+    of("m1 m2 ms", MASS)
+    | of("L1 L2", LENGTH)
+    | of("g", ACCELERATION)
+    | of("q1 q2", ANGLE)
+    | of("u1 u2", RATE)
+    | of("F", FORCE)
+    | of("tau", TORQUE)
+)
 
 
 def build() -> Model:

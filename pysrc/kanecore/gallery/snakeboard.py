@@ -16,6 +16,8 @@ import sympy.physics.mechanics as me
 
 from kanecore.describe.model import Model
 
+from ._dimensions import ANGLE, INERTIA, LENGTH, MASS, RATE, TORQUE, VELOCITY, of
+
 PARAMETERS = {"l": 0.7, "I": 0.1, "m": 1.0}
 
 # u1 and u2 from the rest: the board turns about the point where the axles meet.
@@ -31,6 +33,16 @@ STATE = {
     "u1": 1.952948452245825,
     "u2": 0.10411774989864184,
 }
+
+DIMENSIONS = (
+    of("m", MASS)
+    | of("I", INERTIA)
+    | of("l q1 q2", LENGTH)
+    | of("q3 q4 q5", ANGLE)
+    | of("u1 u2 u3", VELOCITY)
+    | of("u4 u5", RATE)
+    | of("tau_B tau_C", TORQUE)
+)
 
 
 def build() -> Model:

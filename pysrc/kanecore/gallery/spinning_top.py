@@ -16,7 +16,18 @@ import sympy.physics.mechanics as me
 
 from kanecore.describe.model import Model
 
+from ._dimensions import ACCELERATION, ANGLE, INERTIA, LENGTH, MASS, RATE, of
+
 PARAMETERS = {"m": 0.1, "l": 0.03, "I1": 2.33e-5, "I3": 4.5e-5, "g": 9.81}
+
+DIMENSIONS = (
+    of("m", MASS)
+    | of("I1 I3", INERTIA)
+    | of("l", LENGTH)
+    | of("g", ACCELERATION)
+    | of("phi theta psi", ANGLE)
+    | of("u1 u2 u3", RATE)
+)
 
 
 def build() -> Model:

@@ -24,6 +24,7 @@ from sympy import cos, sin
 
 from kanecore.describe.model import Model
 
+from ._dimensions import ACCELERATION, ANGLE, FORCE, INERTIA, LENGTH, MASS, NUMBER, RATE, VELOCITY, of
 from ._vectors import vector
 
 PARAMETERS = {
@@ -97,6 +98,19 @@ STATE = {
     "ub6": 0.3804164932137114,
     "ud6": -0.1437398508583308,
 }
+
+DIMENSIONS = (
+    of("m mc mp", MASS)
+    | of("Ixx Iyy Izz Jc Jc_axial Jp Jp_axial", INERTIA)
+    | of("rb rp lc lp x y z", LENGTH)
+    | of("beta gamma", ANGLE)
+    | of("g", ACCELERATION)
+    | of("e0 e1 e2 e3", NUMBER)
+    | of("vx vy vz", VELOCITY)
+    | of("wx wy wz", RATE)
+    | {f"{name}{i}": d for i in range(1, 7) for name, d in (("a", ANGLE), ("b", ANGLE), ("d", LENGTH), ("f", FORCE))}
+    | {f"{name}{i}": d for i in range(1, 7) for name, d in (("ua", RATE), ("ub", RATE), ("ud", VELOCITY))}
+)
 
 
 def build() -> Model:

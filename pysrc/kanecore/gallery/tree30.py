@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from kanecore.describe.model import Model
 
-from ._serial import Link, tree
+from ._serial import Link, joint_dimensions, tree
 
 # One line a body: the number of the body that carries it, from 1, or 0 for the ground; the joint's axis; offset of the
 # joint from the one before x, y, z; mass; mass centre x, y, z.  At rest all axes are parallel.
@@ -80,6 +80,9 @@ INERTIAS = """
 0.022840964 0.026429435 0.026360415  0.001997944 -0.003801645  0.005414905
 """
 PARAMETERS = {"g": 9.81}
+
+#: What the numbers of the table are is not said: they are no parameters.
+DIMENSIONS = joint_dimensions(30)
 
 
 def build() -> Model:

@@ -14,7 +14,13 @@ import sympy.physics.mechanics as me
 
 from kanecore.describe.model import Model
 
+from ._dimensions import ACCELERATION, ANGLE, LENGTH, MASS, RATE, TORQUE, of
+
 PARAMETERS = {"m": 0.5, "l": 0.4, "k": 2.0, "g": 9.81}
+
+DIMENSIONS = (
+    of("m", MASS) | of("l", LENGTH) | of("k", TORQUE) | of("g", ACCELERATION) | of("q1 q2", ANGLE) | of("u1 u2", RATE)
+)
 
 
 def build() -> Model:

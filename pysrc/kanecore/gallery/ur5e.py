@@ -13,7 +13,8 @@ import sympy as sm
 
 from kanecore.describe.model import Model
 
-from ._serial import Link, parameters, tree
+from ._dimensions import LENGTH, of
+from ._serial import Link, dimensions, parameters, tree
 
 LINKS = (
     Link((0, 0, 0.163), "y -x z", "z", 3.7, (0, 0, 0), (0.0102675, 0.0102675, 0.00666, 0, 0, 0)),
@@ -24,6 +25,8 @@ LINKS = (
     Link((0, 0, 0.1), "x y z", "y", 0.1889, (0, 0.0771683, 0), (9.90863e-5, 0.000132134, 9.90863e-5, 0, 0, 0)),
 )
 PARAMETERS = parameters(LINKS) | {"flange": 0.1}
+
+DIMENSIONS = dimensions(LINKS) | of("flange", LENGTH)
 
 
 def build() -> Model:

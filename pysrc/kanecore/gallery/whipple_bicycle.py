@@ -20,6 +20,8 @@ import sympy.physics.mechanics as me
 
 from kanecore.describe.model import Model
 
+from ._dimensions import ACCELERATION, ANGLE, INERTIA, LENGTH, MASS, RATE, TORQUE, VELOCITY, of
+
 PARAMETERS = {
     "w": 1.02,
     "c": 0.08,
@@ -67,6 +69,17 @@ STATE = {
     "uthF": -12.86617329174837,
     "uth": 0.000624302897446108,
 }
+
+DIMENSIONS = (
+    of("mR mB mH mF", MASS)
+    | of("IRxx IRyy IBxx IByy IBzz IBxz IHxx IHyy IHzz IHxz IFxx IFyy", INERTIA)
+    | of("w c rR rF xB zB xH zH x y", LENGTH)
+    | of("g", ACCELERATION)
+    | of("lam psi phi delta thR thF th", ANGLE)
+    | of("ux uy", VELOCITY)
+    | of("uphi udelta uthR upsi uthF uth", RATE)
+    | of("Tphi Tdelta", TORQUE)
+)
 
 
 def build() -> Model:

@@ -14,7 +14,11 @@ import sympy.physics.mechanics as me
 
 from kanecore.describe.model import Model
 
+from ._dimensions import ACCELERATION, ANGLE, LENGTH, MASS, RATE, of
+
 PARAMETERS = {"m": 0.2, "R": 0.3, "g": 9.81}
+
+DIMENSIONS = of("m", MASS) | of("R", LENGTH) | of("g", ACCELERATION) | of("theta", ANGLE) | of("u", RATE)
 
 
 def build() -> Model:

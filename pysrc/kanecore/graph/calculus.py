@@ -55,7 +55,8 @@ def partials(g: Graph, i: int) -> list[tuple[int, int]]:
     if op is Op.SUB:
         return [(node[1], g.one), (node[2], g.neg(g.one))]
     if op is Op.MUL:
-        return [(node[1], node[2]), (node[2], node[1])]
+        a, b = node[1:]
+        return _odd_power(g, a, b) or _odd_power(g, b, a) or [(a, b), (b, a)]
     if op is Op.NEG:
         return [(node[1], g.neg(g.one))]
     if op is Op.DIV:
@@ -106,9 +107,26 @@ def partials(g: Graph, i: int) -> list[tuple[int, int]]:
     if op is Op.POW:
         result = [(a, g.mul(b, g.pow(a, g.sub(b, g.one))))]
         if g.value(b) is None:
-            result.append((b, g.mul(i, g.call(Op.LOG, a))))
+            result.append((b, _by_exponent(g, i, a)))
         return result
     raise AssertionError(op)
+
+
+def _odd_power(g: Graph, x: int, y: int) -> list[tuple[int, int]]:
+    """The partial of x |x|ᵉ, (e + 1) |x|ᵉ: by factors it would be 0·∞ at x = 0 where e < 1; [] of other products."""
+    op, *args = g.nodes[y]
+    if (op is not Op.SQRT and op is not Op.POW) or g.nodes[args[0]] != (Op.ABS, x):
+        return []
+    exponent = g.constant(Fraction(1, 2)) if op is Op.SQRT else args[1]
+    result = [(x, g.mul(g.add(exponent, g.one), y))]
+    if g.value(exponent) is None:
+        result.append((exponent, _by_exponent(g, g.mul(x, y), args[0])))
+    return result
+
+
+def _by_exponent(g: Graph, power: int, base: int) -> int:
+    """∂(aᵇ)/∂b = aᵇ log a, and its limit 0 at a = 0."""
+    return g.select(g.binary(Op.EQ, base, g.zero), g.zero, g.mul(power, g.call(Op.LOG, base)))
 
 
 class Tangent:
@@ -133,7 +151,10 @@ class Tangent:
         if not g.depends[root] & mask:
             return 0
         for i in g.below([root], stop=tangent):
-            if i in tangent or not g.depends[i] & mask:
+            if i in tangent:
+                continue
+            if not g.depends[i] & mask:
+                tangent[i] = 0  # known from now on: nothing below is looked at again
                 continue
             node = g.nodes[i]
             op = node[0]
@@ -163,7 +184,11 @@ class Tangent:
 
 
 def accumulate(
-    g: Graph, weights: Sequence[tuple[int, int]], wrt: Sequence[int], through: int | None = None
+    g: Graph,
+    weights: Sequence[tuple[int, int]],
+    wrt: Sequence[int],
+    through: int | None = None,
+    limits: bool = False,
 ) -> list[int]:
     """Σ_i w_i ∂y_i/∂x for every node x in ``wrt``, by reverse accumulation.
 
@@ -175,6 +200,9 @@ def accumulate(
         Taken as independent of each other.
     through : bits, optional
         Only nodes that depend on one of these levels carry a derivative (default: the levels of ``wrt``).
+    limits : bool
+        Take 0·∞ for 0 where a power vanishes together with what it is multiplied by, as in |v| v at v = 0.  That makes
+        a choice of every root: it is meant for results that nothing is derived from.
 
     Notes
     -----
@@ -223,11 +251,12 @@ def accumulate(
         elif (choice := _branches(g, node)) is not None:
             # each branch to its end before choosing: a weight of 0 would meet the NaN of the branch that is dead
             condition, a, b = choice
-            ends = (accumulate(g, [(k, w)], wrt, through) for k in (a, b))
+            ends = (accumulate(g, [(k, w)], wrt, through, limits) for k in (a, b))
             for x, wa, wb in zip(wrt, *ends, strict=True):
                 give(x, g.select(condition, wa, wb))
         else:
+            nowhere = g.binary(Op.EQ, w, g.zero) if limits and (op is Op.SQRT or op is Op.POW) else g.zero
             for k, d in partials(g, i):
                 if depends[k] & through:
-                    give(k, g.mul(w, d))
+                    give(k, g.select(nowhere, g.zero, g.mul(w, d)))
     return [adjoint.get(x, 0) for x in wrt]

@@ -83,7 +83,7 @@ def node_value(node: tuple[Any, ...], z: Mapping[int, Any], ctx: Any = math) -> 
     if op is Op.ABS:
         return abs(z[node[1]])
     if op is Op.SIGN:
-        return real(ctx, (z[node[1]] > 0) - (z[node[1]] < 0))
+        return real(ctx, int(z[node[1]] > 0) - int(z[node[1]] < 0))
     if op is Op.FLOOR:
         return real(ctx, ctx.floor(z[node[1]]))
     if op is Op.MIN:
@@ -127,6 +127,9 @@ def count(g: Graph, roots: Iterable[int], known: Collection[int] = ()) -> dict[s
             n["neg"] += 1
         elif op is Op.SIN or op is Op.COS:
             angles.add(node[1])
+        elif (half := g.half_integer(i)) is not None:
+            n["sqrt"] += 1
+            n["mul"] += half[1]
         elif op is not Op.SYM:
             n["functions"] += 1
     n["sincos"] = len(angles)

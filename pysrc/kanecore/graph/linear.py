@@ -2,25 +2,26 @@
 """Linear equations on the graph, solved by structure.
 
 Straight-line code cannot look at numbers to choose its pivots.  So: rows with one unknown first, then constant pivots
-(sparsest row and column first, after Markowitz), which are the same at every state; what is left falls into coupled
-blocks, each solved by Cramer's rule or, where it is large, by its normal equations, which fail only where the block is
-truly singular.
+(sparsest row and column first, after Markowitz) that are not small beside their rows at any state, with any parameters;
+what is left falls into coupled blocks, each solved by Cramer's rule or, where it is large, by orthogonal columns.
+Neither needs a choice, and both fail only where the block is truly singular.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 
-from .factorize import factorized_solve
+from .bounds import Bounds
 from .sample import samples
 from .scalars import Graph
 
 __all__ = ["Singular", "matching", "solve"]
 
 CRAMER_MAX = 6  # n·2ⁿ products: 384 for 6
-SMALL = 1e-3  # a constant this small beside its row is no pivot: it would multiply the rounding of the others
+LEADS = 0.25  # of the bound of its row a pivot must be: it multiplies what is rounding in the others by four at most
+REFINED = 2  # steps of refinement of blocks without bounds: at entries of 1e12 one leaves some digits, two leave none
 NOISE = 1e-14  # a float this small beside its row, or the product of its rows, is what rounding leaves of zero
 
 
@@ -43,6 +44,7 @@ def solve(g: Graph, matrix: Sequence[Sequence[int]], right: Sequence[int]) -> li
     b = list(right)
     states = samples(g, [a for row in rows for a in row.values()], 3, first=11)
     size = [max((abs(s(a)) for s in states for a in row.values()), default=1.0) for row in rows]
+    bound = Bounds(g)
     order: list[tuple[int, int, int]] = []  # (row, column, pivot)
     free_rows, free_columns = set(range(n)), set(range(n))
 
@@ -63,10 +65,11 @@ def solve(g: Graph, matrix: Sequence[Sequence[int]], right: Sequence[int]) -> li
             columns = [j for j in rows[i] if j in free_columns]
             if not columns:
                 raise Singular(min(free_columns))
+            largest = max(bound(rows[i][j]) for j in columns)
             for j in sorted(columns):
                 value = g.value(rows[i][j])
-                steady = value is not None and abs(float(value)) > SMALL * size[i]
-                if not steady and not (len(columns) == 1 and not vanishes(rows[i][j], size[i])):
+                leads = len(columns) == 1 or (value is not None and abs(float(value)) >= LEADS * largest)
+                if not leads or vanishes(rows[i][j], size[i]):
                     continue
                 fill = (len(columns) - 1) * (count[j] - 1)
                 if best is None or fill < best[0]:
@@ -101,7 +104,7 @@ def solve(g: Graph, matrix: Sequence[Sequence[int]], right: Sequence[int]) -> li
                 if j in x:
                     b[i] = g.sub(b[i], g.mul(a, x[j]))
         small = [[rows[i].get(j, 0) for j in block_columns] for i in block_rows]
-        solution = _cramer(g, small, [b[i] for i in block_rows], [size[i] for i in block_rows], vanishes)
+        solution = _coupled(g, small, [b[i] for i in block_rows], [size[i] for i in block_rows], bound, vanishes)
         if solution is None:
             raise Singular(block_columns[0])
         x.update(zip(block_columns, solution, strict=True))
@@ -117,18 +120,24 @@ def solve(g: Graph, matrix: Sequence[Sequence[int]], right: Sequence[int]) -> li
 def matching(rows: Mapping[int, Iterable[int]]) -> dict[int, int]:
     """``{column: row}``: as many rows as possible, each with one of its columns to itself (augmenting paths)."""
     match: dict[int, int] = {}
-
-    def augment(i: int, seen: set[int]) -> bool:
-        for j in rows[i]:
-            if j not in seen:
-                seen.add(j)
-                if j not in match or augment(match[j], seen):
-                    match[j] = i
-                    return True
-        return False
-
-    for i in rows:
-        augment(i, set())
+    for start in rows:
+        seen: set[int] = set()
+        way: list[tuple[int, Iterator[int]]] = [(start, iter(rows[start]))]  # rows, each with what is left of it
+        taken: list[int] = []  # the column that led from each row on the way to the next
+        while way:
+            column = next((j for j in way[-1][1] if j not in seen), None)
+            if column is None:
+                way.pop()
+                if taken:
+                    taken.pop()
+                continue
+            seen.add(column)
+            taken.append(column)
+            if column not in match:
+                for (row, _), j in zip(way, taken, strict=True):
+                    match[j] = row
+                break
+            way.append((match[column], iter(rows[match[column]])))
     return match
 
 
@@ -146,57 +155,105 @@ def _blocks(
     stack: list[int] = []
     blocks: list[tuple[list[int], list[int]]] = []
 
-    def visit(i: int) -> None:
-        index[i] = low[i] = len(index)
-        stack.append(i)
-        for j in sorted(rows[i]):
-            if j not in match:
-                continue
-            k = match[j]
-            if k not in index:
-                visit(k)
-                low[i] = min(low[i], low[k])
-            elif k in stack:
-                low[i] = min(low[i], index[k])
-        if low[i] == index[i]:
-            block = []
-            while True:
-                k = stack.pop()
-                block.append(k)
-                if k == i:
-                    break
-            block.sort()
-            blocks.append((block, [column_of[k] for k in block]))
+    def needs(i: int) -> Iterator[int]:
+        return (match[j] for j in sorted(rows[i]) if j in match)
 
-    for i in free_rows:
-        if i not in index:
-            visit(i)
+    waiting: set[int] = set()  # what is on the stack
+    for start in free_rows:
+        way: list[tuple[int, Iterator[int]]] = []
+        following = start if start not in index else None
+        while way or following is not None:
+            if following is not None:
+                index[following] = low[following] = len(index)
+                stack.append(following)
+                waiting.add(following)
+                way.append((following, needs(following)))
+                following = None
+            i, left = way[-1]
+            for k in left:
+                if k not in index:
+                    following = k
+                    break
+                if k in waiting:
+                    low[i] = min(low[i], index[k])
+            if following is not None:
+                continue
+            way.pop()
+            if way:
+                low[way[-1][0]] = min(low[way[-1][0]], low[i])
+            if low[i] == index[i]:
+                block = [stack.pop()]
+                while block[-1] != i:
+                    block.append(stack.pop())
+                waiting.difference_update(block)
+                block.sort()
+                blocks.append((block, [column_of[k] for k in block]))
     return blocks
 
 
 Vanishes = Callable[[int, float], bool]
+Solver = Callable[[Sequence[int]], list[int]]
 
 
-def _cramer(g: Graph, a: list[list[int]], b: list[int], size: list[float], vanishes: Vanishes) -> list[int] | None:
-    """x_j = det(a with column j replaced by b) / det(a); larger blocks by their normal equations."""
+def _coupled(
+    g: Graph, a: list[list[int]], b: list[int], size: list[float], bound: Bounds, vanishes: Vanishes
+) -> list[int] | None:
+    """The solution of one coupled block; None where it is singular.
+
+    Where an entry has no bound (a parameter, a coordinate) the digits that its products lose are won back by iterative
+    refinement: b − a x is right to rounding row by row, whatever the scales of rows and columns (Higham, *Accuracy and
+    Stability of Numerical Algorithms*, 2nd ed. 2002, chapter 12).  Cramer's rule for two unknowns loses none (section
+    1.10.1).
+    """
     n = len(a)
+    largest = [max(map(bound, row)) for row in a]
+    safe = n <= 2 or math.isfinite(max(largest))
     if n > CRAMER_MAX:
-        return _normal_equations(g, a, b, size, vanishes)
-    determinant = _determinant(g, a)
-    if vanishes(determinant, math.prod(size)):
+        solver = _orthogonal(g, a, largest, vanishes)
+    else:
+        determinant = _minors(g, a, n).get((1 << n) - 1, 0)
+        if vanishes(determinant, math.prod(size)):
+            return None
+        solver = _cramer(g, a, determinant) if safe else _adjugate(g, a, determinant)
+    if solver is None:
         return None
-    x = []
-    for j in range(n):
-        replaced = [[b[i] if c == j else a[i][c] for c in range(n)] for i in range(n)]
-        x.append(g.div(_determinant(g, replaced), determinant))
+    x = solver(b)
+    for _ in range(0 if safe else REFINED):
+        residual = [g.sub(right, _dot(g, row, x)) for row, right in zip(a, b, strict=True)]
+        x = [g.add(old, step) for old, step in zip(x, solver(residual), strict=True)]
     return x
 
 
-def _determinant(g: Graph, a: list[list[int]]) -> int:
-    """Laplace expansion by rows, minors shared between the terms."""
+def _cramer(g: Graph, a: list[list[int]], determinant: int) -> Solver:
+    """Solution det(a with column j replaced by b) / det(a): the least operations for one right-hand side."""
     n = len(a)
+
+    def solver(b: Sequence[int]) -> list[int]:
+        x = []
+        for j in range(n):
+            replaced = [[b[i] if c == j else a[i][c] for c in range(n)] for i in range(n)]
+            x.append(g.div(_minors(g, replaced, n).get((1 << n) - 1, 0), determinant))
+        return x
+
+    return solver
+
+
+def _adjugate(g: Graph, a: list[list[int]], determinant: int) -> Solver:
+    """Solution adj(a) b / det(a): one adjugate serves several right-hand sides."""
+    n = len(a)
+    adjugate = [[0] * n for _ in range(n)]
+    for i in range(n):
+        minors = _minors(g, a[:i] + a[i + 1 :], n)
+        for j in range(n):
+            minor = minors.get((1 << n) - 1 - (1 << j), 0)
+            adjugate[j][i] = g.neg(minor) if (i + j) % 2 else minor
+    return lambda b: [g.div(_dot(g, row, b), determinant) for row in adjugate]
+
+
+def _minors(g: Graph, rows: Sequence[Sequence[int]], n: int) -> dict[int, int]:
+    """``{columns as bits: determinant}`` of rows n wide, by Laplace expansion, minors shared between the terms."""
     minors: dict[int, int] = {0: 1}
-    for row in reversed(a):
+    for row in reversed(rows):
         larger: dict[int, int] = {}
         for columns, minor in minors.items():
             sign = 1
@@ -209,33 +266,47 @@ def _determinant(g: Graph, a: list[list[int]]) -> int:
                     key = columns | 1 << j
                     larger[key] = (g.add if sign > 0 else g.sub)(larger.get(key, 0), term)
         minors = larger
-    return minors.get((1 << n) - 1, 0)
+    return minors
 
 
-def _normal_equations(
-    g: Graph, a: list[list[int]], b: list[int], size: list[float], vanishes: Vanishes
-) -> list[int] | None:
-    """AᵀA x = Aᵀb, whose factorization needs no pivots, and two steps of iterative refinement.
+def _orthogonal(g: Graph, a: list[list[int]], largest: list[float], vanishes: Vanishes) -> Solver | None:
+    """Solution by a = Q R, orthogonal columns Q and ones on the diagonal of R, by the modified Gram–Schmidt process.
 
-    Rows are scaled by powers of two to one size.  Squaring A squares its condition number; each step of refinement wins
-    back as many digits as the factorization has (Higham, *Accuracy and Stability of Numerical Algorithms*, 2nd ed.
-    2002, chapter 12).  A second solution with the same factorization costs its substitutions only: equal nodes are one.
+    It takes no pivots and no square roots, and with the right-hand side as one more column it is backward stable
+    (Björck, *Numerical Methods for Least Squares Problems*, 1996, section 2.4.3).  Scales of columns have no part in
+    that; rows are brought to one size, by a power of two where they have a bound, else by their norm at run time.
     """
     n = len(a)
-    factors = [g.constant(Fraction(2) ** -round(math.log2(s))) if s > 0 else g.one for s in size]
-    a = [[g.mul(f, x) for x in row] for f, row in zip(factors, a, strict=True)]
-    b = [g.mul(f, x) for f, x in zip(factors, b, strict=True)]
-    columns = list(zip(*a, strict=True))
-
-    def dot(u: Sequence[int], v: Sequence[int]) -> int:
-        return g.sum(g.mul(x, y) for x, y in zip(u, v, strict=True))
-
-    square = [[dot(u, v) for v in columns] for u in columns]
-    x = [0] * n
-    for _ in range(3):
-        residual = [g.sub(right, dot(row, x)) for row, right in zip(a, b, strict=True)]
-        step, pivots = factorized_solve(g, square, [dot(u, residual) for u in columns])
-        if any(vanishes(pivot, 1.0) for pivot, _ in pivots):
+    factors = [
+        g.constant(Fraction(2) ** -round(math.log2(size)))
+        if math.isfinite(size)
+        else g.div(g.one, g.sqrt(_dot(g, row, row)))
+        for row, size in zip(a, largest, strict=True)
+    ]
+    columns = [[g.mul(f, row[j]) for f, row in zip(factors, a, strict=True)] for j in range(n)]
+    upper = [[0] * n for _ in range(n)]
+    inverses: list[int] = []
+    for k in range(n):
+        square = _dot(g, columns[k], columns[k])
+        if vanishes(square, 1.0):
             return None
-        x = [g.add(old, new) for old, new in zip(x, step, strict=True)]
-    return x
+        inverses.append(g.div(g.one, square))
+        for j in range(k + 1, n):
+            upper[k][j] = g.mul(_dot(g, columns[k], columns[j]), inverses[k])
+            columns[j] = [g.sub(x, g.mul(upper[k][j], y)) for x, y in zip(columns[j], columns[k], strict=True)]
+
+    def solver(b: Sequence[int]) -> list[int]:
+        left = [g.mul(f, x) for f, x in zip(factors, b, strict=True)]
+        x = []
+        for column, inverse in zip(columns, inverses, strict=True):
+            x.append(g.mul(_dot(g, column, left), inverse))
+            left = [g.sub(y, g.mul(x[-1], z)) for y, z in zip(left, column, strict=True)]
+        for k in range(n - 1, -1, -1):
+            x[k] = g.sub(x[k], _dot(g, upper[k][k + 1 :], x[k + 1 :]))
+        return x
+
+    return solver
+
+
+def _dot(g: Graph, u: Sequence[int], v: Sequence[int]) -> int:
+    return g.sum(g.mul(x, y) for x, y in zip(u, v, strict=True))

@@ -7,6 +7,8 @@ import math
 import random
 from collections.abc import Mapping, Sequence
 
+from kanecore.tolerances import ROUNDING
+
 from .evaluate import node_value
 from .scalars import PARAMETER, TIME, Graph, Op
 
@@ -15,7 +17,6 @@ __all__ = ["Sample", "deciding", "samples"]
 BRANCHING = {Op.SELECT, Op.MIN, Op.MAX, Op.FLOOR, Op.LT, Op.LE, Op.EQ, Op.ABS, Op.SIGN}
 TRIES = 60
 EPSILON = 2.0**-53
-SLACK = 1e3  # times the bound of its rounding error: a value that is smaller is taken for zero
 
 
 class Sample:
@@ -61,7 +62,7 @@ class Sample:
 
     def vanishes(self, i: int) -> bool:
         """Whether a node is zero here but for rounding, in whatever units."""
-        return not abs(self(i)) > SLACK * self.rounding(i)
+        return not abs(self(i)) > ROUNDING * self.rounding(i)
 
     def rounding(self, i: int) -> float:
         """A bound, to first order, of the rounding error of a value.

@@ -244,10 +244,31 @@ class Graph:
             root = Fraction(math.isqrt(Fraction(value).numerator), math.isqrt(Fraction(value).denominator))
             if root * root == value:
                 return self.constant(root)
-        return self._make((Op.SQRT, a), self.depends[a])
+        size = self._root_of_square(a) if self.depends[a] & ~PARAMETER else None
+        return self._make((Op.SQRT, a), self.depends[a]) if size is None else size
+
+    def _root_of_square(self, a: int) -> int | None:
+        """|x| of x², |x| |y| of x² y², |x| / |y| of x² / y²; None of what is no square.
+
+        √(x²) itself would form 0/0 where it is differentiated at x = 0.
+        """
+        op, *args = self.nodes[a]
+        if op is not Op.MUL and op is not Op.DIV:
+            return None
+        if op is Op.MUL and args[0] == args[1]:
+            return self.call(Op.ABS, args[0])
+        x, y = map(self._root_of_square, args)
+        if x is None or y is None:
+            return None
+        return self.mul(x, y) if op is Op.MUL else self.div(x, y)
 
     def power(self, base: int, exponent: Number) -> int:
-        """``base**exponent``; integer and half-integer exponents become products, quotients and square roots."""
+        """``base**exponent``; integer exponents become products and quotients, ½ a square root.
+
+        Other half-integers stay powers until they are evaluated, since x √x has a derivative where √x has none.
+        """
+        if exponent * 2 == int(exponent * 2):
+            exponent = Fraction(int(exponent * 2), 2)
         exponent = _exact(exponent)
         if isinstance(exponent, int):
             if exponent < 0:
@@ -260,18 +281,35 @@ class Graph:
                 if n:
                     factor = self.square(factor)
             return result
-        if exponent * 2 == int(exponent * 2):
-            return self.power(self.sqrt(base), int(exponent * 2))
+        if isinstance(exponent, Fraction) and exponent.denominator == 2:
+            if exponent < 0:
+                return self.div(self.one, self.power(base, -exponent))
+            root = self.sqrt(base)
+            if exponent.numerator == 1 or self.nodes[root][0] is not Op.SQRT:
+                return self.power(root, exponent.numerator)
+        elif (size := self._root_of_square(base)) is not None:
+            return self.power(size, exponent * 2)
         value = self.value(base)
         if value is not None and value > 0 and (isinstance(value, float) or isinstance(exponent, float)):
             return self.constant(float(value) ** float(exponent))
         return self._make((Op.POW, base, self.constant(exponent)), self.depends[base])
+
+    def half_integer(self, i: int) -> tuple[int, int] | None:
+        """(x, k) of a power x^(k + ½) = xᵏ √x, which is evaluated as a product; else None."""
+        node = self.nodes[i]
+        exponent = self.value(node[2]) if node[0] is Op.POW else None
+        if not isinstance(exponent, Fraction) or exponent.denominator != 2:
+            return None
+        return node[1], exponent.numerator // 2
 
     def pow(self, base: int, exponent: int) -> int:
         """``base**exponent`` for an exponent that is a node."""
         value = self.value(exponent)
         if value is not None:
             return self.power(base, value)
+        size = self._root_of_square(base)
+        if size is not None:
+            base, exponent = size, self.mul(self.constant(2), exponent)
         return self._make((Op.POW, base, exponent), self.depends[base] | self.depends[exponent])
 
     def call(self, op: str, a: int) -> int:

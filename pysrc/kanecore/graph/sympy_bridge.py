@@ -91,6 +91,9 @@ class FromSympy:
         self._leaf = leaf
         self._known: dict[Any, int] = {}
 
+    def __contains__(self, expr: Any) -> bool:
+        return expr in self._known
+
     def __call__(self, expr: Any) -> int:
         if isinstance(expr, numbers.Real):
             expr = sm.sympify(expr)
@@ -169,13 +172,16 @@ class FromSympy:
     def _product(self, e: Any) -> int:
         g = self.graph
         above, below = g.one, g.one
-        for factor in e.args:
-            if factor.is_Pow and factor.exp.is_Number and factor.exp.is_negative:
-                below = g.mul(below, self._power(factor.base, -factor.exp))
-            elif factor.is_Rational and factor.q != 1 and not factor.is_Float:
-                above = g.mul(above, g.constant(Fraction(int(factor.p), int(factor.q))))
-            else:
-                above = g.mul(above, self(factor))
+        for group in _gathered(e.args):
+            part = g.one
+            for factor in group:
+                if factor.is_Pow and factor.exp.is_Number and factor.exp.is_negative:
+                    below = g.mul(below, self._power(factor.base, -factor.exp))
+                elif factor.is_Rational and factor.q != 1 and not factor.is_Float:
+                    part = g.mul(part, g.constant(Fraction(int(factor.p), int(factor.q))))
+                else:
+                    part = g.mul(part, self(factor))
+            above = g.mul(above, part)
         return g.div(above, below)
 
     def _piecewise(self, e: Any) -> int:
@@ -214,6 +220,44 @@ class FromSympy:
         raise ModelError(
             f"the condition {_short(c)} in {self.where} is not known: use <, <=, >, >=, Eq, Ne, And, Or, Not"
         )
+
+
+def _gathered(factors: Sequence[Any]) -> list[tuple[Any, ...]]:
+    """Factors in groups, each multiplied first: xⁿ |x|ᵉ as |x|ⁿ⁺ᵉ, or, n being odd, as x and |x|ⁿ⁺ᵉ⁻¹.
+
+    |x| may be written as a power of x².  SymPy gathers powers of x, and those of |x|, but not one with the other; and
+    factor by factor their product has no derivative at x = 0 where e is no integer (see :func:`.calculus.partials`).
+    """
+    left = list(factors)
+    groups: list[tuple[Any, ...]] = []
+    for factor in factors:
+        base, exponent = factor.as_base_exp()
+        if base.is_Pow and base.exp.is_Integer and base.exp.is_even:
+            x, exponent = base.base, base.exp * exponent
+        elif isinstance(base, sm.Abs):
+            x = base.args[0]
+        else:
+            continue
+        if exponent.is_Integer:
+            continue
+        for other in left:
+            y, n = other.as_base_exp()
+            if other is not factor and n.is_Integer and n > 0 and (ratio := _ratio(y, x)) is not None:
+                odd = int(n) % 2
+                size = sm.Abs(x) ** (exponent + n - odd)
+                left = [f for f in left if f is not factor and f is not other]
+                groups += [(ratio**n,), (x, size) if odd else (size,)]
+                break
+    return [(f,) for f in left] + groups
+
+
+def _ratio(y: Any, x: Any) -> Any:
+    """The number y / x; None where it is not seen to be one."""
+    a, b = y.as_coefficients_dict(), x.as_coefficients_dict()
+    if set(a) != set(b):
+        return None
+    ratios = {a[term] / b[term] for term in b}
+    return ratios.pop() if len(ratios) == 1 else None
 
 
 def _short(e: Any) -> str:

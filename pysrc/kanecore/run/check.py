@@ -9,22 +9,23 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from kanecore.errors import ModelError
+from kanecore.errors import ModelError, SingularError
 from kanecore.run.consistent import consistent, state_of
-from kanecore.run.constraints import RANK, SOLVED, even, normalise, rank_of, residual_names, residuals, scaled, size_of
-from kanecore.run.rank import neighbours, refuse_flat_rows, settle_rank
+from kanecore.run.constraints import misses, normalise, residual_names
+from kanecore.run.metric import allowed, coordinate_units, even, extents, rank_of, rates, size_of, speed_units
+from kanecore.run.rank import neighbours, refuse_flat_rows, typical_rank, warn_of_count
+from kanecore.tolerances import EQUAL, RANK, SOLVED
 
 if TYPE_CHECKING:
     from kanecore.run.model import CompiledModel
 
-__all__ = ["Check", "check", "contradictory"]
+__all__ = ["Check", "check", "contradictions"]
 
 Array = npt.NDArray[np.float64]
 
-_STEP = 1e-4  # of the differences for integrability
-_CONTRADICTS = 1e-6  # what is left of γ, beside its largest entry, where no u̇ satisfies G u̇ + γ = 0
+_STEPS = (1e-4, 1e-6)  # of the differences for integrability, of what is large for each coordinate
 _NONHOLONOMIC = 1e-4  # of the terms of a Lie bracket: a part outside of the allowed motions
-_ROUNDING = 1e-10  # of the differences
+_ROUNDING = 1e-14  # of what is differenced
 
 
 @dataclass(frozen=True)
@@ -43,12 +44,17 @@ class Check:
         Rows that follow from those before them.
     contradictory : tuple of str
         Rows that no u̇ satisfies together: G u̇ + γ = 0 has no solution.
+    undetermined : tuple of str
+        Rows whose multipliers the motion does not determine, since redundant rows share them: λ of least norm is one of
+        many.
+    undetermined_reactions : tuple of str
+        Joints whose reactions depend on how these are shared.
     residuals : dict of str to float
-        Of the state that was given, in units of coordinates and speeds.
+        By how much the state that was given misses each constraint, beside the terms it is summed from.
     condition : float
         Of the independent part of G, in rows of equal size: largest by smallest singular value.
     mass_condition : float
-        Of the mass matrix of the motions that the constraints allow, in speeds as they are.
+        Of the mass matrix of the motions that the constraints allow, speeds in units of √M_jj.
     integrable : bool or None
         Whether all constraints on velocities together follow from some on coordinates (Frobenius); None where they are
         not linear in the speeds, where some speed is the rate of no coordinate, or there are none.
@@ -63,6 +69,8 @@ class Check:
     dof: int
     redundant: tuple[str, ...]
     contradictory: tuple[str, ...]
+    undetermined: tuple[str, ...]
+    undetermined_reactions: tuple[str, ...]
     residuals: dict[str, float]
     condition: float
     mass_condition: float
@@ -78,9 +86,13 @@ class Check:
             lines.append(f"redundant: {', '.join(self.redundant)}")
         if self.contradictory:
             lines.append(f"contradictory: no accelerations satisfy {', '.join(self.contradictory)} together")
+        if self.undetermined:
+            lines.append(f"undetermined multipliers, which redundant rows share: {', '.join(self.undetermined)}")
+        if self.undetermined_reactions:
+            lines.append(f"undetermined reactions, which depend on these: {', '.join(self.undetermined_reactions)}")
         worst = max(self.residuals, key=lambda name: abs(self.residuals[name]), default=None)
         if worst is not None:
-            lines.append(f"largest residual of the state given: {self.residuals[worst]:.3g}, of {worst}")
+            lines.append(f"the state given misses {worst} by {self.residuals[worst]:.3g} of its terms")
         if self.n_constraints:
             lines.append(f"condition: constraints {self.condition:.3g}, mass matrix {self.mass_condition:.3g}")
         if self.integrable is not None:
@@ -115,36 +127,42 @@ def check(dyn: CompiledModel, x: npt.ArrayLike | None = None, t: float = 0.0, *,
     """
     values = {"r": r, "p": p}
     given = _some_state(dyn, t, values) if x is None else state_of(dyn, t, x)
-    left = residuals(dyn, t, given, **values) if dyn.n_constraints or dyn.n_configuration else np.zeros(0)
-    near = given if np.max(np.abs(left), initial=0.0) <= SOLVED else consistent(dyn, t, given, None, **values)
-    typical = settle_rank(dyn, t, near, **values)
-    refuse_flat_rows(dyn, t, near, typical, values)
-    around = [dyn.constraint_jacobian(t, y, **values) for y in (near, *neighbours(dyn, t, near, values))]
-    size = np.max([size_of(part) for part in around], axis=0)[:, np.newaxis]
-    rows = np.where(np.abs(around[0]) > RANK * size, around[0], 0.0)  # what rounding leaves of a row is nothing
-    rank = rank_of(rows)
+    left = misses(dyn, t, given, **values)
+    near = given if np.max(left, initial=0.0) <= SOLVED else consistent(dyn, t, given, None, **values)
+    refuse_flat_rows(dyn, t, near, **values)
+    around = [near, *neighbours(dyn, t, near, values)]
+    every = [dyn.constraint_jacobian(t, y, **values) for y in around]
+    units = speed_units(dyn, t, near, every[0], **values)
+    size = np.max([size_of(part * units) for part in every], axis=0)[:, np.newaxis]
+    rows = np.where(np.abs(every[0] * units) > RANK * size, every[0], 0.0)  # what rounding leaves of a row is nothing
+    rank, nearby = rank_of(rows, units), typical_rank(dyn, t, near, **values)
+    warn_of_count(dyn, rank if nearby is None else nearby)
     redundant, kept = [], 0
     for i, name in enumerate(dyn.constraint_names):
-        now = rank_of(rows[: i + 1])
+        now = rank_of(rows[: i + 1], units)
         if now == kept:
             redundant.append(name)
         kept = now
-    condition, allowed = 1.0, np.eye(dyn.n_u)
+    condition, free = 1.0, np.eye(dyn.n_u)
     if rank:
-        _, s, right = np.linalg.svd(even(rows))
-        condition, allowed = float(s[0] / s[rank - 1]), right[rank:].T
-    mass = np.linalg.eigvalsh(allowed.T @ dyn.mass_matrix(t, near, **values) @ allowed)
+        s = np.linalg.svd(even(rows, units), compute_uv=False)
+        condition, free = float(s[0] / s[rank - 1]), allowed(rows, units)
+    mass = np.linalg.eigvals(free.T @ (dyn.mass_matrix(t, near, **values) * np.outer(units, units)) @ free)
+    mass = np.abs(mass)
     smallest = float(np.min(mass, initial=np.inf))
+    shared = _shared(rows, units)
     return Check(
         name=dyn.name,
         t=float(t),
         x=np.array(near),
         n_constraints=dyn.n_constraints,
         rank=rank,
-        typical_rank=typical,
+        typical_rank=rank if nearby is None else nearby,
         dof=dyn.n_u - rank,
         redundant=tuple(redundant),
-        contradictory=contradictory(dyn, t, near, typical, **values),
+        contradictory=contradictions(dyn, t, near, **values),
+        undetermined=tuple(name for name, part in zip(dyn.constraint_names, shared, strict=True) if part.any()),
+        undetermined_reactions=_undetermined_reactions(dyn, t, near, shared, values),
         residuals=dict(zip(residual_names(dyn), left.tolist(), strict=True)),
         condition=condition,
         mass_condition=float(np.max(mass, initial=0.0)) / smallest if smallest > 0.0 else float("inf"),
@@ -152,19 +170,39 @@ def check(dyn: CompiledModel, x: npt.ArrayLike | None = None, t: float = 0.0, *,
     )
 
 
-def contradictory(dyn: CompiledModel, t: float, x: Array, typical: int, **values: Any) -> tuple[str, ...]:
-    """Rows of G u̇ + γ = 0 that no u̇ satisfies together, at a state on the constraints with the typical rank.
+def contradictions(dyn: CompiledModel, t: float, x: Array, **values: Any) -> tuple[str, ...]:
+    """Rows of G u̇ + γ = 0 that no u̇ satisfies together, as the kernel of u̇ finds them."""
+    try:
+        dyn.udot(t, x, **values)
+    except SingularError as singular:
+        if singular.contradictory:
+            return singular.contradictory
+    return ()
 
-    Kernels bear more, as the stages of an integrator are off the constraints a little.
-    """
-    rows, bias = dyn.constraint_jacobian(t, x, **values), dyn.constraint_bias(t, x, **values)
-    if not rows.size or rank_of(rows) < typical:
+
+def _shared(rows: Array, units: Array) -> Array:
+    """Multipliers that move nothing, Gᵀλ = 0: (n_constraints, n_constraints − rank)."""
+    if not rows.size:
+        return np.zeros((len(rows), 0))
+    left, s, _ = np.linalg.svd(even(rows, units))
+    null = left[:, int(np.sum(s > RANK * np.max(s, initial=0.0))) :]
+    null[np.abs(null) < EQUAL] = 0.0
+    return np.asarray(null / size_of(rows * units)[:, np.newaxis])
+
+
+def _undetermined_reactions(
+    dyn: CompiledModel, t: float, x: Array, shared: Array, values: dict[str, Any]
+) -> tuple[str, ...]:
+    """Joints whose reactions change with multipliers that move nothing."""
+    if not shared.any():
         return ()
-    bias, rows = scaled(bias, rows)
-    left = bias - rows @ (np.linalg.pinv(rows, rcond=RANK) @ bias)
-    speed = np.max(np.abs(x[dyn.n_q :]), initial=0.0)
-    limit = _CONTRADICTS * np.max(np.abs(bias)) + 1e-9 * (1.0 + speed**2)  # γ is a sum of squares of speeds
-    return tuple(name for name, value in zip(dyn.constraint_names, left, strict=True) if abs(value) > limit)
+    try:
+        slopes = dyn._reaction_slopes(t, x, **values)
+    except ModelError:  # nobody said where constraints act
+        return ()
+    change, terms = np.abs(slopes @ shared), np.abs(slopes) @ np.abs(shared)
+    found = (change > EQUAL * np.max(terms, axis=(1, 2), keepdims=True)).any(axis=(1, 2))
+    return tuple(name for name, is_shared in zip(dyn.joints, found, strict=True) if is_shared)
 
 
 def _some_state(dyn: CompiledModel, t: float, values: dict[str, Any]) -> Array:
@@ -187,7 +225,8 @@ def _integrable(dyn: CompiledModel, t: float, x: Array, values: dict[str, Any]) 
 
     With D(q, t) the orthogonal projector onto the directions of (q, t) that they allow and a, b any two of these,
     [D a, D b] = (∂D/∂a) b − (∂D/∂b) a must have no part outside of them, beside the size of its terms and the error of
-    the differences.
+    the differences.  Time is a variable as the coordinates are, and inputs are unknown functions of it: they go with
+    their rates, and the highest of these at any rate.
     """
     if not dyn.n_velocity:
         return None
@@ -197,31 +236,79 @@ def _integrable(dyn: CompiledModel, t: float, x: Array, values: dict[str, Any]) 
     fast[n_q:] += rng.uniform(-1.0, 1.0, dyn.n_u)
     at_rest = np.concatenate([x[:n_q], np.zeros(dyn.n_u)])
     rows, others = (dyn.constraint_jacobian(t, y, **values)[:m] for y in (at_rest, fast))
-    if not np.allclose(rows, others, rtol=1e-9, atol=1e-12 * np.max(np.abs(rows), initial=1.0)):
+    if not np.allclose(rows, others, rtol=EQUAL, atol=1e-12 * np.max(np.abs(rows), initial=1.0)):
         return None
-    if np.linalg.matrix_rank(_rates(dyn, t, x[:n_q], values)[0]) < dyn.n_u:
+    units = speed_units(dyn, t, x, dyn.constraint_jacobian(t, x, **values), **values)
+    places = coordinate_units(dyn, t, x, units, **values)
+    moves = rates(dyn, t, x[:n_q], **values)[0][places > 0.0]
+    if rank_of(moves.T, 1.0 / places[places > 0.0]) < dyn.n_u:
         return None
-    for y in [x, *neighbours(dyn, t, x, values)[:2]]:
-        rank = rank_of(dyn.constraint_jacobian(t, y, **values)[:m])
-        place = np.append(y[:n_q], t)
-        here = _allowed(dyn, place, rank, values)
-        outside = np.eye(n_q + 1) - here @ here.T
-        changes = []  # ∂D/∂a by differences, of two steps: how far these are apart is their error
+    far = np.append(extents(x[:n_q], places), _duration(x, n_q, places, units, t))
+    inputs = np.asarray(dyn._resolved("input", {} if values["r"] is None else values["r"]))
+    for trial, later in enumerate((0.0, 0.0, 0.02, 0.1, -0.3, 1.0, -2.0)):
+        time, r = t + far[-1] * later, inputs
+        if later:  # what holds at one time only is no constraint on coordinates
+            r = inputs + (1.0 + np.abs(inputs)) * rng.uniform(-1.0, 1.0, dyn.n_r)
+        here_values = {"r": r, "p": values["p"]}
+        change = _input_rates(dyn, r, rng)
+        y = x.copy()
+        if trial:
+            y[:n_q] += 1e-1 * far[:n_q] * rng.uniform(-1.0, 1.0, n_q)
+            normalise(dyn, y)
+            try:
+                y = np.asarray(dyn._project(time, y, **here_values))
+            except SingularError:
+                continue
+        verdict = _involutive(dyn, np.append(y[:n_q], time), far, r, change, units, values["p"])
+        if verdict is not True:
+            return verdict
+    return True
+
+
+def _duration(x: Array, n_q: int, places: Array, units: Array, t: float) -> float:
+    """A time that is long for a motion: as far as its coordinates go at its speeds."""
+    moved = places > 0.0
+    far = np.max(np.abs(x[:n_q][moved]) / places[moved], initial=0.0)
+    fast = np.max(np.abs(x[n_q:]) / units, initial=0.0)
+    return float(far / fast if far > 0.0 and fast > 0.0 else abs(t) or 1.0)
+
+
+def _input_rates(dyn: CompiledModel, r: Array, rng: np.random.Generator) -> Array:
+    """The rates of the inputs, those that are none of the inputs themselves at random."""
+    known = np.array(dyn.input_rates, dtype=np.intp)
+    any_rate = (1.0 + np.abs(r)) * rng.uniform(-1.0, 1.0, len(r))
+    return np.where(known >= 0, r[known], any_rate) if len(r) else r
+
+
+def _involutive(
+    dyn: CompiledModel, place: Array, far: Array, r: Array, change: Array, units: Array, p: Any
+) -> bool | None:
+    """Whether the brackets at one place (q, t) stay within what is allowed there; None where that has edges."""
+    at_rest = np.concatenate([place[:-1], np.zeros(dyn.n_u)])
+    rank = rank_of(dyn.constraint_jacobian(float(place[-1]), at_rest, r=r, p=p)[: dyn.n_velocity], units)
+
+    def at(where: Array) -> Array:
+        return _allowed(dyn, where, far, r + change * (where[-1] - place[-1]), units, rank, p)
+
+    here = at(place)
+    outside = np.eye(len(place)) - here @ here.T
+    for step in _STEPS:  # a short one for what changes fast, such as a heading of t³ after a while
+        changes = []  # ∂D/∂a by differences of the step and its half: how far these are apart is their error
         for direction in here.T:
             both = []
-            for step in (_STEP, _STEP / 2.0):
-                ends = [_allowed(dyn, place + sign * step * direction, rank, values) for sign in (1.0, -1.0)]
+            for h in (step, step / 2.0):
+                ends = [at(place + sign * h * far * direction) for sign in (1.0, -1.0)]
                 if any(end.shape != here.shape for end in ends):
                     return None
-                both.append((ends[0] @ ends[0].T - ends[1] @ ends[1].T) / (2.0 * step))
+                both.append((ends[0] @ ends[0].T - ends[1] @ ends[1].T) / (2.0 * h))
             changes.append(both)
         for i, a in enumerate(here.T):
             for j in range(i):
                 b = here[:, j]
                 wide, narrow = (outside @ (changes[i][k] @ b - changes[j][k] @ a) for k in (0, 1))
                 size = max(_largest(changes[i][1] @ b), _largest(changes[j][1] @ a))
-                limit = max(_NONHOLONOMIC * size, 10.0 * _largest(wide - narrow), _ROUNDING)
-                if _largest(narrow) > limit:
+                error = max(10.0 * _largest(wide - narrow), _ROUNDING / step)
+                if _largest(narrow) > max(_NONHOLONOMIC * size, error):
                     return False
     return True
 
@@ -230,29 +317,22 @@ def _largest(vector: Array) -> float:
     return float(np.max(np.abs(vector), initial=0.0))
 
 
-def _allowed(dyn: CompiledModel, place: Array, rank: int, values: dict[str, Any]) -> Array:
-    """Orthonormal directions of (q, t) that the constraints on velocities allow, (n_q + 1, n)."""
-    q, t, n_q = place[:-1], float(place[-1]), dyn.n_q
-    rates, drift = _rates(dyn, t, q, values)
+def _allowed(dyn: CompiledModel, place: Array, far: Array, r: Array, units: Array, rank: int, p: Any) -> Array:
+    """Orthonormal directions of (q, t), in units of ``far``, that the constraints on velocities allow, (n_q + 1, n)."""
+    q, t, n_q, values = place[:-1], float(place[-1]), dyn.n_q, {"r": r, "p": p}
+    moves, drift = rates(dyn, t, q, **values)
     at_rest = np.concatenate([q, np.zeros(dyn.n_u)])
-    c, rows = scaled(
-        dyn.velocity_residual(t, at_rest, **values), dyn.constraint_jacobian(t, at_rest, **values)[: dyn.n_velocity]
-    )
-    left, s, right = np.linalg.svd(rows)
-    free = right[rank:].T
-    forced = -right[:rank].T @ ((left[:, :rank].T @ c) / s[:rank])
+    rows = dyn.constraint_jacobian(t, at_rest, **values)[: dyn.n_velocity]
+    size = size_of(rows * units)
+    c = dyn.velocity_residual(t, at_rest, **values) / size
+    left, s, right = np.linalg.svd(even(rows, units))
+    free = units[:, np.newaxis] * right[rank:].T
+    forced = -units * (right[:rank].T @ ((left[:, :rank].T @ c) / s[:rank]))
     directions = np.zeros((n_q + 1, free.shape[1] + 1))
-    directions[:n_q, :-1] = rates @ free
-    directions[:n_q, -1] = rates @ forced + drift
+    directions[:n_q, :-1] = moves @ free
+    directions[:n_q, -1] = moves @ forced + drift
     directions[n_q, -1] = 1.0
+    directions /= far[:, np.newaxis]
+    directions /= np.where(size_of(directions.T) > 0.0, size_of(directions.T), 1.0)
     u, s, _ = np.linalg.svd(directions, full_matrices=False)
     return np.asarray(u[:, s > RANK * s[0]])
-
-
-def _rates(dyn: CompiledModel, t: float, q: Array, values: dict[str, Any]) -> tuple[Array, Array]:
-    """Y (n_q, n_u) and z (n_q,) of q̇ = Y u + z."""
-    states = np.zeros((dyn.n_u + 1, dyn.n_x))
-    states[:, : dyn.n_q] = q
-    states[1:, dyn.n_q :] = np.eye(dyn.n_u)
-    qdot = dyn.qdot(t, states, **values)
-    return (qdot[1:] - qdot[0]).T, qdot[0]

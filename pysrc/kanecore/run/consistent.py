@@ -9,17 +9,10 @@ import numpy as np
 import numpy.typing as npt
 
 from kanecore.errors import ModelError, NonFiniteError, SingularError
-from kanecore.run.constraints import (
-    RANK,
-    SOLVED,
-    named_residuals,
-    normalise,
-    residual_names,
-    residuals,
-    scaled,
-    size_of,
-)
-from kanecore.run.rank import settle_rank
+from kanecore.run.constraints import misses, named, normalise, residual_names
+from kanecore.run.metric import coordinate_units, extents, size_of, speed_units
+from kanecore.run.rank import count_near, refuse_flat_rows, warn_of_count
+from kanecore.tolerances import RANK, SOLVED
 
 if TYPE_CHECKING:
     from kanecore.run.model import CompiledModel
@@ -77,7 +70,8 @@ def consistent(
         result = _dependent(dyn, t, given, values)
     if result is None:
         result = _nearest(dyn, t, given, values)
-    settle_rank(dyn, t, result, **values)
+    refuse_flat_rows(dyn, t, result, **values)
+    warn_of_count(dyn, count_near(dyn, t, result, **values))
     return result
 
 
@@ -112,11 +106,13 @@ def _kept(dyn: CompiledModel, level: str, t: float, x: Array, at: slice, values:
 
     None where they are not decided by the rest, at the solution or where it was looked for.
     """
+    columns, units = _units(dyn, level, t, x, values)
     found, decided = _newton(dyn, level, t, x, at, values)
     rng = np.random.default_rng(0)
     for nudge in _NUDGES if found is None else ():
         other = x.copy()
-        other[at] += nudge * rng.uniform(-1.0, 1.0, at.stop - at.start) * (1.0 + np.abs(x[at]))
+        far = extents(x[columns], units)[at.start - columns.start : at.stop - columns.start]
+        other[at] += nudge * rng.uniform(-1.0, 1.0, at.stop - at.start) * far
         found, there = _newton(dyn, level, t, other, at, values)
         if found is not None:
             decided = there
@@ -127,7 +123,7 @@ def _kept(dyn: CompiledModel, level: str, t: float, x: Array, at: slice, values:
         kept = ", ".join(
             f"{name} = {value:.6g}" for name, value in zip(names[first : at.start], x[first:], strict=False)
         )
-        left = named_residuals(dyn, residuals(dyn, t, x, **values), SOLVED)
+        left = named(dyn, t, x, SOLVED, **values)
         raise ModelError(
             f"no {', '.join(names[at])} of {dyn.name!r} was found at t = {float(t)!r} for {kept}: what is left: "
             f"{left}; the constraints may allow none: start from other values of the dependent ones, or let all move, "
@@ -144,26 +140,32 @@ def _newton(
     The solution, None where it stalls; and whether the columns ``at`` have the rank of all coordinates or speeds, which
     None stands for, there or where it stalled at the start.
     """
+    coordinates = level == "coordinates"
+    columns, units = _units(dyn, level, t, x, values)
+    rows_of_level = slice(0, dyn.n_configuration) if coordinates else slice(dyn.n_configuration, None)
+    whole = at is None
+    at = columns if at is None else at
+    part = slice(at.start - columns.start, at.stop - columns.start)
 
     def residual(x: Array) -> Array:
-        kernel = dyn.configuration_residual if level == "coordinates" else dyn.velocity_residual
+        kernel = dyn.configuration_residual if coordinates else dyn.velocity_residual
         return kernel(t, x, **values)
 
     def jacobian(x: Array) -> Array:
-        if level == "speeds":
-            return np.asarray(dyn.constraint_jacobian(t, x, **values)[: dyn.n_velocity])
+        """Rows in columns of equal units."""
+        if not coordinates:
+            return np.asarray(dyn.constraint_jacobian(t, x, **values)[: dyn.n_velocity] * units)
         rows = dyn.configuration_jacobian(t, x, **values)
         if whole:  # changes along a unit quaternion are none
             for quaternion in dyn.unit:
                 places = list(quaternion)
                 rows[:, places] -= np.outer(rows[:, places] @ x[places], x[places])
-        return rows
+        return rows * units
 
-    columns = slice(0, dyn.n_q) if level == "coordinates" else slice(dyn.n_q, dyn.n_x)
-    whole = at is None
-    at = columns if at is None else at
+    def solved(x: Array) -> bool:
+        return bool(np.max(misses(dyn, t, x, **values)[rows_of_level], initial=0.0) <= SOLVED)
+
     x = x.copy()
-    part = slice(at.start - columns.start, at.stop - columns.start)
     found, rows = residual(x), jacobian(x)
     first = rows
     for _ in range(_ITERATIONS):
@@ -176,7 +178,7 @@ def _newton(
         for damping in _DAMPING:
             trial = x.copy()
             inverse = np.divide(s, s**2 + damping * largest**2, out=np.zeros_like(s), where=s > RANK * largest)
-            trial[at] -= right.T @ (inverse * along)
+            trial[at] -= units[part] * (right.T @ (inverse * along))
             if whole:
                 normalise(dyn, trial)
             try:
@@ -189,16 +191,25 @@ def _newton(
         else:
             break  # rounding, or stuck
         x, found, rows = trial, now, rows_now
-        if not left_over < 0.5 * size and left_over < 1e-14:
+        if not left_over < 0.5 * size and solved(x):
             break
-    error, even_rows = scaled(found, rows)
-    if np.max(np.abs(error), initial=0.0) <= SOLVED:
-        return x, _decide(even_rows, part)
-    return None, _decide(scaled(found, first)[1], part)
+    if solved(x):
+        return x, _decide(rows, part)
+    return None, _decide(first, part)
+
+
+def _units(dyn: CompiledModel, level: str, t: float, x: Array, values: dict[str, Any]) -> tuple[slice, Array]:
+    """The places of all coordinates or speeds in x, and their units."""
+    units = speed_units(dyn, t, x, dyn.constraint_jacobian(t, x, **values), **values)
+    if level == "speeds":
+        return slice(dyn.n_q, dyn.n_x), units
+    places = coordinate_units(dyn, t, x, units, **values)
+    return slice(0, dyn.n_q), np.where(places > 0.0, places, 1.0)
 
 
 def _decide(rows: Array, part: slice) -> bool:
     """Whether some columns have the rank of all."""
+    rows = rows / size_of(rows)[:, np.newaxis]
     some, every = (int(np.sum(np.linalg.svd(a, compute_uv=False) > _DECIDES)) for a in (rows[:, part], rows))
     return some == every
 
@@ -207,7 +218,7 @@ def _nearest(dyn: CompiledModel, t: float, x: Array, values: dict[str, Any]) -> 
     """The state of least change that is on the constraints."""
     try:
         near = np.asarray(dyn._project(t, x, **values))
-        if np.max(np.abs(residuals(dyn, t, near, **values)), initial=0.0) <= SOLVED:
+        if np.max(misses(dyn, t, near, **values), initial=0.0) <= SOLVED:
             return near
     except SingularError:
         pass
@@ -221,11 +232,11 @@ def _nearest(dyn: CompiledModel, t: float, x: Array, values: dict[str, Any]) -> 
         try:
             return np.asarray(dyn._project(t, found, **values))
         except SingularError as singular:
-            if singular.row < dyn.n_u and np.max(np.abs(residuals(dyn, t, found, **values)), initial=0.0) <= SOLVED:
+            if singular.row < dyn.n_u and np.max(misses(dyn, t, found, **values), initial=0.0) <= SOLVED:
                 raise  # no constraint, but the mass matrix
             x = found
-    error = residuals(dyn, t, x, **values)
-    left = named_residuals(dyn, error, SOLVED)
+    error = misses(dyn, t, x, **values)
+    left = named(dyn, t, x, SOLVED, **values)
     rows = (dyn.configuration_jacobian(t, x, **values), dyn.constraint_jacobian(t, x, **values)[: dyn.n_velocity])
     size = np.concatenate([np.max(np.abs(part), axis=-1, initial=0.0) for part in rows])
     stationary = [

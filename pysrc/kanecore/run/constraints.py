@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Constraints at numbers: residuals by name, and Kane's nonholonomic quantities.
 
-All of it stands on the kernels φ, ∂φ/∂q, c and G of a compiled model; rows are compared after division by their largest
-coefficients, so that residuals are in the units of the coordinates and of the speeds.
+All of it stands on the kernels φ, ∂φ/∂q, c and G of a compiled model.
 """
 
 from __future__ import annotations
@@ -13,76 +12,86 @@ import numpy as np
 import numpy.typing as npt
 
 from kanecore.errors import ModelError, SingularError
+from kanecore.run.metric import coordinate_units, even, size_of, speed_units
+from kanecore.tolerances import CONTRADICTORY, EQUAL, FEASIBLE, NOISE, RANK
 
 if TYPE_CHECKING:
     from kanecore.run.model import CompiledModel
 
 __all__ = [
-    "FEASIBLE",
-    "RANK",
-    "SOLVED",
-    "current_rank",
+    "allowed_motions",
+    "contradictory",
     "dependence",
-    "even",
-    "named_residuals",
+    "misses",
+    "named",
     "nonholonomic",
     "normalise",
-    "rank_of",
+    "opposed_speeds",
     "residual_names",
     "residuals",
-    "scaled",
-    "size_of",
 ]
 
 Array = npt.NDArray[np.float64]
-
-FEASIBLE = 1e-6  # residual of a state that is taken to be on the constraints
-SOLVED = 1e-9  # residual that is left where constraints can be satisfied
-RANK = 1e-10  # a singular value this small beside the largest, in rows of equal size, is none: as in constrained.h
 
 
 # ------------------------------------------------------------------------------------------------ residuals
 
 
 def residuals(dyn: CompiledModel, t: npt.ArrayLike, x: npt.ArrayLike, **values: Any) -> Array:
-    """φ, then c, each divided by the largest coefficient of its row: (..., n_configuration + n_velocity).
+    """φ, then c, in units of the coordinates and of the speeds: (..., n_configuration + n_velocity).
 
-    ``values`` are r and p, as of the kernels.
+    Each is divided by the largest coefficient of its row.  ``values`` are r and p, as of the kernels.
     """
     phi = dyn.configuration_residual(t, x, **values) / size_of(dyn.configuration_jacobian(t, x, **values))
     rows = dyn.constraint_jacobian(t, x, **values)[..., : dyn.n_velocity, :]
     return np.concatenate([phi, dyn.velocity_residual(t, x, **values) / size_of(rows)], axis=-1)
 
 
+def misses(dyn: CompiledModel, t: float, x: Array, **values: Any) -> Array:
+    """|φ|, then |c|, beside the terms that each is summed from: (n_configuration + n_velocity,).
+
+    What is below `NOISE` of the largest coordinate or speed, in the metric of the masses, is rounding, also where all
+    terms of a row are as small.
+    """
+    if not (dyn.n_constraints or dyn.n_configuration):
+        return np.zeros(0)
+    phi, c = dyn.configuration_residual(t, x, **values), dyn.velocity_residual(t, x, **values)
+    sizes = dyn._constraint_sizes(t, x, **values)
+    rows = dyn.constraint_jacobian(t, x, **values)
+    units = speed_units(dyn, t, x, rows, **values)
+    floor = []
+    for slopes, state, scale in (
+        (dyn.configuration_jacobian(t, x, **values), x[: dyn.n_q], coordinate_units(dyn, t, x, units, **values)),
+        (rows[: dyn.n_velocity], x[dyn.n_q :], units),
+    ):
+        moved = scale > 0.0
+        largest = np.max(np.abs(state[moved]) / scale[moved], initial=0.0)
+        floor.append(np.max(np.abs(slopes) * scale, axis=-1, initial=0.0) * largest)
+    found = np.abs(np.concatenate([phi, c]))
+    beside = sizes + NOISE / FEASIBLE * np.concatenate(floor)
+    return np.asarray(np.divide(found, beside, out=np.zeros_like(found), where=found != 0.0))
+
+
 def residual_names(dyn: CompiledModel) -> list[str]:
     """Of the entries of `residuals`; the derivative of a configuration constraint bears its name."""
-    names = [f"configuration constraint {i}" for i in range(dyn.n_configuration)]
+    names = list(dyn.configuration_names)
     for name in dyn.constraint_names[: dyn.n_velocity]:
-        names.append(f"rate of {name}" if name.startswith("configuration") else name)
+        names.append(f"rate of {name}" if name in dyn.configuration_names else name)
     return names
 
 
-def named_residuals(dyn: CompiledModel, found: Array, limit: float) -> str:
-    """``'name' (value), ...`` of those above a limit, the largest first."""
-    order = np.argsort(-np.abs(found), kind="stable")
-    names = residual_names(dyn)
-    return ", ".join(f"{names[i]!r} ({found[i]:.3g})" for i in order if not abs(found[i]) <= limit)
+def named(dyn: CompiledModel, t: float, x: Array, limit: float, **values: Any) -> str:
+    """``'name' (residual), ...`` of the constraints that a state misses by more than a limit, the largest first.
 
-
-def scaled(value: Array, rows: Array) -> tuple[Array, Array]:
-    """Residuals and their rows, divided by the largest coefficients of the rows."""
-    size = size_of(rows)
-    return value / size, rows / size[..., np.newaxis]
-
-
-def even(rows: Array) -> Array:
-    """Rows of equal size."""
-    return np.asarray(rows / size_of(rows)[..., np.newaxis])
-
-
-def size_of(rows: Array) -> Array:
-    size = np.max(np.abs(rows), axis=-1, initial=0.0)
-    return np.where(size > 0.0, size, 1.0)
+    Residuals are in units of the coordinates and of the speeds; where rows contradict each other that is said as well.
+    """
+    missed, left, names = misses(dyn, t, x, **values), residuals(dyn, t, x, **values), residual_names(dyn)
+    order = np.argsort(-np.abs(left), kind="stable")
+    text = ", ".join(f"{names[i]!r} ({left[i]:.3g})" for i in order if not missed[i] <= limit)
+    opposed = opposed_speeds(dyn, t, x, **values)
+    if opposed:
+        text += f"; {' and '.join(map(repr, opposed))} contradict each other: no speeds satisfy them together"
+    return text
 
 
 def normalise(dyn: CompiledModel, x: Array) -> None:
@@ -92,19 +101,52 @@ def normalise(dyn: CompiledModel, x: Array) -> None:
         x[places] /= np.linalg.norm(x[places]) or 1.0
 
 
-def current_rank(dyn: CompiledModel, p: Any) -> int:
-    """How many rows of G kernels count, with the parameters of a call."""
-    if not dyn.n_constraints:
-        return 0
-    return int(np.max((dyn.prepared if p is None else dyn.prepare(p))[..., -1]))
+# -------------------------------------------------------------------------------------------- contradictions
 
 
-def rank_of(rows: Array) -> int:
-    """Of one matrix, in rows of equal size."""
+def contradictory(dyn: CompiledModel, t: float, x: Array, row: int = -1, **values: Any) -> tuple[str, ...]:
+    """The names of the rows of G u̇ + γ = 0 that contradict each other; at least of one, and of those it repeats."""
+    rows = dyn.constraint_jacobian(t, x, **values)
+    units = speed_units(dyn, t, x, rows, **values)
+    found = _opposed(rows, dyn.constraint_bias(t, x, **values), units)
+    if row >= 0 and row not in found:
+        found = np.flatnonzero(_repeated(rows, units)[row]).tolist()
+    return tuple(dyn.constraint_names[i] for i in found)
+
+
+def opposed_speeds(dyn: CompiledModel, t: float, x: Array, **values: Any) -> tuple[str, ...]:
+    """The names of the rows c(q, u, t) = 0 that no u satisfies together at the coordinates of x, were they linear."""
+    every = dyn.constraint_jacobian(t, x, **values)
+    rows, units = every[: dyn.n_velocity], speed_units(dyn, t, x, every, **values)
+    offset = dyn.velocity_residual(t, x, **values) - rows @ x[dyn.n_q :]
+    return tuple(dyn.constraint_names[i] for i in _opposed(rows, offset, units))
+
+
+def _opposed(rows: Array, right: Array, units: Array) -> list[int]:
+    """Which rows of A y + b = 0 have no solution together: what is left of b beside the terms that cancel in it."""
     if not rows.size:
-        return 0
-    s = np.linalg.svd(even(rows), compute_uv=False)
-    return int(np.sum(s > RANK * s[0])) if s[0] > 0.0 else 0
+        return []
+    over, b = _repeated(rows, units), right / size_of(rows * units)
+    left, terms = np.abs(over @ b), np.abs(over) @ np.abs(b)
+    return [int(i) for i in np.flatnonzero(left > CONTRADICTORY * terms)]
+
+
+def _repeated(rows: Array, units: Array) -> Array:
+    """The projector onto combinations of rows, of equal size, that vanish."""
+    each = even(rows, units)
+    over = np.eye(len(rows)) - each @ np.linalg.pinv(each, rcond=RANK)
+    over[np.abs(over) < EQUAL] = 0.0
+    return np.asarray(over)
+
+
+def allowed_motions(dyn: CompiledModel, t: npt.ArrayLike, x: npt.ArrayLike) -> Array:
+    """A basis of the u̇ that G u̇ = 0 allows, in columns: (..., n_u, n_u − rank)."""
+    given = dyn.constraint_jacobian(t, x)
+    units = speed_units(dyn, t, x, given)
+    rows = even(given, units)
+    rows[~np.isfinite(rows).all(axis=(-2, -1))] = 0.0  # LAPACK would refuse all states for one that is not finite
+    right = np.linalg.svd(rows)[2]
+    return np.swapaxes(right[..., dyn._count() :, :] * units[..., np.newaxis, :], -1, -2)
 
 
 # ------------------------------------------------------------------------------- nonholonomic quantities
@@ -120,7 +162,7 @@ def dependence(dyn: CompiledModel, t: npt.ArrayLike, x: npt.ArrayLike, **values:
     SingularError
         At a state they cannot be told from the independent ones; others can.
     """
-    n, rank = dyn.n_u_dependent, current_rank(dyn, values.get("p"))
+    n, rank = dyn.n_u_dependent, _count(dyn, values.get("p"))
     if n != rank:
         raise ModelError(
             f"nonholonomic=True needs to know the dependent speeds: {rank} of the {dyn.n_constraints} constraint "
@@ -130,7 +172,8 @@ def dependence(dyn: CompiledModel, t: npt.ArrayLike, x: npt.ArrayLike, **values:
     rows = dyn.constraint_jacobian(t, x, **values)
     if n == 0:
         return np.zeros((*rows.shape[:-2], 0, dyn.n_u))
-    rows = even(rows)
+    units = speed_units(dyn, t, x, rows, **values)
+    rows = even(rows, units)
     independent, dependent = rows[..., :-n], rows[..., -n:]
     left, s, right = np.linalg.svd(dependent, full_matrices=False)
     lost = ~(s[..., n - 1] > RANK)  # rows have entries of one
@@ -147,7 +190,13 @@ def dependence(dyn: CompiledModel, t: npt.ArrayLike, x: npt.ArrayLike, **values:
             rows=np.flatnonzero(lost) if lost.ndim else None,
         )
     inverse = np.swapaxes(right, -1, -2) / s[..., np.newaxis, :] @ np.swapaxes(left, -1, -2)
-    return np.asarray(-inverse @ independent)
+    return np.asarray(-inverse @ independent * units[..., -n:, np.newaxis] / units[..., np.newaxis, :-n])
+
+
+def _count(dyn: CompiledModel, p: Any) -> int:
+    """How many rows of G count with the parameters of a call, the most of a batch."""
+    several = dyn.n_constraints and not (p is None or hasattr(p, "keys")) and np.ndim(p) > 1
+    return int(np.max(dyn.prepare(p)[..., -1])) if several else dyn._count(p)
 
 
 def nonholonomic(
@@ -162,7 +211,8 @@ def nonholonomic(
             raise ModelError(f"{dyn.name!r} has constraints on accelerations, which say nothing of velocities")
         # u_dep = A_n u_ind + b with b from c(q, u, t) = 0, linear about u
         rows = dyn.constraint_jacobian(t, x, **values)
-        c, rows = scaled(dyn.velocity_residual(t, x, **values), rows)
+        size = size_of(rows)
+        c, rows = dyn.velocity_residual(t, x, **values) / size, rows / size[..., np.newaxis]
         u = np.asarray(x, dtype=np.float64)[..., dyn.n_q :]
         b = u[..., dof:] - np.einsum("...ij,...j->...i", a, u[..., :dof])
         b = b - np.einsum("...ij,...j->...i", np.linalg.pinv(rows[..., dof:], rcond=RANK), c)

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kanecore.errors import ModelError, SingularError
+from kanecore.tolerances import RANK
 
 if TYPE_CHECKING:
     from kanecore.run.model import CompiledModel
@@ -16,8 +17,6 @@ if TYPE_CHECKING:
 __all__ = ["linearize"]
 
 Array = npt.NDArray[np.float64]
-
-_RANK = 1e-9  # a singular value this small, in rows with entries of one, is none
 
 
 def linearize(
@@ -87,7 +86,7 @@ def _dependence(dyn: CompiledModel, t: npt.ArrayLike, at: npt.ArrayLike, slopes:
         left = slopes[..., rows, :]
         size = np.abs(left[..., whole]).max(axis=-1, keepdims=True, initial=0.0)
         left = left / np.where(size > 0.0, size, 1.0)
-        rank, found = (np.sum(_singular(left[..., part]) > _RANK, axis=-1) for part in (whole, columns))
+        rank, found = (np.sum(_singular(left[..., part]) > RANK, axis=-1) for part in (whole, columns))
         named = columns.stop - columns.start
         if (rank != named).any():
             where = np.unravel_index(int(np.argmax(rank != named)), rank.shape)
@@ -108,5 +107,5 @@ def _dependence(dyn: CompiledModel, t: npt.ArrayLike, at: npt.ArrayLike, slopes:
                 rows=np.flatnonzero(found < named) if found.ndim else None,
             )
         right = left[..., :n_x] @ state + left[..., n_x:] @ inputs
-        state[..., columns, :] = -np.linalg.pinv(left[..., columns], rcond=_RANK) @ right
+        state[..., columns, :] = -np.linalg.pinv(left[..., columns], rcond=RANK) @ right
     return state[..., : q_free + u_free], state[..., q_free + u_free :]

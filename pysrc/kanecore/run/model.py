@@ -17,10 +17,10 @@ from kanecore.errors import ModelError
 from kanecore.groups import GROUPS, KERNEL_GROUPS
 from kanecore.run.check import check
 from kanecore.run.consistent import consistent
-from kanecore.run.constraints import nonholonomic
+from kanecore.run.constraints import allowed_motions, contradictory, nonholonomic
 from kanecore.run.linearize import linearize as differentiate
 from kanecore.run.mappings import LiveValues
-from kanecore.run.rank import settle_rank
+from kanecore.run.rank import count_near
 from kanecore.run.simulate import simulate as integrate
 
 __all__ = ["CompiledModel"]
@@ -82,6 +82,7 @@ class CompiledModel(_native.Model):
         self._origin = origin
         self._built = set(GROUPS) if first == "all" else {first}
         self._building = RLock()
+        self._told: set[int] = set()  # counts of rows that were warned of
         _models.add(self)
         self._parameters = LiveValues(self, "parameter")
         self._inputs = LiveValues(self, "input")
@@ -186,10 +187,11 @@ class CompiledModel(_native.Model):
     consistent = consistent
     check = check
 
-    def _recount(self, t: float, x: Array, r: Any, p: Any) -> bool:
-        before = self._rank_found
-        settle_rank(self, t, x, r=r, p=p)
-        return self._rank_found != before
+    def _count_near(self, t: float, x: Array, r: Any, p: Any) -> int:
+        return count_near(self, t, x, r=r, p=p)
+
+    def _opposed(self, t: float, x: Array, r: Any, p: Any, row: int) -> tuple[str, ...]:
+        return contradictory(self, t, x, row, r=r, p=p)
 
     def _nonholonomic(self, *arguments: Any) -> Array:
         return nonholonomic(self, *arguments)
@@ -202,7 +204,10 @@ class CompiledModel(_native.Model):
     # Robotics -------------------------------------------------------------------------------------------
 
     def aba(self, q: npt.ArrayLike, u: npt.ArrayLike, tau: npt.ArrayLike) -> Array:
-        """Forward dynamics udot = M⁻¹(f + tau), at t = 0 and the current inputs.
+        """Forward dynamics M udot = f + tau + Gᵀλ, G udot + γ = 0, at t = 0 and the current inputs.
+
+        Without constraints that is udot = M⁻¹(f + tau); with them tau changes udot by P (Pᵀ M P)⁻¹ Pᵀ tau, the columns
+        of P being a basis of the motions that G allows.
 
         Parameters
         ----------
@@ -218,24 +223,35 @@ class CompiledModel(_native.Model):
         ModelError
             qdot is not u.
         SingularError
-            M is singular.
+            M, or its part in the motions that G allows, is singular, or a constraint is lost.
         """
         x = self._state("aba", q, u)
         force = self._vectors("tau", tau)
-        self.udot(0.0, x)  # finds a singular M, by its own pivots, before LAPACK does or does not
-        total = self.forcing(0.0, x) + force
-        solution = np.linalg.solve(self.mass_matrix(0.0, x), total[..., np.newaxis])
-        return np.asarray(solution[..., 0], dtype=np.float64)
+        _native.broadcast_shapes(x.shape[:-1], force.shape[:-1])  # ValueError where they do not
+        force = force[..., np.newaxis]
+        udot = self.udot(0.0, x)  # finds what is singular, by its own pivots, before LAPACK does or does not
+        mass = self.mass_matrix(0.0, x)
+        if self.n_constraints:
+            allowed = allowed_motions(self, 0.0, x)
+            across = np.swapaxes(allowed, -1, -2)
+            change = allowed @ np.linalg.solve(across @ mass @ allowed, across @ force)
+        else:
+            change = np.linalg.solve(mass, force)
+        return np.asarray(udot + change[..., 0], dtype=np.float64)
 
     def rnea(self, q: npt.ArrayLike, u: npt.ArrayLike, udot: npt.ArrayLike) -> Array:
-        """Inverse dynamics M udot - f, at t = 0 and the current inputs, (..., n_u).
+        """Inverse dynamics M udot - f, at t = 0 and the current inputs, (..., n_u): `inverse_dynamics`.
 
-        ModelError unless qdot is u.
+        All the generalized forces beyond those modelled. With constraints Gᵀλ is part of them: for ``udot = aba(q, u,
+        tau)`` this is tau + Gᵀλ. ModelError unless qdot is u.
         """
         return self.inverse_dynamics(0.0, self._state("rnea", q, u), udot)
 
     def crba(self, q: npt.ArrayLike) -> Array:
-        """The mass matrix, at t = 0 and the current inputs, (..., n_u, n_u); as `rnea`, for qdot = u."""
+        """The mass matrix, at t = 0 and the current inputs, (..., n_u, n_u): `mass_matrix`.
+
+        That of all speeds, also dependent ones: constraints are not applied. ModelError unless qdot is u.
+        """
         return self.mass_matrix(0.0, self._state("crba", q, np.zeros(self.n_u)))
 
     def _state(self, method: str, q: npt.ArrayLike, u: npt.ArrayLike) -> Array:
@@ -245,7 +261,7 @@ class CompiledModel(_native.Model):
                 "otherwise: use udot, inverse_dynamics and mass_matrix, which take any"
             )
         coordinates, speeds = self._vectors("q", q), self._vectors("u", u)
-        leading = np.broadcast_shapes(coordinates.shape[:-1], speeds.shape[:-1])
+        leading = _native.broadcast_shapes(coordinates.shape[:-1], speeds.shape[:-1])
         x = np.empty((*leading, self.n_x))
         x[..., : self.n_q], x[..., self.n_q :] = coordinates, speeds
         return x
@@ -297,8 +313,8 @@ class CompiledModel(_native.Model):
             make, arguments = compiled, (self.name, self._source, self._info)
         else:
             raise ModelError(f"{self.name!r} cannot be pickled: neither its C text nor its origin is known")
-        rank = self._rank_found
-        return restored, (make, arguments, self._values("parameter"), self._values("input"), rank)
+        kept = self._left_out("parameter"), self._left_out("input")
+        return restored, (make, arguments, self._values("parameter"), self._values("input"), kept)
 
 
 def merged(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
@@ -319,12 +335,15 @@ def compiled(name: str, source: Mapping[str, str], info: Mapping[str, Any]) -> C
 
 
 def restored(
-    make: Callable[..., CompiledModel], arguments: tuple[Any, ...], parameters: Array, inputs: Array, rank: int
+    make: Callable[..., CompiledModel],
+    arguments: tuple[Any, ...],
+    parameters: Array,
+    inputs: Array,
+    kept: tuple[dict[str, float], dict[str, float]] = ({}, {}),
 ) -> CompiledModel:
-    """What unpickling calls: the model made again, with the values that it had; NaN: never given; rank −1 likewise."""
+    """What unpickling calls: the model made again, with the values that it had; NaN: never given."""
     model = make(*arguments)
-    if rank >= 0:
-        model._set_rank(rank)
-    for mapping, values in ((model.parameters, parameters), (model.inputs, inputs)):
-        mapping.update({name: value for name, value in zip(mapping, values, strict=True) if np.isfinite(value)})
+    for mapping, values, others in zip((model.parameters, model.inputs), (parameters, inputs), kept, strict=True):
+        given = dict(zip(mapping, values, strict=True)) | others
+        mapping.update({name: value for name, value in given.items() if np.isfinite(value)})
     return model

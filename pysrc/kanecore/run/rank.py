@@ -1,70 +1,106 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How many rows of G count: their rank at states on the constraints.
+"""How many rows of G count.
 
-A loop may close redundantly by its dimensions alone: its rows are independent everywhere but on the constraints.
+Their rank at states on the constraints is a fact of the parameters, and found when these are prepared (``kc_count`` in
+``emit/solve.h``).  At a state where rows are lost, neighbours on the constraints tell a dead point from a part of the
+manifold on which fewer rows are independent; what they say holds for that call, and is not kept.
 """
 
 from __future__ import annotations
 
-import contextlib
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from kanecore.errors import ModelError, SingularError
-from kanecore.run.constraints import RANK, current_rank, even, normalise, rank_of, size_of
+from kanecore.errors import ModelError, SingularError, warn
+from kanecore.run.constraints import normalise
+from kanecore.run.metric import allowed, coordinate_units, even, extents, rank_of, size_of, speed_units
+from kanecore.tolerances import RANK
 
 if TYPE_CHECKING:
     from kanecore.run.model import CompiledModel
 
-__all__ = ["count_rank", "neighbours", "refuse_flat_rows", "settle_rank"]
+__all__ = ["count_near", "neighbours", "refuse_flat_rows", "typical_rank", "warn_of_count"]
 
 Array = npt.NDArray[np.float64]
 
-_NEAR = 1e-2  # how far away rows are looked at again
+_NEAR = 1e-2  # how far away rows are looked at again, of what is large for each coordinate and speed
+_THIN = 1e-4  # of a row's usual size around: where it is smaller at all states on the constraints it says nothing
 _FLAT = 1e-6  # residual of a row there that follows from the others
 _STEPS = 20  # of Newton's method, to find such a place
 
 
-def count_rank(dyn: CompiledModel, t: float, x: Array, **values: Any) -> int:
-    """The rank of G at states on the constraints near x; it is less at x itself where x is a dead point.
+def count_near(dyn: CompiledModel, t: float, x: Array, **values: Any) -> int:
+    """How many rows count at x: as with these parameters in general, unless fewer are independent all around x.
 
-    Raises
-    ------
-    ModelError
-        A row is lost wherever it holds, and does not follow from the others.
+    ModelError where that is since a row says nothing.
     """
+    count = dyn._count(values.get("p"))
+    typical = typical_rank(dyn, t, x, **values)
+    if typical is None or typical >= count:
+        return count
+    refuse_flat_rows(dyn, t, x, **values)
+    return typical
+
+
+def warn_of_count(dyn: CompiledModel, count: int) -> None:
+    """Warn, once a model, where the description calls more or fewer speeds dependent than rows of G count."""
+    if dyn.n_u_dependent and count != dyn.n_u_dependent and count not in dyn._told:
+        dyn._told.add(count)
+        warn(
+            f"u_dependent of {dyn.name!r} names {dyn.n_u_dependent} speeds, and {count} rows of its constraints are "
+            "independent: configuration constraints that do not follow from the velocity constraints filed beside them "
+            "count as well. All of them are satisfied here; SymPy's KanesMethod would satisfy the latter alone. Name "
+            f"{count} speeds in u_dependent, or leave out what is too much"
+        )
+
+
+def typical_rank(dyn: CompiledModel, t: float, x: Array, **values: Any) -> int | None:
+    """The rank of G at states on the constraints near x, and at x; None where none were found."""
     if not dyn.n_constraints:
         return 0
-    now = current_rank(dyn, values.get("p"))
-    with contextlib.suppress(SingularError):
-        x = np.asarray(dyn._project(t, x, **values))
+    around = neighbours(dyn, t, x, values)
+    return max(_rank(dyn, t, y, _size(dyn, t, x, values), values) for y in (x, *around)) if around else None
+
+
+def _rank(dyn: CompiledModel, t: float, x: Array, size: Array, values: dict[str, Any]) -> int:
+    """The rank of G, without rows that are nothing beside their usual size."""
     rows = dyn.constraint_jacobian(t, x, **values)
-    if not np.isfinite(rows).all() or (here := rank_of(rows)) == now:
-        return now
-    around = [rank_of(dyn.constraint_jacobian(t, y, **values)) for y in neighbours(dyn, t, x, values)]
-    typical = max([here, *around])
-    if here == typical:
-        refuse_flat_rows(dyn, t, x, typical, values)
-    return typical
+    units = speed_units(dyn, t, x, rows, **values)
+    return rank_of(np.where(np.abs(rows * units) > _THIN * size, rows, 0.0), units)
 
 
-def settle_rank(dyn: CompiledModel, t: float, x: Array, **values: Any) -> int:
-    """Count, and tell the model."""
-    typical = count_rank(dyn, t, x, **values)
-    if typical != current_rank(dyn, values.get("p")):
-        dyn._set_rank(typical)
-    return typical
+def _size(dyn: CompiledModel, t: float, x: Array, values: dict[str, Any]) -> Array:
+    """How large each row of G is at states near x, on the constraints or off them: (n_constraints, 1)."""
+    found = []
+    for y in _around(dyn, t, x, values):
+        rows = dyn.constraint_jacobian(t, y, **values)
+        found.append(size_of(rows * speed_units(dyn, t, y, rows, **values)))
+    return np.asarray(np.max(found, axis=0))[:, np.newaxis]
+
+
+def _around(dyn: CompiledModel, t: float, x: Array, values: dict[str, Any]) -> list[Array]:
+    """Some states nearby."""
+    rng, far = np.random.default_rng(0), _NEAR * _extents(dyn, t, x, values)
+    found = []
+    for _ in range(6):
+        found.append(x + far * rng.uniform(-1.0, 1.0, dyn.n_x))
+        normalise(dyn, found[-1])
+    return found
+
+
+def _extents(dyn: CompiledModel, t: float, x: Array, values: dict[str, Any]) -> Array:
+    rows = dyn.constraint_jacobian(t, x, **values)
+    units = speed_units(dyn, t, x, rows, **values)
+    places = coordinate_units(dyn, t, x, units, **values)
+    return np.concatenate([extents(x[: dyn.n_q], places), extents(x[dyn.n_q :], units)])
 
 
 def neighbours(dyn: CompiledModel, t: float, x: Array, values: dict[str, Any]) -> list[Array]:
     """Some states on the constraints nearby."""
-    rng = np.random.default_rng(0)
     found: list[Array] = []
-    for _ in range(6 if dyn.n_constraints else 0):
-        y = x + _NEAR * rng.uniform(-1.0, 1.0, dyn.n_x) * (1.0 + np.abs(x))
-        normalise(dyn, y)
+    for y in _around(dyn, t, x, values) if dyn.n_constraints else []:
         try:
             found.append(np.asarray(dyn._project(t, y, **values)))
         except SingularError:
@@ -74,65 +110,76 @@ def neighbours(dyn: CompiledModel, t: float, x: Array, values: dict[str, Any]) -
     return found
 
 
-def refuse_flat_rows(dyn: CompiledModel, t: float, x: Array, typical: int, values: dict[str, Any]) -> None:
+def refuse_flat_rows(dyn: CompiledModel, t: float, x: Array, **values: Any) -> None:
     """Refuse rows that are lost wherever they hold, and yet do not follow from the others.
 
     x² + y² = 0 says that x = y = 0, and its rate says nothing.  A redundant row holds wherever the others do.
+
+    Raises
+    ------
+    ModelError
+        With the row's name.
     """
-    if rank_of(dyn.constraint_jacobian(t, x, **values)) < typical:
-        return  # a dead point
+    if not dyn.n_constraints:
+        return
+    rows = dyn.constraint_jacobian(t, x, **values)
+    units = speed_units(dyn, t, x, rows, **values)
+    here, typical = _rank(dyn, t, x, _size(dyn, t, x, values), values), typical_rank(dyn, t, x, **values)
+    if here == min(len(rows), dyn.n_u) or here < (here if typical is None else typical):
+        return  # nothing is lost, or at a dead point
 
-    def places(y: Array) -> tuple[Array, Array]:
-        return dyn.configuration_residual(t, y, **values), dyn.configuration_jacobian(t, y, **values)
+    def places(y: Array) -> tuple[Array, Array, Array]:
+        phi, slopes = dyn.configuration_residual(t, y, **values), dyn.configuration_jacobian(t, y, **values)
+        return phi, slopes, dyn._constraint_sizes(t, y, **values)[: dyn.n_configuration]
 
-    def speeds(y: Array) -> tuple[Array, Array]:
-        rows = dyn.constraint_jacobian(t, y, **values)[: dyn.n_velocity]
-        return dyn.velocity_residual(t, y, **values), rows
+    def speeds(y: Array) -> tuple[Array, Array, Array]:
+        slopes = dyn.constraint_jacobian(t, y, **values)[: dyn.n_velocity]
+        return (
+            dyn.velocity_residual(t, y, **values),
+            slopes,
+            dyn._constraint_sizes(t, y, **values)[dyn.n_configuration :],
+        )
 
-    places_names = [f"configuration constraint {i}" for i in range(dyn.n_configuration)]
-    for level, part, names in (
-        (places, slice(0, dyn.n_q), places_names),
-        (speeds, slice(dyn.n_q, dyn.n_x), dyn.constraint_names),
+    far = _extents(dyn, t, x, values)
+    for level, part, scale, called in (
+        (places, slice(0, dyn.n_q), coordinate_units(dyn, t, x, units, **values), dyn.configuration_names),
+        (speeds, slice(dyn.n_q, dyn.n_x), units, dyn.constraint_names),
     ):
-        kept = _independent(even(level(x)[1]))
-        left = np.abs(_beside(level, dyn, x, part, kept))
+        kept = _independent(even(level(x)[1], scale))
+        left = np.abs(_beside(level, dyn, x, part, scale, far, kept))
         worst = int(np.argmax(left)) if left.size else -1
         if worst >= 0 and left[worst] > _FLAT:
             raise ModelError(
-                f"{names[worst]!r} of {dyn.name!r} says nothing of motions wherever it holds (its coefficients vanish "
+                f"{called[worst]!r} of {dyn.name!r} says nothing of motions wherever it holds (its coefficients vanish "
                 "there, or are those of other rows), and yet does not follow from the others: a square, such as "
                 "x**2 + y**2 for x = y = 0, or two surfaces that touch; write a row of first powers for each component"
             )
 
 
-def _beside(level: Any, dyn: CompiledModel, x: Array, part: slice, kept: list[int]) -> Array:
-    """Residuals of the rows that are not ``kept``, zero for others, at a state nearby at which the kept ones hold."""
-    _, rows = level(x)
+def _beside(level: Any, dyn: CompiledModel, x: Array, part: slice, scale: Array, far: Array, kept: list[int]) -> Array:
+    """What is left of the rows that are not ``kept``, beside their terms, at a state near by at which the kept hold."""
+    rows = level(x)[1]
     if len(kept) == len(rows):
         return np.zeros(0)
     y = x.copy()
-    along = _allowed(rows) @ np.random.default_rng(2).uniform(-1.0, 1.0, rows.shape[1])
-    y[part] += _NEAR * along * (1.0 + np.abs(x[part]))
+    free = allowed(rows, scale)
+    along = free @ (free.T @ np.random.default_rng(2).uniform(-1.0, 1.0, rows.shape[1]))
+    y[part] += _NEAR * along * far[part]
     normalise(dyn, y)
     for _ in range(_STEPS):
-        found, rows = level(y)
-        size = size_of(rows)
-        step = np.linalg.pinv((rows / size[:, np.newaxis])[kept], rcond=RANK) @ (found / size)[kept]
+        found, rows, _ = level(y)
+        scaled = rows[kept] * scale
+        size = np.max(np.abs(scaled), axis=-1, initial=0.0, keepdims=True)
+        size = np.where(size > 0.0, size, 1.0)
+        step = scale * (np.linalg.pinv(scaled / size, rcond=RANK) @ (found[kept] / size[:, 0]))
         y[part] -= step
         normalise(dyn, y)
-        if np.max(np.abs(step), initial=0.0) < _NEAR * _FLAT:
+        if np.max(np.abs(step) / far[part], initial=0.0) < _NEAR * _FLAT:
             break
-    found, rows = level(y)
-    left = found / size_of(rows)
+    found, _, sizes = level(y)
+    left = np.divide(found, sizes, out=np.zeros_like(found), where=found != 0.0)
     left[kept] = 0.0
     return np.asarray(left)
-
-
-def _allowed(rows: Array) -> Array:
-    """The projector onto the directions along which rows do not change."""
-    _, s, right = np.linalg.svd(even(rows))
-    free = right[np.sum(s > RANK) :]
-    return np.asarray(free.T @ free)
 
 
 def _independent(rows: Array) -> list[int]:

@@ -12,11 +12,13 @@ import numpy.typing as npt
 
 from kanecore import _native
 from kanecore.errors import IntegrationError, ModelError, SingularError
-from kanecore.run.check import contradictory
-from kanecore.run.constraints import FEASIBLE, even, named_residuals, residuals
-from kanecore.run.rank import count_rank
+from kanecore.run.check import contradictions
+from kanecore.run.constraints import contradictory, misses, named
+from kanecore.run.metric import even, speed_units
+from kanecore.run.rank import count_near, refuse_flat_rows, warn_of_count
 from kanecore.run.signals import Signal, evaluate
 from kanecore.run.trajectory import Trajectory
+from kanecore.tolerances import FEASIBLE
 
 if TYPE_CHECKING:
     from kanecore.run.model import CompiledModel
@@ -27,14 +29,16 @@ Array = npt.NDArray[np.float64]
 
 _Rate = tuple[Signal, int, int]  # a signal, its column, the order of its derivative
 
-_RESIDUAL = FEASIBLE  # of x0, and by how much the norm of a quaternion in it may differ from 1
 _SMALLEST_RTOL = 100 * np.finfo(np.float64).eps
 _LOST = 1e-4  # of what a row of G was at the start
+_KEPT = 1 << 30  # bytes of steps that a run keeps
+_KEPT_BESIDE = 32_000_000  # those that it keeps beside the states at t_eval
 _MESSAGES = {
     "success": "The integration reached the end of the interval.",
     "step_size": "the error tolerance asks for steps smaller than rounding allows: loosen rtol and atol, or look for a "
     "discontinuity or singularity there",
-    "max_steps": "max_steps was reached",
+    "max_steps": "max_steps was reached: the run is longer than that, or too stiff for this method, or comes to a "
+    "singularity, where steps shrink",
     "nonfinite": "the equations of motion gave a result that is not finite",
 }
 
@@ -55,7 +59,8 @@ def simulate(
     baumgarte: tuple[float, float] | None = None,
     max_step: float = np.inf,
     first_step: float | None = None,
-    max_steps: int | None = None,
+    max_steps: int | None = 10_000_000,
+    dense_output: bool | None = None,
 ) -> Trajectory:
     """Integrate the equations of motion.
 
@@ -73,15 +78,15 @@ def simulate(
     rtol, atol : float, array_like (n_x,)
         The error of each step is kept below atol + rtol |x|.
     dt : float
-        Step of "rk4".  Steps end on every knot of the inputs, where these may jump, and on the end of the run; those
-        that do may be shorter.
+        Step of "rk4", longer than rounding of t.  Steps end on every knot of the inputs, where these may jump, and on
+        the end of the run; those that do may be shorter.
     t_eval : array_like, optional
-        Times of the result; default: the ends of the steps.
+        Times of the result; default: the ends of the steps.  It bounds the memory that a run takes: see `dense_output`.
     inputs : array_like (n_r,), mapping, Signal, or callable, optional
         The inputs r; default: the current values.  An array holds for the whole run.  A mapping gives some of them by
         name or symbol, each a number or a Signal of one column; the others keep their current values.  A Signal gives
-        all: one column for each input, or one for each that is not the rate of another.  Rates of prescribed motions
-        that a mapping or Signal does not give are the derivatives of what it gives.  A callable is
+        all: one column for each input, or one for each that is not the rate of another (``dyn.input_rates``).  Rates of
+        prescribed motions that a mapping or Signal does not give are the derivatives of what it gives.  A callable is
         ``r(t, x) -> (n_r,)``, in the order of ``dyn.input_names``, and runs Python at every evaluation.
     parameters : array_like (n_p,) or mapping, optional
         For this run only.
@@ -89,14 +94,19 @@ def simulate(
         Bring x0, the state after every step and what the interpolant gives back to the constraints, with the least
         change weighted by mass (Hairer, Lubich & Wanner, *Geometric Numerical Integration*, 2006, IV.4).
     baumgarte : (alpha, beta), optional
-        Stabilize the constraints: φ̈ + 2 α φ̇ + β² φ = 0 in place of φ̈ = 0, and ċ + 2 α c = 0 (Baumgarte 1972), 1/s.
+        Stabilize the constraints: φ̈ + 2 α φ̇ + β² φ = 0 in place of φ̈ = 0, and ċ + 2 α c = 0 (Baumgarte 1972), 1/s;
+        backwards in time with −α, so that constraints attract in the direction of the run.
         A configuration constraint whose derivative was filed as a velocity constraint is that constraint only.
     max_step : float
         Longest step of "dop853".
     first_step : float, optional
         First step that "dop853" tries; default: chosen.
     max_steps : int, optional
-        How many steps "dop853" may try; default: any number.
+        How many steps "dop853" may try; None: any number.
+    dense_output : bool, optional
+        Whether the steps are kept with their interpolants, which ``sol(t)`` and the drifts need.  True: up to 1 GiB,
+        and more is an error.  False: no interpolant, and with `t_eval` no step.  Default: as True, but with `t_eval` up
+        to 32 MB, and none at all beyond.
 
     Returns
     -------
@@ -108,20 +118,25 @@ def simulate(
         Shapes, tolerances, times that make no sense; anything not finite, or no number; an unknown name; a quaternion
         in x0 that is not of unit norm; an x0 that is not on the constraints.
     MemoryError
-        Every step is kept, with its interpolant, and there are too many.
+        The steps that are to be kept found no memory.
     SingularError
         The mass matrix became singular, or a constraint was lost.
     IntegrationError
-        The integration could not go on.  ``error.trajectory`` of both holds what was reached.
+        The integration could not go on, or took more than `max_steps`, or more than 1 GiB.
+    KeyboardInterrupt
+        Ctrl-C was pressed.
+
+    All that end a run after its start have ``error.trajectory``, which holds what was reached.
     """
     t0, t1 = _span(t_span)
+    smallest = _native.smallest_step(t0, t1)
     x = _normalized(dyn, _vector("x0", x0, dyn.n_x))
     tolerance = _vector("atol", np.full(dyn.n_x, atol) if np.ndim(atol) == 0 else atol, dyn.n_x)
-    step = _step(method, dt, first_step)
+    step = _step(method, dt, first_step, smallest)
     if not (np.isfinite(rtol) and rtol > 0 and (tolerance >= 0).all()):
         raise ValueError(f"rtol must be positive and atol not negative; they are {rtol!r} and {atol!r}")
-    if not max_step > 0:
-        raise ValueError(f"max_step is {max_step!r}; it must be positive")
+    if not (max_step > 0 and max_step >= smallest):
+        raise ValueError(f"max_step is {max_step!r}; it must be positive, and {smallest!r} at least: less is lost in t")
     limit = _limit(max_steps)
     times = None if t_eval is None else _times(t_eval, t0, t1)
     p = dyn._resolved("parameter", {} if parameters is None else parameters)
@@ -131,7 +146,8 @@ def simulate(
     # the first evaluation finds what is missing or singular, before any work is lost
     dyn.rhs(t0, x, r=source(t0, x), p=p)
 
-    status, t, states, dense, counts = _native.integrate(
+    keeps_all = times is None or bool(dense_output)
+    run = _native.integrate(
         dyn,
         method,
         t0,
@@ -140,7 +156,7 @@ def simulate(
         rtol=max(float(rtol), _SMALLEST_RTOL),
         atol=tolerance,
         step=step,
-        max_step=min(float(max_step), max(abs(t1 - t0), 1e-300)),
+        max_step=float(max_step),
         max_steps=limit,
         knots=source.knots,
         coefficients=source.coefficients,
@@ -149,41 +165,88 @@ def simulate(
         rank=rank,
         project=bool(project),
         baumgarte=gains,
+        times=times,
+        interpolants=dense_output is None or bool(dense_output),
+        room=_KEPT if keeps_all else _KEPT_BESIDE if dense_output is None else 0,
+        drop=not keeps_all,
     )
-    message = _MESSAGES.get(status, status)
-    result = Trajectory(dyn, method, t, states, dense, source, p, times, counts, message, bool(project), rank)
-    if status == "success":
+    result = Trajectory(dyn, method, run, source, p, _message(run, times), bool(project), rank)
+    if result.success:
+        if not project and dyn.n_constraints > rank:
+            _agree(dyn, result, source, p)
         return result
-    result.status, result.success = -1, False
-    reached, x = float(t[-1]), states[-1]
+    if run.error is not None:
+        vars(run.error)["trajectory"] = result  # of any class, also of one that lets nothing be set
+        raise run.error
+    raise _failure(dyn, run, result, (t0, x), source, p)
+
+
+def _agree(dyn: CompiledModel, result: Trajectory, source: _Source, p: Array) -> None:
+    """See that redundant rows of a run off the constraints do not contradict each other, at the states next to its own.
+
+    At a state that has drifted off, kernels bear as much as the drift explains; beside it, on the constraints, nothing.
+    """
+    for t, x in zip(result.t, result.x, strict=True):
+        r = source(t, x)
+        try:
+            names = contradictions(dyn, t, np.asarray(dyn._project(t, x, r=r, p=p)), r=r, p=p)
+        except SingularError:
+            names = contradictory(dyn, t, x, r=r, p=p)
+        if names:
+            raise SingularError(
+                f"{' and '.join(map(repr, names))} of {dyn.name!r} contradict each other at t = {float(t)!r}, x = "
+                f"{x.tolist()!r}: no accelerations satisfy them together; do prescribed motions allow it?",
+                t=float(t),
+                x=x,
+                contradictory=names,
+                trajectory=result,
+            )
+
+
+def _message(run: _native.Run, times: Array | None) -> str:
+    if run.error is not None:
+        return f"{type(run.error).__name__}: {run.error}"
+    if run.status != "full":
+        return _MESSAGES.get(run.status, run.status)
+    hint = "leave out dense_output=True" if times is not None else "give t_eval, the times at which states are needed"
+    return f"{run.accepted} steps take {_KEPT} bytes, all that a run may keep: {hint}, or split the run"
+
+
+def _failure(
+    dyn: CompiledModel, run: _native.Run, result: Trajectory, start: tuple[float, Array], source: _Source, p: Array
+) -> IntegrationError | SingularError:
+    """The error of a run that did not reach its end."""
+    reached, x = run.t, run.x
     where = f"t = {reached!r}, x = {x.tolist()!r}"
-    if status == "singular":
-        row = counts["row"]
+    if run.status == "contradictory":
+        names = contradictory(dyn, reached, x, run.row - dyn.n_u, r=source(reached, x), p=p)
+        return SingularError(
+            f"{' and '.join(map(repr, names))} of {dyn.name!r} contradict each other just after {where}: no "
+            "accelerations satisfy them together; do prescribed motions allow it?",
+            t=reached,
+            x=x,
+            row=run.row,
+            contradictory=names,
+            trajectory=result,
+        )
+    if run.status == "singular":
+        row = run.row
         if row < dyn.n_u:
             what = (
                 f"the mass matrix of {dyn.name!r} became singular just after {where}: the pivot of speed "
                 f"{dyn.speed_names[row]!r} vanished; the kinematical equations may be singular there (gimbal lock)"
             )
-        elif counts["projecting"]:
+        elif run.projecting:
             what = (
                 f"no state of {dyn.name!r} on its constraints was found just after {where}: {dyn._row_name(row)!r} "
                 "cannot be satisfied with the others; the motion may have come to the end of what they allow"
             )
         else:
-            what = (
-                f"{dyn._row_name(row)!r} of {dyn.name!r} is lost or contradicts the other constraints just after "
-                f"{where}: a dead point of all of them, or prescribed motions that they do not allow"
-            )
-        raise SingularError(
-            what,
-            t=reached,
-            x=x,
-            row=row,
-            trajectory=result,
-        )
-    lost = _lost_row(dyn, result, p) if status == "step_size" else None
+            what = f"{dyn._row_name(row)!r} of {dyn.name!r} is lost just after {where}: a dead point of all constraints"
+        return SingularError(what, t=reached, x=x, row=row, trajectory=result)
+    lost = _lost_row(dyn, start, (reached, x), source, p) if run.status == "step_size" else None
     if lost is not None:
-        raise SingularError(
+        return SingularError(
             f"{dyn._row_name(dyn.n_u + lost)!r} of {dyn.name!r} is lost just after {where}: its coefficients, or what "
             "the other rows leave of them, vanish there; the motion comes to a dead point, or to the end of what the "
             "constraints allow",
@@ -192,23 +255,29 @@ def simulate(
             row=dyn.n_u + lost,
             trajectory=result,
         )
-    raise IntegrationError(f"{result.message} at {where}", trajectory=result)
+    return IntegrationError(f"{result.message} at {where}", trajectory=result)
 
 
-def _lost_row(dyn: CompiledModel, run: Trajectory, p: Array) -> int | None:
+def _lost_row(
+    dyn: CompiledModel, start: tuple[float, Array], end: tuple[float, Array], source: _Source, p: Array
+) -> int | None:
     """The row of G that nearly vanishes, or nearly depends on others, at the end of a run and not at its start."""
     if not dyn.n_constraints:
         return None
+    (t0, x0), (t1, x1) = start, end
 
-    def rows(i: int) -> Array:
-        return np.asarray(dyn.constraint_jacobian(run.t[i], run.x[i], r=run.r[i], p=p))
+    def rows(t: float, x: Array) -> Array:
+        r = source(t, x)
+        found = dyn.constraint_jacobian(t, x, r=r, p=p)
+        return np.asarray(found * speed_units(dyn, t, x, found, r=r, p=p))
 
-    first, last = rows(0), rows(-1)
-    sizes = np.max(np.abs(last), axis=1) / np.maximum(np.max(np.abs(first), axis=1), 1e-300)
+    first, last = rows(t0, x0), rows(t1, x1)
+    sizes = np.max(np.abs(last), axis=1) / np.maximum(np.max(np.abs(first), axis=1), np.finfo(np.float64).tiny)
     if np.min(sizes) < _LOST:
         return int(np.argmin(sizes))
-    left, s, _ = np.linalg.svd(even(last))
-    before = np.linalg.svd(even(first), compute_uv=False)
+    same = np.ones(dyn.n_u)
+    left, s, _ = np.linalg.svd(even(last, same))
+    before = np.linalg.svd(even(first, same), compute_uv=False)
     gone = np.flatnonzero((s < _LOST * s[0]) & (before > _LOST * before[0]))
     return int(np.argmax(np.abs(left[:, gone[0]]))) if len(gone) else None
 
@@ -223,7 +292,7 @@ def _span(t_span: tuple[float, float]) -> tuple[float, float]:
     return t0, t1
 
 
-def _step(method: str, dt: float | None, first_step: float | None) -> float:
+def _step(method: str, dt: float | None, first_step: float | None, smallest: float) -> float:
     """The step of rk4, or the first of dop853, 0 where it is to be chosen."""
     if method not in _native.METHODS:
         near = str(method).lower()
@@ -242,6 +311,8 @@ def _step(method: str, dt: float | None, first_step: float | None) -> float:
         return 0.0
     if not (np.isfinite(value) and value > 0):
         raise ValueError(f"{'dt' if fixed else 'first_step'} is {value!r}; it must be positive, also backwards in time")
+    if fixed and value < smallest:
+        raise ValueError(f"dt is {value!r}, which is lost in t at the ends of t_span: it must be at least {smallest!r}")
     return float(value)
 
 
@@ -275,7 +346,7 @@ def _normalized(dyn: CompiledModel, x: Array) -> Array:
     for quaternion in dyn.unit:
         places = list(quaternion)
         norm = float(np.linalg.norm(x[places]))
-        if not abs(norm - 1.0) <= _RESIDUAL:
+        if not abs(norm - 1.0) <= FEASIBLE:
             names = ", ".join(dyn.coordinate_names[i] for i in places)
             hint = "divide by its norm" if norm else "without rotation it is (1, 0, 0, 0)"
             raise ValueError(f"the unit quaternion ({names}) has norm {norm!r} in x0; it must be 1: {hint}")
@@ -284,25 +355,27 @@ def _normalized(dyn: CompiledModel, x: Array) -> Array:
 
 
 def _on_constraints(dyn: CompiledModel, t: float, x: Array, project: bool, **values: Any) -> tuple[Array, int]:
-    """The start, on the constraints, and the rank of G there; ValueError where it is not near them."""
+    """The start, on the constraints, and how many rows of G count there; ValueError where it is not near them."""
     if not (dyn.n_constraints or dyn.n_configuration):
         return x, 0
-    found = residuals(dyn, t, x, **values)
-    if not np.max(np.abs(found), initial=0.0) <= _RESIDUAL:
-        left = named_residuals(dyn, found, _RESIDUAL)
+    found = misses(dyn, t, x, **values)
+    if not np.max(found, initial=0.0) <= FEASIBLE:
+        left = named(dyn, t, x, FEASIBLE, **values)
         raise ValueError(
             f"x0 does not satisfy the constraints of {dyn.name!r} at t = {t!r}: {left}; the residuals must be below "
-            f"{_RESIDUAL}: start from dyn.consistent({t!r}, x0)"
+            f"{FEASIBLE} of the terms they are summed from: start from dyn.consistent({t!r}, x0)"
         )
-    typical = count_rank(dyn, t, x, **values)
     near = np.asarray(dyn._project(t, x, **values)) if len(found) else x
-    rows = contradictory(dyn, t, near, typical, **values)
-    if rows:
+    refuse_flat_rows(dyn, t, near, **values)
+    opposed = contradictions(dyn, t, near, **values)
+    if opposed:
         raise ModelError(
-            f"{', '.join(map(repr, rows))} of {dyn.name!r} contradict each other at t = {t!r}, x0 = {x.tolist()!r}: no "
-            "accelerations satisfy them together; leave out what is too much"
+            f"{' and '.join(map(repr, opposed))} of {dyn.name!r} contradict each other at t = {t!r}, x0 = "
+            f"{x.tolist()!r}: no accelerations satisfy them together; leave out what is too much"
         )
-    return (near if project else x), typical
+    count = count_near(dyn, t, near, **values)
+    warn_of_count(dyn, count)
+    return (near if project else x), count
 
 
 def _gains(baumgarte: tuple[float, float]) -> tuple[float, float]:
@@ -332,7 +405,7 @@ class _Source:
         self._dyn = dyn
         self.function: Callable[[float, Array], npt.ArrayLike] | None = None
         low, high = min(t0, t1), max(t0, t1)
-        ends = [low, high if high > low else low + 1.0]
+        ends = [low, high if high > low else float(np.nextafter(low, np.inf))]
         signals: dict[int, _Rate] = {}
         constants = np.zeros(dyn.n_r)
         if isinstance(inputs, Signal):
@@ -368,7 +441,7 @@ class _Source:
 
 def _columns(dyn: CompiledModel, signal: Signal) -> dict[int, tuple[Signal, int]]:
     """Which inputs the columns of a signal are: all, or all but the rates of others."""
-    base = [i for i, order in enumerate(_orders(dyn.input_names)) if order == 0]
+    base = [i for i in range(dyn.n_r) if i not in dyn.input_rates]
     if signal.n not in (dyn.n_r, len(base)):
         raise ValueError(
             f"the signal has {signal.n} columns; the model has {dyn.n_r} inputs ({', '.join(dyn.input_names)}), "
@@ -400,11 +473,14 @@ def _with_rates(dyn: CompiledModel, given: Mapping[int, Any]) -> tuple[dict[str,
     names = dyn.input_names
     numbers: dict[str, Any] = {}
     signals: dict[int, _Rate] = {}
-    for i, highest in enumerate(_orders(names)):
-        order = next((order for order in range(highest + 1) if i - order in given), None)
-        if order is None:
+    derivative_of = {rate: i for i, rate in enumerate(dyn.input_rates) if rate >= 0}
+    for i in range(dyn.n_r):
+        source, order = i, 0
+        while source not in given and source in derivative_of:
+            source, order = derivative_of[source], order + 1
+        if source not in given:
             continue
-        value = given[i - order]
+        value = given[source]
         if isinstance(value, tuple):
             signal, column = value
             if order > signal.smooth_rates:
@@ -416,12 +492,3 @@ def _with_rates(dyn: CompiledModel, given: Mapping[int, Any]) -> tuple[dict[str,
         else:
             numbers[names[i]] = 0.0 if order else value
     return numbers, signals
-
-
-def _orders(names: tuple[str, ...]) -> list[int]:
-    """For each input, the derivative of which order of an earlier one it is: theta, theta_d, theta_dd give 0, 1, 2."""
-    orders: list[int] = []
-    for i, name in enumerate(names):
-        order = orders[-1] + 1 if i else 0
-        orders.append(order if i and name == names[i - order] + "_" + "d" * order else 0)
-    return orders

@@ -60,7 +60,8 @@ class Trajectory:
         max |T + U − (T + U)(0) − W| / max T over the steps, W being the work of all loads without a potential, inputs
         and drives.
     constraint_drift : float
-        The largest residual of a constraint over the steps, in units of the coordinates and of the speeds.
+        The largest residual of a constraint over the steps, in units of the coordinates and of the speeds.  As
+        `energy_drift` a ValueError where the steps were not kept (`dense_output` of `simulate`).
     nfev, njev, nlu, status, message, success
         As in ``solve_ivp``.
     """
@@ -69,28 +70,20 @@ class Trajectory:
         self,
         dyn: CompiledModel,
         method: str,
-        t: Array,
-        x: Array,
-        dense: Array,
+        run: _native.Run,
         source: Source,
         p: Array,
-        times: Array | None,
-        counts: dict[str, int],
         message: str,
         projected: bool = True,
         rank: int = -1,
     ) -> None:
         self._dyn, self._method, self._source, self._p = dyn, method, source, p
-        self._steps, self._states, self._dense = t, x, dense
-        self._projected, self._rank = projected, rank
-        self.nfev, self.njev, self.nlu = counts["evaluations"], 0, 0
-        self.n_steps, self.n_rejected = counts["accepted"], counts["rejected"]
-        self.status, self.success, self.message = 0, True, message
-        if times is not None:
-            reached = times[(times - t[0]) * np.sign(t[-1] - t[0] or 1.0) <= abs(t[-1] - t[0])]
-            self.t, self.x = reached, self(reached)
-        else:
-            self.t, self.x = t, x
+        self._run, self._projected, self._rank = run, projected, rank
+        self.nfev, self.njev, self.nlu = run.evaluations, 0, 0
+        self.n_steps, self.n_rejected = run.accepted, run.rejected
+        self.success, self.message = run.status == "success" and run.error is None, message
+        self.status = 0 if self.success else -1
+        self.t, self.x = run.times, run.sampled
 
     def __repr__(self) -> str:
         span = f"t = {self.t[0]:g} ... {self.t[-1]:g}" if len(self.t) else "empty"
@@ -103,7 +96,7 @@ class Trajectory:
         Raises
         ------
         ValueError
-            A time outside the run.
+            A time outside the run; a run that did not keep its steps (`dense_output` of `simulate`).
         """
         times = np.asarray(t, dtype=np.float64)
         start, end = self._steps[0], self._steps[-1]
@@ -122,10 +115,29 @@ class Trajectory:
             states[at] = self._states[ends[at]]
         return np.asarray(states).reshape(*times.shape, self._dyn.n_x)
 
+    @property
+    def _kept(self) -> tuple[Array, Array, Array]:
+        """The start and the ends of the steps, the states there, and the interpolants; ValueError without these."""
+        run = self._run
+        if run.steps is None or run.states is None or run.dense is None:
+            raise ValueError(
+                "this run did not keep its steps, which sol(t) and the drifts need: simulate with dense_output=True, "
+                "or put all times that are needed into t_eval"
+            )
+        return run.steps, run.states, run.dense
+
+    @property
+    def _steps(self) -> Array:
+        return self._kept[0]
+
+    @property
+    def _states(self) -> Array:
+        return self._kept[1]
+
     def _interpolated(self, steps: npt.NDArray[np.int64], times: Array) -> Array:
         """The state at each time, (N,), from the interpolant of the step that is named with it: (N, n_x)."""
         return _native.interpolate(
-            *(self._dyn, self._method, self._steps, self._states, self._dense, steps, times),
+            *(self._dyn, self._method, *self._kept, steps, times),
             knots=self._source.knots,
             coefficients=self._source.coefficients,
             function=self._source.function,
@@ -170,10 +182,11 @@ class Trajectory:
 
     @cached_property
     def constraint_drift(self) -> float:
+        times, states, _ = self._kept
         largest = 0.0
         if self._dyn.n_constraints or self._dyn.n_configuration:
-            for first in range(0, len(self._steps), _CHUNK):
-                t, x = self._steps[first : first + _CHUNK], self._states[first : first + _CHUNK]
+            for first in range(0, len(times), _CHUNK):
+                t, x = times[first : first + _CHUNK], states[first : first + _CHUNK]
                 found = residuals(self._dyn, t, x, r=self._source(t, x), p=self._p)
                 largest = max(largest, float(np.max(np.abs(found), initial=0.0)))
         return largest

@@ -13,7 +13,8 @@ __all__ = ["truth_system"]
 def truth_system(name: str, *arguments: Any) -> dict[str, Any]:
     """``frame, q, u, kdes, bodies, loads, parameters`` (and ``inputs``) of a case, newly built.
 
-    Of a case with constraints it is the system without them; they are its ``constraints``, each equal to zero.
+    Of a case with constraints it is the system without them; they are its ``constraints``, each equal to zero, and
+    ``attach`` says where they act in those that have published joint forces.
     """
     for module in (particles, kane85, iftomm, robots, loops, nonholonomic):
         if hasattr(module, name):

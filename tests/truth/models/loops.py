@@ -86,7 +86,9 @@ def loop_four_bar() -> System:
     """Four-bar linkage of uniform rods between the pivots (0, 0) and (1.2, 0), cut between coupler and rocker."""
     result, ends = rods([((0.0, 0.0), [(0.4, 1.1), (1.0, 2.3)]), ((1.2, 0.0), [(0.8, 1.7)])], torque=2.5)
     N, gap = result["frame"], ends[0].vel(result["frame"]) - ends[1].vel(result["frame"])
-    return result | {"constraints": [gap.dot(N.x), gap.dot(N.y)]}
+    _, coupler, rocker = result["bodies"]
+    attach = {i: (coupler, ends[0], rocker, ends[1], axis) for i, axis in enumerate((N.x, N.y))}
+    return result | {"constraints": [gap.dot(N.x), gap.dot(N.y)], "attach": attach}
 
 
 def loop_slider_crank() -> System:
@@ -96,7 +98,10 @@ def loop_slider_crank() -> System:
     result["bodies"].append(me.Particle("slider", end, ms))
     result["loads"] += [(end, -ms * result["g"] * N.y), (end, F * N.x)]
     result["parameters"] |= {ms: 0.9, F: -40.0}
-    return result | {"constraints": [end.vel(N).dot(N.y)]}
+    guide = end.locatenew("guide", 0)
+    guide.set_vel(N, 0)
+    attach = {0: (result["bodies"][-1], end, N, guide, N.y)}
+    return result | {"constraints": [end.vel(N).dot(N.y)], "attach": attach}
 
 
 def rods(chains: list[Any], torque: float) -> tuple[System, list[me.Point]]:

@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Ctrl-C while C runs; included by _native.pyx.  Every loop whose length the user chooses asks now and then.
+
+from cpython.exc cimport PyErr_CheckSignals
+from cpython.ref cimport Py_DECREF, Py_INCREF, PyObject
+
+cdef enum:
+    PATIENCE = 16384        # rows between two questions
+
+
+cdef int interrupted(void *context) noexcept nogil:
+    """Whether the user pressed Ctrl-C: C asks now and then. ``context`` gets the exception of the signal's handler."""
+    cdef PyObject **error = <PyObject **>context
+    with gil:
+        try:
+            PyErr_CheckSignals()
+        except BaseException as raised:
+            Py_INCREF(raised)
+            error[0] = <PyObject *>raised
+            return 1
+    return 0
+
+
+cdef object taken(PyObject **error):
+    """The exception that `interrupted` left, or None."""
+    if error[0] == NULL:
+        return None
+    result = <object>error[0]
+    Py_DECREF(result)       # the reference that `interrupted` took
+    error[0] = NULL
+    return result

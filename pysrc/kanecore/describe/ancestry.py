@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Ways along a forest of numbered items, each numbered after its parent: frames and points."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+__all__ = ["Ancestry"]
+
+
+class Ancestry:
+    """Parents and depths; a way takes as long as it is, not as the chain to the root is.
+
+    Parameters
+    ----------
+    parents : sequence of int
+        The parent of each item, −1 of a root.
+    """
+
+    def __init__(self, parents: Sequence[int]) -> None:
+        self.parents = parents
+        self._depth: list[int] = []
+        for parent in parents:
+            self._depth.append(self._depth[parent] + 1 if parent >= 0 else 0)
+
+    def path(self, start: int, end: int) -> tuple[list[int], list[int]]:
+        """Items to climb from ``start`` to below the common ancestor, and to descend from there to ``end``.
+
+        Where there is none, both lists hold their root.
+        """
+        up, down = [], []
+        while start != end:
+            if end < 0 or (start >= 0 and self._depth[start] >= self._depth[end]):
+                up.append(start)
+                start = self.parents[start]
+            else:
+                down.append(end)
+                end = self.parents[end]
+        return up, down[::-1]
+
+    def common(self, a: int, b: int) -> int:
+        """The nearest common ancestor, −1 where there is none."""
+        up, _ = self.path(a, b)
+        return self.parents[up[-1]] if up else a
+
+    def chain(self, item: int) -> Iterator[int]:
+        """An item and its ancestors, up to the root."""
+        while item >= 0:
+            yield item
+            item = self.parents[item]

@@ -1,0 +1,322 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Loads that are affine in u̇: added mass, thrust that follows an acceleration, forces on an accelerating frame.
+
+Expected values are closed forms, SymPy's equations with the derivatives of speeds sorted by hand, and models in which
+what multiplies u̇ is mass.
+"""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import numpy as np
+import pytest
+import sympy as sm
+import sympy.physics.mechanics as me
+
+import kanecore as kc
+from kanecore.graph.evaluate import evaluate
+
+t = me.dynamicsymbols._t
+q = q1, q2, q3 = me.dynamicsymbols("q1:4")
+u = u1, u2, u3 = me.dynamicsymbols("u1:4")
+F = me.dynamicsymbols("F")
+m, c, g, k, b, J = sm.symbols("m c g k b J")
+PARAMETERS = {m: 1.3, c: 0.4, g: 9.81, k: 7.0, b: 0.8, J: 0.6}
+KD = [x.diff() - y for x, y in zip(q, u, strict=True)]
+rng = np.random.default_rng(7)
+
+
+class Cart:
+    """A cart in the plane with a rod on it: points O, P (cart), Q (rod's centre), frames N and A."""
+
+    def __init__(self) -> None:
+        self.N, self.O = me.ReferenceFrame("N"), me.Point("O")
+        self.A = self.N.orientnew("A", "Axis", [q3, self.N.z])
+        self.A.set_ang_vel(self.N, u3 * self.N.z)
+        self.O.set_vel(self.N, 0)
+        self.P = self.O.locatenew("P", q1 * self.N.x + q2 * self.N.y)
+        self.P.set_vel(self.N, u1 * self.N.x + u2 * self.N.y)
+        self.Q = self.P.locatenew("Q", b * self.A.x)
+        self.Q.v2pt_theory(self.P, self.N, self.A)
+        self.bodies = [
+            me.Particle("cart", self.P, m),
+            me.RigidBody("rod", self.Q, self.A, 2 * m, (me.inertia(self.A, 0, 0, J), self.Q)),
+        ]
+        self.weights = [(self.P, -m * g * self.N.y), (self.Q, -2 * m * g * self.N.y)]
+
+    def model(self, loads: list[Any], weights: bool = True, **options: Any) -> kc.Model:
+        forcelist = [*loads, *(self.weights if weights else [])]
+        return kc.Model(self.N, q, u, KD, bodies=self.bodies, forcelist=forcelist, **options)
+
+
+def compiled(model: kc.Model) -> kc.CompiledModel:
+    return kc.compile(model, parameters={s: PARAMETERS[s] for s in model.parameters}, cflags=["-O0"])
+
+
+LOADS = {
+    "added mass": lambda s: [(s.Q, -c * s.Q.acc(s.N))],
+    "of one point on another": lambda s: [(s.P, -c * u3.diff() * s.A.y - k * q1 * s.N.x)],
+    "torque": lambda s: [(s.A, (c * u1.diff() + F * q2 * u3.diff() - k * u3) * s.N.z)],
+    "in a turning frame": lambda s: [(s.Q, (c * sm.cos(q1) * u2.diff() + F) * s.A.x - c * u3.diff() * u1 * s.N.y)],
+    "of rates": lambda s: [(s.P, c * (q2 * u1).diff(t) * s.N.x)],
+    "branches": lambda s: [(s.P, sm.Piecewise((c * u1.diff(), u1 > 0), (-k * q1, True)) * s.N.x)],
+    "on a pathway": lambda s: [me.ForceActuator(c * u1.diff() + F, me.LinearPathway(s.O, s.Q))],
+}
+SYMMETRIC = ("added mass", "of rates", "branches")
+
+
+def values(model: kc.Model, kernel: str, state: dict[Any, float]) -> np.ndarray:
+    """A kernel at a state, on the graph."""
+    derivation = model._derivation
+    d, graph = derivation.description, derivation.graph
+    nodes = (*d.coordinates, *d.speeds, *d.accelerations, *d.inputs, *d.parameters)
+    symbols = (*model.coordinates, *model.speeds, *(x.diff() for x in model.speeds), *model.inputs, *model.parameters)
+    given = {graph.nodes[i][1]: state[s] for i, s in zip(nodes, symbols, strict=True)}
+    return np.array(evaluate(graph, derivation.kernel(kernel).roots, given))
+
+
+def state() -> dict[Any, float]:
+    draw = rng.uniform(0.2, 1.2, 10)
+    moving = dict(zip([*q, *u, *(x.diff() for x in u), F], draw, strict=True))
+    return {**moving, **PARAMETERS}
+
+
+def number(e: Any, at: dict[Any, float]) -> np.ndarray:
+    """A SymPy matrix at a state; q̇ = u."""
+    rates = {x.diff(): y for x, y in zip(q, u, strict=True)}
+    e = sm.Matrix(e).xreplace(rates).xreplace({x: sm.Float(v, 17) for x, v in at.items()}).doit()
+    return np.array(e.evalf(), dtype=float).squeeze()
+
+
+@pytest.mark.parametrize("weights", [True, False])
+@pytest.mark.parametrize("name", LOADS)
+def test_against_sympys_equations(name: str, weights: bool) -> None:
+    """SymPy leaves u̇ of loads in F_r: its derivative belongs to the mass matrix, what is left is f."""
+    system = Cart()
+    loads = LOADS[name](system)
+    model = system.model(loads, weights)
+    flat = [x for load in loads for x in (load.to_loads() if hasattr(load, "to_loads") else [load])]
+    kane = me.KanesMethod(system.N, q, u, KD)
+    fr, frstar = kane.kanes_equations(system.bodies, flat + (system.weights if weights else []))
+    at = state()
+    udot = [x.diff() for x in u]
+    rest = dict.fromkeys(udot, 0)
+    kd = {x.diff(): y for x, y in zip(q, u, strict=True)}
+    fr = fr.xreplace(kd).doit()
+    added = fr.jacobian(udot)
+    mass, forcing = kane.mass_matrix - added, kane.forcing.xreplace(rest)
+    acceleration = np.array([at[x] for x in udot])
+    expected_mass, expected_forcing = number(mass, at), number(forcing, at)
+    found = values(model, "mass_matrix", at).reshape(3, 3)
+    np.testing.assert_allclose(found, expected_mass, rtol=1e-12, atol=1e-13)
+    np.testing.assert_allclose(values(model, "forcing", at), expected_forcing, rtol=1e-12, atol=1e-13)
+    np.testing.assert_allclose(
+        values(model, "inverse_dynamics", at), expected_mass @ acceleration - expected_forcing, rtol=1e-12, atol=1e-12
+    )
+    active = number(fr.xreplace(rest), at)
+    np.testing.assert_allclose(values(model, "generalized_active_forces", at), active, rtol=1e-12, atol=1e-13)
+    inertia = number(frstar.xreplace(kd), at) + number(added, at) @ acceleration
+    np.testing.assert_allclose(values(model, "generalized_inertia_forces", at), inertia, rtol=1e-12, atol=1e-13)
+    np.testing.assert_allclose(  # T and the metric of projection are those of the bodies
+        [x for row in model._derivation.metric for x in evaluated(model, row, at)], number(kane.mass_matrix, at).ravel()
+    )
+    plain = system.model([], weights)
+    np.testing.assert_allclose(values(model, "kinetic_energy", at), values(plain, "kinetic_energy", at), rtol=1e-14)
+    assert model._derivation.symmetric == (name in SYMMETRIC)
+    velocities = [load[0].vel(system.N) if isinstance(load[0], me.Point) else u3 * system.N.z for load in flat]
+    work = sum(load[1].dot(v) for load, v in zip(flat, velocities, strict=True))
+    if weights:  # they have a potential
+        np.testing.assert_allclose(values(model, "power", at), number([work], at), rtol=1e-12)
+
+
+def evaluated(model: kc.Model, nodes: Any, at: dict[Any, float]) -> list[float]:
+    d, graph = model._derivation.description, model._derivation.graph
+    symbols = (*model.coordinates, *model.speeds, *model.parameters)
+    given = zip((*d.coordinates, *d.speeds, *d.parameters), symbols, strict=True)
+    return evaluate(graph, list(nodes), {graph.nodes[i][1]: at[s] for i, s in given})
+
+
+def swimming(added: bool, **options: Any) -> kc.Model:
+    """A double pendulum of rods; the far end carries a mass, or a force −c a that is one."""
+    s = Cart()
+    s.O.set_vel(s.N, 0)
+    B = s.N.orientnew("B", "Axis", [q1, s.N.z])
+    B.set_ang_vel(s.N, u1 * s.N.z)
+    elbow = s.O.locatenew("elbow", b * B.x)
+    elbow.v2pt_theory(s.O, s.N, B)
+    tip = elbow.locatenew("tip", b * s.A.x)
+    tip.v2pt_theory(elbow, s.N, s.A)
+    end = me.Particle("end", tip, m if added else m + c)
+    upper = me.RigidBody("upper", elbow, B, m, (me.inertia(B, 0, 0, J), elbow))
+    loads = [(elbow, -m * g * s.N.y), (tip, -m * g * s.N.y), (s.A, F * s.N.z)]
+    if added:
+        loads.append((tip, -c * tip.acc(s.N)))
+    kd = [q1.diff() - u1, q3.diff() - u3]
+    return kc.Model(s.N, [q1, q3], [u1, u3], kd, bodies=[upper, end], forcelist=loads, **options)
+
+
+@pytest.fixture(scope="module")
+def pair() -> tuple[kc.CompiledModel, kc.CompiledModel]:
+    return tuple(compiled(swimming(added)) for added in (True, False))
+
+
+def test_added_mass_is_mass(pair: tuple[kc.CompiledModel, kc.CompiledModel]) -> None:
+    """But for gravity, T and what T belongs to: the same u̇, linearization and motion as with the mass itself."""
+    swimmer, heavy = pair
+    x, r = rng.uniform(-1.0, 1.0, (5, 4)), np.array([0.7])
+    np.testing.assert_allclose(swimmer.udot(0.0, x, r=r), heavy.udot(0.0, x, r=r), rtol=1e-12)
+    np.testing.assert_allclose(swimmer.mass_matrix(0.0, x), heavy.mass_matrix(0.0, x), rtol=1e-12)
+    for mine, theirs in zip(swimmer.linearize(0.0, x[0], r=r), heavy.linearize(0.0, x[0], r=r), strict=True):
+        np.testing.assert_allclose(mine, theirs, rtol=1e-10, atol=1e-12)
+    udot = rng.uniform(-1.0, 1.0, (5, 2))
+    np.testing.assert_allclose(
+        swimmer.inverse_dynamics(0.0, x, udot, r=r), heavy.inverse_dynamics(0.0, x, udot, r=r), rtol=1e-11
+    )
+    speed = np.array([[0.0, 0.0, 0.7, -0.4]])
+    ratio = swimmer.kinetic_energy(0.0, speed) / heavy.kinetic_energy(0.0, speed)
+    assert 0.5 < ratio.item() < 0.99
+    np.testing.assert_allclose(
+        swimmer.reactions(0.0, x, r=r)[:, 0, :3], heavy.reactions(0.0, x, r=r)[:, 0, :3], rtol=1e-11
+    )
+    runs = [dyn.simulate((0.0, 2.0), x[0], inputs=r, rtol=1e-10, atol=1e-10) for dyn in pair]
+    np.testing.assert_allclose(runs[0].x[-1], runs[1].x[-1], rtol=1e-7)
+    assert runs[0].energy_drift < 1e-7, "the work of the whole load is counted"
+
+
+def test_reaction_of_a_pendulum_in_water() -> None:
+    """One bob on a rod: along the rod −(m + c) b u², across it the weight less what the bob needs."""
+    s = Cart()
+    s.P.set_pos(s.O, b * s.A.x)
+    s.P.set_vel(s.N, b * u3 * s.A.y)
+    bob = me.Particle("bob", s.P, m)
+    loads = [(s.P, -m * g * s.N.y), (s.P, -c * (b * u3.diff() * s.A.y - b * u3**2 * s.A.x))]
+    model = kc.Model(s.N, [q3], [u3], [q3.diff() - u3], bodies=[bob], forcelist=loads)
+    dyn = compiled(model)
+    angle, speed = 0.4, 1.7
+    M, C, G, L = (PARAMETERS[x] for x in (m, c, g, b))
+    acceleration = -M * G * np.cos(angle) / ((M + C) * L)
+    np.testing.assert_allclose(dyn.udot(0.0, [angle, speed]), [acceleration], rtol=1e-13)
+    force = dyn.reactions(0.0, [angle, speed])[0, :3]
+    along = np.array([np.cos(angle), np.sin(angle), 0.0])
+    across = np.array([-np.sin(angle), np.cos(angle), 0.0])
+    total = (M + C) * L * (acceleration * across - speed**2 * along)
+    np.testing.assert_allclose(force, total + np.array([0.0, M * G, 0.0]), rtol=1e-12, atol=1e-12)
+
+
+def test_auxiliary_speeds_count_such_loads() -> None:
+    """The force along a guide, brought in evidence by an auxiliary speed: c u̇ acts across the guide."""
+    N, origin = me.ReferenceFrame("N"), me.Point("O")
+    ua = me.dynamicsymbols("ua")
+    origin.set_vel(N, 0)
+    P = origin.locatenew("P", q1 * N.x)
+    P.set_vel(N, u1 * N.x + ua * N.y)
+    R = me.dynamicsymbols("R")
+    loads = [(P, (F - k * q1) * N.x + (c * u1.diff() - m * g + R) * N.y)]
+    model = kc.Model(
+        N,
+        [q1],
+        [u1],
+        [q1.diff() - u1],
+        parameters=[m, c, g, k],  # F of u1 depends on c nowhere
+        u_auxiliary=[ua],
+        bodies=[me.Particle("B", P, m)],
+        forcelist=loads,
+        inputs=[F, R],
+    )
+    dyn = compiled(model)
+    acceleration = (2.0 - 7.0 * 0.3) / 1.3
+    expected = 0.4 * acceleration - 1.3 * 9.81 + 5.0
+    np.testing.assert_allclose(dyn.auxiliary_forces(0.0, [0.3, 0.1], r=[2.0, 5.0]), [expected], rtol=1e-13)
+
+
+@pytest.mark.parametrize(
+    "load",
+    [
+        u1.diff() ** 2,
+        sm.sin(u1.diff()),
+        u1.diff() * u2.diff(),
+        1 / u1.diff(),
+        sm.Abs(u1.diff()),
+        u1.diff() * F * u3.diff(),
+    ],
+)
+def test_what_is_not_affine_names_its_load(load: Any) -> None:
+    system = Cart()
+    with pytest.raises(kc.ModelError, match=r"load 1 on point Q is not affine in the derivatives of the speeds.*b\*u1"):
+        system.model([(system.P, F * system.N.x), (system.Q, load * system.A.y)])
+    with pytest.raises(kc.ModelError, match=r"load 0, a ForceActuator, is not affine"):
+        system.model([me.ForceActuator(load, me.LinearPathway(system.O, system.Q))])
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"potentials": [c * u1.diff()]}, r"u1\(t\), t\) in potential 0: the derivative of a speed.*potentials"),
+        ({"feedback": {F: c * u1.diff()}}, r"in the feedback for F: the derivative of a speed.*into forcelist"),
+        ({"velocity_constraints": [c * u1.diff() - u2]}, r"in velocity constraint 0: the derivative of a speed"),
+        ({"points": "late"}, r"in the velocity of point late: the derivative of a speed"),
+    ],
+)
+def test_where_derivatives_of_speeds_stay_out(options: dict[str, Any], message: str) -> None:
+    """Also where a load has been read before that holds the same product."""
+    system = Cart()
+    if options == {"points": "late"}:
+        late = me.Point("late")
+        late.set_vel(system.N, c * u1.diff() * system.N.x)
+        options = {"points": [late]}
+    with pytest.raises(kc.ModelError, match=message):
+        system.model([(system.P, c * u1.diff() * system.N.x + F * system.N.y)], **options)
+    with pytest.raises(kc.ModelError, match=r"load 0 on point P: .*loads but once differentiated"):
+        system.model([(system.P, u1.diff(t, 2) * system.N.x)])
+    with pytest.raises(kc.ModelError, match=r"load 0 on point P: write second derivatives.*u1.diff\(\)"):
+        system.model([(system.P, q1.diff(t, 2) * system.N.x)])
+
+
+def test_it_is_reported() -> None:
+    system = Cart()
+    report = system.model([(system.Q, -c * system.Q.acc(system.N))]).report()
+    assert "which counts with F*: load 0; with it M is symmetric" in report
+    model = system.model([(system.P, -k * q1 * system.N.x), (system.P, (F + c * u3.diff()) * system.N.x)])
+    assert "which counts with F*: load 1; with it M is not symmetric" in model.report()
+    assert "LU with pivots chosen at run time" in model.report()
+    text = model.explain()
+    active, inertial = text.split("generalized inertia forces")
+    assert "F_u1 = F" in active
+    assert "u3'" not in active
+    assert "load 1, what is linear in derivatives of speeds:\n    F*_u1 = c*u3'" in inertial
+    with pytest.raises(kc.ModelError, match="which loads make unsymmetric"):
+        model.symbolic("udot")
+
+
+def test_parameters_of_the_part_in_udot_are_kept() -> None:
+    system = Cart()
+    for weights, load in itertools.product((True, False), (c * u3.diff(), sm.Symbol("d") * u1.diff() - c * u1.diff())):
+        assert c in system.model([(system.P, load * system.N.x)], weights).parameters
+
+
+@pytest.mark.parametrize("constrained", [False, True])
+def test_an_unsymmetric_mass_matrix_is_solved(constrained: bool) -> None:
+    system = Cart()
+    loads = [(system.P, -k * q1 * system.N.x), (system.P, (F + c * u3.diff()) * system.N.x)]
+    rows = {"velocity_constraints": [u1 - sm.cos(q3) * u3 / 2]} if constrained else {}
+    dyn = compiled(system.model(loads, **rows))
+    x, r = rng.uniform(-1.0, 1.0, (4, dyn.n_x)), np.array([0.7])
+    if constrained:
+        x = np.array([dyn.consistent(0.0, y) for y in x])
+    matrix, force = dyn.mass_matrix(0.0, x, r=r), dyn.forcing(0.0, x, r=r)
+    assert abs(matrix - np.swapaxes(matrix, 1, 2)).max() > 0.1
+    jacobian, bias = dyn.constraint_jacobian(0.0, x, r=r), dyn.constraint_bias(0.0, x, r=r)
+    for i, y in enumerate(x):
+        m = dyn.n_constraints
+        system_matrix = np.block([[matrix[i], -jacobian[i].T], [jacobian[i], np.zeros((m, m))]])
+        both = np.linalg.solve(system_matrix, np.concatenate([force[i], -bias[i]]))
+        np.testing.assert_allclose(dyn.udot(0.0, y, r=r), both[: dyn.n_u], rtol=1e-12, atol=1e-13)
+        if constrained:
+            np.testing.assert_allclose(dyn.multipliers(0.0, y, r=r), both[dyn.n_u :], rtol=1e-11, atol=1e-12)
+            continue
+        slopes, step = dyn.linearize(0.0, y, r=r)[0], 1e-6
+        for j in range(dyn.n_x):
+            up, down = (dyn.rhs(0.0, y + sign * step * np.eye(dyn.n_x)[j], r=r) for sign in (1, -1))
+            np.testing.assert_allclose(slopes[:, j], (up - down) / (2 * step), rtol=1e-6, atol=1e-7)

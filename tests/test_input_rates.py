@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Which inputs are rates of a prescribed motion: the description says so, and names never do."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pytest
+import sympy as sm
+import sympy.physics.mechanics as me
+
+import kanecore as kc
+
+t = me.dynamicsymbols._t
+
+
+def carriage(*, inputs=None, names=("v", "v_d"), moved=None):
+    """A particle on a line; a controller pulls it to the position and speed of two inputs, a base may carry it."""
+    x, u = me.dynamicsymbols("x u")
+    wanted, rate = me.dynamicsymbols(" ".join(names))
+    frame, origin = me.ReferenceFrame("N"), me.Point("O")
+    origin.set_vel(frame, 0)
+    base = 0 if moved is None else me.dynamicsymbols(moved)
+    point = origin.locatenew("P", (x + base) * frame.x)
+    pull = 9 * (wanted - x) + 2 * (rate - u)
+    return kc.Model(
+        frame,
+        [x],
+        [u],
+        [x.diff() - u],
+        bodies=[me.Particle("P", point, sm.Integer(1))],
+        forcelist=[(point, pull * frame.x)],
+        inputs=inputs,
+        name="carriage",
+    )
+
+
+@pytest.fixture(scope="module")
+def dyn():
+    return kc.compile(carriage())
+
+
+@pytest.mark.parametrize("names", [("v", "v_d"), ("F", "F_d"), ("v_d", "v"), ("v", "v_dd")])
+def test_inputs_named_like_rates_are_their_own(names):
+    dyn = kc.compile(carriage(names=names))
+    wanted, rate = names
+    assert dyn.input_rates == (-1, -1)
+    dyn.inputs[rate] = 0.7
+    given = dyn.simulate((0, 1), [0.0, 0.0], inputs={wanted: 1.0})
+    assert (given.r[:, dyn.input_names.index(rate)] == 0.7).all()
+    assert (given.r[:, dyn.input_names.index(wanted)] == 1.0).all()
+    table = np.column_stack([np.full(5, 1.0 if name == wanted else 0.7) for name in dyn.input_names])
+    signal = kc.Signal(np.linspace(0, 1, 5), table, kind="cubic")
+    np.testing.assert_allclose(dyn.simulate((0, 1), [0.0, 0.0], inputs=signal).x[-1], given.x[-1], atol=1e-7)
+    ramp = {wanted: kc.Signal([0, 1], [0.0, 1.0], kind="linear")}
+    assert (dyn.simulate((0, 1), [0.0, 0.0], inputs=ramp).r[:, dyn.input_names.index(rate)] == 0.7).all()
+    with pytest.raises(ValueError, match=r"has 1 columns; the model has 2 inputs .*, 2 without the rates"):
+        dyn.simulate((0, 1), [0.0, 0.0], inputs=kc.Signal([0, 1], [0.0, 1.0]))
+
+
+def test_rough_signals_are_no_matter_where_nothing_is_a_rate(dyn):
+    held = kc.Signal([0.0, 0.5], [0.0, 1.0])
+    sol = dyn.simulate((0, 1), [0.0, 0.0], inputs={"v": held, "v_d": 0.0})
+    assert set(sol.r[:, 0]) == {0.0, 1.0}
+
+
+@pytest.mark.parametrize("inputs", [None, ["v_d", "theta", "v"], ["theta", "v_d", "v"]])
+def test_rates_of_a_prescribed_motion_beside_them(inputs):
+    symbols = None if inputs is None else [me.dynamicsymbols(name) for name in inputs]
+    dyn = kc.compile(carriage(inputs=symbols, moved="theta"))
+    place = dyn.input_names.index
+    rates = [-1] * 5
+    rates[place("theta")], rates[place("theta_d")] = place("theta_d"), place("theta_dd")
+    assert dyn.input_rates == tuple(rates)
+    times = np.linspace(0, 1, 41)
+    motion = kc.Signal(times, np.sin(times), kind="cubic")
+    sol = dyn.simulate((0, 1), [0.0, 0.0], inputs={"theta": motion, "v": 0.3})
+    np.testing.assert_allclose(sol.r[:, place("theta_d")], np.cos(sol.t), atol=1e-5)
+    np.testing.assert_allclose(sol.r[:, place("theta_dd")], -np.sin(sol.t), atol=1e-3)
+    assert (sol.r[:, place("v_d")] == 0.0).all()
+    assert (sol.r[:, place("v")] == 0.3).all()
+    base = [name for name in dyn.input_names if name not in ("theta_d", "theta_dd")]
+    columns = {"theta": np.sin(times), "v": np.full(41, 0.3), "v_d": np.zeros(41)}
+    table = kc.Signal(times, np.column_stack([columns[name] for name in base]), kind="cubic")
+    np.testing.assert_allclose(dyn.simulate((0, 1), [0.0, 0.0], inputs=table).x[-1], sol.x[-1], atol=1e-7)
+    assert pickle.loads(pickle.dumps(dyn)).input_rates == dyn.input_rates
+
+
+def test_derivatives_are_looked_up_by_what_they_are_of(dyn):
+    v, v_d = me.dynamicsymbols("v v_d")
+    dyn.inputs[v_d] = 0.25
+    assert dyn.inputs["v_d"] == 0.25
+    for wrong in (v.diff(t), v_d.diff(t), v.diff(t, 2)):
+        with pytest.raises(KeyError, match="does not occur in the equations"):
+            dyn.inputs[wrong] = 1.0
+    with pytest.raises(KeyError, match="'v_d' is an input of its own"):
+        dyn.simulate((0, 1), [0.0, 0.0], inputs={v.diff(t): 1.0})
+    tube, theta = kc.load("rotating_tube"), me.dynamicsymbols("theta")
+    tube.inputs.update({theta: 0.1, theta.diff(t): 0.2, theta.diff(t, 2): 0.3})
+    assert dict(tube.inputs) == {"theta": 0.1, "theta_d": 0.2, "theta_dd": 0.3}
+    with pytest.raises(KeyError, match="no input of 'rotating_tube' is"):
+        tube.inputs[theta.diff(t, 3)] = 0.0
+
+
+def test_a_rate_and_an_input_of_one_name():
+    with pytest.raises(kc.ModelError, match="theta_d"):
+        carriage(names=("v", "theta_d"), moved="theta")
+
+
+def test_gallery_says_which_inputs_are_rates():
+    for name in kc.models():
+        dyn = kc.load(name)
+        assert len(dyn.input_rates) == dyn.n_r
+        for i, rate in enumerate(dyn.input_rates):
+            assert rate == -1 or dyn.input_names[rate].startswith(dyn.input_names[i] + "_d" * (i == 0))
+    assert kc.load("rotating_tube").input_rates == (1, 2, -1)

@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Runs from random states on the constraints end where they should: default options, no inputs, none aborts.
+
+The robot in redundant coordinates and body-fixed speeds passes through states where its coordinates can move along
+fewer directions than φ has rows; drift along the others must be removed or named.  Twenty seconds each are long runs.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from test_pivots import chain
+from test_redundant import compiled, lifted, tree
+from test_redundant import states as tree_states
+
+import kanecore as kc
+
+Array = npt.NDArray[np.float64]
+pytestmark = pytest.mark.filterwarnings("ignore:no solid body can have")
+N_STARTS = 50
+CONSTRAINED = [name for name in kc.models() if kc.load(name).n_constraints]
+
+
+@cache
+def robot_starts() -> Array:
+    """Of the robot, by its own equations, the second half by `consistent` from rough guesses."""
+    dyn = compiled()
+    found = [lifted(z) for z in tree_states(N_STARTS // 2)]
+    rng = np.random.default_rng(11)
+    while len(found) < N_STARTS:
+        guess = lifted(rng.uniform([-3.0, -1.4, 0.1, -2.0, -2.0, -1.0], [3.0, 1.4, 0.8, 2.0, 2.0, 1.0]))
+        guess[3:12] += 0.1 * rng.uniform(-1.0, 1.0, 9)
+        guess[15:] += 0.3 * rng.uniform(-1.0, 1.0, 15)
+        found.append(dyn.consistent(0.0, guess))
+    return np.array(found)
+
+
+def run(start: Array, end: float) -> None:
+    """No abort, on the constraints, and the motion is that of the tree."""
+    dyn = compiled()
+    zero = dict.fromkeys(dyn.input_names, 0.0)
+    sol = dyn.simulate((0.0, end), start, inputs=list(zero.values()))
+    assert sol.success
+    assert sol.t[-1] == end
+    assert sol.constraint_drift < 1e-8
+    theta = np.abs(np.cos(sol.x[:, 1]))
+    if end <= 2.0 and np.min(theta) > 0.05:
+        z0 = np.concatenate([start[:3], start[12:15]])
+        expected = tree().simulate((0.0, end), z0, inputs=[0.0, 0.0, 0.0], rtol=1e-10, atol=1e-10).x[-1]
+        size = max(1.0, float(np.max(np.abs(expected))))
+        np.testing.assert_allclose(sol.x[-1, [0, 1, 2, 12, 13, 14]], expected, rtol=0, atol=1e-3 * size)
+
+
+@pytest.mark.parametrize("tenth", range(5))
+def test_redundant_robot(tenth: int) -> None:
+    for start in robot_starts()[tenth::5]:
+        run(start, 2.0)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("tenth", range(5))
+def test_redundant_robot_for_long(tenth: int) -> None:
+    for start in robot_starts()[tenth::5]:
+        run(start, 20.0)
+
+
+def test_a_robot_where_a_direction_is_lost() -> None:
+    """Upright, where θ1 turns without moving the mass centres: what q can do has rank 8, φ_q has rank 9.
+
+    The projection succeeds from states that are off along the other eight.
+    """
+    dyn, rng = compiled(), np.random.default_rng(2)
+    for lean in (np.pi / 2, np.pi / 2 - 1e-9, np.pi / 2 + 1e-6, -np.pi / 2):
+        exact = lifted(np.array([0.3, lean, 0.4, 0.5, 0.2, -0.1]))
+        assert np.isfinite(dyn.udot(0.0, exact)).all()
+        assert dyn.check(exact).dof == 3
+        off = exact.copy()
+        off[:12] += 1e-7 * rng.uniform(-1.0, 1.0, 12)
+        off[12:] += 1e-7 * rng.uniform(-1.0, 1.0, 18)
+        for keep in ({}, {"keep": None}):
+            near = dyn.consistent(0.0, off, **keep)  # type: ignore[arg-type]
+            assert np.max(np.abs(near - exact)) < 1e-4
+        sol = dyn.simulate((0.0, 0.5), exact, inputs=[0.0, 0.0, 0.0])
+        assert sol.success
+        assert sol.constraint_drift < 1e-8
+
+
+@pytest.mark.parametrize("kind", ["rates", "body"])
+def test_massless_speeds(kind: str) -> None:
+    """Joint rates beside the rods' own speeds have no mass but by the rows that join them.
+
+    `consistent` finds the closed chain all the same, and a run stays on it.
+    """
+    n = 6 if kind == "rates" else 3
+    dyn = kc.compile(chain(n, kind), parameters={"g": 9.81, "l": 1.0}, cflags="-O0")
+    rng = np.random.default_rng(0)
+    for _ in range(5):
+        angles = np.diff(np.linspace(1.2, -1.2, n) + 0.2 * rng.uniform(-1.0, 1.0, n), prepend=0.0)
+        state = dyn.consistent(0.0, np.concatenate([angles, 0.5 * rng.uniform(-1.0, 1.0, dyn.n_u)]), None)
+        sol = dyn.simulate((0.0, 0.3), state)
+        assert sol.success
+        assert sol.constraint_drift < 1e-9
+
+
+@pytest.mark.parametrize("name", CONSTRAINED)
+def test_gallery(name: str) -> None:
+    """From states around STATE, brought to the constraints with and without the dependent ones."""
+    starts_of_gallery(name, 12, 1.0)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", CONSTRAINED)
+def test_gallery_for_long(name: str) -> None:
+    starts_of_gallery(name, 50, 20.0)
+
+
+def starts_of_gallery(name: str, count: int, seconds: float) -> None:
+    dyn, module = kc.load(name), import_module(f"kanecore.gallery.{name}")
+    start = np.array([module.STATE[key] for key in (*dyn.coordinate_names, *dyn.speed_names)])
+    longest = max((abs(v) for k, v in module.PARAMETERS.items() if module.DIMENSIONS[k] == (1, 0, 0)), default=1.0)
+    # the squeezer's motor has turned it a hundred times in a tenth of a second
+    end = seconds * {"andrews_squeezer": 0.02, "stewart": 0.3}.get(name, 1.0)
+    inputs: dict[str, Any] = {"inputs": [0.0] * dyn.n_r} if dyn.n_r else {}
+    rng = np.random.default_rng(5)
+    for trial in range(count):
+        guess = start.copy()
+        for i, key in enumerate((*dyn.coordinate_names, *dyn.speed_names)):
+            size = longest if module.DIMENSIONS[key][0] else 1.0
+            guess[i] += (0.1 if i < dyn.n_q else 0.5) * size * rng.uniform(-1.0, 1.0)
+        for places in dyn.unit:
+            guess[list(places)] /= np.linalg.norm(guess[list(places)])
+        state = dyn.consistent(0.0, guess, **({"keep": None} if trial % 2 else {}))  # type: ignore[arg-type]
+        sol = dyn.simulate((0.0, end), state, **inputs)
+        assert sol.success
+        assert sol.t[-1] == end
+        assert np.isfinite(sol.x).all()
+        assert sol.constraint_drift < 1e-7
