@@ -12,8 +12,9 @@
  * It works where M is singular, as long as the system is not, and where M is not positive definite.
  *
  * Everything is compared in the metric of the masses: column j is divided by sqrt(M_jj), then every row of G
- * has one unit, and each is divided by its largest entry.  So no choice depends on the user's units.  All
- * these factors are powers of two, which round nothing.
+ * has one unit, and each is divided by its largest entry.  So no choice depends on the user's units.  Where
+ * the order of the pivots matters to rounding alone, the nearest powers of two serve as factors, which round
+ * nothing.
  *
  * Matrices are stored row by row: n speeds, m rows, k right-hand sides, one beside the other in each row of
  * f (n, k), g (m, k) and a (n, k).
@@ -81,7 +82,7 @@ KC_INLINE void kc_weigh(kc_equations *s, const double *weight, int stride)
     int massless = 0;
     for (int j = 0; j < n; j++) {
         const double x = fabs(weight[j * stride]);
-        s->d[j] = x > 0.0 ? kc_inverse_root(x) : 0.0;
+        s->d[j] = !(x > 0.0) ? 0.0 : s->lenient ? 1.0 / sqrt(x) : kc_inverse_root(x);
         massless += s->d[j] == 0.0;
     }
     for (int j = 0; j < n && massless; j++) {
@@ -96,7 +97,7 @@ KC_INLINE void kc_weigh(kc_equations *s, const double *weight, int stride)
                 row = kc_max(row, fabs(s->G[i * n + l]) * s->d[l]);
             largest = kc_max(largest, fabs(s->G[i * n + j]) / (row > 0.0 ? row : 1.0));
         }
-        s->d[j] = largest > 0.0 ? kc_inverse(largest) : 1.0;
+        s->d[j] = !(largest > 0.0) ? 1.0 : s->lenient ? 1.0 / largest : kc_inverse(largest);
     }
     for (int i = 0; i < m; i++)
         for (int j = 0; j < n; j++)
@@ -137,7 +138,7 @@ KC_INLINE int kc_reduce(kc_equations *s)
         s->order[i] = i;
         for (int j = 0; j < n; j++)
             largest = kc_max(largest, fabs(G[i * n + j]));
-        const double scale = largest > 0.0 ? kc_inverse(largest) : 1.0;
+        const double scale = !(largest > 0.0) ? 1.0 : s->lenient ? 1.0 / largest : kc_inverse(largest);
         for (int j = 0; j < n; j++)
             G[i * n + j] *= scale;
         for (int j = 0; j < k; j++)

@@ -12,7 +12,7 @@ from kanecore.errors import ModelError, NonFiniteError, SingularError
 from kanecore.run.constraints import misses, named, normalise, residual_names
 from kanecore.run.metric import coordinate_units, extents, size_of, speed_units
 from kanecore.run.rank import count_near, refuse_flat_rows, warn_of_count
-from kanecore.tolerances import RANK, SOLVED
+from kanecore.tolerances import INDEPENDENT, RANK, SOLVED
 
 if TYPE_CHECKING:
     from kanecore.run.model import CompiledModel
@@ -168,6 +168,9 @@ def _newton(
     x = x.copy()
     found, rows = residual(x), jacobian(x)
     first = rows
+    # beyond the rows that count a direction must be clear: redundant rows leave small ones near the solution
+    number = min(rows[:, part].shape)
+    least = np.where(np.arange(number) < dyn._count(values.get("p")), RANK, INDEPENDENT)
     for _ in range(_ITERATIONS):
         scale = size_of(rows)
         size = float(np.linalg.norm(found / scale))
@@ -177,7 +180,7 @@ def _newton(
         along, largest = left.T @ (found / scale), np.max(s, initial=0.0)
         for damping in _DAMPING:
             trial = x.copy()
-            inverse = np.divide(s, s**2 + damping * largest**2, out=np.zeros_like(s), where=s > RANK * largest)
+            inverse = np.divide(s, s**2 + damping * largest**2, out=np.zeros_like(s), where=s > least * largest)
             trial[at] -= units[part] * (right.T @ (inverse * along))
             if whole:
                 normalise(dyn, trial)
