@@ -82,6 +82,28 @@ def test_explained_errors_exist(root: Path) -> None:
     assert [piece for piece in pieces if piece not in sources] == []
 
 
+def test_pages_include_what_exists(root: Path) -> None:
+    """Files, and the functions and lines in them, by which pieces of them are named."""
+    count = 0
+    for page in (root / "docs").rglob("*.md"):
+        for name, options in re.findall(
+            r"```{literalinclude} (\S+)\n((?::.*\n)*)```", page.read_text(encoding="utf-8")
+        ):
+            source = (page.parent / name).read_text(encoding="utf-8")
+            for option, value in re.findall(r"^:([\w-]+): (.*)$", options, re.MULTILINE):
+                if option == "pyobject":
+                    assert re.search(rf"(def|class) {value.split('.')[-1]}\b", source), (page.name, value)
+                elif option in ("start-at", "end-at", "end-before"):
+                    assert value.strip('"') in source, (page.name, value)
+            count += 1
+    assert count > 20
+
+
+def test_version_of_the_contract_is_named(root: Path) -> None:
+    page = (root / "docs/reference/index.md").read_text(encoding="utf-8")
+    assert f"`kanecore.ABI_VERSION` ({kc.ABI_VERSION})" in page
+
+
 def test_named_tests_exist(root: Path) -> None:
     """The page "True only at an instant" names a test for each line."""
     page = (root / "docs/instant.md").read_text(encoding="utf-8")
