@@ -86,9 +86,8 @@ def test_pages_include_what_exists(root: Path) -> None:
     """Files, and the functions and lines in them, by which pieces of them are named."""
     count = 0
     for page in (root / "docs").rglob("*.md"):
-        for name, options in re.findall(
-            r"```{literalinclude} (\S+)\n((?::.*\n)*)```", page.read_text(encoding="utf-8")
-        ):
+        text = page.read_text(encoding="utf-8")
+        for name, options in re.findall(r"```{literalinclude} (\S+)\n((?::.*\n)*)```", text):
             source = (page.parent / name).read_text(encoding="utf-8")
             for option, value in re.findall(r"^:([\w-]+): (.*)$", options, re.MULTILINE):
                 if option == "pyobject":
