@@ -16,6 +16,7 @@ import pytest
 import sympy as sm
 import sympy.physics.mechanics as me
 from scipy.integrate import solve_ivp
+from sweep import part
 from test_truth import CASES, CONSTRAINED, error
 from test_truth import compiled as truth
 from truth.models import truth_system
@@ -262,7 +263,13 @@ def test_rolling_disc_agrees_with_kanes_method() -> None:
         assert error(dyn.udot(0.0, x), expected) < 1e-12
 
 
-@pytest.mark.parametrize("name", [*CONSTRAINED, "disc", "sleigh", "cranks", "four-bar"])
+@pytest.mark.parametrize(
+    "name",
+    part(
+        [*CONSTRAINED, "disc", "sleigh", "cranks", "four-bar"],
+        ["appell_hamel", "iftomm_a01_pendulum", "lmd_four_bar", "sphere_incline", "cranks"],
+    ),
+)
 def test_both_forms_of_the_equations(name: str) -> None:
     """M u̇ = f + Gᵀλ, G u̇ + γ = 0, and F̃ + F̃* = 0 where the dependent speeds are known, at random states."""
     made = {"disc": disc, "sleigh": sleigh, "cranks": cranks, "four-bar": four_bar}
@@ -655,6 +662,7 @@ def pivoted_set(G: Array) -> tuple[int, ...]:
     return tuple(sorted(found))
 
 
+@pytest.mark.long
 def test_four_bar_through_the_dead_points_of_its_dependent_set() -> None:
     """The crank turns round while the rocker's angle, which was called independent, turns back: as if it were not."""
     crank, rocker = four_bar("rocker"), four_bar("crank")

@@ -21,8 +21,7 @@ STATES = 40
 
 @cache
 def compiled(name: str) -> kc.CompiledModel:
-    module = import_module(f"kanecore.gallery.{name}")
-    return kc.compile(module.build(), parameters=module.PARAMETERS)
+    return kc.load(name)
 
 
 def values(name: str) -> SimpleNamespace:

@@ -64,8 +64,7 @@ pytestmark = pytest.mark.filterwarnings("ignore:no solid body can have")
 
 @cache
 def compiled(name: str) -> kc.CompiledModel:
-    module = import_module(f"kanecore.gallery.{name}")
-    return kc.compile(module.build(), parameters=module.PARAMETERS)
+    return kc.load(name)
 
 
 def values(name: str) -> SimpleNamespace:

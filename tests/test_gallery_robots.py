@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import json
-import warnings
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -29,11 +28,7 @@ STATES = 20
 
 @cache
 def compiled(name: str) -> kc.CompiledModel:
-    module = import_module(f"kanecore.gallery.{name}")
-    with warnings.catch_warnings():
-        if name == "puma560":  # see test_puma_is_computed_with_a_warning
-            warnings.simplefilter("ignore", kc.KanecoreWarning)
-        return kc.compile(module.build(), parameters=module.PARAMETERS)
+    return kc.load(name)
 
 
 def values(name: str) -> SimpleNamespace:

@@ -15,6 +15,7 @@ import numpy.typing as npt
 import pytest
 import sympy as sm
 import sympy.physics.mechanics as me
+from sweep import part
 from truth.models import truth_system
 
 import kanecore as kc
@@ -37,8 +38,7 @@ def module(name: str) -> Any:
 
 @cache
 def compiled(name: str) -> kc.CompiledModel:
-    # most of the time is the compiler's
-    return kc.compile(module(name).build(), parameters=module(name).PARAMETERS, cflags=["-O0"])
+    return kc.load(name)
 
 
 def some_state(name: str) -> Array:
@@ -215,7 +215,7 @@ def test_pendulum_against_sympys_linearizer(guess: list[float]) -> None:
     compared(system, parts, guess, 1e-12)
 
 
-@pytest.mark.parametrize("speed", [0.0, 3.0])
+@pytest.mark.parametrize("speed", part([0.0, 3.0], [3.0]))
 def test_rolling_disc_against_sympys_linearizer(speed: float) -> None:
     """SymPy's documentation, "A rolling disc, with Kane's method and constraint forces", with its contact point."""
     q1, q2, q3, q4, q5 = q = me.dynamicsymbols("q1:6")

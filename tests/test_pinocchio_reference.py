@@ -9,13 +9,14 @@ import numpy as np
 import pytest
 from oracle.compare import read_reference, relative_error
 from oracle.serial_models import arm
+from sweep import part
 
 import kanecore as kc
 
 TOLERANCE = 1e-9
 
 
-@pytest.fixture(scope="module", params=["B", "C"])
+@pytest.fixture(scope="module", params=part("BC", "B"))
 def case(request: pytest.FixtureRequest) -> tuple[kc.CompiledModel, list[dict[str, Any]]]:
     """The compiled model with joint torques as inputs, and Pinocchio's states."""
     reference = read_reference(f"pinocchio/{request.param}")

@@ -2,8 +2,8 @@
 """200 random constrained systems against saddle-point equations in NumPy; ``oracle/random_constrained.py`` says what
 they contain.
 
-Every tenth is compiled; of the others the equations are evaluated on the graph and solved by NumPy, ten of them by
-default and all 180 with --long.
+Every tenth is compiled; of the others the equations are evaluated on the graph and solved by NumPy.  By default ten of
+the ones and ten of the others run, with --long all.
 
 Errors of u̇ and λ are measured as max |found − expected| / max(1, max |expected|): a multiplier has the size of the
 forces or, where it vanishes, of what rounding in forces of the order of one leaves.
@@ -71,7 +71,7 @@ def drawn(seed: int) -> tuple[dict[str, Any], dict[str, Any]]:
     return system, expected
 
 
-@pytest.mark.parametrize("seed", SYSTEMS[::10])
+@pytest.mark.parametrize("seed", every(2, SYSTEMS[::10]))
 def test_agrees_with_an_independent_formulation(seed: int) -> None:
     system, expected = drawn(seed)
     state = system["state"]

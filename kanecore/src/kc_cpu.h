@@ -4,8 +4,8 @@
 #define KC_CPU_H
 
 /*
- * The highest x86-64 level that the processor and the operating system support, of those that models
- * are compiled for: 4 (AVX-512 F, DQ, VL, BW), 3 (AVX2, FMA, BMI2), else 1; 1 on other processors.
+ * The highest x86-64 level that the processor and the operating system support: 4 (AVX-512 F, DQ, VL,
+ * BW), 3 (AVX2, FMA, BMI2), else 1; 1 on other processors.
  */
 int kc_cpu_level(void);
 

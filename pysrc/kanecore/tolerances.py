@@ -68,8 +68,9 @@ CONTRADICTORY = 1e-6
 the constraints; elsewhere it may be `EXPLAINED` times the residual of the state.
 """
 
-EXPLAINED = 100
+EXPLAINED = 10
 """Times the largest residual of a state, beside its terms: what rows that agree on the constraints may differ by there.
 
-At states between the steps of an integrator, and at finite differences of 1e-6, redundant rows leave up to 10 times.
+At finite differences of 1e-6 around states of planar loops, circles written twice, and Bricard's mechanism, redundant rows
+leave less.
 """

@@ -30,6 +30,7 @@ class OnGraph:
         self._derivation = Derivation(duplicate(model.description))
         d = self._derivation.description
         self.n_q, self.n_u, self.input_names = len(d.coordinates), len(d.speeds), d.input_names
+        self.n_constraints = len(self._derivation.constraints.rows) if d.constraints else 0
         self._parameters = [parameters[name] for name in d.parameter_names]
         self._roots = cache(lambda kernel: self._derivation.kernel(kernel).roots)
 

@@ -72,13 +72,17 @@ class Constraints:
         for c in given["configuration"]:
             row = self._row(c.name, c.kind, k.rate.of(c.node))
             self.rates.append(row.jacobian)
-            if row.value and not _is_combination(g, [*row.jacobian, row.value], filed):
+            if _vanish(g, [c.node]):
+                self.rows.append(row)  # keeps its number, and takes no part
+            elif row.value and not _is_combination(g, [*row.jacobian, row.value], filed):
                 self.rows.append(replace(row, position=c.node))
         levels = [[*row.jacobian, row.bias] for row in self.rows]
         for c in given["acceleration"]:
             slopes = accumulate(g, [(c.node, g.one)], d.accelerations, ACCELERATION)
             [bias] = g.substitute([c.node], dict.fromkeys(d.accelerations, 0))
-            if not _is_combination(g, [*slopes, bias], levels):
+            if _vanish(g, [*slopes, bias]):
+                self.rows.append(Row(c.name, c.kind, (0,) * len(slopes), 0, -1))
+            elif not _is_combination(g, [*slopes, bias], levels):
                 self.rows.append(Row(c.name, c.kind, tuple(slopes), bias, -1))
 
     def _row(self, name: str, kind: str, value: int) -> Row:

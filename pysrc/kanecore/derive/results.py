@@ -68,10 +68,17 @@ def without_effect(d: Description, candidates: Sequence[int]) -> list[int]:
 
     masses = {i for i in g.below([b.mass for b in d.bodies]) if g.nodes[i][0] is Op.SYM}
     components = [x for load in d.loads for _, v in load.vector for x in v]
+    numbers = {(b.point, abs(float(mass))) for b in d.bodies if (mass := g.value(b.mass))}
+    weights_of_numbers = [
+        (load.at, x) for load in d.loads if load.kind == "force" for _, v in load.vector for x in v if x
+    ]
 
     def is_field(symbol: int) -> bool:
         slope = Tangent(g, {symbol: g.one}).of
-        return not masses.isdisjoint(g.below([slope(x) for x in components]))
+        if not masses.isdisjoint(g.below([slope(x) for x in components])):
+            return True
+        factors = {(at, abs(float(value))) for at, x in weights_of_numbers if (value := g.value(slope(x)))}
+        return not numbers.isdisjoint(factors - {(at, 1.0) for at, _ in factors})
 
     return [i for i in candidates if (i not in reached or cancels(i)) and not is_field(i)]
 

@@ -540,7 +540,7 @@ def _check_counts(dependent: tuple[list[Any], list[Any]], constraints: Mapping[s
 def _check_determined(
     d: Description, dependent: tuple[list[Any], list[Any]], constraints: Mapping[str, Mapping[str, Any]]
 ) -> None:
-    """What is called dependent must occur where it can be determined."""
+    """What is called dependent must occur where it can be determined; warn of coordinates, which nothing needs so."""
     nodes = {kind: [c.node for c in d.constraints if c.kind == kind] for kind in constraints}
     places = set(d.graph.below(nodes["configuration"]))
     moving = [rate for q, rate in zip(d.coordinates, d.rates, strict=True) if q in places]
@@ -552,11 +552,12 @@ def _check_determined(
         count = len(dependent[letter == "u"])
         names = d.speed_names if letter == "u" else d.coordinate_names
         for name, pair in zip(names[len(names) - count :], symbols[len(names) - count :], strict=True):
-            if found is not None and found.isdisjoint(pair):
-                raise ModelError(
-                    f"{name} in {letter}_dependent occurs in no constraint, and nothing determines it: list it in "
-                    f"{letter}_ind"
-                )
+            if found is None or not found.isdisjoint(pair):
+                continue
+            message = f"{name} in {letter}_dependent occurs in no constraint, and nothing determines it: list it in "
+            if letter == "u":
+                raise ModelError(f"{message}u_ind")
+            warn(f"{message}q_ind; nothing but linearize(minimal=True) looks at this label")
 
 
 def _guess(state: Sequence[Any], guess: Mapping[Any, Any]) -> tuple[tuple[int, float], ...]:

@@ -549,8 +549,8 @@ class Reader:
     def _check_constraint(self, kind: str, node: int, what: str) -> None:
         g = self.graph
         depends = g.depends[node]
-        if node == 0:
-            raise ModelError(f"{what} vanishes at every state: leave it out")
+        if node == 0:  # a component of a planar loop across its plane: a row of zeros
+            return
         if kind == "configuration":
             if depends & SPEED:
                 raise ModelError(f"{what} holds speeds: it is a velocity constraint")

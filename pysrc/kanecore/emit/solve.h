@@ -20,15 +20,15 @@
  */
 
 #if defined(__GNUC__)
-#define KC_SOLVER static __attribute__((unused))
+#define KC_SOLVER static __attribute__((noinline, unused))
 #else
 #define KC_SOLVER static inline
 #endif
 
 /*
- * What functions of the solver return beside -1, "solved", and the number of a speed that has no pivot: KC_LOST +
- * i where row i of G is lost at this state, KC_CONTRADICTS + i where it asks for other accelerations than the rows
- * before it.
+ * What functions of the solver return beside -1, "solved", and the number of a speed that has no pivot:
+ * KC_LOST + i where row i of G is lost at this state, KC_CONTRADICTS + i where it asks for other
+ * accelerations than the rows before it.
  */
 enum { KC_LOST = 1 << 24 };
 
@@ -49,7 +49,7 @@ typedef struct kc_equations {
 } kc_equations;
 
 /* The same in numbers of the whole model: the row of G follows the n_u speeds.  NULL: all speeds and rows. */
-KC_SOLVER int kc_named(int n_u, int row, const int *speeds, const int *rows)
+KC_INLINE int kc_named(int n_u, int row, const int *speeds, const int *rows)
 {
     const int contradicts = row & KC_CONTRADICTS, i = row & (KC_LOST - 1);
     if (row < KC_LOST)
@@ -58,14 +58,14 @@ KC_SOLVER int kc_named(int n_u, int row, const int *speeds, const int *rows)
 }
 
 /* A power of two near 1 / sqrt(x), for x > 0. */
-KC_SOLVER double kc_inverse_root(double x)
+KC_INLINE double kc_inverse_root(double x)
 {
     const int exponent = (int)(kc_to_bits(x) >> 52 & 0x7ff) - 1023;
     return kc_from_bits((uint64_t)(1023 - (exponent - (exponent & 1)) / 2) << 52);
 }
 
 /* A power of two near 1 / x, for x > 0. */
-KC_SOLVER double kc_inverse(double x)
+KC_INLINE double kc_inverse(double x)
 {
     const int exponent = (int)(kc_to_bits(x) >> 52 & 0x7ff);
     return kc_from_bits((uint64_t)(exponent > 2045 ? 1 : exponent < 1 ? 2045 : 2046 - exponent) << 52);
@@ -75,7 +75,7 @@ KC_SOLVER double kc_inverse(double x)
  * The factors d of the columns, and G in them.  `weight` holds M_jj, `stride` apart; a speed that moves no
  * mass gets the factor that makes its largest coefficient one.
  */
-KC_SOLVER void kc_weigh(kc_equations *s, const double *weight, int stride)
+KC_INLINE void kc_weigh(kc_equations *s, const double *weight, int stride)
 {
     const int n = s->n, m = s->m;
     int massless = 0;
@@ -107,7 +107,7 @@ KC_SOLVER void kc_weigh(kc_equations *s, const double *weight, int stride)
  * Rows that are small beside what their entries are sums of are rounding, and nothing: at a true singularity,
  * or where others were put into them.  `sums` (m, n) holds bounds of these sums.  After kc_weigh().
  */
-KC_SOLVER void kc_cancel(kc_equations *s, const double *sums, double tolerance)
+KC_INLINE void kc_cancel(kc_equations *s, const double *sums, double tolerance)
 {
     for (int i = 0; i < s->m; i++) {
         double largest = 0.0, size = 0.0;
@@ -125,7 +125,7 @@ KC_SOLVER void kc_cancel(kc_equations *s, const double *sums, double tolerance)
  * Reduce [G | g] to [1 A | g_D] in its first `rank` rows, after kc_weigh().  `count` pivots are taken, and
  * more only where they are no small ones.  Returns -1, KC_LOST + or KC_CONTRADICTS + a row.
  */
-KC_SOLVER int kc_reduce(kc_equations *s)
+KC_INLINE int kc_reduce(kc_equations *s)
 {
     const int n = s->n, m = s->m, k = s->k;
     double *const G = s->G, *const g = s->g, *const combine = s->combine;
@@ -219,8 +219,14 @@ KC_SOLVER int kc_reduce(kc_equations *s)
     return -1;
 }
 
+/* The same, one copy for all that is not the short way to udot: there the sizes are known to the compiler. */
+KC_SOLVER int kc_reduce_shared(kc_equations *s)
+{
+    return kc_reduce(s);
+}
+
 /* P' M P in `reduced`, its lower triangle or all of it, from W = M P. */
-KC_SOLVER void kc_project_matrix(kc_equations *s, int whole)
+KC_INLINE void kc_project_matrix(kc_equations *s, int whole)
 {
     const int n = s->n, r = s->rank, free = n - r;
     for (int i = 0; i < free; i++) {
@@ -238,7 +244,7 @@ KC_SOLVER void kc_project_matrix(kc_equations *s, int whole)
 }
 
 /* L D L' of a matrix whose lower triangle is given, in place; -1, or where a pivot is not positive. */
-KC_SOLVER int kc_factor(int n, double *a)
+KC_INLINE int kc_factor(int n, double *a)
 {
     for (int i = 0; i < n; i++) {
         const double diagonal = a[i * n + i];
@@ -262,7 +268,7 @@ KC_SOLVER int kc_factor(int n, double *a)
  * Any regular matrix: a x = b with the largest pivots of rows and columns of equal size.  b (n, k) becomes x,
  * `place` holds n ints and `factor` 2 n doubles.  -1, or the unknown that has no pivot.
  */
-KC_SOLVER int kc_eliminate(int n, int k, double *a, double *b, double *factor, int *place)
+KC_COLD int kc_eliminate(int n, int k, double *a, double *b, double *factor, int *place)
 {
     for (int i = 0; i < n; i++) {
         double largest = 0.0;
@@ -333,7 +339,7 @@ KC_SOLVER int kc_eliminate(int n, int k, double *a, double *b, double *factor, i
 }
 
 /* L D L' y = y, the factors in the lower triangle of a. */
-KC_SOLVER void kc_substitute(int n, int k, const double *a, double *y)
+KC_INLINE void kc_substitute(int n, int k, const double *a, double *y)
 {
     for (int j = 0; j < k; j++) {
         for (int i = 0; i < n; i++)
@@ -349,7 +355,7 @@ KC_SOLVER void kc_substitute(int n, int k, const double *a, double *y)
 }
 
 /* Solve for a (n, k).  -1, the speed that has no pivot, KC_LOST + or KC_CONTRADICTS + a row of G. */
-KC_SOLVER int kc_solve(kc_equations *s, double *a)
+KC_INLINE int kc_solve(kc_equations *s, double *a)
 {
     const int n = s->n, k = s->k;
     double *const M = s->M, *const f = s->f, *const G = s->G, *const g = s->g, *const W = s->W;
@@ -414,14 +420,20 @@ KC_SOLVER int kc_solve(kc_equations *s, double *a)
     return -1;
 }
 
+/* The same, one copy for all that is not the short way to udot. */
+KC_SOLVER int kc_solve_shared(kc_equations *s, double *a)
+{
+    return kc_solve(s, a);
+}
+
 /*
- * The least-norm lambda of G' lambda = b, after kc_weigh(), with `combine`, and b (n) in the same columns.  With
- * R G = [1 A] in the columns D, lambda = R_r' b_D is a solution; what it has along rows that are redundant, R_0,
- * is taken off.
+ * The least-norm lambda of G' lambda = b, after kc_weigh(), with `combine`, and b (n) in the same columns.
+ * With R G = [1 A] in the columns D, lambda = R_r' b_D is a solution; what it has along rows that are
+ * redundant, R_0, is taken off.
  */
 KC_SOLVER int kc_multipliers(kc_equations *s, const double *b, double *lambda)
 {
-    const int m = s->m, lost = kc_reduce(s), r = s->rank;
+    const int m = s->m, lost = kc_reduce_shared(s), r = s->rank;
     if (lost >= 0)
         return lost;
     for (int i = 0; i < m; i++) {
@@ -480,7 +492,8 @@ typedef struct kc_closure {
     kc_body *phi, *slopes, *c, *G, *sizes, *weights; /* phi, dphi/dq, c, G, of phi and c, M_jj */
 } kc_closure;
 
-/* Pseudorandom numbers in +-(0.2 ... 1.2), always the same (Knuth, TAOCP 2, 3rd ed. 1998, section 3.3.4, table 1). */
+/* Pseudorandom numbers in +-(0.2 ... 1.2), always the same (Knuth, TAOCP 2, 3rd ed. 1998, section 3.3.4,
+ * table 1). */
 KC_SOLVER double kc_draw(uint64_t *state)
 {
     *state = *state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
@@ -500,15 +513,15 @@ KC_SOLVER void kc_unit_length(const kc_closure *s, double *x)
 }
 
 /* Doubles of work of kc_count(), beside those of the bodies. */
-#define KC_COUNT_ROOM(n_q, n_u, n_r, m_q, m) \
+#define KC_COUNT_ROOM(n_q, n_u, n_r, m_q, m)                                                                 \
     (((m) + (m_q)) * ((n_q) + (n_u)) + 3 * ((m_q) + (m)) + 3 * ((n_q) + (n_u)) + (n_r))
 
 /*
- * Newton's method for phi = 0 (level 0, in q) or c = 0 (level 1, in u), with steps that are shortened until they
- * help.  Whether it ends on the constraints.
+ * Newton's method for phi = 0 (level 0, in q) or c = 0 (level 1, in u), with steps that are shortened until
+ * they help.  Whether it ends on the constraints.
  */
-KC_SOLVER int kc_close(const kc_closure *s, int level, double t, double *x, const double *r, const double *c, double *w,
-                       int *column, int *order)
+KC_SOLVER int kc_close(const kc_closure *s, int level, double t, double *x, const double *r, const double *c,
+                       double *w, int *column, int *order)
 {
     const int n = level ? s->n_u : s->n_q, m = level ? s->m_u : s->m_q;
     double *const rows = w, *const value = rows + (s->m + s->m_q) * n, *const size = value + s->m_q + s->m;
@@ -529,7 +542,7 @@ KC_SOLVER int kc_close(const kc_closure *s, int level, double t, double *x, cons
         (level ? s->G : s->slopes)(t, x, r, c, work, rows);
         kc_equations e = {.n = n, .m = m, .k = 1, .count = m, .lenient = 1};
         e.G = rows, e.g = value, e.column = column, e.order = order;
-        kc_reduce(&e);
+        kc_reduce_shared(&e);
         double length = 1.0;
         for (int shorter = 0;; shorter++, length *= 0.5) {
             for (int j = 0; j < s->n_q + s->n_u; j++)
@@ -551,12 +564,13 @@ KC_SOLVER int kc_close(const kc_closure *s, int level, double t, double *x, cons
 }
 
 /*
- * How many rows of G count: their rank at states on the constraints, a function of the parameters alone.  A loop
- * may close redundantly by its dimensions: its rows are independent everywhere but where it is closed.  Such a
- * state is looked for near the guess (n_q + n_u, NaN for what it does not say) and from numbers that are always the
- * same; where none is found the rank is that at these.
+ * How many rows of G count: their rank at states on the constraints, a function of the parameters alone.  A
+ * loop may close redundantly by its dimensions: its rows are independent everywhere but where it is closed.
+ * Such a state is looked for near the guess (n_q + n_u, NaN for what it does not say) and from numbers that
+ * are always the same; where none is found the rank is that at these.
  */
-KC_SOLVER double kc_count(const kc_closure *s, const double *guess, const double *c, double *w, int *column, int *order)
+KC_SOLVER double kc_count(const kc_closure *s, const double *guess, const double *c, double *w, int *column,
+                          int *order)
 {
     const int n_x = s->n_q + s->n_u, most = s->m < s->n_u ? s->m : s->n_u;
     double *const x = w, *const r = x + n_x, *const d = r + s->n_r, *const room = d + s->n_u;
@@ -586,7 +600,7 @@ KC_SOLVER double kc_count(const kc_closure *s, const double *guess, const double
             finite += 0.0 * e.G[i];
         if (finite != 0.0)
             continue;
-        kc_reduce(&e);
+        kc_reduce_shared(&e);
         if (on && e.rank > closed)
             closed = e.rank;
         if (!on && e.rank > open)

@@ -185,7 +185,7 @@ class Solver:
         count = f"(int){self.rank} - {self.n - n}" if m else "0"
         known = "0, 0" if every else "speeds, rows"
         finish = result or "for (int i = 0; i < n; i++) out[i] = w[" + str(unknown) + " + i];\n    return -1;"
-        kind = "KC_COLD int" if every and calls else "static int"
+        kind, solve = ("KC_COLD int", "kc_solve_shared") if calls else ("static int", "kc_solve")
         body = f"""\
 {kind} {name}({_ARGUMENTS}, double *out)
 {{
@@ -198,7 +198,7 @@ class Solver:
     for (int doubting = 0;; doubting = 1) {{
         {f"{chr(10)}        ".join(fill)}
         kc_weigh(&e, e.M, n + 1);{weigh}
-{doubt}        row = kc_solve(&e, w + {unknown});
+{doubt}        row = {solve}(&e, w + {unknown});
         if (row < KC_CONTRADICTS || doubting) break;
     }}
     if (KC_UNLIKELY(row >= 0)) return kc_named({self.n}, row, {known});
@@ -305,7 +305,7 @@ static double off_constraints({_ARGUMENTS})
     for (int i = 0; i < 2 * n; i++) e.f[i] = 0.0;
     kc_weigh(&e, e.M, n + 1);
     kc_cancel(&e, e.g + 2 * m, KC_RANK);
-    const int row = kc_solve(&e, a);
+    const int row = kc_solve_shared(&e, a);
     if (KC_UNLIKELY(row >= 0)) return row;
     for (int i = 0; i < n; i++) out[i] = a[2 * i], out[n + i] = a[2 * i + 1];
     return -1;
@@ -371,7 +371,7 @@ static double off_constraints({_ARGUMENTS})
     {fill}
     for (int i = 0; i < n_q * columns; i++) out[i] = w[{slopes} + i];
     kc_weigh(&e, e.M, n + 1);{cancel}
-    row = kc_solve(&e, out + n_q * columns);
+    row = kc_solve_shared(&e, out + n_q * columns);
     return row >= 0 ? kc_named(n, row, 0, 0) : -1;
 }}
 
@@ -453,7 +453,7 @@ static double off_constraints({_ARGUMENTS})
                 }}
             }} else
                 kc_cancel(&e, e.g + 2 * rows, level == 0 ? KC_INDEPENDENT : KC_RANK);
-            const int row = kc_solve(&e, a);
+            const int row = kc_solve_shared(&e, a);
             if (KC_UNLIKELY(row >= 0)) {{
                 if (level > 0 || directly) return row;
                 directly = 1, before = DBL_MAX; /* what phi leaves free moves no mass */

@@ -13,7 +13,7 @@ from kanecore.errors import ModelError, SingularError
 from kanecore.run.consistent import consistent, state_of
 from kanecore.run.constraints import misses, normalise, residual_names
 from kanecore.run.metric import allowed, coordinate_units, even, extents, rank_of, rates, size_of, speed_units
-from kanecore.run.rank import neighbours, refuse_flat_rows, typical_rank
+from kanecore.run.rank import neighbours, refuse_flat_rows, typical_rank, warn_of_count
 from kanecore.tolerances import EQUAL, RANK, SOLVED
 
 if TYPE_CHECKING:
@@ -87,9 +87,9 @@ class Check:
         if self.contradictory:
             lines.append(f"contradictory: no accelerations satisfy {', '.join(self.contradictory)} together")
         if self.undetermined:
-            lines.append(f"multipliers that redundant rows share: {', '.join(self.undetermined)}")
+            lines.append(f"undetermined multipliers, which redundant rows share: {', '.join(self.undetermined)}")
         if self.undetermined_reactions:
-            lines.append(f"reactions that depend on how they do: {', '.join(self.undetermined_reactions)}")
+            lines.append(f"undetermined reactions, which depend on these: {', '.join(self.undetermined_reactions)}")
         worst = max(self.residuals, key=lambda name: abs(self.residuals[name]), default=None)
         if worst is not None:
             lines.append(f"the state given misses {worst} by {self.residuals[worst]:.3g} of its terms")
@@ -136,6 +136,7 @@ def check(dyn: CompiledModel, x: npt.ArrayLike | None = None, t: float = 0.0, *,
     size = np.max([size_of(part * units) for part in every], axis=0)[:, np.newaxis]
     rows = np.where(np.abs(every[0] * units) > RANK * size, every[0], 0.0)  # what rounding leaves of a row is nothing
     rank, nearby = rank_of(rows, units), typical_rank(dyn, t, near, **values)
+    warn_of_count(dyn, rank if nearby is None else nearby)
     redundant, kept = [], 0
     for i, name in enumerate(dyn.constraint_names):
         now = rank_of(rows[: i + 1], units)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from kanecore.errors import ModelError, SingularError
+from kanecore.errors import ModelError, SingularError, warn
 from kanecore.run.constraints import normalise
 from kanecore.run.metric import allowed, coordinate_units, even, extents, rank_of, size_of, speed_units
 from kanecore.tolerances import RANK
@@ -21,7 +21,7 @@ from kanecore.tolerances import RANK
 if TYPE_CHECKING:
     from kanecore.run.model import CompiledModel
 
-__all__ = ["count_near", "neighbours", "refuse_flat_rows", "typical_rank"]
+__all__ = ["count_near", "neighbours", "refuse_flat_rows", "typical_rank", "warn_of_count"]
 
 Array = npt.NDArray[np.float64]
 
@@ -42,6 +42,18 @@ def count_near(dyn: CompiledModel, t: float, x: Array, **values: Any) -> int:
         return count
     refuse_flat_rows(dyn, t, x, **values)
     return typical
+
+
+def warn_of_count(dyn: CompiledModel, count: int) -> None:
+    """Warn, once a model, where the description calls more or fewer speeds dependent than rows of G count."""
+    if dyn.n_u_dependent and count != dyn.n_u_dependent and count not in dyn._told:
+        dyn._told.add(count)
+        warn(
+            f"u_dependent of {dyn.name!r} names {dyn.n_u_dependent} speeds, and {count} rows of its constraints are "
+            "independent: configuration constraints that do not follow from the velocity constraints filed beside them "
+            "count as well. All of them are satisfied here; SymPy's KanesMethod would satisfy the latter alone. Name "
+            f"{count} speeds in u_dependent, or leave out what is too much"
+        )
 
 
 def typical_rank(dyn: CompiledModel, t: float, x: Array, **values: Any) -> int | None:

@@ -15,7 +15,7 @@ from kanecore.errors import IntegrationError, ModelError, SingularError
 from kanecore.run.check import contradictions
 from kanecore.run.constraints import contradictory, misses, named
 from kanecore.run.metric import even, speed_units
-from kanecore.run.rank import count_near, refuse_flat_rows
+from kanecore.run.rank import count_near, refuse_flat_rows, warn_of_count
 from kanecore.run.signals import Signal, evaluate
 from kanecore.run.trajectory import Trajectory
 from kanecore.tolerances import FEASIBLE
@@ -373,7 +373,9 @@ def _on_constraints(dyn: CompiledModel, t: float, x: Array, project: bool, **val
             f"{' and '.join(map(repr, opposed))} of {dyn.name!r} contradict each other at t = {t!r}, x0 = "
             f"{x.tolist()!r}: no accelerations satisfy them together; leave out what is too much"
         )
-    return (near if project else x), count_near(dyn, t, near, **values)
+    count = count_near(dyn, t, near, **values)
+    warn_of_count(dyn, count)
+    return (near if project else x), count
 
 
 def _gains(baumgarte: tuple[float, float]) -> tuple[float, float]:
