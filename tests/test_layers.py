@@ -26,12 +26,13 @@ import kanecore as kc
 ALLOWED: dict[str, set[str]] = {
     "errors": set(),
     "groups": set(),
-    "graph": {"errors"},
+    "tolerances": set(),
+    "graph": {"errors", "tolerances"},
     "describe": {"errors", "graph"},
-    "derive": {"errors", "graph", "describe"},
-    "emit": {"errors", "groups", "graph", "describe", "derive"},
+    "derive": {"errors", "groups", "graph", "describe", "tolerances"},
+    "emit": {"errors", "groups", "graph", "describe", "derive", "tolerances"},
     "build": {"errors", "groups", "graph", "describe", "derive", "emit"},
-    "run": {"errors", "groups", "_native"},
+    "run": {"errors", "groups", "tolerances", "_native"},
     "show": {"errors"},
     "_native": {"errors"},
     "_compile": {"errors", "groups", "describe", "derive", "emit", "build", "run"},
@@ -51,7 +52,7 @@ INSIDE_FUNCTIONS: dict[str, set[str]] = {
     "run": {"build", "show"},  # a model pickled as C text is compiled again; a trajectory is plotted
 }
 
-WITHOUT_SYMPY = {"errors", "groups", "run", "show", "cli"}
+WITHOUT_SYMPY = {"errors", "groups", "tolerances", "run", "show", "cli"}
 
 
 @dataclass(frozen=True)

@@ -143,7 +143,7 @@ def macho_exports(library: bytes) -> list[str]:
 
 #: Kernels of accelerations, and those that Python wraps.
 WITH_UDOT = ("generalized_inertia_forces", "inverse_dynamics", "power")
-WRAPPED = ("stabilization", "project", "linearize", "constraint_slopes")
+WRAPPED = ("stabilization", "project", "linearize", "constraint_slopes", "constraint_sizes", "reaction_slopes")
 #: Clang's optimizer takes a quarter of a minute for longer texts; they hold no other statements.
 LONG = 1_000_000
 

@@ -71,6 +71,6 @@ the constraints; elsewhere it may be `EXPLAINED` times the residual of the state
 EXPLAINED = 10
 """Times the largest residual of a state, beside its terms: what rows that agree on the constraints may differ by there.
 
-At finite differences of 1e-6 around states of planar loops, circles written twice, and Bricard's mechanism, redundant rows
-leave less.
+At finite differences of 1e-6 around states of planar loops, circles written twice, and Bricard's mechanism,
+redundant rows leave less.
 """

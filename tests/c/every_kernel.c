@@ -125,7 +125,8 @@ static void call_twice(const kc_model *m, const kernel *k, double t, const doubl
         memset(out[turn], turn ? 0x5a : 0xff, bytes);
         work[0] = 0.0;
         k->call(t, x, r, c, work, out[turn]);
-        demand(work[0] == KC_OK || work[0] == KC_SINGULAR, m->name, k->name, "an unknown status");
+        demand(work[0] == KC_OK || work[0] == KC_SINGULAR || work[0] == KC_CONTRADICTORY, m->name, k->name,
+               "an unknown status");
         demand(work[0] == KC_OK || (work[1] >= 0.0 && work[1] < n_rows), m->name, k->name,
                "the row of a pivot");
         free(work);
@@ -163,9 +164,11 @@ int main(void)
         {"power", m->power, 1, 1},
         /* without it where a constraint is not attached */
         {"reactions", m->reactions, m->reactions ? (size_t)m->n_joints * 6 : 0, 0},
+        {"reaction_slopes", m->reaction_slopes, m->reaction_slopes ? (size_t)m->n_joints * 6 * rows : 0, 0},
         {"configuration_residual", m->configuration_residual, m->n_configuration, 0},
         {"configuration_jacobian", m->configuration_jacobian, m->n_configuration * n_q, 0},
         {"velocity_residual", m->velocity_residual, m->n_velocity, 0},
+        {"constraint_sizes", m->constraint_sizes, m->n_configuration + m->n_velocity, 0},
         {"constraint_jacobian", m->constraint_jacobian, rows * n_u, 0},
         {"constraint_bias", m->constraint_bias, rows, 0},
         {"multipliers", m->multipliers, rows, 0},

@@ -17,19 +17,58 @@
 #include "kanecore.h"
 
 
-static void prepare(const double *p, double *c)
+static int body_mass_matrix(double t, const double *x, const double *r, const double *c, double *w, double *out)
 {
-    (void)p, (void)c;
-    for (int i = 0; i < 7; i++) c[i] = p[i];
-    const double z1 = p[0] + p[1];
-    const double z2 = 1.0 / p[6];
-    const double z3 = 1.0 / p[5];
-    c[7] = z1;
-    c[8] = z2;
-    c[9] = z3;
+    (void)t, (void)x, (void)r, (void)c, (void)w, (void)out;
+    out[0] = c[5];
+    out[1] = 0.0;
+    out[2] = 0.0;
+    out[3] = c[6];
+    return -1;
 }
 
-static int body_udot(double t, const double *x, const double *r, const double *c, double *w, double *out)
+static int body_forcing(double t, const double *x, const double *r, const double *c, double *w, double *out)
+{
+    (void)t, (void)x, (void)r, (void)c, (void)w, (void)out;
+    const double z1 = x[0] + c[0];
+    double s2, c2;
+    kc_sincos(r[0], &s2, &c2);
+    const double z3 = x[1] + c[7];
+    const double z4 = x[1] - x[0];
+    const double z5 = c[4] * z4;
+    const double z6 = KC_FNMA(x[0], c[3], z5);
+    const double z7 = c2 * c[2];
+    const double z8 = r[1] * r[1];
+    const double z9 = KC_FMA(z1, z8, z7);
+    const double z10 = KC_FMA(z3, z8, z7);
+    const double z11 = KC_FMA(c[5], z9, z6);
+    out[0] = z11;
+    const double z12 = KC_FMS(c[6], z10, z5);
+    out[1] = z12;
+    return -1;
+}
+
+KC_COLD int general_udot(double t, const double *x, const double *r, const double *c, double *w, double *out)
+{
+    enum { n = 2, m = 0 };
+    int column[n], order[1], place[n], row;
+    kc_equations e = {.n = n, .m = m, .k = 1, .count = 0, .symmetric = 1};
+    e.bears = KC_CONTRADICTORY, e.column = column, e.order = order, e.place = place;
+    e.M = w, e.f = w + 4, e.G = w + 6, e.g = w + 6;
+    e.size = w + 8, e.d = e.size + m, e.W = e.d + n, e.reduced = e.W + n * n + n;
+    for (int doubting = 0;; doubting = 1) {
+        body_mass_matrix(t, x, r, c, w + 20, w + 0);
+        body_forcing(t, x, r, c, w + 20, w + 4);
+        kc_weigh(&e, e.M, n + 1);
+        row = kc_solve_shared(&e, w + 6);
+        if (row < KC_CONTRADICTS || doubting) break;
+    }
+    if (KC_UNLIKELY(row >= 0)) return kc_named(2, row, 0, 0);
+    for (int i = 0; i < n; i++) out[i] = w[6 + i];
+    return -1;
+}
+
+static int short_udot(double t, const double *x, const double *r, const double *c, double *w, double *out)
 {
     (void)t, (void)x, (void)r, (void)c, (void)w, (void)out;
     if (KC_UNLIKELY(!(c[5] > 0.0))) return 0;
@@ -54,6 +93,16 @@ static int body_udot(double t, const double *x, const double *r, const double *c
     return -1;
 }
 
+static int body_udot(double t, const double *x, const double *r, const double *c, double *w, double *out)
+{
+    const int row = short_udot(t, x, r, c, w, out);
+    if (KC_UNLIKELY(row >= 0)) {
+        const int other = general_udot(t, x, r, c, w, out);
+        return other >= 2 ? other : other >= 0 ? row : -1;
+    }
+    return -1;
+}
+
 static void kernel_udot(double t, const double *x, const double *r, const double *c, double *work, double *out)
 {
     const int row = body_udot(t, x, r, c, work + 2, out);
@@ -73,40 +122,9 @@ static void kernel_qdot(double t, const double *x, const double *r, const double
     body_qdot(t, x, r, c, work + 2, out);
 }
 
-static int body_mass_matrix(double t, const double *x, const double *r, const double *c, double *w, double *out)
-{
-    (void)t, (void)x, (void)r, (void)c, (void)w, (void)out;
-    out[0] = c[5];
-    out[1] = 0.0;
-    out[2] = 0.0;
-    out[3] = c[6];
-    return -1;
-}
-
 static void kernel_mass_matrix(double t, const double *x, const double *r, const double *c, double *work, double *out)
 {
     body_mass_matrix(t, x, r, c, work + 2, out);
-}
-
-static int body_forcing(double t, const double *x, const double *r, const double *c, double *w, double *out)
-{
-    (void)t, (void)x, (void)r, (void)c, (void)w, (void)out;
-    const double z1 = x[0] + c[0];
-    double s2, c2;
-    kc_sincos(r[0], &s2, &c2);
-    const double z3 = x[1] + c[7];
-    const double z4 = x[1] - x[0];
-    const double z5 = c[4] * z4;
-    const double z6 = KC_FNMA(x[0], c[3], z5);
-    const double z7 = c2 * c[2];
-    const double z8 = r[1] * r[1];
-    const double z9 = KC_FMA(z1, z8, z7);
-    const double z10 = KC_FMA(z3, z8, z7);
-    const double z11 = KC_FMA(c[5], z9, z6);
-    out[0] = z11;
-    const double z12 = KC_FMS(c[6], z10, z5);
-    out[1] = z12;
-    return -1;
 }
 
 static void kernel_forcing(double t, const double *x, const double *r, const double *c, double *work, double *out)
@@ -119,6 +137,18 @@ static void kernel_rhs(double t, const double *x, const double *r, const double 
     const int row = body_udot(t, x, r, c, work + 2, out + 2);
     if (KC_UNLIKELY(row >= 0)) kc_fail(work, out, 4, row);
     else body_qdot(t, x, r, c, work + 2, out);
+}
+
+static void prepare(const double *p, double *c)
+{
+    (void)p, (void)c;
+    for (int i = 0; i < 7; i++) c[i] = p[i];
+    const double z1 = p[0] + p[1];
+    const double z2 = 1.0 / p[6];
+    const double z3 = 1.0 / p[5];
+    c[7] = z1;
+    c[8] = z2;
+    c[9] = z3;
 }
 
 static const char *const q_names[] = {"q1", "q2", 0};
@@ -142,7 +172,7 @@ static const kc_model model = {
     .n_p = 7,
     .n_r = 3,
     .n_prepared = 10,
-    .n_work = 2,
+    .n_work = 22,
     .n_points = 2,
     .n_frames = 0,
     .n_outputs = 0,

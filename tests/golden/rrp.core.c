@@ -18,42 +18,109 @@
 #include "kanecore.h"
 
 
-static void prepare(const double *p, double *c)
+static int body_mass_matrix(double t, const double *x, const double *r, const double *c, double *w, double *out)
 {
-    (void)p, (void)c;
-    for (int i = 0; i < 20; i++) c[i] = p[i];
-    const double z1 = p[13] + p[16];
-    const double z2 = z1 - p[15];
-    const double z3 = p[10] + p[11];
-    const double z4 = p[18] * p[14];
-    const double z5 = p[14] * z4;
-    const double z6 = p[3] + z5;
-    const double z7 = p[5] + z5;
-    const double z8 = p[3] + p[4];
-    const double z9 = p[5] + z8;
-    const double z10 = 0.5 * z9;
-    const double z11 = z10 - p[4];
-    const double z12 = z10 - p[5];
-    const double z13 = p[6] + p[7];
-    const double z14 = p[8] + z13;
-    const double z15 = 0.5 * z14;
-    const double z16 = z15 - p[7];
-    const double z17 = z15 - p[8];
-    const double z18 = p[4] + p[7];
-    const double z19 = 1.0 / p[19];
-    c[20] = z2;
-    c[21] = z3;
-    c[22] = z6;
-    c[23] = z7;
-    c[24] = z11;
-    c[25] = z12;
-    c[26] = z16;
-    c[27] = z17;
-    c[28] = z18;
-    c[29] = z19;
+    (void)t, (void)x, (void)r, (void)c, (void)w, (void)out;
+    out[1] = 0.0;
+    out[2] = 0.0;
+    out[3] = 0.0;
+    out[5] = 0.0;
+    out[6] = 0.0;
+    out[7] = 0.0;
+    out[8] = c[19];
+    double s1, c1;
+    kc_sincos(x[1], &s1, &c1);
+    const double z2 = x[2] + c[20];
+    const double z3 = c[19] * z2;
+    const double z4 = z2 * z3;
+    const double z5 = c[6] + z4;
+    const double z6 = c[8] + z4;
+    const double z7 = c[22] + z5;
+    out[4] = z7;
+    const double z8 = c[23] + z6;
+    const double z9 = c[28] - z8;
+    const double z10 = s1 * z9;
+    const double z11 = KC_FMA(s1, z10, z8);
+    const double z12 = c[2] + z11;
+    out[0] = z12;
+    return -1;
 }
 
-static int body_udot(double t, const double *x, const double *r, const double *c, double *w, double *out)
+static int body_forcing(double t, const double *x, const double *r, const double *c, double *w, double *out)
+{
+    (void)t, (void)x, (void)r, (void)c, (void)w, (void)out;
+    double s1, c1;
+    kc_sincos(x[1], &s1, &c1);
+    const double z2 = x[2] + c[20];
+    const double z3 = x[3] * s1;
+    const double z4 = x[3] * c1;
+    const double z5 = x[4] * z4;
+    const double z6 = x[4] * z3;
+    const double z7 = s1 * c[9];
+    const double z8 = c1 * c[9];
+    const double z9 = x[4] * x[4];
+    const double z10 = z3 * z4;
+    const double z11 = z6 + z6;
+    const double z12 = z5 + z5;
+    const double z13 = KC_FMA(z4, z4, z9);
+    const double z14 = c[14] * z11;
+    const double z15 = KC_FMA(c[14], z10, z8);
+    const double z16 = x[5] * z4;
+    const double z17 = x[4] * x[5];
+    const double z18 = 2.0 * z17;
+    const double z19 = z2 * z11;
+    const double z20 = KC_FNMA(2.0, z16, z19);
+    const double z21 = KC_FMA(z2, z10, z18);
+    const double z22 = KC_FNMA(z2, z13, z7);
+    const double z23 = z8 + z21;
+    const double z24 = c[18] * z14;
+    const double z25 = c[18] * z15;
+    const double z26 = z11 * c[24];
+    const double z27 = z12 * c[25];
+    const double z28 = z10 * c[24];
+    const double z29 = KC_FNMA(z10, c[25], z28);
+    const double z30 = r[1] - z29;
+    const double z31 = c[19] * z20;
+    const double z32 = c[19] * z23;
+    const double z33 = KC_FNMA(c[19], z22, r[2]);
+    out[2] = z33;
+    const double z34 = z10 * c[26];
+    const double z35 = KC_FNMA(z10, c[27], z34);
+    const double z36 = z30 - z35;
+    const double z37 = KC_FMA(z12, c[27], z27);
+    const double z38 = KC_FMA(z11, c[26], z26);
+    const double z39 = KC_FNMA(z2, z32, z36);
+    const double z40 = KC_FMA(z2, z31, z38);
+    const double z41 = KC_FNMA(c[14], z25, z39);
+    out[1] = z41;
+    const double z42 = KC_FMA(c[14], z24, z40);
+    const double z43 = KC_FMA(c1, z42, r[0]);
+    const double z44 = KC_FNMA(s1, z37, z43);
+    out[0] = z44;
+    return -1;
+}
+
+KC_COLD int general_udot(double t, const double *x, const double *r, const double *c, double *w, double *out)
+{
+    enum { n = 3, m = 0 };
+    int column[n], order[1], place[n], row;
+    kc_equations e = {.n = n, .m = m, .k = 1, .count = 0, .symmetric = 1};
+    e.bears = KC_CONTRADICTORY, e.column = column, e.order = order, e.place = place;
+    e.M = w, e.f = w + 9, e.G = w + 12, e.g = w + 12;
+    e.size = w + 15, e.d = e.size + m, e.W = e.d + n, e.reduced = e.W + n * n + n;
+    for (int doubting = 0;; doubting = 1) {
+        body_mass_matrix(t, x, r, c, w + 39, w + 0);
+        body_forcing(t, x, r, c, w + 39, w + 9);
+        kc_weigh(&e, e.M, n + 1);
+        row = kc_solve_shared(&e, w + 12);
+        if (row < KC_CONTRADICTS || doubting) break;
+    }
+    if (KC_UNLIKELY(row >= 0)) return kc_named(3, row, 0, 0);
+    for (int i = 0; i < n; i++) out[i] = w[12 + i];
+    return -1;
+}
+
+static int short_udot(double t, const double *x, const double *r, const double *c, double *w, double *out)
 {
     (void)t, (void)x, (void)r, (void)c, (void)w, (void)out;
     double s1, c1;
@@ -125,6 +192,16 @@ static int body_udot(double t, const double *x, const double *r, const double *c
     return -1;
 }
 
+static int body_udot(double t, const double *x, const double *r, const double *c, double *w, double *out)
+{
+    const int row = short_udot(t, x, r, c, w, out);
+    if (KC_UNLIKELY(row >= 0)) {
+        const int other = general_udot(t, x, r, c, w, out);
+        return other >= 3 ? other : other >= 0 ? row : -1;
+    }
+    return -1;
+}
+
 static void kernel_udot(double t, const double *x, const double *r, const double *c, double *work, double *out)
 {
     const int row = body_udot(t, x, r, c, work + 2, out);
@@ -145,91 +222,9 @@ static void kernel_qdot(double t, const double *x, const double *r, const double
     body_qdot(t, x, r, c, work + 2, out);
 }
 
-static int body_mass_matrix(double t, const double *x, const double *r, const double *c, double *w, double *out)
-{
-    (void)t, (void)x, (void)r, (void)c, (void)w, (void)out;
-    out[1] = 0.0;
-    out[2] = 0.0;
-    out[3] = 0.0;
-    out[5] = 0.0;
-    out[6] = 0.0;
-    out[7] = 0.0;
-    out[8] = c[19];
-    double s1, c1;
-    kc_sincos(x[1], &s1, &c1);
-    const double z2 = x[2] + c[20];
-    const double z3 = c[19] * z2;
-    const double z4 = z2 * z3;
-    const double z5 = c[6] + z4;
-    const double z6 = c[8] + z4;
-    const double z7 = c[22] + z5;
-    out[4] = z7;
-    const double z8 = c[23] + z6;
-    const double z9 = c[28] - z8;
-    const double z10 = s1 * z9;
-    const double z11 = KC_FMA(s1, z10, z8);
-    const double z12 = c[2] + z11;
-    out[0] = z12;
-    return -1;
-}
-
 static void kernel_mass_matrix(double t, const double *x, const double *r, const double *c, double *work, double *out)
 {
     body_mass_matrix(t, x, r, c, work + 2, out);
-}
-
-static int body_forcing(double t, const double *x, const double *r, const double *c, double *w, double *out)
-{
-    (void)t, (void)x, (void)r, (void)c, (void)w, (void)out;
-    double s1, c1;
-    kc_sincos(x[1], &s1, &c1);
-    const double z2 = x[2] + c[20];
-    const double z3 = x[3] * s1;
-    const double z4 = x[3] * c1;
-    const double z5 = x[4] * z4;
-    const double z6 = x[4] * z3;
-    const double z7 = s1 * c[9];
-    const double z8 = c1 * c[9];
-    const double z9 = x[4] * x[4];
-    const double z10 = z3 * z4;
-    const double z11 = z6 + z6;
-    const double z12 = z5 + z5;
-    const double z13 = KC_FMA(z4, z4, z9);
-    const double z14 = c[14] * z11;
-    const double z15 = KC_FMA(c[14], z10, z8);
-    const double z16 = x[5] * z4;
-    const double z17 = x[4] * x[5];
-    const double z18 = 2.0 * z17;
-    const double z19 = z2 * z11;
-    const double z20 = KC_FNMA(2.0, z16, z19);
-    const double z21 = KC_FMA(z2, z10, z18);
-    const double z22 = KC_FNMA(z2, z13, z7);
-    const double z23 = z8 + z21;
-    const double z24 = c[18] * z14;
-    const double z25 = c[18] * z15;
-    const double z26 = z11 * c[24];
-    const double z27 = z12 * c[25];
-    const double z28 = z10 * c[24];
-    const double z29 = KC_FNMA(z10, c[25], z28);
-    const double z30 = r[1] - z29;
-    const double z31 = c[19] * z20;
-    const double z32 = c[19] * z23;
-    const double z33 = KC_FNMA(c[19], z22, r[2]);
-    out[2] = z33;
-    const double z34 = z10 * c[26];
-    const double z35 = KC_FNMA(z10, c[27], z34);
-    const double z36 = z30 - z35;
-    const double z37 = KC_FMA(z12, c[27], z27);
-    const double z38 = KC_FMA(z11, c[26], z26);
-    const double z39 = KC_FNMA(z2, z32, z36);
-    const double z40 = KC_FMA(z2, z31, z38);
-    const double z41 = KC_FNMA(c[14], z25, z39);
-    out[1] = z41;
-    const double z42 = KC_FMA(c[14], z24, z40);
-    const double z43 = KC_FMA(c1, z42, r[0]);
-    const double z44 = KC_FNMA(s1, z37, z43);
-    out[0] = z44;
-    return -1;
 }
 
 static void kernel_forcing(double t, const double *x, const double *r, const double *c, double *work, double *out)
@@ -268,6 +263,41 @@ static void kernel_rhs(double t, const double *x, const double *r, const double 
     else body_qdot(t, x, r, c, work + 2, out);
 }
 
+static void prepare(const double *p, double *c)
+{
+    (void)p, (void)c;
+    for (int i = 0; i < 20; i++) c[i] = p[i];
+    const double z1 = p[13] + p[16];
+    const double z2 = z1 - p[15];
+    const double z3 = p[10] + p[11];
+    const double z4 = p[18] * p[14];
+    const double z5 = p[14] * z4;
+    const double z6 = p[3] + z5;
+    const double z7 = p[5] + z5;
+    const double z8 = p[3] + p[4];
+    const double z9 = p[5] + z8;
+    const double z10 = 0.5 * z9;
+    const double z11 = z10 - p[4];
+    const double z12 = z10 - p[5];
+    const double z13 = p[6] + p[7];
+    const double z14 = p[8] + z13;
+    const double z15 = 0.5 * z14;
+    const double z16 = z15 - p[7];
+    const double z17 = z15 - p[8];
+    const double z18 = p[4] + p[7];
+    const double z19 = 1.0 / p[19];
+    c[20] = z2;
+    c[21] = z3;
+    c[22] = z6;
+    c[23] = z7;
+    c[24] = z11;
+    c[25] = z12;
+    c[26] = z16;
+    c[27] = z17;
+    c[28] = z18;
+    c[29] = z19;
+}
+
 static const char *const q_names[] = {"theta1", "theta2", "d3", 0};
 static const char *const u_names[] = {"omega1", "omega2", "v3", 0};
 static const char *const p_names[] = {"I1x", "I1y", "I1z", "I2x", "I2y", "I2z", "I3x", "I3y", "I3z", "g", "h", "l1", "l1g", "l2", "l2g", "l3", "l3g", "m1", "m2", "m3", 0};
@@ -289,7 +319,7 @@ static const kc_model model = {
     .n_p = 20,
     .n_r = 3,
     .n_prepared = 30,
-    .n_work = 2,
+    .n_work = 41,
     .n_points = 4,
     .n_frames = 2,
     .n_outputs = 3,

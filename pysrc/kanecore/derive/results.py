@@ -332,8 +332,8 @@ def report(model: Model) -> str:
         ]
         if derivation.constraints.shared:
             lines.append(
-                "  redundant rows share multipliers that the motion does not determine, and those of least norm are "
-                f"computed: {', '.join(derivation.constraints.shared)}"
+                "  multipliers that are not determined, as redundant rows share them (those of least norm are "
+                f"computed): {', '.join(derivation.constraints.shared)}"
             )
         vanishing = [row.name for row in rows if not any(row.jacobian) and row.value <= 0]
         if vanishing:

@@ -289,6 +289,7 @@ KC_COLD int kc_eliminate(int n, int k, double *a, double *b, double *factor, int
         for (int i = 0; i < n; i++)
             a[i * n + j] *= factor[j];
     }
+    double first = 0.0;
     for (int r = 0; r < n; r++) {
         int pi = r, pj = r;
         double largest = -1.0;
@@ -296,7 +297,9 @@ KC_COLD int kc_eliminate(int n, int k, double *a, double *b, double *factor, int
             for (int j = r; j < n; j++)
                 if (fabs(a[i * n + j]) > largest)
                     largest = fabs(a[i * n + j]), pi = i, pj = j;
-        if (!(largest > KC_PIVOT * n * DBL_EPSILON))
+        if (r == 0)
+            first = largest;
+        if (!(largest > KC_PIVOT * n * DBL_EPSILON * first))
             return place[r];
         for (int j = 0; j < n; j++) {
             const double kept = a[pi * n + j];

@@ -127,7 +127,11 @@ class Solver:
         self._straight("short_udot", kernel)
         body = f"""\
 {_HEAD.format(name="body_udot")}{{
-    if (KC_UNLIKELY(short_udot(t, x, r, c, w, out) >= 0)) return general_udot(t, x, r, c, w, out);
+    const int row = short_udot(t, x, r, c, w, out);
+    if (KC_UNLIKELY(row >= 0)) {{
+        const int other = general_udot(t, x, r, c, w, out);
+        return other >= {self.n} ? other : other >= 0 ? row : -1;
+    }}
     return -1;
 }}
 
@@ -186,12 +190,13 @@ class Solver:
         known = "0, 0" if every else "speeds, rows"
         finish = result or "for (int i = 0; i < n; i++) out[i] = w[" + str(unknown) + " + i];\n    return -1;"
         kind, solve = ("KC_COLD int", "kc_solve_shared") if calls else ("static int", "kc_solve")
+        symmetric = 0 if calls else int(self.derivation.symmetric)  # what is symmetric has failed the short way
         body = f"""\
 {kind} {name}({_ARGUMENTS}, double *out)
 {{
     enum {{ n = {n}, m = {m} }};
 {names}    int column[n], order[{"m" if m else 1}], place[n], row;
-    kc_equations e = {{.n = n, .m = m, .k = 1, .count = {count}, .symmetric = {int(self.derivation.symmetric)}}};
+    kc_equations e = {{.n = n, .m = m, .k = 1, .count = {count}, .symmetric = {symmetric}}};
     e.bears = KC_CONTRADICTORY, e.column = column, e.order = order, e.place = place;
     e.M = w, e.f = w + {f}, e.G = w + {jacobian}, e.g = w + {bias};
     e.size = w + {size}, e.d = e.size + m, e.W = e.d + n, e.reduced = e.W + n * n + n;
@@ -426,7 +431,7 @@ static double off_constraints({_ARGUMENTS})
                 if (size[i] == 0.0) size[i] = e.g[rows + i];
             const double error = kc_residual(rows, e.g, size, &worst);
             if (!(error < 0.5 * before) || error == 0.0) {{
-                if (error <= KC_SOLVED) break;
+                if (error <= (level > 0 || directly ? KC_SOLVED : 1e-3 * KC_SOLVED)) break;
                 if (level > 0 || directly || !(error < DBL_MAX)) return n + worst + (level == 0 ? {len(c.rows)} : 0);
                 directly = 1;
             }}

@@ -176,8 +176,9 @@ def _beside(level: Any, dyn: CompiledModel, x: Array, part: slice, scale: Array,
         normalise(dyn, y)
         if np.max(np.abs(step) / far[part], initial=0.0) < _NEAR * _FLAT:
             break
-    found, _, sizes = level(y)
-    left = np.divide(found, sizes, out=np.zeros_like(found), where=found != 0.0)
+    found, rows, sizes = level(y)
+    beside = np.maximum(sizes, np.max(np.abs(rows) * far[part], axis=-1, initial=0.0))
+    left = np.divide(found, beside, out=np.zeros_like(found), where=found != 0.0)
     left[kept] = 0.0
     return np.asarray(left)
 
