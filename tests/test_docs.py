@@ -49,6 +49,27 @@ def test_quick_start_shows_the_whole_example(root: Path) -> None:
     assert re.findall(r"^:cell: (.*)$", page, re.MULTILINE) == cells
 
 
+def test_readme_says_what_it_is_and_then_the_two_commands(root: Path) -> None:
+    text = (root / "README.md").read_text(encoding="utf-8")
+    title, *about = text[: text.index("\n\n!")].split("\n")
+    assert title == "# kanecore"
+    assert len([line for line in about if line]) == 3
+    first = re.search(r"^```\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+    assert first is not None
+    assert "```" not in text[: first.start()]
+    assert [line[:7] for line in first[1].splitlines()] == ["python3", "python3"]
+
+
+def test_readme_prints_what_it_says(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = (root / "README.md").read_text(encoding="utf-8")
+    example = re.search(r"^```python\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+    assert example is not None
+    expected = re.findall(r"^print\(.*\)  # (.*)$", example[1], re.MULTILINE)
+    assert len(expected) == example[1].count("print(") > 0
+    exec(compile(example[1], "README.md", "exec"), {})
+    assert capsys.readouterr().out.splitlines() == expected
+
+
 def test_explained_errors_exist(root: Path) -> None:
     """Each message quoted on the page, between its dots, is a piece of a string of the sources."""
     files = [*(root / "pysrc/kanecore").rglob("*.py"), *(root / "kanecore").glob("*.p*")]
@@ -59,6 +80,27 @@ def test_explained_errors_exist(root: Path) -> None:
     assert len(quoted) > 30
     pieces = [piece.strip() for quote in quoted for piece in quote.split("…")]
     assert [piece for piece in pieces if piece not in sources] == []
+
+
+def test_pages_include_what_exists(root: Path) -> None:
+    """Files, and the functions and lines in them, by which pieces of them are named."""
+    count = 0
+    for page in (root / "docs").rglob("*.md"):
+        text = page.read_text(encoding="utf-8")
+        for name, options in re.findall(r"```{literalinclude} (\S+)\n((?::.*\n)*)```", text):
+            source = (page.parent / name).read_text(encoding="utf-8")
+            for option, value in re.findall(r"^:([\w-]+): (.*)$", options, re.MULTILINE):
+                if option == "pyobject":
+                    assert re.search(rf"(def|class) {value.split('.')[-1]}\b", source), (page.name, value)
+                elif option in ("start-at", "end-at", "end-before"):
+                    assert value.strip('"') in source, (page.name, value)
+            count += 1
+    assert count > 20
+
+
+def test_version_of_the_contract_is_named(root: Path) -> None:
+    page = (root / "docs/reference/index.md").read_text(encoding="utf-8")
+    assert f"`kanecore.ABI_VERSION` ({kc.ABI_VERSION})" in page
 
 
 def test_named_tests_exist(root: Path) -> None:

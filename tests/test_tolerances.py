@@ -22,3 +22,10 @@ def test_each_has_its_reason(root: Path) -> None:
     text = (root / "pysrc/kanecore/tolerances.py").read_text(encoding="utf-8")
     for name in set(tolerances.__all__) - {"EPSILON"}:
         assert re.search(rf'^{name} = .+\n"""', text, flags=re.MULTILINE), name
+
+
+def test_the_solver_names_its_thresholds(root: Path) -> None:
+    """The only small number in its text is how far states to count rows at are spread about a guess."""
+    text = (root / "pysrc/kanecore/emit/solve.h").read_text(encoding="utf-8")
+    code = re.sub(r"/\*.*?\*/", "", text, flags=re.DOTALL)
+    assert re.findall(r"\b\d+(?:\.\d*)?e-\d+", code) == ["1e-2"]
