@@ -18,6 +18,7 @@ __all__ = [
     "NOISE",
     "PIVOT",
     "RANK",
+    "REACHED",
     "ROUNDING",
     "SOLVED",
 ]
@@ -56,6 +57,12 @@ PIVOT = 64
 
 SOLVED = 1e-9
 """Of the terms that a constraint is summed from: the largest residual of a state that is on it."""
+
+REACHED = 1e-12
+"""Of the same: what projection along motions reaches in a step or two; where it stalls above, q moves directly.
+
+Rounding leaves 1e-17 to 1e-14 of states of the gallery; a drift along a direction that no speed moves stays.
+"""
 
 FEASIBLE = 1e-6
 """Of the same: the largest residual of a state that may be projected to the constraints unasked."""

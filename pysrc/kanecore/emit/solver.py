@@ -431,7 +431,7 @@ static double off_constraints({_ARGUMENTS})
                 if (size[i] == 0.0) size[i] = e.g[rows + i];
             const double error = kc_residual(rows, e.g, size, &worst);
             if (!(error < 0.5 * before) || error == 0.0) {{
-                if (error <= (level > 0 || directly ? KC_SOLVED : 1e-3 * KC_SOLVED)) break;
+                if (error <= (level > 0 || directly ? KC_SOLVED : KC_REACHED)) break;
                 if (level > 0 || directly || !(error < DBL_MAX)) return n + worst + (level == 0 ? {len(c.rows)} : 0);
                 directly = 1;
             }}
