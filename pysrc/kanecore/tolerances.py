@@ -28,8 +28,8 @@ EPSILON = 2.0**-52
 ROUNDING = 1e3
 """Times the bound of its rounding error: a value at a random state that is smaller is zero.
 
-The bound is that of Higham 2002, section 3.3, to first order.  Over 500 random mechanisms what is zero stayed below 5
-times it, and what is not above 1e9 times.
+The bound is that of Higham 2002, section 3.3, to first order.  In the gallery and 120 random constrained mechanisms all
+that is zero (228 values) stayed below 0.07 times it, and all that is not (1,311) above 2e11 times.
 """
 
 EQUAL = 1e-9
