@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 import sympy as sm
 import sympy.physics.mechanics as me
+from sweep import part
 
 import kanecore as kc
 from kanecore.graph.linear import matching, solve
@@ -28,7 +29,7 @@ def oriented(parent: Any, name: str, axis: str, angle: Any) -> Any:
     return frame
 
 
-@pytest.mark.parametrize("each", [False, True], ids=["one body", "a body at each"])
+@pytest.mark.parametrize("each", part([False, True], [False]), ids=["one body", "a body at each"])
 def test_points(each: bool) -> None:
     N, A, origin = me.ReferenceFrame("N"), me.ReferenceFrame("A"), me.Point("O")
     A.orient_axis(N, N.z, q)
@@ -44,7 +45,7 @@ def test_points(each: bool) -> None:
     assert len(model._derivation.kernel("reactions").roots) == 6 * len(bodies)
 
 
-@pytest.mark.parametrize("turning", [False, True], ids=["fixed", "turning"])
+@pytest.mark.parametrize("turning", part([False, True], [True]), ids=["fixed", "turning"])
 def test_frames(turning: bool) -> None:
     N, origin = me.ReferenceFrame("N"), me.Point("O")
     origin.set_vel(N, 0)

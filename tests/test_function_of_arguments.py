@@ -24,6 +24,7 @@ import sympy as sm
 import sympy.physics.mechanics as me
 from numpy.testing import assert_array_equal
 from oracle.lines import coordinates, lines
+from sweep import part
 
 import kanecore as kc
 from kanecore._native import KERNELS
@@ -274,6 +275,8 @@ def test_blocks_in_c(value: float) -> None:
 # -------------------------------------------------------------------------------------------- the gallery
 
 CONSTRAINED = [name for name in kc.models() if kc.load(name).n_constraints]
+#: By default these, and all with --long.
+SHOWN = ["appell_hamel", "bricard", "four_bar", "rolling_disc", "slider_crank", "stewart"]
 #: Parameters with which a state loses a row or more: (parameters, state).
 DEAD_POINTS: dict[str, tuple[dict[str, float], dict[str, float]]] = {
     "four_bar": ({"L1": 1.0, "L2": 1.0, "L3": 1.0, "d": 1.0}, {"u1": 1.0, "u3": 1.0}),
@@ -379,7 +382,7 @@ def disturbances(name: str) -> Iterator[Call]:
                 yield lambda dyn, s=state, v=values: dyn.partial_velocities(0.0, s, p=v, nonholonomic=True)
 
 
-@pytest.mark.parametrize("name", CONSTRAINED)
+@pytest.mark.parametrize("name", part(CONSTRAINED, SHOWN))
 def test_any_order_of_calls(name: str) -> None:
     """The same bits, and the same words where there is an error, as on a model that was never called."""
     dyn, known = kc.load(name), calls(name)
@@ -392,7 +395,7 @@ def test_any_order_of_calls(name: str) -> None:
             assert outcome(known[key], dyn) == alone(name)[key], key
 
 
-@pytest.mark.parametrize("name", CONSTRAINED)
+@pytest.mark.parametrize("name", part(CONSTRAINED, SHOWN))
 def test_any_lane_of_a_batch(name: str) -> None:
     """All states with all parameters at once: row by row as alone, the others in ``.out`` where some are singular."""
     dyn, x, p = kc.load(name), states(name), parameter_sets(name)
@@ -419,7 +422,7 @@ def test_any_lane_of_a_batch(name: str) -> None:
                 assert tuple(np.ascontiguousarray(part[row]).tobytes() for part in parts) == one, (kernel, row)
 
 
-@pytest.mark.parametrize("name", CONSTRAINED)
+@pytest.mark.parametrize("name", part(CONSTRAINED, SHOWN))
 def test_any_thread(name: str) -> None:
     """Two threads on one model, each in its own order, with what disturbs."""
     dyn, known, reference = kc.load(name), calls(name), alone(name)
@@ -439,7 +442,7 @@ def test_any_thread(name: str) -> None:
         assert [*pool.map(run, (11, 12))] == [[], []]
 
 
-@pytest.mark.parametrize("name", CONSTRAINED)
+@pytest.mark.parametrize("name", part(CONSTRAINED, SHOWN))
 def test_workspaces_pickles_and_c(name: str) -> None:
     dyn, between = kc.load(name), disturbances(name)
     for _ in range(4):
@@ -461,7 +464,7 @@ def test_workspaces_pickles_and_c(name: str) -> None:
             assert called_in_c(dyn, kernel, block, states(name)[i], size).tobytes() == expected[0], (kernel, i, j)
 
 
-@pytest.mark.parametrize("name", CONSTRAINED)
+@pytest.mark.parametrize("name", part(CONSTRAINED, SHOWN))
 def test_runs_do_not_depend_on_what_was_before(name: str) -> None:
     """A run's bits: on a new model, and after everything else."""
 

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 import sympy as sm
 import sympy.physics.mechanics as me
+from sweep import part
 
 import kanecore as kc
 from kanecore.graph.evaluate import evaluate
@@ -30,7 +31,7 @@ EQUATIONS = {
 }
 
 
-@pytest.mark.parametrize("size", [1e-12, 1e-8, 1e-4, 1.7, 1e4, 1e8, 1e12])
+@pytest.mark.parametrize("size", part([1e-12, 1e-8, 1e-4, 1.7, 1e4, 1e8, 1e12], [1e-8, 1e8, 1e12]))
 @pytest.mark.parametrize("name", EQUATIONS)
 def test_qdot_keeps_its_digits(name: str, size: float) -> None:
     equations = EQUATIONS[name]

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
+from sweep import every
 from test_pivots import chain
 from test_redundant import compiled, lifted, tree
 from test_redundant import states as tree_states
@@ -56,7 +57,7 @@ def run(start: Array, end: float) -> None:
         np.testing.assert_allclose(sol.x[-1, [0, 1, 2, 12, 13, 14]], expected, rtol=0, atol=1e-3 * size)
 
 
-@pytest.mark.parametrize("tenth", range(5))
+@pytest.mark.parametrize("tenth", every(5, range(5)))
 def test_redundant_robot(tenth: int) -> None:
     for start in robot_starts()[tenth::5]:
         run(start, 2.0)
@@ -107,7 +108,7 @@ def test_massless_speeds(kind: str) -> None:
         assert sol.constraint_drift < 1e-9
 
 
-@pytest.mark.parametrize("name", CONSTRAINED)
+@pytest.mark.parametrize("name", every(3, CONSTRAINED))
 def test_gallery(name: str) -> None:
     """From states around STATE, brought to the constraints with and without the dependent ones."""
     starts_of_gallery(name, 12, 1.0)
@@ -135,7 +136,13 @@ def starts_of_gallery(name: str, count: int, seconds: float) -> None:
         for places in dyn.unit:
             guess[list(places)] /= np.linalg.norm(guess[list(places)])
         state = dyn.consistent(0.0, guess, **({"keep": None} if trial % 2 else {}))  # type: ignore[arg-type]
-        sol = dyn.simulate((0.0, end), state, **inputs)
+        try:
+            sol = dyn.simulate((0.0, end), state, **inputs)
+        except kc.SingularError as singular:  # both trucks across the board: there its two rows are one
+            q4, q5 = singular.x[dyn.coordinate_names.index("q4")], singular.x[dyn.coordinate_names.index("q5")]
+            assert name == "snakeboard"
+            assert np.hypot(np.cos(q4), np.cos(q5)) < 1e-6
+            continue
         assert sol.success
         assert sol.t[-1] == end
         assert np.isfinite(sol.x).all()

@@ -50,22 +50,10 @@ static int body_forcing(double t, const double *x, const double *r, const double
 
 KC_COLD int general_udot(double t, const double *x, const double *r, const double *c, double *w, double *out)
 {
-    enum { n = 2, m = 0 };
-    int column[n], order[1], place[n], row;
-    kc_equations e = {.n = n, .m = m, .k = 1, .count = 0, .symmetric = 1};
-    e.bears = KC_CONTRADICTORY, e.column = column, e.order = order, e.place = place;
-    e.M = w, e.f = w + 4, e.G = w + 6, e.g = w + 6;
-    e.size = w + 8, e.d = e.size + m, e.W = e.d + n, e.reduced = e.W + n * n + n;
-    for (int doubting = 0;; doubting = 1) {
-        body_mass_matrix(t, x, r, c, w + 20, w + 0);
-        body_forcing(t, x, r, c, w + 20, w + 4);
-        kc_weigh(&e, e.M, n + 1);
-        row = kc_solve_shared(&e, w + 6);
-        if (row < KC_CONTRADICTS || doubting) break;
-    }
-    if (KC_UNLIKELY(row >= 0)) return kc_named(2, row, 0, 0);
-    for (int i = 0; i < n; i++) out[i] = w[6 + i];
-    return -1;
+    int place[2];
+    body_mass_matrix(t, x, r, c, w + 10, w);
+    body_forcing(t, x, r, c, w + 10, out);
+    return kc_eliminate(2, 1, w, out, w + 6, place);
 }
 
 static int short_udot(double t, const double *x, const double *r, const double *c, double *w, double *out)
@@ -172,7 +160,7 @@ static const kc_model model = {
     .n_p = 7,
     .n_r = 3,
     .n_prepared = 10,
-    .n_work = 22,
+    .n_work = 12,
     .n_points = 2,
     .n_frames = 0,
     .n_outputs = 0,

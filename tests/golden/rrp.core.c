@@ -102,22 +102,10 @@ static int body_forcing(double t, const double *x, const double *r, const double
 
 KC_COLD int general_udot(double t, const double *x, const double *r, const double *c, double *w, double *out)
 {
-    enum { n = 3, m = 0 };
-    int column[n], order[1], place[n], row;
-    kc_equations e = {.n = n, .m = m, .k = 1, .count = 0, .symmetric = 1};
-    e.bears = KC_CONTRADICTORY, e.column = column, e.order = order, e.place = place;
-    e.M = w, e.f = w + 9, e.G = w + 12, e.g = w + 12;
-    e.size = w + 15, e.d = e.size + m, e.W = e.d + n, e.reduced = e.W + n * n + n;
-    for (int doubting = 0;; doubting = 1) {
-        body_mass_matrix(t, x, r, c, w + 39, w + 0);
-        body_forcing(t, x, r, c, w + 39, w + 9);
-        kc_weigh(&e, e.M, n + 1);
-        row = kc_solve_shared(&e, w + 12);
-        if (row < KC_CONTRADICTS || doubting) break;
-    }
-    if (KC_UNLIKELY(row >= 0)) return kc_named(3, row, 0, 0);
-    for (int i = 0; i < n; i++) out[i] = w[12 + i];
-    return -1;
+    int place[3];
+    body_mass_matrix(t, x, r, c, w + 18, w);
+    body_forcing(t, x, r, c, w + 18, out);
+    return kc_eliminate(3, 1, w, out, w + 12, place);
 }
 
 static int short_udot(double t, const double *x, const double *r, const double *c, double *w, double *out)
@@ -319,7 +307,7 @@ static const kc_model model = {
     .n_p = 20,
     .n_r = 3,
     .n_prepared = 30,
-    .n_work = 41,
+    .n_work = 20,
     .n_points = 4,
     .n_frames = 2,
     .n_outputs = 3,

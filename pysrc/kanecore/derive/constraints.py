@@ -72,7 +72,8 @@ class Constraints:
         for c in given["configuration"]:
             row = self._row(c.name, c.kind, k.rate.of(c.node))
             self.rates.append(row.jacobian)
-            if _vanish(g, [c.node]):
+            unit = {d.coordinates[i] for group in d.unit for i in group}  # of length one at random states
+            if _vanish(g, [c.node]) and unit.isdisjoint(g.below([c.node])):
                 self.rows.append(row)  # keeps its number, and takes no part
             elif row.value and not _is_combination(g, [*row.jacobian, row.value], filed):
                 self.rows.append(replace(row, position=c.node))

@@ -27,7 +27,8 @@ __all__ = ["Emitted", "emit_group", "emit_library"]
 
 WIDTH = 80  # characters of text in a line of C, before they are escaped
 _PRELUDE = Path(__file__).with_name("prelude.h")
-_SOLVER = (Path(__file__).with_name("tolerances.h"), Path(__file__).with_name("solve.h"))
+_ELIMINATION = [Path(__file__).with_name(name) for name in ("tolerances.h", "eliminate.h")]
+_SOLVER = Path(__file__).with_name("solve.h")  # of models with constraints
 _ARGUMENTS = "double t, const double *x, const double *r, const double *c"
 _EXPORT = """\
 #if defined(__GNUC__)
@@ -154,7 +155,7 @@ class _Library:
             self._opening(operations),
             '#include "kanecore.h"\n\n',
             _PRELUDE.read_text(encoding="utf-8"),
-            *(["\n" + path.read_text(encoding="utf-8") for path in _SOLVER] if solver.needed else []),
+            *("\n" + path.read_text(encoding="utf-8") for path in solver.headers(_ELIMINATION, _SOLVER)),
             "\n" + _EXPORT + "\n",
             *solver.parts,
             prepare,

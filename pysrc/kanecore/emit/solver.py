@@ -9,6 +9,7 @@ is not positive definite, where a pivot that was chosen on the graph is small be
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 from kanecore.derive.derivation import Derivation, Kernel, Solving
 
@@ -35,7 +36,7 @@ class Solver:
     widths : dict
         How many doubles of ``w`` each function uses.
     needed : bool
-        Whether the text calls functions of ``solve.h``.
+        Whether the text calls functions of ``eliminate.h``, or with constraints of ``solve.h``.
     """
 
     def __init__(self, derivation: Derivation, leaves: Mapping[int, str], rank: str) -> None:
@@ -139,6 +140,10 @@ class Solver:
         self._add("body_udot", body, max(self.widths["short_udot"], self.widths["general_udot"]))
         return True
 
+    def headers(self, elimination: Sequence[Path], solver: Path) -> list[Path]:
+        """What the functions call."""
+        return [*elimination, *([solver] if self.d.constraints else [])] if self.needed else []
+
     def _general(self) -> None:
         """``general_udot``: from M, f, G and γ of all speeds and rows."""
         solving, n, m = self.derivation.general, self.n, self.m
@@ -149,10 +154,28 @@ class Solver:
                 self._body(name)
                 calls.append((f"body_{name}", place))
             place += size
-        if m:
-            self._straight("body_constraint_sums", Kernel(solving.system[place:]))
-            calls.append(("body_constraint_sums", place))
+        if not m:
+            self._eliminating(place)
+            return
+        self._straight("body_constraint_sums", Kernel(solving.system[place:]))
+        calls.append(("body_constraint_sums", place))
         self._solving("general_udot", solving, calls, len(solving.system), "")
+
+    def _eliminating(self, place: int) -> None:
+        """The same without constraints."""
+        n, scratch = self.n, place + 2 * self.n
+        body = f"""\
+KC_COLD int general_udot({_ARGUMENTS}, double *out)
+{{
+    int place[{n}];
+    body_mass_matrix(t, x, r, c, w + {scratch}, w);
+    body_forcing(t, x, r, c, w + {scratch}, out);
+    return kc_eliminate({n}, 1, w, out, w + {place}, place);
+}}
+
+"""
+        used = max(self.widths["body_mass_matrix"], self.widths["body_forcing"])
+        self._add("general_udot", body, scratch + used)
 
     def _solving(
         self, name: str, solving: Solving, calls: Sequence[tuple[str, int]], unknown: int, result: str
@@ -168,25 +191,12 @@ class Solver:
             fill = ["if (KC_UNLIKELY(system_udot(t, x, r, c, w, w) >= 0)) return general_udot(t, x, r, c, w, out);"]
             used = [self.widths["system_udot"] - scratch, self.widths["general_udot"] - scratch]
             used.append(self.widths["result_udot"] - scratch)
-        doubt, weigh = "", ""
-        if m:
-            d = self._straight(f"doubt_{name}", Kernel(solving.doubt))
-            used += [d, self._state()]
-            doubt = f"""\
-        if (doubting) {{
-            const double off = off_constraints(t, x, r, c, w + {scratch});
-            e.bears = kc_max(KC_CONTRADICTORY, off > KC_SOLVED ? KC_EXPLAINED * off : 0.0);
-            doubt_{name}(t, x, r, c, w + {scratch}, e.size);
-        }} else
-            for (int i = 0; i < m; i++) e.size[i] = fabs(e.g[i]);
-"""
-            weigh = f"\n        kc_cancel(&e, w + {sums}, KC_RANK);"
+        used += [self._straight(f"doubt_{name}", Kernel(solving.doubt)), self._state()]
         names = (
             ""
             if every
             else (f"    static const int speeds[n] = {_list(solving.speeds)}, rows[m] = {_list(solving.rows)};\n")
         )
-        count = f"(int){self.rank} - {self.n - n}" if m else "0"
         known = "0, 0" if every else "speeds, rows"
         finish = result or "for (int i = 0; i < n; i++) out[i] = w[" + str(unknown) + " + i];\n    return -1;"
         kind, solve = ("KC_COLD int", "kc_solve_shared") if calls else ("static int", "kc_solve")
@@ -195,15 +205,23 @@ class Solver:
 {kind} {name}({_ARGUMENTS}, double *out)
 {{
     enum {{ n = {n}, m = {m} }};
-{names}    int column[n], order[{"m" if m else 1}], place[n], row;
-    kc_equations e = {{.n = n, .m = m, .k = 1, .count = {count}, .symmetric = {symmetric}}};
-    e.bears = KC_CONTRADICTORY, e.column = column, e.order = order, e.place = place;
+{names}    int column[n], order[m], place[n], row;
+    kc_equations e = {{.n = n, .m = m, .k = 1, .symmetric = {symmetric}}};
+    e.count = (int){self.rank} - {self.n - n}, e.bears = KC_CONTRADICTORY;
+    e.column = column, e.order = order, e.place = place;
     e.M = w, e.f = w + {f}, e.G = w + {jacobian}, e.g = w + {bias};
     e.size = w + {size}, e.d = e.size + m, e.W = e.d + n, e.reduced = e.W + n * n + n;
     for (int doubting = 0;; doubting = 1) {{
         {f"{chr(10)}        ".join(fill)}
-        kc_weigh(&e, e.M, n + 1);{weigh}
-{doubt}        row = {solve}(&e, w + {unknown});
+        kc_weigh(&e, e.M, n + 1);
+        kc_cancel(&e, w + {sums}, KC_RANK);
+        if (doubting) {{
+            const double off = off_constraints(t, x, r, c, w + {scratch});
+            e.bears = kc_max(KC_CONTRADICTORY, off > KC_SOLVED ? KC_EXPLAINED * off : 0.0);
+            doubt_{name}(t, x, r, c, w + {scratch}, e.size);
+        }} else
+            for (int i = 0; i < m; i++) e.size[i] = fabs(e.g[i]);
+        row = {solve}(&e, w + {unknown});
         if (row < KC_CONTRADICTS || doubting) break;
     }}
     if (KC_UNLIKELY(row >= 0)) return kc_named({self.n}, row, {known});
@@ -270,7 +288,7 @@ static double off_constraints({_ARGUMENTS})
         body = f"""\
 {_HEAD.format(name="body_multipliers")}{{
     enum {{ n = {n}, m = {m} }};
-    int column[n], order[m];
+    int column[n], order[{max(m, 1)}];
     double *const G = w + {space}, *const b = G + {balance};
     kc_equations e = {{.n = n, .m = m, .count = (int){self.rank}}};
     e.G = G, e.g = b, e.d = G + {room}, e.combine = e.d + n, e.column = column, e.order = order;
@@ -301,7 +319,7 @@ static double off_constraints({_ARGUMENTS})
         body = f"""\
 {_HEAD.format(name="body_stabilization")}{{
     enum {{ n = {n}, m = {m} }};
-    int column[n], order[m], place[n];
+    int column[n], order[{max(m, 1)}], place[n];
     double *const a = w + {d + 2 * n * n + 2 * n};
     kc_equations e = {{.n = n, .m = m, .k = 2, .count = (int){self.rank}, .lenient = 1, .symmetric = 1}};
     e.M = w, e.G = w + n * n, e.g = e.G + m * n, e.f = w + {force}, e.d = w + {d}, e.W = e.d + n;
@@ -360,24 +378,30 @@ static double off_constraints({_ARGUMENTS})
         solve = f"row = body_udot(t, x, r, c, w + {start}, w);"
         if m:
             solve += f"\n    if (row < 0) row = body_multipliers(t, x, r, c, w + {start}, w + n);"
-        count = f"(int){self.rank}" if m else "0"
-        cancel = f"\n    kc_cancel(&e, w + {start + every}, KC_RANK);" if m else ""
         used = self.widths["body_multipliers" if m else "body_udot"]
-        body = f"""\
-{_HEAD.format(name="body_linearize")}{{
-    enum {{ n_q = {n_q}, n = {n}, m = {m}, columns = {columns} }};
-    int column[n], order[{max(m, 1)}], place[n], row;
-    kc_equations e = {{.n = n, .m = m, .k = columns, .count = {count}}};
+        solution = f"""\
+    kc_equations e = {{.n = n, .m = m, .k = columns, .count = (int){self.rank}}};
     e.symmetric = {int(self.derivation.symmetric)}, e.column = column, e.order = order, e.place = place;
     e.M = w + {start}, e.G = e.M + n * n, e.f = w + {balance}, e.g = w + {levels};
     e.d = w + {end}, e.W = e.d + n, e.reduced = e.W + n * n + n;
+    kc_weigh(&e, e.M, n + 1);
+    kc_cancel(&e, w + {start + every}, KC_RANK);
+    row = kc_solve_shared(&e, out + n_q * columns);
+    return row >= 0 ? kc_named(n, row, 0, 0) : -1;"""
+        if not m:
+            solution = f"""\
+    for (int i = 0; i < n * columns; i++) out[n_q * columns + i] = w[{balance} + i];
+    return kc_eliminate(n, columns, w + {start}, out + n_q * columns, w + {end}, place);"""
+        integers = f"column[n], order[{m}], place[n], row" if m else "place[n], row"
+        body = f"""\
+{_HEAD.format(name="body_linearize")}{{
+    enum {{ n_q = {n_q}, n = {n}, m = {m}, columns = {columns} }};
+    int {integers};
     {solve}
     if (KC_UNLIKELY(row >= 0)) return row;
     {fill}
     for (int i = 0; i < n_q * columns; i++) out[i] = w[{slopes} + i];
-    kc_weigh(&e, e.M, n + 1);{cancel}
-    row = kc_solve_shared(&e, out + n_q * columns);
-    return row >= 0 ? kc_named(n, row, 0, 0) : -1;
+{solution}
 }}
 
 """

@@ -136,7 +136,7 @@ def check(dyn: CompiledModel, x: npt.ArrayLike | None = None, t: float = 0.0, *,
     size = np.max([size_of(part * units) for part in every], axis=0)[:, np.newaxis]
     rows = np.where(np.abs(every[0] * units) > RANK * size, every[0], 0.0)  # what rounding leaves of a row is nothing
     rank, nearby = rank_of(rows, units), typical_rank(dyn, t, near, **values)
-    warn_of_count(dyn, rank if nearby is None else nearby)
+    warn_of_count(dyn, p)
     redundant, kept = [], 0
     for i, name in enumerate(dyn.constraint_names):
         now = rank_of(rows[: i + 1], units)

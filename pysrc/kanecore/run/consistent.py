@@ -11,7 +11,7 @@ import numpy.typing as npt
 from kanecore.errors import ModelError, NonFiniteError, SingularError
 from kanecore.run.constraints import misses, named, normalise, residual_names
 from kanecore.run.metric import coordinate_units, extents, size_of, speed_units
-from kanecore.run.rank import count_near, refuse_flat_rows, warn_of_count
+from kanecore.run.rank import refuse_flat_rows, warn_of_count
 from kanecore.tolerances import INDEPENDENT, RANK, SOLVED
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ def consistent(
     if result is None:
         result = _nearest(dyn, t, given, values)
     refuse_flat_rows(dyn, t, result, **values)
-    warn_of_count(dyn, count_near(dyn, t, result, **values))
+    warn_of_count(dyn, p)
     return result
 
 

@@ -44,8 +44,9 @@ def count_near(dyn: CompiledModel, t: float, x: Array, **values: Any) -> int:
     return typical
 
 
-def warn_of_count(dyn: CompiledModel, count: int) -> None:
+def warn_of_count(dyn: CompiledModel, p: Any) -> None:
     """Warn, once a model, where the description calls more or fewer speeds dependent than rows of G count."""
+    count = dyn._count(p)
     if dyn.n_u_dependent and count != dyn.n_u_dependent and count not in dyn._told:
         dyn._told.add(count)
         warn(

@@ -373,9 +373,8 @@ def _on_constraints(dyn: CompiledModel, t: float, x: Array, project: bool, **val
             f"{' and '.join(map(repr, opposed))} of {dyn.name!r} contradict each other at t = {t!r}, x0 = "
             f"{x.tolist()!r}: no accelerations satisfy them together; leave out what is too much"
         )
-    count = count_near(dyn, t, near, **values)
-    warn_of_count(dyn, count)
-    return (near if project else x), count
+    warn_of_count(dyn, values["p"])
+    return (near if project else x), count_near(dyn, t, near, **values)
 
 
 def _gains(baumgarte: tuple[float, float]) -> tuple[float, float]:
