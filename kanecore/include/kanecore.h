@@ -99,8 +99,8 @@ typedef struct kc_model {
     kc_kernel *reaction_slopes; /* their d/d lambda           n_joints * 6 * n_constraints */
     /*
      * Constraints: G udot + gamma = 0, M udot = f + G' lambda.  c[n_prepared - 1] is the number of rows of G
-     * that count, their rank at states on the constraints with these parameters; prepare() finds it.  Where the
-     * rank is another one on that part of the manifold where the caller is, they put that number there.
+     * that count, their rank at states on the constraints with these parameters; prepare() finds it.  Where
+     * the rank is another one on that part of the manifold where the caller is, they put that number there.
      */
     kc_kernel *configuration_residual; /* phi(q, t)                  n_configuration       */
     kc_kernel *configuration_jacobian; /* dphi/dq                    n_configuration * n_q */
