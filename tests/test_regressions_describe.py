@@ -18,6 +18,7 @@ import numpy as np
 import pytest
 import sympy as sm
 import sympy.physics.mechanics as me
+from sweep import every
 
 import kanecore as kc
 
@@ -150,7 +151,7 @@ def gimbals() -> Mechanism:
     return s
 
 
-@pytest.mark.parametrize("order", [*itertools.permutations(range(3))])
+@pytest.mark.parametrize("order", every(3, map(list, itertools.permutations(range(3))), first=2))
 @pytest.mark.parametrize("mechanism", [knee, gimbals])
 def test_the_order_of_bodies_does_not_matter(mechanism: Callable[[], Mechanism], order: Any) -> None:
     s = mechanism()

@@ -330,7 +330,7 @@ LENGTHS = (1e12, 1e6, 1.0, 1e-6, 1e-12)
 
 
 @pytest.mark.parametrize("written", ["squares", "root", "number"])
-@pytest.mark.parametrize("length", LENGTHS)
+@pytest.mark.parametrize("length", part(LENGTHS, [1e12, 1e-12]))
 def test_circles_of_any_size(length: float, written: str) -> None:
     """What is 17 % off is refused, also by a part in 1e5; rounding is not, and is projected away."""
     dyn, p, rng = circle(written), {"L": length}, np.random.default_rng(1)
