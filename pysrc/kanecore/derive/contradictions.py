@@ -41,7 +41,7 @@ Array = npt.NDArray[np.float64]
 
 AGREE = 1e-8  # relative: what Newton's method leaves of the constraints, and rounding
 STATES, TRIES, STEPS = 2, 12, 30  # states to compare at, seeds to start from, steps of Newton's method
-SOLVED = 1e-11  # of the terms of a row: the residual of a constraint that is satisfied
+CLOSED = 1e-11  # of the first-order terms of a row: what Newton's method leaves; beyond, only rounding
 LONG = 100  # characters of a vector that is written out in a message
 
 
@@ -373,7 +373,8 @@ def _newton(
         jacobian = np.array([state.all(row) for row in slopes]).reshape(len(rows), len(unknown))
         if not (np.isfinite(residual).all() and np.isfinite(jacobian).all()):
             return None
-        if np.all(np.abs(residual) <= SOLVED * np.maximum(1.0, np.abs(jacobian) @ np.abs(x))):
+        small = np.abs(residual) <= CLOSED * (np.abs(jacobian) @ np.abs(x))
+        if all(ok or state.vanishes(row) for ok, row in zip(small, rows, strict=True)):
             return values
         x = x - np.linalg.lstsq(jacobian, residual, rcond=1e-10)[0]
     return None

@@ -19,6 +19,7 @@ from kanecore.graph.factorize import factorized_solve
 from kanecore.graph.linear import Singular, matching, solve
 from kanecore.graph.sample import deciding
 from kanecore.graph.scalars import ACCELERATION, COORDINATE, INPUT, SPEED, Graph, Op
+from kanecore.tolerances import EQUAL
 
 from .columns import column_mass_matrix
 from .constraints import Constraints, Reduced, Row, magnitude, reduced, sums, whole
@@ -45,7 +46,6 @@ COMPOSITE, COLUMNS, ARTICULATED = "composite bodies", "columns", "articulated bo
 # and in space, it takes between one time and twice the time of one of a factorization.
 ARTICULATED_WEIGHT = 1.5
 UNROLLED = 12_000  # operations of a linearization that is written out; the compiler's time grows faster than these
-SAME = 1e-9  # relative difference, at random states, of what is one number but for rounding
 ARTICULATED_MIN = 10  # speeds; with fewer, M and its factorization are always faster
 
 
@@ -191,7 +191,7 @@ class Derivation:
             given = generalized_forces(wrenches)
             for s in deciding(g, [*given, *row.jacobian], 2):
                 size = max(abs(x) for x in (*s.all(given), *s.all(row.jacobian)))
-                if not all(abs(s(x) - s(y)) <= SAME * size for x, y in zip(given, row.jacobian, strict=True)):
+                if not all(abs(s(x) - s(y)) <= EQUAL * size for x, y in zip(given, row.jacobian, strict=True)):
                     return (
                         f"attach={{{i}: ...}} does not act as {row.name}: the generalized force of its vector is not "
                         "the row of G; check sign and length of the vector, and the points: one of a contact needs the "
@@ -496,7 +496,7 @@ class Derivation:
             return True
         states = deciding(self.graph, [x for row in m for x in row], 2)
         return bool(states) and all(
-            abs(s(a) - s(b)) <= SAME * max(abs(s(x)) for row in m for x in row) for s in states for a, b in pairs
+            abs(s(a) - s(b)) <= EQUAL * max(abs(s(x)) for row in m for x in row) for s in states for a, b in pairs
         )
 
     @cached_property

@@ -18,6 +18,7 @@ from kanecore.errors import warn
 from kanecore.graph.calculus import Tangent
 from kanecore.graph.sample import deciding, samples
 from kanecore.graph.scalars import PARAMETER
+from kanecore.tolerances import EQUAL
 
 from .kane import Wrenches, active_forces, central_inertia, inertia_change, inertia_torque, momentum_rate
 from .kinematics import Accelerations, Kinematics
@@ -76,7 +77,7 @@ class Energy:
         powers = [g.mul(f, x) for f, x in zip(force, velocity, strict=True)]
         states = deciding(g, [*terms, *powers], 2)
         return bool(states) and all(
-            abs(sum(s.all(terms)) - sum(s.all(powers))) <= 1e-9 * max(map(abs, (*s.all(terms), *s.all(powers))))
+            abs(sum(s.all(terms)) - sum(s.all(powers))) <= EQUAL * max(map(abs, (*s.all(terms), *s.all(powers))))
             for s in states
         )
 
@@ -119,7 +120,7 @@ def _sums_to(powers: list[list[float]], subset: tuple[int, ...], total: list[flo
     for j, expected in enumerate(total):
         terms = [powers[i][j] for i in subset]
         size = max([abs(expected), *(abs(x) for x in terms)], default=0.0)
-        if not abs(sum(terms) - expected) <= 1e-9 * size:
+        if not abs(sum(terms) - expected) <= EQUAL * size:
             return False
     return bool(total)
 

@@ -27,13 +27,13 @@ from kanecore.graph.calculus import Tangent
 from kanecore.graph.evaluate import count
 from kanecore.graph.sample import deciding
 from kanecore.graph.scalars import Graph
+from kanecore.tolerances import EQUAL
 
 from .vectors import ZERO, add, cross, dot, matvec, scale, sub, transposed
 
 __all__ = ["Accelerations", "Kinematics", "rate_matrix"]
 
 SNAP = 1e-14  # a rotation entry this close to 0 or ±1 is that number, rounded when it was written down
-AGREE = 1e-9  # relative difference, at random states, of a velocity set and the one that the position gives
 
 
 class Kinematics:
@@ -241,7 +241,7 @@ class Kinematics:
         pairs = [(a, b) for a, b in pairs if a != b]
         states = deciding(g, [x for pair in pairs for x in pair], 2)
         return all(
-            abs(s(a) - s(b)) <= AGREE * max(abs(s(x)) for pair in pairs for x in pair) for s in states for a, b in pairs
+            abs(s(a) - s(b)) <= EQUAL * max(abs(s(x)) for pair in pairs for x in pair) for s in states for a, b in pairs
         )
 
     # ------------------------------------------------------------------- points
@@ -325,7 +325,7 @@ class Kinematics:
         for sample in states:
             x, y = sample.all(a), sample.all(b)
             size = max(abs(v) for v in (*x, *y, *sample.all(summands)))
-            if not all(abs(p - q) <= AGREE * size for p, q in zip(x, y, strict=True)):
+            if not all(abs(p - q) <= EQUAL * size for p, q in zip(x, y, strict=True)):
                 return False
         return bool(states)
 

@@ -13,6 +13,7 @@ from kanecore.graph.calculus import Tangent, is_affine
 from kanecore.graph.evaluate import count
 from kanecore.graph.sample import deciding
 from kanecore.graph.scalars import Graph, Op
+from kanecore.tolerances import EQUAL
 
 from .derivation import Derivation
 from .kane import Wrenches, active_forces, at_rest, generalized_forces, holds_udot, inertia_forces, inertial_part
@@ -44,7 +45,6 @@ KERNELS = (
 )
 SHORT = 12  # operations of an expression that is written out in an explanation
 LONG = 120  # characters of an expression of the user's that is not written out
-CANCELLED = 1e-9  # a sum this small beside its terms is what rounding leaves of zero
 
 
 def without_effect(d: Description, candidates: Sequence[int]) -> list[int]:
@@ -88,7 +88,7 @@ def _cancel(g: Graph, terms: Sequence[int]) -> bool:
     terms = [i for i in terms if i]
     states = deciding(g, terms, 2)
     return len(states) == 2 and all(
-        not terms or abs(sum(values)) <= CANCELLED * sum(map(abs, values)) != 0.0
+        not terms or abs(sum(values)) <= EQUAL * sum(map(abs, values)) != 0.0
         for values in (s.all(terms) for s in states)
     )
 

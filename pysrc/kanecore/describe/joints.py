@@ -282,7 +282,7 @@ class Attachments:
             return False
         *slopes, stretching = (np.array(states[0].all(row)) for row in rows)
         scale = np.max(np.abs(slopes))
-        rod = np.max(np.abs(stretching)) <= TINY * scale * max(1.0, *map(abs, states[0].all(components)))
+        rod = np.max(np.abs(stretching)) <= TINY * scale * max(map(abs, states[0].all(components)))
         return bool(not rod and np.linalg.svd(np.array(slopes), compute_uv=False)[1] > TINY * scale)
 
     def _without_rings(self) -> Iterator[Joint]:

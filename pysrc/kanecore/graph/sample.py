@@ -7,7 +7,7 @@ import math
 import random
 from collections.abc import Mapping, Sequence
 
-from kanecore.tolerances import ROUNDING
+from kanecore.tolerances import EPSILON, ROUNDING
 
 from .evaluate import node_value
 from .scalars import PARAMETER, TIME, Graph, Op
@@ -16,7 +16,6 @@ __all__ = ["Sample", "deciding", "samples"]
 
 BRANCHING = {Op.SELECT, Op.MIN, Op.MAX, Op.FLOOR, Op.LT, Op.LE, Op.EQ, Op.ABS, Op.SIGN}
 TRIES = 60
-EPSILON = 2.0**-53
 
 
 class Sample:
@@ -38,7 +37,7 @@ class Sample:
             raw = [self._symbol(i) for i in group]
             norm = math.hypot(*raw)
             self._value.update((i, x / norm) for i, x in zip(group, raw, strict=True))
-            self._error.update(dict.fromkeys(group, EPSILON))
+            self._error.update(dict.fromkeys(group, EPSILON / 2))
 
     def _symbol(self, i: int) -> float:
         draw = random.Random(f"{self._seed}:{self.graph.nodes[i][1]}")
@@ -92,7 +91,7 @@ class Sample:
                 e = [0.5 * e[0] / v] if v else [math.sqrt(e[0])]
             elif op not in (Op.ADD, Op.SUB, Op.NEG):
                 e = [max(1.0, v) * x for x in e]
-            error[k] = sum(e) + EPSILON * v
+            error[k] = sum(e) + EPSILON / 2 * v
         return error[i]
 
     def all(self, nodes: Sequence[int]) -> list[float]:
