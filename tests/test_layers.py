@@ -28,7 +28,7 @@ ALLOWED: dict[str, set[str]] = {
     "groups": set(),
     "tolerances": set(),
     "graph": {"errors", "tolerances"},
-    "describe": {"errors", "graph"},
+    "describe": {"errors", "graph", "tolerances"},
     "derive": {"errors", "groups", "graph", "describe", "tolerances"},
     "emit": {"errors", "groups", "graph", "describe", "derive", "tolerances"},
     "build": {"errors", "groups", "graph", "describe", "derive", "emit"},

@@ -128,6 +128,26 @@ def disc(factor: int = 1) -> kc.Model:
     return kc.Model(N, [q, lean, spin, x, y], [u1, u2, u3], kdes, bodies=[body], forcelist=loads)
 
 
+@pytest.mark.parametrize("length", [1e-9, 1e-6, 1.0, 1e9])
+@pytest.mark.parametrize("slip", [False, True])
+def test_lengths_that_are_numbers_decide_nothing(length: float, slip: bool) -> None:
+    """x² + y² = L²: the position x (x² + y²)/L² is x there, whatever number L is."""
+    N, origin = me.ReferenceFrame("N"), me.Point("O")
+    origin.set_vel(N, 0)
+    P = origin.locatenew("P", x * (x**2 + y**2) / length**2 * N.x + y * N.y)
+    P.set_vel(N, (1 + slip) * v * N.x + w * N.y)
+    constraints = {
+        "configuration_constraints": [x**2 + y**2 - length**2],
+        "velocity_constraints": [x * v + y * w],
+        "q_dependent": [y],
+        "u_dependent": [w],
+    }
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        kc.Model(N, [x], [v], [x.diff() - v, y.diff() - w], bodies=[me.Particle("bob", P, m)], **constraints)
+    assert len(told) == slip, [str(each.message) for each in told]
+
+
 def test_rolling() -> None:
     """The contact at rest, the centre and the top from it: nothing is told; twice the velocity is."""
     model = disc()

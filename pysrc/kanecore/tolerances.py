@@ -35,8 +35,9 @@ that is zero (228 values) stayed below 0.07 times it, and all that is not (1,311
 EQUAL = 1e-9
 """Of the larger: two expressions that differ less at two random states are one.
 
-For expressions that are formed on different ways, such as a velocity that was set and the derivative of a position:
+For expressions that are formed in different ways, such as a velocity that was set and the derivative of a position:
 what agrees does so to 1e-13, what does not differs in the first digits, since random values avoid the zeros of sines.
+Parts of unit vectors and singular values beside the largest are compared by it at such states as well.
 """
 
 RANK = 1e-10
@@ -68,7 +69,9 @@ FEASIBLE = 1e-6
 """Of the same: the largest residual of a state that may be projected to the constraints unasked."""
 
 NOISE = 1e-14
-"""Of the largest coordinate, or speed, in the metric of the masses: what is smaller is rounding of a zero."""
+"""Of what stands beside a number (its row, the largest coordinate or speed in the metric of the masses, the 1 of a unit
+vector): what is smaller is the rounding of a zero.
+"""
 
 CONTRADICTORY = 1e-6
 """Of the terms that cancel: what may be left of an acceleration row that follows from others, where the state is on

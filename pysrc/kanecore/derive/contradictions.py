@@ -30,6 +30,7 @@ from kanecore.graph.calculus import Tangent, accumulate
 from kanecore.graph.evaluate import count
 from kanecore.graph.sample import Sample
 from kanecore.graph.scalars import COORDINATE, INPUT, TIME, Graph
+from kanecore.tolerances import EQUAL, RANK
 
 from .kinematics import Accelerations, Kinematics
 from .vectors import add, cross, neg
@@ -39,8 +40,7 @@ __all__ = ["Contradiction", "contradictions"]
 Given = tuple[str, int, int, list[tuple[int, Any]]]
 Array = npt.NDArray[np.float64]
 
-AGREE = 1e-8  # relative: what Newton's method leaves of the constraints, and rounding
-STATES, TRIES, STEPS = 2, 12, 30  # states to compare at, seeds to start from, steps of Newton's method
+STATES, TRIES, STEPS = 2, 12, 30  # states to compare at, seeds to start from, steps of Newton's method that stall
 CLOSED = 1e-11  # of the first-order terms of a row: what Newton's method leaves; beyond, only rounding
 LONG = 100  # characters of a vector that is written out in a message
 
@@ -169,7 +169,7 @@ class _Search:
     def _equal(a: Array, b: Array, size: Any = 0.0) -> bool:
         """At all states where both are numbers; those of branches that are not taken decide nothing."""
         scale = np.maximum(np.max(np.abs([a, b]), axis=(0, 2)), size)
-        return not np.any(np.max(np.abs(a - b), axis=1) > AGREE * scale)
+        return not np.any(np.max(np.abs(a - b), axis=1) > EQUAL * scale)
 
     def _is_freed(self, vector: Vector) -> bool:
         """Whether a vector holds auxiliary speeds."""
@@ -233,7 +233,7 @@ class _Search:
             return self._equal(velocity[i], velocity[c] + swung, size)
 
         still = [i for i, p in enumerate(d.points) if p.velocity == ()]
-        for i in [i for i in open_points if not np.any(np.abs(velocity[i]) > AGREE * self._size(open_points[i]))]:
+        for i in [i for i in open_points if not np.any(np.abs(velocity[i]) > EQUAL * self._size(open_points[i]))]:
             still.append(i)
             del open_points[i]
         excused = [i for i in still if d.points[i].parent >= 0]  # contacts: at rest at places that move
@@ -292,7 +292,8 @@ class _Search:
         return not used.isdisjoint(below)
 
     def _equal_scalars(self, a: int, b: int) -> bool:
-        return all(abs(s(a) - s(b)) <= AGREE * max(1.0, abs(s(a)), abs(s(b))) for s in self.states)
+        """Of entries of rotation matrices: pure numbers, of size one."""
+        return all(abs(s(a) - s(b)) <= EQUAL for s in self.states)
 
     # ------------------------------------------------------------- accelerations
     def _of_accelerations(self, accelerations: Sequence[SetAcceleration]) -> None:
@@ -366,7 +367,8 @@ def _newton(
 ) -> dict[int, float] | None:
     """Values of the unknowns beside those given, with the least change from random ones; None where it finds none."""
     x = np.array(Sample(g, seed, given).all(unknown))
-    for _ in range(STEPS):
+    stalled, before = 0, np.full(len(rows), np.inf)
+    while stalled < STEPS:
         values = {**given, **dict(zip(unknown, x.tolist(), strict=True))}
         state = Sample(g, seed, values)
         residual = np.array(state.all(rows))
@@ -376,5 +378,7 @@ def _newton(
         small = np.abs(residual) <= CLOSED * (np.abs(jacobian) @ np.abs(x))
         if all(ok or state.vanishes(row) for ok, row in zip(small, rows, strict=True)):
             return values
-        x = x - np.linalg.lstsq(jacobian, residual, rcond=1e-10)[0]
+        falls = np.abs(residual) <= 0.5 * before  # far from a solution each step of a quadratic row leaves a quarter
+        stalled, before = stalled + (not np.all(small | falls)), np.abs(residual)
+        x = x - np.linalg.lstsq(jacobian, residual, rcond=RANK)[0]
     return None

@@ -22,7 +22,8 @@ from kanecore.graph.scalars import ACCELERATION, COORDINATE, INPUT, SPEED, Graph
 from kanecore.tolerances import EQUAL
 
 from .columns import column_mass_matrix
-from .constraints import Constraints, Reduced, Row, magnitude, reduced, sums, whole
+from .constraints import Constraints, Row
+from .elimination import Reduced, reduced, whole
 from .energy import Energy, kinetic_energy, power
 from .kane import (
     Wrenches,
@@ -35,6 +36,7 @@ from .kane import (
     uniform_gravity,
 )
 from .kinematics import Accelerations, Kinematics
+from .magnitudes import magnitude, sums
 from .reactions import reactions
 from .tree import JointTree, articulated_solve, composite_mass_matrix, joint_tree
 from .vectors import dot, neg
@@ -378,9 +380,9 @@ class Derivation:
         if name == "outputs":
             return self._outputs
         if name in ("partial_velocities", "partial_angular_velocities"):
-            return Kernel(tuple(x for vectors in self._partials(*self._shown(name)) for v in vectors for x in v))
+            return Kernel(tuple(x for vectors in self._partials(self._shown(name)) for v in vectors for x in v))
         if name in ("velocity_remainders", "angular_velocity_remainders"):
-            return Kernel(tuple(x for v in self._remainders(*self._shown(name)) for x in v))
+            return Kernel(tuple(x for v in self._remainders(self._shown(name)) for x in v))
         if name == "generalized_active_forces":
             loads = at_rest(self.kinematics, d.loads)
             return Kernel(tuple(active_forces(self.kinematics, loads, d.potentials)))
@@ -586,29 +588,23 @@ class Derivation:
         return op is Op.SYM and key[0][0] == "λ"
 
     # ------------------------------------------------------ partial velocities
-    def _shown(self, name: str) -> tuple[list[Components], list[int]]:
-        """Velocities and the frames that they are written in."""
+    def _shown(self, name: str) -> list[Components]:
+        """Velocities in inertial axes."""
         k, d = self.kinematics, self.description
         if "angular" in name:
-            return [k.inertial_omega(f) for f in d.shown_frames], [0] * len(d.shown_frames)
-        return [k.velocity[p] for p in d.shown_points], [k.home[p] for p in d.shown_points]
+            return [k.inertial_omega(f) for f in d.shown_frames]
+        return [k.inertial_velocity(p) for p in d.shown_points]
 
-    def _partials(self, vectors: Sequence[Components], frames: Sequence[int]) -> list[list[Components]]:
-        """∂v/∂u_r in inertial axes, for each vector and speed."""
+    def _partials(self, vectors: Sequence[Components]) -> list[list[Components]]:
+        """∂v/∂u_r, for each vector and speed."""
         tangents = [Tangent(self.graph, {u: 1}).of for u in self.description.speeds]
-        return [
-            [self.kinematics.resolve((of(v[0]), of(v[1]), of(v[2])), frame, 0) for of in tangents]
-            for v, frame in zip(vectors, frames, strict=True)
-        ]
+        return [[(of(x), of(y), of(z)) for of in tangents] for x, y, z in vectors]
 
-    def _remainders(self, vectors: Sequence[Components], frames: Sequence[int]) -> list[Components]:
-        """V at u = 0, in inertial axes."""
+    def _remainders(self, vectors: Sequence[Components]) -> list[Components]:
+        """V at u = 0."""
         at_rest = dict.fromkeys(self.description.speeds, 0)
-        result = []
-        for v, frame in zip(vectors, frames, strict=True):
-            x, y, z = self.graph.substitute(v, at_rest)
-            result.append(self.kinematics.resolve((x, y, z), frame, 0))
-        return result
+        remainders = (self.graph.substitute(v, at_rest) for v in vectors)
+        return [(x, y, z) for x, y, z in remainders]
 
 
 def _is_permutation(s: Sequence[Sequence[int]]) -> bool:

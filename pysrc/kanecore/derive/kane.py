@@ -21,7 +21,7 @@ from fractions import Fraction
 
 from kanecore.describe.description import Components, Load, Matrix
 from kanecore.graph.calculus import Tangent, accumulate
-from kanecore.graph.sample import deciding
+from kanecore.graph.sample import vanish
 from kanecore.graph.scalars import ACCELERATION, PARAMETER, SPEED, Op
 
 from .kinematics import Accelerations, Kinematics
@@ -178,8 +178,7 @@ def inertia_change(k: Kinematics, body: int) -> Components:
     if growth:  # −ṁ (d² 1 − d dᵀ)·ω
         d = k.resolve_all(b.about, b.frame)
         change = sub(g, change, scale(g, growth, cross(g, d, cross(g, omega, d))))
-    states = deciding(g, change, 2)
-    return ZERO if states and all(s.vanishes(x) for s in states for x in change) else change
+    return ZERO if vanish(g, change) else change
 
 
 def momentum_rate(k: Kinematics, accelerations: Accelerations, body: int) -> Components:

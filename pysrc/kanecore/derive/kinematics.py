@@ -27,13 +27,11 @@ from kanecore.graph.calculus import Tangent
 from kanecore.graph.evaluate import count
 from kanecore.graph.sample import deciding
 from kanecore.graph.scalars import Graph
-from kanecore.tolerances import EQUAL
+from kanecore.tolerances import EQUAL, NOISE
 
 from .vectors import ZERO, add, cross, dot, matvec, scale, sub, transposed
 
 __all__ = ["Accelerations", "Kinematics", "rate_matrix"]
-
-SNAP = 1e-14  # a rotation entry this close to 0 or ±1 is that number, rounded when it was written down
 
 
 class Kinematics:
@@ -64,6 +62,7 @@ class Kinematics:
         self._location = Ancestry([point.parent for point in d.points])
         self._resolved: dict[tuple[Components, int, int], Components] = {}
         self._rows: dict[tuple[int, int, int], Components] = {}
+        self._inertial_velocity: dict[int, Components] = {}
         seeds = dict(zip(d.coordinates, d.rates, strict=True))
         seeds[d.time] = g.one
         for i, k in zip(d.inputs, d.input_rates, strict=True):
@@ -94,7 +93,7 @@ class Kinematics:
                 value = g.value(entry)
                 if isinstance(value, float):
                     nearest = round(value)
-                    if value != nearest and abs(value - nearest) <= SNAP:
+                    if value != nearest and abs(value - nearest) <= NOISE:  # was rounded when it was written
                         entry = g.constant(nearest)
                         if self.description.frames[i].name not in self.rounded:
                             self.rounded.append(self.description.frames[i].name)
@@ -201,7 +200,7 @@ class Kinematics:
         states = deciding(self.graph, (*w, *rotated), 2)
         for sample in states:
             norm = max(abs(x) for x in sample.all(w))
-            if not all(abs(sample(x) - sample(y)) <= 1e-12 * norm for x, y in zip(rotated, w, strict=True)):
+            if not all(abs(sample(x) - sample(y)) <= EQUAL * norm for x, y in zip(rotated, w, strict=True)):
                 return False
         return bool(states)
 
@@ -310,6 +309,23 @@ class Kinematics:
             summands += [*rate, *turned]
             total = add(g, total, self.resolve(add(g, rate, turned), f, home))
         return total, summands
+
+    def inertial_velocity(self, i: int) -> Components:
+        """v of a point in inertial axes, along the chain: partial velocities are the parent's plus a product."""
+        g, chain = self.graph, []
+        while i not in self._inertial_velocity:
+            if self.source[i] != "position":
+                self._inertial_velocity[i] = self.resolve(self.velocity[i], self.home[i], 0)
+                break
+            chain.append(i)
+            i = self.description.points[i].parent
+        for j in reversed(chain):
+            total = self._inertial_velocity[i]
+            for (f, v), (_, rate) in zip(self.description.points[j].position, self.displacement_rate(j), strict=True):
+                total = add(g, total, self.resolve(rate, f, 0))
+                total = add(g, total, cross(g, self.inertial_omega(f), self.resolve(v, f, 0)))
+            self._inertial_velocity[j], i = total, j
+        return self._inertial_velocity[i]
 
     def _is_shorter(self, given: Components, total: Components, point: Point) -> bool:
         """Whether the velocity as given takes fewer operations than what the position adds to the parent's."""

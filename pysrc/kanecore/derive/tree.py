@@ -15,10 +15,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+import numpy as np
+
 from kanecore.describe.description import Components, Matrix
 from kanecore.graph.calculus import accumulate, is_affine
 from kanecore.graph.sample import deciding
 from kanecore.graph.scalars import SPEED, Graph, Op
+from kanecore.tolerances import RANK
 
 from .kane import central_inertia
 from .kinematics import Kinematics
@@ -212,19 +215,14 @@ def _unit(i: int) -> Components:
     return (int(i == 0), int(i == 1), int(i == 2))
 
 
-def _regular(a: list[list[float]]) -> bool:
-    """Whether a matrix of numbers is not singular, by elimination with row pivots."""
-    n = len(a)
-    for j in range(n):
-        p = max(range(j, n), key=lambda i: abs(a[i][j]))
-        if not abs(a[p][j]) > 1e-9:
-            return False
-        a[j], a[p] = a[p], a[j]
-        for i in range(j + 1, n):
-            factor = a[i][j] / a[j][j]
-            if factor:
-                a[i] = [x - factor * y for x, y in zip(a[i], a[j], strict=True)]
-    return True
+def _regular(jacobian: list[list[float]]) -> bool:
+    """Whether a matrix of numbers is regular, whatever the units of its rows and columns."""
+    a = np.array(jacobian).reshape(len(jacobian), len(jacobian))
+    for axis in (1, 0):
+        size = np.max(np.abs(a), axis=axis, keepdims=True, initial=0.0)
+        a = a / np.where(size > 0.0, size, 1.0)
+    s = np.linalg.svd(a, compute_uv=False)
+    return bool(np.all(s > RANK * np.max(s, initial=0.0)))
 
 
 # ------------------------------------------------------------------------------------------- composite bodies

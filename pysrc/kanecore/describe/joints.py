@@ -19,6 +19,7 @@ import numpy as np
 from kanecore.graph.calculus import accumulate
 from kanecore.graph.sample import samples
 from kanecore.graph.scalars import COORDINATE, PARAMETER, SPEED, Graph, Op
+from kanecore.tolerances import EQUAL
 
 from .ancestry import Ancestry
 from .description import Body, Frame, Joint, Matrix, Point, Vector
@@ -29,7 +30,6 @@ GROUND = -1  # the inertial frame, as a parent
 NOWHERE = -2
 
 Place = dict[int, list[Counter[int]]]  # in the axes of each piece three components, as how often each summand is in it
-TINY = 1e-9  # of the largest slope: rounding
 BITS = 64  # of the fingerprint of a position
 
 
@@ -280,10 +280,11 @@ class Attachments:
         states = samples(g, [x for row in rows for x in row], 1)
         if not states:
             return False
-        *slopes, stretching = (np.array(states[0].all(row)) for row in rows)
-        scale = np.max(np.abs(slopes))
-        rod = np.max(np.abs(stretching)) <= TINY * scale * max(map(abs, states[0].all(components)))
-        return bool(not rod and np.linalg.svd(np.array(slopes), compute_uv=False)[1] > TINY * scale)
+        *slopes, stretching = np.array([states[0].all(row) for row in rows])
+        size = np.max(np.abs(slopes), axis=0)  # of each symbol: they need not have one unit
+        if np.all(np.abs(stretching) <= EQUAL * size * max(map(abs, states[0].all(components)))):
+            return False  # a rod that turns
+        return bool(np.linalg.svd(slopes / np.where(size > 0.0, size, 1.0), compute_uv=False)[1] > EQUAL)
 
     def _without_rings(self) -> Iterator[Joint]:
         """The joints, of those that lead back to themselves the first from the ground."""

@@ -22,6 +22,7 @@ from sympy.core.function import AppliedUndef
 
 from kanecore.errors import ModelError
 from kanecore.graph.evaluate import evaluate
+from kanecore.tolerances import EQUAL
 
 from . import sympy_access
 from .symbols import Symbols, function_name
@@ -91,7 +92,7 @@ def _recognised(symbols: Symbols, matrix: Any, members: Sequence[Any]) -> Places
     for order in itertools.permutations(range(4)):
         expected = _rotation(*(PROBE[i] for i in order))
         for candidate in (expected, [expected[3 * j + i] for i in range(3) for j in range(3)]):
-            if all(math.isclose(a, b, abs_tol=1e-12) for a, b in zip(values, candidate, strict=True)):
+            if all(math.isclose(a, b, abs_tol=EQUAL) for a, b in zip(values, candidate, strict=True)):
                 a, b, c, d = (symbols.q.index(members[i]) for i in order)
                 return a, b, c, d
     return None

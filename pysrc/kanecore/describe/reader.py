@@ -30,6 +30,7 @@ from kanecore.errors import ModelError
 from kanecore.graph.calculus import is_affine
 from kanecore.graph.sample import deciding, samples
 from kanecore.graph.scalars import ACCELERATION, COORDINATE, PARAMETER, SPEED, Graph, Op
+from kanecore.tolerances import EQUAL
 
 from . import sympy_access
 from .description import (
@@ -55,7 +56,6 @@ __all__ = ["Reader"]
 
 NOWHERE: Vector = ()
 IDENTITY: Matrix = ((1, 0, 0), (0, 1, 0), (0, 0, 1))
-ASYMMETRY = 1e-9  # of an inertia tensor, beside its largest entry: more is no rounding
 
 
 class Reader:
@@ -364,7 +364,7 @@ class Reader:
             return True
         for sample in samples(self.graph, [i for row in tensor for i in row], 2):
             size = max(abs(sample(i)) for row in tensor for i in row)
-            if not all(abs(sample(a) - sample(b)) <= ASYMMETRY * size for a, b in pairs):
+            if not all(abs(sample(a) - sample(b)) <= EQUAL * size for a, b in pairs):
                 return False
         return True
 

@@ -17,12 +17,12 @@ from kanecore.graph.linear import Singular, solve
 from kanecore.graph.sample import samples
 from kanecore.graph.scalars import ACCELERATION, COORDINATE, INPUT, PARAMETER, SPEED, TIME, Graph
 from kanecore.graph.sympy_bridge import FromSympy
+from kanecore.tolerances import EQUAL
 
 from . import sympy_access
 
 __all__ = ["Symbols", "function_name", "input_name", "multiplier"]
 
-RANK = 1e-9  # singular values this small beside the largest, and parts this small of a unit vector, are rounding
 LETTERS = 5  # of a name in which one edit is a slip; shorter ones differ by one letter on purpose
 _MULTIPLIER = sm.Function("multiplier")
 _RATES_ALLOWED = {
@@ -417,8 +417,8 @@ class Symbols:
             return list(range(n))
         numbers = np.array([states[0].all(row) for row in matrix]).reshape(-1, n)
         _, s, basis = np.linalg.svd(numbers)
-        free = basis[int(np.sum(s > RANK * max(s, default=0.0))) :]
-        return [j for j in range(n) if np.max(np.abs(free[:, j]), initial=0.0) > RANK]
+        free = basis[int(np.sum(s > EQUAL * max(s, default=0.0))) :]
+        return [j for j in range(n) if np.max(np.abs(free[:, j]), initial=0.0) > EQUAL]
 
     def complete(self, place: Iterable[int], rate: Iterable[int], energies: Iterable[int]) -> None:
         """Add the rates that the accelerations hold: two more where an input moves a point, one where it is a rate."""

@@ -13,6 +13,8 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 
+from kanecore.tolerances import NOISE
+
 from .bounds import Bounds
 from .sample import samples
 from .scalars import Graph
@@ -22,7 +24,6 @@ __all__ = ["Singular", "matching", "solve"]
 CRAMER_MAX = 6  # n·2ⁿ products: 384 for 6
 LEADS = 0.25  # of the bound of its row a pivot must be: it multiplies what is rounding in the others by four at most
 REFINED = 2  # steps of refinement of blocks without bounds: at entries of 1e12 one leaves some digits, two leave none
-NOISE = 1e-14  # a float this small beside its row, or the product of its rows, is what rounding leaves of zero
 
 
 class Singular(ArithmeticError):

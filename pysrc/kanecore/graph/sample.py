@@ -12,7 +12,7 @@ from kanecore.tolerances import EPSILON, ROUNDING
 from .evaluate import node_value
 from .scalars import PARAMETER, TIME, Graph, Op
 
-__all__ = ["Sample", "deciding", "samples"]
+__all__ = ["Sample", "deciding", "samples", "vanish"]
 
 BRANCHING = {Op.SELECT, Op.MIN, Op.MAX, Op.FLOOR, Op.LT, Op.LE, Op.EQ, Op.ABS, Op.SIGN}
 TRIES = 60
@@ -118,3 +118,9 @@ def deciding(g: Graph, nodes: Sequence[int], number: int) -> list[Sample]:
     if any(g.nodes[i][0] in BRANCHING for i in g.below(nodes)):
         return []
     return samples(g, nodes, number)
+
+
+def vanish(g: Graph, nodes: Sequence[int]) -> bool:
+    """Whether nothing is left of nodes but rounding, at random states: they are zero everywhere."""
+    states = deciding(g, nodes, 2)
+    return bool(states) and all(s.vanishes(x) for s in states for x in nodes)

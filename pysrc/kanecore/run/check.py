@@ -14,7 +14,7 @@ from kanecore.run.consistent import consistent, state_of
 from kanecore.run.constraints import misses, normalise, residual_names
 from kanecore.run.metric import allowed, coordinate_units, even, extents, rank_of, rates, size_of, speed_units
 from kanecore.run.rank import neighbours, refuse_flat_rows, typical_rank, warn_of_count
-from kanecore.tolerances import EQUAL, RANK, SOLVED
+from kanecore.tolerances import EQUAL, NOISE, RANK, SOLVED
 
 if TYPE_CHECKING:
     from kanecore.run.model import CompiledModel
@@ -25,7 +25,6 @@ Array = npt.NDArray[np.float64]
 
 _STEPS = (1e-4, 1e-6)  # of the differences for integrability, of what is large for each coordinate
 _NONHOLONOMIC = 1e-4  # of the terms of a Lie bracket: a part outside of the allowed motions
-_ROUNDING = 1e-14  # of what is differenced
 
 
 @dataclass(frozen=True)
@@ -232,13 +231,13 @@ def _integrable(dyn: CompiledModel, t: float, x: Array, values: dict[str, Any]) 
         return None
     rng = np.random.default_rng(1)
     m, n_q = dyn.n_velocity, dyn.n_q
-    fast = x.copy()
-    fast[n_q:] += rng.uniform(-1.0, 1.0, dyn.n_u)
-    at_rest = np.concatenate([x[:n_q], np.zeros(dyn.n_u)])
-    rows, others = (dyn.constraint_jacobian(t, y, **values)[:m] for y in (at_rest, fast))
-    if not np.allclose(rows, others, rtol=EQUAL, atol=1e-12 * np.max(np.abs(rows), initial=1.0)):
-        return None
     units = speed_units(dyn, t, x, dyn.constraint_jacobian(t, x, **values), **values)
+    fast = x.copy()
+    fast[n_q:] += rng.uniform(-1.0, 1.0, dyn.n_u) * extents(x[n_q:], units)
+    at_rest = np.concatenate([x[:n_q], np.zeros(dyn.n_u)])
+    rows, others = (dyn.constraint_jacobian(t, y, **values)[:m] * units for y in (at_rest, fast))
+    if np.any(np.abs(rows - others) > EQUAL * np.maximum(size_of(rows), size_of(others))[:, np.newaxis]):
+        return None
     places = coordinate_units(dyn, t, x, units, **values)
     moves = rates(dyn, t, x[:n_q], **values)[0][places > 0.0]
     if rank_of(moves.T, 1.0 / places[places > 0.0]) < dyn.n_u:
@@ -307,7 +306,7 @@ def _involutive(
                 b = here[:, j]
                 wide, narrow = (outside @ (changes[i][k] @ b - changes[j][k] @ a) for k in (0, 1))
                 size = max(_largest(changes[i][1] @ b), _largest(changes[j][1] @ a))
-                error = max(10.0 * _largest(wide - narrow), _ROUNDING / step)
+                error = max(10.0 * _largest(wide - narrow), NOISE / step)
                 if _largest(narrow) > max(_NONHOLONOMIC * size, error):
                     return False
     return True

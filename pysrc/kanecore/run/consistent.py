@@ -12,7 +12,7 @@ from kanecore.errors import ModelError, NonFiniteError, SingularError
 from kanecore.run.constraints import misses, named, normalise, residual_names
 from kanecore.run.metric import coordinate_units, extents, size_of, speed_units
 from kanecore.run.rank import refuse_flat_rows, warn_of_count
-from kanecore.tolerances import INDEPENDENT, RANK, SOLVED
+from kanecore.tolerances import INDEPENDENT, NOISE, RANK, SOLVED
 
 if TYPE_CHECKING:
     from kanecore.run.model import CompiledModel
@@ -94,7 +94,7 @@ def _dependent(dyn: CompiledModel, t: float, x: Array, values: dict[str, Any]) -
     found: Array | None = x.copy()
     if dyn.n_configuration:
         found = _kept(dyn, "coordinates", t, x, slice(dyn.n_q - dyn.n_q_dependent, dyn.n_q), values)
-        if found is not None and any(abs(np.linalg.norm(found[list(e)]) - 1.0) > 1e-14 for e in dyn.unit):
+        if found is not None and any(abs(np.linalg.norm(found[list(e)]) - 1.0) > NOISE for e in dyn.unit):
             return None  # the coordinates that stay are no part of a unit quaternion
     if found is not None and dyn.n_velocity:
         found = _kept(dyn, "speeds", t, found, slice(dyn.n_x - dyn.n_u_dependent, dyn.n_x), values)

@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a node is made of, in magnitude: the size beside which the rest of a cancellation is judged."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from kanecore.graph.calculus import Tangent
+from kanecore.graph.scalars import Graph, Op
+from kanecore.tolerances import SOLVED
+
+__all__ = ["magnitude", "sums", "terms"]
+
+
+def sums(g: Graph, row: Sequence[int]) -> list[int]:
+    """What each coefficient of a row is a sum of, in magnitude; zeros where one of them is a number."""
+    if any(x and not g.depends[x] for x in row):
+        return [0] * len(row)
+    known = dict[int, int]()
+    return [magnitude(g, x, known) if x else 0 for x in row]
+
+
+def magnitude(g: Graph, root: int, known: dict[int, int]) -> int:
+    """A bound of a node: sums of magnitudes, products of them, 1 for a sine."""
+    for i in g.below([root], stop=known):
+        op, *args = g.nodes[i]
+        if i in known:
+            continue
+        if op in (Op.ADD, Op.SUB):
+            known[i] = g.add(known[args[0]], known[args[1]])
+        elif op is Op.MUL:
+            known[i] = g.mul(known[args[0]], known[args[1]])
+        elif op is Op.DIV:
+            known[i] = g.div(known[args[0]], g.call(Op.ABS, args[1]))
+        elif op is Op.NEG:
+            known[i] = known[args[0]]
+        elif op in (Op.SIN, Op.COS):
+            known[i] = g.one
+        else:
+            known[i] = g.call(Op.ABS, i)
+    return known[root]
+
+
+def terms(g: Graph, root: int, nested: bool = False) -> int:
+    """The magnitudes of what a node is summed from, added: of products with sines and cosines the largest they can be.
+
+    Sums within the terms of a sum (``nested``) stand for what they are: two points that are 100 m apart, far from the
+    origin; what rounding leaves of those that vanish is counted.  A function is as large as its argument makes it.
+    """
+    total, left, summands = 0, [root], []
+    while left:
+        op, *args = g.nodes[left[-1]]
+        term = left.pop()
+        if op in (Op.ADD, Op.SUB, Op.NEG):
+            left += args
+        else:
+            summands.append(term)
+    inner = nested or len(summands) > 1
+    for term in summands:
+        total = g.add(total, _largest_product(g, term, inner))
+    return total
+
+
+def _largest_product(g: Graph, root: int, nested: bool) -> int:
+    """The magnitude of a product: 1 for sines and cosines, and for sums what `terms` says."""
+    result, left = g.one, [(root, False)]
+    while left:
+        node, inverse = left.pop()
+        op, *args = g.nodes[node]
+        if op is Op.MUL:
+            left += [(x, inverse) for x in args]
+        elif op is Op.DIV:
+            left += [(args[0], inverse), (args[1], not inverse)]
+        elif op is Op.NEG:
+            left.append((args[0], inverse))
+        elif inverse:
+            result = g.div(result, g.call(Op.ABS, node))
+        elif op in (Op.ADD, Op.SUB) and nested:
+            rounding = g.mul(g.constant(SOLVED), terms(g, node, nested))
+            result = g.mul(result, g.add(g.call(Op.ABS, node), rounding))
+        elif op in (Op.ADD, Op.SUB):
+            result = g.mul(result, terms(g, node))
+        elif op in (Op.SYM, Op.CONST):
+            result = g.mul(result, g.call(Op.ABS, node))
+        elif op not in (Op.SIN, Op.COS):
+            size = g.call(Op.ABS, node)
+            if len(args) == 1 and not nested:  # to first order, f'(a) times what a is summed from
+                slope = Tangent(g, {args[0]: g.one}).of(node)
+                size = g.add(size, g.mul(g.call(Op.ABS, slope), terms(g, args[0])))
+            result = g.mul(result, size)
+    return result
