@@ -6,7 +6,7 @@ One command, ``build_ext``, makes what the folder of Python files, pysrc/kanecor
 1. the extension ``kanecore._native``, from kanecore/_native.pyx and kanecore/src;
 2. copies of the headers, C sources and .pxd files beside it, with the same relative paths, so that a model
    compiled at run time, and a user's C or Cython code, meet the very header that the loader was built with;
-3. the gallery: each model is derived with SymPy, and its C compiled for every instruction level.
+3. the gallery: each model is derived with SymPy, and its C compiled.
 
 An editable install gets the same files inside pysrc/kanecore (git ignores them).
 """
@@ -80,10 +80,7 @@ class BuildNative(build_ext):
             raise PlatformError(
                 "kanecore is C99 for gcc or clang; on Windows build with mingw-w64 (--compiler=mingw32)"
             )
-        n_models, n_levels = len(gallery_models()), len(levels(self.machine))
-        tell(
-            f"kanecore: compiling the extension and {n_models} models for {n_levels} instruction levels, half a minute"
-        )
+        tell(f"kanecore: compiling the extension and {len(gallery_models())} models, half a minute")
         with ThreadPoolExecutor(os.cpu_count()) as pool:
             compilations = self.compile_gallery(pool)
             super().build_extensions()

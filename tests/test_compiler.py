@@ -15,8 +15,10 @@ import sys
 import sysconfig
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from kanecore import _native, gallery
 from kanecore.build import Built, cache, compile_library, compiler, include_dir
 from kanecore.build.compiler import find_compiler, levels, prebuild
 from kanecore.errors import CompileError
@@ -422,16 +424,18 @@ def test_prebuilt_models_are_compiled_in_the_same_way(level: str, tmp_path: Path
     assert (build(SOURCE).from_cache, build(SOURCE + "\n").from_cache) == (True, False)
 
 
-def test_every_level_has_its_own_library(tmp_path: Path) -> None:
-    keys = {
-        prebuild(
-            SOURCE, level, machine="x86_64", cc=[system_compiler()], include=include_dir(), folder=tmp_path, name="arm"
-        ).key
-        for level in levels("x86_64")
-    }
-    assert len(keys) == 2
-    assert levels("AMD64") == levels("x86_64")
+def test_levels() -> None:
+    assert levels("AMD64") == levels("x86_64") == ("x86-64-v3",)
     assert levels("aarch64") == ("baseline",)
+
+
+def test_an_older_processor_compiles_when_it_loads(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_native, "cpu_level", lambda: 0)
+    assert gallery.library_path("rrp").parent != gallery.library_path("rrp", levels(platform.machine())[0]).parent
+    dyn = gallery.load("rrp")
+    x = np.linspace(0.1, 0.6, dyn.n_x)
+    monkeypatch.undo()
+    np.testing.assert_allclose(dyn.rhs(0.0, x), gallery.load("rrp").rhs(0.0, x), rtol=1e-14)
 
 
 def test_setup_compiles_with_the_flags_and_the_cache_of_the_package(root: Path) -> None:

@@ -60,9 +60,9 @@ _NATIVE = {
 }
 
 # Instruction levels of prebuilt models, by machine; elsewhere the compiler's own default.  Never -march=native: a wheel
-# runs on other machines than the one that built it.  Nearly all processors have the last level; for the few others the
-# compilation is short rather than the code, since it is part of every installation (docs/design.md).
-_X86_64 = {"baseline": ("-O0",), "x86-64-v3": ("-mavx2", "-mfma", "-mbmi2")}
+# runs on other machines than the one that built it.  Nearly all processors have this level; on the few others a model
+# is compiled when it is loaded (docs/design.md).
+_X86_64 = {"x86-64-v3": ("-mavx2", "-mfma", "-mbmi2")}
 _LEVELS: Mapping[str, Mapping[str, tuple[str, ...]]] = {"x86_64": _X86_64, "amd64": _X86_64}
 _ANY: Mapping[str, tuple[str, ...]] = {"baseline": ()}
 

@@ -311,7 +311,7 @@ class Kinematics:
         return total, summands
 
     def inertial_velocity(self, i: int) -> Components:
-        """v of a point in inertial axes, along the chain: partial velocities are the parent's plus a product."""
+        """The velocity of a point in inertial axes, along the chain: its partials are the parent's plus a product."""
         g, chain = self.graph, []
         while i not in self._inertial_velocity:
             if self.source[i] != "position":

@@ -6,8 +6,8 @@ returns a :class:`kanecore.Model`, and ``PARAMETERS``, the default values of its
 are constraints also ``STATE``, coordinates and speeds by name that satisfy them.  ``DIMENSIONS`` holds the exponents of
 (length, mass, time) of each parameter, coordinate, speed and input by name: ``(1, 0, -2)`` of ``g``; angles have
 ``(0, 0, 0)``.  The installation derives it
-and compiles it for several instruction levels; this file finds the library that suits the processor, and needs
-neither SymPy nor a compiler.
+and compiles it; this file finds the library, and needs neither SymPy nor a compiler.  Only where the processor is older
+than what the library was compiled for, it compiles the model's C text again.
 """
 
 from __future__ import annotations
@@ -62,6 +62,7 @@ MODELS = {
 
 # Levels that a model is compiled for, with the least kc_cpu_level() of each; the best first.
 _LEVELS = {"x86-64-v3": 3, "baseline": 1}
+_FOLDER = Path(__file__).parent / "_lib"
 _SUFFIX = {"win32": ".dll", "darwin": ".dylib"}.get(sys.platform, ".so")
 
 
@@ -88,7 +89,7 @@ def load(name: str) -> CompiledModel:
     from kanecore import CompiledModel  # says what to do where the extension is missing
 
     library = library_path(name)
-    source = library.with_name(f"{name}.c").read_text(encoding="utf-8")
+    source = (_FOLDER / f"{name}.c").read_text(encoding="utf-8")
     return CompiledModel({"all": str(library)}, source={"all": source}, origin=(load, (name,)))
 
 
@@ -99,8 +100,9 @@ def library_path(name: str, level: str | None = None) -> Path:
     ----------
     name : str
         One of :func:`models`.
-    level : {"baseline", "x86-64-v3"}, optional
-        Instruction level; by default the highest that this processor has.
+    level : {"x86-64-v3", "baseline"}, optional
+        Instruction level: on x86-64 the first, elsewhere the second; by default what this processor runs, and where no
+        library was built for it, one that is compiled now.
 
     Raises
     ------
@@ -108,21 +110,25 @@ def library_path(name: str, level: str | None = None) -> Path:
         No model has this name.
     FileNotFoundError
         The model was not built for this level.
+    CompileError
+        The processor is older than what the library was built for, and there is no C compiler.
     """
     if name not in MODELS:
         raise KeyError(f"the gallery has no model {name!r}; it has {', '.join(models())}")
-    folder = Path(__file__).parent / "_lib"
+    libraries = {each: _FOLDER / f"{name}.{each}{_SUFFIX}" for each in ([level] if level else _LEVELS)}
+    built = {each: path for each, path in libraries.items() if path.exists()}
+    if not built:
+        raise FileNotFoundError(
+            f"the prebuilt model {name!r} is not in {_FOLDER} "
+            f"({' or '.join(path.name for path in libraries.values())}): install kanecore again; in its source folder: "
+            "pip install -e ."
+        )
     if level is None:
         from kanecore._native import cpu_level
 
-        levels = [level for level, least in _LEVELS.items() if least <= cpu_level()]
-    else:
-        levels = [level]
-    paths = [folder / f"{name}.{level}{_SUFFIX}" for level in levels]
-    for path in paths:
-        if path.exists():
-            return path
-    raise FileNotFoundError(
-        f"the prebuilt model {name!r} is not in {folder} ({' or '.join(path.name for path in paths)}): "
-        "install kanecore again; in its source folder: pip install -e ."
-    )
+        built = {each: path for each, path in built.items() if _LEVELS[each] <= cpu_level()}
+        if not built:  # an older processor
+            from kanecore.build import compile_library
+
+            return Path(compile_library((_FOLDER / f"{name}.c").read_text(encoding="utf-8"), name=name).path)
+    return next(iter(built.values()))
