@@ -40,6 +40,7 @@ double hidden(double x) {{ return 2.0 * x; }}
 def _own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("KANECORE_CACHE_DIR", str(tmp_path / "cache"))
     monkeypatch.delenv("KANECORE_CACHE_SIZE", raising=False)
+    monkeypatch.delenv("KANECORE_CFLAGS", raising=False)
     monkeypatch.delenv("CC", raising=False)
 
 
@@ -396,6 +397,17 @@ def test_processor_features_are_those_of_proc_cpuinfo() -> None:
     flags = lines.get("flags", lines.get("Features", lines.get("isa", "")))
     assert " ".join(sorted(flags.split())) in text
     assert "MHz" not in text  # what changes from one moment to the next
+
+
+def test_flags_of_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    """After kanecore's own, before the user's; they are part of the key."""
+    built = {}
+    for flags in ("", "-O0 -DA=1"):
+        monkeypatch.setenv("KANECORE_CFLAGS", flags)
+        built[flags] = compile_library(SOURCE, cflags=["-DA=2"])
+        assert call(built[flags]) == 5.0
+    assert built["-O0 -DA=1"].command[-4:] == ("-O0", "-DA=1", "-DA=2", "-lm")
+    assert built["-O0 -DA=1"].key != built[""].key
 
 
 # Prebuilt models -----------------------------------------------------------------------------------------

@@ -276,7 +276,7 @@ def test_blocks_in_c(value: float) -> None:
 
 CONSTRAINED = [name for name in kc.models() if kc.load(name).n_constraints]
 #: By default these, and all with --long.
-SHOWN = ["appell_hamel", "bricard", "four_bar", "rolling_disc", "slider_crank", "stewart"]
+SHOWN = ["appell_hamel", "bricard", "four_bar", "rolling_disc", "slider_crank"]
 #: Parameters with which a state loses a row or more: (parameters, state).
 DEAD_POINTS: dict[str, tuple[dict[str, float], dict[str, float]]] = {
     "four_bar": ({"L1": 1.0, "L2": 1.0, "L3": 1.0, "d": 1.0}, {"u1": 1.0, "u3": 1.0}),

@@ -16,6 +16,7 @@ import sympy as sm
 import sympy.physics.mechanics as me
 from numpy.testing import assert_array_equal
 from oracle.lines import accelerations, coordinates, lines
+from sweep import part
 
 import kanecore as kc
 
@@ -109,7 +110,9 @@ def test_an_indefinite_matrix_whose_diagonal_vanishes() -> None:
         check(dyn, states_of(dyn))
 
 
-@pytest.mark.parametrize(("n", "relative"), [(2, True), (2, False), (5, True), (14, True), (14, False)])
+@pytest.mark.parametrize(
+    ("n", "relative"), part([(2, True), (2, False), (5, True), (14, True), (14, False)], [(2, False), (14, True)])
+)
 def test_chains_with_a_negative_last_link(n: int, relative: bool) -> None:
     """Below and above the size from which articulated bodies are used."""
     dyn = kc.compile(chain(n, relative), parameters={"mass": 1.0, "inertia": 1.0}, cflags="-O0")
@@ -137,7 +140,7 @@ def test_parameters_decide_at_each_call() -> None:
     assert_array_equal(ws.rhs()[3:], negative)
 
 
-@pytest.mark.parametrize("kind", ["velocity", "configuration", "redundant"])
+@pytest.mark.parametrize("kind", part(["velocity", "configuration", "redundant"], ["redundant"]))
 def test_with_constraints(kind: str) -> None:
     """PᵀMP, too, may be indefinite."""
     (x0, x1, x2, x3), (u0, u1, u2, _) = coordinates(4)

@@ -48,7 +48,7 @@ ALLOWED_IN_MODELS = {"kanecore", "errors", "describe"}
 INSIDE_FUNCTIONS: dict[str, set[str]] = {
     "describe": {"derive"},  # a Model derives its symbolic results and its report on demand
     "cli": {"build", "demo", "describe", "gallery", "kanecore"},  # each command imports what it needs
-    "gallery": {"_native", "run"},  # listing the models needs neither
+    "gallery": {"_native", "run", "build"},  # listing the models needs none of them
     "run": {"build", "show"},  # a model pickled as C text is compiled again; a trajectory is plotted
 }
 

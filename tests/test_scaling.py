@@ -329,8 +329,8 @@ def circle(written: str) -> kc.CompiledModel:
 LENGTHS = (1e12, 1e6, 1.0, 1e-6, 1e-12)
 
 
-@pytest.mark.parametrize("written", ["squares", "root", "number"])
-@pytest.mark.parametrize("length", part(LENGTHS, [1e12, 1e-12]))
+@pytest.mark.parametrize("written", part(["squares", "root", "number"], ["squares", "number"]))
+@pytest.mark.parametrize("length", part(LENGTHS, [1e-12]))
 def test_circles_of_any_size(length: float, written: str) -> None:
     """What is 17 % off is refused, also by a part in 1e5; rounding is not, and is projected away."""
     dyn, p, rng = circle(written), {"L": length}, np.random.default_rng(1)
@@ -379,7 +379,7 @@ def test_speeds_of_any_size(length: float) -> None:
 
 @pytest.mark.parametrize("kind", ["acceleration", "velocity", "configuration"])
 @pytest.mark.parametrize("scale", part([1.0, 1e9, 1e-9], [1e9]))
-@pytest.mark.parametrize("apart", [1e-3, 1e-6, 1e-9])
+@pytest.mark.parametrize("apart", part([1e-3, 1e-6, 1e-9], [1e-3, 1e-9]))
 def test_rows_that_differ_by_little_are_two(kind: str, scale: float, apart: float) -> None:
     """u0 + u1 and u0 + (1 + ε) u1, for ε down to 1e-9: both vanish.  With ε = 0 they are one."""
     x, u = coordinates(3)

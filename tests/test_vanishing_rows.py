@@ -47,7 +47,7 @@ def compiled(model: kc.Model) -> kc.CompiledModel:
 X = np.array([0.6, -0.6, 0.5, -0.5])
 
 
-@pytest.mark.parametrize("kind", ["configuration", "velocity", "acceleration"])
+@pytest.mark.parametrize("kind", part(["configuration", "velocity", "acceleration"], ["configuration"]))
 @pytest.mark.parametrize("axes", part([2, 3], [3]))
 def test_a_planar_loop_in_space(kind: str, axes: int) -> None:
     flat, spatial = compiled(two_links(1, kind)), compiled(two_links(axes, kind))

@@ -143,8 +143,8 @@ def compile_library(
         The compiler, with arguments if any; else the environment's CC, the one Python was built with, ``cc``,
         ``gcc``, ``clang``, the ``ziglang`` package.
     cflags : str or sequence of str, optional
-        Further flags, after kanecore's own.  They enter the key as text: what lies in a file that they name
-        does not.
+        Further flags, after kanecore's own and those of the environment's KANECORE_CFLAGS.  They enter the key as
+        text: what lies in a file that they name does not.
     cache : bool
         False compiles in any case, into a temporary folder that goes with the process.
     verbose : bool
@@ -158,9 +158,8 @@ def compile_library(
         No compiler; the compiler refused; the cache folder is not safe; there is no place to write.
     """
     start = time.perf_counter()
-    target = _Target(
-        find_compiler(cc), _NATIVE.get(platform.machine().lower()), _split(cflags, "cflags"), include_dir()
-    )
+    flags = (*_split(os.environ.get("KANECORE_CFLAGS"), "KANECORE_CFLAGS"), *_split(cflags, "cflags"))
+    target = _Target(find_compiler(cc), _NATIVE.get(platform.machine().lower()), flags, include_dir())
     try:
         parent = store.folder() if cache else Path(tempfile.mkdtemp(dir=store.private_folder()))
         try:

@@ -37,10 +37,10 @@ def count_near(dyn: CompiledModel, t: float, x: Array, **values: Any) -> int:
     ModelError where that is since a row says nothing.
     """
     count = dyn._count(values.get("p"))
-    typical = typical_rank(dyn, t, x, **values)
+    here, typical = _ranks(dyn, t, x, values)
     if typical is None or typical >= count:
         return count
-    refuse_flat_rows(dyn, t, x, **values)
+    _refuse_flat_rows(dyn, t, x, here, typical, values)
     return typical
 
 
@@ -59,35 +59,34 @@ def warn_of_count(dyn: CompiledModel, p: Any) -> None:
 
 def typical_rank(dyn: CompiledModel, t: float, x: Array, **values: Any) -> int | None:
     """The rank of G at states on the constraints near x, and at x; None where none were found."""
-    if not dyn.n_constraints:
-        return 0
-    around = neighbours(dyn, t, x, values)
-    return max(_rank(dyn, t, y, _size(dyn, t, x, values), values) for y in (x, *around)) if around else None
+    return _ranks(dyn, t, x, values)[1] if dyn.n_constraints else 0
 
 
-def _rank(dyn: CompiledModel, t: float, x: Array, size: Array, values: dict[str, Any]) -> int:
-    """The rank of G, without rows that are nothing beside their usual size."""
+def _ranks(dyn: CompiledModel, t: float, x: Array, values: dict[str, Any]) -> tuple[int, int | None]:
+    """The rank of G at x, without rows that are nothing beside their size at states nearby; and the typical rank."""
+    places = _around(dyn, t, x, values)
+    size = np.max(size_of(np.multiply(*_rows(dyn, t, places, values))), axis=0)[:, np.newaxis]
+
+    def rank(y: Array) -> int:
+        rows, units = _rows(dyn, t, y, values)
+        return rank_of(np.where(np.abs(rows * units) > _THIN * size, rows, 0.0), units[0])
+
+    here, around = rank(x), _projected(dyn, t, places, values)
+    return here, max(here, *(rank(y) for y in around)) if around else None
+
+
+def _rows(dyn: CompiledModel, t: float, x: Array, values: dict[str, Any]) -> tuple[Array, Array]:
+    """G, (..., n_constraints, n_u), and units of the speeds, (..., 1, n_u)."""
     rows = dyn.constraint_jacobian(t, x, **values)
-    units = speed_units(dyn, t, x, rows, **values)
-    return rank_of(np.where(np.abs(rows * units) > _THIN * size, rows, 0.0), units)
+    return rows, speed_units(dyn, t, x, rows, **values)[..., np.newaxis, :]
 
 
-def _size(dyn: CompiledModel, t: float, x: Array, values: dict[str, Any]) -> Array:
-    """How large each row of G is at states near x, on the constraints or off them: (n_constraints, 1)."""
-    found = []
-    for y in _around(dyn, t, x, values):
-        rows = dyn.constraint_jacobian(t, y, **values)
-        found.append(size_of(rows * speed_units(dyn, t, y, rows, **values)))
-    return np.asarray(np.max(found, axis=0))[:, np.newaxis]
-
-
-def _around(dyn: CompiledModel, t: float, x: Array, values: dict[str, Any]) -> list[Array]:
-    """Some states nearby."""
-    rng, far = np.random.default_rng(0), _NEAR * _extents(dyn, t, x, values)
-    found = []
-    for _ in range(6):
-        found.append(x + far * rng.uniform(-1.0, 1.0, dyn.n_x))
-        normalise(dyn, found[-1])
+def _around(dyn: CompiledModel, t: float, x: Array, values: dict[str, Any]) -> Array:
+    """Some states nearby, (6, n_x)."""
+    far = _NEAR * _extents(dyn, t, x, values)
+    found = x + far * np.random.default_rng(0).uniform(-1.0, 1.0, (6, dyn.n_x))
+    for y in found:
+        normalise(dyn, y)
     return found
 
 
@@ -100,8 +99,12 @@ def _extents(dyn: CompiledModel, t: float, x: Array, values: dict[str, Any]) -> 
 
 def neighbours(dyn: CompiledModel, t: float, x: Array, values: dict[str, Any]) -> list[Array]:
     """Some states on the constraints nearby."""
+    return _projected(dyn, t, _around(dyn, t, x, values), values) if dyn.n_constraints else []
+
+
+def _projected(dyn: CompiledModel, t: float, places: Array, values: dict[str, Any]) -> list[Array]:
     found: list[Array] = []
-    for y in _around(dyn, t, x, values) if dyn.n_constraints else []:
+    for y in places:
         try:
             found.append(np.asarray(dyn._project(t, y, **values)))
         except SingularError:
@@ -121,12 +124,14 @@ def refuse_flat_rows(dyn: CompiledModel, t: float, x: Array, **values: Any) -> N
     ModelError
         With the row's name.
     """
-    if not dyn.n_constraints:
-        return
-    rows = dyn.constraint_jacobian(t, x, **values)
-    units = speed_units(dyn, t, x, rows, **values)
-    here, typical = _rank(dyn, t, x, _size(dyn, t, x, values), values), typical_rank(dyn, t, x, **values)
-    if here == min(len(rows), dyn.n_u) or here < (here if typical is None else typical):
+    if dyn.n_constraints:
+        _refuse_flat_rows(dyn, t, x, *_ranks(dyn, t, x, values), values)
+
+
+def _refuse_flat_rows(
+    dyn: CompiledModel, t: float, x: Array, here: int, typical: int | None, values: dict[str, Any]
+) -> None:
+    if here == min(dyn.n_constraints, dyn.n_u) or here < (here if typical is None else typical):
         return  # nothing is lost, or at a dead point
 
     def places(y: Array) -> tuple[Array, Array, Array]:
@@ -141,6 +146,7 @@ def refuse_flat_rows(dyn: CompiledModel, t: float, x: Array, **values: Any) -> N
             dyn._constraint_sizes(t, y, **values)[dyn.n_configuration :],
         )
 
+    units = _rows(dyn, t, x, values)[1][0]
     far = _extents(dyn, t, x, values)
     for level, part, scale, called in (
         (places, slice(0, dyn.n_q), coordinate_units(dyn, t, x, units, **values), dyn.configuration_names),
