@@ -31,10 +31,9 @@ def pytest_configure(config: pytest.Config) -> None:
     sweep.LONG = config.getoption("--long")
     if hasattr(config, "workerinput"):  # a worker of xdist has the environment of who started it
         return
-    if not sweep.LONG:
-        # Most of the time of the tests goes into the compiler.  The emitted C leaves it no choice of rounding, so the
-        # results have the same bits.  The gallery is optimized in any case, and with --long everything is.
-        os.environ.setdefault("KANECORE_CFLAGS", "-O0")
+    # Most of the time of the tests goes into the compiler.  The emitted C leaves it no choice of rounding, so without
+    # optimization results have the same bits; the gallery is optimized in any case.
+    os.environ.setdefault("KANECORE_CFLAGS", "-O0")
     if cache := getattr(config, "cache", None):
         folder = cache.mkdir("kanecore")
         folder.chmod(0o700)  # kanecore runs what lies there, and refuses a folder that others may write to
