@@ -18,7 +18,7 @@ from kanecore.derive.derivation import Derivation
 from kanecore.describe.description import bake, duplicate
 from kanecore.emit.library import emit_group
 from kanecore.graph.evaluate import evaluate
-from kanecore.groups import GROUPS
+from kanecore.kernels import GROUPS
 
 QUESTION = "how long from SymPy objects to the C text of the core group [ms], and how many operations in it?"
 PEER_LINKS = 10  # SymPy's KanesMethod takes minutes beyond

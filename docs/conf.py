@@ -15,7 +15,7 @@ project_copyright = "The kanecore developers, BSD-3-Clause"
 version = release = kanecore.__version__
 
 extensions = ["executed", "myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx.ext.viewcode"]
-exclude_patterns = ["_build"]
+exclude_patterns = ["reference/kernels.*", "_build"]
 default_role = "code"  # in docstrings, `name` is code
 
 myst_enable_extensions = ["attrs_inline", "dollarmath"]

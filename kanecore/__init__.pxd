@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Declarations of kanecore.h for Cython: `cimport kanecore`, and compile with kanecore.get_include().
-from libc.stdint cimport int32_t, uint32_t
+from libc.stdint cimport uint32_t
+
+from kanecore._table cimport kc_kernel, kc_model
 
 cdef extern from "kanecore.h" nogil:
     const uint32_t KC_ABI_VERSION
@@ -17,61 +19,3 @@ cdef extern from "kanecore.h" nogil:
     enum:
         KC_QDOT_IS_U
         KC_CONSERVATIVE
-
-    ctypedef void kc_kernel(double t, const double *x, const double *r, const double *c, double *work,
-                            double *out) noexcept nogil
-
-    ctypedef struct kc_model:
-        uint32_t abi_version, struct_size
-        uint32_t n_q, n_u, n_p, n_r, n_prepared, n_work
-        uint32_t n_points, n_frames, n_outputs, n_joints, n_unit, flags
-        uint32_t n_constraints, n_configuration, n_velocity
-        uint32_t n_auxiliary, n_q_dependent, n_u_dependent
-        const char *name
-        const char *info
-        const char *const *q_names
-        const char *const *u_names
-        const char *const *p_names
-        const char *const *r_names
-        const char *const *point_names
-        const char *const *frame_names
-        const char *const *output_names
-        const char *const *joint_names
-        const char *const *constraint_names
-        const uint32_t *unit
-        const double *p_default
-        const double *r_default
-        const int32_t *r_rates
-
-        void (*prepare)(const double *p, double *c) noexcept nogil
-
-        kc_kernel *rhs
-        kc_kernel *udot
-        kc_kernel *qdot
-        kc_kernel *mass_matrix
-        kc_kernel *forcing
-        kc_kernel *outputs
-        kc_kernel *partial_velocities
-        kc_kernel *velocity_remainders
-        kc_kernel *partial_angular_velocities
-        kc_kernel *angular_velocity_remainders
-        kc_kernel *generalized_active_forces
-        kc_kernel *generalized_inertia_forces
-        kc_kernel *inverse_dynamics
-        kc_kernel *kinetic_energy
-        kc_kernel *potential_energy
-        kc_kernel *power
-        kc_kernel *reactions
-        kc_kernel *reaction_slopes
-        kc_kernel *configuration_residual
-        kc_kernel *configuration_jacobian
-        kc_kernel *velocity_residual
-        kc_kernel *constraint_sizes
-        kc_kernel *constraint_jacobian
-        kc_kernel *constraint_bias
-        kc_kernel *multipliers
-        kc_kernel *stabilization
-        kc_kernel *project
-        kc_kernel *linearize
-        kc_kernel *constraint_slopes
-        kc_kernel *auxiliary_forces

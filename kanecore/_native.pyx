@@ -59,124 +59,27 @@ def cpu_level():
 
 
 # ----------------------------------------------------------------------------------------------------------
-# Kernels, in the order of the table
+# Kernels
 # ----------------------------------------------------------------------------------------------------------
 
-cdef enum:
-    K_RHS
-    K_UDOT
-    K_QDOT
-    K_MASS_MATRIX
-    K_FORCING
-    K_OUTPUTS
-    K_PARTIAL_VELOCITIES
-    K_VELOCITY_REMAINDERS
-    K_PARTIAL_ANGULAR_VELOCITIES
-    K_ANGULAR_VELOCITY_REMAINDERS
-    K_GENERALIZED_ACTIVE_FORCES
-    K_GENERALIZED_INERTIA_FORCES
-    K_INVERSE_DYNAMICS
-    K_KINETIC_ENERGY
-    K_POTENTIAL_ENERGY
-    K_POWER
-    K_REACTIONS
-    K_REACTION_SLOPES
-    K_CONFIGURATION_RESIDUAL
-    K_CONFIGURATION_JACOBIAN
-    K_VELOCITY_RESIDUAL
-    K_CONSTRAINT_SIZES
-    K_CONSTRAINT_JACOBIAN
-    K_CONSTRAINT_BIAS
-    K_MULTIPLIERS
-    K_STABILIZATION
-    K_PROJECT
-    K_LINEARIZE
-    K_CONSTRAINT_SLOPES
-    K_AUXILIARY_FORCES
-    N_KERNELS
+cdef class Model
+
+include "_kernels.pxi"
 
 cdef enum:      # in place of the number of a kernel
     ANY = -1
     NONE = -2
 
-KERNELS = (
-    "rhs",
-    "udot",
-    "qdot",
-    "mass_matrix",
-    "forcing",
-    "outputs",
-    "partial_velocities",
-    "velocity_remainders",
-    "partial_angular_velocities",
-    "angular_velocity_remainders",
-    "generalized_active_forces",
-    "generalized_inertia_forces",
-    "inverse_dynamics",
-    "kinetic_energy",
-    "potential_energy",
-    "power",
-    "reactions",
-    "reaction_slopes",
-    "configuration_residual",
-    "configuration_jacobian",
-    "velocity_residual",
-    "constraint_sizes",
-    "constraint_jacobian",
-    "constraint_bias",
-    "multipliers",
-    "stabilization",
-    "project",
-    "linearize",
-    "constraint_slopes",
-    "auxiliary_forces",
-)
-"""Names of all kernels, in the order of the C table."""
-
-cdef void read_kernels(const kc_model *m, kc_kernel **kernels) noexcept nogil:
-    kernels[K_RHS] = m.rhs
-    kernels[K_UDOT] = m.udot
-    kernels[K_QDOT] = m.qdot
-    kernels[K_MASS_MATRIX] = m.mass_matrix
-    kernels[K_FORCING] = m.forcing
-    kernels[K_OUTPUTS] = m.outputs
-    kernels[K_PARTIAL_VELOCITIES] = m.partial_velocities
-    kernels[K_VELOCITY_REMAINDERS] = m.velocity_remainders
-    kernels[K_PARTIAL_ANGULAR_VELOCITIES] = m.partial_angular_velocities
-    kernels[K_ANGULAR_VELOCITY_REMAINDERS] = m.angular_velocity_remainders
-    kernels[K_GENERALIZED_ACTIVE_FORCES] = m.generalized_active_forces
-    kernels[K_GENERALIZED_INERTIA_FORCES] = m.generalized_inertia_forces
-    kernels[K_INVERSE_DYNAMICS] = m.inverse_dynamics
-    kernels[K_KINETIC_ENERGY] = m.kinetic_energy
-    kernels[K_POTENTIAL_ENERGY] = m.potential_energy
-    kernels[K_POWER] = m.power
-    kernels[K_REACTIONS] = m.reactions
-    kernels[K_REACTION_SLOPES] = m.reaction_slopes
-    kernels[K_CONFIGURATION_RESIDUAL] = m.configuration_residual
-    kernels[K_CONFIGURATION_JACOBIAN] = m.configuration_jacobian
-    kernels[K_VELOCITY_RESIDUAL] = m.velocity_residual
-    kernels[K_CONSTRAINT_SIZES] = m.constraint_sizes
-    kernels[K_CONSTRAINT_JACOBIAN] = m.constraint_jacobian
-    kernels[K_CONSTRAINT_BIAS] = m.constraint_bias
-    kernels[K_MULTIPLIERS] = m.multipliers
-    kernels[K_STABILIZATION] = m.stabilization
-    kernels[K_PROJECT] = m.project
-    kernels[K_LINEARIZE] = m.linearize
-    kernels[K_CONSTRAINT_SLOPES] = m.constraint_slopes
-    kernels[K_AUXILIARY_FORCES] = m.auxiliary_forces
-
-
-cdef inline bint reads_udot(int k) noexcept nogil:
-    return k == K_GENERALIZED_INERTIA_FORCES or k == K_INVERSE_DYNAMICS or k == K_POWER
+cdef int held_kernels(const kc_model *m) noexcept nogil:
+    """How many kernels a table has room for: that of an older library is shorter."""
+    cdef Py_ssize_t first = <const char *>first_kernel(m) - <const char *>m
+    return <int>min((<Py_ssize_t>m.struct_size - first) // <Py_ssize_t>sizeof(kc_kernel *), N_KERNELS)
 
 
 cdef void empty_kernel(double t, const double *x, const double *r, const double *c, double *work,
                        double *out) noexcept nogil:
     """Stands in for a kernel of no elements, such as the outputs of a model without any."""
     pass
-
-
-cdef class Model
 
 
 include "_interrupt.pxi"
@@ -196,12 +99,15 @@ cdef const kc_model *open_table(object path) except NULL:
     if m == NULL:
         message = words.decode("utf-8", "replace")
         raise ImportError(f"cannot open the compiled model {path}: {message}", path=path)
-    if m.abi_version != KC_ABI_VERSION or m.struct_size < sizeof(kc_model):
+    if m.abi_version != KC_ABI_VERSION:
         raise ImportError(
-            f"the compiled model {path} has a table of version {m.abi_version} and {m.struct_size} bytes, "
-            f"this kanecore reads version {ABI_VERSION} and {sizeof(kc_model)} bytes: compile the model "
-            "again (`kanecore cache --clear` forgets old ones), or install its wheel for this version of "
-            "kanecore", path=path)
+            f"the compiled model {path} has a table of version {m.abi_version}, this kanecore reads version "
+            f"{ABI_VERSION}: compile the model again (`kanecore cache --clear` forgets old ones), or install its "
+            "wheel for this version of kanecore", path=path)
+    if held_kernels(m) < 0:
+        raise ImportError(
+            f"the compiled model {path} has a table of {m.struct_size} bytes, which is no whole table of version "
+            f"{ABI_VERSION}: compile the model again", path=path)
     return m
 
 
@@ -322,18 +228,7 @@ cdef class Model:
 
     cdef int shape_results(self) except -1:
         cdef int k, axis
-        x, q, u, points, frames = self.n_x, self.n_q, self.n_u, self.n_points, self.n_frames
-        shapes = (
-            (x,), (u,), (q,), (u, u), (u,), (self.n_outputs,),
-            (points, u, 3), (points, 3), (frames, u, 3), (frames, 3),
-            (u,), (u,), (u,), (), (), (), (self.n_joints, 6), (self.n_joints, 6, self.n_constraints),
-            (self.n_configuration,), (self.n_configuration, q), (self.n_velocity,),
-            (self.n_configuration + self.n_velocity,), (self.n_constraints, u),
-            (self.n_constraints,), (self.n_constraints,), (2, u), (x,),
-            (x, x + self.n_r), (self.n_configuration + self.n_velocity, x + self.n_r),
-            (self.n_auxiliary,),
-        )
-        for k, shape in enumerate(shapes):
+        for k, shape in enumerate(shapes_of(self)):
             self.n_dims[k] = len(shape)
             self.size[k] = 1
             for axis in range(self.n_dims[k]):
@@ -343,22 +238,23 @@ cdef class Model:
 
     cdef int add_kernels(self, const kc_model *m) except -1:
         """Takes over the kernels that are not there yet, and grows the work space to what they need."""
-        cdef kc_kernel *found[N_KERNELS]
+        cdef kc_kernel **found = first_kernel(m)
         cdef double *grown
-        cdef int k
+        cdef int k, n_found = held_kernels(m)
         cdef Py_ssize_t i
         if m.n_work > self.n_work:
             grown = allocate(m.n_work)
             PyMem_Free(self.work)
             self.work, self.n_work = grown, m.n_work
-        read_kernels(m, found)
         for k in range(N_KERNELS):
             if self.size[k] == 0:
                 self.kernels[k] = empty_kernel
                 memset(self.reads + k * self.n_p, 0, self.n_p)
-            elif self.kernels[k] == NULL:
+            elif self.kernels[k] == NULL and k < n_found:
                 self.kernels[k] = found[k]
         for name, parameters in table_info(m).get("unread", {}).items():
+            if name not in KERNELS:     # of a library that a later kanecore made
+                continue
             k = KERNELS.index(name)
             for i in range(self.n_p):
                 self.reads[k * self.n_p + i] = not parameters >> i & 1
@@ -1007,93 +903,9 @@ cdef class Model:
     # Kernels
     # ------------------------------------------------------------------------------------------------------
 
-    def rhs(self, t, x, *, r=None, p=None, out=None):
-        """The right-hand side xdot = [qdot, udot] of the equations of motion.
-
-        Parameters
-        ----------
-        t : float or array_like, (...)
-            Time.
-        x : array_like, (..., n_x)
-            State [q, u].
-        r : array_like, (..., n_r), or mapping, optional
-            Inputs; default the current ones. A mapping overrides some of them.
-        p : array_like, (..., n_p), or mapping, optional
-            Parameters; default the current ones. Prepared once for (n_p,), once a row for (N, n_p).
-        out : ndarray, optional
-            Where to write: float64, C-contiguous, of the shape of the result, apart from all arguments.
-
-        Returns
-        -------
-        ndarray, (..., n_x)
-            ``out`` if it was given, else a new array. Leading axes broadcast.
-
-        Raises
-        ------
-        SingularError
-            The mass matrix is singular at a state; of a batch, with ``rows`` and, in ``out``, the other rows.
-        NonFiniteError
-            Finite arguments led to a result that is not finite; with ``rows`` and ``out`` as above. (Arguments that
-            are not finite give NaN.)
-        ValueError, TypeError, KeyError
-            A wrong shape, dtype or name, a parameter that is not finite or was never set, an ``out`` that
-            overlaps an argument.
-
-        Notes
-        -----
-        All kernels share these arguments and errors; those of udot take it after ``x``, as (..., n_u).
-        """
-        return self.evaluate(K_RHS, t, x, None, r, p, out)
-
-    def udot(self, t, x, *, r=None, p=None, out=None):
-        """The derivatives of the speeds, udot = M⁻¹ f, (..., n_u)."""
-        return self.evaluate(K_UDOT, t, x, None, r, p, out)
-
-    def qdot(self, t, x, *, r=None, p=None, out=None):
-        """The derivatives of the coordinates, qdot = Y(q, t) u + z(q, t), (..., n_q)."""
-        return self.evaluate(K_QDOT, t, x, None, r, p, out)
-
-    def mass_matrix(self, t, x, *, r=None, p=None, out=None):
-        """The mass matrix M of M udot = f in all speeds, symmetric, (..., n_u, n_u)."""
-        return self.evaluate(K_MASS_MATRIX, t, x, None, r, p, out)
-
-    def forcing(self, t, x, *, r=None, p=None, out=None):
-        """The right-hand side f of M udot = f in all speeds, (..., n_u): F_r + F*_r at udot = 0."""
-        return self.evaluate(K_FORCING, t, x, None, r, p, out)
-
-    def outputs(self, t, x, *, r=None, p=None, out=None):
-        """The outputs that the model was described with, (..., n_outputs), in the order of `output_names`."""
-        return self.evaluate(K_OUTPUTS, t, x, None, r, p, out)
-
     def _nonholonomic(self, kind, t, x, udot, remainder, out, values):
         """Called for what kernel ``kind`` becomes where the dependent speeds are put in terms of the others."""
         raise NotImplementedError
-
-    def partial_velocities(self, t, x, *, nonholonomic=False, remainder=False, r=None, p=None, out=None):
-        """The partial velocities ∂v/∂u_r of all points, inertial axes, (..., n_points, n_u, 3).
-
-        With ``remainder=True`` instead the parts of the velocities that no speed multiplies,
-        v_t = v - Σ v_r u_r, (..., n_points, 3). Points in the order of `points`. With ``nonholonomic=True`` the
-        dependent speeds are put in terms of the independent ones first, (..., n_points, dof, 3): the nonholonomic
-        partial velocities, or where a constraint is not linear in the speeds those of virtual changes.
-        """
-        if nonholonomic:
-            return self._nonholonomic("partial_velocities", t, x, None, remainder, out, {"r": r, "p": p})
-        if remainder:
-            return self.evaluate(K_VELOCITY_REMAINDERS, t, x, None, r, p, out)
-        return self.evaluate(K_PARTIAL_VELOCITIES, t, x, None, r, p, out)
-
-    def partial_angular_velocities(self, t, x, *, nonholonomic=False, remainder=False, r=None, p=None, out=None):
-        """The partial angular velocities ∂ω/∂u_r of all frames, inertial axes, (..., n_frames, n_u, 3).
-
-        With ``remainder=True`` instead ω_t = ω - Σ ω_r u_r, (..., n_frames, 3). Frames in the order of
-        `frames`. ``nonholonomic=True`` as of `partial_velocities`, (..., n_frames, dof, 3).
-        """
-        if nonholonomic:
-            return self._nonholonomic("partial_angular_velocities", t, x, None, remainder, out, {"r": r, "p": p})
-        if remainder:
-            return self.evaluate(K_ANGULAR_VELOCITY_REMAINDERS, t, x, None, r, p, out)
-        return self.evaluate(K_PARTIAL_ANGULAR_VELOCITIES, t, x, None, r, p, out)
 
     def partial_accelerations(self, t, x, *, r=None, p=None, out=None):
         """The partial accelerations ∂a/∂u̇_r of all points, u̇_r independent, inertial axes, (..., n_points, dof, 3)."""
@@ -1103,123 +915,16 @@ cdef class Model:
         """The partial angular accelerations ∂α/∂u̇_r of all frames, u̇_r independent, (..., n_frames, dof, 3)."""
         return self._nonholonomic("partial_angular_velocities", t, x, None, False, out, {"r": r, "p": p})
 
-    def generalized_active_forces(self, t, x, *, nonholonomic=False, r=None, p=None, out=None):
-        """The generalized active forces F_r = Σ v_r · R + ω_r · T, (..., n_u).
-
-        With ``nonholonomic=True`` those of the independent speeds, F̃ = F_ind + A_nᵀ F_dep, (..., dof).
-        """
-        if nonholonomic:
-            return self._nonholonomic("generalized_active_forces", t, x, None, False, out, {"r": r, "p": p})
-        return self.evaluate(K_GENERALIZED_ACTIVE_FORCES, t, x, None, r, p, out)
-
-    def generalized_inertia_forces(self, t, x, udot, *, nonholonomic=False, r=None, p=None, out=None):
-        """The generalized inertia forces F*_r = -Σ v_r · m a + ω_r · (I α + ω × I ω) at udot, (..., n_u).
-
-        With ``nonholonomic=True`` those of the independent speeds, (..., dof).
-        """
-        if nonholonomic:
-            return self._nonholonomic("generalized_inertia_forces", t, x, udot, False, out, {"r": r, "p": p})
-        return self.evaluate(K_GENERALIZED_INERTIA_FORCES, t, x, udot, r, p, out)
-
-    def inverse_dynamics(self, t, x, udot, *, r=None, p=None, out=None):
-        """The generalized forces beyond those modelled that produce udot, (..., n_u).
-
-        -(F_r + F*_r) = M udot - f.
-        """
-        return self.evaluate(K_INVERSE_DYNAMICS, t, x, udot, r, p, out)
-
-    def kinetic_energy(self, t, x, *, r=None, p=None, out=None):
-        """The kinetic energy T of all bodies, relative to the inertial frame: a float, or (...)."""
-        return self.evaluate(K_KINETIC_ENERGY, t, x, None, r, p, out)
-
-    def potential_energy(self, t, x, *, r=None, p=None, out=None):
-        """The potential energy U of the loads that have one: a float, or (...)."""
-        return self.evaluate(K_POTENTIAL_ENERGY, t, x, None, r, p, out)
-
-    def power(self, t, x, udot, *, r=None, p=None, out=None):
-        """The rate d(T + U)/dt at udot, the power of the loads without a potential: a float, or (...)."""
-        return self.evaluate(K_POWER, t, x, udot, r, p, out)
-
-    def reactions(self, t, x, *, named=False, r=None, p=None, out=None):
-        """What each joint does to its child beyond the loads of the model, (..., n_joints, 6).
-
-        The force (3), N, then the torque (3), N m, that act on the child at the joint point, in inertial axes: what
-        the Newton-Euler equations of every body lack at udot = M⁻¹ f (Featherstone, *Rigid Body Dynamics
-        Algorithms*, 2008, section 5.3). Opposite ones act on the parent. Joints in the order of `joints`. With
-        ``named=True`` a dict of views of the result, {name: (..., 6)}.
-        """
-        result = self.evaluate(K_REACTIONS, t, x, None, r, p, out)
-        return {name: result[..., i, :] for i, name in enumerate(self.joints)} if named else result
-
-    def _reaction_slopes(self, t, x, *, r=None, p=None, out=None):
-        """The derivatives of `reactions` with respect to the multipliers, (..., n_joints, 6, n_constraints)."""
-        return self.evaluate(K_REACTION_SLOPES, t, x, None, r, p, out)
-
-    # ------------------------------------------------------------------------------------------------------
-    # Constraints
-    # ------------------------------------------------------------------------------------------------------
-
-    def configuration_residual(self, t, x, *, r=None, p=None, out=None):
-        """The configuration constraints' values phi(q, t), (..., n_configuration), in the order given."""
-        return self.evaluate(K_CONFIGURATION_RESIDUAL, t, x, None, r, p, out)
-
-    def configuration_jacobian(self, t, x, *, r=None, p=None, out=None):
-        """The derivatives of the configuration constraints ∂phi/∂q, (..., n_configuration, n_q)."""
-        return self.evaluate(K_CONFIGURATION_JACOBIAN, t, x, None, r, p, out)
-
-    def velocity_residual(self, t, x, *, r=None, p=None, out=None):
-        """The values of the constraints on velocities, c(q, u, t): of the first rows of G, (..., n_velocity)."""
-        return self.evaluate(K_VELOCITY_RESIDUAL, t, x, None, r, p, out)
-
-    def _constraint_sizes(self, t, x, *, r=None, p=None, out=None):
-        """What each of phi, then c, is summed from, (..., n_configuration + n_velocity): residuals are compared with it."""
-        return self.evaluate(K_CONSTRAINT_SIZES, t, x, None, r, p, out)
-
-    def constraint_jacobian(self, t, x, *, r=None, p=None, out=None):
-        """G of the constraints G udot + gamma = 0, (..., n_constraints, n_u); rows in the order of `constraint_names`.
-
-        Velocity constraints, then derivatives of configuration constraints outside their row space, then
-        acceleration constraints; ∂c/∂u where they are not linear in u.
-        """
-        return self.evaluate(K_CONSTRAINT_JACOBIAN, t, x, None, r, p, out)
-
-    def constraint_bias(self, t, x, *, r=None, p=None, out=None):
-        """gamma of the constraints G udot + gamma = 0, (..., n_constraints)."""
-        return self.evaluate(K_CONSTRAINT_BIAS, t, x, None, r, p, out)
-
-    def multipliers(self, t, x, *, r=None, p=None, out=None):
-        """lambda of M udot = f + Gᵀ lambda, (..., n_constraints); of least norm where rows are redundant."""
-        return self.evaluate(K_MULTIPLIERS, t, x, None, r, p, out)
-
-    def _stabilization(self, t, x, *, r=None, p=None, out=None):
-        """Derivatives of speeds that lead back to the constraints (Baumgarte 1972), (..., 2, n_u): see kanecore.h."""
-        return self.evaluate(K_STABILIZATION, t, x, None, r, p, out)
-
-    def _project(self, t, x, *, r=None, p=None, out=None):
-        """The state on the constraints that takes the least change, weighted by mass, (..., n_x)."""
-        return self.evaluate(K_PROJECT, t, x, None, r, p, out)
-
-    def auxiliary_forces(self, t, x, *, r=None, p=None, out=None):
-        """The values of the auxiliary equations, F_r + F*_r + (Gᵀλ)_r of the auxiliary speeds, (..., n_auxiliary).
-
-        With the reactions among the inputs they vanish where these are right; with unknown ones left out each is what
-        the reaction along its auxiliary speed must add up to, with the opposite sign (Kane & Levinson 1985,
-        section 4.9).
-        """
-        return self.evaluate(K_AUXILIARY_FORCES, t, x, None, r, p, out)
-
-    def _linearize(self, t, x, *, r=None, p=None, out=None):
-        """The derivatives of `rhs` with respect to x and r, (..., n_x, n_x + n_r)."""
-        return self.evaluate(K_LINEARIZE, t, x, None, r, p, out)
-
-    def _constraint_slopes(self, t, x, *, r=None, p=None, out=None):
-        """The derivatives of phi, then c, with respect to x and r, (..., n_configuration + n_velocity, n_x + n_r)."""
-        return self.evaluate(K_CONSTRAINT_SLOPES, t, x, None, r, p, out)
-
     def workspace(self):
         """Buffers bound once, for calls without arguments: a `Workspace` with the current p and r."""
         return Workspace(self)
 
 
+cdef object by_name(names, object result, int n_dims):
+    """Views of a result by the names of its first axis, of ``n_dims`` that are not leading."""
+    return {name: result[(..., i) + (slice(None),) * (n_dims - 1)] for i, name in enumerate(names)}
+
+
 include "_workspace.pxi"
+include "_methods.pxi"
 include "_integrate.pxi"

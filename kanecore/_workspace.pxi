@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Arguments and results bound to fixed arrays; included by _native.pyx.
 
-@cython.final
-cdef class Workspace:
+cdef class Buffers:
     """Arguments and results of one model in fixed arrays; one per thread.
 
     Write into the arrays, or assign to the attributes, which copies. A change of ``p`` is seen by the next
@@ -73,7 +72,7 @@ cdef class Workspace:
 
     def __repr__(self):
         m = self.model
-        return f"<Workspace of {m.name!r} at t = {self.t:g}: x ({m.n_x},), r ({m.n_r},), p ({m.n_p},)>"
+        return f"<{type(self).__name__} of {m.name!r} at t = {self.t:g}: x ({m.n_x},), r ({m.n_r},), p ({m.n_p},)>"
 
     @property
     def x(self):
@@ -155,6 +154,7 @@ cdef class Workspace:
         m.rows("parameter", self._p, None, k)
         return 0
 
+    @cython.final
     cdef inline object call(self, int k):
         cdef Model m = self.model
         cdef const double *x = self.x_data
@@ -184,71 +184,3 @@ cdef class Workspace:
         if m.recounted(k, self.t, x, self.r_data, self.c, self.results[k], &status, &row):
             return 0
         return m.explain(k, self.t, x, self.r_data, self.c, status, row)
-
-    def rhs(self):
-        """xdot = [qdot, udot], into `xdot`, (n_x,)."""
-        return self.call(K_RHS)
-
-    def mass_matrix(self):
-        """M, into `M`, (n_u, n_u)."""
-        return self.call(K_MASS_MATRIX)
-
-    def forcing(self):
-        """f, into `f`, (n_u,)."""
-        return self.call(K_FORCING)
-
-    def outputs(self):
-        """The outputs, (n_outputs,)."""
-        return self.call(K_OUTPUTS)
-
-    def partial_velocities(self):
-        """∂v/∂u_r of all points, (n_points, n_u, 3)."""
-        return self.call(K_PARTIAL_VELOCITIES)
-
-    def partial_angular_velocities(self):
-        """∂ω/∂u_r of all frames, (n_frames, n_u, 3)."""
-        return self.call(K_PARTIAL_ANGULAR_VELOCITIES)
-
-    def generalized_active_forces(self):
-        """F_r, (n_u,)."""
-        return self.call(K_GENERALIZED_ACTIVE_FORCES)
-
-    def generalized_inertia_forces(self):
-        """F*_r at `udot`, (n_u,)."""
-        return self.call(K_GENERALIZED_INERTIA_FORCES)
-
-    def inverse_dynamics(self):
-        """-(F_r + F*_r) at `udot`, (n_u,)."""
-        return self.call(K_INVERSE_DYNAMICS)
-
-    def kinetic_energy(self):
-        """T, a float."""
-        return self.call(K_KINETIC_ENERGY)
-
-    def potential_energy(self):
-        """U, a float."""
-        return self.call(K_POTENTIAL_ENERGY)
-
-    def power(self):
-        """d(T + U)/dt at `udot`, a float."""
-        return self.call(K_POWER)
-
-    def reactions(self):
-        """Force and torque on the child of each joint, (n_joints, 6)."""
-        return self.call(K_REACTIONS)
-
-    def configuration_residual(self):
-        """phi(q, t), (n_configuration,)."""
-        return self.call(K_CONFIGURATION_RESIDUAL)
-
-    def velocity_residual(self):
-        """c(q, u, t), (n_velocity,)."""
-        return self.call(K_VELOCITY_RESIDUAL)
-
-    def constraint_jacobian(self):
-        """G, (n_constraints, n_u)."""
-        return self.call(K_CONSTRAINT_JACOBIAN)
-
-    def multipliers(self):
-        """lambda, (n_constraints,)."""
-        return self.call(K_MULTIPLIERS)

@@ -359,11 +359,13 @@ def test_the_key_depends_on_everything(tmp_path: Path, monkeypatch: pytest.Monke
     cc.rename(tmp_path / "bin" / "real")  # the same program by another real path
     cc.symlink_to("real")
     keys.append(key(monkeypatch, cc=str(cc)))
-    (tmp_path / "include").mkdir()
-    (tmp_path / "include" / "kanecore.h").write_text("#define KC_ABI_VERSION 2u\n")
-    with monkeypatch.context() as patch:
-        patch.setattr(compiler, "include_dir", lambda: tmp_path / "include")
-        keys.append(key(patch, cc=str(cc)))
+    for name in ("kanecore.h", "kc_kernels.h"):
+        shutil.copytree(include_dir(), tmp_path / name)
+        with (tmp_path / name / name).open("a") as header:
+            header.write("/* changed */\n")
+        with monkeypatch.context() as patch:
+            patch.setattr(compiler, "include_dir", lambda folder=tmp_path / name: folder)
+            keys.append(key(patch, cc=str(cc)))
     with monkeypatch.context() as patch:
         patch.setattr(compiler, "_linux_features", lambda: ["flags: sse2"])
         patch.setattr(compiler, "_darwin_features", lambda: ["machdep.cpu.brand_string: Apple"])

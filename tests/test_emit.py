@@ -31,7 +31,7 @@ from kanecore.emit import function
 from kanecore.emit.library import emit_group, emit_library
 from kanecore.gallery import library_path
 from kanecore.graph.scalars import COORDINATE, Graph, Op
-from kanecore.groups import GROUPS
+from kanecore.kernels import GROUPS
 from kanecore.run.model import CompiledModel
 
 STRICT = ["-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Werror"]
@@ -83,7 +83,7 @@ DIGEST = """
 import hashlib, sys
 from importlib import import_module
 from kanecore.emit.library import emit_group, emit_library
-from kanecore.groups import GROUPS
+from kanecore.kernels import GROUPS
 first = sys.argv[1:]
 for name in ("rrp", "cart_pendulum", "rotating_tube"):
     model = import_module(f"kanecore.gallery.{name}").build()

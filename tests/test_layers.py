@@ -25,17 +25,19 @@ import kanecore as kc
 # What the modules of a layer may import at their top; a layer is a folder or a module of the package.
 ALLOWED: dict[str, set[str]] = {
     "errors": set(),
-    "groups": set(),
+    "kernels": set(),
     "tolerances": set(),
     "graph": {"errors", "tolerances"},
     "describe": {"errors", "graph", "tolerances"},
-    "derive": {"errors", "groups", "graph", "describe", "tolerances"},
-    "emit": {"errors", "groups", "graph", "describe", "derive", "tolerances"},
-    "build": {"errors", "groups", "graph", "describe", "derive", "emit"},
-    "run": {"errors", "groups", "tolerances", "_native"},
+    "derive": {"errors", "kernels", "graph", "describe", "tolerances"},
+    "emit": {"errors", "kernels", "graph", "describe", "derive", "tolerances"},
+    "build": {"errors", "kernels", "graph", "describe", "derive", "emit"},
+    "run": {"errors", "kernels", "tolerances", "_native"},
     "show": {"errors"},
-    "_native": {"errors"},
-    "_compile": {"errors", "groups", "describe", "derive", "emit", "build", "run"},
+    "_binding": {"errors"},
+    "_methods": {"_binding"},
+    "_native": {"_binding", "_methods"},
+    "_compile": {"errors", "kernels", "describe", "derive", "emit", "build", "run"},
     "demo": {"errors", "describe", "emit", "_compile", "run", "show", "gallery"},
     "cli": {"errors"},
     "gallery": set(),
@@ -52,7 +54,7 @@ INSIDE_FUNCTIONS: dict[str, set[str]] = {
     "run": {"build", "show"},  # a model pickled as C text is compiled again; a trajectory is plotted
 }
 
-WITHOUT_SYMPY = {"errors", "groups", "tolerances", "run", "show", "cli"}
+WITHOUT_SYMPY = {"errors", "kernels", "tolerances", "run", "show", "cli"}
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ import pytest
 
 import kanecore as kc
 from kanecore import gallery
+from kanecore.build.tables import generated
 
 SOURCES = {".py", ".pyi", ".pyx", ".pxi", ".pxd", ".c", ".h"}
 TEXTS = SOURCES | {".md", ".rst", ".toml", ".json", ".cff", ".in", ".sh", ".txt", ""}
@@ -115,3 +116,8 @@ def test_missing_extension_says_how_to_build(tmp_path: Path) -> None:
 def test_include_folder_holds_the_contract() -> None:
     include = Path(kc.get_include())
     assert "kc_get_model" in (include / "kanecore.h").read_text()
+
+
+def test_generated_files_are_current(root: Path) -> None:
+    outdated = [path for path, text in generated().items() if (root / path).read_text(encoding="utf-8") != text]
+    assert not outdated, "python -m kanecore.build.tables"

@@ -16,7 +16,7 @@ import sympy.physics.mechanics as me
 from kanecore.describe import sympy_access
 from kanecore.describe.model import Model
 from kanecore.emit.library import emit_group
-from kanecore.groups import GROUPS
+from kanecore.kernels import GROUPS
 
 
 class Mechanism:

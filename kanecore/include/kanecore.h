@@ -52,6 +52,16 @@ typedef enum kc_status {
 typedef void kc_kernel(double t, const double *x, const double *r, const double *c, double *work,
                        double *out);
 
+/*
+ * Constraints: G udot + gamma = 0, M udot = f + G' lambda.  c[n_prepared - 1] is the number of rows of G that
+ * count, their rank at states on the constraints with these parameters; prepare() finds it.  Where the rank is
+ * another one on that part of the manifold where the caller is, they put that number there.
+ *
+ * Stabilization (Baumgarte 1972): with udot + 2 alpha a + beta^2 b in place of udot the rows of G that stem
+ * from configuration constraints give phi'' + 2 alpha phi' + beta^2 phi = 0, those on velocities
+ * c' + 2 alpha c = 0.
+ */
+
 enum {
     KC_QDOT_IS_U = 1,      /* qdot = u, element by element: the robotics names apply */
     KC_CONSERVATIVE = 2    /* kinetic + potential energy is constant: `power` is zero */
@@ -78,47 +88,7 @@ typedef struct kc_model {
 
     void (*prepare)(const double *p, double *c);
 
-    /* Kernels; NULL where the library does not hold them.             length of out         */
-    kc_kernel *rhs; /* [qdot, udot]               n_q + n_u             */
-    kc_kernel *udot; /* M udot = f, solved         n_u                   */
-    kc_kernel *qdot; /* Y u + z                    n_q                   */
-    kc_kernel *mass_matrix; /* M, row by row              n_u * n_u             */
-    kc_kernel *forcing; /* f                          n_u                   */
-    kc_kernel *outputs; /*                            n_outputs             */
-    kc_kernel *partial_velocities; /* v_r, inertial axes         n_points * n_u * 3    */
-    kc_kernel *velocity_remainders; /* v_t                        n_points * 3          */
-    kc_kernel *partial_angular_velocities; /* omega_r                    n_frames * n_u * 3    */
-    kc_kernel *angular_velocity_remainders; /* omega_t                    n_frames * 3          */
-    kc_kernel *generalized_active_forces; /* F_r                        n_u                   */
-    kc_kernel *generalized_inertia_forces; /* F*_r [udot]                n_u                   */
-    kc_kernel *inverse_dynamics; /* -(F_r + F*_r) [udot]       n_u                   */
-    kc_kernel *kinetic_energy; /* T                          1                     */
-    kc_kernel *potential_energy; /* U                          1                     */
-    kc_kernel *power; /* d(T + U)/dt [udot]         1                     */
-    kc_kernel *reactions; /* force, torque on the child n_joints * 6          */
-    kc_kernel *reaction_slopes; /* their d/d lambda           n_joints * 6 * n_constraints */
-    /*
-     * Constraints: G udot + gamma = 0, M udot = f + G' lambda.  c[n_prepared - 1] is the number of rows of G
-     * that count, their rank at states on the constraints with these parameters; prepare() finds it.  Where
-     * the rank is another one on that part of the manifold where the caller is, they put that number there.
-     */
-    kc_kernel *configuration_residual; /* phi(q, t)                  n_configuration       */
-    kc_kernel *configuration_jacobian; /* dphi/dq                    n_configuration * n_q */
-    kc_kernel *velocity_residual; /* c(q, u, t)                 n_velocity            */
-    kc_kernel *constraint_sizes; /* what phi, c are sums of    n_configuration + n_velocity */
-    kc_kernel *constraint_jacobian; /* G                          n_constraints * n_u   */
-    kc_kernel *constraint_bias; /* gamma                      n_constraints         */
-    kc_kernel *multipliers; /* lambda, of least norm      n_constraints         */
-    kc_kernel *stabilization; /* [a, b]                     2 * n_u               */
-    kc_kernel *project; /* nearest x on them          n_q + n_u             */
-    /*
-     * With udot + 2 alpha a + beta^2 b in place of udot the rows of G that stem from configuration
-     * constraints give phi'' + 2 alpha phi' + beta^2 phi = 0, those on velocities c' + 2 alpha c = 0
-     * (Baumgarte 1972).
-     */
-    kc_kernel *linearize; /* d xdot/d(x, r)             n_x * (n_x + n_r)     */
-    kc_kernel *constraint_slopes; /* d(phi, c)/d(x, r)  (n_configuration + n_velocity) * (n_x + n_r) */
-    kc_kernel *auxiliary_forces; /* of the auxiliary speeds    n_auxiliary           */
+#include "kc_kernels.h" /* and the kernels, whose order never changes; the table may grow at its end */
 } kc_model;
 
 /* The only symbol that a model's library exports. */

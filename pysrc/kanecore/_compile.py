@@ -11,7 +11,7 @@ from kanecore.build.compiler import compile_library
 from kanecore.describe.inertia import warn_of_impossible
 from kanecore.describe.model import Model
 from kanecore.emit.library import emit_group
-from kanecore.groups import GROUPS, KERNEL_GROUPS
+from kanecore.kernels import GROUPS, KERNEL_GROUPS
 from kanecore.run.model import CompiledModel
 
 __all__ = ["compile"]

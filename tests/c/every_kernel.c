@@ -140,43 +140,20 @@ static void call_twice(const kc_model *m, const kernel *k, double t, const doubl
     free(out[1]);
 }
 
+/* Reactions, where a constraint is not attached; the way to the constraints, where there are none. */
+static int may_be_missing(const kc_model *m, const char *name)
+{
+    if (strcmp(name, "project") == 0 || strcmp(name, "stabilization") == 0)
+        return m->n_constraints == 0;
+    return strcmp(name, "reactions") == 0 || strcmp(name, "reaction_slopes") == 0;
+}
+
 int main(void)
 {
     const kc_model *m = kc_get_model();
-    const size_t n_q = m->n_q, n_u = m->n_u, n_x = n_q + n_u, points = m->n_points, frames = m->n_frames,
-                 rows = m->n_constraints;
+    const size_t n_u = m->n_u, n_x = m->n_q + n_u;
     const kernel kernels[] = {
-        {"rhs", m->rhs, n_x, 0},
-        {"udot", m->udot, n_u, 0},
-        {"qdot", m->qdot, n_q, 0},
-        {"mass_matrix", m->mass_matrix, n_u * n_u, 0},
-        {"forcing", m->forcing, n_u, 0},
-        {"outputs", m->outputs, m->n_outputs, 0},
-        {"partial_velocities", m->partial_velocities, points * n_u * 3, 0},
-        {"velocity_remainders", m->velocity_remainders, points * 3, 0},
-        {"partial_angular_velocities", m->partial_angular_velocities, frames * n_u * 3, 0},
-        {"angular_velocity_remainders", m->angular_velocity_remainders, frames * 3, 0},
-        {"generalized_active_forces", m->generalized_active_forces, n_u, 0},
-        {"generalized_inertia_forces", m->generalized_inertia_forces, n_u, 1},
-        {"inverse_dynamics", m->inverse_dynamics, n_u, 1},
-        {"kinetic_energy", m->kinetic_energy, 1, 0},
-        {"potential_energy", m->potential_energy, 1, 0},
-        {"power", m->power, 1, 1},
-        /* without it where a constraint is not attached */
-        {"reactions", m->reactions, m->reactions ? (size_t)m->n_joints * 6 : 0, 0},
-        {"reaction_slopes", m->reaction_slopes, m->reaction_slopes ? (size_t)m->n_joints * 6 * rows : 0, 0},
-        {"configuration_residual", m->configuration_residual, m->n_configuration, 0},
-        {"configuration_jacobian", m->configuration_jacobian, m->n_configuration * n_q, 0},
-        {"velocity_residual", m->velocity_residual, m->n_velocity, 0},
-        {"constraint_sizes", m->constraint_sizes, m->n_configuration + m->n_velocity, 0},
-        {"constraint_jacobian", m->constraint_jacobian, rows * n_u, 0},
-        {"constraint_bias", m->constraint_bias, rows, 0},
-        {"multipliers", m->multipliers, rows, 0},
-        {"stabilization", m->stabilization, rows ? 2 * n_u : 0, 0},
-        {"project", m->project, rows ? n_x : 0, 0},
-        {"linearize", m->linearize, n_x * (n_x + m->n_r), 0},
-        {"constraint_slopes", m->constraint_slopes, (m->n_configuration + m->n_velocity) * (n_x + m->n_r), 0},
-        {"auxiliary_forces", m->auxiliary_forces, m->n_auxiliary, 0},
+#include "kernels.h"
     };
     int called = 0;
     check_table(m);
@@ -192,7 +169,7 @@ int main(void)
                 const size_t length = n_x + (k->reads_udot ? n_u : 0);
                 double t, *x = doubles(length), *r = doubles(m->n_r);
                 if (k->call == NULL) {
-                    demand(k->length == 0, m->name, k->name, "is missing");
+                    demand(k->length == 0 || may_be_missing(m, k->name), m->name, k->name, "is missing");
                 } else {
                     fill(&t, 1, state);
                     fill(x, length, state);

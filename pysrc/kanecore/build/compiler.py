@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The C compiler: which one, with which flags, on which processor; called with a list, never through a shell.
 
-The key of a library is the SHA-256 of its C text, of ``kanecore.h`` (and with it of the ABI number), of the
+The key of a library is the SHA-256 of its C text, of ``kanecore.h`` and what it includes, of the
 compiler's identity, of the flags, and of the processor that ``-march=native`` stands for.  All of that is
 found without running anything, so that a compile that hits the cache starts no process.
 """
@@ -38,6 +38,7 @@ __all__ = ["CODE", "Built", "compile_library", "find_compiler", "include_dir", "
 _LAYOUT = "kanecore cache 2"
 
 _HEADER = "kanecore.h"
+_HEADERS = (_HEADER, "kc_kernels.h")
 
 # The emitter places every fused multiply-add itself, so contraction is off; -ffast-math never.  gcc's vectorizer of
 # straight-line code fuses all the same (vfmaddsubpd, gcc 12), at no gain in time: it is off as well.  -O1 makes code as
@@ -321,7 +322,7 @@ def _key(source: str, target: _Target) -> str:
     parts = [
         _LAYOUT,
         hashlib.sha256(source.encode()).hexdigest(),
-        (target.include / _HEADER).read_text(encoding="utf-8"),
+        *((target.include / name).read_text(encoding="utf-8") for name in _HEADERS),
         _command(replace(target, include=Path("include")), "c", "so"),
         _identity(target.argv),
         _processor() if target.native else [],

@@ -5,11 +5,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from kanecore.kernels import KERNELS
+
 from .derivation import Derivation, Kernel
 
 __all__ = ["unread"]
 
-_COUNTED = ("rhs", "udot", "multipliers", "stabilization", "project", "linearize")  # that ask how many rows of G count
+_COUNTED = [kernel.name for kernel in KERNELS if kernel.counts]  # that ask how many rows of G count
 
 
 def unread(derivation: Derivation, kernels: Iterable[str]) -> dict[str, int]:

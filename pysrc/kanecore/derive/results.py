@@ -13,6 +13,7 @@ from kanecore.graph.calculus import Tangent, is_affine
 from kanecore.graph.evaluate import count
 from kanecore.graph.sample import deciding
 from kanecore.graph.scalars import Graph, Op
+from kanecore.kernels import KERNELS
 from kanecore.tolerances import EQUAL
 
 from .derivation import Derivation
@@ -25,24 +26,7 @@ if TYPE_CHECKING:
 
 __all__ = ["explain", "latex", "report", "symbolic", "symbols_by_key", "without_effect"]
 
-# What reads parameters; the others are made of these.
-KERNELS = (
-    "kinetic_energy",
-    "potential_energy",
-    "power",
-    "generalized_active_forces",
-    "generalized_inertia_forces",
-    "partial_velocities",
-    "velocity_remainders",
-    "partial_angular_velocities",
-    "angular_velocity_remainders",
-    "configuration_residual",
-    "constraint_jacobian",
-    "constraint_bias",
-    "velocity_residual",
-    "auxiliary_forces",
-    "reactions",
-)
+KERNEL_ROWS = {kernel.name: kernel for kernel in KERNELS}
 SHORT = 12  # operations of an expression that is written out in an explanation
 LONG = 120  # characters of an expression of the user's that is not written out
 
@@ -95,8 +79,6 @@ def _cancel(g: Graph, terms: Sequence[int]) -> bool:
 
 def symbolic(model: Model, kernel: str, nested: bool) -> Any:
     """See :meth:`kanecore.Model.symbolic`."""
-    import sympy as sm
-
     from kanecore.graph.sympy_bridge import to_sympy
 
     derivation = model._derivation
@@ -113,23 +95,24 @@ def symbolic(model: Model, kernel: str, nested: bool) -> Any:
         keys = [derivation.graph.nodes[i][1] for i in derivation.multiplier_symbols]
         symbols.update((key, multiplier(row)) for row, key in enumerate(keys))
     intermediates, flat = to_sympy(derivation.graph, roots, symbols, nested)
-    n = model.n_u
-    result: Any
-    if kernel == "mass_matrix":
-        result = sm.Matrix(n, n, flat)
-    elif kernel == "constraint_jacobian":
-        result = sm.Matrix(len(flat) // n, n, flat)
-    elif kernel == "reactions":
-        result = sm.Matrix(len(flat) // 6, 6, flat)
-    elif kernel in ("partial_velocities", "partial_angular_velocities"):
-        result = [sm.Matrix(n, 3, flat[i : i + 3 * n]).T for i in range(0, len(flat), 3 * n)]
-    elif kernel in ("velocity_remainders", "angular_velocity_remainders"):
-        result = sm.Matrix(len(flat) // 3, 3, flat).T
-    elif kernel in ("kinetic_energy", "potential_energy", "power"):
-        result = flat[0]
-    else:
-        result = sm.Matrix(len(flat), 1, flat)
+    result = _shaped(flat, KERNEL_ROWS[kernel].shape, model)
     return result if nested else (intermediates, result)
+
+
+def _shaped(flat: list[Any], shape: Sequence[str], model: Model) -> Any:
+    """A scalar, a Matrix, or a list of matrices; vectors in space are columns."""
+    import sympy as sm
+
+    if not shape:
+        return flat[0]
+    width = 1
+    if len(shape) > 1:
+        width = int(shape[-1]) if shape[-1].isdigit() else int(getattr(model, shape[-1]))
+    if len(shape) == 3:
+        size = width * int(getattr(model, shape[1]))
+        return [sm.Matrix(size // width, width, flat[i : i + size]).T for i in range(0, len(flat), size)]
+    matrix = sm.Matrix(len(flat) // width if width else 0, width, flat)
+    return matrix.T if shape[-1] == "3" else matrix
 
 
 def symbols_by_key(model: Model) -> dict[Any, Any]:
@@ -148,29 +131,13 @@ def symbols_by_key(model: Model) -> dict[Any, Any]:
     return symbols
 
 
-LATEX = {
-    "rhs": r"\dot x",
-    "udot": r"\dot u",
-    "qdot": r"\dot q",
-    "mass_matrix": "M",
-    "forcing": "f",
-    "outputs": "y",
-    "generalized_active_forces": "F",
-    "generalized_inertia_forces": "F^*",
-    "inverse_dynamics": "-(F + F^*)",
-    "kinetic_energy": "T",
-    "potential_energy": "U",
-    "power": r"\frac{d}{dt}(T + U)",
-}
-
-
 def latex(model: Model, kernel: str, nested: bool) -> str:
     """See :meth:`kanecore.Model.latex`."""
     from sympy.physics.vector import vlatex
 
     intermediates, result = ([], symbolic(model, kernel, True)) if nested else symbolic(model, kernel, False)
     d, results = model.description, result if isinstance(result, list) else [result]
-    names = [LATEX.get(kernel, rf"\text{{{kernel.replace('_', ' ')}}}")]
+    names = [KERNEL_ROWS[kernel].latex.partition(" = ")[0] or rf"\text{{{kernel.replace('_', ' ')}}}"]
     if kernel in ("partial_velocities", "partial_angular_velocities"):
         shown = [d.points[i].name for i in d.shown_points] if kernel == "partial_velocities" else []
         shown = shown or [d.frames[i].name for i in d.shown_frames]
@@ -249,7 +216,8 @@ def _idle(derivation: Derivation) -> list[str]:
     """Parameters that no kernel reads; few kernels are asked before the others."""
     names = derivation.description.parameter_names
     left = (1 << len(names)) - 1
-    for kernels in (("mass_matrix", "forcing", "qdot", "outputs"), KERNELS):
+    others = [kernel.name for kernel in KERNELS if not kernel.counts]
+    for kernels in (["mass_matrix", "forcing", "qdot", "outputs"], others):
         asked = [name for name in kernels if left and derivation.has(name)]
         spared = unread(derivation, asked)
         for name in asked:

@@ -14,6 +14,7 @@ from kanecore.errors import ModelError, warn
 
 from . import sympy_access
 from .description import Description
+from .expressions import Expressions
 from .inertia import warn_of_impossible
 from .reader import Reader
 from .symbols import function_name
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 __all__ = ["Model"]
 
 
-class Model:
+class Model(Expressions):
     """A mechanism described with ``sympy.physics.mechanics``, checked, and ready to be compiled.
 
     Parameters
@@ -392,76 +393,6 @@ class Model:
         from kanecore.derive.results import symbolic
 
         return symbolic(self, kernel, nested)
-
-    @property
-    def rhs(self) -> Any:
-        """(intermediates, [q̇, u̇]), M u̇ = f solved; see :meth:`symbolic`."""
-        return self.symbolic("rhs")
-
-    @property
-    def qdot(self) -> Any:
-        """(intermediates, q̇) from the kinematical equations."""
-        return self.symbolic("qdot")
-
-    @property
-    def udot(self) -> Any:
-        """(intermediates, u̇) of M u̇ = f, solved."""
-        return self.symbolic("udot")
-
-    @property
-    def outputs(self) -> Any:
-        """(intermediates, the outputs in their order)."""
-        return self.symbolic("outputs")
-
-    @property
-    def mass_matrix(self) -> Any:
-        """(intermediates, M) of M u̇ = f; see :meth:`symbolic`."""
-        return self.symbolic("mass_matrix")
-
-    @property
-    def forcing(self) -> Any:
-        """(intermediates, f) of M u̇ = f."""
-        return self.symbolic("forcing")
-
-    @property
-    def partial_velocities(self) -> Any:
-        """(intermediates, [v_r of each point as a 3 × n_u Matrix])."""
-        return self.symbolic("partial_velocities")
-
-    @property
-    def partial_angular_velocities(self) -> Any:
-        """(intermediates, [ω_r of each frame as a 3 × n_u Matrix])."""
-        return self.symbolic("partial_angular_velocities")
-
-    @property
-    def generalized_active_forces(self) -> Any:
-        """(intermediates, F_r)."""
-        return self.symbolic("generalized_active_forces")
-
-    @property
-    def generalized_inertia_forces(self) -> Any:
-        """(intermediates, F*_r), in u.diff()."""
-        return self.symbolic("generalized_inertia_forces")
-
-    @property
-    def inverse_dynamics(self) -> Any:
-        """(intermediates, −(F_r + F*_r)), in u.diff()."""
-        return self.symbolic("inverse_dynamics")
-
-    @property
-    def kinetic_energy(self) -> Any:
-        """(intermediates, T)."""
-        return self.symbolic("kinetic_energy")
-
-    @property
-    def potential_energy(self) -> Any:
-        """(intermediates, U) of all loads that have a potential."""
-        return self.symbolic("potential_energy")
-
-    @property
-    def reactions(self) -> Any:
-        """(intermediates, force and torque on the child of each joint as a Matrix n_joints × 6)."""
-        return self.symbolic("reactions")
 
     def latex(self, kernel: str, *, nested: bool = False) -> str:
         r"""What :meth:`symbolic` gives, as LaTeX: an ``aligned`` block, intermediates first."""

@@ -15,7 +15,7 @@ from kanecore.derive.derivation import Kernel
 from kanecore.errors import ModelError
 from kanecore.graph.evaluate import evaluate
 from kanecore.graph.scalars import Graph, Op
-from kanecore.groups import KERNEL_GROUPS
+from kanecore.kernels import KERNEL_GROUPS
 from kanecore.tolerances import EPSILON, PIVOT
 
 __all__ = ["Function", "literal"]

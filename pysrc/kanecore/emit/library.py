@@ -18,7 +18,7 @@ from kanecore.derive.reads import unread
 from kanecore.describe.description import Description, bake, duplicate
 from kanecore.graph.evaluate import count
 from kanecore.graph.scalars import PARAMETER, Op
-from kanecore.groups import GROUPS, KERNEL_GROUPS
+from kanecore.kernels import GROUPS, KERNEL_GROUPS
 
 from .function import Function, literal
 from .solver import Solver

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from kanecore import _native
 from kanecore.errors import ModelError
-from kanecore.groups import GROUPS, KERNEL_GROUPS
+from kanecore.kernels import GROUPS, KERNEL_GROUPS
 from kanecore.run.check import check
 from kanecore.run.consistent import consistent
 from kanecore.run.constraints import allowed_motions, contradictory, nonholonomic
@@ -40,7 +40,7 @@ if hasattr(os, "register_at_fork"):  # not on Windows
     os.register_at_fork(after_in_child=_unlock)
 
 
-class CompiledModel(_native.Model):
+class CompiledModel(_native.Kernels):
     """Kernels of one model in machine code, with its current parameters and inputs.
 
     Made by `kanecore.compile` and `kanecore.load`.

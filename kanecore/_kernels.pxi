@@ -1,0 +1,115 @@
+# Generated from kernels.py by kanecore.build.tables.
+# SPDX-License-Identifier: BSD-3-Clause
+# Numbers of the kernels, in the order of the C table, and what is known of each.
+
+cdef enum:
+    K_RHS
+    K_UDOT
+    K_QDOT
+    K_MASS_MATRIX
+    K_FORCING
+    K_OUTPUTS
+    K_PARTIAL_VELOCITIES
+    K_VELOCITY_REMAINDERS
+    K_PARTIAL_ANGULAR_VELOCITIES
+    K_ANGULAR_VELOCITY_REMAINDERS
+    K_GENERALIZED_ACTIVE_FORCES
+    K_GENERALIZED_INERTIA_FORCES
+    K_INVERSE_DYNAMICS
+    K_KINETIC_ENERGY
+    K_POTENTIAL_ENERGY
+    K_POWER
+    K_REACTIONS
+    K_REACTION_SLOPES
+    K_CONFIGURATION_RESIDUAL
+    K_CONFIGURATION_JACOBIAN
+    K_VELOCITY_RESIDUAL
+    K_CONSTRAINT_SIZES
+    K_CONSTRAINT_JACOBIAN
+    K_CONSTRAINT_BIAS
+    K_MULTIPLIERS
+    K_STABILIZATION
+    K_PROJECT
+    K_LINEARIZE
+    K_CONSTRAINT_SLOPES
+    K_AUXILIARY_FORCES
+    N_KERNELS
+
+KERNELS = (
+    "rhs",
+    "udot",
+    "qdot",
+    "mass_matrix",
+    "forcing",
+    "outputs",
+    "partial_velocities",
+    "velocity_remainders",
+    "partial_angular_velocities",
+    "angular_velocity_remainders",
+    "generalized_active_forces",
+    "generalized_inertia_forces",
+    "inverse_dynamics",
+    "kinetic_energy",
+    "potential_energy",
+    "power",
+    "reactions",
+    "reaction_slopes",
+    "configuration_residual",
+    "configuration_jacobian",
+    "velocity_residual",
+    "constraint_sizes",
+    "constraint_jacobian",
+    "constraint_bias",
+    "multipliers",
+    "stabilization",
+    "project",
+    "linearize",
+    "constraint_slopes",
+    "auxiliary_forces",
+)
+"""Names of all kernels, in the order of the C table."""
+
+
+cdef inline kc_kernel **first_kernel(const kc_model *m) noexcept nogil:
+    """The first of the members of a table that are kernels; they follow each other."""
+    return <kc_kernel **>&m.rhs
+
+
+cdef inline bint reads_udot(int k) noexcept nogil:
+    return k == K_GENERALIZED_INERTIA_FORCES or k == K_INVERSE_DYNAMICS or k == K_POWER
+
+
+cdef tuple shapes_of(Model m):
+    """The shape of each kernel's result."""
+    return (
+        (m.n_x,),
+        (m.n_u,),
+        (m.n_q,),
+        (m.n_u, m.n_u,),
+        (m.n_u,),
+        (m.n_outputs,),
+        (m.n_points, m.n_u, 3,),
+        (m.n_points, 3,),
+        (m.n_frames, m.n_u, 3,),
+        (m.n_frames, 3,),
+        (m.n_u,),
+        (m.n_u,),
+        (m.n_u,),
+        (),
+        (),
+        (),
+        (m.n_joints, 6,),
+        (m.n_joints, 6, m.n_constraints,),
+        (m.n_configuration,),
+        (m.n_configuration, m.n_q,),
+        (m.n_velocity,),
+        (m.n_configuration + m.n_velocity,),
+        (m.n_constraints, m.n_u,),
+        (m.n_constraints,),
+        (m.n_constraints,),
+        (2, m.n_u,),
+        (m.n_x,),
+        (m.n_x, m.n_x + m.n_r,),
+        (m.n_configuration + m.n_velocity, m.n_x + m.n_r,),
+        (m.n_auxiliary,),
+    )

@@ -1,0 +1,286 @@
+# Generated from kernels.py by kanecore.build.tables.
+# SPDX-License-Identifier: BSD-3-Clause
+# The kernels as methods.
+
+cdef class Kernels(Model):
+    # All kernels share the arguments and errors of `rhs`.
+
+    def rhs(self, t, x, *, r=None, p=None, out=None):
+        """The right-hand side xdot = [qdot, udot] of the equations of motion, (..., n_x).
+
+        Parameters
+        ----------
+        t : float or array_like, (...)
+            Time.
+        x : array_like, (..., n_x)
+            State [q, u].
+        r : array_like, (..., n_r), or mapping, optional
+            Inputs; default the current ones. A mapping overrides some of them.
+        p : array_like, (..., n_p), or mapping, optional
+            Parameters; default the current ones. Prepared once for (n_p,), once a row for (N, n_p).
+        out : ndarray, optional
+            Where to write: float64, C-contiguous, of the shape of the result, apart from all arguments.
+
+        Returns
+        -------
+        ndarray, (..., n_x)
+            ``out`` if it was given, else a new array. Leading axes broadcast.
+
+        Raises
+        ------
+        SingularError
+            The mass matrix is singular at a state; of a batch, with ``rows`` and, in ``out``, the other rows.
+        NonFiniteError
+            Finite arguments led to a result that is not finite; with ``rows`` and ``out`` as above. (Arguments that
+            are not finite give NaN.)
+        ValueError, TypeError, KeyError
+            A wrong shape, dtype or name, a parameter that is not finite or was never set, an ``out`` that
+            overlaps an argument.
+
+        Notes
+        -----
+        All kernels share these arguments and errors; those of udot take it after ``x``, as (..., n_u).
+        """
+        return self.evaluate(K_RHS, t, x, None, r, p, out)
+
+    def udot(self, t, x, *, r=None, p=None, out=None):
+        """The derivatives of the speeds, udot = M⁻¹ f, with constraints M⁻¹ (f + Gᵀ lambda), (..., n_u)."""
+        return self.evaluate(K_UDOT, t, x, None, r, p, out)
+
+    def qdot(self, t, x, *, r=None, p=None, out=None):
+        """The derivatives of the coordinates, qdot = Y(q, t) u + z(q, t), (..., n_q)."""
+        return self.evaluate(K_QDOT, t, x, None, r, p, out)
+
+    def mass_matrix(self, t, x, *, r=None, p=None, out=None):
+        """The mass matrix M of M udot = f in all speeds, symmetric, (..., n_u, n_u)."""
+        return self.evaluate(K_MASS_MATRIX, t, x, None, r, p, out)
+
+    def forcing(self, t, x, *, r=None, p=None, out=None):
+        """The right-hand side f of M udot = f in all speeds, F_r + F*_r at udot = 0, (..., n_u)."""
+        return self.evaluate(K_FORCING, t, x, None, r, p, out)
+
+    def outputs(self, t, x, *, r=None, p=None, out=None):
+        """The outputs that the model was described with, in the order of `output_names`, (..., n_outputs)."""
+        return self.evaluate(K_OUTPUTS, t, x, None, r, p, out)
+
+    def partial_velocities(self, t, x, *, nonholonomic=False, remainder=False, r=None, p=None, out=None):
+        """The partial velocities ∂v/∂u_r of all points, inertial axes, (..., n_points, n_u, 3).
+
+        With ``remainder=True`` instead the parts of the velocities that no speed multiplies, v_t = v - Σ v_r u_r, (...,
+        n_points, 3). Points in the order of `points`. With ``nonholonomic=True`` the dependent speeds are put in terms
+        of the independent ones first, (..., n_points, dof, 3): the nonholonomic partial velocities, or where a
+        constraint is not linear in the speeds those of virtual changes.
+        """
+        if nonholonomic:
+            return self._nonholonomic("partial_velocities", t, x, None, remainder, out, {"r": r, "p": p})
+        if remainder:
+            return self.evaluate(K_VELOCITY_REMAINDERS, t, x, None, r, p, out)
+        return self.evaluate(K_PARTIAL_VELOCITIES, t, x, None, r, p, out)
+
+    def partial_angular_velocities(self, t, x, *, nonholonomic=False, remainder=False, r=None, p=None, out=None):
+        """The partial angular velocities ∂ω/∂u_r of all frames, inertial axes, (..., n_frames, n_u, 3).
+
+        With ``remainder=True`` instead ω_t = ω - Σ ω_r u_r, (..., n_frames, 3). Frames in the order of `frames`.
+        ``nonholonomic=True`` as of `partial_velocities`, (..., n_frames, dof, 3).
+        """
+        if nonholonomic:
+            return self._nonholonomic("partial_angular_velocities", t, x, None, remainder, out, {"r": r, "p": p})
+        if remainder:
+            return self.evaluate(K_ANGULAR_VELOCITY_REMAINDERS, t, x, None, r, p, out)
+        return self.evaluate(K_PARTIAL_ANGULAR_VELOCITIES, t, x, None, r, p, out)
+
+    def generalized_active_forces(self, t, x, *, nonholonomic=False, r=None, p=None, out=None):
+        """The generalized active forces F_r = Σ v_r · R + ω_r · T, (..., n_u).
+
+        With ``nonholonomic=True`` those of the independent speeds, F̃ = F_ind + A_nᵀ F_dep, (..., dof).
+        """
+        if nonholonomic:
+            return self._nonholonomic("generalized_active_forces", t, x, None, False, out, {"r": r, "p": p})
+        return self.evaluate(K_GENERALIZED_ACTIVE_FORCES, t, x, None, r, p, out)
+
+    def generalized_inertia_forces(self, t, x, udot, *, nonholonomic=False, r=None, p=None, out=None):
+        """The generalized inertia forces F*_r = -Σ v_r · m a + ω_r · (I α + ω × I ω) at udot, (..., n_u).
+
+        With ``nonholonomic=True`` those of the independent speeds, (..., dof).
+        """
+        if nonholonomic:
+            return self._nonholonomic("generalized_inertia_forces", t, x, udot, False, out, {"r": r, "p": p})
+        return self.evaluate(K_GENERALIZED_INERTIA_FORCES, t, x, udot, r, p, out)
+
+    def inverse_dynamics(self, t, x, udot, *, r=None, p=None, out=None):
+        """The generalized forces beyond those modelled that produce udot, (..., n_u).
+
+        -(F_r + F*_r) = M udot - f. With constraints Gᵀ lambda is part of it.
+        """
+        return self.evaluate(K_INVERSE_DYNAMICS, t, x, udot, r, p, out)
+
+    def kinetic_energy(self, t, x, *, r=None, p=None, out=None):
+        """The kinetic energy T of all bodies, relative to the inertial frame: a float, or (...)."""
+        return self.evaluate(K_KINETIC_ENERGY, t, x, None, r, p, out)
+
+    def potential_energy(self, t, x, *, r=None, p=None, out=None):
+        """The potential energy U of the loads that have one: a float, or (...)."""
+        return self.evaluate(K_POTENTIAL_ENERGY, t, x, None, r, p, out)
+
+    def power(self, t, x, udot, *, r=None, p=None, out=None):
+        """The rate d(T + U)/dt at udot, the power of the loads without a potential: a float, or (...)."""
+        return self.evaluate(K_POWER, t, x, udot, r, p, out)
+
+    def reactions(self, t, x, *, named=False, r=None, p=None, out=None):
+        """What each joint does to its child beyond the loads of the model, (..., n_joints, 6).
+
+        The force (3), N, then the torque (3), N m, that act on the child at the joint point, in inertial axes: what the
+        Newton-Euler equations of every body lack at udot = M⁻¹ f (Featherstone, *Rigid Body Dynamics Algorithms*, 2008,
+        section 5.3). Opposite ones act on the parent. Joints in the order of `joints`. With ``named=True`` a dict of
+        views of the result, {name: (..., 6)}.
+        """
+        result = self.evaluate(K_REACTIONS, t, x, None, r, p, out)
+        return by_name(self.joints, result, 2) if named else result
+
+    def _reaction_slopes(self, t, x, *, r=None, p=None, out=None):
+        """The derivatives of `reactions` with respect to the multipliers, (..., n_joints, 6, n_constraints)."""
+        return self.evaluate(K_REACTION_SLOPES, t, x, None, r, p, out)
+
+    def configuration_residual(self, t, x, *, r=None, p=None, out=None):
+        """The configuration constraints' values phi(q, t), in the order given, (..., n_configuration)."""
+        return self.evaluate(K_CONFIGURATION_RESIDUAL, t, x, None, r, p, out)
+
+    def configuration_jacobian(self, t, x, *, r=None, p=None, out=None):
+        """The derivatives of the configuration constraints ∂phi/∂q, (..., n_configuration, n_q)."""
+        return self.evaluate(K_CONFIGURATION_JACOBIAN, t, x, None, r, p, out)
+
+    def velocity_residual(self, t, x, *, r=None, p=None, out=None):
+        """The values of the constraints on velocities, c(q, u, t): of the first rows of G, (..., n_velocity)."""
+        return self.evaluate(K_VELOCITY_RESIDUAL, t, x, None, r, p, out)
+
+    def _constraint_sizes(self, t, x, *, r=None, p=None, out=None):
+        """What each of phi, then c, is summed from: residuals are compared with it, (..., n_configuration + n_velocity)."""
+        return self.evaluate(K_CONSTRAINT_SIZES, t, x, None, r, p, out)
+
+    def constraint_jacobian(self, t, x, *, r=None, p=None, out=None):
+        """G of the constraints G udot + gamma = 0; rows in the order of `constraint_names`, (..., n_constraints, n_u).
+
+        Velocity constraints, then derivatives of configuration constraints outside their row space, then acceleration
+        constraints; ∂c/∂u where they are not linear in u.
+        """
+        return self.evaluate(K_CONSTRAINT_JACOBIAN, t, x, None, r, p, out)
+
+    def constraint_bias(self, t, x, *, r=None, p=None, out=None):
+        """gamma of the constraints G udot + gamma = 0, (..., n_constraints)."""
+        return self.evaluate(K_CONSTRAINT_BIAS, t, x, None, r, p, out)
+
+    def multipliers(self, t, x, *, r=None, p=None, out=None):
+        """lambda of M udot = f + Gᵀ lambda, of least norm where rows are redundant, (..., n_constraints)."""
+        return self.evaluate(K_MULTIPLIERS, t, x, None, r, p, out)
+
+    def _stabilization(self, t, x, *, r=None, p=None, out=None):
+        """Derivatives of speeds that lead back to the constraints (Baumgarte 1972), see kanecore.h, (..., 2, n_u)."""
+        return self.evaluate(K_STABILIZATION, t, x, None, r, p, out)
+
+    def _project(self, t, x, *, r=None, p=None, out=None):
+        """The state on the constraints that takes the least change, weighted by mass, (..., n_x)."""
+        return self.evaluate(K_PROJECT, t, x, None, r, p, out)
+
+    def _linearize(self, t, x, *, r=None, p=None, out=None):
+        """The derivatives of `rhs` with respect to x and r, (..., n_x, n_x + n_r)."""
+        return self.evaluate(K_LINEARIZE, t, x, None, r, p, out)
+
+    def _constraint_slopes(self, t, x, *, r=None, p=None, out=None):
+        """The derivatives of phi, then c, with respect to x and r, (..., n_configuration + n_velocity, n_x + n_r)."""
+        return self.evaluate(K_CONSTRAINT_SLOPES, t, x, None, r, p, out)
+
+    def auxiliary_forces(self, t, x, *, r=None, p=None, out=None):
+        """The values of the auxiliary equations, F_r + F*_r + (Gᵀλ)_r of the auxiliary speeds, (..., n_auxiliary).
+
+        With the reactions among the inputs they vanish where these are right; with unknown ones left out each is what
+        the reaction along its auxiliary speed must add up to, with the opposite sign (Kane & Levinson 1985, section
+        4.9).
+        """
+        return self.evaluate(K_AUXILIARY_FORCES, t, x, None, r, p, out)
+
+
+@cython.final
+cdef class Workspace(Buffers):
+    """The buffers of one model, and its kernels as calls without arguments; one per thread."""
+
+    def rhs(self):
+        """The right-hand side xdot = [qdot, udot] of the equations of motion, (n_x,), into `xdot`."""
+        return self.call(K_RHS)
+
+    def mass_matrix(self):
+        """The mass matrix M of M udot = f in all speeds, symmetric, (n_u, n_u), into `M`."""
+        return self.call(K_MASS_MATRIX)
+
+    def forcing(self):
+        """The right-hand side f of M udot = f in all speeds, F_r + F*_r at udot = 0, (n_u,), into `f`."""
+        return self.call(K_FORCING)
+
+    def outputs(self):
+        """The outputs that the model was described with, in the order of `output_names`, (n_outputs,)."""
+        return self.call(K_OUTPUTS)
+
+    def partial_velocities(self):
+        """The partial velocities ∂v/∂u_r of all points, inertial axes, (n_points, n_u, 3)."""
+        return self.call(K_PARTIAL_VELOCITIES)
+
+    def partial_angular_velocities(self):
+        """The partial angular velocities ∂ω/∂u_r of all frames, inertial axes, (n_frames, n_u, 3)."""
+        return self.call(K_PARTIAL_ANGULAR_VELOCITIES)
+
+    def generalized_active_forces(self):
+        """The generalized active forces F_r = Σ v_r · R + ω_r · T, (n_u,)."""
+        return self.call(K_GENERALIZED_ACTIVE_FORCES)
+
+    def generalized_inertia_forces(self):
+        """The generalized inertia forces F*_r = -Σ v_r · m a + ω_r · (I α + ω × I ω) at udot, (n_u,), at the workspace's
+        `udot`.
+        """
+        return self.call(K_GENERALIZED_INERTIA_FORCES)
+
+    def inverse_dynamics(self):
+        """The generalized forces beyond those modelled that produce udot, (n_u,), at the workspace's `udot`."""
+        return self.call(K_INVERSE_DYNAMICS)
+
+    def kinetic_energy(self):
+        """The kinetic energy T of all bodies, relative to the inertial frame, a float."""
+        return self.call(K_KINETIC_ENERGY)
+
+    def potential_energy(self):
+        """The potential energy U of the loads that have one, a float."""
+        return self.call(K_POTENTIAL_ENERGY)
+
+    def power(self):
+        """The rate d(T + U)/dt at udot, the power of the loads without a potential, a float, at the workspace's `udot`."""
+        return self.call(K_POWER)
+
+    def reactions(self):
+        """What each joint does to its child beyond the loads of the model, (n_joints, 6)."""
+        return self.call(K_REACTIONS)
+
+    def configuration_residual(self):
+        """The configuration constraints' values phi(q, t), in the order given, (n_configuration,)."""
+        return self.call(K_CONFIGURATION_RESIDUAL)
+
+    def configuration_jacobian(self):
+        """The derivatives of the configuration constraints ∂phi/∂q, (n_configuration, n_q)."""
+        return self.call(K_CONFIGURATION_JACOBIAN)
+
+    def velocity_residual(self):
+        """The values of the constraints on velocities, c(q, u, t): of the first rows of G, (n_velocity,)."""
+        return self.call(K_VELOCITY_RESIDUAL)
+
+    def constraint_jacobian(self):
+        """G of the constraints G udot + gamma = 0, (n_constraints, n_u)."""
+        return self.call(K_CONSTRAINT_JACOBIAN)
+
+    def constraint_bias(self):
+        """gamma of the constraints G udot + gamma = 0, (n_constraints,)."""
+        return self.call(K_CONSTRAINT_BIAS)
+
+    def multipliers(self):
+        """lambda of M udot = f + Gᵀ lambda, of least norm where rows are redundant, (n_constraints,)."""
+        return self.call(K_MULTIPLIERS)
+
+    def auxiliary_forces(self):
+        """The values of the auxiliary equations, F_r + F*_r + (Gᵀλ)_r of the auxiliary speeds, (n_auxiliary,)."""
+        return self.call(K_AUXILIARY_FORCES)

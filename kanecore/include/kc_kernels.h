@@ -1,0 +1,33 @@
+/* Generated from kernels.py by kanecore.build.tables. */
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The kernels of kc_model: NULL where the library does not hold them. */
+kc_kernel *rhs; /* xdot = [qdot, udot]: n_q + n_u */
+kc_kernel *udot; /* M udot = f + G' lambda, solved: n_u */
+kc_kernel *qdot; /* Y u + z: n_q */
+kc_kernel *mass_matrix; /* M, row by row: n_u * n_u */
+kc_kernel *forcing; /* f: n_u */
+kc_kernel *outputs; /* as described: n_outputs */
+kc_kernel *partial_velocities; /* v_r, inertial axes: n_points * n_u * 3 */
+kc_kernel *velocity_remainders; /* v_t, inertial axes: n_points * 3 */
+kc_kernel *partial_angular_velocities; /* omega_r, inertial axes: n_frames * n_u * 3 */
+kc_kernel *angular_velocity_remainders; /* omega_t, inertial axes: n_frames * 3 */
+kc_kernel *generalized_active_forces; /* F_r: n_u */
+kc_kernel *generalized_inertia_forces; /* F*_r [udot]: n_u */
+kc_kernel *inverse_dynamics; /* -(F_r + F*_r) [udot]: n_u */
+kc_kernel *kinetic_energy; /* T: 1 */
+kc_kernel *potential_energy; /* U: 1 */
+kc_kernel *power; /* d(T + U)/dt [udot]: 1 */
+kc_kernel *reactions; /* force, torque on the child: n_joints * 6 */
+kc_kernel *reaction_slopes; /* their d/d lambda: n_joints * 6 * n_constraints */
+kc_kernel *configuration_residual; /* phi(q, t): n_configuration */
+kc_kernel *configuration_jacobian; /* dphi/dq: n_configuration * n_q */
+kc_kernel *velocity_residual; /* c(q, u, t): n_velocity */
+kc_kernel *constraint_sizes; /* what phi, c are sums of: n_configuration + n_velocity */
+kc_kernel *constraint_jacobian; /* G: n_constraints * n_u */
+kc_kernel *constraint_bias; /* gamma: n_constraints */
+kc_kernel *multipliers; /* lambda, of least norm: n_constraints */
+kc_kernel *stabilization; /* [a, b], see kanecore.h: 2 * n_u */
+kc_kernel *project; /* the nearest x on them: n_q + n_u */
+kc_kernel *linearize; /* d xdot/d(x, r): (n_q + n_u) * (n_q + n_u + n_r) */
+kc_kernel *constraint_slopes; /* d(phi, c)/d(x, r): (n_configuration + n_velocity) * (n_q + n_u + n_r) */
+kc_kernel *auxiliary_forces; /* of the auxiliary speeds: n_auxiliary */

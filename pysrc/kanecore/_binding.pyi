@@ -1,0 +1,201 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Types of the extension `kanecore._native` but for its kernels; its docstrings stand in kanecore/_native.pyx."""
+
+from collections.abc import Collection, Mapping
+from os import PathLike
+from typing import Any, Literal, TypeAlias, final
+
+import numpy as np
+import numpy.typing as npt
+from typing_extensions import Self, disjoint_base
+
+_Array: TypeAlias = npt.NDArray[np.float64]
+# _Values for one call: an array, or some of them by name or SymPy symbol.
+_Values: TypeAlias = npt.ArrayLike | Mapping[Any, npt.ArrayLike]
+_What: TypeAlias = Literal["parameter", "input"]
+
+ABI_VERSION: int
+KERNELS: tuple[str, ...]
+METHODS: dict[str, int]
+STATUS: dict[int, str]
+
+def cpu_level() -> int: ...
+def broadcast_shapes(*shapes: tuple[int, ...]) -> tuple[int, ...]: ...
+def symbol_name(key: Any) -> str: ...
+def checked_inputs(model: Model, returned: Any, t: float) -> _Array: ...
+def smallest_step(t0: float, t1: float) -> float: ...
+def integrate(
+    model: Model,
+    method: str,
+    t0: float,
+    t1: float,
+    x0: _Array,
+    *,
+    rtol: float,
+    atol: _Array,
+    step: float,
+    max_step: float,
+    max_steps: int,
+    knots: _Array,
+    coefficients: _Array,
+    function: Any = None,
+    p: Any = None,
+    rank: int = -1,
+    project: bool = True,
+    baumgarte: tuple[float, float] | None = None,
+    times: _Array | None = None,
+    interpolants: bool = True,
+    room: int,
+    drop: bool,
+) -> Run: ...
+def interpolate(
+    model: Model,
+    method: str,
+    t: _Array,
+    x: _Array,
+    dense: _Array,
+    steps: np.ndarray[Any, np.dtype[np.int64]],
+    times: _Array,
+    *,
+    knots: _Array,
+    coefficients: _Array,
+    function: Any = None,
+    p: Any = None,
+    rank: int = -1,
+    project: bool = True,
+) -> _Array: ...
+
+@final
+class Run:
+    status: str
+    error: BaseException | None
+    t: float
+    x: _Array
+    steps: _Array | None
+    states: _Array | None
+    dense: _Array | None
+    times: _Array
+    sampled: _Array
+    evaluations: int
+    accepted: int
+    rejected: int
+    row: int
+    projecting: bool
+
+@final
+class Memory: ...
+
+@final
+class Block: ...
+
+@disjoint_base
+class Model:
+    n_q: int
+    n_u: int
+    n_x: int
+    n_p: int
+    n_r: int
+    n_prepared: int
+    n_work: int
+    n_points: int
+    n_frames: int
+    n_outputs: int
+    n_joints: int
+    n_constraints: int
+    n_configuration: int
+    n_velocity: int
+    n_auxiliary: int
+    n_q_dependent: int
+    n_u_dependent: int
+    name: str
+    coordinate_names: tuple[str, ...]
+    speed_names: tuple[str, ...]
+    parameter_names: tuple[str, ...]
+    input_names: tuple[str, ...]
+    output_names: tuple[str, ...]
+    points: tuple[str, ...]
+    frames: tuple[str, ...]
+    joints: tuple[str, ...]
+    constraint_names: tuple[str, ...]
+    unit: tuple[tuple[int, int, int, int], ...]
+    input_rates: tuple[int, ...]
+    qdot_is_u: bool
+
+    def __init__(self, path: str | PathLike[str]) -> None: ...
+    def _open(self, path: str | PathLike[str]) -> dict[str, Any]: ...
+    def _has(self, kernel: str) -> bool: ...
+    def _find(self, kernel: str) -> None: ...
+    @property
+    def _table_info(self) -> dict[str, Any]: ...
+    def _values(self, what: _What) -> _Array: ...
+    def _index(self, what: _What, key: Any) -> int: ...
+    def _resolved(self, what: _What, given: _Values) -> _Array: ...
+    @property
+    def _baked(self) -> Collection[str]: ...
+    def _value(self, what: _What, key: Any) -> float: ...
+    def _left_out(self, what: _What) -> dict[str, float]: ...
+    def _set(self, what: _What, values: Mapping[Any, float]) -> None: ...
+    @property
+    def prepared(self) -> _Array: ...
+    def prepare(self, p: _Values) -> _Array: ...
+    def address(self, kernel: str) -> int: ...
+    def partial_accelerations(
+        self,
+        t: npt.ArrayLike,
+        x: npt.ArrayLike,
+        *,
+        r: _Values | None = None,
+        p: _Values | None = None,
+        out: _Array | None = None,
+    ) -> _Array: ...
+    def partial_angular_accelerations(
+        self,
+        t: npt.ArrayLike,
+        x: npt.ArrayLike,
+        *,
+        r: _Values | None = None,
+        p: _Values | None = None,
+        out: _Array | None = None,
+    ) -> _Array: ...
+    def _count(self, p: Any = None) -> int: ...
+    def _count_near(self, t: float, x: _Array, r: Any, p: Any) -> int: ...
+    def _opposed(self, t: float, x: _Array, r: Any, p: Any, row: int) -> tuple[str, ...]: ...
+    @property
+    def configuration_names(self) -> tuple[str, ...]: ...
+    def _row_name(self, row: int) -> str: ...
+    def _nonholonomic(
+        self,
+        kind: str,
+        t: npt.ArrayLike,
+        x: npt.ArrayLike,
+        udot: npt.ArrayLike | None,
+        remainder: bool,
+        out: _Array | None,
+        values: dict[str, Any],
+    ) -> _Array: ...
+
+class Buffers:
+    t: float
+    def __new__(cls, model: Model) -> Self: ...
+    @property
+    def x(self) -> _Array: ...
+    @x.setter
+    def x(self, value: npt.ArrayLike) -> None: ...
+    @property
+    def r(self) -> _Array: ...
+    @r.setter
+    def r(self, value: _Values) -> None: ...
+    @property
+    def p(self) -> _Array: ...
+    @p.setter
+    def p(self, value: _Values) -> None: ...
+    @property
+    def udot(self) -> _Array: ...
+    @udot.setter
+    def udot(self, value: npt.ArrayLike) -> None: ...
+    @property
+    def xdot(self) -> _Array: ...
+    @property
+    def M(self) -> _Array: ...
+    @property
+    def f(self) -> _Array: ...

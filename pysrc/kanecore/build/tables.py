@@ -1,0 +1,336 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Write the files that follow from `kanecore.kernels`: ``python -m kanecore.build.tables`` in the source folder.
+
+They are checked in, since people read them; a test holds them to the rows.
+"""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+
+from kanecore.kernels import KERNELS, Kernel
+
+__all__ = ["generated", "main"]
+
+_ORIGIN = "Generated from kernels.py by kanecore.build.tables."
+_LICENCE = "SPDX-License-Identifier: BSD-3-Clause"
+_HASH = f"# {_ORIGIN}\n# {_LICENCE}\n"
+_STAR = f"/* {_ORIGIN} */\n/* {_LICENCE} */\n"
+_WIDTH = 112  # of a docstring's lines, before they are indented
+
+_ARGUMENTS = "t: npt.ArrayLike, x: npt.ArrayLike"
+
+_PXD = """\
+from libc.stdint cimport int32_t, uint32_t
+
+cdef extern from "kanecore.h" nogil:
+    ctypedef void kc_kernel(double t, const double *x, const double *r, const double *c, double *work,
+                            double *out) noexcept nogil
+
+    ctypedef struct kc_model:
+        uint32_t abi_version, struct_size
+        uint32_t n_q, n_u, n_p, n_r, n_prepared, n_work
+        uint32_t n_points, n_frames, n_outputs, n_joints, n_unit, flags
+        uint32_t n_constraints, n_configuration, n_velocity
+        uint32_t n_auxiliary, n_q_dependent, n_u_dependent
+        const char *name
+        const char *info
+        const char *const *q_names
+        const char *const *u_names
+        const char *const *p_names
+        const char *const *r_names
+        const char *const *point_names
+        const char *const *frame_names
+        const char *const *output_names
+        const char *const *joint_names
+        const char *const *constraint_names
+        const uint32_t *unit
+        const double *p_default
+        const double *r_default
+        const int32_t *r_rates
+        void (*prepare)(const double *p, double *c) noexcept nogil
+"""
+
+
+def generated() -> dict[str, str]:
+    """Texts of the files, by their paths in the source folder."""
+    return {
+        "kanecore/include/kc_kernels.h": _c_members(),
+        "kanecore/_table.pxd": f"{_HASH}{_PXD}{_lines('        kc_kernel *{}', _names(KERNELS))}",
+        "kanecore/_kernels.pxi": _cython_tables(),
+        "kanecore/_methods.pxi": _cython_methods(),
+        "pysrc/kanecore/_methods.pyi": _stubs(),
+        "pysrc/kanecore/describe/expressions.py": _expressions(),
+        "docs/reference/kernels.md": _markdown(),
+        "docs/reference/kernels.rst": _rst(),
+        "tests/c/kernels.h": _c_test(),
+    }
+
+
+def main() -> None:
+    """Write the files that are not as they should be, and name them."""
+    for path, text in generated().items():
+        target = Path(path)
+        if not target.exists() or target.read_text(encoding="utf-8") != text:
+            target.write_text(text, encoding="utf-8")
+            print(path)
+
+
+# ----------------------------------------------------------------------------------------------------------- rows
+def _names(kernels: Iterable[Kernel]) -> list[str]:
+    return [kernel.name for kernel in kernels]
+
+
+def _lines(template: str, values: Iterable[str]) -> str:
+    return "".join(template.format(value) + "\n" for value in values)
+
+
+def _sizes(shape: Sequence[str], write: Callable[[str], str]) -> list[str]:
+    """The lengths of the axes, each size of the model written in some language."""
+    return [re.sub(r"n_[a-z_]+", lambda match: write(match[0]), length) for length in shape]
+
+
+def _method(kernel: Kernel) -> str:
+    return f"_{kernel.name}" if kernel.internal else kernel.name
+
+
+def _with_methods() -> list[Kernel]:
+    return [kernel for kernel in KERNELS if not kernel.remainder_of]
+
+
+def _remainders() -> dict[str, Kernel]:
+    return {kernel.remainder_of: kernel for kernel in KERNELS if kernel.remainder_of}
+
+
+def _in_workspace() -> list[Kernel]:
+    return [kernel for kernel in _with_methods() if not kernel.internal and not kernel.part_of]
+
+
+def _docstring(kernel: Kernel) -> str:
+    """Lines of a method's documentation, not indented."""
+    shape = f", (..., {', '.join(kernel.shape)})." if kernel.shape else ": a float, or (...)."
+    paragraphs = [kernel.doc + shape, kernel.notes]
+    return "\n\n".join(textwrap.fill(p, _WIDTH, break_long_words=False) for p in paragraphs if p)
+
+
+def _indented(text: str, prefix: str) -> str:
+    return textwrap.indent(text, prefix)
+
+
+def _quoted(text: str, prefix: str) -> str:
+    """A docstring in three quotes."""
+    return _indented(f'"""{text}\n"""' if "\n" in text else f'"""{text}"""', prefix) + "\n"
+
+
+# -------------------------------------------------------------------------------------------------------------- C
+def _product(kernel: Kernel, write: Callable[[str], str]) -> str:
+    lengths = [f"({x})" if "+" in x and len(kernel.shape) > 1 else x for x in _sizes(kernel.shape, write)]
+    return " * ".join(lengths) or "1"
+
+
+def _c_members() -> str:
+    lines = [_STAR + "/* The kernels of kc_model: NULL where the library does not hold them. */"]
+    for kernel in KERNELS:
+        length = _product(kernel, lambda size: "n_q + n_u" if size == "n_x" else size)
+        brief = f"{kernel.brief} [udot]" if kernel.reads_udot else kernel.brief
+        lines.append(f"kc_kernel *{kernel.name}; /* {brief}: {length} */")
+    return "\n".join(lines) + "\n"
+
+
+def _c_test() -> str:
+    def size(name: str) -> str:
+        return "((size_t)m->n_q + m->n_u)" if name == "n_x" else f"(size_t)m->{name}"
+
+    rows = [f'{{"{k.name}", m->{k.name}, {_product(k, size)}, {int(k.reads_udot)}}},' for k in KERNELS]
+    about = "Of each kernel of a model m: name, function, length of the result, whether x goes on with udot."
+    return f"{_STAR}/* {about} */\n{_lines('{}', rows)}"
+
+
+# --------------------------------------------------------------------------------------------------------- Cython
+def _cython_tables() -> str:
+    shapes = ["".join(f"{x}, " for x in _sizes(kernel.shape, lambda size: f"m.{size}")) for kernel in KERNELS]
+    numbers = [f"K_{name.upper()}" for name in _names(KERNELS)]
+    quoted = _lines('    "{}",', _names(KERNELS))
+    udot = " or ".join(f"k == K_{k.name.upper()}" for k in KERNELS if k.reads_udot)
+    return (
+        f"{_HASH}# Numbers of the kernels, in the order of the C table, and what is known of each.\n\n"
+        f"cdef enum:\n{_lines('    {}', [*numbers, 'N_KERNELS'])}\n"
+        f"KERNELS = (\n{quoted})\n"
+        '"""Names of all kernels, in the order of the C table."""\n\n\n'
+        "cdef inline kc_kernel **first_kernel(const kc_model *m) noexcept nogil:\n"
+        '    """The first of the members of a table that are kernels; they follow each other."""\n'
+        f"    return <kc_kernel **>&m.{KERNELS[0].name}\n\n\n"
+        f"cdef inline bint reads_udot(int k) noexcept nogil:\n    return {udot}\n\n\n"
+        "cdef tuple shapes_of(Model m):\n"
+        '    """The shape of each kernel\'s result."""\n'
+        f"    return (\n{_lines('        ({}),', [x.rstrip() for x in shapes])}    )\n"
+    )
+
+
+def _cython_methods() -> str:
+    remainders = _remainders()
+    parts = [
+        f"{_HASH}# The kernels as methods.\n\n",
+        "cdef class Kernels(Model):\n    # All kernels share the arguments and errors of `rhs`.\n",
+    ]
+    for kernel in _with_methods():
+        number = f"K_{kernel.name.upper()}"
+        udot = "udot" if kernel.reads_udot else "None"
+        options = ["*"]
+        options += ["nonholonomic=False"] if kernel.nonholonomic else []
+        options += ["remainder=False"] if kernel.name in remainders else []
+        options += ["named=False"] if kernel.named else []
+        arguments = [
+            "self",
+            "t",
+            "x",
+            *(["udot"] if kernel.reads_udot else []),
+            *options,
+            "r=None",
+            "p=None",
+            "out=None",
+        ]
+        text = f"\n    def {_method(kernel)}({', '.join(arguments)}):\n"
+        text += _quoted(_docstring(kernel) + (_SHARED if kernel is KERNELS[0] else ""), " " * 8)
+        if kernel.nonholonomic:
+            remainder = "remainder" if kernel.name in remainders else "False"
+            call = f'self._nonholonomic("{kernel.name}", t, x, {udot}, {remainder}, out, {{"r": r, "p": p}})'
+            text += f"        if nonholonomic:\n            return {call}\n"
+        if kernel.name in remainders:
+            other = f"K_{remainders[kernel.name].name.upper()}"
+            text += f"        if remainder:\n            return self.evaluate({other}, t, x, None, r, p, out)\n"
+        call = f"self.evaluate({number}, t, x, {udot}, r, p, out)"
+        if kernel.named:
+            text += f"        result = {call}\n"
+            text += f"        return by_name(self.{kernel.named}, result, {len(kernel.shape)}) if named else result\n"
+        else:
+            text += f"        return {call}\n"
+        parts.append(text)
+    parts.append("\n\n@cython.final\ncdef class Workspace(Buffers):\n")
+    parts.append('    """The buffers of one model, and its kernels as calls without arguments; one per thread."""\n')
+    for kernel in _in_workspace():
+        into = f", into `{kernel.field}`" if kernel.field else ""
+        at = ", at the workspace's `udot`" if kernel.reads_udot else ""
+        shape = f", ({', '.join(kernel.shape)}{',' if len(kernel.shape) == 1 else ''})" if kernel.shape else ", a float"
+        doc = f"{kernel.doc.partition(';')[0]}{shape}{into}{at}."
+        parts.append(
+            f"\n    def {kernel.name}(self):\n{_quoted(textwrap.fill(doc, _WIDTH), ' ' * 8)}"
+            f"        return self.call(K_{kernel.name.upper()})\n"
+        )
+    return "".join(parts)
+
+
+_SHARED = """
+
+Parameters
+----------
+t : float or array_like, (...)
+    Time.
+x : array_like, (..., n_x)
+    State [q, u].
+r : array_like, (..., n_r), or mapping, optional
+    Inputs; default the current ones. A mapping overrides some of them.
+p : array_like, (..., n_p), or mapping, optional
+    Parameters; default the current ones. Prepared once for (n_p,), once a row for (N, n_p).
+out : ndarray, optional
+    Where to write: float64, C-contiguous, of the shape of the result, apart from all arguments.
+
+Returns
+-------
+ndarray, (..., n_x)
+    ``out`` if it was given, else a new array. Leading axes broadcast.
+
+Raises
+------
+SingularError
+    The mass matrix is singular at a state; of a batch, with ``rows`` and, in ``out``, the other rows.
+NonFiniteError
+    Finite arguments led to a result that is not finite; with ``rows`` and ``out`` as above. (Arguments that
+    are not finite give NaN.)
+ValueError, TypeError, KeyError
+    A wrong shape, dtype or name, a parameter that is not finite or was never set, an ``out`` that
+    overlaps an argument.
+
+Notes
+-----
+All kernels share these arguments and errors; those of udot take it after ``x``, as (..., n_u)."""
+
+
+# --------------------------------------------------------------------------------------------------------- Python
+def _stubs() -> str:
+    remainders = _remainders()
+    parts = [
+        _HASH,
+        "from collections.abc import Mapping\nfrom typing import Any, Literal, overload\n\n",
+        "import numpy as np\nimport numpy.typing as npt\n\nfrom kanecore._binding import Buffers, Model\n\n",
+        "_Array = npt.NDArray[np.float64]\n_Values = npt.ArrayLike | Mapping[Any, float]\n\n",
+        "class Kernels(Model):\n",
+    ]
+    for kernel in _with_methods():
+        before = _ARGUMENTS + (", udot: npt.ArrayLike" if kernel.reads_udot else "")
+        options = ["nonholonomic: bool = False"] if kernel.nonholonomic else []
+        options += ["remainder: bool = False"] if kernel.name in remainders else []
+        after = "r: _Values | None = None, p: _Values | None = None, out: _Array | None = None"
+        variants = [("", "_Array")]
+        if kernel.named:
+            variants = [("named: Literal[False] = False", "_Array"), ("named: Literal[True]", "dict[str, _Array]")]
+        elif not kernel.shape:
+            variants = [("", "Any")]
+        for option, result in variants:
+            arguments = ["self", before, "*", *options, *([option] if option else []), after]
+            mark = "    @overload\n" if len(variants) > 1 else ""
+            parts.append(f"{mark}    def {_method(kernel)}({', '.join(arguments)}) -> {result}: ...\n")
+    parts.append("    def workspace(self) -> Workspace: ...\n\nclass Workspace(Buffers):\n")
+    for kernel in _in_workspace():
+        parts.append(f"    def {kernel.name}(self) -> {'_Array' if kernel.shape else 'float'}: ...\n")
+    return "".join(parts)
+
+
+def _expressions() -> str:
+    parts = [
+        _HASH,
+        '"""The kernels of a description as SymPy expressions."""\n\nfrom __future__ import annotations\n\n',
+        'from typing import Any\n\n__all__ = ["Expressions"]\n\n\n',
+        "class Expressions:\n",
+        '    """(intermediates, expression) of each kernel; see :meth:`kanecore.Model.symbolic`."""\n\n',
+        "    def symbolic(self, kernel: str, *, nested: bool = False) -> Any:\n        raise NotImplementedError\n",
+    ]
+    for kernel in KERNELS:
+        if not kernel.internal:
+            name = kernel.name
+            doc = kernel.doc or f"The velocities' parts that no speed multiplies: {kernel.brief}"
+            doc = f"{doc[0].upper()}{doc[1:]}."
+            text = textwrap.fill(doc, _WIDTH - 12)
+            parts.append(f"\n    @property\n    def {name}(self) -> Any:\n{_quoted(text, ' ' * 8)}")
+            parts.append(f'        return self.symbolic("{name}")\n')
+    return "".join(parts)
+
+
+# ----------------------------------------------------------------------------------------------------------- docs
+def _markdown() -> str:
+    remainders = _remainders()
+    rows = []
+
+    def row(call: str, kernel: Kernel) -> None:
+        comma = "," if len(kernel.shape) == 1 else ""
+        rows.append(f"| {call} | ${kernel.latex}$ | ({', '.join(kernel.shape)}{comma}) |")
+
+    for kernel in _with_methods():
+        if kernel.internal:
+            continue
+        row(f"`{kernel.name}(t, x{', udot' if kernel.reads_udot else ''})`", kernel)
+        if kernel.name in remainders:
+            row("… `remainder=True`", remainders[kernel.name])
+    return f"<!-- {_ORIGIN} -->\n| kernel | result | shape |\n|---|---|---|\n" + _lines("{}", rows)
+
+
+def _rst() -> str:
+    shown = [kernel.name for kernel in _with_methods() if not kernel.internal]
+    return f".. {_ORIGIN}\n\n" + _lines(".. automethod:: {}", shown)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,136 @@
+# Generated from kernels.py by kanecore.build.tables.
+# SPDX-License-Identifier: BSD-3-Clause
+"""The kernels of a description as SymPy expressions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+__all__ = ["Expressions"]
+
+
+class Expressions:
+    """(intermediates, expression) of each kernel; see :meth:`kanecore.Model.symbolic`."""
+
+    def symbolic(self, kernel: str, *, nested: bool = False) -> Any:
+        raise NotImplementedError
+
+    @property
+    def rhs(self) -> Any:
+        """The right-hand side xdot = [qdot, udot] of the equations of motion."""
+        return self.symbolic("rhs")
+
+    @property
+    def udot(self) -> Any:
+        """The derivatives of the speeds, udot = M⁻¹ f, with constraints M⁻¹ (f + Gᵀ lambda)."""
+        return self.symbolic("udot")
+
+    @property
+    def qdot(self) -> Any:
+        """The derivatives of the coordinates, qdot = Y(q, t) u + z(q, t)."""
+        return self.symbolic("qdot")
+
+    @property
+    def mass_matrix(self) -> Any:
+        """The mass matrix M of M udot = f in all speeds, symmetric."""
+        return self.symbolic("mass_matrix")
+
+    @property
+    def forcing(self) -> Any:
+        """The right-hand side f of M udot = f in all speeds, F_r + F*_r at udot = 0."""
+        return self.symbolic("forcing")
+
+    @property
+    def outputs(self) -> Any:
+        """The outputs that the model was described with, in the order of `output_names`."""
+        return self.symbolic("outputs")
+
+    @property
+    def partial_velocities(self) -> Any:
+        """The partial velocities ∂v/∂u_r of all points, inertial axes."""
+        return self.symbolic("partial_velocities")
+
+    @property
+    def velocity_remainders(self) -> Any:
+        """The velocities' parts that no speed multiplies: v_t, inertial axes."""
+        return self.symbolic("velocity_remainders")
+
+    @property
+    def partial_angular_velocities(self) -> Any:
+        """The partial angular velocities ∂ω/∂u_r of all frames, inertial axes."""
+        return self.symbolic("partial_angular_velocities")
+
+    @property
+    def angular_velocity_remainders(self) -> Any:
+        """The velocities' parts that no speed multiplies: omega_t, inertial axes."""
+        return self.symbolic("angular_velocity_remainders")
+
+    @property
+    def generalized_active_forces(self) -> Any:
+        """The generalized active forces F_r = Σ v_r · R + ω_r · T."""
+        return self.symbolic("generalized_active_forces")
+
+    @property
+    def generalized_inertia_forces(self) -> Any:
+        """The generalized inertia forces F*_r = -Σ v_r · m a + ω_r · (I α + ω × I ω) at udot."""
+        return self.symbolic("generalized_inertia_forces")
+
+    @property
+    def inverse_dynamics(self) -> Any:
+        """The generalized forces beyond those modelled that produce udot."""
+        return self.symbolic("inverse_dynamics")
+
+    @property
+    def kinetic_energy(self) -> Any:
+        """The kinetic energy T of all bodies, relative to the inertial frame."""
+        return self.symbolic("kinetic_energy")
+
+    @property
+    def potential_energy(self) -> Any:
+        """The potential energy U of the loads that have one."""
+        return self.symbolic("potential_energy")
+
+    @property
+    def power(self) -> Any:
+        """The rate d(T + U)/dt at udot, the power of the loads without a potential."""
+        return self.symbolic("power")
+
+    @property
+    def reactions(self) -> Any:
+        """What each joint does to its child beyond the loads of the model."""
+        return self.symbolic("reactions")
+
+    @property
+    def configuration_residual(self) -> Any:
+        """The configuration constraints' values phi(q, t), in the order given."""
+        return self.symbolic("configuration_residual")
+
+    @property
+    def configuration_jacobian(self) -> Any:
+        """The derivatives of the configuration constraints ∂phi/∂q."""
+        return self.symbolic("configuration_jacobian")
+
+    @property
+    def velocity_residual(self) -> Any:
+        """The values of the constraints on velocities, c(q, u, t): of the first rows of G."""
+        return self.symbolic("velocity_residual")
+
+    @property
+    def constraint_jacobian(self) -> Any:
+        """G of the constraints G udot + gamma = 0; rows in the order of `constraint_names`."""
+        return self.symbolic("constraint_jacobian")
+
+    @property
+    def constraint_bias(self) -> Any:
+        """Gamma of the constraints G udot + gamma = 0."""
+        return self.symbolic("constraint_bias")
+
+    @property
+    def multipliers(self) -> Any:
+        """Lambda of M udot = f + Gᵀ lambda, of least norm where rows are redundant."""
+        return self.symbolic("multipliers")
+
+    @property
+    def auxiliary_forces(self) -> Any:
+        """The values of the auxiliary equations, F_r + F*_r + (Gᵀλ)_r of the auxiliary speeds."""
+        return self.symbolic("auxiliary_forces")

@@ -1,0 +1,250 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The kernels of a compiled model, one row each.
+
+A row is the whole declaration.  `kanecore.build.tables` writes from the rows what other languages need: the members of
+the C table (``kc_kernels.h``), the Cython tables and methods, their stubs, the workspace's methods, the tables of the
+documentation, the list for the C test of every kernel.  How a kernel is derived stands in `kanecore.derive`, which
+registers one function for each.
+
+The order is that of the C table.  New rows come last: the kernels of an older, shorter table keep their places.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+__all__ = ["GROUPS", "KERNELS", "KERNEL_GROUPS", "Kernel"]
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """A function of t, x = [q, u], the inputs and the parameters.
+
+    Attributes
+    ----------
+    name : str
+    group : str
+        Kernels of a group share one C text, one library and one cache entry.  The core group is compiled at once, each
+        other one when a kernel of it is first called.
+    shape : tuple of str
+        Lengths of the axes of the result: numbers, sizes of the model, sums of these.
+    latex : str
+        What it is, as a formula; empty for what is no result of its own.
+    brief : str
+        The same in a few characters of plain text, for comments in C.
+    doc : str
+        The first line of its documentation, without the shape and the full stop.
+    notes : str
+        The lines that follow.
+    reads_udot : bool
+        x goes on with u̇.
+    counts : bool
+        It solves equations in which only those rows of G count that are independent.
+    internal : bool
+        It is called by other functions alone, as ``_name``.
+    remainder_of : str
+        The kernel of which this is ``remainder=True``.
+    nonholonomic : bool
+        ``nonholonomic=True`` puts the dependent speeds in terms of the others.
+    named : str
+        The model's names of the first axis: ``named=True`` gives a dict.
+    part_of : str
+        The kernel whose result holds this one.
+    field : str
+        The workspace's name of the array that it writes.
+    """
+
+    name: str
+    group: str
+    shape: tuple[str, ...]
+    latex: str
+    brief: str
+    doc: str = ""
+    notes: str = ""
+    reads_udot: bool = False
+    counts: bool = False
+    internal: bool = False
+    remainder_of: str = ""
+    nonholonomic: bool = False
+    named: str = ""
+    part_of: str = ""
+    field: str = ""
+
+
+KERNELS: tuple[Kernel, ...] = (
+    Kernel(
+        *("rhs", "core", ("n_x",), r"\dot x = [\dot q, \dot u]", "xdot = [qdot, udot]"),
+        "The right-hand side xdot = [qdot, udot] of the equations of motion",
+        counts=True,
+        field="xdot",
+    ),
+    Kernel(
+        *("udot", "core", ("n_u",), r"\dot u", "M udot = f + G' lambda, solved"),
+        "The derivatives of the speeds, udot = M⁻¹ f, with constraints M⁻¹ (f + Gᵀ lambda)",
+        counts=True,
+        part_of="rhs",
+    ),
+    Kernel(
+        *("qdot", "core", ("n_q",), r"\dot q = Y u + z", "Y u + z"),
+        "The derivatives of the coordinates, qdot = Y(q, t) u + z(q, t)",
+        part_of="rhs",
+    ),
+    Kernel(
+        *("mass_matrix", "core", ("n_u", "n_u"), "M", "M, row by row"),
+        "The mass matrix M of M udot = f in all speeds, symmetric",
+        field="M",
+    ),
+    Kernel(
+        *("forcing", "core", ("n_u",), "f", "f"),
+        "The right-hand side f of M udot = f in all speeds, F_r + F*_r at udot = 0",
+        field="f",
+    ),
+    Kernel(
+        *("outputs", "core", ("n_outputs",), "y", "as described"),
+        "The outputs that the model was described with, in the order of `output_names`",
+    ),
+    Kernel(
+        *("partial_velocities", "forces", ("n_points", "n_u", "3"), r"\boldsymbol v_r", "v_r, inertial axes"),
+        "The partial velocities ∂v/∂u_r of all points, inertial axes",
+        "With ``remainder=True`` instead the parts of the velocities that no speed multiplies, "
+        "v_t = v - Σ v_r u_r, (..., n_points, 3). Points in the order of `points`. With ``nonholonomic=True`` the "
+        "dependent speeds are put in terms of the independent ones first, (..., n_points, dof, 3): the nonholonomic "
+        "partial velocities, or where a constraint is not linear in the speeds those of virtual changes.",
+        nonholonomic=True,
+    ),
+    Kernel(
+        *("velocity_remainders", "forces", ("n_points", "3"), r"\boldsymbol v_t", "v_t, inertial axes"),
+        remainder_of="partial_velocities",
+    ),
+    Kernel(
+        *("partial_angular_velocities", "forces", ("n_frames", "n_u", "3"), r"\boldsymbol\omega_r"),
+        "omega_r, inertial axes",
+        "The partial angular velocities ∂ω/∂u_r of all frames, inertial axes",
+        "With ``remainder=True`` instead ω_t = ω - Σ ω_r u_r, (..., n_frames, 3). Frames in the order of "
+        "`frames`. ``nonholonomic=True`` as of `partial_velocities`, (..., n_frames, dof, 3).",
+        nonholonomic=True,
+    ),
+    Kernel(
+        *("angular_velocity_remainders", "forces", ("n_frames", "3"), r"\boldsymbol\omega_t", "omega_t, inertial axes"),
+        remainder_of="partial_angular_velocities",
+    ),
+    Kernel(
+        *("generalized_active_forces", "forces", ("n_u",), "F", "F_r"),
+        "The generalized active forces F_r = Σ v_r · R + ω_r · T",
+        "With ``nonholonomic=True`` those of the independent speeds, F̃ = F_ind + A_nᵀ F_dep, (..., dof).",
+        nonholonomic=True,
+    ),
+    Kernel(
+        *("generalized_inertia_forces", "forces", ("n_u",), "F^*", "F*_r"),
+        "The generalized inertia forces F*_r = -Σ v_r · m a + ω_r · (I α + ω × I ω) at udot",
+        "With ``nonholonomic=True`` those of the independent speeds, (..., dof).",
+        reads_udot=True,
+        nonholonomic=True,
+    ),
+    Kernel(
+        *("inverse_dynamics", "forces", ("n_u",), r"-(F + F^*) = M \dot u - f", "-(F_r + F*_r)"),
+        "The generalized forces beyond those modelled that produce udot",
+        "-(F_r + F*_r) = M udot - f. With constraints Gᵀ lambda is part of it.",
+        reads_udot=True,
+    ),
+    Kernel(
+        *("kinetic_energy", "energies", (), "T", "T"),
+        "The kinetic energy T of all bodies, relative to the inertial frame",
+    ),
+    Kernel(
+        *("potential_energy", "energies", (), "U", "U"),
+        "The potential energy U of the loads that have one",
+    ),
+    Kernel(
+        *("power", "energies", (), r"\frac{d}{dt}(T + U)", "d(T + U)/dt"),
+        "The rate d(T + U)/dt at udot, the power of the loads without a potential",
+        reads_udot=True,
+    ),
+    Kernel(
+        *("reactions", "reactions", ("n_joints", "6"), r"[\boldsymbol R, \boldsymbol T]", "force, torque on the child"),
+        "What each joint does to its child beyond the loads of the model",
+        "The force (3), N, then the torque (3), N m, that act on the child at the joint point, in inertial axes: what "
+        "the Newton-Euler equations of every body lack at udot = M⁻¹ f (Featherstone, *Rigid Body Dynamics "
+        "Algorithms*, 2008, section 5.3). Opposite ones act on the parent. Joints in the order of `joints`. With "
+        "``named=True`` a dict of views of the result, {name: (..., 6)}.",
+        named="joints",
+    ),
+    Kernel(
+        *("reaction_slopes", "reactions", ("n_joints", "6", "n_constraints"), "", "their d/d lambda"),
+        "The derivatives of `reactions` with respect to the multipliers",
+        internal=True,
+    ),
+    Kernel(
+        *("configuration_residual", "constraints", ("n_configuration",), r"\varphi", "phi(q, t)"),
+        "The configuration constraints' values phi(q, t), in the order given",
+    ),
+    Kernel(
+        *("configuration_jacobian", "constraints", ("n_configuration", "n_q")),
+        *(r"\partial\varphi/\partial q", "dphi/dq"),
+        "The derivatives of the configuration constraints ∂phi/∂q",
+    ),
+    Kernel(
+        *("velocity_residual", "constraints", ("n_velocity",), "c", "c(q, u, t)"),
+        "The values of the constraints on velocities, c(q, u, t): of the first rows of G",
+    ),
+    Kernel(
+        *("constraint_sizes", "constraints", ("n_configuration + n_velocity",), "", "what phi, c are sums of"),
+        "What each of phi, then c, is summed from: residuals are compared with it",
+        internal=True,
+    ),
+    Kernel(
+        *("constraint_jacobian", "constraints", ("n_constraints", "n_u"), "G", "G"),
+        "G of the constraints G udot + gamma = 0; rows in the order of `constraint_names`",
+        "Velocity constraints, then derivatives of configuration constraints outside their row space, then "
+        "acceleration constraints; ∂c/∂u where they are not linear in u.",
+    ),
+    Kernel(
+        *("constraint_bias", "constraints", ("n_constraints",), r"\gamma", "gamma"),
+        "gamma of the constraints G udot + gamma = 0",
+    ),
+    Kernel(
+        *("multipliers", "constraints", ("n_constraints",), r"\lambda", "lambda, of least norm"),
+        "lambda of M udot = f + Gᵀ lambda, of least norm where rows are redundant",
+        counts=True,
+    ),
+    Kernel(
+        *("stabilization", "constraints", ("2", "n_u"), "", "[a, b], see kanecore.h"),
+        "Derivatives of speeds that lead back to the constraints (Baumgarte 1972), see kanecore.h",
+        counts=True,
+        internal=True,
+    ),
+    Kernel(
+        *("project", "constraints", ("n_x",), "", "the nearest x on them"),
+        "The state on the constraints that takes the least change, weighted by mass",
+        counts=True,
+        internal=True,
+    ),
+    Kernel(
+        *("linearize", "linearize", ("n_x", "n_x + n_r"), r"\partial\dot x/\partial(x, r)", "d xdot/d(x, r)"),
+        "The derivatives of `rhs` with respect to x and r",
+        counts=True,
+        internal=True,
+    ),
+    Kernel(
+        *("constraint_slopes", "linearize", ("n_configuration + n_velocity", "n_x + n_r"), "", "d(phi, c)/d(x, r)"),
+        "The derivatives of phi, then c, with respect to x and r",
+        internal=True,
+    ),
+    Kernel(
+        *("auxiliary_forces", "auxiliary", ("n_auxiliary",), r"F_r + F_r^* + (G^{\mathsf T}\lambda)_r"),
+        "of the auxiliary speeds",
+        "The values of the auxiliary equations, F_r + F*_r + (Gᵀλ)_r of the auxiliary speeds",
+        "With the reactions among the inputs they vanish where these are right; with unknown ones left out each is "
+        "what the reaction along its auxiliary speed must add up to, with the opposite sign (Kane & Levinson 1985, "
+        "section 4.9).",
+    ),
+)
+
+KERNEL_GROUPS: dict[str, str] = {kernel.name: kernel.group for kernel in KERNELS}
+"""Group of each kernel."""
+
+GROUPS: dict[str, tuple[str, ...]] = {
+    group: tuple(name for name, of in KERNEL_GROUPS.items() if of == group)
+    for group in dict.fromkeys(KERNEL_GROUPS.values())
+}
+"""Names of the kernels of each group, in the order of the C table."""
