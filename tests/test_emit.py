@@ -26,7 +26,7 @@ from sweep import models
 import kanecore as kc
 from kanecore.build import compile_library, include_dir
 from kanecore.build.compiler import find_compiler
-from kanecore.derive.derivation import Kernel
+from kanecore.derive.registry import Derived
 from kanecore.emit import function
 from kanecore.emit.library import emit_group, emit_library
 from kanecore.gallery import library_path
@@ -152,7 +152,7 @@ def test_one_exported_symbol(built: dict[str, kc.Model], tmp_path: Path) -> None
 def written(build: Callable[[Graph, list[int]], list[int]], names: str = "a b c d") -> function.Function:
     g = Graph()
     nodes = [g.symbol(name, COORDINATE) for name in names.split()]
-    return function.Function(g, Kernel(tuple(build(g, nodes))), dict(zip(nodes, names.split(), strict=True)), 1)
+    return function.Function(g, Derived(tuple(build(g, nodes))), dict(zip(nodes, names.split(), strict=True)), 1)
 
 
 def test_multiply_adds_are_placed() -> None:

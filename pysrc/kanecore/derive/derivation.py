@@ -11,20 +11,21 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from kanecore.describe.description import Components, Description, Load, without_auxiliary
+from kanecore.describe.description import Description, without_auxiliary
 from kanecore.errors import ModelError
 from kanecore.graph.calculus import Tangent, accumulate
 from kanecore.graph.evaluate import count
 from kanecore.graph.factorize import factorized_solve
 from kanecore.graph.linear import Singular, matching, solve
 from kanecore.graph.sample import deciding
-from kanecore.graph.scalars import ACCELERATION, COORDINATE, INPUT, SPEED, Graph, Op
+from kanecore.graph.scalars import ACCELERATION, COORDINATE, INPUT, SPEED, Graph
 from kanecore.tolerances import EQUAL
 
+from . import magnitudes
 from .columns import column_mass_matrix
 from .constraints import Constraints, Row
 from .elimination import Reduced, reduced, whole
-from .energy import Energy, kinetic_energy, power
+from .energy import Energy
 from .kane import (
     Wrenches,
     active_forces,
@@ -36,12 +37,11 @@ from .kane import (
     uniform_gravity,
 )
 from .kinematics import Accelerations, Kinematics
-from .magnitudes import magnitude, sums
-from .reactions import reactions
+from .registry import WAYS, Derived
 from .tree import JointTree, articulated_solve, composite_mass_matrix, joint_tree
 from .vectors import dot, neg
 
-__all__ = ["Derivation", "Kernel", "Solving"]
+__all__ = ["Derivation", "Linearization", "Solving"]
 
 COMPOSITE, COLUMNS, ARTICULATED = "composite bodies", "columns", "articulated bodies"
 # An operation of the articulated bodies waits for the one before it: measured on chains of 10 to 30 links, in the plane
@@ -49,22 +49,6 @@ COMPOSITE, COLUMNS, ARTICULATED = "composite bodies", "columns", "articulated bo
 ARTICULATED_WEIGHT = 1.5
 UNROLLED = 12_000  # operations of a linearization that is written out; the compiler's time grows faster than these
 ARTICULATED_MIN = 10  # speeds; with fewer, M and its factorization are always faster
-
-
-@dataclass(frozen=True)
-class Kernel:
-    """The results of one kernel, in the order of its ``out``.
-
-    ``pivots`` are (pivot, diagonal entry, number of the speed): the results hold where every pivot is larger than
-    64 n ε times its diagonal entry, and no node of ``limits`` is positive.  ``after_udot``: the accelerations in them
-    are those of the model, found before; ``with_multipliers``: so are the multipliers.
-    """
-
-    roots: tuple[int, ...]
-    pivots: tuple[tuple[int, int, int], ...] = ()
-    limits: tuple[int, ...] = ()
-    after_udot: bool = False
-    with_multipliers: bool = False
 
 
 @dataclass(frozen=True)
@@ -104,7 +88,7 @@ class Derivation:
     """All that follows from one description, derived when asked for."""
 
     def __init__(self, description: Description) -> None:
-        self._freed = description  # with the auxiliary speeds
+        self.freed = description  # with the auxiliary speeds
         self.description = description = without_auxiliary(description)
         self.graph: Graph = description.graph
         self.kinematics = Kinematics(description)
@@ -113,93 +97,19 @@ class Derivation:
     # ---------------------------------------------------------------- kernels
     def has(self, name: str) -> bool:
         """Whether the model has a kernel."""
-        if name == "stabilization":  # of rows, which a constraint that no motion can leave does not have
-            return bool(self.description.constraints and self.constraints.rows)
-        if name in (*self._of_constraints, "constraint_slopes"):
-            return bool(self.description.constraints)
-        if name == "auxiliary_forces":
-            return bool(self.description.auxiliary)
-        if name == "reaction_slopes":
-            return bool(self.description.constraints) and not self.missing("reactions")
-        return not self.missing(name)
+        return WAYS[name].applies(self) and not self.missing(name)
 
     def missing(self, name: str) -> str:
-        """What the description lacks for a kernel: where forces act."""
-        if name != "reactions":
-            return ""
-        if self.description.potentials:
-            return "potentials=[...] give generalized forces alone: write them into forcelist, as forces at points"
-        return self._unattached if self.description.constraints else ""
+        """What the description lacks for a kernel."""
+        return WAYS[name].missing(self)
 
-    _of_constraints = (
-        "configuration_residual",
-        "configuration_jacobian",
-        "velocity_residual",
-        "constraint_sizes",
-        "constraint_jacobian",
-        "constraint_bias",
-        "multipliers",
-        "stabilization",
-        "project",
-    )
-
-    def _constraint_kernel(self, name: str) -> Kernel:
-        c, d, g = self.constraints, self.description, self.graph
-        if name == "configuration_residual":
-            return Kernel(tuple(c.configuration))
-        if name == "configuration_jacobian":
-            return Kernel(tuple(c.configuration_jacobian))
-        if name == "constraint_sizes":
-            return Kernel(tuple(c.sizes))
-        if name == "velocity_residual":
-            return Kernel(tuple(c.values))
-        if name == "constraint_jacobian":
-            return Kernel(tuple(x for row in c.rows for x in row.jacobian))
-        if name == "constraint_bias":
-            return Kernel(tuple(row.bias for row in c.rows))
-        if name == "multipliers":  # G, what Gᵀλ must be, M u̇ − f, the diagonal of M, and what G is summed from
-            jacobian = self._constraint_kernel("constraint_jacobian").roots
-            balance = [g.neg(f) for f in self._residual(d.accelerations)]
-            return Kernel((*jacobian, *balance, *self.weights, *self._sums(c.rows)), after_udot=True)
-        if (
-            name == "stabilization"
-        ):  # M, G, of each row its residuals as a velocity and as a configuration, the sums of G
-            mass = [x for row in self.metric for x in row]
-            residuals = [x for row in c.rows for x in (max(row.value, 0), max(row.position, 0))]
-            jacobian = self._constraint_kernel("constraint_jacobian").roots
-            return Kernel((*mass, *jacobian, *residuals, *self._sums(c.rows)))
-        raise KeyError(name)
-
-    @cached_property
-    def _unattached(self) -> str:
-        """What keeps constraints from giving reactions: a row that nobody attached, or that does not act as said."""
-        d, g, k = self.description, self.graph, self.kinematics
-        rows = self.constraints.rows
-        for a in d.attachments:
-            if a.row >= len(rows):
-                names = ", ".join(row.name for row in rows)
-                return f"attach={{{a.row}: ...}} names no row of G, which has {len(rows)}: {names}"
-        for i, row in enumerate(rows):
-            acting = [a for a in d.attachments if a.row == i]
-            if not acting:
-                return (
-                    f"no equation tells where {row.name} acts: say so in "
-                    f"Model(attach={{{i}: (child, child_point, parent, parent_point, vector)}})"
-                )
-            wrenches = Wrenches(k)
-            for a in acting:
-                wrenches.add_load(Load(a.kind, a.child_at, a.vector, -1))
-                wrenches.add_load(Load(a.kind, a.parent_at, tuple((f, neg(g, v)) for f, v in a.vector), -1))
-            given = generalized_forces(wrenches)
-            for s in deciding(g, [*given, *row.jacobian], 2):
-                size = max(abs(x) for x in (*s.all(given), *s.all(row.jacobian)))
-                if not all(abs(s(x) - s(y)) <= EQUAL * size for x, y in zip(given, row.jacobian, strict=True)):
-                    return (
-                        f"attach={{{i}: ...}} does not act as {row.name}: the generalized force of its vector is not "
-                        "the row of G; check sign and length of the vector, and the points: one of a contact needs the "
-                        "velocity of the body's point that touches, by set_vel"
-                    )
-        return ""
+    def kernel(self, name: str) -> Derived:
+        """The results of a kernel of `kanecore.kernels`."""
+        if name not in WAYS:
+            raise KeyError(f"no kernel {name!r}; kernels are those of the compiled model, such as 'mass_matrix'")
+        if self.missing(name):
+            raise ModelError(f"{self.description.name!r} has no {name.replace('_', ' ')}: {self.missing(name)}")
+        return WAYS[name].derive(self)
 
     @cached_property
     def constraints(self) -> Constraints:
@@ -249,27 +159,8 @@ class Derivation:
         system = [*(x for row in e.mass_matrix for x in row), *e.forcing]
         system += [*(x for row in e.jacobian for x in row), *e.bias, *e.sums]
         sizes = dict[int, int]()
-        doubt = tuple(magnitude(g, x, sizes) for x in e.bias)
+        doubt = tuple(magnitudes.magnitude(g, x, sizes) for x in e.bias)
         return Solving(e.kept, e.rows, tuple(system), tuple(known), tuple(unknowns), tuple(result), doubt, e.limits)
-
-    @property
-    def auxiliary_forces(self) -> Kernel:
-        """F_r + F*_r + (Gᵀλ)_r for the auxiliary speeds, these being zero: the equations that give reactions.
-
-        Partial velocities come first, then the speeds vanish (Kane & Levinson 1985, section 4.9).
-        """
-        g, d = self.graph, self._freed
-        k = Kinematics(d)
-        wrenches = inertia_forces(k, Accelerations(k, d.accelerations), Wrenches(k, d.loads))
-        forces = accumulate(g, wrenches.weights(), d.auxiliary, SPEED)
-        if d.constraints:
-            given = {c.name: c.node for c in d.constraints if c.kind == "velocity"}
-            for row, force in zip(self.constraints.rows, self.multiplier_symbols, strict=True):
-                if row.name in given:
-                    slopes = accumulate(g, [(given[row.name], g.one)], d.auxiliary, SPEED)
-                    forces = [g.add(f, g.mul(x, force)) for f, x in zip(forces, slopes, strict=True)]
-        roots = g.substitute(forces, dict.fromkeys(d.auxiliary, 0))
-        return Kernel(tuple(roots), after_udot=True, with_multipliers=bool(d.constraints))
 
     @cached_property
     def linearization(self) -> Linearization:
@@ -283,14 +174,14 @@ class Derivation:
         """
         g, d = self.graph, self.description
         rows = self.constraints.rows if d.constraints else []
-        balance = self._residual(d.accelerations)  # F_r + F*_r = f − M u̇
+        balance = self.residual(d.accelerations)  # F_r + F*_r = f − M u̇
         for row, force in zip(rows, self.multiplier_symbols, strict=True):
             balance = [g.add(b, g.mul(x, force)) for b, x in zip(balance, row.jacobian, strict=True)]
         levels = [g.add(row.bias, dot(g, row.jacobian, d.accelerations)) for row in rows]
         wrt = [*d.coordinates, *d.speeds, *d.inputs]
         nodes = [*d.rates, *balance, *levels]
         mass = [x for row in self.mass_matrix for x in row]
-        system = (*mass, *(x for row in rows for x in row.jacobian), *self._sums(rows))
+        system = (*mass, *(x for row in rows for x in row.jacobian), *self.sums(rows))
         level = COORDINATE | SPEED | INPUT
         slopes = tuple(x for node in nodes for x in accumulate(g, [(node, g.one)], wrt, level, limits=True))
         if count(g, slopes)["total"] <= UNROLLED:
@@ -305,18 +196,9 @@ class Derivation:
         rows = self.constraints.rows if self.description.constraints else []
         return [self.graph.symbol(("λ", i), ACCELERATION) for i in range(len(rows))]
 
-    @property
-    def constraint_slopes(self) -> Kernel:
-        """∂φ/∂(q, u, r) and ∂c/∂(q, u, r) of the configuration constraints and of the rows of G on velocities."""
-        g, d, c = self.graph, self.description, self.constraints
-        wrt = [*d.coordinates, *d.speeds, *d.inputs]
-        nodes = [*c.configuration, *c.values]
-        level = COORDINATE | SPEED | INPUT
-        return Kernel(tuple(x for node in nodes for x in accumulate(g, [(node, g.one)], wrt, level)))
-
-    def _sums(self, rows: Sequence[Row]) -> list[int]:
+    def sums(self, rows: Sequence[Row]) -> list[int]:
         """What the entries of some rows of G are sums of, in magnitude."""
-        return [x for row in rows for x in sums(self.graph, row.jacobian)]
+        return [x for row in rows for x in magnitudes.sums(self.graph, row.jacobian)]
 
     @property
     def weights(self) -> list[int]:
@@ -324,7 +206,7 @@ class Derivation:
         return [row[i] for i, row in enumerate(self.metric)]
 
     @property
-    def projections(self) -> dict[str, Kernel]:
+    def projections(self) -> dict[str, Derived]:
         """What brings a state back to its constraints.
 
         ``position`` and ``velocity``: the systems of δq and δu, M (n, n), G, the residual of configuration and of
@@ -336,82 +218,18 @@ class Derivation:
         along = Tangent(g, dict(zip(d.speeds, d.accelerations, strict=True))).of
         rows = [row for row in c.rows if row.value >= 0]
         m, sizes = len(c.configuration), c.sizes
-        moved = [x for row in c.rates for x in sums(g, row)]
+        moved = [x for row in c.rates for x in magnitudes.sums(g, row)]
         return {
-            "position": Kernel((*mass, *(x for row in c.rates for x in row), *c.configuration, *sizes[:m], *moved)),
-            "velocity": Kernel(
-                (*mass, *(x for row in rows for x in row.jacobian), *c.values, *sizes[m:], *self._sums(rows))
+            "position": Derived((*mass, *(x for row in c.rates for x in row), *c.configuration, *sizes[:m], *moved)),
+            "velocity": Derived(
+                (*mass, *(x for row in rows for x in row.jacobian), *c.values, *sizes[m:], *self.sums(rows))
             ),
-            "direction": Kernel(tuple(along(rate) for rate in d.rates)),
-            "slopes": Kernel(tuple(c.configuration_jacobian)),
+            "direction": Derived(tuple(along(rate) for rate in d.rates)),
+            "slopes": Derived(tuple(c.configuration_jacobian)),
         }
 
-    def kernel(self, name: str) -> Kernel:
-        """A kernel of ``kanecore.h`` by its name."""
-        d = self.description
-        if name in ("rhs", "udot") and self.solved_at_run_time:
-            what = "constraints are" if self.symmetric else "M, which loads make unsymmetric, is"
-            raise ModelError(
-                f"{name} of {d.name!r} has no expression: {what} solved with pivots chosen at every state; "
-                "mass_matrix, forcing, constraint_jacobian and constraint_bias have"
-            )
-        if name == "auxiliary_forces":
-            return self.auxiliary_forces
-        if name == "reaction_slopes":
-            forces = reactions(self.kinematics, [0] * len(d.speeds), self.multiplier_symbols)
-            slopes = [Tangent(self.graph, {x: self.graph.one}).of for x in self.multiplier_symbols]
-            return Kernel(tuple(slope(x) for x in forces for slope in slopes))
-        if name == "linearize":
-            return Kernel((*self.linearization.system, *self.linearization.slopes), after_udot=True)
-        if name == "constraint_slopes":
-            return self.constraint_slopes
-        if name in self._of_constraints:
-            return self._constraint_kernel(name)
-        if name == "rhs":
-            return Kernel((*d.rates, *self._solution.roots), self._solution.pivots, self._solution.limits)
-        if name == "udot":
-            return self._solution
-        if name == "qdot":
-            return Kernel(d.rates)
-        if name == "mass_matrix":
-            return Kernel(tuple(x for row in self.mass_matrix for x in row))
-        if name == "forcing":
-            return Kernel(tuple(self.forcing))
-        if name == "outputs":
-            return self._outputs
-        if name in ("partial_velocities", "partial_angular_velocities"):
-            return Kernel(tuple(x for vectors in self._partials(self._shown(name)) for v in vectors for x in v))
-        if name in ("velocity_remainders", "angular_velocity_remainders"):
-            return Kernel(tuple(x for v in self._remainders(self._shown(name)) for x in v))
-        if name == "generalized_active_forces":
-            loads = at_rest(self.kinematics, d.loads)
-            return Kernel(tuple(active_forces(self.kinematics, loads, d.potentials)))
-        if name == "generalized_inertia_forces":
-            accelerations = Accelerations(self.kinematics, d.accelerations)
-            loads = inertial_part(self.kinematics, d.loads, d.accelerations)
-            wrenches = inertia_forces(self.kinematics, accelerations, Wrenches(self.kinematics, loads))
-            return Kernel(tuple(generalized_forces(wrenches)))
-        if name == "inverse_dynamics":
-            return Kernel(tuple(self.graph.neg(f) for f in self._residual(d.accelerations)))
-        if name == "kinetic_energy":
-            return Kernel((kinetic_energy(self.kinematics),))
-        if name == "potential_energy":
-            return Kernel((self.energy.potential,))
-        if name == "reactions":
-            if self.missing(name):
-                raise ModelError(f"{d.name!r} has no reactions: {self.missing(name)}")
-            forces = reactions(self.kinematics, d.accelerations, self.multiplier_symbols)
-            return Kernel(tuple(forces), after_udot=True, with_multipliers=bool(d.constraints))
-        if name == "power":
-            total = power(self.kinematics, self.energy)
-            if d.constraints and self.constraints.do_work:  # (Gᵀλ)·u, by the equations of motion
-                balance = [self.graph.neg(f) for f in self._residual(d.accelerations)]
-                total = self.graph.add(total, dot(self.graph, balance, d.speeds))
-            return Kernel((total,))
-        raise KeyError(f"no kernel {name!r}; kernels are those of the compiled model, such as 'mass_matrix'")
-
     # ----------------------------------------------------------------- forces
-    def _residual(self, udot: Sequence[int]) -> list[int]:
+    def residual(self, udot: Sequence[int]) -> list[int]:
         """F_r + F*_r for given u̇; a uniform field γ enters as an acceleration −γ of everything, at no cost."""
         k, d = self.kinematics, self.description
         loads = [load for i, load in enumerate(d.loads) if i not in self._weights]
@@ -427,7 +245,7 @@ class Derivation:
     @cached_property
     def forcing(self) -> list[int]:
         """F of M u̇ = f: F_r + F*_r at u̇ = 0."""
-        return self._residual([0] * len(self.description.speeds))
+        return self.residual([0] * len(self.description.speeds))
 
     @cached_property
     def energy(self) -> Energy:
@@ -523,11 +341,11 @@ class Derivation:
 
     # --------------------------------------------------------------- solution
     @property
-    def _solution(self) -> Kernel:
+    def solution(self) -> Derived:
         return self._chosen[1]
 
     @cached_property
-    def _chosen(self) -> tuple[str, Kernel]:
+    def _chosen(self) -> tuple[str, Derived]:
         """u̇, by the way that takes least time as counted in operations."""
         g, n = self.graph, len(self.description.speeds)
         if self.description.constraints:
@@ -538,12 +356,12 @@ class Derivation:
                 for row, rest in zip(e.projection, e.offset, strict=True)
             ]
             names = tuple((p, m, i) for i, (p, m) in zip(e.kept, pivots, strict=True))
-            return f"{self._formed[0]}, constraints eliminated, LᵀDL", Kernel(tuple(x), names, e.limits)
+            return f"{self._formed[0]}, constraints eliminated, LᵀDL", Derived(tuple(x), names, e.limits)
         found = []
         if self.tree is None or not self._speeds_are_rates or self.has_inertial_loads:
             x, pivots = factorized_solve(g, self.mass_matrix, self.forcing)
             found.append(
-                (f"{self._formed[0]}, LᵀDL", Kernel(tuple(x), tuple((d, m, i) for i, (d, m) in enumerate(pivots))))
+                (f"{self._formed[0]}, LᵀDL", Derived(tuple(x), tuple((d, m, i) for i, (d, m) in enumerate(pivots))))
             )
         if self.tree is not None and not self.has_inertial_loads:
             s = self.tree.jacobian
@@ -559,52 +377,12 @@ class Derivation:
                 solutions.append((ARTICULATED, articulated_solve(g, self.tree, right)))
             for how, (y, pivots) in solutions:
                 x = y if self._speeds_are_rates else solve(g, s, y)
-                found.append((how, Kernel(tuple(x), tuple((d, m, rows[i]) for i, (d, m) in enumerate(pivots)))))
+                found.append((how, Derived(tuple(x), tuple((d, m, rows[i]) for i, (d, m) in enumerate(pivots)))))
 
-        def time(item: tuple[str, Kernel]) -> float:
+        def time(item: tuple[str, Derived]) -> float:
             return count(g, item[1].roots)["total"] * (ARTICULATED_WEIGHT if item[0] == ARTICULATED else 1)
 
         return min(found, key=time)
-
-    @cached_property
-    def _outputs(self) -> Kernel:
-        d = self.description
-        roots = [node for _, node in d.outputs]
-        multipliers = {self.graph.nodes[i][1][1] for i in self.graph.below(roots) if self._is_multiplier(i)}
-        if multipliers:
-            rows = len(self.multiplier_symbols)
-            if max(multipliers) >= rows:
-                names = ", ".join(row.name for row in self.constraints.rows) if rows else "none"
-                raise ModelError(
-                    f"outputs hold multiplier({max(multipliers)}), and the rows of G are numbered from 0: {names}"
-                )
-            return Kernel(tuple(roots), after_udot=True, with_multipliers=True)
-        if any(self.graph.depends[i] & ACCELERATION for i in roots):
-            return Kernel(tuple(roots), after_udot=True)
-        return Kernel(tuple(roots))
-
-    def _is_multiplier(self, node: int) -> bool:
-        op, *key = self.graph.nodes[node]
-        return op is Op.SYM and key[0][0] == "λ"
-
-    # ------------------------------------------------------ partial velocities
-    def _shown(self, name: str) -> list[Components]:
-        """Velocities in inertial axes."""
-        k, d = self.kinematics, self.description
-        if "angular" in name:
-            return [k.inertial_omega(f) for f in d.shown_frames]
-        return [k.inertial_velocity(p) for p in d.shown_points]
-
-    def _partials(self, vectors: Sequence[Components]) -> list[list[Components]]:
-        """∂v/∂u_r, for each vector and speed."""
-        tangents = [Tangent(self.graph, {u: 1}).of for u in self.description.speeds]
-        return [[(of(x), of(y), of(z)) for of in tangents] for x, y, z in vectors]
-
-    def _remainders(self, vectors: Sequence[Components]) -> list[Components]:
-        """V at u = 0."""
-        at_rest = dict.fromkeys(self.description.speeds, 0)
-        remainders = (self.graph.substitute(v, at_rest) for v in vectors)
-        return [(x, y, z) for x, y, z in remainders]
 
 
 def _is_permutation(s: Sequence[Sequence[int]]) -> bool:

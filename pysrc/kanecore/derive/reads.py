@@ -7,7 +7,8 @@ from collections.abc import Iterable
 
 from kanecore.kernels import KERNELS
 
-from .derivation import Derivation, Kernel
+from .derivation import Derivation
+from .registry import Derived
 
 __all__ = ["unread"]
 
@@ -35,7 +36,7 @@ def _roots(derivation: Derivation, name: str) -> list[int]:
         return [*_roots(derivation, "udot"), *d.rates]
     if name == "udot" and derivation.solved_at_run_time:
         solving = derivation.solving or derivation.general
-        parts = [Kernel((*solving.system, *solving.known, *solving.result))]
+        parts = [Derived((*solving.system, *solving.known, *solving.result))]
     elif name == "project":
         parts = list(derivation.projections.values())
     else:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
-from kanecore.derive.derivation import Kernel
+from kanecore.derive.registry import Derived
 from kanecore.errors import ModelError
 from kanecore.graph.evaluate import evaluate
 from kanecore.graph.scalars import Graph, Op
@@ -80,14 +80,14 @@ class Function:
     Parameters
     ----------
     g : Graph
-    kernel : Kernel
+    kernel : Derived
     leaves : mapping
         Node to C expression, for symbols and prepared constants: nothing below them is computed.
     n : int
         Number of speeds, for the tolerance of the pivots.
     """
 
-    def __init__(self, g: Graph, kernel: Kernel, leaves: Mapping[int, str], n: int) -> None:
+    def __init__(self, g: Graph, kernel: Derived, leaves: Mapping[int, str], n: int) -> None:
         self.graph = g
         self.kernel = kernel
         self.statements: list[str] = []

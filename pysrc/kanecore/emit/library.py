@@ -13,8 +13,9 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from kanecore.derive.derivation import Derivation, Kernel
+from kanecore.derive.derivation import Derivation
 from kanecore.derive.reads import unread
+from kanecore.derive.registry import Derived
 from kanecore.describe.description import Description, bake, duplicate
 from kanecore.graph.evaluate import count
 from kanecore.graph.scalars import PARAMETER, Op
@@ -71,17 +72,15 @@ def _derive(description: Description, baked: Mapping[str, float] | None) -> Deri
     return Derivation(bake(description, baked) if baked else duplicate(description))
 
 
-def _programs(derivation: Derivation, names: Iterable[str]) -> dict[str, Kernel]:
+def _programs(derivation: Derivation, names: Iterable[str]) -> dict[str, Derived]:
     """The straight-line programs of some kernels; of those that are solved at run time, what these start from."""
     result = {}
     for name in names:
         if name in ("rhs", "udot") and derivation.solved_at_run_time:
             solving = derivation.solving or derivation.general
-            result["udot"] = Kernel((*solving.system, *solving.known, *solving.result), limits=solving.limits)
-        elif name != "project":
-            result[name] = derivation.kernel(name)
+            result["udot"] = Derived((*solving.system, *solving.known, *solving.result), limits=solving.limits)
         else:
-            result[name] = Kernel(tuple(x for kernel in derivation.projections.values() for x in kernel.roots))
+            result[name] = derivation.kernel(name)
     return result
 
 
@@ -89,8 +88,8 @@ class _Library:
     def __init__(
         self,
         derivation: Derivation,
-        preparing: Mapping[str, Kernel],
-        kernels: Mapping[str, Kernel],
+        preparing: Mapping[str, Derived],
+        kernels: Mapping[str, Derived],
         group: str,
         defaults: Mapping[str, float],
     ) -> None:
@@ -113,7 +112,7 @@ class _Library:
         names.update((node, f"c[{i}]") for i, node in enumerate(d.parameters))
         return names
 
-    def _prepared(self, kernels: Mapping[str, Kernel]) -> dict[int, str]:
+    def _prepared(self, kernels: Mapping[str, Derived]) -> dict[int, str]:
         """Slots of what depends on parameters alone and is used by something that does not, in order of the graph."""
         g = self.g
         found: set[int] = set()
@@ -185,7 +184,7 @@ class _Library:
 
     def _prepare(self, solver: Solver) -> str:
         g, n_p = self.g, len(self.d.parameters)
-        kernel = Kernel(tuple(self.prepared))
+        kernel = Derived(tuple(self.prepared))
         leaves = {node: name for node, name in self.symbols.items() if g.depends[node] == PARAMETER}
         leaves = {node: name.replace("c[", "p[") for node, name in leaves.items()}
         function = Function(g, kernel, leaves, 1)

@@ -11,7 +11,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from kanecore.derive.derivation import Derivation, Kernel, Solving
+from kanecore.derive.derivation import Derivation, Solving
+from kanecore.derive.registry import Derived
 
 from .function import Function
 
@@ -53,7 +54,7 @@ class Solver:
     def width(self) -> int:
         return max(self.widths.values(), default=0)
 
-    def kernel(self, name: str, kernel: Kernel) -> tuple[int, bool]:
+    def kernel(self, name: str, kernel: Derived) -> tuple[int, bool]:
         """``body_NAME``; the length of its result, and whether it may fail."""
         n_x = self.n_q + self.n
         if name == "udot":
@@ -76,7 +77,7 @@ class Solver:
         self._straight(f"body_{name}", kernel)
         return len(kernel.roots), self._fails[f"body_{name}"]
 
-    def _straight(self, name: str, kernel: Kernel, leaves: Mapping[int, str] | None = None, first: int = 0) -> int:
+    def _straight(self, name: str, kernel: Derived, leaves: Mapping[int, str] | None = None, first: int = 0) -> int:
         """A function of straight-line code, whose ``w`` is free from ``first`` on; how much of it it uses."""
         if name not in self.widths:
             function = Function(self.g, kernel, self.leaves if leaves is None else leaves, self.n)
@@ -112,11 +113,11 @@ class Solver:
             start = len(solving.system)
             unknown = start + len(solving.known)
             self._straight(
-                "system_udot", Kernel((*solving.system, *solving.known), limits=solving.limits), first=unknown
+                "system_udot", Derived((*solving.system, *solving.known), limits=solving.limits), first=unknown
             )
             held = {node: f"w[{start + i}]" for i, node in enumerate(solving.known)}
             leaves = {**self.leaves, **held, **{v: f"w[{unknown + i}]" for i, v in enumerate(solving.unknowns)}}
-            self._straight("result_udot", Kernel(solving.result), leaves, unknown + n)
+            self._straight("result_udot", Derived(solving.result), leaves, unknown + n)
             self._solving("body_udot", solving, [], unknown, "return result_udot(t, x, r, c, w, out);")
             return True
         kernel = derivation.kernel("udot")
@@ -157,7 +158,7 @@ class Solver:
         if not m:
             self._eliminating(place)
             return
-        self._straight("body_constraint_sums", Kernel(solving.system[place:]))
+        self._straight("body_constraint_sums", Derived(solving.system[place:]))
         calls.append(("body_constraint_sums", place))
         self._solving("general_udot", solving, calls, len(solving.system), "")
 
@@ -191,7 +192,7 @@ KC_COLD int general_udot({_ARGUMENTS}, double *out)
             fill = ["if (KC_UNLIKELY(system_udot(t, x, r, c, w, w) >= 0)) return general_udot(t, x, r, c, w, out);"]
             used = [self.widths["system_udot"] - scratch, self.widths["general_udot"] - scratch]
             used.append(self.widths["result_udot"] - scratch)
-        used += [self._straight(f"doubt_{name}", Kernel(solving.doubt)), self._state()]
+        used += [self._straight(f"doubt_{name}", Derived(solving.doubt)), self._state()]
         names = (
             ""
             if every
@@ -236,7 +237,7 @@ KC_COLD int general_udot({_ARGUMENTS}, double *out)
         if "off_constraints" not in self.widths:
             c = self.derivation.constraints
             m = len(c.configuration) + len(c.values)
-            values = Kernel((*c.configuration, *c.values, *c.sizes))
+            values = Derived((*c.configuration, *c.values, *c.sizes))
             used = self._straight("state_constraints", values)
             body = f"""\
 static double off_constraints({_ARGUMENTS})
@@ -251,7 +252,7 @@ static double off_constraints({_ARGUMENTS})
         return self.widths["off_constraints"]
 
     # -------------------------------------------------------------- after udot
-    def after_udot(self, name: str, kernel: Kernel) -> None:
+    def after_udot(self, name: str, kernel: Derived) -> None:
         """A kernel in which the accelerations, and the multipliers, are those of the model."""
         self.udot()
         n, m = self.n, self.m if kernel.with_multipliers else 0
@@ -259,7 +260,7 @@ static double off_constraints({_ARGUMENTS})
             self.multipliers()
         found = [*self.d.accelerations, *(self.derivation.multiplier_symbols if m else ())]
         leaves = {**self.leaves, **{node: f"w[{i}]" for i, node in enumerate(found)}}
-        width = self._straight(f"part_{name}", Kernel(kernel.roots), leaves, n + m)
+        width = self._straight(f"part_{name}", Derived(kernel.roots), leaves, n + m)
         more = f"\n    if (row < 0) row = body_multipliers(t, x, r, c, w + {n + m}, w + {n});" if m else ""
         body = f"""\
 {_HEAD.format(name=f"body_{name}")}{{
@@ -356,11 +357,11 @@ static double off_constraints({_ARGUMENTS})
         end = slopes + height * columns
         if parts.seeds:
             self._body("mass_matrix")
-            width = self._straight("column_linearize", Kernel(parts.slopes), leaves, end + height)
+            width = self._straight("column_linearize", Derived(parts.slopes), leaves, end + height)
             calls = [f"body_mass_matrix(t, x, r, c, w + {end}, w + {start});"]
             used = end + self.widths["body_mass_matrix"]
             if m:
-                used = max(used, self._straight("system_linearize", Kernel(parts.system[n * n :]), leaves, end))
+                used = max(used, self._straight("system_linearize", Derived(parts.system[n * n :]), leaves, end))
                 calls.append(f"system_linearize(t, x, r, c, w, w + {start + n * n});")
             width = max(width, used)
             fill = f"""\
@@ -373,7 +374,7 @@ static double off_constraints({_ARGUMENTS})
         for (int i = 0; i < {height}; i++) w[{slopes} + i * columns + j] = w[{end} + i];
     }}"""
         else:
-            width = self._straight("part_linearize", Kernel((*parts.system, *parts.slopes)), leaves, end)
+            width = self._straight("part_linearize", Derived((*parts.system, *parts.slopes)), leaves, end)
             fill = f"part_linearize(t, x, r, c, w, w + {start});"
         solve = f"row = body_udot(t, x, r, c, w + {start}, w);"
         if m:
@@ -516,7 +517,7 @@ static double off_constraints({_ARGUMENTS})
         names = {"G": "constraint_jacobian", "sizes": "constraint_sizes", "phi": "configuration_residual"}
         names |= {"slopes": "configuration_jacobian", "c": "velocity_residual"}
         used = [self._body(name) for name in names.values() if derivation.kernel(name).roots]
-        used.append(self._straight("body_weights", Kernel(tuple(derivation.weights))))
+        used.append(self._straight("body_weights", Derived(tuple(derivation.weights))))
         bodies = "".join(f", .{field} = body_{name}" for field, name in names.items() if derivation.kernel(name).roots)
         places = [i for quaternion in self.d.unit for i in quaternion]
         unit = f"static const uint32_t unit[] = {_list(places)};\n    " if places else ""

@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Kinetic and potential energy, and the power of what has no potential."""
+
+from __future__ import annotations
+
+from kanecore.derive.derivation import Derivation
+from kanecore.derive.energy import kinetic_energy, power
+from kanecore.derive.registry import Derived, derives
+from kanecore.derive.vectors import dot
+
+__all__: list[str] = []
+
+
+@derives("kinetic_energy")
+def _kinetic_energy(d: Derivation) -> Derived:
+    return Derived((kinetic_energy(d.kinematics),))
+
+
+@derives("potential_energy")
+def _potential_energy(d: Derivation) -> Derived:
+    return Derived((d.energy.potential,))
+
+
+@derives("power")
+def _power(d: Derivation) -> Derived:
+    g, description = d.graph, d.description
+    total = power(d.kinematics, d.energy)
+    if description.constraints and d.constraints.do_work:  # (Gᵀλ)·u, by the equations of motion
+        balance = [g.neg(f) for f in d.residual(description.accelerations)]
+        total = g.add(total, dot(g, balance, description.speeds))
+    return Derived((total,))

@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Partial velocities, and the generalized active and inertia forces that follow from them.
+
+Kane & Levinson 1985, sections 2.14, 4.4 and 4.11.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from kanecore.derive.derivation import Derivation
+from kanecore.derive.kane import (
+    Wrenches,
+    active_forces,
+    at_rest,
+    generalized_forces,
+    inertia_forces,
+    inertial_part,
+)
+from kanecore.derive.kinematics import Accelerations
+from kanecore.derive.registry import Derived, derives
+from kanecore.describe.description import Components
+from kanecore.graph.calculus import Tangent
+
+__all__: list[str] = []
+
+
+def _velocities(d: Derivation) -> list[Components]:
+    return [d.kinematics.inertial_velocity(p) for p in d.description.shown_points]
+
+
+def _angular_velocities(d: Derivation) -> list[Components]:
+    return [d.kinematics.inertial_omega(f) for f in d.description.shown_frames]
+
+
+def _partials(d: Derivation, vectors: Iterable[Components]) -> Derived:
+    """∂v/∂u_r, for each vector and speed."""
+    tangents = [Tangent(d.graph, {u: 1}).of for u in d.description.speeds]
+    return Derived(tuple(of(x) for v in vectors for of in tangents for x in v))
+
+
+def _remainders(d: Derivation, vectors: Iterable[Components]) -> Derived:
+    """What of the vectors is left at u = 0."""
+    at_rest = dict.fromkeys(d.description.speeds, 0)
+    return Derived(tuple(x for v in vectors for x in d.graph.substitute(v, at_rest)))
+
+
+@derives("partial_velocities")
+def _partial_velocities(d: Derivation) -> Derived:
+    return _partials(d, _velocities(d))
+
+
+@derives("velocity_remainders")
+def _velocity_remainders(d: Derivation) -> Derived:
+    return _remainders(d, _velocities(d))
+
+
+@derives("partial_angular_velocities")
+def _partial_angular_velocities(d: Derivation) -> Derived:
+    return _partials(d, _angular_velocities(d))
+
+
+@derives("angular_velocity_remainders")
+def _angular_velocity_remainders(d: Derivation) -> Derived:
+    return _remainders(d, _angular_velocities(d))
+
+
+@derives("generalized_active_forces")
+def _generalized_active_forces(d: Derivation) -> Derived:
+    loads = at_rest(d.kinematics, d.description.loads)
+    return Derived(tuple(active_forces(d.kinematics, loads, d.description.potentials)))
+
+
+@derives("generalized_inertia_forces")
+def _generalized_inertia_forces(d: Derivation) -> Derived:
+    k, udot = d.kinematics, d.description.accelerations
+    accelerations = Accelerations(k, udot)
+    wrenches = Wrenches(k, inertial_part(k, d.description.loads, udot))
+    return Derived(tuple(generalized_forces(inertia_forces(k, accelerations, wrenches))))

@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""M u̇ = f and q̇: the equations of motion and their parts."""
+
+from __future__ import annotations
+
+from kanecore.derive.derivation import Derivation
+from kanecore.derive.registry import Derived, derives
+from kanecore.errors import ModelError
+from kanecore.graph.scalars import ACCELERATION, Op
+
+__all__: list[str] = []
+
+
+@derives("rhs")
+def _rhs(d: Derivation) -> Derived:
+    udot = _solved(d, "rhs")
+    return Derived((*d.description.rates, *udot.roots), udot.pivots, udot.limits)
+
+
+@derives("udot")
+def _udot(d: Derivation) -> Derived:
+    return _solved(d, "udot")
+
+
+def _solved(d: Derivation, name: str) -> Derived:
+    if d.solved_at_run_time:
+        what = "constraints are" if d.symmetric else "M, which loads make unsymmetric, is"
+        raise ModelError(
+            f"{name} of {d.description.name!r} has no expression: {what} solved with pivots chosen at every state; "
+            "mass_matrix, forcing, constraint_jacobian and constraint_bias have"
+        )
+    return d.solution
+
+
+@derives("qdot")
+def _qdot(d: Derivation) -> Derived:
+    return Derived(d.description.rates)
+
+
+@derives("mass_matrix")
+def _mass_matrix(d: Derivation) -> Derived:
+    return Derived(tuple(x for row in d.mass_matrix for x in row))
+
+
+@derives("forcing")
+def _forcing(d: Derivation) -> Derived:
+    return Derived(tuple(d.forcing))
+
+
+@derives("inverse_dynamics")
+def _inverse_dynamics(d: Derivation) -> Derived:
+    return Derived(tuple(d.graph.neg(f) for f in d.residual(d.description.accelerations)))
+
+
+@derives("outputs")
+def _outputs(d: Derivation) -> Derived:
+    g = d.graph
+    roots = [node for _, node in d.description.outputs]
+    symbols = [g.nodes[i][1] for i in g.below(roots) if g.nodes[i][0] is Op.SYM]
+    multipliers = {key[1] for key in symbols if key[0] == "λ"}
+    if multipliers:
+        rows = len(d.multiplier_symbols)
+        if max(multipliers) >= rows:
+            names = ", ".join(row.name for row in d.constraints.rows) if rows else "none"
+            raise ModelError(
+                f"outputs hold multiplier({max(multipliers)}), and the rows of G are numbered from 0: {names}"
+            )
+        return Derived(tuple(roots), after_udot=True, with_multipliers=True)
+    return Derived(tuple(roots), after_udot=any(g.depends[i] & ACCELERATION for i in roots))
