@@ -749,7 +749,7 @@ def test_a_motion_that_comes_to_the_end_of_its_constraints() -> None:
     x, y = me.dynamicsymbols("x y")
     rows = [x**2 + y**2 - sm.Symbol("l") ** 2, x - t]
     dyn = pendulum(configuration_constraints=rows)
-    with pytest.warns(kc.KanecoreWarning, match="names 1 speeds, and 2 rows"):
+    with pytest.warns(kc.KanecoreWarning, match="names 1 speed, and 2 rows"):
         x0 = dyn.consistent(0.0, [0.0, -1.5, 1.0, 0.0], None)
     with pytest.raises((kc.SingularError, kc.IntegrationError)) as caught:
         dyn.simulate((0.0, 2.0), x0)

@@ -370,3 +370,12 @@ def test_planar_loops_in_three_components(scale: float, speed: float) -> None:
     ]
     for call in calls:
         assert call().success
+
+
+def test_the_report_counts_rows_that_contradict_whatever_the_numbers_are() -> None:
+    _, (u, v) = coordinates(2)
+    first = "0 contradictions between what was set and what follows"
+    assert lines(2, velocity_constraints=[u + v, u + v - sm.Symbol("k")]).report().startswith(first)
+    report = lines(2, velocity_constraints=[u + v, 2 * u + 2 * v - 1]).report()
+    assert report.startswith(first.replace("0 contradictions", "1 contradiction"))
+    assert "velocity constraint 0 and velocity constraint 1 contradict each other" in report

@@ -505,3 +505,30 @@ def test_gravity_across_the_motion_is_felt_by_reactions() -> None:
     dyn = kc.compile(model, parameters={m: 2.0, g: 9.81})
     assert dyn.reactions(0.0, [0.1] * 6, named=True)["arm"][0] == pytest.approx(19.62)
     assert kc.compile(model, parameters={R: 1.0}).parameters[R] == 1.0  # kept, and without effect
+
+
+def on_a_plane(weight: Any, turning: bool = True) -> kc.Model:
+    """A body at x, y that turns about z, pushed by its weight."""
+    N, origin = me.ReferenceFrame("N"), me.Point("O")
+    origin.set_vel(N, 0)
+    x, y, th, u, v, w = me.dynamicsymbols("x y th u v w")
+    B = N.orientnew("B", "Axis", [th if turning else 0, N.z])
+    C = origin.locatenew("C", x * N.x + y * N.y)
+    body = me.RigidBody("body", C, B, 5, (me.inertia(B, 1, 1, 1), C))
+    n = 3 if turning else 2
+    q, speeds = [x, y, th][:n], [u, v, w][:n]
+    kd = [a.diff() - b for a, b in zip(q, speeds, strict=True)]
+    return kc.Model(N, q, speeds, kd, bodies=[body], forcelist=[(C, weight(N))])
+
+
+def test_a_body_that_moves_in_a_plane_is_free_where_nothing_leads_out_of_it() -> None:
+    in_plane, across = on_a_plane(lambda N: -49 * N.y), on_a_plane(lambda N: -49 * N.z)
+    assert "body at O on N, free: its reaction is zero" in in_plane.report()
+    assert not kc.compile(in_plane).reactions(0.0, np.zeros(6)).any()
+    assert "body at O on N\n" in across.report()
+    np.testing.assert_allclose(kc.compile(across).reactions(0.0, np.zeros(6)), [[0, 0, 49, 0, 0, 0]], atol=1e-13)
+
+
+def test_a_trolley_is_held_by_its_rails() -> None:
+    model = on_a_plane(lambda N: -49 * N.z + 3 * N.x, turning=False)
+    np.testing.assert_allclose(kc.compile(model).reactions(0.0, np.zeros(4)), [[0, 0, 49, 0, 0, 0]], atol=1e-13)

@@ -374,6 +374,20 @@ def test_speeds_of_any_size(length: float) -> None:
     assert np.sum(found[2:]) == pytest.approx(length, rel=1e-14)
 
 
+@pytest.mark.parametrize("length", [1e-12, 1e-9, 1.0, 1e9, 1e12])
+def test_rows_are_counted_in_any_unit_of_length(length: float) -> None:
+    """A circle, and a plane that is written with it: two rows, found from numbers of size one."""
+    q, _ = coordinates(3)
+    L, k = sm.symbols("L k")
+    circle = q[0] ** 2 + q[1] ** 2 - L**2
+    forces = [0.3 * L, 0, -L]
+    dyn = kc.compile(lines(3, forces=forces, configuration_constraints=[circle, k * q[2] + circle / L], name="ring"))
+    p = {"L": length, "k": 5e-4}
+    assert dyn._count(p) == 2
+    found = dyn.udot(0.0, length * np.array([0.6, 0.8, 0.0, 0.8, -0.6, 0.0]), p=p) / length
+    np.testing.assert_allclose(found, [0.3 * 0.64 - 0.6, -0.3 * 0.48 - 0.8, 0.0], atol=1e-11)
+
+
 # ------------------------------------------------------------------------------------------- rows that nearly agree
 
 

@@ -62,18 +62,20 @@ class Constraints:
         given = {
             kind: [c for c in d.constraints if c.kind == kind] for kind in ("velocity", "configuration", "acceleration")
         }
-        self.configuration = [c.node for c in given["configuration"]]
+        unit = {d.coordinates[i] for group in d.unit for i in group}  # of length one at random states
+        self.configuration = [
+            0 if vanish(g, [c.node]) and unit.isdisjoint(g.below([c.node])) else c.node for c in given["configuration"]
+        ]
         self.rows = [self._row(c.name, c.kind, c.node) for c in given["velocity"]]
         self.rates: list[tuple[int, ...]] = []
         filed = [[*row.jacobian, row.value] for row in self.rows]
-        for c in given["configuration"]:
-            row = self._row(c.name, c.kind, k.rate.of(c.node))
+        for c, node in zip(given["configuration"], self.configuration, strict=True):
+            row = self._row(c.name, c.kind, k.rate.of(node))
             self.rates.append(row.jacobian)
-            unit = {d.coordinates[i] for group in d.unit for i in group}  # of length one at random states
-            if vanish(g, [c.node]) and unit.isdisjoint(g.below([c.node])):
+            if not node:
                 self.rows.append(row)  # keeps its number, and takes no part
             elif row.value and not _is_combination(g, [*row.jacobian, row.value], filed):
-                self.rows.append(replace(row, position=c.node))
+                self.rows.append(replace(row, position=node))
         levels = [[*row.jacobian, row.bias] for row in self.rows]
         for c in given["acceleration"]:
             slopes = accumulate(g, [(c.node, g.one)], d.accelerations, ACCELERATION)
@@ -121,18 +123,15 @@ class Constraints:
 
     @property
     def opposed(self) -> list[tuple[str, str]]:
-        """Pairs of constraints on velocities that contradict each other wherever they are: c and c + 1.
+        """Pairs of constraints on velocities that contradict each other whatever the numbers are: c and c + 1.
 
-        Their coefficients are multiples, and what is left of the values is neither zero nor moved by any state.
+        Their coefficients are multiples, and what is left of the values is a number other than zero.
         """
-        g, d = self.kinematics.graph, self.kinematics.description
+        g = self.kinematics.graph
         rows = [row for row in self.rows if row.value >= 0 and any(row.jacobian)]
-        nodes = [x for row in rows for x in (*row.jacobian, row.value)]
-        states = deciding(g, nodes, 1)
+        states = deciding(g, [x for row in rows for x in (*row.jacobian, row.value)], 2)
         if not states:
             return []
-        fixed = {i: states[0](i) for i in (*d.parameters, *d.inputs, d.time)}
-        states.append(Sample(g, 99, fixed))
 
         def left(a: Row, b: Row, s: Sample) -> float | None:
             """What is left of the value of b when a is taken off."""

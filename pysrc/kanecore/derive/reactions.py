@@ -15,14 +15,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from kanecore.describe.description import Components
+import numpy as np
+
+from kanecore.describe.description import Components, Joint
 from kanecore.describe.joints import GROUND, Attachments
+from kanecore.graph.calculus import Tangent
+from kanecore.graph.sample import samples
+from kanecore.tolerances import EQUAL
 
 from .kane import inertia_torque, momentum_rate
 from .kinematics import Accelerations, Kinematics
 from .vectors import ZERO, add, cross, neg, scale
 
-__all__ = ["reactions"]
+__all__ = ["is_free", "reactions"]
 
 
 def reactions(k: Kinematics, udot: Sequence[int], multipliers: Sequence[int] = ()) -> list[int]:
@@ -67,9 +72,49 @@ def reactions(k: Kinematics, udot: Sequence[int], multipliers: Sequence[int] = (
             give(parent, at[i], force[i])
             torque[parent] = add(g, torque[parent], torque[i])
     for i, joint in enumerate(d.joints):
-        if joint.free:
+        if is_free(k, joint):
             force[i] = torque[i] = ZERO
     return [x for pair in zip(force, torque, strict=True) for v in pair for x in v]
+
+
+def is_free(k: Kinematics, joint: Joint) -> bool:
+    """Whether a joint holds nothing: its body goes, on its own, wherever it likes.
+
+    Everywhere in space; or in a plane, if it turns about two axes or more, as a wheel on the ground does, or if no load
+    of the model leads out of that plane.  A trolley on rails, or a puck on a table, is held by what it stands on.
+    """
+    if not joint.free:
+        return False
+    d = k.description
+    body = d.bodies[joint.child]
+    places, n = _span(k, k.inertial_velocity(body.point))
+    if n != 2:
+        return n > 2
+    turns = _span(k, k.inertial_omega(body.frame))[1] if body.frame >= 0 else 0
+    if turns >= 2:
+        return True
+    loads = [(load.kind, k.resolve_all(load.vector, 0)) for load in d.loads]
+    for s in samples(k.graph, [x for _, v in loads for x in v], 2):
+        for kind, vector in loads:
+            v = np.array(s.all(vector))
+            outside = abs(places[2] @ v) if kind == "force" else np.max(np.abs(places[:2] @ v))
+            if outside > EQUAL * np.max(np.abs(v)):
+                return False
+    return True
+
+
+def _span(k: Kinematics, velocity: Components) -> tuple[np.ndarray[tuple[int, int], np.dtype[np.float64]], int]:
+    """Axes, as rows, of which the first are the directions that speeds move a vector in; how many these are."""
+    g = k.graph
+    tangents = [Tangent(g, {u: g.one}).of for u in k.description.speeds]
+    partials = [[of(x) for x in velocity] for of in tangents]
+    found = samples(g, [x for v in partials for x in v], 1)
+    if not found:
+        return np.eye(3), 3
+    columns = np.array([found[0].all(v) for v in partials])
+    size = np.max(np.abs(columns), axis=1, keepdims=True, initial=0.0)  # speeds need not have one unit
+    _, s, axes = np.linalg.svd(columns / np.where(size > 0.0, size, 1.0))
+    return axes, int(np.sum(s > EQUAL * np.max(s, initial=0.0)))
 
 
 def _children_first(parents: Sequence[int]) -> list[int]:

@@ -19,6 +19,7 @@ from kanecore.tolerances import EQUAL
 from .derivation import Derivation
 from .kane import Wrenches, active_forces, at_rest, generalized_forces, holds_udot, inertia_forces, inertial_part
 from .kinematics import Accelerations, Kinematics
+from .reactions import is_free
 from .reads import unread
 
 if TYPE_CHECKING:
@@ -238,8 +239,10 @@ def report(model: Model) -> str:
     derivation: Derivation = model._derivation
     d, k, g = derivation.description, derivation.kinematics, derivation.graph
     found = model._contradictions
+    opposed = derivation.constraints.opposed if d.constraints else []
+    n = len(found) + len(opposed)
     lines = [
-        f"{len(found)} contradiction{'' if len(found) == 1 else 's'} between what was set and what follows",
+        f"{n} contradiction{'' if n == 1 else 's'} between what was set and what follows",
         f"model {d.name}: n_q = {model.n_q}, n_u = {model.n_u}, n_p = {model.n_p}, n_r = {model.n_r}",
         f"  q: {' '.join(d.coordinate_names)}",
         f"  u: {' '.join(d.speed_names)}" + ("   (u = q')" if d.rates == d.speeds else ""),
@@ -285,7 +288,7 @@ def report(model: Model) -> str:
     lines.append("joints, each with what it holds, where, and on what:")
     for joint in d.joints:
         parent = d.bodies[joint.parent].name if joint.parent >= 0 else d.frames[0].name
-        free = ", free: its reaction is zero" if joint.free else ""
+        free = ", free: its reaction is zero" if is_free(k, joint) else ""
         lines.append(f"  {joint.name}: {d.bodies[joint.child].name} at {d.points[joint.point].name} on {parent}{free}")
     if d.constraints:
         rows = derivation.constraints.rows
@@ -295,8 +298,7 @@ def report(model: Model) -> str:
             note = "" if c.name in counted else ": its derivative is among the others, and is not counted twice"
             lines.append(f"  {c.name}{note}")
         lines += [
-            f"  {one} and {other} contradict each other: no speeds satisfy them together"
-            for one, other in derivation.constraints.opposed
+            f"  {one} and {other} contradict each other: no speeds satisfy them together" for one, other in opposed
         ]
         if derivation.constraints.shared:
             lines.append(

@@ -129,7 +129,7 @@ class Attachment:
 class Joint:
     """What holds a body: number of the parent (−1: the inertial frame) and the child, and the joint point.
 
-    A ``free`` joint holds nothing: it is where the body is located from.
+    A ``free`` joint is where the body is located from, by two coordinates or more; what it holds, the loads tell.
     """
 
     name: str

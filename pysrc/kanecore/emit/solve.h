@@ -432,7 +432,8 @@ KC_SOLVER void kc_unit_length(const kc_closure *s, double *x)
 
 /*
  * Newton's method for phi = 0 (level 0, in q) or c = 0 (level 1, in u), with steps that are shortened until
- * they help.  Whether it ends on the constraints.
+ * they help: beside the sizes before the step, since far away residuals and sizes fall together.  Whether it
+ * ends on the constraints.
  */
 KC_SOLVER int kc_close(const kc_closure *s, int level, double t, double *x, const double *r, const double *c,
                        double *w, int *column, int *order)
@@ -444,7 +445,7 @@ KC_SOLVER int kc_close(const kc_closure *s, int level, double t, double *x, cons
     const int first = level ? s->n_q : 0, at = level ? s->m_q : 0;
     double before = DBL_MAX;
     int worst = 0;
-    for (int step = 0; step < 60; step++) {
+    for (int step = 0; step < 200; step++) {
         (level ? s->c : s->phi)(t, x, r, c, work, value);
         s->sizes(t, x, r, c, work, size);
         const double error = kc_residual(m, value, size + at, &worst);
@@ -465,7 +466,6 @@ KC_SOLVER int kc_close(const kc_closure *s, int level, double t, double *x, cons
                 trial[first + column[i]] -= length * value[i];
             kc_unit_length(s, trial);
             (level ? s->c : s->phi)(t, trial, r, c, work, now);
-            s->sizes(t, trial, r, c, work, size);
             if (kc_residual(m, now, size + at, &worst) < error)
                 break;
             if (shorter == 20)

@@ -10,7 +10,7 @@ from typing import Any
 
 from .scalars import Graph, Op
 
-__all__ = ["count", "evaluate", "node_value"]
+__all__ = ["count", "evaluate", "node_value", "real"]
 
 _FUNCTIONS = {
     Op.SQRT: "sqrt",

@@ -5,17 +5,45 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import mpmath
 
 from kanecore.tolerances import EPSILON, ROUNDING
 
-from .evaluate import node_value
+from .evaluate import node_value, real
 from .scalars import PARAMETER, TIME, Graph, Op
 
 __all__ = ["Sample", "deciding", "samples", "vanish"]
 
 BRANCHING = {Op.SELECT, Op.MIN, Op.MAX, Op.FLOOR, Op.LT, Op.LE, Op.EQ, Op.ABS, Op.SIGN}
 TRIES = 60
+
+HIDING = {Op.EXP, Op.LOG, Op.POW, Op.ERF, Op.SINH, Op.COSH, Op.TANH, Op.ATAN, Op.ASINH, Op.ACOSH, Op.ATANH}
+"""Functions that may be so small, or so near a limit, that doubles at random states do not tell: 1 − tanh 60."""
+
+PRECISE = mpmath.MPContext()
+PRECISE.prec = 300
+
+# |f'| from the argument a and the value v, both with the functions of the context.
+SLOPES: dict[str, Callable[[Any, Any, Any], Any]] = {
+    Op.SIN: lambda c, a, v: c.cos(a),
+    Op.COS: lambda c, a, v: c.sin(a),
+    Op.TAN: lambda c, a, v: 1 + v * v,
+    Op.ASIN: lambda c, a, v: 1 / c.cos(v),
+    Op.ACOS: lambda c, a, v: 1 / c.sin(v),
+    Op.ATAN: lambda c, a, v: 1 / (1 + a * a),
+    Op.EXP: lambda c, a, v: v,
+    Op.LOG: lambda c, a, v: 1 / a,
+    Op.SINH: lambda c, a, v: c.cosh(a),
+    Op.COSH: lambda c, a, v: c.sinh(a),
+    Op.TANH: lambda c, a, v: 1 / c.cosh(a) ** 2,
+    Op.ASINH: lambda c, a, v: 1 / c.cosh(v),
+    Op.ACOSH: lambda c, a, v: 1 / c.sinh(v),
+    Op.ATANH: lambda c, a, v: 1 / (1 - a * a),
+    Op.ERF: lambda c, a, v: 1.2 * c.exp(-a * a),
+}
 
 
 class Sample:
@@ -26,25 +54,28 @@ class Sample:
     norm.  ``given`` are the values of some nodes.
     """
 
-    def __init__(self, g: Graph, seed: int = 0, given: Mapping[int, float] | None = None) -> None:
+    def __init__(self, g: Graph, seed: int = 0, given: Mapping[int, float] | None = None, ctx: Any = math) -> None:
         self.graph = g
-        self._seed = seed
-        self._value: dict[int, float] = dict(given or {})
-        self._error: dict[int, float] = {}
+        self._seed, self._given, self._ctx = seed, given, ctx
+        self._unit = EPSILON / 2 if ctx is math else ctx.eps  # what one operation rounds, of its result
+        self._value: dict[int, Any] = dict(given or {})
+        self._error: dict[int, Any] = {}
+        self._precise: Sample | None = None
         for group in g.unit:
             if group[0] in self._value:
                 continue
             raw = [self._symbol(i) for i in group]
-            norm = math.hypot(*raw)
+            norm = ctx.sqrt(sum(x * x for x in raw))
             self._value.update((i, x / norm) for i, x in zip(group, raw, strict=True))
-            self._error.update(dict.fromkeys(group, EPSILON / 2))
+            self._error.update(dict.fromkeys(group, self._unit))
 
-    def _symbol(self, i: int) -> float:
+    def _symbol(self, i: int) -> Any:
         draw = random.Random(f"{self._seed}:{self.graph.nodes[i][1]}")
         magnitude = draw.uniform(0.2, 1.2)
-        return magnitude + 0.5 if self.graph.depends[i] & (PARAMETER | TIME) else magnitude * draw.choice((-1.0, 1.0))
+        positive = self.graph.depends[i] & (PARAMETER | TIME)
+        return real(self._ctx, magnitude + 0.5 if positive else magnitude * draw.choice((-1.0, 1.0)))
 
-    def __call__(self, i: int) -> float:
+    def __call__(self, i: int) -> Any:
         """The value of a node; NaN where it has none at this state."""
         value, g = self._value, self.graph
         if i in value:
@@ -54,20 +85,33 @@ class Sample:
                 continue
             node = g.nodes[k]
             try:
-                value[k] = self._symbol(k) if node[0] is Op.SYM else node_value(node, value)
+                value[k] = self._symbol(k) if node[0] is Op.SYM else node_value(node, value, self._ctx)
             except (ArithmeticError, ValueError):
                 value[k] = math.nan
         return value[i]
 
     def vanishes(self, i: int) -> bool:
-        """Whether a node is zero here but for rounding, in whatever units."""
-        return not abs(self(i)) > ROUNDING * self.rounding(i)
+        """Whether a node is zero here but for rounding, in whatever units.
 
-    def rounding(self, i: int) -> float:
+        Where doubles cannot tell, 90 digits do: exp(x − 30) is small, and 1 − tanh 60 is lost in doubles.
+        """
+        if abs(self(i)) > ROUNDING * self.rounding(i):
+            return False
+        if self._given is not None or self._ctx is not math or HIDING.isdisjoint(self._operations(i)):
+            return True
+        if self._precise is None:
+            self._precise = Sample(self.graph, self._seed, ctx=PRECISE)
+        return self._precise.vanishes(i)
+
+    def _operations(self, i: int) -> set[str]:
+        return {self.graph.nodes[k][0] for k in self.graph.below([i])}
+
+    def rounding(self, i: int) -> Any:
         """A bound, to first order, of the rounding error of a value.
 
         Running error analysis (Higham, *Accuracy and Stability of Numerical Algorithms*, 2nd ed., 2002, section 3.3);
-        symbols are exact, but for those that were divided by a norm.
+        symbols are exact, but for those that were divided by a norm.  So are whole numbers and fractions, and other
+        numbers of a description are rounded when they are written down.
         """
         value, error, g = self._value, self._error, self.graph
         self(i)
@@ -78,21 +122,31 @@ class Sample:
             v = abs(value[k])
             if op is Op.SYM:
                 error[k] = 0.0
-                continue
-            if op is Op.CONST:
-                args = []
-            e = [error[a] for a in args]
-            if op is Op.MUL:
-                e = [abs(value[args[1]]) * e[0], abs(value[args[0]]) * e[1]]
-            elif op is Op.DIV:
-                b = abs(value[args[1]])
-                e = [e[0] / b, v * e[1] / b] if b else [math.nan]
-            elif op is Op.SQRT:
-                e = [0.5 * e[0] / v] if v else [math.sqrt(e[0])]
-            elif op not in (Op.ADD, Op.SUB, Op.NEG):
-                e = [max(1.0, v) * x for x in e]
-            error[k] = sum(e) + EPSILON / 2 * v
+            elif op is Op.CONST:
+                error[k] = v * max(self._unit, EPSILON / 2 if isinstance(args[0], float) else 0)
+            else:
+                error[k] = self._carried(op, args, [error[a] for a in args], v) + self._unit * v
         return error[i]
+
+    def _carried(self, op: str, args: Sequence[int], e: Sequence[Any], v: Any) -> Any:
+        """The error of an operation's result that those of its operands make."""
+        a = [self._value[x] for x in args]
+        if op in (Op.ADD, Op.SUB, Op.NEG):
+            return sum(e)
+        if op is Op.MUL:
+            return abs(a[1]) * e[0] + abs(a[0]) * e[1]
+        if op is Op.DIV:
+            return (e[0] + v * e[1]) / abs(a[1]) if a[1] else math.nan
+        if op is Op.SQRT:
+            return e[0] / (2 * v) if v else self._ctx.sqrt(e[0])
+        try:
+            if op is Op.POW:
+                return v * (abs(a[1] / a[0]) * e[0] + abs(self._ctx.log(abs(a[0]))) * e[1])
+            if op in SLOPES:
+                return abs(SLOPES[op](self._ctx, a[0], v)) * e[0]
+        except (ArithmeticError, ValueError):
+            return math.nan
+        return sum(max(1.0, v) * x for x in e)
 
     def all(self, nodes: Sequence[int]) -> list[float]:
         return [self(i) for i in nodes]

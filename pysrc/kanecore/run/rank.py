@@ -46,15 +46,21 @@ def count_near(dyn: CompiledModel, t: float, x: Array, **values: Any) -> int:
 
 def warn_of_count(dyn: CompiledModel, p: Any) -> None:
     """Warn, once a model, where the description calls more or fewer speeds dependent than rows of G count."""
-    count = dyn._count(p)
-    if dyn.n_u_dependent and count != dyn.n_u_dependent and count not in dyn._told:
-        dyn._told.add(count)
-        warn(
-            f"u_dependent of {dyn.name!r} names {dyn.n_u_dependent} speeds, and {count} rows of its constraints are "
-            "independent: configuration constraints that do not follow from the velocity constraints filed beside them "
-            "count as well. All of them are satisfied here; SymPy's KanesMethod would satisfy the latter alone. Name "
+    count, named = dyn._count(p), dyn.n_u_dependent
+    if not named or count == named or count in dyn._told:
+        return
+    dyn._told.add(count)
+    speeds, rows = (f"{n} {what}{'' if n == 1 else 's'}" for n, what in ((named, "speed"), (count, "row")))
+    if count < named:
+        why = f"of the others nothing follows: name {count} in u_dependent"
+    else:
+        why = (
+            "configuration constraints that do not follow from the velocity constraints filed beside them count as "
+            "well. All of them are satisfied here; SymPy's KanesMethod would satisfy the latter alone. Name "
             f"{count} speeds in u_dependent, or leave out what is too much"
         )
+    independent = "is independent" if count == 1 else "are independent"
+    warn(f"u_dependent of {dyn.name!r} names {speeds}, and {rows} of its constraints {independent}: {why}")
 
 
 def typical_rank(dyn: CompiledModel, t: float, x: Array, **values: Any) -> int | None:
