@@ -3,12 +3,21 @@
 
 from kanecore cimport KC_OK
 from kanecore._ode cimport (
-    KC_DENSE, KC_DOP853, KC_PATIENCE, KC_RK4, KC_RK4_DENSE, kc_dop853, kc_interpolate, kc_ode_work, kc_options, kc_rk4,
-    kc_signal, kc_smallest_step, kc_stats, kc_step, kc_system,
+    KC_PATIENCE, kc_find_method, kc_integrate, kc_interpolate, kc_is_adaptive, kc_method, kc_methods, kc_n_dense,
+    kc_ode_work, kc_plan, kc_signal, kc_smallest_step, kc_stats, kc_step, kc_system,
 )
 
-METHODS = {"rk4": KC_RK4, "dop853": KC_DOP853}
-"""Methods of `integrate` by name."""
+cdef dict table_of_methods():
+    cdef dict found = {}
+    cdef int i = 0
+    while kc_methods[i] != NULL:
+        found[kc_methods[i].name.decode()] = bool(kc_is_adaptive(kc_methods[i]))
+        i += 1
+    return found
+
+
+METHODS = table_of_methods()
+"""Methods of `integrate`, and whether each chooses its steps."""
 
 STATUS = {
     0: "success", 1: "singular", 2: "nonfinite", 3: "step_size", 4: "max_steps", 5: "stopped", 6: "contradictory",
@@ -136,7 +145,7 @@ cdef class Run:
     t, x : float, ndarray
         What was reached.
     steps, states, dense : ndarray or None
-        Ends of the steps (N + 1,), states there (N + 1, n_x), interpolants (N, 2 or 7, n_x) for `interpolate`; None where
+        Ends of the steps (N + 1,), states there (N + 1, n_x), interpolants (N, numbers of the method's, n_x) for `interpolate`; None where
         they were not kept.
     times, sampled : ndarray, (reached,), (reached, n_x)
         The chosen times that were reached, and the states there; where none were chosen, the ends of the steps.
@@ -264,10 +273,11 @@ def integrate(Model model, str method, double t0, double t1, x0, *, double rtol,
 
     Parameters
     ----------
-    method : {"rk4", "dop853"}
+    method : str
+        One of `METHODS`.
     x0, atol : ndarray, (n_x,)
     step : float
-        Length of the steps of rk4; first step of dop853, 0 to have it chosen.
+        Length of fixed steps; of adaptive methods the first, 0 to have it chosen.
     knots, coefficients : ndarray
         The inputs as in kc_signal: (n_knots,) and (n_knots - 1, n_r, 4).
     function : callable, optional
@@ -304,24 +314,28 @@ def integrate(Model model, str method, double t0, double t1, x0, *, double rtol,
     cdef double[::1] wanted = np.array([] if times is None else times, dtype=np.float64)
     cdef kc_signal signal
     cdef kc_system system
-    cdef kc_options options
+    cdef kc_plan plan
+    cdef const kc_method *row = kc_find_method(method.encode())
     cdef kc_stats stats
     cdef Record record
-    cdef int status, number = METHODS[method]
+    cdef int status
     cdef Run run = Run.__new__(Run)
     memset(&record, 0, sizeof(record))
     memset(&stats, 0, sizeof(stats))
     fill_signal(model, &signal, knot, polynomial, function, held)
     fill_system(model, &system, project)
     system.rhs, system.c, system.signal = rhs, &constants[0], &signal
+    if row.uses_qdot:
+        system.qdot = model.kernel(K_QDOT)
     system.interrupted, system.context = interrupted, &record.interruption
     if baumgarte is not None and model.n_constraints:
         system.alpha, system.beta = baumgarte
         system.stabilization = model.kernel(K_STABILIZATION)
     system.n_work = <uint32_t>model.n_work
-    options.rtol, options.atol = rtol, &tolerance[0]
-    options.first_step, options.max_step, options.max_steps = step, max_step, max_steps
-    cdef double[:, ::1] work = np.empty((2, kc_ode_work(&system)))
+    plan.method, plan.t0, plan.t1, plan.step = row, t0, t1, step
+    plan.rtol, plan.atol, plan.max_step, plan.max_steps = rtol, &tolerance[0], max_step, max_steps
+    plan.accept, plan.context = record_step, &record
+    cdef double[:, ::1] work = np.empty((2, kc_ode_work(&system, row)))
 
     sampled = np.empty((wanted.shape[0], n))
     record.n_x, record.direction, record.work = n, 1.0 if t1 >= t0 else -1.0, &work[1, 0]
@@ -330,7 +344,7 @@ def integrate(Model model, str method, double t0, double t1, x0, *, double rtol,
         sampled[0] = x
         record.reached = 1
     if interpolants:
-        record.n_dense = KC_RK4_DENSE if number == KC_RK4 else KC_DENSE
+        record.n_dense = kc_n_dense(row)
     record.most = room // (sizeof(double) * (1 + (1 + record.n_dense) * n))
     record.drops, record.keeps = drop, record.most > 0 or not drop
     try:
@@ -340,10 +354,7 @@ def integrate(Model model, str method, double t0, double t1, x0, *, double rtol,
             record.t[0] = t0
             memcpy(record.x, &x[0], n * sizeof(double))
         with nogil:
-            if number == KC_RK4:
-                status = kc_rk4(&system, t0, t1, step, &x[0], record_step, &record, &work[0, 0], &stats)
-            else:
-                status = kc_dop853(&system, t0, t1, &x[0], &options, record_step, &record, &work[0, 0], &stats)
+            status = kc_integrate(&system, &plan, &x[0], &work[0, 0], &stats)
             if record.interruption == NULL:     # also what came while the last evaluations ran
                 interrupted(&record.interruption)
         run.t, run.x = stats.t, np.asarray(x)
@@ -400,8 +411,8 @@ def interpolate(Model model, str method, double[::1] t, double[:, ::1] x, double
     fill_signal(model, &signal, knot, polynomial, function, held)
     fill_system(model, &system, project)
     system.c, system.signal = &constants[0], &signal
-    cdef double[::1] work = np.zeros(kc_ode_work(&system))
-    step.method, step.system = METHODS[method], &system
+    step.method, step.system = kc_find_method(method.encode()), &system
+    cdef double[::1] work = np.zeros(kc_ode_work(&system, step.method))
     with nogil:
         while i < n:
             k = steps[i]

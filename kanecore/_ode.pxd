@@ -5,6 +5,13 @@ from libc.stdint cimport uint32_t, uint64_t
 
 from kanecore cimport kc_kernel, kc_status
 
+cdef extern from "kc_method.h" nogil:
+    ctypedef struct kc_method:
+        const char *name
+        int order, uses_qdot
+
+    const kc_method *const *kc_methods
+
 cdef extern from "kc_ode.h" nogil:
     ctypedef struct kc_signal:
         uint32_t n_r, n_knots
@@ -15,6 +22,7 @@ cdef extern from "kc_ode.h" nogil:
 
     ctypedef struct kc_system:
         kc_kernel *rhs
+        kc_kernel *qdot
         uint32_t n_q, n_u, n_work
         const double *c
         const kc_signal *signal
@@ -31,16 +39,19 @@ cdef extern from "kc_ode.h" nogil:
         const double *x0
         const double *x1
         const double *dense
-        int method
+        const kc_method *method
         const kc_system *system
 
     ctypedef int kc_accept(const kc_step *step, void *context) noexcept
 
-    ctypedef struct kc_options:
-        double rtol
+    ctypedef struct kc_plan:
+        const kc_method *method
+        double t0, t1, step, rtol
         const double *atol
-        double first_step, max_step
+        double max_step
         uint64_t max_steps
+        kc_accept *accept
+        void *context
 
     ctypedef struct kc_stats:
         uint64_t evaluations, accepted, rejected
@@ -49,16 +60,12 @@ cdef extern from "kc_ode.h" nogil:
         int projecting
 
     enum:
-        KC_RK4
-        KC_DOP853
-        KC_RK4_DENSE
-        KC_DENSE
         KC_PATIENCE
 
-    size_t kc_ode_work(const kc_system *system)
+    const kc_method *kc_find_method(const char *name)
+    int kc_is_adaptive(const kc_method *method)
+    int kc_n_dense(const kc_method *method)
+    size_t kc_ode_work(const kc_system *system, const kc_method *method)
     double kc_smallest_step(double t0, double t1)
-    kc_status kc_rk4(const kc_system *system, double t0, double t1, double h, double *x, kc_accept *accept,
-                     void *context, double *work, kc_stats *stats)
-    kc_status kc_dop853(const kc_system *system, double t0, double t1, double *x, const kc_options *options,
-                        kc_accept *accept, void *context, double *work, kc_stats *stats)
+    kc_status kc_integrate(const kc_system *system, const kc_plan *plan, double *x, double *work, kc_stats *stats)
     kc_status kc_interpolate(const kc_step *step, double theta, double *x, double *work)

@@ -14,7 +14,7 @@ import pytest
 from kanecore.build.compiler import find_compiler
 
 NATIVE = Path(__file__).parents[1] / "kanecore"
-SOURCES = sorted((NATIVE / "src").glob("kc_[atsfu]*.c"))
+SOURCES = sorted((NATIVE / "src").glob("kc_[dmstu]*.c"))
 STRICT = ["-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Werror"]
 
 
@@ -41,8 +41,8 @@ def tableau(tmp_path_factory):
     subprocess.run(command, check=True)
     library = ctypes.CDLL(str(path))
 
-    def table(name, *shape):
-        return np.array((ctypes.c_double * int(np.prod(shape))).in_dll(library, f"kc_dop853_{name}")).reshape(shape)
+    def table(name, *shape, of="dop853"):
+        return np.array((ctypes.c_double * int(np.prod(shape))).in_dll(library, f"kc_{of}_{name}")).reshape(shape)
 
     return {
         "c": table("c", 16),
@@ -50,7 +50,57 @@ def tableau(tmp_path_factory):
         "e5": table("e5", 13),
         "e3": table("e3", 13),
         "d": table("d", 4, 16),
+        "rk4": {"a": table("a", 5, 5, of="rk4"), "c": table("c", 5, of="rk4")},
+        "dopri5": {
+            "a": table("a", 7, 7, of="dopri5"),
+            "c": table("c", 7, of="dopri5"),
+            "e": table("e", 7, of="dopri5"),
+            "d": table("d", 4, 7, of="dopri5"),
+        },
     }
+
+
+@pytest.mark.parametrize(("method", "order"), [("rk4", 4), ("dopri5", 5)])
+def test_order_conditions(tableau, method, order):
+    """All of them up to order 5 (Hairer, Nørsett & Wanner 1993, table II.2.1), by trees of the row sums."""
+    a, c = tableau[method]["a"], tableau[method]["c"]
+    np.testing.assert_allclose(a.sum(axis=1), c, atol=1e-15)
+    b, a, c = a[-1], a, c
+    conditions = {
+        1: [(np.ones_like(c), 1)],
+        2: [(c, 2)],
+        3: [(c**2, 3), (a @ c, 6)],
+        4: [(c**3, 4), (c * (a @ c), 8), (a @ c**2, 12), (a @ (a @ c), 24)],
+        5: [
+            *((c**4, 5), (c**2 * (a @ c), 10), (c * (a @ c**2), 15), (c * (a @ (a @ c)), 30), ((a @ c) ** 2, 20)),
+            *((a @ c**3, 20), (a @ (c * (a @ c)), 40), (a @ (a @ c**2), 60), (a @ (a @ (a @ c)), 120)),
+        ],
+    }
+    for trees in list(conditions.values())[:order]:
+        for tree, gamma in trees:
+            assert abs(b @ tree - 1 / gamma) < 1e-15
+    if order < 5:
+        assert any(abs(b @ tree - 1 / gamma) > 1e-3 for tree, gamma in conditions[order + 1])
+
+
+def test_dopri5_estimates_and_interpolates(tableau):
+    c, e, d = (tableau["dopri5"][name] for name in "ced")
+    for order in range(1, 5):
+        assert abs(e @ c ** (order - 1)) < 1e-15
+    assert abs(e @ c**4) > 1e-4
+    np.testing.assert_allclose(d.sum(axis=0), tableau["dopri5"]["a"][-1], atol=1e-14)  # at theta = 1 the step itself
+    for theta in (0.3, 0.8):
+        weights = theta ** np.arange(1, 5) @ d
+        for order in range(1, 5):
+            assert abs(weights @ c ** (order - 1) - theta**order / order) < 1e-14
+
+
+def test_dopri5_has_the_numbers_of_scipy(tableau):
+    theirs = pytest.importorskip("scipy.integrate._ivp.rk", reason="SciPy moved its private table").RK45
+    ours = tableau["dopri5"]
+    np.testing.assert_allclose(ours["a"][:6, :5], theirs.A, rtol=1e-15, atol=1e-16)
+    np.testing.assert_allclose(np.abs(ours["e"]), np.abs(theirs.E), rtol=1e-14)
+    np.testing.assert_allclose(ours["d"].T, theirs.P, rtol=1e-14)
 
 
 def test_rows_sum_to_their_times(tableau):

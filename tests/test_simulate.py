@@ -54,6 +54,39 @@ def oscillator():
     return kc.compile(model, parameters={m: 2.0, k: 2.0 * 1.7**2})
 
 
+def test_dopri5_takes_scipys_steps(rrp):
+    options = {"rtol": 1e-7, "atol": 1e-9, "first_step": 1e-2}
+    ours = rrp.simulate((0, 5), X0, method="dopri5", **options)
+    theirs = solve_ivp(rrp.rhs, (0, 5), X0, method="RK45", dense_output=True, **options)
+    assert len(ours.t) == len(theirs.t)
+    np.testing.assert_allclose(ours.t, theirs.t, rtol=1e-9)
+    np.testing.assert_allclose(ours.y, theirs.y, rtol=1e-7, atol=1e-9)
+    times = np.linspace(0, 5, 77)
+    np.testing.assert_allclose(ours(times), theirs.sol(times).T, rtol=1e-7, atol=1e-9)
+
+
+def test_semi_implicit_euler_keeps_the_energy(oscillator):
+    """The symplectic method: an error of the energy of h w / 2 at most, after thousands of periods."""
+    h, frequency = 1e-2, 1.7
+    sol = oscillator.simulate((0.0, 1e4), [1.0, 0.0], method="euler", dt=h)
+    energy = sol.x[:, 1] ** 2 + (frequency * sol.x[:, 0]) ** 2
+    assert np.max(np.abs(energy / energy[0] - 1.0)) < 1.1 * h * frequency
+    q, u = 1.0, 0.0
+    for k in range(5):
+        u -= h * frequency**2 * q
+        q += h * u
+        np.testing.assert_allclose(sol.x[k + 1], [q, u], rtol=1e-14)
+
+
+@pytest.mark.parametrize("method", ["euler", "dopri5"])
+def test_constraints_are_kept_by_every_method(method):
+    dyn = kc.load("four_bar")
+    options = {"dt": 1e-3} if method == "euler" else {}
+    sol = dyn.simulate((0.0, 1.0), dyn.consistent(0.0, [0.8, 1.0, 1.2, 0.3, 0.0, 0.0]), method=method, **options)
+    assert sol.constraint_drift < 1e-12
+    assert np.max(np.abs(dyn.configuration_residual(0.5, sol(0.5)))) < 1e-12
+
+
 def test_dop853_takes_scipys_steps(rrp):
     options = {"rtol": 1e-10, "atol": 1e-10, "first_step": 1e-2}  # SciPy's own first step depends on the unit of time
     ours = rrp.simulate((0, 5), X0, **options)
@@ -246,7 +279,7 @@ def test_parameters_for_one_run(oscillator):
         (((0, 1), ["a"] * 6), {}, TypeError, "x0 has dtype"),
         (((0, np.inf), X0), {}, ValueError, "t_span .* not finite"),
         ((3.0, X0), {}, ValueError, "t_span is 3.0"),
-        (((0, 1), X0), {"method": "euler"}, ValueError, "'dop853', 'rk4'"),
+        (((0, 1), X0), {"method": "heun"}, ValueError, "'dop853', 'dopri5', 'euler', 'rk4'"),
         (((0, 1), X0), {"method": "rk4"}, ValueError, "dt="),
         (((0, 1), X0), {"method": "rk4", "dt": -0.1}, ValueError, "positive"),
         (((0, 1), X0), {"method": "rk4", "dt": 0.1, "first_step": 0.1}, ValueError, "adaptive"),

@@ -54,8 +54,8 @@ typedef void kc_kernel(double t, const double *x, const double *r, const double 
 
 /*
  * Constraints: G udot + gamma = 0, M udot = f + G' lambda.  c[n_prepared - 1] is the number of rows of G that
- * count, their rank at states on the constraints with these parameters; prepare() finds it.  Where the rank is
- * another one on that part of the manifold where the caller is, they put that number there.
+ * count, their rank at states on the constraints with these parameters; prepare() finds it.  Where the rank
+ * is another one on that part of the manifold where the caller is, they put that number there.
  *
  * Stabilization (Baumgarte 1972): with udot + 2 alpha a + beta^2 b in place of udot the rows of G that stem
  * from configuration constraints give phi'' + 2 alpha phi' + beta^2 phi = 0, those on velocities

@@ -4,9 +4,11 @@
  *
  *     kc_signal r = {.n_r = m->n_r, .n_knots = 2, .knots = knots, .coefficients = coefficients};
  *     kc_system s = {.rhs = m->rhs, .n_q = m->n_q, .n_u = m->n_u, .n_work = m->n_work, .c = c, .signal = &r,
- *                    .n_unit = m->n_unit, .unit = m->unit, .project = m->project};
- *     double *work = malloc(sizeof(double) * kc_ode_work(&s));
- *     status = kc_dop853(&s, t0, t1, x, &options, accept, context, work, &stats);
+ *                    .n_unit = m->n_unit, .unit = m->unit, .project = m->project, .qdot = m->qdot};
+ *     kc_plan plan = {.method = kc_find_method("dop853"), .t0 = t0, .t1 = t1, .rtol = 1e-8, .atol = atol,
+ *                     .max_step = t1 - t0, .accept = accept, .context = context};
+ *     double *work = malloc(sizeof(double) * kc_ode_work(&s, plan.method));
+ *     status = kc_integrate(&s, &plan, x, work, &stats);
  *
  * The state x is advanced in place.  Each accepted step is handed to accept(), which may store it,
  * evaluate its interpolant, or stop the run.  Nothing here allocates, and nothing is kept between
@@ -50,7 +52,7 @@ typedef struct kc_signal {
  * backwards in time du/dt - 2 alpha a + beta^2 b: constraints attract in the direction of the run.
  */
 typedef struct kc_system {
-    kc_kernel *rhs;
+    kc_kernel *rhs, *qdot; /* qdot: of methods that advance speeds and coordinates in turn */
     uint32_t n_q, n_u, n_work; /* as in the model */
     const double *c;           /* prepared constants */
     const kc_signal *signal;
@@ -63,24 +65,32 @@ typedef struct kc_system {
     void *context;                     /* non-zero stops the run */
 } kc_system;
 
+/* A method; see kc_find_method(). */
+typedef struct kc_method kc_method;
+
 typedef struct kc_step {
     double t, h, end;      /* the step leads from t to end; h = end - t */
     const double *x0, *x1; /* n_x = n_q + n_u each */
-    const double *dense;   /* KC_DENSE n_x coefficients for kc_interpolate() */
-    int method;            /* of kc_interpolate() */
+    const double *dense;   /* kc_n_dense() n_x numbers for kc_interpolate() */
+    const kc_method *method;
     const kc_system *system;
 } kc_step;
 
 /* Returns non-zero to stop the run. */
 typedef int kc_accept(const kc_step *step, void *context);
 
-typedef struct kc_options {
-    double rtol;
-    const double *atol;       /* n_x absolute tolerances */
-    double first_step;        /* 0: chosen */
-    double max_step;          /* at least the span of the run: no limit */
-    uint64_t max_steps;       /* tried, accepted or not; 0: no limit */
-} kc_options;
+/* What is wanted of a run. */
+typedef struct kc_plan {
+    const kc_method *method;
+    double t0, t1;
+    double step;          /* length of fixed steps; of adaptive methods that of the first, 0: chosen */
+    double rtol;          /* of adaptive methods, as all below */
+    const double *atol;   /* n_x absolute tolerances */
+    double max_step;      /* at least the span of the run: no limit */
+    uint64_t max_steps;   /* tried, accepted or not; 0: no limit */
+    kc_accept *accept;    /* NULL: nobody listens */
+    void *context;        /* of accept() */
+} kc_plan;
 
 typedef struct kc_stats {
     uint64_t evaluations, accepted, rejected;
@@ -89,31 +99,41 @@ typedef struct kc_stats {
     int projecting; /* KC_SINGULAR: whether that kernel was `project` */
 } kc_stats;
 
-enum { KC_RK4 = 0, KC_DOP853 = 1 };
 enum { KC_PATIENCE = 1024 };
-enum { KC_RK4_DENSE = 2, KC_DENSE = 7 }; /* coefficients per component and step of rk4; of dop853, at most */
 
-/* Doubles of work that the integrators need. */
-size_t kc_ode_work(const kc_system *system);
+/*
+ * A method by its name, or NULL:
+ *
+ *     euler    semi-implicit Euler, order 1: speeds first, then coordinates by the new speeds; fixed steps
+ *     rk4      the classical Runge-Kutta method of order 4; fixed steps
+ *     dopri5   Dormand and Prince's method of order 5 with an error estimate of order 4
+ *     dop853   theirs of order 8 with error estimates of orders 5 and 3 (Hairer, Norsett & Wanner, Solving
+ *              Ordinary Differential Equations I, 2nd ed. 1993, section II.5)
+ *
+ * With unit quaternions or constraints adaptive methods take one evaluation more a step, at the state that
+ * was brought back to them.
+ */
+const kc_method *kc_find_method(const char *name);
+
+/* Whether a method chooses its steps. */
+int kc_is_adaptive(const kc_method *method);
+
+/* Numbers that the interpolant of a step has, for each component. */
+int kc_n_dense(const kc_method *method);
+
+/* Doubles of work that a run needs. */
+size_t kc_ode_work(const kc_system *system, const kc_method *method);
 
 /* The shortest step that can be told from rounding at every t between t0 and t1. */
 double kc_smallest_step(double t0, double t1);
 
 /*
- * Classical Runge-Kutta method of order 4 with steps of length h; those that end on a knot of the
- * inputs, or on t1, may be shorter.  KC_STEP_SIZE at once where h is below kc_smallest_step(t0, t1).
+ * From t0 to t1, forwards or backwards, with x (n_x) advanced in place.  Fixed steps that end on a knot of
+ * the inputs, or on t1, may be shorter; KC_STEP_SIZE at once where plan->step is below kc_smallest_step(t0,
+ * t1).
  */
-kc_status kc_rk4(const kc_system *system, double t0, double t1, double h, double *x, kc_accept *accept,
-                 void *context, double *work, kc_stats *stats);
-
-/*
- * Dormand and Prince's method of order 8 with error estimates of orders 5 and 3 and dense output of
- * order 7 (Hairer, Norsett & Wanner, Solving Ordinary Differential Equations I, 2nd ed. 1993,
- * section II.5).  With unit quaternions or constraints it takes one evaluation more a step, at the state that
- * was brought back to them.
- */
-kc_status kc_dop853(const kc_system *system, double t0, double t1, double *x, const kc_options *options,
-                    kc_accept *accept, void *context, double *work, kc_stats *stats);
+kc_status kc_integrate(const kc_system *system, const kc_plan *plan, double *x, double *work,
+                       kc_stats *stats);
 
 /*
  * x at t + theta h, 0 <= theta <= 1, its unit quaternions normalized and, with `project`, on the constraints.

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What both integrators share: evaluation of the right-hand side along one stretch of the inputs. */
+/* What all methods share: evaluation of the right-hand side along one stretch of the inputs. */
 #ifndef KC_STAGE_H
 #define KC_STAGE_H
 

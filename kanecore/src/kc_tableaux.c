@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
+ * The classical method of order 4 (Kutta 1901); the method 5(4) of Dormand and Prince 1980, with the
+ * interpolant of order 4 of Shampine 1986 (Some practical Runge-Kutta formulas, Mathematics of Computation
+ * 46).
+ *
  * The method DOP853 of Dormand and Prince as published in Hairer, Norsett & Wanner, Solving Ordinary
  * Differential Equations I, 2nd ed. 1993, section II.5 and its program; the numbers are those of that
  * program in double precision.  tests/test_ode.py checks row sums and order conditions.
@@ -7,6 +11,37 @@
 #include "kc_tableaux.h"
 
 /* clang-format off */
+const double kc_rk4_c[KC_RK4_STAGES + 1] = {0.0, 0.5, 0.5, 1.0, 1.0};
+
+const double kc_rk4_a[KC_RK4_STAGES + 1][KC_RK4_STAGES + 1] = {
+    {0.0},
+    {0.5},
+    {0.0, 0.5},
+    {0.0, 0.0, 1.0},
+    {1.0 / 6.0, 1.0 / 3.0, 1.0 / 3.0, 1.0 / 6.0},
+};
+
+const double kc_dopri5_c[KC_DOPRI5_STAGES + 1] = {0.0, 0.2, 0.3, 0.8, 0.8888888888888888, 1.0, 1.0};
+
+const double kc_dopri5_a[KC_DOPRI5_STAGES + 1][KC_DOPRI5_STAGES + 1] = {
+    {0.0},
+    {0.2},
+    {0.075, 0.225},
+    {0.9777777777777777, -3.7333333333333334, 3.5555555555555554},
+    {2.9525986892242035, -11.595793324188385, 9.822892851699436, -0.2908093278463649},
+    {2.8462752525252526, -10.757575757575758, 8.906422717743473, 0.2784090909090909, -0.2735313036020583},
+    {0.09114583333333333, 0.0, 0.44923629829290207, 0.6510416666666666, -0.322376179245283, 0.13095238095238096},
+};
+
+const double kc_dopri5_e[KC_DOPRI5_STAGES + 1] = {-0.0012326388888888888, 0.0, 0.0042527702905061394, -0.03697916666666667, 0.05086379716981132, -0.0419047619047619, 0.025};
+
+const double kc_dopri5_d[4][KC_DOPRI5_STAGES + 1] = {
+    {1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0},
+    {-2.8535800653862835, 0.0, 4.023133379230305, -3.7324019615885042, 2.5548038301849423, -1.3744241142186024, 1.3824689317781436},
+    {3.0717434641059005, 0.0, -6.249321565289, 10.068970589843675, -6.399112377351017, 3.272657752246729, -3.764937863556287},
+    {-1.1270175653862835, 0.0, 2.675424484351598, -5.685526961588504, 3.5219323679207912, -1.7672812570757455, 2.382468931778144},
+};
+
 const double kc_dop853_c[KC_DOP853_EXTENDED] = {0.0, 0.05260015195876773, 0.0789002279381516, 0.1183503419072274, 0.2816496580927726, 0.3333333333333333, 0.25, 0.3076923076923077, 0.6512820512820513, 0.6, 0.8571428571428571, 1.0, 1.0, 0.1, 0.2, 0.7777777777777778};
 
 const double kc_dop853_a[KC_DOP853_EXTENDED][KC_DOP853_EXTENDED] = {

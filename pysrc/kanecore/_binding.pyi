@@ -16,7 +16,7 @@ _What: TypeAlias = Literal["parameter", "input"]
 
 ABI_VERSION: int
 KERNELS: tuple[str, ...]
-METHODS: dict[str, int]
+METHODS: dict[str, bool]
 STATUS: dict[int, str]
 
 def cpu_level() -> int: ...

@@ -153,7 +153,7 @@ int main(void)
     const kc_model *m = kc_get_model();
     const size_t n_u = m->n_u, n_x = m->n_q + n_u;
     const kernel kernels[] = {
-#include "kernels.h"
+#include "kernels.inc"
     };
     int called = 0;
     check_table(m);

@@ -60,17 +60,77 @@ static void spinner(double t, const double *x, const double *r, const double *c,
 static const double one_knot[] = {0.0, 1.0}, nothing[] = {0.0, 0.0, 0.0, 0.0};
 static const kc_signal silent = {1, 2, one_knot, nothing, NULL, NULL};
 
-static double error_at_end(int method, double step, double t0, double t1, uint64_t *evaluations)
+typedef struct limits {
+    double rtol;
+    const double *atol;
+    double first_step, max_step;
+    uint64_t max_steps;
+} limits;
+
+static size_t work_of(const kc_system *system)
+{
+    return kc_ode_work(system, kc_find_method("dop853"));
+}
+
+static kc_status adaptive_run(const char *method, const kc_system *system, double t0, double t1, double *x,
+                              const limits *o, kc_accept *accept, void *context, double *work,
+                              kc_stats *stats)
+{
+    const kc_plan plan = {
+        kc_find_method(method), t0,     t1,     o->first_step, o->rtol, o->atol, o->max_step,
+        o->max_steps,           accept, context};
+    return kc_integrate(system, &plan, x, work, stats);
+}
+
+static kc_status dop853(const kc_system *system, double t0, double t1, double *x, const limits *o,
+                        kc_accept *accept, void *context, double *work, kc_stats *stats)
+{
+    return adaptive_run("dop853", system, t0, t1, x, o, accept, context, work, stats);
+}
+
+static kc_status fixed_run(const char *method, const kc_system *system, double t0, double t1, double h,
+                           double *x, kc_accept *accept, void *context, double *work, kc_stats *stats)
+{
+    const kc_plan plan = {.method = kc_find_method(method),
+                          .t0 = t0,
+                          .t1 = t1,
+                          .step = h,
+                          .accept = accept,
+                          .context = context};
+    return kc_integrate(system, &plan, x, work, stats);
+}
+
+static kc_status rk4(const kc_system *system, double t0, double t1, double h, double *x, kc_accept *accept,
+                     void *context, double *work, kc_stats *stats)
+{
+    return fixed_run("rk4", system, t0, t1, h, x, accept, context, work, stats);
+}
+
+static void oscillator_qdot(double t, const double *x, const double *r, const double *c, double *work,
+                            double *out)
+{
+    (void)t, (void)r, (void)c, (void)work;
+    out[0] = x[1];
+}
+
+static double error_at_end(const char *method, double step, double t0, double t1, uint64_t *evaluations)
 {
     const double w = 1.3, atol[] = {step, step};
     double x[] = {cos(w * t0), -w * sin(w * t0)};
-    const kc_system system = {.rhs = oscillator, .n_q = 1, .n_u = 1, .n_work = 2, .c = &w, .signal = &silent};
-    const kc_options options = {step, atol, 0.0, fabs(t1 - t0), 0};
-    double *work = malloc(sizeof(double) * kc_ode_work(&system));
+    const kc_system system = {.rhs = oscillator,
+                              .qdot = oscillator_qdot,
+                              .n_q = 1,
+                              .n_u = 1,
+                              .n_work = 2,
+                              .c = &w,
+                              .signal = &silent};
+    const limits options = {step, atol, 0.0, fabs(t1 - t0), 0};
+    double *work = malloc(sizeof(double) * work_of(&system));
     kc_stats stats;
-    const kc_status status = method == KC_RK4
-                                 ? kc_rk4(&system, t0, t1, step, x, NULL, NULL, work, &stats)
-                                 : kc_dop853(&system, t0, t1, x, &options, NULL, NULL, work, &stats);
+    const kc_status status =
+        kc_is_adaptive(kc_find_method(method))
+            ? adaptive_run(method, &system, t0, t1, x, &options, NULL, NULL, work, &stats)
+            : fixed_run(method, &system, t0, t1, step, x, NULL, NULL, work, &stats);
     free(work);
     check(status == KC_OK, "status", status);
     check(stats.t == t1, "ends on t1 exactly", stats.t - t1);
@@ -100,41 +160,56 @@ static int stop_at_third(const kc_step *step, void *context)
 
 static void orders(void)
 {
-    double previous = error_at_end(KC_RK4, 0.1, 0.0, 4.0, NULL);
+    double previous = error_at_end("rk4", 0.1, 0.0, 4.0, NULL);
     for (double h = 0.05; h > 0.005; h /= 2.0) {
-        const double error = error_at_end(KC_RK4, h, 0.0, 4.0, NULL), order = log2(previous / error);
+        const double error = error_at_end("rk4", h, 0.0, 4.0, NULL), order = log2(previous / error);
         check(fabs(order - 4.0) < 0.1, "order of rk4", order);
         previous = error;
     }
-    check(error_at_end(KC_RK4, 0.01, 4.0, -1.0, NULL) < 1e-7, "rk4 backwards", 0.0);
-    check(error_at_end(KC_RK4, 0.3, 0.0, 1.0, NULL) < 1e-2, "rk4 with a shorter last step", 0.0);
-    check(error_at_end(KC_RK4, 0.1, 0.0, 1e-12, NULL) < 1e-15, "rk4 over far less than a step", 0.0);
+    check(error_at_end("rk4", 0.01, 4.0, -1.0, NULL) < 1e-7, "rk4 backwards", 0.0);
+    check(error_at_end("rk4", 0.3, 0.0, 1.0, NULL) < 1e-2, "rk4 with a shorter last step", 0.0);
+    check(error_at_end("rk4", 0.1, 0.0, 1e-12, NULL) < 1e-15, "rk4 over far less than a step", 0.0);
     uint64_t coarse, fine;
-    const double loose = error_at_end(KC_DOP853, 1e-6, 0.0, 20.0, &coarse);
-    const double tight = error_at_end(KC_DOP853, 1e-12, 0.0, 20.0, &fine);
+    const double loose = error_at_end("dop853", 1e-6, 0.0, 20.0, &coarse);
+    const double tight = error_at_end("dop853", 1e-12, 0.0, 20.0, &fine);
     check(loose < 1e-4 && tight < 1e-10, "dop853 keeps its tolerance", tight);
     /* 10^6 times the accuracy for about 10^(6/8) = 5.6 times the work */
     check((double)fine / (double)coarse < 9.0, "dop853 is of high order", (double)fine / (double)coarse);
-    check(error_at_end(KC_DOP853, 1e-12, 5.0, -5.0, NULL) < 1e-10, "dop853 backwards", 0.0);
-    check(error_at_end(KC_DOP853, 1e-12, 1.0, 1.0, NULL) < 1e-15, "no time to integrate", 0.0);
+    check(error_at_end("dop853", 1e-12, 5.0, -5.0, NULL) < 1e-10, "dop853 backwards", 0.0);
+    check(error_at_end("dopri5", 1e-6, 0.0, 20.0, &coarse) < 1e-4, "dopri5 keeps its tolerance", 0.0);
+    check(error_at_end("dopri5", 1e-11, 5.0, -5.0, &fine) < 1e-9, "dopri5 backwards", 0.0);
+    /* ten^5 times the accuracy for ten times the work, over half the span */
+    check((double)fine / (double)coarse > 3.0 && (double)fine / (double)coarse < 7.0, "dopri5 is of order 5",
+          (double)fine / (double)coarse);
+    previous = error_at_end("euler", 0.01, 0.0, 4.0, NULL);
+    for (double h = 0.005; h > 0.0005; h /= 2.0) {
+        const double error = error_at_end("euler", h, 0.0, 4.0, NULL), order = log2(previous / error);
+        check(fabs(order - 1.0) < 0.05, "order of euler", order);
+        previous = error;
+    }
+    check(kc_find_method("heun") == NULL, "no such method", 0.0);
+    check(error_at_end("dop853", 1e-12, 1.0, 1.0, NULL) < 1e-15, "no time to integrate", 0.0);
 }
 
 static void dense(void)
 {
     const double w = 1.3, atol[] = {1e-10, 1e-10};
     const kc_system system = {.rhs = oscillator, .n_q = 1, .n_u = 1, .n_work = 2, .c = &w, .signal = &silent};
-    const kc_options options = {1e-10, atol, 0.0, 10.0, 0};
+    const limits options = {1e-10, atol, 0.0, 10.0, 0};
     double work[200], x[] = {1.0, 0.0}, worst = 0.0;
     kc_stats stats;
-    check(kc_ode_work(&system) <= 200, "work", (double)kc_ode_work(&system));
-    kc_dop853(&system, 0.0, 10.0, x, &options, dense_error, &worst, work, &stats);
+    check(work_of(&system) <= 200, "work", (double)work_of(&system));
+    dop853(&system, 0.0, 10.0, x, &options, dense_error, &worst, work, &stats);
     check(worst < 1e-8, "interpolant of dop853", worst);
     x[0] = 1.0, x[1] = 0.0, worst = 0.0;
-    kc_rk4(&system, 0.0, 10.0, 0.01, x, dense_error, &worst, work, &stats);
+    adaptive_run("dopri5", &system, 0.0, 10.0, x, &options, dense_error, &worst, work, &stats);
+    check(worst < 1e-7, "interpolant of dopri5", worst);
+    x[0] = 1.0, x[1] = 0.0, worst = 0.0;
+    rk4(&system, 0.0, 10.0, 0.01, x, dense_error, &worst, work, &stats);
     check(worst < 1e-7, "interpolant of rk4", worst);
     int steps = 0;
     x[0] = 1.0, x[1] = 0.0;
-    const kc_status status = kc_rk4(&system, 0.0, 10.0, 0.01, x, stop_at_third, &steps, work, &stats);
+    const kc_status status = rk4(&system, 0.0, 10.0, 0.01, x, stop_at_third, &steps, work, &stats);
     check(status == KC_STOPPED && stats.accepted == 3, "stop", (double)stats.accepted);
 }
 
@@ -145,16 +220,16 @@ static void knots(void)
     const double held[] = {0.0, 0.0, 0.0, 0.0, 2.0, 0.0, 0.0, 0.0, -1.0, 0.0, 0.0, 0.0};
     const kc_signal signal = {1, 4, knot, held, NULL, NULL};
     const kc_system system = {.rhs = oscillator, .n_q = 1, .n_u = 1, .n_work = 2, .c = &w, .signal = &signal};
-    const kc_options options = {1e-12, atol, 0.0, 3.0, 0};
+    const limits options = {1e-12, atol, 0.0, 3.0, 0};
     const double speed = 2.0 * 1.2 - 1.0 * 1.1;
     double work[200], x[] = {0.0, 0.0};
     kc_stats stats;
-    kc_rk4(&system, 0.0, 3.0, 0.25, x, NULL, NULL, work, &stats);
+    rk4(&system, 0.0, 3.0, 0.25, x, NULL, NULL, work, &stats);
     check(fabs(x[1] - speed) < 1e-14, "rk4 over held inputs", x[1] - speed);
     x[0] = x[1] = 0.0;
-    kc_dop853(&system, 0.0, 3.0, x, &options, NULL, NULL, work, &stats);
+    dop853(&system, 0.0, 3.0, x, &options, NULL, NULL, work, &stats);
     check(fabs(x[1] - speed) < 1e-14, "dop853 over held inputs", x[1] - speed);
-    kc_dop853(&system, 3.0, 0.0, x, &options, NULL, NULL, work, &stats);
+    dop853(&system, 3.0, 0.0, x, &options, NULL, NULL, work, &stats);
     check(fabs(x[0]) + fabs(x[1]) < 1e-13, "and back", fabs(x[0]) + fabs(x[1]));
     double r;
     kc_signal_at(&signal, kc_signal_interval(&signal, 0.7), 0.7, &r);
@@ -165,17 +240,17 @@ static void failing(void)
 {
     const double w = 0.0, atol[] = {1e-8};
     const kc_system system = {.rhs = wall, .n_q = 1, .n_work = 2, .c = &w, .signal = &silent};
-    const kc_options options = {1e-8, atol, 0.0, 5.0, 0}, few = {1e-8, atol, 1e-3, 1e-3, 7};
+    const limits options = {1e-8, atol, 0.0, 5.0, 0}, few = {1e-8, atol, 1e-3, 1e-3, 7};
     double work[200], x[] = {1.0};
     kc_stats stats;
-    kc_status status = kc_dop853(&system, 0.0, 5.0, x, &options, NULL, NULL, work, &stats);
+    kc_status status = dop853(&system, 0.0, 5.0, x, &options, NULL, NULL, work, &stats);
     check(status == KC_SINGULAR && fabs(stats.t - 1.0) < 1e-6, "dop853 walks up to a singular state",
           stats.t);
     x[0] = 1.0;
-    status = kc_rk4(&system, 0.0, 5.0, 0.01, x, NULL, NULL, work, &stats);
+    status = rk4(&system, 0.0, 5.0, 0.01, x, NULL, NULL, work, &stats);
     check(status == KC_SINGULAR && fabs(stats.t - 1.0) < 0.02, "rk4 stops before it", stats.t);
     x[0] = 1.0;
-    status = kc_dop853(&system, 0.0, 5.0, x, &few, NULL, NULL, work, &stats);
+    status = dop853(&system, 0.0, 5.0, x, &few, NULL, NULL, work, &stats);
     check(status == KC_MAX_STEPS && stats.accepted + stats.rejected == 7, "max_steps",
           (double)stats.accepted);
 }
@@ -188,11 +263,11 @@ static void rounding(void)
         const double end = 1.0 + i * 0x1p-53;
         const kc_system system = {.rhs = curtain, .n_q = 1, .n_work = 2, .c = &end, .signal = &silent};
         for (int j = 0; j < 20; j++) {
-            const kc_options options = {1e-8 * (1.0 + 0.1 * j), atol, 0.0, 5.0, 100000};
+            const limits options = {1e-8 * (1.0 + 0.1 * j), atol, 0.0, 5.0, 100000};
             double work[200], x[] = {0.3};
             kc_stats stats;
             const kc_status status =
-                kc_dop853(&system, 0.1 + 0.01 * j, 5.0, x, &options, NULL, NULL, work, &stats);
+                dop853(&system, 0.1 + 0.01 * j, 5.0, x, &options, NULL, NULL, work, &stats);
             check(status == KC_SINGULAR && stats.row == 3, "a singularity near 1", (double)status);
             check(fabs(stats.t - end) < 1e-14, "reached as far as rounding allows", stats.t - end);
         }
@@ -223,15 +298,15 @@ static void spheres(void)
     const double w = 0.9, atol[] = {1e-9, 1e-9, 1e-9, 1e-9, 1e-9};
     const kc_system system = {
         .rhs = spinner, .n_q = 5, .n_work = 2, .c = &w, .signal = &silent, .n_unit = 1, .unit = unit};
-    const kc_options options = {1e-9, atol, 0.0, 100.0, 0};
+    const limits options = {1e-9, atol, 0.0, 100.0, 0};
     double work[200], x[] = {0.0, 0.0, 1.0, 0.0, 0.0}, tolerance = 1e-7;
     kc_stats stats;
-    check(kc_ode_work(&system) <= 200, "work", (double)kc_ode_work(&system));
-    kc_status status = kc_dop853(&system, 0.0, 100.0, x, &options, measure, &tolerance, work, &stats);
+    check(work_of(&system) <= 200, "work", (double)work_of(&system));
+    kc_status status = dop853(&system, 0.0, 100.0, x, &options, measure, &tolerance, work, &stats);
     check(status == KC_OK, "dop853 of a quaternion", status);
     check(fabs(x[0] - 180.0) < 1e-11, "the other component is left alone", x[0] - 180.0);
     x[0] = x[1] = 0.0, x[2] = 1.0, tolerance = 1e-6;
-    status = kc_rk4(&system, 0.0, 100.0, 0.05, x, measure, &tolerance, work, &stats);
+    status = rk4(&system, 0.0, 100.0, 0.05, x, measure, &tolerance, work, &stats);
     check(status == KC_OK, "rk4 of a quaternion", status);
     check(fabs(x[0] - 180.0) < 1e-11, "the other component is left alone", x[0] - 180.0);
 }
@@ -242,13 +317,13 @@ static void collapsed(void)
     const double w = 0.9, atol[] = {1e-9, 1e-9, 1e-9, 1e-9, 1e-9};
     const kc_system system = {
         .rhs = spinner, .n_q = 5, .n_work = 2, .c = &w, .signal = &silent, .n_unit = 1, .unit = unit};
-    const kc_options options = {1e-9, atol, 1.0, 1.0, 0};
+    const limits options = {1e-9, atol, 1.0, 1.0, 0};
     const uint32_t two[] = {2, 1, 3, 4, 5, 6, 7, 8};
     double work[200], x[] = {0.0, 0.0, 0.0, 0.0, 0.0};
     kc_stats stats;
-    kc_status status = kc_dop853(&system, 0.0, 1.0, x, &options, NULL, NULL, work, &stats);
+    kc_status status = dop853(&system, 0.0, 1.0, x, &options, NULL, NULL, work, &stats);
     check(status == KC_NONFINITE && stats.accepted == 0, "dop853 without a direction", status);
-    status = kc_rk4(&system, 0.0, 1.0, 0.1, x, NULL, NULL, work, &stats);
+    status = rk4(&system, 0.0, 1.0, 0.1, x, NULL, NULL, work, &stats);
     check(status == KC_NONFINITE && stats.accepted == 0, "rk4 without a direction", status);
     double many[] = {7.0, 0.0, 3.0, 4.0, 0.0, 1e200, 0.0, 0.0, 0.0};
     check(kc_normalize(2, two, many) == KC_NONFINITE, "a norm that overflows", many[5]);
@@ -312,13 +387,12 @@ static int watch_circle(const kc_step *step, void *context)
 static void run_circle(kc_system *system, int adaptive, double *x, kc_status expected, kc_stats *stats)
 {
     const double atol[4] = {1e-6, 1e-6, 1e-6, 1e-6};
-    const kc_options options = {.rtol = 1e-6, .atol = atol, .max_step = 3.0};
-    double *work = malloc(2 * sizeof(double) * kc_ode_work(system)), *const spare =
-                                                                         work + kc_ode_work(system);
+    const limits options = {.rtol = 1e-6, .atol = atol, .max_step = 3.0};
+    double *work = malloc(2 * sizeof(double) * work_of(system)), *const spare = work + work_of(system);
     off_circle = 0.0;
     const kc_status status = adaptive
-                                 ? kc_dop853(system, 0.0, 3.0, x, &options, watch_circle, spare, work, stats)
-                                 : kc_rk4(system, 0.0, 3.0, 0.02, x, watch_circle, spare, work, stats);
+                                 ? dop853(system, 0.0, 3.0, x, &options, watch_circle, spare, work, stats)
+                                 : rk4(system, 0.0, 3.0, 0.02, x, watch_circle, spare, work, stats);
     check(status == expected, "status on the circle", status);
     free(work);
 }
@@ -335,13 +409,13 @@ static void interrupted(void)
     int asked = 0;
     kc_system system = {.rhs = oscillator, .n_q = 1, .n_u = 1, .n_work = 2, .c = &w, .signal = &silent};
     system.interrupted = impatient, system.context = &asked;
-    const kc_options options = {1e-10, atol, 0.0, 1e-4, 0};
+    const limits options = {1e-10, atol, 0.0, 1e-4, 0};
     double work[200], x[] = {1.0, 0.0};
     kc_stats stats;
-    kc_status status = kc_rk4(&system, 0.0, 1e6, 1e-3, x, NULL, NULL, work, &stats);
+    kc_status status = rk4(&system, 0.0, 1e6, 1e-3, x, NULL, NULL, work, &stats);
     check(status == KC_STOPPED && stats.evaluations == 3 * KC_PATIENCE, "rk4 interrupted", status);
     asked = 0;
-    status = kc_dop853(&system, 0.0, 1e6, x, &options, NULL, NULL, work, &stats);
+    status = dop853(&system, 0.0, 1e6, x, &options, NULL, NULL, work, &stats);
     check(status == KC_STOPPED && stats.evaluations == 3 * KC_PATIENCE, "dop853 interrupted", status);
     /* every step that is tried fails */
     const kc_system hopeless = {.rhs = curtain,
@@ -352,7 +426,7 @@ static void interrupted(void)
                                 .interrupted = impatient,
                                 .context = &asked};
     asked = 2 - KC_PATIENCE;
-    status = kc_dop853(&hopeless, 0.0, 1.0, x, &options, NULL, NULL, work, &stats);
+    status = dop853(&hopeless, 0.0, 1.0, x, &options, NULL, NULL, work, &stats);
     check(status == KC_SINGULAR && stats.accepted == 0, "no step at all", status);
 }
 
@@ -368,14 +442,14 @@ static void tiny_steps(void)
         const double a = spans[i][0], b = spans[i][1], least = kc_smallest_step(a, b);
         const double bad[] = {0.0, -1.0, NAN, 1e-300, 5e-324, 0.99 * least};
         for (int j = 0; j < 6; j++) {
-            const kc_status status = kc_rk4(&system, a, b, bad[j], x, NULL, NULL, work, &stats);
+            const kc_status status = rk4(&system, a, b, bad[j], x, NULL, NULL, work, &stats);
             check(status == KC_STEP_SIZE && stats.t == a && !stats.evaluations, "a tiny step", bad[j]);
         }
         const double end = a + (b > a ? 100.0 : -100.0) * least;
-        kc_status status = kc_rk4(&system, a, end, least, x, NULL, NULL, work, &stats);
+        kc_status status = rk4(&system, a, end, least, x, NULL, NULL, work, &stats);
         check(status == KC_OK && stats.t == end && stats.accepted >= 99, "the smallest step", stats.t);
-        const kc_options options = {1e-10, atol, 1e-300, a == 0.0 ? least : 1e-300, 0};
-        status = kc_dop853(&system, a, end, x, &options, NULL, NULL, work, &stats);
+        const limits options = {1e-10, atol, 1e-300, a == 0.0 ? least : 1e-300, 0};
+        status = dop853(&system, a, end, x, &options, NULL, NULL, work, &stats);
         check(status == KC_OK && stats.t == end, "a tiny max_step", stats.t);
     }
 }
@@ -387,10 +461,10 @@ static uint64_t count_in_unit(double unit, double position, double speed, double
     const double atol[] = {1e-8, 1e-8 / unit}, knots[] = {0.0, 1.0};
     const kc_signal signal = {1, 2, knots, force, NULL, NULL};
     const kc_system system = {.rhs = oscillator, .n_q = 1, .n_u = 1, .n_work = 2, .c = &w, .signal = &signal};
-    const kc_options options = {1e-8, atol, 0.0, INFINITY, 0};
+    const limits options = {1e-8, atol, 0.0, INFINITY, 0};
     double work[200], x[] = {position, speed / unit};
     kc_stats stats;
-    const kc_status status = kc_dop853(&system, 0.0, span * unit, x, &options, NULL, NULL, work, &stats);
+    const kc_status status = dop853(&system, 0.0, span * unit, x, &options, NULL, NULL, work, &stats);
     check(status == KC_OK, "status in a unit", status);
     return stats.evaluations;
 }
@@ -445,12 +519,12 @@ static void constrained(void)
 
         /* and does so backwards in time */
         const double atol[4] = {1e-8, 1e-8, 1e-8, 1e-8};
-        const kc_options options = {.rtol = 1e-8, .atol = atol, .max_step = 3.0};
-        double *work = malloc(sizeof(double) * kc_ode_work(&system));
+        const limits options = {.rtol = 1e-8, .atol = atol, .max_step = 3.0};
+        double *work = malloc(sizeof(double) * work_of(&system));
         double back[4] = {1.0 + 1e-3, 0.0, 0.0, 2.0};
         const kc_status status = adaptive
-                                     ? kc_dop853(&system, 3.0, 0.0, back, &options, NULL, NULL, work, &stats)
-                                     : kc_rk4(&system, 3.0, 0.0, 0.02, back, NULL, NULL, work, &stats);
+                                     ? dop853(&system, 3.0, 0.0, back, &options, NULL, NULL, work, &stats)
+                                     : rk4(&system, 3.0, 0.0, 0.02, back, NULL, NULL, work, &stats);
         check(status == KC_OK && off(back) < 1e-5, "stabilization leads back, backwards", off(back));
         free(work);
     }

@@ -66,7 +66,7 @@ def generated() -> dict[str, str]:
         "pysrc/kanecore/describe/expressions.py": _expressions(),
         "docs/reference/kernels.md": _markdown(),
         "docs/reference/kernels.rst": _rst(),
-        "tests/c/kernels.h": _c_test(),
+        "tests/c/kernels.inc": _c_test(),
     }
 
 

@@ -72,14 +72,15 @@ def simulate(
         State [q, u] at the start.  Each unit quaternion in it (``dyn.unit`` holds their places) must have norm 1 within
         1e-6 and is divided by it; so is that of the state after every step, and of what the interpolant gives.  It must
         satisfy the constraints within 1e-6, in units of the coordinates and of the speeds: ``dyn.consistent(t0, x0)``.
-    method : {"dop853", "rk4"}
-        Adaptive, of order 8, with dense output (Hairer, Nørsett & Wanner, *Solving Ordinary Differential Equations I*,
-        1993, II.5); or the classical method of order 4 with fixed steps.
+    method : {"dop853", "dopri5", "rk4", "euler"}
+        Adaptive: Dormand and Prince's methods of order 8 and 5, with dense output (Hairer, Nørsett & Wanner, *Solving
+        Ordinary Differential Equations I*, 1993, II.5).  With fixed steps: the classical method of order 4, and the
+        semi-implicit method of Euler, of order 1, which advances the speeds first and the coordinates by the new ones.
     rtol, atol : float, array_like (n_x,)
         The error of each step is kept below atol + rtol |x|.
     dt : float
-        Step of "rk4", longer than rounding of t.  Steps end on every knot of the inputs, where these may jump, and on
-        the end of the run; those that do may be shorter.
+        Step of "rk4" and "euler", longer than rounding of t.  Steps end on every knot of the inputs, where these may
+        jump, and on the end of the run; those that do may be shorter.
     t_eval : array_like, optional
         Times of the result; default: the ends of the steps.  It bounds the memory that a run takes: see `dense_output`.
     inputs : array_like (n_r,), mapping, Signal, or callable, optional
@@ -98,11 +99,11 @@ def simulate(
         backwards in time with −α, so that constraints attract in the direction of the run.
         A configuration constraint whose derivative was filed as a velocity constraint is that constraint only.
     max_step : float
-        Longest step of "dop853".
+        Longest step of adaptive methods.
     first_step : float, optional
-        First step that "dop853" tries; default: chosen.
+        First step that an adaptive method tries; default: chosen.
     max_steps : int, optional
-        How many steps "dop853" may try; None: any number.
+        How many steps an adaptive method may try; None: any number.
     dense_output : bool, optional
         Whether the steps are kept with their interpolants, which ``sol(t)`` and the drifts need.  True: up to 1 GiB,
         and more is an error.  False: no interpolant, and with `t_eval` no step.  Default: as True, but with `t_eval` up
@@ -293,21 +294,21 @@ def _span(t_span: tuple[float, float]) -> tuple[float, float]:
 
 
 def _step(method: str, dt: float | None, first_step: float | None, smallest: float) -> float:
-    """The step of rk4, or the first of dop853, 0 where it is to be chosen."""
+    """The length of fixed steps, or of the first of an adaptive method, 0 where it is to be chosen."""
     if method not in _native.METHODS:
         near = str(method).lower()
         known = ", ".join(map(repr, sorted(_native.METHODS)))
         hint = f": write {near!r}" if near in _native.METHODS else ""
         raise ValueError(f"method is {method!r}; it must be one of {known}{hint}")
-    fixed = method == "rk4"
+    fixed = not _native.METHODS[method]
     if fixed and first_step is not None:
-        raise ValueError("first_step is for adaptive methods: give the step of 'rk4' as dt")
+        raise ValueError(f"first_step is for adaptive methods: give the step of {method!r} as dt")
     if not fixed and dt is not None:
         raise ValueError(f"dt is for fixed steps: method='rk4', dt={dt!r}; for {method!r} use rtol, atol or max_step")
     value = dt if fixed else first_step
     if value is None:
         if fixed:
-            raise ValueError("method 'rk4' needs its step: dt=...")
+            raise ValueError(f"method {method!r} needs its step: dt=...")
         return 0.0
     if not (np.isfinite(value) and value > 0):
         raise ValueError(f"{'dt' if fixed else 'first_step'} is {value!r}; it must be positive, also backwards in time")

@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The one driver of all methods: stretches of the inputs, steps, their lengths, and the way back to
+ * constraints. */
+#include "kc_method.h"
+
+/* Step control, as in Hairer's program and SciPy's. */
+static const double SAFETY = 0.9, MIN_FACTOR = 0.2, MAX_FACTOR = 10.0;
+
+size_t kc_ode_work(const kc_system *system, const kc_method *method)
+{
+    return (size_t)(method->extended + method->n_dense + 3) * kc_n_x(system) + kc_run_work(system);
+}
+
+int kc_n_dense(const kc_method *method)
+{
+    return method->n_dense;
+}
+
+int kc_is_adaptive(const kc_method *method)
+{
+    return method->error != NULL;
+}
+
+double kc_smallest_step(double t0, double t1)
+{
+    return 4.0 * 2.220446049250313e-16 * fmax(fabs(t0), fabs(t1));
+}
+
+/* Root mean square of v relative to the tolerance at x. */
+static double norm(uint32_t n, const double *v, const double *x, const kc_plan *plan)
+{
+    double sum = 0.0;
+    for (uint32_t i = 0; i < n; i++) {
+        const double e = v[i] / kc_tolerance(plan, i, x[i], x[i]);
+        sum += e * e;
+    }
+    return sqrt(sum / n);
+}
+
+/*
+ * After Hairer, Norsett & Wanner, section II.4: from two evaluations, a step with an error near the
+ * tolerance. Where they count in seconds this counts in `scale`, the time in which the state changes by its
+ * own size, so that the unit of time does not matter.  A state that is at rest, or zero, has no such time;
+ * part of the span serves.  The term of order p = method->control of its series, h^p / p! times the slope or
+ * its rate, is to be 0.01.
+ */
+static kc_status first_step(const kc_stride *s, const kc_plan *plan, double *slope, double *h)
+{
+    const uint32_t n = kc_n_x(s->run->system);
+    const double span = fabs(plan->t1 - plan->t0);
+    const double d0 = norm(n, s->x, s->x, plan), d1 = norm(n, s->k, s->x, plan);
+    const int rests = d0 < 1e-5 || span * d1 < 1e-5, order = s->method->control;
+    const double scale = rests ? 1e-4 * span : fmin(d0 / d1, span), h0 = 0.01 * s->run->direction * scale;
+    for (uint32_t i = 0; i < n; i++)
+        s->y[i] = s->x[i] + h0 * s->k[i];
+    const kc_status status = kc_evaluate(s->run, s->t + h0, s->y, slope);
+    if (status == KC_STOPPED)
+        return status;
+    double d2 = 0.0, factorial = 1.0;
+    if (status == KC_OK) {
+        for (uint32_t i = 0; i < n; i++)
+            slope[i] -= s->k[i];
+        d2 = norm(n, slope, s->x, plan) / fabs(h0);
+    }
+    for (int i = 2; i <= order; i++)
+        factorial *= i;
+    *h = scale * fmin(1.0, pow(0.01 * factorial / (scale * fmax(d1, scale * d2)), 1.0 / order));
+    return KC_OK;
+}
+
+/*
+ * The step to s->x1 at s->next, on the constraints, with its interpolant; s->k gets the slope at its end,
+ * which begins the next step.  Of an adaptive method that is done where the error, relative to the tolerance,
+ * is below 1.
+ */
+static kc_status take(const kc_stride *s, const kc_plan *plan, double *error)
+{
+    const kc_method *m = s->method;
+    const uint32_t n = kc_n_x(s->run->system);
+    double *const end = s->k + (uint32_t)m->stages * n;
+    const int returns = kc_returns(s->run->system);
+    kc_status status = m->step(s);
+    if (status != KC_OK)
+        return status;
+    *error = 0.0;
+    if (m->error) {
+        if ((status = kc_evaluate(s->run, s->next, s->x1, end)) != KC_OK)
+            return status;
+        *error = m->error(s, plan);
+        if (!(*error < 1.0) || (status = m->dense(s)) != KC_OK || !returns)
+            return status;
+    }
+    if (returns && (status = kc_return(s->run, s->next, s->x1)) != KC_OK)
+        return status;
+    if ((status = kc_evaluate(s->run, s->next, s->x1, end)) != KC_OK || m->error)
+        return status;
+    return m->dense(s);
+}
+
+/* A step was taken: x moves on, and whoever listens hears of it. */
+static kc_status accepted(const kc_stride *s, const kc_plan *plan, double *x)
+{
+    const uint32_t n = kc_n_x(s->run->system);
+    const size_t bytes = sizeof(double) * n;
+    memcpy(s->y, x, bytes);
+    memcpy(x, s->x1, bytes);
+    memcpy(s->k, s->k + (uint32_t)s->method->stages * n, bytes);
+    s->run->stats->t = s->next;
+    s->run->stats->accepted++;
+    const kc_step step = {s->t, s->next - s->t, s->next, s->y, x, s->dense, s->method, s->run->system};
+    return plan->accept && plan->accept(&step, plan->context) ? KC_STOPPED : KC_OK;
+}
+
+/* Whole steps from the start of a stretch, then one that ends on its end. */
+static kc_status fixed(kc_stride *s, const kc_plan *plan, double end, double *x)
+{
+    const double start = s->run->stats->t, direction = s->run->direction, h = plan->step;
+    const double whole = floor((end - start) * direction / h * (1.0 + 8.0 * 2.220446049250313e-16));
+    const int shorter = whole == 0.0 || (end - start) * direction - whole * h > 1e-9 * h;
+    const uint64_t count = (uint64_t)whole + (shorter ? 1 : 0);
+    for (uint64_t i = 0; i < count; i++) {
+        double error;
+        s->t = s->run->stats->t;
+        s->next = i + 1 == count ? end : start + direction * h * (double)(i + 1);
+        kc_status status = take(s, plan, &error);
+        if (status == KC_OK)
+            status = accepted(s, plan, x);
+        if (status != KC_OK)
+            return status;
+    }
+    return KC_OK;
+}
+
+/* Steps of which each has an error below the tolerance; *h is the length of the next one. */
+static kc_status adaptive(kc_stride *s, const kc_plan *plan, double end, double *h, double *x)
+{
+    kc_stats *const stats = s->run->stats;
+    const double direction = s->run->direction;
+    int rejected = 0;
+    while (stats->t != end) {
+        const double t = stats->t, smallest = 10.0 * fabs(nextafter(t, direction * INFINITY) - t);
+        if (plan->max_steps && stats->accepted + stats->rejected >= plan->max_steps)
+            return KC_MAX_STEPS;
+        *h = fmax(fmin(*h, plan->max_step), smallest);
+        const int last = *h * (1.0 + 1e-10) >= (end - t) * direction;
+        s->t = t, s->next = last ? end : t + direction * *h;
+        const double length = fabs(s->next - t);
+        double error = INFINITY;
+        kc_status status = take(s, plan, &error);
+        if (status == KC_STOPPED)
+            return status;
+        const double factor = status != KC_OK ? MIN_FACTOR
+                              : error == 0.0  ? MAX_FACTOR
+                                              : SAFETY * pow(error, -1.0 / s->method->control);
+        if (status != KC_OK || !(error < 1.0)) {
+            stats->rejected++;
+            /* too large a step may run into a singular state; only a tiny one proves that it is there */
+            if (fmin(*h, length) <= smallest)
+                return status == KC_OK ? KC_STEP_SIZE : status;
+            *h = length * fmax(MIN_FACTOR, factor);
+            rejected = 1;
+            continue;
+        }
+        /* a step cut short by a knot says little about the next one */
+        const double proposed = length * fmin(rejected ? 1.0 : MAX_FACTOR, factor);
+        *h = last ? fmax(*h, proposed) : proposed;
+        rejected = 0;
+        if ((status = accepted(s, plan, x)) != KC_OK)
+            return status;
+    }
+    return KC_OK;
+}
+
+kc_status kc_integrate(const kc_system *system, const kc_plan *plan, double *x, double *work, kc_stats *stats)
+{
+    const kc_method *m = plan->method;
+    const uint32_t n = kc_n_x(system);
+    double *const k = work, *const x1 = k + (uint32_t)m->extended * n, *const y = x1 + n,
+                  *const slope = y + n;
+    double *const dense = slope + n;
+    kc_run run = kc_begin(system, kc_direction(plan->t0, plan->t1), dense + (uint32_t)m->n_dense * n, stats);
+    kc_stride s = {&run, m, plan->t0, plan->t0, x, x1, k, y, dense};
+    double h = plan->step;
+    *stats = (kc_stats){.t = plan->t0};
+    if (!m->error && !(h > 0.0 && h >= kc_smallest_step(plan->t0, plan->t1)))
+        return KC_STEP_SIZE;
+    while (stats->t != plan->t1) {
+        const double end = kc_stretch(system->signal, stats->t, plan->t1, &run.interval);
+        s.t = stats->t;
+        kc_status status = kc_evaluate(&run, s.t, x, k);
+        if (status == KC_OK && m->error && h == 0.0)
+            status = first_step(&s, plan, slope, &h);
+        if (status == KC_OK)
+            status = m->error ? adaptive(&s, plan, end, &h, x) : fixed(&s, plan, end, x);
+        if (status != KC_OK)
+            return status;
+    }
+    return KC_OK;
+}
+
+kc_status kc_interpolate(const kc_step *step, double theta, double *x, double *work)
+{
+    const kc_system *system = step->system;
+    step->method->interpolate(step, theta, x);
+    if (system->project == NULL)
+        return kc_normalize(system->n_unit, system->unit, x);
+    const double t = step->t + theta * step->h;
+    kc_stats stats = {.t = t};
+    kc_run run = kc_begin(system, 1.0, work, &stats);
+    run.interval = system->signal->call ? 0 : kc_signal_interval(system->signal, t);
+    const kc_status status = kc_return(&run, t, x);
+    work[0] = status, work[1] = status == KC_SINGULAR ? stats.row : 0.0;
+    return status;
+}

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * kc_method.h: an integration method as a row of numbers and functions; kc_drive.c runs any of them.
+ *
+ * A new method is its tableau in kc_tableaux.c, or a function of its own, and a row in kc_methods.c.
+ */
+#ifndef KC_METHOD_H
+#define KC_METHOD_H
+
+#include "kc_stage.h"
+
+/* One step from x at t to x1 at `next`: slopes k (`extended` of them, the first is given), a spare state y.
+ */
+typedef struct kc_stride {
+    const kc_run *run;
+    const kc_method *method;
+    double t, next;
+    const double *x;
+    double *x1, *k, *y, *dense;
+} kc_stride;
+
+struct kc_method {
+    const char *name;
+    int order;           /* of the step */
+    int uses_qdot;       /* it calls system->qdot */
+    int stages;          /* slopes it takes; the one at its end is number `stages` */
+    int extended;        /* with that at its end and those of the interpolant */
+    int n_dense;         /* numbers of the interpolant, a component */
+    const double *a, *c; /* (extended, extended), (extended): stage i is at t + c_i h, x + h sum_j a_ij k_j */
+    /* The other slopes and x1; NULL: by the tableau, of which row `stages` ends the step. */
+    kc_status (*step)(const kc_stride *s);
+    /* The error of x1 relative to the tolerance, which goes with h^control; NULL: steps are fixed. */
+    double (*error)(const kc_stride *s, const kc_plan *plan);
+    int control;
+    /* The interpolant in s->dense, and its value at theta. */
+    kc_status (*dense)(const kc_stride *s);
+    void (*interpolate)(const kc_step *step, double theta, double *x);
+};
+
+/* NULL is last. */
+extern const kc_method *const kc_methods[];
+
+/* y = x + h sum_j a_j k_j, j < stages */
+static inline void kc_advance(uint32_t n, const double *x, double h, const double *a, int stages,
+                              const double *k, double *y)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        double sum = 0.0;
+        for (int j = 0; j < stages; j++)
+            sum += a[j] * k[(uint32_t)j * n + i];
+        y[i] = x[i] + h * sum;
+    }
+}
+
+static inline uint32_t kc_n_x(const kc_system *s)
+{
+    return s->n_q + s->n_u;
+}
+
+/* What an error in component i is measured by; not zero, so that 0 / 0 does not arise. */
+static inline double kc_tolerance(const kc_plan *p, uint32_t i, double x, double y)
+{
+    return fmax(p->atol[i] + p->rtol * fmax(fabs(x), fabs(y)), 2.2250738585072014e-308);
+}
+
+#endif

@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The integration methods: what is special to each, and their rows. */
+#include "kc_method.h"
+#include "kc_tableaux.h"
+
+/* ----------------------------------------------------------------------------------------- by the tableau */
+
+/* Slope number i of the tableau, i > 0. */
+static kc_status stage(const kc_stride *s, int i)
+{
+    const kc_method *m = s->method;
+    const uint32_t n = kc_n_x(s->run->system);
+    const double h = s->next - s->t;
+    kc_advance(n, s->x, h, m->a + (size_t)i * (size_t)m->extended, i, s->k, s->y);
+    return kc_evaluate(s->run, s->t + m->c[i] * h, s->y, s->k + (uint32_t)i * n);
+}
+
+static kc_status by_tableau(const kc_stride *s)
+{
+    const kc_method *m = s->method;
+    for (int i = 1; i < m->stages; i++) {
+        const kc_status status = stage(s, i);
+        if (status != KC_OK)
+            return status;
+    }
+    kc_advance(kc_n_x(s->run->system), s->x, s->next - s->t, m->a + (size_t)m->stages * (size_t)m->extended,
+               m->stages, s->k, s->x1);
+    return KC_OK;
+}
+
+/* ------------------------------------------------------------------------------- interpolant of both slopes
+ */
+
+/* Cubic Hermite polynomial: h times the slopes at both ends. */
+static kc_status dense_hermite(const kc_stride *s)
+{
+    const uint32_t n = kc_n_x(s->run->system);
+    const double h = s->next - s->t, *const end = s->k + (uint32_t)s->method->stages * n;
+    for (uint32_t i = 0; i < n; i++) {
+        s->dense[i] = h * s->k[i];
+        s->dense[n + i] = h * end[i];
+    }
+    return KC_OK;
+}
+
+static void interpolate_hermite(const kc_step *step, double theta, double *x)
+{
+    const uint32_t n = kc_n_x(step->system);
+    const double s = 1.0 - theta, *f = step->dense;
+    for (uint32_t i = 0; i < n; i++) {
+        const double a = step->x0[i], change = step->x1[i] - a;
+        x[i] = a + theta * (change + s * (s * (f[i] - change) - theta * (f[n + i] - change)));
+    }
+}
+
+/* ------------------------------------------------------------------------------------------------- methods
+ */
+
+/*
+ * Semi-implicit (symplectic) Euler: the speeds first, the coordinates by the new ones (Hairer, Lubich &
+ * Wanner, Geometric Numerical Integration, 2nd ed. 2006, section I.1.2).
+ */
+static kc_status step_euler(const kc_stride *s)
+{
+    const kc_system *system = s->run->system;
+    const uint32_t n_q = system->n_q, n = kc_n_x(system);
+    const double h = s->next - s->t;
+    for (uint32_t i = 0; i < n; i++)
+        s->x1[i] = i < n_q ? s->x[i] : s->x[i] + h * s->k[i];
+    kc_status status = kc_inputs(s->run, s->t, s->x);
+    if (status != KC_OK)
+        return status;
+    system->qdot(s->t, s->x1, s->run->r, system->c, s->run->kernel_work, s->y);
+    for (uint32_t i = 0; i < n_q; i++)
+        s->x1[i] += h * s->y[i];
+    return KC_OK;
+}
+
+/* Root mean square of h sum_j e_j k_j relative to the tolerance. */
+static double error_dopri5(const kc_stride *s, const kc_plan *plan)
+{
+    const uint32_t n = kc_n_x(s->run->system);
+    double sum = 0.0;
+    for (uint32_t i = 0; i < n; i++) {
+        double e = 0.0;
+        for (uint32_t j = 0; j <= KC_DOPRI5_STAGES; j++)
+            e += kc_dopri5_e[j] * s->k[j * n + i];
+        e *= (s->next - s->t) / kc_tolerance(plan, i, s->x[i], s->x1[i]);
+        sum += e * e;
+    }
+    return sqrt(sum / n);
+}
+
+/* The coefficients of theta, theta^2, theta^3, theta^4 (Shampine 1986). */
+static kc_status dense_dopri5(const kc_stride *s)
+{
+    const uint32_t n = kc_n_x(s->run->system);
+    for (uint32_t d = 0; d < 4; d++)
+        for (uint32_t i = 0; i < n; i++) {
+            double sum = 0.0;
+            for (uint32_t j = 0; j <= KC_DOPRI5_STAGES; j++)
+                sum += kc_dopri5_d[d][j] * s->k[j * n + i];
+            s->dense[d * n + i] = (s->next - s->t) * sum;
+        }
+    return KC_OK;
+}
+
+static void interpolate_dopri5(const kc_step *step, double theta, double *x)
+{
+    const uint32_t n = kc_n_x(step->system);
+    const double *f = step->dense;
+    for (uint32_t i = 0; i < n; i++)
+        x[i] =
+            step->x0[i] + theta * (f[i] + theta * (f[n + i] + theta * (f[2 * n + i] + theta * f[3 * n + i])));
+}
+
+/* From the estimates of orders 5 and 3 together. */
+static double error_dop853(const kc_stride *s, const kc_plan *plan)
+{
+    const uint32_t n = kc_n_x(s->run->system);
+    double five = 0.0, three = 0.0;
+    for (uint32_t i = 0; i < n; i++) {
+        const double scale = kc_tolerance(plan, i, s->x[i], s->x1[i]);
+        double e5 = 0.0, e3 = 0.0;
+        for (uint32_t j = 0; j <= KC_DOP853_STAGES; j++) {
+            e5 += kc_dop853_e5[j] * s->k[j * n + i];
+            e3 += kc_dop853_e3[j] * s->k[j * n + i];
+        }
+        five += e5 / scale * (e5 / scale);
+        three += e3 / scale * (e3 / scale);
+    }
+    if (five == 0.0 && three == 0.0)
+        return 0.0;
+    return fabs(s->next - s->t) * five / sqrt((five + 0.01 * three) * n);
+}
+
+/* Three more stages and the seven coefficients of the interpolant. */
+static kc_status dense_dop853(const kc_stride *s)
+{
+    const uint32_t n = kc_n_x(s->run->system);
+    const double h = s->next - s->t, *const k = s->k, *const end = k + KC_DOP853_STAGES * n;
+    for (int i = KC_DOP853_STAGES + 1; i < KC_DOP853_EXTENDED; i++) {
+        const kc_status status = stage(s, i);
+        if (status != KC_OK)
+            return status;
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        const double change = s->x1[i] - s->x[i];
+        s->dense[i] = change;
+        s->dense[n + i] = h * k[i] - change;
+        s->dense[2 * n + i] = 2.0 * change - h * (end[i] + k[i]);
+        for (uint32_t d = 0; d < 4; d++) {
+            double sum = 0.0;
+            for (uint32_t j = 0; j < KC_DOP853_EXTENDED; j++)
+                sum += kc_dop853_d[d][j] * k[j * n + i];
+            s->dense[(3 + d) * n + i] = h * sum;
+        }
+    }
+    return KC_OK;
+}
+
+static void interpolate_dop853(const kc_step *step, double theta, double *x)
+{
+    const uint32_t n = kc_n_x(step->system);
+    for (uint32_t i = 0; i < n; i++) {
+        double y = 0.0;
+        for (int j = 6; j >= 0; j--)
+            y = (y + step->dense[(uint32_t)j * n + i]) * (j % 2 ? 1.0 - theta : theta);
+        x[i] = step->x0[i] + y;
+    }
+}
+
+/* ---------------------------------------------------------------------------------------------------- rows
+ */
+
+static const kc_method euler = {.name = "euler",
+                                .order = 1,
+                                .uses_qdot = 1,
+                                .stages = 1,
+                                .extended = 2,
+                                .n_dense = 2,
+                                .step = step_euler,
+                                .dense = dense_hermite,
+                                .interpolate = interpolate_hermite};
+
+static const kc_method rk4 = {.name = "rk4",
+                              .order = 4,
+                              .stages = KC_RK4_STAGES,
+                              .extended = KC_RK4_STAGES + 1,
+                              .n_dense = 2,
+                              .a = kc_rk4_a[0],
+                              .c = kc_rk4_c,
+                              .step = by_tableau,
+                              .dense = dense_hermite,
+                              .interpolate = interpolate_hermite};
+
+static const kc_method dopri5 = {.name = "dopri5",
+                                 .order = 5,
+                                 .stages = KC_DOPRI5_STAGES,
+                                 .extended = KC_DOPRI5_STAGES + 1,
+                                 .n_dense = 4,
+                                 .a = kc_dopri5_a[0],
+                                 .c = kc_dopri5_c,
+                                 .step = by_tableau,
+                                 .error = error_dopri5,
+                                 .control = 5,
+                                 .dense = dense_dopri5,
+                                 .interpolate = interpolate_dopri5};
+
+static const kc_method dop853 = {.name = "dop853",
+                                 .order = 8,
+                                 .stages = KC_DOP853_STAGES,
+                                 .extended = KC_DOP853_EXTENDED,
+                                 .n_dense = 7,
+                                 .a = kc_dop853_a[0],
+                                 .c = kc_dop853_c,
+                                 .step = by_tableau,
+                                 .error = error_dop853,
+                                 .control = 8,
+                                 .dense = dense_dop853,
+                                 .interpolate = interpolate_dop853};
+
+const kc_method *const kc_methods[] = {&euler, &rk4, &dopri5, &dop853, NULL};
+
+const kc_method *kc_find_method(const char *name)
+{
+    const kc_method *const *m = kc_methods;
+    while (*m && strcmp((*m)->name, name) != 0)
+        m++;
+    return *m;
+}
