@@ -40,16 +40,29 @@ struct kc_method {
 /* NULL is last. */
 extern const kc_method *const kc_methods[];
 
-/* y = x + h sum_j a_j k_j, j < stages */
-static inline void kc_advance(uint32_t n, const double *x, double h, const double *a, int stages,
-                              const double *k, double *y)
+/* y = x + h sum_j a_j k_j, j < stages, of which many a_j are zero; one pass over the others. */
+static inline void kc_advance(uint32_t n, const double *restrict x, double h, const double *a, int stages,
+                              const double *restrict k, double *restrict y)
 {
-    for (uint32_t i = 0; i < n; i++) {
-        double sum = 0.0;
-        for (int j = 0; j < stages; j++)
-            sum += a[j] * k[(uint32_t)j * n + i];
-        y[i] = x[i] + h * sum;
+    int last = stages - 1, first = 0;
+    while (last > 0 && a[last] == 0.0)
+        last--;
+    while (first < last && a[first] == 0.0)
+        first++;
+    const double *kj = k + (uint32_t)first * n, *const end = k + (uint32_t)last * n;
+    if (first == last) {
+        for (uint32_t i = 0; i < n; i++)
+            y[i] = x[i] + h * (a[last] * end[i]);
+        return;
     }
+    for (uint32_t i = 0; i < n; i++)
+        y[i] = a[first] * kj[i];
+    for (int j = first + 1; j < last; j++)
+        if (kj += n, a[j] != 0.0)
+            for (uint32_t i = 0; i < n; i++)
+                y[i] += a[j] * kj[i];
+    for (uint32_t i = 0; i < n; i++)
+        y[i] = x[i] + h * (y[i] + a[last] * end[i]);
 }
 
 static inline uint32_t kc_n_x(const kc_system *s)

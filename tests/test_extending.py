@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What CONTRIBUTING.md says that a new kernel and a new integrator take, done to a copy of the sources.
+
+A kernel is a row, a function and a test; an integrator is a table and a row.  The copy is built once, in a minute.
+"""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.packaging
+
+ROW = """
+    Kernel(
+        *("generalized_momenta", "energies", ("n_u",), r"\\partial T/\\partial u", "dT/du"),
+        "The derivatives of the kinetic energy with respect to the speeds",
+    ),
+)
+
+KERNEL_GROUPS"""
+
+FUNCTION = '''
+
+@derives("generalized_momenta")
+def _generalized_momenta(d: Derivation) -> Derived:
+    """M u, with the momenta of prescribed motion."""
+    return Derived(tuple(accumulate(d.graph, [(kinetic_energy(d.kinematics), 1)], d.description.speeds)))
+'''
+
+TABLE = """
+/* Heun's method of order 2. */
+static const double heun_c[3] = {0.0, 1.0, 1.0};
+static const double heun_a[3][3] = {{0.0}, {1.0}, {0.5, 0.5}};
+
+static const kc_method heun = {.name = "heun",
+                               .order = 2,
+                               .stages = 2,
+                               .extended = 3,
+                               .n_dense = 2,
+                               .a = heun_a[0],
+                               .c = heun_c,
+                               .step = by_tableau,
+                               .dense = dense_hermite,
+                               .interpolate = interpolate_hermite};
+
+const kc_method *const kc_methods[] = {&heun, """
+
+USE = """
+import ctypes
+import numpy as np
+import kanecore as kc
+from kanecore.gallery import cart_pole
+
+dyn = kc.load("cart_pole")
+x = np.array([0.1, 0.4, 0.3, -0.7])
+momenta = dyn.mass_matrix(0.0, x) @ x[2:]
+ws = dyn.workspace()
+ws.x = x
+found = np.zeros(2)
+function = ctypes.CFUNCTYPE(None, ctypes.c_double, *[ctypes.c_void_p] * 5)(dyn.address("generalized_momenta"))
+c, r, work = dyn.prepared, np.zeros(dyn.n_r), np.zeros(dyn.n_work)
+function(0.0, *(a.ctypes.data for a in (x, r, c, work, found)))
+single, batch = dyn.generalized_momenta(0.0, x), dyn.generalized_momenta([0.0, 1.0], x)[1]
+for value in (single, batch, ws.generalized_momenta(), found):
+    np.testing.assert_allclose(value, momenta, rtol=1e-14)
+assert cart_pole.build().generalized_momenta[1].shape == (2, 1)
+assert kc.compile(cart_pole.build(), parameters=cart_pole.PARAMETERS).generalized_momenta(0.0, x).shape == (2,)
+
+fine = dyn.simulate((0.0, 1.0), x, rtol=1e-12, atol=1e-12).x[-1]
+errors = [np.max(np.abs(dyn.simulate((0.0, 1.0), x, method="heun", dt=h).x[-1] - fine)) for h in (1e-2, 5e-3)]
+assert 1.8 < np.log2(errors[0] / errors[1]) < 2.2, errors
+"""
+
+
+def edit(path: Path, old: str, new: str) -> None:
+    text = path.read_text(encoding="utf-8")
+    assert text.count(old) == 1, (path, old)
+    path.write_text(text.replace(old, new), encoding="utf-8")
+
+
+def test_a_kernel_and_an_integrator(root: Path, tmp_path: Path) -> None:
+    listed = subprocess.run(
+        ["git", "ls-files"], cwd=root, capture_output=True, text=True, check=True
+    ).stdout.splitlines()
+    for name in listed:
+        if (root / name).is_file():
+            (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(root / name, tmp_path / name)
+    package = tmp_path / "pysrc/kanecore"
+    edit(package / "kernels.py", "\n)\n\nKERNEL_GROUPS", ROW)
+    energies = package / "derive/kernels/energies.py"
+    edit(
+        energies,
+        "\n__all__: list[str] = []",
+        "from kanecore.graph.calculus import accumulate\n\n__all__: list[str] = []",
+    )
+    energies.write_text(energies.read_text(encoding="utf-8") + FUNCTION, encoding="utf-8")
+    edit(tmp_path / "kanecore/src/kc_methods.c", "\nconst kc_method *const kc_methods[] = {", TABLE)
+
+    def run(*words: str) -> None:
+        environment = {"PYTHONPATH": str(tmp_path / "pysrc"), "PATH": "/usr/bin:/bin", "HOME": str(tmp_path)}
+        done = subprocess.run(
+            [sys.executable, *words], cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, f"{words}\n{done.stdout[-3000:]}\n{done.stderr[-3000:]}"
+
+    run("-m", "kanecore.build.tables")
+    run("setup.py", "-q", "build_ext", "--inplace")
+    (tmp_path / "use.py").write_text(USE, encoding="utf-8")
+    run("use.py")
+    command = ["-m", "pytest", "-q", "-p", "no:cacheprovider", "tests/test_sanitizers.py", "-k", "four_bar or rrp"]
+    run(*command)  # the C test of every kernel calls it as well
