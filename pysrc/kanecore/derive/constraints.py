@@ -17,7 +17,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from kanecore.graph.calculus import Tangent, accumulate, is_affine
-from kanecore.graph.sample import Sample, deciding, vanish
+from kanecore.graph.decide import deciding, vanish
+from kanecore.graph.sample import Sample
 from kanecore.graph.scalars import ACCELERATION, COORDINATE, SPEED, Graph, Op
 from kanecore.tolerances import EPSILON, EQUAL, FEASIBLE, ROUNDING, SOLVED
 

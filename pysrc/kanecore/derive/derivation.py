@@ -14,12 +14,11 @@ from functools import cached_property
 from kanecore.describe.description import Description, without_auxiliary
 from kanecore.errors import ModelError
 from kanecore.graph.calculus import Tangent, accumulate
+from kanecore.graph.decide import equal
 from kanecore.graph.evaluate import count
 from kanecore.graph.factorize import factorized_solve
 from kanecore.graph.linear import Singular, matching, solve
-from kanecore.graph.sample import deciding
 from kanecore.graph.scalars import ACCELERATION, COORDINATE, INPUT, SPEED, Graph
-from kanecore.tolerances import EQUAL
 
 from . import magnitudes
 from .columns import column_mass_matrix
@@ -311,13 +310,8 @@ class Derivation:
     def symmetric(self) -> bool:
         """Whether M is symmetric at every state, by structure or by numbers; False where neither tells."""
         m = self.mass_matrix if self.has_inertial_loads else []
-        pairs = [(m[i][j], m[j][i]) for i in range(len(m)) for j in range(i) if m[i][j] != m[j][i]]
-        if not pairs:
-            return True
-        states = deciding(self.graph, [x for row in m for x in row], 2)
-        return bool(states) and all(
-            abs(s(a) - s(b)) <= EQUAL * max(abs(s(x)) for row in m for x in row) for s in states for a, b in pairs
-        )
+        pairs = [(m[i][j], m[j][i]) for i in range(len(m)) for j in range(i)]
+        return equal(self.graph, pairs, [x for row in m for x in row], otherwise=False)
 
     @cached_property
     def _formed(self) -> tuple[str, list[list[int]]]:

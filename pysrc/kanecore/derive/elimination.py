@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from kanecore.graph.sample import deciding, vanish
+from kanecore.graph.decide import deciding, vanish
 from kanecore.graph.scalars import PARAMETER, Graph, Op
 
 from .constraints import Row

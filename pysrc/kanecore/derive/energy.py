@@ -16,7 +16,8 @@ from fractions import Fraction
 from kanecore.describe.description import Components
 from kanecore.errors import warn
 from kanecore.graph.calculus import Tangent
-from kanecore.graph.sample import deciding, samples
+from kanecore.graph.decide import deciding
+from kanecore.graph.sample import samples
 from kanecore.graph.scalars import PARAMETER
 from kanecore.tolerances import EQUAL
 

@@ -21,7 +21,7 @@ from fractions import Fraction
 
 from kanecore.describe.description import Components, Load, Matrix
 from kanecore.graph.calculus import Tangent, accumulate
-from kanecore.graph.sample import vanish
+from kanecore.graph.decide import vanish
 from kanecore.graph.scalars import ACCELERATION, PARAMETER, SPEED, Op
 
 from .kinematics import Accelerations, Kinematics

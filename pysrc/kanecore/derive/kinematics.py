@@ -24,10 +24,10 @@ from kanecore.describe.ancestry import Ancestry
 from kanecore.describe.description import Components, Description, Matrix, Point, Vector
 from kanecore.errors import ModelError
 from kanecore.graph.calculus import Tangent
+from kanecore.graph.decide import equal
 from kanecore.graph.evaluate import count
-from kanecore.graph.sample import deciding
 from kanecore.graph.scalars import Graph
-from kanecore.tolerances import EQUAL, NOISE
+from kanecore.tolerances import NOISE
 
 from .vectors import ZERO, add, cross, dot, matvec, scale, sub, transposed
 
@@ -195,14 +195,7 @@ class Kinematics:
         if sum(1 for x in w if x) == 0:
             return True
         rotated = matvec(self.graph, self._rotation[i], w)
-        if rotated == w:
-            return True
-        states = deciding(self.graph, (*w, *rotated), 2)
-        for sample in states:
-            norm = max(abs(x) for x in sample.all(w))
-            if not all(abs(sample(x) - sample(y)) <= EQUAL * norm for x, y in zip(rotated, w, strict=True)):
-                return False
-        return bool(states)
+        return equal(self.graph, zip(rotated, w, strict=True), w, otherwise=False)
 
     def _compare_turning(self) -> list[bool]:
         """Whether Rᵀ dR/dt is [ω_rel]×, at random states, for each frame and all that it is oriented from."""
@@ -237,11 +230,7 @@ class Kinematics:
     @staticmethod
     def _equal(g: Graph, pairs: Sequence[tuple[int, int]]) -> bool:
         """By numbers; where these cannot decide, what the user says is believed."""
-        pairs = [(a, b) for a, b in pairs if a != b]
-        states = deciding(g, [x for pair in pairs for x in pair], 2)
-        return all(
-            abs(s(a) - s(b)) <= EQUAL * max(abs(s(x)) for pair in pairs for x in pair) for s in states for a, b in pairs
-        )
+        return equal(g, pairs, otherwise=True)
 
     # ------------------------------------------------------------------- points
     def _homes(self) -> list[int]:
@@ -335,15 +324,7 @@ class Kinematics:
 
     def _agree(self, a: Components, b: Components, summands: Sequence[int]) -> bool:
         """Whether two velocities are equal, to rounding of what they are the sum of, at random states."""
-        if a == b:
-            return True
-        states = deciding(self.graph, (*a, *b), 2)
-        for sample in states:
-            x, y = sample.all(a), sample.all(b)
-            size = max(abs(v) for v in (*x, *y, *sample.all(summands)))
-            if not all(abs(p - q) <= EQUAL * size for p, q in zip(x, y, strict=True)):
-                return False
-        return bool(states)
+        return equal(self.graph, zip(a, b, strict=True), (*a, *b, *summands), otherwise=False)
 
     def reaches(self, point: int) -> bool:
         """Whether a point's velocity is the derivative of its position from a fixed origin."""

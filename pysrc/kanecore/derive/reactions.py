@@ -20,6 +20,7 @@ import numpy as np
 from kanecore.describe.description import Components, Joint
 from kanecore.describe.joints import GROUND, Attachments
 from kanecore.graph.calculus import Tangent
+from kanecore.graph.decide import span
 from kanecore.graph.sample import samples
 from kanecore.tolerances import EQUAL
 
@@ -111,10 +112,7 @@ def _span(k: Kinematics, velocity: Components) -> tuple[np.ndarray[tuple[int, in
     found = samples(g, [x for v in partials for x in v], 1)
     if not found:
         return np.eye(3), 3
-    columns = np.array([found[0].all(v) for v in partials])
-    size = np.max(np.abs(columns), axis=1, keepdims=True, initial=0.0)  # speeds need not have one unit
-    _, s, axes = np.linalg.svd(columns / np.where(size > 0.0, size, 1.0))
-    return axes, int(np.sum(s > EQUAL * np.max(s, initial=0.0)))
+    return span(np.transpose([found[0].all(v) for v in partials]))
 
 
 def _children_first(parents: Sequence[int]) -> list[int]:

@@ -10,8 +10,8 @@ from kanecore.describe.description import Description, Load, duplicate
 from kanecore.describe.symbols import function_name, multiplier
 from kanecore.errors import ModelError
 from kanecore.graph.calculus import Tangent, is_affine
+from kanecore.graph.decide import deciding
 from kanecore.graph.evaluate import count
-from kanecore.graph.sample import deciding
 from kanecore.graph.scalars import Graph, Op
 from kanecore.kernels import KERNELS
 from kanecore.tolerances import EQUAL

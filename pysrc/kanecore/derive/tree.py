@@ -19,7 +19,7 @@ import numpy as np
 
 from kanecore.describe.description import Components, Matrix
 from kanecore.graph.calculus import accumulate, is_affine
-from kanecore.graph.sample import deciding
+from kanecore.graph.decide import deciding
 from kanecore.graph.scalars import SPEED, Graph, Op
 from kanecore.tolerances import RANK
 

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from kanecore.graph.calculus import accumulate
+from kanecore.graph.decide import span
 from kanecore.graph.sample import samples
 from kanecore.graph.scalars import COORDINATE, PARAMETER, SPEED, Graph, Op
 from kanecore.tolerances import EQUAL
@@ -284,7 +285,7 @@ class Attachments:
         size = np.max(np.abs(slopes), axis=0)  # of each symbol: they need not have one unit
         if np.all(np.abs(stretching) <= EQUAL * size * max(map(abs, states[0].all(components)))):
             return False  # a rod that turns
-        return bool(np.linalg.svd(slopes / np.where(size > 0.0, size, 1.0), compute_uv=False)[1] > EQUAL)
+        return span(slopes)[1] > 1
 
     def _without_rings(self) -> Iterator[Joint]:
         """The joints, of those that lead back to themselves the first from the ground."""

@@ -28,9 +28,8 @@ from sympy.physics.vector import Vector as SymVector
 
 from kanecore.errors import ModelError
 from kanecore.graph.calculus import is_affine
-from kanecore.graph.sample import deciding, samples
+from kanecore.graph.decide import deciding, equal
 from kanecore.graph.scalars import ACCELERATION, COORDINATE, PARAMETER, SPEED, Graph, Op
-from kanecore.tolerances import EQUAL
 
 from . import sympy_access
 from .description import (
@@ -360,13 +359,7 @@ class Reader:
     def _symmetric(self, tensor: Matrix) -> bool:
         """By structure, else by numbers."""
         pairs = [(tensor[i][j], tensor[j][i]) for i, j in ((0, 1), (1, 2), (2, 0))]
-        if all(a == b for a, b in pairs):
-            return True
-        for sample in samples(self.graph, [i for row in tensor for i in row], 2):
-            size = max(abs(sample(i)) for row in tensor for i in row)
-            if not all(abs(sample(a) - sample(b)) <= EQUAL * size for a, b in pairs):
-                return False
-        return True
+        return equal(self.graph, pairs, [i for row in tensor for i in row], otherwise=True)
 
     # -------------------------------------------------------------------- read
     def read(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Values of nodes at random states, to decide by numbers what structure cannot tell."""
+"""Values of nodes at random states, and what rounding leaves of them."""
 
 from __future__ import annotations
 
@@ -15,9 +15,8 @@ from kanecore.tolerances import EPSILON, ROUNDING
 from .evaluate import node_value, real
 from .scalars import PARAMETER, TIME, Graph, Op
 
-__all__ = ["Sample", "deciding", "samples", "vanish"]
+__all__ = ["Sample", "samples"]
 
-BRANCHING = {Op.SELECT, Op.MIN, Op.MAX, Op.FLOOR, Op.LT, Op.LE, Op.EQ, Op.ABS, Op.SIGN}
 TRIES = 60
 
 HIDING = {Op.EXP, Op.LOG, Op.POW, Op.ERF, Op.SINH, Op.COSH, Op.TANH, Op.ATAN, Op.ASINH, Op.ACOSH, Op.ATANH}
@@ -162,19 +161,3 @@ def samples(g: Graph, nodes: Sequence[int], number: int, first: int = 0) -> list
             if len(found) == number:
                 break
     return found
-
-
-def deciding(g: Graph, nodes: Sequence[int], number: int) -> list[Sample]:
-    """Random states whose values decide whether analytic expressions are equal: none where there are branches.
-
-    Analytic functions that agree at random agree everywhere; what a branch says elsewhere a state does not tell.
-    """
-    if any(g.nodes[i][0] in BRANCHING for i in g.below(nodes)):
-        return []
-    return samples(g, nodes, number)
-
-
-def vanish(g: Graph, nodes: Sequence[int]) -> bool:
-    """Whether nothing is left of nodes but rounding, at random states: they are zero everywhere."""
-    states = deciding(g, nodes, 2)
-    return bool(states) and all(s.vanishes(x) for s in states for x in nodes)
