@@ -40,7 +40,7 @@ ALLOWED: dict[str, set[str]] = {
     "_compile": {"errors", "kernels", "describe", "derive", "emit", "build", "run"},
     "demo": {"errors", "describe", "emit", "_compile", "run", "show", "gallery"},
     "cli": {"errors"},
-    "gallery": set(),
+    "gallery": {"errors"},
 }
 
 # The gallery's models are descriptions as a user writes them.
@@ -75,30 +75,34 @@ class Import:
         return kc._HOMES.get(inner, f"kanecore.{inner}").split(".")[1] or "kanecore"
 
 
-def modules(root: Path) -> Iterator[tuple[str, list[Import]]]:
-    """(dotted name inside the package, its imports) of every module but the package's own __init__."""
+def modules(root: Path, typed: bool = False) -> Iterator[tuple[str, list[Import]]]:
+    """(dotted name inside the package, its imports) of every module but the package's own __init__.
+
+    ``typed``: with what is imported for type checkers only.
+    """
     package = root / "pysrc/kanecore"
     for path in sorted([*package.rglob("*.py"), *package.rglob("*.pyi")]):
         parts = path.relative_to(package).with_suffix("").parts
         if parts not in (("__init__",), ("__main__",)):
             tree = ast.parse(path.read_text(encoding="utf-8"), str(path))
             folder = ".".join(("kanecore", *parts[:-1]))
-            yield ".".join(parts).removesuffix(".__init__"), list(imports(tree, folder, False))
+            yield ".".join(parts).removesuffix(".__init__"), list(imports(tree, folder, False, typed))
 
 
-def imports(node: ast.AST, folder: str, inside: bool) -> Iterator[Import]:
-    """All imports below `node` but those for type checkers only; `folder` is the package around it."""
+def imports(node: ast.AST, folder: str, inside: bool, typed: bool) -> Iterator[Import]:
+    """All imports below `node`, also those for type checkers if `typed`; `folder` is the package around it."""
     for child in ast.iter_child_nodes(node):
-        if isinstance(child, ast.If) and ast.unparse(child.test) == "TYPE_CHECKING":
+        if isinstance(child, ast.If) and ast.unparse(child.test) == "TYPE_CHECKING" and not typed:
             continue
         if isinstance(child, ast.Import):
             yield from (Import(alias.name, inside) for alias in child.names)
         elif isinstance(child, ast.ImportFrom):
             module = importlib.util.resolve_name("." * child.level + (child.module or ""), folder)
             names = [f"kanecore.{alias.name}" for alias in child.names] if module == "kanecore" else [module]
+            names = [f"{module}.{alias.name}" for alias in child.names] if typed else names
             yield from (Import(name, inside) for name in names)
         function = isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
-        yield from imports(child, folder, inside or function)
+        yield from imports(child, folder, inside or function, typed)
 
 
 def test_imports_point_one_way(root: Path) -> None:
@@ -157,3 +161,23 @@ def test_imports_without(blocked: str, statement: str, tmp_path: Path) -> None:
     code = f"import sys; sys.modules[{blocked!r}] = None\n{statement}"
     done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
+
+
+def test_no_circle_of_files(root: Path) -> None:
+    """Late imports and those for type checkers count as well."""
+    files = {f"kanecore.{name}".removesuffix(".__init__"): found for name, found in modules(root, typed=True)}
+    edges = {}
+    for name, found in files.items():  # of a name that a file defines, that file
+        used = {i.name if i.name in files else i.name.rpartition(".")[0] for i in found}
+        edges[name] = used & files.keys() - {name}
+    circles = []
+    for start in sorted(edges):
+        reached, ahead = set[str](), list(edges[start])
+        while ahead:
+            name = ahead.pop()
+            if name not in reached:
+                reached.add(name)
+                ahead += edges[name]
+        if start in reached:
+            circles.append(start)
+    assert not circles

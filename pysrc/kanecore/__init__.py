@@ -96,11 +96,7 @@ def __getattr__(name: str) -> Any:
         except ImportError as error:
             if find_spec("kanecore._native") is not None:
                 raise
-            raise ImportError(
-                f"kanecore.{name} needs the extension kanecore._native, which is not beside {__file__}: "
-                "install kanecore (again); in its source folder: pip install -e .",
-                name="kanecore._native",
-            ) from error
+            raise import_module("kanecore.errors").without_extension(name) from error
     else:
         raise AttributeError(f"module 'kanecore' has no attribute {name!r}")
     globals()[name] = value

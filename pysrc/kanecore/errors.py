@@ -123,3 +123,13 @@ class IntegrationError(KanecoreError):
     def __init__(self, message: str, *, trajectory: Any = None) -> None:
         super().__init__(message)
         self.trajectory = trajectory
+
+
+def without_extension(name: str) -> ImportError:
+    """The error for what needs the extension, where that is missing."""
+    folder = Path(__file__).parent
+    return ImportError(
+        f"kanecore.{name} needs the extension kanecore._native, which is not in {folder}: "
+        "install kanecore (again); in its source folder: pip install -e .",
+        name="kanecore._native",
+    )

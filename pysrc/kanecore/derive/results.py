@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 from kanecore.describe.description import Description, Load, duplicate
 from kanecore.describe.symbols import function_name, multiplier
@@ -16,20 +16,57 @@ from kanecore.graph.scalars import Graph, Op
 from kanecore.kernels import KERNELS
 from kanecore.tolerances import EQUAL
 
+from .contradictions import Contradiction
 from .derivation import Derivation
 from .kane import Wrenches, active_forces, at_rest, generalized_forces, holds_udot, inertia_forces, inertial_part
 from .kinematics import Accelerations, Kinematics
 from .reactions import is_free
 from .reads import unread
 
-if TYPE_CHECKING:
-    from kanecore.describe.model import Model
-
 __all__ = ["explain", "latex", "report", "symbolic", "symbols_by_key", "without_effect"]
 
 KERNEL_ROWS = {kernel.name: kernel for kernel in KERNELS}
 SHORT = 12  # operations of an expression that is written out in an explanation
 LONG = 120  # characters of an expression of the user's that is not written out
+
+
+class Described(Protocol):
+    """A `kanecore.Model`: its derivation, the user's symbols, and what the reader set aside."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def coordinates(self) -> tuple[Any, ...]: ...
+    @property
+    def speeds(self) -> tuple[Any, ...]: ...
+    @property
+    def inputs(self) -> tuple[Any, ...]: ...
+    @property
+    def parameters(self) -> tuple[Any, ...]: ...
+    @property
+    def noncontributing(self) -> tuple[Any, ...]: ...
+    @property
+    def description(self) -> Description: ...
+    @property
+    def n_q(self) -> int: ...
+    @property
+    def n_u(self) -> int: ...
+    @property
+    def n_p(self) -> int: ...
+    @property
+    def n_r(self) -> int: ...
+    @property
+    def _time(self) -> Any: ...
+    @property
+    def _laws(self) -> dict[Any, Any]: ...
+    @property
+    def _written(self) -> dict[str, Any]: ...
+    @property
+    def _n_loads(self) -> int: ...
+    @property
+    def _contradictions(self) -> list[Contradiction]: ...
+    @property
+    def _derivation(self) -> Derivation: ...
 
 
 def without_effect(d: Description, candidates: Sequence[int]) -> list[int]:
@@ -78,7 +115,7 @@ def _cancel(g: Graph, terms: Sequence[int]) -> bool:
     )
 
 
-def symbolic(model: Model, kernel: str, nested: bool) -> Any:
+def symbolic(model: Described, kernel: str, nested: bool) -> Any:
     """See :meth:`kanecore.Model.symbolic`."""
     from kanecore.graph.sympy_bridge import to_sympy
 
@@ -100,7 +137,7 @@ def symbolic(model: Model, kernel: str, nested: bool) -> Any:
     return result if nested else (intermediates, result)
 
 
-def _shaped(flat: list[Any], shape: Sequence[str], model: Model) -> Any:
+def _shaped(flat: list[Any], shape: Sequence[str], model: Described) -> Any:
     """A scalar, a Matrix, or a list of matrices; vectors in space are columns."""
     import sympy as sm
 
@@ -116,7 +153,7 @@ def _shaped(flat: list[Any], shape: Sequence[str], model: Model) -> Any:
     return matrix.T if shape[-1] == "3" else matrix
 
 
-def symbols_by_key(model: Model) -> dict[Any, Any]:
+def symbols_by_key(model: Described) -> dict[Any, Any]:
     """The user's symbols by the keys of the graph."""
     d = model._derivation.description
     keys, t = d.graph.nodes, model._time
@@ -132,7 +169,7 @@ def symbols_by_key(model: Model) -> dict[Any, Any]:
     return symbols
 
 
-def latex(model: Model, kernel: str, nested: bool) -> str:
+def latex(model: Described, kernel: str, nested: bool) -> str:
     """See :meth:`kanecore.Model.latex`."""
     from sympy.physics.vector import vlatex
 
@@ -156,7 +193,7 @@ def _escaped(name: str) -> str:
     return "".join(special.get(c, "\\" + c if c in "_%&{}$#" else c) for c in name)
 
 
-def explain(model: Model, full: bool = False) -> str:
+def explain(model: Described, full: bool = False) -> str:
     """See :meth:`kanecore.Model.explain`."""
     from sympy.physics.vector import vsstrrepr
 
@@ -234,7 +271,7 @@ def _by_number(d: Description) -> dict[int, list[Load]]:
     return result
 
 
-def report(model: Model) -> str:
+def report(model: Described) -> str:
     """See :meth:`kanecore.Model.report`."""
     derivation: Derivation = model._derivation
     d, k, g = derivation.description, derivation.kinematics, derivation.graph

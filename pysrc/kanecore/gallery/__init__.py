@@ -16,6 +16,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from kanecore.errors import without_extension
+
 if TYPE_CHECKING:
     from kanecore.run.model import CompiledModel
 
@@ -86,7 +88,10 @@ def load(name: str) -> CompiledModel:
     FileNotFoundError, ImportError
         The installation is incomplete.
     """
-    from kanecore import CompiledModel  # says what to do where the extension is missing
+    try:
+        from kanecore.run.model import CompiledModel
+    except ImportError as error:
+        raise without_extension("load") from error
 
     library = library_path(name)
     source = (_FOLDER / f"{name}.c").read_text(encoding="utf-8")

@@ -17,7 +17,7 @@ from kanecore.run.rank import neighbours, refuse_flat_rows, typical_rank, warn_o
 from kanecore.tolerances import EQUAL, NOISE, RANK, SOLVED
 
 if TYPE_CHECKING:
-    from kanecore.run.model import CompiledModel
+    from kanecore._native import Kernels
 
 __all__ = ["Check", "check", "contradictions"]
 
@@ -103,7 +103,7 @@ class Check:
         return "\n".join(lines)
 
 
-def check(dyn: CompiledModel, x: npt.ArrayLike | None = None, t: float = 0.0, *, r: Any = None, p: Any = None) -> Check:
+def check(dyn: Kernels, x: npt.ArrayLike | None = None, t: float = 0.0, *, r: Any = None, p: Any = None) -> Check:
     """Rank, redundancy, consistency, condition and integrability of the constraints at a state.
 
     Parameters
@@ -169,7 +169,7 @@ def check(dyn: CompiledModel, x: npt.ArrayLike | None = None, t: float = 0.0, *,
     )
 
 
-def contradictions(dyn: CompiledModel, t: float, x: Array, **values: Any) -> tuple[str, ...]:
+def contradictions(dyn: Kernels, t: float, x: Array, **values: Any) -> tuple[str, ...]:
     """Rows of G u̇ + γ = 0 that no u̇ satisfies together, as the kernel of u̇ finds them."""
     try:
         dyn.udot(t, x, **values)
@@ -189,9 +189,7 @@ def _shared(rows: Array, units: Array) -> Array:
     return np.asarray(null / size_of(rows * units)[:, np.newaxis])
 
 
-def _undetermined_reactions(
-    dyn: CompiledModel, t: float, x: Array, shared: Array, values: dict[str, Any]
-) -> tuple[str, ...]:
+def _undetermined_reactions(dyn: Kernels, t: float, x: Array, shared: Array, values: dict[str, Any]) -> tuple[str, ...]:
     """Joints whose reactions change with multipliers that move nothing."""
     if not shared.any():
         return ()
@@ -204,8 +202,8 @@ def _undetermined_reactions(
     return tuple(name for name, is_shared in zip(dyn.joints, found, strict=True) if is_shared)
 
 
-def _some_state(dyn: CompiledModel, t: float, values: dict[str, Any]) -> Array:
-    rng, guess = np.random.default_rng(0), dyn.info.get("guess", {})
+def _some_state(dyn: Kernels, t: float, values: dict[str, Any]) -> Array:
+    rng, guess = np.random.default_rng(0), dyn._table_info.get("guess", {})
     for trial in range(20):
         x = rng.uniform(-1.0, 1.0, dyn.n_x) * (0.1 * trial if guess else 1.0)
         for place, value in guess.items():
@@ -219,7 +217,7 @@ def _some_state(dyn: CompiledModel, t: float, values: dict[str, Any]) -> Array:
     raise AssertionError
 
 
-def _integrable(dyn: CompiledModel, t: float, x: Array, values: dict[str, Any]) -> bool | None:
+def _integrable(dyn: Kernels, t: float, x: Array, values: dict[str, Any]) -> bool | None:
     """Frobenius: whether the Lie brackets of motions that the constraints allow are allowed.
 
     With D(q, t) the orthogonal projector onto the directions of (q, t) that they allow and a, b any two of these,
@@ -272,16 +270,14 @@ def _duration(x: Array, n_q: int, places: Array, units: Array, t: float) -> floa
     return float(far / fast if far > 0.0 and fast > 0.0 else abs(t) or 1.0)
 
 
-def _input_rates(dyn: CompiledModel, r: Array, rng: np.random.Generator) -> Array:
+def _input_rates(dyn: Kernels, r: Array, rng: np.random.Generator) -> Array:
     """The rates of the inputs, those that are none of the inputs themselves at random."""
     known = np.array(dyn.input_rates, dtype=np.intp)
     any_rate = (1.0 + np.abs(r)) * rng.uniform(-1.0, 1.0, len(r))
     return np.where(known >= 0, r[known], any_rate) if len(r) else r
 
 
-def _involutive(
-    dyn: CompiledModel, place: Array, far: Array, r: Array, change: Array, units: Array, p: Any
-) -> bool | None:
+def _involutive(dyn: Kernels, place: Array, far: Array, r: Array, change: Array, units: Array, p: Any) -> bool | None:
     """Whether the brackets at one place (q, t) stay within what is allowed there; None where that has edges."""
     at_rest = np.concatenate([place[:-1], np.zeros(dyn.n_u)])
     rank = rank_of(dyn.constraint_jacobian(float(place[-1]), at_rest, r=r, p=p)[: dyn.n_velocity], units)
@@ -316,7 +312,7 @@ def _largest(vector: Array) -> float:
     return float(np.max(np.abs(vector), initial=0.0))
 
 
-def _allowed(dyn: CompiledModel, place: Array, far: Array, r: Array, units: Array, rank: int, p: Any) -> Array:
+def _allowed(dyn: Kernels, place: Array, far: Array, r: Array, units: Array, rank: int, p: Any) -> Array:
     """Orthonormal directions of (q, t), in units of ``far``, that the constraints on velocities allow, (n_q + 1, n)."""
     q, t, n_q, values = place[:-1], float(place[-1]), dyn.n_q, {"r": r, "p": p}
     moves, drift = rates(dyn, t, q, **values)

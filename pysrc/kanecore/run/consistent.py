@@ -15,7 +15,7 @@ from kanecore.run.rank import refuse_flat_rows, warn_of_count
 from kanecore.tolerances import INDEPENDENT, NOISE, RANK, SOLVED
 
 if TYPE_CHECKING:
-    from kanecore.run.model import CompiledModel
+    from kanecore._native import Kernels
 
 __all__ = ["consistent", "state_of"]
 
@@ -28,7 +28,7 @@ _NUDGES = (0.1, 0.3, 1.0)  # of dependent ones that a dead point does not let mo
 
 
 def consistent(
-    dyn: CompiledModel,
+    dyn: Kernels,
     t: float,
     x: npt.ArrayLike,
     keep: str | None = "independent",
@@ -75,7 +75,7 @@ def consistent(
     return result
 
 
-def state_of(dyn: CompiledModel, t: float, x: npt.ArrayLike) -> Array:
+def state_of(dyn: Kernels, t: float, x: npt.ArrayLike) -> Array:
     """A copy of one state; ValueError or TypeError where it is none."""
     given = np.array(x)
     if given.dtype.kind not in "fiub":
@@ -89,7 +89,7 @@ def state_of(dyn: CompiledModel, t: float, x: npt.ArrayLike) -> Array:
     return given.astype(np.float64)
 
 
-def _dependent(dyn: CompiledModel, t: float, x: Array, values: dict[str, Any]) -> Array | None:
+def _dependent(dyn: Kernels, t: float, x: Array, values: dict[str, Any]) -> Array | None:
     """The dependent coordinates and speeds for given independent ones; None where these do not decide them."""
     found: Array | None = x.copy()
     if dyn.n_configuration:
@@ -101,7 +101,7 @@ def _dependent(dyn: CompiledModel, t: float, x: Array, values: dict[str, Any]) -
     return found
 
 
-def _kept(dyn: CompiledModel, level: str, t: float, x: Array, at: slice, values: dict[str, Any]) -> Array | None:
+def _kept(dyn: Kernels, level: str, t: float, x: Array, at: slice, values: dict[str, Any]) -> Array | None:
     """Solve for x[at] alone, from their values or, where that leads nowhere, from others nearby.
 
     None where they are not decided by the rest, at the solution or where it was looked for.
@@ -133,7 +133,7 @@ def _kept(dyn: CompiledModel, level: str, t: float, x: Array, at: slice, values:
 
 
 def _newton(
-    dyn: CompiledModel, level: str, t: float, x: Array, at: slice | None, values: dict[str, Any]
+    dyn: Kernels, level: str, t: float, x: Array, at: slice | None, values: dict[str, Any]
 ) -> tuple[Array | None, bool]:
     """Solve φ = 0, or c = 0, for x[at] by Newton steps of least norm, shortened after Levenberg and Marquardt.
 
@@ -201,7 +201,7 @@ def _newton(
     return None, _decide(first, part)
 
 
-def _units(dyn: CompiledModel, level: str, t: float, x: Array, values: dict[str, Any]) -> tuple[slice, Array]:
+def _units(dyn: Kernels, level: str, t: float, x: Array, values: dict[str, Any]) -> tuple[slice, Array]:
     """The places of all coordinates or speeds in x, and their units."""
     units = speed_units(dyn, t, x, dyn.constraint_jacobian(t, x, **values), **values)
     if level == "speeds":
@@ -217,7 +217,7 @@ def _decide(rows: Array, part: slice) -> bool:
     return some == every
 
 
-def _nearest(dyn: CompiledModel, t: float, x: Array, values: dict[str, Any]) -> Array:
+def _nearest(dyn: Kernels, t: float, x: Array, values: dict[str, Any]) -> Array:
     """The state of least change that is on the constraints."""
     try:
         near = np.asarray(dyn._project(t, x, **values))

@@ -16,7 +16,7 @@ from kanecore.run.metric import coordinate_units, even, size_of, speed_units
 from kanecore.tolerances import CONTRADICTORY, EQUAL, FEASIBLE, NOISE, RANK
 
 if TYPE_CHECKING:
-    from kanecore.run.model import CompiledModel
+    from kanecore._native import Kernels
 
 __all__ = [
     "allowed_motions",
@@ -37,7 +37,7 @@ Array = npt.NDArray[np.float64]
 # ------------------------------------------------------------------------------------------------ residuals
 
 
-def residuals(dyn: CompiledModel, t: npt.ArrayLike, x: npt.ArrayLike, **values: Any) -> Array:
+def residuals(dyn: Kernels, t: npt.ArrayLike, x: npt.ArrayLike, **values: Any) -> Array:
     """φ, then c, in units of the coordinates and of the speeds: (..., n_configuration + n_velocity).
 
     Each is divided by the largest coefficient of its row.  ``values`` are r and p, as of the kernels.
@@ -47,7 +47,7 @@ def residuals(dyn: CompiledModel, t: npt.ArrayLike, x: npt.ArrayLike, **values: 
     return np.concatenate([phi, dyn.velocity_residual(t, x, **values) / size_of(rows)], axis=-1)
 
 
-def misses(dyn: CompiledModel, t: float, x: Array, **values: Any) -> Array:
+def misses(dyn: Kernels, t: float, x: Array, **values: Any) -> Array:
     """|φ|, then |c|, beside the terms that each is summed from: (n_configuration + n_velocity,).
 
     What is below `NOISE` of the largest coordinate or speed, in the metric of the masses, is rounding, also where all
@@ -72,7 +72,7 @@ def misses(dyn: CompiledModel, t: float, x: Array, **values: Any) -> Array:
     return np.asarray(np.divide(found, beside, out=np.zeros_like(found), where=found != 0.0))
 
 
-def residual_names(dyn: CompiledModel) -> list[str]:
+def residual_names(dyn: Kernels) -> list[str]:
     """Of the entries of `residuals`; the derivative of a configuration constraint bears its name."""
     names = list(dyn.configuration_names)
     for name in dyn.constraint_names[: dyn.n_velocity]:
@@ -80,7 +80,7 @@ def residual_names(dyn: CompiledModel) -> list[str]:
     return names
 
 
-def named(dyn: CompiledModel, t: float, x: Array, limit: float, **values: Any) -> str:
+def named(dyn: Kernels, t: float, x: Array, limit: float, **values: Any) -> str:
     """``'name' (residual), ...`` of the constraints that a state misses by more than a limit, the largest first.
 
     Residuals are in units of the coordinates and of the speeds; where rows contradict each other that is said as well.
@@ -94,7 +94,7 @@ def named(dyn: CompiledModel, t: float, x: Array, limit: float, **values: Any) -
     return text
 
 
-def normalise(dyn: CompiledModel, x: Array) -> None:
+def normalise(dyn: Kernels, x: Array) -> None:
     """Divide the unit quaternions of a state by their norms."""
     for quaternion in dyn.unit:
         places = list(quaternion)
@@ -104,7 +104,7 @@ def normalise(dyn: CompiledModel, x: Array) -> None:
 # -------------------------------------------------------------------------------------------- contradictions
 
 
-def contradictory(dyn: CompiledModel, t: float, x: Array, row: int = -1, **values: Any) -> tuple[str, ...]:
+def contradictory(dyn: Kernels, t: float, x: Array, row: int = -1, **values: Any) -> tuple[str, ...]:
     """The names of the rows of G u̇ + γ = 0 that contradict each other; at least of one, and of those it repeats."""
     rows = dyn.constraint_jacobian(t, x, **values)
     units = speed_units(dyn, t, x, rows, **values)
@@ -114,7 +114,7 @@ def contradictory(dyn: CompiledModel, t: float, x: Array, row: int = -1, **value
     return tuple(dyn.constraint_names[i] for i in found)
 
 
-def opposed_speeds(dyn: CompiledModel, t: float, x: Array, **values: Any) -> tuple[str, ...]:
+def opposed_speeds(dyn: Kernels, t: float, x: Array, **values: Any) -> tuple[str, ...]:
     """The names of the rows c(q, u, t) = 0 that no u satisfies together at the coordinates of x, were they linear."""
     every = dyn.constraint_jacobian(t, x, **values)
     rows, units = every[: dyn.n_velocity], speed_units(dyn, t, x, every, **values)
@@ -139,7 +139,7 @@ def _repeated(rows: Array, units: Array) -> Array:
     return np.asarray(over)
 
 
-def allowed_motions(dyn: CompiledModel, t: npt.ArrayLike, x: npt.ArrayLike) -> Array:
+def allowed_motions(dyn: Kernels, t: npt.ArrayLike, x: npt.ArrayLike) -> Array:
     """A basis of the u̇ that G u̇ = 0 allows, in columns: (..., n_u, n_u − rank)."""
     given = dyn.constraint_jacobian(t, x)
     units = speed_units(dyn, t, x, given)
@@ -152,7 +152,7 @@ def allowed_motions(dyn: CompiledModel, t: npt.ArrayLike, x: npt.ArrayLike) -> A
 # ------------------------------------------------------------------------------- nonholonomic quantities
 
 
-def dependence(dyn: CompiledModel, t: npt.ArrayLike, x: npt.ArrayLike, **values: Any) -> Array:
+def dependence(dyn: Kernels, t: npt.ArrayLike, x: npt.ArrayLike, **values: Any) -> Array:
     """A_n of u̇_dep = A_n u̇_ind + ..., (..., n_u_dependent, dof): Kane & Levinson 1985, section 2.13.
 
     Raises
@@ -193,14 +193,14 @@ def dependence(dyn: CompiledModel, t: npt.ArrayLike, x: npt.ArrayLike, **values:
     return np.asarray(-inverse @ independent * units[..., -n:, np.newaxis] / units[..., np.newaxis, :-n])
 
 
-def _count(dyn: CompiledModel, p: Any) -> int:
+def _count(dyn: Kernels, p: Any) -> int:
     """How many rows of G count with the parameters of a call, the most of a batch."""
     several = dyn.n_constraints and not (p is None or hasattr(p, "keys")) and np.ndim(p) > 1
     return int(np.max(dyn.prepare(p)[..., -1])) if several else dyn._count(p)
 
 
 def nonholonomic(
-    dyn: CompiledModel, kind: str, t: npt.ArrayLike, x: npt.ArrayLike, udot: Any, remainder: bool, out: Any, values: Any
+    dyn: Kernels, kind: str, t: npt.ArrayLike, x: npt.ArrayLike, udot: Any, remainder: bool, out: Any, values: Any
 ) -> Array:
     """The nonholonomic counterpart of a kernel, by A_n; for the meaning see the kernels."""
     a = dependence(dyn, t, x, **values)

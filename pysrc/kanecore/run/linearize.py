@@ -12,7 +12,7 @@ from kanecore.errors import ModelError, SingularError
 from kanecore.tolerances import RANK
 
 if TYPE_CHECKING:
-    from kanecore.run.model import CompiledModel
+    from kanecore._native import Kernels
 
 __all__ = ["linearize"]
 
@@ -20,7 +20,7 @@ Array = npt.NDArray[np.float64]
 
 
 def linearize(
-    dyn: CompiledModel, t: npt.ArrayLike, x: npt.ArrayLike, *, r: Any = None, p: Any = None, minimal: bool = False
+    dyn: Kernels, t: npt.ArrayLike, x: npt.ArrayLike, *, r: Any = None, p: Any = None, minimal: bool = False
 ) -> tuple[Array, Array]:
     """A = ∂ẋ/∂x and B = ∂ẋ/∂r of `rhs`, exact.
 
@@ -65,7 +65,7 @@ def _singular(rows: Array) -> Array:
     return np.asarray(np.linalg.svd(rows, compute_uv=False))
 
 
-def _dependence(dyn: CompiledModel, t: npt.ArrayLike, at: npt.ArrayLike, slopes: Array) -> tuple[Array, Array]:
+def _dependence(dyn: Kernels, t: npt.ArrayLike, at: npt.ArrayLike, slopes: Array) -> tuple[Array, Array]:
     """The linearized constraints: δx = T z + T_r δr, z the independent coordinates and speeds."""
     n_q, n_u, n_x = dyn.n_q, dyn.n_u, dyn.n_x
     q_free, u_free = n_q - dyn.n_q_dependent, n_u - dyn.n_u_dependent

@@ -16,14 +16,14 @@ import numpy.typing as npt
 from kanecore.tolerances import RANK
 
 if TYPE_CHECKING:
-    from kanecore.run.model import CompiledModel
+    from kanecore._native import Kernels
 
 __all__ = ["allowed", "coordinate_units", "even", "extents", "rank_of", "rates", "size_of", "speed_units"]
 
 Array = npt.NDArray[np.float64]
 
 
-def speed_units(dyn: CompiledModel, t: npt.ArrayLike, x: npt.ArrayLike, rows: Array, **values: Any) -> Array:
+def speed_units(dyn: Kernels, t: npt.ArrayLike, x: npt.ArrayLike, rows: Array, **values: Any) -> Array:
     """1/√|M_jj|, (..., n_u): how much of each speed is one unit; of one that moves no mass as its rows tell."""
     weights = np.abs(np.diagonal(dyn.mass_matrix(t, x, **values), axis1=-2, axis2=-1))
     heavy = weights > 0.0
@@ -36,7 +36,7 @@ def speed_units(dyn: CompiledModel, t: npt.ArrayLike, x: npt.ArrayLike, rows: Ar
     return np.asarray(units)
 
 
-def coordinate_units(dyn: CompiledModel, t: float, x: Array, units: Array, **values: Any) -> Array:
+def coordinate_units(dyn: Kernels, t: float, x: Array, units: Array, **values: Any) -> Array:
     """How far each coordinate goes at units of the speeds, (n_q,); 0 for one that no speed moves."""
     return np.asarray(np.linalg.norm(rates(dyn, t, x[: dyn.n_q], **values)[0] * units, axis=-1))
 
@@ -48,7 +48,7 @@ def extents(values: Array, units: Array) -> Array:
     return np.asarray(np.abs(values) + (largest * units if largest > 0.0 else 1.0))
 
 
-def rates(dyn: CompiledModel, t: float, q: Array, **values: Any) -> tuple[Array, Array]:
+def rates(dyn: Kernels, t: float, q: Array, **values: Any) -> tuple[Array, Array]:
     """Y (n_q, n_u) and z (n_q,) of q̇ = Y u + z."""
     states = np.zeros((dyn.n_u + 1, dyn.n_x))
     states[:, : dyn.n_q] = q

@@ -82,7 +82,6 @@ class CompiledModel(_native.Kernels):
         self._origin = origin
         self._built = set(GROUPS) if first == "all" else {first}
         self._building = RLock()
-        self._told: set[int] = set()  # counts of rows that were warned of
         _models.add(self)
         self._parameters = LiveValues(self, "parameter")
         self._inputs = LiveValues(self, "input")

@@ -9,6 +9,7 @@ manifold on which fewer rows are independent; what they say holds for that call,
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import numpy.typing as npt
@@ -19,11 +20,13 @@ from kanecore.run.metric import allowed, coordinate_units, even, extents, rank_o
 from kanecore.tolerances import RANK
 
 if TYPE_CHECKING:
-    from kanecore.run.model import CompiledModel
+    from kanecore._native import Kernels
 
 __all__ = ["count_near", "neighbours", "refuse_flat_rows", "typical_rank", "warn_of_count"]
 
 Array = npt.NDArray[np.float64]
+
+_told: WeakKeyDictionary[Kernels, set[int]] = WeakKeyDictionary()  # the counts of which a model was warned
 
 _NEAR = 1e-2  # how far away rows are looked at again, of what is large for each coordinate and speed
 _THIN = 1e-4  # of a row's usual size around: where it is smaller at all states on the constraints it says nothing
@@ -31,7 +34,7 @@ _FLAT = 1e-6  # residual of a row there that follows from the others
 _STEPS = 20  # of Newton's method, to find such a place
 
 
-def count_near(dyn: CompiledModel, t: float, x: Array, **values: Any) -> int:
+def count_near(dyn: Kernels, t: float, x: Array, **values: Any) -> int:
     """How many rows count at x: as with these parameters in general, unless fewer are independent all around x.
 
     ModelError where that is since a row says nothing.
@@ -44,12 +47,13 @@ def count_near(dyn: CompiledModel, t: float, x: Array, **values: Any) -> int:
     return typical
 
 
-def warn_of_count(dyn: CompiledModel, p: Any) -> None:
+def warn_of_count(dyn: Kernels, p: Any) -> None:
     """Warn, once a model, where the description calls more or fewer speeds dependent than rows of G count."""
     count, named = dyn._count(p), dyn.n_u_dependent
-    if not named or count == named or count in dyn._told:
+    told = _told.setdefault(dyn, set())
+    if not named or count == named or count in told:
         return
-    dyn._told.add(count)
+    told.add(count)
     speeds, rows = (f"{n} {what}{'' if n == 1 else 's'}" for n, what in ((named, "speed"), (count, "row")))
     if count < named:
         why = f"of the others nothing follows: name {count} in u_dependent"
@@ -63,12 +67,12 @@ def warn_of_count(dyn: CompiledModel, p: Any) -> None:
     warn(f"u_dependent of {dyn.name!r} names {speeds}, and {rows} of its constraints {independent}: {why}")
 
 
-def typical_rank(dyn: CompiledModel, t: float, x: Array, **values: Any) -> int | None:
+def typical_rank(dyn: Kernels, t: float, x: Array, **values: Any) -> int | None:
     """The rank of G at states on the constraints near x, and at x; None where none were found."""
     return _ranks(dyn, t, x, values)[1] if dyn.n_constraints else 0
 
 
-def _ranks(dyn: CompiledModel, t: float, x: Array, values: dict[str, Any]) -> tuple[int, int | None]:
+def _ranks(dyn: Kernels, t: float, x: Array, values: dict[str, Any]) -> tuple[int, int | None]:
     """The rank of G at x, without rows that are nothing beside their size at states nearby; and the typical rank."""
     places = _around(dyn, t, x, values)
     size = np.max(size_of(np.multiply(*_rows(dyn, t, places, values))), axis=0)[:, np.newaxis]
@@ -81,13 +85,13 @@ def _ranks(dyn: CompiledModel, t: float, x: Array, values: dict[str, Any]) -> tu
     return here, max(here, *(rank(y) for y in around)) if around else None
 
 
-def _rows(dyn: CompiledModel, t: float, x: Array, values: dict[str, Any]) -> tuple[Array, Array]:
+def _rows(dyn: Kernels, t: float, x: Array, values: dict[str, Any]) -> tuple[Array, Array]:
     """G, (..., n_constraints, n_u), and units of the speeds, (..., 1, n_u)."""
     rows = dyn.constraint_jacobian(t, x, **values)
     return rows, speed_units(dyn, t, x, rows, **values)[..., np.newaxis, :]
 
 
-def _around(dyn: CompiledModel, t: float, x: Array, values: dict[str, Any]) -> Array:
+def _around(dyn: Kernels, t: float, x: Array, values: dict[str, Any]) -> Array:
     """Some states nearby, (6, n_x)."""
     far = _NEAR * _extents(dyn, t, x, values)
     found = x + far * np.random.default_rng(0).uniform(-1.0, 1.0, (6, dyn.n_x))
@@ -96,19 +100,19 @@ def _around(dyn: CompiledModel, t: float, x: Array, values: dict[str, Any]) -> A
     return found
 
 
-def _extents(dyn: CompiledModel, t: float, x: Array, values: dict[str, Any]) -> Array:
+def _extents(dyn: Kernels, t: float, x: Array, values: dict[str, Any]) -> Array:
     rows = dyn.constraint_jacobian(t, x, **values)
     units = speed_units(dyn, t, x, rows, **values)
     places = coordinate_units(dyn, t, x, units, **values)
     return np.concatenate([extents(x[: dyn.n_q], places), extents(x[dyn.n_q :], units)])
 
 
-def neighbours(dyn: CompiledModel, t: float, x: Array, values: dict[str, Any]) -> list[Array]:
+def neighbours(dyn: Kernels, t: float, x: Array, values: dict[str, Any]) -> list[Array]:
     """Some states on the constraints nearby."""
     return _projected(dyn, t, _around(dyn, t, x, values), values) if dyn.n_constraints else []
 
 
-def _projected(dyn: CompiledModel, t: float, places: Array, values: dict[str, Any]) -> list[Array]:
+def _projected(dyn: Kernels, t: float, places: Array, values: dict[str, Any]) -> list[Array]:
     found: list[Array] = []
     for y in places:
         try:
@@ -120,7 +124,7 @@ def _projected(dyn: CompiledModel, t: float, places: Array, values: dict[str, An
     return found
 
 
-def refuse_flat_rows(dyn: CompiledModel, t: float, x: Array, **values: Any) -> None:
+def refuse_flat_rows(dyn: Kernels, t: float, x: Array, **values: Any) -> None:
     """Refuse rows that are lost wherever they hold, and yet do not follow from the others.
 
     x² + y² = 0 says that x = y = 0, and its rate says nothing.  A redundant row holds wherever the others do.
@@ -134,9 +138,7 @@ def refuse_flat_rows(dyn: CompiledModel, t: float, x: Array, **values: Any) -> N
         _refuse_flat_rows(dyn, t, x, *_ranks(dyn, t, x, values), values)
 
 
-def _refuse_flat_rows(
-    dyn: CompiledModel, t: float, x: Array, here: int, typical: int | None, values: dict[str, Any]
-) -> None:
+def _refuse_flat_rows(dyn: Kernels, t: float, x: Array, here: int, typical: int | None, values: dict[str, Any]) -> None:
     if here == min(dyn.n_constraints, dyn.n_u) or here < (here if typical is None else typical):
         return  # nothing is lost, or at a dead point
 
@@ -169,7 +171,7 @@ def _refuse_flat_rows(
             )
 
 
-def _beside(level: Any, dyn: CompiledModel, x: Array, part: slice, scale: Array, far: Array, kept: list[int]) -> Array:
+def _beside(level: Any, dyn: Kernels, x: Array, part: slice, scale: Array, far: Array, kept: list[int]) -> Array:
     """What is left of the rows that are not ``kept``, beside their terms, at a state near by at which the kept hold."""
     rows = level(x)[1]
     if len(kept) == len(rows):

@@ -21,7 +21,7 @@ from kanecore.run.trajectory import Trajectory
 from kanecore.tolerances import FEASIBLE
 
 if TYPE_CHECKING:
-    from kanecore.run.model import CompiledModel
+    from kanecore._native import Kernels
 
 __all__ = ["simulate"]
 
@@ -44,7 +44,7 @@ _MESSAGES = {
 
 
 def simulate(
-    dyn: CompiledModel,
+    dyn: Kernels,
     t_span: tuple[float, float],
     x0: npt.ArrayLike,
     *,
@@ -182,7 +182,7 @@ def simulate(
     raise _failure(dyn, run, result, (t0, x), source, p)
 
 
-def _agree(dyn: CompiledModel, result: Trajectory, source: _Source, p: Array) -> None:
+def _agree(dyn: Kernels, result: Trajectory, source: _Source, p: Array) -> None:
     """See that redundant rows of a run off the constraints do not contradict each other, at the states next to its own.
 
     At a state that has drifted off, kernels bear as much as the drift explains; beside it, on the constraints, nothing.
@@ -214,7 +214,7 @@ def _message(run: _native.Run, times: Array | None) -> str:
 
 
 def _failure(
-    dyn: CompiledModel, run: _native.Run, result: Trajectory, start: tuple[float, Array], source: _Source, p: Array
+    dyn: Kernels, run: _native.Run, result: Trajectory, start: tuple[float, Array], source: _Source, p: Array
 ) -> IntegrationError | SingularError:
     """The error of a run that did not reach its end."""
     reached, x = run.t, run.x
@@ -260,7 +260,7 @@ def _failure(
 
 
 def _lost_row(
-    dyn: CompiledModel, start: tuple[float, Array], end: tuple[float, Array], source: _Source, p: Array
+    dyn: Kernels, start: tuple[float, Array], end: tuple[float, Array], source: _Source, p: Array
 ) -> int | None:
     """The row of G that nearly vanishes, or nearly depends on others, at the end of a run and not at its start."""
     if not dyn.n_constraints:
@@ -341,7 +341,7 @@ def _vector(name: str, value: npt.ArrayLike, n: int) -> Array:
     return np.array(array, dtype=np.float64)
 
 
-def _normalized(dyn: CompiledModel, x: Array) -> Array:
+def _normalized(dyn: Kernels, x: Array) -> Array:
     """The state with its unit quaternions divided by their norms, which must be 1 but for rounding."""
     result = x.copy()
     for quaternion in dyn.unit:
@@ -355,7 +355,7 @@ def _normalized(dyn: CompiledModel, x: Array) -> Array:
     return result
 
 
-def _on_constraints(dyn: CompiledModel, t: float, x: Array, project: bool, **values: Any) -> tuple[Array, int]:
+def _on_constraints(dyn: Kernels, t: float, x: Array, project: bool, **values: Any) -> tuple[Array, int]:
     """The start, on the constraints, and how many rows of G count there; ValueError where it is not near them."""
     if not (dyn.n_constraints or dyn.n_configuration):
         return x, 0
@@ -401,7 +401,7 @@ def _times(t_eval: npt.ArrayLike, t0: float, t1: float) -> Array:
 class _Source:
     """r(t, x) of one run, in the form that the integrators take and as a function for what comes after."""
 
-    def __init__(self, dyn: CompiledModel, inputs: Any, t0: float, t1: float) -> None:
+    def __init__(self, dyn: Kernels, inputs: Any, t0: float, t1: float) -> None:
         self._dyn = dyn
         self.function: Callable[[float, Array], npt.ArrayLike] | None = None
         low, high = min(t0, t1), max(t0, t1)
@@ -439,7 +439,7 @@ class _Source:
         return result
 
 
-def _columns(dyn: CompiledModel, signal: Signal) -> dict[int, tuple[Signal, int]]:
+def _columns(dyn: Kernels, signal: Signal) -> dict[int, tuple[Signal, int]]:
     """Which inputs the columns of a signal are: all, or all but the rates of others."""
     base = [i for i in range(dyn.n_r) if i not in dyn.input_rates]
     if signal.n not in (dyn.n_r, len(base)):
@@ -451,7 +451,7 @@ def _columns(dyn: CompiledModel, signal: Signal) -> dict[int, tuple[Signal, int]
     return {i: (signal, column) for column, i in enumerate(inputs)}
 
 
-def _entries(dyn: CompiledModel, inputs: Mapping[Any, Any]) -> dict[int, Any]:
+def _entries(dyn: Kernels, inputs: Mapping[Any, Any]) -> dict[int, Any]:
     """What a mapping gives, by the number of the input: signals of one column, and numbers, not yet checked."""
     given: dict[int, Any] = {}
     for key, value in inputs.items():
@@ -468,7 +468,7 @@ def _entries(dyn: CompiledModel, inputs: Mapping[Any, Any]) -> dict[int, Any]:
     return given
 
 
-def _with_rates(dyn: CompiledModel, given: Mapping[int, Any]) -> tuple[dict[str, Any], dict[int, _Rate]]:
+def _with_rates(dyn: Kernels, given: Mapping[int, Any]) -> tuple[dict[str, Any], dict[int, _Rate]]:
     """Numbers by name and signals by the number of the input, with the rates of what is given; 0 where a signal is."""
     names = dyn.input_names
     numbers: dict[str, Any] = {}

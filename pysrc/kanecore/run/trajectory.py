@@ -17,7 +17,7 @@ from kanecore import _native
 from kanecore.run.constraints import residuals
 
 if TYPE_CHECKING:
-    from kanecore.run.model import CompiledModel
+    from kanecore._native import Kernels
 
 __all__ = ["Trajectory"]
 
@@ -68,7 +68,7 @@ class Trajectory:
 
     def __init__(
         self,
-        dyn: CompiledModel,
+        dyn: Kernels,
         method: str,
         run: _native.Run,
         source: Source,

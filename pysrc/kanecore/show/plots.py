@@ -3,12 +3,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import numpy as np
-
-if TYPE_CHECKING:
-    from kanecore.run.trajectory import Trajectory
+import numpy.typing as npt
 
 __all__ = ["plot_trajectory"]
 
@@ -16,7 +14,21 @@ POINTS = 800  # on each curve
 LEGEND_MAX = 12  # more lines than this are told by colour alone
 
 
-def plot_trajectory(trajectory: Trajectory) -> Any:
+class Recorded(Protocol):
+    """What is plotted: a `kanecore.Trajectory`."""
+
+    _dyn: Any
+
+    @property
+    def _steps(self) -> npt.NDArray[np.float64]: ...
+    @property
+    def _drift(self) -> tuple[npt.NDArray[np.float64], float]: ...
+    @property
+    def energy_drift(self) -> float: ...
+    def __call__(self, t: npt.ArrayLike) -> npt.NDArray[np.float64]: ...
+
+
+def plot_trajectory(trajectory: Recorded) -> Any:
     """Coordinates, speeds, and the error of the energy balance over time."""
     try:
         from matplotlib.figure import Figure
