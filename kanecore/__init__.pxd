@@ -18,4 +18,3 @@ cdef extern from "kanecore.h" nogil:
 
     enum:
         KC_QDOT_IS_U
-        KC_CONSERVATIVE

@@ -344,3 +344,11 @@ def test_sympy_only_describes(name: str, monkeypatch: pytest.MonkeyPatch) -> Non
         emit_group(model.description, group)
     assert hashlib.sha256(emit_library(model.description).text.encode()).digest() == digest.digest()
     model.report()
+
+
+def test_the_gallery_is_byte_for_byte(root: Path, golden: Callable[[str, str], None]) -> None:
+    """The C of each model of the gallery: what changes it says so in its commit."""
+    paths = sorted((root / "pysrc/kanecore/gallery/_lib").glob("*.c"))
+    texts = {path.stem: path.read_text(encoding="utf-8").replace(kc.__version__, "VERSION") for path in paths}
+    lines = [f"{hashlib.sha256(text.encode()).hexdigest()}  {name}\n" for name, text in texts.items()]
+    golden("gallery.sha256.txt", "".join(lines))

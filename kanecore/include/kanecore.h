@@ -63,8 +63,7 @@ typedef void kc_kernel(double t, const double *x, const double *r, const double 
  */
 
 enum {
-    KC_QDOT_IS_U = 1,      /* qdot = u, element by element: the robotics names apply */
-    KC_CONSERVATIVE = 2    /* kinetic + potential energy is constant: `power` is zero */
+    KC_QDOT_IS_U = 1 /* qdot = u, element by element: the robotics names apply */
 };
 
 typedef struct kc_model {

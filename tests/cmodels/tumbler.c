@@ -82,7 +82,6 @@ static const kc_model model = {
     .n_work = 2,
     .n_outputs = 3,
     .n_unit = N_UNIT,
-    .flags = KC_CONSERVATIVE,
     .name = "tumbler",
     .q_names = q_names,
     .u_names = u_names,

@@ -264,11 +264,6 @@ class Derivation:
             return f"{self._formed[0]}, constraints with pivots chosen at run time"
         return self._chosen[0]
 
-    @cached_property
-    def conservative(self) -> bool:
-        """Whether T + U is constant: every load has a potential, nothing is driven."""
-        return self.kernel("power").roots == (0,)
-
     # ------------------------------------------------------------ mass matrix
     @cached_property
     def tree(self) -> JointTree | None:

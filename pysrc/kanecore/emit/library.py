@@ -215,8 +215,6 @@ class _Library:
     def _table(self, entries: Mapping[str, str], operations: Mapping[str, Mapping[str, int]], n_work: int) -> str:
         d = self.d
         flags = ["KC_QDOT_IS_U"] if d.rates == d.speeds else []
-        if "power" in self.kernels and self.derivation.conservative:
-            flags.append("KC_CONSERVATIVE")
         info: dict[str, Any] = {
             "version": _version(),
             "kernels": self.group,
