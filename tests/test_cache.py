@@ -299,11 +299,13 @@ def test_an_entry_under_another_name_is_built_again(folder: Path) -> None:
     assert works(again)
 
 
-def test_c_text_in_the_cache_is_never_read(folder: Path) -> None:
+def test_altered_c_text_in_the_cache_is_not_used(folder: Path) -> None:
+    """Nor is the library beside it: an entry is whole, or built again."""
     built = compile_library(SOURCE)
-    Path(built.path).with_suffix(".c").write_text("int f(void) { return 43; }\n")
+    text = Path(built.path).with_suffix(".c")
+    text.write_text("int f(void) { return 43; }\n")
     again = compile_library(SOURCE)
-    assert again.from_cache
+    assert (again.from_cache, again.source, text.read_text()) == (False, SOURCE, SOURCE)
     assert works(again)
 
 

@@ -13,15 +13,19 @@ import shutil
 import subprocess
 import sys
 import sysconfig
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from kanecore import _native, gallery
+import kanecore as kc
+from kanecore import _compile, _native, gallery
 from kanecore.build import Built, cache, compile_library, compiler, include_dir
 from kanecore.build.compiler import find_compiler, levels, prebuild
+from kanecore.describe.description import duplicate, fingerprint
 from kanecore.errors import CompileError
+from kanecore.gallery import rrp
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="the fake compilers are shell scripts")
 
@@ -456,3 +460,46 @@ def test_setup_compiles_with_the_flags_and_the_cache_of_the_package(root: Path) 
     text = (root / "setup.py").read_text(encoding="utf-8")
     assert "kanecore.build.compiler" in text
     assert not re.search(r"-f[a-z]|-m[a-z]|-std|sha256|subprocess", text)
+
+
+# Models ----------------------------------------------------------------------------------------------------
+
+
+def test_an_equal_model_is_not_derived_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another object with the same description; other numbers that are baked in, or other sources, are another text."""
+    first = kc.compile(rrp.build(), parameters=rrp.PARAMETERS)
+    derived: list[str] = []
+    emit = _compile.emit_group
+    monkeypatch.setattr(_compile, "emit_group", lambda d, group, baked: derived.append(group) or emit(d, group, baked))
+    again = kc.compile(rrp.build(), parameters=rrp.PARAMETERS)
+    assert again.info["build"]["core"]["from_cache"]
+    assert again.source == first.source
+    assert not derived
+    again.kinetic_energy(0.0, np.ones(again.n_x))
+    kc.compile(rrp.build(), parameters=rrp.PARAMETERS).kinetic_energy(0.0, np.ones(again.n_x))
+    assert derived == ["energies"]
+    kc.compile(rrp.build(), parameters=rrp.PARAMETERS, bake=True)
+    monkeypatch.setattr(_compile, "_sources", lambda: "others")
+    kc.compile(rrp.build(), parameters=rrp.PARAMETERS)
+    assert derived == ["energies", "core", "core"]
+
+
+def test_c_that_was_altered_in_the_cache_is_written_anew() -> None:
+    first = kc.compile(rrp.build())
+    [text] = cache.folder().rglob("rrp.c")
+    text.write_text(text.read_text() + "\n/* altered */\n")
+    again = kc.compile(rrp.build())
+    assert not again.info["build"]["core"]["from_cache"]
+    assert again.source == first.source
+    assert text.read_text() == first.source["core"]
+
+
+def test_every_part_of_a_description_is_in_its_fingerprint() -> None:
+    d = rrp.build().description
+    assert fingerprint(duplicate(d)) == fingerprint(d)
+    changed = [replace(d, name="another"), replace(d, n_u_dependent=1), replace(d, prescribed=frozenset({0}))]
+    for field in ("frames", "points", "bodies", "loads", "joints", "outputs", "guess"):
+        changed.append(replace(d, **{field: (*getattr(d, field), "more")}))
+    other = duplicate(d)
+    other.graph.constant(1.5)
+    assert len({fingerprint(each) for each in (d, other, *changed)}) == len(changed) + 2

@@ -3,14 +3,20 @@
 
 from __future__ import annotations
 
+import functools
+import hashlib
 import time
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
-from kanecore.build.compiler import compile_library
+import numpy as np
+
+from kanecore.build.compiler import Recipe, compile_library
+from kanecore.describe.description import fingerprint
 from kanecore.describe.inertia import warn_of_impossible
 from kanecore.describe.model import Model
-from kanecore.emit.library import emit_group
+from kanecore.emit.library import emit_group, version
 from kanecore.kernels import GROUPS, KERNEL_GROUPS
 from kanecore.run.model import CompiledModel
 
@@ -69,18 +75,28 @@ def compile(
     warn_of_impossible(description, given)
     build_info: dict[str, Any] = {"build": {}, "baked": sorted(baked)}
 
+    # A body's potential energy that matches no load is told whenever it is derived.
+    known = None if any(body.potential for body in description.bodies) else fingerprint(description)
+
     def build(group: str) -> tuple[str, str]:
-        start = time.perf_counter()
-        emitted = emit_group(description, group, baked)
-        derived = time.perf_counter() - start
-        built = compile_library(emitted.text, cc=cc, cflags=cflags, cache=cache, verbose=verbose, name=model.name)
+        derived = 0.0
+
+        def write() -> str:
+            nonlocal derived
+            start = time.perf_counter()
+            text = emit_group(description, group, baked).text
+            derived = time.perf_counter() - start
+            return text
+
+        recipe = Recipe(f"{known} {group} {sorted(baked.items())} {_sources()}", write) if known else write()
+        built = compile_library(recipe, cc=cc, cflags=cflags, cache=cache, verbose=verbose, name=model.name)
         build_info["build"][group] = {
             "derive_seconds": derived,
-            "compile_seconds": built.seconds,
+            "compile_seconds": built.seconds - (derived if known else 0.0),
             "from_cache": built.from_cache,
             "command": list(built.command),
         }
-        return built.path, emitted.text
+        return built.path, built.source
 
     path, text = build("core")
     dyn = CompiledModel({"core": path}, source={"core": text}, builder=build, info=build_info)
@@ -89,6 +105,19 @@ def compile(
     if groups:
         dyn.build(*groups)
     return dyn
+
+
+@functools.cache
+def _sources() -> str:
+    """A hash of what turns descriptions into C: the package's own sources, and NumPy's version."""
+    folder = Path(__file__).parent
+    layers = [folder / name for name in ("graph", "describe", "derive", "emit")]
+    files = [*folder.glob("*.py"), *(path for layer in layers for path in layer.rglob("*.[ph]*"))]
+    found = hashlib.sha256(f"{version()} {np.__version__}".encode())
+    for path in sorted(files):
+        if path.suffix in (".py", ".h"):
+            found.update(f"{path.name} {path.stat().st_size} ".encode() + path.read_bytes())
+    return found.hexdigest()
 
 
 def _values(model: Model, parameters: Mapping[Any, float] | None) -> dict[str, float]:

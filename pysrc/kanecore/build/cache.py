@@ -2,9 +2,9 @@
 """The folder of compiled models: content-addressed, private to its owner, limited in size.
 
 An entry is a folder ``<name>-<key>`` that holds the library, its C text and ``record.json`` (the entry's own
-name, the library's SHA-256, the command, the compiler's messages).  It is filled under a temporary name beside
-its final one and published by one ``os.replace``, so that it exists whole or not at all and no lock file is
-needed:
+name, the SHA-256 of library and text, the command, the compiler's messages).  It is filled under a temporary
+name beside its final one and published by one ``os.replace``, so that it exists whole or not at all and no lock
+file is needed:
 
 * two processes that build the same key both succeed; the first to publish wins, the other takes its entry;
 * a killed compile leaves a temporary folder, which nobody reads and which goes after a day;
@@ -147,12 +147,15 @@ def _private_folder(pid: int) -> Path:
 
 
 def load(entry: Path) -> tuple[Path, dict[str, Any]] | None:
-    """Library and record of an entry, marked as used now; None where it is absent or damaged."""
+    """Library and record of an entry, with its C text, marked as used now; None where it is absent or damaged."""
     library = library_path(entry)
     try:
         record = json.loads((entry / _RECORD).read_bytes())
-        if record["entry"] != entry.name or record["sha256"] != hashlib.sha256(library.read_bytes()).hexdigest():
+        text = library.with_suffix(".c").read_bytes()
+        digests = [hashlib.sha256(each).hexdigest() for each in (library.read_bytes(), text)]
+        if record["entry"] != entry.name or [record["sha256"], record["text"]] != digests:
             return None
+        record["source"] = text.decode("utf-8")
         record["command"], record["log"] = [str(word) for word in record["command"]], str(record["log"])
     except (OSError, ValueError, TypeError, KeyError, RecursionError):  # no such entry; or a damaged record
         return None
@@ -181,7 +184,9 @@ def publish(path: Path, entry: Path, library: Path, record: dict[str, Any]) -> t
 
     Where another process was faster, its entry is taken; a damaged one is replaced.
     """
-    record = {"entry": entry.name, "sha256": hashlib.sha256(library.read_bytes()).hexdigest(), **record}
+    text = library.with_suffix(".c").read_bytes()
+    digests = {"sha256": hashlib.sha256(library.read_bytes()).hexdigest(), "text": hashlib.sha256(text).hexdigest()}
+    record = {"entry": entry.name, **digests, **record}
     (path / _RECORD).write_text(json.dumps(record, indent=1), encoding="utf-8")
     for attempt in range(_ATTEMPTS):
         try:
@@ -194,7 +199,7 @@ def publish(path: Path, entry: Path, library: Path, record: dict[str, Any]) -> t
             _discard(entry)
         else:
             break
-    return library_path(entry), record
+    return library_path(entry), {**record, "source": text.decode("utf-8")}
 
 
 def write_log(parent: Path, entry_name: str, text: str) -> Path:

@@ -24,7 +24,7 @@ import sys
 import sysconfig
 import tempfile
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path, PureWindowsPath
 from typing import Any
@@ -32,10 +32,10 @@ from typing import Any
 from kanecore.build import cache as store
 from kanecore.errors import CompileError
 
-__all__ = ["CODE", "Built", "compile_library", "find_compiler", "include_dir", "levels", "prebuild"]
+__all__ = ["CODE", "Built", "Recipe", "compile_library", "find_compiler", "include_dir", "levels", "prebuild"]
 
 # Raised when the files of a cache entry change their meaning.
-_LAYOUT = "kanecore cache 2"
+_LAYOUT = "kanecore cache 3"
 
 _HEADER = "kanecore.h"
 _HEADERS = (_HEADER, "kc_kernels.h")
@@ -98,6 +98,22 @@ _MAX_WORDS = 4000  # characters of the compiler's messages in an error; the log 
 
 
 @dataclass(frozen=True)
+class Recipe:
+    """C text that is written only where the cache does not hold its library.
+
+    Attributes
+    ----------
+    fingerprint : str
+        Stands for all that the text depends on.
+    write : callable
+        Returns the text.
+    """
+
+    fingerprint: str
+    write: Callable[[], str]
+
+
+@dataclass(frozen=True)
 class Built:
     """A compiled library.
 
@@ -115,6 +131,8 @@ class Built:
         The command that made the library, with the temporary paths that it was given.
     log : str
         The compiler's messages (warnings); empty if it had none.
+    source : str
+        The C text.
     """
 
     path: str
@@ -123,10 +141,11 @@ class Built:
     seconds: float
     command: tuple[str, ...]
     log: str
+    source: str
 
 
 def compile_library(
-    source: str,
+    source: str | Recipe,
     *,
     cc: str | Sequence[str] | None = None,
     cflags: str | Sequence[str] | None = None,
@@ -138,7 +157,7 @@ def compile_library(
 
     Parameters
     ----------
-    source : str
+    source : str or Recipe
         C99 text of one translation unit; it may include ``kanecore.h``.
     cc : str or sequence of str, optional
         The compiler, with arguments if any; else the environment's CC, the one Python was built with, ``cc``,
@@ -318,10 +337,10 @@ def _split(words: str | Sequence[str] | None, argument: str) -> tuple[str, ...]:
 # The key -------------------------------------------------------------------------------------------------
 
 
-def _key(source: str, target: _Target) -> str:
+def _key(source: str | Recipe, target: _Target) -> str:
     parts = [
         _LAYOUT,
-        hashlib.sha256(source.encode()).hexdigest(),
+        ["recipe", source.fingerprint] if isinstance(source, Recipe) else _digest(source),
         *((target.include / name).read_text(encoding="utf-8") for name in _HEADERS),
         _command(replace(target, include=Path("include")), "c", "so"),
         _identity(target.argv),
@@ -413,14 +432,20 @@ def _command(target: _Target, text: str | Path, library: str | Path) -> tuple[st
     return (*target.argv, *own, str(text), "-o", str(library), *flags, *_LIBM)
 
 
-def _find_or_build(parent: Path, name: str, source: str, target: _Target, start: float) -> Built:
+def _find_or_build(parent: Path, name: str, source: str | Recipe, target: _Target, start: float) -> Built:
     """Take the library from the cache `parent`, or compile it there; OSError where `parent` cannot take it."""
     key = _key(source, target)
     entry_name = f"{re.sub('[^A-Za-z0-9_]+', '_', name)[:40] or 'model'}-{key}"
     found = store.load(parent / entry_name)
-    library, record = found or _build(parent, entry_name, source, target)
-    seconds = time.perf_counter() - start
-    return Built(str(library), key, found is not None, seconds, tuple(record["command"]), str(record["log"]))
+    library, record = found or _build(
+        parent, entry_name, source.write() if isinstance(source, Recipe) else source, target
+    )
+    seconds, words = time.perf_counter() - start, (tuple(record["command"]), str(record["log"]))
+    return Built(str(library), key, found is not None, seconds, *words, record["source"])
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def _build(parent: Path, entry_name: str, source: str, target: _Target) -> tuple[Path, dict[str, Any]]:
@@ -440,7 +465,9 @@ def _build(parent: Path, entry_name: str, source: str, target: _Target) -> tuple
         if status or not library.is_file():
             log = store.write_log(parent, entry_name, _log_text(command, status, words, source))
             raise _refusal(name, command, status, words, target.flags, log)
-        result = store.publish(folder, parent / entry_name, library, {"command": command, "log": words})
+        result = store.publish(
+            folder, parent / entry_name, library, {"command": command, "log": words, "text": _digest(source)}
+        )
     with contextlib.suppress(OSError):  # what could not be removed now goes another time
         store.trim(parent, parent / entry_name, limit)
     return result

@@ -7,8 +7,9 @@ points are numbered so that each comes after its parent; frame 0 is the inertial
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 
 from kanecore.errors import ModelError
 from kanecore.graph.scalars import Graph
@@ -28,6 +29,7 @@ __all__ = [
     "Vector",
     "bake",
     "duplicate",
+    "fingerprint",
     "without_auxiliary",
 ]
 
@@ -184,6 +186,17 @@ class Description:
     guess: tuple[tuple[int, float], ...] = ()  # (place in x, value)
     left_out_parameters: tuple[str, ...] = ()  # names that stand only in what has no part in the motion
     left_out_inputs: tuple[str, ...] = ()
+
+
+def fingerprint(d: Description) -> str:
+    """A hash that two descriptions share only if they say the same, node by node."""
+    g = d.graph
+    parts: list[object] = [g.nodes, g.depends, g.unit]
+    for each in fields(d):
+        value = getattr(d, each.name)
+        if each.name != "graph":
+            parts.append(sorted(value) if isinstance(value, frozenset) else value)
+    return hashlib.sha256(repr(parts).encode()).hexdigest()
 
 
 def duplicate(d: Description) -> Description:

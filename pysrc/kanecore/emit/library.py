@@ -24,7 +24,7 @@ from kanecore.kernels import GROUPS, KERNEL_GROUPS
 from .function import Function, literal
 from .solver import Solver
 
-__all__ = ["Emitted", "emit_group", "emit_library"]
+__all__ = ["Emitted", "emit_group", "emit_library", "version"]
 
 WIDTH = 80  # characters of text in a line of C, before they are escaped
 _PRELUDE = Path(__file__).with_name("prelude.h")
@@ -165,7 +165,7 @@ class _Library:
     def _opening(self, operations: Mapping[str, Mapping[str, int]]) -> str:
         d = self.d
         lines = [
-            f"kanecore {_version()}: model {_comment(d.name)}, kernels: {self.group}",
+            f"kanecore {version()}: model {_comment(d.name)}, kernels: {self.group}",
             "This file was generated and belongs to whoever generated it.",
             "",
         ]
@@ -216,7 +216,7 @@ class _Library:
         d = self.d
         flags = ["KC_QDOT_IS_U"] if d.rates == d.speeds else []
         info: dict[str, Any] = {
-            "version": _version(),
+            "version": version(),
             "kernels": self.group,
             "operations": {k: v["total"] for k, v in operations.items()},
             "sincos": {k: v["sincos"] for k, v in operations.items() if v["sincos"]},
@@ -300,7 +300,8 @@ def _kernel(name: str, length: int, fails: bool) -> str:
     )
 
 
-def _version() -> str:
+def version() -> str:
+    """That of the package, as the C says it."""
     try:
         return metadata.version("kanecore")
     except metadata.PackageNotFoundError:  # while setup.py builds the gallery
