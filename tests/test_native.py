@@ -160,6 +160,28 @@ def test_smaller_table_lacks_its_last_kernels(library: Callable[..., str]) -> No
         dyn.kinetic_energy(0.0, x, **given)
 
 
+def test_tables_of_any_size_open_or_are_refused(library: Callable[..., str], tmp_path: Path) -> None:
+    """What a table says of its size, altered in the library: no kernel beyond it, and nothing beyond the library."""
+    mark = 0x5A5A1234
+    binary = Path(library("cartpole", f"-DTABLE_SIZE={mark}")).read_bytes()
+    assert binary.count(mark.to_bytes(4, "little")) == 1
+    whole = reopened(library("cartpole"))
+    held = sum(whole._has(name) for name in _native.KERNELS)
+    counts = []
+    for size in [*range(0, 700, 12), 2**16, 2**31, 2**32 - 1]:
+        path = tmp_path / f"{size}.so"
+        path.write_bytes(binary.replace(mark.to_bytes(4, "little"), size.to_bytes(4, "little")))
+        try:
+            dyn = reopened(str(path))
+        except ImportError:
+            counts.append(-1)
+        else:
+            counts.append(sum(dyn._has(name) for name in _native.KERNELS))
+    assert counts == sorted(counts)
+    assert (counts[0], counts[-1]) == (-1, held)
+    assert len(set(counts)) > held / 3
+
+
 def test_what_is_no_model(tmp_path: Path) -> None:
     with pytest.raises(ImportError, match=r"cannot open the compiled model .*absent"):
         reopened(str(tmp_path / "absent.so"))
