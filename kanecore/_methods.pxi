@@ -158,7 +158,8 @@ cdef class Kernels(Model):
         return self.evaluate(K_CONSTRAINT_SIZES, t, x, None, r, p, out)
 
     def constraint_jacobian(self, t, x, *, r=None, p=None, out=None):
-        """G of the constraints G udot + gamma = 0; rows in the order of `constraint_names`, (..., n_constraints, n_u).
+        """The matrix G of the constraints G udot + gamma = 0; rows in the order of `constraint_names`, (...,
+        n_constraints, n_u).
 
         Velocity constraints, then derivatives of configuration constraints outside their row space, then acceleration
         constraints; ∂c/∂u where they are not linear in u.
@@ -166,11 +167,11 @@ cdef class Kernels(Model):
         return self.evaluate(K_CONSTRAINT_JACOBIAN, t, x, None, r, p, out)
 
     def constraint_bias(self, t, x, *, r=None, p=None, out=None):
-        """gamma of the constraints G udot + gamma = 0, (..., n_constraints)."""
+        """The bias gamma of the constraints G udot + gamma = 0, (..., n_constraints)."""
         return self.evaluate(K_CONSTRAINT_BIAS, t, x, None, r, p, out)
 
     def multipliers(self, t, x, *, r=None, p=None, out=None):
-        """lambda of M udot = f + Gᵀ lambda, of least norm where rows are redundant, (..., n_constraints)."""
+        """The multipliers lambda of M udot = f + Gᵀ lambda, of least norm where rows are redundant, (..., n_constraints)."""
         return self.evaluate(K_MULTIPLIERS, t, x, None, r, p, out)
 
     def _stabilization(self, t, x, *, r=None, p=None, out=None):
@@ -270,15 +271,15 @@ cdef class Workspace(Buffers):
         return self.call(K_VELOCITY_RESIDUAL)
 
     def constraint_jacobian(self):
-        """G of the constraints G udot + gamma = 0, (n_constraints, n_u)."""
+        """The matrix G of the constraints G udot + gamma = 0, (n_constraints, n_u)."""
         return self.call(K_CONSTRAINT_JACOBIAN)
 
     def constraint_bias(self):
-        """gamma of the constraints G udot + gamma = 0, (n_constraints,)."""
+        """The bias gamma of the constraints G udot + gamma = 0, (n_constraints,)."""
         return self.call(K_CONSTRAINT_BIAS)
 
     def multipliers(self):
-        """lambda of M udot = f + Gᵀ lambda, of least norm where rows are redundant, (n_constraints,)."""
+        """The multipliers lambda of M udot = f + Gᵀ lambda, of least norm where rows are redundant, (n_constraints,)."""
         return self.call(K_MULTIPLIERS)
 
     def auxiliary_forces(self):

@@ -194,17 +194,17 @@ KERNELS: tuple[Kernel, ...] = (
     ),
     Kernel(
         *("constraint_jacobian", "constraints", ("n_constraints", "n_u"), "G", "G"),
-        "G of the constraints G udot + gamma = 0; rows in the order of `constraint_names`",
+        "The matrix G of the constraints G udot + gamma = 0; rows in the order of `constraint_names`",
         "Velocity constraints, then derivatives of configuration constraints outside their row space, then "
         "acceleration constraints; ∂c/∂u where they are not linear in u.",
     ),
     Kernel(
         *("constraint_bias", "constraints", ("n_constraints",), r"\gamma", "gamma"),
-        "gamma of the constraints G udot + gamma = 0",
+        "The bias gamma of the constraints G udot + gamma = 0",
     ),
     Kernel(
         *("multipliers", "constraints", ("n_constraints",), r"\lambda", "lambda, of least norm"),
-        "lambda of M udot = f + Gᵀ lambda, of least norm where rows are redundant",
+        "The multipliers lambda of M udot = f + Gᵀ lambda, of least norm where rows are redundant",
         counts=True,
     ),
     Kernel(

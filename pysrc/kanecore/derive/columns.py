@@ -18,7 +18,7 @@ __all__ = ["column_mass_matrix"]
 
 
 def column_mass_matrix(k: Kinematics) -> list[list[int]]:
-    """M in the user's speeds."""
+    """The mass matrix in the user's speeds."""
     g, d = k.graph, k.description
     n = len(d.speeds)
     inertias = [central_inertia(k, i) if b.frame >= 0 else None for i, b in enumerate(d.bodies)]

@@ -243,7 +243,7 @@ class Derivation:
 
     @cached_property
     def forcing(self) -> list[int]:
-        """F of M u̇ = f: F_r + F*_r at u̇ = 0."""
+        """The right-hand side f of M u̇ = f: F_r + F*_r at u̇ = 0."""
         return self.residual([0] * len(self.description.speeds))
 
     @cached_property
@@ -310,7 +310,7 @@ class Derivation:
 
     @cached_property
     def _formed(self) -> tuple[str, list[list[int]]]:
-        """M in the user's speeds, by whichever way counts less."""
+        """The mass matrix in the user's speeds, by whichever way counts less."""
         if self.tree is None:
             return COLUMNS, column_mass_matrix(self.kinematics)
         joint = self._joint_mass_matrix

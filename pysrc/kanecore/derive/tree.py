@@ -227,7 +227,7 @@ def _regular(jacobian: list[list[float]]) -> bool:
 
 # ------------------------------------------------------------------------------------------- composite bodies
 def composite_mass_matrix(g: Graph, tree: JointTree) -> list[list[int]]:
-    """M in the joint rates: M_ij from the momentum, per unit of rate j, of all that joint j carries."""
+    """The mass matrix in the joint rates: M_ij from the momentum, per unit of rate j, of all that joint j carries."""
     links = tree.links
     composite = composites(g, links)
     n = len(tree.rates)

@@ -117,17 +117,17 @@ class Expressions:
 
     @property
     def constraint_jacobian(self) -> Any:
-        """G of the constraints G udot + gamma = 0; rows in the order of `constraint_names`."""
+        """The matrix G of the constraints G udot + gamma = 0; rows in the order of `constraint_names`."""
         return self.symbolic("constraint_jacobian")
 
     @property
     def constraint_bias(self) -> Any:
-        """Gamma of the constraints G udot + gamma = 0."""
+        """The bias gamma of the constraints G udot + gamma = 0."""
         return self.symbolic("constraint_bias")
 
     @property
     def multipliers(self) -> Any:
-        """Lambda of M udot = f + Gᵀ lambda, of least norm where rows are redundant."""
+        """The multipliers lambda of M udot = f + Gᵀ lambda, of least norm where rows are redundant."""
         return self.symbolic("multipliers")
 
     @property

@@ -465,10 +465,10 @@ def _one_edit(a: str, b: str) -> bool:
 
 
 def function_name(x: Any) -> str:
-    """F of F(t)."""
+    """The function F of an expression F(t)."""
     return str(x.func.__name__)
 
 
 def input_name(x: Any, order: int) -> str:
-    """F, F_d, F_dd, ..."""
+    """Names of a function and its derivatives: F, F_d, F_dd, ..."""
     return function_name(x) + ("_" + "d" * order if order else "")

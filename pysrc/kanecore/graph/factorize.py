@@ -13,7 +13,7 @@ __all__ = ["factorized_solve"]
 def factorized_solve(
     g: Graph, matrix: Sequence[Sequence[int]], right: Sequence[int]
 ) -> tuple[list[int], list[tuple[int, int]]]:
-    """X of ``matrix @ x = right`` for a symmetric positive definite matrix, and its pivots.
+    """Solve ``matrix @ x = right`` for a symmetric positive definite matrix; x, and the pivots.
 
     M = LᵀDL from the last row to the first, which keeps the zeros that branches leave (Featherstone 2008, section 6.5).
 
