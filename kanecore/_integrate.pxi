@@ -145,8 +145,8 @@ cdef class Run:
     t, x : float, ndarray
         What was reached.
     steps, states, dense : ndarray or None
-        Ends of the steps (N + 1,), states there (N + 1, n_x), interpolants (N, numbers of the method's, n_x) for `interpolate`; None where
-        they were not kept.
+        Ends of the steps (N + 1,), states there (N + 1, n_x), interpolants (N, kc_n_dense, n_x) for `interpolate`;
+        None where they were not kept.
     times, sampled : ndarray, (reached,), (reached, n_x)
         The chosen times that were reached, and the states there; where none were chosen, the ends of the steps.
     evaluations, accepted, rejected : int

@@ -6,6 +6,7 @@ A kernel is a row, a function and a test; an integrator is a table and a row.  T
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import sys
@@ -103,9 +104,14 @@ def test_a_kernel_and_an_integrator(root: Path, tmp_path: Path) -> None:
     edit(tmp_path / "kanecore/src/kc_methods.c", "\nconst kc_method *const kc_methods[] = {", TABLE)
 
     def run(*words: str) -> None:
-        environment = {"PYTHONPATH": str(tmp_path / "pysrc"), "PATH": "/usr/bin:/bin", "HOME": str(tmp_path)}
+        folders = {"PYTHONPATH": str(tmp_path / "pysrc"), "KANECORE_CACHE_DIR": str(tmp_path / "cache")}
         done = subprocess.run(
-            [sys.executable, *words], cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
+            [sys.executable, *words],
+            cwd=tmp_path,
+            env={**os.environ, **folders},
+            capture_output=True,
+            text=True,
+            check=False,
         )
         assert done.returncode == 0, f"{words}\n{done.stdout[-3000:]}\n{done.stderr[-3000:]}"
 

@@ -16,6 +16,7 @@ import subprocess
 import sys
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -173,16 +174,20 @@ def results(dyn: CompiledModel, x: np.ndarray, udot: np.ndarray, r: np.ndarray) 
     return values
 
 
-@zig
-@every_model
-@pytest.mark.parametrize("level", MARCH)
-def test_two_compilers_give_the_same_bits(name: str, level: str) -> None:
-    """One of gcc, that of the installation if there is one, and one of zig's clang; without and with multiply-adds.
+def pairs() -> list[Any]:
+    """Models and levels; long texts, which take a minute, with the level that they are prebuilt for."""
+    return [
+        pytest.param(*name.values, level, marks=name.marks) if hasattr(name, "marks") else (name, level)
+        for level in MARCH
+        for name in models()
+        if level in levels(platform.machine()) or c_text(*getattr(name, "values", [name])).stat().st_size <= LONG
+    ]
 
-    Long texts, which take a minute, with the level that they are prebuilt for: the rules are the same.
-    """
-    if c_text(name).stat().st_size > LONG and level not in levels(platform.machine()):
-        return
+
+@zig
+@pytest.mark.parametrize(("name", "level"), pairs())
+def test_two_compilers_give_the_same_bits(name: str, level: str) -> None:
+    """One of gcc, that of the installation if there is one, and one of zig's clang; without and with multiply-adds."""
     if level == "x86-64-v3" and cpu_level() < 3:
         pytest.skip("this processor has no AVX2")
     text = c_text(name).read_text(encoding="utf-8")

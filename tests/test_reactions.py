@@ -4,8 +4,10 @@ what auxiliary speeds give (Kane & Levinson 1985, section 4.9)."""
 
 from __future__ import annotations
 
+import gc
 import pickle
 import random
+import weakref
 from typing import Any
 
 import numpy as np
@@ -15,6 +17,9 @@ import sympy as sm
 import sympy.physics.mechanics as me
 
 import kanecore as kc
+from kanecore.derive.derivation import Derivation
+from kanecore.describe.description import duplicate
+from kanecore.gallery import four_bar
 
 Array = npt.NDArray[np.float64]
 t = me.dynamicsymbols._t
@@ -532,3 +537,12 @@ def test_a_body_that_moves_in_a_plane_is_free_where_nothing_leads_out_of_it() ->
 def test_a_trolley_is_held_by_its_rails() -> None:
     model = on_a_plane(lambda N: -49 * N.z + 3 * N.x, turning=False)
     np.testing.assert_allclose(kc.compile(model).reactions(0.0, np.zeros(4)), [[0, 0, 49, 0, 0, 0]], atol=1e-13)
+
+
+def test_what_is_missing_is_remembered_by_the_derivation_alone() -> None:
+    derivation = Derivation(duplicate(four_bar.build().description))
+    assert derivation.missing("reactions") == derivation.missing("reactions")
+    gone = weakref.ref(derivation)
+    del derivation
+    gc.collect()
+    assert gone() is None

@@ -9,6 +9,8 @@
 
 #include "kc_stage.h"
 
+#include <float.h>
+
 /* One step from x at t to x1 at `next`: slopes k (`extended` of them, the first is given), a spare state y.
  */
 typedef struct kc_stride {
@@ -73,7 +75,7 @@ static inline uint32_t kc_n_x(const kc_system *s)
 /* What an error in component i is measured by; not zero, so that 0 / 0 does not arise. */
 static inline double kc_tolerance(const kc_plan *p, uint32_t i, double x, double y)
 {
-    return fmax(p->atol[i] + p->rtol * fmax(fabs(x), fabs(y)), 2.2250738585072014e-308);
+    return fmax(p->atol[i] + p->rtol * fmax(fabs(x), fabs(y)), DBL_MIN);
 }
 
 #endif

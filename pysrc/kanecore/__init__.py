@@ -12,7 +12,6 @@ extension exists.
 from __future__ import annotations
 
 from importlib import import_module
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -94,9 +93,7 @@ def __getattr__(name: str) -> Any:
         try:
             value = getattr(import_module(_HOMES[name]), name)
         except ImportError as error:
-            if find_spec("kanecore._native") is not None:
-                raise
-            raise import_module("kanecore.errors").without_extension(name) from error
+            raise import_module("kanecore.errors").without_extension(name, error) from error.__cause__
     else:
         raise AttributeError(f"module 'kanecore' has no attribute {name!r}")
     globals()[name] = value

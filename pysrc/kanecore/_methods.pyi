@@ -1,15 +1,10 @@
 # Generated from kernels.py by kanecore.build.tables.
 # SPDX-License-Identifier: BSD-3-Clause
-from collections.abc import Mapping
 from typing import Any, Literal, overload
 
-import numpy as np
 import numpy.typing as npt
 
-from kanecore._binding import Buffers, Model
-
-_Array = npt.NDArray[np.float64]
-_Values = npt.ArrayLike | Mapping[Any, float]
+from kanecore._binding import Buffers, Model, _Array, _Values
 
 class Kernels(Model):
     def rhs(self, t: npt.ArrayLike, x: npt.ArrayLike, *, r: _Values | None = None, p: _Values | None = None, out: _Array | None = None) -> _Array: ...

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import sys
 import warnings
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -125,11 +126,14 @@ class IntegrationError(KanecoreError):
         self.trajectory = trajectory
 
 
-def without_extension(name: str) -> ImportError:
-    """The error for what needs the extension, where that is missing."""
-    folder = Path(__file__).parent
-    return ImportError(
-        f"kanecore.{name} needs the extension kanecore._native, which is not in {folder}: "
+def without_extension(name: str, error: ImportError) -> ImportError:
+    """What to raise where ``kanecore.name`` failed to import: advice where the extension is missing, else `error`."""
+    if find_spec("kanecore._native") is not None:
+        return error
+    missing = ImportError(
+        f"kanecore.{name} needs the extension kanecore._native, which is not in {Path(__file__).parent}: "
         "install kanecore (again); in its source folder: pip install -e .",
         name="kanecore._native",
     )
+    missing.__cause__ = error
+    return missing

@@ -116,13 +116,9 @@ def _docstring(kernel: Kernel) -> str:
     return "\n\n".join(textwrap.fill(p, _WIDTH, break_long_words=False) for p in paragraphs if p)
 
 
-def _indented(text: str, prefix: str) -> str:
-    return textwrap.indent(text, prefix)
-
-
 def _quoted(text: str, prefix: str) -> str:
     """A docstring in three quotes."""
-    return _indented(f'"""{text}\n"""' if "\n" in text else f'"""{text}"""', prefix) + "\n"
+    return textwrap.indent(f'"""{text}\n"""' if "\n" in text else f'"""{text}"""', prefix) + "\n"
 
 
 # -------------------------------------------------------------------------------------------------------------- C
@@ -264,9 +260,8 @@ def _stubs() -> str:
     remainders = _remainders()
     parts = [
         _HASH,
-        "from collections.abc import Mapping\nfrom typing import Any, Literal, overload\n\n",
-        "import numpy as np\nimport numpy.typing as npt\n\nfrom kanecore._binding import Buffers, Model\n\n",
-        "_Array = npt.NDArray[np.float64]\n_Values = npt.ArrayLike | Mapping[Any, float]\n\n",
+        "from typing import Any, Literal, overload\n\n",
+        "import numpy.typing as npt\n\nfrom kanecore._binding import Buffers, Model, _Array, _Values\n\n",
         "class Kernels(Model):\n",
     ]
     for kernel in _with_methods():
@@ -293,10 +288,11 @@ def _expressions() -> str:
     parts = [
         _HASH,
         '"""The kernels of a description as SymPy expressions."""\n\nfrom __future__ import annotations\n\n',
-        'from typing import Any\n\n__all__ = ["Expressions"]\n\n\n',
-        "class Expressions:\n",
+        'from abc import ABC, abstractmethod\nfrom typing import Any\n\n__all__ = ["Expressions"]\n\n\n',
+        "class Expressions(ABC):\n",
         '    """(intermediates, expression) of each kernel; see :meth:`kanecore.Model.symbolic`."""\n\n',
-        "    def symbolic(self, kernel: str, *, nested: bool = False) -> Any:\n        raise NotImplementedError\n",
+        "    @abstractmethod\n    def symbolic(self, kernel: str, *, nested: bool = False) -> Any:\n",
+        '        """The SymPy expressions of a kernel."""\n',
     ]
     for kernel in KERNELS:
         if not kernel.internal:

@@ -91,6 +91,7 @@ class Derivation:
         self.description = description = without_auxiliary(description)
         self.graph: Graph = description.graph
         self.kinematics = Kinematics(description)
+        self._missing: dict[str, str] = {}
         self._gravity, self._weights = uniform_gravity(self.kinematics)
 
     # ---------------------------------------------------------------- kernels
@@ -100,7 +101,9 @@ class Derivation:
 
     def missing(self, name: str) -> str:
         """What the description lacks for a kernel."""
-        return WAYS[name].missing(self)
+        if name not in self._missing:
+            self._missing[name] = WAYS[name].missing(self)
+        return self._missing[name]
 
     def kernel(self, name: str) -> Derived:
         """The results of a kernel of `kanecore.kernels`."""

@@ -4,16 +4,18 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import Any
 
 __all__ = ["Expressions"]
 
 
-class Expressions:
+class Expressions(ABC):
     """(intermediates, expression) of each kernel; see :meth:`kanecore.Model.symbolic`."""
 
+    @abstractmethod
     def symbolic(self, kernel: str, *, nested: bool = False) -> Any:
-        raise NotImplementedError
+        """The SymPy expressions of a kernel."""
 
     @property
     def rhs(self) -> Any:

@@ -91,7 +91,7 @@ def load(name: str) -> CompiledModel:
     try:
         from kanecore.run.model import CompiledModel
     except ImportError as error:
-        raise without_extension("load") from error
+        raise without_extension("load", error) from error.__cause__
 
     library = library_path(name)
     source = (_FOLDER / f"{name}.c").read_text(encoding="utf-8")

@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-from functools import cache
-
 from kanecore.derive.derivation import Derivation
 from kanecore.derive.kane import Wrenches, generalized_forces, inertia_forces
 from kanecore.derive.kinematics import Accelerations, Kinematics
@@ -26,7 +24,6 @@ def _missing(d: Derivation) -> str:
     return _unattached(d) if d.description.constraints else ""
 
 
-@cache
 def _unattached(d: Derivation) -> str:
     """What keeps constraints from giving reactions: a row that nobody attached, or that does not act as said."""
     description, g, k, rows = d.description, d.graph, d.kinematics, d.constraints.rows
@@ -61,7 +58,7 @@ def _reactions(d: Derivation) -> Derived:
     return Derived(tuple(forces), after_udot=True, with_multipliers=bool(d.description.constraints))
 
 
-@derives("reaction_slopes", applies=lambda d: bool(d.description.constraints) and not _missing(d))
+@derives("reaction_slopes", applies=lambda d: bool(d.description.constraints) and not d.missing("reactions"))
 def _reaction_slopes(d: Derivation) -> Derived:
     forces = reactions(d.kinematics, [0] * len(d.description.speeds), d.multiplier_symbols)
     slopes = [Tangent(d.graph, {x: d.graph.one}).of for x in d.multiplier_symbols]
