@@ -117,3 +117,10 @@ def test_reactions_in_symbols() -> None:
     assert sm.simplify(along) == 0
     expected = m1 * ((L1 + q1) * theta.diff().diff() + 2 * u1 * theta.diff() + g * sm.sin(theta))
     assert sm.simplify(across - expected) == 0
+
+
+def test_multipliers_have_no_expression_and_the_error_says_what_has() -> None:
+    with pytest.raises(kc.ModelError, match="has no multipliers: it has no constraints"):
+        _ = rotating_tube.build().multipliers
+    with pytest.raises(kc.ModelError, match="solved at run time; mass_matrix, .* constraint_bias have"):
+        _ = import_module("kanecore.gallery.four_bar").build().multipliers

@@ -121,9 +121,12 @@ def symbolic(model: Described, kernel: str, nested: bool) -> Any:
 
     derivation = model._derivation
     program = derivation.kernel(kernel)
+    if kernel == "multipliers" and not derivation.description.constraints:
+        raise ModelError(f"{model.name!r} has no multipliers: it has no constraints")
     if kernel in ("multipliers", "linearize"):
         raise ModelError(
-            f"{kernel} of {model.name!r} has no expression: it follows from udot, which is solved at run time"
+            f"{kernel} of {model.name!r} has no expression: it follows from udot, which is solved at run time; "
+            "mass_matrix, forcing, constraint_jacobian and constraint_bias have"
         )
     symbols, roots = symbols_by_key(model), list(program.roots)
     if program.after_udot and not derivation.solved_at_run_time:
