@@ -27,11 +27,14 @@ import kanecore as kc
 from kanecore.build import compile_library, include_dir
 from kanecore.build.compiler import find_compiler
 from kanecore.derive.registry import Derived
-from kanecore.emit import function
+from kanecore.emit.c import C
 from kanecore.emit.library import emit_group, emit_library
 from kanecore.gallery import library_path
 from kanecore.graph.scalars import COORDINATE, Graph, Op
 from kanecore.kernels import GROUPS
+from kanecore.program import parts
+from kanecore.program.instructions import Entry, Operand
+from kanecore.program.straight import constant_value, straight_line
 from kanecore.run.model import CompiledModel
 
 STRICT = ["-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Werror"]
@@ -84,6 +87,9 @@ import hashlib, sys
 from importlib import import_module
 from kanecore.emit.library import emit_group, emit_library
 from kanecore.kernels import GROUPS
+from kanecore.program import parts
+from kanecore.program.instructions import Entry, Operand
+from kanecore.program.straight import constant_value, straight_line
 first = sys.argv[1:]
 for name in ("rrp", "cart_pendulum", "rotating_tube"):
     model = import_module(f"kanecore.gallery.{name}").build()
@@ -149,22 +155,25 @@ def test_one_exported_symbol(built: dict[str, kc.Model], tmp_path: Path) -> None
 
 
 # --------------------------------------------------------------------------------------------- what is written
-def written(build: Callable[[Graph, list[int]], list[int]], names: str = "a b c d") -> function.Function:
+def written(build: Callable[[Graph, list[int]], list[int]], names: str = "a b c d") -> tuple[list[str], list[str]]:
+    """The statements and the results of a program."""
     g = Graph()
     nodes = [g.symbol(name, COORDINATE) for name in names.split()]
-    return function.Function(g, Derived(tuple(build(g, nodes))), dict(zip(nodes, names.split(), strict=True)), 1)
+    leaves = {node: Operand(Entry(name)) for node, name in zip(nodes, names.split(), strict=True)}
+    program = straight_line(g, Derived(tuple(build(g, nodes))), leaves, 1)
+    return C().statements(program.instructions), [C().operand(result) for result in program.results]
 
 
 def test_multiply_adds_are_placed() -> None:
     """A product that is used once, by a sum, goes into it, with the sign that it has there."""
-    f = written(lambda g, v: [g.add(g.mul(v[0], v[1]), v[2])])
-    assert f.statements == ["const double z1 = KC_FMA(a, b, c);"]
-    f = written(lambda g, v: [g.sub(g.mul(v[0], v[1]), v[2])])
-    assert f.statements == ["const double z1 = KC_FMS(a, b, c);"]
-    f = written(lambda g, v: [g.sub(v[2], g.mul(v[0], v[1]))])
-    assert f.statements == ["const double z1 = KC_FNMA(a, b, c);"]
-    f = written(lambda g, v: [g.add(g.mul(v[0], v[1]), g.mul(v[2], v[3]))])
-    assert f.statements == ["const double z1 = a * b;", "const double z2 = KC_FMA(c, d, z1);"]
+    statements, _ = written(lambda g, v: [g.add(g.mul(v[0], v[1]), v[2])])
+    assert statements == ["const double z1 = KC_FMA(a, b, c);"]
+    statements, _ = written(lambda g, v: [g.sub(g.mul(v[0], v[1]), v[2])])
+    assert statements == ["const double z1 = KC_FMS(a, b, c);"]
+    statements, _ = written(lambda g, v: [g.sub(v[2], g.mul(v[0], v[1]))])
+    assert statements == ["const double z1 = KC_FNMA(a, b, c);"]
+    statements, _ = written(lambda g, v: [g.add(g.mul(v[0], v[1]), g.mul(v[2], v[3]))])
+    assert statements == ["const double z1 = a * b;", "const double z2 = KC_FMA(c, d, z1);"]
 
 
 def test_what_is_needed_elsewhere_is_not_fused() -> None:
@@ -172,18 +181,18 @@ def test_what_is_needed_elsewhere_is_not_fused() -> None:
         product = g.mul(v[0], v[1])
         return [g.add(product, v[2]), g.sub(product, v[3])]
 
-    assert not any("KC_F" in s for s in written(shared).statements)
-    product_out = written(lambda g, v: [g.mul(v[0], v[1]), g.add(g.mul(v[0], v[1]), v[2])])
-    assert not any("KC_F" in s for s in product_out.statements)
+    assert not any("KC_F" in s for s in written(shared)[0])
+    product_out, _ = written(lambda g, v: [g.mul(v[0], v[1]), g.add(g.mul(v[0], v[1]), v[2])])
+    assert not any("KC_F" in s for s in product_out)
 
 
 def test_signs_and_sharing() -> None:
-    f = written(lambda g, v: [g.neg(g.mul(v[0], v[1])), g.sub(v[2], g.neg(v[3]))])
-    assert f.statements == ["const double z1 = a * b;", "const double z2 = c + d;"]
-    assert f.results == ["-z1", "z2"]
-    f = written(lambda g, v: [g.sin(v[0]), g.cos(v[0])])
-    assert len(f.statements) == 1
-    assert "kc_sincos(a, &s1, &c1)" in f.statements[0]
+    statements, results = written(lambda g, v: [g.neg(g.mul(v[0], v[1])), g.sub(v[2], g.neg(v[3]))])
+    assert statements == ["const double z1 = a * b;", "const double z2 = c + d;"]
+    assert results == ["-z1", "z2"]
+    statements, _ = written(lambda g, v: [g.sin(v[0]), g.cos(v[0])])
+    assert len(statements) == 1
+    assert "kc_sincos(a, &s1, &c1)" in statements[0]
 
 
 def test_the_gallery_has_them(built: dict[str, kc.Model]) -> None:
@@ -196,7 +205,7 @@ def test_the_gallery_has_them(built: dict[str, kc.Model]) -> None:
 @settings(max_examples=500)
 @given(st.floats(allow_nan=False, allow_infinity=False))
 def test_literals_read_back(value: float) -> None:
-    text = function.literal(value)
+    text = C().literal(value)
     assert float(text) == value
     assert re.fullmatch(r"-?\d+(\.\d+)?(e[+-]\d+)?", text)
     assert "." in text or "e" in text, "a C double, not an int"
@@ -209,7 +218,7 @@ def test_literals_read_back_in_c(tmp_path: Path) -> None:
     values = np.concatenate(
         [values[np.isfinite(values)], [5e-324, 2.2250738585072014e-308, 1.7976931348623157e308, 0.1]]
     )
-    source = "const double table[] = {" + ",\n".join(map(function.literal, values)) + "};\n"
+    source = "const double table[] = {" + ",\n".join(map(C().literal, values)) + "};\n"
     (tmp_path / "t.c").write_text(source)
     subprocess.run(
         [*find_compiler(), "-shared", "-fPIC", "-o", str(tmp_path / "t.so"), str(tmp_path / "t.c")], check=True
@@ -222,15 +231,15 @@ def test_exact_constants_are_rounded_once() -> None:
     """1/3 + 1/6, π/3 and √2 are kept exact and written as the nearest double."""
     g = Graph()
     third = g.constant(Fraction(1, 3))
-    assert function.constant_value(g, g.add(third, g.constant(Fraction(1, 6)))) == 0.5
-    assert function.constant_value(g, g.mul(third, g.pi)) == 1.0471975511965979  # the double nearest to π/3
-    assert function.constant_value(g, g.sin(g.div(g.pi, g.constant(6)))) == 0.5
+    assert constant_value(g, g.add(third, g.constant(Fraction(1, 6)))) == 0.5
+    assert constant_value(g, g.mul(third, g.pi)) == 1.0471975511965979  # the double nearest to π/3
+    assert constant_value(g, g.sin(g.div(g.pi, g.constant(6)))) == 0.5
     with pytest.raises(kc.ModelError, match="no finite real number"):
-        function.constant_value(g, g.sqrt(g.constant(-2)))
+        constant_value(g, g.sqrt(g.constant(-2)))
     with pytest.raises(kc.ModelError, match="no finite real number"):
-        function.constant_value(g, g.call(Op.LOG, g.zero))
+        constant_value(g, g.call(Op.LOG, g.zero))
     with pytest.raises(kc.ModelError, match="no finite real number"):
-        function.constant_value(g, g.power(g.constant(10), 400))
+        constant_value(g, g.power(g.constant(10), 400))
 
 
 # ------------------------------------------------------------------------------------------ split over functions
@@ -251,10 +260,10 @@ def test_cut_programs_give_the_same_bits(
 
     whole, text = results()
     assert "KC_PART int" not in text
-    monkeypatch.setattr(function, "CHUNK", chunk)
-    parts, text = results()
+    monkeypatch.setattr(parts, "CHUNK", chunk)
+    cut, text = results()
     assert text.count("KC_PART int short_udot_") > 1
-    assert parts == whole
+    assert cut == whole
     source = tmp_path / "parts.c"
     source.write_text(text)
     command = [*find_compiler(), *STRICT, "-fsyntax-only", f"-I{include_dir()}", str(source)]
@@ -262,18 +271,18 @@ def test_cut_programs_give_the_same_bits(
 
 
 def test_no_function_is_longer_than_a_compiler_likes(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(function, "CHUNK", 500)
+    monkeypatch.setattr(parts, "CHUNK", 500)
     module = import_module("kanecore.gallery.cart_pendulum")
     text = emit_group(module.build(40).description, "core").text
     lengths = [part.count("\n") for part in re.split(r"\n}\n", text)]
-    assert max(lengths) < 2 * function.CHUNK
+    assert max(lengths) < 2 * parts.CHUNK
     assert "KC_PART int body_mass_matrix_" in text
 
 
 def test_singular_in_a_part(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """A pivot test in any of the parts ends the whole."""
     monkeypatch.setenv("KANECORE_CACHE_DIR", str(tmp_path))
-    monkeypatch.setattr(function, "CHUNK", 5)
+    monkeypatch.setattr(parts, "CHUNK", 5)
     model = import_module("kanecore.gallery.cart_pendulum").build()
     values = dict.fromkeys(map(str, model.parameters), 1.0)
     dyn = kc.compile(model, parameters={**values, "m3": 0.0})

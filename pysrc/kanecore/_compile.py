@@ -16,7 +16,7 @@ from kanecore.build.compiler import Recipe, compile_library
 from kanecore.describe.description import fingerprint
 from kanecore.describe.inertia import warn_of_impossible
 from kanecore.describe.model import Model
-from kanecore.emit.library import emit_group, version
+from kanecore.emit.library import Groups, version
 from kanecore.kernels import GROUPS, KERNEL_GROUPS
 from kanecore.run.model import CompiledModel
 
@@ -75,6 +75,7 @@ def compile(
     warn_of_impossible(description, given)
     build_info: dict[str, Any] = {"build": {}, "baked": sorted(baked)}
 
+    groups = Groups(description, baked)
     # A body's potential energy that matches no load is told whenever it is derived.
     known = None if any(body.potential for body in description.bodies) else fingerprint(description)
 
@@ -84,7 +85,7 @@ def compile(
         def write() -> str:
             nonlocal derived
             start = time.perf_counter()
-            text = emit_group(description, group, baked).text
+            text = groups.emit(group).text
             derived = time.perf_counter() - start
             return text
 
@@ -101,9 +102,8 @@ def compile(
     path, text = build("core")
     dyn = CompiledModel({"core": path}, source={"core": text}, builder=build, info=build_info)
     dyn.parameters.update({name: value for name, value in given.items() if name not in baked})
-    groups = _groups(kernels)
-    if groups:
-        dyn.build(*groups)
+    if wanted := _groups(kernels):
+        dyn.build(*wanted)
     return dyn
 
 
@@ -111,7 +111,7 @@ def compile(
 def _sources() -> str:
     """A hash of what turns descriptions into C: the package's own sources, and NumPy's version."""
     folder = Path(__file__).parent
-    layers = [folder / name for name in ("graph", "describe", "derive", "emit")]
+    layers = [folder / name for name in ("graph", "describe", "derive", "program", "emit")]
     files = [*folder.glob("*.py"), *(path for layer in layers for path in layer.rglob("*.[ph]*"))]
     found = hashlib.sha256(f"{version()} {np.__version__}".encode())
     for path in sorted(files):

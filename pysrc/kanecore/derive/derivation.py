@@ -7,6 +7,7 @@ the mass matrix by composite bodies (:mod:`.tree`) or by columns (:mod:`.columns
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -93,6 +94,10 @@ class Derivation:
         self.kinematics = Kinematics(description)
         self._missing: dict[str, str] = {}
         self._gravity, self._weights = uniform_gravity(self.kinematics)
+
+    def copy(self) -> Derivation:
+        """All that was derived so far, to go on from apart from this one; nodes keep their numbers."""
+        return copy.deepcopy(self)
 
     # ---------------------------------------------------------------- kernels
     def has(self, name: str) -> bool:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -20,11 +21,13 @@ from kanecore.describe.description import Description, bake, duplicate
 from kanecore.graph.evaluate import count
 from kanecore.graph.scalars import PARAMETER, Op
 from kanecore.kernels import GROUPS, KERNEL_GROUPS
+from kanecore.program.instructions import Entry, Operand, Store
+from kanecore.program.straight import straight_line
 
-from .function import Function, literal
+from .c import C
 from .solver import Solver
 
-__all__ = ["Emitted", "emit_group", "emit_library", "version"]
+__all__ = ["Emitted", "Groups", "emit_group", "emit_library", "version"]
 
 WIDTH = 80  # characters of text in a line of C, before they are escaped
 _PRELUDE = Path(__file__).with_name("prelude.h")
@@ -47,16 +50,37 @@ class Emitted:
         self.text, self.operations = text, operations
 
 
-def emit_group(description: Description, group: str, baked: Mapping[str, float] | None = None) -> Emitted:
-    """One group of kernels (``"core"``, ``"forces"``, ...) as a library of its own.
+class Groups:
+    """The groups of kernels of one model, each as a library of its own.
 
-    All groups share the prepared constants of the core group, so that one block serves every kernel; what only another
-    group needs of the parameters it computes itself.
+    All share the prepared constants of the core group, so that one block serves every kernel; what only another group
+    needs of the parameters it computes itself.  The core group is derived once: each group goes on from a copy.
+
+    Parameters
+    ----------
+    description : Description
+    baked : mapping of name to float, optional
+        Parameters that become constants.
     """
-    derivation = _derive(description, baked)
-    core = _programs(derivation, GROUPS["core"])
-    kernels = core if group == "core" else _programs(derivation, filter(derivation.has, GROUPS[group]))
-    return _Library(derivation, core, kernels, group, {}).emitted()
+
+    def __init__(self, description: Description, baked: Mapping[str, float] | None = None) -> None:
+        self._description, self._baked = description, baked
+
+    @cached_property
+    def _core(self) -> tuple[Derivation, dict[str, Derived]]:
+        derivation = _derive(self._description, self._baked)
+        return derivation, _programs(derivation, GROUPS["core"])
+
+    def emit(self, group: str) -> Emitted:
+        """``"core"``, ``"forces"``, ..., of `kanecore.kernels`."""
+        derivation, core = self._core[0].copy(), self._core[1]
+        kernels = core if group == "core" else _programs(derivation, filter(derivation.has, GROUPS[group]))
+        return _Library(derivation, core, kernels, group, {}).emitted()
+
+
+def emit_group(description: Description, group: str, baked: Mapping[str, float] | None = None) -> Emitted:
+    """One group of kernels of a model."""
+    return Groups(description, baked).emit(group)
 
 
 def emit_library(description: Description, parameters: Mapping[str, float] | None = None) -> Emitted:
@@ -95,24 +119,22 @@ class _Library:
     ) -> None:
         self.derivation, self.kernels, self.group, self.defaults = derivation, kernels, group, defaults
         self.d, self.g = derivation.description, derivation.graph
-        self.symbols = self._symbol_names()
+        self.symbols = self._symbol_places()
         self.prepared = self._prepared(preparing)
         self.prepares = preparing is kernels
         self.n_prepared = len(self.d.parameters) + len(self.prepared) + bool(self.d.constraints)
 
     # ------------------------------------------------------------------ levels
-    def _symbol_names(self) -> dict[int, str]:
+    def _symbol_places(self) -> dict[int, Operand]:
+        """Where the symbols stand: t, x = [q, u, u̇], r, c."""
         d = self.d
-        n_q, n_u = len(d.coordinates), len(d.speeds)
-        names = {d.time: "t"}
-        names.update((node, f"x[{i}]") for i, node in enumerate(d.coordinates))
-        names.update((node, f"x[{n_q + i}]") for i, node in enumerate(d.speeds))
-        names.update((node, f"x[{n_q + n_u + i}]") for i, node in enumerate(d.accelerations))
-        names.update((node, f"r[{i}]") for i, node in enumerate(d.inputs))
-        names.update((node, f"c[{i}]") for i, node in enumerate(d.parameters))
-        return names
+        arrays = {"x": [*d.coordinates, *d.speeds, *d.accelerations], "r": d.inputs, "c": d.parameters}
+        places = {d.time: Operand(Entry("t"))}
+        for array, nodes in arrays.items():
+            places.update((node, Operand(Entry(array, i))) for i, node in enumerate(nodes))
+        return places
 
-    def _prepared(self, kernels: Mapping[str, Derived]) -> dict[int, str]:
+    def _prepared(self, kernels: Mapping[str, Derived]) -> dict[int, Operand]:
         """Slots of what depends on parameters alone and is used by something that does not, in order of the graph."""
         g = self.g
         found: set[int] = set()
@@ -127,7 +149,7 @@ class _Library:
         found = {g.nodes[i][1] if g.nodes[i][0] is Op.NEG else i for i in found}
         first = len(self.d.parameters)
         slots = [i for i in sorted(found) if g.nodes[i][0] is not Op.SYM]
-        return {i: f"c[{first + n}]" for n, i in enumerate(slots)}
+        return {i: Operand(Entry("c", first + n)) for n, i in enumerate(slots)}
 
     # -------------------------------------------------------------------- text
     def emitted(self) -> Emitted:
@@ -184,13 +206,12 @@ class _Library:
 
     def _prepare(self, solver: Solver) -> str:
         g, n_p = self.g, len(self.d.parameters)
-        kernel = Derived(tuple(self.prepared))
-        leaves = {node: name for node, name in self.symbols.items() if g.depends[node] == PARAMETER}
-        leaves = {node: name.replace("c[", "p[") for node, name in leaves.items()}
-        function = Function(g, kernel, leaves, 1)
+        leaves = {node: Operand(Entry("p", i)) for i, node in enumerate(self.d.parameters)}
+        program = straight_line(g, Derived(tuple(self.prepared)), leaves, 1)
+        target = solver.target
         lines = [f"for (int i = 0; i < {n_p}; i++) c[i] = p[i];"] if n_p else []
-        lines += function.statements
-        lines += [f"c[{n_p + i}] = {z};" for i, z in enumerate(function.results)]
+        lines += target.statements(program.instructions)
+        lines += target.statements([Store(Entry("c", n_p + i), z) for i, z in enumerate(program.results)])
         if self.d.constraints:  # how many rows of G count
             lines.append(solver.count(f"c[{self.n_prepared - 1}]"))
         body = "".join(f"    {line}\n" for line in lines)
@@ -250,7 +271,7 @@ class _Library:
         }
         text = "".join(_strings(name, values) for name, values in lists.items())
         defaults = [self.defaults.get(name) for name in d.parameter_names]
-        text += _doubles("p_default", ["NAN" if v is None else literal(float(v)) for v in defaults])
+        text += _doubles("p_default", ["NAN" if v is None else C().literal(v) for v in defaults])
         text += _doubles("r_default", ["NAN" if i in d.prescribed else "0.0" for i in range(len(d.inputs))])
         text += f"static const int32_t r_rates[] = {{{', '.join(map(str, d.input_rates)) or '-1'}}};\n"
         places = [str(i) for quaternion in d.unit for i in quaternion]

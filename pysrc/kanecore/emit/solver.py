@@ -13,8 +13,13 @@ from pathlib import Path
 
 from kanecore.derive.derivation import Derivation, Solving
 from kanecore.derive.registry import Derived
+from kanecore.kernels import KERNEL_GROUPS
+from kanecore.program import parts as parts_of
+from kanecore.program.instructions import Entry, Operand
+from kanecore.program.parts import cut
+from kanecore.program.straight import straight_line
 
-from .function import Function
+from .c import C
 
 __all__ = ["Solver"]
 
@@ -28,7 +33,7 @@ class Solver:
     Parameters
     ----------
     leaves : mapping
-        Node to C expression, as for :class:`Function`.
+        Where symbols and prepared constants are found, as of `straight_line`.
     rank : str
         C expression of the number of rows of G that count.
 
@@ -40,8 +45,9 @@ class Solver:
         Whether the text calls functions of ``eliminate.h``, or with constraints of ``solve.h``.
     """
 
-    def __init__(self, derivation: Derivation, leaves: Mapping[int, str], rank: str) -> None:
+    def __init__(self, derivation: Derivation, leaves: Mapping[int, Operand], rank: str) -> None:
         self.derivation, self.leaves, self.rank = derivation, leaves, rank
+        self.target = C()
         self.d, self.g = derivation.description, derivation.graph
         self.n, self.n_q = len(self.d.speeds), len(self.d.coordinates)
         self.m = len(derivation.constraints.rows) if self.d.constraints else 0
@@ -77,13 +83,14 @@ class Solver:
         self._straight(f"body_{name}", kernel)
         return len(kernel.roots), self._fails[f"body_{name}"]
 
-    def _straight(self, name: str, kernel: Derived, leaves: Mapping[int, str] | None = None, first: int = 0) -> int:
+    def _straight(self, name: str, kernel: Derived, leaves: Mapping[int, Operand] | None = None, first: int = 0) -> int:
         """A function of straight-line code, whose ``w`` is free from ``first`` on; how much of it it uses."""
         if name not in self.widths:
-            function = Function(self.g, kernel, self.leaves if leaves is None else leaves, self.n)
-            text, self.widths[name] = function.text(name, first)
-            self._fails[name] = function.fails
-            self.parts.append(text)
+            program = straight_line(self.g, kernel, self.leaves if leaves is None else leaves, self.n)
+            in_core = KERNEL_GROUPS.get(name.partition("_")[2]) == "core"  # body_udot, system_udot, ...
+            parts = cut(program, first, parts_of.CHUNK if in_core else min(parts_of.CHUNK, parts_of.CHUNK_BESIDE))
+            self.widths[name], self._fails[name] = parts.width, program.fails
+            self.parts.append(self.target.function(name, parts))
         return self.widths[name]
 
     def _body(self, name: str) -> int:
@@ -115,14 +122,12 @@ class Solver:
             self._straight(
                 "system_udot", Derived((*solving.system, *solving.known), limits=solving.limits), first=unknown
             )
-            held = {node: f"w[{start + i}]" for i, node in enumerate(solving.known)}
-            leaves = {**self.leaves, **held, **{v: f"w[{unknown + i}]" for i, v in enumerate(solving.unknowns)}}
+            leaves = {**self.leaves, **_scratch(solving.known, start), **_scratch(solving.unknowns, unknown)}
             self._straight("result_udot", Derived(solving.result), leaves, unknown + n)
             self._solving("body_udot", solving, [], unknown, "return result_udot(t, x, r, c, w, out);")
             return True
         kernel = derivation.kernel("udot")
-        function = Function(self.g, kernel, self.leaves, self.n)
-        if not function.fails:
+        if not straight_line(self.g, kernel, self.leaves, self.n).fails:
             self._straight("body_udot", kernel)
             return False
         self._general()
@@ -259,7 +264,7 @@ static double off_constraints({_ARGUMENTS})
         if m:
             self.multipliers()
         found = [*self.d.accelerations, *(self.derivation.multiplier_symbols if m else ())]
-        leaves = {**self.leaves, **{node: f"w[{i}]" for i, node in enumerate(found)}}
+        leaves = {**self.leaves, **_scratch(found)}
         width = self._straight(f"part_{name}", Derived(kernel.roots), leaves, n + m)
         more = f"\n    if (row < 0) row = body_multipliers(t, x, r, c, w + {n + m}, w + {n});" if m else ""
         body = f"""\
@@ -282,7 +287,7 @@ static double off_constraints({_ARGUMENTS})
         self.udot()
         n, m = self.n, self.m
         kernel = self.derivation.kernel("multipliers")
-        leaves = {**self.leaves, **{a: f"w[{i}]" for i, a in enumerate(self.d.accelerations)}}
+        leaves = {**self.leaves, **_scratch(self.d.accelerations)}
         space = max(self._straight("part_multipliers", kernel, leaves, n), n + self.widths["body_udot"])
         balance, weights, sums = m * n, m * n + n, m * n + 2 * n
         room = sums + m * n
@@ -349,7 +354,7 @@ static double off_constraints({_ARGUMENTS})
         else:
             self.udot()
         found = [*d.accelerations, *self.derivation.multiplier_symbols, *parts.seeds]
-        leaves = {**self.leaves, **{node: f"w[{i}]" for i, node in enumerate(found)}}
+        leaves = {**self.leaves, **_scratch(found)}
         start = len(found)  # M, G, what the entries of G are sums of, then the slopes of q̇, R and S
         slopes = start + every + m * n
         balance = slopes + n_q * columns
@@ -419,10 +424,8 @@ static double off_constraints({_ARGUMENTS})
         size = system + most * most + 2 * m * most + 2 * m
         d = size + m + 2 * most
         first = d + 2 * most * most + 2 * most
-        leaves = {
-            node: text.replace("x[", "w[") if text.startswith("x[") else text for node, text in self.leaves.items()
-        }
-        leaves = {**leaves, **{a: f"w[{n_q + n + i}]" for i, a in enumerate(self.d.accelerations)}}
+        # the state that is brought back, in place of x
+        leaves = {**self.leaves, **_scratch([*self.d.coordinates, *self.d.speeds, *self.d.accelerations])}
         width = first
         unit = "".join(
             f"    {{ const double size = sqrt({' + '.join(f'w[{i}] * w[{i}]' for i in places)});\n      "
@@ -531,6 +534,11 @@ static double off_constraints({_ARGUMENTS})
     double w[KC_COUNT_ROOM({n_q}, {n}, {n_r}, {m_q}, {m}) + {max(used)}];
     int column[{max(n, n_q)}], order[{max(m, m_q)}];
     {slot} = kc_count(&closure, guess, c, w, column, order);"""
+
+
+def _scratch(nodes: Sequence[int], first: int = 0) -> dict[int, Operand]:
+    """Nodes that stand in ``w``."""
+    return {node: Operand(Entry("w", first + i)) for i, node in enumerate(nodes)}
 
 
 def _list(numbers: Sequence[int]) -> str:

@@ -119,6 +119,10 @@ class Graph:
         other.zero, other.one, other.pi = self.zero, self.one, self.pi
         return other
 
+    def __deepcopy__(self, memo: dict[int, Any]) -> Graph:
+        """A copy of whatever holds a graph holds a clone: nodes are immutable, and shared."""
+        return memo.setdefault(id(self), self.clone())  # type: ignore[no-any-return]
+
     # ------------------------------------------------------------------ leaves
     def _make(self, key: tuple[Any, ...], depends: int) -> int:
         i = self._index.get(key)

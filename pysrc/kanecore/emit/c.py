@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Programs in C99, on doubles."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from kanecore.graph.scalars import Op
+from kanecore.program.instructions import (
+    FMA,
+    FMS,
+    FNMA,
+    HALF_POWER,
+    Clear,
+    Compute,
+    Entry,
+    Limit,
+    Load,
+    Operand,
+    Pivot,
+    SineCosine,
+    Store,
+    Value,
+)
+from kanecore.program.parts import Parts
+from kanecore.tolerances import EPSILON, PIVOT
+
+from .target import Target
+
+__all__ = ["C"]
+
+_INFIX = {Op.ADD: "+", Op.SUB: "-", Op.MUL: "*", Op.DIV: "/"}
+_COMPARE = {Op.LT: "<", Op.LE: "<=", Op.EQ: "=="}
+_FUSED = {FMA: "KC_FMA", FMS: "KC_FMS", FNMA: "KC_FNMA"}
+_HELPERS = {Op.SIGN: "kc_sign", Op.MIN: "kc_min", Op.MAX: "kc_max"}  # of prelude.h
+_LIBM = {Op.ABS: "fabs"} | {
+    op: op
+    for op in (
+        *(Op.TAN, Op.ASIN, Op.ACOS, Op.ATAN, Op.ATAN2, Op.SINH, Op.COSH, Op.TANH, Op.ASINH, Op.ACOSH, Op.ATANH),
+        *(Op.EXP, Op.LOG, Op.SQRT, Op.POW, Op.ERF, Op.FLOOR),
+    )
+}
+
+
+class C(Target):
+    """C99 with ``kc_*`` of ``runtime/prelude.h``; a function of a program returns −1, or the speed without a pivot."""
+
+    real = "double"
+    epsilon = EPSILON
+
+    # ---------------------------------------------------------------- operands
+    def literal(self, value: float) -> str:
+        """It reads back as exactly this finite number."""
+        return repr(float(value))
+
+    def operand(self, operand: Operand) -> str:
+        match operand.source:
+            case Value(number, of):
+                text = f"{of[0] if of else 'z'}{number}"
+            case Entry(array, place):
+                text = array if place < 0 else f"{array}[{place}]"
+            case number:
+                text = self.literal(number)
+        return f"-{text}" if operand.negative else text
+
+    def _signed(self, operand: Operand) -> str:
+        """As it may stand behind an operator."""
+        text = self.operand(operand)
+        return f"({text})" if text.startswith("-") else text
+
+    def library(self, op: str) -> str:
+        """The name of a function of the C library."""
+        return _LIBM[op]
+
+    # -------------------------------------------------------------- statements
+    def compute(self, instruction: Compute) -> str:
+        value = self._expression(instruction.operation, instruction.operands)
+        return f"const {self.real} {self.operand(Operand(instruction.target))} = {value};"
+
+    def _expression(self, op: str, operands: Sequence[Operand]) -> str:
+        a = self.operand(operands[0])
+        if op in _INFIX:
+            return f"{a} {_INFIX[op]} {self._signed(operands[1])}"
+        if op in _COMPARE:
+            one, zero = self.literal(1.0), self.literal(0.0)
+            return f"{a} {_COMPARE[op]} {self._signed(operands[1])} ? {one} : {zero}"
+        if op is Op.SELECT:
+            return f"{a} != {self.literal(0.0)} ? {self.operand(operands[1])} : {self.operand(operands[2])}"
+        if op == HALF_POWER:
+            factors = " * ".join([self._signed(operands[0])] * round(_number(operands[1])))
+            return f"{factors} * {self.library(Op.SQRT)}({a})"
+        name = _FUSED.get(op) or _HELPERS.get(op) or self.library(op)
+        return f"{name}({', '.join(map(self.operand, operands))})"
+
+    def sine_cosine(self, instruction: SineCosine) -> str:
+        s, c = self.operand(Operand(instruction.sine)), self.operand(Operand(instruction.cosine))
+        return f"{self.real} {s}, {c};\n    kc_sincos({self.operand(instruction.angle)}, &{s}, &{c});"
+
+    def pivot(self, instruction: Pivot) -> str:
+        bound = self.literal(0.0)
+        if instruction.diagonal is not None:
+            bound = f"{self.literal(PIVOT * self.epsilon * instruction.n)} * {self._signed(instruction.diagonal)}"
+        return self._end_unless(f"{self.operand(instruction.pivot)} > {bound}", instruction.speed)
+
+    def limit(self, instruction: Limit) -> str:
+        return self._end_unless(f"{self.operand(instruction.excess)} <= {self.literal(0.0)}", 0)
+
+    def _end_unless(self, condition: str, speed: int) -> str:
+        return f"if (KC_UNLIKELY(!({condition}))) return {speed};"
+
+    def load(self, instruction: Load) -> str:
+        target, entry = Operand(instruction.target), Operand(instruction.entry)
+        return f"const {self.real} {self.operand(target)} = {self.operand(entry)};"
+
+    def store(self, instruction: Store) -> str:
+        return f"{self.operand(Operand(instruction.entry))} = {self.operand(instruction.operand)};"
+
+    def clear(self, instruction: Clear) -> str:
+        return f"for (int i = 0; i < {instruction.length}; i++) {instruction.array}[i] = {self.literal(0.0)};"
+
+    # --------------------------------------------------------------- functions
+    @property
+    def arguments(self) -> str:
+        """Of what a kernel reads."""
+        return f"{self.real} t, const {self.real} *x, const {self.real} *r, const {self.real} *c"
+
+    def function(self, name: str, parts: Parts) -> str:
+        clear = self.statements(parts.clear)
+        if len(parts.parts) == 1:
+            return self._function(name, [*clear, *self.statements(parts.parts[0])])
+        names = [f"{name}_{number}" for number in range(1, len(parts.parts) + 1)]
+        texts = [
+            self._function(part, self.statements(instructions), "KC_PART int")
+            for part, instructions in zip(names, parts.parts, strict=True)
+        ]
+        calls = [f"if (KC_UNLIKELY((row = {part}(t, x, r, c, w, out)) >= 0)) return row;" for part in names]
+        return "".join(texts) + self._function(name, ["int row;", *clear, *calls])
+
+    def _function(self, name: str, lines: Sequence[str], kind: str = "static int") -> str:
+        body = "".join(f"    {line}\n" for line in lines)
+        return (
+            f"{kind} {name}({self.arguments}, {self.real} *w, {self.real} *out)\n"
+            f"{{\n    (void)t, (void)x, (void)r, (void)c, (void)w, (void)out;\n{body}    return -1;\n}}\n\n"
+        )
+
+
+def _number(operand: Operand) -> float:
+    assert isinstance(operand.source, float)
+    return operand.source

@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a target must say to write programs: its real numbers, its operations, its functions."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+
+from kanecore.program.instructions import (
+    Clear,
+    Compute,
+    Instruction,
+    Limit,
+    Load,
+    Operand,
+    Pivot,
+    SineCosine,
+    Store,
+)
+from kanecore.program.parts import Parts
+
+__all__ = ["Target"]
+
+
+class Target(ABC):
+    """One language, with one type of real numbers.
+
+    Attributes
+    ----------
+    real : str
+        The name of the type.
+    epsilon : float
+        The distance from 1 to the next number of the type.
+    """
+
+    real: str
+    epsilon: float
+
+    @abstractmethod
+    def literal(self, value: float) -> str:
+        """A number of the type: the one nearest to a double."""
+
+    @abstractmethod
+    def operand(self, operand: Operand) -> str: ...
+
+    @abstractmethod
+    def compute(self, instruction: Compute) -> str: ...
+
+    @abstractmethod
+    def sine_cosine(self, instruction: SineCosine) -> str: ...
+
+    @abstractmethod
+    def pivot(self, instruction: Pivot) -> str: ...
+
+    @abstractmethod
+    def limit(self, instruction: Limit) -> str: ...
+
+    @abstractmethod
+    def load(self, instruction: Load) -> str: ...
+
+    @abstractmethod
+    def store(self, instruction: Store) -> str: ...
+
+    @abstractmethod
+    def clear(self, instruction: Clear) -> str: ...
+
+    @abstractmethod
+    def function(self, name: str, parts: Parts) -> str:
+        """The functions of a program."""
+
+    def statement(self, instruction: Instruction) -> str:
+        match instruction:
+            case Compute():
+                return self.compute(instruction)
+            case SineCosine():
+                return self.sine_cosine(instruction)
+            case Store():
+                return self.store(instruction)
+            case Load():
+                return self.load(instruction)
+            case Pivot():
+                return self.pivot(instruction)
+            case Limit():
+                return self.limit(instruction)
+            case Clear():
+                return self.clear(instruction)
+
+    def statements(self, instructions: Sequence[Instruction]) -> list[str]:
+        return [self.statement(each) for each in instructions]

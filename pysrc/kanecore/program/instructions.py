@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The instructions of a kernel, without syntax; targets write them (:mod:`kanecore.emit.target`).
+
+An operand is a value that an earlier instruction made, an entry of a named array, or a number.  Each may be negated
+where it stands, at no cost.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from kanecore.graph.scalars import Op
+
+__all__ = [
+    "FMA",
+    "FMS",
+    "FNMA",
+    "HALF_POWER",
+    "Clear",
+    "Compute",
+    "Entry",
+    "Instruction",
+    "Limit",
+    "Load",
+    "Operand",
+    "Pivot",
+    "Program",
+    "SineCosine",
+    "Store",
+    "Value",
+    "operands",
+    "values",
+]
+
+# Operations beside those of the graph: a b + c, a b - c, c - a b, each rounded once; and x^k sqrt(x).
+FMA, FMS, FNMA = "fma", "fms", "fnma"
+HALF_POWER = "half power"
+
+
+class Value(NamedTuple):
+    """What an instruction made: the ``number`` of the instruction; a sine and a cosine are made by one of them."""
+
+    number: int
+    of: str = ""  # or Op.SIN, Op.COS
+
+
+class Entry(NamedTuple):
+    """An entry of an array of doubles; ``place`` −1: a number of its own, such as the time t."""
+
+    array: str
+    place: int = -1
+
+
+class Operand(NamedTuple):
+    """What an instruction reads."""
+
+    source: Value | Entry | float
+    negative: bool = False
+
+    def negated(self) -> Operand:
+        return Operand(self.source, not self.negative)
+
+
+class Compute(NamedTuple):
+    """``target = operation(operands)``: an operation of the graph, or one of those above."""
+
+    operation: str
+    target: Value
+    operands: tuple[Operand, ...]
+
+
+class SineCosine(NamedTuple):
+    """Both of one angle [rad], by one call."""
+
+    sine: Value
+    cosine: Value
+    angle: Operand
+
+
+class Pivot(NamedTuple):
+    """The program ends with the number of a speed unless ``pivot > PIVOT n ε diagonal``; without diagonal, ``> 0``."""
+
+    pivot: Operand
+    diagonal: Operand | None
+    n: int
+    speed: int
+
+
+class Limit(NamedTuple):
+    """The program ends unless ``excess <= 0``."""
+
+    excess: Operand
+
+
+class Load(NamedTuple):
+    """Take a value from where an earlier part of the program stored it."""
+
+    target: Value
+    entry: Entry
+
+
+class Store(NamedTuple):
+    """Write a value into an array."""
+
+    entry: Entry
+    operand: Operand
+
+
+class Clear(NamedTuple):
+    """Zero for the first ``length`` entries of an array."""
+
+    array: str
+    length: int
+
+
+Instruction = Compute | SineCosine | Pivot | Limit | Load | Store | Clear
+
+
+@dataclass(frozen=True)
+class Program:
+    """Instructions in order, and which operands are the results; no loads and stores yet (:mod:`.parts`)."""
+
+    instructions: tuple[Instruction, ...]
+    results: tuple[Operand, ...]
+
+    @property
+    def fails(self) -> bool:
+        """Whether it may end without results."""
+        return any(isinstance(each, (Pivot, Limit)) for each in self.instructions)
+
+
+def operands(instruction: Instruction) -> tuple[Operand, ...]:
+    """What an instruction reads."""
+    match instruction:
+        case Compute():
+            return instruction.operands
+        case SineCosine():
+            return (instruction.angle,)
+        case Pivot(pivot, diagonal):
+            return (pivot,) if diagonal is None else (pivot, diagonal)
+        case Limit(operand) | Store(_, operand):
+            return (operand,)
+    return ()
+
+
+def values(instruction: Instruction) -> tuple[Value, ...]:
+    """What an instruction makes."""
+    match instruction:
+        case Compute(_, target) | Load(target):
+            return (target,)
+        case SineCosine(sine, cosine):
+            return sine, cosine
+    return ()
+
+
+assert {FMA, FMS, FNMA, HALF_POWER}.isdisjoint(vars(Op).values())

@@ -1,0 +1,174 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Nodes of the graph to one straight line of instructions, in the order of the graph.
+
+Every node becomes one instruction, so that the program reads as the derivation went.  A product that is used once, in a
+sum, is fused into it.  A sine and a cosine of one angle are one instruction.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+from kanecore.derive.registry import Derived
+from kanecore.errors import ModelError
+from kanecore.graph.evaluate import evaluate
+from kanecore.graph.scalars import Graph, Op
+from kanecore.tolerances import EPSILON, PIVOT
+
+from .instructions import (
+    FMA,
+    FMS,
+    FNMA,
+    HALF_POWER,
+    Compute,
+    Instruction,
+    Limit,
+    Operand,
+    Pivot,
+    Program,
+    SineCosine,
+    Value,
+)
+
+__all__ = ["constant_value", "straight_line"]
+
+
+def constant_value(g: Graph, i: int) -> float:
+    """The double nearest to a node that depends on nothing; ModelError where it is no finite real number."""
+    value = g.value(i)
+    try:
+        if value is None:
+            import mpmath
+
+            with mpmath.workdps(50):
+                value = float(evaluate(g, [i], {}, mpmath.mp)[0])  # TypeError where it is complex
+        if math.isfinite(float(value)):
+            return float(value)
+    except (TypeError, ValueError, ArithmeticError):
+        pass
+    raise ModelError(f"a constant of the model, {g.nodes[i]}, is no finite real number")
+
+
+def straight_line(g: Graph, kernel: Derived, leaves: Mapping[int, Operand], n: int) -> Program:
+    """The program of a kernel.
+
+    Parameters
+    ----------
+    g : Graph
+    kernel : Derived
+    leaves : mapping
+        Where symbols, prepared constants and what other programs computed are found: nothing below them is computed.
+    n : int
+        Number of speeds, for the tolerance of the pivots.
+    """
+    return _Writer(g, kernel, leaves, n).program
+
+
+class _Writer:
+    def __init__(self, g: Graph, kernel: Derived, leaves: Mapping[int, Operand], n: int) -> None:
+        self.graph, self.leaves, self.n = g, leaves, n
+        self.instructions: list[Instruction] = []
+        self.operands: dict[int, Operand] = {}
+        self._number = 0
+        guards = self._guards(kernel)
+        needed = [*kernel.roots, *(i for pair in guards for i in pair[:2])]
+        order = g.below(needed, stop=leaves)
+        self._sum_of = self._fused(order, set(needed))
+        pending = sorted(guards, key=lambda guard: max(guard[:2]))
+        for i in order:
+            while pending and max(pending[0][:2]) < i:
+                self._guard(*pending.pop(0))
+            self._place(i)
+        for guard in pending:
+            self._guard(*guard)
+        self.program = Program(tuple(self.instructions), tuple(self.operands[i] for i in kernel.roots))
+
+    def _place(self, i: int) -> None:
+        if i in self.leaves:
+            self.operands[i] = self.leaves[i]
+        elif i in self.operands:
+            return  # the other half of a sine and cosine
+        elif not self.graph.depends[i]:
+            self.operands[i] = Operand(constant_value(self.graph, i))
+        elif i not in self._sum_of:
+            self._compute(i)
+
+    # ------------------------------------------------------------------ guards
+    def _guards(self, kernel: Derived) -> list[tuple[int, int, int]]:
+        """What is tested at run time: pivots, unless they are positive numbers, and limits, as of the speed −1."""
+        g = self.graph
+        result = []
+        for pivot, diagonal, speed in kernel.pivots:
+            numbers = not g.depends[pivot] and not g.depends[diagonal]
+            if numbers and constant_value(g, pivot) > PIVOT * EPSILON * self.n * constant_value(g, diagonal):
+                continue
+            result.append((pivot, diagonal, speed))
+        return [*result, *((limit, limit, -1) for limit in kernel.limits)]
+
+    def _guard(self, pivot: int, diagonal: int, speed: int) -> None:
+        a, b = self.operands[pivot], self.operands[diagonal]
+        if speed < 0:
+            self.instructions.append(Limit(a))
+        else:
+            self.instructions.append(Pivot(a, None if pivot == diagonal else b, self.n, speed))
+
+    # ------------------------------------------------------------- instructions
+    def _fused(self, order: Sequence[int], kept: set[int]) -> dict[int, int]:
+        """Products that are used once, by a sum that takes them in: ``{product: sum}``; each sum takes one."""
+        g, leaves = self.graph, self.leaves
+        uses: dict[int, int] = {}
+        for i in order:
+            if i not in leaves:
+                for k in g.operands(i):
+                    uses[k] = uses.get(k, 0) + 1
+        fused: dict[int, int] = {}
+        for i in order:
+            node = g.nodes[i]
+            if i in leaves or not g.depends[i] or (node[0] is not Op.ADD and node[0] is not Op.SUB):
+                continue
+            # the younger operand first: along a sum of products it is the one that would wait
+            for k in sorted(node[1:], reverse=True) if node[0] is Op.ADD else (node[2], node[1]):
+                if g.nodes[k][0] is Op.MUL and g.depends[k] and uses[k] == 1 and k not in kept and k not in leaves:
+                    fused[k] = i
+                    break
+        return fused
+
+    def _value(self) -> Value:
+        self._number += 1
+        return Value(self._number)
+
+    def _define(self, i: int, operation: str, *operands: Operand) -> None:
+        value = self._value()
+        self.operands[i] = Operand(value)
+        self.instructions.append(Compute(operation, value, operands))
+
+    def _compute(self, i: int) -> None:
+        g, operand = self.graph, self.operands
+        op, *args = g.nodes[i]
+        if op is Op.NEG:
+            operand[i] = operand[args[0]].negated()
+        elif op is Op.SIN or op is Op.COS:
+            self._sine_cosine(args[0])
+        elif (op is Op.ADD or op is Op.SUB) and i in (self._sum_of.get(args[0]), self._sum_of.get(args[1])):
+            self._multiply_add(i, op, args[0], args[1])
+        elif (half := g.half_integer(i)) is not None:
+            self._define(i, HALF_POWER, operand[half[0]], Operand(float(half[1])))
+        else:
+            self._define(i, op, *(operand[k] for k in args))
+
+    def _multiply_add(self, i: int, op: str, a: int, b: int) -> None:
+        """A sum of which one operand is a product that nothing else uses: a b + c, a b − c or c − a b."""
+        second = self._sum_of.get(b) == i
+        product, other = (b, a) if second else (a, b)
+        operation = FMA if op is Op.ADD else FNMA if second else FMS
+        x, y = self.graph.nodes[product][1:]
+        self._define(i, operation, self.operands[x], self.operands[y], self.operands[other])
+
+    def _sine_cosine(self, angle: int) -> None:
+        """Both at the first of them; a compiler drops the one that nobody reads."""
+        number = self._value().number
+        sine, cosine = Value(number, Op.SIN), Value(number, Op.COS)
+        self.operands[self.graph.call(Op.SIN, angle)] = Operand(sine)
+        self.operands[self.graph.call(Op.COS, angle)] = Operand(cosine)
+        self.instructions.append(SineCosine(sine, cosine, self.operands[angle]))
