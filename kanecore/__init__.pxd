@@ -15,6 +15,9 @@ cdef extern from "kanecore.h" nogil:
         KC_MAX_STEPS
         KC_STOPPED
         KC_CONTRADICTORY
+        KC_LOST
+        KC_UNSATISFIED_ROW
+        KC_UNSATISFIED_CONFIGURATION
 
     enum:
         KC_QDOT_IS_U

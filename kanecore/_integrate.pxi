@@ -21,6 +21,7 @@ METHODS = table_of_methods()
 
 STATUS = {
     0: "success", 1: "singular", 2: "nonfinite", 3: "step_size", 4: "max_steps", 5: "stopped", 6: "contradictory",
+    7: "lost", 8: "unsatisfied", 9: "unsatisfied",
 }
 """kc_status by number."""
 
@@ -150,8 +151,8 @@ cdef class Run:
     times, sampled : ndarray, (reached,), (reached, n_x)
         The chosen times that were reached, and the states there; where none were chosen, the ends of the steps.
     evaluations, accepted, rejected : int
-    row, projecting : int, bool
-        Where the status is "singular": what work[1] says, and whether of `project`.
+    row : int
+        Where a model has no solution: the speed or the constraint, as of `SingularError`.
     """
 
     cdef readonly str status
@@ -159,7 +160,6 @@ cdef class Run:
     cdef readonly double t
     cdef readonly uint64_t evaluations, accepted, rejected
     cdef readonly int row
-    cdef readonly bint projecting
 
 
 cdef int take_steps(Run run, Record *record) except -1:
@@ -375,7 +375,7 @@ def integrate(Model model, str method, double t0, double t1, x0, *, double rtol,
     run.status = "full" if record.full else STATUS[status]
     run.evaluations, run.rejected = stats.evaluations, stats.rejected
     run.accepted = stats.accepted if run.steps is None else len(run.steps) - 1      # the last one may have found no room
-    run.row, run.projecting = <int>stats.row, stats.projecting
+    run.row = model.numbered(status, stats.number)
     return run
 
 

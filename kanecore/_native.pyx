@@ -36,7 +36,8 @@ from libc.stdlib cimport free, malloc, realloc
 from libc.string cimport memcmp, memcpy, memset
 
 from kanecore cimport (
-    KC_ABI_VERSION, KC_CONTRADICTORY, KC_NONFINITE, KC_QDOT_IS_U, KC_SINGULAR, kc_kernel, kc_model,
+    KC_ABI_VERSION, KC_CONTRADICTORY, KC_LOST, KC_NONFINITE, KC_QDOT_IS_U, KC_SINGULAR,
+    KC_UNSATISFIED_CONFIGURATION, KC_UNSATISFIED_ROW, kc_kernel, kc_model,
 )
 
 from kanecore.errors import ModelError, NonFiniteError, SingularError
@@ -717,7 +718,7 @@ cdef class Model:
         Whether that gave a result. Nothing is kept: the count belongs to this call.
         """
         cdef double *memory
-        if status[0] != KC_SINGULAR or row[0] < self.n_u or k == K_PROJECT:
+        if status[0] != KC_LOST:
             return False
         if not (isfinite(t) and all_finite(x, self.n_x) and all_finite(r, self.n_r)):
             return False
@@ -751,28 +752,40 @@ cdef class Model:
         return tuple(names or [f"configuration constraint {i}" for i in range(self.n_configuration)])
 
     def _row_name(self, Py_ssize_t row):
-        """The constraint that kernels name by a number from n_u on."""
+        """The constraint that errors name by a number from n_u on."""
         row -= self.n_u
         if row < self.n_constraints:
             return self.constraint_names[row]
         return self.configuration_names[row - self.n_constraints]
 
-    cdef object failure(self, int k, int status, double t, object x, object r, object p, int row, object rows,
+    cdef Py_ssize_t numbered(self, int status, Py_ssize_t number):
+        """The ``row`` of a SingularError: speeds, then rows of G, then constraints on coordinates."""
+        if status == KC_UNSATISFIED_CONFIGURATION:
+            return self.n_u + self.n_constraints + number
+        return number if status == KC_SINGULAR else self.n_u + number
+
+    cdef object failure(self, int k, int status, double t, object x, object r, object p, int number, object rows,
                         object out):
         """The error of a kernel at a state; of a batch with the rows that failed, and the result."""
         where = f"at t = {t!r}, x = {x.tolist()!r}"
         if rows is not None:
             where += f" and in {len(rows)} rows in all, the first {int(rows[0])}" if len(rows) > 1 \
                 else f", row {int(rows[0])}"
+        row = self.numbered(status, number)
         if status == KC_CONTRADICTORY:
             name = self._row_name(row)
-            others = [other for other in self._opposed(t, x, r, p, row - self.n_u) if other != name]
+            others = [other for other in self._opposed(t, x, r, p, number) if other != name]
             against = " and ".join([repr(other) for other in others]) or "the other constraints"
             return SingularError(
                 f"{KERNELS[k]}: {name!r} of {self.name!r} contradicts {against} {where}: no accelerations satisfy them "
                 "together; leave out what is too much",
                 t=t, x=x, row=row, rows=rows, out=out, contradictory=(*others, name))
-        if status == KC_SINGULAR and row >= self.n_u:
+        if status == KC_UNSATISFIED_ROW or status == KC_UNSATISFIED_CONFIGURATION:
+            return SingularError(
+                f"{KERNELS[k]}: no state near x satisfies {self._row_name(row)!r} of {self.name!r} together with the "
+                f"other constraints {where}",
+                t=t, x=x, row=row, rows=rows, out=out)
+        if status == KC_LOST:
             return SingularError(
                 f"{KERNELS[k]}: {self._row_name(row)!r} of {self.name!r} is lost {where}: its coefficients, or what the "
                 "other constraints leave of them, vanish there, and not nearby: a dead point; dyn.check(x) counts what "
@@ -875,14 +888,14 @@ cdef class Model:
             wide = [a if a is None else np.broadcast_to(a, shape + a.shape[a.ndim - (i > 0):])
                     for i, a in enumerate(operands)]
             # Rows of G that are lost may be counted again, each for itself; then the first that fails is told.
-            numbers = [*np.flatnonzero((status == KC_SINGULAR) & (lost >= self.n_u)), None]
+            numbers = [*np.flatnonzero(status == KC_LOST), None]
             for number in numbers:
                 last = number is None
                 if last and not status.any():
                     break
                 if last:
-                    number = np.flatnonzero(status)[0] if not (status == KC_SINGULAR).any() \
-                        else np.flatnonzero(status == KC_SINGULAR)[0]
+                    singular = (status == KC_SINGULAR) | (status == KC_LOST)
+                    number = np.flatnonzero(singular if singular.any() else status)[0]
                 where = np.unravel_index(number, shape)
                 given = [a if a is None else np.ascontiguousarray(a[where]) for a in wide]
                 time, state = given[0].item(), given[1]

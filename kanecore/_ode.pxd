@@ -56,8 +56,7 @@ cdef extern from "kc_ode.h" nogil:
     ctypedef struct kc_stats:
         uint64_t evaluations, accepted, rejected
         double t
-        uint32_t row
-        int projecting
+        uint32_t number
 
     enum:
         KC_PATIENCE

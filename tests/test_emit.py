@@ -59,7 +59,7 @@ def test_golden(name: str, built: dict[str, kc.Model], golden: Callable[[str, st
     """The emitted C is reviewed as other code is: a change shows as a diff.  The prelude has tests of its own."""
     text = emit_group(built[name].description, "core").text
     start, rest = text.split("/* SPDX-License-Identifier", 1)
-    model = rest.split("#define KC_PART static\n#endif\n")[1]
+    model = re.split(r"(?=\nstatic int )", rest, maxsplit=1)[1]
     opening = re.sub(r"kanecore \S+: model", "kanecore VERSION: model", start)
     golden(f"{name}.core.c", opening + re.sub(r'"version\\":\\"[^\\]+', r'"version\\":\\"VERSION', model))
 

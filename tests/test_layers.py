@@ -30,7 +30,7 @@ ALLOWED: dict[str, set[str]] = {
     "graph": {"errors", "tolerances"},
     "describe": {"errors", "graph", "tolerances"},
     "derive": {"errors", "kernels", "graph", "describe", "tolerances"},
-    "program": {"errors", "graph", "derive", "tolerances"},
+    "program": {"errors", "kernels", "graph", "derive", "tolerances"},
     "emit": {"errors", "kernels", "graph", "describe", "derive", "program", "tolerances"},
     "build": {"errors", "kernels", "graph", "describe", "derive", "emit"},
     "run": {"errors", "kernels", "tolerances", "_native"},

@@ -25,9 +25,12 @@ import numpy as np
 import pytest
 from sweep import every
 
+from kanecore.emit.c import C
+
 ROOT = Path(__file__).resolve().parents[1]
-PRELUDE = ROOT / "pysrc" / "kanecore" / "emit" / "prelude.h"
-INCLUDE = ["-I", str(ROOT / "kanecore" / "include"), "-I", str(PRELUDE.parent)]
+RUNTIME = ROOT / "pysrc" / "kanecore" / "emit" / "runtime"
+INCLUDE = ["-I", str(ROOT / "kanecore" / "include"), "-I", str(RUNTIME)]
+PRELUDE = "".join(f'#include "{name}"\n' for name in ("kanecore.h", *C().headers))
 STRICT = ["-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Werror"]
 ARITHMETIC = ["-O2", "-ffp-contract=off", "-fno-math-errno"]
 X86 = platform.machine().lower() in {"x86_64", "amd64"}
@@ -40,9 +43,9 @@ if not COMPILERS:
 TARGETS = {"native": ["-march=native"], "no-fma": ["-mno-fma"]} if X86 else {"native": []}
 VARIANTS = [(compiler, target) for compiler in COMPILERS for target in TARGETS]
 
-WRAPPERS = """
-#include "kanecore.h"
-#include "prelude.h"
+WRAPPERS = (
+    PRELUDE
+    + """
 #ifdef KC_FUSED
 const int fused = 1;
 #else
@@ -59,8 +62,9 @@ double fnma_of(double a, double b, double c) { return KC_FNMA(a + 1.0, b - 1.0, 
 double sign_of(double x) { return kc_sign(x); }
 double min_of(double a, double b) { return kc_min(a, b); }
 double max_of(double a, double b) { return kc_max(a, b); }
-void fail(double *work, double *out, int n, int row) { kc_fail(work, out, n, row); }
+void fail(double *work, double *out, int n, int number) { kc_fail(work, out, n, KC_FAULT(KC_LOST, number)); }
 """
+)
 
 
 def run(*command: str | Path) -> subprocess.CompletedProcess[str]:
@@ -107,14 +111,15 @@ def sincos(library: ctypes.CDLL, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]
 @pytest.mark.parametrize("optimization", ["-O0", "-O2", "-O3"])
 def test_pasted_unused_without_a_warning(tmp_path: Path, compiler: str, optimization: str) -> None:
     source = tmp_path / "model.c"
-    source.write_text(f'#include "kanecore.h"\n{PRELUDE.read_text()}\nint nothing_else;\n')
+    text = "".join((RUNTIME / name).read_text() for name in C().headers)
+    source.write_text(f'#include "kanecore.h"\n{text}\nint nothing_else;\n')
     compiled(compiler, optimization, "-Wshadow", "-Wconversion", "-c", source, "-o", tmp_path / "model.o")
 
 
 @pytest.mark.parametrize("compiler", COMPILERS)
 def test_fast_math_is_refused(tmp_path: Path, compiler: str) -> None:
     source = tmp_path / "model.c"
-    source.write_text('#include "kanecore.h"\n#include "prelude.h"\n')
+    source.write_text(PRELUDE)
     done = run(*COMPILERS[compiler], *INCLUDE, "-O2", "-ffast-math", "-c", source, "-o", tmp_path / "model.o")
     assert done.returncode != 0
     assert "compile without -ffast-math" in done.stderr
@@ -125,7 +130,7 @@ def test_fast_math_is_refused(tmp_path: Path, compiler: str) -> None:
 def test_only_large_angles_branch(tmp_path: Path, compiler: str, target: str) -> None:
     source, assembly = tmp_path / "one.c", tmp_path / "one.s"
     source.write_text(
-        '#include "kanecore.h"\n#include "prelude.h"\nvoid one(double x, double *s, double *c);\n'
+        f"{PRELUDE}void one(double x, double *s, double *c);\n"
         "void one(double x, double *s, double *c)\n{\n    kc_sincos(x, s, c);\n}\n"
     )
     zig_adds_one = "-Wno-unused-command-line-argument"
@@ -137,7 +142,7 @@ def test_only_large_angles_branch(tmp_path: Path, compiler: str, target: str) ->
 # -------------------------------------------------------------------------------------------- sine and cosine
 def constant(name: str) -> float:
     """A constant of kc_sincos, as it stands in the text."""
-    found = re.findall(rf"\b{name} = (-?0x[0-9a-f.]+p[+-]\d+)\b", PRELUDE.read_text())
+    found = re.findall(rf"\b{name} = (-?0x[0-9a-f.]+p[+-]\d+)\b", (RUNTIME / "double.h").read_text())
     assert len(found) == 1, (name, found)
     return float.fromhex(found[0])
 
@@ -256,6 +261,6 @@ def test_min_and_max_let_nan_through(library: ctypes.CDLL) -> None:
 def test_fail_fills_status_row_and_nan(library: ctypes.CDLL) -> None:
     work, out = (ctypes.c_double * 3)(7, 8, 9), (ctypes.c_double * 4)(1, 2, 3, 4)
     library.fail(work, out, 3, 5)
-    assert list(work) == [1.0, 5.0, 9.0]
+    assert list(work) == [7.0, 5.0, 9.0]  # KC_LOST
     assert all(math.isnan(value) for value in out[:3])
     assert out[3] == 4.0

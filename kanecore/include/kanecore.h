@@ -29,24 +29,25 @@ extern "C" {
 #endif
 
 /* Raised when a field changes meaning; the table may grow at its end without it. */
-#define KC_ABI_VERSION 4u
+#define KC_ABI_VERSION 5u
 
 typedef enum kc_status {
     KC_OK = 0,
-    KC_SINGULAR = 1,   /* the mass matrix, or a row of G, is lost: see work[1] */
-    KC_NONFINITE = 2,  /* finite input led to a result that is not */
-    KC_STEP_SIZE = 3,  /* an adaptive integrator would need a step below rounding */
-    KC_MAX_STEPS = 4,  /* ... or more steps than allowed */
-    KC_STOPPED = 5,    /* a callback asked for the end */
-    KC_CONTRADICTORY = 6 /* rows of G ask for different accelerations: see work[1] */
+    KC_SINGULAR = 1,                 /* the mass matrix has no pivot; work[1]: for this speed */
+    KC_NONFINITE = 2,                /* finite input led to a result that is not */
+    KC_STEP_SIZE = 3,                /* an adaptive integrator would need a step below rounding */
+    KC_MAX_STEPS = 4,                /* ... or more steps than allowed */
+    KC_STOPPED = 5,                  /* a callback asked for the end */
+    KC_CONTRADICTORY = 6,            /* a row of G asks for other accelerations than those before it */
+    KC_LOST = 7,                     /* a row of G is lost at this state */
+    KC_UNSATISFIED_ROW = 8,          /* `project`: a row of G on velocities cannot be satisfied */
+    KC_UNSATISFIED_CONFIGURATION = 9 /* `project`: a constraint on coordinates cannot be satisfied */
 } kc_status;
 
 /*
  * A kernel is a total function: it returns in every case.  On entry work[0] is ignored.  A kernel
- * that finds no solution of linear equations writes a kc_status to work[0], and fills `out` with NaN.
- * work[1] is then the zero-based number of the speed that has no pivot, or n_u + the row of G that is
- * lost, or contradicts those before it (`project`: that cannot be satisfied, and n_u + n_constraints +
- * the number of a configuration constraint).
+ * that finds no solution of linear equations writes a kc_status to work[0], the zero-based number of the
+ * speed, the row of G or the constraint on coordinates to work[1], and fills `out` with NaN.
  * Other kernels leave work[0] alone.  Callers set work[0] = 0 before, and look after.
  */
 typedef void kc_kernel(double t, const double *x, const double *r, const double *c, double *work,

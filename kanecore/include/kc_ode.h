@@ -95,8 +95,7 @@ typedef struct kc_plan {
 typedef struct kc_stats {
     uint64_t evaluations, accepted, rejected;
     double t;     /* where the run ended, or failed */
-    uint32_t row; /* KC_SINGULAR: as in work[1] of the kernel */
-    int projecting; /* KC_SINGULAR: whether that kernel was `project` */
+    uint32_t number; /* where a kernel found no solution: its work[1] */
 } kc_stats;
 
 enum { KC_PATIENCE = 1024 };
@@ -137,8 +136,8 @@ kc_status kc_integrate(const kc_system *system, const kc_plan *plan, double *x, 
 
 /*
  * x at t + theta h, 0 <= theta <= 1, its unit quaternions normalized and, with `project`, on the constraints.
- * `work` as of the integrators, or NULL without `project`.  Anything but KC_OK: x was not brought there;
- * where that is KC_SINGULAR, work[1] is as of `project`.
+ * `work` as of the integrators, or NULL without `project`; work[0] and work[1] become those of `project`.
+ * Anything but KC_OK: x was not brought there.
  */
 kc_status kc_interpolate(const kc_step *step, double theta, double *x, double *work);
 

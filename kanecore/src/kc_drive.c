@@ -209,6 +209,6 @@ kc_status kc_interpolate(const kc_step *step, double theta, double *x, double *w
     kc_run run = kc_begin(system, 1.0, work, &stats);
     run.interval = system->signal->call ? 0 : kc_signal_interval(system->signal, t);
     const kc_status status = kc_return(&run, t, x);
-    work[0] = status, work[1] = status == KC_SINGULAR ? stats.row : 0.0;
+    work[0] = status, work[1] = stats.number;
     return status;
 }

@@ -50,12 +50,11 @@ static inline kc_status kc_inputs(const kc_run *run, double t, const double *x)
 }
 
 /* Whether a kernel that was called with run->kernel_work found a solution. */
-static inline kc_status kc_solved(const kc_run *run, int projecting)
+static inline kc_status kc_solved(const kc_run *run)
 {
     if (run->kernel_work[0] == 0.0)
         return KC_OK;
-    run->stats->row = (uint32_t)run->kernel_work[1];
-    run->stats->projecting = projecting;
+    run->stats->number = (uint32_t)run->kernel_work[1];
     return (kc_status)run->kernel_work[0];
 }
 
@@ -73,12 +72,12 @@ static inline kc_status kc_evaluate(const kc_run *run, double t, const double *x
     s->rhs(t, x, run->r, s->c, run->kernel_work, k);
     if (++run->stats->evaluations % KC_PATIENCE == 0 && s->interrupted && s->interrupted(s->context))
         return KC_STOPPED;
-    if ((status = kc_solved(run, 0)) != KC_OK)
+    if ((status = kc_solved(run)) != KC_OK)
         return status;
     if (s->stabilization) {
         double *const a = run->spare, *const b = a + s->n_u, *const udot = k + s->n_q;
         s->stabilization(t, x, run->r, s->c, run->kernel_work, a);
-        if ((status = kc_solved(run, 0)) != KC_OK)
+        if ((status = kc_solved(run)) != KC_OK)
             return status;
         for (uint32_t i = 0; i < s->n_u; i++)
             udot[i] += 2.0 * run->direction * s->alpha * a[i] + s->beta * s->beta * b[i];
@@ -106,7 +105,7 @@ static inline kc_status kc_return(const kc_run *run, double t, double *x)
         return status;
     run->kernel_work[0] = 0.0;
     s->project(t, x, run->r, s->c, run->kernel_work, run->spare);
-    if ((status = kc_solved(run, 1)) != KC_OK)
+    if ((status = kc_solved(run)) != KC_OK)
         return status;
     memcpy(x, run->spare, sizeof(double) * ((size_t)s->n_q + s->n_u));
     /* along the sphere's tangent: off it by the square of the change */

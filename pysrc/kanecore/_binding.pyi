@@ -80,7 +80,6 @@ class Run:
     accepted: int
     rejected: int
     row: int
-    projecting: bool
 
 @final
 class Memory: ...

@@ -3,7 +3,7 @@
 
 Each number is relative to what the number compared with it is made of: the terms of a sum, the row of a matrix in the
 metric of the masses, the largest of the values compared.  So no result depends on the units in which a model is
-written.  Those that the C of models needs as well stand in ``emit/tolerances.h``; a test compares the two.
+written.  Those that the C of models needs as well (`IN_C`) are written into its text.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ __all__ = [
     "EXPLAINED",
     "FEASIBLE",
     "INDEPENDENT",
+    "IN_C",
     "NOISE",
     "PIVOT",
     "RANK",
@@ -84,3 +85,14 @@ EXPLAINED = 10
 At finite differences of 1e-6 around states of planar loops, circles written twice, and Bricard's mechanism,
 redundant rows leave less.
 """
+
+IN_C = {
+    "RANK": RANK,
+    "INDEPENDENT": INDEPENDENT,
+    "PIVOT": PIVOT,
+    "SOLVED": SOLVED,
+    "REACHED": REACHED,
+    "CONTRADICTORY_REST": CONTRADICTORY,
+    "EXPLAINED": EXPLAINED,
+}
+"""Those that the C of models needs, by their names there."""

@@ -125,8 +125,9 @@ static void call_twice(const kc_model *m, const kernel *k, double t, const doubl
         memset(out[turn], turn ? 0x5a : 0xff, bytes);
         work[0] = 0.0;
         k->call(t, x, r, c, work, out[turn]);
-        demand(work[0] == KC_OK || work[0] == KC_SINGULAR || work[0] == KC_CONTRADICTORY, m->name, k->name,
-               "an unknown status");
+        demand(work[0] == KC_OK || work[0] == KC_SINGULAR ||
+                   (work[0] >= KC_CONTRADICTORY && work[0] <= KC_UNSATISFIED_CONFIGURATION),
+               m->name, k->name, "an unknown status");
         demand(work[0] == KC_OK || (work[1] >= 0.0 && work[1] < n_rows), m->name, k->name,
                "the row of a pivot");
         free(work);

@@ -268,7 +268,7 @@ static void rounding(void)
             kc_stats stats;
             const kc_status status =
                 dop853(&system, 0.1 + 0.01 * j, 5.0, x, &options, NULL, NULL, work, &stats);
-            check(status == KC_SINGULAR && stats.row == 3, "a singularity near 1", (double)status);
+            check(status == KC_SINGULAR && stats.number == 3, "a singularity near 1", (double)status);
             check(fabs(stats.t - end) < 1e-14, "reached as far as rounding allows", stats.t - end);
         }
     }
@@ -348,8 +348,8 @@ static void circle_project(double t, const double *x, const double *r, const dou
 {
     (void)r;
     if (t > c[0]) {
-        work[0] = KC_SINGULAR;
-        work[1] = 5.0;
+        work[0] = KC_UNSATISFIED_ROW;
+        work[1] = 1.0;
     }
     const double norm = sqrt(x[0] * x[0] + x[1] * x[1]), ex = x[0] / norm, ey = x[1] / norm;
     const double along = ex * x[2] + ey * x[3];
@@ -499,8 +499,8 @@ static void constrained(void)
 
         system.c = &soon;
         double z[4] = {1.0, 0.0, 0.0, 2.0};
-        run_circle(&system, adaptive, z, KC_SINGULAR, &stats);
-        check(stats.projecting && stats.row == 5, "the row that could not be satisfied", stats.row);
+        run_circle(&system, adaptive, z, KC_UNSATISFIED_ROW, &stats);
+        check(stats.number == 1, "the row that could not be satisfied", stats.number);
         check(stats.t <= 1.0 && stats.t > 0.97, "where that was", stats.t);
 
         /* a gap of 1e-3 shrinks as (1 + alpha t) exp(-alpha t) */

@@ -3,12 +3,14 @@
  * kc_sincos() against long double: 10^6 random arguments, the doubles around all k pi/2 up to
  * 1e5, and what must hold bit for bit.  Run by tests/test_prelude.py, or by hand:
  *
- *     cc -std=c99 -O2 -ffp-contract=off -march=native -I kanecore/include -I pysrc/kanecore/emit \
+ *     cc -std=c99 -O2 -ffp-contract=off -march=native -I kanecore/include -I pysrc/kanecore/emit/runtime \
  *        tests/c/test_sincos.c -o test_sincos -lm && ./test_sincos
  */
 #include "kanecore.h"
 
 #include "prelude.h"
+
+#include "double.h"
 
 #include <stdio.h>
 #include <stdlib.h>

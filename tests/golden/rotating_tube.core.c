@@ -24,7 +24,7 @@ static int body_mass_matrix(double t, const double *x, const double *r, const do
     out[1] = 0.0;
     out[2] = 0.0;
     out[3] = c[6];
-    return -1;
+    return 0;
 }
 
 static int body_forcing(double t, const double *x, const double *r, const double *c, double *w, double *out)
@@ -45,25 +45,29 @@ static int body_forcing(double t, const double *x, const double *r, const double
     out[0] = z11;
     const double z12 = KC_FMS(c[6], z10, z5);
     out[1] = z12;
-    return -1;
+    return 0;
 }
 
-KC_COLD int general_udot(double t, const double *x, const double *r, const double *c, double *w, double *out)
+static int general_udot(double t, const double *x, const double *r, const double *c, double *w, double *out)
 {
-    int place[2];
-    body_mass_matrix(t, x, r, c, w + 10, w);
-    body_forcing(t, x, r, c, w + 10, out);
-    return kc_eliminate(2, 1, w, out, w + 6, place);
+    int column[2], order[1], place[2];
+    kc_free_motion s = {
+        .equations = {.n = 2, .m = 0, .k = 1, .purpose = KC_MOTION, .symmetric = 1, .column = column, .order = order, .place = place},
+        .parts = {.mass_matrix = body_mass_matrix, .forcing = body_forcing},
+    };
+    return kc_accelerate_free(&s, t, x, r, c, w, out);
 }
+
+enum { ROOM_general_udot = KC_FREE_MOTION_ROOM(2) + 0 };
 
 static int short_udot(double t, const double *x, const double *r, const double *c, double *w, double *out)
 {
     (void)t, (void)x, (void)r, (void)c, (void)w, (void)out;
-    if (KC_UNLIKELY(!(c[5] > 0.0))) return 0;
+    if (KC_UNLIKELY(!(c[5] > 0.0))) return KC_FAULT(KC_SINGULAR, 0);
     const double z1 = x[0] + c[0];
     double s2, c2;
     kc_sincos(r[0], &s2, &c2);
-    if (KC_UNLIKELY(!(c[6] > 0.0))) return 1;
+    if (KC_UNLIKELY(!(c[6] > 0.0))) return KC_FAULT(KC_SINGULAR, 1);
     const double z3 = x[1] + c[7];
     const double z4 = x[1] - x[0];
     const double z5 = c[4] * z4;
@@ -78,31 +82,31 @@ static int short_udot(double t, const double *x, const double *r, const double *
     out[0] = z13;
     const double z14 = z12 * c[8];
     out[1] = z14;
-    return -1;
+    return 0;
 }
 
 static int body_udot(double t, const double *x, const double *r, const double *c, double *w, double *out)
 {
-    const int row = short_udot(t, x, r, c, w, out);
-    if (KC_UNLIKELY(row >= 0)) {
-        const int other = general_udot(t, x, r, c, w, out);
-        return other >= 2 ? other : other >= 0 ? row : -1;
-    }
-    return -1;
+    const int fault = short_udot(t, x, r, c, w, out);
+    if (!KC_UNLIKELY(fault)) return 0;
+    const int other = general_udot(t, x, r, c, w, out);
+    return fault != KC_NOT_HERE && kc_status_of(other) == KC_SINGULAR ? fault : other;
 }
 
-static void kernel_udot(double t, const double *x, const double *r, const double *c, double *work, double *out)
-{
-    const int row = body_udot(t, x, r, c, work + 2, out);
-    if (KC_UNLIKELY(row >= 0)) kc_fail(work, out, 2, row);
-}
+enum { ROOM_body_udot = KC_MOST(0 + 0, ROOM_general_udot) };
 
 static int body_qdot(double t, const double *x, const double *r, const double *c, double *w, double *out)
 {
     (void)t, (void)x, (void)r, (void)c, (void)w, (void)out;
     out[0] = x[2];
     out[1] = x[3];
-    return -1;
+    return 0;
+}
+
+static void kernel_udot(double t, const double *x, const double *r, const double *c, double *work, double *out)
+{
+    const int fault = body_udot(t, x, r, c, work + 2, out);
+    if (KC_UNLIKELY(fault)) kc_fail(work, out, 2, fault);
 }
 
 static void kernel_qdot(double t, const double *x, const double *r, const double *c, double *work, double *out)
@@ -122,8 +126,8 @@ static void kernel_forcing(double t, const double *x, const double *r, const dou
 
 static void kernel_rhs(double t, const double *x, const double *r, const double *c, double *work, double *out)
 {
-    const int row = body_udot(t, x, r, c, work + 2, out + 2);
-    if (KC_UNLIKELY(row >= 0)) kc_fail(work, out, 4, row);
+    const int fault = body_udot(t, x, r, c, work + 2, out + 2);
+    if (KC_UNLIKELY(fault)) kc_fail(work, out, 4, fault);
     else body_qdot(t, x, r, c, work + 2, out);
 }
 
@@ -160,7 +164,7 @@ static const kc_model model = {
     .n_p = 7,
     .n_r = 3,
     .n_prepared = 10,
-    .n_work = 12,
+    .n_work = 2 + KC_MOST(ROOM_general_udot, ROOM_body_udot),
     .n_points = 2,
     .n_frames = 0,
     .n_outputs = 0,

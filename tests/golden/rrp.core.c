@@ -43,7 +43,7 @@ static int body_mass_matrix(double t, const double *x, const double *r, const do
     const double z11 = KC_FMA(s1, z10, z8);
     const double z12 = c[2] + z11;
     out[0] = z12;
-    return -1;
+    return 0;
 }
 
 static int body_forcing(double t, const double *x, const double *r, const double *c, double *w, double *out)
@@ -97,23 +97,27 @@ static int body_forcing(double t, const double *x, const double *r, const double
     const double z43 = KC_FMA(c1, z42, r[0]);
     const double z44 = KC_FNMA(s1, z37, z43);
     out[0] = z44;
-    return -1;
+    return 0;
 }
 
-KC_COLD int general_udot(double t, const double *x, const double *r, const double *c, double *w, double *out)
+static int general_udot(double t, const double *x, const double *r, const double *c, double *w, double *out)
 {
-    int place[3];
-    body_mass_matrix(t, x, r, c, w + 18, w);
-    body_forcing(t, x, r, c, w + 18, out);
-    return kc_eliminate(3, 1, w, out, w + 12, place);
+    int column[3], order[1], place[3];
+    kc_free_motion s = {
+        .equations = {.n = 3, .m = 0, .k = 1, .purpose = KC_MOTION, .symmetric = 1, .column = column, .order = order, .place = place},
+        .parts = {.mass_matrix = body_mass_matrix, .forcing = body_forcing},
+    };
+    return kc_accelerate_free(&s, t, x, r, c, w, out);
 }
+
+enum { ROOM_general_udot = KC_FREE_MOTION_ROOM(3) + 0 };
 
 static int short_udot(double t, const double *x, const double *r, const double *c, double *w, double *out)
 {
     (void)t, (void)x, (void)r, (void)c, (void)w, (void)out;
     double s1, c1;
     kc_sincos(x[1], &s1, &c1);
-    if (KC_UNLIKELY(!(c[19] > 0.0))) return 2;
+    if (KC_UNLIKELY(!(c[19] > 0.0))) return KC_FAULT(KC_SINGULAR, 2);
     const double z2 = x[2] + c[20];
     const double z3 = x[3] * s1;
     const double z4 = x[3] * c1;
@@ -162,13 +166,13 @@ static int short_udot(double t, const double *x, const double *r, const double *
     const double z47 = c[6] + z46;
     const double z48 = c[8] + z46;
     const double z49 = c[22] + z47;
-    if (KC_UNLIKELY(!(z49 > 0.0))) return 1;
+    if (KC_UNLIKELY(!(z49 > 0.0))) return KC_FAULT(KC_SINGULAR, 1);
     const double z50 = c[23] + z48;
     const double z51 = c[28] - z50;
     const double z52 = s1 * z51;
     const double z53 = KC_FMA(s1, z52, z50);
     const double z54 = c[2] + z53;
-    if (KC_UNLIKELY(!(z54 > 0.0))) return 0;
+    if (KC_UNLIKELY(!(z54 > 0.0))) return KC_FAULT(KC_SINGULAR, 0);
     const double z55 = 1.0 / z49;
     const double z56 = 1.0 / z54;
     const double z57 = z44 * z56;
@@ -177,24 +181,18 @@ static int short_udot(double t, const double *x, const double *r, const double *
     out[1] = z58;
     const double z59 = z33 * c[29];
     out[2] = z59;
-    return -1;
+    return 0;
 }
 
 static int body_udot(double t, const double *x, const double *r, const double *c, double *w, double *out)
 {
-    const int row = short_udot(t, x, r, c, w, out);
-    if (KC_UNLIKELY(row >= 0)) {
-        const int other = general_udot(t, x, r, c, w, out);
-        return other >= 3 ? other : other >= 0 ? row : -1;
-    }
-    return -1;
+    const int fault = short_udot(t, x, r, c, w, out);
+    if (!KC_UNLIKELY(fault)) return 0;
+    const int other = general_udot(t, x, r, c, w, out);
+    return fault != KC_NOT_HERE && kc_status_of(other) == KC_SINGULAR ? fault : other;
 }
 
-static void kernel_udot(double t, const double *x, const double *r, const double *c, double *work, double *out)
-{
-    const int row = body_udot(t, x, r, c, work + 2, out);
-    if (KC_UNLIKELY(row >= 0)) kc_fail(work, out, 3, row);
-}
+enum { ROOM_body_udot = KC_MOST(0 + 0, ROOM_general_udot) };
 
 static int body_qdot(double t, const double *x, const double *r, const double *c, double *w, double *out)
 {
@@ -202,22 +200,7 @@ static int body_qdot(double t, const double *x, const double *r, const double *c
     out[0] = x[3];
     out[1] = x[4];
     out[2] = x[5];
-    return -1;
-}
-
-static void kernel_qdot(double t, const double *x, const double *r, const double *c, double *work, double *out)
-{
-    body_qdot(t, x, r, c, work + 2, out);
-}
-
-static void kernel_mass_matrix(double t, const double *x, const double *r, const double *c, double *work, double *out)
-{
-    body_mass_matrix(t, x, r, c, work + 2, out);
-}
-
-static void kernel_forcing(double t, const double *x, const double *r, const double *c, double *work, double *out)
-{
-    body_forcing(t, x, r, c, work + 2, out);
+    return 0;
 }
 
 static int body_outputs(double t, const double *x, const double *r, const double *c, double *w, double *out)
@@ -236,7 +219,28 @@ static int body_outputs(double t, const double *x, const double *r, const double
     out[1] = z7;
     const double z8 = KC_FMA(s2, z3, c[21]);
     out[2] = z8;
-    return -1;
+    return 0;
+}
+
+static void kernel_udot(double t, const double *x, const double *r, const double *c, double *work, double *out)
+{
+    const int fault = body_udot(t, x, r, c, work + 2, out);
+    if (KC_UNLIKELY(fault)) kc_fail(work, out, 3, fault);
+}
+
+static void kernel_qdot(double t, const double *x, const double *r, const double *c, double *work, double *out)
+{
+    body_qdot(t, x, r, c, work + 2, out);
+}
+
+static void kernel_mass_matrix(double t, const double *x, const double *r, const double *c, double *work, double *out)
+{
+    body_mass_matrix(t, x, r, c, work + 2, out);
+}
+
+static void kernel_forcing(double t, const double *x, const double *r, const double *c, double *work, double *out)
+{
+    body_forcing(t, x, r, c, work + 2, out);
 }
 
 static void kernel_outputs(double t, const double *x, const double *r, const double *c, double *work, double *out)
@@ -246,8 +250,8 @@ static void kernel_outputs(double t, const double *x, const double *r, const dou
 
 static void kernel_rhs(double t, const double *x, const double *r, const double *c, double *work, double *out)
 {
-    const int row = body_udot(t, x, r, c, work + 2, out + 3);
-    if (KC_UNLIKELY(row >= 0)) kc_fail(work, out, 6, row);
+    const int fault = body_udot(t, x, r, c, work + 2, out + 3);
+    if (KC_UNLIKELY(fault)) kc_fail(work, out, 6, fault);
     else body_qdot(t, x, r, c, work + 2, out);
 }
 
@@ -307,7 +311,7 @@ static const kc_model model = {
     .n_p = 20,
     .n_r = 3,
     .n_prepared = 30,
-    .n_work = 20,
+    .n_work = 2 + KC_MOST(ROOM_general_udot, ROOM_body_udot),
     .n_points = 4,
     .n_frames = 2,
     .n_outputs = 3,

@@ -69,19 +69,29 @@ class Solving:
     doubt: tuple[int, ...]
     limits: tuple[int, ...]
 
+    @property
+    def sums(self) -> tuple[int, ...]:
+        """The bounds at the end of ``system``."""
+        return self.system[len(self.system) - len(self.speeds) * len(self.rows) :]
+
 
 @dataclass(frozen=True)
 class Linearization:
-    """What the linearization is solved from, N = n_q + n_u + n_r.
+    """What the linearization is solved from, N = n_q + n_u + n_r columns.
 
-    ``system`` are the entries of M (n, n) and G (m, n), and what those of G are sums of; ``slopes`` those of ∂q̇
-    (n_q, N), ∂R (n, N) and ∂S (m, N); or,
-    where these are many, of one column (n_q + n + m): the derivatives along the direction of the ``seeds`` (N).
+    ``equations`` are the entries of M (n, n), ∂R (n, N), G (m, n), ∂S (m, N) and what the entries of G are sums of
+    (m, n); ``rates`` those of ∂q̇ (n_q, N).  Where these are many, they are left out, and there is one ``column`` of ∂R,
+    ∂S and ∂q̇ in their place: the derivatives along the direction of the ``seeds`` (N).
     """
 
-    system: tuple[int, ...]
-    slopes: tuple[int, ...]
+    equations: tuple[int, ...] = ()
+    rates: tuple[int, ...] = ()
+    column: tuple[int, ...] = ()
     seeds: tuple[int, ...] = ()
+
+    @property
+    def roots(self) -> tuple[int, ...]:
+        return (*self.equations, *self.rates, *self.column)
 
 
 class Derivation:
@@ -187,15 +197,20 @@ class Derivation:
         levels = [g.add(row.bias, dot(g, row.jacobian, d.accelerations)) for row in rows]
         wrt = [*d.coordinates, *d.speeds, *d.inputs]
         nodes = [*d.rates, *balance, *levels]
-        mass = [x for row in self.mass_matrix for x in row]
-        system = (*mass, *(x for row in rows for x in row.jacobian), *self.sums(rows))
         level = COORDINATE | SPEED | INPUT
-        slopes = tuple(x for node in nodes for x in accumulate(g, [(node, g.one)], wrt, level, limits=True))
-        if count(g, slopes)["total"] <= UNROLLED:
-            return Linearization(system, slopes)
-        seeds = tuple(g.symbol(("d", i), level) for i in range(len(wrt)))
-        along = Tangent(g, dict(zip(wrt, seeds, strict=True))).of
-        return Linearization(system, tuple(along(node) for node in nodes), seeds)
+        slopes = [accumulate(g, [(node, g.one)], wrt, level, limits=True) for node in nodes]
+        entries = [x for row in slopes for x in row]
+        if count(g, entries)["total"] > UNROLLED:
+            seeds = tuple(g.symbol(("d", i), level) for i in range(len(wrt)))
+            along = Tangent(g, dict(zip(wrt, seeds, strict=True))).of
+            column = [along(node) for node in nodes]
+            n_q = len(d.rates)
+            return Linearization(column=(*column[n_q:], *column[:n_q]), seeds=seeds)
+        force, level_of = len(d.rates) * len(wrt), (len(nodes) - len(rows)) * len(wrt)  # where these begin
+        mass = [x for row in self.mass_matrix for x in row]
+        jacobian = [x for row in rows for x in row.jacobian]
+        equations = (*mass, *entries[force:level_of], *jacobian, *entries[level_of:], *self.sums(rows))
+        return Linearization(equations, tuple(entries[:force]))
 
     @property
     def multiplier_symbols(self) -> list[int]:
@@ -216,20 +231,20 @@ class Derivation:
     def projections(self) -> dict[str, Derived]:
         """What brings a state back to its constraints.
 
-        ``position`` and ``velocity``: the systems of δq and δu, M (n, n), G, the residual of configuration and of
-        velocity constraints, the sizes of its terms, and what G is summed from; ``direction``: the δq̇ of speeds u̇;
-        ``slopes``: ∂φ/∂q.
+        ``position`` and ``velocity``: the equations of δq and δu, M (n, n), 0 (n), G, the residual of configuration and
+        of velocity constraints, what G is summed from, and then the sizes of the residual's terms; ``direction``: the
+        δq̇ of speeds u̇; ``slopes``: ∂φ/∂q.
         """
         c, d, g = self.constraints, self.description, self.graph
-        mass = [x for row in self.metric for x in row]
+        start = (*(x for row in self.metric for x in row), *(0 for _ in d.speeds))
         along = Tangent(g, dict(zip(d.speeds, d.accelerations, strict=True))).of
         rows = [row for row in c.rows if row.value >= 0]
         m, sizes = len(c.configuration), c.sizes
         moved = [x for row in c.rates for x in magnitudes.sums(g, row)]
         return {
-            "position": Derived((*mass, *(x for row in c.rates for x in row), *c.configuration, *sizes[:m], *moved)),
+            "position": Derived((*start, *(x for row in c.rates for x in row), *c.configuration, *moved, *sizes[:m])),
             "velocity": Derived(
-                (*mass, *(x for row in rows for x in row.jacobian), *c.values, *sizes[m:], *self.sums(rows))
+                (*start, *(x for row in rows for x in row.jacobian), *c.values, *self.sums(rows), *sizes[m:])
             ),
             "direction": Derived(tuple(along(rate) for rate in d.rates)),
             "slopes": Derived(tuple(c.configuration_jacobian)),

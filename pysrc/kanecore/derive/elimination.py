@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Elimination on the graph: rows of G with a constant pivot are solved before anything is emitted.
 
-What is left of M u̇ = f + Gᵀλ, G u̇ + γ = 0 is smaller, and is solved at run time (``emit/solve.h``).
+What is left of M u̇ = f + Gᵀλ, G u̇ + γ = 0 is smaller, and is solved at run time (``emit/runtime/saddle.h``).
 """
 
 from __future__ import annotations

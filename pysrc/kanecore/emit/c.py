@@ -23,7 +23,7 @@ from kanecore.program.instructions import (
     Value,
 )
 from kanecore.program.parts import Parts
-from kanecore.tolerances import EPSILON, PIVOT
+from kanecore.tolerances import EPSILON, IN_C, PIVOT
 
 from .target import Target
 
@@ -43,10 +43,11 @@ _LIBM = {Op.ABS: "fabs"} | {
 
 
 class C(Target):
-    """C99 with ``kc_*`` of ``runtime/prelude.h``; a function of a program returns −1, or the speed without a pivot."""
+    """C99 with ``kc_*`` of ``runtime/prelude.h``; a function of a program returns 0, or a fault of ``arithmetic.h``."""
 
     real = "double"
     epsilon = EPSILON
+    headers = ("prelude.h", "double.h", "arithmetic.h")
 
     # ---------------------------------------------------------------- operands
     def literal(self, value: float) -> str:
@@ -71,6 +72,13 @@ class C(Target):
     def library(self, op: str) -> str:
         """The name of a function of the C library."""
         return _LIBM[op]
+
+    def tolerances(self) -> str:
+        """What counts as equal, for the runtime; each is relative to what the number compared with it is made of."""
+        lines = "".join(f"#define KC_{name} {self.literal(value)}\n" for name, value in IN_C.items())
+        return (
+            f"/* What counts as equal, relative to what is compared; the reasons: kanecore/tolerances.py. */\n{lines}\n"
+        )
 
     # -------------------------------------------------------------- statements
     def compute(self, instruction: Compute) -> str:
@@ -100,13 +108,15 @@ class C(Target):
         bound = self.literal(0.0)
         if instruction.diagonal is not None:
             bound = f"{self.literal(PIVOT * self.epsilon * instruction.n)} * {self._signed(instruction.diagonal)}"
-        return self._end_unless(f"{self.operand(instruction.pivot)} > {bound}", instruction.speed)
+        return self._end_unless(
+            f"{self.operand(instruction.pivot)} > {bound}", f"KC_FAULT(KC_SINGULAR, {instruction.speed})"
+        )
 
     def limit(self, instruction: Limit) -> str:
-        return self._end_unless(f"{self.operand(instruction.excess)} <= {self.literal(0.0)}", 0)
+        return self._end_unless(f"{self.operand(instruction.excess)} <= {self.literal(0.0)}", "KC_NOT_HERE")
 
-    def _end_unless(self, condition: str, speed: int) -> str:
-        return f"if (KC_UNLIKELY(!({condition}))) return {speed};"
+    def _end_unless(self, condition: str, fault: str) -> str:
+        return f"if (KC_UNLIKELY(!({condition}))) return {fault};"
 
     def load(self, instruction: Load) -> str:
         target, entry = Operand(instruction.target), Operand(instruction.entry)
@@ -133,14 +143,14 @@ class C(Target):
             self._function(part, self.statements(instructions), "KC_PART int")
             for part, instructions in zip(names, parts.parts, strict=True)
         ]
-        calls = [f"if (KC_UNLIKELY((row = {part}(t, x, r, c, w, out)) >= 0)) return row;" for part in names]
-        return "".join(texts) + self._function(name, ["int row;", *clear, *calls])
+        calls = [f"if (KC_UNLIKELY((fault = {part}(t, x, r, c, w, out)) != 0)) return fault;" for part in names]
+        return "".join(texts) + self._function(name, ["int fault;", *clear, *calls])
 
     def _function(self, name: str, lines: Sequence[str], kind: str = "static int") -> str:
         body = "".join(f"    {line}\n" for line in lines)
         return (
             f"{kind} {name}({self.arguments}, {self.real} *w, {self.real} *out)\n"
-            f"{{\n    (void)t, (void)x, (void)r, (void)c, (void)w, (void)out;\n{body}    return -1;\n}}\n\n"
+            f"{{\n    (void)t, (void)x, (void)r, (void)c, (void)w, (void)out;\n{body}    return 0;\n}}\n\n"
         )
 
 

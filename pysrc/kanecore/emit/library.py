@@ -7,8 +7,9 @@ The text depends on the description alone: the same model gives the same bytes i
 from __future__ import annotations
 
 import json
+import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from importlib import metadata
 from pathlib import Path
@@ -20,27 +21,19 @@ from kanecore.derive.registry import Derived
 from kanecore.describe.description import Description, bake, duplicate
 from kanecore.graph.evaluate import count
 from kanecore.graph.scalars import PARAMETER, Op
-from kanecore.kernels import GROUPS, KERNEL_GROUPS
+from kanecore.kernels import GROUPS, KERNEL_GROUPS, KERNELS
+from kanecore.program.bodies import Bodies
 from kanecore.program.instructions import Entry, Operand, Store
+from kanecore.program.solved import Body, Solved
 from kanecore.program.straight import straight_line
 
 from .c import C
-from .solver import Solver
+from .solved import function, headers, numbers, room, structure
 
 __all__ = ["Emitted", "Groups", "emit_group", "emit_library", "version"]
 
 WIDTH = 80  # characters of text in a line of C, before they are escaped
-_PRELUDE = Path(__file__).with_name("prelude.h")
-_ELIMINATION = [Path(__file__).with_name(name) for name in ("tolerances.h", "eliminate.h")]
-_SOLVER = Path(__file__).with_name("solve.h")  # of models with constraints
-_ARGUMENTS = "double t, const double *x, const double *r, const double *c"
-_EXPORT = """\
-#if defined(__GNUC__)
-#define KC_PART static __attribute__((noinline))
-#else
-#define KC_PART static
-#endif
-"""
+_RUNTIME = Path(__file__).with_name("runtime")
 
 
 class Emitted:
@@ -118,7 +111,7 @@ class _Library:
         defaults: Mapping[str, float],
     ) -> None:
         self.derivation, self.kernels, self.group, self.defaults = derivation, kernels, group, defaults
-        self.d, self.g = derivation.description, derivation.graph
+        self.d, self.g, self.target = derivation.description, derivation.graph, C()
         self.symbols = self._symbol_places()
         self.prepared = self._prepared(preparing)
         self.prepares = preparing is kernels
@@ -154,35 +147,37 @@ class _Library:
     # -------------------------------------------------------------------- text
     def emitted(self) -> Emitted:
         g = self.g
-        leaves = {**self.symbols, **self.prepared}
-        entries, operations = {}, {}
-        solver = Solver(self.derivation, leaves, f"c[{self.n_prepared - 1}]")
+        operations = {name: count(g, kernel.roots) for name, kernel in self.kernels.items() if kernel.roots}
+        made = Bodies(self.derivation, {**self.symbols, **self.prepared}, self.n_prepared - 1)
+        named = {name: made.body(name) for name in sorted(operations, key="udot".__ne__) if name != "rhs"}
+        parts = [self._kernel(name, body) for name, body in named.items()]
+        entries = list(named)
         if "udot" in self.kernels:
-            solver.udot()
-        for name, kernel in self.kernels.items():
-            if not kernel.roots:
-                continue
-            operations[name] = count(g, kernel.roots)
-            entries[name] = f"kernel_{name}"
-            if name != "rhs":
-                length, fails = solver.kernel(name, kernel)
-                solver.parts.append(_kernel(name, length, fails))
-        if "udot" in self.kernels:  # rhs calls the bodies of qdot and udot, which therefore come first
-            entries = {"rhs": "kernel_rhs", **entries}
             operations = {"rhs": self._both(operations), **operations}
-            solver.parts.append(self._rhs(solver.udot()))
-        prepare = self._prepare(solver) if self.prepares else ""
-        parts = [
+            parts.append(self._rhs(made.bodies["body_udot"]))
+            entries.insert(0, "rhs")
+        counting = made.counting() if self.prepares else None
+        prepare = self._prepare(made, counting) if self.prepares else ""
+        text = [
             self._opening(operations),
             '#include "kanecore.h"\n\n',
-            _PRELUDE.read_text(encoding="utf-8"),
-            *("\n" + path.read_text(encoding="utf-8") for path in solver.headers(_ELIMINATION, _SOLVER)),
-            "\n" + _EXPORT + "\n",
-            *solver.parts,
+            *self._runtime([*made.bodies.values(), *([counting] if counting else [])]),
+            *(function(self.target, body, made.bodies) for body in made.bodies.values()),
+            *parts,
             prepare,
-            self._table(entries, operations, solver.width + 2),
+            self._table(entries, operations, f"2 + {room(made.bodies, made.bodies)}"),
         ]
-        return Emitted("".join(parts), operations)
+        return Emitted("".join(text), operations)
+
+    def _runtime(self, bodies: Iterable[Body]) -> Iterator[str]:
+        """What functions call, the target's numbers first."""
+        for name in self.target.headers:
+            yield (_RUNTIME / name).read_text(encoding="utf-8") + "\n"
+        needed = headers(bodies)
+        if needed:
+            yield self.target.tolerances()
+        for name in needed:
+            yield (_RUNTIME / name).read_text(encoding="utf-8") + "\n"
 
     def _opening(self, operations: Mapping[str, Mapping[str, int]]) -> str:
         d = self.d
@@ -204,36 +199,80 @@ class _Library:
             lines.append(f"  {name}: {n['total']}, {n['sincos']}")
         return "/*\n" + "".join(f" * {line}".rstrip() + "\n" for line in lines) + " */\n"
 
-    def _prepare(self, solver: Solver) -> str:
-        g, n_p = self.g, len(self.d.parameters)
+    def _prepare(self, made: Bodies, counting: Solved | None) -> str:
+        g, n_p, target = self.g, len(self.d.parameters), self.target
         leaves = {node: Operand(Entry("p", i)) for i, node in enumerate(self.d.parameters)}
         program = straight_line(g, Derived(tuple(self.prepared)), leaves, 1)
-        target = solver.target
         lines = [f"for (int i = 0; i < {n_p}; i++) c[i] = p[i];"] if n_p else []
         lines += target.statements(program.instructions)
         lines += target.statements([Store(Entry("c", n_p + i), z) for i, z in enumerate(program.results)])
-        if self.d.constraints:  # how many rows of G count
-            lines.append(solver.count(f"c[{self.n_prepared - 1}]"))
+        if self.d.constraints:
+            lines += self._count(made, counting)
         body = "".join(f"    {line}\n" for line in lines)
         return f"static void prepare(const double *p, double *c)\n{{\n    (void)p, (void)c;\n{body}}}\n\n"
+
+    def _count(self, made: Bodies, counting: Solved | None) -> list[str]:
+        """Statements that count the rows of G; without ``counting`` all are eliminated on the graph."""
+        slot = f"c[{self.n_prepared - 1}]"
+        if counting is None:
+            return [f"{slot} = {self.target.literal(self.derivation.eliminated)};"]
+        guess = dict(self.d.guess)
+        near = [guess.get(i, math.nan) for i in range(len(self.d.coordinates) + len(self.d.speeds))]
+        sizes = ", ".join(map(str, counting.sizes))
+        return [
+            f"static const double guess[] = {{{numbers(near, self.target)}}};",
+            *structure(self.target, counting),
+            f"double w[KC_COUNT_ROOM({sizes}) + {room(counting.calls, made.bodies)}];",
+            "s.guess = guess;",
+            f"{slot} = kc_count(&s, c, w);",
+        ]
 
     def _both(self, operations: Mapping[str, Mapping[str, int]]) -> dict[str, int]:
         roots = [*self.kernels["udot"].roots, *self.d.rates]
         return count(self.g, roots)
 
-    def _rhs(self, fails: bool) -> str:
-        n_q, n_u = len(self.d.coordinates), len(self.d.speeds)
-        udot, qdot = f"body_udot(t, x, r, c, work + 2, out + {n_q})", "body_qdot(t, x, r, c, work + 2, out);\n"
-        lines = [f"    {udot};\n", f"    {qdot}" if n_q else ""]
-        if fails:
+    def _kernel(self, name: str, body: Body) -> str:
+        call = f"{body.name}(t, x, r, c, work + 2, out)"
+        lines = [f"{call};"]
+        if body.fails:
             lines = [
-                f"    const int row = {udot};\n",
-                f"    if (KC_UNLIKELY(row >= 0)) kc_fail(work, out, {n_q + n_u}, row);\n",
-                f"    else {qdot}" if n_q else "",
+                f"const int fault = {call};",
+                f"if (KC_UNLIKELY(fault)) kc_fail(work, out, {self._length(name)}, fault);",
             ]
-        return f"static void kernel_rhs({_ARGUMENTS}, double *work, double *out)\n{{\n{''.join(lines)}}}\n\n"
+        return self._entry(name, lines)
 
-    def _table(self, entries: Mapping[str, str], operations: Mapping[str, Mapping[str, int]], n_work: int) -> str:
+    def _rhs(self, udot: Body) -> str:
+        n_q = len(self.d.coordinates)
+        call = f"{udot.name}(t, x, r, c, work + 2, out + {n_q})"
+        qdot = "body_qdot(t, x, r, c, work + 2, out);"
+        lines = [f"{call};", *([qdot] if n_q else [])]
+        if udot.fails:
+            lines = [
+                f"const int fault = {call};",
+                f"if (KC_UNLIKELY(fault)) kc_fail(work, out, {self._length('rhs')}, fault);",
+                *([f"else {qdot}"] if n_q else []),
+            ]
+        return self._entry("rhs", lines)
+
+    def _entry(self, name: str, lines: Sequence[str]) -> str:
+        """The function that stands in the table."""
+        text = "".join(f"    {line}\n" for line in lines)
+        return f"static void kernel_{name}({self.target.arguments}, double *work, double *out)\n{{\n{text}}}\n\n"
+
+    def _length(self, name: str) -> int:
+        """How many numbers a kernel writes."""
+        d = self.d
+        n_q, n_u, m = len(d.coordinates), len(d.speeds), self.derivation.constraints if d.constraints else None
+        sizes = {"n_q": n_q, "n_u": n_u, "n_x": n_q + n_u, "n_r": len(d.inputs), "n_outputs": len(d.outputs)}
+        sizes |= {"n_joints": len(d.joints), "n_auxiliary": len(d.auxiliary)}
+        sizes |= {"n_points": len(d.shown_points), "n_frames": len(d.shown_frames)}
+        rows = (len(m.rows), len(m.configuration), len(m.values)) if m else (0, 0, 0)
+        sizes |= dict(zip(("n_constraints", "n_configuration", "n_velocity"), rows, strict=True))
+        shape = next(kernel.shape for kernel in KERNELS if kernel.name == name)
+        axes = [sum(sizes[term] if term in sizes else int(term) for term in axis.split(" + ")) for axis in shape]
+        return math.prod(axes)
+
+    def _table(self, entries: Sequence[str], operations: Mapping[str, Mapping[str, int]], n_work: str) -> str:
         d = self.d
         flags = ["KC_QDOT_IS_U"] if d.rates == d.speeds else []
         info: dict[str, Any] = {
@@ -271,7 +310,7 @@ class _Library:
         }
         text = "".join(_strings(name, values) for name, values in lists.items())
         defaults = [self.defaults.get(name) for name in d.parameter_names]
-        text += _doubles("p_default", ["NAN" if v is None else C().literal(v) for v in defaults])
+        text += _doubles("p_default", ["NAN" if v is None else self.target.literal(v) for v in defaults])
         text += _doubles("r_default", ["NAN" if i in d.prescribed else "0.0" for i in range(len(d.inputs))])
         text += f"static const int32_t r_rates[] = {{{', '.join(map(str, d.input_rates)) or '-1'}}};\n"
         places = [str(i) for quaternion in d.unit for i in quaternion]
@@ -301,24 +340,13 @@ class _Library:
             "info": _lines(json.dumps(info, separators=(",", ":"))),
             **{name: name for name in (*lists, "p_default", "r_default", "r_rates", "unit")},
             **({"prepare": "prepare"} if self.prepares else {}),
-            **entries,
+            **{name: f"kernel_{name}" for name in entries},
         }
         body = "".join(f"    .{field} = {value},\n" for field, value in fields.items())
         return (
             f"{text}static const kc_model model = {{\n{body}}};\n\n"
             "const kc_model *kc_get_model(void)\n{\n    return &model;\n}\n"
         )
-
-
-def _kernel(name: str, length: int, fails: bool) -> str:
-    call = f"body_{name}(t, x, r, c, work + 2, out)"
-    head = f"static void kernel_{name}({_ARGUMENTS}, double *work, double *out)\n"
-    if not fails:
-        return f"{head}{{\n    {call};\n}}\n\n"
-    return (
-        f"{head}{{\n    const int row = {call};\n"
-        f"    if (KC_UNLIKELY(row >= 0)) kc_fail(work, out, {length}, row);\n}}\n\n"
-    )
 
 
 def version() -> str:

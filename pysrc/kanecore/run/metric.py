@@ -3,7 +3,7 @@
 
 A speed times √M_jj is a number of one unit, whatever the speed is; so are the coordinates that such speeds change, and
 the rows of G in these columns.  In this metric rows are compared, ranks are counted and least changes are least, so
-that nothing depends on the units of a model.  ``emit/solve.h`` does the same in C.
+that nothing depends on the units of a model.  ``emit/runtime/saddle.h`` does the same in C.
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 """How many rows of G count.
 
 Their rank at states on the constraints is a fact of the parameters, and found when these are prepared (``kc_count`` in
-``emit/solve.h``).  At a state where rows are lost, neighbours on the constraints tell a dead point from a part of the
-manifold on which fewer rows are independent; what they say holds for that call, and is not kept.
+``emit/runtime/closure.h``).  At a state where rows are lost, neighbours on the constraints tell a dead point from a
+part of the manifold on which fewer rows are independent; what they say holds for that call, and is not kept.
 """
 
 from __future__ import annotations

@@ -230,14 +230,14 @@ def _failure(
             contradictory=names,
             trajectory=result,
         )
-    if run.status == "singular":
+    if run.status in ("singular", "lost", "unsatisfied"):
         row = run.row
-        if row < dyn.n_u:
+        if run.status == "singular":
             what = (
                 f"the mass matrix of {dyn.name!r} became singular just after {where}: the pivot of speed "
                 f"{dyn.speed_names[row]!r} vanished; the kinematical equations may be singular there (gimbal lock)"
             )
-        elif run.projecting:
+        elif run.status == "unsatisfied":
             what = (
                 f"no state of {dyn.name!r} on its constraints was found just after {where}: {dyn._row_name(row)!r} "
                 "cannot be satisfied with the others; the motion may have come to the end of what they allow"

@@ -57,11 +57,12 @@ def _multipliers(d: Derivation) -> Derived:
 
 @derives("stabilization", applies=_has_rows)
 def _stabilization(d: Derivation) -> Derived:
-    """M, G, of each row its residuals as a velocity and as a configuration, and what G is summed from."""
+    """M, 0 (n, 2), G, of each row its residuals as a velocity and as a configuration, and what G is summed from."""
     rows = d.constraints.rows
     mass = [x for row in d.metric for x in row]
     residuals = [x for row in rows for x in (max(row.value, 0), max(row.position, 0))]
-    return Derived((*mass, *_constraint_jacobian(d).roots, *residuals, *d.sums(rows)))
+    forces = [0] * (2 * len(d.description.speeds))
+    return Derived((*mass, *forces, *_constraint_jacobian(d).roots, *residuals, *d.sums(rows)))
 
 
 @derives("project", applies=has_constraints)

@@ -1,70 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * The arithmetic that every emitted model stands on.  The emitter pastes this text below the
- * inclusion of kanecore.h, so that a model is one file that needs no library but libm.
- */
-#include <float.h>
-#include <math.h>
-#include <stdint.h>
-
-#if defined(__FAST_MATH__) || (defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__)
-#error "kanecore needs IEEE arithmetic: compile without -ffast-math, -Ofast, -ffinite-math-only"
-#endif
-
-/* Unused ones are no mistake: the text is the same for all models. */
-#if defined(__GNUC__)
-#define KC_INLINE              static inline __attribute__((always_inline, unused))
-#define KC_COLD                static __attribute__((noinline, cold, unused))
-#define KC_UNLIKELY(condition) __builtin_expect(!!(condition), 0)
-#else
-#define KC_INLINE              static inline
-#define KC_COLD                static inline
-#define KC_UNLIKELY(condition) (condition)
-#endif
-
-/*
- * Multiply-adds are fused where they are written, and nowhere else: the emitter places them, and
- * contraction is off (-ffp-contract=off; gcc does not know the pragma).  So the same program
- * gives the same bits in any loop, block or vector that the compiler makes of it.
- *
- *     KC_FMA(a, b, c)  = a*b + c      KC_FMS(a, b, c)  = a*b - c      KC_FNMA(a, b, c) = c - a*b
- *
- * Without hardware for it they round twice: libm would do it in software, many times slower.
- */
-#if defined(__clang__)
-#pragma STDC FP_CONTRACT OFF
-#endif
-#if defined(__FMA__) || defined(__ARM_FEATURE_FMA) || defined(FP_FAST_FMA)
-#if defined(__GNUC__)
-#define KC_FUSED(a, b, c) __builtin_fma((a), (b), (c)) /* also with -fno-builtin */
-#else
-#define KC_FUSED(a, b, c) fma((a), (b), (c))
-#endif
-#define KC_FMA(a, b, c)  KC_FUSED((a), (b), (c))
-#define KC_FMS(a, b, c)  KC_FUSED((a), (b), -(c))
-#define KC_FNMA(a, b, c) KC_FUSED(-(a), (b), (c))
-#else
-#define KC_FMA(a, b, c)  ((a) * (b) + (c))
-#define KC_FMS(a, b, c)  ((a) * (b) - (c))
-#define KC_FNMA(a, b, c) ((c) - (a) * (b))
-#endif
-
-/* -1, 0 or 1; NaN for NaN. */
-KC_INLINE double kc_sign(double x)
-{
-    return x > 0.0 ? 1.0 : x < 0.0 ? -1.0 : x == 0.0 ? 0.0 : x;
-}
-
-/* The smaller and the larger; NaN if either is NaN, where fmin() and fmax() would hide it. */
-KC_INLINE double kc_min(double a, double b)
-{
-    return a < b || a != a ? a : b;
-}
-
-KC_INLINE double kc_max(double a, double b)
-{
-    return a > b || a != a ? a : b;
-}
+/* Real numbers are doubles: literals, functions, powers of two by their bits, sine and cosine. */
+typedef double kc_real;
+#define KC_REAL(literal)  literal
+#define KC_MATH(function) function
+#define KC_EPSILON        DBL_EPSILON
+#define KC_LARGEST        DBL_MAX
 
 /* The 64 bits of a double, and back. */
 KC_INLINE uint64_t kc_to_bits(double x)
@@ -85,6 +25,20 @@ KC_INLINE double kc_from_bits(uint64_t bits)
     } both;
     both.bits = bits;
     return both.value;
+}
+
+/* A power of two near 1 / x, for x > 0. */
+KC_INLINE double kc_inverse(double x)
+{
+    const int exponent = (int)(kc_to_bits(x) >> 52 & 0x7ff);
+    return kc_from_bits((uint64_t)(exponent > 2045 ? 1 : exponent < 1 ? 2045 : 2046 - exponent) << 52);
+}
+
+/* A power of two near 1 / sqrt(x), for x > 0. */
+KC_INLINE double kc_inverse_root(double x)
+{
+    const int exponent = (int)(kc_to_bits(x) >> 52 & 0x7ff) - 1023;
+    return kc_from_bits((uint64_t)(1023 - (exponent - (exponent & 1)) / 2) << 52);
 }
 
 /* The rare large angle, out of line, so that compilers neither hoist nor vectorize the call. */
@@ -182,15 +136,4 @@ KC_INLINE double kc_cos(double x)
     double s, c;
     kc_sincos(x, &s, &c);
     return c;
-}
-
-enum { KC_CONTRADICTS = 1 << 25 }; /* added to the number of a row that contradicts others */
-
-/* The end of a kernel without a solution: the status and the row, and NaN for all n results. */
-KC_COLD void kc_fail(double *work, double *out, int n, int row)
-{
-    work[0] = row & KC_CONTRADICTS ? KC_CONTRADICTORY : KC_SINGULAR;
-    work[1] = row & (KC_CONTRADICTS - 1);
-    for (int i = 0; i < n; i++)
-        out[i] = (double)NAN;
 }

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Linear equations by elimination, with pivots chosen by numbers. */
+
+/* One row beside a power of two near its largest entry, which it returns the inverse of; 1 for a row of
+ * zeros. */
+KC_INLINE kc_real kc_even(int n, kc_real *row, int stride)
+{
+    kc_real largest = 0;
+    for (int j = 0; j < n; j++)
+        largest = kc_max(largest, kc_abs(row[j * stride]));
+    const kc_real scale = largest > 0 ? kc_inverse(largest) : 1;
+    for (int j = 0; j < n; j++)
+        row[j * stride] *= scale;
+    return scale;
+}
+
+KC_INLINE void kc_swap(int n, kc_real *a, kc_real *b, int stride)
+{
+    for (int i = 0; i < n; i++) {
+        const kc_real first = a[i * stride];
+        a[i * stride] = b[i * stride], b[i * stride] = first;
+    }
+}
+
+/* Where the largest entry of a (m, n) is, from row and column r on; its size. */
+KC_INLINE kc_real kc_largest(int m, int n, const kc_real *a, int r, int *row, int *column)
+{
+    kc_real largest = -1;
+    *row = *column = r;
+    for (int i = r; i < m; i++)
+        for (int j = r; j < n; j++)
+            if (kc_abs(a[i * n + j]) > largest)
+                largest = kc_abs(a[i * n + j]), *row = i, *column = j;
+    return largest;
+}
+
+/* a x = b of an upper triangle a; x in place of b. */
+KC_INLINE void kc_back(int n, int k, const kc_real *a, kc_real *b)
+{
+    for (int i = n - 1; i >= 0; i--)
+        for (int j = 0; j < k; j++) {
+            kc_real sum = b[i * k + j];
+            for (int l = i + 1; l < n; l++)
+                sum -= a[i * n + l] * b[l * k + j];
+            b[i * k + j] = sum / a[i * n + i];
+        }
+}
+
+/*
+ * Any regular matrix: a x = b with the largest pivots of rows and columns of equal size.  b (n, k) becomes x,
+ * `place` holds n ints and `factor` 2 n numbers.  0, or KC_SINGULAR with the unknown that has no pivot.
+ */
+KC_COLD int kc_eliminate(int n, int k, kc_real *a, kc_real *b, kc_real *factor, int *place)
+{
+    kc_real first = 0, *const x = factor + n;
+    for (int i = 0; i < n; i++) {
+        const kc_real scale = kc_even(n, a + i * n, 1);
+        for (int j = 0; j < k; j++)
+            b[i * k + j] *= scale;
+        place[i] = i;
+    }
+    for (int j = 0; j < n; j++)
+        factor[j] = kc_even(n, a + j, n);
+    for (int r = 0; r < n; r++) {
+        int row, column;
+        const kc_real largest = kc_largest(n, n, a, r, &row, &column);
+        if (r == 0)
+            first = largest;
+        if (!(largest > KC_PIVOT * (kc_real)n * KC_EPSILON * first))
+            return KC_FAULT(KC_SINGULAR, place[r]);
+        kc_swap(n, a + row * n, a + r * n, 1);
+        kc_swap(k, b + row * k, b + r * k, 1);
+        kc_swap(n, a + column, a + r, n);
+        const int unknown = place[column];
+        place[column] = place[r], place[r] = unknown;
+        for (int i = r + 1; i < n; i++) {
+            const kc_real multiple = a[i * n + r] / a[r * n + r];
+            if (multiple == 0)
+                continue;
+            for (int j = r + 1; j < n; j++)
+                a[i * n + j] -= multiple * a[r * n + j];
+            for (int j = 0; j < k; j++)
+                b[i * k + j] -= multiple * b[r * k + j];
+        }
+    }
+    kc_back(n, k, a, b);
+    for (int j = 0; j < k; j++) {
+        for (int i = 0; i < n; i++)
+            x[place[i]] = b[i * k + j] * factor[place[i]];
+        for (int i = 0; i < n; i++)
+            b[i * k + j] = x[i];
+    }
+    return 0;
+}
+
+/* The equations of a model without constraints. */
+KC_COLD int kc_solve_free(kc_saddle *s)
+{
+    for (int i = 0; i < s->n * s->k; i++)
+        s->a[i] = s->f[i];
+    return kc_eliminate(s->n, s->k, s->M, s->a, s->scale, s->place);
+}
+
+/* Its accelerations, where the mass matrix is not positive definite. */
+typedef struct kc_free_motion {
+    kc_saddle equations; /* m = 0, k = 1 */
+    kc_parts parts;
+} kc_free_motion;
+
+#define KC_FREE_MOTION_ROOM(n) (KC_EQUATIONS_ROOM(n, 0, 1) + KC_SCRATCH_ROOM(n, 0))
+
+KC_COLD int kc_accelerate_free(kc_free_motion *s, kc_real t, const kc_real *x, const kc_real *r,
+                               const kc_real *c, kc_real *w, kc_real *out)
+{
+    kc_saddle *const e = &s->equations;
+    kc_real *const work = kc_place_scratch(e, kc_place_equations(e, w));
+    e->a = out;
+    kc_fill(&s->parts, e, &(kc_place){t, x, r, c}, work);
+    return kc_solve_free(e);
+}

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Kernels of constrained models that solve: each fills equations by programs of the model, and solves them.
+ */
+
+/* The largest residual beside the sums that it is made of, and where it is. */
+KC_SOLVER kc_real kc_residual(int m, const kc_real *value, const kc_real *size, int *worst)
+{
+    kc_real largest = 0;
+    for (int i = 0; i < m; i++) {
+        const kc_real error = value[i] == 0 ? 0 : kc_abs(value[i]) / size[i];
+        if (!(error <= largest))
+            largest = error, *worst = i;
+    }
+    return largest;
+}
+
+/* ------------------------------------------------------------------------------------------- accelerations
+ */
+
+/* How udot is found: of equations for some speeds and rows, which are all, or what elimination on the graph
+ * left. */
+typedef struct kc_motion {
+    kc_saddle equations;      /* k = 1 */
+    int rank;                 /* c[rank] is how many rows of G count */
+    int eliminated;           /* so many of them are solved already */
+    const int *speeds, *rows; /* the numbers in the model of what is left; NULL: all */
+    int n_known;              /* how many numbers `result` takes beside the solution */
+    int n_residuals;
+    kc_body *fill;            /* the equations, then what is known; or a fault, where they do not hold; */
+    kc_parts parts;           /* or, without `fill`: the equations of all */
+    kc_body *doubt;           /* (m) what each gamma is summed from, in magnitude */
+    kc_body *residuals;       /* the constraints phi, c, then what each is summed from */
+    kc_body *result;          /* udot, from what is known and the solution; NULL: it is the solution */
+    kc_body *otherwise;       /* udot where `fill` ends with a fault */
+} kc_motion;
+
+/* Without the room of its programs, which stands in the same place. */
+#define KC_MOTION_ROOM(n, m, n_known) (KC_EQUATIONS_ROOM(n, m, 1) + (n_known) + (n) + KC_SCRATCH_ROOM(n, m))
+
+/* A fault in the numbers of the whole model. */
+KC_INLINE int kc_renamed(int fault, const int *speeds, const int *rows)
+{
+    const int status = kc_status_of(fault), number = kc_number_of(fault);
+    const int *const names = status == KC_SINGULAR ? speeds : rows;
+    return KC_FAULT(status, names ? names[number] : number);
+}
+
+/* What redundant rows may leave at a state that is off its constraints: in proportion. */
+KC_INLINE void kc_doubt(kc_motion *s, const kc_place *at, kc_real *work)
+{
+    int worst = 0;
+    s->residuals(KC_AT(at), work + 2 * s->n_residuals, work);
+    const kc_real off = kc_residual(s->n_residuals, work, work + s->n_residuals, &worst);
+    s->equations.bears = kc_max(KC_CONTRADICTORY_REST, off > KC_SOLVED ? KC_EXPLAINED * off : 0);
+    s->doubt(KC_AT(at), work, s->equations.size);
+}
+
+/* udot from all speeds and rows, or from those that are left: then everything is known to the compiler, since
+ * nothing but `all` leads to functions that are not inlined. */
+KC_INLINE int kc_accelerate_by(kc_motion *s, int all, const kc_place *at, kc_real *w, kc_real *out)
+{
+    kc_saddle *const e = &s->equations;
+    kc_real *const known = kc_place_equations(e, w);
+    e->a = known + s->n_known;
+    kc_real *const work = kc_place_scratch(e, e->a + e->n);
+    int fault = 0;
+    e->count = (int)at->c[s->rank] - s->eliminated;
+    e->bears = KC_CONTRADICTORY_REST;
+    for (int doubting = 0; doubting < 2; doubting++) {
+        if (all)
+            kc_fill(&s->parts, e, at, work);
+        else if (KC_UNLIKELY(s->fill(KC_AT(at), work, w)))
+            return s->otherwise(KC_AT(at), w, out);
+        kc_weigh(e, e->M, e->n + 1);
+        kc_cancel(e, KC_RANK);
+        if (doubting)
+            kc_doubt(s, at, work);
+        else
+            for (int i = 0; i < e->m; i++)
+                e->size[i] = kc_abs(e->gamma[i]);
+        fault = all ? kc_solve_shared(e) : kc_solve(e);
+        if (kc_status_of(fault) != KC_CONTRADICTORY)
+            break;
+    }
+    if (KC_UNLIKELY(fault))
+        return kc_renamed(fault, s->speeds, s->rows);
+    if (s->result)
+        return s->result(KC_AT(at), known, out);
+    for (int i = 0; i < e->n; i++)
+        out[i] = e->a[i];
+    return 0;
+}
+
+KC_INLINE int kc_accelerate(kc_motion *s, kc_real t, const kc_real *x, const kc_real *r, const kc_real *c,
+                            kc_real *w, kc_real *out)
+{
+    return kc_accelerate_by(s, 0, &(kc_place){t, x, r, c}, w, out);
+}
+
+/* The same from all speeds and rows, which is rarely called. */
+KC_COLD int kc_accelerate_all(kc_motion *s, kc_real t, const kc_real *x, const kc_real *r, const kc_real *c,
+                              kc_real *w, kc_real *out)
+{
+    return kc_accelerate_by(s, 1, &(kc_place){t, x, r, c}, w, out);
+}
+
+/* ---------------------------------------------------------------------------------------------- multipliers
+ */
+
+/* The lambda of G' lambda = M udot - f. */
+typedef struct kc_balance {
+    kc_saddle equations;
+    int rank;      /* c[rank] is how many rows of G count */
+    kc_body *udot;
+    kc_body *fill; /* reads udot in w; G (m, n), M udot - f (n), M_jj (n), and (m, n) what those of G are sums
+                      of */
+} kc_balance;
+
+#define KC_BALANCE_ROOM(n, m) (2 * (m) * (n) + 2 * (n) + (n) + (m) * (m) + (n))
+
+KC_ONCE int kc_find_multipliers(kc_balance *s, kc_real t, const kc_real *x, const kc_real *r,
+                                const kc_real *c, kc_real *w, kc_real *out)
+{
+    kc_saddle *const e = &s->equations;
+    const int n = e->n, m = e->m;
+    kc_real *const b = w + m * n, *const weights = b + n;
+    e->G = w, e->sums = weights + n, e->scale = e->sums + m * n, e->combine = e->scale + n;
+    kc_real *const udot = e->combine + m * m;
+    e->count = (int)c[s->rank];
+    int fault = s->udot(t, x, r, c, udot + n, udot);
+    if (KC_UNLIKELY(fault))
+        return fault;
+    s->fill(t, x, r, c, udot, w);
+    kc_weigh(e, weights, 1);
+    kc_cancel(e, KC_RANK);
+    for (int i = 0; i < n; i++)
+        b[i] *= e->scale[i];
+    return kc_solve_multipliers(e, b, out);
+}
+
+/* -------------------------------------------------------------------------------------------- stabilization
+ */
+
+/* udot that leads back to the constraints, of least mass-weighted size, one unknown a row, k = 2.  Rows that
+ * are redundant are left to themselves: off the constraints they contradict the others. */
+typedef struct kc_return {
+    kc_saddle equations;
+    int rank; /* c[rank] is how many rows of G count */
+    kc_body *fill; /* the equations */
+} kc_return;
+
+#define KC_RETURN_ROOM(n, m) (KC_EQUATIONS_ROOM(n, m, 2) + 2 * (n) + KC_SCRATCH_ROOM(n, m))
+
+KC_ONCE int kc_stabilize(kc_return *s, kc_real t, const kc_real *x, const kc_real *r, const kc_real *c,
+                         kc_real *w, kc_real *out)
+{
+    kc_saddle *const e = &s->equations;
+    const int n = e->n, k = e->k;
+    e->a = kc_place_equations(e, w);
+    kc_real *const work = kc_place_scratch(e, e->a + k * n);
+    e->size = 0;
+    e->count = (int)c[s->rank];
+    s->fill(t, x, r, c, work, w);
+    const int fault = kc_solve_equations(e);
+    for (int i = 0; i < n && !fault; i++)
+        for (int j = 0; j < k; j++)
+            out[j * n + i] = e->a[i * k + j];
+    return fault;
+}

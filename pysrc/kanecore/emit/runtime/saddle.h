@@ -1,0 +1,387 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Equations of motion, with constraints or without, solved by numbers at one state:
+ *
+ *     M a = f + G' lambda,    G a + gamma = 0.
+ *
+ * Which speeds depend on which changes along a motion, so G is reduced with pivots that are chosen anew in
+ * every call, the largest entry first:
+ *
+ *     a_D = -A a_S - gamma_D,    a = P a_S + p,    (P' M P) a_S = P' (f - M p).
+ *
+ * It works where M is singular, as long as the system is not, and where M is not positive definite.
+ *
+ * Everything is compared in the metric of the masses: column j is divided by sqrt(M_jj), then every row of G
+ * has one unit, and each is divided by its largest entry.  So no choice depends on the user's units.  Where
+ * the order of the pivots matters to rounding alone, the nearest powers of two serve as factors, which round
+ * nothing.
+ */
+
+/* The factor of a column whose speed moves no mass: it makes the largest coefficient one. */
+KC_INLINE kc_real kc_massless_factor(const kc_saddle *s, int column)
+{
+    const int n = s->n;
+    kc_real largest = 0;
+    for (int i = 0; i < s->m; i++) {
+        const kc_real *const row = s->G + i * n;
+        kc_real size = 0;
+        if (row[column] == 0)
+            continue;
+        for (int l = 0; l < n; l++)
+            size = kc_max(size, kc_abs(row[l]) * s->scale[l]);
+        largest = kc_max(largest, kc_abs(row[column]) / (size > 0 ? size : 1));
+    }
+    return !(largest > 0) ? 1 : s->purpose == KC_CORRECTION ? 1 / largest : kc_inverse(largest);
+}
+
+/* The factors of the columns, and G in them.  `weight` holds M_jj, `stride` apart. */
+KC_INLINE void kc_weigh(kc_saddle *s, const kc_real *weight, int stride)
+{
+    const int n = s->n, m = s->m;
+    kc_real *const scale = s->scale;
+    int massless = 0;
+    for (int j = 0; j < n; j++) {
+        const kc_real x = kc_abs(weight[j * stride]);
+        scale[j] = !(x > 0) ? 0 : s->purpose == KC_CORRECTION ? 1 / kc_sqrt(x) : kc_inverse_root(x);
+        massless += scale[j] == 0;
+    }
+    for (int j = 0; j < n && massless; j++)
+        if (!(scale[j] > 0))
+            scale[j] = kc_massless_factor(s, j);
+    for (int i = 0; i < m; i++)
+        for (int j = 0; j < n; j++)
+            s->G[i * n + j] *= scale[j];
+}
+
+/*
+ * Rows that are small beside what their entries are sums of are rounding, and nothing: at a true singularity,
+ * or where others were put into them.  After kc_weigh().
+ */
+KC_INLINE void kc_cancel(kc_saddle *s, kc_real tolerance)
+{
+    const int n = s->n;
+    for (int i = 0; i < s->m; i++) {
+        kc_real largest = 0, size = 0;
+        for (int j = 0; j < n; j++) {
+            largest = kc_max(largest, kc_abs(s->G[i * n + j]));
+            size = kc_max(size, s->sums[i * n + j] * s->scale[j]);
+        }
+        if (largest <= tolerance * size)
+            for (int j = 0; j < n; j++)
+                s->G[i * n + j] = 0;
+    }
+}
+
+/* Rows of equal size. */
+KC_INLINE void kc_even_rows(kc_saddle *s)
+{
+    const int n = s->n, m = s->m, k = s->k;
+    for (int i = 0; i < m; i++) {
+        kc_real *const row = s->G + i * n;
+        kc_real largest = 0;
+        s->order[i] = i;
+        for (int j = 0; j < n; j++)
+            largest = kc_max(largest, kc_abs(row[j]));
+        const kc_real scale = !(largest > 0)                ? 1
+                              : s->purpose == KC_CORRECTION ? 1 / largest
+                                                            : kc_inverse(largest);
+        for (int j = 0; j < n; j++)
+            row[j] *= scale;
+        for (int j = 0; j < k; j++)
+            s->gamma[i * k + j] *= scale;
+        if (s->size)
+            s->size[i] *= scale;
+        for (int j = 0; j < m && s->combine; j++)
+            s->combine[i * m + j] = i == j ? scale : 0;
+    }
+}
+
+/* Bring the pivot at (row, column) to place r. */
+KC_INLINE void kc_bring(kc_saddle *s, int r, int row, int column)
+{
+    const int n = s->n, m = s->m, k = s->k;
+    if (row != r) {
+        const int number = s->order[row];
+        s->order[row] = s->order[r], s->order[r] = number;
+        kc_swap(n, s->G + row * n, s->G + r * n, 1);
+        kc_swap(k, s->gamma + row * k, s->gamma + r * k, 1);
+        if (s->size)
+            kc_swap(1, s->size + row, s->size + r, 1);
+        if (s->combine)
+            kc_swap(m, s->combine + row * m, s->combine + r * m, 1);
+    }
+    if (column != r) {
+        const int number = s->column[column];
+        s->column[column] = s->column[r], s->column[r] = number;
+        kc_swap(m, s->G + column, s->G + r, n);
+    }
+}
+
+/* Divide row r by its pivot, and take it off all others. */
+KC_INLINE void kc_clear_column(kc_saddle *s, int r)
+{
+    const int n = s->n, m = s->m, k = s->k;
+    kc_real *const G = s->G, *const gamma = s->gamma, *const combine = s->combine;
+    const kc_real inverse = 1 / G[r * n + r];
+    for (int j = r; j < n; j++)
+        G[r * n + j] *= inverse;
+    for (int j = 0; j < k; j++)
+        gamma[r * k + j] *= inverse;
+    if (s->size)
+        s->size[r] *= kc_abs(inverse);
+    for (int j = 0; j < m && combine; j++)
+        combine[r * m + j] *= inverse;
+    for (int i = 0; i < m; i++) {
+        const kc_real factor = G[i * n + r];
+        if (i == r || factor == 0)
+            continue;
+        for (int j = r; j < n; j++)
+            G[i * n + j] -= factor * G[r * n + j];
+        for (int j = 0; j < k; j++)
+            gamma[i * k + j] -= factor * gamma[r * k + j];
+        if (s->size)
+            s->size[i] = kc_max(s->size[i], kc_abs(factor) * s->size[r]);
+        for (int j = 0; j < m && combine; j++)
+            combine[i * m + j] -= factor * combine[r * m + j];
+    }
+}
+
+/*
+ * Reduce [G | gamma] to [1 A | gamma_D] in its first `rank` rows, after kc_weigh().  `count` pivots are
+ * taken, and more only where they are no small ones.  0, KC_LOST or KC_CONTRADICTORY with a row.
+ */
+KC_INLINE int kc_reduce(kc_saddle *s)
+{
+    const int n = s->n, m = s->m;
+    int r;
+    for (int j = 0; j < n; j++)
+        s->column[j] = j;
+    kc_even_rows(s);
+    for (r = 0; r < m && r < n; r++) {
+        int row, column;
+        if (!(kc_largest(m, n, s->G, r, &row, &column) > (r < s->count ? KC_RANK : KC_INDEPENDENT)))
+            break;
+        kc_bring(s, r, row, column);
+        kc_clear_column(s, r);
+    }
+    s->rank = r;
+    if (s->purpose == KC_CORRECTION)
+        return 0;
+    if (r < s->count)
+        return KC_FAULT(KC_LOST, s->order[r]);
+    if (s->size)
+        for (int i = r; i < m; i++)
+            if (!(kc_abs(s->gamma[i]) <= s->bears * s->size[i])) /* one right-hand side */
+                return KC_FAULT(KC_CONTRADICTORY, s->order[i]);
+    return 0;
+}
+
+/* The same, one copy for all that is not the short way to udot: there the sizes are known to the compiler. */
+KC_SOLVER int kc_reduce_shared(kc_saddle *s)
+{
+    return kc_reduce(s);
+}
+
+/* W = M P, f - M p in place of f, and y = P' (f - M p) in the first rows of a; most entries of M and G are
+ * zero, and cost nothing. */
+KC_INLINE void kc_project_sides(kc_saddle *s)
+{
+    const int n = s->n, k = s->k, r = s->rank, free = n - r, *const column = s->column;
+    kc_real *const W = s->W, *const f = s->f, *const G = s->G, *const y = s->a;
+    for (int i = 0; i < n; i++) {
+        for (int j = 0; j < free; j++)
+            W[i * free + j] = s->M[i * n + column[r + j]];
+        for (int d = 0; d < r; d++) {
+            const kc_real entry = s->M[i * n + column[d]];
+            if (entry == 0)
+                continue;
+            for (int j = 0; j < free; j++)
+                W[i * free + j] -= entry * G[d * n + r + j];
+            for (int j = 0; j < k; j++)
+                f[i * k + j] += entry * s->gamma[d * k + j];
+        }
+    }
+    for (int i = 0; i < free; i++) {
+        for (int j = 0; j < k; j++)
+            y[i * k + j] = f[column[r + i] * k + j];
+        for (int d = 0; d < r; d++) {
+            const kc_real entry = G[d * n + r + i];
+            for (int j = 0; j < k && entry != 0; j++)
+                y[i * k + j] -= entry * f[column[d] * k + j];
+        }
+    }
+}
+
+/* P' M P in `reduced`, its lower triangle or all of it, from W = M P. */
+KC_INLINE void kc_project_matrix(kc_saddle *s, int whole)
+{
+    const int n = s->n, r = s->rank, free = n - r;
+    for (int i = 0; i < free; i++) {
+        const int end = whole ? free : i + 1;
+        for (int j = 0; j < end; j++)
+            s->reduced[i * free + j] = s->W[s->column[r + i] * free + j];
+        for (int d = 0; d < r; d++) {
+            const kc_real entry = s->G[d * n + r + i];
+            if (entry == 0)
+                continue;
+            for (int j = 0; j < end; j++)
+                s->reduced[i * free + j] -= entry * s->W[s->column[d] * free + j];
+        }
+    }
+}
+
+/* L D L' of a matrix whose lower triangle is given, in place; whether all pivots are positive. */
+KC_INLINE int kc_factor(int n, kc_real *a)
+{
+    for (int i = 0; i < n; i++) {
+        const kc_real diagonal = a[i * n + i];
+        kc_real pivot = diagonal;
+        for (int d = 0; d < i; d++) {
+            kc_real entry = a[i * n + d];
+            for (int e = 0; e < d; e++)
+                entry -= a[i * n + e] * a[d * n + e] * a[e * n + e];
+            entry /= a[d * n + d];
+            a[i * n + d] = entry;
+            pivot -= entry * entry * a[d * n + d];
+        }
+        if (!(pivot > KC_PIVOT * (kc_real)n * KC_EPSILON * diagonal))
+            return 0;
+        a[i * n + i] = pivot;
+    }
+    return 1;
+}
+
+/* L D L' y = y, the factors in the lower triangle of a. */
+KC_INLINE void kc_substitute(int n, int k, const kc_real *a, kc_real *y)
+{
+    for (int j = 0; j < k; j++) {
+        for (int i = 0; i < n; i++)
+            for (int d = 0; d < i; d++)
+                y[i * k + j] -= a[i * n + d] * y[d * k + j];
+        for (int i = n - 1; i >= 0; i--) {
+            kc_real sum = y[i * k + j] / a[i * n + i];
+            for (int d = i + 1; d < n; d++)
+                sum -= a[d * n + i] * y[d * k + j];
+            y[i * k + j] = sum;
+        }
+    }
+}
+
+/* (P' M P) y = y.  0, or KC_SINGULAR with the speed that has no pivot. */
+KC_INLINE int kc_solve_reduced(kc_saddle *s)
+{
+    const int free = s->n - s->rank;
+    kc_project_matrix(s, 0);
+    if (s->symmetric && kc_factor(free, s->reduced)) {
+        kc_substitute(free, s->k, s->reduced, s->a);
+        return 0;
+    }
+    kc_project_matrix(s, 1); /* not positive definite, or singular */
+    const int fault = kc_eliminate(free, s->k, s->reduced, s->a, s->W, s->place);
+    return fault ? KC_FAULT(KC_SINGULAR, s->column[s->rank + kc_number_of(fault)]) : 0;
+}
+
+/* a = P y + p, by way of f. */
+KC_INLINE void kc_combine(kc_saddle *s)
+{
+    const int n = s->n, k = s->k, r = s->rank, free = n - r, *const column = s->column;
+    for (int j = 0; j < k; j++) {
+        for (int i = 0; i < free; i++)
+            s->f[column[r + i] * k + j] = s->a[i * k + j];
+        for (int d = 0; d < r; d++) {
+            kc_real sum = -s->gamma[d * k + j];
+            for (int i = 0; i < free; i++)
+                sum -= s->G[d * n + r + i] * s->a[i * k + j];
+            s->f[column[d] * k + j] = sum;
+        }
+    }
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < k; j++)
+            s->a[i * k + j] = s->scale[i] * s->f[i * k + j];
+}
+
+/* Solve for a, after kc_weigh().  0, KC_SINGULAR with a speed, KC_LOST or KC_CONTRADICTORY with a row of G.
+ */
+KC_INLINE int kc_solve(kc_saddle *s)
+{
+    const int n = s->n, k = s->k;
+    for (int i = 0; i < n; i++) {
+        for (int j = 0; j < n; j++)
+            s->M[i * n + j] *= s->scale[i] * s->scale[j];
+        for (int j = 0; j < k; j++)
+            s->f[i * k + j] *= s->scale[i];
+    }
+    int fault = kc_reduce(s);
+    if (fault)
+        return fault;
+    kc_project_sides(s);
+    fault = kc_solve_reduced(s);
+    if (fault)
+        return fault;
+    kc_combine(s);
+    return 0;
+}
+
+/* The same, one copy for all that is not the short way to udot. */
+KC_SOLVER int kc_solve_shared(kc_saddle *s)
+{
+    return kc_solve(s);
+}
+
+/* The same from the beginning. */
+KC_SOLVER int kc_solve_equations(kc_saddle *s)
+{
+    kc_weigh(s, s->M, s->n + 1);
+    kc_cancel(s, KC_RANK);
+    return kc_solve_shared(s);
+}
+
+/* Take off lambda what it has along the rows of `combine` from `rank` on, made orthonormal by Gram and
+ * Schmidt twice over. */
+KC_ONCE void kc_least_norm(kc_saddle *s, kc_real *lambda)
+{
+    const int m = s->m, r = s->rank;
+    for (int i = r; i < m; i++) {
+        kc_real *const row = s->combine + i * m;
+        kc_real along = 0;
+        for (int pass = 0; pass < 2; pass++) {
+            kc_real norm = 0;
+            for (int d = r; d < i; d++) {
+                along = 0;
+                for (int j = 0; j < m; j++)
+                    along += row[j] * s->combine[d * m + j];
+                for (int j = 0; j < m; j++)
+                    row[j] -= along * s->combine[d * m + j];
+            }
+            for (int j = 0; j < m; j++)
+                norm += row[j] * row[j];
+            norm = 1 / kc_sqrt(norm);
+            for (int j = 0; j < m; j++)
+                row[j] *= norm;
+        }
+        along = 0;
+        for (int j = 0; j < m; j++)
+            along += row[j] * lambda[j];
+        for (int j = 0; j < m; j++)
+            lambda[j] -= along * row[j];
+    }
+}
+
+/*
+ * The least-norm lambda of G' lambda = b, after kc_weigh(), with `combine`; b (n) in the same columns.  With
+ * R G = [1 A] in the columns D, lambda = R_r' b_D is a solution; what it has along rows that are redundant,
+ * R_0, is taken off.  0, or KC_LOST with a row.
+ */
+KC_ONCE int kc_solve_multipliers(kc_saddle *s, const kc_real *b, kc_real *lambda)
+{
+    const int m = s->m, fault = kc_reduce_shared(s);
+    if (fault)
+        return fault;
+    for (int i = 0; i < m; i++) {
+        lambda[i] = 0;
+        for (int d = 0; d < s->rank; d++)
+            lambda[i] += s->combine[d * m + i] * b[s->column[d]];
+    }
+    kc_least_norm(s, lambda);
+    return 0;
+}
