@@ -17,9 +17,10 @@ from kanecore.errors import ModelError
 from kanecore.kernels import GROUPS, KERNEL_GROUPS
 from kanecore.run.check import check
 from kanecore.run.consistent import consistent
-from kanecore.run.constraints import allowed_motions, contradictory, nonholonomic
+from kanecore.run.constraint_state import ConstraintState
 from kanecore.run.linearize import linearize as differentiate
 from kanecore.run.mappings import LiveValues
+from kanecore.run.nonholonomic import allowed_motions, nonholonomic
 from kanecore.run.rank import count_near
 from kanecore.run.simulate import simulate as integrate
 
@@ -187,10 +188,10 @@ class CompiledModel(_native.Kernels):
     check = check
 
     def _count_near(self, t: float, x: Array, r: Any, p: Any) -> int:
-        return count_near(self, t, x, r=r, p=p)
+        return count_near(ConstraintState(self, t, x, r, p))
 
     def _opposed(self, t: float, x: Array, r: Any, p: Any, row: int) -> tuple[str, ...]:
-        return contradictory(self, t, x, row, r=r, p=p)
+        return ConstraintState(self, t, x, r, p).contradictory_rows(row)
 
     def _nonholonomic(self, *arguments: Any) -> Array:
         return nonholonomic(self, *arguments)
@@ -312,8 +313,8 @@ class CompiledModel(_native.Kernels):
             make, arguments = compiled, (self.name, self._source, self._info)
         else:
             raise ModelError(f"{self.name!r} cannot be pickled: neither its C text nor its origin is known")
-        kept = self._left_out("parameter"), self._left_out("input")
-        return restored, (make, arguments, self._values("parameter"), self._values("input"), kept)
+        left_out = self._left_out("parameter"), self._left_out("input")
+        return restored, (make, arguments, self._values("parameter"), self._values("input"), left_out)
 
 
 def merged(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
@@ -338,11 +339,11 @@ def restored(
     arguments: tuple[Any, ...],
     parameters: Array,
     inputs: Array,
-    kept: tuple[dict[str, float], dict[str, float]] = ({}, {}),
+    left_out: tuple[dict[str, float], dict[str, float]] = ({}, {}),
 ) -> CompiledModel:
     """What unpickling calls: the model made again, with the values that it had; NaN: never given."""
     model = make(*arguments)
-    for mapping, values, others in zip((model.parameters, model.inputs), (parameters, inputs), kept, strict=True):
+    for mapping, values, others in zip((model.parameters, model.inputs), (parameters, inputs), left_out, strict=True):
         given = dict(zip(mapping, values, strict=True)) | others
         mapping.update({name: value for name, value in given.items() if np.isfinite(value)})
     return model

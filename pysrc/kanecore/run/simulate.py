@@ -12,9 +12,8 @@ import numpy.typing as npt
 
 from kanecore import _native
 from kanecore.errors import IntegrationError, ModelError, SingularError
-from kanecore.run.check import contradictions
-from kanecore.run.constraints import contradictory, misses, named
-from kanecore.run.metric import even, speed_units
+from kanecore.run.constraint_state import ConstraintState
+from kanecore.run.metric import equilibrated
 from kanecore.run.rank import count_near, refuse_flat_rows, warn_of_count
 from kanecore.run.signals import Signal, evaluate
 from kanecore.run.trajectory import Trajectory
@@ -188,11 +187,11 @@ def _agree(dyn: Kernels, result: Trajectory, source: _Source, p: Array) -> None:
     At a state that has drifted off, kernels bear as much as the drift explains; beside it, on the constraints, nothing.
     """
     for t, x in zip(result.t, result.x, strict=True):
-        r = source(t, x)
+        state = ConstraintState(dyn, t, x, source(t, x), p)
         try:
-            names = contradictions(dyn, t, np.asarray(dyn._project(t, x, r=r, p=p)), r=r, p=p)
+            names = state.projected.contradictions
         except SingularError:
-            names = contradictory(dyn, t, x, r=r, p=p)
+            names = state.contradictory_rows()
         if names:
             raise SingularError(
                 f"{' and '.join(map(repr, names))} of {dyn.name!r} contradict each other at t = {float(t)!r}, x = "
@@ -220,7 +219,7 @@ def _failure(
     reached, x = run.t, run.x
     where = f"t = {reached!r}, x = {x.tolist()!r}"
     if run.status == "contradictory":
-        names = contradictory(dyn, reached, x, run.row - dyn.n_u, r=source(reached, x), p=p)
+        names = ConstraintState(dyn, reached, x, source(reached, x), p).contradictory_rows(run.row - dyn.n_u)
         return SingularError(
             f"{' and '.join(map(repr, names))} of {dyn.name!r} contradict each other just after {where}: no "
             "accelerations satisfy them together; do prescribed motions allow it?",
@@ -268,17 +267,16 @@ def _lost_row(
     (t0, x0), (t1, x1) = start, end
 
     def rows(t: float, x: Array) -> Array:
-        r = source(t, x)
-        found = dyn.constraint_jacobian(t, x, r=r, p=p)
-        return np.asarray(found * speed_units(dyn, t, x, found, r=r, p=p))
+        at = ConstraintState(dyn, t, x, source(t, x), p)
+        return at.rows * at.speed_units
 
     first, last = rows(t0, x0), rows(t1, x1)
     sizes = np.max(np.abs(last), axis=1) / np.maximum(np.max(np.abs(first), axis=1), np.finfo(np.float64).tiny)
     if np.min(sizes) < _LOST:
         return int(np.argmin(sizes))
     same = np.ones(dyn.n_u)
-    left, s, _ = np.linalg.svd(even(last, same))
-    before = np.linalg.svd(even(first, same), compute_uv=False)
+    left, s, _ = np.linalg.svd(equilibrated(last, same))
+    before = np.linalg.svd(equilibrated(first, same), compute_uv=False)
     gone = np.flatnonzero((s < _LOST * s[0]) & (before > _LOST * before[0]))
     return int(np.argmax(np.abs(left[:, gone[0]]))) if len(gone) else None
 
@@ -359,23 +357,22 @@ def _on_constraints(dyn: Kernels, t: float, x: Array, project: bool, **values: A
     """The start, on the constraints, and how many rows of G count there; ValueError where it is not near them."""
     if not (dyn.n_constraints or dyn.n_configuration):
         return x, 0
-    found = misses(dyn, t, x, **values)
-    if not np.max(found, initial=0.0) <= FEASIBLE:
-        left = named(dyn, t, x, FEASIBLE, **values)
+    start = ConstraintState(dyn, t, x, **values)
+    if not start.misses_less_than(FEASIBLE):
         raise ValueError(
-            f"x0 does not satisfy the constraints of {dyn.name!r} at t = {t!r}: {left}; the residuals must be below "
-            f"{FEASIBLE} of the terms they are summed from: start from dyn.consistent({t!r}, x0)"
+            f"x0 does not satisfy the constraints of {dyn.name!r} at t = {t!r}: {start.described_misses(FEASIBLE)}; "
+            f"the residuals must be below {FEASIBLE} of the terms they are summed from: start from "
+            f"dyn.consistent({t!r}, x0)"
         )
-    near = np.asarray(dyn._project(t, x, **values)) if len(found) else x
-    refuse_flat_rows(dyn, t, near, **values)
-    opposed = contradictions(dyn, t, near, **values)
-    if opposed:
+    near = start.projected if len(start.misses) else start
+    refuse_flat_rows(near)
+    if near.contradictions:
         raise ModelError(
-            f"{' and '.join(map(repr, opposed))} of {dyn.name!r} contradict each other at t = {t!r}, x0 = "
+            f"{' and '.join(map(repr, near.contradictions))} of {dyn.name!r} contradict each other at t = {t!r}, x0 = "
             f"{x.tolist()!r}: no accelerations satisfy them together; leave out what is too much"
         )
-    warn_of_count(dyn, values["p"])
-    return (near if project else x), count_near(dyn, t, near, **values)
+    warn_of_count(near)
+    return (near.x.copy() if project else x), count_near(near)
 
 
 def _gains(baumgarte: tuple[float, float]) -> tuple[float, float]:

@@ -187,8 +187,8 @@ class Trajectory:
         if self._dyn.n_constraints or self._dyn.n_configuration:
             for first in range(0, len(times), _CHUNK):
                 t, x = times[first : first + _CHUNK], states[first : first + _CHUNK]
-                found = residuals(self._dyn, t, x, r=self._source(t, x), p=self._p)
-                largest = max(largest, float(np.max(np.abs(found), initial=0.0)))
+                missed = residuals(self._dyn, t, x, r=self._source(t, x), p=self._p)
+                largest = max(largest, float(np.max(np.abs(missed), initial=0.0)))
         return largest
 
     @cached_property
