@@ -34,7 +34,7 @@ def recorded(dyn: CompiledModel) -> Counter[tuple[Any, ...]]:
 
         return kernel
 
-    dyn.__class__ = type("Recording", (CompiledModel,), {name: recording(name) for name in KERNELS})  # type: ignore[misc]
+    dyn.__class__ = type("Recording", (CompiledModel,), {name: recording(name) for name in KERNELS})
     return asked
 
 
