@@ -108,15 +108,15 @@ class ConstraintState(Constraints):
     @cached_property
     def neighbours(self) -> tuple[ConstraintState, ...]:
         """Some states on the constraints nearby."""
-        found: list[ConstraintState] = []
+        on_constraints: list[ConstraintState] = []
         for x in self.nearby.x if self.dyn.n_constraints else ():
             try:
-                found.append(self.moved(x).projected)
+                on_constraints.append(self.moved(x).projected)
             except SingularError:
                 continue
-            if len(found) == _NEIGHBOURS:
+            if len(on_constraints) == _NEIGHBOURS:
                 break
-        return tuple(found)
+        return tuple(on_constraints)
 
     @cached_property
     def count(self) -> int:
@@ -133,8 +133,8 @@ class ConstraintState(Constraints):
     @cached_property
     def row_factors(self) -> tuple[Array, Array, Array]:
         """U, s, Vᵀ of U diag(s) Vᵀ, the singular value decomposition of these rows in the metric of the masses."""
-        left, s, right = np.linalg.svd(equilibrated(self.clear_rows, self.speed_units))
-        return frozen(left), frozen(s), frozen(right)
+        of_rows, s, of_columns = np.linalg.svd(equilibrated(self.clear_rows, self.speed_units))
+        return frozen(of_rows), frozen(s), frozen(of_columns)
 
     @cached_property
     def rank(self) -> int:

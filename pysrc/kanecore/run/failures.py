@@ -129,7 +129,7 @@ def _lost_row(problem: InitialValueProblem, run: _native.Run) -> int | None:
     if np.min(sizes) < _LOST:
         return int(np.argmin(sizes))
     same = np.ones(problem.dyn.n_u)
-    left, s, _ = np.linalg.svd(equilibrated(last, same))
+    of_rows, s, _ = np.linalg.svd(equilibrated(last, same))
     s_first = np.linalg.svd(equilibrated(first, same), compute_uv=False)
     lost = np.flatnonzero((s < _LOST * s[0]) & (s_first > _LOST * s_first[0]))
-    return int(np.argmax(np.abs(left[:, lost[0]]))) if len(lost) else None
+    return int(np.argmax(np.abs(of_rows[:, lost[0]]))) if len(lost) else None

@@ -109,8 +109,9 @@ class _Place:
     Attributes
     ----------
     at : ConstraintState
-        At rest.
+        The configuration, at rest.
     r, input_rates : ndarray, (n_r,)
+        The inputs then, and how they go on.
     scale : ndarray, (n_q + 1,)
         Units of coordinates and time.
     units : ndarray, (n_u,)
@@ -126,8 +127,8 @@ class _Place:
     def is_involutive(self) -> bool | None:
         """Whether the brackets stay within what is allowed; None where that has edges."""
         rank = rank_of(self.at.c_slopes, self.units)
-        u, is_allowed = self._directions(self.at, rank)
-        allowed = u[:, is_allowed]
+        basis, is_allowed = self._directions(self.at, rank)
+        allowed = basis[:, is_allowed]
         outside = np.eye(len(allowed)) - allowed @ allowed.T
         for step in _STEPS:
             slopes = self._slopes(allowed, step, rank)
@@ -147,12 +148,11 @@ class _Place:
         h = np.array([step, step / 2.0])
         ends = np.array([1.0, -1.0]) * h[:, np.newaxis]
         offsets = ends[..., np.newaxis] * self.scale * allowed.T[:, np.newaxis, np.newaxis]
-        u, is_allowed = self._directions(self._at_rest(np.append(self.at.q, self.at.t) + offsets), rank)
+        basis, is_allowed = self._directions(self._at_rest(np.append(self.at.q, self.at.t) + offsets), rank)
         n = allowed.shape[1]
         if (np.sum(is_allowed, axis=-1) != n).any():
             return None
-        u = u[..., :n]
-        projectors = u @ np.swapaxes(u, -1, -2)
+        projectors = basis[..., :n] @ np.swapaxes(basis[..., :n], -1, -2)
         return np.asarray((projectors[:, :, 0] - projectors[:, :, 1]) / (2.0 * h)[:, np.newaxis, np.newaxis])
 
     def _at_rest(self, places: Array) -> Constraints:
@@ -165,20 +165,24 @@ class _Place:
     def _directions(self, at: Constraints, rank: int) -> tuple[Array, npt.NDArray[np.bool_]]:
         """Orthonormal directions of (q, t), (..., n_q + 1, n), in units of the scale; which are allowed, (..., n)."""
         slopes, drift = at.rates
-        c = at.c / size_of(at.c_slopes * self.units)
-        left, s, right = np.linalg.svd(equilibrated(at.c_slopes, self.units))
-        right_t = np.swapaxes(right, -1, -2)
-        along = np.einsum("...ij,...i->...j", left[..., :rank], c) / s[..., :rank]
-        free = self.units[:, np.newaxis] * right_t[..., rank:]
-        forced = -self.units * np.einsum("...ij,...j->...i", right_t[..., :rank], along)
+        free, forced = self._motions(at, rank)
         directions = np.zeros((*at.x.shape[:-1], at.dyn.n_q + 1, free.shape[-1] + 1))
         directions[..., :-1, :-1] = slopes @ free
         directions[..., :-1, -1] = np.einsum("...ij,...j->...i", slopes, forced) + drift
         directions[..., -1, -1] = 1.0
         directions /= self.scale[:, np.newaxis]
         directions /= size_of(np.swapaxes(directions, -1, -2))[..., np.newaxis, :]
-        u, s, _ = np.linalg.svd(directions, full_matrices=False)
-        return u, s > RANK * s[..., :1]
+        basis, s, _ = np.linalg.svd(directions, full_matrices=False)
+        return basis, s > RANK * s[..., :1]
+
+    def _motions(self, at: Constraints, rank: int) -> tuple[Array, Array]:
+        """Speeds that constraints leave free, (..., n_u, n), and those of least size that they force, (..., n_u)."""
+        of_rows, s, of_columns = np.linalg.svd(equilibrated(at.c_slopes, self.units))
+        of_columns = np.swapaxes(of_columns, -1, -2)
+        c = at.c / size_of(at.c_slopes * self.units)
+        along = np.einsum("...ij,...i->...j", of_rows[..., :rank], c) / s[..., :rank]
+        free = self.units[:, np.newaxis] * of_columns[..., rank:]
+        return free, -self.units * np.einsum("...ij,...j->...i", of_columns[..., :rank], along)
 
 
 def _leaves(outside: Array, first: Array, second: Array, rounding: float) -> bool:

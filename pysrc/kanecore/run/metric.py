@@ -70,5 +70,5 @@ def rank_of(rows: Array, units: Array) -> int:
 
 def null_space(rows: Array, units: Array) -> Array:
     """An orthonormal basis, in units, of what the rows of one matrix leave free: (n, n − rank)."""
-    _, s, right = np.linalg.svd(equilibrated(rows, units))
-    return np.asarray(right[np.sum(s > RANK * np.max(s, initial=0.0)) :].T)
+    _, s, of_columns = np.linalg.svd(equilibrated(rows, units))
+    return np.asarray(of_columns[np.sum(s > RANK * np.max(s, initial=0.0)) :].T)

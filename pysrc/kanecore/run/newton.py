@@ -95,14 +95,15 @@ class Newton:
 
     def _step(self, iterate: _Iterate, scale: Array, size: float) -> _Iterate | None:
         """The end of the first step, of those damped more and more, that lessens the residual; None where none does."""
-        left, s, right = np.linalg.svd(iterate.jacobian[:, self._columns] / scale[:, np.newaxis], full_matrices=False)
-        along, largest = left.T @ (iterate.residual / scale), np.max(s, initial=0.0)
+        rows = iterate.jacobian[:, self._columns] / scale[:, np.newaxis]
+        of_rows, s, of_columns = np.linalg.svd(rows, full_matrices=False)
+        along, largest = of_rows.T @ (iterate.residual / scale), np.max(s, initial=0.0)
         for damping in _DAMPING:
             inverse = np.divide(
                 s, s**2 + damping * largest**2, out=np.zeros_like(s), where=s > self._truncation * largest
             )
             x = iterate.state.x.copy()
-            x[self._unknowns] -= self._units[self._columns] * (right.T @ (inverse * along))
+            x[self._unknowns] -= self._units[self._columns] * (of_columns.T @ (inverse * along))
             if self._all_move:
                 normalise(iterate.state.dyn, x)
             try:

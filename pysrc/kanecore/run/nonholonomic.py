@@ -29,8 +29,8 @@ def allowed_motions(dyn: Kernels, t: npt.ArrayLike, x: npt.ArrayLike) -> Array:
     at = Constraints(dyn, t, x)
     rows = equilibrated(at.rows, at.speed_units)
     rows[~np.isfinite(rows).all(axis=(-2, -1))] = 0.0  # LAPACK would refuse all states for one that is not finite
-    right = np.linalg.svd(rows)[2]
-    return np.swapaxes(right[..., dyn._count() :, :] * at.speed_units[..., np.newaxis, :], -1, -2)
+    of_columns = np.linalg.svd(rows)[2]
+    return np.swapaxes(of_columns[..., dyn._count() :, :] * at.speed_units[..., np.newaxis, :], -1, -2)
 
 
 def dependence(at: Constraints) -> Array:
@@ -56,11 +56,11 @@ def dependence(at: Constraints) -> Array:
     units = at.speed_units
     rows = equilibrated(at.rows, units)
     independent, dependent = rows[..., :-n], rows[..., -n:]
-    left, s, right = np.linalg.svd(dependent, full_matrices=False)
+    of_rows, s, of_columns = np.linalg.svd(dependent, full_matrices=False)
     lost = ~(s[..., n - 1] > RANK)  # rows have entries of one
     if lost.any():
         raise _dead_point(at, lost)
-    inverse = np.swapaxes(right, -1, -2) / s[..., np.newaxis, :] @ np.swapaxes(left, -1, -2)
+    inverse = np.swapaxes(of_columns, -1, -2) / s[..., np.newaxis, :] @ np.swapaxes(of_rows, -1, -2)
     return np.asarray(-inverse @ independent * units[..., -n:, np.newaxis] / units[..., np.newaxis, :-n])
 
 
