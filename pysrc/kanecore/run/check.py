@@ -126,12 +126,9 @@ def check(dyn: Kernels, x: npt.ArrayLike | None = None, t: float = 0.0, *, r: An
         No state on the constraints was found; with the residuals by name.
     """
     given = _default_state(dyn, t, r, p) if x is None else state_of(dyn, t, x, r, p)
-    state = given
-    if not given.misses_less_than(SOLVED):
-        state = consistent_state(given, None)
-    else:
-        refuse_flat_rows(state)
-        warn_of_count(state)
+    state = given if given.satisfied(SOLVED) else consistent_state(given, None)
+    refuse_flat_rows(state)
+    warn_of_count(state)
     free_multipliers = _free_multipliers(state)
     names = dyn.constraint_names
     return Check(

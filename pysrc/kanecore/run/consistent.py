@@ -158,7 +158,7 @@ def _no_dependent_ones(start: ConstraintState, first: int, unknowns: slice) -> M
 def _nearest(start: ConstraintState) -> ConstraintState:
     """The state of least change that is on the constraints."""
     try:
-        if start.projected.misses_less_than(SOLVED):
+        if start.projected.satisfied(SOLVED):
             return start.projected
     except SingularError:
         pass
@@ -173,7 +173,7 @@ def _nearest(start: ConstraintState) -> ConstraintState:
     try:
         return state.projected
     except SingularError as singular:
-        if singular.row < start.dyn.n_u and state.misses_less_than(SOLVED):
+        if singular.row < start.dyn.n_u and state.satisfied(SOLVED):
             raise  # no constraint, but the mass matrix
         raise _no_state(state) from None
 

@@ -70,7 +70,7 @@ class ConstraintState(Constraints):
             return np.zeros(0)
         return frozen(np.concatenate([level.misses for level in self.levels]))
 
-    def misses_less_than(self, limit: float) -> bool:
+    def satisfied(self, limit: float) -> bool:
         """Whether no constraint is missed by more than a limit."""
         return bool(np.max(self.misses, initial=0.0) <= limit)
 

@@ -18,6 +18,7 @@ from kanecore.kernels import GROUPS, KERNEL_GROUPS
 from kanecore.run.check import check
 from kanecore.run.consistent import consistent
 from kanecore.run.constraint_state import ConstraintState
+from kanecore.run.constraints import Constraints
 from kanecore.run.linearize import linearize as differentiate
 from kanecore.run.mappings import LiveValues
 from kanecore.run.nonholonomic import allowed_motions, nonholonomic
@@ -193,8 +194,17 @@ class CompiledModel(_native.Kernels):
     def _opposed(self, t: float, x: Array, r: Any, p: Any, row: int) -> tuple[str, ...]:
         return ConstraintState(self, t, x, r, p).contradictory_rows(row)
 
-    def _nonholonomic(self, *arguments: Any) -> Array:
-        return nonholonomic(self, *arguments)
+    def _nonholonomic(
+        self,
+        kind: str,
+        t: npt.ArrayLike,
+        x: npt.ArrayLike,
+        udot: Any,
+        remainder: bool,
+        out: Any,
+        values: dict[str, Any],
+    ) -> Array:
+        return nonholonomic(Constraints(self, t, x, **values), kind, udot, remainder, out)
 
     # Integration ----------------------------------------------------------------------------------------
 
@@ -230,13 +240,13 @@ class CompiledModel(_native.Kernels):
         _native.broadcast_shapes(x.shape[:-1], force.shape[:-1])  # ValueError where they do not
         force = force[..., np.newaxis]
         udot = self.udot(0.0, x)  # finds what is singular, by its own pivots, before LAPACK does or does not
-        mass = self.mass_matrix(0.0, x)
+        at = Constraints(self, 0.0, x)
         if self.n_constraints:
-            allowed = allowed_motions(self, 0.0, x)
+            allowed = allowed_motions(at)
             across = np.swapaxes(allowed, -1, -2)
-            change = allowed @ np.linalg.solve(across @ mass @ allowed, across @ force)
+            change = allowed @ np.linalg.solve(across @ at.mass @ allowed, across @ force)
         else:
-            change = np.linalg.solve(mass, force)
+            change = np.linalg.solve(at.mass, force)
         return np.asarray(udot + change[..., 0], dtype=np.float64)
 
     def rnea(self, q: npt.ArrayLike, u: npt.ArrayLike, udot: npt.ArrayLike) -> Array:

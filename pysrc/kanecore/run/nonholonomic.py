@@ -6,6 +6,7 @@ At states of any leading axes, as the kernels whose results are put in terms of 
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,13 +25,12 @@ __all__ = ["allowed_motions", "dependence", "nonholonomic"]
 Array = npt.NDArray[np.float64]
 
 
-def allowed_motions(dyn: Kernels, t: npt.ArrayLike, x: npt.ArrayLike) -> Array:
+def allowed_motions(at: Constraints) -> Array:
     """A basis of the u̇ that G u̇ = 0 allows, in columns: (..., n_u, n_u − rank)."""
-    at = Constraints(dyn, t, x)
     rows = equilibrated(at.rows, at.speed_units)
     rows[~np.isfinite(rows).all(axis=(-2, -1))] = 0.0  # LAPACK would refuse all states for one that is not finite
     of_columns = np.linalg.svd(rows)[2]
-    return np.swapaxes(of_columns[..., dyn._count() :, :] * at.speed_units[..., np.newaxis, :], -1, -2)
+    return np.swapaxes(of_columns[..., at.dyn._count(at.p) :, :] * at.speed_units[..., np.newaxis, :], -1, -2)
 
 
 def dependence(at: Constraints) -> Array:
@@ -86,23 +86,20 @@ def _count(dyn: Kernels, p: Any) -> int:
     return int(np.max(dyn.prepare(p)[..., -1])) if several else dyn._count(p)
 
 
-def nonholonomic(
-    dyn: Kernels, kind: str, t: npt.ArrayLike, x: npt.ArrayLike, udot: Any, remainder: bool, out: Any, values: Any
-) -> Array:
+def nonholonomic(at: Constraints, kind: str, udot: Any, remainder: bool, out: Any) -> Array:
     """The nonholonomic counterpart of a kernel, by A_n; for the meaning see the kernels."""
-    at = Constraints(dyn, t, x, **values)
     a = dependence(at)
-    dof = dyn.n_u - dyn.n_u_dependent
-    kernel = getattr(dyn, kind)
+    dof = at.dyn.n_u - at.dyn.n_u_dependent
+    kernel = partial(getattr(at.dyn, kind), at.t, at.x, **at.values)
     if remainder:
         b = _rate_offset(at, a)
-        full = np.asarray(kernel(t, x, **values))
-        result = kernel(t, x, remainder=True, **values) + np.einsum("...pik,...i->...pk", full[..., dof:, :], b)
+        full = np.asarray(kernel())
+        result = kernel(remainder=True) + np.einsum("...pik,...i->...pk", full[..., dof:, :], b)
     elif kind.startswith("partial"):
-        full = np.asarray(kernel(t, x, **values))
+        full = np.asarray(kernel())
         result = full[..., :dof, :] + np.einsum("...pik,...ij->...pjk", full[..., dof:, :], a)
     else:
-        full = np.asarray(kernel(*((t, x) if udot is None else (t, x, udot)), **values))
+        full = np.asarray(kernel() if udot is None else kernel(udot))
         result = full[..., :dof] + np.einsum("...i,...ij->...j", full[..., dof:], a)
     if out is None:
         return np.asarray(result)

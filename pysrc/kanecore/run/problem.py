@@ -87,7 +87,7 @@ def _normalized(dyn: Kernels, x: Array) -> Array:
 def _on_constraints(given: ConstraintState) -> ConstraintState:
     """The state on the constraints beside one that is to be on them; ValueError where it is not near them."""
     dyn, t, x = given.dyn, given.t, given.x
-    if not given.misses_less_than(FEASIBLE):
+    if not given.satisfied(FEASIBLE):
         raise ValueError(
             f"x0 does not satisfy the constraints of {dyn.name!r} at t = {t!r}: {given.described_misses(FEASIBLE)}; "
             f"the residuals must be below {FEASIBLE} of the terms they are summed from: start from "
