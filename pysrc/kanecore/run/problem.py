@@ -62,12 +62,12 @@ def posed(
     t0, t1 = interval
     x = _normalized(dyn, vector("x0", x0, dyn.n_x))
     p = dyn._resolved("parameter", {} if parameters is None else parameters)
-    source = RunInputs(dyn, inputs, t0, t1)
+    run_inputs = RunInputs(dyn, inputs, t0, t1)
     rank = 0
     if dyn.n_constraints or dyn.n_configuration:
-        start = _on_constraints(ConstraintState(dyn, t0, x, source(t0, x), p))
+        start = _on_constraints(ConstraintState(dyn, t0, x, run_inputs(t0, x), p))
         x, rank = (start.x.copy() if project else x), count_near(start)
-    return InitialValueProblem(dyn, t0, t1, x, p, source, project, rank)
+    return InitialValueProblem(dyn, t0, t1, x, p, run_inputs, project, rank)
 
 
 def _normalized(dyn: Kernels, x: Array) -> Array:

@@ -27,7 +27,6 @@ Array = npt.NDArray[np.float64]
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(5)
 _NODES, _WEIGHTS = (_NODES + 1.0) / 2.0, _WEIGHTS / 2.0
 
-
 # Steps whose energies and work are found at once: bounds the memory that a long run takes beside its own.
 _CHUNK = 20_000
 
