@@ -3,12 +3,14 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from kanecore.errors import ModelError, SingularError
+from kanecore.run.metric import size_of
 from kanecore.tolerances import RANK
 
 if TYPE_CHECKING:
@@ -51,61 +53,106 @@ def linearize(
     ModelError
         ``minimal`` with more or fewer dependent coordinates or speeds than the constraints determine.
     """
-    whole = dyn._linearize(t, x, r=r, p=p)
-    a, b = whole[..., : dyn.n_x], whole[..., dyn.n_x :]
+    slopes = dyn._linearize(t, x, r=r, p=p)
+    a, b = slopes[..., : dyn.n_x], slopes[..., dyn.n_x :]
     if not minimal or not (dyn.n_constraints or dyn.n_configuration):
         return np.ascontiguousarray(a), np.ascontiguousarray(b)
-    along, across = _dependence(dyn, t, x, dyn._constraint_slopes(t, x, r=r, p=p))
-    kept = [*range(dyn.n_q - dyn.n_q_dependent), *range(dyn.n_q, dyn.n_x - dyn.n_u_dependent)]
-    a = a[..., kept, :]
-    return a @ along, b[..., kept, :] + a @ across
+    of_state, of_inputs = _dependence(dyn, t, x, dyn._constraint_slopes(t, x, r=r, p=p))
+    independent = [*range(dyn.n_q - dyn.n_q_dependent), *range(dyn.n_q, dyn.n_x - dyn.n_u_dependent)]
+    a = a[..., independent, :]
+    return a @ of_state, b[..., independent, :] + a @ of_inputs
 
 
-def _singular(rows: Array) -> Array:
-    return np.asarray(np.linalg.svd(rows, compute_uv=False))
+@dataclass(frozen=True)
+class _Part:
+    """The coordinates, or the speeds, in the linearized constraints.
+
+    Attributes
+    ----------
+    kind : {"coordinates", "speeds"}
+    argument : {"q_dependent", "u_dependent"}
+        Where the description names the dependent ones.
+    rows : slice
+        Of the constraints on them.
+    columns, dependent : slice
+        Where they all are in a state, and the dependent ones.
+    """
+
+    kind: str
+    argument: str
+    rows: slice
+    columns: slice
+    dependent: slice
+
+    @property
+    def n_dependent(self) -> int:
+        return int(self.dependent.stop - self.dependent.start)
 
 
-def _dependence(dyn: Kernels, t: npt.ArrayLike, at: npt.ArrayLike, slopes: Array) -> tuple[Array, Array]:
+def _parts(dyn: Kernels) -> tuple[_Part, _Part]:
+    n_q, n_x, m = dyn.n_q, dyn.n_x, dyn.n_configuration
+    return (
+        _Part("coordinates", "q_dependent", slice(0, m), slice(0, n_q), slice(n_q - dyn.n_q_dependent, n_q)),
+        _Part("speeds", "u_dependent", slice(m, None), slice(n_q, n_x), slice(n_x - dyn.n_u_dependent, n_x)),
+    )
+
+
+def _dependence(dyn: Kernels, t: npt.ArrayLike, x: npt.ArrayLike, slopes: Array) -> tuple[Array, Array]:
     """The linearized constraints: δx = T z + T_r δr, z the independent coordinates and speeds."""
-    n_q, n_u, n_x = dyn.n_q, dyn.n_u, dyn.n_x
-    q_free, u_free = n_q - dyn.n_q_dependent, n_u - dyn.n_u_dependent
+    n_q, n_x = dyn.n_q, dyn.n_x
+    q_free, u_free = n_q - dyn.n_q_dependent, dyn.n_u - dyn.n_u_dependent
+    n_free = q_free + u_free
     lead = slopes.shape[:-2]
-    m = dyn.n_configuration
-    time = np.broadcast_to(np.asarray(t, dtype=np.float64), lead)
-    x = np.broadcast_to(np.asarray(at, dtype=np.float64), (*lead, n_x))
     # every column: a unit of one of z, then of one of r
-    state = np.zeros((*lead, n_x, q_free + u_free + dyn.n_r))
+    state = np.zeros((*lead, n_x, n_free + dyn.n_r))
     state[..., range(q_free), range(q_free)] = 1.0
-    state[..., range(n_q, n_q + u_free), range(q_free, q_free + u_free)] = 1.0
-    inputs = np.zeros((dyn.n_r, q_free + u_free + dyn.n_r))
-    inputs[:, q_free + u_free :] = np.eye(dyn.n_r)
-    for rows, whole, columns, letter, kind in (
-        (slice(0, m), slice(0, n_q), slice(q_free, n_q), "q", "coordinates"),
-        (slice(m, None), slice(n_q, n_x), slice(n_q + u_free, n_x), "u", "speeds"),
-    ):
-        left = slopes[..., rows, :]
-        size = np.abs(left[..., whole]).max(axis=-1, keepdims=True, initial=0.0)
-        left = left / np.where(size > 0.0, size, 1.0)
-        rank, found = (np.sum(_singular(left[..., part]) > RANK, axis=-1) for part in (whole, columns))
-        named = columns.stop - columns.start
-        if (rank != named).any():
-            where = np.unravel_index(int(np.argmax(rank != named)), rank.shape)
-            raise ModelError(
-                f"minimal=True: the constraints determine {rank[where]} {kind} at this state of {dyn.name!r}, and "
-                f"{named} are named in {letter}_dependent (constraints on "
-                "accelerations determine none): name as many there as are determined"
-            )
-        if (found < named).any():
-            where = np.unravel_index(int(np.argmax(found < named)), found.shape)
-            names = (dyn.coordinate_names + dyn.speed_names)[columns]
-            raise SingularError(
-                f"minimal=True: the dependent {kind} {', '.join(names)} of {dyn.name!r} do not follow from the "
-                f"others at t = {float(time[where])!r}, x = {x[where].tolist()!r} (a dead point): describe it with "
-                f"other dependent {kind}",
-                t=float(time[where]),
-                x=x[where],
-                rows=np.flatnonzero(found < named) if found.ndim else None,
-            )
-        right = left[..., :n_x] @ state + left[..., n_x:] @ inputs
-        state[..., columns, :] = -np.linalg.pinv(left[..., columns], rcond=RANK) @ right
-    return state[..., : q_free + u_free], state[..., q_free + u_free :]
+    state[..., range(n_q, n_q + u_free), range(q_free, n_free)] = 1.0
+    inputs = np.zeros((dyn.n_r, n_free + dyn.n_r))
+    inputs[:, n_free:] = np.eye(dyn.n_r)
+    time = np.broadcast_to(np.asarray(t, dtype=np.float64), lead)
+    states = np.broadcast_to(np.asarray(x, dtype=np.float64), (*lead, n_x))
+    for part in _parts(dyn):
+        rows = slopes[..., part.rows, :]
+        rows = rows / size_of(rows[..., part.columns])[..., np.newaxis]
+        _require_as_many(dyn, part, _rank(rows[..., part.columns]))
+        _require_dependence(dyn, part, _rank(rows[..., part.dependent]), time, states)
+        change = rows[..., :n_x] @ state + rows[..., n_x:] @ inputs
+        state[..., part.dependent, :] = -np.linalg.pinv(rows[..., part.dependent], rcond=RANK) @ change
+    return state[..., :n_free], state[..., n_free:]
+
+
+def _rank(rows: Array) -> Array:
+    """The ranks of matrices with rows of equal size."""
+    return np.asarray(np.sum(np.linalg.svd(rows, compute_uv=False) > RANK, axis=-1))
+
+
+def _require_as_many(dyn: Kernels, part: _Part, rank: Array) -> None:
+    """ModelError unless the constraints determine as many coordinates or speeds as are called dependent."""
+    wrong = rank != part.n_dependent
+    if wrong.any():
+        raise ModelError(
+            f"minimal=True: the constraints determine {rank[_first(wrong)]} {part.kind} at this state of {dyn.name!r}, "
+            f"and {part.n_dependent} are named in {part.argument} (constraints on "
+            "accelerations determine none): name as many there as are determined"
+        )
+
+
+def _require_dependence(dyn: Kernels, part: _Part, rank: Array, t: Array, x: Array) -> None:
+    """SingularError unless the dependent coordinates or speeds follow from the others."""
+    lost = rank < part.n_dependent
+    if lost.any():
+        where = _first(lost)
+        names = (dyn.coordinate_names + dyn.speed_names)[part.dependent]
+        raise SingularError(
+            f"minimal=True: the dependent {part.kind} {', '.join(names)} of {dyn.name!r} do not follow from the "
+            f"others at t = {float(t[where])!r}, x = {x[where].tolist()!r} (a dead point): describe it with "
+            f"other dependent {part.kind}",
+            t=float(t[where]),
+            x=x[where],
+            rows=np.flatnonzero(lost) if lost.ndim else None,
+        )
+
+
+def _first(wrong: npt.NDArray[np.bool_]) -> tuple[np.intp, ...]:
+    """Where a batch is first wrong."""
+    return np.unravel_index(int(np.argmax(wrong)), wrong.shape)

@@ -17,9 +17,11 @@ from kanecore.errors import ModelError
 from kanecore.kernels import GROUPS, KERNEL_GROUPS
 from kanecore.run.check import check
 from kanecore.run.consistent import consistent
-from kanecore.run.constraints import allowed_motions, contradictory, nonholonomic
+from kanecore.run.constraint_state import ConstraintState
+from kanecore.run.constraints import Constraints
 from kanecore.run.linearize import linearize as differentiate
 from kanecore.run.mappings import LiveValues
+from kanecore.run.nonholonomic import allowed_motions, nonholonomic
 from kanecore.run.rank import count_near
 from kanecore.run.simulate import simulate as integrate
 
@@ -187,13 +189,22 @@ class CompiledModel(_native.Kernels):
     check = check
 
     def _count_near(self, t: float, x: Array, r: Any, p: Any) -> int:
-        return count_near(self, t, x, r=r, p=p)
+        return count_near(ConstraintState(self, t, x, r, p))
 
     def _opposed(self, t: float, x: Array, r: Any, p: Any, row: int) -> tuple[str, ...]:
-        return contradictory(self, t, x, row, r=r, p=p)
+        return ConstraintState(self, t, x, r, p).contradictory_rows(row)
 
-    def _nonholonomic(self, *arguments: Any) -> Array:
-        return nonholonomic(self, *arguments)
+    def _nonholonomic(
+        self,
+        kind: str,
+        t: npt.ArrayLike,
+        x: npt.ArrayLike,
+        udot: Any,
+        remainder: bool,
+        out: Any,
+        values: dict[str, Any],
+    ) -> Array:
+        return nonholonomic(Constraints(self, t, x, **values), kind, udot, remainder, out)
 
     # Integration ----------------------------------------------------------------------------------------
 
@@ -229,13 +240,13 @@ class CompiledModel(_native.Kernels):
         _native.broadcast_shapes(x.shape[:-1], force.shape[:-1])  # ValueError where they do not
         force = force[..., np.newaxis]
         udot = self.udot(0.0, x)  # finds what is singular, by its own pivots, before LAPACK does or does not
-        mass = self.mass_matrix(0.0, x)
+        at = Constraints(self, 0.0, x)
         if self.n_constraints:
-            allowed = allowed_motions(self, 0.0, x)
+            allowed = allowed_motions(at)
             across = np.swapaxes(allowed, -1, -2)
-            change = allowed @ np.linalg.solve(across @ mass @ allowed, across @ force)
+            change = allowed @ np.linalg.solve(across @ at.mass @ allowed, across @ force)
         else:
-            change = np.linalg.solve(mass, force)
+            change = np.linalg.solve(at.mass, force)
         return np.asarray(udot + change[..., 0], dtype=np.float64)
 
     def rnea(self, q: npt.ArrayLike, u: npt.ArrayLike, udot: npt.ArrayLike) -> Array:
@@ -312,8 +323,8 @@ class CompiledModel(_native.Kernels):
             make, arguments = compiled, (self.name, self._source, self._info)
         else:
             raise ModelError(f"{self.name!r} cannot be pickled: neither its C text nor its origin is known")
-        kept = self._left_out("parameter"), self._left_out("input")
-        return restored, (make, arguments, self._values("parameter"), self._values("input"), kept)
+        left_out = self._left_out("parameter"), self._left_out("input")
+        return restored, (make, arguments, self._values("parameter"), self._values("input"), left_out)
 
 
 def merged(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
@@ -338,11 +349,11 @@ def restored(
     arguments: tuple[Any, ...],
     parameters: Array,
     inputs: Array,
-    kept: tuple[dict[str, float], dict[str, float]] = ({}, {}),
+    left_out: tuple[dict[str, float], dict[str, float]] = ({}, {}),
 ) -> CompiledModel:
     """What unpickling calls: the model made again, with the values that it had; NaN: never given."""
     model = make(*arguments)
-    for mapping, values, others in zip((model.parameters, model.inputs), (parameters, inputs), kept, strict=True):
+    for mapping, values, others in zip((model.parameters, model.inputs), (parameters, inputs), left_out, strict=True):
         given = dict(zip(mapping, values, strict=True)) | others
         mapping.update({name: value for name, value in given.items() if np.isfinite(value)})
     return model

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The result of an integration."""
+"""The result of an integration: its states, and what follows from them when it is asked for."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import os
 from collections.abc import Callable
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -17,7 +17,7 @@ from kanecore import _native
 from kanecore.run.constraints import residuals
 
 if TYPE_CHECKING:
-    from kanecore._native import Kernels
+    from kanecore.run.problem import InitialValueProblem
 
 __all__ = ["Trajectory"]
 
@@ -26,17 +26,6 @@ Array = npt.NDArray[np.float64]
 # Gauss-Legendre nodes and weights on 0 ... 1, exact to order 10: better than the interpolant of a step
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(5)
 _NODES, _WEIGHTS = (_NODES + 1.0) / 2.0, _WEIGHTS / 2.0
-
-
-class Source(Protocol):
-    """The inputs r(t, x) of a run: as a function, and as the integrators take them."""
-
-    knots: Array
-    coefficients: Array
-    function: Callable[[float, Array], npt.ArrayLike] | None
-
-    def __call__(self, t: Any, x: Any) -> Array: ...
-
 
 # Steps whose energies and work are found at once: bounds the memory that a long run takes beside its own.
 _CHUNK = 20_000
@@ -66,19 +55,10 @@ class Trajectory:
         As in ``solve_ivp``.
     """
 
-    def __init__(
-        self,
-        dyn: Kernels,
-        method: str,
-        run: _native.Run,
-        source: Source,
-        p: Array,
-        message: str,
-        projected: bool = True,
-        rank: int = -1,
-    ) -> None:
-        self._dyn, self._method, self._source, self._p = dyn, method, source, p
-        self._run, self._projected, self._rank = run, projected, rank
+    def __init__(self, problem: InitialValueProblem, method: str, run: _native.Run, message: str) -> None:
+        self._dyn, self._inputs, self._p = problem.dyn, problem.inputs, problem.p
+        self._project, self._rank = problem.project, problem.rank
+        self._method, self._run = method, run
         self.nfev, self.njev, self.nlu = run.evaluations, 0, 0
         self.n_steps, self.n_rejected = run.accepted, run.rejected
         self.success, self.message = run.status == "success" and run.error is None, message
@@ -116,7 +96,7 @@ class Trajectory:
         return np.asarray(states).reshape(*times.shape, self._dyn.n_x)
 
     @property
-    def _kept(self) -> tuple[Array, Array, Array]:
+    def _recorded(self) -> tuple[Array, Array, Array]:
         """The start and the ends of the steps, the states there, and the interpolants; ValueError without these."""
         run = self._run
         if run.steps is None or run.states is None or run.dense is None:
@@ -128,22 +108,22 @@ class Trajectory:
 
     @property
     def _steps(self) -> Array:
-        return self._kept[0]
+        return self._recorded[0]
 
     @property
     def _states(self) -> Array:
-        return self._kept[1]
+        return self._recorded[1]
 
     def _interpolated(self, steps: npt.NDArray[np.int64], times: Array) -> Array:
         """The state at each time, (N,), from the interpolant of the step that is named with it: (N, n_x)."""
         return _native.interpolate(
-            *(self._dyn, self._method, *self._kept, steps, times),
-            knots=self._source.knots,
-            coefficients=self._source.coefficients,
-            function=self._source.function,
+            *(self._dyn, self._method, *self._recorded, steps, times),
+            knots=self._inputs.knots,
+            coefficients=self._inputs.coefficients,
+            function=self._inputs.function,
             p=self._p,
             rank=self._rank,
-            project=self._projected,
+            project=self._project,
         )
 
     @property
@@ -165,7 +145,7 @@ class Trajectory:
 
     @cached_property
     def r(self) -> Array:
-        return self._source(self.t, self.x)
+        return self._inputs(self.t, self.x)
 
     @cached_property
     def outputs(self) -> Array:
@@ -182,13 +162,13 @@ class Trajectory:
 
     @cached_property
     def constraint_drift(self) -> float:
-        times, states, _ = self._kept
+        times, states, _ = self._recorded
         largest = 0.0
         if self._dyn.n_constraints or self._dyn.n_configuration:
             for first in range(0, len(times), _CHUNK):
                 t, x = times[first : first + _CHUNK], states[first : first + _CHUNK]
-                found = residuals(self._dyn, t, x, r=self._source(t, x), p=self._p)
-                largest = max(largest, float(np.max(np.abs(found), initial=0.0)))
+                missed = residuals(self._dyn, t, x, r=self._inputs(t, x), p=self._p)
+                largest = max(largest, float(np.max(np.abs(missed), initial=0.0)))
         return largest
 
     @cached_property
@@ -199,7 +179,7 @@ class Trajectory:
         for first in range(0, n, _CHUNK):
             last = min(first + _CHUNK, n)
             t, x = self._steps[first:last], self._states[first:last]
-            total[first:last], kinetic = self._energies(t, x, self._source(t, x))
+            total[first:last], kinetic = self._energies(t, x, self._inputs(t, x))
             largest = max(largest, float(np.max(kinetic)))
             work[first + 1 : last + 1] = self._work(first, min(last, n - 1))
         return total - total[0] - np.cumsum(work), largest
@@ -214,7 +194,7 @@ class Trajectory:
         t = start[:, np.newaxis] + length[:, np.newaxis] * _NODES
         steps = np.repeat(np.arange(first, last, dtype=np.int64), len(_NODES))
         x = self._interpolated(steps, t.reshape(-1)).reshape(*t.shape, self._dyn.n_x)
-        r = self._source(t, x)
+        r = self._inputs(t, x)
         udot = self._dyn.udot(t, x, r=r, p=self._p)
         power = np.asarray(self._dyn.power(t, x, udot, r=r, p=self._p))
         return np.asarray(length * (power @ _WEIGHTS))

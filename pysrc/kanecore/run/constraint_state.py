@@ -1,0 +1,215 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""All facts of the constraints at one state: how many rows are independent, here and around, what is missed, what
+contradicts itself.
+
+The checks, consistent states and the start of a simulation ask one object for them, so that each is found once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from kanecore.errors import SingularError
+from kanecore.run.constraints import Constraints, frozen, normalise
+from kanecore.run.flat_rows import flat_row
+from kanecore.run.metric import NEAR, equilibrated, extents, rank_of, size_of
+from kanecore.tolerances import CONTRADICTORY, EQUAL, RANK
+
+if TYPE_CHECKING:
+    from kanecore._native import Kernels
+
+__all__ = ["ConstraintState"]
+
+Array = npt.NDArray[np.float64]
+
+_THIN = 1e-4  # of a row's usual size around: where it is smaller at all states on the constraints it says nothing
+_PLACES = 6  # around a state that are tried
+_NEIGHBOURS = 3  # on the constraints that are enough
+
+
+class ConstraintState(Constraints):
+    """Everything that is asked of one state, (n_x,), of a model with some inputs and parameters.
+
+    Each fact is found when it is first asked for, and never again.  States nearby are states of their own.
+    """
+
+    def __init__(self, dyn: Kernels, t: float, x: npt.ArrayLike, r: Any = None, p: Any = None) -> None:
+        super().__init__(dyn, t, np.asarray(x, dtype=np.float64), r, p)
+
+    @cached_property
+    def at_rest(self) -> ConstraintState:
+        """The same coordinates without speeds."""
+        return self.moved(np.concatenate([self.q, np.zeros(self.dyn.n_u)])) if self.u.any() else self
+
+    @cached_property
+    def rates(self) -> tuple[Array, Array]:
+        """Y (n_q, n_u) and z (n_q,) of q̇ = Y u + z, which speeds do not change."""
+        return super().rates if self.at_rest is self else self.at_rest.rates
+
+    @cached_property
+    def extents(self) -> Array:
+        """What is large for each coordinate and speed: (n_x,)."""
+        return frozen(np.concatenate([extents(self.q, self.coordinate_units), extents(self.u, self.speed_units)]))
+
+    @cached_property
+    def projected(self) -> ConstraintState:
+        """The state on the constraints of least change; SingularError where no motion leads there."""
+        return self.moved(np.asarray(self.dyn._project(self.t, self.x, **self.values)))
+
+    # --------------------------------------------------------------------------------------------- residuals
+
+    @cached_property
+    def misses(self) -> Array:
+        """|φ|, then |c|, beside the terms that each is summed from: (n_configuration + n_velocity,)."""
+        if not (self.dyn.n_constraints or self.dyn.n_configuration):
+            return np.zeros(0)
+        return frozen(np.concatenate([level.misses for level in self.levels]))
+
+    def satisfied(self, limit: float) -> bool:
+        """Whether no constraint is missed by more than a limit."""
+        return bool(np.max(self.misses, initial=0.0) <= limit)
+
+    @property
+    def residual_names(self) -> list[str]:
+        """Of the entries of `misses`; the derivative of a configuration constraint bears its name."""
+        coordinates, speeds = (level.names for level in self.levels)
+        return [*coordinates, *(f"rate of {name}" if name in coordinates else name for name in speeds)]
+
+    def described_misses(self, limit: float) -> str:
+        """``'name' (residual), ...`` of the constraints that are missed by more than a limit, the largest first.
+
+        Residuals are in units of the coordinates and of the speeds; where rows contradict each other that is said as
+        well.
+        """
+        residuals = np.concatenate([level.residual_in_units for level in self.levels])
+        largest_first = np.argsort(-np.abs(residuals), kind="stable")
+        names = self.residual_names
+        text = ", ".join(f"{names[i]!r} ({residuals[i]:.3g})" for i in largest_first if not self.misses[i] <= limit)
+        opposed = self.contradictory_speed_rows
+        if opposed:
+            text += f"; {' and '.join(map(repr, opposed))} contradict each other: no speeds satisfy them together"
+        return text
+
+    # ------------------------------------------------------------------------------- neighbours and ranks
+
+    @cached_property
+    def nearby(self) -> Constraints:
+        """Some states nearby, which need not be on the constraints: (6, n_x)."""
+        places = self.x + NEAR * self.extents * np.random.default_rng(0).uniform(-1.0, 1.0, (_PLACES, self.dyn.n_x))
+        for x in places:
+            normalise(self.dyn, x)
+        return Constraints(self.dyn, self.t, places, self.r, self.p)
+
+    @cached_property
+    def neighbours(self) -> tuple[ConstraintState, ...]:
+        """Some states on the constraints nearby."""
+        on_constraints: list[ConstraintState] = []
+        for x in self.nearby.x if self.dyn.n_constraints else ():
+            try:
+                on_constraints.append(self.moved(x).projected)
+            except SingularError:
+                continue
+            if len(on_constraints) == _NEIGHBOURS:
+                break
+        return tuple(on_constraints)
+
+    @cached_property
+    def count(self) -> int:
+        """How many rows of G count: a fact of the parameters."""
+        return self.dyn._count(self.p)
+
+    @cached_property
+    def clear_rows(self) -> Array:
+        """G without what rounding leaves of a row: entries that are nothing beside those of this row at neighbours."""
+        around = [self, *self.neighbours]
+        size = np.max([size_of(other.rows * self.speed_units) for other in around], axis=0)[:, np.newaxis]
+        return frozen(np.where(np.abs(self.rows * self.speed_units) > RANK * size, self.rows, 0.0))
+
+    @cached_property
+    def row_factors(self) -> tuple[Array, Array, Array]:
+        """U, s, Vᵀ of U diag(s) Vᵀ, the singular value decomposition of these rows in the metric of the masses."""
+        of_rows, s, of_columns = np.linalg.svd(equilibrated(self.clear_rows, self.speed_units))
+        return frozen(of_rows), frozen(s), frozen(of_columns)
+
+    @cached_property
+    def rank(self) -> int:
+        """How many rows of G are independent here."""
+        s = self.row_factors[1]
+        return int(np.sum(s > RANK * np.max(s, initial=0.0)))
+
+    @cached_property
+    def typical_rank(self) -> int | None:
+        """How many rows of G are independent at the neighbours or here, thin ones apart; None without neighbours."""
+        if not self.neighbours:
+            return None
+        return max(self._rank_without_thin_rows, *(self._thick_rank(other) for other in self.neighbours))
+
+    @cached_property
+    def flat_row(self) -> str | None:
+        """The name of a row that says nothing wherever it holds, and yet does not follow from the others."""
+        rank, typical = self._rank_without_thin_rows, self.typical_rank
+        nothing_lost = rank == min(self.dyn.n_constraints, self.dyn.n_u)
+        dead_point = typical is not None and rank < typical
+        return None if nothing_lost or dead_point else flat_row(self, self.extents)
+
+    @cached_property
+    def _rank_without_thin_rows(self) -> int:
+        return self._thick_rank(self)
+
+    def _thick_rank(self, other: ConstraintState) -> int:
+        """The rank of G at this state or a neighbour, without rows that are thin beside those nearby."""
+        thick = np.abs(other.rows * other.speed_units) > _THIN * self._usual_sizes
+        return rank_of(np.where(thick, other.rows, 0.0), other.speed_units)
+
+    @cached_property
+    def _usual_sizes(self) -> Array:
+        """The largest entry of each row of G at states nearby: (n_constraints, 1)."""
+        sizes = size_of(self.nearby.rows * self.nearby.speed_units[..., np.newaxis, :])
+        return np.asarray(np.max(sizes, axis=0)[:, np.newaxis])
+
+    # ----------------------------------------------------------------------------------------- contradictions
+
+    @cached_property
+    def contradictions(self) -> tuple[str, ...]:
+        """Names of rows of G u̇ + γ = 0 that no u̇ satisfies together, as the kernel of u̇ finds them."""
+        try:
+            self.dyn.udot(self.t, self.x, **self.values)
+        except SingularError as singular:
+            return singular.contradictory or ()
+        return ()
+
+    def contradictory_rows(self, row: int = -1) -> tuple[str, ...]:
+        """Names of the rows of G u̇ + γ = 0 that contradict each other; at least of one, and of those it repeats."""
+        opposed = self._opposed(self.rows, self.bias)
+        if row >= 0 and row not in opposed:
+            opposed = np.flatnonzero(_repetition(self.rows, self.speed_units)[row]).tolist()
+        return self._row_names(opposed)
+
+    @cached_property
+    def contradictory_speed_rows(self) -> tuple[str, ...]:
+        """Names of the rows c(q, u, t) = 0 that no u satisfies together with these coordinates, were they linear."""
+        return self._row_names(self._opposed(self.c_slopes, self.c - self.c_slopes @ self.u))
+
+    def _opposed(self, rows: Array, offset: Array) -> list[int]:
+        """Which rows of A y + b = 0 have no solution together: what is left of b beside the terms that cancel in it."""
+        if not rows.size:
+            return []
+        repetition, b = _repetition(rows, self.speed_units), offset / size_of(rows * self.speed_units)
+        remainder, terms = np.abs(repetition @ b), np.abs(repetition) @ np.abs(b)
+        return [int(i) for i in np.flatnonzero(remainder > CONTRADICTORY * terms)]
+
+    def _row_names(self, rows: Iterable[int]) -> tuple[str, ...]:
+        return tuple(self.dyn.constraint_names[i] for i in rows)
+
+
+def _repetition(rows: Array, units: Array) -> Array:
+    """The projector onto combinations of rows, of equal size, that vanish."""
+    equal = equilibrated(rows, units)
+    projector = np.eye(len(rows)) - equal @ np.linalg.pinv(equal, rcond=RANK)
+    projector[np.abs(projector) < EQUAL] = 0.0
+    return np.asarray(projector)

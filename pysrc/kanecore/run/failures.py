@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The errors of runs that did not reach their end, or whose end contradicts itself: what happened, where, and why."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from kanecore import _native
+from kanecore.errors import IntegrationError, SingularError
+from kanecore.run.metric import equilibrated
+from kanecore.run.options import Recording
+from kanecore.run.problem import InitialValueProblem
+from kanecore.run.trajectory import Trajectory
+
+__all__ = ["failure", "outcome", "refuse_contradictions"]
+
+Array = npt.NDArray[np.float64]
+
+_LOST = 1e-4  # of what a row of G was at the start
+_OUTCOMES = {
+    "success": "The integration reached the end of the interval.",
+    "step_size": "the error tolerance asks for steps smaller than rounding allows: loosen rtol and atol, or look for a "
+    "discontinuity or singularity there",
+    "max_steps": "max_steps was reached: the run is longer than that, or too stiff for this method, or comes to a "
+    "singularity, where steps shrink",
+    "nonfinite": "the equations of motion gave a result that is not finite",
+}
+
+
+def outcome(run: _native.Run, recording: Recording) -> str:
+    """How a run ended, in a sentence."""
+    if run.error is not None:
+        return f"{type(run.error).__name__}: {run.error}"
+    if run.status != "full":
+        return _OUTCOMES.get(run.status, run.status)
+    hint = "give t_eval, the times at which states are needed"
+    if recording.times is not None:
+        hint = "leave out dense_output=True"
+    return f"{run.accepted} steps take {recording.room} bytes, all that a run may keep: {hint}, or split the run"
+
+
+def refuse_contradictions(problem: InitialValueProblem, trajectory: Trajectory) -> None:
+    """See that redundant rows of a run off the constraints do not contradict each other, at the states next to its own.
+
+    At a state that has drifted off, kernels bear as much as the drift explains; beside it, on the constraints, nothing.
+    """
+    for t, x in zip(trajectory.t, trajectory.x, strict=True):
+        state = problem.state(t, x)
+        try:
+            names = state.projected.contradictions
+        except SingularError:
+            names = state.contradictory_rows()
+        if names:
+            raise SingularError(
+                f"{' and '.join(map(repr, names))} of {problem.dyn.name!r} contradict each other at t = {float(t)!r}, "
+                f"x = {x.tolist()!r}: no accelerations satisfy them together; do prescribed motions allow it?",
+                t=float(t),
+                x=x,
+                contradictory=names,
+                trajectory=trajectory,
+            )
+
+
+def failure(problem: InitialValueProblem, run: _native.Run, trajectory: Trajectory) -> IntegrationError | SingularError:
+    """The error of a run that did not reach its end."""
+    if run.status == "contradictory":
+        return _contradiction(problem, run, trajectory)
+    if run.status in ("singular", "lost", "unsatisfied"):
+        return SingularError(_singularity(problem, run), t=run.t, x=run.x, row=run.row, trajectory=trajectory)
+    lost = _lost_row(problem, run) if run.status == "step_size" else None
+    if lost is None:
+        return IntegrationError(f"{trajectory.message} at {_where(run)}", trajectory=trajectory)
+    row = problem.dyn.n_u + lost
+    return SingularError(
+        f"{problem.dyn._row_name(row)!r} of {problem.dyn.name!r} is lost just after {_where(run)}: its coefficients, "
+        "or what the other rows leave of them, vanish there; the motion comes to a dead point, or to the end of what "
+        "the constraints allow",
+        t=run.t,
+        x=run.x,
+        row=row,
+        trajectory=trajectory,
+    )
+
+
+def _where(run: _native.Run) -> str:
+    return f"t = {run.t!r}, x = {run.x.tolist()!r}"
+
+
+def _contradiction(problem: InitialValueProblem, run: _native.Run, trajectory: Trajectory) -> SingularError:
+    """Of rows that no accelerations satisfy together."""
+    dyn = problem.dyn
+    names = problem.state(run.t, run.x).contradictory_rows(run.row - dyn.n_u)
+    return SingularError(
+        f"{' and '.join(map(repr, names))} of {dyn.name!r} contradict each other just after {_where(run)}: no "
+        "accelerations satisfy them together; do prescribed motions allow it?",
+        t=run.t,
+        x=run.x,
+        row=run.row,
+        contradictory=names,
+        trajectory=trajectory,
+    )
+
+
+def _singularity(problem: InitialValueProblem, run: _native.Run) -> str:
+    """What became singular: the mass matrix, the projection to the constraints, or a row of G."""
+    dyn, where = problem.dyn, _where(run)
+    if run.status == "singular":
+        return (
+            f"the mass matrix of {dyn.name!r} became singular just after {where}: the pivot of speed "
+            f"{dyn.speed_names[run.row]!r} vanished; the kinematical equations may be singular there (gimbal lock)"
+        )
+    row = dyn._row_name(run.row)
+    if run.status == "unsatisfied":
+        return (
+            f"no state of {dyn.name!r} on its constraints was found just after {where}: {row!r} "
+            "cannot be satisfied with the others; the motion may have come to the end of what they allow"
+        )
+    return f"{row!r} of {dyn.name!r} is lost just after {where}: a dead point of all constraints"
+
+
+def _lost_row(problem: InitialValueProblem, run: _native.Run) -> int | None:
+    """The row of G that nearly vanishes, or nearly depends on others, at the end of a run and not at its start."""
+    if not problem.dyn.n_constraints:
+        return None
+    start, end = problem.state(problem.t0, problem.x0), problem.state(run.t, run.x)
+    first, last = start.rows * start.speed_units, end.rows * end.speed_units
+    sizes = np.max(np.abs(last), axis=1) / np.maximum(np.max(np.abs(first), axis=1), np.finfo(np.float64).tiny)
+    if np.min(sizes) < _LOST:
+        return int(np.argmin(sizes))
+    same = np.ones(problem.dyn.n_u)
+    of_rows, s, _ = np.linalg.svd(equilibrated(last, same))
+    s_first = np.linalg.svd(equilibrated(first, same), compute_uv=False)
+    lost = np.flatnonzero((s < _LOST * s[0]) & (s_first > _LOST * s_first[0]))
+    return int(np.argmax(np.abs(of_rows[:, lost[0]]))) if len(lost) else None

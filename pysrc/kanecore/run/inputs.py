@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The inputs of one run, in whatever form they were given: numbers, signals, or a function of time and state."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from kanecore import _native
+from kanecore.run.signals import Signal, evaluate
+
+if TYPE_CHECKING:
+    from kanecore._native import Kernels
+
+__all__ = ["RunInputs"]
+
+Array = npt.NDArray[np.float64]
+
+_Rate = tuple[Signal, int, int]  # a signal, its column, the order of its derivative
+
+
+class RunInputs:
+    """r(t, x) of one run, in the form that the integrators take and as a function for what comes after.
+
+    Parameters
+    ----------
+    inputs
+        As of `simulate`.
+    t0, t1 : float
+        Start and end of the run, in any order.
+
+    Attributes
+    ----------
+    knots, coefficients : ndarray
+        The inputs as cubics between knots, as those of a `Signal`; zeros where a function gives them.
+    function : callable, optional
+        ``r(t, x)``, where a function was given.
+    """
+
+    def __init__(self, dyn: Kernels, inputs: Any, t0: float, t1: float) -> None:
+        self._dyn = dyn
+        self.function: Callable[[float, Array], npt.ArrayLike] | None = None
+        signals: dict[int, _Rate] = {}
+        constants = np.zeros(dyn.n_r)
+        if isinstance(inputs, Signal):
+            signals = _with_rates(dyn, _columns(dyn, inputs))[1]
+        elif callable(inputs):
+            self.function = inputs
+        elif isinstance(inputs, Mapping):
+            numbers, signals = _with_rates(dyn, _entries(dyn, inputs))
+            constants = dyn._resolved("input", numbers)
+        else:
+            constants = dyn._resolved("input", {} if inputs is None else inputs)
+        low, high = min(t0, t1), max(t0, t1)
+        for i, (signal, _, _) in signals.items():
+            signal._require(low, high, f"input {dyn.input_names[i]!r}: ")
+        self.knots = _knots(low, high, signals)
+        self.coefficients: Array = np.zeros((len(self.knots) - 1, dyn.n_r, 4))
+        self.coefficients[..., 0] = constants
+        for i, (signal, column, order) in signals.items():
+            self.coefficients[:, i] = signal._about(self.knots[:-1], column, order)
+
+    def __call__(self, t: npt.ArrayLike, x: npt.ArrayLike) -> Array:
+        """The inputs r at times (...) and states (..., n_x): (..., n_r)."""
+        if self.function is None:
+            return evaluate(self.knots, self.coefficients, t)
+        times, states = np.asarray(t, dtype=np.float64), np.asarray(x, dtype=np.float64)
+        result = np.empty((*times.shape, self._dyn.n_r))
+        for i in np.ndindex(times.shape):
+            time = float(times[i])
+            result[i] = _native.checked_inputs(self._dyn, self.function(time, states[i]), time)
+        return result
+
+
+def _knots(low: float, high: float, signals: Mapping[int, _Rate]) -> Array:
+    """The ends of a run and the knots of all signals within it."""
+    last = high if high > low else float(np.nextafter(low, np.inf))
+    knots = np.concatenate([[low, last], *(signal.knots[:-1] for signal, _, _ in signals.values())])
+    return np.asarray(np.unique(knots[(knots >= low) & (knots <= last)]))
+
+
+def _columns(dyn: Kernels, signal: Signal) -> dict[int, tuple[Signal, int]]:
+    """Which inputs the columns of a signal are: all, or all but the rates of others."""
+    base = [i for i in range(dyn.n_r) if i not in dyn.input_rates]
+    if signal.n not in (dyn.n_r, len(base)):
+        raise ValueError(
+            f"the signal has {signal.n} columns; the model has {dyn.n_r} inputs ({', '.join(dyn.input_names)}), "
+            f"{len(base)} without the rates of others"
+        )
+    inputs = range(dyn.n_r) if signal.n == dyn.n_r else base
+    return {i: (signal, column) for column, i in enumerate(inputs)}
+
+
+def _entries(dyn: Kernels, inputs: Mapping[Any, Any]) -> dict[int, Any]:
+    """What a mapping gives, by the number of the input: signals of one column, and numbers, not yet checked."""
+    given: dict[int, Any] = {}
+    for key, value in inputs.items():
+        i = dyn._index("input", key)
+        name = dyn.input_names[i]
+        if isinstance(value, Signal) and value.n != 1:
+            raise ValueError(f"the signal of input {name!r} has {value.n} columns; in a mapping it has one")
+        if callable(value) and not isinstance(value, Signal):
+            raise TypeError(
+                f"input {name!r} is a function, and a mapping holds numbers and Signals: pass one function for all "
+                f"inputs, r(t, x) that returns the values of {', '.join(dyn.input_names)}"
+            )
+        given[i] = (value, 0) if isinstance(value, Signal) else value
+    return given
+
+
+def _with_rates(dyn: Kernels, given: Mapping[int, Any]) -> tuple[dict[str, Any], dict[int, _Rate]]:
+    """Numbers by name and signals by the number of the input, with the rates of what is given; 0 where a signal is."""
+    names = dyn.input_names
+    numbers: dict[str, Any] = {}
+    signals: dict[int, _Rate] = {}
+    derivative_of = {rate: i for i, rate in enumerate(dyn.input_rates) if rate >= 0}
+    for i in range(dyn.n_r):
+        source, order = i, 0
+        while source not in given and source in derivative_of:
+            source, order = derivative_of[source], order + 1
+        if source not in given:
+            continue
+        value = given[source]
+        if isinstance(value, tuple):
+            signal, column = value
+            if order > signal.smooth_rates:
+                raise ValueError(
+                    f"a signal of kind {signal.kind!r} is too rough for {names[i]}: use kind='cubic', or give "
+                    "the rates as well"
+                )
+            signals[i], numbers[names[i]] = (signal, column, order), 0.0
+        else:
+            numbers[names[i]] = 0.0 if order else value
+    return numbers, signals

@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Newton's method for constraints on coordinates, or on speeds, from far away and where rows are redundant.
+
+A step is the one of least norm, by a truncated singular value decomposition, and is damped after Levenberg and
+Marquardt where the whole step does not lessen the residual.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from kanecore.errors import NonFiniteError
+from kanecore.run.constraint_state import ConstraintState
+from kanecore.run.constraints import Level, normalise
+from kanecore.run.metric import size_of
+from kanecore.tolerances import INDEPENDENT, RANK, SOLVED
+
+__all__ = ["Newton", "Solution"]
+
+Array = npt.NDArray[np.float64]
+
+_DECIDES = 1e-6  # of dependent columns: Newton's method ends at the root of rounding from a dead point
+_ITERATIONS = 60
+_DAMPING = (0.0, *(10.0**k for k in range(-3, 25)))  # of Newton's steps, beside the largest singular value squared
+
+
+@dataclass(frozen=True)
+class Solution:
+    """What Newton's method came to.
+
+    Attributes
+    ----------
+    state : ConstraintState or None
+        Where the constraints hold; None where it stalled.
+    decided : bool
+        Whether the columns of the unknowns have the rank of all of their level, there or, where it stalled, at the
+        start: whether the unknowns follow from the others.
+    """
+
+    state: ConstraintState | None
+    decided: bool
+
+
+@dataclass(frozen=True)
+class _Iterate:
+    """A state with the residual f and the Jacobian ∂f/∂y, in columns of equal units, of all y of its level."""
+
+    state: ConstraintState
+    residual: Array
+    jacobian: Array
+
+
+class Newton:
+    """The equations φ = 0, or c = 0, as they are solved from one state on.
+
+    Parameters
+    ----------
+    start : ConstraintState
+    kind : {"coordinates", "speeds"}
+    unknowns : slice, optional
+        Where they are in a state; default: all coordinates or speeds, of which unit quaternions stay such.
+    """
+
+    def __init__(
+        self, start: ConstraintState, kind: Literal["coordinates", "speeds"], unknowns: slice | None = None
+    ) -> None:
+        level = start.level(kind)
+        self._start, self._kind, self._all_move = start, kind, unknowns is None
+        self._unknowns = level.part if unknowns is None else unknowns
+        self._columns = slice(self._unknowns.start - level.part.start, self._unknowns.stop - level.part.start)
+        self._units = units_of(level)
+        # beyond the rows that count a direction must be clear: redundant rows leave small ones near the solution
+        number = min(len(level.names), self._columns.stop - self._columns.start)
+        self._truncation = np.where(np.arange(number) < start.count, RANK, INDEPENDENT)
+
+    def solve(self) -> Solution:
+        """Steps until the constraints hold and the residual is no longer halved, or nothing lessens it."""
+        first = iterate = self._iterate(self._start)
+        for _ in range(_ITERATIONS):
+            scale = size_of(iterate.jacobian)
+            size = _norm(iterate, scale)
+            following = self._step(iterate, scale, size) if size > 0.0 else None
+            if following is None:  # solved, rounding, or stuck
+                break
+            iterate = following
+            if not _norm(iterate, scale) < 0.5 * size and self._solved(iterate.state):
+                break
+        if self._solved(iterate.state):
+            return Solution(iterate.state, self._decided(iterate))
+        return Solution(None, self._decided(first))
+
+    def _step(self, iterate: _Iterate, scale: Array, size: float) -> _Iterate | None:
+        """The end of the first step, of those damped more and more, that lessens the residual; None where none does."""
+        rows = iterate.jacobian[:, self._columns] / scale[:, np.newaxis]
+        of_rows, s, of_columns = np.linalg.svd(rows, full_matrices=False)
+        along, largest = of_rows.T @ (iterate.residual / scale), np.max(s, initial=0.0)
+        for damping in _DAMPING:
+            inverse = np.divide(
+                s, s**2 + damping * largest**2, out=np.zeros_like(s), where=s > self._truncation * largest
+            )
+            x = iterate.state.x.copy()
+            x[self._unknowns] -= self._units[self._columns] * (of_columns.T @ (inverse * along))
+            if self._all_move:
+                normalise(iterate.state.dyn, x)
+            try:
+                trial = self._iterate(iterate.state.moved(x))
+            except NonFiniteError:  # a step so long that the constraints are not defined there
+                continue
+            if _norm(trial, scale) < size:
+                return trial
+        return None
+
+    def _iterate(self, state: ConstraintState) -> _Iterate:
+        level = state.level(self._kind)
+        jacobian = level.slopes
+        if self._all_move and self._kind == "coordinates":  # changes along a unit quaternion are none
+            jacobian = jacobian.copy()
+            for quaternion in state.dyn.unit:
+                places = list(quaternion)
+                jacobian[:, places] -= np.outer(jacobian[:, places] @ state.x[places], state.x[places])
+        return _Iterate(state, level.residual, jacobian * self._units)
+
+    def _solved(self, state: ConstraintState) -> bool:
+        return bool(np.max(state.level(self._kind).misses, initial=0.0) <= SOLVED)
+
+    def _decided(self, iterate: _Iterate) -> bool:
+        equal = iterate.jacobian / size_of(iterate.jacobian)[:, np.newaxis]
+        unknowns, all_columns = (
+            int(np.sum(np.linalg.svd(part, compute_uv=False) > _DECIDES)) for part in (equal[:, self._columns], equal)
+        )
+        return unknowns == all_columns
+
+
+def units_of(level: Level) -> Array:
+    """Units of all coordinates or speeds; 1 for a coordinate that no speed moves."""
+    return np.where(level.units > 0.0, level.units, 1.0)
+
+
+def _norm(iterate: _Iterate, scale: Array) -> float:
+    return float(np.linalg.norm(iterate.residual / scale))

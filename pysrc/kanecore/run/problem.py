@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The initial value problem of a run: a model with parameters and inputs, an interval, a start on the constraints."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from kanecore.errors import ModelError
+from kanecore.run.constraint_state import ConstraintState
+from kanecore.run.inputs import RunInputs
+from kanecore.run.options import vector
+from kanecore.run.rank import count_near, refuse_flat_rows, warn_of_count
+from kanecore.tolerances import FEASIBLE
+
+if TYPE_CHECKING:
+    from kanecore._native import Kernels
+
+__all__ = ["InitialValueProblem", "posed"]
+
+Array = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class InitialValueProblem:
+    """What is integrated, whatever the method.
+
+    Attributes
+    ----------
+    dyn : CompiledModel
+    t0, t1 : float
+    x0 : ndarray, (n_x,)
+    p : ndarray, (n_p,)
+    inputs : RunInputs
+    project : bool
+        Whether states are brought back to the constraints.
+    rank : int
+        How many rows of G count.
+    """
+
+    dyn: Kernels
+    t0: float
+    t1: float
+    x0: Array
+    p: Array
+    inputs: RunInputs
+    project: bool
+    rank: int
+
+    def state(self, t: float, x: Array) -> ConstraintState:
+        """The constraints at a state of the run."""
+        return ConstraintState(self.dyn, t, x, self.inputs(t, x), self.p)
+
+
+def posed(
+    dyn: Kernels, interval: tuple[float, float], x0: npt.ArrayLike, inputs: Any, parameters: Any, project: bool
+) -> InitialValueProblem:
+    """The problem for arguments of `simulate`, which are checked; with ``project`` x0 is brought to the constraints."""
+    t0, t1 = interval
+    x = _normalized(dyn, vector("x0", x0, dyn.n_x))
+    p = dyn._resolved("parameter", {} if parameters is None else parameters)
+    run_inputs = RunInputs(dyn, inputs, t0, t1)
+    rank = 0
+    if dyn.n_constraints or dyn.n_configuration:
+        start = _on_constraints(ConstraintState(dyn, t0, x, run_inputs(t0, x), p))
+        x, rank = (start.x.copy() if project else x), count_near(start)
+    return InitialValueProblem(dyn, t0, t1, x, p, run_inputs, project, rank)
+
+
+def _normalized(dyn: Kernels, x: Array) -> Array:
+    """The state with its unit quaternions divided by their norms, which must be 1 but for rounding."""
+    result = x.copy()
+    for quaternion in dyn.unit:
+        places = list(quaternion)
+        norm = float(np.linalg.norm(x[places]))
+        if not abs(norm - 1.0) <= FEASIBLE:
+            names = ", ".join(dyn.coordinate_names[i] for i in places)
+            hint = "divide by its norm" if norm else "without rotation it is (1, 0, 0, 0)"
+            raise ValueError(f"the unit quaternion ({names}) has norm {norm!r} in x0; it must be 1: {hint}")
+        result[places] = x[places] / norm
+    return result
+
+
+def _on_constraints(given: ConstraintState) -> ConstraintState:
+    """The state on the constraints beside one that is to be on them; ValueError where it is not near them."""
+    dyn, t, x = given.dyn, given.t, given.x
+    if not given.satisfied(FEASIBLE):
+        raise ValueError(
+            f"x0 does not satisfy the constraints of {dyn.name!r} at t = {t!r}: {given.described_misses(FEASIBLE)}; "
+            f"the residuals must be below {FEASIBLE} of the terms they are summed from: start from "
+            f"dyn.consistent({t!r}, x0)"
+        )
+    near = given.projected if len(given.misses) else given
+    refuse_flat_rows(near)
+    if near.contradictions:
+        raise ModelError(
+            f"{' and '.join(map(repr, near.contradictions))} of {dyn.name!r} contradict each other at t = {t!r}, x0 = "
+            f"{x.tolist()!r}: no accelerations satisfy them together; leave out what is too much"
+        )
+    warn_of_count(near)
+    return near

@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""One object knows all that is asked of a state's constraints, and asks each kernel once."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import kanecore as kc
+from kanecore.kernels import KERNEL_GROUPS
+from kanecore.run.constraint_state import ConstraintState
+from kanecore.run.model import CompiledModel
+
+MODELS = ["bricard", "five_bar", "four_bar", "rolling_disc", "stewart", "whipple_bicycle"]
+KERNELS = [method for name in KERNEL_GROUPS for method in (name, f"_{name}") if hasattr(CompiledModel, method)]
+
+
+def recorded(dyn: CompiledModel) -> Counter[tuple[Any, ...]]:
+    """How often each kernel of a model is asked for each state, time and input from now on."""
+    asked: Counter[tuple[Any, ...]] = Counter()
+
+    def recording(name: str) -> Callable[..., Any]:
+        def kernel(self: CompiledModel, t: Any, x: Any, *args: Any, r: Any = None, **values: Any) -> Any:
+            inputs = dyn._resolved("input", {}) if r is None else r
+            rows = [np.asarray(t)[..., np.newaxis], np.asarray(x), np.asarray(inputs)]
+            shape = np.broadcast_shapes(*(row.shape[:-1] for row in rows))
+            states = np.concatenate([np.broadcast_to(row, (*shape, row.shape[-1])) for row in rows], axis=-1)
+            asked.update((name, *state) for state in states.reshape(-1, states.shape[-1]).tolist())
+            return getattr(CompiledModel, name)(self, t, x, *args, r=r, **values)
+
+        return kernel
+
+    dyn.__class__ = type("Recording", (CompiledModel,), {name: recording(name) for name in KERNELS})
+    return asked
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_check_asks_each_kernel_once_for_a_state(name: str) -> None:
+    dyn = kc.load(name)
+    x = dyn.check().x
+    asked = recorded(dyn)
+    found = dyn.check(x)
+    assert found.rank
+    assert {"mass_matrix", "constraint_jacobian", "_project", "udot"} <= {kernel for kernel, *_ in asked}
+    assert {key: n for key, n in asked.items() if n > 1} == {}
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_nobody_can_change_what_is_known_of_a_state(name: str) -> None:
+    dyn = kc.load(name)
+    x = dyn.check().x.copy()
+    state = ConstraintState(dyn, 0.0, x)
+    facts = [state.x, state.rows, state.mass, state.speed_units, state.coordinate_units, state.misses, state.clear_rows]
+    before = [fact.copy() for fact in facts]
+    x[:] = 0.0
+    for fact, copy in zip(facts, before, strict=True):
+        np.testing.assert_array_equal(fact, copy)
+        with pytest.raises(ValueError, match="read-only"):
+            fact[...] = 0.0
+
+
+def test_many_states_are_each_alone() -> None:
+    """The facts of a batch are those of its states, to the bit."""
+    dyn = kc.load("four_bar")
+    x = dyn.check().x + np.random.default_rng(0).uniform(-0.1, 0.1, (5, dyn.n_x))
+    batch = ConstraintState(dyn, 0.0, x[0]).nearby
+    for i, place in enumerate(batch.x):
+        state = ConstraintState(dyn, 0.0, place)
+        np.testing.assert_array_equal(state.rows, batch.rows[i])
+        np.testing.assert_array_equal(state.speed_units, batch.speed_units[i])
+        np.testing.assert_array_equal(state.rates[0], batch.rates[0][i])
+        np.testing.assert_array_equal(state.coordinate_units, batch.coordinate_units[i])
+
+
+def test_a_model_keeps_nothing_of_a_state() -> None:
+    dyn = kc.load("bricard")
+    before = set(vars(dyn))
+    dyn.check()
+    assert set(vars(dyn)) == before
