@@ -92,7 +92,10 @@ class Load:
 
 @dataclass(frozen=True)
 class Tendon:
-    """A force along a line through points, positive where it pushes; ``length`` and ``rate`` stand for the line's."""
+    """A force along a line through points, positive where it pushes; ``length`` and ``rate`` stand for the line's.
+
+    ``kanecore.derive.tendons`` makes loads of it, before anything else is derived.
+    """
 
     points: tuple[int, ...]
     length: int
@@ -183,6 +186,7 @@ class Description:
     auxiliary: tuple[int, ...] = ()
     auxiliary_names: tuple[str, ...] = ()
     attachments: tuple[Attachment, ...] = ()
+    tendons: tuple[Tendon, ...] = ()
     guess: tuple[tuple[int, float], ...] = ()  # (place in x, value)
     left_out_parameters: tuple[str, ...] = ()  # names that stand only in what has no part in the motion
     left_out_inputs: tuple[str, ...] = ()
@@ -278,6 +282,10 @@ def _image(d: Description, image: _Image, kept: Sequence[int], auxiliary: tuple[
         constraints=tuple(replace(c, node=image.node(c.node)) for c in d.constraints),
         auxiliary=auxiliary,
         attachments=tuple(replace(a, vector=image.vector(a.vector)) for a in d.attachments),
+        tendons=tuple(
+            replace(x, length=image.node(x.length), rate=image.node(x.rate), force=image.node(x.force))
+            for x in d.tendons
+        ),
     )
 
 

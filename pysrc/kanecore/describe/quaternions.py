@@ -27,7 +27,7 @@ from kanecore.tolerances import EQUAL
 from . import sympy_access
 from .symbols import Symbols, function_name
 
-__all__ = ["find_quaternions"]
+__all__ = ["Quaternion", "find_quaternions"]
 
 Places = tuple[int, int, int, int]
 
