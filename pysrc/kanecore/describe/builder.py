@@ -107,6 +107,7 @@ class Builder(Variables):
         self._outputs: list[tuple[str, int]] = []
         self._shown_points: list[int] = []
         self._shown_frames: list[int] = []
+        self._left_out: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())  # parameters, inputs
         self._joints: list[Joint] = []
         self._attachments: list[Attachment] = []
 
@@ -340,6 +341,12 @@ class Builder(Variables):
         self._shown_points += points
         self._shown_frames += frames
 
+    def left_out(self, parameters: Sequence[str], inputs: Sequence[str]) -> None:
+        """Names that stand only in what has no part in the motion, such as the ground: they may be set all the same."""
+        for name in (*parameters, *inputs):
+            check_name(name)
+        self._left_out = tuple(parameters), tuple(inputs)
+
     # ------------------------------------------------------------- description
     def derivatives_needed(self) -> dict[int, int]:
         """Of inputs that are no derivatives themselves, how many derivatives of theirs must be inputs.
@@ -437,5 +444,7 @@ class Builder(Variables):
             auxiliary=tuple(self._auxiliary),
             auxiliary_names=tuple(self._auxiliary.values()),
             attachments=tuple(self._attachments),
+            left_out_parameters=self._left_out[0],
+            left_out_inputs=self._left_out[1],
             guess=tuple((n, self._guess[x]) for x, n in spot.items() if x in self._guess),
         )
