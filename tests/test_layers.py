@@ -33,7 +33,9 @@ ALLOWED: dict[str, set[str]] = {
     "derive": {"errors", "kernels", "graph", "describe", "tolerances"},
     "emit": {"errors", "kernels", "graph", "describe", "derive", "tolerances"},
     "build": {"errors", "kernels", "graph", "describe", "derive", "emit"},
-    "model": {"errors", "describe", "derive"},  # what a user holds: a description, and what is derived from it
+    "expressions": set(),
+    # what a user holds: a description, and what is derived from it
+    "model": {"errors", "describe", "derive", "expressions"},
     "run": {"errors", "kernels", "tolerances", "_native"},
     "show": {"errors"},
     "_binding": {"errors"},

@@ -10,11 +10,9 @@ from typing import Any
 from kanecore.derive import results
 from kanecore.derive.contradictions import Contradiction, contradictions
 from kanecore.derive.derivation import Derivation
-from kanecore.derive.results import symbols_by_key, without_effect
 from kanecore.derive.tendons import with_tendons
 from kanecore.describe.arguments import Arguments
 from kanecore.describe.description import Description, duplicate
-from kanecore.describe.expressions import Expressions
 from kanecore.describe.inertia import warn_of_impossible
 from kanecore.describe.mentioned import left_out
 from kanecore.describe.noncontributing import in_loads_alone, without
@@ -22,6 +20,7 @@ from kanecore.describe.reader import Reader
 from kanecore.describe.symbols import Symbols, function_name
 from kanecore.describe.sympy_methods import of_kanes_method, of_system
 from kanecore.errors import warn
+from kanecore.expressions import Expressions
 
 __all__ = ["Model"]
 
@@ -179,7 +178,7 @@ class Model(Expressions):
         undeclared = set(d.inputs if arguments.inputs is None else ())
         undeclared.update(d.parameters if arguments.parameters is None else ())
         candidates = [i for i in in_loads_alone(d) if i in undeclared]
-        dropped = without_effect(d, candidates) if candidates else []
+        dropped = results.without_effect(d, candidates) if candidates else []
         if dropped:
             d = without(d, dropped)
         self._parameters = tuple(names[i] for i in d.parameters)
@@ -200,7 +199,7 @@ class Model(Expressions):
         """Warn of what was set and is denied by positions, orientations or velocities."""
         d, k = self._description, self._derivation.kinematics
         given = list(reader.set_accelerations())
-        result = contradictions(d, k, given, reader.symbols, lambda: symbols_by_key(self))
+        result = contradictions(d, k, given, reader.symbols, lambda: results.symbols_by_key(self))
         for item in result:
             warn(item.told((d.points if item.kind == "point" else d.frames)[item.at].name))
         return result
@@ -232,7 +231,8 @@ class Model(Expressions):
         **options
             Further arguments of :class:`Model`; ``joints`` replaces the System's joints of the same children.
         """
-        return cls(**{**options, **of_system(system, options)})
+        arguments = of_system(system, options)
+        return cls(**arguments, **{name: value for name, value in options.items() if name != "joints"})
 
     # ------------------------------------------------------------------ facts
     @property

@@ -78,7 +78,7 @@ class Builder(Variables):
         g, q, u = b.graph, b.coordinate("q"), b.speed("u")
         b.rate(q, u)
         mass, length, gravity = (b.parameter(name) for name in ("m", "l", "g"))
-        c, s = g.call(Op.COS, q), g.call(Op.SIN, q)
+        c, s = g.cos(q), g.sin(q)
         A = b.frame("A", b.inertial, ((c, g.neg(s), 0), (s, c, 0), (0, 0, 1)))
         b.angular_velocity(A, ((A, (0, 0, u)),))
         O = b.point("O", velocity=())

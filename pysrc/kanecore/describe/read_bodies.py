@@ -129,8 +129,8 @@ class BodyReader:
         if not isinstance(dyadic, Dyadic):
             raise ModelError(f"{where} is {dyadic!r}, not a Dyadic: make it with sympy.physics.mechanics.inertia")
         entries: dict[Any, list[list[Any]]] = {}
-        for measure, left, right in dyadic.args:
-            (a, frame), (b, other) = *sympy_access.terms(left), *sympy_access.terms(right)
+        for measure, axis, other_axis in dyadic.args:
+            (a, frame), (b, other) = *sympy_access.terms(axis), *sympy_access.terms(other_axis)
             if frame is not other:
                 raise ModelError(
                     f"{where} mixes the axes of frames {frame.name} and {other.name}: write it in one frame"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Points as the user located them: the origin that they hang on is found, since SymPy does not know it.
+"""Points as the user located them: which one they hang on is worked out, since SymPy does not know it.
 
 Only positions and velocities that the user set are read; nothing is queried by ``vel`` or ``pos_from``.
 """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The symbols of a model: coordinates, speeds, parameters, inputs and their rates, each with its node."""
+"""What a SymPy symbol stands for depends on what the user listed, and on where it stands: each gets its node here."""
 
 from __future__ import annotations
 
@@ -291,7 +291,7 @@ class Symbols:
         if not isinstance(x, AppliedUndef) or len(variables) != 1 or order != variables[0][1]:
             done = e.doit() if [v for v, _ in variables] == [self.t] and not isinstance(x, AppliedUndef) else e
             if done != e:
-                return self.node(done)  # of an expression, left as it was written
+                return self.node(done)  # of an expression, not carried out
             raise ModelError(f"the derivative {e} in {self.where} is not one of a function of time")
         if x.args != (self.t,):
             return self._leaf(x)  # which says that it is not known
