@@ -404,13 +404,19 @@ class Builder(Variables):
                 chain.append(self.input(input_name(name, order)))
                 self.rate(chain[-2], chain[-1])
 
+    def _shown(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """Points and frames of the bodies, then those of loads, then those that were asked for."""
+        at = {kind: [load.at for load in self._loads if load.kind == kind] for kind in ("force", "torque")}
+        rigid = [b.frame for b in self.bodies if b.frame >= 0]
+        points = dict.fromkeys([*(b.point for b in self.bodies), *at["force"], *self._shown_points])
+        return tuple(points), tuple(dict.fromkeys([*rigid, *at["torque"], *self._shown_frames]))
+
     def _assembled(self) -> Description:
         inputs = [i for base in self._inputs.bases() for i in self._inputs.chain(base)]
         place = {node: n for n, node in enumerate(inputs)}
         moving = self._inputs.orders(self.graph, ((self._places(), 2), (self._velocities(), 1)))
         spot = {x: n for n, x in enumerate((*self._coordinates, *self._speeds))}
-        at = {kind: [load.at for load in self._loads if load.kind == kind] for kind in ("force", "torque")}
-        rigid = [b.frame for b in self.bodies if b.frame >= 0]
+        shown_points, shown_frames = self._shown()
         return Description(
             graph=self.graph,
             name=self.name,
@@ -434,8 +440,8 @@ class Builder(Variables):
             tendons=tuple(self._tendons),
             potentials=tuple(self._potentials),
             outputs=tuple(self._outputs),
-            shown_points=tuple(dict.fromkeys([*(b.point for b in self.bodies), *at["force"], *self._shown_points])),
-            shown_frames=tuple(dict.fromkeys([*rigid, *at["torque"], *self._shown_frames])),
+            shown_points=shown_points,
+            shown_frames=shown_frames,
             joints=Attachments(self.graph, self.frames, self.points, self.bodies, self._joints).joints,
             unit=tuple((spot[a], spot[b], spot[c], spot[d]) for a, b, c, d in self._unit),
             constraints=tuple(self.constraints),
