@@ -17,7 +17,7 @@ import sympy.physics.mechanics as me
 import kanecore as kc
 from kanecore.build import include_dir
 from kanecore.build.compiler import find_compiler
-from kanecore.describe.symbols import is_close
+from kanecore.describe.misspelling import is_close
 from kanecore.emit.library import emit_group, emit_library
 
 t = me.dynamicsymbols._t

@@ -14,9 +14,9 @@ import sympy as sm
 import sympy.physics.mechanics as me
 
 from kanecore.describe import sympy_access
-from kanecore.describe.model import Model
 from kanecore.emit.library import emit_group
 from kanecore.kernels import GROUPS
+from kanecore.model import Model
 
 
 class Mechanism:

@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from kanecore._compile import compile
     from kanecore._native import ABI_VERSION
-    from kanecore.describe.model import Model
     from kanecore.describe.symbols import multiplier
     from kanecore.errors import (
         CompileError,
@@ -30,6 +29,7 @@ if TYPE_CHECKING:
         SingularError,
     )
     from kanecore.gallery import load, models
+    from kanecore.model import Model
     from kanecore.run.model import CompiledModel
     from kanecore.run.signals import Signal
     from kanecore.run.trajectory import Trajectory
@@ -66,7 +66,7 @@ _HOMES = {
     "IntegrationError": "kanecore.errors",
     "KanecoreError": "kanecore.errors",
     "KanecoreWarning": "kanecore.errors",
-    "Model": "kanecore.describe.model",
+    "Model": "kanecore.model",
     "ModelError": "kanecore.errors",
     "NonFiniteError": "kanecore.errors",
     "Signal": "kanecore.run.signals",

@@ -15,9 +15,9 @@ import numpy as np
 from kanecore.build.compiler import Recipe, compile_library
 from kanecore.describe.description import fingerprint
 from kanecore.describe.inertia import warn_of_impossible
-from kanecore.describe.model import Model
 from kanecore.emit.library import Groups, version
 from kanecore.kernels import GROUPS, KERNEL_GROUPS
+from kanecore.model import Model
 from kanecore.run.model import CompiledModel
 
 __all__ = ["compile"]

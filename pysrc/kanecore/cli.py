@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from kanecore.errors import KanecoreError, ModelError
 
 if TYPE_CHECKING:
-    from kanecore.describe.model import Model
+    from kanecore.model import Model
 
 __all__ = ["main"]
 
@@ -115,7 +115,7 @@ def _info(options: argparse.Namespace) -> None:
 
 def _described(file: Path, variable: str) -> Model:
     """The ``kanecore.Model`` that a Python file binds to ``variable``."""
-    from kanecore.describe.model import Model
+    from kanecore.model import Model
 
     if not file.is_file():
         raise ModelError(f"there is no file {str(file)!r}; write file.py:variable")

@@ -63,7 +63,7 @@ def generated() -> dict[str, str]:
         "kanecore/_kernels.pxi": _cython_tables(),
         "kanecore/_methods.pxi": _cython_methods(),
         "pysrc/kanecore/_methods.pyi": _stubs(),
-        "pysrc/kanecore/describe/expressions.py": _expressions(),
+        "pysrc/kanecore/expressions.py": _expressions(),
         "docs/reference/kernels.md": _markdown(),
         "docs/reference/kernels.rst": _rst(),
         "tests/c/kernels.inc": _c_test(),

@@ -38,6 +38,7 @@ from .kane import (
 )
 from .kinematics import Accelerations, Kinematics
 from .registry import WAYS, Derived
+from .tendons import with_tendons
 from .tree import JointTree, articulated_solve, composite_mass_matrix, joint_tree
 from .vectors import dot, neg
 
@@ -98,7 +99,7 @@ class Derivation:
     """All that follows from one description, derived when asked for."""
 
     def __init__(self, description: Description) -> None:
-        self.freed = description  # with the auxiliary speeds
+        self.freed = description = with_tendons(description)  # with the auxiliary speeds
         self.description = description = without_auxiliary(description)
         self.graph: Graph = description.graph
         self.kinematics = Kinematics(description)

@@ -11,7 +11,7 @@ Here both are formed on the graph, where SymPy would write out r·r in every dir
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 
 from kanecore.describe.description import Components, Description, Load, Tendon
@@ -23,13 +23,13 @@ from .vectors import ZERO, add, cross, dot, neg, scale
 __all__ = ["with_tendons"]
 
 
-def with_tendons(d: Description, tendons: Sequence[Tendon]) -> Description:
-    """The description with the loads of all tendons."""
-    if not tendons:
+def with_tendons(d: Description) -> Description:
+    """The description with the loads of all its tendons in their place."""
+    if not d.tendons:
         return d
     k = Kinematics(d)
-    loads = [*d.loads, *(load for tendon in tendons for load in _loads(k, tendon))]
-    return replace(d, loads=tuple(sorted(loads, key=lambda load: load.number)))
+    loads = [*d.loads, *(load for tendon in d.tendons for load in _loads(k, tendon))]
+    return replace(d, loads=tuple(sorted(loads, key=lambda load: load.number)), tendons=())
 
 
 def _loads(k: Kinematics, tendon: Tendon) -> Iterator[Load]:

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the user says: models of SymPy mechanics objects."""
+"""What the user says: readers of it, and the builder by which any reader makes a description."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Ways along a forest of numbered items, each numbered after its parent: frames and points."""
+"""Relative motion needs the way between two frames or points: ways along a forest, each item after its parent."""
 
 from __future__ import annotations
 

@@ -21,6 +21,7 @@ __all__ = [
     "Constraint",
     "Description",
     "Frame",
+    "Image",
     "Joint",
     "Load",
     "Matrix",
@@ -92,7 +93,10 @@ class Load:
 
 @dataclass(frozen=True)
 class Tendon:
-    """A force along a line through points, positive where it pushes; ``length`` and ``rate`` stand for the line's."""
+    """A force along a line through points, positive where it pushes; ``length`` and ``rate`` stand for the line's.
+
+    ``kanecore.derive.tendons`` makes loads of it, before anything else is derived.
+    """
 
     points: tuple[int, ...]
     length: int
@@ -183,6 +187,7 @@ class Description:
     auxiliary: tuple[int, ...] = ()
     auxiliary_names: tuple[str, ...] = ()
     attachments: tuple[Attachment, ...] = ()
+    tendons: tuple[Tendon, ...] = ()
     guess: tuple[tuple[int, float], ...] = ()  # (place in x, value)
     left_out_parameters: tuple[str, ...] = ()  # names that stand only in what has no part in the motion
     left_out_inputs: tuple[str, ...] = ()
@@ -224,71 +229,31 @@ def _baked(d: Description, values: Mapping[str, float]) -> Description:
         if name in values
     }
     g.unit = [tuple(g.symbol(d.graph.nodes[i][1], d.graph.depends[i]) for i in group) for group in d.graph.unit]
-    image = _Image(d.graph, g, swap)
-    kept = [i for i, name in enumerate(d.parameter_names) if name not in values]
-    return _image(d, image, kept, image.nodes(d.auxiliary))
+    remaining = [i for i, name in enumerate(d.parameter_names) if name not in values]
+    image = Image(d.graph, g, swap).description(d)
+    return replace(
+        image,
+        parameters=tuple(image.parameters[i] for i in remaining),
+        parameter_names=tuple(d.parameter_names[i] for i in remaining),
+    )
 
 
 def without_auxiliary(d: Description) -> Description:
     """The description with the auxiliary speeds zero, on the same graph; they are still listed."""
     if not d.auxiliary:
         return d
-    image = _Image(d.graph, d.graph, dict.fromkeys(d.auxiliary, 0))
-    return _image(d, image, range(len(d.parameters)), d.auxiliary)
+    image = Image(d.graph, d.graph, dict.fromkeys(d.auxiliary, 0))
+    return replace(image.description(d), auxiliary=d.auxiliary)
 
 
-def _image(d: Description, image: _Image, kept: Sequence[int], auxiliary: tuple[int, ...]) -> Description:
-    """A description with every node replaced by its image, and the parameters that are kept."""
-    return replace(
-        d,
-        graph=image.target,
-        coordinates=image.nodes(d.coordinates),
-        rates=image.nodes(d.rates),
-        speeds=image.nodes(d.speeds),
-        accelerations=image.nodes(d.accelerations),
-        time=image.node(d.time),
-        inputs=image.nodes(d.inputs),
-        parameters=image.nodes([d.parameters[i] for i in kept]),
-        parameter_names=tuple(d.parameter_names[i] for i in kept),
-        frames=tuple(
-            replace(f, rotation=image.matrix(f.rotation), angular_velocity=image.vector(f.angular_velocity))
-            for f in d.frames
-        ),
-        points=tuple(
-            replace(
-                p,
-                position=image.vector(p.position),
-                velocity=None if p.velocity is None else image.vector(p.velocity),
-            )
-            for p in d.points
-        ),
-        bodies=tuple(
-            replace(
-                b,
-                mass=image.node(b.mass),
-                inertia=tuple((f, image.matrix(m)) for f, m in b.inertia),
-                about=image.vector(b.about),
-                potential=image.node(b.potential),
-            )
-            for b in d.bodies
-        ),
-        loads=tuple(replace(x, vector=image.vector(x.vector)) for x in d.loads),
-        potentials=image.nodes(d.potentials),
-        outputs=tuple((name, image.node(node)) for name, node in d.outputs),
-        constraints=tuple(replace(c, node=image.node(c.node)) for c in d.constraints),
-        auxiliary=auxiliary,
-        attachments=tuple(replace(a, vector=image.vector(a.vector)) for a in d.attachments),
-    )
-
-
-class _Image:
-    """Nodes of one graph in another."""
+class Image:
+    """Nodes of one graph in another, where some have a replacement, and what is made of them."""
 
     def __init__(self, source: Graph, target: Graph, swap: Mapping[int, int]) -> None:
-        self._source, self.target, self._swap = source, target, swap
+        self._source, self._target, self._swap = source, target, swap
 
     def nodes(self, items: Sequence[int]) -> tuple[int, ...]:
-        return tuple(self.target.copy(self._source, items, self._swap))
+        return tuple(self._target.copy(self._source, items, self._swap))
 
     def node(self, item: int) -> int:
         return self.nodes([item])[0]
@@ -300,3 +265,47 @@ class _Image:
     def matrix(self, m: Matrix) -> Matrix:
         rows = [self.nodes(row) for row in m]
         return tuple((row[0], row[1], row[2]) for row in rows)  # type: ignore[return-value]
+
+    def frame(self, f: Frame) -> Frame:
+        return replace(f, rotation=self.matrix(f.rotation), angular_velocity=self.vector(f.angular_velocity))
+
+    def point(self, p: Point) -> Point:
+        velocity = None if p.velocity is None else self.vector(p.velocity)
+        return replace(p, position=self.vector(p.position), velocity=velocity)
+
+    def body(self, b: Body) -> Body:
+        return replace(
+            b,
+            mass=self.node(b.mass),
+            inertia=tuple((f, self.matrix(m)) for f, m in b.inertia),
+            about=self.vector(b.about),
+            potential=self.node(b.potential),
+        )
+
+    def tendon(self, x: Tendon) -> Tendon:
+        length, rate, force = self.nodes((x.length, x.rate, x.force))
+        return replace(x, length=length, rate=rate, force=force)
+
+    def description(self, d: Description) -> Description:
+        """A description with every node replaced by its image."""
+        return replace(
+            d,
+            graph=self._target,
+            auxiliary=self.nodes(d.auxiliary),
+            coordinates=self.nodes(d.coordinates),
+            rates=self.nodes(d.rates),
+            speeds=self.nodes(d.speeds),
+            accelerations=self.nodes(d.accelerations),
+            time=self.node(d.time),
+            inputs=self.nodes(d.inputs),
+            parameters=self.nodes(d.parameters),
+            frames=tuple(map(self.frame, d.frames)),
+            points=tuple(map(self.point, d.points)),
+            bodies=tuple(map(self.body, d.bodies)),
+            loads=tuple(replace(x, vector=self.vector(x.vector)) for x in d.loads),
+            potentials=self.nodes(d.potentials),
+            outputs=tuple((name, self.node(node)) for name, node in d.outputs),
+            constraints=tuple(replace(c, node=self.node(c.node)) for c in d.constraints),
+            attachments=tuple(replace(a, vector=self.vector(a.vector)) for a in d.attachments),
+            tendons=tuple(map(self.tendon, d.tendons)),
+        )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Which body hangs on which, and where: the joints of the bodies as the points and frames tell them.
+"""Reactions and recursions need a tree of bodies, and users give points: which body hangs on which, and where.
 
 A point belongs to a body if its position from the mass centre is a constant vector of the body's frame.  On the path of
 points from a body's mass centre to the origin, the first that belongs to another body, or to the inertial frame, is
@@ -152,16 +152,16 @@ class Attachments:
         for i in range(len(self.bodies)):
             pieces.setdefault(self._body_piece(i), []).append(i)
         for piece, bodies in pieces.items():
-            rest, found = self._without_constant(piece), {}
+            rest, group_at = self._without_constant(piece), {}
             for i in bodies:
                 value = rest[self.bodies[i].point]
-                if value not in found:
-                    found[value] = len(self._groups)
+                if value not in group_at:
+                    group_at[value] = len(self._groups)
                     self._groups.append([])
                     for place in np.flatnonzero(rest == value).tolist():
-                        self._fixed_in[place].append(found[value])
-                self._group[i] = found[value]
-                self._groups[found[value]].append(i)
+                        self._fixed_in[place].append(group_at[value])
+                self._group[i] = group_at[value]
+                self._groups[group_at[value]].append(i)
 
     def _without_constant(self, piece: int) -> Any:
         """Fingerprints of the positions of all points, without what is constant in a piece."""
@@ -348,18 +348,18 @@ class Attachments:
         owners = [i for i in self._owners(point) if self._may_carry(i, child)]
         centres = [i for i in owners if apart and self.bodies[i].point == point]
         particles = [i for i in owners if apart and self.bodies[i].frame < 0]
-        found = [*centres, *self._in_frame(owners, self._moves_with(point)), *particles]
-        return found[0] if found else GROUND if at_rest else None
+        carriers = [*centres, *self._in_frame(owners, self._moves_with(point)), *particles]
+        return carriers[0] if carriers else GROUND if at_rest else None
 
     def _belongs(self, point: int) -> list[int]:
         """Bodies that a point is fixed in; those at rest only where it is located from them."""
-        found: list[int] = []
+        fixed: list[int] = []
         for group in self._fixed_in[point]:
             bodies = self._groups[group]
             if self._body_piece(bodies[0]) == 0 and self._rests[self.bodies[bodies[0]].point]:
                 bodies = [i for i in bodies if self._is_on(self.bodies[i].point, point)]
-            found += bodies
-        return sorted(found)
+            fixed += bodies
+        return sorted(fixed)
 
     def _in_frame(self, bodies: Sequence[int], frame: int) -> list[int]:
         """Those bodies whose frame it is, then those in one piece with it."""

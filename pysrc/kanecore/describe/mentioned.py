@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Symbols that stand anywhere in what a user wrote, also where the reader has no need to look."""
+"""Symbols that stand only where the reader has no need to look: a user may set them all the same."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator
 from typing import Any
 
 import sympy as sm
@@ -15,40 +15,42 @@ from sympy.physics.vector import Dyadic
 from sympy.physics.vector import Vector as SymVector
 
 from . import sympy_access
+from .arguments import Arguments
+from .symbols import Symbols, function_name
 
-__all__ = ["mentioned"]
+__all__ = ["left_out"]
 
 
-def mentioned(
-    frame: Any, bodies: Sequence[Any], forcelist: Sequence[Any], more: Iterable[Any], known: Callable[[Any], bool]
-) -> set[Any]:
-    """Symbols and functions of time of a description.
+def left_out(arguments: Arguments, symbols: Symbols, known: Collection[Any], named: Collection[Any]) -> tuple[Any, ...]:
+    """Symbols and functions of time that the model does not know, sorted by name.
 
     Parameters
     ----------
-    frame : ReferenceFrame
-        The inertial one: all that is oriented from it counts.
-    bodies, forcelist : sequences
-        Those that were left out included; all points that are located from theirs count.
-    more : iterable
-        Further frames, points and expressions.
-    known : callable
-        Whether the symbols of an expression need not be looked for.
+    known : collection
+        Symbols of the parameters and inputs of the model.
+    named : collection
+        Symbols that were read, whether the model still knows them or not.
     """
-    found: set[Any] = set()
+
+    def name(x: Any) -> str:
+        return str(x) if isinstance(x, sm.Symbol) else function_name(x)
+
+    present = _mentioned(arguments, symbols) | {x for x in named if not isinstance(x, sm.Derivative)}
+    taken = {function_name(x) for x in (*symbols.q, *symbols.u, *symbols.auxiliary)}
+    taken |= {str(symbols.t), *(name(x) for x in known if not isinstance(x, sm.Derivative))}
+    names = {x: name(x) for x in present}
+    return tuple(sorted({n: s for s, n in names.items() if n not in taken}.values(), key=names.__getitem__))
+
+
+def _mentioned(arguments: Arguments, symbols: Symbols) -> set[Any]:
+    """Symbols and functions of time that stand anywhere.
+
+    All that is oriented from the inertial frame counts, and all points that are located from those of bodies and loads,
+    also of those that were left out.  The symbols of an expression that was read need not be looked for.
+    """
+    present: set[Any] = set()
     seen: set[Any] = set()
-    stack: list[Any] = [frame, *more]
-    for body in bodies:
-        stack += [body.masscenter, body.mass, body.potential_energy]
-        if hasattr(body, "frame"):
-            stack += [body.frame, *body.inertia]
-    for item in forcelist:
-        if not isinstance(item, ActuatorBase):
-            stack.extend(item)
-        elif hasattr(item, "pathway"):  # whose loads would write every direction cosine out
-            stack += [item.force, *getattr(item.pathway, "attachments", ())]
-        else:
-            stack += [x for load in item.to_loads() for x in load]
+    stack = _listed(arguments)
     while stack:
         e = stack.pop()
         if isinstance(e, (SymPoint, SymFrame, sm.Basic)):
@@ -64,10 +66,27 @@ def mentioned(
         elif isinstance(e, sm.MatrixBase):
             stack += e.flat()
         elif isinstance(e, (sm.Symbol, AppliedUndef)):
-            found.add(e)
-        elif isinstance(e, sm.Basic) and not known(e):
+            present.add(e)
+        elif isinstance(e, sm.Basic) and not symbols.has_read(e):
             stack += e.args
-    return found
+    return present
+
+
+def _listed(arguments: Arguments) -> list[Any]:
+    """Frames, points and expressions that the arguments name."""
+    items = [arguments.frame, *arguments.points, *arguments.frames]
+    for body in arguments.bodies:
+        items += [body.masscenter, body.mass, body.potential_energy]
+        if hasattr(body, "frame"):
+            items += [body.frame, *body.inertia]
+    for item in arguments.forcelist:
+        if not isinstance(item, ActuatorBase):
+            items.extend(item)
+        elif hasattr(item, "pathway"):  # whose loads would write every direction cosine out
+            items += [item.force, *getattr(item.pathway, "attachments", ())]
+        else:
+            items += [x for load in item.to_loads() for x in load]
+    return items
 
 
 def _near(item: Any) -> Iterator[Any]:

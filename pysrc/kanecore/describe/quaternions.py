@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Which coordinates are unit quaternions: named by the user, or recognised by the matrices that they make.
+"""Quaternions must stay of unit length while integrating: which coordinates are one, as named, or by their matrices.
 
 Of e = (e0, e1, e2, e3), e0 the cosine of half the angle, the rotation matrix is (Kane, Likins & Levinson, *Spacecraft
 Dynamics*, 1983, section 1.3)
@@ -27,7 +27,7 @@ from kanecore.tolerances import EQUAL
 from . import sympy_access
 from .symbols import Symbols, function_name
 
-__all__ = ["find_quaternions"]
+__all__ = ["Quaternion", "find_quaternions"]
 
 Places = tuple[int, int, int, int]
 
@@ -36,7 +36,7 @@ PROBE = (2 / 9, 4 / 9, -5 / 9, 6 / 9)  # a unit quaternion without any symmetry
 
 @dataclass(frozen=True)
 class Quaternion:
-    """Places among the coordinates, and the frame whose orientation told; None: the user said so."""
+    """Places among the coordinates, and the frame whose orientation says so; None: the user does."""
 
     places: Places
     frame: Any = None
@@ -51,7 +51,7 @@ def find_quaternions(symbols: Symbols, frames: Iterable[tuple[Any, Any]], named:
     named : sequence of (e0, e1, e2, e3)
         What the user gave as ``unit``.
     """
-    found = [Quaternion(_named(symbols, group)) for group in named]
+    quaternions = [Quaternion(_named(symbols, group)) for group in named]
     for frame, parent in frames:
         matrix = sympy_access.neighbours(parent)[frame]
         members = matrix.atoms(AppliedUndef)
@@ -60,15 +60,15 @@ def find_quaternions(symbols: Symbols, frames: Iterable[tuple[Any, Any]], named:
         if matrix.atoms(Function) != members:
             continue  # functions of them
         places = _recognised(symbols, matrix, [x for x in symbols.q if x in members])
-        if places is not None and not any(set(places) == set(other.places) for other in found):
-            found.append(Quaternion(places, frame))
-    everywhere = [i for quaternion in found for i in quaternion.places]
+        if places is not None and not any(set(places) == set(other.places) for other in quaternions):
+            quaternions.append(Quaternion(places, frame))
+    everywhere = [i for quaternion in quaternions for i in quaternion.places]
     for i in everywhere:
         if everywhere.count(i) > 1:
             raise ModelError(
                 f"{function_name(symbols.q[i])} belongs to two quaternions: name those that are meant in unit=[...]"
             )
-    return found
+    return quaternions
 
 
 def _named(symbols: Symbols, group: Any) -> Places:

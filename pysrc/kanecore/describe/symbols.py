@@ -1,29 +1,27 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The symbols of a model: coordinates, speeds, parameters, inputs and their rates, each with its node."""
+"""What a SymPy symbol stands for depends on what the user listed, and on where it stands: each gets its node here."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
-import numpy as np
 import sympy as sm
 from sympy.core.function import AppliedUndef
 
 from kanecore.errors import ModelError, warn
-from kanecore.graph.calculus import Tangent
-from kanecore.graph.linear import Singular, solve
-from kanecore.graph.sample import samples
-from kanecore.graph.scalars import ACCELERATION, COORDINATE, INPUT, PARAMETER, SPEED, TIME, Graph
+from kanecore.graph.scalars import ACCELERATION, Graph
 from kanecore.graph.sympy_bridge import FromSympy
-from kanecore.tolerances import EQUAL
 
 from . import sympy_access
+from .arguments import Arguments
+from .builder import Builder
+from .input_rates import input_name
+from .misspelling import is_close
 
-__all__ = ["Symbols", "function_name", "input_name", "multiplier"]
+__all__ = ["Symbols", "function_name", "multiplier"]
 
-LETTERS = 5  # of a name in which one edit is a slip; shorter ones differ by one letter on purpose
 _MULTIPLIER = sm.Function("multiplier")
 _RATES_ALLOWED = {
     "kinematics": "velocities and their constraints; put what multiplies it into the bodies' inertia or into a load",
@@ -76,43 +74,20 @@ class Symbols:
         there
     """
 
-    def __init__(
-        self,
-        graph: Graph,
-        q: Sequence[Any],
-        u: Sequence[Any],
-        auxiliary: Sequence[Any] = (),
-        lists: Sequence[str] = ("q_ind", "u_ind"),
-    ) -> None:
-        self.graph = graph
+    def __init__(self, builder: Builder, arguments: Arguments) -> None:
+        self._builder, self.graph = builder, builder.graph
         self.t = sympy_access.time()
-        self.q = self._functions(q, lists[0])
-        self.u = self._functions(u, lists[1])
-        if not self.u:
-            raise ModelError("u_ind is empty: a model has at least one generalized speed")
-        for x in self.u:
-            if x in self.q:
-                raise ModelError(
-                    f"{function_name(x)} is listed both as a coordinate and as a speed: give the speed a symbol of its "
-                    "own"
-                )
-        self.auxiliary = self._functions(auxiliary, "u_auxiliary")
-        for x in self.auxiliary:
-            if x in self.q or x in self.u:
-                raise ModelError(f"{function_name(x)} is listed in u_auxiliary and among the coordinates or speeds")
-        g = self.graph
-        self.time = g.symbol(("t",), TIME)
-        self.coordinates = [g.symbol(("q", function_name(x)), COORDINATE) for x in self.q]
-        self.speeds = [g.symbol(("u", function_name(x)), SPEED) for x in self.u]
-        self.accelerations = [g.symbol(("a", function_name(x)), ACCELERATION) for x in self.u]
+        self._owner: dict[str, Any] = {str(self.t): self.t}
+        self._list_states(arguments)
+        self.time = builder.time
+        n_q, n_u = len(arguments.q_ind), len(arguments.u_ind)
+        self.coordinates = [builder.coordinate(function_name(x), dependent=i >= n_q) for i, x in enumerate(self.q)]
+        self.speeds = [builder.speed(function_name(x), dependent=i >= n_u) for i, x in enumerate(self.u)]
+        self.accelerations = [builder.acceleration(u) for u in self.speeds]
         self._leaves: dict[Any, int] = {self.t: self.time}
         self._leaves.update(zip(self.q, self.coordinates, strict=True))
         self._leaves.update(zip(self.u, self.speeds, strict=True))
-        self.auxiliary_nodes = [g.symbol(("u", function_name(x)), SPEED) for x in self.auxiliary]
-        self._leaves.update(zip(self.auxiliary, self.auxiliary_nodes, strict=True))
-        self._owner: dict[str, Any] = {str(self.t): self.t}
-        for x in (*self.q, *self.u, *self.auxiliary):
-            self._claim(function_name(x), x)
+        self._leaves.update((x, builder.auxiliary(function_name(x))) for x in self.auxiliary)
         self.parameters: dict[Any, int] = {}
         self.inputs: dict[tuple[Any, int], int] = {}  # (input, order of derivative) -> node
         self._first_read: dict[Any, str] = {}  # where inputs were met
@@ -121,9 +96,28 @@ class Symbols:
         self._laws: dict[Any, Any] = {}
         self._laws_read: dict[Any, int] = {}
         self.stage = "kinematics"
-        self._read = FromSympy(g, self._leaf)
-        self.orders: dict[Any, int] = {}
         self.rates: list[int] = []
+        self._read = FromSympy(self.graph, self._leaf)
+
+    def _list_states(self, arguments: Arguments) -> None:
+        """Coordinates, speeds and auxiliary speeds, checked: each is one symbol, and has one place."""
+        a = arguments
+        self.q = self._functions([*a.q_ind, *a.q_dependent], "q_ind + q_dependent" if a.q_dependent else "q_ind")
+        self.u = self._functions([*a.u_ind, *a.u_dependent], "u_ind + u_dependent" if a.u_dependent else "u_ind")
+        if not self.u:
+            raise ModelError("u_ind is empty: a model has at least one generalized speed")
+        for x in self.u:
+            if x in self.q:
+                raise ModelError(
+                    f"{function_name(x)} is listed both as a coordinate and as a speed: give the speed a symbol of its "
+                    "own"
+                )
+        self.auxiliary = self._functions(a.u_auxiliary, "u_auxiliary")
+        for x in self.auxiliary:
+            if x in self.q or x in self.u:
+                raise ModelError(f"{function_name(x)} is listed in u_auxiliary and among the coordinates or speeds")
+        for x in (*self.q, *self.u, *self.auxiliary):
+            self._claim(function_name(x), x)
 
     def _functions(self, symbols: Any, argument: str) -> list[Any]:
         result = list(symbols) if isinstance(symbols, Iterable) else [symbols]
@@ -176,10 +170,17 @@ class Symbols:
                 if x not in self._laws:
                     self.input(x, 0)
 
-    def stand_in(self, symbol: Any, depends: int) -> int:
-        """The node of a symbol that stands for something that is yet to be formed."""
-        node = self._leaves[symbol] = self.graph.symbol(("stands in", symbol.name, len(self._leaves)), depends)
-        return node
+    def stand_in(self, symbol: Any, node: int) -> None:
+        """Let a symbol stand for a node."""
+        self._leaves[symbol] = node
+
+    @contextmanager
+    def reading(self, stage: str) -> Iterator[None]:
+        """While something of another stage is read; afterwards it goes on where it was."""
+        before = self.stage, self.where
+        self.stage = stage
+        yield
+        self.stage, self.where = before
 
     def feed_back(self, laws: Mapping[Any, Any]) -> None:
         """Put expressions in place of some inputs wherever these occur in loads and outputs."""
@@ -193,16 +194,14 @@ class Symbols:
     def _fed_back(self, x: Any, order: int) -> int:
         node = self._laws_read.get(x)
         if node is None:
-            where, stage = self.where, self.stage
-            if stage == "kinematics" or order:
+            if self.stage == "kinematics" or order:
                 raise ModelError(
-                    f"{self.rate(x, order)} in {where} is given by feedback, which is for inputs of loads and outputs: "
-                    "motion that follows a law is motion with generalized speeds of its own"
+                    f"{self.rate(x, order)} in {self.where} is given by feedback, which is for inputs of loads and "
+                    "outputs: motion that follows a law is motion with generalized speeds of its own"
                 )
             self._laws_read[x] = -1
-            self.stage = "law"
-            node = self._laws_read[x] = self.node(self._laws[x], f"the feedback for {function_name(x)}")
-            self.stage, self.where = stage, where
+            with self.reading("law"):
+                node = self._laws_read[x] = self.node(self._laws[x], f"the feedback for {function_name(x)}")
         if node < 0:
             raise ModelError(f"the feedback for {function_name(x)} depends on itself: {x} = {self._laws[x]}")
         return node
@@ -243,14 +242,14 @@ class Symbols:
             if self._allowed_parameters is not None and e not in self._allowed_parameters:
                 raise ModelError(f"the symbol {e} in {self.where} is not listed in parameters: add it there")
             self._claim(str(e), e)
-            node = self.parameters[e] = self._leaves[e] = self.graph.symbol(("p", str(e)), PARAMETER)
+            node = self.parameters[e] = self._leaves[e] = self._builder.parameter(str(e))
             return node
         if isinstance(e, sm.Derivative):
             return self._derivative(e)
         if e.func == _MULTIPLIER and e.args[0].is_Integer and e.args[0] >= 0:
             if self.stage != "output":
                 raise ModelError(f"{e} in {self.where}: multipliers are solved for with u̇, and stand in outputs alone")
-            return self.graph.symbol(("λ", int(e.args[0])), ACCELERATION)
+            return self._builder.multiplier(int(e.args[0]))
         if e.args != (self.t,):
             raise ModelError(
                 f"the unknown function {e} in {self.where}: a model knows functions of time only (dynamicsymbols); "
@@ -270,12 +269,16 @@ class Symbols:
                     f"{x} in {self.where} is neither a coordinate, nor a speed, nor listed in inputs: "
                     + (f"is {meant} meant?" if meant else "add it to one of them")
                 )
-            name = input_name(x, order)
+            name = input_name(function_name(x), order)
             self._first_read.setdefault(x, self.where)
             self._claim(name, self.rate(x, order))
-            node = self.inputs[key] = self.graph.symbol(("r", name), INPUT)
+            node = self.inputs[key] = self._builder.input(name)
             if order == 0:
                 self._leaves[x] = node
+            elif (x, order - 1) in self.inputs:
+                self._builder.rate(self.inputs[x, order - 1], node)
+            if (x, order + 1) in self.inputs:
+                self._builder.rate(node, self.inputs[x, order + 1])
         return node
 
     def rate(self, x: Any, order: int) -> Any:
@@ -288,7 +291,7 @@ class Symbols:
         if not isinstance(x, AppliedUndef) or len(variables) != 1 or order != variables[0][1]:
             done = e.doit() if [v for v, _ in variables] == [self.t] and not isinstance(x, AppliedUndef) else e
             if done != e:
-                return self.node(done)  # of an expression, left as it was written
+                return self.node(done)  # of an expression, not carried out
             raise ModelError(f"the derivative {e} in {self.where} is not one of a function of time")
         if x.args != (self.t,):
             return self._leaf(x)  # which says that it is not known
@@ -356,119 +359,29 @@ class Symbols:
         """Whether an expression was read, and its symbols are known."""
         return e in self._read
 
-    def solve_kinematics(self, kd_eqs: Sequence[Any]) -> None:
-        """Find q̇ in q, u, t from the kinematical equations."""
-        g, n = self.graph, len(self.q)
-        self._check_exchanged(kd_eqs)
-        if len(kd_eqs) > n:
-            raise ModelError(
-                f"{n} coordinates need {n} kinematical equations, but kd_eqs has {len(kd_eqs)}: "
-                "give one for each, such as [q1.diff() - u1, ...]"
-            )
-        self.rates = [g.symbol(("qdot", function_name(x)), SPEED) for x in self.q]
-        for i, e in enumerate(kd_eqs):
-            if isinstance(e, sm.Eq):
-                raise ModelError(f"kd_eqs[{i}] is {e}: write it as an expression that vanishes, {e.lhs - e.rhs}")
-        equations = [self.node(e, f"kinematical equation {i}") for i, e in enumerate(kd_eqs)]
-        columns = [Tangent(g, {rate: g.one}) for rate in self.rates]
-        matrix = [[column.of(e) for column in columns] for e in equations]
-        by_speed = [Tangent(g, {u: g.one}) for u in self.speeds]
-        for i, row in enumerate(matrix):
-            slopes = row + [column.of(equations[i]) for column in by_speed]
-            if any(g.depends[a] & SPEED for a in slopes):
-                raise ModelError(
-                    f"kinematical equation {i}, {kd_eqs[i]}, is not linear in the derivatives of the "
-                    "coordinates and in the speeds"
-                )
-        lost = self._undetermined(matrix)
-        names = " and ".join(function_name(self.q[j]) for j in lost)
-        if len(kd_eqs) < n:
-            raise ModelError(
-                f"{n} coordinates need {n} kinematical equations, but kd_eqs has {len(kd_eqs)}, and none determines "
-                f"the derivative of {names}: add {n - len(kd_eqs)}, as {function_name(self.q[lost[-1]])}.diff() - u"
-            )
-        right = [g.neg(e) for e in g.substitute(equations, dict.fromkeys(self.rates, 0))]
-        try:
-            self.rates = solve(g, matrix, right)
-        except Singular as error:
-            names = names or function_name(self.q[error.column])
-            raise ModelError(
-                f"the kinematical equations are singular: they do not determine the derivative of {names}"
-            ) from None
-        self._read = FromSympy(g, self._leaf)  # what was read with unsolved rates is forgotten
+    def know_rates(self, rates: Sequence[int]) -> None:
+        """Take q̇ for what derivatives of coordinates mean; what was read before is forgotten."""
+        self.rates = list(rates)
+        self._read = FromSympy(self.graph, self._leaf)
 
-    def _check_exchanged(self, kd_eqs: Sequence[Any]) -> None:
-        """Coordinates are what kd_eqs holds the derivatives of, and speeds are not."""
-        found = set().union(*(e.atoms(sm.Derivative) for e in kd_eqs if isinstance(e, sm.Basic)))
-        moved = {e.args[0] for e in found}
-        speeds, others = [x for x in self.u if x in moved], [x for x in self.q if x not in moved]
-        if speeds and others:
-            wrong, missing = (", ".join(map(function_name, x)) for x in (speeds, others))
-            raise ModelError(
-                f"q and u are exchanged: kd_eqs holds the derivative of {wrong}, listed among the speeds, and not that "
-                f"of {missing}, listed among the coordinates; q_ind holds coordinates, u_ind speeds"
-            )
+    def complete_inputs(self, declared: Sequence[Any] | None) -> list[Any]:
+        """Make the derivatives of inputs that the accelerations hold; the inputs in order, without derivatives.
 
-    def _undetermined(self, matrix: Sequence[Sequence[int]]) -> list[int]:
-        """Coordinates whose rates equations with these coefficients leave open, at a random state."""
-        n = len(self.q)
-        states = samples(self.graph, [i for row in matrix for i in row], 1)
-        if not states or not n:
-            return list(range(n))
-        numbers = np.array([states[0].all(row) for row in matrix]).reshape(-1, n)
-        _, s, basis = np.linalg.svd(numbers)
-        free = basis[int(np.sum(s > EQUAL * max(s, default=0.0))) :]
-        return [j for j in range(n) if np.max(np.abs(free[:, j]), initial=0.0) > EQUAL]
-
-    def complete(self, place: Iterable[int], rate: Iterable[int], energies: Iterable[int]) -> None:
-        """Add the rates that the accelerations hold: two more where an input moves a point, one where it is a rate."""
-        by_node = {node: key for key, node in self.inputs.items()}
-
-        def need(nodes: Iterable[int], extra: int) -> set[Any]:
-            found = set()
-            for i in self.graph.below(nodes):
-                if i in by_node:
-                    x, order = by_node[i]
-                    self.orders[x] = max(self.orders.get(x, 0), order + extra)
-                    found.add(x)
-            return found
-
-        self.prescribed = need(place, 2) | need((*rate, *self.rates), 1)
-        need(energies, 1)
-        need(self.inputs.values(), 0)
-
-
-def is_close(name: str, other: str) -> bool:
-    """Whether a name may be another misspelt.
-
-    Equal but for case, underscores and braces; or one letter more, less, another or exchanged with its neighbour, in a
-    name of five letters or more whose digits are the same: F1 and F2, theta and theta_d are names of their own.
-    """
-    if name == other:
-        return False
-    plain, meant = (re.sub(r"[_{}]", "", x).casefold() for x in (name, other))
-    if plain == meant:
-        return True
-    if re.findall(r"\d", name) != re.findall(r"\d", other) or sum(c.isalpha() for c in other) < LETTERS:
-        return False
-    return _one_edit(name, other)
-
-
-def _one_edit(a: str, b: str) -> bool:
-    if len(a) > len(b):
-        a, b = b, a
-    start = next((i for i, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), len(a))
-    if len(a) < len(b):
-        return len(b) == len(a) + 1 and a[start:] == b[start + 1 :]
-    exchanged = a[:start] + a[start + 1 : start + 2] + a[start : start + 1] + a[start + 2 :]
-    return a[start + 1 :] == b[start + 1 :] or exchanged == b
+        The order is that of ``declared``, else that of the names.
+        """
+        inputs = sorted({x for x, _ in self.inputs}, key=function_name)
+        if declared is not None:
+            inputs = [x for x in declared if not isinstance(x, sm.Derivative) and x not in self._laws]
+        for x in inputs:
+            for order in range(max(order for y, order in self.inputs if y == x)):
+                self.input(x, order)
+        needed = self._builder.derivatives_needed()
+        for x in inputs:
+            for order in range(1, needed[self.inputs[x, 0]] + 1):
+                self.input(x, order)
+        return inputs
 
 
 def function_name(x: Any) -> str:
     """The function F of an expression F(t)."""
     return str(x.func.__name__)
-
-
-def input_name(x: Any, order: int) -> str:
-    """Names of a function and its derivatives: F, F_d, F_dd, ..."""
-    return function_name(x) + ("_" + "d" * order if order else "")

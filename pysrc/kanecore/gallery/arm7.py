@@ -8,7 +8,7 @@ was computed independently with Pinocchio 4.1.0 (tests/truth).  Licence: BSD-3-C
 
 from __future__ import annotations
 
-from kanecore.describe.model import Model
+from kanecore.model import Model
 
 from ._serial import Link, dimensions, parameters, tree
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 import sympy as sm
 import sympy.physics.mechanics as me
 
-from kanecore.describe.model import Model
+from kanecore.model import Model
 
 from ._dimensions import LENGTH, MASS, NUMBER, RATE, VELOCITY, of
 from ._vectors import vector

@@ -16,7 +16,7 @@ import sympy as sm
 import sympy.physics.mechanics as me
 from sympy import cos, sin
 
-from kanecore.describe.model import Model
+from kanecore.model import Model
 
 from ._dimensions import ANGLE, FORCE, INERTIA, LENGTH, MASS, RATE, TORQUE, VELOCITY, of
 

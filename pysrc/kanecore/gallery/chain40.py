@@ -12,7 +12,7 @@ from __future__ import annotations
 import sympy as sm
 import sympy.physics.mechanics as me
 
-from kanecore.describe.model import Model
+from kanecore.model import Model
 
 from ._dimensions import ACCELERATION, ANGLE, INERTIA, LENGTH, MASS, RATE, of
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import sympy as sm
 
-from kanecore.describe.model import Model
+from kanecore.model import Model
 
 from ._dimensions import LENGTH, of
 from ._serial import Link, dimensions, parameters, tree

@@ -14,7 +14,7 @@ import sympy as sm
 import sympy.physics.mechanics as me
 from sympy import cos, sin
 
-from kanecore.describe.model import Model
+from kanecore.model import Model
 
 from ._dimensions import ACCELERATION, ANGLE, INERTIA, LENGTH, MASS, RATE, VELOCITY, of
 

@@ -12,7 +12,7 @@ were published.  Licence of the data: MIT, © 2020 Peter Corke and Jesse Havilan
 
 from __future__ import annotations
 
-from kanecore.describe.model import Model
+from kanecore.model import Model
 
 from ._serial import Link, dimensions, parameters, tree
 

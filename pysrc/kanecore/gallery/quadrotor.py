@@ -18,7 +18,7 @@ from math import sqrt
 import sympy as sm
 import sympy.physics.mechanics as me
 
-from kanecore.describe.model import Model
+from kanecore.model import Model
 
 from ._dimensions import ACCELERATION, FORCE, INERTIA, LENGTH, MASS, NUMBER, RATE, VELOCITY, of
 from ._vectors import vector

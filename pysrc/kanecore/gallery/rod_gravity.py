@@ -18,7 +18,7 @@ from __future__ import annotations
 import sympy as sm
 import sympy.physics.mechanics as me
 
-from kanecore.describe.model import Model
+from kanecore.model import Model
 
 from ._dimensions import ANGLE, LENGTH, MASS, RATE, VELOCITY, of
 

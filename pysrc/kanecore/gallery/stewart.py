@@ -22,7 +22,7 @@ import sympy as sm
 import sympy.physics.mechanics as me
 from sympy import cos, sin
 
-from kanecore.describe.model import Model
+from kanecore.model import Model
 
 from ._dimensions import ACCELERATION, ANGLE, FORCE, INERTIA, LENGTH, MASS, NUMBER, RATE, VELOCITY, of
 from ._vectors import vector

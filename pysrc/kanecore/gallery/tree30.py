@@ -8,7 +8,7 @@ g is the only parameter: what a robot's controller would be compiled from.  Lice
 
 from __future__ import annotations
 
-from kanecore.describe.model import Model
+from kanecore.model import Model
 
 from ._serial import Link, joint_dimensions, tree
 

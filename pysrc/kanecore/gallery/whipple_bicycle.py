@@ -18,7 +18,7 @@ from math import pi
 import sympy as sm
 import sympy.physics.mechanics as me
 
-from kanecore.describe.model import Model
+from kanecore.model import Model
 
 from ._dimensions import ACCELERATION, ANGLE, INERTIA, LENGTH, MASS, RATE, TORQUE, VELOCITY, of
 

@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a user gave `kanecore.Model`, each argument in one form: lists are lists, constraints have names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Set
+from dataclasses import dataclass
+from typing import Any
+
+from sympy import MatrixBase
+
+from kanecore.errors import ModelError
+
+__all__ = ["Arguments", "expect"]
+
+_LISTS = (
+    *("q_ind", "q_dependent", "u_ind", "u_dependent", "u_auxiliary", "kd_eqs"),
+    *("bodies", "forcelist", "potentials", "points", "frames"),
+)
+_DICTS = {
+    "outputs": "names and expressions",
+    "feedback": "inputs and expressions",
+    "joints": "names and (parent, child, point)",
+    "guess": "coordinates or speeds and numbers",
+    "attach": "rows and (child, child_point, parent, parent_point, vector)",
+}
+_INSTEAD_OF_DICT = {
+    "kd_eqs": " of expressions that vanish, such as [q1.diff() - u1]",
+    "parameters": " of symbols; their values go to compile(model, parameters={...})",
+    "inputs": " of functions of time; their values go to dyn.inputs, or to simulate(inputs=...)",
+}
+
+
+@dataclass(frozen=True)
+class Arguments:
+    """The arguments of a `Model`, which says what each means.
+
+    ``constraints`` holds {name: expression} by kind; ``parameters`` and ``inputs`` are None where whatever occurs is
+    one; ``unit`` holds groups of four.
+    """
+
+    name: str
+    frame: Any
+    q_ind: list[Any]
+    q_dependent: list[Any]
+    u_ind: list[Any]
+    u_dependent: list[Any]
+    u_auxiliary: list[Any]
+    kd_eqs: list[Any]
+    constraints: dict[str, dict[str, Any]]
+    bodies: list[Any]
+    forcelist: list[Any]
+    potentials: list[Any]
+    points: list[Any]
+    frames: list[Any]
+    parameters: list[Any] | None
+    inputs: list[Any] | None
+    outputs: dict[Any, Any]
+    feedback: dict[Any, Any]
+    joints: dict[Any, Any]
+    guess: dict[Any, Any]
+    attach: dict[Any, Any]
+    unit: list[Any]
+
+    @classmethod
+    def of(cls, **given: Any) -> Arguments:
+        """The arguments as the user gave them, all by name."""
+        if given["kd_eqs"] is None:
+            raise ModelError(
+                "kd_eqs is missing: give one kinematical equation for each coordinate, such as [q1.diff() - u1]"
+            )
+        for argument, what in _DICTS.items():
+            if given[argument] is not None and not isinstance(given[argument], Mapping):
+                raise ModelError(f"{argument} must be a dict of {what}, not {given[argument]!r}")
+        lists: dict[str, Any] = {argument: _listed(given[argument], argument) for argument in _LISTS}
+        dicts: dict[str, Any] = {argument: dict(given[argument] or {}) for argument in _DICTS}
+        return cls(
+            name="model" if given["name"] is None else str(given["name"]),
+            frame=given["frame"],
+            **lists,
+            constraints={
+                "velocity": _named(given, "velocity", "nonholonomic"),
+                "configuration": _named(given, "configuration", "holonomic"),
+                "acceleration": _named(given, "acceleration"),
+            },
+            parameters=None if given["parameters"] is None else _listed(given["parameters"], "parameters"),
+            inputs=None if given["inputs"] is None else _listed(given["inputs"], "inputs"),
+            **dicts,
+            unit=_groups_of_four(given["unit"]),
+        )
+
+
+def _listed(items: Any, argument: str) -> list[Any]:
+    """An argument as a list; a Matrix by its entries, a single item as a list of one."""
+    if items is None:
+        return []
+    if isinstance(items, Mapping):
+        raise ModelError(f"{argument} is a dict; it must be a list{_INSTEAD_OF_DICT.get(argument, '')}")
+    if isinstance(items, Set):
+        raise ModelError(f"{argument} is a set, which has no order: give a list")
+    if isinstance(items, MatrixBase):
+        return list(items.flat())
+    if isinstance(items, str) or not isinstance(items, Iterable):
+        return [items]
+    return list(items)
+
+
+def _named(given: Mapping[str, Any], kind: str, other_kind: str | None = None) -> dict[str, Any]:
+    """Constraints by name: those of a dict, else by their kind and number; a kind may have another name."""
+    argument, other = f"{kind}_constraints", f"{other_kind}_constraints"
+    items, other_items = given[argument], given.get(other)
+    if items is not None and other_items is not None:
+        raise TypeError(f"{argument} and {other} are two names of one argument: give one of them")
+    if other_items is not None:
+        argument, items = other, other_items
+    if isinstance(items, Mapping):
+        for name in items:
+            if not isinstance(name, str):
+                raise ModelError(
+                    f"{argument} is a dict; it must be a list, or {{name: expression}}, and {name!r} is no name"
+                )
+        return dict(items)
+    return {f"{kind} constraint {i}": e for i, e in enumerate(_listed(items, argument))}
+
+
+def _groups_of_four(unit: Any) -> list[Any]:
+    """The quaternions of ``unit``; one alone may stand without brackets."""
+    groups = _listed(unit, "unit")
+    return [tuple(groups)] if groups and not any(isinstance(x, Iterable) for x in groups) else groups
+
+
+def expect(item: Any, kind: type, argument: str, what: str) -> None:
+    """ModelError where an item is none of a kind, which is called ``what``."""
+    if not isinstance(item, kind):
+        raise ModelError(f"{argument} is {item!r}, which is no {what}")

@@ -1,0 +1,456 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Any reader of a mechanism assembles its description here, and so each rule about mechanisms is checked once.
+
+Nothing here is SymPy's: scalars are nodes of :attr:`Builder.graph`; frames, points and bodies are numbers.  A vector
+is a sum ((frame, (x, y, z)), ...) of components, as it was written; nothing is multiplied out.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+from kanecore.errors import ModelError
+from kanecore.graph.scalars import COORDINATE, PARAMETER, SPEED
+
+from .checks import (
+    check_constraint,
+    check_inertia,
+    check_load,
+    check_name,
+    check_place,
+    check_ring,
+    check_velocity,
+)
+from .dependent import check_dependent
+from .description import (
+    Attachment,
+    Body,
+    Constraint,
+    Description,
+    Frame,
+    Joint,
+    Load,
+    Matrix,
+    Point,
+    Tendon,
+    Vector,
+)
+from .in_speeds import in_speeds
+from .input_rates import input_name
+from .joints import GROUND, Attachments
+from .variables import Variables
+from .weights import steady_part_first
+
+__all__ = ["Builder"]
+
+IDENTITY: Matrix = ((1, 0, 0), (0, 1, 0), (0, 0, 1))
+KINDS = ("configuration", "velocity", "acceleration")
+
+
+class Builder(Variables):
+    """One description, piece by piece; :meth:`description` is the last step.
+
+    Each piece comes after those that it refers to: a frame after the one that it is oriented from, a load after its
+    point, an attachment after the constraints.  ModelError says what is wrong with a piece when it is added.
+
+    Parameters
+    ----------
+    name : str
+        Of the model.
+    inertial : str
+        Name of the inertial frame, which has number 0.
+
+    Attributes
+    ----------
+    graph, time
+        Where all scalars are made, and the node of t.
+    frames, points, bodies, constraints : list
+        What was added so far.
+
+    Examples
+    --------
+    A pendulum::
+
+        b = Builder("pendulum")
+        g, q, u = b.graph, b.coordinate("q"), b.speed("u")
+        b.rate(q, u)
+        mass, length, gravity = (b.parameter(name) for name in ("m", "l", "g"))
+        c, s = g.cos(q), g.sin(q)
+        A = b.frame("A", b.inertial, ((c, g.neg(s), 0), (s, c, 0), (0, 0, 1)))
+        b.angular_velocity(A, ((A, (0, 0, u)),))
+        O = b.point("O", velocity=())
+        P = b.point("P", O, ((A, (length, 0, 0)),))
+        b.body("bob", P, mass)
+        b.force(P, ((b.inertial, (0, g.neg(g.mul(mass, gravity)), 0)),))
+        description = b.description()
+    """
+
+    inertial = 0
+
+    def __init__(self, name: str, inertial: str = "N") -> None:
+        super().__init__()
+        check_name(name)
+        check_name(inertial)
+        self.name = name
+        self.frames = [Frame(inertial, -1, IDENTITY, -1, ())]
+        self.points: list[Point] = []
+        self.bodies: list[Body] = []
+        self.constraints: list[Constraint] = []
+        self._spinning: set[int] = {0}  # frames whose angular velocity is known
+        self._loads: list[Load] = []
+        self._n_loads = 0
+        self._tendons: list[Tendon] = []
+        self._potentials: list[int] = []
+        self._outputs: list[tuple[str, int]] = []
+        self._shown_points: list[int] = []
+        self._shown_frames: list[int] = []
+        self._left_out: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())  # parameters, inputs
+        self._joints: list[Joint] = []
+        self._attachments: list[Attachment] = []
+
+    # ------------------------------------------------------------------ places
+    def _check_number(self, number: int, items: Sequence[object], what: str, least: int = 0) -> None:
+        if not least <= number < len(items):
+            raise ModelError(f"there is no {what} {number}: add it first")
+
+    def _components(self, vector: Vector) -> list[int]:
+        for frame, _ in vector:
+            self._check_number(frame, self.frames, "frame")
+        return [node for _, components in vector for node in components]
+
+    def frame(
+        self,
+        name: str,
+        parent: int,
+        rotation: Matrix = IDENTITY,
+        *,
+        angular_parent: int | None = None,
+        oriented: bool = True,
+    ) -> int:
+        """The number of a new frame, ``v_parent = rotation @ v_frame``.
+
+        Parameters
+        ----------
+        angular_parent : int, optional
+            The frame that its angular velocity is relative to, if not ``parent``.
+        oriented : bool
+            False where the angular velocity alone is known: its components are those in ``parent``.
+        """
+        check_name(name)
+        below = parent if angular_parent is None else angular_parent
+        for number in (parent, below):
+            self._check_number(number, self.frames, "frame")
+        check_place(self.graph, [i for row in rotation for i in row], f"the orientation of frame {name}")
+        self.frames.append(Frame(name, parent, rotation, below, (), oriented))
+        return len(self.frames) - 1
+
+    def angular_velocity(self, frame: int, vector: Vector) -> None:
+        """That of a frame in its ``angular_parent``; it may be written in its own axes."""
+        self._check_number(frame, self.frames, "frame", 1)
+        f = self.frames[frame]
+        if frame in self._spinning:
+            raise ModelError(f"frame {f.name} has two angular velocities: give it one")
+        check_velocity(self.graph, self._components(vector), f"the angular velocity of frame {f.name}")
+        self._spinning.add(frame)
+        self.frames[frame] = replace(f, angular_velocity=in_speeds(self.graph, self._speeds, vector))
+
+    def point(self, name: str, parent: int = -1, position: Vector = (), *, velocity: Vector | None = None) -> int:
+        """The number of a new point.
+
+        Parameters
+        ----------
+        parent : int
+            The point that it is located from; −1: it is an origin, and has a ``velocity``.
+        velocity : Vector, optional
+            In the inertial frame; default: the derivative of the position.
+        """
+        check_name(name)
+        self._check_number(parent, self.points, "point", -1)
+        if parent < 0 and velocity is None:
+            raise ModelError(f"point {name} is located from no other, and has no velocity: give it one of them")
+        check_place(self.graph, self._components(position), f"the position of point {name}")
+        check_velocity(self.graph, self._components(velocity or ()), f"the velocity of point {name}")
+        self.points.append(Point(name, parent, position, velocity))
+        return len(self.points) - 1
+
+    # ------------------------------------------------------------------ bodies
+    def body(
+        self,
+        name: str,
+        point: int,
+        mass: int,
+        *,
+        frame: int = -1,
+        inertia: Sequence[tuple[int, Matrix]] = (),
+        about: Vector = (),
+        potential: int = 0,
+    ) -> int:
+        """The number of a new particle, or of a rigid body that is fixed in a frame.
+
+        Parameters
+        ----------
+        inertia : sequence of (frame, 3×3 matrix)
+            The tensors whose sum is its inertia.
+        about : Vector
+            Position from the mass centre of the point that the inertia is about.
+        potential : int
+            Its potential energy, which replaces no load.
+        """
+        check_name(name)
+        self._check_number(point, self.points, "point")
+        self._check_number(frame, self.frames, "frame", -1)
+        check_place(self.graph, [mass], f"the mass of body {name}")
+        if frame < 0 and (inertia or about):
+            raise ModelError(f"body {name} has an inertia and no frame: a rigid body is fixed in one")
+        for number, _ in inertia:
+            self._check_number(number, self.frames, "frame")
+        check_inertia(self.graph, [(self.frames[f].name, m) for f, m in inertia], f"the inertia of body {name}")
+        self._components(about)
+        self.bodies.append(Body(name, point, frame, mass, tuple(inertia), about, potential))
+        return len(self.bodies) - 1
+
+    def joint(self, name: str, parent: int, child: int, point: int, *, free: bool = False) -> None:
+        """What holds a body at a point, on another or on the ground (−1); other joints follow from the points."""
+        check_name(name)
+        self._check_number(parent, self.bodies, "body", GROUND)
+        self._check_number(child, self.bodies, "body")
+        self._check_number(point, self.points, "point")
+        if any(other.child == child for other in self._joints):
+            raise ModelError(f"body {self.bodies[child].name} is the child of two joints: joint {name} closes a loop")
+        self._joints.append(Joint(name, parent, child, point, free))
+
+    # ------------------------------------------------------------------- loads
+    def _number(self, number: int | None) -> int:
+        number = self._n_loads if number is None else number
+        self._n_loads = max(self._n_loads, number + 1)
+        return number
+
+    def force(self, point: int, vector: Vector, number: int | None = None) -> None:
+        """A force at a point; ``number`` is its place in the user's list, where that holds others as well."""
+        self._check_number(point, self.points, "point")
+        number = self._number(number)
+        check_load(self.graph, self._components(vector), f"load {number} on point {self.points[point].name}")
+        parts = steady_part_first(self.graph, vector)
+        self._loads += [Load("force", point, part, number) for part in parts]
+
+    def torque(self, frame: int, vector: Vector, number: int | None = None) -> None:
+        """A torque on a frame; ``number`` is its place in the user's list, where that holds others as well."""
+        self._check_number(frame, self.frames, "frame")
+        number = self._number(number)
+        check_load(self.graph, self._components(vector), f"load {number} on frame {self.frames[frame].name}")
+        if vector:
+            self._loads.append(Load("torque", frame, vector, number))
+
+    def line(self) -> tuple[int, int]:
+        """Nodes of the length of a line through points and of its rate, for the force of the next tendon."""
+        n = len(self._tendons)
+        length = self.graph.symbol(("stands in", "length", n), COORDINATE)
+        return length, self.graph.symbol(("stands in", "rate", n), COORDINATE | SPEED)
+
+    def tendon(self, points: Sequence[int], force: int, number: int | None = None, kind: str = "tendon") -> None:
+        """A force along a line through points, positive where it pushes, in terms of the nodes of :meth:`line`.
+
+        ``kind`` names it in messages.
+        """
+        number = self._number(number)
+        if len(points) < 2:
+            raise ModelError(f"load {number}, a {kind}, has a line through {len(points)} points: give two or more")
+        for point in points:
+            self._check_number(point, self.points, "point")
+        check_load(self.graph, [force], f"load {number}, a {kind},")
+        self._tendons.append(Tendon(tuple(points), *self.line(), force, number))
+
+    def potential(self, energy: int) -> None:
+        """A potential energy, in place of the forces that it stands for."""
+        check_place(self.graph, [energy], f"potential {len(self._potentials)}")
+        self._potentials.append(energy)
+
+    # -------------------------------------------------------------- constraints
+    def constraint(self, kind: str, node: int, name: str | None = None, written: str = "") -> None:
+        """An expression that vanishes.
+
+        Parameters
+        ----------
+        kind : {"configuration", "velocity", "acceleration"}
+        name : str, optional
+            Default: its kind and number.
+        written : str
+            The expression as it was written, for messages.
+        """
+        if kind not in KINDS:
+            raise ModelError(f"there are no constraints of kind {kind!r}: the kinds are {', '.join(KINDS)}")
+        if name is None:
+            name = f"{kind} constraint {sum(c.kind == kind for c in self.constraints)}"
+        check_name(name)
+        if any(name == other.name for other in self.constraints):
+            raise ModelError(f"two constraints are named {name!r}: give each a name of its own")
+        check_constraint(self.graph, kind, node, f"{name}, {written}," if written else name)
+        self.constraints.append(Constraint(kind, node, name))
+
+    def row(self, key: Any) -> int:
+        """The number of a row of G, to which something is to be attached, of at most as many as constraints."""
+        try:
+            row = -1 if isinstance(key, bool) else operator.index(key)
+        except TypeError:
+            row = -1
+        count = len(self.constraints)
+        if not 0 <= row < count:
+            rows = "there are no constraints" if not count else f"0 to {count - 1}" if count > 1 else "0 alone"
+            raise ModelError(
+                f"attach={{{key!r}: ...}}: the key is the number of a row of the constraint Jacobian, {rows}"
+            )
+        return row
+
+    def attach(self, row: Any, kind: str, child: tuple[int, int], parent: tuple[int, int], vector: Vector) -> None:
+        """How a row of G acts: λ times a vector on the child, and its opposite on the parent.
+
+        Parameters
+        ----------
+        kind : {"force", "torque"}
+        child, parent : (body, point), of a torque (body, frame)
+            A parent of −1 is the ground.
+        """
+        number = self.row(row)
+        if kind not in ("force", "torque"):
+            raise ModelError(f"attach={{{row}: ...}} is a {kind!r}: it is a force or a torque")
+        self._check_number(child[0], self.bodies, "body")
+        self._check_number(parent[0], self.bodies, "body", GROUND)
+        for _, at in (child, parent):
+            if kind == "force":
+                self._check_number(at, self.points, "point")
+            else:
+                self._check_number(at, self.frames, "frame")
+        self._components(vector)
+        self._attachments.append(Attachment(number, kind, *child, *parent, vector))
+
+    # ----------------------------------------------------------------- results
+    def output(self, name: str, node: int) -> None:
+        """What the kernel ``outputs`` computes."""
+        check_name(name)
+        self._outputs.append((name, node))
+
+    def show(self, points: Sequence[int] = (), frames: Sequence[int] = ()) -> None:
+        """More points and frames for the kernels of partial velocities than mass centres, bodies and those of loads."""
+        for point in points:
+            self._check_number(point, self.points, "point")
+        for frame in frames:
+            self._check_number(frame, self.frames, "frame")
+        self._shown_points += points
+        self._shown_frames += frames
+
+    def left_out(self, parameters: Sequence[str], inputs: Sequence[str]) -> None:
+        """Names that stand only in what has no part in the motion, such as the ground: they may be set all the same."""
+        for name in (*parameters, *inputs):
+            check_name(name)
+        self._left_out = tuple(parameters), tuple(inputs)
+
+    # ------------------------------------------------------------- description
+    def derivatives_needed(self) -> dict[int, int]:
+        """Of inputs that are no derivatives themselves, how many derivatives of theirs must be inputs.
+
+        Two where an input moves a point, one where it is a rate, or where a potential is differentiated for the power.
+        """
+        energies = [*self._potentials, *(b.potential for b in self.bodies)]
+        uses = ((self._places(), 2), (self._velocities(), 1), (energies, 1), (self._inputs.names, 0))
+        return self._inputs.orders(self.graph, uses)
+
+    def _places(self) -> Iterator[int]:
+        """Nodes that are differentiated twice."""
+        yield from (i for f in self.frames for row in f.rotation for i in row)
+        yield from (i for p in self.points for _, v in p.position for i in v)
+        yield from (c.node for c in self.constraints if c.kind == "configuration")
+
+    def _velocities(self) -> Iterator[int]:
+        """Nodes that are differentiated once."""
+        yield from (i for f in self.frames for _, v in f.angular_velocity for i in v)
+        yield from (i for p in self.points for _, v in p.velocity or () for i in v)
+        yield from (c.node for c in self.constraints if c.kind == "velocity")
+        yield from (b.mass for b in self.bodies)
+        yield from self._rates.values()
+
+    def description(self) -> Description:
+        """All that was added, with the derivatives of inputs and the joints that follow from it.
+
+        ModelError where something is missing; warnings of dependent coordinates that nothing determines.
+        """
+        self._check_complete()
+        self._complete_inputs()
+        d = self._assembled()
+        check_dependent(d)
+        return d
+
+    def _check_complete(self) -> None:
+        if not self.bodies:
+            raise ModelError("a model needs at least one body that can move: add one")
+        if not self._speeds:
+            raise ModelError("a model has at least one generalized speed: add one")
+        for x, name in self._coordinates.items():
+            if x not in self._rates:
+                raise ModelError(f"coordinate {name} has no rate: give one rate for each coordinate")
+        for number, f in enumerate(self.frames):
+            turning = not f.oriented or any(self.graph.depends[i] & ~PARAMETER for row in f.rotation for i in row)
+            if turning and number not in self._spinning:
+                raise ModelError(f"frame {f.name} turns and has no angular velocity: give it one")
+        check_ring(self._joints)
+
+    def _complete_inputs(self) -> None:
+        needed = self.derivatives_needed()
+        for base, name in [(i, self._inputs.names[i]) for i in self._inputs.bases()]:
+            chain = self._inputs.chain(base)
+            for order in range(len(chain), needed[base] + 1):
+                chain.append(self.input(input_name(name, order)))
+                self.rate(chain[-2], chain[-1])
+
+    def _shown(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """Points and frames of the bodies, then those of loads, then those that were asked for."""
+        at = {kind: [load.at for load in self._loads if load.kind == kind] for kind in ("force", "torque")}
+        rigid = [b.frame for b in self.bodies if b.frame >= 0]
+        points = dict.fromkeys([*(b.point for b in self.bodies), *at["force"], *self._shown_points])
+        return tuple(points), tuple(dict.fromkeys([*rigid, *at["torque"], *self._shown_frames]))
+
+    def _assembled(self) -> Description:
+        inputs = [i for base in self._inputs.bases() for i in self._inputs.chain(base)]
+        place = {node: n for n, node in enumerate(inputs)}
+        moving = self._inputs.orders(self.graph, ((self._places(), 2), (self._velocities(), 1)))
+        spot = {x: n for n, x in enumerate((*self._coordinates, *self._speeds))}
+        shown_points, shown_frames = self._shown()
+        return Description(
+            graph=self.graph,
+            name=self.name,
+            coordinates=tuple(self._coordinates),
+            rates=tuple(self._rates[x] for x in self._coordinates),
+            speeds=tuple(self._speeds),
+            accelerations=tuple(map(self.acceleration, self._speeds)),
+            time=self.time,
+            inputs=tuple(inputs),
+            input_rates=tuple(place.get(self._inputs.derivative.get(i, -1), -1) for i in inputs),
+            parameters=tuple(self._parameters),
+            coordinate_names=tuple(self._coordinates.values()),
+            speed_names=tuple(self._speeds.values()),
+            input_names=tuple(self._inputs.names[i] for i in inputs),
+            parameter_names=tuple(self._parameters.values()),
+            prescribed=frozenset(place[i] for base in moving for i in self._inputs.chain(base)),
+            frames=tuple(self.frames),
+            points=tuple(self.points),
+            bodies=tuple(self.bodies),
+            loads=tuple(self._loads),
+            tendons=tuple(self._tendons),
+            potentials=tuple(self._potentials),
+            outputs=tuple(self._outputs),
+            shown_points=shown_points,
+            shown_frames=shown_frames,
+            joints=Attachments(self.graph, self.frames, self.points, self.bodies, self._joints).joints,
+            unit=tuple((spot[a], spot[b], spot[c], spot[d]) for a, b, c, d in self._unit),
+            constraints=tuple(self.constraints),
+            n_q_dependent=len(self._dependent & self._coordinates.keys()),
+            n_u_dependent=len(self._dependent & self._speeds.keys()),
+            auxiliary=tuple(self._auxiliary),
+            auxiliary_names=tuple(self._auxiliary.values()),
+            attachments=tuple(self._attachments),
+            left_out_parameters=self._left_out[0],
+            left_out_inputs=self._left_out[1],
+            guess=tuple((n, self._guess[x]) for x, n in spot.items() if x in self._guess),
+        )

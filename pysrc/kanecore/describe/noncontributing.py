@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Unknown reactions that a user lists among the loads do no work, and are no unknowns of the motion."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from dataclasses import replace
+
+from .description import Description
+
+__all__ = ["in_loads_alone", "without"]
+
+
+def in_loads_alone(d: Description) -> list[int]:
+    """Nodes of what stands in loads and nowhere else."""
+    elsewhere = set(d.graph.below(_but_loads(d)))
+    in_loads = d.graph.below([i for load in d.loads for _, v in load.vector for i in v])
+    return [i for i in in_loads if i not in elsewhere]
+
+
+def _but_loads(d: Description) -> Iterator[int]:
+    for f in d.frames:
+        yield from (i for row in f.rotation for i in row)
+        yield from (i for _, v in f.angular_velocity for i in v)
+    for p in d.points:
+        yield from (i for vector in (p.position, p.velocity or ()) for _, v in vector for i in v)
+    for b in d.bodies:
+        yield from (b.mass, b.potential)
+        yield from (i for _, m in b.inertia for row in m for i in row)
+        yield from (i for _, v in b.about for i in v)
+    yield from (*d.rates, *d.potentials, *(i for _, i in d.outputs), *(c.node for c in d.constraints))
+
+
+def without(d: Description, symbols: Collection[int]) -> Description:
+    """The description without some parameters and inputs of its loads."""
+    g, zero = d.graph, dict.fromkeys(symbols, 0)
+    loads = []
+    for load in d.loads:
+        vector = tuple((f, (a, b, c)) for f, (a, b, c) in ((f, g.substitute(v, zero)) for f, v in load.vector))
+        loads.append(replace(load, vector=tuple((f, v) for f, v in vector if any(v))))
+    inputs = [n for n, i in enumerate(d.inputs) if i not in zero]
+    parameters = [n for n, i in enumerate(d.parameters) if i not in zero]
+    place = {n: k for k, n in enumerate(inputs)}
+    return replace(
+        d,
+        loads=tuple(loads),
+        inputs=tuple(d.inputs[n] for n in inputs),
+        input_names=tuple(d.input_names[n] for n in inputs),
+        input_rates=tuple(place.get(d.input_rates[n], -1) for n in inputs),
+        prescribed=frozenset(place[n] for n in d.prescribed if n in place),
+        parameters=tuple(d.parameters[n] for n in parameters),
+        parameter_names=tuple(d.parameter_names[n] for n in parameters),
+    )

@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Forces, torques and actuators of a ``forcelist``: those along straight lines keep their force as one scalar."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import sympy as sm
+from sympy.physics.mechanics import ActuatorBase, ForceActuator, LinearPathway, ObstacleSetPathway
+from sympy.physics.mechanics import Point as SymPoint
+from sympy.physics.mechanics import ReferenceFrame as SymFrame
+
+from kanecore.errors import ModelError
+
+from . import sympy_access
+from .builder import Builder
+from .read_frames import FrameReader
+from .read_points import PointReader
+from .symbols import Symbols
+
+__all__ = ["LoadReader", "Loads"]
+
+
+@dataclass(frozen=True)
+class Loads:
+    """What a forcelist holds, each with its number there.
+
+    Attributes
+    ----------
+    actuators : (number, actuator along straight lines)
+    pairs : (number, "force" or "torque", Point or ReferenceFrame, vector)
+    """
+
+    actuators: tuple[tuple[int, Any], ...]
+    pairs: tuple[tuple[int, str, Any, Any], ...]
+
+    @classmethod
+    def of(cls, forcelist: Sequence[Any]) -> Loads:
+        numbered = list(enumerate(forcelist))
+        return cls(
+            tuple((i, item) for i, item in numbered if _is_tendon(item)),
+            tuple((i, *pair) for i, item in numbered if not _is_tendon(item) for pair in _pairs(item, i)),
+        )
+
+    def without(self, ground: Collection[Any]) -> Loads:
+        """The loads but those on mass centres of the ground: a System's gravity pulls at these as well."""
+        return Loads(self.actuators, tuple(pair for pair in self.pairs if pair[2] not in ground))
+
+    def points(self) -> Iterator[Any]:
+        """All that a force acts at."""
+        yield from (at for _, kind, at, _ in self.pairs if kind == "force")
+
+    def pathways(self) -> Iterator[Any]:
+        """All that the lines of actuators go through."""
+        yield from (point for _, actuator in self.actuators for point in actuator.pathway.attachments)
+
+
+def _is_tendon(item: Any) -> bool:
+    """An actuator along straight lines, whose loads are formed on the graph."""
+    if not isinstance(item, ForceActuator) or type(item).to_loads is not ForceActuator.to_loads:
+        return False
+    return type(item.pathway) in (LinearPathway, ObstacleSetPathway)
+
+
+def _pairs(item: Any, number: int) -> list[tuple[str, Any, Any]]:
+    return [_pair(x, number) for x in (item.to_loads() if isinstance(item, ActuatorBase) else [item])]
+
+
+def _pair(item: Any, number: int) -> tuple[str, Any, Any]:
+    try:
+        at, vector = item
+    except (TypeError, ValueError):
+        raise ModelError(
+            f"forcelist[{number}] is {item!r}: a load is (Point, force), (ReferenceFrame, torque) or an actuator"
+        ) from None
+    if isinstance(at, SymPoint):
+        return "force", at, vector
+    if isinstance(at, SymFrame):
+        return "torque", at, vector
+    raise ModelError(f"forcelist[{number}] acts on {at!r}: a force acts on a Point, a torque on a ReferenceFrame")
+
+
+class LoadReader:
+    """Adds the loads to the description: first the actuators along lines."""
+
+    def __init__(self, builder: Builder, symbols: Symbols, frames: FrameReader, points: PointReader) -> None:
+        self._builder, self._symbols, self._frames, self._points = builder, symbols, frames, points
+
+    def read(self, loads: Loads) -> None:
+        with self._symbols.reading("load"):
+            for number, actuator in loads.actuators:
+                self._tendon(number, actuator)
+            for number, kind, at, vector in loads.pairs:
+                self._load(number, kind, at, vector)
+
+    def _tendon(self, number: int, actuator: Any) -> None:
+        kind = type(actuator).__name__
+        where = f"load {number}, a {kind}"
+        points = [self._points.number(point, where) for point in actuator.pathway.attachments]
+        length, rate = sm.Dummy("length", positive=True), sm.Dummy("rate", real=True)
+        for symbol, node in zip((length, rate), self._builder.line(), strict=True):
+            self._symbols.stand_in(symbol, node)
+        force = self._symbols.node(sympy_access.force_along(actuator, length, rate), where)
+        self._builder.tendon(points, force, number, kind)
+
+    def _load(self, number: int, kind: str, at: Any, vector: Any) -> None:
+        where = f"load {number} on {'point' if kind == 'force' else 'frame'} {at.name}"
+        if kind == "force":
+            point = self._points.number(at, where)
+            self._builder.force(point, self._frames.vector(vector, where), number)
+        else:
+            frame = self._frames.number(at, where, oriented=False)
+            self._builder.torque(frame, self._frames.vector(vector, where), number)

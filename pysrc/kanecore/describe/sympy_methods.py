@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What SymPy's own descriptions of a mechanism, KanesMethod and System, are as arguments of `kanecore.Model`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from sympy.physics.mechanics import KanesMethod, System
+
+from kanecore.errors import ModelError
+
+from . import sympy_access
+
+__all__ = ["of_kanes_method", "of_system"]
+
+
+def of_kanes_method(kanes_method: Any, bodies: Any, forcelist: Any) -> dict[str, Any]:
+    """Arguments by name; ``bodies`` and ``forcelist`` in place of those of the KanesMethod, where they are not None."""
+    km = kanes_method
+    if not isinstance(km, KanesMethod):
+        raise TypeError(f"from_kane takes a sympy.physics.mechanics.KanesMethod, not a {type(km).__name__}")
+    constraints: dict[str, Any] = sympy_access.constraints(km)
+    n_q, n_u = len(km.q) - len(constraints["q_dependent"]), len(km.u) - len(constraints["u_dependent"])
+    bodies = km.bodies if bodies is None else bodies
+    if not bodies:
+        raise ModelError("this KanesMethod knows no bodies yet: pass bodies=[...] to from_kane")
+    return {
+        "frame": sympy_access.inertial_frame(km),
+        "q_ind": list(km.q)[:n_q],
+        "u_ind": list(km.u)[:n_u],
+        "kd_eqs": sympy_access.kinematical_equations(km),
+        **{argument: items for argument, items in constraints.items() if items},
+        "bodies": bodies,
+        "forcelist": km.forcelist if forcelist is None else forcelist,
+    }
+
+
+def of_system(system: Any, options: Mapping[str, Any]) -> dict[str, Any]:
+    """Arguments by name; ``options`` are the user's, of which ``joints`` replaces joints of the same children."""
+    if not isinstance(system, System):
+        raise TypeError(f"from_system takes a sympy.physics.mechanics.System, not a {type(system).__name__}")
+    arguments: dict[str, Any] = {
+        "frame": system.frame,
+        "q_ind": list(system.q_ind),
+        "u_ind": list(system.u_ind),
+        "kd_eqs": list(system.kdes),
+        "bodies": system.bodies,
+        "forcelist": [*system.loads, *system.actuators],
+    }
+    own = arguments.keys() & options.keys()
+    if own:
+        raise TypeError(f"from_system takes {', '.join(sorted(own))} from the System: add to it there")
+    constraints: dict[str, Any] = {
+        "q_dependent": system.q_dep,
+        "configuration_constraints": system.holonomic_constraints,
+        "u_dependent": system.u_dep,
+        "velocity_constraints": system.velocity_constraints,
+        "u_auxiliary": system.u_aux,
+    }
+    arguments.update((argument, list(items)) for argument, items in constraints.items() if items)
+    return {**arguments, "joints": _joints(system, options.get("joints"))}
+
+
+def _joints(system: Any, given: Any) -> Any:
+    """The joints of a System, each from the ground outwards; those that the user gave replace others of their child."""
+    if given is not None and not isinstance(given, Mapping):
+        return given  # Model says what is wrong
+    replaced = [joint[1] for joint in (given or {}).values() if isinstance(joint, Sequence) and len(joint) == 3]
+    reached = [body for body in system.bodies if body.masscenter == system.fixed_point]
+    waiting, result = list(system.joints), {}
+    while waiting:
+        joint = next((j for j in waiting if j.parent in reached or j.child in reached), waiting[0])
+        waiting.remove(joint)
+        outwards = joint.parent in reached or joint.child not in reached
+        parent, child, point = joint.parent, joint.child, joint.parent_point
+        if not outwards:
+            parent, child, point = child, parent, joint.child_point
+        reached += [parent, child]
+        if not any(child is body for body in replaced):
+            result[joint.name] = (parent, child, point)
+    # in the System's order
+    return {j.name: result[j.name] for j in system.joints if j.name in result} | dict(given or {})

@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The scalars that a mechanism is described in, each with its node: names are unique, and lists have an order."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from kanecore.errors import ModelError
+from kanecore.graph.scalars import ACCELERATION, COORDINATE, INPUT, PARAMETER, SPEED, TIME, Graph, Op
+
+from .checks import check_name, check_velocity
+from .input_rates import InputRates
+
+__all__ = ["Variables"]
+
+
+class Variables:
+    """Coordinates, speeds, parameters and inputs on a graph of their own.
+
+    Attributes
+    ----------
+    graph : Graph
+        Where all scalars are made.
+    time : int
+        The node of t.
+    """
+
+    def __init__(self) -> None:
+        self.graph = Graph()
+        self.time = self.graph.symbol(("t",), TIME)
+        self._taken: set[str] = set()  # names
+        self._coordinates: dict[int, str] = {}
+        self._speeds: dict[int, str] = {}
+        self._auxiliary: dict[int, str] = {}
+        self._parameters: dict[int, str] = {}
+        self._inputs = InputRates()
+        self._dependent: set[int] = set()
+        self._rates: dict[int, int] = {}  # of coordinates
+        self._unit: list[tuple[int, int, int, int]] = []
+        self._guess: dict[int, float] = {}
+
+    def _symbol(self, letter: str, name: str, depends: int) -> int:
+        check_name(name)
+        if name in self._taken:
+            raise ModelError(f"two different symbols are named {name!r}: rename one, or make it once and use it twice")
+        self._taken.add(name)
+        return self.graph.symbol((letter, name), depends)
+
+    def _state(self, listed: dict[int, str], letter: str, name: str, dependent: bool) -> int:
+        node = self._symbol(letter, name, COORDINATE if letter == "q" else SPEED)
+        if not dependent and not self._dependent.isdisjoint(listed):
+            raise ModelError(f"{name} is independent, and follows dependent ones: add these last")
+        listed[node] = name
+        if dependent:
+            self._dependent.add(node)
+        return node
+
+    def coordinate(self, name: str, *, dependent: bool = False) -> int:
+        """The node of a new generalized coordinate; those that depend on others come last."""
+        return self._state(self._coordinates, "q", name, dependent)
+
+    def speed(self, name: str, *, dependent: bool = False) -> int:
+        """The node of a new generalized speed; those that depend on others come last."""
+        return self._state(self._speeds, "u", name, dependent)
+
+    def acceleration(self, speed: int) -> int:
+        """The node of the derivative of a speed."""
+        if speed not in self._speeds:
+            raise ModelError(f"{self._written(speed)} is no generalized speed, and has no derivative")
+        return self.graph.symbol(("a", self._speeds[speed]), ACCELERATION)
+
+    def auxiliary(self, name: str) -> int:
+        """The node of a new auxiliary speed, which brings a reaction in evidence and is zero itself."""
+        node = self._symbol("u", name, SPEED)
+        self._auxiliary[node] = name
+        return node
+
+    def parameter(self, name: str) -> int:
+        """The node of a new constant."""
+        node = self._symbol("p", name, PARAMETER)
+        self._parameters[node] = name
+        return node
+
+    def input(self, name: str) -> int:
+        """The node of a new function of time: a force, or a prescribed motion."""
+        node = self._symbol("r", name, INPUT)
+        self._inputs.names[node] = name
+        return node
+
+    def multiplier(self, row: int) -> int:
+        """The node of λ of a row of G, for outputs."""
+        return self.graph.symbol(("λ", row), ACCELERATION)
+
+    def rate(self, x: int, derivative: int) -> None:
+        """The derivative of a coordinate, in q, u and t; or the input that is the derivative of an input."""
+        if x in self._coordinates:
+            name = self._coordinates[x]
+            if x in self._rates:
+                raise ModelError(f"coordinate {name} has two rates: give it one")
+            check_velocity(self.graph, [derivative], f"the rate of coordinate {name}")
+            self._rates[x] = derivative
+        elif x in self._inputs.names and derivative in self._inputs.names:
+            if x in self._inputs.derivative or x in self._inputs.chain(derivative):
+                raise ModelError(f"input {self._inputs.names[x]} has two rates, or is its own: give it one")
+            self._inputs.derivative[x] = derivative
+        else:
+            raise ModelError(
+                f"{self._written(x)} has the rate {self._written(derivative)}: a rate is that of a coordinate, or an "
+                "input that is that of an input"
+            )
+
+    def _written(self, node: int) -> str:
+        """A node in a message: the name of a symbol, else its operation."""
+        op, *operands = self.graph.nodes[node]
+        return str(operands[0][-1]) if op is Op.SYM else f"an expression ({op})"
+
+    def guess(self, x: int, value: Any) -> None:
+        """Where a state that satisfies the constraints is looked for: the value of a coordinate or speed."""
+        name = {**self._coordinates, **self._speeds}.get(x)
+        if name is None:
+            raise ModelError(f"guess holds {self._written(x)}, which is neither a coordinate nor a speed")
+        if x in self._guess:
+            raise ModelError(f"guess holds {name} twice")
+        try:
+            number = float(value)
+        except (TypeError, ValueError):
+            raise ModelError(f"guess of {name} is {value!r}, which is no number") from None
+        if not math.isfinite(number):
+            raise ModelError(f"guess of {name} is {value!r}, which is not finite")
+        self._guess[x] = number
+
+    def unit(self, e0: int, e1: int, e2: int, e3: int) -> None:
+        """Coordinates that are a unit quaternion, normalised while integrating.
+
+        Checks by numbers are made at random states: say it before frames are turned by them.
+        """
+        group = (e0, e1, e2, e3)
+        for x in group:
+            if x not in self._coordinates:
+                raise ModelError(f"{self._written(x)} in a unit quaternion is no coordinate")
+            if group.count(x) > 1 or any(x in other for other in self._unit):
+                raise ModelError(f"{self._coordinates[x]} belongs to two quaternions")
+        self._unit.append(group)
+        if group not in self.graph.unit:
+            self.graph.unit.append(group)
+
+    def list_in_order(self, parameters: Sequence[int], inputs: Sequence[int]) -> None:
+        """The order of all parameters, and of all inputs, if not that in which they were made.
+
+        Derivatives of inputs follow them in any case, and need not be listed.
+        """
+        names = self._inputs.names
+        listed = [*inputs, *(i for i in names if i not in inputs)]
+        for items, given, what in ((self._parameters, parameters, "parameters"), (names, listed, "inputs")):
+            if sorted(items) != sorted(given):
+                raise ModelError(f"the order of the {what} lists others than there are, or one of them twice")
+        self._parameters = {i: self._parameters[i] for i in parameters}
+        self._inputs.names = {i: names[i] for i in listed}

@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A force as its steady part and the rest: gravity is found among the loads where weights stand alone."""
+
+from __future__ import annotations
+
+from kanecore.graph.scalars import PARAMETER, Graph, Op
+
+from .description import Vector
+
+__all__ = ["steady_part_first"]
+
+
+def steady_part_first(g: Graph, force: Vector) -> list[Vector]:
+    """What of a force is constant in the inertial frame, and the rest; without what is zero."""
+    steady = (0, 0, 0)
+    rest = []
+    for frame, v in force:
+        if frame == 0:
+            (a, x), (b, y), (c, z) = (_split(g, component) for component in v)
+            steady, v = (g.add(steady[0], a), g.add(steady[1], b), g.add(steady[2], c)), (x, y, z)
+        if any(v):
+            rest.append((frame, v))
+    parts = [((0, steady),) if any(steady) else (), tuple(rest)]
+    return [part for part in parts if part]
+
+
+def _split(g: Graph, node: int) -> tuple[int, int]:
+    """The summands of a node that depend on parameters alone, and the others."""
+    summed, stack = set(), [node]
+    while stack:
+        i = stack.pop()
+        if i not in summed:
+            summed.add(i)
+            op, *args = g.nodes[i]
+            if g.depends[i] & ~PARAMETER and op in (Op.NEG, Op.ADD, Op.SUB):
+                stack += args
+    parts: dict[int, tuple[int, int]] = {}
+    for i in sorted(summed):  # operands first
+        op, *args = g.nodes[i]
+        if not g.depends[i] & ~PARAMETER:
+            parts[i] = (i, 0)
+        elif op is Op.NEG:
+            steady, rest = parts[args[0]]
+            parts[i] = (g.neg(steady), g.neg(rest))
+        elif op is Op.ADD or op is Op.SUB:
+            (a, x), (b, y) = parts[args[0]], parts[args[1]]
+            parts[i] = (g.add(a, b), g.add(x, y)) if op is Op.ADD else (g.sub(a, b), g.sub(x, y))
+        else:
+            parts[i] = (0, i)
+    return parts[node]

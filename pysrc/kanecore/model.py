@@ -1,0 +1,350 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What users hold: :class:`Model`, a description of theirs and all that is derived from it, behind one name."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from kanecore.derive import results
+from kanecore.derive.contradictions import Contradiction, contradictions
+from kanecore.derive.derivation import Derivation
+from kanecore.derive.tendons import with_tendons
+from kanecore.describe.arguments import Arguments
+from kanecore.describe.description import Description, duplicate
+from kanecore.describe.inertia import warn_of_impossible
+from kanecore.describe.mentioned import left_out
+from kanecore.describe.noncontributing import in_loads_alone, without
+from kanecore.describe.reader import Reader
+from kanecore.describe.symbols import Symbols, function_name
+from kanecore.describe.sympy_methods import of_kanes_method, of_system
+from kanecore.errors import warn
+from kanecore.expressions import Expressions
+
+__all__ = ["Model"]
+
+
+class Model(Expressions):
+    """A mechanism described with ``sympy.physics.mechanics``, checked, and ready to be compiled.
+
+    Parameters
+    ----------
+    frame : ReferenceFrame
+        The inertial frame.
+    q_ind, u_ind : sequence of dynamicsymbols
+        Coordinates and generalized speeds: the independent ones, where others depend on them by constraints.
+    kd_eqs : sequence of expressions
+        n_q kinematical differential equations, each equal to zero, linear in q̇ and u (Kane & Levinson 1985,
+        section 2.12).
+    q_dependent, u_dependent : sequences of dynamicsymbols, optional
+        Coordinates and speeds that depend on the others; the state is x = [q_ind, q_dependent, u_ind, u_dependent].
+        All may stand in ``q_ind`` and ``u_ind`` as well: at run time the choice is made anew at every state.
+    configuration_constraints : sequence of expressions, optional
+        φ(q, t), each equal to zero.
+    velocity_constraints : sequence of expressions, optional
+        c(q, u, t), each equal to zero; linear in u and q̇, or not (then it is a complex nonholonomic constraint).
+        Derivatives of configuration constraints may stand here, and are not counted twice.
+    acceleration_constraints : sequence of expressions, optional
+        Expressions linear in u̇, each equal to zero; derivatives of the others may stand here.  Constraints of any kind
+        may have names, as {name: expression}, which messages and ``dyn.constraint_names`` then use.
+    u_auxiliary : sequence of dynamicsymbols, optional
+        Auxiliary generalized speeds, which bring reactions in evidence and are zero themselves.
+    bodies : sequence of Particle or RigidBody
+    forcelist : sequence of (Point, force), (ReferenceFrame, torque) or actuators, optional
+        Actuators of ``sympy.physics.mechanics``, such as ``LinearSpring``, need not be turned into loads.
+    parameters : sequence of Symbol, optional
+        Constants, in order; default: all that occur, sorted by name.
+    inputs : sequence of dynamicsymbols, optional
+        Forces and prescribed motions r(t); default: all functions of time that occur and are neither coordinates nor
+        speeds, sorted by name.  Where a prescribed motion ``theta`` needs its rates they follow it as ``theta_d`` and
+        ``theta_dd``.
+    outputs : dict of name to expression, optional
+        What the kernel ``outputs`` computes; may hold ``u.diff()`` and `kanecore.multiplier` (row).
+    potentials : sequence of expressions, optional
+        Potential energies, in place of the forces that they stand for.
+    feedback : dict of input to expression, optional
+        Laws in t, q, u, parameters and other inputs, put in place of inputs that occur in loads and outputs.
+    points, frames : sequences, optional
+        More points and frames for the kernels of partial velocities.
+    joints : dict of name to (parent, child, point), optional
+        Which body, or the inertial frame, carries which body, and at which point, for the kernel ``reactions``.
+        Default: the parent is the nearest body on the path of points from the mass centre to the origin, the joint
+        point the first there that belongs to it, the name that of the child.
+    attach : dict of row to (child, child_point, parent, parent_point, vector), optional
+        How a row of the constraint Jacobian acts: the force λ·vector on the child, its opposite on the parent, which
+        ``reactions`` of constrained models need; two frames in place of the points for a torque; a list of several.
+    guess : dict of coordinate or speed, or name of one, to number, optional
+        Where a state that satisfies the constraints is looked for, when ``dyn.check`` is given none.
+    unit : sequence of (e0, e1, e2, e3), optional
+        Coordinates that are a unit quaternion, normalised while integrating; default: those of which some orientation
+        is the standard matrix, as ``orient_quaternion`` writes it.
+    holonomic_constraints, nonholonomic_constraints : optional
+        SymPy's newer names of ``configuration_constraints`` and ``velocity_constraints``; TypeError for both.
+    name : str, optional
+
+    Raises
+    ------
+    ModelError
+        What is wrong or missing, by name, and what to write.
+
+    Notes
+    -----
+    A model is immutable, and it never changes the SymPy objects nor calls ``vel``, ``acc`` or ``dcm`` on them.
+    Unknown reactions in ``forcelist`` on which no generalized active force depends are noncontributing forces: they
+    are listed in ``noncontributing`` and are neither parameters nor inputs.
+    """
+
+    def __init__(
+        self,
+        frame: Any,
+        q_ind: Sequence[Any],
+        u_ind: Sequence[Any],
+        kd_eqs: Sequence[Any] | None = None,
+        q_dependent: Sequence[Any] | None = None,
+        configuration_constraints: Sequence[Any] | Mapping[str, Any] | None = None,
+        u_dependent: Sequence[Any] | None = None,
+        velocity_constraints: Sequence[Any] | Mapping[str, Any] | None = None,
+        acceleration_constraints: Sequence[Any] | Mapping[str, Any] | None = None,
+        u_auxiliary: Sequence[Any] | None = None,
+        bodies: Sequence[Any] | None = None,
+        forcelist: Sequence[Any] | None = None,
+        *,
+        parameters: Sequence[Any] | None = None,
+        inputs: Sequence[Any] | None = None,
+        outputs: Mapping[str, Any] | None = None,
+        feedback: Mapping[Any, Any] | None = None,
+        potentials: Sequence[Any] | None = None,
+        points: Sequence[Any] | None = None,
+        frames: Sequence[Any] | None = None,
+        joints: Mapping[str, Any] | None = None,
+        attach: Mapping[int, Any] | None = None,
+        unit: Sequence[Any] | None = None,
+        guess: Mapping[Any, float] | None = None,
+        holonomic_constraints: Sequence[Any] | Mapping[str, Any] | None = None,
+        nonholonomic_constraints: Sequence[Any] | Mapping[str, Any] | None = None,
+        name: str | None = None,
+    ) -> None:
+        arguments = Arguments.of(
+            frame=frame,
+            q_ind=q_ind,
+            u_ind=u_ind,
+            kd_eqs=kd_eqs,
+            q_dependent=q_dependent,
+            configuration_constraints=configuration_constraints,
+            u_dependent=u_dependent,
+            velocity_constraints=velocity_constraints,
+            acceleration_constraints=acceleration_constraints,
+            u_auxiliary=u_auxiliary,
+            bodies=bodies,
+            forcelist=forcelist,
+            parameters=parameters,
+            inputs=inputs,
+            outputs=outputs,
+            feedback=feedback,
+            potentials=potentials,
+            points=points,
+            frames=frames,
+            joints=joints,
+            attach=attach,
+            unit=unit,
+            guess=guess,
+            holonomic_constraints=holonomic_constraints,
+            nonholonomic_constraints=nonholonomic_constraints,
+            name=name,
+        )
+        self._read(arguments)
+
+    def _read(self, arguments: Arguments) -> None:
+        reader = Reader(arguments)
+        description = with_tendons(reader.read())
+        self._keep_words(arguments, reader.symbols)
+        description = self._without_noncontributing(description, arguments, reader.symbols_by_node())
+        self._description = self._naming_left_out(description, arguments, reader)
+        warn_of_impossible(self._description)
+        self._derived: Derivation | None = None
+        self._contradictions = self._contradicting(reader)
+
+    def _keep_words(self, arguments: Arguments, symbols: Symbols) -> None:
+        """The user's own symbols and expressions, in which results are written."""
+        self._coordinates, self._speeds, self._time = tuple(symbols.q), tuple(symbols.u), symbols.t
+        self._laws = arguments.feedback
+        self._written = arguments.outputs
+        self._n_loads = len(arguments.forcelist)
+
+    def _without_noncontributing(self, d: Description, arguments: Arguments, names: Mapping[int, Any]) -> Description:
+        """Leave out symbols that occur in loads only and on which no F_r depends, but for those that were declared."""
+        undeclared = set(d.inputs if arguments.inputs is None else ())
+        undeclared.update(d.parameters if arguments.parameters is None else ())
+        candidates = [i for i in in_loads_alone(d) if i in undeclared]
+        dropped = results.without_effect(d, candidates) if candidates else []
+        if dropped:
+            d = without(d, dropped)
+        self._parameters = tuple(names[i] for i in d.parameters)
+        self._inputs = tuple(names[i] for i in d.inputs)
+        self._noncontributing = tuple(names[i] for i in dropped)
+        return d
+
+    def _naming_left_out(self, d: Description, arguments: Arguments, reader: Reader) -> Description:
+        known, named = (*self._parameters, *self._inputs), reader.symbols_by_node().values()
+        self._left_out = left_out(arguments, reader.symbols, known, named)
+        return replace(
+            d,
+            left_out_parameters=tuple(map(str, (s for s in self._left_out if s.is_Symbol))),
+            left_out_inputs=tuple(map(function_name, (s for s in self._left_out if not s.is_Symbol))),
+        )
+
+    def _contradicting(self, reader: Reader) -> list[Contradiction]:
+        """Warn of what was set and is denied by positions, orientations or velocities."""
+        d, k = self._description, self._derivation.kinematics
+        given = list(reader.set_accelerations())
+        result = contradictions(d, k, given, reader.symbols, lambda: results.symbols_by_key(self))
+        for item in result:
+            warn(item.told((d.points if item.kind == "point" else d.frames)[item.at].name))
+        return result
+
+    @classmethod
+    def from_kane(cls, kanes_method: Any, bodies: Any = None, forcelist: Any = None, **options: Any) -> Model:
+        """The model of a ``sympy.physics.mechanics.KanesMethod``, before or after ``kanes_equations()``.
+
+        Parameters
+        ----------
+        kanes_method : KanesMethod
+        bodies, forcelist : sequences, optional
+            Default: those that the KanesMethod was given.
+        **options
+            Further arguments of :class:`Model`.
+        """
+        return cls(**of_kanes_method(kanes_method, bodies, forcelist), **options)
+
+    @classmethod
+    def from_system(cls, system: Any, **options: Any) -> Model:
+        """The model of a ``sympy.physics.mechanics.System``, before or after ``form_eoms()``.
+
+        Its actuators give their loads, its joints their names; the body that is its inertial frame is left out.  The
+        child of a joint is the body that is farther from the ground, whichever the System calls so.
+
+        Parameters
+        ----------
+        system : System
+        **options
+            Further arguments of :class:`Model`; ``joints`` replaces the System's joints of the same children.
+        """
+        arguments = of_system(system, options)
+        return cls(**arguments, **{name: value for name, value in options.items() if name != "joints"})
+
+    # ------------------------------------------------------------------ facts
+    @property
+    def name(self) -> str:
+        return self._description.name
+
+    @property
+    def description(self) -> Description:
+        """The model on the expression graph: what is derived from."""
+        return self._description
+
+    @property
+    def coordinates(self) -> tuple[Any, ...]:
+        """Symbols of q."""
+        return self._coordinates
+
+    @property
+    def speeds(self) -> tuple[Any, ...]:
+        """Symbols of u."""
+        return self._speeds
+
+    @property
+    def parameters(self) -> tuple[Any, ...]:
+        """Symbols of p."""
+        return self._parameters
+
+    @property
+    def inputs(self) -> tuple[Any, ...]:
+        """Symbols of r, rates of prescribed motions included."""
+        return self._inputs
+
+    @property
+    def noncontributing(self) -> tuple[Any, ...]:
+        """Symbols of the loads on which no generalized active force depends."""
+        return self._noncontributing
+
+    @property
+    def left_out(self) -> tuple[Any, ...]:
+        """Symbols that stand only in what has no part in the motion, such as the ground: they may be set by name."""
+        return self._left_out
+
+    @property
+    def n_q(self) -> int:
+        return len(self._coordinates)
+
+    @property
+    def n_u(self) -> int:
+        return len(self._speeds)
+
+    @property
+    def n_x(self) -> int:
+        return self.n_q + self.n_u
+
+    @property
+    def n_p(self) -> int:
+        return len(self._parameters)
+
+    @property
+    def n_r(self) -> int:
+        return len(self._inputs)
+
+    @property
+    def n_constraints(self) -> int:
+        """Rows of the constraint Jacobian: derivatives that were filed as well are not counted twice."""
+        return len(self._derivation.constraints.rows) if self._description.constraints else 0
+
+    def __repr__(self) -> str:
+        return f"<Model {self.name!r}: n_q={self.n_q}, n_u={self.n_u}, n_p={self.n_p}, n_r={self.n_r}>"
+
+    # ---------------------------------------------------------------- results
+    @property
+    def _derivation(self) -> Derivation:
+        if self._derived is None:
+            self._derived = Derivation(duplicate(self._description))
+        return self._derived
+
+    def symbolic(self, kernel: str, *, nested: bool = False) -> Any:
+        """The SymPy expressions of a kernel.
+
+        Parameters
+        ----------
+        kernel : str
+            ``"mass_matrix"``, ``"forcing"``, ``"generalized_active_forces"``, ... : a kernel of the compiled model.
+        nested : bool
+            Write intermediate variables out.
+
+        Returns
+        -------
+        (intermediates, expressions) or expressions
+            ``intermediates`` is a list of (symbol, expression), after Autolev's Z list; it is left out where
+            ``nested``.  Expressions are a Matrix, for partial velocities a list (points or frames) of 3 × n_u matrices,
+            for their remainders a 3 × n matrix, all in inertial axes, and a single expression for energies.  Reactions,
+            auxiliary forces and outputs of a model whose constraints are solved at run time are written with
+            ``u.diff()`` and `kanecore.multiplier` (row).
+        """
+        return results.symbolic(self, kernel, nested)
+
+    def latex(self, kernel: str, *, nested: bool = False) -> str:
+        r"""What :meth:`symbolic` gives, as LaTeX: an ``aligned`` block, intermediates first."""
+        return results.latex(self, kernel, nested)
+
+    def explain(self, full: bool = False) -> str:
+        """Which load gives which generalized active force, and which body which generalized inertia force.
+
+        Loads, laws of feedback and outputs have the numbers that they have in :meth:`report`.
+
+        Parameters
+        ----------
+        full : bool
+            Write out every expression; else long ones are counted in operations.
+        """
+        return results.explain(self, full)
+
+    def report(self) -> str:
+        """What was understood: the tree, where each velocity came from, how M is formed, operation counts."""
+        return results.report(self)

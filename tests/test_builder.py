@@ -1,0 +1,354 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""kanecore.describe.builder: mechanisms without SymPy, the same as with it; what each error says."""
+
+from __future__ import annotations
+
+import importlib
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import fields, replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import sympy as sm
+import sympy.physics.mechanics as me
+from builder_models import MODELS, about_z, copied, pendulum
+
+import kanecore as kc
+from kanecore import gallery
+from kanecore.build.compiler import compile_library
+from kanecore.describe.builder import Builder
+from kanecore.describe.description import Description, Matrix
+from kanecore.emit.library import emit_group
+from kanecore.gallery import rolling_disc
+from kanecore.run.model import CompiledModel
+
+
+def compiled(d: Description) -> CompiledModel:
+    """What `kanecore.compile` makes of a Model, of a description."""
+
+    def build(group: str) -> tuple[str, str]:
+        built = compile_library(emit_group(d, group).text, name=d.name)
+        return built.path, built.source
+
+    path, text = build("core")
+    return CompiledModel({"core": path}, source={"core": text}, builder=build)
+
+
+# ------------------------------------------------------------------------------- the same mechanisms with SymPy
+def sympy_double_pendulum() -> kc.Model:
+    q1, q2, u1, u2, torque = me.dynamicsymbols("q1 q2 u1 u2 T")
+    m1, m2, length, g, k, c = sm.symbols("m1 m2 l g k c")
+    ground, upper, lower = (me.ReferenceFrame(name) for name in "NAB")
+    for frame, q, u in ((upper, q1, u1), (lower, q2, u2)):
+        frame.orient_axis(ground, ground.z, q)
+        frame.set_ang_vel(ground, u * ground.z)
+    origin = me.Point("O")
+    origin.set_vel(ground, 0)
+    hook = origin.locatenew("H", length * ground.x)
+    first = origin.locatenew("P1", -length * upper.y)
+    second = first.locatenew("P2", -length * lower.y)
+    line = me.LinearPathway(hook, second)
+    return kc.Model(
+        ground,
+        [q1, q2],
+        [u1, u2],
+        [q1.diff() - u1, q2.diff() - u2],
+        bodies=[me.Particle("P1", first, m1), me.Particle("P2", second, m2)],
+        forcelist=[
+            (first, -m1 * g * ground.y),
+            (second, -m2 * g * ground.y),
+            (upper, torque * ground.z),
+            me.ForceActuator(-k * line.length - c * line.extension_velocity, line),
+        ],
+        parameters=[g, m1, m2, length, k, c],
+        outputs={"height": length * sm.cos(q1)},
+        name="double_pendulum",
+    )
+
+
+def sympy_pendulum_on_a_base() -> kc.Model:
+    q, u, s = me.dynamicsymbols("q u s")
+    m, moment, length, k = sm.symbols("m I l k")
+    ground, rod = me.ReferenceFrame("N"), me.ReferenceFrame("A")
+    rod.orient_axis(ground, ground.z, q)
+    rod.set_ang_vel(ground, u * rod.z)
+    origin = me.Point("O")
+    origin.set_vel(ground, 0)
+    pivot = origin.locatenew("S", s * ground.x)
+    centre = pivot.locatenew("C", length * rod.x)
+    body = me.RigidBody("rod", centre, rod, m, (me.inertia(rod, 0, moment, moment), pivot))
+    return kc.Model(
+        ground,
+        [q],
+        [u],
+        [q.diff() - u],
+        bodies=[body],
+        potentials=[k * q**2 / 2],
+        parameters=[m, moment, length, k],
+        points=[pivot],
+        joints={"pin": (ground, body, pivot)},
+        name="pendulum_on_a_base",
+    )
+
+
+WITH_SYMPY = {
+    "double_pendulum": sympy_double_pendulum,
+    "pendulum_on_a_base": sympy_pendulum_on_a_base,
+    "rolling_disc": rolling_disc.build,
+}
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_a_model_without_sympy_is_the_same(name: str) -> None:
+    d, model = MODELS[name](), WITH_SYMPY[name]()
+    one, other = compiled(d), kc.compile(model)
+    rng = np.random.default_rng(7)
+    values = dict(zip(d.parameter_names, rng.uniform(0.5, 2.0, len(d.parameters)), strict=True))
+    assert d.parameter_names == tuple(map(str, model.parameters))
+    kernels = ["rhs", "mass_matrix", "forcing", "kinetic_energy", "potential_energy"]
+    kernels += [] if d.potentials else ["reactions"]
+    kernels += ["constraint_jacobian", "constraint_bias"] if d.constraints else []
+    kernels += ["outputs"] if d.outputs else []
+    for dyn in (one, other):
+        dyn.parameters.update(values)
+    for facts in ("input_names", "output_names", "constraint_names", "points", "frames", "joints"):
+        assert getattr(one, facts) == getattr(other, facts)
+    for _ in range(3):
+        x, r = rng.uniform(-1.0, 1.0, one.n_x), rng.uniform(-1.0, 1.0, one.n_r)
+        for kernel in kernels:
+            expected = getattr(other, kernel)(0.0, x, r=r)
+            np.testing.assert_allclose(getattr(one, kernel)(0.0, x, r=r), expected, rtol=1e-12, atol=1e-12)
+
+
+def test_rates_of_a_prescribed_motion_follow_it() -> None:
+    d = MODELS["pendulum_on_a_base"]()
+    assert d.input_names == ("s", "s_d", "s_dd")
+    assert d.input_rates == (1, 2, -1)
+    assert d.prescribed == {0, 1, 2}
+
+
+def test_building_needs_no_sympy(tmp_path: Path) -> None:
+    code = (
+        f"import sys; sys.path.insert(0, {str(Path(__file__).parent)!r}); sys.modules['sympy'] = None\n"
+        "from builder_models import MODELS\n"
+        "for build in MODELS.values():\n    build()\n"
+        "assert not [name for name in sys.modules if name.startswith('sympy.')]\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("name", gallery.MODELS)
+def test_everything_that_a_description_says_can_be_said(name: str) -> None:
+    """Of each model of the gallery."""
+    d = importlib.import_module(f"kanecore.gallery.{name}").build().description
+    again, expected = copied(replace(d, loads=tuple(load for load in d.loads if load.vector)))
+    for field in fields(d):
+        assert getattr(again, field.name) == getattr(expected, field.name)
+
+
+# ------------------------------------------------------------------------------------------------------ errors
+def two_bodies(b: Builder) -> None:
+    b.body("other", 1, b.graph.one)
+
+
+def joined(b: Builder, *joints: tuple[str, int, int]) -> None:
+    two_bodies(b)
+    for name, parent, child in joints:
+        b.joint(name, parent, child, 0)
+
+
+def first(b: Builder) -> dict[str, int]:
+    """The scalars of the pendulum by name."""
+    return {key[0][-1]: i for i, (op, *key) in enumerate(b.graph.nodes) if op == "sym"}
+
+
+def tensor(*entries: int) -> Matrix:
+    xx, xy, yx = entries
+    return (xx, xy, 0), (yx, 0, 0), (0, 0, 0)
+
+
+def square_of_udot(b: Builder) -> int:
+    return b.graph.square(b.acceleration(first(b)["u"]))
+
+
+WRONG: dict[str, tuple[Callable[[Builder], object], str]] = {
+    # names
+    "NUL": (lambda b: b.parameter("a\0b"), r"the name 'a\\x00b' holds a NUL"),
+    "half a surrogate pair": (lambda b: b.point("\ud800", 0), "surrogate pair"),
+    "a name twice": (lambda b: b.input("q"), "two different symbols are named 'q'"),
+    "a rate's name": (
+        lambda b: [b.parameter("s_d"), b.point("S", 0, ((0, (b.input("s"), 0, 0)),)), b.description()],
+        "two different symbols are named 's_d'",
+    ),
+    # coordinates, speeds, inputs
+    "independent last": (lambda b: [b.speed("v", dependent=True), b.speed("w")], "w is independent, and follows"),
+    "u-dot of no speed": (lambda b: b.acceleration(first(b)["q"]), "q is no generalized speed"),
+    "two rates": (lambda b: b.rate(first(b)["q"], first(b)["u"]), "coordinate q has two rates"),
+    "no rate": (lambda b: [b.coordinate("s"), b.description()], "coordinate s has no rate"),
+    "rate of u²": (
+        lambda b: b.rate(b.coordinate("s"), b.graph.square(first(b)["u"])),
+        "the rate of coordinate s is not linear in the speeds",
+    ),
+    "rate of a parameter": (lambda b: b.rate(first(b)["m"], first(b)["u"]), "m has the rate u: a rate is that of a c"),
+    "input's rate an expression": (
+        lambda b: b.rate(b.input("F"), b.graph.square(first(b)["u"])),
+        r"F has the rate an expression \(mul\)",
+    ),
+    "input's own rate": (lambda b: b.rate(f := b.input("F"), f), "input F has two rates, or is its own"),
+    "order of other parameters": (
+        lambda b: b.list_in_order([first(b)["m"]], []),
+        "the order of the parameters lists others",
+    ),
+    "order of other inputs": (
+        lambda b: b.list_in_order([first(b)["l"], first(b)["m"]], [first(b)["q"]]),
+        "the order of the inputs lists others",
+    ),
+    "unit of no coordinate": (lambda b: b.unit(*[first(b)[n] for n in "qulm"]), "u in a unit quaternion is no coord"),
+    "unit twice": (lambda b: b.unit(*[first(b)["q"]] * 4), "q belongs to two quaternions"),
+    "guess of a parameter": (lambda b: b.guess(first(b)["m"], 1.0), "guess holds m, which is neither"),
+    "guess twice": (lambda b: [b.guess(first(b)["q"], i) for i in (1, 2)], "guess holds q twice"),
+    "guess of no number": (lambda b: b.guess(first(b)["q"], "far"), "guess of q is 'far', which is no number"),
+    "guess not finite": (lambda b: b.guess(first(b)["q"], np.inf), "guess of q is inf, which is not finite"),
+    "too many dependent": (
+        lambda b: [b.rate(b.coordinate("s", dependent=True), 0), b.description()],
+        "q_dependent names 1 coordinates, and there are 0 constraints",
+    ),
+    "nothing determines": (
+        lambda b: [
+            b.speed("v", dependent=True),
+            b.constraint("velocity", first(b)["u"]),
+            b.description(),
+        ],
+        "v in u_dependent occurs in no constraint",
+    ),
+    # frames and points
+    "no frame": (lambda b: b.frame("B", 7), "there is no frame 7: add it first"),
+    "no frame in a vector": (lambda b: b.point("Q", 0, ((7, (1, 0, 0)),)), "there is no frame 7"),
+    "no point": (lambda b: b.point("Q", 7), "there is no point 7"),
+    "orientation of u": (
+        lambda b: b.frame("B", 0, about_z(b.graph, first(b)["u"])),
+        "the orientation of frame B holds speeds",
+    ),
+    "angular velocity of u²": (
+        lambda b: b.angular_velocity(b.frame("B", 0), ((0, (b.graph.square(first(b)["u"]), 0, 0)),)),
+        "the angular velocity of frame B is not linear in the speeds",
+    ),
+    "two angular velocities": (lambda b: b.angular_velocity(1, ()), "frame A has two angular velocities"),
+    "no angular velocity": (
+        lambda b: [b.frame("B", 0, about_z(b.graph, first(b)["q"])), b.description()],
+        "frame B turns and has no angular velocity",
+    ),
+    "angular velocity of the ground": (lambda b: b.angular_velocity(0, ()), "there is no frame 0"),
+    "no origin": (lambda b: b.point("Q"), "point Q is located from no other, and has no velocity"),
+    "position of u": (
+        lambda b: b.point("Q", 0, ((0, (first(b)["u"], 0, 0)),)),
+        "the position of point Q holds speeds",
+    ),
+    "velocity of u²": (
+        lambda b: b.point("Q", velocity=((0, (b.graph.square(first(b)["u"]), 0, 0)),)),
+        "the velocity of point Q is not linear in the speeds",
+    ),
+    # bodies and joints
+    "no bodies": (lambda b: Builder("empty").description(), "at least one body that can move"),
+    "no speeds": (
+        lambda b: [(e := Builder("empty")).body("P", e.point("O", velocity=()), e.graph.one), e.description()],
+        "at least one generalized speed",
+    ),
+    "mass of u": (lambda b: b.body("B", 0, first(b)["u"]), "the mass of body B holds speeds"),
+    "inertia of a particle": (
+        lambda b: b.body("B", 0, b.graph.one, inertia=[(0, tensor(1, 0, 0))]),
+        "body B has an inertia and no frame",
+    ),
+    "inertia not symmetric": (
+        lambda b: b.body("B", 0, b.graph.one, frame=1, inertia=[(1, tensor(1, first(b)["m"], 0))]),
+        "the inertia of body B is not symmetric in frame A",
+    ),
+    "inertia of q": (
+        lambda b: b.body("B", 0, b.graph.one, frame=1, inertia=[(1, tensor(first(b)["q"], 0, 0))]),
+        "the inertia of body B must be constant in the axes",
+    ),
+    "joint of no body": (lambda b: b.joint("J", -1, 3, 0), "there is no body 3"),
+    "two joints of one child": (
+        lambda b: joined(b, ("J", -1, 1), ("K", 0, 1)),
+        "body other is the child of two joints: joint K closes a loop",
+    ),
+    "joint on itself": (
+        lambda b: [joined(b, ("J", 1, 0), ("K", 0, 1)), b.description()],
+        "joint J hangs on itself",
+    ),
+    "joint on a ring": (
+        lambda b: [
+            joined(b, ("J", 1, 0)),
+            b.body("third", 1, b.graph.one),
+            b.joint("K", 2, 1, 0),
+            b.joint("L", 1, 2, 0),
+            b.description(),
+        ],
+        "joint K hangs on itself",
+    ),
+    # loads
+    "force of u-dot²": (lambda b: b.force(1, ((0, (square_of_udot(b), 0, 0)),)), "load 0 on point P is not affine"),
+    "torque of u-dot²": (
+        lambda b: [b.force(1, ()), b.torque(1, ((0, (square_of_udot(b), 0, 0)),))],
+        "load 1 on frame A is not affine",
+    ),
+    "tendon of u-dot²": (lambda b: b.tendon([0, 1], square_of_udot(b)), "load 0, a tendon, is not affine"),
+    "tendon at one point": (lambda b: b.tendon([0], 0), "load 0, a tendon, has a line through 1 points"),
+    "potential of u": (lambda b: b.potential(first(b)["u"]), "potential 0 holds speeds"),
+    # constraints
+    "unknown kind": (lambda b: b.constraint("holonomic", 0), "no constraints of kind 'holonomic'"),
+    "two of one name": (
+        lambda b: [b.constraint("velocity", first(b)["u"], "stop") for _ in range(2)],
+        "two constraints are named 'stop'",
+    ),
+    "configuration of u": (
+        lambda b: b.constraint("configuration", first(b)["u"], written="u"),
+        "configuration constraint 0, u, holds speeds: it is a velocity constraint",
+    ),
+    "configuration of nothing": (lambda b: b.constraint("configuration", first(b)["l"]), "holds no coordinate"),
+    "velocity of q": (
+        lambda b: b.constraint("velocity", first(b)["q"]),
+        "velocity constraint 0 holds no speed: it is a configuration constraint",
+    ),
+    "velocity of nothing": (
+        lambda b: b.constraint("velocity", first(b)["l"]),
+        "holds no speed: nothing that moves can satisfy it",
+    ),
+    "velocity of u-dot": (
+        lambda b: b.constraint("velocity", b.acceleration(first(b)["u"])),
+        "holds derivatives of speeds: it is an acceleration constraint",
+    ),
+    "acceleration of u": (lambda b: b.constraint("acceleration", first(b)["u"]), "holds no derivative of a speed"),
+    "acceleration of u-dot²": (
+        lambda b: b.constraint("acceleration", square_of_udot(b)),
+        "is not linear in the derivatives of the speeds",
+    ),
+    "no row": (lambda b: b.attach(0, "force", (0, 1), (-1, 0), ()), r"attach=\{0: ...\}.*there are no constraints"),
+    "no such row": (
+        lambda b: [b.constraint("velocity", first(b)["u"]), b.attach("0", "force", (0, 1), (-1, 0), ())],
+        r"attach=\{'0': ...\}.*0 alone",
+    ),
+    "no such way to act": (
+        lambda b: [b.constraint("velocity", first(b)["u"]), b.attach(0, "couple", (0, 1), (-1, 0), ())],
+        "is a 'couple': it is a force or a torque",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_error(case: str) -> None:
+    wrong, message = WRONG[case]
+    with pytest.raises(kc.ModelError, match=message):
+        wrong(pendulum())
+
+
+def test_dependent_coordinate_that_nothing_determines() -> None:
+    b = pendulum()
+    b.rate(b.coordinate("s", dependent=True), 0)
+    b.constraint("configuration", first(b)["q"])
+    with pytest.warns(kc.KanecoreWarning, match="s in q_dependent occurs in no constraint"):
+        assert b.description().n_q_dependent == 1
