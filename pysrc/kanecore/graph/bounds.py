@@ -1,9 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How large a node may become at any state: what numbers at one state, or at some parameters, cannot tell."""
+"""How large a node may become at any state, with any parameters.
+
+Linear solution (:mod:`.linear`) chooses pivots by these bounds.  Numbers at one state, or with some parameters, cannot
+tell how small a pivot becomes elsewhere.
+"""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 from .scalars import Graph, Op
 
@@ -13,6 +18,7 @@ Interval = tuple[float, float]
 
 ALL = (-math.inf, math.inf)
 _RANGE: dict[str, Interval] = {
+    Op.SYM: ALL,
     Op.PI: (math.pi, math.pi),
     Op.SIN: (-1.0, 1.0),
     Op.COS: (-1.0, 1.0),
@@ -29,6 +35,57 @@ _RANGE: dict[str, Interval] = {
     Op.COSH: (1.0, math.inf),
     Op.EXP: (0.0, math.inf),
     Op.ACOSH: (0.0, math.inf),
+}
+
+
+def _times(x: float, y: float) -> float:
+    return x * y if x and y else 0.0
+
+
+def _product(a: Interval, b: Interval) -> Interval:
+    products = [_times(x, y) for x in a for y in b]
+    return min(products), max(products)
+
+
+def _square(a: Interval) -> Interval:
+    low, high = _product(a, a)
+    return max(low, 0.0), high
+
+
+def _quotient(a: Interval, b: Interval) -> Interval:
+    if b[0] <= 0.0 <= b[1]:
+        return ALL
+    quotients = [_times(x, 1.0 / y) for x in a for y in b]
+    return min(quotients), max(quotients)
+
+
+def _power(base: Interval, exponent: Interval) -> Interval:
+    """Of a base that is not negative: another has no power."""
+    if not exponent[0] == exponent[1] > 0.0:
+        return ALL
+    return _raised(base[0], exponent[0]), _raised(base[1], exponent[0])
+
+
+def _raised(x: float, exponent: float) -> float:
+    try:
+        return math.pow(max(x, 0.0), exponent)
+    except OverflowError:
+        return math.inf
+
+
+# The interval of a result from those of its operands.
+_RULES: dict[str, Callable[..., Interval]] = {
+    Op.ADD: lambda a, b: (a[0] + b[0], a[1] + b[1]),
+    Op.SUB: lambda a, b: (a[0] - b[1], a[1] - b[0]),
+    Op.NEG: lambda a: (-a[1], -a[0]),
+    Op.MUL: _product,
+    Op.DIV: _quotient,
+    Op.SQRT: lambda a: (math.sqrt(max(a[0], 0.0)), math.sqrt(max(a[1], 0.0))),
+    Op.POW: _power,
+    Op.ABS: lambda a: (max(a[0], -a[1], 0.0), max(-a[0], a[1])),
+    Op.MIN: lambda a, b: (min(a[0], b[0]), min(a[1], b[1])),
+    Op.MAX: lambda a, b: (max(a[0], b[0]), max(a[1], b[1])),
+    Op.SELECT: lambda condition, a, b: (min(a[0], b[0]), max(a[1], b[1])),
 }
 
 
@@ -50,62 +107,24 @@ class Bounds:
 
     def interval(self, i: int) -> Interval:
         """(least, greatest) value of a node."""
-        found = self._interval
-        if i in found:
-            return found[i]
-        for k in self.graph.below([i], stop=found):
-            if k not in found:
+        intervals = self._interval
+        if i in intervals:
+            return intervals[i]
+        for k in self.graph.below([i], stop=intervals):
+            if k not in intervals:
                 low, high = self._of(k)
                 # ∞ − ∞ and the like: nothing is known
-                found[k] = (-math.inf if math.isnan(low) else low, math.inf if math.isnan(high) else high)
-        return found[i]
+                intervals[k] = (-math.inf if math.isnan(low) else low, math.inf if math.isnan(high) else high)
+        return intervals[i]
 
     def _of(self, i: int) -> Interval:
         op, *args = self.graph.nodes[i]
-        if op in _RANGE:
-            return _RANGE[op]
         if op is Op.CONST:
             return float(args[0]), float(args[0])
-        if op is Op.SYM:
+        if op in _RANGE:
+            return _RANGE[op]
+        if op not in _RULES:
             return ALL
-        a, *others = (self._interval[k] for k in args)
-        b = others[0] if others else ALL
-        if op is Op.ADD:
-            return a[0] + b[0], a[1] + b[1]
-        if op is Op.SUB:
-            return a[0] - b[1], a[1] - b[0]
-        if op is Op.NEG:
-            return -a[1], -a[0]
-        if op is Op.MUL:
-            products = [_product(x, y) for x in a for y in b]
-            # a square, of dependent factors, is not negative
-            return max(min(products), 0.0) if args[0] == args[1] else min(products), max(products)
-        if op is Op.DIV:
-            if b[0] <= 0.0 <= b[1]:
-                return ALL
-            quotients = [_product(x, 1.0 / y) for x in a for y in b]
-            return min(quotients), max(quotients)
-        if op is Op.SQRT:
-            return math.sqrt(max(a[0], 0.0)), math.sqrt(max(a[1], 0.0))
-        if op is Op.ABS:
-            return max(a[0], -a[1], 0.0), max(-a[0], a[1])
-        if op is Op.MIN or op is Op.MAX:
-            choose = min if op is Op.MIN else max
-            return choose(a[0], b[0]), choose(a[1], b[1])
-        if op is Op.SELECT:
-            c = others[1]
-            return min(b[0], c[0]), max(b[1], c[1])
-        if op is Op.POW and b[0] == b[1] > 0.0:  # of a base that is not negative, as elsewhere it has no value
-            return _power(a[0], b[0]), _power(a[1], b[0])
-        return ALL
-
-
-def _product(x: float, y: float) -> float:
-    return x * y if x and y else 0.0
-
-
-def _power(x: float, exponent: float) -> float:
-    try:
-        return math.pow(max(x, 0.0), exponent)
-    except OverflowError:
-        return math.inf
+        if op is Op.MUL and args[0] == args[1]:
+            return _square(self._interval[args[0]])
+        return _RULES[op](*(self._interval[k] for k in args))

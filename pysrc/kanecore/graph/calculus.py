@@ -8,7 +8,7 @@ deeply it is shared (Griewank & Walther, *Evaluating Derivatives*, 2nd ed., 2008
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -46,64 +46,51 @@ def _branches(g: Graph, node: tuple[Any, ...]) -> tuple[int, int, int] | None:
     return None
 
 
+# f'(a) of a function of one argument; i is the node of f(a).
+_SLOPES: dict[str, Callable[[Graph, int, int], int]] = {
+    Op.SIN: lambda g, a, i: g.cos(a),
+    Op.COS: lambda g, a, i: g.neg(g.sin(a)),
+    Op.TAN: lambda g, a, i: g.add(g.one, g.square(i)),
+    Op.ASIN: lambda g, a, i: g.div(g.one, g.sqrt(g.sub(g.one, g.square(a)))),
+    Op.ACOS: lambda g, a, i: g.neg(g.div(g.one, g.sqrt(g.sub(g.one, g.square(a))))),
+    Op.ATAN: lambda g, a, i: g.div(g.one, g.add(g.one, g.square(a))),
+    Op.SQRT: lambda g, a, i: g.div(g.constant(Fraction(1, 2)), i),
+    Op.EXP: lambda g, a, i: i,
+    Op.LOG: lambda g, a, i: g.div(g.one, a),
+    Op.SINH: lambda g, a, i: g.call(Op.COSH, a),
+    Op.COSH: lambda g, a, i: g.call(Op.SINH, a),
+    Op.TANH: lambda g, a, i: g.sub(g.one, g.square(i)),
+    Op.ASINH: lambda g, a, i: g.div(g.one, g.sqrt(g.add(g.square(a), g.one))),
+    Op.ACOSH: lambda g, a, i: g.div(g.one, g.mul(g.sqrt(g.sub(a, g.one)), g.sqrt(g.add(a, g.one)))),
+    Op.ATANH: lambda g, a, i: g.div(g.one, g.sub(g.one, g.square(a))),
+    Op.ERF: lambda g, a, i: g.mul(g.div(g.constant(2), g.sqrt(g.pi)), g.call(Op.EXP, g.neg(g.square(a)))),
+    Op.ABS: lambda g, a, i: g.call(Op.SIGN, a),
+}
+
+
 def partials(g: Graph, i: int) -> list[tuple[int, int]]:
     """``[(operand, ∂node/∂operand), ...]`` of one node that does not choose between its operands."""
-    node = g.nodes[i]
-    op = node[0]
-    if op is Op.ADD:
-        return [(node[1], g.one), (node[2], g.one)]
-    if op is Op.SUB:
-        return [(node[1], g.one), (node[2], g.neg(g.one))]
-    if op is Op.MUL:
-        a, b = node[1:]
-        return _odd_power(g, a, b) or _odd_power(g, b, a) or [(a, b), (b, a)]
-    if op is Op.NEG:
-        return [(node[1], g.neg(g.one))]
-    if op is Op.DIV:
-        inverse = g.div(g.one, node[2])
-        return [(node[1], inverse), (node[2], g.neg(g.mul(i, inverse)))]
+    op, *args = g.nodes[i]
     if op in (Op.CONST, Op.SYM, Op.PI, Op.SIGN, Op.FLOOR, Op.LT, Op.LE, Op.EQ):
         return []
-    a = node[1]
-    if op is Op.SIN:
-        return [(a, g.cos(a))]
-    if op is Op.COS:
-        return [(a, g.neg(g.sin(a)))]
-    if op is Op.SQRT:
-        return [(a, g.div(g.constant(Fraction(1, 2)), i))]
-    if op is Op.TAN:
-        return [(a, g.add(g.one, g.square(i)))]
-    if op is Op.ASIN:
-        return [(a, g.div(g.one, g.sqrt(g.sub(g.one, g.square(a)))))]
-    if op is Op.ACOS:
-        return [(a, g.neg(g.div(g.one, g.sqrt(g.sub(g.one, g.square(a))))))]
-    if op is Op.ATAN:
-        return [(a, g.div(g.one, g.add(g.one, g.square(a))))]
-    if op is Op.EXP:
-        return [(a, i)]
-    if op is Op.LOG:
-        return [(a, g.div(g.one, a))]
-    if op is Op.SINH:
-        return [(a, g.call(Op.COSH, a))]
-    if op is Op.COSH:
-        return [(a, g.call(Op.SINH, a))]
-    if op is Op.TANH:
-        return [(a, g.sub(g.one, g.square(i)))]
-    if op is Op.ASINH:
-        return [(a, g.div(g.one, g.sqrt(g.add(g.square(a), g.one))))]
-    if op is Op.ACOSH:
-        return [(a, g.div(g.one, g.mul(g.sqrt(g.sub(a, g.one)), g.sqrt(g.add(a, g.one)))))]
-    if op is Op.ATANH:
-        return [(a, g.div(g.one, g.sub(g.one, g.square(a))))]
-    if op is Op.ERF:
-        slope = g.div(g.constant(2), g.sqrt(g.pi))
-        return [(a, g.mul(slope, g.call(Op.EXP, g.neg(g.square(a)))))]
-    if op is Op.ABS:
-        return [(a, g.call(Op.SIGN, a))]
-    b = node[2]
+    a = args[0]
+    if op in _SLOPES:
+        return [(a, _SLOPES[op](g, a, i))]
+    if op is Op.NEG:
+        return [(a, g.neg(g.one))]
+    b = args[1]
+    if op is Op.ADD:
+        return [(a, g.one), (b, g.one)]
+    if op is Op.SUB:
+        return [(a, g.one), (b, g.neg(g.one))]
+    if op is Op.MUL:
+        return _odd_power(g, a, b) or _odd_power(g, b, a) or [(a, b), (b, a)]
+    if op is Op.DIV:
+        inverse = g.div(g.one, b)
+        return [(a, inverse), (b, g.neg(g.mul(i, inverse)))]
     if op is Op.ATAN2:
-        r2 = g.add(g.square(a), g.square(b))
-        return [(a, g.div(b, r2)), (b, g.neg(g.div(a, r2)))]
+        square = g.add(g.square(a), g.square(b))
+        return [(a, g.div(b, square)), (b, g.neg(g.div(a, square)))]
     if op is Op.POW:
         result = [(a, g.mul(b, g.pow(a, g.sub(b, g.one))))]
         if g.value(b) is None:
@@ -132,8 +119,8 @@ def _by_exponent(g: Graph, power: int, base: int) -> int:
 class Tangent:
     """Directional derivative: d(node) along given tangents of some nodes, all others being constant.
 
-    With seeds ``{q_k: q̇_k, t: 1}`` it is the time derivative of whatever holds q and t.  Tangents are kept, so the
-    cost of many calls is that of one.
+    With seeds ``{q_k: q̇_k, t: 1}`` it is the time derivative of whatever holds q and t.  Tangents are remembered, so
+    the cost of many calls is that of one.
     """
 
     def __init__(self, g: Graph, seeds: Mapping[int, int]) -> None:
@@ -151,36 +138,34 @@ class Tangent:
         if not g.depends[root] & mask:
             return 0
         for i in g.below([root], stop=tangent):
-            if i in tangent:
-                continue
-            if not g.depends[i] & mask:
-                tangent[i] = 0  # known from now on: nothing below is looked at again
-                continue
-            node = g.nodes[i]
-            op = node[0]
-            if op is Op.SYM:
-                tangent[i] = 0
-                continue
-            if op is Op.ADD or op is Op.SUB:
-                da, db = tangent.get(node[1], 0), tangent.get(node[2], 0)
-                tangent[i] = g.add(da, db) if op is Op.ADD else g.sub(da, db)
-            elif op is Op.DIV:
-                # (a/b)' = (a' − (a/b) b') / b
-                da, db = tangent.get(node[1], 0), tangent.get(node[2], 0)
-                tangent[i] = g.div(g.sub(da, g.mul(i, db)), node[2])
-            elif not any(tangent.get(k, 0) for k in node[1:]):
-                tangent[i] = 0
-            elif (choice := _branches(g, node)) is not None:
-                condition, a, b = choice
-                tangent[i] = g.select(condition, tangent.get(a, 0), tangent.get(b, 0))
-            else:
-                total = 0
-                for k, d in partials(g, i):
-                    dk = tangent.get(k, 0)
-                    if dk:
-                        total = g.add(total, g.mul(d, dk))
-                tangent[i] = total
+            if i not in tangent:
+                # nothing below a 0 is looked at again
+                tangent[i] = self._of_node(i) if g.depends[i] & mask else 0
         return tangent[root]
+
+    def _of_node(self, i: int) -> int:
+        """The tangent of one node from those of its operands."""
+        g, tangent, node = self.graph, self._tangent, self.graph.nodes[i]
+        op = node[0]
+        if op is Op.SYM:
+            return 0
+        if op is Op.ADD or op is Op.SUB:
+            da, db = tangent.get(node[1], 0), tangent.get(node[2], 0)
+            return g.add(da, db) if op is Op.ADD else g.sub(da, db)
+        if op is Op.DIV:
+            # (a/b)' = (a' − (a/b) b') / b
+            da, db = tangent.get(node[1], 0), tangent.get(node[2], 0)
+            return g.div(g.sub(da, g.mul(i, db)), node[2])
+        if not any(tangent.get(k, 0) for k in node[1:]):
+            return 0
+        if (choice := _branches(g, node)) is not None:
+            condition, a, b = choice
+            return g.select(condition, tangent.get(a, 0), tangent.get(b, 0))
+        total = 0
+        for k, slope in partials(g, i):
+            if dk := tangent.get(k, 0):
+                total = g.add(total, g.mul(slope, dk))
+        return total
 
 
 def accumulate(
@@ -213,50 +198,65 @@ def accumulate(
         through = 0
         for x in wrt:
             through |= g.depends[x]
-    targets = set(wrt)
-    adjoint: dict[int, int] = {}
-    queue: list[int] = []
-
-    def give(i: int, w: int) -> None:
-        if i in adjoint:
-            adjoint[i] = g.add(adjoint[i], w)
-        else:
-            adjoint[i] = w
-            heapq.heappush(queue, -i)
-
+    adjoints = _Adjoints(g, through, limits)
     for y, w in weights:
-        if w and g.depends[y] & through:
-            give(y, w)
-    depends = g.depends
-    while queue:
-        i = -heapq.heappop(queue)
-        if i in targets:
+        if w:
+            adjoints.give(y, w)
+    targets = set(wrt)
+    for i, w in adjoints.newest_first():
+        if i in targets or not w:
             continue
-        w = adjoint[i]
-        if not w:
-            continue
-        node = g.nodes[i]
-        op = node[0]
-        if op is Op.ADD:
-            for k in node[1:]:
-                if depends[k] & through:
-                    give(k, w)
-        elif op is Op.SUB:
-            if depends[node[1]] & through:
-                give(node[1], w)
-            if depends[node[2]] & through:
-                give(node[2], g.neg(w))
-        elif op is Op.NEG:
-            give(node[1], g.neg(w))
-        elif (choice := _branches(g, node)) is not None:
+        if (choice := _branches(g, g.nodes[i])) is not None:
             # each branch to its end before choosing: a weight of 0 would meet the NaN of the branch that is dead
             condition, a, b = choice
             ends = (accumulate(g, [(k, w)], wrt, through, limits) for k in (a, b))
             for x, wa, wb in zip(wrt, *ends, strict=True):
-                give(x, g.select(condition, wa, wb))
+                adjoints.weigh(x, g.select(condition, wa, wb))
         else:
-            nowhere = g.binary(Op.EQ, w, g.zero) if limits and (op is Op.SQRT or op is Op.POW) else g.zero
-            for k, d in partials(g, i):
-                if depends[k] & through:
-                    give(k, g.select(nowhere, g.zero, g.mul(w, d)))
-    return [adjoint.get(x, 0) for x in wrt]
+            adjoints.pass_on(i, w)
+    return [adjoints.weight.get(x, 0) for x in wrt]
+
+
+class _Adjoints:
+    """Weights of nodes, which are handed from each node to its operands; ``through`` and ``limits`` as above."""
+
+    def __init__(self, g: Graph, through: int, limits: bool) -> None:
+        self.graph, self._through, self._limits = g, through, limits
+        self.weight: dict[int, int] = {}
+        self._queue: list[int] = []
+
+    def newest_first(self) -> Iterator[tuple[int, int]]:
+        """Nodes with all that newer ones gave them."""
+        while self._queue:
+            i = -heapq.heappop(self._queue)
+            yield i, self.weight[i]
+
+    def weigh(self, i: int, w: int) -> None:
+        if i in self.weight:
+            self.weight[i] = self.graph.add(self.weight[i], w)
+        else:
+            self.weight[i] = w
+            heapq.heappush(self._queue, -i)
+
+    def give(self, i: int, w: int) -> None:
+        """Weigh a node that carries a derivative."""
+        if self.graph.depends[i] & self._through:
+            self.weigh(i, w)
+
+    def pass_on(self, i: int, w: int) -> None:
+        g = self.graph
+        op, *args = g.nodes[i]
+        if op is Op.ADD:
+            for k in args:
+                self.give(k, w)
+        elif op is Op.SUB:
+            self.give(args[0], w)
+            if g.depends[args[1]] & self._through:
+                self.weigh(args[1], g.neg(w))
+        elif op is Op.NEG:
+            self.weigh(args[0], g.neg(w))
+        else:
+            nowhere = g.binary(Op.EQ, w, g.zero) if self._limits and (op is Op.SQRT or op is Op.POW) else g.zero
+            for k, slope in partials(g, i):
+                if g.depends[k] & self._through:
+                    self.weigh(k, g.select(nowhere, g.zero, g.mul(w, slope)))

@@ -4,7 +4,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Mapping, Sequence
+import operator
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -12,24 +13,27 @@ from .scalars import Graph, Op
 
 __all__ = ["count", "evaluate", "node_value", "real"]
 
-_FUNCTIONS = {
-    Op.SQRT: "sqrt",
-    Op.EXP: "exp",
-    Op.LOG: "log",
-    Op.SIN: "sin",
-    Op.COS: "cos",
-    Op.TAN: "tan",
-    Op.ASIN: "asin",
-    Op.ACOS: "acos",
-    Op.ATAN: "atan",
-    Op.SINH: "sinh",
-    Op.COSH: "cosh",
-    Op.TANH: "tanh",
-    Op.ASINH: "asinh",
-    Op.ACOSH: "acosh",
-    Op.ATANH: "atanh",
-    Op.ERF: "erf",
+# Operations whose name is that of a function of ``math`` and of mpmath's contexts are not listed.
+_ARITHMETIC: dict[str, Callable[..., Any]] = {
+    Op.ADD: operator.add,
+    Op.SUB: operator.sub,
+    Op.MUL: operator.mul,
+    Op.DIV: operator.truediv,
+    Op.NEG: operator.neg,
+    Op.ABS: abs,
+    Op.MIN: min,
+    Op.MAX: max,
+    Op.SELECT: lambda condition, a, b: a if condition else b,
 }
+# Their results are whole numbers, of another type than the operands.
+_WHOLE: dict[str, Callable[..., Any]] = {
+    Op.SIGN: lambda a: int(a > 0) - int(a < 0),
+    Op.LT: operator.lt,
+    Op.LE: operator.le,
+    Op.EQ: operator.eq,
+}
+# Under what name `count` counts them; others it counts by rules.
+_COUNTED = {Op.ADD: "add", Op.SUB: "add", Op.MUL: "mul", Op.DIV: "div", Op.SQRT: "sqrt", Op.NEG: "neg"}
 
 
 def evaluate(g: Graph, roots: Sequence[int], values: Mapping[Any, Any], ctx: Any = math) -> list[Any]:
@@ -60,45 +64,20 @@ def real(ctx: Any, value: Any) -> Any:
 def node_value(node: tuple[Any, ...], z: Mapping[int, Any], ctx: Any = math) -> Any:
     """The value of one node that is no symbol, from the values ``z`` of its operands."""
     op = node[0]
-    if op is Op.ADD:
-        return z[node[1]] + z[node[2]]
-    if op is Op.SUB:
-        return z[node[1]] - z[node[2]]
-    if op is Op.MUL:
-        return z[node[1]] * z[node[2]]
-    if op is Op.NEG:
-        return -z[node[1]]
     if op is Op.CONST:
         return real(ctx, node[1])
-    if op is Op.DIV:
-        return z[node[1]] / z[node[2]]
-    if op in _FUNCTIONS:
-        return getattr(ctx, _FUNCTIONS[op])(z[node[1]])
     if op is Op.PI:
         return real(ctx, ctx.pi)
-    if op is Op.POW:  # Python's own ** would go on with complex numbers
-        return math.pow(z[node[1]], z[node[2]]) if ctx is math else z[node[1]] ** z[node[2]]
-    if op is Op.ATAN2:
-        return ctx.atan2(z[node[1]], z[node[2]])
-    if op is Op.ABS:
-        return abs(z[node[1]])
-    if op is Op.SIGN:
-        return real(ctx, int(z[node[1]] > 0) - int(z[node[1]] < 0))
+    args = [z[k] for k in node[1:]]
+    if op in _ARITHMETIC:
+        return _ARITHMETIC[op](*args)
+    if op in _WHOLE:
+        return real(ctx, _WHOLE[op](*args))
     if op is Op.FLOOR:
-        return real(ctx, ctx.floor(z[node[1]]))
-    if op is Op.MIN:
-        return min(z[node[1]], z[node[2]])
-    if op is Op.MAX:
-        return max(z[node[1]], z[node[2]])
-    if op is Op.LT:
-        return real(ctx, z[node[1]] < z[node[2]])
-    if op is Op.LE:
-        return real(ctx, z[node[1]] <= z[node[2]])
-    if op is Op.EQ:
-        return real(ctx, z[node[1]] == z[node[2]])
-    if op is Op.SELECT:
-        return z[node[2]] if z[node[1]] else z[node[3]]
-    raise AssertionError(op)
+        return real(ctx, ctx.floor(args[0]))
+    if op is Op.POW:  # Python's own ** would go on with complex numbers
+        return math.pow(*args) if ctx is math else args[0] ** args[1]
+    return getattr(ctx, op)(*args)
 
 
 def count(g: Graph, roots: Iterable[int], known: Collection[int] = ()) -> dict[str, int]:
@@ -115,16 +94,8 @@ def count(g: Graph, roots: Iterable[int], known: Collection[int] = ()) -> dict[s
             continue
         node = g.nodes[i]
         op = node[0]
-        if op is Op.ADD or op is Op.SUB:
-            n["add"] += 1
-        elif op is Op.MUL:
-            n["mul"] += 1
-        elif op is Op.DIV:
-            n["div"] += 1
-        elif op is Op.SQRT:
-            n["sqrt"] += 1
-        elif op is Op.NEG:
-            n["neg"] += 1
+        if op in _COUNTED:
+            n[_COUNTED[op]] += 1
         elif op is Op.SIN or op is Op.COS:
             angles.add(node[1])
         elif (half := g.half_integer(i)) is not None:
