@@ -16,11 +16,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from kanecore.describe.description import Constraint
 from kanecore.graph.calculus import Tangent, accumulate, is_affine
-from kanecore.graph.decide import deciding, vanish
+from kanecore.graph.decide import adds_up, deciding, is_combination, vanish
 from kanecore.graph.sample import Sample
-from kanecore.graph.scalars import ACCELERATION, COORDINATE, SPEED, Graph, Op
-from kanecore.tolerances import EPSILON, EQUAL, FEASIBLE, ROUNDING, SOLVED
+from kanecore.graph.scalars import ACCELERATION, COORDINATE, SPEED, Op
+from kanecore.tolerances import EPSILON, EQUAL, FEASIBLE, SOLVED
 
 from .kinematics import Kinematics
 from .magnitudes import terms
@@ -61,37 +62,51 @@ class Constraints:
         self.kinematics = k
         g, d = k.graph, k.description
         given = {
-            kind: [c for c in d.constraints if c.kind == kind] for kind in ("velocity", "configuration", "acceleration")
+            kind: [constraint for constraint in d.constraints if constraint.kind == kind]
+            for kind in ("velocity", "configuration", "acceleration")
         }
         unit = {d.coordinates[i] for group in d.unit for i in group}  # of length one at random states
-        self.configuration = [
-            0 if vanish(g, [c.node]) and unit.isdisjoint(g.below([c.node])) else c.node for c in given["configuration"]
-        ]
-        self.rows = [self._row(c.name, c.kind, c.node) for c in given["velocity"]]
-        self.rates: list[tuple[int, ...]] = []
-        filed = [[*row.jacobian, row.value] for row in self.rows]
-        for c, node in zip(given["configuration"], self.configuration, strict=True):
-            row = self._row(c.name, c.kind, k.rate.of(node))
-            self.rates.append(row.jacobian)
-            if not node:
-                self.rows.append(row)  # keeps its number, and takes no part
-            elif row.value and not _is_combination(g, [*row.jacobian, row.value], filed):
-                self.rows.append(replace(row, position=node))
-        levels = [[*row.jacobian, row.bias] for row in self.rows]
-        for c in given["acceleration"]:
-            slopes = accumulate(g, [(c.node, g.one)], d.accelerations, ACCELERATION)
-            [bias] = g.substitute([c.node], dict.fromkeys(d.accelerations, 0))
-            if vanish(g, [*slopes, bias]):
-                self.rows.append(Row(c.name, c.kind, (0,) * len(slopes), 0, -1))
-            elif not _is_combination(g, [*slopes, bias], levels):
-                self.rows.append(Row(c.name, c.kind, tuple(slopes), bias, -1))
 
-    def _row(self, name: str, kind: str, value: int) -> Row:
+        def holds_always(node: int) -> bool:
+            return vanish(g, [node]) and unit.isdisjoint(g.below([node]))
+
+        self.configuration = [0 if holds_always(phi.node) else phi.node for phi in given["configuration"]]
+        self.rows = [self._row(velocity, velocity.node) for velocity in given["velocity"]]
+        self.rates: list[tuple[int, ...]] = []
+        self._add_rates(given["configuration"])
+        self._add_accelerations(given["acceleration"])
+
+    def _row(self, constraint: Constraint, value: int) -> Row:
+        """The row of a constraint on velocities, or of the rate of one on coordinates."""
         k, g, d = self.kinematics, self.kinematics.graph, self.kinematics.description
         slope = [Tangent(g, {u: g.one}).of(value) for u in d.speeds]
         if vanish(g, [value, *slope]):
-            return Row(name, kind, (0,) * len(slope), 0, 0)
-        return Row(name, kind, tuple(slope), k.rate.of(value), value)
+            return Row(constraint.name, constraint.kind, (0,) * len(slope), 0, 0)
+        return Row(constraint.name, constraint.kind, tuple(slope), k.rate.of(value), value)
+
+    def _add_rates(self, configuration: Sequence[Constraint]) -> None:
+        """The rows φ̇ that no row follows from that the user gave."""
+        g, k = self.kinematics.graph, self.kinematics
+        given = [[*row.jacobian, row.value] for row in self.rows]
+        for constraint, phi in zip(configuration, self.configuration, strict=True):
+            row = self._row(constraint, k.rate.of(phi))
+            self.rates.append(row.jacobian)
+            if not phi:
+                self.rows.append(row)  # keeps its number, and takes no part
+            elif row.value and not is_combination(g, [*row.jacobian, row.value], given):
+                self.rows.append(replace(row, position=phi))
+
+    def _add_accelerations(self, accelerations: Sequence[Constraint]) -> None:
+        """The rows on accelerations that are no derivatives of others."""
+        g, d = self.kinematics.graph, self.kinematics.description
+        derivatives = [[*row.jacobian, row.bias] for row in self.rows]
+        for constraint in accelerations:
+            slopes = accumulate(g, [(constraint.node, g.one)], d.accelerations, ACCELERATION)
+            [bias] = g.substitute([constraint.node], dict.fromkeys(d.accelerations, 0))
+            if vanish(g, [*slopes, bias]):
+                self.rows.append(Row(constraint.name, constraint.kind, (0,) * len(slopes), 0, -1))
+            elif not is_combination(g, [*slopes, bias], derivatives):
+                self.rows.append(Row(constraint.name, constraint.kind, tuple(slopes), bias, -1))
 
     @property
     def values(self) -> list[int]:
@@ -119,38 +134,25 @@ class Constraints:
         return [
             row.name
             for i, row in enumerate(self.rows)
-            if any(row.jacobian) and _is_combination(g, row.jacobian, [*rows[:i], *rows[i + 1 :]])
+            if any(row.jacobian) and is_combination(g, row.jacobian, [*rows[:i], *rows[i + 1 :]])
         ]
 
     @property
     def opposed(self) -> list[tuple[str, str]]:
         """Pairs of constraints on velocities that contradict each other whatever the numbers are: c and c + 1.
 
-        Their coefficients are multiples, and what is left of the values is a number other than zero.
+        Their coefficients are multiples, and their values differ by a number other than zero.
         """
         g = self.kinematics.graph
         rows = [row for row in self.rows if row.value >= 0 and any(row.jacobian)]
         states = deciding(g, [x for row in rows for x in (*row.jacobian, row.value)], 2)
-        if not states:
-            return []
-
-        def left(a: Row, b: Row, s: Sample) -> float | None:
-            """What is left of the value of b when a is taken off."""
-            j = max(range(len(a.jacobian)), key=lambda k: abs(s(a.jacobian[k])))
-            factor = s(b.jacobian[j]) / s(a.jacobian[j])
-            size = max(abs(s(x)) for x in b.jacobian)
-            if any(abs(s(y) - factor * s(x)) > EQUAL * size for x, y in zip(a.jacobian, b.jacobian, strict=True)):
-                return None
-            rest, terms = s(b.value) - factor * s(a.value), abs(s(b.value)) + abs(factor * s(a.value))
-            return rest if abs(rest) > EQUAL * terms else None
-
-        result = []
+        pairs = []
         for k, b in enumerate(rows):
             for a in rows[:k]:
-                first, second = (left(a, b, s) for s in states)
-                if first is not None and second is not None and abs(first - second) <= EQUAL * abs(first):
-                    result.append((a.name, b.name))
-        return result
+                gaps = [_gap(a, b, s) for s in states]
+                if gaps and _is_one_number(gaps):
+                    pairs.append((a.name, b.name))
+        return pairs
 
     @property
     def sizes(self) -> list[int]:
@@ -171,8 +173,8 @@ class Constraints:
                 slopes = accumulate(g, [(value, g.one)], symbols, level)
                 noise = g.sum(g.call(Op.ABS, g.mul(a, x)) for a, x in zip(slopes, symbols, strict=True))
                 size = terms(g, value)
-                most = g.mul(g.constant(FEASIBLE / SOLVED), size)
-                result.append(g.binary(Op.MIN, g.add(size, g.mul(weight, noise)), most))
+                largest = g.mul(g.constant(FEASIBLE / SOLVED), size)
+                result.append(g.binary(Op.MIN, g.add(size, g.mul(weight, noise)), largest))
         return result
 
     @property
@@ -188,35 +190,17 @@ class Constraints:
         return not any(g.depends[x] & SPEED for row in self.rows for x in row.jacobian)
 
 
-def _is_combination(g: Graph, row: Sequence[int], others: Sequence[Sequence[int]]) -> bool:
-    """Whether a row is a linear combination of others at random states."""
-    if not others:
-        return False
-    states = deciding(g, [x for r in (row, *others) for x in r], 2)
-    return bool(states) and all(_rank(s, (*others, row)) == _rank(s, others) for s in states)
+def _gap(a: Row, b: Row, state: Sample) -> float | None:
+    """The value of b less a multiple of a; None where the coefficients are no multiples, or nothing is left."""
+    j = max(range(len(a.jacobian)), key=lambda k: abs(state(a.jacobian[k])))
+    factor = state(b.jacobian[j]) / state(a.jacobian[j])
+    size = max(abs(state(x)) for x in b.jacobian)
+    if any(abs(state(y) - factor * state(x)) > EQUAL * size for x, y in zip(a.jacobian, b.jacobian, strict=True)):
+        return None
+    scaled = factor * state(a.value)
+    return None if adds_up([state(b.value), -scaled]) else state(b.value) - scaled
 
 
-def _rank(state: Sample, rows: Sequence[Sequence[int]]) -> int:
-    """At one state, by elimination with the largest pivots: what rounding explains is zero."""
-    left = [([state(x) for x in row], [state.rounding(x) for x in row]) for row in rows]
-    size = [max(map(abs, values), default=0.0) or 1.0 for values, _ in left]
-    rank = 0
-    while True:
-        pivots = [
-            (abs(x) / size[i], i, j)
-            for i, (values, errors) in enumerate(left)
-            for j, (x, error) in enumerate(zip(values, errors, strict=True))
-            if abs(x) > ROUNDING * error
-        ]
-        if not pivots:
-            return rank
-        rank += 1
-        _, i, j = max(pivots)
-        (values, errors), size[i:] = left.pop(i), size[i + 1 :]
-        for row, error in left:
-            factor = row[j] / values[j]
-            doubt = (error[j] + abs(factor) * errors[j]) / abs(values[j])
-            for k, (x, e) in enumerate(zip(values, errors, strict=True)):
-                error[k] += abs(factor) * e + doubt * abs(x) + EPSILON * (abs(row[k]) + abs(factor * x))
-                row[k] -= factor * x
-            row[j] = 0.0
+def _is_one_number(values: Sequence[float | None]) -> bool:
+    first = values[0]
+    return first is not None and all(x is not None and abs(x - first) <= EQUAL * abs(first) for x in values)

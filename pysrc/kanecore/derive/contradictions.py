@@ -160,7 +160,7 @@ class _Search:
     # ----------------------------------------------------------------- comparing
     def _numbers(self, v: Components) -> Array:
         """(states, 3)."""
-        return np.array([s.all(v) for s in self.states])
+        return np.array([s.values(v) for s in self.states])
 
     def _in_world(self, v: Components, frame: int) -> Array:
         return self._numbers(self.k.resolve(v, frame, 0))
@@ -197,7 +197,7 @@ class _Search:
             text = " + ".join(filter(None, terms)).replace("+ -", "- ") or "0"
             if len(text) <= LONG:
                 return text
-        values = sum((np.array(self.states[0].all(self.k.resolve(v, f, 0))) for f, v in vector), start=np.zeros(3))
+        values = sum((np.array(self.states[0].values(self.k.resolve(v, f, 0))) for f, v in vector), start=np.zeros(3))
         numbers = ", ".join(f"{x:.3g}" for x in values)
         axes = self.d.frames[0].name
         return f"{operations['total']} operations, ({numbers}) in the axes of {axes} at a random state"
@@ -209,7 +209,7 @@ class _Search:
         for i in points:
             carried, summands = k.carried(i)
             given = k.velocity[i]
-            size = np.max(np.abs([s.all(summands) for s in self.states]), axis=1, initial=0.0)
+            size = np.max(np.abs([s.values(summands) for s in self.states]), axis=1, initial=0.0)
             if self._is_freed(self._freed.points[i].velocity or ()):
                 continue
             if not self._equal(self._numbers(given), self._numbers(carried), size):
@@ -366,13 +366,13 @@ def _newton(
     slopes: Sequence[Sequence[int]],
 ) -> dict[int, float] | None:
     """Values of the unknowns beside those given, with the least change from random ones; None where it finds none."""
-    x = np.array(Sample(g, seed, given).all(unknown))
+    x = np.array(Sample(g, seed, given).values(unknown))
     stalled, before = 0, np.full(len(rows), np.inf)
     while stalled < STEPS:
         values = {**given, **dict(zip(unknown, x.tolist(), strict=True))}
         state = Sample(g, seed, values)
-        residual = np.array(state.all(rows))
-        jacobian = np.array([state.all(row) for row in slopes]).reshape(len(rows), len(unknown))
+        residual = np.array(state.values(rows))
+        jacobian = np.array([state.values(row) for row in slopes]).reshape(len(rows), len(unknown))
         if not (np.isfinite(residual).all() and np.isfinite(jacobian).all()):
             return None
         small = np.abs(residual) <= CLOSED * (np.abs(jacobian) @ np.abs(x))

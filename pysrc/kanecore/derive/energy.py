@@ -16,10 +16,9 @@ from fractions import Fraction
 from kanecore.describe.description import Components
 from kanecore.errors import warn
 from kanecore.graph.calculus import Tangent
-from kanecore.graph.decide import deciding
+from kanecore.graph.decide import adds_up, deciding
 from kanecore.graph.sample import samples
 from kanecore.graph.scalars import PARAMETER
-from kanecore.tolerances import EQUAL
 
 from .kane import Wrenches, active_forces, central_inertia, inertia_change, inertia_torque, momentum_rate
 from .kinematics import Accelerations, Kinematics
@@ -77,10 +76,7 @@ class Energy:
         terms = [g.mul(f, k.rate.of(x)) for f, x in zip(force, position, strict=True)]
         powers = [g.mul(f, x) for f, x in zip(force, velocity, strict=True)]
         states = deciding(g, [*terms, *powers], 2)
-        return bool(states) and all(
-            abs(sum(s.all(terms)) - sum(s.all(powers))) <= EQUAL * max(map(abs, (*s.all(terms), *s.all(powers))))
-            for s in states
-        )
+        return bool(states) and all(adds_up([*s.values(terms), *(-x for x in s.values(powers))]) for s in states)
 
     def _bodies(self) -> None:
         """Use ``body.potential_energy`` in place of the loads it describes, so that none is counted twice."""
@@ -94,7 +90,7 @@ class Energy:
 
         def by_speeds(powers: list[int]) -> list[int]:
             """Σ F_r u_r: without what prescribed motion does."""
-            return [g.sub(i, rest) for i, rest in zip(powers, g.substitute(powers, at_rest), strict=True)]
+            return [g.sub(power, drive) for power, drive in zip(powers, g.substitute(powers, at_rest), strict=True)]
 
         given = by_speeds([Wrenches(k, [load]).power() for load in d.loads])
         losses = by_speeds([g.neg(along(b.potential)) for b in bodies])
@@ -105,25 +101,20 @@ class Energy:
             subsets = itertools.chain.from_iterable(
                 itertools.combinations(free, size) for size in range(1, min(len(free), SUBSET_MAX) + 1)
             )
-            found = next((s for s in (*subsets, tuple(free)) if _sums_to(powers, s, loss)), None)
-            if found is None:
+            described = next((s for s in (*subsets, tuple(free)) if _sums_to(powers, s, loss)), None)
+            if described is None:
                 warn(
                     f"the potential_energy of body {body.name} matches no load of forcelist and is left out: Kane's "
                     "method makes no force of it; give it in potentials=[...] instead"
                 )
                 continue
             self.potential = g.add(self.potential, body.potential)
-            self.accounted.update(found)
+            self.accounted.update(described)
 
 
 def _sums_to(powers: list[list[float]], subset: tuple[int, ...], total: list[float]) -> bool:
     """Whether some powers add up to a total, at every state; False where there is none to compare at."""
-    for j, expected in enumerate(total):
-        terms = [powers[i][j] for i in subset]
-        size = max([abs(expected), *(abs(x) for x in terms)], default=0.0)
-        if not abs(sum(terms) - expected) <= EQUAL * size:
-            return False
-    return bool(total)
+    return bool(total) and all(adds_up([powers[i][j] for i in subset], x) for j, x in enumerate(total))
 
 
 def power(k: Kinematics, energy: Energy) -> int:

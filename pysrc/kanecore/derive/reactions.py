@@ -97,7 +97,7 @@ def is_free(k: Kinematics, joint: Joint) -> bool:
     loads = [(load.kind, k.resolve_all(load.vector, 0)) for load in d.loads]
     for s in samples(k.graph, [x for _, v in loads for x in v], 2):
         for kind, vector in loads:
-            v = np.array(s.all(vector))
+            v = np.array(s.values(vector))
             outside = abs(places[2] @ v) if kind == "force" else np.max(np.abs(places[:2] @ v))
             if outside > EQUAL * np.max(np.abs(v)):
                 return False
@@ -112,7 +112,7 @@ def _span(k: Kinematics, velocity: Components) -> tuple[np.ndarray[tuple[int, in
     found = samples(g, [x for v in partials for x in v], 1)
     if not found:
         return np.eye(3), 3
-    return span(np.transpose([found[0].all(v) for v in partials]))
+    return span(np.transpose([found[0].values(v) for v in partials]))
 
 
 def _children_first(parents: Sequence[int]) -> list[int]:

@@ -111,7 +111,7 @@ def _cancel(g: Graph, terms: Sequence[int]) -> bool:
     states = deciding(g, terms, 2)
     return len(states) == 2 and all(
         not terms or abs(sum(values)) <= EQUAL * sum(map(abs, values)) != 0.0
-        for values in (s.all(terms) for s in states)
+        for values in (s.values(terms) for s in states)
     )
 
 

@@ -15,13 +15,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-import numpy as np
-
 from kanecore.describe.description import Components, Matrix
 from kanecore.graph.calculus import accumulate, is_affine
-from kanecore.graph.decide import deciding
+from kanecore.graph.decide import deciding, is_regular
 from kanecore.graph.scalars import SPEED, Graph, Op
-from kanecore.tolerances import RANK
 
 from .kane import central_inertia
 from .kinematics import Kinematics
@@ -206,23 +203,13 @@ class _Builder:
             return None
         jacobian = [accumulate(g, [(node, 1)], d.speeds) for node in nodes]
         states = deciding(g, [x for row in jacobian for x in row], 1)
-        if not states or not _regular([states[0].all(row) for row in jacobian]):
+        if not states or not is_regular([states[0].values(row) for row in jacobian]):
             return None
         return JointTree(self.links, jacobian)
 
 
 def _unit(i: int) -> Components:
     return (int(i == 0), int(i == 1), int(i == 2))
-
-
-def _regular(jacobian: list[list[float]]) -> bool:
-    """Whether a matrix of numbers is regular, whatever the units of its rows and columns."""
-    a = np.array(jacobian).reshape(len(jacobian), len(jacobian))
-    for axis in (1, 0):
-        size = np.max(np.abs(a), axis=axis, keepdims=True, initial=0.0)
-        a = a / np.where(size > 0.0, size, 1.0)
-    s = np.linalg.svd(a, compute_uv=False)
-    return bool(np.all(s > RANK * np.max(s, initial=0.0)))
 
 
 # ------------------------------------------------------------------------------------------- composite bodies

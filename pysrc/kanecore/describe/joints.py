@@ -281,9 +281,9 @@ class Attachments:
         states = samples(g, [x for row in rows for x in row], 1)
         if not states:
             return False
-        *slopes, stretching = np.array([states[0].all(row) for row in rows])
+        *slopes, stretching = np.array([states[0].values(row) for row in rows])
         size = np.max(np.abs(slopes), axis=0)  # of each symbol: they need not have one unit
-        if np.all(np.abs(stretching) <= EQUAL * size * max(map(abs, states[0].all(components)))):
+        if np.all(np.abs(stretching) <= EQUAL * size * max(map(abs, states[0].values(components)))):
             return False  # a rod that turns
         return span(slopes)[1] > 1
 

@@ -91,7 +91,7 @@ def _undetermined(symbols: Symbols, matrix: Sequence[Sequence[int]]) -> list[int
     states = samples(symbols.graph, [i for row in matrix for i in row], 1)
     if not states or not n:
         return list(range(n))
-    numbers = np.array([states[0].all(row) for row in matrix]).reshape(-1, n)
+    numbers = np.array([states[0].values(row) for row in matrix]).reshape(-1, n)
     _, s, basis = np.linalg.svd(numbers)
     free = basis[int(np.sum(s > EQUAL * max(s, default=0.0))) :]
     return [j for j in range(n) if np.max(np.abs(free[:, j]), initial=0.0) > EQUAL]

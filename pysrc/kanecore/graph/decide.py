@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Every "equal to rounding?" about expressions: decided by numbers at random states where structure cannot tell."""
+"""Every "equal to rounding?" and "of what rank?" about expressions.
+
+Numbers at random states decide where structure cannot tell.
+"""
 
 from __future__ import annotations
 
@@ -8,12 +11,12 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from kanecore.tolerances import EQUAL
+from kanecore.tolerances import EPSILON, EQUAL, ROUNDING
 
 from .sample import Sample, samples
 from .scalars import Graph, Op
 
-__all__ = ["deciding", "equal", "span", "vanish"]
+__all__ = ["adds_up", "deciding", "equal", "is_combination", "is_regular", "span", "vanish"]
 
 BRANCHING = {Op.SELECT, Op.MIN, Op.MAX, Op.FLOOR, Op.LT, Op.LE, Op.EQ, Op.ABS, Op.SIGN}
 
@@ -50,6 +53,52 @@ def equal(g: Graph, pairs: Iterable[tuple[int, int]], beside: Sequence[int] = ()
         if not all(abs(s(a) - s(b)) <= EQUAL * size for a, b in pairs):
             return False
     return bool(states) or otherwise
+
+
+def adds_up(terms: Sequence[float], total: float = 0.0) -> bool:
+    """Whether numbers add up to a total, to rounding of the largest of all."""
+    return abs(sum(terms) - total) <= EQUAL * max(map(abs, (*terms, total)))
+
+
+def is_combination(g: Graph, row: Sequence[int], rows: Sequence[Sequence[int]]) -> bool:
+    """Whether a row is a linear combination of some rows, at random states."""
+    if not rows:
+        return False
+    states = deciding(g, [x for r in (row, *rows) for x in r], 2)
+    return bool(states) and all(_rank(s, (*rows, row)) == _rank(s, rows) for s in states)
+
+
+def _rank(state: Sample, rows: Sequence[Sequence[int]]) -> int:
+    """The rank of rows at one state, by elimination with the largest pivots: what rounding explains is zero."""
+    remaining = [([state(x) for x in row], [state.rounding(x) for x in row]) for row in rows]
+    size = [max(map(abs, values), default=0.0) or 1.0 for values, _ in remaining]
+    rank = 0
+    while True:
+        pivots = [
+            (abs(x) / size[i], i, j)
+            for i, (values, errors) in enumerate(remaining)
+            for j, (x, error) in enumerate(zip(values, errors, strict=True))
+            if abs(x) > ROUNDING * error
+        ]
+        if not pivots:
+            return rank
+        rank += 1
+        _, i, j = max(pivots)
+        (values, errors), size[i:] = remaining.pop(i), size[i + 1 :]
+        for row, error in remaining:
+            factor = row[j] / values[j]
+            doubt = (error[j] + abs(factor) * errors[j]) / abs(values[j])
+            for k, (x, e) in enumerate(zip(values, errors, strict=True)):
+                error[k] += abs(factor) * e + doubt * abs(x) + EPSILON * (abs(row[k]) + abs(factor * x))
+                row[k] -= factor * x
+            row[j] = 0.0
+
+
+def is_regular(matrix: Sequence[Sequence[float]]) -> bool:
+    """Whether a square matrix of numbers is regular, whatever the units of its rows and columns."""
+    rows = np.array(matrix, dtype=np.float64).reshape(len(matrix), len(matrix))
+    size = np.max(np.abs(rows), axis=1, keepdims=True, initial=0.0)
+    return span(rows / np.where(size > 0.0, size, 1.0))[1] == len(matrix)
 
 
 def span(columns: npt.ArrayLike) -> tuple[npt.NDArray[np.float64], int]:

@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Linear equations on the graph, solved by structure.
 
-Straight-line code cannot look at numbers to choose its pivots.  So: rows with one unknown first, then constant pivots
-(sparsest row and column first, after Markowitz) that are not small beside their rows at any state, with any parameters;
-what is left falls into coupled blocks, each solved by Cramer's rule or, where it is large, by orthogonal columns.
-Neither needs a choice, and both fail only where the block is truly singular.
+Straight-line code cannot look at numbers to choose its pivots.  So rows with one unknown come first.  Then come
+constant pivots, sparsest row and column first (Markowitz), that are not small beside their rows at any state, with any
+parameters.  The other equations fall into coupled blocks.  Each is solved by Cramer's rule or, where it is large, by
+orthogonal columns.  Neither needs a choice, and both fail only where the block is truly singular.
 """
 
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 
@@ -40,82 +41,113 @@ def solve(g: Graph, matrix: Sequence[Sequence[int]], right: Sequence[int]) -> li
     Whether a pivot or block vanishes identically is judged at three random states at which all is finite; where there
     are none it is taken not to.
     """
-    n = len(matrix)
-    rows = [{j: a for j, a in enumerate(row) if a} for row in matrix]
-    b = list(right)
-    states = samples(g, [a for row in rows for a in row.values()], 3, first=11)
-    size = [max((abs(s(a)) for s in states for a in row.values()), default=1.0) for row in rows]
-    bound = Bounds(g)
-    order: list[tuple[int, int, int]] = []  # (row, column, pivot)
-    free_rows, free_columns = set(range(n)), set(range(n))
+    elimination = _Elimination(g, matrix, right)
+    while (pivot := elimination.best_pivot()) is not None:
+        elimination.eliminate(*pivot)
+    elimination.solve_blocks()
+    elimination.substitute_back()
+    return [elimination.solution[j] for j in range(len(matrix))]
 
-    def vanishes(i: int, scale: float) -> bool:
-        value = g.value(i)
+
+class _Elimination:
+    """Equations, of which one after the other is solved for one unknown.
+
+    Attributes
+    ----------
+    rows : list of dict
+        The coefficients of each equation by column; zeros are not held.
+    right : list of nodes
+    free_rows, free_columns : set of int
+        Equations that are not solved, and the unknowns that these hold.
+    pivots : list of (row, column)
+        In the order of elimination.
+    solution : dict
+        Nodes of the unknowns by column.
+    """
+
+    def __init__(self, g: Graph, matrix: Sequence[Sequence[int]], right: Sequence[int]) -> None:
+        self.graph = g
+        self.rows = [{j: a for j, a in enumerate(row) if a} for row in matrix]
+        self.right = list(right)
+        self.free_rows, self.free_columns = set(range(len(matrix))), set(range(len(matrix)))
+        self.pivots: list[tuple[int, int]] = []
+        self.solution: dict[int, int] = {}
+        self._states = samples(g, [a for row in self.rows for a in row.values()], 3, first=11)
+        self._size = [max((abs(s(a)) for s in self._states for a in row.values()), default=1.0) for row in self.rows]
+        self._bound = Bounds(g)
+
+    def _vanishes(self, node: int, scale: float) -> bool:
+        value = self.graph.value(node)
         if value is not None:
             return not value or (isinstance(value, float) and abs(value) <= NOISE * scale)
-        return bool(states) and all(s.vanishes(i) for s in states)
+        return bool(self._states) and all(s.vanishes(node) for s in self._states)
 
-    while free_rows:
-        best: tuple[int, int, int, int] | None = None
-        count = dict.fromkeys(free_columns, 0)
-        for i in free_rows:
-            for j in rows[i]:
-                if j in free_columns:
-                    count[j] += 1
-        for i in sorted(free_rows):
-            columns = [j for j in rows[i] if j in free_columns]
-            if not columns:
-                raise Singular(min(free_columns))
-            largest = max(bound(rows[i][j]) for j in columns)
-            for j in sorted(columns):
-                value = g.value(rows[i][j])
-                leads = len(columns) == 1 or (value is not None and abs(float(value)) >= LEADS * largest)
-                if not leads or vanishes(rows[i][j], size[i]):
-                    continue
-                fill = (len(columns) - 1) * (count[j] - 1)
-                if best is None or fill < best[0]:
-                    best = (fill, i, j, rows[i][j])
-        if best is None:
-            break
-        _, i, j, pivot = best
-        free_rows.discard(i)
-        free_columns.discard(j)
-        order.append((i, j, pivot))
-        for k in sorted(free_rows):
+    def best_pivot(self) -> tuple[int, int] | None:
+        """Row and column of the pivot that makes the fewest products; None where no pivot is safe."""
+        best = min(self._safe_pivots(), default=None)
+        return None if best is None else best[1:]
+
+    def _safe_pivots(self) -> Iterator[tuple[int, int, int]]:
+        """(products that elimination makes, row, column)."""
+        uses = Counter(j for i in self.free_rows for j in self.rows[i])
+        for i in sorted(self.free_rows):
+            row = self.rows[i]
+            if not row:
+                raise Singular(min(self.free_columns))
+            largest = max(map(self._bound, row.values()))
+            for j, a in sorted(row.items()):
+                value = self.graph.value(a)
+                leads = len(row) == 1 or (value is not None and abs(float(value)) >= LEADS * largest)
+                if leads and not self._vanishes(a, self._size[i]):
+                    yield (len(row) - 1) * (uses[j] - 1), i, j
+
+    def eliminate(self, i: int, j: int) -> None:
+        """Take unknown j, which equation i is solved for, out of the other equations."""
+        g, rows, right = self.graph, self.rows, self.right
+        self.free_rows.discard(i)
+        self.free_columns.discard(j)
+        self.pivots.append((i, j))
+        pivot = rows[i][j]
+        for k in sorted(self.free_rows):
             a = rows[k].pop(j, 0)
             if not a:
                 continue
             if len(rows[i]) == 1:  # the unknown itself: it is divided once
-                b[k] = g.sub(b[k], g.mul(a, g.div(b[i], pivot)))
+                right[k] = g.sub(right[k], g.mul(a, g.div(right[i], pivot)))
                 continue
             factor = g.div(a, pivot)
-            for c, entry in rows[i].items():
-                if c != j and c in free_columns:
-                    new = g.sub(rows[k].get(c, 0), g.mul(factor, entry))
-                    if new:
-                        rows[k][c] = new
+            for column, entry in rows[i].items():
+                if column != j:
+                    difference = g.sub(rows[k].get(column, 0), g.mul(factor, entry))
+                    if difference:
+                        rows[k][column] = difference
                     else:
-                        rows[k].pop(c, None)
-            b[k] = g.sub(b[k], g.mul(factor, b[i]))
+                        rows[k].pop(column, None)
+            right[k] = g.sub(right[k], g.mul(factor, right[i]))
 
-    x: dict[int, int] = {}
-    for block_rows, block_columns in _blocks(rows, sorted(free_rows), free_columns):
-        for i in block_rows:
-            for j, a in rows[i].items():
-                if j in x:
-                    b[i] = g.sub(b[i], g.mul(a, x[j]))
-        small = [[rows[i].get(j, 0) for j in block_columns] for i in block_rows]
-        solution = _coupled(g, small, [b[i] for i in block_rows], [size[i] for i in block_rows], bound, vanishes)
-        if solution is None:
-            raise Singular(block_columns[0])
-        x.update(zip(block_columns, solution, strict=True))
-    for i, j, pivot in reversed(order):
-        total = b[i]
-        for c, a in rows[i].items():
-            if c != j:
-                total = g.sub(total, g.mul(a, x[c]))
-        x[j] = g.div(total, pivot)
-    return [x[j] for j in range(n)]
+    def solve_blocks(self) -> None:
+        """Solve the equations without a safe pivot, which are coupled."""
+        g, x = self.graph, self.solution
+        for rows, columns in _blocks({i: sorted(self.rows[i]) for i in sorted(self.free_rows)}, self.free_columns):
+            for i in rows:
+                for j, a in self.rows[i].items():
+                    if j in x:
+                        self.right[i] = g.sub(self.right[i], g.mul(a, x[j]))
+            block = [[self.rows[i].get(j, 0) for j in columns] for i in rows]
+            size = [self._size[i] for i in rows]
+            solution = _coupled(g, block, [self.right[i] for i in rows], size, self._bound, self._vanishes)
+            if solution is None:
+                raise Singular(columns[0])
+            x.update(zip(columns, solution, strict=True))
+
+    def substitute_back(self) -> None:
+        g, x = self.graph, self.solution
+        for i, j in reversed(self.pivots):
+            total = self.right[i]
+            for column, a in self.rows[i].items():
+                if column != j:
+                    total = g.sub(total, g.mul(a, x[column]))
+            x[j] = g.div(total, self.rows[i][j])
 
 
 def matching(rows: Mapping[int, Iterable[int]]) -> dict[int, int]:
@@ -123,7 +155,7 @@ def matching(rows: Mapping[int, Iterable[int]]) -> dict[int, int]:
     match: dict[int, int] = {}
     for start in rows:
         seen: set[int] = set()
-        way: list[tuple[int, Iterator[int]]] = [(start, iter(rows[start]))]  # rows, each with what is left of it
+        way: list[tuple[int, Iterator[int]]] = [(start, iter(rows[start]))]  # rows, each with its columns to try
         taken: list[int] = []  # the column that led from each row on the way to the next
         while way:
             column = next((j for j in way[-1][1] if j not in seen), None)
@@ -142,54 +174,48 @@ def matching(rows: Mapping[int, Iterable[int]]) -> dict[int, int]:
     return match
 
 
-def _blocks(
-    rows: Sequence[dict[int, int]], free_rows: Sequence[int], free_columns: set[int]
-) -> list[tuple[list[int], list[int]]]:
-    """Coupled blocks of the equations that are left, in an order in which each needs only earlier ones."""
-    match = matching({i: [j for j in sorted(rows[i]) if j in free_columns] for i in free_rows})
-    if len(match) < len(free_rows):
-        raise Singular(min(free_columns - set(match)))
-    column_of = {i: j for j, i in match.items()}
-    # Tarjan's strongly connected components of "row i needs the unknown that row k is matched to"
+def _blocks(columns_of: Mapping[int, Sequence[int]], free_columns: set[int]) -> Iterator[tuple[list[int], list[int]]]:
+    """Rows and columns of coupled blocks, in an order in which each needs only earlier ones."""
+    row_of = matching(columns_of)
+    if len(row_of) < len(columns_of):
+        raise Singular(min(free_columns - set(row_of)))
+    column_of = {i: j for j, i in row_of.items()}
+    for rows in _components({i: [row_of[j] for j in columns] for i, columns in columns_of.items()}):
+        yield rows, [column_of[i] for i in rows]
+
+
+def _components(needs: Mapping[int, Sequence[int]]) -> Iterator[list[int]]:
+    """Strongly connected components of "i needs k", each after those that it needs (Tarjan 1972)."""
     index: dict[int, int] = {}
     low: dict[int, int] = {}
-    stack: list[int] = []
-    blocks: list[tuple[list[int], list[int]]] = []
+    unassigned: dict[int, None] = {}  # to a component, in the order of their indices
+    way: list[tuple[int, Iterator[int]]] = []
 
-    def needs(i: int) -> Iterator[int]:
-        return (match[j] for j in sorted(rows[i]) if j in match)
+    def enter(i: int) -> None:
+        index[i] = low[i] = len(index)
+        unassigned[i] = None
+        way.append((i, iter(needs[i])))
 
-    waiting: set[int] = set()  # what is on the stack
-    for start in free_rows:
-        way: list[tuple[int, Iterator[int]]] = []
-        following = start if start not in index else None
-        while way or following is not None:
-            if following is not None:
-                index[following] = low[following] = len(index)
-                stack.append(following)
-                waiting.add(following)
-                way.append((following, needs(following)))
-                following = None
-            i, left = way[-1]
-            for k in left:
-                if k not in index:
-                    following = k
-                    break
-                if k in waiting:
-                    low[i] = min(low[i], index[k])
-            if following is not None:
-                continue
-            way.pop()
-            if way:
-                low[way[-1][0]] = min(low[way[-1][0]], low[i])
-            if low[i] == index[i]:
-                block = [stack.pop()]
-                while block[-1] != i:
-                    block.append(stack.pop())
-                waiting.difference_update(block)
-                block.sort()
-                blocks.append((block, [column_of[k] for k in block]))
-    return blocks
+    for start in needs:
+        if start not in index:
+            enter(start)
+        while way:
+            i, following = way[-1]
+            k = next(following, None)
+            if k is None:
+                way.pop()
+                if way:
+                    above = way[-1][0]
+                    low[above] = min(low[above], low[i])
+                if low[i] == index[i]:
+                    component = [unassigned.popitem()[0]]
+                    while component[-1] != i:
+                        component.append(unassigned.popitem()[0])
+                    yield sorted(component)
+            elif k not in index:
+                enter(k)
+            elif k in unassigned:
+                low[i] = min(low[i], index[k])
 
 
 Vanishes = Callable[[int, float], bool]
@@ -232,7 +258,7 @@ def _cramer(g: Graph, a: list[list[int]], determinant: int) -> Solver:
     def solver(b: Sequence[int]) -> list[int]:
         x = []
         for j in range(n):
-            replaced = [[b[i] if c == j else a[i][c] for c in range(n)] for i in range(n)]
+            replaced = [[b[i] if k == j else a[i][k] for k in range(n)] for i in range(n)]
             x.append(g.div(_minors(g, replaced, n).get((1 << n) - 1, 0), determinant))
         return x
 
@@ -297,11 +323,11 @@ def _orthogonal(g: Graph, a: list[list[int]], largest: list[float], vanishes: Va
             columns[j] = [g.sub(x, g.mul(upper[k][j], y)) for x, y in zip(columns[j], columns[k], strict=True)]
 
     def solver(b: Sequence[int]) -> list[int]:
-        left = [g.mul(f, x) for f, x in zip(factors, b, strict=True)]
+        residual = [g.mul(f, right) for f, right in zip(factors, b, strict=True)]
         x = []
         for column, inverse in zip(columns, inverses, strict=True):
-            x.append(g.mul(_dot(g, column, left), inverse))
-            left = [g.sub(y, g.mul(x[-1], z)) for y, z in zip(left, column, strict=True)]
+            x.append(g.mul(_dot(g, column, residual), inverse))
+            residual = [g.sub(y, g.mul(x[-1], z)) for y, z in zip(residual, column, strict=True)]
         for k in range(n - 1, -1, -1):
             x[k] = g.sub(x[k], _dot(g, upper[k][k + 1 :], x[k + 1 :]))
         return x

@@ -1,8 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Values of nodes at random states, and what rounding leaves of them."""
+"""Values of nodes at random states, and bounds of their rounding errors.
+
+What structure cannot tell, numbers do: :mod:`.decide` asks by them whether expressions are equal, and :mod:`.linear`
+whether a pivot vanishes.
+"""
 
 from __future__ import annotations
 
+import itertools
 import math
 import random
 from collections.abc import Callable, Mapping, Sequence
@@ -25,23 +30,23 @@ HIDING = {Op.EXP, Op.LOG, Op.POW, Op.ERF, Op.SINH, Op.COSH, Op.TANH, Op.ATAN, Op
 PRECISE = mpmath.MPContext()
 PRECISE.prec = 300
 
-# |f'| from the argument a and the value v, both with the functions of the context.
+# |f'| from the argument a and the value v, with the functions of a context such as ``math``.
 SLOPES: dict[str, Callable[[Any, Any, Any], Any]] = {
-    Op.SIN: lambda c, a, v: c.cos(a),
-    Op.COS: lambda c, a, v: c.sin(a),
-    Op.TAN: lambda c, a, v: 1 + v * v,
-    Op.ASIN: lambda c, a, v: 1 / c.cos(v),
-    Op.ACOS: lambda c, a, v: 1 / c.sin(v),
-    Op.ATAN: lambda c, a, v: 1 / (1 + a * a),
-    Op.EXP: lambda c, a, v: v,
-    Op.LOG: lambda c, a, v: 1 / a,
-    Op.SINH: lambda c, a, v: c.cosh(a),
-    Op.COSH: lambda c, a, v: c.sinh(a),
-    Op.TANH: lambda c, a, v: 1 / c.cosh(a) ** 2,
-    Op.ASINH: lambda c, a, v: 1 / c.cosh(v),
-    Op.ACOSH: lambda c, a, v: 1 / c.sinh(v),
-    Op.ATANH: lambda c, a, v: 1 / (1 - a * a),
-    Op.ERF: lambda c, a, v: 1.2 * c.exp(-a * a),
+    Op.SIN: lambda ctx, a, v: ctx.cos(a),
+    Op.COS: lambda ctx, a, v: ctx.sin(a),
+    Op.TAN: lambda ctx, a, v: 1 + v * v,
+    Op.ASIN: lambda ctx, a, v: 1 / ctx.cos(v),
+    Op.ACOS: lambda ctx, a, v: 1 / ctx.sin(v),
+    Op.ATAN: lambda ctx, a, v: 1 / (1 + a * a),
+    Op.EXP: lambda ctx, a, v: v,
+    Op.LOG: lambda ctx, a, v: 1 / a,
+    Op.SINH: lambda ctx, a, v: ctx.cosh(a),
+    Op.COSH: lambda ctx, a, v: ctx.sinh(a),
+    Op.TANH: lambda ctx, a, v: 1 / ctx.cosh(a) ** 2,
+    Op.ASINH: lambda ctx, a, v: 1 / ctx.cosh(v),
+    Op.ACOSH: lambda ctx, a, v: 1 / ctx.sinh(v),
+    Op.ATANH: lambda ctx, a, v: 1 / (1 - a * a),
+    Op.ERF: lambda ctx, a, v: 1.2 * ctx.exp(-a * a),
 }
 
 
@@ -147,17 +152,15 @@ class Sample:
             return math.nan
         return sum(max(1.0, v) * x for x in e)
 
-    def all(self, nodes: Sequence[int]) -> list[float]:
+    def values(self, nodes: Sequence[int]) -> list[float]:
         return [self(i) for i in nodes]
 
 
 def samples(g: Graph, nodes: Sequence[int], number: int, first: int = 0) -> list[Sample]:
     """``number`` random states at which all of ``nodes`` are finite; fewer, perhaps none, where few are found."""
-    found: list[Sample] = []
-    for seed in range(first, first + TRIES):
-        sample = Sample(g, seed)
-        if all(math.isfinite(sample(i)) for i in nodes):
-            found.append(sample)
-            if len(found) == number:
-                break
-    return found
+    finite = (
+        sample
+        for sample in (Sample(g, seed) for seed in range(first, first + TRIES))
+        if all(math.isfinite(sample(i)) for i in nodes)
+    )
+    return list(itertools.islice(finite, number))

@@ -113,11 +113,11 @@ class Graph:
 
     def clone(self) -> Graph:
         """A copy that may grow apart from this graph; every node keeps its number."""
-        other = Graph.__new__(Graph)
-        other.nodes, other.depends, other._index = self.nodes[:], self.depends[:], dict(self._index)
-        other.unit = self.unit[:]
-        other.zero, other.one, other.pi = self.zero, self.one, self.pi
-        return other
+        twin = Graph.__new__(Graph)
+        twin.nodes, twin.depends, twin._index = self.nodes[:], self.depends[:], dict(self._index)
+        twin.unit = self.unit[:]
+        twin.zero, twin.one, twin.pi = self.zero, self.one, self.pi
+        return twin
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Graph:
         """A copy of whatever holds a graph holds a clone: nodes are immutable, and shared."""
@@ -401,11 +401,11 @@ class Graph:
 
     def above(self, i: int) -> set[int]:
         """All nodes that hold node ``i``, itself included."""
-        found = {i}
+        holders = {i}
         for k in range(i + 1, len(self.nodes)):
-            if any(operand in found for operand in self.operands(k)):
-                found.add(k)
-        return found
+            if any(operand in holders for operand in self.operands(k)):
+                holders.add(k)
+        return holders
 
     def symbols(self, roots: Iterable[int]) -> Iterator[Any]:
         """The keys of all symbols below ``roots``, in order of first appearance."""

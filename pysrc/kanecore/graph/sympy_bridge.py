@@ -1,12 +1,18 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Between SymPy expressions and the graph, both ways."""
+"""Between SymPy expressions and the graph, both ways.
+
+What a user writes is read into a graph by `FromSympy`; what `kanecore.Model.symbolic` shows is written by `to_sympy`.
+Nothing else of the graph knows of SymPy.
+"""
 
 from __future__ import annotations
 
 import math
 import numbers
-from collections.abc import Callable, Mapping, Sequence
+import operator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
+from functools import partial, reduce
 from typing import Any
 
 import sympy as sm
@@ -41,7 +47,7 @@ _UNARY: dict[Any, str] = {
     sm.Abs: Op.ABS,
     sm.sign: Op.SIGN,
 }
-# What is written with the others, exactly.
+# These are written by means of other functions, exactly.
 _REWRITTEN: dict[Any, Callable[..., Any]] = {
     sm.sec: lambda x: 1 / sm.cos(x),
     sm.csc: lambda x: 1 / sm.sin(x),
@@ -62,7 +68,6 @@ _REWRITTEN: dict[Any, Callable[..., Any]] = {
     sm.frac: lambda x: x - sm.floor(x),
     sm.Mod: lambda x, y: x - y * sm.floor(x / y),
 }
-_SYMPY_OF = {op: f for f, op in _UNARY.items()}
 _COMPARE: dict[Any, tuple[str, bool]] = {
     sm.StrictLessThan: (Op.LT, False),
     sm.LessThan: (Op.LE, False),
@@ -81,6 +86,9 @@ class FromSympy:
     leaf : callable
         ``leaf(expr) -> node`` for symbols, functions of time and their derivatives; raises ModelError for what the
         model does not know.
+
+    Attributes
+    ----------
     where : str
         What is being read, for messages; may be set before each call.
     """
@@ -125,16 +133,17 @@ class FromSympy:
             if exponent.is_negative and exponent.is_Number:
                 return g.div(g.one, self._power(base, -exponent))
             return self._power(base, exponent)
-        op = _UNARY.get(e.func)
-        if op is not None:
-            return g.call(op, self(e.args[0]))
+        return self._function(e)
+
+    def _function(self, e: Any) -> int:
+        g = self.graph
+        if e.func in _UNARY:
+            return g.call(_UNARY[e.func], self(e.args[0]))
         if e.func is sm.atan2:
             return g.binary(Op.ATAN2, self(e.args[0]), self(e.args[1]))
         if e.func in (sm.Min, sm.Max):
-            first, *rest = map(self, sorted(e.args, key=sm.default_sort_key))
-            for other in rest:
-                first = g.binary(Op.MIN if e.func is sm.Min else Op.MAX, first, other)
-            return first
+            op = Op.MIN if e.func is sm.Min else Op.MAX
+            return reduce(partial(g.binary, op), [self(x) for x in sorted(e.args, key=sm.default_sort_key)])
         if e.func is sm.Piecewise:
             return self._piecewise(e)
         if e.func in _REWRITTEN:
@@ -196,30 +205,30 @@ class FromSympy:
             result = g.select(self._condition(condition), self(value), result)
         return result
 
-    def _condition(self, c: Any) -> int:
+    def _condition(self, e: Any) -> int:
         g = self.graph
-        if c is sm.true or c is sm.false:
-            return g.one if c is sm.true else g.zero
-        if isinstance(c, Relational) and c.func in _COMPARE:
-            op, swapped = _COMPARE[c.func]
-            a, b = self(c.lhs), self(c.rhs)
+        if e is sm.true or e is sm.false:
+            return g.one if e is sm.true else g.zero
+        if isinstance(e, Relational) and e.func in _COMPARE:
+            op, swapped = _COMPARE[e.func]
+            a, b = self(e.lhs), self(e.rhs)
             return g.binary(op, b, a) if swapped else g.binary(op, a, b)
-        if isinstance(c, sm.Unequality):
-            return g.select(g.binary(Op.EQ, self(c.lhs), self(c.rhs)), g.zero, g.one)
-        if isinstance(c, (sm.And, sm.Or)):
-            args = sorted(c.args, key=sm.default_sort_key)
-            result = self._condition(args[0])
-            for other in args[1:]:
-                node = self._condition(other)
-                result = g.select(result, node, g.zero) if isinstance(c, sm.And) else g.select(result, g.one, node)
-            return result
-        if isinstance(c, sm.Not):
-            return g.select(self._condition(c.args[0]), g.zero, g.one)
-        if isinstance(c, sm.ITE):
-            return g.select(*map(self._condition, c.args))
+        if isinstance(e, sm.Unequality):
+            return g.select(g.binary(Op.EQ, self(e.lhs), self(e.rhs)), g.zero, g.one)
+        if isinstance(e, sm.And):
+            return reduce(lambda a, b: g.select(a, b, g.zero), self._conditions(e))
+        if isinstance(e, sm.Or):
+            return reduce(lambda a, b: g.select(a, g.one, b), self._conditions(e))
+        if isinstance(e, sm.Not):
+            return g.select(self._condition(e.args[0]), g.zero, g.one)
+        if isinstance(e, sm.ITE):
+            return g.select(*map(self._condition, e.args))
         raise ModelError(
-            f"the condition {_short(c)} in {self.where} is not known: use <, <=, >, >=, Eq, Ne, And, Or, Not"
+            f"the condition {_short(e)} in {self.where} is not known: use <, <=, >, >=, Eq, Ne, And, Or, Not"
         )
+
+    def _conditions(self, e: Any) -> Iterator[int]:
+        return map(self._condition, sorted(e.args, key=sm.default_sort_key))
 
 
 def _gathered(factors: Sequence[Any]) -> list[tuple[Any, ...]]:
@@ -228,7 +237,7 @@ def _gathered(factors: Sequence[Any]) -> list[tuple[Any, ...]]:
     |x| may be written as a power of x².  SymPy gathers powers of x, and those of |x|, but not one with the other; and
     factor by factor their product has no derivative at x = 0 where e is no integer (see :func:`.calculus.partials`).
     """
-    left = list(factors)
+    single = list(factors)
     groups: list[tuple[Any, ...]] = []
     for factor in factors:
         base, exponent = factor.as_base_exp()
@@ -240,15 +249,15 @@ def _gathered(factors: Sequence[Any]) -> list[tuple[Any, ...]]:
             continue
         if exponent.is_Integer:
             continue
-        for other in left:
-            y, n = other.as_base_exp()
-            if other is not factor and n.is_Integer and n > 0 and (ratio := _ratio(y, x)) is not None:
+        for partner in single:
+            y, n = partner.as_base_exp()
+            if partner is not factor and n.is_Integer and n > 0 and (ratio := _ratio(y, x)) is not None:
                 odd = int(n) % 2
                 size = sm.Abs(x) ** (exponent + n - odd)
-                left = [f for f in left if f is not factor and f is not other]
+                single = [f for f in single if f is not factor and f is not partner]
                 groups += [(ratio**n,), (x, size) if odd else (size,)]
                 break
-    return [(f,) for f in left] + groups
+    return [(f,) for f in single] + groups
 
 
 def _ratio(y: Any, x: Any) -> Any:
@@ -311,42 +320,13 @@ def to_sympy(
 def _sympy_of(node: tuple[Any, ...], value: Mapping[int, Any], symbols: Mapping[Any, Any]) -> Any:
     op = node[0]
     if op is Op.CONST:
-        v = node[1]
-        return sm.Rational(v.numerator, v.denominator) if isinstance(v, (int, Fraction)) else sm.Float(v)
+        number = node[1]
+        if isinstance(number, (int, Fraction)):
+            return sm.Rational(number.numerator, number.denominator)
+        return sm.Float(number)
     if op is Op.SYM:
         return symbols[node[1]]
-    if op is Op.PI:
-        return sm.pi
-    args = [value[k] for k in node[1:]]
-    if op is Op.ADD:
-        return args[0] + args[1]
-    if op is Op.SUB:
-        return args[0] - args[1]
-    if op is Op.MUL:
-        return args[0] * args[1]
-    if op is Op.DIV:
-        return args[0] / args[1]
-    if op is Op.NEG:
-        return -args[0]
-    if op is Op.SQRT:
-        return sm.sqrt(args[0])
-    if op is Op.POW:
-        return args[0] ** args[1]
-    if op is Op.ATAN2:
-        return sm.atan2(*args)
-    if op is Op.MIN or op is Op.MAX:
-        return (sm.Min if op is Op.MIN else sm.Max)(*args)
-    if op in (Op.LT, Op.LE, Op.EQ):
-        return {Op.LT: sm.StrictLessThan, Op.LE: sm.LessThan, Op.EQ: sm.Equality}[op](*args)
-    if op is Op.SELECT:
-        condition, a, b = _truth(args[0]), args[1], args[2]
-        if not (isinstance(a, _TRUTH) or isinstance(b, _TRUTH)):
-            return sm.Piecewise((a, condition), (b, True))
-        a, b = _truth(a), _truth(b)
-        if b is sm.false:
-            return sm.And(condition, a)
-        return sm.Or(condition, b) if a is sm.true else sm.ITE(condition, a, b)
-    return _SYMPY_OF[op](args[0])
+    return _SYMPY_OF[op](*(value[k] for k in node[1:]))
 
 
 _TRUTH = (Relational, BooleanFunction, BooleanAtom)
@@ -355,3 +335,33 @@ _TRUTH = (Relational, BooleanFunction, BooleanAtom)
 def _truth(value: Any) -> Any:
     """A number as a condition: true where it is not zero."""
     return value if isinstance(value, _TRUTH) else sm.Ne(value, 0)
+
+
+def _select(condition: Any, a: Any, b: Any) -> Any:
+    """A Piecewise, or a condition that is made of conditions."""
+    condition = _truth(condition)
+    if not (isinstance(a, _TRUTH) or isinstance(b, _TRUTH)):
+        return sm.Piecewise((a, condition), (b, True))
+    a, b = _truth(a), _truth(b)
+    if b is sm.false:
+        return sm.And(condition, a)
+    return sm.Or(condition, b) if a is sm.true else sm.ITE(condition, a, b)
+
+
+_SYMPY_OF: dict[str, Callable[..., Any]] = {op: function for function, op in _UNARY.items()} | {
+    Op.PI: lambda: sm.pi,
+    Op.ADD: operator.add,
+    Op.SUB: operator.sub,
+    Op.MUL: operator.mul,
+    Op.DIV: operator.truediv,
+    Op.NEG: operator.neg,
+    Op.SQRT: sm.sqrt,
+    Op.POW: operator.pow,
+    Op.ATAN2: sm.atan2,
+    Op.MIN: sm.Min,
+    Op.MAX: sm.Max,
+    Op.LT: sm.StrictLessThan,
+    Op.LE: sm.LessThan,
+    Op.EQ: sm.Equality,
+    Op.SELECT: _select,
+}
