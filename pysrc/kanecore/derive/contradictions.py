@@ -127,7 +127,7 @@ def contradictions(
         SymPy's symbols by the keys of the graph, for messages.
     """
     points = [i for i, p in enumerate(description.points) if k.source[i] == "set" and p.parent >= 0 and p.velocity]
-    frames = [i for i, f in enumerate(description.frames) if f.oriented and not k.turns_as_told[i]]
+    frames = [i for i, f in enumerate(description.frames) if f.oriented and not k.omega_fits[i]]
     if not (points or frames or given):
         return []
     description, accelerations = _read(description, symbols, given)

@@ -153,7 +153,7 @@ class Derivation:
     @property
     def eliminated(self) -> int:
         """How many rows of G are solved on the graph."""
-        return len(self.description.speeds) - len(self._reduced.kept)
+        return len(self.description.speeds) - len(self._reduced.speeds)
 
     @cached_property
     def solving(self) -> Solving | None:
@@ -168,7 +168,7 @@ class Derivation:
 
     def _solved(self, e: Reduced) -> Solving:
         g = self.graph
-        unknowns = [g.symbol(("v", i), ACCELERATION) for i in range(len(e.kept))]
+        unknowns = [g.symbol(("v", i), ACCELERATION) for i in range(len(e.speeds))]
         known = dict.fromkeys(x for x in (*(x for row in e.projection for x in row), *e.offset) if g.depends[x])
         result = [
             g.add(rest, g.sum(g.mul(x, v) for x, v in zip(row, unknowns, strict=True)))
@@ -178,7 +178,7 @@ class Derivation:
         system += [*(x for row in e.jacobian for x in row), *e.bias, *e.sums]
         sizes = dict[int, int]()
         doubt = tuple(magnitudes.magnitude(g, x, sizes) for x in e.bias)
-        return Solving(e.kept, e.rows, tuple(system), tuple(known), tuple(unknowns), tuple(result), doubt, e.limits)
+        return Solving(e.speeds, e.rows, tuple(system), tuple(known), tuple(unknowns), tuple(result), doubt, e.limits)
 
     @cached_property
     def linearization(self) -> Linearization:
@@ -368,7 +368,7 @@ class Derivation:
                 g.add(rest, g.sum(g.mul(a, b) for a, b in zip(row, v, strict=True)))
                 for row, rest in zip(e.projection, e.offset, strict=True)
             ]
-            names = tuple((p, m, i) for i, (p, m) in zip(e.kept, pivots, strict=True))
+            names = tuple((p, m, i) for i, (p, m) in zip(e.speeds, pivots, strict=True))
             return f"{self._formed[0]}, constraints eliminated, LᵀDL", Derived(tuple(x), names, e.limits)
         found = []
         if self.tree is None or not self._speeds_are_rates or self.has_inertial_loads:

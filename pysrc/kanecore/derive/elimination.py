@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Elimination on the graph: rows of G with a constant pivot are solved before anything is emitted.
 
-What is left of M u̇ = f + Gᵀλ, G u̇ + γ = 0 is smaller, and is solved at run time (``emit/runtime/saddle.h``).
+The other equations of M u̇ = f + Gᵀλ, G u̇ + γ = 0 are fewer, and are solved at run time (``emit/runtime/saddle.h``).
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from kanecore.graph.decide import deciding, vanish
@@ -24,14 +24,15 @@ links, pivots of 1/155 of their rows cost three digits."""
 
 @dataclass(frozen=True)
 class Reduced:
-    """u̇ = P v + p with v what is left of u̇ after rows with constant pivots are solved; M v = f + Gᵀλ, G v + γ = 0.
+    """Equations M v = f + Gᵀλ, G v + γ = 0 of the u̇ that are independent once rows with constant pivots are solved.
 
-    ``kept`` are the numbers of the speeds that are left, ``rows`` those of the rows of G; ``projection`` holds P row by
-    row of u̇, ``offset`` p; ``sums`` are bounds of what the coefficients are sums of, zeros for rows that cannot be
-    lost.  It holds where no node of ``limits`` is positive: elsewhere some pivot is small beside its row.
+    All of u̇ are P v + p.  ``speeds`` are the numbers of the speeds that v belongs to, ``rows`` those of the rows of G
+    that are not solved; ``projection`` holds P row by row, ``offset`` p; ``sums`` are bounds of what the coefficients
+    of G are sums of, zeros for rows that cannot be lost.  It holds where no node of ``limits`` is positive: elsewhere
+    some pivot is small beside its row.
     """
 
-    kept: tuple[int, ...]
+    speeds: tuple[int, ...]
     rows: tuple[int, ...]
     projection: tuple[tuple[int, ...], ...]
     offset: tuple[int, ...]
@@ -43,6 +44,32 @@ class Reduced:
     limits: tuple[int, ...]
 
 
+@dataclass(frozen=True)
+class _Affine:
+    """An expression Σ a_k u̇_k + b: the coefficients that are not zero by the numbers of the speeds, and b."""
+
+    coefficients: dict[int, int]
+    offset: int
+
+    def with_value(self, g: Graph, j: int, value: _Affine) -> _Affine:
+        """The expression with u̇_j replaced."""
+        factor = self.coefficients.get(j)
+        if not factor:
+            return self
+        coefficients = {k: x for k, x in self.coefficients.items() if k != j}
+        for k, x in value.coefficients.items():
+            total = g.add(coefficients.pop(k, 0), g.mul(factor, x))
+            if total:
+                coefficients[k] = total
+        return _Affine(coefficients, g.add(self.offset, g.mul(factor, value.offset)))
+
+    def solved_for(self, g: Graph, j: int) -> _Affine:
+        """What u̇_j is where the expression vanishes."""
+        pivot = self.coefficients[j]
+        coefficients = {k: g.neg(g.div(x, pivot)) for k, x in self.coefficients.items() if k != j}
+        return _Affine(coefficients, g.neg(g.div(self.offset, pivot)))
+
+
 def reduced(
     g: Graph, mass_matrix: Sequence[Sequence[int]], forcing: Sequence[int], rows: Sequence[Row], prefer: Sequence[int]
 ) -> Reduced:
@@ -50,79 +77,91 @@ def reduced(
 
     ``prefer`` are the numbers of the speeds to eliminate first: those the user calls dependent.
     """
-    n = len(forcing)
-    left = {i: ({j: x for j, x in enumerate(row.jacobian) if x}, row.bias) for i, row in enumerate(rows)}
-    solved: dict[int, tuple[dict[int, int], int]] = {}  # u̇_j = Σ coefficients u̇_k + offset
+    open_rows = {i: _Affine({j: x for j, x in enumerate(r.jacobian) if x}, r.bias) for i, r in enumerate(rows)}
+    solved: dict[int, _Affine] = {}  # u̇_j in terms of others
     limits: list[int] = []
     while True:
-        best = None
-        for i, (row, _) in left.items():
-            for j, x in row.items():
-                if g.value(x) is None or not _leads(g, _excesses(g, mass_matrix, row, j)):
-                    continue
-                fill = (len(row) - 1) * sum(1 for r, _ in left.values() if j in r)
-                key = (j not in prefer, fill, i, j)
-                if best is None or key < best:
-                    best = key
+        best = min(_pivots(g, mass_matrix, open_rows, prefer), default=None)
         if best is None:
-            break
+            return _projected(g, mass_matrix, forcing, solved, open_rows, limits)
         i, j = best[2:]
-        row, bias = left.pop(i)
-        limits += [x for x in _excesses(g, mass_matrix, row, j) if g.depends[x]]
-        pivot = row.pop(j)
-        expression = {k: g.neg(g.div(x, pivot)) for k, x in row.items()}, g.neg(g.div(bias, pivot))
-        solved = {k: _put(g, e, j, expression) for k, e in solved.items()}
-        left = {k: _put(g, e, j, expression) for k, e in left.items()}
-        solved[j] = expression
-    kept = [j for j in range(n) if j not in solved]
-    projection, offset = [], []
-    for j in range(n):
-        coefficients, rest = solved.get(j, ({j: g.one}, 0))
-        projection.append(tuple(coefficients.get(k, 0) for k in kept))
-        offset.append(rest)
+        row = open_rows.pop(i)
+        limits += [x for x in _excesses(g, mass_matrix, row.coefficients, j) if g.depends[x]]
+        value = row.solved_for(g, j)
+        solved = {k: e.with_value(g, j, value) for k, e in solved.items()}
+        open_rows = {k: e.with_value(g, j, value) for k, e in open_rows.items()}
+        solved[j] = value
+
+
+def _pivots(
+    g: Graph, mass_matrix: Sequence[Sequence[int]], rows: Mapping[int, _Affine], prefer: Sequence[int]
+) -> Iterator[tuple[bool, int, int, int]]:
+    """(whether others come first, products that elimination makes, row, speed) of the constants that lead their row."""
+    for i, row in rows.items():
+        for j, x in row.coefficients.items():
+            if g.value(x) is not None and _leads(g, _excesses(g, mass_matrix, row.coefficients, j)):
+                products = (len(row.coefficients) - 1) * sum(1 for r in rows.values() if j in r.coefficients)
+                yield j not in prefer, products, i, j
+
+
+def _projected(
+    g: Graph,
+    mass_matrix: Sequence[Sequence[int]],
+    forcing: Sequence[int],
+    solved: Mapping[int, _Affine],
+    open_rows: Mapping[int, _Affine],
+    limits: Sequence[int],
+) -> Reduced:
+    """The equations of the speeds that are not solved for: PᵀM P, Pᵀ(f − M p), and the open rows."""
+    n = len(forcing)
+    speeds = [j for j in range(n) if j not in solved]
+    m = len(speeds)
+    values = [solved.get(j, _Affine({j: g.one}, 0)) for j in range(n)]
+    projection = [tuple(value.coefficients.get(k, 0) for k in speeds) for value in values]
+    offset = [value.offset for value in values]
     carried = [g.sub(forcing[i], g.sum(g.mul(mass_matrix[i][j], offset[j]) for j in range(n))) for i in range(n)]
-    half = [
-        [g.sum(g.mul(mass_matrix[i][j], projection[j][c]) for j in range(n)) for c in range(len(kept))]
-        for i in range(n)
-    ]
-    square = [[0] * len(kept) for _ in kept]
-    for a in range(len(kept)):
+    half = [[g.sum(g.mul(mass_matrix[i][j], projection[j][a]) for j in range(n)) for a in range(m)] for i in range(n)]
+    square = [[0] * m for _ in speeds]
+    for a in range(m):
         for b in range(a + 1):
             square[a][b] = square[b][a] = g.sum(g.mul(projection[i][a], half[i][b]) for i in range(n))
-    force = [g.sum(g.mul(projection[i][a], carried[i]) for i in range(n)) for a in range(len(kept))]
-    remaining = [i for i in sorted(left) if not vanish(g, [*left[i][0].values(), left[i][1]])]
-    jacobian = tuple(tuple(left[i][0].get(k, 0) for k in kept) for i in remaining)
+    force = [g.sum(g.mul(projection[i][a], carried[i]) for i in range(n)) for a in range(m)]
+    remaining = {
+        i: row for i, row in sorted(open_rows.items()) if not vanish(g, [*row.coefficients.values(), row.offset])
+    }
+    jacobian = tuple(tuple(row.coefficients.get(k, 0) for k in speeds) for row in remaining.values())
     return Reduced(
-        tuple(kept),
-        tuple(remaining),
-        tuple(projection),
-        tuple(offset),
-        tuple(map(tuple, square)),
-        tuple(force),
-        jacobian,
-        tuple(left[i][1] for i in remaining),
-        tuple(x for row in jacobian for x in sums(g, row)),
-        tuple(_largest(g, [x for x in limits if g.depends[x] & PARAMETER == g.depends[x]]))
-        + tuple(_largest(g, [x for x in limits if g.depends[x] & ~PARAMETER])),
+        speeds=tuple(speeds),
+        rows=tuple(remaining),
+        projection=tuple(projection),
+        offset=tuple(offset),
+        mass_matrix=tuple(map(tuple, square)),
+        forcing=tuple(force),
+        jacobian=jacobian,
+        bias=tuple(row.offset for row in remaining.values()),
+        sums=tuple(x for row in jacobian for x in sums(g, row)),
+        limits=(
+            *_largest(g, [x for x in limits if g.depends[x] & PARAMETER == g.depends[x]]),
+            *_largest(g, [x for x in limits if g.depends[x] & ~PARAMETER]),
+        ),
     )
 
 
 def whole(g: Graph, mass_matrix: Sequence[Sequence[int]], forcing: Sequence[int], rows: Sequence[Row]) -> Reduced:
     """The same with nothing eliminated, for what `reduced` does not hold for."""
     n = len(forcing)
-    unit = tuple(tuple(int(i == j) for j in range(n)) for i in range(n))
     jacobian = tuple(row.jacobian for row in rows)
     return Reduced(
-        tuple(range(n)),
-        tuple(range(len(rows))),
-        unit,
-        (0,) * n,
-        tuple(map(tuple, mass_matrix)),
-        tuple(forcing),
-        jacobian,
-        tuple(row.bias for row in rows),
-        tuple(x for row in jacobian for x in sums(g, row)),
-        (),
+        speeds=tuple(range(n)),
+        rows=tuple(range(len(rows))),
+        projection=tuple(tuple(int(i == j) for j in range(n)) for i in range(n)),
+        offset=(0,) * n,
+        mass_matrix=tuple(map(tuple, mass_matrix)),
+        forcing=tuple(forcing),
+        jacobian=jacobian,
+        bias=tuple(row.bias for row in rows),
+        sums=tuple(x for row in jacobian for x in sums(g, row)),
+        limits=(),
     )
 
 
@@ -151,17 +190,3 @@ def _largest(g: Graph, nodes: Sequence[int]) -> list[int]:
     for x in dict.fromkeys(nodes):
         result = [g.binary(Op.MAX, result[0], x)] if result else [x]
     return result
-
-
-def _put(g: Graph, e: tuple[dict[int, int], int], j: int, by: tuple[dict[int, int], int]) -> tuple[dict[int, int], int]:
-    """A linear expression with one of its unknowns replaced."""
-    coefficients, rest = e
-    factor = coefficients.get(j)
-    if not factor:
-        return e
-    result = {k: x for k, x in coefficients.items() if k != j}
-    for k, x in by[0].items():
-        total = g.add(result.pop(k, 0), g.mul(factor, x))
-        if total:
-            result[k] = total
-    return result, g.add(rest, g.mul(factor, by[1]))

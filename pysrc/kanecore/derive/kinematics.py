@@ -46,8 +46,8 @@ class Kinematics:
     source : list of str
         Where each point's velocity came from: "position", "equal" (the user's, the same in fewer operations), "set"
         (the user's, which differs), "origin".
-    turns_as_told : list of bool
-        Whether the orientation of each frame changes as its angular velocity says.
+    omega_fits : list of bool
+        Whether the orientation of each frame, and of those that it is oriented from, changes as ω says.
     rounded : list of str
         Frames with snapped entries.
     """
@@ -74,12 +74,12 @@ class Kinematics:
         self.relative: list[list[tuple[int, Components]]] = [[]]  # terms of each frame's ω_rel
         for i in range(1, len(d.frames)):
             self._angular_velocity(i)
-        self.turns_as_told = self._compare_turning()
+        self.omega_fits = self._compare_turning()
         self.home = self._homes()
         self.velocity: list[Components] = []
         self.source: list[str] = []
         self._tree_velocity: list[bool] = []
-        self._told: list[bool] = []
+        self._frames_fit: list[bool] = []  # of each point, whether ω fits all frames that lead to it
         for i in range(len(d.points)):
             self._point_velocity(i)
 
@@ -205,8 +205,8 @@ class Kinematics:
             square, turned = self.turning(g, i)
             pairs = list(zip(self.relative_omega(g, i), turned, strict=True))
             # a prescribed quaternion is not of length one at random states, where nothing can be told
-            told = not self._equal(g, square) or self._equal(g, pairs)
-            result.append(result[self.description.frames[i].parent] and told)
+            fits = not self._equal(g, square) or self._equal(g, pairs)
+            result.append(result[self.description.frames[i].parent] and fits)
         return result
 
     def turning(self, g: Graph, i: int) -> tuple[list[tuple[int, int]], Components]:
@@ -214,11 +214,11 @@ class Kinematics:
         rate, r = Tangent(g, self.seeds).of, self._rotation[i]
         change = [tuple(map(rate, row)) for row in r]
         square = [(dot(g, a, b), int(a is b)) for a in r for b in r]
-        x, y, z = (dot(g, [row[c] for row in r], [row[b] for row in change]) for b, c in ((1, 2), (2, 0), (0, 1)))
+        x, y, z = (dot(g, [row[k] for row in r], [row[j] for row in change]) for j, k in ((1, 2), (2, 0), (0, 1)))
         return square, (x, y, z)
 
     def relative_omega(self, g: Graph, i: int) -> Components:
-        """The angular velocity of a frame in the one that it is oriented from, as told, in its own axes."""
+        """The angular velocity of a frame in the one that it is oriented from, as ω says, in its own axes."""
         frame = self.description.frames[i]
         if frame.angular_parent != frame.parent:
             return sub(g, self.omega[i], matvec(g, self._transposed[i], self.omega[frame.parent]))
@@ -262,14 +262,14 @@ class Kinematics:
         """Choose between the velocity that the position gives and the one that the user set."""
         point = self.description.points[i]
         carried, summands = self.carried(i) if point.parent >= 0 else (None, [])
-        told = all(self.turns_as_told[f] for f, _ in (*point.position, *(point.velocity or ())))
-        told = told and (point.parent < 0 or self._told[point.parent])
+        frames_fit = all(self.omega_fits[f] for f, _ in (*point.position, *(point.velocity or ())))
+        frames_fit = frames_fit and (point.parent < 0 or self._frames_fit[point.parent])
         if point.velocity is None:
             assert carried is not None  # the reader sees to it
             self.velocity.append(carried)
             self.source.append("position")
             self._tree_velocity.append(self._tree_velocity[point.parent])
-            self._told.append(told)
+            self._frames_fit.append(frames_fit)
             return
         # in the axes in which the user wrote it, where these are one frame's
         axes = point.velocity[0][0] if len(point.velocity) == 1 else self.home[i]
@@ -277,8 +277,8 @@ class Kinematics:
         if carried is None:
             source, follows = ("origin", True) if given == ZERO else ("set", False)
         else:
-            # where a frame does not turn as told, velocities that agree have different derivatives: the user's counts
-            agrees = told and self._agree(self.resolve(given, axes, self.home[i]), carried, summands)
+            # where ω does not fit an orientation, velocities that agree have different derivatives: the user's counts
+            agrees = frames_fit and self._agree(self.resolve(given, axes, self.home[i]), carried, summands)
             source, follows = "equal" if agrees else "set", agrees and self._tree_velocity[point.parent]
             if agrees and not self._is_shorter(given, carried, point):
                 source, given, axes = "position", carried, self.home[i]
@@ -286,7 +286,7 @@ class Kinematics:
         self.velocity.append(given)
         self.source.append(source)
         self._tree_velocity.append(follows)
-        self._told.append(told)
+        self._frames_fit.append(frames_fit)
 
     def carried(self, i: int) -> tuple[Components, list[int]]:
         """The velocity of a point that its position from its parent gives, and the components it is the sum of."""
@@ -328,7 +328,7 @@ class Kinematics:
 
     def reaches(self, point: int) -> bool:
         """Whether a point's velocity is the derivative of its position from a fixed origin."""
-        return self._tree_velocity[point] and self._told[point]
+        return self._tree_velocity[point] and self._frames_fit[point]
 
     def from_positions(self) -> bool:
         """Whether every point's velocity follows from its position by ω × d, from a fixed origin."""

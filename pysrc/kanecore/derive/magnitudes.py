@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a node is made of, in magnitude: the size beside which the rest of a cancellation is judged."""
+"""How large the terms are that a node is summed from.
+
+Beside that size it is judged whether a sum that cancels is zero: a residual of a constraint, or a coefficient of a row
+that is lost.
+"""
 
 from __future__ import annotations
 
@@ -47,12 +51,12 @@ def terms(g: Graph, root: int, nested: bool = False) -> int:
     Sums within the terms of a sum (``nested``) stand for what they are: two points that are 100 m apart, far from the
     origin; what rounding leaves of those that vanish is counted.  A function is as large as its argument makes it.
     """
-    total, left, summands = 0, [root], []
-    while left:
-        op, *args = g.nodes[left[-1]]
-        term = left.pop()
+    total, pending, summands = 0, [root], []
+    while pending:
+        term = pending.pop()
+        op, *args = g.nodes[term]
         if op in (Op.ADD, Op.SUB, Op.NEG):
-            left += args
+            pending += args
         else:
             summands.append(term)
     inner = nested or len(summands) > 1
@@ -63,16 +67,16 @@ def terms(g: Graph, root: int, nested: bool = False) -> int:
 
 def _largest_product(g: Graph, root: int, nested: bool) -> int:
     """The magnitude of a product: 1 for sines and cosines, and for sums what `terms` says."""
-    result, left = g.one, [(root, False)]
-    while left:
-        node, inverse = left.pop()
+    result, pending = g.one, [(root, False)]
+    while pending:
+        node, inverse = pending.pop()
         op, *args = g.nodes[node]
         if op is Op.MUL:
-            left += [(x, inverse) for x in args]
+            pending += [(x, inverse) for x in args]
         elif op is Op.DIV:
-            left += [(args[0], inverse), (args[1], not inverse)]
+            pending += [(args[0], inverse), (args[1], not inverse)]
         elif op is Op.NEG:
-            left.append((args[0], inverse))
+            pending.append((args[0], inverse))
         elif inverse:
             result = g.div(result, g.call(Op.ABS, node))
         elif op in (Op.ADD, Op.SUB) and nested:

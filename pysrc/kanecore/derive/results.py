@@ -299,7 +299,7 @@ def report(model: Described) -> str:
     for i, frame in enumerate(d.frames[1:], 1):
         turned, measured = d.frames[frame.parent].name, d.frames[frame.angular_parent].name
         how = f"from {turned}" if frame.oriented else f"not oriented, written in the axes of {turned}"
-        note = "" if k.turns_as_told[i] or not frame.oriented else ", and does not turn as its angular velocity says"
+        note = "" if k.omega_fits[i] or not frame.oriented else ", and does not turn as its angular velocity says"
         lines.append(f"  {frame.name}: {how}, angular velocity in {measured}{note}")
         lines += [f"    contradiction: {x.told(frame.name)}" for x in found if (x.kind, x.at) == ("frame", i)]
     lines += ["  unit quaternion: " + " ".join(d.coordinate_names[i] for i in places) for places in d.unit]

@@ -56,7 +56,7 @@ def _loads(k: Kinematics, tendon: Tendon) -> Iterator[Load]:
 def _span(k: Kinematics, a: int, b: int) -> tuple[int, Components, Components | None]:
     """The position r of b from a in the axes of a frame, and dr/dt.
 
-    None for dr/dt where some frame does not turn as told: there only |r| has the right derivative.
+    None for dr/dt where the ω of some frame does not fit its orientation: there only |r| has the right derivative.
     """
     g, points, (up, down) = k.graph, k.description.points, k.chains(a, b)
     frames = [f for i in (*up, *down) for f, _ in points[i].position]
@@ -66,4 +66,4 @@ def _span(k: Kinematics, a: int, b: int) -> tuple[int, Components, Components | 
         for (f, v), (_, rate) in zip(points[i].position, k.displacement_rate(i), strict=True):
             local = k.resolve(add(g, rate, cross(g, k.omega[f], v)), f, home)
             change = add(g, change, local if sign > 0 else neg(g, local))
-    return home, k.between(a, b, home), change if all(k.turns_as_told[f] for f in frames) else None
+    return home, k.between(a, b, home), change if all(k.omega_fits[f] for f in frames) else None
