@@ -199,8 +199,9 @@ class Model(Expressions):
         d, k = self._description, self._derivation.kinematics
         given = list(reader.set_accelerations())
         result = contradictions(d, k, given, reader.symbols, lambda: results.symbols_by_key(self))
-        for item in result:
-            warn(item.told((d.points if item.kind == "point" else d.frames)[item.at].name))
+        for contradiction in result:
+            named = d.points if contradiction.kind == "point" else d.frames
+            warn(contradiction.message(named[contradiction.at].name))
         return result
 
     @classmethod

@@ -26,22 +26,20 @@ import numpy.typing as npt
 from kanecore.describe.description import Components, Description, Matrix, Vector, duplicate, without_auxiliary
 from kanecore.describe.symbols import Symbols
 from kanecore.errors import ModelError
-from kanecore.graph.calculus import Tangent, accumulate
+from kanecore.graph.calculus import Tangent
 from kanecore.graph.evaluate import count
-from kanecore.graph.sample import Sample
 from kanecore.graph.scalars import COORDINATE, INPUT, TIME, Graph
-from kanecore.tolerances import EQUAL, RANK
+from kanecore.tolerances import EQUAL
 
+from .constrained_states import constrained_states
 from .kinematics import Accelerations, Kinematics
 from .vectors import add, cross, neg
 
 __all__ = ["Contradiction", "contradictions"]
 
-Given = tuple[str, int, int, list[tuple[int, Any]]]
+Given = tuple[str, int, int, list[tuple[int, Any]]]  # kind, number, frame that it was set in, SymPy's matrices
 Array = npt.NDArray[np.float64]
 
-STATES, TRIES, STEPS = 2, 12, 30  # states to compare at, seeds to start from, steps of Newton's method that stall
-CLOSED = 1e-11  # of the first-order terms of a row: what Newton's method leaves; beyond, only rounding
 LONG = 100  # characters of a vector that is written out in a message
 
 
@@ -51,7 +49,7 @@ class SetAcceleration:
 
     kind: str  # "point" or "frame"
     at: int
-    other: int  # frame that it was set in
+    seen_from: int  # frame that it was set in
     vector: Vector
 
 
@@ -65,9 +63,9 @@ class Contradiction:
     given: str
     derived: str
 
-    def told(self, name: str) -> str:
-        """The message about the point or frame of that name."""
-        of = {
+    def message(self, name: str) -> str:
+        """What to say of the point or frame of that name."""
+        source = {
             "velocity": "its position gives",
             "angular velocity": "its orientation gives",
             "acceleration": "the velocity that is used gives",
@@ -81,8 +79,8 @@ class Contradiction:
             "angular acceleration": "set_ang_acc",
         }[self.what]
         return (
-            f"{self.kind} {name}: its {self.what} was set to {self.given}, and {of} {self.derived}; {used}. Correct "
-            f"{setter} or leave it out; report() says so beside {self.kind} {name}"
+            f"{self.kind} {name}: its {self.what} was set to {self.given}, and {source} {self.derived}; {used}. "
+            f"Correct {setter} or leave it out; report() says so beside {self.kind} {name}"
         )
 
 
@@ -97,12 +95,12 @@ def _read(d: Description, symbols: Symbols, given: Sequence[Given]) -> tuple[Des
     along = Tangent(g, seeds).of
     second = {q: along(rate) for q, rate in zip(symbols.q, d.rates, strict=True)}
     read, result = symbols.foreign(g, second), []
-    for kind, at, other, terms in given:
+    for kind, at, seen_from, terms in given:
         try:
-            vector = tuple((f, (read(c[0]), read(c[1]), read(c[2]))) for f, c in terms)
+            vector = tuple((f, (read(m[0]), read(m[1]), read(m[2]))) for f, m in terms)
         except (KeyError, ModelError):
             continue
-        result.append(SetAcceleration(kind, at, other, vector))
+        result.append(SetAcceleration(kind, at, seen_from, vector))
     return d, result
 
 
@@ -131,10 +129,12 @@ def contradictions(
     if not (points or frames or given):
         return []
     description, accelerations = _read(description, symbols, given)
-    return _Search(description, points, frames, accelerations, names).found
+    return _Search(description, points, frames, accelerations, names).contradictions
 
 
 class _Search:
+    """Compares what was set with what follows, at states on the constraints."""
+
     def __init__(
         self,
         description: Description,
@@ -150,8 +150,8 @@ class _Search:
         self._names = names
         self._auxiliary = set(freed.auxiliary)
         self._freed = freed
-        self.states = _states(self.k, bool(accelerations))
-        self.found: list[Contradiction] = []
+        self.states = constrained_states(self.k, bool(accelerations))
+        self.contradictions: list[Contradiction] = []
         if self.states:
             self._of_points(points)
             self._of_frames(frames)
@@ -161,9 +161,6 @@ class _Search:
     def _numbers(self, v: Components) -> Array:
         """(states, 3)."""
         return np.array([s.values(v) for s in self.states])
-
-    def _in_world(self, v: Components, frame: int) -> Array:
-        return self._numbers(self.k.resolve(v, frame, 0))
 
     @staticmethod
     def _equal(a: Array, b: Array, size: Any = 0.0) -> bool:
@@ -176,7 +173,7 @@ class _Search:
         return not self._auxiliary.isdisjoint(self.g.below([i for _, v in vector for i in v]))
 
     def _add(self, kind: str, at: int, what: str, given: Vector, derived: Vector) -> None:
-        self.found.append(Contradiction(kind, at, what, self._text(given), self._text(derived)))
+        self.contradictions.append(Contradiction(kind, at, what, self._text(given), self._text(derived)))
 
     def _text(self, vector: Vector) -> str:
         from sympy import Symbol, trigsimp
@@ -205,57 +202,58 @@ class _Search:
     # -------------------------------------------------------------------- points
     def _of_points(self, points: Sequence[int]) -> None:
         k, d = self.k, self.d
-        open_points: dict[int, tuple[Components, Components]] = {}
-        for i in points:
-            carried, summands = k.carried(i)
-            given = k.velocity[i]
-            size = np.max(np.abs([s.values(summands) for s in self.states]), axis=1, initial=0.0)
-            if self._is_freed(self._freed.points[i].velocity or ()):
-                continue
-            if not self._equal(self._numbers(given), self._numbers(carried), size):
-                open_points[i] = given, carried
-        if not open_points:
-            return
-        velocity = [self._in_world(v, home) for v, home in zip(k.velocity, k.home, strict=True)]
-        position = [self._numbers(k.position(i)) for i in range(len(d.points))]
-        turning = {b.frame: self._in_world(k.omega[b.frame], b.frame) for b in d.bodies if b.frame >= 0}
-        root = [i if p.parent < 0 else -1 for i, p in enumerate(d.points)]
-        for i, p in enumerate(d.points):
-            root[i] = root[p.parent] if p.parent >= 0 else i
-        own = {i: [b.frame for b in d.bodies if b.point == i and b.frame >= 0] for i in open_points}
+        differing = [i for i in points if self._differs(i)]
+        for i in self._unexplained(differing) if differing else ():
+            given = d.points[i].velocity or ((k.home[i], k.velocity[i]),)
+            self._add("point", i, "velocity", given, ((k.home[i], k.carried(i)[0]),))
+
+    def _differs(self, i: int) -> bool:
+        """Whether the velocity of a point is another than that of its position; not where it holds auxiliary speeds."""
+        if self._is_freed(self._freed.points[i].velocity or ()):
+            return False
+        carried, summands = self.k.carried(i)
+        size = np.max(np.abs([s.values(summands) for s in self.states]), axis=1, initial=0.0)
+        return not self._equal(self._numbers(self.k.velocity[i]), self._numbers(carried), size)
+
+    def _unexplained(self, differing: Sequence[int]) -> list[int]:
+        """The points that are neither contacts, nor move with a contact, nor touch another body."""
+        d, motion = self.d, _Motion(self.k, self._numbers)
+        own = {i: [b.frame for b in d.bodies if b.point == i and b.frame >= 0] for i in differing}
+        at_rest = [i for i in differing if self._is_at_rest(i, motion.velocity[i])]
+        fixed = [*(i for i, p in enumerate(d.points) if p.velocity == ()), *at_rest]
+        contacts = [i for i in fixed if d.points[i].parent >= 0]  # at rest at places that move
+        moving = [i for i in differing if i not in at_rest]
+
+        def rolls(i: int) -> bool:
+            if own[i]:
+                ways = [(c, f) for f in own[i] for c in (*fixed, *contacts)]
+            else:
+                ways = [(c, f) for f in motion.omega for c in contacts]
+            return any(self._is_carried(motion, i, c, f) for c, f in ways)
+
+        while rolling := [i for i in moving if rolls(i)]:
+            contacts += rolling  # what moves with a contact may carry other points
+            moving = [i for i in moving if i not in rolling]
         centres = {b.point for b in d.bodies}
+        bodies = [b for b in d.bodies if b.frame >= 0]
 
-        def moves_with(i: int, c: int, frame: int) -> bool:
-            if i == c or root[i] != root[c]:
-                return False
-            swung = np.cross(turning[frame], position[i] - position[c])
-            size = np.max(np.abs(turning[frame]), axis=1) * np.max(np.abs([position[i], position[c]]), axis=(0, 2))
-            return self._equal(velocity[i], velocity[c] + swung, size)
+        def touches(i: int) -> bool:
+            """Whether it is now a point of a body, whatever that does."""
+            return i not in centres and any(self._is_carried(motion, i, b.point, b.frame) for b in bodies)
 
-        still = [i for i, p in enumerate(d.points) if p.velocity == ()]
-        for i in [i for i in open_points if not np.any(np.abs(velocity[i]) > EQUAL * self._size(open_points[i]))]:
-            still.append(i)
-            del open_points[i]
-        excused = [i for i in still if d.points[i].parent >= 0]  # contacts: at rest at places that move
-        progress = True
-        while progress:
-            progress = False
-            for i in list(open_points):
-                ways = [(c, f) for f in own[i] for c in (*still, *excused)]
-                if not own[i]:
-                    ways += [(c, f) for f in turning for c in excused]
-                if any(moves_with(i, c, f) for c, f in ways):
-                    excused.append(i)
-                    del open_points[i]
-                    progress = True
-        for i in [i for i in open_points if i not in centres]:  # what touches now, whatever its body does
-            if any(moves_with(i, b.point, b.frame) for b in d.bodies if b.frame >= 0):
-                del open_points[i]
-        for i, (given, carried) in open_points.items():
-            self._add("point", i, "velocity", d.points[i].velocity or ((k.home[i], given),), ((k.home[i], carried),))
+        return [i for i in moving if not touches(i)]
 
-    def _size(self, pair: tuple[Components, Components]) -> Array:
-        return np.asarray(np.max(np.abs([self._numbers(v) for v in pair]), axis=(0, 2))[:, np.newaxis])
+    def _is_carried(self, motion: _Motion, i: int, c: int, frame: int) -> bool:
+        """Whether v_i = v_c + ω × r, ω that of a body's frame and r the position of point i from c."""
+        if i == c or motion.root[i] != motion.root[c]:
+            return False
+        omega, places = motion.omega[frame], [motion.position[i], motion.position[c]]
+        size = np.max(np.abs(omega), axis=1) * np.max(np.abs(places), axis=(0, 2))
+        return self._equal(motion.velocity[i], motion.velocity[c] + np.cross(omega, places[0] - places[1]), size)
+
+    def _is_at_rest(self, i: int, velocity: Array) -> bool:
+        compared = [self._numbers(v) for v in (self.k.velocity[i], self.k.carried(i)[0])]
+        return not np.any(np.abs(velocity) > EQUAL * np.max(np.abs(compared), axis=(0, 2))[:, np.newaxis])
 
     # -------------------------------------------------------------------- frames
     def _of_frames(self, frames: Sequence[int]) -> None:
@@ -270,9 +268,9 @@ class _Search:
             square, turned = k.turning(g, i)
             if not all(self._equal_scalars(a, b) for a, b in square):
                 continue  # no rotation at random states: a quaternion that is prescribed
-            told = k.relative_omega(g, i)
-            if not self._equal(self._numbers(told), self._numbers(turned)):
-                self._add("frame", i, "angular velocity", ((i, told),), ((i, turned),))
+            given = k.relative_omega(g, i)
+            if not self._equal(self._numbers(given), self._numbers(turned)):
+                self._add("frame", i, "angular velocity", ((i, given),), ((i, turned),))
 
     def _matters(self, i: int) -> bool:
         """Whether anything is written in the axes of a frame, or of one that is oriented from it.
@@ -299,86 +297,38 @@ class _Search:
     def _of_accelerations(self, accelerations: Sequence[SetAcceleration]) -> None:
         if not accelerations:
             return
-        k, d, g = self.k, self.d, self.g
-        found = Accelerations(k, d.accelerations)
-        for item in accelerations:
-            if item.kind == "point":
-                derived, frame, what = found.acceleration[item.at], k.home[item.at], "acceleration"
+        k = self.k
+        derived = Accelerations(k, self.d.accelerations)
+        for given in accelerations:
+            i = given.at
+            if given.kind == "point":
+                vector, frame, what = derived.acceleration[i], k.home[i], "acceleration"
             else:
-                # in the other frame: N d(ω)/dt less ω_other × ω
-                i, o, frame, what = item.at, item.other, item.at, "angular acceleration"
-                spin = add(g, k.omega[i], neg(g, k.resolve(k.omega[o], o, i)))
-                derived = add(g, found.alpha[i], neg(g, k.resolve(found.alpha[o], o, i)))
-                derived = add(g, derived, neg(g, cross(g, k.resolve(k.omega[o], o, i), spin)))
-            given = k.resolve_all(item.vector, frame)
-            if not self._equal(self._numbers(given), self._numbers(derived)):
-                self._add(item.kind, item.at, what, item.vector, ((frame, derived),))
+                vector, frame, what = self._alpha(derived, i, given.seen_from), i, "angular acceleration"
+            if not self._equal(self._numbers(k.resolve_all(given.vector, frame)), self._numbers(vector)):
+                self._add(given.kind, i, what, given.vector, ((frame, vector),))
+
+    def _alpha(self, derived: Accelerations, i: int, seen_from: int) -> Components:
+        """The angular acceleration of a frame in another: N d(ω)/dt − ω_other × ω, with ω of the one in the other."""
+        k, g = self.k, self.g
+        omega_other = k.resolve(k.omega[seen_from], seen_from, i)
+        omega = add(g, k.omega[i], neg(g, omega_other))
+        change = add(g, derived.alpha[i], neg(g, k.resolve(derived.alpha[seen_from], seen_from, i)))
+        return add(g, change, neg(g, cross(g, omega_other, omega)))
+
+
+class _Motion:
+    """Numbers of all points and bodies in inertial axes, (states, 3) each; ``root`` is where a point's tree begins."""
+
+    def __init__(self, k: Kinematics, numbers: Callable[[Components], Array]) -> None:
+        d = k.description
+        self.velocity = [numbers(k.resolve(v, home, 0)) for v, home in zip(k.velocity, k.home, strict=True)]
+        self.position = [numbers(k.position(i)) for i in range(len(d.points))]
+        self.omega = {b.frame: numbers(k.resolve(k.omega[b.frame], b.frame, 0)) for b in d.bodies if b.frame >= 0}
+        self.root: list[int] = []
+        for i, p in enumerate(d.points):
+            self.root.append(i if p.parent < 0 else self.root[p.parent])
 
 
 def _is_isotropic(m: Matrix) -> bool:
     return all(m[a][b] == (m[0][0] if a == b else 0) for a in range(3) for b in range(3))
-
-
-def _states(k: Kinematics, accelerations: bool) -> list[Sample]:
-    """Random states at which constraints hold as positions, as velocities and, on request, as accelerations."""
-    d, g = k.description, k.graph
-    places, velocities, others = (
-        [c.node for c in d.constraints if c.kind == kind] for kind in ("configuration", "velocity", "acceleration")
-    )
-    levels: list[tuple[Sequence[int], list[int]]] = []
-    if places:
-        norms = [g.sub(g.sum(g.square(d.coordinates[i]) for i in group), g.one) for group in d.unit]
-        levels.append((d.coordinates, [*places, *norms]))
-        others_move = (*d.coordinates, *d.parameters)  # four bars of random lengths seldom close
-    rates = [*velocities, *(k.rate.of(phi) for phi in places)]
-    if rates:
-        levels.append((d.speeds, rates))
-    if accelerations and (rates or others):
-        seeds = {**k.seeds, **dict(zip(d.speeds, d.accelerations, strict=True))}
-        along = Tangent(g, seeds).of
-        levels.append((d.accelerations, [*others, *map(along, rates)]))
-    systems = [(x, rows, [accumulate(g, [(row, g.one)], x) for row in rows]) for x, rows in levels]
-    found: list[Sample] = []
-    for seed in range(TRIES):
-        given: dict[int, float] = {}
-        values: dict[int, float] | None = given
-        for x, rows, slopes in systems:
-            values = _newton(g, seed, given, x, rows, slopes)
-            if values is None and x is d.coordinates:
-                wide = [accumulate(g, [(row, g.one)], others_move) for row in rows]
-                values = _newton(g, seed, given, others_move, rows, wide)
-            if values is None:
-                break
-            given = values
-        if values is not None:
-            found.append(Sample(g, seed, values))
-        if len(found) == STATES:
-            break
-    return found
-
-
-def _newton(
-    g: Graph,
-    seed: int,
-    given: Mapping[int, float],
-    unknown: Sequence[int],
-    rows: Sequence[int],
-    slopes: Sequence[Sequence[int]],
-) -> dict[int, float] | None:
-    """Values of the unknowns beside those given, with the least change from random ones; None where it finds none."""
-    x = np.array(Sample(g, seed, given).values(unknown))
-    stalled, before = 0, np.full(len(rows), np.inf)
-    while stalled < STEPS:
-        values = {**given, **dict(zip(unknown, x.tolist(), strict=True))}
-        state = Sample(g, seed, values)
-        residual = np.array(state.values(rows))
-        jacobian = np.array([state.values(row) for row in slopes]).reshape(len(rows), len(unknown))
-        if not (np.isfinite(residual).all() and np.isfinite(jacobian).all()):
-            return None
-        small = np.abs(residual) <= CLOSED * (np.abs(jacobian) @ np.abs(x))
-        if all(ok or state.vanishes(row) for ok, row in zip(small, rows, strict=True)):
-            return values
-        falls = np.abs(residual) <= 0.5 * before  # far from a solution each step of a quadratic row leaves a quarter
-        stalled, before = stalled + (not np.all(small | falls)), np.abs(residual)
-        x = x - np.linalg.lstsq(jacobian, residual, rcond=RANK)[0]
-    return None

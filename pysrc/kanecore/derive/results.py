@@ -301,7 +301,7 @@ def report(model: Described) -> str:
         how = f"from {turned}" if frame.oriented else f"not oriented, written in the axes of {turned}"
         note = "" if k.omega_fits[i] or not frame.oriented else ", and does not turn as its angular velocity says"
         lines.append(f"  {frame.name}: {how}, angular velocity in {measured}{note}")
-        lines += [f"    contradiction: {x.told(frame.name)}" for x in found if (x.kind, x.at) == ("frame", i)]
+        lines += [f"    contradiction: {x.message(frame.name)}" for x in found if (x.kind, x.at) == ("frame", i)]
     lines += ["  unit quaternion: " + " ".join(d.coordinate_names[i] for i in places) for places in d.unit]
     if k.rounded:
         lines.append("  entries within 1e-14 of 0 or 1 taken for these: " + " ".join(k.rounded))
@@ -319,7 +319,7 @@ def report(model: Described) -> str:
         if k.source[i] == "set" and point.parent >= 0:
             note += ", which is not the derivative of its position"
         lines.append(f"  {point.name}: {place}{note}, in {axes}")
-        lines += [f"    contradiction: {x.told(point.name)}" for x in found if (x.kind, x.at) == ("point", i)]
+        lines += [f"    contradiction: {x.message(point.name)}" for x in found if (x.kind, x.at) == ("point", i)]
     lines.append("bodies:")
     for body in d.bodies:
         kind = "particle" if body.frame < 0 else f"rigid body in frame {d.frames[body.frame].name}"

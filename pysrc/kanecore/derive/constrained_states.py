@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Random states that satisfy the constraints of a description.
+
+Velocities that a user set may be right on the constraints alone (:mod:`.contradictions`): there they are compared.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
+
+import numpy as np
+
+from kanecore.graph.calculus import Tangent, accumulate
+from kanecore.graph.sample import Sample
+from kanecore.graph.scalars import Graph
+from kanecore.tolerances import RANK
+
+from .kinematics import Kinematics
+
+__all__ = ["constrained_states"]
+
+STATES, TRIES, STEPS = 2, 12, 30  # states to find, seeds to start from, steps of Newton's method that stall
+CLOSED = 1e-11  # of the first-order terms of a row: what Newton's method leaves; beyond, only rounding
+
+
+def constrained_states(k: Kinematics, accelerations: bool) -> list[Sample]:
+    """States at which constraints hold as positions, as velocities and, on request, as accelerations."""
+    levels = list(_levels(k, accelerations))
+    solutions = ((seed, _solution(levels, seed)) for seed in range(TRIES))
+    states = (Sample(k.graph, seed, values) for seed, values in solutions if values is not None)
+    return list(itertools.islice(states, STATES))
+
+
+def _levels(k: Kinematics, accelerations: bool) -> Iterator[_Level]:
+    """Positions, velocities and accelerations, as far as there are constraints on them."""
+    d, g = k.description, k.graph
+    positions, velocities, others = (
+        [constraint.node for constraint in d.constraints if constraint.kind == kind]
+        for kind in ("configuration", "velocity", "acceleration")
+    )
+    if positions:
+        norms = [g.sub(g.sum(g.square(d.coordinates[i]) for i in group), g.one) for group in d.unit]
+        # four bars of random lengths seldom close
+        yield _Level(g, d.coordinates, [*positions, *norms], or_else=(*d.coordinates, *d.parameters))
+    rates = [*velocities, *(k.rate.of(phi) for phi in positions)]
+    if rates:
+        yield _Level(g, d.speeds, rates)
+    if accelerations and (rates or others):
+        along = Tangent(g, {**k.seeds, **dict(zip(d.speeds, d.accelerations, strict=True))}).of
+        yield _Level(g, d.accelerations, [*others, *map(along, rates)])
+
+
+def _solution(levels: Sequence[_Level], seed: int) -> dict[int, float] | None:
+    """Values of all unknowns, level by level; None where one has no solution near random values."""
+    values: dict[int, float] | None = {}
+    for level in levels:
+        values = level.solution(seed, values)
+        if values is None:
+            return None
+    return values
+
+
+class _Level:
+    """Rows that vanish, and the symbols that are solved for; ``or_else`` are those to try where these do not do."""
+
+    def __init__(self, g: Graph, unknowns: Sequence[int], rows: Sequence[int], or_else: Sequence[int] = ()) -> None:
+        self.graph, self.rows = g, rows
+        self._choices = [unknowns, or_else] if or_else else [unknowns]
+
+    def solution(self, seed: int, given: Mapping[int, float]) -> dict[int, float] | None:
+        """The given values and those of the unknowns; None where there are none."""
+        solutions = (self._newton(seed, given, unknowns) for unknowns in self._choices)
+        return next((values for values in solutions if values is not None), None)
+
+    def _newton(self, seed: int, given: Mapping[int, float], unknowns: Sequence[int]) -> dict[int, float] | None:
+        """Values of the unknowns beside those given, with the least change from random ones."""
+        g, rows = self.graph, self.rows
+        slopes = [accumulate(g, [(row, g.one)], unknowns) for row in rows]
+        x = np.array(Sample(g, seed, given).values(unknowns))
+        stalled, before = 0, np.full(len(rows), np.inf)
+        while stalled < STEPS:
+            values = {**given, **dict(zip(unknowns, x.tolist(), strict=True))}
+            state = Sample(g, seed, values)
+            residual = np.array(state.values(rows))
+            jacobian = np.array([state.values(row) for row in slopes]).reshape(len(rows), len(unknowns))
+            if not (np.isfinite(residual).all() and np.isfinite(jacobian).all()):
+                return None
+            small = np.abs(residual) <= CLOSED * (np.abs(jacobian) @ np.abs(x))
+            if all(ok or state.vanishes(row) for ok, row in zip(small, rows, strict=True)):
+                return values
+            # far from a solution each step of a quadratic row leaves a quarter
+            falls = np.abs(residual) <= 0.5 * before
+            stalled, before = stalled + (not np.all(small | falls)), np.abs(residual)
+            x = x - np.linalg.lstsq(jacobian, residual, rcond=RANK)[0]
+        return None
