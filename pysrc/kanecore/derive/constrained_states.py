@@ -53,11 +53,12 @@ def _levels(k: Kinematics, accelerations: bool) -> Iterator[_Level]:
 
 def _solution(levels: Sequence[_Level], seed: int) -> dict[int, float] | None:
     """Values of all unknowns, level by level; None where one has no solution near random values."""
-    values: dict[int, float] | None = {}
+    values: dict[int, float] = {}
     for level in levels:
-        values = level.solution(seed, values)
-        if values is None:
+        solution = level.solution(seed, values)
+        if solution is None:
             return None
+        values = solution
     return values
 
 

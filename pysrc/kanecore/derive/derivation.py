@@ -8,7 +8,7 @@ the mass matrix by composite bodies (:mod:`.tree`) or by columns (:mod:`.columns
 from __future__ import annotations
 
 import copy
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -77,6 +77,29 @@ class Solving:
 
 
 @dataclass(frozen=True)
+class _Formed:
+    """The mass matrix, and how it was formed."""
+
+    method: str
+    matrix: list[list[int]]
+
+    def operations(self, g: Graph) -> int:
+        return count(g, [x for row in self.matrix for x in row])["total"]
+
+
+@dataclass(frozen=True)
+class _Solution:
+    """Expressions of u̇, and how they were found."""
+
+    method: str
+    udot: Derived
+
+    def time(self, g: Graph) -> float:
+        """What it takes, in operations of a factorization."""
+        return count(g, self.udot.roots)["total"] * (ARTICULATED_WEIGHT if self.method == ARTICULATED else 1)
+
+
+@dataclass(frozen=True)
 class Linearization:
     """What the linearization is solved from, N = n_q + n_u + n_r columns.
 
@@ -142,7 +165,7 @@ class Derivation:
 
     @property
     def solved_at_run_time(self) -> bool:
-        """Whether u̇ takes pivots that are chosen at run time: rows of G are left, or M is not symmetric."""
+        """Whether u̇ takes pivots that are chosen at run time: for rows of G, or as M is not symmetric."""
         return not self.symmetric or self.counted
 
     @property
@@ -157,7 +180,7 @@ class Derivation:
 
     @cached_property
     def solving(self) -> Solving | None:
-        """How u̇ is found where rows of G are left; None where none are, and where only `general` will do."""
+        """How u̇ is found where rows of G are solved at run time; None elsewhere, and where only `general` will do."""
         return self._solved(self._reduced) if self.counted and self.symmetric else None
 
     @cached_property
@@ -170,15 +193,21 @@ class Derivation:
         g = self.graph
         unknowns = [g.symbol(("v", i), ACCELERATION) for i in range(len(e.speeds))]
         known = dict.fromkeys(x for x in (*(x for row in e.projection for x in row), *e.offset) if g.depends[x])
-        result = [
-            g.add(rest, g.sum(g.mul(x, v) for x, v in zip(row, unknowns, strict=True)))
-            for row, rest in zip(e.projection, e.offset, strict=True)
-        ]
+        result = e.all_from(g, unknowns)
         system = [*(x for row in e.mass_matrix for x in row), *e.forcing]
         system += [*(x for row in e.jacobian for x in row), *e.bias, *e.sums]
         sizes = dict[int, int]()
         doubt = tuple(magnitudes.magnitude(g, x, sizes) for x in e.bias)
-        return Solving(e.speeds, e.rows, tuple(system), tuple(known), tuple(unknowns), tuple(result), doubt, e.limits)
+        return Solving(
+            speeds=e.speeds,
+            rows=e.rows,
+            system=tuple(system),
+            known=tuple(known),
+            unknowns=tuple(unknowns),
+            result=tuple(result),
+            doubt=doubt,
+            limits=e.limits,
+        )
 
     @cached_property
     def linearization(self) -> Linearization:
@@ -236,19 +265,19 @@ class Derivation:
         of velocity constraints, what G is summed from, and then the sizes of the residual's terms; ``direction``: the
         δq̇ of speeds u̇; ``slopes``: ∂φ/∂q.
         """
-        c, d, g = self.constraints, self.description, self.graph
+        constraints, d, g = self.constraints, self.description, self.graph
         start = (*(x for row in self.metric for x in row), *(0 for _ in d.speeds))
         along = Tangent(g, dict(zip(d.speeds, d.accelerations, strict=True))).of
-        rows = [row for row in c.rows if row.value >= 0]
-        m, sizes = len(c.configuration), c.sizes
-        moved = [x for row in c.rates for x in magnitudes.sums(g, row)]
+        rows = [row for row in constraints.rows if row.value >= 0]
+        rates = [x for row in constraints.rates for x in row]
+        jacobian = [x for row in rows for x in row.jacobian]
+        m, sizes = len(constraints.configuration), constraints.sizes
+        rate_sums = [x for row in constraints.rates for x in magnitudes.sums(g, row)]
         return {
-            "position": Derived((*start, *(x for row in c.rates for x in row), *c.configuration, *moved, *sizes[:m])),
-            "velocity": Derived(
-                (*start, *(x for row in rows for x in row.jacobian), *c.values, *self.sums(rows), *sizes[m:])
-            ),
+            "position": Derived((*start, *rates, *constraints.configuration, *rate_sums, *sizes[:m])),
+            "velocity": Derived((*start, *jacobian, *constraints.values, *self.sums(rows), *sizes[m:])),
             "direction": Derived(tuple(along(rate) for rate in d.rates)),
-            "slopes": Derived(tuple(c.configuration_jacobian)),
+            "slopes": Derived(tuple(constraints.configuration_jacobian)),
         }
 
     # ----------------------------------------------------------------- forces
@@ -261,8 +290,8 @@ class Derivation:
         inertia_forces(k, accelerations, wrenches)
         forces = generalized_forces(wrenches)
         if d.potentials:
-            others = active_forces(k, (), d.potentials)
-            forces = [self.graph.add(a, b) for a, b in zip(forces, others, strict=True)]
+            conservative = active_forces(k, (), d.potentials)
+            forces = [self.graph.add(a, b) for a, b in zip(forces, conservative, strict=True)]
         return forces
 
     @cached_property
@@ -283,10 +312,10 @@ class Derivation:
     def method(self) -> str:
         """How M is formed and M u̇ = f solved."""
         if not self.symmetric:
-            return f"{self._formed[0]}, LU with pivots chosen at run time"
+            return f"{self._formed.method}, LU with pivots chosen at run time"
         if self.solved_at_run_time:
-            return f"{self._formed[0]}, constraints with pivots chosen at run time"
-        return self._chosen[0]
+            return f"{self._formed.method}, constraints with pivots chosen at run time"
+        return self._solution.method
 
     # ------------------------------------------------------------ mass matrix
     @cached_property
@@ -307,7 +336,7 @@ class Derivation:
     @property
     def metric(self) -> list[list[int]]:
         """The mass matrix of the bodies alone, of T = ½ uᵀM u: symmetric, and what projection measures by."""
-        return self._formed[1]
+        return self._formed.matrix
 
     @cached_property
     def mass_matrix(self) -> list[list[int]]:
@@ -333,74 +362,77 @@ class Derivation:
         return equal(self.graph, pairs, [x for row in m for x in row], otherwise=False)
 
     @cached_property
-    def _formed(self) -> tuple[str, list[list[int]]]:
+    def _formed(self) -> _Formed:
         """The mass matrix in the user's speeds, by whichever way counts less."""
         if self.tree is None:
-            return COLUMNS, column_mass_matrix(self.kinematics)
-        joint = self._joint_mass_matrix
+            return _Formed(COLUMNS, column_mass_matrix(self.kinematics))
+        joint, s = self._joint_mass_matrix, self.tree.jacobian
         if self._speeds_are_rates:
-            return COMPOSITE, joint
-        g, s = self.graph, self.tree.jacobian
+            return _Formed(COMPOSITE, joint)
         if _is_permutation(s):
             order = [next(i for i, row in enumerate(s) if row[j]) for j in range(len(s))]
-            return COMPOSITE, [[joint[a][b] for b in order] for a in order]
+            return _Formed(COMPOSITE, [[joint[a][b] for b in order] for a in order])
+        g = self.graph
         half = [[g.sum(g.mul(a, s[k][j]) for k, a in enumerate(row)) for j in range(len(s))] for row in joint]
         square = [[0] * len(s) for _ in s]
         for i in range(len(s)):
             for j in range(i + 1):
                 square[i][j] = square[j][i] = g.sum(g.mul(s[k][i], half[k][j]) for k in range(len(s)))
-        ways = [(COMPOSITE, square), (COLUMNS, column_mass_matrix(self.kinematics))]
-        return min(ways, key=lambda way: _cost(g, way[1]))
+        ways = [_Formed(COMPOSITE, square), _Formed(COLUMNS, column_mass_matrix(self.kinematics))]
+        return min(ways, key=lambda way: way.operations(g))
 
     # --------------------------------------------------------------- solution
     @property
     def solution(self) -> Derived:
-        return self._chosen[1]
+        return self._solution.udot
 
     @cached_property
-    def _chosen(self) -> tuple[str, Derived]:
+    def _solution(self) -> _Solution:
         """u̇, by the way that takes least time as counted in operations."""
-        g, n = self.graph, len(self.description.speeds)
         if self.description.constraints:
-            e = self._reduced
-            v, pivots = factorized_solve(g, e.mass_matrix, e.forcing)
-            x = [
-                g.add(rest, g.sum(g.mul(a, b) for a, b in zip(row, v, strict=True)))
-                for row, rest in zip(e.projection, e.offset, strict=True)
-            ]
-            names = tuple((p, m, i) for i, (p, m) in zip(e.speeds, pivots, strict=True))
-            return f"{self._formed[0]}, constraints eliminated, LᵀDL", Derived(tuple(x), names, e.limits)
-        found = []
+            return self._with_constraints()
+        ways = [*self._in_speeds(), *self._in_joint_rates()]
+        return min(ways, key=lambda way: way.time(self.graph))
+
+    def _with_constraints(self) -> _Solution:
+        """Where all rows of G are eliminated on the graph."""
+        g, e = self.graph, self._reduced
+        v, pivots = factorized_solve(g, e.mass_matrix, e.forcing)
+        udot = Derived(tuple(e.all_from(g, v)), _named(pivots, e.speeds), e.limits)
+        return _Solution(f"{self._formed.method}, constraints eliminated, LᵀDL", udot)
+
+    def _in_speeds(self) -> Iterator[_Solution]:
+        """From M in the user's speeds, where that of the joint rates is another or there is none."""
         if self.tree is None or not self._speeds_are_rates or self.has_inertial_loads:
-            x, pivots = factorized_solve(g, self.mass_matrix, self.forcing)
-            found.append(
-                (f"{self._formed[0]}, LᵀDL", Derived(tuple(x), tuple((d, m, i) for i, (d, m) in enumerate(pivots))))
-            )
-        if self.tree is not None and not self.has_inertial_loads:
-            s = self.tree.jacobian
-            # each joint rate goes by the name of one of the speeds in it
-            match = matching({i: [j for j, x in enumerate(row) if x] for i, row in enumerate(s)})
-            rows = sorted(match, key=match.__getitem__)
-            try:
-                right = self.forcing if self._speeds_are_rates else solve(g, list(zip(*s, strict=True)), self.forcing)
-            except Singular:  # to rounding: the user's speeds serve as well
-                return found[0]
-            solutions = [(f"{COMPOSITE}, LᵀDL", factorized_solve(g, self._joint_mass_matrix, right))]
-            if n >= ARTICULATED_MIN:
-                solutions.append((ARTICULATED, articulated_solve(g, self.tree, right)))
-            for how, (y, pivots) in solutions:
-                x = y if self._speeds_are_rates else solve(g, s, y)
-                found.append((how, Derived(tuple(x), tuple((d, m, rows[i]) for i, (d, m) in enumerate(pivots)))))
+            udot, pivots = factorized_solve(self.graph, self.mass_matrix, self.forcing)
+            numbers = range(len(self.description.speeds))
+            yield _Solution(f"{self._formed.method}, LᵀDL", Derived(tuple(udot), _named(pivots, numbers)))
 
-        def time(item: tuple[str, Derived]) -> float:
-            return count(g, item[1].roots)["total"] * (ARTICULATED_WEIGHT if item[0] == ARTICULATED else 1)
-
-        return min(found, key=time)
+    def _in_joint_rates(self) -> Iterator[_Solution]:
+        """From the mass matrix of the joint tree: S u̇ = y with M_w y = f_w, f = Sᵀ f_w."""
+        g, tree = self.graph, self.tree
+        if tree is None or self.has_inertial_loads:
+            return
+        s = tree.jacobian
+        # each joint rate goes by the name of one of the speeds in it
+        rate_of = matching({i: [j for j, x in enumerate(row) if x] for i, row in enumerate(s)})
+        numbers = sorted(rate_of, key=rate_of.__getitem__)
+        try:
+            right = self.forcing if self._speeds_are_rates else solve(g, list(zip(*s, strict=True)), self.forcing)
+        except Singular:  # to rounding: the user's speeds serve as well
+            return
+        solutions = [(f"{COMPOSITE}, LᵀDL", factorized_solve(g, self._joint_mass_matrix, right))]
+        if len(self.description.speeds) >= ARTICULATED_MIN:
+            solutions.append((ARTICULATED, articulated_solve(g, tree, right)))
+        for method, (y, pivots) in solutions:
+            udot = y if self._speeds_are_rates else solve(g, s, y)
+            yield _Solution(method, Derived(tuple(udot), _named(pivots, numbers)))
 
 
 def _is_permutation(s: Sequence[Sequence[int]]) -> bool:
     return all(sum(1 for x in row if x) == 1 and sum(row) == 1 for row in s)
 
 
-def _cost(g: Graph, matrix: Sequence[Sequence[int]]) -> int:
-    return count(g, [x for row in matrix for x in row])["total"]
+def _named(pivots: Sequence[tuple[int, int]], speeds: Sequence[int]) -> tuple[tuple[int, int, int], ...]:
+    """Pivots and their diagonal entries with the numbers of the speeds, for messages."""
+    return tuple((pivot, diagonal, i) for i, (pivot, diagonal) in zip(speeds, pivots, strict=True))

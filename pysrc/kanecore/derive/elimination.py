@@ -43,6 +43,13 @@ class Reduced:
     sums: tuple[int, ...]
     limits: tuple[int, ...]
 
+    def all_from(self, g: Graph, v: Sequence[int]) -> list[int]:
+        """All of u̇ = P v + p."""
+        return [
+            g.add(p, g.sum(g.mul(x, y) for x, y in zip(row, v, strict=True)))
+            for row, p in zip(self.projection, self.offset, strict=True)
+        ]
+
 
 @dataclass(frozen=True)
 class _Affine:

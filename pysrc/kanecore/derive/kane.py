@@ -232,29 +232,32 @@ def uniform_gravity(k: Kinematics) -> tuple[Components, frozenset[int]]:
     """
     g, d = k.graph, k.description
     field: Components | None = None
-    found: set[int] = set()
+    weights: set[int] = set()
     for body in d.bodies:
         if body.mass == g.zero:
             continue
         for number, load in enumerate(d.loads):
-            if load.kind != "force" or load.at != body.point or number in found:
+            if load.kind != "force" or load.at != body.point or number in weights:
                 continue
-            if any(f != 0 for f, _ in load.vector) or len(load.vector) != 1:
-                continue
-            force = load.vector[0][1]
-            if any(g.depends[x] & ~PARAMETER for x in force):
-                continue
-            quotient = [_without_factor(k, x, body.mass) for x in force]
-            if any(x is None for x in quotient):
-                continue
-            candidate: Components = tuple(x for x in quotient if x is not None)  # type: ignore[assignment]
-            if field is None or _same_field(k, field, candidate):
-                field = candidate if field is None else field
-                found.add(number)
+            acceleration = _per_mass(k, load, body.mass)
+            if acceleration is not None and (field is None or _same_field(k, field, acceleration)):
+                field = acceleration if field is None else field
+                weights.add(number)
                 break
         else:
             return ZERO, frozenset()
-    return (field, frozenset(found)) if field is not None else (ZERO, frozenset())
+    return (field, frozenset(weights)) if field is not None else (ZERO, frozenset())
+
+
+def _per_mass(k: Kinematics, load: Load, mass: int) -> Components | None:
+    """The acceleration that a mass has by a force that is constant in inertial axes; None of other forces."""
+    if len(load.vector) != 1 or load.vector[0][0] != 0:
+        return None
+    force = load.vector[0][1]
+    if any(k.graph.depends[x] & ~PARAMETER for x in force):
+        return None
+    x, y, z = (_without_factor(k, component, mass) for component in force)
+    return None if x is None or y is None or z is None else (x, y, z)
 
 
 def _same_field(k: Kinematics, a: Components, b: Components) -> bool:
