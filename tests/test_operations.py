@@ -11,8 +11,8 @@ import sympy as sm
 import sympy.physics.mechanics as me
 
 import kanecore as kc
+from kanecore.derive.articulated_bodies import articulated_solve
 from kanecore.derive.derivation import Derivation
-from kanecore.derive.tree import articulated_solve
 from kanecore.describe.description import duplicate
 from kanecore.emit.library import emit_group
 from kanecore.graph.evaluate import count

@@ -2,7 +2,8 @@
 """From a description to the expressions of every kernel.
 
 Read beside Kane & Levinson: velocities (:mod:`.kinematics`), generalized active and inertia forces (:mod:`.kane`),
-the mass matrix by composite bodies (:mod:`.tree`) or by columns (:mod:`.columns`), and the solution of M u̇ = f.
+the mass matrix by composite bodies (:mod:`.composite_bodies`) or by columns (:mod:`.columns`), and the solution of
+M u̇ = f.
 """
 
 from __future__ import annotations
@@ -22,7 +23,9 @@ from kanecore.graph.linear import Singular, matching, solve
 from kanecore.graph.scalars import ACCELERATION, COORDINATE, INPUT, SPEED, Graph
 
 from . import magnitudes
+from .articulated_bodies import articulated_solve
 from .columns import column_mass_matrix
+from .composite_bodies import composite_mass_matrix
 from .constraints import Constraints, Row
 from .elimination import Reduced, reduced, whole
 from .energy import Energy
@@ -39,7 +42,7 @@ from .kane import (
 from .kinematics import Accelerations, Kinematics
 from .registry import WAYS, Derived
 from .tendons import with_tendons
-from .tree import JointTree, articulated_solve, composite_mass_matrix, joint_tree
+from .tree import JointTree, joint_tree
 from .vectors import dot, neg
 
 __all__ = ["Derivation", "Linearization", "Solving"]

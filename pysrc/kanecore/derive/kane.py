@@ -283,10 +283,10 @@ def _without_factor(k: Kinematics, node: int, factor: int) -> int | None:
         inner = _without_factor(k, args[0], factor)
         return None if inner is None else g.neg(inner)
     if op is Op.MUL:
-        for one, other in (args, reversed(args)):
-            inner = _without_factor(k, one, factor)
+        for a, b in (args, reversed(args)):
+            inner = _without_factor(k, a, factor)
             if inner is not None:
-                return g.mul(inner, other)
+                return g.mul(inner, b)
         if divisor is not None and any(g.value(a) is not None for a in args):
             return g.div(node, factor)
     if op is Op.ADD or op is Op.SUB:

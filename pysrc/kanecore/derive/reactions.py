@@ -36,46 +36,68 @@ def reactions(k: Kinematics, udot: Sequence[int], multipliers: Sequence[int] = (
 
     Constraints act where they are attached, by their multipliers.
     """
-    g, d = k.graph, k.description
-    accelerations = Accelerations(k, udot)
-    owner = Attachments(g, d.frames, d.points, d.bodies, d.joints)
-    at = [joint.point for joint in d.joints]
-    force, torque = [ZERO] * len(d.bodies), [ZERO] * len(d.bodies)
-
-    def give(body: int, point: int, f: Components) -> None:
-        """A force on a body at a point, moved to its joint."""
-        force[body] = add(g, force[body], f)
-        torque[body] = add(g, torque[body], cross(g, k.between(at[body], point), f))
-
-    for i, body in enumerate(d.bodies):
-        give(i, body.point, k.resolve(momentum_rate(k, accelerations, i), k.home[body.point], 0))
-        if body.frame >= 0:
-            torque[i] = add(g, torque[i], k.resolve(inertia_torque(k, accelerations, i), body.frame, 0))
-    for load in d.loads:
-        i = owner.body_at(load.at) if load.kind == "force" else owner.body_of(load.at)
-        if i == GROUND:
-            continue
-        vector = neg(g, k.resolve_all(load.vector, 0))
-        if load.kind == "force":
-            give(i, load.at, vector)
-        else:
-            torque[i] = add(g, torque[i], vector)
-    for a in d.attachments:
-        vector = scale(g, multipliers[a.row], k.resolve_all(a.vector, 0))
-        for i, place, f in ((a.child, a.child_at, neg(g, vector)), (a.parent, a.parent_at, vector)):
-            if i != GROUND and a.kind == "force":
-                give(i, place, f)
-            elif i != GROUND:
-                torque[i] = add(g, torque[i], f)
-    for i in _children_first([joint.parent for joint in d.joints]):
-        parent = d.joints[i].parent
-        if parent != GROUND:
-            give(parent, at[i], force[i])
-            torque[parent] = add(g, torque[parent], torque[i])
-    for i, joint in enumerate(d.joints):
+    balance = _Balance(k, Accelerations(k, udot))
+    balance.add_loads()
+    balance.add_constraints(multipliers)
+    balance.carry_to_ground()
+    for i, joint in enumerate(k.description.joints):
         if is_free(k, joint):
-            force[i] = torque[i] = ZERO
-    return [x for pair in zip(force, torque, strict=True) for v in pair for x in v]
+            balance.force[i] = balance.torque[i] = ZERO
+    return [x for pair in zip(balance.force, balance.torque, strict=True) for v in pair for x in v]
+
+
+class _Balance:
+    """The F and T of each body at its joint, summed term by term; they begin with m a + ṁ v and İω + I·α + ω × I·ω."""
+
+    def __init__(self, k: Kinematics, accelerations: Accelerations) -> None:
+        d = k.description
+        self.kinematics, self.graph, self.description = k, k.graph, d
+        self._owner = Attachments(k.graph, d.frames, d.points, d.bodies, d.joints)
+        self.force, self.torque = [ZERO] * len(d.bodies), [ZERO] * len(d.bodies)
+        for i, body in enumerate(d.bodies):
+            self._add_force(i, body.point, k.resolve(momentum_rate(k, accelerations, i), k.home[body.point], 0))
+            if body.frame >= 0:
+                self._add_torque(i, k.resolve(inertia_torque(k, accelerations, i), body.frame, 0))
+
+    def _add_force(self, body: int, point: int, force: Components) -> None:
+        """A force on a body at a point, moved to its joint."""
+        g, joint = self.graph, self.description.joints[body].point
+        self.force[body] = add(g, self.force[body], force)
+        self._add_torque(body, cross(g, self.kinematics.between(joint, point), force))
+
+    def _add_torque(self, body: int, torque: Components) -> None:
+        self.torque[body] = add(self.graph, self.torque[body], torque)
+
+    def add_loads(self) -> None:
+        g, k, owner = self.graph, self.kinematics, self._owner
+        for load in self.description.loads:
+            body = owner.body_at(load.at) if load.kind == "force" else owner.body_of(load.at)
+            if body == GROUND:
+                continue
+            vector = neg(g, k.resolve_all(load.vector, 0))
+            if load.kind == "force":
+                self._add_force(body, load.at, vector)
+            else:
+                self._add_torque(body, vector)
+
+    def add_constraints(self, multipliers: Sequence[int]) -> None:
+        g, k = self.graph, self.kinematics
+        for a in self.description.attachments:
+            vector = scale(g, multipliers[a.row], k.resolve_all(a.vector, 0))
+            for body, place, v in ((a.child, a.child_at, neg(g, vector)), (a.parent, a.parent_at, vector)):
+                if body != GROUND and a.kind == "force":
+                    self._add_force(body, place, v)
+                elif body != GROUND:
+                    self._add_torque(body, v)
+
+    def carry_to_ground(self) -> None:
+        """Each body takes what it does to its children, those farthest from the ground first."""
+        joints = self.description.joints
+        for i in _children_first([joint.parent for joint in joints]):
+            parent = joints[i].parent
+            if parent != GROUND:
+                self._add_force(parent, joints[i].point, self.force[i])
+                self._add_torque(parent, self.torque[i])
 
 
 def is_free(k: Kinematics, joint: Joint) -> bool:
@@ -109,10 +131,10 @@ def _span(k: Kinematics, velocity: Components) -> tuple[np.ndarray[tuple[int, in
     g = k.graph
     tangents = [Tangent(g, {u: g.one}).of for u in k.description.speeds]
     partials = [[of(x) for x in velocity] for of in tangents]
-    found = samples(g, [x for v in partials for x in v], 1)
-    if not found:
+    states = samples(g, [x for v in partials for x in v], 1)
+    if not states:
         return np.eye(3), 3
-    return span(np.transpose([found[0].values(v) for v in partials]))
+    return span(np.transpose([states[0].values(v) for v in partials]))
 
 
 def _children_first(parents: Sequence[int]) -> list[int]:

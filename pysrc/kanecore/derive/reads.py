@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Which parameters a kernel reads: those of all others it does not ask for."""
+"""Which parameters each kernel does not read: a call of it need not be given their values."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ def unread(derivation: Derivation, kernels: Iterable[str]) -> dict[str, int]:
     result = {}
     for name in kernels:
         below = set(g.below(_roots(derivation, name)))
-        rest = sum(1 << i for i, node in enumerate(d.parameters) if node not in below)
-        if rest:
-            result[name] = rest
+        bits = sum(1 << i for i, node in enumerate(d.parameters) if node not in below)
+        if bits:
+            result[name] = bits
     return result
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Vectors and 3×3 matrices whose entries are nodes."""
+"""Vectors and 3×3 matrices whose entries are nodes: the arithmetic that mechanics on the graph is written in."""
 
 from __future__ import annotations
 
@@ -51,9 +51,9 @@ def transposed(m: Matrix) -> Matrix:
 
 
 def matmul(g: Graph, a: Matrix, b: Matrix) -> Matrix:
-    c = transposed(b)
+    x, y, z = transposed(b)
     return (
-        (dot(g, a[0], c[0]), dot(g, a[0], c[1]), dot(g, a[0], c[2])),
-        (dot(g, a[1], c[0]), dot(g, a[1], c[1]), dot(g, a[1], c[2])),
-        (dot(g, a[2], c[0]), dot(g, a[2], c[1]), dot(g, a[2], c[2])),
+        (dot(g, a[0], x), dot(g, a[0], y), dot(g, a[0], z)),
+        (dot(g, a[1], x), dot(g, a[1], y), dot(g, a[1], z)),
+        (dot(g, a[2], x), dot(g, a[2], y), dot(g, a[2], z)),
     )

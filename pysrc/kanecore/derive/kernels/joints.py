@@ -76,7 +76,7 @@ def _auxiliary_forces(d: Derivation) -> Derived:
     wrenches = inertia_forces(k, Accelerations(k, freed.accelerations), Wrenches(k, freed.loads))
     forces = accumulate(g, wrenches.weights(), freed.auxiliary, SPEED)
     if freed.constraints:
-        given = {c.name: c.node for c in freed.constraints if c.kind == "velocity"}
+        given = {constraint.name: constraint.node for constraint in freed.constraints if constraint.kind == "velocity"}
         for row, force in zip(d.constraints.rows, d.multiplier_symbols, strict=True):
             if row.name in given:
                 slopes = accumulate(g, [(given[row.name], g.one)], freed.auxiliary, SPEED)

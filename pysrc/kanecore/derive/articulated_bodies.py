@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The equations of a joint tree solved in O(n) operations, by articulated bodies.
+
+The articulated-body algorithm (Featherstone, *Rigid Body Dynamics Algorithms*, 2008, section 7.3) at rest and without
+gravity, as the right-hand side holds all that.  The inertia of a link is held as the blocks of the 6×6 matrix
+[J H; Hᵀ M] for (ω, v).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from kanecore.describe.description import Components, Matrix
+from kanecore.graph.scalars import Graph
+
+from .composite_bodies import composites
+from .inertias import Symmetric, rotated, times
+from .tree import JointTree, Link, Rate
+from .vectors import ZERO, add, cross, dot, matmul, matvec, scale, transposed
+
+__all__ = ["articulated_solve"]
+
+Block = list[list[int]]
+
+
+@dataclass(frozen=True)
+class _Step:
+    """One joint rate solved for: ``start`` − ``scaled`` · a, with a the acceleration (α, a) of the link without it."""
+
+    row: int
+    axis: list[int]
+    scaled: list[int]
+    start: int
+
+
+def articulated_solve(g: Graph, tree: JointTree, right: Sequence[int]) -> tuple[list[int], list[tuple[int, int]]]:
+    """Solve M_w y = f_w; y, and the pivots as ``(pivot, diagonal of M_w)``."""
+    steps, pivots = _inwards(g, tree, right)
+    return _outwards(g, tree.links, steps, len(right)), pivots
+
+
+def _inwards(g: Graph, tree: JointTree, right: Sequence[int]) -> tuple[list[list[_Step]], list[tuple[int, int]]]:
+    """From the last link to the first: the steps of each link, in the order of its rates, and the pivots."""
+    links, first, composite = tree.links, tree.first_rates, composites(g, tree.links)
+    inertia: list[Block] = [_spatial(g, link) for link in links]
+    bias: list[list[int]] = [[0] * 6 for _ in links]
+    steps: list[list[_Step]] = [[] for _ in links]
+    pivots: list[tuple[int, int]] = [(0, 0)] * len(right)
+    for i in range(len(links) - 1, -1, -1):
+        matrix, p = inertia[i], bias[i]
+        for row, rate in reversed(list(enumerate(links[i].rates, first[i]))):
+            axis = [*rate.axis, 0, 0, 0] if rate.turns else [0, 0, 0, *rate.axis]
+            column = [dot(g, line, axis) for line in matrix]
+            pivot = dot(g, axis, column)
+            pivots[row] = (pivot, _diagonal(g, rate, composite[i]))
+            inverse = g.div(g.one, pivot) if pivot else 0
+            residual = g.sub(right[row], dot(g, axis, p))
+            scaled = [g.mul(inverse, x) for x in column]
+            steps[i].insert(0, _Step(row, axis, scaled, g.mul(inverse, residual)))
+            matrix = _symmetric_less(g, matrix, scaled, column)
+            p = [g.add(x, g.mul(y, residual)) for x, y in zip(p, scaled, strict=True)]
+        j = links[i].parent
+        if j >= 0:
+            matrix, p = _to_parent(g, links[i], matrix, p)
+            inertia[j] = [
+                [g.add(x, y) for x, y in zip(r, s, strict=True)] for r, s in zip(inertia[j], matrix, strict=True)
+            ]
+            bias[j] = [g.add(x, y) for x, y in zip(bias[j], p, strict=True)]
+    return steps, pivots
+
+
+def _diagonal(g: Graph, rate: Rate, composite: tuple[int, Components, Symmetric]) -> int:
+    """The entry of M_w: the inertia of a composite body along one of its rates."""
+    mass, _, inertia = composite
+    return dot(g, rate.axis, times(g, inertia, rate.axis) if rate.turns else scale(g, mass, rate.axis))
+
+
+def _outwards(g: Graph, links: Sequence[Link], steps: Sequence[Sequence[_Step]], n: int) -> list[int]:
+    """From the first link to the last: the joint rates y, and with them the acceleration (α, a) of each link."""
+    y = [0] * n
+    motion: list[list[int]] = []
+    for link, own in zip(links, steps, strict=True):
+        a = _from_parent(g, link, motion[link.parent]) if link.parent >= 0 else [0] * 6
+        for step in own:
+            y[step.row] = g.sub(step.start, dot(g, step.scaled, a))
+            a = [g.add(x, g.mul(s, y[step.row])) for x, s in zip(a, step.axis, strict=True)]
+        motion.append(a)
+    return y
+
+
+def _from_parent(g: Graph, link: Link, a: Sequence[int]) -> list[int]:
+    """The acceleration (α, a) that a link has where its joint rests, from that of its parent."""
+    turn: Components = (a[0], a[1], a[2])
+    move = add(g, (a[3], a[4], a[5]), cross(g, turn, link.offset))
+    for r in reversed(link.rotation):
+        turn, move = matvec(g, transposed(r), turn), matvec(g, transposed(r), move)
+    return [*turn, *move]
+
+
+def _spatial(g: Graph, link: Link) -> Block:
+    """[I [h]×; [h]×ᵀ m 1] of a rigid link about its origin, for (ω, v)."""
+    xx, yy, zz, xy, yz, zx = link.inertia
+    h, m = link.moment, link.mass
+    hx = [[0, g.neg(h[2]), h[1]], [h[2], 0, g.neg(h[0])], [g.neg(h[1]), h[0], 0]]
+    top = [[xx, xy, zx, *hx[0]], [xy, yy, yz, *hx[1]], [zx, yz, zz, *hx[2]]]
+    bottom = [[hx[0][i], hx[1][i], hx[2][i], *(m if i == j else 0 for j in range(3))] for i in range(3)]
+    return top + bottom
+
+
+def _symmetric_less(g: Graph, matrix: Block, scaled: list[int], column: list[int]) -> Block:
+    """``matrix − scaled columnᵀ``, which is symmetric: each entry once."""
+    result = [row[:] for row in matrix]
+    for i in range(6):
+        for j in range(i, 6):
+            value = g.sub(matrix[i][j], g.mul(scaled[i], column[j]))
+            result[i][j] = result[j][i] = value
+    return result
+
+
+def _to_parent(g: Graph, link: Link, matrix: Block, p: list[int]) -> tuple[Block, list[int]]:
+    """An articulated inertia and bias about the parent's origin, in its axes."""
+    top: Matrix = tuple(tuple(row[:3]) for row in matrix[:3])  # type: ignore[assignment]
+    side: Matrix = tuple(tuple(row[3:]) for row in matrix[:3])  # type: ignore[assignment]
+    low: Matrix = tuple(tuple(row[3:]) for row in matrix[3:])  # type: ignore[assignment]
+    turn: Components = (p[0], p[1], p[2])
+    force: Components = (p[3], p[4], p[5])
+    for r in link.rotation:
+        top, low = _rotated_block(g, r, top), _rotated_block(g, r, low)
+        side = matmul(g, matmul(g, r, side), transposed(r))
+        turn, force = matvec(g, r, turn), matvec(g, r, force)
+    d = link.offset
+    if d != ZERO:
+        dx: Matrix = ((0, g.neg(d[2]), d[1]), (d[2], 0, g.neg(d[0])), (g.neg(d[1]), d[0], 0))
+        # H' = H + [d]× M;  J' = J + [d]× Hᵀ + H' [d]×ᵀ, symmetric
+        moved = _sum(g, side, matmul(g, dx, low))
+        change = _sum(g, matmul(g, dx, transposed(side)), matmul(g, moved, transposed(dx)))
+        top = tuple(  # type: ignore[assignment]
+            tuple(g.add(top[i][j], change[min(i, j)][max(i, j)]) for j in range(3)) for i in range(3)
+        )
+        side = moved
+        turn = add(g, turn, cross(g, d, force))
+    full = [[*top[i], *side[i]] for i in range(3)]
+    full += [[side[0][i], side[1][i], side[2][i], *low[i]] for i in range(3)]
+    return full, [*turn, *force]
+
+
+def _rotated_block(g: Graph, r: Matrix, m: Matrix) -> Matrix:
+    xx, yy, zz, xy, yz, zx = rotated(g, r, (m[0][0], m[1][1], m[2][2], m[0][1], m[1][2], m[2][0]))
+    return ((xx, xy, zx), (xy, yy, yz), (zx, yz, zz))
+
+
+def _sum(g: Graph, a: Matrix, b: Matrix) -> Matrix:
+    return (add(g, a[0], b[0]), add(g, a[1], b[1]), add(g, a[2], b[2]))

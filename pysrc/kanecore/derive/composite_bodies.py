@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The mass matrix of a joint tree by composite bodies: each is all that a joint carries, frozen.
+
+Featherstone, *Rigid Body Dynamics Algorithms*, 2008, section 6.2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from kanecore.describe.description import Components
+from kanecore.graph.scalars import Graph
+
+from .inertias import Symmetric, plus, rotated, shift, times
+from .tree import JointTree, Link
+from .vectors import add, cross, dot, matvec, scale
+
+__all__ = ["composite_mass_matrix", "composites"]
+
+
+def composite_mass_matrix(g: Graph, tree: JointTree) -> list[list[int]]:
+    """The mass matrix in the joint rates: M_ij from the momentum, per unit of rate j, of all that joint j carries."""
+    links = tree.links
+    composite = composites(g, links)
+    n = len(tree.rates)
+    first = tree.first_rates
+    matrix = [[0] * n for _ in range(n)]
+    for i in range(len(links) - 1, -1, -1):
+        mass, h, inertia = composite[i]
+        for column, rate in enumerate(links[i].rates, first[i]):
+            if rate.turns:
+                force, torque = cross(g, rate.axis, h), times(g, inertia, rate.axis)
+            else:
+                force, torque = scale(g, mass, rate.axis), cross(g, h, rate.axis)
+            j = i
+            while True:
+                for row, along in enumerate(links[j].rates, first[j]):
+                    if row <= column:
+                        value = dot(g, along.axis, torque if along.turns else force)
+                        matrix[row][column] = matrix[column][row] = value
+                if links[j].parent < 0:
+                    break
+                for r in links[j].rotation:
+                    force, torque = matvec(g, r, force), matvec(g, r, torque)
+                torque = add(g, torque, cross(g, links[j].offset, force))
+                j = links[j].parent
+    return matrix
+
+
+def composites(g: Graph, links: Sequence[Link]) -> list[tuple[int, Components, Symmetric]]:
+    """Mass, first moment and inertia, about each link's origin and in its axes, of the link and all it carries."""
+    total = [(link.mass, link.moment, link.inertia) for link in links]
+    for i in range(len(links) - 1, 0, -1):
+        mass, h, inertia = total[i]
+        for r in links[i].rotation:
+            h, inertia = matvec(g, r, h), rotated(g, r, inertia)
+        p = links[i].offset
+        k = add(g, h, scale(g, mass, p))
+        inertia = plus(g, inertia, shift(g, p, k, h))
+        j = links[i].parent
+        total[j] = (g.add(total[j][0], mass), add(g, total[j][1], k), plus(g, total[j][2], inertia))
+    return total

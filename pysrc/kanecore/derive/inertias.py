@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Inertia tensors on the graph, symmetric, as six components: what joint trees add, shift and rotate."""
+
+from __future__ import annotations
+
+from kanecore.describe.description import Components, Matrix
+from kanecore.graph.scalars import Graph
+
+from .vectors import ZERO, add, dot, matmul, matvec
+
+__all__ = ["Symmetric", "plus", "rotated", "shift", "steiner", "times", "unit"]
+
+Symmetric = tuple[int, int, int, int, int, int]  # xx, yy, zz, xy, yz, zx
+
+
+def unit(axis: int) -> Components:
+    return (int(axis == 0), int(axis == 1), int(axis == 2))
+
+
+def plus(g: Graph, a: Symmetric, b: Symmetric) -> Symmetric:
+    return tuple(g.add(x, y) for x, y in zip(a, b, strict=True))  # type: ignore[return-value]
+
+
+def times(g: Graph, s: Symmetric, v: Components) -> Components:
+    xx, yy, zz, xy, yz, zx = s
+    return matvec(g, ((xx, xy, zx), (xy, yy, yz), (zx, yz, zz)), v)
+
+
+def steiner(g: Graph, r: Components, h: Components) -> Symmetric:
+    """(r·h) 1 − r hᵀ for h parallel to r: the inertia of a particle at r with first moment h."""
+    x, y, z = g.mul(r[0], h[0]), g.mul(r[1], h[1]), g.mul(r[2], h[2])
+    return (
+        g.add(y, z),
+        g.add(z, x),
+        g.add(x, y),
+        g.neg(g.mul(r[0], h[1])),
+        g.neg(g.mul(r[1], h[2])),
+        g.neg(g.mul(r[2], h[0])),
+    )
+
+
+def shift(g: Graph, p: Components, k: Components, h: Components) -> Symmetric:
+    """What a shift by p adds to an inertia with first moment h, k = h + m p: p·(h + k) 1 − (p kᵀ + h pᵀ)."""
+    if p == ZERO:
+        return (0, 0, 0, 0, 0, 0)
+    s = add(g, k, h)
+    x, y, z = (g.mul(a, b) for a, b in zip(p, s, strict=True))
+
+    def off(i: int, j: int) -> int:
+        return g.neg(g.add(g.mul(p[i], k[j]), g.mul(h[i], p[j])))
+
+    return (g.add(y, z), g.add(z, x), g.add(x, y), off(0, 1), off(1, 2), off(2, 0))
+
+
+def _elementary(g: Graph, r: Matrix) -> tuple[int, int, int] | None:
+    """``(axis, cosine, sine)`` of a rotation by an angle about one of the axes, else None."""
+    for axis in range(3):
+        i, j = (axis + 1) % 3, (axis + 2) % 3
+        if r[axis] == unit(axis) and r[i][axis] == 0 and r[j][axis] == 0:
+            cosine, sine = r[i][i], r[j][i]
+            if r[j][j] == cosine and r[i][j] == g.neg(sine):
+                return axis, cosine, sine
+    return None
+
+
+def rotated(g: Graph, r: Matrix, inertia: Symmetric) -> Symmetric:
+    """R I Rᵀ; about a coordinate axis with 8 products, from sin (I_ii − I_jj) + 2 cos I_ij and its like."""
+    xx, yy, zz, xy, yz, zx = inertia
+    full = [[xx, xy, zx], [xy, yy, yz], [zx, yz, zz]]
+    turn = _elementary(g, r)
+    if turn is not None:
+        k, cos, sin = turn
+        i, j = (k + 1) % 3, (k + 2) % 3
+        e = g.add(g.mul(sin, g.sub(full[i][i], full[j][j])), g.mul(cos, g.add(full[i][j], full[i][j])))
+        p = g.mul(sin, e)
+        ii, jj = g.sub(full[i][i], p), g.add(full[j][j], p)
+        ij = g.sub(g.mul(cos, e), full[i][j])
+        ik = g.sub(g.mul(cos, full[i][k]), g.mul(sin, full[j][k]))
+        jk = g.add(g.mul(sin, full[i][k]), g.mul(cos, full[j][k]))
+        full[i][i], full[j][j] = ii, jj
+        full[i][j] = full[j][i] = ij
+        full[i][k] = full[k][i] = ik
+        full[j][k] = full[k][j] = jk
+    else:
+        m: Matrix = tuple(tuple(row) for row in full)  # type: ignore[assignment]
+        half = matmul(g, r, m)
+        for a in range(3):
+            for b in range(a, 3):
+                full[a][b] = full[b][a] = dot(g, half[a], r[b])
+    return (full[0][0], full[1][1], full[2][2], full[0][1], full[1][2], full[2][0])
