@@ -35,7 +35,7 @@ def constrained_states(k: Kinematics, accelerations: bool) -> list[Sample]:
 def _levels(k: Kinematics, accelerations: bool) -> Iterator[_Level]:
     """Positions, velocities and accelerations, as far as there are constraints on them."""
     d, g = k.description, k.graph
-    positions, velocities, others = (
+    positions, velocities, further = (
         [constraint.node for constraint in d.constraints if constraint.kind == kind]
         for kind in ("configuration", "velocity", "acceleration")
     )
@@ -46,9 +46,9 @@ def _levels(k: Kinematics, accelerations: bool) -> Iterator[_Level]:
     rates = [*velocities, *(k.rate.of(phi) for phi in positions)]
     if rates:
         yield _Level(g, d.speeds, rates)
-    if accelerations and (rates or others):
+    if accelerations and (rates or further):
         along = Tangent(g, {**k.seeds, **dict(zip(d.speeds, d.accelerations, strict=True))}).of
-        yield _Level(g, d.accelerations, [*others, *map(along, rates)])
+        yield _Level(g, d.accelerations, [*further, *map(along, rates)])
 
 
 def _solution(levels: Sequence[_Level], seed: int) -> dict[int, float] | None:

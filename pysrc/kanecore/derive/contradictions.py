@@ -226,10 +226,10 @@ class _Search:
 
         def rolls(i: int) -> bool:
             if own[i]:
-                ways = [(c, f) for f in own[i] for c in (*fixed, *contacts)]
+                ways = [(point, f) for f in own[i] for point in (*fixed, *contacts)]
             else:
-                ways = [(c, f) for f in motion.omega for c in contacts]
-            return any(self._is_carried(motion, i, c, f) for c, f in ways)
+                ways = [(point, f) for f in motion.omega for point in contacts]
+            return any(self._is_carried(motion, i, point, f) for point, f in ways)
 
         while rolling := [i for i in moving if rolls(i)]:
             contacts += rolling  # what moves with a contact may carry other points
@@ -243,13 +243,13 @@ class _Search:
 
         return [i for i in moving if not touches(i)]
 
-    def _is_carried(self, motion: _Motion, i: int, c: int, frame: int) -> bool:
-        """Whether v_i = v_c + ω × r, ω that of a body's frame and r the position of point i from c."""
-        if i == c or motion.root[i] != motion.root[c]:
+    def _is_carried(self, motion: _Motion, i: int, carrier: int, frame: int) -> bool:
+        """Whether v_i = v_C + ω × r, with C the carrier, ω that of a body's frame, r the position of point i from C."""
+        if i == carrier or motion.root[i] != motion.root[carrier]:
             return False
-        omega, places = motion.omega[frame], [motion.position[i], motion.position[c]]
+        omega, places = motion.omega[frame], [motion.position[i], motion.position[carrier]]
         size = np.max(np.abs(omega), axis=1) * np.max(np.abs(places), axis=(0, 2))
-        return self._equal(motion.velocity[i], motion.velocity[c] + np.cross(omega, places[0] - places[1]), size)
+        return self._equal(motion.velocity[i], motion.velocity[carrier] + np.cross(omega, places[0] - places[1]), size)
 
     def _is_at_rest(self, i: int, velocity: Array) -> bool:
         compared = [self._numbers(v) for v in (self.k.velocity[i], self.k.carried(i)[0])]

@@ -20,7 +20,7 @@ from kanecore.graph.decide import equal
 from kanecore.graph.evaluate import count
 from kanecore.graph.factorize import factorized_solve
 from kanecore.graph.linear import Singular, matching, solve
-from kanecore.graph.scalars import ACCELERATION, COORDINATE, INPUT, SPEED, Graph
+from kanecore.graph.scalars import ACCELERATION, Graph
 
 from . import magnitudes
 from .articulated_bodies import articulated_solve
@@ -40,43 +40,20 @@ from .kane import (
     uniform_gravity,
 )
 from .kinematics import Accelerations, Kinematics
+from .linearization import Linearization, linearized
 from .registry import WAYS, Derived
+from .solving import Solving, solving
 from .tendons import with_tendons
 from .tree import JointTree, joint_tree
-from .vectors import dot, neg
+from .vectors import neg
 
-__all__ = ["Derivation", "Linearization", "Solving"]
+__all__ = ["Derivation"]
 
 COMPOSITE, COLUMNS, ARTICULATED = "composite bodies", "columns", "articulated bodies"
 # An operation of the articulated bodies waits for the one before it: measured on chains of 10 to 30 links, in the plane
 # and in space, it takes between one time and twice the time of one of a factorization.
 ARTICULATED_WEIGHT = 1.5
-UNROLLED = 12_000  # operations of a linearization that is written out; the compiler's time grows faster than these
 ARTICULATED_MIN = 10  # speeds; with fewer, M and its factorization are always faster
-
-
-@dataclass(frozen=True)
-class Solving:
-    """How u̇ is found with pivots that are chosen at run time.
-
-    ``system`` are the entries of M (n, n), f (n), G (m, n), γ (m), and of bounds (m, n) of what those of G are sums of;
-    then come ``known``, of which with the unknowns v the ``result`` u̇ is made, where this is not v itself.  ``doubt``
-    (m) is what each γ is a sum of.  ``speeds`` and ``rows`` are the numbers of what v and G hold.
-    """
-
-    speeds: tuple[int, ...]
-    rows: tuple[int, ...]
-    system: tuple[int, ...]
-    known: tuple[int, ...]
-    unknowns: tuple[int, ...]
-    result: tuple[int, ...]
-    doubt: tuple[int, ...]
-    limits: tuple[int, ...]
-
-    @property
-    def sums(self) -> tuple[int, ...]:
-        """The bounds at the end of ``system``."""
-        return self.system[len(self.system) - len(self.speeds) * len(self.rows) :]
 
 
 @dataclass(frozen=True)
@@ -100,25 +77,6 @@ class _Solution:
     def time(self, g: Graph) -> float:
         """What it takes, in operations of a factorization."""
         return count(g, self.udot.roots)["total"] * (ARTICULATED_WEIGHT if self.method == ARTICULATED else 1)
-
-
-@dataclass(frozen=True)
-class Linearization:
-    """What the linearization is solved from, N = n_q + n_u + n_r columns.
-
-    ``equations`` are the entries of M (n, n), ∂R (n, N), G (m, n), ∂S (m, N) and what the entries of G are sums of
-    (m, n); ``rates`` those of ∂q̇ (n_q, N).  Where these are many, they are left out, and there is one ``column`` of ∂R,
-    ∂S and ∂q̇ in their place: the derivatives along the direction of the ``seeds`` (N).
-    """
-
-    equations: tuple[int, ...] = ()
-    rates: tuple[int, ...] = ()
-    column: tuple[int, ...] = ()
-    seeds: tuple[int, ...] = ()
-
-    @property
-    def roots(self) -> tuple[int, ...]:
-        return (*self.equations, *self.rates, *self.column)
 
 
 class Derivation:
@@ -184,66 +142,20 @@ class Derivation:
     @cached_property
     def solving(self) -> Solving | None:
         """How u̇ is found where rows of G are solved at run time; None elsewhere, and where only `general` will do."""
-        return self._solved(self._reduced) if self.counted and self.symmetric else None
+        return solving(self.graph, self._reduced) if self.counted and self.symmetric else None
 
     @cached_property
     def general(self) -> Solving:
         """How u̇ is found in any case: from all of M, f, G, γ."""
         rows = self.constraints.rows if self.description.constraints else []
-        return self._solved(whole(self.graph, self.mass_matrix, self.forcing, rows))
-
-    def _solved(self, e: Reduced) -> Solving:
-        g = self.graph
-        unknowns = [g.symbol(("v", i), ACCELERATION) for i in range(len(e.speeds))]
-        known = dict.fromkeys(x for x in (*(x for row in e.projection for x in row), *e.offset) if g.depends[x])
-        result = e.all_from(g, unknowns)
-        system = [*(x for row in e.mass_matrix for x in row), *e.forcing]
-        system += [*(x for row in e.jacobian for x in row), *e.bias, *e.sums]
-        sizes = dict[int, int]()
-        doubt = tuple(magnitudes.magnitude(g, x, sizes) for x in e.bias)
-        return Solving(
-            speeds=e.speeds,
-            rows=e.rows,
-            system=tuple(system),
-            known=tuple(known),
-            unknowns=tuple(unknowns),
-            result=tuple(result),
-            doubt=doubt,
-            limits=e.limits,
-        )
+        return solving(self.graph, whole(self.graph, self.mass_matrix, self.forcing, rows))
 
     @cached_property
     def linearization(self) -> Linearization:
-        """What ∂ẋ/∂(q, u, r) follows from, at given u̇ and λ.
-
-        With the residual R = f + Gᵀλ − M u̇ of the equations of motion and the rows S = G u̇ + γ,
-
-            M du̇ − Gᵀ dλ = dR,    G du̇ = −dS,
-
-        dR and dS the differentials at constant u̇ and λ: nothing is differentiated through a factorization.
-        """
-        g, d = self.graph, self.description
+        """What ∂ẋ/∂(q, u, r) follows from, at given u̇ and λ."""
+        d = self.description
         rows = self.constraints.rows if d.constraints else []
-        balance = self.residual(d.accelerations)  # F_r + F*_r = f − M u̇
-        for row, force in zip(rows, self.multiplier_symbols, strict=True):
-            balance = [g.add(b, g.mul(x, force)) for b, x in zip(balance, row.jacobian, strict=True)]
-        levels = [g.add(row.bias, dot(g, row.jacobian, d.accelerations)) for row in rows]
-        wrt = [*d.coordinates, *d.speeds, *d.inputs]
-        nodes = [*d.rates, *balance, *levels]
-        level = COORDINATE | SPEED | INPUT
-        slopes = [accumulate(g, [(node, g.one)], wrt, level, limits=True) for node in nodes]
-        entries = [x for row in slopes for x in row]
-        if count(g, entries)["total"] > UNROLLED:
-            seeds = tuple(g.symbol(("d", i), level) for i in range(len(wrt)))
-            along = Tangent(g, dict(zip(wrt, seeds, strict=True))).of
-            column = [along(node) for node in nodes]
-            n_q = len(d.rates)
-            return Linearization(column=(*column[n_q:], *column[:n_q]), seeds=seeds)
-        force, level_of = len(d.rates) * len(wrt), (len(nodes) - len(rows)) * len(wrt)  # where these begin
-        mass = [x for row in self.mass_matrix for x in row]
-        jacobian = [x for row in rows for x in row.jacobian]
-        equations = (*mass, *entries[force:level_of], *jacobian, *entries[level_of:], *self.sums(rows))
-        return Linearization(equations, tuple(entries[:force]))
+        return linearized(d, self.mass_matrix, self.residual(d.accelerations), rows, self.multiplier_symbols)
 
     @property
     def multiplier_symbols(self) -> list[int]:

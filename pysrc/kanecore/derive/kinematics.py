@@ -18,23 +18,22 @@ there a vector is differentiated in the axes in which it was written.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import reduce
 
 from kanecore.describe.ancestry import Ancestry
-from kanecore.describe.description import Components, Description, Matrix, Point, Vector
+from kanecore.describe.description import Components, Description, Matrix, Point
 from kanecore.errors import ModelError
 from kanecore.graph.calculus import Tangent
 from kanecore.graph.decide import equal
 from kanecore.graph.evaluate import count
 from kanecore.graph.scalars import Graph
-from kanecore.tolerances import NOISE
 
-from .vectors import ZERO, add, cross, dot, matvec, scale, sub, transposed
+from .rotations import Rotations
+from .vectors import ZERO, add, cross, dot, matvec, scale, sub
 
 __all__ = ["Accelerations", "Kinematics", "rate_matrix"]
 
 
-class Kinematics:
+class Kinematics(Rotations):
     """Frames' angular velocities and points' velocities of one description.
 
     Attributes
@@ -48,20 +47,12 @@ class Kinematics:
         (the user's, which differs), "origin".
     omega_fits : list of bool
         Whether the orientation of each frame, and of those that it is oriented from, changes as ω says.
-    rounded : list of str
-        Frames with snapped entries.
     """
 
     def __init__(self, d: Description) -> None:
-        self.description = d
-        self.graph = g = d.graph
-        self.rounded: list[str] = []
-        self._rotation = [self._snapped(i) for i in range(len(d.frames))]
-        self._transposed = [transposed(r) for r in self._rotation]
-        self._orientation = Ancestry([frame.parent for frame in d.frames])
+        super().__init__(d)
+        g = self.graph
         self._location = Ancestry([point.parent for point in d.points])
-        self._resolved: dict[tuple[Components, int, int], Components] = {}
-        self._rows: dict[tuple[int, int, int], Components] = {}
         self._inertial_velocity: dict[int, Components] = {}
         seeds = dict(zip(d.coordinates, d.rates, strict=True))
         seeds[d.time] = g.one
@@ -82,92 +73,6 @@ class Kinematics:
         self._frames_fit: list[bool] = []  # of each point, whether ω fits all frames that lead to it
         for i in range(len(d.points)):
             self._point_velocity(i)
-
-    # ------------------------------------------------------------- rotations
-    def _snapped(self, i: int) -> Matrix:
-        g = self.graph
-        rows = []
-        for row in self.description.frames[i].rotation:
-            entries = []
-            for entry in row:
-                value = g.value(entry)
-                if isinstance(value, float):
-                    nearest = round(value)
-                    if value != nearest and abs(value - nearest) <= NOISE:  # was rounded when it was written
-                        entry = g.constant(nearest)
-                        if self.description.frames[i].name not in self.rounded:
-                            self.rounded.append(self.description.frames[i].name)
-                entries.append(entry)
-            rows.append(tuple(entries))
-        return tuple(rows)  # type: ignore[return-value]
-
-    def path(self, start: int, end: int) -> tuple[list[int], list[int]]:
-        """Frames to climb from ``start`` to the common ancestor, and to descend from there to ``end``."""
-        return self._orientation.path(start, end)
-
-    def common(self, frames: Sequence[int]) -> int:
-        """The nearest common ancestor of some frames."""
-        return reduce(self._orientation.common, frames)
-
-    def resolve(self, v: Components, start: int, end: int) -> Components:
-        """The components in frame ``end`` of a vector given in frame ``start``."""
-        if start == end or v == ZERO:
-            return v
-        key = (v, start, end)
-        result = self._resolved.get(key)
-        if result is None:
-            up, down = self.path(start, end)
-            middle = self.description.frames[up[-1]].parent if up else start
-            result = self._lowered(self._raised(v, up, middle), down, middle)
-            self._resolved[key] = result
-        return result
-
-    def _raised(self, v: Components, up: list[int], ancestor: int) -> Components:
-        if self._far(v, up):
-            g = self.graph
-            return tuple(dot(g, self._row(k, ancestor, up[0]), v) for k in range(3))  # type: ignore[return-value]
-        for f in up:
-            v = matvec(self.graph, self._rotation[f], v)
-        return v
-
-    def _lowered(self, v: Components, down: list[int], ancestor: int) -> Components:
-        if self._far(v, down):
-            total = ZERO
-            for k in range(3):
-                if v[k]:
-                    total = add(self.graph, total, scale(self.graph, v[k], self._row(k, ancestor, down[-1])))
-            return total
-        for f in down:
-            v = matvec(self.graph, self._transposed[f], v)
-        return v
-
-    @staticmethod
-    def _far(v: Components, path: list[int]) -> bool:
-        """Whether direction cosines, which are shared between vectors, beat a rotation from frame to frame."""
-        return len(path) > 3 or (len(path) > 1 and sum(1 for x in v if x) == 1)
-
-    def _row(self, k: int, ancestor: int, f: int) -> Components:
-        """The components in frame f of the k-th axis of an ancestor: one rotation on from those in f's parent."""
-        above = []
-        while f != ancestor and (k, ancestor, f) not in self._rows:
-            above.append(f)
-            f = self.description.frames[f].parent
-        row = (int(k == 0), int(k == 1), int(k == 2)) if f == ancestor else self._rows[k, ancestor, f]
-        for f in reversed(above):
-            row = self._rows[k, ancestor, f] = matvec(self.graph, self._transposed[f], row)
-        return row
-
-    def resolve_all(self, vector: Vector, end: int) -> Components:
-        """A sum of components in several frames, in one frame."""
-        total = ZERO
-        for f, v in vector:
-            total = add(self.graph, total, self.resolve(v, f, end))
-        return total
-
-    def rotation(self, start: int, end: int) -> list[Matrix]:
-        """Factors, first applied first, of the rotation that takes components in ``start`` to components in ``end``."""
-        up, down = self.path(start, end)
-        return [self._rotation[f] for f in up] + [self._transposed[f] for f in down]
 
     # ---------------------------------------------------------- angular velocity
     def _angular_velocity(self, i: int) -> None:

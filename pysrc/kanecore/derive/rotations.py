@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Components of vectors in one frame and in another.
+
+The components stay in the frame where they were written, and are carried from frame to frame along the tree only where
+they are needed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import reduce
+
+from kanecore.describe.ancestry import Ancestry
+from kanecore.describe.description import Components, Description, Matrix, Vector
+from kanecore.graph.scalars import Graph
+from kanecore.tolerances import NOISE
+
+from .vectors import ZERO, add, dot, matvec, scale, transposed
+
+__all__ = ["Rotations"]
+
+
+class Rotations:
+    """Rotations between the frames of a description.
+
+    Attributes
+    ----------
+    rounded : list of str
+        Frames with snapped entries: what was within rounding of an integer was taken for it.
+    """
+
+    def __init__(self, d: Description) -> None:
+        self.description = d
+        self.graph = d.graph
+        self.rounded: list[str] = []
+        self._rotation = [self._snapped(i) for i in range(len(d.frames))]
+        self._transposed = [transposed(r) for r in self._rotation]
+        self._orientation = Ancestry([frame.parent for frame in d.frames])
+        self._resolved: dict[tuple[Components, int, int], Components] = {}
+        self._rows: dict[tuple[int, int, int], Components] = {}
+
+    def _snapped(self, i: int) -> Matrix:
+        """The rotation of a frame to its parent, without what rounding left when it was written."""
+        g, frame = self.graph, self.description.frames[i]
+        rows = []
+        for row in frame.rotation:
+            nearest = [_nearest_integer(g, entry) for entry in row]
+            if nearest != list(row) and frame.name not in self.rounded:
+                self.rounded.append(frame.name)
+            rows.append(tuple(nearest))
+        return tuple(rows)  # type: ignore[return-value]
+
+    def path(self, start: int, end: int) -> tuple[list[int], list[int]]:
+        """Frames to climb from ``start`` to the common ancestor, and to descend from there to ``end``."""
+        return self._orientation.path(start, end)
+
+    def common(self, frames: Sequence[int]) -> int:
+        """The nearest common ancestor of some frames."""
+        return reduce(self._orientation.common, frames)
+
+    def resolve(self, v: Components, start: int, end: int) -> Components:
+        """The components in frame ``end`` of a vector given in frame ``start``."""
+        if start == end or v == ZERO:
+            return v
+        key = (v, start, end)
+        result = self._resolved.get(key)
+        if result is None:
+            up, down = self.path(start, end)
+            middle = self.description.frames[up[-1]].parent if up else start
+            result = self._lowered(self._raised(v, up, middle), down, middle)
+            self._resolved[key] = result
+        return result
+
+    def _raised(self, v: Components, up: list[int], ancestor: int) -> Components:
+        if self._far(v, up):
+            g = self.graph
+            return tuple(dot(g, self._row(k, ancestor, up[0]), v) for k in range(3))  # type: ignore[return-value]
+        for f in up:
+            v = matvec(self.graph, self._rotation[f], v)
+        return v
+
+    def _lowered(self, v: Components, down: list[int], ancestor: int) -> Components:
+        if self._far(v, down):
+            total = ZERO
+            for k in range(3):
+                if v[k]:
+                    total = add(self.graph, total, scale(self.graph, v[k], self._row(k, ancestor, down[-1])))
+            return total
+        for f in down:
+            v = matvec(self.graph, self._transposed[f], v)
+        return v
+
+    @staticmethod
+    def _far(v: Components, path: list[int]) -> bool:
+        """Whether direction cosines, which are shared between vectors, beat a rotation from frame to frame."""
+        return len(path) > 3 or (len(path) > 1 and sum(1 for x in v if x) == 1)
+
+    def _row(self, k: int, ancestor: int, f: int) -> Components:
+        """The components in frame f of the k-th axis of an ancestor: one rotation on from those in f's parent."""
+        above = []
+        while f != ancestor and (k, ancestor, f) not in self._rows:
+            above.append(f)
+            f = self.description.frames[f].parent
+        row = (int(k == 0), int(k == 1), int(k == 2)) if f == ancestor else self._rows[k, ancestor, f]
+        for f in reversed(above):
+            row = self._rows[k, ancestor, f] = matvec(self.graph, self._transposed[f], row)
+        return row
+
+    def resolve_all(self, vector: Vector, end: int) -> Components:
+        """A sum of components in several frames, in one frame."""
+        total = ZERO
+        for f, v in vector:
+            total = add(self.graph, total, self.resolve(v, f, end))
+        return total
+
+    def rotation(self, start: int, end: int) -> list[Matrix]:
+        """Factors, first applied first, of the rotation that takes components in ``start`` to components in ``end``."""
+        up, down = self.path(start, end)
+        return [self._rotation[f] for f in up] + [self._transposed[f] for f in down]
+
+
+def _nearest_integer(g: Graph, entry: int) -> int:
+    """An entry of a rotation matrix, or the integer that it is but for rounding."""
+    value = g.value(entry)
+    if not isinstance(value, float) or not 0.0 < abs(value - round(value)) <= NOISE:
+        return entry
+    return g.constant(round(value))
