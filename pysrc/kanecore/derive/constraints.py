@@ -179,7 +179,7 @@ class Constraints:
 
     @property
     def configuration_jacobian(self) -> list[int]:
-        """∂φ/∂q, row by row."""
+        """Derivatives ∂φ/∂q, row by row."""
         g, d = self.kinematics.graph, self.kinematics.description
         return [x for phi in self.configuration for x in accumulate(g, [(phi, g.one)], d.coordinates, COORDINATE)]
 

@@ -103,7 +103,10 @@ def reduced(
 def _pivots(
     g: Graph, mass_matrix: Sequence[Sequence[int]], rows: Mapping[int, _Affine], prefer: Sequence[int]
 ) -> Iterator[tuple[bool, int, int, int]]:
-    """(whether others come first, products that elimination makes, row, speed) of the constants that lead their row."""
+    """The constants that lead their row, the best the least: whether other speeds come first, products, row, speed.
+
+    The products are those that elimination makes.
+    """
     for i, row in rows.items():
         for j, x in row.coefficients.items():
             if g.value(x) is not None and _leads(g, _excesses(g, mass_matrix, row.coefficients, j)):

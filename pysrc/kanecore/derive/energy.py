@@ -16,7 +16,7 @@ from fractions import Fraction
 from kanecore.describe.description import Components
 from kanecore.errors import warn
 from kanecore.graph.calculus import Tangent
-from kanecore.graph.decide import adds_up, deciding
+from kanecore.graph.decide import adds_up, same_sum
 from kanecore.graph.sample import samples
 from kanecore.graph.scalars import PARAMETER
 
@@ -75,8 +75,7 @@ class Energy:
         g, position, velocity = k.graph, k.position(point), k.resolve(k.velocity[point], k.home[point], 0)
         terms = [g.mul(f, k.rate.of(x)) for f, x in zip(force, position, strict=True)]
         powers = [g.mul(f, x) for f, x in zip(force, velocity, strict=True)]
-        states = deciding(g, [*terms, *powers], 2)
-        return bool(states) and all(adds_up([*s.values(terms), *(-x for x in s.values(powers))]) for s in states)
+        return same_sum(g, terms, powers)
 
     def _bodies(self) -> None:
         """Use ``body.potential_energy`` in place of the loads it describes, so that none is counted twice."""
@@ -89,7 +88,7 @@ class Energy:
         at_rest = dict.fromkeys(d.speeds, 0)
 
         def by_speeds(powers: list[int]) -> list[int]:
-            """Σ F_r u_r: without what prescribed motion does."""
+            """The powers Σ F_r u_r: without what prescribed motion does."""
             return [g.sub(power, drive) for power, drive in zip(powers, g.substitute(powers, at_rest), strict=True)]
 
         given = by_speeds([Wrenches(k, [load]).power() for load in d.loads])

@@ -27,7 +27,7 @@ def times(g: Graph, s: Symmetric, v: Components) -> Components:
 
 
 def steiner(g: Graph, r: Components, h: Components) -> Symmetric:
-    """(r·h) 1 − r hᵀ for h parallel to r: the inertia of a particle at r with first moment h."""
+    """The inertia of a particle at r with first moment h, which is parallel to r: (r·h) 1 − r hᵀ."""
     x, y, z = g.mul(r[0], h[0]), g.mul(r[1], h[1]), g.mul(r[2], h[2])
     return (
         g.add(y, z),
@@ -64,7 +64,7 @@ def _elementary(g: Graph, r: Matrix) -> tuple[int, int, int] | None:
 
 
 def rotated(g: Graph, r: Matrix, inertia: Symmetric) -> Symmetric:
-    """R I Rᵀ; about a coordinate axis with 8 products, from sin (I_ii − I_jj) + 2 cos I_ij and its like."""
+    """The tensor R I Rᵀ; about a coordinate axis with 8 products, from sin (I_ii − I_jj) + 2 cos I_ij and its like."""
     xx, yy, zz, xy, yz, zx = inertia
     full = [[xx, xy, zx], [xy, yy, yz], [zx, yz, zz]]
     turn = _elementary(g, r)

@@ -75,12 +75,12 @@ class Wrenches:
         return pairs
 
     def power(self) -> int:
-        """Σ R·v + T·ω, remainders of the velocities included."""
+        """The sum of R·v + T·ω, remainders of the velocities included."""
         return self.kinematics.graph.sum(self.kinematics.graph.mul(v, w) for v, w in self.weights())
 
 
 def generalized_forces(wrenches: Wrenches) -> list[int]:
-    """Σ v_r·R + ω_r·T for every speed."""
+    """Sums of v_r·R + ω_r·T, for every speed."""
     k = wrenches.kinematics
     return accumulate(k.graph, wrenches.weights(), k.description.speeds, SPEED)
 
@@ -140,7 +140,7 @@ def central_inertia(k: Kinematics, body: int) -> Matrix:
 
 
 def inertia_change(k: Kinematics, body: int) -> Components:
-    """İ·ω, İ the derivative of the central inertia in the body's axes.
+    """The torque İ·ω, İ the derivative of the central inertia in the body's axes.
 
     It is nothing for a rigid body; but a tensor may be written in another frame, which turns in the body by δ,
 
@@ -156,7 +156,7 @@ def inertia_change(k: Kinematics, body: int) -> Components:
     omega, change = k.omega[b.frame], ZERO
 
     def turning(f: int) -> tuple[Components, Components]:
-        """ω of the body, and of frame f in the body, in the axes of f."""
+        """Angular velocities of the body, and of frame f in the body, in the axes of f."""
         w = k.resolve(omega, b.frame, f)
         return w, sub(g, k.omega[f], w)
 
@@ -189,7 +189,7 @@ def momentum_rate(k: Kinematics, accelerations: Accelerations, body: int) -> Com
 
 
 def inertia_torque(k: Kinematics, accelerations: Accelerations, body: int) -> Components:
-    """I·α + ω × I·ω, and İ·ω where the tensor is not constant in the body's frame.
+    """The torque I·α + ω × I·ω, and İ·ω where the tensor is not constant in the body's frame.
 
     As ∫ ρ × (U ρ) dm = axial(U J), J = ½ tr(I) 1 − I the second moments of mass: U serves the points of the frame as
     well.  About a fixed direction the classical form is shorter.

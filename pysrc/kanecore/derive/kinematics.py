@@ -88,7 +88,7 @@ class Kinematics(Rotations):
         self.omega.append(omega)
 
     def inertial_omega(self, i: int) -> Components:
-        """ω of a frame in inertial axes, axis by axis along the chain: without the way out to the frame and back."""
+        """Angular velocity of a frame in inertial axes, summed there along the chain: no way to the frame and back."""
         total = ZERO
         while i > 0:
             for f, w in self.relative[i]:
@@ -269,7 +269,7 @@ class Kinematics(Rotations):
 
 
 class Accelerations:
-    """α of frames and a of points for given u̇.
+    """Accelerations α of frames and a of points for given u̇.
 
     Parameters
     ----------
@@ -316,7 +316,7 @@ class Accelerations:
             self.acceleration.append(total)
 
     def matrix(self, f: int) -> Matrix:
-        """U = [α]× + [ω]×[ω]× of a frame: the acceleration of a fixed vector d is U d."""
+        """The matrix U = [α]× + [ω]×[ω]× of a frame: the acceleration of a fixed vector d is U d."""
         result = self._matrices.get(f)
         if result is None:
             result = self._matrices[f] = rate_matrix(self.kinematics.graph, self.kinematics.omega[f], self.alpha[f])
@@ -324,7 +324,7 @@ class Accelerations:
 
 
 def rate_matrix(g: Graph, w: Components, a: Components) -> Matrix:
-    """U = [α]× + ω ωᵀ − ω² 1."""
+    """The matrix U = [α]× + ω ωᵀ − ω² 1."""
     x, y, z = (g.square(i) for i in w)
     xy, yz, zx = g.mul(w[0], w[1]), g.mul(w[1], w[2]), g.mul(w[2], w[0])
     return (

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Which parameters each kernel does not read: a call of it need not be given their values."""
+"""Which parameters each kernel does not read: a call of it does not ask for their values."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 
 from kanecore.describe.description import Components, Matrix
 from kanecore.graph.calculus import accumulate, is_affine
-from kanecore.graph.decide import deciding, is_regular
+from kanecore.graph.decide import is_regular
 from kanecore.graph.scalars import SPEED, Op
 
 from .inertias import Symmetric, plus, steiner, unit
@@ -147,7 +147,7 @@ class _Builder:
         return [frame, *turning[1:]] if f == ancestor else [frame]
 
     def _relative(self, frame: int, parent: int, difference: Components) -> Components:
-        """ω of ``frame`` in ``parent``: the terms between them, where they lie on one chain of frames."""
+        """The ω of ``frame`` in ``parent``: the terms between them where these lie on one chain of frames."""
         k = self.k
         chain, f = [], frame
         while f != parent and f != 0:
@@ -188,10 +188,7 @@ class _Builder:
         if not is_affine(g, nodes, lambda i: g.depends[i] & SPEED):
             return None
         jacobian = [accumulate(g, [(node, 1)], d.speeds) for node in nodes]
-        states = deciding(g, [x for row in jacobian for x in row], 1)
-        if not states or not is_regular([states[0].values(row) for row in jacobian]):
-            return None
-        return JointTree(self.links, jacobian)
+        return JointTree(self.links, jacobian) if is_regular(g, jacobian) else None
 
     def _choose_rates(self) -> None:
         """Choose the user's own q̇ and u where a joint has them to itself, else the components of its motion."""

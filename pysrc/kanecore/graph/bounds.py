@@ -106,7 +106,7 @@ class Bounds:
         return max(-low, high)
 
     def interval(self, i: int) -> Interval:
-        """(least, greatest) value of a node."""
+        """The least and the greatest value of a node."""
         intervals = self._interval
         if i in intervals:
             return intervals[i]

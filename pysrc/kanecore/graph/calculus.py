@@ -35,7 +35,7 @@ def is_affine(g: Graph, nodes: Iterable[int], moves: Callable[[int], object]) ->
 
 
 def _branches(g: Graph, node: tuple[Any, ...]) -> tuple[int, int, int] | None:
-    """(condition, value where it holds, value elsewhere) of a node that chooses, else None."""
+    """Condition, value where it holds, and value elsewhere, of a node that chooses; else None."""
     op = node[0]
     if op is Op.SELECT:
         return node[1], node[2], node[3]
@@ -112,7 +112,7 @@ def _odd_power(g: Graph, x: int, y: int) -> list[tuple[int, int]]:
 
 
 def _by_exponent(g: Graph, power: int, base: int) -> int:
-    """∂(aᵇ)/∂b = aᵇ log a, and its limit 0 at a = 0."""
+    """The partial ∂(aᵇ)/∂b = aᵇ log a, and its limit 0 at a = 0."""
     return g.select(g.binary(Op.EQ, base, g.zero), g.zero, g.mul(power, g.call(Op.LOG, base)))
 
 
@@ -175,7 +175,7 @@ def accumulate(
     through: int | None = None,
     limits: bool = False,
 ) -> list[int]:
-    """Σ_i w_i ∂y_i/∂x for every node x in ``wrt``, by reverse accumulation.
+    """Sums Σ_i w_i ∂y_i/∂x for every node x in ``wrt``, by reverse accumulation.
 
     Parameters
     ----------

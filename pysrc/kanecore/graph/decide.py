@@ -16,7 +16,7 @@ from kanecore.tolerances import EPSILON, EQUAL, ROUNDING
 from .sample import Sample, samples
 from .scalars import Graph, Op
 
-__all__ = ["adds_up", "deciding", "equal", "is_combination", "is_regular", "span", "vanish"]
+__all__ = ["adds_up", "deciding", "equal", "is_combination", "is_regular", "same_sum", "span", "vanish"]
 
 BRANCHING = {Op.SELECT, Op.MIN, Op.MAX, Op.FLOOR, Op.LT, Op.LE, Op.EQ, Op.ABS, Op.SIGN}
 
@@ -60,6 +60,12 @@ def adds_up(terms: Sequence[float], total: float = 0.0) -> bool:
     return abs(sum(terms) - total) <= EQUAL * max(map(abs, (*terms, total)))
 
 
+def same_sum(g: Graph, a: Sequence[int], b: Sequence[int]) -> bool:
+    """Whether nodes add up to the same as others, at random states."""
+    states = deciding(g, [*a, *b], 2)
+    return bool(states) and all(adds_up([*s.values(a), *(-x for x in s.values(b))]) for s in states)
+
+
 def is_combination(g: Graph, row: Sequence[int], rows: Sequence[Sequence[int]]) -> bool:
     """Whether a row is a linear combination of some rows, at random states."""
     if not rows:
@@ -94,11 +100,14 @@ def _rank(state: Sample, rows: Sequence[Sequence[int]]) -> int:
             row[j] = 0.0
 
 
-def is_regular(matrix: Sequence[Sequence[float]]) -> bool:
-    """Whether a square matrix of numbers is regular, whatever the units of its rows and columns."""
-    rows = np.array(matrix, dtype=np.float64).reshape(len(matrix), len(matrix))
+def is_regular(g: Graph, matrix: Sequence[Sequence[int]]) -> bool:
+    """Whether a square matrix is regular at a random state, whatever the units of its rows and columns."""
+    n, states = len(matrix), deciding(g, [x for row in matrix for x in row], 1)
+    if not states:
+        return False
+    rows = np.array([states[0].values(row) for row in matrix]).reshape(n, n)
     size = np.max(np.abs(rows), axis=1, keepdims=True, initial=0.0)
-    return span(rows / np.where(size > 0.0, size, 1.0))[1] == len(matrix)
+    return span(rows / np.where(size > 0.0, size, 1.0))[1] == n
 
 
 def span(columns: npt.ArrayLike) -> tuple[npt.NDArray[np.float64], int]:

@@ -88,7 +88,7 @@ class _Elimination:
         return None if best is None else best[1:]
 
     def _safe_pivots(self) -> Iterator[tuple[int, int, int]]:
-        """(products that elimination makes, row, column)."""
+        """Products that elimination makes, row and column of each pivot that may be taken."""
         uses = Counter(j for i in self.free_rows for j in self.rows[i])
         for i in sorted(self.free_rows):
             row = self.rows[i]
