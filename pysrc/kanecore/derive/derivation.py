@@ -117,12 +117,16 @@ class Derivation:
     def constraints(self) -> Constraints:
         return Constraints(self.kinematics)
 
+    @property
+    def rows(self) -> list[Row]:
+        """The rows of G; none of a description without constraints."""
+        return self.constraints.rows if self.description.constraints else []
+
     @cached_property
     def _reduced(self) -> Reduced:
-        g, d = self.graph, self.description
+        d, rows = self.description, self.rows
         dependent = range(len(d.speeds) - d.n_u_dependent, len(d.speeds))
-        rows = self.constraints.rows if d.constraints else []
-        return reduced(g, self.mass_matrix, self.forcing, rows, dependent)
+        return reduced(self.graph, self.mass_matrix, self.forcing, rows, dependent)
 
     @property
     def solved_at_run_time(self) -> bool:
@@ -147,21 +151,19 @@ class Derivation:
     @cached_property
     def general(self) -> Solving:
         """How u̇ is found in any case: from all of M, f, G, γ."""
-        rows = self.constraints.rows if self.description.constraints else []
+        rows = self.rows
         return solving(self.graph, whole(self.graph, self.mass_matrix, self.forcing, rows))
 
     @cached_property
     def linearization(self) -> Linearization:
         """What ∂ẋ/∂(q, u, r) follows from, at given u̇ and λ."""
-        d = self.description
-        rows = self.constraints.rows if d.constraints else []
+        d, rows = self.description, self.rows
         return linearized(d, self.mass_matrix, self.residual(d.accelerations), rows, self.multiplier_symbols)
 
     @property
     def multiplier_symbols(self) -> list[int]:
         """Nodes of λ."""
-        rows = self.constraints.rows if self.description.constraints else []
-        return [self.graph.symbol(("λ", i), ACCELERATION) for i in range(len(rows))]
+        return [self.graph.symbol(("λ", i), ACCELERATION) for i in range(len(self.rows))]
 
     def sums(self, rows: Sequence[Row]) -> list[int]:
         """What the entries of some rows of G are sums of, in magnitude."""

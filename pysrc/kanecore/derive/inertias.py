@@ -6,15 +6,11 @@ from __future__ import annotations
 from kanecore.describe.description import Components, Matrix
 from kanecore.graph.scalars import Graph
 
-from .vectors import ZERO, add, dot, matmul, matvec
+from .vectors import ZERO, add, dot, matmul, matvec, unit
 
-__all__ = ["Symmetric", "plus", "rotated", "shift", "steiner", "times", "unit"]
+__all__ = ["Symmetric", "plus", "rotated", "shift", "steiner", "times"]
 
 Symmetric = tuple[int, int, int, int, int, int]  # xx, yy, zz, xy, yz, zx
-
-
-def unit(axis: int) -> Components:
-    return (int(axis == 0), int(axis == 1), int(axis == 2))
 
 
 def plus(g: Graph, a: Symmetric, b: Symmetric) -> Symmetric:

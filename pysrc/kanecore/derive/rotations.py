@@ -15,7 +15,7 @@ from kanecore.describe.description import Components, Description, Matrix, Vecto
 from kanecore.graph.scalars import Graph
 from kanecore.tolerances import NOISE
 
-from .vectors import ZERO, add, dot, matvec, scale, transposed
+from .vectors import ZERO, add, dot, matvec, scale, transposed, unit
 
 __all__ = ["Rotations"]
 
@@ -101,7 +101,7 @@ class Rotations:
         while f != ancestor and (k, ancestor, f) not in self._rows:
             above.append(f)
             f = self.description.frames[f].parent
-        row = (int(k == 0), int(k == 1), int(k == 2)) if f == ancestor else self._rows[k, ancestor, f]
+        row = unit(k) if f == ancestor else self._rows[k, ancestor, f]
         for f in reversed(above):
             row = self._rows[k, ancestor, f] = matvec(self.graph, self._transposed[f], row)
         return row

@@ -21,10 +21,10 @@ from kanecore.graph.calculus import accumulate, is_affine
 from kanecore.graph.decide import is_regular
 from kanecore.graph.scalars import SPEED, Op
 
-from .inertias import Symmetric, plus, steiner, unit
+from .inertias import Symmetric, plus, steiner
 from .kane import central_inertia
 from .kinematics import Kinematics
-from .vectors import ZERO, add, scale, sub
+from .vectors import ZERO, add, scale, sub, unit
 
 __all__ = ["JointTree", "Link", "Rate", "joint_tree"]
 

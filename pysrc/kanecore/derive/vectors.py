@@ -8,10 +8,14 @@ from collections.abc import Sequence
 from kanecore.describe.description import Components, Matrix
 from kanecore.graph.scalars import Graph
 
-__all__ = ["IDENTITY", "ZERO", "add", "cross", "dot", "matmul", "matvec", "neg", "scale", "sub", "transposed"]
+__all__ = ["IDENTITY", "ZERO", "add", "cross", "dot", "matmul", "matvec", "neg", "scale", "sub", "transposed", "unit"]
 
 ZERO: Components = (0, 0, 0)
 IDENTITY: Matrix = ((1, 0, 0), (0, 1, 0), (0, 0, 1))
+
+
+def unit(axis: int) -> Components:
+    return (int(axis == 0), int(axis == 1), int(axis == 2))
 
 
 def add(g: Graph, a: Components, b: Components) -> Components:
