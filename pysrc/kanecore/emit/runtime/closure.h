@@ -196,7 +196,9 @@ typedef struct kc_closure {
     int n_unit, linear; /* unit quaternions; G does not depend on u */
     const uint32_t *unit;
     const kc_real *guess; /* (n_q + n_u) where to look first, NaN for what it does not say */
-    kc_body *phi, *slopes, *c, *G, *sizes, *weights; /* phi, dphi/dq, c, G, of phi and c, M_jj */
+    kc_body *configuration, *slopes; /* phi, dphi/dq */
+    kc_body *velocity, *jacobian;    /* the velocity constraints' values, G */
+    kc_body *sizes, *weights;        /* what phi and these values are summed from; M_jj */
 
     /* scratch */
     kc_place at;
@@ -221,7 +223,7 @@ KC_SOLVER kc_real kc_draw(uint64_t *state)
 KC_SOLVER kc_real kc_residual_of(kc_closure *s, int level, const kc_real *x, kc_real *value)
 {
     int worst = 0;
-    (level ? s->c : s->phi)(s->at.t, x, s->at.r, s->at.c, s->work, value);
+    (level ? s->velocity : s->configuration)(s->at.t, x, s->at.r, s->at.c, s->work, value);
     return kc_residual(level ? s->m_u : s->m_q, value, s->size + (level ? s->m_q : 0), &worst);
 }
 
@@ -233,7 +235,7 @@ KC_ONCE int kc_shortened_step(kc_closure *s, int level, kc_real error, kc_real *
     const int n_x = s->n_q + s->n_u, first = level ? s->n_q : 0;
     e->n = level ? s->n_u : s->n_q, e->m = level ? s->m_u : s->m_q, e->k = 1, e->count = e->m;
     e->G = s->rows, e->gamma = s->value;
-    (level ? s->G : s->slopes)(KC_AT(&s->at), s->work, s->rows);
+    (level ? s->jacobian : s->slopes)(KC_AT(&s->at), s->work, s->rows);
     kc_reduce_shared(e);
     kc_real length = 1;
     for (int shorter = 0; shorter <= 20; shorter++, length *= KC_REAL(0.5)) {
@@ -276,7 +278,7 @@ KC_ONCE int kc_rank_at(kc_closure *s, kc_real *scale, kc_real *weights)
     kc_real finite = 0;
     e->n = s->n_u, e->m = s->m, e->k = 0, e->count = s->m;
     e->G = s->rows, e->scale = scale;
-    s->G(KC_AT(&s->at), s->work, s->rows);
+    s->jacobian(KC_AT(&s->at), s->work, s->rows);
     s->weights(KC_AT(&s->at), s->work, weights);
     kc_weigh(e, weights, 1);
     for (int i = 0; i < s->m * s->n_u; i++)
