@@ -20,9 +20,6 @@ threads set meanwhile.  `Model.work` belongs to calls that hold the GIL througho
 own.  Libraries are never closed.
 """
 
-import json
-import os
-
 import numpy as np
 
 cimport cython
@@ -40,9 +37,6 @@ from kanecore cimport (
 )
 
 from kanecore.errors import ModelError, NonFiniteError, SingularError
-
-cdef extern from "kc_loader.h":
-    const kc_model *kc_open_model(const char *path, char *message, size_t size)
 
 cdef extern from "kc_cpu.h":
     int kc_cpu_level()
@@ -70,12 +64,6 @@ cdef enum:      # in place of the number of a kernel
     ANY = -1
     NONE = -2
 
-cdef int held_kernels(const kc_model *m) noexcept nogil:
-    """How many kernels a table has room for: that of an older library is shorter."""
-    cdef Py_ssize_t first = <const char *>first_kernel(m) - <const char *>m
-    return <int>min((<Py_ssize_t>m.struct_size - first) // <Py_ssize_t>sizeof(kc_kernel *), N_KERNELS)
-
-
 cdef void empty_kernel(double t, const double *x, const double *r, const double *c, double *work,
                        double *out) noexcept nogil:
     """Stands in for a kernel of no elements, such as the outputs of a model without any."""
@@ -84,36 +72,8 @@ cdef void empty_kernel(double t, const double *x, const double *r, const double 
 
 include "_interrupt.pxi"
 include "_values.pxi"
+include "_open.pxi"
 include "_batch.pxi"
-
-# ----------------------------------------------------------------------------------------------------------
-# Tables
-# ----------------------------------------------------------------------------------------------------------
-
-cdef const kc_model *open_table(object path) except NULL:
-    """The table of the library at ``path``, after its version and size have been found right."""
-    cdef char words[1024]
-    cdef const kc_model *m
-    path = os.path.abspath(path)
-    m = kc_open_model(os.fsencode(path), words, sizeof(words))
-    if m == NULL:
-        message = words.decode("utf-8", "replace")
-        raise ImportError(f"cannot open the compiled model {path}: {message}", path=path)
-    if m.abi_version != KC_ABI_VERSION:
-        raise ImportError(
-            f"the compiled model {path} has a table of version {m.abi_version}, this kanecore reads version "
-            f"{ABI_VERSION}: compile the model again (`kanecore cache --clear` forgets old ones), or install its "
-            "wheel for this version of kanecore", path=path)
-    if held_kernels(m) < 0:
-        raise ImportError(
-            f"the compiled model {path} has a table of {m.struct_size} bytes, which is no whole table of version "
-            f"{ABI_VERSION}: compile the model again", path=path)
-    return m
-
-
-cdef object table_info(const kc_model *m):
-    return json.loads(m.info.decode("utf-8")) if m.info != NULL else {}
-
 
 cdef int kernel_number(object name) except -1:
     if name not in KERNELS:
