@@ -379,9 +379,13 @@ def integrate(Model model, str method, double t0, double t1, x0, *, double rtol,
     return run
 
 
-cdef object interpolation_error(Model model, int status, double t, x, const double[::1] work):
+cdef object interpolation_error(Model model, int status, double t, const double[::1] x, const double[::1] work):
     """The error of kc_interpolate at a time: SingularError where no state on the constraints was found."""
-    return model.failure(K_PROJECT, status, t, np.array(x), None, None, <int>work[1], None, None)
+    cdef Arguments at
+    cdef Outcome outcome
+    at.t, at.x, at.r, at.c = t, &x[0], NULL, NULL
+    outcome.status, outcome.row = status, <int>work[1]
+    return failure(model, K_PROJECT, outcome, &at, None, None)
 
 
 def interpolate(Model model, str method, double[::1] t, double[:, ::1] x, double[:, :, ::1] dense,

@@ -140,32 +140,24 @@ cdef object table_info(const kc_model *m):
     return info
 
 
-def is_text(value):
-    return isinstance(value, str)
-
-
-def is_texts(value):
+cdef bint is_texts(object value):
     return isinstance(value, list) and all([isinstance(item, str) for item in value])
-
-
-def is_count(value):
-    return isinstance(value, int) and value >= 0
-
-
-def is_number(value):
-    return isinstance(value, (int, float)) and abs(value) < 1e308
 
 
 cdef int check_info(const kc_model *m) except -1:
     """Raise ValueError for a member of ``info`` that is read here or by CompiledModel, and is of another kind."""
     info = table_info(m)
-    for member, is_right in (("left_out", is_texts), ("missing", is_text), ("unread", is_count), ("guess", is_number)):
+    for member, kind in (("left_out", list), ("missing", str), ("unread", int), ("guess", (int, float))):
         values = info.get(member, {})
-        if not (isinstance(values, dict) and all([is_right(value) for value in values.values()])):
+        if not (isinstance(values, dict) and all([isinstance(value, kind) for value in values.values()])):
             raise ValueError(f"{member} in info is of the wrong kind")
-    for place in info.get("guess", {}):
+    if not all([is_texts(names) for names in info.get("left_out", {}).values()]):
+        raise ValueError("left_out in info is of the wrong kind")
+    for place, value in info.get("guess", {}).items():
         if not (place.isdecimal() and len(place) < 9 and int(place) < m.n_q + m.n_u):
             raise ValueError(f"guess in info names the place {place!r}, and a state has {m.n_q + m.n_u}")
+        if not -1e300 < value < 1e300:
+            raise ValueError(f"guess in info is {value} at {place}")
     if not is_texts(info.get("baked", [])):
         raise ValueError("baked in info is of the wrong kind")
     names = info.get("configuration_names", [])

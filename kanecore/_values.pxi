@@ -184,8 +184,11 @@ cdef class Block:
         PyMem_Free(self.values)
 
 
-cdef Block new_block(const double *given, Py_ssize_t n, Py_ssize_t n_values, Model model):
-    """``n`` values in room for ``n_values``; with a model they are its parameters, and prepared."""
+ctypedef void (*Prepare)(const double *p, double *c) noexcept nogil
+
+
+cdef Block new_block(const double *given, Py_ssize_t n, Py_ssize_t n_values, Prepare prepare):
+    """``n`` values in room for ``n_values``; with ``prepare`` they are parameters, and prepared."""
     cdef Block block = Block.__new__(Block)
     cdef Py_ssize_t i
     block.values = allocate(n_values)
@@ -195,6 +198,6 @@ cdef Block new_block(const double *given, Py_ssize_t n, Py_ssize_t n_values, Mod
     for i in range(n):
         if isnan(given[i]):
             block.complete = False
-    if model is not None:
-        model.prepare_block(given, block.values)
+    if prepare != NULL:
+        prepare(given, block.values)
     return block

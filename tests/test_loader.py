@@ -133,7 +133,7 @@ def _told(member: str, text: bytes | None) -> Callable[[Altered], None]:
         (_told("info", b'{"left_out": []}'), "left_out in info is of the wrong kind"),
         (_told("info", b'{"missing": {"udot": 3}}'), "missing in info is of the wrong kind"),
         (_told("info", b'{"baked": "abc"}'), "baked in info is of the wrong kind"),
-        (_told("info", b'{"guess": {"0": NaN}}'), "guess in info is of the wrong kind"),
+        (_told("info", b'{"guess": {"0": NaN}}'), "guess in info is nan at 0"),
         (_told("info", b'{"guess": {"9": 1}}'), "guess in info names the place '9', and a state has 9"),
         (_told("info", b'{"configuration_names": ["a"]}'), "configuration_names in info are not 2 names"),
         (_listed("u_names", None), "u_names is NULL, and not 4 names"),
