@@ -214,7 +214,7 @@ class Model(Expressions):
     def _contradicting(self, reader: Reader) -> list[Contradiction]:
         """Warn of what was set and is denied by positions, orientations or velocities."""
         from kanecore.derive.contradictions import contradictions
-        from kanecore.derive.results import symbols_by_key
+        from kanecore.derive.symbolic import symbols_by_key
 
         d, k = self._description, self._derivation.kinematics
         given = list(reader.set_accelerations())
@@ -371,15 +371,18 @@ class Model(Expressions):
             self._derived = Derivation(duplicate(self._description))
         return self._derived
 
-    def symbolic(self, kernel: str, *, nested: bool = False) -> Any:
+    def symbolic(self, kernel: str, *, nested: bool = False, nonholonomic: bool = False) -> Any:
         """The SymPy expressions of a kernel.
 
         Parameters
         ----------
         kernel : str
-            ``"mass_matrix"``, ``"forcing"``, ``"generalized_active_forces"``, ... : a kernel of the compiled model.
+            ``"mass_matrix"``, ``"forcing"``, ``"generalized_active_forces"``, ... : a kernel of the compiled model,
+            ``"partial_accelerations"`` or ``"partial_angular_accelerations"``.
         nested : bool
             Write intermediate variables out.
+        nonholonomic : bool
+            Put the dependent speeds in terms of the independent ones, as the compiled model does.
 
         Returns
         -------
@@ -390,13 +393,13 @@ class Model(Expressions):
             auxiliary forces and outputs of a model whose constraints are solved at run time are written with
             ``u.diff()`` and `kanecore.multiplier` (row).
         """
-        from kanecore.derive.results import symbolic
+        from kanecore.derive.symbolic import symbolic
 
-        return symbolic(self, kernel, nested)
+        return symbolic(self, kernel, nested, nonholonomic)
 
     def latex(self, kernel: str, *, nested: bool = False) -> str:
         r"""What :meth:`symbolic` gives, as LaTeX: an ``aligned`` block, intermediates first."""
-        from kanecore.derive.results import latex
+        from kanecore.derive.symbolic import latex
 
         return latex(self, kernel, nested)
 
@@ -410,13 +413,13 @@ class Model(Expressions):
         full : bool
             Write out every expression; else long ones are counted in operations.
         """
-        from kanecore.derive.results import explain
+        from kanecore.derive.explain import explain
 
         return explain(self, full)
 
     def report(self) -> str:
         """What was understood: the tree, where each velocity came from, how M is formed, operation counts."""
-        from kanecore.derive.results import report
+        from kanecore.derive.report import report
 
         return report(self)
 
@@ -561,7 +564,7 @@ def _drop_noncontributing(d: Description, free: set[int]) -> tuple[Description, 
     candidates = [i for i in in_loads if i in free and i not in known]
     if not candidates:
         return d, []
-    from kanecore.derive.results import without_effect
+    from kanecore.derive.noncontributing import without_effect
 
     dropped = without_effect(d, candidates)
     if not dropped:
