@@ -121,7 +121,8 @@ class Bodies:
                 "result": self._name("result_udot", Derived(solving.result), [*solving.known, *solving.unknowns]),
                 "otherwise": self._general().name,
             }
-            return self._solved("body_udot", "motion", members, len(solving.speeds), len(solving.rows), known)
+            sizes = (len(solving.speeds), len(solving.rows), known, self._n_residuals)
+            return self._solved("body_udot", "motion", members, *sizes)
         if not derivation.symmetric:
             return self._general("body_udot")
         kernel = derivation.kernel("udot")
@@ -130,16 +131,20 @@ class Bodies:
         members = {"otherwise": self._general().name, "shortly": self._name("short_udot", kernel)}
         return self._solved("body_udot", "short_way", members)
 
+    @property
+    def _n_residuals(self) -> int:
+        constraints = self.derivation.constraints
+        return len(constraints.configuration) + len(constraints.values)
+
     def _motion(self, name: str, n: int, doubt: Sequence[int]) -> dict[str, Member]:
         """What both ways to u̇ of constrained models have."""
         constraints = self.derivation.constraints
-        values = (*constraints.configuration, *constraints.values)
-        residuals = Derived((*values, *constraints.sizes))
+        residuals = Derived((*constraints.configuration, *constraints.values, *constraints.sizes))
         return {
             "equations": Equations(n, len(doubt), symmetric=self.derivation.symmetric),
             "rank": self.rank,
             "doubt": self._name(f"{name}_doubt", Derived(tuple(doubt))),
-            "n_residuals": len(values),
+            "n_residuals": self._n_residuals,
             "residuals": self._name("state_constraints", residuals),
         }
 
@@ -153,7 +158,7 @@ class Bodies:
         members = self._motion("general", self.n, self.derivation.general.doubt) | {"parts": given}
         # what is symmetric has failed the short way
         members["equations"] = Equations(self.n, self.m, symmetric=False)
-        return self._solved(name, "general_motion", members, self.n, self.m, 0)
+        return self._solved(name, "general_motion", members, self.n, self.m, 0, self._n_residuals)
 
     # ------------------------------------------------------- with udot, lambda
     def _after_udot(self, name: str, kernel: Derived) -> Body:

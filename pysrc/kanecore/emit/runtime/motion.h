@@ -35,7 +35,8 @@ typedef struct kc_motion {
 } kc_motion;
 
 /* Without the room of its programs, which stands in the same place. */
-#define KC_MOTION_ROOM(n, m, n_known) (KC_EQUATIONS_ROOM(n, m, 1) + (n_known) + (n) + KC_SCRATCH_ROOM(n, m))
+#define KC_MOTION_ROOM(n, m, n_known, n_residuals)                                                           \
+    (KC_EQUATIONS_ROOM(n, m, 1) + (n_known) + (n) + KC_SCRATCH_ROOM(n, m) + 2 * (n_residuals))
 
 /* A fault in the numbers of the whole model. */
 KC_INLINE int kc_renamed(int fault, const int *speeds, const int *rows)
