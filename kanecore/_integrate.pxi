@@ -304,84 +304,104 @@ def integrate(Model model, str method, double t0, double t1, x0, *, double rtol,
     Run
     """
     cdef double[::1] constants = constants_of(model, p, rank)
-    cdef kc_kernel *rhs = model.kernel(K_RHS)
     cdef InputFunction held = InputFunction.__new__(InputFunction)
     cdef double[::1] tolerance = np.ascontiguousarray(atol, dtype=np.float64)
     cdef double[::1] knot = np.ascontiguousarray(knots, dtype=np.float64)
     cdef double[::1] polynomial = np.ascontiguousarray(coefficients, dtype=np.float64).reshape(-1)
-    cdef size_t n = model.n_x
     cdef double[::1] x = np.array(x0, dtype=np.float64)
-    cdef double[::1] wanted = np.array([] if times is None else times, dtype=np.float64)
+    cdef const kc_method *row = kc_find_method(method.encode())
     cdef kc_signal signal
     cdef kc_system system
     cdef kc_plan plan
-    cdef const kc_method *row = kc_find_method(method.encode())
     cdef kc_stats stats
     cdef Record record
-    cdef int status
-    cdef Run run = Run.__new__(Run)
     memset(&record, 0, sizeof(record))
     memset(&stats, 0, sizeof(stats))
     fill_signal(model, &signal, knot, polynomial, function, held)
     fill_system(model, &system, project)
-    system.rhs, system.c, system.signal = rhs, &constants[0], &signal
-    if row.uses_qdot:
-        system.qdot = model.kernel(K_QDOT)
+    fill_equations(model, &system, row, baumgarte)
+    system.c, system.signal = &constants[0], &signal
     system.interrupted, system.context = interrupted, &record.interruption
-    if baumgarte is not None and model.n_constraints:
-        system.alpha, system.beta = baumgarte
-        system.stabilization = model.kernel(K_STABILIZATION)
-    system.n_work = <uint32_t>model.n_work
     plan.method, plan.t0, plan.t1, plan.step = row, t0, t1, step
     plan.rtol, plan.atol, plan.max_step, plan.max_steps = rtol, &tolerance[0], max_step, max_steps
     plan.accept, plan.context = record_step, &record
     cdef double[:, ::1] work = np.empty((2, kc_ode_work(&system, row)))
-
-    sampled = np.empty((wanted.shape[0], n))
-    record.n_x, record.direction, record.work = n, 1.0 if t1 >= t0 else -1.0, &work[1, 0]
-    record.times, record.n_times, record.states = &wanted[0] if wanted.shape[0] else NULL, wanted.shape[0], data(sampled)
-    if record.n_times and record.times[0] == t0:
-        sampled[0] = x
-        record.reached = 1
-    if interpolants:
-        record.n_dense = kc_n_dense(row)
-    record.most = room // (sizeof(double) * (1 + (1 + record.n_dense) * n))
+    cdef double[::1] wanted = np.array([] if times is None else times, dtype=np.float64)
+    sampled = np.empty((wanted.shape[0], model.n_x))
+    record.n_x, record.direction, record.work = model.n_x, 1.0 if t1 >= t0 else -1.0, &work[1, 0]
+    record.n_dense = kc_n_dense(row) if interpolants else 0
+    choose_times(&record, wanted, sampled, t0, x)
+    record.most = room // (sizeof(double) * (1 + (1 + record.n_dense) * record.n_x))
     record.drops, record.keeps = drop, record.most > 0 or not drop
+    run = run_through(model, &system, &plan, &record, &stats, x, work[0])
+    if held.error is not None:
+        run.error = held.error
+    elif record.status != KC_OK and run.error is None:
+        run.error = interpolation_error(model, record.status, wanted[record.reached], sampled[record.reached], work[1])
+    run.times, run.sampled = np.asarray(wanted)[:record.reached], sampled[:record.reached]
+    if times is None:
+        run.times, run.sampled = run.steps, run.states
+    return run
+
+
+cdef int fill_equations(Model model, kc_system *system, const kc_method *method, object baumgarte) except -1:
+    """The kernels that are integrated, and the work space of all that are open then."""
+    system.rhs = model.kernel(K_RHS)
+    if method.uses_qdot:
+        system.qdot = model.kernel(K_QDOT)
+    if baumgarte is not None and model.n_constraints:
+        system.alpha, system.beta = baumgarte
+        system.stabilization = model.kernel(K_STABILIZATION)
+    system.n_work = <uint32_t>model.n_work
+    return 0
+
+
+cdef int choose_times(Record *record, double[::1] times, object states, double t0, double[::1] x) except -1:
+    """Where the states are wanted, and where they go; the first may be the start."""
+    record.n_times, record.states = times.shape[0], data(states)
+    record.times = &times[0] if record.n_times else NULL
+    if record.n_times and record.times[0] == t0:
+        memcpy(record.states, &x[0], record.n_x * sizeof(double))
+        record.reached = 1
+    return 0
+
+
+cdef Run run_through(Model model, const kc_system *system, const kc_plan *plan, Record *record, kc_stats *stats,
+                     double[::1] x, double[::1] work):
+    """Integrate from x, which becomes the last state, and hand over what was recorded."""
+    cdef Run run = Run.__new__(Run)
+    cdef int status
     try:
         if record.keeps:
-            if enlarge(&record):
-                raise no_memory_for(&record)
-            record.t[0] = t0
-            memcpy(record.x, &x[0], n * sizeof(double))
+            if enlarge(record):
+                raise no_memory_for(record)
+            record.t[0] = plan.t0
+            memcpy(record.x, &x[0], record.n_x * sizeof(double))
         with nogil:
-            status = kc_integrate(&system, &plan, &x[0], &work[0, 0], &stats)
+            status = kc_integrate(system, plan, &x[0], &work[0], stats)
             if record.interruption == NULL:     # also what came while the last evaluations ran
                 interrupted(&record.interruption)
         run.t, run.x = stats.t, np.asarray(x)
         run.error = taken(&record.interruption)
-        if held.error is not None:
-            run.error = held.error
-        elif record.no_memory:
-            run.error = no_memory_for(&record)
-        elif record.status != KC_OK and run.error is None:
-            run.error = interpolation_error(model, record.status, wanted[record.reached], sampled[record.reached],
-                                            work[1])
-        take_steps(run, &record)
+        if record.no_memory:
+            run.error = no_memory_for(record)
+        take_steps(run, record)
     finally:
-        forget(&record)
-    run.times, run.sampled = np.asarray(wanted)[:record.reached], sampled[:record.reached]
-    if times is None:
-        run.times, run.sampled = run.steps, run.states
+        forget(record)
     run.status = "full" if record.full else STATUS[status]
     run.evaluations, run.rejected = stats.evaluations, stats.rejected
     run.accepted = stats.accepted if run.steps is None else len(run.steps) - 1      # the last one may have found no room
-    run.row = model.numbered(status, stats.number)
+    run.row = row_of(model, status, stats.number)
     return run
 
 
-cdef object interpolation_error(Model model, int status, double t, x, const double[::1] work):
+cdef object interpolation_error(Model model, int status, double t, const double[::1] x, const double[::1] work):
     """The error of kc_interpolate at a time: SingularError where no state on the constraints was found."""
-    return model.failure(K_PROJECT, status, t, np.array(x), None, None, <int>work[1], None, None)
+    cdef Arguments at
+    cdef Outcome outcome
+    at.t, at.x, at.r, at.c = t, &x[0], NULL, NULL
+    outcome.status, outcome.number = status, <int>work[1]
+    return failure(model, K_PROJECT, outcome, &at, None, None)
 
 
 def interpolate(Model model, str method, double[::1] t, double[:, ::1] x, double[:, :, ::1] dense,

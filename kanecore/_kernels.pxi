@@ -79,7 +79,7 @@ cdef inline bint reads_udot(int k) noexcept nogil:
     return k == K_GENERALIZED_INERTIA_FORCES or k == K_INVERSE_DYNAMICS or k == K_POWER
 
 
-cdef tuple shapes_of(Model m):
+cdef tuple shapes_of(Libraries m):
     """The shape of each kernel's result."""
     return (
         (m.n_x,),

@@ -165,11 +165,6 @@ cdef object unknown(str what, object name, object names):
     return KeyError(f"no {what} {name!r}{hint}")
 
 
-cdef tuple decoded(const char *const *names, Py_ssize_t n):
-    cdef Py_ssize_t i
-    return tuple([names[i].decode("utf-8") for i in range(n)])
-
-
 # ----------------------------------------------------------------------------------------------------------
 # Values that never change
 # ----------------------------------------------------------------------------------------------------------
@@ -189,16 +184,20 @@ cdef class Block:
         PyMem_Free(self.values)
 
 
-cdef Block new_block(const double *given, Py_ssize_t n, Py_ssize_t n_values, Model model):
-    """``n`` values in room for ``n_values``; with a model they are its parameters, and prepared."""
+ctypedef void (*Prepare)(const double *p, double *c) noexcept nogil
+
+
+cdef Block new_block(const double *given, Py_ssize_t n, Py_ssize_t n_values, Prepare prepare):
+    """``n`` values in room for ``n_values``; with ``prepare`` they are parameters, and prepared."""
     cdef Block block = Block.__new__(Block)
     cdef Py_ssize_t i
     block.values = allocate(n_values)
-    memcpy(block.values, given, n * sizeof(double))
+    if n:       # else the table may give no address
+        memcpy(block.values, given, n * sizeof(double))
     block.complete = True
     for i in range(n):
         if isnan(given[i]):
             block.complete = False
-    if model is not None:
-        model.prepare_block(given, block.values)
+    if prepare != NULL:
+        prepare(given, block.values)
     return block

@@ -172,15 +172,14 @@ cdef class Buffers:
         self.work[0] = 0.0
         self.kernels[k](self.t, x, self.r_data, self.c, self.work, self.results[k])
         if not all_finite(self.results[k], m.size[k]):
-            self.explain(k, x)
+            self.explain_result(k, x)
         return self.results[k][0] if m.n_dims[k] == 0 else self.arrays[k]
 
-    cdef int explain(self, int k, const double *x) except -1:
+    cdef int explain_result(self, int k, const double *x) except -1:
         cdef Model m = self.model
+        cdef Arguments at
         unset = np.isnan(self._r) & np.isnan(m.current("input"))
         if unset.any():
             raise m.missing("input", np.flatnonzero(unset))
-        cdef int status = <int>self.work[0], row = <int>self.work[1]
-        if m.recounted(k, self.t, x, self.r_data, self.c, self.results[k], &status, &row):
-            return 0
-        return m.explain(k, self.t, x, self.r_data, self.c, status, row)
+        at.t, at.x, at.r, at.c = self.t, x, self.r_data, self.c
+        return explain(m, k, &at, self.work, self.results[k])

@@ -117,7 +117,7 @@ def test_named_tests_exist(root: Path) -> None:
 
 def test_words_of_the_report_are_quoted_as_they_are(root: Path) -> None:
     page = (root / "docs/instant.md").read_text(encoding="utf-8")
-    results = (root / "pysrc/kanecore/derive/results.py").read_text(encoding="utf-8")
+    report = (root / "pysrc/kanecore/derive/report.py").read_text(encoding="utf-8")
     for words in (
         "velocity as set by the user, which is the derivative of its position",
         "which is not the derivative of its position",
@@ -125,7 +125,7 @@ def test_words_of_the_report_are_quoted_as_they_are(root: Path) -> None:
         "not oriented, written in the axes of ",
     ):
         assert words in page
-        assert words in results
+        assert words in report
 
 
 def build(folder: Path, root: Path, page: str) -> str:

@@ -50,7 +50,6 @@ def tableau(tmp_path_factory):
         "e5": table("e5", 13),
         "e3": table("e3", 13),
         "d": table("d", 4, 16),
-        "rk4": {"a": table("a", 5, 5, of="rk4"), "c": table("c", 5, of="rk4")},
         "dopri5": {
             "a": table("a", 7, 7, of="dopri5"),
             "c": table("c", 7, of="dopri5"),
@@ -60,12 +59,11 @@ def tableau(tmp_path_factory):
     }
 
 
-@pytest.mark.parametrize(("method", "order"), [("rk4", 4), ("dopri5", 5)])
-def test_order_conditions(tableau, method, order):
+def test_order_conditions_of_dopri5(tableau):
     """All of them up to order 5 (Hairer, Nørsett & Wanner 1993, table II.2.1), by trees of the row sums."""
-    a, c = tableau[method]["a"], tableau[method]["c"]
+    a, c = tableau["dopri5"]["a"], tableau["dopri5"]["c"]
     np.testing.assert_allclose(a.sum(axis=1), c, atol=1e-15)
-    b, a, c = a[-1], a, c
+    b = a[-1]
     conditions = {
         1: [(np.ones_like(c), 1)],
         2: [(c, 2)],
@@ -76,11 +74,9 @@ def test_order_conditions(tableau, method, order):
             *((a @ c**3, 20), (a @ (c * (a @ c)), 40), (a @ (a @ c**2), 60), (a @ (a @ (a @ c)), 120)),
         ],
     }
-    for trees in list(conditions.values())[:order]:
+    for trees in conditions.values():
         for tree, gamma in trees:
             assert abs(b @ tree - 1 / gamma) < 1e-15
-    if order < 5:
-        assert any(abs(b @ tree - 1 / gamma) > 1e-3 for tree, gamma in conditions[order + 1])
 
 
 def test_dopri5_estimates_and_interpolates(tableau):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""kanecore.derive.results: reports, explanations, SymPy expressions and LaTeX."""
+"""Reports, explanations, SymPy expressions and LaTeX: what kanecore.derive gives people to read."""
 
 from __future__ import annotations
 

@@ -1,18 +1,24 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Every kernel of every gallery model under the address and undefined-behaviour sanitizers.
+"""Every kernel of every gallery model, and the extension, under the address and undefined-behaviour sanitizers.
 
-tests/c/every_kernel.c calls them with buffers of exactly the promised lengths, at states from zero to NaN.
+tests/c/every_kernel.c calls kernels with buffers of exactly the promised lengths, at states from zero to NaN.  The
+extension opens altered tables and uses what opens: tests/altered_tables.py.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import subprocess
+import sys
+import sysconfig
+from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
 import pytest
-from sweep import models
+from sweep import every, models
 
 from kanecore.build import include_dir
 from kanecore.build.compiler import find_compiler
@@ -33,8 +39,8 @@ def c_text(name: str) -> Path:
     return library_path(name).parent / f"{name}.c"
 
 
-def compile_c(*arguments: str | Path) -> None:
-    command = [*find_compiler(), *STRICT, *ARITHMETIC, *SANITIZERS, f"-I{include_dir()}", *map(str, arguments)]
+def compile_c(*arguments: str | Path, warnings: Sequence[str] = STRICT) -> None:
+    command = [*find_compiler(), *warnings, *ARITHMETIC, *SANITIZERS, f"-I{include_dir()}", *map(str, arguments)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode and re.search(
         "unrecognized.*sanitize|unsupported option.*sanitize|l(ib)?[au]b?san", done.stderr
@@ -98,6 +104,54 @@ def test_the_program_passes_what_is_right(tmp_path: Path) -> None:
     (tmp_path / "model.c").write_text(MODEL)
     compile_c("-O0", PROGRAM, tmp_path / "model.c", "-lm", "-o", tmp_path / "model")
     assert run(tmp_path / "model") == (0, "6 kernels\n")
+
+
+# The extension ------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def extension(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """kanecore._native with sanitizers."""
+    pytest.importorskip("Cython")
+    folder = tmp_path_factory.mktemp("extension")
+    text, library = folder / "_native.c", folder / "_native.so"
+    command = [sys.executable, "-m", "cython", "-3", root / "kanecore/_native.pyx", "-o", text]
+    subprocess.run(command, cwd=root, check=True, capture_output=True)
+    folders = (root / "kanecore/include", root / "kanecore/src", sysconfig.get_path("include"), np.get_include())
+    sources = (text, *sorted((root / "kanecore/src").glob("*.c")))
+    shared = ("-shared", "-fPIC", "-O0", *(f"-I{folder}" for folder in folders))
+    compile_c(*shared, *sources, "-lm", "-o", library, warnings=["-w"])  # what Cython writes has some
+    return library
+
+
+def shared_runtime(name: str) -> str:
+    """Path of a sanitizer's library, for a program that was linked without."""
+    command = [*find_compiler(), f"-print-file-name={name}"]
+    path = subprocess.run(command, capture_output=True, text=True, check=False).stdout.strip()
+    if not Path(path).is_absolute():
+        pytest.skip(f"this compiler has no {name}")
+    return path
+
+
+@pytest.mark.parametrize("seed", every(8, range(8)))
+def test_altered_tables(seed: int, extension: Path, root: Path, tmp_path: Path) -> None:
+    """No table makes the extension read or write beside anything, whether it opens or not."""
+    library, runtimes = tmp_path / "any_table.so", [shared_runtime("libasan.so"), shared_runtime("libubsan.so")]
+    compile_c("-shared", "-fPIC", "-fvisibility=hidden", "-O0", root / "tests/c/any_table.c", "-o", library)
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", root / "tests/altered_tables.py", library, str(seed), "250", extension],
+        env={
+            **os.environ,
+            "ASAN_OPTIONS": "detect_leaks=0:allocator_may_return_null=1",
+            "LD_PRELOAD": ":".join(runtimes),
+            "PYTHONMALLOC": "malloc",
+        },
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["opened"] > 50
 
 
 MODEL = """\

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A target owns its real type: the same programs and the same runtime headers, written for single precision."""
+"""Kernels written on their own, without a table: by a target of another real type, and in no more than their scratch.
+
+A target owns its real type: the same programs and the same runtime headers serve single precision.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +13,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import sympy as sm
+import sympy.physics.mechanics as me
+from test_sanitizers import compile_c, run
 
 import kanecore as kc
 from kanecore.build import include_dir
@@ -18,6 +24,7 @@ from kanecore.derive.derivation import Derivation
 from kanecore.describe.description import duplicate
 from kanecore.emit.c import C
 from kanecore.emit.solved import HEADERS, function, room
+from kanecore.kernels import KERNELS
 from kanecore.program.bodies import Bodies
 from kanecore.program.instructions import Entry, Operand
 
@@ -47,8 +54,8 @@ class Single(C):
         return f"{super().library(op)}f"
 
 
-def written(target: C, model: kc.Model, kernels: list[str]) -> tuple[str, str]:
-    """The C of some kernels of a model, parameters in c; and how much scratch they take."""
+def written(target: C, model: kc.Model, kernels: list[str]) -> tuple[str, dict[str, str]]:
+    """The C of some kernels of a model, parameters in c; and how much scratch each takes."""
     d = model.description
     arrays = {"x": [*d.coordinates, *d.speeds, *d.accelerations], "r": d.inputs, "c": d.parameters}
     leaves = {node: Operand(Entry(array, i)) for array, nodes in arrays.items() for i, node in enumerate(nodes)}
@@ -56,7 +63,7 @@ def written(target: C, model: kc.Model, kernels: list[str]) -> tuple[str, str]:
     for kernel in kernels:
         made.body(kernel)
     functions = (function(target, body, made.bodies) for body in made.bodies.values())
-    return "".join(functions), room(made.bodies, made.bodies)
+    return "".join(functions), {kernel: room([f"body_{kernel}"], made.bodies) for kernel in kernels}
 
 
 @pytest.mark.parametrize("name", ["rrp", "four_bar", "rolling_disc", "quadrotor"])
@@ -71,7 +78,7 @@ def test_single_precision(name: str, tmp_path: Path, root: Path) -> None:
     for kernel in ("mass_matrix", "udot"):
         source += (
             f"int call_{kernel}(float t, const float *x, const float *r, const float *c, float *out)\n"
-            f"{{ float w[1 + {scratch}]; return body_{kernel}(t, x, r, c, w, out); }}\n"
+            f"{{ float w[1 + {scratch[kernel]}]; return body_{kernel}(t, x, r, c, w, out); }}\n"
         )
     (tmp_path / "single.c").write_text(source)
     strict = ["-std=c99", "-Werror=double-promotion", "-Werror=float-conversion", "-O1", "-ffp-contract=off"]
@@ -94,3 +101,60 @@ def test_single_precision(name: str, tmp_path: Path, root: Path) -> None:
             assert getattr(library, f"call_{kernel}")(ctypes.c_float(0.3), *places) == 0
             true = getattr(dyn, kernel)(0.3, x, r=r)
             assert np.max(np.abs(out - true)) < 2e-4 * np.max(np.abs(true)), kernel
+
+
+# --------------------------------------------------------------------------------------------------- scratch
+def circle_twice() -> kc.Model:
+    """A particle in a plane on a circle that is written twice: off it the rows contradict each other."""
+    x, y, u, v = me.dynamicsymbols("x y u v")
+    frame, origin = me.ReferenceFrame("N"), me.Point("O")
+    origin.set_vel(frame, 0)
+    point = origin.locatenew("P", x * frame.x + y * frame.y)
+    point.set_vel(frame, u * frame.x + v * frame.y)
+    return kc.Model(
+        frame,
+        [x, y],
+        [u, v],
+        [x.diff() - u, y.diff() - v],
+        configuration_constraints=[x**2 + y**2 - 1, (x**2 + y**2) ** 2 - 1],
+        bodies=[me.Particle("P", point, sm.Symbol("m"))],
+        forcelist=[(point, -sm.Symbol("m") * sm.Symbol("g") * frame.y)],
+    )
+
+
+MAIN = """
+#include <stdio.h>
+#include <stdlib.h>
+int main(void)
+{
+    for (int trial = 0; trial < 40; trial++) {
+        double x[64], r[64], c[256];
+        for (int i = 0; i < 64; i++) x[i] = sin(1.0 + 7.0 * i + trial), r[i] = cos(i + 3.0 * trial);
+        for (int i = 0; i < 256; i++) c[i] = 1.0 + 0.5 * sin(i + trial);
+        c[RANK] = trial % (ROWS + 1); /* how many rows of G count */
+CALLS    }
+    return 0;
+}
+"""
+
+
+@pytest.mark.parametrize("name", ["circle_twice", "four_bar", "bricard", "rolling_disc", "rrp", "car", "two_rods"])
+def test_a_kernel_needs_no_more_scratch_than_it_says(name: str, tmp_path: Path, root: Path) -> None:
+    """Each in a block of just that size, under the address sanitizer, at states off the constraints as well."""
+    model = circle_twice() if name == "circle_twice" else import_module(f"kanecore.gallery.{name}").build()
+    derivation = Derivation(duplicate(model.description))
+    kernels = [kernel.name for kernel in KERNELS if kernel.name != "rhs" and derivation.has(kernel.name)]
+    text, scratch = written(C(), model, kernels)
+    runtime = root / "pysrc/kanecore/emit/runtime"
+    headers = [(runtime / header).read_text() for header in (*C().headers, *HEADERS)]
+    calls = [
+        f"        {{ double *w = malloc(sizeof(double) * (size_t)({size}) + 1), out[20000];\n"
+        f"          body_{kernel}(0.3 * trial, x, r, c, w, out), free(w); }}\n"
+        for kernel, size in scratch.items()
+    ]
+    main = MAIN.replace("RANK", str(len(model.parameters))).replace("CALLS", "".join(calls))
+    main = main.replace("ROWS", str(model.n_constraints))
+    source = '#include "kanecore.h"\n' + headers[0] + "".join(headers[1:3]) + C().tolerances() + "".join(headers[3:])
+    (tmp_path / "main.c").write_text(source + text + main)
+    compile_c("-O0", "-w", tmp_path / "main.c", "-lm", "-o", tmp_path / "main", warnings=["-std=c99"])
+    assert run(tmp_path / "main") == (0, "")

@@ -76,6 +76,7 @@ typedef struct kc_model {
     uint32_t n_auxiliary, n_q_dependent, n_u_dependent;
     const char *name;
     const char *info; /* JSON: operation counts, source, package version */
+    /* UTF-8; behind the last name of a list stands NULL; a list without names may be NULL itself */
     const char *const *q_names, *const *u_names, *const *p_names, *const *r_names;
     const char *const *point_names, *const *frame_names, *const *output_names;
     const char *const *joint_names;

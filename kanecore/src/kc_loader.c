@@ -1,11 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* kc_loader.c: dlopen and its Windows counterpart. */
+/* kc_loader.c: dlopen and its Windows counterpart, and what they do not look for. */
 #include "kc_loader.h"
 
 #include <stdio.h>
 #include <string.h>
 
 typedef const kc_model *get_model(void);
+
+/* What kc_get_model() of a library returns. */
+static const kc_model *table_of(get_model *function, char *message, size_t size)
+{
+    const kc_model *table = function();
+
+    if (table == NULL)
+        snprintf(message, size, "its kc_get_model() returns no table");
+    return table;
+}
 
 #ifdef _WIN32
 
@@ -33,12 +43,54 @@ const kc_model *kc_open_model(const char *path, char *message, size_t size)
     if (symbol == NULL)
         return fail(message, size, "the library has no kc_get_model");
     memcpy(&function, &symbol, sizeof function);
-    return function();
+    return table_of(function, message, size);
 }
 
 #else
 
 #include <dlfcn.h>
+
+#ifdef __linux__
+
+#include <link.h>
+
+/*
+ * Whether a file holds all that its program headers name.  The system maps segments without looking where the
+ * file ends, and who reads behind its end is killed (SIGBUS): so does dlopen() with a library that was cut
+ * off. What is no ELF file, or one that cannot be read, is for dlopen() to refuse.
+ */
+static int is_whole(const char *path)
+{
+    ElfW(Ehdr) head;
+    ElfW(Phdr) segment;
+    FILE *file = fopen(path, "rb");
+    int whole = 1;
+
+    if (file == NULL)
+        return 1;
+    if (fread(&head, sizeof head, 1, file) == 1 && memcmp(head.e_ident, ELFMAG, SELFMAG) == 0 &&
+        head.e_phentsize == sizeof segment && fseek(file, 0, SEEK_END) == 0) {
+        const uint64_t length = (uint64_t)ftell(file);
+        for (int i = 0; whole && i < head.e_phnum; i++) {
+            whole = head.e_phoff + (uint64_t)i * sizeof segment < length &&
+                    fseek(file, (long)(head.e_phoff + (uint64_t)i * sizeof segment), SEEK_SET) == 0 &&
+                    fread(&segment, sizeof segment, 1, file) == 1;
+            whole = whole && (segment.p_type != PT_LOAD ||
+                              (segment.p_offset <= length && segment.p_filesz <= length - segment.p_offset));
+        }
+    }
+    fclose(file);
+    return whole;
+}
+
+#else
+
+static int is_whole(const char *path)
+{
+    return path != NULL; /* the loaders of other systems look themselves */
+}
+
+#endif
 
 static const kc_model *fail(char *message, size_t size)
 {
@@ -53,6 +105,10 @@ const kc_model *kc_open_model(const char *path, char *message, size_t size)
     void *library, *symbol;
     get_model *function;
 
+    if (!is_whole(path)) {
+        snprintf(message, size, "the file is cut off");
+        return NULL;
+    }
     library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     if (library == NULL)
         return fail(message, size);
@@ -61,7 +117,7 @@ const kc_model *kc_open_model(const char *path, char *message, size_t size)
         return fail(message, size);
     /* ISO C converts no object pointer to a function pointer; POSIX says they have one form. */
     memcpy(&function, &symbol, sizeof function);
-    return function();
+    return table_of(function, message, size);
 }
 
 #endif

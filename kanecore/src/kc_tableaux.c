@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The classical method of order 4 (Kutta 1901); the method 5(4) of Dormand and Prince 1980, with the
- * interpolant of order 4 of Shampine 1986 (Some practical Runge-Kutta formulas, Mathematics of Computation
- * 46).
+ * The method 5(4) of Dormand and Prince 1980, with the interpolant of order 4 of Shampine 1986 (Some
+ * practical Runge-Kutta formulas, Mathematics of Computation 46).
  *
  * The method DOP853 of Dormand and Prince as published in Hairer, Norsett & Wanner, Solving Ordinary
  * Differential Equations I, 2nd ed. 1993, section II.5 and its program; the numbers are those of that
@@ -11,16 +10,6 @@
 #include "kc_tableaux.h"
 
 /* clang-format off */
-const double kc_rk4_c[KC_RK4_STAGES + 1] = {0.0, 0.5, 0.5, 1.0, 1.0};
-
-const double kc_rk4_a[KC_RK4_STAGES + 1][KC_RK4_STAGES + 1] = {
-    {0.0},
-    {0.5},
-    {0.0, 0.5},
-    {0.0, 0.0, 1.0},
-    {1.0 / 6.0, 1.0 / 3.0, 1.0 / 3.0, 1.0 / 6.0},
-};
-
 const double kc_dopri5_c[KC_DOPRI5_STAGES + 1] = {0.0, 0.2, 0.3, 0.8, 0.8888888888888888, 1.0, 1.0};
 
 const double kc_dopri5_a[KC_DOPRI5_STAGES + 1][KC_DOPRI5_STAGES + 1] = {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Types of the extension `kanecore._native` but for its kernels; its docstrings stand in kanecore/_native.pyx."""
+"""Types of the extension `kanecore._native` but for its kernels; its docstrings stand in kanecore/_*.pxi."""
 
 from collections.abc import Collection, Mapping
 from os import PathLike

@@ -7,9 +7,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from kanecore.derive import results
+from kanecore.derive import explain, report, symbolic
 from kanecore.derive.contradictions import Contradiction, contradictions
 from kanecore.derive.derivation import Derivation
+from kanecore.derive.noncontributing import without_effect
 from kanecore.derive.tendons import with_tendons
 from kanecore.describe.arguments import Arguments
 from kanecore.describe.description import Description, duplicate
@@ -177,7 +178,7 @@ class Model(Expressions):
         undeclared = set(d.inputs if arguments.inputs is None else ())
         undeclared.update(d.parameters if arguments.parameters is None else ())
         candidates = [i for i in in_loads_alone(d) if i in undeclared]
-        dropped = results.without_effect(d, candidates) if candidates else []
+        dropped = without_effect(d, candidates) if candidates else []
         if dropped:
             d = without(d, dropped)
         self._parameters = tuple(names[i] for i in d.parameters)
@@ -198,7 +199,7 @@ class Model(Expressions):
         """Warn of what was set and is denied by positions, orientations or velocities."""
         d, k = self._description, self._derivation.kinematics
         given = list(reader.set_accelerations())
-        result = contradictions(d, k, given, reader.symbols, lambda: results.symbols_by_key(self))
+        result = contradictions(d, k, given, reader.symbols, lambda: symbolic.symbols_by_key(self))
         for contradiction in result:
             named = d.points if contradiction.kind == "point" else d.frames
             warn(contradiction.message(named[contradiction.at].name))
@@ -309,15 +310,18 @@ class Model(Expressions):
             self._derived = Derivation(duplicate(self._description))
         return self._derived
 
-    def symbolic(self, kernel: str, *, nested: bool = False) -> Any:
+    def symbolic(self, kernel: str, *, nested: bool = False, nonholonomic: bool = False) -> Any:
         """The SymPy expressions of a kernel.
 
         Parameters
         ----------
         kernel : str
-            ``"mass_matrix"``, ``"forcing"``, ``"generalized_active_forces"``, ... : a kernel of the compiled model.
+            ``"mass_matrix"``, ``"forcing"``, ``"generalized_active_forces"``, ... : a kernel of the compiled model,
+            ``"partial_accelerations"`` or ``"partial_angular_accelerations"``.
         nested : bool
             Write intermediate variables out.
+        nonholonomic : bool
+            Put the dependent speeds in terms of the independent ones, as the compiled model does.
 
         Returns
         -------
@@ -328,11 +332,11 @@ class Model(Expressions):
             auxiliary forces and outputs of a model whose constraints are solved at run time are written with
             ``u.diff()`` and `kanecore.multiplier` (row).
         """
-        return results.symbolic(self, kernel, nested)
+        return symbolic.symbolic(self, kernel, nested, nonholonomic)
 
     def latex(self, kernel: str, *, nested: bool = False) -> str:
         r"""What :meth:`symbolic` gives, as LaTeX: an ``aligned`` block, intermediates first."""
-        return results.latex(self, kernel, nested)
+        return symbolic.latex(self, kernel, nested)
 
     def explain(self, full: bool = False) -> str:
         """Which load gives which generalized active force, and which body which generalized inertia force.
@@ -344,8 +348,8 @@ class Model(Expressions):
         full : bool
             Write out every expression; else long ones are counted in operations.
         """
-        return results.explain(self, full)
+        return explain.explain(self, full)
 
     def report(self) -> str:
         """What was understood: the tree, where each velocity came from, how M is formed, operation counts."""
-        return results.report(self)
+        return report.report(self)

@@ -192,10 +192,10 @@ static void reactions(double t, const double *x, const double *r, const double *
 }
 #endif
 
-static const char *const q_names[] = {"s", "theta"}, *const u_names[] = {"sdot", "thetadot"};
-static const char *const p_names[] = {P0_NAME, "m", "l", "g", "k"};
-static const char *const r_names[] = {"F", "w"}, *const output_names[] = {"ratio", "time"};
-static const char *const point_names[] = {"P"}, *const joint_names[] = {"cart", "pole"};
+static const char *const q_names[] = {"s", "theta", NULL}, *const u_names[] = {"sdot", "thetadot", NULL};
+static const char *const p_names[] = {P0_NAME, "m", "l", "g", "k", NULL};
+static const char *const r_names[] = {"F", "w", NULL}, *const output_names[] = {"ratio", "time", NULL};
+static const char *const point_names[] = {"P", NULL}, *const joint_names[] = {"cart", "pole", NULL};
 static const char *const no_names[] = {NULL};
 static const double p_default[] = {1.0, NAN, NAN, 9.81, 0.0}, r_default[] = {0.0, NAN};
 

@@ -67,8 +67,10 @@ static void nothing(double t, const double *x, const double *r, const double *c,
     out[0] = 0.0;
 }
 
-static const char *const q_names[] = {"n", "e1", "e2", "e3", "e0"}, *const u_names[] = {"w1", "w2", "w3"};
-static const char *const p_names[] = {"I1", "I2", "I3"}, *const output_names[] = {"H1", "H2", "H3"};
+static const char *const q_names[] = {"n", "e1", "e2", "e3", "e0", NULL}, *const u_names[] = {"w1", "w2",
+                                                                                              "w3", NULL};
+static const char *const p_names[] = {"I1", "I2", "I3", NULL}, *const output_names[] = {"H1", "H2", "H3",
+                                                                                        NULL};
 static const double p_default[] = {1.0, 2.0, 3.0}, no_values[] = {0.0};
 static const uint32_t unit[] = {E0, E1, E2, E3};
 

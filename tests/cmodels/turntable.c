@@ -35,7 +35,8 @@ static void forcing(double t, const double *x, const double *r, const double *c,
     out[0] = -x[1];
 }
 
-static const char *const q_names[] = {"turns"}, *const u_names[] = {"omega"}, *const no_names[] = {NULL};
+static const char *const q_names[] = {"turns", NULL}, *const u_names[] = {"omega", NULL},
+                         *const no_names[] = {NULL};
 static const double no_values[] = {0.0};
 
 static const kc_model model = {

@@ -103,8 +103,9 @@ static int body_forcing(double t, const double *x, const double *r, const double
 static int general_udot(double t, const double *x, const double *r, const double *c, double *w, double *out)
 {
     int column[3], order[1], place[3];
+    kc_saddle equations = {.n = 3, .m = 0, .k = 1, .purpose = KC_MOTION, .symmetric = 1, .column = column, .order = order, .place = place};
     kc_free_motion s = {
-        .equations = {.n = 3, .m = 0, .k = 1, .purpose = KC_MOTION, .symmetric = 1, .column = column, .order = order, .place = place},
+        .equations = &equations,
         .parts = {.mass_matrix = body_mass_matrix, .forcing = body_forcing},
     };
     return kc_accelerate_free(&s, t, x, r, c, w, out);

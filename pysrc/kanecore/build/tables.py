@@ -160,7 +160,7 @@ def _cython_tables() -> str:
         '    """The first of the members of a table that are kernels; they follow each other."""\n'
         f"    return <kc_kernel **>&m.{KERNELS[0].name}\n\n\n"
         f"cdef inline bint reads_udot(int k) noexcept nogil:\n    return {udot}\n\n\n"
-        "cdef tuple shapes_of(Model m):\n"
+        "cdef tuple shapes_of(Libraries m):\n"
         '    """The shape of each kernel\'s result."""\n'
         f"    return (\n{_lines('        ({}),', [x.rstrip() for x in shapes])}    )\n"
     )

@@ -6,22 +6,19 @@ The text depends on the description alone: the same model gives the same bytes i
 
 from __future__ import annotations
 
-import json
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from importlib import metadata
 from pathlib import Path
-from typing import Any
 
 from kanecore.derive.derivation import Derivation
-from kanecore.derive.reads import unread
 from kanecore.derive.registry import Derived
 from kanecore.describe.description import Description, bake, duplicate
 from kanecore.graph.evaluate import count
 from kanecore.graph.scalars import PARAMETER, Op
-from kanecore.kernels import GROUPS, KERNEL_GROUPS, KERNELS
+from kanecore.kernels import GROUPS, KERNELS
 from kanecore.program.bodies import Bodies
 from kanecore.program.instructions import Entry, Operand, Store
 from kanecore.program.solved import Body, Solved
@@ -29,10 +26,10 @@ from kanecore.program.straight import straight_line
 
 from .c import C
 from .solved import function, headers, numbers, room, structure
+from .table import Contents, table
 
 __all__ = ["Emitted", "Groups", "emit_group", "emit_library", "version"]
 
-WIDTH = 80  # characters of text in a line of C, before they are escaped
 _RUNTIME = Path(__file__).with_name("runtime")
 
 
@@ -146,16 +143,16 @@ class _Library:
 
     # -------------------------------------------------------------------- text
     def emitted(self) -> Emitted:
-        g = self.g
-        operations = {name: count(g, kernel.roots) for name, kernel in self.kernels.items() if kernel.roots}
+        operations = {name: count(self.g, kernel.roots) for name, kernel in self.kernels.items() if kernel.roots}
         made = Bodies(self.derivation, {**self.symbols, **self.prepared}, self.n_prepared - 1)
-        named = {name: made.body(name) for name in sorted(operations, key="udot".__ne__) if name != "rhs"}
-        parts = [self._kernel(name, body) for name, body in named.items()]
-        entries = list(named)
+        if "udot" in self.kernels:
+            made.udot()  # on which most others stand
+        named = {name: made.body(name) for name in operations if name != "rhs"}
+        entries = [self._kernel(name, body) for name, body in named.items()]
         if "udot" in self.kernels:
             operations = {"rhs": self._both(operations), **operations}
-            parts.append(self._rhs(made.bodies["body_udot"]))
-            entries.insert(0, "rhs")
+            entries.append(self._rhs(made.bodies["body_udot"]))
+            named = {"rhs": made.bodies["body_udot"], **named}
         counting = made.counting() if self.prepares else None
         prepare = self._prepare(made, counting) if self.prepares else ""
         text = [
@@ -163,11 +160,25 @@ class _Library:
             '#include "kanecore.h"\n\n',
             *self._runtime([*made.bodies.values(), *([counting] if counting else [])]),
             *(function(self.target, body, made.bodies) for body in made.bodies.values()),
-            *parts,
+            *entries,
             prepare,
-            self._table(entries, operations, f"2 + {room(made.bodies, made.bodies)}"),
+            table(self._contents(operations, list(named), room(made.bodies, made.bodies)), self.target),
         ]
         return Emitted("".join(text), operations)
+
+    def _contents(self, operations: Mapping[str, Mapping[str, int]], entries: Sequence[str], scratch: str) -> Contents:
+        return Contents(
+            derivation=self.derivation,
+            group=self.group,
+            version=version(),
+            kernels=self.kernels,
+            operations=operations,
+            defaults=self.defaults,
+            n_prepared=self.n_prepared,
+            n_work=f"2 + {scratch}",
+            entries=entries,
+            prepares=self.prepares,
+        )
 
     def _runtime(self, bodies: Iterable[Body]) -> Iterator[str]:
         """What functions call, the target's numbers first."""
@@ -272,82 +283,6 @@ class _Library:
         axes = [sum(sizes[term] if term in sizes else int(term) for term in axis.split(" + ")) for axis in shape]
         return math.prod(axes)
 
-    def _table(self, entries: Sequence[str], operations: Mapping[str, Mapping[str, int]], n_work: str) -> str:
-        d = self.d
-        flags = ["KC_QDOT_IS_U"] if d.rates == d.speeds else []
-        info: dict[str, Any] = {
-            "version": version(),
-            "kernels": self.group,
-            "operations": {k: v["total"] for k, v in operations.items()},
-            "sincos": {k: v["sincos"] for k, v in operations.items() if v["sincos"]},
-            "mass_matrix": self.derivation.method,
-        }
-        missing = {
-            name: why for name in GROUPS.get(self.group, KERNEL_GROUPS) if (why := self.derivation.missing(name))
-        }
-        if missing:
-            info["missing"] = missing
-        spared = unread(self.derivation, self.kernels)
-        if spared:
-            info["unread"] = spared
-        if d.left_out_parameters or d.left_out_inputs:
-            info["left_out"] = {"parameter": list(d.left_out_parameters), "input": list(d.left_out_inputs)}
-        names = [c.name for c in d.constraints if c.kind == "configuration"]
-        if names != [f"configuration constraint {i}" for i in range(len(names))]:
-            info["configuration_names"] = names
-        if d.guess:
-            info["guess"] = {str(place): value for place, value in d.guess}
-        lists = {
-            "q_names": d.coordinate_names,
-            "u_names": d.speed_names,
-            "p_names": d.parameter_names,
-            "r_names": d.input_names,
-            "point_names": [d.points[i].name for i in d.shown_points],
-            "frame_names": [d.frames[i].name for i in d.shown_frames],
-            "output_names": [name for name, _ in d.outputs],
-            "joint_names": [joint.name for joint in d.joints],
-            "constraint_names": [row.name for row in self.derivation.constraints.rows] if d.constraints else [],
-        }
-        text = "".join(_strings(name, values) for name, values in lists.items())
-        defaults = [self.defaults.get(name) for name in d.parameter_names]
-        text += _doubles("p_default", ["NAN" if v is None else self.target.literal(v) for v in defaults])
-        text += _doubles("r_default", ["NAN" if i in d.prescribed else "0.0" for i in range(len(d.inputs))])
-        text += f"static const int32_t r_rates[] = {{{', '.join(map(str, d.input_rates)) or '-1'}}};\n"
-        places = [str(i) for quaternion in d.unit for i in quaternion]
-        text += f"static const uint32_t unit[] = {{{', '.join(places) or '0'}}};\n"
-        fields = {
-            "abi_version": "KC_ABI_VERSION",
-            "struct_size": "sizeof(kc_model)",
-            "n_q": len(d.coordinates),
-            "n_u": len(d.speeds),
-            "n_p": len(d.parameters),
-            "n_r": len(d.inputs),
-            "n_prepared": self.n_prepared,
-            "n_work": n_work,
-            "n_points": len(d.shown_points),
-            "n_frames": len(d.shown_frames),
-            "n_outputs": len(d.outputs),
-            "n_joints": len(d.joints),
-            "n_unit": len(d.unit),
-            "n_constraints": len(lists["constraint_names"]),
-            "n_configuration": len(self.derivation.constraints.configuration) if d.constraints else 0,
-            "n_velocity": len(self.derivation.constraints.values) if d.constraints else 0,
-            "n_auxiliary": len(d.auxiliary),
-            "n_q_dependent": d.n_q_dependent,
-            "n_u_dependent": d.n_u_dependent,
-            "flags": " | ".join(flags) or "0",
-            "name": _string(d.name),
-            "info": _lines(json.dumps(info, separators=(",", ":"))),
-            **{name: name for name in (*lists, "p_default", "r_default", "r_rates", "unit")},
-            **({"prepare": "prepare"} if self.prepares else {}),
-            **{name: f"kernel_{name}" for name in entries},
-        }
-        body = "".join(f"    .{field} = {value},\n" for field, value in fields.items())
-        return (
-            f"{text}static const kc_model model = {{\n{body}}};\n\n"
-            "const kc_model *kc_get_model(void)\n{\n    return &model;\n}\n"
-        )
-
 
 def version() -> str:
     """That of the package, as the C says it."""
@@ -360,24 +295,3 @@ def version() -> str:
 def _comment(name: str) -> str:
     """A name as it may stand in a C comment."""
     return re.sub(r"[^A-Za-z0-9_.,+\-() ]", "?", name)
-
-
-def _string(text: str) -> str:
-    """A C string literal: every byte but plain letters, digits and harmless signs escaped, so that nothing ends it."""
-    plain = "".join(chr(b) if 32 <= b < 127 and chr(b) not in '"\\?' else f"\\{b:03o}" for b in text.encode("utf-8"))
-    return f'"{plain}"'
-
-
-def _lines(text: str) -> str:
-    """A C string literal in lines of moderate length."""
-    pieces = [text[i : i + WIDTH] for i in range(0, len(text), WIDTH)]
-    return "".join(f"\n        {_string(piece)}" for piece in pieces)
-
-
-def _strings(name: str, values: Sequence[str]) -> str:
-    inside = "".join(f"{_string(v)}, " for v in values)
-    return f"static const char *const {name}[] = {{{inside}0}};\n"
-
-
-def _doubles(name: str, values: Sequence[str]) -> str:
-    return f"static const double {name}[] = {{{', '.join(values) or '0.0'}}};\n"

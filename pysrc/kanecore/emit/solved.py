@@ -71,23 +71,32 @@ def structure(target: C, body: Solved) -> list[str]:
         f"static const {types.get(name, 'int')} {name}[] = {{{', '.join(map(str, values))}}};"
         for name, values in arrays.items()
     ]
-    members = []
-    for name, value in body.members.items():
-        if isinstance(value, Equations):
-            lines.append(f"int column[{max(value.n, 1)}], order[{max(value.m, 1)}], place[{max(value.n, 1)}];")
-        if value != ():
-            members.append(f".{name} = {_member(name, value)},")
-    return [*lines, f"{WAYS[body.way].structure} s = {{", *(f"    {member}" for member in members), "};"]
+    equations = body.members["equations"]
+    assert isinstance(equations, Equations)
+    n, m = max(equations.n, 1), max(equations.m, 1)
+    members = [f".{name} = {_member(name, value)}," for name, value in body.members.items() if value != ()]
+    return [
+        *lines,
+        f"int column[{n}], order[{m}], place[{n}];",
+        f"kc_saddle equations = {_equations(equations)};",
+        f"{WAYS[body.way].structure} s = {{",
+        *(f"    {member}" for member in members),
+        "};",
+    ]
+
+
+def _equations(equations: Equations) -> str:
+    purpose = "KC_CORRECTION" if equations.correction else "KC_MOTION"
+    return (
+        f"{{.n = {equations.n}, .m = {equations.m}, .k = {equations.k}, .purpose = {purpose}, .symmetric = "
+        f"{int(equations.symmetric)}, .column = column, .order = order, .place = place}}"
+    )
 
 
 def _member(name: str, value: Member) -> str:
     match value:
         case Equations():
-            purpose = "KC_CORRECTION" if value.correction else "KC_MOTION"
-            return (
-                f"{{.n = {value.n}, .m = {value.m}, .k = {value.k}, .purpose = {purpose}, .symmetric = "
-                f"{int(value.symmetric)}, .column = column, .order = order, .place = place}}"
-            )
+            return "&equations"
         case tuple():
             return name
         case Mapping():

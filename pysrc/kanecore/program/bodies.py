@@ -121,7 +121,8 @@ class Bodies:
                 "result": self._name("result_udot", Derived(solving.result), [*solving.known, *solving.unknowns]),
                 "otherwise": self._general().name,
             }
-            return self._solved("body_udot", "motion", members, len(solving.speeds), len(solving.rows), known)
+            sizes = (len(solving.speeds), len(solving.rows), known, self._n_residuals)
+            return self._solved("body_udot", "motion", members, *sizes)
         if not derivation.symmetric:
             return self._general("body_udot")
         kernel = derivation.kernel("udot")
@@ -130,15 +131,20 @@ class Bodies:
         members = {"otherwise": self._general().name, "shortly": self._name("short_udot", kernel)}
         return self._solved("body_udot", "short_way", members)
 
+    @property
+    def _n_residuals(self) -> int:
+        constraints = self.derivation.constraints
+        return len(constraints.configuration) + len(constraints.values)
+
     def _motion(self, name: str, n: int, doubt: Sequence[int]) -> dict[str, Member]:
         """What both ways to u̇ of constrained models have."""
-        c = self.derivation.constraints
-        residuals = Derived((*c.configuration, *c.values, *c.sizes))
+        constraints = self.derivation.constraints
+        residuals = Derived((*constraints.configuration, *constraints.values, *constraints.sizes))
         return {
             "equations": Equations(n, len(doubt), symmetric=self.derivation.symmetric),
             "rank": self.rank,
             "doubt": self._name(f"{name}_doubt", Derived(tuple(doubt))),
-            "n_residuals": len(c.configuration) + len(c.values),
+            "n_residuals": self._n_residuals,
             "residuals": self._name("state_constraints", residuals),
         }
 
@@ -152,7 +158,7 @@ class Bodies:
         members = self._motion("general", self.n, self.derivation.general.doubt) | {"parts": given}
         # what is symmetric has failed the short way
         members["equations"] = Equations(self.n, self.m, symmetric=False)
-        return self._solved(name, "general_motion", members, self.n, self.m, 0)
+        return self._solved(name, "general_motion", members, self.n, self.m, 0, self._n_residuals)
 
     # ------------------------------------------------------- with udot, lambda
     def _after_udot(self, name: str, kernel: Derived) -> Body:
@@ -206,8 +212,8 @@ class Bodies:
         return self._solved("body_stabilization", "return", members, self.n, self.m)
 
     def _project(self) -> Body:
-        c, n, n_q, d = self.derivation.constraints, self.n, self.n_q, self.d
-        m_q, m_u, most = len(c.configuration), len(c.values), max(self.n, self.n_q)
+        constraints, n, n_q, d = self.derivation.constraints, self.n, self.n_q, self.d
+        m_q, m_u, most = len(constraints.configuration), len(constraints.values), max(n, n_q)
         m = max(m_q, m_u)
         # y and a: the state that is brought back, in place of x, and a change of it
         given = [*d.coordinates, *d.speeds, *d.accelerations]
@@ -231,12 +237,12 @@ class Bodies:
     # ------------------------------------------------------------------- count
     def counting(self) -> Solved | None:
         """How ``prepare`` counts the rows of G; None where all are eliminated on the graph."""
-        derivation, c = self.derivation, self.derivation.constraints
+        derivation, constraints = self.derivation, self.derivation.constraints
         if not (self.d.constraints and derivation.counted):
             return None
-        kernels = {"G": "constraint_jacobian", "sizes": "constraint_sizes", "phi": "configuration_residual"}
-        kernels |= {"slopes": "configuration_jacobian", "c": "velocity_residual"}
-        m_q, m_u = len(c.configuration), len(c.values)
+        kernels = {"configuration": "configuration_residual", "slopes": "configuration_jacobian"}
+        kernels |= {"velocity": "velocity_residual", "jacobian": "constraint_jacobian", "sizes": "constraint_sizes"}
+        m_q, m_u = len(constraints.configuration), len(constraints.values)
         members: dict[str, Member] = {
             "equations": Equations(max(self.n, self.n_q), max(self.m, m_q), correction=True),
             "n_q": self.n_q,
@@ -245,7 +251,7 @@ class Bodies:
             "m_q": m_q,
             "m_u": m_u,
             "m": self.m,
-            "linear": int(c.linear),
+            "linear": int(constraints.linear),
             **self._quaternions(),
             "weights": self._name("body_weights", Derived(tuple(derivation.weights))),
         }

@@ -22,7 +22,7 @@ KC_SOLVER void kc_unit_length(int n_unit, const uint32_t *unit, kc_real *x)
  * qdot(a), then for c in u.  Where no motion leads back q itself moves, along all of the slopes of phi.
  */
 typedef struct kc_projection {
-    kc_saddle equations;          /* k = 1 */
+    kc_saddle *equations;         /* k = 1 */
     int n_q, n_u, most;           /* most: the larger of both */
     int m_q, m_u, rank;           /* rows phi, values c; c[rank] is how many rows of G count */
     int n_unit;
@@ -49,12 +49,12 @@ typedef struct kc_projection {
 /* The units of the coordinates: what motions of unit weight change of them. */
 KC_ONCE void kc_coordinate_units(kc_projection *s)
 {
-    kc_real *const rates = s->equations.W;
+    kc_real *const rates = s->equations->W;
     for (int j = 0; j < s->n_q; j++)
         s->units[j] = 0;
     for (int k = 0; k < s->n_u; k++) {
         for (int j = 0; j < s->n_u; j++)
-            s->a[j] = j == k ? s->equations.scale[k] : 0;
+            s->a[j] = j == k ? s->equations->scale[k] : 0;
         s->direction(KC_AT(&s->at), s->y, rates);
         for (int j = 0; j < s->n_q; j++)
             s->units[j] += rates[j] * rates[j];
@@ -66,7 +66,7 @@ KC_ONCE void kc_coordinate_units(kc_projection *s)
 /* In place of the equations of motions those of q in its units: M = 1, G = dphi/dq. */
 KC_ONCE void kc_move_directly(kc_projection *s)
 {
-    kc_saddle *const e = &s->equations;
+    kc_saddle *const e = s->equations;
     const int n = s->n_q;
     kc_coordinate_units(s);
     e->n = n;
@@ -88,7 +88,7 @@ KC_ONCE void kc_move_directly(kc_projection *s)
  */
 KC_ONCE kc_real kc_miss(kc_projection *s, int level, int *worst)
 {
-    kc_saddle *const e = &s->equations;
+    kc_saddle *const e = s->equations;
     e->n = s->n_u;
     const kc_real *const sizes = kc_place_equations(e, s->arrays);
     (level ? s->velocity : s->position)(KC_AT(&s->at), s->y, s->arrays);
@@ -104,7 +104,7 @@ KC_ONCE kc_real kc_miss(kc_projection *s, int level, int *worst)
  */
 KC_ONCE int kc_step_back(kc_projection *s, int level)
 {
-    kc_saddle *const e = &s->equations;
+    kc_saddle *const e = s->equations;
     kc_weigh(e, e->M, e->n + 1);
     if (s->directly)
         kc_move_directly(s);
@@ -131,7 +131,7 @@ KC_ONCE int kc_step_back(kc_projection *s, int level)
 /* One level of the projection: 0, or the fault of its equations, or what cannot be satisfied. */
 KC_ONCE int kc_project_level(kc_projection *s, int level)
 {
-    kc_saddle *const e = &s->equations;
+    kc_saddle *const e = s->equations;
     const int counted = (int)s->at.c[s->rank];
     kc_real before = KC_LARGEST;
     int worst = 0;
@@ -164,7 +164,7 @@ KC_ONCE int kc_project_level(kc_projection *s, int level)
 KC_ONCE int kc_project(kc_projection *s, kc_real t, const kc_real *x, const kc_real *r, const kc_real *c,
                        kc_real *w, kc_real *out)
 {
-    kc_saddle *const e = &s->equations;
+    kc_saddle *const e = s->equations;
     const int m = e->m, n_x = s->n_q + s->n_u;
     s->at = (kc_place){t, x, r, c};
     s->arrays = w;
@@ -191,12 +191,14 @@ KC_ONCE int kc_project(kc_projection *s, kc_real t, const kc_real *x, const kc_r
 
 /* How many rows of G count with these parameters. */
 typedef struct kc_closure {
-    kc_saddle equations; /* for reductions */
+    kc_saddle *equations; /* for reductions */
     int n_q, n_u, n_r, m_q, m_u, m; /* m_q rows phi; of the m rows of G the first m_u have a value c */
     int n_unit, linear; /* unit quaternions; G does not depend on u */
     const uint32_t *unit;
     const kc_real *guess; /* (n_q + n_u) where to look first, NaN for what it does not say */
-    kc_body *phi, *slopes, *c, *G, *sizes, *weights; /* phi, dphi/dq, c, G, of phi and c, M_jj */
+    kc_body *configuration, *slopes; /* phi, dphi/dq */
+    kc_body *velocity, *jacobian;    /* the velocity constraints' values, G */
+    kc_body *sizes, *weights;        /* what phi and these values are summed from; M_jj */
 
     /* scratch */
     kc_place at;
@@ -221,7 +223,7 @@ KC_SOLVER kc_real kc_draw(uint64_t *state)
 KC_SOLVER kc_real kc_residual_of(kc_closure *s, int level, const kc_real *x, kc_real *value)
 {
     int worst = 0;
-    (level ? s->c : s->phi)(s->at.t, x, s->at.r, s->at.c, s->work, value);
+    (level ? s->velocity : s->configuration)(s->at.t, x, s->at.r, s->at.c, s->work, value);
     return kc_residual(level ? s->m_u : s->m_q, value, s->size + (level ? s->m_q : 0), &worst);
 }
 
@@ -229,11 +231,11 @@ KC_SOLVER kc_real kc_residual_of(kc_closure *s, int level, const kc_real *x, kc_
  * sizes fall together.  Whether it helps. */
 KC_ONCE int kc_shortened_step(kc_closure *s, int level, kc_real error, kc_real *x)
 {
-    kc_saddle *const e = &s->equations;
+    kc_saddle *const e = s->equations;
     const int n_x = s->n_q + s->n_u, first = level ? s->n_q : 0;
     e->n = level ? s->n_u : s->n_q, e->m = level ? s->m_u : s->m_q, e->k = 1, e->count = e->m;
     e->G = s->rows, e->gamma = s->value;
-    (level ? s->G : s->slopes)(KC_AT(&s->at), s->work, s->rows);
+    (level ? s->jacobian : s->slopes)(KC_AT(&s->at), s->work, s->rows);
     kc_reduce_shared(e);
     kc_real length = 1;
     for (int shorter = 0; shorter <= 20; shorter++, length *= KC_REAL(0.5)) {
@@ -272,11 +274,11 @@ KC_SOLVER int kc_close(kc_closure *s, int level, kc_real *x)
 /* The rank of G at the state; -1 where G is not finite. */
 KC_ONCE int kc_rank_at(kc_closure *s, kc_real *scale, kc_real *weights)
 {
-    kc_saddle *const e = &s->equations;
+    kc_saddle *const e = s->equations;
     kc_real finite = 0;
     e->n = s->n_u, e->m = s->m, e->k = 0, e->count = s->m;
     e->G = s->rows, e->scale = scale;
-    s->G(KC_AT(&s->at), s->work, s->rows);
+    s->jacobian(KC_AT(&s->at), s->work, s->rows);
     s->weights(KC_AT(&s->at), s->work, weights);
     kc_weigh(e, weights, 1);
     for (int i = 0; i < s->m * s->n_u; i++)

@@ -103,7 +103,7 @@ KC_COLD int kc_solve_free(kc_saddle *s)
 
 /* Its accelerations, where the mass matrix is not positive definite. */
 typedef struct kc_free_motion {
-    kc_saddle equations; /* m = 0, k = 1 */
+    kc_saddle *equations; /* m = 0, k = 1 */
     kc_parts parts;
 } kc_free_motion;
 
@@ -112,9 +112,9 @@ typedef struct kc_free_motion {
 KC_COLD int kc_accelerate_free(kc_free_motion *s, kc_real t, const kc_real *x, const kc_real *r,
                                const kc_real *c, kc_real *w, kc_real *out)
 {
-    kc_saddle *const e = &s->equations;
+    kc_saddle *const e = s->equations;
     kc_real *const work = kc_place_scratch(e, kc_place_equations(e, w));
     e->a = out;
-    kc_fill(&s->parts, e, &(kc_place){t, x, r, c}, work);
+    kc_fill(s->parts, e, &(kc_place){t, x, r, c}, work);
     return kc_solve_free(e);
 }

@@ -74,9 +74,9 @@ typedef struct kc_parts {
     kc_body *mass_matrix, *forcing, *jacobian, *bias, *sums;
 } kc_parts;
 
-KC_SOLVER void kc_fill(const kc_parts *parts, const kc_saddle *s, const kc_place *at, kc_real *work)
+KC_SOLVER void kc_fill(kc_parts parts, const kc_saddle *s, const kc_place *at, kc_real *work)
 {
-    kc_body *const bodies[] = {parts->mass_matrix, parts->forcing, parts->jacobian, parts->bias, parts->sums};
+    kc_body *const bodies[] = {parts.mass_matrix, parts.forcing, parts.jacobian, parts.bias, parts.sums};
     kc_real *const arrays[] = {s->M, s->f, s->G, s->gamma, s->sums};
     for (int i = 0; i < 5; i++)
         if (bodies[i])

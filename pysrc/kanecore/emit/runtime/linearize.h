@@ -5,7 +5,7 @@
  *     M da = dR + G' dlambda,    G da + dS = 0,    R = f + G' lambda - M udot,    S = G udot + gamma.
  */
 typedef struct kc_linearization {
-    kc_saddle equations;         /* k = N */
+    kc_saddle *equations;        /* k = N */
     int n_q;
     int rank;                    /* c[rank] is how many rows of G count */
     int (*solve)(kc_saddle *);
@@ -21,10 +21,10 @@ typedef struct kc_linearization {
 /* The slopes, each column along one direction; `given` holds udot and lambda. */
 KC_ONCE void kc_fill_columns(const kc_linearization *s, const kc_place *at, kc_real *given, kc_real *rates)
 {
-    const kc_saddle *const e = &s->equations;
+    const kc_saddle *const e = s->equations;
     const int n = e->n, m = e->m, k = e->k;
     kc_real *const direction = given + n + m, *const slopes = direction + k;
-    kc_fill(&s->parts, e, at, slopes);
+    kc_fill(s->parts, e, at, slopes);
     for (int j = 0; j < k; j++)
         direction[j] = 0;
     for (int j = 0; j < k; j++) {
@@ -43,7 +43,7 @@ KC_ONCE void kc_fill_columns(const kc_linearization *s, const kc_place *at, kc_r
 KC_ONCE int kc_linearize(kc_linearization *s, kc_real t, const kc_real *x, const kc_real *r, const kc_real *c,
                          kc_real *w, kc_real *out)
 {
-    kc_saddle *const e = &s->equations;
+    kc_saddle *const e = s->equations;
     const int n = e->n, k = e->k, n_q = s->n_q;
     kc_real *const rates = kc_place_equations(e, w);
     kc_real *const udot = kc_place_scratch(e, rates + n_q * k), *const lambda = udot + n;

@@ -20,7 +20,7 @@ KC_SOLVER kc_real kc_residual(int m, const kc_real *value, const kc_real *size, 
 /* How udot is found: of equations for some speeds and rows, which are all, or what elimination on the graph
  * left. */
 typedef struct kc_motion {
-    kc_saddle equations;      /* k = 1 */
+    kc_saddle *equations;     /* k = 1 */
     int rank;                 /* c[rank] is how many rows of G count */
     int eliminated;           /* so many of them are solved already */
     const int *speeds, *rows; /* the numbers in the model of what is left; NULL: all */
@@ -35,7 +35,8 @@ typedef struct kc_motion {
 } kc_motion;
 
 /* Without the room of its programs, which stands in the same place. */
-#define KC_MOTION_ROOM(n, m, n_known) (KC_EQUATIONS_ROOM(n, m, 1) + (n_known) + (n) + KC_SCRATCH_ROOM(n, m))
+#define KC_MOTION_ROOM(n, m, n_known, n_residuals)                                                           \
+    (KC_EQUATIONS_ROOM(n, m, 1) + (n_known) + (n) + KC_SCRATCH_ROOM(n, m) + 2 * (n_residuals))
 
 /* A fault in the numbers of the whole model. */
 KC_INLINE int kc_renamed(int fault, const int *speeds, const int *rows)
@@ -51,15 +52,15 @@ KC_INLINE void kc_doubt(kc_motion *s, const kc_place *at, kc_real *work)
     int worst = 0;
     s->residuals(KC_AT(at), work + 2 * s->n_residuals, work);
     const kc_real off = kc_residual(s->n_residuals, work, work + s->n_residuals, &worst);
-    s->equations.bears = kc_max(KC_CONTRADICTORY_REST, off > KC_SOLVED ? KC_EXPLAINED * off : 0);
-    s->doubt(KC_AT(at), work, s->equations.size);
+    s->equations->bears = kc_max(KC_CONTRADICTORY_REST, off > KC_SOLVED ? KC_EXPLAINED * off : 0);
+    s->doubt(KC_AT(at), work, s->equations->size);
 }
 
 /* udot from all speeds and rows, or from those that are left: then everything is known to the compiler, since
  * nothing but `all` leads to functions that are not inlined. */
 KC_INLINE int kc_accelerate_by(kc_motion *s, int all, const kc_place *at, kc_real *w, kc_real *out)
 {
-    kc_saddle *const e = &s->equations;
+    kc_saddle *const e = s->equations;
     kc_real *const known = kc_place_equations(e, w);
     e->a = known + s->n_known;
     kc_real *const work = kc_place_scratch(e, e->a + e->n);
@@ -68,7 +69,7 @@ KC_INLINE int kc_accelerate_by(kc_motion *s, int all, const kc_place *at, kc_rea
     e->bears = KC_CONTRADICTORY_REST;
     for (int doubting = 0; doubting < 2; doubting++) {
         if (all)
-            kc_fill(&s->parts, e, at, work);
+            kc_fill(s->parts, e, at, work);
         else if (KC_UNLIKELY(s->fill(KC_AT(at), work, w)))
             return s->otherwise(KC_AT(at), w, out);
         kc_weigh(e, e->M, e->n + 1);
@@ -109,7 +110,7 @@ KC_COLD int kc_accelerate_all(kc_motion *s, kc_real t, const kc_real *x, const k
 
 /* The lambda of G' lambda = M udot - f. */
 typedef struct kc_balance {
-    kc_saddle equations;
+    kc_saddle *equations;
     int rank;      /* c[rank] is how many rows of G count */
     kc_body *udot;
     kc_body *fill; /* reads udot in w; G (m, n), M udot - f (n), M_jj (n), and (m, n) what those of G are sums
@@ -121,7 +122,7 @@ typedef struct kc_balance {
 KC_ONCE int kc_find_multipliers(kc_balance *s, kc_real t, const kc_real *x, const kc_real *r,
                                 const kc_real *c, kc_real *w, kc_real *out)
 {
-    kc_saddle *const e = &s->equations;
+    kc_saddle *const e = s->equations;
     const int n = e->n, m = e->m;
     kc_real *const b = w + m * n, *const weights = b + n;
     e->G = w, e->sums = weights + n, e->scale = e->sums + m * n, e->combine = e->scale + n;
@@ -144,7 +145,7 @@ KC_ONCE int kc_find_multipliers(kc_balance *s, kc_real t, const kc_real *x, cons
 /* udot that leads back to the constraints, of least mass-weighted size, one unknown a row, k = 2.  Rows that
  * are redundant are left to themselves: off the constraints they contradict the others. */
 typedef struct kc_return {
-    kc_saddle equations;
+    kc_saddle *equations;
     int rank; /* c[rank] is how many rows of G count */
     kc_body *fill; /* the equations */
 } kc_return;
@@ -154,7 +155,7 @@ typedef struct kc_return {
 KC_ONCE int kc_stabilize(kc_return *s, kc_real t, const kc_real *x, const kc_real *r, const kc_real *c,
                          kc_real *w, kc_real *out)
 {
-    kc_saddle *const e = &s->equations;
+    kc_saddle *const e = s->equations;
     const int n = e->n, k = e->k;
     e->a = kc_place_equations(e, w);
     kc_real *const work = kc_place_scratch(e, e->a + k * n);

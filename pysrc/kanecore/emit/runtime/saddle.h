@@ -38,7 +38,7 @@ KC_INLINE kc_real kc_massless_factor(const kc_saddle *s, int column)
 KC_INLINE void kc_weigh(kc_saddle *s, const kc_real *weight, int stride)
 {
     const int n = s->n, m = s->m;
-    kc_real *const scale = s->scale;
+    kc_real *const scale = s->scale, *const G = s->G;
     int massless = 0;
     for (int j = 0; j < n; j++) {
         const kc_real x = kc_abs(weight[j * stride]);
@@ -50,7 +50,7 @@ KC_INLINE void kc_weigh(kc_saddle *s, const kc_real *weight, int stride)
             scale[j] = kc_massless_factor(s, j);
     for (int i = 0; i < m; i++)
         for (int j = 0; j < n; j++)
-            s->G[i * n + j] *= scale[j];
+            G[i * n + j] *= scale[j];
 }
 
 /*
@@ -60,15 +60,18 @@ KC_INLINE void kc_weigh(kc_saddle *s, const kc_real *weight, int stride)
 KC_INLINE void kc_cancel(kc_saddle *s, kc_real tolerance)
 {
     const int n = s->n;
+    const kc_real *const scale = s->scale;
     for (int i = 0; i < s->m; i++) {
+        kc_real *const row = s->G + i * n;
         kc_real largest = 0, size = 0;
+        const kc_real *const sums = s->sums + i * n;
         for (int j = 0; j < n; j++) {
-            largest = kc_max(largest, kc_abs(s->G[i * n + j]));
-            size = kc_max(size, s->sums[i * n + j] * s->scale[j]);
+            largest = kc_max(largest, kc_abs(row[j]));
+            size = kc_max(size, sums[j] * scale[j]);
         }
         if (largest <= tolerance * size)
             for (int j = 0; j < n; j++)
-                s->G[i * n + j] = 0;
+                row[j] = 0;
     }
 }
 
@@ -76,6 +79,7 @@ KC_INLINE void kc_cancel(kc_saddle *s, kc_real tolerance)
 KC_INLINE void kc_even_rows(kc_saddle *s)
 {
     const int n = s->n, m = s->m, k = s->k;
+    kc_real *const gamma = s->gamma, *const combine = s->combine;
     for (int i = 0; i < m; i++) {
         kc_real *const row = s->G + i * n;
         kc_real largest = 0;
@@ -88,11 +92,11 @@ KC_INLINE void kc_even_rows(kc_saddle *s)
         for (int j = 0; j < n; j++)
             row[j] *= scale;
         for (int j = 0; j < k; j++)
-            s->gamma[i * k + j] *= scale;
+            gamma[i * k + j] *= scale;
         if (s->size)
             s->size[i] *= scale;
-        for (int j = 0; j < m && s->combine; j++)
-            s->combine[i * m + j] = i == j ? scale : 0;
+        for (int j = 0; j < m && combine; j++)
+            combine[i * m + j] = i == j ? scale : 0;
     }
 }
 
@@ -187,18 +191,19 @@ KC_SOLVER int kc_reduce_shared(kc_saddle *s)
 KC_INLINE void kc_project_sides(kc_saddle *s)
 {
     const int n = s->n, k = s->k, r = s->rank, free = n - r, *const column = s->column;
-    kc_real *const W = s->W, *const f = s->f, *const G = s->G, *const y = s->a;
+    const kc_real *const M = s->M, *const G = s->G, *const gamma = s->gamma;
+    kc_real *const W = s->W, *const f = s->f, *const y = s->a;
     for (int i = 0; i < n; i++) {
         for (int j = 0; j < free; j++)
-            W[i * free + j] = s->M[i * n + column[r + j]];
+            W[i * free + j] = M[i * n + column[r + j]];
         for (int d = 0; d < r; d++) {
-            const kc_real entry = s->M[i * n + column[d]];
+            const kc_real entry = M[i * n + column[d]];
             if (entry == 0)
                 continue;
             for (int j = 0; j < free; j++)
                 W[i * free + j] -= entry * G[d * n + r + j];
             for (int j = 0; j < k; j++)
-                f[i * k + j] += entry * s->gamma[d * k + j];
+                f[i * k + j] += entry * gamma[d * k + j];
         }
     }
     for (int i = 0; i < free; i++) {
@@ -215,17 +220,19 @@ KC_INLINE void kc_project_sides(kc_saddle *s)
 /* P' M P in `reduced`, its lower triangle or all of it, from W = M P. */
 KC_INLINE void kc_project_matrix(kc_saddle *s, int whole)
 {
-    const int n = s->n, r = s->rank, free = n - r;
+    const int n = s->n, r = s->rank, free = n - r, *const column = s->column;
+    const kc_real *const G = s->G, *const W = s->W;
     for (int i = 0; i < free; i++) {
         const int end = whole ? free : i + 1;
+        kc_real *const row = s->reduced + i * free;
         for (int j = 0; j < end; j++)
-            s->reduced[i * free + j] = s->W[s->column[r + i] * free + j];
+            row[j] = W[column[r + i] * free + j];
         for (int d = 0; d < r; d++) {
-            const kc_real entry = s->G[d * n + r + i];
+            const kc_real entry = G[d * n + r + i];
             if (entry == 0)
                 continue;
             for (int j = 0; j < end; j++)
-                s->reduced[i * free + j] -= entry * s->W[s->column[d] * free + j];
+                row[j] -= entry * W[column[d] * free + j];
         }
     }
 }
@@ -285,19 +292,21 @@ KC_INLINE int kc_solve_reduced(kc_saddle *s)
 KC_INLINE void kc_combine(kc_saddle *s)
 {
     const int n = s->n, k = s->k, r = s->rank, free = n - r, *const column = s->column;
+    const kc_real *const G = s->G, *const gamma = s->gamma, *const scale = s->scale;
+    kc_real *const f = s->f, *const a = s->a;
     for (int j = 0; j < k; j++) {
         for (int i = 0; i < free; i++)
-            s->f[column[r + i] * k + j] = s->a[i * k + j];
+            f[column[r + i] * k + j] = a[i * k + j];
         for (int d = 0; d < r; d++) {
-            kc_real sum = -s->gamma[d * k + j];
+            kc_real sum = -gamma[d * k + j];
             for (int i = 0; i < free; i++)
-                sum -= s->G[d * n + r + i] * s->a[i * k + j];
-            s->f[column[d] * k + j] = sum;
+                sum -= G[d * n + r + i] * a[i * k + j];
+            f[column[d] * k + j] = sum;
         }
     }
     for (int i = 0; i < n; i++)
         for (int j = 0; j < k; j++)
-            s->a[i * k + j] = s->scale[i] * s->f[i * k + j];
+            a[i * k + j] = scale[i] * f[i * k + j];
 }
 
 /* Solve for a, after kc_weigh().  0, KC_SINGULAR with a speed, KC_LOST or KC_CONTRADICTORY with a row of G.
@@ -305,11 +314,13 @@ KC_INLINE void kc_combine(kc_saddle *s)
 KC_INLINE int kc_solve(kc_saddle *s)
 {
     const int n = s->n, k = s->k;
+    const kc_real *const scale = s->scale;
+    kc_real *const M = s->M, *const f = s->f;
     for (int i = 0; i < n; i++) {
         for (int j = 0; j < n; j++)
-            s->M[i * n + j] *= s->scale[i] * s->scale[j];
+            M[i * n + j] *= scale[i] * scale[j];
         for (int j = 0; j < k; j++)
-            s->f[i * k + j] *= s->scale[i];
+            f[i * k + j] *= scale[i];
     }
     int fault = kc_reduce(s);
     if (fault)

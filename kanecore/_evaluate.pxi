@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# One call of a kernel, with one state; included by _native.pyx.
+
+# Functions and not methods, since these a compiler does not inline.
+
+cdef inline bint plain(Model m, int k, object t, object x, object r, object p, Arguments *at) except -1:
+    """Whether C may read what was given as it is, with all values that kernel ``k`` reads; then ``at`` says where."""
+    if not is_vector(x, m.n_x):
+        return False
+    if PyFloat_Check(t):
+        at.t = PyFloat_AS_DOUBLE(t)
+    elif PyLong_CheckExact(t):
+        at.t = PyLong_AsDouble(t)
+    else:
+        return False
+    at.x = data(x)
+    if r is None:
+        at.r = m.r
+    elif is_vector(r, m.n_r):
+        at.r = data(r)
+    else:
+        at.r = NULL
+    if p is None:
+        at.c = m.c if (m.served >> k) & 1 else NULL
+    elif is_vector(p, m.n_p) and all_finite(data(p), m.n_p):
+        m.prepare_block(data(p), m.scratch)
+        at.c = m.scratch
+    else:
+        at.c = NULL
+    return at.r != NULL and at.c != NULL
+
+
+cdef inline bint overlapped(Model m, int k, const double *result, const Arguments *at, object r, object p) noexcept:
+    """Whether the result would be written over x, or over r and p where they were given."""
+    cdef Py_ssize_t size = m.size[k]
+    return (overlap(result, size, at.x, m.n_x)
+            or (r is not None and overlap(result, size, at.r, m.n_r))
+            or (p is not None and overlap(result, size, data(p), m.n_p)))
+
+
+cdef inline bint is_result(Model m, int k, object out) noexcept:
+    """Whether C may write the result of kernel ``k`` for one state into ``out`` as it is."""
+    cdef int axis
+    if not (cnp.PyArray_CheckExact(out) and cnp.PyArray_TYPE(out) == cnp.NPY_DOUBLE
+            and cnp.PyArray_NDIM(out) == m.n_dims[k] and cnp.PyArray_ISCARRAY(out)):
+        return False
+    for axis in range(m.n_dims[k]):
+        if cnp.PyArray_DIM(out, axis) != m.dims[k][axis]:
+            return False
+    return True
+
+
+cdef class Model(Parametrized):
+    """A compiled model: the tables of one or more libraries, and the current parameters and inputs.
+
+    Parameters
+    ----------
+    path : str
+        The library with the core kernels; others are added by `_open`.
+
+    Raises
+    ------
+    ImportError
+        The library cannot be opened, was compiled against another version of kanecore.h, or its table cannot be right.
+
+    Notes
+    -----
+    The tables are immutable and shared; parameters and inputs are immutable blocks that are swapped when
+    they are set, so that a call in one thread never sees half of what another sets.
+    """
+
+    @cython.final
+    cdef object evaluate(self, int k, object t, object x, object udot, object r, object p, object out):
+        """One state in plain arrays, at once and without allocating; everything else by `evaluate_any`."""
+        cdef Arguments at, failed       # two, so that the former may stay in registers
+        cdef double scalar
+        cdef double *result
+        cdef object array = out
+        if self.kernels[k] == NULL or not plain(self, k, t, x, r, p, &at):
+            return self.evaluate_any(k, t, x, udot, r, p, out)
+        if out is None:
+            if self.n_dims[k] == 0:
+                result = &scalar
+            else:
+                array = cnp.PyArray_EMPTY(self.n_dims[k], self.dims[k], cnp.NPY_DOUBLE, 0)
+                result = data(array)
+        elif is_result(self, k, out) and not overlapped(self, k, data(out), &at, r, p):
+            result = data(out)
+        else:
+            return self.evaluate_any(k, t, x, udot, r, p, out)
+        if reads_udot(k):
+            if (not is_vector(udot, self.n_u)
+                    or (out is not None and overlap(result, self.size[k], data(udot), self.n_u))):
+                return self.evaluate_any(k, t, x, udot, r, p, out)
+            memcpy(self.state, at.x, self.n_x * sizeof(double))
+            memcpy(self.state + self.n_x, data(udot), self.n_u * sizeof(double))
+            at.x = self.state
+        self.work[0] = 0.0
+        self.kernels[k](at.t, at.x, at.r, at.c, self.work, result)
+        if not all_finite(result, self.size[k]):
+            failed = at
+            explain(self, k, &failed, self.work, result)
+        return scalar if array is None else array
+
+    cdef object evaluate_any(self, int k, object t, object x, object udot, object r, object p, object out):
+        """Whatever NumPy would accept: conversion, broadcasting, errors that name the argument."""
+        cdef Evaluation states = Evaluation.__new__(Evaluation)
+        self.kernel(k)
+        states.model, states.k = self, k
+        states.read(t, x, udot, r, p)
+        states.write_to(out)
+        if states.run():
+            states.settle()
+        if out is None and states.result.ndim == 0:
+            return states.result.item()
+        return states.result
+
+    def _count_near(self, t, x, r, p):
+        """Called where a row of G is lost: how many are independent at states on the constraints around x."""
+        return self._count(p)
+
+    def _opposed(self, t, x, r, p, row):
+        """Called where a row of G contradicts others at x: their names."""
+        return ()
+
+    def _nonholonomic(self, kind, t, x, udot, remainder, out, values):
+        """Called for what kernel ``kind`` becomes where the dependent speeds are put in terms of the others."""
+        raise NotImplementedError
+
+    def partial_accelerations(self, t, x, *, r=None, p=None, out=None):
+        """The partial accelerations ∂a/∂u̇_r of all points, u̇_r independent, inertial axes, (..., n_points, dof, 3)."""
+        return self._nonholonomic("partial_velocities", t, x, None, False, out, {"r": r, "p": p})
+
+    def partial_angular_accelerations(self, t, x, *, r=None, p=None, out=None):
+        """The partial angular accelerations ∂α/∂u̇_r of all frames, u̇_r independent, (..., n_frames, dof, 3)."""
+        return self._nonholonomic("partial_angular_velocities", t, x, None, False, out, {"r": r, "p": p})
+
+    def workspace(self):
+        """Buffers bound once, for calls without arguments: a `Workspace` with the current p and r."""
+        return Workspace(self)
+
+
+cdef object by_name(names, object result, int n_dims):
+    """Views of a result by the names of its first axis, of ``n_dims`` that are not leading."""
+    return {name: result[(..., i) + (slice(None),) * (n_dims - 1)] for i, name in enumerate(names)}

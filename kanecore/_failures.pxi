@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Why a result is not finite: another attempt, or the error that says it; included by _native.pyx.
+
+cdef struct Arguments:      # of a kernel, for one state
+    double t
+    const double *x         # [q, u], and udot where the kernel reads it
+    const double *r         # NULL in a failure: the current ones
+    const double *c
+
+cdef struct Outcome:        # what work[0] and work[1] say
+    int status, number
+
+
+cdef int explain(Model m, int k, const Arguments *at, const double *work, double *out) except -1:
+    """Mend a result that is not finite, or raise; where t, x or r is not finite either, it stays."""
+    cdef Outcome outcome
+    outcome.status, outcome.number = <int>work[0], <int>work[1]
+    if recounted(m, k, at, out, &outcome):
+        return 0
+    if is_finite(m, k, at):
+        raise failure(m, k, outcome, at, None, None)
+    return 0
+
+
+cdef bint is_finite(Model m, int k, const Arguments *at) noexcept nogil:
+    return (isfinite(at.t) and all_finite(at.x, m.n_x + (m.n_u if reads_udot(k) else 0))
+            and all_finite(at.r, m.n_r))
+
+
+cdef bint recounted(Model m, int k, const Arguments *at, double *out, Outcome *outcome) except -1:
+    """Evaluate kernel ``k`` again where rows of G are lost at x but not in number: nor do its neighbours have more.
+
+    Whether that gave a result. Nothing is kept: the count belongs to this call.
+    """
+    cdef double *memory
+    cdef double *work
+    if outcome.status != KC_LOST:
+        return False
+    if not (isfinite(at.t) and all_finite(at.x, m.n_x) and all_finite(at.r, m.n_r)):
+        return False
+    memory = allocate(m.n_prepared + m.n_work)
+    work = memory + m.n_prepared
+    try:
+        memcpy(memory, at.c, m.n_prepared * sizeof(double))     # the calls below use the scratch of this model
+        state, inputs = vector_of(at.x, m.n_x), vector_of(at.r, m.n_r)
+        count = m._count_near(at.t, state, inputs, vector_of(at.c, m.n_p))
+        if count == memory[m.n_prepared - 1]:
+            return False
+        memory[m.n_prepared - 1] = count
+        work[0] = 0.0
+        m.kernels[k](at.t, data(state), data(inputs), memory, work, out)
+        outcome.status, outcome.number = <int>work[0], <int>work[1]
+    finally:
+        PyMem_Free(memory)
+    return all_finite(out, m.size[k])
+
+
+cdef object failure(Model m, int k, Outcome outcome, const Arguments *at, object rows, object out):
+    """The error of a kernel at a state; of a batch with the rows that failed, and the result."""
+    x = vector_of(at.x, m.n_x)
+    where = f"at t = {at.t!r}, x = {x.tolist()!r}"
+    if rows is not None:
+        where += f" and in {len(rows)} rows in all, the first {int(rows[0])}" if len(rows) > 1 \
+            else f", row {int(rows[0])}"
+    about = {"t": at.t, "x": x, "rows": rows, "out": out}
+    row = row_of(m, outcome.status, outcome.number)
+    if outcome.status == KC_CONTRADICTORY:
+        return contradiction(m, k, row, where, at, about)
+    if outcome.status == KC_LOST:
+        return lost_row(m, k, row, where, about)
+    if outcome.status == KC_UNSATISFIED_ROW or outcome.status == KC_UNSATISFIED_CONFIGURATION:
+        return unsatisfied(m, k, row, where, about)
+    if outcome.status == KC_SINGULAR:
+        return lost_pivot(m, k, row, where, about)
+    return NonFiniteError(
+        f"{KERNELS[k]} of {m.name!r} is not finite {where}: an overflow, or an expression that is not "
+        "defined there (a division by zero, the root of a negative number, the pole of a tangent)", **about)
+
+
+cdef Py_ssize_t row_of(Libraries m, int status, Py_ssize_t number):
+    """The ``row`` of a SingularError: speeds, then rows of G, then constraints on coordinates."""
+    if status == KC_UNSATISFIED_CONFIGURATION:
+        return m.n_u + m.n_constraints + number
+    return number if status == KC_SINGULAR else m.n_u + number
+
+
+cdef object unsatisfied(Model m, int k, int row, str where, dict about):
+    return SingularError(
+        f"{KERNELS[k]}: no state near x satisfies {m._row_name(row)!r} of {m.name!r} together with the other "
+        f"constraints {where}", row=row, **about)
+
+
+cdef object contradiction(Model m, int k, int row, str where, const Arguments *at, dict about):
+    r = vector_of(at.r, m.n_r) if at.r != NULL else None
+    p = vector_of(at.c, m.n_p) if at.c != NULL else None
+    name = m._row_name(row)
+    others = [other for other in m._opposed(at.t, about["x"], r, p, row - m.n_u) if other != name]
+    against = " and ".join([repr(other) for other in others]) or "the other constraints"
+    return SingularError(
+        f"{KERNELS[k]}: {name!r} of {m.name!r} contradicts {against} {where}: no accelerations satisfy them "
+        "together; leave out what is too much", row=row, contradictory=(*others, name), **about)
+
+
+cdef object lost_row(Model m, int k, int row, str where, dict about):
+    return SingularError(
+        f"{KERNELS[k]}: {m._row_name(row)!r} of {m.name!r} is lost {where}: its coefficients, or what the "
+        "other constraints leave of them, vanish there, and not nearby: a dead point; dyn.check(x) counts what "
+        "is independent", row=row, **about)
+
+
+cdef object lost_pivot(Model m, int k, int row, str where, dict about):
+    speed = m.speed_names[row] if 0 <= row < m.n_u else row
+    return SingularError(
+        f"{KERNELS[k]}: the mass matrix of {m.name!r} is singular {where}: the pivot of speed "
+        f"{speed!r} vanished; give whatever this speed moves mass or inertia, or avoid the state, where the "
+        "kinematical equations may be singular (gimbal lock)", row=row, **about)

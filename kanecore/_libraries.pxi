@@ -1,0 +1,241 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# The libraries of one model: names, sizes and kernels out of their tables; included by _native.pyx.
+
+cdef int kernel_number(object name) except -1:
+    if name not in KERNELS:
+        raise unknown("kernel", name, KERNELS)
+    return KERNELS.index(name)
+
+
+cdef void empty_kernel(double t, const double *x, const double *r, const double *c, double *work,
+                       double *out) noexcept nogil:
+    """Stands in for a kernel of no elements, such as the outputs of a model without any."""
+    pass
+
+
+cdef class Libraries:
+    """What the libraries of a model say: sizes and names, and the kernels that they hold.
+
+    Parameters
+    ----------
+    path : str
+        The library with the core kernels; others are added by `_open`.
+
+    Raises
+    ------
+    ImportError
+        The library cannot be opened, was compiled against another version of kanecore.h, or its table cannot be right.
+    """
+
+    cdef const kc_model *table
+    cdef kc_kernel *kernels[N_KERNELS]      # NULL until the library that holds it is open
+    cdef unsigned char *reads               # [kernel][parameter]: 0 where the kernel is known not to read it
+    cdef double *work                       # of single calls, with the GIL held
+    cdef double *state                      # of single calls: [q, u, udot]
+    cdef double *scratch                    # of single calls: c, for p= of one call
+    cdef int n_dims[N_KERNELS]
+    cdef cnp.npy_intp dims[N_KERNELS][3]
+    cdef Py_ssize_t size[N_KERNELS]
+
+    cdef readonly Py_ssize_t n_q, n_u, n_x, n_p, n_r, n_prepared, n_work, n_points, n_frames, n_outputs, n_joints
+    cdef readonly Py_ssize_t n_constraints, n_configuration, n_velocity, n_auxiliary, n_q_dependent, n_u_dependent
+    cdef readonly str name
+    cdef readonly tuple coordinate_names, speed_names, parameter_names, input_names, output_names
+    cdef readonly tuple points, frames, joints, unit, constraint_names
+    cdef readonly tuple input_rates         # of each input: the number of its derivative, -1 where that is no input
+    cdef readonly bint qdot_is_u
+
+    def __init__(self, path):
+        cdef const kc_model *m
+        if self.table != NULL:
+            raise TypeError("a model is opened once; make a new one")
+        m = open_table(path)
+        if m.prepare == NULL:
+            raise ImportError(f"{path} holds further kernels of a model; its core library must be opened first",
+                              path=path)
+        self.table = m
+        self.take_sizes()
+        self.take_names()
+        self.reserve_memory()
+        self.shape_results()
+        self.add_kernels(m)
+
+    def __dealloc__(self):
+        PyMem_Free(self.work)
+        PyMem_Free(self.state)
+        PyMem_Free(self.scratch)
+        PyMem_Free(self.reads)
+
+    cdef int take_sizes(self) except -1:
+        cdef const kc_model *m = self.table
+        self.n_q, self.n_u, self.n_x = m.n_q, m.n_u, m.n_q + m.n_u
+        self.n_p, self.n_r, self.n_prepared, self.n_work = m.n_p, m.n_r, m.n_prepared, max(m.n_work, 2)
+        self.n_points, self.n_frames, self.n_outputs, self.n_joints = m.n_points, m.n_frames, m.n_outputs, m.n_joints
+        self.n_constraints, self.n_auxiliary = m.n_constraints, m.n_auxiliary
+        self.n_configuration, self.n_velocity = m.n_configuration, m.n_velocity
+        self.n_q_dependent, self.n_u_dependent = m.n_q_dependent, m.n_u_dependent
+        self.qdot_is_u = (m.flags & KC_QDOT_IS_U) != 0
+        self.unit = tuple([tuple([m.unit[4 * i + j] for j in range(4)]) for i in range(m.n_unit)])
+        self.input_rates = tuple([m.r_rates[i] if m.r_rates != NULL else -1 for i in range(m.n_r)])
+        return 0
+
+    cdef int take_names(self) except -1:
+        cdef const kc_model *m = self.table
+        self.name = m.name.decode("utf-8")
+        self.coordinate_names, self.speed_names = decoded(m.q_names, m.n_q), decoded(m.u_names, m.n_u)
+        self.parameter_names, self.input_names = decoded(m.p_names, m.n_p), decoded(m.r_names, m.n_r)
+        self.points, self.frames = decoded(m.point_names, m.n_points), decoded(m.frame_names, m.n_frames)
+        self.joints, self.output_names = decoded(m.joint_names, m.n_joints), decoded(m.output_names, m.n_outputs)
+        self.constraint_names = decoded(m.constraint_names, m.n_constraints)
+        return 0
+
+    cdef int reserve_memory(self) except -1:
+        self.work = allocate(self.n_work)
+        self.state = allocate(self.n_x + self.n_u)
+        self.scratch = allocate(self.n_prepared)
+        self.reads = <unsigned char *>PyMem_Malloc(N_KERNELS * self.n_p + 1)
+        if self.reads == NULL:
+            raise MemoryError
+        memset(self.reads, 1, N_KERNELS * self.n_p + 1)
+        return 0
+
+    cdef const kc_model *opened(self) except NULL:
+        if self.table == NULL:
+            raise TypeError("this model was never opened: its __init__ did not run")
+        return self.table
+
+    cdef int shape_results(self) except -1:
+        cdef int k, axis
+        for k, shape in enumerate(shapes_of(self)):
+            self.n_dims[k] = len(shape)
+            self.size[k] = 1
+            for axis in range(self.n_dims[k]):
+                self.dims[k][axis] = shape[axis]
+                self.size[k] *= shape[axis]
+        return 0
+
+    cdef int add_kernels(self, const kc_model *m) except -1:
+        """Takes over the kernels that are not there yet, and grows the work space to what they need."""
+        cdef kc_kernel **held = first_kernel(m)
+        cdef double *grown
+        cdef int k, n_held = held_kernels(m)
+        if m.n_work > self.n_work:
+            grown = allocate(m.n_work)
+            PyMem_Free(self.work)
+            self.work, self.n_work = grown, m.n_work
+        for k in range(N_KERNELS):
+            if self.size[k] == 0:
+                self.kernels[k] = empty_kernel
+                memset(self.reads + k * self.n_p, 0, self.n_p)
+            elif self.kernels[k] == NULL and k < n_held:
+                self.kernels[k] = held[k]
+        self.note_unread(table_info(m).get("unread", {}))
+        return 0
+
+    cdef int note_unread(self, dict unread) except -1:
+        """The parameters that a library says its kernels do not read: bits of an integer, by the kernels' names."""
+        cdef Py_ssize_t i
+        for k, name in enumerate(KERNELS):      # a library that a later kanecore made may name others
+            if name in unread:
+                for i in range(self.n_p):
+                    self.reads[<int>k * self.n_p + i] = not unread[name] >> i & 1
+        return 0
+
+    def _open(self, path):
+        """Add the kernels of another library of the same model.
+
+        Parameters
+        ----------
+        path : str
+            A library whose table has the names and sizes of the first.
+
+        Returns
+        -------
+        dict
+            What the library says of itself, as `_table_info`.
+
+        Raises
+        ------
+        ImportError
+            It cannot be opened, or belongs to another model or another version of kanecore.h.
+        """
+        cdef const kc_model *m
+        self.opened()
+        m = open_table(path)
+        if not self.fits(m):
+            raise ImportError(f"{path} holds another model than {self.name!r}: its names or sizes differ",
+                              path=path)
+        self.add_kernels(m)
+        return table_info(m)
+
+    cdef bint fits(self, const kc_model *m) except -1:
+        """Whether a table has the names and sizes of the first."""
+        cdef const kc_model *core = self.table
+        return (m.n_points == core.n_points and m.n_frames == core.n_frames
+                and m.n_outputs == core.n_outputs and m.n_joints == core.n_joints and m.n_prepared <= core.n_prepared
+                and m.n_configuration == core.n_configuration and m.n_velocity == core.n_velocity
+                and m.n_auxiliary == core.n_auxiliary
+                and decoded(m.constraint_names, m.n_constraints) == self.constraint_names
+                and decoded(m.q_names, m.n_q) == self.coordinate_names
+                and decoded(m.u_names, m.n_u) == self.speed_names
+                and decoded(m.p_names, m.n_p) == self.parameter_names
+                and decoded(m.r_names, m.n_r) == self.input_names)
+
+    def _has(self, kernel):
+        """Whether the libraries opened so far hold this kernel."""
+        return self.kernels[kernel_number(kernel)] != NULL
+
+    @property
+    def _table_info(self):
+        """What the core library says of itself: operation counts, source, package version."""
+        return table_info(self.opened())
+
+    def _why_not(self, kernel):
+        """What the description lacks for a kernel, as far as the libraries know."""
+        return self._table_info.get("missing", {}).get(kernel)
+
+    def _find(self, kernel):
+        """Called for a kernel that is in no open library: open the one that holds it, or do nothing."""
+
+    cdef kc_kernel *kernel(self, int k) except NULL:
+        """Kernel number ``k``, from a library that `_find` opens if it must; ModelError if there is none."""
+        self.opened()
+        if self.kernels[k] == NULL:
+            self._find(KERNELS[k])
+        if self.kernels[k] == NULL:
+            what = KERNELS[k].replace("_", " ")
+            why = self._why_not(KERNELS[k]) or ("its description defines none, or it was compiled without, and must be "
+                                                "compiled again, with kernels='all'")
+            raise ModelError(f"{self.name!r} has no {what}: {why}")
+        return self.kernels[k]
+
+    def address(self, kernel):
+        """The address of a kernel's C function.
+
+        ``void f(double t, const double *x, const double *r, const double *c, double *work, double *out)``,
+        with c = `prepared`, and `n_work` doubles of the caller's as work.
+
+        Parameters
+        ----------
+        kernel : str
+            Its name; those of udot read x = [q, u, udot].
+
+        Returns
+        -------
+        int
+            Valid while this model lives.
+        """
+        return <uintptr_t>self.kernel(kernel_number(kernel))
+
+    @property
+    def configuration_names(self):
+        """Names of the configuration constraints, in the order of `configuration_residual`."""
+        names = self._table_info.get("configuration_names")
+        return tuple(names or [f"configuration constraint {i}" for i in range(self.n_configuration)])
+
+    def _row_name(self, Py_ssize_t row):
+        """The constraint that errors name by a number from n_u on."""
+        row -= self.n_u
+        if row < self.n_constraints:
+            return self.constraint_names[row]
+        return self.configuration_names[row - self.n_constraints]

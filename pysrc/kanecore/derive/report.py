@@ -1,0 +1,197 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What was understood of a description, in words: the report."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kanecore.describe.symbols import function_name
+from kanecore.graph.evaluate import count
+from kanecore.kernels import KERNELS
+
+from .derivation import Derivation
+from .described import Described, loads_by_number
+from .kane import holds_udot
+from .reactions import is_free
+from .reads import unread
+
+__all__ = ["report"]
+
+VELOCITY_SOURCES = {
+    "origin": "at rest",
+    "position": "velocity from its position",
+    "equal": "velocity as set by the user, which is the derivative of its position",
+    "set": "velocity as set by the user",
+}
+
+
+def report(model: Described) -> str:
+    """See :meth:`kanecore.Model.report`."""
+    derivation = model._derivation
+    lines = [*_summary(model), *_frames(model), *_points(model), *_bodies(derivation)]
+    if derivation.description.constraints:
+        lines += _constraints(derivation)
+    lines += [*_loads(model), *_written(model), *_operations(derivation)]
+    return "\n".join(lines)
+
+
+def _summary(model: Described) -> Iterator[str]:
+    """Contradictions, sizes and names."""
+    derivation = model._derivation
+    d = derivation.description
+    n = len(model._contradictions) + (len(derivation.constraints.opposed) if d.constraints else 0)
+    yield f"{n} contradiction{'' if n == 1 else 's'} between what was set and what follows"
+    yield f"model {d.name}: n_q = {model.n_q}, n_u = {model.n_u}, n_p = {model.n_p}, n_r = {model.n_r}"
+    yield f"  q: {' '.join(d.coordinate_names)}"
+    yield f"  u: {' '.join(d.speed_names)}" + ("   (u = q')" if d.rates == d.speeds else "")
+    for letter, names in (("p", d.parameter_names), ("r", d.input_names)):
+        if names:
+            yield f"  {letter}: {' '.join(names)}"
+    if d.prescribed:
+        yield "  prescribed motion: " + " ".join(d.input_names[i] for i in sorted(d.prescribed))
+    if model.noncontributing:
+        yield "  noncontributing, left out: " + " ".join(map(str, model.noncontributing))
+    idle = [*_idle(derivation), *d.left_out_parameters, *d.left_out_inputs]
+    if idle:
+        yield "  without effect, and accepted by name: " + " ".join(sorted(idle))
+
+
+def _idle(derivation: Derivation) -> list[str]:
+    """Parameters that no kernel reads; few kernels are asked before the others."""
+    names = derivation.description.parameter_names
+    idle = (1 << len(names)) - 1
+    others = [kernel.name for kernel in KERNELS if not kernel.counts]
+    for kernels in (["mass_matrix", "forcing", "qdot", "outputs"], others):
+        asked = [name for name in kernels if idle and derivation.has(name)]
+        spared = unread(derivation, asked)
+        for name in asked:
+            idle &= spared.get(name, 0)
+    return [name for i, name in enumerate(names) if idle >> i & 1]
+
+
+def _frames(model: Described) -> Iterator[str]:
+    d, k = model._derivation.description, model._derivation.kinematics
+    yield "frames, each with the frame it is oriented from and the one its angular velocity is given in:"
+    for i, frame in enumerate(d.frames[1:], 1):
+        turned, measured = d.frames[frame.parent].name, d.frames[frame.angular_parent].name
+        how = f"from {turned}" if frame.oriented else f"not oriented, written in the axes of {turned}"
+        note = "" if k.omega_fits[i] or not frame.oriented else ", and does not turn as its angular velocity says"
+        yield f"  {frame.name}: {how}, angular velocity in {measured}{note}"
+        yield from _contradictions(model, "frame", i, frame.name)
+    for places in d.unit:
+        yield "  unit quaternion: " + " ".join(d.coordinate_names[i] for i in places)
+    if k.rounded:
+        yield "  entries within 1e-14 of 0 or 1 taken for these: " + " ".join(k.rounded)
+
+
+def _points(model: Described) -> Iterator[str]:
+    d, k = model._derivation.description, model._derivation.kinematics
+    yield "points, each with the point it is located from and where its velocity comes from:"
+    for i, point in enumerate(d.points):
+        place = f"from {d.points[point.parent].name}, " if point.parent >= 0 else ""
+        note = VELOCITY_SOURCES[k.source[i]]
+        if k.source[i] == "set" and point.parent >= 0:
+            note += ", which is not the derivative of its position"
+        yield f"  {point.name}: {place}{note}, in {d.frames[k.home[i]].name}"
+        yield from _contradictions(model, "point", i, point.name)
+
+
+def _contradictions(model: Described, kind: str, at: int, name: str) -> Iterator[str]:
+    """Those of one frame or point."""
+    for contradiction in model._contradictions:
+        if (contradiction.kind, contradiction.at) == (kind, at):
+            yield f"    contradiction: {contradiction.message(name)}"
+
+
+def _bodies(derivation: Derivation) -> Iterator[str]:
+    """Bodies and joints."""
+    d, k = derivation.description, derivation.kinematics
+    yield "bodies:"
+    for body in d.bodies:
+        kind = "particle" if body.frame < 0 else f"rigid body in frame {d.frames[body.frame].name}"
+        note = ", of a mass that changes: its inertia force is −(m a + ṁ v)" if k.rate.of(body.mass) else ""
+        yield f"  {body.name}: {kind}, mass centre {d.points[body.point].name}{note}"
+    yield "joints, each with what it holds, where, and on what:"
+    for joint in d.joints:
+        parent = d.bodies[joint.parent].name if joint.parent >= 0 else d.frames[0].name
+        free = ", free: its reaction is zero" if is_free(k, joint) else ""
+        yield f"  {joint.name}: {d.bodies[joint.child].name} at {d.points[joint.point].name} on {parent}{free}"
+
+
+def _constraints(derivation: Derivation) -> Iterator[str]:
+    d, constraints = derivation.description, derivation.constraints
+    rows = constraints.rows
+    yield f"constraints, {len(rows)} rows in G:"
+    counted = {row.name for row in rows}
+    for c in d.constraints:
+        note = "" if c.name in counted else ": its derivative is among the others, and is not counted twice"
+        yield f"  {c.name}{note}"
+    for one, other in constraints.opposed:
+        yield f"  {one} and {other} contradict each other: no speeds satisfy them together"
+    if constraints.shared:
+        yield (
+            "  multipliers that are not determined, as redundant rows share them (those of least norm are "
+            f"computed): {', '.join(constraints.shared)}"
+        )
+    vanishing = [row.name for row in rows if not any(row.jacobian) and row.value <= 0]
+    if vanishing:
+        yield f"  vanish identically, and take no part: {', '.join(vanishing)}"
+    for letter, state, dependent in (
+        ("q", d.coordinate_names, d.n_q_dependent),
+        ("u", d.speed_names, d.n_u_dependent),
+    ):
+        if dependent:
+            yield f"  dependent {letter}: {' '.join(state[len(state) - dependent :])}"
+
+
+def _loads(model: Described) -> Iterator[str]:
+    """Auxiliary speeds, loads and potentials."""
+    derivation = model._derivation
+    d, k = derivation.description, derivation.kinematics
+    if d.auxiliary:
+        yield "auxiliary speeds: " + " ".join(d.auxiliary_names)
+    if model._n_loads:
+        yield "loads" + (", with uniform gravity on every body:" if derivation.has_gravity else ":")
+    by_number = loads_by_number(d)
+    for number in range(model._n_loads):
+        where = dict.fromkeys(
+            f"{x.kind} on {'point' if x.kind == 'force' else 'frame'} "
+            f"{(d.points if x.kind == 'force' else d.frames)[x.at].name}"
+            for x in by_number.get(number, [])
+        )
+        yield f"  load {number}, {' and '.join(where) or 'left out: zero, on the ground, or noncontributing'}"
+    inertial = dict.fromkeys(load.number for load in d.loads if holds_udot(k, load))
+    if inertial:
+        yield (
+            f"  linear in derivatives of speeds, which counts with F*: {', '.join(f'load {i}' for i in inertial)}; "
+            f"with it M is {'symmetric' if derivation.symmetric else 'not symmetric'}"
+        )
+    for number, _ in enumerate(d.potentials):
+        yield f"  potential {number}"
+
+
+def _written(model: Described) -> Iterator[str]:
+    """What has expressions of the user's: laws of feedback, outputs."""
+    outputs = model._derivation.description.outputs
+    if model._laws:
+        yield "feedback:"
+    for number, law in enumerate(model._laws):
+        yield f"  law {number}, for {function_name(law)}"
+    if outputs:
+        yield "outputs:"
+    for number, (name, _) in enumerate(outputs):
+        yield f"  output {number}, {name}"
+
+
+def _operations(derivation: Derivation) -> Iterator[str]:
+    yield f"solved by {derivation.method}"
+    yield "operations (+ - * / sqrt; pairs of sine and cosine):"
+    programs = {name: derivation.kernel(name).roots for name in ("qdot", "mass_matrix", "forcing")}
+    if not derivation.solved_at_run_time:
+        programs["udot"] = derivation.kernel("udot").roots
+    elif derivation.solving is not None:
+        programs["constraint_jacobian"] = derivation.kernel("constraint_jacobian").roots
+        programs["udot, before it is solved"] = (*derivation.solving.system, *derivation.solving.known)
+    for name, roots in programs.items():
+        operations = count(derivation.graph, roots)
+        yield f"  {name}: {operations['total']}; {operations['sincos']}"
