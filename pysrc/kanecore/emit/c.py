@@ -55,14 +55,19 @@ class C(Target):
         return repr(float(value))
 
     def operand(self, operand: Operand) -> str:
-        match operand.source:
-            case Value(number, of):
-                text = f"{of[0] if of else 'z'}{number}"
-            case Entry(array, place):
-                text = array if place < 0 else f"{array}[{place}]"
-            case number:
-                text = self.literal(number)
-        return f"-{text}" if operand.negative else text
+        source, negative = operand
+        if isinstance(source, Value):
+            text = self.value(source)
+        elif isinstance(source, Entry):
+            text = source.array if source.place < 0 else f"{source.array}[{source.place}]"
+        else:
+            text = self.literal(source)
+        return f"-{text}" if negative else text
+
+    def value(self, value: Value) -> str:
+        """The name of what an instruction made: z7, or s7 and c7."""
+        number, of = value
+        return f"{of[0]}{number}" if of else f"z{number}"
 
     def _signed(self, operand: Operand) -> str:
         """As it may stand behind an operator."""
@@ -82,8 +87,8 @@ class C(Target):
 
     # -------------------------------------------------------------- statements
     def compute(self, instruction: Compute) -> str:
-        value = self._expression(instruction.operation, instruction.operands)
-        return f"const {self.real} {self.operand(Operand(instruction.target))} = {value};"
+        operation, target, operands = instruction
+        return f"const {self.real} {self.value(target)} = {self._expression(operation, operands)};"
 
     def _expression(self, op: str, operands: Sequence[Operand]) -> str:
         a = self.operand(operands[0])
@@ -101,7 +106,7 @@ class C(Target):
         return f"{name}({', '.join(map(self.operand, operands))})"
 
     def sine_cosine(self, instruction: SineCosine) -> str:
-        s, c = self.operand(Operand(instruction.sine)), self.operand(Operand(instruction.cosine))
+        s, c = self.value(instruction.sine), self.value(instruction.cosine)
         return f"{self.real} {s}, {c};\n    kc_sincos({self.operand(instruction.angle)}, &{s}, &{c});"
 
     def pivot(self, instruction: Pivot) -> str:
@@ -119,8 +124,7 @@ class C(Target):
         return f"if (KC_UNLIKELY(!({condition}))) return {fault};"
 
     def load(self, instruction: Load) -> str:
-        target, entry = Operand(instruction.target), Operand(instruction.entry)
-        return f"const {self.real} {self.operand(target)} = {self.operand(entry)};"
+        return f"const {self.real} {self.value(instruction.target)} = {self.operand(Operand(instruction.entry))};"
 
     def store(self, instruction: Store) -> str:
         return f"{self.operand(Operand(instruction.entry))} = {self.operand(instruction.operand)};"

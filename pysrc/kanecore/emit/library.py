@@ -63,14 +63,19 @@ class Groups:
 
     def emit(self, group: str) -> Emitted:
         """``"core"``, ``"forces"``, ..., of `kanecore.kernels`."""
-        derivation, core = self._core[0].copy(), self._core[1]
-        kernels = core if group == "core" else _programs(derivation, filter(derivation.has, GROUPS[group]))
-        return _Library(derivation, core, kernels, group, {}).emitted()
+        derivation, core = self._core
+        return _emitted(derivation.copy(), core, group)
 
 
 def emit_group(description: Description, group: str, baked: Mapping[str, float] | None = None) -> Emitted:
     """One group of kernels of a model."""
-    return Groups(description, baked).emit(group)
+    derivation = _derive(description, baked)
+    return _emitted(derivation, _programs(derivation, GROUPS["core"]), group)
+
+
+def _emitted(derivation: Derivation, core: Mapping[str, Derived], group: str) -> Emitted:
+    kernels = core if group == "core" else _programs(derivation, filter(derivation.has, GROUPS[group]))
+    return _Library(derivation, core, kernels, group, {}).emitted()
 
 
 def emit_library(description: Description, parameters: Mapping[str, float] | None = None) -> Emitted:

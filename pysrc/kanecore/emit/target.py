@@ -4,7 +4,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
 from kanecore.program.instructions import (
     Clear,
@@ -68,22 +69,14 @@ class Target(ABC):
     def function(self, name: str, parts: Parts) -> str:
         """The functions of a program."""
 
-    def statement(self, instruction: Instruction) -> str:
-        match instruction:
-            case Compute():
-                return self.compute(instruction)
-            case SineCosine():
-                return self.sine_cosine(instruction)
-            case Store():
-                return self.store(instruction)
-            case Load():
-                return self.load(instruction)
-            case Pivot():
-                return self.pivot(instruction)
-            case Limit():
-                return self.limit(instruction)
-            case Clear():
-                return self.clear(instruction)
-
     def statements(self, instructions: Sequence[Instruction]) -> list[str]:
-        return [self.statement(each) for each in instructions]
+        writers: dict[type, Callable[[Any], str]] = {
+            Compute: self.compute,
+            SineCosine: self.sine_cosine,
+            Pivot: self.pivot,
+            Limit: self.limit,
+            Load: self.load,
+            Store: self.store,
+            Clear: self.clear,
+        }
+        return [writers[type(each)](each) for each in instructions]

@@ -17,7 +17,7 @@ from kanecore.derive.registry import Derived
 from kanecore.kernels import KERNEL_GROUPS
 
 from . import parts
-from .instructions import Entry, Operand
+from .instructions import Entry, Operand, Program
 from .solved import Body, Equations, Member, Solved, Straight
 from .straight import straight_line
 
@@ -76,10 +76,13 @@ class Bodies:
         ``given`` are nodes that stand at the beginning of its scratch; the next ``beyond`` numbers of that are taken.
         """
         held = {node: Operand(Entry(SCRATCH, i)) for i, node in enumerate(given)}
-        program = straight_line(self.g, kernel, {**self.leaves, **held}, self.n)
+        return self._cut(name, straight_line(self.g, kernel, {**self.leaves, **held}, self.n), len(given) + beyond)
+
+    def _cut(self, name: str, program: Program, first: int) -> Straight:
+        """The function of a program, whose scratch is free from ``first`` on."""
         in_core = KERNEL_GROUPS.get(name.partition("_")[2]) == "core"  # body_udot, fill_udot, ...
         size = parts.CHUNK if in_core else min(parts.CHUNK, parts.CHUNK_BESIDE)
-        body = Straight(name, parts.cut(program, len(given) + beyond, size), program.fails)
+        body = Straight(name, parts.cut(program, first, size), program.fails)
         self.bodies[name] = body
         return body
 
@@ -125,10 +128,10 @@ class Bodies:
             return self._solved("body_udot", "motion", members, *sizes)
         if not derivation.symmetric:
             return self._general("body_udot")
-        kernel = derivation.kernel("udot")
-        if not straight_line(self.g, kernel, self.leaves, self.n).fails:
-            return self._straight("body_udot", kernel)
-        members = {"otherwise": self._general().name, "shortly": self._name("short_udot", kernel)}
+        program = straight_line(self.g, derivation.kernel("udot"), self.leaves, self.n)
+        if not program.fails:
+            return self._cut("body_udot", program, 0)
+        members = {"otherwise": self._general().name, "shortly": self._cut("short_udot", program, 0).name}
         return self._solved("body_udot", "short_way", members)
 
     @property
