@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The functions that the kernels of a model are made of, without syntax.
 
-Most kernels are one straight line.  The others solve equations (:mod:`.solved`): u̇, multipliers, the linearization, the
-way back to the constraints.  u̇ has two ways.  The short one is a straight line, or with constraints a small system; it
-holds where its pivots are large.  Elsewhere ``general_udot`` solves M, f, G and γ as they are, with pivots chosen by
-numbers: where a mass matrix is not positive definite, where a pivot that was chosen on the graph is small beside its
-row.  It is rarely called.
+Most kernels are one program.  The others solve equations (:mod:`.solved`): u̇, multipliers, the linearization, the way
+back to the constraints.  u̇ has two ways.  The short one is a program, or with constraints a small system; it holds
+where its pivots are large.  Elsewhere ``general_udot`` solves M, f, G and γ as they are, with pivots chosen by numbers:
+where a mass matrix is not positive definite, where a pivot that was chosen on the graph is small beside its row.  It is
+rarely called.
 """
 
 from __future__ import annotations
@@ -16,18 +16,15 @@ from kanecore.derive.derivation import Derivation
 from kanecore.derive.registry import Derived
 from kanecore.kernels import KERNEL_GROUPS
 
-from . import parts
 from .instructions import Entry, Operand
-from .solved import Body, Equations, Member, Solved, Straight
+from .parts import SCRATCH, cut
+from .solved import Equations, Function, Member, Solved, Straight
 from .straight import straight_line
 
-__all__ = ["Bodies"]
-
-Leaves = Mapping[int, Operand]
-SCRATCH = parts.SCRATCH
+__all__ = ["Functions"]
 
 
-class Bodies:
+class Functions:
     """The functions of one library, each made once, when it is first needed, after those that it calls.
 
     Parameters
@@ -40,17 +37,17 @@ class Bodies:
 
     Attributes
     ----------
-    bodies : dict
-        By name, in the order in which they were made.
+    by_name : dict
+        In the order in which they were made.
     """
 
-    def __init__(self, derivation: Derivation, leaves: Leaves, rank: int) -> None:
+    def __init__(self, derivation: Derivation, leaves: Mapping[int, Operand], rank: int) -> None:
         self.derivation, self.leaves, self.rank = derivation, leaves, rank
         self.d, self.g = derivation.description, derivation.graph
         self.n, self.n_q, self.n_r = len(self.d.speeds), len(self.d.coordinates), len(self.d.inputs)
         self.m = len(derivation.constraints.rows) if self.d.constraints else 0
-        self.bodies: dict[str, Body] = {}
-        self._ways: dict[str, Callable[[], Body]] = {
+        self.by_name: dict[str, Function] = {}
+        self._solvers: dict[str, Callable[[], Function]] = {
             "udot": self.udot,
             "multipliers": self._multipliers,
             "stabilization": self._stabilization,
@@ -58,78 +55,99 @@ class Bodies:
             "project": self._project,
         }
 
-    def body(self, kernel: str) -> Body:
-        """``body_KERNEL``."""
-        name = f"body_{kernel}"
-        if name not in self.bodies:
-            way = self._ways.get(kernel)
-            if way is not None:
-                return way()
-            derived = self.derivation.kernel(kernel)
-            return self._after_udot(name, derived) if derived.after_udot else self._straight(name, derived)
-        return self.bodies[name]
+    def kernel(self, kernel: str) -> Function:
+        """``compute_KERNEL``."""
+        name = f"compute_{kernel}"
+        if name in self.by_name:
+            return self.by_name[name]
+        if kernel in self._solvers:
+            return self._solvers[kernel]()
+        derived = self.derivation.kernel(kernel)
+        in_core = KERNEL_GROUPS[kernel] == "core"
+        if derived.after_udot:
+            return self._after_udot(kernel, derived, in_core)
+        return self._straight(name, derived, in_core=in_core)
 
     # -------------------------------------------------------------- what is made
-    def _straight(self, name: str, kernel: Derived, given: Sequence[int] = (), beyond: int = 0) -> Straight:
-        """One straight line.
+    def _straight(
+        self, name: str, derived: Derived, in_scratch: Sequence[int] = (), reserved: int = 0, in_core: bool = False
+    ) -> Straight:
+        """A function of one program.
 
-        ``given`` are nodes that stand at the beginning of its scratch; the next ``beyond`` numbers of that are taken.
+        Parameters
+        ----------
+        in_scratch : sequence of int
+            Nodes whose values the caller leaves at the beginning of the scratch.
+        reserved : int
+            How many numbers behind these the program may not write to.
+        in_core : bool
+            Whether it serves the core group, whose functions are longer.
         """
-        held = {node: Operand(Entry(SCRATCH, i)) for i, node in enumerate(given)}
-        program = straight_line(self.g, kernel, {**self.leaves, **held}, self.n)
-        in_core = KERNEL_GROUPS.get(name.partition("_")[2]) == "core"  # body_udot, fill_udot, ...
-        size = parts.CHUNK if in_core else min(parts.CHUNK, parts.CHUNK_BESIDE)
-        body = Straight(name, parts.cut(program, len(given) + beyond, size), program.fails)
-        self.bodies[name] = body
-        return body
+        values = {node: Operand(Entry(SCRATCH, i)) for i, node in enumerate(in_scratch)}
+        program = straight_line(self.g, derived, {**self.leaves, **values}, self.n)
+        function = Straight(name, cut(program, len(in_scratch) + reserved, in_core), program.fails)
+        self.by_name[name] = function
+        return function
 
-    def _name(self, name: str, kernel: Derived, given: Sequence[int] = (), beyond: int = 0) -> str:
-        """The name of a straight line that is made once."""
-        if name not in self.bodies:
-            self._straight(name, kernel, given, beyond)
+    def _once(
+        self, name: str, derived: Derived, in_scratch: Sequence[int] = (), reserved: int = 0, in_core: bool = False
+    ) -> str:
+        """The name of a function of one program, made if it is not there yet."""
+        if name not in self.by_name:
+            self._straight(name, derived, in_scratch, reserved, in_core)
         return name
 
     def _solved(self, name: str, way: str, members: Mapping[str, Member], *sizes: int) -> Solved:
-        body = Solved(name, way, members, sizes)
-        self.bodies[name] = body
-        return body
+        function = Solved(name, way, members, sizes)
+        self.by_name[name] = function
+        return function
 
     def _parts(self, *names: str) -> dict[str, str]:
-        """The equations of all speeds and rows, part by part, by the bodies of their kernels."""
+        """The equations of all speeds and rows, part by part, by the functions of their kernels."""
         kernels = {"mass_matrix": "mass_matrix", "forcing": "forcing"}
         if self.m:
             kernels |= {"jacobian": "constraint_jacobian", "bias": "constraint_bias"}
-        found = {part: self.body(kernel).name for part, kernel in kernels.items() if part in names}
+        functions = {part: self.kernel(kernel).name for part, kernel in kernels.items() if part in names}
         if self.m and "sums" in names:
-            found["sums"] = self._name("body_constraint_sums", Derived(self.derivation.general.sums))
-        return found
+            functions["sums"] = self._once("compute_constraint_sums", Derived(self.derivation.general.sums))
+        return functions
 
     # -------------------------------------------------------------------- udot
-    def udot(self) -> Body:
-        """``body_udot``, by the short way where there is one."""
-        if "body_udot" in self.bodies:
-            return self.bodies["body_udot"]
-        derivation, solving = self.derivation, self.derivation.solving
-        if solving is not None:
-            known = len(solving.known)
-            members = self._motion("udot", len(solving.speeds), solving.doubt) | {
-                "eliminated": self.n - len(solving.speeds),
-                "speeds": solving.speeds,
-                "rows": solving.rows,
-                "n_known": known,
-                "fill": self._name("fill_udot", Derived((*solving.system, *solving.known), limits=solving.limits)),
-                "result": self._name("result_udot", Derived(solving.result), [*solving.known, *solving.unknowns]),
-                "otherwise": self._general().name,
-            }
-            sizes = (len(solving.speeds), len(solving.rows), known, self._n_residuals)
-            return self._solved("body_udot", "motion", members, *sizes)
+    def udot(self) -> Function:
+        """``compute_udot``, by the short way where there is one."""
+        name, derivation = "compute_udot", self.derivation
+        if name in self.by_name:
+            return self.by_name[name]
+        if derivation.solving is not None:
+            return self._short_motion(name)
         if not derivation.symmetric:
-            return self._general("body_udot")
-        kernel = derivation.kernel("udot")
-        if not straight_line(self.g, kernel, self.leaves, self.n).fails:
-            return self._straight("body_udot", kernel)
-        members = {"otherwise": self._general().name, "shortly": self._name("short_udot", kernel)}
-        return self._solved("body_udot", "short_way", members)
+            return self._general(name)
+        derived = derivation.kernel("udot")
+        if not straight_line(self.g, derived, self.leaves, self.n).fails:
+            return self._straight(name, derived, in_core=True)
+        members = {
+            "otherwise": self._general().name,
+            "shortly": self._once("short_udot", derived, in_core=True),
+        }
+        return self._solved(name, "short_way", members)
+
+    def _short_motion(self, name: str) -> Solved:
+        """u̇ from the speeds and rows that elimination on the graph leaves."""
+        solving = self.derivation.solving
+        assert solving is not None
+        system = Derived((*solving.system, *solving.known), limits=solving.limits)
+        solution = [*solving.known, *solving.unknowns]
+        n, n_known = len(solving.speeds), len(solving.known)
+        members = self._motion("udot", n, solving.doubt) | {
+            "eliminated": self.n - n,
+            "speeds": solving.speeds,
+            "rows": solving.rows,
+            "n_known": n_known,
+            "fill": self._once("fill_udot", system, in_core=True),
+            "result": self._once("result_udot", Derived(solving.result), solution, in_core=True),
+            "otherwise": self._general().name,
+        }
+        return self._solved(name, "motion", members, n, len(solving.rows), n_known, self._n_residuals)
 
     @property
     def _n_residuals(self) -> int:
@@ -143,50 +161,51 @@ class Bodies:
         return {
             "equations": Equations(n, len(doubt), symmetric=self.derivation.symmetric),
             "rank": self.rank,
-            "doubt": self._name(f"{name}_doubt", Derived(tuple(doubt))),
+            "doubt": self._once(f"{name}_doubt", Derived(tuple(doubt))),
             "n_residuals": self._n_residuals,
-            "residuals": self._name("state_constraints", residuals),
+            "residuals": self._once("state_constraints", residuals),
         }
 
-    def _general(self, name: str = "general_udot") -> Body:
+    def _general(self, name: str = "general_udot") -> Function:
         """``general_udot``: from M, f, G and γ of all speeds and rows."""
-        if name in self.bodies:
-            return self.bodies[name]
-        given = self._parts("mass_matrix", "forcing", "jacobian", "bias", "sums")
+        if name in self.by_name:
+            return self.by_name[name]
+        equations = self._parts("mass_matrix", "forcing", "jacobian", "bias", "sums")
         if not self.m:
-            return self._solved(name, "free_motion", {"equations": Equations(self.n, 0), "parts": given}, self.n)
-        members = self._motion("general", self.n, self.derivation.general.doubt) | {"parts": given}
-        # what is symmetric has failed the short way
+            return self._solved(name, "free_motion", {"equations": Equations(self.n, 0), "parts": equations}, self.n)
+        members = self._motion("general", self.n, self.derivation.general.doubt) | {"parts": equations}
+        # where M is positive definite the short way holds: here nothing tries to factor it
         members["equations"] = Equations(self.n, self.m, symmetric=False)
         return self._solved(name, "general_motion", members, self.n, self.m, 0, self._n_residuals)
 
     # ------------------------------------------------------- with udot, lambda
-    def _after_udot(self, name: str, kernel: Derived) -> Body:
+    def _after_udot(self, kernel: str, derived: Derived, in_core: bool) -> Function:
         """A kernel in which the accelerations, and the multipliers, are those of the model."""
-        m = self.m if kernel.with_multipliers else 0
-        given = [*self.d.accelerations, *(self.derivation.multiplier_symbols if m else ())]
+        name, m = f"compute_{kernel}", self.m if derived.with_multipliers else 0
+        solution = [*self.d.accelerations, *(self.derivation.multiplier_symbols if m else ())]
         members: dict[str, Member] = {"udot": self.udot().name, "n": self.n, "m": m}
         if m:
             members["multipliers"] = self._multipliers().name
-        members["evaluate"] = self._name(name.replace("body_", "part_"), Derived(kernel.roots), given)
-        body = Solved(name, "after_motion", members, (self.n, m), bool(m) or self.udot().fails)
-        self.bodies[name] = body
-        return body
+        members["evaluate"] = self._once(f"part_{kernel}", Derived(derived.roots), solution, in_core=in_core)
+        function = Solved(name, "after_motion", members, (self.n, m), bool(m) or self.udot().fails)
+        self.by_name[name] = function
+        return function
 
-    def _multipliers(self) -> Body:
-        if "body_multipliers" in self.bodies:
-            return self.bodies["body_multipliers"]
+    def _multipliers(self) -> Function:
+        name = "compute_multipliers"
+        if name in self.by_name:
+            return self.by_name[name]
         members: dict[str, Member] = {
             "equations": Equations(self.n, self.m, 0),
             "rank": self.rank,
             "udot": self.udot().name,
-            "fill": self._name("fill_multipliers", self.derivation.kernel("multipliers"), self.d.accelerations),
+            "fill": self._once("fill_multipliers", self.derivation.kernel("multipliers"), self.d.accelerations),
         }
-        return self._solved("body_multipliers", "balance", members, self.n, self.m)
+        return self._solved(name, "balance", members, self.n, self.m)
 
-    def _linearize(self) -> Body:
-        d, n, m, parts = self.d, self.n, self.m, self.derivation.linearization
-        given = [*d.accelerations, *self.derivation.multiplier_symbols]
+    def _linearize(self) -> Function:
+        d, n, m, slopes = self.d, self.n, self.m, self.derivation.linearization
+        solution = [*d.accelerations, *self.derivation.multiplier_symbols]
         columns = self.n_q + n + self.n_r
         members: dict[str, Member] = {
             "equations": Equations(n, m, columns, symmetric=self.derivation.symmetric),
@@ -196,40 +215,40 @@ class Bodies:
         }
         if m:
             members |= {"rank": self.rank, "multipliers": self._multipliers().name}
-        if parts.seeds:
+        if slopes.seeds:
             members["parts"] = self._parts("mass_matrix", "jacobian", "sums")
-            column = self._name("column_linearize", Derived(parts.column), [*given, *parts.seeds], self.n_q + n + m)
-            members["column"] = column
+            in_scratch, results = [*solution, *slopes.seeds], self.n_q + n + m
+            members["column"] = self._once("column_linearize", Derived(slopes.column), in_scratch, results)
         else:
-            members["fill"] = self._name("fill_linearize", Derived((*parts.equations, *parts.rates)), given)
-        return self._solved("body_linearize", "linearization", members, self.n_q, n, m, columns)
+            members["fill"] = self._once("fill_linearize", Derived((*slopes.equations, *slopes.rates)), solution)
+        return self._solved("compute_linearize", "linearization", members, self.n_q, n, m, columns)
 
     # ------------------------------------------------- back to the constraints
-    def _stabilization(self) -> Body:
-        fill = self._name("fill_stabilization", self.derivation.kernel("stabilization"))
+    def _stabilization(self) -> Function:
+        fill = self._once("fill_stabilization", self.derivation.kernel("stabilization"))
         equations = Equations(self.n, self.m, 2, correction=True)
         members: dict[str, Member] = {"equations": equations, "rank": self.rank, "fill": fill}
-        return self._solved("body_stabilization", "return", members, self.n, self.m)
+        return self._solved("compute_stabilization", "return", members, self.n, self.m)
 
-    def _project(self) -> Body:
+    def _project(self) -> Function:
         constraints, n, n_q, d = self.derivation.constraints, self.n, self.n_q, self.d
-        m_q, m_u, most = len(constraints.configuration), len(constraints.values), max(n, n_q)
+        m_q, m_u, n_max = len(constraints.configuration), len(constraints.values), max(n, n_q)
         m = max(m_q, m_u)
         # y and a: the state that is brought back, in place of x, and a change of it
-        given = [*d.coordinates, *d.speeds, *d.accelerations]
+        in_scratch = [*d.coordinates, *d.speeds, *d.accelerations]
         members: dict[str, Member] = {
-            "equations": Equations(most, m, correction=True),
+            "equations": Equations(n_max, m, correction=True),
             "rank": self.rank,
             "n_q": n_q,
             "n_u": n,
-            "most": most,
+            "n_max": n_max,
             "m_q": m_q,
             "m_u": m_u,
             **self._quaternions(),
         }
-        for name, kernel in self.derivation.projections.items():
-            members[name] = self._name(f"{name}_project", kernel, given, most - n)
-        return self._solved("body_project", "projection", members, n_q, n, most, m)
+        for member, derived in self.derivation.projections.items():
+            members[member] = self._once(f"{member}_project", derived, in_scratch, n_max - n)
+        return self._solved("compute_project", "projection", members, n_q, n, n_max, m)
 
     def _quaternions(self) -> dict[str, Member]:
         return {"n_unit": len(self.d.unit), "unit": tuple(i for quaternion in self.d.unit for i in quaternion)}
@@ -253,9 +272,9 @@ class Bodies:
             "m": self.m,
             "linear": int(constraints.linear),
             **self._quaternions(),
-            "weights": self._name("body_weights", Derived(tuple(derivation.weights))),
+            "weights": self._once("compute_weights", Derived(tuple(derivation.weights))),
         }
         for member, kernel in kernels.items():
             if derivation.kernel(kernel).roots:
-                members[member] = self.body(kernel).name
+                members[member] = self.kernel(kernel).name
         return Solved("count", "closure", members, (self.n_q, self.n, self.n_r, m_q, self.m))
