@@ -256,9 +256,10 @@ class Functions:
     # ------------------------------------------------------------------- count
     def counting(self) -> Solved | None:
         """How ``prepare`` counts the rows of G; None where all are eliminated on the graph."""
-        derivation, constraints = self.derivation, self.derivation.constraints
+        derivation = self.derivation
         if not (self.d.constraints and derivation.counted):
             return None
+        constraints = derivation.constraints
         kernels = {"configuration": "configuration_residual", "slopes": "configuration_jacobian"}
         kernels |= {"velocity": "velocity_residual", "jacobian": "constraint_jacobian", "sizes": "constraint_sizes"}
         m_q, m_u = len(constraints.configuration), len(constraints.values)
