@@ -119,7 +119,15 @@ Instruction = Compute | SineCosine | Pivot | Limit | Load | Store | Clear
 
 @dataclass(frozen=True)
 class Program:
-    """Instructions in order, and which operands are the results; no loads and stores yet (:mod:`.parts`)."""
+    """What a kernel computes; :mod:`.parts` adds loads and stores.
+
+    Attributes
+    ----------
+    instructions : tuple of Instruction
+        In order.
+    results : tuple of Operand
+        In the order of ``out``.
+    """
 
     instructions: tuple[Instruction, ...]
     results: tuple[Operand, ...]
