@@ -170,7 +170,7 @@ cdef class Evaluation:
         finally:
             PyMem_Free(batch.state)
         if batch.interruption != NULL:
-            raise taken(&batch.interruption)
+            raise taken_exception(&batch.interruption)
         return n_failed
 
     cdef int fill(self, Batch *batch) except -1:

@@ -8,12 +8,12 @@ from kanecore._ode cimport (
 )
 
 cdef dict table_of_methods():
-    cdef dict found = {}
+    cdef dict methods = {}
     cdef int i = 0
     while kc_methods[i] != NULL:
-        found[kc_methods[i].name.decode()] = bool(kc_is_adaptive(kc_methods[i]))
+        methods[kc_methods[i].name.decode()] = bool(kc_is_adaptive(kc_methods[i]))
         i += 1
-    return found
+    return methods
 
 
 METHODS = table_of_methods()
@@ -27,9 +27,12 @@ STATUS = {
 
 cdef struct Record:
     size_t n_x
-    # the steps, as far as they are kept
-    bint keeps, drops           # whether they are; whether they are forgotten once there are too many
-    size_t n_steps, room, most  # kept; with memory for them; allowed
+    # the steps
+    bint keeps                  # whether they are kept
+    bint drops                  # whether all are forgotten once there are too many; else that ends the run
+    size_t n_steps              # how many are kept
+    size_t room                 # how many there is memory for
+    size_t limit                # how many may be kept
     size_t n_dense              # numbers of an interpolant, a component; 0: none is kept
     double *t                   # the start, and the ends of the steps
     double *x                   # states there
@@ -49,8 +52,8 @@ cdef struct Record:
 cdef int enlarge(Record *record) noexcept nogil:
     """Twice the memory, as far as that is allowed; 1 if there is none."""
     cdef size_t room = 2 * record.room if record.room else 64, n = record.n_x
-    if room > record.most:
-        room = record.most
+    if room > record.limit:
+        room = record.limit
     cdef void *t = realloc(record.t, (room + 1) * sizeof(double))
     if t != NULL:
         record.t = <double *>t
@@ -70,7 +73,7 @@ cdef int enlarge(Record *record) noexcept nogil:
 
 
 cdef void forget(Record *record) noexcept nogil:
-    """Keep no step, none of those before either."""
+    """Free the steps of a record, and keep no more."""
     free(record.t)
     free(record.x)
     free(record.dense)
@@ -81,7 +84,7 @@ cdef void forget(Record *record) noexcept nogil:
 cdef int keep(const kc_step *step, Record *record) noexcept nogil:
     """Add a step to the record; 1 where there is no room for it."""
     cdef size_t n = record.n_x, i = record.n_steps
-    if i == record.most:
+    if i == record.limit:
         record.full = not record.drops
         if record.drops:
             forget(record)
@@ -225,17 +228,17 @@ cdef int call_python(double t, const double *x, double *r, void *context) noexce
 
 
 cdef int fill_signal(Model model, kc_signal *signal, double[::1] knots, double[::1] coefficients, function,
-                     InputFunction held) except -1:
-    """The inputs of a run; ``held`` keeps the function that gives them, if one does."""
+                     InputFunction caller) except -1:
+    """The inputs of a run; ``caller`` calls the function that gives them, if one does."""
     memset(signal, 0, sizeof(kc_signal))
     signal.n_r = <uint32_t>model.n_r
     signal.n_knots = <uint32_t>knots.shape[0]
     signal.knots = &knots[0] if knots.shape[0] else NULL
     signal.coefficients = &coefficients[0] if coefficients.shape[0] else NULL
     if function is not None:
-        held.function, held.model = function, model
+        caller.function, caller.model = function, model
         signal.call = call_python
-        signal.context = <void *>held
+        signal.context = <void *>caller
     return 0
 
 
@@ -304,12 +307,12 @@ def integrate(Model model, str method, double t0, double t1, x0, *, double rtol,
     Run
     """
     cdef double[::1] constants = constants_of(model, p, rank)
-    cdef InputFunction held = InputFunction.__new__(InputFunction)
+    cdef InputFunction caller = InputFunction.__new__(InputFunction)
     cdef double[::1] tolerance = np.ascontiguousarray(atol, dtype=np.float64)
     cdef double[::1] knot = np.ascontiguousarray(knots, dtype=np.float64)
     cdef double[::1] polynomial = np.ascontiguousarray(coefficients, dtype=np.float64).reshape(-1)
     cdef double[::1] x = np.array(x0, dtype=np.float64)
-    cdef const kc_method *row = kc_find_method(method.encode())
+    cdef const kc_method *chosen = kc_find_method(method.encode())
     cdef kc_signal signal
     cdef kc_system system
     cdef kc_plan plan
@@ -317,25 +320,25 @@ def integrate(Model model, str method, double t0, double t1, x0, *, double rtol,
     cdef Record record
     memset(&record, 0, sizeof(record))
     memset(&stats, 0, sizeof(stats))
-    fill_signal(model, &signal, knot, polynomial, function, held)
+    fill_signal(model, &signal, knot, polynomial, function, caller)
     fill_system(model, &system, project)
-    fill_equations(model, &system, row, baumgarte)
+    fill_equations(model, &system, chosen, baumgarte)
     system.c, system.signal = &constants[0], &signal
     system.interrupted, system.context = interrupted, &record.interruption
-    plan.method, plan.t0, plan.t1, plan.step = row, t0, t1, step
+    plan.method, plan.t0, plan.t1, plan.step = chosen, t0, t1, step
     plan.rtol, plan.atol, plan.max_step, plan.max_steps = rtol, &tolerance[0], max_step, max_steps
     plan.accept, plan.context = record_step, &record
-    cdef double[:, ::1] work = np.empty((2, kc_ode_work(&system, row)))
+    cdef double[:, ::1] work = np.empty((2, kc_ode_work(&system, chosen)))
     cdef double[::1] wanted = np.array([] if times is None else times, dtype=np.float64)
     sampled = np.empty((wanted.shape[0], model.n_x))
     record.n_x, record.direction, record.work = model.n_x, 1.0 if t1 >= t0 else -1.0, &work[1, 0]
-    record.n_dense = kc_n_dense(row) if interpolants else 0
+    record.n_dense = kc_n_dense(chosen) if interpolants else 0
     choose_times(&record, wanted, sampled, t0, x)
-    record.most = room // (sizeof(double) * (1 + (1 + record.n_dense) * record.n_x))
-    record.drops, record.keeps = drop, record.most > 0 or not drop
+    record.limit = room // (sizeof(double) * (1 + (1 + record.n_dense) * record.n_x))
+    record.drops, record.keeps = drop, record.limit > 0 or not drop
     run = run_through(model, &system, &plan, &record, &stats, x, work[0])
-    if held.error is not None:
-        run.error = held.error
+    if caller.error is not None:
+        run.error = caller.error
     elif record.status != KC_OK and run.error is None:
         run.error = interpolation_error(model, record.status, wanted[record.reached], sampled[record.reached], work[1])
     run.times, run.sampled = np.asarray(wanted)[:record.reached], sampled[:record.reached]
@@ -382,7 +385,7 @@ cdef Run run_through(Model model, const kc_system *system, const kc_plan *plan, 
             if record.interruption == NULL:     # also what came while the last evaluations ran
                 interrupted(&record.interruption)
         run.t, run.x = stats.t, np.asarray(x)
-        run.error = taken(&record.interruption)
+        run.error = taken_exception(&record.interruption)
         if record.no_memory:
             run.error = no_memory_for(record)
         take_steps(run, record)
@@ -417,7 +420,7 @@ def interpolate(Model model, str method, double[::1] t, double[:, ::1] x, double
         No state on the constraints was found at a time.
     """
     cdef double[::1] constants = constants_of(model, p, rank)
-    cdef InputFunction held = InputFunction.__new__(InputFunction)
+    cdef InputFunction caller = InputFunction.__new__(InputFunction)
     cdef double[::1] knot = np.ascontiguousarray(knots, dtype=np.float64)
     cdef double[::1] polynomial = np.ascontiguousarray(coefficients, dtype=np.float64).reshape(-1)
     cdef kc_signal signal
@@ -428,7 +431,7 @@ def interpolate(Model model, str method, double[::1] t, double[:, ::1] x, double
     cdef PyObject *interruption = NULL
     out = np.empty((n, x.shape[1]))
     cdef double[:, ::1] result = out
-    fill_signal(model, &signal, knot, polynomial, function, held)
+    fill_signal(model, &signal, knot, polynomial, function, caller)
     fill_system(model, &system, project)
     system.c, system.signal = &constants[0], &signal
     step.method, step.system = kc_find_method(method.encode()), &system
@@ -443,9 +446,9 @@ def interpolate(Model model, str method, double[::1] t, double[:, ::1] x, double
                 break
             i += 1
     if interruption != NULL:
-        raise taken(&interruption)
-    if held.error is not None:
-        raise held.error
+        raise taken_exception(&interruption)
+    if caller.error is not None:
+        raise caller.error
     if status != KC_OK:
         raise interpolation_error(model, status, times[i], out[i], work)
     return out

@@ -21,7 +21,7 @@ cdef int interrupted(void *context) noexcept nogil:
     return 0
 
 
-cdef object taken(PyObject **error):
+cdef object taken_exception(PyObject **error):
     """The exception that `interrupted` left, or None."""
     if error[0] == NULL:
         return None

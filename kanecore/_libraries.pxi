@@ -116,9 +116,9 @@ cdef class Libraries:
 
     cdef int add_kernels(self, const kc_model *m) except -1:
         """Takes over the kernels that are not there yet, and grows the work space to what they need."""
-        cdef kc_kernel **held = first_kernel(m)
+        cdef kc_kernel **members = first_kernel(m)
         cdef double *grown
-        cdef int k, n_held = held_kernels(m)
+        cdef int k, n_members = count_kernels(m)
         if m.n_work > self.n_work:
             grown = allocate(m.n_work)
             PyMem_Free(self.work)
@@ -127,8 +127,8 @@ cdef class Libraries:
             if self.size[k] == 0:
                 self.kernels[k] = empty_kernel
                 memset(self.reads + k * self.n_p, 0, self.n_p)
-            elif self.kernels[k] == NULL and k < n_held:
-                self.kernels[k] = held[k]
+            elif self.kernels[k] == NULL and k < n_members:
+                self.kernels[k] = members[k]
         self.note_unread(table_info(m).get("unread", {}))
         return 0
 

@@ -25,7 +25,7 @@ cdef const kc_model *open_table(object path) except NULL:
             f"the compiled model {path} has a table of version {m.abi_version}, this kanecore reads version "
             f"{ABI_VERSION}: compile the model again (`kanecore cache --clear` forgets old ones), or install its "
             "wheel for this version of kanecore", path=path)
-    if held_kernels(m) < 0:
+    if count_kernels(m) < 0:
         raise ImportError(
             f"the compiled model {path} has a table of {m.struct_size} bytes, which is no whole table of version "
             f"{ABI_VERSION}: compile the model again", path=path)
@@ -40,8 +40,8 @@ cdef const kc_model *open_table(object path) except NULL:
     return m
 
 
-cdef int held_kernels(const kc_model *m) noexcept nogil:
-    """How many kernels a table has room for: that of an older library is shorter."""
+cdef int count_kernels(const kc_model *m) noexcept nogil:
+    """How many kernels a table has room for, negative where it ends before them: an older library's is shorter."""
     cdef Py_ssize_t first = <const char *>first_kernel(m) - <const char *>m
     return <int>min((<Py_ssize_t>m.struct_size - first) // <Py_ssize_t>sizeof(kc_kernel *), N_KERNELS)
 

@@ -3,9 +3,11 @@
 
 from __future__ import annotations
 
+import os
 import re
 import runpy
 import subprocess
+import sys
 import textwrap
 from pathlib import Path
 
@@ -18,6 +20,49 @@ CONFIGURATION = """
 import sys
 sys.path.insert(0, {extensions!r})
 extensions = ["executed"]
+"""
+
+WAYS = """
+import sys
+from pathlib import Path
+import sympy as sm
+import sympy.physics.mechanics as me
+import kanecore as kc
+import kanecore.build, kanecore.emit.library, kanecore.run.model
+
+root, entered = Path(kc.__file__).parent, {}
+kc.Model, kc.compile  # imported when they are first named
+
+def follow(frame, event, _):
+    file = Path(frame.f_code.co_filename)
+    if event == "call" and root in file.parents and frame.f_code.co_name != "<module>":
+        entered.setdefault(file.relative_to(root).as_posix())
+
+(q, x, y), (u, v, w), (m, l, g) = me.dynamicsymbols("q x y"), me.dynamicsymbols("u v w"), sm.symbols("m l g")
+N, O = me.ReferenceFrame("N"), me.Point("O")
+A = N.orientnew("A", "Axis", [q, N.z])
+A.set_ang_vel(N, u * N.z)
+O.set_vel(N, 0)
+
+def pendulum():
+    P = O.locatenew("P", -l * A.y)
+    model = kc.Model(N, [q], [u], [q.diff() - u], bodies=[me.Particle("bob", P, m)], forcelist=[(P, -m * g * N.y)])
+    kc.compile(model, parameters={m: 1, l: 1, g: 9.8}).udot(0.0, [0.1, 0.0])
+
+def constrained():
+    P = O.locatenew("P", x * N.x + y * N.y)
+    P.set_vel(N, v * N.x + w * N.y)
+    circle = {"configuration_constraints": [x**2 + y**2 - l**2]}
+    body = {"bodies": [me.Particle("bob", P, m)], "forcelist": [(P, -m * g * N.y)]}
+    model = kc.Model(N, [x, y], [v, w], [x.diff() - v, y.diff() - w], **circle, **body)
+    kc.compile(model, parameters={m: 1, l: 1, g: 9.8}).check([0.6, 0.9, 0.1, 0.1])
+
+for way in (pendulum, constrained):
+    entered.clear()
+    sys.setprofile(follow)
+    way()
+    sys.setprofile(None)
+    print(*entered)
 """
 
 
@@ -183,3 +228,22 @@ def test_failing_block_fails_the_build(block: str, complaint: str, root: Path, t
     errors = pytest.importorskip("sphinx.errors")
     with pytest.raises(errors.ExtensionError, match=complaint):
         build(tmp_path, root, block)
+
+
+def named_files(text: str) -> list[str]:
+    """Python files of the package that a text names, each where it is first named."""
+    return list(dict.fromkeys(re.findall(r"`([\w/]+\.py)`", text)))
+
+
+def test_the_ways_through_the_house_are_those_of_the_calls(root: Path, tmp_path: Path) -> None:
+    """docs/design.md names each file where the way of one value, or that to check(), first enters it."""
+    environment = {**os.environ, "KANECORE_CACHE_DIR": str(tmp_path), "KANECORE_CFLAGS": "-O0"}
+    done = subprocess.run([sys.executable, "-c", WAYS], env=environment, capture_output=True, text=True, check=True)
+    of_value, of_check = (line.split() for line in done.stdout.splitlines())
+    page = (root / "docs/design.md").read_text(encoding="utf-8")
+    value, check = page[page.index("### The way of one value") :].split("### From constraints to check()")
+    assert named_files(value) == of_value
+    named = named_files(check[: check.index("\n## ")])
+    rare = {"run/newton.py", "run/flat_rows.py"}
+    assert [file for file in named if file not in rare] == [file for file in of_check if file in named]
+    assert {file for file in of_check if file.startswith("run/")} <= {*named, "run/mappings.py"}

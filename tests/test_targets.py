@@ -25,7 +25,7 @@ from kanecore.describe.description import duplicate
 from kanecore.emit.c import C
 from kanecore.emit.solved import HEADERS, function, room
 from kanecore.kernels import KERNELS
-from kanecore.program.bodies import Bodies
+from kanecore.program.functions import Functions
 from kanecore.program.instructions import Entry, Operand
 
 # What a real type must say: compare runtime/double.h.
@@ -59,11 +59,11 @@ def written(target: C, model: kc.Model, kernels: list[str]) -> tuple[str, dict[s
     d = model.description
     arrays = {"x": [*d.coordinates, *d.speeds, *d.accelerations], "r": d.inputs, "c": d.parameters}
     leaves = {node: Operand(Entry(array, i)) for array, nodes in arrays.items() for i, node in enumerate(nodes)}
-    made = Bodies(Derivation(duplicate(d)), {**leaves, d.time: Operand(Entry("t"))}, len(d.parameters))
+    made = Functions(Derivation(duplicate(d)), {**leaves, d.time: Operand(Entry("t"))}, len(d.parameters))
     for kernel in kernels:
-        made.body(kernel)
-    functions = (function(target, body, made.bodies) for body in made.bodies.values())
-    return "".join(functions), {kernel: room([f"body_{kernel}"], made.bodies) for kernel in kernels}
+        made.kernel(kernel)
+    functions = (function(target, each, made.by_name) for each in made.by_name.values())
+    return "".join(functions), {kernel: room([f"compute_{kernel}"], made.by_name) for kernel in kernels}
 
 
 @pytest.mark.parametrize("name", ["rrp", "four_bar", "rolling_disc", "quadrotor"])
@@ -78,7 +78,7 @@ def test_single_precision(name: str, tmp_path: Path, root: Path) -> None:
     for kernel in ("mass_matrix", "udot"):
         source += (
             f"int call_{kernel}(float t, const float *x, const float *r, const float *c, float *out)\n"
-            f"{{ float w[1 + {scratch[kernel]}]; return body_{kernel}(t, x, r, c, w, out); }}\n"
+            f"{{ float w[1 + {scratch[kernel]}]; return compute_{kernel}(t, x, r, c, w, out); }}\n"
         )
     (tmp_path / "single.c").write_text(source)
     strict = ["-std=c99", "-Werror=double-promotion", "-Werror=float-conversion", "-O1", "-ffp-contract=off"]
@@ -149,7 +149,7 @@ def test_a_kernel_needs_no_more_scratch_than_it_says(name: str, tmp_path: Path, 
     headers = [(runtime / header).read_text() for header in (*C().headers, *HEADERS)]
     calls = [
         f"        {{ double *w = malloc(sizeof(double) * (size_t)({size}) + 1), out[20000];\n"
-        f"          body_{kernel}(0.3 * trial, x, r, c, w, out), free(w); }}\n"
+        f"          compute_{kernel}(0.3 * trial, x, r, c, w, out), free(w); }}\n"
         for kernel, size in scratch.items()
     ]
     main = MAIN.replace("RANK", str(len(model.parameters))).replace("CALLS", "".join(calls))

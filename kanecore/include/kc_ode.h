@@ -88,7 +88,7 @@ typedef struct kc_plan {
     const double *atol;   /* n_x absolute tolerances */
     double max_step;      /* at least the span of the run: no limit */
     uint64_t max_steps;   /* tried, accepted or not; 0: no limit */
-    kc_accept *accept;    /* NULL: nobody listens */
+    kc_accept *accept;    /* NULL: steps are handed to nobody */
     void *context;        /* of accept() */
 } kc_plan;
 

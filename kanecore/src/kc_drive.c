@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The one driver of all methods: stretches of the inputs, steps, their lengths, and the way back to
- * constraints. */
+/* The one driver of all methods: stretches between knots of the inputs, steps and their lengths,
+ * interpolation. */
 #include "kc_method.h"
 
 /* Step control, as in Hairer's program and SciPy's. */
@@ -49,8 +49,8 @@ static kc_status first_step(const kc_stride *s, const kc_plan *plan, double *slo
     const uint32_t n = kc_n_x(s->run->system);
     const double span = fabs(plan->t1 - plan->t0);
     const double d0 = norm(n, s->x, s->x, plan), d1 = norm(n, s->k, s->x, plan);
-    const int rests = d0 < 1e-5 || span * d1 < 1e-5, order = s->method->control;
-    const double scale = rests ? 1e-4 * span : fmin(d0 / d1, span), h0 = 0.01 * s->run->direction * scale;
+    const int at_rest = d0 < 1e-5 || span * d1 < 1e-5, order = s->method->control;
+    const double scale = at_rest ? 1e-4 * span : fmin(d0 / d1, span), h0 = 0.01 * s->run->direction * scale;
     for (uint32_t i = 0; i < n; i++)
         s->y[i] = s->x[i] + h0 * s->k[i];
     const kc_status status = kc_evaluate(s->run, s->t + h0, s->y, slope);
@@ -69,11 +69,11 @@ static kc_status first_step(const kc_stride *s, const kc_plan *plan, double *slo
 }
 
 /*
- * The step to s->x1 at s->next, on the constraints, with its interpolant; s->k gets the slope at its end,
- * which begins the next step.  Of an adaptive method that is done where the error, relative to the tolerance,
- * is below 1.
+ * Take the step to s->x1 at s->next.  Unless its error, relative to the tolerance, is 1 or more, x1 comes
+ * back to the constraints, and the slope there and the interpolant are computed.  Methods with fixed steps
+ * have the error 0.
  */
-static kc_status take(const kc_stride *s, const kc_plan *plan, double *error)
+static kc_status take_step(const kc_stride *s, const kc_plan *plan, double *error)
 {
     const kc_method *m = s->method;
     const uint32_t n = kc_n_x(s->run->system);
@@ -97,8 +97,8 @@ static kc_status take(const kc_stride *s, const kc_plan *plan, double *error)
     return m->dense(s);
 }
 
-/* A step was taken: x moves on, and whoever listens hears of it. */
-static kc_status accepted(const kc_stride *s, const kc_plan *plan, double *x)
+/* Move x to the end of the step that was taken, and hand the step to plan->accept(). */
+static kc_status accept_step(const kc_stride *s, const kc_plan *plan, double *x)
 {
     const uint32_t n = kc_n_x(s->run->system);
     const size_t bytes = sizeof(double) * n;
@@ -112,19 +112,19 @@ static kc_status accepted(const kc_stride *s, const kc_plan *plan, double *x)
 }
 
 /* Whole steps from the start of a stretch, then one that ends on its end. */
-static kc_status fixed(kc_stride *s, const kc_plan *plan, double end, double *x)
+static kc_status fixed_steps(kc_stride *s, const kc_plan *plan, double end, double *x)
 {
     const double start = s->run->stats->t, direction = s->run->direction, h = plan->step;
-    const double whole = floor((end - start) * direction / h * (1.0 + 8.0 * 2.220446049250313e-16));
+    const double whole = floor((end - start) * direction / h * (1.0 + 8.0 * DBL_EPSILON));
     const int shorter = whole == 0.0 || (end - start) * direction - whole * h > 1e-9 * h;
     const uint64_t count = (uint64_t)whole + (shorter ? 1 : 0);
     for (uint64_t i = 0; i < count; i++) {
         double error;
         s->t = s->run->stats->t;
         s->next = i + 1 == count ? end : start + direction * h * (double)(i + 1);
-        kc_status status = take(s, plan, &error);
+        kc_status status = take_step(s, plan, &error);
         if (status == KC_OK)
-            status = accepted(s, plan, x);
+            status = accept_step(s, plan, x);
         if (status != KC_OK)
             return status;
     }
@@ -132,7 +132,7 @@ static kc_status fixed(kc_stride *s, const kc_plan *plan, double end, double *x)
 }
 
 /* Steps of which each has an error below the tolerance; *h is the length of the next one. */
-static kc_status adaptive(kc_stride *s, const kc_plan *plan, double end, double *h, double *x)
+static kc_status adaptive_steps(kc_stride *s, const kc_plan *plan, double end, double *h, double *x)
 {
     kc_stats *const stats = s->run->stats;
     const double direction = s->run->direction;
@@ -146,7 +146,7 @@ static kc_status adaptive(kc_stride *s, const kc_plan *plan, double end, double 
         s->t = t, s->next = last ? end : t + direction * *h;
         const double length = fabs(s->next - t);
         double error = INFINITY;
-        kc_status status = take(s, plan, &error);
+        kc_status status = take_step(s, plan, &error);
         if (status == KC_STOPPED)
             return status;
         const double factor = status != KC_OK ? MIN_FACTOR
@@ -165,7 +165,7 @@ static kc_status adaptive(kc_stride *s, const kc_plan *plan, double end, double 
         const double proposed = length * fmin(rejected ? 1.0 : MAX_FACTOR, factor);
         *h = last ? fmax(*h, proposed) : proposed;
         rejected = 0;
-        if ((status = accepted(s, plan, x)) != KC_OK)
+        if ((status = accept_step(s, plan, x)) != KC_OK)
             return status;
     }
     return KC_OK;
@@ -191,7 +191,7 @@ kc_status kc_integrate(const kc_system *system, const kc_plan *plan, double *x, 
         if (status == KC_OK && m->error && h == 0.0)
             status = first_step(&s, plan, slope, &h);
         if (status == KC_OK)
-            status = m->error ? adaptive(&s, plan, end, &h, x) : fixed(&s, plan, end, x);
+            status = m->error ? adaptive_steps(&s, plan, end, &h, x) : fixed_steps(&s, plan, end, x);
         if (status != KC_OK)
             return status;
     }

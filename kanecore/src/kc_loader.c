@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* kc_loader.c: dlopen and its Windows counterpart, and what they do not look for. */
+/* kc_loader.c: opens a library by dlopen or its Windows counterpart; a file that was cut off is refused
+ * before. */
 #include "kc_loader.h"
 
 #include <stdio.h>

@@ -11,23 +11,27 @@
 
 #include <float.h>
 
-/* One step from x at t to x1 at `next`: slopes k (`extended` of them, the first is given), a spare state y.
- */
+/* One step on its way. */
 typedef struct kc_stride {
     const kc_run *run;
     const kc_method *method;
-    double t, next;
-    const double *x;
-    double *x1, *k, *y, *dense;
+    double t, next;  /* where it begins and ends */
+    const double *x; /* the state at t */
+    double *x1;      /* the state at `next` */
+    double *k;       /* slopes, `extended` of them; the caller has evaluated the first */
+    double *y;       /* a state, to work with */
+    double *dense;   /* the interpolant */
 } kc_stride;
+
+/* A method; a and c are Butcher's. */
 
 struct kc_method {
     const char *name;
     int order;           /* of the step */
-    int uses_qdot;       /* it calls system->qdot */
+    int uses_qdot;       /* whether it calls system->qdot */
     int stages;          /* slopes it takes; the one at its end is number `stages` */
     int extended;        /* with that at its end and those of the interpolant */
-    int n_dense;         /* numbers of the interpolant, a component */
+    int n_dense;         /* how many numbers the interpolant has for each component */
     const double *a, *c; /* (extended, extended), (extended): stage i is at t + c_i h, x + h sum_j a_ij k_j */
     /* The other slopes and x1; NULL: by the tableau, of which row `stages` ends the step. */
     kc_status (*step)(const kc_stride *s);
@@ -39,7 +43,7 @@ struct kc_method {
     void (*interpolate)(const kc_step *step, double theta, double *x);
 };
 
-/* NULL is last. */
+/* The rows of all methods, then NULL. */
 extern const kc_method *const kc_methods[];
 
 /* y = x + h sum_j a_j k_j, j < stages, of which many a_j are zero; one pass over the others. */

@@ -15,6 +15,7 @@ static kc_status stage(const kc_stride *s, int i)
     return kc_evaluate(s->run, s->t + m->c[i] * h, s->y, s->k + (uint32_t)i * n);
 }
 
+/* Slopes 1 to `stages` - 1, and x1. */
 static kc_status by_tableau(const kc_stride *s)
 {
     const kc_method *m = s->method;
@@ -28,8 +29,8 @@ static kc_status by_tableau(const kc_stride *s)
     return KC_OK;
 }
 
-/* ------------------------------------------------------------------------------- interpolant of both slopes
- */
+/* ------------------------------------------------------------------- an interpolant from the slopes at both
+ * ends */
 
 /* Cubic Hermite polynomial: h times the slopes at both ends. */
 static kc_status dense_hermite(const kc_stride *s)

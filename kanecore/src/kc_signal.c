@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Piecewise polynomial inputs. */
+/* The inputs of a run as piecewise cubics: their values, and the piece that holds a time. */
 #include "kc_ode.h"
 
 void kc_signal_at(const kc_signal *signal, uint32_t k, double t, double *r)
 {
     const double s = signal->n_knots ? t - signal->knots[k] : 0.0;
-    const double *c = signal->coefficients + (size_t)4 * k * signal->n_r;
-    for (uint32_t i = 0; i < signal->n_r; i++, c += 4)
-        r[i] = c[0] + s * (c[1] + s * (c[2] + s * c[3]));
+    const double *cubic = signal->coefficients + (size_t)4 * k * signal->n_r;
+    for (uint32_t i = 0; i < signal->n_r; i++, cubic += 4)
+        r[i] = cubic[0] + s * (cubic[1] + s * (cubic[2] + s * cubic[3]));
 }
 
 uint32_t kc_signal_interval(const kc_signal *signal, double t)

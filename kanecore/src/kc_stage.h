@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What all methods share: evaluation of the right-hand side along one stretch of the inputs. */
+/* What all methods share: evaluations on one stretch of the inputs, and the way back to the constraints. */
 #ifndef KC_STAGE_H
 #define KC_STAGE_H
 
 #include "kc_ode.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
-/* A run between two knots of the inputs. */
+/* A run on one stretch, between two knots of the inputs. */
 typedef struct kc_run {
     const kc_system *system;
     double direction;    /* 1 forwards, -1 backwards */
     uint32_t interval;   /* of the inputs */
-    double *r;           /* n_r */
-    double *spare;       /* n_x, or 2 n_u */
-    double *kernel_work; /* n_work */
+    double *r;           /* (n_r) the inputs at the last evaluation */
+    double *spare;       /* (n_x, or 2 n_u) what `project` or `stabilization` writes */
+    double *kernel_work; /* (n_work) */
     kc_stats *stats;
 } kc_run;
 
@@ -32,7 +33,7 @@ static inline double kc_direction(double t0, double t1)
     return t1 >= t0 ? 1.0 : -1.0;
 }
 
-/* A run that begins, with kc_run_work() doubles. */
+/* A run at its beginning; `work` holds kc_run_work() doubles. */
 static inline kc_run kc_begin(const kc_system *s, double direction, double *work, kc_stats *stats)
 {
     const kc_run run = {s,    direction, 0, work, work + s->signal->n_r, work + (kc_run_work(s) - s->n_work),
@@ -40,6 +41,7 @@ static inline kc_run kc_begin(const kc_system *s, double direction, double *work
     return run;
 }
 
+/* run->r at t and x; KC_STOPPED where a function gives the inputs and fails. */
 static inline kc_status kc_inputs(const kc_run *run, double t, const double *x)
 {
     const kc_signal *signal = run->system->signal;
@@ -88,7 +90,7 @@ static inline kc_status kc_evaluate(const kc_run *run, double t, const double *x
     return check == 0.0 ? KC_OK : KC_NONFINITE;
 }
 
-/* Whether steps are brought back to a manifold. */
+/* Whether states are brought back to unit spheres or constraints after each step. */
 static inline int kc_returns(const kc_system *s)
 {
     return s->n_unit > 0 || s->project != NULL;
@@ -108,18 +110,18 @@ static inline kc_status kc_return(const kc_run *run, double t, double *x)
     if ((status = kc_solved(run)) != KC_OK)
         return status;
     memcpy(x, run->spare, sizeof(double) * ((size_t)s->n_q + s->n_u));
-    /* along the sphere's tangent: off it by the square of the change */
+    /* `project` moves a quaternion along the tangent of its sphere: off it by the square of the change */
     return kc_normalize(s->n_unit, s->unit, x);
 }
 
 /*
- * The end of the stretch that begins at t, on the way to t1, and the interval of the inputs on it.  A
- * stretch that would be shorter than rounding is passed over.
+ * The end of the stretch that begins at t, on the way to t1, and the interval of the inputs on it.  Stretches
+ * that are shorter than rounding are left out.
  */
 static inline double kc_stretch(const kc_signal *signal, double t, double t1, uint32_t *interval)
 {
     const double forward = kc_direction(t, t1);
-    const double tiny = 4.0 * 2.220446049250313e-16 * fmax(fabs(t), fabs(t1));
+    const double tiny = 4.0 * DBL_EPSILON * fmax(fabs(t), fabs(t1));
     if (signal->call || signal->n_knots < 2) {
         *interval = 0;
         return t1;

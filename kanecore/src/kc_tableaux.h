@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Coefficients of the Runge-Kutta methods. */
+/* Coefficients of the Runge-Kutta methods, by the letters of Hairer, Norsett & Wanner. */
 #ifndef KC_TABLEAUX_H
 #define KC_TABLEAUX_H
 

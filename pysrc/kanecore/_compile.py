@@ -69,15 +69,16 @@ def compile(
     if not isinstance(model, Model):
         hint = ": make it one with kanecore.Model.from_kane" if type(model).__name__ == "KanesMethod" else ""
         raise TypeError(f"compile takes a kanecore.Model, not a {type(model).__name__}{hint}")
-    given = _values(model, parameters)
+    values = _values(model, parameters)
     description = model.description
-    baked = {name: given[name] for name in description.parameter_names if name in given} if bake else {}
-    warn_of_impossible(description, given)
+    baked = {name: values[name] for name in description.parameter_names if name in values} if bake else {}
+    warn_of_impossible(description, values)
     build_info: dict[str, Any] = {"build": {}, "baked": sorted(baked)}
 
     groups = Groups(description, baked)
-    # A body's potential energy that matches no load is told whenever it is derived.
-    known = None if any(body.potential for body in description.bodies) else fingerprint(description)
+    # Deriving warns of a body's potential energy that matches no load.  So that every compile does, such a model has no
+    # fingerprint: its C text, which must be derived, is the key of the cache.
+    key = None if any(body.potential for body in description.bodies) else fingerprint(description)
 
     def build(group: str) -> tuple[str, str]:
         derived = 0.0
@@ -89,11 +90,11 @@ def compile(
             derived = time.perf_counter() - start
             return text
 
-        recipe = Recipe(f"{known} {group} {sorted(baked.items())} {_sources()}", write) if known else write()
+        recipe = Recipe(f"{key} {group} {sorted(baked.items())} {_sources()}", write) if key else write()
         built = compile_library(recipe, cc=cc, cflags=cflags, cache=cache, verbose=verbose, name=model.name)
         build_info["build"][group] = {
             "derive_seconds": derived,
-            "compile_seconds": built.seconds - (derived if known else 0.0),
+            "compile_seconds": built.seconds - (derived if key else 0.0),
             "from_cache": built.from_cache,
             "command": list(built.command),
         }
@@ -101,7 +102,7 @@ def compile(
 
     path, text = build("core")
     dyn = CompiledModel({"core": path}, source={"core": text}, builder=build, info=build_info)
-    dyn.parameters.update({name: value for name, value in given.items() if name not in baked})
+    dyn.parameters.update({name: value for name, value in values.items() if name not in baked})
     if wanted := _groups(kernels):
         dyn.build(*wanted)
     return dyn
@@ -113,23 +114,24 @@ def _sources() -> str:
     folder = Path(__file__).parent
     layers = [folder / name for name in ("graph", "describe", "derive", "program", "emit")]
     files = [*folder.glob("*.py"), *(path for layer in layers for path in layer.rglob("*.[ph]*"))]
-    found = hashlib.sha256(f"{version()} {np.__version__}".encode())
+    digest = hashlib.sha256(f"{version()} {np.__version__}".encode())
     for path in sorted(files):
         if path.suffix in (".py", ".h"):
-            found.update(f"{path.name} {path.stat().st_size} ".encode() + path.read_bytes())
-    return found.hexdigest()
+            digest.update(f"{path.name} {path.stat().st_size} ".encode() + path.read_bytes())
+    return digest.hexdigest()
 
 
 def _values(model: Model, parameters: Mapping[Any, float] | None) -> dict[str, float]:
-    known = model.description.parameter_names
+    """Numbers by name, of names that the model has."""
+    names = model.description.parameter_names
     left_out = model.description.left_out_parameters
     values = {}
     if parameters is not None and not isinstance(parameters, Mapping):
         raise TypeError(f"parameters is {parameters!r}; it must be a mapping of symbols or names to numbers")
     for key, value in (parameters or {}).items():
         name = str(key)
-        if name not in known and name not in left_out:
-            raise KeyError(f"{name!r} is no parameter of the model; its parameters are {', '.join(known) or 'none'}")
+        if name not in names and name not in left_out:
+            raise KeyError(f"{name!r} is no parameter of the model; its parameters are {', '.join(names) or 'none'}")
         if isinstance(value, str) or not hasattr(value, "__float__"):
             raise TypeError(f"parameter {name!r} is {value!r}; it must be a real number")
         try:
@@ -142,6 +144,7 @@ def _values(model: Model, parameters: Mapping[Any, float] | None) -> dict[str, f
 
 
 def _groups(kernels: str | Iterable[str] | None) -> list[str]:
+    """The groups of some kernels and groups, without the core."""
     names = [] if kernels is None else [kernels] if isinstance(kernels, str) else list(kernels)
     groups = []
     for name in names:

@@ -11,6 +11,7 @@ The order is that of the C table.  New rows come last: the kernels of an older, 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 __all__ = ["GROUPS", "KERNELS", "KERNEL_GROUPS", "Kernel"]
@@ -41,7 +42,7 @@ class Kernel:
     counts : bool
         It solves equations in which only those rows of G count that are independent.
     internal : bool
-        It is called by other functions alone, as ``_name``.
+        Only other functions call it, as ``_name``.
     remainder_of : str
         The kernel of which this is ``remainder=True``.
     nonholonomic : bool
@@ -69,6 +70,10 @@ class Kernel:
     named: str = ""
     part_of: str = ""
     field: str = ""
+
+    def lengths(self, sizes: Mapping[str, int]) -> tuple[int, ...]:
+        """The lengths of the axes of the result, for a model of some sizes."""
+        return tuple(sum(sizes[x] if x in sizes else int(x) for x in axis.split(" + ")) for axis in self.shape)
 
 
 KERNELS: tuple[Kernel, ...] = (

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What users hold: :class:`Model`, a description of theirs and all that is derived from it, behind one name."""
+"""A façade over `describe` and `derive`: :class:`Model` holds a user's description, and derives what is asked for."""
 
 from __future__ import annotations
 
@@ -157,6 +157,7 @@ class Model(Expressions):
         self._read(arguments)
 
     def _read(self, arguments: Arguments) -> None:
+        """Make the description, in steps that each hand on what the step before left of it."""
         reader = Reader(arguments)
         description = with_tendons(reader.read())
         self._keep_words(arguments, reader.symbols)
@@ -187,8 +188,8 @@ class Model(Expressions):
         return d
 
     def _naming_left_out(self, d: Description, arguments: Arguments, reader: Reader) -> Description:
-        known, named = (*self._parameters, *self._inputs), reader.symbols_by_node().values()
-        self._left_out = left_out(arguments, reader.symbols, known, named)
+        symbols, read = (*self._parameters, *self._inputs), reader.symbols_by_node().values()
+        self._left_out = left_out(arguments, reader.symbols, symbols, read)
         return replace(
             d,
             left_out_parameters=tuple(map(str, (s for s in self._left_out if s.is_Symbol))),
@@ -196,10 +197,10 @@ class Model(Expressions):
         )
 
     def _contradicting(self, reader: Reader) -> list[Contradiction]:
-        """Warn of what was set and is denied by positions, orientations or velocities."""
+        """Warn of velocities and accelerations that the user set and that positions or orientations contradict."""
         d, k = self._description, self._derivation.kinematics
-        given = list(reader.set_accelerations())
-        result = contradictions(d, k, given, reader.symbols, lambda: symbolic.symbols_by_key(self))
+        accelerations = list(reader.set_accelerations())
+        result = contradictions(d, k, accelerations, reader.symbols, lambda: symbolic.symbols_by_key(self))
         for contradiction in result:
             named = d.points if contradiction.kind == "point" else d.frames
             warn(contradiction.message(named[contradiction.at].name))
@@ -242,7 +243,7 @@ class Model(Expressions):
 
     @property
     def description(self) -> Description:
-        """The model on the expression graph: what is derived from."""
+        """The model on the expression graph, from which all is derived."""
         return self._description
 
     @property

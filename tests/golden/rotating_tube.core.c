@@ -17,7 +17,7 @@
 #include "kanecore.h"
 
 
-static int body_mass_matrix(double t, const double *x, const double *r, const double *c, double *w, double *out)
+static int compute_mass_matrix(double t, const double *x, const double *r, const double *c, double *w, double *out)
 {
     (void)t, (void)x, (void)r, (void)c, (void)w, (void)out;
     out[0] = c[5];
@@ -27,7 +27,7 @@ static int body_mass_matrix(double t, const double *x, const double *r, const do
     return 0;
 }
 
-static int body_forcing(double t, const double *x, const double *r, const double *c, double *w, double *out)
+static int compute_forcing(double t, const double *x, const double *r, const double *c, double *w, double *out)
 {
     (void)t, (void)x, (void)r, (void)c, (void)w, (void)out;
     const double z1 = x[0] + c[0];
@@ -54,7 +54,7 @@ static int general_udot(double t, const double *x, const double *r, const double
     kc_saddle equations = {.n = 2, .m = 0, .k = 1, .purpose = KC_MOTION, .symmetric = 1, .column = column, .order = order, .place = place};
     kc_free_motion s = {
         .equations = &equations,
-        .parts = {.mass_matrix = body_mass_matrix, .forcing = body_forcing},
+        .parts = {.mass_matrix = compute_mass_matrix, .forcing = compute_forcing},
     };
     return kc_accelerate_free(&s, t, x, r, c, w, out);
 }
@@ -86,7 +86,7 @@ static int short_udot(double t, const double *x, const double *r, const double *
     return 0;
 }
 
-static int body_udot(double t, const double *x, const double *r, const double *c, double *w, double *out)
+static int compute_udot(double t, const double *x, const double *r, const double *c, double *w, double *out)
 {
     const int fault = short_udot(t, x, r, c, w, out);
     if (!KC_UNLIKELY(fault)) return 0;
@@ -94,9 +94,9 @@ static int body_udot(double t, const double *x, const double *r, const double *c
     return fault != KC_NOT_HERE && kc_status_of(other) == KC_SINGULAR ? fault : other;
 }
 
-enum { ROOM_body_udot = KC_MOST(0 + 0, ROOM_general_udot) };
+enum { ROOM_compute_udot = KC_MOST(0 + 0, ROOM_general_udot) };
 
-static int body_qdot(double t, const double *x, const double *r, const double *c, double *w, double *out)
+static int compute_qdot(double t, const double *x, const double *r, const double *c, double *w, double *out)
 {
     (void)t, (void)x, (void)r, (void)c, (void)w, (void)out;
     out[0] = x[2];
@@ -106,30 +106,30 @@ static int body_qdot(double t, const double *x, const double *r, const double *c
 
 static void kernel_udot(double t, const double *x, const double *r, const double *c, double *work, double *out)
 {
-    const int fault = body_udot(t, x, r, c, work + 2, out);
+    const int fault = compute_udot(t, x, r, c, work + 2, out);
     if (KC_UNLIKELY(fault)) kc_fail(work, out, 2, fault);
 }
 
 static void kernel_qdot(double t, const double *x, const double *r, const double *c, double *work, double *out)
 {
-    body_qdot(t, x, r, c, work + 2, out);
+    compute_qdot(t, x, r, c, work + 2, out);
 }
 
 static void kernel_mass_matrix(double t, const double *x, const double *r, const double *c, double *work, double *out)
 {
-    body_mass_matrix(t, x, r, c, work + 2, out);
+    compute_mass_matrix(t, x, r, c, work + 2, out);
 }
 
 static void kernel_forcing(double t, const double *x, const double *r, const double *c, double *work, double *out)
 {
-    body_forcing(t, x, r, c, work + 2, out);
+    compute_forcing(t, x, r, c, work + 2, out);
 }
 
 static void kernel_rhs(double t, const double *x, const double *r, const double *c, double *work, double *out)
 {
-    const int fault = body_udot(t, x, r, c, work + 2, out + 2);
+    const int fault = compute_udot(t, x, r, c, work + 2, out + 2);
     if (KC_UNLIKELY(fault)) kc_fail(work, out, 4, fault);
-    else body_qdot(t, x, r, c, work + 2, out);
+    else compute_qdot(t, x, r, c, work + 2, out);
 }
 
 static void prepare(const double *p, double *c)
@@ -165,7 +165,7 @@ static const kc_model model = {
     .n_p = 7,
     .n_r = 3,
     .n_prepared = 10,
-    .n_work = 2 + KC_MOST(ROOM_general_udot, ROOM_body_udot),
+    .n_work = 2 + KC_MOST(ROOM_general_udot, ROOM_compute_udot),
     .n_points = 2,
     .n_frames = 0,
     .n_outputs = 0,

@@ -51,7 +51,19 @@ _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 
 @dataclass(frozen=True)
 class Entry:
-    """One compiled library: model's name, key, folder, bytes on disk, time of last use (seconds, epoch)."""
+    """One compiled library.
+
+    Attributes
+    ----------
+    name, key : str
+        The model's name; the hash of all that the library depends on.
+    path : Path
+        Its folder.
+    size : int
+        Bytes on disk.
+    used : float
+        Time of last use, seconds since the epoch.
+    """
 
     name: str
     key: str
@@ -219,8 +231,8 @@ def write_log(parent: Path, entry_name: str, text: str) -> Path:
 def _items(parent: Path) -> list[tuple[float, int, Path]]:
     """(time of last use, bytes, path) of every entry and log, oldest first."""
     items = []
-    with os.scandir(parent) as found:
-        for item in found:
+    with os.scandir(parent) as folder_items:
+        for item in folder_items:
             if not _OURS.fullmatch(item.name):
                 continue
             with contextlib.suppress(FileNotFoundError):  # another process evicted it meanwhile

@@ -401,8 +401,9 @@ def _darwin_features() -> list[str]:
     for field in ("machdep.cpu.brand_string", "machdep.cpu.features", "machdep.cpu.leaf7_features"):
         value = ctypes.create_string_buffer(4096)
         length = ctypes.c_size_t(len(value))
-        known = sysctl(field.encode(), value, ctypes.byref(length), None, 0) == 0
-        if known:  # Intel has all three, Apple's own the first
+        if (
+            sysctl(field.encode(), value, ctypes.byref(length), None, 0) == 0
+        ):  # Intel has all three, Apple's own the first
             features.append(f"{field}: {' '.join(sorted(value.value.decode(errors='replace').split()))}")
     return features
 
@@ -412,12 +413,24 @@ def _darwin_features() -> list[str]:
 
 @dataclass(frozen=True)
 class _Target:
-    """What is called for, beside the text."""
+    """A compiler and how it is called, whatever the text.
 
-    argv: tuple[str, ...]  # the compiler
-    native: str | None  # how it is told to compile for this very processor, where it is
-    flags: tuple[str, ...]  # after kanecore's own
-    include: Path  # folder of kanecore.h
+    Attributes
+    ----------
+    argv : tuple of str
+        The compiler, with arguments if any.
+    native : str or None
+        The flag for code that this very processor runs best; None where such code is not wanted.
+    flags : tuple of str
+        What follows kanecore's own flags.
+    include : Path
+        The folder of kanecore.h.
+    """
+
+    argv: tuple[str, ...]
+    native: str | None
+    flags: tuple[str, ...]
+    include: Path
 
 
 def _command(target: _Target, text: str | Path, library: str | Path) -> tuple[str, ...]:
@@ -436,12 +449,12 @@ def _find_or_build(parent: Path, name: str, source: str | Recipe, target: _Targe
     """Take the library from the cache `parent`, or compile it there; OSError where `parent` cannot take it."""
     key = _key(source, target)
     entry_name = f"{re.sub('[^A-Za-z0-9_]+', '_', name)[:40] or 'model'}-{key}"
-    found = store.load(parent / entry_name)
-    library, record = found or _build(
+    cached = store.load(parent / entry_name)
+    library, record = cached or _build(
         parent, entry_name, source.write() if isinstance(source, Recipe) else source, target
     )
     seconds, words = time.perf_counter() - start, (tuple(record["command"]), str(record["log"]))
-    return Built(str(library), key, found is not None, seconds, *words, record["source"])
+    return Built(str(library), key, cached is not None, seconds, *words, record["source"])
 
 
 def _digest(text: str) -> str:
@@ -524,6 +537,6 @@ def _refusal(
     if len(words) > _MAX_WORDS:
         words = words[:_MAX_WORDS] + "\n..."
     extra = shlex.join(flags)
-    given = f"\nFlags beyond kanecore's own: {extra}" if extra else ""
+    own_flags = f"\nFlags beyond kanecore's own: {extra}" if extra else ""
     said = words or "(it said nothing)"
-    return CompileError(f"{what}:\n\n{said}\n{given}\nThe whole log, with the C text: {log}")
+    return CompileError(f"{what}:\n\n{said}\n{own_flags}\nThe whole log, with the C text: {log}")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Relative motion needs the way between two frames or points: ways along a forest, each item after its parent."""
+"""The way between two frames, or two points, along their tree: relative motion needs it."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ __all__ = ["Ancestry"]
 
 
 class Ancestry:
-    """Parents and depths; a way takes as long as it is, not as the chain to the root is.
+    """Items in trees.  Finding a way takes as long as the way is, not as the chain to the root is.
 
     Parameters
     ----------
     parents : sequence of int
-        The parent of each item, −1 of a root.
+        The parent of each item, −1 of a root; each item comes after its parent.
     """
 
     def __init__(self, parents: Sequence[int]) -> None:

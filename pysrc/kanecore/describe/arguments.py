@@ -33,10 +33,16 @@ _INSTEAD_OF_DICT = {
 
 @dataclass(frozen=True)
 class Arguments:
-    """The arguments of a `Model`, which says what each means.
+    """The arguments of `kanecore.Model`, by their names there, where each is explained.
 
-    ``constraints`` holds {name: expression} by kind; ``parameters`` and ``inputs`` are None where whatever occurs is
-    one; ``unit`` holds groups of four.
+    Attributes
+    ----------
+    constraints : dict
+        {name: expression} by kind: "velocity", "configuration", "acceleration", the order of the rows of G.
+    parameters, inputs : list or None
+        None: whatever occurs is one.
+    unit : list
+        Groups of four coordinates.
     """
 
     name: str

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Any reader of a mechanism assembles its description here, and so each rule about mechanisms is checked once.
+"""Assembles a description for any reader of mechanisms, so that each rule about mechanisms is checked in one place.
 
 Nothing here is SymPy's: scalars are nodes of :attr:`Builder.graph`; frames, points and bodies are numbers.  A vector
 is a sum ((frame, (x, y, z)), ...) of components, as it was written; nothing is multiplied out.
@@ -8,7 +8,7 @@ is a sum ((frame, (x, y, z)), ...) of components, as it was written; nothing is 
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -140,11 +140,11 @@ class Builder(Variables):
             False where the angular velocity alone is known: its components are those in ``parent``.
         """
         check_name(name)
-        below = parent if angular_parent is None else angular_parent
-        for number in (parent, below):
+        turns_in = parent if angular_parent is None else angular_parent
+        for number in (parent, turns_in):
             self._check_number(number, self.frames, "frame")
         check_place(self.graph, [i for row in rotation for i in row], f"the orientation of frame {name}")
-        self.frames.append(Frame(name, parent, rotation, below, (), oriented))
+        self.frames.append(Frame(name, parent, rotation, turns_in, (), oriented))
         return len(self.frames) - 1
 
     def angular_velocity(self, frame: int, vector: Vector) -> None:
@@ -415,7 +415,7 @@ class Builder(Variables):
         inputs = [i for base in self._inputs.bases() for i in self._inputs.chain(base)]
         place = {node: n for n, node in enumerate(inputs)}
         moving = self._inputs.orders(self.graph, ((self._places(), 2), (self._velocities(), 1)))
-        spot = {x: n for n, x in enumerate((*self._coordinates, *self._speeds))}
+        in_state = {x: n for n, x in enumerate((*self._coordinates, *self._speeds))}
         shown_points, shown_frames = self._shown()
         return Description(
             graph=self.graph,
@@ -443,7 +443,7 @@ class Builder(Variables):
             shown_points=shown_points,
             shown_frames=shown_frames,
             joints=Attachments(self.graph, self.frames, self.points, self.bodies, self._joints).joints,
-            unit=tuple((spot[a], spot[b], spot[c], spot[d]) for a, b, c, d in self._unit),
+            unit=tuple(_places(in_state, quaternion) for quaternion in self._unit),
             constraints=tuple(self.constraints),
             n_q_dependent=len(self._dependent & self._coordinates.keys()),
             n_u_dependent=len(self._dependent & self._speeds.keys()),
@@ -452,5 +452,10 @@ class Builder(Variables):
             attachments=tuple(self._attachments),
             left_out_parameters=self._left_out[0],
             left_out_inputs=self._left_out[1],
-            guess=tuple((n, self._guess[x]) for x, n in spot.items() if x in self._guess),
+            guess=tuple((n, self._guess[x]) for x, n in in_state.items() if x in self._guess),
         )
+
+
+def _places(in_state: Mapping[int, int], quaternion: tuple[int, int, int, int]) -> tuple[int, int, int, int]:
+    e0, e1, e2, e3 = (in_state[x] for x in quaternion)
+    return e0, e1, e2, e3

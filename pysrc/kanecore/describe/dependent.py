@@ -13,7 +13,7 @@ __all__ = ["check_dependent"]
 
 
 def check_dependent(d: Description) -> None:
-    """ModelError for dependent speeds that nothing determines; a warning for coordinates, which nothing needs so."""
+    """ModelError for dependent speeds that no constraint determines; for coordinates, which little uses, a warning."""
     _check_counts(d)
     places = set(d.graph.below(_nodes(d, "configuration")))
     moving = [rate for q, rate in zip(d.coordinates, d.rates, strict=True) if q in places]

@@ -41,9 +41,21 @@ Vector = tuple[tuple[int, Components], ...]  # ((frame, components in it), ...)
 
 @dataclass(frozen=True)
 class Frame:
-    """``v_parent = rotation @ v_frame``; ``angular_velocity`` is that of the frame in ``angular_parent``.
+    """Axes that turn.
 
-    Of a frame that is not ``oriented`` the angular velocity alone is known; its components are those in its parent.
+    Attributes
+    ----------
+    name : str
+    parent : int
+        The frame that it is oriented from, −1 of the inertial frame; if it is not ``oriented``, the frame in whose axes
+        the components of its vectors are written.
+    rotation : Matrix
+        ``v_parent = rotation @ v_frame``.
+    angular_parent : int
+        The frame that ``angular_velocity`` is relative to.
+    angular_velocity : Vector
+    oriented : bool
+        False where the angular velocity alone is known.
     """
 
     name: str
@@ -56,7 +68,18 @@ class Frame:
 
 @dataclass(frozen=True)
 class Point:
-    """A point at ``position`` from ``parent`` (−1: the root of its tree), with the velocity the user set, if any."""
+    """A point of a tree of points.
+
+    Attributes
+    ----------
+    name : str
+    parent : int
+        The point that it is located from, −1 of the root of its tree.
+    position : Vector
+        From the parent.
+    velocity : Vector or None
+        In the inertial frame, if the user set it.
+    """
 
     name: str
     parent: int
@@ -66,10 +89,22 @@ class Point:
 
 @dataclass(frozen=True)
 class Body:
-    """A particle (``frame`` −1) or a rigid body with its inertia tensor about ``inertia_point``.
+    """A particle or a rigid body.
 
-    ``inertia`` holds ``(frame, 3×3 components)`` pairs whose sum it is; ``about`` is the position of the inertia
-    point from the mass centre; ``potential`` is SymPy's ``body.potential_energy``.
+    Attributes
+    ----------
+    name : str
+    point : int
+        The mass centre.
+    frame : int
+        The frame that a rigid body is fixed in, −1 of a particle.
+    mass : int
+    inertia : tuple of (frame, 3×3 components)
+        Tensors whose sum is the inertia about the inertia point.
+    about : Vector
+        The position of the inertia point from the mass centre.
+    potential : int
+        Its potential energy, SymPy's ``body.potential_energy``, which replaces no load.
     """
 
     name: str
@@ -83,9 +118,19 @@ class Body:
 
 @dataclass(frozen=True)
 class Load:
-    """A force at a point or a torque on a frame; ``number`` is its place in the user's list."""
+    """A force or a torque.
 
-    kind: str  # "force" or "torque"
+    Attributes
+    ----------
+    kind : {"force", "torque"}
+    at : int
+        The point that a force acts at, or the frame that a torque acts on.
+    vector : Vector
+    number : int
+        Its place in the user's list.
+    """
+
+    kind: str
     at: int
     vector: Vector
     number: int
@@ -93,9 +138,17 @@ class Load:
 
 @dataclass(frozen=True)
 class Tendon:
-    """A force along a line through points, positive where it pushes; ``length`` and ``rate`` stand for the line's.
+    """A force along a line through points; `kanecore.derive.tendons` makes loads of it before all else is derived.
 
-    ``kanecore.derive.tendons`` makes loads of it, before anything else is derived.
+    Attributes
+    ----------
+    points : tuple of int
+    length, rate : int
+        The symbols that stand for the line's length, and for its rate, in ``force``.
+    force : int
+        Positive where it pushes.
+    number : int
+        Its place in the user's list of loads.
     """
 
     points: tuple[int, ...]
@@ -107,8 +160,16 @@ class Tendon:
 
 @dataclass(frozen=True)
 class Constraint:
-    """An expression that vanishes: φ(q, t) ("configuration"), c(q, u, t) ("velocity"), or one linear in u̇
-    ("acceleration"); ``name`` says which of the user's it is.
+    """An expression that vanishes.
+
+    Attributes
+    ----------
+    kind : {"configuration", "velocity", "acceleration"}
+        φ(q, t), c(q, u, t), or an expression linear in u̇.
+    node : int
+        The expression.
+    name : str
+        The user's, or kind and number.
     """
 
     kind: str
@@ -118,12 +179,21 @@ class Constraint:
 
 @dataclass(frozen=True)
 class Attachment:
-    """How a row of G acts: λ times a vector as a force at a point of the child, or a torque on its frame, and its
-    opposite on the parent (−1: the inertial frame).
+    """How a row of G acts: λ times a vector on the child, and its opposite on the parent.
+
+    Attributes
+    ----------
+    row : int
+    kind : {"force", "torque"}
+    child, parent : int
+        Bodies; a parent of −1 is the inertial frame.
+    child_at, parent_at : int
+        The points that forces act at, or the frames that torques act on.
+    vector : Vector
     """
 
     row: int
-    kind: str  # "force" or "torque"
+    kind: str
     child: int
     child_at: int
     parent: int
@@ -133,9 +203,17 @@ class Attachment:
 
 @dataclass(frozen=True)
 class Joint:
-    """What holds a body: number of the parent (−1: the inertial frame) and the child, and the joint point.
+    """What holds a body.
 
-    A ``free`` joint is where the body is located from, by two coordinates or more; what it holds, the loads tell.
+    Attributes
+    ----------
+    name : str
+    parent, child : int
+        Bodies; a parent of −1 is the inertial frame.
+    point : int
+        The joint point.
+    free : bool
+        Whether the child is located from there by two coordinates or more, so that the joint may hold nothing.
     """
 
     name: str
@@ -149,11 +227,45 @@ class Joint:
 class Description:
     """A whole model.
 
-    ``coordinates``, ``rates``, ``speeds``, ``accelerations`` are the nodes of q, q̇ (solved, in q, u, t), u, u̇;
-    ``inputs`` those of r; ``input_rates[i]`` is the number of the input that is the derivative of input i, or −1.
-    ``joints`` has one joint for each body, in their order; ``unit`` holds the places in q of unit quaternions.
-    Of the coordinates and speeds the last ``n_q_dependent`` and ``n_u_dependent`` are dependent; ``auxiliary`` are the
-    speeds that bring reactions in evidence and are zero themselves.
+    Attributes
+    ----------
+    graph : Graph
+        Where all scalars are nodes.
+    name : str
+    coordinates, speeds, accelerations : tuple of int
+        The nodes of q, u, u̇; the last ``n_q_dependent`` and ``n_u_dependent`` depend on the others.
+    rates : tuple of int
+        The nodes of q̇, solved, in q, u and t.
+    time : int
+    inputs, parameters : tuple of int
+        The nodes of r and p.
+    input_rates : tuple of int
+        Of each input the number of the one that is its derivative, or −1.
+    coordinate_names, speed_names, input_names, parameter_names : tuple of str
+    prescribed : frozenset of int
+        Numbers of the inputs that move frames or points, with their derivatives.
+    frames, points, bodies, loads : tuple
+        A load's ``number``, not its place here, is that of the user's list.
+    potentials : tuple of int
+        Potential energies that stand for forces.
+    outputs : tuple of (name, node)
+    shown_points, shown_frames : tuple of int
+        Those of the kernels of partial velocities.
+    joints : tuple of Joint
+        One for each body, in their order.
+    unit : tuple of (e0, e1, e2, e3)
+        The places in q of unit quaternions.
+    constraints : tuple of Constraint
+    n_q_dependent, n_u_dependent : int
+    auxiliary : tuple of int
+        Speeds that bring reactions in evidence, and are zero.
+    auxiliary_names : tuple of str
+    attachments : tuple of Attachment
+    tendons : tuple of Tendon
+    guess : tuple of (place in x, value)
+        Where a state on the constraints is looked for.
+    left_out_parameters, left_out_inputs : tuple of str
+        Names that stand only in what has no part in the motion.
     """
 
     graph: Graph
@@ -188,8 +300,8 @@ class Description:
     auxiliary_names: tuple[str, ...] = ()
     attachments: tuple[Attachment, ...] = ()
     tendons: tuple[Tendon, ...] = ()
-    guess: tuple[tuple[int, float], ...] = ()  # (place in x, value)
-    left_out_parameters: tuple[str, ...] = ()  # names that stand only in what has no part in the motion
+    guess: tuple[tuple[int, float], ...] = ()
+    left_out_parameters: tuple[str, ...] = ()
     left_out_inputs: tuple[str, ...] = ()
 
 
@@ -217,8 +329,8 @@ def bake(d: Description, values: Mapping[str, float]) -> Description:
     try:
         return _baked(d, values)
     except (ArithmeticError, ValueError) as error:
-        given = ", ".join(f"{name} = {values[name]!r}" for name in d.parameter_names if name in values)
-        raise ModelError(f"with the constants {given} the model is not defined: {error}") from None
+        constants = ", ".join(f"{name} = {values[name]!r}" for name in d.parameter_names if name in values)
+        raise ModelError(f"with the constants {constants} the model is not defined: {error}") from None
 
 
 def _baked(d: Description, values: Mapping[str, float]) -> Description:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Angular velocities in speeds, where they are written in q̇ and a speed is meant: the short way round."""
+"""Angular velocities by speeds: SymPy writes components in q̇ that were meant as speeds."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ __all__ = ["in_speeds"]
 def in_speeds(g: Graph, speeds: Collection[int], velocity: Vector) -> Vector:
     """An angular velocity with speeds in place of components that equal them, as numbers tell.
 
-    Where a user defines speeds as the components, SymPy holds these in q̇, and q̇ in u is a long way round; for a
-    quaternion it is right on the unit sphere alone (there ω is |e|² u).
+    Where a user defines speeds as the components, SymPy holds these in q̇.  With q̇ in u they become long, and for a
+    quaternion they are right on the unit sphere alone: what SymPy holds is |e|² u.
     """
     return tuple(
         (frame, (_in_speed(g, speeds, x), _in_speed(g, speeds, y), _in_speed(g, speeds, z)))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Published masses and inertias that no solid body can have: computed with, but not in silence."""
+"""Masses and inertias that no solid body can have, as some are published: used as they are, with a warning."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ def warn_of_impossible(d: Description, values: Mapping[str, float] | None = None
     I3 + I1 − I2 and I1 + I2 − I3: none can be negative.  Where two moments are zero and the third is not, a planar
     model gives the only one that matters.
     """
-    given = values or {}
+    values_by_name = values or {}
     keys = [d.graph.nodes[i][1] for i in d.parameters]
-    numbers = {key: given[name] for key, name in zip(keys, d.parameter_names, strict=True) if name in given}
+    numbers = {k: values_by_name[n] for k, n in zip(keys, d.parameter_names, strict=True) if n in values_by_name}
     for body in d.bodies:
         nodes = [body.mass, *(x for _, m in body.inertia for row in m for x in row)]
         nodes += [x for _, v in body.about for x in v]
         symbols = set(d.graph.symbols(nodes))
         if bool(symbols) != (values is not None) or not symbols <= numbers.keys():
-            continue  # said when the model was made, or not known yet
+            continue  # warned of when the model was made, or not yet a number
         reason = _impossible(body, evaluate(d.graph, nodes, numbers))
         if reason:
             warn(f"no solid body can have the {reason} of body {body.name}; it is computed as given")

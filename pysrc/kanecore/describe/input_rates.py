@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Inputs and their derivatives: where a motion is prescribed, the accelerations hold its second derivative."""
+"""Inputs and their derivatives, which are inputs too: accelerations hold the second one of a prescribed motion."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class InputRates:
         return nodes
 
     def orders(self, g: Graph, uses: Iterable[tuple[Iterable[int], int]]) -> dict[int, int]:
-        """Of the bases of all inputs that stand in ``uses``, the order of derivatives that is needed.
+        """How many derivatives are needed of each base that stands in ``uses``, itself or as a derivative.
 
         Parameters
         ----------

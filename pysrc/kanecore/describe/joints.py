@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Reactions and recursions need a tree of bodies, and users give points: which body hangs on which, and where.
+"""Which body hangs on which, and where: users give points, and reactions and recursions need a tree of bodies.
 
 A point belongs to a body if its position from the mass centre is a constant vector of the body's frame.  On the path of
 points from a body's mass centre to the origin, the first that belongs to another body, or to the inertial frame, is
@@ -28,7 +28,7 @@ from .description import Body, Frame, Joint, Matrix, Point, Vector
 __all__ = ["GROUND", "Attachments"]
 
 GROUND = -1  # the inertial frame, as a parent
-NOWHERE = -2
+NOWHERE = -2  # the piece of a particle, which has no axes
 
 Place = dict[int, list[Counter[int]]]  # in the axes of each piece three components, as how often each summand is in it
 BITS = 64  # of the fingerprint of a position
@@ -290,11 +290,11 @@ class Attachments:
     def _without_rings(self) -> Iterator[Joint]:
         """The joints, of those that lead back to themselves the first from the ground."""
         for joint in self._joints:
-            above, known = joint.parent, set()
-            while above not in (GROUND, joint.child) and above not in known:
-                known.add(above)
+            above, passed = joint.parent, set()
+            while above not in (GROUND, joint.child) and above not in passed:
+                passed.add(above)
                 above = self._joints[above].parent
-            if above == joint.child and joint.child < min(known, default=joint.child + 1):
+            if above == joint.child and joint.child < min(passed, default=joint.child + 1):
                 *_, origin = self.path(self.bodies[joint.child].point)
                 yield Joint(
                     joint.name,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Kinematical equations: users relate q̇ and u as they like, and q̇ in q, u and t is what all else needs."""
+"""Kinematical equations, which relate q̇ and u in any linear form, are solved for q̇ in q, u and t."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Symbols that stand only where the reader has no need to look: a user may set them all the same."""
+"""Symbols that stand only in what has no part in the motion, such as the ground: a user may set them all the same."""
 
 from __future__ import annotations
 
@@ -21,23 +21,23 @@ from .symbols import Symbols, function_name
 __all__ = ["left_out"]
 
 
-def left_out(arguments: Arguments, symbols: Symbols, known: Collection[Any], named: Collection[Any]) -> tuple[Any, ...]:
+def left_out(arguments: Arguments, symbols: Symbols, listed: Collection[Any], read: Collection[Any]) -> tuple[Any, ...]:
     """Symbols and functions of time that the model does not know, sorted by name.
 
     Parameters
     ----------
-    known : collection
+    listed : collection
         Symbols of the parameters and inputs of the model.
-    named : collection
-        Symbols that were read, whether the model still knows them or not.
+    read : collection
+        Symbols that were read, also those that the model does not have any more.
     """
 
     def name(x: Any) -> str:
         return str(x) if isinstance(x, sm.Symbol) else function_name(x)
 
-    present = _mentioned(arguments, symbols) | {x for x in named if not isinstance(x, sm.Derivative)}
+    present = _mentioned(arguments, symbols) | {x for x in read if not isinstance(x, sm.Derivative)}
     taken = {function_name(x) for x in (*symbols.q, *symbols.u, *symbols.auxiliary)}
-    taken |= {str(symbols.t), *(name(x) for x in known if not isinstance(x, sm.Derivative))}
+    taken |= {str(symbols.t), *(name(x) for x in listed if not isinstance(x, sm.Derivative))}
     names = {x: name(x) for x in present}
     return tuple(sorted({n: s for s, n in names.items() if n not in taken}.values(), key=names.__getitem__))
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Whether one name is another misspelt: a slip makes an input of a coordinate, and nothing else would tell."""
+"""Whether one name is another misspelt: a coordinate that is misspelt becomes an input, without any error."""
 
 from __future__ import annotations
 

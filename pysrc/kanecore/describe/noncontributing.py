@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Unknown reactions that a user lists among the loads do no work, and are no unknowns of the motion."""
+"""Noncontributing forces: unknown reactions among the loads, which do no work, are taken out of a description."""
 
 from __future__ import annotations
 

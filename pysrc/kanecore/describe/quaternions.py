@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Quaternions must stay of unit length while integrating: which coordinates are one, as named, or by their matrices.
+"""Which coordinates are a unit quaternion, as the user says or as rotation matrices tell: integration keeps its length.
 
 Of e = (e0, e1, e2, e3), e0 the cosine of half the angle, the rotation matrix is (Kane, Likins & Levinson, *Spacecraft
 Dynamics*, 1983, section 1.3)
@@ -36,7 +36,15 @@ PROBE = (2 / 9, 4 / 9, -5 / 9, 6 / 9)  # a unit quaternion without any symmetry
 
 @dataclass(frozen=True)
 class Quaternion:
-    """Places among the coordinates, and the frame whose orientation says so; None: the user does."""
+    """Four coordinates.
+
+    Attributes
+    ----------
+    places : tuple of int
+        Their places in q.
+    frame : ReferenceFrame or None
+        The frame whose orientation tells; None where the user said so.
+    """
 
     places: Places
     frame: Any = None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Bodies with their masses and inertias; those that are the ground itself are set apart, and not read."""
+"""Bodies with their masses and inertias; bodies that are the ground itself are not read."""
 
 from __future__ import annotations
 
@@ -30,7 +30,17 @@ __all__ = ["Bodies", "BodyReader"]
 
 @dataclass(frozen=True)
 class Bodies:
-    """The bodies of a model: those that can move, and mass centres of those that are the ground."""
+    """The bodies of a model.
+
+    Attributes
+    ----------
+    frame : ReferenceFrame
+        The inertial frame.
+    moving : tuple of Particle or RigidBody
+        Those that can move, in the user's order.
+    ground : frozenset of Point
+        Mass centres of those that are the ground.
+    """
 
     frame: Any
     moving: tuple[Any, ...]

@@ -95,21 +95,21 @@ class FrameReader:
         self._being_read.add(frame)
         if parent is not None and self._leads_back(angular_parent):
             angular_parent = parent
-        below = self.number(angular_parent, where, oriented=False)
+        turns_in = self.number(angular_parent, where, oriented=False)
         with self._symbols.reading("kinematics"):
             here, spin = f"the orientation of frame {frame.name}", f"the angular velocity of frame {frame.name}"
-            given = sympy_access.angular_velocities(frame)[angular_parent]
+            velocity = sympy_access.angular_velocities(frame)[angular_parent]
             if parent is None:  # components in its axes are those in the axes that its angular velocity is written in
-                axes = next((f for _, f in sympy_access.terms(given)), self.inertial)
+                axes = next((f for _, f in sympy_access.terms(velocity)), self.inertial)
                 turned, rotation = self.number(axes, spin), IDENTITY
             else:
                 turned = self.number(parent, where)
                 rotation = self.matrix(sympy_access.neighbours(parent)[frame], here)
             self.index[frame] = self._builder.frame(
-                frame.name, turned, rotation, angular_parent=below, oriented=parent is not None
+                frame.name, turned, rotation, angular_parent=turns_in, oriented=parent is not None
             )
             # after the frame has its number, because its angular velocity may be written in it
-            self._builder.angular_velocity(self.index[frame], self.vector(given, spin))
+            self._builder.angular_velocity(self.index[frame], self.vector(velocity, spin))
         self._being_read.discard(frame)
 
     def _parents(self, frame: Any, where: str, oriented: bool) -> tuple[Any, Any]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Points as the user located them: which one they hang on is worked out, since SymPy does not know it.
+"""Points as the user located them; SymPy does not say which point is located from which, so that is worked out.
 
 Only positions and velocities that the user set are read; nothing is queried by ``vel`` or ``pos_from``.
 """
@@ -60,17 +60,17 @@ class PointReader:
         ``needed``, so that no order matters.
         """
         set_velocity = {p: v for p in group if (v := self._velocity(p)) is not None}
-        known = [p for p, v in set_velocity.items() if not sympy_access.terms(v)] or list(set_velocity)
-        if len(known) < 2:
-            return known[0] if known else None
-        ways = {p: nearest_first(p, sympy_access.positions) for p in known}
+        origins = [p for p, v in set_velocity.items() if not sympy_access.terms(v)] or list(set_velocity)
+        if len(origins) < 2:
+            return origins[0] if origins else None
+        ways = {p: nearest_first(p, sympy_access.positions) for p in origins}
 
         def rank(point: Any) -> tuple[bool, int, int, str]:
-            contact = sum(self._is_located(point, ways[other]) for other in known)
+            contact = sum(self._is_located(point, ways[other]) for other in origins)
             distance = distances(point, sympy_access.positions)
             return point not in at_rest, contact, sum(distance[p] for p in needed), point.name
 
-        return min(known, key=rank)
+        return min(origins, key=rank)
 
     def _velocity(self, point: Any) -> Any:
         return sympy_access.velocities(point).get(self._frames.inertial)
@@ -112,8 +112,8 @@ class PointReader:
         with self._symbols.reading("kinematics"):
             if parent is not None and parent is not point:
                 number = self.index[parent]
-                given = sympy_access.positions(point)[parent]
-                position = self._frames.vector(given, f"the position of point {point.name}")
+                offset = sympy_access.positions(point)[parent]
+                position = self._frames.vector(offset, f"the position of point {point.name}")
             if set_velocity is not None:
                 velocity = self._frames.vector(set_velocity, f"the velocity of point {point.name}")
         self.index[point] = self._builder.point(point.name, number, position, velocity=velocity)

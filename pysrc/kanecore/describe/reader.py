@@ -116,8 +116,8 @@ class Reader:
         reader = JointReader(self._builder, self._frames, self._points, bodies)
         for name, joint in self._arguments.joints.items():
             reader.joint(str(name), joint)
-        for row, given in self._arguments.attach.items():
-            for item in given if isinstance(given, list) else [given]:
+        for row, items in self._arguments.attach.items():
+            for item in items if isinstance(items, list) else [items]:
                 reader.attachment(row, item)
 
     def _read_potentials(self) -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a SymPy symbol stands for depends on what the user listed, and on where it stands: each gets its node here."""
+"""Each SymPy symbol gets its node; what it stands for depends on what the user listed, and on where it stands."""
 
 from __future__ import annotations
 

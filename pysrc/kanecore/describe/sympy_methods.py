@@ -62,11 +62,11 @@ def of_system(system: Any, options: Mapping[str, Any]) -> dict[str, Any]:
     return {**arguments, "joints": _joints(system, options.get("joints"))}
 
 
-def _joints(system: Any, given: Any) -> Any:
+def _joints(system: Any, by_user: Any) -> Any:
     """The joints of a System, each from the ground outwards; those that the user gave replace others of their child."""
-    if given is not None and not isinstance(given, Mapping):
-        return given  # Model says what is wrong
-    replaced = [joint[1] for joint in (given or {}).values() if isinstance(joint, Sequence) and len(joint) == 3]
+    if by_user is not None and not isinstance(by_user, Mapping):
+        return by_user  # Model says what is wrong
+    replaced = [joint[1] for joint in (by_user or {}).values() if isinstance(joint, Sequence) and len(joint) == 3]
     reached = [body for body in system.bodies if body.masscenter == system.fixed_point]
     waiting, result = list(system.joints), {}
     while waiting:
@@ -80,4 +80,4 @@ def _joints(system: Any, given: Any) -> Any:
         if not any(child is body for body in replaced):
             result[joint.name] = (parent, child, point)
     # in the System's order
-    return {j.name: result[j.name] for j in system.joints if j.name in result} | dict(given or {})
+    return {j.name: result[j.name] for j in system.joints if j.name in result} | dict(by_user or {})

@@ -153,8 +153,8 @@ class Variables:
         """
         names = self._inputs.names
         listed = [*inputs, *(i for i in names if i not in inputs)]
-        for items, given, what in ((self._parameters, parameters, "parameters"), (names, listed, "inputs")):
-            if sorted(items) != sorted(given):
+        for items, order, what in ((self._parameters, parameters, "parameters"), (names, listed, "inputs")):
+            if sorted(items) != sorted(order):
                 raise ModelError(f"the order of the {what} lists others than there are, or one of them twice")
         self._parameters = {i: self._parameters[i] for i in parameters}
         self._inputs.names = {i: names[i] for i in listed}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Ways through what SymPy stores of frames and points: each knows its neighbours, and nobody knows the tree."""
+"""Ways from one frame or point to others: SymPy stores neighbours, and no tree."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A force as its steady part and the rest: gravity is found among the loads where weights stand alone."""
+"""A force as its steady part and the rest: gravity is recognised where weights are loads of their own."""
 
 from __future__ import annotations
 

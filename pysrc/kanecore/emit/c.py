@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterable, Sequence
 
 from kanecore.graph.scalars import Op
 from kanecore.program.instructions import (
@@ -32,7 +33,7 @@ __all__ = ["C"]
 _INFIX = {Op.ADD: "+", Op.SUB: "-", Op.MUL: "*", Op.DIV: "/"}
 _COMPARE = {Op.LT: "<", Op.LE: "<=", Op.EQ: "=="}
 _FUSED = {FMA: "KC_FMA", FMS: "KC_FMS", FNMA: "KC_FNMA"}
-_HELPERS = {Op.SIGN: "kc_sign", Op.MIN: "kc_min", Op.MAX: "kc_max"}  # of prelude.h
+_INLINE = {Op.SIGN: "kc_sign", Op.MIN: "kc_min", Op.MAX: "kc_max"}  # of arithmetic.h
 _LIBM = {Op.ABS: "fabs"} | {
     op: op
     for op in (
@@ -43,7 +44,11 @@ _LIBM = {Op.ABS: "fabs"} | {
 
 
 class C(Target):
-    """C99 with ``kc_*`` of ``runtime/prelude.h``; a function of a program returns 0, or a fault of ``arithmetic.h``."""
+    """C99 on doubles.
+
+    Programs call what :attr:`headers` of ``runtime/`` define.  The function of a program returns 0, or a fault
+    (``arithmetic.h``).
+    """
 
     real = "double"
     epsilon = EPSILON
@@ -69,6 +74,10 @@ class C(Target):
         number, of = value
         return f"{of[0]}{number}" if of else f"z{number}"
 
+    def numbers(self, values: Iterable[float]) -> str:
+        """The entries of an array; NaN for what nobody gave."""
+        return ", ".join("NAN" if math.isnan(value) else self.literal(value) for value in values)
+
     def _signed(self, operand: Operand) -> str:
         """As it may stand behind an operator."""
         text = self.operand(operand)
@@ -79,7 +88,7 @@ class C(Target):
         return _LIBM[op]
 
     def tolerances(self) -> str:
-        """What counts as equal, for the runtime; each is relative to what the number compared with it is made of."""
+        """`kanecore.tolerances` as macros, for the runtime."""
         lines = "".join(f"#define KC_{name} {self.literal(value)}\n" for name, value in IN_C.items())
         return (
             f"/* What counts as equal, relative to what is compared; the reasons: kanecore/tolerances.py. */\n{lines}\n"
@@ -102,12 +111,13 @@ class C(Target):
         if op == HALF_POWER:
             factors = " * ".join([self._signed(operands[0])] * round(_number(operands[1])))
             return f"{factors} * {self.library(Op.SQRT)}({a})"
-        name = _FUSED.get(op) or _HELPERS.get(op) or self.library(op)
+        name = _FUSED.get(op) or _INLINE.get(op) or self.library(op)
         return f"{name}({', '.join(map(self.operand, operands))})"
 
     def sine_cosine(self, instruction: SineCosine) -> str:
-        s, c = self.value(instruction.sine), self.value(instruction.cosine)
-        return f"{self.real} {s}, {c};\n    kc_sincos({self.operand(instruction.angle)}, &{s}, &{c});"
+        sine, cosine = self.value(instruction.sine), self.value(instruction.cosine)
+        call = f"kc_sincos({self.operand(instruction.angle)}, &{sine}, &{cosine});"
+        return f"{self.real} {sine}, {cosine};\n    {call}"
 
     def pivot(self, instruction: Pivot) -> str:
         bound = self.literal(0.0)
@@ -121,6 +131,7 @@ class C(Target):
         return self._end_unless(f"{self.operand(instruction.excess)} <= {self.literal(0.0)}", "KC_NOT_HERE")
 
     def _end_unless(self, condition: str, fault: str) -> str:
+        """Also where the condition is false because a number is NaN."""
         return f"if (KC_UNLIKELY(!({condition}))) return {fault};"
 
     def load(self, instruction: Load) -> str:
@@ -135,7 +146,7 @@ class C(Target):
     # --------------------------------------------------------------- functions
     @property
     def arguments(self) -> str:
-        """Of what a kernel reads."""
+        """The parameters of a C function that hold what a kernel reads."""
         return f"{self.real} t, const {self.real} *x, const {self.real} *r, const {self.real} *c"
 
     def function(self, name: str, parts: Parts) -> str:

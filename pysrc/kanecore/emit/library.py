@@ -9,23 +9,25 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from importlib import metadata
 from pathlib import Path
 
 from kanecore.derive.derivation import Derivation
 from kanecore.derive.registry import Derived
+from kanecore.derive.sizes import sizes_of
 from kanecore.describe.description import Description, bake, duplicate
 from kanecore.graph.evaluate import count
 from kanecore.graph.scalars import PARAMETER, Op
 from kanecore.kernels import GROUPS, KERNELS
-from kanecore.program.bodies import Bodies
+from kanecore.program.functions import Functions
 from kanecore.program.instructions import Entry, Operand, Store
-from kanecore.program.solved import Body, Solved
+from kanecore.program.solved import Function, Solved
 from kanecore.program.straight import straight_line
 
 from .c import C
-from .solved import function, headers, numbers, room, structure
+from .solved import function, headers, room, structure
 from .table import Contents, table
 
 __all__ = ["Emitted", "Groups", "emit_group", "emit_library", "version"]
@@ -33,11 +35,12 @@ __all__ = ["Emitted", "Groups", "emit_group", "emit_library", "version"]
 _RUNTIME = Path(__file__).with_name("runtime")
 
 
+@dataclass(frozen=True)
 class Emitted:
-    """C text with the facts that go with it: ``operations`` by kernel, ``statements`` in all."""
+    """C text, and how many operations each of its kernels takes, by kind."""
 
-    def __init__(self, text: str, operations: dict[str, dict[str, int]]) -> None:
-        self.text, self.operations = text, operations
+    text: str
+    operations: dict[str, dict[str, int]]
 
 
 class Groups:
@@ -92,7 +95,7 @@ def _derive(description: Description, baked: Mapping[str, float] | None) -> Deri
 
 
 def _programs(derivation: Derivation, names: Iterable[str]) -> dict[str, Derived]:
-    """The straight-line programs of some kernels; of those that are solved at run time, what these start from."""
+    """What some kernels are made of, in nodes; of u̇ that is solved at run time what fills its equations."""
     result = {}
     for name in names:
         if name in ("rhs", "udot") and derivation.solved_at_run_time:
@@ -104,6 +107,21 @@ def _programs(derivation: Derivation, names: Iterable[str]) -> dict[str, Derived
 
 
 class _Library:
+    """One C text.
+
+    Parameters
+    ----------
+    derivation : Derivation
+    preparing : mapping
+        The kernels for which ``prepare`` computes constants: those of the core group, or all.
+    kernels : mapping
+        The kernels that the library holds.
+    group : str
+        Their group, or "all".
+    defaults : mapping of name to float
+        Values of parameters.
+    """
+
     def __init__(
         self,
         derivation: Derivation,
@@ -114,9 +132,10 @@ class _Library:
     ) -> None:
         self.derivation, self.kernels, self.group, self.defaults = derivation, kernels, group, defaults
         self.d, self.g, self.target = derivation.description, derivation.graph, C()
+        self.sizes = sizes_of(derivation)
         self.symbols = self._symbol_places()
         self.prepared = self._prepared(preparing)
-        self.prepares = preparing is kernels
+        self.prepares = group in ("core", "all")
         self.n_prepared = len(self.d.parameters) + len(self.prepared) + bool(self.d.constraints)
 
     # ------------------------------------------------------------------ levels
@@ -130,44 +149,45 @@ class _Library:
         return places
 
     def _prepared(self, kernels: Mapping[str, Derived]) -> dict[int, Operand]:
-        """Slots of what depends on parameters alone and is used by something that does not, in order of the graph."""
+        """Places in c of what depends on parameters alone and is used by something that does not, in graph order."""
         g = self.g
-        found: set[int] = set()
+        constants: set[int] = set()
         for kernel in kernels.values():
             roots = [*kernel.roots, *(i for pivot in kernel.pivots for i in pivot[:2]), *kernel.limits]
             below = g.below(roots)
             for i in below:
                 if g.depends[i] & ~PARAMETER:
-                    found.update(k for k in g.operands(i) if g.depends[k] == PARAMETER)
-            found.update(i for i in roots if g.depends[i] == PARAMETER)
+                    constants.update(k for k in g.operands(i) if g.depends[k] == PARAMETER)
+            constants.update(i for i in roots if g.depends[i] == PARAMETER)
         # a negation costs nothing where it is used
-        found = {g.nodes[i][1] if g.nodes[i][0] is Op.NEG else i for i in found}
+        constants = {g.nodes[i][1] if g.nodes[i][0] is Op.NEG else i for i in constants}
         first = len(self.d.parameters)
-        slots = [i for i in sorted(found) if g.nodes[i][0] is not Op.SYM]
+        slots = [i for i in sorted(constants) if g.nodes[i][0] is not Op.SYM]
         return {i: Operand(Entry("c", first + n)) for n, i in enumerate(slots)}
 
     # -------------------------------------------------------------------- text
     def emitted(self) -> Emitted:
         operations = {name: count(self.g, kernel.roots) for name, kernel in self.kernels.items() if kernel.roots}
-        made = Bodies(self.derivation, {**self.symbols, **self.prepared}, self.n_prepared - 1)
+        functions = Functions(self.derivation, {**self.symbols, **self.prepared}, self.n_prepared - 1)
         if "udot" in self.kernels:
-            made.udot()  # on which most others stand
-        named = {name: made.body(name) for name in operations if name != "rhs"}
-        entries = [self._kernel(name, body) for name, body in named.items()]
+            functions.udot()  # on which most others stand
+        of_kernel = {name: functions.kernel(name) for name in operations if name != "rhs"}
+        entries = [self._kernel(name, function) for name, function in of_kernel.items()]
         if "udot" in self.kernels:
-            operations = {"rhs": self._both(operations), **operations}
-            entries.append(self._rhs(made.bodies["body_udot"]))
-            named = {"rhs": made.bodies["body_udot"], **named}
-        counting = made.counting() if self.prepares else None
-        prepare = self._prepare(made, counting) if self.prepares else ""
+            operations = {"rhs": count(self.g, [*self.kernels["udot"].roots, *self.d.rates]), **operations}
+            entries.append(self._rhs(of_kernel["udot"]))
+            of_kernel = {"rhs": of_kernel["udot"], **of_kernel}
+        counting = functions.counting() if self.prepares else None
+        prepare = self._prepare(functions, counting) if self.prepares else ""
+        made = functions.by_name
         text = [
             self._opening(operations),
             '#include "kanecore.h"\n\n',
-            *self._runtime([*made.bodies.values(), *([counting] if counting else [])]),
-            *(function(self.target, body, made.bodies) for body in made.bodies.values()),
+            *self._runtime([*made.values(), *([counting] if counting else [])]),
+            *(function(self.target, each, made) for each in made.values()),
             *entries,
             prepare,
-            table(self._contents(operations, list(named), room(made.bodies, made.bodies)), self.target),
+            table(self._contents(operations, list(of_kernel), room(made, made)), self.target),
         ]
         return Emitted("".join(text), operations)
 
@@ -185,11 +205,11 @@ class _Library:
             prepares=self.prepares,
         )
 
-    def _runtime(self, bodies: Iterable[Body]) -> Iterator[str]:
-        """What functions call, the target's numbers first."""
+    def _runtime(self, functions: Iterable[Function]) -> Iterator[str]:
+        """The headers of the runtime that functions need; those of the target's real numbers first."""
         for name in self.target.headers:
             yield (_RUNTIME / name).read_text(encoding="utf-8") + "\n"
-        needed = headers(bodies)
+        needed = headers(functions)
         if needed:
             yield self.target.tolerances()
         for name in needed:
@@ -215,7 +235,7 @@ class _Library:
             lines.append(f"  {name}: {n['total']}, {n['sincos']}")
         return "/*\n" + "".join(f" * {line}".rstrip() + "\n" for line in lines) + " */\n"
 
-    def _prepare(self, made: Bodies, counting: Solved | None) -> str:
+    def _prepare(self, functions: Functions, counting: Solved | None) -> str:
         g, n_p, target = self.g, len(self.d.parameters), self.target
         leaves = {node: Operand(Entry("p", i)) for i, node in enumerate(self.d.parameters)}
         program = straight_line(g, Derived(tuple(self.prepared)), leaves, 1)
@@ -223,70 +243,49 @@ class _Library:
         lines += target.statements(program.instructions)
         lines += target.statements([Store(Entry("c", n_p + i), z) for i, z in enumerate(program.results)])
         if self.d.constraints:
-            lines += self._count(made, counting)
+            lines += self._count(functions, counting)
         body = "".join(f"    {line}\n" for line in lines)
         return f"static void prepare(const double *p, double *c)\n{{\n    (void)p, (void)c;\n{body}}}\n\n"
 
-    def _count(self, made: Bodies, counting: Solved | None) -> list[str]:
+    def _count(self, functions: Functions, counting: Solved | None) -> list[str]:
         """Statements that count the rows of G; without ``counting`` all are eliminated on the graph."""
         slot = f"c[{self.n_prepared - 1}]"
         if counting is None:
             return [f"{slot} = {self.target.literal(self.derivation.eliminated)};"]
         guess = dict(self.d.guess)
-        near = [guess.get(i, math.nan) for i in range(len(self.d.coordinates) + len(self.d.speeds))]
+        near = [guess.get(i, math.nan) for i in range(self.sizes["n_x"])]
         sizes = ", ".join(map(str, counting.sizes))
         return [
-            f"static const double guess[] = {{{numbers(near, self.target)}}};",
+            f"static const double guess[] = {{{self.target.numbers(near)}}};",
             *structure(self.target, counting),
-            f"double w[KC_COUNT_ROOM({sizes}) + {room(counting.calls, made.bodies)}];",
+            f"double w[KC_COUNT_ROOM({sizes}) + {room(counting.calls, functions.by_name)}];",
             "s.guess = guess;",
             f"{slot} = kc_count(&s, c, w);",
         ]
 
-    def _both(self, operations: Mapping[str, Mapping[str, int]]) -> dict[str, int]:
-        roots = [*self.kernels["udot"].roots, *self.d.rates]
-        return count(self.g, roots)
+    def _kernel(self, name: str, function: Function) -> str:
+        call = f"{function.name}(t, x, r, c, work + 2, out)"
+        return self._entry(name, [f"const int fault = {call};", self._fail(name)] if function.fails else [f"{call};"])
 
-    def _kernel(self, name: str, body: Body) -> str:
-        call = f"{body.name}(t, x, r, c, work + 2, out)"
-        lines = [f"{call};"]
-        if body.fails:
-            lines = [
-                f"const int fault = {call};",
-                f"if (KC_UNLIKELY(fault)) kc_fail(work, out, {self._length(name)}, fault);",
-            ]
-        return self._entry(name, lines)
-
-    def _rhs(self, udot: Body) -> str:
-        n_q = len(self.d.coordinates)
+    def _rhs(self, udot: Function) -> str:
+        """q̇ stands before u̇, and is computed after it, where there is one."""
+        n_q = self.sizes["n_q"]
         call = f"{udot.name}(t, x, r, c, work + 2, out + {n_q})"
-        qdot = "body_qdot(t, x, r, c, work + 2, out);"
-        lines = [f"{call};", *([qdot] if n_q else [])]
-        if udot.fails:
-            lines = [
-                f"const int fault = {call};",
-                f"if (KC_UNLIKELY(fault)) kc_fail(work, out, {self._length('rhs')}, fault);",
-                *([f"else {qdot}"] if n_q else []),
-            ]
+        qdot = ["compute_qdot(t, x, r, c, work + 2, out);"] if n_q else []
+        if not udot.fails:
+            return self._entry("rhs", [f"{call};", *qdot])
+        lines = [f"const int fault = {call};", self._fail("rhs"), *(f"else {line}" for line in qdot)]
         return self._entry("rhs", lines)
 
+    def _fail(self, name: str) -> str:
+        """The statement that ends a kernel without a solution."""
+        kernel = next(kernel for kernel in KERNELS if kernel.name == name)
+        return f"if (KC_UNLIKELY(fault)) kc_fail(work, out, {math.prod(kernel.lengths(self.sizes))}, fault);"
+
     def _entry(self, name: str, lines: Sequence[str]) -> str:
-        """The function that stands in the table."""
+        """The function that stands in the table, whose numbers are doubles."""
         text = "".join(f"    {line}\n" for line in lines)
         return f"static void kernel_{name}({self.target.arguments}, double *work, double *out)\n{{\n{text}}}\n\n"
-
-    def _length(self, name: str) -> int:
-        """How many numbers a kernel writes."""
-        d = self.d
-        n_q, n_u, m = len(d.coordinates), len(d.speeds), self.derivation.constraints if d.constraints else None
-        sizes = {"n_q": n_q, "n_u": n_u, "n_x": n_q + n_u, "n_r": len(d.inputs), "n_outputs": len(d.outputs)}
-        sizes |= {"n_joints": len(d.joints), "n_auxiliary": len(d.auxiliary)}
-        sizes |= {"n_points": len(d.shown_points), "n_frames": len(d.shown_frames)}
-        rows = (len(m.rows), len(m.configuration), len(m.values)) if m else (0, 0, 0)
-        sizes |= dict(zip(("n_constraints", "n_configuration", "n_velocity"), rows, strict=True))
-        shape = next(kernel.shape for kernel in KERNELS if kernel.name == name)
-        axes = [sum(sizes[term] if term in sizes else int(term) for term in axis.split(" + ")) for axis in shape]
-        return math.prod(axes)
 
 
 def version() -> str:

@@ -3,83 +3,103 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from kanecore.program.solved import Body, Equations, Member, Solved, Straight
+from kanecore.program.solved import Equations, Function, Member, Solved, Straight
 
 from .c import C
 
-__all__ = ["HEADERS", "Way", "function", "headers", "numbers", "room", "structure"]
+__all__ = ["HEADERS", "WAYS", "Way", "function", "headers", "room", "structure"]
 
-HEADERS = ("equations.h", "eliminate.h", "saddle.h", "motion.h", "closure.h", "linearize.h")
-"""Of the ways, in the order in which they build on each other."""
-
-_FREE = HEADERS[:2]  # without constraints
+HEADERS = {
+    "equations.h": None,
+    "eliminate.h": "equations.h",
+    "saddle.h": "eliminate.h",
+    "motion.h": "saddle.h",
+    "closure.h": "motion.h",
+    "linearize.h": "eliminate.h",  # with constraints saddle.h as well, which comes with u̇
+}
+"""The headers of ``runtime/`` that ways need, in order, each with the one that it builds on."""
 
 
 @dataclass(frozen=True)
 class Way:
-    """A way to solve: its structure, the function that takes it, the size of its scratch, what it needs."""
+    """A way to solve, in the runtime.
+
+    Attributes
+    ----------
+    structure : str
+        The type that holds its members.
+    function : str
+        What takes the structure, and solves.
+    room : str
+        The macro that says how much scratch its arrays take.
+    header : str
+        Where these stand.
+    """
 
     structure: str
     function: str
     room: str
-    headers: tuple[str, ...]
+    header: str
 
 
 WAYS = {
-    "motion": Way("kc_motion", "kc_accelerate", "KC_MOTION_ROOM", HEADERS[:4]),
-    "general_motion": Way("kc_motion", "kc_accelerate_all", "KC_MOTION_ROOM", HEADERS[:4]),
-    "free_motion": Way("kc_free_motion", "kc_accelerate_free", "KC_FREE_MOTION_ROOM", _FREE),
-    "balance": Way("kc_balance", "kc_find_multipliers", "KC_BALANCE_ROOM", HEADERS[:4]),
-    "return": Way("kc_return", "kc_stabilize", "KC_RETURN_ROOM", HEADERS[:4]),
-    "projection": Way("kc_projection", "kc_project", "KC_PROJECTION_ROOM", HEADERS[:5]),
-    "closure": Way("kc_closure", "kc_count", "KC_COUNT_ROOM", HEADERS[:5]),
-    "linearization": Way("kc_linearization", "kc_linearize", "KC_LINEARIZATION_ROOM", (*_FREE, "linearize.h")),
+    "motion": Way("kc_motion", "kc_accelerate", "KC_MOTION_ROOM", "motion.h"),
+    "general_motion": Way("kc_motion", "kc_accelerate_all", "KC_MOTION_ROOM", "motion.h"),
+    "free_motion": Way("kc_free_motion", "kc_accelerate_free", "KC_FREE_MOTION_ROOM", "eliminate.h"),
+    "balance": Way("kc_balance", "kc_find_multipliers", "KC_BALANCE_ROOM", "motion.h"),
+    "return": Way("kc_return", "kc_stabilize", "KC_RETURN_ROOM", "motion.h"),
+    "projection": Way("kc_projection", "kc_project", "KC_PROJECTION_ROOM", "closure.h"),
+    "closure": Way("kc_closure", "kc_count", "KC_COUNT_ROOM", "closure.h"),
+    "linearization": Way("kc_linearization", "kc_linearize", "KC_LINEARIZATION_ROOM", "linearize.h"),
 }
 
 
-def headers(bodies: Iterable[Body]) -> list[str]:
+def headers(functions: Iterable[Function]) -> list[str]:
     """What some functions need of the runtime, in order."""
-    needed = {
-        header for body in bodies if isinstance(body, Solved) and body.way in WAYS for header in WAYS[body.way].headers
-    }
+    needed: set[str] = set()
+    for each in functions:
+        header = WAYS[each.way].header if isinstance(each, Solved) and each.way in WAYS else None
+        while header is not None:
+            needed.add(header)
+            header = HEADERS[header]
     return [header for header in HEADERS if header in needed]
 
 
-def function(target: C, body: Body, bodies: Mapping[str, Body]) -> str:
-    """The function of a body, after those that it calls; of one that solves with the size of its scratch."""
-    if isinstance(body, Straight):
-        return target.function(body.name, body.parts)
-    head = f"static int {body.name}({target.arguments}, {target.real} *w, {target.real} *out)"
-    if body.way == "after_motion":
-        lines = _after_motion(body)
-    elif body.way == "short_way":
-        lines = _short_way(body)
+def function(target: C, of: Function, functions: Mapping[str, Function]) -> str:
+    """The text of a function; of one that solves with the size of its scratch, from those of the functions it calls."""
+    if isinstance(of, Straight):
+        return target.function(of.name, of.parts)
+    head = f"static int {of.name}({target.arguments}, {target.real} *w, {target.real} *out)"
+    if of.way == "after_motion":
+        lines = _after_motion(of)
+    elif of.way == "short_way":
+        lines = _short_way(of)
     else:
-        lines = [*structure(target, body), f"return {WAYS[body.way].function}(&s, t, x, r, c, w, out);"]
+        lines = [*structure(target, of), f"return {WAYS[of.way].function}(&s, t, x, r, c, w, out);"]
     text = "".join(f"    {line}\n" for line in lines)
-    return f"{head}\n{{\n{text}}}\n\nenum {{ {_room_name(body.name)} = {_own_room(body, bodies)} }};\n\n"
+    return f"{head}\n{{\n{text}}}\n\nenum {{ {_room_name(of.name)} = {_own_room(of, functions)} }};\n\n"
 
 
-def structure(target: C, body: Solved) -> list[str]:
+def structure(target: C, solved: Solved) -> list[str]:
     """Statements that declare the structure ``s`` of a way."""
-    arrays = {name: value for name, value in body.members.items() if isinstance(value, tuple) and value}
-    types = {"unit": "uint32_t"}
+    arrays = {name: value for name, value in solved.members.items() if isinstance(value, tuple) and value}
+    types = {"unit": "uint32_t"}  # as in kc_model
     lines = [
         f"static const {types.get(name, 'int')} {name}[] = {{{', '.join(map(str, values))}}};"
         for name, values in arrays.items()
     ]
-    equations = body.members["equations"]
+    equations = solved.members["equations"]
     assert isinstance(equations, Equations)
     n, m = max(equations.n, 1), max(equations.m, 1)
-    members = [f".{name} = {_member(name, value)}," for name, value in body.members.items() if value != ()]
+    members = [f".{name} = {_member(name, value)}," for name, value in solved.members.items() if value != ()]
     return [
         *lines,
         f"int column[{n}], order[{m}], place[{n}];",
         f"kc_saddle equations = {_equations(equations)};",
-        f"{WAYS[body.way].structure} s = {{",
+        f"{WAYS[solved.way].structure} s = {{",
         *(f"    {member}" for member in members),
         "};",
     ]
@@ -104,34 +124,34 @@ def _member(name: str, value: Member) -> str:
     return str(value)
 
 
-def _after_motion(body: Solved) -> list[str]:
+def _after_motion(solved: Solved) -> list[str]:
     """The accelerations, and the multipliers behind them, at the beginning of the scratch; then what they are for."""
-    n, taken = body.sizes[0], sum(body.sizes)
-    lines = [f"int fault = {body.members['udot']}(t, x, r, c, w + {taken}, w);"]
-    if "multipliers" in body.members:
-        lines.append(f"if (!fault) fault = {body.members['multipliers']}(t, x, r, c, w + {taken}, w + {n});")
-    return [*lines, f"return fault ? fault : {body.members['evaluate']}(t, x, r, c, w, out);"]
+    n, taken = solved.sizes[0], sum(solved.sizes)
+    lines = [f"int fault = {solved.members['udot']}(t, x, r, c, w + {taken}, w);"]
+    if "multipliers" in solved.members:
+        lines.append(f"if (!fault) fault = {solved.members['multipliers']}(t, x, r, c, w + {taken}, w + {n});")
+    return [*lines, f"return fault ? fault : {solved.members['evaluate']}(t, x, r, c, w, out);"]
 
 
-def _short_way(body: Solved) -> list[str]:
+def _short_way(solved: Solved) -> list[str]:
     """The short way, else the other; where both lack a pivot the short way names the speed."""
     return [
-        f"const int fault = {body.members['shortly']}(t, x, r, c, w, out);",
+        f"const int fault = {solved.members['shortly']}(t, x, r, c, w, out);",
         "if (!KC_UNLIKELY(fault)) return 0;",
-        f"const int other = {body.members['otherwise']}(t, x, r, c, w, out);",
+        f"const int other = {solved.members['otherwise']}(t, x, r, c, w, out);",
         "return fault != KC_NOT_HERE && kc_status_of(other) == KC_SINGULAR ? fault : other;",
     ]
 
 
 # ---------------------------------------------------------------------------------------------------- scratch
-def room(names: Iterable[str], bodies: Mapping[str, Body]) -> str:
-    """The scratch that the hungriest of some functions takes: a constant expression."""
+def room(names: Iterable[str], functions: Mapping[str, Function]) -> str:
+    """How much scratch serves each of some functions: a constant expression, of the widest."""
     widths, expression = [0], ""
     for name in dict.fromkeys(names):
-        body = bodies.get(name)
-        if isinstance(body, Straight):
-            widths.append(body.parts.width)
-        elif body is not None:
+        each = functions.get(name)
+        if isinstance(each, Straight):
+            widths.append(each.parts.width)
+        elif each is not None:
             expression = f"KC_MOST({expression}, {_room_name(name)})" if expression else _room_name(name)
     number = str(max(widths))
     return number if not expression else expression if number == "0" else f"KC_MOST({number}, {expression})"
@@ -141,20 +161,15 @@ def _room_name(name: str) -> str:
     return f"ROOM_{name}"
 
 
-def _own_room(body: Solved, bodies: Mapping[str, Body]) -> str:
-    instead = {body.members.get("otherwise"), body.members.get("shortly")}  # they take the place of the way
-    beyond = room((name for name in body.calls if name not in instead), bodies)
-    own = f"{_arrays(body)} + {beyond}"
-    others = [name for name in instead if isinstance(name, str)]
-    return f"KC_MOST({own}, {room(sorted(others), bodies)})" if others else own
+def _own_room(solved: Solved, functions: Mapping[str, Function]) -> str:
+    """Its arrays, and behind them the scratch of what it calls; other ways to the result take all of it."""
+    instead = [name for name in (solved.members.get("otherwise"), solved.members.get("shortly")) if name is not None]
+    behind = room((name for name in solved.calls if name not in instead), functions)
+    own = f"{_arrays(solved)} + {behind}"
+    return f"KC_MOST({own}, {room(sorted(map(str, instead)), functions)})" if instead else own
 
 
-def _arrays(body: Solved) -> str:
-    if body.way in WAYS:
-        return f"{WAYS[body.way].room}({', '.join(map(str, body.sizes))})"
-    return str(sum(body.sizes))
-
-
-def numbers(values: Sequence[float], target: C) -> str:
-    """The entries of an array; NaN for what is not given."""
-    return ", ".join("NAN" if value != value else target.literal(value) for value in values)
+def _arrays(solved: Solved) -> str:
+    if solved.way in WAYS:
+        return f"{WAYS[solved.way].room}({', '.join(map(str, solved.sizes))})"
+    return str(sum(solved.sizes))

@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a target must say to write programs: its real numbers, its operations, its functions."""
+"""What a target must say to write programs: its real numbers, its operations, its functions.
+
+A program is the same for all targets.  What solves equations, the table and the prelude are C's (:mod:`.solved`,
+:mod:`.library`), and take any real type that C has.
+"""
 
 from __future__ import annotations
 
@@ -26,6 +30,8 @@ __all__ = ["Target"]
 class Target(ABC):
     """One language, with one type of real numbers.
 
+    There is one method for each instruction, which writes it as a statement.
+
     Attributes
     ----------
     real : str
@@ -42,7 +48,8 @@ class Target(ABC):
         """A number of the type: the one nearest to a double."""
 
     @abstractmethod
-    def operand(self, operand: Operand) -> str: ...
+    def operand(self, operand: Operand) -> str:
+        """A value, an entry or a number, with its sign."""
 
     @abstractmethod
     def compute(self, instruction: Compute) -> str: ...

@@ -39,14 +39,14 @@ HALF_POWER = "half power"
 
 
 class Value(NamedTuple):
-    """What an instruction made: the ``number`` of the instruction; a sine and a cosine are made by one of them."""
+    """What an instruction made, by the ``number`` of that; one makes both a sine and a cosine."""
 
     number: int
-    of: str = ""  # or Op.SIN, Op.COS
+    of: str = ""  # which of two: Op.SIN, Op.COS
 
 
 class Entry(NamedTuple):
-    """An entry of an array of doubles; ``place`` −1: a number of its own, such as the time t."""
+    """An entry of an array of real numbers; ``place`` −1: the name is that of one number, such as the time t."""
 
     array: str
     place: int = -1
@@ -79,7 +79,7 @@ class SineCosine(NamedTuple):
 
 
 class Pivot(NamedTuple):
-    """The program ends with the number of a speed unless ``pivot > PIVOT n ε diagonal``; without diagonal, ``> 0``."""
+    """The program ends, and names a speed, unless ``pivot > PIVOT n ε diagonal``; without diagonal, unless ``> 0``."""
 
     pivot: Operand
     diagonal: Operand | None
@@ -119,7 +119,15 @@ Instruction = Compute | SineCosine | Pivot | Limit | Load | Store | Clear
 
 @dataclass(frozen=True)
 class Program:
-    """Instructions in order, and which operands are the results; no loads and stores yet (:mod:`.parts`)."""
+    """What a kernel computes; :mod:`.parts` adds loads and stores.
+
+    Attributes
+    ----------
+    instructions : tuple of Instruction
+        In order.
+    results : tuple of Operand
+        In the order of ``out``.
+    """
 
     instructions: tuple[Instruction, ...]
     results: tuple[Operand, ...]

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from .instructions import Clear, Entry, Instruction, Load, Operand, Program, Store, Value, operands, values
 
-__all__ = ["CHUNK", "CHUNK_BESIDE", "Parts", "cut"]
+__all__ = ["SCRATCH", "Parts", "cut"]
 
 # Instructions in one function.  Integrators live on the core group: a tenth of its time is worth a longer compilation.
 # The other groups compile in two thirds of it.
@@ -20,20 +20,39 @@ CHUNK = 3000
 CHUNK_BESIDE = 250
 ZEROS = 32  # results that are zero: more are cleared by a loop
 
-OUT, SCRATCH = "out", "w"
+OUT, SCRATCH = "out", "w"  # the arrays of results, and of what one function leaves for another
 
 
 @dataclass(frozen=True)
 class Parts:
-    """Instructions with loads and stores, part by part; ``clear`` comes first; ``width`` doubles of ``w`` are used."""
+    """Instructions with loads and stores.
+
+    Attributes
+    ----------
+    parts : tuple of tuple of Instruction
+        What each function holds, in order.
+    clear : tuple of Clear
+        What comes before all of them.
+    width : int
+        How many doubles of ``w`` are used.
+    """
 
     parts: tuple[tuple[Instruction, ...], ...]
     clear: tuple[Clear, ...]
     width: int
 
 
-def cut(program: Program, first: int, size: int) -> Parts:
-    """The parts of a program that writes its results to ``out``, in ``w`` from ``first`` on."""
+def cut(program: Program, first: int, in_core: bool) -> Parts:
+    """The parts of a program that writes its results to ``out``.
+
+    Parameters
+    ----------
+    first : int
+        The first entry of ``w`` that it may use.
+    in_core : bool
+        Whether it serves the core group, whose functions are longer.
+    """
+    size = CHUNK if in_core else min(CHUNK, CHUNK_BESIDE)
     stores = {i: Store(Entry(OUT, i), result) for i, result in enumerate(program.results)}
     clear: tuple[Clear, ...] = ()
     zeros = [i for i, result in enumerate(program.results) if result.source == 0.0]
@@ -48,19 +67,20 @@ def cut(program: Program, first: int, size: int) -> Parts:
 
 
 def _whole(program: Program, stores: Sequence[Store]) -> tuple[Instruction, ...]:
-    """A result is stored where it is defined: those that are kept to the end fill the registers."""
-    owner = {value: k for k, each in enumerate(program.instructions, 1) for value in values(each)}
-    places: list[list[Instruction]] = [[] for _ in range(len(program.instructions) + 1)]
+    """One part; a result is stored where it is made, since results that wait for the end fill the registers."""
+    made_by = {value: k for k, each in enumerate(program.instructions, 1) for value in values(each)}
+    stores_after: list[list[Instruction]] = [[] for _ in range(len(program.instructions) + 1)]
     for store in stores:
-        places[_place(owner, store.operand, 0)].append(store)
-    lines = list(places[0])
-    for stored, instruction in zip(places[1:], program.instructions, strict=True):
+        stores_after[_maker(made_by, store.operand)].append(store)
+    lines = list(stores_after[0])
+    for instruction, stored in zip(program.instructions, stores_after[1:], strict=True):
         lines += [instruction, *stored]
     return tuple(lines)
 
 
-def _place(owner: dict[Value, int], operand: Operand, otherwise: int) -> int:
-    return owner.get(operand.source, otherwise) if isinstance(operand.source, Value) else otherwise
+def _maker(made_by: dict[Value, int], operand: Operand) -> int:
+    """The number of what makes an operand: the first, 0, for numbers and entries, which are there from the start."""
+    return made_by.get(operand.source, 0) if isinstance(operand.source, Value) else 0
 
 
 def _several(
@@ -72,18 +92,18 @@ def _several(
     read = [list(dict.fromkeys(o.source for each in chunk for o in operands(each))) for chunk in chunks]
     last_use = {source: k for k, sources in enumerate(read) for source in sources if isinstance(source, Value)}
     made = [[value for each in chunk for value in values(each)] for chunk in chunks]
-    owner = {value: k for k, chunk in enumerate(made) for value in chunk}
-    stored: list[list[Instruction]] = [[] for _ in chunks]
+    made_by = {value: k for k, chunk in enumerate(made) for value in chunk}
+    results: list[list[Instruction]] = [[] for _ in chunks]
     for store in stores:
-        stored[_place(owner, store.operand, 0)].append(store)
+        results[_maker(made_by, store.operand)].append(store)
     slots: dict[Value, Entry] = {}
     free: list[Entry] = []
-    expiry: dict[int, list[Entry]] = {}
+    freed_after: dict[int, list[Entry]] = {}
     width, parts = first, []
     for k, chunk in enumerate(chunks):
-        free += expiry.pop(k - 1, ())
+        free += freed_after.pop(k - 1, ())
         loads = [Load(value, slots[value]) for value in read[k] if isinstance(value, Value) and value in slots]
-        keeps = []
+        saves = []
         for value in made[k]:
             last = last_use.get(value, k)
             if last > k:
@@ -91,7 +111,7 @@ def _several(
                     free.append(Entry(SCRATCH, width))
                     width += 1
                 slots[value] = free.pop()
-                expiry.setdefault(last, []).append(slots[value])
-                keeps.append(Store(slots[value], Operand(value)))
-        parts.append((*loads, *chunk, *keeps, *stored[k]))
+                freed_after.setdefault(last, []).append(slots[value])
+                saves.append(Store(slots[value], Operand(value)))
+        parts.append((*loads, *chunk, *saves, *results[k]))
     return tuple(parts), width

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Kernels that solve equations: programs, and one of the ways of ``emit/runtime`` to solve what they fill.
+"""The functions of a library: programs, and those that solve what programs fill, by a way of ``emit/runtime``.
 
 A way is a structure of the runtime with named members, and the function that takes it; sizes and arrays are its own.
 """
@@ -7,22 +7,32 @@ A way is a structure of the runtime with named members, and the function that ta
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-
-__all__ = ["Body", "Equations", "Member", "Solved", "Straight"]
+from dataclasses import dataclass
 
 from .parts import Parts
+
+__all__ = ["Equations", "Function", "Member", "Solved", "Straight"]
 
 
 @dataclass(frozen=True)
 class Equations:
-    """M a = f + Gᵀλ, G a + γ = 0: n speeds, m rows, k right-hand sides; see ``runtime/equations.h``."""
+    """M a = f + Gᵀλ, G a + γ = 0, as ``runtime/equations.h`` has them.
+
+    Attributes
+    ----------
+    n, m, k : int
+        Speeds, rows of G, right-hand sides.
+    symmetric : bool
+        Whether M is, so that it may be factored as one that is positive definite.
+    correction : bool
+        They give the least change back to the constraints, not accelerations.
+    """
 
     n: int
     m: int
     k: int = 1
     symmetric: bool = True
-    correction: bool = False  # the least change back to the constraints, not accelerations
+    correction: bool = False
 
 
 Member = int | str | tuple[int, ...] | Equations | Mapping[str, str]
@@ -31,7 +41,15 @@ Member = int | str | tuple[int, ...] | Equations | Mapping[str, str]
 
 @dataclass(frozen=True)
 class Straight:
-    """A function of one straight line; ``fails``: it may end with a fault."""
+    """A function of one program.
+
+    Attributes
+    ----------
+    name : str
+    parts : Parts
+    fails : bool
+        Whether it may end with a fault, and without results.
+    """
 
     name: str
     parts: Parts
@@ -39,6 +57,7 @@ class Straight:
 
     @property
     def calls(self) -> tuple[str, ...]:
+        """It calls no other function."""
         return ()
 
 
@@ -50,18 +69,21 @@ class Solved:
     ----------
     name : str
     way : str
-        ``"motion"``, ``"balance"``, ...: the structure ``kc_motion``, ... of the runtime.
+        ``"motion"``, ``"balance"``, ...: a key of ``WAYS`` of `kanecore.emit.solved`; or ``"after_motion"`` and
+        ``"short_way"``, which call others and have no structure.
     members : mapping
         What the structure holds, by the names that the members have there.
     sizes : tuple of int
         Of the arrays of the way, in its order.
+    fails : bool
+        Whether it may end with a fault, and without results.
     """
 
     name: str
     way: str
     members: Mapping[str, Member]
     sizes: tuple[int, ...] = ()
-    fails: bool = field(default=True)
+    fails: bool = True
 
     @property
     def calls(self) -> tuple[str, ...]:
@@ -70,4 +92,4 @@ class Solved:
         return (*named, *(name for m in self.members.values() if isinstance(m, Mapping) for name in m.values()))
 
 
-Body = Straight | Solved
+Function = Straight | Solved

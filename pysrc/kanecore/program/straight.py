@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 from kanecore.derive.registry import Derived
 from kanecore.errors import ModelError
@@ -65,26 +66,36 @@ def straight_line(g: Graph, kernel: Derived, leaves: Mapping[int, Operand], n: i
     return _Writer(g, kernel, leaves, n).program
 
 
+class _Guard(NamedTuple):
+    """A test at run time: of a pivot beside its diagonal entry, or of a limit, where ``speed`` is None."""
+
+    nodes: tuple[int, ...]
+    speed: int | None
+
+
 class _Writer:
+    """One pass over the nodes below the results, in the order of the graph; :attr:`program` is what it made."""
+
     def __init__(self, g: Graph, kernel: Derived, leaves: Mapping[int, Operand], n: int) -> None:
         self.graph, self.leaves, self.n = g, leaves, n
         self.instructions: list[Instruction] = []
         self.operands: dict[int, Operand] = {}
         self._number = 0
         guards = self._guards(kernel)
-        needed = [*kernel.roots, *(i for pair in guards for i in pair[:2])]
+        needed = [*kernel.roots, *(i for guard in guards for i in guard.nodes)]
         order = g.below(needed, stop=leaves)
         self._sum_of = self._fused(order, set(needed))
-        pending = sorted(guards, key=lambda guard: max(guard[:2]))
+        pending = sorted(guards, key=lambda guard: max(guard.nodes))
         for i in order:
-            while pending and max(pending[0][:2]) < i:
-                self._guard(*pending.pop(0))
-            self._place(i)
+            while pending and max(pending[0].nodes) < i:
+                self._guard(pending.pop(0))
+            self._visit(i)
         for guard in pending:
-            self._guard(*guard)
+            self._guard(guard)
         self.program = Program(tuple(self.instructions), tuple(self.operands[i] for i in kernel.roots))
 
-    def _place(self, i: int) -> None:
+    def _visit(self, i: int) -> None:
+        """Give a node its operand."""
         if i in self.leaves:
             self.operands[i] = self.leaves[i]
         elif i in self.operands:
@@ -95,27 +106,30 @@ class _Writer:
             self._compute(i)
 
     # ------------------------------------------------------------------ guards
-    def _guards(self, kernel: Derived) -> list[tuple[int, int, int]]:
-        """What is tested at run time: pivots, unless they are positive numbers, and limits, as of the speed −1."""
+    def _guards(self, kernel: Derived) -> list[_Guard]:
+        """What is tested: pivots, unless they are numbers and large enough, then limits."""
         g = self.graph
         result = []
         for pivot, diagonal, speed in kernel.pivots:
             numbers = not g.depends[pivot] and not g.depends[diagonal]
             if numbers and constant_value(g, pivot) > PIVOT * EPSILON * self.n * constant_value(g, diagonal):
                 continue
-            result.append((pivot, diagonal, speed))
-        return [*result, *((limit, limit, -1) for limit in kernel.limits)]
+            result.append(_Guard((pivot, diagonal), speed))
+        return [*result, *(_Guard((limit,), None) for limit in kernel.limits)]
 
-    def _guard(self, pivot: int, diagonal: int, speed: int) -> None:
-        a, b = self.operands[pivot], self.operands[diagonal]
-        if speed < 0:
-            self.instructions.append(Limit(a))
+    def _guard(self, guard: _Guard) -> None:
+        tested, *diagonal = (self.operands[i] for i in dict.fromkeys(guard.nodes))
+        if guard.speed is None:
+            self.instructions.append(Limit(tested))
         else:
-            self.instructions.append(Pivot(a, None if pivot == diagonal else b, self.n, speed))
+            self.instructions.append(Pivot(tested, diagonal[0] if diagonal else None, self.n, guard.speed))
 
     # ------------------------------------------------------------- instructions
-    def _fused(self, order: Sequence[int], kept: set[int]) -> dict[int, int]:
-        """Products that are used once, by a sum that takes them in: ``{product: sum}``; each sum takes one."""
+    def _fused(self, order: Sequence[int], needed: set[int]) -> dict[int, int]:
+        """Products that are used once, by a sum that takes them in: ``{product: sum}``; each sum takes one.
+
+        What is ``needed`` for itself, as a result or by a guard, stays an instruction of its own.
+        """
         g, leaves = self.graph, self.leaves
         uses: dict[int, int] = {}
         for i in order:
@@ -129,7 +143,7 @@ class _Writer:
                 continue
             # the younger operand first: along a sum of products it is the one that would wait
             for k in sorted(node[1:], reverse=True) if node[0] is Op.ADD else (node[2], node[1]):
-                if g.nodes[k][0] is Op.MUL and g.depends[k] and uses[k] == 1 and k not in kept and k not in leaves:
+                if g.nodes[k][0] is Op.MUL and g.depends[k] and uses[k] == 1 and k not in needed and k not in leaves:
                     fused[k] = i
                     break
         return fused

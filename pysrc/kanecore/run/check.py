@@ -34,8 +34,10 @@ class Check:
 
     Attributes
     ----------
+    name : str
+        Of the model.
     t, x : float, ndarray
-        Where; ``x`` is on the constraints.
+        The state; ``x`` is on the constraints.
     n_constraints, rank, dof : int
         Rows of G, how many of them are independent at this state, and n_u − rank.
     typical_rank : int
@@ -125,8 +127,8 @@ def check(dyn: Kernels, x: npt.ArrayLike | None = None, t: float = 0.0, *, r: An
     ModelError
         No state on the constraints was found; with the residuals by name.
     """
-    given = _default_state(dyn, t, r, p) if x is None else state_of(dyn, t, x, r, p)
-    state = given if given.satisfied(SOLVED) else consistent_state(given, None)
+    start = _default_state(dyn, t, r, p) if x is None else state_of(dyn, t, x, r, p)
+    state = start if start.satisfied(SOLVED) else consistent_state(start, None)
     refuse_flat_rows(state)
     warn_of_count(state)
     free_multipliers = _free_multipliers(state)
@@ -143,7 +145,7 @@ def check(dyn: Kernels, x: npt.ArrayLike | None = None, t: float = 0.0, *, r: An
         contradictory=state.contradictions,
         undetermined=tuple(name for name, part in zip(names, free_multipliers, strict=True) if part.any()),
         undetermined_reactions=_undetermined_reactions(state, free_multipliers),
-        residuals=dict(zip(given.residual_names, given.misses.tolist(), strict=True)),
+        residuals=dict(zip(start.residual_names, start.misses.tolist(), strict=True)),
         condition=_condition(state),
         mass_condition=_mass_condition(state),
         integrable=integrable(state),

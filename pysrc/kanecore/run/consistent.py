@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""States on the constraints, from ones that need not be."""
+"""States on the constraints, from any state: dependent ones for given independent ones, or the nearest."""
 
 from __future__ import annotations
 
@@ -64,23 +64,23 @@ def consistent(
 
 def state_of(dyn: Kernels, t: float, x: npt.ArrayLike, r: Any = None, p: Any = None) -> ConstraintState:
     """One state, as it was given; ValueError or TypeError where it is none."""
-    given = np.array(x)
-    if given.dtype.kind not in "fiub":
-        raise TypeError(f"x must be real numbers, got dtype {given.dtype}")
-    if given.shape != (dyn.n_x,):
-        raise ValueError(f"x has shape {given.shape}; it must be ({dyn.n_x},), one state")
-    if not np.isfinite(given).all():
-        raise ValueError(f"x is {given.tolist()}, which is not finite")
+    array = np.array(x)
+    if array.dtype.kind not in "fiub":
+        raise TypeError(f"x must be real numbers, got dtype {array.dtype}")
+    if array.shape != (dyn.n_x,):
+        raise ValueError(f"x has shape {array.shape}; it must be ({dyn.n_x},), one state")
+    if not np.isfinite(array).all():
+        raise ValueError(f"x is {array.tolist()}, which is not finite")
     if not np.isfinite(t):
         raise ValueError(f"t is {t!r}, which is not finite")
-    return ConstraintState(dyn, t, given, r, p)
+    return ConstraintState(dyn, t, array, r, p)
 
 
-def consistent_state(given: ConstraintState, keep: str | None) -> ConstraintState:
+def consistent_state(state: ConstraintState, keep: str | None) -> ConstraintState:
     """The state on the constraints that `consistent` returns, with all that is known of it."""
-    dyn, x = given.dyn, given.x.copy()
+    dyn, x = state.dyn, state.x.copy()
     normalise(dyn, x)
-    start = given.moved(x)
+    start = state.moved(x)
     if not (dyn.n_constraints or dyn.n_configuration):
         return start
     result = None if keep is None else _with_independent_ones(start)

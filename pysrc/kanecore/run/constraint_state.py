@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""All facts of the constraints at one state: how many rows are independent, here and around, what is missed, what
-contradicts itself.
+"""All facts of the constraints at one state: how many rows are independent, here and around, which constraints are
+missed, which rows contradict each other.
 
 The checks, consistent states and the start of a simulation ask one object for them, so that each is found once.
 """

@@ -136,7 +136,13 @@ class Constraints:
 
 @dataclass(frozen=True)
 class Level(ABC):
-    """The equations f(y) = 0 of one part y of a state: φ(q, t) = 0, or c(q, u, t) = 0."""
+    """The equations f(y) = 0 of one part y of a state: φ(q, t) = 0, or c(q, u, t) = 0.
+
+    Attributes
+    ----------
+    at : Constraints
+        The state or states.
+    """
 
     at: Constraints
 

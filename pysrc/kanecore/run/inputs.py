@@ -96,7 +96,7 @@ def _columns(dyn: Kernels, signal: Signal) -> dict[int, tuple[Signal, int]]:
 
 def _entries(dyn: Kernels, inputs: Mapping[Any, Any]) -> dict[int, Any]:
     """What a mapping gives, by the number of the input: signals of one column, and numbers, not yet checked."""
-    given: dict[int, Any] = {}
+    entries: dict[int, Any] = {}
     for key, value in inputs.items():
         i = dyn._index("input", key)
         name = dyn.input_names[i]
@@ -107,11 +107,11 @@ def _entries(dyn: Kernels, inputs: Mapping[Any, Any]) -> dict[int, Any]:
                 f"input {name!r} is a function, and a mapping holds numbers and Signals: pass one function for all "
                 f"inputs, r(t, x) that returns the values of {', '.join(dyn.input_names)}"
             )
-        given[i] = (value, 0) if isinstance(value, Signal) else value
-    return given
+        entries[i] = (value, 0) if isinstance(value, Signal) else value
+    return entries
 
 
-def _with_rates(dyn: Kernels, given: Mapping[int, Any]) -> tuple[dict[str, Any], dict[int, _Rate]]:
+def _with_rates(dyn: Kernels, entries: Mapping[int, Any]) -> tuple[dict[str, Any], dict[int, _Rate]]:
     """Numbers by name and signals by the number of the input, with the rates of what is given; 0 where a signal is."""
     names = dyn.input_names
     numbers: dict[str, Any] = {}
@@ -119,11 +119,11 @@ def _with_rates(dyn: Kernels, given: Mapping[int, Any]) -> tuple[dict[str, Any],
     derivative_of = {rate: i for i, rate in enumerate(dyn.input_rates) if rate >= 0}
     for i in range(dyn.n_r):
         source, order = i, 0
-        while source not in given and source in derivative_of:
+        while source not in entries and source in derivative_of:
             source, order = derivative_of[source], order + 1
-        if source not in given:
+        if source not in entries:
             continue
-        value = given[source]
+        value = entries[source]
         if isinstance(value, tuple):
             signal, column = value
             if order > signal.smooth_rates:

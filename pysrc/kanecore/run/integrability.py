@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Whether the constraints on velocities are together those of coordinates: Frobenius' theorem, by differences.
+"""Whether the constraints on velocities together follow from some on coordinates: Frobenius' theorem, by differences.
 
 With D(q, t) the orthogonal projector onto the directions of (q, t) that they allow and a, b any two of these,
 [D a, D b] = (∂D/∂a) b − (∂D/∂b) a must have no part outside of them, beside the size of its terms and the error of the
-differences.  Time is a variable as the coordinates are, and inputs are unknown functions of it: they go with their
-rates, and the highest of these at any rate.
+differences.  Time is a variable as the coordinates are, and inputs are unknown functions of it: each changes by the
+input that is its rate, or where there is none by any rate.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ Array = npt.NDArray[np.float64]
 
 _STEPS = (1e-4, 1e-6)  # of the differences, of what is large for each coordinate: a short one for what changes fast
 _NONHOLONOMIC = 1e-4  # of the terms of a Lie bracket: a part outside of the allowed motions
-_TIMES = (0.0, 0.0, 0.02, 0.1, -0.3, 1.0, -2.0)  # of the places looked at, of what is long for the motion
+_TIMES = (0.0, 0.0, 0.02, 0.1, -0.3, 1.0, -2.0)  # of the places, beside what is long for the motion
 _AWAY = 1e-1  # how far from the state these are, of what is large for each coordinate
 
 
@@ -96,10 +96,10 @@ def _places(state: ConstraintState, scale: Array, rng: np.random.Generator) -> I
 
 
 def _input_rates(state: ConstraintState, r: Array, rng: np.random.Generator) -> Array:
-    """The rates of the inputs, those that are none of the inputs themselves at random."""
-    known = np.array(state.dyn.input_rates, dtype=np.intp)
+    """The rates of the inputs; random numbers for those that are no inputs themselves."""
+    rates = np.array(state.dyn.input_rates, dtype=np.intp)
     any_rate = (1.0 + np.abs(r)) * rng.uniform(-1.0, 1.0, len(r))
-    return np.where(known >= 0, r[known], any_rate) if len(r) else r
+    return np.where(rates >= 0, r[rates], any_rate) if len(r) else r
 
 
 @dataclass(frozen=True)
@@ -111,7 +111,7 @@ class _Place:
     at : ConstraintState
         The configuration, at rest.
     r, input_rates : ndarray, (n_r,)
-        The inputs then, and how they go on.
+        The inputs there, and their rates.
     scale : ndarray, (n_q + 1,)
         Units of coordinates and time.
     units : ndarray, (n_u,)

@@ -239,12 +239,12 @@ class CompiledModel(_native.Kernels):
         force = self._vectors("tau", tau)
         _native.broadcast_shapes(x.shape[:-1], force.shape[:-1])  # ValueError where they do not
         force = force[..., np.newaxis]
-        udot = self.udot(0.0, x)  # finds what is singular, by its own pivots, before LAPACK does or does not
+        udot = self.udot(0.0, x)  # raises where something is singular, which LAPACK may miss
         at = Constraints(self, 0.0, x)
         if self.n_constraints:
             allowed = allowed_motions(at)
-            across = np.swapaxes(allowed, -1, -2)
-            change = allowed @ np.linalg.solve(across @ at.mass @ allowed, across @ force)
+            transposed = np.swapaxes(allowed, -1, -2)
+            change = allowed @ np.linalg.solve(transposed @ at.mass @ allowed, transposed @ force)
         else:
             change = np.linalg.solve(at.mass, force)
         return np.asarray(udot + change[..., 0], dtype=np.float64)
@@ -354,6 +354,6 @@ def restored(
     """What unpickling calls: the model made again, with the values that it had; NaN: never given."""
     model = make(*arguments)
     for mapping, values, others in zip((model.parameters, model.inputs), (parameters, inputs), left_out, strict=True):
-        given = dict(zip(mapping, values, strict=True)) | others
-        mapping.update({name: value for name, value in given.items() if np.isfinite(value)})
+        by_name = dict(zip(mapping, values, strict=True)) | others
+        mapping.update({name: value for name, value in by_name.items() if np.isfinite(value)})
     return model

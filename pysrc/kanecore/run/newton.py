@@ -47,7 +47,7 @@ class Solution:
 
 @dataclass(frozen=True)
 class _Iterate:
-    """A state with the residual f and the Jacobian ∂f/∂y, in columns of equal units, of all y of its level."""
+    """A state with the residual f of its level, and the ``jacobian`` ∂f/∂y of all y, in columns of equal units."""
 
     state: ConstraintState
     residual: Array

@@ -84,16 +84,16 @@ def _normalized(dyn: Kernels, x: Array) -> Array:
     return result
 
 
-def _on_constraints(given: ConstraintState) -> ConstraintState:
-    """The state on the constraints beside one that is to be on them; ValueError where it is not near them."""
-    dyn, t, x = given.dyn, given.t, given.x
-    if not given.satisfied(FEASIBLE):
+def _on_constraints(start: ConstraintState) -> ConstraintState:
+    """The state on the constraints next to a start that must satisfy them; ValueError where it does not."""
+    dyn, t, x = start.dyn, start.t, start.x
+    if not start.satisfied(FEASIBLE):
         raise ValueError(
-            f"x0 does not satisfy the constraints of {dyn.name!r} at t = {t!r}: {given.described_misses(FEASIBLE)}; "
+            f"x0 does not satisfy the constraints of {dyn.name!r} at t = {t!r}: {start.described_misses(FEASIBLE)}; "
             f"the residuals must be below {FEASIBLE} of the terms they are summed from: start from "
             f"dyn.consistent({t!r}, x0)"
         )
-    near = given.projected if len(given.misses) else given
+    near = start.projected if len(start.misses) else start
     refuse_flat_rows(near)
     if near.contradictions:
         raise ModelError(

@@ -99,11 +99,12 @@ class Signal:
         """The derivative of a column as cubics in t − times[i], each from the piece that holds times[i]: (..., 4)."""
         k = _piece(self.knots, times)
         s = times - self.knots[k]
-        c0, c1, c2, c3 = self.coefficients[k, column].T
-        c = np.stack([c0 + s * (c1 + s * (c2 + s * c3)), c1 + s * (2 * c2 + 3 * s * c3), c2 + 3 * s * c3, c3], axis=-1)
+        a0, a1, a2, a3 = self.coefficients[k, column].T
+        value, rate = a0 + s * (a1 + s * (a2 + s * a3)), a1 + s * (2 * a2 + 3 * s * a3)
+        cubics = np.stack([value, rate, a2 + 3 * s * a3, a3], axis=-1)
         for _ in range(order):
-            c = np.concatenate([c[:, 1:] * np.arange(1, 4), np.zeros((len(c), 1))], axis=-1)
-        return c
+            cubics = np.concatenate([cubics[:, 1:] * np.arange(1, 4), np.zeros((len(cubics), 1))], axis=-1)
+        return cubics
 
 
 def evaluate(knots: Array, coefficients: Array, t: npt.ArrayLike) -> Array:
@@ -111,8 +112,8 @@ def evaluate(knots: Array, coefficients: Array, t: npt.ArrayLike) -> Array:
     times = np.asarray(t, dtype=np.float64)
     k = _piece(knots, times)
     s = (times - knots[k])[..., np.newaxis]
-    c = coefficients[k]
-    result = c[..., 0] + s * (c[..., 1] + s * (c[..., 2] + s * c[..., 3]))
+    cubic = coefficients[k]
+    result = cubic[..., 0] + s * (cubic[..., 1] + s * (cubic[..., 2] + s * cubic[..., 3]))
     return np.asarray(result, dtype=np.float64)
 
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Small functions that programs call, and how they end. */
+/* Small functions that programs call, and faults: how functions of a model end. */
 
 /* -1, 0 or 1; NaN for NaN. */
 KC_INLINE kc_real kc_sign(kc_real x)
@@ -18,19 +18,19 @@ KC_INLINE kc_real kc_max(kc_real a, kc_real b)
     return a > b || a != a ? a : b;
 }
 
-/* The larger of two sizes, as a constant. */
+/* The larger of two sizes, as a constant expression. */
 #define KC_MOST(a, b) ((int)(a) > (int)(b) ? (int)(a) : (int)(b))
 
 #define kc_abs  KC_MATH(fabs)
 #define kc_sqrt KC_MATH(sqrt)
 
 /*
- * How a function of a model ends: 0, or a fault, which is a kc_status and the number of the speed, the row of
- * G or the configuration constraint that it is about.
+ * A function of a model returns 0, or a fault: a kc_status with the number of the speed, the row of G or the
+ * configuration constraint that it is about.
  */
 #define KC_FAULT(status, number) ((int)(status) << 24 | (number))
 
-/* The short way to udot does not hold at this state. */
+/* The fault of a short way to udot that does not hold at this state: another way is taken. */
 #define KC_NOT_HERE KC_FAULT(127, 0)
 
 KC_INLINE int kc_status_of(int fault)

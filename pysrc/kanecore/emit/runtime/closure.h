@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* States on the constraints: the nearest one, and how many rows of G count there. */
+/* States on the constraints: the nearest one to a state, and how many rows of G count. */
 
 /* Divide the unit quaternions of x by their lengths; `unit` holds four places each. */
 KC_SOLVER void kc_unit_length(int n_unit, const uint32_t *unit, kc_real *x)
@@ -23,30 +23,31 @@ KC_SOLVER void kc_unit_length(int n_unit, const uint32_t *unit, kc_real *x)
  */
 typedef struct kc_projection {
     kc_saddle *equations;         /* k = 1 */
-    int n_q, n_u, most;           /* most: the larger of both */
-    int m_q, m_u, rank;           /* rows phi, values c; c[rank] is how many rows of G count */
-    int n_unit;
-    const uint32_t *unit;
-    /* they read y and a in w */
-    kc_body *position,
-        *velocity; /* the equations of least change, then what phi (m_q), c (m_u) are summed from */
-    kc_body *direction, *slopes;  /* qdot(a) (n_q); dphi/dq (m_q, n_q) */
+    int n_q, n_u, n_max;          /* n_max: the larger of both */
+    int m_q, m_u, rank;           /* how many values phi, c have; c[rank] is how many rows of G count */
+    int n_unit;                   /* unit quaternions */
+    const uint32_t *unit;         /* four places of each in x */
+    /* These read y and a at the beginning of w. */
+    kc_function *position; /* the equations of least change, then what phi is summed from (m_q) */
+    kc_function *velocity; /* ... what c is summed from (m_u) */
+    kc_function *direction; /* qdot(a) (n_q) */
+    kc_function *slopes; /* dphi/dq (m_q, n_q) */
 
     /* scratch */
     kc_place at;
     kc_real *arrays;              /* of the equations */
     kc_real *y, *a;               /* the state, and a change of it */
     kc_real *residual;            /* phi or c */
-    kc_real *sizes; /* of their terms, at first: on the way these may vanish, or grow beyond all bounds */
+    kc_real *sizes; /* what each is summed from at the start: later that may vanish, or grow without end */
     kc_real *units; /* of the coordinates */
-    int directly; /* q itself moves */
+    int directly; /* q itself moves, not along motions */
 } kc_projection;
 
-#define KC_PROJECTION_ROOM(n_q, n_u, most, m)                                                                \
-    (KC_EQUATIONS_ROOM(most, m, 1) + (m) + KC_SCRATCH_ROOM(most, m) + 2 * (m) + (most) + (n_q) + (n_u) +     \
-     (most))
+#define KC_PROJECTION_ROOM(n_q, n_u, n_max, m)                                                               \
+    (KC_EQUATIONS_ROOM(n_max, m, 1) + (m) + KC_SCRATCH_ROOM(n_max, m) + 2 * (m) + (n_max) + (n_q) + (n_u) +  \
+     (n_max))
 
-/* The units of the coordinates: what motions of unit weight change of them. */
+/* The units of the coordinates: how far motions move them in which one speed is one unit. */
 KC_ONCE void kc_coordinate_units(kc_projection *s)
 {
     kc_real *const rates = s->equations->W;
@@ -84,9 +85,9 @@ KC_ONCE void kc_move_directly(kc_projection *s)
     }
 }
 
-/* Fill the equations of a level (0: phi, 1: c) at y; the largest residual beside its terms, and where it is.
- */
-KC_ONCE kc_real kc_miss(kc_projection *s, int level, int *worst)
+/* Fill the equations of a level (0: phi, 1: c) at y.  Returns the largest residual beside its terms; `worst`
+ * is its number. */
+KC_ONCE kc_real kc_fill_level(kc_projection *s, int level, int *worst)
 {
     kc_saddle *const e = s->equations;
     e->n = s->n_u;
@@ -100,8 +101,7 @@ KC_ONCE kc_real kc_miss(kc_projection *s, int level, int *worst)
     return kc_residual(e->m, s->residual, s->sizes, worst);
 }
 
-/* One step of Newton's method, from equations that are filled: 0, and y moved; or the fault of the equations.
- */
+/* One step of Newton's method, from equations that are filled: 0, and y has moved, or their fault. */
 KC_ONCE int kc_step_back(kc_projection *s, int level)
 {
     kc_saddle *const e = s->equations;
@@ -140,9 +140,9 @@ KC_ONCE int kc_project_level(kc_projection *s, int level)
     for (int i = 0; i < e->m; i++)
         s->sizes[i] = 0;
     while (e->m > 0) {
-        /* a small row or pivot would move much for little: there q moves directly */
+        /* phi along motions: a small row or pivot would move much for little, so none of them counts */
         e->count = level == 0 ? s->directly * e->m : e->m < counted ? e->m : counted;
-        const kc_real error = kc_miss(s, level, &worst);
+        const kc_real error = kc_fill_level(s, level, &worst);
         if (!(error < KC_REAL(0.5) * before) || error == 0) {
             const int last = level > 0 || s->directly;
             if (error <= (last ? KC_SOLVED : KC_REACHED))
@@ -155,12 +155,13 @@ KC_ONCE int kc_project_level(kc_projection *s, int level)
         const int fault = kc_step_back(s, level);
         if (fault && (level > 0 || s->directly))
             return fault;
-        if (fault) /* what phi leaves free moves no mass */
+        if (fault) /* no motion leads back */
             s->directly = 1, before = KC_LARGEST;
     }
     return 0;
 }
 
+/* The kernel `project`. */
 KC_ONCE int kc_project(kc_projection *s, kc_real t, const kc_real *x, const kc_real *r, const kc_real *c,
                        kc_real *w, kc_real *out)
 {
@@ -168,10 +169,10 @@ KC_ONCE int kc_project(kc_projection *s, kc_real t, const kc_real *x, const kc_r
     const int m = e->m, n_x = s->n_q + s->n_u;
     s->at = (kc_place){t, x, r, c};
     s->arrays = w;
-    e->n = s->most;
-    s->residual = kc_place_scratch(e, w + KC_EQUATIONS_ROOM(s->most, m, 1) + m);
+    e->n = s->n_max;
+    s->residual = kc_place_scratch(e, w + KC_EQUATIONS_ROOM(s->n_max, m, 1) + m);
     s->sizes = s->residual + m, s->units = s->sizes + m;
-    s->y = s->units + s->most, s->a = s->y + n_x;
+    s->y = s->units + s->n_max, s->a = s->y + n_x;
     e->a = s->a, e->size = 0;
     for (int i = 0; i < n_x; i++)
         s->y[i] = x[i];
@@ -189,22 +190,25 @@ KC_ONCE int kc_project(kc_projection *s, kc_real t, const kc_real *x, const kc_r
 /* ---------------------------------------------------------------------------------------------------- count
  */
 
-/* How many rows of G count with these parameters. */
+/* What finds out how many rows of G count with some parameters: states on the constraints, and G there. */
 typedef struct kc_closure {
-    kc_saddle *equations; /* for reductions */
-    int n_q, n_u, n_r, m_q, m_u, m; /* m_q rows phi; of the m rows of G the first m_u have a value c */
-    int n_unit, linear; /* unit quaternions; G does not depend on u */
-    const uint32_t *unit;
+    kc_saddle *equations; /* only their reduction is used */
+    int n_q, n_u, n_r;
+    int m_q, m_u, m; /* phi has m_q values, c m_u; of the m rows of G the first m_u are dc/du */
+    int n_unit, linear; /* unit quaternions; whether G does not depend on u */
+    const uint32_t *unit; /* four places of each in x */
     const kc_real *guess; /* (n_q + n_u) where to look first, NaN for what it does not say */
-    kc_body *configuration, *slopes; /* phi, dphi/dq */
-    kc_body *velocity, *jacobian;    /* the velocity constraints' values, G */
-    kc_body *sizes, *weights;        /* what phi and these values are summed from; M_jj */
+    kc_function *configuration, *slopes; /* phi, dphi/dq */
+    kc_function *velocity, *jacobian;    /* c, G */
+    kc_function *sizes, *weights;        /* what phi, then c are summed from; M_jj */
 
     /* scratch */
     kc_place at;
-    kc_real *rows; /* of phi or c, or G */
-    kc_real *value, *size, *now, *trial;
-    kc_real *work; /* of the programs */
+    kc_real *rows; /* dphi/dq, or G */
+    kc_real *value; /* phi or c at x */
+    kc_real *size; /* what phi, then c are summed from */
+    kc_real *trial, *now; /* a state on trial, and phi or c there */
+    kc_real *work; /* of the functions */
 } kc_closure;
 
 #define KC_COUNT_ROOM(n_q, n_u, n_r, m_q, m)                                                                 \
@@ -227,8 +231,8 @@ KC_SOLVER kc_real kc_residual_of(kc_closure *s, int level, const kc_real *x, kc_
     return kc_residual(level ? s->m_u : s->m_q, value, s->size + (level ? s->m_q : 0), &worst);
 }
 
-/* Move x by Newton's step, shortened until it helps: beside the sizes before it, since far away residuals and
- * sizes fall together.  Whether it helps. */
+/* Move x by Newton's step, halved until the residual falls; whether it does.  Residuals stand beside the
+ * sizes before the step, since far away residuals and sizes fall together. */
 KC_ONCE int kc_shortened_step(kc_closure *s, int level, kc_real error, kc_real *x)
 {
     kc_saddle *const e = s->equations;
@@ -289,9 +293,9 @@ KC_ONCE int kc_rank_at(kc_closure *s, kc_real *scale, kc_real *weights)
     return e->rank;
 }
 
-/* The state and the inputs of one trial: the guess, from the second trial on with noise, or numbers of its
- * own. */
-KC_ONCE void kc_try(kc_closure *s, int trial, kc_real *x, kc_real *r)
+/* The state and the inputs of one trial: the guess, from the second trial on with noise; what has no guess
+ * gets pseudorandom numbers. */
+KC_ONCE void kc_start_trial(kc_closure *s, int trial, kc_real *x, kc_real *r)
 {
     uint64_t state = (uint64_t)trial + 1;
     s->at.t = KC_REAL(0.5) + kc_abs(kc_draw(&state));
@@ -307,29 +311,29 @@ KC_ONCE void kc_try(kc_closure *s, int trial, kc_real *x, kc_real *r)
 }
 
 /*
- * The rank of G at states on the constraints, a function of the parameters alone.  A loop may close
- * redundantly by its dimensions: its rows are independent everywhere but where it is closed.  Such a state is
- * looked for near the guess and from numbers that are always the same; where none is found the rank is that
- * at these.
+ * The rank of G at states on the constraints, a function of the parameters alone.  It must be found where a
+ * loop is closed: a loop may close redundantly by its dimensions, and then its rows are independent at all
+ * other states.  States on the constraints are looked for near the guess and from numbers that are always the
+ * same.  Where there are none the rank off the constraints serves.
  */
 KC_ONCE int kc_count(kc_closure *s, const kc_real *c, kc_real *w)
 {
-    const int n_x = s->n_q + s->n_u, m = s->m + s->m_q, most = s->m < s->n_u ? s->m : s->n_u;
+    const int n_x = s->n_q + s->n_u, m = s->m + s->m_q, full = s->m < s->n_u ? s->m : s->n_u;
     kc_real *const x = w, *const r = x + n_x, *const scale = r + s->n_r, *const weights = scale + s->n_u;
-    int closed = -1, open = -1;
+    int closed = -1, open = -1; /* the largest rank where the loops are closed, and where they are not */
     s->at = (kc_place){0, x, r, c};
     s->rows = weights + s->n_u, s->value = s->rows + m * (s->n_q > s->n_u ? s->n_q : s->n_u);
     s->size = s->value + m, s->now = s->size + m, s->trial = s->now + m, s->work = s->trial + n_x;
-    for (int trial = 0; trial < 4 && closed < most; trial++) {
-        kc_try(s, trial, x, r);
-        int on = s->m_q == 0 || kc_close(s, 0, x);
+    for (int trial = 0; trial < 4 && closed < full; trial++) {
+        kc_start_trial(s, trial, x, r);
+        int on_constraints = s->m_q == 0 || kc_close(s, 0, x);
         if (!s->linear && s->m_u > 0)
-            on = kc_close(s, 1, x) && on;
+            on_constraints = kc_close(s, 1, x) && on_constraints;
         const int rank = kc_rank_at(s, scale, weights);
-        if (on && rank > closed)
+        if (on_constraints && rank > closed)
             closed = rank;
-        if (!on && rank > open)
+        if (!on_constraints && rank > open)
             open = rank;
     }
-    return closed >= 0 ? closed : open >= 0 ? open : most;
+    return closed >= 0 ? closed : open >= 0 ? open : full;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Real numbers are doubles: literals, functions, powers of two by their bits, sine and cosine. */
+
 typedef double kc_real;
 #define KC_REAL(literal)  literal
 #define KC_MATH(function) function
@@ -60,8 +61,8 @@ KC_COLD double kc_cos_far(double x)
 #endif
 
 /*
- * Sine and cosine of x [rad] together, each within 1 ulp for |x| <= 1e5 (the most seen in 10^8
- * arguments: 0.78, without FMA 0.83); libm's beyond, and for infinities and NaN.  Bit for bit
+ * Sine and cosine of x [rad] together, each within 1 ulp for |x| <= 1e5 (the largest error seen in
+ * 10^8 arguments: 0.78, without FMA 0.83).  Larger angles, infinities and NaN go to libm.  Bit for bit
  * sin(-x) = -sin(x) and cos(-x) = cos(x), since |x| is what is reduced.  Nothing branches within
  * the range.
  *
@@ -77,7 +78,7 @@ KC_COLD double kc_cos_far(double x)
  * after the other; errors 2^-57.8 and 2^-63.9), with w = 1 - z/2 the head of the cosine:
  *     sin(r + l) = r + [r z S(z) + l w],       cos(r + l) = w + [(1 - w - z/2) - r l + z^2 C(z)]
  */
-KC_INLINE void kc_sincos(double x, double *s, double *c)
+KC_INLINE void kc_sincos(double x, double *sine, double *cosine)
 {
     static const double TWO_OVER_PI = 0x1.45f306dc9c883p-1;
     static const double P1 = 0x1.921fb54440000p+0;
@@ -94,8 +95,8 @@ KC_INLINE void kc_sincos(double x, double *s, double *c)
 
     const double a = fabs(x);
     if (KC_UNLIKELY(!(a <= KC_ANGLE_MAX))) {
-        *s = kc_sin_far(x);
-        *c = kc_cos_far(x);
+        *sine = kc_sin_far(x);
+        *cosine = kc_cos_far(x);
         return;
     }
 
@@ -120,20 +121,20 @@ KC_INLINE void kc_sincos(double x, double *s, double *c)
     const uint64_t quadrant = kc_to_bits(shifted);
     const uint64_t sin_bits = kc_to_bits(sin_r), cos_bits = kc_to_bits(cos_r);
     const uint64_t swap = (sin_bits ^ cos_bits) & (0 - (quadrant & 1));
-    *s = kc_from_bits(sin_bits ^ swap ^ ((quadrant << 62 ^ kc_to_bits(x)) & SIGN));
-    *c = kc_from_bits(cos_bits ^ swap ^ ((quadrant + 1) << 62 & SIGN));
+    *sine = kc_from_bits(sin_bits ^ swap ^ ((quadrant << 62 ^ kc_to_bits(x)) & SIGN));
+    *cosine = kc_from_bits(cos_bits ^ swap ^ ((quadrant + 1) << 62 & SIGN));
 }
 
 KC_INLINE double kc_sin(double x)
 {
-    double s, c;
-    kc_sincos(x, &s, &c);
-    return s;
+    double sine, cosine;
+    kc_sincos(x, &sine, &cosine);
+    return sine;
 }
 
 KC_INLINE double kc_cos(double x)
 {
-    double s, c;
-    kc_sincos(x, &s, &c);
-    return c;
+    double sine, cosine;
+    kc_sincos(x, &sine, &cosine);
+    return cosine;
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Linear equations by elimination, with pivots chosen by numbers. */
+/* Linear equations by elimination, with pivots chosen by numbers; accelerations without constraints. */
 
-/* One row beside a power of two near its largest entry, which it returns the inverse of; 1 for a row of
- * zeros. */
-KC_INLINE kc_real kc_even(int n, kc_real *row, int stride)
+/* Scale a row, or a column, by a power of two, so that its largest entry is near 1.  Returns the factor: 1
+ * for zeros. */
+KC_INLINE kc_real kc_scale_row(int n, kc_real *row, int stride)
 {
     kc_real largest = 0;
     for (int j = 0; j < n; j++)
@@ -14,6 +14,7 @@ KC_INLINE kc_real kc_even(int n, kc_real *row, int stride)
     return scale;
 }
 
+/* Exchange n numbers that stand `stride` apart; a and b may be the same. */
 KC_INLINE void kc_swap(int n, kc_real *a, kc_real *b, int stride)
 {
     for (int i = 0; i < n; i++) {
@@ -22,7 +23,7 @@ KC_INLINE void kc_swap(int n, kc_real *a, kc_real *b, int stride)
     }
 }
 
-/* Where the largest entry of a (m, n) is, from row and column r on; its size. */
+/* The size of the largest entry of a (m, n) from row and column r on, and where it is. */
 KC_INLINE kc_real kc_largest(int m, int n, const kc_real *a, int r, int *row, int *column)
 {
     kc_real largest = -1;
@@ -34,7 +35,7 @@ KC_INLINE kc_real kc_largest(int m, int n, const kc_real *a, int r, int *row, in
     return largest;
 }
 
-/* a x = b of an upper triangle a; x in place of b. */
+/* Solve a x = b with the upper triangle of a; x takes the place of b. */
 KC_INLINE void kc_back(int n, int k, const kc_real *a, kc_real *b)
 {
     for (int i = n - 1; i >= 0; i--)
@@ -47,20 +48,21 @@ KC_INLINE void kc_back(int n, int k, const kc_real *a, kc_real *b)
 }
 
 /*
- * Any regular matrix: a x = b with the largest pivots of rows and columns of equal size.  b (n, k) becomes x,
- * `place` holds n ints and `factor` 2 n numbers.  0, or KC_SINGULAR with the unknown that has no pivot.
+ * Solve a x = b for any regular matrix a (n, n), by complete pivoting in rows and columns of equal size.  b
+ * (n, k) becomes x, and a is used up.  `factor` has room for 2 n numbers, `place` for n ints.  Returns 0, or
+ * KC_SINGULAR with the unknown that has no pivot.
  */
 KC_COLD int kc_eliminate(int n, int k, kc_real *a, kc_real *b, kc_real *factor, int *place)
 {
     kc_real first = 0, *const x = factor + n;
     for (int i = 0; i < n; i++) {
-        const kc_real scale = kc_even(n, a + i * n, 1);
+        const kc_real scale = kc_scale_row(n, a + i * n, 1);
         for (int j = 0; j < k; j++)
             b[i * k + j] *= scale;
         place[i] = i;
     }
     for (int j = 0; j < n; j++)
-        factor[j] = kc_even(n, a + j, n);
+        factor[j] = kc_scale_row(n, a + j, n);
     for (int r = 0; r < n; r++) {
         int row, column;
         const kc_real largest = kc_largest(n, n, a, r, &row, &column);
@@ -93,7 +95,7 @@ KC_COLD int kc_eliminate(int n, int k, kc_real *a, kc_real *b, kc_real *factor, 
     return 0;
 }
 
-/* The equations of a model without constraints. */
+/* Solve the equations of a model without constraints for a.  Returns 0, or KC_SINGULAR with a speed. */
 KC_COLD int kc_solve_free(kc_saddle *s)
 {
     for (int i = 0; i < s->n * s->k; i++)
@@ -101,10 +103,10 @@ KC_COLD int kc_solve_free(kc_saddle *s)
     return kc_eliminate(s->n, s->k, s->M, s->a, s->scale, s->place);
 }
 
-/* Its accelerations, where the mass matrix is not positive definite. */
+/* udot of such a model, where its mass matrix is not positive definite. */
 typedef struct kc_free_motion {
     kc_saddle *equations; /* m = 0, k = 1 */
-    kc_parts parts;
+    kc_parts parts;       /* M and f */
 } kc_free_motion;
 
 #define KC_FREE_MOTION_ROOM(n) (KC_EQUATIONS_ROOM(n, 0, 1) + KC_SCRATCH_ROOM(n, 0))

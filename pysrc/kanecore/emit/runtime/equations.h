@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The linear equations of a state, M a = f + G' lambda and G a + gamma = 0, with k right-hand sides: their
- * arrays, one after the other in the scratch of a kernel, and the programs of a model that fill them.
+ * arrays, one after the other in the scratch of a kernel, and the functions of a model that fill them.
  * Matrices are stored row by row; the right-hand sides stand side by side in each row of f, gamma and a.
  */
 
-/* A program of the model, or a kernel's body: 0, or a fault (arithmetic.h). */
-typedef int kc_body(kc_real t, const kc_real *x, const kc_real *r, const kc_real *c, kc_real *w,
-                    kc_real *out);
+/* A function of the model.  Returns 0, or a fault (arithmetic.h). */
+typedef int kc_function(kc_real t, const kc_real *x, const kc_real *r, const kc_real *c, kc_real *w,
+                        kc_real *out);
 
-/* Where programs are called. */
+/* The arguments of functions that are called at one state. */
 typedef struct kc_place {
     kc_real t;
     const kc_real *x, *r, *c;
@@ -17,19 +17,19 @@ typedef struct kc_place {
 #define KC_AT(place) (place)->t, (place)->x, (place)->r, (place)->c
 
 typedef enum kc_purpose {
-    KC_MOTION,    /* accelerations: no row may be lost */
-    KC_CORRECTION /* the least change back to the constraints: rows may be lost, and redundant rows leave
-                     anything */
+    KC_MOTION,    /* accelerations: no row may be lost, and redundant rows may not contradict the others */
+    KC_CORRECTION /* the least change back to the constraints: rows may be lost or contradict others */
 } kc_purpose;
 
+/* The equations, what is known of them, and what their solution needs. */
 typedef struct kc_saddle {
     int n, m, k;           /* speeds, rows of G, right-hand sides */
-    int count; /* how many rows of G count: so many pivots are taken, however small beside others */
+    int count; /* how many rows of G count: so many pivots are taken even if they are small */
     kc_purpose purpose;
-    int symmetric; /* M is */
-    kc_real bears; /* what redundant rows may leave, beside the sums in `size` */
+    int symmetric; /* whether M is */
+    kc_real contradiction; /* a redundant row may leave so much of gamma, beside what it is summed from */
 
-    /* the equations, one after the other, which the solution uses up */
+    /* the equations: arrays one after the other, which the solution overwrites */
     kc_real *M; /* (n, n) */
     kc_real *f; /* (n, k) */
     kc_real *G; /* (m, n) */
@@ -37,24 +37,24 @@ typedef struct kc_saddle {
     kc_real *sums; /* (m, n) what the entries of G are summed from, in magnitude */
 
     kc_real *a; /* (n, k) the solution */
-    kc_real *size; /* (m) what each gamma is summed from; NULL: rows may not contradict each other */
+    kc_real *size; /* (m) what each gamma is summed from; NULL: contradictions are not looked for */
 
     /* scratch */
     kc_real *scale; /* (n) the factors of the columns */
-    kc_real *W; /* (n, n) and n more: M P */
+    kc_real *W; /* M P: (n, n), and n numbers more, for kc_eliminate() */
     kc_real *reduced; /* (n, n) P' M P */
-    kc_real *combine; /* (m, m), or NULL: each row of [1 A] in terms of the rows of G as they were */
-    int *column; /* (n) the columns of G in the order of the pivots: the first `rank` are D */
+    kc_real *combine; /* (m, m): each row of [1 A] as a combination of the rows of G; NULL: not wanted */
+    int *column; /* (n) the columns of G in the order of the pivots: the first `rank` are dependent */
     int *order; /* (m) the rows of G in the order of the pivots */
-    int *place; /* (n) */
-    int rank; /* pivots found */
+    int *place; /* (n) for kc_eliminate() */
+    int rank; /* how many pivots the reduction took */
 } kc_saddle;
 
-/* Numbers that the equations take, and the scratch. */
+/* How many numbers the equations take, and the scratch. */
 #define KC_EQUATIONS_ROOM(n, m, k) ((n) * ((n) + (k)) + (m) * (2 * (n) + (k)))
 #define KC_SCRATCH_ROOM(n, m)      ((m) + 2 * (n) * ((n) + 1))
 
-/* Place the equations one after the other; what follows them. */
+/* Place the equations one after the other from w on.  Returns where they end. */
 KC_INLINE kc_real *kc_place_equations(kc_saddle *s, kc_real *w)
 {
     const int n = s->n, m = s->m, k = s->k;
@@ -62,6 +62,7 @@ KC_INLINE kc_real *kc_place_equations(kc_saddle *s, kc_real *w)
     return s->sums + m * n;
 }
 
+/* The same for the scratch. */
 KC_INLINE kc_real *kc_place_scratch(kc_saddle *s, kc_real *w)
 {
     const int n = s->n, m = s->m;
@@ -69,16 +70,18 @@ KC_INLINE kc_real *kc_place_scratch(kc_saddle *s, kc_real *w)
     return s->reduced + n * n;
 }
 
-/* The equations of all speeds and rows, each part by the body of its kernel; NULL: left out. */
+/* The equations of all speeds and rows, each part by the function of its kernel; NULL: not filled. */
 typedef struct kc_parts {
-    kc_body *mass_matrix, *forcing, *jacobian, *bias, *sums;
+    kc_function *mass_matrix, *forcing, *jacobian, *bias, *sums;
 } kc_parts;
 
+/* Fill those parts. */
 KC_SOLVER void kc_fill(kc_parts parts, const kc_saddle *s, const kc_place *at, kc_real *work)
 {
-    kc_body *const bodies[] = {parts.mass_matrix, parts.forcing, parts.jacobian, parts.bias, parts.sums};
+    kc_function *const functions[] = {parts.mass_matrix, parts.forcing, parts.jacobian, parts.bias,
+                                      parts.sums};
     kc_real *const arrays[] = {s->M, s->f, s->G, s->gamma, s->sums};
     for (int i = 0; i < 5; i++)
-        if (bodies[i])
-            bodies[i](KC_AT(at), work, arrays[i]);
+        if (functions[i])
+            functions[i](KC_AT(at), work, arrays[i]);
 }

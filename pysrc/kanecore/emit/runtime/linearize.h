@@ -8,28 +8,28 @@ typedef struct kc_linearization {
     kc_saddle *equations;        /* k = N */
     int n_q;
     int rank;                    /* c[rank] is how many rows of G count */
-    int (*solve)(kc_saddle *);
-    kc_body *udot, *multipliers; /* without constraints NULL */
-    kc_body *fill; /* reads udot, lambda in w; the equations, then the slopes of qdot (n_q, N) */
-    kc_parts parts; /* or, without `fill`: M, G and its sums, and by `column`, which reads a */
-    kc_body *column; /* direction (N) as well, the slopes along it of R (n), S (m), qdot (n_q) */
+    int (*solve)(kc_saddle *);   /* kc_solve_equations(), without constraints kc_solve_free() */
+    kc_function *udot, *multipliers; /* multipliers: NULL without constraints */
+    kc_function *fill; /* reads udot, lambda in w; the equations, then the slopes of qdot (n_q, N) */
+    kc_parts parts;    /* where `fill` is NULL: M, G and its sums, and `column` for the right-hand sides */
+    kc_function *column; /* reads a direction (N) behind udot, lambda; the slopes along it of R, S, qdot */
 } kc_linearization;
 
 #define KC_LINEARIZATION_ROOM(n_q, n, m, N)                                                                  \
     (KC_EQUATIONS_ROOM(n, m, N) + (n_q) * (N) + KC_SCRATCH_ROOM(n, m) + 2 * ((n) + (m)) + (n_q) + (N))
 
-/* The slopes, each column along one direction; `given` holds udot and lambda. */
-KC_ONCE void kc_fill_columns(const kc_linearization *s, const kc_place *at, kc_real *given, kc_real *rates)
+/* Fill the equations column by column, and `rates` with the slopes of qdot; `solution` holds udot, lambda. */
+KC_ONCE void kc_fill_columns(const kc_linearization *s, const kc_place *at, kc_real *solution, kc_real *rates)
 {
     const kc_saddle *const e = s->equations;
     const int n = e->n, m = e->m, k = e->k;
-    kc_real *const direction = given + n + m, *const slopes = direction + k;
+    kc_real *const direction = solution + n + m, *const slopes = direction + k;
     kc_fill(s->parts, e, at, slopes);
     for (int j = 0; j < k; j++)
         direction[j] = 0;
     for (int j = 0; j < k; j++) {
         direction[j] = 1;
-        s->column(KC_AT(at), given, slopes);
+        s->column(KC_AT(at), solution, slopes);
         direction[j] = 0;
         for (int i = 0; i < n; i++)
             e->f[i * k + j] = slopes[i];
@@ -40,6 +40,7 @@ KC_ONCE void kc_fill_columns(const kc_linearization *s, const kc_place *at, kc_r
     }
 }
 
+/* The kernel `linearize`. */
 KC_ONCE int kc_linearize(kc_linearization *s, kc_real t, const kc_real *x, const kc_real *r, const kc_real *c,
                          kc_real *w, kc_real *out)
 {

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Kernels of constrained models that solve: each fills equations by programs of the model, and solves them.
- */
+/* Kernels of constrained models that solve equations, which functions of the model fill. */
 
-/* The largest residual beside the sums that it is made of, and where it is. */
+/* The largest residual beside what it is summed from; `worst` is its number. */
 KC_SOLVER kc_real kc_residual(int m, const kc_real *value, const kc_real *size, int *worst)
 {
     kc_real largest = 0;
@@ -17,47 +16,50 @@ KC_SOLVER kc_real kc_residual(int m, const kc_real *value, const kc_real *size, 
 /* ------------------------------------------------------------------------------------------- accelerations
  */
 
-/* How udot is found: of equations for some speeds and rows, which are all, or what elimination on the graph
- * left. */
+/* The equations by which udot is found: those of all speeds and rows, or of the ones that elimination on the
+ * graph left. */
 typedef struct kc_motion {
     kc_saddle *equations;     /* k = 1 */
     int rank;                 /* c[rank] is how many rows of G count */
-    int eliminated;           /* so many of them are solved already */
-    const int *speeds, *rows; /* the numbers in the model of what is left; NULL: all */
-    int n_known;              /* how many numbers `result` takes beside the solution */
-    int n_residuals;
-    kc_body *fill;            /* the equations, then what is known; or a fault, where they do not hold; */
-    kc_parts parts;           /* or, without `fill`: the equations of all */
-    kc_body *doubt;           /* (m) what each gamma is summed from, in magnitude */
-    kc_body *residuals;       /* the constraints phi, c, then what each is summed from */
-    kc_body *result;          /* udot, from what is known and the solution; NULL: it is the solution */
-    kc_body *otherwise;       /* udot where `fill` ends with a fault */
+    int eliminated;           /* how many rows the graph eliminated */
+    const int *speeds, *rows; /* the numbers in the model of the speeds and rows that it left; NULL: all */
+    int n_known;              /* how many numbers `result` reads beside the solution */
+    int n_residuals;          /* how many values phi and c have together */
+    kc_function *fill; /* the equations, then what `result` reads; or a fault, where they do not hold */
+    kc_parts parts; /* where `fill` is NULL: the equations of all speeds and rows */
+    kc_function *doubt; /* (m) what each gamma is summed from, in magnitude */
+    kc_function *residuals; /* phi, c, then what each is summed from */
+    kc_function *result; /* udot, from what `fill` left for it and the solution; NULL: the solution is udot */
+    kc_function *otherwise; /* udot where `fill` ends with a fault */
 } kc_motion;
 
-/* Without the room of its programs, which stands in the same place. */
+/* How much scratch its arrays take; behind them stands that of the functions. */
 #define KC_MOTION_ROOM(n, m, n_known, n_residuals)                                                           \
     (KC_EQUATIONS_ROOM(n, m, 1) + (n_known) + (n) + KC_SCRATCH_ROOM(n, m) + 2 * (n_residuals))
 
-/* A fault in the numbers of the whole model. */
-KC_INLINE int kc_renamed(int fault, const int *speeds, const int *rows)
+/* A fault with the number that its speed or row has in the model. */
+KC_INLINE int kc_model_fault(int fault, const int *speeds, const int *rows)
 {
     const int status = kc_status_of(fault), number = kc_number_of(fault);
     const int *const names = status == KC_SINGULAR ? speeds : rows;
     return KC_FAULT(status, names ? names[number] : number);
 }
 
-/* What redundant rows may leave at a state that is off its constraints: in proportion. */
+/* At a state off its constraints redundant rows may contradict the others as far as that explains. */
 KC_INLINE void kc_doubt(kc_motion *s, const kc_place *at, kc_real *work)
 {
     int worst = 0;
     s->residuals(KC_AT(at), work + 2 * s->n_residuals, work);
     const kc_real off = kc_residual(s->n_residuals, work, work + s->n_residuals, &worst);
-    s->equations->bears = kc_max(KC_CONTRADICTORY_REST, off > KC_SOLVED ? KC_EXPLAINED * off : 0);
+    s->equations->contradiction = kc_max(KC_CONTRADICTORY_REST, off > KC_SOLVED ? KC_EXPLAINED * off : 0);
     s->doubt(KC_AT(at), work, s->equations->size);
 }
 
-/* udot from all speeds and rows, or from those that are left: then everything is known to the compiler, since
- * nothing but `all` leads to functions that are not inlined. */
+/*
+ * udot from `all` speeds and rows, or from those that elimination left.  If rows contradict each other the
+ * equations are solved again, with as much tolerance as the state explains.  Where `all` is 0 every function
+ * below is inlined, so that the compiler knows all sizes.
+ */
 KC_INLINE int kc_accelerate_by(kc_motion *s, int all, const kc_place *at, kc_real *w, kc_real *out)
 {
     kc_saddle *const e = s->equations;
@@ -66,7 +68,7 @@ KC_INLINE int kc_accelerate_by(kc_motion *s, int all, const kc_place *at, kc_rea
     kc_real *const work = kc_place_scratch(e, e->a + e->n);
     int fault = 0;
     e->count = (int)at->c[s->rank] - s->eliminated;
-    e->bears = KC_CONTRADICTORY_REST;
+    e->contradiction = KC_CONTRADICTORY_REST;
     for (int doubting = 0; doubting < 2; doubting++) {
         if (all)
             kc_fill(s->parts, e, at, work);
@@ -84,7 +86,7 @@ KC_INLINE int kc_accelerate_by(kc_motion *s, int all, const kc_place *at, kc_rea
             break;
     }
     if (KC_UNLIKELY(fault))
-        return kc_renamed(fault, s->speeds, s->rows);
+        return kc_model_fault(fault, s->speeds, s->rows);
     if (s->result)
         return s->result(KC_AT(at), known, out);
     for (int i = 0; i < e->n; i++)
@@ -92,13 +94,14 @@ KC_INLINE int kc_accelerate_by(kc_motion *s, int all, const kc_place *at, kc_rea
     return 0;
 }
 
+/* The kernel `udot`. */
 KC_INLINE int kc_accelerate(kc_motion *s, kc_real t, const kc_real *x, const kc_real *r, const kc_real *c,
                             kc_real *w, kc_real *out)
 {
     return kc_accelerate_by(s, 0, &(kc_place){t, x, r, c}, w, out);
 }
 
-/* The same from all speeds and rows, which is rarely called. */
+/* The same from all speeds and rows; rarely called. */
 KC_COLD int kc_accelerate_all(kc_motion *s, kc_real t, const kc_real *x, const kc_real *r, const kc_real *c,
                               kc_real *w, kc_real *out)
 {
@@ -108,17 +111,17 @@ KC_COLD int kc_accelerate_all(kc_motion *s, kc_real t, const kc_real *x, const k
 /* ---------------------------------------------------------------------------------------------- multipliers
  */
 
-/* The lambda of G' lambda = M udot - f. */
+/* The equations G' lambda = M udot - f. */
 typedef struct kc_balance {
     kc_saddle *equations;
-    int rank;      /* c[rank] is how many rows of G count */
-    kc_body *udot;
-    kc_body *fill; /* reads udot in w; G (m, n), M udot - f (n), M_jj (n), and (m, n) what those of G are sums
-                      of */
+    int rank; /* c[rank] is how many rows of G count */
+    kc_function *udot;
+    kc_function *fill; /* reads udot in w; G (m, n), M udot - f (n), M_jj (n), what G is summed from (m, n) */
 } kc_balance;
 
 #define KC_BALANCE_ROOM(n, m) (2 * (m) * (n) + 2 * (n) + (n) + (m) * (m) + (n))
 
+/* The kernel `multipliers`. */
 KC_ONCE int kc_find_multipliers(kc_balance *s, kc_real t, const kc_real *x, const kc_real *r,
                                 const kc_real *c, kc_real *w, kc_real *out)
 {
@@ -142,16 +145,17 @@ KC_ONCE int kc_find_multipliers(kc_balance *s, kc_real t, const kc_real *x, cons
 /* -------------------------------------------------------------------------------------------- stabilization
  */
 
-/* udot that leads back to the constraints, of least mass-weighted size, one unknown a row, k = 2.  Rows that
- * are redundant are left to themselves: off the constraints they contradict the others. */
+/* The two parts of udot that lead back to the constraints (kanecore.h), of least size in the metric of the
+ * masses.  Redundant rows are left out: off the constraints they contradict the others. */
 typedef struct kc_return {
-    kc_saddle *equations;
+    kc_saddle *equations; /* k = 2 */
     int rank; /* c[rank] is how many rows of G count */
-    kc_body *fill; /* the equations */
+    kc_function *fill; /* the equations */
 } kc_return;
 
 #define KC_RETURN_ROOM(n, m) (KC_EQUATIONS_ROOM(n, m, 2) + 2 * (n) + KC_SCRATCH_ROOM(n, m))
 
+/* The kernel `stabilization`: one part a row of `out`. */
 KC_ONCE int kc_stabilize(kc_return *s, kc_real t, const kc_real *x, const kc_real *r, const kc_real *c,
                          kc_real *w, kc_real *out)
 {

@@ -12,13 +12,13 @@
 #error "kanecore needs IEEE arithmetic: compile without -ffast-math, -Ofast, -ffinite-math-only"
 #endif
 
-/* Unused ones are no mistake: the text is the same for all models. */
+/* Functions may be unused: these headers are the same for all models. */
 #if defined(__GNUC__)
 #define KC_INLINE static inline __attribute__((always_inline, unused))
 #define KC_COLD   static __attribute__((noinline, cold, unused))
 #define KC_PART   static __attribute__((noinline))
 #define KC_SOLVER static __attribute__((noinline, unused))
-#define KC_ONCE   static __attribute__((unused)) /* called in one place: compilers inline it there */
+#define KC_ONCE   static __attribute__((unused)) /* called in one place, where compilers inline it */
 #define KC_UNLIKELY(condition) __builtin_expect(!!(condition), 0)
 #else
 #define KC_INLINE              static inline

@@ -4,17 +4,21 @@
  *
  *     M a = f + G' lambda,    G a + gamma = 0.
  *
- * Which speeds depend on which changes along a motion, so G is reduced with pivots that are chosen anew in
- * every call, the largest entry first:
+ * Which speeds depend on which changes along a motion.  So G is reduced with pivots that are chosen anew in
+ * every call, the largest entry first, into dependent speeds D and independent ones S:
  *
  *     a_D = -A a_S - gamma_D,    a = P a_S + p,    (P' M P) a_S = P' (f - M p).
  *
  * It works where M is singular, as long as the system is not, and where M is not positive definite.
+ * Three steps: kc_reduce(), kc_solve_reduced(), kc_combine().
  *
  * Everything is compared in the metric of the masses: column j is divided by sqrt(M_jj), then every row of G
  * has one unit, and each is divided by its largest entry.  So no choice depends on the user's units.  Where
  * the order of the pivots matters to rounding alone, the nearest powers of two serve as factors, which round
  * nothing.
+ *
+ * Loops work on local copies of the pointers in the structure: at -O1 compilers would read a member again in
+ * every turn, since a store might have changed it.
  */
 
 /* The factor of a column whose speed moves no mass: it makes the largest coefficient one. */
@@ -34,7 +38,7 @@ KC_INLINE kc_real kc_massless_factor(const kc_saddle *s, int column)
     return !(largest > 0) ? 1 : s->purpose == KC_CORRECTION ? 1 / largest : kc_inverse(largest);
 }
 
-/* The factors of the columns, and G in them.  `weight` holds M_jj, `stride` apart. */
+/* Find the factors of the columns, and scale G by them.  `weight` holds M_jj, `stride` apart. */
 KC_INLINE void kc_weigh(kc_saddle *s, const kc_real *weight, int stride)
 {
     const int n = s->n, m = s->m;
@@ -54,8 +58,8 @@ KC_INLINE void kc_weigh(kc_saddle *s, const kc_real *weight, int stride)
 }
 
 /*
- * Rows that are small beside what their entries are sums of are rounding, and nothing: at a true singularity,
- * or where others were put into them.  After kc_weigh().
+ * Set rows to zero that are small beside what their entries are summed from: they are rounding.  Such are
+ * rows at a true singularity, and rows that elimination on the graph left nothing of.  After kc_weigh().
  */
 KC_INLINE void kc_cancel(kc_saddle *s, kc_real tolerance)
 {
@@ -75,8 +79,8 @@ KC_INLINE void kc_cancel(kc_saddle *s, kc_real tolerance)
     }
 }
 
-/* Rows of equal size. */
-KC_INLINE void kc_even_rows(kc_saddle *s)
+/* Scale the rows of G to equal size. */
+KC_INLINE void kc_scale_rows(kc_saddle *s)
 {
     const int n = s->n, m = s->m, k = s->k;
     kc_real *const gamma = s->gamma, *const combine = s->combine;
@@ -100,7 +104,7 @@ KC_INLINE void kc_even_rows(kc_saddle *s)
     }
 }
 
-/* Bring the pivot at (row, column) to place r. */
+/* Exchange rows and columns so that the pivot at (row, column) stands at (r, r). */
 KC_INLINE void kc_bring(kc_saddle *s, int r, int row, int column)
 {
     const int n = s->n, m = s->m, k = s->k;
@@ -121,7 +125,7 @@ KC_INLINE void kc_bring(kc_saddle *s, int r, int row, int column)
     }
 }
 
-/* Divide row r by its pivot, and take it off all others. */
+/* Divide row r by its pivot, and clear the pivot's column in all other rows. */
 KC_INLINE void kc_clear_column(kc_saddle *s, int r)
 {
     const int n = s->n, m = s->m, k = s->k;
@@ -152,7 +156,7 @@ KC_INLINE void kc_clear_column(kc_saddle *s, int r)
 
 /*
  * Reduce [G | gamma] to [1 A | gamma_D] in its first `rank` rows, after kc_weigh().  `count` pivots are
- * taken, and more only where they are no small ones.  0, KC_LOST or KC_CONTRADICTORY with a row.
+ * taken, and more only if they are not small.  Returns 0, or KC_LOST or KC_CONTRADICTORY with a row.
  */
 KC_INLINE int kc_reduce(kc_saddle *s)
 {
@@ -160,7 +164,7 @@ KC_INLINE int kc_reduce(kc_saddle *s)
     int r;
     for (int j = 0; j < n; j++)
         s->column[j] = j;
-    kc_even_rows(s);
+    kc_scale_rows(s);
     for (r = 0; r < m && r < n; r++) {
         int row, column;
         if (!(kc_largest(m, n, s->G, r, &row, &column) > (r < s->count ? KC_RANK : KC_INDEPENDENT)))
@@ -175,19 +179,19 @@ KC_INLINE int kc_reduce(kc_saddle *s)
         return KC_FAULT(KC_LOST, s->order[r]);
     if (s->size)
         for (int i = r; i < m; i++)
-            if (!(kc_abs(s->gamma[i]) <= s->bears * s->size[i])) /* one right-hand side */
+            if (!(kc_abs(s->gamma[i]) <= s->contradiction * s->size[i])) /* k = 1 */
                 return KC_FAULT(KC_CONTRADICTORY, s->order[i]);
     return 0;
 }
 
-/* The same, one copy for all that is not the short way to udot: there the sizes are known to the compiler. */
+/* The same, as one copy for all but the short way to udot, where the compiler knows the sizes. */
 KC_SOLVER int kc_reduce_shared(kc_saddle *s)
 {
     return kc_reduce(s);
 }
 
-/* W = M P, f - M p in place of f, and y = P' (f - M p) in the first rows of a; most entries of M and G are
- * zero, and cost nothing. */
+/* W = M P, f - M p in place of f, and y = P' (f - M p) in the first rows of a.  Entries of M and G that are
+ * zero cost nothing. */
 KC_INLINE void kc_project_sides(kc_saddle *s)
 {
     const int n = s->n, k = s->k, r = s->rank, free = n - r, *const column = s->column;
@@ -217,7 +221,7 @@ KC_INLINE void kc_project_sides(kc_saddle *s)
     }
 }
 
-/* P' M P in `reduced`, its lower triangle or all of it, from W = M P. */
+/* P' M P in `reduced`, from W = M P: the `whole` of it, or its lower triangle. */
 KC_INLINE void kc_project_matrix(kc_saddle *s, int whole)
 {
     const int n = s->n, r = s->rank, free = n - r, *const column = s->column;
@@ -237,7 +241,8 @@ KC_INLINE void kc_project_matrix(kc_saddle *s, int whole)
     }
 }
 
-/* L D L' of a matrix whose lower triangle is given, in place; whether all pivots are positive. */
+/* Factor a matrix as L D L' in place; its lower triangle is read.  Returns whether all pivots are positive.
+ */
 KC_INLINE int kc_factor(int n, kc_real *a)
 {
     for (int i = 0; i < n; i++) {
@@ -258,7 +263,7 @@ KC_INLINE int kc_factor(int n, kc_real *a)
     return 1;
 }
 
-/* L D L' y = y, the factors in the lower triangle of a. */
+/* Solve L D L' x = y with the factors in the lower triangle of a; x takes the place of y. */
 KC_INLINE void kc_substitute(int n, int k, const kc_real *a, kc_real *y)
 {
     for (int j = 0; j < k; j++) {
@@ -274,7 +279,8 @@ KC_INLINE void kc_substitute(int n, int k, const kc_real *a, kc_real *y)
     }
 }
 
-/* (P' M P) y = y.  0, or KC_SINGULAR with the speed that has no pivot. */
+/* Solve (P' M P) a_S = y; a_S takes the place of y.  Returns 0, or KC_SINGULAR with the speed without a
+ * pivot. */
 KC_INLINE int kc_solve_reduced(kc_saddle *s)
 {
     const int free = s->n - s->rank;
@@ -288,7 +294,7 @@ KC_INLINE int kc_solve_reduced(kc_saddle *s)
     return fault ? KC_FAULT(KC_SINGULAR, s->column[s->rank + kc_number_of(fault)]) : 0;
 }
 
-/* a = P y + p, by way of f. */
+/* a = P a_S + p, by way of f. */
 KC_INLINE void kc_combine(kc_saddle *s)
 {
     const int n = s->n, k = s->k, r = s->rank, free = n - r, *const column = s->column;
@@ -309,8 +315,8 @@ KC_INLINE void kc_combine(kc_saddle *s)
             a[i * k + j] = scale[i] * f[i * k + j];
 }
 
-/* Solve for a, after kc_weigh().  0, KC_SINGULAR with a speed, KC_LOST or KC_CONTRADICTORY with a row of G.
- */
+/* Solve for a, after kc_weigh().  Returns 0, or KC_SINGULAR with a speed, KC_LOST or KC_CONTRADICTORY with a
+ * row of G. */
 KC_INLINE int kc_solve(kc_saddle *s)
 {
     const int n = s->n, k = s->k;
@@ -333,13 +339,13 @@ KC_INLINE int kc_solve(kc_saddle *s)
     return 0;
 }
 
-/* The same, one copy for all that is not the short way to udot. */
+/* The same, as one copy for all but the short way to udot. */
 KC_SOLVER int kc_solve_shared(kc_saddle *s)
 {
     return kc_solve(s);
 }
 
-/* The same from the beginning. */
+/* The same from equations in the units of the user. */
 KC_SOLVER int kc_solve_equations(kc_saddle *s)
 {
     kc_weigh(s, s->M, s->n + 1);
@@ -347,8 +353,8 @@ KC_SOLVER int kc_solve_equations(kc_saddle *s)
     return kc_solve_shared(s);
 }
 
-/* Take off lambda what it has along the rows of `combine` from `rank` on, made orthonormal by Gram and
- * Schmidt twice over. */
+/* Subtract from lambda its components along the rows of `combine` from `rank` on, which Gram and Schmidt's
+ * method makes orthonormal, twice over. */
 KC_ONCE void kc_least_norm(kc_saddle *s, kc_real *lambda)
 {
     const int m = s->m, r = s->rank;
@@ -379,9 +385,9 @@ KC_ONCE void kc_least_norm(kc_saddle *s, kc_real *lambda)
 }
 
 /*
- * The least-norm lambda of G' lambda = b, after kc_weigh(), with `combine`; b (n) in the same columns.  With
- * R G = [1 A] in the columns D, lambda = R_r' b_D is a solution; what it has along rows that are redundant,
- * R_0, is taken off.  0, or KC_LOST with a row.
+ * The lambda of least norm of G' lambda = b, after kc_weigh(); b (n) is scaled as the columns are.  `combine`
+ * becomes R of R G = [1 A].  Its first rows give a solution, lambda = R_r' b_D; the others are combinations
+ * of rows of G that vanish, and along these lambda has no component.  Returns 0, or KC_LOST with a row.
  */
 KC_ONCE int kc_solve_multipliers(kc_saddle *s, const kc_real *b, kc_real *lambda)
 {
