@@ -204,6 +204,21 @@ cdef class Kernels(Model):
 cdef class Workspace(Buffers):
     """The buffers of one model, and its kernels as calls without arguments; one per thread."""
 
+    @property
+    def xdot(self):
+        """What `rhs` writes, (n_x,); NaN until then."""
+        return self.array_of(K_RHS)
+
+    @property
+    def M(self):
+        """What `mass_matrix` writes, (n_u, n_u); NaN until then."""
+        return self.array_of(K_MASS_MATRIX)
+
+    @property
+    def f(self):
+        """What `forcing` writes, (n_u,); NaN until then."""
+        return self.array_of(K_FORCING)
+
     def rhs(self):
         """The right-hand side xdot = [qdot, udot] of the equations of motion, (n_x,), into `xdot`."""
         return self.call(K_RHS)

@@ -23,15 +23,9 @@ cdef class Buffers:
         Inputs.
     p : ndarray, (n_p,)
         Parameters.
-    xdot : ndarray, (n_x,)
-        Written by `rhs`. Results are NaN until their method has run.
     qdot, udot : ndarray, (n_q,), (n_u,)
-        The parts of ``xdot``. ``udot`` is also what `generalized_inertia_forces`, `inverse_dynamics` and `power`
+        The parts of ``xdot``, which `rhs` writes. ``udot`` is also what `generalized_inertia_forces`, `inverse_dynamics` and `power`
         read: they too return NaN until `rhs` has run or it was assigned.
-    M : ndarray, (n_u, n_u)
-        Written by `mass_matrix`.
-    f : ndarray, (n_u,)
-        Written by `forcing`.
     """
 
     cdef Model model
@@ -51,7 +45,7 @@ cdef class Buffers:
     cdef double *p_data
     cdef double *udot_data
     cdef public double t
-    cdef readonly object xdot, qdot, M, f
+    cdef readonly object qdot
 
     def __cinit__(self, Model model not None):
         model.opened()
@@ -60,11 +54,8 @@ cdef class Buffers:
         self._x, self._r, self._p = self.array((model.n_x,)), self.array((model.n_r,)), self.array((model.n_p,))
         self._x[...], self._r[...], self._p[...] = 0.0, model.current("input"), model.current("parameter")
         self.x_data, self.r_data, self.p_data = data(self._x), data(self._r), data(self._p)
-        self.bind(K_RHS)
-        self.bind(K_MASS_MATRIX)
-        self.bind(K_FORCING)
-        self.xdot, self.M, self.f = self.arrays[K_RHS], self.arrays[K_MASS_MATRIX], self.arrays[K_FORCING]
-        self.qdot, self._udot = self.xdot[:model.n_q], self.xdot[model.n_q:]
+        xdot = self.array_of(K_RHS)
+        self.qdot, self._udot = xdot[:model.n_q], xdot[model.n_q:]
         self.udot_data = data(self._udot)
 
     def __dealloc__(self):
@@ -120,6 +111,12 @@ cdef class Buffers:
         result = array_over(memory, shape)
         result[...] = np.nan
         return result
+
+    cdef object array_of(self, int k):
+        """The array that a kernel writes."""
+        if self.kernels[k] == NULL:
+            self.bind(k)
+        return self.arrays[k]
 
     cdef int bind(self, int k) except -1:
         """Fetch a kernel, make its array, and grow the work space to what its library needs."""

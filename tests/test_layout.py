@@ -8,13 +8,17 @@ import os
 import re
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import kanecore as kc
 from kanecore import gallery
+from kanecore.build import tables
 from kanecore.build.tables import generated
+from kanecore.kernels import KERNELS
 
 SOURCES = {".py", ".pyi", ".pyx", ".pxi", ".pxd", ".c", ".h"}
 TEXTS = SOURCES | {".md", ".rst", ".toml", ".json", ".cff", ".in", ".sh", ".txt", ""}
@@ -121,3 +125,42 @@ def test_include_folder_holds_the_contract() -> None:
 def test_generated_files_are_current(root: Path) -> None:
     outdated = [path for path, text in generated().items() if (root / path).read_text(encoding="utf-8") != text]
     assert not outdated, "python -m kanecore.build.tables"
+
+
+def test_the_table_grows_at_its_end(root: Path) -> None:
+    """The kernels of the last ABI stand first, in their order: an older library keeps its places."""
+    lines = (root / "tests/golden/kernels.txt").read_text(encoding="utf-8").splitlines()
+    older = [line for line in lines if not line.startswith("#")]
+    assert len(older) >= 30
+    assert [kernel.name for kernel in KERNELS][: len(older)] == older
+    assert f"({kc.ABI_VERSION})" in lines[0]
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"name": "my kernel"}, "no lower-case identifier"),
+        ({"name": "rhs"}, "two rows"),
+        ({"name": "aba"}, "another method or attribute of the compiled model"),
+        ({"name": "udot", "part_of": ""}, "two rows"),
+        ({"name": "qdot_of", "shape": ("n_w",)}, "n_w is no size"),
+        ({"name": "wide", "shape": ("n_points", "n_u", "n_q", "3")}, "more than 3 axes"),
+        ({"name": "ends", "brief": "M */ int x; /*"}, "end a comment"),
+        ({"name": "small", "doc": "f of M udot = f"}, "small letter, or a symbol"),
+        ({"name": "again", "field": "udot"}, "has an attribute udot"),
+        ({"name": "without", "nonholonomic": True, "shape": ("n_points", "3")}, "no axis belongs to the speeds"),
+    ],
+)
+def test_a_row_that_cannot_be_right(change: dict[str, Any], words: str) -> None:
+    row = replace(KERNELS[3], **{"field": "", **change})
+    with pytest.raises(ValueError, match=f"row '{row.name}': .*{words}"):
+        tables.check([*KERNELS, row])
+
+
+def test_rows_of_another_folder_are_not_written(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "kanecore.build.tables"], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert done.returncode != 0
+    assert "go to the source folder" in done.stderr
+    assert not list(tmp_path.iterdir())

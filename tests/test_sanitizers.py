@@ -23,6 +23,7 @@ from sweep import every, models
 from kanecore.build import include_dir
 from kanecore.build.compiler import find_compiler
 from kanecore.gallery import library_path
+from kanecore.kernels import KERNELS
 
 PROGRAM = Path(__file__).parent / "c" / "every_kernel.c"
 STRICT = ["-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Werror"]
@@ -74,9 +75,12 @@ def test_gallery(name: str, program: Path, tmp_path: Path) -> None:
 
 
 def test_the_program_knows_every_kernel() -> None:
-    header = (include_dir() / "kanecore.h").read_text(encoding="utf-8")
-    table = re.findall(r"^    kc_kernel \*(\w+);", header, re.MULTILINE)
-    assert table == re.findall(r'\{"(\w+)", m->(?:\1),', PROGRAM.read_text(encoding="utf-8"))
+    table = re.findall(
+        r"^kc_kernel \*(\w+);", (include_dir() / "kc_kernels.h").read_text(encoding="utf-8"), re.MULTILINE
+    )
+    rows = PROGRAM.with_name("kernels.inc").read_text(encoding="utf-8")
+    assert table == re.findall(r'\{"(\w+)", m->(?:\1),', rows) == [kernel.name for kernel in KERNELS]
+    assert '#include "kernels.inc"' in PROGRAM.read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize(

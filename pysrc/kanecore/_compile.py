@@ -76,9 +76,10 @@ def compile(
     build_info: dict[str, Any] = {"build": {}, "baked": sorted(baked)}
 
     groups = Groups(description, baked)
-    # Deriving warns of a body's potential energy that matches no load.  So that every compile does, such a model has no
-    # fingerprint: its C text, which must be derived, is the key of the cache.
-    key = None if any(body.potential for body in description.bodies) else fingerprint(description)
+    fingerprinted = fingerprint(description)
+    # Deriving energies warns of a body's potential energy that matches no load.  So that every compile does, their
+    # group of such a model has no fingerprint: its C text, which must be derived, is the key of the cache.
+    warns = KERNEL_GROUPS["potential_energy"] if any(body.potential for body in description.bodies) else None
 
     def build(group: str) -> tuple[str, str]:
         derived = 0.0
@@ -90,11 +91,12 @@ def compile(
             derived = time.perf_counter() - start
             return text
 
-        recipe = Recipe(f"{key} {group} {sorted(baked.items())} {_sources()}", write) if key else write()
+        key = f"{fingerprinted} {group} {sorted(baked.items())} {_sources()}"
+        recipe = write() if group == warns else Recipe(key, write)
         built = compile_library(recipe, cc=cc, cflags=cflags, cache=cache, verbose=verbose, name=model.name)
         build_info["build"][group] = {
             "derive_seconds": derived,
-            "compile_seconds": built.seconds - (derived if key else 0.0),
+            "compile_seconds": built.seconds - (0.0 if group == warns else derived),
             "from_cache": built.from_cache,
             "command": list(built.command),
         }

@@ -335,6 +335,16 @@ class Model(Expressions):
         """
         return symbolic.symbolic(self, kernel, nested, nonholonomic)
 
+    @property
+    def partial_accelerations(self) -> Any:
+        """The partial accelerations ∂a/∂u̇_r of all points, u̇_r independent, inertial axes."""
+        return self.symbolic("partial_accelerations")
+
+    @property
+    def partial_angular_accelerations(self) -> Any:
+        """The partial angular accelerations ∂α/∂u̇_r of all frames, u̇_r independent, inertial axes."""
+        return self.symbolic("partial_angular_accelerations")
+
     def latex(self, kernel: str, *, nested: bool = False) -> str:
         r"""What :meth:`symbolic` gives, as LaTeX: an ``aligned`` block, intermediates first."""
         return symbolic.latex(self, kernel, nested)

@@ -7,19 +7,22 @@ They are checked in, since people read them; a test holds them to the rows.
 from __future__ import annotations
 
 import re
+import sys
 import textwrap
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from kanecore.kernels import KERNELS, Kernel
 
-__all__ = ["generated", "main"]
+__all__ = ["check", "generated", "main"]
 
 _ORIGIN = "Generated from kernels.py by kanecore.build.tables."
 _LICENCE = "SPDX-License-Identifier: BSD-3-Clause"
 _HASH = f"# {_ORIGIN}\n# {_LICENCE}\n"
 _STAR = f"/* {_ORIGIN} */\n/* {_LICENCE} */\n"
 _WIDTH = 112  # of a docstring's lines, before they are indented
+
+AXES = 3  # of a result, beside leading ones: as many as the binding has room for
 
 _ARGUMENTS = "t: npt.ArrayLike, x: npt.ArrayLike"
 
@@ -56,7 +59,8 @@ cdef extern from "kanecore.h" nogil:
 
 
 def generated() -> dict[str, str]:
-    """Texts of the files, by their paths in the source folder."""
+    """Texts of the files, by their paths in the source folder; ValueError where a row cannot be right."""
+    check(KERNELS)
     return {
         "kanecore/include/kc_kernels.h": _c_members(),
         "kanecore/_table.pxd": f"{_HASH}{_PXD}{_lines('        kc_kernel *{}', _names(KERNELS))}",
@@ -72,6 +76,12 @@ def generated() -> dict[str, str]:
 
 def main() -> None:
     """Write the files that are not as they should be, and name them."""
+    own = Path(__file__).resolve().parents[1] / "kernels.py"
+    if Path("pysrc/kanecore/kernels.py").resolve() != own:
+        sys.exit(
+            f"the rows that would be written are those of {own}, and this folder has others, or none: go to the source "
+            "folder of that file, or put this folder's pysrc first in PYTHONPATH"
+        )
     for path, text in generated().items():
         target = Path(path)
         if not target.exists() or target.read_text(encoding="utf-8") != text:
@@ -80,6 +90,43 @@ def main() -> None:
 
 
 # ----------------------------------------------------------------------------------------------------------- rows
+def check(kernels: Sequence[Kernel]) -> None:
+    """Raise a ValueError for a row of which no right files can be written."""
+    of_model, of_workspace = _own_names("Model", "CompiledModel"), _own_names("Buffers")
+    sizes = {"n_x", *re.findall(r"\bn_[a-z_]+", _PXD)}
+    names = [kernel.name for kernel in kernels]
+    for kernel in kernels:
+        terms = [term for axis in kernel.shape for term in axis.split(" + ")]
+        unknown = [term for term in terms if term not in sizes and not term.isdigit()]
+        texts = (kernel.brief, kernel.doc, kernel.notes)
+        for wrong, why in (
+            (not re.fullmatch("[a-z][a-z0-9_]+", kernel.name), "its name is no lower-case identifier of two letters"),
+            (names.count(kernel.name) > 1, "its name is that of two rows"),
+            (_method(kernel) in of_model, "its name is that of another method or attribute of the compiled model"),
+            (
+                kernel in _in_workspace() and kernel.name in of_workspace,
+                "its name is that of an attribute of the workspace",
+            ),
+            (bool(unknown), f"{', '.join(unknown)} is no size of a model; these are {', '.join(sorted(sizes))}"),
+            (len(kernel.shape) > AXES, f"its result has more than {AXES} axes"),
+            (any("*/" in text or '"""' in text for text in texts), "its text would end a comment or a docstring"),
+            (kernel.doc[:1] != kernel.doc[:1].upper(), "its documentation begins with a small letter, or a symbol"),
+            (kernel.field in of_workspace, f"the workspace has an attribute {kernel.field} already"),
+            (kernel.nonholonomic and "n_u" not in kernel.shape[:2], "nonholonomic: no axis belongs to the speeds"),
+        ):
+            if wrong:
+                raise ValueError(f"kernels.py, row {kernel.name!r}: {why}")
+
+
+def _own_names(*classes: str) -> set[str]:
+    """Methods and attributes that classes of the binding, and the compiled model, have by hand."""
+    package = Path(__file__).resolve().parents[1]
+    text = "".join((package / name).read_text(encoding="utf-8") for name in ("_binding.pyi", "run/model.py"))
+    bodies = re.findall(rf"^class (?:{'|'.join(classes)})\b.*?:\n(.*?)(?=^\S|\Z)", text, re.MULTILINE | re.DOTALL)
+    assert len(bodies) == len(classes)
+    return {name for body in bodies for name in re.findall(r"^    (?:def )?(\w+)[(:]", body, re.MULTILINE)}
+
+
 def _names(kernels: Iterable[Kernel]) -> list[str]:
     return [kernel.name for kernel in kernels]
 
@@ -107,6 +154,10 @@ def _remainders() -> dict[str, Kernel]:
 
 def _in_workspace() -> list[Kernel]:
     return [kernel for kernel in _with_methods() if not kernel.internal and not kernel.part_of]
+
+
+def _with_fields() -> list[Kernel]:
+    return [kernel for kernel in KERNELS if kernel.field]
 
 
 def _docstring(kernel: Kernel) -> str:
@@ -207,6 +258,13 @@ def _cython_methods() -> str:
         parts.append(text)
     parts.append("\n\n@cython.final\ncdef class Workspace(Buffers):\n")
     parts.append('    """The buffers of one model, and its kernels as calls without arguments; one per thread."""\n')
+    for kernel in _with_fields():
+        parts.append(
+            f"\n    @property\n    def {kernel.field}(self):\n"
+            f'        """What `{kernel.name}` writes, ({", ".join(kernel.shape)}{"," * (len(kernel.shape) == 1)}); NaN '
+            'until then."""\n'
+            f"        return self.array_of(K_{kernel.name.upper()})\n"
+        )
     for kernel in _in_workspace():
         into = f", into `{kernel.field}`" if kernel.field else ""
         at = ", at the workspace's `udot`" if kernel.reads_udot else ""
@@ -279,6 +337,8 @@ def _stubs() -> str:
             mark = "    @overload\n" if len(variants) > 1 else ""
             parts.append(f"{mark}    def {_method(kernel)}({', '.join(arguments)}) -> {result}: ...\n")
     parts.append("    def workspace(self) -> Workspace: ...\n\nclass Workspace(Buffers):\n")
+    for kernel in _with_fields():
+        parts.append(f"    @property\n    def {kernel.field}(self) -> _Array: ...\n")
     for kernel in _in_workspace():
         parts.append(f"    def {kernel.name}(self) -> {'_Array' if kernel.shape else 'float'}: ...\n")
     return "".join(parts)
@@ -298,8 +358,7 @@ def _expressions() -> str:
         if not kernel.internal:
             name = kernel.name
             doc = kernel.doc or f"The velocities' parts that no speed multiplies: {kernel.brief}"
-            doc = f"{doc[0].upper()}{doc[1:]}."
-            text = textwrap.fill(doc, _WIDTH - 12)
+            text = textwrap.fill(f"{doc}.", _WIDTH - 12)
             parts.append(f"\n    @property\n    def {name}(self) -> Any:\n{_quoted(text, ' ' * 8)}")
             parts.append(f'        return self.symbolic("{name}")\n')
     return "".join(parts)

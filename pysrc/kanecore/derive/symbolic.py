@@ -14,6 +14,7 @@ from kanecore.kernels import KERNELS
 from .derivation import Derivation
 from .described import Described
 from .nonholonomic import independent
+from .sizes import sizes_of
 
 __all__ = ["latex", "symbolic", "symbols_by_key"]
 
@@ -44,7 +45,7 @@ def symbolic(model: Described, kernel: str, nested: bool, nonholonomic: bool = F
     _check(derivation, name, nonholonomic)
     program = derivation.kernel(name)
     symbols, roots = symbols_by_key(model), list(program.roots)
-    lengths = _lengths(derivation, KERNEL_ROWS[name].shape)
+    lengths = list(KERNEL_ROWS[name].lengths(sizes_of(derivation)))
     if nonholonomic or kernel in PARTIAL_ACCELERATIONS:
         roots = independent(derivation, KERNEL_ROWS[name], roots)
         if "n_u" in KERNEL_ROWS[name].shape:
@@ -78,27 +79,6 @@ def _check(derivation: Derivation, name: str, nonholonomic: bool) -> None:
     if nonholonomic and of is not None and not of.nonholonomic:
         having = [x.name for x in KERNELS if x.nonholonomic]
         raise ModelError(f"nonholonomic=True is for {', '.join(having)} and their remainders, and not for {name}")
-
-
-def _lengths(derivation: Derivation, shape: Sequence[str]) -> list[int]:
-    """The lengths of a kernel's axes: numbers, sizes of the model, sums of these."""
-    d = derivation.description
-    constraints = derivation.constraints if d.constraints else None
-    sizes = {
-        "n_q": len(d.coordinates),
-        "n_u": len(d.speeds),
-        "n_x": len(d.coordinates) + len(d.speeds),
-        "n_r": len(d.inputs),
-        "n_points": len(d.shown_points),
-        "n_frames": len(d.shown_frames),
-        "n_outputs": len(d.outputs),
-        "n_joints": len(d.joints),
-        "n_auxiliary": len(d.auxiliary),
-        "n_constraints": len(constraints.rows) if constraints else 0,
-        "n_configuration": len(constraints.configuration) if constraints else 0,
-        "n_velocity": len(constraints.values) if constraints else 0,
-    }
-    return [sum(sizes[x] if x in sizes else int(x) for x in axis.split(" + ")) for axis in shape]
 
 
 def _shaped(flat: Sequence[Any], lengths: Sequence[int], in_space: bool) -> Any:

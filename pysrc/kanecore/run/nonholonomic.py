@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kanecore.errors import ModelError, SingularError
+from kanecore.kernels import KERNELS
 from kanecore.run.constraints import Constraints
 from kanecore.run.metric import equilibrated, size_of
 from kanecore.tolerances import RANK
@@ -23,6 +24,9 @@ if TYPE_CHECKING:
 __all__ = ["allowed_motions", "dependence", "nonholonomic"]
 
 Array = npt.NDArray[np.float64]
+
+_SPEEDS = {kernel.name: kernel.shape.index("n_u") for kernel in KERNELS if kernel.nonholonomic}
+"""Which axis of a result belongs to the speeds."""
 
 
 def allowed_motions(at: Constraints) -> Array:
@@ -95,7 +99,7 @@ def nonholonomic(at: Constraints, kind: str, udot: Any, remainder: bool, out: An
         b = _rate_offset(at, a)
         full = np.asarray(kernel())
         result = kernel(remainder=True) + np.einsum("...pik,...i->...pk", full[..., dof:, :], b)
-    elif kind.startswith("partial"):
+    elif _SPEEDS[kind] == 1:
         full = np.asarray(kernel())
         result = full[..., :dof, :] + np.einsum("...pik,...ij->...pjk", full[..., dof:, :], a)
     else:
