@@ -26,6 +26,7 @@ autodoc_typehints = "none"  # the docstrings give types with shapes and units
 autodoc_preserve_defaults = True
 napoleon_google_docstring = False
 napoleon_use_rtype = False
+napoleon_use_ivar = True  # attributes are no targets: words such as `point` in types would refer to several
 
 html_theme = "furo"
 html_title = f"kanecore {version}"

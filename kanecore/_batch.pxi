@@ -4,14 +4,17 @@
 ARGUMENTS = ("t", "x", "udot", "r", "p")
 """The operands of a kernel, in the order of `Batch.at`."""
 
+cdef enum:      # their numbers
+    OF_T, OF_X, OF_UDOT, OF_R, OF_P, N_OPERANDS
+
 cdef struct Batch:
     Py_ssize_t n_rows, n_x, n_u, n_r, size
     int n_dims                          # leading axes
     const cnp.npy_intp *lengths         # of the leading axes
     cnp.npy_intp *index                 # where we are, one number an axis; zeros to begin with
-    const char *at[5]                   # t, x, udot, r, p of the row
-    bint reads_udot, reads_p            # else at[2], at[4] point nowhere; without p, c holds the parameters
-    const cnp.npy_intp *steps           # (5, n_dims + 1): bytes to the next element of each along each axis
+    const char *at[N_OPERANDS]          # the operands of the row
+    bint reads_udot, reads_p            # else at[OF_UDOT], at[OF_P] point nowhere; without p, c holds the parameters
+    const cnp.npy_intp *steps           # (N_OPERANDS, n_dims + 1): bytes to the next element of each along each axis
     void (*prepare)(const double *p, double *c) noexcept nogil
     double *state                       # [q, u, udot]
     double *c
@@ -33,14 +36,14 @@ cdef Py_ssize_t run_batch(kc_kernel *f, Batch *b) noexcept nogil:
     for i in range(b.n_rows):
         if i % PATIENCE == PATIENCE - 1 and interrupted(&b.interruption):
             return n_failed
-        t, x, r = (<const double *>b.at[0])[0], <const double *>b.at[1], <const double *>b.at[3]
+        t, x, r = (<const double *>b.at[OF_T])[0], <const double *>b.at[OF_X], <const double *>b.at[OF_R]
         if b.reads_udot:
             memcpy(b.state, x, b.n_x * sizeof(double))
-            memcpy(b.state + b.n_x, b.at[2], b.n_u * sizeof(double))
+            memcpy(b.state + b.n_x, b.at[OF_UDOT], b.n_u * sizeof(double))
             x = b.state
-        if b.reads_p and b.at[4] != prepared:
-            b.prepare(<const double *>b.at[4], b.c)
-            prepared = b.at[4]
+        if b.reads_p and b.at[OF_P] != prepared:
+            b.prepare(<const double *>b.at[OF_P], b.c)
+            prepared = b.at[OF_P]
 
         b.work[0] = 0.0
         f(t, x, r, b.c, b.work, b.out)
@@ -55,11 +58,11 @@ cdef Py_ssize_t run_batch(kc_kernel *f, Batch *b) noexcept nogil:
         axis = b.n_dims - 1
         while axis >= 0:
             b.index[axis] += 1
-            for operand in range(5):
+            for operand in range(N_OPERANDS):
                 b.at[operand] += b.steps[operand * (b.n_dims + 1) + axis]
             if b.index[axis] < b.lengths[axis]:
                 break
-            for operand in range(5):
+            for operand in range(N_OPERANDS):
                 b.at[operand] -= b.lengths[axis] * b.steps[operand * (b.n_dims + 1) + axis]
             b.index[axis] = 0
             axis -= 1
@@ -111,15 +114,15 @@ cdef class Evaluation:
         cdef Model m = self.model
         self.operands = [real_array("t", t), real_vectors("x", x, m.n_x, "coordinates, then speeds"), None, None, None]
         if reads_udot(self.k):
-            self.operands[2] = real_vectors("udot", udot, m.n_u, "derivatives of the speeds")
+            self.operands[OF_UDOT] = real_vectors("udot", udot, m.n_u, "derivatives of the speeds")
         if p is None:
             self.parameters = m.resolve_parameters(None, self.k)
         else:
-            self.operands[4] = m.rows("parameter", p, None, self.k)
+            self.operands[OF_P] = m.rows("parameter", p, None, self.k)
         if r is None:
             self.inputs = m.resolve_inputs(None)
         else:
-            self.operands[3] = m.rows("input", r)
+            self.operands[OF_R] = m.rows("input", r)
         self.shape = leading_axes(self.operands)
         return 0
 
@@ -148,7 +151,7 @@ cdef class Evaluation:
         cdef kc_kernel *f = m.kernels[self.k]
         cdef int n_dims = len(self.shape)
         lengths, index = np.array(self.shape + (0,), dtype=np.intp), np.zeros(n_dims + 1, dtype=np.intp)
-        steps = np.zeros((5, n_dims + 1), dtype=np.intp)
+        steps = np.zeros((N_OPERANDS, n_dims + 1), dtype=np.intp)
         for i, a in enumerate(self.operands):
             if a is not None:
                 steps[i, :n_dims] = self.wide(i).strides[:n_dims]
@@ -181,13 +184,13 @@ cdef class Evaluation:
         batch.c = batch.state + m.n_x + m.n_u
         batch.work = batch.c + m.n_prepared
         batch.prepare = m.table.prepare
-        batch.reads_udot, batch.reads_p = self.operands[2] is not None, self.operands[4] is not None
-        for i in range(5):
+        batch.reads_udot, batch.reads_p = self.operands[OF_UDOT] is not None, self.operands[OF_P] is not None
+        for i in range(N_OPERANDS):
             batch.at[i] = <const char *>batch.state
             if self.operands[i] is not None:
                 batch.at[i] = <const char *>cnp.PyArray_DATA(self.operands[i])
         if self.inputs is not None:
-            batch.at[3] = <const char *>self.inputs.values
+            batch.at[OF_R] = <const char *>self.inputs.values
         if self.parameters is not None:
             memcpy(batch.c, self.parameters.values, m.n_prepared * sizeof(double))
         batch.out = data(self.result)
@@ -202,7 +205,7 @@ cdef class Evaluation:
         cdef Arguments at
         cdef Outcome outcome
         for number in np.flatnonzero(self.status == KC_LOST):
-            alive = self.arguments(number, &at)
+            owners = self.arguments(number, &at)
             outcome.status, outcome.number = self.status[number], self.numbers[number]
             if recounted(m, self.k, &at, data(self.result) + <Py_ssize_t>number * m.size[self.k], &outcome):
                 self.status[number] = 0
@@ -210,7 +213,7 @@ cdef class Evaluation:
         singular = np.flatnonzero((self.status == KC_SINGULAR) | (self.status == KC_LOST))
         if len(failed):
             number = singular[0] if len(singular) else failed[0]
-            alive = self.arguments(number, &at)
+            owners = self.arguments(number, &at)
             outcome.status, outcome.number = self.status[number], self.numbers[number]
             single = not self.shape
             raise failure(m, self.k, outcome, &at, None if single else failed, None if single else self.result)
@@ -220,8 +223,8 @@ cdef class Evaluation:
         """The arguments of one state, in ``at``, as long as what this returns lives."""
         cdef Block inputs, parameters
         where = np.unravel_index(number, self.shape)
-        given = [None if self.operands[i] is None else np.ascontiguousarray(self.wide(i)[where]) for i in range(5)]
-        inputs = self.model.resolve_inputs(given[3])
-        parameters = self.model.resolve_parameters(given[4], self.k)
-        at.t, at.x, at.r, at.c = given[0].item(), data(given[1]), inputs.values, parameters.values
-        return given[1], inputs, parameters
+        row = [None if a is None else np.ascontiguousarray(self.wide(i)[where]) for i, a in enumerate(self.operands)]
+        inputs = self.model.resolve_inputs(row[OF_R])
+        parameters = self.model.resolve_parameters(row[OF_P], self.k)
+        at.t, at.x, at.r, at.c = row[OF_T].item(), data(row[OF_X]), inputs.values, parameters.values
+        return row[OF_X], inputs, parameters

@@ -199,9 +199,9 @@ def _c_test() -> str:
 # --------------------------------------------------------------------------------------------------------- Cython
 def _cython_tables() -> str:
     shapes = ["".join(f"{x}, " for x in _sizes(kernel.shape, lambda size: f"m.{size}")) for kernel in KERNELS]
-    numbers = [f"K_{name.upper()}" for name in _names(KERNELS)]
+    numbers = [_number(kernel) for kernel in KERNELS]
     quoted = _lines('    "{}",', _names(KERNELS))
-    udot = " or ".join(f"k == K_{k.name.upper()}" for k in KERNELS if k.reads_udot)
+    udot = " or ".join(f"k == {_number(kernel)}" for kernel in KERNELS if kernel.reads_udot)
     return (
         f"{_HASH}# Numbers of the kernels, in the order of the C table, and what is known of each.\n\n"
         f"cdef enum:\n{_lines('    {}', [*numbers, 'N_KERNELS'])}\n"
@@ -218,63 +218,67 @@ def _cython_tables() -> str:
 
 
 def _cython_methods() -> str:
-    remainders = _remainders()
-    parts = [
-        f"{_HASH}# The kernels as methods.\n\n",
-        "cdef class Kernels(Model):\n    # All kernels share the arguments and errors of `rhs`.\n",
-    ]
-    for kernel in _with_methods():
-        number = f"K_{kernel.name.upper()}"
-        udot = "udot" if kernel.reads_udot else "None"
-        options = ["*"]
-        options += ["nonholonomic=False"] if kernel.nonholonomic else []
-        options += ["remainder=False"] if kernel.name in remainders else []
-        options += ["named=False"] if kernel.named else []
-        arguments = [
-            "self",
-            "t",
-            "x",
-            *(["udot"] if kernel.reads_udot else []),
-            *options,
-            "r=None",
-            "p=None",
-            "out=None",
-        ]
-        text = f"\n    def {_method(kernel)}({', '.join(arguments)}):\n"
-        text += _quoted(_docstring(kernel) + (_SHARED if kernel is KERNELS[0] else ""), " " * 8)
-        if kernel.nonholonomic:
-            remainder = "remainder" if kernel.name in remainders else "False"
-            call = f'self._nonholonomic("{kernel.name}", t, x, {udot}, {remainder}, out, {{"r": r, "p": p}})'
-            text += f"        if nonholonomic:\n            return {call}\n"
-        if kernel.name in remainders:
-            other = f"K_{remainders[kernel.name].name.upper()}"
-            text += f"        if remainder:\n            return self.evaluate({other}, t, x, None, r, p, out)\n"
-        call = f"self.evaluate({number}, t, x, {udot}, r, p, out)"
-        if kernel.named:
-            text += f"        result = {call}\n"
-            text += f"        return by_name(self.{kernel.named}, result, {len(kernel.shape)}) if named else result\n"
-        else:
-            text += f"        return {call}\n"
-        parts.append(text)
-    parts.append("\n\n@cython.final\ncdef class Workspace(Buffers):\n")
-    parts.append('    """The buffers of one model, and its kernels as calls without arguments; one per thread."""\n')
-    for kernel in _with_fields():
-        parts.append(
-            f"\n    @property\n    def {kernel.field}(self):\n"
-            f'        """What `{kernel.name}` writes, ({", ".join(kernel.shape)}{"," * (len(kernel.shape) == 1)}); NaN '
-            'until then."""\n'
-            f"        return self.array_of(K_{kernel.name.upper()})\n"
+    kernels = "".join(f"\n{_cython_method(kernel)}" for kernel in _with_methods())
+    workspace = "".join(f"\n{_cython_field(kernel)}" for kernel in _with_fields())
+    workspace += "".join(f"\n{_cython_call(kernel)}" for kernel in _in_workspace())
+    return (
+        f"{_HASH}# The kernels as methods.\n\n"
+        f"cdef class Kernels(Model):\n    # All kernels share the arguments and errors of `rhs`.\n{kernels}"
+        "\n\n@cython.final\ncdef class Workspace(Buffers):\n"
+        f'    """The buffers of one model, and its kernels as calls without arguments; one per thread."""\n{workspace}'
+    )
+
+
+def _number(kernel: Kernel) -> str:
+    return f"K_{kernel.name.upper()}"
+
+
+def _cython_method(kernel: Kernel) -> str:
+    """A kernel as a method of a model."""
+    remainder = _remainders().get(kernel.name)
+    udot = "udot" if kernel.reads_udot else "None"
+    options = ["nonholonomic=False"] if kernel.nonholonomic else []
+    options += ["remainder=False"] if remainder else []
+    options += ["named=False"] if kernel.named else []
+    before = ["self", "t", "x", *(["udot"] if kernel.reads_udot else [])]
+    arguments = [*before, "*", *options, "r=None", "p=None", "out=None"]
+    text = f"    def {_method(kernel)}({', '.join(arguments)}):\n"
+    text += _quoted(_docstring(kernel) + (_SHARED if kernel is KERNELS[0] else ""), " " * 8)
+    if kernel.nonholonomic:
+        option = "remainder" if remainder else "False"
+        call = f'self._nonholonomic("{kernel.name}", t, x, {udot}, {option}, out, {{"r": r, "p": p}})'
+        text += f"        if nonholonomic:\n            return {call}\n"
+    if remainder:
+        text += (
+            f"        if remainder:\n            return self.evaluate({_number(remainder)}, t, x, None, r, p, out)\n"
         )
-    for kernel in _in_workspace():
-        into = f", into `{kernel.field}`" if kernel.field else ""
-        at = ", at the workspace's `udot`" if kernel.reads_udot else ""
-        shape = f", ({', '.join(kernel.shape)}{',' if len(kernel.shape) == 1 else ''})" if kernel.shape else ", a float"
-        doc = f"{kernel.doc.partition(';')[0]}{shape}{into}{at}."
-        parts.append(
-            f"\n    def {kernel.name}(self):\n{_quoted(textwrap.fill(doc, _WIDTH), ' ' * 8)}"
-            f"        return self.call(K_{kernel.name.upper()})\n"
-        )
-    return "".join(parts)
+    call = f"self.evaluate({_number(kernel)}, t, x, {udot}, r, p, out)"
+    if not kernel.named:
+        return f"{text}        return {call}\n"
+    by_name = f"by_name(self.{kernel.named}, result, {len(kernel.shape)})"
+    return f"{text}        result = {call}\n        return {by_name} if named else result\n"
+
+
+def _cython_field(kernel: Kernel) -> str:
+    """The array of a workspace that a kernel writes."""
+    shape = ", ".join(kernel.shape) + "," * (len(kernel.shape) == 1)
+    return (
+        f"    @property\n    def {kernel.field}(self):\n"
+        f'        """What `{kernel.name}` writes, ({shape}); NaN until then."""\n'
+        f"        return self.array_of({_number(kernel)})\n"
+    )
+
+
+def _cython_call(kernel: Kernel) -> str:
+    """A kernel as a method of a workspace."""
+    into = f", into `{kernel.field}`" if kernel.field else ""
+    at = ", at the workspace's `udot`" if kernel.reads_udot else ""
+    shape = f", ({', '.join(kernel.shape)}{',' if len(kernel.shape) == 1 else ''})" if kernel.shape else ", a float"
+    doc = f"{kernel.doc.partition(';')[0]}{shape}{into}{at}."
+    return (
+        f"    def {kernel.name}(self):\n{_quoted(textwrap.fill(doc, _WIDTH), ' ' * 8)}"
+        f"        return self.call({_number(kernel)})\n"
+    )
 
 
 _SHARED = """

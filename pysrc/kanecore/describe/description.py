@@ -225,7 +225,7 @@ class Joint:
 
 @dataclass(frozen=True)
 class Description:
-    """A whole model.
+    """A whole model.  ``inputs`` and ``parameters`` are the nodes of r and p.
 
     Attributes
     ----------
@@ -237,8 +237,6 @@ class Description:
     rates : tuple of int
         The nodes of q̇, solved, in q, u and t.
     time : int
-    inputs, parameters : tuple of int
-        The nodes of r and p.
     input_rates : tuple of int
         Of each input the number of the one that is its derivative, or −1.
     coordinate_names, speed_names, input_names, parameter_names : tuple of str

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What a target must say to write programs: its real numbers, its operations, its functions.
 
-A program is the same for all targets.  What solves equations, the table and the prelude are C's (:mod:`.solved`,
-:mod:`.library`), and take any real type that C has.
+A program is the same for all targets.  What solves equations, the table and the prelude are C's
+(:mod:`kanecore.emit.solved`, :mod:`kanecore.emit.library`), and take any real type that C has.
 """
 
 from __future__ import annotations

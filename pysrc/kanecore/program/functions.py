@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The functions that the kernels of a model are made of, without syntax.
 
-Most kernels are one program.  The others solve equations (:mod:`.solved`): u̇, multipliers, the linearization, the way
-back to the constraints.  u̇ has two ways.  The short one is a program, or with constraints a small system; it holds
-where its pivots are large.  Elsewhere ``general_udot`` solves M, f, G and γ as they are, with pivots chosen by numbers:
-where a mass matrix is not positive definite, where a pivot that was chosen on the graph is small beside its row.  It is
-rarely called.
+Most kernels are one program.  The others solve equations: u̇, multipliers, the linearization, the way back to the
+constraints (:mod:`kanecore.program.solved`).  u̇ has two ways.  The short one is a program, or with constraints a small
+system; it holds where its pivots are large.  Elsewhere ``general_udot`` solves M, f, G and γ as they are, with pivots
+chosen by numbers: where a mass matrix is not positive definite, where a pivot that was chosen on the graph is small
+beside its row.  It is rarely called.
 """
 
 from __future__ import annotations

@@ -16,12 +16,10 @@ __all__ = ["Equations", "Function", "Member", "Solved", "Straight"]
 
 @dataclass(frozen=True)
 class Equations:
-    """M a = f + Gᵀλ, G a + γ = 0, as ``runtime/equations.h`` has them.
+    """M a = f + Gᵀλ, G a + γ = 0 with n speeds, m rows of G, k right-hand sides; see ``runtime/equations.h``.
 
     Attributes
     ----------
-    n, m, k : int
-        Speeds, rows of G, right-hand sides.
     symmetric : bool
         Whether M is, so that it may be factored as one that is positive definite.
     correction : bool

@@ -193,7 +193,8 @@ class ConstraintState(Constraints):
     @cached_property
     def contradictory_speed_rows(self) -> tuple[str, ...]:
         """Names of the rows c(q, u, t) = 0 that no u satisfies together with these coordinates, were they linear."""
-        return self._row_names(self._opposed(self.c_slopes, self.c - self.c_slopes @ self.u))
+        slopes = self.velocity_slopes
+        return self._row_names(self._opposed(slopes, self.velocity_residual - slopes @ self.u))
 
     def _opposed(self, rows: Array, offset: Array) -> list[int]:
         """Which rows of A y + b = 0 have no solution together: what is left of b beside the terms that cancel in it."""

@@ -73,22 +73,22 @@ class Constraints:
         return frozen(self.dyn.constraint_bias(self.t, self.x, **self.values))
 
     @cached_property
-    def phi(self) -> Array:
+    def configuration_residual(self) -> Array:
         """φ(q, t): (..., n_configuration)."""
         return frozen(self.dyn.configuration_residual(self.t, self.x, **self.values))
 
     @cached_property
-    def phi_slopes(self) -> Array:
+    def configuration_jacobian(self) -> Array:
         """∂φ/∂q: (..., n_configuration, n_q)."""
         return frozen(self.dyn.configuration_jacobian(self.t, self.x, **self.values))
 
     @cached_property
-    def c(self) -> Array:
+    def velocity_residual(self) -> Array:
         """c(q, u, t): (..., n_velocity)."""
         return frozen(self.dyn.velocity_residual(self.t, self.x, **self.values))
 
     @property
-    def c_slopes(self) -> Array:
+    def velocity_slopes(self) -> Array:
         """∂c/∂u, the first rows of G: (..., n_velocity, n_u)."""
         return self.rows[..., : self.dyn.n_velocity, :]
 
@@ -212,11 +212,11 @@ class CoordinateLevel(Level):
 
     @property
     def residual(self) -> Array:
-        return self.at.phi
+        return self.at.configuration_residual
 
     @property
     def slopes(self) -> Array:
-        return self.at.phi_slopes
+        return self.at.configuration_jacobian
 
     @property
     def term_sizes(self) -> Array:
@@ -240,11 +240,11 @@ class SpeedLevel(Level):
 
     @property
     def residual(self) -> Array:
-        return self.at.c
+        return self.at.velocity_residual
 
     @property
     def slopes(self) -> Array:
-        return self.at.c_slopes
+        return self.at.velocity_slopes
 
     @property
     def term_sizes(self) -> Array:

@@ -126,7 +126,7 @@ class _Place:
 
     def is_involutive(self) -> bool | None:
         """Whether the brackets stay within what is allowed; None where that has edges."""
-        rank = rank_of(self.at.c_slopes, self.units)
+        rank = rank_of(self.at.velocity_slopes, self.units)
         basis, is_allowed = self._directions(self.at, rank)
         allowed = basis[:, is_allowed]
         outside = np.eye(len(allowed)) - allowed @ allowed.T
@@ -177,10 +177,10 @@ class _Place:
 
     def _motions(self, at: Constraints, rank: int) -> tuple[Array, Array]:
         """Speeds that constraints leave free, (..., n_u, n), and those of least size that they force, (..., n_u)."""
-        of_rows, s, of_columns = np.linalg.svd(equilibrated(at.c_slopes, self.units))
+        of_rows, s, of_columns = np.linalg.svd(equilibrated(at.velocity_slopes, self.units))
         of_columns = np.swapaxes(of_columns, -1, -2)
-        c = at.c / size_of(at.c_slopes * self.units)
-        along = np.einsum("...ij,...i->...j", of_rows[..., :rank], c) / s[..., :rank]
+        residual = at.velocity_residual / size_of(at.velocity_slopes * self.units)
+        along = np.einsum("...ij,...i->...j", of_rows[..., :rank], residual) / s[..., :rank]
         free = self.units[:, np.newaxis] * of_columns[..., rank:]
         return free, -self.units * np.einsum("...ij,...j->...i", of_columns[..., :rank], along)
 

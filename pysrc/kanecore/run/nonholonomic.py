@@ -119,7 +119,7 @@ def _rate_offset(at: Constraints, a: Array) -> Array:
     if dyn.n_velocity < dyn.n_constraints:
         raise ModelError(f"{dyn.name!r} has constraints on accelerations, which say nothing of velocities")
     size = size_of(at.rows)
-    c, rows = at.c / size, at.rows / size[..., np.newaxis]
+    residual, rows = at.velocity_residual / size, at.rows / size[..., np.newaxis]
     dof = dyn.n_u - dyn.n_u_dependent
     b = at.u[..., dof:] - np.einsum("...ij,...j->...i", a, at.u[..., :dof])
-    return np.asarray(b - np.einsum("...ij,...j->...i", np.linalg.pinv(rows[..., dof:], rcond=RANK), c))
+    return np.asarray(b - np.einsum("...ij,...j->...i", np.linalg.pinv(rows[..., dof:], rcond=RANK), residual))

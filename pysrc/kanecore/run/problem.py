@@ -50,6 +50,18 @@ class InitialValueProblem:
     project: bool
     rank: int
 
+    @property
+    def arguments(self) -> dict[str, Any]:
+        """The keyword arguments that `integrate` and `interpolate` of the binding share."""
+        return {
+            "knots": self.inputs.knots,
+            "coefficients": self.inputs.coefficients,
+            "function": self.inputs.function,
+            "p": self.p,
+            "rank": self.rank,
+            "project": self.project,
+        }
+
     def state(self, t: float, x: Array) -> ConstraintState:
         """The constraints at a state of the run."""
         return ConstraintState(self.dyn, t, x, self.inputs(t, x), self.p)

@@ -136,13 +136,8 @@ def simulate(
         step=step,
         max_step=longest,
         max_steps=limit,
-        knots=problem.inputs.knots,
-        coefficients=problem.inputs.coefficients,
-        function=problem.inputs.function,
-        p=problem.p,
-        rank=problem.rank,
-        project=problem.project,
         baumgarte=stabilization,
+        **problem.arguments,
         **vars(records),
     )
     return _ended(problem, run, Trajectory(problem, method, run, outcome(run, records)))

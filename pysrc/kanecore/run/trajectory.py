@@ -56,9 +56,8 @@ class Trajectory:
     """
 
     def __init__(self, problem: InitialValueProblem, method: str, run: _native.Run, message: str) -> None:
+        self._problem, self._method, self._run = problem, method, run
         self._dyn, self._inputs, self._p = problem.dyn, problem.inputs, problem.p
-        self._project, self._rank = problem.project, problem.rank
-        self._method, self._run = method, run
         self.nfev, self.njev, self.nlu = run.evaluations, 0, 0
         self.n_steps, self.n_rejected = run.accepted, run.rejected
         self.success, self.message = run.status == "success" and run.error is None, message
@@ -116,15 +115,8 @@ class Trajectory:
 
     def _interpolated(self, steps: npt.NDArray[np.int64], times: Array) -> Array:
         """The state at each time, (N,), from the interpolant of the step that is named with it: (N, n_x)."""
-        return _native.interpolate(
-            *(self._dyn, self._method, *self._recorded, steps, times),
-            knots=self._inputs.knots,
-            coefficients=self._inputs.coefficients,
-            function=self._inputs.function,
-            p=self._p,
-            rank=self._rank,
-            project=self._project,
-        )
+        arguments = self._dyn, self._method, *self._recorded, steps, times
+        return _native.interpolate(*arguments, **self._problem.arguments)
 
     @property
     def sol(self) -> Callable[[npt.ArrayLike], Array]:
