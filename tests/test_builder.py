@@ -23,6 +23,7 @@ from kanecore.describe.builder import Builder
 from kanecore.describe.description import Description, Matrix
 from kanecore.emit.library import emit_group
 from kanecore.gallery import rolling_disc
+from kanecore.graph.scalars import PARAMETER
 from kanecore.run.model import CompiledModel
 
 
@@ -171,6 +172,16 @@ def tensor(*entries: int) -> Matrix:
     return (xx, xy, 0), (yx, 0, 0), (0, 0, 0)
 
 
+def scaled(entry: int) -> Callable[[Builder], object]:
+    """A frame that a multiple of the unit matrix orients."""
+    return lambda b: b.frame("B", 0, ((i := b.constant(entry), 0, 0), (0, i, 0), (0, 0, i)))
+
+
+def foreign(b: Builder) -> int:
+    """A symbol that the builder did not make."""
+    return b.graph.symbol("foreign", PARAMETER)
+
+
 def square_of_udot(b: Builder) -> int:
     return b.graph.square(b.acceleration(first(b)["u"]))
 
@@ -184,6 +195,121 @@ WRONG: dict[str, tuple[Callable[[Builder], object], str]] = {
         lambda b: [b.parameter("s_d"), b.point("S", 0, ((0, (b.input("s"), 0, 0)),)), b.description()],
         "two different symbols are named 's_d'",
     ),
+    "name of no text": (lambda b: b.parameter(5), "the name 5 is no text: write a str"),
+    "outputs of one name": (
+        lambda b: [b.output("E", 1) for _ in range(2)],
+        "two outputs are named 'E': give each a name of its own",
+    ),
+    "joints of one name": (
+        lambda b: joined(b, ("J", -1, 0), ("J", 0, 1)),
+        "two joints are named 'J': give each a name",
+    ),
+    # numbers and nodes
+    "NaN": (lambda b: b.constant(np.nan), "the constant nan is no finite number: write a finite int, Fraction or"),
+    "infinity": (lambda b: b.constant(-np.inf), "the constant -inf is no finite number"),
+    "beyond doubles": (lambda b: b.constant(10**400), "is no finite number"),
+    "no number": (lambda b: b.constant("2"), "the constant '2' is no finite number"),  # type: ignore[arg-type]
+    "frame of no int": (
+        lambda b: b.frame("B", 0.0),  # type: ignore[arg-type]
+        r"the parent of frame B is 0.0, which is no int: write the number that frame\(\) returned",
+    ),
+    "frame by name": (
+        lambda b: b.torque("A", ()),  # type: ignore[arg-type]
+        r"the frame of a torque is 'A', which is no int: write the number that frame\(\) returned",
+    ),
+    "point of no int": (
+        lambda b: b.point("Q", 0.0),  # type: ignore[arg-type]
+        r"the parent of point Q is 0.0, which is no int: write the number that point\(\) returned",
+    ),
+    "body of no int": (
+        lambda b: b.joint("J", -1, True, 0),
+        r"the child of joint J is True, which is no int: write the number that body\(\) returned",
+    ),
+    "frame by name in a vector": (
+        lambda b: b.force(1, (("A", (1, 0, 0)),)),  # type: ignore[arg-type]
+        "a frame in load 0 on point P is 'A', which is no int",
+    ),
+    "load of no number": (lambda b: b.force(1, (), -1), "the number of a load is -1: write an int, 0 or greater"),
+    "multiplier of no row": (lambda b: b.multiplier(-1), "the row of a multiplier is -1: write an int, 0 or"),
+    "no node in a vector": (
+        lambda b: b.point("Q", 0, ((0, (999, 0, 0)),)),
+        "the position of point Q holds 999, which is no node of the graph: write a symbol of the builder, constant",
+    ),
+    "NaN in a vector": (
+        lambda b: b.point("Q", velocity=((0, (np.nan, 0, 0)),)),  # type: ignore[arg-type]
+        "the velocity of point Q holds nan, which is no node of the graph",
+    ),
+    "NaN as mass": (lambda b: b.body("B", 0, np.nan), "the mass of body B holds nan, which is no node"),  # type: ignore[arg-type]
+    "no node as potential of a body": (
+        lambda b: b.body("B", 0, 1, potential=-1),
+        "the potential energy of body B holds -1, which is no node",
+    ),
+    "no node as potential": (lambda b: b.potential(999), "potential 0 holds 999, which is no node"),
+    "no node as force of a tendon": (lambda b: b.tendon([0, 1], 999), "load 0, a tendon, holds 999, which is no node"),
+    "no node as constraint": (lambda b: b.constraint("velocity", 999), "velocity constraint 0 holds 999, which is no"),
+    "no node as output": (lambda b: b.output("E", 999), "output E holds 999, which is no node"),
+    "no node as rate": (lambda b: b.rate(first(b)["q"], 999), r"rate\(\) holds 999, which is no node"),
+    "no node as speed": (lambda b: b.acceleration(999), r"acceleration\(\) holds 999, which is no node"),
+    "no node guessed": (lambda b: b.guess(999, 1.0), r"guess\(\) holds 999, which is no node"),
+    "no node in a quaternion": (lambda b: b.unit(999, 0, 0, 0), r"unit\(\) holds 999, which is no node"),
+    "no node in order": (lambda b: b.list_in_order([999], []), r"list_in_order\(\) holds 999, which is no node"),
+    "two components": (
+        lambda b: b.force(1, ((0, (1, 0)),)),  # type: ignore[arg-type]
+        r"load 0 on point P is \(\(0, \(1, 0\)\),\): write a vector as \(\(frame, \(x, y, z\)\), ...\)",
+    ),
+    "components alone": (
+        lambda b: b.force(1, (1, 0, 0)),  # type: ignore[arg-type]
+        r"load 0 on point P is \(1, 0, 0\): write a vector as",
+    ),
+    "no vector": (lambda b: b.force(1, 0), "load 0 on point P is 0: write a vector as"),  # type: ignore[arg-type]
+    "2×2 rotation": (
+        lambda b: b.frame("B", 0, ((1, 0), (0, 1))),  # type: ignore[arg-type]
+        r"the orientation of frame B is \(\(1, 0\), \(0, 1\)\): write three rows of three nodes",
+    ),
+    "2×2 inertia": (
+        lambda b: b.body("B", 0, 1, frame=1, inertia=[(1, ((1, 0), (0, 1)))]),  # type: ignore[list-item]
+        r"a tensor of the inertia of body B is \(\(1, 0\), \(0, 1\)\): write three rows",
+    ),
+    "inertia without a frame": (
+        lambda b: b.body("B", 0, 1, frame=1, inertia=tensor(1, 0, 0)),  # type: ignore[arg-type]
+        r"a tensor of the inertia of body B is \(1, 0, 0\): write \(frame, 3×3 matrix\)",
+    ),
+    # symbols that have no value where they stand
+    "line without a tendon": (
+        lambda b: [b.force(1, ((0, (b.line()[0], 0, 0)),)), b.description()],
+        r"load 0 on point P holds the symbol \('stands in', 'length', 0\), which has no value there",
+    ),
+    "line of another tendon": (
+        lambda b: [line := b.line(), b.tendon([0, 1], 0), b.tendon([0, 1], line[1]), b.description()],
+        r"load 1, a tendon, holds the symbol \('stands in', 'rate', 0\)",
+    ),
+    "multiplier in a force": (
+        lambda b: [b.force(1, ((0, (b.multiplier(0), 0, 0)),)), b.description()],
+        r"load 0 on point P holds the symbol \('λ', 0\).* multipliers in outputs alone",
+    ),
+    "foreign rate": (
+        lambda b: [b.rate(b.coordinate("s"), foreign(b)), b.description()],
+        "the rate of coordinate s holds the symbol 'foreign'",
+    ),
+    "foreign mass": (
+        lambda b: [b.body("B", 0, b.graph.square(foreign(b))), b.description()],
+        "the mass of body B holds the symbol 'foreign', which has no value there: make symbols with",
+    ),
+    "foreign inertia": (
+        lambda b: [b.body("B", 0, 1, frame=1, inertia=[(1, tensor(foreign(b), 0, 0))]), b.description()],
+        "the inertia of body B holds the symbol 'foreign'",
+    ),
+    "foreign potential": (lambda b: [b.potential(foreign(b)), b.description()], "potential 0 holds the symbol 'f"),
+    "foreign output": (lambda b: [b.output("E", foreign(b)), b.description()], "output E holds the symbol 'foreign'"),
+    "foreign torque": (
+        lambda b: [b.torque(1, ((0, (foreign(b), 0, 0)),)), b.description()],
+        "load 0 on frame A holds the symbol 'foreign'",
+    ),
+    "foreign constraint": (
+        lambda b: [b.constraint("velocity", b.graph.mul(foreign(b), first(b)["u"])), b.description()],
+        "velocity constraint 0 holds the symbol 'foreign'",
+    ),
+    "rate of a foreign symbol": (lambda b: b.rate(foreign(b), first(b)["u"]), "foreign has the rate u: a rate is"),
     # coordinates, speeds, inputs
     "independent last": (lambda b: [b.speed("v", dependent=True), b.speed("w")], "w is independent, and follows"),
     "u-dot of no speed": (lambda b: b.acceleration(first(b)["q"]), "q is no generalized speed"),
@@ -237,6 +363,8 @@ WRONG: dict[str, tuple[Callable[[Builder], object], str]] = {
         lambda b: b.angular_velocity(b.frame("B", 0), ((0, (b.graph.square(first(b)["u"]), 0, 0)),)),
         "the angular velocity of frame B is not linear in the speeds",
     ),
+    "twice a rotation": (scaled(2), "the orientation of frame B is no rotation: its rows must be unit vectors"),
+    "mirror": (scaled(-1), "the orientation of frame B is no rotation: .* right-handed"),
     "two angular velocities": (lambda b: b.angular_velocity(1, ()), "frame A has two angular velocities"),
     "no angular velocity": (
         lambda b: [b.frame("B", 0, about_z(b.graph, first(b)["q"])), b.description()],
@@ -332,6 +460,10 @@ WRONG: dict[str, tuple[Callable[[Builder], object], str]] = {
         lambda b: [b.constraint("velocity", first(b)["u"]), b.attach("0", "force", (0, 1), (-1, 0), ())],
         r"attach=\{'0': ...\}.*0 alone",
     ),
+    "one side alone": (
+        lambda b: [b.constraint("velocity", first(b)["u"]), b.attach(0, "force", 0, (-1, 0), ())],  # type: ignore[arg-type]
+        r"the child of attach=\{0: ...\} is 0: write \(body, point\) for a force",
+    ),
     "no such way to act": (
         lambda b: [b.constraint("velocity", first(b)["u"]), b.attach(0, "couple", (0, 1), (-1, 0), ())],
         "is a 'couple': it is a force or a torque",
@@ -352,3 +484,20 @@ def test_dependent_coordinate_that_nothing_determines() -> None:
     b.constraint("configuration", first(b)["q"])
     with pytest.warns(kc.KanecoreWarning, match="s in q_dependent occurs in no constraint"):
         assert b.description().n_q_dependent == 1
+
+
+def test_rotations_are_right_to_the_rounding_of_their_entries() -> None:
+    b = pendulum()
+    g = b.graph
+    digits, exact = b.constant(0.70710678118), g.sqrt(b.constant(0.5))
+    for name, i in (("digits", digits), ("exact", exact)):
+        b.frame(name, 0, ((i, g.neg(i), 0), (i, i, 0), (0, 0, 1)))
+    with pytest.raises(kc.ModelError, match="the orientation of frame rough is no rotation"):
+        b.frame("rough", 0, ((i := b.constant(0.7071), g.neg(i), 0), (i, i, 0), (0, 0, 1)))
+
+
+def test_frames_points_and_bodies_may_share_a_name() -> None:
+    """As in SymPy: they are told apart by their numbers."""
+    b = pendulum()
+    assert (b.frame("A", 0), b.point("P", 0), b.body("bob", 0, 1)) == (2, 2, 1)
+    assert [body.name for body in b.description().bodies] == ["bob", "bob"]

@@ -17,11 +17,19 @@ from kanecore.graph.scalars import COORDINATE, PARAMETER, SPEED
 
 from .checks import (
     check_constraint,
+    check_count,
     check_inertia,
     check_load,
+    check_matrix,
     check_name,
+    check_nodes,
+    check_number,
+    check_pair,
     check_place,
     check_ring,
+    check_rotation,
+    check_unused,
+    check_vector,
     check_velocity,
 )
 from .dependent import check_dependent
@@ -41,6 +49,7 @@ from .description import (
 from .in_speeds import in_speeds
 from .input_rates import input_name
 from .joints import GROUND, Attachments
+from .own_symbols import check_symbols
 from .variables import Variables
 from .weights import steady_part_first
 
@@ -55,6 +64,9 @@ class Builder(Variables):
 
     Each piece comes after those that it refers to: a frame after the one that it is oriented from, a load after its
     point, an attachment after the constraints.  ModelError says what is wrong with a piece when it is added.
+
+    Symbols, constraints, joints and outputs are found by their names, and each has one of its own.  Frames, points and
+    bodies are found by their numbers, and may share a name, as in SymPy.
 
     Parameters
     ----------
@@ -78,8 +90,8 @@ class Builder(Variables):
         g, q, u = b.graph, b.coordinate("q"), b.speed("u")
         b.rate(q, u)
         mass, length, gravity = (b.parameter(name) for name in ("m", "l", "g"))
-        c, s = g.cos(q), g.sin(q)
-        A = b.frame("A", b.inertial, ((c, g.neg(s), 0), (s, c, 0), (0, 0, 1)))
+        cos, sin = g.cos(q), g.sin(q)
+        A = b.frame("A", b.inertial, ((cos, g.neg(sin), 0), (sin, cos, 0), (0, 0, 1)))
         b.angular_velocity(A, ((A, (0, 0, u)),))
         O = b.point("O", velocity=())
         P = b.point("P", O, ((A, (length, 0, 0)),))
@@ -112,13 +124,17 @@ class Builder(Variables):
         self._attachments: list[Attachment] = []
 
     # ------------------------------------------------------------------ places
-    def _check_number(self, number: int, items: Sequence[object], what: str, least: int = 0) -> None:
-        if not least <= number < len(items):
-            raise ModelError(f"there is no {what} {number}: add it first")
+    def _check_frame(self, number: int, what: str, least: int = 0) -> None:
+        check_number(number, self.frames, "frame", what, least)
 
-    def _components(self, vector: Vector) -> list[int]:
-        for frame, _ in vector:
-            self._check_number(frame, self.frames, "frame")
+    def _check_point(self, number: int, what: str, least: int = 0) -> None:
+        check_number(number, self.points, "point", what, least)
+
+    def _check_body(self, number: int, what: str, least: int = 0) -> None:
+        check_number(number, self.bodies, "body", what, least)
+
+    def _components(self, vector: Vector, what: str) -> list[int]:
+        check_vector(self.graph, vector, self.frames, what)
         return [node for _, components in vector for node in components]
 
     def frame(
@@ -141,19 +157,23 @@ class Builder(Variables):
         """
         check_name(name)
         turns_in = parent if angular_parent is None else angular_parent
-        for number in (parent, turns_in):
-            self._check_number(number, self.frames, "frame")
-        check_place(self.graph, [i for row in rotation for i in row], f"the orientation of frame {name}")
+        self._check_frame(parent, f"the parent of frame {name}")
+        self._check_frame(turns_in, f"the angular parent of frame {name}")
+        what = f"the orientation of frame {name}"
+        check_matrix(self.graph, rotation, what)
+        check_place(self.graph, [i for row in rotation for i in row], what)
+        check_rotation(self.graph, rotation, what)
         self.frames.append(Frame(name, parent, rotation, turns_in, (), oriented))
         return len(self.frames) - 1
 
     def angular_velocity(self, frame: int, vector: Vector) -> None:
         """That of a frame in its ``angular_parent``; it may be written in its own axes."""
-        self._check_number(frame, self.frames, "frame", 1)
+        self._check_frame(frame, "the frame of an angular velocity", 1)
         f = self.frames[frame]
         if frame in self._spinning:
             raise ModelError(f"frame {f.name} has two angular velocities: give it one")
-        check_velocity(self.graph, self._components(vector), f"the angular velocity of frame {f.name}")
+        what = f"the angular velocity of frame {f.name}"
+        check_velocity(self.graph, self._components(vector, what), what)
         self._spinning.add(frame)
         self.frames[frame] = replace(f, angular_velocity=in_speeds(self.graph, self._speeds, vector))
 
@@ -168,11 +188,14 @@ class Builder(Variables):
             In the inertial frame; default: the derivative of the position.
         """
         check_name(name)
-        self._check_number(parent, self.points, "point", -1)
+        self._check_point(parent, f"the parent of point {name}", -1)
         if parent < 0 and velocity is None:
             raise ModelError(f"point {name} is located from no other, and has no velocity: give it one of them")
-        check_place(self.graph, self._components(position), f"the position of point {name}")
-        check_velocity(self.graph, self._components(velocity or ()), f"the velocity of point {name}")
+        what = f"the position of point {name}"
+        check_place(self.graph, self._components(position, what), what)
+        if velocity is not None:
+            what = f"the velocity of point {name}"
+            check_velocity(self.graph, self._components(velocity, what), what)
         self.points.append(Point(name, parent, position, velocity))
         return len(self.points) - 1
 
@@ -200,24 +223,32 @@ class Builder(Variables):
             Its potential energy, which replaces no load.
         """
         check_name(name)
-        self._check_number(point, self.points, "point")
-        self._check_number(frame, self.frames, "frame", -1)
+        self._check_point(point, f"the point of body {name}")
+        self._check_frame(frame, f"the frame of body {name}", -1)
+        check_nodes(self.graph, [mass], f"the mass of body {name}")
         check_place(self.graph, [mass], f"the mass of body {name}")
         if frame < 0 and (inertia or about):
             raise ModelError(f"body {name} has an inertia and no frame: a rigid body is fixed in one")
-        for number, _ in inertia:
-            self._check_number(number, self.frames, "frame")
-        check_inertia(self.graph, [(self.frames[f].name, m) for f, m in inertia], f"the inertia of body {name}")
-        self._components(about)
+        self._check_tensors(inertia, f"the inertia of body {name}")
+        self._components(about, f"the inertia point of body {name}")
+        check_nodes(self.graph, [potential], f"the potential energy of body {name}")
         self.bodies.append(Body(name, point, frame, mass, tuple(inertia), about, potential))
         return len(self.bodies) - 1
+
+    def _check_tensors(self, inertia: Sequence[tuple[int, Matrix]], what: str) -> None:
+        for tensor in inertia:
+            check_pair(tensor, f"a tensor of {what}", "(frame, 3×3 matrix)")
+            self._check_frame(tensor[0], f"a frame of {what}")
+            check_matrix(self.graph, tensor[1], f"a tensor of {what}")
+        check_inertia(self.graph, [(self.frames[f].name, m) for f, m in inertia], what)
 
     def joint(self, name: str, parent: int, child: int, point: int, *, free: bool = False) -> None:
         """What holds a body at a point, on another or on the ground (−1); other joints follow from the points."""
         check_name(name)
-        self._check_number(parent, self.bodies, "body", GROUND)
-        self._check_number(child, self.bodies, "body")
-        self._check_number(point, self.points, "point")
+        check_unused(name, (joint.name for joint in self._joints), "joints")
+        self._check_body(parent, f"the parent of joint {name}", GROUND)
+        self._check_body(child, f"the child of joint {name}")
+        self._check_point(point, f"the point of joint {name}")
         if any(other.child == child for other in self._joints):
             raise ModelError(f"body {self.bodies[child].name} is the child of two joints: joint {name} closes a loop")
         self._joints.append(Joint(name, parent, child, point, free))
@@ -225,22 +256,25 @@ class Builder(Variables):
     # ------------------------------------------------------------------- loads
     def _number(self, number: int | None) -> int:
         number = self._n_loads if number is None else number
+        check_count(number, "the number of a load")
         self._n_loads = max(self._n_loads, number + 1)
         return number
 
     def force(self, point: int, vector: Vector, number: int | None = None) -> None:
         """A force at a point; ``number`` is its place in the user's list, where that holds others as well."""
-        self._check_number(point, self.points, "point")
+        self._check_point(point, "the point of a force")
         number = self._number(number)
-        check_load(self.graph, self._components(vector), f"load {number} on point {self.points[point].name}")
+        what = f"load {number} on point {self.points[point].name}"
+        check_load(self.graph, self._components(vector, what), what)
         parts = steady_part_first(self.graph, vector)
         self._loads += [Load("force", point, part, number) for part in parts]
 
     def torque(self, frame: int, vector: Vector, number: int | None = None) -> None:
         """A torque on a frame; ``number`` is its place in the user's list, where that holds others as well."""
-        self._check_number(frame, self.frames, "frame")
+        self._check_frame(frame, "the frame of a torque")
         number = self._number(number)
-        check_load(self.graph, self._components(vector), f"load {number} on frame {self.frames[frame].name}")
+        what = f"load {number} on frame {self.frames[frame].name}"
+        check_load(self.graph, self._components(vector, what), what)
         if vector:
             self._loads.append(Load("torque", frame, vector, number))
 
@@ -259,13 +293,16 @@ class Builder(Variables):
         if len(points) < 2:
             raise ModelError(f"load {number}, a {kind}, has a line through {len(points)} points: give two or more")
         for point in points:
-            self._check_number(point, self.points, "point")
+            self._check_point(point, f"a point of load {number}, a {kind},")
+        check_nodes(self.graph, [force], f"load {number}, a {kind},")
         check_load(self.graph, [force], f"load {number}, a {kind},")
         self._tendons.append(Tendon(tuple(points), *self.line(), force, number))
 
     def potential(self, energy: int) -> None:
         """A potential energy, in place of the forces that it stands for."""
-        check_place(self.graph, [energy], f"potential {len(self._potentials)}")
+        what = f"potential {len(self._potentials)}"
+        check_nodes(self.graph, [energy], what)
+        check_place(self.graph, [energy], what)
         self._potentials.append(energy)
 
     # -------------------------------------------------------------- constraints
@@ -283,11 +320,12 @@ class Builder(Variables):
         if kind not in KINDS:
             raise ModelError(f"there are no constraints of kind {kind!r}: the kinds are {', '.join(KINDS)}")
         if name is None:
-            name = f"{kind} constraint {sum(c.kind == kind for c in self.constraints)}"
+            name = f"{kind} constraint {sum(other.kind == kind for other in self.constraints)}"
         check_name(name)
-        if any(name == other.name for other in self.constraints):
-            raise ModelError(f"two constraints are named {name!r}: give each a name of its own")
-        check_constraint(self.graph, kind, node, f"{name}, {written}," if written else name)
+        check_unused(name, (other.name for other in self.constraints), "constraints")
+        what = f"{name}, {written}," if written else name
+        check_nodes(self.graph, [node], what)
+        check_constraint(self.graph, kind, node, what)
         self.constraints.append(Constraint(kind, node, name))
 
     def row(self, key: Any) -> int:
@@ -316,28 +354,31 @@ class Builder(Variables):
         number = self.row(row)
         if kind not in ("force", "torque"):
             raise ModelError(f"attach={{{row}: ...}} is a {kind!r}: it is a force or a torque")
-        self._check_number(child[0], self.bodies, "body")
-        self._check_number(parent[0], self.bodies, "body", GROUND)
-        for _, at in (child, parent):
+        for side, name, least in ((child, "child", 0), (parent, "parent", GROUND)):
+            what = f"the {name} of attach={{{row}: ...}}"
+            check_pair(side, what, "(body, point) for a force, (body, frame) for a torque")
+            self._check_body(side[0], f"the body of {what}", least)
             if kind == "force":
-                self._check_number(at, self.points, "point")
+                self._check_point(side[1], f"the point of {what}")
             else:
-                self._check_number(at, self.frames, "frame")
-        self._components(vector)
+                self._check_frame(side[1], f"the frame of {what}")
+        self._components(vector, f"attach={{{row}: ...}}")
         self._attachments.append(Attachment(number, kind, *child, *parent, vector))
 
     # ----------------------------------------------------------------- results
     def output(self, name: str, node: int) -> None:
         """What the kernel ``outputs`` computes."""
         check_name(name)
+        check_unused(name, (other for other, _ in self._outputs), "outputs")
+        check_nodes(self.graph, [node], f"output {name}")
         self._outputs.append((name, node))
 
     def show(self, points: Sequence[int] = (), frames: Sequence[int] = ()) -> None:
         """More points and frames for the kernels of partial velocities than mass centres, bodies and those of loads."""
         for point in points:
-            self._check_number(point, self.points, "point")
+            self._check_point(point, "an item of points")
         for frame in frames:
-            self._check_number(frame, self.frames, "frame")
+            self._check_frame(frame, "an item of frames")
         self._shown_points += points
         self._shown_frames += frames
 
@@ -361,24 +402,26 @@ class Builder(Variables):
         """Nodes that are differentiated twice."""
         yield from (i for f in self.frames for row in f.rotation for i in row)
         yield from (i for p in self.points for _, v in p.position for i in v)
-        yield from (c.node for c in self.constraints if c.kind == "configuration")
+        yield from (each.node for each in self.constraints if each.kind == "configuration")
 
     def _velocities(self) -> Iterator[int]:
         """Nodes that are differentiated once."""
         yield from (i for f in self.frames for _, v in f.angular_velocity for i in v)
         yield from (i for p in self.points for _, v in p.velocity or () for i in v)
-        yield from (c.node for c in self.constraints if c.kind == "velocity")
+        yield from (each.node for each in self.constraints if each.kind == "velocity")
         yield from (b.mass for b in self.bodies)
         yield from self._rates.values()
 
     def description(self) -> Description:
         """All that was added, with the derivatives of inputs and the joints that follow from it.
 
-        ModelError where something is missing; warnings of dependent coordinates that nothing determines.
+        ModelError where something is missing, or holds a symbol that has no value there; warnings of dependent
+        coordinates that nothing determines.
         """
         self._check_complete()
         self._complete_inputs()
         d = self._assembled()
+        check_symbols(d, self._multipliers)
         check_dependent(d)
         return d
 

@@ -1,35 +1,142 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What may stand where in a mechanism, so that it has the form that Kane's method needs: one rule a function.
 
-Each raises ModelError with ``what`` as the subject of its message.
+Each raises ModelError with ``what`` as the subject of its message.  First come the rules of form, for whatever a caller
+may have written; those of mechanics rely on them.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
 
 from kanecore.errors import ModelError
 from kanecore.graph.calculus import is_affine
 from kanecore.graph.decide import equal
+from kanecore.graph.sample import Sample
 from kanecore.graph.scalars import ACCELERATION, COORDINATE, PARAMETER, SPEED, Graph
+from kanecore.tolerances import EQUAL
 
 from .description import Joint, Matrix
 
 __all__ = [
+    "check_constant",
     "check_constraint",
+    "check_count",
     "check_inertia",
     "check_load",
+    "check_matrix",
     "check_name",
+    "check_nodes",
+    "check_number",
+    "check_pair",
     "check_place",
     "check_ring",
+    "check_rotation",
+    "check_unused",
+    "check_vector",
     "check_velocity",
 ]
 
 
-def check_name(name: str) -> None:
+# ------------------------------------------------------------------- form
+def _is_integer(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _has_length(value: Any, length: int) -> bool:
+    return isinstance(value, Sequence) and len(value) == length
+
+
+def _is_term(value: Any) -> bool:
+    """Whether it has the form (frame, (x, y, z))."""
+    return _has_length(value, 2) and _has_length(value[1], 3)
+
+
+def check_name(name: Any) -> None:
     """Any name will do that can be a C string in UTF-8."""
-    if "\0" in name or any("\ud800" <= c <= "\udfff" for c in name):
+    if not isinstance(name, str):
+        raise ModelError(f"the name {name!r} is no text: write a str")
+    if "\0" in name or any("\ud800" <= letter <= "\udfff" for letter in name):
         raise ModelError(f"the name {name!r} holds a NUL or half a surrogate pair: choose another")
+
+
+def check_unused(name: str, others: Iterable[str], what: str) -> None:
+    """What is found by its name has one of its own."""
+    if name in others:
+        raise ModelError(f"two {what} are named {name!r}: give each a name of its own")
+
+
+def check_constant(value: Any) -> None:
+    """C has a double for it."""
+    try:
+        finite = isinstance(value, (int, float, Fraction)) and math.isfinite(value)
+    except OverflowError:
+        finite = False
+    if not finite:
+        raise ModelError(f"the constant {value!r} is no finite number: write a finite int, Fraction or float")
+
+
+def check_count(number: Any, what: str) -> None:
+    """A place in a list."""
+    if not _is_integer(number) or number < 0:
+        raise ModelError(f"{what} is {number!r}: write an int, 0 or greater")
+
+
+def check_number(number: Any, items: Sequence[object], kind: str, what: str, least: int = 0) -> None:
+    """A frame, point or body is named by the number that the builder gave it."""
+    if not _is_integer(number):
+        raise ModelError(f"{what} is {number!r}, which is no int: write the number that {kind}() returned")
+    if not least <= number < len(items):
+        raise ModelError(f"{what} is {number}, and there is no {kind} {number}: add it first")
+
+
+def check_nodes(g: Graph, nodes: Iterable[Any], what: str) -> None:
+    """A scalar is named by its number in the graph."""
+    for node in nodes:
+        if not _is_integer(node) or not 0 <= node < len(g.nodes):
+            raise ModelError(
+                f"{what} holds {node!r}, which is no node of the graph: write a symbol of the builder, "
+                "constant(number), or what its graph makes of them"
+            )
+
+
+def check_pair(pair: Any, what: str, form: str) -> None:
+    if not _has_length(pair, 2):
+        raise ModelError(f"{what} is {pair!r}: write {form}")
+
+
+def check_vector(g: Graph, vector: Any, frames: Sequence[object], what: str) -> None:
+    """A sum of components, each in the axes of a frame that is there."""
+    if not isinstance(vector, Sequence) or not all(map(_is_term, vector)):
+        raise ModelError(f"{what} is {vector!r}: write a vector as ((frame, (x, y, z)), ...)")
+    for frame, components in vector:
+        check_number(frame, frames, "frame", f"a frame in {what}")
+        check_nodes(g, components, what)
+
+
+def check_matrix(g: Graph, rows: Any, what: str) -> None:
+    """Three rows of three scalars."""
+    if not _has_length(rows, 3) or not all(_has_length(row, 3) for row in rows):
+        raise ModelError(f"{what} is {rows!r}: write three rows of three nodes, ((xx, xy, xz), ...)")
+    check_nodes(g, [i for row in rows for i in row], what)
+
+
+# -------------------------------------------------------------- mechanics
+def check_rotation(g: Graph, rows: Matrix, what: str) -> None:
+    """R Rᵀ = 1 and det R = 1, where R is constant and holds no parameters, to the rounding of its entries."""
+    if any(g.depends[i] for row in rows for i in row):
+        return
+    numbers = Sample(g)
+    r = np.array([numbers.values(row) for row in rows], dtype=np.float64)
+    if not np.allclose(r @ r.T, np.eye(3), rtol=0.0, atol=EQUAL) or np.linalg.det(r) < 0.0:
+        raise ModelError(
+            f"{what} is no rotation: its rows must be unit vectors, perpendicular to each other and right-handed"
+        )
 
 
 def check_place(g: Graph, nodes: Iterable[int], what: str) -> None:

@@ -43,7 +43,7 @@ def _check_counts(d: Description) -> None:
 
 
 def _nodes(d: Description, kind: str) -> list[int]:
-    return [c.node for c in d.constraints if c.kind == kind]
+    return [each.node for each in d.constraints if each.kind == kind]
 
 
 def _missing(names: tuple[str, ...], nodes: list[set[int]], count: int, present: Set[int]) -> Iterator[str]:

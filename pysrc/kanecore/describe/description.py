@@ -369,8 +369,8 @@ class Image:
         return self.nodes([item])[0]
 
     def vector(self, v: Vector) -> Vector:
-        parts = ((f, self.nodes(c)) for f, c in v)
-        return tuple((f, (c[0], c[1], c[2])) for f, c in parts if any(c))
+        parts = ((f, self.nodes(components)) for f, components in v)
+        return tuple((f, (x, y, z)) for f, (x, y, z) in parts if any((x, y, z)))
 
     def matrix(self, m: Matrix) -> Matrix:
         rows = [self.nodes(row) for row in m]
@@ -415,7 +415,7 @@ class Image:
             loads=tuple(replace(x, vector=self.vector(x.vector)) for x in d.loads),
             potentials=self.nodes(d.potentials),
             outputs=tuple((name, self.node(node)) for name, node in d.outputs),
-            constraints=tuple(replace(c, node=self.node(c.node)) for c in d.constraints),
+            constraints=tuple(replace(each, node=self.node(each.node)) for each in d.constraints),
             attachments=tuple(replace(a, vector=self.vector(a.vector)) for a in d.attachments),
             tendons=tuple(map(self.tendon, d.tendons)),
         )

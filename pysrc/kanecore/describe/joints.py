@@ -79,7 +79,8 @@ class Attachments:
             if fixed and self._piece[parent] == self._piece[frame.angular_parent]:
                 above = self._axes[parent]
                 rows = (
-                    tuple(g.sum(g.mul(r[k], frame.rotation[k][c]) for k in range(3)) for c in range(3)) for r in above
+                    tuple(g.sum(g.mul(row[k], frame.rotation[k][column]) for k in range(3)) for column in range(3))
+                    for row in above
                 )
                 self._piece.append(self._piece[parent])
                 self._axes.append(tuple(rows))  # type: ignore[arg-type]
@@ -266,7 +267,7 @@ class Attachments:
                 for axis, terms in enumerate(summands):
                     for node, times in terms.items():
                         total[axis] = g.add(total[axis], g.mul(g.constant(sign * times), node))
-        if any(self._spans_a_plane(c, COORDINATE) for c in components.values()):
+        if any(self._spans_a_plane(v, COORDINATE) for v in components.values()):
             return True
         return any(self._spans_a_plane(v, SPEED) for _, v in self.points[point].velocity or ())
 
@@ -276,8 +277,8 @@ class Attachments:
         symbols = [i for i in g.below(components) if g.nodes[i][0] is Op.SYM and g.depends[i] & level]
         if len(symbols) < 2:
             return False
-        length = g.sum(g.square(c) for c in components)
-        rows = [accumulate(g, [(c, g.one)], symbols) for c in (*components, length)]
+        length = g.sum(g.square(x) for x in components)
+        rows = [accumulate(g, [(x, g.one)], symbols) for x in (*components, length)]
         states = samples(g, [x for row in rows for x in row], 1)
         if not states:
             return False

@@ -21,7 +21,7 @@ def is_close(name: str, other: str) -> bool:
     plain, meant = (re.sub(r"[_{}]", "", x).casefold() for x in (name, other))
     if plain == meant:
         return True
-    if re.findall(r"\d", name) != re.findall(r"\d", other) or sum(c.isalpha() for c in other) < LETTERS:
+    if re.findall(r"\d", name) != re.findall(r"\d", other) or sum(letter.isalpha() for letter in other) < LETTERS:
         return False
     return _one_edit(name, other)
 

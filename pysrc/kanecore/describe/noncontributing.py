@@ -28,7 +28,7 @@ def _but_loads(d: Description) -> Iterator[int]:
         yield from (b.mass, b.potential)
         yield from (i for _, m in b.inertia for row in m for i in row)
         yield from (i for _, v in b.about for i in v)
-    yield from (*d.rates, *d.potentials, *(i for _, i in d.outputs), *(c.node for c in d.constraints))
+    yield from (*d.rates, *d.potentials, *(i for _, i in d.outputs), *(each.node for each in d.constraints))
 
 
 def without(d: Description, symbols: Collection[int]) -> Description:
@@ -36,7 +36,7 @@ def without(d: Description, symbols: Collection[int]) -> Description:
     g, zero = d.graph, dict.fromkeys(symbols, 0)
     loads = []
     for load in d.loads:
-        vector = tuple((f, (a, b, c)) for f, (a, b, c) in ((f, g.substitute(v, zero)) for f, v in load.vector))
+        vector = tuple((f, (x, y, z)) for f, (x, y, z) in ((f, g.substitute(v, zero)) for f, v in load.vector))
         loads.append(replace(load, vector=tuple((f, v) for f, v in vector if any(v))))
     inputs = [n for n, i in enumerate(d.inputs) if i not in zero]
     parameters = [n for n, i in enumerate(d.parameters) if i not in zero]

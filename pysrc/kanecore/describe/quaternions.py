@@ -86,8 +86,8 @@ def _named(symbols: Symbols, group: Any) -> Places:
     for x in members:
         if x not in symbols.q:
             raise ModelError(f"unit holds {x}, which is no coordinate: list it in q_ind")
-    a, b, c, d = (symbols.q.index(x) for x in members)
-    return a, b, c, d
+    e0, e1, e2, e3 = (symbols.q.index(x) for x in members)
+    return e0, e1, e2, e3
 
 
 def _recognised(symbols: Symbols, matrix: Any, members: Sequence[Any]) -> Places | None:
@@ -101,8 +101,8 @@ def _recognised(symbols: Symbols, matrix: Any, members: Sequence[Any]) -> Places
         expected = _rotation(*(PROBE[i] for i in order))
         for candidate in (expected, [expected[3 * j + i] for i in range(3) for j in range(3)]):
             if all(math.isclose(a, b, abs_tol=EQUAL) for a, b in zip(values, candidate, strict=True)):
-                a, b, c, d = (symbols.q.index(members[i]) for i in order)
-                return a, b, c, d
+                e0, e1, e2, e3 = (symbols.q.index(members[i]) for i in order)
+                return e0, e1, e2, e3
     return None
 
 

@@ -88,8 +88,8 @@ class Reader:
         return quaternions
 
     def _members(self, quaternion: Quaternion) -> tuple[int, int, int, int]:
-        a, b, c, d = (self.symbols.coordinates[i] for i in quaternion.places)
-        return a, b, c, d
+        e0, e1, e2, e3 = (self.symbols.coordinates[i] for i in quaternion.places)
+        return e0, e1, e2, e3
 
     def _survey(self) -> tuple[Bodies, Loads]:
         """What the mechanism is made of, before anything of it is read: all points must be known by then."""

@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from kanecore.errors import ModelError
-from kanecore.graph.scalars import ACCELERATION, COORDINATE, INPUT, PARAMETER, SPEED, TIME, Graph, Op
+from kanecore.graph.scalars import ACCELERATION, COORDINATE, INPUT, PARAMETER, SPEED, TIME, Graph, Number, Op
 
-from .checks import check_name, check_velocity
+from .checks import check_constant, check_count, check_name, check_nodes, check_velocity
 from .input_rates import InputRates
 
 __all__ = ["Variables"]
@@ -36,6 +36,7 @@ class Variables:
         self._auxiliary: dict[int, str] = {}
         self._parameters: dict[int, str] = {}
         self._inputs = InputRates()
+        self._multipliers: set[int] = set()
         self._dependent: set[int] = set()
         self._rates: dict[int, int] = {}  # of coordinates
         self._unit: list[tuple[int, int, int, int]] = []
@@ -67,6 +68,7 @@ class Variables:
 
     def acceleration(self, speed: int) -> int:
         """The node of the derivative of a speed."""
+        check_nodes(self.graph, [speed], "acceleration()")
         if speed not in self._speeds:
             raise ModelError(f"{self._written(speed)} is no generalized speed, and has no derivative")
         return self.graph.symbol(("a", self._speeds[speed]), ACCELERATION)
@@ -77,8 +79,13 @@ class Variables:
         self._auxiliary[node] = name
         return node
 
+    def constant(self, value: Number) -> int:
+        """The node of a number."""
+        check_constant(value)
+        return self.graph.constant(value)
+
     def parameter(self, name: str) -> int:
-        """The node of a new constant."""
+        """The node of a new constant that has a name, and gets its value later."""
         node = self._symbol("p", name, PARAMETER)
         self._parameters[node] = name
         return node
@@ -91,10 +98,14 @@ class Variables:
 
     def multiplier(self, row: int) -> int:
         """The node of λ of a row of G, for outputs."""
-        return self.graph.symbol(("λ", row), ACCELERATION)
+        check_count(row, "the row of a multiplier")
+        node = self.graph.symbol(("λ", row), ACCELERATION)
+        self._multipliers.add(node)
+        return node
 
     def rate(self, x: int, derivative: int) -> None:
         """The derivative of a coordinate, in q, u and t; or the input that is the derivative of an input."""
+        check_nodes(self.graph, [x, derivative], "rate()")
         if x in self._coordinates:
             name = self._coordinates[x]
             if x in self._rates:
@@ -114,10 +125,14 @@ class Variables:
     def _written(self, node: int) -> str:
         """A node in a message: the name of a symbol, else its operation."""
         op, *operands = self.graph.nodes[node]
-        return str(operands[0][-1]) if op is Op.SYM else f"an expression ({op})"
+        if op is not Op.SYM:
+            return f"an expression ({op})"
+        key = operands[0]
+        return str(key[-1] if isinstance(key, tuple) else key)
 
     def guess(self, x: int, value: Any) -> None:
         """Where a state that satisfies the constraints is looked for: the value of a coordinate or speed."""
+        check_nodes(self.graph, [x], "guess()")
         name = {**self._coordinates, **self._speeds}.get(x)
         if name is None:
             raise ModelError(f"guess holds {self._written(x)}, which is neither a coordinate nor a speed")
@@ -137,6 +152,7 @@ class Variables:
         Checks by numbers are made at random states: say it before frames are turned by them.
         """
         group = (e0, e1, e2, e3)
+        check_nodes(self.graph, group, "unit()")
         for x in group:
             if x not in self._coordinates:
                 raise ModelError(f"{self._written(x)} in a unit quaternion is no coordinate")
@@ -151,6 +167,7 @@ class Variables:
 
         Derivatives of inputs follow them in any case, and need not be listed.
         """
+        check_nodes(self.graph, [*parameters, *inputs], "list_in_order()")
         names = self._inputs.names
         listed = [*inputs, *(i for i in names if i not in inputs)]
         for items, order, what in ((self._parameters, parameters, "parameters"), (names, listed, "inputs")):
