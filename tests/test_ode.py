@@ -1,17 +1,28 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The integrators in C: their own test program, and the tableaux against their theory."""
+"""The integrators in C: their own test program, the tableaux against their theory, and every row by itself.
+
+`faults` judges a row of `kc_methods` by its own claims, so that a new method is checked without a word here.
+"""
 
 from __future__ import annotations
 
 import ctypes
+import json
+import re
+import shutil
 import subprocess
+from collections.abc import Iterator
+from dataclasses import dataclass
 from fractions import Fraction
+from functools import cache
+from math import prod
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from kanecore.build.compiler import find_compiler
+from kanecore.run.simulate import simulate
 
 NATIVE = Path(__file__).parents[1] / "kanecore"
 SOURCES = sorted((NATIVE / "src").glob("kc_[dmstu]*.c"))
@@ -132,3 +143,217 @@ def test_same_numbers_as_scipy(tableau):
     assert np.array_equal(ours["e5"], theirs.E5)
     assert np.array_equal(ours["e3"], theirs.E3)
     assert np.array_equal(ours["d"], theirs.D)
+
+
+# Every row of kc_methods -----------------------------------------------------------------------------------
+
+TOLERANCES = (1e-4, 1e-6, 1e-8, 1e-10)  # of the runs in tests/c/methods.c that choose their steps
+
+HEUN = """
+static const double heun_c[3] = {0.0, 1.0, 1.0};
+static const double heun_a[3][3] = {{0.0}, {SLOPE}, {0.5, 0.5}};
+
+static const kc_method heun = {.name = "heun",
+                               .order = ORDER,
+                               .stages = 2,
+                               .extended = 3,
+                               .n_dense = 2,
+                               .a = heun_a[0],
+                               .c = heun_c,
+                               .step = by_tableau,
+                               .dense = dense_hermite,
+                               .interpolate = interpolate_hermite};
+
+const kc_method *const kc_methods[] = {&heun, """
+LAST = "\nconst kc_method *const kc_methods[] = {"
+
+
+@dataclass(frozen=True)
+class Method:
+    """A row as tests/c/methods.c prints it: its claims, its tableau if it has one, and errors at halved steps."""
+
+    name: str
+    order: int
+    stages: int
+    control: int  # 0: steps are fixed
+    a: list[float]
+    c: list[float]
+    # "global" of a run, "inside" of the interpolant in one step, "ends" of it at both ends, "estimates" of the error
+    errors: dict[str, list[float]]
+    controlled: list[float]  # errors of runs with TOLERANCES
+    overruns: bool  # writes more slopes or numbers of the interpolant than the row says
+
+
+def rows(native: Path, folder: Path) -> list[Method]:
+    """Those of the sources in a folder such as kanecore/."""
+    program = folder / "methods"
+    sources = [Path(__file__).parent / "c" / "methods.c", *sorted((native / "src").glob("kc_[dmstu]*.c"))]
+    folders = [f"-I{native / 'include'}", f"-I{native / 'src'}"]
+    command = [*find_compiler(), *STRICT, "-O1", *folders, *map(str, sources), "-lm", "-o", str(program)]
+    subprocess.run(command, check=True)
+    printed = subprocess.run([program], capture_output=True, text=True, check=True).stdout
+    methods = []
+    for line in printed.splitlines():
+        row = json.loads(line)
+        errors = {name: row.pop(name) for name in ("global", "inside", "ends", "estimates")}
+        methods.append(Method(**row, errors=errors))
+    return methods
+
+
+@pytest.fixture(scope="module")
+def methods(tmp_path_factory):
+    return rows(NATIVE, tmp_path_factory.mktemp("methods"))
+
+
+# A rooted tree is the tuple of the trees on its root.
+@cache
+def trees(order: int) -> tuple[tuple, ...]:
+    """All rooted trees of so many nodes."""
+    smaller = [(size, tree) for size in range(1, order) for tree in trees(size)]
+    return tuple(forests(order - 1, smaller))
+
+
+def forests(nodes: int, allowed: list[tuple[int, tuple]]) -> Iterator[tuple]:
+    """All multisets of the allowed trees with so many nodes together."""
+    if nodes == 0:
+        yield ()
+    for i, (size, tree) in enumerate(allowed):
+        if size <= nodes:
+            for others in forests(nodes - size, allowed[i:]):
+                yield (tree, *others)
+
+
+@cache
+def size_and_density(tree: tuple) -> tuple[int, int]:
+    """The number of nodes, and γ (Hairer, Nørsett & Wanner 1993, II.2)."""
+    branches = [size_and_density(branch) for branch in tree]
+    size = 1 + sum(nodes for nodes, _ in branches)
+    return size, size * prod(density for _, density in branches)
+
+
+def worst_condition(a, b, order: int) -> float:
+    """The largest |Σ b Φ(tree) − 1/γ(tree)| over the rooted trees of an order."""
+
+    @cache
+    def slopes(tree):
+        return prod((a @ slopes(branch) for branch in tree), start=np.ones(len(b)))
+
+    return max(abs(b @ slopes(tree) - 1 / size_and_density(tree)[1]) for tree in trees(order))
+
+
+def faults_of_tableau(method: Method) -> list[str]:
+    c = np.array(method.c)
+    a = np.array(method.a).reshape(len(c), len(c))
+    stages = method.stages
+    faults = []
+    if np.triu(a).any():
+        faults.append("a stage uses slopes that come after it")
+    if np.abs(a.sum(axis=1) - c).max() > 1e-14:
+        faults.append("rows do not sum to their times")
+    if c[stages] != 1.0:
+        faults.append("the step does not end at its end")
+    for order in range(1, method.order + 1):
+        if worst_condition(a[:stages, :stages], a[stages, :stages], order) > 1e-14:
+            faults.append(f"a condition of order {order} fails")
+    return faults
+
+
+def slope(errors: list[float], rounding: float) -> float:
+    """The order that errors at halved steps show, where they are smallest and still above rounding."""
+    above = [error for error in errors if error > rounding]
+    return float(np.log2(above[-2] / above[-1])) if len(above) > 1 else np.nan
+
+
+def faults(method: Method) -> list[str]:
+    """What a row claims and does not keep."""
+    found = faults_of_tableau(method) if method.a else []
+    observed = slope(method.errors["global"], 2e-12)
+    if not abs(observed - method.order) < 0.3:
+        found.append(f"its order is {observed:.2f}, not {method.order}")
+    if method.overruns:
+        found.append("it needs more memory than its row says")
+    if max(method.errors["ends"]) > 2e-15:
+        found.append("its interpolant misses an end of the step")
+    # an error of one step: h^p there is as good as the run, whose error is of order p
+    inside = slope(method.errors["inside"], 1e-12)
+    if not inside > method.order - 0.3:
+        found.append(f"its interpolant is of order {inside - 1:.2f}, below {method.order - 1}")
+    if method.control:
+        observed = slope(method.errors["estimates"], 1e-16)
+        if not abs(observed - method.control) < 0.3:
+            found.append(f"its estimate goes with h^{observed:.2f}, not h^{method.control}")
+        if not all(error < 200 * tolerance for error, tolerance in zip(method.controlled, TOLERANCES, strict=True)):
+            found.append("its error does not follow the tolerance")
+    return found
+
+
+def test_rooted_trees_are_all_there():
+    """Their numbers (OEIS A000081)."""
+    assert [len(set(trees(order))) for order in range(1, 10)] == [1, 1, 2, 4, 9, 20, 48, 115, 286]
+    assert sorted(size_and_density(tree)[1] for tree in trees(4)) == [4, 8, 12, 24]
+
+
+def test_every_method_keeps_what_its_row_claims(methods):
+    """The order of its step and, if it has one, of its tableau; its error estimate; its interpolant.
+
+    The interpolants are of order 1 (euler, whose step is no better), 3 (rk4, the cubic), 4 (dopri5) and 7 (dop853).
+    """
+    assert {method.name: faults(method) for method in methods} == {method.name: [] for method in methods}
+
+
+@pytest.mark.parametrize(
+    ("file", "right", "wrong", "fault"),
+    [
+        ("kc_tableaux.c", "{0.075, 0.225}", "{0.076, 0.225}", "dopri5: rows do not sum"),
+        ("kc_tableaux.c", "{0.075, 0.225}", "{0.076, 0.224}", "dopri5: a condition of order 4 fails"),
+        ("kc_tableaux.c", "0.0, 0.2, 0.3,", "0.0, 0.2, 0.31,", "dopri5: its order is"),
+        ("kc_tableaux.c", "{0.2},", "{0.2, 1e-30},", "dopri5: a stage uses slopes that come after it"),
+        ("kc_tableaux.c", "-0.0012326388888888888,", "-0.0012,", "dopri5: its estimate goes with"),
+        ("kc_methods.c", "2.0 * (k2[i] + k3[i])", "2.1 * (k2[i] + k3[i])", "rk4: its order is"),
+        ("kc_methods.c", ".order = 4,", ".order = 5,", "rk4: its order is 4.00, not 5"),
+        ("kc_methods.c", ".control = 8,", ".control = 7,", "dop853: its estimate goes with"),
+        ("kc_methods.c", "(change + s * (s *", "(change + s * (theta *", "rk4: its interpolant is of order"),
+        ("kc_methods.c", "f[n + i] - change)));", "f[n + i] - change))) + 1e-9;", "rk4: its interpolant misses an end"),
+        ("kc_methods.c", ".n_dense = 7,", ".n_dense = 6,", "dop853: it needs more memory"),
+        ("kc_methods.c", LAST, HEUN.replace("SLOPE", "0.9").replace("ORDER", "5"), "heun: rows do not sum"),
+        (
+            "kc_methods.c",
+            LAST,
+            HEUN.replace("SLOPE", "1.0").replace("ORDER", "3"),
+            "heun: a condition of order 3 fails",
+        ),
+    ],
+)
+def test_a_wrong_row_is_noticed(tmp_path, file, right, wrong, fault):
+    assert any(words.startswith(fault) for words in faults_after(tmp_path, file, right, wrong))
+
+
+def test_a_right_row_needs_no_word_here(tmp_path):
+    heun = HEUN.replace("SLOPE", "1.0").replace("ORDER", "2")
+    assert not faults_after(tmp_path, "kc_methods.c", LAST, heun)
+
+
+def faults_after(folder: Path, file: str, right: str, wrong: str) -> list[str]:
+    """Of all rows, in a copy of the sources with one change."""
+    copy = folder / "kanecore"
+    for name in ("include", "src"):
+        shutil.copytree(NATIVE / name, copy / name)
+    text = (copy / "src" / file).read_text(encoding="utf-8")
+    assert text.count(right) == 1
+    (copy / "src" / file).write_text(text.replace(right, wrong), encoding="utf-8")
+    return [f"{method.name}: {words}" for method in rows(copy, folder) for words in faults(method)]
+
+
+def test_the_docstring_of_simulate_lists_the_methods(methods):
+    text = simulate.__doc__
+    choices = re.search(r"^ *method : \{(.*)\}$", text, re.MULTILINE)[1]
+    assert sorted(re.findall(r'"(\w+)"', choices)) == sorted(method.name for method in methods)
+    fixed = re.search(r"^ *Step of (.*?),", text, re.MULTILINE)[1]
+    assert sorted(re.findall(r'"(\w+)"', fixed)) == sorted(method.name for method in methods if not method.control)
+
+
+def test_the_header_lists_the_methods(methods):
+    comment = re.search(r"A method by its name, or NULL:(.*?)\*/", (NATIVE / "include" / "kc_ode.h").read_text(), re.S)
+    entries = re.findall(r"^ \*     (\w+) +(.*?order (\d).*)$", comment[1], re.MULTILINE)
+    listed = {name: (int(order), "fixed steps" in words) for name, words, order in entries}
+    assert listed == {method.name: (method.order, not method.control) for method in methods}

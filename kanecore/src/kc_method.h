@@ -33,7 +33,7 @@ struct kc_method {
     int extended;        /* with that at its end and those of the interpolant */
     int n_dense;         /* how many numbers the interpolant has for each component */
     const double *a, *c; /* (extended, extended), (extended): stage i is at t + c_i h, x + h sum_j a_ij k_j */
-    /* The other slopes and x1; NULL: by the tableau, of which row `stages` ends the step. */
+    /* The other slopes and x1; with a tableau by_tableau, which ends the step with row `stages`. */
     kc_status (*step)(const kc_stride *s);
     /* The error of x1 relative to the tolerance, which goes with h^control; NULL: steps are fixed. */
     double (*error)(const kc_stride *s, const kc_plan *plan);

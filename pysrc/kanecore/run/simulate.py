@@ -11,6 +11,7 @@ import numpy.typing as npt
 from kanecore import _native
 from kanecore.run.failures import failure, outcome, refuse_contradictions
 from kanecore.run.options import (
+    MOST_STEPS,
     gains,
     longest_step,
     recording,
@@ -45,7 +46,7 @@ def simulate(
     baumgarte: tuple[float, float] | None = None,
     max_step: float = np.inf,
     first_step: float | None = None,
-    max_steps: int | None = 10_000_000,
+    max_steps: int | None = MOST_STEPS,
     dense_output: bool | None = None,
 ) -> Trajectory:
     """Integrate the equations of motion.
@@ -89,7 +90,7 @@ def simulate(
     first_step : float, optional
         First step that an adaptive method tries; default: chosen.
     max_steps : int, optional
-        How many steps an adaptive method may try; None: any number.
+        How many steps an adaptive method may try; None: any number.  Fixed steps are as many as `dt` makes them.
     dense_output : bool, optional
         Whether the steps are kept with their interpolants, which ``sol(t)`` and the drifts need.  True: up to 1 GiB,
         and more is an error.  False: no interpolant, and with `t_eval` no step.  Default: as True, but with `t_eval` up
@@ -120,7 +121,7 @@ def simulate(
     step = step_length(method, dt, first_step, smallest)
     relative, absolute = tolerances(rtol, atol, dyn.n_x)
     records = recording(None if t_eval is None else result_times(t_eval, t0, t1), dense_output)
-    longest, limit = longest_step(max_step, smallest), step_limit(max_steps)
+    longest, limit = longest_step(max_step, smallest), step_limit(method, max_steps)
     stabilization = None if baumgarte is None else gains(baumgarte)
     problem = posed(dyn, (t0, t1), x0, inputs, parameters, bool(project))
     # the first evaluation finds what is missing or singular, before any work is lost
