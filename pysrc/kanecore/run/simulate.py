@@ -90,7 +90,8 @@ def simulate(
     first_step : float, optional
         First step that an adaptive method tries; default: chosen.
     max_steps : int, optional
-        How many steps an adaptive method may try; None: any number.  Fixed steps are as many as `dt` makes them.
+        How many steps an adaptive method may try, ten million unless given; None: any number.  Of fixed steps `dt`
+        decides how many there are.
     dense_output : bool, optional
         Whether the steps are kept with their interpolants, which ``sol(t)`` and the drifts need.  True: up to 1 GiB,
         and more is an error.  False: no interpolant, and with `t_eval` no step.  Default: as True, but with `t_eval` up
