@@ -12,7 +12,7 @@ cdef struct Outcome:        # what work[0] and work[1] say
 
 
 cdef int explain(Model m, int k, const Arguments *at, const double *work, double *out) except -1:
-    """Mend a result that is not finite, or raise; where t, x or r is not finite either, it stays."""
+    """Replace a result that is not finite by one that is, or raise; it stays if t, x or r is not finite either."""
     cdef Outcome outcome
     outcome.status, outcome.number = <int>work[0], <int>work[1]
     if recounted(m, k, at, out, &outcome):
@@ -28,9 +28,10 @@ cdef bint is_finite(Model m, int k, const Arguments *at) noexcept nogil:
 
 
 cdef bint recounted(Model m, int k, const Arguments *at, double *out, Outcome *outcome) except -1:
-    """Evaluate kernel ``k`` again where rows of G are lost at x but not in number: nor do its neighbours have more.
+    """Evaluate kernel ``k`` again where rows of G are lost at x, and at its neighbours on the constraints as well.
 
-    Whether that gave a result. Nothing is kept: the count belongs to this call.
+    There as many rows count as the neighbours have. Returns whether that gave a result. Nothing is kept: the count
+    belongs to this call.
     """
     cdef double *memory
     cdef double *work

@@ -38,7 +38,7 @@ typedef enum kc_status {
     KC_STEP_SIZE = 3,                /* an adaptive integrator would need a step below rounding */
     KC_MAX_STEPS = 4,                /* ... or more steps than allowed */
     KC_STOPPED = 5,                  /* a callback asked for the end */
-    KC_CONTRADICTORY = 6,            /* a row of G asks for other accelerations than those before it */
+    KC_CONTRADICTORY = 6,            /* a row of G contradicts the others: no accelerations satisfy all */
     KC_LOST = 7,                     /* a row of G is lost at this state */
     KC_UNSATISFIED_ROW = 8,          /* `project`: a row of G on velocities cannot be satisfied */
     KC_UNSATISFIED_CONFIGURATION = 9 /* `project`: a constraint on coordinates cannot be satisfied */
@@ -55,8 +55,8 @@ typedef void kc_kernel(double t, const double *x, const double *r, const double 
 
 /*
  * Constraints: G udot + gamma = 0, M udot = f + G' lambda.  c[n_prepared - 1] is the number of rows of G that
- * count, their rank at states on the constraints with these parameters; prepare() finds it.  Where the rank
- * is another one on that part of the manifold where the caller is, they put that number there.
+ * count, their rank at states on the constraints with these parameters; prepare() finds it.  A caller on a
+ * part of the manifold where the rank is another one puts that number there.
  *
  * Stabilization (Baumgarte 1972): with udot + 2 alpha a + beta^2 b in place of udot the rows of G that stem
  * from configuration constraints give phi'' + 2 alpha phi' + beta^2 phi = 0, those on velocities
@@ -70,10 +70,15 @@ enum {
 typedef struct kc_model {
     uint32_t abi_version, struct_size; /* read these first */
     uint32_t n_q, n_u, n_p, n_r, n_prepared, n_work;
-    uint32_t n_points, n_frames, n_outputs, n_joints, n_unit, flags;
-    uint32_t n_constraints;    /* rows of G */
-    uint32_t n_configuration, n_velocity; /* constraints on coordinates; rows of G on velocities, its first */
-    uint32_t n_auxiliary, n_q_dependent, n_u_dependent;
+    uint32_t n_points, n_frames; /* of the kernels of partial velocities */
+    uint32_t n_outputs, n_joints;
+    uint32_t n_unit;             /* unit quaternions in x */
+    uint32_t flags;              /* KC_QDOT_IS_U, or 0 */
+    uint32_t n_constraints;      /* rows of G */
+    uint32_t n_configuration;    /* constraints on coordinates */
+    uint32_t n_velocity;         /* rows of G on velocities, which come first */
+    uint32_t n_auxiliary;        /* auxiliary speeds, which are not in x */
+    uint32_t n_q_dependent, n_u_dependent; /* the last of q and u that depend on the others */
     const char *name;
     const char *info; /* JSON: operation counts, source, package version */
     /* UTF-8; behind the last name of a list stands NULL; a list without names may be NULL itself */
