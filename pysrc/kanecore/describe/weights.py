@@ -16,8 +16,9 @@ def steady_part_first(g: Graph, force: Vector) -> list[Vector]:
     rest = []
     for frame, v in force:
         if frame == 0:
-            (a, x), (b, y), (c, z) = (_split(g, component) for component in v)
-            steady, v = (g.add(steady[0], a), g.add(steady[1], b), g.add(steady[2], c)), (x, y, z)
+            (along_x, x), (along_y, y), (along_z, z) = (_split(g, component) for component in v)
+            steady = (g.add(steady[0], along_x), g.add(steady[1], along_y), g.add(steady[2], along_z))
+            v = (x, y, z)
         if any(v):
             rest.append((frame, v))
     parts = [((0, steady),) if any(steady) else (), tuple(rest)]
