@@ -22,6 +22,7 @@ __all__ = [
     "REACHED",
     "ROUNDING",
     "SOLVED",
+    "TYPED",
 ]
 
 EPSILON = 2.0**-52
@@ -84,6 +85,12 @@ EXPLAINED = 10
 
 At finite differences of 1e-6 around states of planar loops, circles written twice, and Bricard's mechanism,
 redundant rows leave less.
+"""
+
+TYPED = 1e-2
+"""Of the 1 of unit vectors: what numbers of a rotation, typed with few digits, may miss.
+
+0.71 in place of √½ misses 0.008; a row that was forgotten or scaled misses its own size.
 """
 
 IN_C = {
