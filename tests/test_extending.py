@@ -35,21 +35,21 @@ def _generalized_momenta(d: Derivation) -> Derived:
 
 TABLE = """
 /* Heun's method of order 2. */
-static const double heun_c[3] = {0.0, 1.0, 1.0};
-static const double heun_a[3][3] = {{0.0}, {1.0}, {0.5, 0.5}};
+static const double improved_euler_c[3] = {0.0, 1.0, 1.0};
+static const double improved_euler_a[3][3] = {{0.0}, {1.0}, {0.5, 0.5}};
 
-static const kc_method heun = {.name = "heun",
+static const kc_method improved_euler = {.name = "improved_euler",
                                .order = 2,
                                .stages = 2,
                                .extended = 3,
                                .n_dense = 2,
-                               .a = heun_a[0],
-                               .c = heun_c,
+                               .a = improved_euler_a[0],
+                               .c = improved_euler_c,
                                .step = by_tableau,
                                .dense = dense_hermite,
                                .interpolate = interpolate_hermite};
 
-const kc_method *const kc_methods[] = {&heun, """
+const kc_method *const kc_methods[] = {&improved_euler, """
 
 USE = """
 import ctypes
@@ -73,7 +73,7 @@ assert cart_pole.build().generalized_momenta[1].shape == (2, 1)
 assert kc.compile(cart_pole.build(), parameters=cart_pole.PARAMETERS).generalized_momenta(0.0, x).shape == (2,)
 
 fine = dyn.simulate((0.0, 1.0), x, rtol=1e-12, atol=1e-12).x[-1]
-errors = [np.max(np.abs(dyn.simulate((0.0, 1.0), x, method="heun", dt=h).x[-1] - fine)) for h in (1e-2, 5e-3)]
+errors = [np.max(np.abs(dyn.simulate((0.0, 1.0), x, method="improved_euler", dt=h).x[-1] - fine)) for h in (1e-2, 5e-3)]
 assert 1.8 < np.log2(errors[0] / errors[1]) < 2.2, errors
 """
 

@@ -12,7 +12,6 @@ import numpy.typing as npt
 from kanecore import _native
 
 __all__ = [
-    "MOST_STEPS",
     "Recording",
     "gains",
     "longest_step",
@@ -26,8 +25,6 @@ __all__ = [
 ]
 
 Array = npt.NDArray[np.float64]
-
-MOST_STEPS = 10_000_000  # that an adaptive method tries where nobody says how many
 
 _SMALLEST_RTOL = 100 * np.finfo(np.float64).eps
 _ROOM = 1 << 30  # bytes for the steps of a run
@@ -111,7 +108,7 @@ def longest_step(max_step: float, smallest: float) -> float:
     return float(max_step)
 
 
-def step_limit(method: str, max_steps: int | None) -> int:
+def step_limit(max_steps: int | None) -> int:
     """How many steps an adaptive method may try, 0 for any number."""
     if max_steps is None:
         return 0
@@ -121,8 +118,6 @@ def step_limit(method: str, max_steps: int | None) -> int:
         raise TypeError(f"max_steps is {max_steps!r}; it must be a whole number") from None
     if limit < 1:
         raise ValueError(f"max_steps is {max_steps!r}; it must be at least 1")
-    if _has_fixed_steps(method) and limit != MOST_STEPS:
-        raise ValueError(f"max_steps is for adaptive methods: dt decides how many steps {method!r} takes")
     return limit
 
 

@@ -11,7 +11,6 @@ import numpy.typing as npt
 from kanecore import _native
 from kanecore.run.failures import failure, outcome, refuse_contradictions
 from kanecore.run.options import (
-    MOST_STEPS,
     gains,
     longest_step,
     recording,
@@ -46,7 +45,7 @@ def simulate(
     baumgarte: tuple[float, float] | None = None,
     max_step: float = np.inf,
     first_step: float | None = None,
-    max_steps: int | None = MOST_STEPS,
+    max_steps: int | None = 10_000_000,
     dense_output: bool | None = None,
 ) -> Trajectory:
     """Integrate the equations of motion.
@@ -122,7 +121,7 @@ def simulate(
     step = step_length(method, dt, first_step, smallest)
     relative, absolute = tolerances(rtol, atol, dyn.n_x)
     records = recording(None if t_eval is None else result_times(t_eval, t0, t1), dense_output)
-    longest, limit = longest_step(max_step, smallest), step_limit(method, max_steps)
+    longest, limit = longest_step(max_step, smallest), step_limit(max_steps)
     stabilization = None if baumgarte is None else gains(baumgarte)
     problem = posed(dyn, (t0, t1), x0, inputs, parameters, bool(project))
     # the first evaluation finds what is missing or singular, before any work is lost
