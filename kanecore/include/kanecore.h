@@ -72,12 +72,12 @@ typedef struct kc_model {
     uint32_t n_q, n_u, n_p, n_r, n_prepared, n_work;
     uint32_t n_points, n_frames; /* of the kernels of partial velocities */
     uint32_t n_outputs, n_joints;
-    uint32_t n_unit;             /* unit quaternions in x */
-    uint32_t flags;              /* KC_QDOT_IS_U, or 0 */
-    uint32_t n_constraints;      /* rows of G */
-    uint32_t n_configuration;    /* constraints on coordinates */
-    uint32_t n_velocity;         /* rows of G on velocities, which come first */
-    uint32_t n_auxiliary;        /* auxiliary speeds, which are not in x */
+    uint32_t n_unit;                       /* unit quaternions in x */
+    uint32_t flags;                        /* KC_QDOT_IS_U, or 0 */
+    uint32_t n_constraints;                /* rows of G */
+    uint32_t n_configuration;              /* constraints on coordinates */
+    uint32_t n_velocity;                   /* rows of G on velocities, which come first */
+    uint32_t n_auxiliary;                  /* auxiliary speeds, which are not in x */
     uint32_t n_q_dependent, n_u_dependent; /* the last of q and u that depend on the others */
     const char *name;
     const char *info; /* JSON: operation counts, source, package version */
@@ -86,11 +86,11 @@ typedef struct kc_model {
     const char *const *point_names, *const *frame_names, *const *output_names;
     const char *const *joint_names;
     const char *const *constraint_names; /* of the rows of G */
-    const uint32_t *unit; /* 4 n_unit places in x of unit quaternions, e0 e1 e2 e3 each */
-    const double *p_default; /* n_p values, NaN where the user must give one */
+    const uint32_t *unit;                /* 4 n_unit places in x of unit quaternions, e0 e1 e2 e3 each */
+    const double *p_default;             /* n_p values, NaN where the user must give one */
     const double *r_default; /* n_r values, NaN where the user must give one (prescribed motion) */
-    const int32_t *r_rates; /* n_r: the number of the input that is the derivative of this one, -1: none;
-                               NULL: of none */
+    const int32_t *r_rates;  /* n_r: the number of the input that is the derivative of this one, -1: none;
+                                NULL: of none */
 
     void (*prepare)(const double *p, double *c);
 

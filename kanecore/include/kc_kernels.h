@@ -1,5 +1,6 @@
 /* Generated from kernels.py by kanecore.build.tables. */
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* clang-format off */
 /* The kernels of kc_model: NULL where the library does not hold them. */
 kc_kernel *rhs; /* xdot = [qdot, udot]: n_q + n_u */
 kc_kernel *udot; /* M udot = f + G' lambda, solved: n_u */

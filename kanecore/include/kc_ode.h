@@ -52,15 +52,15 @@ typedef struct kc_signal {
  * backwards in time du/dt - 2 alpha a + beta^2 b: constraints attract in the direction of the run.
  */
 typedef struct kc_system {
-    kc_kernel *rhs, *qdot; /* qdot: of methods that advance speeds and coordinates in turn */
+    kc_kernel *rhs, *qdot;     /* qdot: of methods that advance speeds and coordinates in turn */
     uint32_t n_q, n_u, n_work; /* as in the model */
     const double *c;           /* prepared constants */
     const kc_signal *signal;
-    uint32_t n_unit;           /* unit quaternions in x */
-    const uint32_t *unit;      /* their places, 4 n_unit; as in the model */
-    kc_kernel *project;        /* NULL: steps stay where they end */
-    kc_kernel *stabilization;  /* NULL: none */
-    double alpha, beta;        /* its gains */
+    uint32_t n_unit;                   /* unit quaternions in x */
+    const uint32_t *unit;              /* their places, 4 n_unit; as in the model */
+    kc_kernel *project;                /* NULL: steps stay where they end */
+    kc_kernel *stabilization;          /* NULL: none */
+    double alpha, beta;                /* its gains */
     int (*interrupted)(void *context); /* NULL, or asked after every KC_PATIENCE evaluations; */
     void *context;                     /* non-zero stops the run */
 } kc_system;
@@ -83,18 +83,18 @@ typedef int kc_accept(const kc_step *step, void *context);
 typedef struct kc_plan {
     const kc_method *method;
     double t0, t1;
-    double step;          /* length of fixed steps; of adaptive methods that of the first, 0: chosen */
-    double rtol;          /* of adaptive methods, as all below */
-    const double *atol;   /* n_x absolute tolerances */
-    double max_step;      /* at least the span of the run: no limit */
-    uint64_t max_steps;   /* tried, accepted or not; 0: no limit */
-    kc_accept *accept;    /* NULL: steps are handed to nobody */
-    void *context;        /* of accept() */
+    double step;        /* length of fixed steps; of adaptive methods that of the first, 0: chosen */
+    double rtol;        /* of adaptive methods, as all below */
+    const double *atol; /* n_x absolute tolerances */
+    double max_step;    /* at least the span of the run: no limit */
+    uint64_t max_steps; /* tried, accepted or not; 0: no limit */
+    kc_accept *accept;  /* NULL: steps are handed to nobody */
+    void *context;      /* of accept() */
 } kc_plan;
 
 typedef struct kc_stats {
     uint64_t evaluations, accepted, rejected;
-    double t;     /* where the run ended, or failed */
+    double t;        /* where the run ended, or failed */
     uint32_t number; /* where a kernel found no solution: its work[1] */
 } kc_stats;
 

@@ -179,7 +179,8 @@ def _product(kernel: Kernel, write: Callable[[str], str]) -> str:
 
 
 def _c_members() -> str:
-    lines = [_STAR + "/* The kernels of kc_model: NULL where the library does not hold them. */"]
+    lines = [_STAR + "/* clang-format off */"]
+    lines.append("/* The kernels of kc_model: NULL where the library does not hold them. */")
     for kernel in KERNELS:
         length = _product(kernel, lambda size: "n_q + n_u" if size == "n_x" else size)
         brief = f"{kernel.brief} [udot]" if kernel.reads_udot else kernel.brief

@@ -154,6 +154,11 @@ class Derivation:
         rows = self.rows
         return solving(self.graph, whole(self.graph, self.mass_matrix, self.forcing, rows))
 
+    @property
+    def udot_at_run_time(self) -> Derived:
+        """What is computed for u̇ where its pivots are chosen at run time."""
+        return (self.solving or self.general).derived
+
     @cached_property
     def linearization(self) -> Linearization:
         """What ∂ẋ/∂(q, u, r) follows from, at given u̇ and λ."""

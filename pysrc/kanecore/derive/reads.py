@@ -8,7 +8,6 @@ from collections.abc import Iterable
 from kanecore.kernels import KERNELS
 
 from .derivation import Derivation
-from .registry import Derived
 
 __all__ = ["unread"]
 
@@ -35,8 +34,7 @@ def _roots(derivation: Derivation, name: str) -> list[int]:
     if name == "rhs":
         return [*_roots(derivation, "udot"), *d.rates]
     if name == "udot" and derivation.solved_at_run_time:
-        solving = derivation.solving or derivation.general
-        parts = [Derived((*solving.system, *solving.known, *solving.result))]
+        parts = [derivation.udot_at_run_time]
     elif name == "project":
         parts = list(derivation.projections.values())
     else:
@@ -44,7 +42,7 @@ def _roots(derivation: Derivation, name: str) -> list[int]:
     roots = [i for part in parts for i in (*part.roots, *(x for pivot in part.pivots for x in pivot[:2]))]
     if parts[0].after_udot:
         roots += _roots(derivation, "udot")
-        if d.constraints and (parts[0].with_multipliers or name == "linearize"):
+        if parts[0].with_multipliers:
             roots += derivation.kernel("multipliers").roots
     if d.constraints and name in _COUNTED:
         roots += [x for part in derivation.projections.values() for x in part.roots]

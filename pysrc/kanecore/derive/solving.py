@@ -9,6 +9,7 @@ from kanecore.graph.scalars import ACCELERATION, Graph
 
 from .elimination import Reduced
 from .magnitudes import magnitude
+from .registry import Derived
 
 __all__ = ["Solving", "solving"]
 
@@ -30,6 +31,11 @@ class Solving:
     result: tuple[int, ...]
     doubt: tuple[int, ...]
     limits: tuple[int, ...]
+
+    @property
+    def derived(self) -> Derived:
+        """All that is computed on the way to u̇, beside the solution itself."""
+        return Derived((*self.system, *self.known, *self.result), limits=self.limits)
 
     @property
     def sums(self) -> tuple[int, ...]:

@@ -99,8 +99,7 @@ def _programs(derivation: Derivation, names: Iterable[str]) -> dict[str, Derived
     result = {}
     for name in names:
         if name in ("rhs", "udot") and derivation.solved_at_run_time:
-            solving = derivation.solving or derivation.general
-            result["udot"] = Derived((*solving.system, *solving.known, *solving.result), limits=solving.limits)
+            result["udot"] = derivation.udot_at_run_time
         else:
             result[name] = derivation.kernel(name)
     return result

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from kanecore.program.solved import Equations, Function, Member, Solved, Straight
 
@@ -18,7 +18,7 @@ HEADERS = {
     "saddle.h": "eliminate.h",
     "motion.h": "saddle.h",
     "closure.h": "motion.h",
-    "linearize.h": "eliminate.h",  # with constraints saddle.h as well, which comes with u̇
+    "linearize.h": "eliminate.h",
 }
 """The headers of ``runtime/`` that ways need, in order, each with the one that it builds on."""
 
@@ -35,36 +35,47 @@ class Way:
         What takes the structure, and solves.
     room : str
         The macro that says how much scratch its arrays take.
-    header : str
-        Where these stand.
+    headers : tuple of str
+        Where these stand, and what they call.
+    members : mapping of str to str
+        What the structure holds for every model that goes this way.
     """
 
     structure: str
     function: str
     room: str
-    header: str
+    headers: tuple[str, ...]
+    members: Mapping[str, str] = field(default_factory=dict)
 
 
 WAYS = {
-    "motion": Way("kc_motion", "kc_accelerate", "KC_MOTION_ROOM", "motion.h"),
-    "general_motion": Way("kc_motion", "kc_accelerate_all", "KC_MOTION_ROOM", "motion.h"),
-    "free_motion": Way("kc_free_motion", "kc_accelerate_free", "KC_FREE_MOTION_ROOM", "eliminate.h"),
-    "balance": Way("kc_balance", "kc_find_multipliers", "KC_BALANCE_ROOM", "motion.h"),
-    "return": Way("kc_return", "kc_stabilize", "KC_RETURN_ROOM", "motion.h"),
-    "projection": Way("kc_projection", "kc_project", "KC_PROJECTION_ROOM", "closure.h"),
-    "closure": Way("kc_closure", "kc_count", "KC_COUNT_ROOM", "closure.h"),
-    "linearization": Way("kc_linearization", "kc_linearize", "KC_LINEARIZATION_ROOM", "linearize.h"),
+    "motion": Way("kc_motion", "kc_accelerate", "KC_MOTION_ROOM", ("motion.h",)),
+    "general_motion": Way("kc_motion", "kc_accelerate_all", "KC_MOTION_ROOM", ("motion.h",)),
+    "free_motion": Way("kc_free_motion", "kc_accelerate_free", "KC_FREE_MOTION_ROOM", ("eliminate.h",)),
+    "balance": Way("kc_balance", "kc_find_multipliers", "KC_BALANCE_ROOM", ("motion.h",)),
+    "return": Way("kc_return", "kc_stabilize", "KC_RETURN_ROOM", ("motion.h",)),
+    "projection": Way("kc_projection", "kc_project", "KC_PROJECTION_ROOM", ("closure.h",)),
+    "closure": Way("kc_closure", "kc_count", "KC_COUNT_ROOM", ("closure.h",)),
+    "linearization": Way(
+        *("kc_linearization", "kc_linearize", "KC_LINEARIZATION_ROOM", ("saddle.h", "linearize.h")),
+        {"solve": "kc_solve_equations"},
+    ),
+    "free_linearization": Way(
+        *("kc_linearization", "kc_linearize", "KC_LINEARIZATION_ROOM", ("linearize.h",)),
+        {"solve": "kc_solve_free"},
+    ),
 }
 
 
 def headers(functions: Iterable[Function]) -> list[str]:
     """What some functions need of the runtime, in order."""
-    needed: set[str] = set()
+    needed: set[str | None] = set()
     for each in functions:
-        header = WAYS[each.way].header if isinstance(each, Solved) and each.way in WAYS else None
-        while header is not None:
-            needed.add(header)
-            header = HEADERS[header]
+        for header in WAYS[each.way].headers if isinstance(each, Solved) and each.way in WAYS else ():
+            below: str | None = header
+            while below is not None:
+                needed.add(below)
+                below = HEADERS[below]
     return [header for header in HEADERS if header in needed]
 
 
@@ -73,10 +84,8 @@ def function(target: C, of: Function, functions: Mapping[str, Function]) -> str:
     if isinstance(of, Straight):
         return target.function(of.name, of.parts)
     head = f"static int {of.name}({target.arguments}, {target.real} *w, {target.real} *out)"
-    if of.way == "after_motion":
-        lines = _after_motion(of)
-    elif of.way == "short_way":
-        lines = _short_way(of)
+    if of.way in _CALLING:
+        lines = _CALLING[of.way](of)
     else:
         lines = [*structure(target, of), f"return {WAYS[of.way].function}(&s, t, x, r, c, w, out);"]
     text = "".join(f"    {line}\n" for line in lines)
@@ -94,7 +103,8 @@ def structure(target: C, solved: Solved) -> list[str]:
     equations = solved.members["equations"]
     assert isinstance(equations, Equations)
     n, m = max(equations.n, 1), max(equations.m, 1)
-    members = [f".{name} = {_member(name, value)}," for name, value in solved.members.items() if value != ()]
+    all_members = {**solved.members, **WAYS[solved.way].members}
+    members = [f".{name} = {_member(name, value)}," for name, value in all_members.items() if value != ()]
     return [
         *lines,
         f"int column[{n}], order[{m}], place[{n}];",
@@ -141,6 +151,10 @@ def _short_way(solved: Solved) -> list[str]:
         f"const int other = {solved.members['otherwise']}(t, x, r, c, w, out);",
         "return fault != KC_NOT_HERE && kc_status_of(other) == KC_SINGULAR ? fault : other;",
     ]
+
+
+_CALLING = {"after_motion": _after_motion, "short_way": _short_way}
+"""Ways that call other functions, and solve nothing themselves."""
 
 
 # ---------------------------------------------------------------------------------------------------- scratch

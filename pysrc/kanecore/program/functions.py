@@ -214,7 +214,6 @@ class Functions:
         members: dict[str, Member] = {
             "equations": Equations(n, m, columns, symmetric=self.derivation.symmetric),
             "n_q": self.n_q,
-            "solve": "kc_solve_equations" if m else "kc_solve_free",
             "udot": self.udot().name,
         }
         if m:
@@ -225,7 +224,8 @@ class Functions:
             members["column"] = self._once("column_linearize", Derived(slopes.column), in_scratch, results)
         else:
             members["fill"] = self._once("fill_linearize", Derived((*slopes.equations, *slopes.rates)), solution)
-        return self._solved("compute_linearize", "linearization", members, self.n_q, n, m, columns)
+        way = "linearization" if m else "free_linearization"
+        return self._solved("compute_linearize", way, members, self.n_q, n, m, columns)
 
     # ------------------------------------------------- back to the constraints
     def _stabilization(self) -> Function:

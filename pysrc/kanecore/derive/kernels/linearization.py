@@ -15,7 +15,7 @@ __all__: list[str] = []
 
 @derives("linearize")
 def _linearize(d: Derivation) -> Derived:
-    return Derived(d.linearization.roots, after_udot=True)
+    return Derived(d.linearization.roots, after_udot=True, with_multipliers=bool(d.description.constraints))
 
 
 @derives("constraint_slopes", applies=has_constraints)

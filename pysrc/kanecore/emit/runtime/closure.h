@@ -22,25 +22,25 @@ KC_SOLVER void kc_unit_length(int n_unit, const uint32_t *unit, kc_real *x)
  * qdot(a), then for c in u.  Where no motion leads back q itself moves, along all of the slopes of phi.
  */
 typedef struct kc_projection {
-    kc_saddle *equations;         /* k = 1 */
-    int n_q, n_u, n_max;          /* n_max: the larger of both */
-    int m_q, m_u, rank;           /* how many values phi, c have; c[rank] is how many rows of G count */
-    int n_unit;                   /* unit quaternions */
-    const uint32_t *unit;         /* four places of each in x */
+    kc_saddle *equations; /* k = 1 */
+    int n_q, n_u, n_max;  /* n_max: the larger of both */
+    int m_q, m_u, rank;   /* how many values phi, c have; c[rank] is how many rows of G count */
+    int n_unit;           /* unit quaternions */
+    const uint32_t *unit; /* four places of each in x */
     /* These read y and a at the beginning of w. */
-    kc_function *position; /* the equations of least change, then what phi is summed from (m_q) */
-    kc_function *velocity; /* ... what c is summed from (m_u) */
+    kc_function *position;  /* the equations of least change, then what phi is summed from (m_q) */
+    kc_function *velocity;  /* ... what c is summed from (m_u) */
     kc_function *direction; /* qdot(a) (n_q) */
-    kc_function *slopes; /* dphi/dq (m_q, n_q) */
+    kc_function *slopes;    /* dphi/dq (m_q, n_q) */
 
     /* scratch */
     kc_place at;
-    kc_real *arrays;              /* of the equations */
-    kc_real *y, *a;               /* the state, and a change of it */
-    kc_real *residual;            /* phi or c */
-    kc_real *sizes; /* what each is summed from at the start: later that may vanish, or grow without end */
-    kc_real *units; /* of the coordinates */
-    int directly; /* q itself moves, not along motions */
+    kc_real *arrays;   /* of the equations */
+    kc_real *y, *a;    /* the state, and a change of it */
+    kc_real *residual; /* phi or c */
+    kc_real *sizes;    /* what each is summed from at the start: later that may vanish, or grow without end */
+    kc_real *units;    /* of the coordinates */
+    int directly;      /* q itself moves, not along motions */
 } kc_projection;
 
 #define KC_PROJECTION_ROOM(n_q, n_u, n_max, m)                                                               \
@@ -194,8 +194,8 @@ KC_ONCE int kc_project(kc_projection *s, kc_real t, const kc_real *x, const kc_r
 typedef struct kc_closure {
     kc_saddle *equations; /* only their reduction is used */
     int n_q, n_u, n_r;
-    int m_q, m_u, m; /* phi has m_q values, c m_u; of the m rows of G the first m_u are dc/du */
-    int n_unit, linear; /* unit quaternions; whether G does not depend on u */
+    int m_q, m_u, m;      /* phi has m_q values, c m_u; of the m rows of G the first m_u are dc/du */
+    int n_unit, linear;   /* unit quaternions; whether G does not depend on u */
     const uint32_t *unit; /* four places of each in x */
     const kc_real *guess; /* (n_q + n_u) where to look first, NaN for what it does not say */
     kc_function *configuration, *slopes; /* phi, dphi/dq */
@@ -204,11 +204,11 @@ typedef struct kc_closure {
 
     /* scratch */
     kc_place at;
-    kc_real *rows; /* dphi/dq, or G */
-    kc_real *value; /* phi or c at x */
-    kc_real *size; /* what phi, then c are summed from */
+    kc_real *rows;        /* dphi/dq, or G */
+    kc_real *value;       /* phi or c at x */
+    kc_real *size;        /* what phi, then c are summed from */
     kc_real *trial, *now; /* a state on trial, and phi or c there */
-    kc_real *work; /* of the functions */
+    kc_real *work;        /* of the functions */
 } kc_closure;
 
 #define KC_COUNT_ROOM(n_q, n_u, n_r, m_q, m)                                                                 \

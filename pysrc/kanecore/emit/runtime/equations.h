@@ -23,31 +23,31 @@ typedef enum kc_purpose {
 
 /* The equations, what is known of them, and what their solution needs. */
 typedef struct kc_saddle {
-    int n, m, k;           /* speeds, rows of G, right-hand sides */
-    int count; /* how many rows of G count: so many pivots are taken even if they are small */
+    int n, m, k; /* speeds, rows of G, right-hand sides */
+    int count;   /* how many rows of G count: so many pivots are taken even if they are small */
     kc_purpose purpose;
-    int symmetric; /* whether M is */
+    int symmetric;         /* whether M is */
     kc_real contradiction; /* a redundant row may leave so much of gamma, beside what it is summed from */
 
     /* the equations: arrays one after the other, which the solution overwrites */
-    kc_real *M; /* (n, n) */
-    kc_real *f; /* (n, k) */
-    kc_real *G; /* (m, n) */
+    kc_real *M;     /* (n, n) */
+    kc_real *f;     /* (n, k) */
+    kc_real *G;     /* (m, n) */
     kc_real *gamma; /* (m, k) */
-    kc_real *sums; /* (m, n) what the entries of G are summed from, in magnitude */
+    kc_real *sums;  /* (m, n) what the entries of G are summed from, in magnitude */
 
-    kc_real *a; /* (n, k) the solution */
+    kc_real *a;    /* (n, k) the solution */
     kc_real *size; /* (m) what each gamma is summed from; NULL: contradictions are not looked for */
 
     /* scratch */
-    kc_real *scale; /* (n) the factors of the columns */
-    kc_real *W; /* M P: (n, n), and n numbers more, for kc_eliminate() */
+    kc_real *scale;   /* (n) the factors of the columns */
+    kc_real *W;       /* M P: (n, n), and n numbers more, for kc_eliminate() */
     kc_real *reduced; /* (n, n) P' M P */
     kc_real *combine; /* (m, m): each row of [1 A] as a combination of the rows of G; NULL: not wanted */
-    int *column; /* (n) the columns of G in the order of the pivots: the first `rank` are dependent */
-    int *order; /* (m) the rows of G in the order of the pivots */
-    int *place; /* (n) for kc_eliminate() */
-    int rank; /* how many pivots the reduction took */
+    int *column;      /* (n) the columns of G in the order of the pivots: the first `rank` are dependent */
+    int *order;       /* (m) the rows of G in the order of the pivots */
+    int *place;       /* (n) for kc_eliminate() */
+    int rank;         /* how many pivots the reduction took */
 } kc_saddle;
 
 /* How many numbers the equations take, and the scratch. */

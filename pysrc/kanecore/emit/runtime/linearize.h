@@ -5,13 +5,13 @@
  *     M da = dR + G' dlambda,    G da + dS = 0,    R = f + G' lambda - M udot,    S = G udot + gamma.
  */
 typedef struct kc_linearization {
-    kc_saddle *equations;        /* k = N */
+    kc_saddle *equations; /* k = N */
     int n_q;
-    int rank;                    /* c[rank] is how many rows of G count */
-    int (*solve)(kc_saddle *);   /* kc_solve_equations(), without constraints kc_solve_free() */
+    int rank;                        /* c[rank] is how many rows of G count */
+    int (*solve)(kc_saddle *);       /* kc_solve_equations(), without constraints kc_solve_free() */
     kc_function *udot, *multipliers; /* multipliers: NULL without constraints */
-    kc_function *fill; /* reads udot, lambda in w; the equations, then the slopes of qdot (n_q, N) */
-    kc_parts parts;    /* where `fill` is NULL: M, G and its sums, and `column` for the right-hand sides */
+    kc_function *fill;   /* reads udot, lambda in w; the equations, then the slopes of qdot (n_q, N) */
+    kc_parts parts;      /* where `fill` is NULL: M, G and its sums, and `column` for the right-hand sides */
     kc_function *column; /* reads a direction (N) behind udot, lambda; the slopes along it of R, S, qdot */
 } kc_linearization;
 

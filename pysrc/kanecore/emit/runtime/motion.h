@@ -25,9 +25,9 @@ typedef struct kc_motion {
     const int *speeds, *rows; /* the numbers in the model of the speeds and rows that it left; NULL: all */
     int n_known;              /* how many numbers `result` reads beside the solution */
     int n_residuals;          /* how many values phi and c have together */
-    kc_function *fill; /* the equations, then what `result` reads; or a fault, where they do not hold */
-    kc_parts parts; /* where `fill` is NULL: the equations of all speeds and rows */
-    kc_function *doubt; /* (m) what each gamma is summed from, in magnitude */
+    kc_function *fill;      /* the equations, then what `result` reads; or a fault, where they do not hold */
+    kc_parts parts;         /* where `fill` is NULL: the equations of all speeds and rows */
+    kc_function *doubt;     /* (m) what each gamma is summed from, in magnitude */
     kc_function *residuals; /* phi, c, then what each is summed from */
     kc_function *result; /* udot, from what `fill` left for it and the solution; NULL: the solution is udot */
     kc_function *otherwise; /* udot where `fill` ends with a fault */
@@ -149,8 +149,8 @@ KC_ONCE int kc_find_multipliers(kc_balance *s, kc_real t, const kc_real *x, cons
  * masses.  Redundant rows are left out: off the constraints they contradict the others. */
 typedef struct kc_return {
     kc_saddle *equations; /* k = 2 */
-    int rank; /* c[rank] is how many rows of G count */
-    kc_function *fill; /* the equations */
+    int rank;             /* c[rank] is how many rows of G count */
+    kc_function *fill;    /* the equations */
 } kc_return;
 
 #define KC_RETURN_ROOM(n, m) (KC_EQUATIONS_ROOM(n, m, 2) + 2 * (n) + KC_SCRATCH_ROOM(n, m))
