@@ -11,7 +11,7 @@ from typing import Any
 
 from kanecore.errors import ModelError
 
-from . import sympy_access
+from . import sympy_access, sympy_vectors
 from .builder import Builder
 from .description import Vector
 from .read_frames import FrameReader
@@ -46,7 +46,7 @@ class PointReader:
         at_rest : collection of Point
             Mass centres of the ground.
         """
-        self._positions = _both_ways(needed)
+        self._positions = sympy_vectors.positions(needed)
         for point in needed:  # each group of connected points has a root of its own
             if point not in self._located_from:
                 group = nearest_first(point, self._positions.__getitem__)
@@ -119,20 +119,3 @@ class PointReader:
             if set_velocity is not None:
                 velocity = self._frames.vector(set_velocity, f"the velocity of point {point.name}")
         self.index[point] = self._builder.point(point.name, number, position, velocity=velocity)
-
-
-def _both_ways(points: Sequence[Any]) -> dict[Any, dict[Any, Any]]:
-    """The positions of points, and of all that these lead to, from their neighbours.
-
-    A point that its neighbours do not know of is that of a central axis, which must not change what the user has.
-    """
-    positions: dict[Any, dict[Any, Any]] = {}
-    queue = list(points)
-    for point in queue:
-        if point not in positions:
-            positions[point] = dict(sympy_access.positions(point))
-            queue += positions[point]
-    for point, neighbours in [*positions.items()]:
-        for other in [p for p in neighbours if point not in positions[p]]:
-            positions[other][point] = -neighbours[other]
-    return positions

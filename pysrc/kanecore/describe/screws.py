@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import sympy as sm
+from sympy.core.function import AppliedUndef
 from sympy.physics.vector import Point, Vector
 
 from kanecore.graph.decide import BRANCHING, vanish
@@ -21,6 +22,7 @@ from kanecore.graph.sympy_bridge import FromSympy
 from kanecore.graph.vectors import cross, dot
 
 from . import sympy_access, sympy_vectors
+from .quaternions import quaternion_order
 
 __all__ = ["Screw"]
 
@@ -122,9 +124,19 @@ class _OnGraph:
             self._axes = self._axes or frame
             components = [g.mul(self._read(x), unit) for x in column]
             for matrix in sympy_vectors.rotations(frame, self._axes):
-                components = [dot(g, [self._read(x) for x in row], components) for row in matrix.tolist()]
+                rows = [[self._read(x) for x in row] for row in matrix.tolist()]
+                self._find_quaternion(matrix, [x for row in rows for x in row])
+                components = [dot(g, row, components) for row in rows]
             self._add(total, components)
         return total
+
+    def _find_quaternion(self, matrix: Any, entries: Sequence[int]) -> None:
+        """Random values are those of a rotation: four numbers that are a quaternion have length one."""
+        g, functions = self._graph, matrix.atoms(AppliedUndef)
+        names = functions if matrix.free_symbols == {sympy_access.time()} else matrix.free_symbols - functions
+        members = tuple(self._read(x) for x in sorted(names, key=sm.default_sort_key))
+        if len(members) == 4 and members not in g.unit and quaternion_order(g, entries, members):
+            g.unit.append(members)
 
     def _add(self, total: list[int], summand: Sequence[int]) -> None:
         total[:] = (self._graph.add(a, b) for a, b in zip(total, summand, strict=True))

@@ -7,7 +7,7 @@ read.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import sympy as sm
@@ -18,7 +18,7 @@ from kanecore.errors import ModelError
 from . import sympy_access
 from .walk import nearest_first
 
-__all__ = ["angular_velocities", "cross", "dot", "position", "position_steps", "rotations", "velocity"]
+__all__ = ["angular_velocities", "cross", "dot", "position", "position_steps", "positions", "rotations", "velocity"]
 
 
 def rotations(frame: Any, target: Any) -> list[Any]:
@@ -69,17 +69,33 @@ def dot(a: Any, b: Any) -> Any:
     )
 
 
+def positions(points: Iterable[Any]) -> dict[Any, dict[Any, Any]]:
+    """The positions, from their neighbours, of points and of all that these lead to.
+
+    A point that its neighbours do not know of is that of a central axis, which must not change what the user has.
+    """
+    known: dict[Any, dict[Any, Any]] = {}
+    queue = list(points)
+    for point in queue:
+        if point not in known:
+            known[point] = dict(sympy_access.positions(point))
+            queue += known[point]
+    for point, neighbours in known.items():
+        for other in [p for p in neighbours if point not in known[p]]:
+            known[other][point] = -neighbours[other]
+    return known
+
+
 def position_steps(point: Any, other: Any) -> list[Any]:
-    """Vectors whose sum is the position of a point from another; neighbours may know each other one way."""
-    above, below = (nearest_first(p, sympy_access.positions) for p in (point, other))
-    meeting = next((p for p in above if p in below), None)
-    if meeting is None:
+    """Vectors whose sum is the position of a point from another."""
+    known = positions([point, other])
+    before = nearest_first(other, known.__getitem__)
+    if point not in before:
         raise ModelError(
             f"points {point.name} and {other.name} are not connected: locate one from the other with locatenew or "
             "set_pos"
         )
-    forth = [sympy_access.positions(p)[near] for near, p in _way(above, meeting)]
-    return forth + [-sympy_access.positions(p)[near] for near, p in _way(below, meeting)]
+    return [known[below][above] for below, above in _way(before, point)]
 
 
 def position(point: Any, other: Any) -> Any:
@@ -100,7 +116,7 @@ def angular_velocities(frame: Any, other: Any) -> list[Any]:
 
 def velocity(point: Any, inertial: Any) -> Any:
     """The velocity of a point: that of the nearest one whose velocity was set, and the derivative of its position."""
-    for origin in nearest_first(point, sympy_access.positions):
+    for origin in nearest_first(point, positions([point]).__getitem__):
         known = sympy_access.velocities(origin).get(inertial)
         if known is not None:
             return known + _derivative(position(point, origin), inertial)
