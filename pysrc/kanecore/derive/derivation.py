@@ -211,9 +211,9 @@ class Derivation:
         accelerations = Accelerations(k, udot, neg(self.graph, self._gravity))
         inertia_forces(k, accelerations, wrenches)
         forces = generalized_forces(wrenches)
-        if d.potentials:
-            conservative = active_forces(k, (), d.potentials)
-            forces = [self.graph.add(a, b) for a, b in zip(forces, conservative, strict=True)]
+        if d.potentials or d.generalized_forces:
+            others = active_forces(k, (), d.potentials, d.generalized_forces)
+            forces = [self.graph.add(a, b) for a, b in zip(forces, others, strict=True)]
         return forces
 
     @cached_property

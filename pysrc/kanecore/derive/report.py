@@ -168,6 +168,8 @@ def _loads(model: Described) -> Iterator[str]:
         )
     for number, _ in enumerate(d.potentials):
         yield f"  potential {number}"
+    for force in d.generalized_forces:
+        yield f"  {force.name} of a freed constraint"
 
 
 def _written(model: Described) -> Iterator[str]:

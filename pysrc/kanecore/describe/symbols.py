@@ -20,7 +20,7 @@ from .builder import Builder
 from .input_rates import input_name
 from .misspelling import is_close
 
-__all__ = ["Symbols", "function_name", "multiplier"]
+__all__ = ["Symbols", "function_name", "function_of_time", "multiplier"]
 
 _MULTIPLIER = sm.Function("multiplier")
 _RATES_ALLOWED = {
@@ -380,6 +380,11 @@ class Symbols:
             for order in range(1, needed[self.inputs[x, 0]] + 1):
                 self.input(x, order)
         return inputs
+
+
+def function_of_time(name: str) -> Any:
+    """The function F(t), of any name F: dynamicsymbols makes several of one with a space or a colon."""
+    return sm.Function(name)(sympy_access.time())
 
 
 def function_name(x: Any) -> str:

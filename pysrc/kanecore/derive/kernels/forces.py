@@ -67,8 +67,9 @@ def _angular_velocity_remainders(d: Derivation) -> Derived:
 
 @derives("generalized_active_forces")
 def _generalized_active_forces(d: Derivation) -> Derived:
-    loads = at_rest(d.kinematics, d.description.loads)
-    return Derived(tuple(active_forces(d.kinematics, loads, d.description.potentials)))
+    k, description = d.kinematics, d.description
+    loads = at_rest(k, description.loads)
+    return Derived(tuple(active_forces(k, loads, description.potentials, description.generalized_forces)))
 
 
 @derives("generalized_inertia_forces")
