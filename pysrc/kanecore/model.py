@@ -329,8 +329,9 @@ class Model(Expressions):
         Returns
         -------
         Model
-            Its state is ordered as before.  Of the dependent coordinates and speeds the last remain so, as many as the
-            other constraints determine; those before them are independent.
+            Its state is ordered as before.  The last coordinates and speeds remain dependent, one for each independent
+            constraint that is left, if these determine them; if not, none is named dependent, and what depends on what
+            is decided at every state.
 
         Raises
         ------

@@ -17,6 +17,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from kanecore.describe.description import (
+    Attachment,
     Constraint,
     Description,
     GeneralizedForce,
@@ -25,6 +26,7 @@ from kanecore.describe.description import (
     duplicate,
     without_auxiliary,
 )
+from kanecore.describe.noncontributing import but_loads
 from kanecore.errors import ModelError, warn
 from kanecore.graph.calculus import accumulate
 from kanecore.graph.decide import is_combination, vanish
@@ -77,31 +79,26 @@ def freed(d: Description, chosen: Sequence[Any], first_load: int, reserved: Coll
     names = _names(d, before.rows, chosen)
     after = Constraints(k, [constraint for constraint in k.description.constraints if constraint.name not in names])
     places = {row.name: i for i, row in enumerate(after.rows)}
-    inputs = tuple(f"lambda_{name}" for name in names)
+    inputs = tuple(map(_input, names))
     d = _with_inputs(d, inputs, reserved)
     forces = dict(zip(names, d.inputs[-len(names) :], strict=True))
     loads, generalized = _forces(d, before, forces, first_load)
-    for constraint in k.description.constraints:
-        if constraint.name in names:
-            _warn_if_held(k.graph, before.row_of(constraint), after.rows)
+    _warn_of_held(before, after, names)
+    description = replace(
+        d,
+        constraints=tuple(each for each in d.constraints if each.name not in names),
+        attachments=_attachments(d, before.rows, places),
+        loads=(*d.loads, *loads),
+        generalized_forces=(*d.generalized_forces, *generalized),
+        outputs=_outputs(d, before.rows, forces, places),
+        n_q_dependent=_dependent_coordinates(d, after),
+        n_u_dependent=_dependent_speeds(d, after),
+    )
     return Freed(
-        description=replace(
-            d,
-            constraints=tuple(each for each in d.constraints if each.name not in names),
-            attachments=tuple(
-                replace(a, row=places[before.rows[a.row].name])
-                for a in d.attachments
-                if before.rows[a.row].name not in names
-            ),
-            loads=(*d.loads, *loads),
-            generalized_forces=(*d.generalized_forces, *generalized),
-            outputs=_outputs(d, before.rows, forces, places),
-            n_q_dependent=_dependent_coordinates(d, after),
-            n_u_dependent=_dependent_speeds(d, after),
-        ),
+        description=replace(description, prescribed=_prescribed(description)),
         inputs=inputs,
         multipliers=tuple(
-            (f"lambda_{row.name}", -1) if row.name in names else ("", places[row.name]) for row in before.rows
+            (_input(row.name), -1) if row.name in names else ("", places[row.name]) for row in before.rows
         ),
         n_loads=len({load.number for load in loads}),
     )
@@ -137,6 +134,10 @@ def _choice(d: Description) -> str:
     if not d.constraints:
         return "one of its constraints; it has none"
     return f"one of its constraints, {', '.join(repr(each.name) for each in d.constraints)}"
+
+
+def _input(constraint: str) -> str:
+    return f"lambda_{constraint}"
 
 
 def _with_inputs(d: Description, names: Sequence[str], reserved: Collection[str]) -> Description:
@@ -185,45 +186,71 @@ def _generalized(d: Description, constraint: Constraint, row: Row, force: int) -
     g, slopes = d.graph, [0] * len(d.auxiliary)
     if constraint.kind == "velocity":
         slopes = accumulate(g, [(constraint.node, g.one)], d.auxiliary, SPEED)
-    return GeneralizedForce(f"lambda_{constraint.name}", tuple(g.mul(force, x) for x in (*row.jacobian, *slopes)))
+    return GeneralizedForce(_input(constraint.name), tuple(g.mul(force, x) for x in (*row.jacobian, *slopes)))
 
 
-def _warn_if_held(g: Graph, row: Row, rows: Sequence[Row]) -> None:
-    """Say so where a constraint that was freed follows from those that were not."""
-    own, others = [*row.jacobian, row.bias], [[*other.jacobian, other.bias] for other in rows]
-    if not any(own) or not is_combination(g, own, others):
-        return
-    same = [rows[i].name for i, other in enumerate(others) if is_combination(g, own, [other])]
-    warn(
-        f"freeing {row.name} sets no motion free: it follows from {' and '.join(same) or 'the other constraints'}, "
-        "which hold all the same; free them as well"
-    )
+def _warn_of_held(before: Constraints, after: Constraints, names: Collection[str]) -> None:
+    """Name constraints that were freed and follow from those that were not."""
+    g, others = before.kinematics.graph, [[*row.jacobian, row.bias] for row in after.rows]
+    for constraint in before.kinematics.description.constraints:
+        row = before.row_of(constraint)
+        own = [*row.jacobian, row.bias]
+        if row.name not in names or not any(own) or not is_combination(g, own, others):
+            continue
+        same = [after.rows[i].name for i, other in enumerate(others) if is_combination(g, own, [other])]
+        warn(
+            f"freeing {row.name} sets no motion free: it follows from {' and '.join(same) or 'the other constraints'}, "
+            "which hold all the same; free them as well"
+        )
 
 
 # ---------------------------------------------------------------------- states
 def _dependent_coordinates(d: Description, after: Constraints) -> int:
     """How many of the last coordinates still depend on others."""
-    limit, places = d.n_q_dependent, len(after.configuration)
     if not any(each.kind == "configuration" for each in d.constraints):
-        return min(limit, len(after.rows))  # the rows may be derivatives of constraints on coordinates
-    jacobian = after.configuration_jacobian
-    n = len(d.coordinates)
-    return _independent_last(d.graph, [jacobian[i * n : (i + 1) * n] for i in range(places)], limit)
+        return min(d.n_q_dependent, len(after.rows))  # these may be derivatives of constraints on coordinates
+    slopes, n = after.configuration_jacobian, len(d.coordinates)
+    return _dependent(d.graph, [slopes[i : i + n] for i in range(0, len(slopes), n)], d.n_q_dependent)
 
 
 def _dependent_speeds(d: Description, after: Constraints) -> int:
-    return _independent_last(d.graph, [row.jacobian for row in after.rows], d.n_u_dependent)
+    """How many of the last speeds still depend on others."""
+    return _dependent(d.graph, [row.jacobian for row in after.rows], d.n_u_dependent)
 
 
-def _independent_last(g: Graph, rows: Sequence[Sequence[int]], limit: int) -> int:
-    """How many of the last columns are independent, one after the other, at random states; at most ``limit``."""
-    columns: list[list[int]] = []
-    while rows and len(columns) < limit:
-        column = [row[-1 - len(columns)] for row in rows]
-        if vanish(g, column) or is_combination(g, column, columns):
-            break
-        columns.append(column)
-    return len(columns)
+def _dependent(g: Graph, rows: Sequence[Sequence[int]], limit: int) -> int:
+    """How many of the last depend: one for each independent row, and none where the rows do not determine these."""
+    count = min(limit, _rank(g, rows))
+    columns = [list(column) for column in zip(*rows, strict=True)][-count:] if count else []
+    return count if _rank(g, columns) == count else 0
+
+
+def _rank(g: Graph, vectors: Sequence[Sequence[int]]) -> int:
+    """How many are independent, at random states."""
+    basis: list[Sequence[int]] = []
+    for v in vectors:
+        if not vanish(g, v) and not is_combination(g, v, basis):
+            basis.append(v)
+    return len(basis)
+
+
+def _prescribed(d: Description) -> frozenset[int]:
+    """Inputs that prescribe motions, without those by which only freed constraints did."""
+    moving = set(d.graph.below(list(but_loads(d))))
+    before = {rate: n for n, rate in enumerate(d.input_rates) if rate >= 0}
+
+    def first(n: int) -> int:
+        while n in before:
+            n = before[n]
+        return n
+
+    chains = {first(n) for n in d.prescribed if d.inputs[n] in moving}
+    return frozenset(n for n in d.prescribed if first(n) in chains)
+
+
+def _attachments(d: Description, rows: Sequence[Row], places: Mapping[str, int]) -> tuple[Attachment, ...]:
+    """Those of rows that remain, with the numbers that these have now."""
+    return tuple(replace(a, row=places[rows[a.row].name]) for a in d.attachments if rows[a.row].name in places)
 
 
 def _outputs(
