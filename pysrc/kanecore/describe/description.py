@@ -246,6 +246,8 @@ class Description:
         A load's ``number``, not its place here, is that of the user's list.
     potentials : tuple of int
         Potential energies that stand for forces.
+    lagrangian : int or None
+        L(q, q̇, t, r), which stands in place of bodies; the speeds are q̇.
     outputs : tuple of (name, node)
     shown_points, shown_frames : tuple of int
         Those of the kernels of partial velocities.
@@ -301,6 +303,7 @@ class Description:
     guess: tuple[tuple[int, float], ...] = ()
     left_out_parameters: tuple[str, ...] = ()
     left_out_inputs: tuple[str, ...] = ()
+    lagrangian: int | None = None
 
 
 def fingerprint(d: Description) -> str:
@@ -418,4 +421,5 @@ class Image:
             constraints=tuple(replace(each, node=self.node(each.node)) for each in d.constraints),
             attachments=tuple(replace(a, vector=self.vector(a.vector)) for a in d.attachments),
             tendons=tuple(map(self.tendon, d.tendons)),
+            lagrangian=None if d.lagrangian is None else self.node(d.lagrangian),
         )
