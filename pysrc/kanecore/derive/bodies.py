@@ -103,6 +103,10 @@ class Bodies:
         return kinetic_energy(self.kinematics)
 
     @property
+    def kinetic_part(self) -> int:
+        return self.kinetic_energy
+
+    @property
     def potential_energy(self) -> int:
         return self.energy.potential
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cached_property
 
 from kanecore.describe.description import Description, without_auxiliary
@@ -23,6 +24,7 @@ from .bodies import Bodies
 from .constraints import Constraints, Row
 from .elimination import Reduced, reduced, whole
 from .energy import Energy
+from .first_order import Solved
 from .formulation import Formulation, Solution, factorized, named_pivots
 from .kane import Wrenches, generalized_forces, holds_udot, inertial_part
 from .kinematics import Kinematics
@@ -34,6 +36,7 @@ from .tendons import with_tendons
 from .tree import JointTree
 
 __all__ = ["Derivation"]
+
 
 class Derivation:
     """All that follows from one description, derived when asked for."""
@@ -67,7 +70,15 @@ class Derivation:
             raise KeyError(f"no kernel {name!r}; kernels are those of the compiled model, such as 'mass_matrix'")
         if self.missing(name):
             raise ModelError(f"{self.description.name!r} has no {name.replace('_', ' ')}: {self.missing(name)}")
-        return WAYS[name].derive(self)
+        return self._guarded(WAYS[name].derive(self))
+
+    def _guarded(self, derived: Derived) -> Derived:
+        """With the pivots that the formulation itself divided by, where the results stand on them."""
+        pivots = self.formulation.pivots
+        if pivots:
+            below = set(self.graph.below(derived.roots))
+            pivots = tuple(pivot for pivot in pivots if pivot[0] in below)
+        return replace(derived, pivots=(*derived.pivots, *pivots)) if pivots else derived
 
     @cached_property
     def constraints(self) -> Constraints:
@@ -251,5 +262,7 @@ class Derivation:
 
 
 def _formulation(k: Kinematics) -> Formulation:
-    lagrangian = k.description.lagrangian
-    return Bodies(k) if lagrangian is None else Lagrange(k, lagrangian)
+    d = k.description
+    if d.first_order is not None:
+        return Solved(k, d.first_order)
+    return Bodies(k) if d.lagrangian is None else Lagrange(k, d.lagrangian)

@@ -52,6 +52,8 @@ class Formulation(Protocol):
     energy : Energy
         The potential energy of the loads.
     kinetic_energy, potential_energy : node
+    kinetic_part : node
+        What L = T − U is without its part U, all that holds speeds in it: of bodies T.
     power : node
         d(T + U)/dt at u̇, but for what the forces of constraint do.
     has_gravity : bool
@@ -70,6 +72,8 @@ class Formulation(Protocol):
     def energy(self) -> Energy: ...
     @property
     def kinetic_energy(self) -> int: ...
+    @property
+    def kinetic_part(self) -> int: ...
     @property
     def potential_energy(self) -> int: ...
     @property

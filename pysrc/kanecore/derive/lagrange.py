@@ -58,10 +58,10 @@ class Lagrange:
         """The sum ∂L/∂q − dp/dt + Q for given u̇."""
         k, d, g = self.kinematics, self.kinematics.description, self.graph
         wrenches = Wrenches(k, [*at_rest(k, d.loads), *inertial_part(k, d.loads, udot)])
-        forces = [g.add(a, b) for a, b in zip(self._inertial(udot), generalized_forces(wrenches), strict=True)]
+        forces = [g.add(a, b) for a, b in zip(self._balance(udot), generalized_forces(wrenches), strict=True)]
         return [g.add(a, b) for a, b in zip(forces, active_forces(k, (), d.potentials), strict=True)]
 
-    def _inertial(self, udot: Sequence[int]) -> list[int]:
+    def _balance(self, udot: Sequence[int]) -> list[int]:
         """∂L/∂q − dp/dt."""
         k, g = self.kinematics, self.graph
         along = Tangent(g, {**k.seeds, **{u: a for u, a in zip(self._speeds, udot, strict=True) if a}}).of
@@ -71,18 +71,23 @@ class Lagrange:
     def forcing(self) -> list[int]:
         return self.residual([0] * len(self._speeds))
 
+    def conservative(self) -> list[int]:
+        """−∂U/∂q of U = −L at u = 0."""
+        return self._slopes(self._at_rest)
+
+    def inertial(self, udot: Sequence[int]) -> list[int]:
+        """What the Lagrangian gives beside that."""
+        return [self.graph.sub(a, b) for a, b in zip(self._balance(udot), self.conservative(), strict=True)]
+
     def active_forces(self) -> list[int]:
-        """−∂U/∂q of the Lagrangian's own potential energy, and Q."""
-        k, d, g = self.kinematics, self.kinematics.description, self.graph
+        k, d = self.kinematics, self.kinematics.description
         forces = active_forces(k, at_rest(k, d.loads), d.potentials)
-        return [g.add(f, slope) for f, slope in zip(forces, self._slopes(self._at_rest), strict=True)]
+        return [self.graph.add(a, b) for a, b in zip(forces, self.conservative(), strict=True)]
 
     def inertia_forces(self, udot: Sequence[int]) -> list[int]:
-        """What the Lagrangian gives beside its potential energy, and the loads' part that is linear in u̇."""
-        k, g = self.kinematics, self.graph
+        k = self.kinematics
         loads = generalized_forces(Wrenches(k, inertial_part(k, k.description.loads, udot)))
-        forces = [g.sub(a, b) for a, b in zip(self._inertial(udot), self._slopes(self._at_rest), strict=True)]
-        return [g.add(a, b) for a, b in zip(forces, loads, strict=True)]
+        return [self.graph.add(a, b) for a, b in zip(self.inertial(udot), loads, strict=True)]
 
     # --------------------------------------------------------------- energies
     @cached_property
@@ -99,8 +104,11 @@ class Lagrange:
 
     @property
     def kinetic_energy(self) -> int:
-        g = self.graph
-        return g.sub(dot(g, self._momenta, self._speeds), g.sub(self._given, self._at_rest))
+        return self.graph.sub(dot(self.graph, self._momenta, self._speeds), self.kinetic_part)
+
+    @property
+    def kinetic_part(self) -> int:
+        return self.graph.sub(self._given, self._at_rest)
 
     @property
     def potential_energy(self) -> int:
