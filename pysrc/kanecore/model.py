@@ -3,11 +3,13 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from kanecore.derive import explain, report, symbolic
+from kanecore.derive.canonical import canonical
 from kanecore.derive.contradictions import Contradiction, contradictions
 from kanecore.derive.derivation import Derivation
 from kanecore.derive.noncontributing import without_effect
@@ -18,8 +20,8 @@ from kanecore.describe.inertia import warn_of_impossible
 from kanecore.describe.mentioned import left_out
 from kanecore.describe.noncontributing import in_loads_alone, without
 from kanecore.describe.reader import Reader
-from kanecore.describe.symbols import Symbols, function_name
-from kanecore.describe.sympy_methods import of_kanes_method, of_system
+from kanecore.describe.symbols import Symbols, function_name, momentum
+from kanecore.describe.sympy_methods import of_kanes_method, of_lagrangian, of_system
 from kanecore.errors import warn
 from kanecore.expressions import Expressions
 
@@ -235,6 +237,108 @@ class Model(Expressions):
         """
         arguments = of_system(system, options)
         return cls(**arguments, **{name: value for name, value in options.items() if name != "joints"})
+
+    @classmethod
+    def from_lagrangian(
+        cls,
+        L: Any,
+        q: Sequence[Any] | None = None,
+        *,
+        forcelist: Sequence[Any] | None = None,
+        frame: Any = None,
+        nonholonomic_constraints: Sequence[Any] | Mapping[str, Any] | None = None,
+        holonomic_constraints: Sequence[Any] | Mapping[str, Any] | None = None,
+        parameters: Sequence[Any] | None = None,
+        inputs: Sequence[Any] | None = None,
+        outputs: Mapping[str, Any] | None = None,
+        feedback: Mapping[Any, Any] | None = None,
+        points: Sequence[Any] | None = None,
+        frames: Sequence[Any] | None = None,
+        guess: Mapping[Any, float] | None = None,
+        unit: Sequence[Any] | None = None,
+        name: str | None = None,
+    ) -> Model:
+        """The model of a Lagrangian: d/dt ∂L/∂q̇ − ∂L/∂q = Q + Gᵀλ (Goldstein, Poole & Safko 2002, chapter 2).
+
+        The speeds are q̇, named ``theta_d`` for a coordinate ``theta``.  L may be any function of the rates.
+
+        Parameters
+        ----------
+        L : expression, or LagrangesMethod
+            In q, ``q.diff()``, t, parameters and inputs.  A ``sympy.physics.mechanics.LagrangesMethod``, before or after
+            ``form_lagranges_equations()``, gives ``q``, ``forcelist``, ``frame`` and the constraints as well.  Its
+            multipliers have the opposite sign.
+        q : sequence of dynamicsymbols
+            The coordinates.
+        forcelist : sequence of (Point, force), (ReferenceFrame, torque) or actuators, optional
+            Forces and torques beside L.
+        frame : ReferenceFrame
+            The inertial frame, where there are forces, points or frames.
+        nonholonomic_constraints : sequence of expressions, optional
+            c(q, q̇, t), each equal to zero, of ∂c/∂q̇ᵀ μ among the generalized forces.
+        holonomic_constraints : sequence of expressions, optional
+            φ(q, t), each equal to zero, of ∂φ/∂qᵀ λ.
+        parameters, inputs, outputs, feedback, points, frames, guess, unit, name : optional
+            As of :class:`Model`; an input whose rate the equations need is followed by it.
+
+        Returns
+        -------
+        Model
+            With T = q̇·∂L/∂q̇ − L − U and U = −L at q̇ = 0, whose sum is Jacobi's energy function.
+
+        Raises
+        ------
+        ModelError
+            L is no scalar, holds second derivatives or no derivatives; or as :class:`Model`.
+        TypeError
+            What a LagrangesMethod holds is given as well.
+        """
+        arguments = of_lagrangian(
+            L,
+            q=q,
+            forcelist=forcelist,
+            frame=frame,
+            nonholonomic_constraints=nonholonomic_constraints,
+            holonomic_constraints=holonomic_constraints,
+            parameters=parameters,
+            inputs=inputs,
+            outputs=outputs,
+            feedback=feedback,
+            points=points,
+            frames=frames,
+            guess=guess,
+            unit=unit,
+            name=name,
+        )
+        model = cls.__new__(cls)
+        model._read(Arguments.of(**arguments))
+        return model
+
+    def canonical(self) -> Model:
+        """The model in Hamilton's variables q and p = ∂L/∂q̇: q̇ = ∂H/∂p, ṗ = −∂H/∂q + Q.
+
+        Its speeds are the momenta, named ``p_theta`` for a coordinate ``theta``, and its mass matrix is 1.  It has q̇,
+        ṗ, the energies with their power, the linearization, and those outputs that hold no ``u.diff()``; it has no
+        bodies.  Goldstein, Poole & Safko, *Classical Mechanics*, 3rd ed. 2002, chapter 8.
+
+        Returns
+        -------
+        Model
+
+        Raises
+        ------
+        ModelError
+            The coordinates are not independent, their derivatives do not give the speeds, a velocity was set that is
+            no derivative of a position, a load holds ``u.diff()``, or p is not linear in q̇.
+        """
+        model = copy.copy(self)
+        model._description = canonical(self._description)
+        model._speeds = tuple(map(momentum, self._coordinates))
+        kept = [name for name, _ in model._description.outputs]
+        model._written = {name: e for name, e in self._written.items() if str(name) in kept}
+        model._noncontributing, model._n_loads = (), 0
+        model._contradictions, model._derived = [], None
+        return model
 
     # ------------------------------------------------------------------ facts
     @property

@@ -28,6 +28,7 @@ __all__ = [
     "check_constraint",
     "check_count",
     "check_inertia",
+    "check_lagrangian",
     "check_load",
     "check_matrix",
     "check_name",
@@ -149,6 +150,17 @@ def check_velocity(g: Graph, nodes: Iterable[int], what: str) -> None:
     """Partial velocities exist where velocities are linear in the speeds."""
     if not is_affine(g, nodes, lambda i: g.depends[i] & (SPEED | ACCELERATION)):
         raise ModelError(f"{what} is not linear in the speeds: choose speeds in which it is")
+
+
+def check_lagrangian(g: Graph, node: int, speeds: Iterable[int]) -> None:
+    """L(q, q̇, t, r) is a function of rates, and of none higher."""
+    if g.depends[node] & ACCELERATION:
+        raise ModelError("the Lagrangian holds derivatives of speeds, which Lagrange's equations are solved for")
+    if set(speeds).isdisjoint(g.below([node])):
+        raise ModelError(
+            "the Lagrangian holds no derivative of a coordinate, and gives no equation of motion: write L = T - U with "
+            "the kinetic energy T in q.diff()"
+        )
 
 
 def check_load(g: Graph, nodes: Iterable[int], what: str) -> None:

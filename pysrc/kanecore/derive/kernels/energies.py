@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from kanecore.derive.derivation import Derivation
-from kanecore.derive.energy import kinetic_energy, power
 from kanecore.derive.registry import Derived, derives
 from kanecore.derive.vectors import dot
 
@@ -13,18 +12,18 @@ __all__: list[str] = []
 
 @derives("kinetic_energy")
 def _kinetic_energy(d: Derivation) -> Derived:
-    return Derived((kinetic_energy(d.kinematics),))
+    return Derived((d.formulation.kinetic_energy,))
 
 
 @derives("potential_energy")
 def _potential_energy(d: Derivation) -> Derived:
-    return Derived((d.energy.potential,))
+    return Derived((d.formulation.potential_energy,))
 
 
 @derives("power")
 def _power(d: Derivation) -> Derived:
     g, description = d.graph, d.description
-    total = power(d.kinematics, d.energy)
+    total = d.formulation.power
     if description.constraints and d.constraints.do_work:  # (Gᵀλ)·u, by the equations of motion
         balance = [g.neg(f) for f in d.residual(description.accelerations)]
         total = g.add(total, dot(g, balance, description.speeds))
