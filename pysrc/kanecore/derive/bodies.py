@@ -19,7 +19,7 @@ from kanecore.graph.scalars import Graph
 from .articulated_bodies import articulated_solve
 from .columns import column_mass_matrix
 from .composite_bodies import composite_mass_matrix
-from .energy import Energy, kinetic_energy, power
+from .energy import Energy, kinetic_energy, momenta, power
 from .formulation import ARTICULATED, Solution, factorized, named_pivots
 from .kane import (
     Wrenches,
@@ -78,6 +78,9 @@ class Bodies:
     @cached_property
     def forcing(self) -> list[int]:
         return self.residual([0] * len(self.kinematics.description.speeds))
+
+    def momenta(self) -> list[int]:
+        return momenta(self.kinematics)
 
     def active_forces(self) -> list[int]:
         k, d = self.kinematics, self.kinematics.description

@@ -46,6 +46,9 @@ class Lagrange:
         self._speeds = k.description.speeds
 
     # ----------------------------------------------------------------- forces
+    def momenta(self) -> list[int]:
+        return self._momenta
+
     @cached_property
     def _momenta(self) -> list[int]:
         """p = ∂L/∂u."""
