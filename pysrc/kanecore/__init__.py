@@ -18,7 +18,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from kanecore._compile import compile
     from kanecore._native import ABI_VERSION
+    from kanecore.describe.force_system import ForceSystem
     from kanecore.describe.symbols import multiplier
+    from kanecore.describe.velocity_field import VelocityField
     from kanecore.errors import (
         CompileError,
         IntegrationError,
@@ -40,6 +42,7 @@ __all__ = [
     "ABI_VERSION",
     "CompileError",
     "CompiledModel",
+    "ForceSystem",
     "IntegrationError",
     "KanecoreError",
     "KanecoreWarning",
@@ -49,6 +52,7 @@ __all__ = [
     "Signal",
     "SingularError",
     "Trajectory",
+    "VelocityField",
     "__version__",
     "compile",
     "get_include",
@@ -63,6 +67,7 @@ _HOMES = {
     "ABI_VERSION": "kanecore._native",
     "CompileError": "kanecore.errors",
     "CompiledModel": "kanecore.run.model",
+    "ForceSystem": "kanecore.describe.force_system",
     "IntegrationError": "kanecore.errors",
     "KanecoreError": "kanecore.errors",
     "KanecoreWarning": "kanecore.errors",
@@ -72,6 +77,7 @@ _HOMES = {
     "Signal": "kanecore.run.signals",
     "SingularError": "kanecore.errors",
     "Trajectory": "kanecore.run.trajectory",
+    "VelocityField": "kanecore.describe.velocity_field",
     "compile": "kanecore._compile",
     "load": "kanecore.gallery",
     "models": "kanecore.gallery",

@@ -55,7 +55,8 @@ class Model(Expressions):
         Auxiliary generalized speeds, which bring reactions in evidence and are zero themselves.
     bodies : sequence of Particle or RigidBody
     forcelist : sequence of (Point, force), (ReferenceFrame, torque) or actuators, optional
-        Actuators of ``sympy.physics.mechanics``, such as ``LinearSpring``, need not be turned into loads.
+        Actuators of ``sympy.physics.mechanics``, such as ``LinearSpring``, need not be turned into loads.  Of
+        (ReferenceFrame, `ForceSystem`) the forces act at their points, and the torques on the frame.
     parameters : sequence of Symbol, optional
         Constants, in order; default: all that occur, sorted by name.
     inputs : sequence of dynamicsymbols, optional
