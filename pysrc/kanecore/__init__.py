@@ -18,7 +18,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from kanecore._compile import compile
     from kanecore._native import ABI_VERSION
+    from kanecore.describe.link_loads import LinkLoad
     from kanecore.describe.symbols import multiplier
+    from kanecore.describe.transforms import Link, angular_velocity_matrix, dh, link_pose
     from kanecore.errors import (
         CompileError,
         IntegrationError,
@@ -43,6 +45,8 @@ __all__ = [
     "IntegrationError",
     "KanecoreError",
     "KanecoreWarning",
+    "Link",
+    "LinkLoad",
     "Model",
     "ModelError",
     "NonFiniteError",
@@ -50,8 +54,11 @@ __all__ = [
     "SingularError",
     "Trajectory",
     "__version__",
+    "angular_velocity_matrix",
     "compile",
+    "dh",
     "get_include",
+    "link_pose",
     "load",
     "models",
     "multiplier",
@@ -66,13 +73,18 @@ _HOMES = {
     "IntegrationError": "kanecore.errors",
     "KanecoreError": "kanecore.errors",
     "KanecoreWarning": "kanecore.errors",
+    "Link": "kanecore.describe.transforms",
+    "LinkLoad": "kanecore.describe.link_loads",
     "Model": "kanecore.model",
     "ModelError": "kanecore.errors",
     "NonFiniteError": "kanecore.errors",
     "Signal": "kanecore.run.signals",
     "SingularError": "kanecore.errors",
     "Trajectory": "kanecore.run.trajectory",
+    "angular_velocity_matrix": "kanecore.describe.transforms",
     "compile": "kanecore._compile",
+    "dh": "kanecore.describe.transforms",
+    "link_pose": "kanecore.describe.transforms",
     "load": "kanecore.gallery",
     "models": "kanecore.gallery",
     "multiplier": "kanecore.describe.symbols",
