@@ -22,6 +22,7 @@ from kanecore.describe.noncontributing import in_loads_alone, without
 from kanecore.describe.reader import Reader
 from kanecore.describe.symbols import Symbols, function_name, momentum
 from kanecore.describe.sympy_methods import of_kanes_method, of_lagrangian, of_system
+from kanecore.describe.transforms import Link
 from kanecore.errors import warn
 from kanecore.expressions import Expressions
 
@@ -314,6 +315,66 @@ class Model(Expressions):
         model = cls.__new__(cls)
         model._read(Arguments.of(**arguments))
         return model
+
+    @classmethod
+    def from_transforms(
+        cls,
+        links: Sequence[Link],
+        *,
+        gravity: Sequence[Any] = (0, 0, 0),
+        q: Sequence[Any] | None = None,
+        speeds: str = "rates",
+        u: str | Sequence[Any] | None = None,
+        efforts: Sequence[Any] | Mapping[Any, Any] | None = None,
+        forcelist: Sequence[LinkLoad] | None = None,
+        places: str | Sequence[Any] | None = None,
+        **options: Any,
+    ) -> Model:
+        """The model of a serial chain or a tree of links, each placed on the one before by a homogeneous transform.
+
+        Parameters
+        ----------
+        links : sequence of Link
+        gravity : (x, y, z)
+            Acceleration of a falling body, in inertial axes, m/s².
+        q : sequence of functions of time, optional
+            The coordinates, in order; what else the transforms hold is prescribed.  Default: all that occur along the
+            chain and do not stand in ``inputs``.
+        speeds : {"rates", "bodies"}
+            ``"rates"``: u = q̇, named ``theta_d``.  ``"bodies"``: the redundant speeds p, all components of the angular
+            velocity (wx1, wy1, wz1, ...) and of the mass centre's velocity (vx1, ...) of each link that has mass, in its
+            own axes, the number being that of the link.  M is block-diagonal.  p# = Ψ q̇# are the kinematical equations,
+            Λ = p° − Υ Ψ⁻¹ p# = 0 velocity constraints (`speed_matrices` gives Ψ and Υ).
+        u : str or sequence of names, optional
+            Of rates: their names.  Of ``"bodies"``: the order of p, of which the first that determine q̇ are p#; names
+            that are left out follow, all w, then all v.
+        efforts : sequence of coordinates, or dict of coordinate to expression, optional
+            Of actuators, between a link and the one before it, of the power effort · q̇.  Those of a sequence are inputs
+            ``tau_<q>``.
+        forcelist : sequence of LinkLoad, optional
+        places : "centres", or sequence of (link, (x, y, z)[, point]), optional
+            Redundant coordinates: inertial coordinates of a point in the axes of a link (default: its mass centre), None
+            for one left out.  They bring constraints φ = 0.  ``"centres"``: x1, y1, z1, ... of all mass centres.
+        **options
+            Further arguments of :class:`Model`: ``configuration_constraints`` that close loops, ``outputs``, ...
+            ``q_dependent`` names all dependent coordinates, by default those of ``places``.  With constraints beyond
+            φ and Λ the independent p are the first of ``u``, as many as independent coordinates.
+
+        Raises
+        ------
+        ModelError
+            A matrix is no transform, a parent is missing, ...: the message names the link and the entry.
+
+        Examples
+        --------
+        A pendulum::
+
+            q, (m, l, g) = me.dynamicsymbols("q"), sm.symbols("m l g")
+            rod = kc.Link("rod", kc.dh(l, 0, 0, q), mass=m)
+            model = kc.Model.from_transforms([rod], gravity=(0, -g, 0), efforts=[q])
+        """
+        loads = {"efforts": efforts, "forcelist": forcelist, "places": places}
+        return cls(**of_transforms(links, gravity, q, speeds, u, loads, options))
 
     def canonical(self) -> Model:
         """The model in Hamilton's variables q and p = ∂L/∂q̇: q̇ = ∂H/∂p, ṗ = −∂H/∂q + Q.

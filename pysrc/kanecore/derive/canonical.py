@@ -108,7 +108,7 @@ class _Canonical:
         return self.derivation.formulation.kinetic_part
 
     def _speeds(self) -> tuple[list[int], tuple[tuple[int, int, int], ...]]:
-        """u in q and p, from M u = Yᵀ p − n, and the pivots."""
+        """U in q and p, from M u = Yᵀ p − n, and the pivots."""
         g, d = self.graph, self.d
         given = accumulate(g, [(self._kinetic, g.one)], d.speeds, SPEED)
         at_rest = g.substitute(given, dict.fromkeys(d.speeds, 0))

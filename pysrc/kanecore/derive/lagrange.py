@@ -51,7 +51,7 @@ class Lagrange:
 
     @cached_property
     def _momenta(self) -> list[int]:
-        """p = ∂L/∂u."""
+        """P = ∂L/∂u."""
         return accumulate(self.graph, [(self._given, self.graph.one)], self._speeds, SPEED)
 
     def _slopes(self, node: int) -> list[int]:

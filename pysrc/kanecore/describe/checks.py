@@ -12,14 +12,10 @@ from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from typing import Any
 
-import numpy as np
-
 from kanecore.errors import ModelError
 from kanecore.graph.calculus import is_affine
-from kanecore.graph.decide import equal
-from kanecore.graph.sample import Sample
+from kanecore.graph.decide import equal, is_rotation
 from kanecore.graph.scalars import ACCELERATION, COORDINATE, PARAMETER, SPEED, Graph
-from kanecore.tolerances import TYPED
 
 from .description import Joint, Matrix
 
@@ -132,9 +128,7 @@ def check_rotation(g: Graph, rows: Matrix, what: str) -> None:
     """R Rᵀ = 1 and det R = 1, where R is constant and holds no parameters, as far as its entries may be rounded."""
     if any(g.depends[i] for row in rows for i in row):
         return
-    numbers = Sample(g)
-    r = np.array([numbers.values(row) for row in rows], dtype=np.float64)
-    if not np.allclose(r @ r.T, np.eye(3), rtol=0.0, atol=TYPED) or np.linalg.det(r) < 0.0:
+    if not is_rotation(g, rows):
         raise ModelError(
             f"{what} is no rotation: its rows must be unit vectors, perpendicular to each other and right-handed"
         )
