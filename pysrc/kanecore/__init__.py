@@ -29,6 +29,7 @@ if TYPE_CHECKING:
         SingularError,
     )
     from kanecore.gallery import load, models
+    from kanecore.kanes_method import KanesMethod
     from kanecore.model import Model
     from kanecore.run.model import CompiledModel
     from kanecore.run.signals import Signal
@@ -43,6 +44,7 @@ __all__ = [
     "IntegrationError",
     "KanecoreError",
     "KanecoreWarning",
+    "KanesMethod",
     "Model",
     "ModelError",
     "NonFiniteError",
@@ -66,6 +68,7 @@ _HOMES = {
     "IntegrationError": "kanecore.errors",
     "KanecoreError": "kanecore.errors",
     "KanecoreWarning": "kanecore.errors",
+    "KanesMethod": "kanecore.kanes_method",
     "Model": "kanecore.model",
     "ModelError": "kanecore.errors",
     "NonFiniteError": "kanecore.errors",

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass
 from typing import Any
@@ -70,7 +71,8 @@ class Arguments:
 
     @classmethod
     def of(cls, **given: Any) -> Arguments:
-        """The arguments as the user gave them, all by name."""
+        """The arguments as the user gave them, by name; others are None."""
+        given = defaultdict(lambda: None, given)
         if given["kd_eqs"] is None:
             raise ModelError(
                 "kd_eqs is missing: give one kinematical equation for each coordinate, such as [q1.diff() - u1]"
