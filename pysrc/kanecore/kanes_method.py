@@ -13,7 +13,7 @@ from typing import Any
 
 from sympy import Matrix, eye
 from sympy.physics.mechanics import KanesMethod as SymPyKanesMethod
-from sympy.physics.mechanics import Particle, ReferenceFrame, RigidBody
+from sympy.physics.mechanics import Particle, Point, ReferenceFrame, RigidBody
 from sympy.physics.mechanics.functions import _parse_linear_solver, _validate_coordinates
 from sympy.physics.vector import Vector
 from sympy.utilities.iterables import iterable
@@ -29,7 +29,7 @@ from kanecore.model import Model
 
 __all__ = ["KanesMethod"]
 
-_OF_BODIES = ("model", "_form", "_fr", "_frstar", "_k_d", "_f_d", "_aux_eq")
+_OF_BODIES = ("_described", "_form", "_fr", "_frstar", "_k_d", "_f_d", "_aux_eq")
 """What follows from bodies and loads, and is forgotten when others are given."""
 
 
@@ -216,20 +216,28 @@ class KanesMethod(SymPyKanesMethod):  # type: ignore[misc]
         self._bodylist, self._forcelist, self._is_formed = bodies, loads, True
         return self._fr, self._frstar
 
-    @cached_property
+    @property
     def model(self) -> Model:
         """The model of the bodies and loads that are known."""
-        return Model(**self._given, bodies=self._bodylist, forcelist=self._forcelist)
+        return self._described if self._bodylist else self._model([])
+
+    def _model(self, bodies: Sequence[Any]) -> Model:
+        return Model(**self._given, bodies=bodies, forcelist=self._forcelist)
+
+    @cached_property
+    def _described(self) -> Model:
+        """Forces have their F_r without bodies: then a particle without mass takes their place."""
+        return self._model(list(self._bodylist or [_nothing(self._inertial)]))
 
     @cached_property
     def _form(self) -> KanesForm:
-        derivation = Derivation(duplicate(self.model.whole[0]))
+        derivation = Derivation(duplicate(self._described.whole[0]))
         rates = self._rates
         return KanesForm(derivation, [derivation.graph.copy(rates.graph, row, {}) for row in rates.dependence])
 
     def _dynamic(self, rows: Rows) -> Any:
         """A matrix of what follows from bodies and loads."""
-        graph, names = self._form.derivation.graph, self._rates.names | self.model.whole[1]
+        graph, names = self._form.derivation.graph, self._rates.names | self._described.whole[1]
         _, flat = to_sympy(graph, [x for row in rows for x in row], names, nested=True)
         return Matrix(len(rows), len(rows[0]), flat)
 
@@ -299,6 +307,13 @@ class KanesMethod(SymPyKanesMethod):  # type: ignore[misc]
             for r, partial in enumerate(self._rates.partial(column, speeds)):
                 by_speed[r] += Vector([(partial, frame)])
         return by_speed
+
+
+def _nothing(frame: Any) -> Any:
+    """A particle without mass, at rest."""
+    point = Point("nothing")
+    point.set_vel(frame, 0)
+    return Particle("nothing", point, 0)
 
 
 def _solver(chosen: str | Solver) -> Solver | None:
