@@ -33,6 +33,7 @@ if TYPE_CHECKING:
         SingularError,
     )
     from kanecore.gallery import load, models
+    from kanecore.kanes_method import KanesMethod
     from kanecore.model import Model
     from kanecore.run.model import CompiledModel
     from kanecore.run.signals import Signal
@@ -48,6 +49,7 @@ __all__ = [
     "IntegrationError",
     "KanecoreError",
     "KanecoreWarning",
+    "KanesMethod",
     "Link",
     "LinkLoad",
     "Model",
@@ -80,6 +82,7 @@ _HOMES = {
     "KanecoreWarning": "kanecore.errors",
     "Link": "kanecore.describe.transforms",
     "LinkLoad": "kanecore.describe.link_loads",
+    "KanesMethod": "kanecore.kanes_method",
     "Model": "kanecore.model",
     "ModelError": "kanecore.errors",
     "NonFiniteError": "kanecore.errors",

@@ -16,7 +16,9 @@ from kanecore.derive.noncontributing import without_effect
 from kanecore.derive.tendons import with_tendons
 from kanecore.describe.arguments import Arguments
 from kanecore.describe.description import Description, duplicate
+from kanecore.describe.from_transforms import of_transforms
 from kanecore.describe.inertia import warn_of_impossible
+from kanecore.describe.link_loads import LinkLoad
 from kanecore.describe.mentioned import left_out
 from kanecore.describe.noncontributing import in_loads_alone, without
 from kanecore.describe.reader import Reader
@@ -180,6 +182,7 @@ class Model(Expressions):
 
     def _without_noncontributing(self, d: Description, arguments: Arguments, names: Mapping[int, Any]) -> Description:
         """Leave out symbols that occur in loads only and on which no F_r depends, but for those that were declared."""
+        self._whole = d, {d.graph.nodes[i][1]: names[i] for i in (*d.parameters, *d.inputs)}
         undeclared = set(d.inputs if arguments.inputs is None else ())
         undeclared.update(d.parameters if arguments.parameters is None else ())
         candidates = [i for i in in_loads_alone(d) if i in undeclared]
@@ -411,6 +414,11 @@ class Model(Expressions):
     def description(self) -> Description:
         """The model on the expression graph, from which all is derived."""
         return self._description
+
+    @property
+    def whole(self) -> tuple[Description, dict[Any, Any]]:
+        """The description with its noncontributing forces, and the symbols of its parameters and inputs by key."""
+        return self._whole
 
     @property
     def coordinates(self) -> tuple[Any, ...]:
