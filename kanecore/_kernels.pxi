@@ -33,6 +33,13 @@ cdef enum:
     K_LINEARIZE
     K_CONSTRAINT_SLOPES
     K_AUXILIARY_FORCES
+    K_POSITIONS
+    K_ORIENTATIONS
+    K_LOAD_VECTORS
+    K_BODY_MOMENTA
+    K_INERTIA_FORCES
+    K_MOMENTA
+    K_GIBBS
     N_KERNELS
 
 KERNELS = (
@@ -66,6 +73,13 @@ KERNELS = (
     "linearize",
     "constraint_slopes",
     "auxiliary_forces",
+    "positions",
+    "orientations",
+    "load_vectors",
+    "body_momenta",
+    "inertia_forces",
+    "momenta",
+    "gibbs",
 )
 """Names of all kernels, in the order of the C table."""
 
@@ -76,7 +90,7 @@ cdef inline kc_kernel **first_kernel(const kc_model *m) noexcept nogil:
 
 
 cdef inline bint reads_udot(int k) noexcept nogil:
-    return k == K_GENERALIZED_INERTIA_FORCES or k == K_INVERSE_DYNAMICS or k == K_POWER
+    return k == K_GENERALIZED_INERTIA_FORCES or k == K_INVERSE_DYNAMICS or k == K_POWER or k == K_INERTIA_FORCES or k == K_GIBBS
 
 
 cdef tuple shapes_of(Libraries m):
@@ -112,4 +126,11 @@ cdef tuple shapes_of(Libraries m):
         (m.n_x, m.n_x + m.n_r,),
         (m.n_configuration + m.n_velocity, m.n_x + m.n_r,),
         (m.n_auxiliary,),
+        (m.n_points, 3,),
+        (m.n_frames, 3, 3,),
+        (m.n_loads, 3,),
+        (m.n_bodies, 6,),
+        (m.n_bodies, 6,),
+        (m.n_u,),
+        (),
     )

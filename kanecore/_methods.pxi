@@ -199,6 +199,53 @@ cdef class Kernels(Model):
         """
         return self.evaluate(K_AUXILIARY_FORCES, t, x, None, r, p, out)
 
+    def _positions(self, t, x, *, r=None, p=None, out=None):
+        """The positions of all points from the roots of their trees of points, inertial axes, (..., n_points, 3)."""
+        return self.evaluate(K_POSITIONS, t, x, None, r, p, out)
+
+    def _orientations(self, t, x, *, r=None, p=None, out=None):
+        """The orientations R of all frames: the columns are their axes, in inertial axes, (..., n_frames, 3, 3)."""
+        return self.evaluate(K_ORIENTATIONS, t, x, None, r, p, out)
+
+    def _load_vectors(self, t, x, *, r=None, p=None, out=None):
+        """The forces and torques that act, in inertial axes, at udot = 0, (..., n_loads, 3)."""
+        return self.evaluate(K_LOAD_VECTORS, t, x, None, r, p, out)
+
+    def body_momenta(self, t, x, *, named=False, r=None, p=None, out=None):
+        """The momentum m v* of each body, then its angular momentum I·ω about its mass centre, (..., n_bodies, 6).
+
+        In inertial axes, N s and N m s (Kane & Levinson 1985, section 3.5). Bodies in the order of `bodies`; the
+        angular momentum of a particle is zero.
+        """
+        result = self.evaluate(K_BODY_MOMENTA, t, x, None, r, p, out)
+        return by_name(self.bodies, result, 2) if named else result
+
+    def inertia_forces(self, t, x, udot, *, named=False, r=None, p=None, out=None):
+        """The inertia force R* = -m a* of each body, then its inertia torque T* = -(I·α + ω × I·ω), at udot, (...,
+        n_bodies, 6).
+
+        In inertial axes, N and N m (Kane & Levinson 1985, section 4.11). Accelerations are those of the motion: gravity
+        is no part of them.
+        """
+        result = self.evaluate(K_INERTIA_FORCES, t, x, udot, r, p, out)
+        return by_name(self.bodies, result, 2) if named else result
+
+    def momenta(self, t, x, *, r=None, p=None, out=None):
+        """The derivatives of the kinetic energy ∂T/∂u_r = Σ v_r · m v + ω_r · I·ω, (..., n_u).
+
+        Where qdot is u, and every velocity the derivative of its position, these are the generalized momenta.
+        """
+        return self.evaluate(K_MOMENTA, t, x, None, r, p, out)
+
+    def gibbs(self, t, x, udot, *, r=None, p=None, out=None):
+        """The energy of accelerations S = Σ ½ m a·a + ½ (α·I·α + 2 α·(ω × I·ω) + (ω·ω)(ω·I·ω)) at udot: a float, or (...).
+
+        Its derivatives are the generalized inertia forces of the bodies, ∂S/∂u̇_r = -F*_r (Gibbs 1879, Appell 1899), in
+        redundant speeds too. Where a mass or a tensor changes, S holds a·ṁ v and α·İ·ω as well, so that this stays
+        true. What loads that are linear in udot add to F*_r is no part of S.
+        """
+        return self.evaluate(K_GIBBS, t, x, udot, r, p, out)
+
 
 @cython.final
 cdef class Workspace(Buffers):
@@ -300,3 +347,23 @@ cdef class Workspace(Buffers):
     def auxiliary_forces(self):
         """The values of the auxiliary equations, F_r + F*_r + (Gᵀλ)_r of the auxiliary speeds, (n_auxiliary,)."""
         return self.call(K_AUXILIARY_FORCES)
+
+    def body_momenta(self):
+        """The momentum m v* of each body, then its angular momentum I·ω about its mass centre, (n_bodies, 6)."""
+        return self.call(K_BODY_MOMENTA)
+
+    def inertia_forces(self):
+        """The inertia force R* = -m a* of each body, then its inertia torque T* = -(I·α + ω × I·ω), at udot, (n_bodies,
+        6), at the workspace's `udot`.
+        """
+        return self.call(K_INERTIA_FORCES)
+
+    def momenta(self):
+        """The derivatives of the kinetic energy ∂T/∂u_r = Σ v_r · m v + ω_r · I·ω, (n_u,)."""
+        return self.call(K_MOMENTA)
+
+    def gibbs(self):
+        """The energy of accelerations S = Σ ½ m a·a + ½ (α·I·α + 2 α·(ω × I·ω) + (ω·ω)(ω·I·ω)) at udot, a float, at the
+        workspace's `udot`.
+        """
+        return self.call(K_GIBBS)

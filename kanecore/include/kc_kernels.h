@@ -32,3 +32,10 @@ kc_kernel *project; /* the nearest x on them: n_q + n_u */
 kc_kernel *linearize; /* d xdot/d(x, r): (n_q + n_u) * (n_q + n_u + n_r) */
 kc_kernel *constraint_slopes; /* d(phi, c)/d(x, r): (n_configuration + n_velocity) * (n_q + n_u + n_r) */
 kc_kernel *auxiliary_forces; /* of the auxiliary speeds: n_auxiliary */
+kc_kernel *positions; /* r, inertial axes: n_points * 3 */
+kc_kernel *orientations; /* v_inertial = R v_frame: n_frames * 3 * 3 */
+kc_kernel *load_vectors; /* forces, torques, inertial axes: n_loads * 3 */
+kc_kernel *body_momenta; /* m v*, I omega, inertial axes: n_bodies * 6 */
+kc_kernel *inertia_forces; /* R*, T*, inertial axes [udot]: n_bodies * 6 */
+kc_kernel *momenta; /* dT/du: n_u */
+kc_kernel *gibbs; /* S [udot]: 1 */

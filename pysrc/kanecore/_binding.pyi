@@ -100,6 +100,8 @@ class Model:
     n_frames: int
     n_outputs: int
     n_joints: int
+    n_bodies: int
+    n_loads: int
     n_constraints: int
     n_configuration: int
     n_velocity: int
@@ -115,6 +117,7 @@ class Model:
     points: tuple[str, ...]
     frames: tuple[str, ...]
     joints: tuple[str, ...]
+    bodies: tuple[str, ...]
     constraint_names: tuple[str, ...]
     unit: tuple[tuple[int, int, int, int], ...]
     input_rates: tuple[int, ...]

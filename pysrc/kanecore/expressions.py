@@ -136,3 +136,23 @@ class Expressions(ABC):
     def auxiliary_forces(self) -> Any:
         """The values of the auxiliary equations, F_r + F*_r + (Gᵀλ)_r of the auxiliary speeds."""
         return self.symbolic("auxiliary_forces")
+
+    @property
+    def body_momenta(self) -> Any:
+        """The momentum m v* of each body, then its angular momentum I·ω about its mass centre."""
+        return self.symbolic("body_momenta")
+
+    @property
+    def inertia_forces(self) -> Any:
+        """The inertia force R* = -m a* of each body, then its inertia torque T* = -(I·α + ω × I·ω), at udot."""
+        return self.symbolic("inertia_forces")
+
+    @property
+    def momenta(self) -> Any:
+        """The derivatives of the kinetic energy ∂T/∂u_r = Σ v_r · m v + ω_r · I·ω."""
+        return self.symbolic("momenta")
+
+    @property
+    def gibbs(self) -> Any:
+        """The energy of accelerations S = Σ ½ m a·a + ½ (α·I·α + 2 α·(ω × I·ω) + (ω·ω)(ω·I·ω)) at udot."""
+        return self.symbolic("gibbs")

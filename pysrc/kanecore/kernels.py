@@ -243,6 +243,62 @@ KERNELS: tuple[Kernel, ...] = (
         "what the reaction along its auxiliary speed must add up to, with the opposite sign (Kane & Levinson 1985, "
         "section 4.9).",
     ),
+    Kernel(
+        *("positions", "bodies", ("n_points", "3"), r"\boldsymbol r", "r, inertial axes"),
+        "The positions of all points from the roots of their trees of points, inertial axes",
+        internal=True,
+    ),
+    Kernel(
+        *("orientations", "bodies", ("n_frames", "3", "3"), "R", "v_inertial = R v_frame"),
+        "The orientations R of all frames: the columns are their axes, in inertial axes",
+        internal=True,
+    ),
+    Kernel(
+        *(
+            "load_vectors",
+            "bodies",
+            ("n_loads", "3"),
+            r"\boldsymbol R, \boldsymbol T",
+            "forces, torques, inertial axes",
+        ),
+        "The forces and torques that act, in inertial axes, at udot = 0",
+        internal=True,
+    ),
+    Kernel(
+        *("body_momenta", "bodies", ("n_bodies", "6")),
+        *(r"[m \boldsymbol v^*, \mathbf I\cdot\boldsymbol\omega]", "m v*, I omega, inertial axes"),
+        "The momentum m v* of each body, then its angular momentum I·ω about its mass centre",
+        "In inertial axes, N s and N m s (Kane & Levinson 1985, section 3.5). Bodies in the order of `bodies`; the "
+        "angular momentum of a particle is zero.",
+        named="bodies",
+    ),
+    Kernel(
+        *(
+            "inertia_forces",
+            "bodies",
+            ("n_bodies", "6"),
+            r"[\boldsymbol R^*, \boldsymbol T^*]",
+            "R*, T*, inertial axes",
+        ),
+        "The inertia force R* = -m a* of each body, then its inertia torque T* = -(I·α + ω × I·ω), at udot",
+        "In inertial axes, N and N m (Kane & Levinson 1985, section 4.11). Accelerations are those of the motion: "
+        "gravity is no part of them.",
+        reads_udot=True,
+        named="bodies",
+    ),
+    Kernel(
+        *("momenta", "energies", ("n_u",), r"\partial T/\partial u", "dT/du"),
+        "The derivatives of the kinetic energy ∂T/∂u_r = Σ v_r · m v + ω_r · I·ω",
+        "Where qdot is u, and every velocity the derivative of its position, these are the generalized momenta.",
+    ),
+    Kernel(
+        *("gibbs", "energies", (), "S", "S"),
+        "The energy of accelerations S = Σ ½ m a·a + ½ (α·I·α + 2 α·(ω × I·ω) + (ω·ω)(ω·I·ω)) at udot",
+        "Its derivatives are the generalized inertia forces of the bodies, ∂S/∂u̇_r = -F*_r (Gibbs 1879, Appell 1899), "
+        "in redundant speeds too. Where a mass or a tensor changes, S holds a·ṁ v and α·İ·ω as well, so that this "
+        "stays true. What loads that are linear in udot add to F*_r is no part of S.",
+        reads_udot=True,
+    ),
 )
 
 KERNEL_GROUPS: dict[str, str] = {kernel.name: kernel.group for kernel in KERNELS}

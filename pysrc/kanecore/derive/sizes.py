@@ -26,6 +26,8 @@ def sizes_of(derivation: Derivation) -> dict[str, int]:
         "n_frames": len(d.shown_frames),
         "n_outputs": len(d.outputs),
         "n_joints": len(d.joints),
+        "n_bodies": len(d.bodies),
+        "n_loads": len(d.loads),
         "n_unit": len(d.unit),
         "n_constraints": rows[0],
         "n_configuration": rows[1],

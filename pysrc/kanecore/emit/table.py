@@ -92,6 +92,7 @@ def _names(contents: Contents) -> dict[str, Sequence[str]]:
         "frame_names": [d.frames[i].name for i in d.shown_frames],
         "output_names": [name for name, _ in d.outputs],
         "joint_names": [joint.name for joint in d.joints],
+        "body_names": [body.name for body in d.bodies],
         "constraint_names": [row.name for row in contents.derivation.constraints.rows] if d.constraints else [],
     }
 
@@ -123,6 +124,7 @@ def _info(contents: Contents) -> dict[str, Any]:
     missing = {name: why for name in GROUPS.get(contents.group, KERNEL_GROUPS) if (why := derivation.missing(name))}
     configuration = [constraint.name for constraint in d.constraints if constraint.kind == "configuration"]
     numbered = [f"configuration constraint {i}" for i in range(len(configuration))]
+    points, frames = ({at: n for n, at in enumerate(shown)} for shown in (d.shown_points, d.shown_frames))
     optional = {
         "missing": missing,
         "unread": unread(derivation, contents.kernels),
@@ -131,6 +133,11 @@ def _info(contents: Contents) -> dict[str, Any]:
         else {},
         "configuration_names": configuration if configuration != numbered else [],
         "guess": {str(place): value for place, value in d.guess},
+        "bodies": [[points[b.point], frames[b.frame] if b.frame >= 0 else -1] for b in d.bodies],
+        "loads": [
+            [0, points[load.at], load.number] if load.kind == "force" else [1, frames[load.at], load.number]
+            for load in d.loads
+        ],
     }
     return {
         "version": contents.version,

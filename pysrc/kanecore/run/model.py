@@ -150,8 +150,8 @@ class CompiledModel(_native.Kernels):
         Parameters
         ----------
         *groups : str
-            "core", "forces", "energies", "reactions", "constraints", "linearize", "auxiliary"; default, and "all":
-            every one in which the model has kernels.
+            "core", "forces", "energies", "reactions", "constraints", "linearize", "auxiliary", "bodies"; default,
+            and "all": every one in which the model has kernels.
 
         Raises
         ------
