@@ -8,10 +8,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from sympy import sympify
+
 from kanecore.derive import explain, report, symbolic
 from kanecore.derive.canonical import canonical
 from kanecore.derive.contradictions import Contradiction, contradictions
 from kanecore.derive.derivation import Derivation
+from kanecore.derive.liberation import freed
 from kanecore.derive.noncontributing import without_effect
 from kanecore.derive.tendons import with_tendons
 from kanecore.describe.arguments import Arguments
@@ -22,7 +25,7 @@ from kanecore.describe.link_loads import LinkLoad
 from kanecore.describe.mentioned import left_out
 from kanecore.describe.noncontributing import in_loads_alone, without
 from kanecore.describe.reader import Reader
-from kanecore.describe.symbols import Symbols, function_name, momentum
+from kanecore.describe.symbols import Symbols, function_name, function_of_time, multiplier
 from kanecore.describe.sympy_methods import of_kanes_method, of_lagrangian, of_system
 from kanecore.describe.transforms import Link
 from kanecore.errors import warn
@@ -398,7 +401,7 @@ class Model(Expressions):
         """
         model = copy.copy(self)
         model._description = canonical(self._description)
-        model._speeds = tuple(map(momentum, self._coordinates))
+        model._speeds = tuple(map(function_of_time, model._description.speed_names))
         kept = [name for name, _ in model._description.outputs]
         model._written = {name: e for name, e in self._written.items() if str(name) in kept}
         model._noncontributing, model._n_loads = (), 0
@@ -477,6 +480,64 @@ class Model(Expressions):
 
     def __repr__(self) -> str:
         return f"<Model {self.name!r}: n_q={self.n_q}, n_u={self.n_u}, n_p={self.n_p}, n_r={self.n_r}>"
+
+    # ------------------------------------------------------------- liberation
+    def free(self, *constraints: str | int) -> Model:
+        """The model with some constraints dropped, and their forces as inputs: the principle of liberation.
+
+        A constraint ``wire`` becomes the input ``lambda_wire``, with
+
+            F_r += λ ∂φ̇/∂u_r,   λ ∂c/∂u_r,   λ ∂c/∂u̇_r
+
+        if it was one on coordinates, on speeds, on accelerations.  Where its row of G was attached (``attach``), the
+        force is λ·vector on the child and its opposite on the parent, and reactions hold it.  With the λ of the kernel
+        ``multipliers`` of this model, at a state that satisfies the constraint, the freed model moves as this one.
+
+        Parameters
+        ----------
+        *constraints : str or int
+            The name of each, or the number of its row of G.
+
+        Returns
+        -------
+        Model
+            Its state is ordered as before.  The last coordinates and speeds remain dependent, one for each independent
+            constraint that is left, if these determine them; if not, none is named dependent, and what depends on what
+            is decided at every state.
+
+        Raises
+        ------
+        ModelError
+            There is no such constraint, another symbol has the name of the input, or an attachment does not act as its
+            row.
+
+        Warns
+        -----
+        KanecoreWarning
+            A constraint follows from others that remain, such as its derivative, so that no motion is set free.
+
+        Examples
+        --------
+        ``kc.Model(..., configuration_constraints={"wire": r - R}).free("wire").inputs``
+        """
+        reserved = {str(self._time), *map(function_name, self._laws)}
+        result = freed(self._description, constraints, self._n_loads, reserved)
+        forces = {name: function_of_time(name) for name in result.inputs}
+        swap = {
+            multiplier(row): forces[name] if name else multiplier(number)
+            for row, (name, number) in enumerate(result.multipliers)
+        }
+        model = self._with(result.description)
+        model._inputs = (*self._inputs, *forces.values())
+        model._n_loads = self._n_loads + result.n_loads
+        model._written = {name: sympify(e).xreplace(swap) for name, e in self._written.items()}
+        return model
+
+    def _with(self, description: Description) -> Model:
+        """The same model with another description; what follows from that is derived anew, all else is shared."""
+        model = copy.copy(self)
+        model._description, model._derived = description, None
+        return model
 
     # ---------------------------------------------------------------- results
     @property
