@@ -48,7 +48,7 @@ class Lagrange:
     # ----------------------------------------------------------------- forces
     @cached_property
     def _momenta(self) -> list[int]:
-        """p = ∂L/∂u."""
+        """P = ∂L/∂u."""
         return accumulate(self.graph, [(self._given, self.graph.one)], self._speeds, SPEED)
 
     def _slopes(self, node: int) -> list[int]:

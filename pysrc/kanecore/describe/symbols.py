@@ -17,8 +17,8 @@ from kanecore.graph.sympy_bridge import FromSympy
 from . import sympy_access
 from .arguments import Arguments
 from .builder import Builder
-from .input_rates import input_name
 from .description import momentum_name
+from .input_rates import input_name
 from .misspelling import is_close
 
 __all__ = ["Symbols", "function_name", "functions_of_time", "momentum", "multiplier"]
