@@ -33,6 +33,8 @@ cdef enum:
     K_LINEARIZE
     K_CONSTRAINT_SLOPES
     K_AUXILIARY_FORCES
+    K_COORDINATE_FORCES
+    K_EQUATIONS_RESIDUAL
     N_KERNELS
 
 KERNELS = (
@@ -66,6 +68,8 @@ KERNELS = (
     "linearize",
     "constraint_slopes",
     "auxiliary_forces",
+    "coordinate_forces",
+    "equations_residual",
 )
 """Names of all kernels, in the order of the C table."""
 
@@ -76,7 +80,11 @@ cdef inline kc_kernel **first_kernel(const kc_model *m) noexcept nogil:
 
 
 cdef inline bint reads_udot(int k) noexcept nogil:
-    return k == K_GENERALIZED_INERTIA_FORCES or k == K_INVERSE_DYNAMICS or k == K_POWER
+    return k == K_GENERALIZED_INERTIA_FORCES or k == K_INVERSE_DYNAMICS or k == K_POWER or k == K_EQUATIONS_RESIDUAL
+
+
+cdef inline bint reads_multipliers(int k) noexcept nogil:
+    return k == K_EQUATIONS_RESIDUAL
 
 
 cdef tuple shapes_of(Libraries m):
@@ -112,4 +120,6 @@ cdef tuple shapes_of(Libraries m):
         (m.n_x, m.n_x + m.n_r,),
         (m.n_configuration + m.n_velocity, m.n_x + m.n_r,),
         (m.n_auxiliary,),
+        (m.n_q,),
+        (m.n_u + m.n_configuration + m.n_velocity,),
     )

@@ -58,3 +58,5 @@ cdef extern from "kanecore.h" nogil:
         kc_kernel *linearize
         kc_kernel *constraint_slopes
         kc_kernel *auxiliary_forces
+        kc_kernel *coordinate_forces
+        kc_kernel *equations_residual

@@ -32,3 +32,5 @@ kc_kernel *project; /* the nearest x on them: n_q + n_u */
 kc_kernel *linearize; /* d xdot/d(x, r): (n_q + n_u) * (n_q + n_u + n_r) */
 kc_kernel *constraint_slopes; /* d(phi, c)/d(x, r): (n_configuration + n_velocity) * (n_q + n_u + n_r) */
 kc_kernel *auxiliary_forces; /* of the auxiliary speeds: n_auxiliary */
+kc_kernel *coordinate_forces; /* Q_k, of the coordinates: n_q */
+kc_kernel *equations_residual; /* F_r + F*_r + (G' lambda)_r, then phi, then c [udot, lambda]: n_u + n_configuration + n_velocity */

@@ -136,3 +136,13 @@ class Expressions(ABC):
     def auxiliary_forces(self) -> Any:
         """The values of the auxiliary equations, F_r + F*_r + (Gᵀλ)_r of the auxiliary speeds."""
         return self.symbolic("auxiliary_forces")
+
+    @property
+    def coordinate_forces(self) -> Any:
+        """The generalized forces of the coordinates, Q_k = Σ R · ∂v/∂qdot_k + T · ∂ω/∂qdot_k, with Yᵀ Q = F."""
+        return self.symbolic("coordinate_forces")
+
+    @property
+    def equations_residual(self) -> Any:
+        """What is left of all equations at any udot and lambda, [F + F* + Gᵀ lambda, phi, c]."""
+        return self.symbolic("equations_residual")
