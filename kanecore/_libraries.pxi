@@ -119,7 +119,7 @@ cdef class Libraries:
         cdef kc_kernel **members = first_kernel(m)
         cdef double *grown
         cdef int k, n_members = count_kernels(m)
-        missing = table_info(m).get("missing", {})
+        missing = table_info(self.table).get("missing", {})
         if m.n_work > self.n_work:
             grown = allocate(m.n_work)
             PyMem_Free(self.work)
