@@ -141,11 +141,14 @@ static void call_twice(const kc_model *m, const kernel *k, double t, const doubl
     free(out[1]);
 }
 
-/* Reactions, where a constraint is not attached; the way to the constraints, where there are none. */
+/* Reactions, where a constraint is not attached; the way to the constraints, where there are none; forces of
+ * coordinates, where speeds do not follow from their derivatives. */
 static int may_be_missing(const kc_model *m, const char *name)
 {
     if (strcmp(name, "project") == 0 || strcmp(name, "stabilization") == 0)
         return m->n_constraints == 0;
+    if (strcmp(name, "coordinate_forces") == 0)
+        return 1;
     return strcmp(name, "reactions") == 0 || strcmp(name, "reaction_slopes") == 0;
 }
 
