@@ -40,6 +40,8 @@ cdef enum:
     K_INERTIA_FORCES
     K_MOMENTA
     K_GIBBS
+    K_COORDINATE_FORCES
+    K_EQUATIONS_RESIDUAL
     N_KERNELS
 
 KERNELS = (
@@ -80,6 +82,8 @@ KERNELS = (
     "inertia_forces",
     "momenta",
     "gibbs",
+    "coordinate_forces",
+    "equations_residual",
 )
 """Names of all kernels, in the order of the C table."""
 
@@ -90,7 +94,11 @@ cdef inline kc_kernel **first_kernel(const kc_model *m) noexcept nogil:
 
 
 cdef inline bint reads_udot(int k) noexcept nogil:
-    return k == K_GENERALIZED_INERTIA_FORCES or k == K_INVERSE_DYNAMICS or k == K_POWER or k == K_INERTIA_FORCES or k == K_GIBBS
+    return k == K_GENERALIZED_INERTIA_FORCES or k == K_INVERSE_DYNAMICS or k == K_POWER or k == K_INERTIA_FORCES or k == K_GIBBS or k == K_EQUATIONS_RESIDUAL
+
+
+cdef inline bint reads_multipliers(int k) noexcept nogil:
+    return k == K_EQUATIONS_RESIDUAL
 
 
 cdef tuple shapes_of(Libraries m):
@@ -133,4 +141,6 @@ cdef tuple shapes_of(Libraries m):
         (m.n_bodies, 6,),
         (m.n_u,),
         (),
+        (m.n_q,),
+        (m.n_u + m.n_configuration + m.n_velocity,),
     )

@@ -246,6 +246,22 @@ cdef class Kernels(Model):
         """
         return self.evaluate(K_GIBBS, t, x, udot, r, p, out)
 
+    def coordinate_forces(self, t, x, *, r=None, p=None, out=None):
+        """The generalized forces of the coordinates, Q_k = Σ R · ∂v/∂qdot_k + T · ∂ω/∂qdot_k, with Yᵀ Q = F, (..., n_q).
+
+        Of all loads and potentials, as `generalized_active_forces`, which they are where qdot = u.
+        """
+        return self.evaluate(K_COORDINATE_FORCES, t, x, None, r, p, out)
+
+    def equations_residual(self, t, x, udot, multipliers=None, *, r=None, p=None, out=None):
+        """What is left of all equations at any udot and lambda, [F + F* + Gᵀ lambda, phi, c], (..., n_u + n_configuration
+        + n_velocity).
+
+        The first n_u are f + Gᵀ lambda - M udot, of Lagrange's equations with multipliers those of the coordinates.
+        ``multipliers`` (..., n_constraints) may be left out where there are no constraints.
+        """
+        return self.evaluate(K_EQUATIONS_RESIDUAL, t, x, self.with_multipliers(udot, multipliers), r, p, out)
+
 
 @cython.final
 cdef class Workspace(Buffers):
@@ -367,3 +383,13 @@ cdef class Workspace(Buffers):
         workspace's `udot`.
         """
         return self.call(K_GIBBS)
+
+    def coordinate_forces(self):
+        """The generalized forces of the coordinates, Q_k = Σ R · ∂v/∂qdot_k + T · ∂ω/∂qdot_k, with Yᵀ Q = F, (n_q,)."""
+        return self.call(K_COORDINATE_FORCES)
+
+    def equations_residual(self):
+        """What is left of all equations at any udot and lambda, [F + F* + Gᵀ lambda, phi, c], (n_u + n_configuration +
+        n_velocity,), at the workspace's `udot` and what `multipliers` wrote.
+        """
+        return self.call(K_EQUATIONS_RESIDUAL)

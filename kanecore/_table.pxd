@@ -66,3 +66,5 @@ cdef extern from "kanecore.h" nogil:
         kc_kernel *inertia_forces
         kc_kernel *momenta
         kc_kernel *gibbs
+        kc_kernel *coordinate_forces
+        kc_kernel *equations_residual

@@ -39,3 +39,5 @@ kc_kernel *body_momenta; /* m v*, I omega, inertial axes: n_bodies * 6 */
 kc_kernel *inertia_forces; /* R*, T*, inertial axes [udot]: n_bodies * 6 */
 kc_kernel *momenta; /* dT/du: n_u */
 kc_kernel *gibbs; /* S [udot]: 1 */
+kc_kernel *coordinate_forces; /* Q_k, of the coordinates: n_q */
+kc_kernel *equations_residual; /* F_r + F*_r + (G' lambda)_r, then phi, then c [udot, lambda]: n_u + n_configuration + n_velocity */

@@ -39,6 +39,8 @@ class Kernel:
         The lines that follow.
     reads_udot : bool
         x goes on with u̇.
+    reads_multipliers : bool
+        x goes on with λ behind u̇.
     counts : bool
         It solves equations in which only those rows of G count that are independent.
     internal : bool
@@ -63,6 +65,7 @@ class Kernel:
     doc: str = ""
     notes: str = ""
     reads_udot: bool = False
+    reads_multipliers: bool = False
     counts: bool = False
     internal: bool = False
     remainder_of: str = ""
@@ -298,6 +301,20 @@ KERNELS: tuple[Kernel, ...] = (
         "in redundant speeds too. Where a mass or a tensor changes, S holds a·ṁ v and α·İ·ω as well, so that this "
         "stays true. What loads that are linear in udot add to F*_r is no part of S.",
         reads_udot=True,
+    ),
+    Kernel(
+        *("coordinate_forces", "forces", ("n_q",), "Q", "Q_k, of the coordinates"),
+        "The generalized forces of the coordinates, Q_k = Σ R · ∂v/∂qdot_k + T · ∂ω/∂qdot_k, with Yᵀ Q = F",
+        "Of all loads and potentials, as `generalized_active_forces`, which they are where qdot = u.",
+    ),
+    Kernel(
+        *("equations_residual", "forces", ("n_u + n_configuration + n_velocity",)),
+        *(r"[F + F^* + G^{\mathsf T}\lambda, \varphi, c]", "F_r + F*_r + (G' lambda)_r, then phi, then c"),
+        "What is left of all equations at any udot and lambda, [F + F* + Gᵀ lambda, phi, c]",
+        "The first n_u are f + Gᵀ lambda - M udot, of Lagrange's equations with multipliers those of the coordinates. "
+        "``multipliers`` (..., n_constraints) may be left out where there are no constraints.",
+        reads_udot=True,
+        reads_multipliers=True,
     ),
 )
 

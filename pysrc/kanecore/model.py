@@ -273,9 +273,9 @@ class Model(Expressions):
         Parameters
         ----------
         L : expression, or LagrangesMethod
-            In q, ``q.diff()``, t, parameters and inputs.  A ``sympy.physics.mechanics.LagrangesMethod``, before or after
-            ``form_lagranges_equations()``, gives ``q``, ``forcelist``, ``frame`` and the constraints as well.  Its
-            multipliers have the opposite sign.
+            In q, ``q.diff()``, t, parameters and inputs.  A ``sympy.physics.mechanics.LagrangesMethod``, before or
+            after ``form_lagranges_equations()``, gives ``q``, ``forcelist``, ``frame`` and the constraints as well.
+            Its multipliers have the opposite sign.
         q : sequence of dynamicsymbols
             The coordinates.
         forcelist : sequence of (Point, force), (ReferenceFrame, torque) or actuators, optional

@@ -121,7 +121,10 @@ def _numbers(contents: Contents, target: C) -> str:
 def _info(contents: Contents) -> dict[str, Any]:
     """Facts that no kernel needs, for Python."""
     d, derivation = contents.derivation.description, contents.derivation
-    missing = {name: why for name in GROUPS.get(contents.group, KERNEL_GROUPS) if (why := derivation.missing(name))}
+    # a kernel without elements is never looked for in its own group: that of the core says why there is none
+    of_all = contents.group not in GROUPS or (contents.group == "core" and not d.bodies)
+    names = KERNEL_GROUPS if of_all else GROUPS[contents.group]
+    missing = {name: why for name in names if (why := derivation.missing(name))}
     configuration = [constraint.name for constraint in d.constraints if constraint.kind == "configuration"]
     numbered = [f"configuration constraint {i}" for i in range(len(configuration))]
     points, frames = ({at: n for n, at in enumerate(shown)} for shown in (d.shown_points, d.shown_frames))

@@ -17,6 +17,7 @@ from kanecore.errors import ModelError
 from kanecore.kernels import GROUPS, KERNEL_GROUPS
 from kanecore.run.check import check
 from kanecore.run.consistent import consistent
+from kanecore.run.constraint_forces import constraint_forces
 from kanecore.run.constraint_state import ConstraintState
 from kanecore.run.constraints import Constraints
 from kanecore.run.linearize import linearize as differentiate
@@ -187,6 +188,7 @@ class CompiledModel(_native.Kernels):
 
     consistent = consistent
     check = check
+    constraint_forces = constraint_forces
 
     def _count_near(self, t: float, x: Array, r: Any, p: Any) -> int:
         return count_near(ConstraintState(self, t, x, r, p))
