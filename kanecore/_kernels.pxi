@@ -38,6 +38,14 @@ cdef enum:
     K_LOAD_VECTORS
     K_BODY_MOMENTA
     K_INERTIA_FORCES
+    K_GENERALIZED_MOMENTA
+    K_HAMILTONIAN
+    K_KINETIC_ENERGY_PARTS
+    K_MOMENTUM_RATES
+    K_HAMILTONIAN_RATE
+    K_POWER_SIZE
+    K_FORCE_SIZES
+    K_INERTIA_FORCE_SIZES
     N_KERNELS
 
 KERNELS = (
@@ -76,6 +84,14 @@ KERNELS = (
     "load_vectors",
     "body_momenta",
     "inertia_forces",
+    "generalized_momenta",
+    "hamiltonian",
+    "kinetic_energy_parts",
+    "momentum_rates",
+    "hamiltonian_rate",
+    "power_size",
+    "force_sizes",
+    "inertia_force_sizes",
 )
 """Names of all kernels, in the order of the C table."""
 
@@ -86,7 +102,7 @@ cdef inline kc_kernel **first_kernel(const kc_model *m) noexcept nogil:
 
 
 cdef inline bint reads_udot(int k) noexcept nogil:
-    return k == K_GENERALIZED_INERTIA_FORCES or k == K_INVERSE_DYNAMICS or k == K_POWER or k == K_INERTIA_FORCES
+    return k == K_GENERALIZED_INERTIA_FORCES or k == K_INVERSE_DYNAMICS or k == K_POWER or k == K_INERTIA_FORCES or k == K_MOMENTUM_RATES or k == K_HAMILTONIAN_RATE or k == K_POWER_SIZE or k == K_INERTIA_FORCE_SIZES
 
 
 cdef tuple shapes_of(Libraries m):
@@ -126,5 +142,13 @@ cdef tuple shapes_of(Libraries m):
         (m.n_frames, 3, 3,),
         (m.n_loads, 3,),
         (m.n_bodies, 6,),
+        (m.n_bodies, 6,),
+        (m.n_q,),
+        (),
+        (3,),
+        (4, m.n_q,),
+        (2,),
+        (),
+        (m.n_u,),
         (m.n_bodies, 6,),
     )

@@ -230,6 +230,50 @@ cdef class Kernels(Model):
         result = self.evaluate(K_INERTIA_FORCES, t, x, udot, r, p, out)
         return by_name(self.bodies, result, 2) if named else result
 
+    def generalized_momenta(self, t, x, *, r=None, p=None, out=None):
+        """The generalized momenta p_k = ∂L/∂q̇_k of the coordinates, L = T - U, (..., n_q).
+
+        ∂L/∂u only where u = q̇. They need as many speeds as coordinates, and velocities that are the derivatives of
+        positions; ModelError elsewhere (Goldstein, *Classical Mechanics*, 3rd ed., 2002, section 2.6).
+        """
+        return self.evaluate(K_GENERALIZED_MOMENTA, t, x, None, r, p, out)
+
+    def hamiltonian(self, t, x, *, r=None, p=None, out=None):
+        """The Hamiltonian H = Σ p_k q̇_k - L = T₂ - T₀ + U, as a function of q, u, t: a float, or (...).
+
+        It is T + U only where q̇ = 0 means that all is at rest. With quaternions too: where u_z with Y u_z = z exists
+        for q̇ = Y u + z, H = ∂L/∂u · (u + u_z) - L; ModelError where none exists or velocities were set (Goldstein,
+        section 8.1).
+        """
+        return self.evaluate(K_HAMILTONIAN, t, x, None, r, p, out)
+
+    def kinetic_energy_parts(self, t, x, *, r=None, p=None, out=None):
+        """The parts T₂, T₁, T₀ of the kinetic energy that are of degree 2, 1, 0 in q̇, (..., 3).
+
+        Their sum is T. ModelError where there is no `hamiltonian` (Goldstein, section 2.7).
+        """
+        return self.evaluate(K_KINETIC_ENERGY_PARTS, t, x, None, r, p, out)
+
+    def _momentum_rates(self, t, x, udot, *, r=None, p=None, out=None):
+        """The rates dp/dt at udot, then ∂L/∂q, then what each is summed from, in magnitude, (..., 4, n_q)."""
+        return self.evaluate(K_MOMENTUM_RATES, t, x, udot, r, p, out)
+
+    def _hamiltonian_rate(self, t, x, udot, *, r=None, p=None, out=None):
+        """The rate dH/dt at udot, and what it is summed from, in magnitude, (..., 2)."""
+        return self.evaluate(K_HAMILTONIAN_RATE, t, x, udot, r, p, out)
+
+    def _power_size(self, t, x, udot, *, r=None, p=None, out=None):
+        """The magnitude of the terms of `power` at udot: a float, or (...)."""
+        return self.evaluate(K_POWER_SIZE, t, x, udot, r, p, out)
+
+    def _force_sizes(self, t, x, *, r=None, p=None, out=None):
+        """The magnitudes of the terms of `forcing`, (..., n_u)."""
+        return self.evaluate(K_FORCE_SIZES, t, x, None, r, p, out)
+
+    def _inertia_force_sizes(self, t, x, udot, *, r=None, p=None, out=None):
+        """The magnitudes of the terms of `inertia_forces` at udot, (..., n_bodies, 6)."""
+        return self.evaluate(K_INERTIA_FORCE_SIZES, t, x, udot, r, p, out)
+
 
 @cython.final
 cdef class Workspace(Buffers):
@@ -341,3 +385,15 @@ cdef class Workspace(Buffers):
         6), at the workspace's `udot`.
         """
         return self.call(K_INERTIA_FORCES)
+
+    def generalized_momenta(self):
+        """The generalized momenta p_k = ∂L/∂q̇_k of the coordinates, L = T - U, (n_q,)."""
+        return self.call(K_GENERALIZED_MOMENTA)
+
+    def hamiltonian(self):
+        """The Hamiltonian H = Σ p_k q̇_k - L = T₂ - T₀ + U, as a function of q, u, t, a float."""
+        return self.call(K_HAMILTONIAN)
+
+    def kinetic_energy_parts(self):
+        """The parts T₂, T₁, T₀ of the kinetic energy that are of degree 2, 1, 0 in q̇, (3,)."""
+        return self.call(K_KINETIC_ENERGY_PARTS)

@@ -64,3 +64,11 @@ cdef extern from "kanecore.h" nogil:
         kc_kernel *load_vectors
         kc_kernel *body_momenta
         kc_kernel *inertia_forces
+        kc_kernel *generalized_momenta
+        kc_kernel *hamiltonian
+        kc_kernel *kinetic_energy_parts
+        kc_kernel *momentum_rates
+        kc_kernel *hamiltonian_rate
+        kc_kernel *power_size
+        kc_kernel *force_sizes
+        kc_kernel *inertia_force_sizes

@@ -146,3 +146,18 @@ class Expressions(ABC):
     def inertia_forces(self) -> Any:
         """The inertia force R* = -m a* of each body, then its inertia torque T* = -(I·α + ω × I·ω), at udot."""
         return self.symbolic("inertia_forces")
+
+    @property
+    def generalized_momenta(self) -> Any:
+        """The generalized momenta p_k = ∂L/∂q̇_k of the coordinates, L = T - U."""
+        return self.symbolic("generalized_momenta")
+
+    @property
+    def hamiltonian(self) -> Any:
+        """The Hamiltonian H = Σ p_k q̇_k - L = T₂ - T₀ + U, as a function of q, u, t."""
+        return self.symbolic("hamiltonian")
+
+    @property
+    def kinetic_energy_parts(self) -> Any:
+        """The parts T₂, T₁, T₀ of the kinetic energy that are of degree 2, 1, 0 in q̇."""
+        return self.symbolic("kinetic_energy_parts")

@@ -28,7 +28,7 @@ from .columns import column_mass_matrix
 from .composite_bodies import composite_mass_matrix
 from .constraints import Constraints, Row
 from .elimination import Reduced, reduced, whole
-from .energy import Energy
+from .energy import Energy, kinetic_energy
 from .kane import (
     Wrenches,
     active_forces,
@@ -224,6 +224,11 @@ class Derivation:
     @cached_property
     def energy(self) -> Energy:
         return Energy(self.kinematics)
+
+    @cached_property
+    def lagrangian(self) -> int:
+        """L = T − U, in q, u, t and the inputs."""
+        return self.graph.sub(kinetic_energy(self.kinematics), self.energy.potential)
 
     @property
     def has_gravity(self) -> bool:
