@@ -43,9 +43,6 @@ cdef enum:
     K_KINETIC_ENERGY_PARTS
     K_MOMENTUM_RATES
     K_HAMILTONIAN_RATE
-    K_POWER_SIZE
-    K_FORCE_SIZES
-    K_INERTIA_FORCE_SIZES
     N_KERNELS
 
 KERNELS = (
@@ -89,9 +86,6 @@ KERNELS = (
     "kinetic_energy_parts",
     "momentum_rates",
     "hamiltonian_rate",
-    "power_size",
-    "force_sizes",
-    "inertia_force_sizes",
 )
 """Names of all kernels, in the order of the C table."""
 
@@ -102,7 +96,7 @@ cdef inline kc_kernel **first_kernel(const kc_model *m) noexcept nogil:
 
 
 cdef inline bint reads_udot(int k) noexcept nogil:
-    return k == K_GENERALIZED_INERTIA_FORCES or k == K_INVERSE_DYNAMICS or k == K_POWER or k == K_INERTIA_FORCES or k == K_MOMENTUM_RATES or k == K_HAMILTONIAN_RATE or k == K_POWER_SIZE or k == K_INERTIA_FORCE_SIZES
+    return k == K_GENERALIZED_INERTIA_FORCES or k == K_INVERSE_DYNAMICS or k == K_POWER or k == K_INERTIA_FORCES or k == K_MOMENTUM_RATES or k == K_HAMILTONIAN_RATE
 
 
 cdef tuple shapes_of(Libraries m):
@@ -146,9 +140,6 @@ cdef tuple shapes_of(Libraries m):
         (m.n_q,),
         (),
         (3,),
-        (4, m.n_q,),
-        (2,),
+        (2, m.n_q,),
         (),
-        (m.n_u,),
-        (m.n_bodies, 6,),
     )

@@ -255,24 +255,12 @@ cdef class Kernels(Model):
         return self.evaluate(K_KINETIC_ENERGY_PARTS, t, x, None, r, p, out)
 
     def _momentum_rates(self, t, x, udot, *, r=None, p=None, out=None):
-        """The rates dp/dt at udot, then ∂L/∂q, then what each is summed from, in magnitude, (..., 4, n_q)."""
+        """The rates dp/dt at udot, then ∂L/∂q at constant q̇, (..., 2, n_q)."""
         return self.evaluate(K_MOMENTUM_RATES, t, x, udot, r, p, out)
 
     def _hamiltonian_rate(self, t, x, udot, *, r=None, p=None, out=None):
-        """The rate dH/dt at udot, and what it is summed from, in magnitude, (..., 2)."""
+        """The rate dH/dt at udot: a float, or (...)."""
         return self.evaluate(K_HAMILTONIAN_RATE, t, x, udot, r, p, out)
-
-    def _power_size(self, t, x, udot, *, r=None, p=None, out=None):
-        """The magnitude of the terms of `power` at udot: a float, or (...)."""
-        return self.evaluate(K_POWER_SIZE, t, x, udot, r, p, out)
-
-    def _force_sizes(self, t, x, *, r=None, p=None, out=None):
-        """The magnitudes of the terms of `forcing`, (..., n_u)."""
-        return self.evaluate(K_FORCE_SIZES, t, x, None, r, p, out)
-
-    def _inertia_force_sizes(self, t, x, udot, *, r=None, p=None, out=None):
-        """The magnitudes of the terms of `inertia_forces` at udot, (..., n_bodies, 6)."""
-        return self.evaluate(K_INERTIA_FORCE_SIZES, t, x, udot, r, p, out)
 
 
 @cython.final

@@ -69,6 +69,3 @@ cdef extern from "kanecore.h" nogil:
         kc_kernel *kinetic_energy_parts
         kc_kernel *momentum_rates
         kc_kernel *hamiltonian_rate
-        kc_kernel *power_size
-        kc_kernel *force_sizes
-        kc_kernel *inertia_force_sizes

@@ -40,8 +40,5 @@ kc_kernel *inertia_forces; /* R*, T*, inertial axes [udot]: n_bodies * 6 */
 kc_kernel *generalized_momenta; /* p = dL/dqdot: n_q */
 kc_kernel *hamiltonian; /* H = p qdot - L: 1 */
 kc_kernel *kinetic_energy_parts; /* T2, T1, T0: 3 */
-kc_kernel *momentum_rates; /* dp/dt, dL/dq, their sizes [udot]: 4 * n_q */
-kc_kernel *hamiltonian_rate; /* dH/dt, its size [udot]: 2 */
-kc_kernel *power_size; /* what d(T + U)/dt is summed from [udot]: 1 */
-kc_kernel *force_sizes; /* what f is summed from: n_u */
-kc_kernel *inertia_force_sizes; /* what R*, T* are summed from [udot]: n_bodies * 6 */
+kc_kernel *momentum_rates; /* dp/dt, dL/dq [udot]: 2 * n_q */
+kc_kernel *hamiltonian_rate; /* dH/dt [udot]: 1 */

@@ -76,8 +76,8 @@ NOISE = 1e-14
 vector): what is smaller is the rounding of a zero.
 """
 
-CONSERVED = 1e-11
-"""Of the terms that a rate is summed from: a smaller one, at all random states, is zero, and what has it is conserved.
+CONSERVED = 1e3
+"""Times what changes of 1e-14 of all numbers change a rate by: a smaller one, at all random states, is zero.
 """
 
 CONTRADICTORY = 1e-6

@@ -69,7 +69,7 @@ class Hamilton:
 
     @cached_property
     def _remainders(self) -> list[int]:
-        """z."""
+        """The part z that no speed multiplies."""
         return self.graph.substitute(self.description.rates, dict.fromkeys(self.description.speeds, 0))
 
     @property
@@ -99,7 +99,7 @@ class Hamilton:
 
     @property
     def _homogeneous(self) -> list[int]:
-        """w = u + u_z, of which q̇ = Y w."""
+        """Speeds w = u + u_z, of which q̇ = Y w."""
         assert self.drift is not None  # or there is a reason why there is no Hamiltonian
         return [self.graph.add(u, x) for u, x in zip(self.description.speeds, self.drift, strict=True)]
 
@@ -134,7 +134,7 @@ class Hamilton:
     # --------------------------------------------------------------- p, H and the parts of T
     @cached_property
     def momenta(self) -> list[int]:
-        """p = ∂L/∂q̇ = Y⁻ᵀ ∂L/∂u."""
+        """The generalized momenta p = ∂L/∂q̇ = Y⁻ᵀ ∂L/∂u."""
         g, lagrangian = self.graph, self._derivation.lagrangian
         by_speeds = accumulate(g, [(lagrangian, g.one)], self.description.speeds, SPEED)
         return by_speeds if self._is_identity else solve(g, self._columns, by_speeds)
@@ -208,7 +208,7 @@ def _is_a_rate(derivation: Derivation, point: int) -> bool:
 
     With v = J q̇ + b that is so where d/dt J_k = ∂v/∂q_k at constant q̇, at random states.
     """
-    k, d, g = derivation.kinematics, derivation.description, derivation.graph
+    k, d = derivation.kinematics, derivation.description
     while d.points[point].parent >= 0:
         if k.source[point] not in ("position", "equal"):
             return False
