@@ -11,7 +11,7 @@ is looked at again with all numbers changed in their last digits.  So the terms 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -127,9 +127,8 @@ def conserved(dyn: Kernels, *, r: Any = None, p: Any = None) -> Conserved:
 
 def _places(dyn: Kernels, r: Any, p: Any) -> list[_Place]:
     """Places of the motion that decide, always the same; ModelError where there are too few."""
-    inputs, parameters = (
-        np.asarray(dyn._resolved(w, {} if v is None else v)) for w, v in (("input", r), ("parameter", p))
-    )
+    inputs = np.asarray(dyn._resolved("input", {} if r is None else r))
+    parameters = np.asarray(dyn._resolved("parameter", {} if p is None else p))
     rng, places, error = np.random.default_rng(0), list[_Place](), None
     for trial in range(_TRIALS):
         t = _TIMES[trial % len(_TIMES)]
@@ -226,6 +225,12 @@ class _Motion:
         """R*, T* of each body: (..., n_bodies, 6)."""
         return self.rates(self.dyn.inertia_forces)
 
+    @cached_property
+    def is_heavy(self) -> npt.NDArray[np.bool_]:
+        """Which bodies have inertia."""
+        momenta = np.stack([place(self.dyn.body_momenta) for place in self.places])
+        return np.asarray(momenta.any(axis=(0, 1, 3)))
+
     @property
     def momentum(self) -> Array:
         """−dP/dt."""
@@ -290,15 +295,18 @@ def _hamiltonian(motion: _Motion, reasons: dict[str, str]) -> bool:
 
 
 def _linear_momentum(motion: _Motion) -> tuple[Vector, ...]:
-    return _axes(motion.momentum) if motion.inertia_forces.any() else ()
+    return _axes(motion.momentum) if motion.is_heavy.any() else ()
 
 
 def _angular_momentum(motion: _Motion, reasons: dict[str, str]) -> tuple[tuple[str, Vector], ...]:
     """Fixed points, and the axes through them about which the angular momentum is conserved."""
     info, names, positions = motion.dyn._table_info, motion.dyn.points, motion.positions[:, 0]
     origins = info["origins"] * (len(names) if len(info["origins"]) == 1 else 1)
-    heavy = motion.inertia_forces.any(axis=(0, 1, 3))
-    used = {origins[point] for (point, _), is_heavy in zip(info["bodies"], heavy, strict=True) if is_heavy}
+    used = {
+        origins[place]
+        for (place, _), is_heavy in zip(info["bodies"], motion.is_heavy.tolist(), strict=True)
+        if is_heavy
+    }
     if len(used) != 1 or "" in used:
         if used:
             reasons["angular_momentum"] = "the positions of the bodies are not known from one fixed point"
@@ -308,18 +316,25 @@ def _angular_momentum(motion: _Motion, reasons: dict[str, str]) -> tuple[tuple[s
     is_fixed = (moved <= NOISE * np.max(np.abs(positions), initial=0.0)) & (np.array(origins) == origin)
     fixed = [(origin, np.zeros_like(motion.positions[..., 0, :]))]
     fixed += [(names[i], motion.positions[..., i, :]) for i in np.flatnonzero(is_fixed)]
-    axes = list[tuple[str, Array, Vector]]()
-    for name, about in fixed[: 1 if len(_axes(motion.momentum)) == 3 else None]:
-        for axis in _axes(motion.angular_momentum(about)):
-            if not any(_is_on(about[0, 0] - place, axis, other) for _, place, other in axes):
-                axes.append((name, about[0, 0], axis))
-    return tuple((name, axis) for name, _, axis in axes)
+    if len(_axes(motion.momentum)) == 3:
+        fixed = fixed[:1]
+    about = [(name, place[0, 0], _axes(motion.angular_momentum(place))) for name, place in fixed]
+    about.sort(key=lambda entry: -len(entry[2]))
+    return tuple(
+        (name, axis)
+        for i, (name, place, axes) in enumerate(about)
+        for axis in axes
+        if not any(_is_axis_of(axis, place - other, others) for _, other, others in about[:i])
+    )
 
 
-def _is_on(apart: Array, axis: Vector, other: Vector) -> bool:
-    """Whether two axes are one, through points that are some vector apart."""
-    beside = np.linalg.norm(np.cross(apart, other))
-    return bool(np.linalg.norm(np.cross(axis, other)) <= EQUAL and beside <= EQUAL * np.linalg.norm(apart))
+def _is_axis_of(axis: Vector, apart: Array, others: Sequence[Vector]) -> bool:
+    """Whether an axis goes through another point, which is some vector apart, and follows from the axes there."""
+    beside, components = np.linalg.norm(np.cross(apart, axis)), np.asarray(axis)
+    if not others or beside > EQUAL * np.linalg.norm(apart):
+        return False
+    basis = np.linalg.qr(np.transpose(others))[0]
+    return bool(np.linalg.norm(components - basis @ (basis.T @ components)) <= EQUAL)
 
 
 def _axes(rates: Array) -> tuple[Vector, ...]:
