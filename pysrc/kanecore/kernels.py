@@ -316,6 +316,36 @@ KERNELS: tuple[Kernel, ...] = (
         reads_udot=True,
         reads_multipliers=True,
     ),
+    Kernel(
+        *("generalized_momenta", "hamilton", ("n_q",), r"p = \partial L/\partial\dot q", "p = dL/dqdot"),
+        "The generalized momenta p_k = ∂L/∂q̇_k of the coordinates, L = T - U",
+        "∂L/∂u only where u = q̇. They need as many speeds as coordinates, and velocities that are the derivatives of "
+        "positions; ModelError elsewhere (Goldstein, *Classical Mechanics*, 3rd ed., 2002, section 2.6).",
+    ),
+    Kernel(
+        *("hamiltonian", "hamilton", (), r"H = p\cdot\dot q - L", "H = p qdot - L"),
+        "The Hamiltonian H = Σ p_k q̇_k - L = T₂ - T₀ + U, as a function of q, u, t",
+        "It is T + U only where q̇ = 0 means that all is at rest. With quaternions too: where u_z with Y u_z = z "
+        "exists for q̇ = Y u + z, H = ∂L/∂u · (u + u_z) - L; ModelError where none exists or velocities were set "
+        "(Goldstein, section 8.1).",
+    ),
+    Kernel(
+        *("kinetic_energy_parts", "hamilton", ("3",), "T_2, T_1, T_0", "T2, T1, T0"),
+        "The parts T₂, T₁, T₀ of the kinetic energy that are of degree 2, 1, 0 in q̇",
+        "Their sum is T. ModelError where there is no `hamiltonian` (Goldstein, section 2.7).",
+    ),
+    Kernel(
+        *("momentum_rates", "hamilton", ("2", "n_q"), r"\dot p, \partial L/\partial q", "dp/dt, dL/dq"),
+        "The rates dp/dt at udot, then ∂L/∂q at constant q̇",
+        reads_udot=True,
+        internal=True,
+    ),
+    Kernel(
+        *("hamiltonian_rate", "hamilton", (), r"\dot H", "dH/dt"),
+        "The rate dH/dt at udot",
+        reads_udot=True,
+        internal=True,
+    ),
 )
 
 KERNEL_GROUPS: dict[str, str] = {kernel.name: kernel.group for kernel in KERNELS}

@@ -157,6 +157,7 @@ class _Canonical:
             joints=(),
             loads=(),
             potentials=(),
+            generalized_forces=(),
             attachments=(),
             unit=(),
             shown_points=(),

@@ -128,6 +128,8 @@ def _info(contents: Contents) -> dict[str, Any]:
     configuration = [constraint.name for constraint in d.constraints if constraint.kind == "configuration"]
     numbered = [f"configuration constraint {i}" for i in range(len(configuration))]
     points, frames = ({at: n for n, at in enumerate(shown)} for shown in (d.shown_points, d.shown_frames))
+    roots = [derivation.kinematics.origin(p) for p in d.shown_points]
+    origins = [d.points[i].name if i >= 0 else "" for i in roots]
     optional = {
         "missing": missing,
         "unread": unread(derivation, contents.kernels),
@@ -137,6 +139,7 @@ def _info(contents: Contents) -> dict[str, Any]:
         "configuration_names": configuration if configuration != numbered else [],
         "guess": {str(place): value for place, value in d.guess},
         "bodies": [[points[b.point], frames[b.frame] if b.frame >= 0 else -1] for b in d.bodies],
+        "origins": origins if len({*origins}) > 1 else origins[:1],
         "loads": [
             [0, points[load.at], load.number] if load.kind == "force" else [1, frames[load.at], load.number]
             for load in d.loads

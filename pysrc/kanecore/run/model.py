@@ -16,6 +16,7 @@ from kanecore import _native
 from kanecore.errors import ModelError
 from kanecore.kernels import GROUPS, KERNEL_GROUPS
 from kanecore.run.check import check
+from kanecore.run.conserved import conserved
 from kanecore.run.consistent import consistent
 from kanecore.run.constraint_forces import constraint_forces
 from kanecore.run.constraint_state import ConstraintState
@@ -151,8 +152,8 @@ class CompiledModel(_native.Kernels):
         Parameters
         ----------
         *groups : str
-            "core", "forces", "energies", "reactions", "constraints", "linearize", "auxiliary", "bodies"; default,
-            and "all": every one in which the model has kernels.
+            "core", "forces", "energies", "reactions", "constraints", "linearize", "auxiliary", "bodies",
+            "hamilton"; default, and "all": every one in which the model has kernels.
 
         Raises
         ------
@@ -189,6 +190,7 @@ class CompiledModel(_native.Kernels):
     consistent = consistent
     check = check
     constraint_forces = constraint_forces
+    conserved = conserved
 
     def _count_near(self, t: float, x: Array, r: Any, p: Any) -> int:
         return count_near(ConstraintState(self, t, x, r, p))
