@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from kanecore.derive import explain, report, symbolic
+from kanecore.derive import explain, report, speed_matrices, symbolic
 from kanecore.derive.contradictions import Contradiction, contradictions
 from kanecore.derive.derivation import Derivation
 from kanecore.derive.noncontributing import without_effect
@@ -25,6 +25,7 @@ from kanecore.describe.sympy_methods import of_kanes_method, of_system
 from kanecore.describe.transforms import Link
 from kanecore.errors import warn
 from kanecore.expressions import Expressions
+from kanecore.speed_matrices import SpeedMatrices
 
 __all__ = ["Model"]
 
@@ -407,6 +408,24 @@ class Model(Expressions):
     def partial_angular_accelerations(self) -> Any:
         """The partial angular accelerations ∂α/∂u̇_r of all frames, u̇_r independent, inertial axes."""
         return self.symbolic("partial_angular_accelerations")
+
+    def speed_matrices(self) -> SpeedMatrices:
+        """A, Ψ and Υ of redundant speeds as SymPy matrices: p# = Ψ q̇#, p° = Υ q̇#, Λ = A p = 0.
+
+        q# and p# are the independent coordinates and speeds, p° the dependent speeds.  ``dyn.speed_matrices(t, x)`` of
+        the compiled model gives their numbers, also for other choices.
+
+        Raises
+        ------
+        ModelError
+            Constraints are solved at run time (loops), or there are not as many independent coordinates as speeds.
+
+        Examples
+        --------
+        >>> m = kc.gallery.rrp_redundant.build().speed_matrices()  # doctest: +SKIP
+        >>> m.Psi, m.Upsilon.shape  # doctest: +SKIP
+        """
+        return speed_matrices.speed_matrices(self)
 
     def latex(self, kernel: str, *, nested: bool = False) -> str:
         r"""What :meth:`symbolic` gives, as LaTeX: an ``aligned`` block, intermediates first."""

@@ -68,7 +68,9 @@ def _efforts(q: Sequence[Any], efforts: Any) -> dict[Any, Any]:
     given = efforts if isinstance(efforts, Iterable) else [efforts]
     for x in given:
         if x not in q:
-            raise ModelError(f"efforts holds {x}, which is no coordinate of the links: they are {', '.join(map(str, q))}")
+            raise ModelError(
+                f"efforts holds {x}, which is no coordinate of the links: they are {', '.join(map(str, q))}"
+            )
     if isinstance(efforts, Mapping):
         return {x: sm.sympify(effort) for x, effort in efforts.items()}
     return {x: me.dynamicsymbols(f"tau_{function_name(x)}") for x in given}
@@ -102,7 +104,9 @@ def _actuator(motions: Mapping[str, Motion], x: Any, effort: Any) -> Loads:
 def _dual(motion: Motion, x: Any, columns: Mapping[Any, sm.Matrix]) -> sm.Matrix:
     """The vector along the velocity by x whose product with it is 1, and that by all others zero."""
     if x not in columns:
-        raise ModelError(f"the effort of {function_name(x)}, which moves no mass centre and turns nothing: leave it out")
+        raise ModelError(
+            f"the effort of {function_name(x)}, which moves no mass centre and turns nothing: leave it out"
+        )
     axis = columns[x]
     plain = Plain(functions_in(e for each in columns.values() for e in each))
     for y, other in columns.items():

@@ -8,7 +8,7 @@ A transform H (4×4) gives a point by its coordinates in a link's axes those in 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -230,8 +230,8 @@ class Step:
         return functions_in([*self.rotation, *self.displacement, *self.centre])
 
 
-def in_order(links: Any) -> list[Step]:
-    """The links, read; every parent comes before what is on it.
+def in_order(links: Any) -> list[Link]:
+    """The links, each with the name of its parent; every parent comes before what is on it.
 
     ModelError where names are not unique, a parent is unknown, or links are on each other in a circle.
     """
@@ -257,8 +257,8 @@ def in_order(links: Any) -> list[Step]:
         if not ready:
             circle = [name for name in names if name not in done]
             raise ModelError(f"links {', '.join(circle)} are on each other in a circle: one must be on the ground")
-        result += [Link(**{**_values(link), "parent": parents[link.name]}) for link in ready]
-    return [Step.of(link) for link in result]
+        result += [replace(link, parent=parents[link.name]) for link in ready]
+    return result
 
 
 def link_pose(links: Any, name: str) -> sm.Matrix:
@@ -284,15 +284,11 @@ def link_pose(links: Any, name: str) -> sm.Matrix:
     Where a tool is: ``kc.link_pose(links, "hand") * Matrix([0, 0, reach, 1])``.
     """
     poses = {GROUND: sm.eye(4)}
-    for step in in_order(links):
-        poses[step.link.name] = poses[str(step.link.parent)] * sm.Matrix(step.link.transform)
+    for link in in_order(links):
+        poses[link.name] = poses[str(link.parent)] * _homogeneous(link)
     if name not in poses:
         raise ModelError(f"no link is named {name!r}: they are {', '.join(list(poses)[1:])}")
     return poses[name]
-
-
-def _values(link: Link) -> dict[str, Any]:
-    return {field.name: getattr(link, field.name) for field in fields(link)}
 
 
 # ------------------------------------------------------------------ what a link holds
@@ -314,7 +310,9 @@ def _matrix(value: Any, what: str) -> sm.Matrix:
 def _homogeneous(link: Link) -> sm.Matrix:
     h = _matrix(link.transform, f"the transform of link {link.name}")
     if h.shape != (4, 4):
-        raise ModelError(f"the transform of link {link.name} is {h.shape[0]}×{h.shape[1]}: write H = [R d; 0 0 0 1], 4×4")
+        raise ModelError(
+            f"the transform of link {link.name} is {h.shape[0]}×{h.shape[1]}: write H = [R d; 0 0 0 1], 4×4"
+        )
     for column, wanted in enumerate((0, 0, 0, 1)):
         if h[3, column] != wanted:
             raise ModelError(
@@ -339,7 +337,9 @@ def _tensor(link: Link) -> sm.Matrix:
     """The inertia as a matrix: six or three moments, or the matrix itself."""
     what = f"the inertia of link {link.name}"
     given = link.inertia
-    if getattr(given, "shape", None) == (3, 3) or (isinstance(given, (list, tuple)) and isinstance(given[0], (list, tuple))):
+    if getattr(given, "shape", None) == (3, 3) or (
+        isinstance(given, (list, tuple)) and isinstance(given[0], (list, tuple))
+    ):
         tensor = _matrix(given, what)
         if tensor.shape != (3, 3) or tensor != tensor.T:
             raise ModelError(f"{what} is {given!r}: write a symmetric 3×3 matrix, or (xx, yy, zz[, xy, yz, zx])")
@@ -367,7 +367,7 @@ def functions_in(expressions: Iterable[Any]) -> list[Any]:
 
 
 def _axial(s: sm.Matrix) -> sm.Matrix:
-    """v of S(v)."""
+    """V of S(v)."""
     return sm.Matrix([s[2, 1], s[0, 2], s[1, 0]])
 
 
@@ -375,7 +375,8 @@ class Plain:
     """Expressions with symbols in place of functions of time, to differentiate by each of them and to compare."""
 
     def __init__(self, functions: Iterable[Any]) -> None:
-        self._symbols = {x: sm.Dummy(function_name(x)) for x in functions}
+        # numbered by hand: SymPy numbers dummies from a random number, and sorts by it
+        self._symbols = {x: sm.Dummy(function_name(x), dummy_index=i) for i, x in enumerate(functions)}
         self._functions = {symbol: x for x, symbol in self._symbols.items()}
         self.graph = Graph()
         self.read = FromSympy(self.graph, self._leaf)
