@@ -266,8 +266,8 @@ class Model(Expressions):
             chain and do not stand in ``inputs``.
         speeds : {"rates", "bodies"}
             ``"rates"``: u = q̇, named ``theta_d``.  ``"bodies"``: the redundant speeds p, all components of the angular
-            velocity (wx1, wy1, wz1, ...) and of the mass centre's velocity (vx1, ...) of each link that has mass, in its
-            own axes, the number being that of the link.  M is block-diagonal.  p# = Ψ q̇# are the kinematical equations,
+            velocity (wx1, wy1, wz1, ...) and of the mass centre's velocity (vx1, ...) of each link that has mass, in
+            its own axes, the number being that of the link.  M is block-diagonal.  p# = Ψ q̇# are the kinematical equations,
             Λ = p° − Υ Ψ⁻¹ p# = 0 velocity constraints (`speed_matrices` gives Ψ and Υ).
         u : str or sequence of names, optional
             Of rates: their names.  Of ``"bodies"``: the order of p, of which the first that determine q̇ are p#; names
@@ -277,8 +277,8 @@ class Model(Expressions):
             ``tau_<q>``.
         forcelist : sequence of LinkLoad, optional
         places : "centres", or sequence of (link, (x, y, z)[, point]), optional
-            Redundant coordinates: inertial coordinates of a point in the axes of a link (default: its mass centre), None
-            for one left out.  They bring constraints φ = 0.  ``"centres"``: x1, y1, z1, ... of all mass centres.
+            Redundant coordinates: inertial coordinates of a point in the axes of a link (default: its mass centre),
+            None for one left out.  They bring constraints φ = 0.  ``"centres"``: x1, y1, z1, ... of all mass centres.
         **options
             Further arguments of :class:`Model`: ``configuration_constraints`` that close loops, ``outputs``, ...
             ``q_dependent`` names all dependent coordinates, by default those of ``places``.  With constraints beyond

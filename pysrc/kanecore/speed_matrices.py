@@ -11,8 +11,8 @@ __all__ = ["ProjectedEfforts", "SpeedMatrices"]
 class SpeedMatrices(NamedTuple):
     """The matrices of redundant speeds p = [p#; p°] and coordinates q = [q#; q°].
 
-    p# = Ψ q̇#, p° = Υ q̇#, and Λ = A p = 0; A is [−Υ Ψ⁻¹, 1] where each row is solved for one of p°.  What does not depend
-    on the speeds, because time or prescribed motion stands in the constraints, is left out: these are derivatives.
+    p# = Ψ q̇#, p° = Υ q̇#, and Λ = A p = 0; A is [−Υ Ψ⁻¹, 1] where each row is solved for one of p°.  What does not
+    depend on the speeds, because time or prescribed motion stands in the constraints, is left out: these are derivatives.
 
     Attributes
     ----------
@@ -35,8 +35,8 @@ class SpeedMatrices(NamedTuple):
 class ProjectedEfforts(NamedTuple):
     """Efforts of actuators: along all coordinates, along all speeds, and projected on the independent ones.
 
-    Their power is f_q · q̇ = f_p · p = F_q · q̇# = F_p · p# in every motion that the constraints allow, without prescribed
-    motion.
+    Their power is f_q · q̇ = f_p · p = F_q · q̇# = F_p · p# in every motion that the constraints allow, without
+    prescribed motion.
 
     Attributes
     ----------

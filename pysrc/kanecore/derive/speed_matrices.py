@@ -64,7 +64,7 @@ def _inverse(derivation: Derivation, dependent: Matrix) -> Matrix:
     n, dof = len(d.coordinates) - d.n_q_dependent, len(d.speeds) - d.n_u_dependent
     if n != dof:
         raise ModelError(
-            f"{d.name!r} has {n} independent coordinates and {dof} independent speeds: Ψ is square where they are as many"
+            f"{d.name!r} has {n} independent coordinates and {dof} independent speeds: Ψ is square for as many"
         )
     by_speed = [Tangent(g, {u: g.one}) for u in d.speeds]
     rates = [[tangent.of(rate) for tangent in by_speed] for rate in d.rates[:n]]
@@ -73,7 +73,7 @@ def _inverse(derivation: Derivation, dependent: Matrix) -> Matrix:
         columns = [solve(g, inverse, [g.one if i == j else 0 for i in range(n)]) for j in range(n)]
     except Singular:
         raise ModelError(
-            f"the independent speeds of {d.name!r} do not follow from the rates of {', '.join(d.coordinate_names[:n])}: "
-            "describe it with other ones"
+            f"the independent speeds of {d.name!r} do not follow from the rates of "
+            f"{', '.join(d.coordinate_names[:n])}: describe it with other ones"
         ) from None
     return [list(row) for row in zip(*columns, strict=True)]

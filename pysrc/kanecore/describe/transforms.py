@@ -50,8 +50,8 @@ class Link:
     ----------
     name : str
     transform : 4×4 SymPy matrix
-        H = [R d; 0 0 0 1]: ``[p; 1]_parent = H [p; 1]_link``, m; functions of coordinates, prescribed inputs, parameters
-        and time.  `dh` makes it from the numbers of Denavit and Hartenberg.
+        H = [R d; 0 0 0 1]: ``[p; 1]_parent = H [p; 1]_link``, m; functions of coordinates, prescribed inputs,
+        parameters and time.  `dh` makes it from the numbers of Denavit and Hartenberg.
     parent : str, optional
         Name of the link that it is on, or ``"ground"``.  Default: the link before it in the list.
     mass : expression
@@ -122,7 +122,7 @@ def _rounded(value: Any) -> Any:
 
 
 def angular_velocity_matrix(transform: Any) -> sm.Matrix:
-    """S(ω) = Rᵀ Ṙ, whose entries are the components of ω in the turned axes: [[0, −ωz, ωy], [ωz, 0, −ωx], [−ωy, ωx, 0]].
+    """S(ω) = Rᵀ Ṙ, of the components of ω in the turned axes: [[0, −ωz, ωy], [ωz, 0, −ωx], [−ωy, ωx, 0]].
 
     Parameters
     ----------
@@ -353,8 +353,8 @@ def _check_rotation(link: Link, plain: Plain, r: sm.Matrix) -> None:
     plain.read.where = f"the transform of link {link.name}"
     if not is_rotation(plain.graph, [[plain.read(e) for e in r.row(i)] for i in range(3)]):
         raise ModelError(
-            f"the transform of link {link.name} holds no rotation: the rows of its first three columns, [0:3, 0:3], must "
-            "be unit vectors, perpendicular to each other and right-handed, whatever the coordinates are; a quaternion "
+            f"the transform of link {link.name} holds no rotation: the rows of its first three columns, [0:3, 0:3], "
+            "must be unit vectors, perpendicular to each other and right-handed, whatever the coordinates are; a quaternion "
             "that is not of length one does not turn: use angles"
         )
 

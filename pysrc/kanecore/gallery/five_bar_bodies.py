@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Five-bar linkage in the redundant speeds of its bodies: six coordinates, of which the tool's are independent.
 
-Source: `five_bar`, whose mechanism, numbers and inputs it has; the formulation is that of the lecture notes of `rrp`, for
-parallel mechanisms.  q# are the tool's coordinates x and y, q° the angles q1 ... q4 of the joints; p are all components
-of the angular velocities and of the velocities of the mass centres of the four rods, in their own axes, p# those of the
-driven rods, wz1 and wz3.  φ has two rows for the tool and two that close the loop.  Licence: BSD-3-Clause.
+Source: `five_bar`, whose mechanism, numbers and inputs it has; the formulation is that of the lecture notes of `rrp`,
+for parallel mechanisms.  q# are the tool's coordinates x and y, q° the angles q1 ... q4 of the joints; p are all
+components of the angular velocities and of the velocities of the mass centres of the four rods, in their own axes, p#
+those of the driven rods, wz1 and wz3.  φ has two rows for the tool and two that close the loop.  Licence: BSD-3-Clause.
 """
 
 from __future__ import annotations
@@ -20,15 +20,19 @@ from ._dimensions import LENGTH, RATE, VELOCITY, of
 
 PARAMETERS = five_bar.PARAMETERS
 
+SPEEDS = {f"{kind}{a}{i}": kind for i in range(1, 5) for kind in "wv" for a in "xyz"}
+
 STATE = {
-    "x": 0.16191396, "y": 0.69728684,
+    "x": 0.160837310645445,
+    "y": 0.6927888726859641,
     **{name: five_bar.STATE[name] for name in ("q1", "q2", "q3", "q4")},
+    **dict.fromkeys(SPEEDS, 0.0),
 }
 
 DIMENSIONS = (
-    {name: five_bar.DIMENSIONS.get(name, LENGTH) for name in (*PARAMETERS, "q1", "q2", "q3", "q4", "tau1", "tau3")}
+    {name: five_bar.DIMENSIONS[name] for name in (*PARAMETERS, "q1", "q2", "q3", "q4", "tau1", "tau3")}
     | of("x y", LENGTH)
-    | {f"{kind}{a}{i}": d for i in range(1, 5) for a in "xyz" for kind, d in (("w", RATE), ("v", VELOCITY))}
+    | {name: RATE if kind == "w" else VELOCITY for name, kind in SPEEDS.items()}
 )
 
 

@@ -2,8 +2,8 @@
 """RRP robot in redundant coordinates and speeds: 12 coordinates with 9 rows φ, 18 speeds with 15 rows Λ.
 
 Source: lecture notes on dynamics of multibody systems with redundant coordinates, examples 1, 3 and 5.  q# = (theta1,
-theta2, d3) and q° the coordinates of the three mass centres; p# = (wz1, wx2, vy3) and p° the other components of the
-angular velocities and of the velocities of the mass centres, in the axes of the bodies, in the order of the source.  The
+theta2, d3) and q° the coordinates of the three mass centres; p# = (wz1, wx2, vy3) and p° the other components of
+the angular velocities and of the velocities of the mass centres, in the axes of the bodies, in the order of the source.  The
 mechanism, its numbers and its inputs are those of `rrp`.  Licence: BSD-3-Clause.
 """
 
@@ -24,8 +24,18 @@ SPEEDS = "wz1 wx2 vy3 wx1 wy1 wy2 wz2 wx3 wy3 wz3 vx1 vy1 vz1 vx2 vy2 vz2 vx3 vz
 PARAMETERS = rrp.PARAMETERS
 
 STATE = {
-    "theta1": 0.0, "theta2": 0.0, "d3": 0.3,
-    "x1": 0.0, "y1": 0.0, "z1": 0.45, "x2": 0.0, "y2": 0.3, "z2": 0.7, "x3": 0.0, "y3": 0.65, "z3": 0.7,
+    "theta1": 0.0,
+    "theta2": 0.0,
+    "d3": 0.3,
+    "x1": 0.0,
+    "y1": 0.0,
+    "z1": 0.45,
+    "x2": 0.0,
+    "y2": 0.3,
+    "z2": 0.7,
+    "x3": 0.0,
+    "y3": 0.65,
+    "z3": 0.7,
     **dict.fromkeys(SPEEDS.split(), 0.0),
 }
 

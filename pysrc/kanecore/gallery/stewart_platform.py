@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Stewart platform in the redundant speeds of its bodies: 78 speeds, the platform's coordinates as q#.
 
-Source: `stewart`, whose mechanism, numbers and inputs it has; the formulation is that of the lecture notes of `rrp`, for
-parallel mechanisms.  q# are the place x, y, z of the plate's mass centre and its angles alpha, beta_p, gamma_p about x, y
-and z in turn, q° those of the legs; p are all components of the angular velocities and of the velocities of the mass
-centres of plate, cylinders and pistons, in their own axes, p# the plate's.  Of 72 constraints 54 are Λ of the tree and 18
-close the loops.  Licence: BSD-3-Clause.
+Source: `stewart`, whose mechanism, numbers and inputs it has; the formulation is that of the lecture notes of `rrp`,
+for parallel mechanisms.  q# are the place x, y, z of the plate's mass centre and its angles alpha, theta and psi about x, y
+and z in turn, q° the coordinates of the legs; p are all components of the angular velocities and of the velocities of
+the mass centres of plate, cylinders and pistons, in their own axes, p# the plate's.  Of 72 constraints 54 are Λ of the tree
+and 18 close the loops.  Licence: BSD-3-Clause.
 """
 
 from __future__ import annotations
@@ -23,16 +23,22 @@ from ._dimensions import ANGLE, RATE, VELOCITY, of
 PARAMETERS = stewart.PARAMETERS
 LEGS = range(1, 7)
 
+SPEEDS = {f"{kind}{a}{i}": kind for i in range(1, 14) for kind in "wv" for a in "xyz"}
+
 STATE = {
     **{name: stewart.STATE[name] for name in ("x", "y", "z")},
-    **{name: stewart.STATE[f"{name}"] for i in LEGS for name in (f"a{i}", f"b{i}", f"d{i}")},
+    "alpha": 0.11535809275865609,
+    "theta": -0.14775461673599702,
+    "psi": 0.20788461760737,
+    **{name: stewart.STATE[name] for i in LEGS for name in (f"a{i}", f"b{i}", f"d{i}")},
+    **dict.fromkeys(SPEEDS, 0.0),
 }
 
 DIMENSIONS = (
     {name: stewart.DIMENSIONS[name] for name in (*PARAMETERS, "x", "y", "z")}
     | of("alpha theta psi", ANGLE)
     | {f"{name}{i}": stewart.DIMENSIONS[f"{name}{i}"] for i in LEGS for name in "abdf"}
-    | {f"{kind}{a}{i}": d for i in range(1, 14) for a in "xyz" for kind, d in (("w", RATE), ("v", VELOCITY))}
+    | {name: RATE if kind == "w" else VELOCITY for name, kind in SPEEDS.items()}
 )
 
 
@@ -72,7 +78,7 @@ def build() -> Model:
     """The platform with the forces f1 ... f6 of its legs as inputs, positive where they push."""
     parts = links()
     plate = link_pose(parts, "plate")
-    rows = {}
+    rows: dict[str, sm.Expr] = {}
     for i in LEGS:
         third, side = _third(i)
         angle = third + side * sm.Symbol("gamma")

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Redundant speeds at numbers: A, Ψ, Υ of any constrained model, and efforts projected by them.
 
-With q̇ = Y p + z and the motions Z p# of p that the constraints allow, q̇# = Y# Z p#, so that Ψ = (Y# Z)⁻¹ and Υ = Z° Ψ.  That
+With q̇ = Y p + z and the motions Z p# of p that the constraints allow, q̇# = Y# Z p#: Ψ = (Y# Z)⁻¹ and Υ = Z° Ψ.  That
 eliminates q̇ from [p; φ̇] = [P(q, q̇); 0], whatever the mechanism is.
 """
 
@@ -44,8 +44,8 @@ def speed_matrices(
     t, x, r, p
         As of the kernels; x satisfies the constraints.
     coordinates, independent : sequences of names, optional
-        q#, and p# (the quasi-velocities π that are chosen as independent).  Default: the independent ones that the model
-        was described with.
+        q#, and p# (the quasi-velocities π that are chosen as independent).  Default: the independent ones that the
+        model was described with.
 
     Returns
     -------
