@@ -18,14 +18,14 @@ import sympy.physics.mechanics as me
 from sympy import cos, pi, sin
 
 import kanecore as kc
-from kanecore.gallery import stewart, ur5e
+from kanecore.gallery import five_bar_bodies, stewart, ur5e
 
 Array = npt.NDArray[np.float64]
 g, l, m, I = sm.symbols("g l m I")  # noqa: E741
 a, b, q, x, y = me.dynamicsymbols("a b q x y")
 
-#: a, alpha, d of the joints, mass, mass centre and inertia of the links: Corke & Armstrong-Hélouvry 1994, in the standard
-#: axes, as in the Robotics Toolbox (Puma560.py).
+#: a, alpha, d of the joints, mass, mass centre and inertia of the links: Corke & Armstrong-Hélouvry 1994, in
+#: the standard axes, as in the Robotics Toolbox (Puma560.py).
 PUMA_STANDARD: tuple[tuple[Any, ...], ...] = (
     (0, pi / 2, 0.672, 0, (0, 0, 0), (0, 0.35, 0)),
     (0.4318, 0, 0, 17.4, (-0.3638, 0.006, 0.2275), (0.13, 0.524, 0.539)),
@@ -280,13 +280,13 @@ def test_efforts_do_the_work_of_their_coordinates(speeds: str) -> None:
 
 @pytest.mark.parametrize("speeds", ["rates", "bodies"])
 def test_further_loads(speeds: str) -> None:
-    """A rod with a force at its end and a torque: I q̈ = τ + l F_y in its own axes, l (F_y cos q − F_x sin q) in inertial ones."""
+    """A rod with a force at its end and a torque: I q̈ = τ + l F_y, or l (F_y cos q − F_x sin q)."""
 
     def rod(load: kc.LinkLoad) -> float:
         link = kc.Link("rod", turn("z", q), mass=m, inertia=(0, 0, I))
         dyn = built(
             [link],
-            {"m": 2.0, "l": 0.5, "I": 0.3},
+            {"m": 2.0, "I": 0.3},
             speeds=speeds,
             u=["wz1"] if speeds == "bodies" else None,
             forcelist=[load],
@@ -295,11 +295,11 @@ def test_further_loads(speeds: str) -> None:
             dyn.udot(0.0, dyn.consistent(0.0, [0.3, *np.zeros(dyn.n_u)]) if dyn.n_constraints else [0.3, 0])[0]
         )
 
-    assert rod(kc.LinkLoad("rod", force=(3, 4, 0), at=(l, 0, 0))) == pytest.approx(4 * 0.5 / 0.3)
+    assert rod(kc.LinkLoad("rod", force=(3, 4, 0), at=(0.5, 0, 0))) == pytest.approx(4 * 0.5 / 0.3)
     assert rod(kc.LinkLoad("rod", torque=(1, 2, 3))) == pytest.approx(3 / 0.3)
     assert rod(kc.LinkLoad("rod", force=(3, 4, 0))) == pytest.approx(0.0, abs=1e-14)
     turned = 0.5 * (4 * np.cos(0.3) - 3 * np.sin(0.3)) / 0.3
-    assert rod(kc.LinkLoad("rod", force=(3, 4, 0), at=(l, 0, 0), inertial=True)) == pytest.approx(turned)
+    assert rod(kc.LinkLoad("rod", force=(3, 4, 0), at=(0.5, 0, 0), inertial=True)) == pytest.approx(turned)
 
 
 def test_efforts_may_be_expressions() -> None:
@@ -441,8 +441,7 @@ def test_stewart_platform_moves_alike() -> None:
         dyn.simulate((0.0, 0.2), state, **options),
         reduced.simulate((0.0, 0.2), reduced_stewart(state), **options),
     )
-    np.testing.assert_allclose(run.x[:, :3], expected.x[:, :3], rtol=0, atol=1e-8)
-    legs = " ".join(f"d{i}" for i in range(1, 7))
+    legs = "x y z " + " ".join(f"d{i}" for i in range(1, 7))
     found, wanted = (
         dyn.x[:, places(names, legs)]
         for dyn, names in ((run, dyn.coordinate_names), (expected, reduced.coordinate_names))
@@ -450,7 +449,7 @@ def test_stewart_platform_moves_alike() -> None:
     np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-8)
 
 
-# ------------------------------------------------------------------------------------------------------ A, Ψ, Υ, efforts
+# --------------------------------------------------------------------------------------------------- A, Ψ, Υ, efforts
 @pytest.mark.parametrize("name", ["five_bar", "five_bar_bodies", "stewart_platform", "slider_crank", "rolling_disc"])
 def test_speed_matrices_of_constrained_models(name: str) -> None:
     """p# = Ψ q̇#, p° = Υ q̇#, A p = 0, in every motion; of a disc that rolls q̇# are three of the rates."""
@@ -477,7 +476,7 @@ def test_speed_matrices_of_constrained_models(name: str) -> None:
 
 
 def test_efforts_of_a_parallel_mechanism() -> None:
-    """The torques act on q1 and q3: along these they are themselves, along the tool's place forces of the same power."""
+    """The torques act on q1 and q3: along these they are themselves, along the tool's place forces of one power."""
     dyn, torques = kc.load("five_bar_bodies"), [1.5, -0.8]
     for state in feasible("five_bar_bodies"):
         rates, p = dyn.qdot(0.0, state), state[dyn.n_q :]
@@ -543,10 +542,9 @@ def test_choices_that_do_not_do(options: Any, error: type[Exception], message: s
 
 
 def test_no_speed_matrices() -> None:
+    model = five_bar_bodies.build()
     with pytest.raises(kc.ModelError, match="solved at run time"):
-        from kanecore.gallery import five_bar_bodies
-
-        five_bar_bodies.build().speed_matrices()
+        model.speed_matrices()
     with pytest.raises(KeyError, match="no input 'tau9'"):
         kc.load("rrp").projected_efforts(0.0, np.zeros(6), efforts=["tau9"])
 
@@ -565,9 +563,9 @@ def changed(row: int, column: int, value: Any) -> sm.Matrix:
 @pytest.mark.parametrize(
     ("links", "message"),
     [
-        (lambda: [], "links is empty"),
+        (list, "links is empty"),
         (lambda: link(), "give a list"),
-        (lambda: [turn("z", q)], r"links\[0\] is Matrix.*write kc.Link"),
+        (lambda: [turn("z", q)], r"(?s)links\[0\] is Matrix.*write kc.Link"),
         (lambda: [link(name="")], r"links\[0\] has the name ''"),
         (lambda: [link(name="ground")], "'ground' is what all links are on"),
         (lambda: [link(), link()], "'rod' stands twice"),
@@ -584,10 +582,13 @@ def changed(row: int, column: int, value: Any) -> sm.Matrix:
         (lambda: [link(transform=changed(2, 2, -1))], "transform of link rod holds no rotation"),  # det −1
         (lambda: [link(transform=changed(2, 2, 1 + sm.Symbol("epsilon")))], "holds no rotation"),
         (lambda: [link(transform=changed(0, 3, sm.nan))], "not a finite real number"),
-        (lambda: [link(transform=changed(0, 3, q.diff()))], "a transform holds functions of time, parameters and time"),
+        (
+            lambda: [link(transform=changed(0, 3, q.diff()))],
+            r"Derivative\(q\(t\), t\) in the transform or the centre of link rod",
+        ),
         (
             lambda: [link(transform=changed(0, 3, sm.Function("f")(sm.Symbol("s"))))],
-            "a transform holds functions of time",
+            r"f\(s\) in the transform or the centre of link rod",
         ),
         (lambda: [link(centre=(l, 0))], "the centre of link rod has 2 entries"),
         (lambda: [link(centre=l)], "the centre of link rod has 1 entries"),
@@ -595,7 +596,6 @@ def changed(row: int, column: int, value: Any) -> sm.Matrix:
         (lambda: [link(inertia=[[1, 2, 3], [0, 1, 0], [0, 0, 1]])], "write a symmetric 3×3 matrix"),
         (lambda: [link(inertia=(I * q, 0, 0))], "inertia of body rod must be constant"),
         (lambda: [link(transform=sm.eye(4), centre=(0, 0, 0))], "nothing moves"),
-        (lambda: [link(mass=me.dynamicsymbols("u").diff())], "rod"),
     ],
 )
 def test_links_that_are_wrong(links: Callable[[], Any], message: str) -> None:
@@ -633,7 +633,7 @@ def test_options_that_are_wrong(options: Any, message: str) -> None:
 
 
 def test_what_from_transforms_makes_is_not_given() -> None:
-    with pytest.raises(TypeError, match="from_transforms makes bodies, kd_eqs|from_transforms makes kd_eqs, bodies"):
+    with pytest.raises(TypeError, match="from_transforms makes kd_eqs, bodies from the links"):
         kc.Model.from_transforms([link()], bodies=[], kd_eqs=[])
 
 
@@ -644,10 +644,8 @@ def test_symbols_of_one_name_are_one() -> None:
 
 def test_an_effort_that_no_wrench_of_the_joint_gives() -> None:
     """Axes that are not perpendicular, a coordinate of two links, and one that moves nothing."""
-    skewed = turn("x", a) * kc.dh(0, 0.4, 0, 0) * turn("z", b)
-    with pytest.raises(kc.ModelError, match="the effort of a: link rod moves by b as well.* a link of its own"):
+    with pytest.raises(kc.ModelError, match=r"the effort of a: link rod moves by b as well.* a link of its own"):
         kc.Model.from_transforms([link(transform=turn("x", a) * turn("y", 0.4) * turn("x", b))], efforts=[a])
-    assert skewed.shape == (4, 4)
     with pytest.raises(kc.ModelError, match=r"the effort of q, which moves several links \(rod, hand\)"):
         kc.Model.from_transforms([link(), link(name="hand")], efforts=[q])
 

@@ -267,8 +267,8 @@ class Model(Expressions):
         speeds : {"rates", "bodies"}
             ``"rates"``: u = q̇, named ``theta_d``.  ``"bodies"``: the redundant speeds p, all components of the angular
             velocity (wx1, wy1, wz1, ...) and of the mass centre's velocity (vx1, ...) of each link that has mass, in
-            its own axes, the number being that of the link.  M is block-diagonal.  p# = Ψ q̇# are the kinematical equations,
-            Λ = p° − Υ Ψ⁻¹ p# = 0 velocity constraints (`speed_matrices` gives Ψ and Υ).
+            its own axes, the number being that of the link.  M is block-diagonal.  p# = Ψ q̇# are the kinematical
+            equations, Λ = p° − Υ Ψ⁻¹ p# = 0 velocity constraints (`speed_matrices` gives Ψ and Υ).
         u : str or sequence of names, optional
             Of rates: their names.  Of ``"bodies"``: the order of p, of which the first that determine q̇ are p#; names
             that are left out follow, all w, then all v.

@@ -12,7 +12,7 @@ class SpeedMatrices(NamedTuple):
     """The matrices of redundant speeds p = [p#; p°] and coordinates q = [q#; q°].
 
     p# = Ψ q̇#, p° = Υ q̇#, and Λ = A p = 0; A is [−Υ Ψ⁻¹, 1] where each row is solved for one of p°.  What does not
-    depend on the speeds, because time or prescribed motion stands in the constraints, is left out: these are derivatives.
+    depend on the speeds, where constraints hold time or prescribed motion, is left out: these are derivatives.
 
     Attributes
     ----------

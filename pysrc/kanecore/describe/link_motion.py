@@ -67,7 +67,8 @@ class Motion:
         angular = angular.through(turned) + step.angular
         frame = me.ReferenceFrame(step.link.name)
         sympy_access.orient(frame, before[0], step.rotation)
-        point = before[1].locatenew(f"{step.link.name} origin", along(d, before[0]))
+        way = along(d, before[0]) if step.reach is None else along(step.reach, frame)
+        point = before[1].locatenew(f"{step.link.name} origin", way)
         from_point, arm = (origin_of_ground, along(located, ground)) if located else (point, along(step.centre, frame))
         return cls(
             *(step, number, parent, ground, frame, point),

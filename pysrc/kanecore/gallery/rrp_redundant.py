@@ -3,8 +3,8 @@
 
 Source: lecture notes on dynamics of multibody systems with redundant coordinates, examples 1, 3 and 5.  q# = (theta1,
 theta2, d3) and q° the coordinates of the three mass centres; p# = (wz1, wx2, vy3) and p° the other components of
-the angular velocities and of the velocities of the mass centres, in the axes of the bodies, in the order of the source.  The
-mechanism, its numbers and its inputs are those of `rrp`.  Licence: BSD-3-Clause.
+the angular velocities and of the velocities of the mass centres, in the axes of the bodies, in the order of the source.
+The mechanism, its numbers and its inputs are those of `rrp`.  Licence: BSD-3-Clause.
 """
 
 from __future__ import annotations

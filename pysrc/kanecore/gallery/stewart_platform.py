@@ -2,10 +2,10 @@
 """Stewart platform in the redundant speeds of its bodies: 78 speeds, the platform's coordinates as q#.
 
 Source: `stewart`, whose mechanism, numbers and inputs it has; the formulation is that of the lecture notes of `rrp`,
-for parallel mechanisms.  q# are the place x, y, z of the plate's mass centre and its angles alpha, theta and psi about x, y
-and z in turn, q° the coordinates of the legs; p are all components of the angular velocities and of the velocities of
-the mass centres of plate, cylinders and pistons, in their own axes, p# the plate's.  Of 72 constraints 54 are Λ of the tree
-and 18 close the loops.  Licence: BSD-3-Clause.
+for parallel mechanisms.  q# are the place x, y, z of the plate's mass centre and its angles alpha, theta and psi about
+x, y and z in turn, q° the coordinates of the legs; p are all components of the angular velocities and of the velocities
+of the mass centres of plate, cylinders and pistons, in their own axes, p# the plate's.  Of 72 constraints 54 are Λ of
+the tree and 18 close the loops.  Licence: BSD-3-Clause.
 """
 
 from __future__ import annotations

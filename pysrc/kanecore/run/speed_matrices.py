@@ -143,25 +143,30 @@ class _Motions:
                 f"and {len(self.coordinates)} independent coordinates: choose as many by independent= and coordinates="
             )
         self.allowed = self._allowed(dof)
-        self.psi = self._inverse(at.rates[0][..., self.coordinates, :] @ self.allowed, "coordinates")
+        units = at.coordinate_units[..., self.coordinates]
+        rates = at.rates[0][..., self.coordinates, :] @ self.allowed
+        self.psi = self._inverse(rates, np.where(units > 0.0, units, 1.0), self.independent, "coordinates")
 
     def _allowed(self, dof: int) -> Array:
         """[1; A_n], with columns combined so that those of p# become unit vectors."""
         dependent = dependence(self._at) if self._dyn.n_constraints else np.zeros((0, dof))
         one = np.broadcast_to(np.eye(dof), (*dependent.shape[:-2], dof, dof))
         motions = np.concatenate([one, dependent], axis=-2)
-        if self.independent == list(range(dof)):
+        first = list(range(dof))
+        if self.independent == first:
             return motions
-        return np.asarray(motions @ self._inverse(motions[..., self.independent, :], "speeds"))
+        units = self._at.speed_units[..., self.independent]
+        return np.asarray(motions @ self._inverse(motions[..., self.independent, :], units, first, "speeds"))
 
-    def _inverse(self, matrix: Array, what: str) -> Array:
-        """The inverse from the left, where no column is a combination of the others; rows and columns of equal size."""
-        rows = np.max(np.abs(matrix), axis=-1, keepdims=True, initial=0.0)
-        rows = np.where(rows > 0.0, rows, 1.0)
-        columns = np.max(np.abs(matrix / rows), axis=-2, keepdims=True, initial=0.0)
-        columns = np.where(columns > 0.0, columns, 1.0)
-        scaled = matrix / rows / columns
-        lost = ~(np.linalg.svd(scaled, compute_uv=False)[..., -1:] > RANK).all(axis=-1)
+    def _inverse(self, matrix: Array, rows: Array, of_columns: list[int], what: str) -> Array:
+        """The inverse from the left, where no column is a combination of the others.
+
+        ``rows`` are the units of the rows, ``of_columns`` the numbers of the speeds that the columns belong to.
+        """
+        rows, columns = rows[..., :, np.newaxis], self._at.speed_units[..., np.newaxis, of_columns]
+        scaled = matrix / rows * columns
+        s = np.linalg.svd(scaled, compute_uv=False)
+        lost = ~(s[..., -1:] > RANK * s[..., :1]).all(axis=-1)
         if lost.any():
             chosen = self.coordinates if what == "coordinates" else self.independent
             names = self._dyn.coordinate_names if what == "coordinates" else self._dyn.speed_names
@@ -172,7 +177,7 @@ class _Motions:
                 x=self._at.x,
                 rows=np.flatnonzero(lost) if lost.ndim else None,
             )
-        return np.asarray(np.linalg.pinv(scaled) / np.swapaxes(columns, -1, -2) / np.swapaxes(rows, -1, -2))
+        return np.asarray(columns.swapaxes(-1, -2) * np.linalg.pinv(scaled) / rows.swapaxes(-1, -2))
 
     def matrices(self) -> SpeedMatrices:
         dyn, others = self._dyn, [i for i in range(self._dyn.n_u) if i not in self.independent]
