@@ -282,24 +282,25 @@ def test_efforts_do_the_work_of_their_coordinates(speeds: str) -> None:
 def test_further_loads(speeds: str) -> None:
     """A rod with a force at its end and a torque: I q̈ = τ + l F_y, or l (F_y cos q − F_x sin q)."""
 
-    def rod(load: kc.LinkLoad) -> float:
-        link = kc.Link("rod", turn("z", q), mass=m, inertia=(0, 0, I))
-        dyn = built(
-            [link],
-            {"m": 2.0, "I": 0.3},
-            speeds=speeds,
-            u=["wz1"] if speeds == "bodies" else None,
-            forcelist=[load],
-        )
-        return float(
-            dyn.udot(0.0, dyn.consistent(0.0, [0.3, *np.zeros(dyn.n_u)]) if dyn.n_constraints else [0.3, 0])[0]
-        )
+    fx, fy, gx, gy, hx, tau = inputs = me.dynamicsymbols("fx fy gx gy hx tau")
+    loads = [
+        kc.LinkLoad("rod", force=(fx, fy, 0), at=(0.5, 0, 0), torque=(1, 2, tau)),
+        kc.LinkLoad("rod", force=(gx, gy, 0), at=(0.5, 0, 0), inertial=True),
+        kc.LinkLoad("rod", force=(hx, 2 * hx, 3 * hx)),  # at the mass centre, which is on the axis
+    ]
+    rod = kc.Link("rod", turn("z", q), mass=m, inertia=(0, 0, I))
+    dyn = built([rod], {"m": 2.0, "I": 0.3}, speeds=speeds, q=[q], inputs=inputs, forcelist=loads)
+    state = np.zeros(dyn.n_x)
+    state[0] = 0.3
+    at = dyn.speed_names.index("q_d" if speeds == "rates" else "wz1")
 
-    assert rod(kc.LinkLoad("rod", force=(3, 4, 0), at=(0.5, 0, 0))) == pytest.approx(4 * 0.5 / 0.3)
-    assert rod(kc.LinkLoad("rod", torque=(1, 2, 3))) == pytest.approx(3 / 0.3)
-    assert rod(kc.LinkLoad("rod", force=(3, 4, 0))) == pytest.approx(0.0, abs=1e-14)
-    turned = 0.5 * (4 * np.cos(0.3) - 3 * np.sin(0.3)) / 0.3
-    assert rod(kc.LinkLoad("rod", force=(3, 4, 0), at=(0.5, 0, 0), inertial=True)) == pytest.approx(turned)
+    def udot(*r: float) -> float:
+        return float(dyn.udot(0.0, state, r=r)[at])
+
+    assert udot(3, 4, 0, 0, 0, 0) == pytest.approx(4 * 0.5 / 0.3)
+    assert udot(0, 0, 0, 0, 0, 3) == pytest.approx(3 / 0.3)
+    assert udot(0, 0, 0, 0, 5, 0) == pytest.approx(0.0, abs=1e-14)
+    assert udot(0, 0, 3, 4, 0, 0) == pytest.approx(0.5 * (4 * np.cos(0.3) - 3 * np.sin(0.3)) / 0.3)
 
 
 def test_efforts_may_be_expressions() -> None:
