@@ -28,16 +28,17 @@ ALLOWED: dict[str, set[str]] = {
     "errors": set(),
     "kernels": set(),
     "tolerances": set(),
+    "speed_matrices": set(),
     "graph": {"errors", "tolerances"},
     "describe": {"errors", "graph", "tolerances"},
-    "derive": {"errors", "kernels", "graph", "describe", "tolerances"},
+    "derive": {"errors", "kernels", "graph", "describe", "tolerances", "speed_matrices"},
     "program": {"errors", "kernels", "graph", "derive", "tolerances"},
     "emit": {"errors", "kernels", "graph", "describe", "derive", "program", "tolerances"},
     "build": {"errors", "kernels", "graph", "describe", "derive", "emit"},
     "expressions": set(),
     # what a user holds: a description, and what is derived from it
-    "model": {"errors", "describe", "derive", "expressions"},
-    "run": {"errors", "kernels", "tolerances", "_native"},
+    "model": {"errors", "describe", "derive", "expressions", "speed_matrices"},
+    "run": {"errors", "kernels", "tolerances", "speed_matrices", "_native"},
     "show": {"errors"},
     "_binding": {"errors"},
     "_methods": {"_binding"},
@@ -49,7 +50,7 @@ ALLOWED: dict[str, set[str]] = {
 }
 
 # The gallery's models are descriptions as a user writes them.
-ALLOWED_IN_MODELS = {"kanecore", "errors", "model"}
+ALLOWED_IN_MODELS = {"kanecore", "errors", "model", "describe"}
 
 # The only imports against the order, made inside a function when it is called.
 INSIDE_FUNCTIONS: dict[str, set[str]] = {
@@ -58,7 +59,7 @@ INSIDE_FUNCTIONS: dict[str, set[str]] = {
     "run": {"build", "show"},  # a model pickled as C text is compiled again; a trajectory is plotted
 }
 
-WITHOUT_SYMPY = {"errors", "kernels", "tolerances", "run", "show", "cli"}
+WITHOUT_SYMPY = {"errors", "kernels", "tolerances", "speed_matrices", "run", "show", "cli"}
 
 
 @dataclass(frozen=True)

@@ -26,6 +26,7 @@ from kanecore.run.mappings import LiveValues
 from kanecore.run.nonholonomic import allowed_motions, nonholonomic
 from kanecore.run.rank import count_near
 from kanecore.run.simulate import simulate as integrate
+from kanecore.run.speed_matrices import projected_efforts, speed_matrices
 
 __all__ = ["CompiledModel"]
 
@@ -191,6 +192,8 @@ class CompiledModel(_native.Kernels):
     check = check
     constraint_forces = constraint_forces
     conserved = conserved
+    speed_matrices = speed_matrices
+    projected_efforts = projected_efforts
 
     def _count_near(self, t: float, x: Array, r: Any, p: Any) -> int:
         return count_near(ConstraintState(self, t, x, r, p))
