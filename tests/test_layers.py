@@ -2,7 +2,7 @@
 """Imports point one way:
 
     errors <- graph <- describe <- derive <- program <- emit <- build        (SymPy, no extension)
-                                   derive <- model
+                                   derive <- model <- kanes_method
     errors <- run                                                            (the extension, no SymPy)
 
 and `_compile` joins the three.  So a prebuilt model runs without SymPy and without a compiler, and the gallery
@@ -38,6 +38,8 @@ ALLOWED: dict[str, set[str]] = {
     "expressions": set(),
     # what a user holds: a description, and what is derived from it
     "model": {"errors", "describe", "derive", "expressions", "speed_matrices"},
+    # the same for those who have KanesMethod code
+    "kanes_method": {"graph", "describe", "derive", "model"},
     "run": {"errors", "kernels", "tolerances", "speed_matrices", "_native"},
     "show": {"errors"},
     "_binding": {"errors"},
