@@ -23,8 +23,10 @@ from kanecore.run.constraint_state import ConstraintState
 from kanecore.run.constraints import Constraints
 from kanecore.run.linearize import linearize as differentiate
 from kanecore.run.mappings import LiveValues
+from kanecore.run.momentum import angular_momentum, linear_momentum
 from kanecore.run.nonholonomic import allowed_motions, nonholonomic
 from kanecore.run.rank import count_near
+from kanecore.run.shares import active_forces_by_body, active_forces_by_load, inertia_forces_by_body, load_powers
 from kanecore.run.simulate import simulate as integrate
 from kanecore.run.speed_matrices import projected_efforts, speed_matrices
 
@@ -212,6 +214,15 @@ class CompiledModel(_native.Kernels):
         values: dict[str, Any],
     ) -> Array:
         return nonholonomic(Constraints(self, t, x, **values), kind, udot, remainder, out)
+
+    # Bodies and loads -----------------------------------------------------------------------------------
+
+    linear_momentum = linear_momentum
+    angular_momentum = angular_momentum
+    active_forces_by_load = active_forces_by_load
+    active_forces_by_body = active_forces_by_body
+    inertia_forces_by_body = inertia_forces_by_body
+    load_powers = load_powers
 
     # Integration ----------------------------------------------------------------------------------------
 
