@@ -26,25 +26,30 @@ def turned(angle: Any) -> tuple[sm.Matrix, sm.Matrix]:
 
 def equal(a: Any, b: Any) -> bool:
     """Whether two expressions, lists of them or matrices are equal, by SymPy's simplify."""
-    left, right = (list(x) if isinstance(x, (list, sm.MatrixBase)) else [x] for x in (a, b))
+    left, right = entries(a), entries(b)
     return len(left) == len(right) and all(sm.simplify(x - y) == 0 for x, y in zip(left, right, strict=True))
 
 
-def numbers(*expressions: Any, seed: int = 1) -> dict[Any, float]:
+def numbers(*expressions: Any, seed: int) -> dict[Any, float]:
     """A random number for each symbol, function and derivative, by which ``xreplace`` makes numbers of expressions.
 
     A function and its derivatives are as independent as they are in the equations of motion.
     """
     rng = random.Random(seed)
     kinds = (sm.Derivative, AppliedUndef, sm.Symbol)
-    found = {x for e in expressions for kind in kinds for x in sm.Matrix([e]).atoms(kind)}
+    found = {x for e in expressions for kind in kinds for x in e.atoms(kind)}
     return {x: sm.Float(rng.uniform(0.3, 1.3), 30) for x in sorted(found, key=sm.default_sort_key)}
 
 
-def agree(a: Any, b: Any, seeds: int = 3) -> bool:
+def entries(x: Any) -> list[Any]:
+    """Of a list or a matrix, row by row; an expression alone."""
+    return list(x) if isinstance(x, (list, sm.MatrixBase)) else [x]
+
+
+def agree(a: Any, b: Any) -> bool:
     """Whether two expressions, or lists or matrices of them, are equal at random numbers, to 20 digits of 30."""
-    left, right = sm.Matrix([a]), sm.Matrix([b])
-    for seed in range(seeds):
+    left, right = sm.Matrix(entries(a)), sm.Matrix(entries(b))
+    for seed in range(3):
         at = numbers(left, right, seed=seed)
         x, y = left.xreplace(at).evalf(30), right.xreplace(at).evalf(30)
         size = max(map(abs, (*x, *y)), default=0)
