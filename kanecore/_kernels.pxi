@@ -38,6 +38,8 @@ cdef enum:
     K_LOAD_VECTORS
     K_BODY_MOMENTA
     K_INERTIA_FORCES
+    K_MOMENTA
+    K_GIBBS
     N_KERNELS
 
 KERNELS = (
@@ -76,6 +78,8 @@ KERNELS = (
     "load_vectors",
     "body_momenta",
     "inertia_forces",
+    "momenta",
+    "gibbs",
 )
 """Names of all kernels, in the order of the C table."""
 
@@ -86,7 +90,7 @@ cdef inline kc_kernel **first_kernel(const kc_model *m) noexcept nogil:
 
 
 cdef inline bint reads_udot(int k) noexcept nogil:
-    return k == K_GENERALIZED_INERTIA_FORCES or k == K_INVERSE_DYNAMICS or k == K_POWER or k == K_INERTIA_FORCES
+    return k == K_GENERALIZED_INERTIA_FORCES or k == K_INVERSE_DYNAMICS or k == K_POWER or k == K_INERTIA_FORCES or k == K_GIBBS
 
 
 cdef tuple shapes_of(Libraries m):
@@ -127,4 +131,6 @@ cdef tuple shapes_of(Libraries m):
         (m.n_loads, 3,),
         (m.n_bodies, 6,),
         (m.n_bodies, 6,),
+        (m.n_u,),
+        (),
     )

@@ -64,3 +64,5 @@ cdef extern from "kanecore.h" nogil:
         kc_kernel *load_vectors
         kc_kernel *body_momenta
         kc_kernel *inertia_forces
+        kc_kernel *momenta
+        kc_kernel *gibbs

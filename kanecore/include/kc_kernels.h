@@ -37,3 +37,5 @@ kc_kernel *orientations; /* v_inertial = R v_frame: n_frames * 3 * 3 */
 kc_kernel *load_vectors; /* forces, torques, inertial axes: n_loads * 3 */
 kc_kernel *body_momenta; /* m v*, I omega, inertial axes: n_bodies * 6 */
 kc_kernel *inertia_forces; /* R*, T*, inertial axes [udot]: n_bodies * 6 */
+kc_kernel *momenta; /* dT/du: n_u */
+kc_kernel *gibbs; /* S [udot]: 1 */

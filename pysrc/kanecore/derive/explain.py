@@ -14,6 +14,7 @@ from .derivation import Derivation
 from .described import Described, loads_by_number
 from .kane import Wrenches, active_forces, at_rest, generalized_forces, inertia_forces, inertial_part
 from .kinematics import Accelerations
+from .lagrange import Lagrange
 from .symbolic import symbols_by_key
 
 __all__ = ["explain"]
@@ -65,6 +66,8 @@ def _active(model: Described, shares: _Shares) -> list[str]:
     for number, loads in loads_by_number(d).items():
         lines.append(f"  load {number}, {_places(d, loads)}:")
         lines += shares.lines(generalized_forces(Wrenches(k, at_rest(k, loads))), "F")
+    if isinstance(shares.derivation.formulation, Lagrange):
+        lines += ["  the Lagrangian at rest, U = -L:", *shares.lines(shares.derivation.formulation.conservative(), "F")]
     for number, energy in enumerate(d.potentials):
         lines += [f"  potential {number}:", *shares.lines(active_forces(k, (), [energy]), "F")]
     if model.noncontributing:
@@ -99,6 +102,9 @@ def _inertial(shares: _Shares) -> list[str]:
     """F*_r, body by body."""
     d, k = shares.derivation.description, shares.derivation.kinematics
     lines = ["generalized inertia forces, body by body:"]
+    if isinstance(shares.derivation.formulation, Lagrange):
+        forces = shares.derivation.formulation.inertial(d.accelerations)
+        lines += ["  the Lagrangian beside that:", *shares.lines(forces, "F*")]
     accelerations = Accelerations(k, d.accelerations)
     for i, body in enumerate(d.bodies):
         lines.append(f"  body {body.name}:")

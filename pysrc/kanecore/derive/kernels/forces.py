@@ -9,15 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from kanecore.derive.derivation import Derivation
-from kanecore.derive.kane import (
-    Wrenches,
-    active_forces,
-    at_rest,
-    generalized_forces,
-    inertia_forces,
-    inertial_part,
-)
-from kanecore.derive.kinematics import Accelerations
 from kanecore.derive.registry import Derived, derives
 from kanecore.describe.description import Components
 from kanecore.graph.calculus import Tangent
@@ -67,13 +58,9 @@ def _angular_velocity_remainders(d: Derivation) -> Derived:
 
 @derives("generalized_active_forces")
 def _generalized_active_forces(d: Derivation) -> Derived:
-    loads = at_rest(d.kinematics, d.description.loads)
-    return Derived(tuple(active_forces(d.kinematics, loads, d.description.potentials)))
+    return Derived(tuple(d.formulation.active_forces()))
 
 
 @derives("generalized_inertia_forces")
 def _generalized_inertia_forces(d: Derivation) -> Derived:
-    k, udot = d.kinematics, d.description.accelerations
-    accelerations = Accelerations(k, udot)
-    wrenches = Wrenches(k, inertial_part(k, d.description.loads, udot))
-    return Derived(tuple(generalized_forces(inertia_forces(k, accelerations, wrenches))))
+    return Derived(tuple(d.formulation.inertia_forces(d.description.accelerations)))
