@@ -38,6 +38,13 @@ cdef enum:
     K_LOAD_VECTORS
     K_BODY_MOMENTA
     K_INERTIA_FORCES
+    K_VELOCITIES
+    K_ANGULAR_VELOCITIES
+    K_MASSES
+    K_POTENTIALS
+    K_INERTIAL_LOADS
+    K_JOINT_POSITIONS
+    K_ATTACHED_WRENCHES
     N_KERNELS
 
 KERNELS = (
@@ -76,6 +83,13 @@ KERNELS = (
     "load_vectors",
     "body_momenta",
     "inertia_forces",
+    "velocities",
+    "angular_velocities",
+    "masses",
+    "potentials",
+    "inertial_loads",
+    "joint_positions",
+    "attached_wrenches",
 )
 """Names of all kernels, in the order of the C table."""
 
@@ -86,7 +100,7 @@ cdef inline kc_kernel **first_kernel(const kc_model *m) noexcept nogil:
 
 
 cdef inline bint reads_udot(int k) noexcept nogil:
-    return k == K_GENERALIZED_INERTIA_FORCES or k == K_INVERSE_DYNAMICS or k == K_POWER or k == K_INERTIA_FORCES
+    return k == K_GENERALIZED_INERTIA_FORCES or k == K_INVERSE_DYNAMICS or k == K_POWER or k == K_INERTIA_FORCES or k == K_INERTIAL_LOADS
 
 
 cdef tuple shapes_of(Libraries m):
@@ -127,4 +141,11 @@ cdef tuple shapes_of(Libraries m):
         (m.n_loads, 3,),
         (m.n_bodies, 6,),
         (m.n_bodies, 6,),
+        (m.n_points, 3,),
+        (m.n_frames, 3,),
+        (m.n_bodies, 13,),
+        (m.n_potentials,),
+        (m.n_loads, 3,),
+        (m.n_joints, 3,),
+        (m.n_bodies, 6, m.n_constraints,),
     )

@@ -37,3 +37,10 @@ kc_kernel *orientations; /* v_inertial = R v_frame: n_frames * 3 * 3 */
 kc_kernel *load_vectors; /* forces, torques, inertial axes: n_loads * 3 */
 kc_kernel *body_momenta; /* m v*, I omega, inertial axes: n_bodies * 6 */
 kc_kernel *inertia_forces; /* R*, T*, inertial axes [udot]: n_bodies * 6 */
+kc_kernel *velocities; /* v, inertial axes: n_points * 3 */
+kc_kernel *angular_velocities; /* omega, inertial axes: n_frames * 3 */
+kc_kernel *masses; /* m, I about the inertia point, its place from the mass centre: n_bodies * 13 */
+kc_kernel *potentials; /* each potential energy that stands for forces: n_potentials */
+kc_kernel *inertial_loads; /* what udot adds to forces, torques [udot]: n_loads * 3 */
+kc_kernel *joint_positions; /* r of joint points, inertial axes: n_joints * 3 */
+kc_kernel *attached_wrenches; /* force, moment of unit multipliers: n_bodies * 6 * n_constraints */

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from kanecore.derive.derivation import Derivation
+from kanecore.derive.places import places
 from kanecore.derive.reads import unread
 from kanecore.derive.registry import Derived
 from kanecore.derive.sizes import sizes_of
@@ -138,6 +139,7 @@ def _info(contents: Contents) -> dict[str, Any]:
             [0, points[load.at], load.number] if load.kind == "force" else [1, frames[load.at], load.number]
             for load in d.loads
         ],
+        **(places(derivation.kinematics) if "masses" in contents.entries else {}),
     }
     return {
         "version": contents.version,
