@@ -146,3 +146,13 @@ class Expressions(ABC):
     def inertia_forces(self) -> Any:
         """The inertia force R* = -m a* of each body, then its inertia torque T* = -(I·α + ω × I·ω), at udot."""
         return self.symbolic("inertia_forces")
+
+    @property
+    def momenta(self) -> Any:
+        """The derivatives of the kinetic energy ∂T/∂u_r = Σ v_r · m v + ω_r · I·ω."""
+        return self.symbolic("momenta")
+
+    @property
+    def gibbs(self) -> Any:
+        """The energy of accelerations S = Σ ½ m a·a + ½ (α·I·α + 2 α·(ω × I·ω) + (ω·ω)(ω·I·ω)) at udot."""
+        return self.symbolic("gibbs")

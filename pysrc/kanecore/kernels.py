@@ -287,6 +287,17 @@ KERNELS: tuple[Kernel, ...] = (
         named="bodies",
     ),
     Kernel(
+        *("momenta", "energies", ("n_u",), r"\partial T/\partial u", "dT/du"),
+        "The derivatives of the kinetic energy ∂T/∂u_r = Σ v_r · m v + ω_r · I·ω",
+        "Where qdot is u, and every velocity the derivative of its position, these are the generalized momenta.",
+    ),
+    Kernel(
+        *("gibbs", "energies", (), "S", "S"),
+        "The energy of accelerations S = Σ ½ m a·a + ½ (α·I·α + 2 α·(ω × I·ω) + (ω·ω)(ω·I·ω)) at udot",
+        "Its derivatives are the generalized inertia forces of the bodies, ∂S/∂u̇_r = -F*_r (Gibbs 1879, Appell 1899), "
+        "in redundant speeds too. Where a mass or a tensor changes, S holds a·ṁ v and α·İ·ω as well, so that this "
+        "stays true. What loads that are linear in udot add to F*_r is no part of S.",
+        reads_udot=True,
         *("velocities", "bodies", ("n_points", "3"), r"\boldsymbol v", "v, inertial axes"),
         "The velocities of all points, inertial axes",
         internal=True,

@@ -20,11 +20,19 @@ from kanecore.graph.decide import adds_up, same_sum
 from kanecore.graph.sample import samples
 from kanecore.graph.scalars import PARAMETER
 
-from .kane import Wrenches, active_forces, central_inertia, inertia_change, inertia_torque, momentum_rate
+from .kane import (
+    Wrenches,
+    active_forces,
+    central_inertia,
+    generalized_forces,
+    inertia_change,
+    inertia_torque,
+    momentum_rate,
+)
 from .kinematics import Accelerations, Kinematics
-from .vectors import dot, matvec
+from .vectors import add, cross, dot, matvec, scale
 
-__all__ = ["Energy", "kinetic_energy", "power"]
+__all__ = ["Energy", "accelerations_energy", "kinetic_energy", "momenta", "power"]
 
 HALF = Fraction(1, 2)
 SUBSET_MAX = 3  # loads that may share one potential energy of a body, such as the two ends of a spring
@@ -40,6 +48,36 @@ def kinetic_energy(k: Kinematics) -> int:
             w = k.omega[body.frame]
             total = g.add(total, dot(g, w, matvec(g, central_inertia(k, i), w)))
     return g.mul(g.constant(HALF), total)
+
+
+def momenta(k: Kinematics) -> list[int]:
+    """∂T/∂u_r: the momentum of each body put as a force, its angular momentum as a torque."""
+    g, wrenches = k.graph, Wrenches(k)
+    for i, body in enumerate(k.description.bodies):
+        wrenches.add_force(body.point, scale(g, body.mass, k.velocity[body.point]))
+        if body.frame >= 0:
+            wrenches.add_torque(body.frame, matvec(g, central_inertia(k, i), k.omega[body.frame]))
+    return generalized_forces(wrenches)
+
+
+def accelerations_energy(k: Kinematics) -> int:
+    """S, half the integral of a·a dm over all bodies, whose derivatives are ∂S/∂u̇_r = −F*_r.
+
+    Where a mass or a tensor changes, the work of ṁ v and İ·ω along the accelerations is added: −F*_r holds them too.
+    """
+    g, half = k.graph, k.graph.constant(HALF)
+    accelerations, total = Accelerations(k, k.description.accelerations), 0
+    for i, body in enumerate(k.description.bodies):
+        a, growth = accelerations.acceleration[body.point], k.rate.of(body.mass)
+        total = g.add(total, g.mul(g.mul(half, body.mass), dot(g, a, a)))
+        total = g.add(total, g.mul(growth, dot(g, a, k.velocity[body.point])))
+        if body.frame >= 0:
+            inertia, w, alpha = central_inertia(k, i), k.omega[body.frame], accelerations.alpha[body.frame]
+            along = matvec(g, inertia, w)
+            steady = add(g, cross(g, w, along), inertia_change(k, i))
+            quadratic = g.add(dot(g, alpha, matvec(g, inertia, alpha)), g.mul(dot(g, w, w), dot(g, w, along)))
+            total = g.add(total, g.add(g.mul(half, quadratic), dot(g, alpha, steady)))
+    return total
 
 
 class Energy:

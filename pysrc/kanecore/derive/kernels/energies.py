@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Kinetic and potential energy, and the power of what has no potential."""
+"""Kinetic and potential energy, the power of what has no potential, momenta, and the energy of accelerations."""
 
 from __future__ import annotations
 
 from kanecore.derive.derivation import Derivation
-from kanecore.derive.energy import kinetic_energy, power
+from kanecore.derive.energy import accelerations_energy, kinetic_energy, momenta, power
 from kanecore.derive.registry import Derived, derives
 from kanecore.derive.vectors import dot
 
@@ -29,3 +29,13 @@ def _power(d: Derivation) -> Derived:
         balance = [g.neg(f) for f in d.residual(description.accelerations)]
         total = g.add(total, dot(g, balance, description.speeds))
     return Derived((total,))
+
+
+@derives("momenta")
+def _momenta(d: Derivation) -> Derived:
+    return Derived(tuple(momenta(d.kinematics)))
+
+
+@derives("gibbs")
+def _gibbs(d: Derivation) -> Derived:
+    return Derived((accelerations_energy(d.kinematics),))
