@@ -38,6 +38,8 @@ cdef enum:
     K_LOAD_VECTORS
     K_BODY_MOMENTA
     K_INERTIA_FORCES
+    K_MOMENTA
+    K_GIBBS
     K_VELOCITIES
     K_ANGULAR_VELOCITIES
     K_MASSES
@@ -83,6 +85,8 @@ KERNELS = (
     "load_vectors",
     "body_momenta",
     "inertia_forces",
+    "momenta",
+    "gibbs",
     "velocities",
     "angular_velocities",
     "masses",
@@ -100,7 +104,7 @@ cdef inline kc_kernel **first_kernel(const kc_model *m) noexcept nogil:
 
 
 cdef inline bint reads_udot(int k) noexcept nogil:
-    return k == K_GENERALIZED_INERTIA_FORCES or k == K_INVERSE_DYNAMICS or k == K_POWER or k == K_INERTIA_FORCES or k == K_INERTIAL_LOADS
+    return k == K_GENERALIZED_INERTIA_FORCES or k == K_INVERSE_DYNAMICS or k == K_POWER or k == K_INERTIA_FORCES or k == K_GIBBS or k == K_INERTIAL_LOADS
 
 
 cdef tuple shapes_of(Libraries m):
@@ -141,6 +145,8 @@ cdef tuple shapes_of(Libraries m):
         (m.n_loads, 3,),
         (m.n_bodies, 6,),
         (m.n_bodies, 6,),
+        (m.n_u,),
+        (),
         (m.n_points, 3,),
         (m.n_frames, 3,),
         (m.n_bodies, 13,),

@@ -230,6 +230,22 @@ cdef class Kernels(Model):
         result = self.evaluate(K_INERTIA_FORCES, t, x, udot, r, p, out)
         return by_name(self.bodies, result, 2) if named else result
 
+    def momenta(self, t, x, *, r=None, p=None, out=None):
+        """The derivatives of the kinetic energy ∂T/∂u_r = Σ v_r · m v + ω_r · I·ω, (..., n_u).
+
+        Where qdot is u, and every velocity the derivative of its position, these are the generalized momenta.
+        """
+        return self.evaluate(K_MOMENTA, t, x, None, r, p, out)
+
+    def gibbs(self, t, x, udot, *, r=None, p=None, out=None):
+        """The energy of accelerations S = Σ ½ m a·a + ½ (α·I·α + 2 α·(ω × I·ω) + (ω·ω)(ω·I·ω)) at udot: a float, or (...).
+
+        Its derivatives are the generalized inertia forces of the bodies, ∂S/∂u̇_r = -F*_r (Gibbs 1879, Appell 1899), in
+        redundant speeds too. Where a mass or a tensor changes, S holds a·ṁ v and α·İ·ω as well, so that this stays
+        true. What loads that are linear in udot add to F*_r is no part of S.
+        """
+        return self.evaluate(K_GIBBS, t, x, udot, r, p, out)
+
     def _velocities(self, t, x, *, r=None, p=None, out=None):
         """The velocities of all points, inertial axes, (..., n_points, 3)."""
         return self.evaluate(K_VELOCITIES, t, x, None, r, p, out)
@@ -373,3 +389,13 @@ cdef class Workspace(Buffers):
         6), at the workspace's `udot`.
         """
         return self.call(K_INERTIA_FORCES)
+
+    def momenta(self):
+        """The derivatives of the kinetic energy ∂T/∂u_r = Σ v_r · m v + ω_r · I·ω, (n_u,)."""
+        return self.call(K_MOMENTA)
+
+    def gibbs(self):
+        """The energy of accelerations S = Σ ½ m a·a + ½ (α·I·α + 2 α·(ω × I·ω) + (ω·ω)(ω·I·ω)) at udot, a float, at the
+        workspace's `udot`.
+        """
+        return self.call(K_GIBBS)

@@ -64,6 +64,8 @@ cdef extern from "kanecore.h" nogil:
         kc_kernel *load_vectors
         kc_kernel *body_momenta
         kc_kernel *inertia_forces
+        kc_kernel *momenta
+        kc_kernel *gibbs
         kc_kernel *velocities
         kc_kernel *angular_velocities
         kc_kernel *masses

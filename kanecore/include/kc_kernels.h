@@ -37,6 +37,8 @@ kc_kernel *orientations; /* v_inertial = R v_frame: n_frames * 3 * 3 */
 kc_kernel *load_vectors; /* forces, torques, inertial axes: n_loads * 3 */
 kc_kernel *body_momenta; /* m v*, I omega, inertial axes: n_bodies * 6 */
 kc_kernel *inertia_forces; /* R*, T*, inertial axes [udot]: n_bodies * 6 */
+kc_kernel *momenta; /* dT/du: n_u */
+kc_kernel *gibbs; /* S [udot]: 1 */
 kc_kernel *velocities; /* v, inertial axes: n_points * 3 */
 kc_kernel *angular_velocities; /* omega, inertial axes: n_frames * 3 */
 kc_kernel *masses; /* m, I about the inertia point, its place from the mass centre: n_bodies * 13 */

@@ -298,6 +298,8 @@ KERNELS: tuple[Kernel, ...] = (
         "in redundant speeds too. Where a mass or a tensor changes, S holds a·ṁ v and α·İ·ω as well, so that this "
         "stays true. What loads that are linear in udot add to F*_r is no part of S.",
         reads_udot=True,
+    ),
+    Kernel(
         *("velocities", "bodies", ("n_points", "3"), r"\boldsymbol v", "v, inertial axes"),
         "The velocities of all points, inertial axes",
         internal=True,
