@@ -5,46 +5,37 @@ from __future__ import annotations
 
 from typing import Any
 
-from kanecore.describe.description import Description
 from kanecore.describe.joints import Attachments
 
-from .kinematics import Kinematics
+from .contradictions import excused
+from .derivation import Derivation
 from .reactions import is_free
 from .vectors import ZERO
 
 __all__ = ["places"]
 
 
-def places(k: Kinematics) -> dict[str, Any]:
+def places(derivation: Derivation) -> dict[str, Any]:
     """The facts by name, for ``info`` of a model's table.
 
     ``joints``: parent, child, and whether the joint holds nothing; a parent of -1 is the inertial frame.
     ``acts_on``: the body of each load, -1 where it is the inertial frame.  ``adrift``: numbers of points, among those
-    shown, that are located from a point that moves.  ``unoriented``: numbers of frames whose orientation is not known.
+    shown, of which no position tells how they move, since they are located from a point that was set in motion, or
+    from a contact.  ``unoriented``: numbers of frames of which no orientation tells how they turn.
     """
-    d = k.description
+    d, k = derivation.description, derivation.kinematics
     owner = Attachments(d.graph, d.frames, d.points, d.bodies, d.joints)
+    points, frames = excused(derivation.freed, k)
+    unoriented: list[bool] = []
+    for i, frame in enumerate(d.frames):
+        unoriented.append(i > 0 and (unoriented[frame.parent] or not frame.oriented or i in frames))
+    adrift: list[bool] = []
+    for i, point in enumerate(d.points):
+        above = adrift[point.parent] if point.parent >= 0 else k.velocity[i] != ZERO
+        adrift.append(above or i in points or any(unoriented[f] for f, _ in point.position))
     return {
         "joints": [[joint.parent, joint.child, int(is_free(k, joint))] for joint in d.joints],
         "acts_on": [owner.body_at(x.at) if x.kind == "force" else owner.body_of(x.at) for x in d.loads],
-        "adrift": [n for n, point in enumerate(d.shown_points) if _moves(k, _root(d, point))],
-        "unoriented": [n for n, frame in enumerate(d.shown_frames) if not _is_oriented(d, frame)],
+        "adrift": [n for n, point in enumerate(d.shown_points) if adrift[point]],
+        "unoriented": [n for n, frame in enumerate(d.shown_frames) if unoriented[frame]],
     }
-
-
-def _root(d: Description, point: int) -> int:
-    while d.points[point].parent >= 0:
-        point = d.points[point].parent
-    return point
-
-
-def _moves(k: Kinematics, root: int) -> bool:
-    return k.velocity[root] != ZERO
-
-
-def _is_oriented(d: Description, frame: int) -> bool:
-    while frame > 0:
-        if not d.frames[frame].oriented:
-            return False
-        frame = d.frames[frame].parent
-    return True

@@ -139,7 +139,7 @@ def _info(contents: Contents) -> dict[str, Any]:
             [0, points[load.at], load.number] if load.kind == "force" else [1, frames[load.at], load.number]
             for load in d.loads
         ],
-        **(places(derivation.kinematics) if "masses" in contents.entries else {}),
+        **(places(derivation) if "masses" in contents.entries else {}),
     }
     return {
         "version": contents.version,
