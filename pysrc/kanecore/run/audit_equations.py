@@ -73,7 +73,7 @@ def _forcing(name: str, b: Bodies) -> Row:
     zero = np.zeros_like(states.u)
     active, inertia = states.call("generalized_active_forces"), states.call("generalized_inertia_forces", zero)
     f = states.call("forcing")
-    terms = np.abs(active) + np.abs(inertia) + np.abs(f)
+    terms = np.abs(active) + np.abs(inertia) + np.abs(f) + _inertial_terms(b)
     return _of_speeds(name, b, f - active - inertia, terms, "f is not F + F* at u̇ = 0")
 
 
@@ -82,8 +82,13 @@ def _inverse_dynamics(name: str, b: Bodies) -> Row:
     given = states.call("inverse_dynamics", states.udot)
     active = states.call("generalized_active_forces")
     inertia = states.call("generalized_inertia_forces", states.udot)
-    terms = np.abs(active) + np.abs(inertia) + np.abs(given)
+    terms = np.abs(active) + np.abs(inertia) + np.abs(given) + _inertial_terms(b)
     return _of_speeds(name, b, given + active + inertia, terms, "it is not -(F + F*)")
+
+
+def _inertial_terms(b: Bodies) -> Array:
+    """Σ |M_ij u̇_j|: what forces that vanish are compared with."""
+    return np.sum(np.abs(b.states.at.mass * b.states.udot[:, np.newaxis, :]), axis=-1)
 
 
 def _solved(name: str, b: Bodies) -> Row:
@@ -104,9 +109,7 @@ def _constrained(name: str, b: Bodies) -> Row:
     products = b.states.at.rows * b.states.call("udot")[:, np.newaxis, :]
     difference = np.sum(products, axis=-1) + b.states.at.bias
     terms = np.sum(np.abs(products), axis=-1) + np.abs(b.states.at.bias)
-    terms += _SMALL * np.max(np.abs(b.states.at.rows) * b.states.at.speed_units[:, np.newaxis], axis=-1) * np.max(
-        np.abs(b.states.call("udot")) / b.states.at.speed_units, axis=-1, keepdims=True
-    )
+    terms += _SMALL * np.max(terms, axis=0)  # a row may vanish at a state
     return judged(name, difference, terms, BY_FORMULA, labels=b.dyn.constraint_names, reason="u̇ breaks the constraint")
 
 
@@ -171,33 +174,33 @@ def _rank(name: str, b: Bodies) -> Row:
 def _balances(b: Bodies, on_children: Array) -> tuple[Array, Array]:
     """Force and moment about the mass centre of each body by joints, (n, n_bodies, 6), and their sizes."""
     joints, places = b.states.call("_joint_positions"), b.states.call("_positions")[:, b.point]
-    total, sizes = np.zeros((len(joints), len(b.point), 6)), np.zeros((len(joints), len(b.point), 6))
+    total, sizes = np.zeros((len(joints), len(b.point), 6)), np.zeros((len(joints), len(b.point), 2))
     for i, (parent, child, _) in enumerate(b.joints):
         for body, sign in ((child, 1.0), (parent, -1.0)):
             if body >= 0:
                 force, torque = sign * on_children[:, i, :3], sign * on_children[:, i, 3:]
-                moment = np.cross(joints[:, i] - places[:, body], force)
-                wrench = np.concatenate([force, torque + moment], axis=-1)
-                total[:, body] += wrench
-                sizes[:, body] += np.abs(np.concatenate([force, torque], axis=-1))
-                sizes[:, body, 3:] += np.abs(moment)
+                _act(total[:, body], sizes[:, body], force, torque, joints[:, i] - places[:, body])
     return total, sizes
+
+
+def _act(total: Array, sizes: Array, force: Array, torque: Array, arm: Array) -> None:
+    """Add a force and a torque, (n, 3), to a body's (n, 6), and how large they are to (n, 2)."""
+    total[:, :3] += force
+    total[:, 3:] += torque + np.cross(arm, force)
+    sizes[:, 0] += np.linalg.norm(force, axis=-1)
+    sizes[:, 1] += np.linalg.norm(torque, axis=-1) + np.linalg.norm(arm, axis=-1) * np.linalg.norm(force, axis=-1)
 
 
 def _loads_on_bodies(b: Bodies, vectors: Array) -> tuple[Array, Array]:
     """Force and moment about the mass centre of each body by loads, (n, n_bodies, 6), and their sizes."""
     places = b.states.call("_positions")
-    total, sizes = np.zeros((len(places), len(b.point), 6)), np.zeros((len(places), len(b.point), 6))
+    total, sizes = np.zeros((len(places), len(b.point), 6)), np.zeros((len(places), len(b.point), 2))
+    nothing = np.zeros((len(places), 3))
     for i, (kind, place, _) in enumerate(b.loads):
         if (body := b.acts_on[i]) >= 0:
-            wrench = np.zeros((len(places), 6))
-            if kind:
-                wrench[:, 3:] = vectors[:, i]
-            else:
-                wrench[:, :3] = vectors[:, i]
-                wrench[:, 3:] = np.cross(places[:, place] - places[:, b.point[body]], vectors[:, i])
-            total[:, body] += wrench
-            sizes[:, body] += np.abs(wrench)
+            arm = nothing if kind else places[:, place] - places[:, b.point[body]]
+            force, torque = (nothing, vectors[:, i]) if kind else (vectors[:, i], nothing)
+            _act(total[:, body], sizes[:, body], force, torque, arm)
     return total, sizes
 
 
@@ -209,13 +212,23 @@ def _reactions(name: str, b: Bodies) -> Row:
     for part, size in (_loads_on_bodies(b, b.load_vectors(udot)), _attached(b)):
         total, sizes = total + part, sizes + size
     rates = b.momentum_rates(udot)
-    total, sizes = total - rates.value, sizes + np.abs(rates.value)
-    sizes = np.stack([np.max(sizes[..., part], axis=-1) for part in (slice(0, 3), slice(3, 6))], axis=-1)
-    difference = np.stack([np.linalg.norm(total[..., part], axis=-1) for part in (slice(0, 3), slice(3, 6))], axis=-1)
+    total, sizes = total - rates.value, sizes + _norms(rates.value)
+    difference = _norms(total)
     gaps = np.stack([np.max(rates.uncertainty[..., part], axis=-1) for part in (slice(0, 3), slice(3, 6))], axis=-1)
     sizes += _SMALL * np.max(sizes, axis=1, keepdims=True)
+    held = _held(b)
     reason = "loads, reactions and inertia forces of the body are not in balance"
-    return judged(name, difference, sizes, BY_DIFFERENCES, uncertainty=gaps, labels=b.body_names, reason=reason)
+    labels = [b.body_names[i] for i in held]
+    parts = (part[:, held] for part in (difference, sizes))
+    return judged(name, *parts, BY_DIFFERENCES, uncertainty=gaps[:, held], labels=labels, reason=reason)
+
+
+def _held(b: Bodies) -> list[int]:
+    """The bodies that a joint holds: what the ground does to a wheel that stands on it is no reaction of the model."""
+    held = [child for _, child, free in b.joints if not free]
+    if not held:
+        raise NotApplicable("no joint holds a body")
+    return held
 
 
 def _reaction_kernel(b: Bodies) -> Array:
@@ -230,9 +243,14 @@ def _attached(b: Bodies) -> tuple[Array, Array]:
     """What constraints do to each body, by their multipliers."""
     if not b.dyn.n_constraints:
         zero = np.zeros((len(b.states.t), len(b.point), 6))
-        return zero, zero
+        return zero, _norms(zero)
     terms = b.states.call("_attached_wrenches") * b.states.call("multipliers")[:, np.newaxis, np.newaxis, :]
-    return np.sum(terms, axis=-1), np.sum(np.abs(terms), axis=-1)
+    return np.sum(terms, axis=-1), np.sum(_norms(np.moveaxis(terms, -1, 0)), axis=0)
+
+
+def _norms(wrenches: Array) -> Array:
+    """Sizes of forces and of torques: (..., 2)."""
+    return np.stack([np.linalg.norm(wrenches[..., part], axis=-1) for part in (slice(0, 3), slice(3, 6))], axis=-1)
 
 
 def _reaction_slopes(name: str, b: Bodies) -> Row:
@@ -241,15 +259,17 @@ def _reaction_slopes(name: str, b: Bodies) -> Row:
         raise NotApplicable("there are no constraints")
     _reaction_kernel(b)
     slopes, wrenches = b.states.call("_reaction_slopes"), b.states.call("_attached_wrenches")
-    totals, sizes = [], []
+    held = _held(b)
+    difference, size = [], []
     for row in range(b.dyn.n_constraints):
-        total, size = _balances(b, slopes[..., row])
-        totals.append(total + wrenches[..., row])
-        sizes.append(np.max(size + np.abs(wrenches[..., row]), axis=(1, 2)))
-    difference = np.max(np.abs(np.stack(totals, axis=1)), axis=(2, 3))
-    size = np.stack(sizes, axis=1)
+        total, terms = _balances(b, slopes[..., row])
+        terms = np.max(terms + _norms(wrenches[..., row]), axis=1, keepdims=True)
+        part = np.where(terms > 0.0, _norms(total + wrenches[..., row]) / np.where(terms > 0.0, terms, 1.0), 0.0)
+        difference.append(np.max(part[:, held], axis=(1, 2)))
+        size.append(np.ones(len(part)))
     reason = "reactions of a unit multiplier are not in balance"
-    return judged(name, difference, size, BY_FORMULA, labels=b.dyn.constraint_names, reason=reason)
+    parts = (np.stack(part, axis=1) for part in (difference, size))
+    return judged(name, *parts, BY_FORMULA, labels=b.dyn.constraint_names, reason=reason)
 
 
 def _power(name: str, b: Bodies) -> Row:
@@ -259,7 +279,7 @@ def _power(name: str, b: Bodies) -> Row:
     given = states.call("power", udot)
     difference = sum(rate.value for rate in rates) - given
     parts = np.sum(np.abs(states.call("momenta") * udot), axis=-1)
-    terms = sum(np.abs(rate.value) for rate in rates) + np.abs(given) + _SMALL * parts
+    terms = sum(np.abs(rate.value) for rate in rates) + np.abs(given) + parts
     gaps = sum(rate.uncertainty for rate in rates)
     reason = "d(T + U)/dt is not the power of loads, drives and constraints"
     return judged(name, np.asarray(difference), np.asarray(terms), BY_DIFFERENCES, uncertainty=gaps, reason=reason)

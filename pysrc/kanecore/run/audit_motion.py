@@ -102,6 +102,8 @@ def _body_momenta(name: str, b: Bodies) -> Row:
     mass, tensor = b.inertia
     raw, given = b.momenta(), b.states.call("body_momenta")
     sizes = np.linalg.norm(tensor, axis=(-2, -1)) * _norm(b.of_frames(b.omega))
+    fastest = np.max(_norm(b.omega), axis=1, keepdims=True, initial=0.0)
+    sizes += _SLOW * np.linalg.norm(tensor, axis=(-2, -1)) * fastest
     terms = np.stack([_norm(raw[..., :3]), np.maximum(sizes, _norm(raw[..., 3:]))], axis=-1)
     difference = np.stack([_norm(given[..., part] - raw[..., part]) for part in (slice(0, 3), slice(3, 6))], axis=-1)
     reason = "they are not m v and I·ω of the masses as written, about the mass centre"

@@ -32,6 +32,7 @@ Array = npt.NDArray[np.float64]
 
 _TRIES = 30  # random states for each that is wanted
 _SPREAD = 0.5  # of the sizes: how far states are from a given one
+_REGULAR = 1e-3  # of the largest singular value of G: what the smallest that counts is at a state that serves
 _VIRTUAL = 3  # virtual motions at each state
 
 
@@ -238,9 +239,17 @@ def _state(
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", KanecoreWarning)
                 x = np.asarray(dyn.consistent(t, x, None, r=r))  # type: ignore[attr-defined]
-        return x if np.isfinite(dyn.udot(t, x, r=r)).all() else None
+        return x if np.isfinite(dyn.udot(t, x, r=r)).all() and _is_regular(Constraints(dyn, t, x, r)) else None
     except (KanecoreError, ArithmeticError):
         return None
+
+
+def _is_regular(at: Constraints) -> bool:
+    """Whether a state is far enough from where rows of G are lost."""
+    if not at.dyn.n_constraints:
+        return True
+    s, count = np.linalg.svd(equilibrated(at.rows, at.speed_units), compute_uv=False), at.dyn._count()
+    return bool(count == 0 or s[count - 1] > _REGULAR * s[0])
 
 
 def _with_motions(dyn: Kernels, t: Array, x: Array, r: Array, sizes: Array, rng: np.random.Generator) -> States:

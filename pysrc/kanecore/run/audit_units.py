@@ -8,7 +8,7 @@ which a number has a dimension, such as 9.81, is not the same in other units.
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -24,6 +24,7 @@ Array = npt.NDArray[np.float64]
 
 _FACTORS = np.array([3.7, 0.23, 1.9])  # of length, mass, time: no products of small powers of each other
 _ENERGY, _TIME = np.array([2.0, 1.0, -2.0]), np.array([0.0, 0.0, 1.0])
+_SMALL = 1e-5  # of the largest entry: what is smaller may be the rounding of a zero
 _LENGTH = np.array([1.0, 0.0, 0.0])
 _BASE = ("length", "mass", "time")
 
@@ -97,18 +98,18 @@ def units_row(states: States, units: Mapping[Any, Any]) -> Row:
         states.loose,
     )
     p = dyn._values("parameter") * _factor(dims.p)
-    names = [*dyn.coordinate_names, *dyn.speed_names]
     results: list[tuple[Array, Array, str]] = []
-    for kernel, expected, labels in _expected(dims, dyn):
+    for kernel, expected, floor, labels in _expected(dims, states):
         plain = states.call(kernel)
         scaled = np.asarray(getattr(dyn, kernel)(other.t, other.x, r=other.r, p=p)) / _factor(expected)
-        size = np.abs(plain) + 1e-9 * np.max(np.abs(plain), axis=0)
+        size = np.abs(plain) + np.max(np.abs(plain), axis=0) + floor(plain)
         results.append(((scaled - plain).reshape(len(states.t), -1), size.reshape(len(states.t), -1), labels))
     worst = [np.max(np.where(d != 0.0, np.abs(d) / np.where(s > 0.0, s, 1.0), 0.0)) for d, s, _ in results]
     first = next((i for i, w in enumerate(worst) if w > 10.0**-BY_FORMULA), int(np.argmax(worst)))
     difference, size, what = results[first]
     columns = difference.shape[1]
-    labels = [f"{what} of {names[i]}" if columns == len(names) else what for i in range(columns)]
+    names = {dyn.n_x: (*dyn.coordinate_names, *dyn.speed_names), dyn.n_u: dyn.speed_names}.get(columns, ())
+    labels = [f"{what} of {names[i]}" if names else what for i in range(columns)]
     reason = "it is not the same in other units: does a number in the model have a dimension?"
     return judged(name, difference, np.where(size > 0.0, size, 1.0), BY_FORMULA, labels=labels, reason=reason)
 
@@ -117,18 +118,27 @@ def _factor(dimensions: Array) -> Array:
     return np.asarray(np.prod(_FACTORS**dimensions, axis=-1))
 
 
-def _expected(dims: _Dimensions, dyn: Any) -> list[tuple[str, Array, str]]:
-    """Kernels with the dimensions of their results."""
-    u = dims.u
-    force = _ENERGY - _TIME - u
-    kernels = [
-        ("rhs", dims.x - _TIME, "the rate"),
-        ("mass_matrix", _ENERGY - u[:, np.newaxis] - u, "the mass matrix"),
-        ("forcing", force, "the forcing"),
-        ("generalized_active_forces", force, "an active force"),
-        ("kinetic_energy", _ENERGY, "the kinetic energy"),
-        ("potential_energy", _ENERGY, "the potential energy"),
-        ("_positions", np.tile(_LENGTH, (dyn.n_points, 3, 1)), "a position"),
+def _expected(dims: _Dimensions, states: States) -> list[tuple[str, Array, Callable[[Array], Any], str]]:
+    """Kernels with the dimensions of their results, and what entries that vanish are compared with."""
+    u, at = dims.u, states.at
+    force, coordinates = _ENERGY - _TIME - u, np.where(at.coordinate_units > 0.0, at.coordinate_units, 1.0)
+    units = at.speed_units
+
+    inertial = np.sum(np.abs(at.mass * states.udot[:, np.newaxis, :]), axis=-1)
+
+    def beside(sizes: Array) -> Callable[[Array], Array]:
+        """Of the largest entry, each in its size."""
+        return lambda values: np.asarray(_SMALL * sizes * np.max(np.abs(values) / sizes))
+
+    pairs = 1.0 / (units[:, :, np.newaxis] * units[:, np.newaxis, :])
+    bound = beside(np.concatenate([coordinates, units], axis=-1))
+    largest = beside(np.ones(1))
+    return [
+        ("_positions", np.tile(_LENGTH, (states.dyn.n_points, 3, 1)), largest, "a position"),
+        ("kinetic_energy", _ENERGY, largest, "the kinetic energy"),
+        ("mass_matrix", _ENERGY - u[:, np.newaxis] - u, beside(pairs), "the mass matrix"),
+        ("generalized_active_forces", force, lambda _: _SMALL * inertial, "the active force"),
+        ("potential_energy", _ENERGY, largest, "the potential energy"),
+        ("forcing", force, lambda _: _SMALL * inertial, "the forcing"),
+        ("rhs", dims.x - _TIME, bound, "the rate"),
     ]
-    order = ["_positions", "kinetic_energy", "mass_matrix", "generalized_active_forces", "potential_energy", "forcing", "rhs"]
-    return sorted(kernels, key=lambda row: order.index(row[0]))
