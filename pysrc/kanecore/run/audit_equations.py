@@ -19,6 +19,7 @@ __all__ = ["CHECKS"]
 Array = npt.NDArray[np.float64]
 
 _SMALL = 1e-6  # of the largest, in the metric of the masses: terms that are smaller are compared with this
+_LIGHT = 1e-4  # of what acts on any body: what acts on one is compared with at least this
 _DEFINITE = 1e-13  # of the largest eigenvalue: a smaller one is rounding
 
 
@@ -215,7 +216,7 @@ def _reactions(name: str, b: Bodies) -> Row:
     total, sizes = total - rates.value, sizes + _norms(rates.value)
     difference = _norms(total)
     gaps = np.stack([np.max(rates.uncertainty[..., part], axis=-1) for part in (slice(0, 3), slice(3, 6))], axis=-1)
-    sizes += _SMALL * np.max(sizes, axis=1, keepdims=True)
+    sizes += _LIGHT * np.max(sizes, axis=1, keepdims=True)
     held = _held(b)
     reason = "loads, reactions and inertia forces of the body are not in balance"
     labels = [b.body_names[i] for i in held]

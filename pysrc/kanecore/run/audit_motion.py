@@ -26,7 +26,8 @@ def _norm(vectors: Array) -> Array:
 def _located(name: str, b: Bodies, given: Array, terms: Array, slope: Slope, places: Sequence[int], what: str) -> Row:
     """Velocities as partial velocities and remainders give them, beside those of places."""
     names = b.point_names if what == "position" else [f"frame {frame}" for frame in b.dyn.frames]
-    difference = _norm(given - slope.value)[:, places]
+    raw = b.velocity if what == "position" else b.omega  # what the other rows go on with
+    difference = np.maximum(_norm(given - slope.value), _norm(raw - slope.value))[:, places]
     size = terms + _SLOW * np.max(terms, axis=1, keepdims=True, initial=0.0)
     return judged(
         name,

@@ -155,4 +155,4 @@ def blame(difference: Array, terms: Array, features: Array, names: Sequence[str]
         largest = [best]
     else:
         return ""
-    return ", ".join(f"{names[i]} counts {1.0 + factors[i]:.3g} times" for i in largest)
+    return ", ".join(f"{names[i]} counts {1.0 + factors[i]:.5g} times" for i in largest)

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from kanecore.run.audit_rows import BY_FORMULA, Row, judged
+from kanecore.run.audit_rows import BY_DIFFERENCES, Row, judged
 from kanecore.run.audit_states import States
 from kanecore._native import symbol_name
 
@@ -105,13 +105,13 @@ def units_row(states: States, units: Mapping[Any, Any]) -> Row:
         size = np.abs(plain) + np.max(np.abs(plain), axis=0) + floor(plain)
         results.append(((scaled - plain).reshape(len(states.t), -1), size.reshape(len(states.t), -1), labels))
     worst = [np.max(np.where(d != 0.0, np.abs(d) / np.where(s > 0.0, s, 1.0), 0.0)) for d, s, _ in results]
-    first = next((i for i, w in enumerate(worst) if w > 10.0**-BY_FORMULA), int(np.argmax(worst)))
+    first = next((i for i, w in enumerate(worst) if w > 10.0**-BY_DIFFERENCES), int(np.argmax(worst)))
     difference, size, what = results[first]
     columns = difference.shape[1]
     names = {dyn.n_x: (*dyn.coordinate_names, *dyn.speed_names), dyn.n_u: dyn.speed_names}.get(columns, ())
     labels = [f"{what} of {names[i]}" if names else what for i in range(columns)]
     reason = "it is not the same in other units: does a number in the model have a dimension?"
-    return judged(name, difference, np.where(size > 0.0, size, 1.0), BY_FORMULA, labels=labels, reason=reason)
+    return judged(name, difference, np.where(size > 0.0, size, 1.0), BY_DIFFERENCES, labels=labels, reason=reason)
 
 
 def _factor(dimensions: Array) -> Array:
