@@ -86,7 +86,9 @@ def test_random_mechanisms_move_as_kane_says(seed: int) -> None:
 
     np.testing.assert_allclose(second(canonical, start), second(kane, state), rtol=1e-6, atol=1e-6)
     rates = [np.asarray(on.rhs(time, at, r={}))[n:] for on, at in ((canonical, start), (kane, state))]
-    powers = [on.power(time, at, rate, r={})[0] for on, at, rate in zip((canonical, kane), (start, state), rates, strict=True)]
+    powers = [
+        on.power(time, at, rate, r={})[0] for on, at, rate in zip((canonical, kane), (start, state), rates, strict=True)
+    ]
     np.testing.assert_allclose(*powers, rtol=1e-8, atol=1e-8)
 
 
@@ -97,7 +99,9 @@ def test_ten_seconds_of_random_mechanisms() -> None:
         kane, canonical = kc.compile(model), kc.compile(model.canonical())
         state = np.array([0.1, -0.2, 0.05, 0.1])
         start = np.r_[state[:2], momenta(canonical, state[:2], kane.qdot(0.0, state))]
-        runs = [dyn.simulate((0.0, 10.0), at, rtol=1e-11, atol=1e-11) for dyn, at in ((kane, state), (canonical, start))]
+        runs = [
+            dyn.simulate((0.0, 10.0), at, rtol=1e-11, atol=1e-11) for dyn, at in ((kane, state), (canonical, start))
+        ]
         np.testing.assert_allclose(runs[1].q[-1], runs[0].q[-1], rtol=1e-4, atol=1e-4)
         assert max(run.energy_drift for run in runs) < 1e-7
 
@@ -246,7 +250,10 @@ REASONS: dict[str, tuple[Any, str]] = {
         "a load holds derivatives of speeds",
     ),
     "mass that changes": (lambda: pendulum(mass=m * (2 + sm.sin(theta))), "mass or inertia of body P changes"),
-    "name": (lambda: pendulum(loads=lambda A, P, u: [(P, sm.Symbol("p_theta") * A.y)]), "p_theta of a momentum is taken"),
+    "name": (
+        lambda: pendulum(loads=lambda A, P, u: [(P, sm.Symbol("p_theta") * A.y)]),
+        "p_theta of a momentum is taken",
+    ),
     "not linear": (
         lambda: kc.Model.from_lagrangian(-sm.sqrt(1 - x.diff() ** 2), [x]),
         "not linear in the derivatives",

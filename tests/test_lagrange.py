@@ -58,7 +58,9 @@ def test_random_mechanisms_have_the_accelerations_of_kane(seed: int) -> None:
         state, time = rng.uniform(-1.0, 1.0, 2 * n), rng.uniform(0.0, 1.0)
         expected = kane.udot(time, state, r={})
         np.testing.assert_allclose(lagrange.udot(time, state, r={}), expected, rtol=1e-10, atol=1e-10)
-        np.testing.assert_allclose(lagrange.mass_matrix(time, state, r={}), kane.mass_matrix(time, state, r={}), atol=1e-11)
+        np.testing.assert_allclose(
+            lagrange.mass_matrix(time, state, r={}), kane.mass_matrix(time, state, r={}), atol=1e-11
+        )
         udot = rng.uniform(-1.0, 1.0, n)
         residuals = [each.inverse_dynamics(time, state, udot, r={}) for each in (lagrange, kane)]
         np.testing.assert_allclose(*residuals, rtol=1e-10, atol=1e-10)
@@ -424,7 +426,9 @@ def sympy_tests() -> Iterator[tuple[str, str]]:
         assert spec.origin is not None
         _, *functions = Path(spec.origin).read_text(encoding="utf-8").split("\ndef ")
         yield from (
-            (info.name, text.partition("(")[0]) for text in functions if re.match("test.*LagrangesMethod", text, re.DOTALL)
+            (info.name, text.partition("(")[0])
+            for text in functions
+            if re.match("test.*LagrangesMethod", text, re.DOTALL)
         )
 
 
