@@ -6,6 +6,8 @@ Each test names its place.  Where the chapter has a misprint, the test says whic
 
 from __future__ import annotations
 
+import numpy as np
+import pytest
 import sympy as sm
 import sympy.physics.mechanics as me
 from oracle.gallery_systems import gallery_system
@@ -13,6 +15,7 @@ from source_expressions import (
     NOTHING,
     UP,
     active,
+    agree,
     by_frame,
     by_point,
     equal,
@@ -23,11 +26,11 @@ from source_expressions import (
 )
 
 import kanecore as kc
-from kanecore.gallery import double_pendulum, two_rods
+from kanecore.gallery import double_pendulum, rolling_disc, rotating_tube, two_rods
 
 t = me.dynamicsymbols._t
 q1, q2, u1, u2 = me.dynamicsymbols("q1:3 u1:3")
-m, m1, m2, g, k, length, L = sm.symbols("m m1 m2 g k l L")
+m, m1, m2, g, k, length, L, L1, L2 = sm.symbols("m m1 m2 g k l L L1 L2")
 
 
 # ------------------------------------------------------------------- a rod on a line, partial velocities by hand
@@ -132,3 +135,147 @@ def test_two_rods_inertia_forces_as_the_chapter_makes_them() -> None:
             expected[r] += v.diff(speed, N).dot(force) + w.diff(speed, N).dot(torque)
     in_speeds = {q1.diff(t): u1, q2.diff(t): u2}
     assert equal(inertial(two_rods.build()), [me.msubs(e, in_speeds) for e in expected])
+
+
+def test_two_rods_accelerations() -> None:
+    """Chapter, "Generalized Inertia Forces": a and α by SymPy, as in R* and T*, are those of the package.
+
+    The package's R* and T* of each body, at random numbers; it gives them in inertial axes.
+    """
+    system = gallery_system("two_rods")
+    N = system["frame"]
+    values = {"m": 0.8, "g": 9.81, "k": 1.3, "l": 0.5}
+    dyn = kc.compile(two_rods.build(), parameters=values)
+    state, udot = np.array([0.4, -0.7, 1.1, 0.6]), np.array([0.3, -0.9])
+    numbers = dict(zip([q1, q2, u1, u2], state, strict=True)) | {sm.Symbol(x): value for x, value in values.items()}
+    in_speeds = {q1.diff(t): u1, q2.diff(t): u2}
+    accelerations = dict(zip([u1.diff(t), u2.diff(t)], udot, strict=True))
+    for i, body in enumerate(system["bodies"]):
+        body.masscenter.set_vel(N, (length if i else length / 2) * u1 * system["bodies"][0].frame.y)
+        w, tensor = body.frame.ang_vel_in(N), body.central_inertia
+        force = -body.mass * body.masscenter.acc(N)
+        torque = -(body.frame.ang_acc_in(N).dot(tensor) + me.cross(w, tensor).dot(w))
+        expected = [
+            float(me.msubs(x, in_speeds).xreplace(accelerations).xreplace(numbers))
+            for vector in (force, torque)
+            for x in vector.to_matrix(N)
+        ]
+        np.testing.assert_allclose(dyn.inertia_forces(0.0, state, udot)[i], expected, rtol=0, atol=1e-13)
+
+
+def test_inertia_of_a_thin_rod() -> None:
+    """Chapter, "Generalized Inertia Forces": m l²/12 about any axis normal to its length through its centre."""
+    x = sm.Symbol("x")
+    assert sm.integrate(m / length * x**2, (x, -length / 2, length / 2)) == inertia
+
+
+# -------------------------------------------------------------------------------------------------- general statements
+def test_newton_euler_equations() -> None:
+    """Chapter, "Introduction": F = dp/dt and M = dH/dt of one rigid body, H about its mass centre, in inertial axes."""
+    dyn = kc.load("free_body")
+    rng = np.random.default_rng(3)
+    x = np.append(rng.uniform(-1.0, 1.0, 7), rng.uniform(-2.0, 2.0, 6))
+    x[list(dyn.unit[0])] /= np.linalg.norm(x[list(dyn.unit[0])])
+    r = rng.uniform(-1.0, 1.0, dyn.n_r)
+    h, rate = 1e-5, dyn.rhs(0.0, x, r=r)
+    change = (dyn.body_momenta(0.0, x + h * rate)[0] - dyn.body_momenta(0.0, x - h * rate)[0]) / (2 * h)
+    given = -dyn.inertia_forces(0.0, x, rate[7:], r=r)[0]
+    np.testing.assert_allclose(change, given, rtol=0, atol=1e-8 * np.abs(given).max())
+
+
+@pytest.mark.parametrize("name", ["rotating_tube", "rolling_disc", "chaplygin_sleigh"])
+def test_velocities_are_linear_in_the_speeds(name: str) -> None:
+    """Chapter, "Partial Velocities": v = Σ v_r u_r + v_t, ω = Σ ω_r u_r + ω_t, and v_r = ∂v/∂u_r.
+
+    By momenta, which are m v: differences of a linear function are its derivatives for steps of any size.
+    """
+    dyn = kc.load(name)
+    rng = np.random.default_rng(5)
+    x, r = rng.uniform(0.3, 1.0, dyn.n_x), rng.uniform(-1.0, 1.0, dyn.n_r)
+    masses = [dyn.parameters[k] for k in (("m1", "m2") if name == "rotating_tube" else ("m",))]
+    partials = dyn.partial_velocities(0.0, x, r=r)
+    remainders = dyn.partial_velocities(0.0, x, r=r, remainder=True)
+    found = partials.transpose(0, 2, 1) @ x[dyn.n_q :] + remainders
+    centres = {"rotating_tube": ("P1", "P2"), "rolling_disc": ("C",), "chaplygin_sleigh": ("G",)}[name]
+    bodies = [dyn.points.index(point) for point in centres]
+    for body, mass, point in zip(dyn.body_momenta(0.0, x, r=r), masses, bodies, strict=True):
+        np.testing.assert_allclose(found[point], body[:3] / mass, rtol=0, atol=1e-12)
+        for k in range(dyn.n_u):
+            further = x.copy()
+            further[dyn.n_q + k] += 10.0
+            step = dyn.body_momenta(0.0, further, r=r)[bodies.index(point)][:3] / mass - body[:3] / mass
+            np.testing.assert_allclose(partials[point, k], step / 10.0, rtol=0, atol=1e-12)
+
+
+def pulled_sleigh() -> kc.Model:
+    """Chaplygin's sleigh with a force at a point of it, which F_r of the dependent speed holds as well."""
+    N, B = me.ReferenceFrame("N"), me.ReferenceFrame("B")
+    (x, y, turn), (v, w, s) = me.dynamicsymbols("x y theta"), me.dynamicsymbols("v w s")
+    pull, a = me.dynamicsymbols("f"), sm.Symbol("a")
+    B.orient_axis(N, turn, N.z)
+    origin = me.Point("O")
+    origin.set_vel(N, 0)
+    knife = origin.locatenew("A", x * N.x + y * N.y)
+    knife.set_vel(N, v * B.x + s * B.y)
+    centre, hook = knife.locatenew("G", a * B.x), knife.locatenew("H", length * B.y)
+    cos, sin = sm.cos(turn), sm.sin(turn)
+    return kc.Model(
+        *(N, [x, y, turn], [v, w], [x.diff() - v * cos + s * sin, y.diff() - v * sin - s * cos, turn.diff() - w]),
+        u_dependent=[s],
+        velocity_constraints=[s - a * w / 2],  # two knife edges in one: A_n is not zero
+        bodies=[me.RigidBody("sleigh", centre, B, m, (me.inertia(B, 0, 0, m * length**2), centre))],
+        forcelist=[(hook, pull * N.x + B.y)],
+        points=[hook],
+        frames=[B],
+        name="pulled sleigh",
+    )
+
+
+def a_n(model: kc.Model) -> tuple[int, sm.Matrix, sm.Matrix]:
+    """p, and u̇_r = A_n u̇_s + b from the rows of G."""
+    G = sm.Matrix(model.symbolic("constraint_jacobian", nested=True))
+    bias = sm.Matrix(model.symbolic("constraint_bias", nested=True))
+    p = model.n_u - G.rows
+    inverse = G[:, p:].inv()
+    return p, -inverse * G[:, :p], -inverse * bias
+
+
+NONHOLONOMIC = {"pulled sleigh": pulled_sleigh, "rolling disc": rolling_disc.build}
+
+
+@pytest.mark.parametrize("name", NONHOLONOMIC)
+def test_nonholonomic_partial_velocities(name: str) -> None:
+    """Chapter, "Nonholonomic Partial Velocities": ṽ_r = v_r + [v_{p+1} ... v_n] A_n ê_r, and so ω̃_r."""
+    model = NONHOLONOMIC[name]()
+    p, A, _ = a_n(model)
+    for kernel in ("partial_velocities", "partial_angular_velocities"):
+        holonomic = model.symbolic(kernel, nested=True)
+        for all_of_them, found in zip(holonomic, model.symbolic(kernel, nested=True, nonholonomic=True), strict=True):
+            assert found.shape == (3, p)
+            assert agree(found, all_of_them[:, :p] + all_of_them[:, p:] * A)
+
+
+@pytest.mark.parametrize("kernel", ["generalized_active_forces", "generalized_inertia_forces"])
+@pytest.mark.parametrize("name", NONHOLONOMIC)
+def test_nonholonomic_generalized_forces(name: str, kernel: str) -> None:
+    """Chapter, "Nonholonomic Generalized Active Forces", "... Inertia Forces": F̃_r = F_r + [F_{p+1} ... F_n] A_n ê_r.
+
+    The section on inertia forces says "generalized active forces can be formed" where inertia forces are meant.
+    """
+    model = NONHOLONOMIC[name]()
+    p, A, b = a_n(model)
+    rates = sm.Matrix([u.diff(t) for u in model.speeds])
+    on_the_constraints = dict(zip(rates[p:, :], A * rates[:p, :] + b, strict=True))
+    holonomic = sm.Matrix(model.symbolic(kernel, nested=True))
+    found = sm.Matrix(model.symbolic(kernel, nested=True, nonholonomic=True))
+    expected = holonomic[:p, :] + A.T * holonomic[p:, :]
+    assert agree(found.xreplace(on_the_constraints), expected.xreplace(on_the_constraints))
+
+
+def test_units_of_generalized_active_forces() -> None:
+    """Chapter, "Generalized Active Forces": force × length where speeds are angular rates, else force."""
+    c = sm.Symbol("c")
+    for model, power in ((double_pendulum.build(), 2), (rotating_tube.build(), 1)):
+        for force in active(model):
+            lengths = [x for x in (length, g, L1, L2, q1, q2) if power == 1 or x not in (q1, q2)]
+            assert equal(force.subs({x: c * x for x in lengths}, simultaneous=True), c**power * force)

@@ -348,9 +348,9 @@ class Description:
     guess: tuple[tuple[int, float], ...] = ()
     left_out_parameters: tuple[str, ...] = ()
     left_out_inputs: tuple[str, ...] = ()
-    generalized_forces: tuple[GeneralizedForce, ...] = ()
     lagrangian: int | None = None
     first_order: FirstOrder | None = None
+    generalized_forces: tuple[GeneralizedForce, ...] = ()
 
 
 def momentum_name(coordinate: str) -> str:

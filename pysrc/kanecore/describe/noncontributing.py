@@ -29,8 +29,8 @@ def but_loads(d: Description) -> Iterator[int]:
         yield from (b.mass, b.potential)
         yield from (i for _, m in b.inertia for row in m for i in row)
         yield from (i for _, v in b.about for i in v)
-    yield from (x for force in d.generalized_forces for x in force.components)
     yield from () if d.lagrangian is None else (d.lagrangian,)
+    yield from (x for force in d.generalized_forces for x in force.components)
     yield from (*d.rates, *d.potentials, *(i for _, i in d.outputs), *(each.node for each in d.constraints))
 
 

@@ -16,7 +16,9 @@ __all__: list[str] = []
 
 
 def _missing(d: Derivation) -> str:
-    """What the description lacks: where forces act."""
+    """What the description lacks: bodies, and where forces act."""
+    if not d.description.bodies:
+        return "it has no bodies that joints hold; constraints of a Lagrangian have multipliers"
     if d.description.potentials:
         return "potentials=[...] give generalized forces alone: write them into forcelist, as forces at points"
     if d.description.generalized_forces:
