@@ -89,6 +89,8 @@ def freed(d: Description, chosen: Sequence[Any], first_load: int, reserved: Coll
         constraints=tuple(each for each in d.constraints if each.name not in names),
         attachments=_attachments(d, before.rows, places),
         loads=(*d.loads, *loads),
+        shown_points=_shown(d.shown_points, loads, "force"),
+        shown_frames=_shown(d.shown_frames, loads, "torque"),
         generalized_forces=(*d.generalized_forces, *generalized),
         outputs=_outputs(d, before.rows, forces, places),
         n_q_dependent=_dependent_coordinates(d, after),
@@ -179,6 +181,11 @@ def _forces(
         loads += attached_loads(k.graph, acting, force, first_load)
         first_load += 1
     return loads, generalized
+
+
+def _shown(shown: Sequence[int], loads: Sequence[Load], kind: str) -> tuple[int, ...]:
+    """What is shown, and what loads of a kind act at: points of forces, frames of torques."""
+    return tuple(dict.fromkeys([*shown, *(load.at for load in loads if load.kind == kind)]))
 
 
 def _generalized(d: Description, constraint: Constraint, row: Row, force: int) -> GeneralizedForce:

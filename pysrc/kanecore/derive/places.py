@@ -33,9 +33,9 @@ def places(derivation: Derivation) -> dict[str, Any]:
     return {
         "bodies": [[point[b.point], frame[b.frame] if b.frame >= 0 else -1] for b in d.bodies],
         "loads": [
-            [0, point[x.at], x.number, owner.body_at(x.at)]
+            [0, point[x.at], x.number, owner.acted_on(x)]
             if x.kind == "force"
-            else [1, frame[x.at], x.number, owner.body_of(x.at)]
+            else [1, frame[x.at], x.number, owner.acted_on(x)]
             for x in d.loads
         ],
         "joints": [[joint.parent, joint.child, int(is_free(derivation.kinematics, joint))] for joint in d.joints],

@@ -71,9 +71,7 @@ class _Balance:
     def add_loads(self) -> None:
         g, k, owner = self.graph, self.kinematics, self._owner
         for load in self.description.loads:
-            body = load.body
-            if body is None:
-                body = owner.body_at(load.at) if load.kind == "force" else owner.body_of(load.at)
+            body = owner.acted_on(load)
             if body == GROUND:
                 continue
             vector = neg(g, k.resolve_all(load.vector, 0))

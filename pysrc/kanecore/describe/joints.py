@@ -23,7 +23,7 @@ from kanecore.graph.scalars import COORDINATE, PARAMETER, SPEED, Graph, Op
 from kanecore.tolerances import EQUAL
 
 from .ancestry import Ancestry
-from .description import Body, Frame, Joint, Matrix, Point, Vector
+from .description import Body, Frame, Joint, Load, Matrix, Point, Vector
 
 __all__ = ["GROUND", "Attachments"]
 
@@ -385,6 +385,12 @@ class Attachments:
         return self._group[a] in self._fixed_in[self.bodies[b].point]
 
     # -------------------------------------------------------------------- loads
+    def acted_on(self, load: Load) -> int:
+        """The body that a load acts on, GROUND where it acts on none."""
+        if load.body is not None:
+            return load.body
+        return self.body_at(load.at) if load.kind == "force" else self.body_of(load.at)
+
     def body_at(self, point: int) -> int:
         """The body that a force at a point acts on, or GROUND."""
         owner = self._owner(point, self._owners(point))
