@@ -361,6 +361,31 @@ def test_forces_at_points_and_torques() -> None:
     np.testing.assert_allclose(dyn.coordinate_forces(0.0, [th, w], r={"F": 0.8}), [expected], rtol=1e-13)
 
 
+def test_a_weight_and_an_added_mass_beside_the_lagrangian() -> None:
+    """A constant force has a potential energy; what a load has before ẍ joins M, and its work the power."""
+    origin = me.Point("O")
+    origin.set_vel(N, 0)
+    point = origin.locatenew("P", x * N.x + y * N.y)
+    vertical = me.dynamicsymbols("y_d")
+    loads = [(point, -m * g * N.y), (point, -k * vertical.diff() * N.y)]
+    dyn = compiled(kc.Model.from_lagrangian(FREE, [x, y], forcelist=loads, frame=N), m=2.0, g=9.81, k=1.0)
+    np.testing.assert_allclose(dyn.mass_matrix(0.0, np.zeros(4)), np.diag([2.0, 3.0]))
+    np.testing.assert_allclose(dyn.udot(0.0, np.zeros(4)), [0.0, -2.0 * 9.81 / 3.0])
+    assert dyn.potential_energy(0.0, [0.0, 1.0, 0.0, 0.0]) == pytest.approx(2.0 * 9.81)
+    assert dyn.simulate((0.0, 2.0), [0.0, 0.0, 1.0, 2.0]).energy_drift < 1e-10
+
+
+def test_points_and_frames_of_interest() -> None:
+    """They have partial velocities as those of bodies do."""
+    origin, A = me.Point("O"), N.orientnew("A", "Axis", [theta, N.z])
+    origin.set_vel(N, 0)
+    tip = origin.locatenew("tip", 2 * A.x)
+    dyn = compiled(kc.Model.from_lagrangian(m * theta.diff() ** 2, [theta], frame=N, points=[tip], frames=[A]), m=1.0)
+    assert (dyn.points, dyn.frames) == (("tip",), ("A",))
+    np.testing.assert_allclose(dyn.partial_velocities(0.0, [np.pi / 2, 0.3]), [[[-2.0, 0.0, 0.0]]], atol=1e-15)
+    np.testing.assert_allclose(dyn.partial_angular_velocities(0.0, [0.1, 0.3]), [[[0.0, 0.0, 1.0]]])
+
+
 # ------------------------------------------------------------------------------------------------------ hostile input
 WRONG: dict[str, tuple[dict[str, Any], str]] = {
     "second derivative": ({"L": FREE + x * x.diff(t, 2)}, r"Derivative\(x\(t\), \(t, 2\)\) in the Lagrangian"),
