@@ -27,8 +27,20 @@ import numpy as np
 from kanecore.kernels import KERNELS
 
 SIZES = (
-    *("n_q", "n_u", "n_p", "n_r", "n_prepared", "n_work", "n_points", "n_frames", "n_outputs", "n_joints", "n_unit"),
-    *("flags", "n_constraints", "n_configuration", "n_velocity", "n_auxiliary", "n_q_dependent", "n_u_dependent"),
+    *("n_q", "n_u", "n_p", "n_r", "n_prepared", "n_work", "n_points", "n_frames", "n_outputs", "n_joints"),
+    *(
+        "n_bodies",
+        "n_loads",
+        "n_potentials",
+        "n_unit",
+        "flags",
+        "n_constraints",
+        "n_configuration",
+        "n_velocity",
+        "n_auxiliary",
+        "n_q_dependent",
+        "n_u_dependent",
+    ),
 )
 LISTS = {
     "q_names": "n_q",
@@ -39,6 +51,7 @@ LISTS = {
     "frame_names": "n_frames",
     "output_names": "n_outputs",
     "joint_names": "n_joints",
+    "body_names": "n_bodies",
     "constraint_names": "n_constraints",
 }
 ARRAYS = {

@@ -104,6 +104,7 @@ static void check_table(const kc_model *m)
     check_names(m, "frames", m->frame_names, m->n_frames);
     check_names(m, "outputs", m->output_names, m->n_outputs);
     check_names(m, "joints", m->joint_names, m->n_joints);
+    check_names(m, "bodies", m->body_names, m->n_bodies);
     check_names(m, "constraints", m->constraint_names, m->n_constraints);
     demand(m->n_velocity <= m->n_constraints, m->name, "table", "rows on velocities are rows of G");
     demand(m->n_q_dependent <= m->n_q && m->n_u_dependent <= m->n_u, m->name, "table", "dependent ones");

@@ -19,7 +19,7 @@ from kanecore.graph.scalars import Graph
 from .articulated_bodies import articulated_solve
 from .columns import column_mass_matrix
 from .composite_bodies import composite_mass_matrix
-from .energy import Energy, kinetic_energy, power
+from .energy import Energy, kinetic_energy, momenta, power
 from .formulation import ARTICULATED, Solution, factorized, named_pivots
 from .kane import (
     Wrenches,
@@ -70,18 +70,21 @@ class Bodies:
         accelerations = Accelerations(k, udot, neg(self.graph, self._gravity))
         inertia_forces(k, accelerations, wrenches)
         forces = generalized_forces(wrenches)
-        if d.potentials:
-            conservative = active_forces(k, (), d.potentials)
-            forces = [self.graph.add(a, b) for a, b in zip(forces, conservative, strict=True)]
+        if d.potentials or d.generalized_forces:
+            others = active_forces(k, (), d.potentials, d.generalized_forces)
+            forces = [self.graph.add(a, b) for a, b in zip(forces, others, strict=True)]
         return forces
 
     @cached_property
     def forcing(self) -> list[int]:
         return self.residual([0] * len(self.kinematics.description.speeds))
 
+    def momenta(self) -> list[int]:
+        return momenta(self.kinematics)
+
     def active_forces(self) -> list[int]:
         k, d = self.kinematics, self.kinematics.description
-        return active_forces(k, at_rest(k, d.loads), d.potentials)
+        return active_forces(k, at_rest(k, d.loads), d.potentials, d.generalized_forces)
 
     def inertia_forces(self, udot: Sequence[int]) -> list[int]:
         k = self.kinematics

@@ -167,6 +167,7 @@ class _Canonical:
             joints=(),
             loads=(),
             potentials=(),
+            generalized_forces=(),
             attachments=(),
             unit=(),
             shown_points=(),

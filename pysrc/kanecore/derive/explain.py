@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from kanecore.describe.description import Description, Load
 from kanecore.graph.evaluate import count
 
 from .derivation import Derivation
@@ -63,17 +64,25 @@ def _active(model: Described, shares: _Shares) -> list[str]:
     d, k = shares.derivation.description, shares.derivation.kinematics
     lines = ["generalized active forces, load by load:"]
     for number, loads in loads_by_number(d).items():
-        items = d.points if loads[0].kind == "force" else d.frames
-        places = dict.fromkeys(items[load.at].name for load in loads)
-        lines.append(f"  load {number}, {loads[0].kind} on {' and '.join(places)}:")
+        lines.append(f"  load {number}, {_places(d, loads)}:")
         lines += shares.lines(generalized_forces(Wrenches(k, at_rest(k, loads))), "F")
     if isinstance(shares.derivation.formulation, Lagrange):
         lines += ["  the Lagrangian at rest, U = -L:", *shares.lines(shares.derivation.formulation.conservative(), "F")]
     for number, energy in enumerate(d.potentials):
         lines += [f"  potential {number}:", *shares.lines(active_forces(k, (), [energy]), "F")]
+    for force in d.generalized_forces:
+        lines += [f"  {force.name} of a freed constraint:", *shares.lines(active_forces(k, (), (), [force]), "F")]
     if model.noncontributing:
         lines.append("  left out, as no F_r depends on it: " + ", ".join(map(vsstrrepr, model.noncontributing)))
     return lines
+
+
+def _places(d: Description, loads: Sequence[Load]) -> str:
+    """What the parts of a load act on: all forces, then all torques."""
+    points = dict.fromkeys(d.points[load.at].name for load in loads if load.kind == "force")
+    frames = dict.fromkeys(d.frames[load.at].name for load in loads if load.kind == "torque")
+    kinds = (("force", points), ("torque", frames))
+    return ", ".join(f"{kind} on {' and '.join(names)}" for kind, names in kinds if names)
 
 
 def _written(model: Described, full: bool) -> list[str]:

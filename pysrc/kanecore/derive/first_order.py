@@ -39,6 +39,9 @@ class Solved:
     def residual(self, udot: Sequence[int]) -> list[int]:
         return [self.graph.sub(f, a) for f, a in zip(self.forcing, udot, strict=True)]
 
+    def momenta(self) -> list[int]:
+        return list(self.kinematics.description.speeds)
+
     def active_forces(self) -> list[int]:
         return self.forcing
 

@@ -83,6 +83,10 @@ class Formulation(Protocol):
     @property
     def pivots(self) -> tuple[tuple[int, int, int], ...]: ...
 
+    def momenta(self) -> list[int]:
+        """∂T/∂u, of a Lagrangian ∂L/∂u."""
+        ...
+
     def active_forces(self) -> list[int]:
         """F_r at u̇ = 0."""
         ...

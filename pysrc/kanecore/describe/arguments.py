@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass
 from typing import Any
@@ -25,10 +26,6 @@ _DICTS = {
     "attach": "rows and (child, child_point, parent, parent_point, vector)",
 }
 _KINDS = {"velocity": "nonholonomic", "configuration": "holonomic", "acceleration": None}
-_NAMES = (
-    *("name", "frame", "parameters", "inputs", "unit", "lagrangian", *_LISTS, *_DICTS),
-    *(f"{kind}_constraints" for names in _KINDS.items() for kind in names if kind),
-)
 _INSTEAD_OF_DICT = {
     "kd_eqs": " of expressions that vanish, such as [q1.diff() - u1]",
     "parameters": " of symbols; their values go to compile(model, parameters={...})",
@@ -78,8 +75,8 @@ class Arguments:
 
     @classmethod
     def of(cls, **given: Any) -> Arguments:
-        """The arguments as the user gave them, by name; those that are not there are None."""
-        given = {**dict.fromkeys(_NAMES), **given}
+        """The arguments as the user gave them, by name; others are None."""
+        given = defaultdict(lambda: None, given)
         if given["kd_eqs"] is None:
             raise ModelError(
                 "kd_eqs is missing: give one kinematical equation for each coordinate, such as [q1.diff() - u1]"

@@ -12,14 +12,10 @@ from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from typing import Any
 
-import numpy as np
-
 from kanecore.errors import ModelError
 from kanecore.graph.calculus import is_affine
-from kanecore.graph.decide import equal
-from kanecore.graph.sample import Sample
+from kanecore.graph.decide import equal, is_rotation
 from kanecore.graph.scalars import ACCELERATION, COORDINATE, PARAMETER, SPEED, Graph
-from kanecore.tolerances import TYPED
 
 from .description import Joint, Matrix
 
@@ -96,7 +92,7 @@ def check_number(number: Any, items: Sequence[object], kind: str, what: str, lea
         raise ModelError(f"{what} is {number}, and there is no {kind} {number}: add it first")
 
 
-def check_nodes(g: Graph, nodes: Iterable[Any], what: str) -> None:
+def check_nodes(g: Graph, nodes: Iterable[Any], what: object) -> None:
     """A scalar is named by its number in the graph."""
     for node in nodes:
         if not _is_integer(node) or not 0 <= node < len(g.nodes):
@@ -132,9 +128,7 @@ def check_rotation(g: Graph, rows: Matrix, what: str) -> None:
     """R Rᵀ = 1 and det R = 1, where R is constant and holds no parameters, as far as its entries may be rounded."""
     if any(g.depends[i] for row in rows for i in row):
         return
-    numbers = Sample(g)
-    r = np.array([numbers.values(row) for row in rows], dtype=np.float64)
-    if not np.allclose(r @ r.T, np.eye(3), rtol=0.0, atol=TYPED) or np.linalg.det(r) < 0.0:
+    if not is_rotation(g, rows):
         raise ModelError(
             f"{what} is no rotation: its rows must be unit vectors, perpendicular to each other and right-handed"
         )
@@ -185,7 +179,7 @@ def check_inertia(g: Graph, tensors: Sequence[tuple[str, Matrix]], what: str) ->
         )
 
 
-def check_constraint(g: Graph, kind: str, node: int, what: str) -> None:
+def check_constraint(g: Graph, kind: str, node: int, what: object) -> None:
     """A constraint holds the highest derivative of its kind, and no higher one."""
     depends = g.depends[node]
     if node == g.zero:  # a component of a planar loop across its plane: a row of zeros

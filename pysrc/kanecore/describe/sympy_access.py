@@ -2,7 +2,8 @@
 """The only module that touches private attributes of SymPy's mechanics objects.
 
 The public methods ``vel``, ``acc`` and ``dcm`` compute, and store what they computed, so that afterwards what a user
-set can no longer be told from what was derived; and they multiply the model out.  Here nothing is computed or stored.
+set can no longer be told from what was derived; and they multiply the model out.  Here nothing is computed, and
+nothing is stored but the orientations of frames of our own.
 ``tests/test_sympy_access.py`` fails, naming the attribute, where a new SymPy has renamed one.
 """
 
@@ -24,6 +25,7 @@ __all__ = [
     "kinematical_equations",
     "lagrangian",
     "neighbours",
+    "orient",
     "positions",
     "terms",
     "time",
@@ -34,6 +36,11 @@ __all__ = [
 def neighbours(frame: Any) -> dict[Any, Any]:
     """``{adjacent frame: C}`` with components ``v_frame = C v_adjacent``, as the ``orient_*`` methods stored them."""
     return frame._dcm_dict  # type: ignore[no-any-return]
+
+
+def orient(frame: Any, parent: Any, rotation: Any) -> None:
+    """``v_parent = rotation v_frame``, without the angular velocity, which ``orient_explicit`` simplifies for long."""
+    frame._dcm(parent, rotation)
 
 
 def angular_velocities(frame: Any) -> dict[Any, Any]:
