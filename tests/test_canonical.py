@@ -240,6 +240,35 @@ def test_a_magnetic_field() -> None:
     np.testing.assert_allclose(run.x[-1], start, atol=1e-9)
 
 
+def test_hamiltonians_are_the_same_in_both_variables() -> None:
+    """H = p·q̇ − L with terms of L that are linear in q̇, of a Lagrangian and of bodies; the momenta are p itself."""
+    w = sm.Symbol("w")
+    gyroscopic = m * (x.diff() ** 2 + y.diff() ** 2) / 2 + k * (x * y.diff() - y * x.diff()) / 2 - m * g * y
+    turning = m * length**2 / 2 * (theta.diff() ** 2 + 2 * w * theta.diff() + sm.sin(theta) ** 2 * w**2)
+    values = {"m": 1.3, "g": 9.81, "l": 0.7, "k": 2.0, "w": 1.5}
+    models = [
+        kc.Model.from_lagrangian(gyroscopic, [x, y]),
+        kc.Model.from_lagrangian(turning + m * g * sm.cos(theta), [theta]),
+        random_holonomic(3, 2, 2).kane(mixed=random.Random(3)),
+        random_holonomic(7, 2, 2).kane(mixed=random.Random(7)),
+    ]
+    for model in models:
+        on, canonical = OnGraph(model, values), OnGraph(model.canonical(), values)
+        n = on.n_q
+        state = np.random.default_rng(5).uniform(0.2, 0.9, 2 * n)
+        p = on.generalized_momenta(0.3, state, r={})
+        start = np.r_[state[:n], p]
+        np.testing.assert_allclose(canonical.qdot(0.3, start, r={}), on.qdot(0.3, state, r={}), rtol=1e-10)
+        np.testing.assert_allclose(canonical.generalized_momenta(0.3, start, r={}), p, rtol=1e-10)
+        for kernel in ("hamiltonian", "kinetic_energy_parts"):
+            expected = getattr(on, kernel)(0.3, state, r={})
+            np.testing.assert_allclose(getattr(canonical, kernel)(0.3, start, r={}), expected, rtol=1e-9, atol=1e-9)
+        rates = [
+            o.hamiltonian_rate(0.3, at, o.udot(0.3, at, r={}), r={}) for o, at in ((on, state), (canonical, start))
+        ]
+        np.testing.assert_allclose(*rates, rtol=1e-9, atol=1e-9)
+
+
 # ------------------------------------------------------------------------------------------------------------ reasons
 def pendulum(velocity: Any = None, **options: Any) -> kc.Model:
     u = me.dynamicsymbols("u")

@@ -150,13 +150,11 @@ class _Canonical:
     def description(self) -> Description:
         g, d, formulation = self.graph, self.d, self.derivation.formulation
         outputs = [(name, node) for name, node in d.outputs if not g.depends[node] & ACCELERATION]
-        energies = [formulation.kinetic_energy, formulation.potential_energy, formulation.power]
+        energies = [formulation.kinetic_energy, formulation.potential_energy, formulation.power, formulation.lagrangian]
         n, nodes = len(d.speeds), [*d.rates, *self._derivatives(), *energies, *(node for _, node in outputs)]
         nodes = self._in_momenta(nodes)
-        rates, derivatives, (kinetic, potential, power), written = (
-            *(nodes[:n], nodes[n : 2 * n]),
-            *(nodes[2 * n : 2 * n + 3], nodes[2 * n + 3 :]),
-        )
+        rates, derivatives, written = nodes[:n], nodes[n : 2 * n], nodes[2 * n + 4 :]
+        kinetic, potential, power, lagrangian = nodes[2 * n : 2 * n + 4]
         if g.depends[power] & ACCELERATION:
             [power] = g.substitute([power], self._accelerations(rates))
         return replace(
@@ -181,5 +179,5 @@ class _Canonical:
             n_q_dependent=0,
             n_u_dependent=0,
             lagrangian=None,
-            first_order=FirstOrder(tuple(derivatives), kinetic, potential, power, self.pivots),
+            first_order=FirstOrder(tuple(derivatives), kinetic, potential, power, lagrangian, self.pivots),
         )
