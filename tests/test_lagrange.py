@@ -169,6 +169,13 @@ def test_relativistic_particle() -> None:
     )
 
 
+def test_no_homogeneous_parts_of_a_relativistic_lagrangian() -> None:
+    model = kc.Model.from_lagrangian(-m * sm.sqrt(1 - x.diff() ** 2), [x])
+    assert model.symbolic("hamiltonian", nested=True).subs(model.speeds[0], 0) == m
+    with pytest.raises(kc.ModelError, match="not of degree two in the speeds"):
+        model.symbolic("kinetic_energy_parts")
+
+
 def test_singular_where_no_rate_is_squared() -> None:
     dyn = compiled(kc.Model.from_lagrangian(FREE + z.diff() * x, [x, y, z]), m=1.0)
     with pytest.raises(kc.SingularError):
