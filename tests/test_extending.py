@@ -30,7 +30,7 @@ FUNCTION = '''
 @derives("generalized_momenta")
 def _generalized_momenta(d: Derivation) -> Derived:
     """M u, with the momenta of prescribed motion."""
-    return Derived(tuple(accumulate(d.graph, [(kinetic_energy(d.kinematics), 1)], d.description.speeds)))
+    return Derived(tuple(accumulate(d.graph, [(d.formulation.kinetic_energy, 1)], d.description.speeds)))
 '''
 
 TABLE = """

@@ -402,10 +402,9 @@ class Model(Expressions):
         """
         model = self._with(canonical(self._description))
         model._speeds = tuple(map(function_of_time, model._description.speed_names))
-        kept = [name for name, _ in model._description.outputs]
-        model._written = {name: e for name, e in self._written.items() if str(name) in kept}
-        model._noncontributing, model._n_loads = (), 0
-        model._contradictions = []
+        without_udot = [name for name, _ in model._description.outputs]
+        model._written = {name: e for name, e in self._written.items() if str(name) in without_udot}
+        model._noncontributing, model._n_loads, model._contradictions = (), 0, []
         return model
 
     # ------------------------------------------------------------------ facts

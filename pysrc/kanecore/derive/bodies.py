@@ -106,6 +106,10 @@ class Bodies:
         return kinetic_energy(self.kinematics)
 
     @property
+    def lagrangian(self) -> int:
+        return self.graph.sub(self.kinetic_energy, self.potential_energy)
+
+    @property
     def kinetic_part(self) -> int:
         return self.kinetic_energy
 

@@ -181,10 +181,8 @@ class Derivation:
 
     @cached_property
     def lagrangian(self) -> int:
-        """L = T − U in q, u, t and the inputs, of a Lagrangian as it was given, less the potential energy of loads that have one."""
-        if isinstance(self.formulation, Lagrange):
-            return self.formulation.lagrangian
-        return self.graph.sub(self.formulation.kinetic_energy, self.formulation.potential_energy)
+        """L = T − U in q, u, t and the inputs; a Lagrangian as it was given, less the potential energy of loads."""
+        return self.formulation.lagrangian
 
     @property
     def energy(self) -> Energy:

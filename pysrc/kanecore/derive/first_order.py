@@ -25,7 +25,11 @@ class Solved:
         self.kinematics, self.graph, self._given = k, k.graph, given
         self.forcing = list(given.derivatives)
         self.kinetic_energy, self.potential_energy, self.power = given.kinetic, given.potential, given.power
-        self.kinetic_part, self.pivots = given.kinetic, given.pivots
+        self.lagrangian, self.pivots = given.lagrangian, given.pivots
+
+    @property
+    def kinetic_part(self) -> int:
+        return self.graph.add(self.lagrangian, self.potential_energy)
 
     @cached_property
     def metric(self) -> list[list[int]]:

@@ -52,8 +52,10 @@ class Formulation(Protocol):
     energy : Energy
         The potential energy of the loads.
     kinetic_energy, potential_energy : node
+    lagrangian : node
+        L, the potential energy of loads taken off.
     kinetic_part : node
-        What L = T − U is without its part U, all that holds speeds in it: of bodies T.
+        The sum L + U, all that holds speeds in L: of bodies T.
     power : node
         d(T + U)/dt at u̇, but for what the forces of constraint do.
     has_gravity : bool
@@ -72,6 +74,8 @@ class Formulation(Protocol):
     def energy(self) -> Energy: ...
     @property
     def kinetic_energy(self) -> int: ...
+    @property
+    def lagrangian(self) -> int: ...
     @property
     def kinetic_part(self) -> int: ...
     @property

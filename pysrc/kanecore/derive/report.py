@@ -108,11 +108,13 @@ def _contradictions(model: Described, kind: str, at: int, name: str) -> Iterator
 def _source(derivation: Derivation) -> Iterator[str]:
     """What the equations of motion come from."""
     d = derivation.description
-    if d.lagrangian is None:
+    if d.lagrangian is not None:
+        operations = count(derivation.graph, [d.lagrangian])
+        yield f"Lagrangian: {operations['total']} operations, {operations['sincos']} pairs of sine and cosine"
+    elif d.first_order is not None:
+        yield "equations of first order, in coordinates and their momenta"
+    else:
         yield from _bodies(derivation)
-        return
-    operations = count(derivation.graph, [d.lagrangian])
-    yield f"Lagrangian: {operations['total']} operations, {operations['sincos']} pairs of sine and cosine"
 
 
 def _bodies(derivation: Derivation) -> Iterator[str]:

@@ -254,6 +254,8 @@ class FirstOrder:
         The nodes of u̇.
     kinetic, potential, power : int
         T, U, and d(T + U)/dt at u̇.
+    lagrangian : int
+        L, in q and u.
     pivots : tuple of (pivot, diagonal entry, number of the speed)
         What was divided by: the equations hold where each pivot is not small beside its diagonal entry.
     """
@@ -262,6 +264,7 @@ class FirstOrder:
     kinetic: int
     potential: int
     power: int
+    lagrangian: int
     pivots: tuple[tuple[int, int, int], ...]
 
 
@@ -452,9 +455,9 @@ class Image:
         return replace(x, length=length, rate=rate, force=force)
 
     def first_order(self, e: FirstOrder) -> FirstOrder:
-        kinetic, potential, power = self.nodes((e.kinetic, e.potential, e.power))
+        energies = self.nodes((e.kinetic, e.potential, e.power, e.lagrangian))
         pivots = tuple((*self.nodes((pivot, diagonal)), speed) for pivot, diagonal, speed in e.pivots)
-        return FirstOrder(self.nodes(e.derivatives), kinetic, potential, power, pivots)  # type: ignore[arg-type]
+        return FirstOrder(self.nodes(e.derivatives), *energies, pivots)  # type: ignore[arg-type, call-arg]
 
     def description(self, d: Description) -> Description:
         """A description with every node replaced by its image."""

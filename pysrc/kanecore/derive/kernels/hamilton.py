@@ -6,6 +6,7 @@ from __future__ import annotations
 from kanecore.derive.derivation import Derivation
 from kanecore.derive.hamilton import Hamilton, why_no_hamiltonian, why_no_momenta
 from kanecore.derive.registry import Derived, derives
+from kanecore.graph.scalars import SPEED
 
 __all__: list[str] = []
 
@@ -20,7 +21,14 @@ def _hamiltonian(d: Derivation) -> Derived:
     return Derived((Hamilton(d).hamiltonian,))
 
 
-@derives("kinetic_energy_parts", missing=why_no_hamiltonian)
+def _why_no_parts(d: Derivation) -> str:
+    given = d.description.lagrangian is not None  # the kinetic energy of bodies is of degree two
+    if given and any(d.graph.depends[x] & SPEED for row in d.metric for x in row):
+        return "its kinetic energy is not of degree two in the speeds, as that of a relativistic Lagrangian"
+    return why_no_hamiltonian(d)
+
+
+@derives("kinetic_energy_parts", missing=_why_no_parts)
 def _kinetic_energy_parts(d: Derivation) -> Derived:
     return Derived(Hamilton(d).parts(d.kernel("kinetic_energy").roots[0]))
 
