@@ -230,6 +230,38 @@ cdef class Kernels(Model):
         result = self.evaluate(K_INERTIA_FORCES, t, x, udot, r, p, out)
         return by_name(self.bodies, result, 2) if named else result
 
+    def momenta(self, t, x, *, r=None, p=None, out=None):
+        """The derivatives of the kinetic energy ∂T/∂u_r = Σ v_r · m v + ω_r · I·ω, (..., n_u).
+
+        Where qdot is u, and every velocity the derivative of its position, these are the generalized momenta.
+        """
+        return self.evaluate(K_MOMENTA, t, x, None, r, p, out)
+
+    def gibbs(self, t, x, udot, *, r=None, p=None, out=None):
+        """The energy of accelerations S = Σ ½ m a·a + ½ (α·I·α + 2 α·(ω × I·ω) + (ω·ω)(ω·I·ω)) at udot: a float, or (...).
+
+        Its derivatives are the generalized inertia forces of the bodies, ∂S/∂u̇_r = -F*_r (Gibbs 1879, Appell 1899), in
+        redundant speeds too. Where a mass or a tensor changes, S holds a·ṁ v and α·İ·ω as well, so that this stays
+        true. What loads that are linear in udot add to F*_r is no part of S.
+        """
+        return self.evaluate(K_GIBBS, t, x, udot, r, p, out)
+
+    def coordinate_forces(self, t, x, *, r=None, p=None, out=None):
+        """The generalized forces of the coordinates, Q_k = Σ R · ∂v/∂qdot_k + T · ∂ω/∂qdot_k, with Yᵀ Q = F, (..., n_q).
+
+        Of all loads and potentials, as `generalized_active_forces`, which they are where qdot = u.
+        """
+        return self.evaluate(K_COORDINATE_FORCES, t, x, None, r, p, out)
+
+    def equations_residual(self, t, x, udot, multipliers=None, *, r=None, p=None, out=None):
+        """What is left of all equations at any udot and lambda, [F + F* + Gᵀ lambda, phi, c], (..., n_u + n_configuration
+        + n_velocity).
+
+        The first n_u are f + Gᵀ lambda - M udot, of Lagrange's equations with multipliers those of the coordinates.
+        ``multipliers`` (..., n_constraints) may be left out where there are no constraints.
+        """
+        return self.evaluate(K_EQUATIONS_RESIDUAL, t, x, self.with_multipliers(udot, multipliers), r, p, out)
+
     def generalized_momenta(self, t, x, *, r=None, p=None, out=None):
         """The generalized momenta p_k = ∂L/∂q̇_k of the coordinates, L = T - U, (..., n_q).
 
@@ -254,13 +286,45 @@ cdef class Kernels(Model):
         """
         return self.evaluate(K_KINETIC_ENERGY_PARTS, t, x, None, r, p, out)
 
-    def _momentum_rates(self, t, x, udot, *, r=None, p=None, out=None):
+    def _momentum_rates(self, t, x, *, r=None, p=None, out=None):
         """The rates dp/dt at udot, then ∂L/∂q at constant q̇, (..., 2, n_q)."""
-        return self.evaluate(K_MOMENTUM_RATES, t, x, udot, r, p, out)
+        return self.evaluate(K_MOMENTUM_RATES, t, x, None, r, p, out)
+
+    def _velocities(self, t, x, *, r=None, p=None, out=None):
+        """The velocities of all points, inertial axes, (..., n_points, 3)."""
+        return self.evaluate(K_VELOCITIES, t, x, None, r, p, out)
+
+    def _angular_velocities(self, t, x, *, r=None, p=None, out=None):
+        """The angular velocities of all frames, inertial axes, (..., n_frames, 3)."""
+        return self.evaluate(K_ANGULAR_VELOCITIES, t, x, None, r, p, out)
+
+    def _masses(self, t, x, *, r=None, p=None, out=None):
+        """The mass of each body, its inertia as written, about its inertia point, and where that is from the mass centre,
+        (..., n_bodies, 13).
+        """
+        return self.evaluate(K_MASSES, t, x, None, r, p, out)
+
+    def _potentials(self, t, x, *, r=None, p=None, out=None):
+        """The potential energies that stand for forces, in the order given, (..., n_potentials)."""
+        return self.evaluate(K_POTENTIALS, t, x, None, r, p, out)
+
+    def _inertial_loads(self, t, x, udot, *, r=None, p=None, out=None):
+        """The part of forces and torques that is linear in udot, in inertial axes, (..., n_loads, 3)."""
+        return self.evaluate(K_INERTIAL_LOADS, t, x, udot, r, p, out)
 
     def _hamiltonian_rate(self, t, x, udot, *, r=None, p=None, out=None):
         """The rate dH/dt at udot: a float, or (...)."""
         return self.evaluate(K_HAMILTONIAN_RATE, t, x, udot, r, p, out)
+
+    def _joint_positions(self, t, x, *, r=None, p=None, out=None):
+        """The positions of the joint points from the roots of their trees of points, inertial axes, (..., n_joints, 3)."""
+        return self.evaluate(K_JOINT_POSITIONS, t, x, None, r, p, out)
+
+    def _attached_wrenches(self, t, x, *, r=None, p=None, out=None):
+        """The force on each body, and its moment about the mass centre, by which a unit of each multiplier acts, (...,
+        n_bodies, 6, n_constraints).
+        """
+        return self.evaluate(K_ATTACHED_WRENCHES, t, x, None, r, p, out)
 
 
 @cython.final
@@ -373,6 +437,26 @@ cdef class Workspace(Buffers):
         6), at the workspace's `udot`.
         """
         return self.call(K_INERTIA_FORCES)
+
+    def momenta(self):
+        """The derivatives of the kinetic energy ∂T/∂u_r = Σ v_r · m v + ω_r · I·ω, (n_u,)."""
+        return self.call(K_MOMENTA)
+
+    def gibbs(self):
+        """The energy of accelerations S = Σ ½ m a·a + ½ (α·I·α + 2 α·(ω × I·ω) + (ω·ω)(ω·I·ω)) at udot, a float, at the
+        workspace's `udot`.
+        """
+        return self.call(K_GIBBS)
+
+    def coordinate_forces(self):
+        """The generalized forces of the coordinates, Q_k = Σ R · ∂v/∂qdot_k + T · ∂ω/∂qdot_k, with Yᵀ Q = F, (n_q,)."""
+        return self.call(K_COORDINATE_FORCES)
+
+    def equations_residual(self):
+        """What is left of all equations at any udot and lambda, [F + F* + Gᵀ lambda, phi, c], (n_u + n_configuration +
+        n_velocity,), at the workspace's `udot` and what `multipliers` wrote.
+        """
+        return self.call(K_EQUATIONS_RESIDUAL)
 
     def generalized_momenta(self):
         """The generalized momenta p_k = ∂L/∂q̇_k of the coordinates, L = T - U, (n_q,)."""

@@ -14,7 +14,8 @@
  *     p     n_p          parameters, in the order of p_names
  *     c     n_prepared   prepared constants: p itself, then what depends on p alone
  *     x     n_q + n_u    coordinates, then speeds; kernels marked [udot] read n_u more, the
- *                        derivatives of the speeds
+ *                        derivatives of the speeds, and those marked [udot, lambda] then
+ *                        n_constraints more, the multipliers
  *     r     n_r          inputs: forces, prescribed motions and their rates
  *     work  n_work       scratch of the caller's, never read before it is written; at least 2
  * `x`, `r`, `c` are read only and may not overlap `work` or `out`.
@@ -73,6 +74,7 @@ typedef struct kc_model {
     uint32_t n_points, n_frames; /* of the kernels of partial velocities */
     uint32_t n_outputs, n_joints;
     uint32_t n_bodies, n_loads;            /* forces and torques, each at one place */
+    uint32_t n_potentials;                 /* potential energies that stand for forces */
     uint32_t n_unit;                       /* unit quaternions in x */
     uint32_t flags;                        /* KC_QDOT_IS_U, or 0 */
     uint32_t n_constraints;                /* rows of G */

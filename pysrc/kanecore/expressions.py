@@ -148,6 +148,26 @@ class Expressions(ABC):
         return self.symbolic("inertia_forces")
 
     @property
+    def momenta(self) -> Any:
+        """The derivatives of the kinetic energy ∂T/∂u_r = Σ v_r · m v + ω_r · I·ω."""
+        return self.symbolic("momenta")
+
+    @property
+    def gibbs(self) -> Any:
+        """The energy of accelerations S = Σ ½ m a·a + ½ (α·I·α + 2 α·(ω × I·ω) + (ω·ω)(ω·I·ω)) at udot."""
+        return self.symbolic("gibbs")
+
+    @property
+    def coordinate_forces(self) -> Any:
+        """The generalized forces of the coordinates, Q_k = Σ R · ∂v/∂qdot_k + T · ∂ω/∂qdot_k, with Yᵀ Q = F."""
+        return self.symbolic("coordinate_forces")
+
+    @property
+    def equations_residual(self) -> Any:
+        """What is left of all equations at any udot and lambda, [F + F* + Gᵀ lambda, phi, c]."""
+        return self.symbolic("equations_residual")
+
+    @property
     def generalized_momenta(self) -> Any:
         """The generalized momenta p_k = ∂L/∂q̇_k of the coordinates, L = T - U."""
         return self.symbolic("generalized_momenta")

@@ -12,14 +12,10 @@ from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from typing import Any
 
-import numpy as np
-
 from kanecore.errors import ModelError
 from kanecore.graph.calculus import is_affine
-from kanecore.graph.decide import equal
-from kanecore.graph.sample import Sample
+from kanecore.graph.decide import equal, is_rotation
 from kanecore.graph.scalars import ACCELERATION, COORDINATE, PARAMETER, SPEED, Graph
-from kanecore.tolerances import TYPED
 
 from .description import Joint, Matrix
 
@@ -28,6 +24,7 @@ __all__ = [
     "check_constraint",
     "check_count",
     "check_inertia",
+    "check_lagrangian",
     "check_load",
     "check_matrix",
     "check_name",
@@ -95,7 +92,7 @@ def check_number(number: Any, items: Sequence[object], kind: str, what: str, lea
         raise ModelError(f"{what} is {number}, and there is no {kind} {number}: add it first")
 
 
-def check_nodes(g: Graph, nodes: Iterable[Any], what: str) -> None:
+def check_nodes(g: Graph, nodes: Iterable[Any], what: object) -> None:
     """A scalar is named by its number in the graph."""
     for node in nodes:
         if not _is_integer(node) or not 0 <= node < len(g.nodes):
@@ -131,9 +128,7 @@ def check_rotation(g: Graph, rows: Matrix, what: str) -> None:
     """R Rᵀ = 1 and det R = 1, where R is constant and holds no parameters, as far as its entries may be rounded."""
     if any(g.depends[i] for row in rows for i in row):
         return
-    numbers = Sample(g)
-    r = np.array([numbers.values(row) for row in rows], dtype=np.float64)
-    if not np.allclose(r @ r.T, np.eye(3), rtol=0.0, atol=TYPED) or np.linalg.det(r) < 0.0:
+    if not is_rotation(g, rows):
         raise ModelError(
             f"{what} is no rotation: its rows must be unit vectors, perpendicular to each other and right-handed"
         )
@@ -149,6 +144,17 @@ def check_velocity(g: Graph, nodes: Iterable[int], what: str) -> None:
     """Partial velocities exist where velocities are linear in the speeds."""
     if not is_affine(g, nodes, lambda i: g.depends[i] & (SPEED | ACCELERATION)):
         raise ModelError(f"{what} is not linear in the speeds: choose speeds in which it is")
+
+
+def check_lagrangian(g: Graph, node: int, speeds: Iterable[int]) -> None:
+    """L(q, q̇, t, r) is a function of rates, and of none higher."""
+    if g.depends[node] & ACCELERATION:
+        raise ModelError("the Lagrangian holds derivatives of speeds, which Lagrange's equations are solved for")
+    if set(speeds).isdisjoint(g.below([node])):
+        raise ModelError(
+            "the Lagrangian holds no derivative of a coordinate, and gives no equation of motion: write L = T - U with "
+            "the kinetic energy T in q.diff()"
+        )
 
 
 def check_load(g: Graph, nodes: Iterable[int], what: str) -> None:
@@ -173,7 +179,7 @@ def check_inertia(g: Graph, tensors: Sequence[tuple[str, Matrix]], what: str) ->
         )
 
 
-def check_constraint(g: Graph, kind: str, node: int, what: str) -> None:
+def check_constraint(g: Graph, kind: str, node: int, what: object) -> None:
     """A constraint holds the highest derivative of its kind, and no higher one."""
     depends = g.depends[node]
     if node == g.zero:  # a component of a planar loop across its plane: a row of zeros

@@ -2,7 +2,8 @@
 """The only module that touches private attributes of SymPy's mechanics objects.
 
 The public methods ``vel``, ``acc`` and ``dcm`` compute, and store what they computed, so that afterwards what a user
-set can no longer be told from what was derived; and they multiply the model out.  Here nothing is computed or stored.
+set can no longer be told from what was derived; and they multiply the model out.  Here nothing is computed, and
+nothing is stored but the orientations of frames of our own.
 ``tests/test_sympy_access.py`` fails, naming the attribute, where a new SymPy has renamed one.
 """
 
@@ -22,7 +23,9 @@ __all__ = [
     "force_along",
     "inertial_frame",
     "kinematical_equations",
+    "lagrangian",
     "neighbours",
+    "orient",
     "positions",
     "terms",
     "time",
@@ -33,6 +36,11 @@ __all__ = [
 def neighbours(frame: Any) -> dict[Any, Any]:
     """``{adjacent frame: C}`` with components ``v_frame = C v_adjacent``, as the ``orient_*`` methods stored them."""
     return frame._dcm_dict  # type: ignore[no-any-return]
+
+
+def orient(frame: Any, parent: Any, rotation: Any) -> None:
+    """``v_parent = rotation v_frame``, without the angular velocity, which ``orient_explicit`` simplifies for long."""
+    frame._dcm(parent, rotation)
 
 
 def angular_velocities(frame: Any) -> dict[Any, Any]:
@@ -97,6 +105,23 @@ def kinematical_equations(kanes_method: Any) -> list[Any]:
         return [rate - value for rate, value in km.kindiffdict().items()]
     k, f, ku = km._k_kqdot_implicit, km._f_k_implicit, km._k_ku_implicit
     return list(k * km.q.diff(time()) + ku * km.u + f) if k else []
+
+
+def lagrangian(lagranges_method: Any) -> dict[str, Any]:
+    """What a LagrangesMethod was given, by the names of the arguments of Model.from_lagrangian.
+
+    It keeps the derivatives of holonomic constraints before the nonholonomic ones.
+    """
+    lm = lagranges_method
+    holonomic = list(lm._hol_coneqs)
+    return {
+        "L": lm._L[0],
+        "q": list(lm.q),
+        "forcelist": list(lm.forcelist),
+        "frame": lm.inertial,
+        "holonomic_constraints": holonomic,
+        "nonholonomic_constraints": list(lm.coneqs)[len(holonomic) :],
+    }
 
 
 def force_along(actuator: Any, length: Any, rate: Any) -> Any:

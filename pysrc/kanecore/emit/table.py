@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from kanecore.derive.derivation import Derivation
+from kanecore.derive.places import places
 from kanecore.derive.reads import unread
 from kanecore.derive.registry import Derived
 from kanecore.derive.sizes import sizes_of
@@ -121,12 +122,12 @@ def _numbers(contents: Contents, target: C) -> str:
 def _info(contents: Contents) -> dict[str, Any]:
     """Facts that no kernel needs, for Python."""
     d, derivation = contents.derivation.description, contents.derivation
-    missing = {name: why for name in GROUPS.get(contents.group, KERNEL_GROUPS) if (why := derivation.missing(name))}
+    # a kernel without elements is never looked for in its own group: that of the core says why there is none
+    of_all = contents.group not in GROUPS or (contents.group == "core" and not d.bodies)
+    names = KERNEL_GROUPS if of_all else GROUPS[contents.group]
+    missing = {name: why for name in names if (why := derivation.missing(name))}
     configuration = [constraint.name for constraint in d.constraints if constraint.kind == "configuration"]
     numbered = [f"configuration constraint {i}" for i in range(len(configuration))]
-    points, frames = ({at: n for n, at in enumerate(shown)} for shown in (d.shown_points, d.shown_frames))
-    roots = [derivation.kinematics.origin(p) for p in d.shown_points]
-    origins = [d.points[i].name if i >= 0 else "" for i in roots]
     optional = {
         "missing": missing,
         "unread": unread(derivation, contents.kernels),
@@ -135,12 +136,7 @@ def _info(contents: Contents) -> dict[str, Any]:
         else {},
         "configuration_names": configuration if configuration != numbered else [],
         "guess": {str(place): value for place, value in d.guess},
-        "bodies": [[points[b.point], frames[b.frame] if b.frame >= 0 else -1] for b in d.bodies],
-        "origins": origins if len({*origins}) > 1 else origins[:1],
-        "loads": [
-            [0, points[load.at], load.number] if load.kind == "force" else [1, frames[load.at], load.number]
-            for load in d.loads
-        ],
+        **places(derivation),
     }
     return {
         "version": contents.version,

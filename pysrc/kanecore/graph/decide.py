@@ -11,12 +11,23 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from kanecore.tolerances import EPSILON, EQUAL, ROUNDING
+from kanecore.tolerances import EPSILON, EQUAL, ROUNDING, TYPED
 
 from .sample import Sample, samples
 from .scalars import Graph, Op
 
-__all__ = ["adds_up", "deciding", "equal", "is_combination", "is_regular", "same_sum", "span", "vanish"]
+__all__ = [
+    "adds_up",
+    "deciding",
+    "equal",
+    "first_independent",
+    "is_combination",
+    "is_regular",
+    "is_rotation",
+    "same_sum",
+    "span",
+    "vanish",
+]
 
 BRANCHING = {Op.SELECT, Op.MIN, Op.MAX, Op.FLOOR, Op.LT, Op.LE, Op.EQ, Op.ABS, Op.SIGN}
 
@@ -100,6 +111,24 @@ def _rank(state: Sample, rows: Sequence[Sequence[int]]) -> int:
             row[j] = 0.0
 
 
+def first_independent(g: Graph, rows: Sequence[Sequence[int]]) -> list[int]:
+    """Numbers of the rows that no combination of the rows before them gives, at a random state, whatever the units."""
+    states = deciding(g, [x for row in rows for x in row], 1)
+    if not states:
+        return []
+    matrix = np.array([states[0].values(row) for row in rows], dtype=np.float64)
+    matrix /= np.max(np.abs(matrix), axis=0, keepdims=True, initial=0.0) + (matrix == 0.0).all(axis=0)
+    found: list[int] = []
+    axes = np.zeros((0, matrix.shape[1]))
+    for i, row in enumerate(matrix):
+        rest = row - axes.T @ (axes @ row)
+        rest -= axes.T @ (axes @ rest)  # once more: what rounding put back
+        if np.linalg.norm(rest) > EQUAL * np.linalg.norm(row):
+            found.append(i)
+            axes = np.vstack([axes, rest / np.linalg.norm(rest)])
+    return found
+
+
 def is_regular(g: Graph, matrix: Sequence[Sequence[int]]) -> bool:
     """Whether a square matrix is regular at a random state, whatever the units of its rows and columns."""
     n, states = len(matrix), deciding(g, [x for row in matrix for x in row], 1)
@@ -108,6 +137,19 @@ def is_regular(g: Graph, matrix: Sequence[Sequence[int]]) -> bool:
     rows = np.array([states[0].values(row) for row in matrix]).reshape(n, n)
     size = np.max(np.abs(rows), axis=1, keepdims=True, initial=0.0)
     return span(rows / np.where(size > 0.0, size, 1.0))[1] == n
+
+
+def is_rotation(g: Graph, rows: Sequence[Sequence[int]]) -> bool:
+    """Whether R Rᵀ = 1 and det R = 1 at random states, as far as numbers in it may be rounded.
+
+    True where random states decide nothing, since there are branches.
+    """
+    nodes = [i for row in rows for i in row]
+    operations = [g.nodes[i] for i in g.below(nodes)]
+    typed = any(op is Op.CONST and isinstance(operands[0], float) for op, *operands in operations)
+    tolerance = TYPED if typed else EQUAL
+    matrices = [np.array([s.values(row) for row in rows], dtype=np.float64) for s in deciding(g, nodes, 2)]
+    return all(np.allclose(r @ r.T, np.eye(3), rtol=0.0, atol=tolerance) and np.linalg.det(r) > 0.0 for r in matrices)
 
 
 def span(columns: npt.ArrayLike) -> tuple[npt.NDArray[np.float64], int]:
