@@ -179,7 +179,7 @@ class _Search:
     def _agree(self, points: Sequence[int], frames: Sequence[int]) -> bool:
         """Whether everything is as positions and orientations say; what may be an exception is not."""
         self._of_frames(frames)
-        return not self.contradictions and not any(map(self._differs, points))
+        return not self.contradictions and not any(map(self.differs, points))
 
     # ----------------------------------------------------------------- comparing
     def _numbers(self, v: Components) -> Array:

@@ -135,6 +135,7 @@ def _places(dyn: Kernels, r: Any, p: Any) -> list[_Place]:
         at = ConstraintState(dyn, t, rng.uniform(-1.0, 1.0, dyn.n_x), _inputs_at(dyn, inputs, t), parameters)
         try:
             state = consistent_state(_start(at, trial), None)
+            state = state.projected if dyn.n_constraints else state  # once more, to the last digits
             if state.typical_rank is None or state.rank >= state.typical_rank:  # elsewhere rows of G are lost
                 places.append(_Place(state, rng))
         except (ModelError, ArithmeticError) as missed:
