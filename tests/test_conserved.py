@@ -418,3 +418,48 @@ def test_constraints_that_nothing_satisfies() -> None:
     dyn = compiled(s, configuration_constraints=[s["q"][0] ** 2 + s["q"][1] ** 2 + 1], parameters={s["m"]: 1.0})
     with pytest.raises(ModelError):
         dyn.conserved()
+
+
+def test_a_lagrangian_alone() -> None:
+    """A charge in a magnetic field: ẏ is no momentum, p_y = m ẏ + B x is, and H is the kinetic energy."""
+    (x, y), m, B = me.dynamicsymbols("x y"), *sm.symbols("m B")
+    lagrangian = m / 2 * (x.diff() ** 2 + y.diff() ** 2) + B * x * y.diff()
+    dyn = kc.compile(kc.Model.from_lagrangian(lagrangian, [x, y]), parameters={"m": 1.5, "B": 2.0})
+    found = dyn.conserved()
+    assert found.momenta == found.cyclic == ("y",)
+    assert found.hamiltonian
+    assert found.linear_momentum == ()
+    assert found.angular_momentum == ()
+
+
+def test_speeds_are_the_users() -> None:
+    s, (u1, u2) = particle(2), me.dynamicsymbols("u1 u2")
+    (x, y), N, m = s["q"], s["N"], s["m"]
+    kinematical = [x.diff(time) + y.diff(time) - u1, 2 * x.diff(time) - y.diff(time) - u2 * (2 + sm.sin(y))]
+    model = kc.Model(N, [x, y], [u1, u2], kinematical, bodies=[s["body"]], forcelist=[(s["P"], -m * 9.81 * N.y)])
+    found = kc.compile(model, parameters={"m": 2.0}).conserved()
+    assert found.momenta == found.cyclic == ("x",)
+    assert found.hamiltonian
+    assert found.linear_momentum == (X, Z)
+
+
+@pytest.mark.parametrize(("stiffness", "mass"), [(3.0, 1.0), (3.0, 6e12), (3e-9, 1.0), (3e9, 6e-12)])
+def test_momentum_that_is_no_coordinates(stiffness: float, mass: float) -> None:
+    """Two particles and the spring between them: neither coordinate is cyclic."""
+    (x1, x2), (v1, v2) = me.dynamicsymbols("x1 x2"), me.dynamicsymbols("v1 v2")
+    N, origin, (k, m) = me.ReferenceFrame("N"), me.Point("O"), sm.symbols("k m")
+    origin.set_vel(N, 0)
+    a, b = origin.locatenew("A", x1 * N.x), origin.locatenew("B", x2 * N.x)
+    pull = k * (x2 - x1 - 1) * N.x
+    model = kc.Model(
+        N,
+        [x1, x2],
+        [v1, v2],
+        [x1.diff(time) - v1, x2.diff(time) - v2],
+        bodies=[me.Particle("a", a, 1), me.Particle("b", b, m)],
+        forcelist=[(a, pull), (b, -pull)],
+    )
+    found = kc.compile(model, parameters={"k": stiffness, "m": mass}).conserved()
+    assert found.momenta == found.cyclic == ()
+    assert found.linear_momentum == (X, Y, Z)
+    assert len(found.angular_momentum) == 3

@@ -29,6 +29,7 @@ from sweep import part
 import kanecore as kc
 from kanecore._native import KERNELS
 from kanecore.build import compile_library
+from kanecore.kernels import KERNELS as TABLE
 
 Array = npt.NDArray[np.float64]
 Call = Callable[[kc.CompiledModel], Any]
@@ -290,7 +291,7 @@ DEAD_POINTS: dict[str, tuple[dict[str, float], dict[str, float]]] = {
 }
 #: Public kernels, and the projection that `consistent` and `simulate` stand on.
 NAMES = [name for name in KERNELS if hasattr(kc.CompiledModel, name) or name == "project"]
-NEEDS_UDOT = ("generalized_inertia_forces", "inverse_dynamics", "power")
+NEEDS_UDOT = tuple(kernel.name for kernel in TABLE if kernel.reads_udot)
 
 
 def kernel_of(dyn: kc.CompiledModel, name: str) -> Callable[..., Any]:

@@ -134,7 +134,7 @@ def called(dyn: kc.CompiledModel, name: str, t: float, x: np.ndarray, udot: np.n
 def arranged(result: np.ndarray, name: str) -> np.ndarray:
     """As `symbolic` gives it: vectors in space are columns."""
     row = next((kernel for kernel in KERNELS if kernel.name == name), None)
-    if row is None or row.shape[-1:] == ("3",):
+    if row is None or row.shape[1:][-1:] == ("3",):
         result = np.swapaxes(result, -1, -2)
     return result
 

@@ -57,7 +57,7 @@ def symbolic(model: Described, kernel: str, nested: bool, nonholonomic: bool = F
     keys = [derivation.graph.nodes[i][1] for i in derivation.multiplier_symbols]
     symbols.update((key, multiplier(row)) for row, key in enumerate(keys))
     intermediates, flat = to_sympy(derivation.graph, roots, symbols, nested)
-    result = _shaped(flat, lengths, in_space=KERNEL_ROWS[name].shape[-1:] == ("3",))
+    result = _shaped(flat, lengths, in_space=KERNEL_ROWS[name].shape[1:][-1:] == ("3",))
     return result if nested else (intermediates, result)
 
 

@@ -135,6 +135,7 @@ def _places(dyn: Kernels, r: Any, p: Any) -> list[_Place]:
         at = ConstraintState(dyn, t, rng.uniform(-1.0, 1.0, dyn.n_x), _inputs_at(dyn, inputs, t), parameters)
         try:
             state = consistent_state(_start(at, trial), None)
+            state = state.projected if dyn.n_constraints else state  # once more, to the last digits
             if state.typical_rank is None or state.rank >= state.typical_rank:  # elsewhere rows of G are lost
                 places.append(_Place(state, rng))
         except (ModelError, ArithmeticError) as missed:
@@ -227,7 +228,9 @@ class _Motion:
 
     @cached_property
     def is_heavy(self) -> npt.NDArray[np.bool_]:
-        """Which bodies have inertia."""
+        """Which bodies have inertia: (n_bodies,)."""
+        if not self.dyn.n_bodies:  # equations from a Lagrangian
+            return np.zeros(0, dtype=np.bool_)
         momenta = np.stack([place(self.dyn.body_momenta) for place in self.places])
         return np.asarray(momenta.any(axis=(0, 1, 3)))
 
@@ -300,20 +303,18 @@ def _linear_momentum(motion: _Motion) -> tuple[Vector, ...]:
 
 def _angular_momentum(motion: _Motion, reasons: dict[str, str]) -> tuple[tuple[str, Vector], ...]:
     """Fixed points, and the axes through them about which the angular momentum is conserved."""
-    info, names, positions = motion.dyn._table_info, motion.dyn.points, motion.positions[:, 0]
-    origins = info["origins"]
-    used = {
-        origins[place]
-        for (place, _), is_heavy in zip(info["bodies"], motion.is_heavy.tolist(), strict=True)
-        if is_heavy
-    }
-    if len(used) != 1 or "" in used:
+    info, names = motion.dyn._table_info, motion.dyn.points
+    trees, bodies = info.get("roots", [0] * len(names)), info.get("bodies", [])
+    start = list(zip(trees, info.get("origins", []), strict=True))  # names alone do not tell points apart
+    used = {start[place] for (place, _), heavy in zip(bodies, motion.is_heavy.tolist(), strict=True) if heavy}
+    if len(used) != 1 or not all(origin for _, origin in used):
         if used:
             reasons["angular_momentum"] = "the positions of the bodies are not known from one fixed point"
         return ()
-    [origin] = used
+    [(tree, origin)], positions = used, motion.positions[:, 0]
     moved = np.max(np.abs(positions - positions[0]), axis=(0, 2))
-    is_fixed = (moved <= NOISE * np.max(np.abs(positions), initial=0.0)) & (np.array(origins) == origin)
+    is_fixed = moved <= NOISE * np.max(np.abs(positions), initial=0.0)
+    is_fixed &= np.array([place == (tree, origin) for place in start])
     fixed = [(origin, np.zeros_like(motion.positions[..., 0, :]))]
     fixed += [(names[i], motion.positions[..., i, :]) for i in np.flatnonzero(is_fixed)]
     if len(_axes(motion.momentum)) == 3:
