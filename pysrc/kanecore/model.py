@@ -418,7 +418,7 @@ class Model(Expressions):
         Raises
         ------
         ModelError
-            Constraints are solved at run time (loops), or there are not as many independent coordinates as speeds.
+            Constraints on coordinates close loops, which are solved at run time, or there are not as many independent coordinates as speeds.
 
         Examples
         --------
