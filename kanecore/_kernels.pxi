@@ -33,6 +33,27 @@ cdef enum:
     K_LINEARIZE
     K_CONSTRAINT_SLOPES
     K_AUXILIARY_FORCES
+    K_POSITIONS
+    K_ORIENTATIONS
+    K_LOAD_VECTORS
+    K_BODY_MOMENTA
+    K_INERTIA_FORCES
+    K_MOMENTA
+    K_GIBBS
+    K_COORDINATE_FORCES
+    K_EQUATIONS_RESIDUAL
+    K_GENERALIZED_MOMENTA
+    K_HAMILTONIAN
+    K_KINETIC_ENERGY_PARTS
+    K_MOMENTUM_RATES
+    K_VELOCITIES
+    K_ANGULAR_VELOCITIES
+    K_MASSES
+    K_POTENTIALS
+    K_INERTIAL_LOADS
+    K_HAMILTONIAN_RATE
+    K_JOINT_POSITIONS
+    K_ATTACHED_WRENCHES
     N_KERNELS
 
 KERNELS = (
@@ -66,6 +87,27 @@ KERNELS = (
     "linearize",
     "constraint_slopes",
     "auxiliary_forces",
+    "positions",
+    "orientations",
+    "load_vectors",
+    "body_momenta",
+    "inertia_forces",
+    "momenta",
+    "gibbs",
+    "coordinate_forces",
+    "equations_residual",
+    "generalized_momenta",
+    "hamiltonian",
+    "kinetic_energy_parts",
+    "momentum_rates",
+    "velocities",
+    "angular_velocities",
+    "masses",
+    "potentials",
+    "inertial_loads",
+    "hamiltonian_rate",
+    "joint_positions",
+    "attached_wrenches",
 )
 """Names of all kernels, in the order of the C table."""
 
@@ -76,7 +118,11 @@ cdef inline kc_kernel **first_kernel(const kc_model *m) noexcept nogil:
 
 
 cdef inline bint reads_udot(int k) noexcept nogil:
-    return k == K_GENERALIZED_INERTIA_FORCES or k == K_INVERSE_DYNAMICS or k == K_POWER
+    return k == K_GENERALIZED_INERTIA_FORCES or k == K_INVERSE_DYNAMICS or k == K_POWER or k == K_INERTIA_FORCES or k == K_GIBBS or k == K_EQUATIONS_RESIDUAL or k == K_INERTIAL_LOADS or k == K_HAMILTONIAN_RATE
+
+
+cdef inline bint reads_multipliers(int k) noexcept nogil:
+    return k == K_EQUATIONS_RESIDUAL
 
 
 cdef tuple shapes_of(Libraries m):
@@ -112,4 +158,25 @@ cdef tuple shapes_of(Libraries m):
         (m.n_x, m.n_x + m.n_r,),
         (m.n_configuration + m.n_velocity, m.n_x + m.n_r,),
         (m.n_auxiliary,),
+        (m.n_points, 3,),
+        (m.n_frames, 3, 3,),
+        (m.n_loads, 3,),
+        (m.n_bodies, 6,),
+        (m.n_bodies, 6,),
+        (m.n_u,),
+        (),
+        (m.n_q,),
+        (m.n_u + m.n_configuration + m.n_velocity,),
+        (m.n_q,),
+        (),
+        (3,),
+        (2, m.n_q,),
+        (m.n_points, 3,),
+        (m.n_frames, 3,),
+        (m.n_bodies, 13,),
+        (m.n_potentials,),
+        (m.n_loads, 3,),
+        (),
+        (m.n_joints, 3,),
+        (m.n_bodies, 6, m.n_constraints,),
     )

@@ -31,17 +31,18 @@ cdef class Libraries:
     cdef kc_kernel *kernels[N_KERNELS]      # NULL until the library that holds it is open
     cdef unsigned char *reads               # [kernel][parameter]: 0 where the kernel is known not to read it
     cdef double *work                       # of single calls, with the GIL held
-    cdef double *state                      # of single calls: [q, u, udot]
+    cdef double *state                      # of single calls: [q, u, udot, lambda]
     cdef double *scratch                    # of single calls: c, for p= of one call
     cdef int n_dims[N_KERNELS]
     cdef cnp.npy_intp dims[N_KERNELS][3]
     cdef Py_ssize_t size[N_KERNELS]
 
     cdef readonly Py_ssize_t n_q, n_u, n_x, n_p, n_r, n_prepared, n_work, n_points, n_frames, n_outputs, n_joints
+    cdef readonly Py_ssize_t n_bodies, n_loads, n_potentials
     cdef readonly Py_ssize_t n_constraints, n_configuration, n_velocity, n_auxiliary, n_q_dependent, n_u_dependent
     cdef readonly str name
     cdef readonly tuple coordinate_names, speed_names, parameter_names, input_names, output_names
-    cdef readonly tuple points, frames, joints, unit, constraint_names
+    cdef readonly tuple points, frames, joints, bodies, unit, constraint_names
     cdef readonly tuple input_rates         # of each input: the number of its derivative, -1 where that is no input
     cdef readonly bint qdot_is_u
 
@@ -71,6 +72,7 @@ cdef class Libraries:
         self.n_q, self.n_u, self.n_x = m.n_q, m.n_u, m.n_q + m.n_u
         self.n_p, self.n_r, self.n_prepared, self.n_work = m.n_p, m.n_r, m.n_prepared, max(m.n_work, 2)
         self.n_points, self.n_frames, self.n_outputs, self.n_joints = m.n_points, m.n_frames, m.n_outputs, m.n_joints
+        self.n_bodies, self.n_loads, self.n_potentials = m.n_bodies, m.n_loads, m.n_potentials
         self.n_constraints, self.n_auxiliary = m.n_constraints, m.n_auxiliary
         self.n_configuration, self.n_velocity = m.n_configuration, m.n_velocity
         self.n_q_dependent, self.n_u_dependent = m.n_q_dependent, m.n_u_dependent
@@ -87,11 +89,12 @@ cdef class Libraries:
         self.points, self.frames = decoded(m.point_names, m.n_points), decoded(m.frame_names, m.n_frames)
         self.joints, self.output_names = decoded(m.joint_names, m.n_joints), decoded(m.output_names, m.n_outputs)
         self.constraint_names = decoded(m.constraint_names, m.n_constraints)
+        self.bodies = decoded(m.body_names, m.n_bodies)
         return 0
 
     cdef int reserve_memory(self) except -1:
         self.work = allocate(self.n_work)
-        self.state = allocate(self.n_x + self.n_u)
+        self.state = allocate(self.n_x + self.n_u + self.n_constraints)
         self.scratch = allocate(self.n_prepared)
         self.reads = <unsigned char *>PyMem_Malloc(N_KERNELS * self.n_p + 1)
         if self.reads == NULL:
@@ -119,12 +122,13 @@ cdef class Libraries:
         cdef kc_kernel **members = first_kernel(m)
         cdef double *grown
         cdef int k, n_members = count_kernels(m)
+        missing = table_info(self.table).get("missing", {})
         if m.n_work > self.n_work:
             grown = allocate(m.n_work)
             PyMem_Free(self.work)
             self.work, self.n_work = grown, m.n_work
         for k in range(N_KERNELS):
-            if self.size[k] == 0:
+            if self.size[k] == 0 and KERNELS[k] not in missing:
                 self.kernels[k] = empty_kernel
                 memset(self.reads + k * self.n_p, 0, self.n_p)
             elif self.kernels[k] == NULL and k < n_members:
@@ -172,7 +176,9 @@ cdef class Libraries:
         """Whether a table has the names and sizes of the first."""
         cdef const kc_model *core = self.table
         return (m.n_points == core.n_points and m.n_frames == core.n_frames
-                and m.n_outputs == core.n_outputs and m.n_joints == core.n_joints and m.n_prepared <= core.n_prepared
+                and m.n_outputs == core.n_outputs and m.n_joints == core.n_joints
+                and m.n_bodies == core.n_bodies and m.n_loads == core.n_loads
+                and m.n_potentials == core.n_potentials and m.n_prepared <= core.n_prepared
                 and m.n_configuration == core.n_configuration and m.n_velocity == core.n_velocity
                 and m.n_auxiliary == core.n_auxiliary
                 and decoded(m.constraint_names, m.n_constraints) == self.constraint_names
@@ -218,7 +224,7 @@ cdef class Libraries:
         Parameters
         ----------
         kernel : str
-            Its name; those of udot read x = [q, u, udot].
+            Its name; those of udot read x = [q, u, udot], or [q, u, udot, multipliers].
 
         Returns
         -------
@@ -239,3 +245,8 @@ cdef class Libraries:
         if row < self.n_constraints:
             return self.constraint_names[row]
         return self.configuration_names[row - self.n_constraints]
+
+
+cdef inline Py_ssize_t n_beyond(Libraries m, int k) noexcept nogil:
+    """How many numbers x goes on with for kernel ``k``: derivatives of the speeds, then multipliers."""
+    return (m.n_u if reads_udot(k) else 0) + (m.n_constraints if reads_multipliers(k) else 0)

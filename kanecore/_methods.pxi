@@ -199,6 +199,133 @@ cdef class Kernels(Model):
         """
         return self.evaluate(K_AUXILIARY_FORCES, t, x, None, r, p, out)
 
+    def _positions(self, t, x, *, r=None, p=None, out=None):
+        """The positions of all points from the roots of their trees of points, inertial axes, (..., n_points, 3)."""
+        return self.evaluate(K_POSITIONS, t, x, None, r, p, out)
+
+    def _orientations(self, t, x, *, r=None, p=None, out=None):
+        """The orientations R of all frames: the columns are their axes, in inertial axes, (..., n_frames, 3, 3)."""
+        return self.evaluate(K_ORIENTATIONS, t, x, None, r, p, out)
+
+    def _load_vectors(self, t, x, *, r=None, p=None, out=None):
+        """The forces and torques that act, in inertial axes, at udot = 0, (..., n_loads, 3)."""
+        return self.evaluate(K_LOAD_VECTORS, t, x, None, r, p, out)
+
+    def body_momenta(self, t, x, *, named=False, r=None, p=None, out=None):
+        """The momentum m v* of each body, then its angular momentum I·ω about its mass centre, (..., n_bodies, 6).
+
+        In inertial axes, N s and N m s (Kane & Levinson 1985, section 3.5). Bodies in the order of `bodies`; the
+        angular momentum of a particle is zero.
+        """
+        result = self.evaluate(K_BODY_MOMENTA, t, x, None, r, p, out)
+        return by_name(self.bodies, result, 2) if named else result
+
+    def inertia_forces(self, t, x, udot, *, named=False, r=None, p=None, out=None):
+        """The inertia force R* = -m a* of each body, then its inertia torque T* = -(I·α + ω × I·ω), at udot, (...,
+        n_bodies, 6).
+
+        In inertial axes, N and N m (Kane & Levinson 1985, section 4.11). Accelerations are those of the motion: gravity
+        is no part of them.
+        """
+        result = self.evaluate(K_INERTIA_FORCES, t, x, udot, r, p, out)
+        return by_name(self.bodies, result, 2) if named else result
+
+    def momenta(self, t, x, *, r=None, p=None, out=None):
+        """The derivatives of the kinetic energy ∂T/∂u_r = Σ v_r · m v + ω_r · I·ω, (..., n_u).
+
+        Where qdot is u, and every velocity the derivative of its position, these are the generalized momenta.
+        """
+        return self.evaluate(K_MOMENTA, t, x, None, r, p, out)
+
+    def gibbs(self, t, x, udot, *, r=None, p=None, out=None):
+        """The energy of accelerations S = Σ ½ m a·a + ½ (α·I·α + 2 α·(ω × I·ω) + (ω·ω)(ω·I·ω)) at udot: a float, or (...).
+
+        Its derivatives are the generalized inertia forces of the bodies, ∂S/∂u̇_r = -F*_r (Gibbs 1879, Appell 1899), in
+        redundant speeds too. Where a mass or a tensor changes, S holds a·ṁ v and α·İ·ω as well, so that this stays
+        true. What loads that are linear in udot add to F*_r is no part of S.
+        """
+        return self.evaluate(K_GIBBS, t, x, udot, r, p, out)
+
+    def coordinate_forces(self, t, x, *, r=None, p=None, out=None):
+        """The generalized forces of the coordinates, Q_k = Σ R · ∂v/∂qdot_k + T · ∂ω/∂qdot_k, with Yᵀ Q = F, (..., n_q).
+
+        Of all loads and potentials, as `generalized_active_forces`, which they are where qdot = u.
+        """
+        return self.evaluate(K_COORDINATE_FORCES, t, x, None, r, p, out)
+
+    def equations_residual(self, t, x, udot, multipliers=None, *, r=None, p=None, out=None):
+        """What is left of all equations at any udot and lambda, [F + F* + Gᵀ lambda, phi, c], (..., n_u + n_configuration
+        + n_velocity).
+
+        The first n_u are f + Gᵀ lambda - M udot, of Lagrange's equations with multipliers those of the coordinates.
+        ``multipliers`` (..., n_constraints) may be left out where there are no constraints.
+        """
+        return self.evaluate(K_EQUATIONS_RESIDUAL, t, x, self.with_multipliers(udot, multipliers), r, p, out)
+
+    def generalized_momenta(self, t, x, *, r=None, p=None, out=None):
+        """The generalized momenta p_k = ∂L/∂q̇_k of the coordinates, L = T - U, (..., n_q).
+
+        ∂L/∂u only where u = q̇. They need as many speeds as coordinates, and velocities that are the derivatives of
+        positions; ModelError elsewhere (Goldstein, *Classical Mechanics*, 3rd ed., 2002, section 2.6).
+        """
+        return self.evaluate(K_GENERALIZED_MOMENTA, t, x, None, r, p, out)
+
+    def hamiltonian(self, t, x, *, r=None, p=None, out=None):
+        """The Hamiltonian H = Σ p_k q̇_k - L = T₂ - T₀ + U, as a function of q, u, t: a float, or (...).
+
+        It is T + U only where q̇ = 0 means that all is at rest. With quaternions too: where u_z with Y u_z = z exists
+        for q̇ = Y u + z, H = ∂L/∂u · (u + u_z) - L; ModelError where none exists or velocities were set (Goldstein,
+        section 8.1).
+        """
+        return self.evaluate(K_HAMILTONIAN, t, x, None, r, p, out)
+
+    def kinetic_energy_parts(self, t, x, *, r=None, p=None, out=None):
+        """The parts T₂, T₁, T₀ of the kinetic energy that are of degree 2, 1, 0 in q̇, (..., 3).
+
+        Their sum is T. ModelError where there is no `hamiltonian` (Goldstein, section 2.7).
+        """
+        return self.evaluate(K_KINETIC_ENERGY_PARTS, t, x, None, r, p, out)
+
+    def _momentum_rates(self, t, x, *, r=None, p=None, out=None):
+        """The rates dp/dt at udot, then ∂L/∂q at constant q̇, (..., 2, n_q)."""
+        return self.evaluate(K_MOMENTUM_RATES, t, x, None, r, p, out)
+
+    def _velocities(self, t, x, *, r=None, p=None, out=None):
+        """The velocities of all points, inertial axes, (..., n_points, 3)."""
+        return self.evaluate(K_VELOCITIES, t, x, None, r, p, out)
+
+    def _angular_velocities(self, t, x, *, r=None, p=None, out=None):
+        """The angular velocities of all frames, inertial axes, (..., n_frames, 3)."""
+        return self.evaluate(K_ANGULAR_VELOCITIES, t, x, None, r, p, out)
+
+    def _masses(self, t, x, *, r=None, p=None, out=None):
+        """The mass of each body, its inertia as written, about its inertia point, and where that is from the mass centre,
+        (..., n_bodies, 13).
+        """
+        return self.evaluate(K_MASSES, t, x, None, r, p, out)
+
+    def _potentials(self, t, x, *, r=None, p=None, out=None):
+        """The potential energies that stand for forces, in the order given, (..., n_potentials)."""
+        return self.evaluate(K_POTENTIALS, t, x, None, r, p, out)
+
+    def _inertial_loads(self, t, x, udot, *, r=None, p=None, out=None):
+        """The part of forces and torques that is linear in udot, in inertial axes, (..., n_loads, 3)."""
+        return self.evaluate(K_INERTIAL_LOADS, t, x, udot, r, p, out)
+
+    def _hamiltonian_rate(self, t, x, udot, *, r=None, p=None, out=None):
+        """The rate dH/dt at udot: a float, or (...)."""
+        return self.evaluate(K_HAMILTONIAN_RATE, t, x, udot, r, p, out)
+
+    def _joint_positions(self, t, x, *, r=None, p=None, out=None):
+        """The positions of the joint points from the roots of their trees of points, inertial axes, (..., n_joints, 3)."""
+        return self.evaluate(K_JOINT_POSITIONS, t, x, None, r, p, out)
+
+    def _attached_wrenches(self, t, x, *, r=None, p=None, out=None):
+        """The force on each body, and its moment about the mass centre, by which a unit of each multiplier acts, (...,
+        n_bodies, 6, n_constraints).
+        """
+        return self.evaluate(K_ATTACHED_WRENCHES, t, x, None, r, p, out)
+
 
 @cython.final
 cdef class Workspace(Buffers):
@@ -300,3 +427,45 @@ cdef class Workspace(Buffers):
     def auxiliary_forces(self):
         """The values of the auxiliary equations, F_r + F*_r + (Gᵀλ)_r of the auxiliary speeds, (n_auxiliary,)."""
         return self.call(K_AUXILIARY_FORCES)
+
+    def body_momenta(self):
+        """The momentum m v* of each body, then its angular momentum I·ω about its mass centre, (n_bodies, 6)."""
+        return self.call(K_BODY_MOMENTA)
+
+    def inertia_forces(self):
+        """The inertia force R* = -m a* of each body, then its inertia torque T* = -(I·α + ω × I·ω), at udot, (n_bodies,
+        6), at the workspace's `udot`.
+        """
+        return self.call(K_INERTIA_FORCES)
+
+    def momenta(self):
+        """The derivatives of the kinetic energy ∂T/∂u_r = Σ v_r · m v + ω_r · I·ω, (n_u,)."""
+        return self.call(K_MOMENTA)
+
+    def gibbs(self):
+        """The energy of accelerations S = Σ ½ m a·a + ½ (α·I·α + 2 α·(ω × I·ω) + (ω·ω)(ω·I·ω)) at udot, a float, at the
+        workspace's `udot`.
+        """
+        return self.call(K_GIBBS)
+
+    def coordinate_forces(self):
+        """The generalized forces of the coordinates, Q_k = Σ R · ∂v/∂qdot_k + T · ∂ω/∂qdot_k, with Yᵀ Q = F, (n_q,)."""
+        return self.call(K_COORDINATE_FORCES)
+
+    def equations_residual(self):
+        """What is left of all equations at any udot and lambda, [F + F* + Gᵀ lambda, phi, c], (n_u + n_configuration +
+        n_velocity,), at the workspace's `udot` and what `multipliers` wrote.
+        """
+        return self.call(K_EQUATIONS_RESIDUAL)
+
+    def generalized_momenta(self):
+        """The generalized momenta p_k = ∂L/∂q̇_k of the coordinates, L = T - U, (n_q,)."""
+        return self.call(K_GENERALIZED_MOMENTA)
+
+    def hamiltonian(self):
+        """The Hamiltonian H = Σ p_k q̇_k - L = T₂ - T₀ + U, as a function of q, u, t, a float."""
+        return self.call(K_HAMILTONIAN)
+
+    def kinetic_energy_parts(self):
+        """The parts T₂, T₁, T₀ of the kinetic energy that are of degree 2, 1, 0 in q̇, (3,)."""
+        return self.call(K_KINETIC_ENERGY_PARTS)

@@ -51,7 +51,8 @@ cdef int check_sizes(const kc_model *m) except -1:
     cdef dict sizes = {
         "n_q": m.n_q, "n_u": m.n_u, "n_p": m.n_p, "n_r": m.n_r, "n_prepared": m.n_prepared, "n_work": m.n_work,
         "n_points": m.n_points, "n_frames": m.n_frames, "n_outputs": m.n_outputs, "n_joints": m.n_joints,
-        "n_unit": m.n_unit, "n_constraints": m.n_constraints, "n_configuration": m.n_configuration,
+        "n_bodies": m.n_bodies, "n_loads": m.n_loads, "n_potentials": m.n_potentials, "n_unit": m.n_unit,
+        "n_constraints": m.n_constraints, "n_configuration": m.n_configuration,
         "n_velocity": m.n_velocity, "n_auxiliary": m.n_auxiliary, "n_q_dependent": m.n_q_dependent,
         "n_u_dependent": m.n_u_dependent,
     }
@@ -84,6 +85,7 @@ cdef int check_names(const kc_model *m) except -1:
     check_list("frame_names", m.frame_names, m.n_frames)
     check_list("output_names", m.output_names, m.n_outputs)
     check_list("joint_names", m.joint_names, m.n_joints)
+    check_list("body_names", m.body_names, m.n_bodies)
     check_list("constraint_names", m.constraint_names, m.n_constraints)
     return 0
 
@@ -163,6 +165,32 @@ cdef int check_info(const kc_model *m) except -1:
     names = info.get("configuration_names", [])
     if not is_texts(names) or len(names) not in (0, m.n_configuration):
         raise ValueError(f"configuration_names in info are not {m.n_configuration} names")
+    check_places("bodies", info.get("bodies", []), m.n_bodies, [(0, m.n_points), (-1, m.n_frames)])
+    kinds, beside = [(0, m.n_points), (0, m.n_frames)], [(0, 2**31), (-1, m.n_bodies)]
+    loads = info.get("loads", [])
+    check_places("loads", loads, m.n_loads, [(0, 2), (0, 2**31), *beside])
+    for load in loads:
+        check_places("loads", [load], 1, [(0, 2), kinds[load[0]], *beside])
+    check_places("joints", info.get("joints", []), m.n_joints, [(-1, m.n_bodies), (0, m.n_bodies), (0, 2)])
+    for member, n in (("roots", m.n_points), ("adrift", m.n_points), ("unoriented", m.n_frames)):
+        numbers = info.get(member, [])
+        if not isinstance(numbers, list):
+            raise ValueError(f"{member} in info is no list")
+        check_places(member, [[x] for x in numbers], n if member == "roots" else len(numbers), [(0, n)])
+    origins = info.get("origins", [])
+    if not is_texts(origins) or len(origins) not in (0, m.n_points):
+        raise ValueError(f"origins in info are not {m.n_points} names")
+    return 0
+
+
+cdef int check_places(str member, object rows, Py_ssize_t n, list bounds) except -1:
+    """Raise ValueError where ``info`` does not hold n rows, or none, of whole numbers between bounds."""
+    good = isinstance(rows, list) and len(rows) in (0, n)
+    for row in rows if good else []:
+        good = good and isinstance(row, list) and len(row) == len(bounds) and all(
+            [type(x) is int and low <= x < high for x, (low, high) in zip(row, bounds)])
+    if not good:
+        raise ValueError(f"{member} in info are not {n} rows of numbers that this model has")
     return 0
 
 

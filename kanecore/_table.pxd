@@ -9,7 +9,7 @@ cdef extern from "kanecore.h" nogil:
     ctypedef struct kc_model:
         uint32_t abi_version, struct_size
         uint32_t n_q, n_u, n_p, n_r, n_prepared, n_work
-        uint32_t n_points, n_frames, n_outputs, n_joints, n_unit, flags
+        uint32_t n_points, n_frames, n_outputs, n_joints, n_bodies, n_loads, n_potentials, n_unit, flags
         uint32_t n_constraints, n_configuration, n_velocity
         uint32_t n_auxiliary, n_q_dependent, n_u_dependent
         const char *name
@@ -22,6 +22,7 @@ cdef extern from "kanecore.h" nogil:
         const char *const *frame_names
         const char *const *output_names
         const char *const *joint_names
+        const char *const *body_names
         const char *const *constraint_names
         const uint32_t *unit
         const double *p_default
@@ -58,3 +59,24 @@ cdef extern from "kanecore.h" nogil:
         kc_kernel *linearize
         kc_kernel *constraint_slopes
         kc_kernel *auxiliary_forces
+        kc_kernel *positions
+        kc_kernel *orientations
+        kc_kernel *load_vectors
+        kc_kernel *body_momenta
+        kc_kernel *inertia_forces
+        kc_kernel *momenta
+        kc_kernel *gibbs
+        kc_kernel *coordinate_forces
+        kc_kernel *equations_residual
+        kc_kernel *generalized_momenta
+        kc_kernel *hamiltonian
+        kc_kernel *kinetic_energy_parts
+        kc_kernel *momentum_rates
+        kc_kernel *velocities
+        kc_kernel *angular_velocities
+        kc_kernel *masses
+        kc_kernel *potentials
+        kc_kernel *inertial_loads
+        kc_kernel *hamiltonian_rate
+        kc_kernel *joint_positions
+        kc_kernel *attached_wrenches

@@ -27,8 +27,20 @@ import numpy as np
 from kanecore.kernels import KERNELS
 
 SIZES = (
-    *("n_q", "n_u", "n_p", "n_r", "n_prepared", "n_work", "n_points", "n_frames", "n_outputs", "n_joints", "n_unit"),
-    *("flags", "n_constraints", "n_configuration", "n_velocity", "n_auxiliary", "n_q_dependent", "n_u_dependent"),
+    *("n_q", "n_u", "n_p", "n_r", "n_prepared", "n_work", "n_points", "n_frames", "n_outputs", "n_joints"),
+    *(
+        "n_bodies",
+        "n_loads",
+        "n_potentials",
+        "n_unit",
+        "flags",
+        "n_constraints",
+        "n_configuration",
+        "n_velocity",
+        "n_auxiliary",
+        "n_q_dependent",
+        "n_u_dependent",
+    ),
 )
 LISTS = {
     "q_names": "n_q",
@@ -39,6 +51,7 @@ LISTS = {
     "frame_names": "n_frames",
     "output_names": "n_outputs",
     "joint_names": "n_joints",
+    "body_names": "n_bodies",
     "constraint_names": "n_constraints",
 }
 ARRAYS = {
@@ -240,6 +253,7 @@ def use(dyn: Any, errors: tuple[type[Exception], ...]) -> None:
     bound = dyn.workspace() if all(map(dyn._has, ("rhs", "mass_matrix", "forcing"))) else None
     for kernel in KERNELS:
         arguments = (udot,) if kernel.reads_udot else ()
+        arguments += (np.ones(dyn.n_constraints),) if kernel.reads_multipliers else ()
         for method, states in ((dyn, [x]), (dyn, [[x, x, x]]), (bound, [])):
             call = getattr(method, "_" * kernel.internal + kernel.name, None)
             if callable(call):

@@ -2,7 +2,7 @@
 """Imports point one way:
 
     errors <- graph <- describe <- derive <- program <- emit <- build        (SymPy, no extension)
-                                   derive <- model
+                                   derive <- model <- kanes_method
     errors <- run                                                            (the extension, no SymPy)
 
 and `_compile` joins the three.  So a prebuilt model runs without SymPy and without a compiler, and the gallery
@@ -38,6 +38,8 @@ ALLOWED: dict[str, set[str]] = {
     "expressions": set(),
     # what a user holds: a description, and what is derived from it
     "model": {"errors", "describe", "derive", "expressions", "speed_matrices"},
+    # the same for those who have KanesMethod code
+    "kanes_method": {"graph", "describe", "derive", "model"},
     "run": {"errors", "kernels", "tolerances", "speed_matrices", "_native"},
     "show": {"errors"},
     "_binding": {"errors"},
@@ -54,7 +56,7 @@ ALLOWED_IN_MODELS = {"kanecore", "errors", "model", "describe"}
 
 # The only imports against the order, made inside a function when it is called.
 INSIDE_FUNCTIONS: dict[str, set[str]] = {
-    "cli": {"build", "demo", "model", "gallery", "kanecore"},  # each command imports what it needs
+    "cli": {"_compile", "build", "demo", "gallery", "kanecore", "model", "run"},  # each command imports what it needs
     "gallery": {"_native", "run", "build"},  # listing the models needs none of them
     "run": {"build", "show"},  # a model pickled as C text is compiled again; a trajectory is plotted
 }

@@ -242,8 +242,14 @@ def test_group_is_built_at_first_use(paths: dict[str, str], dyn: CompiledModel) 
     assert_array_equal(ws.rhs(), dyn.rhs(0.0, X))
     lazy.build("energies", "core")
     lazy.build()
-    assert built == ["energies", "forces", "reactions", "linearize"]  # it has no constraints, no auxiliary speeds
-    assert lazy.info["kernels"] == ["core", "forces", "energies", "reactions", "linearize"]
+    assert built == [
+        "energies",
+        "forces",
+        "reactions",
+        "linearize",
+        "bodies",
+    ]  # it has no constraints, no auxiliary speeds
+    assert lazy.info["kernels"] == ["core", "forces", "energies", "reactions", "linearize", "bodies"]
     assert lazy.source == {g: f"C text of {g}" for g in ("core", *built)}
     with pytest.raises(KeyError, match=f"no group 'fluids'; there are {', '.join(GROUPS)}, all"):
         lazy.build("fluids")

@@ -145,6 +145,10 @@ def dimensions_of(model: Scaled, kernel: str) -> Array:
             "kinetic_energy": lambda: ENERGY,
             "potential_energy": lambda: ENERGY,
             "power": lambda: ENERGY - TIME,
+            "momenta": lambda: ENERGY - u,
+            "gibbs": lambda: ENERGY - 2 * TIME,
+            "body_momenta": lambda: np.tile([FORCE + TIME] * 3 + [TORQUE + TIME] * 3, (len(model.dyn.bodies), 1, 1)),
+            "inertia_forces": lambda: np.tile([FORCE] * 3 + [TORQUE] * 3, (len(model.dyn.bodies), 1, 1)),
             "configuration_residual": lambda: phi,
             "configuration_jacobian": lambda: phi[:, np.newaxis] - q,
             "velocity_residual": lambda: c[: model.dyn.n_velocity],
@@ -181,8 +185,9 @@ KERNELS = (
     *("inverse_dynamics", "kinetic_energy", "potential_energy", "power", "partial_velocities"),
     *("partial_angular_velocities", "configuration_residual", "configuration_jacobian", "velocity_residual"),
     *("constraint_jacobian", "constraint_bias", "multipliers", "reactions"),
+    *("momenta", "gibbs", "body_momenta", "inertia_forces"),
 )
-WITH_UDOT = ("generalized_inertia_forces", "inverse_dynamics", "power")
+WITH_UDOT = ("generalized_inertia_forces", "inverse_dynamics", "power", "gibbs", "inertia_forces")
 
 
 def evaluated(model: Scaled, kernel: str, given: dict[str, Array]) -> Any:

@@ -51,7 +51,7 @@ def _places(model: kc.Model, values: Mapping[str, float]) -> tuple[np.ndarray, S
     d, g = kinematics.description, kinematics.graph
     positions = [kinematics.position(i) for i in range(len(d.points))]
     keys = [g.nodes[i][1] for i in g.below(x for p in positions for x in p) if g.nodes[i][0] is Op.SYM]
-    numbers = {key: values[key[1]] for key in keys}
+    numbers = {key: values[key[-1]] for key in keys}
     places = np.array([evaluate(g, p, numbers) for p in positions], dtype=float)
     lines = [(point.parent, i) for i, point in enumerate(d.points) if point.parent >= 0]
     return places, lines, [body.point for body in d.bodies]

@@ -14,7 +14,8 @@
  *     p     n_p          parameters, in the order of p_names
  *     c     n_prepared   prepared constants: p itself, then what depends on p alone
  *     x     n_q + n_u    coordinates, then speeds; kernels marked [udot] read n_u more, the
- *                        derivatives of the speeds
+ *                        derivatives of the speeds, and those marked [udot, lambda] then
+ *                        n_constraints more, the multipliers
  *     r     n_r          inputs: forces, prescribed motions and their rates
  *     work  n_work       scratch of the caller's, never read before it is written; at least 2
  * `x`, `r`, `c` are read only and may not overlap `work` or `out`.
@@ -29,7 +30,7 @@ extern "C" {
 #endif
 
 /* Raised when a field changes meaning; the table may grow at its end without it. */
-#define KC_ABI_VERSION 5u
+#define KC_ABI_VERSION 6u
 
 typedef enum kc_status {
     KC_OK = 0,
@@ -72,6 +73,8 @@ typedef struct kc_model {
     uint32_t n_q, n_u, n_p, n_r, n_prepared, n_work;
     uint32_t n_points, n_frames; /* of the kernels of partial velocities */
     uint32_t n_outputs, n_joints;
+    uint32_t n_bodies, n_loads;            /* forces and torques, each at one place */
+    uint32_t n_potentials;                 /* potential energies that stand for forces */
     uint32_t n_unit;                       /* unit quaternions in x */
     uint32_t flags;                        /* KC_QDOT_IS_U, or 0 */
     uint32_t n_constraints;                /* rows of G */
@@ -84,7 +87,7 @@ typedef struct kc_model {
     /* UTF-8; behind the last name of a list stands NULL; a list without names may be NULL itself */
     const char *const *q_names, *const *u_names, *const *p_names, *const *r_names;
     const char *const *point_names, *const *frame_names, *const *output_names;
-    const char *const *joint_names;
+    const char *const *joint_names, *const *body_names;
     const char *const *constraint_names; /* of the rows of G */
     const uint32_t *unit;                /* 4 n_unit places in x of unit quaternions, e0 e1 e2 e3 each */
     const double *p_default;             /* n_p values, NaN where the user must give one */

@@ -32,3 +32,24 @@ kc_kernel *project; /* the nearest x on them: n_q + n_u */
 kc_kernel *linearize; /* d xdot/d(x, r): (n_q + n_u) * (n_q + n_u + n_r) */
 kc_kernel *constraint_slopes; /* d(phi, c)/d(x, r): (n_configuration + n_velocity) * (n_q + n_u + n_r) */
 kc_kernel *auxiliary_forces; /* of the auxiliary speeds: n_auxiliary */
+kc_kernel *positions; /* r, inertial axes: n_points * 3 */
+kc_kernel *orientations; /* v_inertial = R v_frame: n_frames * 3 * 3 */
+kc_kernel *load_vectors; /* forces, torques, inertial axes: n_loads * 3 */
+kc_kernel *body_momenta; /* m v*, I omega, inertial axes: n_bodies * 6 */
+kc_kernel *inertia_forces; /* R*, T*, inertial axes [udot]: n_bodies * 6 */
+kc_kernel *momenta; /* dT/du: n_u */
+kc_kernel *gibbs; /* S [udot]: 1 */
+kc_kernel *coordinate_forces; /* Q_k, of the coordinates: n_q */
+kc_kernel *equations_residual; /* F_r + F*_r + (G' lambda)_r, then phi, then c [udot, lambda]: n_u + n_configuration + n_velocity */
+kc_kernel *generalized_momenta; /* p = dL/dqdot: n_q */
+kc_kernel *hamiltonian; /* H = p qdot - L: 1 */
+kc_kernel *kinetic_energy_parts; /* T2, T1, T0: 3 */
+kc_kernel *momentum_rates; /* dp/dt, dL/dq: 2 * n_q */
+kc_kernel *velocities; /* v, inertial axes: n_points * 3 */
+kc_kernel *angular_velocities; /* omega, inertial axes: n_frames * 3 */
+kc_kernel *masses; /* m, I about the inertia point, its place from the mass centre: n_bodies * 13 */
+kc_kernel *potentials; /* each potential energy that stands for forces: n_potentials */
+kc_kernel *inertial_loads; /* what udot adds to forces, torques [udot]: n_loads * 3 */
+kc_kernel *hamiltonian_rate; /* dH/dt [udot]: 1 */
+kc_kernel *joint_positions; /* r of joint points, inertial axes: n_joints * 3 */
+kc_kernel *attached_wrenches; /* force, moment of unit multipliers: n_bodies * 6 * n_constraints */

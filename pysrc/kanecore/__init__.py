@@ -18,9 +18,11 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from kanecore._compile import compile
     from kanecore._native import ABI_VERSION
+    from kanecore.describe.force_system import ForceSystem
     from kanecore.describe.link_loads import LinkLoad
     from kanecore.describe.symbols import multiplier
     from kanecore.describe.transforms import Link, angular_velocity_matrix, dh, link_pose
+    from kanecore.describe.velocity_field import VelocityField
     from kanecore.errors import (
         CompileError,
         IntegrationError,
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
         SingularError,
     )
     from kanecore.gallery import load, models
+    from kanecore.kanes_method import KanesMethod
     from kanecore.model import Model
     from kanecore.run.model import CompiledModel
     from kanecore.run.signals import Signal
@@ -42,9 +45,11 @@ __all__ = [
     "ABI_VERSION",
     "CompileError",
     "CompiledModel",
+    "ForceSystem",
     "IntegrationError",
     "KanecoreError",
     "KanecoreWarning",
+    "KanesMethod",
     "Link",
     "LinkLoad",
     "Model",
@@ -53,6 +58,7 @@ __all__ = [
     "Signal",
     "SingularError",
     "Trajectory",
+    "VelocityField",
     "__version__",
     "angular_velocity_matrix",
     "compile",
@@ -70,17 +76,20 @@ _HOMES = {
     "ABI_VERSION": "kanecore._native",
     "CompileError": "kanecore.errors",
     "CompiledModel": "kanecore.run.model",
+    "ForceSystem": "kanecore.describe.force_system",
     "IntegrationError": "kanecore.errors",
     "KanecoreError": "kanecore.errors",
     "KanecoreWarning": "kanecore.errors",
     "Link": "kanecore.describe.transforms",
     "LinkLoad": "kanecore.describe.link_loads",
+    "KanesMethod": "kanecore.kanes_method",
     "Model": "kanecore.model",
     "ModelError": "kanecore.errors",
     "NonFiniteError": "kanecore.errors",
     "Signal": "kanecore.run.signals",
     "SingularError": "kanecore.errors",
     "Trajectory": "kanecore.run.trajectory",
+    "VelocityField": "kanecore.describe.velocity_field",
     "angular_velocity_matrix": "kanecore.describe.transforms",
     "compile": "kanecore._compile",
     "dh": "kanecore.describe.transforms",

@@ -100,6 +100,9 @@ class Model:
     n_frames: int
     n_outputs: int
     n_joints: int
+    n_bodies: int
+    n_loads: int
+    n_potentials: int
     n_constraints: int
     n_configuration: int
     n_velocity: int
@@ -115,6 +118,7 @@ class Model:
     points: tuple[str, ...]
     frames: tuple[str, ...]
     joints: tuple[str, ...]
+    bodies: tuple[str, ...]
     constraint_names: tuple[str, ...]
     unit: tuple[tuple[int, int, int, int], ...]
     input_rates: tuple[int, ...]
@@ -124,6 +128,7 @@ class Model:
     def _open(self, path: str | PathLike[str]) -> dict[str, Any]: ...
     def _has(self, kernel: str) -> bool: ...
     def _find(self, kernel: str) -> None: ...
+    def _why_not(self, kernel: str) -> str | None: ...
     @property
     def _table_info(self) -> dict[str, Any]: ...
     def _values(self, what: _What) -> _Array: ...

@@ -39,6 +39,8 @@ class Kernel:
         The lines that follow.
     reads_udot : bool
         x goes on with u̇.
+    reads_multipliers : bool
+        x goes on with λ behind u̇.
     counts : bool
         It solves equations in which only those rows of G count that are independent.
     internal : bool
@@ -63,6 +65,7 @@ class Kernel:
     doc: str = ""
     notes: str = ""
     reads_udot: bool = False
+    reads_multipliers: bool = False
     counts: bool = False
     internal: bool = False
     remainder_of: str = ""
@@ -242,6 +245,141 @@ KERNELS: tuple[Kernel, ...] = (
         "With the reactions among the inputs they vanish where these are right; with unknown ones left out each is "
         "what the reaction along its auxiliary speed must add up to, with the opposite sign (Kane & Levinson 1985, "
         "section 4.9).",
+    ),
+    Kernel(
+        *("positions", "bodies", ("n_points", "3"), r"\boldsymbol r", "r, inertial axes"),
+        "The positions of all points from the roots of their trees of points, inertial axes",
+        internal=True,
+    ),
+    Kernel(
+        *("orientations", "bodies", ("n_frames", "3", "3"), "R", "v_inertial = R v_frame"),
+        "The orientations R of all frames: the columns are their axes, in inertial axes",
+        internal=True,
+    ),
+    Kernel(
+        *(
+            "load_vectors",
+            "bodies",
+            ("n_loads", "3"),
+            r"\boldsymbol R, \boldsymbol T",
+            "forces, torques, inertial axes",
+        ),
+        "The forces and torques that act, in inertial axes, at udot = 0",
+        internal=True,
+    ),
+    Kernel(
+        *("body_momenta", "bodies", ("n_bodies", "6")),
+        *(r"[m \boldsymbol v^*, \mathbf I\cdot\boldsymbol\omega]", "m v*, I omega, inertial axes"),
+        "The momentum m v* of each body, then its angular momentum I·ω about its mass centre",
+        "In inertial axes, N s and N m s (Kane & Levinson 1985, section 3.5). Bodies in the order of `bodies`; the "
+        "angular momentum of a particle is zero.",
+        named="bodies",
+    ),
+    Kernel(
+        *(
+            "inertia_forces",
+            "bodies",
+            ("n_bodies", "6"),
+            r"[\boldsymbol R^*, \boldsymbol T^*]",
+            "R*, T*, inertial axes",
+        ),
+        "The inertia force R* = -m a* of each body, then its inertia torque T* = -(I·α + ω × I·ω), at udot",
+        "In inertial axes, N and N m (Kane & Levinson 1985, section 4.11). Accelerations are those of the motion: "
+        "gravity is no part of them.",
+        reads_udot=True,
+        named="bodies",
+    ),
+    Kernel(
+        *("momenta", "energies", ("n_u",), r"\partial T/\partial u", "dT/du"),
+        "The derivatives of the kinetic energy ∂T/∂u_r = Σ v_r · m v + ω_r · I·ω",
+        "Where qdot is u, and every velocity the derivative of its position, these are the generalized momenta.",
+    ),
+    Kernel(
+        *("gibbs", "energies", (), "S", "S"),
+        "The energy of accelerations S = Σ ½ m a·a + ½ (α·I·α + 2 α·(ω × I·ω) + (ω·ω)(ω·I·ω)) at udot",
+        "Its derivatives are the generalized inertia forces of the bodies, ∂S/∂u̇_r = -F*_r (Gibbs 1879, Appell 1899), "
+        "in redundant speeds too. Where a mass or a tensor changes, S holds a·ṁ v and α·İ·ω as well, so that this "
+        "stays true. What loads that are linear in udot add to F*_r is no part of S.",
+        reads_udot=True,
+    ),
+    Kernel(
+        *("coordinate_forces", "forces", ("n_q",), "Q", "Q_k, of the coordinates"),
+        "The generalized forces of the coordinates, Q_k = Σ R · ∂v/∂qdot_k + T · ∂ω/∂qdot_k, with Yᵀ Q = F",
+        "Of all loads and potentials, as `generalized_active_forces`, which they are where qdot = u.",
+    ),
+    Kernel(
+        *("equations_residual", "forces", ("n_u + n_configuration + n_velocity",)),
+        *(r"[F + F^* + G^{\mathsf T}\lambda, \varphi, c]", "F_r + F*_r + (G' lambda)_r, then phi, then c"),
+        "What is left of all equations at any udot and lambda, [F + F* + Gᵀ lambda, phi, c]",
+        "The first n_u are f + Gᵀ lambda - M udot, of Lagrange's equations with multipliers those of the coordinates. "
+        "``multipliers`` (..., n_constraints) may be left out where there are no constraints.",
+        reads_udot=True,
+        reads_multipliers=True,
+    ),
+    Kernel(
+        *("generalized_momenta", "hamilton", ("n_q",), r"p = \partial L/\partial\dot q", "p = dL/dqdot"),
+        "The generalized momenta p_k = ∂L/∂q̇_k of the coordinates, L = T - U",
+        "∂L/∂u only where u = q̇. They need as many speeds as coordinates, and velocities that are the derivatives of "
+        "positions; ModelError elsewhere (Goldstein, *Classical Mechanics*, 3rd ed., 2002, section 2.6).",
+    ),
+    Kernel(
+        *("hamiltonian", "hamilton", (), r"H = p\cdot\dot q - L", "H = p qdot - L"),
+        "The Hamiltonian H = Σ p_k q̇_k - L = T₂ - T₀ + U, as a function of q, u, t",
+        "It is T + U only where q̇ = 0 means that all is at rest. With quaternions too: where u_z with Y u_z = z "
+        "exists for q̇ = Y u + z, H = ∂L/∂u · (u + u_z) - L; ModelError where none exists or velocities were set "
+        "(Goldstein, section 8.1).",
+    ),
+    Kernel(
+        *("kinetic_energy_parts", "hamilton", ("3",), "T_2, T_1, T_0", "T2, T1, T0"),
+        "The parts T₂, T₁, T₀ of the kinetic energy that are of degree 2, 1, 0 in q̇",
+        "Their sum is T. ModelError where there is no `hamiltonian` (Goldstein, section 2.7).",
+    ),
+    Kernel(
+        *("momentum_rates", "hamilton", ("2", "n_q"), r"\dot p, \partial L/\partial q", "dp/dt, dL/dq"),
+        "The rates dp/dt at udot, then ∂L/∂q at constant q̇",
+        internal=True,
+    ),
+    Kernel(
+        *("velocities", "bodies", ("n_points", "3"), r"\boldsymbol v", "v, inertial axes"),
+        "The velocities of all points, inertial axes",
+        internal=True,
+    ),
+    Kernel(
+        *("angular_velocities", "bodies", ("n_frames", "3"), r"\boldsymbol\omega", "omega, inertial axes"),
+        "The angular velocities of all frames, inertial axes",
+        internal=True,
+    ),
+    Kernel(
+        *("masses", "bodies", ("n_bodies", "13"), "", "m, I about the inertia point, its place from the mass centre"),
+        "The mass of each body, its inertia as written, about its inertia point, and where that is from the mass centre",
+        internal=True,
+    ),
+    Kernel(
+        *("potentials", "bodies", ("n_potentials",), "", "each potential energy that stands for forces"),
+        "The potential energies that stand for forces, in the order given",
+        internal=True,
+    ),
+    Kernel(
+        *("inertial_loads", "bodies", ("n_loads", "3"), "", "what udot adds to forces, torques"),
+        "The part of forces and torques that is linear in udot, in inertial axes",
+        reads_udot=True,
+        internal=True,
+    ),
+    Kernel(
+        *("hamiltonian_rate", "hamilton", (), r"\dot H", "dH/dt"),
+        "The rate dH/dt at udot",
+        reads_udot=True,
+        internal=True,
+    ),
+    Kernel(
+        *("joint_positions", "bodies", ("n_joints", "3"), "", "r of joint points, inertial axes"),
+        "The positions of the joint points from the roots of their trees of points, inertial axes",
+        internal=True,
+    ),
+    Kernel(
+        *("attached_wrenches", "bodies", ("n_bodies", "6", "n_constraints"), "", "force, moment of unit multipliers"),
+        "The force on each body, and its moment about the mass centre, by which a unit of each multiplier acts",
+        internal=True,
     ),
 )
 

@@ -3,13 +3,18 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from sympy import sympify
+
 from kanecore.derive import explain, report, speed_matrices, symbolic
+from kanecore.derive.canonical import canonical
 from kanecore.derive.contradictions import Contradiction, contradictions
 from kanecore.derive.derivation import Derivation
+from kanecore.derive.liberation import freed
 from kanecore.derive.noncontributing import without_effect
 from kanecore.derive.tendons import with_tendons
 from kanecore.describe.arguments import Arguments
@@ -20,8 +25,8 @@ from kanecore.describe.link_loads import LinkLoad
 from kanecore.describe.mentioned import left_out
 from kanecore.describe.noncontributing import in_loads_alone, without
 from kanecore.describe.reader import Reader
-from kanecore.describe.symbols import Symbols, function_name
-from kanecore.describe.sympy_methods import of_kanes_method, of_system
+from kanecore.describe.symbols import Symbols, function_name, function_of_time, multiplier
+from kanecore.describe.sympy_methods import of_kanes_method, of_lagrangian, of_system
 from kanecore.describe.transforms import Link
 from kanecore.errors import warn
 from kanecore.expressions import Expressions
@@ -57,7 +62,8 @@ class Model(Expressions):
         Auxiliary generalized speeds, which bring reactions in evidence and are zero themselves.
     bodies : sequence of Particle or RigidBody
     forcelist : sequence of (Point, force), (ReferenceFrame, torque) or actuators, optional
-        Actuators of ``sympy.physics.mechanics``, such as ``LinearSpring``, need not be turned into loads.
+        Actuators of ``sympy.physics.mechanics``, such as ``LinearSpring``, need not be turned into loads.  Of
+        (ReferenceFrame, `ForceSystem`) the forces act at their points, and the torques on the frame.
     parameters : sequence of Symbol, optional
         Constants, in order; default: all that occur, sorted by name.
     inputs : sequence of dynamicsymbols, optional
@@ -180,6 +186,7 @@ class Model(Expressions):
 
     def _without_noncontributing(self, d: Description, arguments: Arguments, names: Mapping[int, Any]) -> Description:
         """Leave out symbols that occur in loads only and on which no F_r depends, but for those that were declared."""
+        self._whole = d, {d.graph.nodes[i][1]: names[i] for i in (*d.parameters, *d.inputs)}
         undeclared = set(d.inputs if arguments.inputs is None else ())
         undeclared.update(d.parameters if arguments.parameters is None else ())
         candidates = [i for i in in_loads_alone(d) if i in undeclared]
@@ -241,6 +248,82 @@ class Model(Expressions):
         return cls(**arguments, **{name: value for name, value in options.items() if name != "joints"})
 
     @classmethod
+    def from_lagrangian(
+        cls,
+        L: Any,
+        q: Sequence[Any] | None = None,
+        *,
+        forcelist: Sequence[Any] | None = None,
+        frame: Any = None,
+        nonholonomic_constraints: Sequence[Any] | Mapping[str, Any] | None = None,
+        holonomic_constraints: Sequence[Any] | Mapping[str, Any] | None = None,
+        parameters: Sequence[Any] | None = None,
+        inputs: Sequence[Any] | None = None,
+        outputs: Mapping[str, Any] | None = None,
+        feedback: Mapping[Any, Any] | None = None,
+        points: Sequence[Any] | None = None,
+        frames: Sequence[Any] | None = None,
+        guess: Mapping[Any, float] | None = None,
+        unit: Sequence[Any] | None = None,
+        name: str | None = None,
+    ) -> Model:
+        """The model of a Lagrangian: d/dt ∂L/∂q̇ − ∂L/∂q = Q + Gᵀλ (Goldstein, Poole & Safko 2002, chapter 2).
+
+        The speeds are q̇, named ``theta_d`` for a coordinate ``theta``.  L may be any function of the rates.
+
+        Parameters
+        ----------
+        L : expression, or LagrangesMethod
+            In q, ``q.diff()``, t, parameters and inputs.  A ``sympy.physics.mechanics.LagrangesMethod``, before or
+            after ``form_lagranges_equations()``, gives ``q``, ``forcelist``, ``frame`` and the constraints as well.
+            Its multipliers have the opposite sign.
+        q : sequence of dynamicsymbols
+            The coordinates.
+        forcelist : sequence of (Point, force), (ReferenceFrame, torque) or actuators, optional
+            Forces and torques beside L.
+        frame : ReferenceFrame
+            The inertial frame, where there are forces, points or frames.
+        nonholonomic_constraints : sequence of expressions, optional
+            c(q, q̇, t), each equal to zero, of ∂c/∂q̇ᵀ μ among the generalized forces.
+        holonomic_constraints : sequence of expressions, optional
+            φ(q, t), each equal to zero, of ∂φ/∂qᵀ λ.
+        parameters, inputs, outputs, feedback, points, frames, guess, unit, name : optional
+            As of :class:`Model`; an input whose rate the equations need is followed by it.
+
+        Returns
+        -------
+        Model
+            With T = q̇·∂L/∂q̇ − L − U and U = −L at q̇ = 0, whose sum is Jacobi's energy function.
+
+        Raises
+        ------
+        ModelError
+            L is no scalar, holds second derivatives or no derivatives; or as :class:`Model`.
+        TypeError
+            What a LagrangesMethod holds is given as well.
+        """
+        arguments = of_lagrangian(
+            L,
+            q=q,
+            forcelist=forcelist,
+            frame=frame,
+            nonholonomic_constraints=nonholonomic_constraints,
+            holonomic_constraints=holonomic_constraints,
+            parameters=parameters,
+            inputs=inputs,
+            outputs=outputs,
+            feedback=feedback,
+            points=points,
+            frames=frames,
+            guess=guess,
+            unit=unit,
+            name=name,
+        )
+        model = cls.__new__(cls)
+        model._read(Arguments.of(**arguments))
+        return model
+
+    @classmethod
     def from_transforms(
         cls,
         links: Sequence[Link],
@@ -300,6 +383,32 @@ class Model(Expressions):
         loads = {"efforts": efforts, "forcelist": forcelist, "places": places}
         return cls(**of_transforms(links, gravity, q, speeds, u, loads, options))
 
+    def canonical(self) -> Model:
+        """The model in Hamilton's variables q and p = ∂L/∂q̇: q̇ = ∂H/∂p, ṗ = −∂H/∂q + Q.
+
+        Its speeds are the momenta, named ``p_theta`` for a coordinate ``theta``, and its mass matrix is 1.  It has q̇,
+        ṗ, the energies with their power, the linearization, and those outputs that hold no ``u.diff()``; it has no
+        bodies.  Goldstein, Poole & Safko, *Classical Mechanics*, 3rd ed. 2002, chapter 8.
+
+        Returns
+        -------
+        Model
+
+        Raises
+        ------
+        ModelError
+            The coordinates are not independent, their derivatives do not give the speeds, a velocity was set that is
+            no derivative of a position, a load holds ``u.diff()``, or p is not linear in q̇.
+        """
+        model = copy.copy(self)
+        model._description = canonical(self._description)
+        model._speeds = tuple(map(function_of_time, model._description.speed_names))
+        kept = [name for name, _ in model._description.outputs]
+        model._written = {name: e for name, e in self._written.items() if str(name) in kept}
+        model._noncontributing, model._n_loads = (), 0
+        model._contradictions, model._derived = [], None
+        return model
+
     # ------------------------------------------------------------------ facts
     @property
     def name(self) -> str:
@@ -309,6 +418,11 @@ class Model(Expressions):
     def description(self) -> Description:
         """The model on the expression graph, from which all is derived."""
         return self._description
+
+    @property
+    def whole(self) -> tuple[Description, dict[Any, Any]]:
+        """The description with its noncontributing forces, and the symbols of its parameters and inputs by key."""
+        return self._whole
 
     @property
     def coordinates(self) -> tuple[Any, ...]:
@@ -368,6 +482,64 @@ class Model(Expressions):
     def __repr__(self) -> str:
         return f"<Model {self.name!r}: n_q={self.n_q}, n_u={self.n_u}, n_p={self.n_p}, n_r={self.n_r}>"
 
+    # ------------------------------------------------------------- liberation
+    def free(self, *constraints: str | int) -> Model:
+        """The model with some constraints dropped, and their forces as inputs: the principle of liberation.
+
+        A constraint ``wire`` becomes the input ``lambda_wire``, with
+
+            F_r += λ ∂φ̇/∂u_r,   λ ∂c/∂u_r,   λ ∂c/∂u̇_r
+
+        if it was one on coordinates, on speeds, on accelerations.  Where its row of G was attached (``attach``), the
+        force is λ·vector on the child and its opposite on the parent, and reactions hold it.  With the λ of the kernel
+        ``multipliers`` of this model, at a state that satisfies the constraint, the freed model moves as this one.
+
+        Parameters
+        ----------
+        *constraints : str or int
+            The name of each, or the number of its row of G.
+
+        Returns
+        -------
+        Model
+            Its state is ordered as before.  The last coordinates and speeds remain dependent, one for each independent
+            constraint that is left, if these determine them; if not, none is named dependent, and what depends on what
+            is decided at every state.
+
+        Raises
+        ------
+        ModelError
+            There is no such constraint, another symbol has the name of the input, or an attachment does not act as its
+            row.
+
+        Warns
+        -----
+        KanecoreWarning
+            A constraint follows from others that remain, such as its derivative, so that no motion is set free.
+
+        Examples
+        --------
+        ``kc.Model(..., configuration_constraints={"wire": r - R}).free("wire").inputs``
+        """
+        reserved = {str(self._time), *map(function_name, self._laws)}
+        result = freed(self._description, constraints, self._n_loads, reserved)
+        forces = {name: function_of_time(name) for name in result.inputs}
+        swap = {
+            multiplier(row): forces[name] if name else multiplier(number)
+            for row, (name, number) in enumerate(result.multipliers)
+        }
+        model = self._with(result.description)
+        model._inputs = (*self._inputs, *forces.values())
+        model._n_loads = self._n_loads + result.n_loads
+        model._written = {name: sympify(e).xreplace(swap) for name, e in self._written.items()}
+        return model
+
+    def _with(self, description: Description) -> Model:
+        """The same model with another description; what follows from that is derived anew, all else is shared."""
+        model = copy.copy(self)
+        model._description, model._derived = description, None
+        return model
+
     # ---------------------------------------------------------------- results
     @property
     def _derivation(self) -> Derivation:
@@ -418,8 +590,8 @@ class Model(Expressions):
         Raises
         ------
         ModelError
-            Constraints on coordinates close loops, which are solved at run time; there are constraints on accelerations;
-            or the independent coordinates are not as many as the independent speeds.
+            Constraints on coordinates close loops, which are solved at run time; there are constraints on
+            accelerations; or the independent coordinates are not as many as the independent speeds.
 
         Examples
         --------

@@ -152,6 +152,7 @@ static const char *const point_names[] = {"P1", "P2", 0};
 static const char *const frame_names[] = {0};
 static const char *const output_names[] = {0};
 static const char *const joint_names[] = {"P1", "P2", 0};
+static const char *const body_names[] = {"P1", "P2", 0};
 static const char *const constraint_names[] = {0};
 static const double p_default[] = {NAN, NAN, NAN, NAN, NAN, NAN, NAN};
 static const double r_default[] = {NAN, NAN, NAN};
@@ -170,6 +171,8 @@ static const kc_model model = {
     .n_frames = 0,
     .n_outputs = 0,
     .n_joints = 2,
+    .n_bodies = 2,
+    .n_loads = 6,
     .n_unit = 0,
     .n_constraints = 0,
     .n_configuration = 0,
@@ -183,7 +186,9 @@ static const kc_model model = {
         "{\042version\042:\0420.1.0\042,\042kernels\042:\042core\042,\042operations\042:{\042rhs\042:21,\042udot\042:21,\042qdot\042:0,\042m"
         "ass_matrix\042:0,\042forcing\042:17},\042sincos\042:{\042rhs\042:1,\042udot\042:1,\042forcing\042:1},\042mass_matrix"
         "\042:\042composite bodies, L\134u1d40DL\042,\042unread\042:{\042qdot\042:127,\042mass_matrix\042:31,\042outputs\042:"
-        "127},\042left_out\042:{\042parameter\042:[],\042input\042:[\042T12\042,\042T13\042,\042T22\042,\042T23\042]}}",
+        "127},\042left_out\042:{\042parameter\042:[],\042input\042:[\042T12\042,\042T13\042,\042T22\042,\042T23\042]},\042bodies\042:[[0,"
+        "-1],[1,-1]],\042loads\042:[[0,0,0,0],[0,0,0,0],[0,1,1,1],[0,1,1,1],[0,0,2,0],[0,1,3,1]"
+        "]}",
     .q_names = q_names,
     .u_names = u_names,
     .p_names = p_names,
@@ -192,6 +197,7 @@ static const kc_model model = {
     .frame_names = frame_names,
     .output_names = output_names,
     .joint_names = joint_names,
+    .body_names = body_names,
     .constraint_names = constraint_names,
     .p_default = p_default,
     .r_default = r_default,

@@ -299,6 +299,7 @@ static const char *const point_names[] = {"G1", "G2", "G3", "slide", 0};
 static const char *const frame_names[] = {"B1", "B2", 0};
 static const char *const output_names[] = {"tip_x", "tip_y", "tip_z", 0};
 static const char *const joint_names[] = {"link1", "link2", "link3", 0};
+static const char *const body_names[] = {"link1", "link2", "link3", 0};
 static const char *const constraint_names[] = {0};
 static const double p_default[] = {NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN};
 static const double r_default[] = {0.0, 0.0, 0.0};
@@ -317,6 +318,8 @@ static const kc_model model = {
     .n_frames = 2,
     .n_outputs = 3,
     .n_joints = 3,
+    .n_bodies = 3,
+    .n_loads = 8,
     .n_unit = 0,
     .n_constraints = 0,
     .n_configuration = 0,
@@ -331,7 +334,8 @@ static const kc_model model = {
         "ass_matrix\042:19,\042forcing\042:71,\042outputs\042:10},\042sincos\042:{\042rhs\042:1,\042udot\042:1,\042mass_matri"
         "x\042:1,\042forcing\042:1,\042outputs\042:2},\042mass_matrix\042:\042composite bodies, L\134u1d40DL\042,\042unrea"
         "d\042:{\042rhs\042:138243,\042udot\042:138243,\042qdot\042:1048575,\042mass_matrix\042:138755,\042forcing\042:138"
-        "247,\042outputs\042:939007}}",
+        "247,\042outputs\042:939007},\042bodies\042:[[0,0],[1,1],[2,1]],\042loads\042:[[0,0,0,0],[0,1,1,1],"
+        "[0,2,2,2],[1,0,3,0],[1,1,4,1],[1,0,5,0],[0,2,6,2],[0,3,7,1]]}",
     .q_names = q_names,
     .u_names = u_names,
     .p_names = p_names,
@@ -340,6 +344,7 @@ static const kc_model model = {
     .frame_names = frame_names,
     .output_names = output_names,
     .joint_names = joint_names,
+    .body_names = body_names,
     .constraint_names = constraint_names,
     .p_default = p_default,
     .r_default = r_default,

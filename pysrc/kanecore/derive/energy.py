@@ -2,7 +2,7 @@
 """Kinetic and potential energy, and the power of everything that has no potential.
 
     T = ½ Σ m v·v + ω·I·ω,        U = −Σ F·r over constant forces, and the potentials that the user gave,
-    d(T + U)/dt = Σ_r F_r u_r (loads without a potential) − F*_t + (dU/dt at u = 0) − Σ ½ ṁ v·v,
+    d(T + U)/dt = Σ_r F_r u_r (loads and generalized forces without a potential) − F*_t + (dU/dt at u = 0) − Σ ½ ṁ v·v,
 
 with loads in full where they hold u̇;
 F*_t being the inertia forces along the remainders v_t, ω_t: what a drive of a prescribed motion gives.
@@ -20,11 +20,19 @@ from kanecore.graph.decide import adds_up, same_sum
 from kanecore.graph.sample import samples
 from kanecore.graph.scalars import PARAMETER
 
-from .kane import Wrenches, active_forces, central_inertia, inertia_change, inertia_torque, momentum_rate
+from .kane import (
+    Wrenches,
+    active_forces,
+    central_inertia,
+    generalized_forces,
+    inertia_change,
+    inertia_torque,
+    momentum_rate,
+)
 from .kinematics import Accelerations, Kinematics
-from .vectors import dot, matvec
+from .vectors import add, cross, dot, matvec, scale
 
-__all__ = ["Energy", "kinetic_energy", "power"]
+__all__ = ["Energy", "accelerations_energy", "kinetic_energy", "momenta", "power"]
 
 HALF = Fraction(1, 2)
 SUBSET_MAX = 3  # loads that may share one potential energy of a body, such as the two ends of a spring
@@ -40,6 +48,36 @@ def kinetic_energy(k: Kinematics) -> int:
             w = k.omega[body.frame]
             total = g.add(total, dot(g, w, matvec(g, central_inertia(k, i), w)))
     return g.mul(g.constant(HALF), total)
+
+
+def momenta(k: Kinematics) -> list[int]:
+    """∂T/∂u_r: the momentum of each body put as a force, its angular momentum as a torque."""
+    g, wrenches = k.graph, Wrenches(k)
+    for i, body in enumerate(k.description.bodies):
+        wrenches.add_force(body.point, scale(g, body.mass, k.velocity[body.point]))
+        if body.frame >= 0:
+            wrenches.add_torque(body.frame, matvec(g, central_inertia(k, i), k.omega[body.frame]))
+    return generalized_forces(wrenches)
+
+
+def accelerations_energy(k: Kinematics) -> int:
+    """S, half the integral of a·a dm over all bodies, whose derivatives are ∂S/∂u̇_r = −F*_r.
+
+    Where a mass or a tensor changes, the work of ṁ v and İ·ω along the accelerations is added: −F*_r holds them too.
+    """
+    g, half = k.graph, k.graph.constant(HALF)
+    accelerations, total = Accelerations(k, k.description.accelerations), 0
+    for i, body in enumerate(k.description.bodies):
+        a, growth = accelerations.acceleration[body.point], k.rate.of(body.mass)
+        total = g.add(total, g.mul(g.mul(half, body.mass), dot(g, a, a)))
+        total = g.add(total, g.mul(growth, dot(g, a, k.velocity[body.point])))
+        if body.frame >= 0:
+            inertia, w, alpha = central_inertia(k, i), k.omega[body.frame], accelerations.alpha[body.frame]
+            along = matvec(g, inertia, w)
+            steady = add(g, cross(g, w, along), inertia_change(k, i))
+            quadratic = g.add(dot(g, alpha, matvec(g, inertia, alpha)), g.mul(dot(g, w, w), dot(g, w, along)))
+            total = g.add(total, g.add(g.mul(half, quadratic), dot(g, alpha, steady)))
+    return total
 
 
 class Energy:
@@ -120,7 +158,7 @@ def power(k: Kinematics, energy: Energy) -> int:
     """d(T + U)/dt, as the power of loads without a potential, of drives, and of what moves a potential."""
     g, d = k.graph, k.description
     loads = [load for i, load in enumerate(d.loads) if i not in energy.accounted]
-    total = dot(g, active_forces(k, loads), d.speeds)
+    total = dot(g, active_forces(k, loads, generalized=d.generalized_forces), d.speeds)
     at_rest = dict.fromkeys(d.speeds, 0)
     total = g.add(total, g.substitute([k.rate.of(energy.potential)], at_rest)[0])
     for i, body in enumerate(d.bodies):

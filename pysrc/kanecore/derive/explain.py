@@ -7,12 +7,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from kanecore.describe.description import Description, Load
 from kanecore.graph.evaluate import count
 
 from .derivation import Derivation
 from .described import Described, loads_by_number
 from .kane import Wrenches, active_forces, at_rest, generalized_forces, inertia_forces, inertial_part
 from .kinematics import Accelerations
+from .lagrange import Lagrange
 from .symbolic import symbols_by_key
 
 __all__ = ["explain"]
@@ -62,15 +64,25 @@ def _active(model: Described, shares: _Shares) -> list[str]:
     d, k = shares.derivation.description, shares.derivation.kinematics
     lines = ["generalized active forces, load by load:"]
     for number, loads in loads_by_number(d).items():
-        items = d.points if loads[0].kind == "force" else d.frames
-        places = dict.fromkeys(items[load.at].name for load in loads)
-        lines.append(f"  load {number}, {loads[0].kind} on {' and '.join(places)}:")
+        lines.append(f"  load {number}, {_places(d, loads)}:")
         lines += shares.lines(generalized_forces(Wrenches(k, at_rest(k, loads))), "F")
+    if isinstance(shares.derivation.formulation, Lagrange):
+        lines += ["  the Lagrangian at rest, U = -L:", *shares.lines(shares.derivation.formulation.conservative(), "F")]
     for number, energy in enumerate(d.potentials):
         lines += [f"  potential {number}:", *shares.lines(active_forces(k, (), [energy]), "F")]
+    for force in d.generalized_forces:
+        lines += [f"  {force.name} of a freed constraint:", *shares.lines(active_forces(k, (), (), [force]), "F")]
     if model.noncontributing:
         lines.append("  left out, as no F_r depends on it: " + ", ".join(map(vsstrrepr, model.noncontributing)))
     return lines
+
+
+def _places(d: Description, loads: Sequence[Load]) -> str:
+    """What the parts of a load act on: all forces, then all torques."""
+    points = dict.fromkeys(d.points[load.at].name for load in loads if load.kind == "force")
+    frames = dict.fromkeys(d.frames[load.at].name for load in loads if load.kind == "torque")
+    kinds = (("force", points), ("torque", frames))
+    return ", ".join(f"{kind} on {' and '.join(names)}" for kind, names in kinds if names)
 
 
 def _written(model: Described, full: bool) -> list[str]:
@@ -92,6 +104,9 @@ def _inertial(shares: _Shares) -> list[str]:
     """F*_r, body by body."""
     d, k = shares.derivation.description, shares.derivation.kinematics
     lines = ["generalized inertia forces, body by body:"]
+    if isinstance(shares.derivation.formulation, Lagrange):
+        forces = shares.derivation.formulation.inertial(d.accelerations)
+        lines += ["  the Lagrangian beside that:", *shares.lines(forces, "F*")]
     accelerations = Accelerations(k, d.accelerations)
     for i, body in enumerate(d.bodies):
         lines.append(f"  body {body.name}:")

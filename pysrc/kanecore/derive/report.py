@@ -28,7 +28,7 @@ VELOCITY_SOURCES = {
 def report(model: Described) -> str:
     """See :meth:`kanecore.Model.report`."""
     derivation = model._derivation
-    lines = [*_summary(model), *_frames(model), *_points(model), *_bodies(derivation)]
+    lines = [*_summary(model), *_frames(model), *_points(model), *_source(derivation)]
     if derivation.description.constraints:
         lines += _constraints(derivation)
     lines += [*_loads(model), *_written(model), *_operations(derivation)]
@@ -71,7 +71,8 @@ def _idle(derivation: Derivation) -> list[str]:
 
 def _frames(model: Described) -> Iterator[str]:
     d, k = model._derivation.description, model._derivation.kinematics
-    yield "frames, each with the frame it is oriented from and the one its angular velocity is given in:"
+    if d.bodies or d.frames[1:]:
+        yield "frames, each with the frame it is oriented from and the one its angular velocity is given in:"
     for i, frame in enumerate(d.frames[1:], 1):
         turned, measured = d.frames[frame.parent].name, d.frames[frame.angular_parent].name
         how = f"from {turned}" if frame.oriented else f"not oriented, written in the axes of {turned}"
@@ -86,7 +87,8 @@ def _frames(model: Described) -> Iterator[str]:
 
 def _points(model: Described) -> Iterator[str]:
     d, k = model._derivation.description, model._derivation.kinematics
-    yield "points, each with the point it is located from and where its velocity comes from:"
+    if d.bodies or d.points:
+        yield "points, each with the point it is located from and where its velocity comes from:"
     for i, point in enumerate(d.points):
         place = f"from {d.points[point.parent].name}, " if point.parent >= 0 else ""
         note = VELOCITY_SOURCES[k.source[i]]
@@ -101,6 +103,16 @@ def _contradictions(model: Described, kind: str, at: int, name: str) -> Iterator
     for contradiction in model._contradictions:
         if (contradiction.kind, contradiction.at) == (kind, at):
             yield f"    contradiction: {contradiction.message(name)}"
+
+
+def _source(derivation: Derivation) -> Iterator[str]:
+    """What the equations of motion come from."""
+    d = derivation.description
+    if d.lagrangian is None:
+        yield from _bodies(derivation)
+        return
+    operations = count(derivation.graph, [d.lagrangian])
+    yield f"Lagrangian: {operations['total']} operations, {operations['sincos']} pairs of sine and cosine"
 
 
 def _bodies(derivation: Derivation) -> Iterator[str]:
@@ -150,7 +162,7 @@ def _loads(model: Described) -> Iterator[str]:
     d, k = derivation.description, derivation.kinematics
     if d.auxiliary:
         yield "auxiliary speeds: " + " ".join(d.auxiliary_names)
-    if model._n_loads:
+    if model._n_loads or d.potentials or d.generalized_forces:
         yield "loads" + (", with uniform gravity on every body:" if derivation.has_gravity else ":")
     by_number = loads_by_number(d)
     for number in range(model._n_loads):
@@ -168,6 +180,8 @@ def _loads(model: Described) -> Iterator[str]:
         )
     for number, _ in enumerate(d.potentials):
         yield f"  potential {number}"
+    for force in d.generalized_forces:
+        yield f"  {force.name} of a freed constraint"
 
 
 def _written(model: Described) -> Iterator[str]:

@@ -29,7 +29,9 @@ def with_tendons(d: Description) -> Description:
         return d
     k = Kinematics(d)
     loads = [*d.loads, *(load for tendon in d.tendons for load in _loads(k, tendon))]
-    return replace(d, loads=tuple(sorted(loads, key=lambda load: load.number)), tendons=())
+    shown = dict.fromkeys([*d.shown_points, *(point for tendon in d.tendons for point in tendon.points)])
+    loads.sort(key=lambda load: load.number)
+    return replace(d, loads=tuple(loads), tendons=(), shown_points=tuple(shown))
 
 
 def _loads(k: Kinematics, tendon: Tendon) -> Iterator[Load]:

@@ -3,10 +3,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from kanecore.describe.description import Components, Matrix
 from kanecore.graph.scalars import Graph
+from kanecore.graph.vectors import cross, dot
 
 __all__ = ["IDENTITY", "ZERO", "add", "cross", "dot", "matmul", "matvec", "neg", "scale", "sub", "transposed", "unit"]
 
@@ -32,18 +31,6 @@ def neg(g: Graph, a: Components) -> Components:
 
 def scale(g: Graph, s: int, a: Components) -> Components:
     return (g.mul(s, a[0]), g.mul(s, a[1]), g.mul(s, a[2]))
-
-
-def dot(g: Graph, a: Sequence[int], b: Sequence[int]) -> int:
-    return g.sum(g.mul(x, y) for x, y in zip(a, b, strict=True))
-
-
-def cross(g: Graph, a: Components, b: Components) -> Components:
-    return (
-        g.sub(g.mul(a[1], b[2]), g.mul(a[2], b[1])),
-        g.sub(g.mul(a[2], b[0]), g.mul(a[0], b[2])),
-        g.sub(g.mul(a[0], b[1]), g.mul(a[1], b[0])),
-    )
 
 
 def matvec(g: Graph, m: Matrix, v: Components) -> Components:

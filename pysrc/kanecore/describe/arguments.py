@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass
 from typing import Any
@@ -11,7 +12,7 @@ from sympy import MatrixBase
 
 from kanecore.errors import ModelError
 
-__all__ = ["Arguments", "expect"]
+__all__ = ["Arguments", "expect", "listed"]
 
 _LISTS = (
     *("q_ind", "q_dependent", "u_ind", "u_dependent", "u_auxiliary", "kd_eqs"),
@@ -24,6 +25,7 @@ _DICTS = {
     "guess": "coordinates or speeds and numbers",
     "attach": "rows and (child, child_point, parent, parent_point, vector)",
 }
+_KINDS = {"velocity": "nonholonomic", "configuration": "holonomic", "acceleration": None}
 _INSTEAD_OF_DICT = {
     "kd_eqs": " of expressions that vanish, such as [q1.diff() - u1]",
     "parameters": " of symbols; their values go to compile(model, parameters={...})",
@@ -43,6 +45,8 @@ class Arguments:
         None: whatever occurs is one.
     unit : list
         Groups of four coordinates.
+    lagrangian : expression or None
+        What stands in place of bodies.
     """
 
     name: str
@@ -67,10 +71,12 @@ class Arguments:
     guess: dict[Any, Any]
     attach: dict[Any, Any]
     unit: list[Any]
+    lagrangian: Any = None
 
     @classmethod
     def of(cls, **given: Any) -> Arguments:
-        """The arguments as the user gave them, all by name."""
+        """The arguments as the user gave them, by name; others are None."""
+        given = defaultdict(lambda: None, given)
         if given["kd_eqs"] is None:
             raise ModelError(
                 "kd_eqs is missing: give one kinematical equation for each coordinate, such as [q1.diff() - u1]"
@@ -78,25 +84,22 @@ class Arguments:
         for argument, what in _DICTS.items():
             if given[argument] is not None and not isinstance(given[argument], Mapping):
                 raise ModelError(f"{argument} must be a dict of {what}, not {given[argument]!r}")
-        lists: dict[str, Any] = {argument: _listed(given[argument], argument) for argument in _LISTS}
+        lists: dict[str, Any] = {argument: listed(given[argument], argument) for argument in _LISTS}
         dicts: dict[str, Any] = {argument: dict(given[argument] or {}) for argument in _DICTS}
         return cls(
             name="model" if given["name"] is None else str(given["name"]),
             frame=given["frame"],
             **lists,
-            constraints={
-                "velocity": _named(given, "velocity", "nonholonomic"),
-                "configuration": _named(given, "configuration", "holonomic"),
-                "acceleration": _named(given, "acceleration"),
-            },
-            parameters=None if given["parameters"] is None else _listed(given["parameters"], "parameters"),
-            inputs=None if given["inputs"] is None else _listed(given["inputs"], "inputs"),
+            constraints={kind: _named(given, kind, other) for kind, other in _KINDS.items()},
+            parameters=None if given["parameters"] is None else listed(given["parameters"], "parameters"),
+            inputs=None if given["inputs"] is None else listed(given["inputs"], "inputs"),
             **dicts,
             unit=_groups_of_four(given["unit"]),
+            lagrangian=given["lagrangian"],
         )
 
 
-def _listed(items: Any, argument: str) -> list[Any]:
+def listed(items: Any, argument: str) -> list[Any]:
     """An argument as a list; a Matrix by its entries, a single item as a list of one."""
     if items is None:
         return []
@@ -111,7 +114,7 @@ def _listed(items: Any, argument: str) -> list[Any]:
     return list(items)
 
 
-def _named(given: Mapping[str, Any], kind: str, other_kind: str | None = None) -> dict[str, Any]:
+def _named(given: Mapping[str, Any], kind: str, other_kind: str | None) -> dict[str, Any]:
     """Constraints by name: those of a dict, else by their kind and number; a kind may have another name."""
     argument, other = f"{kind}_constraints", f"{other_kind}_constraints"
     items, other_items = given[argument], given.get(other)
@@ -126,12 +129,12 @@ def _named(given: Mapping[str, Any], kind: str, other_kind: str | None = None) -
                     f"{argument} is a dict; it must be a list, or {{name: expression}}, and {name!r} is no name"
                 )
         return dict(items)
-    return {f"{kind} constraint {i}": e for i, e in enumerate(_listed(items, argument))}
+    return {f"{kind} constraint {i}": e for i, e in enumerate(listed(items, argument))}
 
 
 def _groups_of_four(unit: Any) -> list[Any]:
     """The quaternions of ``unit``; one alone may stand without brackets."""
-    groups = _listed(unit, "unit")
+    groups = listed(unit, "unit")
     return [tuple(groups)] if groups and not any(isinstance(x, Iterable) for x in groups) else groups
 
 

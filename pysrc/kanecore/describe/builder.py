@@ -13,12 +13,14 @@ from dataclasses import replace
 from typing import Any
 
 from kanecore.errors import ModelError
+from kanecore.graph.calculus import accumulate
 from kanecore.graph.scalars import COORDINATE, PARAMETER, SPEED
 
 from .checks import (
     check_constraint,
     check_count,
     check_inertia,
+    check_lagrangian,
     check_load,
     check_matrix,
     check_name,
@@ -116,6 +118,7 @@ class Builder(Variables):
         self._n_loads = 0
         self._tendons: list[Tendon] = []
         self._potentials: list[int] = []
+        self._lagrangian: int | None = None
         self._outputs: list[tuple[str, int]] = []
         self._shown_points: list[int] = []
         self._shown_frames: list[int] = []
@@ -305,8 +308,16 @@ class Builder(Variables):
         check_place(self.graph, [energy], what)
         self._potentials.append(energy)
 
+    def lagrangian(self, node: int) -> None:
+        """A function L(q, q̇, t, r) in place of bodies; the speeds are q̇, and loads may stand beside it."""
+        check_nodes(self.graph, [node], "the Lagrangian")
+        if self._lagrangian is not None:
+            raise ModelError("a model has one Lagrangian: add the two")
+        check_lagrangian(self.graph, node, self._speeds)
+        self._lagrangian = node
+
     # -------------------------------------------------------------- constraints
-    def constraint(self, kind: str, node: int, name: str | None = None, written: str = "") -> None:
+    def constraint(self, kind: str, node: int, name: str | None = None, written: object = "") -> None:
         """An expression that vanishes.
 
         Parameters
@@ -314,8 +325,8 @@ class Builder(Variables):
         kind : {"configuration", "velocity", "acceleration"}
         name : str, optional
             Default: its kind and number.
-        written : str
-            The expression as it was written, for messages.
+        written : object
+            The expression as it was written, for messages: its str, which may be long, is made for these alone.
         """
         if kind not in KINDS:
             raise ModelError(f"there are no constraints of kind {kind!r}: the kinds are {', '.join(KINDS)}")
@@ -323,7 +334,7 @@ class Builder(Variables):
             name = f"{kind} constraint {sum(other.kind == kind for other in self.constraints)}"
         check_name(name)
         check_unused(name, (other.name for other in self.constraints), "constraints")
-        what = f"{name}, {written}," if written else name
+        what = _Subject(name, written)
         check_nodes(self.graph, [node], what)
         check_constraint(self.graph, kind, node, what)
         self.constraints.append(Constraint(kind, node, name))
@@ -395,6 +406,7 @@ class Builder(Variables):
         Two where an input moves a point, one where it is a rate, or where a potential is differentiated for the power.
         """
         energies = [*self._potentials, *(b.potential for b in self.bodies)]
+        energies += [] if self._lagrangian is None else [self._lagrangian]
         uses = ((self._places(), 2), (self._velocities(), 1), (energies, 1), (self._inputs.names, 0))
         return self._inputs.orders(self.graph, uses)
 
@@ -411,6 +423,13 @@ class Builder(Variables):
         yield from (each.node for each in self.constraints if each.kind == "velocity")
         yield from (b.mass for b in self.bodies)
         yield from self._rates.values()
+        yield from self._momenta()
+
+    def _momenta(self) -> list[int]:
+        """Nodes of ∂L/∂q̇."""
+        if self._lagrangian is None:
+            return []
+        return accumulate(self.graph, [(self._lagrangian, self.graph.one)], list(self._speeds), SPEED)
 
     def description(self) -> Description:
         """All that was added, with the derivatives of inputs and the joints that follow from it.
@@ -426,7 +445,9 @@ class Builder(Variables):
         return d
 
     def _check_complete(self) -> None:
-        if not self.bodies:
+        if self._lagrangian is not None:
+            self._check_lagrangian()
+        elif not self.bodies:
             raise ModelError("a model needs at least one body that can move: add one")
         if not self._speeds:
             raise ModelError("a model has at least one generalized speed: add one")
@@ -438,6 +459,17 @@ class Builder(Variables):
             if turning and number not in self._spinning:
                 raise ModelError(f"frame {f.name} turns and has no angular velocity: give it one")
         check_ring(self._joints)
+
+    def _check_lagrangian(self) -> None:
+        if self.bodies:
+            names = ", ".join(body.name for body in self.bodies)
+            raise ModelError(f"a Lagrangian stands in place of bodies, and {names} would count twice: give one of both")
+        if self._auxiliary:
+            raise ModelError(
+                "a Lagrangian tells no velocities: auxiliary speeds bring reactions in evidence on points of bodies"
+            )
+        if list(self._rates.values()) != list(self._speeds):
+            raise ModelError("the speeds of a Lagrangian are the derivatives of its coordinates, in their order")
 
     def _complete_inputs(self) -> None:
         needed = self.derivatives_needed()
@@ -496,7 +528,19 @@ class Builder(Variables):
             left_out_parameters=self._left_out[0],
             left_out_inputs=self._left_out[1],
             guess=tuple((n, self._guess[x]) for x, n in in_state.items() if x in self._guess),
+            lagrangian=self._lagrangian,
         )
+
+
+class _Subject:
+    """A constraint as the subject of a message."""
+
+    def __init__(self, name: str, written: object) -> None:
+        self._name, self._written = name, written
+
+    def __str__(self) -> str:
+        text = str(self._written)
+        return f"{self._name}, {text}," if text else self._name
 
 
 def _places(in_state: Mapping[int, int], quaternion: tuple[int, int, int, int]) -> tuple[int, int, int, int]:

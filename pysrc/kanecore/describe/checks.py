@@ -24,6 +24,7 @@ __all__ = [
     "check_constraint",
     "check_count",
     "check_inertia",
+    "check_lagrangian",
     "check_load",
     "check_matrix",
     "check_name",
@@ -91,7 +92,7 @@ def check_number(number: Any, items: Sequence[object], kind: str, what: str, lea
         raise ModelError(f"{what} is {number}, and there is no {kind} {number}: add it first")
 
 
-def check_nodes(g: Graph, nodes: Iterable[Any], what: str) -> None:
+def check_nodes(g: Graph, nodes: Iterable[Any], what: object) -> None:
     """A scalar is named by its number in the graph."""
     for node in nodes:
         if not _is_integer(node) or not 0 <= node < len(g.nodes):
@@ -145,6 +146,17 @@ def check_velocity(g: Graph, nodes: Iterable[int], what: str) -> None:
         raise ModelError(f"{what} is not linear in the speeds: choose speeds in which it is")
 
 
+def check_lagrangian(g: Graph, node: int, speeds: Iterable[int]) -> None:
+    """L(q, q̇, t, r) is a function of rates, and of none higher."""
+    if g.depends[node] & ACCELERATION:
+        raise ModelError("the Lagrangian holds derivatives of speeds, which Lagrange's equations are solved for")
+    if set(speeds).isdisjoint(g.below([node])):
+        raise ModelError(
+            "the Lagrangian holds no derivative of a coordinate, and gives no equation of motion: write L = T - U with "
+            "the kinetic energy T in q.diff()"
+        )
+
+
 def check_load(g: Graph, nodes: Iterable[int], what: str) -> None:
     """What is linear in u̇ joins the mass matrix; nothing else can."""
     if not is_affine(g, nodes, lambda i: g.depends[i] & ACCELERATION):
@@ -167,7 +179,7 @@ def check_inertia(g: Graph, tensors: Sequence[tuple[str, Matrix]], what: str) ->
         )
 
 
-def check_constraint(g: Graph, kind: str, node: int, what: str) -> None:
+def check_constraint(g: Graph, kind: str, node: int, what: object) -> None:
     """A constraint holds the highest derivative of its kind, and no higher one."""
     depends = g.depends[node]
     if node == g.zero:  # a component of a planar loop across its plane: a row of zeros

@@ -20,7 +20,9 @@ __all__ = [
     "Components",
     "Constraint",
     "Description",
+    "FirstOrder",
     "Frame",
+    "GeneralizedForce",
     "Image",
     "Joint",
     "Load",
@@ -31,6 +33,7 @@ __all__ = [
     "bake",
     "duplicate",
     "fingerprint",
+    "momentum_name",
     "without_auxiliary",
 ]
 
@@ -128,12 +131,30 @@ class Load:
     vector : Vector
     number : int
         Its place in the user's list.
+    body : int or None
+        The body that it acts on, −1 the inertial frame; None where that is who owns the point or frame.
     """
 
     kind: str
     at: int
     vector: Vector
     number: int
+    body: int | None = None
+
+
+@dataclass(frozen=True)
+class GeneralizedForce:
+    """A force of which the generalized forces alone are known, such as that of a constraint which was freed.
+
+    Attributes
+    ----------
+    name : str
+    components : tuple of int
+        Of the speeds, then of the auxiliary speeds.
+    """
+
+    name: str
+    components: tuple[int, ...]
 
 
 @dataclass(frozen=True)
@@ -224,6 +245,27 @@ class Joint:
 
 
 @dataclass(frozen=True)
+class FirstOrder:
+    """Equations of motion that are solved already, u̇ = f(q, u, t, r), as the canonical ones are.
+
+    Attributes
+    ----------
+    derivatives : tuple of int
+        The nodes of u̇.
+    kinetic, potential, power : int
+        T, U, and d(T + U)/dt at u̇.
+    pivots : tuple of (pivot, diagonal entry, number of the speed)
+        What was divided by: the equations hold where each pivot is not small beside its diagonal entry.
+    """
+
+    derivatives: tuple[int, ...]
+    kinetic: int
+    potential: int
+    power: int
+    pivots: tuple[tuple[int, int, int], ...]
+
+
+@dataclass(frozen=True)
 class Description:
     """A whole model.  ``inputs`` and ``parameters`` are the nodes of r and p.
 
@@ -246,6 +288,10 @@ class Description:
         A load's ``number``, not its place here, is that of the user's list.
     potentials : tuple of int
         Potential energies that stand for forces.
+    lagrangian : int or None
+        L(q, q̇, t, r), which stands in place of bodies; the speeds are q̇.
+    first_order : FirstOrder or None
+        What stands in place of bodies, loads and a Lagrangian.
     outputs : tuple of (name, node)
     shown_points, shown_frames : tuple of int
         Those of the kernels of partial velocities.
@@ -264,6 +310,7 @@ class Description:
         Where a state on the constraints is looked for.
     left_out_parameters, left_out_inputs : tuple of str
         Names that stand only in what has no part in the motion.
+    generalized_forces : tuple of GeneralizedForce
     """
 
     graph: Graph
@@ -301,6 +348,14 @@ class Description:
     guess: tuple[tuple[int, float], ...] = ()
     left_out_parameters: tuple[str, ...] = ()
     left_out_inputs: tuple[str, ...] = ()
+    lagrangian: int | None = None
+    first_order: FirstOrder | None = None
+    generalized_forces: tuple[GeneralizedForce, ...] = ()
+
+
+def momentum_name(coordinate: str) -> str:
+    """The name of the generalized momentum of a coordinate."""
+    return f"p_{coordinate}"
 
 
 def fingerprint(d: Description) -> str:
@@ -396,6 +451,11 @@ class Image:
         length, rate, force = self.nodes((x.length, x.rate, x.force))
         return replace(x, length=length, rate=rate, force=force)
 
+    def first_order(self, e: FirstOrder) -> FirstOrder:
+        kinetic, potential, power = self.nodes((e.kinetic, e.potential, e.power))
+        pivots = tuple((*self.nodes((pivot, diagonal)), speed) for pivot, diagonal, speed in e.pivots)
+        return FirstOrder(self.nodes(e.derivatives), kinetic, potential, power, pivots)  # type: ignore[arg-type]
+
     def description(self, d: Description) -> Description:
         """A description with every node replaced by its image."""
         return replace(
@@ -414,8 +474,11 @@ class Image:
             bodies=tuple(map(self.body, d.bodies)),
             loads=tuple(replace(x, vector=self.vector(x.vector)) for x in d.loads),
             potentials=self.nodes(d.potentials),
+            generalized_forces=tuple(replace(x, components=self.nodes(x.components)) for x in d.generalized_forces),
             outputs=tuple((name, self.node(node)) for name, node in d.outputs),
             constraints=tuple(replace(each, node=self.node(each.node)) for each in d.constraints),
             attachments=tuple(replace(a, vector=self.vector(a.vector)) for a in d.attachments),
             tendons=tuple(map(self.tendon, d.tendons)),
+            lagrangian=None if d.lagrangian is None else self.node(d.lagrangian),
+            first_order=None if d.first_order is None else self.first_order(d.first_order),
         )

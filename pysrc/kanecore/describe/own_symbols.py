@@ -68,6 +68,8 @@ def _pieces(d: Description) -> Iterator[tuple[str, Sequence[int]]]:
         yield f"load {load.number} on {at} {places[load.at].name}", _components(load.vector)
     for number, energy in enumerate(d.potentials):
         yield f"potential {number}", [energy]
+    if d.lagrangian is not None:
+        yield "the Lagrangian", [d.lagrangian]
     for each in d.constraints:
         yield each.name, [each.node]
     for a in d.attachments:

@@ -22,12 +22,13 @@ from sympy.core.function import AppliedUndef
 
 from kanecore.errors import ModelError
 from kanecore.graph.evaluate import evaluate
+from kanecore.graph.scalars import Graph
 from kanecore.tolerances import EQUAL
 
 from . import sympy_access
 from .symbols import Symbols, function_name
 
-__all__ = ["Quaternion", "find_quaternions"]
+__all__ = ["Quaternion", "find_quaternions", "quaternion_order"]
 
 Places = tuple[int, int, int, int]
 
@@ -91,18 +92,26 @@ def _named(symbols: Symbols, group: Any) -> Places:
 
 
 def _recognised(symbols: Symbols, matrix: Any, members: Sequence[Any]) -> Places | None:
-    nodes = [symbols.node(e, "the orientation by a quaternion") for e in matrix]
-    keys = [symbols.graph.nodes[symbols.node(x)][1] for x in members]
+    entries = [symbols.node(e, "the orientation by a quaternion") for e in matrix]
+    order = quaternion_order(symbols.graph, entries, [symbols.node(x) for x in members])
+    if order is None:
+        return None
+    e0, e1, e2, e3 = (symbols.q.index(members[i]) for i in order)
+    return e0, e1, e2, e3
+
+
+def quaternion_order(g: Graph, entries: Sequence[int], members: Sequence[int]) -> tuple[int, ...] | None:
+    """The places of e0, e1, e2, e3 among four symbols that a rotation matrix is made of; None of other matrices."""
+    keys = [g.nodes[i][1] for i in members]
     try:
-        values = evaluate(symbols.graph, nodes, dict(zip(keys, PROBE, strict=True)))
+        values = evaluate(g, entries, dict(zip(keys, PROBE, strict=True)))
     except (ArithmeticError, ValueError):
         return None
     for order in itertools.permutations(range(4)):
         expected = _rotation(*(PROBE[i] for i in order))
         for candidate in (expected, [expected[3 * j + i] for i in range(3) for j in range(3)]):
             if all(math.isclose(a, b, abs_tol=EQUAL) for a, b in zip(values, candidate, strict=True)):
-                e0, e1, e2, e3 = (symbols.q.index(members[i]) for i in order)
-                return e0, e1, e2, e3
+                return order
     return None
 
 

@@ -47,11 +47,13 @@ class Bodies:
     ground: frozenset[Any]
 
     @classmethod
-    def of(cls, listed: Sequence[Any], frame: Any) -> Bodies:
-        """The bodies that a user listed, beside the inertial frame."""
+    def of(cls, listed: Sequence[Any], frame: Any, needed: bool = True) -> Bodies:
+        """The bodies that a user listed, beside the inertial frame; ModelError where they are needed and none moves."""
         _check(listed)
         moving = tuple(b for b in listed if not _is_ground(b, frame))
-        if not moving:
+        if needed and not listed:
+            raise ModelError("a model needs at least one body: pass bodies=[Particle(...), RigidBody(...)]")
+        if needed and not moving:
             raise ModelError("a model needs at least one body that can move: pass bodies=[Particle(...), ...]")
         return cls(frame, moving, frozenset(b.masscenter for b in listed if b not in moving))
 
@@ -76,8 +78,6 @@ def _check(listed: Sequence[Any]) -> None:
         expect(body.masscenter, SymPoint, f"the mass centre of body {body.name}", "Point")
         if any(body is other for other in listed[:i]):
             raise ModelError(f"body {body.name} is listed twice: its inertia would be counted twice")
-    if not listed:
-        raise ModelError("a model needs at least one body: pass bodies=[Particle(...), RigidBody(...)]")
 
 
 def _is_rigid(body: Any) -> bool:

@@ -16,11 +16,12 @@ from kanecore.errors import ModelError
 
 from . import sympy_access
 from .builder import Builder
+from .force_system import ForceSystem
 from .read_frames import FrameReader
 from .read_points import PointReader
 from .symbols import Symbols
 
-__all__ = ["LoadReader", "Loads"]
+__all__ = ["LoadReader", "Loads", "is_tendon", "single_loads"]
 
 
 @dataclass(frozen=True)
@@ -40,8 +41,8 @@ class Loads:
     def of(cls, forcelist: Sequence[Any]) -> Loads:
         numbered = list(enumerate(forcelist))
         return cls(
-            tuple((i, item) for i, item in numbered if _is_tendon(item)),
-            tuple((i, *pair) for i, item in numbered if not _is_tendon(item) for pair in _pairs(item, i)),
+            tuple((i, item) for i, item in numbered if is_tendon(item)),
+            tuple((i, *pair) for i, item in numbered if not is_tendon(item) for pair in _pairs(item, i)),
         )
 
     def without(self, ground: Collection[Any]) -> Loads:
@@ -57,7 +58,7 @@ class Loads:
         yield from (point for _, actuator in self.actuators for point in actuator.pathway.attachments)
 
 
-def _is_tendon(item: Any) -> bool:
+def is_tendon(item: Any) -> bool:
     """An actuator along straight lines, whose loads are formed on the graph."""
     if not isinstance(item, ForceActuator) or type(item).to_loads is not ForceActuator.to_loads:
         return False
@@ -65,7 +66,17 @@ def _is_tendon(item: Any) -> bool:
 
 
 def _pairs(item: Any, number: int) -> list[tuple[str, Any, Any]]:
-    return [_pair(x, number) for x in (item.to_loads() if isinstance(item, ActuatorBase) else [item])]
+    items = item.to_loads() if isinstance(item, ActuatorBase) else [item]
+    return [_pair(x, number) for load in items for x in single_loads(load)]
+
+
+def single_loads(item: Any) -> list[Any]:
+    """A load of a forcelist, that of a ForceSystem as (Point, force) and (ReferenceFrame, torque)."""
+    if isinstance(item, Sequence) and len(item) == 2 and isinstance(item[1], ForceSystem):
+        frame, system = item
+        if isinstance(frame, SymFrame):
+            return [*system.forces, *((frame, torque) for torque in system.torques)]
+    return [item]
 
 
 def _pair(item: Any, number: int) -> tuple[str, Any, Any]:
@@ -73,8 +84,11 @@ def _pair(item: Any, number: int) -> tuple[str, Any, Any]:
         at, vector = item
     except (TypeError, ValueError):
         raise ModelError(
-            f"forcelist[{number}] is {item!r}: a load is (Point, force), (ReferenceFrame, torque) or an actuator"
+            f"forcelist[{number}] is {item!r}: a load is (Point, force), (ReferenceFrame, torque), "
+            "(ReferenceFrame, ForceSystem) or an actuator"
         ) from None
+    if isinstance(vector, ForceSystem):
+        raise ModelError(f"forcelist[{number}] acts on {at!r}: a ForceSystem acts on the ReferenceFrame of a body")
     if isinstance(at, SymPoint):
         return "force", at, vector
     if isinstance(at, SymFrame):

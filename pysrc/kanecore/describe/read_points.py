@@ -11,7 +11,7 @@ from typing import Any
 
 from kanecore.errors import ModelError
 
-from . import sympy_access
+from . import sympy_access, sympy_vectors
 from .builder import Builder
 from .description import Vector
 from .read_frames import FrameReader
@@ -33,6 +33,7 @@ class PointReader:
         self._builder, self._symbols, self._frames = builder, symbols, frames
         self.index: dict[Any, int] = {}
         self._located_from: dict[Any, Any] = {}
+        self._positions: dict[Any, dict[Any, Any]] = {}
 
     # ----------------------------------------------------------------- origins
     def survey(self, needed: Sequence[Any], at_rest: Collection[Any]) -> None:
@@ -45,12 +46,13 @@ class PointReader:
         at_rest : collection of Point
             Mass centres of the ground.
         """
+        self._positions = sympy_vectors.positions(needed)
         for point in needed:  # each group of connected points has a root of its own
             if point not in self._located_from:
-                group = nearest_first(point, sympy_access.positions)
+                group = nearest_first(point, self._positions.__getitem__)
                 root = self._root(group, [p for p in needed if p in group], at_rest)
                 if root is not None:
-                    self._located_from.update(nearest_first(root, sympy_access.positions))
+                    self._located_from.update(nearest_first(root, self._positions.__getitem__))
 
     def _root(self, group: Collection[Any], needed: Sequence[Any], at_rest: Collection[Any]) -> Any:
         """The origin: of connected points one at rest in the inertial frame, else one whose velocity was set.
@@ -63,11 +65,11 @@ class PointReader:
         origins = [p for p, v in set_velocity.items() if not sympy_access.terms(v)] or list(set_velocity)
         if len(origins) < 2:
             return origins[0] if origins else None
-        ways = {p: nearest_first(p, sympy_access.positions) for p in origins}
+        ways = {p: nearest_first(p, self._positions.__getitem__) for p in origins}
 
         def rank(point: Any) -> tuple[bool, int, int, str]:
             contact = sum(self._is_located(point, ways[other]) for other in origins)
-            distance = distances(point, sympy_access.positions)
+            distance = distances(point, self._positions.__getitem__)
             return point not in at_rest, contact, sum(distance[p] for p in needed), point.name
 
         return min(origins, key=rank)
@@ -79,7 +81,7 @@ class PointReader:
         """Whether what changes in a point's position in the axes of the inertial frame bears no minus signs."""
         total = 0
         while way[point] is not point:
-            for column, frame in sympy_access.terms(sympy_access.positions(point)[way[point]]):
+            for column, frame in sympy_access.terms(self._positions[point][way[point]]):
                 if frame is self._frames.inertial:
                     moving = (e for e in column if e.has(self._symbols.t))
                     total += sum(-1 if e.could_extract_minus_sign() else 1 for e in moving)
@@ -112,7 +114,7 @@ class PointReader:
         with self._symbols.reading("kinematics"):
             if parent is not None and parent is not point:
                 number = self.index[parent]
-                offset = sympy_access.positions(point)[parent]
+                offset = self._positions[point][parent]
                 position = self._frames.vector(offset, f"the position of point {point.name}")
             if set_velocity is not None:
                 velocity = self._frames.vector(set_velocity, f"the velocity of point {point.name}")

@@ -62,6 +62,7 @@ class Reader:
         body_reader = BodyReader(*pieces)
         for body in bodies.moving:
             body_reader.read(body)
+        self._read_lagrangian()
         self._read_constraints()
         self._read_joints(bodies)
         LoadReader(*pieces).read(loads)
@@ -94,7 +95,7 @@ class Reader:
     def _survey(self) -> tuple[Bodies, Loads]:
         """What the mechanism is made of, before anything of it is read: all points must be known by then."""
         a = self._arguments
-        bodies = Bodies.of(a.bodies, a.frame)
+        bodies = Bodies.of(a.bodies, a.frame, needed=a.lagrangian is None)
         loads = Loads.of(a.forcelist).without(bodies.ground)
         for point in a.points:
             expect(point, SymPoint, "an item of points", "Point")
@@ -104,13 +105,20 @@ class Reader:
         self._points.survey(needed, bodies.ground)
         return bodies, loads
 
+    def _read_lagrangian(self) -> None:
+        e = self._arguments.lagrangian
+        if e is None:
+            return
+        with self.symbols.reading("lagrangian"):
+            self._builder.lagrangian(self._scalar("the Lagrangian", e))
+
     def _read_constraints(self) -> None:
         for kind, expressions in self._arguments.constraints.items():
             with self.symbols.reading("acceleration" if kind == "acceleration" else "kinematics"):
                 for name, e in expressions.items():
                     if isinstance(e, sm.Eq):
                         raise ModelError(f"{name} is {e}: write it as an expression that vanishes, {e.lhs - e.rhs}")
-                    self._builder.constraint(kind, self.symbols.node(e, name), name, str(e))
+                    self._builder.constraint(kind, self.symbols.node(e, name), name, e)
 
     def _read_joints(self, bodies: Bodies) -> None:
         reader = JointReader(self._builder, self._frames, self._points, bodies)
@@ -136,6 +144,11 @@ class Reader:
         with self.symbols.reading("output"):
             for name, e in self._arguments.outputs.items():
                 self._builder.output(str(name), self._output(str(name), e))
+
+    def _scalar(self, where: str, e: Any) -> int:
+        if isinstance(e, (bool, sm.logic.boolalg.Boolean)) or not isinstance(e, (int, float, sm.Expr)):
+            raise ModelError(f"{where} is {e!r}, which is no expression of a scalar: write one, such as T - U")
+        return self.symbols.node(e, where)
 
     def _output(self, name: str, e: Any) -> int:
         if isinstance(e, (sm.MatrixBase, sm.MatrixExpr, SymVector, Dyadic, sm.NDimArray, np.ndarray, list, tuple)):

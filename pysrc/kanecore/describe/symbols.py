@@ -20,11 +20,12 @@ from .builder import Builder
 from .input_rates import input_name
 from .misspelling import is_close
 
-__all__ = ["Symbols", "function_name", "multiplier"]
+__all__ = ["Symbols", "function_name", "function_of_time", "functions_of_time", "multiplier"]
 
 _MULTIPLIER = sm.Function("multiplier")
 _RATES_ALLOWED = {
     "kinematics": "velocities and their constraints; put what multiplies it into the bodies' inertia or into a load",
+    "lagrangian": "a Lagrangian, which is a function of coordinates, their first derivatives, inputs and time",
     "potential": "potentials; put what multiplies it into a load, or into the bodies' inertia",
     "law": "feedback; write the force itself into forcelist, where it may be affine in it",
     "load": "loads but once differentiated",
@@ -102,8 +103,8 @@ class Symbols:
     def _list_states(self, arguments: Arguments) -> None:
         """Coordinates, speeds and auxiliary speeds, checked: each is one symbol, and has one place."""
         a = arguments
-        self.q = self._functions([*a.q_ind, *a.q_dependent], "q_ind + q_dependent" if a.q_dependent else "q_ind")
-        self.u = self._functions([*a.u_ind, *a.u_dependent], "u_ind + u_dependent" if a.u_dependent else "u_ind")
+        self.q = functions_of_time([*a.q_ind, *a.q_dependent], "q_ind + q_dependent" if a.q_dependent else "q_ind")
+        self.u = functions_of_time([*a.u_ind, *a.u_dependent], "u_ind + u_dependent" if a.u_dependent else "u_ind")
         if not self.u:
             raise ModelError("u_ind is empty: a model has at least one generalized speed")
         for x in self.u:
@@ -112,29 +113,12 @@ class Symbols:
                     f"{function_name(x)} is listed both as a coordinate and as a speed: give the speed a symbol of its "
                     "own"
                 )
-        self.auxiliary = self._functions(a.u_auxiliary, "u_auxiliary")
+        self.auxiliary = functions_of_time(a.u_auxiliary, "u_auxiliary")
         for x in self.auxiliary:
             if x in self.q or x in self.u:
                 raise ModelError(f"{function_name(x)} is listed in u_auxiliary and among the coordinates or speeds")
         for x in (*self.q, *self.u, *self.auxiliary):
             self._claim(function_name(x), x)
-
-    def _functions(self, symbols: Any, argument: str) -> list[Any]:
-        result = list(symbols) if isinstance(symbols, Iterable) else [symbols]
-        for x in result:
-            if isinstance(x, sm.Derivative):
-                raise ModelError(
-                    f"{argument} holds the derivative {x}: make a symbol of its own with dynamicsymbols, and tie it to "
-                    "the derivative in kd_eqs"
-                )
-            if not (isinstance(x, AppliedUndef) and x.args == (self.t,)):
-                raise ModelError(
-                    f"{argument} holds {x!r}, which is no function of time: make it with dynamicsymbols({str(x)!r})"
-                )
-        if len(set(result)) != len(result):
-            twice = next(x for x in result if result.count(x) > 1)
-            raise ModelError(f"{function_name(twice)} is listed twice in {argument}")
-        return result
 
     def _claim(self, name: str, symbol: Any) -> None:
         other = self._owner.setdefault(name, symbol)
@@ -159,7 +143,7 @@ class Symbols:
                 self._leaf(s)
         if inputs is not None:
             chosen = [x for x in inputs if not isinstance(x, sm.Derivative)]
-            for x in self._functions(chosen, "inputs"):
+            for x in functions_of_time(chosen, "inputs"):
                 if x in self._leaves:
                     raise ModelError(f"{function_name(x)} is a coordinate or speed and cannot be an input")
             for x in inputs:
@@ -184,7 +168,7 @@ class Symbols:
 
     def feed_back(self, laws: Mapping[Any, Any]) -> None:
         """Put expressions in place of some inputs wherever these occur in loads and outputs."""
-        for x in self._functions(laws, "feedback"):
+        for x in functions_of_time(laws, "feedback"):
             if x in self._leaves:
                 raise ModelError(f"feedback for {function_name(x)}, a coordinate or speed: only inputs can be fed back")
         self._laws = dict(laws)
@@ -194,7 +178,7 @@ class Symbols:
     def _fed_back(self, x: Any, order: int) -> int:
         node = self._laws_read.get(x)
         if node is None:
-            if self.stage == "kinematics" or order:
+            if self.stage in ("kinematics", "lagrangian") or order:
                 raise ModelError(
                     f"{self.rate(x, order)} in {self.where} is given by feedback, which is for inputs of loads and "
                     "outputs: motion that follows a law is motion with generalized speeds of its own"
@@ -298,6 +282,8 @@ class Symbols:
         if x in self.q:
             if order == 1:
                 return self.rates[self.q.index(x)]
+            if self.stage == "lagrangian":
+                raise self._is_solved_for(e)
             raise ModelError(
                 f"{e} in {self.where}: write second derivatives of coordinates with derivatives of the speeds, "
                 f"such as {function_name(self.u[0])}.diff()"
@@ -380,6 +366,30 @@ class Symbols:
             for order in range(1, needed[self.inputs[x, 0]] + 1):
                 self.input(x, order)
         return inputs
+
+
+def functions_of_time(symbols: Any, argument: str) -> list[Any]:
+    """Symbols such as dynamicsymbols makes, each once; ModelError for others."""
+    result = list(symbols) if isinstance(symbols, Iterable) else [symbols]
+    for x in result:
+        if isinstance(x, sm.Derivative):
+            raise ModelError(
+                f"{argument} holds the derivative {x}: make a symbol of its own with dynamicsymbols, and tie it to "
+                "the derivative in kd_eqs"
+            )
+        if not (isinstance(x, AppliedUndef) and x.args == (sympy_access.time(),)):
+            raise ModelError(
+                f"{argument} holds {x!r}, which is no function of time: make it with dynamicsymbols({str(x)!r})"
+            )
+    if len(set(result)) != len(result):
+        twice = next(x for x in result if result.count(x) > 1)
+        raise ModelError(f"{function_name(twice)} is listed twice in {argument}")
+    return result
+
+
+def function_of_time(name: str) -> Any:
+    """The function F(t), of any name F: dynamicsymbols makes several of one with a space or a colon."""
+    return sm.Function(name)(sympy_access.time())
 
 
 def function_name(x: Any) -> str:

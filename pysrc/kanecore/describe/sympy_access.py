@@ -23,6 +23,7 @@ __all__ = [
     "force_along",
     "inertial_frame",
     "kinematical_equations",
+    "lagrangian",
     "neighbours",
     "orient",
     "positions",
@@ -104,6 +105,23 @@ def kinematical_equations(kanes_method: Any) -> list[Any]:
         return [rate - value for rate, value in km.kindiffdict().items()]
     k, f, ku = km._k_kqdot_implicit, km._f_k_implicit, km._k_ku_implicit
     return list(k * km.q.diff(time()) + ku * km.u + f) if k else []
+
+
+def lagrangian(lagranges_method: Any) -> dict[str, Any]:
+    """What a LagrangesMethod was given, by the names of the arguments of Model.from_lagrangian.
+
+    It keeps the derivatives of holonomic constraints before the nonholonomic ones.
+    """
+    lm = lagranges_method
+    holonomic = list(lm._hol_coneqs)
+    return {
+        "L": lm._L[0],
+        "q": list(lm.q),
+        "forcelist": list(lm.forcelist),
+        "frame": lm.inertial,
+        "holonomic_constraints": holonomic,
+        "nonholonomic_constraints": list(lm.coneqs)[len(holonomic) :],
+    }
 
 
 def force_along(actuator: Any, length: Any, rate: Any) -> Any:

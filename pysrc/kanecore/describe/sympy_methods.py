@@ -1,18 +1,24 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What SymPy's own descriptions of a mechanism, KanesMethod and System, are as arguments of `kanecore.Model`."""
+"""What SymPy's own descriptions of a mechanism are as arguments of `kanecore.Model`.
+
+They are KanesMethod, System, LagrangesMethod, or a Lagrangian and its coordinates.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from sympy.physics.mechanics import KanesMethod, System
+import sympy as sm
+from sympy.physics.mechanics import KanesMethod, LagrangesMethod, ReferenceFrame, System
 
 from kanecore.errors import ModelError
 
 from . import sympy_access
+from .arguments import listed
+from .symbols import function_name, functions_of_time
 
-__all__ = ["of_kanes_method", "of_system"]
+__all__ = ["of_kanes_method", "of_lagrangian", "of_system"]
 
 
 def of_kanes_method(kanes_method: Any, bodies: Any, forcelist: Any) -> dict[str, Any]:
@@ -81,3 +87,48 @@ def _joints(system: Any, by_user: Any) -> Any:
             result[joint.name] = (parent, child, point)
     # in the System's order
     return {j.name: result[j.name] for j in system.joints if j.name in result} | dict(by_user or {})
+
+
+def of_lagrangian(lagrangian: Any, **given: Any) -> dict[str, Any]:
+    """Arguments by name, of L or of a LagrangesMethod, and of those of `kanecore.Model.from_lagrangian`.
+
+    The speeds are the derivatives of the coordinates: ``theta_d`` of ``theta``.
+    """
+    if isinstance(lagrangian, LagrangesMethod):
+        own = {name: value for name, value in sympy_access.lagrangian(lagrangian).items() if value}
+        twice = sorted(name for name, value in given.items() if value is not None and name in own)
+        if twice:
+            raise TypeError(f"from_lagrangian takes {', '.join(twice)} from the LagrangesMethod: leave it out")
+        lagrangian = own.pop("L")
+        given |= own
+    if lagrangian is None:
+        raise ModelError("L is None: write an expression in coordinates and their derivatives, such as T - U")
+    coordinates = functions_of_time(listed(given.pop("q"), "q"), "q")
+    if not coordinates:
+        raise ModelError("q is empty: list the coordinates of the Lagrangian")
+    names = [function_name(x) for x in coordinates]
+    for name in names:
+        if f"{name}_d" in names:
+            raise ModelError(f"q holds {name}_d, which is the name of the derivative of {name}: rename the coordinate")
+    t = sympy_access.time()
+    speeds = [sm.Function(f"{name}_d")(t) for name in names]
+    if given["frame"] is None:
+        _need_no_frame(given)
+        given["frame"] = ReferenceFrame("N")
+    return {
+        **given,
+        "lagrangian": lagrangian,
+        "q_ind": coordinates,
+        "u_ind": speeds,
+        "kd_eqs": [x.diff(t) - u for x, u in zip(coordinates, speeds, strict=True)],
+    }
+
+
+def _need_no_frame(given: Mapping[str, Any]) -> None:
+    """A Lagrangian alone is in no frame."""
+    placed = [name for name in ("forcelist", "points", "frames") if given[name]]
+    if placed:
+        raise ModelError(
+            f"{' and '.join(placed)} given, and no frame: velocities are measured in the inertial ReferenceFrame, "
+            "so write frame=N"
+        )

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from kanecore.derive.derivation import Derivation
+from kanecore.derive.places import places
 from kanecore.derive.reads import unread
 from kanecore.derive.registry import Derived
 from kanecore.derive.sizes import sizes_of
@@ -92,6 +93,7 @@ def _names(contents: Contents) -> dict[str, Sequence[str]]:
         "frame_names": [d.frames[i].name for i in d.shown_frames],
         "output_names": [name for name, _ in d.outputs],
         "joint_names": [joint.name for joint in d.joints],
+        "body_names": [body.name for body in d.bodies],
         "constraint_names": [row.name for row in contents.derivation.constraints.rows] if d.constraints else [],
     }
 
@@ -120,7 +122,10 @@ def _numbers(contents: Contents, target: C) -> str:
 def _info(contents: Contents) -> dict[str, Any]:
     """Facts that no kernel needs, for Python."""
     d, derivation = contents.derivation.description, contents.derivation
-    missing = {name: why for name in GROUPS.get(contents.group, KERNEL_GROUPS) if (why := derivation.missing(name))}
+    # a kernel without elements is never looked for in its own group: that of the core says why there is none
+    of_all = contents.group not in GROUPS or (contents.group == "core" and not d.bodies)
+    names = KERNEL_GROUPS if of_all else GROUPS[contents.group]
+    missing = {name: why for name in names if (why := derivation.missing(name))}
     configuration = [constraint.name for constraint in d.constraints if constraint.kind == "configuration"]
     numbered = [f"configuration constraint {i}" for i in range(len(configuration))]
     optional = {
@@ -131,6 +136,7 @@ def _info(contents: Contents) -> dict[str, Any]:
         else {},
         "configuration_names": configuration if configuration != numbered else [],
         "guess": {str(place): value for place, value in d.guess},
+        **places(derivation),
     }
     return {
         "version": contents.version,

@@ -127,7 +127,7 @@ class Functions:
         if not derivation.symmetric:
             return self._general(name)
         program = straight_line(self.g, derivation.kernel("udot"), self.leaves, self.n)
-        if not program.fails:
+        if not program.fails or derivation.formulation.pivots:  # what is solved already has no other way
             return self._of_program(name, program, 0, in_core=True)
         members = {
             "otherwise": self._general().name,

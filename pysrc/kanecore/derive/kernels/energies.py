@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Kinetic and potential energy, and the power of what has no potential."""
+"""Kinetic and potential energy, the power of what has no potential, momenta, and the energy of accelerations."""
 
 from __future__ import annotations
 
 from kanecore.derive.derivation import Derivation
-from kanecore.derive.energy import kinetic_energy, power
+from kanecore.derive.energy import accelerations_energy
 from kanecore.derive.registry import Derived, derives
 from kanecore.derive.vectors import dot
 
@@ -13,19 +13,37 @@ __all__: list[str] = []
 
 @derives("kinetic_energy")
 def _kinetic_energy(d: Derivation) -> Derived:
-    return Derived((kinetic_energy(d.kinematics),))
+    return Derived((d.formulation.kinetic_energy,))
 
 
 @derives("potential_energy")
 def _potential_energy(d: Derivation) -> Derived:
-    return Derived((d.energy.potential,))
+    return Derived((d.formulation.potential_energy,))
 
 
 @derives("power")
 def _power(d: Derivation) -> Derived:
     g, description = d.graph, d.description
-    total = power(d.kinematics, d.energy)
+    total = d.formulation.power
     if description.constraints and d.constraints.do_work:  # (Gᵀλ)·u, by the equations of motion
         balance = [g.neg(f) for f in d.residual(description.accelerations)]
         total = g.add(total, dot(g, balance, description.speeds))
     return Derived((total,))
+
+
+def _without_momenta(d: Derivation) -> str:
+    return "its speeds are momenta themselves" if d.description.first_order is not None else ""
+
+
+@derives("momenta", missing=_without_momenta)
+def _momenta(d: Derivation) -> Derived:
+    return Derived(tuple(d.formulation.momenta()))
+
+
+def _without_bodies(d: Derivation) -> str:
+    return "" if d.description.bodies else "it is made of a Lagrangian, and accelerations of bodies are not known"
+
+
+@derives("gibbs", missing=_without_bodies)
+def _gibbs(d: Derivation) -> Derived:
+    return Derived((accelerations_energy(d.kinematics),))

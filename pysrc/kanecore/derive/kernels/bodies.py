@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Each body and each load by itself, in inertial axes.
+
+What `kanecore.run.audit` judges by is as the user wrote it: no axes are moved in parallel, nothing is multiplied by
+partial velocities.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from kanecore.derive.derivation import Derivation
+from kanecore.derive.kane import Wrenches, at_rest, central_inertia, inertia_forces, inertial_part
+from kanecore.derive.kinematics import Accelerations
+from kanecore.derive.registry import Derived, derives
+from kanecore.derive.vectors import ZERO, add, cross, matmul, matvec, neg, scale, transposed, unit
+from kanecore.describe.description import Components, Matrix
+from kanecore.describe.joints import GROUND
+
+__all__: list[str] = []
+
+
+def _flat(vectors: Iterable[Components]) -> Derived:
+    return Derived(tuple(x for vector in vectors for x in vector))
+
+
+@derives("positions")
+def _positions(d: Derivation) -> Derived:
+    return _flat(d.kinematics.position(point) for point in d.description.shown_points)
+
+
+@derives("orientations")
+def _orientations(d: Derivation) -> Derived:
+    """Rows of R: the inertial axes, resolved in the frame."""
+    return _flat(d.kinematics.resolve(unit(i), 0, f) for f in d.description.shown_frames for i in range(3))
+
+
+@derives("load_vectors")
+def _load_vectors(d: Derivation) -> Derived:
+    return _flat(d.kinematics.resolve_all(load.vector, 0) for load in at_rest(d.kinematics, d.description.loads))
+
+
+@derives("body_momenta")
+def _body_momenta(d: Derivation) -> Derived:
+    k, g, vectors = d.kinematics, d.graph, []
+    for i, body in enumerate(d.description.bodies):
+        vectors.append(scale(g, body.mass, k.inertial_velocity(body.point)))
+        about = matvec(g, central_inertia(k, i), k.omega[body.frame]) if body.frame >= 0 else ZERO
+        vectors.append(k.resolve(about, body.frame, 0) if body.frame >= 0 else ZERO)
+    return _flat(vectors)
+
+
+@derives("inertia_forces")
+def _inertia_forces(d: Derivation) -> Derived:
+    k, vectors = d.kinematics, []
+    accelerations = Accelerations(k, d.description.accelerations)
+    for i, body in enumerate(d.description.bodies):
+        wrench = inertia_forces(k, accelerations, Wrenches(k), [i])
+        vectors.append(k.resolve(wrench.force[body.point], k.home[body.point], 0))
+        vectors.append(k.resolve(wrench.torque[body.frame], body.frame, 0) if body.frame >= 0 else ZERO)
+    return _flat(vectors)
+
+
+@derives("velocities")
+def _velocities(d: Derivation) -> Derived:
+    return _flat(d.kinematics.inertial_velocity(point) for point in d.description.shown_points)
+
+
+@derives("angular_velocities")
+def _angular_velocities(d: Derivation) -> Derived:
+    return _flat(d.kinematics.inertial_omega(frame) for frame in d.description.shown_frames)
+
+
+@derives("masses")
+def _masses(d: Derivation) -> Derived:
+    """The mass, nine entries of the tensor, three of the place that it is about."""
+    k, g, roots = d.kinematics, d.graph, []
+    for body in d.description.bodies:
+        total = (ZERO, ZERO, ZERO)
+        for f, tensor in body.inertia:
+            axes: Matrix = (k.resolve(unit(0), 0, f), k.resolve(unit(1), 0, f), k.resolve(unit(2), 0, f))
+            turned = matmul(g, matmul(g, axes, tensor), transposed(axes))
+            total = tuple(add(g, a, b) for a, b in zip(total, turned, strict=True))  # type: ignore[assignment]
+        roots += [body.mass, *(x for row in total for x in row), *k.resolve_all(body.about, 0)]
+    return Derived(tuple(roots))
+
+
+@derives("potentials", applies=lambda d: bool(d.description.potentials))
+def _potentials(d: Derivation) -> Derived:
+    return Derived(d.description.potentials)
+
+
+@derives("inertial_loads", applies=lambda d: d.has_inertial_loads)
+def _inertial_loads(d: Derivation) -> Derived:
+    k, loads = d.kinematics, d.description.loads
+    return _flat(
+        k.resolve_all(part.vector, 0)
+        for load in loads
+        for part in [*inertial_part(k, [load], d.description.accelerations), replace(load, vector=())][:1]
+    )
+
+
+@derives("joint_positions")
+def _joint_positions(d: Derivation) -> Derived:
+    return _flat(d.kinematics.position(joint.point) for joint in d.description.joints)
+
+
+@derives("attached_wrenches", applies=lambda d: bool(d.description.constraints) and not d.missing("reactions"))
+def _attached_wrenches(d: Derivation) -> Derived:
+    k, g, rows = d.kinematics, d.graph, range(len(d.rows))
+    wrench = {(i, row): (ZERO, ZERO) for i in range(len(d.description.bodies)) for row in rows}
+    for a in d.description.attachments:
+        vector = k.resolve_all(a.vector, 0)
+        for body, place, v in ((a.child, a.child_at, vector), (a.parent, a.parent_at, neg(g, vector))):
+            if body == GROUND:
+                continue
+            force, moment = wrench[body, a.row]
+            if a.kind == "force":
+                arm = k.between(d.description.bodies[body].point, place)
+                force, moment = add(g, force, v), add(g, moment, cross(g, arm, v))
+            else:
+                moment = add(g, moment, v)
+            wrench[body, a.row] = force, moment
+    flat = {key: (*force, *moment) for key, (force, moment) in wrench.items()}
+    bodies = range(len(d.description.bodies))
+    return Derived(tuple(flat[i, row][j] for i in bodies for j in range(6) for row in rows))
