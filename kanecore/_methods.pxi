@@ -286,9 +286,9 @@ cdef class Kernels(Model):
         """
         return self.evaluate(K_KINETIC_ENERGY_PARTS, t, x, None, r, p, out)
 
-    def _momentum_rates(self, t, x, *, r=None, p=None, out=None):
+    def _momentum_rates(self, t, x, udot, *, r=None, p=None, out=None):
         """The rates dp/dt at udot, then ∂L/∂q at constant q̇, (..., 2, n_q)."""
-        return self.evaluate(K_MOMENTUM_RATES, t, x, None, r, p, out)
+        return self.evaluate(K_MOMENTUM_RATES, t, x, udot, r, p, out)
 
     def _velocities(self, t, x, *, r=None, p=None, out=None):
         """The velocities of all points, inertial axes, (..., n_points, 3)."""

@@ -44,7 +44,7 @@ kc_kernel *equations_residual; /* F_r + F*_r + (G' lambda)_r, then phi, then c [
 kc_kernel *generalized_momenta; /* p = dL/dqdot: n_q */
 kc_kernel *hamiltonian; /* H = p qdot - L: 1 */
 kc_kernel *kinetic_energy_parts; /* T2, T1, T0: 3 */
-kc_kernel *momentum_rates; /* dp/dt, dL/dq: 2 * n_q */
+kc_kernel *momentum_rates; /* dp/dt, dL/dq [udot]: 2 * n_q */
 kc_kernel *velocities; /* v, inertial axes: n_points * 3 */
 kc_kernel *angular_velocities; /* omega, inertial axes: n_frames * 3 */
 kc_kernel *masses; /* m, I about the inertia point, its place from the mass centre: n_bodies * 13 */

@@ -337,6 +337,7 @@ KERNELS: tuple[Kernel, ...] = (
     Kernel(
         *("momentum_rates", "hamilton", ("2", "n_q"), r"\dot p, \partial L/\partial q", "dp/dt, dL/dq"),
         "The rates dp/dt at udot, then ∂L/∂q at constant q̇",
+        reads_udot=True,
         internal=True,
     ),
     Kernel(
