@@ -84,6 +84,7 @@ def private_attributes(source: str) -> set[str]:
 
 
 HOLDERS = {
+    "_dcm": lambda m: m.arm,
     "_dcm_dict": lambda m: m.arm,
     "_ang_vel_dict": lambda m: m.arm,
     "_ang_acc_dict": lambda m: m.arm,

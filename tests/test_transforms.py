@@ -313,6 +313,21 @@ def test_efforts_may_be_expressions() -> None:
     assert dyn.udot(0.0, [0.3, 0.4])[0] == pytest.approx((-2.0 * 0.3 - 0.1 * 0.4) / (3.0 * 0.25))
 
 
+def test_numbers_of_numpy() -> None:
+    """Arrays and floats: 0.0 is 0, and 1.0 is 1."""
+    fixed = np.eye(4)
+    fixed[:3, 3] = 0.1, 0.2, 0.3
+    links = [
+        kc.Link("seat", fixed, mass=0.0, inertia=np.zeros(3)),
+        kc.Link("rod", turn("z", q), mass=2.0, centre=np.array([0.5, 0.0, 0.0]), inertia=np.diag([0.0, 0.1, 0.1])),
+    ]
+    for speeds in ("rates", "bodies"):
+        dyn = built(links, gravity=np.array([0.0, -10.0, 0.0]), speeds=speeds)
+        found = dict(zip(dyn.speed_names, dyn.udot(0.0, [0.3, *np.zeros(dyn.n_u)]), strict=True))
+        expected = -10.0 * 0.5 * 2.0 * np.cos(0.3) / (0.1 + 2.0 * 0.25)
+        assert found["q_d" if speeds == "rates" else "wz2"] == pytest.approx(expected, rel=1e-12)
+
+
 def test_names_of_rates() -> None:
     links = [kc.Link("rod", turn("z", q), mass=m, centre=(l, 0, 0))]
     assert [str(u) for u in kc.Model.from_transforms(links, u="omega").speeds] == ["omega(t)"]

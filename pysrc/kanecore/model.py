@@ -588,12 +588,12 @@ class Model(Expressions):
         Raises
         ------
         ModelError
-            Constraints are solved at run time (loops), or there are not as many independent coordinates as speeds.
+            Constraints on coordinates close loops, which are solved at run time; there are constraints on
+            accelerations; or the independent coordinates are not as many as the independent speeds.
 
         Examples
         --------
-        >>> m = kc.gallery.rrp_redundant.build().speed_matrices()  # doctest: +SKIP
-        >>> m.Psi, m.Upsilon.shape  # doctest: +SKIP
+        ``Model.from_transforms(links, speeds="bodies").speed_matrices().Upsilon``
         """
         return speed_matrices.speed_matrices(self)
 

@@ -29,14 +29,14 @@ def speed_matrices(model: Described) -> SpeedMatrices:
 
     derivation = model._derivation
     d, g = derivation.description, derivation.graph
-    if derivation.counted:
-        raise ModelError(
-            f"the speed matrices of {d.name!r} have no expression: its constraints are solved at run time; "
-            "dyn.speed_matrices(t, x) gives their numbers"
-        )
     rows = derivation.constraints.rows if d.constraints else []
     if any(row.value < 0 for row in rows):
         raise ModelError(f"{d.name!r} has constraints on accelerations, which say nothing of velocities")
+    if len(rows) > sum(constraint.kind == "velocity" for constraint in d.constraints):
+        raise ModelError(
+            f"the speed matrices of {d.name!r} have no expression: constraints on coordinates, which close loops, are "
+            "solved at run time; dyn.speed_matrices(t, x) gives their numbers"
+        )
     slopes = [[row.jacobian[r] for r in range(len(d.speeds))] for row in rows]
     dependent = dependence(derivation)
     psi = _inverse(derivation, dependent)

@@ -50,7 +50,7 @@ def loads_of(
     weight = column(gravity, "gravity")
     result: Loads = []
     for motion in motions.values():
-        if any(weight) and motion.step.link.mass != 0:
+        if any(weight) and not sm.sympify(motion.step.link.mass).is_zero:
             result.append((motion.centre, along(motion.step.link.mass * weight, motion.ground)))
     inputs = []
     for x, effort in _efforts(q, efforts).items():

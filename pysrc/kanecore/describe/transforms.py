@@ -230,7 +230,7 @@ class Step:
 
     @property
     def massive(self) -> bool:
-        return bool(self.link.mass != 0 or any(self.inertia))
+        return not all(map(_is_zero, (sm.sympify(self.link.mass), *self.inertia)))
 
     @cached_property
     def functions(self) -> list[Any]:
@@ -308,6 +308,11 @@ def _complete(link: Any, number: int) -> Link:
     return link
 
 
+def _is_zero(e: Any) -> bool:
+    """Whether an expression is zero as it stands; SymPy's ``==`` tells 0.0 from 0."""
+    return bool(e.is_zero)
+
+
 def _matrix(value: Any, what: str) -> sm.Matrix:
     try:
         return sm.Matrix(value)
@@ -322,7 +327,7 @@ def _homogeneous(link: Link) -> sm.Matrix:
             f"the transform of link {link.name} is {h.shape[0]}×{h.shape[1]}: write H = [R d; 0 0 0 1], 4×4"
         )
     for column, wanted in enumerate((0, 0, 0, 1)):
-        if h[3, column] != wanted:
+        if not _is_zero(h[3, column] - wanted):
             raise ModelError(
                 f"the transform of link {link.name} has {h[3, column]} at [3, {column}]: its last row is 0, 0, 0, 1"
             )
@@ -349,7 +354,7 @@ def _tensor(link: Link) -> sm.Matrix:
         isinstance(given, (list, tuple)) and isinstance(given[0], (list, tuple))
     ):
         tensor = _matrix(given, what)
-        if tensor.shape != (3, 3) or tensor != tensor.T:
+        if tensor.shape != (3, 3) or not all(map(_is_zero, tensor - tensor.T)):
             raise ModelError(f"{what} is {given!r}: write a symmetric 3×3 matrix, or (xx, yy, zz[, xy, yz, zx])")
         return tensor
     xx, yy, zz, *products = _entries(given, what, (3, 6))
