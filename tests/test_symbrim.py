@@ -24,8 +24,8 @@ from symbrim.core.registry import Registry  # noqa: E402
 from symbrim_models import MODELS, system_of, upper_body  # noqa: E402
 
 SMALL = ("disc", "torus in contact", "leaning rider", "stationary bicycle")
-BY_SYMPY = (*SMALL, "torus", "bicycle", "bicycle on tori", "bicycle in contact", "rider", "upper body")
-"""What SymPy's class manages within a minute."""
+BY_SYMPY = (*SMALL, "torus", "bicycle", "bicycle in contact", "rider", "upper body")
+"""What SymPy's class manages within a minute; on tori its elimination divides by zero."""
 
 
 def parts(model: Any) -> set[type]:
