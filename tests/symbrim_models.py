@@ -59,7 +59,9 @@ def stationary() -> Any:
     )
 
 
-def rider(arms: bool = True, legs: bool = True, hip: str = "Spherical", shoulder: str = "FlexRot", loads: str = "") -> Any:
+def rider(
+    arms: bool = True, legs: bool = True, hip: str = "Spherical", shoulder: str = "FlexRot", loads: str = ""
+) -> Any:
     """A rider with arms or legs; ``loads``: "Torque" or "SpringDamper" in the joints."""
     parts: dict[str, Any] = {"pelvis": riders.PlanarPelvis("pelvis")}
     if arms:

@@ -60,7 +60,7 @@ LONG = {
 FORMS = {
     "test_kane2.py": ("test_aux_dep",),  # compares F*_r by == after expand(), which knows no sin² + cos² = 1
 }
-"""Tests that compare a form, not a value: they pass where F_r and F*_r are simplified first."""
+"""Tests that compare a form, not a value: they pass where angles that have no effect are taken out first."""
 
 
 def names(tests: dict[str, Iterable[str]]) -> set[str]:
