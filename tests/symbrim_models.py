@@ -59,7 +59,9 @@ def stationary() -> Any:
     )
 
 
-def rider(arms: bool = True, legs: bool = True, hip: str = "Pin", shoulder: str = "FlexRot", loads: str = "") -> Any:
+def rider(
+    arms: bool = True, legs: bool = True, hip: str = "Spherical", shoulder: str = "FlexRot", loads: str = ""
+) -> Any:
     """A rider with arms or legs; ``loads``: "Torque" or "SpringDamper" in the joints."""
     parts: dict[str, Any] = {"pelvis": riders.PlanarPelvis("pelvis")}
     if arms:
@@ -124,7 +126,7 @@ MODELS: dict[str, Callable[[], Any]] = {
     "bicycle with suspension": lambda: bicycle(front=bikes.SuspensionRigidFrontFrame),
     "bicycle in contact": lambda: bicycle(tire=bikes.InContactTire),
     "stationary bicycle": stationary,
-    "rider": rider,
+    "rider": lambda: rider(hip="Pin"),
     "rider with torques": lambda: rider(hip="Spherical", shoulder="Spherical", loads="Torque"),
     "rider with springs": lambda: rider(hip="Spherical", shoulder="Spherical", loads="SpringDamper"),
     "rider with other shoulders": lambda: rider(legs=False, shoulder="FlexAdd", loads="Torque"),

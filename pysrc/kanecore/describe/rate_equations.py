@@ -81,10 +81,11 @@ class RateEquations:
         without_rates = g.substitute(equations, dict.fromkeys(self._qdot, 0))
         self.f_k = g.substitute(without_rates, dict.fromkeys(symbols.speeds, 0))
         right = [[g.neg(e)] for e in without_rates]
-        self.rates = [x for [x] in self._solution(self.k_kqdot, right, solver)] if equations else self._qdot
+        names = [f"the derivative of {function_name(x)}" for x in symbols.q]
+        self.rates = [x for [x] in self._solution(self.k_kqdot, right, solver, names)] if equations else self._qdot
 
-    def _solution(self, matrix: Rows, right: Rows, solver: Solver | None) -> Rows:
-        """The solution x of matrix @ x = right, by rows."""
+    def _solution(self, matrix: Rows, right: Rows, solver: Solver | None, unknowns: Sequence[str]) -> Rows:
+        """The solution x of matrix @ x = right, by rows; the names of the unknowns are for messages."""
         if solver is not None:
             answer = Matrix(solver(self.written(matrix), self.written(right)))
             answer = answer.reshape(len(right), len(right[0]))
@@ -93,7 +94,8 @@ class RateEquations:
             columns = [solve(self.graph, matrix, column) for column in zip(*right, strict=True)]
         except Singular as error:
             raise ModelError(
-                f"the equations are singular: they do not determine unknown {error.column}, counted from 0"
+                f"the equations that give {', '.join(unknowns)} are singular: they do not determine "
+                f"{unknowns[error.column]}"
             ) from None
         return [list(row) for row in zip(*columns, strict=True)]
 
@@ -151,7 +153,10 @@ class RateEquations:
         p, g = self._n_independent, self.graph
         by_auxiliary = [accumulate(g, [(f, g.one)], self._auxiliary, SPEED) for _, f in self.velocity]
         right = [[g.neg(a) for a in (*k[:p], *b)] for (k, _), b in zip(self.velocity, by_auxiliary, strict=True)]
-        return self._solution([k[p:] for k, _ in self.velocity], right, self._constraint_solver) if right else []
+        if not right:
+            return []
+        matrix, names = [k[p:] for k, _ in self.velocity], [function_name(u) for u in self._symbols.u[p:]]
+        return self._solution(matrix, right, self._constraint_solver, names)
 
     # ------------------------------------------------------------------- SymPy
     @property
