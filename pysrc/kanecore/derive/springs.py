@@ -36,7 +36,7 @@ STEADY = PARAMETER | COORDINATE  # what a magnitude may depend on: no time, no i
 POWERS_OF_S = (0, 1, -1, 2, -2)  # Σ d_i w_i may be ṡ times such a power of s
 LARGEST_DENOMINATOR = 12  # of the number beside it: r·v is ½ d(r²)/dt
 CANDIDATES_MAX = 40  # nodes that are tried for s
-FACTORS_MAX = 5  # of a magnitude, each of which may belong to its direction
+FACTORS_MAX = 4  # of a magnitude, each of which may belong to its direction
 SIGNS_MAX = 3  # different |x| in what is compared: each is looked at for both signs
 SAME = 1e-9  # relative, of ratios at random states
 
@@ -303,12 +303,12 @@ def _ratio(g: Graph, along: int, rate: int, s: int, common: Powers) -> tuple[Fra
         return None
     for lengths in _some_of(common):  # a parameter may be a length of the direction as well as a factor
         for exponent in POWERS_OF_S:
-            ratios = []
-            for state, value, length in itertools.chain.from_iterable(regions):
-                size = math.prod(state(i) ** int(power) for i, power in lengths.items())
-                ratios.append(value * size / length**exponent)
-            number = Fraction(ratios[0]).limit_denominator(LARGEST_DENOMINATOR)
-            if number and all(abs(x - number) <= SAME * abs(number) for x in ratios):
+            ratios = (
+                value * math.prod(state(i) ** int(power) for i, power in lengths.items()) / length**exponent
+                for state, value, length in itertools.chain.from_iterable(regions)
+            )
+            number = Fraction(first := next(ratios)).limit_denominator(LARGEST_DENOMINATOR)
+            if number and all(abs(x - number) <= SAME * abs(number) for x in itertools.chain([first], ratios)):
                 return number, exponent, lengths
     return None
 
