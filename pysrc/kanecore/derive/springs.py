@@ -17,6 +17,7 @@ from __future__ import annotations
 import copy
 import itertools
 import math
+import random
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -25,6 +26,7 @@ from kanecore.describe.description import Load
 from kanecore.graph.antiderivative import Powers, antiderivative, factors, product, summands
 from kanecore.graph.calculus import accumulate
 from kanecore.graph.decide import deciding, equal, same_sum, vanish
+from kanecore.graph.sample import Sample
 from kanecore.graph.scalars import COORDINATE, PARAMETER, SPEED, Graph, Op
 
 from .kane import Wrenches, generalized_forces
@@ -35,7 +37,7 @@ __all__ = ["Springs", "is_gradient"]
 STEADY = PARAMETER | COORDINATE  # what a magnitude may depend on: no time, no input, no speed
 POWERS_OF_S = (0, 1, -1, 2, -2)  # Σ d_i w_i may be ṡ times such a power of s
 LARGEST_DENOMINATOR = 12  # of the number beside it: r·v is ½ d(r²)/dt
-CANDIDATES_MAX = 40  # nodes that are tried for s
+CANDIDATES_MAX = 200  # nodes that are tried for s
 FACTORS_MAX = 4  # of a magnitude, each of which may belong to its direction
 SIGNS_MAX = 3  # different |x| in what is compared: each is looked at for both signs
 SAME = 1e-9  # relative, of ratios at random states
@@ -63,6 +65,9 @@ class _Term:
     rate: int
 
 
+Ways = dict[int, tuple[set[int], set[int]]]
+
+
 class Springs:
     """What of some loads has a potential energy, found on a copy of the graph.
 
@@ -85,6 +90,9 @@ class Springs:
         self._idle: set[tuple[int, int, int]] = set()  # components of loads that do no work
         self._at_rest = dict.fromkeys(k.description.speeds, 0)
         self._sigma = g.symbol(("σ", "spring"), PARAMETER)  # stands for s: what holds it alone holds no coordinate
+        drawn = [random.Random(seed) for seed in range(3)]
+        at = [{u: draw.uniform(-1.0, 1.0) for u in k.description.speeds} for draw in drawn]
+        self._speeds = [Sample(g, given=speeds) for speeds in at]  # of one place
         whole = self._found([x for i in numbers for x in self._terms(i, lambda node: [(1, node)])], self._by_scalar)
         places = {term.place for term in whole}
         single = [x for i in numbers for x in self._terms(i, lambda node: summands(g, node)) if x.place not in places]
@@ -133,23 +141,43 @@ class Springs:
     # -------------------------------------------------------------- one scalar
     def _by_scalar(self, terms: list[_Term]) -> list[_Term]:
         found: list[_Term] = []
-        for s in self._candidates(terms):
+        ways = {term: self._ways(term.node) for term in terms}
+        for s in self._candidates(terms, ways):
             by_factor: dict[int, dict[_Term, Powers]] = {}
-            for term in terms:
-                if term not in found and (parts := self._factored(term.node, s)) is not None:
+            of_s = [term for term in terms if term not in found and _is_of(self._graph, ways[term], s)]
+            for term in of_s if of_s and self._goes_with(of_s, s) else []:
+                if (parts := self._factored(term.node, s)) is not None:
                     by_factor.setdefault(parts[0], {})[term] = parts[1]
             for factor, members in by_factor.items():
                 if self._add(self._integrated(factor, members, s), members):
                     found += members
         return found
 
-    def _candidates(self, terms: Iterable[_Term]) -> list[int]:
-        """Lengths that stand in some terms, then whatever depends on coordinates there, the outermost first."""
+    def _ways(self, node: int) -> Ways:
+        """Of each factor that moves, what is below it, and through which nodes alone it depends on coordinates."""
+        g = self._graph
+        moving = [i for i in factors(g, node) if g.depends[i] & COORDINATE]
+        return {i: (set(g.below([i])), set(_necks(g, i))) for i in moving}
+
+    def _candidates(self, terms: Iterable[_Term], ways: Mapping[_Term, Ways]) -> list[int]:
+        """Lengths that stand in some terms, then what alone a factor depends on coordinates by, the outermost first."""
         g = self._graph
         nodes = [i for i in reversed(g.below([term.node for term in terms])) if g.depends[i] & COORDINATE]
         bases = {g.nodes[i][1] for i in nodes if g.nodes[i][0] is Op.POW}
         lengths = [i for i in nodes if g.nodes[i][0] in (Op.SQRT, Op.ABS) or i in bases]
-        return list(dict.fromkeys([*lengths, *nodes]))[:CANDIDATES_MAX]
+        necks = {s for term in terms for _, each in ways[term].values() for s in each}
+        return list(dict.fromkeys([*lengths, *sorted(necks, reverse=True)]))[:CANDIDATES_MAX]
+
+    def _goes_with(self, terms: Iterable[_Term], s: int) -> bool:
+        """Whether the power of some terms and ṡ have one ratio at several speeds, of one place: a quick look."""
+        [rate] = self._moving([self._kinematics.rate.of(s)])
+        pairs = []
+        for state in self._speeds:
+            power = sum(term.sign * state(term.node) * state(term.rate) for term in terms)
+            pairs.append((power, state(rate)))
+        (a, b), *others = pairs
+        size = max(abs(x) for pair in pairs for x in pair[1:]) * max(abs(pair[0]) for pair in pairs)
+        return not any(abs(a * d - b * c) > SAME * size for c, d in others)  # NaN tells nothing
 
     def _factored(self, node: int, s: int) -> tuple[int, Powers] | None:
         """Of a term its factors that hold σ, which stands for s, and the others; None where it is no such product."""
@@ -283,6 +311,27 @@ def _steady_and_rest(g: Graph, node: int) -> tuple[int, int]:
     return parts[node]
 
 
+def _is_of(g: Graph, ways: Ways, s: int) -> bool:
+    """Whether a product is one of functions of s and of factors that do not hold s."""
+    root = g.nodes[s][1] if g.nodes[s][0] is Op.SQRT else s
+    related = [i == root or s in necks for i, (below, necks) in ways.items() if i == root or s in below]
+    return bool(related) and all(related)
+
+
+def _necks(g: Graph, root: int) -> list[int]:
+    """The nodes through which all ways from a node to the coordinates below it lead: it is a function of each."""
+    nodes = [i for i in g.below([root]) if g.depends[i] & COORDINATE]
+    down, up = dict[int, int](), dict.fromkeys(nodes, 0)  # numbers of ways, to coordinates and from the root
+    for i in nodes:
+        down[i] = sum(down[k] for k in g.operands(i) if k in up) or 1
+    up[root] = 1
+    for i in reversed(nodes):
+        for k in g.operands(i):
+            if k in up:
+                up[k] += up[i]
+    return [i for i in nodes if up[i] * down[i] == down[root]]
+
+
 def _some_of(powers: Powers) -> Iterator[Powers]:
     """Parts of a product, the empty one first."""
     names = [i for i, power in powers.items() for _ in range(int(power)) if power > 0][:FACTORS_MAX]
@@ -307,7 +356,8 @@ def _ratio(g: Graph, along: int, rate: int, s: int, common: Powers) -> tuple[Fra
                 value * math.prod(state(i) ** int(power) for i, power in lengths.items()) / length**exponent
                 for state, value, length in itertools.chain.from_iterable(regions)
             )
-            number = Fraction(first := next(ratios)).limit_denominator(LARGEST_DENOMINATOR)
+            first = next(ratios)
+            number = Fraction(first if math.isfinite(first) else 0).limit_denominator(LARGEST_DENOMINATOR)
             if number and all(abs(x - number) <= SAME * abs(number) for x in itertools.chain([first], ratios)):
                 return number, exponent, lengths
     return None

@@ -33,7 +33,14 @@ _OF_FUNCTIONS: dict[str, Callable[[Graph, int], int]] = {
 
 
 def antiderivative(g: Graph, node: int, x: int) -> int | None:
-    """A node whose derivative with respect to the symbol x is ``node``; None where no rule gives one."""
+    """A node whose derivative with respect to the symbol x is ``node``; None where no rule gives a finite one."""
+    try:
+        return _of_sum(g, node, x)
+    except (ArithmeticError, ValueError):  # constants fold to what is no number
+        return None
+
+
+def _of_sum(g: Graph, node: int, x: int) -> int | None:
     holders = {i for i in g.below([node]) if i == x}
     for i in g.below([node]):
         if any(k in holders for k in g.operands(i)):
@@ -112,8 +119,8 @@ def _of_product(g: Graph, powers: Powers, x: int, holders: set[int]) -> int | No
     for base, power in moving.items():
         rest = {i: n for i, n in moving.items() if i != base}
         for y, whole in _inner(g, base, power):
-            rate = factors(g, slope(y))
-            if {i: n for i, n in rate.items() if _holds(g, i, x)} == rest:
+            rate = factors(g, slope(y)) if slope(y) else {}
+            if rate and {i: n for i, n in rate.items() if _holds(g, i, x)} == rest:
                 beside = {i: -n for i, n in rate.items() if i not in rest}
                 return g.mul(g.mul(product(g, constant), product(g, beside)), whole)
     return None
