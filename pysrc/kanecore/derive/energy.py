@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Kinetic and potential energy, and the power of everything that has no potential.
 
-    T = ½ Σ m v·v + ω·I·ω,        U = −Σ F·r over constant forces, and the potentials that the user gave,
+    T = ½ Σ m v·v + ω·I·ω,
+    U = −Σ F·r over constant forces, the energy of springs and fields (:mod:`.springs`), and the user's potentials,
     d(T + U)/dt = Σ_r F_r u_r (loads and generalized forces without a potential) − F*_t + (dU/dt at u = 0) − Σ ½ ṁ v·v,
 
 with loads in full where they hold u̇;
@@ -30,6 +31,7 @@ from .kane import (
     momentum_rate,
 )
 from .kinematics import Accelerations, Kinematics
+from .springs import Springs
 from .vectors import add, cross, dot, matvec, scale
 
 __all__ = ["Energy", "accelerations_energy", "kinetic_energy", "momenta", "power"]
@@ -87,7 +89,11 @@ class Energy:
     ----------
     potential : node
     accounted : set of int
-        The loads whose work it holds.
+        The loads of whose work it holds all.
+    in_part : set of int
+        The loads of whose work it holds a part.
+    others : list of Load
+        What it does not hold: loads, and parts of loads.
     """
 
     def __init__(self, k: Kinematics) -> None:
@@ -104,6 +110,12 @@ class Energy:
                 if not any(g.depends[x] & ~PARAMETER for x in force) and self._does_work_along(force, load.at):
                     self.potential = g.sub(self.potential, dot(g, force, k.position(load.at)))
                     self.accounted.add(number)
+        springs = Springs(k, [i for i in range(len(d.loads)) if i not in self.accounted])
+        self.potential = g.add(self.potential, springs.potential)
+        self.accounted.update(i for i, left in springs.left.items() if left is None)
+        self.in_part = {i for i, left in springs.left.items() if left is not None}
+        kept = ((i, springs.left.get(i, load)) for i, load in enumerate(d.loads) if i not in self.accounted)
+        self.others = [load for _, load in kept if load is not None]
 
     def _does_work_along(self, force: Components, point: int) -> bool:
         """Whether F·v is the derivative of F·r, at random states where structure does not tell."""
@@ -157,8 +169,7 @@ def _sums_to(powers: list[list[float]], subset: tuple[int, ...], total: list[flo
 def power(k: Kinematics, energy: Energy) -> int:
     """d(T + U)/dt, as the power of loads without a potential, of drives, and of what moves a potential."""
     g, d = k.graph, k.description
-    loads = [load for i, load in enumerate(d.loads) if i not in energy.accounted]
-    total = dot(g, active_forces(k, loads, generalized=d.generalized_forces), d.speeds)
+    total = dot(g, active_forces(k, energy.others, generalized=d.generalized_forces), d.speeds)
     at_rest = dict.fromkeys(d.speeds, 0)
     total = g.add(total, g.substitute([k.rate.of(energy.potential)], at_rest)[0])
     for i, body in enumerate(d.bodies):

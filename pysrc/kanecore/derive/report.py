@@ -14,6 +14,7 @@ from .described import Described, loads_by_number
 from .kane import holds_udot
 from .reactions import is_free
 from .reads import unread
+from .springs import is_gradient
 
 __all__ = ["report"]
 
@@ -173,7 +174,8 @@ def _loads(model: Described) -> Iterator[str]:
             f"{(d.points if x.kind == 'force' else d.frames)[x.at].name}"
             for x in by_number.get(number, [])
         )
-        yield f"  load {number}, {' and '.join(where) or 'left out: zero, on the ground, or noncontributing'}"
+        note = _energy(derivation, number)
+        yield f"  load {number}, {' and '.join(where) or 'left out: zero, on the ground, or noncontributing'}{note}"
     inertial = dict.fromkeys(load.number for load in d.loads if holds_udot(k, load))
     if inertial:
         yield (
@@ -184,6 +186,19 @@ def _loads(model: Described) -> Iterator[str]:
         yield f"  potential {number}"
     for force in d.generalized_forces:
         yield f"  {force.name} of a freed constraint"
+
+
+def _energy(derivation: Derivation, number: int) -> str:
+    """Whether the potential energy holds a load."""
+    energy, loads = derivation.energy, derivation.description.loads
+    places = {i for i, load in enumerate(loads) if load.number == number}
+    if places and places <= energy.accounted:
+        return ", in the potential energy"
+    if places & (energy.accounted | energy.in_part):
+        return ", in part in the potential energy"
+    if is_gradient(derivation.kinematics, [loads[i] for i in sorted(places)]):
+        return ", the gradient of an energy that is not known: its work counts as power"
+    return ""
 
 
 def _written(model: Described) -> Iterator[str]:
