@@ -176,8 +176,8 @@ def test_simple_couple() -> None:
 
 
 # ------------------------------------------------------------- examples 3 and 5: two particles in a tube
-def tube_as_printed() -> kc.Model:
-    """The cells of the lecture notes: SymPy's KanesMethod, velocities in q̇, forces of the tube as plain symbols."""
+def tube_as_printed(method: Any) -> tuple[Any, Any, Any]:
+    """Cells 17 to 37 of the notebook: the method, velocities in q̇, the tube's forces plain symbols; Fr, Frstar."""
     T12, T13, T22, T23 = sm.symbols("T12 T13 T22 T23")
     A = me.ReferenceFrame("A")
     T = me.ReferenceFrame("T", indices=["1", "2", "3"])
@@ -200,14 +200,25 @@ def tube_as_printed() -> kc.Model:
         (P2, m2 * g * (-A.y)),
     ]
     bodies = [me.Particle("P1", P1, m1), me.Particle("P2", P2, m2)]
-    kane = me.KanesMethod(A, q_ind=[q1, q2], u_ind=[u1, u2], kd_eqs=[q1.diff() - u1, q2.diff() - u2])
-    kane.kanes_equations(bodies, loads)
-    return kc.Model.from_kane(kane)
+    kane = method(A, q_ind=[q1, q2], u_ind=[u1, u2], kd_eqs=[q1.diff() - u1, q2.diff() - u2])
+    assert agree(P1.vel(A).to_matrix(T), [q1.diff(), (L1 + q1) * theta.diff(), 0])  # output 22
+    assert agree(P2.vel(A).to_matrix(T), [q2.diff(), (L1 + L2 + q2) * theta.diff(), 0])  # output 24
+    return kane, *kane.kanes_equations(bodies, loads)
 
 
 @pytest.fixture(scope="module", params=["gallery", "as printed"])
 def tube(request: pytest.FixtureRequest) -> kc.Model:
-    return rotating_tube.build() if request.param == "gallery" else tube_as_printed()
+    return (
+        rotating_tube.build() if request.param == "gallery" else kc.Model.from_kane(tube_as_printed(me.KanesMethod)[0])
+    )
+
+
+def test_tube_with_the_method_replaced() -> None:
+    """Notebook, examples 3 and 5, outputs 32 and 35: `kanecore.KanesMethod` in the notebook's own cells."""
+    _, found, inertia_found = tube_as_printed(kc.KanesMethod)
+    _, printed, inertia_printed = tube_as_printed(me.KanesMethod)
+    assert equal(found, printed)
+    assert equal(inertia_found, inertia_printed)
 
 
 def test_tube_partial_velocities() -> None:
