@@ -8,15 +8,15 @@ cdef enum:      # their numbers
     OF_T, OF_X, OF_UDOT, OF_R, OF_P, N_OPERANDS
 
 cdef struct Batch:
-    Py_ssize_t n_rows, n_x, n_u, n_r, size
+    Py_ssize_t n_rows, n_x, n_beyond, n_r, size     # n_beyond: numbers that x goes on with
     int n_dims                          # leading axes
     const cnp.npy_intp *lengths         # of the leading axes
     cnp.npy_intp *index                 # where we are, one number an axis; zeros to begin with
     const char *at[N_OPERANDS]          # the operands of the row
-    bint reads_udot, reads_p            # else at[OF_UDOT], at[OF_P] point nowhere; without p, c holds the parameters
+    bint reads_p                        # else at[OF_P] points nowhere, and c holds the parameters
     const cnp.npy_intp *steps           # (N_OPERANDS, n_dims + 1): bytes to the next element of each along each axis
     void (*prepare)(const double *p, double *c) noexcept nogil
-    double *state                       # [q, u, udot]
+    double *state                       # [q, u, udot, lambda]
     double *c
     double *work
     double *out
@@ -37,9 +37,9 @@ cdef Py_ssize_t run_batch(kc_kernel *f, Batch *b) noexcept nogil:
         if i % PATIENCE == PATIENCE - 1 and interrupted(&b.interruption):
             return n_failed
         t, x, r = (<const double *>b.at[OF_T])[0], <const double *>b.at[OF_X], <const double *>b.at[OF_R]
-        if b.reads_udot:
+        if b.n_beyond:
             memcpy(b.state, x, b.n_x * sizeof(double))
-            memcpy(b.state + b.n_x, b.at[OF_UDOT], b.n_u * sizeof(double))
+            memcpy(b.state + b.n_x, b.at[OF_UDOT], b.n_beyond * sizeof(double))
             x = b.state
         if b.reads_p and b.at[OF_P] != prepared:
             b.prepare(<const double *>b.at[OF_P], b.c)
@@ -48,7 +48,7 @@ cdef Py_ssize_t run_batch(kc_kernel *f, Batch *b) noexcept nogil:
         b.work[0] = 0.0
         f(t, x, r, b.c, b.work, b.out)
         if (not all_finite(b.out, b.size) and isfinite(t) and all_finite(r, b.n_r)
-                and all_finite(x, b.n_x + (b.n_u if b.reads_udot else 0))):
+                and all_finite(x, b.n_x + b.n_beyond)):
             b.status[i] = <unsigned char>b.work[0] if b.work[0] != 0.0 else KC_NONFINITE
             b.number[i] = <int>b.work[1]
             n_failed += 1
@@ -114,7 +114,7 @@ cdef class Evaluation:
         cdef Model m = self.model
         self.operands = [real_array("t", t), real_vectors("x", x, m.n_x, "coordinates, then speeds"), None, None, None]
         if reads_udot(self.k):
-            self.operands[OF_UDOT] = real_vectors("udot", udot, m.n_u, "derivatives of the speeds")
+            self.operands[OF_UDOT] = real_vectors("udot", udot, n_beyond(m, self.k), "derivatives of the speeds")
         if p is None:
             self.parameters = m.resolve_parameters(None, self.k)
         else:
@@ -162,7 +162,7 @@ cdef class Evaluation:
         batch.lengths = <const cnp.npy_intp *>cnp.PyArray_DATA(lengths)
         batch.index = <cnp.npy_intp *>cnp.PyArray_DATA(index)
         batch.steps = <const cnp.npy_intp *>cnp.PyArray_DATA(steps)
-        batch.state = allocate(m.n_x + m.n_u + m.n_prepared + m.n_work)
+        batch.state = allocate(m.n_x + m.n_u + m.n_constraints + m.n_prepared + m.n_work)
         try:
             self.fill(&batch)
             if batch.n_rows > 1:
@@ -180,11 +180,11 @@ cdef class Evaluation:
         """What the batch reads and writes, but for the lengths and steps of its axes."""
         cdef Model m = self.model
         cdef Py_ssize_t i
-        batch.n_x, batch.n_u, batch.n_r, batch.size = m.n_x, m.n_u, m.n_r, m.size[self.k]
-        batch.c = batch.state + m.n_x + m.n_u
+        batch.n_x, batch.n_beyond, batch.n_r, batch.size = m.n_x, n_beyond(m, self.k), m.n_r, m.size[self.k]
+        batch.c = batch.state + m.n_x + m.n_u + m.n_constraints
         batch.work = batch.c + m.n_prepared
         batch.prepare = m.table.prepare
-        batch.reads_udot, batch.reads_p = self.operands[OF_UDOT] is not None, self.operands[OF_P] is not None
+        batch.reads_p = self.operands[OF_P] is not None
         for i in range(N_OPERANDS):
             batch.at[i] = <const char *>batch.state
             if self.operands[i] is not None:

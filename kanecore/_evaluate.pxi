@@ -89,11 +89,11 @@ cdef class Model(Parametrized):
         else:
             return self.evaluate_any(k, t, x, udot, r, p, out)
         if reads_udot(k):
-            if (not is_vector(udot, self.n_u)
-                    or (out is not None and overlap(result, self.size[k], data(udot), self.n_u))):
+            if (not is_vector(udot, n_beyond(self, k))
+                    or (out is not None and overlap(result, self.size[k], data(udot), n_beyond(self, k)))):
                 return self.evaluate_any(k, t, x, udot, r, p, out)
             memcpy(self.state, at.x, self.n_x * sizeof(double))
-            memcpy(self.state + self.n_x, data(udot), self.n_u * sizeof(double))
+            memcpy(self.state + self.n_x, data(udot), n_beyond(self, k) * sizeof(double))
             at.x = self.state
         self.work[0] = 0.0
         self.kernels[k](at.t, at.x, at.r, at.c, self.work, result)
@@ -114,6 +114,20 @@ cdef class Model(Parametrized):
         if out is None and states.result.ndim == 0:
             return states.result.item()
         return states.result
+
+    cdef object with_multipliers(self, object udot, object multipliers):
+        """What x goes on with where a kernel reads the multipliers as well: [udot, lambda]."""
+        if multipliers is None:
+            if self.n_constraints:
+                raise TypeError("multipliers is missing: give (..., n_constraints), one for each row of G")
+            return udot
+        parts = [real_vectors("udot", udot, self.n_u, "derivatives of the speeds"),
+                 real_vectors("multipliers", multipliers, self.n_constraints, "one for each row of G")]
+        try:
+            leading = broadcast_shapes(*[a.shape[:a.ndim - 1] for a in parts])
+        except ValueError as error:
+            raise ValueError(f"leading axes of udot and multipliers do not broadcast: {error}") from None
+        return np.concatenate([np.broadcast_to(a, leading + a.shape[a.ndim - 1:]) for a in parts], axis=-1)
 
     def _count_near(self, t, x, r, p):
         """Called where a row of G is lost: how many are independent at states on the constraints around x."""

@@ -3,7 +3,7 @@
 
 cdef struct Arguments:      # of a kernel, for one state
     double t
-    const double *x         # [q, u], and udot where the kernel reads it
+    const double *x         # [q, u], and udot and lambda where the kernel reads them
     const double *r         # NULL in a failure: the current ones
     const double *c
 
@@ -23,7 +23,7 @@ cdef int explain(Model m, int k, const Arguments *at, const double *work, double
 
 
 cdef bint is_finite(Model m, int k, const Arguments *at) noexcept nogil:
-    return (isfinite(at.t) and all_finite(at.x, m.n_x + (m.n_u if reads_udot(k) else 0))
+    return (isfinite(at.t) and all_finite(at.x, m.n_x + n_beyond(m, k))
             and all_finite(at.r, m.n_r))
 
 

@@ -40,6 +40,13 @@ cdef enum:
     K_INERTIA_FORCES
     K_MOMENTA
     K_GIBBS
+    K_COORDINATE_FORCES
+    K_EQUATIONS_RESIDUAL
+    K_GENERALIZED_MOMENTA
+    K_HAMILTONIAN
+    K_KINETIC_ENERGY_PARTS
+    K_MOMENTUM_RATES
+    K_HAMILTONIAN_RATE
     N_KERNELS
 
 KERNELS = (
@@ -80,6 +87,13 @@ KERNELS = (
     "inertia_forces",
     "momenta",
     "gibbs",
+    "coordinate_forces",
+    "equations_residual",
+    "generalized_momenta",
+    "hamiltonian",
+    "kinetic_energy_parts",
+    "momentum_rates",
+    "hamiltonian_rate",
 )
 """Names of all kernels, in the order of the C table."""
 
@@ -90,7 +104,11 @@ cdef inline kc_kernel **first_kernel(const kc_model *m) noexcept nogil:
 
 
 cdef inline bint reads_udot(int k) noexcept nogil:
-    return k == K_GENERALIZED_INERTIA_FORCES or k == K_INVERSE_DYNAMICS or k == K_POWER or k == K_INERTIA_FORCES or k == K_GIBBS
+    return k == K_GENERALIZED_INERTIA_FORCES or k == K_INVERSE_DYNAMICS or k == K_POWER or k == K_INERTIA_FORCES or k == K_GIBBS or k == K_EQUATIONS_RESIDUAL or k == K_MOMENTUM_RATES or k == K_HAMILTONIAN_RATE
+
+
+cdef inline bint reads_multipliers(int k) noexcept nogil:
+    return k == K_EQUATIONS_RESIDUAL
 
 
 cdef tuple shapes_of(Libraries m):
@@ -132,5 +150,12 @@ cdef tuple shapes_of(Libraries m):
         (m.n_bodies, 6,),
         (m.n_bodies, 6,),
         (m.n_u,),
+        (),
+        (m.n_q,),
+        (m.n_u + m.n_configuration + m.n_velocity,),
+        (m.n_q,),
+        (),
+        (3,),
+        (2, m.n_q,),
         (),
     )

@@ -31,7 +31,7 @@ cdef class Libraries:
     cdef kc_kernel *kernels[N_KERNELS]      # NULL until the library that holds it is open
     cdef unsigned char *reads               # [kernel][parameter]: 0 where the kernel is known not to read it
     cdef double *work                       # of single calls, with the GIL held
-    cdef double *state                      # of single calls: [q, u, udot]
+    cdef double *state                      # of single calls: [q, u, udot, lambda]
     cdef double *scratch                    # of single calls: c, for p= of one call
     cdef int n_dims[N_KERNELS]
     cdef cnp.npy_intp dims[N_KERNELS][3]
@@ -94,7 +94,7 @@ cdef class Libraries:
 
     cdef int reserve_memory(self) except -1:
         self.work = allocate(self.n_work)
-        self.state = allocate(self.n_x + self.n_u)
+        self.state = allocate(self.n_x + self.n_u + self.n_constraints)
         self.scratch = allocate(self.n_prepared)
         self.reads = <unsigned char *>PyMem_Malloc(N_KERNELS * self.n_p + 1)
         if self.reads == NULL:
@@ -122,12 +122,13 @@ cdef class Libraries:
         cdef kc_kernel **members = first_kernel(m)
         cdef double *grown
         cdef int k, n_members = count_kernels(m)
+        missing = table_info(self.table).get("missing", {})
         if m.n_work > self.n_work:
             grown = allocate(m.n_work)
             PyMem_Free(self.work)
             self.work, self.n_work = grown, m.n_work
         for k in range(N_KERNELS):
-            if self.size[k] == 0:
+            if self.size[k] == 0 and KERNELS[k] not in missing:
                 self.kernels[k] = empty_kernel
                 memset(self.reads + k * self.n_p, 0, self.n_p)
             elif self.kernels[k] == NULL and k < n_members:
@@ -222,7 +223,7 @@ cdef class Libraries:
         Parameters
         ----------
         kernel : str
-            Its name; those of udot read x = [q, u, udot].
+            Its name; those of udot read x = [q, u, udot], or [q, u, udot, multipliers].
 
         Returns
         -------
@@ -243,3 +244,8 @@ cdef class Libraries:
         if row < self.n_constraints:
             return self.constraint_names[row]
         return self.configuration_names[row - self.n_constraints]
+
+
+cdef inline Py_ssize_t n_beyond(Libraries m, int k) noexcept nogil:
+    """How many numbers x goes on with for kernel ``k``: derivatives of the speeds, then multipliers."""
+    return (m.n_u if reads_udot(k) else 0) + (m.n_constraints if reads_multipliers(k) else 0)

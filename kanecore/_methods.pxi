@@ -246,6 +246,54 @@ cdef class Kernels(Model):
         """
         return self.evaluate(K_GIBBS, t, x, udot, r, p, out)
 
+    def coordinate_forces(self, t, x, *, r=None, p=None, out=None):
+        """The generalized forces of the coordinates, Q_k = Σ R · ∂v/∂qdot_k + T · ∂ω/∂qdot_k, with Yᵀ Q = F, (..., n_q).
+
+        Of all loads and potentials, as `generalized_active_forces`, which they are where qdot = u.
+        """
+        return self.evaluate(K_COORDINATE_FORCES, t, x, None, r, p, out)
+
+    def equations_residual(self, t, x, udot, multipliers=None, *, r=None, p=None, out=None):
+        """What is left of all equations at any udot and lambda, [F + F* + Gᵀ lambda, phi, c], (..., n_u + n_configuration
+        + n_velocity).
+
+        The first n_u are f + Gᵀ lambda - M udot, of Lagrange's equations with multipliers those of the coordinates.
+        ``multipliers`` (..., n_constraints) may be left out where there are no constraints.
+        """
+        return self.evaluate(K_EQUATIONS_RESIDUAL, t, x, self.with_multipliers(udot, multipliers), r, p, out)
+
+    def generalized_momenta(self, t, x, *, r=None, p=None, out=None):
+        """The generalized momenta p_k = ∂L/∂q̇_k of the coordinates, L = T - U, (..., n_q).
+
+        ∂L/∂u only where u = q̇. They need as many speeds as coordinates, and velocities that are the derivatives of
+        positions; ModelError elsewhere (Goldstein, *Classical Mechanics*, 3rd ed., 2002, section 2.6).
+        """
+        return self.evaluate(K_GENERALIZED_MOMENTA, t, x, None, r, p, out)
+
+    def hamiltonian(self, t, x, *, r=None, p=None, out=None):
+        """The Hamiltonian H = Σ p_k q̇_k - L = T₂ - T₀ + U, as a function of q, u, t: a float, or (...).
+
+        It is T + U only where q̇ = 0 means that all is at rest. With quaternions too: where u_z with Y u_z = z exists
+        for q̇ = Y u + z, H = ∂L/∂u · (u + u_z) - L; ModelError where none exists or velocities were set (Goldstein,
+        section 8.1).
+        """
+        return self.evaluate(K_HAMILTONIAN, t, x, None, r, p, out)
+
+    def kinetic_energy_parts(self, t, x, *, r=None, p=None, out=None):
+        """The parts T₂, T₁, T₀ of the kinetic energy that are of degree 2, 1, 0 in q̇, (..., 3).
+
+        Their sum is T. ModelError where there is no `hamiltonian` (Goldstein, section 2.7).
+        """
+        return self.evaluate(K_KINETIC_ENERGY_PARTS, t, x, None, r, p, out)
+
+    def _momentum_rates(self, t, x, udot, *, r=None, p=None, out=None):
+        """The rates dp/dt at udot, then ∂L/∂q at constant q̇, (..., 2, n_q)."""
+        return self.evaluate(K_MOMENTUM_RATES, t, x, udot, r, p, out)
+
+    def _hamiltonian_rate(self, t, x, udot, *, r=None, p=None, out=None):
+        """The rate dH/dt at udot: a float, or (...)."""
+        return self.evaluate(K_HAMILTONIAN_RATE, t, x, udot, r, p, out)
+
 
 @cython.final
 cdef class Workspace(Buffers):
@@ -367,3 +415,25 @@ cdef class Workspace(Buffers):
         workspace's `udot`.
         """
         return self.call(K_GIBBS)
+
+    def coordinate_forces(self):
+        """The generalized forces of the coordinates, Q_k = Σ R · ∂v/∂qdot_k + T · ∂ω/∂qdot_k, with Yᵀ Q = F, (n_q,)."""
+        return self.call(K_COORDINATE_FORCES)
+
+    def equations_residual(self):
+        """What is left of all equations at any udot and lambda, [F + F* + Gᵀ lambda, phi, c], (n_u + n_configuration +
+        n_velocity,), at the workspace's `udot` and what `multipliers` wrote.
+        """
+        return self.call(K_EQUATIONS_RESIDUAL)
+
+    def generalized_momenta(self):
+        """The generalized momenta p_k = ∂L/∂q̇_k of the coordinates, L = T - U, (n_q,)."""
+        return self.call(K_GENERALIZED_MOMENTA)
+
+    def hamiltonian(self):
+        """The Hamiltonian H = Σ p_k q̇_k - L = T₂ - T₀ + U, as a function of q, u, t, a float."""
+        return self.call(K_HAMILTONIAN)
+
+    def kinetic_energy_parts(self):
+        """The parts T₂, T₁, T₀ of the kinetic energy that are of degree 2, 1, 0 in q̇, (3,)."""
+        return self.call(K_KINETIC_ENERGY_PARTS)

@@ -165,11 +165,14 @@ cdef int check_info(const kc_model *m) except -1:
     if not is_texts(names) or len(names) not in (0, m.n_configuration):
         raise ValueError(f"configuration_names in info are not {m.n_configuration} names")
     check_places("bodies", info.get("bodies", []), m.n_bodies, [(0, m.n_points), (-1, m.n_frames)])
-    torques, forces = [(1, 2), (0, m.n_frames), (0, 2**31)], [(0, 1), (0, m.n_points), (0, 2**31)]
+    kinds, beside = [(0, m.n_points), (0, m.n_frames)], [(0, 2**31), (-1, m.n_bodies)]
     loads = info.get("loads", [])
-    check_places("loads", loads, m.n_loads, [(0, 2), (0, 2**31), (0, 2**31)])
+    check_places("loads", loads, m.n_loads, [(0, 2), (0, 2**31), *beside])
     for load in loads:
-        check_places("loads", [load], 1, torques if load[0] else forces)
+        check_places("loads", [load], 1, [(0, 2), kinds[load[0]], *beside])
+    check_places("roots", info.get("roots", []), m.n_points, [(0, m.n_points)])
+    if type(info.get("potentials", 0)) is not int:
+        raise ValueError("potentials in info is of the wrong kind")
     return 0
 
 

@@ -66,3 +66,10 @@ cdef extern from "kanecore.h" nogil:
         kc_kernel *inertia_forces
         kc_kernel *momenta
         kc_kernel *gibbs
+        kc_kernel *coordinate_forces
+        kc_kernel *equations_residual
+        kc_kernel *generalized_momenta
+        kc_kernel *hamiltonian
+        kc_kernel *kinetic_energy_parts
+        kc_kernel *momentum_rates
+        kc_kernel *hamiltonian_rate

@@ -25,7 +25,7 @@ cdef class Buffers:
         Parameters.
     qdot, udot : ndarray, (n_q,), (n_u,)
         The parts of ``xdot``, which `rhs` writes. ``udot`` is also what `generalized_inertia_forces`, `inverse_dynamics` and `power`
-        read: they too return NaN until `rhs` has run or it was assigned.
+        read: they too return NaN until `rhs` has run or it was assigned. `equations_residual` reads the array of `multipliers` as well.
     """
 
     cdef Model model
@@ -33,7 +33,7 @@ cdef class Buffers:
     cdef double *results[N_KERNELS]
     cdef list arrays                        # of the results
     cdef list owners                        # of their memory, and of the arguments'
-    cdef double *memory                     # c, [q, u, udot] and work
+    cdef double *memory                     # c, [q, u, udot, lambda] and work
     cdef double *c
     cdef double *state
     cdef double *work
@@ -124,10 +124,11 @@ cdef class Buffers:
         cdef double *memory
         cdef kc_kernel *f = m.kernel(k)
         array = self.array(tuple([m.dims[k][i] for i in range(m.n_dims[k])]))
-        memory = allocate(m.n_prepared + m.n_x + m.n_u + m.n_work)
+        cdef Py_ssize_t n_state = m.n_x + m.n_u + m.n_constraints
+        memory = allocate(m.n_prepared + n_state + m.n_work)
         PyMem_Free(self.memory)
         self.memory, self.c = memory, memory
-        self.state, self.work = memory + m.n_prepared, memory + m.n_prepared + m.n_x + m.n_u
+        self.state, self.work = memory + m.n_prepared, memory + m.n_prepared + n_state
         self.prepared = False
         self.arrays[k] = array
         self.results[k] = data(array)
@@ -157,6 +158,8 @@ cdef class Buffers:
         cdef const double *x = self.x_data
         if self.kernels[k] == NULL:
             self.bind(k)
+        if reads_multipliers(k):
+            self.array_of(K_MULTIPLIERS)    # before c is prepared: it may move
         # c begins with p, so a change of p shows at once.
         if not self.prepared or memcmp(self.c, self.p_data, m.n_p * sizeof(double)) != 0:
             self.prepare()
@@ -165,6 +168,8 @@ cdef class Buffers:
         if reads_udot(k):
             memcpy(self.state, self.x_data, m.n_x * sizeof(double))
             memcpy(self.state + m.n_x, self.udot_data, m.n_u * sizeof(double))
+            if reads_multipliers(k):
+                memcpy(self.state + m.n_x + m.n_u, self.results[K_MULTIPLIERS], m.n_constraints * sizeof(double))
             x = self.state
         self.work[0] = 0.0
         self.kernels[k](self.t, x, self.r_data, self.c, self.work, self.results[k])

@@ -252,6 +252,7 @@ def use(dyn: Any, errors: tuple[type[Exception], ...]) -> None:
     bound = dyn.workspace() if all(map(dyn._has, ("rhs", "mass_matrix", "forcing"))) else None
     for kernel in KERNELS:
         arguments = (udot,) if kernel.reads_udot else ()
+        arguments += (np.ones(dyn.n_constraints),) if kernel.reads_multipliers else ()
         for method, states in ((dyn, [x]), (dyn, [[x, x, x]]), (bound, [])):
             call = getattr(method, "_" * kernel.internal + kernel.name, None)
             if callable(call):

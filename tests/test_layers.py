@@ -2,7 +2,7 @@
 """Imports point one way:
 
     errors <- graph <- describe <- derive <- program <- emit <- build        (SymPy, no extension)
-                                   derive <- model
+                                   derive <- model <- kanes_method
     errors <- run                                                            (the extension, no SymPy)
 
 and `_compile` joins the three.  So a prebuilt model runs without SymPy and without a compiler, and the gallery
@@ -28,16 +28,19 @@ ALLOWED: dict[str, set[str]] = {
     "errors": set(),
     "kernels": set(),
     "tolerances": set(),
+    "speed_matrices": set(),
     "graph": {"errors", "tolerances"},
     "describe": {"errors", "graph", "tolerances"},
-    "derive": {"errors", "kernels", "graph", "describe", "tolerances"},
+    "derive": {"errors", "kernels", "graph", "describe", "tolerances", "speed_matrices"},
     "program": {"errors", "kernels", "graph", "derive", "tolerances"},
     "emit": {"errors", "kernels", "graph", "describe", "derive", "program", "tolerances"},
     "build": {"errors", "kernels", "graph", "describe", "derive", "emit"},
     "expressions": set(),
     # what a user holds: a description, and what is derived from it
-    "model": {"errors", "describe", "derive", "expressions"},
-    "run": {"errors", "kernels", "tolerances", "_native"},
+    "model": {"errors", "describe", "derive", "expressions", "speed_matrices"},
+    # the same for those who have KanesMethod code
+    "kanes_method": {"graph", "describe", "derive", "model"},
+    "run": {"errors", "kernels", "tolerances", "speed_matrices", "_native"},
     "show": {"errors"},
     "_binding": {"errors"},
     "_methods": {"_binding"},
@@ -49,7 +52,7 @@ ALLOWED: dict[str, set[str]] = {
 }
 
 # The gallery's models are descriptions as a user writes them.
-ALLOWED_IN_MODELS = {"kanecore", "errors", "model"}
+ALLOWED_IN_MODELS = {"kanecore", "errors", "model", "describe"}
 
 # The only imports against the order, made inside a function when it is called.
 INSIDE_FUNCTIONS: dict[str, set[str]] = {
@@ -58,7 +61,7 @@ INSIDE_FUNCTIONS: dict[str, set[str]] = {
     "run": {"build", "show"},  # a model pickled as C text is compiled again; a trajectory is plotted
 }
 
-WITHOUT_SYMPY = {"errors", "kernels", "tolerances", "run", "show", "cli"}
+WITHOUT_SYMPY = {"errors", "kernels", "tolerances", "speed_matrices", "run", "show", "cli"}
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The RRP robot in redundant coordinates and speeds: lecture notes on multibody dynamics, examples 1 to 5.
 
+By hand, and by `Model.from_transforms` in the gallery, whose matrices are those that the source prints.
+
 q# = (θ1, θ2, d3) and q° = (x_i, y_i, z_i), the mass centres in inertial axes, with nine rows φ; p# = (ω_z1, ω_x2, v_y3)
 and p°, fifteen more components of ω_i and v_Gi in the axes of the bodies, with fifteen rows Λ.  M is block-diagonal and
 the kinematics carries the problem; the motion is that of the tree of the gallery.
@@ -18,7 +20,7 @@ import sympy as sm
 import sympy.physics.mechanics as me
 
 import kanecore as kc
-from kanecore.gallery import rrp
+from kanecore.gallery import rrp, rrp_redundant
 from kanecore.run.constraints import residuals
 
 Array = npt.NDArray[np.float64]
@@ -256,6 +258,90 @@ def test_multipliers_of_the_free_bodies() -> None:
         held = dyn.mass_matrix(0.0, x) @ udot - dyn.forcing(0.0, x)
         np.testing.assert_allclose(G.T @ multipliers, held, rtol=0, atol=1e-12 * np.max(np.abs(held)))
         np.testing.assert_allclose(multipliers, held[3:], rtol=0, atol=1e-12 * np.max(np.abs(held)))
+
+
+# ------------------------------------------------------------------------------------------------- from its transforms
+def zero(matrix: sm.Matrix) -> bool:
+    """Whether nothing is left of a matrix once it is multiplied out."""
+    return not any(matrix.applyfunc(lambda e: sm.trigsimp(sm.expand(e))))
+
+
+def test_poses_are_the_printed_ones() -> None:
+    """Example 3: H_B2/can, H_B3/can."""
+    theta1, theta2, _, _ = arm()
+    h, l1, l2 = sm.symbols("h l1 l2")
+    s1, c1, s2, c2 = sm.sin(theta1), sm.cos(theta1), sm.sin(theta2), sm.cos(theta2)
+    turned = [[c1, -c2 * s1, s1 * s2], [s1, c1 * c2, -c1 * s2], [0, s2, c2]]
+    for name, place in (("arm", [0, 0, h + l1]), ("bar", [-c2 * s1 * l2, c1 * c2 * l2, h + l1 + s2 * l2])):
+        printed = sm.Matrix(turned).row_join(sm.Matrix(place)).col_join(sm.Matrix([[0, 0, 0, 1]]))
+        assert zero(kc.link_pose(rrp_redundant.links(), name) - printed)
+
+
+def test_angular_velocities_are_the_printed_ones() -> None:
+    """Example 5: S(ω) = Rᵀ Ṙ, entry by entry."""
+    theta1, theta2, _, _ = arm()
+    s2, c2, w1, w2 = sm.sin(theta2), sm.cos(theta2), theta1.diff(t), theta2.diff(t)
+    links = rrp_redundant.links()
+    column = sm.Matrix([[0, -w1, 0], [w1, 0, 0], [0, 0, 0]])
+    tilted = sm.Matrix([[0, -c2 * w1, s2 * w1], [c2 * w1, 0, -w2], [-s2 * w1, w2, 0]])
+    for name, printed in (("column", column), ("arm", tilted), ("bar", tilted)):
+        assert kc.angular_velocity_matrix(kc.link_pose(links, name)) == printed
+
+
+def test_phi_lambda_psi_upsilon_are_the_printed_ones() -> None:
+    """Examples 3 and 5, in the order of the source; v_x2 = −c2 l2g θ̇1, which is printed once with the other sign."""
+    model = rrp_redundant.build()
+    matrices = model.speed_matrices()
+    assert matrices.coordinates == ("theta1", "theta2", "d3")
+    assert (*matrices.independent, *matrices.dependent) == tuple(SPEEDS.split())
+    assert matrices.Psi == sm.eye(3)
+    assert matrices.Upsilon.shape == (15, 3)
+    assert zero(matrices.Upsilon - upsilon())
+    p = sm.Matrix(me.dynamicsymbols(SPEEDS))
+    printed = sm.Matrix(p[3:]) - upsilon() * sm.Matrix(p[:3])
+    assert zero(matrices.A * p - printed)
+    assert zero(model.symbolic("velocity_residual", nested=True) - printed)
+    assert zero(model.symbolic("configuration_residual", nested=True) - sm.Matrix(phi()))
+
+
+def test_transforms_give_the_model_that_is_written_by_hand() -> None:
+    dyn, by_hand = kc.load("rrp_redundant"), compiled()
+    assert (dyn.coordinate_names, dyn.speed_names) == (by_hand.coordinate_names, by_hand.speed_names)
+    for z in states(5):
+        x = lifted(z)
+        for kernel in ("udot", "mass_matrix", "constraint_jacobian", "generalized_active_forces", "potential_energy"):
+            expected = getattr(by_hand, kernel)(0.0, x)
+            scale = np.max(np.abs(expected))
+            np.testing.assert_allclose(getattr(dyn, kernel)(0.0, x, r=INPUTS), expected, rtol=0, atol=1e-11 * scale)
+    assert dyn.info["operations"]["rhs"] <= by_hand.info["operations"]["rhs"] + 10
+
+
+def test_speed_matrices_as_numbers() -> None:
+    dyn = kc.load("rrp_redundant")
+    for z in states(5):
+        matrices = dyn.speed_matrices(0.0, lifted(z))
+        np.testing.assert_allclose(matrices.Psi, np.eye(3), rtol=0, atol=1e-15)
+        np.testing.assert_allclose(matrices.Upsilon, numeric_upsilon(z), rtol=0, atol=1e-14)
+        expected = np.hstack([-matrices.Upsilon @ np.linalg.inv(matrices.Psi), np.eye(15)])
+        np.testing.assert_allclose(matrices.A, expected, rtol=0, atol=1e-14)
+
+
+def test_efforts_along_q_and_p() -> None:
+    """f_q = (τ1, τ2, f3, 0 ...), F_q = F_p = (τ1, τ2, f3) since Ψ = 1; each has the power of the actuators."""
+    dyn, efforts = kc.load("rrp_redundant"), list(INPUTS.values())
+    for z in states(5):
+        x = lifted(z)
+        found, qdot, p = dyn.projected_efforts(0.0, x, r=INPUTS), dyn.qdot(0.0, x), x[12:]
+        np.testing.assert_allclose(found.f_q, [*efforts, *[0.0] * 9], rtol=0, atol=1e-12)
+        np.testing.assert_allclose(found.F_q, efforts, rtol=1e-12)
+        np.testing.assert_allclose(found.F_p, efforts, rtol=1e-12)
+        powers = [found.f_q @ qdot, found.f_p @ p, found.F_q @ qdot[:3], found.F_p @ p[:3]]
+        np.testing.assert_allclose(powers, efforts @ z[3:], rtol=1e-11)
+        other = dyn.projected_efforts(
+            0.0, x, independent=["wz3", "wx3", "vy3"], coordinates=["x3", "y3", "z3"], r=INPUTS
+        )
+        places = [dyn.speed_names.index(name) for name in ("wz3", "wx3", "vy3")]
+        np.testing.assert_allclose([other.F_p @ p[places], other.F_q @ qdot[9:]], efforts @ z[3:], rtol=1e-9)
 
 
 def test_elimination_on_the_graph_keeps_it_small() -> None:

@@ -71,6 +71,7 @@ MODELS: dict[str, Callable[[], kc.Model]] = {
     "pendulum_with_reaction": pendulum_with_reaction,
     "driven_blade": driven_blade,
 }
+FORCES = np.linspace(-1.0, 1.0, 30)
 NAMES = [*(kernel.name for kernel in KERNELS), "partial_accelerations", "partial_angular_accelerations"]
 
 
@@ -113,18 +114,21 @@ def state_of(name: str, rng: np.random.Generator) -> tuple[float, np.ndarray, np
     at = {me.dynamicsymbols._t: t}
     at.update(zip([*model.coordinates, *model.speeds], x.tolist(), strict=True))
     at.update(zip([u.diff() for u in model.speeds], given.tolist(), strict=True))
+    at.update((kc.multiplier(i), FORCES[i]) for i in range(dyn.n_constraints))
     at.update(zip(model.inputs, dyn._values("input").tolist(), strict=True))
     at.update(zip(model.parameters, dyn._values("parameter").tolist(), strict=True))
     return t, x, given, at
 
 
 def called(dyn: kc.CompiledModel, name: str, t: float, x: np.ndarray, udot: np.ndarray, **options: bool) -> np.ndarray:
-    """A kernel of the compiled model, by its name or as the remainder of another."""
+    """A kernel of the compiled model, by its name or as the remainder of another; λ are `FORCES`."""
     row = next((kernel for kernel in KERNELS if kernel.name == name), None)
     if row is not None and row.remainder_of:
         return np.asarray(getattr(dyn, row.remainder_of)(t, x, remainder=True, **options))
     method = getattr(dyn, f"_{name}" if row is not None and row.internal else name)
-    return np.asarray(method(*((t, x, udot) if row is not None and row.reads_udot else (t, x)), **options))
+    beyond = (udot,) if row is not None and row.reads_udot else ()
+    beyond += (FORCES[: dyn.n_constraints],) if row is not None and row.reads_multipliers else ()
+    return np.asarray(method(t, x, *beyond, **options))
 
 
 def arranged(result: np.ndarray, name: str) -> np.ndarray:

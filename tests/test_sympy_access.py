@@ -46,6 +46,9 @@ class Mechanism:
     def kanes_method(self) -> me.KanesMethod:
         return me.KanesMethod(self.ground, self.q, self.u, self.kd_eqs, bodies=self.bodies, forcelist=self.loads)
 
+    def lagranges_method(self) -> me.LagrangesMethod:
+        return me.LagrangesMethod(self.q1.diff() ** 2, [self.q1])
+
     def model(self) -> Model:
         return Model(
             self.ground,
@@ -99,6 +102,8 @@ HOLDERS = {
     "_k_kqdot_implicit": Mechanism.kanes_method,
     "_k_ku_implicit": Mechanism.kanes_method,
     "_f_k_implicit": Mechanism.kanes_method,
+    "_L": Mechanism.lagranges_method,
+    "_hol_coneqs": Mechanism.lagranges_method,
     "_t": lambda m: me.dynamicsymbols,
     "_pathway": lambda m: me.LinearSpring(1, me.LinearPathway(m.centre, m.bead)),
 }

@@ -14,7 +14,8 @@
  *     p     n_p          parameters, in the order of p_names
  *     c     n_prepared   prepared constants: p itself, then what depends on p alone
  *     x     n_q + n_u    coordinates, then speeds; kernels marked [udot] read n_u more, the
- *                        derivatives of the speeds
+ *                        derivatives of the speeds, and those marked [udot, lambda] then
+ *                        n_constraints more, the multipliers
  *     r     n_r          inputs: forces, prescribed motions and their rates
  *     work  n_work       scratch of the caller's, never read before it is written; at least 2
  * `x`, `r`, `c` are read only and may not overlap `work` or `out`.

@@ -39,3 +39,10 @@ kc_kernel *body_momenta; /* m v*, I omega, inertial axes: n_bodies * 6 */
 kc_kernel *inertia_forces; /* R*, T*, inertial axes [udot]: n_bodies * 6 */
 kc_kernel *momenta; /* dT/du: n_u */
 kc_kernel *gibbs; /* S [udot]: 1 */
+kc_kernel *coordinate_forces; /* Q_k, of the coordinates: n_q */
+kc_kernel *equations_residual; /* F_r + F*_r + (G' lambda)_r, then phi, then c [udot, lambda]: n_u + n_configuration + n_velocity */
+kc_kernel *generalized_momenta; /* p = dL/dqdot: n_q */
+kc_kernel *hamiltonian; /* H = p qdot - L: 1 */
+kc_kernel *kinetic_energy_parts; /* T2, T1, T0: 3 */
+kc_kernel *momentum_rates; /* dp/dt, dL/dq [udot]: 2 * n_q */
+kc_kernel *hamiltonian_rate; /* dH/dt [udot]: 1 */

@@ -156,3 +156,28 @@ class Expressions(ABC):
     def gibbs(self) -> Any:
         """The energy of accelerations S = Σ ½ m a·a + ½ (α·I·α + 2 α·(ω × I·ω) + (ω·ω)(ω·I·ω)) at udot."""
         return self.symbolic("gibbs")
+
+    @property
+    def coordinate_forces(self) -> Any:
+        """The generalized forces of the coordinates, Q_k = Σ R · ∂v/∂qdot_k + T · ∂ω/∂qdot_k, with Yᵀ Q = F."""
+        return self.symbolic("coordinate_forces")
+
+    @property
+    def equations_residual(self) -> Any:
+        """What is left of all equations at any udot and lambda, [F + F* + Gᵀ lambda, phi, c]."""
+        return self.symbolic("equations_residual")
+
+    @property
+    def generalized_momenta(self) -> Any:
+        """The generalized momenta p_k = ∂L/∂q̇_k of the coordinates, L = T - U."""
+        return self.symbolic("generalized_momenta")
+
+    @property
+    def hamiltonian(self) -> Any:
+        """The Hamiltonian H = Σ p_k q̇_k - L = T₂ - T₀ + U, as a function of q, u, t."""
+        return self.symbolic("hamiltonian")
+
+    @property
+    def kinetic_energy_parts(self) -> Any:
+        """The parts T₂, T₁, T₀ of the kinetic energy that are of degree 2, 1, 0 in q̇."""
+        return self.symbolic("kinetic_energy_parts")

@@ -36,8 +36,8 @@ _OF_BODIES = ("_described", "_form", "_fr", "_frstar", "_k_d", "_f_d", "_aux_eq"
 class KanesMethod(SymPyKanesMethod):  # type: ignore[misc]
     """``sympy.physics.mechanics.KanesMethod``, with expressions that kanecore derives.
 
-    All that SymPy's class has is here in SymPy's layout: constraints below M, dependent speeds last, auxiliary equations
-    after the others.  So it stands in for that class in ``System.form_eoms(eom_method=kc.KanesMethod)``,
+    All that SymPy's class has is here in SymPy's layout: constraints below M, dependent speeds last, auxiliary
+    equations after the others.  So it stands in for that class in ``System.form_eoms(eom_method=kc.KanesMethod)``,
     ``JointsMethod.form_eoms(kc.KanesMethod)`` and PyDy's generators.
 
     Parameters
@@ -184,7 +184,7 @@ class KanesMethod(SymPyKanesMethod):  # type: ignore[misc]
         return self._rates.written([row[:independent] for row in self._rates.dependence])
 
     # ------------------------------------------------------------------ dynamics
-    def kanes_equations(self, bodies: Iterable[Any] | None = None, loads: Iterable[Any] | None = None) -> Any:
+    def kanes_equations(self, bodies: Any = None, loads: Any = None) -> tuple[Any, Any]:
         """Form Kane's equations F_r + F*_r = 0 of bodies and loads; default: those that are known.
 
         Parameters
@@ -199,22 +199,25 @@ class KanesMethod(SymPyKanesMethod):  # type: ignore[misc]
         """
         bodies = self._bodylist if bodies is None else bodies
         loads = self._forcelist if loads is None else loads
+        loads = None if loads == [] else loads
+        self._check_given(bodies, loads)
+        for name in _OF_BODIES:
+            self.__dict__.pop(name, None)
+        self._bodylist, self._forcelist, self._is_formed = bodies, loads, True
+        return self._fr, self._frstar
+
+    def _check_given(self, bodies: Any, loads: Any) -> None:
+        """What SymPy refuses."""
         if not self._given["kd_eqs"]:
             raise AttributeError(
                 "Create an instance of KanesMethod with kinematic differential equations to use this method."
             )
-        if loads == []:
-            loads = None
-        if loads is not None and not (iterable(loads) and len(list(loads))):
+        if loads is not None and not (iterable(loads) and len(loads)):
             raise ValueError("Force pairs must be supplied in an non-empty iterable or None.")
         if not iterable(bodies):
             raise TypeError("Bodies must be supplied in an iterable.")
         if not all(isinstance(body, (Particle, RigidBody)) for body in bodies):
             raise TypeError("The body list may only contain either RigidBody or Particle as list elements.")
-        for name in _OF_BODIES:
-            self.__dict__.pop(name, None)
-        self._bodylist, self._forcelist, self._is_formed = bodies, loads, True
-        return self._fr, self._frstar
 
     @property
     def model(self) -> Model:
@@ -318,4 +321,4 @@ def _nothing(frame: Any) -> Any:
 
 def _solver(chosen: str | Solver) -> Solver | None:
     """What the user chose in place of the graph."""
-    return None if chosen == "LU" else _parse_linear_solver(chosen)  # type: ignore[no-any-return]
+    return None if chosen == "LU" else _parse_linear_solver(chosen)

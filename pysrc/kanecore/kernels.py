@@ -39,6 +39,8 @@ class Kernel:
         The lines that follow.
     reads_udot : bool
         x goes on with u̇.
+    reads_multipliers : bool
+        x goes on with λ behind u̇.
     counts : bool
         It solves equations in which only those rows of G count that are independent.
     internal : bool
@@ -63,6 +65,7 @@ class Kernel:
     doc: str = ""
     notes: str = ""
     reads_udot: bool = False
+    reads_multipliers: bool = False
     counts: bool = False
     internal: bool = False
     remainder_of: str = ""
@@ -298,6 +301,50 @@ KERNELS: tuple[Kernel, ...] = (
         "in redundant speeds too. Where a mass or a tensor changes, S holds a·ṁ v and α·İ·ω as well, so that this "
         "stays true. What loads that are linear in udot add to F*_r is no part of S.",
         reads_udot=True,
+    ),
+    Kernel(
+        *("coordinate_forces", "forces", ("n_q",), "Q", "Q_k, of the coordinates"),
+        "The generalized forces of the coordinates, Q_k = Σ R · ∂v/∂qdot_k + T · ∂ω/∂qdot_k, with Yᵀ Q = F",
+        "Of all loads and potentials, as `generalized_active_forces`, which they are where qdot = u.",
+    ),
+    Kernel(
+        *("equations_residual", "forces", ("n_u + n_configuration + n_velocity",)),
+        *(r"[F + F^* + G^{\mathsf T}\lambda, \varphi, c]", "F_r + F*_r + (G' lambda)_r, then phi, then c"),
+        "What is left of all equations at any udot and lambda, [F + F* + Gᵀ lambda, phi, c]",
+        "The first n_u are f + Gᵀ lambda - M udot, of Lagrange's equations with multipliers those of the coordinates. "
+        "``multipliers`` (..., n_constraints) may be left out where there are no constraints.",
+        reads_udot=True,
+        reads_multipliers=True,
+    ),
+    Kernel(
+        *("generalized_momenta", "hamilton", ("n_q",), r"p = \partial L/\partial\dot q", "p = dL/dqdot"),
+        "The generalized momenta p_k = ∂L/∂q̇_k of the coordinates, L = T - U",
+        "∂L/∂u only where u = q̇. They need as many speeds as coordinates, and velocities that are the derivatives of "
+        "positions; ModelError elsewhere (Goldstein, *Classical Mechanics*, 3rd ed., 2002, section 2.6).",
+    ),
+    Kernel(
+        *("hamiltonian", "hamilton", (), r"H = p\cdot\dot q - L", "H = p qdot - L"),
+        "The Hamiltonian H = Σ p_k q̇_k - L = T₂ - T₀ + U, as a function of q, u, t",
+        "It is T + U only where q̇ = 0 means that all is at rest. With quaternions too: where u_z with Y u_z = z "
+        "exists for q̇ = Y u + z, H = ∂L/∂u · (u + u_z) - L; ModelError where none exists or velocities were set "
+        "(Goldstein, section 8.1).",
+    ),
+    Kernel(
+        *("kinetic_energy_parts", "hamilton", ("3",), "T_2, T_1, T_0", "T2, T1, T0"),
+        "The parts T₂, T₁, T₀ of the kinetic energy that are of degree 2, 1, 0 in q̇",
+        "Their sum is T. ModelError where there is no `hamiltonian` (Goldstein, section 2.7).",
+    ),
+    Kernel(
+        *("momentum_rates", "hamilton", ("2", "n_q"), r"\dot p, \partial L/\partial q", "dp/dt, dL/dq"),
+        "The rates dp/dt at udot, then ∂L/∂q at constant q̇",
+        reads_udot=True,
+        internal=True,
+    ),
+    Kernel(
+        *("hamiltonian_rate", "hamilton", (), r"\dot H", "dH/dt"),
+        "The rate dH/dt at udot",
+        reads_udot=True,
+        internal=True,
     ),
 )
 

@@ -8,10 +8,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from kanecore.derive import explain, report, symbolic
+from sympy import sympify
+
+from kanecore.derive import explain, report, speed_matrices, symbolic
 from kanecore.derive.canonical import canonical
 from kanecore.derive.contradictions import Contradiction, contradictions
 from kanecore.derive.derivation import Derivation
+from kanecore.derive.liberation import freed
 from kanecore.derive.noncontributing import without_effect
 from kanecore.derive.tendons import with_tendons
 from kanecore.describe.arguments import Arguments
@@ -22,11 +25,12 @@ from kanecore.describe.link_loads import LinkLoad
 from kanecore.describe.mentioned import left_out
 from kanecore.describe.noncontributing import in_loads_alone, without
 from kanecore.describe.reader import Reader
-from kanecore.describe.symbols import Symbols, function_name, momentum
+from kanecore.describe.symbols import Symbols, function_name, function_of_time, multiplier
 from kanecore.describe.sympy_methods import of_kanes_method, of_lagrangian, of_system
 from kanecore.describe.transforms import Link
 from kanecore.errors import warn
 from kanecore.expressions import Expressions
+from kanecore.speed_matrices import SpeedMatrices
 
 __all__ = ["Model"]
 
@@ -270,9 +274,9 @@ class Model(Expressions):
         Parameters
         ----------
         L : expression, or LagrangesMethod
-            In q, ``q.diff()``, t, parameters and inputs.  A ``sympy.physics.mechanics.LagrangesMethod``, before or after
-            ``form_lagranges_equations()``, gives ``q``, ``forcelist``, ``frame`` and the constraints as well.  Its
-            multipliers have the opposite sign.
+            In q, ``q.diff()``, t, parameters and inputs.  A ``sympy.physics.mechanics.LagrangesMethod``, before or
+            after ``form_lagranges_equations()``, gives ``q``, ``forcelist``, ``frame`` and the constraints as well.
+            Its multipliers have the opposite sign.
         q : sequence of dynamicsymbols
             The coordinates.
         forcelist : sequence of (Point, force), (ReferenceFrame, torque) or actuators, optional
@@ -345,9 +349,9 @@ class Model(Expressions):
             chain and do not stand in ``inputs``.
         speeds : {"rates", "bodies"}
             ``"rates"``: u = q̇, named ``theta_d``.  ``"bodies"``: the redundant speeds p, all components of the angular
-            velocity (wx1, wy1, wz1, ...) and of the mass centre's velocity (vx1, ...) of each link that has mass, in its
-            own axes, the number being that of the link.  M is block-diagonal.  p# = Ψ q̇# are the kinematical equations,
-            Λ = p° − Υ Ψ⁻¹ p# = 0 velocity constraints (`speed_matrices` gives Ψ and Υ).
+            velocity (wx1, wy1, wz1, ...) and of the mass centre's velocity (vx1, ...) of each link that has mass, in
+            its own axes, the number being that of the link.  M is block-diagonal.  p# = Ψ q̇# are the kinematical
+            equations, Λ = p° − Υ Ψ⁻¹ p# = 0 velocity constraints (`speed_matrices` gives Ψ and Υ).
         u : str or sequence of names, optional
             Of rates: their names.  Of ``"bodies"``: the order of p, of which the first that determine q̇ are p#; names
             that are left out follow, all w, then all v.
@@ -356,8 +360,8 @@ class Model(Expressions):
             ``tau_<q>``.
         forcelist : sequence of LinkLoad, optional
         places : "centres", or sequence of (link, (x, y, z)[, point]), optional
-            Redundant coordinates: inertial coordinates of a point in the axes of a link (default: its mass centre), None
-            for one left out.  They bring constraints φ = 0.  ``"centres"``: x1, y1, z1, ... of all mass centres.
+            Redundant coordinates: inertial coordinates of a point in the axes of a link (default: its mass centre),
+            None for one left out.  They bring constraints φ = 0.  ``"centres"``: x1, y1, z1, ... of all mass centres.
         **options
             Further arguments of :class:`Model`: ``configuration_constraints`` that close loops, ``outputs``, ...
             ``q_dependent`` names all dependent coordinates, by default those of ``places``.  With constraints beyond
@@ -398,7 +402,7 @@ class Model(Expressions):
         """
         model = copy.copy(self)
         model._description = canonical(self._description)
-        model._speeds = tuple(map(momentum, self._coordinates))
+        model._speeds = tuple(map(function_of_time, model._description.speed_names))
         kept = [name for name, _ in model._description.outputs]
         model._written = {name: e for name, e in self._written.items() if str(name) in kept}
         model._noncontributing, model._n_loads = (), 0
@@ -478,6 +482,64 @@ class Model(Expressions):
     def __repr__(self) -> str:
         return f"<Model {self.name!r}: n_q={self.n_q}, n_u={self.n_u}, n_p={self.n_p}, n_r={self.n_r}>"
 
+    # ------------------------------------------------------------- liberation
+    def free(self, *constraints: str | int) -> Model:
+        """The model with some constraints dropped, and their forces as inputs: the principle of liberation.
+
+        A constraint ``wire`` becomes the input ``lambda_wire``, with
+
+            F_r += λ ∂φ̇/∂u_r,   λ ∂c/∂u_r,   λ ∂c/∂u̇_r
+
+        if it was one on coordinates, on speeds, on accelerations.  Where its row of G was attached (``attach``), the
+        force is λ·vector on the child and its opposite on the parent, and reactions hold it.  With the λ of the kernel
+        ``multipliers`` of this model, at a state that satisfies the constraint, the freed model moves as this one.
+
+        Parameters
+        ----------
+        *constraints : str or int
+            The name of each, or the number of its row of G.
+
+        Returns
+        -------
+        Model
+            Its state is ordered as before.  The last coordinates and speeds remain dependent, one for each independent
+            constraint that is left, if these determine them; if not, none is named dependent, and what depends on what
+            is decided at every state.
+
+        Raises
+        ------
+        ModelError
+            There is no such constraint, another symbol has the name of the input, or an attachment does not act as its
+            row.
+
+        Warns
+        -----
+        KanecoreWarning
+            A constraint follows from others that remain, such as its derivative, so that no motion is set free.
+
+        Examples
+        --------
+        ``kc.Model(..., configuration_constraints={"wire": r - R}).free("wire").inputs``
+        """
+        reserved = {str(self._time), *map(function_name, self._laws)}
+        result = freed(self._description, constraints, self._n_loads, reserved)
+        forces = {name: function_of_time(name) for name in result.inputs}
+        swap = {
+            multiplier(row): forces[name] if name else multiplier(number)
+            for row, (name, number) in enumerate(result.multipliers)
+        }
+        model = self._with(result.description)
+        model._inputs = (*self._inputs, *forces.values())
+        model._n_loads = self._n_loads + result.n_loads
+        model._written = {name: sympify(e).xreplace(swap) for name, e in self._written.items()}
+        return model
+
+    def _with(self, description: Description) -> Model:
+        """The same model with another description; what follows from that is derived anew, all else is shared."""
+        model = copy.copy(self)
+        model._description, model._derived = description, None
+        return model
+
     # ---------------------------------------------------------------- results
     @property
     def _derivation(self) -> Derivation:
@@ -518,6 +580,24 @@ class Model(Expressions):
     def partial_angular_accelerations(self) -> Any:
         """The partial angular accelerations ∂α/∂u̇_r of all frames, u̇_r independent, inertial axes."""
         return self.symbolic("partial_angular_accelerations")
+
+    def speed_matrices(self) -> SpeedMatrices:
+        """A, Ψ and Υ of redundant speeds as SymPy matrices: p# = Ψ q̇#, p° = Υ q̇#, Λ = A p = 0.
+
+        q# and p# are the independent coordinates and speeds, p° the dependent speeds.  ``dyn.speed_matrices(t, x)`` of
+        the compiled model gives their numbers, also for other choices.
+
+        Raises
+        ------
+        ModelError
+            Constraints are solved at run time (loops), or there are not as many independent coordinates as speeds.
+
+        Examples
+        --------
+        >>> m = kc.gallery.rrp_redundant.build().speed_matrices()  # doctest: +SKIP
+        >>> m.Psi, m.Upsilon.shape  # doctest: +SKIP
+        """
+        return speed_matrices.speed_matrices(self)
 
     def latex(self, kernel: str, *, nested: bool = False) -> str:
         r"""What :meth:`symbolic` gives, as LaTeX: an ``aligned`` block, intermediates first."""

@@ -9,6 +9,7 @@ written.  Those that the C of models needs as well (`IN_C`) are written into its
 from __future__ import annotations
 
 __all__ = [
+    "CONSERVED",
     "CONTRADICTORY",
     "EPSILON",
     "EQUAL",
@@ -73,6 +74,10 @@ FEASIBLE = 1e-6
 NOISE = 1e-14
 """Of what stands beside a number (its row, the largest coordinate or speed in the metric of the masses, the 1 of a unit
 vector): what is smaller is the rounding of a zero.
+"""
+
+CONSERVED = 1e3
+"""Times what changes of 1e-14 of all numbers change a rate by: a smaller one, at all random states, is zero.
 """
 
 CONTRADICTORY = 1e-6

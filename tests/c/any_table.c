@@ -11,7 +11,7 @@ typedef struct {
     const char *name;
     kc_kernel *call;
     size_t length; /* of out */
-    int reads_udot;
+    size_t beyond; /* numbers that x goes on with */
 } kernel;
 
 #if defined(_WIN32)
@@ -50,7 +50,7 @@ static void run(int number, double t, const double *x, const double *r, const do
 #include "kernels.inc"
     };
     const kernel *k = kernels + number;
-    const double total = t + sum(x, n_x + (k->reads_udot ? n_u : 0)) + sum(r, m->n_r) + sum(c, m->n_prepared);
+    const double total = t + sum(x, n_x + k->beyond) + sum(r, m->n_r) + sum(c, m->n_prepared);
     for (size_t i = 2; i < m->n_work; i++)
         work[i] = total;
     for (size_t i = 0; i < k->length; i++)

@@ -16,7 +16,7 @@ typedef struct {
     const char *name;
     kc_kernel *call;
     size_t length; /* of out */
-    int reads_udot;
+    size_t beyond; /* numbers that x goes on with */
 } kernel;
 
 enum { ZERO, ONE, RANDOM, LARGE = RANDOM + 4, ENORMOUS, INFINITE, NOT_A_NUMBER, STATES };
@@ -142,11 +142,14 @@ static void call_twice(const kc_model *m, const kernel *k, double t, const doubl
     free(out[1]);
 }
 
-/* Reactions, where a constraint is not attached; the way to the constraints, where there are none. */
+/* Reactions, where a constraint is not attached; the way to the constraints, where there are none; forces of
+ * coordinates, where speeds do not follow from their derivatives. */
 static int may_be_missing(const kc_model *m, const char *name)
 {
     if (strcmp(name, "project") == 0 || strcmp(name, "stabilization") == 0)
         return m->n_constraints == 0;
+    if (strcmp(name, "coordinate_forces") == 0)
+        return 1;
     return strcmp(name, "reactions") == 0 || strcmp(name, "reaction_slopes") == 0;
 }
 
@@ -168,7 +171,7 @@ int main(void)
         for (int state = 0; state < STATES; state++)
             for (size_t i = 0; i < sizeof kernels / sizeof *kernels; i++) {
                 const kernel *k = kernels + i;
-                const size_t length = n_x + (k->reads_udot ? n_u : 0);
+                const size_t length = n_x + k->beyond;
                 double t, *x = doubles(length), *r = doubles(m->n_r);
                 if (k->call == NULL) {
                     demand(k->length == 0 || may_be_missing(m, k->name), m->name, k->name, "is missing");

@@ -187,7 +187,8 @@ static const kc_model model = {
         "ass_matrix\042:0,\042forcing\042:17},\042sincos\042:{\042rhs\042:1,\042udot\042:1,\042forcing\042:1},\042mass_matrix"
         "\042:\042composite bodies, L\134u1d40DL\042,\042unread\042:{\042qdot\042:127,\042mass_matrix\042:31,\042outputs\042:"
         "127},\042left_out\042:{\042parameter\042:[],\042input\042:[\042T12\042,\042T13\042,\042T22\042,\042T23\042]},\042bodies\042:[[0,"
-        "-1],[1,-1]],\042loads\042:[[0,0,0],[0,0,0],[0,1,1],[0,1,1],[0,0,2],[0,1,3]]}",
+        "-1],[1,-1]],\042loads\042:[[0,0,0,0],[0,0,0,0],[0,1,1,1],[0,1,1,1],[0,0,2,0],[0,1,3,1]"
+        "]}",
     .q_names = q_names,
     .u_names = u_names,
     .p_names = p_names,

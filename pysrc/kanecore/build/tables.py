@@ -184,7 +184,8 @@ def _c_members() -> str:
     lines.append("/* The kernels of kc_model: NULL where the library does not hold them. */")
     for kernel in KERNELS:
         length = _product(kernel, lambda size: "n_q + n_u" if size == "n_x" else size)
-        brief = f"{kernel.brief} [udot]" if kernel.reads_udot else kernel.brief
+        beyond = " [udot, lambda]" if kernel.reads_multipliers else " [udot]" if kernel.reads_udot else ""
+        brief = f"{kernel.brief}{beyond}"
         lines.append(f"kc_kernel *{kernel.name}; /* {brief}: {length} */")
     return "\n".join(lines) + "\n"
 
@@ -193,8 +194,12 @@ def _c_test() -> str:
     def size(name: str) -> str:
         return "((size_t)m->n_q + m->n_u)" if name == "n_x" else f"(size_t)m->{name}"
 
-    rows = [f'{{"{k.name}", m->{k.name}, {_product(k, size)}, {int(k.reads_udot)}}},' for k in KERNELS]
-    about = "Of each kernel of a model m: name, function, length of the result, whether x goes on with udot."
+    def beyond(kernel: Kernel) -> str:
+        lengths = ["m->n_u"] * kernel.reads_udot + ["m->n_constraints"] * kernel.reads_multipliers
+        return "(size_t)" + " + (size_t)".join(lengths) if lengths else "0"
+
+    rows = [f'{{"{k.name}", m->{k.name}, {_product(k, size)}, {beyond(k)}}},' for k in KERNELS]
+    about = "Of each kernel of a model m: name, function, length of the result, and of what x goes on with."
     return f"{_STAR}/* {about} */\n{_lines('{}', rows)}"
 
 
@@ -204,6 +209,7 @@ def _cython_tables() -> str:
     numbers = [_number(kernel) for kernel in KERNELS]
     quoted = _lines('    "{}",', _names(KERNELS))
     udot = " or ".join(f"k == {_number(kernel)}" for kernel in KERNELS if kernel.reads_udot)
+    multipliers = " or ".join(f"k == {_number(kernel)}" for kernel in KERNELS if kernel.reads_multipliers)
     return (
         f"{_HASH}# Numbers of the kernels, in the order of the C table, and what is known of each.\n\n"
         f"cdef enum:\n{_lines('    {}', [*numbers, 'N_KERNELS'])}\n"
@@ -213,6 +219,7 @@ def _cython_tables() -> str:
         '    """The first of the members of a table that are kernels; they follow each other."""\n'
         f"    return <kc_kernel **>&m.{KERNELS[0].name}\n\n\n"
         f"cdef inline bint reads_udot(int k) noexcept nogil:\n    return {udot}\n\n\n"
+        f"cdef inline bint reads_multipliers(int k) noexcept nogil:\n    return {multipliers}\n\n\n"
         "cdef tuple shapes_of(Libraries m):\n"
         '    """The shape of each kernel\'s result."""\n'
         f"    return (\n{_lines('        ({}),', [x.rstrip() for x in shapes])}    )\n"
@@ -239,10 +246,12 @@ def _cython_method(kernel: Kernel) -> str:
     """A kernel as a method of a model."""
     remainder = _remainders().get(kernel.name)
     udot = "udot" if kernel.reads_udot else "None"
+    udot = "self.with_multipliers(udot, multipliers)" if kernel.reads_multipliers else udot
     options = ["nonholonomic=False"] if kernel.nonholonomic else []
     options += ["remainder=False"] if remainder else []
     options += ["named=False"] if kernel.named else []
     before = ["self", "t", "x", *(["udot"] if kernel.reads_udot else [])]
+    before += ["multipliers=None"] if kernel.reads_multipliers else []
     arguments = [*before, "*", *options, "r=None", "p=None", "out=None"]
     text = f"    def {_method(kernel)}({', '.join(arguments)}):\n"
     text += _quoted(_docstring(kernel) + (_SHARED if kernel is KERNELS[0] else ""), " " * 8)
@@ -275,6 +284,7 @@ def _cython_call(kernel: Kernel) -> str:
     """A kernel as a method of a workspace."""
     into = f", into `{kernel.field}`" if kernel.field else ""
     at = ", at the workspace's `udot`" if kernel.reads_udot else ""
+    at += " and what `multipliers` wrote" if kernel.reads_multipliers else ""
     shape = f", ({', '.join(kernel.shape)}{',' if len(kernel.shape) == 1 else ''})" if kernel.shape else ", a float"
     doc = f"{kernel.doc.partition(';')[0]}{shape}{into}{at}."
     return (
@@ -330,6 +340,7 @@ def _stubs() -> str:
     ]
     for kernel in _with_methods():
         before = _ARGUMENTS + (", udot: npt.ArrayLike" if kernel.reads_udot else "")
+        before += ", multipliers: npt.ArrayLike | None = None" if kernel.reads_multipliers else ""
         options = ["nonholonomic: bool = False"] if kernel.nonholonomic else []
         options += ["remainder: bool = False"] if kernel.name in remainders else []
         after = "r: _Values | None = None, p: _Values | None = None, out: _Array | None = None"
@@ -382,7 +393,8 @@ def _markdown() -> str:
     for kernel in _with_methods():
         if kernel.internal:
             continue
-        row(f"`{kernel.name}(t, x{', udot' if kernel.reads_udot else ''})`", kernel)
+        beyond = ", udot" * kernel.reads_udot + ", multipliers" * kernel.reads_multipliers
+        row(f"`{kernel.name}(t, x{beyond})`", kernel)
         if kernel.name in remainders:
             row("… `remainder=True`", remainders[kernel.name])
     return f"<!-- {_ORIGIN} -->\n| kernel | result | shape |\n|---|---|---|\n" + _lines("{}", rows)

@@ -70,9 +70,9 @@ class Bodies:
         accelerations = Accelerations(k, udot, neg(self.graph, self._gravity))
         inertia_forces(k, accelerations, wrenches)
         forces = generalized_forces(wrenches)
-        if d.potentials:
-            conservative = active_forces(k, (), d.potentials)
-            forces = [self.graph.add(a, b) for a, b in zip(forces, conservative, strict=True)]
+        if d.potentials or d.generalized_forces:
+            others = active_forces(k, (), d.potentials, d.generalized_forces)
+            forces = [self.graph.add(a, b) for a, b in zip(forces, others, strict=True)]
         return forces
 
     @cached_property
@@ -84,7 +84,7 @@ class Bodies:
 
     def active_forces(self) -> list[int]:
         k, d = self.kinematics, self.kinematics.description
-        return active_forces(k, at_rest(k, d.loads), d.potentials)
+        return active_forces(k, at_rest(k, d.loads), d.potentials, d.generalized_forces)
 
     def inertia_forces(self, udot: Sequence[int]) -> list[int]:
         k = self.kinematics

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Hamilton's canonical equations, on the graph (Goldstein, Poole & Safko, *Classical Mechanics*, 3rd ed. 2002, chapter 8).
+"""Hamilton's canonical equations, on the graph (Goldstein, Poole & Safko, *Classical Mechanics*, 3rd ed. 2002, ch. 8).
 
 With q̇ = w = Y u + z, and K the part of the Lagrangian L = K − U that holds the speeds,
 
@@ -151,8 +151,17 @@ class _Canonical:
             [power] = g.substitute([power], self._accelerations(rates))
         return replace(
             d,
-            **dict.fromkeys(_OF_BODIES, ()),
             frames=d.frames[:1],
+            points=(),
+            bodies=(),
+            joints=(),
+            loads=(),
+            potentials=(),
+            generalized_forces=(),
+            attachments=(),
+            unit=(),
+            shown_points=(),
+            shown_frames=(),
             rates=tuple(rates),
             speeds=self.momenta,
             accelerations=self.accelerations,
@@ -164,10 +173,3 @@ class _Canonical:
             lagrangian=None,
             first_order=FirstOrder(tuple(derivatives), kinetic, potential, power, self.pivots),
         )
-
-
-_OF_BODIES = (
-    *("points", "bodies", "loads", "potentials", "shown_points", "shown_frames", "joints", "unit", "attachments"),
-    "tendons",
-)
-"""What a description in q and p holds none of."""

@@ -18,7 +18,7 @@ from kanecore.tolerances import RANK
 
 from .kinematics import Kinematics
 
-__all__ = ["constrained_states"]
+__all__ = ["constrained_states", "moving_states"]
 
 STATES, TRIES, STEPS = 2, 12, 30  # states to find, seeds to start from, steps of Newton's method that stall
 CLOSED = 1e-11  # of the first-order terms of a row: what Newton's method leaves; beyond, only rounding
@@ -26,7 +26,16 @@ CLOSED = 1e-11  # of the first-order terms of a row: what Newton's method leaves
 
 def constrained_states(k: Kinematics, accelerations: bool) -> list[Sample]:
     """States at which constraints hold as positions, as velocities and, on request, as accelerations."""
-    levels = list(_levels(k, accelerations))
+    return _states(k, list(_levels(k, accelerations)))
+
+
+def moving_states(k: Kinematics) -> list[Sample]:
+    """States at which the constraints that are given on velocities hold, and none that is given on positions."""
+    velocities = [constraint.node for constraint in k.description.constraints if constraint.kind == "velocity"]
+    return _states(k, [_Level(k.graph, k.description.speeds, velocities)]) if velocities else []
+
+
+def _states(k: Kinematics, levels: Sequence[_Level]) -> list[Sample]:
     solutions = ((seed, _solution(levels, seed)) for seed in range(TRIES))
     states = (Sample(k.graph, seed, values) for seed, values in solutions if values is not None)
     return list(itertools.islice(states, STATES))

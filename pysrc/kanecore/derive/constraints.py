@@ -46,7 +46,7 @@ class Row:
 
 
 class Constraints:
-    """The constraints of a description, on the graph.
+    """The constraints of a description, or those of it that are ``chosen``, on the graph.
 
     Attributes
     ----------
@@ -58,11 +58,11 @@ class Constraints:
     rows : list of Row
     """
 
-    def __init__(self, k: Kinematics) -> None:
+    def __init__(self, k: Kinematics, chosen: Sequence[Constraint] | None = None) -> None:
         self.kinematics = k
         g, d = k.graph, k.description
         given = {
-            kind: [constraint for constraint in d.constraints if constraint.kind == kind]
+            kind: [each for each in (d.constraints if chosen is None else chosen) if each.kind == kind]
             for kind in ("velocity", "configuration", "acceleration")
         }
         unit = {d.coordinates[i] for group in d.unit for i in group}  # of length one at random states
@@ -71,10 +71,23 @@ class Constraints:
             return vanish(g, [node]) and unit.isdisjoint(g.below([node]))
 
         self.configuration = [0 if holds_always(phi.node) else phi.node for phi in given["configuration"]]
-        self.rows = [self._row(velocity, velocity.node) for velocity in given["velocity"]]
+        self.rows = [self.row_of(velocity) for velocity in given["velocity"]]
         self.rates: list[tuple[int, ...]] = []
         self._add_rates(given["configuration"])
         self._add_accelerations(given["acceleration"])
+
+    def row_of(self, constraint: Constraint) -> Row:
+        """The row that a constraint has alone, whether or not it is one of G."""
+        if constraint.kind == "velocity":
+            return self._row(constraint, constraint.node)
+        if constraint.kind == "configuration":
+            return self._row(constraint, self.kinematics.rate.of(constraint.node))
+        g, d = self.kinematics.graph, self.kinematics.description
+        slopes = accumulate(g, [(constraint.node, g.one)], d.accelerations, ACCELERATION)
+        [bias] = g.substitute([constraint.node], dict.fromkeys(d.accelerations, 0))
+        if vanish(g, [*slopes, bias]):
+            return Row(constraint.name, constraint.kind, (0,) * len(slopes), 0, -1)
+        return Row(constraint.name, constraint.kind, tuple(slopes), bias, -1)
 
     def _row(self, constraint: Constraint, value: int) -> Row:
         """The row of a constraint on velocities, or of the rate of one on coordinates."""
@@ -98,15 +111,12 @@ class Constraints:
 
     def _add_accelerations(self, accelerations: Sequence[Constraint]) -> None:
         """The rows on accelerations that are no derivatives of others."""
-        g, d = self.kinematics.graph, self.kinematics.description
+        g = self.kinematics.graph
         derivatives = [[*row.jacobian, row.bias] for row in self.rows]
-        for constraint in accelerations:
-            slopes = accumulate(g, [(constraint.node, g.one)], d.accelerations, ACCELERATION)
-            [bias] = g.substitute([constraint.node], dict.fromkeys(d.accelerations, 0))
-            if vanish(g, [*slopes, bias]):
-                self.rows.append(Row(constraint.name, constraint.kind, (0,) * len(slopes), 0, -1))
-            elif not is_combination(g, [*slopes, bias], derivatives):
-                self.rows.append(Row(constraint.name, constraint.kind, tuple(slopes), bias, -1))
+        for row in map(self.row_of, accelerations):
+            entries = [*row.jacobian, row.bias]
+            if not any(entries) or not is_combination(g, entries, derivatives):
+                self.rows.append(row)
 
     @property
     def values(self) -> list[int]:

@@ -31,7 +31,7 @@ from kanecore.graph.evaluate import count
 from kanecore.graph.scalars import COORDINATE, INPUT, TIME, Graph
 from kanecore.tolerances import EQUAL
 
-from .constrained_states import constrained_states
+from .constrained_states import constrained_states, moving_states
 from .kinematics import Accelerations, Kinematics
 from .vectors import add, cross, neg
 
@@ -150,12 +150,22 @@ class _Search:
         self._names = names
         self._auxiliary = set(freed.auxiliary)
         self._freed = freed
-        self.states = constrained_states(self.k, bool(accelerations))
         self.contradictions: list[Contradiction] = []
+        # what agrees without the constraints on positions agrees with them, and loops of random lengths seldom close
+        self.states = [] if accelerations else moving_states(self.k)
+        if self.states and self._agree(points, frames):
+            return
+        self.contradictions = []
+        self.states = constrained_states(self.k, bool(accelerations))
         if self.states:
             self._of_points(points)
             self._of_frames(frames)
             self._of_accelerations(accelerations)
+
+    def _agree(self, points: Sequence[int], frames: Sequence[int]) -> bool:
+        """Whether everything is as positions and orientations say; what may be an exception is not."""
+        self._of_frames(frames)
+        return not self.contradictions and not any(map(self._differs, points))
 
     # ----------------------------------------------------------------- comparing
     def _numbers(self, v: Components) -> Array:

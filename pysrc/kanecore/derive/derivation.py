@@ -179,9 +179,9 @@ class Derivation:
         """The right-hand side f of M u̇ = f: F_r + F*_r at u̇ = 0."""
         return self.formulation.forcing
 
-    @property
+    @cached_property
     def lagrangian(self) -> int:
-        """L = T − U, of a Lagrangian as it was given, less the potential energy of loads that have one."""
+        """L = T − U in q, u, t and the inputs, of a Lagrangian as it was given, less the potential energy of loads that have one."""
         if isinstance(self.formulation, Lagrange):
             return self.formulation.lagrangian
         return self.graph.sub(self.formulation.kinetic_energy, self.formulation.potential_energy)

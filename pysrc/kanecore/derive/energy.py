@@ -2,7 +2,7 @@
 """Kinetic and potential energy, and the power of everything that has no potential.
 
     T = ½ Σ m v·v + ω·I·ω,        U = −Σ F·r over constant forces, and the potentials that the user gave,
-    d(T + U)/dt = Σ_r F_r u_r (loads without a potential) − F*_t + (dU/dt at u = 0) − Σ ½ ṁ v·v,
+    d(T + U)/dt = Σ_r F_r u_r (loads and generalized forces without a potential) − F*_t + (dU/dt at u = 0) − Σ ½ ṁ v·v,
 
 with loads in full where they hold u̇;
 F*_t being the inertia forces along the remainders v_t, ω_t: what a drive of a prescribed motion gives.
@@ -158,7 +158,7 @@ def power(k: Kinematics, energy: Energy) -> int:
     """d(T + U)/dt, as the power of loads without a potential, of drives, and of what moves a potential."""
     g, d = k.graph, k.description
     loads = [load for i, load in enumerate(d.loads) if i not in energy.accounted]
-    total = dot(g, active_forces(k, loads), d.speeds)
+    total = dot(g, active_forces(k, loads, generalized=d.generalized_forces), d.speeds)
     at_rest = dict.fromkeys(d.speeds, 0)
     total = g.add(total, g.substitute([k.rate.of(energy.potential)], at_rest)[0])
     for i, body in enumerate(d.bodies):

@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
-from kanecore.describe.description import Components, Load, Matrix
+from kanecore.describe.description import Components, GeneralizedForce, Load, Matrix
 from kanecore.graph.calculus import Tangent, accumulate
 from kanecore.graph.decide import vanish
 from kanecore.graph.scalars import ACCELERATION, PARAMETER, SPEED, Op
@@ -85,14 +85,18 @@ def generalized_forces(wrenches: Wrenches) -> list[int]:
     return accumulate(k.graph, wrenches.weights(), k.description.speeds, SPEED)
 
 
-def active_forces(k: Kinematics, loads: Iterable[Load], potentials: Iterable[int] = ()) -> list[int]:
-    """F_r of loads, and −∂U/∂q · ∂q̇/∂u_r of potential energies."""
+def active_forces(
+    k: Kinematics, loads: Iterable[Load], potentials: Iterable[int] = (), generalized: Iterable[GeneralizedForce] = ()
+) -> list[int]:
+    """F_r of loads, −∂U/∂q · ∂q̇/∂u_r of potential energies, and generalized forces that are given as such."""
     g, d = k.graph, k.description
     forces = generalized_forces(Wrenches(k, loads))
     for energy in potentials:
         slopes = accumulate(g, [(energy, g.one)], d.coordinates)
         weights = [(rate, g.neg(slope)) for rate, slope in zip(d.rates, slopes, strict=True)]
         forces = [g.add(f, e) for f, e in zip(forces, accumulate(g, weights, d.speeds, SPEED), strict=True)]
+    for given in generalized:
+        forces = [g.add(f, x) for f, x in zip(forces, given.components[: len(forces)], strict=True)]
     return forces
 
 

@@ -62,7 +62,7 @@ class Lagrange:
         k, d, g = self.kinematics, self.kinematics.description, self.graph
         wrenches = Wrenches(k, [*at_rest(k, d.loads), *inertial_part(k, d.loads, udot)])
         forces = [g.add(a, b) for a, b in zip(self._balance(udot), generalized_forces(wrenches), strict=True)]
-        return [g.add(a, b) for a, b in zip(forces, active_forces(k, (), d.potentials), strict=True)]
+        return [g.add(a, b) for a, b in zip(forces, active_forces(k, (), d.potentials, d.generalized_forces), strict=True)]
 
     def _balance(self, udot: Sequence[int]) -> list[int]:
         """∂L/∂q − dp/dt."""
@@ -84,7 +84,7 @@ class Lagrange:
 
     def active_forces(self) -> list[int]:
         k, d = self.kinematics, self.kinematics.description
-        forces = active_forces(k, at_rest(k, d.loads), d.potentials)
+        forces = active_forces(k, at_rest(k, d.loads), d.potentials, d.generalized_forces)
         return [self.graph.add(a, b) for a, b in zip(forces, self.conservative(), strict=True)]
 
     def inertia_forces(self, udot: Sequence[int]) -> list[int]:

@@ -16,7 +16,7 @@ from .constraints import Row
 from .derivation import Derivation
 from .vectors import dot
 
-__all__ = ["independent"]
+__all__ = ["dependence", "independent"]
 
 
 def independent(derivation: Derivation, kernel: Kernel, roots: Sequence[int]) -> list[int]:
@@ -32,13 +32,26 @@ def independent(derivation: Derivation, kernel: Kernel, roots: Sequence[int]) ->
     if kernel.remainder_of:
         return _remainders(derivation, kernel, roots)
     width = 3 if kernel.shape[-1] == "3" else 1  # components of the share of each speed
-    slopes = [_solved(derivation, [g.neg(row.jacobian[r]) for row in _rows(derivation)]) for r in range(dof)]
+    slopes = _slopes(derivation)
     result = []
     for start in range(0, len(roots), n_u * width):
         share = [roots[start + r * width : start + (r + 1) * width] for r in range(n_u)]
         for r, slope in enumerate(slopes):
             result += [g.add(share[r][i], dot(g, [x[i] for x in share[dof:]], slope)) for i in range(width)]
     return result
+
+
+def dependence(derivation: Derivation) -> list[list[int]]:
+    """A_n row by row; raises as `independent`."""
+    columns = _slopes(derivation)
+    return [[column[i] for column in columns] for i in range(derivation.description.n_u_dependent)]
+
+
+def _slopes(derivation: Derivation) -> list[list[int]]:
+    """The columns of A_n."""
+    g, d, rows = derivation.graph, derivation.description, _rows(derivation)
+    dof = len(d.speeds) - d.n_u_dependent
+    return [_solved(derivation, [g.neg(row.jacobian[r]) for row in rows]) for r in range(dof)]
 
 
 def _remainders(derivation: Derivation, kernel: Kernel, roots: Sequence[int]) -> list[int]:

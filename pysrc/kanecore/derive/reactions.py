@@ -71,7 +71,9 @@ class _Balance:
     def add_loads(self) -> None:
         g, k, owner = self.graph, self.kinematics, self._owner
         for load in self.description.loads:
-            body = owner.body_at(load.at) if load.kind == "force" else owner.body_of(load.at)
+            body = load.body
+            if body is None:
+                body = owner.body_at(load.at) if load.kind == "force" else owner.body_of(load.at)
             if body == GROUND:
                 continue
             vector = neg(g, k.resolve_all(load.vector, 0))

@@ -162,7 +162,7 @@ def _loads(model: Described) -> Iterator[str]:
     d, k = derivation.description, derivation.kinematics
     if d.auxiliary:
         yield "auxiliary speeds: " + " ".join(d.auxiliary_names)
-    if model._n_loads:
+    if model._n_loads or d.potentials or d.generalized_forces:
         yield "loads" + (", with uniform gravity on every body:" if derivation.has_gravity else ":")
     by_number = loads_by_number(d)
     for number in range(model._n_loads):
@@ -180,6 +180,8 @@ def _loads(model: Described) -> Iterator[str]:
         )
     for number, _ in enumerate(d.potentials):
         yield f"  potential {number}"
+    for force in d.generalized_forces:
+        yield f"  {force.name} of a freed constraint"
 
 
 def _written(model: Described) -> Iterator[str]:

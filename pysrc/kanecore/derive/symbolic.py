@@ -53,9 +53,9 @@ def symbolic(model: Described, kernel: str, nested: bool, nonholonomic: bool = F
     if program.after_udot and not derivation.solved_at_run_time:
         udot = dict(zip(derivation.description.accelerations, derivation.kernel("udot").roots, strict=True))
         roots = derivation.graph.substitute(roots, udot)
-    if program.after_udot:  # what is solved at run time stands as u̇ and λ
-        keys = [derivation.graph.nodes[i][1] for i in derivation.multiplier_symbols]
-        symbols.update((key, multiplier(row)) for row, key in enumerate(keys))
+    # what is solved at run time, or given, stands as u̇ and λ
+    keys = [derivation.graph.nodes[i][1] for i in derivation.multiplier_symbols]
+    symbols.update((key, multiplier(row)) for row, key in enumerate(keys))
     intermediates, flat = to_sympy(derivation.graph, roots, symbols, nested)
     result = _shaped(flat, lengths, in_space=KERNEL_ROWS[name].shape[-1:] == ("3",))
     return result if nested else (intermediates, result)

@@ -317,7 +317,7 @@ class Builder(Variables):
         self._lagrangian = node
 
     # -------------------------------------------------------------- constraints
-    def constraint(self, kind: str, node: int, name: str | None = None, written: str = "") -> None:
+    def constraint(self, kind: str, node: int, name: str | None = None, written: object = "") -> None:
         """An expression that vanishes.
 
         Parameters
@@ -325,8 +325,8 @@ class Builder(Variables):
         kind : {"configuration", "velocity", "acceleration"}
         name : str, optional
             Default: its kind and number.
-        written : str
-            The expression as it was written, for messages.
+        written : object
+            The expression as it was written, for messages: its str, which may be long, is made for these alone.
         """
         if kind not in KINDS:
             raise ModelError(f"there are no constraints of kind {kind!r}: the kinds are {', '.join(KINDS)}")
@@ -334,7 +334,7 @@ class Builder(Variables):
             name = f"{kind} constraint {sum(other.kind == kind for other in self.constraints)}"
         check_name(name)
         check_unused(name, (other.name for other in self.constraints), "constraints")
-        what = f"{name}, {written}," if written else name
+        what = _Subject(name, written)
         check_nodes(self.graph, [node], what)
         check_constraint(self.graph, kind, node, what)
         self.constraints.append(Constraint(kind, node, name))
@@ -530,6 +530,17 @@ class Builder(Variables):
             guess=tuple((n, self._guess[x]) for x, n in in_state.items() if x in self._guess),
             lagrangian=self._lagrangian,
         )
+
+
+class _Subject:
+    """A constraint as the subject of a message."""
+
+    def __init__(self, name: str, written: object) -> None:
+        self._name, self._written = name, written
+
+    def __str__(self) -> str:
+        text = str(self._written)
+        return f"{self._name}, {text}," if text else self._name
 
 
 def _places(in_state: Mapping[int, int], quaternion: tuple[int, int, int, int]) -> tuple[int, int, int, int]:

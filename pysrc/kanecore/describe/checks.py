@@ -92,7 +92,7 @@ def check_number(number: Any, items: Sequence[object], kind: str, what: str, lea
         raise ModelError(f"{what} is {number}, and there is no {kind} {number}: add it first")
 
 
-def check_nodes(g: Graph, nodes: Iterable[Any], what: str) -> None:
+def check_nodes(g: Graph, nodes: Iterable[Any], what: object) -> None:
     """A scalar is named by its number in the graph."""
     for node in nodes:
         if not _is_integer(node) or not 0 <= node < len(g.nodes):
@@ -179,7 +179,7 @@ def check_inertia(g: Graph, tensors: Sequence[tuple[str, Matrix]], what: str) ->
         )
 
 
-def check_constraint(g: Graph, kind: str, node: int, what: str) -> None:
+def check_constraint(g: Graph, kind: str, node: int, what: object) -> None:
     """A constraint holds the highest derivative of its kind, and no higher one."""
     depends = g.depends[node]
     if node == g.zero:  # a component of a planar loop across its plane: a row of zeros

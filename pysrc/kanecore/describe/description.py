@@ -22,6 +22,7 @@ __all__ = [
     "Description",
     "FirstOrder",
     "Frame",
+    "GeneralizedForce",
     "Image",
     "Joint",
     "Load",
@@ -130,12 +131,30 @@ class Load:
     vector : Vector
     number : int
         Its place in the user's list.
+    body : int or None
+        The body that it acts on, −1 the inertial frame; None where that is who owns the point or frame.
     """
 
     kind: str
     at: int
     vector: Vector
     number: int
+    body: int | None = None
+
+
+@dataclass(frozen=True)
+class GeneralizedForce:
+    """A force of which the generalized forces alone are known, such as that of a constraint which was freed.
+
+    Attributes
+    ----------
+    name : str
+    components : tuple of int
+        Of the speeds, then of the auxiliary speeds.
+    """
+
+    name: str
+    components: tuple[int, ...]
 
 
 @dataclass(frozen=True)
@@ -291,6 +310,7 @@ class Description:
         Where a state on the constraints is looked for.
     left_out_parameters, left_out_inputs : tuple of str
         Names that stand only in what has no part in the motion.
+    generalized_forces : tuple of GeneralizedForce
     """
 
     graph: Graph
@@ -330,6 +350,7 @@ class Description:
     left_out_inputs: tuple[str, ...] = ()
     lagrangian: int | None = None
     first_order: FirstOrder | None = None
+    generalized_forces: tuple[GeneralizedForce, ...] = ()
 
 
 def momentum_name(coordinate: str) -> str:
@@ -453,6 +474,7 @@ class Image:
             bodies=tuple(map(self.body, d.bodies)),
             loads=tuple(replace(x, vector=self.vector(x.vector)) for x in d.loads),
             potentials=self.nodes(d.potentials),
+            generalized_forces=tuple(replace(x, components=self.nodes(x.components)) for x in d.generalized_forces),
             outputs=tuple((name, self.node(node)) for name, node in d.outputs),
             constraints=tuple(replace(each, node=self.node(each.node)) for each in d.constraints),
             attachments=tuple(replace(a, vector=self.vector(a.vector)) for a in d.attachments),

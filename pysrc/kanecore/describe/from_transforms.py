@@ -21,7 +21,7 @@ from . import sympy_access
 from .link_loads import loads_of
 from .link_motion import Motion, motions_of
 from .symbols import function_name
-from .transforms import Plain, Velocity, column, functions_in, in_order
+from .transforms import Plain, Step, Velocity, column, functions_in, in_order
 
 __all__ = ["of_transforms"]
 
@@ -41,12 +41,17 @@ def of_transforms(
         raise TypeError(f"from_transforms makes {', '.join(own)} from the links: leave them out")
     if speeds not in ("rates", "bodies"):
         raise ModelError(f"speeds={speeds!r}: write 'rates' for u = q̇, or 'bodies' for the velocities of all links")
-    steps = in_order(links)
-    motions = motions_of(steps, [link.name for link in links])
-    q = _coordinates(q, [x for step in steps for x in step.functions], options.get("inputs"))
+    links = list(links) if isinstance(links, Iterable) else links
+    parents_first = [Step.of(link) for link in in_order(links)]
+    by_name = {step.link.name: step for step in parents_first}
+    steps = {link.name: by_name[link.name] for link in links}
+    placed = _places(steps, loads["places"])
+    located = {link: x for link, x, at in placed if at is None and None not in x} if speeds == "bodies" else {}
+    motions = motions_of(parents_first, list(steps), located)
+    q = _coordinates(q, [x for step in steps.values() for x in step.functions], options.get("inputs"))
     chosen = (BodySpeeds if speeds == "bodies" else Rates)(motions, q, u)
     chosen.set_velocities()
-    places = Places(motions, loads["places"], chosen)
+    places = Places(motions, placed, chosen)
     dependent = _listed(options.get("q_dependent")) or places.coordinates
     everything = [*q, *(x for x in places.coordinates if x not in q)]
     forces, inputs = loads_of(motions, q, gravity, loads["efforts"], loads["forcelist"])
@@ -215,22 +220,40 @@ class BodySpeeds:
         return [self._speeds[n] for n in chosen], [self._speeds[n] for n in self._order if n not in chosen]
 
 
+def _places(steps: Mapping[str, Step], places: Any) -> list[tuple[str, list[Any], Any]]:
+    """(link, its three coordinates, point in its axes or None for the mass centre) of each place."""
+    if places == "centres":
+        massive = [(str(number), step.link.name) for number, step in enumerate(steps.values(), 1) if step.massive]
+        return [(name, me.dynamicsymbols([f"{a}{number}" for a in AXES]), None) for number, name in massive]
+    result = []
+    for item in _listed(places):
+        form = "write (link, (x, y, z)) or (link, (x, y, z), point), None for a coordinate that is not wanted"
+        if not isinstance(item, (list, tuple)) or len(item) not in (2, 3) or item[0] not in steps:
+            raise ModelError(f"places holds {item!r}: {form}; the links are {', '.join(steps)}")
+        coordinates = _listed(item[1])
+        if len(coordinates) != 3:
+            raise ModelError(f"places gives link {item[0]} {len(coordinates)} coordinates: {form}")
+        result.append(
+            (item[0], coordinates, column(item[2], f"the place on link {item[0]}") if len(item) == 3 else None)
+        )
+    return result
+
+
 class Places:
     """Redundant coordinates of points: the rows φ, and the kinematical equations ẋ = v."""
 
-    def __init__(self, motions: Mapping[str, Motion], places: Any, speeds: Rates | BodySpeeds) -> None:
+    def __init__(
+        self,
+        motions: Mapping[str, Motion],
+        places: Sequence[tuple[str, list[Any], Any]],
+        speeds: Rates | BodySpeeds,
+    ) -> None:
         self.coordinates: list[Any] = []
         self.rows: dict[str, Any] = {}
         self.kinematics: list[Any] = []
-        for link, coordinates, *at in _centres(motions) if places == "centres" else _listed(places):
-            if link not in motions:
-                raise ModelError(f"places holds the link {link!r}: the links are {', '.join(motions)}")
-            if len(coordinates) != 3:
-                raise ModelError(
-                    f"places gives link {link} {len(coordinates)} coordinates: write three, None for one left out"
-                )
+        for link, coordinates, at in places:
             motion = motions[link]
-            point = column(at[0], f"the place on link {link}") if at else motion.step.centre
+            point = motion.step.centre if at is None else at
             position = motion.place + motion.rotation * point
             velocity = motion.rotation * motion.velocity_at(point, *speeds.central(motion))
             for x, p, v in zip(coordinates, position, velocity, strict=True):
@@ -238,8 +261,3 @@ class Places:
                     self.coordinates.append(x)
                     self.rows[f"phi_{function_name(x)}"] = x - p
                     self.kinematics.append(x.diff(sympy_access.time()) - v)
-
-
-def _centres(motions: Mapping[str, Motion]) -> list[tuple[str, list[Any]]]:
-    massive = {name: motion.number for name, motion in motions.items() if motion.step.massive}
-    return [(name, me.dynamicsymbols([f"{a}{number}" for a in AXES])) for name, number in massive.items()]

@@ -112,8 +112,8 @@ def _dual(motion: Motion, x: Any, columns: Mapping[Any, sm.Matrix]) -> sm.Matrix
     for y, other in columns.items():
         if y != x and plain.shortest(axis.dot(other)) != 0:
             raise ModelError(
-                f"the effort of {function_name(x)}: link {motion.step.link.name} moves by {function_name(y)} as well, in "
-                "a direction that is not perpendicular: give each of them a link of its own"
+                f"the effort of {function_name(x)}: link {motion.step.link.name} moves by {function_name(y)} as well, "
+                "in a direction that is not perpendicular: give each of them a link of its own"
             )
     return axis / plain.shortest(axis.dot(axis))
 

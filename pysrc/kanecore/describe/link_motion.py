@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -53,9 +53,13 @@ class Motion:
     central: Velocity
 
     @classmethod
-    def on(cls, parent: Motion | None, step: Step, number: int, ground: Any, base: Any) -> Motion:
-        """A link on another, or on the ground, whose frame and point are ``ground`` and ``base``."""
-        before = (parent.frame, parent.point) if parent else (ground, base)
+    def on(cls, parent: Motion | None, step: Step, number: int, base: tuple[Any, Any], located: Any) -> Motion:
+        """A link on another, or on the ground, whose frame and point are ``base``.
+
+        ``located``: coordinates of the mass centre, if it has some of its own.
+        """
+        ground, origin_of_ground = base
+        before = (parent.frame, parent.point) if parent else base
         rotation, place = (parent.rotation, parent.place) if parent else (sm.eye(3), sm.zeros(3, 1))
         angular, origin = (parent.angular, parent.origin) if parent else (Velocity.zero(), Velocity.zero())
         turned, d = step.rotation.T, step.displacement
@@ -63,10 +67,12 @@ class Motion:
         angular = angular.through(turned) + step.angular
         frame = me.ReferenceFrame(step.link.name)
         sympy_access.orient(frame, before[0], step.rotation)
-        point = before[1].locatenew(f"{step.link.name} origin", along(d, before[0]))
+        way = along(d, before[0]) if step.reach is None else along(step.reach, frame)
+        point = before[1].locatenew(f"{step.link.name} origin", way)
+        from_point, arm = (origin_of_ground, along(located, ground)) if located else (point, along(step.centre, frame))
         return cls(
             *(step, number, parent, ground, frame, point),
-            centre=point.locatenew(f"{step.link.name} centre", along(step.centre, frame)),
+            centre=from_point.locatenew(f"{step.link.name} centre", arm),
             rotation=rotation * step.rotation,
             place=place + rotation * d,
             angular=angular,
@@ -107,13 +113,16 @@ class Motion:
         return me.RigidBody(link.name, self.centre, self.frame, link.mass, (tensor, self.centre))
 
 
-def motions_of(steps: Sequence[Step], names: Sequence[str]) -> dict[str, Motion]:
-    """The links by name, in the order of ``names``; of the steps each comes after the one that it is on."""
-    ground, base = me.ReferenceFrame("N"), me.Point("O")
-    base.set_vel(ground, 0)
+def motions_of(steps: Sequence[Step], names: Sequence[str], located: Mapping[str, Any]) -> dict[str, Motion]:
+    """The links by name, in the order of ``names``; of the steps each comes after the one that it is on.
+
+    ``located``: the mass centres that have coordinates of their own, by link.
+    """
+    base = me.ReferenceFrame("N"), me.Point("O")
+    base[1].set_vel(base[0], 0)
     motions: dict[str, Motion] = {}
     for step in steps:
         parent = None if step.link.parent == GROUND else motions[str(step.link.parent)]
         name = step.link.name
-        motions[name] = Motion.on(parent, step, names.index(name) + 1, ground, base)
+        motions[name] = Motion.on(parent, step, names.index(name) + 1, base, located.get(name))
     return {name: motions[name] for name in names}

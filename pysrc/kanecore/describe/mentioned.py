@@ -16,7 +16,7 @@ from sympy.physics.vector import Vector as SymVector
 
 from . import sympy_access
 from .arguments import Arguments
-from .read_loads import single_loads
+from .read_loads import is_tendon, single_loads
 from .symbols import Symbols, function_name
 
 __all__ = ["left_out"]
@@ -83,6 +83,8 @@ def _listed(arguments: Arguments) -> list[Any]:
     for item in arguments.forcelist:
         if not isinstance(item, ActuatorBase):
             items += [x for load in single_loads(item) for x in load]
+        elif is_tendon(item):  # its force was read, and SymPy would write the rate of its length out
+            items += item.pathway.attachments
         elif hasattr(item, "pathway"):  # whose loads would write every direction cosine out
             items += [item.force, *getattr(item.pathway, "attachments", ())]
         else:

@@ -8,17 +8,18 @@ from dataclasses import replace
 
 from .description import Description
 
-__all__ = ["in_loads_alone", "without"]
+__all__ = ["but_loads", "in_loads_alone", "without"]
 
 
 def in_loads_alone(d: Description) -> list[int]:
     """Nodes of what stands in loads and nowhere else."""
-    elsewhere = set(d.graph.below(_but_loads(d)))
+    elsewhere = set(d.graph.below(but_loads(d)))
     in_loads = d.graph.below([i for load in d.loads for _, v in load.vector for i in v])
     return [i for i in in_loads if i not in elsewhere]
 
 
-def _but_loads(d: Description) -> Iterator[int]:
+def but_loads(d: Description) -> Iterator[int]:
+    """The nodes of all but loads."""
     for f in d.frames:
         yield from (i for row in f.rotation for i in row)
         yield from (i for _, v in f.angular_velocity for i in v)
@@ -29,6 +30,7 @@ def _but_loads(d: Description) -> Iterator[int]:
         yield from (i for _, m in b.inertia for row in m for i in row)
         yield from (i for _, v in b.about for i in v)
     yield from () if d.lagrangian is None else (d.lagrangian,)
+    yield from (x for force in d.generalized_forces for x in force.components)
     yield from (*d.rates, *d.potentials, *(i for _, i in d.outputs), *(each.node for each in d.constraints))
 
 

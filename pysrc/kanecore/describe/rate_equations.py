@@ -117,7 +117,7 @@ class RateEquations:
             slopes = accumulate(g, [(node, g.one)], speeds, SPEED)
             if any(g.depends[a] & SPEED for a in slopes):
                 raise NonlinearError(
-                    f"{name} is not linear in the speeds, as KanesMethod needs it: kanecore.Model takes such constraints"
+                    f"{name} is not linear in the speeds, as KanesMethod needs it: kanecore.Model takes it as it is"
                 )
             rows.append((slopes, g.substitute([node], dict.fromkeys(speeds, 0))[0]))
         return rows

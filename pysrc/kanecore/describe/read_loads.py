@@ -21,7 +21,7 @@ from .read_frames import FrameReader
 from .read_points import PointReader
 from .symbols import Symbols
 
-__all__ = ["LoadReader", "Loads", "single_loads"]
+__all__ = ["LoadReader", "Loads", "is_tendon", "single_loads"]
 
 
 @dataclass(frozen=True)
@@ -41,8 +41,8 @@ class Loads:
     def of(cls, forcelist: Sequence[Any]) -> Loads:
         numbered = list(enumerate(forcelist))
         return cls(
-            tuple((i, item) for i, item in numbered if _is_tendon(item)),
-            tuple((i, *pair) for i, item in numbered if not _is_tendon(item) for pair in _pairs(item, i)),
+            tuple((i, item) for i, item in numbered if is_tendon(item)),
+            tuple((i, *pair) for i, item in numbered if not is_tendon(item) for pair in _pairs(item, i)),
         )
 
     def without(self, ground: Collection[Any]) -> Loads:
@@ -58,7 +58,7 @@ class Loads:
         yield from (point for _, actuator in self.actuators for point in actuator.pathway.attachments)
 
 
-def _is_tendon(item: Any) -> bool:
+def is_tendon(item: Any) -> bool:
     """An actuator along straight lines, whose loads are formed on the graph."""
     if not isinstance(item, ForceActuator) or type(item).to_loads is not ForceActuator.to_loads:
         return False

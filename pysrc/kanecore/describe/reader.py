@@ -118,7 +118,7 @@ class Reader:
                 for name, e in expressions.items():
                     if isinstance(e, sm.Eq):
                         raise ModelError(f"{name} is {e}: write it as an expression that vanishes, {e.lhs - e.rhs}")
-                    self._builder.constraint(kind, self.symbols.node(e, name), name, str(e))
+                    self._builder.constraint(kind, self.symbols.node(e, name), name, e)
 
     def _read_joints(self, bodies: Bodies) -> None:
         reader = JointReader(self._builder, self._frames, self._points, bodies)

@@ -17,11 +17,10 @@ from kanecore.graph.sympy_bridge import FromSympy
 from . import sympy_access
 from .arguments import Arguments
 from .builder import Builder
-from .description import momentum_name
 from .input_rates import input_name
 from .misspelling import is_close
 
-__all__ = ["Symbols", "function_name", "functions_of_time", "momentum", "multiplier"]
+__all__ = ["Symbols", "function_name", "function_of_time", "functions_of_time", "multiplier"]
 
 _MULTIPLIER = sm.Function("multiplier")
 _RATES_ALLOWED = {
@@ -388,9 +387,9 @@ def functions_of_time(symbols: Any, argument: str) -> list[Any]:
     return result
 
 
-def momentum(x: Any) -> Any:
-    """The function of time that is named as the momentum of a coordinate is."""
-    return sm.Function(momentum_name(function_name(x)))(sympy_access.time())
+def function_of_time(name: str) -> Any:
+    """The function F(t), of any name F: dynamicsymbols makes several of one with a space or a colon."""
+    return sm.Function(name)(sympy_access.time())
 
 
 def function_name(x: Any) -> str:

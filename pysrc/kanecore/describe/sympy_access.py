@@ -2,8 +2,8 @@
 """The only module that touches private attributes of SymPy's mechanics objects.
 
 The public methods ``vel``, ``acc`` and ``dcm`` compute, and store what they computed, so that afterwards what a user
-set can no longer be told from what was derived; and they multiply the model out.  Here nothing is computed, and nothing is
-stored but the orientations of frames of our own.
+set can no longer be told from what was derived; and they multiply the model out.  Here nothing is computed, and
+nothing is stored but the orientations of frames of our own.
 ``tests/test_sympy_access.py`` fails, naming the attribute, where a new SymPy has renamed one.
 """
 

@@ -8,7 +8,7 @@ A transform H (4×4) gives a point by its coordinates in a link's axes those in 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -50,8 +50,8 @@ class Link:
     ----------
     name : str
     transform : 4×4 SymPy matrix
-        H = [R d; 0 0 0 1]: ``[p; 1]_parent = H [p; 1]_link``, m; functions of coordinates, prescribed inputs, parameters
-        and time.  `dh` makes it from the numbers of Denavit and Hartenberg.
+        H = [R d; 0 0 0 1]: ``[p; 1]_parent = H [p; 1]_link``, m; functions of coordinates, prescribed inputs,
+        parameters and time.  `dh` makes it from the numbers of Denavit and Hartenberg.
     parent : str, optional
         Name of the link that it is on, or ``"ground"``.  Default: the link before it in the list.
     mass : expression
@@ -122,7 +122,7 @@ def _rounded(value: Any) -> Any:
 
 
 def angular_velocity_matrix(transform: Any) -> sm.Matrix:
-    """S(ω) = Rᵀ Ṙ, whose entries are the components of ω in the turned axes: [[0, −ωz, ωy], [ωz, 0, −ωx], [−ωy, ωx, 0]].
+    """S(ω) = Rᵀ Ṙ, of the components of ω in the turned axes: [[0, −ωz, ωy], [ωz, 0, −ωx], [−ωy, ωx, 0]].
 
     Parameters
     ----------
@@ -185,6 +185,9 @@ class Step:
     Attributes
     ----------
     rotation, displacement : R (3×3) and d (3×1) of H
+    reach : 3×1 Matrix or None
+        d in the link's axes, Rᵀ d, where it holds fewer coordinates there: the link turns about the origin of the one
+        before, as by the standard convention of Denavit and Hartenberg.
     centre : 3×1 Matrix
     inertia : 3×3 Matrix
     angular, origin, slide : Velocity
@@ -194,6 +197,7 @@ class Step:
     link: Link
     rotation: sm.Matrix
     displacement: sm.Matrix
+    reach: sm.Matrix | None
     centre: sm.Matrix
     inertia: sm.Matrix
     angular: Velocity
@@ -205,14 +209,18 @@ class Step:
         """The link with all its entries checked."""
         h = _homogeneous(link)
         centre = column(link.centre, f"the centre of link {link.name}")
+        _check_entries(link, [*h, *centre])
         plain = Plain(functions_in([*h, *centre]))
         r, d, c = plain.of(h[:3, :3]), plain.of(h[:3, 3]), plain.of(centre)
         _check_rotation(link, plain, r)
         angular = plain.velocity(lambda x: _axial(r.T * r.diff(x)))
+        reach = plain.reduced(r.T * d)
+        shorter = len(functions_in(reach)) < len(functions_in(h[:3, 3]))
         return cls(
             link,
             h[:3, :3],
             h[:3, 3],
+            reach if shorter else None,
             centre,
             _tensor(link),
             angular,
@@ -230,8 +238,8 @@ class Step:
         return functions_in([*self.rotation, *self.displacement, *self.centre])
 
 
-def in_order(links: Any) -> list[Step]:
-    """The links, read; every parent comes before what is on it.
+def in_order(links: Any) -> list[Link]:
+    """The links, each with the name of its parent; every parent comes before what is on it.
 
     ModelError where names are not unique, a parent is unknown, or links are on each other in a circle.
     """
@@ -257,8 +265,8 @@ def in_order(links: Any) -> list[Step]:
         if not ready:
             circle = [name for name in names if name not in done]
             raise ModelError(f"links {', '.join(circle)} are on each other in a circle: one must be on the ground")
-        result += [Link(**{**_values(link), "parent": parents[link.name]}) for link in ready]
-    return [Step.of(link) for link in result]
+        result += [replace(link, parent=parents[link.name]) for link in ready]
+    return result
 
 
 def link_pose(links: Any, name: str) -> sm.Matrix:
@@ -284,15 +292,11 @@ def link_pose(links: Any, name: str) -> sm.Matrix:
     Where a tool is: ``kc.link_pose(links, "hand") * Matrix([0, 0, reach, 1])``.
     """
     poses = {GROUND: sm.eye(4)}
-    for step in in_order(links):
-        poses[step.link.name] = poses[str(step.link.parent)] * sm.Matrix(step.link.transform)
+    for link in in_order(links):
+        poses[link.name] = poses[str(link.parent)] * _homogeneous(link)
     if name not in poses:
         raise ModelError(f"no link is named {name!r}: they are {', '.join(list(poses)[1:])}")
     return poses[name]
-
-
-def _values(link: Link) -> dict[str, Any]:
-    return {field.name: getattr(link, field.name) for field in fields(link)}
 
 
 # ------------------------------------------------------------------ what a link holds
@@ -353,13 +357,25 @@ def _tensor(link: Link) -> sm.Matrix:
     return sm.Matrix([[xx, xy, zx], [xy, yy, yz], [zx, yz, zz]])
 
 
+def _check_entries(link: Link, entries: Iterable[Any]) -> None:
+    """They hold functions of time alone, and no derivatives."""
+    time = sympy_access.time()
+    for e in entries:
+        strange = [*e.atoms(sm.Derivative), *(f for f in e.atoms(AppliedUndef) if f.args != (time,))]
+        if strange:
+            raise ModelError(
+                f"{strange[0]} in the transform or the centre of link {link.name}: they hold functions of time "
+                "(dynamicsymbols), parameters and time, and no derivatives"
+            )
+
+
 def _check_rotation(link: Link, plain: Plain, r: sm.Matrix) -> None:
     plain.read.where = f"the transform of link {link.name}"
     if not is_rotation(plain.graph, [[plain.read(e) for e in r.row(i)] for i in range(3)]):
         raise ModelError(
-            f"the transform of link {link.name} holds no rotation: the rows of its first three columns, [0:3, 0:3], must "
-            "be unit vectors, perpendicular to each other and right-handed, whatever the coordinates are; a quaternion "
-            "that is not of length one does not turn: use angles"
+            f"the transform of link {link.name} holds no rotation: the rows of its first three columns, [0:3, 0:3], "
+            "must be unit vectors, perpendicular to each other and right-handed, whatever the coordinates are; a "
+            "quaternion that is not of length one does not turn: use angles"
         )
 
 
@@ -379,7 +395,8 @@ class Plain:
     """Expressions with symbols in place of functions of time, to differentiate by each of them and to compare."""
 
     def __init__(self, functions: Iterable[Any]) -> None:
-        self._symbols = {x: sm.Dummy(function_name(x)) for x in functions}
+        # numbered by hand: SymPy numbers dummies from a random number, and sorts by it
+        self._symbols = {x: sm.Dummy(function_name(x), dummy_index=i) for i, x in enumerate(functions)}
         self._functions = {symbol: x for x, symbol in self._symbols.items()}
         self.graph = Graph()
         self.read = FromSympy(self.graph, self._leaf)
@@ -391,19 +408,20 @@ class Plain:
             return self.graph.symbol(("t",), TIME)
         if isinstance(e, sm.Symbol):
             return self.graph.symbol(("p", e.name), PARAMETER)
-        raise ModelError(f"{e} in {self.read.where}: a transform holds functions of time, parameters and time")
+        raise ModelError(f"{e} in {self.read.where} is no function of time, no parameter and not time")
 
     def of(self, matrix: sm.Matrix) -> sm.Matrix:
         return matrix.xreplace(self._symbols)
 
     def velocity(self, slope: Any) -> Velocity:
         """The velocity whose columns are ``slope(x)`` for each function of time, as short as they can be written."""
-        columns = {x: self._reduced(slope(symbol)) for x, symbol in self._symbols.items()}
+        columns = {x: self.reduced(slope(symbol)) for x, symbol in self._symbols.items()}
         columns = {x: column for x, column in columns.items() if any(column)}
-        return Velocity(columns, self._reduced(slope(sympy_access.time())))
+        return Velocity(columns, self.reduced(slope(sympy_access.time())))
 
-    def _reduced(self, slope: sm.Matrix) -> sm.Matrix:
-        return slope.applyfunc(self._shortest).xreplace(self._functions)
+    def reduced(self, matrix: sm.Matrix) -> sm.Matrix:
+        """A matrix in symbols, as short as it can be written, in functions of time again."""
+        return matrix.applyfunc(self._shortest).xreplace(self._functions)
 
     def node(self, e: Any) -> int:
         return self.read(e.xreplace(self._symbols))

@@ -139,9 +139,10 @@ class _Library:
 
     # ------------------------------------------------------------------ levels
     def _symbol_places(self) -> dict[int, Operand]:
-        """Where the symbols stand: t, x = [q, u, u̇], r, c."""
+        """Where the symbols stand: t, x = [q, u, u̇, λ], r, c."""
         d = self.d
-        arrays = {"x": [*d.coordinates, *d.speeds, *d.accelerations], "r": d.inputs, "c": d.parameters}
+        state = [*d.coordinates, *d.speeds, *d.accelerations, *self.derivation.multiplier_symbols]
+        arrays = {"x": state, "r": d.inputs, "c": d.parameters}
         places = {d.time: Operand(Entry("t"))}
         for array, nodes in arrays.items():
             places.update((node, Operand(Entry(array, i))) for i, node in enumerate(nodes))

@@ -16,14 +16,19 @@ from kanecore import _native
 from kanecore.errors import ModelError
 from kanecore.kernels import GROUPS, KERNEL_GROUPS
 from kanecore.run.check import check
+from kanecore.run.conserved import conserved
 from kanecore.run.consistent import consistent
+from kanecore.run.constraint_forces import constraint_forces
 from kanecore.run.constraint_state import ConstraintState
 from kanecore.run.constraints import Constraints
 from kanecore.run.linearize import linearize as differentiate
 from kanecore.run.mappings import LiveValues
+from kanecore.run.momentum import angular_momentum, linear_momentum
 from kanecore.run.nonholonomic import allowed_motions, nonholonomic
 from kanecore.run.rank import count_near
+from kanecore.run.shares import active_forces_by_body, active_forces_by_load, inertia_forces_by_body, load_powers
 from kanecore.run.simulate import simulate as integrate
+from kanecore.run.speed_matrices import projected_efforts, speed_matrices
 
 __all__ = ["CompiledModel"]
 
@@ -150,8 +155,8 @@ class CompiledModel(_native.Kernels):
         Parameters
         ----------
         *groups : str
-            "core", "forces", "energies", "reactions", "constraints", "linearize", "auxiliary", "bodies"; default,
-            and "all": every one in which the model has kernels.
+            "core", "forces", "energies", "reactions", "constraints", "linearize", "auxiliary", "bodies",
+            "hamilton"; default, and "all": every one in which the model has kernels.
 
         Raises
         ------
@@ -187,6 +192,10 @@ class CompiledModel(_native.Kernels):
 
     consistent = consistent
     check = check
+    constraint_forces = constraint_forces
+    conserved = conserved
+    speed_matrices = speed_matrices
+    projected_efforts = projected_efforts
 
     def _count_near(self, t: float, x: Array, r: Any, p: Any) -> int:
         return count_near(ConstraintState(self, t, x, r, p))
@@ -205,6 +214,15 @@ class CompiledModel(_native.Kernels):
         values: dict[str, Any],
     ) -> Array:
         return nonholonomic(Constraints(self, t, x, **values), kind, udot, remainder, out)
+
+    # Bodies and loads -----------------------------------------------------------------------------------
+
+    linear_momentum = linear_momentum
+    angular_momentum = angular_momentum
+    active_forces_by_load = active_forces_by_load
+    active_forces_by_body = active_forces_by_body
+    inertia_forces_by_body = inertia_forces_by_body
+    load_powers = load_powers
 
     # Integration ----------------------------------------------------------------------------------------
 

@@ -3,34 +3,38 @@
 
 from __future__ import annotations
 
+from kanecore.derive.attached import misattached, unknown_rows
 from kanecore.derive.derivation import Derivation
-from kanecore.derive.kane import Wrenches, generalized_forces, inertia_forces
+from kanecore.derive.kane import Wrenches, inertia_forces
 from kanecore.derive.kinematics import Accelerations, Kinematics
 from kanecore.derive.reactions import reactions
 from kanecore.derive.registry import Derived, derives
-from kanecore.derive.vectors import neg
-from kanecore.describe.description import Load
 from kanecore.graph.calculus import Tangent, accumulate
-from kanecore.graph.decide import equal
 from kanecore.graph.scalars import SPEED
 
 __all__: list[str] = []
 
 
 def _missing(d: Derivation) -> str:
-    """What the description lacks: where forces act."""
+    """What the description lacks: bodies, and where forces act."""
+    if not d.description.bodies:
+        return "it has no bodies that joints hold; constraints of a Lagrangian have multipliers"
     if d.description.potentials:
         return "potentials=[...] give generalized forces alone: write them into forcelist, as forces at points"
+    if d.description.generalized_forces:
+        names = ", ".join(force.name for force in d.description.generalized_forces)
+        return (
+            f"no equation tells where {names} of freed constraints acts: say so in Model(attach={{row: ...}}), before "
+            "they are freed"
+        )
     return _unattached(d) if d.description.constraints else ""
 
 
 def _unattached(d: Derivation) -> str:
     """What keeps constraints from giving reactions: a row that nobody attached, or that does not act as said."""
-    description, g, k, rows = d.description, d.graph, d.kinematics, d.constraints.rows
-    for a in description.attachments:
-        if a.row >= len(rows):
-            names = ", ".join(row.name for row in rows)
-            return f"attach={{{a.row}: ...}} names no row of G, which has {len(rows)}: {names}"
+    description, rows = d.description, d.constraints.rows
+    if message := unknown_rows(description.attachments, rows):
+        return message
     for i, row in enumerate(rows):
         acting = [a for a in description.attachments if a.row == i]
         if not acting:
@@ -38,17 +42,8 @@ def _unattached(d: Derivation) -> str:
                 f"no equation tells where {row.name} acts: say so in "
                 f"Model(attach={{{i}: (child, child_point, parent, parent_point, vector)}})"
             )
-        wrenches = Wrenches(k)
-        for a in acting:
-            wrenches.add_load(Load(a.kind, a.child_at, a.vector, -1))
-            wrenches.add_load(Load(a.kind, a.parent_at, tuple((f, neg(g, v)) for f, v in a.vector), -1))
-        given = generalized_forces(wrenches)
-        if not equal(g, zip(given, row.jacobian, strict=True), (*given, *row.jacobian), otherwise=True):
-            return (
-                f"attach={{{i}: ...}} does not act as {row.name}: the generalized force of its vector is not "
-                "the row of G; check sign and length of the vector, and the points: one of a contact needs the "
-                "velocity of the body's point that touches, by set_vel"
-            )
+        if message := misattached(d.kinematics, i, row, acting):
+            return message
     return ""
 
 
@@ -75,11 +70,14 @@ def _auxiliary_forces(d: Derivation) -> Derived:
     k = Kinematics(freed)
     wrenches = inertia_forces(k, Accelerations(k, freed.accelerations), Wrenches(k, freed.loads))
     forces = accumulate(g, wrenches.weights(), freed.auxiliary, SPEED)
+    for given in freed.generalized_forces:
+        components = given.components[len(freed.speeds) :]
+        forces = [g.add(f, x) for f, x in zip(forces, components, strict=True)]
     if freed.constraints:
-        given = {constraint.name: constraint.node for constraint in freed.constraints if constraint.kind == "velocity"}
+        nodes = {constraint.name: constraint.node for constraint in freed.constraints if constraint.kind == "velocity"}
         for row, force in zip(d.constraints.rows, d.multiplier_symbols, strict=True):
-            if row.name in given:
-                slopes = accumulate(g, [(given[row.name], g.one)], freed.auxiliary, SPEED)
+            if row.name in nodes:
+                slopes = accumulate(g, [(nodes[row.name], g.one)], freed.auxiliary, SPEED)
                 forces = [g.add(f, g.mul(x, force)) for f, x in zip(forces, slopes, strict=True)]
     roots = g.substitute(forces, dict.fromkeys(freed.auxiliary, 0))
     return Derived(tuple(roots), after_udot=True, with_multipliers=bool(freed.constraints))

@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Momentum and angular momentum, of the whole system and of each body, about any point."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from kanecore.run.places import about_point, bodies_of, same_tree
+
+if TYPE_CHECKING:
+    from kanecore._native import Kernels
+
+__all__ = ["angular_momentum", "linear_momentum"]
+
+Array = npt.NDArray[np.float64]
+
+
+def linear_momentum(
+    dyn: Kernels, t: npt.ArrayLike, x: npt.ArrayLike, *, by_body: bool = False, r: Any = None, p: Any = None
+) -> Array:
+    """The momentum Σ m v* of all bodies, in inertial axes (Kane & Levinson 1985, section 3.5).
+
+    Parameters
+    ----------
+    t, x, r, p
+        As of the kernels; leading axes broadcast.
+    by_body : bool
+        Of each body, in the order of `bodies`.
+
+    Returns
+    -------
+    ndarray, (..., 3) or (..., n_bodies, 3)
+        In N s.
+    """
+    each = dyn.body_momenta(t, x, r=r, p=p)[..., :3]
+    return np.ascontiguousarray(each) if by_body else np.asarray(each.sum(axis=-2))
+
+
+def angular_momentum(
+    dyn: Kernels,
+    t: npt.ArrayLike,
+    x: npt.ArrayLike,
+    about: Any,
+    *,
+    by_body: bool = False,
+    r: Any = None,
+    p: Any = None,
+) -> Array:
+    """The angular momentum of all bodies about a point Q, in inertial axes,
+
+        H_Q = Σ (r* − r_Q) × m v* + I·ω.
+
+    Velocities are those in the inertial frame, also where Q moves: dH_Q/dt is the moment of all forces about Q less
+    v_Q × Σ m v*.
+
+    Parameters
+    ----------
+    t, x, r, p
+        As of the kernels; leading axes broadcast.
+    about : str or array_like, (..., 3)
+        The name of one of `points`, or coordinates in inertial axes from the point that all others are located from.
+    by_body : bool
+        Of each body, in the order of `bodies`.
+
+    Returns
+    -------
+    ndarray, (..., 3) or (..., n_bodies, 3)
+        In N m s.
+
+    Raises
+    ------
+    KeyError
+        There is no such point.
+    ModelError
+        The points are not all located from one origin.
+    """
+    places = bodies_of(dyn).points
+    if isinstance(about := getattr(about, "name", about), str):
+        place = about_point(dyn, about, places)
+        positions = dyn._positions(t, x, r=r, p=p)
+        origin = positions[..., place, :]
+    else:
+        origin = coordinates(about)
+        same_tree(dyn, places)
+        positions = dyn._positions(t, x, r=r, p=p)
+    momenta = dyn.body_momenta(t, x, r=r, p=p)
+    arms = positions[..., places, :] - origin[..., np.newaxis, :]
+    each = np.cross(arms, momenta[..., :3]) + momenta[..., 3:]
+    return np.asarray(each if by_body else each.sum(axis=-2))
+
+
+def coordinates(about: npt.ArrayLike) -> Array:
+    array = np.asarray(about)
+    if array.dtype.kind not in "fiub":
+        raise TypeError(f"about is the name of a point, or three coordinates: got {about!r}")
+    if array.shape[-1:] != (3,):
+        raise ValueError(f"about has shape {array.shape}, expected (..., 3)")
+    return array.astype(np.float64)

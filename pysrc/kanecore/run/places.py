@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Where bodies and loads are among the points and frames of a model, as its library says.
+
+Kernels give vectors of bodies and loads, and partial velocities of points and frames; what is computed from both needs
+to know which belong together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from kanecore.errors import ModelError
+
+if TYPE_CHECKING:
+    from kanecore._native import Kernels
+
+__all__ = ["Acting", "about_point", "bodies_of", "loads_of"]
+
+Numbers = npt.NDArray[np.intp]
+FORCE, TORQUE = 0, 1
+
+
+@dataclass(frozen=True)
+class Acting:
+    """Vectors in the rows of a kernel's result: those that act at points, then those that act on frames.
+
+    Attributes
+    ----------
+    at_points, on_frames : ndarray
+        The rows.
+    points, frames : ndarray
+        Where each of them acts.
+    """
+
+    at_points: Numbers
+    points: Numbers
+    on_frames: Numbers
+    frames: Numbers
+
+
+@dataclass(frozen=True)
+class Loads:
+    """The rows of ``load_vectors``, by the user's list.
+
+    Attributes
+    ----------
+    acting : Acting
+    names : tuple of str
+        Of each load that acts.
+    load : ndarray
+        Of each row, which of these it is part of.
+    body : ndarray
+        Of each row the body that it acts on, −1 for the ground.
+    """
+
+    acting: Acting
+    names: tuple[str, ...]
+    load: Numbers
+    body: Numbers
+
+
+def bodies_of(dyn: Kernels) -> Acting:
+    """Mass centres, and frames of the bodies that have one: of a particle there is no second vector."""
+    rows = numbers(dyn._table_info.get("bodies", []), 2)
+    rigid = np.flatnonzero(rows[:, 1] >= 0)
+    return Acting(np.arange(len(rows)), rows[:, 0], rigid, rows[rigid, 1])
+
+
+def loads_of(dyn: Kernels) -> Loads:
+    rows = numbers(dyn._table_info.get("loads", []), 4)
+    kinds = [np.flatnonzero(rows[:, 0] == kind) for kind in (FORCE, TORQUE)]
+    acting = Acting(kinds[0], rows[kinds[0], 1], kinds[1], rows[kinds[1], 1])
+    user, load = np.unique(rows[:, 2], return_inverse=True)
+    names = []
+    for number in user:
+        places = dict.fromkeys(
+            f"at {dyn.points[place]}" if kind == FORCE else f"on {dyn.frames[place]}"
+            for kind, place in rows[rows[:, 2] == number, :2]
+        )
+        names.append(f"load {number} {', '.join(places)}")
+    return Loads(acting, tuple(names), np.asarray(load, dtype=np.intp).reshape(-1), rows[:, 3])
+
+
+def numbers(rows: Iterable[Iterable[int]], width: int) -> Numbers:
+    return np.array([list(row) for row in rows], dtype=np.intp).reshape(-1, width)
+
+
+def about_point(dyn: Kernels, name: str, points: Numbers) -> int:
+    """The number of a point from which the positions of others are known; errors say which is not."""
+    if dyn.points.count(name) != 1:
+        many = f"{dyn.points.count(name)} points are called" if name in dyn.points else "there is no point"
+        raise KeyError(f"{many} {name!r} in {dyn.name!r}; its points are {', '.join(dyn.points)}")
+    place = dyn.points.index(name)
+    same_tree(dyn, np.append(points, place))
+    return place
+
+
+def same_tree(dyn: Kernels, points: Numbers) -> None:
+    """Raise ModelError unless all of some points are located from one root."""
+    roots = numbers(dyn._table_info.get("roots", [[0]] * dyn.n_points), 1)[:, 0]
+    other = points[roots[points] != roots[points[-1]]] if len(points) else points
+    if len(other):
+        raise ModelError(
+            f"{dyn.name!r}: the position of point {dyn.points[other[0]]} from point {dyn.points[points[-1]]} is not "
+            "known: locate both from one origin"
+        )

@@ -1,0 +1,309 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Each body and each load by itself: momenta, inertia forces, generalized forces, powers.
+
+Expected values are SymPy's momenta and accelerations; the shares add up to the kernels that other tests compare.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+import sympy as sm
+import sympy.physics.mechanics as me
+from oracle.compare import input_values
+from oracle.random_trees import random_state, random_tree
+from sweep import models, part
+
+import kanecore as kc
+
+Array = npt.NDArray[np.float64]
+t = me.dynamicsymbols._t
+Q = me.dynamicsymbols("yaw pitch slide swing")
+U = me.dynamicsymbols("u1:5")
+HEIGHT, F, TAU = me.dynamicsymbols("height F tau")
+m, l, k, b, g = sm.symbols("m l k b g")  # noqa: E741
+VALUES = {m: 1.3, l: 0.7, k: 21.0, b: 0.8, g: 9.81}
+
+
+class Crane:
+    """On a lift that moves as prescribed: a jib that turns and tilts, a trolley on it, a rod that hangs from that."""
+
+    def __init__(self) -> None:
+        yaw, pitch, slide, swing = Q
+        self.N = N = me.ReferenceFrame("N")
+        self.O = O = me.Point("O")  # noqa: E741
+        O.set_vel(N, 0)
+        self.tower = N.orientnew("tower", "Axis", [yaw, N.z])
+        self.jib = self.tower.orientnew("jib", "Axis", [pitch, self.tower.x])
+        self.rod = self.jib.orientnew("rod", "Axis", [swing, self.jib.y + self.jib.z])
+        self.lift = O.locatenew("lift", HEIGHT * N.z)
+        self.lift.set_vel(N, HEIGHT.diff() * N.z)
+        self.centre = self.lift.locatenew("centre", l * self.jib.y)
+        self.trolley = self.lift.locatenew("trolley", slide * self.jib.y + l * self.jib.z)
+        self.end = self.trolley.locatenew("end", -l * self.rod.z + l / 3 * self.rod.x)
+        tensor = me.inertia(self.jib, 3 * m, 3 * m, 2 * m, m / 4, m / 5, m / 6)
+        bent = me.inertia(self.rod, 4 * m, 5 * m, 4 * m, 0, m / 7, 0)
+        self.bodies = [
+            me.RigidBody("jib", self.centre, self.jib, 4 * m, (tensor, self.centre)),
+            me.Particle("trolley", self.trolley, m),
+            me.RigidBody("rod", self.end, self.rod, 2 * m, (bent, self.trolley)),
+        ]
+        drive = F * self.jib.y
+        self.loads = [
+            *((body.masscenter, -body.mass * g * N.z) for body in self.bodies),
+            (self.trolley, drive - k * slide * self.jib.y),
+            (self.lift, -drive),
+            (self.tower, TAU * N.z),
+            me.TorqueActuator(-b * U[3], self.jib.y + self.jib.z, self.rod, self.jib),
+        ]
+        self.rates = {x.diff(): y for x, y in zip(Q, U, strict=True)}
+
+    def model(self, **options: Any) -> kc.Model:
+        kd = [x.diff() - y for x, y in zip(Q, U, strict=True)]
+        return kc.Model(self.N, Q, U, kd, bodies=self.bodies, forcelist=self.loads, **options)
+
+    def number(self, vector: Any, state: dict[Any, float]) -> Array:
+        """A vector in inertial axes; speeds in place of rates."""
+        twice = {x.diff(): y.diff() for x, y in self.rates.items()}
+        parts = [me.msubs(x, twice, self.rates).doit() for x in vector.to_matrix(self.N)]
+        return np.array([float(x.subs(HEIGHT.diff(t, 2), state[HEIGHT.diff(t, 2)]).subs(state)) for x in parts])
+
+
+CRANE = Crane()
+POINTS = (CRANE.O, CRANE.lift, CRANE.end)
+
+
+@cache
+def crane() -> kc.CompiledModel:
+    return kc.compile(CRANE.model(points=[CRANE.O]), parameters=VALUES)
+
+
+@cache
+def loaded(name: str) -> kc.CompiledModel:
+    return kc.load(name)
+
+
+def arguments(seed: int) -> tuple[Array, Array, dict[str, float], dict[Any, float]]:
+    """x, u̇, r, and the same by symbol."""
+    rng = np.random.default_rng(seed)
+    x, udot, r = rng.uniform(0.3, 1.4, 8), rng.uniform(-2, 2, 4), rng.uniform(0.2, 1.0, 5)
+    motion = (HEIGHT.diff(t, 2), HEIGHT.diff(), HEIGHT)
+    inputs = dict(zip(("height_dd", "height_d", "height", "F", "tau"), r, strict=True))
+    state = dict(zip([*(u.diff() for u in U), *motion, F, TAU, *Q, *U], [*udot, *r, *x], strict=True)) | VALUES
+    return x, udot, inputs, state
+
+
+def same(found: npt.ArrayLike, expected: npt.ArrayLike, limit: float = 1e-12, beside: float = 0.0) -> None:
+    found, expected = np.asarray(found), np.asarray(expected)
+    assert found.shape == expected.shape
+    size = max(np.max(np.abs(expected), initial=beside), 1e-300)
+    assert np.max(np.abs(found - expected), initial=0.0) <= limit * size
+
+
+def test_momenta_against_sympy() -> None:
+    dyn, N = crane(), CRANE.N
+    x, _, r, state = arguments(1)
+    same(dyn.linear_momentum(0.0, x, r=r), CRANE.number(me.linear_momentum(N, *CRANE.bodies), state))
+    each = [CRANE.number(me.linear_momentum(N, body), state) for body in CRANE.bodies]
+    same(dyn.linear_momentum(0.0, x, by_body=True, r=r), each)
+    for about in POINTS:  # at rest, on the lift, on the rod
+        each = [CRANE.number(me.angular_momentum(about, N, body), state) for body in CRANE.bodies]
+        same(dyn.angular_momentum(0.0, x, about.name, by_body=True, r=r), each)
+        same(dyn.angular_momentum(0.0, x, about, r=r), np.sum(each, axis=0))
+    from_origin = CRANE.number(CRANE.end.pos_from(CRANE.O), state)
+    same(dyn.angular_momentum(0.0, x, from_origin, r=r), dyn.angular_momentum(0.0, x, "end", r=r))
+    energy = dyn.body_momenta(0.0, x, r=r, named=True)["trolley"]
+    assert not energy[3:].any()  # a particle
+
+
+def test_inertia_forces_against_sympy() -> None:
+    """R* = −m a*, T* = −(I·α + ω × I·ω) about the mass centre."""
+    dyn, N = crane(), CRANE.N
+    for seed in (2, 3):
+        x, udot, r, state = arguments(seed)
+        found = dyn.inertia_forces(0.0, x, udot, r=r, named=True)
+        assert list(found) == list(dyn.bodies) == [body.name for body in CRANE.bodies]
+        for body in CRANE.bodies:
+            expected = np.zeros(6)
+            expected[:3] = CRANE.number(-body.mass * body.masscenter.acc(N), state)
+            if isinstance(body, me.RigidBody):
+                w, alpha, tensor = body.frame.ang_vel_in(N), body.frame.ang_acc_in(N), body.central_inertia
+                expected[3:] = CRANE.number(-tensor.dot(alpha) - w.cross(tensor.dot(w)), state)
+            same(found[body.name], expected)
+
+
+def test_momentum_grows_by_the_forces() -> None:
+    """dH_Q/dt = −Σ (r − r_Q) × R* + T* − v_Q × p, along the motion, by differences of order 4."""
+    dyn = crane()
+    x, _, r, _ = arguments(4)
+    motion = dyn.rhs(0.0, x, r=r)
+
+    def at(h: float) -> tuple[Array, Array]:
+        """Along a curve with the first derivatives of the motion; the lift goes on as it does."""
+        y = x + h * motion
+        s = r | {"height": r["height"] + h * r["height_d"], "height_d": r["height_d"] + h * r["height_dd"]}
+        return dyn.linear_momentum(0.0, y, r=s), dyn.angular_momentum(0.0, y, "end", r=s)
+
+    h = 1e-3
+    ahead, behind, far, back = at(h), at(-h), at(2 * h), at(-2 * h)
+    rates = [(8 * (a - c) - (d - e)) / (12 * h) for a, c, d, e in zip(ahead, behind, far, back, strict=True)]
+    inertia = dyn.inertia_forces(0.0, x, motion[4:], r=r)
+    same(rates[0], -inertia[:, :3].sum(axis=0), 1e-9)
+    places = [dyn.points.index(body.masscenter.name) for body in CRANE.bodies]
+    positions, end = dyn._positions(0.0, x, r=r), dyn.points.index("end")
+    moments = np.cross(positions[places] - positions[end], inertia[:, :3]) + inertia[:, 3:]
+    velocity = dyn.partial_velocities(0.0, x, r=r)[end].T @ x[4:]
+    velocity += dyn.partial_velocities(0.0, x, r=r, remainder=True)[end]
+    same(rates[1], -moments.sum(axis=0) - np.cross(velocity, dyn.linear_momentum(0.0, x, r=r)), 1e-9)
+
+
+@pytest.mark.parametrize("seed", part([3, 11, 17], [3]))
+def test_momenta_of_random_trees(seed: int) -> None:
+    tree = random_tree(seed, complete=True)
+    model = kc.Model(
+        *(tree["frame"], tree["q"], tree["u"], tree["kdes"]), bodies=tree["bodies"], forcelist=tree["loads"]
+    )
+    dyn = kc.compile(model, parameters={s: float(tree["parameters"][s]) for s in model.parameters})
+    state = random_state(tree, seed)
+    r, x = input_values(dyn, tree, state), [*state["q"], *state["u"]]
+    frame, bodies = tree["frame"], tree["bodies"]
+    rates = dict(zip([q.diff(t) for q in tree["q"]], dyn.qdot(state["t"], x, r=r), strict=True))
+    motions = zip(tree.get("prescribed", ()), state["prescribed"], strict=True)
+    given = {s.diff(t, n): value for s, values in motions for n, value in reversed(list(enumerate(values)))}
+    moving = dict(zip([*tree["q"], *tree["u"]], x, strict=True)) | {t: state["t"]}
+    constants = {s: float(value) for s, value in tree["parameters"].items()}
+
+    def number(vector: Any) -> Array:
+        parts = (e.doit().subs(rates).subs(given).subs(moving).subs(constants) for e in vector.to_matrix(frame))
+        return np.array([float(e) for e in parts])
+
+    same(dyn.linear_momentum(state["t"], x, r=r), number(me.linear_momentum(frame, *bodies)), 1e-11)
+    about = bodies[0].masscenter
+    expected = sum(number(me.angular_momentum(about, frame, body)) for body in bodies)
+    same(dyn.angular_momentum(state["t"], x, about.name, r=r), expected, 1e-11)
+
+
+@pytest.mark.parametrize("name", models())
+def test_shares_add_up(name: str) -> None:
+    dyn = loaded(name)
+    rng = np.random.default_rng(2)
+    x, udot, r = rng.uniform(0.3, 1.2, dyn.n_x), rng.uniform(-2, 2, dyn.n_u), rng.uniform(0.2, 1.0, dyn.n_r)
+    for group in dyn.unit:
+        x[list(group)] /= np.linalg.norm(x[list(group)])
+    each = dyn.inertia_forces_by_body(0.0, x, udot, r=r)
+    assert each.shape == (len(dyn.bodies), dyn.n_u)
+    largest = float(np.max(np.abs(each)))
+    same(each.sum(axis=0), dyn.generalized_inertia_forces(0.0, x, udot, r=r), 1e-11, largest)
+    active = dyn.generalized_active_forces(0.0, x, r=r)
+    loads = dyn.active_forces_by_load(0.0, x, r=r)
+    terms = max((float(np.max(np.abs(v))) for v in loads.values()), default=0.0)
+    same(sum(loads.values(), np.zeros(dyn.n_u)), active, 1e-11, terms)
+    same(dyn.active_forces_by_body(0.0, x, r=r).sum(axis=0), active, 1e-11, terms)
+    powers = dyn.load_powers(0.0, x, r=r)
+    assert list(powers) == list(loads)
+    if name != "rotating_tube":  # there the tube's motion does work as well
+        for load, force in loads.items():
+            same(powers[load], force @ x[dyn.n_q :], 1e-11, terms)
+
+
+def test_loads_of_the_crane() -> None:
+    dyn = crane()
+    x, _, r, _ = arguments(5)
+    names = ["load 0 at centre", "load 1 at trolley", "load 2 at end", "load 3 at trolley", "load 4 at lift"]
+    names += ["load 5 on tower", "load 6 on rod, jib"]
+    forces, powers = dyn.active_forces_by_load(0.0, x, r=r), dyn.load_powers(0.0, x, r=r)
+    assert sorted(forces) == sorted(powers)
+    assert [name for name in names if name not in forces] in ([], ["load 6 on rod, jib"])
+    by_number = {int(name.split()[1]): name for name in forces}
+    assert list(by_number) == list(range(7))
+    along = r["F"] - VALUES[k] * x[2]
+    same(forces[by_number[3]], [0, -VALUES[l] * along, along, 0])
+    same(forces[by_number[4]], np.zeros(4))  # the lift moves as prescribed: no partial velocity
+    same(forces[by_number[5]], [r["tau"], 0, 0, 0])
+    same(powers[by_number[5]], r["tau"] * x[4])
+    same(
+        powers[by_number[1]], -VALUES[m] * VALUES[g] * dyn.linear_momentum(0.0, x, by_body=True, r=r)[1, 2] / VALUES[m]
+    )
+    up = np.array([0.0, 0.0, 1.0])
+    jib = r["F"] * (-np.sin(x[1]))  # −F jib.y on the lift, which rises
+    same(powers[by_number[4]], jib * up[2] * r["height_d"])
+    assert powers[by_number[6]] < 0  # a damper
+    by_body = dyn.active_forces_by_body(0.0, x, r=r)
+    same(by_body[1], forces[by_number[1]] + forces[by_number[3]], 1e-12)
+
+
+def test_potentials_and_loads_that_hold_udot() -> None:
+    options: dict[str, Any] = {"bodies": CRANE.bodies, "potentials": [k * Q[3] ** 2 / 2]}
+    kd = [x.diff() - y for x, y in zip(Q, U, strict=True)]
+    loads = [(CRANE.trolley, -b * U[2].diff() * CRANE.jib.y - k * Q[2] * CRANE.jib.y)]
+    dyn = kc.compile(
+        kc.Model(CRANE.N, Q, U, kd, forcelist=loads, **options), parameters={s: VALUES[s] for s in (m, l, k, b)}
+    )
+    x, udot, r, _ = arguments(6)
+    r = {name: r[name] for name in dyn.input_names}
+    forces = dyn.active_forces_by_load(0.0, x, r=r)
+    assert list(forces) == ["load 0 at trolley", "potentials"]
+    same(forces["load 0 at trolley"], [0, VALUES[l] * VALUES[k] * x[2], -VALUES[k] * x[2], 0])
+    same(forces["potentials"], [0, 0, 0, -VALUES[k] * x[3]])
+    assert list(dyn.load_powers(0.0, x, r=r)) == ["load 0 at trolley"]
+    missing = dyn.generalized_inertia_forces(0.0, x, udot, r=r) - dyn.inertia_forces_by_body(0.0, x, udot, r=r).sum(0)
+    same(missing, [0, VALUES[l] * VALUES[b] * udot[2], -VALUES[b] * udot[2], 0], 1e-11)
+
+
+def test_leading_axes() -> None:
+    dyn = crane()
+    x, udot, r, _ = arguments(7)
+    states = np.stack([x, 2 * x])
+    assert dyn.linear_momentum(0.0, states, r=r).shape == (2, 3)
+    assert dyn.linear_momentum(np.zeros((5, 1)), states, by_body=True, r=r).shape == (5, 2, 3, 3)
+    found = dyn.angular_momentum(0.0, states, np.ones((5, 1, 3)), r=r)
+    assert found.shape == (5, 2, 3)
+    same(found[3, 1], dyn.angular_momentum(0.0, 2 * x, [1, 1, 1], r=r))
+    found = dyn.inertia_forces_by_body(0.0, states, np.stack([udot, udot, udot])[:, np.newaxis], r=r)
+    assert found.shape == (3, 2, 3, 4)
+    same(found[2, 1], dyn.inertia_forces_by_body(0.0, 2 * x, udot, r=r))
+    assert {v.shape for v in dyn.active_forces_by_load(0.0, states, r=r).values()} == {(2, 4)}
+    assert {v.shape for v in dyn.load_powers(0.0, states, r=r).values()} == {(2,)}
+    heavier = [2 * VALUES[m] if name == "m" else VALUES[sm.Symbol(name)] for name in dyn.parameter_names]
+    same(dyn.linear_momentum(0.0, x, r=r, p=heavier), 2 * dyn.linear_momentum(0.0, x, r=r))
+
+
+def test_wrong_arguments() -> None:
+    dyn = crane()
+    x, _, r, _ = arguments(8)
+    with pytest.raises(KeyError, match=r"there is no point 'hook'.*lift"):
+        dyn.angular_momentum(0.0, x, "hook", r=r)
+    with pytest.raises(ValueError, match=r"about has shape \(2,\), expected \(\.\.\., 3\)"):
+        dyn.angular_momentum(0.0, x, [0.0, 1.0], r=r)
+    for wrong in (None, 1j * np.ones(3), ["a", "b", "c"]):
+        with pytest.raises(TypeError, match="about is the name of a point, or three coordinates"):
+            dyn.angular_momentum(0.0, x, wrong, r=r)
+    with pytest.raises(ValueError, match="x has shape"):
+        dyn.linear_momentum(0.0, x[:3], r=r)
+    with pytest.raises(ValueError, match="udot"):
+        dyn.inertia_forces_by_body(0.0, x, [1.0], r=r)
+    with pytest.raises(TypeError, match="about"):
+        dyn.angular_momentum(0.0, x, r=r)  # type: ignore[call-arg]
+
+
+def test_points_of_several_trees() -> None:
+    """Each located from an origin of its own: momenta are known, and moments about a common point are not."""
+    N, one, other = me.ReferenceFrame("N"), me.Point("one"), me.Point("other")
+    x, y, u, v = me.dynamicsymbols("x y u v")
+    bodies = []
+    for name, origin, place in (("A", one, x), ("B", other, y)):
+        origin.set_vel(N, 0)
+        bodies.append(me.Particle(name, origin.locatenew(name, place * N.x + N.y), m))
+    model = kc.Model(N, [x, y], [u, v], [x.diff() - u, y.diff() - v], bodies=bodies)
+    dyn = kc.compile(model, parameters={m: 2.0})
+    state = [0.1, 0.2, 0.3, 0.4]
+    same(dyn.linear_momentum(0.0, state), [1.4, 0, 0])
+    for about in ("A", "B", [0.0, 0.0, 0.0]):
+        with pytest.raises(
+            kc.ModelError, match=r"the position of point [AB] from point [AB] is not known: locate both"
+        ):
+            dyn.angular_momentum(0.0, state, about)

@@ -1,0 +1,277 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Hamilton's canonical equations: the flow of kanecore.Model.canonical is Kane's motion, and its H is right."""
+
+from __future__ import annotations
+
+import importlib
+import pickle
+import random
+from typing import Any
+
+import numpy as np
+import pytest
+import sympy as sm
+import sympy.physics.mechanics as me
+from oracle.on_graph import OnGraph
+from oracle.random_holonomic import random_holonomic
+from sweep import every, part
+
+import kanecore as kc
+from kanecore.graph.calculus import accumulate
+from kanecore.graph.evaluate import evaluate
+
+t = me.dynamicsymbols._t
+m, g, l, k = sm.symbols("m g l k", positive=True)
+theta, phi, x, y = me.dynamicsymbols("theta phi x y")
+N = me.ReferenceFrame("N")
+
+GALLERY = ["arm7", "biped", "cart_pendulum", "cart_pole", "double_pendulum", "furuta_pendulum", "gyroscope", "iiwa14"]
+GALLERY += ["planar_2r", "puma560", "spinning_top", "tree30", "two_rods", "ur5e"]
+
+
+def momenta(dyn: Any, q: np.ndarray, rates: np.ndarray, **options: Any) -> np.ndarray:
+    """The p at which the canonical model has some q̇, which is linear in p."""
+    n = len(q)
+    at_rest = dyn.qdot(0.0, np.r_[q, np.zeros(n)], **options)
+    columns = [dyn.qdot(0.0, np.r_[q, row], **options) - at_rest for row in np.eye(n)]
+    return np.linalg.solve(np.transpose(columns), rates - at_rest)
+
+
+# ------------------------------------------------------------------------------------------------------------- motion
+@pytest.mark.parametrize("name", part(GALLERY, ["furuta_pendulum", "gyroscope", "cart_pole"]))
+@pytest.mark.filterwarnings("ignore:no solid body can have")
+def test_the_flow_is_the_motion_of_kane(name: str) -> None:
+    """Over 10 s, to the integrator's tolerance; chains are chaotic, and compared over one."""
+    module = importlib.import_module(f"kanecore.gallery.{name}")
+    model = module.build()
+    kane, canonical = kc.load(name), kc.compile(model.canonical(), parameters=module.PARAMETERS)
+    rng, n = np.random.default_rng(1), model.n_q
+    q, u = rng.uniform(-0.3, 0.3, n), rng.uniform(-0.2, 0.2, n)
+    state = np.r_[q, u]
+    start = np.r_[q, momenta(canonical, q, kane.qdot(0.0, state))]
+    np.testing.assert_allclose(canonical.qdot(0.0, start), kane.qdot(0.0, state), rtol=1e-9, atol=1e-10)
+    for energy in ("kinetic_energy", "potential_energy"):
+        values = [getattr(dyn, energy)(0.0, at) for dyn, at in ((canonical, start), (kane, state))]
+        np.testing.assert_allclose(*values, rtol=1e-9, atol=1e-10)
+    end = 10.0 if n <= 3 else 1.0
+    runs = [dyn.simulate((0.0, end), at, rtol=1e-12, atol=1e-12) for dyn, at in ((kane, state), (canonical, start))]
+    np.testing.assert_allclose(runs[1].q[-1], runs[0].q[-1], rtol=1e-7, atol=1e-6)
+    assert runs[1].energy_drift < 1e-7
+
+
+@pytest.mark.parametrize("seed", every(20, range(100)))
+def test_random_mechanisms_move_as_kane_says(seed: int) -> None:
+    """In speeds that are functions of q and q̇: q̈ along the canonical flow is Kane's, and so are the energies."""
+    mechanism = random_holonomic(seed, 2, 3)
+    n, rng, h = len(mechanism.q), np.random.default_rng(seed), 1e-5
+    model = mechanism.kane(mixed=random.Random(seed))
+    kane, canonical = OnGraph(model, {}), OnGraph(model.canonical(), {})
+
+    class On:
+        @staticmethod
+        def qdot(time: float, state: np.ndarray, at: float = 0.0) -> np.ndarray:
+            return np.asarray(canonical.qdot(at, state, r={}))
+
+    time, q, u = 0.4, rng.uniform(-1.0, 1.0, n), rng.uniform(-1.0, 1.0, n)
+    state = np.r_[q, u]
+    start = np.r_[q, momenta(On, q, kane.qdot(time, state, r={}), at=time)]
+    for energy in ("kinetic_energy", "potential_energy"):
+        values = [getattr(on, energy)(time, at, r={})[0] for on, at in ((canonical, start), (kane, state))]
+        np.testing.assert_allclose(*values, rtol=1e-9)
+
+    def second(on: Any, at: np.ndarray) -> np.ndarray:
+        """q̈, by differences of q̇ along the motion."""
+        rate = np.asarray(on.rhs(time, at, r={}))
+        return (on.qdot(time + h, at + h * rate, r={}) - on.qdot(time - h, at - h * rate, r={})) / (2 * h)
+
+    np.testing.assert_allclose(second(canonical, start), second(kane, state), rtol=1e-6, atol=1e-6)
+    rates = [np.asarray(on.rhs(time, at, r={}))[n:] for on, at in ((canonical, start), (kane, state))]
+    powers = [on.power(time, at, rate, r={})[0] for on, at, rate in zip((canonical, kane), (start, state), rates, strict=True)]
+    np.testing.assert_allclose(*powers, rtol=1e-8, atol=1e-8)
+
+
+def test_ten_seconds_of_random_mechanisms() -> None:
+    for seed in (1, 4):
+        mechanism = random_holonomic(seed, 2, 2)
+        model = mechanism.kane(mixed=random.Random(seed))
+        kane, canonical = kc.compile(model), kc.compile(model.canonical())
+        state = np.array([0.1, -0.2, 0.05, 0.1])
+        start = np.r_[state[:2], momenta(canonical, state[:2], kane.qdot(0.0, state))]
+        runs = [dyn.simulate((0.0, 10.0), at, rtol=1e-11, atol=1e-11) for dyn, at in ((kane, state), (canonical, start))]
+        np.testing.assert_allclose(runs[1].q[-1], runs[0].q[-1], rtol=1e-4, atol=1e-4)
+        assert max(run.energy_drift for run in runs) < 1e-7
+
+
+# --------------------------------------------------------------------------------------------------------- structure
+def spherical() -> kc.Model:
+    L = m * l**2 / 2 * (theta.diff() ** 2 + phi.diff() ** 2 * sm.sin(theta) ** 2) + m * g * l * sm.cos(theta)
+    pull = me.dynamicsymbols("theta_d").diff()
+    outputs = {"height": -l * sm.cos(theta), "rate": phi.diff(), "pull": pull}
+    return kc.Model.from_lagrangian(L, [theta, phi], outputs=outputs, guess={theta: 0.3}, name="spherical")
+
+
+def test_spherical_pendulum_in_momenta() -> None:
+    """H = p_θ²/(2ml²) + p_φ²/(2ml² sin²θ) − mgl cos θ (Goldstein, Poole & Safko, section 8.1)."""
+    model = spherical().canonical()
+    assert [str(p) for p in model.speeds] == ["p_theta(t)", "p_phi(t)"]
+    rhs = sm.simplify(model.symbolic("rhs", nested=True))
+    p_theta, p_phi = model.speeds
+    H = p_theta**2 / (2 * m * l**2) + p_phi**2 / (2 * m * l**2 * sm.sin(theta) ** 2) - m * g * l * sm.cos(theta)
+    expected = [H.diff(p_theta), H.diff(p_phi), -H.diff(theta), -H.diff(phi)]
+    assert [sm.simplify(a - b) for a, b in zip(rhs, expected, strict=True)] == [0] * 4
+    energies = [model.symbolic(name, nested=True) for name in ("kinetic_energy", "potential_energy")]
+    assert sm.simplify(sum(energies) - H) == 0
+    assert model.symbolic("mass_matrix", nested=True) == sm.eye(2)
+
+
+def test_derivatives_are_those_of_the_hamiltonian() -> None:
+    """q̇ = ∂H/∂p, ṗ = −∂H/∂q, with H = T + U of a mechanism whose positions hold no time and whose forces a potential."""
+    model = importlib.import_module("kanecore.gallery.furuta_pendulum").build().canonical()
+    values = importlib.import_module("kanecore.gallery.furuta_pendulum").PARAMETERS
+    on = OnGraph(model, {name: values[name] for name in map(str, model.parameters)})
+    derivation = on._derivation
+    d, graph = derivation.description, derivation.graph
+    H = graph.add(derivation.formulation.kinetic_energy, derivation.formulation.potential_energy)
+    slopes = accumulate(graph, [(H, graph.one)], [*d.coordinates, *d.speeds])
+    state = np.array([0.3, -0.4, 0.02, 0.03])
+    symbols = [*d.coordinates, *d.speeds, *d.parameters, *d.inputs]
+    given = [*state, *(values[name] for name in d.parameter_names), *[0.0] * len(d.inputs)]
+    numbers = {graph.nodes[i][1]: value for i, value in zip(symbols, given, strict=True)}
+    by_q, by_p = np.reshape(evaluate(graph, slopes, numbers), (2, 2))
+    inputs = dict.fromkeys(d.input_names, 0.0)
+    rates = on.rhs(0.0, state, r=inputs)
+    np.testing.assert_allclose(rates[:2], by_p, rtol=1e-10)
+    friction = rates[2:] + by_q  # what forces without a potential add
+    bare = on.power(0.0, state, rates[2:], r=inputs)[0]
+    np.testing.assert_allclose(friction @ rates[:2], bare, atol=1e-12)
+
+
+def test_the_whole_pipeline() -> None:
+    """Outputs but those of u̇, reports, linearization, baking, pickling, the residual, and what there is not."""
+    model = spherical().canonical()
+    values = {"m": 2.0, "l": 0.5, "g": 9.81}
+    dyn = kc.compile(model, parameters=values)
+    assert dyn.output_names == ("height", "rate")
+    state = np.array([0.7, 0.2, 0.1, 0.3])
+    inertia = 0.5
+    np.testing.assert_allclose(dyn.outputs(0.0, state), [-0.5 * np.cos(0.7), 0.3 / (inertia * np.sin(0.7) ** 2)])
+    np.testing.assert_array_equal(dyn.mass_matrix(0.0, state), np.eye(2))
+    np.testing.assert_allclose(dyn.forcing(0.0, state), dyn.udot(0.0, state))
+    np.testing.assert_allclose(dyn.equations_residual(0.0, state, dyn.udot(0.0, state)), 0.0, atol=1e-14)
+    A, _ = dyn.linearize(0.0, state)
+    h = 1e-6
+    columns = [(dyn.rhs(0.0, state + e) - dyn.rhs(0.0, state - e)) / (2 * h) for e in h * np.eye(4)]
+    np.testing.assert_allclose(A, np.transpose(columns), rtol=1e-6, atol=1e-7)
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(dyn)).rhs(0.0, state), dyn.rhs(0.0, state))
+    baked = kc.compile(model, parameters=values, bake=True)
+    np.testing.assert_allclose(baked.rhs(0.0, state), dyn.rhs(0.0, state), rtol=1e-13)
+    assert "equations of first order" in model.report()
+    assert "p_theta" in model.report()
+    model.explain()
+    assert repr(model) == "<Model 'spherical': n_q=2, n_u=2, n_p=3, n_r=0>"
+    for missing in ("generalized_active_forces", "reactions", "coordinate_forces", "partial_velocities"):
+        with pytest.raises(kc.ModelError, match="first order|no bodies"):
+            getattr(dyn, missing)(0.0, state)
+
+
+def test_a_singular_place_is_named() -> None:
+    """Where an axis of a spherical pendulum is vertical, p_φ gives no φ̇: every kernel that divides by it says so."""
+    dyn = kc.compile(spherical().canonical(), parameters={"m": 2.0, "l": 0.5, "g": 9.81})
+    place = np.array([0.0, 0.2, 0.1, 0.3])
+    for kernel in ("rhs", "udot", "qdot", "forcing", "outputs", "kinetic_energy"):
+        with pytest.raises(kc.SingularError):
+            getattr(dyn, kernel)(0.0, place)
+    with pytest.raises(kc.SingularError):
+        dyn.linearize(0.0, place)
+    assert dyn.potential_energy(0.0, place) == pytest.approx(-9.81)
+
+
+def test_driven_mechanisms() -> None:
+    """A bead on a hoop that an input turns: p holds the rate of the input where it must, and the drift closes."""
+    turn, F = me.dynamicsymbols("turn F")
+    A = N.orientnew("A", "Axis", [turn, N.z])
+    B = A.orientnew("B", "Axis", [theta, A.x])
+    origin = me.Point("O")
+    origin.set_vel(N, 0)
+    bead = origin.locatenew("P", x * B.y)
+    u = me.dynamicsymbols("u1:3")
+    loads = [(bead, -m * g * N.z + F * N.y)]
+    rates = [u[0] - theta.diff(), u[1] - x.diff()]
+    model = kc.Model(N, [theta, x], u, rates, bodies=[me.Particle("P", bead, m)], forcelist=loads)
+    values = {"m": 0.4, "g": 9.81}
+    kane, canonical = kc.compile(model, parameters=values), kc.compile(model.canonical(), parameters=values)
+    assert canonical.input_names == kane.input_names == ("F", "turn", "turn_d", "turn_dd")
+    signal = kc.Signal([0.0, 1.0, 2.0, 3.0], [0.0, 2.0, 1.0, 4.0], kind="cubic")
+    inputs = {"turn": signal, "F": 0.3}
+    state = np.array([0.6, 0.8, 0.3, -0.1])
+    at = {"turn": 0.0, "turn_d": 2.5, "turn_dd": 0.0, "F": 0.3}  # what turns does not move the bead along its p
+    start = np.r_[state[:2], 0.4 * 0.64 * 0.3, 0.4 * -0.1]
+    np.testing.assert_allclose(canonical.qdot(0.0, start, r=at), state[2:], rtol=1e-13)
+    runs = [
+        dyn.simulate((0.0, 3.0), x0, inputs=inputs, rtol=1e-11, atol=1e-11)
+        for dyn, x0 in ((kane, state), (canonical, start))
+    ]
+    np.testing.assert_allclose(runs[1].q[-1], runs[0].q[-1], rtol=1e-7)
+    assert max(run.energy_drift for run in runs) < 1e-7
+
+
+# ------------------------------------------------------------------------------------------------------------ reasons
+def pendulum(velocity: Any = None, **options: Any) -> kc.Model:
+    u = me.dynamicsymbols("u")
+    A = N.orientnew("A", "Axis", [theta, N.z])
+    origin = me.Point("O")
+    origin.set_vel(N, 0)
+    P = origin.locatenew("P", l * A.x)
+    if velocity is not None:
+        P.set_vel(N, velocity(A, u))
+    mass = options.pop("mass", m)
+    loads = options.pop("loads", lambda A, P, u: [])
+    bodies = [me.Particle("P", P, mass)]
+    return kc.Model(N, [theta], [u], [u - theta.diff()], bodies=bodies, forcelist=loads(A, P, u), **options)
+
+
+REASONS: dict[str, tuple[Any, str]] = {
+    "constraints": (lambda: importlib.import_module("kanecore.gallery.four_bar").build(), "not independent"),
+    "quaternion": (lambda: importlib.import_module("kanecore.gallery.free_body").build(), "7 coordinates and 6 speeds"),
+    "set velocity": (lambda: pendulum(lambda A, u: 2 * l * u * A.y), "velocity of point P was set"),
+    "moving origin": (
+        lambda: kc.Model(
+            *(N, [x], [y], [x.diff() - y]),
+            bodies=[me.Particle("P", _with_velocity(y * N.x), m)],
+        ),
+        "velocity of point P was set",
+    ),
+    "inertial load": (
+        lambda: pendulum(loads=lambda A, P, u: [(P, -k * u.diff() * A.y)]),
+        "a load holds derivatives of speeds",
+    ),
+    "mass that changes": (lambda: pendulum(mass=m * (2 + sm.sin(theta))), "mass or inertia of body P changes"),
+    "name": (lambda: pendulum(loads=lambda A, P, u: [(P, sm.Symbol("p_theta") * A.y)]), "p_theta of a momentum is taken"),
+    "not linear": (
+        lambda: kc.Model.from_lagrangian(-sm.sqrt(1 - x.diff() ** 2), [x]),
+        "not linear in the derivatives",
+    ),
+    "twice": (lambda: spherical().canonical(), "in q and p already"),
+}
+
+
+def _with_velocity(velocity: Any) -> Any:
+    point = me.Point("P")
+    point.set_vel(N, velocity)
+    return point
+
+
+@pytest.mark.filterwarnings("ignore::kanecore.KanecoreWarning")
+@pytest.mark.parametrize("case", REASONS)
+def test_models_without_canonical_equations(case: str) -> None:
+    build, message = REASONS[case]
+    with pytest.raises(kc.ModelError, match=message):
+        build().canonical()
+
+
+def test_the_model_itself_stays() -> None:
+    model = spherical()
+    before = model.report()
+    model.canonical()
+    assert model.report() == before
+    assert [str(u) for u in model.speeds] == ["theta_d(t)", "phi_d(t)"]

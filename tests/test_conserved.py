@@ -1,0 +1,420 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`dyn.conserved()`: what it claims stays in a simulation, what it denies drifts; and the textbooks' cases."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+import sweep
+import sympy as sm
+import sympy.physics.mechanics as me
+
+import kanecore as kc
+from kanecore.errors import ModelError
+from kanecore.gallery import models
+
+Array = npt.NDArray[np.float64]
+time = me.dynamicsymbols._t
+X, Y, Z = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)
+
+
+# ------------------------------------------------------------------------------------- against simulations
+
+
+def histories(dyn: Any, times: Array, x: Array, **values: Any) -> Iterator[tuple[str, list[str], Array, float]]:
+    """Kind, names and values over time of all that `conserved` may name, and what is large for them."""
+    if dyn._why_not("generalized_momenta") is None:
+        p = dyn.generalized_momenta(times, x, **values)
+        yield "momenta", list(dyn.coordinate_names), p, 1e-6 * float(np.max(np.abs(p)))
+    if dyn._why_not("hamiltonian") is None:
+        yield "hamiltonian", [""], dyn.hamiltonian(times, x, **values)[:, np.newaxis], 0.0
+    energy = dyn.kinetic_energy(times, x, **values) + dyn.potential_energy(times, x, **values)
+    yield "energy", [""], energy[:, np.newaxis], 0.0
+    momenta = dyn.body_momenta(times, x, **values)
+    yield "linear_momentum", ["x", "y", "z"], np.sum(momenta[..., :3], axis=1), float(np.max(np.abs(momenta)))
+    places = dyn._positions(times, x, **values)[:, [point for point, _ in dyn.info["bodies"]]]
+    moments = np.cross(places, momenta[..., :3]) + momenta[..., 3:]
+    yield "angular_momentum", ["x", "y", "z"], np.sum(moments, axis=1), float(np.max(np.abs(moments)))
+
+
+def claims(found: Any, kind: str, names: list[str], origin: str) -> list[bool]:
+    axes = [any(np.allclose(axis, e) for axis in found.linear_momentum) for e in np.eye(3)]
+    about = [any(at == origin and np.allclose(axis, e) for at, axis in found.angular_momentum) for e in np.eye(3)]
+    return {
+        "momenta": [name in found.momenta for name in names],
+        "hamiltonian": [found.hamiltonian],
+        "energy": [found.energy],
+        "linear_momentum": axes,
+        "angular_momentum": about,
+    }[kind]
+
+
+def moving(dyn: Any) -> Array:
+    """A state on the constraints that has no symmetry."""
+    guess = dyn._table_info.get("guess", {})
+    x = np.random.default_rng(5).uniform(-1.0, 1.0, dyn.n_x) * (0.1 if guess else 0.5)
+    for place, value in guess.items():
+        x[int(place)] += value
+    for quaternion in dyn.unit:
+        x[list(quaternion)] /= np.linalg.norm(x[list(quaternion)])
+    if dyn.name == "rod_gravity":  # outside of the particle, in an orbit
+        x = np.array([0.3, 5.0, 0.4, 0.1, 0.2, 0.3])
+    return np.asarray(dyn.consistent(0.0, x, None))
+
+
+@pytest.mark.parametrize(
+    "name",
+    sweep.part(
+        models(), ["cart_pendulum", "chaplygin_sleigh", "four_bar", "free_body", "rolling_disc", "rotating_tube"]
+    ),
+)
+def test_what_is_conserved_stays_and_all_else_drifts(name: str) -> None:
+    dyn = kc.load(name)
+    if name == "rotating_tube":
+        dyn.inputs.update(theta=0.3, theta_d=1.1, theta_dd=0.0)
+    if name == "rod_gravity":
+        dyn.parameters.update(G=1.0, M=1.0, m=1.0, L=1.0)
+    found = dyn.conserved()
+
+    def inputs(t: float, x: Array) -> Array:
+        return np.array([0.3 + 1.1 * t, 1.1, 0.0]) if name == "rotating_tube" else np.zeros(dyn.n_r)
+
+    run = dyn.simulate((0.0, 1.0), moving(dyn), rtol=1e-12, atol=1e-13, inputs=inputs)
+    r = np.array([inputs(t, x) for t, x in zip(run.t, run.x, strict=True)])
+    origin = dyn.info["origins"][0]
+    for kind, names, values, size in histories(dyn, run.t, run.x, r=r):
+        drift = np.max(np.abs(values - values[0]), axis=0) / np.maximum(np.max(np.abs(values), axis=0), size or 1e-300)
+        for name_, claim, change in zip(names, claims(found, kind, names, origin), drift, strict=True):
+            assert claim == (change < 1e-8), (kind, name_, claim, change)
+
+
+# ----------------------------------------------------------------------------------------- closed cases
+
+
+def particle(n: int = 3, **kind: Any) -> dict[str, Any]:
+    """A particle of mass m at (x, y, z), and what to build a model of it from."""
+    q, u = me.dynamicsymbols("x y z")[:n], me.dynamicsymbols("vx vy vz")[:n]
+    N, origin, m = me.ReferenceFrame("N"), me.Point("O"), sm.Symbol("m")
+    place = sum((x * e for x, e in zip(q, (N.x, N.y, N.z), strict=False)), me.Vector(0))
+    P = origin.locatenew("P", place)
+    origin.set_vel(N, 0)
+    P.set_vel(N, place.dt(N))
+    return {"N": N, "P": P, "q": q, "u": u, "m": m, "body": me.Particle("P", P, m)}
+
+
+def compiled(s: dict[str, Any], forces: Any = (), parameters: Any = (), **options: Any) -> Any:
+    model = kc.Model(
+        s["N"],
+        s["q"],
+        s["u"],
+        kd_eqs=[q.diff(time) - u for q, u in zip(s["q"], s["u"], strict=True)],
+        bodies=[s["body"]],
+        forcelist=list(forces),
+        **options,
+    )
+    return kc.compile(model, parameters={str(name): value for name, value in dict(parameters).items()})
+
+
+def polar(law: str) -> Any:
+    """A particle in a central field in polar coordinates: Kepler's, by its potential or by its force."""
+    rho, theta, v, w = me.dynamicsymbols("rho theta v w")
+    N, m, mu = me.ReferenceFrame("N"), *sm.symbols("m mu")
+    A = N.orientnew("A", "Axis", (theta, N.z))
+    origin = me.Point("O")
+    origin.set_vel(N, 0)
+    P = origin.locatenew("P", rho * A.x)
+    s = {"q": [rho, theta], "u": [v, w], "body": me.Particle("P", P, m), "N": N}
+    if law == "potential":
+        return compiled(s, potentials=[-mu * m / rho], parameters={m: 2.0, mu: 3.0})
+    return compiled(s, [(P, -mu * m / rho**2 * A.x)], parameters={m: 2.0, mu: 3.0})
+
+
+def test_keplers_motion_conserves_the_areas_and_the_energy() -> None:
+    found = polar("potential").conserved()
+    assert found.momenta == found.cyclic == ("theta",)
+    assert found.hamiltonian
+    assert found.energy
+    assert found.linear_momentum == (Z,)
+    assert {("O", Z)} <= set(found.angular_momentum)
+
+
+def test_a_force_without_a_potential_keeps_the_areas() -> None:
+    found = polar("force").conserved()
+    assert found.momenta == ("theta",)
+    assert ("O", Z) in found.angular_momentum
+
+
+def spherical_pendulum() -> Any:
+    theta, phi, a, b = me.dynamicsymbols("theta phi a b")
+    N, m, g, length = me.ReferenceFrame("N"), *sm.symbols("m g l")
+    A = N.orientnew("A", "Axis", (phi, N.z))
+    B = A.orientnew("B", "Axis", (theta, A.y))
+    origin = me.Point("O")
+    origin.set_vel(N, 0)
+    P = origin.locatenew("P", -length * B.z)
+    s = {"q": [theta, phi], "u": [a, b], "body": me.Particle("P", P, m), "N": N}
+    return compiled(s, [(P, -m * g * N.z)], {m: 1.5, g: 9.81, length: 0.7})
+
+
+def test_a_spherical_pendulum_conserves_the_vertical_angular_momentum() -> None:
+    found = spherical_pendulum().conserved()
+    assert found.momenta == found.cyclic == ("phi",)
+    assert found.hamiltonian
+    assert found.energy
+    assert found.linear_momentum == ()
+    assert found.angular_momentum == (("O", Z),)
+    assert "generalized momentum of phi" in str(found)
+    assert "about (0, 0, 1) through O" in str(found)
+
+
+def test_a_top_conserves_two_momenta() -> None:
+    found = kc.load("spinning_top").conserved()
+    assert found.momenta == found.cyclic == ("phi", "psi")
+    assert found.hamiltonian
+    assert found.energy
+    assert found.angular_momentum == (("O", Z),)
+
+
+def hoop(prescribed: bool) -> Any:
+    """A bead on a hoop that turns about its vertical diameter: Ω t in the orientation, or a prescribed angle."""
+    theta, u = me.dynamicsymbols("theta u")
+    N, m, g, R, rate = me.ReferenceFrame("N"), *sm.symbols("m g R Omega")
+    angle = me.dynamicsymbols("phi") if prescribed else rate * time
+    A = N.orientnew("A", "Axis", (angle, N.z))
+    B = A.orientnew("B", "Axis", (theta, A.y))
+    origin = me.Point("O")
+    origin.set_vel(N, 0)
+    P = origin.locatenew("P", -R * B.z)
+    s = {"q": [theta], "u": [u], "body": me.Particle("P", P, m), "N": N}
+    values = {m: 1.0, g: 9.81, R: 0.5} | ({} if prescribed else {rate: 4.0})
+    return compiled(s, [(P, -m * g * N.z)], values)
+
+
+def test_a_rotating_hoop_conserves_h_and_not_the_energy() -> None:
+    found = hoop(False).conserved()
+    assert found.hamiltonian
+    assert not found.energy
+    assert found.momenta == ()
+    assert found.angular_momentum == ()
+
+
+def test_a_prescribed_motion_goes_on_at_its_current_rates() -> None:
+    dyn = hoop(True)
+    phi, phi_d, phi_dd = dyn.input_names
+    steady = dyn.conserved(r={phi: 0.2, phi_d: 4.0, phi_dd: 0.0})
+    assert steady.hamiltonian
+    assert not steady.energy
+    assert not dyn.conserved(r={phi: 0.2, phi_d: 4.0, phi_dd: 1.0}).hamiltonian
+    still = dyn.conserved(r={phi: 0.2, phi_d: 0.0, phi_dd: 0.0})
+    assert still.hamiltonian
+    assert still.energy
+
+
+def test_constraint_forces_take_the_momenta_of_cyclic_coordinates() -> None:
+    found = kc.load("chaplygin_sleigh").conserved()
+    assert {"x", "y"} <= set(found.cyclic)
+    assert not {"x", "y"} & set(found.momenta)
+    assert found.not_conserved["x"] == "it is cyclic, and forces of constraint act along it"
+    assert found.hamiltonian
+    assert found.energy
+
+
+def test_a_particle_of_constant_speed_conserves_no_h() -> None:
+    found = kc.load("constant_speed_particle").conserved()
+    assert not found.hamiltonian
+    assert not found.energy
+
+
+def test_only_homogeneous_constraints_leave_h_alone() -> None:
+    s = particle()
+    (x, y, _), (vx, vy, _), speed = s["q"], s["u"], sm.Symbol("c")
+    gravity = [(s["P"], -s["m"] * 9.81 * s["N"].y)]
+    for options, kept in (
+        ({"velocity_constraints": [vx - vy]}, True),
+        ({"velocity_constraints": [vx - vy - speed]}, False),
+        ({"configuration_constraints": [x + 2 * y]}, True),
+        ({"configuration_constraints": [x + 2 * y - speed * time]}, False),
+    ):
+        values = {s["m"]: 1.0} | ({} if kept else {speed: 0.5})
+        found = compiled(s, gravity, values, **options).conserved()
+        assert (found.hamiltonian, found.energy) == (kept, kept), options
+        assert found.momenta == ("z",)
+        assert {"x", "z"} <= set(found.cyclic)
+        assert found.linear_momentum[0] == Z
+        normal = [1.0, 2.0, 0.0] if "configuration_constraints" in options else [-1.0, 1.0, 0.0]
+        assert np.allclose(found.linear_momentum[1:], normal / np.linalg.norm(normal))
+
+
+def free_body(load: str = "") -> Any:
+    """A rigid body on a quaternion."""
+    q, v, w = me.dynamicsymbols("e0:4"), me.dynamicsymbols("v1:4"), me.dynamicsymbols("w1:4")
+    x = me.dynamicsymbols("x y z")
+    N, m, k = me.ReferenceFrame("N"), *sm.symbols("m k")
+    B = N.orientnew("B", "Quaternion", q)
+    B.set_ang_vel(N, w[0] * B.x + w[1] * B.y + w[2] * B.z)
+    origin = me.Point("O")
+    origin.set_vel(N, 0)
+    C = origin.locatenew("C", 2 * N.x - N.y + 3 * N.z)
+    G = origin.locatenew("G", x[0] * N.x + x[1] * N.y + x[2] * N.z)
+    body = me.RigidBody("body", G, B, m, (me.inertia(B, 1, 2, 2.5, 0.1, 0.2, 0.3), G))
+    forces = {
+        "": [],
+        "gravity": [(G, -m * 9.81 * N.y)],
+        "oblique": [(G, m * (3 * N.x + 4 * N.z))],
+        "torque": [(B, k * N.z)],
+        "own torque": [(B, k * B.z)],
+        "centre": [(G, -k * G.pos_from(C))],
+    }[load]
+    E = sm.Matrix([[-q[1], -q[2], -q[3]], [q[0], -q[3], q[2]], [q[3], q[0], -q[1]], [-q[2], q[1], q[0]]])
+    rates = E * sm.Matrix(w) / 2
+    model = kc.Model(
+        N,
+        [*q, *x],
+        [*w, *v],
+        kd_eqs=[
+            *(a.diff(time) - b for a, b in zip(q, rates, strict=True)),
+            *(a.diff(time) - b for a, b in zip(x, v, strict=True)),
+        ],
+        bodies=[body],
+        forcelist=forces,
+        points=[C],
+    )
+    return kc.compile(model, parameters={"m": 2.0} | ({"k": 0.7} if load in ("torque", "own torque", "centre") else {}))
+
+
+@pytest.mark.parametrize(
+    ("load", "energy", "linear", "angular"),
+    [
+        ("", True, (X, Y, Z), {("O", X), ("O", Y), ("O", Z)}),
+        ("gravity", True, (X, Z), {("O", Y), ("C", Y)}),
+        ("torque", False, (X, Y, Z), {("O", X), ("O", Y)}),
+        ("own torque", False, (X, Y, Z), set()),
+        ("centre", None, (), {("C", X), ("C", Y), ("C", Z)}),
+    ],
+)
+def test_bodies_on_quaternions_have_conserved_quantities(
+    load: str, energy: bool | None, linear: tuple[Any, ...], angular: set[Any]
+) -> None:
+    dyn = free_body(load)
+    found = dyn.conserved()
+    assert found.momenta == ()
+    assert "as many speeds as coordinates" in found.not_conserved["momenta"]
+    assert found.linear_momentum == linear
+    assert set(found.angular_momentum) == angular
+    if energy is not None:
+        assert found.energy is energy
+        assert found.hamiltonian is energy
+
+
+def test_directions_need_not_be_axes() -> None:
+    found = free_body("oblique").conserved()
+    assert len(found.linear_momentum) == 2
+    assert np.allclose(np.array(found.linear_momentum) @ [3.0, 0.0, 4.0], 0.0, atol=1e-12)
+    assert np.allclose(np.linalg.norm(found.linear_momentum, axis=1), 1.0)
+    about = {(at, tuple(np.round(axis, 9))) for at, axis in found.angular_momentum}
+    assert about == {("O", (0.6, 0.0, 0.8)), ("C", (0.6, 0.0, 0.8))}
+
+
+def test_current_parameters_decide() -> None:
+    s, c = particle(1), sm.Symbol("c")
+    [v] = s["u"]
+    damped = compiled(s, [(s["P"], -c * v * s["N"].x)], {s["m"]: 1.0, c: 0.3})
+    assert not damped.conserved().energy
+    assert damped.conserved().momenta == ()
+    assert damped.conserved().not_conserved["x"] == "it is cyclic, and forces without a potential act along it"
+    assert damped.conserved(p={c: 0.0}).energy
+    assert damped.conserved(p={c: 0.0}).momenta == ("x",)
+    assert not damped.conserved(p={c: 1e-9}).energy
+    damped.parameters[c] = 0.0
+    assert damped.conserved() == damped.conserved()
+    assert damped.conserved().momenta == ("x",)
+    assert damped.conserved().linear_momentum == (X, Y, Z)
+
+    swing = kc.load("double_pendulum")
+    assert swing.conserved().momenta == ()
+    floating = swing.conserved(p={"g": 0.0})
+    assert ("O", Z) in floating.angular_momentum
+    assert ("O", Z) not in swing.conserved().angular_momentum
+
+
+def test_current_inputs_decide() -> None:
+    s, force = particle(2), me.dynamicsymbols("F")
+    dyn = compiled(s, [(s["P"], force * s["N"].x)], {s["m"]: 1.0})
+    assert dyn.conserved().momenta == ("x", "y")
+    assert dyn.conserved(r={force: 1e-9}).momenta == ("y",)
+    assert dyn.conserved(r={force: 1.0}).linear_momentum == (Y, Z)
+
+
+def test_explicit_time() -> None:
+    s = particle(2)
+    [x, _], N, m = s["q"], s["N"], s["m"]
+    pushed = compiled(s, [(s["P"], m * sm.sin(time) * N.x)], {m: 1.0}).conserved()
+    assert pushed.momenta == ("y",)
+    assert not pushed.energy
+    assert not pushed.hamiltonian
+    spring = compiled(s, potentials=[(2 + sm.cos(time)) * x**2], parameters={m: 1.0}).conserved()
+    assert spring.momenta == ("y",)
+    assert not spring.energy
+    assert not spring.hamiltonian
+    assert compiled(s, potentials=[2 * x**2], parameters={m: 1.0}).conserved().hamiltonian
+
+
+@pytest.mark.parametrize("mass", [1e-12, 1.0, 1e12])
+@pytest.mark.parametrize("length", [1e-6, 1.0, 1e6])
+def test_units_do_not_matter(mass: float, length: float) -> None:
+    dyn = spherical_pendulum()
+    scaled = dyn.conserved(p={"m": mass, "l": length, "g": 9.81 * length})
+    assert scaled == dyn.conserved()
+    disc = kc.load("rolling_disc")
+    p = {name: value * {"m": mass, "R": length, "g": length}.get(name, 1.0) for name, value in disc.parameters.items()}
+    assert disc.conserved(p=p) == disc.conserved()
+
+
+def test_symmetry_that_is_hidden_in_body_axes() -> None:
+    """The velocity is written in axes that turn: T does not hold the angle, but for what cancels."""
+    (x, y, a), (vx, vy, w) = me.dynamicsymbols("x y a"), me.dynamicsymbols("vx vy w")
+    N, m, J = me.ReferenceFrame("N"), *sm.symbols("m J")
+    B = N.orientnew("B", "Axis", (a, N.z))
+    origin = me.Point("O")
+    origin.set_vel(N, 0)
+    G = origin.locatenew("G", x * N.x + y * N.y)
+    G.set_vel(N, (vx * sm.cos(a) + vy * sm.sin(a)) * B.x + (vy * sm.cos(a) - vx * sm.sin(a)) * B.y)
+    A = G.locatenew("A", 0.3 * B.x + 0.1 * B.y)
+    s = {"q": [x, y, a], "u": [vx, vy, w], "N": N, "body": me.RigidBody("b", A, B, m, (me.inertia(B, 0, 0, J), A))}
+    found = compiled(s, parameters={m: 3.0, J: 0.2}).conserved()
+    assert found.momenta == ("x", "y")
+    assert found.cyclic == ("x", "y")
+    assert found.linear_momentum == (X, Y, Z)
+    assert len(found.angular_momentum) == 3
+
+
+def test_velocities_that_were_set_leave_h_undefined() -> None:
+    """A wheel that rolls by its velocities: the constraint is in T, and Lagrange's equations do not hold."""
+    (x, a), (v, w) = me.dynamicsymbols("x a"), me.dynamicsymbols("v w")
+    N, m, J, R = me.ReferenceFrame("N"), *sm.symbols("m J R")
+    B = N.orientnew("B", "Axis", (a, N.z))
+    origin = me.Point("O")
+    origin.set_vel(N, 0)
+    G = origin.locatenew("G", x * N.x + R * N.y)
+    G.set_vel(N, -R * w * N.x)
+    s = {"q": [x, a], "u": [v, w], "N": N, "body": me.RigidBody("b", G, B, m, (me.inertia(B, 0, 0, J), G))}
+    values = {m: 3.0, J: 0.2, R: 0.4}
+    dyn = compiled(s, velocity_constraints=[v + R * w], parameters=values)
+    with pytest.raises(ModelError, match="velocity of point G, of body b, was set"):
+        dyn.hamiltonian(0.0, np.zeros(4))
+    found = dyn.conserved()
+    assert not found.hamiltonian
+    assert "was set" in found.not_conserved["hamiltonian"]
+    assert found.energy
+    assert found.linear_momentum == (X, Y, Z)
+
+
+def test_constraints_that_nothing_satisfies() -> None:
+    s = particle(2)
+    dyn = compiled(s, configuration_constraints=[s["q"][0] ** 2 + s["q"][1] ** 2 + 1], parameters={s["m"]: 1.0})
+    with pytest.raises(ModelError):
+        dyn.conserved()

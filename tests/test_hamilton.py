@@ -1,0 +1,260 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""p = ∂L/∂q̇, H = p·q̇ − L and T₂, T₁, T₀ against L(q, q̇, t) written out in SymPy, and dp/dt, dH/dt against theory."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+import sweep
+import sympy as sm
+import sympy.physics.mechanics as me
+
+import kanecore as kc
+from kanecore.errors import ModelError
+
+Array = npt.NDArray[np.float64]
+time = me.dynamicsymbols._t
+
+
+class RandomSystem:
+    """Two particles at random places r(q, t), with potentials, a force without one, speeds of their own, a constraint.
+
+    T, U, L, Q and A are written out from r alone: nothing of kanecore is in them.
+    """
+
+    def __init__(self, seed: int, constrained: bool) -> None:
+        rng = np.random.default_rng(seed)
+
+        def number() -> sm.Float:
+            return sm.Float(round(float(rng.uniform(0.3, 1.3) * rng.choice([-1.0, 1.0])), 3))
+
+        self.q, u, frame = me.dynamicsymbols("q1:4"), me.dynamicsymbols("u1:4"), me.ReferenceFrame("N")
+        self.rates = [q.diff(time) for q in self.q]
+        self.time, q = time, self.q
+        axes, origin = (frame.x, frame.y, frame.z), me.Point("O")
+        origin.set_vel(frame, 0)
+        self.places = [
+            [
+                number() * sm.sin(q[i]) + number() * q[(i + 1) % 3] * q[(i + 2) % 3] + number() * sm.cos(time) * q[i]
+                for i in range(3)
+            ]
+            for _ in range(2)
+        ]
+        self.masses = [1.7, 0.6]
+        self.potential = number() * q[0] ** 2 + number() * q[1] * sm.sin(time) + number() * sm.cos(q[2])
+        points = [
+            origin.locatenew(f"P{i}", sum((c * e for c, e in zip(place, axes, strict=True)), me.Vector(0)))
+            for i, place in enumerate(self.places)
+        ]
+        self.force = [number() * sm.sin(time), number() * self.rates[1], number() * self.rates[0] * q[2]]
+        self.row = [number(), number() * sm.cos(q[0]), number()] if constrained else []
+        self.offset = number() * sm.sin(time)
+        constraint = (
+            [sum(a * x for a, x in zip(self.row, self.rates, strict=True)) + self.offset] if constrained else None
+        )
+        kinematical = [
+            x - sum(number() * v for v in u) * (2 + sm.sin(q[i])) - number() * u[i] - number() * q[i] * time
+            for i, x in enumerate(self.rates)
+        ]
+        self.model = kc.Model(
+            frame,
+            q,
+            u,
+            kinematical,
+            velocity_constraints=constraint,
+            bodies=[me.Particle(f"p{i}", p, m) for i, (p, m) in enumerate(zip(points, self.masses, strict=True))],
+            forcelist=[(points[0], sum((f * e for f, e in zip(self.force, axes, strict=True)), me.Vector(0)))],
+            potentials=[self.potential],
+            name=f"random{seed}{constrained}",
+        )
+
+    @property
+    def kinetic_energy(self) -> Any:
+        return sum(m * sum(c.diff(time) ** 2 for c in r) / 2 for m, r in zip(self.masses, self.places, strict=True))
+
+    def numbers(self, expressions: Any, t: float, q: Array, qdot: Array) -> Array:
+        symbols = [*sm.symbols("x1:4"), *sm.symbols("v1:4"), sm.Symbol("s")]
+        before = [*self.rates, *self.q, time]
+        after = [*symbols[3:6], *symbols[:3], symbols[6]]
+        plain = [sm.sympify(e).subs(list(zip(before, after, strict=True))) for e in expressions]
+        return np.array(sm.lambdify(symbols, plain, "math")(*q, *qdot, t))
+
+
+@pytest.mark.parametrize("constrained", [False, True])
+@pytest.mark.parametrize("seed", sweep.part(range(10), [0, 1]))
+def test_against_a_lagrangian_that_is_written_out(seed: int, constrained: bool) -> None:
+    s = RandomSystem(seed, constrained)
+    dyn = kc.compile(s.model)
+    rng = np.random.default_rng(seed)
+    kinetic = s.kinetic_energy
+    lagrangian = kinetic - s.potential
+    momenta = [lagrangian.diff(v) for v in s.rates]
+    rest = dict.fromkeys(s.rates, 0)
+    generalized = [sum(f * c.diff(x) for f, c in zip(s.force, s.places[0], strict=True)) for x in s.q]
+    # ∂L/∂t: with plain symbols for coordinates and rates
+    dots, plain = sm.symbols("v1:4"), sm.symbols("x1:4")
+    frozen = lagrangian.subs(list(zip(s.rates, dots, strict=True))).subs(list(zip(s.q, plain, strict=True)))
+    thawed = list(zip((*dots, *plain), (*s.rates, *s.q), strict=True))
+    by_time = frozen.diff(time).subs(thawed)
+    for _ in range(3):
+        t = float(rng.uniform(-1.0, 1.0))
+        x = dyn.consistent(t, rng.uniform(-1.0, 1.0, 6), None)
+        q, qdot, udot = x[:3], dyn.qdot(t, x), dyn.udot(t, x)
+        p = s.numbers(momenta, t, q, qdot)
+        assert np.allclose(dyn.generalized_momenta(t, x), p, rtol=1e-11, atol=1e-11)
+        total, at_rest, energy = s.numbers([kinetic, kinetic.subs(rest), lagrangian], t, q, qdot)
+        assert np.isclose(dyn.hamiltonian(t, x), p @ qdot - energy, rtol=1e-11, atol=1e-11)
+        two, one, none = dyn.kinetic_energy_parts(t, x)
+        opposite = s.numbers([kinetic], t, q, -qdot)[0]
+        assert np.allclose([two, one, none], [(total + opposite) / 2 - at_rest, (total - opposite) / 2, at_rest])
+        assert np.isclose(dyn.hamiltonian(t, x), two - none + dyn.potential_energy(t, x), rtol=1e-11, atol=1e-11)
+
+        slopes = s.numbers([lagrangian.diff(c) for c in s.q], t, q, qdot)
+        forces = s.numbers(generalized, t, q, qdot)
+        drive = -s.numbers([by_time], t, q, qdot)[0]
+        if constrained:
+            forces = forces + dyn.multipliers(t, x)[0] * s.numbers(s.row, t, q, qdot)
+        rates, by_position = dyn._momentum_rates(t, x, udot)
+        assert np.allclose(by_position, slopes, rtol=1e-10, atol=1e-10)
+        assert np.allclose(rates, slopes + forces, rtol=1e-9, atol=1e-9)
+        assert np.isclose(dyn._hamiltonian_rate(t, x, udot), drive + forces @ qdot, rtol=1e-9, atol=1e-9)
+    found = dyn.conserved()
+    assert found.momenta == ()
+    assert not found.hamiltonian
+
+
+@pytest.mark.parametrize("name", sweep.models())
+def test_parts_of_the_gallery(name: str) -> None:
+    """T₂ + T₁ + T₀ = T, H = T₂ − T₀ + U, and dp/dt, dH/dt are the derivatives along the motion."""
+    dyn = kc.load(name)
+    rng = np.random.default_rng(3)
+    t, x = 0.3, dyn.check(t=0.3, r=np.full(dyn.n_r, 0.4)).x
+    values = {"r": np.full(dyn.n_r, 0.4)}
+    parts, energy = dyn.kinetic_energy_parts(t, x, **values), dyn.kinetic_energy(t, x, **values)
+    assert np.isclose(np.sum(parts), energy, rtol=1e-12)
+    h = dyn.hamiltonian(t, x, **values)
+    assert np.isclose(h, parts[0] - parts[2] + dyn.potential_energy(t, x, **values), rtol=1e-12)
+
+    udot, step = rng.uniform(-1.0, 1.0, dyn.n_u), 1e-5
+    moves = np.concatenate([dyn.qdot(t, x, **values), udot])
+    rates = np.array([0.4 * (i >= 0) for i in dyn.input_rates])
+
+    def slope(kernel: Any, moves: Array = moves) -> Any:
+        ends = [kernel(t + d, x + d * moves, r=values["r"] + d * rates) for d in (step, -step)]
+        return (ends[0] - ends[1]) / (2.0 * step)
+
+    size = 1.0 + np.max(np.abs(x)) ** 2
+    udot_of_motion = dyn.udot(t, x, **values)
+    moves_of_motion = np.concatenate([moves[: dyn.n_q], udot_of_motion])
+    assert np.isclose(
+        slope(dyn.hamiltonian, moves_of_motion),
+        dyn._hamiltonian_rate(t, x, udot_of_motion, **values),
+        rtol=1e-6,
+        atol=1e-6 * size,
+    )
+    if dyn.n_q == dyn.n_u:
+        expected = dyn._momentum_rates(t, x, udot, **values)[0]
+        assert np.allclose(slope(dyn.generalized_momenta), expected, rtol=1e-6, atol=1e-6 * size)
+
+
+def test_closed_forms_of_a_top() -> None:
+    """Goldstein, section 5.7: p_ψ = I₃(ψ̇ + φ̇ cos θ), p_φ = I₁ φ̇ sin²θ + p_ψ cos θ."""
+    dyn = kc.load("spinning_top")
+    x = np.array([0.3, 0.9, 0.5, 1.1, -0.7, 2.0])
+    names = dyn.coordinate_names
+    q, qdot = dict(zip(names, x[:3], strict=True)), dict(zip(names, dyn.qdot(0.0, x), strict=True))
+    p = dict(zip(names, dyn.generalized_momenta(0.0, x), strict=True))
+    axial = p["psi"] / (qdot["psi"] + qdot["phi"] * np.cos(q["theta"]))
+    across = p["theta"] / qdot["theta"]
+    assert axial > 0.0
+    assert across > 0.0
+    expected = across * qdot["phi"] * np.sin(q["theta"]) ** 2 + p["psi"] * np.cos(q["theta"])
+    assert np.isclose(p["phi"], expected, rtol=1e-13)
+    assert np.isclose(dyn.hamiltonian(0.0, x), dyn.kinetic_energy(0.0, x) + dyn.potential_energy(0.0, x), rtol=1e-14)
+
+
+def moving_particle(set_velocity: bool, drift: bool) -> Any:
+    """A particle on a quaternion's place: more coordinates than speeds, with and without a drift of the quaternion."""
+    q, w, (x, v) = me.dynamicsymbols("e0:4"), me.dynamicsymbols("w1:4"), me.dynamicsymbols("x v")
+    frame, origin = me.ReferenceFrame("N"), me.Point("O")
+    body = frame.orientnew("B", "Quaternion", q)
+    turning = [w[0], w[1], w[2] + (sm.Rational(1, 2) if drift else 0)]
+    body.set_ang_vel(frame, sum((a * e for a, e in zip(turning, (body.x, body.y, body.z), strict=True)), me.Vector(0)))
+    origin.set_vel(frame, 0)
+    if set_velocity:
+        centre = me.Point("G")
+        centre.set_vel(frame, v * frame.x)
+    else:
+        centre = origin.locatenew("G", x * frame.x)
+    matrix = sm.Matrix([[-q[1], -q[2], -q[3]], [q[0], -q[3], q[2]], [q[3], q[0], -q[1]], [-q[2], q[1], q[0]]])
+    rates = matrix * sm.Matrix(turning) / 2
+    kinematical = [a.diff(time) - b for a, b in zip((*q, x), (*rates, v), strict=True)]
+    bodies = [me.RigidBody("b", centre, body, 2, (me.inertia(body, 1, 2, 3), centre))]
+    return kc.compile(kc.Model(frame, [*q, x], [*w, v], kinematical, bodies=bodies))
+
+
+@pytest.mark.parametrize("set_velocity", [False, True])
+def test_h_of_quaternions(set_velocity: bool) -> None:
+    """With q̇ = Y u + z of a drift that is a speed like others, H = ∂L/∂u · (u + u_z) − L, u_z its opposite at q̇ = 0."""
+    plain, drifting = moving_particle(set_velocity, False), moving_particle(set_velocity, True)
+    x = np.array([0.5, 0.5, -0.5, 0.5, 0.3, 0.2, -0.4, 0.7, 1.1])
+    same = x.copy()
+    same[7] -= 0.5
+    assert np.allclose(plain.qdot(0.0, x), drifting.qdot(0.0, same))
+    assert np.isclose(drifting.hamiltonian(0.0, same), plain.hamiltonian(0.0, x), rtol=1e-13)
+    assert np.isclose(plain.hamiltonian(0.0, x), plain.kinetic_energy(0.0, x), rtol=1e-13)
+    assert np.allclose(drifting.kinetic_energy_parts(0.0, same), [plain.kinetic_energy(0.0, x), 0.0, 0.0], atol=1e-13)
+    with pytest.raises(ModelError, match="as many speeds as coordinates, and there are 4 and 5"):
+        plain.generalized_momenta(0.0, x)
+    assert plain.conserved().hamiltonian
+    assert drifting.conserved().hamiltonian
+
+
+def test_no_speeds_for_the_remainder() -> None:
+    """A coordinate that moves by itself: no speeds make q̇ vanish, and H is not defined."""
+    (x, y), v = me.dynamicsymbols("x y"), me.dynamicsymbols("v")
+    frame, origin = me.ReferenceFrame("N"), me.Point("O")
+    origin.set_vel(frame, 0)
+    place = origin.locatenew("P", x * frame.x + y * frame.y)
+    model = kc.Model(
+        frame, [x, y], [v], [x.diff(time) - v, y.diff(time) - 1 - sm.sin(x)], bodies=[me.Particle("p", place, 1)]
+    )
+    dyn = kc.compile(model)
+    with pytest.raises(ModelError, match="not in the range of Y"):
+        dyn.hamiltonian(0.0, np.zeros(3))
+    found = dyn.conserved()
+    assert not found.hamiltonian
+    assert "range of Y" in found.not_conserved["hamiltonian"]
+
+
+@pytest.mark.parametrize("shear", [False, True])
+def test_a_velocity_without_a_position(shear: bool) -> None:
+    """Where a velocity alone was given it must be the rate of some position: ẏ is, x ẏ is not."""
+    (x, y), (v, w) = me.dynamicsymbols("x y"), me.dynamicsymbols("v w")
+    frame, point = me.ReferenceFrame("N"), me.Point("P")
+    point.set_vel(frame, v * frame.x + (x * w if shear else w) * frame.y)
+    model = kc.Model(frame, [x, y], [v, w], [x.diff(time) - v, y.diff(time) - w], bodies=[me.Particle("p", point, 2)])
+    dyn = kc.compile(model)
+    state = np.array([0.3, 0.4, 0.5, 0.6])
+    if shear:
+        with pytest.raises(ModelError, match="velocity of point P, of body p, was set"):
+            dyn.generalized_momenta(0.0, state)
+    else:
+        assert np.allclose(dyn.generalized_momenta(0.0, state), [1.0, 1.2])
+        assert dyn.conserved().momenta == ("x", "y")
+        assert "from one fixed point" in dyn.conserved().not_conserved["angular_momentum"]
+
+
+def test_a_frame_that_was_never_turned() -> None:
+    w, q = me.dynamicsymbols("w1:4"), me.dynamicsymbols("a1:4")
+    frame, point = me.ReferenceFrame("N"), me.Point("P")
+    ball = me.ReferenceFrame("B")
+    ball.set_ang_vel(frame, w[0] * frame.x + w[1] * frame.y + w[2] * frame.z)
+    point.set_vel(frame, 0)
+    body = me.RigidBody("ball", point, ball, 1, (me.inertia(ball, 1, 1, 1), point))
+    model = kc.Model(frame, q, w, [a.diff(time) - b for a, b in zip(q, w, strict=True)], bodies=[body])
+    with pytest.raises(ModelError, match="angular velocity of frame B, of body ball, was set"):
+        kc.compile(model).generalized_momenta(0.0, np.zeros(6))

@@ -1,0 +1,470 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Lagrange's equations: kanecore.Model.from_lagrangian, the residual of all equations, constraint forces row by row.
+
+Against Kane's method on random mechanisms, closed forms, and every LagrangesMethod of SymPy's own tests.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import pickle
+import pkgutil
+import re
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import sympy as sm
+import sympy.physics.mechanics as me
+import sympy.physics.mechanics.tests
+from oracle.on_graph import OnGraph
+from oracle.random_holonomic import random_holonomic
+from sweep import every
+
+import kanecore as kc
+
+t = me.dynamicsymbols._t
+m, g, l, c, k = sm.symbols("m g l c k", positive=True)
+x, y, z, theta, phi, psi, r = me.dynamicsymbols("x y z theta phi psi r")
+N = me.ReferenceFrame("N")
+FREE = m * (x.diff() ** 2 + y.diff() ** 2) / 2
+
+
+def compiled(model: kc.Model, **parameters: float) -> kc.CompiledModel:
+    return kc.compile(model, parameters=parameters)
+
+
+def wire(**options: Any) -> kc.Model:
+    """A particle on a circle, in Cartesian coordinates."""
+    return kc.Model.from_lagrangian(
+        *(FREE - m * g * y, [x, y]),
+        holonomic_constraints={"wire": x**2 + y**2 - l**2},
+        guess={x: 0.3, y: -0.9},
+        **options,
+    )
+
+
+# ------------------------------------------------------------------------------------------------------ against Kane
+@pytest.mark.parametrize("seed", every(12, range(100)))
+def test_random_mechanisms_have_the_accelerations_of_kane(seed: int) -> None:
+    mechanism = random_holonomic(seed)
+    n, rng = len(mechanism.q), np.random.default_rng(seed)
+    kane, lagrange = OnGraph(mechanism.kane(), {}), OnGraph(mechanism.lagrange(), {})
+    for _ in range(2):
+        state, time = rng.uniform(-1.0, 1.0, 2 * n), rng.uniform(0.0, 1.0)
+        expected = kane.udot(time, state, r={})
+        np.testing.assert_allclose(lagrange.udot(time, state, r={}), expected, rtol=1e-10, atol=1e-10)
+        np.testing.assert_allclose(lagrange.mass_matrix(time, state, r={}), kane.mass_matrix(time, state, r={}), atol=1e-11)
+        udot = rng.uniform(-1.0, 1.0, n)
+        residuals = [each.inverse_dynamics(time, state, udot, r={}) for each in (lagrange, kane)]
+        np.testing.assert_allclose(*residuals, rtol=1e-10, atol=1e-10)
+        forces = [each.coordinate_forces(time, state, r={}) for each in (lagrange, kane)]
+        moved = lagrange.generalized_inertia_forces(time, state, udot, r={})
+        # rheonomic: what T has at rest counts as potential; else F and F* are Kane's one by one
+        np.testing.assert_allclose(forces[0] + moved, -residuals[0], rtol=1e-10, atol=1e-10)
+
+
+# ------------------------------------------------------------------------------------------------------ closed forms
+def test_spherical_pendulum() -> None:
+    L = m * l**2 / 2 * (theta.diff() ** 2 + phi.diff() ** 2 * sm.sin(theta) ** 2) + m * g * l * sm.cos(theta)
+    model = kc.Model.from_lagrangian(L, [theta, phi], name="spherical")
+    assert [str(u) for u in model.speeds] == ["theta_d(t)", "phi_d(t)"]
+    dyn = compiled(model, m=2.0, l=0.5, g=9.81)
+    th, w, v = 0.7, 0.3, 1.4
+    state = [th, 0.2, w, v]
+    expected = [v**2 * np.sin(th) * np.cos(th) - 9.81 / 0.5 * np.sin(th), -2 * w * v / np.tan(th)]
+    np.testing.assert_allclose(dyn.udot(0.0, state), expected, rtol=1e-14)
+    np.testing.assert_allclose(dyn.potential_energy(0.0, state), -2 * 9.81 * 0.5 * np.cos(th))
+    np.testing.assert_allclose(dyn.kinetic_energy(0.0, state), 0.25 * (w**2 + (v * np.sin(th)) ** 2))
+    assert dyn.qdot_is_u
+    assert dyn.simulate((0.0, 10.0), state, rtol=1e-10, atol=1e-10).energy_drift < 1e-8
+
+
+def test_spinning_top_precesses_steadily() -> None:
+    """Goldstein, Poole & Safko, section 5.7: I₃ ω₃ φ̇ = m g l + I₁ φ̇² cos θ."""
+    I1, I3 = sm.symbols("I1 I3")
+    L = I1 / 2 * (theta.diff() ** 2 + phi.diff() ** 2 * sm.sin(theta) ** 2)
+    L += I3 / 2 * (psi.diff() + phi.diff() * sm.cos(theta)) ** 2 - m * g * l * sm.cos(theta)
+    dyn = compiled(kc.Model.from_lagrangian(L, [theta, phi, psi]), m=1.3, g=9.81, l=0.2, I1=0.08, I3=0.05)
+    th, precession = 0.6, 1.7
+    spin = (1.3 * 9.81 * 0.2 + 0.08 * precession**2 * np.cos(th)) / (0.05 * precession)
+    state = [th, 0.0, 0.0, 0.0, precession, spin - precession * np.cos(th)]
+    np.testing.assert_allclose(dyn.udot(0.0, state), 0.0, atol=1e-12)
+
+
+def test_kepler_orbit_closes() -> None:
+    """An ellipse of semi-major axis a has the period 2π √(a³/μ), and the eccentricity of its angular momentum."""
+    mu = sm.Symbol("mu")
+    L = m * (r.diff() ** 2 + r**2 * phi.diff() ** 2) / 2 + m * mu / r
+    dyn = compiled(kc.Model.from_lagrangian(L, [r, phi]), m=3.0, mu=2.0)
+    a, e = 1.4, 0.3
+    start = np.array([a * (1 - e), 0.0, 0.0, np.sqrt(2.0 * a * (1 - e**2)) / (a * (1 - e)) ** 2])
+    orbit = dyn.simulate((0.0, 2 * np.pi * np.sqrt(a**3 / 2.0)), start, rtol=1e-11, atol=1e-11)
+    np.testing.assert_allclose(orbit.x[-1], start + [0.0, 2 * np.pi, 0.0, 0.0], atol=1e-8)
+
+
+def hoop() -> kc.Model:
+    """A bead on a hoop that turns about the vertical as ``turn`` says, an input."""
+    turn = me.dynamicsymbols("turn")
+    T = m * l**2 / 2 * (theta.diff() ** 2 + sm.sin(theta) ** 2 * turn.diff() ** 2)
+    return kc.Model.from_lagrangian(T + m * g * l * sm.cos(theta), [theta], name="hoop")
+
+
+def test_bead_on_a_rotating_hoop() -> None:
+    """θ̈ = sin θ (ω² cos θ − g/l); T + U is Jacobi's function, which is conserved, and not the energy."""
+    w = 6.0
+    dyn = compiled(hoop(), m=0.4, l=0.7, g=9.81)
+    assert dyn.input_names == ("turn", "turn_d", "turn_dd")
+    state, inputs = np.array([0.9, 0.5]), [0.1, w, 0.0]
+    expected = np.sin(0.9) * (w**2 * np.cos(0.9) - 9.81 / 0.7)
+    np.testing.assert_allclose(dyn.udot(0.0, state, r=inputs), [expected], rtol=1e-14)
+    h = dyn.kinetic_energy(0.0, state, r=inputs) + dyn.potential_energy(0.0, state, r=inputs)
+    by_hand = 0.4 * 0.49 / 2 * (0.25 - (np.sin(0.9) * w) ** 2) - 0.4 * 9.81 * 0.7 * np.cos(0.9)
+    np.testing.assert_allclose(h, by_hand, rtol=1e-13)
+    assert dyn.power(0.0, state, dyn.udot(0.0, state, r=inputs), r=inputs) == pytest.approx(0.0, abs=1e-12)
+
+
+def test_energy_drift_of_driven_systems() -> None:
+    """The power holds what inputs, drives, forces and time do to Jacobi's function."""
+    turn = kc.Signal([0.0, 1.0, 2.0, 3.0], [0.0, 2.0, 1.0, 4.0], kind="cubic")
+    dyn = compiled(hoop(), m=0.4, l=0.7, g=9.81)
+    assert dyn.simulate((0.0, 3.0), [0.9, 0.5], inputs={"turn": turn}, rtol=1e-10, atol=1e-10).energy_drift < 1e-7
+    origin = me.Point("O")
+    origin.set_vel(N, 0)
+    point = origin.locatenew("P", x * N.x + y * N.y)
+    F = me.dynamicsymbols("F")
+    loads = [(point, F * N.x - c * point.pos_from(origin).dt(N))]
+    L = FREE - k * (x - sm.sin(t)) ** 2 / 2 - m * g * y
+    rows = {"blade": x.diff() * sm.sin(t) - y.diff() * sm.cos(t) + sm.cos(3 * t)}
+    for constraints in ({}, rows):
+        model = kc.Model.from_lagrangian(L, [x, y], forcelist=loads, frame=N, nonholonomic_constraints=constraints)
+        driven = compiled(model, m=1.2, k=3.0, g=9.81, c=0.3)
+        start = driven.consistent(0.0, [0.3, 0.1, 0.4, -0.2]) if constraints else [0.3, 0.1, 0.4, -0.2]
+        run = driven.simulate((0.0, 4.0), start, inputs={"F": 0.8}, rtol=1e-10, atol=1e-10)
+        assert run.energy_drift < 1e-7
+
+
+def test_relativistic_particle() -> None:
+    """L = −m c² √(1 − v²/c²) − m g y: p = γ m v grows by the force."""
+    L = -m * c**2 * sm.sqrt(1 - (x.diff() ** 2 + y.diff() ** 2) / c**2) - m * g * y
+    dyn = compiled(kc.Model.from_lagrangian(L, [x, y]), m=1.5, c=2.0, g=3.0)
+    start = np.array([0.0, 0.0, 1.2, 0.4])
+
+    def momentum(state: np.ndarray) -> np.ndarray:
+        v = state[2:]
+        return 1.5 * v / np.sqrt(1 - v @ v / 4.0)
+
+    run = dyn.simulate((0.0, 2.0), start, rtol=1e-11, atol=1e-11)
+    np.testing.assert_allclose(momentum(run.x[-1]) - momentum(start), [0.0, -1.5 * 3.0 * 2.0], atol=1e-9)
+    assert run.energy_drift < 1e-9
+    gamma = 1 / np.sqrt(1 - 1.6 / 4.0)
+    np.testing.assert_allclose(
+        dyn.kinetic_energy(0.0, start) + dyn.potential_energy(0.0, start), 1.5 * 4.0 * gamma, rtol=1e-13
+    )
+
+
+def test_singular_where_no_rate_is_squared() -> None:
+    dyn = compiled(kc.Model.from_lagrangian(FREE + z.diff() * x, [x, y, z]), m=1.0)
+    with pytest.raises(kc.SingularError):
+        dyn.udot(0.0, np.ones(6))
+    indefinite = compiled(kc.Model.from_lagrangian(m * x.diff() * y.diff() - k * x * y, [x, y]), m=2.0, k=3.0)
+    np.testing.assert_allclose(indefinite.udot(0.0, [1.0, 2.0, 0.0, 0.0]), [-1.5, -3.0])
+
+
+# ------------------------------------------------------------------------------------------------------ constraints
+def test_wire_by_a_multiplier() -> None:
+    """Seeds 002: N_r = −m (R θ̇² + g cos θ), of φ = r − R; here λ ∂φ/∂q is the force of the wire."""
+    dyn = compiled(wire(outputs={"tension": kc.multiplier(0)}), m=2.0, g=9.81, l=0.5)
+    th, w = 0.8, 1.7
+    state = 0.5 * np.array([np.sin(th), -np.cos(th), w * np.cos(th), w * np.sin(th)])
+    force = -2.0 * (0.5 * w**2 + 9.81 * np.cos(th))
+    radial = np.array([np.sin(th), -np.cos(th)])
+    np.testing.assert_allclose(dyn.constraint_forces(0.0, state), [force * radial], rtol=1e-12)
+    np.testing.assert_allclose(dyn.outputs(0.0, state), dyn.multipliers(0.0, state), rtol=1e-14)
+    assert dyn.constraint_names == ("wire",)
+    run = dyn.simulate((0.0, 5.0), state, rtol=1e-10, atol=1e-10)
+    assert run.constraint_drift < 1e-12
+    assert run.energy_drift < 1e-7
+    assert dyn.check().dof == 1
+    A, _ = dyn.linearize(0.0, [0.0, -0.5, 0.0, 0.0])
+    frequencies = np.linalg.eigvals(A).imag
+    np.testing.assert_allclose([min(frequencies), max(frequencies)], [-np.sqrt(19.62), np.sqrt(19.62)], rtol=1e-9)
+
+
+def test_rolling_by_kinematic_constraints() -> None:
+    """A vertical disc on a plane, geometric and kinematic rows at once: Goldstein, Poole & Safko, section 2.4."""
+    R = sm.Symbol("R")
+    disc = m * (x.diff() ** 2 + y.diff() ** 2 + z.diff() ** 2) / 2 - m * g * z
+    disc += m * R**2 / 4 * psi.diff() ** 2 + m * R**2 / 8 * theta.diff() ** 2
+    model = kc.Model.from_lagrangian(
+        *(disc, [x, y, z, theta, psi]),
+        holonomic_constraints={"floor": z - R},
+        nonholonomic_constraints=[x.diff() - R * psi.diff() * sm.cos(theta), y.diff() - R * psi.diff() * sm.sin(theta)],
+    )
+    dyn = compiled(model, m=1.5, R=0.4, g=9.81)
+    state = dyn.consistent(0.0, [0.0, 0.0, 0.4, 0.3, 0.0, 0.0, 0.0, 0.0, 0.9, 2.0], keep=None)
+    run = dyn.simulate((0.0, 3.0), state, rtol=1e-11, atol=1e-11)
+    spin, turn = state[9], state[8]
+    angles = 0.3 + turn * run.t
+    np.testing.assert_allclose(run.q[:, 0], 0.4 * spin / turn * (np.sin(angles) - np.sin(0.3)) + state[0], atol=1e-8)
+    forces = dyn.constraint_forces(0.0, state)
+    assert forces.shape == (3, 5)
+    names = dyn.constraint_names
+    np.testing.assert_allclose(forces[names.index("floor")], [0, 0, 1.5 * 9.81, 0, 0], atol=1e-12)
+    total = dyn.mass_matrix(0.0, state) @ dyn.udot(0.0, state) - dyn.forcing(0.0, state)
+    np.testing.assert_allclose(forces.sum(axis=0), total, atol=1e-12)
+    batch = dyn.constraint_forces([0.0, 1.0], np.stack([state, state]))
+    assert batch.shape == (2, 3, 5)
+
+
+def test_no_constraint_has_no_force() -> None:
+    dyn = compiled(kc.Model.from_lagrangian(FREE, [x, y]), m=1.0)
+    assert dyn.constraint_forces(0.0, np.ones(4)).shape == (0, 2)
+
+
+# ------------------------------------------------------------------------------------------------------ the residual
+def test_residual_of_all_equations() -> None:
+    """[f + Gᵀλ − M u̇, φ, c] at any u̇ and λ, alone, in batches, from the workspace; it vanishes at those of the model."""
+    dyn = compiled(wire(), m=2.0, g=9.81, l=0.5)
+    rng = np.random.default_rng(3)
+    state, udot, force = rng.normal(size=4), rng.normal(size=2), rng.normal(size=1)
+    G = dyn.constraint_jacobian(0.0, state)
+    balance = dyn.forcing(0.0, state) + G.T @ force - dyn.mass_matrix(0.0, state) @ udot
+    given = [dyn.configuration_residual(0.0, state), dyn.velocity_residual(0.0, state)]
+    expected = np.concatenate([balance, *given])
+    np.testing.assert_allclose(dyn.equations_residual(0.0, state, udot, force), expected, rtol=1e-13)
+    batch = dyn.equations_residual([0.0, 1.0], state, [udot, 2 * udot, udot][:2], np.zeros((2, 1)))
+    np.testing.assert_allclose(batch[0], dyn.equations_residual(0.0, state, udot, [0.0]))
+    out = np.empty((3, 4))
+    assert dyn.equations_residual(0.0, state, udot, rng.normal(size=(3, 1)), out=out) is out
+    on = dyn.consistent(0.0, [0.3, -0.4, 0.1, 0.2])
+    found = dyn.equations_residual(0.0, on, dyn.udot(0.0, on), dyn.multipliers(0.0, on))
+    np.testing.assert_allclose(found, 0.0, atol=1e-12)
+    ws = dyn.workspace()
+    ws.x = on
+    ws.rhs()
+    ws.multipliers()
+    np.testing.assert_allclose(ws.equations_residual(), 0.0, atol=1e-12)
+
+
+def test_residual_of_a_model_without_constraints() -> None:
+    dyn = kc.load("cart_pole")
+    state, udot = np.array([0.1, 0.2, 0.3, 0.4]), np.array([0.5, -0.6])
+    expected = -dyn.inverse_dynamics(0.0, state, udot)
+    np.testing.assert_allclose(dyn.equations_residual(0.0, state, udot), expected, rtol=1e-14)
+    np.testing.assert_allclose(dyn.equations_residual(0.0, state, udot, []), expected, rtol=1e-14)
+    ws = dyn.workspace()
+    ws.x, ws.udot = state, udot
+    np.testing.assert_allclose(ws.equations_residual(), expected, rtol=1e-14)
+
+
+def test_residual_with_wrong_multipliers() -> None:
+    dyn = kc.load("four_bar")
+    state, udot, n = np.full(dyn.n_x, 0.1), np.zeros(dyn.n_u), dyn.n_constraints
+    with pytest.raises(TypeError, match="multipliers is missing"):
+        dyn.equations_residual(0.0, state, udot)
+    for wrong in (np.zeros(n + 1), 1.0, np.zeros((2, n + 1))):
+        with pytest.raises(ValueError, match="multipliers has shape"):
+            dyn.equations_residual(0.0, state, udot, wrong)
+    with pytest.raises(ValueError, match="udot has shape"):
+        dyn.equations_residual(0.0, state, np.zeros(dyn.n_u + 1), np.zeros(n))
+    with pytest.raises(ValueError, match="broadcast"):
+        dyn.equations_residual(0.0, state, np.zeros((2, dyn.n_u)), np.zeros((3, n)))
+    with pytest.raises(TypeError, match="multipliers"):
+        dyn.equations_residual(0.0, state, udot, ["a"] * n)
+    assert np.isnan(dyn.equations_residual(0.0, state, udot, np.full(n, np.nan))[: dyn.n_u]).any()
+
+
+def test_coordinate_forces_in_other_speeds() -> None:
+    """Q = Σ F·∂v/∂q̇, by SymPy; a quaternion's rates are no independent ones."""
+    u = me.dynamicsymbols("u1:3")
+    origin = me.Point("O")
+    origin.set_vel(N, 0)
+    point = origin.locatenew("P", r * sm.cos(phi) * N.x + r * sm.sin(phi) * N.y)
+    force = 2 * r * N.x + phi.diff() * N.y
+    model = kc.Model(
+        *(N, [r, phi], u, [u[0] - r.diff() - r * phi.diff(), u[1] - r * phi.diff()]),
+        bodies=[me.Particle("P", point, 1)],
+        forcelist=[(point, force)],
+        potentials=[r**2 * sm.cos(phi)],
+    )
+    dyn = compiled(model)
+    state = np.array([0.8, 0.5, 0.3, -0.4])
+    at = {r.diff(): 0.7, phi.diff(): -0.5, r: 0.8, phi: 0.5}
+    velocity = point.pos_from(origin).dt(N)
+    expected = [
+        float((velocity.diff(q.diff(), N).dot(force) - (r**2 * sm.cos(phi)).diff(q)).xreplace(at)) for q in (r, phi)
+    ]
+    np.testing.assert_allclose(dyn.coordinate_forces(0.0, state), expected, rtol=1e-13)
+    with pytest.raises(kc.ModelError, match="7 coordinates and 6 speeds"):
+        kc.load("free_body").coordinate_forces(0.0, np.ones(13))
+
+
+# ------------------------------------------------------------------------------------------------ the whole pipeline
+def test_expressions_reports_and_reasons() -> None:
+    model = wire(name="wired")
+    assert "Lagrangian: " in model.report()
+    assert "second derivatives of the Lagrangian" in model.report()
+    assert "F_y_d = -g*m" in model.explain()
+    assert "F*_x_d = -m*x_d'" in model.explain()
+    assert model.symbolic("mass_matrix", nested=True) == m * sm.eye(2)
+    assert "m" in model.latex("mass_matrix")
+    residual = model.symbolic("equations_residual", nested=True)
+    assert residual[0].has(kc.multiplier(0))
+    assert repr(model) == "<Model 'wired': n_q=2, n_u=2, n_p=3, n_r=0>"
+    dyn = compiled(model, m=1.0, g=9.81, l=1.0)
+    for ask in (lambda: model.symbolic("reactions"), lambda: dyn.reactions(0.0, np.ones(4))):
+        with pytest.raises(kc.ModelError, match="it has no bodies"):
+            ask()
+    assert dyn.partial_velocities(0.0, np.ones(4)).shape == (0, 2, 3)
+
+
+def test_baked_pickled_and_in_threads() -> None:
+    L = m * l**2 / 2 * theta.diff() ** 2 + m * g * l * sm.cos(theta)
+    model = kc.Model.from_lagrangian(L, [theta])
+    state = np.array([0.4, 0.3])
+    dyn = compiled(model, m=2.0, l=0.5, g=9.81)
+    baked = kc.compile(model, parameters={"m": 2.0, "l": 0.5}, bake=True)
+    assert baked.parameter_names == ("g",)
+    baked.parameters["g"] = 9.81
+    np.testing.assert_allclose(baked.rhs(0.0, state), dyn.rhs(0.0, state), rtol=1e-14)
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(dyn)).rhs(0.0, state), dyn.rhs(0.0, state))
+    A, _ = dyn.linearize(0.0, [0.0, 0.0])
+    np.testing.assert_allclose(A, [[0.0, 1.0], [-9.81 / 0.5, 0.0]], rtol=1e-13)
+    again = compiled(kc.Model.from_lagrangian(L, [theta]), m=2.0, l=0.5, g=9.81)
+    assert again.info["build"]["core"]["from_cache"]
+
+
+def test_forces_at_points_and_torques() -> None:
+    """A pendulum with a force at its tip, a torque, and an actuator: their generalized forces are Kane's."""
+    A = N.orientnew("A", "Axis", [theta, N.z])
+    origin = me.Point("O")
+    origin.set_vel(N, 0)
+    tip = origin.locatenew("P", l * A.x)
+    T, F = me.dynamicsymbols("T F")
+    spring = me.LinearSpring(k, me.LinearPathway(origin.locatenew("wall", 3 * l * N.x), tip))
+    loads = [(tip, F * N.y), (A, T * N.z), spring]
+    L = m * l**2 / 2 * theta.diff() ** 2
+    model = kc.Model.from_lagrangian(L, [theta], forcelist=loads, frame=N, feedback={T: -c * theta.diff()})
+    dyn = compiled(model, m=2.0, l=0.5, k=3.0, c=0.1)
+    th, w = 0.4, 0.7
+    reach = np.array([0.5 * np.cos(th) - 1.5, 0.5 * np.sin(th)])
+    moment = 0.5 * (np.cos(th) * -3.0 * reach[1] - np.sin(th) * -3.0 * reach[0])
+    expected = moment + 0.5 * 0.8 * np.cos(th) - 0.1 * w
+    np.testing.assert_allclose(dyn.forcing(0.0, [th, w], r={"F": 0.8}), [expected], rtol=1e-13)
+    np.testing.assert_allclose(dyn.coordinate_forces(0.0, [th, w], r={"F": 0.8}), [expected], rtol=1e-13)
+
+
+# ------------------------------------------------------------------------------------------------------ hostile input
+WRONG: dict[str, tuple[dict[str, Any], str]] = {
+    "second derivative": ({"L": FREE + x * x.diff(t, 2)}, r"Derivative\(x\(t\), \(t, 2\)\) in the Lagrangian"),
+    "derivative of a speed": ({"L": FREE * me.dynamicsymbols("x_d").diff()}, r"Derivative\(x_d\(t\), t\)"),
+    "no rates": ({"L": -m * g * y}, "holds no derivative of a coordinate"),
+    "a number": ({"L": 3}, "holds no derivative of a coordinate"),
+    "nothing": ({"L": None}, "L is None"),
+    "a vector": ({"L": N.x}, "no expression of a scalar"),
+    "a matrix": ({"L": sm.Matrix([FREE])}, "no expression of a scalar"),
+    "an equation": ({"L": sm.Eq(FREE, 0)}, "no expression of a scalar"),
+    "text": ({"L": "m*x"}, "no expression of a scalar"),
+    "complex": ({"L": sm.I * FREE}, "finite real number"),
+    "a function of q": ({"L": FREE + sm.Function("f")(x)}, "unknown function"),
+    "twice": ({"q": [x, x]}, "x is listed twice in q"),
+    "a symbol": ({"q": [m]}, "q holds m, which is no function of time"),
+    "a rate": ({"q": [x.diff()]}, "q holds the derivative"),
+    "none": ({"q": []}, "q is empty"),
+    "a set": ({"q": {x, y}}, "q is a set"),
+    "name of a rate": ({"q": [x, y, me.dynamicsymbols("x_d")]}, "x_d, which is the name of the derivative of x"),
+    "parameter of that name": ({"L": FREE * sm.Symbol("y_d")}, "two different symbols are named 'y_d'"),
+    "second derivative in a row": ({"nonholonomic_constraints": [x.diff(t, 2)]}, "velocity constraint 0"),
+    "rates in a configuration": ({"holonomic_constraints": [x.diff()]}, "it is a velocity constraint"),
+    "positions in a velocity": ({"nonholonomic_constraints": [x - y]}, "it is a configuration constraint"),
+    "forces in no frame": ({"forcelist": [(me.Point("P"), N.x)]}, "write frame=N"),
+    "feedback in L": ({"L": FREE + z * x, "feedback": {z: x}}, "given by feedback"),
+    "an input that is a rate": ({"inputs": [me.dynamicsymbols("x_d")]}, "cannot be an input"),
+    "undeclared": ({"L": FREE + z * x, "inputs": []}, "z"),
+}
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_wrong_input(case: str) -> None:
+    wrong, message = WRONG[case]
+    given: dict[str, Any] = {"L": FREE, "q": [x, y], **wrong}
+    with pytest.raises(kc.ModelError, match=message):
+        kc.Model.from_lagrangian(given.pop("L"), **given)
+
+
+def test_bodies_beside_a_lagrangian() -> None:
+    with pytest.raises(TypeError, match="bodies"):
+        kc.Model.from_lagrangian(FREE, [x, y], bodies=[])  # type: ignore[call-arg]
+    lagranges_method = me.LagrangesMethod(FREE, [x, y])
+    with pytest.raises(TypeError, match="takes q from the LagrangesMethod"):
+        kc.Model.from_lagrangian(lagranges_method, [x, y])
+
+
+# ------------------------------------------------------------------------------------------------------ SymPy's own
+class Formed(Exception):
+    """Thrown where a test of SymPy's has formed its equations: the rest of it is about SymPy."""
+
+
+class Recorded(me.LagrangesMethod):  # type: ignore[misc]
+    def form_lagranges_equations(self) -> Any:
+        super().form_lagranges_equations()
+        raise Formed(self)
+
+
+def sympy_tests() -> Iterator[tuple[str, str]]:
+    """Modules and functions of SymPy's mechanics tests that name LagrangesMethod."""
+    for info in pkgutil.iter_modules(sympy.physics.mechanics.tests.__path__):
+        spec = importlib.util.find_spec(f"sympy.physics.mechanics.tests.{info.name}")
+        assert spec is not None
+        assert spec.origin is not None
+        _, *functions = Path(spec.origin).read_text(encoding="utf-8").split("\ndef ")
+        yield from (
+            (info.name, text.partition("(")[0]) for text in functions if re.match("test.*LagrangesMethod", text, re.DOTALL)
+        )
+
+
+@cache
+def recorded(module: str, name: str) -> Any:
+    """The LagrangesMethod of one of SymPy's tests; None of one that makes none."""
+    with pytest.MonkeyPatch.context() as patch:
+        tests = importlib.import_module(f"sympy.physics.mechanics.tests.{module}")
+        patch.setattr(tests, "LagrangesMethod", Recorded)
+        try:
+            getattr(tests, name)()
+        except Formed as formed:
+            return formed.args[0]
+    return None
+
+
+SYMPY_TESTS = list(sympy_tests())
+WITHOUT_EQUATIONS = {("test_lagrange", "test_invalid_coordinates")}  # that a Symbol is refused
+
+
+def test_sympys_tests_are_found() -> None:
+    assert len(SYMPY_TESTS) >= 8
+    assert {x for x in SYMPY_TESTS if recorded(*x) is None} == WITHOUT_EQUATIONS
+
+
+@pytest.mark.parametrize(("module", "name"), [x for x in SYMPY_TESTS if x not in WITHOUT_EQUATIONS])
+def test_lagranges_methods_of_sympy(module: str, name: str) -> None:
+    """eom = M q̈ − f + Jᵀλ: the residual with the opposite sign, and so are SymPy's multipliers."""
+    lm = recorded(module, name)
+    model = kc.Model.from_lagrangian(lm)
+    rng = np.random.default_rng(1)
+    values = {s: rng.uniform(0.5, 1.5) for s in model.parameters}
+    dyn = kc.compile(model, parameters=values)
+    n, n_rows = dyn.n_u, dyn.n_constraints
+    state, udot, force = rng.uniform(0.2, 1.0, 2 * n), rng.normal(size=n), rng.normal(size=n_rows)
+    rates = [q.diff(t) for q in model.coordinates]
+    at = dict(zip([rate.diff(t) for rate in rates], udot, strict=True))
+    at |= dict(zip(rates, state[n:], strict=True)) | dict(zip(model.coordinates, state[:n], strict=True)) | values
+    n_later = len(lm.coneqs) - len(lm._hol_coneqs)  # SymPy's come after those on coordinates
+    at |= dict(zip(lm.lam_vec, [*-force[n_later:], *-force[:n_later]], strict=True))
+    expected = np.array(lm.eom.subs(at).evalf(), dtype=float).ravel()
+    found = dyn.equations_residual(0.3, state, udot, force)[:n]
+    np.testing.assert_allclose(found, -expected, rtol=1e-11, atol=1e-11)

@@ -1,0 +1,440 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The principle of liberation: with r = λ the freed mechanism moves as the constrained one.
+
+The source is the lecture "Dinámica analítica", example of the principle of liberation: a particle on a circular wire.
+The judges of other mechanisms are the compiled multipliers, and the oracle of random constrained systems.
+"""
+
+from __future__ import annotations
+
+import warnings
+from functools import cache
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+import pytest
+import sympy as sm
+import sympy.physics.mechanics as me
+from numpy.testing import assert_allclose
+from oracle.compare import input_values
+from oracle.on_graph import OnGraph
+from oracle.random_constrained import random_constrained
+from sweep import every, part
+
+import kanecore as kc
+from kanecore.describe.description import fingerprint
+
+pytestmark = pytest.mark.filterwarnings("ignore:no solid body can have")
+
+WIRE = {"m": 0.2, "g": 9.81, "R": 0.3}
+CONSTRAINED = {  # and the rows that are freed one by one
+    "andrews_squeezer": (0, 5),
+    "appell_hamel": (0,),
+    "ball_turntable": (0, 1),
+    "bricard": (1,),
+    "car": (0, 1),
+    "chaplygin_sleigh": (0,),
+    "constant_speed_particle": (0,),
+    "five_bar": (0, 1),
+    "four_bar": (0, 1),
+    "knife_edge": (0,),
+    "rolling_disc": (0, 1),
+    "slider_crank": (0,),
+    "snakeboard": (0, 1),
+    "stewart": (7,),
+    "whipple_bicycle": (0, 4),
+}
+
+
+def particle(*attached: str) -> dict[str, Any]:
+    """A particle in cylindrical coordinates, on a wire of radius R in the plane z = 0; x is down.
+
+    ``attached`` are the names of rows that are said where they act.
+    """
+    r, theta, z, v, omega, w = me.dynamicsymbols("r theta z v omega w")
+    m, g, R = sm.symbols("m g R")
+    N, E, origin = me.ReferenceFrame("N"), me.ReferenceFrame("E"), me.Point("O")
+    E.orient_axis(N, N.z, theta)
+    origin.set_vel(N, 0)
+    P = origin.locatenew("P", r * E.x + z * N.z)
+    bead = me.Particle("bead", P, m)
+    axes = {"wire": (0, E.x), "plane": (1, N.z)}
+    return {
+        "frame": N,
+        "q_ind": [theta],
+        "u_ind": [omega],
+        "q_dependent": [r, z],
+        "u_dependent": [v, w],
+        "kd_eqs": [theta.diff() - omega, r.diff() - v, z.diff() - w],
+        "configuration_constraints": {"wire": r - R, "plane": z},
+        "bodies": [bead],
+        "forcelist": [(P, m * g * N.x)],
+        "attach": {axes[name][0]: (bead, P, N, origin, axes[name][1]) for name in attached},
+        "name": "wire",
+    }
+
+
+def on_wire(theta: float, omega: float) -> list[float]:
+    return [theta, WIRE["R"], 0.0, omega, 0.0, 0.0]
+
+
+# ---------------------------------------------------------------------- source
+def test_the_wire_of_the_source() -> None:
+    """N_r = −m (R θ̇² + g cos θ), N_z = 0, θ̈ = −(g/R) sin θ: by multipliers and by liberation."""
+    model = kc.Model(**particle())
+    free = model.free("wire", "plane")
+    assert free.inputs == tuple(me.dynamicsymbols("lambda_wire lambda_plane"))
+    assert model.inputs == ()
+    r, theta, omega, v, w, lambda_r, lambda_z = me.dynamicsymbols("r theta omega v w lambda_wire lambda_plane")
+    m, g, R = sm.symbols("m g R")
+    forces = free.symbolic("generalized_active_forces", nested=True)  # Q_r = N_r, Q_θ = 0 + weight, Q_z = N_z
+    expected = sm.Matrix([-m * g * r * sm.sin(theta), m * g * sm.cos(theta) + lambda_r, lambda_z])
+    assert sm.simplify(forces - expected) == sm.zeros(3, 1)
+    # the freed equations, and then the constraint as an additional one: r = R, r̈ = z̈ = 0 give the reactions
+    theta_dd, r_dd, z_dd = free.symbolic("udot", nested=True).subs({r: R, v: 0, w: 0})
+    [reactions] = sm.solve([r_dd, z_dd], [lambda_r, lambda_z], dict=True)
+    assert sm.simplify(reactions[lambda_r] + m * (R * omega**2 + g * sm.cos(theta))) == 0
+    assert reactions[lambda_z] == 0
+    assert sm.simplify(theta_dd + g / R * sm.sin(theta)) == 0
+    dyn = kc.compile(model, parameters=WIRE)
+    x = on_wire(0.7, 2.5)
+    N_r = -WIRE["m"] * (WIRE["R"] * 2.5**2 + WIRE["g"] * np.cos(0.7))
+    assert_allclose(dyn.multipliers(0.0, x), [N_r, 0.0], rtol=1e-14, atol=1e-14)
+    assert_allclose(dyn.udot(0.0, x)[0], -WIRE["g"] / WIRE["R"] * np.sin(0.7), rtol=1e-14)
+
+
+@cache
+def compiled(name: str, *names: str) -> kc.CompiledModel:
+    model = kc.Model(**particle())
+    return kc.compile(model.free(*names) if names else model, parameters=WIRE)
+
+
+def test_a_law_of_feedback_holds_the_bead_on_the_wire() -> None:
+    """The reaction as a force by law: the freed bead swings on the circle, and its energy is kept."""
+    dyn, free = compiled("wire"), compiled("wire", "wire", "plane")
+    x0 = on_wire(0.7, 2.5)
+    sol = free.simulate((0.0, 2.0), x0, inputs=lambda t, x: dyn.multipliers(t, x), rtol=1e-11, atol=1e-11)
+    expected = dyn.simulate((0.0, 2.0), x0, rtol=1e-11, atol=1e-11)
+    assert_allclose(sol.x[-1], expected.x[-1], atol=1e-7)
+    assert sol.energy_drift < 1e-8
+
+
+def test_the_work_of_the_force_is_counted() -> None:
+    """Off the wire a constant force does work, and the balance of energy holds it, as it does without attachments."""
+    for attached in ((), ("wire", "plane")):
+        free = kc.compile(kc.Model(**particle(*attached)).free("wire", "plane"), parameters=WIRE)
+        sol = free.simulate((0.0, 1.0), on_wire(0.3, 1.0), inputs=[-2.5, 0.4], rtol=1e-10, atol=1e-10)
+        T_U = [free.kinetic_energy(0.0, x) + free.potential_energy(0.0, x) for x in (sol.x[0], sol.x[-1])]
+        work = -2.5 * (sol.x[-1][1] - WIRE["R"]) + 0.4 * sol.x[-1][2]
+        assert abs(work) > 0.05
+        assert_allclose(T_U[1] - T_U[0], work, rtol=1e-8)
+        assert sol.energy_drift < 1e-8
+        r = np.array([-2.5, 0.4])
+        x = sol.x[-1]
+        assert_allclose(free.power(0.0, x, free.udot(0.0, x, r=r), r=r), r @ x[[4, 5]], rtol=1e-12)
+
+
+# ------------------------------------------------------------------- mechanisms
+def tell_apart(model: kc.Model, dyn: kc.CompiledModel, parameters: dict[str, float], x: Any, rows: list[int]) -> float:
+    """What F_r of the freed model, and G of the rows that remain, leave of M u̇ = f + Gᵀ λ, beside its terms."""
+    multipliers, udot, names = dyn.multipliers(0.0, x), dyn.udot(0.0, x), dyn.constraint_names
+    free = OnGraph(model.free(*rows), parameters)
+    r = {name: dyn.inputs[name] for name in dyn.input_names}
+    r |= {f"lambda_{names[i]}": multipliers[i] for i in rows}
+    forcing = free.forcing(0.0, x, r=r)
+    remaining = [i for i in range(len(names)) if i not in rows]
+    G = free.constraint_jacobian(0.0, x, r=r) if free.n_constraints else np.zeros((0, len(udot)))
+    assert_allclose(G, dyn.constraint_jacobian(0.0, x)[remaining], rtol=1e-12, atol=1e-12)
+    terms = [dyn.mass_matrix(0.0, x) @ udot, -forcing, -G.T @ multipliers[remaining]]
+    size = max(np.abs(terms).max(), np.abs(dyn.constraint_jacobian(0.0, x).T * multipliers).max())
+    return float(np.abs(np.sum(terms, axis=0)).max() / size)
+
+
+@pytest.mark.parametrize("name", part(CONSTRAINED, ["appell_hamel", "four_bar", "rolling_disc", "slider_crank"]))
+def test_gallery(name: str) -> None:
+    """All rows at once, and some one by one; every row of the gallery is attached, and a force at its points."""
+    module, dyn = import_module(f"kanecore.gallery.{name}"), kc.load(name)
+    model, x = module.build(), dyn.check().x
+    for rows in ([*range(model.n_constraints)], *([i] for i in CONSTRAINED[name])):
+        assert tell_apart(model, dyn, module.PARAMETERS, x, rows) < 1e-11, rows
+        free = model.free(*rows)
+        assert (free.coordinates, free.speeds, free.parameters) == (model.coordinates, model.speeds, model.parameters)
+        assert not free.description.generalized_forces
+
+
+@pytest.mark.parametrize("seed", every(60, range(200), first=7))
+def test_random_systems(seed: int) -> None:
+    """M u̇ = F_r + F*_r with λ of the oracle as inputs, where nothing is attached; then with half of the rows freed."""
+    system = random_constrained(seed)
+    expected, state = system["oracle"](system["state"]), system["state"]
+    n_q, n_u = (len(system[name]) - system[f"{name}_dependent"] for name in ("q", "u"))
+    model = kc.Model(
+        *(system["frame"], system["q"][:n_q], system["u"][:n_u]),
+        kd_eqs=system["kdes"],
+        q_dependent=system["q"][n_q:],
+        u_dependent=system["u"][n_u:],
+        bodies=system["bodies"],
+        forcelist=system["loads"],
+        **{
+            f"{kind}_constraints": [row.expression for row in system["constraints"] if row.kind == kind]
+            for kind in ("configuration", "velocity", "acceleration")
+        },
+    )
+    values = {str(symbol): float(system["parameters"][symbol]) for symbol in model.parameters}
+    rows = [row.name for row in model._derivation.constraints.rows]
+    multipliers = dict(zip(rows, expected["multipliers"], strict=True))
+    at = (state["t"], np.array([*state["q"], *state["u"]]))
+    given = input_values(OnGraph(model, values), system, state)
+    for names in ([c.name for c in model.description.constraints], rows[::2]):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", kc.KanecoreWarning)  # of redundant rows
+            free = OnGraph(model.free(*names), values)
+        r = given | {f"lambda_{name}": multipliers.get(name, 0.0) for name in names}
+        terms = [expected["M"] @ expected["udot"], -free.forcing(*at, r=r)]
+        if free.n_constraints:
+            G = free.constraint_jacobian(*at, r=r)
+            remaining = [multipliers.get(row.name, 0.0) for row in free._derivation.rows]
+            terms.append(-G.T @ remaining)
+        size = max(np.abs(terms).max(), np.abs(expected["G"].T * expected["multipliers"]).max())
+        assert np.abs(np.sum(terms, axis=0)).max() < 1e-9 * size, (names, system["kinds"])
+
+
+def test_udot_in_machine_code() -> None:
+    """A loop and a rolling contact: u̇, the multipliers that remain, and the columns of λ in the linearization."""
+    for name in ("four_bar", "rolling_disc"):
+        module, dyn = import_module(f"kanecore.gallery.{name}"), kc.load(name)
+        x = dyn.check().x
+        multipliers, udot = dyn.multipliers(0.0, x), dyn.udot(0.0, x)
+        half = kc.compile(module.build().free(0), parameters=module.PARAMETERS)
+        r = np.array([*(dyn.inputs[i] for i in dyn.input_names), multipliers[0]])
+        assert_allclose(half.udot(0.0, x, r=r), udot, rtol=1e-10, atol=1e-10)
+        assert_allclose(half.multipliers(0.0, x, r=r), multipliers[1:], rtol=1e-9, atol=1e-9)
+        whole = kc.compile(module.build().free(0, 1), parameters=module.PARAMETERS)
+        r = np.array([*r, multipliers[1]])
+        assert_allclose(whole.udot(0.0, x, r=r), udot, rtol=1e-10, atol=1e-10)
+        B = whole.linearize(0.0, x, r=r)[1]
+        slope = np.linalg.solve(whole.mass_matrix(0.0, x), dyn.constraint_jacobian(0.0, x).T)
+        assert_allclose(B[whole.n_q :, -2:], slope, rtol=1e-9, atol=1e-9)
+        # the reactions at the joints of the tree are the same
+        assert_allclose(whole.reactions(0.0, x, r=r), dyn.reactions(0.0, x), rtol=1e-9, atol=1e-9)
+        assert_allclose(half.reactions(0.0, x, r=r[:-1]), dyn.reactions(0.0, x), rtol=1e-9, atol=1e-9)
+
+
+# ------------------------------------------------------------------- descriptions
+def test_an_attached_row_is_a_load() -> None:
+    model = kc.Model(**particle("wire", "plane"))
+    free = model.free("wire")
+    assert [load.number for load in free.description.loads] == [0, 1, 1]
+    assert "  load 1, force on P and O:\n    F_v = lambda_wire" in free.explain()
+    assert "load 1, force on point P and force on point O" in free.report()
+    assert [a.row for a in free.description.attachments] == [0]
+    dyn = kc.compile(free, parameters=WIRE)
+    x = on_wire(0.7, 2.5)
+    assert_allclose(dyn.multipliers(0.0, x), [0.0], atol=1e-15)
+    assert dyn.reactions(0.0, x, r=[1.0]).shape == (1, 6)
+
+
+def test_an_unattached_row_is_a_generalized_force() -> None:
+    free = kc.Model(**particle()).free("wire")
+    assert "  lambda_wire of a freed constraint:\n    F_v = lambda_wire" in free.explain()
+    assert "  lambda_wire of a freed constraint" in free.report().splitlines()
+    dyn = kc.compile(free, parameters=WIRE)
+    with pytest.raises(
+        kc.ModelError, match=r"no equation tells where lambda_wire of freed constraints acts: say so in Model\(attach"
+    ):
+        dyn.reactions(0.0, on_wire(0.7, 2.5))
+    baked = kc.compile(free, parameters=WIRE, bake=True)
+    x = on_wire(0.7, 2.5)
+    assert_allclose(baked.udot(0.0, x, r=[1.3]), dyn.udot(0.0, x, r=[1.3]), rtol=1e-14)
+    assert_allclose(baked.generalized_active_forces(0.0, x, r=[1.3])[1] - dyn.generalized_active_forces(0.0, x)[1], 1.3)
+
+
+def test_the_model_stays_as_it_was() -> None:
+    model = kc.Model(**particle())
+    before = fingerprint(model.description), model.report(), model.inputs
+    model.free("wire").free("plane")
+    assert (fingerprint(model.description), model.report(), model.inputs) == before
+
+
+def test_one_after_the_other() -> None:
+    """Names are those of the constraints, whichever the rows are by then."""
+    model = kc.Model(**particle())
+    twice, once = model.free("plane").free("wire"), model.free("plane", "wire")
+    assert (
+        twice.inputs == once.inputs == model.free(1, 0).inputs == tuple(me.dynamicsymbols("lambda_plane lambda_wire"))
+    )
+    assert twice.n_constraints == 0
+    assert sm.simplify(twice.symbolic("udot", nested=True) - once.symbolic("udot", nested=True)) == sm.zeros(3, 1)
+
+
+def test_dependent_states() -> None:
+    """Those that the other constraints determine remain dependent; the order of the state is the same."""
+    model = kc.Model(**particle())
+    for freed, n in ((("wire",), 1), (("plane",), 0), (("wire", "plane"), 0)):
+        d = model.free(*freed).description
+        assert (d.n_q_dependent, d.n_u_dependent) == (n, n), freed
+        assert (d.coordinate_names, d.speed_names) == (("theta", "r", "z"), ("omega", "v", "w"))
+    x = [0.7, WIRE["R"], 0.2, 2.5, 0.3, 0.1]
+    half = kc.compile(model.free("wire"), parameters=WIRE)
+    assert_allclose(half.consistent(0.0, x), [0.7, WIRE["R"], 0.0, 2.5, 0.3, 0.0], atol=1e-15)
+    other = kc.compile(model.free("plane"), parameters=WIRE)
+    assert_allclose(
+        other.consistent(0.0, [0.7, 0.4, 0.2, 2.5, 0.3, 0.1]), [0.7, WIRE["R"], 0.2, 2.5, 0.0, 0.1], atol=1e-12
+    )
+
+
+def test_outputs_hold_the_multiplier_that_was() -> None:
+    arguments = particle() | {"outputs": {"push": 2 * kc.multiplier(0), "side": kc.multiplier(1)}}
+    dyn = kc.compile(kc.Model(**arguments), parameters=WIRE)
+    free = kc.Model(**arguments).free("wire")
+    half = kc.compile(free, parameters=WIRE)
+    x = on_wire(0.7, 2.5)
+    assert_allclose(half.outputs(0.0, x, r=dyn.multipliers(0.0, x)[:1]), dyn.outputs(0.0, x), atol=1e-14)
+    assert "output 0, push = 2*lambda_wire" in free.explain()
+    assert "output 1, side = multiplier(0)" in free.explain()
+
+
+def test_a_derivative_that_was_filed_holds_all_the_same() -> None:
+    """A velocity constraint that is the derivative of one on coordinates: freeing one leaves the other in force."""
+    arguments = particle()
+    v = arguments["u_dependent"][0]
+    arguments["velocity_constraints"] = {"no slip": v}
+    arguments["acceleration_constraints"] = {"no jerk": v.diff()}
+    model = kc.Model(**arguments)
+    with pytest.warns(
+        kc.KanecoreWarning, match="freeing wire sets no motion free: it follows from no slip, which hold"
+    ):
+        model.free("wire")
+    with pytest.warns(kc.KanecoreWarning, match="freeing no slip sets no motion free: it follows from wire"):
+        half = model.free("no slip")
+    assert half.n_constraints == 2
+    with pytest.warns(kc.KanecoreWarning) as caught:
+        model.free("wire", "no slip")
+    messages = sorted(str(each.message) for each in caught)
+    assert [m.split(" sets")[0] for m in messages] == ["freeing no slip", "freeing wire"]
+    assert all("follows from no jerk" in m for m in messages)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        free = model.free("wire", "no slip", "no jerk")
+    assert free.n_constraints == 1
+    x = on_wire(0.7, 2.5)
+    dyn, freed = kc.compile(model, parameters=WIRE), kc.compile(free, parameters=WIRE)
+    multipliers = dict(zip(dyn.constraint_names, dyn.multipliers(0.0, x), strict=True))
+    assert list(multipliers) == ["no slip", "plane"]
+    r = {"lambda_no slip": multipliers["no slip"]}
+    assert_allclose(freed.udot(0.0, x, r=r), dyn.udot(0.0, x), atol=1e-12)
+
+
+def test_constraints_on_accelerations() -> None:
+    """λ ∂c/∂u̇_r: u̇ of the freed model is that of the constrained one."""
+    arguments = particle()
+    omega, (v, w) = arguments["u_ind"][0], arguments["u_dependent"]
+    del arguments["configuration_constraints"]
+    arguments |= {"q_dependent": [], "q_ind": [*arguments["q_ind"], *arguments["q_dependent"]]}
+    arguments["acceleration_constraints"] = {
+        "given": v.diff() - sm.Symbol("R") * omega.diff() + w**2,
+        "level": w.diff() - 1,
+    }
+    model = kc.Model(**arguments)
+    dyn = kc.compile(model, parameters=WIRE)
+    free = kc.compile(model.free("given", "level"), parameters=WIRE)
+    x = [0.3, 0.4, 0.1, 1.0, -0.5, 0.7]
+    assert_allclose(free.udot(0.0, x, r=dyn.multipliers(0.0, x)), dyn.udot(0.0, x), rtol=1e-12)
+    assert abs(dyn.multipliers(0.0, x)).min() > 0.01
+
+
+def test_a_motion_that_only_the_constraint_prescribed_is_an_input_like_any() -> None:
+    arguments = particle()
+    s = me.dynamicsymbols("s")
+    r = arguments["q_dependent"][0]
+    arguments["configuration_constraints"] = {"wire": r - s, "plane": arguments["q_dependent"][1]}
+    model = kc.Model(**arguments)
+    free = model.free("wire")
+    assert model.description.prescribed == {0, 1, 2}
+    assert free.description.prescribed == frozenset()
+    assert free.inputs[:3] == model.inputs
+    dyn = kc.compile(free, parameters={"m": 0.2, "g": 9.81})
+    assert dyn.udot(0.0, on_wire(0.7, 2.5), r={"lambda_wire": 1.0})[1] == pytest.approx(
+        0.3 * 2.5**2 + 9.81 * np.cos(0.7) + 1.0 / 0.2
+    )
+
+
+def test_auxiliary_forces_hold_the_force() -> None:
+    """An auxiliary speed in a velocity constraint: its equation holds λ, as a multiplier or as an input."""
+    arguments = particle()
+    v, (away,) = arguments["u_dependent"][0], me.dynamicsymbols("away,")
+    del arguments["configuration_constraints"]
+    arguments |= {"q_ind": arguments["q_ind"] + arguments["q_dependent"], "q_dependent": [], "u_auxiliary": [away]}
+    arguments |= {"u_ind": arguments["u_ind"] + arguments["u_dependent"][1:], "u_dependent": [v]}
+    arguments["velocity_constraints"] = {"slip": v - sm.Symbol("R") * away}
+    arguments["q_ind"] = [arguments["q_ind"][i] for i in (0, 2, 1)]
+    arguments["kd_eqs"] = [arguments["kd_eqs"][i] for i in (0, 2, 1)]
+    model = kc.Model(**arguments)
+    dyn, free = kc.compile(model, parameters=WIRE), kc.compile(model.free("slip"), parameters=WIRE)
+    x = [0.7, 0.0, 0.3, 2.5, 0.0, 0.0]
+    multipliers = dyn.multipliers(0.0, x)
+    assert_allclose(free.udot(0.0, x, r=multipliers), dyn.udot(0.0, x), atol=1e-12)
+    assert abs(dyn.auxiliary_forces(0.0, x)[0]) > 0.5
+    assert_allclose(free.auxiliary_forces(0.0, x, r=multipliers), dyn.auxiliary_forces(0.0, x), rtol=1e-12)
+
+
+@pytest.mark.parametrize("name", ["wire", "the wire", "a:b", "{x} \"y\" \\n 'z'", "λ", "x1:3", "", "for", "a, b"])
+def test_any_name(name: str) -> None:
+    arguments = particle()
+    wire, plane = arguments["configuration_constraints"].values()
+    arguments["configuration_constraints"] = {name: wire, "plane": plane}
+    free = kc.Model(**arguments).free(name)
+    [symbol] = free.inputs
+    assert symbol.func.__name__ == f"lambda_{name}"
+    dyn = kc.compile(free, parameters=WIRE)
+    assert dyn.input_names == (f"lambda_{name}",)
+    x = on_wire(0.7, 2.5)
+    assert_allclose(dyn.udot(0.0, x, r={symbol: 1.0}), dyn.udot(0.0, x, r=[1.0]))
+
+
+# ---------------------------------------------------------------------- errors
+def test_what_is_no_constraint() -> None:
+    model = kc.Model(**particle())
+    for key in ("wier", "Wire", "lambda_wire", "velocity constraint 0"):
+        with pytest.raises(
+            kc.ModelError, match=f"'wire' has no constraint '{key}' to be freed: name one .* 'wire', 'plane'"
+        ):
+            model.free(key)
+    for number in (2, -1, True, 1.5, None, me.dynamicsymbols("wire")):
+        with pytest.raises(kc.ModelError, match=r"is no row of G of 'wire', which has 2: name one .* 'wire', 'plane'"):
+            model.free(number)  # type: ignore[arg-type]
+    with pytest.raises(kc.ModelError, match=r"free\(\) frees nothing: name one"):
+        model.free()
+    with pytest.raises(kc.ModelError, match=r"free\(\) names 'wire' twice"):
+        model.free("wire", 0)
+    with pytest.raises(kc.ModelError, match="it has none"):
+        model.free("wire", "plane").free("wire")
+
+
+@pytest.mark.parametrize("kind", ["parameter", "input", "noncontributing", "law"])
+def test_a_name_that_is_taken(kind: str) -> None:
+    arguments = particle()
+    N, [bead] = arguments["frame"], arguments["bodies"]
+    P, taken = bead.masscenter, me.dynamicsymbols("lambda_wire")
+    if kind == "parameter":
+        arguments["forcelist"].append((P, sm.Symbol("lambda_wire") * N.y))
+    elif kind == "noncontributing":
+        arguments["forcelist"] += [(P, taken * N.y), (P, -taken * N.y), (P.locatenew("Q", 0 * N.x), 0 * N.x)]
+    else:
+        arguments["forcelist"].append((P, taken * N.y))
+        if kind == "law":
+            arguments["feedback"] = {taken: -arguments["u_ind"][0]}
+    with pytest.raises(
+        kc.ModelError, match="the force of the constraint would be named 'lambda_wire', and the model has"
+    ):
+        kc.Model(**arguments).free("wire")
+
+
+def test_an_attachment_that_does_not_act_as_its_row() -> None:
+    arguments = particle("wire", "plane")
+    child, place, parent, origin, axis = arguments["attach"][0]
+    arguments["attach"][0] = (child, place, parent, origin, 2 * axis)
+    with pytest.raises(kc.ModelError, match=r"attach=\{0: ...\} does not act as wire"):
+        kc.Model(**arguments).free("wire")
+    assert kc.Model(**arguments).free("plane").n_constraints == 1

@@ -1,0 +1,669 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Model.from_transforms: chains of homogeneous transforms against closed forms and the robots of the gallery.
+
+The RRP robot of the source is in `test_redundant`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+import sympy as sm
+import sympy.physics.mechanics as me
+from sympy import cos, pi, sin
+
+import kanecore as kc
+from kanecore.gallery import five_bar_bodies, stewart, ur5e
+
+Array = npt.NDArray[np.float64]
+g, l, m, I = sm.symbols("g l m I")  # noqa: E741
+a, b, q, x, y = me.dynamicsymbols("a b q x y")
+
+#: a, alpha, d of the joints, mass, mass centre and inertia of the links: Corke & Armstrong-Hélouvry 1994, in
+#: the standard axes, as in the Robotics Toolbox (Puma560.py).
+PUMA_STANDARD: tuple[tuple[Any, ...], ...] = (
+    (0, pi / 2, 0.672, 0, (0, 0, 0), (0, 0.35, 0)),
+    (0.4318, 0, 0, 17.4, (-0.3638, 0.006, 0.2275), (0.13, 0.524, 0.539)),
+    (0.0203, -pi / 2, 0.15005, 4.8, (-0.0203, -0.0141, 0.070), (0.066, 0.086, 0.0125)),
+    (0, pi / 2, 0.4318, 0.82, (0, 0.019, 0), (1.8e-3, 1.3e-3, 1.8e-3)),
+    (0, -pi / 2, 0, 0.34, (0, 0, 0), (0.3e-3, 0.4e-3, 0.3e-3)),
+    (0, 0, 0, 0.09, (0, 0, 0.032), (0.15e-3, 0.15e-3, 0.04e-3)),
+)
+#: The same arm with Craig's axes: a and alpha of the link before.
+PUMA_MODIFIED: tuple[tuple[Any, ...], ...] = (
+    (0, 0, 0.672, 0, (0, 0, 0), (0, 0, 0.35)),
+    (0, pi / 2, 0, 17.4, (0.068, 0.006, 0.2275), (0.13, 0.524, 0.539)),
+    (0.4318, 0, 0.15005, 4.8, (0, 0.07, 0.0141), (0.066, 0.0125, 0.086)),
+    (0.0203, -pi / 2, 0.4318, 0.82, (0, 0, 0.019), (1.8e-3, 1.8e-3, 1.3e-3)),
+    (0, pi / 2, 0, 0.34, (0, 0, 0), (0.3e-3, 0.3e-3, 0.4e-3)),
+    (0, -pi / 2, 0, 0.09, (0, 0, 0.032), (0.15e-3, 0.15e-3, 0.04e-3)),
+)
+
+
+def turn(axis: Any, angle: Any, place: Any = (0, 0, 0)) -> sm.Matrix:
+    """H of a joint that turns about one of the axes x, y, z of the link before, at a place on it."""
+    k = "xyz".index(axis)
+    h = sm.eye(4)
+    i, j = (k + 1) % 3, (k + 2) % 3
+    h[i, i], h[i, j], h[j, i], h[j, j] = cos(angle), -sin(angle), sin(angle), cos(angle)
+    h[:3, 3] = sm.Matrix(place)
+    return h
+
+
+def slide(*place: Any) -> sm.Matrix:
+    return turn("x", 0, place)
+
+
+def built(links: Any, parameters: dict[str, float] | None = None, **options: Any) -> kc.CompiledModel:
+    return kc.compile(kc.Model.from_transforms(links, **options), parameters=parameters or {})
+
+
+def states(dyn: kc.CompiledModel, n: int = 5) -> Array:
+    rng = np.random.default_rng(11)
+    guesses = rng.uniform(-1.0, 1.0, (n, dyn.n_x))
+    return np.array([dyn.consistent(0.0, z) for z in guesses]) if dyn.n_constraints else guesses
+
+
+# ------------------------------------------------------------------------------------------------- Denavit, Hartenberg
+def test_dh_is_the_printed_matrix() -> None:
+    """Spong, Hutchinson & Vidyasagar 2006, equation 3.10; Craig 2005, equation 3.6."""
+    length, twist, offset, angle = sm.symbols("a alpha d theta")
+    ct, st, ca, sa = cos(angle), sin(angle), cos(twist), sin(twist)
+    standard = [
+        *([ct, -st * ca, st * sa, length * ct], [st, ct * ca, -ct * sa, length * st]),
+        *([0, sa, ca, offset], [0, 0, 0, 1]),
+    ]
+    modified = [
+        *([ct, -st, 0, length], [st * ca, ct * ca, -sa, -sa * offset]),
+        *([st * sa, ct * sa, ca, ca * offset], [0, 0, 0, 1]),
+    ]
+    assert kc.dh(length, twist, offset, angle) == sm.Matrix(standard)
+    assert kc.dh(length, twist, offset, angle, convention="modified") == sm.Matrix(modified)
+
+
+def test_right_angles_that_are_floats_leave_nothing() -> None:
+    assert kc.dh(0, np.pi / 2, 0, q) == kc.dh(0, 1.5707963267948966, 0, q)
+    assert kc.dh(0, float(np.pi / 2), 0, q)[2, 2] == 0
+
+
+def test_no_other_convention() -> None:
+    with pytest.raises(kc.ModelError, match="modified"):
+        kc.dh(0, 0, 0, q, convention="Craig")
+
+
+@cache
+def puma(convention: str, speeds: str = "rates") -> kc.CompiledModel:
+    table = PUMA_STANDARD if convention == "standard" else PUMA_MODIFIED
+    angles = me.dynamicsymbols("q1:7")
+    links = [
+        kc.Link(f"link{i}", kc.dh(*row[:3], angle, convention), mass=row[3], centre=row[4], inertia=row[5])
+        for i, (row, angle) in enumerate(zip(table, angles, strict=True), 1)
+    ]
+    return built(links, {"g": 9.81}, gravity=(0, 0, -g), efforts=angles, speeds=speeds)
+
+
+@pytest.mark.filterwarnings("ignore:no solid body")
+@pytest.mark.parametrize("convention", ["standard", "modified"])
+def test_puma_by_denavit_and_hartenberg(convention: str) -> None:
+    """The gallery's arm is made of SymPy's frames and points."""
+    dyn, expected = puma(convention), kc.load("puma560")
+    assert dyn.coordinate_names == tuple(f"q{i}" for i in range(1, 7))
+    assert dyn.speed_names == tuple(f"q{i}_d" for i in range(1, 7))
+    assert dyn.input_names == tuple(f"tau_q{i}" for i in range(1, 7))
+    z, tau = states(dyn), [3.0, -20.0, 5.0, 0.2, -0.1, 0.05]
+    np.testing.assert_allclose(dyn.udot(0.0, z, r=tau), expected.udot(0.0, z, r=tau), rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(dyn.mass_matrix(0.0, z), expected.mass_matrix(0.0, z), rtol=0, atol=1e-13)
+    np.testing.assert_allclose(dyn.kinetic_energy(0.0, z), expected.kinetic_energy(0.0, z), rtol=1e-13)
+
+
+@pytest.mark.filterwarnings("ignore:no solid body")
+def test_puma_in_the_speeds_of_its_bodies() -> None:
+    dyn, expected = puma("modified", "bodies"), kc.load("puma560")
+    assert (dyn.n_u, dyn.n_constraints) == (36, 30)
+    tau = [3.0, -20.0, 5.0, 0.2, -0.1, 0.05]
+    for state in states(dyn):
+        rates = dyn.qdot(0.0, state)
+        z = np.concatenate([state[:6], rates])
+        udot = expected.udot(0.0, z, r=tau)
+        matrices = dyn.speed_matrices(0.0, state)
+        places = [dyn.speed_names.index(name) for name in matrices.independent]
+        np.testing.assert_allclose(state[6:][places], matrices.Psi @ rates, rtol=0, atol=1e-12)
+        # d/dt (Ψ q̇) by a difference along the motion
+        h = 1e-6
+        ahead, behind = (_psi(dyn, z[:6] + s * h * rates) @ (rates + s * h * udot) for s in (1, -1))
+        found = dyn.udot(0.0, state, r=tau)[places]
+        np.testing.assert_allclose(found, (ahead - behind) / (2 * h), rtol=1e-6, atol=1e-6 * np.max(np.abs(udot)))
+
+
+def _psi(dyn: kc.CompiledModel, coordinates: Array) -> Array:
+    return np.asarray(dyn.speed_matrices(0.0, [*coordinates, *np.zeros(dyn.n_u)]).Psi)
+
+
+@pytest.mark.filterwarnings("ignore:no solid body")
+def test_transforms_cost_no_more_than_frames() -> None:
+    """What does not depend on a coordinate is written without it, so that the tree is recognised as such."""
+    for convention in ("standard", "modified"):
+        assert puma(convention).info["operations"]["rhs"] <= 1.05 * kc.load("puma560").info["operations"]["rhs"]
+
+
+def test_ur5e_by_its_table() -> None:
+    """Places, seats and axes of the table as transforms; the links listed in any order, with their parents."""
+    angles, links = me.dynamicsymbols("q1:7"), []
+    for i, (row, angle) in enumerate(zip(ur5e.LINKS, angles, strict=True), 1):
+        seat = sm.zeros(3)
+        for k, direction in enumerate(row.seat.split()):
+            seat["xyz".index(direction[-1]), k] = -1 if direction[0] == "-" else 1
+        h = sm.diag(seat, 1) * turn(row.axis, angle)
+        h[:3, 3] = sm.Matrix(row.offset)
+        parent = f"link{i - 1}" if i > 1 else "ground"
+        links.append(kc.Link(f"link{i}", h, parent, row.mass, row.centre, row.inertia))
+    expected, tau = kc.load("ur5e"), [30.0, -40.0, 15.0, 2.0, -1.0, 0.5]
+    for order in ((0, 1, 2, 3, 4, 5), (5, 2, 0, 4, 1, 3)):
+        listed = [links[i] for i in order]
+        dyn = built(listed, {"g": 9.81}, gravity=(0, 0, -g), q=angles, efforts=angles)
+        z = states(dyn)
+        np.testing.assert_allclose(dyn.udot(0.0, z, r=tau), expected.udot(0.0, z, r=tau), rtol=1e-10, atol=1e-10)
+
+
+# ------------------------------------------------------------------------------------------------------- closed forms
+def cart_with_two_pendulums(**options: Any) -> kc.CompiledModel:
+    links = [
+        kc.Link("right", turn("z", b, (l, 0, 0)), "cart", m, (0, -l, 0)),
+        kc.Link("cart", slide(x, 0, 0), "ground", 2 * m),
+        kc.Link("left", turn("z", a, (-l, 0, 0)), "cart", m, (0, -l, 0)),
+    ]
+    return built(links, {"m": 1.5, "l": 0.4, "g": 9.81}, gravity=(0, -g, 0), q=[x, a, b], efforts=[x], **options)
+
+
+def test_a_tree_against_its_closed_form() -> None:
+    """M and f of a cart that carries two pendulums, which do not know of each other."""
+    dyn = cart_with_two_pendulums()
+    mass, length, gravity = 1.5, 0.4, 9.81
+    for z in states(dyn):
+        (_, qa, qb), (_, ua, ub) = z[:3], z[3:]
+        ca, cb = mass * length * np.cos([qa, qb])
+        inertia = mass * length**2
+        np.testing.assert_allclose(
+            dyn.mass_matrix(0.0, z), [[4 * mass, ca, cb], [ca, inertia, 0], [cb, 0, inertia]], rtol=1e-13, atol=1e-15
+        )
+        push = 0.7 + mass * length * (np.sin(qa) * ua**2 + np.sin(qb) * ub**2)
+        expected = [push, -mass * gravity * length * np.sin(qa), -mass * gravity * length * np.sin(qb)]
+        np.testing.assert_allclose(dyn.forcing(0.0, z, r=[0.7]), expected, rtol=1e-12, atol=1e-13)
+
+
+def test_a_tree_in_the_speeds_of_its_bodies() -> None:
+    """Point masses on links: the speeds of massless turning are determined by Λ alone."""
+    rates, bodies = cart_with_two_pendulums(), cart_with_two_pendulums(speeds="bodies", places="centres")
+    assert bodies.coordinate_names[3:] == ("x1", "y1", "z1", "x2", "y2", "z2", "x3", "y3", "z3")
+    assert bodies.check().dof == 3
+    for state in states(bodies):
+        z = np.concatenate([state[:3], bodies.qdot(0.0, state)[:3]])
+        assert bodies.kinetic_energy(0.0, state) == pytest.approx(rates.kinetic_energy(0.0, z), rel=1e-12)
+        assert bodies.potential_energy(0.0, state) == pytest.approx(rates.potential_energy(0.0, z), rel=1e-12)
+        found = bodies.udot(0.0, state, r=[0.7])[bodies.speed_names.index("vx2")]
+        assert found == pytest.approx(rates.udot(0.0, z, r=[0.7])[0], rel=1e-11)
+
+
+def test_prescribed_motion_of_a_pivot() -> None:
+    """l q̈ = −(g + r̈) sin q; what is listed as an input is no coordinate."""
+    r = me.dynamicsymbols("r")
+    links = [kc.Link("rod", turn("z", q, (0, r, 0)), mass=m, centre=(0, -l, 0))]
+    numbers = {"m": 1.5, "l": 0.4, "g": 9.81}
+    by_inputs = built(links, numbers, gravity=(0, -g, 0), inputs=[r])
+    by_q = built(links, numbers, gravity=(0, -g, 0), q=[q])
+    for dyn in (by_inputs, by_q):
+        assert (dyn.coordinate_names, dyn.input_names) == (("q",), ("r", "r_d", "r_dd"))
+        for z in states(dyn):
+            expected = -(9.81 + 3.0) / 0.4 * np.sin(z[0])
+            assert dyn.udot(0.0, z, r=[0.1, 0.2, 3.0])[0] == pytest.approx(expected, rel=1e-12)
+    bodies = built(links, numbers, gravity=(0, -g, 0), inputs=[r], speeds="bodies")
+    state = bodies.consistent(0.0, [0.3, 0.5, *np.zeros(5)], r=[0.1, 0.2, 3.0])
+    found = bodies.udot(0.0, state, r=[0.1, 0.2, 3.0])[bodies.speed_names.index("wz1")]
+    assert found == pytest.approx(-(9.81 + 3.0) / 0.4 * np.sin(0.3), rel=1e-11)
+
+
+@pytest.mark.parametrize("speeds", ["rates", "bodies"])
+def test_a_transform_of_time(speeds: str) -> None:
+    """A bead on a rod that turns at Ω: r̈ = Ω² r."""
+    rate, t = sm.Symbol("Omega"), me.dynamicsymbols._t
+    links = [kc.Link("rod", turn("z", rate * t)), kc.Link("bead", slide(q, 0, 0), mass=m)]
+    dyn = built(links, {"m": 2.0, "Omega": 3.0}, speeds=speeds, **({"u": ["vx2"]} if speeds == "bodies" else {}))
+    for state in states(dyn):
+        assert dyn.udot(0.0, state)[0] == pytest.approx(9.0 * state[0], rel=1e-11)
+
+
+def test_a_screw() -> None:
+    """(I + m h²) θ̈ = τ − m g h, with one coordinate in rotation and displacement."""
+    h = sm.Symbol("h")
+    dyn = built(
+        [kc.Link("nut", turn("z", q, (0, 0, h * q)), mass=m, inertia=(I, I, I))],
+        {"m": 2.0, "I": 0.3, "h": 0.5, "g": 10.0},
+        gravity=(0, 0, -g),
+        efforts=[q],
+    )
+    assert dyn.udot(0.0, [0.2, 0.4], r=[7.0])[0] == pytest.approx((7.0 - 10.0) / (0.3 + 0.5))
+
+
+def test_a_mass_centre_that_holds_a_coordinate() -> None:
+    """As the bar of the RRP robot, which slides in axes that do not."""
+    sliding = [kc.Link("arm", turn("z", a)), kc.Link("bar", sm.eye(4), mass=m, centre=(q, 0, 0), inertia=(I, I, I))]
+    carried = [kc.Link("arm", turn("z", a)), kc.Link("bar", slide(q, 0, 0), mass=m, inertia=(I, I, I))]
+    numbers, options = {"m": 2.0, "I": 0.3, "g": 9.81}, {"gravity": (0, -g, 0), "efforts": [a, q]}
+    dyn, expected = (built(links, numbers, **options) for links in (sliding, carried))
+    z = states(dyn)
+    np.testing.assert_allclose(dyn.udot(0.0, z, r=[1.0, 2.0]), expected.udot(0.0, z, r=[1.0, 2.0]), rtol=1e-12)
+
+
+@pytest.mark.parametrize("speeds", ["rates", "bodies"])
+def test_efforts_do_the_work_of_their_coordinates(speeds: str) -> None:
+    """A universal joint, a slider, a hinge: power τ · q̇ in both formulations, whatever the link before does."""
+    c, d = me.dynamicsymbols("c d")
+    links = [
+        kc.Link("cross", turn("x", a) * turn("y", b), mass=1, centre=(0.1, 0.2, 0.3), inertia=(1, 2, 2.5)),
+        kc.Link("slider", turn("x", 0.4, (0.1, 0.5, d)), mass=2, centre=(0.3, -0.2, 0.1), inertia=(1, 2, 2.5)),
+        kc.Link("hand", kc.dh(0.2, 0.7, 0.3, c), mass=3, centre=(0.1, 0.1, -0.4), inertia=(1, 2, 2.5)),
+    ]
+    dyn, tau = built(links, speeds=speeds, efforts=[a, b, d, c], q=[a, b, d, c]), np.array([1.0, -2.0, 3.0, 0.5])
+    for state in states(dyn):
+        r = dict(zip(("tau_a", "tau_b", "tau_d", "tau_c"), tau, strict=True))
+        e, rates, p = dyn.projected_efforts(0.0, state, r=r), dyn.qdot(0.0, state), state[4:]
+        np.testing.assert_allclose(e.f_q, tau, rtol=0, atol=1e-12)
+        np.testing.assert_allclose(e.F_q, tau, rtol=0, atol=1e-12)
+        sharp = p[: len(e.F_p)]
+        np.testing.assert_allclose([e.f_p @ p, e.F_p @ sharp, e.f_q @ rates], tau @ rates, rtol=1e-11)
+
+
+@pytest.mark.parametrize("speeds", ["rates", "bodies"])
+def test_further_loads(speeds: str) -> None:
+    """A rod with a force at its end and a torque: I q̈ = τ + l F_y, or l (F_y cos q − F_x sin q)."""
+
+    fx, fy, gx, gy, hx, tau = inputs = me.dynamicsymbols("fx fy gx gy hx tau")
+    loads = [
+        kc.LinkLoad("rod", force=(fx, fy, 0), at=(0.5, 0, 0), torque=(1, 2, tau)),
+        kc.LinkLoad("rod", force=(gx, gy, 0), at=(0.5, 0, 0), inertial=True),
+        kc.LinkLoad("rod", force=(hx, 2 * hx, 3 * hx)),  # at the mass centre, which is on the axis
+    ]
+    rod = kc.Link("rod", turn("z", q), mass=m, inertia=(0, 0, I))
+    dyn = built([rod], {"m": 2.0, "I": 0.3}, speeds=speeds, q=[q], inputs=inputs, forcelist=loads)
+    state = np.zeros(dyn.n_x)
+    state[0] = 0.3
+    at = dyn.speed_names.index("q_d" if speeds == "rates" else "wz1")
+
+    def udot(*r: float) -> float:
+        return float(dyn.udot(0.0, state, r=r)[at])
+
+    assert udot(3, 4, 0, 0, 0, 0) == pytest.approx(4 * 0.5 / 0.3)
+    assert udot(0, 0, 0, 0, 0, 3) == pytest.approx(3 / 0.3)
+    assert udot(0, 0, 0, 0, 5, 0) == pytest.approx(0.0, abs=1e-14)
+    assert udot(0, 0, 3, 4, 0, 0) == pytest.approx(0.5 * (4 * np.cos(0.3) - 3 * np.sin(0.3)) / 0.3)
+
+
+def test_efforts_may_be_expressions() -> None:
+    """A spring and a damper in a joint."""
+    k, damping = sm.symbols("k c")
+    links = [kc.Link("rod", turn("z", q), mass=m, centre=(l, 0, 0))]
+    model = kc.Model.from_transforms(links, efforts={q: -k * q - damping * q.diff()})
+    assert (model.n_r, [str(p) for p in model.parameters]) == (0, ["c", "k", "l", "m"])
+    dyn = kc.compile(model, parameters={"c": 0.1, "k": 2.0, "l": 0.5, "m": 3.0})
+    assert dyn.udot(0.0, [0.3, 0.4])[0] == pytest.approx((-2.0 * 0.3 - 0.1 * 0.4) / (3.0 * 0.25))
+
+
+def test_names_of_rates() -> None:
+    links = [kc.Link("rod", turn("z", q), mass=m, centre=(l, 0, 0))]
+    assert [str(u) for u in kc.Model.from_transforms(links, u="omega").speeds] == ["omega(t)"]
+    with pytest.raises(kc.ModelError, match="u names 2 speeds, and there are 1"):
+        kc.Model.from_transforms(links, u="omega v")
+
+
+# -------------------------------------------------------------------------------------------------- angular velocities
+def test_angular_velocity_is_the_derivative_of_the_rotation() -> None:
+    """S(ω) = Rᵀ Ṙ, entry by entry, for a product of turns."""
+    c = me.dynamicsymbols("c")
+    h = turn("x", a) * turn("y", b) * kc.dh(1, 0.3, 2, c)
+    found, r = kc.angular_velocity_matrix(h), h[:3, :3]
+    expected = r.T * r.diff(me.dynamicsymbols._t)
+    numbers = dict(zip((a, b, c, a.diff(), b.diff(), c.diff()), (0.3, -0.7, 1.1, 0.5, 0.2, -0.4), strict=True))
+    rates = {e: value for e, value in numbers.items() if e.is_Derivative}
+    places = {e: value for e, value in numbers.items() if not e.is_Derivative}
+    difference = np.array((found - expected).subs(rates).subs(places), float)
+    np.testing.assert_allclose(difference, np.zeros((3, 3)), atol=1e-15)
+    assert found + found.T == sm.zeros(3)
+    assert kc.angular_velocity_matrix(turn("z", q)[:3, :3]) == sm.Matrix([[0, -1, 0], [1, 0, 0], [0, 0, 0]]) * q.diff()
+
+
+def test_pose_is_the_product_of_transforms() -> None:
+    links = [
+        kc.Link("upper", kc.dh(l, 0, 0, a)),
+        kc.Link("lower", kc.dh(l, 0, 0, b)),
+        kc.Link("other", kc.dh(2, 0, 0, q), "upper"),
+    ]
+    assert kc.link_pose(links, "lower") == kc.dh(l, 0, 0, a) * kc.dh(l, 0, 0, b)
+    assert kc.link_pose(links, "other") == kc.dh(l, 0, 0, a) * kc.dh(2, 0, 0, q)
+    with pytest.raises(kc.ModelError, match="no link is named 'hand': they are upper, lower, other"):
+        kc.link_pose(links, "hand")
+
+
+# ------------------------------------------------------------------------------------------------ parallel mechanisms
+def feasible(name: str, n: int = 5) -> Array:
+    """States on the constraints near that of the gallery, with any speeds."""
+    module = __import__(f"kanecore.gallery.{name}", fromlist=["STATE"])
+    dyn, rng = kc.load(name), np.random.default_rng(3)
+    start = np.array([module.STATE[key] for key in (*dyn.coordinate_names, *dyn.speed_names)])
+    noise = rng.uniform(-1.0, 1.0, (n, dyn.n_x)) * np.where(np.arange(dyn.n_x) < dyn.n_q, 0.05, 1.0)
+    return np.array([dyn.consistent(0.0, start + row) for row in noise])
+
+
+def places(names: tuple[str, ...], wanted: str) -> list[int]:
+    return [names.index(name) for name in wanted.split()]
+
+
+FIVE_BAR = "q1 q3 q2 q4"
+
+
+def reduced_five_bar(state: Array) -> Array:
+    """The state of `five_bar` with the same motion; its speeds are the rates of the angles."""
+    dyn = kc.load("five_bar_bodies")
+    at = places(dyn.coordinate_names, FIVE_BAR)
+    return np.concatenate([state[at], dyn.qdot(0.0, state)[at]])
+
+
+def test_five_bar_in_the_speeds_of_its_bodies() -> None:
+    dyn, reduced = kc.load("five_bar_bodies"), kc.load("five_bar")
+    torques = [1.5, -0.8]
+    assert (dyn.n_q, dyn.n_u, dyn.coordinate_names[:2], dyn.speed_names[:2]) == (6, 24, ("x", "y"), ("wz1", "wz3"))
+    for state in feasible("five_bar_bodies"):
+        z = reduced_five_bar(state)
+        assert dyn.kinetic_energy(0.0, state) == pytest.approx(reduced.kinetic_energy(0.0, z), rel=1e-11)
+        found, expected = dyn.udot(0.0, state, r=torques), reduced.udot(0.0, z, r=torques)
+        u = dict(zip(dyn.speed_names, found, strict=True))
+        rates = [u["wz1"], u["wz3"], u["wz2"] - u["wz1"], u["wz4"] - u["wz3"]]
+        np.testing.assert_allclose(rates, expected, rtol=0, atol=1e-9 * np.max(np.abs(expected)))
+
+
+def test_five_bar_moves_alike() -> None:
+    dyn, reduced, state = kc.load("five_bar_bodies"), kc.load("five_bar"), feasible("five_bar_bodies", 1)[0]
+    times = np.linspace(0.0, 0.5, 11)
+    run = dyn.simulate((0.0, 0.5), state, t_eval=times, rtol=1e-11, atol=1e-11)
+    expected = reduced.simulate((0.0, 0.5), reduced_five_bar(state), t_eval=times, rtol=1e-11, atol=1e-11)
+    np.testing.assert_allclose(run.x[:, places(dyn.coordinate_names, FIVE_BAR)], expected.x[:, :4], rtol=0, atol=1e-7)
+    assert run.constraint_drift < 1e-10
+    assert run.energy_drift < 1e-7
+
+
+def reduced_stewart(state: Array) -> Array:
+    """The state of `stewart` with the same motion: a quaternion for angles, the plate's velocity in inertial axes."""
+    dyn, reduced = kc.load("stewart_platform"), kc.load("stewart")
+    rates = dict(zip((f"u{name}" for name in dyn.coordinate_names), dyn.qdot(0.0, state), strict=True))
+    value = dict(zip((*dyn.coordinate_names, *dyn.speed_names), state, strict=True)) | rates
+    r = rotation(value)
+    value |= dict(zip(("vx", "vy", "vz"), r @ [value[f"v{k}1"] for k in "xyz"], strict=True))
+    value |= {f"w{k}": value[f"w{k}1"] for k in "xyz"}
+    e0 = np.sqrt(1 + np.trace(r)) / 2
+    axial = np.array([r[2, 1] - r[1, 2], r[0, 2] - r[2, 0], r[1, 0] - r[0, 1]]) / (4 * e0)
+    value |= dict(zip(("e0", "e1", "e2", "e3"), (e0, *axial), strict=True))
+    return np.array([value[name] for name in (*reduced.coordinate_names, *reduced.speed_names)])
+
+
+def rotation(value: dict[str, float]) -> Array:
+    """R = Rx(alpha) Ry(theta) Rz(psi)."""
+    product = turn("x", value["alpha"]) * turn("y", value["theta"]) * turn("z", value["psi"])
+    return np.array(product[:3, :3], float)
+
+
+def test_stewart_platform_in_the_speeds_of_its_bodies() -> None:
+    dyn, reduced = kc.load("stewart_platform"), kc.load("stewart")
+    forces = np.linspace(20.0, 45.0, 6)
+    assert (dyn.n_q, dyn.n_u, dyn.n_constraints, dyn.check(feasible("stewart_platform", 1)[0]).dof) == (24, 78, 72, 6)
+    for state in feasible("stewart_platform"):
+        z = reduced_stewart(state)
+        assert np.max(np.abs(reduced.configuration_residual(0.0, z))) < 1e-12
+        assert dyn.kinetic_energy(0.0, state) == pytest.approx(reduced.kinetic_energy(0.0, z), rel=1e-11)
+        found = dict(zip(dyn.speed_names, dyn.udot(0.0, state, r=forces), strict=True))
+        expected = reduced.udot(0.0, z, r=forces)
+        value = dict(zip((*dyn.coordinate_names, *dyn.speed_names), state, strict=True))
+        v, w = (np.array([value[f"{kind}{k}1"] for k in "xyz"]) for kind in "vw")
+        turned = rotation(value) @ (np.array([found[f"v{k}1"] for k in "xyz"]) + np.cross(w, v))
+        common = [*turned, *(found[f"w{k}1"] for k in "xyz")]
+        np.testing.assert_allclose(common, expected[:6], rtol=0, atol=1e-9 * np.max(np.abs(expected[:6])))
+
+
+def test_stewart_platform_moves_alike() -> None:
+    dyn, reduced, state = kc.load("stewart_platform"), kc.load("stewart"), feasible("stewart_platform", 1)[0]
+    p, times = stewart.PARAMETERS, np.linspace(0.0, 0.2, 5)
+    weight = [(p["m"] + 6 * (p["mc"] + p["mp"])) * p["g"] / 6] * 6
+    inputs = dict(zip(dyn.input_names, weight, strict=True))
+    options: Any = {"t_eval": times, "rtol": 1e-11, "atol": 1e-11, "inputs": inputs}
+    run, expected = (
+        dyn.simulate((0.0, 0.2), state, **options),
+        reduced.simulate((0.0, 0.2), reduced_stewart(state), **options),
+    )
+    legs = "x y z " + " ".join(f"d{i}" for i in range(1, 7))
+    found, wanted = (
+        dyn.x[:, places(names, legs)]
+        for dyn, names in ((run, dyn.coordinate_names), (expected, reduced.coordinate_names))
+    )
+    np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-8)
+
+
+# --------------------------------------------------------------------------------------------------- A, Ψ, Υ, efforts
+@pytest.mark.parametrize("name", ["five_bar", "five_bar_bodies", "stewart_platform", "slider_crank", "rolling_disc"])
+def test_speed_matrices_of_constrained_models(name: str) -> None:
+    """p# = Ψ q̇#, p° = Υ q̇#, A p = 0, in every motion; of a disc that rolls q̇# are three of the rates."""
+    dyn = kc.load(name)
+    q_sharp = {"rolling_disc": ["q1", "q2", "q3"]}.get(name)
+    for state in feasible(name):
+        matrices = dyn.speed_matrices(0.0, state, coordinates=q_sharp)
+        p = dict(zip(dyn.speed_names, state[dyn.n_q :], strict=True))
+        rates = dict(zip(dyn.coordinate_names, dyn.qdot(0.0, state), strict=True))
+        sharp = np.array([rates[x] for x in matrices.coordinates])
+        size = np.max(np.abs(state[dyn.n_q :]))
+        np.testing.assert_allclose(
+            [p[u] for u in matrices.independent], matrices.Psi @ sharp, rtol=0, atol=1e-10 * size
+        )
+        np.testing.assert_allclose(
+            [p[u] for u in matrices.dependent], matrices.Upsilon @ sharp, rtol=0, atol=1e-10 * size
+        )
+        np.testing.assert_array_equal(matrices.A, dyn.constraint_jacobian(0.0, state))
+        order = places(dyn.speed_names, " ".join((*matrices.independent, *matrices.dependent)))
+        motions = np.vstack([matrices.Psi, matrices.Upsilon])
+        assert np.max(np.abs(matrices.A[:, order] @ motions)) < 1e-11 * np.max(np.abs(matrices.A)) * np.max(
+            np.abs(motions)
+        )
+
+
+def test_efforts_of_a_parallel_mechanism() -> None:
+    """The torques act on q1 and q3: along these they are themselves, along the tool's place forces of one power."""
+    dyn, torques = kc.load("five_bar_bodies"), [1.5, -0.8]
+    for state in feasible("five_bar_bodies"):
+        rates, p = dyn.qdot(0.0, state), state[dyn.n_q :]
+        at = places(dyn.coordinate_names, "q1 q3")
+        power = torques @ rates[at]
+        along_tool = dyn.projected_efforts(0.0, state, r=torques)
+        along_joints = dyn.projected_efforts(
+            0.0, state, coordinates=["q1", "q3"], independent=["wz2", "wz4"], r=torques
+        )
+        np.testing.assert_allclose(along_joints.F_q, torques, rtol=1e-10)
+        quasi = p[places(dyn.speed_names, "wz2 wz4")]
+        powers = [
+            *(along_tool.f_q @ rates, along_tool.f_p @ p, along_tool.F_q @ rates[:2], along_tool.F_p @ p[:2]),
+            *(along_joints.f_q @ rates, along_joints.f_p @ p, along_joints.F_q @ rates[at], along_joints.F_p @ quasi),
+        ]
+        np.testing.assert_allclose(powers, power, rtol=1e-9)
+
+
+def test_batches_of_states() -> None:
+    dyn, several = kc.load("five_bar_bodies"), feasible("five_bar_bodies")
+    matrices, efforts = dyn.speed_matrices(0.0, several), dyn.projected_efforts(0.0, several, r=[1.5, -0.8])
+    for i, state in enumerate(several):
+        one = dyn.speed_matrices(0.0, state)
+        for found, expected in zip(matrices[:3], one[:3], strict=True):
+            np.testing.assert_allclose(found[i], expected, rtol=1e-12, atol=1e-14)
+        for found, expected in zip(efforts, dyn.projected_efforts(0.0, state, r=[1.5, -0.8]), strict=True):
+            np.testing.assert_allclose(found[i], expected, rtol=1e-11, atol=1e-12)
+
+
+def test_without_constraints_p_is_all_independent() -> None:
+    matrices = kc.load("rrp").speed_matrices(0.0, np.full(6, 0.1))
+    assert (matrices.A.shape, matrices.Upsilon.shape, matrices.dependent) == ((0, 3), (0, 3), ())
+    np.testing.assert_array_equal(matrices.Psi, np.eye(3))
+
+
+def test_a_quaternion_has_a_psi_of_four_columns() -> None:
+    """p = Ψ q̇ for q̇ along the sphere."""
+    dyn = kc.load("free_body")
+    names = (*dyn.coordinate_names, *dyn.speed_names)
+    state = np.array([0.3 * (i % 4) - 0.2 for i in range(len(names))])
+    at = list(dyn.unit[0])
+    state[at] /= np.linalg.norm(state[at])
+    psi = dyn.speed_matrices(0.0, state).Psi
+    assert psi.shape == (6, 7)
+    np.testing.assert_allclose(psi @ dyn.qdot(0.0, state), state[7:], rtol=0, atol=1e-13)
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"independent": ["wz9", "wz3"]}, KeyError, "no speed 'wz9'"),
+        ({"coordinates": ["tool"]}, KeyError, "no coordinate 'tool'"),
+        ({"independent": ["wz1"]}, kc.ModelError, "2 degrees of freedom, and there are 1 independent speeds"),
+        ({"independent": ["wz1", "wz1"]}, kc.ModelError, "named twice"),
+        ({"coordinates": ["x"]}, kc.ModelError, "1 independent coordinates"),
+        ({"independent": ["wx1", "wz3"]}, kc.SingularError, "does not follow from wx1, wz3"),
+        ({"independent": ["wz1", "vy1"]}, kc.SingularError, "does not follow from wz1, vy1"),
+    ],
+)
+def test_choices_that_do_not_do(options: Any, error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        kc.load("five_bar_bodies").speed_matrices(0.0, feasible("five_bar_bodies", 1)[0], **options)
+
+
+def test_no_speed_matrices() -> None:
+    model = five_bar_bodies.build()
+    with pytest.raises(kc.ModelError, match="solved at run time"):
+        model.speed_matrices()
+    with pytest.raises(KeyError, match="no input 'tau9'"):
+        kc.load("rrp").projected_efforts(0.0, np.zeros(6), efforts=["tau9"])
+
+
+# ------------------------------------------------------------------------------------------------------- hostile input
+def link(**changes: Any) -> kc.Link:
+    return kc.Link(**{"name": "rod", "transform": turn("z", q), "mass": m, "centre": (l, 0, 0), **changes})
+
+
+def changed(row: int, column: int, value: Any) -> sm.Matrix:
+    h = turn("z", q)
+    h[row, column] = value
+    return h
+
+
+@pytest.mark.parametrize(
+    ("links", "message"),
+    [
+        (list, "links is empty"),
+        (lambda: link(), "give a list"),
+        (lambda: [turn("z", q)], r"(?s)links\[0\] is Matrix.*write kc.Link"),
+        (lambda: [link(name="")], r"links\[0\] has the name ''"),
+        (lambda: [link(name="ground")], "'ground' is what all links are on"),
+        (lambda: [link(), link()], "'rod' stands twice"),
+        (lambda: [link(parent="base")], "link rod is on 'base', and no link has that name: they are rod"),
+        (lambda: [link(parent="rod")], "links rod are on each other in a circle"),
+        (lambda: [link(parent="b"), link(name="b", parent="rod")], "links rod, b are on each other in a circle"),
+        (lambda: [link(transform=turn("z", q)[:3, :3])], "transform of link rod is 3×3"),
+        (lambda: [link(transform=sm.eye(5))], "transform of link rod is 5×5"),
+        (lambda: [link(transform="H")], "the transform of link rod is 'H', which is no matrix"),
+        (lambda: [link(transform=changed(3, 1, l))], r"has l at \[3, 1\]: its last row is 0, 0, 0, 1"),
+        (lambda: [link(transform=changed(3, 3, 2))], r"has 2 at \[3, 3\]"),
+        (lambda: [link(transform=changed(0, 0, cos(a)))], "transform of link rod holds no rotation"),
+        (lambda: [link(transform=changed(0, 0, 1.01 * cos(q)))], "transform of link rod holds no rotation"),
+        (lambda: [link(transform=changed(2, 2, -1))], "transform of link rod holds no rotation"),  # det −1
+        (lambda: [link(transform=changed(2, 2, 1 + sm.Symbol("epsilon")))], "holds no rotation"),
+        (lambda: [link(transform=changed(0, 3, sm.nan))], "not a finite real number"),
+        (
+            lambda: [link(transform=changed(0, 3, q.diff()))],
+            r"Derivative\(q\(t\), t\) in the transform or the centre of link rod",
+        ),
+        (
+            lambda: [link(transform=changed(0, 3, sm.Function("f")(sm.Symbol("s"))))],
+            r"f\(s\) in the transform or the centre of link rod",
+        ),
+        (lambda: [link(centre=(l, 0))], "the centre of link rod has 2 entries"),
+        (lambda: [link(centre=l)], "the centre of link rod has 1 entries"),
+        (lambda: [link(inertia=(1, 2, 3, 4))], "the inertia of link rod has 4 entries, .* write 3 or 6"),
+        (lambda: [link(inertia=[[1, 2, 3], [0, 1, 0], [0, 0, 1]])], "write a symmetric 3×3 matrix"),
+        (lambda: [link(inertia=(I * q, 0, 0))], "inertia of body rod must be constant"),
+        (lambda: [link(transform=sm.eye(4), centre=(0, 0, 0))], "nothing moves"),
+    ],
+)
+def test_links_that_are_wrong(links: Callable[[], Any], message: str) -> None:
+    with pytest.raises(kc.ModelError, match=message):
+        kc.Model.from_transforms(links())
+
+
+def test_a_rotation_that_is_no_rotation_has_no_angular_velocity() -> None:
+    with pytest.raises(kc.ModelError, match="no rotation"):
+        kc.angular_velocity_matrix(2 * turn("z", q)[:3, :3])
+    with pytest.raises(kc.ModelError, match="is 2×2"):
+        kc.angular_velocity_matrix(sm.eye(2))
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"speeds": "momenta"}, "write 'rates'"),
+        ({"gravity": g}, "gravity has 1 entries"),
+        ({"q": [q, a]}, r"q holds a\(t\), which no transform"),
+        ({"q": []}, "nothing moves"),
+        ({"efforts": [a]}, r"efforts holds a\(t\), which is no coordinate"),
+        ({"forcelist": [("rod", (1, 0, 0))]}, "write kc.LinkLoad"),
+        ({"forcelist": [kc.LinkLoad("arm", (1, 0, 0))]}, "a load on 'arm': the links are rod"),
+        ({"forcelist": [kc.LinkLoad("rod", (1, 0))]}, "the force of the load on link rod has 2 entries"),
+        ({"places": [("arm", (x, y, None))]}, "the links are rod"),
+        ({"places": [("rod", (x, y))]}, "gives link rod 2 coordinates"),
+        ({"speeds": "bodies", "u": ["wz2"]}, "u holds wz2, and the speeds are wx1"),
+        ({"speeds": "bodies", "u": ["wz1", "wz1"]}, "u holds wz1, twice"),
+    ],
+)
+def test_options_that_are_wrong(options: Any, message: str) -> None:
+    with pytest.raises(kc.ModelError, match=message):
+        kc.Model.from_transforms([link()], **options)
+
+
+def test_what_from_transforms_makes_is_not_given() -> None:
+    with pytest.raises(TypeError, match="from_transforms makes kd_eqs, bodies from the links"):
+        kc.Model.from_transforms([link()], bodies=[], kd_eqs=[])
+
+
+def test_symbols_of_one_name_are_one() -> None:
+    with pytest.raises(kc.ModelError, match="two different symbols are named 'l'"):
+        kc.Model.from_transforms([link(mass=sm.Symbol("l", positive=True))])
+
+
+def test_an_effort_that_no_wrench_of_the_joint_gives() -> None:
+    """Axes that are not perpendicular, a coordinate of two links, and one that moves nothing."""
+    with pytest.raises(kc.ModelError, match=r"the effort of a: link rod moves by b as well.* a link of its own"):
+        kc.Model.from_transforms([link(transform=turn("x", a) * turn("y", 0.4) * turn("x", b))], efforts=[a])
+    with pytest.raises(kc.ModelError, match=r"the effort of q, which moves several links \(rod, hand\)"):
+        kc.Model.from_transforms([link(), link(name="hand")], efforts=[q])
+
+
+@pytest.mark.parametrize("speeds", ["rates", "bodies"])
+def test_an_inertia_that_no_body_has_is_warned_of(speeds: str) -> None:
+    with pytest.warns(kc.KanecoreWarning, match="inertia 1, 1, 3 of body rod"):
+        kc.Model.from_transforms([link(mass=1, centre=(1, 0, 0), inertia=(1, 1, 3))], speeds=speeds)
+
+
+def test_coordinates_that_move_nothing_alone() -> None:
+    """Two angles about one axis; a quaternion that is not of length one."""
+    both = kc.Model.from_transforms([link(transform=turn("z", a) * turn("z", b))])
+    assert both.n_u == 2  # singular in rates, and said where it is solved
+    with pytest.raises(kc.ModelError, match="determine 1 of the rates of the 2 coordinates a, b"):
+        kc.Model.from_transforms([link(transform=turn("z", a) * turn("z", b))], speeds="bodies")
+    N, B, e = me.ReferenceFrame("N"), me.ReferenceFrame("B"), me.dynamicsymbols("e0:4")
+    B.orient_quaternion(N, e)
+    with pytest.raises(kc.ModelError, match="a quaternion that is not of length one"):
+        kc.Model.from_transforms([link(transform=sm.diag(N.dcm(B), 1))])
