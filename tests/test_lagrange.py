@@ -28,7 +28,7 @@ from sweep import every
 import kanecore as kc
 
 t = me.dynamicsymbols._t
-m, g, l, c, k = sm.symbols("m g l c k", positive=True)
+m, g, length, c, k = sm.symbols("m g l c k", positive=True)
 x, y, z, theta, phi, psi, r = me.dynamicsymbols("x y z theta phi psi r")
 N = me.ReferenceFrame("N")
 FREE = m * (x.diff() ** 2 + y.diff() ** 2) / 2
@@ -42,7 +42,7 @@ def wire(**options: Any) -> kc.Model:
     """A particle on a circle, in Cartesian coordinates."""
     return kc.Model.from_lagrangian(
         *(FREE - m * g * y, [x, y]),
-        holonomic_constraints={"wire": x**2 + y**2 - l**2},
+        holonomic_constraints={"wire": x**2 + y**2 - length**2},
         guess={x: 0.3, y: -0.9},
         **options,
     )
@@ -58,7 +58,9 @@ def test_random_mechanisms_have_the_accelerations_of_kane(seed: int) -> None:
         state, time = rng.uniform(-1.0, 1.0, 2 * n), rng.uniform(0.0, 1.0)
         expected = kane.udot(time, state, r={})
         np.testing.assert_allclose(lagrange.udot(time, state, r={}), expected, rtol=1e-10, atol=1e-10)
-        np.testing.assert_allclose(lagrange.mass_matrix(time, state, r={}), kane.mass_matrix(time, state, r={}), atol=1e-11)
+        np.testing.assert_allclose(
+            lagrange.mass_matrix(time, state, r={}), kane.mass_matrix(time, state, r={}), atol=1e-11
+        )
         udot = rng.uniform(-1.0, 1.0, n)
         residuals = [each.inverse_dynamics(time, state, udot, r={}) for each in (lagrange, kane)]
         np.testing.assert_allclose(*residuals, rtol=1e-10, atol=1e-10)
@@ -70,7 +72,7 @@ def test_random_mechanisms_have_the_accelerations_of_kane(seed: int) -> None:
 
 # ------------------------------------------------------------------------------------------------------ closed forms
 def test_spherical_pendulum() -> None:
-    L = m * l**2 / 2 * (theta.diff() ** 2 + phi.diff() ** 2 * sm.sin(theta) ** 2) + m * g * l * sm.cos(theta)
+    L = m * length**2 / 2 * (theta.diff() ** 2 + phi.diff() ** 2 * sm.sin(theta) ** 2) + m * g * length * sm.cos(theta)
     model = kc.Model.from_lagrangian(L, [theta, phi], name="spherical")
     assert [str(u) for u in model.speeds] == ["theta_d(t)", "phi_d(t)"]
     dyn = compiled(model, m=2.0, l=0.5, g=9.81)
@@ -88,7 +90,7 @@ def test_spinning_top_precesses_steadily() -> None:
     """Goldstein, Poole & Safko, section 5.7: I₃ ω₃ φ̇ = m g l + I₁ φ̇² cos θ."""
     I1, I3 = sm.symbols("I1 I3")
     L = I1 / 2 * (theta.diff() ** 2 + phi.diff() ** 2 * sm.sin(theta) ** 2)
-    L += I3 / 2 * (psi.diff() + phi.diff() * sm.cos(theta)) ** 2 - m * g * l * sm.cos(theta)
+    L += I3 / 2 * (psi.diff() + phi.diff() * sm.cos(theta)) ** 2 - m * g * length * sm.cos(theta)
     dyn = compiled(kc.Model.from_lagrangian(L, [theta, phi, psi]), m=1.3, g=9.81, l=0.2, I1=0.08, I3=0.05)
     th, precession = 0.6, 1.7
     spin = (1.3 * 9.81 * 0.2 + 0.08 * precession**2 * np.cos(th)) / (0.05 * precession)
@@ -104,14 +106,14 @@ def test_kepler_orbit_closes() -> None:
     a, e = 1.4, 0.3
     start = np.array([a * (1 - e), 0.0, 0.0, np.sqrt(2.0 * a * (1 - e**2)) / (a * (1 - e)) ** 2])
     orbit = dyn.simulate((0.0, 2 * np.pi * np.sqrt(a**3 / 2.0)), start, rtol=1e-11, atol=1e-11)
-    np.testing.assert_allclose(orbit.x[-1], start + [0.0, 2 * np.pi, 0.0, 0.0], atol=1e-8)
+    np.testing.assert_allclose(orbit.x[-1], start + np.array([0.0, 2 * np.pi, 0.0, 0.0]), atol=1e-8)
 
 
 def hoop() -> kc.Model:
     """A bead on a hoop that turns about the vertical as ``turn`` says, an input."""
     turn = me.dynamicsymbols("turn")
-    T = m * l**2 / 2 * (theta.diff() ** 2 + sm.sin(theta) ** 2 * turn.diff() ** 2)
-    return kc.Model.from_lagrangian(T + m * g * l * sm.cos(theta), [theta], name="hoop")
+    T = m * length**2 / 2 * (theta.diff() ** 2 + sm.sin(theta) ** 2 * turn.diff() ** 2)
+    return kc.Model.from_lagrangian(T + m * g * length * sm.cos(theta), [theta], name="hoop")
 
 
 def test_bead_on_a_rotating_hoop() -> None:
@@ -228,7 +230,7 @@ def test_no_constraint_has_no_force() -> None:
 
 # ------------------------------------------------------------------------------------------------------ the residual
 def test_residual_of_all_equations() -> None:
-    """[f + Gᵀλ − M u̇, φ, c] at any u̇ and λ, alone, in batches, from the workspace; it vanishes at those of the model."""
+    """[f + Gᵀλ − M u̇, φ, c] at any u̇ and λ, alone, in batches, from the workspace; zero at those of the model."""
     dyn = compiled(wire(), m=2.0, g=9.81, l=0.5)
     rng = np.random.default_rng(3)
     state, udot, force = rng.normal(size=4), rng.normal(size=2), rng.normal(size=1)
@@ -324,7 +326,7 @@ def test_expressions_reports_and_reasons() -> None:
 
 
 def test_baked_pickled_and_in_threads() -> None:
-    L = m * l**2 / 2 * theta.diff() ** 2 + m * g * l * sm.cos(theta)
+    L = m * length**2 / 2 * theta.diff() ** 2 + m * g * length * sm.cos(theta)
     model = kc.Model.from_lagrangian(L, [theta])
     state = np.array([0.4, 0.3])
     dyn = compiled(model, m=2.0, l=0.5, g=9.81)
@@ -344,11 +346,11 @@ def test_forces_at_points_and_torques() -> None:
     A = N.orientnew("A", "Axis", [theta, N.z])
     origin = me.Point("O")
     origin.set_vel(N, 0)
-    tip = origin.locatenew("P", l * A.x)
+    tip = origin.locatenew("P", length * A.x)
     T, F = me.dynamicsymbols("T F")
-    spring = me.LinearSpring(k, me.LinearPathway(origin.locatenew("wall", 3 * l * N.x), tip))
+    spring = me.LinearSpring(k, me.LinearPathway(origin.locatenew("wall", 3 * length * N.x), tip))
     loads = [(tip, F * N.y), (A, T * N.z), spring]
-    L = m * l**2 / 2 * theta.diff() ** 2
+    L = m * length**2 / 2 * theta.diff() ** 2
     model = kc.Model.from_lagrangian(L, [theta], forcelist=loads, frame=N, feedback={T: -c * theta.diff()})
     dyn = compiled(model, m=2.0, l=0.5, k=3.0, c=0.1)
     th, w = 0.4, 0.7
@@ -424,7 +426,9 @@ def sympy_tests() -> Iterator[tuple[str, str]]:
         assert spec.origin is not None
         _, *functions = Path(spec.origin).read_text(encoding="utf-8").split("\ndef ")
         yield from (
-            (info.name, text.partition("(")[0]) for text in functions if re.match("test.*LagrangesMethod", text, re.DOTALL)
+            (info.name, text.partition("(")[0])
+            for text in functions
+            if re.match("test.*LagrangesMethod", text, re.DOTALL)
         )
 
 

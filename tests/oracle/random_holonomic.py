@@ -70,9 +70,7 @@ def random_holonomic(seed: int, least: int = 2, most: int = 4) -> Holonomic:
         point, frame = rng.choice(joints[-2:])
         q = me.dynamicsymbols(f"q{i}")
         result.q.append(q)
-        arm = sum(
-            (_number(rng) * axis for axis in rng.sample([frame.x, frame.y, frame.z], 2)), start=me.Vector(0)
-        )
+        arm = sum((_number(rng) * axis for axis in rng.sample([frame.x, frame.y, frame.z], 2)), start=me.Vector(0))
         axis = rng.choice([frame.x, frame.y, frame.z, frame.x + frame.z])
         own = me.ReferenceFrame(f"A{i}")
         if rng.random() < 0.7:

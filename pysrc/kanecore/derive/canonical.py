@@ -18,6 +18,8 @@ from kanecore.describe.description import Description, FirstOrder, Image, duplic
 from kanecore.errors import ModelError
 from kanecore.graph.calculus import Tangent, accumulate
 from kanecore.graph.factorize import factorized_solve
+from kanecore.graph.linear import Singular, solve
+from kanecore.graph.sample import samples
 from kanecore.graph.scalars import ACCELERATION, COORDINATE, SPEED, Graph
 
 from .coordinate_forces import coordinate_forces, rate_slopes, unrelated
@@ -29,6 +31,8 @@ from .vectors import ZERO, dot
 
 __all__ = ["canonical"]
 
+STATES = 3  # random ones, of random parameters as well: at one of them a mass matrix is positive definite
+
 
 def canonical(description: Description) -> Description:
     """The description in q and p of a model in q and u; ModelError where it has none."""
@@ -36,7 +40,11 @@ def canonical(description: Description) -> Description:
     reason = _obstacle(derivation)
     if reason:
         raise ModelError(f"{description.name!r} has no canonical equations: {reason}")
-    equations = _Canonical(derivation).description()
+    try:
+        equations = _Canonical(derivation).description()
+    except Singular:
+        reason = "its momenta do not give all speeds, as some motion has no kinetic energy"
+        raise ModelError(f"{description.name!r} has no canonical equations: {reason}") from None
     return Image(equations.graph, Graph(), {}).description(equations)
 
 
@@ -115,7 +123,9 @@ class _Canonical:
         columns = zip(*rate_slopes(d), strict=True)
         right = [g.sub(dot(g, column, self.momenta), n) for column, n in zip(columns, at_rest, strict=True)]
         speeds, pivots = factorized_solve(g, self.derivation.metric, right)
-        return speeds, named_pivots(pivots, range(len(speeds)))
+        if any(all(s(pivot) > 0.0 for pivot, _ in pivots) for s in samples(g, [pivot for pivot, _ in pivots], STATES)):
+            return speeds, named_pivots(pivots, range(len(speeds)))
+        return solve(g, self.derivation.metric, right), ()  # M is not positive definite
 
     def _in_momenta(self, nodes: Sequence[int]) -> list[int]:
         return self.graph.substitute(nodes, self.speed_of)

@@ -19,8 +19,9 @@ Array = npt.NDArray[np.float64]
 def constraint_forces(dyn: Kernels, t: npt.ArrayLike, x: npt.ArrayLike, *, r: Any = None, p: Any = None) -> Array:
     """The generalized forces of the constraints one by one, λ_j G_jr, (..., n_constraints, n_u).
 
-    Their sum over the rows is the Gᵀλ of M udot = f + Gᵀλ.  Of Lagrange's equations a row is λ_j ∂φ_j/∂q of a constraint
-    on coordinates, μ_l ∂c_l/∂qdot of one on their derivatives.  Rows that share a multiplier share it with least norm.
+    Their sum over the rows is the Gᵀλ of M udot = f + Gᵀλ.  In Lagrange's equations a row is λ_j ∂φ_j/∂q of a
+    constraint on coordinates, μ_l ∂c_l/∂qdot of one on their derivatives.  Rows that follow from each other share
+    their multipliers, of least norm.
 
     Parameters
     ----------

@@ -84,7 +84,7 @@ def _coordinate_forces(d: Derivation) -> Derived:
 
 @derives("equations_residual")
 def _equations_residual(d: Derivation) -> Derived:
-    """f + Gᵀλ − M u̇, φ and c: those of dynamics, geometry and motion, at any u̇ and λ."""
+    """F + Gᵀλ − M u̇, φ and c: those of dynamics, geometry and motion, at any u̇ and λ."""
     g, description = d.graph, d.description
     balance = d.residual(description.accelerations)
     for row, force in zip(d.rows, d.multiplier_symbols, strict=True):
