@@ -46,7 +46,14 @@ cdef enum:
     K_HAMILTONIAN
     K_KINETIC_ENERGY_PARTS
     K_MOMENTUM_RATES
+    K_VELOCITIES
+    K_ANGULAR_VELOCITIES
+    K_MASSES
+    K_POTENTIALS
+    K_INERTIAL_LOADS
     K_HAMILTONIAN_RATE
+    K_JOINT_POSITIONS
+    K_ATTACHED_WRENCHES
     N_KERNELS
 
 KERNELS = (
@@ -93,7 +100,14 @@ KERNELS = (
     "hamiltonian",
     "kinetic_energy_parts",
     "momentum_rates",
+    "velocities",
+    "angular_velocities",
+    "masses",
+    "potentials",
+    "inertial_loads",
     "hamiltonian_rate",
+    "joint_positions",
+    "attached_wrenches",
 )
 """Names of all kernels, in the order of the C table."""
 
@@ -104,7 +118,7 @@ cdef inline kc_kernel **first_kernel(const kc_model *m) noexcept nogil:
 
 
 cdef inline bint reads_udot(int k) noexcept nogil:
-    return k == K_GENERALIZED_INERTIA_FORCES or k == K_INVERSE_DYNAMICS or k == K_POWER or k == K_INERTIA_FORCES or k == K_GIBBS or k == K_EQUATIONS_RESIDUAL or k == K_MOMENTUM_RATES or k == K_HAMILTONIAN_RATE
+    return k == K_GENERALIZED_INERTIA_FORCES or k == K_INVERSE_DYNAMICS or k == K_POWER or k == K_INERTIA_FORCES or k == K_GIBBS or k == K_EQUATIONS_RESIDUAL or k == K_MOMENTUM_RATES or k == K_INERTIAL_LOADS or k == K_HAMILTONIAN_RATE
 
 
 cdef inline bint reads_multipliers(int k) noexcept nogil:
@@ -157,5 +171,12 @@ cdef tuple shapes_of(Libraries m):
         (),
         (3,),
         (2, m.n_q,),
+        (m.n_points, 3,),
+        (m.n_frames, 3,),
+        (m.n_bodies, 13,),
+        (m.n_potentials,),
+        (m.n_loads, 3,),
         (),
+        (m.n_joints, 3,),
+        (m.n_bodies, 6, m.n_constraints,),
     )

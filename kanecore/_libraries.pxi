@@ -38,7 +38,7 @@ cdef class Libraries:
     cdef Py_ssize_t size[N_KERNELS]
 
     cdef readonly Py_ssize_t n_q, n_u, n_x, n_p, n_r, n_prepared, n_work, n_points, n_frames, n_outputs, n_joints
-    cdef readonly Py_ssize_t n_bodies, n_loads
+    cdef readonly Py_ssize_t n_bodies, n_loads, n_potentials
     cdef readonly Py_ssize_t n_constraints, n_configuration, n_velocity, n_auxiliary, n_q_dependent, n_u_dependent
     cdef readonly str name
     cdef readonly tuple coordinate_names, speed_names, parameter_names, input_names, output_names
@@ -72,7 +72,7 @@ cdef class Libraries:
         self.n_q, self.n_u, self.n_x = m.n_q, m.n_u, m.n_q + m.n_u
         self.n_p, self.n_r, self.n_prepared, self.n_work = m.n_p, m.n_r, m.n_prepared, max(m.n_work, 2)
         self.n_points, self.n_frames, self.n_outputs, self.n_joints = m.n_points, m.n_frames, m.n_outputs, m.n_joints
-        self.n_bodies, self.n_loads = m.n_bodies, m.n_loads
+        self.n_bodies, self.n_loads, self.n_potentials = m.n_bodies, m.n_loads, m.n_potentials
         self.n_constraints, self.n_auxiliary = m.n_constraints, m.n_auxiliary
         self.n_configuration, self.n_velocity = m.n_configuration, m.n_velocity
         self.n_q_dependent, self.n_u_dependent = m.n_q_dependent, m.n_u_dependent
@@ -177,7 +177,8 @@ cdef class Libraries:
         cdef const kc_model *core = self.table
         return (m.n_points == core.n_points and m.n_frames == core.n_frames
                 and m.n_outputs == core.n_outputs and m.n_joints == core.n_joints
-                and m.n_bodies == core.n_bodies and m.n_loads == core.n_loads and m.n_prepared <= core.n_prepared
+                and m.n_bodies == core.n_bodies and m.n_loads == core.n_loads
+                and m.n_potentials == core.n_potentials and m.n_prepared <= core.n_prepared
                 and m.n_configuration == core.n_configuration and m.n_velocity == core.n_velocity
                 and m.n_auxiliary == core.n_auxiliary
                 and decoded(m.constraint_names, m.n_constraints) == self.constraint_names

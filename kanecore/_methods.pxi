@@ -290,9 +290,41 @@ cdef class Kernels(Model):
         """The rates dp/dt at udot, then ∂L/∂q at constant q̇, (..., 2, n_q)."""
         return self.evaluate(K_MOMENTUM_RATES, t, x, udot, r, p, out)
 
+    def _velocities(self, t, x, *, r=None, p=None, out=None):
+        """The velocities of all points, inertial axes, (..., n_points, 3)."""
+        return self.evaluate(K_VELOCITIES, t, x, None, r, p, out)
+
+    def _angular_velocities(self, t, x, *, r=None, p=None, out=None):
+        """The angular velocities of all frames, inertial axes, (..., n_frames, 3)."""
+        return self.evaluate(K_ANGULAR_VELOCITIES, t, x, None, r, p, out)
+
+    def _masses(self, t, x, *, r=None, p=None, out=None):
+        """The mass of each body, its inertia as written, about its inertia point, and where that is from the mass centre,
+        (..., n_bodies, 13).
+        """
+        return self.evaluate(K_MASSES, t, x, None, r, p, out)
+
+    def _potentials(self, t, x, *, r=None, p=None, out=None):
+        """The potential energies that stand for forces, in the order given, (..., n_potentials)."""
+        return self.evaluate(K_POTENTIALS, t, x, None, r, p, out)
+
+    def _inertial_loads(self, t, x, udot, *, r=None, p=None, out=None):
+        """The part of forces and torques that is linear in udot, in inertial axes, (..., n_loads, 3)."""
+        return self.evaluate(K_INERTIAL_LOADS, t, x, udot, r, p, out)
+
     def _hamiltonian_rate(self, t, x, udot, *, r=None, p=None, out=None):
         """The rate dH/dt at udot: a float, or (...)."""
         return self.evaluate(K_HAMILTONIAN_RATE, t, x, udot, r, p, out)
+
+    def _joint_positions(self, t, x, *, r=None, p=None, out=None):
+        """The positions of the joint points from the roots of their trees of points, inertial axes, (..., n_joints, 3)."""
+        return self.evaluate(K_JOINT_POSITIONS, t, x, None, r, p, out)
+
+    def _attached_wrenches(self, t, x, *, r=None, p=None, out=None):
+        """The force on each body, and its moment about the mass centre, by which a unit of each multiplier acts, (...,
+        n_bodies, 6, n_constraints).
+        """
+        return self.evaluate(K_ATTACHED_WRENCHES, t, x, None, r, p, out)
 
 
 @cython.final

@@ -51,7 +51,8 @@ cdef int check_sizes(const kc_model *m) except -1:
     cdef dict sizes = {
         "n_q": m.n_q, "n_u": m.n_u, "n_p": m.n_p, "n_r": m.n_r, "n_prepared": m.n_prepared, "n_work": m.n_work,
         "n_points": m.n_points, "n_frames": m.n_frames, "n_outputs": m.n_outputs, "n_joints": m.n_joints,
-        "n_bodies": m.n_bodies, "n_loads": m.n_loads, "n_unit": m.n_unit, "n_constraints": m.n_constraints, "n_configuration": m.n_configuration,
+        "n_bodies": m.n_bodies, "n_loads": m.n_loads, "n_potentials": m.n_potentials, "n_unit": m.n_unit,
+        "n_constraints": m.n_constraints, "n_configuration": m.n_configuration,
         "n_velocity": m.n_velocity, "n_auxiliary": m.n_auxiliary, "n_q_dependent": m.n_q_dependent,
         "n_u_dependent": m.n_u_dependent,
     }
@@ -170,9 +171,15 @@ cdef int check_info(const kc_model *m) except -1:
     check_places("loads", loads, m.n_loads, [(0, 2), (0, 2**31), *beside])
     for load in loads:
         check_places("loads", [load], 1, [(0, 2), kinds[load[0]], *beside])
-    check_places("roots", info.get("roots", []), m.n_points, [(0, m.n_points)])
-    if type(info.get("potentials", 0)) is not int:
-        raise ValueError("potentials in info is of the wrong kind")
+    check_places("joints", info.get("joints", []), m.n_joints, [(-1, m.n_bodies), (0, m.n_bodies), (0, 2)])
+    for member, n in (("roots", m.n_points), ("adrift", m.n_points), ("unoriented", m.n_frames)):
+        numbers = info.get(member, [])
+        if not isinstance(numbers, list):
+            raise ValueError(f"{member} in info is no list")
+        check_places(member, [[x] for x in numbers], n if member == "roots" else len(numbers), [(0, n)])
+    origins = info.get("origins", [])
+    if not is_texts(origins) or len(origins) not in (0, m.n_points):
+        raise ValueError(f"origins in info are not {m.n_points} names")
     return 0
 
 

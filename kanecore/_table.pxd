@@ -9,7 +9,7 @@ cdef extern from "kanecore.h" nogil:
     ctypedef struct kc_model:
         uint32_t abi_version, struct_size
         uint32_t n_q, n_u, n_p, n_r, n_prepared, n_work
-        uint32_t n_points, n_frames, n_outputs, n_joints, n_bodies, n_loads, n_unit, flags
+        uint32_t n_points, n_frames, n_outputs, n_joints, n_bodies, n_loads, n_potentials, n_unit, flags
         uint32_t n_constraints, n_configuration, n_velocity
         uint32_t n_auxiliary, n_q_dependent, n_u_dependent
         const char *name
@@ -72,4 +72,11 @@ cdef extern from "kanecore.h" nogil:
         kc_kernel *hamiltonian
         kc_kernel *kinetic_energy_parts
         kc_kernel *momentum_rates
+        kc_kernel *velocities
+        kc_kernel *angular_velocities
+        kc_kernel *masses
+        kc_kernel *potentials
+        kc_kernel *inertial_loads
         kc_kernel *hamiltonian_rate
+        kc_kernel *joint_positions
+        kc_kernel *attached_wrenches

@@ -31,6 +31,7 @@ SIZES = (
     *(
         "n_bodies",
         "n_loads",
+        "n_potentials",
         "n_unit",
         "flags",
         "n_constraints",

@@ -56,7 +56,7 @@ ALLOWED_IN_MODELS = {"kanecore", "errors", "model", "describe"}
 
 # The only imports against the order, made inside a function when it is called.
 INSIDE_FUNCTIONS: dict[str, set[str]] = {
-    "cli": {"build", "demo", "model", "gallery", "kanecore"},  # each command imports what it needs
+    "cli": {"_compile", "build", "demo", "gallery", "kanecore", "model", "run"},  # each command imports what it needs
     "gallery": {"_native", "run", "build"},  # listing the models needs none of them
     "run": {"build", "show"},  # a model pickled as C text is compiled again; a trajectory is plotted
 }

@@ -74,6 +74,7 @@ typedef struct kc_model {
     uint32_t n_points, n_frames; /* of the kernels of partial velocities */
     uint32_t n_outputs, n_joints;
     uint32_t n_bodies, n_loads;            /* forces and torques, each at one place */
+    uint32_t n_potentials;                 /* potential energies that stand for forces */
     uint32_t n_unit;                       /* unit quaternions in x */
     uint32_t flags;                        /* KC_QDOT_IS_U, or 0 */
     uint32_t n_constraints;                /* rows of G */

@@ -102,6 +102,7 @@ class Model:
     n_joints: int
     n_bodies: int
     n_loads: int
+    n_potentials: int
     n_constraints: int
     n_configuration: int
     n_velocity: int

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The command line: ``kanecore demo``, ``models``, ``info MODEL``, ``cache [--clear]``.
+"""The command line: ``kanecore demo``, ``models``, ``info MODEL``, ``audit MODEL``, ``cache [--clear]``.
 
 An error of kanecore is one line on stderr and exit status 1, a wrong use of the command 2.
 """
@@ -7,11 +7,14 @@ An error of kanecore is one line on stderr and exit status 1, a wrong use of the
 from __future__ import annotations
 
 import argparse
+import math
 import os
+import random
 import runpy
 import sys
 import textwrap
 from collections.abc import Iterable, Sequence
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,6 +22,7 @@ from kanecore.errors import KanecoreError, ModelError
 
 if TYPE_CHECKING:
     from kanecore.model import Model
+    from kanecore.run.model import CompiledModel
 
 __all__ = ["main"]
 
@@ -26,8 +30,9 @@ __all__ = ["main"]
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command with ``arguments`` (default: those of the process) and return its exit status."""
     options = _parser().parse_args(arguments)
+    status = 0
     try:
-        options.command(options)
+        status = options.command(options) or 0
         sys.stdout.flush()
     except KanecoreError as error:
         print("kanecore:", " ".join(str(error).split()), file=sys.stderr)
@@ -35,7 +40,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         # The reader, `head` say, has seen enough: what is still buffered must not raise once more at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    return 0
+    return status
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -64,6 +69,13 @@ def _parser() -> argparse.ArgumentParser:
         "model", metavar="MODEL", help="a prebuilt model, or file.py:variable that holds a kanecore.Model"
     )
     info.set_defaults(command=_info)
+
+    audit = commands.add_parser("audit", help="compare a model with what other principles of mechanics give")
+    audit.add_argument(
+        "model", metavar="MODEL", help="a prebuilt model, or file.py:variable that holds a Model or a CompiledModel"
+    )
+    audit.add_argument("--states", type=int, default=100, metavar="N", help="random states (default: %(default)s)")
+    audit.set_defaults(command=_audit)
 
     cache = commands.add_parser("cache", help="show the folder of compiled models")
     cache.add_argument("--clear", action="store_true", help="delete everything in it")
@@ -106,30 +118,86 @@ def _libraries(n: int) -> str:
 
 
 def _info(options: argparse.Namespace) -> None:
-    file, colon, variable = options.model.rpartition(":")
-    if colon and file.endswith(".py"):
-        print(_described(Path(file), variable).report())
-    else:
+    place = _in_a_file(options.model)
+    if place is None:
         _print_prebuilt(options.model)
+        return
+    print(_described(*place).report())
+
+
+def _audit(options: argparse.Namespace) -> int:
+    if options.states < 1:
+        raise ModelError(f"--states is {options.states}; it must be 1 or more")
+    place = _in_a_file(options.model)
+    if place is None:
+        audit = _prebuilt(options.model).audit(options.states, units=_units(options.model))
+    else:
+        dyn = _compiled(*place)
+        _give_values(dyn)
+        audit = dyn.audit(options.states)
+    print(audit)
+    return 0 if audit.passed else 1
+
+
+def _give_values(dyn: CompiledModel) -> None:
+    """Values near 1 for parameters that have none: equations that hold hold for any."""
+    values = dict(zip(dyn.parameter_names, dyn._values("parameter").tolist(), strict=True))
+    missing = [name for name, value in values.items() if math.isnan(value)]
+    rng = random.Random(0)
+    chosen = {name: round(rng.uniform(0.5, 1.5), 2) for name in missing}
+    if chosen:
+        dyn.parameters.update(chosen)
+        print(f"no values were given for {', '.join(missing)}; taken are {', '.join(map(str, chosen.values()))}")
+
+
+def _in_a_file(model: str) -> tuple[Path, str] | None:
+    """File and variable of ``file.py:variable``; None where it is the name of a prebuilt model."""
+    file, colon, variable = model.rpartition(":")
+    return (Path(file), variable) if colon and file.endswith(".py") else None
+
+
+def _units(name: str) -> object:
+    """The dimensions that a module of the gallery states; None where SymPy, which it needs, is missing."""
+    try:
+        module = import_module(f"kanecore.gallery.{name}")
+    except ImportError:
+        return None
+    return None if getattr(module, "NUMBERS_HAVE_UNITS", False) else module.DIMENSIONS
+
+
+def _compiled(file: Path, variable: str) -> CompiledModel:
+    """What a Python file binds to ``variable``, compiled if it is a ``kanecore.Model``."""
+    from kanecore import CompiledModel, compile
+
+    model = _bound(file, variable)
+    return model if isinstance(model, CompiledModel) else compile(_as_model(model, file, variable))
 
 
 def _described(file: Path, variable: str) -> Model:
     """The ``kanecore.Model`` that a Python file binds to ``variable``."""
+    return _as_model(_bound(file, variable), file, variable)
+
+
+def _as_model(model: object, file: Path, variable: str) -> Model:
     from kanecore.model import Model
 
+    if not isinstance(model, Model):
+        raise ModelError(f"{variable!r} of {file} is of type {type(model).__name__}, not a kanecore.Model")
+    return model
+
+
+def _bound(file: Path, variable: str) -> object:
+    """What a Python file binds to a name."""
     if not file.is_file():
         raise ModelError(f"there is no file {str(file)!r}; write file.py:variable")
     sys.path.insert(0, str(file.resolve().parent))  # as `python file.py` would find its neighbours
     names = runpy.run_path(str(file))
     if variable not in names:
         raise ModelError(f"{file} defines no {variable!r}; write file.py:variable, the name of a kanecore.Model")
-    model = names[variable]
-    if not isinstance(model, Model):
-        raise ModelError(f"{variable!r} of {file} is of type {type(model).__name__}, not a kanecore.Model")
-    return model
+    return names[variable]
 
 
-def _print_prebuilt(name: str) -> None:
+def _prebuilt(name: str) -> CompiledModel:
     from kanecore.gallery import MODELS, load, models
 
     if name not in MODELS:
@@ -137,7 +205,13 @@ def _print_prebuilt(name: str) -> None:
             f"there is no prebuilt model {name!r}: give one of {', '.join(models())}, "
             "or file.py:variable that holds a kanecore.Model"
         )
-    dyn = load(name)
+    return load(name)
+
+
+def _print_prebuilt(name: str) -> None:
+    from kanecore.gallery import MODELS
+
+    dyn = _prebuilt(name)
     print(f"{name}: {MODELS[name]}")
     _print_list("coordinates", dyn.coordinate_names)
     _print_list("speeds", dyn.speed_names)

@@ -341,9 +341,45 @@ KERNELS: tuple[Kernel, ...] = (
         internal=True,
     ),
     Kernel(
+        *("velocities", "bodies", ("n_points", "3"), r"\boldsymbol v", "v, inertial axes"),
+        "The velocities of all points, inertial axes",
+        internal=True,
+    ),
+    Kernel(
+        *("angular_velocities", "bodies", ("n_frames", "3"), r"\boldsymbol\omega", "omega, inertial axes"),
+        "The angular velocities of all frames, inertial axes",
+        internal=True,
+    ),
+    Kernel(
+        *("masses", "bodies", ("n_bodies", "13"), "", "m, I about the inertia point, its place from the mass centre"),
+        "The mass of each body, its inertia as written, about its inertia point, and where that is from the mass centre",
+        internal=True,
+    ),
+    Kernel(
+        *("potentials", "bodies", ("n_potentials",), "", "each potential energy that stands for forces"),
+        "The potential energies that stand for forces, in the order given",
+        internal=True,
+    ),
+    Kernel(
+        *("inertial_loads", "bodies", ("n_loads", "3"), "", "what udot adds to forces, torques"),
+        "The part of forces and torques that is linear in udot, in inertial axes",
+        reads_udot=True,
+        internal=True,
+    ),
+    Kernel(
         *("hamiltonian_rate", "hamilton", (), r"\dot H", "dH/dt"),
         "The rate dH/dt at udot",
         reads_udot=True,
+        internal=True,
+    ),
+    Kernel(
+        *("joint_positions", "bodies", ("n_joints", "3"), "", "r of joint points, inertial axes"),
+        "The positions of the joint points from the roots of their trees of points, inertial axes",
+        internal=True,
+    ),
+    Kernel(
+        *("attached_wrenches", "bodies", ("n_bodies", "6", "n_constraints"), "", "force, moment of unit multipliers"),
+        "The force on each body, and its moment about the mass centre, by which a unit of each multiplier acts",
         internal=True,
     ),
 )

@@ -35,7 +35,7 @@ from .constrained_states import constrained_states, moving_states
 from .kinematics import Accelerations, Kinematics
 from .vectors import add, cross, neg
 
-__all__ = ["Contradiction", "contradictions"]
+__all__ = ["Contradiction", "contradictions", "excused"]
 
 Given = tuple[str, int, int, list[tuple[int, Any]]]  # kind, number, frame that it was set in, SymPy's matrices
 Array = npt.NDArray[np.float64]
@@ -132,6 +132,20 @@ def contradictions(
     return _Search(description, points, frames, accelerations, names).contradictions
 
 
+def excused(description: Description, k: Kinematics) -> tuple[frozenset[int], frozenset[int]]:
+    """Points and frames whose velocities are not those of their positions and orientations, and no slips either."""
+    points = [i for i, p in enumerate(description.points) if k.source[i] == "set" and p.parent >= 0]
+    frames = [i for i, f in enumerate(description.frames) if f.oriented and not k.omega_fits[i]]
+    if not (points or frames):
+        return frozenset(), frozenset()
+    search = _Search(description, points, frames, [], dict)
+    slips = {(slip.kind, slip.at) for slip in search.contradictions}
+    return (
+        frozenset(i for i in points if search.differs(i) and ("point", i) not in slips),
+        frozenset(i for i in frames if ("frame", i) not in slips),
+    )
+
+
 class _Search:
     """Compares what was set with what follows, at states on the constraints."""
 
@@ -165,7 +179,7 @@ class _Search:
     def _agree(self, points: Sequence[int], frames: Sequence[int]) -> bool:
         """Whether everything is as positions and orientations say; what may be an exception is not."""
         self._of_frames(frames)
-        return not self.contradictions and not any(map(self._differs, points))
+        return not self.contradictions and not any(map(self.differs, points))
 
     # ----------------------------------------------------------------- comparing
     def _numbers(self, v: Components) -> Array:
@@ -212,12 +226,12 @@ class _Search:
     # -------------------------------------------------------------------- points
     def _of_points(self, points: Sequence[int]) -> None:
         k, d = self.k, self.d
-        differing = [i for i in points if self._differs(i)]
+        differing = [i for i in points if self.differs(i)]
         for i in self._unexplained(differing) if differing else ():
             given = d.points[i].velocity or ((k.home[i], k.velocity[i]),)
             self._add("point", i, "velocity", given, ((k.home[i], k.carried(i)[0]),))
 
-    def _differs(self, i: int) -> bool:
+    def differs(self, i: int) -> bool:
         """Whether the velocity of a point is another than that of its position; not where it holds auxiliary speeds."""
         if self._is_freed(self._freed.points[i].velocity or ()):
             return False

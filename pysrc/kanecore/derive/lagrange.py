@@ -62,7 +62,9 @@ class Lagrange:
         k, d, g = self.kinematics, self.kinematics.description, self.graph
         wrenches = Wrenches(k, [*at_rest(k, d.loads), *inertial_part(k, d.loads, udot)])
         forces = [g.add(a, b) for a, b in zip(self._balance(udot), generalized_forces(wrenches), strict=True)]
-        return [g.add(a, b) for a, b in zip(forces, active_forces(k, (), d.potentials, d.generalized_forces), strict=True)]
+        return [
+            g.add(a, b) for a, b in zip(forces, active_forces(k, (), d.potentials, d.generalized_forces), strict=True)
+        ]
 
     def _balance(self, udot: Sequence[int]) -> list[int]:
         """∂L/∂q − dp/dt."""

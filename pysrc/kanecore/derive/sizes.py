@@ -28,6 +28,7 @@ def sizes_of(derivation: Derivation) -> dict[str, int]:
         "n_joints": len(d.joints),
         "n_bodies": len(d.bodies),
         "n_loads": len(d.loads),
+        "n_potentials": len(d.potentials),
         "n_unit": len(d.unit),
         "n_constraints": rows[0],
         "n_configuration": rows[1],

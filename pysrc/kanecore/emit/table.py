@@ -10,12 +10,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from kanecore.derive.derivation import Derivation
+from kanecore.derive.places import places
 from kanecore.derive.reads import unread
 from kanecore.derive.registry import Derived
 from kanecore.derive.sizes import sizes_of
-from kanecore.describe.ancestry import Ancestry
-from kanecore.describe.description import Description
-from kanecore.describe.joints import Attachments
 from kanecore.kernels import GROUPS, KERNEL_GROUPS
 
 from .c import C
@@ -130,9 +128,6 @@ def _info(contents: Contents) -> dict[str, Any]:
     missing = {name: why for name in names if (why := derivation.missing(name))}
     configuration = [constraint.name for constraint in d.constraints if constraint.kind == "configuration"]
     numbered = [f"configuration constraint {i}" for i in range(len(configuration))]
-    points, frames = ({at: n for n, at in enumerate(shown)} for shown in (d.shown_points, d.shown_frames))
-    roots = [derivation.kinematics.origin(p) for p in d.shown_points]
-    origins = [d.points[i].name if i >= 0 else "" for i in roots]
     optional = {
         "missing": missing,
         "unread": unread(derivation, contents.kernels),
@@ -141,11 +136,7 @@ def _info(contents: Contents) -> dict[str, Any]:
         else {},
         "configuration_names": configuration if configuration != numbered else [],
         "guess": {str(place): value for place, value in d.guess},
-        "bodies": [[points[b.point], frames[b.frame] if b.frame >= 0 else -1] for b in d.bodies],
-        "origins": origins if len({*origins}) > 1 else origins[:1],
-        "loads": _loads(derivation, points, frames),
-        "roots": _roots(d),
-        "potentials": len(d.potentials),
+        **places(derivation),
     }
     return {
         "version": contents.version,
@@ -155,28 +146,6 @@ def _info(contents: Contents) -> dict[str, Any]:
         "mass_matrix": derivation.method,
         **{name: value for name, value in optional.items() if value},
     }
-
-
-def _loads(derivation: Derivation, points: Mapping[int, int], frames: Mapping[int, int]) -> list[list[int]]:
-    """Of each load its kind, where it acts, its number in the user's list, and the body that it acts on."""
-    d = derivation.description
-    owner = Attachments(d.graph, d.frames, d.points, d.bodies, d.joints) if d.loads else None
-    rows = []
-    for load in d.loads:
-        assert owner is not None
-        if load.kind == "force":
-            rows.append([0, points[load.at], load.number, owner.body_at(load.at)])
-        else:
-            rows.append([1, frames[load.at], load.number, owner.body_of(load.at)])
-    return rows
-
-
-def _roots(d: Description) -> list[list[int]]:
-    """Of each point the root of its tree of points, where there are several."""
-    location = Ancestry([point.parent for point in d.points])
-    roots = [list(location.chain(point))[-1] for point in d.shown_points]
-    number = {root: i for i, root in enumerate(dict.fromkeys(roots))}
-    return [[number[root]] for root in roots] if len(number) > 1 else []
 
 
 def _string(text: str) -> str:

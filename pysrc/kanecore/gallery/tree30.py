@@ -81,7 +81,8 @@ INERTIAS = """
 """
 PARAMETERS = {"g": 9.81}
 
-#: What the numbers of the table are is not said: they are no parameters.
+#: The numbers of the table are metres and kilograms, and no parameters: the equations hold in these units alone.
+NUMBERS_HAVE_UNITS = True
 DIMENSIONS = joint_dimensions(30)
 
 

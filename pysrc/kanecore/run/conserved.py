@@ -301,7 +301,7 @@ def _linear_momentum(motion: _Motion) -> tuple[Vector, ...]:
 def _angular_momentum(motion: _Motion, reasons: dict[str, str]) -> tuple[tuple[str, Vector], ...]:
     """Fixed points, and the axes through them about which the angular momentum is conserved."""
     info, names, positions = motion.dyn._table_info, motion.dyn.points, motion.positions[:, 0]
-    origins = info["origins"] * (len(names) if len(info["origins"]) == 1 else 1)
+    origins = info["origins"]
     used = {
         origins[place]
         for (place, _), is_heavy in zip(info["bodies"], motion.is_heavy.tolist(), strict=True)

@@ -15,6 +15,7 @@ import numpy.typing as npt
 from kanecore import _native
 from kanecore.errors import ModelError
 from kanecore.kernels import GROUPS, KERNEL_GROUPS
+from kanecore.run.audit import audit
 from kanecore.run.check import check
 from kanecore.run.conserved import conserved
 from kanecore.run.consistent import consistent
@@ -196,6 +197,7 @@ class CompiledModel(_native.Kernels):
     conserved = conserved
     speed_matrices = speed_matrices
     projected_efforts = projected_efforts
+    audit = audit
 
     def _count_near(self, t: float, x: Array, r: Any, p: Any) -> int:
         return count_near(ConstraintState(self, t, x, r, p))

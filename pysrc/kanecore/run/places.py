@@ -102,7 +102,7 @@ def about_point(dyn: Kernels, name: str, points: Numbers) -> int:
 
 def same_tree(dyn: Kernels, points: Numbers) -> None:
     """Raise ModelError unless all of some points are located from one root."""
-    roots = numbers(dyn._table_info.get("roots", [[0]] * dyn.n_points), 1)[:, 0]
+    roots = np.array(dyn._table_info.get("roots", [0] * dyn.n_points), dtype=np.intp)
     other = points[roots[points] != roots[points[-1]]] if len(points) else points
     if len(other):
         raise ModelError(

@@ -45,7 +45,7 @@ def active_forces_by_load(
     forces = _forces(dyn, t, x, loads.acting, dyn._load_vectors(t, x, r=r, p=p), r, p)
     each = _summed(forces, loads.load, len(loads.names))
     result = {name: each[..., i, :].copy() for i, name in enumerate(loads.names)}
-    if dyn._table_info.get("potentials", 0):
+    if dyn.n_potentials:
         result[POTENTIALS] = dyn.generalized_active_forces(t, x, r=r, p=p) - each.sum(axis=-2)
     return result
 

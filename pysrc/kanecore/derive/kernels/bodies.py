@@ -1,16 +1,22 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Each body and each load by itself, in inertial axes."""
+"""Each body and each load by itself, in inertial axes.
+
+What `kanecore.run.audit` judges by is as the user wrote it: no axes are moved in parallel, nothing is multiplied by
+partial velocities.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 from kanecore.derive.derivation import Derivation
-from kanecore.derive.kane import Wrenches, at_rest, central_inertia, inertia_forces
+from kanecore.derive.kane import Wrenches, at_rest, central_inertia, inertia_forces, inertial_part
 from kanecore.derive.kinematics import Accelerations
 from kanecore.derive.registry import Derived, derives
-from kanecore.derive.vectors import ZERO, matvec, scale, unit
-from kanecore.describe.description import Components
+from kanecore.derive.vectors import ZERO, add, cross, matmul, matvec, neg, scale, transposed, unit
+from kanecore.describe.description import Components, Matrix
+from kanecore.describe.joints import GROUND
 
 __all__: list[str] = []
 
@@ -54,3 +60,68 @@ def _inertia_forces(d: Derivation) -> Derived:
         vectors.append(k.resolve(wrench.force[body.point], k.home[body.point], 0))
         vectors.append(k.resolve(wrench.torque[body.frame], body.frame, 0) if body.frame >= 0 else ZERO)
     return _flat(vectors)
+
+
+@derives("velocities")
+def _velocities(d: Derivation) -> Derived:
+    return _flat(d.kinematics.inertial_velocity(point) for point in d.description.shown_points)
+
+
+@derives("angular_velocities")
+def _angular_velocities(d: Derivation) -> Derived:
+    return _flat(d.kinematics.inertial_omega(frame) for frame in d.description.shown_frames)
+
+
+@derives("masses")
+def _masses(d: Derivation) -> Derived:
+    """The mass, nine entries of the tensor, three of the place that it is about."""
+    k, g, roots = d.kinematics, d.graph, []
+    for body in d.description.bodies:
+        total = (ZERO, ZERO, ZERO)
+        for f, tensor in body.inertia:
+            axes: Matrix = (k.resolve(unit(0), 0, f), k.resolve(unit(1), 0, f), k.resolve(unit(2), 0, f))
+            turned = matmul(g, matmul(g, axes, tensor), transposed(axes))
+            total = tuple(add(g, a, b) for a, b in zip(total, turned, strict=True))  # type: ignore[assignment]
+        roots += [body.mass, *(x for row in total for x in row), *k.resolve_all(body.about, 0)]
+    return Derived(tuple(roots))
+
+
+@derives("potentials", applies=lambda d: bool(d.description.potentials))
+def _potentials(d: Derivation) -> Derived:
+    return Derived(d.description.potentials)
+
+
+@derives("inertial_loads", applies=lambda d: d.has_inertial_loads)
+def _inertial_loads(d: Derivation) -> Derived:
+    k, loads = d.kinematics, d.description.loads
+    return _flat(
+        k.resolve_all(part.vector, 0)
+        for load in loads
+        for part in [*inertial_part(k, [load], d.description.accelerations), replace(load, vector=())][:1]
+    )
+
+
+@derives("joint_positions")
+def _joint_positions(d: Derivation) -> Derived:
+    return _flat(d.kinematics.position(joint.point) for joint in d.description.joints)
+
+
+@derives("attached_wrenches", applies=lambda d: bool(d.description.constraints) and not d.missing("reactions"))
+def _attached_wrenches(d: Derivation) -> Derived:
+    k, g, rows = d.kinematics, d.graph, range(len(d.rows))
+    wrench = {(i, row): (ZERO, ZERO) for i in range(len(d.description.bodies)) for row in rows}
+    for a in d.description.attachments:
+        vector = k.resolve_all(a.vector, 0)
+        for body, place, v in ((a.child, a.child_at, vector), (a.parent, a.parent_at, neg(g, vector))):
+            if body == GROUND:
+                continue
+            force, moment = wrench[body, a.row]
+            if a.kind == "force":
+                arm = k.between(d.description.bodies[body].point, place)
+                force, moment = add(g, force, v), add(g, moment, cross(g, arm, v))
+            else:
+                moment = add(g, moment, v)
+            wrench[body, a.row] = force, moment
+    flat = {key: (*force, *moment) for key, (force, moment) in wrench.items()}
+    bodies = range(len(d.description.bodies))
+    return Derived(tuple(flat[i, row][j] for i in bodies for j in range(6) for row in rows))

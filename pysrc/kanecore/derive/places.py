@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Where bodies, loads and joints are among the points and frames that are shown, and what has no place: plain facts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from kanecore.describe.ancestry import Ancestry
+from kanecore.describe.joints import Attachments
+
+from .contradictions import excused
+from .derivation import Derivation
+from .reactions import is_free
+from .vectors import ZERO
+
+__all__ = ["places"]
+
+
+def places(derivation: Derivation) -> dict[str, Any]:
+    """The facts by name, for ``info`` of a model's table; points and frames by their numbers among those shown.
+
+    ``bodies``: mass centre and frame, -1 of a particle.  ``loads``: 0 for a force, 1 for a torque; the point or the
+    frame; the number in the user's list; the body, -1 for the inertial frame.  ``joints``: parent, child, and whether
+    the joint holds nothing.  ``roots``: of each point the number of its tree of points; empty where there is one tree.
+    ``origins``: of each point the name of the fixed point that it is located from, empty where its velocity is no
+    derivative of a position from one.  ``adrift``: points of which no position tells how they move, since they are
+    located from a point that was set in motion, or from a contact.  ``unoriented``: frames of which no orientation
+    tells how they turn.
+    """
+    d = derivation.description
+    point, frame = ({at: n for n, at in enumerate(shown)} for shown in (d.shown_points, d.shown_frames))
+    owner = Attachments(d.graph, d.frames, d.points, d.bodies, d.joints)
+    return {
+        "bodies": [[point[b.point], frame[b.frame] if b.frame >= 0 else -1] for b in d.bodies],
+        "loads": [
+            [0, point[x.at], x.number, owner.body_at(x.at)]
+            if x.kind == "force"
+            else [1, frame[x.at], x.number, owner.body_of(x.at)]
+            for x in d.loads
+        ],
+        "joints": [[joint.parent, joint.child, int(is_free(derivation.kinematics, joint))] for joint in d.joints],
+        **_trees(derivation),
+        **_loose(derivation),
+    }
+
+
+def _trees(derivation: Derivation) -> dict[str, Any]:
+    d, k = derivation.description, derivation.kinematics
+    location = Ancestry([point.parent for point in d.points])
+    roots = [list(location.chain(point))[-1] for point in d.shown_points]
+    number = {root: i for i, root in enumerate(dict.fromkeys(roots))}
+    origins = [k.origin(point) for point in d.shown_points]
+    return {
+        "roots": [number[root] for root in roots] if len(number) > 1 else [],
+        "origins": [d.points[i].name if i >= 0 else "" for i in origins],
+    }
+
+
+def _loose(derivation: Derivation) -> dict[str, Any]:
+    d, k = derivation.description, derivation.kinematics
+    points, frames = excused(derivation.freed, k)
+    unoriented: list[bool] = []
+    for i, frame in enumerate(d.frames):
+        unoriented.append(i > 0 and (unoriented[frame.parent] or not frame.oriented or i in frames))
+    adrift: list[bool] = []
+    for i, point in enumerate(d.points):
+        above = adrift[point.parent] if point.parent >= 0 else k.velocity[i] != ZERO
+        adrift.append(above or i in points or any(unoriented[f] for f, _ in point.position))
+    return {
+        "adrift": [n for n, point in enumerate(d.shown_points) if adrift[point]],
+        "unoriented": [n for n, frame in enumerate(d.shown_frames) if unoriented[frame]],
+    }

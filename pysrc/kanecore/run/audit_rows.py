@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A row of an audit: two ways to one quantity, how many digits of them agree, and what that means."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+__all__ = [
+    "BY_DIFFERENCES",
+    "BY_FORMULA",
+    "DOES_NOT_APPLY",
+    "FAILS",
+    "PASSES",
+    "SUSPICIOUS",
+    "NotApplicable",
+    "Row",
+    "absent",
+    "blame",
+    "judged",
+    "verdict",
+]
+
+Array = npt.NDArray[np.float64]
+
+PASSES, FAILS, DOES_NOT_APPLY, SUSPICIOUS = "passes", "fails", "does not apply", "suspicious"
+
+BY_DIFFERENCES = 6.0
+"""Digits that must agree where one of the ways is by differences: these reach nine to eleven."""
+
+BY_FORMULA = 8.0
+"""Digits that must agree where both ways are formulas: rounding leaves eleven or more."""
+
+_SETTLED = 1e-7  # of the terms: how well two steps must agree about a derivative that judges
+_DIGITS = 16.0
+_SPARSE = 1e-3  # of a difference: what one term may leave unexplained
+
+
+class NotApplicable(Exception):
+    """A row does not apply; with the reason."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """What an audit says of one quantity.
+
+    Attributes
+    ----------
+    name : str
+        The quantity, and what it was compared with.
+    verdict : {"passes", "fails", "does not apply", "suspicious"}
+    digits : float
+        How many digits agree at the worst state, beside the terms that the quantity is summed from; NaN where nothing
+        was compared.
+    needed : float
+        How many must.
+    reason : str
+        Why it does not apply, or what is wrong.
+    worst : str
+        The body, load, point or constraint where the ways agree least.
+    state : int
+        The number of the worst state, -1 where nothing was compared.
+    """
+
+    name: str
+    verdict: str
+    digits: float = float("nan")
+    needed: float = float("nan")
+    reason: str = ""
+    worst: str = ""
+    state: int = -1
+
+
+def absent(name: str, reason: str) -> Row:
+    return Row(name, DOES_NOT_APPLY, reason=reason)
+
+
+def verdict(name: str, good: bool, reason: str) -> Row:
+    """A row that is a fact, without digits."""
+    return Row(name, PASSES if good else FAILS, reason=reason)
+
+
+def judged(
+    name: str,
+    difference: Array,
+    terms: Array,
+    needed: float,
+    *,
+    uncertainty: Array | float = 0.0,
+    labels: Sequence[str] = (),
+    reason: str = "",
+) -> Row:
+    """The row of a difference between two ways.
+
+    Parameters
+    ----------
+    difference : ndarray, (n_states, ...)
+    terms : ndarray, broadcastable
+        What the quantity is summed from, in magnitude.
+    uncertainty : ndarray or float, broadcastable
+        Of derivatives by differences: entries that they do not settle are not judged.
+    labels : sequence of str
+        Of the axis after that of the states.
+    reason : str
+        What is wrong if the row fails.
+    """
+    difference, terms = np.abs(difference), np.broadcast_to(terms, difference.shape)
+    judges = np.broadcast_to(uncertainty, difference.shape) <= _SETTLED * terms
+    judges |= (difference == 0.0) & (terms == 0.0)
+    judges |= ~np.isfinite(difference) & np.isfinite(uncertainty)
+    if not difference.size:
+        return absent(name, "there is nothing of the kind")
+    if not judges.any():
+        return absent(name, "differences with steps of several sizes agree about no derivative here")
+    with np.errstate(divide="ignore", invalid="ignore"):
+        relative = np.where(difference > 0.0, difference / terms, 0.0)
+    relative = np.where(judges, np.where(np.isnan(relative), np.inf, relative), -1.0)
+    place = np.unravel_index(int(np.argmax(relative)), relative.shape)
+    largest = float(relative[place])
+    digits = min(_DIGITS, -np.log10(largest)) if largest > 0.0 else _DIGITS
+    good = digits >= needed
+    worst = labels[place[1]] if labels else ""
+    return Row(name, PASSES if good else FAILS, float(digits), needed, "" if good else reason, worst, int(place[0]))
+
+
+def blame(difference: Array, terms: Array, features: Array, names: Sequence[str]) -> str:
+    """Which terms explain a difference of sums, in words; empty where none do.
+
+    Parameters
+    ----------
+    difference, terms : ndarray, (n,)
+        Kernel less sum, and what the sum is made of.
+    features : ndarray, (n, n_features)
+        The terms of the sum.
+    """
+    heavy = terms > 0.0
+    d, a = difference[heavy] / terms[heavy], features[heavy] / terms[heavy, np.newaxis]
+    if not d.size or not a.size or not np.isfinite(d).all():
+        return ""
+    squares = np.sum(a * a, axis=0)
+    factors = np.divide(a.T @ d, squares, out=np.zeros_like(squares), where=squares > 0.0)
+    left = np.linalg.norm(d[:, np.newaxis] - a * factors, axis=0)
+    best = int(np.argmin(left))
+    size = float(np.linalg.norm(d))
+    if left[best] > _SPARSE * size and 2 * a.shape[1] <= len(d):
+        factors = np.linalg.lstsq(a, d, rcond=None)[0]
+        if np.linalg.norm(d - a @ factors) > _SPARSE * size:
+            return ""
+        shares = np.abs(factors) * np.sqrt(squares)
+        largest = [int(i) for i in np.argsort(-shares)[:3] if shares[i] > _SPARSE * np.max(shares)]
+    elif left[best] <= _SPARSE * size:
+        largest = [best]
+    else:
+        return ""
+    return ", ".join(f"{names[i]} counts {1.0 + factors[i]:.5g} times" for i in largest)

@@ -1,0 +1,270 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The random states at which an audit looks: on the constraints, with rates and virtual motions that these allow.
+
+An angle is of the size of one, and what is no angle as large as moves as much mass as one radian does: so the states of
+a mechanism of micrometres are as far apart as those of a large one.  Angles are the coordinates that turn frames.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from kanecore.errors import KanecoreError, KanecoreWarning, ModelError, StateError
+from kanecore.run.constraints import Constraints, normalise
+from kanecore.run.differences import Slope, derivative
+from kanecore.run.metric import equilibrated, size_of
+from kanecore.run.nonholonomic import allowed_motions
+from kanecore.tolerances import RANK
+
+if TYPE_CHECKING:
+    from kanecore._native import Kernels
+
+__all__ = ["States", "random_states"]
+
+Array = npt.NDArray[np.float64]
+
+_TRIES = 30  # random states for each that is wanted
+_SPREAD = 0.5  # of the sizes: how far states are from a given one
+_REGULAR = 1e-3  # of the largest singular value of G: what the smallest that counts is at a state that serves
+_VIRTUAL = 3  # virtual motions at each state
+
+
+@dataclass(frozen=True)
+class States:
+    """Random states of a model.
+
+    Attributes
+    ----------
+    dyn : CompiledModel
+    t, x, r : ndarray, (n,), (n, n_x), (n, n_r)
+    sizes : ndarray, (n_x,)
+        What is large for each coordinate and speed.
+    udot : ndarray, (n, n_u)
+        Derivatives of the speeds that satisfy G u̇ + γ = 0; otherwise random.
+    virtual : ndarray, (3, n, n_u)
+        Changes δu that the constraints allow.
+    loose : ndarray, (3, n, n_u)
+        Any changes of the speeds.
+    """
+
+    dyn: Kernels
+    t: Array
+    x: Array
+    r: Array
+    sizes: Array
+    udot: Array
+    virtual: Array
+    loose: Array
+
+    def call(self, kernel: str, *udot: Array, t: Any = None, x: Any = None, r: Any = None) -> Array:
+        """A kernel at these states, or at others; NaN where it is not defined."""
+        function = getattr(self.dyn, kernel)
+        try:
+            values = function(
+                self.t if t is None else t, self.x if x is None else x, *udot, r=self.r if r is None else r
+            )
+        except StateError as error:
+            if error.out is None:
+                raise
+            values = error.out
+        return np.asarray(values)
+
+    @property
+    def u(self) -> Array:
+        return self.x[:, self.dyn.n_q :]
+
+    @cached_property
+    def qdot(self) -> Array:
+        return self.call("qdot")
+
+    @cached_property
+    def input_rates(self) -> Array:
+        """Derivatives of the inputs: of those that have one, others are constant."""
+        rates = np.zeros_like(self.r)
+        for i, rate in enumerate(self.dyn.input_rates):
+            if rate >= 0:
+                rates[:, i] = self.r[:, rate]
+        return rates
+
+    @cached_property
+    def at(self) -> Constraints:
+        return Constraints(self.dyn, self.t, self.x, self.r)
+
+    def coordinate_change(self, change: Array) -> Array:
+        """δq = Y δu."""
+        return np.einsum("nij,...nj->...ni", self.at.rates[0], change)
+
+    # -------------------------------------------------------------------------------------------- derivatives
+
+    def rate(self, kernel: str, udot: Array, *more: Array) -> Slope:
+        """The derivative of a kernel along the motion with given u̇, at constant `more`."""
+        return self.slope(kernel, np.concatenate([self.qdot, udot], axis=-1), 1.0, self.input_rates, *more)
+
+    def slope(self, kernel: str, dx: Array, dt: float = 0.0, dr: Array | None = None, *more: Array) -> Slope:
+        """The derivative of a kernel in a direction of x, (..., n, n_x), of t and of r."""
+        turned = np.zeros_like(self.r) if dr is None else dr
+        return self.along(
+            lambda t, x, r: self.call(kernel, *more, t=t, x=x, r=r),
+            dx,
+            dt,
+            turned,
+        )
+
+    def along(self, function: Any, dx: Array, dt: float, dr: Array) -> Slope:
+        """The derivative of any function of t, x, r in a direction."""
+        reach = np.max(np.abs(dx) / self.sizes, axis=-1, initial=abs(dt))
+        reach = np.maximum(reach, np.max(np.abs(dr) / (1.0 + np.abs(self.r)), axis=-1, initial=0.0))
+        size = 1.0 / np.where(reach > 0.0, reach, 1.0)
+        return derivative(
+            lambda tau: function(
+                self.t + dt * tau,
+                self.x + tau[..., np.newaxis] * dx,
+                self.r + tau[..., np.newaxis] * dr,
+            ),
+            size,
+        )
+
+
+# ------------------------------------------------------------------------------------------------------ sampling
+
+
+def random_states(dyn: Kernels, n: int, x0: Any, seed: int) -> States:
+    """N random states, always the same for one seed; ModelError where none was found."""
+    rng = np.random.default_rng(seed)
+    start = _start(dyn, x0)
+    sizes = _sizes(dyn, start)
+    centre = _centre(dyn, start)
+    times, states, inputs = [], [], []
+    for trial in range(_TRIES * n):
+        if len(states) == n:
+            break
+        t, r = float(rng.uniform(0.0, 1.0)), _inputs(dyn, rng, trial)
+        x = _state(dyn, rng, centre, sizes, t, r)
+        if x is not None:
+            times.append(t), states.append(x), inputs.append(r)
+    if len(states) < n:
+        raise ModelError(
+            f"{len(states)} of {n} random states of {dyn.name!r} satisfy its constraints and have accelerations: give "
+            "a state on them as x0"
+        )
+    return _with_motions(dyn, np.array(times), np.array(states), np.array(inputs).reshape(n, dyn.n_r), sizes, rng)
+
+
+def _start(dyn: Kernels, x0: Any) -> Array | None:
+    """The state around which others lie, if one was given or the model has a guess."""
+    names = [*dyn.coordinate_names, *dyn.speed_names]
+    guess: Mapping[str, float] = dyn._table_info.get("guess", {})
+    if x0 is None and not guess:
+        return None
+    start = np.zeros(dyn.n_x)
+    for place, value in guess.items():
+        start[int(place)] = value
+    if isinstance(x0, Mapping):
+        for key, value in x0.items():
+            name = str(key).removesuffix("(t)")
+            if name not in names:
+                raise KeyError(f"x0 names {name!r}; coordinates and speeds are {', '.join(names)}")
+            start[names.index(name)] = float(value)
+    elif x0 is not None:
+        start = np.array(x0, dtype=np.float64)
+        if start.shape != (dyn.n_x,) or not np.isfinite(start).all():
+            raise ValueError(f"x0 must be {dyn.n_x} finite numbers, one state")
+    return start
+
+
+def _inputs(dyn: Kernels, rng: np.random.Generator, trial: int) -> Array:
+    """Random inputs; at each third state those that are no motion are zero, lest they cover what else acts."""
+    r = rng.uniform(-1.0, 1.0, dyn.n_r)
+    if trial % 3 == 2:
+        moving = {i for i, rate in enumerate(dyn.input_rates) if rate >= 0} | set(dyn.input_rates)
+        r[[i for i in range(dyn.n_r) if i not in moving]] = 0.0
+    return r
+
+
+def _sizes(dyn: Kernels, start: Array | None) -> Array:
+    """What is large for each coordinate and speed, beside one radian and one radian a unit of time."""
+    x = np.zeros(dyn.n_x) if start is None else start.copy()
+    rng = np.random.default_rng(0)
+    r = rng.uniform(-1.0, 1.0, dyn.n_r)
+    x[: dyn.n_q] += rng.uniform(0.2, 0.8, dyn.n_q)
+    normalise(dyn, x)
+    sizes = np.ones(dyn.n_x)
+    try:
+        at = Constraints(dyn, 0.0, x, r)
+        moved = np.repeat(x[np.newaxis], dyn.n_q, axis=0)
+        moved[range(dyn.n_q), range(dyn.n_q)] += 0.3
+        turned = np.asarray(dyn._orientations(0.0, moved, r=r)) - np.asarray(dyn._orientations(0.0, x, r=r))
+        angle = np.max(np.abs(turned).reshape(dyn.n_q, -1), axis=1, initial=0.0) > RANK
+        far = at.coordinate_units
+    except KanecoreError:
+        return sizes
+    radians = 1.0 / far[angle & (far > 0.0)]
+    if not radians.size:
+        sizes[: dyn.n_q] = 1.0 if start is None else np.max(np.abs(start[: dyn.n_q]), initial=0.0) or 1.0
+    else:
+        other = ~angle & (far > 0.0)
+        sizes[: dyn.n_q][other] = far[other] * np.median(radians)
+        sizes[dyn.n_q :] = at.speed_units * np.median(radians)
+    return sizes
+
+
+def _centre(dyn: Kernels, start: Array | None) -> Array | None:
+    """A state on the constraints that others are looked for around; None where they may lie anywhere."""
+    if start is None and not (dyn.n_constraints or dyn.n_configuration):
+        return None
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", KanecoreWarning)
+        r = np.zeros(dyn.n_r)
+        return np.asarray(dyn.check(start, r=r).x)  # type: ignore[attr-defined]
+
+
+def _state(
+    dyn: Kernels, rng: np.random.Generator, centre: Array | None, sizes: Array, t: float, r: Array
+) -> Array | None:
+    """A random state on the constraints that has accelerations; None where this one is none."""
+    if centre is None:
+        x = sizes * rng.uniform(0.3, 1.2, dyn.n_x) * rng.choice([-1.0, 1.0], dyn.n_x)
+    else:
+        x = centre + _SPREAD * sizes * rng.uniform(-1.0, 1.0, dyn.n_x)
+    normalise(dyn, x)
+    try:
+        if dyn.n_constraints or dyn.n_configuration:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", KanecoreWarning)
+                x = np.asarray(dyn.consistent(t, x, None, r=r))  # type: ignore[attr-defined]
+        return x if np.isfinite(dyn.udot(t, x, r=r)).all() and _is_regular(Constraints(dyn, t, x, r)) else None
+    except (KanecoreError, ArithmeticError):
+        return None
+
+
+def _is_regular(at: Constraints) -> bool:
+    """Whether a state is far enough from where rows of G are lost."""
+    if not at.dyn.n_constraints:
+        return True
+    s, count = np.linalg.svd(equilibrated(at.rows, at.speed_units), compute_uv=False), at.dyn._count()
+    return bool(count == 0 or s[count - 1] > _REGULAR * s[0])
+
+
+def _with_motions(dyn: Kernels, t: Array, x: Array, r: Array, sizes: Array, rng: np.random.Generator) -> States:
+    """The states with random u̇ and virtual motions, the largest entry of which is of the size of the speeds."""
+    at, speeds = Constraints(dyn, t, x, r), sizes[dyn.n_q :]
+    loose = speeds * rng.uniform(-1.0, 1.0, (_VIRTUAL, len(t), dyn.n_u))
+    if not dyn.n_constraints:
+        udot = speeds * rng.uniform(-1.0, 1.0, (len(t), dyn.n_u))
+        virtual = speeds * rng.uniform(-1.0, 1.0, (_VIRTUAL, len(t), dyn.n_u))
+        return States(dyn, t, x, r, sizes, udot, virtual, loose)
+    basis = allowed_motions(at)
+    motions = np.einsum("nij,knj->kni", basis, rng.uniform(-1.0, 1.0, (_VIRTUAL + 1, len(t), basis.shape[-1])))
+    largest = np.max(np.abs(motions) / speeds, axis=-1, keepdims=True, initial=0.0)
+    motions /= np.where(largest > 0.0, largest, 1.0)
+    rows = equilibrated(at.rows, at.speed_units)
+    bias = at.bias / size_of(at.rows * at.speed_units[..., np.newaxis, :])
+    least = -np.einsum("nij,nj->ni", np.linalg.pinv(rows, rcond=RANK), bias) * at.speed_units
+    return States(dyn, t, x, r, sizes, least + motions[0], motions[1:], loose)

@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The row of an audit about units: lengths, masses and times in other ones give the same motion.
+
+Dimensions of results follow from those of q, u and the energy: M_ij u_i u_j and f_i u_i t are energies.  A model in
+which a number has a dimension, such as 9.81, is not the same in other units.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from kanecore._native import symbol_name
+from kanecore.run.audit_rows import BY_DIFFERENCES, Row, judged
+from kanecore.run.audit_states import States
+
+__all__ = ["exponents", "units_row"]
+
+Array = npt.NDArray[np.float64]
+
+_FACTORS = np.array([3.7, 0.23, 1.9])  # of length, mass, time: no products of small powers of each other
+_ENERGY, _TIME = np.array([2.0, 1.0, -2.0]), np.array([0.0, 0.0, 1.0])
+_SMALL = 1e-5  # of the largest entry: what is smaller may be the rounding of a zero
+_LENGTH = np.array([1.0, 0.0, 0.0])
+_BASE = ("length", "mass", "time")
+
+
+def exponents(unit: Any) -> Array:
+    """The exponents of (length, mass, time) of a unit of SymPy, or of a sequence that holds them.
+
+    SymPy is not imported: a unit brings its system of dimensions.
+    """
+    if (isinstance(unit, Sequence) and not isinstance(unit, str)) or isinstance(unit, np.ndarray):
+        given = np.array([float(x) for x in unit])
+        if given.shape != (3,) or not np.isfinite(given).all():
+            raise ValueError(f"a unit is {unit!r}; it must be three exponents, of length, mass and time")
+        return given
+    if isinstance(unit, (int, float)):
+        return np.zeros(3)
+    if hasattr(unit, "dimension"):  # a Quantity
+        system = sys.modules["sympy.physics.units.systems.si"].dimsys_SI
+        found = {str(key): value for key, value in system.get_dimensional_dependencies(unit.dimension).items()}
+        found = {key.removeprefix("Dimension(").split(",")[0].rstrip(")"): value for key, value in found.items()}
+        if strange := set(found) - {*_BASE, "angle"}:
+            raise ValueError(f"{unit} has the dimension of {', '.join(sorted(strange))}, which is no mechanical one")
+        return np.array([float(found.get(key, 0)) for key in _BASE])
+    if getattr(unit, "is_Pow", False):
+        return np.asarray(exponents(unit.args[0]) * float(unit.args[1]))
+    if getattr(unit, "is_Mul", False):
+        return np.asarray(sum(exponents(factor) for factor in unit.args))
+    if getattr(unit, "is_number", False):
+        return np.zeros(3)
+    raise TypeError(f"a unit is {unit!r}; it must be a unit of SymPy or exponents of (length, mass, time)")
+
+
+class _Dimensions:
+    """Of everything that a model is given."""
+
+    def __init__(self, states: States, units: Mapping[Any, Any]) -> None:
+        dyn = states.dyn
+        if not isinstance(units, Mapping):
+            raise TypeError(f"units is {units!r}; it must be a mapping of names to units")
+        known = [*dyn.parameter_names, *dyn.coordinate_names, *dyn.speed_names, *dyn.input_names]
+        given = {symbol_name(key): exponents(unit) for key, unit in units.items()}
+        if strange := [name for name in given if name not in known and name not in _left_out(dyn)]:
+            raise KeyError(f"units names {', '.join(strange)}; the model has {', '.join(known)}")
+        zero = np.zeros(3)
+        self.p, self.q, self.u, self.r = (
+            np.array([given.get(name, zero) for name in names]).reshape(-1, 3)
+            for names in (dyn.parameter_names, dyn.coordinate_names, dyn.speed_names, dyn.input_names)
+        )
+        for i, rate in enumerate(dyn.input_rates):  # a rate that is not named follows its motion
+            if rate >= 0 and dyn.input_names[rate] not in given:
+                self.r[rate] = self.r[i] - _TIME
+        self.x = np.concatenate([self.q, self.u])
+
+
+def _left_out(dyn: Any) -> list[str]:
+    return [*dyn._left_out("parameter"), *dyn._left_out("input")]
+
+
+def units_row(states: States, units: Mapping[Any, Any]) -> Row:
+    """Kernels at the states, and at the same states in other units."""
+    name = "the same in other units"
+    dims, dyn = _Dimensions(states, units), states.dyn
+    other = States(
+        dyn,
+        states.t * _factor(_TIME),
+        states.x * _factor(dims.x),
+        states.r * _factor(dims.r),
+        states.sizes,
+        states.udot * _factor(dims.u - _TIME),
+        states.virtual,
+        states.loose,
+    )
+    p = dyn._values("parameter") * _factor(dims.p)
+    results: list[tuple[Array, Array, str]] = []
+    for kernel, expected, floor, labels in _expected(dims, states):
+        plain = states.call(kernel)
+        scaled = np.asarray(getattr(dyn, kernel)(other.t, other.x, r=other.r, p=p)) / _factor(expected)
+        size = np.abs(plain) + np.max(np.abs(plain), axis=0) + floor(plain)
+        results.append(((scaled - plain).reshape(len(states.t), -1), size.reshape(len(states.t), -1), labels))
+    worst = [np.max(np.where(d != 0.0, np.abs(d) / np.where(s > 0.0, s, 1.0), 0.0)) for d, s, _ in results]
+    first = next((i for i, w in enumerate(worst) if w > 10.0**-BY_DIFFERENCES), int(np.argmax(worst)))
+    difference, size, what = results[first]
+    columns = difference.shape[1]
+    names = {dyn.n_x: (*dyn.coordinate_names, *dyn.speed_names), dyn.n_u: dyn.speed_names}.get(columns, ())
+    labels = [f"{what} of {names[i]}" if names else what for i in range(columns)]
+    reason = "it is not the same in other units: does a number in the model have a dimension?"
+    return judged(name, difference, np.where(size > 0.0, size, 1.0), BY_DIFFERENCES, labels=labels, reason=reason)
+
+
+def _factor(dimensions: Array) -> Array:
+    return np.asarray(np.prod(_FACTORS**dimensions, axis=-1))
+
+
+def _expected(dims: _Dimensions, states: States) -> list[tuple[str, Array, Callable[[Array], Any], str]]:
+    """Kernels with the dimensions of their results, and what entries that vanish are compared with."""
+    u, at = dims.u, states.at
+    force, coordinates = _ENERGY - _TIME - u, np.where(at.coordinate_units > 0.0, at.coordinate_units, 1.0)
+    units = at.speed_units
+
+    inertial = np.sum(np.abs(at.mass * states.udot[:, np.newaxis, :]), axis=-1)
+
+    def beside(sizes: Array) -> Callable[[Array], Array]:
+        """Of the largest entry, each in its size."""
+        return lambda values: np.asarray(_SMALL * sizes * np.max(np.abs(values) / sizes))
+
+    pairs = 1.0 / (units[:, :, np.newaxis] * units[:, np.newaxis, :])
+    bound = beside(np.concatenate([coordinates, units], axis=-1))
+    largest = beside(np.ones(1))
+    return [
+        ("_positions", np.tile(_LENGTH, (states.dyn.n_points, 3, 1)), largest, "a position"),
+        ("kinetic_energy", _ENERGY, largest, "the kinetic energy"),
+        ("mass_matrix", _ENERGY - u[:, np.newaxis] - u, beside(pairs), "the mass matrix"),
+        ("generalized_active_forces", force, lambda _: _SMALL * inertial, "the active force"),
+        ("potential_energy", _ENERGY, largest, "the potential energy"),
+        ("forcing", force, lambda _: _SMALL * inertial, "the forcing"),
+        ("rhs", dims.x - _TIME, bound, "the rate"),
+    ]

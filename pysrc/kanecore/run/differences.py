@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Derivatives by differences, to some eleven digits: central ones of order eight, with steps of several sizes.
+
+Of two neighbouring steps the errors differ: the larger one cuts off more of the series, the smaller one is rounded more.
+Where they agree best, each entry is taken (after Ridders, *Advances in Engineering Software* 4, 1982).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+__all__ = ["Slope", "derivative"]
+
+Array = npt.NDArray[np.float64]
+
+_PLACES = np.array([-4.0, -3.0, -2.0, -1.0, 1.0, 2.0, 3.0, 4.0])
+_WEIGHTS = np.array([1 / 280, -4 / 105, 1 / 5, -4 / 5, 4 / 5, -1 / 5, 4 / 105, -1 / 280])
+_STEPS = 0.1 / 8.0 ** np.arange(5)  # of what is a large change
+
+
+@dataclass(frozen=True)
+class Slope:
+    """A derivative, and by how much two steps disagree about it; infinite where no two steps give numbers."""
+
+    value: Array
+    uncertainty: Array
+
+
+def derivative(along: Callable[[Array], Array], size: Array) -> Slope:
+    """The derivatives d/dτ of functions of τ at τ = 0.
+
+    Parameters
+    ----------
+    along : callable
+        The values at τ (5, 8, ...): (5, 8, ..., *shape).
+    size : ndarray, (...)
+        Where τ is a large change of what the function is of.
+    """
+    steps = _STEPS.reshape(-1, *(1 for _ in range(1 + size.ndim))) * size
+    values = along(_PLACES.reshape(-1, *(1 for _ in range(size.ndim))) * steps)
+    slopes = np.einsum("j,ij...->i...", _WEIGHTS, values)
+    slopes /= steps[:, 0].reshape(*slopes.shape[: 1 + size.ndim], *(1 for _ in range(slopes.ndim - 1 - size.ndim)))
+    gaps = np.abs(np.diff(slopes, axis=0))
+    gaps = np.where(np.isfinite(gaps), gaps, np.inf)
+    best = np.argmin(gaps, axis=0)[np.newaxis]
+    value, gap = (np.take_along_axis(a, best, axis=0)[0] for a in (slopes[:-1], gaps))
+    return Slope(np.where(np.isfinite(gap), value, 0.0), gap)

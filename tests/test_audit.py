@@ -1,0 +1,494 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The audit passes on what is right, and names what is wrong: faults are put into derived kernels and into models."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import sweep
+import sympy as sm
+import sympy.physics.mechanics as me
+import sympy.physics.units as units
+
+import kanecore as kc
+from kanecore.cli import main
+from kanecore.derive import kane, kinematics
+from kanecore.derive.registry import WAYS, Derived
+from kanecore.kernels import KERNELS
+from kanecore.run.audit import Audit
+from kanecore.run.audit_units import exponents
+from kanecore.run.differences import derivative
+
+t = me.dynamicsymbols._t
+VALUES = {"m1": 1.3, "m2": 0.8, "l": 0.7, "c": 0.3, "k": 4.0, "g": 9.81}
+
+
+def failing(audit: Audit) -> str:
+    assert not audit.passed
+    assert not audit
+    return "; ".join(f"{row.name}: {row.worst} {row.reason}" for row in audit.failures)
+
+
+def two_links(**options: Any) -> kc.Model:
+    """Two bodies in space on universal joints: inertias about the joints, all terms of Euler's equations."""
+    q, u = me.dynamicsymbols("q1:5"), me.dynamicsymbols("u1:5")
+    m1, m2, l, c, k, g = sm.symbols("m1 m2 l c k g")
+    N = me.ReferenceFrame("N")
+    O = me.Point("O")
+    O.set_vel(N, 0)
+    frame, joint, bodies = N, O, []
+    for i, m in enumerate((m1, m2)):
+        A, B = me.ReferenceFrame(f"A{i}"), me.ReferenceFrame(f"B{i}")
+        A.orient_axis(frame, q[2 * i], frame.x)
+        A.set_ang_vel(frame, u[2 * i] * frame.x)
+        B.orient_axis(A, q[2 * i + 1], A.y)
+        B.set_ang_vel(A, u[2 * i + 1] * A.y)
+        centre = joint.locatenew(f"C{i}", -c * B.z + c / 5 * B.x)
+        inertia = me.inertia(B, m * l**2, 1.2 * m * l**2, 0.6 * m * l**2, 0.1 * m * l**2)
+        bodies.append(me.RigidBody(f"link{i}", centre, B, m, (inertia, joint)))
+        frame, joint = B, joint.locatenew(f"J{i}", -l * B.z)
+    loads = [(body.masscenter, -body.mass * g * N.z) for body in bodies]
+    loads += [(B, -k * q[3] * A.y), (A, k * q[3] * A.y), (bodies[1].masscenter, -k * u[0] * N.y)]
+    options = {"forcelist": loads, "name": "two_links", **options}
+    return kc.Model(N, q, u, [a.diff() - b for a, b in zip(q, u, strict=True)], bodies=bodies, **options)
+
+
+def wheel(**options: Any) -> kc.Model:
+    """A blade on a plane, off its mass centre, with a spring."""
+    x, y, a = me.dynamicsymbols("x y a")
+    u = me.dynamicsymbols("u1:4")
+    m, l, k = sm.symbols("m1 l k")
+    N, A = me.ReferenceFrame("N"), me.ReferenceFrame("A")
+    A.orient_axis(N, a, N.z)
+    A.set_ang_vel(N, u[2] * N.z)
+    O = me.Point("O")
+    O.set_vel(N, 0)
+    C = O.locatenew("C", x * N.x + y * N.y)
+    C.set_vel(N, u[0] * N.x + u[1] * N.y)
+    P = C.locatenew("P", -l * A.x)
+    P.v2pt_theory(C, N, A)
+    body = me.RigidBody("blade", C, A, m, (me.inertia(A, 0, 0, m * l**2), C))
+    options = {"velocity_constraints": [P.vel(N).dot(A.y)], **options}
+    return kc.Model(
+        N, [x, y, a], u, [b.diff() - v for b, v in zip((x, y, a), u, strict=True)], bodies=[body],
+        forcelist=[(C, -k * x * N.x), (A, -k * a * N.z)], name="wheel", **options,
+    )  # fmt: skip
+
+
+def compiled(model: kc.Model, **options: Any) -> kc.CompiledModel:
+    names = {str(symbol) for symbol in model.parameters}
+    return kc.compile(model, parameters={name: VALUES[name] for name in names}, **options)
+
+
+# ------------------------------------------------------------------------------------------------ what is right
+
+
+@pytest.mark.parametrize("name", sweep.models())
+def test_the_gallery_passes(name: str) -> None:
+    audit = kc.load(name).audit(100 if sweep.LONG else 20)
+    assert audit.passed, str(audit)
+    assert audit.x.shape[0] == audit.t.shape[0] == audit.r.shape[0]
+    for row in audit.rows:
+        assert (row.verdict == "passes") == (not row.digits < row.needed) or np.isnan(row.digits)
+        assert row.verdict == "passes" or row.reason, row.name
+
+
+@pytest.mark.parametrize("name", sweep.models())
+def test_the_gallery_is_the_same_in_other_units(name: str) -> None:
+    module = import_module(f"kanecore.gallery.{name}")
+    [row] = [row for row in kc.load(name).audit(5, units=module.DIMENSIONS).rows if "units" in row.name]
+    assert row.verdict == ("fails" if hasattr(module, "NUMBERS_HAVE_UNITS") else "passes"), str(row)
+
+
+@pytest.mark.parametrize("model", [two_links, wheel])
+def test_every_row_that_applies_passes(model: Callable[[], kc.Model]) -> None:
+    audit = compiled(model()).audit(20)
+    assert audit.passed, str(audit)
+    table = str(audit)
+    assert all(row.name in table and row.verdict in table for row in audit.rows)
+    assert min(row.digits for row in audit.rows if not np.isnan(row.digits)) > 8.5
+    assert repr(audit) == table
+
+
+def test_the_audit_is_the_same_each_time_and_leaves_the_model_alone() -> None:
+    dyn = kc.load("rotating_tube")
+    before = dict(dyn.parameters)
+    first, second = dyn.audit(3), dyn.audit(3)
+    assert str(first) == str(second)
+    np.testing.assert_array_equal(first.x, second.x)
+    assert dict(dyn.parameters) == before
+    assert not np.array_equal(dyn.audit(3, seed=1).x, first.x)
+
+
+@pytest.mark.parametrize("axis", range(3))
+@pytest.mark.parametrize("factor", [1e9, 1e-9])
+@pytest.mark.parametrize("name", sweep.part(["rrp", "four_bar", "rolling_disc", "free_body"], ["rrp", "four_bar"]))
+def test_units_change_no_verdict(name: str, factor: float, axis: int) -> None:
+    module, dyn = import_module(f"kanecore.gallery.{name}"), kc.load(name)
+    for key, value in dict(dyn.parameters).items():
+        dyn.parameters[key] = value * factor ** module.DIMENSIONS[key][axis]
+    audit = dyn.audit(5)
+    assert audit.passed, str(audit)
+
+
+# ------------------------------------------------------------------------------ faults put into derived kernels
+
+#: Those of which the audit says nothing, and those that the models here do not have.
+LEFT_OUT = {
+    *("constraint_sizes", "stabilization", "project", "outputs"),
+    *("auxiliary_forces", "potentials", "inertial_loads"),
+}
+PUBLIC = [
+    ("_" if kernel.internal else "") + kernel.name
+    for kernel in KERNELS
+    if not kernel.remainder_of and kernel.name not in LEFT_OUT
+]
+
+
+@pytest.mark.parametrize("name", PUBLIC)
+def test_a_kernel_that_is_replaced_on_the_model_is_found(name: str) -> None:
+    """Its largest entry off by a thousandth; what no equation of one model holds, that of another does."""
+    for model in ("rrp", "four_bar", "rolling_disc"):
+        dyn = kc.load(model)
+        dyn.build()
+        if not dyn._has(name.removeprefix("_")):
+            continue
+        x, more = dyn.check().x, {"udot": np.ones(dyn.n_u)}
+        reads_udot = next(k.reads_udot for k in KERNELS if k.name == name.removeprefix("_"))
+        true = getattr(dyn, name)
+        try:
+            value = np.abs(true(0.0, x, *(more.values() if reads_udot else ()), r=np.ones(dyn.n_r)))
+        except kc.ModelError:
+            continue
+        if not np.max(value, initial=0.0):
+            continue
+        place = np.unravel_index(int(np.argmax(value)), value.shape)
+
+        def wrong(*arguments: Any, true: Any = true, place: Any = place, **options: Any) -> Any:
+            result = np.array(true(*arguments, **options))
+            if not options.get("remainder"):
+                result[(..., *place)] *= 1.001
+            return result
+
+        setattr(dyn, name, wrong)
+        if not dyn.audit(5).passed:
+            return
+    raise AssertionError(f"nobody misses {name}")
+
+
+def test_the_sign_of_all_loads() -> None:
+    dyn = kc.load("rrp")
+    true = dyn.generalized_active_forces
+    dyn.generalized_active_forces = lambda *a, **k: -true(*a, **k)  # type: ignore[method-assign, assignment]
+    assert "active forces" in failing(dyn.audit(5))
+
+
+def test_the_sign_of_a_load_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    true = kane.Wrenches.add_load
+
+    def wrong(self: kane.Wrenches, load: Any) -> None:
+        g = self.kinematics.graph
+        if load.number == 2:
+            vector = tuple((f, (g.neg(x), g.neg(y), g.neg(z))) for f, (x, y, z) in load.vector)
+            load = dataclasses.replace(load, vector=vector)
+        true(self, load)
+
+    monkeypatch.setattr(kane.Wrenches, "add_load", wrong)
+    audit = compiled(two_links(), cache=False).audit(10)
+    assert "load 2 (torque on frame B1) counts -1 times" in failing(audit)
+
+
+def test_gyroscopic_torques_that_are_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    def wrong(k: Any, accelerations: Any, body: int) -> Any:
+        frame = k.description.bodies[body].frame
+        return kane.matvec(k.graph, kane.central_inertia(k, body), accelerations.alpha[frame])
+
+    for module in ("kane", "energy", "reactions"):
+        monkeypatch.setattr(f"kanecore.derive.{module}.inertia_torque", wrong)
+    text = failing(compiled(two_links(), cache=False).audit(10))
+    assert "inertia forces F* = Newton-Euler:  it is not the virtual work" in text
+    assert "ω × I·ω of body link" in text
+    assert "body inertia forces = Newton-Euler: body link" in text
+    assert "Lagrange" in text
+
+
+@pytest.mark.parametrize("part", ["left", "doubled", "shifted"])
+def test_an_inertia_about_the_wrong_point(part: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    true = kane.central_inertia
+
+    def wrong(k: Any, body: int) -> Any:
+        right, b, g = true(k, body), k.description.bodies[body], k.graph
+        if body != 1 or part == "doubled":
+            if body != 1:
+                return right
+            changed = dataclasses.replace(b, about=tuple((f, tuple(g.add(x, x) for x in v)) for f, v in b.about))
+        elif part == "left":
+            changed = dataclasses.replace(b, about=())
+        else:
+            return ((g.add(right[0][0], b.mass), *right[0][1:]), *right[1:])
+        kept = k.description
+        k.description = dataclasses.replace(kept, bodies=(*kept.bodies[:1], changed))
+        result = true(k, body)
+        k.description = kept
+        return result
+
+    for module in ("kane", "energy", "kernels.bodies", "tree"):
+        if hasattr(import_module(f"kanecore.derive.{module}"), "central_inertia"):
+            monkeypatch.setattr(f"kanecore.derive.{module}.central_inertia", wrong)
+    text = failing(compiled(two_links(), cache=False).audit(10))
+    for row in ("kinetic energy", "body momenta = m v, I·ω as written: body link1", "inertia forces F* = Newton-Euler"):
+        assert row in text
+
+
+def test_accelerations_without_a_term(monkeypatch: pytest.MonkeyPatch) -> None:
+    def wrong(g: Any, w: Any, a: Any) -> Any:
+        return ((0, g.neg(a[2]), a[1]), (a[2], 0, g.neg(a[0])), (g.neg(a[1]), a[0], 0))
+
+    monkeypatch.setattr(kinematics, "rate_matrix", wrong)
+    text = failing(compiled(two_links(), cache=False).audit(10))
+    assert "body inertia forces = Newton-Euler: body link" in text
+    assert "inertia forces F* = Newton-Euler" in text
+
+
+@pytest.mark.parametrize(
+    ("kernel", "row"),
+    [
+        ("mass_matrix", "mass matrix M"),
+        ("qdot", "velocities = derivatives of positions: mass centre"),
+        ("kinetic_energy", "kinetic energy"),
+        ("potential_energy", "power"),
+        ("power", "power"),
+        ("reactions", "free bodies with reactions = Newton-Euler: body link"),
+        ("gibbs", "Gibbs-Appell"),
+        ("momenta", "momenta"),
+        ("partial_velocities", "velocities = derivatives"),
+    ],
+)
+def test_a_derivation_that_is_wrong(kernel: str, row: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One of its results has the other sign."""
+    way = WAYS[kernel]
+
+    def wrong(d: Any) -> Derived:
+        right = way.derive(d)
+        place = next(i for i, root in enumerate(right.roots) if d.graph.value(root) is None)
+        roots = [*right.roots[:place], d.graph.neg(right.roots[place]), *right.roots[place + 1 :]]
+        return dataclasses.replace(right, roots=tuple(roots))
+
+    monkeypatch.setitem(WAYS, kernel, dataclasses.replace(way, derive=wrong))
+    assert row in failing(compiled(two_links(), cache=False).audit(10))
+
+
+@pytest.mark.parametrize(
+    ("kernel", "row"),
+    [
+        ("constraint_bias", "G u̇ + γ = dc/dt"),
+        ("constraint_jacobian", "G u̇ + γ = dc/dt"),
+        ("velocity_residual", "G u̇ + γ = dc/dt"),
+        ("multipliers", "M u̇ = f + Gᵀλ"),
+    ],
+)
+def test_constraints_that_are_wrong(kernel: str, row: str) -> None:
+    dyn = compiled(wheel())
+    true = getattr(dyn, kernel)
+    setattr(dyn, kernel, lambda *a, **k: 1.01 * true(*a, **k))
+    assert row in failing(dyn.audit(10))
+
+
+# ----------------------------------------------------------------------------------------- models that are wrong
+
+
+def slip(**options: Any) -> kc.Model:
+    """A pendulum whose point was given twice the velocity of its position."""
+    q, u = me.dynamicsymbols("q u")
+    m, l, g = sm.symbols("m1 l g")
+    N, A = me.ReferenceFrame("N"), me.ReferenceFrame("A")
+    A.orient_axis(N, q, N.z)
+    A.set_ang_vel(N, u * N.z)
+    O = me.Point("O")
+    O.set_vel(N, 0)
+    P = O.locatenew("P", l * A.x)
+    P.set_vel(N, 2 * l * u * A.y)
+    bob = me.Particle("bob", P, m)
+    return kc.Model(N, [q], [u], [q.diff() - u], bodies=[bob], forcelist=[(P, m * g * N.x)], name="slip", **options)
+
+
+def test_a_velocity_that_is_not_its_positions() -> None:
+    with pytest.warns(kc.KanecoreWarning, match="its velocity was set"):
+        model = slip()
+    text = failing(compiled(model).audit(10))
+    assert "velocities = derivatives of positions: mass centre P of body bob" in text
+    assert "it is not the derivative of the position" in text
+
+
+def test_a_potential_beside_its_own_force() -> None:
+    q = me.dynamicsymbols("q1:5")
+    k = sm.Symbol("k")
+    audit = compiled(two_links(potentials=[k * q[3] ** 2 / 2])).audit(10)
+    [row] = audit.suspicious
+    assert "load 2 (torque on frame B1), load 3 (torque on frame A1)" in row.reason
+    assert "counted twice" in row.reason
+    assert audit.passed
+    assert "suspicious" in str(audit)
+    assert not compiled(two_links(potentials=[k * q[2] ** 2 / 2])).audit(10).suspicious
+
+
+def test_a_filed_derivative_that_lifts_the_rank() -> None:
+    """Of x² + y² = l² the derivative is filed with a wrong sign, and one speed is called dependent."""
+    x, y, u, v = me.dynamicsymbols("x y u v")
+    m, l, g = sm.symbols("m1 l g")
+    N = me.ReferenceFrame("N")
+    O = me.Point("O")
+    O.set_vel(N, 0)
+    P = O.locatenew("P", x * N.x + y * N.y)
+
+    def model(sign: int) -> kc.CompiledModel:
+        return compiled(
+            kc.Model(
+                N, [x], [u], [x.diff() - u, y.diff() - v], q_dependent=[y], u_dependent=[v],
+                configuration_constraints=[x**2 + y**2 - l**2], velocity_constraints=[x * u + sign * y * v],
+                bodies=[me.Particle("bob", P, m)], forcelist=[(P, m * g * N.x)], name="wire",
+            )
+        )  # fmt: skip
+
+    right = model(1).audit(5)
+    assert right.passed, str(right)
+    assert not right.suspicious
+    [row] = model(-1).audit(5, x0={"x": VALUES["l"], "y": 0.0}).suspicious
+    assert "u_dependent" in row.reason
+    assert "determine 2 speeds" in row.reason
+
+
+def test_a_number_with_a_unit() -> None:
+    dimensions = {"m1": (0, 1, 0), "l": (1, 0, 0), "g": (1, 0, -2), "u": (0, 0, -1)}
+
+    def pendulum(gravity: Any) -> kc.CompiledModel:
+        q, u = me.dynamicsymbols("q u")
+        m, l = sm.symbols("m1 l")
+        N, A = me.ReferenceFrame("N"), me.ReferenceFrame("A")
+        A.orient_axis(N, q, N.z)
+        O = me.Point("O")
+        O.set_vel(N, 0)
+        P = O.locatenew("P", l * A.x)
+        bob = me.Particle("bob", P, m)
+        loads = [(P, m * gravity * N.x)]
+        return compiled(kc.Model(N, [q], [u], [q.diff() - u], bodies=[bob], forcelist=loads, name="pendulum"))
+
+    assert pendulum(sm.Symbol("g")).audit(5, units=dimensions).passed
+    del dimensions["g"]
+    audit = pendulum(9.81).audit(5, units=dimensions)
+    assert "the same in other units: the active force of u" in failing(audit)
+
+
+# ------------------------------------------------------------------------------------------------- parts and errors
+
+
+def test_units_of_sympy() -> None:
+    for unit, expected in (
+        (units.newton * units.meter, (2, 1, -2)),
+        (units.kilogram * units.meter**2, (2, 1, 0)),
+        (units.meter / units.second**2, (1, 0, -2)),
+        (units.radian, (0, 0, 0)),
+        (units.joule, (2, 1, -2)),
+        (units.millimeter, (1, 0, 0)),
+        (3 * units.hertz, (0, 0, -1)),
+        (1, (0, 0, 0)),
+        (sm.Integer(1), (0, 0, 0)),
+        ((1, 0, -2), (1, 0, -2)),
+    ):
+        np.testing.assert_array_equal(exponents(unit), expected)
+    with pytest.raises(ValueError, match="no mechanical one"):
+        exponents(units.kelvin)
+    with pytest.raises(TypeError, match="a unit is 'm'"):
+        exponents("m")
+    with pytest.raises(ValueError, match="three exponents"):
+        exponents((1, 2))
+    given = {"l": units.meter, "m1": units.gram, "m2": units.gram, "c": units.meter, "g": units.meter / units.second**2}
+    dyn = compiled(two_links())
+    speeds = {f"u{i}": 1 / units.second for i in range(1, 5)}
+    force = {"k": units.newton * units.meter}
+    # k is a stiffness of a torsion spring and a friction: no unit serves both
+    assert not dyn.audit(3, units={**given, **speeds, **force})
+
+
+def test_derivatives_by_differences() -> None:
+    at, size = np.linspace(0.1, 3.0, 20), np.ones(20)
+    for function, slope in ((np.sin, np.cos), (np.exp, np.exp), (lambda x: 1e6 * x**3, lambda x: 3e6 * x**2)):
+        for scale in (1.0, 1e-3, 30.0):
+            found = derivative(lambda tau, f=function: f(at + tau), scale * size)
+            np.testing.assert_allclose(found.value, slope(at), rtol=1e-9)
+            assert (found.uncertainty <= 1e-8 * np.abs(slope(at))).all()
+    rough = derivative(lambda tau: np.abs(tau - 0.003) + 0.0 * at, size)
+    assert rough.uncertainty.shape == (20,)
+    assert np.isinf(derivative(lambda tau: np.nan * tau, size).uncertainty).all()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "words"),
+    [
+        ({"n": 0}, ValueError, "n is 0"),
+        ({"n": 2.5}, TypeError, "n is 2.5"),
+        ({"n": True}, TypeError, "n is True"),
+        ({"x0": [1.0]}, ValueError, "x0 must be 6"),
+        ({"x0": {"nosuch": 1.0}}, KeyError, "x0 names 'nosuch'"),
+        ({"units": {"nosuch": (1, 0, 0)}}, KeyError, "units names nosuch"),
+        ({"units": [(1, 0, 0)]}, TypeError, "units is"),
+    ],
+)
+def test_wrong_arguments(arguments: dict[str, Any], error: type[Exception], words: str) -> None:
+    with pytest.raises(error, match=words):
+        kc.load("rrp").audit(**{"n": 2, **arguments})
+
+
+def test_a_parameter_without_a_value() -> None:
+    with pytest.raises(ValueError, match="m1"):
+        kc.compile(two_links()).audit(2)
+
+
+# --------------------------------------------------------------------------------------------- the command line
+
+FILE = """
+import kanecore as kc
+import sympy as sm
+import sympy.physics.mechanics as me
+
+m, l, g = sm.symbols("m l g")
+q, u = me.dynamicsymbols("q u")
+N, A = me.ReferenceFrame("N"), me.ReferenceFrame("A")
+A.orient_axis(N, q, N.z)
+O, P = me.Point("O"), me.Point("P")
+O.set_vel(N, 0)
+P.set_pos(O, l * A.x)
+P.set_vel(N, {velocity})
+bob = me.Particle("bob", P, m)
+pendulum = kc.Model(N, [q], [u], [u - q.diff()], bodies=[bob], forcelist=[(P, m * g * N.x)], name="pendulum")
+number = 3
+"""
+
+
+def test_command(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["audit", "rotating_tube", "--states", "3"]) == 0
+    out = capsys.readouterr().out
+    assert out.startswith("audit of rotating_tube at 3 random states: passed")
+    assert "the same in other units" in out
+
+
+@pytest.mark.filterwarnings("ignore::kanecore.KanecoreWarning")
+def test_command_on_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "model.py"
+    path.write_text(FILE.format(velocity="l * u * A.y"), encoding="utf-8")
+    assert main(["audit", f"{path}:pendulum", "--states", "3"]) == 0
+    assert "no values were given for g, l, m" in capsys.readouterr().out
+    assert main(["audit", f"{path}:number"]) == 1
+    assert "is of type int" in capsys.readouterr().err
+    assert main(["audit", "nosuch"]) == 1
+    assert "no prebuilt model" in capsys.readouterr().err
+    assert main(["audit", "rrp", "--states", "0"]) == 1
+    path.write_text(FILE.format(velocity="3 * l * u * A.y"), encoding="utf-8")
+    assert main(["audit", f"{path}:pendulum", "--states", "3"]) == 1
+    assert "mass centre P of body bob" in capsys.readouterr().out
