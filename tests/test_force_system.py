@@ -346,6 +346,19 @@ def test_the_axis_of_a_system_in_a_model() -> None:
     assert snapshot(B, P1, P2) == before
 
 
+def test_a_moving_axis_in_a_model() -> None:
+    """Where the axis moves in the body, the load acts on the body's point that is there: it has that velocity."""
+    arguments, body, B, (P1, P2, _) = free_body()
+    f = sm.Symbol("f")
+    system = kc.ForceSystem([(P1, f * N.x), (P2, 2 * B.z)], [N.y])
+    point, along = system.central_axis()
+    field = kc.VelocityField(B, body.masscenter, N)
+    point.set_vel(N, field.velocity(point))
+    on_axis = kc.Model(*arguments, bodies=[body], forcelist=[(point, system.resultant), (B, along)])
+    whole = kc.Model(*arguments, bodies=[body], forcelist=[(B, system)])
+    assert_allclose(forces_at(on_axis, 0), forces_at(whole, 0), rtol=1e-11)
+
+
 def test_two_axes_know_where_each_other_is() -> None:
     origin = me.Point("O")
     P = origin.locatenew("P", a * N.x)

@@ -400,13 +400,12 @@ class Model(Expressions):
             The coordinates are not independent, their derivatives do not give the speeds, a velocity was set that is
             no derivative of a position, a load holds ``u.diff()``, or p is not linear in q̇.
         """
-        model = copy.copy(self)
-        model._description = canonical(self._description)
+        model = self._with(canonical(self._description))
         model._speeds = tuple(map(function_of_time, model._description.speed_names))
         kept = [name for name, _ in model._description.outputs]
         model._written = {name: e for name, e in self._written.items() if str(name) in kept}
         model._noncontributing, model._n_loads = (), 0
-        model._contradictions, model._derived = [], None
+        model._contradictions = []
         return model
 
     # ------------------------------------------------------------------ facts
