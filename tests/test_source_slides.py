@@ -415,6 +415,25 @@ def test_wire_put_back_gives_its_reactions() -> None:
     assert equal(sm.solve(circular, omega.diff(t))[0], -g / R * sm.sin(theta))
 
 
+def test_wire_set_free() -> None:
+    """Aplicación del Principio de Liberación: ``free`` makes the freed particle of the bound one, row by row."""
+    N, E, origin = me.ReferenceFrame("N"), me.ReferenceFrame("E"), me.Point("O")
+    origin.set_vel(N, 0)
+    E.orient_axis(N, theta, N.z)
+    P = origin.locatenew("P", r * E.x + z * N.z)
+    q, u = [r, theta, z], [v_r, omega, v_z]
+    held = kc.Model(
+        *(N, q, u, [a.diff() - b for a, b in zip(q, u, strict=True)]),
+        configuration_constraints={"wire": r - R, "plane": z},
+        bodies=[me.Particle("particle", P, m)],
+        forcelist=[(P, m * g * N.x)],
+    )
+    released = held.free("wire", "plane")
+    force = dict(zip(released.inputs, (N_r, N_z), strict=True))
+    assert [str(x) for x in force] == ["lambda_wire(t)", "lambda_plane(t)"]
+    assert equal([x.xreplace(force) for x in equations(released)], equations(freed_particle()))
+
+
 def test_wire_particle() -> None:
     """Slides, liberation: the bound particle, θ̈ = −(g/R) sin θ, and reactions that do not contribute (Q_θ = 0)."""
     model = wire_particle.build()
