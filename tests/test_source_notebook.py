@@ -397,6 +397,39 @@ def test_particle_of_a_complex_nonholonomic_system() -> None:
     assert equal([x.xreplace(third) for x in projected], list((expected.T * (-m * rates)).xreplace(third)))
 
 
+def test_rigid_body_of_a_complex_nonholonomic_system() -> None:
+    """Notebook, "Forças Atuando em um Corpo Rígido": (F̃̃_r)_B = α̃̃_r·T + ã̃_r^Q·R, with α̃̃_r = ∂α/∂u̇_r.
+
+    A body in a plane that turns the faster the faster it moves, u1² + u2² = L² u3².  The notebook prints ṽ̃_r^Q for the
+    partial acceleration, and counts all r to n.
+    """
+    ground, frame, origin = me.ReferenceFrame("N"), me.ReferenceFrame("B"), me.Point("O")
+    frame.orient_axis(ground, ground.z, q3)
+    origin.set_vel(ground, 0)
+    centre = origin.locatenew("G", q1 * ground.x + q2 * ground.y)
+    point = centre.locatenew("Q", L1 * frame.x)
+    f1, f2, torque = me.dynamicsymbols("f1 f2 tau")
+    model = kc.Model(
+        *(ground, [q1, q2, q3], [u1, u2], [a.diff() - b for a, b in zip((q1, q2, q3), (u1, u2, u3), strict=True)]),
+        u_dependent=[u3],
+        velocity_constraints=[u1**2 + u2**2 - L**2 * u3**2],
+        bodies=[me.RigidBody("B", centre, frame, m, (me.inertia(frame, 0, 0, m * L**2), centre))],
+        forcelist=[(point, f1 * ground.x + f2 * ground.y), (frame, torque * ground.z)],
+        points=[point],
+        frames=[frame],
+    )
+    turn = sm.Matrix([[u1, u2]]) / (L**2 * u3)
+    alpha = UP * turn
+    _, across = turned(q3)
+    expected = sm.Matrix([[1, 0], [0, 1], [0, 0]]) + L1 * across * turn
+    names = [model.description.points[i].name for i in model.description.shown_points]
+    found = model.symbolic("partial_accelerations", nested=True)[names.index("Q")]
+    assert agree(found, expected)
+    assert agree(model.symbolic("partial_angular_accelerations", nested=True)[-1], alpha)
+    projected = alpha.T * UP * torque + expected.T * sm.Matrix([f1, f2, 0])
+    assert agree(model.symbolic("generalized_active_forces", nested=True, nonholonomic=True), projected)
+
+
 def test_forces_on_a_rigid_body() -> None:
     """Notebook, "Forças Atuando em um Corpo Rígido": (F_r)_B = ω_r·T + v_r^Q·R, of the rod of example 4, Q = B*."""
     model, system = rod_gravity.build(), gallery_system("rod_gravity")

@@ -35,7 +35,7 @@ from sweep import part
 from sympy.core.function import AppliedUndef
 
 import kanecore as kc
-from kanecore.gallery import chaplygin_sleigh, rolling_disc, wire_particle
+from kanecore.gallery import ball_turntable, chaplygin_sleigh, rolling_disc, wire_particle
 
 Array = npt.NDArray[np.float64]
 theta = me.dynamicsymbols("theta")
@@ -536,6 +536,21 @@ def test_equations_with_multipliers() -> None:
     motion |= dict(zip([x.diff() for x in q], state[3:], strict=True)) | dict(zip(q, state[:3], strict=True)) | values
     assert len(rows) == len(q) + 1 + 1
     assert max(abs(float(e.xreplace(motion))) for e in rows) < 1e-12
+
+
+def test_time_is_frozen_in_virtual_displacements() -> None:
+    """Ligaduras cinemáticas: Σ a_lk dq_k + b_l dt = 0 of a motion, Σ a_lk δq_k = 0 of a virtual one, a = ∂g/∂q̇.
+
+    The ball on the turntable, whose constraint holds b: its reaction works in the motion, and in no virtual one.
+    """
+    dyn, state = kc.load("ball_turntable"), np.array(list(ball_turntable.STATE.values()))
+    G, multipliers = dyn.constraint_jacobian(0.0, state), dyn.multipliers(0.0, state)
+    assert np.abs(dyn.velocity_residual(0.0, state)).max() < 1e-12
+    moved = G @ state[dyn.n_q :]
+    assert np.abs(moved).max() > 0.1, "a_lk q̇_k = −b_l"
+    assert abs(multipliers @ moved) > 1e-4
+    virtual = np.linalg.svd(G)[2][len(G) :]
+    assert np.abs(virtual @ (G.T @ multipliers)).max() < 1e-14
 
 
 def test_multipliers_are_found_by_equating_powers() -> None:
