@@ -176,8 +176,8 @@ def test_simple_couple() -> None:
 
 
 # ------------------------------------------------------------- examples 3 and 5: two particles in a tube
-def tube_as_printed() -> kc.Model:
-    """The cells of the lecture notes: SymPy's KanesMethod, velocities in q̇, forces of the tube as plain symbols."""
+def tube_as_printed(method: Any) -> tuple[Any, Any, Any]:
+    """Cells 17 to 37 of the notebook: the method, velocities in q̇, the tube's forces plain symbols; Fr, Frstar."""
     T12, T13, T22, T23 = sm.symbols("T12 T13 T22 T23")
     A = me.ReferenceFrame("A")
     T = me.ReferenceFrame("T", indices=["1", "2", "3"])
@@ -200,14 +200,25 @@ def tube_as_printed() -> kc.Model:
         (P2, m2 * g * (-A.y)),
     ]
     bodies = [me.Particle("P1", P1, m1), me.Particle("P2", P2, m2)]
-    kane = me.KanesMethod(A, q_ind=[q1, q2], u_ind=[u1, u2], kd_eqs=[q1.diff() - u1, q2.diff() - u2])
-    kane.kanes_equations(bodies, loads)
-    return kc.Model.from_kane(kane)
+    kane = method(A, q_ind=[q1, q2], u_ind=[u1, u2], kd_eqs=[q1.diff() - u1, q2.diff() - u2])
+    assert agree(P1.vel(A).to_matrix(T), [q1.diff(), (L1 + q1) * theta.diff(), 0])  # output 22
+    assert agree(P2.vel(A).to_matrix(T), [q2.diff(), (L1 + L2 + q2) * theta.diff(), 0])  # output 24
+    return kane, *kane.kanes_equations(bodies, loads)
 
 
 @pytest.fixture(scope="module", params=["gallery", "as printed"])
 def tube(request: pytest.FixtureRequest) -> kc.Model:
-    return rotating_tube.build() if request.param == "gallery" else tube_as_printed()
+    return (
+        rotating_tube.build() if request.param == "gallery" else kc.Model.from_kane(tube_as_printed(me.KanesMethod)[0])
+    )
+
+
+def test_tube_with_the_method_replaced() -> None:
+    """Notebook, examples 3 and 5, outputs 32 and 35: `kanecore.KanesMethod` in the notebook's own cells."""
+    _, found, inertia_found = tube_as_printed(kc.KanesMethod)
+    _, printed, inertia_printed = tube_as_printed(me.KanesMethod)
+    assert equal(found, printed)
+    assert equal(inertia_found, inertia_printed)
 
 
 def test_tube_partial_velocities() -> None:
@@ -384,6 +395,39 @@ def test_particle_of_a_complex_nonholonomic_system() -> None:
     projected = model.symbolic("generalized_inertia_forces", nested=True, nonholonomic=True)
     third = {rates[2]: (w1 * rates[0] + w2 * rates[1]) / (c**2 * w3)}
     assert equal([x.xreplace(third) for x in projected], list((expected.T * (-m * rates)).xreplace(third)))
+
+
+def test_rigid_body_of_a_complex_nonholonomic_system() -> None:
+    """Notebook, "Forças Atuando em um Corpo Rígido": (F̃̃_r)_B = α̃̃_r·T + ã̃_r^Q·R, with α̃̃_r = ∂α/∂u̇_r.
+
+    A body in a plane that turns the faster the faster it moves, u1² + u2² = L² u3².  The notebook prints ṽ̃_r^Q for the
+    partial acceleration, and counts all r to n.
+    """
+    ground, frame, origin = me.ReferenceFrame("N"), me.ReferenceFrame("B"), me.Point("O")
+    frame.orient_axis(ground, ground.z, q3)
+    origin.set_vel(ground, 0)
+    centre = origin.locatenew("G", q1 * ground.x + q2 * ground.y)
+    point = centre.locatenew("Q", L1 * frame.x)
+    f1, f2, torque = me.dynamicsymbols("f1 f2 tau")
+    model = kc.Model(
+        *(ground, [q1, q2, q3], [u1, u2], [a.diff() - b for a, b in zip((q1, q2, q3), (u1, u2, u3), strict=True)]),
+        u_dependent=[u3],
+        velocity_constraints=[u1**2 + u2**2 - L**2 * u3**2],
+        bodies=[me.RigidBody("B", centre, frame, m, (me.inertia(frame, 0, 0, m * L**2), centre))],
+        forcelist=[(point, f1 * ground.x + f2 * ground.y), (frame, torque * ground.z)],
+        points=[point],
+        frames=[frame],
+    )
+    turn = sm.Matrix([[u1, u2]]) / (L**2 * u3)
+    alpha = UP * turn
+    _, across = turned(q3)
+    expected = sm.Matrix([[1, 0], [0, 1], [0, 0]]) + L1 * across * turn
+    names = [model.description.points[i].name for i in model.description.shown_points]
+    found = model.symbolic("partial_accelerations", nested=True)[names.index("Q")]
+    assert agree(found, expected)
+    assert agree(model.symbolic("partial_angular_accelerations", nested=True)[-1], alpha)
+    projected = alpha.T * UP * torque + expected.T * sm.Matrix([f1, f2, 0])
+    assert agree(model.symbolic("generalized_active_forces", nested=True, nonholonomic=True), projected)
 
 
 def test_forces_on_a_rigid_body() -> None:

@@ -35,7 +35,7 @@ from sweep import part
 from sympy.core.function import AppliedUndef
 
 import kanecore as kc
-from kanecore.gallery import chaplygin_sleigh, rolling_disc, wire_particle
+from kanecore.gallery import ball_turntable, chaplygin_sleigh, rolling_disc, wire_particle
 
 Array = npt.NDArray[np.float64]
 theta = me.dynamicsymbols("theta")
@@ -415,6 +415,25 @@ def test_wire_put_back_gives_its_reactions() -> None:
     assert equal(sm.solve(circular, omega.diff(t))[0], -g / R * sm.sin(theta))
 
 
+def test_wire_set_free() -> None:
+    """Aplicación del Principio de Liberación: ``free`` makes the freed particle of the bound one, row by row."""
+    N, E, origin = me.ReferenceFrame("N"), me.ReferenceFrame("E"), me.Point("O")
+    origin.set_vel(N, 0)
+    E.orient_axis(N, theta, N.z)
+    P = origin.locatenew("P", r * E.x + z * N.z)
+    q, u = [r, theta, z], [v_r, omega, v_z]
+    held = kc.Model(
+        *(N, q, u, [a.diff() - b for a, b in zip(q, u, strict=True)]),
+        configuration_constraints={"wire": r - R, "plane": z},
+        bodies=[me.Particle("particle", P, m)],
+        forcelist=[(P, m * g * N.x)],
+    )
+    released = held.free("wire", "plane")
+    force = dict(zip(released.inputs, (N_r, N_z), strict=True))
+    assert [str(x) for x in force] == ["lambda_wire(t)", "lambda_plane(t)"]
+    assert equal([x.xreplace(force) for x in equations(released)], equations(freed_particle()))
+
+
 def test_wire_particle() -> None:
     """Slides, liberation: the bound particle, θ̈ = −(g/R) sin θ, and reactions that do not contribute (Q_θ = 0)."""
     model = wire_particle.build()
@@ -517,6 +536,21 @@ def test_equations_with_multipliers() -> None:
     motion |= dict(zip([x.diff() for x in q], state[3:], strict=True)) | dict(zip(q, state[:3], strict=True)) | values
     assert len(rows) == len(q) + 1 + 1
     assert max(abs(float(e.xreplace(motion))) for e in rows) < 1e-12
+
+
+def test_time_is_frozen_in_virtual_displacements() -> None:
+    """Ligaduras cinemáticas: Σ a_lk dq_k + b_l dt = 0 of a motion, Σ a_lk δq_k = 0 of a virtual one, a = ∂g/∂q̇.
+
+    The ball on the turntable, whose constraint holds b: its reaction works in the motion, and in no virtual one.
+    """
+    dyn, state = kc.load("ball_turntable"), np.array(list(ball_turntable.STATE.values()))
+    G, multipliers = dyn.constraint_jacobian(0.0, state), dyn.multipliers(0.0, state)
+    assert np.abs(dyn.velocity_residual(0.0, state)).max() < 1e-12
+    moved = G @ state[dyn.n_q :]
+    assert np.abs(moved).max() > 0.1, "a_lk q̇_k = −b_l"
+    assert abs(multipliers @ moved) > 1e-4
+    virtual = np.linalg.svd(G)[2][len(G) :]
+    assert np.abs(virtual @ (G.T @ multipliers)).max() < 1e-14
 
 
 def test_multipliers_are_found_by_equating_powers() -> None:
