@@ -173,6 +173,7 @@ cdef int check_info(const kc_model *m) except -1:
         check_places("loads", [load], 1, torques if load[0] else forces)
     check_places("joints", info.get("joints", []), m.n_joints, [(-1, m.n_bodies), (0, m.n_bodies), (0, 2)])
     for member, n, low, bound in (("acts_on", m.n_loads, -1, m.n_bodies), ("adrift", -1, 0, m.n_points),
+                                  ("instant", -1, 0, m.n_points),
                                   ("unoriented", -1, 0, m.n_frames)):
         numbers = info.get(member, [])
         if not isinstance(numbers, list):

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from kanecore._compile import compile
     from kanecore._native import ABI_VERSION
+    from kanecore.equivalence import equivalent
     from kanecore.describe.symbols import multiplier
     from kanecore.errors import (
         CompileError,
@@ -51,6 +52,7 @@ __all__ = [
     "Trajectory",
     "__version__",
     "compile",
+    "equivalent",
     "get_include",
     "load",
     "models",
@@ -73,6 +75,7 @@ _HOMES = {
     "SingularError": "kanecore.errors",
     "Trajectory": "kanecore.run.trajectory",
     "compile": "kanecore._compile",
+    "equivalent": "kanecore.equivalence",
     "load": "kanecore.gallery",
     "models": "kanecore.gallery",
     "multiplier": "kanecore.describe.symbols",

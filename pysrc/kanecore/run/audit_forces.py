@@ -15,7 +15,7 @@ from kanecore.run.audit_bodies import Bodies
 from kanecore.run.audit_rows import BY_DIFFERENCES, BY_FORMULA, NotApplicable, Row, blame, judged
 from kanecore.run.differences import Slope
 
-__all__ = ["CHECKS", "potential_works"]
+__all__ = ["CHECKS", "inertia_works", "potential_works"]
 
 Array = npt.NDArray[np.float64]
 
@@ -68,7 +68,7 @@ def _active_forces(name: str, b: Bodies) -> Row:
     return _sum_of_works(name, forces, works, gaps, names, "it is not the virtual work of the loads")
 
 
-def _inertia_works(b: Bodies, udot: Array) -> tuple[Array, Array, list[str]]:
+def inertia_works(b: Bodies, udot: Array) -> tuple[Array, Array, list[str]]:
     """Virtual works of −d(m v)/dt, of −(dH/dt − ω × H) and −ω × H of each body, of what u̇ adds to loads; their gaps."""
     rates, states = b.momentum_rates(udot), b.states
     turning = np.cross(b.of_frames(b.omega), b.momenta()[..., 3:])
@@ -88,7 +88,7 @@ def _inertia_works(b: Bodies, udot: Array) -> tuple[Array, Array, list[str]]:
 
 
 def _inertia_forces(name: str, b: Bodies) -> Row:
-    works, gaps, names = _inertia_works(b, b.states.udot)
+    works, gaps, names = inertia_works(b, b.states.udot)
     forces = _along(b, b.states.call("generalized_inertia_forces", b.states.udot))
     return _sum_of_works(name, forces, works, gaps, names, "it is not the virtual work of -d(m v)/dt and -dH/dt")
 

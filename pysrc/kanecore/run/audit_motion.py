@@ -130,6 +130,7 @@ def _inertia_forces(name: str, b: Bodies) -> Row:
     difference = np.stack([_norm(given[..., part] + rates.value[..., part]) for part in parts], axis=-1)
     gaps = np.stack([np.max(rates.uncertainty[..., part], axis=-1) for part in parts], axis=-1)
     spin = np.linalg.norm(b.inertia[1], axis=(-2, -1)) * np.sum(omega * omega, axis=-1) + _norm(omega) * _norm(raw[..., 3:])
+    spin += _SLOW * np.max(spin + _norm(given[..., 3:]), axis=1, keepdims=True, initial=0.0)
     pull = b.inertia[0] * _SLOW * np.max(_norm(rates.value[..., :3]), axis=1, keepdims=True) / np.max(np.abs(b.inertia[0]))
     terms = np.stack([_norm(given[..., :3]) + pull, _norm(given[..., 3:]) + spin], axis=-1)
     reason = "they are not -d(m v)/dt and -d(I·ω)/dt"

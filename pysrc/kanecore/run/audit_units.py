@@ -96,6 +96,8 @@ def units_row(states: States, units: Mapping[Any, Any]) -> Row:
         states.udot * _factor(dims.u - _TIME),
         states.virtual,
         states.loose,
+        states.rank,
+        states.allowed,
     )
     p = dyn._values("parameter") * _factor(dims.p)
     results: list[tuple[Array, Array, str]] = []
