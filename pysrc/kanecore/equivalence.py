@@ -29,7 +29,8 @@ from kanecore.run.audit_rows import (
     judged,
     table,
 )
-from kanecore.run.audit_states import States, random_states
+from kanecore.run.audit_states import Places, States, random_states
+from kanecore.run.constraints import Constraints
 from kanecore.run.model import CompiledModel
 
 __all__ = ["Equivalence", "equivalent"]
@@ -130,7 +131,6 @@ def equivalent(
     first = _with_values(a)
     second = _with_values(b)
     second = _sharing(first, second, parameters or {})
-    first.build(), second.build()
     pair = _Pair(random_states(first, int(n), x0, seed), second, _Mapping(first, second, map))
     rows = []
     for name, check in _CHECKS:
@@ -191,7 +191,9 @@ class _Mapping:
                     f"{kind} {names[0]} of {second.name!r} is not in the map, and {first.name!r} has none of this name: "
                     f"add {{{names[0]!r}: ...}}, in terms of {', '.join(first.coordinate_names)}"
                 )
-        self.has_speeds = bool(self._whole) or all(x in self._functions for x in second.speed_names)
+        explicit = () if callable(given) else [str(key).removesuffix("(t)") for key in given or ()]
+        self.has_speeds = bool(self._whole) or all(x in explicit for x in second.speed_names)
+        self.may_share_speeds = all(x in self._functions for x in second.speed_names)
 
     def _missing_inputs(self) -> list[str]:
         shared = self.first.input_names
@@ -285,28 +287,21 @@ class _Pair:
         if mapping.has_speeds:
             return mapping.speeds(t, x, r)
         lead = np.broadcast_shapes(np.shape(t), x.shape[:-1], r.shape[:-1])
-        t, x, r = np.broadcast_to(t, lead), np.broadcast_to(x, (*lead, x.shape[-1])), np.broadcast_to(r, (*lead, r.shape[-1]))
-        here = States(
-            self.ours.dyn, t, x, r, self.ours.sizes, np.zeros((*lead, self.ours.dyn.n_u)), np.zeros(0), np.zeros(0)
-        )
-        qdot = here.call("qdot")
-        rates = np.zeros_like(r)
-        for i, rate in enumerate(self.ours.dyn.input_rates):
-            if rate >= 0:
-                rates[..., i] = r[..., rate]
-        moved = here.along(mapping.coordinates, np.concatenate([qdot, here.udot], axis=-1), 1.0, rates).value
-        q, forces = mapping.coordinates(t, x, r), mapping.inputs(t, x, r)
-        places = np.zeros((dyn.n_u + 1, *lead, dyn.n_x))
-        places[..., : dyn.n_q] = q
-        for j in range(dyn.n_u):
-            places[j + 1, ..., dyn.n_q + j] = 1.0
-        all_rates = np.asarray(dyn.qdot(t, places, r=forces))
-        matrix = np.moveaxis(all_rates[1:] - all_rates[0], 0, -1)
+        t, x, r = (np.broadcast_to(part, (*lead, *part.shape[part.ndim - k :])) for part, k in ((t, 0), (x, 1), (r, 1)))
+        here = Places(self.ours.dyn, t, x, r, self.ours.sizes)
+        motion = np.concatenate([here.qdot, np.zeros_like(here.u)], axis=-1)
+        moved = here.along(mapping.coordinates, motion, 1.0, here.input_rates).value
+        there = np.zeros((*lead, dyn.n_x))
+        there[..., : dyn.n_q] = mapping.coordinates(t, x, r)
+        matrix, offset = Constraints(dyn, t, there, mapping.inputs(t, x, r)).rates
         if np.linalg.matrix_rank(matrix.reshape(-1, *matrix.shape[-2:])[0]) < dyn.n_u:
+            if mapping.may_share_speeds:
+                return mapping.speeds(t, x, r)
             raise ModelError(
-                f"the speeds of {dyn.name!r} do not follow from its coordinates: add {', '.join(dyn.speed_names)} to the map"
+                f"the speeds of {dyn.name!r} do not follow from its coordinates: add {', '.join(dyn.speed_names)} to "
+                "the map"
             )
-        return np.einsum("...ij,...j->...i", np.linalg.pinv(matrix), moved - all_rates[0])
+        return np.einsum("...ij,...j->...i", np.linalg.pinv(matrix), moved - offset)
 
     def _mapped(self) -> States:
         ours, mapping, dyn = self.ours, self.mapping, self._dyn
@@ -316,9 +311,8 @@ class _Pair:
         moved = np.concatenate([np.zeros((*zero.shape[:-1], ours.dyn.n_q)), ours.virtual], axis=-1)
         virtual = ours.along(self.speeds, moved, 0.0, np.zeros_like(ours.r)).value
         sizes = np.maximum(np.max(np.abs(x), axis=0), 1e-3)
-        return States(
-            dyn, ours.t, x, mapping.inputs(*arguments), sizes, self.accelerations(ours.udot), virtual, virtual
-        )
+        udot, none = self.accelerations(ours.udot), np.zeros((len(x), dyn.n_u, 0))
+        return States(dyn, ours.t, x, mapping.inputs(*arguments), sizes, udot, virtual, virtual, 0, none)
 
     def accelerations(self, udot: Array) -> Array:
         """u̇ of b by differences of the map, along the motion of a with some u̇."""
@@ -429,10 +423,13 @@ def _that_differ(works: Sequence[Array], names: Sequence[Sequence[str]], what: s
             ours.remove(i)
     texts = []
     for i in list(ours):
-        twin = next((j for j in theirs if names[0][i] == names[1][j]), None)
-        if twin is not None:
-            ours.remove(i), theirs.remove(twin)
-            texts.append(f"{names[0][i]} does {_ratio(flat[1][:, twin], flat[0][:, i])} in b the {what} that it does in a")
+        alike = [j for j in theirs if names[0][i] == names[1][j]] or (theirs if len(ours) == len(theirs) == 1 else [])
+        if alike:
+            twin = alike[0]
+            ours.remove(i)
+            theirs.remove(twin)
+            other = "" if names[0][i] == names[1][twin] else f" as {names[1][twin]}"
+            texts.append(f"{names[0][i]} has in b{other} {_ratio(flat[1][:, twin], flat[0][:, i])} the {what} in a")
     texts += [f"{names[0][i]} of a has no equal in b" for i in ours]
     texts += [f"{names[1][j]} of b has no equal in a" for j in theirs]
     return "; ".join(texts)
@@ -444,7 +441,7 @@ def _are_equal(one: Array, other: Array) -> bool:
 
 def _ratio(one: Array, other: Array) -> str:
     factor = float(one @ other / (other @ other))
-    return f"{factor:.5g} times" if _are_equal(one, factor * other) else "another multiple, at each state, of"
+    return f"{factor:.5g} times" if _are_equal(one, factor * other) else "at each state another multiple of"
 
 
 def _potential(name: str, pair: _Pair) -> Row:

@@ -37,6 +37,7 @@ class Bodies:
 
     def __init__(self, states: States) -> None:
         self.states, self.dyn = states, states.dyn
+        self.dyn.build("bodies")  # type: ignore[attr-defined]
         info = self.dyn.info  # type: ignore[attr-defined]
         bodies = info.get("bodies", [])
         self.point = np.array([b[0] for b in bodies], dtype=int)

@@ -123,7 +123,7 @@ def judged(
     relative = np.where(judges, np.where(np.isnan(relative), np.inf, relative), -1.0)
     place = np.unravel_index(int(np.argmax(relative)), relative.shape)
     largest = float(relative[place])
-    digits = min(_DIGITS, -np.log10(largest)) if largest > 0.0 else _DIGITS
+    digits = max(0.0, min(_DIGITS, -np.log10(largest))) if largest > 0.0 else _DIGITS
     good = digits >= needed
     worst = labels[place[1]] if labels else ""
     return Row(name, PASSES if good else FAILS, float(digits), needed, "" if good else reason, worst, int(place[0]))

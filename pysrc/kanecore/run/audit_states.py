@@ -25,7 +25,7 @@ from kanecore.tolerances import RANK
 if TYPE_CHECKING:
     from kanecore._native import Kernels
 
-__all__ = ["States", "random_states"]
+__all__ = ["Places", "States", "random_states"]
 
 Array = npt.NDArray[np.float64]
 
@@ -37,25 +37,15 @@ _VIRTUAL = 3  # virtual motions at each state
 
 
 @dataclass(frozen=True)
-class States:
-    """Random states of a model.
+class Places:
+    """Any states of a model, and derivatives there by differences.
 
     Attributes
     ----------
     dyn : CompiledModel
-    t, x, r : ndarray, (n,), (n, n_x), (n, n_r)
+    t, x, r : ndarray, (...), (..., n_x), (..., n_r)
     sizes : ndarray, (n_x,)
         What is large for each coordinate and speed.
-    udot : ndarray, (n, n_u)
-        Derivatives of the speeds that satisfy G u̇ + γ = 0; otherwise random.
-    virtual : ndarray, (3, n, n_u)
-        Changes δu that the constraints allow.
-    loose : ndarray, (3, n, n_u)
-        Any changes of the speeds.
-    rank : int
-        Of G at all of them.
-    allowed : ndarray, (n, n_u, n_u - rank)
-        A basis of the motions that the constraints allow, in columns.
     """
 
     dyn: Kernels
@@ -63,11 +53,6 @@ class States:
     x: Array
     r: Array
     sizes: Array
-    udot: Array
-    virtual: Array
-    loose: Array
-    rank: int
-    allowed: Array
 
     def call(self, kernel: str, *udot: Array, t: Any = None, x: Any = None, r: Any = None) -> Array:
         """A kernel at these states, or at others; NaN where it is not defined."""
@@ -84,7 +69,7 @@ class States:
 
     @property
     def u(self) -> Array:
-        return self.x[:, self.dyn.n_q :]
+        return self.x[..., self.dyn.n_q :]
 
     @cached_property
     def qdot(self) -> Array:
@@ -96,16 +81,12 @@ class States:
         rates = np.zeros_like(self.r)
         for i, rate in enumerate(self.dyn.input_rates):
             if rate >= 0:
-                rates[:, i] = self.r[:, rate]
+                rates[..., i] = self.r[..., rate]
         return rates
 
     @cached_property
     def at(self) -> Constraints:
         return Constraints(self.dyn, self.t, self.x, self.r)
-
-    def coordinate_change(self, change: Array) -> Array:
-        """δq = Y δu."""
-        return np.einsum("nij,...nj->...ni", self.at.rates[0], change)
 
     # -------------------------------------------------------------------------------------------- derivatives
 
@@ -136,6 +117,35 @@ class States:
             ),
             size,
         )
+
+
+@dataclass(frozen=True)
+class States(Places):
+    """Random states of a model, (n,), with motions.
+
+    Attributes
+    ----------
+    udot : ndarray, (n, n_u)
+        Derivatives of the speeds that satisfy G u̇ + γ = 0; otherwise random.
+    virtual : ndarray, (3, n, n_u)
+        Changes δu that the constraints allow.
+    loose : ndarray, (3, n, n_u)
+        Any changes of the speeds.
+    rank : int
+        Of G at all of them.
+    allowed : ndarray, (n, n_u, n_u - rank)
+        A basis of the motions that the constraints allow, in columns.
+    """
+
+    udot: Array
+    virtual: Array
+    loose: Array
+    rank: int
+    allowed: Array
+
+    def coordinate_change(self, change: Array) -> Array:
+        """δq = Y δu."""
+        return np.einsum("nij,...nj->...ni", self.at.rates[0], change)
 
 
 # ------------------------------------------------------------------------------------------------------ sampling
