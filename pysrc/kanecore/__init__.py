@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from kanecore._compile import compile
     from kanecore._native import ABI_VERSION
-    from kanecore.equivalence import equivalent
     from kanecore.describe.symbols import multiplier
+    from kanecore.equivalence import equivalent
     from kanecore.errors import (
         CompileError,
         IntegrationError,

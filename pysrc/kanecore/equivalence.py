@@ -188,7 +188,7 @@ class _Mapping:
         for kind, names in (("coordinate", coordinates), ("input", self._missing_inputs())):
             if names:
                 raise ModelError(
-                    f"{kind} {names[0]} of {second.name!r} is not in the map, and {first.name!r} has none of this name: "
+                    f"{kind} {names[0]} of {second.name!r} is not in the map, and {first.name!r} has none such: "
                     f"add {{{names[0]!r}: ...}}, in terms of {', '.join(first.coordinate_names)}"
                 )
         explicit = () if callable(given) else [str(key).removesuffix("(t)") for key in given or ()]
@@ -301,7 +301,7 @@ class _Pair:
                 f"the speeds of {dyn.name!r} do not follow from its coordinates: add {', '.join(dyn.speed_names)} to "
                 "the map"
             )
-        return np.einsum("...ij,...j->...i", np.linalg.pinv(matrix), moved - offset)
+        return np.asarray(np.einsum("...ij,...j->...i", np.linalg.pinv(matrix), moved - offset))
 
     def _mapped(self) -> States:
         ours, mapping, dyn = self.ours, self.mapping, self._dyn
@@ -352,12 +352,14 @@ def _accelerations(name: str, pair: _Pair) -> Row:
     size = np.maximum(np.abs(expected), np.abs(found))
     terms = size + 1e-3 * np.max(size, axis=0)
     labels = [f"the rate of {speed}" for speed in pair.theirs.dyn.speed_names]
-    return judged(name, found - expected, terms, BY_DIFFERENCES, labels=labels, reason="it is not that of the motion of a")
+    return judged(
+        name, found - expected, terms, BY_DIFFERENCES, labels=labels, reason="it is not that of the motion of a"
+    )
 
 
 def _kinetic(name: str, pair: _Pair) -> Row:
     ours, theirs = (states.call("kinetic_energy") for states in (pair.ours, pair.theirs))
-    reason = _bodies_that_differ(pair, *(_energies(b) for b in pair.bodies), "energy")
+    reason = _bodies_that_differ(pair, [_energies(b) for b in pair.bodies], "energy")
     return judged(name, ours - theirs, np.abs(ours) + np.abs(theirs), BY_DIFFERENCES, reason=reason)
 
 
@@ -369,7 +371,7 @@ def _energies(b: Bodies) -> Array:
 
 
 def _virtual(states: States, kernel: str, *udot: Array) -> Array:
-    return np.einsum("nr,knr->kn", states.call(kernel, *udot), states.virtual)
+    return np.asarray(np.einsum("nr,knr->kn", states.call(kernel, *udot), states.virtual))
 
 
 def _powers(name: str, ours: Array, theirs: Array, terms: Array, reason: str) -> Row:
@@ -398,15 +400,15 @@ def _inertial(name: str, pair: _Pair) -> Row:
     works = []
     for b in pair.bodies:
         parts, count = inertia_works(b, b.states.udot)[0], len(b.point)
-        works.append(sum(parts[..., i * count : (i + 1) * count] for i in range(3)))
+        works.append(np.sum(parts[..., : 3 * count].reshape(*parts.shape[:-1], 3, count), axis=-2))
     powers = [_virtual(s, "generalized_inertia_forces", s.udot) for s in (pair.ours, pair.theirs)]
     terms = sum(np.sum(np.abs(part), axis=-1) for part in works) + np.abs(powers[0])
-    reason = _bodies_that_differ(pair, works[0], works[1], "work of inertia forces")
+    reason = _bodies_that_differ(pair, works, "work of inertia forces")
     return _powers(name, powers[0], powers[1], np.asarray(terms), reason)
 
 
-def _bodies_that_differ(pair: _Pair, ours: Array, theirs: Array, what: str) -> str:
-    return _that_differ((ours, theirs), tuple(b.body_names for b in pair.bodies), what)
+def _bodies_that_differ(pair: _Pair, works: Sequence[Array], what: str) -> str:
+    return _that_differ(works, tuple(b.body_names for b in pair.bodies), what)
 
 
 def _that_differ(works: Sequence[Array], names: Sequence[Sequence[str]], what: str) -> str:

@@ -24,7 +24,8 @@ def places(derivation: Derivation) -> dict[str, Any]:
     ``acts_on``: the body of each load, -1 where it is the inertial frame.  ``adrift``: numbers of points, among those
     shown, of which no position tells how they move, since they are located from a point that was set in motion, or
     from a contact.  ``instant``: those that are located, or set in motion, in axes that turn otherwise than they
-    are oriented: their accelerations are those of vectors as written.  ``unoriented``: numbers of frames of which no orientation tells how they turn.
+    are oriented: their accelerations are those of vectors as written.  ``unoriented``: numbers of frames of which no
+    orientation tells how they turn.
     """
     d, k = derivation.description, derivation.kinematics
     owner = Attachments(d.graph, d.frames, d.points, d.bodies, d.joints)

@@ -88,7 +88,7 @@ def audit(dyn: Kernels, n: int = 100, *, x0: Any = None, units: Any = None, seed
         A state around which others are taken, on the constraints or near them; default: the guess of the model, else
         random ones.
     units : mapping of name or symbol to unit, optional
-        Of every coordinate, speed, parameter and input, as a unit of SymPy or as exponents of (length, mass, time): then
+        Of coordinates, speeds, parameters and inputs, as a unit of SymPy or as exponents of (length, mass, time): then
         the equations are also compared in other units. What is not named is a pure number, as an angle.
     seed : int
         Of the random numbers.

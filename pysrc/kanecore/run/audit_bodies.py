@@ -147,7 +147,7 @@ class Bodies:
         return self.inertias()
 
     def momenta(self, t: Any = None, x: Any = None, r: Any = None) -> Array:
-        """m v and I·ω of each body, (..., n_bodies, 6)."""
+        """M v and I·ω of each body, (..., n_bodies, 6)."""
         mass, tensor = self.inertias(t, x, r)
         velocity = self.states.call("_velocities", t=t, x=x, r=r)[..., self.point, :]
         omega = self.of_frames(self.states.call("_angular_velocities", t=t, x=x, r=r))
@@ -193,7 +193,7 @@ class Bodies:
         moved = np.zeros((*self.states.virtual.shape[:2], len(self.loads), 3))
         for i, (kind, place, _) in enumerate(self.loads):
             moved[:, :, i] = (self.virtual_frames if kind else self.virtual_points)[:, :, place]
-        return np.einsum("nlc,knlc->knl", vectors, moved)
+        return np.asarray(np.einsum("nlc,knlc->knl", vectors, moved))
 
 
 def turning(frames: Slope, axes: Array) -> Slope:

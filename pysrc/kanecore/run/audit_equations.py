@@ -8,9 +8,8 @@ from collections.abc import Callable
 import numpy as np
 import numpy.typing as npt
 
-from kanecore.errors import KanecoreError
 from kanecore.run.audit_bodies import Bodies
-from kanecore.run.audit_rows import BY_DIFFERENCES, BY_FORMULA, FAILS, NotApplicable, Row, judged, verdict
+from kanecore.run.audit_rows import BY_DIFFERENCES, BY_FORMULA, NotApplicable, Row, judged, verdict
 
 __all__ = ["CHECKS"]
 
@@ -87,7 +86,7 @@ def _inverse_dynamics(name: str, b: Bodies) -> Row:
 
 def _inertial_terms(b: Bodies) -> Array:
     """Σ |M_ij u̇_j|: what forces that vanish are compared with."""
-    return np.sum(np.abs(b.states.at.mass * b.states.udot[:, np.newaxis, :]), axis=-1)
+    return np.asarray(np.sum(np.abs(b.states.at.mass * b.states.udot[:, np.newaxis, :]), axis=-1))
 
 
 def _solved(name: str, b: Bodies) -> Row:
@@ -204,7 +203,7 @@ def _loads_on_bodies(b: Bodies, vectors: Array) -> tuple[Array, Array]:
 
 def _reactions(name: str, b: Bodies) -> Row:
     """Loads, reactions, constraints and inertia of each body by itself add up to nothing."""
-    states, udot = b.states, b.states.call("udot")
+    udot = b.states.call("udot")
     given = _reaction_kernel(b)
     total, sizes = _balances(b, given)
     for part, size in (_loads_on_bodies(b, b.load_vectors(udot)), _attached(b)):
@@ -217,8 +216,8 @@ def _reactions(name: str, b: Bodies) -> Row:
     held = _held(b)
     reason = "loads, reactions and inertia forces of the body are not in balance"
     labels = [b.body_names[i] for i in held]
-    parts = (part[:, held] for part in (difference, sizes))
-    return judged(name, *parts, BY_DIFFERENCES, uncertainty=gaps[:, held], labels=labels, reason=reason)
+    difference, sizes, gaps = difference[:, held], sizes[:, held], gaps[:, held]
+    return judged(name, difference, sizes, BY_DIFFERENCES, uncertainty=gaps, labels=labels, reason=reason)
 
 
 def _held(b: Bodies) -> list[int]:
@@ -266,8 +265,8 @@ def _reaction_slopes(name: str, b: Bodies) -> Row:
         difference.append(np.max(part[:, held], axis=(1, 2)))
         size.append(np.ones(len(part)))
     reason = "reactions of a unit multiplier are not in balance"
-    parts = (np.stack(part, axis=1) for part in (difference, size))
-    return judged(name, *parts, BY_FORMULA, labels=b.dyn.constraint_names, reason=reason)
+    parts, sizes = np.stack(difference, axis=1), np.stack(size, axis=1)
+    return judged(name, parts, sizes, BY_FORMULA, labels=b.dyn.constraint_names, reason=reason)
 
 
 def _power(name: str, b: Bodies) -> Row:
@@ -301,8 +300,8 @@ def _linearization(name: str, b: Bodies) -> Row:
     difference = np.sum(products, axis=-1) + np.sum(pushes, axis=-1) - slope.value
     terms = np.sum(np.abs(products), axis=-1) + np.sum(np.abs(pushes), axis=-1) + np.abs(slope.value)
     labels = [f"the rate of {name}" for name in (*dyn.coordinate_names, *dyn.speed_names)]
-    flat = (part.reshape(-1, dyn.n_x) for part in (difference, terms, slope.uncertainty))
-    return _by_entries(name, *flat, labels, "A δx + B δr is not the change of rhs")
+    difference, terms, gaps = (part.reshape(-1, dyn.n_x) for part in (difference, terms, slope.uncertainty))
+    return _by_entries(name, difference, terms, gaps, labels, "A δx + B δr is not the change of rhs")
 
 
 def _by_entries(name: str, difference: Array, terms: Array, gaps: Array, labels: list[str], reason: str) -> Row:
@@ -317,7 +316,9 @@ def _constraint_slopes(name: str, b: Bodies) -> Row:
     dx, dr = states.sizes * rng.uniform(-1.0, 1.0, states.x.shape), rng.uniform(-1.0, 1.0, states.r.shape)
     products = states.call("_constraint_slopes") * np.concatenate([dx, dr], axis=-1)[:, np.newaxis, :]
     slopes = [states.slope(kernel, dx, 0.0, dr) for kernel in ("configuration_residual", "velocity_residual")]
-    value, gaps = (np.concatenate(part, axis=-1) for part in zip(*((s.value, s.uncertainty) for s in slopes), strict=True))
+    value, gaps = (
+        np.concatenate(part, axis=-1) for part in zip(*((s.value, s.uncertainty) for s in slopes), strict=True)
+    )
     terms = np.sum(np.abs(products), axis=-1) + np.abs(value)
     labels = [*dyn.configuration_names, *dyn.constraint_names[: dyn.n_velocity]]
     return _by_entries(name, np.sum(products, axis=-1) - value, terms, gaps, labels, "it is not the derivative of φ, c")

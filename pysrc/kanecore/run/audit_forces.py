@@ -24,7 +24,7 @@ _VARIES = 1e-7  # of an inertia: a larger change by a virtual motion is no round
 
 def _along(b: Bodies, forces: Array) -> Array:
     """Σ F_r δu_r: (3, n)."""
-    return np.einsum("nr,knr->kn", forces, b.states.virtual)
+    return np.asarray(np.einsum("nr,knr->kn", forces, b.states.virtual))
 
 
 def potential_works(b: Bodies) -> Slope:
@@ -42,7 +42,12 @@ def _sum_of_works(name: str, forces: Array, works: Array, gaps: Array, names: li
         return row
     because = blame(difference.ravel(), terms.ravel(), works.reshape(-1, works.shape[-1]), names)
     return judged(
-        name, difference.T, terms.T, BY_DIFFERENCES, uncertainty=gaps.T, reason=f"{reason}: {because}" if because else reason
+        name,
+        difference.T,
+        terms.T,
+        BY_DIFFERENCES,
+        uncertainty=gaps.T,
+        reason=f"{reason}: {because}" if because else reason,
     )
 
 
@@ -70,7 +75,7 @@ def _active_forces(name: str, b: Bodies) -> Row:
 
 def inertia_works(b: Bodies, udot: Array) -> tuple[Array, Array, list[str]]:
     """Virtual works of −d(m v)/dt, of −(dH/dt − ω × H) and −ω × H of each body, of what u̇ adds to loads; their gaps."""
-    rates, states = b.momentum_rates(udot), b.states
+    rates = b.momentum_rates(udot)
     turning = np.cross(b.of_frames(b.omega), b.momenta()[..., 3:])
     moved, turned = b.virtual_points[:, :, b.point], b.of_frames(b.virtual_frames)
     works = [
@@ -133,7 +138,7 @@ def _fits_everywhere(b: Bodies) -> bool:
     moved = b.moved(dx, 0.0, None)
     for kernel, slope, places in (
         ("partial_velocities", moved.points, b.point.tolist()),
-        ("partial_angular_velocities", moved.frames, [i for i in range(len(dyn.frames))]),
+        ("partial_angular_velocities", moved.frames, list(range(len(dyn.frames)))),
     ):
         partials = states.call(kernel)[:, places]
         given = np.einsum("nprc,knr->knpc", partials, states.loose)

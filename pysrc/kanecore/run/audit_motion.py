@@ -96,11 +96,13 @@ def _kinetic_energy(name: str, b: Bodies) -> Row:
     )
     given = b.states.call("kinetic_energy")
     reason = "it is not Σ ½ m v·v + ½ ω·I·ω of the masses as written"
-    return judged(name, given - np.sum(parts, axis=(0, 2)), np.sum(np.abs(parts), axis=(0, 2)), BY_FORMULA, reason=reason)
+    return judged(
+        name, given - np.sum(parts, axis=(0, 2)), np.sum(np.abs(parts), axis=(0, 2)), BY_FORMULA, reason=reason
+    )
 
 
 def _body_momenta(name: str, b: Bodies) -> Row:
-    mass, tensor = b.inertia
+    tensor = b.inertia[1]
     raw, given = b.momenta(), b.states.call("body_momenta")
     sizes = np.linalg.norm(tensor, axis=(-2, -1)) * _norm(b.of_frames(b.omega))
     fastest = np.max(_norm(b.omega), axis=1, keepdims=True, initial=0.0)
@@ -115,7 +117,9 @@ def _momenta(name: str, b: Bodies) -> Row:
     """Along any change of the speeds, of which T is quadratic: differences are exact."""
     change, n_q = b.states.loose, b.dyn.n_q
     ahead, behind = (
-        b.states.call("kinetic_energy", x=np.concatenate([np.broadcast_to(b.states.x[:, :n_q], (*change.shape[:2], n_q)), u], -1))
+        b.states.call(
+            "kinetic_energy", x=np.concatenate([np.broadcast_to(b.states.x[:, :n_q], (*change.shape[:2], n_q)), u], -1)
+        )
         for u in (b.states.u + change, b.states.u - change)
     )
     given = np.einsum("ni,kni->kn", b.states.call("momenta"), change)
@@ -129,9 +133,13 @@ def _inertia_forces(name: str, b: Bodies) -> Row:
     parts = (slice(0, 3), slice(3, 6))
     difference = np.stack([_norm(given[..., part] + rates.value[..., part]) for part in parts], axis=-1)
     gaps = np.stack([np.max(rates.uncertainty[..., part], axis=-1) for part in parts], axis=-1)
-    spin = np.linalg.norm(b.inertia[1], axis=(-2, -1)) * np.sum(omega * omega, axis=-1) + _norm(omega) * _norm(raw[..., 3:])
+    spin = np.linalg.norm(b.inertia[1], axis=(-2, -1)) * np.sum(omega * omega, axis=-1) + _norm(omega) * _norm(
+        raw[..., 3:]
+    )
     spin += _SLOW * np.max(spin + _norm(given[..., 3:]), axis=1, keepdims=True, initial=0.0)
-    pull = b.inertia[0] * _SLOW * np.max(_norm(rates.value[..., :3]), axis=1, keepdims=True) / np.max(np.abs(b.inertia[0]))
+    pull = (
+        b.inertia[0] * _SLOW * np.max(_norm(rates.value[..., :3]), axis=1, keepdims=True) / np.max(np.abs(b.inertia[0]))
+    )
     terms = np.stack([_norm(given[..., :3]) + pull, _norm(given[..., 3:]) + spin], axis=-1)
     reason = "they are not -d(m v)/dt and -d(I·ω)/dt"
     return judged(name, difference, terms, BY_DIFFERENCES, uncertainty=gaps, labels=b.body_names, reason=reason)

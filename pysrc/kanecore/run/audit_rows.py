@@ -42,7 +42,7 @@ _DIGITS = 16.0
 _SPARSE = 1e-3  # of a difference: what one term may leave unexplained
 
 
-class NotApplicable(Exception):  # noqa: N818 - no error: the reason why a row says nothing
+class NotApplicable(Exception):
     """A row does not apply; with the reason."""
 
 
@@ -125,7 +125,7 @@ def judged(
     largest = float(relative[place])
     digits = max(0.0, min(_DIGITS, -np.log10(largest))) if largest > 0.0 else _DIGITS
     good = digits >= needed
-    worst = labels[place[1]] if labels else ""
+    worst = labels[int(place[1])] if labels else ""
     return Row(name, PASSES if good else FAILS, float(digits), needed, "" if good else reason, worst, int(place[0]))
 
 

@@ -145,14 +145,14 @@ class States(Places):
 
     def coordinate_change(self, change: Array) -> Array:
         """δq = Y δu."""
-        return np.einsum("nij,...nj->...ni", self.at.rates[0], change)
+        return np.asarray(np.einsum("nij,...nj->...ni", self.at.rates[0], change))
 
 
 # ------------------------------------------------------------------------------------------------------ sampling
 
 
 def random_states(dyn: Kernels, n: int, x0: Any, seed: int) -> States:
-    """n random states, always the same for one seed; ModelError where none was found."""
+    """N random states, always the same for one seed; ModelError where none was found."""
     rng = np.random.default_rng(seed)
     start = _start(dyn, x0)
     sizes = _sizes(dyn, start)
@@ -281,7 +281,9 @@ def _with_motions(
     if not dyn.n_constraints:
         udot = speeds * rng.uniform(-1.0, 1.0, (len(t), dyn.n_u))
         virtual = speeds * rng.uniform(-1.0, 1.0, (_VIRTUAL, len(t), dyn.n_u))
-        return States(dyn, t, x, r, sizes, udot, virtual, loose, rank, np.eye(dyn.n_u)[np.newaxis] * at.speed_units[:, np.newaxis])
+        return States(
+            dyn, t, x, r, sizes, udot, virtual, loose, rank, np.eye(dyn.n_u)[np.newaxis] * at.speed_units[:, np.newaxis]
+        )
     rows = equilibrated(at.rows, at.speed_units)
     basis = np.swapaxes(np.linalg.svd(rows)[2][:, rank:] * at.speed_units[:, np.newaxis], 1, 2)
     motions = np.einsum("nij,knj->kni", basis, rng.uniform(-1.0, 1.0, (_VIRTUAL + 1, len(t), basis.shape[-1])))

@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from kanecore._native import symbol_name
 from kanecore.run.audit_rows import BY_DIFFERENCES, Row, judged
 from kanecore.run.audit_states import States
-from kanecore._native import symbol_name
 
 __all__ = ["exponents", "units_row"]
 
@@ -34,7 +34,7 @@ def exponents(unit: Any) -> Array:
 
     SymPy is not imported: a unit brings its system of dimensions.
     """
-    if isinstance(unit, Sequence) and not isinstance(unit, str) or isinstance(unit, np.ndarray):
+    if (isinstance(unit, Sequence) and not isinstance(unit, str)) or isinstance(unit, np.ndarray):
         given = np.array([float(x) for x in unit])
         if given.shape != (3,) or not np.isfinite(given).all():
             raise ValueError(f"a unit is {unit!r}; it must be three exponents, of length, mass and time")
@@ -101,11 +101,11 @@ def units_row(states: States, units: Mapping[Any, Any]) -> Row:
     )
     p = dyn._values("parameter") * _factor(dims.p)
     results: list[tuple[Array, Array, str]] = []
-    for kernel, expected, floor, labels in _expected(dims, states):
+    for kernel, expected, floor, named in _expected(dims, states):
         plain = states.call(kernel)
         scaled = np.asarray(getattr(dyn, kernel)(other.t, other.x, r=other.r, p=p)) / _factor(expected)
         size = np.abs(plain) + np.max(np.abs(plain), axis=0) + floor(plain)
-        results.append(((scaled - plain).reshape(len(states.t), -1), size.reshape(len(states.t), -1), labels))
+        results.append(((scaled - plain).reshape(len(states.t), -1), size.reshape(len(states.t), -1), named))
     worst = [np.max(np.where(d != 0.0, np.abs(d) / np.where(s > 0.0, s, 1.0), 0.0)) for d, s, _ in results]
     first = next((i for i, w in enumerate(worst) if w > 10.0**-BY_DIFFERENCES), int(np.argmax(worst)))
     difference, size, what = results[first]
