@@ -38,9 +38,9 @@ def failing(audit: Audit) -> str:
 def two_links(**options: Any) -> kc.Model:
     """Two bodies in space on universal joints: inertias about the joints, all terms of Euler's equations."""
     q, u = me.dynamicsymbols("q1:5"), me.dynamicsymbols("u1:5")
-    m1, m2, l, c, k, g = sm.symbols("m1 m2 l c k g")
+    m1, m2, l, c, k, g = sm.symbols("m1 m2 l c k g")  # noqa: E741
     N = me.ReferenceFrame("N")
-    O = me.Point("O")
+    O = me.Point("O")  # noqa: E741
     O.set_vel(N, 0)
     frame, joint, bodies = N, O, []
     for i, m in enumerate((m1, m2)):
@@ -63,11 +63,11 @@ def wheel(**options: Any) -> kc.Model:
     """A blade on a plane, off its mass centre, with a spring."""
     x, y, a = me.dynamicsymbols("x y a")
     u = me.dynamicsymbols("u1:4")
-    m, l, k = sm.symbols("m1 l k")
+    m, l, k = sm.symbols("m1 l k")  # noqa: E741
     N, A = me.ReferenceFrame("N"), me.ReferenceFrame("A")
     A.orient_axis(N, a, N.z)
     A.set_ang_vel(N, u[2] * N.z)
-    O = me.Point("O")
+    O = me.Point("O")  # noqa: E741
     O.set_vel(N, 0)
     C = O.locatenew("C", x * N.x + y * N.y)
     C.set_vel(N, u[0] * N.x + u[1] * N.y)
@@ -306,11 +306,11 @@ def test_constraints_that_are_wrong(kernel: str, row: str) -> None:
 def slip(**options: Any) -> kc.Model:
     """A pendulum whose point was given twice the velocity of its position."""
     q, u = me.dynamicsymbols("q u")
-    m, l, g = sm.symbols("m1 l g")
+    m, l, g = sm.symbols("m1 l g")  # noqa: E741
     N, A = me.ReferenceFrame("N"), me.ReferenceFrame("A")
     A.orient_axis(N, q, N.z)
     A.set_ang_vel(N, u * N.z)
-    O = me.Point("O")
+    O = me.Point("O")  # noqa: E741
     O.set_vel(N, 0)
     P = O.locatenew("P", l * A.x)
     P.set_vel(N, 2 * l * u * A.y)
@@ -341,9 +341,9 @@ def test_a_potential_beside_its_own_force() -> None:
 def test_a_filed_derivative_that_lifts_the_rank() -> None:
     """Of x² + y² = l² the derivative is filed with a wrong sign, and one speed is called dependent."""
     x, y, u, v = me.dynamicsymbols("x y u v")
-    m, l, g = sm.symbols("m1 l g")
+    m, l, g = sm.symbols("m1 l g")  # noqa: E741
     N = me.ReferenceFrame("N")
-    O = me.Point("O")
+    O = me.Point("O")  # noqa: E741
     O.set_vel(N, 0)
     P = O.locatenew("P", x * N.x + y * N.y)
 
@@ -369,10 +369,10 @@ def test_a_number_with_a_unit() -> None:
 
     def pendulum(gravity: Any) -> kc.CompiledModel:
         q, u = me.dynamicsymbols("q u")
-        m, l = sm.symbols("m1 l")
+        m, l = sm.symbols("m1 l")  # noqa: E741
         N, A = me.ReferenceFrame("N"), me.ReferenceFrame("A")
         A.orient_axis(N, q, N.z)
-        O = me.Point("O")
+        O = me.Point("O")  # noqa: E741
         O.set_vel(N, 0)
         P = O.locatenew("P", l * A.x)
         bob = me.Particle("bob", P, m)
@@ -457,7 +457,7 @@ import kanecore as kc
 import sympy as sm
 import sympy.physics.mechanics as me
 
-m, l, g = sm.symbols("m l g")
+m, l, g = sm.symbols("m l g")  # noqa: E741
 q, u = me.dynamicsymbols("q u")
 N, A = me.ReferenceFrame("N"), me.ReferenceFrame("A")
 A.orient_axis(N, q, N.z)

@@ -46,6 +46,7 @@ ALLOWED: dict[str, set[str]] = {
     "_methods": {"_binding"},
     "_native": {"_binding", "_methods"},
     "_compile": {"errors", "kernels", "describe", "model", "emit", "build", "run"},
+    "equivalence": {"errors", "model", "_compile", "run"},
     "demo": {"errors", "model", "emit", "_compile", "run", "show", "gallery"},
     "cli": {"errors"},
     "gallery": {"errors"},

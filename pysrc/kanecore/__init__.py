@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from kanecore.describe.symbols import multiplier
     from kanecore.describe.transforms import Link, angular_velocity_matrix, dh, link_pose
     from kanecore.describe.velocity_field import VelocityField
+    from kanecore.equivalence import equivalent
     from kanecore.errors import (
         CompileError,
         IntegrationError,
@@ -63,6 +64,7 @@ __all__ = [
     "angular_velocity_matrix",
     "compile",
     "dh",
+    "equivalent",
     "get_include",
     "link_pose",
     "load",
@@ -94,6 +96,7 @@ _HOMES = {
     "compile": "kanecore._compile",
     "dh": "kanecore.describe.transforms",
     "link_pose": "kanecore.describe.transforms",
+    "equivalent": "kanecore.equivalence",
     "load": "kanecore.gallery",
     "models": "kanecore.gallery",
     "multiplier": "kanecore.describe.symbols",

@@ -352,7 +352,7 @@ KERNELS: tuple[Kernel, ...] = (
     ),
     Kernel(
         *("masses", "bodies", ("n_bodies", "13"), "", "m, I about the inertia point, its place from the mass centre"),
-        "The mass of each body, its inertia as written, about its inertia point, and where that is from the mass centre",
+        "The mass of each body, its inertia as written, about its inertia point, and that from the mass centre",
         internal=True,
     ),
     Kernel(

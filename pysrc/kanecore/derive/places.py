@@ -3,9 +3,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from kanecore.describe.ancestry import Ancestry
+from kanecore.describe.description import Description
 from kanecore.describe.joints import Attachments
 
 from .contradictions import excused
@@ -24,8 +26,9 @@ def places(derivation: Derivation) -> dict[str, Any]:
     the joint holds nothing.  ``roots``: of each point the number of its tree of points; empty where there is one tree.
     ``origins``: of each point the name of the fixed point that it is located from, empty where its velocity is no
     derivative of a position from one.  ``adrift``: points of which no position tells how they move, since they are
-    located from a point that was set in motion, or from a contact.  ``unoriented``: frames of which no orientation
-    tells how they turn.
+    located from a point that was set in motion, or from a contact.  ``instant``: those that are located, or set in
+    motion, in axes that turn otherwise than they are oriented: their accelerations are those of vectors as written.
+    ``unoriented``: frames of which no orientation tells how they turn.
     """
     d = derivation.description
     point, frame = ({at: n for n, at in enumerate(shown)} for shown in (d.shown_points, d.shown_frames))
@@ -33,9 +36,7 @@ def places(derivation: Derivation) -> dict[str, Any]:
     return {
         "bodies": [[point[b.point], frame[b.frame] if b.frame >= 0 else -1] for b in d.bodies],
         "loads": [
-            [0, point[x.at], x.number, owner.acted_on(x)]
-            if x.kind == "force"
-            else [1, frame[x.at], x.number, owner.acted_on(x)]
+            [*((0, point[x.at]) if x.kind == "force" else (1, frame[x.at])), x.number, owner.acted_on(x)]
             for x in d.loads
         ],
         "joints": [[joint.parent, joint.child, int(is_free(derivation.kinematics, joint))] for joint in d.joints],
@@ -66,7 +67,19 @@ def _loose(derivation: Derivation) -> dict[str, Any]:
     for i, point in enumerate(d.points):
         above = adrift[point.parent] if point.parent >= 0 else k.velocity[i] != ZERO
         adrift.append(above or i in points or any(unoriented[f] for f, _ in point.position))
+    wandering = [i for i in range(len(d.points)) if _is_written_in(d, i, unoriented)]
     return {
         "adrift": [n for n, point in enumerate(d.shown_points) if adrift[point]],
+        "instant": [n for n, point in enumerate(d.shown_points) if point in wandering],
         "unoriented": [n for n, frame in enumerate(d.shown_frames) if unoriented[frame]],
     }
+
+
+def _is_written_in(d: Description, point: int, frames: Sequence[bool]) -> bool:
+    """Whether the position or velocity of a point, or of one that it is located from, is written in some frames."""
+    while point >= 0:
+        here = d.points[point]
+        if any(frames[f] for f, _ in (*here.position, *(here.velocity or ()))):
+            return True
+        point = here.parent
+    return False

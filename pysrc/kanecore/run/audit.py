@@ -8,8 +8,6 @@ rows of.
 
 from __future__ import annotations
 
-import math
-import unicodedata
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +17,7 @@ import numpy.typing as npt
 from kanecore.errors import ModelError
 from kanecore.run import audit_equations, audit_forces, audit_motion
 from kanecore.run.audit_bodies import Bodies
-from kanecore.run.audit_rows import FAILS, SUSPICIOUS, NotApplicable, Row, absent
+from kanecore.run.audit_rows import FAILS, SUSPICIOUS, NotApplicable, Row, absent, table
 from kanecore.run.audit_states import random_states
 from kanecore.run.audit_suspicions import suspicions
 from kanecore.run.audit_units import units_row
@@ -69,22 +67,10 @@ class Audit:
         return self.passed
 
     def __str__(self) -> str:
-        width = max(_width(row.name) for row in self.rows)
-        lines = [f"audit of {self.name} at {len(self.t)} random states: {'passed' if self.passed else 'FAILED'}"]
-        lines.append(f"{'':{width}}  digits  needed  verdict")
-        for row in self.rows:
-            numbers = ["" if math.isnan(x) else f"{x:.1f}" for x in (row.digits, row.needed)]
-            said = " ".join(filter(None, [row.worst if row.verdict in (FAILS, SUSPICIOUS) else "", row.reason]))
-            text = f"{row.name}{' ' * (width - _width(row.name))}  {numbers[0]:>6}  {numbers[1]:>6}  {row.verdict}"
-            lines.append(f"{text}: {said}" if said else text)
-        return "\n".join(lines)
+        verdict = "passed" if self.passed else "FAILED"
+        return table(f"audit of {self.name} at {len(self.t)} random states: {verdict}", self.rows)
 
     __repr__ = __str__
-
-
-def _width(text: str) -> int:
-    """How many columns a text takes: a dot above a letter takes none."""
-    return sum(not unicodedata.combining(letter) for letter in text)
 
 
 def audit(dyn: Kernels, n: int = 100, *, x0: Any = None, units: Any = None, seed: int = 0) -> Audit:
@@ -102,7 +88,7 @@ def audit(dyn: Kernels, n: int = 100, *, x0: Any = None, units: Any = None, seed
         A state around which others are taken, on the constraints or near them; default: the guess of the model, else
         random ones.
     units : mapping of name or symbol to unit, optional
-        Of every coordinate, speed, parameter and input, as a unit of SymPy or as exponents of (length, mass, time): then
+        Of coordinates, speeds, parameters and inputs, as a unit of SymPy or as exponents of (length, mass, time): then
         the equations are also compared in other units. What is not named is a pure number, as an angle.
     seed : int
         Of the random numbers.

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from kanecore.run.audit_rows import NotApplicable
 from kanecore.run.audit_states import States
 from kanecore.run.differences import Slope
 
@@ -36,6 +37,7 @@ class Bodies:
 
     def __init__(self, states: States) -> None:
         self.states, self.dyn = states, states.dyn
+        self.dyn.build("bodies")  # type: ignore[attr-defined]
         info = self.dyn.info  # type: ignore[attr-defined]
         bodies = info.get("bodies", [])
         self.point = np.array([b[0] for b in bodies], dtype=int)
@@ -44,6 +46,7 @@ class Bodies:
         self.acts_on = [body for *_, body in self.loads]
         self.joints: list[list[int]] = info.get("joints", [])
         self.adrift: list[int] = info.get("adrift", [])
+        self.instant: list[int] = info.get("instant", [])
         self.unoriented: list[int] = info.get("unoriented", [])
 
     # -------------------------------------------------------------------------------------------------- names
@@ -153,6 +156,12 @@ class Bodies:
 
     def momentum_rates(self, udot: Array) -> Slope:
         """d(m v)/dt and d(I·ω)/dt of each body, (n, n_bodies, 6)."""
+        for body, point in zip(self.dyn.bodies, self.point.tolist(), strict=True):
+            if point in self.instant:
+                raise NotApplicable(
+                    f"body {body} is written in axes that turn otherwise than they are oriented, which is true at an "
+                    "instant: its acceleration is that of vectors as written"
+                )
         dx = np.concatenate([self.states.qdot, udot], axis=-1)
         rates = self.states.along(self.momenta, dx, 1.0, self.states.input_rates)
         spinning = [i for i, frame in enumerate(self.frame) if frame in self.unoriented]
@@ -184,7 +193,7 @@ class Bodies:
         moved = np.zeros((*self.states.virtual.shape[:2], len(self.loads), 3))
         for i, (kind, place, _) in enumerate(self.loads):
             moved[:, :, i] = (self.virtual_frames if kind else self.virtual_points)[:, :, place]
-        return np.einsum("nlc,knlc->knl", vectors, moved)
+        return np.asarray(np.einsum("nlc,knlc->knl", vectors, moved))
 
 
 def turning(frames: Slope, axes: Array) -> Slope:

@@ -15,7 +15,7 @@ from kanecore.run.audit_bodies import Bodies
 from kanecore.run.audit_rows import BY_DIFFERENCES, BY_FORMULA, NotApplicable, Row, blame, judged
 from kanecore.run.differences import Slope
 
-__all__ = ["CHECKS", "potential_works"]
+__all__ = ["CHECKS", "inertia_works", "potential_works"]
 
 Array = npt.NDArray[np.float64]
 
@@ -24,7 +24,7 @@ _VARIES = 1e-7  # of an inertia: a larger change by a virtual motion is no round
 
 def _along(b: Bodies, forces: Array) -> Array:
     """Σ F_r δu_r: (3, n)."""
-    return np.einsum("nr,knr->kn", forces, b.states.virtual)
+    return np.asarray(np.einsum("nr,knr->kn", forces, b.states.virtual))
 
 
 def potential_works(b: Bodies) -> Slope:
@@ -73,9 +73,9 @@ def _active_forces(name: str, b: Bodies) -> Row:
     return _sum_of_works(name, forces, works, gaps, names, "it is not the virtual work of the loads")
 
 
-def _inertia_works(b: Bodies, udot: Array) -> tuple[Array, Array, list[str]]:
+def inertia_works(b: Bodies, udot: Array) -> tuple[Array, Array, list[str]]:
     """Virtual works of −d(m v)/dt, of −(dH/dt − ω × H) and −ω × H of each body, of what u̇ adds to loads; their gaps."""
-    rates, states = b.momentum_rates(udot), b.states
+    rates = b.momentum_rates(udot)
     turning = np.cross(b.of_frames(b.omega), b.momenta()[..., 3:])
     moved, turned = b.virtual_points[:, :, b.point], b.of_frames(b.virtual_frames)
     works = [
@@ -93,7 +93,7 @@ def _inertia_works(b: Bodies, udot: Array) -> tuple[Array, Array, list[str]]:
 
 
 def _inertia_forces(name: str, b: Bodies) -> Row:
-    works, gaps, names = _inertia_works(b, b.states.udot)
+    works, gaps, names = inertia_works(b, b.states.udot)
     forces = _along(b, b.states.call("generalized_inertia_forces", b.states.udot))
     return _sum_of_works(name, forces, works, gaps, names, "it is not the virtual work of -d(m v)/dt and -dH/dt")
 
@@ -138,7 +138,7 @@ def _fits_everywhere(b: Bodies) -> bool:
     moved = b.moved(dx, 0.0, None)
     for kernel, slope, places in (
         ("partial_velocities", moved.points, b.point.tolist()),
-        ("partial_angular_velocities", moved.frames, [i for i in range(len(dyn.frames))]),
+        ("partial_angular_velocities", moved.frames, list(range(len(dyn.frames)))),
     ):
         partials = states.call(kernel)[:, places]
         given = np.einsum("nprc,knr->knpc", partials, states.loose)

@@ -102,7 +102,7 @@ def _kinetic_energy(name: str, b: Bodies) -> Row:
 
 
 def _body_momenta(name: str, b: Bodies) -> Row:
-    mass, tensor = b.inertia
+    tensor = b.inertia[1]
     raw, given = b.momenta(), b.states.call("body_momenta")
     sizes = np.linalg.norm(tensor, axis=(-2, -1)) * _norm(b.of_frames(b.omega))
     fastest = np.max(_norm(b.omega), axis=1, keepdims=True, initial=0.0)
@@ -136,6 +136,7 @@ def _inertia_forces(name: str, b: Bodies) -> Row:
     spin = np.linalg.norm(b.inertia[1], axis=(-2, -1)) * np.sum(omega * omega, axis=-1) + _norm(omega) * _norm(
         raw[..., 3:]
     )
+    spin += _SLOW * np.max(spin + _norm(given[..., 3:]), axis=1, keepdims=True, initial=0.0)
     pull = (
         b.inertia[0] * _SLOW * np.max(_norm(rates.value[..., :3]), axis=1, keepdims=True) / np.max(np.abs(b.inertia[0]))
     )

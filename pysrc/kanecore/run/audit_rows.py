@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import math
+import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -21,6 +23,7 @@ __all__ = [
     "absent",
     "blame",
     "judged",
+    "table",
     "verdict",
 ]
 
@@ -120,9 +123,9 @@ def judged(
     relative = np.where(judges, np.where(np.isnan(relative), np.inf, relative), -1.0)
     place = np.unravel_index(int(np.argmax(relative)), relative.shape)
     largest = float(relative[place])
-    digits = min(_DIGITS, -np.log10(largest)) if largest > 0.0 else _DIGITS
+    digits = max(0.0, min(_DIGITS, -np.log10(largest))) if largest > 0.0 else _DIGITS
     good = digits >= needed
-    worst = labels[place[1]] if labels else ""
+    worst = labels[int(place[1])] if labels else ""
     return Row(name, PASSES if good else FAILS, float(digits), needed, "" if good else reason, worst, int(place[0]))
 
 
@@ -156,3 +159,20 @@ def blame(difference: Array, terms: Array, features: Array, names: Sequence[str]
     else:
         return ""
     return ", ".join(f"{names[i]} counts {1.0 + factors[i]:.5g} times" for i in largest)
+
+
+def table(title: str, rows: Sequence[Row]) -> str:
+    """Rows below each other, with what is wrong, or why one does not apply, behind the verdict."""
+    width = max(_width(row.name) for row in rows)
+    lines = [title, f"{'':{width}}  digits  needed  verdict"]
+    for row in rows:
+        numbers = ["" if math.isnan(x) else f"{x:.1f}" for x in (row.digits, row.needed)]
+        said = " ".join(filter(None, [row.worst if row.verdict in (FAILS, SUSPICIOUS) else "", row.reason]))
+        text = f"{row.name}{' ' * (width - _width(row.name))}  {numbers[0]:>6}  {numbers[1]:>6}  {row.verdict}"
+        lines.append(f"{text}: {said}" if said else text)
+    return "\n".join(lines)
+
+
+def _width(text: str) -> int:
+    """How many columns a text takes: a dot above a letter takes none."""
+    return sum(not unicodedata.combining(letter) for letter in text)

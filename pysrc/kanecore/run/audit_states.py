@@ -20,38 +20,32 @@ from kanecore.errors import KanecoreError, KanecoreWarning, ModelError, StateErr
 from kanecore.run.constraints import Constraints, normalise
 from kanecore.run.differences import Slope, derivative
 from kanecore.run.metric import equilibrated, size_of
-from kanecore.run.nonholonomic import allowed_motions
 from kanecore.tolerances import RANK
 
 if TYPE_CHECKING:
     from kanecore._native import Kernels
 
-__all__ = ["States", "random_states"]
+__all__ = ["Places", "States", "random_states"]
 
 Array = npt.NDArray[np.float64]
 
 _TRIES = 30  # random states for each that is wanted
 _SPREAD = 0.5  # of the sizes: how far states are from a given one
 _REGULAR = 1e-3  # of the largest singular value of G: what the smallest that counts is at a state that serves
+_LOST = 1e-8  # of the same: what is left of one that does not count
 _VIRTUAL = 3  # virtual motions at each state
 
 
 @dataclass(frozen=True)
-class States:
-    """Random states of a model.
+class Places:
+    """Any states of a model, and derivatives there by differences.
 
     Attributes
     ----------
     dyn : CompiledModel
-    t, x, r : ndarray, (n,), (n, n_x), (n, n_r)
+    t, x, r : ndarray, (...), (..., n_x), (..., n_r)
     sizes : ndarray, (n_x,)
         What is large for each coordinate and speed.
-    udot : ndarray, (n, n_u)
-        Derivatives of the speeds that satisfy G u̇ + γ = 0; otherwise random.
-    virtual : ndarray, (3, n, n_u)
-        Changes δu that the constraints allow.
-    loose : ndarray, (3, n, n_u)
-        Any changes of the speeds.
     """
 
     dyn: Kernels
@@ -59,9 +53,6 @@ class States:
     x: Array
     r: Array
     sizes: Array
-    udot: Array
-    virtual: Array
-    loose: Array
 
     def call(self, kernel: str, *udot: Array, t: Any = None, x: Any = None, r: Any = None) -> Array:
         """A kernel at these states, or at others; NaN where it is not defined."""
@@ -78,7 +69,7 @@ class States:
 
     @property
     def u(self) -> Array:
-        return self.x[:, self.dyn.n_q :]
+        return self.x[..., self.dyn.n_q :]
 
     @cached_property
     def qdot(self) -> Array:
@@ -90,16 +81,12 @@ class States:
         rates = np.zeros_like(self.r)
         for i, rate in enumerate(self.dyn.input_rates):
             if rate >= 0:
-                rates[:, i] = self.r[:, rate]
+                rates[..., i] = self.r[..., rate]
         return rates
 
     @cached_property
     def at(self) -> Constraints:
         return Constraints(self.dyn, self.t, self.x, self.r)
-
-    def coordinate_change(self, change: Array) -> Array:
-        """δq = Y δu."""
-        return np.einsum("nij,...nj->...ni", self.at.rates[0], change)
 
     # -------------------------------------------------------------------------------------------- derivatives
 
@@ -132,6 +119,35 @@ class States:
         )
 
 
+@dataclass(frozen=True)
+class States(Places):
+    """Random states of a model, (n,), with motions.
+
+    Attributes
+    ----------
+    udot : ndarray, (n, n_u)
+        Derivatives of the speeds that satisfy G u̇ + γ = 0; otherwise random.
+    virtual : ndarray, (3, n, n_u)
+        Changes δu that the constraints allow.
+    loose : ndarray, (3, n, n_u)
+        Any changes of the speeds.
+    rank : int
+        Of G at all of them.
+    allowed : ndarray, (n, n_u, n_u - rank)
+        A basis of the motions that the constraints allow, in columns.
+    """
+
+    udot: Array
+    virtual: Array
+    loose: Array
+    rank: int
+    allowed: Array
+
+    def coordinate_change(self, change: Array) -> Array:
+        """δq = Y δu."""
+        return np.asarray(np.einsum("nij,...nj->...ni", self.at.rates[0], change))
+
+
 # ------------------------------------------------------------------------------------------------------ sampling
 
 
@@ -141,20 +157,23 @@ def random_states(dyn: Kernels, n: int, x0: Any, seed: int) -> States:
     start = _start(dyn, x0)
     sizes = _sizes(dyn, start)
     centre = _centre(dyn, start)
-    times, states, inputs = [], [], []
+    by_rank: dict[int, list[tuple[float, Array, Array]]] = {}
     for trial in range(_TRIES * n):
-        if len(states) == n:
-            break
         t, r = float(rng.uniform(0.0, 1.0)), _inputs(dyn, rng, trial)
-        x = _state(dyn, rng, centre, sizes, t, r)
-        if x is not None:
-            times.append(t), states.append(x), inputs.append(r)
-    if len(states) < n:
-        raise ModelError(
-            f"{len(states)} of {n} random states of {dyn.name!r} satisfy its constraints and have accelerations: give "
-            "a state on them as x0"
-        )
-    return _with_motions(dyn, np.array(times), np.array(states), np.array(inputs).reshape(n, dyn.n_r), sizes, rng)
+        near = start is not None or (centre is not None and trial % 2 == 1)
+        x = _state(dyn, rng, centre if near else None, sizes, t, r)
+        rank = None if x is None else _rank(Constraints(dyn, t, x, r))
+        if x is not None and rank is not None:
+            alike = by_rank.setdefault(rank, [])
+            alike.append((t, x, r))
+            if len(alike) == n:
+                times, states, inputs = (np.array(part) for part in zip(*alike, strict=True))
+                return _with_motions(dyn, times, states, inputs.reshape(n, dyn.n_r), sizes, rng, rank)
+    most = max(map(len, by_rank.values()), default=0)
+    raise ModelError(
+        f"{most} of {n} random states of {dyn.name!r} satisfy its constraints and have accelerations: give a state on "
+        "them as x0"
+    )
 
 
 def _start(dyn: Kernels, x0: Any) -> Array | None:
@@ -239,32 +258,37 @@ def _state(
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", KanecoreWarning)
                 x = np.asarray(dyn.consistent(t, x, None, r=r))  # type: ignore[attr-defined]
-        return x if np.isfinite(dyn.udot(t, x, r=r)).all() and _is_regular(Constraints(dyn, t, x, r)) else None
+        return x if np.isfinite(dyn.udot(t, x, r=r)).all() else None
     except (KanecoreError, ArithmeticError):
         return None
 
 
-def _is_regular(at: Constraints) -> bool:
-    """Whether a state is far enough from where rows of G are lost."""
+def _rank(at: Constraints) -> int | None:
+    """How many rows of G are independent at one state; None where some nearly are."""
     if not at.dyn.n_constraints:
-        return True
-    s, count = np.linalg.svd(equilibrated(at.rows, at.speed_units), compute_uv=False), at.dyn._count()
-    return bool(count == 0 or s[count - 1] > _REGULAR * s[0])
+        return 0
+    s = np.linalg.svd(equilibrated(at.rows, at.speed_units), compute_uv=False)
+    rank = int(np.sum(s > _REGULAR * s[0]))
+    return rank if (s[rank:] <= _LOST * s[0]).all() else None
 
 
-def _with_motions(dyn: Kernels, t: Array, x: Array, r: Array, sizes: Array, rng: np.random.Generator) -> States:
+def _with_motions(
+    dyn: Kernels, t: Array, x: Array, r: Array, sizes: Array, rng: np.random.Generator, rank: int
+) -> States:
     """The states with random u̇ and virtual motions, the largest entry of which is of the size of the speeds."""
     at, speeds = Constraints(dyn, t, x, r), sizes[dyn.n_q :]
     loose = speeds * rng.uniform(-1.0, 1.0, (_VIRTUAL, len(t), dyn.n_u))
     if not dyn.n_constraints:
         udot = speeds * rng.uniform(-1.0, 1.0, (len(t), dyn.n_u))
         virtual = speeds * rng.uniform(-1.0, 1.0, (_VIRTUAL, len(t), dyn.n_u))
-        return States(dyn, t, x, r, sizes, udot, virtual, loose)
-    basis = allowed_motions(at)
+        return States(
+            dyn, t, x, r, sizes, udot, virtual, loose, rank, np.eye(dyn.n_u)[np.newaxis] * at.speed_units[:, np.newaxis]
+        )
+    rows = equilibrated(at.rows, at.speed_units)
+    basis = np.swapaxes(np.linalg.svd(rows)[2][:, rank:] * at.speed_units[:, np.newaxis], 1, 2)
     motions = np.einsum("nij,knj->kni", basis, rng.uniform(-1.0, 1.0, (_VIRTUAL + 1, len(t), basis.shape[-1])))
     largest = np.max(np.abs(motions) / speeds, axis=-1, keepdims=True, initial=0.0)
     motions /= np.where(largest > 0.0, largest, 1.0)
-    rows = equilibrated(at.rows, at.speed_units)
     bias = at.bias / size_of(at.rows * at.speed_units[..., np.newaxis, :])
     least = -np.einsum("nij,nj->ni", np.linalg.pinv(rows, rcond=RANK), bias) * at.speed_units
-    return States(dyn, t, x, r, sizes, least + motions[0], motions[1:], loose)
+    return States(dyn, t, x, r, sizes, least + motions[0], motions[1:], loose, rank, basis)

@@ -8,7 +8,6 @@ import numpy as np
 from kanecore.run.audit_bodies import Bodies
 from kanecore.run.audit_forces import potential_works
 from kanecore.run.audit_rows import SUSPICIOUS, Row
-from kanecore.run.metric import rank_of
 
 __all__ = ["suspicions"]
 
@@ -46,10 +45,9 @@ def _doubled(b: Bodies) -> list[Row]:
 
 
 def _lifted(b: Bodies) -> list[Row]:
-    dyn, at = b.dyn, b.states.at
+    dyn, rank = b.dyn, b.states.rank
     if not (dyn.n_constraints and dyn.n_u_dependent):
         return []
-    rank = max(rank_of(at.rows[i], at.speed_units[i]) for i in range(min(10, len(at.rows))))
     if rank <= dyn.n_u_dependent:
         return []
     reason = (

@@ -96,14 +96,16 @@ def units_row(states: States, units: Mapping[Any, Any]) -> Row:
         states.udot * _factor(dims.u - _TIME),
         states.virtual,
         states.loose,
+        states.rank,
+        states.allowed,
     )
     p = dyn._values("parameter") * _factor(dims.p)
     results: list[tuple[Array, Array, str]] = []
-    for kernel, expected, floor, labels in _expected(dims, states):
+    for kernel, expected, floor, named in _expected(dims, states):
         plain = states.call(kernel)
         scaled = np.asarray(getattr(dyn, kernel)(other.t, other.x, r=other.r, p=p)) / _factor(expected)
         size = np.abs(plain) + np.max(np.abs(plain), axis=0) + floor(plain)
-        results.append(((scaled - plain).reshape(len(states.t), -1), size.reshape(len(states.t), -1), labels))
+        results.append(((scaled - plain).reshape(len(states.t), -1), size.reshape(len(states.t), -1), named))
     worst = [np.max(np.where(d != 0.0, np.abs(d) / np.where(s > 0.0, s, 1.0), 0.0)) for d, s, _ in results]
     first = next((i for i, w in enumerate(worst) if w > 10.0**-BY_DIFFERENCES), int(np.argmax(worst)))
     difference, size, what = results[first]

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Derivatives by differences, to some eleven digits: central ones of order eight, with steps of several sizes.
 
-Of two neighbouring steps the errors differ: the larger one cuts off more of the series, the smaller one is rounded more.
-Where they agree best, each entry is taken (after Ridders, *Advances in Engineering Software* 4, 1982).
+Of two neighbouring steps the errors differ: the larger one cuts off more of the series, the smaller one is rounded
+more. Where they agree best, each entry is taken (after Ridders, *Advances in Engineering Software* 4, 1982).
 """
 
 from __future__ import annotations
