@@ -135,9 +135,8 @@ class Hamilton:
     @cached_property
     def momenta(self) -> list[int]:
         """The generalized momenta p = ∂L/∂q̇ = Y⁻ᵀ ∂L/∂u."""
-        g, lagrangian = self.graph, self._derivation.lagrangian
-        by_speeds = accumulate(g, [(lagrangian, g.one)], self.description.speeds, SPEED)
-        return by_speeds if self._is_identity else solve(g, self._columns, by_speeds)
+        by_speeds = self._derivation.formulation.momenta()
+        return by_speeds if self._is_identity else solve(self.graph, self._columns, by_speeds)
 
     @property
     def position_slopes(self) -> list[int]:
@@ -148,10 +147,11 @@ class Hamilton:
 
     @cached_property
     def hamiltonian(self) -> int:
-        """H = ∂L/∂u·w − L."""
-        g, lagrangian = self.graph, self._derivation.lagrangian
-        by_speeds = accumulate(g, [(lagrangian, g.one)], self.description.speeds, SPEED)
-        return g.sub(dot(g, by_speeds, self._homogeneous), lagrangian)
+        """H = ∂L/∂u·w − L; T + U where that is the same by structure."""
+        g, formulation = self.graph, self._derivation.formulation
+        if self.is_energy:
+            return g.add(formulation.kinetic_energy, formulation.potential_energy)
+        return g.sub(dot(g, formulation.momenta(), self._homogeneous), self._derivation.lagrangian)
 
     @property
     def is_energy(self) -> bool:

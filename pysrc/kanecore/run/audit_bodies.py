@@ -137,7 +137,12 @@ class Bodies:
     def inertias(self, t: Any = None, x: Any = None, r: Any = None) -> tuple[Array, Array]:
         """Masses (..., n_bodies), and inertias about mass centres in inertial axes, (..., n_bodies, 3, 3)."""
         raw = self.states.call("_masses", t=t, x=x, r=r)
-        mass, tensor, arm = raw[..., 0], raw[..., 1:10].reshape(*raw.shape[:-1], 3, 3), raw[..., 10:]
+        orientations = self.states.call("_orientations", t=t, x=x, r=r)
+        axes = np.zeros((*raw.shape[:-1], 3, 3))
+        rigid = self.frame >= 0
+        axes[..., rigid, :, :] = orientations[..., self.frame[rigid], :, :]
+        mass, tensor = raw[..., 0], axes @ raw[..., 1:10].reshape(axes.shape) @ np.swapaxes(axes, -1, -2)
+        arm = np.einsum("...ij,...j->...i", axes, raw[..., 10:])
         square = np.sum(arm * arm, axis=-1)[..., np.newaxis, np.newaxis] * np.eye(3)
         steiner = square - arm[..., :, np.newaxis] * arm[..., np.newaxis, :]
         return mass, tensor - mass[..., np.newaxis, np.newaxis] * steiner

@@ -229,7 +229,7 @@ def _held(b: Bodies) -> list[int]:
 
 
 def _reaction_kernel(b: Bodies) -> Array:
-    if why := b.dyn._why_not("reactions"):  # type: ignore[attr-defined]
+    if why := b.dyn._why_not("reactions"):
         raise NotApplicable(why)
     if b.adrift:
         raise NotApplicable("positions of points do not tell where they are")
