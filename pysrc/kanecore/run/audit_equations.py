@@ -47,7 +47,7 @@ def _of_speeds(name: str, b: Bodies, difference: Array, terms: Array, reason: st
 
 
 def _symmetric(name: str, b: Bodies) -> Row:
-    if b.dyn._has("inertial_loads"):
+    if b.has_inertial_loads:
         raise NotApplicable("loads hold udot")
     mass, units = b.states.at.mass, b.states.at.speed_units
     scaled = mass * units[:, :, np.newaxis] * units[:, np.newaxis, :]
@@ -270,6 +270,7 @@ def _reaction_slopes(name: str, b: Bodies) -> Row:
 
 
 def _power(name: str, b: Bodies) -> Row:
+    b.require_accelerations()
     states, udot = b.states, b.states.call("udot")
     motion = np.concatenate([states.qdot, udot], axis=-1)
     rates = [states.slope(kernel, motion, 1.0, states.input_rates) for kernel in ("kinetic_energy", "potential_energy")]
