@@ -63,7 +63,7 @@ class Bodies:
     def load_names(self) -> list[str]:
         places = (self.dyn.points, self.dyn.frames)
         kinds = ("force at point", "torque on frame")
-        return [f"load {number} ({kinds[kind]} {places[kind][place]})" for kind, place, number in self.loads]
+        return [f"load {number} ({kinds[kind]} {places[kind][place]})" for kind, place, number, _ in self.loads]
 
     @property
     def body_names(self) -> list[str]:
@@ -205,7 +205,7 @@ class Bodies:
     def virtual_works(self, vectors: Array) -> Array:
         """The virtual work of each load, (3, n, n_loads)."""
         moved = np.zeros((*self.states.virtual.shape[:2], len(self.loads), 3))
-        for i, (kind, place, _) in enumerate(self.loads):
+        for i, (kind, place, *_) in enumerate(self.loads):
             moved[:, :, i] = (self.virtual_frames if kind else self.virtual_points)[:, :, place]
         return np.asarray(np.einsum("nlc,knlc->knl", vectors, moved))
 
