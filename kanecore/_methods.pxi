@@ -299,8 +299,8 @@ cdef class Kernels(Model):
         return self.evaluate(K_ANGULAR_VELOCITIES, t, x, None, r, p, out)
 
     def _masses(self, t, x, *, r=None, p=None, out=None):
-        """The mass of each body, its inertia about its inertia point, where that is from the mass centre, in its own axes,
-        (..., n_bodies, 13).
+        """The mass of each body, its inertia about its inertia point, that from the mass centre, in its axes, (...,
+        n_bodies, 13).
         """
         return self.evaluate(K_MASSES, t, x, None, r, p, out)
 

@@ -352,7 +352,7 @@ KERNELS: tuple[Kernel, ...] = (
     ),
     Kernel(
         *("masses", "bodies", ("n_bodies", "13"), "", "m, I about the inertia point, its place, body axes"),
-        "The mass of each body, its inertia about its inertia point, where that is from the mass centre, in its own axes",
+        "The mass of each body, its inertia about its inertia point, that from the mass centre, in its axes",
         internal=True,
     ),
     Kernel(
