@@ -193,7 +193,8 @@ class _Place:
         self.dyn = state.dyn
         self._state = nudged(state.t), nudged(state.x)
         self._values = {"r": nudged(state.r), "p": nudged(state.p)}
-        self._udot = state.dyn.udot(*self._state, **self._values)
+        udot = np.asarray(state.dyn.udot(*self._state, **self._values))
+        self._udot = udot + (nudged(udot[0]) - udot[0])  # where it is constant as well
 
     def __call__(self, kernel: Callable[..., Any], *after: Array) -> Array:
         """The results of a kernel."""
