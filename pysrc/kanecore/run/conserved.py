@@ -300,6 +300,8 @@ def _linear_momentum(motion: _Motion) -> tuple[Vector, ...]:
 
 def _angular_momentum(motion: _Motion, reasons: dict[str, str]) -> tuple[tuple[str, Vector], ...]:
     """Fixed points, and the axes through them about which the angular momentum is conserved."""
+    if not motion.is_heavy.any():
+        return ()
     info, names, positions = motion.dyn._table_info, motion.dyn.points, motion.positions[:, 0]
     origins = info["origins"]
     used = {
@@ -308,8 +310,7 @@ def _angular_momentum(motion: _Motion, reasons: dict[str, str]) -> tuple[tuple[s
         if is_heavy
     }
     if len(used) != 1 or "" in used:
-        if used:
-            reasons["angular_momentum"] = "the positions of the bodies are not known from one fixed point"
+        reasons["angular_momentum"] = "the positions of the bodies are not known from one fixed point"
         return ()
     [origin] = used
     moved = np.max(np.abs(positions - positions[0]), axis=(0, 2))
