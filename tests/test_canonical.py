@@ -223,6 +223,16 @@ def test_driven_mechanisms() -> None:
     assert max(run.energy_drift for run in runs) < 1e-7
 
 
+def test_what_is_conserved_without_bodies() -> None:
+    """The azimuth of a spherical pendulum is cyclic, and H conserved, in q and q̇ as in q and p."""
+    for model in (spherical(), spherical().canonical()):
+        found = kc.compile(model, parameters={"m": 2.0, "l": 0.5, "g": 9.81}).conserved()
+        assert (found.momenta, found.cyclic) == (("phi",), ("phi",))
+        assert found.hamiltonian
+        assert found.energy
+        assert found.linear_momentum == found.angular_momentum == ()
+
+
 def test_an_indefinite_kinetic_energy() -> None:
     """L = m ẋ ẏ − k x y: two oscillators, coupled by their momenta."""
     model = kc.Model.from_lagrangian(m * x.diff() * y.diff() - k * x * y, [x, y]).canonical()
