@@ -119,7 +119,7 @@ def audit(dyn: Kernels, n: int = 100, *, x0: Any = None, units: Any = None, seed
     ]
     rows += suspicions(bodies)
     if units is not None:
-        rows.append(units_row(bodies.states, units))
+        rows.append(units_row(bodies, units))
     states = bodies.states
     return Audit(dyn.name, tuple(rows), states.t, states.x, states.r)
 

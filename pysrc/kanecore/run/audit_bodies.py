@@ -202,6 +202,16 @@ class Bodies:
             return np.zeros((len(self.states.t), len(self.loads), 3))
         return self.states.call("_inertial_loads", udot)
 
+    def load_terms(self) -> Array:
+        """What each F_r is summed from, in magnitude: (n, n_u)."""
+        places = [
+            np.linalg.norm(self.states.call(f"partial_{kind}"), axis=-1)
+            for kind in ("velocities", "angular_velocities")
+        ]
+        sizes = np.linalg.norm(self.load_vectors(), axis=-1)
+        terms = [sizes[:, i, np.newaxis] * places[kind][:, at] for i, (kind, at, _) in enumerate(self.loads)]
+        return np.asarray(np.sum(terms, axis=0)) if terms else np.zeros_like(self.states.u)
+
     def virtual_works(self, vectors: Array) -> Array:
         """The virtual work of each load, (3, n, n_loads)."""
         moved = np.zeros((*self.states.virtual.shape[:2], len(self.loads), 3))

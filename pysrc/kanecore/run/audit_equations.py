@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kanecore.run.audit_bodies import Bodies
-from kanecore.run.audit_rows import BY_DIFFERENCES, BY_FORMULA, NotApplicable, Row, judged, verdict
+from kanecore.run.audit_rows import BY_DIFFERENCES, BY_FORMULA, BY_SOLUTION, NotApplicable, Row, judged, verdict
 from kanecore.run.constraints import Constraints
 
 __all__ = ["CHECKS"]
@@ -39,13 +39,13 @@ def _mass_matrix(name: str, b: Bodies) -> Row:
     return _of_speeds(name, b, difference, terms, "M is not -∂F*/∂u̇")
 
 
-def _of_speeds(name: str, b: Bodies, difference: Array, terms: Array, reason: str) -> Row:
+def _of_speeds(name: str, b: Bodies, difference: Array, terms: Array, reason: str, needed: float = BY_FORMULA) -> Row:
     """A row of an equation for each speed, (..., n, n_u)."""
     labels = [f"the equation of {speed}" for speed in b.dyn.speed_names]
     size = _in_units(b, terms)
     if difference.ndim == 3:
         difference, size = (part.reshape(-1, part.shape[-1]) for part in (difference, size))
-    return judged(name, difference, size, BY_FORMULA, labels=labels, reason=reason)
+    return judged(name, difference, size, needed, labels=labels, reason=reason)
 
 
 def _symmetric(name: str, b: Bodies) -> Row:
@@ -89,8 +89,8 @@ def _inverse_dynamics(name: str, b: Bodies) -> Row:
 
 
 def _inertial_terms(b: Bodies) -> Array:
-    """Σ |M_ij u̇_j|: what forces that vanish are compared with."""
-    return np.asarray(np.sum(np.abs(b.states.at.mass * b.states.udot[:, np.newaxis, :]), axis=-1))
+    """Σ |M_ij u̇_j| and the terms of F: what forces that vanish are compared with."""
+    return np.asarray(np.sum(np.abs(b.states.at.mass * b.states.udot[:, np.newaxis, :]), axis=-1)) + b.load_terms()
 
 
 def _solved(name: str, b: Bodies) -> Row:
@@ -102,7 +102,7 @@ def _solved(name: str, b: Bodies) -> Row:
         forces = at.rows * states.call("multipliers")[..., np.newaxis]
         difference -= np.sum(forces, axis=1)
         terms += np.sum(np.abs(forces), axis=1)
-    return _of_speeds(name, b, difference, terms, "M u̇ is not f + Gᵀλ")
+    return _of_speeds(name, b, difference, terms, "M u̇ is not f + Gᵀλ", BY_SOLUTION)
 
 
 def _constrained(name: str, b: Bodies) -> Row:
@@ -112,7 +112,7 @@ def _constrained(name: str, b: Bodies) -> Row:
     difference = np.sum(products, axis=-1) + b.states.at.bias
     terms = np.sum(np.abs(products), axis=-1) + np.abs(b.states.at.bias)
     terms += _SMALL * np.max(terms, axis=0)  # a row may vanish at a state
-    return judged(name, difference, terms, BY_FORMULA, labels=b.dyn.constraint_names, reason="u̇ breaks the constraint")
+    return judged(name, difference, terms, BY_SOLUTION, labels=b.dyn.constraint_names, reason="u̇ breaks the constraint")
 
 
 def _rhs(name: str, b: Bodies) -> Row:

@@ -14,6 +14,7 @@ import numpy.typing as npt
 __all__ = [
     "BY_DIFFERENCES",
     "BY_FORMULA",
+    "BY_SOLUTION",
     "DOES_NOT_APPLY",
     "FAILS",
     "PASSES",
@@ -36,6 +37,9 @@ BY_DIFFERENCES = 6.0
 
 BY_FORMULA = 8.0
 """Digits that must agree where both ways are formulas: rounding leaves eleven or more."""
+
+BY_SOLUTION = 6.0
+"""Digits that must agree of what solves linear equations, which lose digits near dead points."""
 
 _SETTLED = 1e-7  # of the terms: how well two steps must agree about a derivative that judges
 _DIGITS = 16.0

@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kanecore._native import symbol_name
+from kanecore.run.audit_bodies import Bodies
 from kanecore.run.audit_rows import BY_DIFFERENCES, Row, judged
 from kanecore.run.audit_states import States
 
@@ -83,9 +84,9 @@ def _left_out(dyn: Any) -> list[str]:
     return [*dyn._left_out("parameter"), *dyn._left_out("input")]
 
 
-def units_row(states: States, units: Mapping[Any, Any]) -> Row:
+def units_row(bodies: Bodies, units: Mapping[Any, Any]) -> Row:
     """Kernels at the states, and at the same states in other units."""
-    name = "the same in other units"
+    name, states = "the same in other units", bodies.states
     dims, dyn = _Dimensions(states, units), states.dyn
     other = States(
         dyn,
@@ -101,7 +102,7 @@ def units_row(states: States, units: Mapping[Any, Any]) -> Row:
     )
     p = dyn._values("parameter") * _factor(dims.p)
     results: list[tuple[Array, Array, str]] = []
-    for kernel, expected, floor, named in _expected(dims, states):
+    for kernel, expected, floor, named in _expected(dims, bodies):
         plain = states.call(kernel)
         scaled = np.asarray(getattr(dyn, kernel)(other.t, other.x, r=other.r, p=p)) / _factor(expected)
         size = np.abs(plain) + np.max(np.abs(plain), axis=0) + floor(plain)
@@ -120,13 +121,13 @@ def _factor(dimensions: Array) -> Array:
     return np.asarray(np.prod(_FACTORS**dimensions, axis=-1))
 
 
-def _expected(dims: _Dimensions, states: States) -> list[tuple[str, Array, Callable[[Array], Any], str]]:
+def _expected(dims: _Dimensions, b: Bodies) -> list[tuple[str, Array, Callable[[Array], Any], str]]:
     """Kernels with the dimensions of their results, and what entries that vanish are compared with."""
-    u, at = dims.u, states.at
+    states, u, at = b.states, dims.u, b.states.at
     force, coordinates = _ENERGY - _TIME - u, np.where(at.coordinate_units > 0.0, at.coordinate_units, 1.0)
     units = at.speed_units
 
-    inertial = np.sum(np.abs(at.mass * states.udot[:, np.newaxis, :]), axis=-1)
+    inertial = np.sum(np.abs(at.mass * states.udot[:, np.newaxis, :]), axis=-1) + b.load_terms()
 
     def beside(sizes: Array) -> Callable[[Array], Array]:
         """Of the largest entry, each in its size."""
