@@ -299,7 +299,7 @@ cdef class Kernels(Model):
         return self.evaluate(K_ANGULAR_VELOCITIES, t, x, None, r, p, out)
 
     def _masses(self, t, x, *, r=None, p=None, out=None):
-        """The mass of each body, its inertia as written, about its inertia point, and that from the mass centre, (...,
+        """The mass of each body, its inertia about its inertia point, that from the mass centre, in its axes, (...,
         n_bodies, 13).
         """
         return self.evaluate(K_MASSES, t, x, None, r, p, out)

@@ -204,6 +204,29 @@ def test_wire_by_a_multiplier() -> None:
     np.testing.assert_allclose([min(frequencies), max(frequencies)], [-np.sqrt(19.62), np.sqrt(19.62)], rtol=1e-9)
 
 
+def test_wire_by_liberation() -> None:
+    """Seeds 002 in q = (r, θ, z): N_r = −m (R θ̇² + g cos θ), N_z = 0, as multipliers and as forces of a freed wire."""
+    R = sm.Symbol("R")
+    L = m * (r.diff() ** 2 + r**2 * theta.diff() ** 2 + z.diff() ** 2) / 2 + m * g * r * sm.cos(theta)
+    rows = {"ring": r - R, "plane": z}
+    model = kc.Model.from_lagrangian(L, [r, theta, z], holonomic_constraints=rows, guess={r: 0.5})
+    values = {"m": 2.0, "g": 9.81, "R": 0.5}
+    dyn = compiled(model, **values)
+    th, w = 0.8, 1.7
+    state = np.array([0.5, th, 0.0, 0.0, w, 0.0])
+    reaction = [-2.0 * (0.5 * w**2 + 9.81 * np.cos(th)), 0.0]
+    np.testing.assert_allclose(dyn.multipliers(0.0, state), reaction, rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(dyn.udot(0.0, state), [0.0, -9.81 / 0.5 * np.sin(th), 0.0], atol=1e-12)
+    freed = model.free("ring").free("plane")
+    loose = compiled(freed, **{name: values[name] for name in map(str, freed.parameters)})
+    forces = {"lambda_ring": reaction[0], "lambda_plane": reaction[1]}
+    np.testing.assert_allclose(loose.udot(0.0, state, r=forces), dyn.udot(0.0, state), atol=1e-12)
+    moved = compiled(freed.canonical(), **{name: values[name] for name in map(str, freed.parameters)})
+    momentum = np.array([*state[:3], 0.0, 2.0 * 0.25 * w, 0.0])
+    rates = moved.udot(0.0, momentum, r=forces)
+    np.testing.assert_allclose(rates, [0.0, -2.0 * 9.81 * 0.5 * np.sin(th), 0.0], atol=1e-12)
+
+
 def test_rolling_by_kinematic_constraints() -> None:
     """A vertical disc on a plane, geometric and kinematic rows at once: Goldstein, Poole & Safko, section 2.4."""
     R = sm.Symbol("R")

@@ -233,6 +233,10 @@ def test_an_attached_row_is_a_load() -> None:
     x = on_wire(0.7, 2.5)
     assert_allclose(dyn.multipliers(0.0, x), [0.0], atol=1e-15)
     assert dyn.reactions(0.0, x, r=[1.0]).shape == (1, 6)
+    assert dyn.points == ("P", "O")
+    assert dyn.load_powers(0.0, [0.7, 0.4, 0.0, 2.5, 0.3, 0.0], r=[1.7])["load 1 at P, at O"] == pytest.approx(
+        1.7 * 0.3
+    )
 
 
 def test_an_unattached_row_is_a_generalized_force() -> None:

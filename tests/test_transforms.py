@@ -653,6 +653,17 @@ def test_what_from_transforms_makes_is_not_given() -> None:
         kc.Model.from_transforms([link()], bodies=[], kd_eqs=[])
 
 
+def test_constraints_by_both_names() -> None:
+    """Two hinges, of which the second holds the tip on the x axis."""
+    links = [link(), link(name="tip", transform=turn("z", a, (l, 0, 0)))]
+    height = (kc.link_pose(links, "tip") * sm.Matrix([l, 0, 0, 1]))[1]
+    for argument in ("configuration_constraints", "holonomic_constraints"):
+        model = kc.Model.from_transforms(links, q_dependent=[a], **{argument: [height]})
+        assert (model.n_constraints, [str(u) for u in model.speeds]) == (1, ["q_d(t)", "a_d(t)"])
+    with pytest.raises(TypeError, match="two names of one argument"):
+        kc.Model.from_transforms(links, configuration_constraints=[height], holonomic_constraints=[height])
+
+
 def test_symbols_of_one_name_are_one() -> None:
     with pytest.raises(kc.ModelError, match="two different symbols are named 'l'"):
         kc.Model.from_transforms([link(mass=sm.Symbol("l", positive=True))])

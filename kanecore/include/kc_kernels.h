@@ -47,7 +47,7 @@ kc_kernel *kinetic_energy_parts; /* T2, T1, T0: 3 */
 kc_kernel *momentum_rates; /* dp/dt, dL/dq [udot]: 2 * n_q */
 kc_kernel *velocities; /* v, inertial axes: n_points * 3 */
 kc_kernel *angular_velocities; /* omega, inertial axes: n_frames * 3 */
-kc_kernel *masses; /* m, I about the inertia point, its place from the mass centre: n_bodies * 13 */
+kc_kernel *masses; /* m, I about the inertia point, its place, body axes: n_bodies * 13 */
 kc_kernel *potentials; /* each potential energy that stands for forces: n_potentials */
 kc_kernel *inertial_loads; /* what udot adds to forces, torques [udot]: n_loads * 3 */
 kc_kernel *hamiltonian_rate; /* dH/dt [udot]: 1 */

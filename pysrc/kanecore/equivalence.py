@@ -403,7 +403,7 @@ def _inertial(name: str, pair: _Pair) -> Row:
         works.append(np.sum(parts[..., : 3 * count].reshape(*parts.shape[:-1], 3, count), axis=-2))
     powers = [_virtual(s, "generalized_inertia_forces", s.udot) for s in (pair.ours, pair.theirs)]
     terms = sum(np.sum(np.abs(part), axis=-1) for part in works) + np.abs(powers[0])
-    reason = _bodies_that_differ(pair, works, "work of inertia forces")
+    reason = _bodies_that_differ(pair, works, "work of the inertia forces")
     return _powers(name, powers[0], powers[1], np.asarray(terms), reason)
 
 
@@ -430,8 +430,8 @@ def _that_differ(works: Sequence[Array], names: Sequence[Sequence[str]], what: s
             twin = alike[0]
             ours.remove(i)
             theirs.remove(twin)
-            other = "" if names[0][i] == names[1][twin] else f" as {names[1][twin]}"
-            texts.append(f"{names[0][i]} has in b{other} {_ratio(flat[1][:, twin], flat[0][:, i])} the {what} in a")
+            there = "in b" if names[0][i] == names[1][twin] else f"in b, as {names[1][twin]},"
+            texts.append(f"the {what} of {names[0][i]} is {there} {_ratio(flat[1][:, twin], flat[0][:, i])}")
     texts += [f"{names[0][i]} of a has no equal in b" for i in ours]
     texts += [f"{names[1][j]} of b has no equal in a" for j in theirs]
     return "; ".join(texts)
@@ -443,7 +443,7 @@ def _are_equal(one: Array, other: Array) -> bool:
 
 def _ratio(one: Array, other: Array) -> str:
     factor = float(one @ other / (other @ other))
-    return f"{factor:.5g} times" if _are_equal(one, factor * other) else "at each state another multiple of"
+    return f"{factor:.5g} times as large" if _are_equal(one, factor * other) else "another one"
 
 
 def _potential(name: str, pair: _Pair) -> Row:

@@ -351,8 +351,8 @@ KERNELS: tuple[Kernel, ...] = (
         internal=True,
     ),
     Kernel(
-        *("masses", "bodies", ("n_bodies", "13"), "", "m, I about the inertia point, its place from the mass centre"),
-        "The mass of each body, its inertia as written, about its inertia point, and that from the mass centre",
+        *("masses", "bodies", ("n_bodies", "13"), "", "m, I about the inertia point, its place, body axes"),
+        "The mass of each body, its inertia about its inertia point, that from the mass centre, in its axes",
         internal=True,
     ),
     Kernel(

@@ -173,6 +173,7 @@ static const kc_model model = {
     .n_joints = 2,
     .n_bodies = 2,
     .n_loads = 6,
+    .n_potentials = 0,
     .n_unit = 0,
     .n_constraints = 0,
     .n_configuration = 0,

@@ -320,6 +320,7 @@ static const kc_model model = {
     .n_joints = 3,
     .n_bodies = 3,
     .n_loads = 8,
+    .n_potentials = 0,
     .n_unit = 0,
     .n_constraints = 0,
     .n_configuration = 0,

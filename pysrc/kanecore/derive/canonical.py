@@ -25,6 +25,7 @@ from kanecore.graph.scalars import ACCELERATION, COORDINATE, SPEED, Graph
 from .coordinate_forces import coordinate_forces, rate_slopes, unrelated
 from .derivation import Derivation
 from .formulation import named_pivots
+from .hamilton import set_velocity
 from .kane import inertia_change
 from .kinematics import Kinematics
 from .vectors import ZERO, dot
@@ -63,31 +64,16 @@ def _obstacle(derivation: Derivation) -> str:
     clash = [name for name in map(momentum_name, d.coordinate_names) if name in taken]
     if clash:
         return f"the name {clash[0]} of a momentum is taken: rename the other"
-    return unrelated(d) or _not_lagrangian(derivation.kinematics) or _not_linear(derivation)
+    return unrelated(d) or set_velocity(derivation) or _changing(derivation.kinematics) or _not_linear(derivation)
 
 
-def _not_lagrangian(k: Kinematics) -> str:
-    """Why Lagrange's equations of T are not Kane's: a velocity or an inertia that no derivative leads to."""
+def _changing(k: Kinematics) -> str:
+    """A mass or an inertia that changes with the motion, so that Lagrange's equations of T are not Kane's."""
     d, g = k.description, k.graph
     for i, body in enumerate(d.bodies):
-        if not k.reaches(body.point):
-            return (
-                f"the velocity of point {d.points[body.point].name} was set, and is not the derivative of its position"
-            )
-        if body.frame >= 0 and not (k.omega_fits[body.frame] and _is_oriented(d, body.frame)):
-            return f"frame {d.frames[body.frame].name} does not turn as its angular velocity says"
-        varies = g.depends[body.mass] & COORDINATE or (body.frame >= 0 and inertia_change(k, i) != ZERO)
-        if varies:
+        if g.depends[body.mass] & COORDINATE or (body.frame >= 0 and inertia_change(k, i) != ZERO):
             return f"the mass or inertia of body {body.name} changes with the motion"
     return ""
-
-
-def _is_oriented(d: Description, frame: int) -> bool:
-    while frame > 0:
-        if not d.frames[frame].oriented:
-            return False
-        frame = d.frames[frame].parent
-    return True
 
 
 def _not_linear(derivation: Derivation) -> str:

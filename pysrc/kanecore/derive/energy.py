@@ -92,8 +92,8 @@ class Energy:
         The loads of whose work it holds all.
     in_part : set of int
         The loads of whose work it holds a part.
-    others : list of Load
-        What it does not hold: loads, and parts of loads.
+    others : list
+        What it does not hold: loads, and loads of which a part is in it without that part.
     """
 
     def __init__(self, k: Kinematics) -> None:

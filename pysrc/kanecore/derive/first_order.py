@@ -7,6 +7,8 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property
 
 from kanecore.describe.description import FirstOrder
+from kanecore.graph.calculus import accumulate
+from kanecore.graph.scalars import SPEED
 
 from .energy import Energy
 from .formulation import Solution
@@ -44,7 +46,7 @@ class Solved:
         return [self.graph.sub(f, a) for f, a in zip(self.forcing, udot, strict=True)]
 
     def momenta(self) -> list[int]:
-        return list(self.kinematics.description.speeds)
+        return accumulate(self.graph, [(self.lagrangian, self.graph.one)], self.kinematics.description.speeds, SPEED)
 
     def active_forces(self) -> list[int]:
         return self.forcing

@@ -19,10 +19,11 @@ from kanecore.graph.decide import equal, is_regular
 from kanecore.graph.linear import Singular, solve
 from kanecore.graph.scalars import COORDINATE, SPEED
 
+from .coordinate_forces import rate_slopes
 from .derivation import Derivation
 from .vectors import dot
 
-__all__ = ["Hamilton", "why_no_hamiltonian", "why_no_momenta"]
+__all__ = ["Hamilton", "set_velocity", "why_no_hamiltonian", "why_no_momenta"]
 
 HALF = Fraction(1, 2)
 
@@ -37,12 +38,12 @@ def why_no_momenta(derivation: Derivation) -> str:
         )
     if not Hamilton(derivation).is_square:
         return "p = ∂L/∂qdot needs speeds that follow from qdot, and Y of qdot = Y u + z is singular"
-    return _set_velocity(derivation)
+    return set_velocity(derivation)
 
 
 def why_no_hamiltonian(derivation: Derivation) -> str:
     """What keeps a model from having a Hamiltonian; empty where nothing does."""
-    if reason := _set_velocity(derivation):
+    if reason := set_velocity(derivation):
         return reason
     if Hamilton(derivation).drift is None:
         return (
@@ -64,8 +65,7 @@ class Hamilton:
     @cached_property
     def _slopes(self) -> list[list[int]]:
         """Y, row by row."""
-        tangents = [Tangent(self.graph, {u: self.graph.one}).of for u in self.description.speeds]
-        return [[of(rate) for of in tangents] for rate in self.description.rates]
+        return rate_slopes(self.description)
 
     @cached_property
     def _remainders(self) -> list[int]:
@@ -135,9 +135,8 @@ class Hamilton:
     @cached_property
     def momenta(self) -> list[int]:
         """The generalized momenta p = ∂L/∂q̇ = Y⁻ᵀ ∂L/∂u."""
-        g, lagrangian = self.graph, self._derivation.lagrangian
-        by_speeds = accumulate(g, [(lagrangian, g.one)], self.description.speeds, SPEED)
-        return by_speeds if self._is_identity else solve(g, self._columns, by_speeds)
+        by_speeds = self._derivation.formulation.momenta()
+        return by_speeds if self._is_identity else solve(self.graph, self._columns, by_speeds)
 
     @property
     def position_slopes(self) -> list[int]:
@@ -148,10 +147,11 @@ class Hamilton:
 
     @cached_property
     def hamiltonian(self) -> int:
-        """H = ∂L/∂u·w − L."""
-        g, lagrangian = self.graph, self._derivation.lagrangian
-        by_speeds = accumulate(g, [(lagrangian, g.one)], self.description.speeds, SPEED)
-        return g.sub(dot(g, by_speeds, self._homogeneous), lagrangian)
+        """H = ∂L/∂u·w − L; T + U where that is the same by structure."""
+        g, formulation = self.graph, self._derivation.formulation
+        if self.is_energy:
+            return g.add(formulation.kinetic_energy, formulation.potential_energy)
+        return g.sub(dot(g, formulation.momenta(), self._homogeneous), self._derivation.lagrangian)
 
     @property
     def is_energy(self) -> bool:
@@ -183,7 +183,7 @@ class Hamilton:
 # ------------------------------------------------------------------------ velocities that were set
 
 
-def _set_velocity(derivation: Derivation) -> str:
+def set_velocity(derivation: Derivation) -> str:
     """The velocity of a body that is not known to be the derivative of its position; empty where all are."""
     k, d = derivation.kinematics, derivation.description
     for body in d.bodies:

@@ -74,8 +74,8 @@ class Springs:
     Attributes
     ----------
     potential : node
-    left : dict of int to Load or None
-        Of the loads of which it holds something, by their places in the description, what remains.
+    left : dict
+        Of the loads of which it holds something, by their places in the description, what remains, or None.
     """
 
     def __init__(self, k: Kinematics, loads: Iterable[int]) -> None:

@@ -26,6 +26,7 @@ from .transforms import Plain, Step, Velocity, column, functions_in, in_order
 __all__ = ["of_transforms"]
 
 AXES = "xyz"
+OTHER_NAMES = {"configuration": "holonomic_constraints", "velocity": "nonholonomic_constraints"}
 OWN = ("frame", "q_ind", "u_ind", "u_dependent", "kd_eqs", "bodies", "joints", "attach", "points", "frames")
 
 
@@ -58,7 +59,7 @@ def of_transforms(
     independent = [x for x in everything if x not in dependent]
     u_ind, u_dependent = chosen.split(independent)
     result = {
-        **options,
+        **{argument: value for argument, value in options.items() if argument not in OTHER_NAMES.values()},
         "frame": next(iter(motions.values())).ground,
         "q_ind": independent,
         "q_dependent": dependent,
@@ -82,7 +83,10 @@ def _listed(items: Any) -> list[Any]:
 
 def _named(options: Mapping[str, Any], kind: str) -> dict[str, Any]:
     """The user's own constraints of a kind, by name."""
-    items = options.get(f"{kind}_constraints")
+    argument, other = f"{kind}_constraints", OTHER_NAMES[kind]
+    if options.get(argument) is not None and options.get(other) is not None:
+        raise TypeError(f"{argument} and {other} are two names of one argument: give one of them")
+    items = options.get(other) if options.get(argument) is None else options[argument]
     if isinstance(items, Mapping):
         return dict(items)
     return {f"{kind} constraint {i}": e for i, e in enumerate(_listed(items))}

@@ -137,7 +137,12 @@ class Bodies:
     def inertias(self, t: Any = None, x: Any = None, r: Any = None) -> tuple[Array, Array]:
         """Masses (..., n_bodies), and inertias about mass centres in inertial axes, (..., n_bodies, 3, 3)."""
         raw = self.states.call("_masses", t=t, x=x, r=r)
-        mass, tensor, arm = raw[..., 0], raw[..., 1:10].reshape(*raw.shape[:-1], 3, 3), raw[..., 10:]
+        orientations = self.states.call("_orientations", t=t, x=x, r=r)
+        axes = np.zeros((*raw.shape[:-1], 3, 3))
+        rigid = self.frame >= 0
+        axes[..., rigid, :, :] = orientations[..., self.frame[rigid], :, :]
+        mass, tensor = raw[..., 0], axes @ raw[..., 1:10].reshape(axes.shape) @ np.swapaxes(axes, -1, -2)
+        arm = np.einsum("...ij,...j->...i", axes, raw[..., 10:])
         square = np.sum(arm * arm, axis=-1)[..., np.newaxis, np.newaxis] * np.eye(3)
         steiner = square - arm[..., :, np.newaxis] * arm[..., np.newaxis, :]
         return mass, tensor - mass[..., np.newaxis, np.newaxis] * steiner
@@ -154,14 +159,18 @@ class Bodies:
         spin = np.einsum("...ij,...j->...i", tensor, omega)
         return np.concatenate([mass[..., np.newaxis] * velocity, spin], axis=-1)
 
-    def momentum_rates(self, udot: Array) -> Slope:
-        """d(m v)/dt and d(I·ω)/dt of each body, (n, n_bodies, 6)."""
+    def require_accelerations(self) -> None:
+        """NotApplicable where accelerations are not the derivatives of velocities along the motion."""
         for body, point in zip(self.dyn.bodies, self.point.tolist(), strict=True):
             if point in self.instant:
                 raise NotApplicable(
                     f"body {body} is written in axes that turn otherwise than they are oriented, which is true at an "
                     "instant: its acceleration is that of vectors as written"
                 )
+
+    def momentum_rates(self, udot: Array) -> Slope:
+        """d(m v)/dt and d(I·ω)/dt of each body, (n, n_bodies, 6)."""
+        self.require_accelerations()
         dx = np.concatenate([self.states.qdot, udot], axis=-1)
         rates = self.states.along(self.momenta, dx, 1.0, self.states.input_rates)
         spinning = [i for i, frame in enumerate(self.frame) if frame in self.unoriented]
@@ -182,9 +191,14 @@ class Bodies:
         vectors = self.states.call("_load_vectors")
         return vectors if udot is None else vectors + self.inertial_loads(udot)
 
+    @property
+    def has_inertial_loads(self) -> bool:
+        """Whether some load holds u̇."""
+        return bool(self.loads) and self.dyn._has("inertial_loads")
+
     def inertial_loads(self, udot: Array) -> Array:
         """What u̇ adds to forces and torques, (n, n_loads, 3)."""
-        if not self.dyn._has("inertial_loads"):
+        if not self.has_inertial_loads:
             return np.zeros((len(self.states.t), len(self.loads), 3))
         return self.states.call("_inertial_loads", udot)
 

@@ -10,12 +10,14 @@ import numpy.typing as npt
 
 from kanecore.run.audit_bodies import Bodies
 from kanecore.run.audit_rows import BY_DIFFERENCES, BY_FORMULA, NotApplicable, Row, judged, verdict
+from kanecore.run.constraints import Constraints
 
 __all__ = ["CHECKS"]
 
 Array = npt.NDArray[np.float64]
 
 _SMALL = 1e-6  # of the largest, in the metric of the masses: terms that are smaller are compared with this
+_NEAR = 1e-3  # of the sizes of coordinates and speeds: how far off the constraints a state is brought back from
 _LIGHT = 1e-4  # of what acts on any body: what acts on one is compared with at least this
 _DEFINITE = 1e-13  # of the largest eigenvalue: a smaller one is rounding
 
@@ -47,7 +49,7 @@ def _of_speeds(name: str, b: Bodies, difference: Array, terms: Array, reason: st
 
 
 def _symmetric(name: str, b: Bodies) -> Row:
-    if b.dyn._has("inertial_loads"):
+    if b.has_inertial_loads:
         raise NotApplicable("loads hold udot")
     mass, units = b.states.at.mass, b.states.at.speed_units
     scaled = mass * units[:, :, np.newaxis] * units[:, np.newaxis, :]
@@ -56,6 +58,8 @@ def _symmetric(name: str, b: Bodies) -> Row:
 
 
 def _definite(name: str, b: Bodies) -> Row:
+    if b.has_inertial_loads:
+        raise NotApplicable("loads hold udot")
     allowed = b.states.allowed
     if not allowed.shape[-1]:
         raise NotApplicable("the constraints allow no motion")
@@ -152,6 +156,26 @@ def _constraint_rates(name: str, b: Bodies) -> Row:
     return judged(name, difference, size, BY_DIFFERENCES, uncertainty=gaps, labels=labels, reason=reason)
 
 
+def _projection(name: str, b: Bodies) -> Row:
+    """States near those that were drawn are brought back to the constraints."""
+    states, dyn = b.states, b.dyn
+    if not (dyn.n_velocity or dyn.n_configuration):
+        raise NotApplicable("there are no constraints on coordinates or speeds")
+    rng = np.random.default_rng(3)
+    near = states.x + _NEAR * states.sizes * rng.uniform(-1.0, 1.0, states.x.shape)
+    for quaternion in dyn.unit:
+        near[:, list(quaternion)] = states.x[:, list(quaternion)]
+    at = Constraints(dyn, states.t, states.call("_project", x=near), states.r)
+    reached = np.isfinite(at.x).all(axis=-1)
+    if not reached.any():
+        raise NotApplicable("no state nearby is brought back")
+    residuals = np.concatenate([at.configuration_residual, at.velocity_residual], axis=-1)[reached]
+    sizes = at.term_sizes[reached]
+    labels = [*dyn.configuration_names, *dyn.constraint_names[: dyn.n_velocity]]
+    sizes = sizes + _SMALL * np.max(sizes, axis=0)
+    return judged(name, residuals, sizes, BY_FORMULA, labels=labels, reason="a state is not brought back to it")
+
+
 def _rank(name: str, b: Bodies) -> Row:
     dyn, states = b.dyn, b.states
     if not dyn.n_constraints:
@@ -229,7 +253,7 @@ def _held(b: Bodies) -> list[int]:
 
 
 def _reaction_kernel(b: Bodies) -> Array:
-    if why := b.dyn._why_not("reactions"):  # type: ignore[attr-defined]
+    if why := b.dyn._why_not("reactions"):
         raise NotApplicable(why)
     if b.adrift:
         raise NotApplicable("positions of points do not tell where they are")
@@ -270,6 +294,7 @@ def _reaction_slopes(name: str, b: Bodies) -> Row:
 
 
 def _power(name: str, b: Bodies) -> Row:
+    b.require_accelerations()
     states, udot = b.states, b.states.call("udot")
     motion = np.concatenate([states.qdot, udot], axis=-1)
     rates = [states.slope(kernel, motion, 1.0, states.input_rates) for kernel in ("kinetic_energy", "potential_energy")]
@@ -335,6 +360,7 @@ CHECKS: tuple[tuple[str, Callable[[str, Bodies], Row]], ...] = (
     ("rhs = [q̇, u̇]", _rhs),
     ("G u̇ + γ = dc/dt", _constraint_rates),
     ("rank of G", _rank),
+    ("projection reaches the constraints", _projection),
     ("free bodies with reactions = Newton-Euler", _reactions),
     ("power = d(T + U)/dt", _power),
     ("linearization = differences of rhs", _linearization),

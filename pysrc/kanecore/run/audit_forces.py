@@ -84,7 +84,7 @@ def inertia_works(b: Bodies, udot: Array) -> tuple[Array, Array, list[str]]:
         -np.einsum("nbc,knbc->knb", turning, turned),
     ]
     names = [f"{part} of {body}" for part in ("m a", "I·α", "ω × I·ω") for body in b.body_names]
-    if b.dyn._has("inertial_loads"):
+    if b.has_inertial_loads:
         works.append(b.virtual_works(b.inertial_loads(udot)))
         names += [f"the part with udot of {load}" for load in b.load_names]
     gaps = np.einsum("nbc,knbc->kn", rates.uncertainty[..., :3], np.abs(moved))

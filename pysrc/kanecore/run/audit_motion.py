@@ -4,12 +4,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
 
 from kanecore.run.audit_bodies import Bodies
-from kanecore.run.audit_rows import BY_DIFFERENCES, BY_FORMULA, NotApplicable, Row, judged
+from kanecore.run.audit_rows import BY_DIFFERENCES, BY_FORMULA, PASSES, NotApplicable, Row, judged
 from kanecore.run.differences import Slope
 
 __all__ = ["CHECKS"]
@@ -29,7 +30,7 @@ def _located(name: str, b: Bodies, given: Array, terms: Array, slope: Slope, pla
     raw = b.velocity if what == "position" else b.omega  # what the other rows go on with
     difference = np.maximum(_norm(given - slope.value), _norm(raw - slope.value))[:, places]
     size = terms + _SLOW * np.max(terms, axis=1, keepdims=True, initial=0.0)
-    return judged(
+    row = judged(
         name,
         difference,
         size[:, places],
@@ -38,6 +39,10 @@ def _located(name: str, b: Bodies, given: Array, terms: Array, slope: Slope, pla
         labels=[names[i] for i in places],
         reason=f"it is not the derivative of the {what}",
     )
+    silent = [names[i] for i in (b.adrift if what == "position" else b.unoriented)]
+    if row.verdict == PASSES and silent:
+        return replace(row, reason=f"no {what} tells how {', '.join(silent)} moves")
+    return row
 
 
 def _velocities(name: str, b: Bodies) -> Row:

@@ -15,7 +15,7 @@ from kanecore.derive.kane import Wrenches, at_rest, central_inertia, inertia_for
 from kanecore.derive.kinematics import Accelerations
 from kanecore.derive.registry import Derived, derives
 from kanecore.derive.vectors import ZERO, add, cross, matmul, matvec, neg, scale, transposed, unit
-from kanecore.describe.description import Components, Matrix
+from kanecore.describe.description import Components
 from kanecore.describe.joints import GROUND
 
 __all__: list[str] = []
@@ -74,15 +74,16 @@ def _angular_velocities(d: Derivation) -> Derived:
 
 @derives("masses")
 def _masses(d: Derivation) -> Derived:
-    """The mass, nine entries of the tensor, three of the place that it is about."""
+    """The mass, nine entries of the tensor, three of the place that it is about, in the axes of the body."""
     k, g, roots = d.kinematics, d.graph, []
     for body in d.description.bodies:
         total = (ZERO, ZERO, ZERO)
         for f, tensor in body.inertia:
-            axes: Matrix = (k.resolve(unit(0), 0, f), k.resolve(unit(1), 0, f), k.resolve(unit(2), 0, f))
-            turned = matmul(g, matmul(g, axes, tensor), transposed(axes))
-            total = tuple(add(g, a, b) for a, b in zip(total, turned, strict=True))  # type: ignore[assignment]
-        roots += [body.mass, *(x for row in total for x in row), *k.resolve_all(body.about, 0)]
+            for r in k.rotation(f, body.frame):
+                tensor = matmul(g, matmul(g, r, tensor), transposed(r))
+            total = tuple(add(g, a, b) for a, b in zip(total, tensor, strict=True))  # type: ignore[assignment]
+        about = k.resolve_all(body.about, body.frame) if body.about else ZERO
+        roots += [body.mass, *(x for row in total for x in row), *about]
     return Derived(tuple(roots))
 
 
