@@ -234,6 +234,7 @@ def _reactions(name: str, b: Bodies) -> Row:
         total, sizes = total + part, sizes + size
     rates = b.momentum_rates(udot)
     total, sizes = total - rates.value, sizes + _norms(rates.value)
+    sizes[..., 1] += _reach(b) * sizes[..., 0]  # forces that cancel leave a reaction of rounding, at a joint's arm
     difference = _norms(total)
     gaps = np.stack([np.max(rates.uncertainty[..., part], axis=-1) for part in (slice(0, 3), slice(3, 6))], axis=-1)
     sizes += _LIGHT * np.max(sizes, axis=1, keepdims=True)
@@ -242,6 +243,17 @@ def _reactions(name: str, b: Bodies) -> Row:
     labels = [b.body_names[i] for i in held]
     difference, sizes, gaps = difference[:, held], sizes[:, held], gaps[:, held]
     return judged(name, difference, sizes, BY_DIFFERENCES, uncertainty=gaps, labels=labels, reason=reason)
+
+
+def _reach(b: Bodies) -> Array:
+    """How far the farthest joint of each body is from its mass centre, (n, n_bodies)."""
+    joints, places = b.states.call("_joint_positions"), b.states.call("_positions")[:, b.point]
+    reach = np.zeros(places.shape[:2])
+    for i, (parent, child, _) in enumerate(b.joints):
+        for body in (parent, child):
+            if body >= 0:
+                reach[:, body] = np.maximum(reach[:, body], np.linalg.norm(joints[:, i] - places[:, body], axis=-1))
+    return reach
 
 
 def _held(b: Bodies) -> list[int]:
