@@ -320,6 +320,10 @@ def test_partial_velocities_of_any_vector() -> None:
             assert (a - b).to_matrix(N).applyfunc(sm.simplify) == sm.zeros(3, 1)
     assert result[2][3] == 5 * N.x  # by the kinematical equations
     assert km.partial_velocity(vectors[2:], [u4]) == [[5 * N.x]]
+    with pytest.raises(ValueError, match="not linear in the speeds"):
+        km.partial_velocity([u4**2 * N.x])
+    with pytest.raises(TypeError, match="takes vectors"):
+        km.partial_velocity([u4])
 
 
 # ------------------------------------------------------------------------- others
@@ -407,4 +411,20 @@ def test_bodies_may_be_given_again() -> None:
     assert km.mass_matrix != first[0]
     assert len(km.model.description.bodies) == 1
     km.kanes_equations(given["bodies"], given["forcelist"])
+    with pytest.raises(kc.ModelError, match="acts on"):
+        km.kanes_equations(given["bodies"], [("P", given["frame"].x)])
     assert km.mass_matrix == first[0]
+    assert km.loads == given["forcelist"]
+
+
+def test_forces_without_bodies_have_generalized_forces() -> None:
+    """As in SymPy; what is to be compiled needs a body."""
+    given = loop()
+    km = kc.KanesMethod(**{**given, "bodies": []})
+    fr, frstar = km.kanes_equations()
+    assert frstar == sm.zeros(2, 1)
+    sympys, _ = me.KanesMethod(**{**given, "bodies": []}).kanes_equations()
+    values = state(fr, sympys)
+    np.testing.assert_allclose(numbers(fr, values), numbers(sympys, values), rtol=1e-12)
+    with pytest.raises(kc.ModelError, match="at least one body"):
+        km.model  # noqa: B018

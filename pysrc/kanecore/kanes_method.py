@@ -201,9 +201,10 @@ class KanesMethod(SymPyKanesMethod):  # type: ignore[misc]
         loads = self._forcelist if loads is None else loads
         loads = None if loads == [] else loads
         self._check_given(bodies, loads)
+        described = self._model(list(bodies) or [_nothing(self._inertial)], loads)  # or it raises, and nothing changes
         for name in _OF_BODIES:
             self.__dict__.pop(name, None)
-        self._bodylist, self._forcelist, self._is_formed = bodies, loads, True
+        self._bodylist, self._forcelist, self._described, self._is_formed = bodies, loads, described, True
         return self._fr, self._frstar
 
     def _check_given(self, bodies: Any, loads: Any) -> None:
@@ -222,15 +223,15 @@ class KanesMethod(SymPyKanesMethod):  # type: ignore[misc]
     @property
     def model(self) -> Model:
         """The model of the bodies and loads that are known."""
-        return self._described if self._bodylist else self._model([])
+        return self._described if self._bodylist else self._model([], self._forcelist)
 
-    def _model(self, bodies: Sequence[Any]) -> Model:
-        return Model(**self._given, bodies=bodies, forcelist=self._forcelist)
+    def _model(self, bodies: Sequence[Any], loads: Any) -> Model:
+        return Model(**self._given, bodies=bodies, forcelist=loads)
 
     @cached_property
     def _described(self) -> Model:
-        """Forces have their F_r without bodies: then a particle without mass takes their place."""
-        return self._model(list(self._bodylist or [_nothing(self._inertial)]))
+        """The model; of forces alone, which have their F_r, with a particle without mass."""
+        return self._model(list(self._bodylist or ()), self._forcelist)
 
     @cached_property
     def _form(self) -> KanesForm:
@@ -300,11 +301,20 @@ class KanesMethod(SymPyKanesMethod):  # type: ignore[misc]
         -------
         list of list of Vector
             For each vector one for each speed, as SymPy's ``partial_velocity`` has them.
+
+        Raises
+        ------
+        TypeError
+            An item is no Vector.
+        ValueError
+            A vector is not linear in the speeds.
         """
         speeds = list(self.u) if speeds is None else list(speeds)
         return [self._partials(vector, speeds) for vector in vectors]
 
     def _partials(self, vector: Any, speeds: Sequence[Any]) -> list[Any]:
+        if not isinstance(vector, Vector):
+            raise TypeError(f"partial_velocity takes vectors, not {vector!r}: a velocity is point.vel(frame)")
         by_speed = [Vector(0) for _ in speeds]
         for column, frame in sympy_access.terms(vector):
             for r, partial in enumerate(self._rates.partial(column, speeds)):

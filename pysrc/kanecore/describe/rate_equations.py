@@ -190,4 +190,7 @@ class RateEquations:
         g = self.graph
         nodes = [self._symbols.node(e, "a vector") for e in components]
         by = [Tangent(g, {self._symbols.node(u): g.one}).of for u in speeds]
-        return [self.written([[slope(x)] for x in nodes]) for slope in by]
+        slopes = [[[slope(x)] for x in nodes] for slope in by]
+        if any(g.depends[x] & SPEED for column in slopes for [x] in column):
+            raise ValueError(f"{list(components)} is not linear in the speeds, and has no partial velocities")
+        return [self.written(column) for column in slopes]
