@@ -49,7 +49,7 @@ class Equivalence:
     ----------
     names : tuple of str
         Of the two models.
-    rows : tuple of Row
+    rows : tuple
         One for each quantity: ``name, verdict, digits, needed, reason, worst, state``.
     t, x, r : ndarray, (n,), (n, n_x), (n, n_r)
         The states of the first model.

@@ -38,7 +38,7 @@ class Audit:
     ----------
     name : str
         Of the model.
-    rows : tuple of Row
+    rows : tuple
         One for each quantity: ``name, verdict, digits, needed, reason, worst, state``.
     t, x, r : ndarray, (n,), (n, n_x), (n, n_r)
         The states that were looked at; ``row.state`` is the number of one.
