@@ -209,7 +209,7 @@ class Bodies:
             for kind in ("velocities", "angular_velocities")
         ]
         sizes = np.linalg.norm(self.load_vectors(), axis=-1)
-        terms = [sizes[:, i, np.newaxis] * places[kind][:, at] for i, (kind, at, _) in enumerate(self.loads)]
+        terms = [sizes[:, i, np.newaxis] * places[kind][:, at] for i, (kind, at, *_) in enumerate(self.loads)]
         return np.asarray(np.sum(terms, axis=0)) if terms else np.zeros_like(self.states.u)
 
     def virtual_works(self, vectors: Array) -> Array:
