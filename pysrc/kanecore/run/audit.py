@@ -97,7 +97,7 @@ def audit(dyn: Kernels, n: int = 100, *, x0: Any = None, units: Any = None, seed
     -------
     Audit
         A row for each quantity, with the number of digits that agree at the worst state, beside the terms that it is
-        summed from: 6 must where differences are used, 8 elsewhere.
+        summed from: 6 must where differences are used or equations solved, 8 elsewhere.
 
     Raises
     ------

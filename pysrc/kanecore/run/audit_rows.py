@@ -147,21 +147,21 @@ def blame(difference: Array, terms: Array, features: Array, names: Sequence[str]
     d, a = difference[heavy] / terms[heavy], features[heavy] / terms[heavy, np.newaxis]
     if not d.size or not a.size or not np.isfinite(d).all():
         return ""
+    a, names = np.column_stack([a, np.sum(a, axis=1)]), [*names, "each of them"]
     squares = np.sum(a * a, axis=0)
     factors = np.divide(a.T @ d, squares, out=np.zeros_like(squares), where=squares > 0.0)
     left = np.linalg.norm(d[:, np.newaxis] - a * factors, axis=0)
-    best = int(np.argmin(left))
-    size = float(np.linalg.norm(d))
-    if left[best] > _SPARSE * size and 2 * a.shape[1] <= len(d):
-        factors = np.linalg.lstsq(a, d, rcond=None)[0]
-        if np.linalg.norm(d - a @ factors) > _SPARSE * size:
-            return ""
-        shares = np.abs(factors) * np.sqrt(squares)
-        largest = [int(i) for i in np.argsort(-shares)[:3] if shares[i] > _SPARSE * np.max(shares)]
-    elif left[best] <= _SPARSE * size:
+    best, limit = int(np.argmin(left)), _SPARSE * float(np.linalg.norm(d))
+    if left[best] <= limit:
         largest = [best]
     else:
-        return ""
+        several = a[:, :-1] / np.sqrt(np.where(squares[:-1] > 0.0, squares[:-1], 1.0))
+        shares, _, rank, _ = np.linalg.lstsq(several, d, rcond=_SPARSE)
+        if rank < np.sum(squares[:-1] > 0.0) or np.linalg.norm(d - several @ shares) > limit:
+            return ""
+        factors = shares / np.sqrt(np.where(squares[:-1] > 0.0, squares[:-1], 1.0))
+        order = np.argsort(-np.abs(shares))[:3]
+        largest = [int(i) for i in order if abs(shares[i]) > _SPARSE * np.max(np.abs(shares))]
     return ", ".join(f"{names[i]} counts {1.0 + factors[i]:.5g} times" for i in largest)
 
 
