@@ -174,7 +174,8 @@ static const kc_model model = {
     .q_names = names, .p_names = names, .p_default = values, .prepare = prepare,
     .rhs = one, .qdot = one, .kinetic_energy = one, .potential_energy = one, .power = one,
     .linearize = one, .gibbs = one, .hamiltonian = one, .hamiltonian_rate = one, .coordinate_forces = one,
-    .info = "{\\"missing\\":{\\"generalized_momenta\\":\\"\\",\\"momentum_rates\\":\\"\\",\\"kinetic_energy_parts\\":\\"\\"}}",
+    .info = "{\\"missing\\":{\\"generalized_momenta\\":\\"\\",\\"momentum_rates\\":\\"\\","
+            "\\"kinetic_energy_parts\\":\\"\\"}}",
 };
 const kc_model *kc_get_model(void) { return &model; }
 """
