@@ -92,7 +92,7 @@ def _potentials(d: Derivation) -> Derived:
     return Derived(d.description.potentials)
 
 
-@derives("inertial_loads")
+@derives("inertial_loads", missing=lambda d: "" if d.has_inertial_loads else "no load of it holds u̇")
 def _inertial_loads(d: Derivation) -> Derived:
     k, loads = d.kinematics, d.description.loads
     return _flat(
