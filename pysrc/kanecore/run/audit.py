@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kanecore.errors import ModelError
-from kanecore.run import audit_equations, audit_forces, audit_motion
+from kanecore.run import audit_equations, audit_forces, audit_hamilton, audit_motion
 from kanecore.run.audit_bodies import Bodies
 from kanecore.run.audit_rows import FAILS, SUSPICIOUS, NotApplicable, Row, absent, table
 from kanecore.run.audit_states import random_states
@@ -114,7 +114,7 @@ def audit(dyn: Kernels, n: int = 100, *, x0: Any = None, units: Any = None, seed
     bodies = Bodies(random_states(dyn, int(n), x0, seed))
     rows = [
         _row(name, check, bodies)
-        for part in (audit_motion, audit_forces, audit_equations)
+        for part in (audit_motion, audit_forces, audit_hamilton, audit_equations)
         for name, check in part.CHECKS
     ]
     rows += suspicions(bodies)

@@ -48,6 +48,7 @@ class Bodies:
         self.adrift: list[int] = info.get("adrift", [])
         self.instant: list[int] = info.get("instant", [])
         self.unoriented: list[int] = info.get("unoriented", [])
+        self.unlocated: list[int] = info.get("unlocated", [])
 
     # -------------------------------------------------------------------------------------------------- names
 
@@ -159,6 +160,11 @@ class Bodies:
         spin = np.einsum("...ij,...j->...i", tensor, omega)
         return np.concatenate([mass[..., np.newaxis] * velocity, spin], axis=-1)
 
+    def require_bodies(self) -> None:
+        """NotApplicable where there are none, as in what is made of a Lagrangian."""
+        if not len(self.point):
+            raise NotApplicable("there are no bodies")
+
     def require_accelerations(self) -> None:
         """NotApplicable where accelerations are not the derivatives of velocities along the motion."""
         for body, point in zip(self.dyn.bodies, self.point.tolist(), strict=True):
@@ -204,13 +210,15 @@ class Bodies:
 
     def load_terms(self) -> Array:
         """What each F_r is summed from, in magnitude: (n, n_u)."""
+        if not self.loads:
+            return np.zeros_like(self.states.u)
         places = [
             np.linalg.norm(self.states.call(f"partial_{kind}"), axis=-1)
             for kind in ("velocities", "angular_velocities")
         ]
         sizes = np.linalg.norm(self.load_vectors(), axis=-1)
         terms = [sizes[:, i, np.newaxis] * places[kind][:, at] for i, (kind, at, *_) in enumerate(self.loads)]
-        return np.asarray(np.sum(terms, axis=0)) if terms else np.zeros_like(self.states.u)
+        return np.asarray(np.sum(terms, axis=0))
 
     def virtual_works(self, vectors: Array) -> Array:
         """The virtual work of each load, (3, n, n_loads)."""

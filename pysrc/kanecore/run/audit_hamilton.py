@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Rows of an audit about Hamilton's quantities: p, H, the parts of T and their rates, beside L by differences.
+
+L is T − U where there are bodies, p·u − (T + U) of a model that was made of a Lagrangian, and p·q̇ − H of one in q and
+p.  With q̇ = Y u + z all speeds w = u + u_z, Y u_z = z, are zero where q̇ is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import numpy.typing as npt
+
+from kanecore.run.audit_bodies import Bodies
+from kanecore.run.audit_rows import BY_DIFFERENCES, BY_FORMULA, Row, judged
+from kanecore.tolerances import RANK
+
+__all__ = ["CHECKS"]
+
+Array = npt.NDArray[np.float64]
+
+_SMALL = 1e-6  # of the largest at all states: what vanishes at one of them is compared with this
+
+
+def _lagrangian(b: Bodies) -> Callable[[Array, Array, Array], Array]:
+    """L as a function of t, x, r."""
+    call, n_q = b.states.call, b.dyn.n_q
+
+    def value(kernel: str, t: Array, x: Array, r: Array) -> Array:
+        return call(kernel, t=t, x=x, r=r)
+
+    def of_bodies(*at: Array) -> Array:
+        return value("kinetic_energy", *at) - value("potential_energy", *at)
+
+    def of_energies(*at: Array) -> Array:
+        products = np.sum(value("momenta", *at) * at[1][..., n_q:], axis=-1)
+        return np.asarray(products - value("kinetic_energy", *at) - value("potential_energy", *at))
+
+    def of_hamiltonian(*at: Array) -> Array:
+        return np.asarray(np.sum(at[1][..., n_q:] * value("qdot", *at), axis=-1) - value("hamiltonian", *at))
+
+    if len(b.point):
+        return of_bodies
+    return of_energies if b.dyn._has("momenta") else of_hamiltonian
+
+
+def _of_speeds(b: Bodies, change: Array) -> Array:
+    """A direction in which speeds change alone."""
+    return np.concatenate([np.zeros((*change.shape[:-1], b.dyn.n_q)), change], axis=-1)
+
+
+def _of_coordinates(b: Bodies) -> Array:
+    """Random directions in which coordinates change alone, (3, n, n_x)."""
+    dx = b.states.sizes * np.random.default_rng(4).uniform(-1.0, 1.0, (3, *b.states.x.shape))
+    dx[..., b.dyn.n_q :] = 0.0
+    return np.asarray(dx)
+
+
+def _homogeneous(b: Bodies) -> Array:
+    """The speeds w of q̇ = Y w, (n, n_u)."""
+    matrix, drift = b.states.at.rates
+    units, rows = b.states.at.speed_units, b.states.at.coordinate_units
+    scaled = matrix * units[:, np.newaxis, :] / np.where(rows > 0.0, rows, 1.0)[..., np.newaxis]
+    of_drift = np.linalg.pinv(scaled, rcond=RANK) @ (drift / np.where(rows > 0.0, rows, 1.0))[..., np.newaxis]
+    return np.asarray(b.states.u + units * of_drift[..., 0])
+
+
+def _momenta(name: str, b: Bodies) -> Row:
+    """Along any change of the speeds, p·Y δu = ∂L/∂u·δu."""
+    change = b.states.loose
+    products = b.states.call("generalized_momenta") * b.states.coordinate_change(change)
+    slope = b.states.along(_lagrangian(b), _of_speeds(b, change), 0.0, np.zeros_like(b.states.r))
+    difference = np.sum(products, axis=-1) - slope.value
+    terms = np.sum(np.abs(products), axis=-1) + np.abs(slope.value)
+    reason = "p·Y δu is not the change of L by the speeds"
+    return judged(name, difference.T, terms.T, BY_DIFFERENCES, uncertainty=slope.uncertainty.T, reason=reason)
+
+
+def _hamiltonian(name: str, b: Bodies) -> Row:
+    states, lagrangian = b.states, _lagrangian(b)
+    given = states.call("hamiltonian")
+    slope = states.along(lagrangian, _of_speeds(b, _homogeneous(b)), 0.0, np.zeros_like(states.r))
+    difference = given - slope.value + lagrangian(states.t, states.x, states.r)
+    terms = np.abs(slope.value) + np.abs(states.call("kinetic_energy")) + np.abs(states.call("potential_energy"))
+    reason = "it is not p·q̇ - L"
+    return judged(name, difference, terms, BY_DIFFERENCES, uncertainty=slope.uncertainty, reason=reason)
+
+
+def _parts(name: str, b: Bodies) -> Row:
+    """T at q̇, 0 and -q̇: a sum of degrees 2, 1, 0 is determined by them."""
+    states, w = b.states, _homogeneous(b)
+    given = states.call("kinetic_energy_parts")
+    q = states.x[:, : b.dyn.n_q]
+    ahead, still, behind = (
+        states.call("kinetic_energy", x=np.concatenate([q, states.u + (s - 1.0) * w], axis=-1))
+        for s in (1.0, 0.0, -1.0)
+    )
+    parts = np.stack([0.5 * (ahead + behind) - still, 0.5 * (ahead - behind), still], axis=-1)
+    terms = (np.abs(ahead) + np.abs(behind) + np.abs(still))[:, np.newaxis]
+    reason = "it is not the part of T of its degree in q̇"
+    return judged(name, given - parts, terms, BY_FORMULA, labels=("T₂", "T₁", "T₀"), reason=reason)
+
+
+def _momentum_rates(name: str, b: Bodies) -> Row:
+    """Along changes of all coordinates: some momenta may vanish."""
+    states, dq = b.states, b.states.coordinate_change(b.states.loose)
+    given = states.call("_momentum_rates", states.udot)[:, 0] * dq
+    rates = states.rate("generalized_momenta", states.udot)
+    terms = np.sum(np.abs(given) + np.abs(rates.value * dq), axis=-1)
+    terms += _SMALL * np.max(terms)
+    gaps = np.sum(rates.uncertainty * np.abs(dq), axis=-1)
+    difference = np.sum(given - rates.value * dq, axis=-1)
+    reason = "it is not the derivative of p"
+    return judged(name, difference.T, terms.T, BY_DIFFERENCES, uncertainty=gaps.T, reason=reason)
+
+
+def _position_slopes(name: str, b: Bodies) -> Row:
+    """As q changes at constant u, q̇ changes as well: ∂L/∂q at constant q̇ is the slope of L − p·q̇, with p held."""
+    states, lagrangian, dx = b.states, _lagrangian(b), _of_coordinates(b)
+    products = states.call("_momentum_rates", states.udot)[:, 1] * dx[..., : b.dyn.n_q]
+    p = states.call("generalized_momenta")
+    energy = states.along(lagrangian, dx, 0.0, np.zeros_like(states.r))
+    turned = states.slope("qdot", dx)
+    value = energy.value - np.sum(p * turned.value, axis=-1)
+    gaps = energy.uncertainty + np.sum(np.abs(p) * turned.uncertainty, axis=-1)
+    terms = np.sum(np.abs(products), axis=-1) + np.abs(energy.value) + np.sum(np.abs(p * turned.value), axis=-1)
+    terms += _SMALL * np.max(terms)
+    reason = "it is not the derivative of L"
+    difference = np.sum(products, axis=-1) - value
+    return judged(name, difference.T, terms.T, BY_DIFFERENCES, uncertainty=gaps.T, reason=reason)
+
+
+def _hamiltonian_rate(name: str, b: Bodies) -> Row:
+    """Along the motion of the model; beside what T and U change by, which is more."""
+    b.require_accelerations()
+    states, udot = b.states, b.states.call("udot")
+    given = states.call("_hamiltonian_rate", udot)
+    total, kinetic, potential = (
+        states.rate(kernel, udot) for kernel in ("hamiltonian", "kinetic_energy", "potential_energy")
+    )
+    terms = np.abs(given) + np.abs(total.value) + np.abs(kinetic.value) + np.abs(potential.value)
+    terms += _SMALL * np.max(terms)
+    reason = "it is not the derivative of H along the motion"
+    return judged(name, given - total.value, terms, BY_DIFFERENCES, uncertainty=total.uncertainty, reason=reason)
+
+
+CHECKS: tuple[tuple[str, Callable[[str, Bodies], Row]], ...] = (
+    ("generalized momenta: Yᵀ p = ∂L/∂u", _momenta),
+    ("Hamiltonian H = p·q̇ - L", _hamiltonian),
+    ("T₂, T₁, T₀ = parts of T by degree in q̇", _parts),
+    ("dp/dt = differences of p", _momentum_rates),
+    ("∂L/∂q at constant q̇ = differences of L", _position_slopes),
+    ("dH/dt = differences of H", _hamiltonian_rate),
+)
+"""The rows, and how each is found."""
