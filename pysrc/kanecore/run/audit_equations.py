@@ -102,14 +102,16 @@ def _residual(name: str, b: Bodies) -> Row:
     udot, rng = states.loose[0], np.random.default_rng(5)
     products = at.mass * udot[:, np.newaxis, :]
     force = np.max(np.abs(products) * at.speed_units[..., np.newaxis], axis=(1, 2))[:, np.newaxis]
-    multipliers = rng.uniform(-1.0, 1.0, at.bias.shape) * force / size_of(at.rows * at.speed_units[:, np.newaxis, :])
+    sizes = np.max(size_of(at.rows * at.speed_units[:, np.newaxis, :]), axis=0)  # a row may vanish at a state
+    multipliers = rng.uniform(-1.0, 1.0, at.bias.shape) * force / sizes
     pulls, f = at.rows * multipliers[..., np.newaxis], states.call("forcing")
     expected = [f - np.sum(products, axis=-1) + np.sum(pulls, axis=1), at.configuration_residual, at.velocity_residual]
     terms = np.sum(np.abs(products), axis=-1) + np.abs(f) + np.sum(np.abs(pulls), axis=1) + b.load_terms()
-    given, sizes = states.call("equations_residual", udot, multipliers), [_in_units(b, terms), at.term_sizes]
+    given = states.call("equations_residual", udot, multipliers)
     labels = [f"the equation of {speed}" for speed in dyn.speed_names]
     labels += [*dyn.configuration_names, *dyn.constraint_names[: dyn.n_velocity]]
-    difference, terms = given - np.concatenate(expected, axis=-1), np.concatenate(sizes, axis=-1)
+    difference = given - np.concatenate(expected, axis=-1)
+    terms = np.concatenate([_in_units(b, terms), at.term_sizes], axis=-1)
     terms += np.where(terms > 0.0, 0.0, np.max(terms, axis=0))
     return judged(name, difference, terms, BY_FORMULA, labels=labels, reason="it is not [f - M u̇ + Gᵀλ, φ, c]")
 
@@ -334,11 +336,13 @@ def _reaction_slopes(name: str, b: Bodies) -> Row:
 def _power(name: str, b: Bodies) -> Row:
     b.require_accelerations()
     states, udot = b.states, b.states.call("udot")
-    motion = np.concatenate([states.qdot, udot], axis=-1)
-    rates = [states.slope(kernel, motion, 1.0, states.input_rates) for kernel in ("kinetic_energy", "potential_energy")]
+    rates = [states.rate(kernel, udot) for kernel in ("kinetic_energy", "potential_energy")]
     given = states.call("power", udot)
     difference = sum(rate.value for rate in rates) - given
     parts = np.sum(np.abs(states.call("momenta") * udot), axis=-1) if b.dyn._has("momenta") else 0.0
+    if b.dyn.n_constraints:  # their power vanishes on the constraints, where u̇ is large as well
+        forces = states.at.rows * states.call("multipliers")[..., np.newaxis]
+        parts = parts + np.sum(np.abs(forces * states.u[:, np.newaxis, :]), axis=(1, 2))
     terms = sum(np.abs(rate.value) for rate in rates) + np.abs(given) + parts
     gaps = sum(rate.uncertainty for rate in rates)
     reason = "d(T + U)/dt is not the power of loads, drives and constraints"

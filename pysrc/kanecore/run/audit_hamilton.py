@@ -1,19 +1,22 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Rows of an audit about Hamilton's quantities: p, H, the parts of T and their rates, beside L by differences.
 
-L is T − U where there are bodies, p·u − (T + U) of a model that was made of a Lagrangian, and p·q̇ − H of one in q and
-p.  With q̇ = Y u + z all speeds w = u + u_z, Y u_z = z, are zero where q̇ is.
+The part K of L = K − U that holds the speeds is T where there are bodies, p·u − T of a model that was made of a
+Lagrangian, and p·q̇ − H + U of one in q and p.  With q̇ = Y u + z all speeds w = u + u_z, Y u_z = z, are zero where q̇
+is.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
 
 from kanecore.run.audit_bodies import Bodies
 from kanecore.run.audit_rows import BY_DIFFERENCES, BY_FORMULA, Row, judged
+from kanecore.run.differences import Slope
 from kanecore.tolerances import RANK
 
 __all__ = ["CHECKS"]
@@ -23,26 +26,23 @@ Array = npt.NDArray[np.float64]
 _SMALL = 1e-6  # of the largest at all states: what vanishes at one of them is compared with this
 
 
-def _lagrangian(b: Bodies) -> Callable[[Array, Array, Array], Array]:
-    """L as a function of t, x, r."""
-    call, n_q = b.states.call, b.dyn.n_q
+def _kinetic_part(b: Bodies, t: Array, x: Array, r: Array) -> Array:
+    """K."""
 
-    def value(kernel: str, t: Array, x: Array, r: Array) -> Array:
-        return call(kernel, t=t, x=x, r=r)
+    def value(kernel: str) -> Array:
+        return b.states.call(kernel, t=t, x=x, r=r)
 
-    def of_bodies(*at: Array) -> Array:
-        return value("kinetic_energy", *at) - value("potential_energy", *at)
-
-    def of_energies(*at: Array) -> Array:
-        products = np.sum(value("momenta", *at) * at[1][..., n_q:], axis=-1)
-        return np.asarray(products - value("kinetic_energy", *at) - value("potential_energy", *at))
-
-    def of_hamiltonian(*at: Array) -> Array:
-        return np.asarray(np.sum(at[1][..., n_q:] * value("qdot", *at), axis=-1) - value("hamiltonian", *at))
-
+    u = x[..., b.dyn.n_q :]
     if len(b.point):
-        return of_bodies
-    return of_energies if b.dyn._has("momenta") else of_hamiltonian
+        return value("kinetic_energy")
+    if b.dyn._has("momenta"):
+        return np.asarray(np.sum(value("momenta") * u, axis=-1) - value("kinetic_energy"))
+    return np.asarray(np.sum(u * value("qdot"), axis=-1) - value("hamiltonian") + value("potential_energy"))
+
+
+def _slope(b: Bodies, dx: Array) -> Slope:
+    """The derivatives of K."""
+    return b.states.along(partial(_kinetic_part, b), dx, 0.0, np.zeros_like(b.states.r))
 
 
 def _of_speeds(b: Bodies, change: Array) -> Array:
@@ -67,10 +67,10 @@ def _homogeneous(b: Bodies) -> Array:
 
 
 def _momenta(name: str, b: Bodies) -> Row:
-    """Along any change of the speeds, p·Y δu = ∂L/∂u·δu."""
+    """Along any change of the speeds, p·Y δu = ∂K/∂u·δu."""
     change = b.states.loose
     products = b.states.call("generalized_momenta") * b.states.coordinate_change(change)
-    slope = b.states.along(_lagrangian(b), _of_speeds(b, change), 0.0, np.zeros_like(b.states.r))
+    slope = _slope(b, _of_speeds(b, change))
     difference = np.sum(products, axis=-1) - slope.value
     terms = np.sum(np.abs(products), axis=-1) + np.abs(slope.value)
     reason = "p·Y δu is not the change of L by the speeds"
@@ -78,11 +78,11 @@ def _momenta(name: str, b: Bodies) -> Row:
 
 
 def _hamiltonian(name: str, b: Bodies) -> Row:
-    states, lagrangian = b.states, _lagrangian(b)
-    given = states.call("hamiltonian")
-    slope = states.along(lagrangian, _of_speeds(b, _homogeneous(b)), 0.0, np.zeros_like(states.r))
-    difference = given - slope.value + lagrangian(states.t, states.x, states.r)
-    terms = np.abs(slope.value) + np.abs(states.call("kinetic_energy")) + np.abs(states.call("potential_energy"))
+    states = b.states
+    given, potential = states.call("hamiltonian"), states.call("potential_energy")
+    slope, kinetic = _slope(b, _of_speeds(b, _homogeneous(b))), _kinetic_part(b, states.t, states.x, states.r)
+    difference = given - slope.value + kinetic - potential
+    terms = np.abs(slope.value) + np.abs(kinetic) + np.abs(potential)
     reason = "it is not p·q̇ - L"
     return judged(name, difference, terms, BY_DIFFERENCES, uncertainty=slope.uncertainty, reason=reason)
 
@@ -117,17 +117,15 @@ def _momentum_rates(name: str, b: Bodies) -> Row:
 
 def _position_slopes(name: str, b: Bodies) -> Row:
     """As q changes at constant u, q̇ changes as well: ∂L/∂q at constant q̇ is the slope of L − p·q̇, with p held."""
-    states, lagrangian, dx = b.states, _lagrangian(b), _of_coordinates(b)
+    states, dx = b.states, _of_coordinates(b)
     products = states.call("_momentum_rates", states.udot)[:, 1] * dx[..., : b.dyn.n_q]
     p = states.call("generalized_momenta")
-    energy = states.along(lagrangian, dx, 0.0, np.zeros_like(states.r))
-    turned = states.slope("qdot", dx)
-    value = energy.value - np.sum(p * turned.value, axis=-1)
-    gaps = energy.uncertainty + np.sum(np.abs(p) * turned.uncertainty, axis=-1)
-    terms = np.sum(np.abs(products), axis=-1) + np.abs(energy.value) + np.sum(np.abs(p * turned.value), axis=-1)
+    kinetic, potential, turned = _slope(b, dx), states.slope("potential_energy", dx), states.slope("qdot", dx)
+    difference = np.sum(products, axis=-1) - kinetic.value + potential.value + np.sum(p * turned.value, axis=-1)
+    gaps = kinetic.uncertainty + potential.uncertainty + np.sum(np.abs(p) * turned.uncertainty, axis=-1)
+    terms = np.abs(kinetic.value) + np.abs(potential.value) + np.sum(np.abs(products) + np.abs(p * turned.value), -1)
     terms += _SMALL * np.max(terms)
     reason = "it is not the derivative of L"
-    difference = np.sum(products, axis=-1) - value
     return judged(name, difference.T, terms.T, BY_DIFFERENCES, uncertainty=gaps.T, reason=reason)
 
 

@@ -90,9 +90,12 @@ class Places:
 
     # -------------------------------------------------------------------------------------------- derivatives
 
-    def rate(self, kernel: str, udot: Array, *more: Array) -> Slope:
-        """The derivative of a kernel along the motion with given u̇, at constant `more`."""
-        return self.slope(kernel, np.concatenate([self.qdot, udot], axis=-1), 1.0, self.input_rates, *more)
+    def rate(self, kernel: str, udot: Array) -> Slope:
+        """The derivative of a kernel along the motion with given u̇: by q, t and r, and by u, each in its own steps."""
+        still = np.zeros_like(udot)
+        moved = self.slope(kernel, np.concatenate([self.qdot, still], axis=-1), 1.0, self.input_rates)
+        pushed = self.slope(kernel, np.concatenate([np.zeros_like(self.qdot), udot], axis=-1))
+        return Slope(moved.value + pushed.value, moved.uncertainty + pushed.uncertainty)
 
     def slope(self, kernel: str, dx: Array, dt: float = 0.0, dr: Array | None = None, *more: Array) -> Slope:
         """The derivative of a kernel in a direction of x, (..., n, n_x), of t and of r."""
