@@ -23,6 +23,8 @@ __all__ = ["Bodies", "Motion", "turning"]
 
 Array = npt.NDArray[np.float64]
 
+_ORTHOGONAL = 1e-6  # what products of axes may differ from 0 and 1 by
+
 
 @dataclass(frozen=True)
 class Motion:
@@ -74,6 +76,7 @@ class Bodies:
 
     def moved(self, dx: Array, dt: float, dr: Array | None) -> Motion:
         """What differences of positions and orientations say of a direction; adrift and unoriented ones are zero."""
+        self.require_rotations()
         turned = np.zeros_like(self.states.r) if dr is None else dr
         points = self.states.slope("_positions", dx, dt, turned)
         frames = self.states.slope("_orientations", dx, dt, turned)
@@ -137,6 +140,7 @@ class Bodies:
 
     def inertias(self, t: Any = None, x: Any = None, r: Any = None) -> tuple[Array, Array]:
         """Masses (..., n_bodies), and inertias about mass centres in inertial axes, (..., n_bodies, 3, 3)."""
+        self.require_rotations()
         raw = self.states.call("_masses", t=t, x=x, r=r)
         orientations = self.states.call("_orientations", t=t, x=x, r=r)
         axes = np.zeros((*raw.shape[:-1], 3, 3))
@@ -159,6 +163,19 @@ class Bodies:
         omega = self.of_frames(self.states.call("_angular_velocities", t=t, x=x, r=r))
         spin = np.einsum("...ij,...j->...i", tensor, omega)
         return np.concatenate([mass[..., np.newaxis] * velocity, spin], axis=-1)
+
+    @cached_property
+    def oblique(self) -> list[str]:
+        """Frames with axes that are not orthogonal, as of a quaternion that is prescribed: four random numbers."""
+        axes = self.states.call("_orientations")
+        gaps = np.abs(axes @ np.swapaxes(axes, -1, -2) - np.eye(3))
+        far = np.max(gaps, axis=(0, 2, 3), initial=0.0) > _ORTHOGONAL
+        return [name for name, oblique in zip(self.dyn.frames, far, strict=True) if oblique]
+
+    def require_rotations(self) -> None:
+        """NotApplicable where frames are oblique."""
+        if self.oblique:
+            raise NotApplicable(f"the axes of frame {self.oblique[0]} are not orthogonal at random inputs")
 
     def require_bodies(self) -> None:
         """NotApplicable where there are none, as in what is made of a Lagrangian."""
