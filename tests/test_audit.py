@@ -388,6 +388,13 @@ DERIVATIONS = {
     "gibbs": "Gibbs-Appell",
     "momenta": "momenta",
     "partial_velocities": "velocities = derivatives",
+    "coordinate_forces": "coordinate forces",
+    "equations_residual": "residual",
+    "generalized_momenta": "generalized momenta",
+    "hamiltonian": "Hamiltonian",
+    "kinetic_energy_parts": "parts of T",
+    "momentum_rates": "dp/dt",
+    "hamiltonian_rate": "dH/dt",
 }
 
 

@@ -166,10 +166,12 @@ class Bodies:
 
     @cached_property
     def oblique(self) -> list[str]:
-        """Frames with axes that are not orthogonal, as of a quaternion that is prescribed: four random numbers."""
-        axes = self.states.call("_orientations")
-        gaps = np.abs(axes @ np.swapaxes(axes, -1, -2) - np.eye(3))
-        far = np.max(gaps, axis=(0, 2, 3), initial=0.0) > _ORTHOGONAL
+        """Frames whose axes inputs bend, as a quaternion that is prescribed: four random numbers."""
+        here, there = (
+            axes @ np.swapaxes(axes, -1, -2)
+            for axes in (self.states.call("_orientations", r=factor * self.states.r) for factor in (1.0, 2.0))
+        )
+        far = np.max(np.abs(there - here), axis=(0, 2, 3), initial=0.0) > _ORTHOGONAL
         return [name for name, oblique in zip(self.dyn.frames, far, strict=True) if oblique]
 
     def require_rotations(self) -> None:
