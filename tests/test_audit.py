@@ -18,7 +18,7 @@ import sympy.physics.units as units
 
 import kanecore as kc
 from kanecore.cli import main
-from kanecore.derive import kane, kinematics
+from kanecore.derive import constraints, kane, kinematics
 from kanecore.derive.registry import WAYS, Derived
 from kanecore.kernels import KERNELS
 from kanecore.run.audit import Audit
@@ -427,6 +427,22 @@ def test_constraints_that_are_wrong(kernel: str, row: str) -> None:
     true = getattr(dyn, kernel)
     setattr(dyn, kernel, lambda *a, **k: 1.01 * true(*a, **k))
     assert row in failing(dyn.audit(10))
+
+
+@pytest.mark.parametrize("part", sweep.part(["jacobian", "bias"], ["bias"]))
+def test_a_row_of_constraints_that_is_derived_wrongly(part: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """G or γ has the other sign everywhere, in u̇ and λ too."""
+    true = constraints.Constraints._row
+
+    def wrong(self: Any, *arguments: Any) -> Any:
+        row, g = true(self, *arguments), self.kinematics.graph
+        if part == "bias":
+            return dataclasses.replace(row, bias=g.neg(row.bias))
+        return dataclasses.replace(row, jacobian=(g.neg(row.jacobian[0]), *row.jacobian[1:]))
+
+    monkeypatch.setattr(constraints.Constraints, "_row", wrong)
+    text = failing(compiled(wheel(), cache=False).audit(10))
+    assert "G u̇ + γ = dc/dt: velocity constraint 0" in text
 
 
 # ----------------------------------------------------------------------------------------- models that are wrong

@@ -77,7 +77,8 @@ def audit(dyn: Kernels, n: int = 100, *, x0: Any = None, units: Any = None, seed
     """Compare the equations of motion with what other principles give, at n random states on the constraints.
 
     Kane's F_r and F*_r beside d'Alembert's virtual work, Newton-Euler, Lagrange, and Gibbs-Appell; velocities beside
-    derivatives of positions; M, f, u̇, λ, reactions, power, rank and derivatives beside each other. Inputs are random;
+    derivatives of positions; p, H and their rates beside L; M, f, u̇, λ, reactions, power, rank and derivatives beside
+    each other. Inputs are random;
     parameters are the current ones.
 
     Parameters
