@@ -22,6 +22,7 @@ from kanecore.derive import kane, kinematics
 from kanecore.derive.registry import WAYS, Derived
 from kanecore.kernels import KERNELS
 from kanecore.run.audit import Audit
+from kanecore.run.audit_rows import judged
 from kanecore.run.audit_units import exponents
 from kanecore.run.differences import derivative
 
@@ -114,6 +115,12 @@ def test_every_row_that_applies_passes(model: Callable[[], kc.Model]) -> None:
     assert all(row.name in table and row.verdict in table for row in audit.rows)
     assert min(row.digits for row in audit.rows if not np.isnan(row.digits)) > 8.5
     assert repr(audit) == table
+
+
+def test_what_is_no_number_fails() -> None:
+    difference = np.array([[0.0, np.nan], [0.0, 0.0]])
+    row = judged("anything", difference, np.ones((2, 2)), 6.0, labels=["a", "b"])
+    assert (row.verdict, row.digits, row.worst) == ("fails", 0.0, "b")
 
 
 def test_the_audit_is_the_same_each_time_and_leaves_the_model_alone() -> None:

@@ -612,6 +612,8 @@ def changed(row: int, column: int, value: Any) -> sm.Matrix:
         (lambda: [link(inertia=[[1, 2, 3], [0, 1, 0], [0, 0, 1]])], "write a symmetric 3×3 matrix"),
         (lambda: [link(inertia=(I * q, 0, 0))], "inertia of body rod must be constant"),
         (lambda: [link(transform=sm.eye(4), centre=(0, 0, 0))], "nothing moves"),
+        (lambda: [link(mass=None)], "the mass of link rod is None: write a number"),
+        (lambda: [link(mass=[m])], r"the mass of link rod is \[m\]: write a number"),
     ],
 )
 def test_links_that_are_wrong(links: Callable[[], Any], message: str) -> None:
@@ -681,6 +683,12 @@ def test_an_effort_that_no_wrench_of_the_joint_gives() -> None:
 def test_an_inertia_that_no_body_has_is_warned_of(speeds: str) -> None:
     with pytest.warns(kc.KanecoreWarning, match="inertia 1, 1, 3 of body rod"):
         kc.Model.from_transforms([link(mass=1, centre=(1, 0, 0), inertia=(1, 1, 3))], speeds=speeds)
+
+
+@pytest.mark.parametrize("speeds", ["rates", "bodies"])
+def test_links_without_mass_alone(speeds: str) -> None:
+    with pytest.raises(kc.ModelError, match="no link has mass"):
+        kc.Model.from_transforms([link(mass=0, inertia=(0, 0, 0))], speeds=speeds)
 
 
 def test_coordinates_that_move_nothing_alone() -> None:

@@ -305,7 +305,17 @@ def _complete(link: Any, number: int) -> Link:
         raise ModelError(f"links[{number}] is {link!r}: write kc.Link(name, transform, ...)")
     if not isinstance(link.name, str) or not link.name:
         raise ModelError(f"links[{number}] has the name {link.name!r}: write a str")
+    if not isinstance(_sympified(link.mass), sm.Expr):
+        raise ModelError(f"the mass of link {link.name} is {link.mass!r}: write a number or an expression, in kg")
     return link
+
+
+def _sympified(value: Any) -> Any:
+    """SymPy's object of a value; None where it has none."""
+    try:
+        return sm.sympify(value)
+    except (sm.SympifyError, TypeError, AttributeError):
+        return None
 
 
 def _is_zero(e: Any) -> bool:
