@@ -181,7 +181,7 @@ def test_wrong_maps(map: Any, error: type[Exception], words: str) -> None:
 
 @pytest.mark.parametrize("map", [{**TO_CARTESIAN, "y": sm.log(-1 - q**2)}, lambda state: [np.nan, *state, 0.0]])
 def test_a_map_without_numbers(map: Any) -> None:
-    with pytest.raises(kc.ModelError, match="is nan at t = .* give as x0 a state around which the map holds"):
+    with pytest.raises(kc.ModelError, match=r"is nan at t = .* give as x0 a state around which the map holds"):
         kc.equivalent(polar(), cartesian(), map)
 
 

@@ -6,6 +6,7 @@ The RRP robot of the source is in `test_redundant`.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from functools import cache
 from typing import Any
@@ -664,6 +665,44 @@ def test_constraints_by_both_names() -> None:
         assert (model.n_constraints, [str(u) for u in model.speeds]) == (1, ["q_d(t)", "a_d(t)"])
     with pytest.raises(TypeError, match="two names of one argument"):
         kc.Model.from_transforms(links, configuration_constraints=[height], holonomic_constraints=[height])
+
+
+@pytest.mark.parametrize(
+    ("speeds", "dependent"),
+    [("rates", ["y_d"]), ("rates", [me.dynamicsymbols("y_d")]), ("bodies", "vy1 wx1 wy1 vz1")],
+)
+def test_a_sleigh_names_its_dependent_speeds(speeds: str, dependent: Any) -> None:
+    """Chaplygin's: ω̇ = −m a v ω / (I + m a²), v̇ = a ω² (Neimark & Fufaev, 1972, chapter 3)."""
+    runner = kc.Link("sleigh", turn("z", q, (x, y, 0)), mass=m, centre=(l, 0, 0), inertia=(0, 0, I))
+    edge = {"edge": x.diff() * sin(q) - y.diff() * cos(q)}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        dyn = built(
+            [runner],
+            {"m": 1.2, "l": 0.3, "I": 0.2},
+            q=[x, y, q],
+            speeds=speeds,
+            nonholonomic_constraints=edge,
+            u_dependent=dependent,
+        )
+        dyn.check()
+    z = dyn.consistent(0.0, np.linspace(0.4, 0.9, dyn.n_x))
+    rates = dyn.qdot(0.0, z)
+    spin, forward = rates[2], rates[0] * np.cos(z[2]) + rates[1] * np.sin(z[2])
+    name = "q_d" if speeds == "rates" else "wz1"
+    found = dyn.udot(0.0, z)[dyn.speed_names.index(name)]
+    assert found == pytest.approx(-1.2 * 0.3 * forward * spin / (0.2 + 1.2 * 0.09), rel=1e-12)
+
+
+def test_dependent_speeds_that_are_not_there() -> None:
+    with pytest.raises(kc.ModelError, match="u_dependent holds z_d, and the speeds are q_d"):
+        kc.Model.from_transforms([link()], u_dependent=["z_d"])
+
+
+def test_a_slide_by_an_absolute_value() -> None:
+    """T = m (d|q|/dt)² / 2."""
+    dyn = built([kc.Link("bead", turn("z", 0, (sm.Abs(q), 0, 0)), mass=m)], {"m": 2.0})
+    assert dyn.kinetic_energy(0.0, [-0.3, 0.7]) == pytest.approx(0.49, rel=1e-15)
 
 
 def test_symbols_of_one_name_are_one() -> None:

@@ -318,8 +318,8 @@ class KanesMethod(SymPyKanesMethod):  # type: ignore[misc]
             raise TypeError(f"partial_velocity takes vectors, not {vector!r}: a velocity is point.vel(frame)")
         by_speed = [Vector(0) for _ in speeds]
         for column, frame in sympy_access.terms(vector):
-            for r, partial in enumerate(self._rates.partial(column, speeds)):
-                by_speed[r] += Vector([(partial, frame)])
+            for r, slope in enumerate(self._rates.partial(column, speeds)):
+                by_speed[r] += Vector([(slope, frame)])
         return by_speed
 
 

@@ -411,7 +411,7 @@ class Plain:
 
     def __init__(self, functions: Iterable[Any]) -> None:
         # numbered by hand: SymPy numbers dummies from a random number, and sorts by it
-        self._symbols = {x: sm.Dummy(function_name(x), dummy_index=i) for i, x in enumerate(functions)}
+        self._symbols = {x: sm.Dummy(function_name(x), dummy_index=i, real=True) for i, x in enumerate(functions)}
         self._functions = {symbol: x for x, symbol in self._symbols.items()}
         self.graph = Graph()
         self.read = FromSympy(self.graph, self._leaf)
