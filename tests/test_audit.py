@@ -22,6 +22,7 @@ from kanecore.derive import constraints, kane, kinematics
 from kanecore.derive.registry import WAYS, Derived
 from kanecore.kernels import KERNELS
 from kanecore.run.audit import Audit
+from kanecore.run.audit_rows import judged
 from kanecore.run.audit_units import exponents
 from kanecore.run.differences import derivative
 
@@ -236,6 +237,12 @@ def test_a_prescribed_quaternion_is_no_rotation_at_random_inputs() -> None:
     [row] = [row for row in audit.rows if row.name.startswith("velocities")]
     assert row.verdict == "does not apply"
     assert row.reason == "the axes of frame B are not orthogonal at random inputs"
+
+
+def test_what_is_no_number_fails() -> None:
+    difference = np.array([[0.0, np.nan], [0.0, 0.0]])
+    row = judged("anything", difference, np.ones((2, 2)), 6.0, labels=["a", "b"])
+    assert (row.verdict, row.digits, row.worst) == ("fails", 0.0, "b")
 
 
 def test_the_audit_is_the_same_each_time_and_leaves_the_model_alone() -> None:
