@@ -116,6 +116,34 @@ def test_every_row_that_applies_passes(model: Callable[[], kc.Model]) -> None:
     assert repr(audit) == table
 
 
+def lagrangians() -> list[kc.Model]:
+    """Equations without bodies: of a Lagrangian, with a constraint, freed of it, and in momenta."""
+    x, y, F = me.dynamicsymbols("x y F")
+    m1, g, l, k = sm.symbols("m1 g l k")  # noqa: E741
+    N = me.ReferenceFrame("N")
+    O = me.Point("O")  # noqa: E741
+    O.set_vel(N, 0)
+    L = m1 * (x.diff() ** 2 + y.diff() ** 2) / 2 + k * x * y.diff() - m1 * g * y
+    push = [(O.locatenew("P", x * N.x + y * N.y), F * N.x)]
+    open_, wire = {"forcelist": push, "frame": N}, {"wire": x**2 + y**2 - l**2}
+    alone = kc.Model.from_lagrangian(L, [x, y], **open_)
+    held = kc.Model.from_lagrangian(L, [x, y], holonomic_constraints=wire, guess={x: 0.7}, **open_)
+    return [alone, held, held.free("wire"), alone.canonical()]
+
+
+@pytest.mark.parametrize("i", range(4))
+def test_equations_without_bodies(i: int) -> None:
+    """Rows about bodies do not apply, and say why; the others pass."""
+    dyn = kc.compile(lagrangians()[i])
+    dyn.parameters.update({name: VALUES[name] for name in dyn.parameter_names})
+    audit = dyn.audit(10)
+    rows = {row.name: row for row in audit.rows}
+    assert audit.passed
+    assert "Lagrangian" in rows["kinetic energy = that of masses as written"].reason
+    assert rows["M u̇ = f + Gᵀλ"].verdict == "passes" or i == 3
+    assert rows["linearization = differences of rhs"].verdict == "passes"
+
+
 def test_the_audit_is_the_same_each_time_and_leaves_the_model_alone() -> None:
     dyn = kc.load("rotating_tube")
     before = dict(dyn.parameters)

@@ -134,8 +134,14 @@ class Bodies:
 
     # ---------------------------------------------------------------------------------------- masses and momenta
 
+    def require_bodies(self) -> None:
+        """NotApplicable where the equations are those of a Lagrangian."""
+        if not len(self.point):
+            raise NotApplicable("the equations are those of a Lagrangian, without bodies")
+
     def inertias(self, t: Any = None, x: Any = None, r: Any = None) -> tuple[Array, Array]:
         """Masses (..., n_bodies), and inertias about mass centres in inertial axes, (..., n_bodies, 3, 3)."""
+        self.require_bodies()
         raw = self.states.call("_masses", t=t, x=x, r=r)
         orientations = self.states.call("_orientations", t=t, x=x, r=r)
         axes = np.zeros((*raw.shape[:-1], 3, 3))

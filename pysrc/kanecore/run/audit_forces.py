@@ -60,6 +60,7 @@ def _displacement_gap(b: Bodies, sizes: Array) -> Array:
 
 
 def _active_forces(name: str, b: Bodies) -> Row:
+    b.require_bodies()
     loads, names = b.load_vectors(), list(b.load_names)
     works, gaps = b.virtual_works(loads), _displacement_gap(b, np.abs(loads))
     if b.dyn.n_potentials:
@@ -100,6 +101,7 @@ def _inertia_forces(name: str, b: Bodies) -> Row:
 
 def _gibbs(name: str, b: Bodies) -> Row:
     """S is quadratic in u̇: differences are exact."""
+    b.require_bodies()
     states, change = b.states, b.states.virtual
     if not states.dyn._has("gibbs"):
         raise NotApplicable("the model was compiled without S")

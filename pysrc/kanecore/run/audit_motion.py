@@ -120,6 +120,7 @@ def _body_momenta(name: str, b: Bodies) -> Row:
 
 def _momenta(name: str, b: Bodies) -> Row:
     """Along any change of the speeds, of which T is quadratic: differences are exact."""
+    b.require_bodies()
     change, n_q = b.states.loose, b.dyn.n_q
     ahead, behind = (
         b.states.call(
