@@ -48,6 +48,7 @@ class Bodies:
         self.adrift: list[int] = info.get("adrift", [])
         self.instant: list[int] = info.get("instant", [])
         self.unoriented: list[int] = info.get("unoriented", [])
+        self.generalized: list[str] = info.get("generalized", [])
 
     # -------------------------------------------------------------------------------------------------- names
 

@@ -61,6 +61,8 @@ def _displacement_gap(b: Bodies, sizes: Array) -> Array:
 
 def _active_forces(name: str, b: Bodies) -> Row:
     b.require_bodies()
+    if b.generalized:
+        raise NotApplicable(f"{', '.join(b.generalized)} of freed constraints act at no known point")
     loads, names = b.load_vectors(), list(b.load_names)
     works, gaps = b.virtual_works(loads), _displacement_gap(b, np.abs(loads))
     if b.dyn.n_potentials:
