@@ -160,8 +160,9 @@ cdef int check_info(const kc_model *m) except -1:
             raise ValueError(f"guess in info names the place {place!r}, and a state has {m.n_q + m.n_u}")
         if not -1e300 < value < 1e300:
             raise ValueError(f"guess in info is {value} at {place}")
-    if not is_texts(info.get("baked", [])):
-        raise ValueError("baked in info is of the wrong kind")
+    for member in ("baked", "generalized"):
+        if not is_texts(info.get(member, [])):
+            raise ValueError(f"{member} in info is of the wrong kind")
     names = info.get("configuration_names", [])
     if not is_texts(names) or len(names) not in (0, m.n_configuration):
         raise ValueError(f"configuration_names in info are not {m.n_configuration} names")

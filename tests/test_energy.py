@@ -204,6 +204,19 @@ def test_nothing_is_counted_twice() -> None:
     assert difference(both.symbolic("potential_energy", nested=True), 2 * energy) < 1e-12
 
 
+@pytest.mark.parametrize("axis", [(1, 1, 0), (1, 2, 0), (1, 1, 1), (1, 0, -1)])
+def test_a_torsion_spring_about_an_oblique_axis(axis: tuple[int, int, int]) -> None:
+    """Its direction has roots, √2/2 in two components, that are a factor of both."""
+    N, O = me.ReferenceFrame("N"), me.Point("O")  # noqa: E741
+    O.set_vel(N, 0)
+    along = sum((n * e for n, e in zip(axis, N, strict=True)), me.Vector(0))
+    phi, w = me.dynamicsymbols("phi w")
+    S = N.orientnew("S", "Axis", (phi, along))
+    body = me.RigidBody("body", O, S, m, (me.inertia(S, J, J, J), O))
+    model = kc.Model(N, [phi], [w], [phi.diff() - w], bodies=[body], forcelist=[(S, -k * phi * along.normalize())])
+    assert difference(model.symbolic("potential_energy", nested=True), k * phi**2 / 2) < 1e-12
+
+
 def test_a_slider() -> None:
     """The length of a pathway along an axis is |x|, whichever side the slider is on."""
     plane = Plane()

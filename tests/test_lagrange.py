@@ -370,6 +370,20 @@ def test_expressions_reports_and_reasons() -> None:
     assert dyn.partial_velocities(0.0, np.ones(4)).shape == (0, 2, 3)
 
 
+def test_what_bodies_would_have() -> None:
+    """No momentum is said to be zero that is not known; F_r is that of the Lagrangian."""
+    dyn, x = compiled(wire(), m=1.0, g=9.81, l=1.0), np.array([0.6, 0.8, 0.8, -0.6])
+    for ask in (
+        lambda: dyn.linear_momentum(0.0, x),
+        lambda: dyn.angular_momentum(0.0, x, (0.0, 0.0, 0.0)),
+        lambda: dyn.active_forces_by_body(0.0, x),
+        lambda: dyn.inertia_forces_by_body(0.0, x, np.zeros(2)),
+    ):
+        with pytest.raises(kc.ModelError, match=r"has no bodies: it is made of a Lagrangian, whose momenta are dyn\."):
+            ask()
+    assert dyn.active_forces_by_load(0.0, x)["Lagrangian"].tolist() == dyn.generalized_active_forces(0.0, x).tolist()
+
+
 def test_baked_pickled_and_in_threads() -> None:
     L = m * length**2 / 2 * theta.diff() ** 2 + m * g * length * sm.cos(theta)
     model = kc.Model.from_lagrangian(L, [theta])

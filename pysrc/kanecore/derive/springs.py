@@ -333,11 +333,11 @@ def _necks(g: Graph, root: int) -> list[int]:
 
 
 def _some_of(powers: Powers) -> Iterator[Powers]:
-    """Parts of a product, the empty one first."""
-    names = [i for i, power in powers.items() for _ in range(int(power)) if power > 0][:FACTORS_MAX]
+    """Parts of a product, the empty one first; a root is one factor."""
+    names = [i for i, power in powers.items() for _ in range(power.numerator)][:FACTORS_MAX]
     for size in range(len(names) + 1):
         for chosen in dict.fromkeys(itertools.combinations(names, size)):
-            yield {i: Fraction(chosen.count(i)) for i in chosen}
+            yield {i: Fraction(chosen.count(i), powers[i].denominator) for i in chosen}
 
 
 def _ratio(g: Graph, along: int, rate: int, s: int, common: Powers) -> tuple[Fraction, int, Powers] | None:
@@ -353,7 +353,7 @@ def _ratio(g: Graph, along: int, rate: int, s: int, common: Powers) -> tuple[Fra
     for lengths in _some_of(common):  # a parameter may be a length of the direction as well as a factor
         for exponent in POWERS_OF_S:
             ratios = (
-                value * math.prod(state(i) ** int(power) for i, power in lengths.items()) / length**exponent
+                value * _value(state, lengths) / length**exponent
                 for state, value, length in itertools.chain.from_iterable(regions)
             )
             first = next(ratios)
@@ -361,6 +361,13 @@ def _ratio(g: Graph, along: int, rate: int, s: int, common: Powers) -> tuple[Fra
             if number and all(abs(x - number) <= SAME * abs(number) for x in itertools.chain([first], ratios)):
                 return number, exponent, lengths
     return None
+
+
+def _value(state: Callable[[int], float], powers: Powers) -> float:
+    """A product at a state; what stands under a root is positive wherever the root is a number."""
+    roots = {i: power for i, power in powers.items() if power.denominator > 1}
+    whole = math.prod(state(i) ** power.numerator for i, power in powers.items() if i not in roots)
+    return whole * math.prod(math.pow(abs(state(i)), power) for i, power in roots.items())
 
 
 def _by_signs(g: Graph, nodes: Sequence[int]) -> list[list[int]]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from kanecore.run.places import about_point, bodies_of, same_tree
+from kanecore.run.places import about_point, bodies_of, require_bodies, same_tree
 
 if TYPE_CHECKING:
     from kanecore._native import Kernels
@@ -34,7 +34,13 @@ def linear_momentum(
     -------
     ndarray, (..., 3) or (..., n_bodies, 3)
         In N s.
+
+    Raises
+    ------
+    ModelError
+        There are no bodies, but a Lagrangian.
     """
+    require_bodies(dyn)
     each = dyn.body_momenta(t, x, r=r, p=p)[..., :3]
     return np.ascontiguousarray(each) if by_body else np.asarray(each.sum(axis=-2))
 
@@ -75,7 +81,7 @@ def angular_momentum(
     KeyError
         There is no such point.
     ModelError
-        The points are not all located from one origin.
+        The points are not all located from one origin, or there are no bodies, but a Lagrangian.
     """
     places = bodies_of(dyn).points
     if isinstance(about := getattr(about, "name", about), str):

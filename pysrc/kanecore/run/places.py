@@ -19,7 +19,7 @@ from kanecore.errors import ModelError
 if TYPE_CHECKING:
     from kanecore._native import Kernels
 
-__all__ = ["Acting", "about_point", "bodies_of", "loads_of"]
+__all__ = ["Acting", "about_point", "bodies_of", "loads_of", "require_bodies"]
 
 Numbers = npt.NDArray[np.intp]
 FORCE, TORQUE = 0, 1
@@ -64,8 +64,17 @@ class Loads:
     body: Numbers
 
 
+def require_bodies(dyn: Kernels) -> None:
+    """Raise ModelError where the equations are those of a Lagrangian: its bodies are not known."""
+    if not dyn.n_bodies:
+        raise ModelError(
+            f"{dyn.name!r} has no bodies: it is made of a Lagrangian, whose momenta are dyn.generalized_momenta"
+        )
+
+
 def bodies_of(dyn: Kernels) -> Acting:
     """Mass centres, and frames of the bodies that have one: of a particle there is no second vector."""
+    require_bodies(dyn)
     rows = numbers(dyn._table_info.get("bodies", []), 2)
     rigid = np.flatnonzero(rows[:, 1] >= 0)
     return Acting(np.arange(len(rows)), rows[:, 0], rigid, rows[rigid, 1])

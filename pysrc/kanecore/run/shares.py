@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from kanecore.run.places import Acting, Numbers, bodies_of, loads_of
+from kanecore.run.places import Acting, Numbers, bodies_of, loads_of, require_bodies
 
 if TYPE_CHECKING:
     from kanecore._native import Kernels
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 __all__ = ["active_forces_by_body", "active_forces_by_load", "inertia_forces_by_body", "load_powers"]
 
 Array = npt.NDArray[np.float64]
-POTENTIALS = "potentials"
 
 
 def active_forces_by_load(
@@ -38,24 +37,35 @@ def active_forces_by_load(
     dict of str to ndarray, (..., n_u)
         By names such as ``"load 3 at P1, P2"``: the load's place in forcelist, its points and frames.  The parts of one
         load are summed, loads that were found to be noncontributing are left out, and a load that is linear in udot
-        counts as it is at udot = 0.  ``"potentials"``, where there are some, are what the others leave of
-        `generalized_active_forces`: all of these add up to that.
+        counts as it is at udot = 0.  ``"potentials"``, ``"freed constraints"`` that were not attached, and
+        ``"Lagrangian"``, where there are some, are what the others leave of `generalized_active_forces`: all of these
+        add up to that.
     """
     loads = loads_of(dyn)
     forces = _forces(dyn, t, x, loads.acting, dyn._load_vectors(t, x, r=r, p=p), r, p)
     each = _summed(forces, loads.load, len(loads.names))
     result = {name: each[..., i, :].copy() for i, name in enumerate(loads.names)}
-    if dyn.n_potentials:
-        result[POTENTIALS] = dyn.generalized_active_forces(t, x, r=r, p=p) - each.sum(axis=-2)
+    if beside := _beside_loads(dyn):
+        result[beside] = dyn.generalized_active_forces(t, x, r=r, p=p) - each.sum(axis=-2)
     return result
+
+
+def _beside_loads(dyn: Kernels) -> str:
+    """The name of what acts beside the loads; empty where nothing does."""
+    acting = {
+        "potentials": dyn.n_potentials,
+        "freed constraints": dyn._table_info.get("generalized"),
+        "Lagrangian": not dyn.n_bodies,
+    }
+    return " and ".join(name for name, acts in acting.items() if acts)
 
 
 def active_forces_by_body(dyn: Kernels, t: npt.ArrayLike, x: npt.ArrayLike, *, r: Any = None, p: Any = None) -> Array:
     """The generalized active forces F_r of the loads on each body, in the order of `bodies`.
 
     A load acts on the body that its point or frame is fixed in; on massless points and frames, on the body that they
-    carry, as `reactions` takes it.  With ``potentials=[...]``, which act on no body, the sum of all bodies is not
-    `generalized_active_forces`.
+    carry, as `reactions` takes it.  With ``potentials=[...]`` or freed constraints that were not attached, which act on
+    no body, the sum of all bodies is not `generalized_active_forces`.
 
     Parameters
     ----------
@@ -66,6 +76,7 @@ def active_forces_by_body(dyn: Kernels, t: npt.ArrayLike, x: npt.ArrayLike, *, r
     -------
     ndarray, (..., n_bodies, n_u)
     """
+    require_bodies(dyn)
     loads = loads_of(dyn)
     forces = _forces(dyn, t, x, loads.acting, dyn._load_vectors(t, x, r=r, p=p), r, p)
     moved = loads.body >= 0
