@@ -174,7 +174,7 @@ cdef int check_info(const kc_model *m) except -1:
         check_places("loads", [load], 1, [(0, 2), kinds[load[0]], *beside])
     check_places("joints", info.get("joints", []), m.n_joints, [(-1, m.n_bodies), (0, m.n_bodies), (0, 2)])
     for member, n in (("roots", m.n_points), ("adrift", m.n_points), ("instant", m.n_points),
-                      ("unoriented", m.n_frames)):
+                      ("unoriented", m.n_frames), ("unlocated", m.n_r)):
         numbers = info.get(member, [])
         if not isinstance(numbers, list):
             raise ValueError(f"{member} in info is no list")
