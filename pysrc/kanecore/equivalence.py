@@ -358,6 +358,8 @@ def _constraints(name: str, pair: _Pair) -> Row:
     parts = [at.configuration_residual, at.velocity_residual]
     labels = [*dyn.configuration_names, *dyn.constraint_names[: dyn.n_velocity]]
     terms = at.term_sizes + 1e-3 * np.max(at.term_sizes, axis=0)
+    if dyn.n_velocity:  # where a row says that one speed is zero, its terms are zero as well
+        terms[..., dyn.n_configuration :] += 1e-3 * np.abs(at.velocity_slopes) @ _alike(pair, pair.theirs.u)
     return judged(name, np.concatenate(parts, axis=-1), terms, BY_DIFFERENCES, labels=labels, reason="it does not hold")
 
 
@@ -365,11 +367,18 @@ def _accelerations(name: str, pair: _Pair) -> Row:
     expected = pair.accelerations(pair.ours.call("udot"))
     found = pair.theirs.call("udot")
     size = np.maximum(np.abs(expected), np.abs(found))
-    terms = size + 1e-3 * np.max(size, axis=0)
+    terms = size + 1e-3 * np.maximum(np.max(size, axis=0), _alike(pair, size))
     labels = [f"the rate of {speed}" for speed in pair.theirs.dyn.speed_names]
     return judged(
         name, found - expected, terms, BY_DIFFERENCES, labels=labels, reason="it is not that of the motion of a"
     )
+
+
+def _alike(pair: _Pair, values: Array) -> Array:
+    """(n_u,): how large each speed of b is, or its rate, if it had as much energy as the largest one."""
+    units = pair.theirs.at.speed_units.reshape(-1, pair.theirs.dyn.n_u).max(axis=0)
+    units = np.where(np.isfinite(units), units, 0.0)
+    return np.asarray(units * np.max(np.abs(values) / np.where(units > 0.0, units, np.inf), initial=0.0))
 
 
 def _kinetic(name: str, pair: _Pair) -> Row:
