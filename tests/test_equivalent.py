@@ -161,6 +161,15 @@ def test_a_speed_that_a_constraint_holds_at_zero() -> None:
     assert not kc.equivalent(sleigh, skewed, {q: sm.Symbol("theta")})
 
 
+def test_redundant_speeds_follow_from_the_constraints() -> None:
+    links = [kc.Link("rod", kc.dh(0, 0, 0, q), mass=m, centre=(l, 0, 0), inertia=(0, 0, k))]
+    rates, bodies = (kc.Model.from_transforms(links, gravity=(g, 0, 0), speeds=kind) for kind in ("rates", "bodies"))
+    found = kc.equivalent(rates, bodies)
+    assert found.passed, str(found)
+    heavier = kc.Model.from_transforms(links, gravity=(2 * g, 0, 0), speeds="bodies")
+    assert "2 times as large" in str(kc.equivalent(rates, heavier))
+
+
 def test_parameters_of_other_names_and_values() -> None:
     a, mass = kc.compile(polar(), parameters=VALUES), sm.Symbol("mass")
     P = origin().locatenew("P", x * N.x + y * N.y)

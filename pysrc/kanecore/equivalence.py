@@ -101,7 +101,7 @@ def equivalent(
     map : mapping or callable, optional
         Coordinates and speeds of b in terms of those of a: {name or symbol of b: SymPy expression in a's symbols, or
         number}, or a function of a state (n_x,) of a. What is left out has the same name in a; speeds that have not
-        follow from the coordinates. Inputs of b may stand here as well.
+        follow from the coordinates, redundant ones with the constraints. Inputs of b may stand here as well.
     parameters : mapping, optional
         Of b's parameters: {name or symbol: number, or the name or symbol of a's}. Those of one name are shared.
     n : int
@@ -295,7 +295,12 @@ class _Pair:
         moved = here.along(mapping.coordinates, motion, 1.0, here.input_rates).value
         there = np.zeros((*lead, dyn.n_x))
         there[..., : dyn.n_q] = mapping.coordinates(t, x, r)
-        matrix, offset = Constraints(dyn, t, there, mapping.inputs(t, x, r)).rates
+        at = Constraints(dyn, t, there, mapping.inputs(t, x, r))
+        matrix, offset = at.rates
+        if dyn.n_velocity and dyn.n_u > dyn.n_q:  # redundant speeds: those that q̇ does not give, the constraints do
+            matrix = np.concatenate([matrix, at.velocity_slopes], axis=-2)
+            offset = np.concatenate([offset, at.velocity_residual], axis=-1)
+            moved = np.concatenate([moved, np.zeros_like(at.velocity_residual)], axis=-1)
         if np.linalg.matrix_rank(matrix.reshape(-1, *matrix.shape[-2:])[0]) < dyn.n_u:
             if mapping.may_share_speeds:
                 return mapping.speeds(t, x, r)
