@@ -145,6 +145,31 @@ def test_attitude_by_angles_and_by_a_quaternion() -> None:
     assert "the energy of body top is in b another one" in str(other)
 
 
+def test_a_speed_that_a_constraint_holds_at_zero() -> None:
+    """The sideways speed of Chaplygin's sleigh: by differences it is not quite zero, and nothing stands beside it."""
+    runner = kc.Link("sleigh", sm.eye(4), mass=m, centre=(sm.Symbol("a"), 0, 0), inertia=(0, 0, sm.Symbol("I")))
+    runner.transform[:2, :2] = sm.Matrix([[sm.cos(q), -sm.sin(q)], [sm.sin(q), sm.cos(q)]])
+    runner.transform[:2, 3] = [x, y]
+    rates = kc.Model.from_transforms(
+        [runner], q=[x, y, q], u_dependent=["y_d"],
+        nonholonomic_constraints=[x.diff() * sm.sin(q) - y.diff() * sm.cos(q)],
+    )  # fmt: skip
+    sleigh = kc.load("chaplygin_sleigh")
+    for found in (kc.equivalent(rates, sleigh, {"theta": q}), kc.equivalent(sleigh, rates, {q: sm.Symbol("theta")})):
+        assert found.passed, str(found)
+    skewed = kc.compile(rates, parameters={**sleigh.parameters, "a": 2 * sleigh.parameters["a"]}, bake=True)
+    assert not kc.equivalent(sleigh, skewed, {q: sm.Symbol("theta")})
+
+
+def test_redundant_speeds_follow_from_the_constraints() -> None:
+    links = [kc.Link("rod", kc.dh(0, 0, 0, q), mass=m, centre=(l, 0, 0), inertia=(0, 0, k))]
+    rates, bodies = (kc.Model.from_transforms(links, gravity=(g, 0, 0), speeds=kind) for kind in ("rates", "bodies"))
+    found = kc.equivalent(rates, bodies)
+    assert found.passed, str(found)
+    heavier = kc.Model.from_transforms(links, gravity=(2 * g, 0, 0), speeds="bodies")
+    assert "2 times as large" in str(kc.equivalent(rates, heavier))
+
+
 def test_parameters_of_other_names_and_values() -> None:
     a, mass = kc.compile(polar(), parameters=VALUES), sm.Symbol("mass")
     P = origin().locatenew("P", x * N.x + y * N.y)

@@ -101,7 +101,7 @@ def equivalent(
     map : mapping or callable, optional
         Coordinates and speeds of b in terms of those of a: {name or symbol of b: SymPy expression in a's symbols, or
         number}, or a function of a state (n_x,) of a. What is left out has the same name in a; speeds that have not
-        follow from the coordinates. Inputs of b may stand here as well.
+        follow from the coordinates, redundant ones with the constraints. Inputs of b may stand here as well.
     parameters : mapping, optional
         Of b's parameters: {name or symbol: number, or the name or symbol of a's}. Those of one name are shared.
     n : int
@@ -295,7 +295,12 @@ class _Pair:
         moved = here.along(mapping.coordinates, motion, 1.0, here.input_rates).value
         there = np.zeros((*lead, dyn.n_x))
         there[..., : dyn.n_q] = mapping.coordinates(t, x, r)
-        matrix, offset = Constraints(dyn, t, there, mapping.inputs(t, x, r)).rates
+        at = Constraints(dyn, t, there, mapping.inputs(t, x, r))
+        matrix, offset = at.rates
+        if dyn.n_velocity and dyn.n_u > dyn.n_q:  # redundant speeds: those that q̇ does not give, the constraints do
+            matrix = np.concatenate([matrix, at.velocity_slopes], axis=-2)
+            offset = np.concatenate([offset, at.velocity_residual], axis=-1)
+            moved = np.concatenate([moved, np.zeros_like(at.velocity_residual)], axis=-1)
         if np.linalg.matrix_rank(matrix.reshape(-1, *matrix.shape[-2:])[0]) < dyn.n_u:
             if mapping.may_share_speeds:
                 return mapping.speeds(t, x, r)
@@ -358,6 +363,8 @@ def _constraints(name: str, pair: _Pair) -> Row:
     parts = [at.configuration_residual, at.velocity_residual]
     labels = [*dyn.configuration_names, *dyn.constraint_names[: dyn.n_velocity]]
     terms = at.term_sizes + 1e-3 * np.max(at.term_sizes, axis=0)
+    if dyn.n_velocity:  # where a row says that one speed is zero, its terms are zero as well
+        terms[..., dyn.n_configuration :] += 1e-3 * np.abs(at.velocity_slopes) @ _alike(pair, pair.theirs.u)
     return judged(name, np.concatenate(parts, axis=-1), terms, BY_DIFFERENCES, labels=labels, reason="it does not hold")
 
 
@@ -365,11 +372,18 @@ def _accelerations(name: str, pair: _Pair) -> Row:
     expected = pair.accelerations(pair.ours.call("udot"))
     found = pair.theirs.call("udot")
     size = np.maximum(np.abs(expected), np.abs(found))
-    terms = size + 1e-3 * np.max(size, axis=0)
+    terms = size + 1e-3 * np.maximum(np.max(size, axis=0), _alike(pair, size))
     labels = [f"the rate of {speed}" for speed in pair.theirs.dyn.speed_names]
     return judged(
         name, found - expected, terms, BY_DIFFERENCES, labels=labels, reason="it is not that of the motion of a"
     )
+
+
+def _alike(pair: _Pair, values: Array) -> Array:
+    """(n_u,): how large each speed of b is, or its rate, if it had as much energy as the largest one."""
+    units = pair.theirs.at.speed_units.reshape(-1, pair.theirs.dyn.n_u).max(axis=0)
+    units = np.where(np.isfinite(units), units, 0.0)
+    return np.asarray(units * np.max(np.abs(values) / np.where(units > 0.0, units, np.inf), initial=0.0))
 
 
 def _kinetic(name: str, pair: _Pair) -> Row:
