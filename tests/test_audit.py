@@ -18,10 +18,11 @@ import sympy.physics.units as units
 
 import kanecore as kc
 from kanecore.cli import main
-from kanecore.derive import kane, kinematics
+from kanecore.derive import constraints, kane, kinematics
 from kanecore.derive.registry import WAYS, Derived
 from kanecore.kernels import KERNELS
 from kanecore.run.audit import Audit
+from kanecore.run.audit_rows import judged
 from kanecore.run.audit_units import exponents
 from kanecore.run.differences import derivative
 
@@ -81,6 +82,46 @@ def wheel(**options: Any) -> kc.Model:
     )  # fmt: skip
 
 
+def lagrangian(**options: Any) -> kc.Model:
+    """Two coordinates, a term of first degree in the rates, and one that holds the time."""
+    a, b = me.dynamicsymbols("a b")
+    m, l, g, k = sm.symbols("m1 l g k")  # noqa: E741
+    kinetic = m * l**2 * (a.diff() ** 2 + b.diff() ** 2 * (1 + sm.cos(a) ** 2) + a.diff() * b.diff() * sm.sin(b)) / 2
+    energy = kinetic + sm.Symbol("c") * b.diff() * sm.cos(a) + m * g * l * sm.cos(a) - k * a * (b + sm.cos(3 * t))
+    return kc.Model.from_lagrangian(energy, [a, b], **{"name": "abstract", **options})
+
+
+def pushed_lagrangian() -> kc.Model:
+    """With a force and a weight beside L."""
+    a = me.dynamicsymbols("a")
+    N, O = me.ReferenceFrame("N"), me.Point("O")  # noqa: E741
+    O.set_vel(N, 0)
+    P = O.locatenew("P", sm.Symbol("l") * (sm.cos(a) * N.x + sm.sin(a) * N.y))
+    P.set_vel(N, P.pos_from(O).dt(N))
+    loads = [(P, -sm.Symbol("m1") * sm.Symbol("g") * N.y), (P, -sm.Symbol("c") * P.vel(N))]
+    return kc.Model.from_lagrangian(sm.Symbol("m1") * a.diff() ** 2, [a], frame=N, forcelist=loads, name="pushed")
+
+
+def on_a_circle() -> kc.Model:
+    a, b = me.dynamicsymbols("a b")
+    return lagrangian(holonomic_constraints=[a**2 + b**2 - sm.Symbol("l") ** 2])
+
+
+def prescribed_quaternion() -> kc.Model:
+    """A body on a shaft, and the shaft turned as four inputs tell."""
+    q, u = me.dynamicsymbols("q u")
+    m, l, g = sm.symbols("m1 l g")  # noqa: E741
+    N, A, B = (me.ReferenceFrame(name) for name in "NAB")
+    A.orient_quaternion(N, me.dynamicsymbols("e0:4"))
+    B.orient_axis(A, q, A.x)
+    B.set_ang_vel(A, u * A.x)
+    O = me.Point("O")  # noqa: E741
+    O.set_vel(N, 0)
+    P = O.locatenew("P", l * B.y)
+    body = me.RigidBody("b", P, B, m, (me.inertia(B, m * l**2, 2 * m * l**2, 2.5 * m * l**2), P))
+    return kc.Model(N, [q], [u], [q.diff() - u], bodies=[body], forcelist=[(P, -m * g * N.z)], name="shaft")
+
+
 def compiled(model: kc.Model, **options: Any) -> kc.CompiledModel:
     names = {str(symbol) for symbol in model.parameters}
     return kc.compile(model, parameters={name: VALUES[name] for name in names}, **options)
@@ -116,32 +157,92 @@ def test_every_row_that_applies_passes(model: Callable[[], kc.Model]) -> None:
     assert repr(audit) == table
 
 
-def lagrangians() -> list[kc.Model]:
-    """Equations without bodies: of a Lagrangian, with a constraint, freed of it, and in momenta."""
-    x, y, F = me.dynamicsymbols("x y F")
-    m1, g, l, k = sm.symbols("m1 g l k")  # noqa: E741
-    N = me.ReferenceFrame("N")
-    O = me.Point("O")  # noqa: E741
-    O.set_vel(N, 0)
-    L = m1 * (x.diff() ** 2 + y.diff() ** 2) / 2 + k * x * y.diff() - m1 * g * y
-    push = [(O.locatenew("P", x * N.x + y * N.y), F * N.x)]
-    open_, wire = {"forcelist": push, "frame": N}, {"wire": x**2 + y**2 - l**2}
-    alone = kc.Model.from_lagrangian(L, [x, y], **open_)
-    held = kc.Model.from_lagrangian(L, [x, y], holonomic_constraints=wire, guess={x: 0.7}, **open_)
-    return [alone, held, held.free("wire"), alone.canonical()]
+@pytest.mark.parametrize(
+    "model",
+    sweep.part(
+        [lagrangian, on_a_circle, pushed_lagrangian, lambda: lagrangian().canonical(), lambda: two_links().canonical()],
+        [],
+    ),
+)
+def test_models_without_bodies(model: Callable[[], kc.Model]) -> None:
+    audit = compiled(model()).audit(20)
+    assert audit.passed, str(audit)
+    applies = [row.name for row in audit.rows if row.verdict == "passes"]
+    for word in ("generalized momenta", "Hamiltonian", "dp/dt", "∂L/∂q", "dH/dt", "residual", "power", "linearization"):
+        assert any(word in name for name in applies), word
+    [row] = [row for row in audit.rows if row.name.startswith("kinetic energy")]
+    assert (row.verdict, row.reason) == ("does not apply", "there are no bodies")
 
 
-@pytest.mark.parametrize("i", range(4))
-def test_equations_without_bodies(i: int) -> None:
-    """Rows about bodies do not apply, and say why; the others pass."""
-    dyn = kc.compile(lagrangians()[i])
-    dyn.parameters.update({name: VALUES[name] for name in dyn.parameter_names})
+OF_LAGRANGIANS = {
+    **dict.fromkeys(("kinetic_energy", "momenta"), "Lagrange"),
+    **dict.fromkeys(("generalized_momenta", "hamiltonian", "kinetic_energy_parts", "momentum_rates"), ""),
+    "potential_energy": "active forces",
+    "generalized_active_forces": "active forces",
+    "generalized_inertia_forces": "Lagrange",
+    "hamiltonian_rate": "dH/dt",
+    "equations_residual": "residual",
+    "coordinate_forces": "coordinate forces",
+}
+
+
+def test_a_kernel_of_a_lagrangian_that_is_replaced_is_found() -> None:
+    dyn = compiled(on_a_circle())
+    dyn.build()
+    for kernel, row in OF_LAGRANGIANS.items():
+        name = ("_" if next(k.internal for k in KERNELS if k.name == kernel) else "") + kernel
+        true = getattr(dyn, name)
+        setattr(dyn, name, lambda *a, true=true, **k: 1.001 * np.asarray(true(*a, **k)))
+        assert row in failing(dyn.audit(5)), kernel
+        delattr(dyn, name)
+    assert dyn.audit(5).passed
+
+
+def test_canonical_equations_that_are_wrong() -> None:
+    dyn = compiled(lagrangian().canonical())
+    for kernel in ("qdot", "hamiltonian", "generalized_momenta", "forcing", "inverse_dynamics", "power"):
+        true = getattr(dyn, kernel)
+        setattr(dyn, kernel, lambda *a, true=true, **k: 1.001 * np.asarray(true(*a, **k)))
+        assert failing(dyn.audit(5)), kernel
+        delattr(dyn, kernel)
+
+
+def test_units_of_a_lagrangian() -> None:
+    a = me.dynamicsymbols("a")
+    m, l, g = sm.symbols("m1 l g")  # noqa: E741
+    model = kc.Model.from_lagrangian(m * l**2 * a.diff() ** 2 / 2 + m * g * l * sm.cos(a), [a], name="pendulum")
+    units = {"m1": (0, 1, 0), "l": (1, 0, 0), "g": (1, 0, -2), "a_d": (0, 0, -1)}
+    assert compiled(model).audit(5, units=units).passed
+    canonical = compiled(model.canonical())
+    units["p_a"] = (2, 1, -1)
+    del units["a_d"]
+    assert canonical.audit(5, units=units).passed
+    del units["g"]
+    assert "the same in other units" in failing(canonical.audit(5, units=units))
+
+
+def test_a_freed_constraint_of_which_nobody_said_where_it_acts() -> None:
+    """Its generalized force is no work of a load: the others are compared without it."""
+    dyn = compiled(wheel().free(0))
     audit = dyn.audit(10)
-    rows = {row.name: row for row in audit.rows}
-    assert audit.passed
-    assert "Lagrangian" in rows["kinetic energy = that of masses as written"].reason
-    assert rows["M u̇ = f + Gᵀλ"].verdict == "passes" or i == 3
-    assert rows["linearization = differences of rhs"].verdict == "passes"
+    assert audit.passed, str(audit)
+    true = dyn._load_vectors
+    dyn._load_vectors = lambda *a, **k: true(*a, **k) * np.array([[1.0], [-1.0]])  # type: ignore[method-assign]
+    assert "load 1 (torque on frame A) counts -1 times" in failing(dyn.audit(10))
+
+
+def test_a_prescribed_quaternion_is_no_rotation_at_random_inputs() -> None:
+    audit = compiled(prescribed_quaternion()).audit(10)
+    assert audit.passed, str(audit)
+    [row] = [row for row in audit.rows if row.name.startswith("velocities")]
+    assert row.verdict == "does not apply"
+    assert row.reason == "the axes of frame B are not orthogonal at random inputs"
+
+
+def test_what_is_no_number_fails() -> None:
+    difference = np.array([[0.0, np.nan], [0.0, 0.0]])
+    row = judged("anything", difference, np.ones((2, 2)), 6.0, labels=["a", "b"])
+    assert (row.verdict, row.digits, row.worst) == ("fails", 0.0, "b")
 
 
 def test_the_audit_is_the_same_each_time_and_leaves_the_model_alone() -> None:
@@ -294,6 +395,13 @@ DERIVATIONS = {
     "gibbs": "Gibbs-Appell",
     "momenta": "momenta",
     "partial_velocities": "velocities = derivatives",
+    "coordinate_forces": "coordinate forces",
+    "equations_residual": "residual",
+    "generalized_momenta": "generalized momenta",
+    "hamiltonian": "Hamiltonian",
+    "kinetic_energy_parts": "parts of T",
+    "momentum_rates": "dp/dt",
+    "hamiltonian_rate": "dH/dt",
 }
 
 
@@ -326,6 +434,22 @@ def test_constraints_that_are_wrong(kernel: str, row: str) -> None:
     true = getattr(dyn, kernel)
     setattr(dyn, kernel, lambda *a, **k: 1.01 * true(*a, **k))
     assert row in failing(dyn.audit(10))
+
+
+@pytest.mark.parametrize("part", sweep.part(["jacobian", "bias"], ["bias"]))
+def test_a_row_of_constraints_that_is_derived_wrongly(part: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """G or γ has the other sign everywhere, in u̇ and λ too."""
+    true = constraints.Constraints._row
+
+    def wrong(self: Any, *arguments: Any) -> Any:
+        row, g = true(self, *arguments), self.kinematics.graph
+        if part == "bias":
+            return dataclasses.replace(row, bias=g.neg(row.bias))
+        return dataclasses.replace(row, jacobian=(g.neg(row.jacobian[0]), *row.jacobian[1:]))
+
+    monkeypatch.setattr(constraints.Constraints, "_row", wrong)
+    text = failing(compiled(wheel(), cache=False).audit(10))
+    assert "G u̇ + γ = dc/dt: velocity constraint 0" in text
 
 
 # ----------------------------------------------------------------------------------------- models that are wrong

@@ -297,13 +297,13 @@ def pendulum(velocity: Any = None, **options: Any) -> kc.Model:
 REASONS: dict[str, tuple[Any, str]] = {
     "constraints": (lambda: importlib.import_module("kanecore.gallery.four_bar").build(), "not independent"),
     "quaternion": (lambda: importlib.import_module("kanecore.gallery.free_body").build(), "7 coordinates and 6 speeds"),
-    "set velocity": (lambda: pendulum(lambda A, u: 2 * length * u * A.y), "velocity of point P was set"),
+    "set velocity": (lambda: pendulum(lambda A, u: 2 * length * u * A.y), "velocity of point P, of body P, was set"),
     "moving origin": (
         lambda: kc.Model(
-            *(N, [x], [y], [x.diff() - y]),
-            bodies=[me.Particle("P", _with_velocity(y * N.x), m)],
+            *(N, [x, theta], [y, phi], [x.diff() - y, theta.diff() - phi]),
+            bodies=[me.Particle("P", _with_velocity(y * N.x + x * phi * N.y), m)],
         ),
-        "velocity of point P was set",
+        "velocity of point P, of body P, was set",
     ),
     "inertial load": (
         lambda: pendulum(loads=lambda A, P, u: [(P, -k * u.diff() * A.y)]),

@@ -179,6 +179,12 @@ def test_wrong_maps(map: Any, error: type[Exception], words: str) -> None:
         kc.equivalent(polar(), cartesian(), map)
 
 
+@pytest.mark.parametrize("map", [{**TO_CARTESIAN, "y": sm.log(-1 - q**2)}, lambda state: [np.nan, *state, 0.0]])
+def test_a_map_without_numbers(map: Any) -> None:
+    with pytest.raises(kc.ModelError, match=r"is nan at t = .* give as x0 a state around which the map holds"):
+        kc.equivalent(polar(), cartesian(), map)
+
+
 def test_wrong_arguments() -> None:
     with pytest.raises(TypeError, match="Models and CompiledModels, not a str"):
         kc.equivalent("polar", cartesian(), {})  # type: ignore[arg-type]

@@ -292,6 +292,13 @@ DEAD_POINTS: dict[str, tuple[dict[str, float], dict[str, float]]] = {
 #: Public kernels, and the projection that `consistent` and `simulate` stand on.
 NAMES = [name for name in KERNELS if hasattr(kc.CompiledModel, name) or name == "project"]
 NEEDS_UDOT = tuple(kernel.name for kernel in TABLE if kernel.reads_udot)
+NEEDS_MULTIPLIERS = tuple(kernel.name for kernel in TABLE if kernel.reads_multipliers)
+
+
+def beyond(dyn: kc.CompiledModel, kernel: str) -> tuple[Array, ...]:
+    """What a kernel takes behind x."""
+    lengths = [dyn.n_u] * (kernel in NEEDS_UDOT) + [dyn.n_constraints] * (kernel in NEEDS_MULTIPLIERS)
+    return tuple(np.linspace(-1.0, 1.0, n) for n in lengths)
 
 
 def kernel_of(dyn: kc.CompiledModel, name: str) -> Callable[..., Any]:
@@ -335,8 +342,7 @@ def calls(name: str) -> dict[Any, Call]:
 
     def call(kernel: str, x: Array, p: Array | None) -> Call:
         def evaluate(dyn: kc.CompiledModel) -> Any:
-            more = (np.linspace(-1.0, 1.0, dyn.n_u),) if kernel in NEEDS_UDOT else ()
-            return kernel_of(dyn, kernel)(0.0, x, *more, p=p)
+            return kernel_of(dyn, kernel)(0.0, x, *beyond(dyn, kernel), p=p)
 
         return evaluate
 
@@ -403,7 +409,7 @@ def test_any_lane_of_a_batch(name: str) -> None:
     rng = np.random.default_rng(1)
     pairs = rng.permutation([(i, j) for i in range(len(x)) for j in range(len(p))] * 2)
     for kernel in sorted({key[0] for key in calls(name)}):
-        more = (np.linspace(-1.0, 1.0, dyn.n_u),) if kernel in NEEDS_UDOT else ()
+        more = beyond(dyn, kernel)
         single = [alone(name)[kernel, i, j] for i, j in pairs]
         if any(len(s) and s[0] in ("ModelError", "NonFiniteError", "ValueError") for s in single):
             continue

@@ -6,6 +6,7 @@ from __future__ import annotations
 import ast
 import json
 import os
+import pickle
 import subprocess
 import sys
 from collections.abc import Iterable, Iterator
@@ -415,6 +416,19 @@ def test_bodies_may_be_given_again() -> None:
         km.kanes_equations(given["bodies"], [("P", given["frame"].x)])
     assert km.mass_matrix == first[0]
     assert km.loads == given["forcelist"]
+
+
+def test_bodies_may_come_from_an_iterator() -> None:
+    given = loop()
+    listed, once = kc.KanesMethod(**given), kc.KanesMethod(**{**given, "bodies": None})
+    assert once.kanes_equations(iter(given["bodies"]), given["forcelist"]) == listed.kanes_equations()
+    assert once.model.description.bodies
+
+
+def test_solvers_by_name_may_be_pickled() -> None:
+    km = kc.KanesMethod(**loop(), kd_eqs_solver="CRAMER", constraint_solver="CRAMER")
+    km.kanes_equations()
+    assert pickle.loads(pickle.dumps(km)).mass_matrix == km.mass_matrix
 
 
 def test_forces_without_bodies_have_generalized_forces() -> None:

@@ -68,6 +68,21 @@ def test_random_mechanisms_have_the_accelerations_of_kane(seed: int) -> None:
         moved = lagrange.generalized_inertia_forces(time, state, udot, r={})
         # rheonomic: what T has at rest counts as potential; else F and F* are Kane's one by one
         np.testing.assert_allclose(forces[0] + moved, -residuals[0], rtol=1e-10, atol=1e-10)
+        np.testing.assert_allclose(by_gibbs(kane, time, state), expected, rtol=1e-10, atol=1e-10)
+
+
+def by_gibbs(on: OnGraph, time: float, state: np.ndarray) -> np.ndarray:
+    """The u̇ of ∂S/∂u̇ = F_r, S being of second degree: its derivatives are differences."""
+    n, axes = on.n_u, np.eye(on.n_u)
+
+    def energy(udot: np.ndarray) -> float:
+        return float(on.gibbs(time, state, udot, r={})[0])
+
+    slope = np.array([(energy(e) - energy(-e)) / 2 for e in axes])
+    own = np.array([energy(e) + energy(-e) - 2 * energy(0 * e) for e in axes])
+    mixed = [[energy(a + b) - energy(a) - energy(b) + energy(0 * a) for b in axes] for a in axes]
+    curvature = np.array(mixed) * (1 - np.eye(n)) + np.diag(own)
+    return np.asarray(np.linalg.solve(curvature, on.generalized_active_forces(time, state, r={}) - slope))
 
 
 # ------------------------------------------------------------------------------------------------------ closed forms

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import pickle
 import warnings
 from typing import Any
 
@@ -11,6 +12,7 @@ import sympy as sm
 import sympy.physics.mechanics as me
 
 import kanecore as kc
+from kanecore.emit.library import emit_group
 from kanecore.gallery import double_pendulum, rotating_tube, rrp
 
 t = me.dynamicsymbols._t
@@ -486,6 +488,14 @@ def test_symbolic_shapes() -> None:
     assert isinstance(model.symbolic("kinetic_energy", nested=True), sm.Expr)
     with pytest.raises(KeyError, match="nonsense"):
         model.symbolic("nonsense")
+
+
+def test_a_model_may_be_pickled() -> None:
+    """As a process pool does."""
+    model = rrp.build()
+    twin = pickle.loads(pickle.dumps(model))
+    assert twin.symbolic("mass_matrix") == model.symbolic("mass_matrix")
+    assert emit_group(twin.description, "core").text == emit_group(model.description, "core").text
 
 
 def test_deriving_does_not_change_the_model() -> None:

@@ -26,6 +26,7 @@ from kanecore._native import cpu_level
 from kanecore.build import compile_library, include_dir
 from kanecore.build.compiler import find_compiler, levels
 from kanecore.gallery import library_path
+from kanecore.kernels import KERNELS
 from kanecore.run.model import CompiledModel
 
 NATIVE = Path(__file__).parents[1] / "kanecore"
@@ -142,9 +143,7 @@ def macho_exports(library: bytes) -> list[str]:
 # Other compilers: the same bits --------------------------------------------------------------------------
 
 
-#: Kernels of accelerations, and those that Python wraps.
-WITH_UDOT = ("generalized_inertia_forces", "inverse_dynamics", "power")
-WRAPPED = ("stabilization", "project", "linearize", "constraint_slopes", "constraint_sizes", "reaction_slopes")
+ROWS = {kernel.name: kernel for kernel in KERNELS}
 #: Clang's optimizer takes a quarter of a minute for longer texts; they hold no other statements.
 LONG = 1_000_000
 
@@ -166,10 +165,11 @@ def results(dyn: CompiledModel, x: np.ndarray, udot: np.ndarray, r: np.ndarray) 
     for kernel in dyn.info["operations"]:
         if kernel.endswith("_remainders"):  # they come with the partial velocities
             continue
-        call = getattr(dyn, f"_{kernel}" if kernel in WRAPPED else kernel)
+        call = getattr(dyn, f"_{kernel}" if ROWS[kernel].internal else kernel)
         state = x + 1e-3 * np.sin(np.arange(dyn.n_x)) if kernel == "project" else x  # off the constraints
         whole = {"remainder": True} if kernel.startswith("partial_") else {}
-        result = call(0.3, *((state, udot) if kernel in WITH_UDOT else (state,)), r=r, **whole)
+        beyond = [udot] * ROWS[kernel].reads_udot + [np.ones(dyn.n_constraints)] * ROWS[kernel].reads_multipliers
+        result = call(0.3, state, *beyond, r=r, **whole)
         values[kernel] = np.concatenate([np.ravel(part) for part in (result if whole else [result])])
     return values
 

@@ -57,9 +57,11 @@ class Single(C):
 def written(target: C, model: kc.Model, kernels: list[str]) -> tuple[str, dict[str, str]]:
     """The C of some kernels of a model, parameters in c; and how much scratch each takes."""
     d = model.description
-    arrays = {"x": [*d.coordinates, *d.speeds, *d.accelerations], "r": d.inputs, "c": d.parameters}
+    derivation = Derivation(duplicate(d))
+    state = [*d.coordinates, *d.speeds, *d.accelerations, *derivation.multiplier_symbols]
+    arrays = {"x": state, "r": d.inputs, "c": d.parameters}
     leaves = {node: Operand(Entry(array, i)) for array, nodes in arrays.items() for i, node in enumerate(nodes)}
-    made = Functions(Derivation(duplicate(d)), {**leaves, d.time: Operand(Entry("t"))}, len(d.parameters))
+    made = Functions(derivation, {**leaves, d.time: Operand(Entry("t"))}, len(d.parameters))
     for kernel in kernels:
         made.kernel(kernel)
     functions = (function(target, each, made.by_name) for each in made.by_name.values())

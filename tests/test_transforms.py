@@ -6,6 +6,7 @@ The RRP robot of the source is in `test_redundant`.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from functools import cache
 from typing import Any
@@ -612,6 +613,8 @@ def changed(row: int, column: int, value: Any) -> sm.Matrix:
         (lambda: [link(inertia=[[1, 2, 3], [0, 1, 0], [0, 0, 1]])], "write a symmetric 3×3 matrix"),
         (lambda: [link(inertia=(I * q, 0, 0))], "inertia of body rod must be constant"),
         (lambda: [link(transform=sm.eye(4), centre=(0, 0, 0))], "nothing moves"),
+        (lambda: [link(mass=None)], "the mass of link rod is None: write a number"),
+        (lambda: [link(mass=[m])], r"the mass of link rod is \[m\]: write a number"),
     ],
 )
 def test_links_that_are_wrong(links: Callable[[], Any], message: str) -> None:
@@ -664,6 +667,44 @@ def test_constraints_by_both_names() -> None:
         kc.Model.from_transforms(links, configuration_constraints=[height], holonomic_constraints=[height])
 
 
+@pytest.mark.parametrize(
+    ("speeds", "dependent"),
+    [("rates", ["y_d"]), ("rates", [me.dynamicsymbols("y_d")]), ("bodies", "vy1 wx1 wy1 vz1")],
+)
+def test_a_sleigh_names_its_dependent_speeds(speeds: str, dependent: Any) -> None:
+    """Chaplygin's: ω̇ = −m a v ω / (I + m a²), v̇ = a ω² (Neimark & Fufaev, 1972, chapter 3)."""
+    runner = kc.Link("sleigh", turn("z", q, (x, y, 0)), mass=m, centre=(l, 0, 0), inertia=(0, 0, I))
+    edge = {"edge": x.diff() * sin(q) - y.diff() * cos(q)}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        dyn = built(
+            [runner],
+            {"m": 1.2, "l": 0.3, "I": 0.2},
+            q=[x, y, q],
+            speeds=speeds,
+            nonholonomic_constraints=edge,
+            u_dependent=dependent,
+        )
+        dyn.check()
+    z = dyn.consistent(0.0, np.linspace(0.4, 0.9, dyn.n_x))
+    rates = dyn.qdot(0.0, z)
+    spin, forward = rates[2], rates[0] * np.cos(z[2]) + rates[1] * np.sin(z[2])
+    name = "q_d" if speeds == "rates" else "wz1"
+    found = dyn.udot(0.0, z)[dyn.speed_names.index(name)]
+    assert found == pytest.approx(-1.2 * 0.3 * forward * spin / (0.2 + 1.2 * 0.09), rel=1e-12)
+
+
+def test_dependent_speeds_that_are_not_there() -> None:
+    with pytest.raises(kc.ModelError, match="u_dependent holds z_d, and the speeds are q_d"):
+        kc.Model.from_transforms([link()], u_dependent=["z_d"])
+
+
+def test_a_slide_by_an_absolute_value() -> None:
+    """T = m (d|q|/dt)² / 2."""
+    dyn = built([kc.Link("bead", turn("z", 0, (sm.Abs(q), 0, 0)), mass=m)], {"m": 2.0})
+    assert dyn.kinetic_energy(0.0, [-0.3, 0.7]) == pytest.approx(0.49, rel=1e-15)
+
+
 def test_symbols_of_one_name_are_one() -> None:
     with pytest.raises(kc.ModelError, match="two different symbols are named 'l'"):
         kc.Model.from_transforms([link(mass=sm.Symbol("l", positive=True))])
@@ -681,6 +722,12 @@ def test_an_effort_that_no_wrench_of_the_joint_gives() -> None:
 def test_an_inertia_that_no_body_has_is_warned_of(speeds: str) -> None:
     with pytest.warns(kc.KanecoreWarning, match="inertia 1, 1, 3 of body rod"):
         kc.Model.from_transforms([link(mass=1, centre=(1, 0, 0), inertia=(1, 1, 3))], speeds=speeds)
+
+
+@pytest.mark.parametrize("speeds", ["rates", "bodies"])
+def test_links_without_mass_alone(speeds: str) -> None:
+    with pytest.raises(kc.ModelError, match="no link has mass"):
+        kc.Model.from_transforms([link(mass=0, inertia=(0, 0, 0))], speeds=speeds)
 
 
 def test_coordinates_that_move_nothing_alone() -> None:

@@ -107,7 +107,8 @@ def equivalent(
     n : int
         How many states.
     x0 : optional
-        A state of a around which others are taken, as of `CompiledModel.audit`.
+        A state of a around which others are taken, as of `CompiledModel.audit`.  A map that holds in a region only, as
+        that of polar coordinates where r > 0, needs one that is deep in it.
     seed : int
         Of the random numbers.
 
@@ -119,7 +120,7 @@ def equivalent(
     ------
     ModelError
         A coordinate of b, or an input, is neither in the map nor in a; b's speeds do not follow from its coordinates;
-        an expression holds something else than a's symbols.
+        an expression holds something else than a's symbols; the map gives a state that is not finite.
     TypeError, KeyError, ValueError
         Arguments of another kind, names that b does not have, parameters without a value.
     """
@@ -237,7 +238,8 @@ class _Mapping:
 
     def _columns(self, names: Sequence[str], t: Array, x: Array, r: Array) -> Array:
         numbers, lead = self._numbers(t, x, r), np.broadcast_shapes(np.shape(t), x.shape[:-1], r.shape[:-1])
-        parts = [np.broadcast_to(self._functions[name](*numbers), lead) for name in names]
+        with np.errstate(all="ignore"):
+            parts = [np.broadcast_to(self._functions[name](*numbers), lead) for name in names]
         return np.stack(parts, axis=-1) if parts else np.zeros((*lead, 0))
 
     def _states(self, x: Array) -> Array:
@@ -306,13 +308,26 @@ class _Pair:
     def _mapped(self) -> States:
         ours, mapping, dyn = self.ours, self.mapping, self._dyn
         arguments = (ours.t, ours.x, ours.r)
-        x = np.concatenate([mapping.coordinates(*arguments), self.speeds(*arguments)], axis=-1)
+        coordinates = self._finite(dyn.coordinate_names, mapping.coordinates(*arguments))
+        speeds = self._finite(dyn.speed_names, self.speeds(*arguments))
+        x = np.concatenate([coordinates, speeds], axis=-1)
         zero = np.zeros_like(ours.virtual)
         moved = np.concatenate([np.zeros((*zero.shape[:-1], ours.dyn.n_q)), ours.virtual], axis=-1)
         virtual = ours.along(self.speeds, moved, 0.0, np.zeros_like(ours.r)).value
         sizes = np.maximum(np.max(np.abs(x), axis=0), 1e-3)
         udot, none = self.accelerations(ours.udot), np.zeros((len(x), dyn.n_u, 0))
         return States(dyn, ours.t, x, mapping.inputs(*arguments), sizes, udot, virtual, virtual, 0, none)
+
+    def _finite(self, names: Sequence[str], values: Array) -> Array:
+        """What the map gives at the states, or ModelError where that is no number."""
+        bad = np.argwhere(~np.isfinite(values))
+        if len(bad):
+            state, i = bad[0]
+            raise ModelError(
+                f"the map's {names[i]} is {values[state, i]} at t = {self.ours.t[state]:g}, "
+                f"x = {self.ours.x[state].tolist()!r}: give as x0 a state around which the map holds"
+            )
+        return values
 
     def accelerations(self, udot: Array) -> Array:
         """u̇ of b by differences of the map, along the motion of a with some u̇."""

@@ -7,14 +7,14 @@ inherited.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from functools import cached_property
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property, partial
 from typing import Any
 
 from sympy import Matrix, eye
 from sympy.physics.mechanics import KanesMethod as SymPyKanesMethod
 from sympy.physics.mechanics import Particle, Point, ReferenceFrame, RigidBody
-from sympy.physics.mechanics.functions import _parse_linear_solver, _validate_coordinates
+from sympy.physics.mechanics.functions import _validate_coordinates
 from sympy.physics.vector import Vector
 from sympy.utilities.iterables import iterable
 
@@ -198,6 +198,7 @@ class KanesMethod(SymPyKanesMethod):  # type: ignore[misc]
             Of the independent speeds, then of the auxiliary ones.
         """
         bodies = self._bodylist if bodies is None else bodies
+        bodies = list(bodies) if isinstance(bodies, Iterator) else bodies  # an iterator is empty when it is read again
         loads = self._forcelist if loads is None else loads
         loads = None if loads == [] else loads
         self._check_given(bodies, loads)
@@ -317,8 +318,8 @@ class KanesMethod(SymPyKanesMethod):  # type: ignore[misc]
             raise TypeError(f"partial_velocity takes vectors, not {vector!r}: a velocity is point.vel(frame)")
         by_speed = [Vector(0) for _ in speeds]
         for column, frame in sympy_access.terms(vector):
-            for r, partial in enumerate(self._rates.partial(column, speeds)):
-                by_speed[r] += Vector([(partial, frame)])
+            for r, slope in enumerate(self._rates.partial(column, speeds)):
+                by_speed[r] += Vector([(slope, frame)])
         return by_speed
 
 
@@ -331,4 +332,6 @@ def _nothing(frame: Any) -> Any:
 
 def _solver(chosen: str | Solver) -> Solver | None:
     """What the user chose in place of the graph."""
-    return None if chosen == "LU" else _parse_linear_solver(chosen)
+    if chosen == "LU":
+        return None
+    return chosen if callable(chosen) else partial(Matrix.solve, method=chosen)

@@ -365,7 +365,8 @@ class Model(Expressions):
         **options
             Further arguments of :class:`Model`: ``configuration_constraints`` that close loops, ``outputs``, ...
             ``q_dependent`` names all dependent coordinates, by default those of ``places``.  With constraints beyond
-            φ and Λ the independent p are the first of ``u``, as many as independent coordinates.
+            φ and Λ the independent p are the first of ``u``, as many as independent coordinates; ``u_dependent`` names
+            the dependent ones where they are others, as with constraints on velocities.
 
         Raises
         ------

@@ -142,15 +142,16 @@ static void call_twice(const kc_model *m, const kernel *k, double t, const doubl
     free(out[1]);
 }
 
-/* Reactions, where a constraint is not attached; the way to the constraints, where there are none; forces of
- * coordinates, where speeds do not follow from their derivatives. */
+/* The way to the constraints, where there are none; those of which `info` says what the model lacks for them.
+ */
 static int may_be_missing(const kc_model *m, const char *name)
 {
+    const char *missing = m->info == NULL ? NULL : strstr(m->info, "\"missing\"");
+    char quoted[100];
     if (strcmp(name, "project") == 0 || strcmp(name, "stabilization") == 0)
         return m->n_constraints == 0;
-    if (strcmp(name, "coordinate_forces") == 0)
-        return 1;
-    return strcmp(name, "reactions") == 0 || strcmp(name, "reaction_slopes") == 0;
+    snprintf(quoted, sizeof quoted, "\"%s\":", strcmp(name, "reaction_slopes") == 0 ? "reactions" : name);
+    return missing != NULL && strstr(missing, quoted) != NULL;
 }
 
 int main(void)

@@ -61,7 +61,7 @@ def _idle(derivation: Derivation) -> list[str]:
     """Parameters that no kernel reads; few kernels are asked before the others."""
     names = derivation.description.parameter_names
     idle = (1 << len(names)) - 1
-    others = [kernel.name for kernel in KERNELS if not kernel.counts]
+    others = [kernel.name for kernel in KERNELS if not kernel.counts and not kernel.internal]
     for kernels in (["mass_matrix", "forcing", "qdot", "outputs"], others):
         asked = [name for name in kernels if idle and derivation.has(name)]
         spared = unread(derivation, asked)

@@ -27,7 +27,7 @@ __all__ = ["of_transforms"]
 
 AXES = "xyz"
 OTHER_NAMES = {"configuration": "holonomic_constraints", "velocity": "nonholonomic_constraints"}
-OWN = ("frame", "q_ind", "u_ind", "u_dependent", "kd_eqs", "bodies", "joints", "attach", "points", "frames")
+OWN = ("frame", "q_ind", "u_ind", "kd_eqs", "bodies", "joints", "attach", "points", "frames")
 
 
 def of_transforms(
@@ -46,6 +46,8 @@ def of_transforms(
     parents_first = [Step.of(link) for link in in_order(links)]
     by_name = {step.link.name: step for step in parents_first}
     steps = {link.name: by_name[link.name] for link in links}
+    if not any(step.massive for step in steps.values()):
+        raise ModelError("no link has mass: write kc.Link(name, transform, mass=...), in kg, for one at least")
     placed = _places(steps, loads["places"])
     located = {link: x for link, x, at in placed if at is None and None not in x} if speeds == "bodies" else {}
     motions = motions_of(parents_first, list(steps), located)
@@ -57,7 +59,8 @@ def of_transforms(
     everything = [*q, *(x for x in places.coordinates if x not in q)]
     forces, inputs = loads_of(motions, q, gravity, loads["efforts"], loads["forcelist"])
     independent = [x for x in everything if x not in dependent]
-    u_ind, u_dependent = chosen.split(independent)
+    given = options.get("u_dependent")
+    u_ind, u_dependent = chosen.split(independent) if given is None else _divided(chosen.speeds, given)
     result = {
         **{argument: value for argument, value in options.items() if argument not in OTHER_NAMES.values()},
         "frame": next(iter(motions.values())).ground,
@@ -112,6 +115,16 @@ def _names(u: Any) -> list[str]:
     return [x if isinstance(x, str) else function_name(x) for x in items]
 
 
+def _divided(speeds: Sequence[Any], dependent: Any) -> tuple[list[Any], list[Any]]:
+    """Independent and dependent speeds, where the user names the latter."""
+    by_name = {function_name(u): u for u in speeds}
+    names = _names(dependent)
+    for name in names:
+        if name not in by_name:
+            raise ModelError(f"u_dependent holds {name}, and the speeds are {', '.join(by_name)}")
+    return [u for name, u in by_name.items() if name not in names], [by_name[name] for name in names]
+
+
 class Rates:
     """Speeds that are the rates of the coordinates, u = q̇, named ``theta_d``."""
 
@@ -123,6 +136,10 @@ class Rates:
                 f"u names {len(names)} speeds, and there are {len(q)} coordinates: give a name for each rate"
             )
         self._speeds = dict(zip(q, me.dynamicsymbols(names), strict=True))
+
+    @property
+    def speeds(self) -> list[Any]:
+        return list(self._speeds.values())
 
     def rate(self, x: Any) -> Any:
         return self._speeds.get(x, x.diff(sympy_access.time()))
@@ -163,6 +180,10 @@ class BodySpeeds:
         self._order = [*first, *(name for name in self._components if name not in first)]
         self._speeds = dict(zip(self._order, me.dynamicsymbols(self._order), strict=True))
         self._determining = self._first_determining()
+
+    @property
+    def speeds(self) -> list[Any]:
+        return list(self._speeds.values())
 
     def _listed_components(self) -> dict[str, tuple[Velocity, int]]:
         """Each speed by name, with the velocity that it is a component of: all ω, then all v."""

@@ -305,7 +305,17 @@ def _complete(link: Any, number: int) -> Link:
         raise ModelError(f"links[{number}] is {link!r}: write kc.Link(name, transform, ...)")
     if not isinstance(link.name, str) or not link.name:
         raise ModelError(f"links[{number}] has the name {link.name!r}: write a str")
+    if not isinstance(_sympified(link.mass), sm.Expr):
+        raise ModelError(f"the mass of link {link.name} is {link.mass!r}: write a number or an expression, in kg")
     return link
+
+
+def _sympified(value: Any) -> Any:
+    """SymPy's object of a value; None where it has none."""
+    try:
+        return sm.sympify(value)
+    except (sm.SympifyError, TypeError, AttributeError):
+        return None
 
 
 def _is_zero(e: Any) -> bool:
@@ -401,7 +411,7 @@ class Plain:
 
     def __init__(self, functions: Iterable[Any]) -> None:
         # numbered by hand: SymPy numbers dummies from a random number, and sorts by it
-        self._symbols = {x: sm.Dummy(function_name(x), dummy_index=i) for i, x in enumerate(functions)}
+        self._symbols = {x: sm.Dummy(function_name(x), dummy_index=i, real=True) for i, x in enumerate(functions)}
         self._functions = {symbol: x for x, symbol in self._symbols.items()}
         self.graph = Graph()
         self.read = FromSympy(self.graph, self._leaf)

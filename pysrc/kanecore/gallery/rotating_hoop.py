@@ -29,7 +29,7 @@ def build() -> Model:
     m, radius, rate, g = sm.symbols("m R W g")
 
     ground, hoop, polar = (me.ReferenceFrame(name) for name in "NHE")
-    hoop.orient_axis(ground, ground.z, rate * me.dynamicsymbols._t)
+    hoop.orient_axis(ground, ground.z, rate * sm.Symbol("t"))
     polar.orient_axis(hoop, -hoop.y, theta)
     centre = me.Point("O")
     centre.set_vel(ground, 0)

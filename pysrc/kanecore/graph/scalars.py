@@ -15,6 +15,7 @@ that fold to what is no finite real number raise ArithmeticError or ValueError, 
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
@@ -122,6 +123,11 @@ class Graph:
     def __deepcopy__(self, memo: dict[int, Any]) -> Graph:
         """A copy of whatever holds a graph holds a clone: nodes are immutable, and shared."""
         return memo.setdefault(id(self), self.clone())  # type: ignore[no-any-return]
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Unpickled: operations are compared by ``is``, and pickle makes strings of its own."""
+        self.__dict__.update(state)
+        self.nodes = [(sys.intern(op), *operands) for op, *operands in self.nodes]
 
     # ------------------------------------------------------------------ leaves
     def _make(self, key: tuple[Any, ...], depends: int) -> int:

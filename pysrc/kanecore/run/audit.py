@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kanecore.errors import ModelError
-from kanecore.run import audit_equations, audit_forces, audit_motion
+from kanecore.run import audit_equations, audit_forces, audit_hamilton, audit_motion
 from kanecore.run.audit_bodies import Bodies
 from kanecore.run.audit_rows import FAILS, SUSPICIOUS, NotApplicable, Row, absent, table
 from kanecore.run.audit_states import random_states
@@ -77,7 +77,8 @@ def audit(dyn: Kernels, n: int = 100, *, x0: Any = None, units: Any = None, seed
     """Compare the equations of motion with what other principles give, at n random states on the constraints.
 
     Kane's F_r and F*_r beside d'Alembert's virtual work, Newton-Euler, Lagrange, and Gibbs-Appell; velocities beside
-    derivatives of positions; M, f, u̇, λ, reactions, power, rank and derivatives beside each other. Inputs are random;
+    derivatives of positions; p, H and their rates beside L; M, f, u̇, λ, reactions, power, rank and derivatives beside
+    each other. Inputs are random;
     parameters are the current ones.
 
     Parameters
@@ -114,7 +115,7 @@ def audit(dyn: Kernels, n: int = 100, *, x0: Any = None, units: Any = None, seed
     bodies = Bodies(random_states(dyn, int(n), x0, seed))
     rows = [
         _row(name, check, bodies)
-        for part in (audit_motion, audit_forces, audit_equations)
+        for part in (audit_motion, audit_forces, audit_hamilton, audit_equations)
         for name, check in part.CHECKS
     ]
     rows += suspicions(bodies)

@@ -23,6 +23,8 @@ __all__ = ["Bodies", "Motion", "turning"]
 
 Array = npt.NDArray[np.float64]
 
+_ORTHOGONAL = 1e-6  # what products of axes may differ from 0 and 1 by
+
 
 @dataclass(frozen=True)
 class Motion:
@@ -48,7 +50,7 @@ class Bodies:
         self.adrift: list[int] = info.get("adrift", [])
         self.instant: list[int] = info.get("instant", [])
         self.unoriented: list[int] = info.get("unoriented", [])
-        self.generalized: list[str] = info.get("generalized", [])
+        self.unlocated: list[int] = info.get("unlocated", [])
 
     # -------------------------------------------------------------------------------------------------- names
 
@@ -74,6 +76,7 @@ class Bodies:
 
     def moved(self, dx: Array, dt: float, dr: Array | None) -> Motion:
         """What differences of positions and orientations say of a direction; adrift and unoriented ones are zero."""
+        self.require_rotations()
         turned = np.zeros_like(self.states.r) if dr is None else dr
         points = self.states.slope("_positions", dx, dt, turned)
         frames = self.states.slope("_orientations", dx, dt, turned)
@@ -135,14 +138,9 @@ class Bodies:
 
     # ---------------------------------------------------------------------------------------- masses and momenta
 
-    def require_bodies(self) -> None:
-        """NotApplicable where the equations are those of a Lagrangian."""
-        if not len(self.point):
-            raise NotApplicable("the equations are those of a Lagrangian, without bodies")
-
     def inertias(self, t: Any = None, x: Any = None, r: Any = None) -> tuple[Array, Array]:
         """Masses (..., n_bodies), and inertias about mass centres in inertial axes, (..., n_bodies, 3, 3)."""
-        self.require_bodies()
+        self.require_rotations()
         raw = self.states.call("_masses", t=t, x=x, r=r)
         orientations = self.states.call("_orientations", t=t, x=x, r=r)
         axes = np.zeros((*raw.shape[:-1], 3, 3))
@@ -165,6 +163,26 @@ class Bodies:
         omega = self.of_frames(self.states.call("_angular_velocities", t=t, x=x, r=r))
         spin = np.einsum("...ij,...j->...i", tensor, omega)
         return np.concatenate([mass[..., np.newaxis] * velocity, spin], axis=-1)
+
+    @cached_property
+    def oblique(self) -> list[str]:
+        """Frames whose axes inputs bend, as a quaternion that is prescribed: four random numbers."""
+        here, there = (
+            axes @ np.swapaxes(axes, -1, -2)
+            for axes in (self.states.call("_orientations", r=factor * self.states.r) for factor in (1.0, 2.0))
+        )
+        far = np.max(np.abs(there - here), axis=(0, 2, 3), initial=0.0) > _ORTHOGONAL
+        return [name for name, oblique in zip(self.dyn.frames, far, strict=True) if oblique]
+
+    def require_rotations(self) -> None:
+        """NotApplicable where frames are oblique."""
+        if self.oblique:
+            raise NotApplicable(f"the axes of frame {self.oblique[0]} are not orthogonal at random inputs")
+
+    def require_bodies(self) -> None:
+        """NotApplicable where there are none, as in what is made of a Lagrangian."""
+        if not len(self.point):
+            raise NotApplicable("there are no bodies")
 
     def require_accelerations(self) -> None:
         """NotApplicable where accelerations are not the derivatives of velocities along the motion."""
@@ -211,13 +229,15 @@ class Bodies:
 
     def load_terms(self) -> Array:
         """What each F_r is summed from, in magnitude: (n, n_u)."""
+        if not self.loads:
+            return np.zeros_like(self.states.u)
         places = [
             np.linalg.norm(self.states.call(f"partial_{kind}"), axis=-1)
             for kind in ("velocities", "angular_velocities")
         ]
         sizes = np.linalg.norm(self.load_vectors(), axis=-1)
         terms = [sizes[:, i, np.newaxis] * places[kind][:, at] for i, (kind, at, *_) in enumerate(self.loads)]
-        return np.asarray(np.sum(terms, axis=0)) if terms else np.zeros_like(self.states.u)
+        return np.asarray(np.sum(terms, axis=0))
 
     def virtual_works(self, vectors: Array) -> Array:
         """The virtual work of each load, (3, n, n_loads)."""

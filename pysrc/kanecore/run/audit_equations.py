@@ -11,6 +11,7 @@ import numpy.typing as npt
 from kanecore.run.audit_bodies import Bodies
 from kanecore.run.audit_rows import BY_DIFFERENCES, BY_FORMULA, BY_SOLUTION, NotApplicable, Row, judged, verdict
 from kanecore.run.constraints import Constraints
+from kanecore.run.metric import size_of
 
 __all__ = ["CHECKS"]
 
@@ -81,11 +82,38 @@ def _forcing(name: str, b: Bodies) -> Row:
 
 def _inverse_dynamics(name: str, b: Bodies) -> Row:
     states = b.states
-    given = states.call("inverse_dynamics", states.udot)
-    active = states.call("generalized_active_forces")
-    inertia = states.call("generalized_inertia_forces", states.udot)
-    terms = np.abs(active) + np.abs(inertia) + np.abs(given) + _inertial_terms(b)
-    return _of_speeds(name, b, given + active + inertia, terms, "it is not -(F + F*)")
+    given, f = states.call("inverse_dynamics", states.udot), states.call("forcing")
+    products = states.at.mass * states.udot[:, np.newaxis, :]
+    terms = np.sum(np.abs(products), axis=-1) + np.abs(f) + b.load_terms()
+    return _of_speeds(name, b, given - np.sum(products, axis=-1) + f, terms, "it is not M u̇ - f")
+
+
+def _coordinate_forces(name: str, b: Bodies) -> Row:
+    states, rates = b.states, b.states.at.rates[0]
+    given, active = states.call("coordinate_forces"), states.call("generalized_active_forces")
+    products = rates * given[..., np.newaxis]
+    terms = np.sum(np.abs(products), axis=1) + np.abs(active) + _inertial_terms(b)
+    return _of_speeds(name, b, np.sum(products, axis=1) - active, terms, "Yᵀ Q is not F")
+
+
+def _residual(name: str, b: Bodies) -> Row:
+    """At random u̇ and λ, of the size of forces."""
+    states, dyn, at = b.states, b.dyn, b.states.at
+    udot, rng = states.loose[0], np.random.default_rng(5)
+    products = at.mass * udot[:, np.newaxis, :]
+    force = np.max(np.abs(products) * at.speed_units[..., np.newaxis], axis=(1, 2))[:, np.newaxis]
+    sizes = np.max(size_of(at.rows * at.speed_units[:, np.newaxis, :]), axis=0)  # a row may vanish at a state
+    multipliers = rng.uniform(-1.0, 1.0, at.bias.shape) * force / sizes
+    pulls, f = at.rows * multipliers[..., np.newaxis], states.call("forcing")
+    expected = [f - np.sum(products, axis=-1) + np.sum(pulls, axis=1), at.configuration_residual, at.velocity_residual]
+    terms = np.sum(np.abs(products), axis=-1) + np.abs(f) + np.sum(np.abs(pulls), axis=1) + b.load_terms()
+    given = states.call("equations_residual", udot, multipliers)
+    labels = [f"the equation of {speed}" for speed in dyn.speed_names]
+    labels += [*dyn.configuration_names, *dyn.constraint_names[: dyn.n_velocity]]
+    difference = given - np.concatenate(expected, axis=-1)
+    terms = np.concatenate([_in_units(b, terms), at.term_sizes], axis=-1)
+    terms += np.where(terms > 0.0, 0.0, np.max(terms, axis=0))
+    return judged(name, difference, terms, BY_FORMULA, labels=labels, reason="it is not [f - M u̇ + Gᵀλ, φ, c]")
 
 
 def _inertial_terms(b: Bodies) -> Array:
@@ -308,11 +336,13 @@ def _reaction_slopes(name: str, b: Bodies) -> Row:
 def _power(name: str, b: Bodies) -> Row:
     b.require_accelerations()
     states, udot = b.states, b.states.call("udot")
-    motion = np.concatenate([states.qdot, udot], axis=-1)
-    rates = [states.slope(kernel, motion, 1.0, states.input_rates) for kernel in ("kinetic_energy", "potential_energy")]
+    rates = [states.rate(kernel, udot) for kernel in ("kinetic_energy", "potential_energy")]
     given = states.call("power", udot)
     difference = sum(rate.value for rate in rates) - given
-    parts = np.sum(np.abs(states.call("momenta") * udot), axis=-1)
+    parts = np.sum(np.abs(states.call("momenta") * udot), axis=-1) if b.dyn._has("momenta") else 0.0
+    if b.dyn.n_constraints:  # their power vanishes on the constraints, where u̇ is large as well
+        forces = states.at.rows * states.call("multipliers")[..., np.newaxis]
+        parts = parts + np.sum(np.abs(forces * states.u[:, np.newaxis, :]), axis=(1, 2))
     terms = sum(np.abs(rate.value) for rate in rates) + np.abs(given) + parts
     gaps = sum(rate.uncertainty for rate in rates)
     reason = "d(T + U)/dt is not the power of loads, drives and constraints"
@@ -366,7 +396,9 @@ CHECKS: tuple[tuple[str, Callable[[str, Bodies], Row]], ...] = (
     ("M symmetric", _symmetric),
     ("M positive definite where motions are allowed", _definite),
     ("forcing f = F + F* at u̇ = 0", _forcing),
-    ("inverse dynamics = -(F + F*)", _inverse_dynamics),
+    ("inverse dynamics = M u̇ - f", _inverse_dynamics),
+    ("coordinate forces: Yᵀ Q = F", _coordinate_forces),
+    ("residual = [f - M u̇ + Gᵀλ, φ, c]", _residual),
     ("M u̇ = f + Gᵀλ", _solved),
     ("G u̇ + γ = 0", _constrained),
     ("rhs = [q̇, u̇]", _rhs),

@@ -60,9 +60,8 @@ def _displacement_gap(b: Bodies, sizes: Array) -> Array:
 
 
 def _active_forces(name: str, b: Bodies) -> Row:
-    b.require_bodies()
-    if b.generalized:
-        raise NotApplicable(f"{', '.join(b.generalized)} of freed constraints act at no known point")
+    if not len(b.point):
+        return _forces_of_lagrangian(name, b)
     loads, names = b.load_vectors(), list(b.load_names)
     works, gaps = b.virtual_works(loads), _displacement_gap(b, np.abs(loads))
     if b.dyn.n_potentials:
@@ -72,8 +71,25 @@ def _active_forces(name: str, b: Bodies) -> Row:
         names += [f"potential {i}" for i in range(b.dyn.n_potentials)]
     if not works.shape[-1]:
         raise NotApplicable("there are no loads")
-    forces = _along(b, b.states.call("generalized_active_forces"))
-    return _sum_of_works(name, forces, works, gaps, names, "it is not the virtual work of the loads")
+    return _sum_of_works(name, _active_power(b), works, gaps, names, "it is not the virtual work of the loads")
+
+
+def _active_power(b: Bodies) -> Array:
+    """Σ F_r δu_r without freed constraints of which nobody said where they act: their multipliers are zero."""
+    r = b.states.r.copy()
+    r[:, b.unlocated] = 0.0
+    return _along(b, b.states.call("generalized_active_forces", r=r))
+
+
+def _forces_of_lagrangian(name: str, b: Bodies) -> Row:
+    """The part of L at q̇ = 0 is −U; of loads beside L, U holds those that have a potential."""
+    forces = _active_power(b)
+    if b.loads:
+        raise NotApplicable("the potential energy of L and that of loads beside it are one")
+    dx = np.concatenate([b.states.coordinate_change(b.states.virtual), np.zeros_like(b.states.virtual)], axis=-1)
+    loss = b.states.slope("potential_energy", dx)
+    reason = "it is not the change of the potential energy"
+    return _sum_of_works(name, forces, -loss.value[..., np.newaxis], loss.uncertainty, ["the potential energy"], reason)
 
 
 def inertia_works(b: Bodies, udot: Array) -> tuple[Array, Array, list[str]]:
@@ -96,6 +112,7 @@ def inertia_works(b: Bodies, udot: Array) -> tuple[Array, Array, list[str]]:
 
 
 def _inertia_forces(name: str, b: Bodies) -> Row:
+    b.require_bodies()
     works, gaps, names = inertia_works(b, b.states.udot)
     forces = _along(b, b.states.call("generalized_inertia_forces", b.states.udot))
     return _sum_of_works(name, forces, works, gaps, names, "it is not the virtual work of -d(m v)/dt and -dH/dt")
@@ -103,10 +120,9 @@ def _inertia_forces(name: str, b: Bodies) -> Row:
 
 def _gibbs(name: str, b: Bodies) -> Row:
     """S is quadratic in u̇: differences are exact."""
-    b.require_bodies()
     states, change = b.states, b.states.virtual
     if not states.dyn._has("gibbs"):
-        raise NotApplicable("the model was compiled without S")
+        raise NotApplicable(states.dyn._why_not("gibbs") or "the model was compiled without S")
     ahead, behind = (states.call("gibbs", udot) for udot in (states.udot + change, states.udot - change))
     works = b.virtual_works(b.inertial_loads(states.udot))
     forces = _along(b, states.call("generalized_inertia_forces", states.udot)) - np.sum(works, axis=-1)
@@ -177,6 +193,8 @@ def _lagrange(name: str, b: Bodies) -> Row:
 
     T is quadratic in q̇: ∂T/∂q̇·η is exact by differences.
     """
+    if not len(b.point):
+        return _inertia_of_lagrangian(name, b)
     if reason := _why_not_lagrange(b):
         raise NotApplicable(reason)
     states, n_q = b.states, b.dyn.n_q
@@ -214,6 +232,26 @@ def _lagrange(name: str, b: Bodies) -> Row:
     return judged(
         name, difference.T, terms.T, BY_DIFFERENCES, uncertainty=gaps.T, reason="d/dt ∂T/∂q̇ - ∂T/∂q is not -F*"
     )
+
+
+def _inertia_of_lagrangian(name: str, b: Bodies) -> Row:
+    """The part K = p·u − T of L that holds u = q̇: −F* = dp/dt − ∂K/∂q, with what loads that hold u̇ add."""
+    states, n_q = b.states, b.dyn.n_q
+    works = np.sum(b.virtual_works(b.inertial_loads(states.udot)), axis=-1)
+    forces = _along(b, states.call("generalized_inertia_forces", states.udot)) - works
+
+    def kinetic(t: Array, x: Array, r: Array) -> Array:
+        products = states.call("momenta", t=t, x=x, r=r) * x[..., n_q:]
+        return np.asarray(np.sum(products, axis=-1) - states.call("kinetic_energy", t=t, x=x, r=r))
+
+    dx = np.concatenate([states.virtual, np.zeros_like(states.virtual)], axis=-1)
+    slope = states.along(kinetic, dx, 0.0, np.zeros_like(states.r))
+    rates = states.rate("momenta", states.udot)
+    products = rates.value * states.virtual
+    difference = forces + np.sum(products, axis=-1) - slope.value
+    terms = np.abs(forces) + np.sum(np.abs(products), axis=-1) + np.abs(slope.value)
+    gaps = slope.uncertainty + np.sum(rates.uncertainty * np.abs(states.virtual), axis=-1)
+    return judged(name, difference.T, terms.T, BY_DIFFERENCES, uncertainty=gaps.T, reason="dp/dt - ∂K/∂q is not -F*")
 
 
 def _state(b: Bodies, t: Array, q: Array, qdot: Array, r: Array) -> Array:

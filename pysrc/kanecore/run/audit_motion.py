@@ -48,6 +48,8 @@ def _located(name: str, b: Bodies, given: Array, terms: Array, slope: Slope, pla
 def _velocities(name: str, b: Bodies) -> Row:
     used = dict.fromkeys([*b.point.tolist(), *(place for kind, place, *_ in b.loads if not kind)])
     places = [i for i in used if i not in b.adrift]
+    if not used:
+        raise NotApplicable("there are no bodies and no forces")
     if not places:
         raise NotApplicable("no position tells how points move: they are located from one that is set in motion")
     partials, remainder = b.partials("partial_velocities")
@@ -58,7 +60,7 @@ def _velocities(name: str, b: Bodies) -> Row:
 
 def _angular_velocities(name: str, b: Bodies) -> Row:
     if not len(b.dyn.frames):
-        raise NotApplicable("there are particles alone")
+        raise NotApplicable("there are no frames")
     places = [i for i in range(len(b.dyn.frames)) if i not in b.unoriented]
     if not places:
         raise NotApplicable("no orientation is described")
@@ -92,6 +94,7 @@ def _partial_velocities(name: str, b: Bodies) -> Row:
 
 
 def _kinetic_energy(name: str, b: Bodies) -> Row:
+    b.require_bodies()
     raw, omega = b.momenta(), b.of_frames(b.omega)
     parts = 0.5 * np.stack(
         [
@@ -107,6 +110,7 @@ def _kinetic_energy(name: str, b: Bodies) -> Row:
 
 
 def _body_momenta(name: str, b: Bodies) -> Row:
+    b.require_bodies()
     tensor = b.inertia[1]
     raw, given = b.momenta(), b.states.call("body_momenta")
     sizes = np.linalg.norm(tensor, axis=(-2, -1)) * _norm(b.of_frames(b.omega))
@@ -134,6 +138,7 @@ def _momenta(name: str, b: Bodies) -> Row:
 
 
 def _inertia_forces(name: str, b: Bodies) -> Row:
+    b.require_bodies()
     rates, given = b.momentum_rates(b.states.udot), b.states.call("inertia_forces", b.states.udot)
     omega, raw = b.of_frames(b.omega), b.momenta()
     parts = (slice(0, 3), slice(3, 6))

@@ -123,7 +123,7 @@ def judged(
     if not judges.any():
         return absent(name, "differences with steps of several sizes agree about no derivative here")
     with np.errstate(divide="ignore", invalid="ignore"):
-        relative = np.where(difference > 0.0, difference / terms, 0.0)
+        relative = np.where(difference == 0.0, 0.0, difference / terms)
     relative = np.where(judges, np.where(np.isnan(relative), np.inf, relative), -1.0)
     place = np.unravel_index(int(np.argmax(relative)), relative.shape)
     largest = float(relative[place])

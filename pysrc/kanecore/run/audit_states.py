@@ -90,15 +90,23 @@ class Places:
 
     # -------------------------------------------------------------------------------------------- derivatives
 
-    def rate(self, kernel: str, udot: Array, *more: Array) -> Slope:
-        """The derivative of a kernel along the motion with given u̇, at constant `more`."""
-        return self.slope(kernel, np.concatenate([self.qdot, udot], axis=-1), 1.0, self.input_rates, *more)
+    def rate(self, kernel: str, udot: Array) -> Slope:
+        """The derivative of a kernel along the motion with given u̇: by q, t and r, and by u, each in its own steps."""
+        return self.along_motion(lambda t, x, r: self.call(kernel, t=t, x=x, r=r), udot)
 
-    def slope(self, kernel: str, dx: Array, dt: float = 0.0, dr: Array | None = None, *more: Array) -> Slope:
+    def along_motion(self, function: Any, udot: Array) -> Slope:
+        """The same of any function of t, x, r."""
+        moving = np.concatenate([self.qdot, np.zeros_like(udot)], axis=-1)
+        pushed = np.concatenate([np.zeros_like(self.qdot), udot], axis=-1)
+        first = self.along(function, moving, 1.0, self.input_rates)
+        second = self.along(function, pushed, 0.0, np.zeros_like(self.r))
+        return Slope(first.value + second.value, first.uncertainty + second.uncertainty)
+
+    def slope(self, kernel: str, dx: Array, dt: float = 0.0, dr: Array | None = None) -> Slope:
         """The derivative of a kernel in a direction of x, (..., n, n_x), of t and of r."""
         turned = np.zeros_like(self.r) if dr is None else dr
         return self.along(
-            lambda t, x, r: self.call(kernel, *more, t=t, x=x, r=r),
+            lambda t, x, r: self.call(kernel, t=t, x=x, r=r),
             dx,
             dt,
             turned,

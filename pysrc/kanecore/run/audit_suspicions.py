@@ -21,7 +21,7 @@ def suspicions(b: Bodies) -> list[Row]:
 
 def _doubled(b: Bodies) -> list[Row]:
     """Loads whose virtual work is that of a potential: one by one, all of one kind together, or some that add up."""
-    if not b.dyn.n_potentials or not b.loads:
+    if not b.dyn.n_potentials or not b.loads or b.oblique:
         return []
     n = len(b.loads)
     works = b.virtual_works(b.load_vectors()).reshape(-1, n)

@@ -92,7 +92,7 @@ def _potentials(d: Derivation) -> Derived:
     return Derived(d.description.potentials)
 
 
-@derives("inertial_loads", applies=lambda d: d.has_inertial_loads)
+@derives("inertial_loads", missing=lambda d: "" if d.has_inertial_loads else "no load of it holds u̇")
 def _inertial_loads(d: Derivation) -> Derived:
     k, loads = d.kinematics, d.description.loads
     return _flat(
@@ -107,7 +107,7 @@ def _joint_positions(d: Derivation) -> Derived:
     return _flat(d.kinematics.position(joint.point) for joint in d.description.joints)
 
 
-@derives("attached_wrenches", applies=lambda d: bool(d.description.constraints) and not d.missing("reactions"))
+@derives("attached_wrenches", missing=lambda d: d.missing("reactions"))
 def _attached_wrenches(d: Derivation) -> Derived:
     k, g, rows = d.kinematics, d.graph, range(len(d.rows))
     wrench = {(i, row): (ZERO, ZERO) for i in range(len(d.description.bodies)) for row in rows}
