@@ -29,13 +29,11 @@ def places(derivation: Derivation) -> dict[str, Any]:
     nobody said where they act.  ``adrift``: points of which no position tells how they move, since they are
     located from a point that was set in motion, or from a contact.  ``instant``: those that are located, or set in
     motion, in axes that turn otherwise than they are oriented: their accelerations are those of vectors as written.
-    ``unoriented``: frames of which no orientation tells how they turn.  ``generalized``: names of forces of freed
-    constraints that act at no known point, where there are some.
+    ``unoriented``: frames of which no orientation tells how they turn.
     """
     d = derivation.description
     point, frame = ({at: n for n, at in enumerate(shown)} for shown in (d.shown_points, d.shown_frames))
     owner = Attachments(d.graph, d.frames, d.points, d.bodies, d.joints)
-    generalized = [force.name for force in d.generalized_forces]
     return {
         "bodies": [[point[b.point], frame[b.frame] if b.frame >= 0 else -1] for b in d.bodies],
         "loads": [
@@ -46,7 +44,6 @@ def places(derivation: Derivation) -> dict[str, Any]:
         "unlocated": [d.input_names.index(x.name) for x in d.generalized_forces if x.name in d.input_names],
         **_trees(derivation),
         **_loose(derivation),
-        **({"generalized": generalized} if generalized else {}),
     }
 
 

@@ -54,7 +54,7 @@ def _beside_loads(dyn: Kernels) -> str:
     """The name of what acts beside the loads; empty where nothing does."""
     acting = {
         "potentials": dyn.n_potentials,
-        "freed constraints": dyn._table_info.get("generalized"),
+        "freed constraints": dyn._table_info.get("unlocated"),
         "Lagrangian": not dyn.n_bodies,
     }
     return " and ".join(name for name, acts in acting.items() if acts)
