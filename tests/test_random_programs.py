@@ -211,7 +211,7 @@ def test_most_steps_are_sensible() -> None:
     """What is left out must not be what is tested: of each operation, some steps remain."""
     remain = dict.fromkeys([*UNARY, *BINARY, "power", Op.SELECT], 0)
 
-    @settings(max_examples=80)
+    @settings(max_examples=300)
     @given(programs, states)
     def draw(program: Program, state: list[Fraction]) -> None:
         for step in sensible(program, state)[0]:
