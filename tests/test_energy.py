@@ -302,7 +302,10 @@ def expressions(g: Graph) -> dict[str, tuple[int, bool]]:
         "power of three halves": (g.div(p, g.power(s, sm.Rational(3, 2).p / sm.Rational(3, 2).q)), True),
         "quotient": (g.div(g.sub(s, p), s), True),
         "polynomial": (g.mul(g.sub(s, p), g.mul(affine, g.add(s, one))), True),
-        **{op: (g.call(op, affine), True) for op in (Op.SIN, Op.COS, Op.TAN, Op.EXP, Op.SINH, Op.COSH, Op.TANH)},
+        **{
+            op: (g.call(op, affine), True)
+            for op in (Op.SIN, Op.COS, Op.TAN, Op.EXP, Op.LOG, Op.ATAN, Op.SINH, Op.COSH, Op.TANH)
+        },
         "gaussian": (g.call(Op.EXP, g.neg(g.square(s))), False),
         "two roots": (g.mul(g.sqrt(affine), g.sqrt(g.add(s, one))), False),
         "choice": (g.select(g.binary(Op.LT, s, p), s, p), False),

@@ -70,7 +70,7 @@ class KanesForm:
         """F*_r = −(M u̇ + n)."""
         g, udot = self.derivation.graph, self.derivation.description.accelerations
         remainder = self._eliminated(self._all_inertia([0] * len(udot)))
-        moving = [g.sum(map(g.mul, row, udot)) for row in self.mass_matrix]
+        moving = [g.sum(g.mul(x, a) for x, a in zip(row, udot, strict=True)) for row in self.mass_matrix]
         return [g.sub(n, m) for n, m in zip(remainder, moving, strict=True)]
 
     @cached_property

@@ -143,7 +143,7 @@ class RateEquations:
             if (x, order + 1) in symbols.inputs:
                 seeds[node] = symbols.inputs[x, order + 1]
         rate = Tangent(g, seeds | {symbols.time: g.one}).of
-        values = [g.sum([f, *map(g.mul, k, symbols.speeds)]) for k, f in self.velocity]
+        values = [g.sum([f, *(g.mul(x, u) for x, u in zip(k, symbols.speeds, strict=True))]) for k, f in self.velocity]
         values = g.substitute(values, without_auxiliary)
         return [(k, rate(value)) for (k, _), value in zip(self.velocity, values, strict=True)]
 

@@ -26,6 +26,10 @@ _OF_FUNCTIONS: dict[str, Callable[[Graph, int], int]] = {
     Op.COS: lambda g, y: g.sin(y),
     Op.TAN: lambda g, y: g.neg(_log(g, g.cos(y))),
     Op.EXP: lambda g, y: g.call(Op.EXP, y),
+    Op.LOG: lambda g, y: g.sub(g.mul(y, g.call(Op.LOG, y)), y),
+    Op.ATAN: lambda g, y: g.sub(
+        g.mul(y, g.call(Op.ATAN, y)), g.mul(g.constant(HALF), g.call(Op.LOG, g.add(g.one, g.square(y))))
+    ),
     Op.SINH: lambda g, y: g.call(Op.COSH, y),
     Op.COSH: lambda g, y: g.call(Op.SINH, y),
     Op.TANH: lambda g, y: g.call(Op.LOG, g.call(Op.COSH, y)),

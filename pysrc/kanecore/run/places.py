@@ -103,7 +103,9 @@ def about_point(dyn: Kernels, name: str, points: Numbers) -> int:
     """The number of a point from which the positions of others are known; errors say which is not."""
     if dyn.points.count(name) != 1:
         many = f"{dyn.points.count(name)} points are called" if name in dyn.points else "there is no point"
-        raise KeyError(f"{many} {name!r} in {dyn.name!r}; its points are {', '.join(dyn.points)}")
+        raise KeyError(
+            f"{many} {name!r} in {dyn.name!r}; its points are {', '.join(dyn.points)}; Model(points=[...]) adds others"
+        )
     place = dyn.points.index(name)
     same_tree(dyn, np.append(points, place))
     return place

@@ -41,7 +41,7 @@ def _momenta(d: Derivation) -> Derived:
 
 
 def _without_bodies(d: Derivation) -> str:
-    return "" if d.description.bodies else "it is made of a Lagrangian, and accelerations of bodies are not known"
+    return "" if d.description.bodies else "it has no bodies, whose accelerations S is made of"
 
 
 @derives("gibbs", missing=_without_bodies)
