@@ -18,7 +18,7 @@ pytestmark = pytest.mark.packaging
 
 ROW = """
     Kernel(
-        *("generalized_momenta", "energies", ("n_u",), r"\\partial T/\\partial u", "dT/du"),
+        *("momenta_of_speeds", "energies", ("n_u",), r"\\partial T/\\partial u", "dT/du"),
         "The derivatives of the kinetic energy with respect to the speeds",
     ),
 )
@@ -27,8 +27,8 @@ KERNEL_GROUPS"""
 
 FUNCTION = '''
 
-@derives("generalized_momenta")
-def _generalized_momenta(d: Derivation) -> Derived:
+@derives("momenta_of_speeds")
+def _momenta_of_speeds(d: Derivation) -> Derived:
     """M u, with the momenta of prescribed motion."""
     return Derived(tuple(accumulate(d.graph, [(d.formulation.kinetic_energy, 1)], d.description.speeds)))
 '''
@@ -63,14 +63,14 @@ momenta = dyn.mass_matrix(0.0, x) @ x[2:]
 ws = dyn.workspace()
 ws.x = x
 found = np.zeros(2)
-function = ctypes.CFUNCTYPE(None, ctypes.c_double, *[ctypes.c_void_p] * 5)(dyn.address("generalized_momenta"))
+function = ctypes.CFUNCTYPE(None, ctypes.c_double, *[ctypes.c_void_p] * 5)(dyn.address("momenta_of_speeds"))
 c, r, work = dyn.prepared, np.zeros(dyn.n_r), np.zeros(dyn.n_work)
 function(0.0, *(a.ctypes.data for a in (x, r, c, work, found)))
-single, batch = dyn.generalized_momenta(0.0, x), dyn.generalized_momenta([0.0, 1.0], x)[1]
-for value in (single, batch, ws.generalized_momenta(), found):
+single, batch = dyn.momenta_of_speeds(0.0, x), dyn.momenta_of_speeds([0.0, 1.0], x)[1]
+for value in (single, batch, ws.momenta_of_speeds(), found):
     np.testing.assert_allclose(value, momenta, rtol=1e-14)
-assert cart_pole.build().generalized_momenta[1].shape == (2, 1)
-assert kc.compile(cart_pole.build(), parameters=cart_pole.PARAMETERS).generalized_momenta(0.0, x).shape == (2,)
+assert cart_pole.build().momenta_of_speeds[1].shape == (2, 1)
+assert kc.compile(cart_pole.build(), parameters=cart_pole.PARAMETERS).momenta_of_speeds(0.0, x).shape == (2,)
 
 fine = dyn.simulate((0.0, 1.0), x, rtol=1e-12, atol=1e-12).x[-1]
 errors = [np.max(np.abs(dyn.simulate((0.0, 1.0), x, method="improved_euler", dt=h).x[-1] - fine)) for h in (1e-2, 5e-3)]
