@@ -425,6 +425,7 @@ def test_bodies_may_come_from_an_iterator() -> None:
     assert once.model.description.bodies
 
 
+@pytest.mark.skipif(sm.__version__ < "1.14", reason="SymPy itself cannot pickle functions of time before 1.14")
 def test_solvers_by_name_may_be_pickled() -> None:
     km = kc.KanesMethod(**loop(), kd_eqs_solver="CRAMER", constraint_solver="CRAMER")
     km.kanes_equations()
