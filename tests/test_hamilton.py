@@ -148,8 +148,8 @@ def test_parts_of_the_gallery(name: str) -> None:
         ends = [kernel(t + d, x + d * moves, r=values["r"] + d * rates) for d in (step, -step)]
         return (ends[0] - ends[1]) / (2.0 * step)
 
-    size = 1.0 + np.max(np.abs(x)) ** 2
     udot_of_motion = dyn.udot(t, x, **values)
+    size = 1.0 + np.max(np.abs(x)) ** 2 + np.max(np.abs(udot_of_motion)) ** 2  # close to the centre of a field as well
     moves_of_motion = np.concatenate([moves[: dyn.n_q], udot_of_motion])
     assert np.isclose(
         slope(dyn.hamiltonian, moves_of_motion),
