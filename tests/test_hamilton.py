@@ -130,6 +130,8 @@ def test_against_a_lagrangian_that_is_written_out(seed: int, constrained: bool) 
 def test_parts_of_the_gallery(name: str) -> None:
     """T₂ + T₁ + T₀ = T, H = T₂ − T₀ + U, and dp/dt, dH/dt are the derivatives along the motion."""
     dyn = kc.load(name)
+    if dyn._why_not("hamiltonian"):
+        pytest.skip("in the speeds of all bodies T is no function of q, qdot and t")
     if name == "rod_gravity":  # the state is not one about a planet
         dyn.parameters.update(G=1.0, M=1.0, m=1.0, L=1.0)
     rng = np.random.default_rng(3)
