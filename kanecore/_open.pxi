@@ -51,7 +51,8 @@ cdef int check_sizes(const kc_model *m) except -1:
     cdef dict sizes = {
         "n_q": m.n_q, "n_u": m.n_u, "n_p": m.n_p, "n_r": m.n_r, "n_prepared": m.n_prepared, "n_work": m.n_work,
         "n_points": m.n_points, "n_frames": m.n_frames, "n_outputs": m.n_outputs, "n_joints": m.n_joints,
-        "n_bodies": m.n_bodies, "n_loads": m.n_loads, "n_potentials": m.n_potentials, "n_unit": m.n_unit,
+        "n_bodies": m.n_bodies, "n_loads": m.n_loads, "n_potentials": m.n_potentials, "n_info": m.n_info,
+        "n_unit": m.n_unit,
         "n_constraints": m.n_constraints, "n_configuration": m.n_configuration,
         "n_velocity": m.n_velocity, "n_auxiliary": m.n_auxiliary, "n_q_dependent": m.n_q_dependent,
         "n_u_dependent": m.n_u_dependent,
@@ -77,6 +78,7 @@ cdef int check_names(const kc_model *m) except -1:
     if m.name == NULL:
         raise ValueError("name is NULL")
     text_of("name", m.name)
+    check_list("info", m.info, m.n_info)
     check_list("q_names", m.q_names, m.n_q)
     check_list("u_names", m.u_names, m.n_u)
     check_list("p_names", m.p_names, m.n_p)
@@ -131,10 +133,11 @@ cdef int check_numbers(const kc_model *m) except -1:
 
 cdef object table_info(const kc_model *m):
     """What a library says of itself; ValueError where that is no JSON object."""
-    if m.info == NULL:
+    cdef Py_ssize_t i
+    if m.n_info == 0:
         return {}
     try:
-        info = json.loads(text_of("info", m.info))
+        info = json.loads("".join([text_of("info", m.info[i]) for i in range(m.n_info)]))
     except (ValueError, RecursionError) as error:
         raise ValueError(f"info is no JSON: {error}") from None
     if not isinstance(info, dict):

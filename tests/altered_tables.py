@@ -14,6 +14,7 @@ import collections
 import contextlib
 import ctypes
 import importlib.util
+import itertools
 import json
 import random
 import sys
@@ -32,6 +33,7 @@ SIZES = (
         "n_bodies",
         "n_loads",
         "n_potentials",
+        "n_info",
         "n_unit",
         "flags",
         "n_constraints",
@@ -43,6 +45,7 @@ SIZES = (
     ),
 )
 LISTS = {
+    "info": "n_info",
     "q_names": "n_q",
     "u_names": "n_u",
     "p_names": "n_p",
@@ -91,7 +94,7 @@ class Table(ctypes.Structure):
 
     _fields_ = [
         *((name, ctypes.c_uint32) for name in ("abi_version", "struct_size", *SIZES)),
-        *((name, ctypes.c_void_p) for name in ("name", "info", *LISTS, *ARRAYS)),
+        *((name, ctypes.c_void_p) for name in ("name", *LISTS, *ARRAYS)),
         ("prepare", ctypes.c_void_p),
         ("kernels", ctypes.c_void_p * N_KERNELS),
     ]
@@ -101,6 +104,7 @@ def _random_sizes(rng: random.Random) -> dict[str, int]:
     """Small ones, that go with each other."""
     n = {name: rng.randrange(4) for name in SIZES}
     n["n_q"], n["n_u"] = rng.randrange(1, 9), rng.randrange(1, 5)
+    n["n_info"] = rng.randrange(1, 4)
     n["n_unit"] = rng.randrange(n["n_q"] // 4 + 1)
     n["flags"] = int(n["n_q"] == n["n_u"])
     n["n_prepared"] = n["n_p"] + 1 + rng.randrange(3)
@@ -118,7 +122,7 @@ class Altered:
         self.rng, self.library = rng, library
         n = _random_sizes(rng) if sizes is None else dict(sizes)
         self.numbers = {"abi_version": abi_version, "struct_size": ctypes.sizeof(Table), **n}
-        self.texts: dict[str, bytes | None] = {"name": b"altered", "info": b'{"version": "0"}'}
+        self.name: bytes | None = b"altered"
         self.lists: dict[str, list[bytes | None] | None] = {
             member: [*(f"{member}{i}".encode() for i in range(n[size])), None] for member, size in LISTS.items()
         }
@@ -128,14 +132,19 @@ class Altered:
             "r_default": [rng.choice([0.0, float("nan")]) for _ in range(n["n_r"])],
             "r_rates": [rng.randrange(-1, n["n_r"]) for _ in range(n["n_r"])],
         }
+        self.inform(b'{"version": "0"}')
         self.prepares = True
         self.absent: set[int] = {i for i in range(N_KERNELS) if rng.random() < 0.1}
+
+    def inform(self, text: bytes) -> None:
+        """Put the text into `info`, in pieces."""
+        cuts = sorted(self.rng.choices(range(len(text) + 1), k=self.numbers["n_info"] - 1))
+        self.lists["info"] = [*(text[a:b] for a, b in itertools.pairwise([0, *cuts, len(text)])), None]
 
     def hand_over(self) -> None:
         """Put the table into memory of its own, of the size that it names and not a byte more."""
         whole = Table(**self.numbers)
-        for member, text in self.texts.items():
-            setattr(whole, member, _text(text))
+        whole.name = _text(self.name)
         for member, names in self.lists.items():
             if names is not None:
                 setattr(whole, member, _memory((ctypes.c_void_p * len(names))(*map(_text, names))))
@@ -184,12 +193,12 @@ def _size(table: Altered) -> None:
     table.numbers[name] = table.rng.choice([near, *WRONG_SIZES])
 
 
-def _some_text(table: Altered) -> None:
-    table.texts["name"] = table.rng.choice([None, *WRONG_TEXTS])
+def _name(table: Altered) -> None:
+    table.name = table.rng.choice([None, *WRONG_TEXTS])
 
 
 def _info(table: Altered) -> None:
-    table.texts["info"] = table.rng.choice([None, b"\xff", *(text.encode() for text in WRONG_INFO)])
+    table.inform(table.rng.choice([b"\xff", *(text.encode() for text in WRONG_INFO)]))
 
 
 def _list(table: Altered) -> None:
@@ -227,7 +236,7 @@ def _functions(table: Altered) -> None:
 
 
 ALTERATIONS: tuple[Callable[[Altered], None], ...] = (
-    *(_version, _struct_size, _size, _size, _some_text, _info, _info, _list, _list, _array, _functions),
+    *(_version, _struct_size, _size, _size, _name, _info, _info, _list, _list, _array, _functions),
 )
 
 

@@ -168,14 +168,16 @@ static void one(double t, const double *x, const double *r, const double *c, dou
 }
 static const char *const names[] = {"x", 0};
 static const double values[] = {3.0};
+static const char *const info[] = {
+    "{\\"missing\\":{\\"generalized_momenta\\":\\"\\",\\"momentum_rates\\":\\"\\",",
+    "\\"kinetic_energy_parts\\":\\"\\"}}", 0};
 static const kc_model model = {
     .abi_version = KC_ABI_VERSION, .struct_size = sizeof(kc_model), .name = "mistaken",
     .n_q = 1, .n_p = 1, .n_prepared = 1, .n_work = 2,
     .q_names = names, .p_names = names, .p_default = values, .prepare = prepare,
     .rhs = one, .qdot = one, .kinetic_energy = one, .potential_energy = one, .power = one,
     .linearize = one, .gibbs = one, .hamiltonian = one, .hamiltonian_rate = one, .coordinate_forces = one,
-    .info = "{\\"missing\\":{\\"generalized_momenta\\":\\"\\",\\"momentum_rates\\":\\"\\","
-            "\\"kinetic_energy_parts\\":\\"\\"}}",
+    .n_info = 2, .info = info,
 };
 const kc_model *kc_get_model(void) { return &model; }
 """

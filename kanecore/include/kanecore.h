@@ -75,6 +75,7 @@ typedef struct kc_model {
     uint32_t n_outputs, n_joints;
     uint32_t n_bodies, n_loads;            /* forces and torques, each at one place */
     uint32_t n_potentials;                 /* potential energies that stand for forces */
+    uint32_t n_info;                       /* pieces of info */
     uint32_t n_unit;                       /* unit quaternions in x */
     uint32_t flags;                        /* KC_QDOT_IS_U, or 0 */
     uint32_t n_constraints;                /* rows of G */
@@ -83,8 +84,8 @@ typedef struct kc_model {
     uint32_t n_auxiliary;                  /* auxiliary speeds, which are not in x */
     uint32_t n_q_dependent, n_u_dependent; /* the last of q and u that depend on the others */
     const char *name;
-    const char *info; /* JSON: operation counts, source, package version */
     /* UTF-8; behind the last name of a list stands NULL; a list without names may be NULL itself */
+    const char *const *info; /* pieces of JSON: operation counts, source, package version */
     const char *const *q_names, *const *u_names, *const *p_names, *const *r_names;
     const char *const *point_names, *const *frame_names, *const *output_names;
     const char *const *joint_names, *const *body_names;

@@ -96,6 +96,7 @@ static void check_table(const kc_model *m)
            "version or size");
     demand(m->n_work >= 2, m->name, "table", "n_work is at least 2");
     demand(m->n_prepared >= m->n_p, m->name, "table", "prepared constants begin with the parameters");
+    check_names(m, "info", m->info, m->n_info);
     check_names(m, "coordinates", m->q_names, m->n_q);
     check_names(m, "speeds", m->u_names, m->n_u);
     check_names(m, "parameters", m->p_names, m->n_p);
@@ -142,11 +143,27 @@ static void call_twice(const kc_model *m, const kernel *k, double t, const doubl
     free(out[1]);
 }
 
+/* What a library says of itself, its pieces put together. */
+static const char *info(const kc_model *m)
+{
+    static char *whole = NULL;
+    size_t length = 0;
+    if (whole != NULL)
+        return whole;
+    for (uint32_t i = 0; i < m->n_info; i++)
+        length += strlen(m->info[i]);
+    whole = calloc(length + 1, 1);
+    demand(whole != NULL, m->name, "info", "no memory");
+    for (uint32_t i = 0; i < m->n_info; i++)
+        strcat(whole, m->info[i]);
+    return whole;
+}
+
 /* The way to the constraints, where there are none; those of which `info` says what the model lacks for them.
  */
 static int may_be_missing(const kc_model *m, const char *name)
 {
-    const char *missing = m->info == NULL ? NULL : strstr(m->info, "\"missing\"");
+    const char *missing = strstr(info(m), "\"missing\"");
     char quoted[100];
     if (strcmp(name, "project") == 0 || strcmp(name, "stabilization") == 0)
         return m->n_constraints == 0;

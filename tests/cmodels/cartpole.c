@@ -192,6 +192,7 @@ static void reactions(double t, const double *x, const double *r, const double *
 }
 #endif
 
+static const char *const info[] = {"{\"written\": ", "\"by hand\"}", NULL};
 static const char *const q_names[] = {"s", "theta", NULL}, *const u_names[] = {"sdot", "thetadot", NULL};
 static const char *const p_names[] = {P0_NAME, "m", "l", "g", "k", NULL};
 static const char *const r_names[] = {"F", "w", NULL}, *const output_names[] = {"ratio", "time", NULL};
@@ -218,7 +219,8 @@ static const kc_model model = {
     .n_joints = 2,
     .flags = KC_QDOT_IS_U,
     .name = "cart and pole",
-    .info = "{\"written\": \"by hand\"}",
+    .n_info = 2,
+    .info = info,
     .q_names = q_names,
     .u_names = u_names,
     .p_names = p_names,

@@ -293,7 +293,27 @@ static void prepare(const double *p, double *c)
 
 static const char *const q_names[] = {"theta1", "theta2", "d3", 0};
 static const char *const u_names[] = {"omega1", "omega2", "v3", 0};
-static const char *const p_names[] = {"I1x", "I1y", "I1z", "I2x", "I2y", "I2z", "I3x", "I3y", "I3z", "g", "h", "l1", "l1g", "l2", "l2g", "l3", "l3g", "m1", "m2", "m3", 0};
+static const char *const p_names[] = {"I1x",
+    "I1y",
+    "I1z",
+    "I2x",
+    "I2y",
+    "I2z",
+    "I3x",
+    "I3y",
+    "I3z",
+    "g",
+    "h",
+    "l1",
+    "l1g",
+    "l2",
+    "l2g",
+    "l3",
+    "l3g",
+    "m1",
+    "m2",
+    "m3",
+    0};
 static const char *const r_names[] = {"tau1", "tau2", "f3", 0};
 static const char *const point_names[] = {"G1", "G2", "G3", "slide", 0};
 static const char *const frame_names[] = {"B1", "B2", 0};
@@ -301,6 +321,14 @@ static const char *const output_names[] = {"tip_x", "tip_y", "tip_z", 0};
 static const char *const joint_names[] = {"link1", "link2", "link3", 0};
 static const char *const body_names[] = {"link1", "link2", "link3", 0};
 static const char *const constraint_names[] = {0};
+static const char *const info[] = {"{\042version\042:\0420.1.0\042,\042kernels\042:\042core\042,\042operations\042:{\042rhs\042:93,\042udot\042:93,\042qdot\042:0,\042m",
+    "ass_matrix\042:19,\042forcing\042:71,\042outputs\042:10},\042sincos\042:{\042rhs\042:1,\042udot\042:1,\042mass_matri",
+    "x\042:1,\042forcing\042:1,\042outputs\042:2},\042mass_matrix\042:\042composite bodies, L\134u1d40DL\042,\042unrea",
+    "d\042:{\042rhs\042:138243,\042udot\042:138243,\042qdot\042:1048575,\042mass_matrix\042:138755,\042forcing\042:138",
+    "247,\042outputs\042:939007},\042bodies\042:[[0,0],[1,1],[2,1]],\042loads\042:[[0,0,0,0],[0,1,1,1],",
+    "[0,2,2,2],[1,0,3,0],[1,1,4,1],[1,0,5,0],[0,2,6,2],[0,3,7,1]],\042joints\042:[[-1,0,0],",
+    "[0,1,0],[1,2,0]],\042origins\042:[\042O\042,\042O\042,\042O\042,\042O\042]}",
+    0};
 static const double p_default[] = {NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN};
 static const double r_default[] = {0.0, 0.0, 0.0};
 static const int32_t r_rates[] = {-1, -1, -1};
@@ -328,16 +356,9 @@ static const kc_model model = {
     .n_auxiliary = 0,
     .n_q_dependent = 0,
     .n_u_dependent = 0,
+    .n_info = 7,
     .flags = KC_QDOT_IS_U,
     .name = "rrp",
-    .info = 
-        "{\042version\042:\0420.1.0\042,\042kernels\042:\042core\042,\042operations\042:{\042rhs\042:93,\042udot\042:93,\042qdot\042:0,\042m"
-        "ass_matrix\042:19,\042forcing\042:71,\042outputs\042:10},\042sincos\042:{\042rhs\042:1,\042udot\042:1,\042mass_matri"
-        "x\042:1,\042forcing\042:1,\042outputs\042:2},\042mass_matrix\042:\042composite bodies, L\134u1d40DL\042,\042unrea"
-        "d\042:{\042rhs\042:138243,\042udot\042:138243,\042qdot\042:1048575,\042mass_matrix\042:138755,\042forcing\042:138"
-        "247,\042outputs\042:939007},\042bodies\042:[[0,0],[1,1],[2,1]],\042loads\042:[[0,0,0,0],[0,1,1,1],"
-        "[0,2,2,2],[1,0,3,0],[1,1,4,1],[1,0,5,0],[0,2,6,2],[0,3,7,1]],\042joints\042:[[-1,0,0],"
-        "[0,1,0],[1,2,0]],\042origins\042:[\042O\042,\042O\042,\042O\042,\042O\042]}",
     .q_names = q_names,
     .u_names = u_names,
     .p_names = p_names,
@@ -348,6 +369,7 @@ static const kc_model model = {
     .joint_names = joint_names,
     .body_names = body_names,
     .constraint_names = constraint_names,
+    .info = info,
     .p_default = p_default,
     .r_default = r_default,
     .r_rates = r_rates,

@@ -60,17 +60,17 @@ class Contents:
 
 def table(contents: Contents, target: C) -> str:
     """The arrays, the table itself, and the only function that is exported."""
-    names = _names(contents)
+    names = _names(contents) | {"info": _pieces(json.dumps(_info(contents), separators=(",", ":")))}
     arrays = "".join(_strings(name, values) for name, values in names.items()) + _numbers(contents, target)
     members = {
         "abi_version": "KC_ABI_VERSION",
         "struct_size": "sizeof(kc_model)",
         **_sizes(contents),
+        "n_info": len(names["info"]),
         "flags": "KC_QDOT_IS_U"
         if contents.derivation.description.rates == contents.derivation.description.speeds
         else "0",
         "name": _string(contents.derivation.description.name),
-        "info": _lines(json.dumps(_info(contents), separators=(",", ":"))),
         **{name: name for name in (*names, "p_default", "r_default", "r_rates", "unit")},
         **({"prepare": "prepare"} if contents.prepares else {}),
         **{name: f"kernel_{name}" for name in contents.entries},
@@ -154,12 +154,13 @@ def _string(text: str) -> str:
     return f'"{plain}"'
 
 
-def _lines(text: str) -> str:
-    """A C string literal in lines of moderate length."""
-    pieces = [text[i : i + WIDTH] for i in range(0, len(text), WIDTH)]
-    return "".join(f"\n        {_string(piece)}" for piece in pieces)
+def _pieces(text: str) -> list[str]:
+    """A text in parts of moderate length: C99 guarantees 4,095 characters of a string literal."""
+    return [text[i : i + WIDTH] for i in range(0, len(text), WIDTH)]
 
 
 def _strings(name: str, values: Sequence[str]) -> str:
-    inside = "".join(f"{_string(v)}, " for v in values)
-    return f"static const char *const {name}[] = {{{inside}0}};\n"
+    """An array of texts, line by line where it is long."""
+    items = [*map(_string, values), "0"]
+    apart = ",\n    " if sum(map(len, items)) > WIDTH else ", "
+    return f"static const char *const {name}[] = {{{apart.join(items)}}};\n"
