@@ -123,9 +123,7 @@ def _call_row(case: Case, x: np.ndarray, in_c: Timing, repeats: int) -> report.R
     }
     row: report.Row = {"case": case.name, "c": in_c.median}
     row |= {name: took.median for name, took in calls.items()}
-    row |= {
-        f"+{name}": took.median - calls["loop"].median - in_c.median for name, took in calls.items() if name != "loop"
-    }
+    row |= {f"+{name}": took.least - calls["loop"].least - in_c.least for name, took in calls.items() if name != "loop"}
     row |= {f"{name}_min": took.least for name, took in calls.items()}
     return row | peers.columns()
 

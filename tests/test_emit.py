@@ -176,6 +176,22 @@ def test_multiply_adds_are_placed() -> None:
     assert statements == ["const double z1 = a * b;", "const double z2 = KC_FMA(c, d, z1);"]
 
 
+def test_multiply_adds_are_made_negative() -> None:
+    """gcc fuses the sign of −(c − a b), clang does not, and their zeros differ: no compiler has the choice."""
+
+    def negated(join: Callable[[Graph, int, int], int]) -> Callable[[Graph, list[int]], list[int]]:
+        return lambda g, v: [g.neg(join(g, g.mul(v[0], v[1]), v[2]))]
+
+    for join, expected in (
+        (lambda g, product, c: g.add(product, c), "KC_FNMS(a, b, c)"),
+        (lambda g, product, c: g.sub(product, c), "KC_FNMA(a, b, c)"),
+        (lambda g, product, c: g.sub(c, product), "KC_FMS(a, b, c)"),
+    ):
+        assert written(negated(join)) == ([f"const double z1 = {expected};"], ["z1"])
+    both = written(lambda g, v: [node := g.sub(v[2], g.mul(v[0], v[1])), g.neg(node)])
+    assert both == (["const double z1 = KC_FNMA(a, b, c);"], ["z1", "-z1"])
+
+
 def test_what_is_needed_elsewhere_is_not_fused() -> None:
     def shared(g: Graph, v: list[int]) -> list[int]:
         product = g.mul(v[0], v[1])

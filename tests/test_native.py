@@ -12,7 +12,6 @@ import re
 import shutil
 import subprocess
 import sys
-import timeit
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from decimal import Decimal
@@ -1007,24 +1006,3 @@ def test_pickle_as_c_text(root: Path, library: Callable[..., str], monkeypatch: 
 def test_pickle_needs_something_to_go_by(turntable: CompiledModel) -> None:
     with pytest.raises(kc.ModelError, match="cannot be pickled"):
         pickle.dumps(turntable)
-
-
-def test_overhead(root: Path, dyn: CompiledModel) -> None:
-    """A call costs at most 150 ns over the C kernel, with out= 80 ns, of a workspace 40 ns."""
-    text = (root / "tests/c/time_kernel.c").read_text()
-    timer = ctypes.CDLL(compile_library(text, cflags="-fvisibility=default", cache=False).path).time_kernel
-    timer.restype = ctypes.c_double
-    arrays = [X, dyn._values("input"), dyn.prepared, np.empty(dyn.n_work), np.empty(dyn.n_x)]
-    addresses = [dyn.address("rhs"), *(array.ctypes.data for array in arrays)]
-    pointers = [ctypes.c_void_p(address) for address in addresses]
-    ws, out, n = dyn.workspace(), np.empty(4), 20_000
-    ws.x = X
-    names = {"dyn": dyn, "X": X, "out": out, "ws": ws}
-    statements = {"dyn.rhs(0.0, X)": 150.0, "dyn.rhs(0.0, X, out=out)": 80.0, "ws.rhs()": 40.0}
-    for statement, limit in statements.items():
-        timing = timeit.Timer(statement, globals=names)
-        overheads = []
-        for _ in range(3):
-            in_c = min(timer(*pointers, ctypes.c_long(n)) for _ in range(20))
-            overheads.append((min(timing.repeat(20, n)) - in_c) / n * 1e9)
-        assert min(overheads) < limit, statement

@@ -25,11 +25,12 @@ from kanecore.run.audit_rows import (
     FAILS,
     NotApplicable,
     Row,
-    absent,
+    Verdicts,
+    found,
     judged,
     table,
 )
-from kanecore.run.audit_states import Places, States, random_states
+from kanecore.run.audit_states import Places, States, random_states, whole_number
 from kanecore.run.constraints import Constraints
 from kanecore.run.model import CompiledModel
 
@@ -41,42 +42,15 @@ Map: TypeAlias = Mapping[Any, Any] | Callable[[Array], Any]
 _SAME = 1e-6  # of the larger: works of one load or body in both models
 
 
-@dataclass(frozen=True)
-class Equivalence:
-    """What `kanecore.equivalent` found; ``str()`` is a table, and it is true where nothing fails.
-
-    Attributes
-    ----------
-    names : tuple of str
-        Of the two models.
-    rows : tuple
-        One for each quantity: ``name, verdict, digits, needed, reason, worst, state``.
-    t, x, r : ndarray, (n,), (n, n_x), (n, n_r)
-        The states of the first model.
-    """
+@dataclass(frozen=True, repr=False)
+class Equivalence(Verdicts):
+    """What `kanecore.equivalent` found of the models ``names``, at states of the first; ``str()`` is a table."""
 
     names: tuple[str, str]
-    rows: tuple[Row, ...]
-    t: Array
-    x: Array
-    r: Array
-
-    @property
-    def passed(self) -> bool:
-        return not self.failures
-
-    @property
-    def failures(self) -> tuple[Row, ...]:
-        return tuple(row for row in self.rows if row.verdict == FAILS)
-
-    def __bool__(self) -> bool:
-        return self.passed
 
     def __str__(self) -> str:
         verdict = "equivalent" if self.passed else "NOT EQUIVALENT"
         return table(f"{self.names[0]} and {self.names[1]} at {len(self.t)} random states: {verdict}", self.rows)
-
-    __repr__ = __str__
 
 
 def equivalent(
@@ -127,20 +101,13 @@ def equivalent(
     for argument in (a, b):
         if not isinstance(argument, (Model, CompiledModel)):
             raise TypeError(f"equivalent takes Models and CompiledModels, not a {type(argument).__name__}")
-    if isinstance(n, bool) or not isinstance(n, (int, np.integer)) or n < 1:
-        raise ValueError(f"n is {n!r}; it must be a number of states, 1 or more")
+    n = whole_number(n)
     first = _with_values(a)
     second = _with_values(b)
     second = _sharing(first, second, parameters or {})
-    pair = _Pair(random_states(first, int(n), x0, seed), second, _Mapping(first, second, map))
-    rows = []
-    for name, check in _CHECKS:
-        try:
-            rows.append(check(name, pair))
-        except NotApplicable as reason:
-            rows.append(absent(name, str(reason)))
-    states = pair.ours
-    return Equivalence((first.name, second.name), tuple(rows), states.t, states.x, states.r)
+    pair = _Pair(random_states(first, n, x0, seed), second, _Mapping(first, second, map))
+    states, rows = pair.ours, found(_CHECKS, pair)
+    return Equivalence(tuple(rows), states.t, states.x, states.r, (first.name, second.name))
 
 
 # ------------------------------------------------------------------------------------------------------ parameters

@@ -11,6 +11,7 @@ from kanecore.program.instructions import (
     FMA,
     FMS,
     FNMA,
+    FNMS,
     HALF_POWER,
     Clear,
     Compute,
@@ -32,7 +33,7 @@ __all__ = ["C"]
 
 _INFIX = {Op.ADD: "+", Op.SUB: "-", Op.MUL: "*", Op.DIV: "/"}
 _COMPARE = {Op.LT: "<", Op.LE: "<=", Op.EQ: "=="}
-_FUSED = {FMA: "KC_FMA", FMS: "KC_FMS", FNMA: "KC_FNMA"}
+_FUSED = {FMA: "KC_FMA", FMS: "KC_FMS", FNMA: "KC_FNMA", FNMS: "KC_FNMS"}
 _INLINE = {Op.SIGN: "kc_sign", Op.MIN: "kc_min", Op.MAX: "kc_max"}  # of arithmetic.h
 _LIBM = {Op.ABS: "fabs"} | {
     op: op

@@ -16,6 +16,7 @@ __all__ = [
     "FMA",
     "FMS",
     "FNMA",
+    "FNMS",
     "HALF_POWER",
     "Clear",
     "Compute",
@@ -33,8 +34,8 @@ __all__ = [
     "values",
 ]
 
-# Operations beside those of the graph: a b + c, a b - c, c - a b, each rounded once; and x^k sqrt(x).
-FMA, FMS, FNMA = "fma", "fms", "fnma"
+# Operations beside those of the graph: a b + c, a b - c, c - a b, -a b - c, each rounded once; and x^k sqrt(x).
+FMA, FMS, FNMA, FNMS = "fma", "fms", "fnma", "fnms"
 HALF_POWER = "half power"
 
 
@@ -162,4 +163,4 @@ def values(instruction: Instruction) -> tuple[Value, ...]:
     return ()
 
 
-assert {FMA, FMS, FNMA, HALF_POWER}.isdisjoint(vars(Op).values())
+assert {FMA, FMS, FNMA, FNMS, HALF_POWER}.isdisjoint(vars(Op).values())

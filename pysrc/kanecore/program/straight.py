@@ -21,6 +21,7 @@ from .instructions import (
     FMA,
     FMS,
     FNMA,
+    FNMS,
     HALF_POWER,
     Compute,
     Instruction,
@@ -33,6 +34,8 @@ from .instructions import (
 )
 
 __all__ = ["constant_value", "straight_line"]
+
+_NEGATIVE = {FMA: FNMS, FMS: FNMA, FNMA: FMS}
 
 
 def constant_value(g: Graph, i: int) -> float:
@@ -84,7 +87,9 @@ class _Writer:
         guards = self._guards(kernel)
         needed = [*kernel.roots, *(i for guard in guards for i in guard.nodes)]
         order = g.below(needed, stop=leaves)
-        self._sum_of = self._fused(order, set(needed))
+        self._needed, self._uses = set(needed), self._count_uses(order)
+        self._sum_of = self._fused(order)
+        self._multiply_adds: dict[int, int] = {}  # where they stand among the instructions
         pending = sorted(guards, key=lambda guard: max(guard.nodes))
         for i in order:
             while pending and max(pending[0].nodes) < i:
@@ -125,17 +130,21 @@ class _Writer:
             self.instructions.append(Pivot(tested, diagonal[0] if diagonal else None, self.n, guard.speed))
 
     # ------------------------------------------------------------- instructions
-    def _fused(self, order: Sequence[int], needed: set[int]) -> dict[int, int]:
-        """Products that are used once, by a sum that takes them in: ``{product: sum}``; each sum takes one.
-
-        What is ``needed`` for itself, as a result or by a guard, stays an instruction of its own.
-        """
-        g, leaves = self.graph, self.leaves
+    def _count_uses(self, order: Sequence[int]) -> dict[int, int]:
         uses: dict[int, int] = {}
         for i in order:
-            if i not in leaves:
-                for k in g.operands(i):
+            if i not in self.leaves:
+                for k in self.graph.operands(i):
                     uses[k] = uses.get(k, 0) + 1
+        return uses
+
+    def _used_once(self, i: int) -> bool:
+        """What is needed for itself, as a result or by a guard, stays an instruction of its own."""
+        return self._uses[i] == 1 and i not in self._needed and i not in self.leaves
+
+    def _fused(self, order: Sequence[int]) -> dict[int, int]:
+        """Products that are used once, by a sum that takes them in: ``{product: sum}``; each sum takes one."""
+        g, leaves = self.graph, self.leaves
         fused: dict[int, int] = {}
         for i in order:
             node = g.nodes[i]
@@ -143,7 +152,7 @@ class _Writer:
                 continue
             # the younger operand first: along a sum of products it is the one that would wait
             for k in sorted(node[1:], reverse=True) if node[0] is Op.ADD else (node[2], node[1]):
-                if g.nodes[k][0] is Op.MUL and g.depends[k] and uses[k] == 1 and k not in needed and k not in leaves:
+                if g.nodes[k][0] is Op.MUL and g.depends[k] and self._used_once(k):
                     fused[k] = i
                     break
         return fused
@@ -161,7 +170,7 @@ class _Writer:
         g, operand = self.graph, self.operands
         op, *args = g.nodes[i]
         if op is Op.NEG:
-            operand[i] = operand[args[0]].negated()
+            operand[i] = self._negative(args[0])
         elif op is Op.SIN or op is Op.COS:
             self._sine_cosine(args[0])
         elif (op is Op.ADD or op is Op.SUB) and i in (self._sum_of.get(args[0]), self._sum_of.get(args[1])):
@@ -177,7 +186,21 @@ class _Writer:
         product, other = (b, a) if second else (a, b)
         operation = FMA if op is Op.ADD else FNMA if second else FMS
         x, y = self.graph.nodes[product][1:]
+        self._multiply_adds[i] = len(self.instructions)
         self._define(i, operation, self.operands[x], self.operands[y], self.operands[other])
+
+    def _negative(self, i: int) -> Operand:
+        """A multiply-add that nothing else uses is made negative itself.
+
+        gcc does so too, clang does not, and where both terms are equal, a b − c and −(c − a b) are zeros of other sign.
+        """
+        at = self._multiply_adds.get(i)
+        if at is None or not self._used_once(i):
+            return self.operands[i].negated()
+        made = self.instructions[at]
+        assert isinstance(made, Compute)
+        self.instructions[at] = Compute(_NEGATIVE[made.operation], made.target, made.operands)
+        return self.operands[i]
 
     def _sine_cosine(self, angle: int) -> None:
         """Both at the first of them; a compiler drops the one that nobody reads."""

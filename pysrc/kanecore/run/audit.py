@@ -11,14 +11,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-import numpy.typing as npt
-
 from kanecore.errors import ModelError
-from kanecore.run import audit_equations, audit_forces, audit_hamilton, audit_motion
+from kanecore.run import (
+    audit_constraints,
+    audit_equations,
+    audit_forces,
+    audit_hamilton,
+    audit_motion,
+    audit_reactions,
+)
 from kanecore.run.audit_bodies import Bodies
-from kanecore.run.audit_rows import FAILS, SUSPICIOUS, NotApplicable, Row, absent, table
-from kanecore.run.audit_states import random_states
+from kanecore.run.audit_rows import NotApplicable, Verdicts, found, table
+from kanecore.run.audit_states import random_states, whole_number
 from kanecore.run.audit_suspicions import suspicions
 from kanecore.run.audit_units import units_row
 
@@ -27,50 +31,18 @@ if TYPE_CHECKING:
 
 __all__ = ["Audit", "audit"]
 
-Array = npt.NDArray[np.float64]
+_PARTS = (audit_motion, audit_forces, audit_hamilton, audit_equations, audit_constraints, audit_reactions)
 
 
-@dataclass(frozen=True)
-class Audit:
-    """What `CompiledModel.audit` found; ``str()`` is a table, and it is true where nothing fails.
-
-    Attributes
-    ----------
-    name : str
-        Of the model.
-    rows : tuple
-        One for each quantity: ``name, verdict, digits, needed, reason, worst, state``.
-    t, x, r : ndarray, (n,), (n, n_x), (n, n_r)
-        The states that were looked at; ``row.state`` is the number of one.
-    """
+@dataclass(frozen=True, repr=False)
+class Audit(Verdicts):
+    """What `CompiledModel.audit` found of the model of this ``name``; ``str()`` is a table."""
 
     name: str
-    rows: tuple[Row, ...]
-    t: Array
-    x: Array
-    r: Array
-
-    @property
-    def passed(self) -> bool:
-        """Whether no row fails.  What is suspicious may be meant: it is named, and fails nothing."""
-        return not any(row.verdict == FAILS for row in self.rows)
-
-    @property
-    def failures(self) -> tuple[Row, ...]:
-        return tuple(row for row in self.rows if row.verdict == FAILS)
-
-    @property
-    def suspicious(self) -> tuple[Row, ...]:
-        return tuple(row for row in self.rows if row.verdict == SUSPICIOUS)
-
-    def __bool__(self) -> bool:
-        return self.passed
 
     def __str__(self) -> str:
         verdict = "passed" if self.passed else "FAILED"
         return table(f"audit of {self.name} at {len(self.t)} random states: {verdict}", self.rows)
-
-    __repr__ = __str__
 
 
 def audit(dyn: Kernels, n: int = 100, *, x0: Any = None, units: Any = None, seed: int = 0) -> Audit:
@@ -78,8 +50,7 @@ def audit(dyn: Kernels, n: int = 100, *, x0: Any = None, units: Any = None, seed
 
     Kane's F_r and F*_r beside d'Alembert's virtual work, Newton-Euler, Lagrange, and Gibbs-Appell; velocities beside
     derivatives of positions; p, H and their rates beside L; M, f, u̇, λ, reactions, power, rank and derivatives beside
-    each other. Inputs are random;
-    parameters are the current ones.
+    each other. Inputs are random, and parameters are the current ones.
 
     Parameters
     ----------
@@ -107,28 +78,16 @@ def audit(dyn: Kernels, n: int = 100, *, x0: Any = None, units: Any = None, seed
     ValueError, TypeError, KeyError
         A parameter was never set; n is no positive whole number; units or x0 of something else.
     """
-    if isinstance(n, bool) or not isinstance(n, (int, np.integer)):
-        raise TypeError(f"n is {n!r}; it must be a whole number of states")
-    if n < 1:
-        raise ValueError(f"n is {n}; it must be 1 or more")
+    n = whole_number(n)
     dyn.build()  # type: ignore[attr-defined]
-    bodies = Bodies(random_states(dyn, int(n), x0, seed))
+    states = random_states(dyn, n, x0, seed)
+    bodies = Bodies(states)
     rows = [
-        _row(name, check, bodies)
-        for part in (audit_motion, audit_forces, audit_hamilton, audit_equations)
-        for name, check in part.CHECKS
+        row
+        for part in _PARTS
+        for row in found(part.CHECKS, bodies, (NotApplicable, ModelError))  # what the model does not have
     ]
     rows += suspicions(bodies)
     if units is not None:
         rows.append(units_row(bodies, units))
-    states = bodies.states
-    return Audit(dyn.name, tuple(rows), states.t, states.x, states.r)
-
-
-def _row(name: str, check: Any, bodies: Bodies) -> Row:
-    try:
-        return check(name, bodies)  # type: ignore[no-any-return]
-    except NotApplicable as reason:
-        return absent(name, str(reason))
-    except ModelError as error:  # what the model does not have
-        return absent(name, " ".join(str(error).split()))
+    return Audit(tuple(rows), states.t, states.x, states.r, dyn.name)

@@ -5,8 +5,9 @@ from __future__ import annotations
 
 import math
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -21,8 +22,10 @@ __all__ = [
     "SUSPICIOUS",
     "NotApplicable",
     "Row",
+    "Verdicts",
     "absent",
     "blame",
+    "found",
     "judged",
     "table",
     "verdict",
@@ -79,6 +82,62 @@ class Row:
     reason: str = ""
     worst: str = ""
     state: int = -1
+
+
+Check: TypeAlias = Callable[[str, Any], Row]
+
+
+@dataclass(frozen=True)
+class Verdicts:
+    """Rows, and the random states at which they were found; it is true where none of them fails.
+
+    Attributes
+    ----------
+    rows : tuple
+        One for each quantity: ``name, verdict, digits, needed, reason, worst, state``.
+    t, x, r : ndarray, (n,), (n, n_x), (n, n_r)
+        The states that were looked at; ``row.state`` is the number of one.
+    """
+
+    rows: tuple[Row, ...]
+    t: Array
+    x: Array
+    r: Array
+
+    @property
+    def passed(self) -> bool:
+        """Whether no row fails.  What is suspicious may be meant: it is named, and fails nothing."""
+        return not self.failures
+
+    @property
+    def failures(self) -> tuple[Row, ...]:
+        return self._of(FAILS)
+
+    @property
+    def suspicious(self) -> tuple[Row, ...]:
+        return self._of(SUSPICIOUS)
+
+    def _of(self, verdict: str) -> tuple[Row, ...]:
+        return tuple(row for row in self.rows if row.verdict == verdict)
+
+    def __bool__(self) -> bool:
+        return self.passed
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
+def found(
+    checks: Iterable[tuple[str, Check]], subject: Any, excused: tuple[type[Exception], ...] = (NotApplicable,)
+) -> list[Row]:
+    """The rows of some checks; one that raises an excused error does not apply."""
+    rows = []
+    for name, check in checks:
+        try:
+            rows.append(check(name, subject))
+        except excused as reason:
+            rows.append(absent(name, " ".join(str(reason).split())))
+    return rows
 
 
 def absent(name: str, reason: str) -> Row:

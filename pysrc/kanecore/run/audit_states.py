@@ -25,7 +25,7 @@ from kanecore.tolerances import RANK
 if TYPE_CHECKING:
     from kanecore._native import Kernels
 
-__all__ = ["Places", "States", "random_states"]
+__all__ = ["Places", "States", "random_states", "whole_number"]
 
 Array = npt.NDArray[np.float64]
 
@@ -157,6 +157,15 @@ class States(Places):
 
 
 # ------------------------------------------------------------------------------------------------------ sampling
+
+
+def whole_number(n: Any) -> int:
+    """How many states a caller wants."""
+    if isinstance(n, bool) or not isinstance(n, (int, np.integer)):
+        raise TypeError(f"n is {n!r}; it must be a whole number of states")
+    if n < 1:
+        raise ValueError(f"n is {n}; it must be 1 or more")
+    return int(n)
 
 
 def random_states(dyn: Kernels, n: int, x0: Any, seed: int) -> States:

@@ -35,6 +35,7 @@
  * gives the same bits in any loop, block or vector that the compiler makes of it.
  *
  *     KC_FMA(a, b, c)  = a*b + c      KC_FMS(a, b, c)  = a*b - c      KC_FNMA(a, b, c) = c - a*b
+ *     KC_FNMS(a, b, c) = -a*b - c
  *
  * Without hardware for it they round twice: libm would do it in software, many times slower.
  */
@@ -50,8 +51,10 @@
 #define KC_FMA(a, b, c)  KC_FUSED((a), (b), (c))
 #define KC_FMS(a, b, c)  KC_FUSED((a), (b), -(c))
 #define KC_FNMA(a, b, c) KC_FUSED(-(a), (b), (c))
+#define KC_FNMS(a, b, c) KC_FUSED(-(a), (b), -(c))
 #else
 #define KC_FMA(a, b, c)  ((a) * (b) + (c))
 #define KC_FMS(a, b, c)  ((a) * (b) - (c))
 #define KC_FNMA(a, b, c) ((c) - (a) * (b))
+#define KC_FNMS(a, b, c) (-(a) * (b) - (c))
 #endif
