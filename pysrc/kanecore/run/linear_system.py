@@ -15,7 +15,8 @@ import numpy.typing as npt
 from kanecore.run.consistent import state_of
 from kanecore.run.constraint_state import ConstraintState
 from kanecore.run.error_states import ErrorStates
-from kanecore.run.linear_tables import Matrix, clear, html, mode_lines, text
+from kanecore.run.linear_tables import Matrix, html, mode_lines, text
+from kanecore.run.metric import clear
 from kanecore.run.modes import Mode, balance, modes_of, unreached
 from kanecore.run.output_slopes import output_slopes
 from kanecore.run.reduction import Reduction, reduction
@@ -98,7 +99,13 @@ class LinearSystem:
         if depending:
             raise ValueError(f"{', '.join(depending)} of {self.name!r} depend on {', '.join(names)}, which must stay")
         part = self._reduction
-        fewer = replace(part, independent=part.independent[rest], tangent=part.tangent[:, rest], units=part.units[rest])
+        fewer = replace(
+            part,
+            independent=part.independent[rest],
+            tangent=part.tangent[:, rest],
+            units=part.units[rest],
+            sizes=part.sizes[rest],
+        )
         a = np.ascontiguousarray(self.A[np.ix_(rest, rest)])
         b, c = np.ascontiguousarray(self.B[rest]), np.ascontiguousarray(self.C[:, rest])
         return replace(self, A=a, B=b, C=c, _reduction=fewer)
@@ -233,7 +240,8 @@ def linear_system(dyn: Kernels, t: float, x: npt.ArrayLike, r: Any = None, p: An
     # every direction: a unit of one of z, then of one of r
     dx = np.hstack([part.tangent, part.input_tangent])
     dr = np.eye(dyn.n_r, dx.shape[1], len(part.units))
-    outputs, n = output_slopes(state, dx, dr), len(part.units)
+    sizes = np.concatenate([part.sizes, np.maximum(np.abs(state.r), 1.0)])
+    outputs, n = output_slopes(state, dx, dr, sizes), len(part.units)
     return LinearSystem(
         name=dyn.name,
         t=float(t),

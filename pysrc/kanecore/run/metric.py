@@ -13,9 +13,19 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from kanecore.tolerances import RANK
+from kanecore.tolerances import EQUAL, NOISE, RANK
 
-__all__ = ["NEAR", "coordinate_units", "equilibrated", "extents", "null_space", "rank_of", "size_of", "speed_units"]
+__all__ = [
+    "NEAR",
+    "clear",
+    "coordinate_units",
+    "equilibrated",
+    "extents",
+    "null_space",
+    "rank_of",
+    "size_of",
+    "speed_units",
+]
 
 Array = npt.NDArray[np.float64]
 
@@ -46,6 +56,13 @@ def extents(values: Array, units: Array) -> Array:
     moved = units > 0.0
     largest = np.max(np.abs(values[moved]) / units[moved], initial=0.0)
     return np.asarray(np.abs(values) + (largest * units if largest > 0.0 else 1.0))
+
+
+def clear(entries: Array, scaled: Array) -> Array:
+    """The entries of a matrix but for those that are nothing beside their row or all, as scaled to equal units."""
+    size = np.abs(scaled)
+    limit = np.maximum(EQUAL * np.max(size, axis=1, keepdims=True, initial=0.0), NOISE * np.max(size, initial=0.0))
+    return np.where(size > limit, entries, 0.0)
 
 
 def size_of(rows: Array) -> Array:

@@ -22,6 +22,7 @@ from kanecore.run.consistent import consistent
 from kanecore.run.constraint_forces import constraint_forces
 from kanecore.run.constraint_state import ConstraintState
 from kanecore.run.constraints import Constraints
+from kanecore.run.equilibrium import equilibrium
 from kanecore.run.linear_system import linear_system, state_error
 from kanecore.run.linearize import linearize as differentiate
 from kanecore.run.mappings import LiveValues
@@ -235,6 +236,7 @@ class CompiledModel(_native.Kernels):
 
     linearize = differentiate
     linear_system = linear_system
+    equilibrium = equilibrium
     state_error = state_error
 
     # Robotics -------------------------------------------------------------------------------------------
