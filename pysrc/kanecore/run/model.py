@@ -23,6 +23,7 @@ from kanecore.run.constraint_forces import constraint_forces
 from kanecore.run.constraint_state import ConstraintState
 from kanecore.run.constraints import Constraints
 from kanecore.run.equilibrium import equilibrium
+from kanecore.run.inverse import solve_inverse
 from kanecore.run.linear_system import linear_system, state_error
 from kanecore.run.linearize import linearize as differentiate
 from kanecore.run.mappings import LiveValues
@@ -199,6 +200,7 @@ class CompiledModel(_native.Kernels):
     conserved = conserved
     speed_matrices = speed_matrices
     projected_efforts = projected_efforts
+    solve_inverse = solve_inverse
     audit = audit
 
     def _count_near(self, t: float, x: Array, r: Any, p: Any) -> int:
