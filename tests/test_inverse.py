@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""``solve_inverse``: back to the accelerations of the kernels, against other ways to the same forces, and its errors."""
+"""``solve_inverse``: back to the accelerations of the kernels, other ways to the same forces, and its errors."""
 
 from __future__ import annotations
 
@@ -65,9 +65,7 @@ def test_some_accelerations_given_and_back(name: str) -> None:
     if len(G):
         np.testing.assert_allclose(G @ found.udot + dyn.constraint_bias(0.3, x), 0.0, atol=1e-9 * size)
     else:
-        np.testing.assert_allclose(
-            found.tau, dyn.inverse_dynamics(0.3, x, list(prescribed.values())), atol=1e-10 * size
-        )
+        np.testing.assert_allclose(found.tau, beyond, rtol=0, atol=1e-10 * size)
 
 
 def test_the_motor_of_a_four_bar() -> None:
@@ -77,8 +75,7 @@ def test_the_motor_of_a_four_bar() -> None:
     r = dyn.inputs["tau"] + found.tau[0]
     np.testing.assert_allclose(dyn.udot(0.3, x, r=[r]), found.udot, rtol=1e-10)
     np.testing.assert_allclose(dyn.multipliers(0.3, x, r=[r]), found.multipliers, rtol=1e-10)
-    (u1,) = (me.dynamicsymbols("u1"),)
-    same = dyn.solve_inverse(0.3, x, udot={u1: 0.3}, tau={"u2": 0.0, "u3": 0.0}, r=[r])
+    same = dyn.solve_inverse(0.3, x, udot={me.dynamicsymbols("u1"): 0.3}, tau={"u2": 0.0, "u3": 0.0}, r=[r])
     np.testing.assert_allclose(same.tau, 0.0, atol=1e-12 * abs(r))
 
 
@@ -138,7 +135,7 @@ def test_more_than_enough_that_agrees() -> None:
             kc.ModelError,
             "udot of u1 and tau of u1 and tau of u2 and tau of u3 of 'four_bar' do not agree",
         ),
-        ({"tau": {"u4": 0.0}}, KeyError, "tau names 'u4', which is no speed; did you mean"),
+        ({"tau": {"u4": 0.0}}, KeyError, "tau names 'u4', which is no speed; there are u1, u2, u3"),
         ({"udot": [0.0, 0.0]}, ValueError, r"udot has shape \(2,\), expected \(\.\.\., 3\)"),
         ({"udot": {"u1": np.nan}}, ValueError, r"udot\['u1'\] is not finite"),
         ({"udot": {"u1": "fast"}}, TypeError, r"udot\['u1'\] must be real numbers"),
