@@ -17,7 +17,7 @@ from kanecore.run.constraint_state import ConstraintState
 from kanecore.run.error_states import ErrorStates
 from kanecore.run.linear_tables import Matrix, html, mode_lines, text
 from kanecore.run.metric import clear
-from kanecore.run.modes import Mode, balance, modes_of, unreached
+from kanecore.run.modes import Mode, balance, in_units, modes_of, rounded, unreached
 from kanecore.run.output_slopes import output_slopes
 from kanecore.run.reduction import Reduction, reduction
 from kanecore.run.starts import normalized, on_constraints
@@ -115,7 +115,7 @@ class LinearSystem:
     @cached_property
     def eigenvalues(self) -> npt.NDArray[np.complex128]:
         """Of A: (n,), the one with the largest real part first."""
-        values = np.linalg.eigvals(self._scaled).astype(np.complex128)
+        values = rounded(np.linalg.eigvals(self._scaled), self._scaled)
         return values[np.lexsort((-values.imag, -values.real))]
 
     def modes(self) -> tuple[Mode, ...]:
@@ -143,7 +143,7 @@ class LinearSystem:
 
     @property
     def _scaled(self) -> Array:
-        return np.asarray(self.A / self._units[:, np.newaxis] * self._units)
+        return in_units(self.A, self._units)
 
     # ---------------------------------------------------------------------------------------- other forms of it
 

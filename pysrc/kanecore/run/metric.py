@@ -22,6 +22,7 @@ __all__ = [
     "equilibrated",
     "extents",
     "null_space",
+    "pivots",
     "rank_of",
     "size_of",
     "speed_units",
@@ -83,6 +84,17 @@ def rank_of(rows: Array, units: Array) -> int:
         return 0
     s = np.linalg.svd(equilibrated(rows, units), compute_uv=False)
     return int(np.sum(s > RANK * s[0])) if s[0] > 0.0 else 0
+
+
+def pivots(rows: Array, rank: int) -> npt.NDArray[np.intp]:
+    """Columns of a matrix, as many as its rank, each as far from those before as can be; of equal ones the last."""
+    rest, chosen = rows.copy(), list[int]()
+    for _ in range(rank):
+        sizes = np.linalg.norm(rest, axis=0)
+        chosen.append(int(np.flatnonzero(sizes >= (1.0 - EQUAL) * np.max(sizes))[-1]))
+        direction = rest[:, chosen[-1]] / sizes[chosen[-1]]
+        rest -= np.outer(direction, direction @ rest)
+    return np.array(sorted(chosen), dtype=np.intp)
 
 
 def null_space(rows: Array, units: Array) -> Array:

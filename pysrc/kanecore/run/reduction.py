@@ -15,8 +15,8 @@ import numpy.typing as npt
 
 from kanecore.run.constraint_state import ConstraintState
 from kanecore.run.error_states import ErrorStates
-from kanecore.run.metric import coordinate_units, size_of
-from kanecore.tolerances import EQUAL, NOISE, RANK
+from kanecore.run.metric import coordinate_units, pivots, size_of
+from kanecore.tolerances import NOISE, RANK
 
 __all__ = ["Reduction", "constraint_slopes", "error_sizes", "error_units", "reduction"]
 
@@ -148,13 +148,7 @@ def _dependent(rows: Array, named: npt.NDArray[np.intp]) -> npt.NDArray[np.intp]
     rank = _rank(rows)
     if len(named) == rank == _rank(rows[:, named]):
         return named
-    rest, pivots = rows.copy(), list[int]()
-    for _ in range(rank):
-        sizes = np.linalg.norm(rest, axis=0)
-        pivots.append(int(np.flatnonzero(sizes >= (1.0 - EQUAL) * np.max(sizes))[-1]))  # of equal ones the last
-        direction = rest[:, pivots[-1]] / sizes[pivots[-1]]
-        rest -= np.outer(direction, direction @ rest)
-    return np.array(sorted(pivots), dtype=np.intp)
+    return pivots(rows, rank)
 
 
 def _rank(rows: Array) -> int:
