@@ -89,7 +89,7 @@ def angular_momentum(
         positions = dyn._positions(t, x, r=r, p=p)
         origin = positions[..., place, :]
     else:
-        origin = coordinates(about)
+        origin = _coordinates(about)
         same_tree(dyn, places)
         positions = dyn._positions(t, x, r=r, p=p)
     momenta = dyn.body_momenta(t, x, r=r, p=p)
@@ -98,7 +98,7 @@ def angular_momentum(
     return np.asarray(each if by_body else each.sum(axis=-2))
 
 
-def coordinates(about: npt.ArrayLike) -> Array:
+def _coordinates(about: npt.ArrayLike) -> Array:
     array = np.asarray(about)
     if array.dtype.kind not in "fiub":
         raise TypeError(f"about is the name of a point, or three coordinates: got {about!r}")
