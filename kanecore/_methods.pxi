@@ -12,8 +12,9 @@ cdef class Kernels(Model):
         ----------
         t : float or array_like, (...)
             Time.
-        x : array_like, (..., n_x)
-            State [q, u].
+        x : array_like, (..., n_x), or mapping
+            State [q, u]. A mapping of names or symbols to numbers, or to arrays that broadcast, is what `CompiledModel.state`
+            makes of it: what it does not name is zero.
         r : array_like, (..., n_r), or mapping, optional
             Inputs; default the current ones. A mapping overrides some of them.
         p : array_like, (..., n_p), or mapping, optional
@@ -39,7 +40,8 @@ cdef class Kernels(Model):
 
         Notes
         -----
-        All kernels share these arguments and errors; those of udot take it after ``x``, as (..., n_u).
+        All kernels share these arguments and errors; those of udot take it after ``x``, as (..., n_u) or a
+        mapping by the names of speeds.
         """
         return self.evaluate(K_RHS, t, x, None, r, p, out)
 

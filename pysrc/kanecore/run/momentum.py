@@ -11,7 +11,7 @@ import numpy.typing as npt
 from kanecore.run.places import about_point, bodies_of, require_bodies, same_tree
 
 if TYPE_CHECKING:
-    from kanecore._native import Kernels
+    from kanecore._native import Kernels, _Values
 
 __all__ = ["angular_momentum", "linear_momentum"]
 
@@ -19,7 +19,7 @@ Array = npt.NDArray[np.float64]
 
 
 def linear_momentum(
-    dyn: Kernels, t: npt.ArrayLike, x: npt.ArrayLike, *, by_body: bool = False, r: Any = None, p: Any = None
+    dyn: Kernels, t: npt.ArrayLike, x: _Values, *, by_body: bool = False, r: Any = None, p: Any = None
 ) -> Array:
     """The momentum Σ m v* of all bodies, in inertial axes (Kane & Levinson 1985, section 3.5).
 
@@ -48,7 +48,7 @@ def linear_momentum(
 def angular_momentum(
     dyn: Kernels,
     t: npt.ArrayLike,
-    x: npt.ArrayLike,
+    x: _Values,
     about: Any,
     *,
     by_body: bool = False,
