@@ -23,6 +23,7 @@ from kanecore.run.constraint_forces import constraint_forces
 from kanecore.run.constraint_state import ConstraintState
 from kanecore.run.constraints import Constraints
 from kanecore.run.linearize import linearize as differentiate
+from kanecore.run.manipulator import mass_matrix_inverse, momentum_matrix, operational_inertia
 from kanecore.run.mappings import LiveValues
 from kanecore.run.momentum import angular_momentum, linear_momentum
 from kanecore.run.nonholonomic import allowed_motions, nonholonomic
@@ -192,7 +193,7 @@ class CompiledModel(_native.Kernels):
         ----------
         *groups : str
             "core", "forces", "energies", "reactions", "constraints", "linearize", "auxiliary", "bodies",
-            "hamilton"; default, and "all": every one in which the model has kernels.
+            "hamilton", "derivatives"; default, and "all": every one in which the model has kernels.
 
         Raises
         ------
@@ -338,6 +339,10 @@ class CompiledModel(_native.Kernels):
         if array.ndim == 0 or array.shape[-1] != self.n_u:
             raise ValueError(f"{name} has shape {array.shape}, expected (..., {self.n_u})")
         return array.astype(np.float64)
+
+    mass_matrix_inverse = mass_matrix_inverse
+    operational_inertia = operational_inertia
+    momentum_matrix = momentum_matrix
 
     # Other packages -------------------------------------------------------------------------------------
 

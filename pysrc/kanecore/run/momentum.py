@@ -13,7 +13,7 @@ from kanecore.run.places import about_point, bodies_of, require_bodies, same_tre
 if TYPE_CHECKING:
     from kanecore._native import Kernels, _Values
 
-__all__ = ["angular_momentum", "linear_momentum"]
+__all__ = ["angular_momentum", "linear_momentum", "mass_centre"]
 
 Array = npt.NDArray[np.float64]
 
@@ -96,6 +96,15 @@ def angular_momentum(
     arms = positions[..., places, :] - origin[..., np.newaxis, :]
     each = np.cross(arms, momenta[..., :3]) + momenta[..., 3:]
     return np.asarray(each if by_body else each.sum(axis=-2))
+
+
+def mass_centre(dyn: Kernels, t: npt.ArrayLike, x: _Values, *, r: Any = None, p: Any = None) -> Array:
+    """The mass centre of all bodies, (..., 3), in inertial axes from the point that all others are located from."""
+    places = bodies_of(dyn).points
+    same_tree(dyn, places)
+    masses = dyn._masses(t, x, r=r, p=p)[..., :1]
+    moments = masses * dyn._positions(t, x, r=r, p=p)[..., places, :]
+    return np.asarray(moments.sum(axis=-2) / masses.sum(axis=-2))
 
 
 def _coordinates(about: npt.ArrayLike) -> Array:
