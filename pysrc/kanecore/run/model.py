@@ -22,6 +22,7 @@ from kanecore.run.consistent import consistent
 from kanecore.run.constraint_forces import constraint_forces
 from kanecore.run.constraint_state import ConstraintState
 from kanecore.run.constraints import Constraints
+from kanecore.run.linear_system import linear_system, state_error
 from kanecore.run.linearize import linearize as differentiate
 from kanecore.run.manipulator import mass_matrix_inverse, momentum_matrix, operational_inertia
 from kanecore.run.mappings import LiveValues
@@ -265,7 +266,12 @@ class CompiledModel(_native.Kernels):
     # Integration ----------------------------------------------------------------------------------------
 
     simulate = integrate
+
+    # Control --------------------------------------------------------------------------------------------
+
     linearize = differentiate
+    linear_system = linear_system
+    state_error = state_error
 
     # Robotics -------------------------------------------------------------------------------------------
 
