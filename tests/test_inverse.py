@@ -135,11 +135,11 @@ def test_more_than_enough_that_agrees() -> None:
             kc.ModelError,
             "udot of u1 and tau of u1 and tau of u2 and tau of u3 of 'four_bar' do not agree",
         ),
-        ({"tau": {"u4": 0.0}}, KeyError, "tau names 'u4', which is no speed; there are u1, u2, u3"),
+        ({"tau": {"u4": 0.0}}, KeyError, "no speed of 'four_bar' is called 'u4'; there are 'u1', 'u2', 'u3'"),
         ({"udot": [0.0, 0.0]}, ValueError, r"udot has shape \(2,\), expected \(\.\.\., 3\)"),
         ({"udot": {"u1": np.nan}}, ValueError, r"udot\['u1'\] is not finite"),
         ({"udot": {"u1": "fast"}}, TypeError, r"udot\['u1'\] must be real numbers"),
-        ({"tau": {me.dynamicsymbols("u1"): 0.0, "u1": 1.0}}, ValueError, "tau names a speed twice"),
+        ({"tau": {me.dynamicsymbols("u1"): 0.0, "u1": 1.0}}, ValueError, "tau gives 'u1' twice"),
     ],
 )
 def test_requests_that_cannot_be_met(given: dict[str, Any], error: type[Exception], message: str) -> None:

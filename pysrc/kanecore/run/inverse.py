@@ -24,7 +24,7 @@ from kanecore.run.named import columns_of
 from kanecore.tolerances import CONTRADICTORY, EQUAL, NOISE, RANK
 
 if TYPE_CHECKING:
-    from kanecore._native import Kernels
+    from kanecore._native import Kernels, _Values
 
 __all__ = ["InverseDynamics", "solve_inverse"]
 
@@ -68,7 +68,7 @@ class InverseDynamics:
 
 
 def solve_inverse(
-    dyn: Kernels, t: npt.ArrayLike, x: npt.ArrayLike, *, udot: Any = None, tau: Any = None, r: Any = None, p: Any = None
+    dyn: Kernels, t: npt.ArrayLike, x: _Values, *, udot: Any = None, tau: Any = None, r: Any = None, p: Any = None
 ) -> InverseDynamics:
     """Solve M u̇ = f + Gᵀλ + τ, G u̇ + γ = 0 for the u̇ and τ that are not given.
 
@@ -97,8 +97,8 @@ def solve_inverse(
     ValueError, TypeError
         What is given is no number, not finite, or has another shape; x is not finite.
     """
-    known = _Known(columns_of("udot", udot, dyn.speed_names), columns_of("tau", tau, dyn.speed_names))
-    states, times = np.asarray(x), np.asarray(t, dtype=np.float64)
+    known = _Known(columns_of(dyn, "udot", "udot", udot), columns_of(dyn, "speed", "tau", tau))
+    states, times = np.asarray(dyn._as_state(x)), np.asarray(t, dtype=np.float64)
     if states.dtype.kind not in "fiub" or not (np.isfinite(states).all() and np.isfinite(times).all()):
         raise ValueError("t and x must be finite numbers")
     at = Constraints(dyn, times, states.astype(np.float64), r, p)

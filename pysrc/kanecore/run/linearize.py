@@ -15,7 +15,7 @@ from kanecore.run.results import require_fits, written
 from kanecore.tolerances import RANK
 
 if TYPE_CHECKING:
-    from kanecore._native import Kernels
+    from kanecore._native import Kernels, _Values
 
 __all__ = ["linearize"]
 
@@ -25,7 +25,7 @@ Array = npt.NDArray[np.float64]
 def linearize(
     dyn: Kernels,
     t: npt.ArrayLike,
-    x: npt.ArrayLike,
+    x: _Values,
     *,
     r: Any = None,
     p: Any = None,
@@ -67,6 +67,7 @@ def linearize(
     """
     if out is not None and not (isinstance(out, tuple | list) and len(out) == 2):
         raise ValueError("out must be two arrays, (A, B)")
+    x = dyn._as_state(x)
     slopes = np.asarray(dyn._linearize(t, x, r=r, p=p))
     a, b = slopes[..., : dyn.n_x], slopes[..., dyn.n_x :]
     if minimal and (dyn.n_constraints or dyn.n_configuration):
@@ -117,7 +118,7 @@ def _parts(dyn: Kernels) -> tuple[_Part, _Part]:
     )
 
 
-def _dependence(dyn: Kernels, t: npt.ArrayLike, x: npt.ArrayLike, slopes: Array) -> tuple[Array, Array]:
+def _dependence(dyn: Kernels, t: npt.ArrayLike, x: Any, slopes: Array) -> tuple[Array, Array]:
     """The linearized constraints: δx = T z + T_r δr, z the independent coordinates and speeds."""
     n_q, n_x = dyn.n_q, dyn.n_x
     q_free, u_free = n_q - dyn.n_q_dependent, dyn.n_u - dyn.n_u_dependent

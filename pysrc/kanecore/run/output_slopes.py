@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Derivatives of the outputs along directions that stay on the constraints, by differences of high order.
+"""Derivatives of the outputs along directions that stay on the constraints.
 
-Outputs may hold u̇ and multipliers, which redundant constraints define on the constraints alone: each place of the
-differences is brought back to them, which changes no derivative.
+They are exact, but for outputs that hold multipliers.  Those of redundant constraints are defined on the constraints
+alone: there differences of high order are taken, each place of which is brought back to the constraints.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from kanecore.errors import StateError
+from kanecore.errors import ModelError, StateError
 from kanecore.run.constraint_state import ConstraintState
 from kanecore.run.differences import derivative
 
@@ -29,6 +29,15 @@ def output_slopes(state: ConstraintState, dx: Array, dr: Array, sizes: Array) ->
     dyn = state.dyn
     if not dyn.n_outputs:
         return np.zeros((0, dx.shape[1]))
+    try:
+        slopes = dyn.output_jacobian(state.t, state.x, r=state.r, p=state.p)
+    except ModelError:  # an output holds multipliers
+        return _by_differences(state, dx, dr, sizes)
+    return np.asarray(slopes[:, : dyn.n_x] @ dx + slopes[:, dyn.n_x :] @ dr)
+
+
+def _by_differences(state: ConstraintState, dx: Array, dr: Array, sizes: Array) -> Array:
+    dyn = state.dyn
     inputs = np.asarray(dyn._resolved("input", {} if state.r is None else state.r))
     directions = np.vstack([dx, dr]).T
 

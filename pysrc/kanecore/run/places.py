@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from kanecore.errors import ModelError
+from kanecore.errors import ModelError, unknown_name
 
 if TYPE_CHECKING:
     from kanecore._native import Kernels
@@ -101,11 +101,10 @@ def numbers(rows: Iterable[Iterable[int]], width: int) -> Numbers:
 
 def about_point(dyn: Kernels, name: str, points: Numbers) -> int:
     """The number of a point from which the positions of others are known; errors say which is not."""
-    if dyn.points.count(name) != 1:
-        many = f"{dyn.points.count(name)} points are called" if name in dyn.points else "there is no point"
-        raise KeyError(
-            f"{many} {name!r} in {dyn.name!r}; its points are {', '.join(dyn.points)}; Model(points=[...]) adds others"
-        )
+    if name not in dyn.points:
+        raise unknown_name(f"point of {dyn.name!r} (Model(points=[...]) adds others) is called", name, dyn.points)
+    if dyn.points.count(name) > 1:
+        raise KeyError(f"{dyn.points.count(name)} points of {dyn.name!r} are called {name!r}: rename all but one")
     place = dyn.points.index(name)
     same_tree(dyn, np.append(points, place))
     return place

@@ -16,7 +16,7 @@ from kanecore.run.rank import count_near
 from kanecore.run.starts import normalized, on_constraints
 
 if TYPE_CHECKING:
-    from kanecore._native import Kernels
+    from kanecore._native import Kernels, _Values
 
 __all__ = ["InitialValueProblem", "posed"]
 
@@ -67,11 +67,11 @@ class InitialValueProblem:
 
 
 def posed(
-    dyn: Kernels, interval: tuple[float, float], x0: npt.ArrayLike, inputs: Any, parameters: Any, project: bool
+    dyn: Kernels, interval: tuple[float, float], x0: _Values, inputs: Any, parameters: Any, project: bool
 ) -> InitialValueProblem:
     """The problem for arguments of `simulate`, which are checked; with ``project`` x0 is brought to the constraints."""
     t0, t1 = interval
-    x = normalized(dyn, vector("x0", x0, dyn.n_x), "x0")
+    x = normalized(dyn, vector("x0", dyn._as_state(x0, "x0"), dyn.n_x), "x0")
     p = dyn._resolved("parameter", {} if parameters is None else parameters)
     run_inputs = RunInputs(dyn, inputs, t0, t1)
     rank = 0
