@@ -167,6 +167,7 @@ def test_naming_coordinates_alone_keeps_all_speeds() -> None:
     ("name", "arguments", "message"),
     [
         ("quadrotor", {}, r"with no input free; what could not be balanced: d/dt v_z = -9\.81, at x"),
+        ("kepler", {"x0": {"r": 1.0}}, "d/dt v = "),  # there would be one at no finite distance
         ("cart_pole", {"fixed": {"theta": 1.0}, "inputs": "F"}, r"with F free; .* d/dt omega = .*: free more inputs"),
         ("cart_pole", {"fixed": {"v": 1.0}}, r"balanced: .*d/dt v = "),
         ("cart_pole", {"fixed": {"F": 1.0, "v": 1.0}}, r"v = .* in place of 1"),
