@@ -54,6 +54,9 @@ cdef enum:
     K_HAMILTONIAN_RATE
     K_JOINT_POSITIONS
     K_ATTACHED_WRENCHES
+    K_ACCELERATIONS
+    K_ANGULAR_ACCELERATIONS
+    K_GRAVITY_FIELD
     N_KERNELS
 
 KERNELS = (
@@ -108,6 +111,9 @@ KERNELS = (
     "hamiltonian_rate",
     "joint_positions",
     "attached_wrenches",
+    "accelerations",
+    "angular_accelerations",
+    "gravity_field",
 )
 """Names of all kernels, in the order of the C table."""
 
@@ -118,7 +124,7 @@ cdef inline kc_kernel **first_kernel(const kc_model *m) noexcept nogil:
 
 
 cdef inline bint reads_udot(int k) noexcept nogil:
-    return k == K_GENERALIZED_INERTIA_FORCES or k == K_INVERSE_DYNAMICS or k == K_POWER or k == K_INERTIA_FORCES or k == K_GIBBS or k == K_EQUATIONS_RESIDUAL or k == K_MOMENTUM_RATES or k == K_INERTIAL_LOADS or k == K_HAMILTONIAN_RATE
+    return k == K_GENERALIZED_INERTIA_FORCES or k == K_INVERSE_DYNAMICS or k == K_POWER or k == K_INERTIA_FORCES or k == K_GIBBS or k == K_EQUATIONS_RESIDUAL or k == K_MOMENTUM_RATES or k == K_INERTIAL_LOADS or k == K_HAMILTONIAN_RATE or k == K_ACCELERATIONS or k == K_ANGULAR_ACCELERATIONS
 
 
 cdef inline bint reads_multipliers(int k) noexcept nogil:
@@ -179,4 +185,7 @@ cdef tuple shapes_of(Libraries m):
         (),
         (m.n_joints, 3,),
         (m.n_bodies, 6, m.n_constraints,),
+        (m.n_points, 3,),
+        (m.n_frames, 3,),
+        (3,),
     )

@@ -80,3 +80,6 @@ cdef extern from "kanecore.h" nogil:
         kc_kernel *hamiltonian_rate
         kc_kernel *joint_positions
         kc_kernel *attached_wrenches
+        kc_kernel *accelerations
+        kc_kernel *angular_accelerations
+        kc_kernel *gravity_field

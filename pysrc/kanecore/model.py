@@ -17,6 +17,7 @@ from kanecore.derive.derivation import Derivation
 from kanecore.derive.liberation import freed
 from kanecore.derive.noncontributing import without_effect
 from kanecore.derive.tendons import with_tendons
+from kanecore.derive.whereabouts import check_origin
 from kanecore.describe.arguments import Arguments
 from kanecore.describe.description import Description, duplicate
 from kanecore.describe.from_transforms import of_transforms
@@ -77,7 +78,8 @@ class Model(Expressions):
     feedback : dict of input to expression, optional
         Laws in t, q, u, parameters and other inputs, put in place of inputs that occur in loads and outputs.
     points, frames : sequences, optional
-        More points and frames for the kernels of partial velocities.
+        More points and frames for the kernels of positions, velocities and accelerations, and of partial velocities,
+        beside mass centres, frames of bodies, and where loads act.
     joints : dict of name to (parent, child, point), optional
         Which body, or the inertial frame, carries which body, and at which point, for the kernel ``reactions``.
         Default: the parent is the nearest body on the path of points from the mass centre to the origin, the joint
@@ -90,6 +92,9 @@ class Model(Expressions):
     unit : sequence of (e0, e1, e2, e3), optional
         Coordinates that are a unit quaternion, normalised while integrating; default: those of which some orientation
         is the standard matrix, as ``orient_quaternion`` writes it.
+    origin : Point, optional
+        The point at rest that positions are measured from.  Default: the one that most bodies are located from, which
+        ``report()`` names.  A point to which no positions lead from it is measured from the root of its own points.
     holonomic_constraints, nonholonomic_constraints : optional
         SymPy's newer names of ``configuration_constraints`` and ``velocity_constraints``; TypeError for both.
     name : str, optional
@@ -132,6 +137,7 @@ class Model(Expressions):
         attach: Mapping[int, Any] | None = None,
         unit: Sequence[Any] | None = None,
         guess: Mapping[Any, float] | None = None,
+        origin: Any = None,
         holonomic_constraints: Sequence[Any] | Mapping[str, Any] | None = None,
         nonholonomic_constraints: Sequence[Any] | Mapping[str, Any] | None = None,
         name: str | None = None,
@@ -160,6 +166,7 @@ class Model(Expressions):
             attach=attach,
             unit=unit,
             guess=guess,
+            origin=origin,
             holonomic_constraints=holonomic_constraints,
             nonholonomic_constraints=nonholonomic_constraints,
             name=name,
@@ -175,6 +182,7 @@ class Model(Expressions):
         self._description = self._naming_left_out(description, arguments, reader)
         warn_of_impossible(self._description)
         self._derived: Derivation | None = None
+        check_origin(self._derivation.kinematics)
         self._contradictions = self._contradicting(reader)
 
     def _keep_words(self, arguments: Arguments, symbols: Symbols) -> None:
@@ -265,6 +273,7 @@ class Model(Expressions):
         frames: Sequence[Any] | None = None,
         guess: Mapping[Any, float] | None = None,
         unit: Sequence[Any] | None = None,
+        origin: Any = None,
         name: str | None = None,
     ) -> Model:
         """The model of a Lagrangian: d/dt ∂L/∂q̇ − ∂L/∂q = Q + Gᵀλ (Goldstein, Poole & Safko 2002, chapter 2).
@@ -287,7 +296,7 @@ class Model(Expressions):
             c(q, q̇, t), each equal to zero, of ∂c/∂q̇ᵀ μ among the generalized forces.
         holonomic_constraints : sequence of expressions, optional
             φ(q, t), each equal to zero, of ∂φ/∂qᵀ λ.
-        parameters, inputs, outputs, feedback, points, frames, guess, unit, name : optional
+        parameters, inputs, outputs, feedback, points, frames, guess, unit, origin, name : optional
             As of :class:`Model`; an input whose rate the equations need is followed by it.
 
         Returns
@@ -317,6 +326,7 @@ class Model(Expressions):
             frames=frames,
             guess=guess,
             unit=unit,
+            origin=origin,
             name=name,
         )
         model = cls.__new__(cls)

@@ -68,6 +68,8 @@ class Reader:
         LoadReader(*pieces).read(loads)
         self._read_potentials()
         self._builder.show(points=[self._points.number(p, "points") for p in a.points])
+        if a.origin is not None:
+            self._builder.origin(self._points.number(a.origin, "origin"))
         self._keep_units(quaternions)
         self._builder.show(frames=[self._frames.number(f, "frames", oriented=False) for f in a.frames])
         self._read_outputs()
@@ -101,8 +103,10 @@ class Reader:
             expect(point, SymPoint, "an item of points", "Point")
         for frame in a.frames:
             expect(frame, SymFrame, "an item of frames", "ReferenceFrame")
+        if a.origin is not None:
+            expect(a.origin, SymPoint, "origin", "Point")
         needed = [*(body.masscenter for body in bodies.moving), *loads.points(), *a.points, *loads.pathways()]
-        self._points.survey(needed, bodies.ground)
+        self._points.survey([*needed, *([a.origin] if a.origin is not None else [])], bodies.ground)
         return bodies, loads
 
     def _read_lagrangian(self) -> None:

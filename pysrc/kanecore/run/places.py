@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Where bodies and loads are among the points and frames of a model, as its library says.
+"""Where bodies and loads are among the points and frames of a model, as its library says, and these by name.
 
 Kernels give vectors of bodies and loads, and partial velocities of points and frames; what is computed from both needs
 to know which belong together.
@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -19,7 +20,16 @@ from kanecore.errors import ModelError
 if TYPE_CHECKING:
     from kanecore._native import Kernels
 
-__all__ = ["Acting", "about_point", "bodies_of", "loads_of", "require_bodies"]
+__all__ = [
+    "Acting",
+    "about_point",
+    "bodies_of",
+    "inertial_or_number",
+    "loads_of",
+    "number_of",
+    "require_bodies",
+    "same_tree",
+]
 
 Numbers = npt.NDArray[np.intp]
 FORCE, TORQUE = 0, 1
@@ -99,14 +109,33 @@ def numbers(rows: Iterable[Iterable[int]], width: int) -> Numbers:
     return np.array([list(row) for row in rows], dtype=np.intp).reshape(-1, width)
 
 
+def number_of(dyn: Kernels, kind: Literal["point", "frame"], key: Any) -> int:
+    """The number of a point or frame by its name, or by SymPy's object of that name; KeyError names the nearest."""
+    name, names = _name(kind, key), dyn.points if kind == "point" else dyn.frames
+    if names.count(name) == 1:
+        return names.index(name)
+    if name in names:
+        raise KeyError(f"{names.count(name)} {kind}s are called {name!r} in {dyn.name!r}: rename them")
+    near = [repr(other) for other in get_close_matches(name, names)]
+    meant = f"did you mean {' or '.join(near)}?" if near else f"its {kind}s are {', '.join(names) or 'none'};"
+    raise KeyError(f"there is no {kind} {name!r} in {dyn.name!r}; {meant} Model({kind}s=[...]) adds others")
+
+
+def inertial_or_number(dyn: Kernels, key: Any) -> int | None:
+    """The number of a frame, None of the inertial one."""
+    return None if _name("frame", key) == dyn._table_info.get("inertial") else number_of(dyn, "frame", key)
+
+
+def _name(kind: str, key: Any) -> str:
+    name = getattr(key, "name", key)
+    if not isinstance(name, str):
+        raise TypeError(f"{key!r} is no {kind}: give its name, or SymPy's object")
+    return name
+
+
 def about_point(dyn: Kernels, name: str, points: Numbers) -> int:
     """The number of a point from which the positions of others are known; errors say which is not."""
-    if dyn.points.count(name) != 1:
-        many = f"{dyn.points.count(name)} points are called" if name in dyn.points else "there is no point"
-        raise KeyError(
-            f"{many} {name!r} in {dyn.name!r}; its points are {', '.join(dyn.points)}; Model(points=[...]) adds others"
-        )
-    place = dyn.points.index(name)
+    place = number_of(dyn, "point", name)
     same_tree(dyn, np.append(points, place))
     return place
 
