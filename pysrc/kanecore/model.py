@@ -8,8 +8,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from sympy import sympify
-
 from kanecore.derive import explain, report, speed_matrices, symbolic
 from kanecore.derive.canonical import canonical
 from kanecore.derive.contradictions import Contradiction, contradictions
@@ -26,7 +24,7 @@ from kanecore.describe.link_loads import LinkLoad
 from kanecore.describe.mentioned import left_out
 from kanecore.describe.noncontributing import in_loads_alone, without
 from kanecore.describe.reader import Reader
-from kanecore.describe.symbols import Symbols, function_name, function_of_time, multiplier
+from kanecore.describe.symbols import function_name, function_of_time, multiplier
 from kanecore.describe.sympy_methods import of_kanes_method, of_lagrangian, of_system
 from kanecore.describe.transforms import Link
 from kanecore.errors import warn
@@ -72,7 +70,10 @@ class Model(Expressions):
         speeds, sorted by name.  Where a prescribed motion ``theta`` needs its rates they follow it as ``theta_d`` and
         ``theta_dd``.
     outputs : dict of name to expression, optional
-        What the kernel ``outputs`` computes; may hold ``u.diff()`` and `kanecore.multiplier` (row).
+        What the kernel ``outputs`` computes; may hold ``u.diff()`` and `kanecore.multiplier` (row).  A Vector ``v`` has
+        components ``v_x``, ``v_y``, ``v_z`` in the axes of the inertial frame, as (Vector, ReferenceFrame) in those of
+        the frame; a Point, alone or with a frame, is its position from the origin.  Entries of a Matrix ``A`` are
+        ``A_0_1``, those of a row or column ``A_0``.
     potentials : sequence of expressions, optional
         Potential energies, in place of the forces that they stand for.
     feedback : dict of input to expression, optional
@@ -177,7 +178,7 @@ class Model(Expressions):
         """Make the description, in steps that each hand on what the step before left of it."""
         reader = Reader(arguments)
         description = with_tendons(reader.read())
-        self._keep_words(arguments, reader.symbols)
+        self._keep_words(arguments, reader)
         description = self._without_noncontributing(description, arguments, reader.symbols_by_node())
         self._description = self._naming_left_out(description, arguments, reader)
         warn_of_impossible(self._description)
@@ -185,11 +186,12 @@ class Model(Expressions):
         check_origin(self._derivation.kinematics)
         self._contradictions = self._contradicting(reader)
 
-    def _keep_words(self, arguments: Arguments, symbols: Symbols) -> None:
+    def _keep_words(self, arguments: Arguments, reader: Reader) -> None:
         """The user's own symbols and expressions, in which results are written."""
+        symbols = reader.symbols
         self._coordinates, self._speeds, self._time = tuple(symbols.q), tuple(symbols.u), symbols.t
         self._laws = arguments.feedback
-        self._written = arguments.outputs
+        self._written = reader.outputs.written
         self._n_loads = len(arguments.forcelist)
 
     def _without_noncontributing(self, d: Description, arguments: Arguments, names: Mapping[int, Any]) -> Description:
@@ -540,7 +542,7 @@ class Model(Expressions):
         model = self._with(result.description)
         model._inputs = (*self._inputs, *forces.values())
         model._n_loads = self._n_loads + result.n_loads
-        model._written = {name: sympify(e).xreplace(swap) for name, e in self._written.items()}
+        model._written = {name: e.xreplace(swap) for name, e in self._written.items()}
         return model
 
     def _with(self, description: Description) -> Model:

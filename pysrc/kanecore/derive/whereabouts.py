@@ -62,9 +62,7 @@ class Whereabouts:
     def __init__(self, freed: Description, k: Kinematics) -> None:
         self._k = k
         d = k.description
-        self._location, self._root = Ancestry([point.parent for point in d.points]), list[int]()
-        for i, point in enumerate(d.points):
-            self._root.append(i if point.parent < 0 else self._root[point.parent])
+        self._location = Ancestry([point.parent for point in d.points])
         points, frames = excused(freed, k)
         self.unoriented: list[bool] = []
         for i, frame in enumerate(d.frames):
@@ -79,13 +77,12 @@ class Whereabouts:
         """The root from which positions lead to most mass centres, the first of several."""
         d = self._k.description
         places = [body.point for body in d.bodies] or d.shown_points
-        reached = Counter(self._root[point] for point in places if not self.adrift[point])
+        reached = Counter(self._location.start(point, -1) for point in places if not self.adrift[point])
         return max(sorted(reached), key=reached.__getitem__, default=-1)
 
     def measured_from(self, point: int) -> int:
         """The origin, or where no positions lead from it to a point, the root of that."""
-        root = self._root[point]
-        return self.origin if self.origin >= 0 and self._root[self.origin] == root else root
+        return self._location.start(point, self.origin)
 
     def position(self, point: int) -> Components:
         """The position of a point from the one that it is measured from, in inertial axes."""

@@ -16,6 +16,7 @@ from kanecore.errors import ModelError
 from kanecore.graph.calculus import accumulate
 from kanecore.graph.scalars import COORDINATE, PARAMETER, SPEED
 
+from .ancestry import Ancestry
 from .checks import (
     check_constraint,
     check_count,
@@ -398,6 +399,18 @@ class Builder(Variables):
         """The point that positions are measured from; default: the one at rest that most bodies are located from."""
         self._check_point(point, "the origin")
         self._origin = point
+
+    def position(self, point: int) -> Vector:
+        """The position of a point from the origin that was named, where it is located from that, else from its root."""
+        self._check_point(point, "the point of a position")
+        location = Ancestry([p.parent for p in self.points])
+        up, down = location.path(location.start(point, self._origin), point)
+        back = [
+            (f, (self.graph.neg(x), self.graph.neg(y), self.graph.neg(z)))
+            for i in up
+            for f, (x, y, z) in self.points[i].position
+        ]
+        return (*back, *(part for i in down for part in self.points[i].position))
 
     def left_out(self, parameters: Sequence[str], inputs: Sequence[str]) -> None:
         """Names that stand only in what has no part in the motion, such as the ground: they may be set all the same."""
