@@ -121,7 +121,7 @@ cdef class Model(Parametrized):
             if self.n_constraints:
                 raise TypeError("multipliers is missing: give (..., n_constraints), one for each row of G")
             return udot
-        parts = [real_vectors("udot", udot, self.n_u, "derivatives of the speeds"),
+        parts = [self.rows("udot", udot),
                  real_vectors("multipliers", multipliers, self.n_constraints, "one for each row of G")]
         try:
             leading = broadcast_shapes(*[a.shape[:a.ndim - 1] for a in parts])

@@ -54,6 +54,11 @@ cdef enum:
     K_HAMILTONIAN_RATE
     K_JOINT_POSITIONS
     K_ATTACHED_WRENCHES
+    K_RHS_TIME_DERIVATIVE
+    K_RHS_PARAMETER_JACOBIAN
+    K_OUTPUT_JACOBIAN
+    K_CORIOLIS_MATRIX
+    K_GRAVITY_FORCES
     K_ACCELERATIONS
     K_ANGULAR_ACCELERATIONS
     K_GRAVITY_FIELD
@@ -111,6 +116,11 @@ KERNELS = (
     "hamiltonian_rate",
     "joint_positions",
     "attached_wrenches",
+    "rhs_time_derivative",
+    "rhs_parameter_jacobian",
+    "output_jacobian",
+    "coriolis_matrix",
+    "gravity_forces",
     "accelerations",
     "angular_accelerations",
     "gravity_field",
@@ -185,6 +195,11 @@ cdef tuple shapes_of(Libraries m):
         (),
         (m.n_joints, 3,),
         (m.n_bodies, 6, m.n_constraints,),
+        (m.n_x,),
+        (m.n_x, m.n_p,),
+        (m.n_outputs, m.n_x + m.n_r,),
+        (m.n_u, m.n_u,),
+        (m.n_u,),
         (m.n_points, 3,),
         (m.n_frames, 3,),
         (3,),

@@ -12,8 +12,9 @@ cdef class Kernels(Model):
         ----------
         t : float or array_like, (...)
             Time.
-        x : array_like, (..., n_x)
-            State [q, u].
+        x : array_like, (..., n_x), or mapping
+            State [q, u]. A mapping of names or symbols to numbers, or to arrays that broadcast, is what `CompiledModel.state`
+            makes of it: what it does not name is zero.
         r : array_like, (..., n_r), or mapping, optional
             Inputs; default the current ones. A mapping overrides some of them.
         p : array_like, (..., n_p), or mapping, optional
@@ -39,7 +40,8 @@ cdef class Kernels(Model):
 
         Notes
         -----
-        All kernels share these arguments and errors; those of udot take it after ``x``, as (..., n_u).
+        All kernels share these arguments and errors; those of udot take it after ``x``, as (..., n_u) or a
+        mapping by the names of speeds.
         """
         return self.evaluate(K_RHS, t, x, None, r, p, out)
 
@@ -346,6 +348,48 @@ cdef class Kernels(Model):
         """
         return self.evaluate(K_ATTACHED_WRENCHES, t, x, None, r, p, out)
 
+    def rhs_time_derivative(self, t, x, *, r=None, p=None, out=None):
+        """The derivatives ∂xdot/∂t of `rhs` at constant x and r, (..., n_x).
+
+        What t does where it stands in the description itself: a prescribed motion that is an input is held, and its
+        rates are inputs of their own.
+        """
+        return self.evaluate(K_RHS_TIME_DERIVATIVE, t, x, None, r, p, out)
+
+    def rhs_parameter_jacobian(self, t, x, *, r=None, p=None, out=None):
+        """The derivatives ∂xdot/∂p of `rhs`, parameters in the order of `parameter_names`, (..., n_x, n_p).
+
+        Exact, and with constraints too: with R = f + Gᵀλ - M udot and S = G udot + gamma at constant udot and λ, M
+        dudot - Gᵀ dλ = ∂R/∂p dp and G dudot = -∂S/∂p dp, as of `linearize`.
+        """
+        return self.evaluate(K_RHS_PARAMETER_JACOBIAN, t, x, None, r, p, out)
+
+    def output_jacobian(self, t, x, *, r=None, p=None, out=None):
+        """The derivatives of the outputs with respect to x, then r: C and D of dy = C dx + D dr, (..., n_outputs, n_x +
+        n_r).
+
+        Where outputs hold udot, it varies with x and r as `udot` does. ModelError where they hold multipliers.
+        """
+        return self.evaluate(K_OUTPUT_JACOBIAN, t, x, None, r, p, out)
+
+    def coriolis_matrix(self, t, x, *, r=None, p=None, out=None):
+        """The Coriolis matrix C(q, u) of M udot + C u + g = tau + other loads, by Christoffel symbols, (..., n_u, n_u).
+
+        C_ij = ½ Σ (∂M_ij/∂q_k + ∂M_ik/∂q_j - ∂M_jk/∂q_i) u_k, so that dM/dt - 2C is skew (Murray, Li & Sastry, *A
+        Mathematical Introduction to Robotic Manipulation*, 1994, section 4.2). ModelError unless qdot is u and T = ½ uᵀ
+        M(q) u.
+        """
+        return self.evaluate(K_CORIOLIS_MATRIX, t, x, None, r, p, out)
+
+    def gravity_forces(self, t, x, *, r=None, p=None, out=None):
+        """The generalized forces g(q) that hold the weights of all bodies: g of M udot + C u + g = tau + other loads,
+        (..., n_u).
+
+        Minus the generalized active forces of loads m γ at mass centres, γ one constant field, and of potential
+        energies that were given as such, those in a Lagrangian included. Zero where there are none.
+        """
+        return self.evaluate(K_GRAVITY_FORCES, t, x, None, r, p, out)
+
     def accelerations(self, t, x, udot, *, named=False, r=None, p=None, out=None):
         """The accelerations a of all points in the inertial frame at udot, inertial axes, (..., n_points, 3).
 
@@ -528,6 +572,28 @@ cdef class Workspace(Buffers):
     def angular_velocities(self):
         """The angular velocities ω of all frames in the inertial frame, inertial axes, (n_frames, 3)."""
         return self.call(K_ANGULAR_VELOCITIES)
+
+    def rhs_time_derivative(self):
+        """The derivatives ∂xdot/∂t of `rhs` at constant x and r, (n_x,)."""
+        return self.call(K_RHS_TIME_DERIVATIVE)
+
+    def rhs_parameter_jacobian(self):
+        """The derivatives ∂xdot/∂p of `rhs`, parameters in the order of `parameter_names`, (n_x, n_p)."""
+        return self.call(K_RHS_PARAMETER_JACOBIAN)
+
+    def output_jacobian(self):
+        """The derivatives of the outputs with respect to x, then r: C and D of dy = C dx + D dr, (n_outputs, n_x + n_r)."""
+        return self.call(K_OUTPUT_JACOBIAN)
+
+    def coriolis_matrix(self):
+        """The Coriolis matrix C(q, u) of M udot + C u + g = tau + other loads, by Christoffel symbols, (n_u, n_u)."""
+        return self.call(K_CORIOLIS_MATRIX)
+
+    def gravity_forces(self):
+        """The generalized forces g(q) that hold the weights of all bodies: g of M udot + C u + g = tau + other loads,
+        (n_u,).
+        """
+        return self.call(K_GRAVITY_FORCES)
 
     def accelerations(self):
         """The accelerations a of all points in the inertial frame at udot, inertial axes, (n_points, 3), at the

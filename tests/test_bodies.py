@@ -275,7 +275,7 @@ def test_leading_axes() -> None:
 def test_wrong_arguments() -> None:
     dyn = crane()
     x, _, r, _ = arguments(8)
-    with pytest.raises(KeyError, match=r"there is no point 'hook'.*lift"):
+    with pytest.raises(KeyError, match=r"no point of .* is called 'hook'.*lift"):
         dyn.angular_momentum(0.0, x, "hook", r=r)
     with pytest.raises(ValueError, match=r"about has shape \(2,\), expected \(\.\.\., 3\)"):
         dyn.angular_momentum(0.0, x, [0.0, 1.0], r=r)

@@ -93,7 +93,7 @@ def test_a_result_is_never_silently_nan(model: kc.Model) -> None:
 
 
 def test_strangers_are_refused(model: kc.Model) -> None:
-    with pytest.raises(KeyError, match="'nobody' is no parameter of the model"):
+    with pytest.raises(KeyError, match=r"no parameter of .* is called 'nobody'"):
         kc.compile(model, parameters={"nobody": 1.0})
     dyn = kc.compile(model)
     for name in ("nobody", "x", "ground"):

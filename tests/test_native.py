@@ -248,8 +248,18 @@ def test_group_is_built_at_first_use(paths: dict[str, str], dyn: CompiledModel) 
         "linearize",
         "bodies",
         "hamilton",
+        "derivatives",
     ]  # it has no constraints, no auxiliary speeds
-    assert lazy.info["kernels"] == ["core", "forces", "energies", "reactions", "linearize", "bodies", "hamilton"]
+    assert lazy.info["kernels"] == [
+        "core",
+        "forces",
+        "energies",
+        "reactions",
+        "linearize",
+        "bodies",
+        "hamilton",
+        "derivatives",
+    ]
     assert lazy.source == {g: f"C text of {g}" for g in ("core", *built)}
     with pytest.raises(KeyError, match=f"no group 'fluids'; there are {', '.join(GROUPS)}, all"):
         lazy.build("fluids")

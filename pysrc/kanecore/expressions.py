@@ -203,6 +203,33 @@ class Expressions(ABC):
         return self.symbolic("angular_velocities")
 
     @property
+    def rhs_time_derivative(self) -> Any:
+        """The derivatives ∂xdot/∂t of `rhs` at constant x and r."""
+        return self.symbolic("rhs_time_derivative")
+
+    @property
+    def rhs_parameter_jacobian(self) -> Any:
+        """The derivatives ∂xdot/∂p of `rhs`, parameters in the order of `parameter_names`."""
+        return self.symbolic("rhs_parameter_jacobian")
+
+    @property
+    def output_jacobian(self) -> Any:
+        """The derivatives of the outputs with respect to x, then r: C and D of dy = C dx + D dr."""
+        return self.symbolic("output_jacobian")
+
+    @property
+    def coriolis_matrix(self) -> Any:
+        """The Coriolis matrix C(q, u) of M udot + C u + g = tau + other loads, by Christoffel symbols."""
+        return self.symbolic("coriolis_matrix")
+
+    @property
+    def gravity_forces(self) -> Any:
+        """The generalized forces g(q) that hold the weights of all bodies: g of M udot + C u + g = tau + other
+        loads.
+        """
+        return self.symbolic("gravity_forces")
+
+    @property
     def accelerations(self) -> Any:
         """The accelerations a of all points in the inertial frame at udot, inertial axes."""
         return self.symbolic("accelerations")

@@ -391,6 +391,39 @@ KERNELS: tuple[Kernel, ...] = (
         internal=True,
     ),
     Kernel(
+        *("rhs_time_derivative", "derivatives", ("n_x",), r"\partial\dot x/\partial t", "d xdot/dt"),
+        "The derivatives ∂xdot/∂t of `rhs` at constant x and r",
+        "What t does where it stands in the description itself: a prescribed motion that is an input is held, and its "
+        "rates are inputs of their own.",
+        counts=True,
+    ),
+    Kernel(
+        *("rhs_parameter_jacobian", "derivatives", ("n_x", "n_p"), r"\partial\dot x/\partial p", "d xdot/dp"),
+        "The derivatives ∂xdot/∂p of `rhs`, parameters in the order of `parameter_names`",
+        "Exact, and with constraints too: with R = f + Gᵀλ - M udot and S = G udot + gamma at constant udot and λ, "
+        "M dudot - Gᵀ dλ = ∂R/∂p dp and G dudot = -∂S/∂p dp, as of `linearize`.",
+        counts=True,
+    ),
+    Kernel(
+        *("output_jacobian", "derivatives", ("n_outputs", "n_x + n_r"), r"\partial y/\partial(x, r)", "dy/d(x, r)"),
+        "The derivatives of the outputs with respect to x, then r: C and D of dy = C dx + D dr",
+        "Where outputs hold udot, it varies with x and r as `udot` does. ModelError where they hold multipliers.",
+        counts=True,
+    ),
+    Kernel(
+        *("coriolis_matrix", "derivatives", ("n_u", "n_u"), "C", "C(q, u) of M udot + C u + g"),
+        "The Coriolis matrix C(q, u) of M udot + C u + g = tau + other loads, by Christoffel symbols",
+        "C_ij = ½ Σ (∂M_ij/∂q_k + ∂M_ik/∂q_j - ∂M_jk/∂q_i) u_k, so that dM/dt - 2C is skew (Murray, Li & Sastry, *A "
+        "Mathematical Introduction to Robotic Manipulation*, 1994, section 4.2). ModelError unless qdot is u and "
+        "T = ½ uᵀ M(q) u.",
+    ),
+    Kernel(
+        *("gravity_forces", "derivatives", ("n_u",), "g", "g(q) of M udot + C u + g"),
+        "The generalized forces g(q) that hold the weights of all bodies: g of M udot + C u + g = tau + other loads",
+        "Minus the generalized active forces of loads m γ at mass centres, γ one constant field, and of potential "
+        "energies that were given as such, those in a Lagrangian included. Zero where there are none.",
+    ),
+    Kernel(
         *("accelerations", "bodies", ("n_points", "3"), r"\boldsymbol a = \dot{\boldsymbol v}", "a, inertial axes"),
         "The accelerations a of all points in the inertial frame at udot, inertial axes",
         "a = Σ v_r u̇_r + Σ v̇_r u_r + v̇_t: those of the motion, of which gravity is no part (Kane & Levinson 1985, "

@@ -56,7 +56,7 @@ def audit(dyn: Kernels, n: int = 100, *, x0: Any = None, units: Any = None, seed
     ----------
     n : int
         How many states.
-    x0 : array_like, (n_x,), or mapping of name or symbol to number, optional
+    x0 : array_like, (n_x,), or mapping by name, optional
         A state around which others are taken, on the constraints or near them; default: the guess of the model, else
         random ones.
     units : mapping of name or symbol to unit, optional

@@ -72,6 +72,7 @@ def _angular_velocities(name: str, b: Bodies) -> Row:
 
 def _rates(name: str, b: Bodies, kind: str, given: str, places: Sequence[int], names: Sequence[str]) -> Row:
     """What a kernel says at u̇, beside the derivatives of (angular) velocities along the motion."""
+    b.require_rotations()
     value, slope = b.states.call(given, b.states.udot)[:, places], b.states.rate(kind, b.states.udot)
     partials = b.states.call(f"partial_{kind}")[:, places]
     terms = np.einsum("npr,nr->np", _norm(partials), np.abs(b.states.udot)) + _norm(value)

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from kanecore.run.places import inertial_or_number, number_of, same_tree
 
 if TYPE_CHECKING:
-    from kanecore._native import Kernels
+    from kanecore._native import Kernels, _Values
 
 __all__ = [
     "acceleration",
@@ -34,7 +34,7 @@ Array = npt.NDArray[np.float64]
 class _State:
     """What is asked of one model at given states, which are the same for all kernels."""
 
-    def __init__(self, dyn: Kernels, t: npt.ArrayLike, x: npt.ArrayLike, r: Any, p: Any) -> None:
+    def __init__(self, dyn: Kernels, t: npt.ArrayLike, x: _Values, r: Any, p: Any) -> None:
         self.dyn, self._state, self._values = dyn, (t, x), {"r": r, "p": p}
 
     def __call__(self, kernel: str, *after: Any, **options: Any) -> Array:
@@ -69,7 +69,7 @@ def position(
     dyn: Kernels,
     point: Any,
     t: npt.ArrayLike,
-    x: npt.ArrayLike,
+    x: _Values,
     *,
     frame: Any = None,
     origin: Any = None,
@@ -115,7 +115,7 @@ def velocity(
     dyn: Kernels,
     point: Any,
     t: npt.ArrayLike,
-    x: npt.ArrayLike,
+    x: _Values,
     *,
     frame: Any = None,
     origin: Any = None,
@@ -139,7 +139,7 @@ def acceleration(
     dyn: Kernels,
     point: Any,
     t: npt.ArrayLike,
-    x: npt.ArrayLike,
+    x: _Values,
     udot: npt.ArrayLike,
     *,
     frame: Any = None,
@@ -167,7 +167,7 @@ def specific_force(
     dyn: Kernels,
     point: Any,
     t: npt.ArrayLike,
-    x: npt.ArrayLike,
+    x: _Values,
     udot: npt.ArrayLike,
     *,
     frame: Any = None,
@@ -200,7 +200,7 @@ def specific_force(
 
 
 def orientation(
-    dyn: Kernels, of: Any, t: npt.ArrayLike, x: npt.ArrayLike, *, frame: Any = None, r: Any = None, p: Any = None
+    dyn: Kernels, of: Any, t: npt.ArrayLike, x: _Values, *, frame: Any = None, r: Any = None, p: Any = None
 ) -> Array:
     """The matrix R_AᵀR_B that takes components in the axes of frame B to those in the axes of frame A.
 
@@ -233,7 +233,7 @@ def angular_velocity(
     dyn: Kernels,
     of: Any,
     t: npt.ArrayLike,
-    x: npt.ArrayLike,
+    x: _Values,
     *,
     frame: Any = None,
     relative_to: Any = None,
@@ -273,7 +273,7 @@ def angular_acceleration(
     dyn: Kernels,
     of: Any,
     t: npt.ArrayLike,
-    x: npt.ArrayLike,
+    x: _Values,
     udot: npt.ArrayLike,
     *,
     frame: Any = None,
@@ -302,7 +302,7 @@ def jacobian(
     dyn: Kernels,
     point: Any,
     t: npt.ArrayLike,
-    x: npt.ArrayLike,
+    x: _Values,
     *,
     attached: Any = None,
     frame: Any = None,

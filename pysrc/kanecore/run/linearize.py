@@ -14,7 +14,7 @@ from kanecore.run.metric import size_of
 from kanecore.tolerances import RANK
 
 if TYPE_CHECKING:
-    from kanecore._native import Kernels
+    from kanecore._native import Kernels, _Values
 
 __all__ = ["linearize"]
 
@@ -22,7 +22,7 @@ Array = npt.NDArray[np.float64]
 
 
 def linearize(
-    dyn: Kernels, t: npt.ArrayLike, x: npt.ArrayLike, *, r: Any = None, p: Any = None, minimal: bool = False
+    dyn: Kernels, t: npt.ArrayLike, x: _Values, *, r: Any = None, p: Any = None, minimal: bool = False
 ) -> tuple[Array, Array]:
     """A = ∂ẋ/∂x and B = ∂ẋ/∂r of `rhs`, exact.
 
@@ -53,6 +53,7 @@ def linearize(
     ModelError
         ``minimal`` with more or fewer dependent coordinates or speeds than the constraints determine.
     """
+    x = dyn._as_state(x)
     slopes = dyn._linearize(t, x, r=r, p=p)
     a, b = slopes[..., : dyn.n_x], slopes[..., dyn.n_x :]
     if not minimal or not (dyn.n_constraints or dyn.n_configuration):
@@ -97,7 +98,7 @@ def _parts(dyn: Kernels) -> tuple[_Part, _Part]:
     )
 
 
-def _dependence(dyn: Kernels, t: npt.ArrayLike, x: npt.ArrayLike, slopes: Array) -> tuple[Array, Array]:
+def _dependence(dyn: Kernels, t: npt.ArrayLike, x: Any, slopes: Array) -> tuple[Array, Array]:
     """The linearized constraints: δx = T z + T_r δr, z the independent coordinates and speeds."""
     n_q, n_x = dyn.n_q, dyn.n_x
     q_free, u_free = n_q - dyn.n_q_dependent, dyn.n_u - dyn.n_u_dependent

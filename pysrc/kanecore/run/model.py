@@ -32,7 +32,9 @@ from kanecore.run.kinematics import (
     specific_force,
     velocity,
 )
+from kanecore.run.linear_system import linear_system, state_error
 from kanecore.run.linearize import linearize as differentiate
+from kanecore.run.manipulator import mass_matrix_inverse, momentum_matrix, operational_inertia
 from kanecore.run.mappings import LiveValues
 from kanecore.run.momentum import angular_momentum, linear_momentum
 from kanecore.run.nonholonomic import allowed_motions, nonholonomic
@@ -140,6 +142,41 @@ class CompiledModel(_native.Kernels):
     def _baked(self) -> Collection[str]:
         return tuple(self._info.get("baked", ()))
 
+    # States by name -------------------------------------------------------------------------------------
+
+    def state(self, values: Mapping[Any, npt.ArrayLike] | None = None, /, **named: npt.ArrayLike) -> Array:
+        """The state in which some coordinates and speeds, by name or symbol, have values, and all others rest.
+
+        Parameters
+        ----------
+        values : mapping, optional
+            From names or symbols to numbers, or to arrays that broadcast.  A derivative such as ``theta.diff()`` is a
+            speed where the model has q̇ = u.
+        **named
+            The same by keyword.
+
+        Returns
+        -------
+        ndarray, (..., n_x)
+            What is not named is zero.  A unit quaternion of which nothing is named turns nothing, (1, 0, 0, 0) in the
+            order of `unit`: four zeros would be no orientation.  Where one of its members is named all others are zero.
+
+        Raises
+        ------
+        KeyError
+            A name that the model does not have; the message holds the nearest ones.
+        ValueError, TypeError
+            A name is given twice; values that do not broadcast, are not finite, or are no real numbers.
+
+        Examples
+        --------
+        ``dyn.state(theta=0.1, u1=2.0)``, ``dyn.state({theta: np.linspace(0, 1, 50)})``
+        """
+        if not (values is None or hasattr(values, "keys")):
+            raise TypeError(f"state takes a mapping by name, and names: got {values!r}")
+        given = [] if values is None else [(key, values[key]) for key in values]
+        return self._state_of([*given, *named.items()])
+
     # Groups of kernels ----------------------------------------------------------------------------------
 
     @property
@@ -167,7 +204,7 @@ class CompiledModel(_native.Kernels):
         ----------
         *groups : str
             "core", "forces", "energies", "reactions", "constraints", "linearize", "auxiliary", "bodies",
-            "hamilton"; default, and "all": every one in which the model has kernels.
+            "hamilton", "derivatives"; default, and "all": every one in which the model has kernels.
 
         Raises
         ------
@@ -219,7 +256,7 @@ class CompiledModel(_native.Kernels):
         self,
         kind: str,
         t: npt.ArrayLike,
-        x: npt.ArrayLike,
+        x: Any,
         udot: Any,
         remainder: bool,
         out: Any,
@@ -250,7 +287,12 @@ class CompiledModel(_native.Kernels):
     # Integration ----------------------------------------------------------------------------------------
 
     simulate = integrate
+
+    # Control --------------------------------------------------------------------------------------------
+
     linearize = differentiate
+    linear_system = linear_system
+    state_error = state_error
 
     # Robotics -------------------------------------------------------------------------------------------
 
@@ -324,6 +366,10 @@ class CompiledModel(_native.Kernels):
         if array.ndim == 0 or array.shape[-1] != self.n_u:
             raise ValueError(f"{name} has shape {array.shape}, expected (..., {self.n_u})")
         return array.astype(np.float64)
+
+    mass_matrix_inverse = mass_matrix_inverse
+    operational_inertia = operational_inertia
+    momentum_matrix = momentum_matrix
 
     # Other packages -------------------------------------------------------------------------------------
 

@@ -86,8 +86,8 @@ def _dead_point(at: Constraints, lost: npt.NDArray[np.bool_]) -> SingularError:
 
 def _count(dyn: Kernels, p: Any) -> int:
     """How many rows of G count with the parameters of a call, the most of a batch."""
-    several = dyn.n_constraints and not (p is None or hasattr(p, "keys")) and np.ndim(p) > 1
-    return int(np.max(dyn.prepare(p)[..., -1])) if several else dyn._count(p)
+    several = any(map(np.ndim, p.values())) if hasattr(p, "keys") else np.ndim(p) > 1
+    return int(np.max(dyn.prepare(p)[..., -1])) if dyn.n_constraints and several else dyn._count(p)
 
 
 def nonholonomic(at: Constraints, kind: str, udot: Any, remainder: bool, out: Any) -> Array:

@@ -9,13 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
-from kanecore.errors import ModelError
+from kanecore.errors import ModelError, unknown_name
 
 if TYPE_CHECKING:
     from kanecore._native import Kernels
@@ -112,13 +111,11 @@ def numbers(rows: Iterable[Iterable[int]], width: int) -> Numbers:
 def number_of(dyn: Kernels, kind: Literal["point", "frame"], key: Any) -> int:
     """The number of a point or frame by its name, or by SymPy's object of that name; KeyError names the nearest."""
     name, names = _name(kind, key), dyn.points if kind == "point" else dyn.frames
-    if names.count(name) == 1:
-        return names.index(name)
-    if name in names:
-        raise KeyError(f"{names.count(name)} {kind}s are called {name!r} in {dyn.name!r}: rename them")
-    near = [repr(other) for other in get_close_matches(name, names)]
-    meant = f"did you mean {' or '.join(near)}?" if near else f"its {kind}s are {', '.join(names) or 'none'};"
-    raise KeyError(f"there is no {kind} {name!r} in {dyn.name!r}; {meant} Model({kind}s=[...]) adds others")
+    if name not in names:
+        raise unknown_name(f"{kind} of {dyn.name!r} (Model({kind}s=[...]) adds others) is called", name, names)
+    if names.count(name) > 1:
+        raise KeyError(f"{names.count(name)} {kind}s of {dyn.name!r} are called {name!r}: rename all but one")
+    return names.index(name)
 
 
 def inertial_or_number(dyn: Kernels, key: Any) -> int | None:

@@ -94,6 +94,20 @@ class Trajectory:
             states[at] = self._states[ends[at]]
         return np.asarray(states).reshape(*times.shape, self._dyn.n_x)
 
+    def __getitem__(self, name: Any) -> Array:
+        """A coordinate, speed, input or output over time, by name or symbol, (N,): ``sol["theta"]``.
+
+        An output that bears the name of a symbol is in `outputs` alone.
+
+        Raises
+        ------
+        KeyError
+            The model has none such; the message holds the nearest names.
+        """
+        what, i = self._dyn._found(("state", "input", "output"), name)
+        values = self.x if what == "state" else self.r if what == "input" else self.outputs
+        return np.asarray(values[..., i])
+
     @property
     def _recorded(self) -> tuple[Array, Array, Array]:
         """The start and the ends of the steps, the states there, and the interpolants; ValueError without these."""

@@ -10,6 +10,7 @@ from kanecore.derive.kernels import (
     joints,
     kinematics,
     linearization,
+    manipulator,
     motion,
 )
 
@@ -22,5 +23,6 @@ __all__ = [
     "joints",
     "kinematics",
     "linearization",
+    "manipulator",
     "motion",
 ]
