@@ -381,9 +381,10 @@ KERNELS: tuple[Kernel, ...] = (
         internal=True,
     ),
     Kernel(
-        *("joint_positions", "bodies", ("n_joints", "3"), "", "r of joint points, inertial axes"),
-        "The positions of the joint points, inertial axes",
-        internal=True,
+        *("joint_positions", "bodies", ("n_joints", "3"), r"\boldsymbol r", "r of joint points, inertial axes"),
+        "The positions of the joint points, measured as `positions` are, inertial axes",
+        "Joints in the order of `joints`, with ``named=True`` a dict {name: (..., 3)}.",
+        named="joints",
     ),
     Kernel(
         *("attached_wrenches", "bodies", ("n_bodies", "6", "n_constraints"), "", "force, moment of unit multipliers"),
