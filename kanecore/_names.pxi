@@ -136,6 +136,7 @@ cdef extern from "Python.h":
 cdef PyMappingMethods *ARRAY = (<PyTypeObject *>cnp.ndarray).tp_as_mapping
 
 
+@cython.auto_pickle(False)     # an array pickles itself
 cdef class Entries:
     """What `NamedArray` does in C: control loops write into a workspace at the cost of a plain array."""
 
