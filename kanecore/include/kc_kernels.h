@@ -58,3 +58,6 @@ kc_kernel *rhs_parameter_jacobian; /* d xdot/dp: (n_q + n_u) * n_p */
 kc_kernel *output_jacobian; /* dy/d(x, r): n_outputs * (n_q + n_u + n_r) */
 kc_kernel *coriolis_matrix; /* C(q, u) of M udot + C u + g: n_u * n_u */
 kc_kernel *gravity_forces; /* g(q) of M udot + C u + g: n_u */
+kc_kernel *accelerations; /* a, inertial axes [udot]: n_points * 3 */
+kc_kernel *angular_accelerations; /* alpha, inertial axes [udot]: n_frames * 3 */
+kc_kernel *gravity_field; /* weight per mass, inertial axes: 3 */

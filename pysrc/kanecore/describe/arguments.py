@@ -45,6 +45,7 @@ class Arguments:
         None: whatever occurs is one.
     unit : list
         Groups of four coordinates.
+    origin : Point or None
     lagrangian : expression or None
         What stands in place of bodies.
     """
@@ -71,6 +72,7 @@ class Arguments:
     guess: dict[Any, Any]
     attach: dict[Any, Any]
     unit: list[Any]
+    origin: Any = None
     lagrangian: Any = None
 
     @classmethod
@@ -95,6 +97,7 @@ class Arguments:
             inputs=None if given["inputs"] is None else listed(given["inputs"], "inputs"),
             **dicts,
             unit=_groups_of_four(given["unit"]),
+            origin=given["origin"],
             lagrangian=given["lagrangian"],
         )
 

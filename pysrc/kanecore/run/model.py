@@ -22,6 +22,16 @@ from kanecore.run.consistent import consistent
 from kanecore.run.constraint_forces import constraint_forces
 from kanecore.run.constraint_state import ConstraintState
 from kanecore.run.constraints import Constraints
+from kanecore.run.kinematics import (
+    acceleration,
+    angular_acceleration,
+    angular_velocity,
+    jacobian,
+    orientation,
+    position,
+    specific_force,
+    velocity,
+)
 from kanecore.run.linear_system import linear_system, state_error
 from kanecore.run.linearize import linearize as differentiate
 from kanecore.run.manipulator import mass_matrix_inverse, momentum_matrix, operational_inertia
@@ -253,6 +263,17 @@ class CompiledModel(_native.Kernels):
         values: dict[str, Any],
     ) -> Array:
         return nonholonomic(Constraints(self, t, x, **values), kind, udot, remainder, out)
+
+    # Points and frames by name --------------------------------------------------------------------------
+
+    position = position
+    velocity = velocity
+    acceleration = acceleration
+    specific_force = specific_force
+    orientation = orientation
+    angular_velocity = angular_velocity
+    angular_acceleration = angular_acceleration
+    jacobian = jacobian
 
     # Bodies and loads -----------------------------------------------------------------------------------
 
