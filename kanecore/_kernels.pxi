@@ -59,6 +59,8 @@ cdef enum:
     K_OUTPUT_JACOBIAN
     K_CORIOLIS_MATRIX
     K_GRAVITY_FORCES
+    K_INVERSE_DYNAMICS_JVP
+    K_INVERSE_DYNAMICS_VJP
     N_KERNELS
 
 KERNELS = (
@@ -118,6 +120,8 @@ KERNELS = (
     "output_jacobian",
     "coriolis_matrix",
     "gravity_forces",
+    "inverse_dynamics_jvp",
+    "inverse_dynamics_vjp",
 )
 """Names of all kernels, in the order of the C table."""
 
@@ -128,11 +132,20 @@ cdef inline kc_kernel **first_kernel(const kc_model *m) noexcept nogil:
 
 
 cdef inline bint reads_udot(int k) noexcept nogil:
-    return k == K_GENERALIZED_INERTIA_FORCES or k == K_INVERSE_DYNAMICS or k == K_POWER or k == K_INERTIA_FORCES or k == K_GIBBS or k == K_EQUATIONS_RESIDUAL or k == K_MOMENTUM_RATES or k == K_INERTIAL_LOADS or k == K_HAMILTONIAN_RATE
+    return k == K_GENERALIZED_INERTIA_FORCES or k == K_INVERSE_DYNAMICS or k == K_POWER or k == K_INERTIA_FORCES or k == K_GIBBS or k == K_EQUATIONS_RESIDUAL or k == K_MOMENTUM_RATES or k == K_INERTIAL_LOADS or k == K_HAMILTONIAN_RATE or k == K_INVERSE_DYNAMICS_JVP or k == K_INVERSE_DYNAMICS_VJP
 
 
 cdef inline bint reads_multipliers(int k) noexcept nogil:
-    return k == K_EQUATIONS_RESIDUAL
+    return k == K_EQUATIONS_RESIDUAL or k == K_INVERSE_DYNAMICS_JVP or k == K_INVERSE_DYNAMICS_VJP
+
+
+cdef inline Py_ssize_t n_vectors(Libraries m, int k) noexcept nogil:
+    """How many numbers x goes on with behind udot and lambda."""
+    if k == K_INVERSE_DYNAMICS_JVP:
+        return m.n_x + m.n_r + m.n_u
+    if k == K_INVERSE_DYNAMICS_VJP:
+        return m.n_u
+    return 0
 
 
 cdef tuple shapes_of(Libraries m):
@@ -194,4 +207,6 @@ cdef tuple shapes_of(Libraries m):
         (m.n_outputs, m.n_x + m.n_r,),
         (m.n_u, m.n_u,),
         (m.n_u,),
+        (m.n_u,),
+        (m.n_x + m.n_r + m.n_u,),
     )

@@ -368,6 +368,14 @@ cdef class Kernels(Model):
         """
         return self.evaluate(K_GRAVITY_FORCES, t, x, None, r, p, out)
 
+    def _inverse_dynamics_jvp(self, t, x, beyond, *, r=None, p=None, out=None):
+        """The change of `inverse_dynamics` along a direction (dx, dr, dudot), (..., n_u)."""
+        return self.evaluate(K_INVERSE_DYNAMICS_JVP, t, x, beyond, r, p, out)
+
+    def _inverse_dynamics_vjp(self, t, x, beyond, *, r=None, p=None, out=None):
+        """The gradient of weights times `inverse_dynamics` with respect to x, r, udot, (..., n_x + n_r + n_u)."""
+        return self.evaluate(K_INVERSE_DYNAMICS_VJP, t, x, beyond, r, p, out)
+
 
 @cython.final
 cdef class Workspace(Buffers):

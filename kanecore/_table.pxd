@@ -85,3 +85,5 @@ cdef extern from "kanecore.h" nogil:
         kc_kernel *output_jacobian
         kc_kernel *coriolis_matrix
         kc_kernel *gravity_forces
+        kc_kernel *inverse_dynamics_jvp
+        kc_kernel *inverse_dynamics_vjp

@@ -58,3 +58,5 @@ kc_kernel *rhs_parameter_jacobian; /* d xdot/dp: (n_q + n_u) * n_p */
 kc_kernel *output_jacobian; /* dy/d(x, r): n_outputs * (n_q + n_u + n_r) */
 kc_kernel *coriolis_matrix; /* C(q, u) of M udot + C u + g: n_u * n_u */
 kc_kernel *gravity_forces; /* g(q) of M udot + C u + g: n_u */
+kc_kernel *inverse_dynamics_jvp; /* d(M udot - f) along d(x, r, udot) [udot, lambda, n_x + n_r + n_u]: n_u */
+kc_kernel *inverse_dynamics_vjp; /* gradient of w (M udot - f) [udot, lambda, n_u]: n_q + n_u + n_r + n_u */

@@ -41,6 +41,8 @@ class Kernel:
         x goes on with u̇.
     reads_multipliers : bool
         x goes on with λ behind u̇.
+    vectors : tuple of str
+        Lengths of what x goes on with behind u̇ and λ, for an internal kernel that reads both.
     counts : bool
         It solves equations in which only those rows of G count that are independent.
     internal : bool
@@ -66,6 +68,7 @@ class Kernel:
     notes: str = ""
     reads_udot: bool = False
     reads_multipliers: bool = False
+    vectors: tuple[str, ...] = ()
     counts: bool = False
     internal: bool = False
     remainder_of: str = ""
@@ -74,9 +77,22 @@ class Kernel:
     part_of: str = ""
     field: str = ""
 
+    @property
+    def beyond(self) -> tuple[str, ...]:
+        """Lengths of all that x goes on with."""
+        return ("n_u",) * self.reads_udot + ("n_constraints",) * self.reads_multipliers + self.vectors
+
     def lengths(self, sizes: Mapping[str, int]) -> tuple[int, ...]:
         """The lengths of the axes of the result, for a model of some sizes."""
-        return tuple(sum(sizes[x] if x in sizes else int(x) for x in axis.split(" + ")) for axis in self.shape)
+        return tuple(_length(axis, sizes) for axis in self.shape)
+
+    def further(self, sizes: Mapping[str, int]) -> tuple[int, ...]:
+        """The lengths of the vectors."""
+        return tuple(_length(vector, sizes) for vector in self.vectors)
+
+
+def _length(words: str, sizes: Mapping[str, int]) -> int:
+    return sum(sizes[x] if x in sizes else int(x) for x in words.split(" + "))
 
 
 KERNELS: tuple[Kernel, ...] = (
@@ -414,6 +430,22 @@ KERNELS: tuple[Kernel, ...] = (
         "The generalized forces g(q) that hold the weights of all bodies: g of M udot + C u + g = tau + other loads",
         "Minus the generalized active forces of loads m γ at mass centres, γ one constant field, and of potential "
         "energies that were given as such, those in a Lagrangian included. Zero where there are none.",
+    ),
+    Kernel(
+        *("inverse_dynamics_jvp", "derivatives", ("n_u",), "", "d(M udot - f) along d(x, r, udot)"),
+        "The change of `inverse_dynamics` along a direction (dx, dr, dudot)",
+        reads_udot=True,
+        reads_multipliers=True,
+        vectors=("n_x + n_r + n_u",),
+        internal=True,
+    ),
+    Kernel(
+        *("inverse_dynamics_vjp", "derivatives", ("n_x + n_r + n_u",), "", "gradient of w (M udot - f)"),
+        "The gradient of weights times `inverse_dynamics` with respect to x, r, udot",
+        reads_udot=True,
+        reads_multipliers=True,
+        vectors=("n_u",),
+        internal=True,
     ),
 )
 

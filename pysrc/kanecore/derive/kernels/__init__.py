@@ -11,6 +11,7 @@ from kanecore.derive.kernels import (
     linearization,
     manipulator,
     motion,
+    products,
 )
 
 __all__ = [
@@ -23,4 +24,5 @@ __all__ = [
     "linearization",
     "manipulator",
     "motion",
+    "products",
 ]
