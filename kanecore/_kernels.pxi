@@ -61,6 +61,8 @@ cdef enum:
     K_GRAVITY_FORCES
     K_INVERSE_DYNAMICS_JVP
     K_INVERSE_DYNAMICS_VJP
+    K_REGRESSOR
+    K_INERTIAL_PARAMETERS
     N_KERNELS
 
 KERNELS = (
@@ -122,6 +124,8 @@ KERNELS = (
     "gravity_forces",
     "inverse_dynamics_jvp",
     "inverse_dynamics_vjp",
+    "regressor",
+    "inertial_parameters",
 )
 """Names of all kernels, in the order of the C table."""
 
@@ -132,7 +136,7 @@ cdef inline kc_kernel **first_kernel(const kc_model *m) noexcept nogil:
 
 
 cdef inline bint reads_udot(int k) noexcept nogil:
-    return k == K_GENERALIZED_INERTIA_FORCES or k == K_INVERSE_DYNAMICS or k == K_POWER or k == K_INERTIA_FORCES or k == K_GIBBS or k == K_EQUATIONS_RESIDUAL or k == K_MOMENTUM_RATES or k == K_INERTIAL_LOADS or k == K_HAMILTONIAN_RATE or k == K_INVERSE_DYNAMICS_JVP or k == K_INVERSE_DYNAMICS_VJP
+    return k == K_GENERALIZED_INERTIA_FORCES or k == K_INVERSE_DYNAMICS or k == K_POWER or k == K_INERTIA_FORCES or k == K_GIBBS or k == K_EQUATIONS_RESIDUAL or k == K_MOMENTUM_RATES or k == K_INERTIAL_LOADS or k == K_HAMILTONIAN_RATE or k == K_INVERSE_DYNAMICS_JVP or k == K_INVERSE_DYNAMICS_VJP or k == K_REGRESSOR
 
 
 cdef inline bint reads_multipliers(int k) noexcept nogil:
@@ -209,4 +213,6 @@ cdef tuple shapes_of(Libraries m):
         (m.n_u,),
         (m.n_u,),
         (m.n_x + m.n_r + m.n_u,),
+        (m.n_u, 10 * m.n_bodies,),
+        (m.n_bodies, 10,),
     )

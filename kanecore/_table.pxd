@@ -87,3 +87,5 @@ cdef extern from "kanecore.h" nogil:
         kc_kernel *gravity_forces
         kc_kernel *inverse_dynamics_jvp
         kc_kernel *inverse_dynamics_vjp
+        kc_kernel *regressor
+        kc_kernel *inertial_parameters

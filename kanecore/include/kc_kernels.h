@@ -60,3 +60,5 @@ kc_kernel *coriolis_matrix; /* C(q, u) of M udot + C u + g: n_u * n_u */
 kc_kernel *gravity_forces; /* g(q) of M udot + C u + g: n_u */
 kc_kernel *inverse_dynamics_jvp; /* d(M udot - f) along d(x, r, udot) [udot, lambda, n_x + n_r + n_u]: n_u */
 kc_kernel *inverse_dynamics_vjp; /* gradient of w (M udot - f) [udot, lambda, n_u]: n_q + n_u + n_r + n_u */
+kc_kernel *regressor; /* Y of M udot - f = Y pi [udot]: n_u * 10 * n_bodies */
+kc_kernel *inertial_parameters; /* m, m c, I about the first point: n_bodies * 10 */

@@ -97,7 +97,7 @@ def check(kernels: Sequence[Kernel]) -> None:
     sizes = {"n_x", *re.findall(r"\bn_[a-z_]+", _PXD)}
     names = [kernel.name for kernel in kernels]
     for kernel in kernels:
-        terms = [term for axis in (*kernel.shape, *kernel.vectors) for term in axis.split(" + ")]
+        terms = [term for axis in (*kernel.shape, *kernel.vectors) for term in re.split(r" [+*] ", axis)]
         unknown = [term for term in terms if term not in sizes and not term.isdigit()]
         texts = (kernel.brief, kernel.doc, kernel.notes)
         for wrong, why in (

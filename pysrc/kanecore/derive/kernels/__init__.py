@@ -12,6 +12,7 @@ from kanecore.derive.kernels import (
     manipulator,
     motion,
     products,
+    regressor,
 )
 
 __all__ = [
@@ -25,4 +26,5 @@ __all__ = [
     "manipulator",
     "motion",
     "products",
+    "regressor",
 ]
