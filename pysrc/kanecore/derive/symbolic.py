@@ -81,6 +81,9 @@ def _check(derivation: Derivation, name: str, nonholonomic: bool) -> None:
             f"{name} of {d.name!r} has no expression: {why}; {', '.join(made_from[:-1])} and {made_from[-1]} have"
         )
     row = KERNEL_ROWS.get(name)
+    if row is not None and row.vectors:
+        having = "mass_matrix and inverse_dynamics have"
+        raise ModelError(f"{name} of {d.name!r} has no expression: it multiplies by vectors of a call; {having}")
     of = KERNEL_ROWS[row.remainder_of] if row is not None and row.remainder_of else row
     if nonholonomic and of is not None and not of.nonholonomic:
         having = [x.name for x in KERNELS if x.nonholonomic]

@@ -38,6 +38,7 @@ from kanecore.run.manipulator import mass_matrix_inverse, momentum_matrix, opera
 from kanecore.run.mappings import LiveValues
 from kanecore.run.momentum import angular_momentum, linear_momentum
 from kanecore.run.nonholonomic import allowed_motions, nonholonomic
+from kanecore.run.products import inverse_dynamics_jvp, inverse_dynamics_vjp, rhs_jvp, rhs_vjp
 from kanecore.run.rank import count_near
 from kanecore.run.shares import active_forces_by_body, active_forces_by_load, inertia_forces_by_body, load_powers
 from kanecore.run.simulate import simulate as integrate
@@ -293,6 +294,10 @@ class CompiledModel(_native.Kernels):
     linearize = differentiate
     linear_system = linear_system
     state_error = state_error
+    rhs_jvp = rhs_jvp
+    rhs_vjp = rhs_vjp
+    inverse_dynamics_jvp = inverse_dynamics_jvp
+    inverse_dynamics_vjp = inverse_dynamics_vjp
 
     # Robotics -------------------------------------------------------------------------------------------
 
