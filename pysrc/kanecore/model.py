@@ -6,6 +6,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 from typing import Any
 
 from sympy import sympify
@@ -31,6 +32,7 @@ from kanecore.describe.transforms import Link
 from kanecore.errors import warn
 from kanecore.expressions import Expressions
 from kanecore.speed_matrices import SpeedMatrices
+from kanecore.splines import Spline
 
 __all__ = ["Model"]
 
@@ -72,6 +74,10 @@ class Model(Expressions):
         ``theta_dd``.
     outputs : dict of name to expression, optional
         What the kernel ``outputs`` computes; may hold ``u.diff()`` and `kanecore.multiplier` (row).
+    functions : dict of SymPy function to Spline, optional
+        Functions of coordinates, time, inputs or parameters that are data, such as a street or a cam:
+        ``{street: kc.Spline(x, y)}`` with ``street = sympy.Function("street")``, and ``street(x(t) + l)`` anywhere in
+        the description.  All kernels hold their exact derivatives.
     potentials : sequence of expressions, optional
         Potential energies, in place of the forces that they stand for.
     feedback : dict of input to expression, optional
@@ -132,6 +138,7 @@ class Model(Expressions):
         attach: Mapping[int, Any] | None = None,
         unit: Sequence[Any] | None = None,
         guess: Mapping[Any, float] | None = None,
+        functions: Mapping[Any, Spline] | None = None,
         holonomic_constraints: Sequence[Any] | Mapping[str, Any] | None = None,
         nonholonomic_constraints: Sequence[Any] | Mapping[str, Any] | None = None,
         name: str | None = None,
@@ -160,6 +167,7 @@ class Model(Expressions):
             attach=attach,
             unit=unit,
             guess=guess,
+            functions=functions,
             holonomic_constraints=holonomic_constraints,
             nonholonomic_constraints=nonholonomic_constraints,
             name=name,
@@ -180,7 +188,7 @@ class Model(Expressions):
     def _keep_words(self, arguments: Arguments, symbols: Symbols) -> None:
         """The user's own symbols and expressions, in which results are written."""
         self._coordinates, self._speeds, self._time = tuple(symbols.q), tuple(symbols.u), symbols.t
-        self._laws = arguments.feedback
+        self._laws, self._functions = arguments.feedback, symbols.functions
         self._written = arguments.outputs
         self._n_loads = len(arguments.forcelist)
 
@@ -264,6 +272,7 @@ class Model(Expressions):
         points: Sequence[Any] | None = None,
         frames: Sequence[Any] | None = None,
         guess: Mapping[Any, float] | None = None,
+        functions: Mapping[Any, Spline] | None = None,
         unit: Sequence[Any] | None = None,
         name: str | None = None,
     ) -> Model:
@@ -287,7 +296,7 @@ class Model(Expressions):
             c(q, q̇, t), each equal to zero, of ∂c/∂q̇ᵀ μ among the generalized forces.
         holonomic_constraints : sequence of expressions, optional
             φ(q, t), each equal to zero, of ∂φ/∂qᵀ λ.
-        parameters, inputs, outputs, feedback, points, frames, guess, unit, name : optional
+        parameters, inputs, outputs, feedback, points, frames, guess, functions, unit, name : optional
             As of :class:`Model`; an input whose rate the equations need is followed by it.
 
         Returns
@@ -316,6 +325,7 @@ class Model(Expressions):
             points=points,
             frames=frames,
             guess=guess,
+            functions=functions,
             unit=unit,
             name=name,
         )
@@ -442,6 +452,11 @@ class Model(Expressions):
     def inputs(self) -> tuple[Any, ...]:
         """Symbols of r, rates of prescribed motions included."""
         return self._inputs
+
+    @property
+    def functions(self) -> Mapping[Any, Spline]:
+        """The functions that are given by data."""
+        return MappingProxyType(self._functions)
 
     @property
     def noncontributing(self) -> tuple[Any, ...]:

@@ -108,6 +108,7 @@ def symbols_by_key(model: Described) -> dict[Any, Any]:
         (d.parameters, model.parameters),
     ):
         symbols.update((keys[i][1], s) for i, s in zip(nodes, names, strict=True))
+    symbols.update((("f", f.__name__), f) for f in model.functions)
     return symbols
 
 
