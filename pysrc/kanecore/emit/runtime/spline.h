@@ -68,7 +68,7 @@ KC_INLINE kc_real kc_cubic(const kc_spline *spline, kc_segment at, int order)
     return kc_hermite(at, f[0], f[1], f[2], f[3], order);
 }
 
-/* The derivative that is taken so many times by x and by y: first along y, of f and df/dx at both ends in x. */
+/* The derivative that is taken so many times by x and by y: first along y, of f and df/dx at both x. */
 KC_INLINE kc_real kc_bicubic(const kc_spline *spline, kc_segment at_x, kc_segment at_y, int by_x, int by_y)
 {
     const int row = 4 * spline->axes[1].n;
