@@ -485,8 +485,8 @@ KERNELS: tuple[Kernel, ...] = (
         *("regressor", "derivatives", ("n_u", "10 * n_bodies"), "Y", "Y of M udot - f = Y pi"),
         "The regressor Y(x, udot) of the inertia forces and weights: M udot - f without other loads is Y π",
         "π holds `inertial_parameters`, ten of each body in the order of `bodies`. It is exact (Khalil & Dombre, "
-        "*Modeling, Identification and Control of Robots*, 2002, section 9.3). ModelError where a mass or an inertia is "
-        "not constant, or other loads hold its symbols.",
+        "*Modeling, Identification and Control of Robots*, 2002, section 9.3). ModelError where a mass or an inertia "
+        "is not constant, or other loads hold its symbols.",
         reads_udot=True,
     ),
     Kernel(

@@ -6,6 +6,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 from typing import Any
 
 from kanecore.derive import explain, report, speed_matrices, symbolic
@@ -30,6 +31,7 @@ from kanecore.describe.transforms import Link
 from kanecore.errors import warn
 from kanecore.expressions import Expressions
 from kanecore.speed_matrices import SpeedMatrices
+from kanecore.splines import Spline
 
 __all__ = ["Model"]
 
@@ -74,6 +76,10 @@ class Model(Expressions):
         components ``v_x``, ``v_y``, ``v_z`` in the axes of the inertial frame, as (Vector, ReferenceFrame) in those of
         the frame; a Point, alone or with a frame, is its position from the origin.  Entries of a Matrix ``A`` are
         ``A_0_1``, those of a row or column ``A_0``.
+    functions : dict of SymPy function to Spline, optional
+        Functions of coordinates, time, inputs or parameters that are data, such as a street or a cam:
+        ``{street: kc.Spline(x, y)}`` with ``street = sympy.Function("street")``, and ``street(x(t) + l)`` anywhere in
+        the description.  All kernels hold their exact derivatives.
     potentials : sequence of expressions, optional
         Potential energies, in place of the forces that they stand for.
     feedback : dict of input to expression, optional
@@ -139,6 +145,7 @@ class Model(Expressions):
         unit: Sequence[Any] | None = None,
         guess: Mapping[Any, float] | None = None,
         origin: Any = None,
+        functions: Mapping[Any, Spline] | None = None,
         holonomic_constraints: Sequence[Any] | Mapping[str, Any] | None = None,
         nonholonomic_constraints: Sequence[Any] | Mapping[str, Any] | None = None,
         name: str | None = None,
@@ -168,6 +175,7 @@ class Model(Expressions):
             unit=unit,
             guess=guess,
             origin=origin,
+            functions=functions,
             holonomic_constraints=holonomic_constraints,
             nonholonomic_constraints=nonholonomic_constraints,
             name=name,
@@ -190,7 +198,7 @@ class Model(Expressions):
         """The user's own symbols and expressions, in which results are written."""
         symbols = reader.symbols
         self._coordinates, self._speeds, self._time = tuple(symbols.q), tuple(symbols.u), symbols.t
-        self._laws = arguments.feedback
+        self._laws, self._functions = arguments.feedback, symbols.functions
         self._written = reader.outputs.written
         self._n_loads = len(arguments.forcelist)
 
@@ -274,6 +282,7 @@ class Model(Expressions):
         points: Sequence[Any] | None = None,
         frames: Sequence[Any] | None = None,
         guess: Mapping[Any, float] | None = None,
+        functions: Mapping[Any, Spline] | None = None,
         unit: Sequence[Any] | None = None,
         origin: Any = None,
         name: str | None = None,
@@ -298,7 +307,7 @@ class Model(Expressions):
             c(q, q̇, t), each equal to zero, of ∂c/∂q̇ᵀ μ among the generalized forces.
         holonomic_constraints : sequence of expressions, optional
             φ(q, t), each equal to zero, of ∂φ/∂qᵀ λ.
-        parameters, inputs, outputs, feedback, points, frames, guess, unit, origin, name : optional
+        parameters, inputs, outputs, feedback, points, frames, guess, functions, unit, origin, name : optional
             As of :class:`Model`; an input whose rate the equations need is followed by it.
 
         Returns
@@ -327,6 +336,7 @@ class Model(Expressions):
             points=points,
             frames=frames,
             guess=guess,
+            functions=functions,
             unit=unit,
             origin=origin,
             name=name,
@@ -454,6 +464,11 @@ class Model(Expressions):
     def inputs(self) -> tuple[Any, ...]:
         """Symbols of r, rates of prescribed motions included."""
         return self._inputs
+
+    @property
+    def functions(self) -> Mapping[Any, Spline]:
+        """The functions that are given by data."""
+        return MappingProxyType(self._functions)
 
     @property
     def noncontributing(self) -> tuple[Any, ...]:

@@ -82,8 +82,10 @@ def _check(derivation: Derivation, name: str, nonholonomic: bool) -> None:
         )
     row = KERNEL_ROWS.get(name)
     if row is not None and row.vectors:
-        having = "mass_matrix and inverse_dynamics have"
-        raise ModelError(f"{name} of {d.name!r} has no expression: it multiplies by vectors of a call; {having}")
+        raise ModelError(
+            f"{name} of {d.name!r} has no expression: it multiplies by vectors of a call; mass_matrix and "
+            "inverse_dynamics have"
+        )
     of = KERNEL_ROWS[row.remainder_of] if row is not None and row.remainder_of else row
     if nonholonomic and of is not None and not of.nonholonomic:
         having = [x.name for x in KERNELS if x.nonholonomic]
@@ -117,6 +119,7 @@ def symbols_by_key(model: Described) -> dict[Any, Any]:
         (d.parameters, model.parameters),
     ):
         symbols.update((keys[i][1], s) for i, s in zip(nodes, names, strict=True))
+    symbols.update((("f", f.__name__), f) for f in model.functions)
     return symbols
 
 

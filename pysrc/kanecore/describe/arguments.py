@@ -24,6 +24,7 @@ _DICTS = {
     "joints": "names and (parent, child, point)",
     "guess": "coordinates or speeds and numbers",
     "attach": "rows and (child, child_point, parent, parent_point, vector)",
+    "functions": "undefined functions and kc.Spline(x, y)",
 }
 _KINDS = {"velocity": "nonholonomic", "configuration": "holonomic", "acceleration": None}
 _INSTEAD_OF_DICT = {
@@ -71,6 +72,7 @@ class Arguments:
     joints: dict[Any, Any]
     guess: dict[Any, Any]
     attach: dict[Any, Any]
+    functions: dict[Any, Any]
     unit: list[Any]
     origin: Any = None
     lagrangian: Any = None

@@ -165,6 +165,7 @@ class Reader:
         """What can be said of symbols when all is read."""
         a, symbols = self._arguments, self.symbols
         symbols.check_feedback()
+        symbols.check_functions()
         symbols.warn_of_misspelt()
         inputs = symbols.complete_inputs(a.inputs)
         parameters = sorted(symbols.parameters, key=str) if a.parameters is None else a.parameters
