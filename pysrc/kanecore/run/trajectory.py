@@ -206,11 +206,33 @@ class Trajectory:
         return np.asarray(length * (power @ _WEIGHTS))
 
     # ------------------------------------------------------------------ outlets
-    def plot(self) -> Any:
-        """Coordinates, speeds and the energy error over time; the matplotlib Figure."""
+    def plot(self, *names: Any) -> Any:
+        """Coordinates, speeds and the energy error over time, or what some names or patterns select.
+
+        Coordinates, each unit quaternion, speeds, inputs and outputs have a panel of their own.
+
+        Parameters
+        ----------
+        *names : str or symbol
+            Of coordinates, speeds, inputs and outputs; in a str ``*``, ``?`` and ``[...]`` stand for several, as in
+            names of files: ``sol.plot("theta*", "F")``.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+
+        Raises
+        ------
+        KeyError
+            A pattern selects nothing; the message names what there is.
+        ValueError
+            The run did not keep its steps (`dense_output` of `simulate`).
+        ImportError
+            matplotlib is not installed.
+        """
         from kanecore.show.plots import plot_trajectory
 
-        return plot_trajectory(self)
+        return plot_trajectory(self, names)
 
     def to_csv(self, path: str | os.PathLike[str]) -> None:
         """Write t, q, u, inputs and outputs as comma-separated values.
