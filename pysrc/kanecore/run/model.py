@@ -106,6 +106,12 @@ class CompiledModel(_native.Kernels):
         ]
         return f"<CompiledModel {self.name!r}: {', '.join(f'{n} {what}' for n, what in sizes)}>"
 
+    def _repr_html_(self) -> str:
+        """What a notebook shows: sizes and names, and the current values, folded."""
+        from kanecore.show.pages import compiled_page
+
+        return compiled_page(self)
+
     # Parameters and inputs ------------------------------------------------------------------------------
 
     @property

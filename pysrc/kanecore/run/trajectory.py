@@ -69,6 +69,12 @@ class Trajectory:
         steps = f"{self.n_steps} steps of {self._method}, {self.nfev} evaluations"
         return f"<Trajectory of {self._dyn.name!r}: {span}, {steps}>"
 
+    def _repr_html_(self) -> str:
+        """What a notebook shows: how the run went, a small table, and `plot` where matplotlib is installed."""
+        from kanecore.show.pages import trajectory_page
+
+        return trajectory_page(self)
+
     def __call__(self, t: npt.ArrayLike) -> Array:
         """The state at times of any shape within the run, from the interpolant of each step: (..., n_x).
 
