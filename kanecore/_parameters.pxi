@@ -9,7 +9,10 @@ cdef enum:      # in place of the number of a kernel
 cdef dict ARGUMENT = {"parameter": "p", "input": "r", "state": "x", "udot": "udot"}
 """Where a call takes values."""
 
-cdef dict MEANING = {"state": "coordinates, then speeds", "udot": "derivatives of the speeds"}
+cdef dict MEANING = {
+    "state": "coordinates, then speeds", "coordinate": "coordinates", "speed": "one for each speed",
+    "udot": "derivatives of the speeds",
+}
 """What the entries of an array are, where their names would not say it."""
 
 
@@ -68,14 +71,12 @@ cdef class Parametrized(Named):
         self.r = block.values if block.complete else NULL
 
     cdef object current(self, str what):
-        """A copy of the current values, NaN where one was never given; of x and udot those at rest."""
-        if what == "state":
-            return self.at_rest()
-        if what == "udot":
-            return np.zeros(self.n_u)
+        """A copy of the current values, NaN where one was never given; of a state, or a part of one, those at rest."""
         if what == "parameter":
             return vector_of(self.parameter_block.values, self.n_p)
-        return vector_of(self.input_block.values, self.n_r)
+        if what == "input":
+            return vector_of(self.input_block.values, self.n_r)
+        return self.at_rest() if what == "state" else np.zeros(len(self.names[what]))
 
     def _values(self, what):
         """A copy of the current values of all parameters or inputs.
@@ -190,6 +191,10 @@ cdef class Parametrized(Named):
         if what == "parameter" and not np.isfinite(values).all():
             raise ValueError(f"parameter {name!r} is not finite in {argument}")
         return values
+
+    def _rows(self, what, given, argument):
+        """Values of a kind, as an array or by name, as a float64 array (..., n)."""
+        return self.rows(what, given, argument)
 
     def _as_state(self, x, argument="x"):
         """The array in place of a mapping by name or symbol; whatever else was given, as it is."""

@@ -60,6 +60,7 @@ ALLOWED_IN_MODELS = {"kanecore", "errors", "model", "describe"}
 INSIDE_FUNCTIONS: dict[str, set[str]] = {
     "cli": {"_compile", "build", "demo", "gallery", "kanecore", "model", "run"},  # each command imports what it needs
     "gallery": {"_native", "run", "build"},  # listing the models needs none of them
+    "model": {"show"},  # a notebook shows it
     "run": {"build", "show"},  # a model pickled as C text is compiled again; a trajectory is plotted
 }
 

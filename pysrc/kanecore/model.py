@@ -508,6 +508,17 @@ class Model(Expressions):
     def __repr__(self) -> str:
         return f"<Model {self.name!r}: n_q={self.n_q}, n_u={self.n_u}, n_p={self.n_p}, n_r={self.n_r}>"
 
+    def _repr_html_(self) -> str:
+        """What a notebook shows: sizes and names, and the equations of motion, folded."""
+        from kanecore.show.pages import model_page
+
+        return model_page(self, symbolic.equations(self))
+
+    def _repr_latex_(self) -> str | None:
+        """The equations of motion where a notebook is printed; None where they are long."""
+        equations = symbolic.equations(self)
+        return None if equations is None else "\n".join(f"$${text}$$" for text in equations)
+
     # ------------------------------------------------------------- liberation
     def free(self, *constraints: str | int) -> Model:
         """The model with some constraints dropped, and their forces as inputs: the principle of liberation.
