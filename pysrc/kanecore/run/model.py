@@ -22,6 +22,8 @@ from kanecore.run.consistent import consistent
 from kanecore.run.constraint_forces import constraint_forces
 from kanecore.run.constraint_state import ConstraintState
 from kanecore.run.constraints import Constraints
+from kanecore.run.equilibrium import equilibrium
+from kanecore.run.inverse import solve_inverse
 from kanecore.run.kinematics import (
     acceleration,
     angular_acceleration,
@@ -254,6 +256,7 @@ class CompiledModel(_native.Kernels):
     conserved = conserved
     speed_matrices = speed_matrices
     projected_efforts = projected_efforts
+    solve_inverse = solve_inverse
     audit = audit
 
     def _count_near(self, t: float, x: Array, r: Any, p: Any) -> int:
@@ -302,6 +305,7 @@ class CompiledModel(_native.Kernels):
 
     linearize = differentiate
     linear_system = linear_system
+    equilibrium = equilibrium
     state_error = state_error
     rhs_jvp = rhs_jvp
     rhs_vjp = rhs_vjp
