@@ -29,19 +29,20 @@ ALLOWED: dict[str, set[str]] = {
     "kernels": set(),
     "tolerances": set(),
     "speed_matrices": set(),
+    "shapes": set(),
     "graph": {"errors", "tolerances"},
-    "describe": {"errors", "graph", "tolerances"},
+    "describe": {"errors", "graph", "tolerances", "shapes"},
     "derive": {"errors", "kernels", "graph", "describe", "tolerances", "speed_matrices"},
     "program": {"errors", "kernels", "graph", "derive", "tolerances"},
     "emit": {"errors", "kernels", "graph", "describe", "derive", "program", "tolerances"},
     "build": {"errors", "kernels", "graph", "describe", "derive", "emit"},
     "expressions": set(),
     # what a user holds: a description, and what is derived from it
-    "model": {"errors", "describe", "derive", "expressions", "speed_matrices"},
+    "model": {"errors", "describe", "derive", "expressions", "speed_matrices", "shapes"},
     # the same for those who have KanesMethod code
     "kanes_method": {"graph", "describe", "derive", "model"},
     "run": {"errors", "kernels", "tolerances", "speed_matrices", "_native"},
-    "show": {"errors"},
+    "show": {"errors", "shapes"},
     "_binding": {"errors"},
     "_methods": {"_binding"},
     "_native": {"_binding", "_methods"},
@@ -60,9 +61,10 @@ INSIDE_FUNCTIONS: dict[str, set[str]] = {
     "cli": {"_compile", "build", "demo", "gallery", "kanecore", "model", "run"},  # each command imports what it needs
     "gallery": {"_native", "run", "build"},  # listing the models needs none of them
     "run": {"build", "show"},  # a model pickled as C text is compiled again; a trajectory is plotted
+    "derive": {"show"},  # a description is drawn
 }
 
-WITHOUT_SYMPY = {"errors", "kernels", "tolerances", "speed_matrices", "run", "show", "cli"}
+WITHOUT_SYMPY = {"errors", "kernels", "tolerances", "speed_matrices", "shapes", "run", "show", "cli"}
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ from __future__ import annotations
 import ast
 import base64
 import contextlib
+import html
 import io
 import linecache
 import traceback
@@ -43,6 +44,7 @@ class Run(SphinxDirective):
     raises : the name of the exception that the block must end with; its message is the output
     language : of the output, for colours
     math : the value is LaTeX: show the formula
+    fold : a title, under which the output is folded away
     hide-code, alt : show the output alone; text for those who do not see the picture
     """
 
@@ -53,6 +55,7 @@ class Run(SphinxDirective):
         "show": directives.unchanged_required,
         "raises": directives.unchanged_required,
         "language": directives.unchanged_required,
+        "fold": directives.unchanged_required,
         "alt": directives.unchanged_required,
         "hide-code": directives.flag,
         "math": directives.flag,
@@ -75,7 +78,7 @@ class Run(SphinxDirective):
         if printed:
             text = printed.rstrip("\n")
             block = nodes.literal_block(text, text, language=self.options.get("language", "text"), classes=["output"])
-            result.append(block)
+            result += _folded(block, self.options["fold"]) if "fold" in self.options else [block]
         if formula is not None:
             options = {"number": None, "no-wrap": False, "nowrap": False}  # the older name before Sphinx 8.2
             result.append(nodes.math_block(formula, formula, docname=self.env.docname, **options))
@@ -113,6 +116,11 @@ def _cell(file: Path, title: str | None) -> str:
         if first.strip() == title:
             return code.strip()
     raise ExtensionError(f"{file} has no cell {CELL}{title}")
+
+
+def _folded(block: nodes.Node, title: str) -> list[nodes.Node]:
+    before = f"<details class='executed'><summary>{html.escape(title)}</summary>"
+    return [nodes.raw("", before, format="html"), block, nodes.raw("", "</details>", format="html")]
 
 
 def _picture(figure: Figure, alt: str) -> str:

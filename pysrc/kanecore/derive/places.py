@@ -29,7 +29,8 @@ def places(derivation: Derivation) -> dict[str, Any]:
     nobody said where they act.  ``adrift``: points of which no position tells how they move, since they are
     located from a point that was set in motion, or from a contact.  ``instant``: those that are located, or set in
     motion, in axes that turn otherwise than they are oriented: their accelerations are those of vectors as written.
-    ``unoriented``: frames of which no orientation tells how they turn.
+    ``unoriented``: frames of which no orientation tells how they turn.  ``tree``: of each point, then of each joint
+    point, the nearest of these that it is located from, -1 where there is none.  ``shapes``: body, kind, sizes, axis.
     """
     d = derivation.description
     point, frame = ({at: n for n, at in enumerate(shown)} for shown in (d.shown_points, d.shown_frames))
@@ -44,6 +45,8 @@ def places(derivation: Derivation) -> dict[str, Any]:
         "unlocated": [d.input_names.index(x.name) for x in d.generalized_forces if x.name in d.input_names],
         **_trees(derivation),
         **_loose(derivation),
+        "tree": _tree(d),
+        "shapes": [[body, shape.kind, list(shape.sizes), shape.axis] for body, shape in d.shapes],
     }
 
 
@@ -57,6 +60,19 @@ def _trees(derivation: Derivation) -> dict[str, Any]:
         "roots": [number[root] for root in roots] if len(number) > 1 else [],
         "origins": [d.points[i].name if i >= 0 else "" for i in origins],
     }
+
+
+def _tree(d: Description) -> list[int]:
+    places = [*d.shown_points, *(joint.point for joint in d.joints)]
+    number = {place: n for n, place in reversed(list(enumerate(places)))}
+    location = Ancestry([point.parent for point in d.points])
+    tree = []
+    for n, place in enumerate(places):
+        from_here = location.chain(place)
+        if number[place] == n:  # else it is a place that has a number already
+            next(from_here)
+        tree.append(next((number[above] for above in from_here if above in number), -1))
+    return tree
 
 
 def _loose(derivation: Derivation) -> dict[str, Any]:

@@ -23,6 +23,7 @@ _DICTS = {
     "feedback": "inputs and expressions",
     "joints": "names and (parent, child, point)",
     "guess": "coordinates or speeds and numbers",
+    "shapes": "bodies and shapes, such as kanecore.shapes.Disc(r)",
     "attach": "rows and (child, child_point, parent, parent_point, vector)",
 }
 _KINDS = {"velocity": "nonholonomic", "configuration": "holonomic", "acceleration": None}
@@ -70,6 +71,7 @@ class Arguments:
     joints: dict[Any, Any]
     guess: dict[Any, Any]
     attach: dict[Any, Any]
+    shapes: dict[Any, Any]
     unit: list[Any]
     lagrangian: Any = None
 

@@ -22,6 +22,7 @@ from kanecore.run.consistent import consistent
 from kanecore.run.constraint_forces import constraint_forces
 from kanecore.run.constraint_state import ConstraintState
 from kanecore.run.constraints import Constraints
+from kanecore.run.draw import draw
 from kanecore.run.linearize import linearize as differentiate
 from kanecore.run.mappings import LiveValues
 from kanecore.run.momentum import angular_momentum, linear_momentum
@@ -225,6 +226,10 @@ class CompiledModel(_native.Kernels):
     active_forces_by_body = active_forces_by_body
     inertia_forces_by_body = inertia_forces_by_body
     load_powers = load_powers
+
+    # Pictures -------------------------------------------------------------------------------------------
+
+    draw = draw
 
     # Integration ----------------------------------------------------------------------------------------
 
