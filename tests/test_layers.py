@@ -54,7 +54,7 @@ ALLOWED: dict[str, set[str]] = {
 }
 
 # The gallery's models are descriptions as a user writes them.
-ALLOWED_IN_MODELS = {"kanecore", "errors", "model", "describe"}
+ALLOWED_IN_MODELS = {"kanecore", "errors", "model", "describe", "shapes"}
 
 # The only imports against the order, made inside a function when it is called.
 INSIDE_FUNCTIONS: dict[str, set[str]] = {

@@ -35,7 +35,8 @@ mpl.rcParams.update({"svg.hashsalt": "kanecore", "svg.fonttype": "none"})  # the
 class Run(SphinxDirective):
     """``{run}`` with code, or ``{run} ../examples/script.py`` with the option ``cell`` to take one cell of it.
 
-    As at a prompt, the value of a last line that is an expression is shown: figures as pictures, all else as ``repr``.
+    As in a notebook, the value of a last line that is an expression is shown: figures as pictures, what has HTML of its
+    own as that, all else as ``repr``.
 
     Options
     -------
@@ -73,7 +74,8 @@ class Run(SphinxDirective):
         if "hide-code" not in self.options:
             result.append(nodes.literal_block(code, code, language="python"))
         formula = value if "math" in self.options else None
-        if value is not None and formula is None and not isinstance(value, Figure):
+        page = None if formula is not None or not hasattr(value, "_repr_html_") else value._repr_html_()
+        if value is not None and formula is None and page is None and not isinstance(value, Figure):
             printed += f"{value!r}\n"
         if printed:
             text = printed.rstrip("\n")
@@ -82,6 +84,8 @@ class Run(SphinxDirective):
         if formula is not None:
             options = {"number": None, "no-wrap": False, "nowrap": False}  # the older name before Sphinx 8.2
             result.append(nodes.math_block(formula, formula, docname=self.env.docname, **options))
+        if page is not None:
+            result.append(nodes.raw("", page, format="html"))
         if isinstance(value, Figure):
             result.append(nodes.raw("", _picture(value, self.options.get("alt", "figure")), format="html"))
         return result

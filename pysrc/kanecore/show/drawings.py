@@ -119,7 +119,7 @@ class Canvas:
         """Lines along the tree of points, joints, mass centres with their axes, shapes."""
         scene, places, size = self.scene, self.scene.places, self.scene.size
         for line in scene.shapes:
-            self.line(line.__getitem__, color=SHAPE, linewidth=1.0)
+            self.line(line.__getitem__, color=SHAPE, linewidth=1.4)
         for pair in scene.lines:
             self.line(places[:, pair].__getitem__, color=BODY, linewidth=2.2, solid_capstyle="round")
         for body in scene.rigid:
