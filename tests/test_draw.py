@@ -100,6 +100,18 @@ def test_loads_are_arrows(dyn: kc.CompiledModel) -> None:
     assert dyn.draw([ANGLE, 0.0], p={"g": 0.0}).axes[0].get_legend() is None
 
 
+def test_several_states(dyn: kc.CompiledModel) -> None:
+    """All but the last are pale, and names and loads are those of the last."""
+    figure = dyn.draw([[-ANGLE, 0.0], [0.0, 0.0], [ANGLE, 0.0]], [0.0, 1.0, 2.0])
+    assert has_line(figure, (0.0, 0.0), BOB)
+    assert has_line(figure, (0.0, 0.0), (-BOB[0], BOB[1]))
+    rods = [line for line in figure.axes[0].get_lines() if len(line.get_xdata()) == 2 and line.get_linewidth() > 2]
+    opacity = {round(float(rod.get_xdata()[1]), 6): rod.get_alpha() for rod in rods if rod.get_ydata()[1] < -0.1}
+    assert [alpha for _, alpha in sorted(opacity.items())] == [0.25, 0.25, 1.0]
+    [text] = figure.axes[0].texts
+    assert text.get_position() == pytest.approx(BOB)
+
+
 def test_parameters_and_inputs_of_one_call(dyn: kc.CompiledModel) -> None:
     long = (1.0 * np.sin(ANGLE), -1.0 * np.cos(ANGLE))
     assert has_line(dyn.draw([ANGLE, 0.0], p={"l": 1.0}), (0.0, 0.0), long)
@@ -213,8 +225,9 @@ def test_names_are_text() -> None:
 
 
 def test_what_cannot_be_drawn(model: kc.Model, dyn: kc.CompiledModel, monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(ValueError, match="x has shape"):
-        dyn.draw([[ANGLE, 0.0]])
+    for wrong in ([ANGLE], [[[ANGLE, 0.0]]], np.zeros((0, 2))):
+        with pytest.raises(ValueError, match="x has shape"):
+            dyn.draw(wrong)
     with pytest.raises(ValueError, match="finite"):
         dyn.draw([np.nan, 0.0])
     with pytest.raises(ValueError, match="x has shape"):

@@ -43,7 +43,7 @@ def draw(model: Described, x: Any, parameters: Any, t: float, r: Any, **options:
     def scene_at(times: Array, states: Array) -> Scene:
         return _scene(model._derivation, times, states, numbers, inputs)
 
-    return draw_scene(scene_at, float(t), state, d.unit, **options)
+    return draw_scene(scene_at, np.array([t], dtype=np.float64), state[np.newaxis], d.unit, **options)
 
 
 def _rest(d: Description) -> Array:

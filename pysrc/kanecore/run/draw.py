@@ -15,11 +15,13 @@ if TYPE_CHECKING:
 
 __all__ = ["draw", "scene_of"]
 
+Array = npt.NDArray[np.float64]
+
 
 def draw(
     dyn: Kernels,
     x: npt.ArrayLike,
-    t: float = 0.0,
+    t: npt.ArrayLike = 0.0,
     *,
     r: Any = None,
     p: Any = None,
@@ -37,9 +39,9 @@ def draw(
 
     Parameters
     ----------
-    x : array_like, (n_x,)
-        The state [q, u].
-    t : float
+    x : array_like, (n_x,) or (N, n_x)
+        The state [q, u]; of several all but the last are pale, and loads and names are those of the last.
+    t : float, or array_like (N,)
     r, p : optional
         Inputs and parameters, as of any kernel; default: the current ones.
     ax : matplotlib Axes, optional
@@ -62,24 +64,25 @@ def draw(
     ImportError
         matplotlib is not installed.
     ValueError
-        x is not (n_x,) or not finite; no such view; ``ax`` is flat and the picture is not, or the other way round.
+        x is of another shape or not finite; no such view; ``ax`` is flat and the picture is not, or the reverse.
 
     Examples
     --------
-    ``kc.load("four_bar").draw(x).savefig("four_bar.png")``
+    ``dyn.draw(x).savefig("four_bar.png")``; ``dyn.draw(sol([0.0, 0.2, 0.4]))`` shows a motion.
     """
     from kanecore.show.drawings import draw as draw_scene
 
-    state, time = np.asarray(x, dtype=np.float64), float(t)
-    if state.shape != (dyn.n_x,):
-        raise ValueError(f"x has shape {state.shape}; a picture shows one state, ({dyn.n_x},)")
-    if not (np.isfinite(state).all() and np.isfinite(time)):
+    states = np.atleast_2d(np.asarray(x, dtype=np.float64))
+    if states.ndim != 2 or states.shape[1] != dyn.n_x or not len(states):
+        raise ValueError(f"x has shape {np.shape(x)}, expected ({dyn.n_x},) or (N, {dyn.n_x})")
+    times = np.array(np.broadcast_to(np.asarray(t, dtype=np.float64), len(states)))
+    if not (np.isfinite(states).all() and np.isfinite(times).all()):
         raise ValueError("t and x must be finite")
 
-    def scene_at(times: npt.NDArray[np.float64], states: npt.NDArray[np.float64]) -> Scene:
+    def scene_at(times: Array, states: Array) -> Scene:
         return scene_of(dyn, times, states, r, p)
 
-    return draw_scene(scene_at, time, state, dyn.unit, ax=ax, labels=labels, loads=loads, view=view)
+    return draw_scene(scene_at, times, states, dyn.unit, ax=ax, labels=labels, loads=loads, view=view)
 
 
 def scene_of(dyn: Kernels, t: npt.ArrayLike, x: npt.ArrayLike, r: Any, p: Any) -> Scene:
@@ -92,8 +95,15 @@ def scene_of(dyn: Kernels, t: npt.ArrayLike, x: npt.ArrayLike, r: Any, p: Any) -
             return float(given[name]) if name in given else dyn._value("parameter", name)
         return dyn._value("parameter", name) if p is None else float(np.asarray(p)[dyn.parameter_names.index(name)])
 
-    def values(kernel: str) -> npt.NDArray[np.float64]:
-        return np.asarray(getattr(dyn, f"_{kernel}")(t, x, r=r, p=p))
+    kernels = {
+        "positions": dyn._positions,
+        "orientations": dyn._orientations,
+        "joint_positions": dyn._joint_positions,
+        "load_vectors": dyn._load_vectors,
+    }
+
+    def values(kernel: str) -> Array:
+        return np.asarray(kernels[kernel](t, x, r=r, p=p))
 
     names = Names(dyn.name, dyn.points, dyn.bodies, dyn.joints)
     return scene(dyn._table_info, names, values, number)

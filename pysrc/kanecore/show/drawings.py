@@ -26,6 +26,7 @@ AXIS, ARROW, MARGIN, LEAST = 0.07, 0.25, 0.12, 0.3
 NEARBY = 0.05  # how far coordinates are moved to see whether the motion keeps a plane
 SAMPLES = 6
 
+PALE = 0.25  # opacity
 FONT = 8.0  # points
 TICKS = 7  # along the longest axis
 SIDES = [(h, v) for v in ("center", "bottom", "top") for h in ("left", "right")]
@@ -44,7 +45,7 @@ def new_figure(planar: bool, size: tuple[float, float] = (5.6, 4.2)) -> Any:
 
 def draw(
     scene_at: Callable[[Array, Array], Scene],
-    t: float,
+    t: Array,
     x: Array,
     units: Sequence[Sequence[int]],
     *,
@@ -53,20 +54,22 @@ def draw(
     loads: bool,
     view: Any,
 ) -> Any:
-    """The scene at one state, in the plane that the motion keeps or in space; the matplotlib Figure.
+    """States in one picture, all but the last pale, in the plane that the motion keeps or in space; the Figure.
 
     Parameters
     ----------
     scene_at : callable
         ``scene_at(t, x)`` of times (N,) and states (N, n_x).
+    t, x : ndarray, (N,) and (N, n_x)
     units : sequence of four int
         The places in x of unit quaternions.
     """
-    times, states = near(t, x, units)
-    seen = chosen(view, scene_at(times, states))
+    seen = chosen(view, scene_at(*near(t[-1], x[-1], units)))
     ax = new_figure(seen.planar) if ax is None else ax
-    shown = Canvas(ax, seen, scene_at(times[:1], states[:1]))
-    shown.skeleton()
+    shown = Canvas(ax, seen, scene_at(t, x))
+    for state in range(len(x)):
+        shown.state = state
+        shown.skeleton(alpha=1.0 if state == len(x) - 1 else PALE)
     if loads:
         shown.loads()
     shown.fit()
@@ -89,16 +92,21 @@ def near(t: float, x: Array, units: Sequence[Sequence[int]]) -> tuple[Array, Arr
 
 
 class Canvas:
-    """A scene in axes of matplotlib, seen in one way; of several states it shows the first, then that of `show`.
+    """A scene in axes of matplotlib, seen in one way.
 
     ValueError where the axes are flat and the picture is not, or the other way round.
+
+    Attributes
+    ----------
+    state : int
+        Which state of the scene is drawn.
     """
 
     def __init__(self, ax: Any, view: View, scene: Scene) -> None:
         if (ax.name == "3d") == view.planar:
             need = "flat axes, figure.add_subplot()" if view.planar else 'axes in space, add_subplot(projection="3d")'
             raise ValueError(f"ax does not suit the picture, which needs {need}; view= chooses another")
-        self.ax, self.view, self.scene = ax, view, scene
+        self.ax, self.view, self.scene, self.state = ax, view, scene, 0
         self._moving: list[tuple[Any, Callable[[int], Array]]] = []
         self._arrows: list[Array] = []  # their ends, (2, 3) each
 
@@ -108,23 +116,25 @@ class Canvas:
 
     def line(self, points: Callable[[int], Array], **style: Any) -> None:
         """A line through points (k, 3), which are asked for by the number of the state."""
-        self._moving.append((self.ax.plot(*self.seen(points(0)).T, **style)[0], points))
+        self._moving.append((self.ax.plot(*self.seen(points(self.state)).T, **style)[0], points))
 
     def show(self, state: int) -> None:
+        """Move all lines to where they are in a state."""
+        self.state = state
         for line, points in self._moving:
             data = self.seen(points(state)).T
             line.set_data(*data) if self.view.planar else line.set_data_3d(*data)
 
-    def skeleton(self) -> None:
+    def skeleton(self, alpha: float = 1.0) -> None:
         """Lines along the tree of points, joints, mass centres with their axes, shapes."""
         scene, places, size = self.scene, self.scene.places, self.scene.size
         for line in scene.shapes:
-            self.line(line.__getitem__, color=SHAPE, linewidth=1.4)
+            self.line(line.__getitem__, color=SHAPE, linewidth=1.4, alpha=alpha)
         for pair in scene.lines:
-            self.line(places[:, pair].__getitem__, color=BODY, linewidth=2.2, solid_capstyle="round")
+            self.line(places[:, pair].__getitem__, color=BODY, linewidth=2.2, alpha=alpha)
         for body in scene.rigid:
             for colour, axis in zip(TRIAD, scene.triad(body, AXIS * size), strict=True):
-                self.line(axis.__getitem__, color=colour, linewidth=1.2)
+                self.line(axis.__getitem__, color=colour, linewidth=1.2, alpha=alpha)
         points = tuple(range(1, 1 + len(scene.names.points)))
         for at, style in (
             (points, {"marker": "o", "color": BODY, "markersize": 3}),
@@ -132,7 +142,7 @@ class Canvas:
             (scene.joints, {"marker": "o", "color": BODY, "markerfacecolor": "white", "markersize": 5}),
             (scene.centres, {"marker": "o", "color": CENTRE, "markersize": 5}),
         ):
-            self.line(places[:, at].__getitem__, linestyle="", **style)
+            self.line(places[:, at].__getitem__, linestyle="", alpha=alpha, **style)
 
     def trace(self, place: int, **style: Any) -> None:
         """The way of a place up to the state that is shown."""
@@ -143,8 +153,9 @@ class Canvas:
         """Forces as arrows where they act, torques on the mass centres of bodies: the largest of each is named."""
         scene = self.scene
         on = [scene.centres[body] for body in scene.torques_on]
-        self._vectors("force", scene.places[0, list(scene.forces_at)], scene.forces[0], FORCE)
-        self._vectors("torque", scene.places[0, on], scene.torques[0], TORQUE)
+        places, forces, torques = (part[self.state] for part in (scene.places, scene.forces, scene.torques))
+        self._vectors("force", places[list(scene.forces_at)], forces, FORCE)
+        self._vectors("torque", places[on], torques, TORQUE)
         if self.ax.get_legend_handles_labels()[0]:
             self.ax.legend(fontsize=FONT - 1.0, frameon=False, loc="best" if self.view.planar else "upper left")
 
@@ -198,7 +209,7 @@ class Canvas:
     def names(self) -> None:
         """The names of places, each on the side that crosses fewest lines; none where others take all sides."""
         self.ax.figure.draw_without_rendering()  # which decides where in the figure each place is
-        places, dots = self.scene.places[0], self.ax.figure.dpi / 72.0
+        places, dots = self.scene.places[self.state], self.ax.figure.dpi / 72.0
         pixels = self._pixels(places)
         taken: list[Box] = [(*(p - 4.0), *(p + 4.0)) for p in pixels]
         strokes = self._strokes()
@@ -213,8 +224,10 @@ class Canvas:
 
     def _strokes(self) -> Array:
         """Pixels along all lines and arrows, (n, 2)."""
-        lines = [self.scene.places[0][list(pair)] for pair in self.scene.lines]
-        lines += [axis[0] for body in self.scene.rigid for axis in self.scene.triad(body, AXIS * self.scene.size)]
+        lines = [self.scene.places[self.state][list(pair)] for pair in self.scene.lines]
+        lines += [
+            axis[self.state] for body in self.scene.rigid for axis in self.scene.triad(body, AXIS * self.scene.size)
+        ]
         ends = np.array([*lines, *self._arrows])
         along = np.linspace(0.0, 1.0, 40)[:, np.newaxis, np.newaxis]
         return self._pixels(((1.0 - along) * ends[:, 0] + along * ends[:, 1]).reshape(-1, 3))
