@@ -14,7 +14,18 @@ import sympy as sm
 import sympy.physics.mechanics as me
 
 import kanecore as kc
-from kanecore.gallery import arm7, biped, chain40, four_bar, gyroscope, spherical_pendulum, stewart, two_rods
+from kanecore.gallery import (
+    arm7,
+    biped,
+    chain40,
+    double_pendulum,
+    four_bar,
+    gyroscope,
+    quadrotor,
+    spherical_pendulum,
+    stewart,
+    two_rods,
+)
 
 pytest.importorskip("matplotlib")
 
@@ -110,6 +121,10 @@ def test_several_states(dyn: kc.CompiledModel) -> None:
     assert [alpha for _, alpha in sorted(opacity.items())] == [0.25, 0.25, 1.0]
     [text] = figure.axes[0].texts
     assert text.get_position() == pytest.approx(BOB)
+    each = dyn.draw([[-ANGLE, 0.0], [ANGLE, 0.0]], r=[[0.0], [2.0]], p=[[9.81, 1.0, 2.0], [9.81, 0.5, 2.0]]).axes[0]
+    assert has_line(each.figure, (0.0, 0.0), (-2 * BOB[0], 2 * BOB[1]))
+    assert has_line(each.figure, (0.0, 0.0), BOB)
+    assert [t.get_text() for t in each.get_legend().get_texts()] == ["force, largest 19.6", "torque, largest 2"]
 
 
 def test_parameters_and_inputs_of_one_call(dyn: kc.CompiledModel) -> None:
@@ -270,3 +285,17 @@ def test_a_lagrangian_has_no_positions() -> None:
     shown = kc.Model.from_lagrangian(L, [q], frame=N, points=[P])
     assert has_line(shown.draw({"q": 0.7}), (0.0, 0.0), (0.7, 0.0))
     assert has_line(kc.compile(shown, parameters={"m": 1.0}).draw([0.7, 0.0]), (0.0, 0.0), (0.7, 0.0))
+
+
+def test_no_line_leads_to_what_moves_freely() -> None:
+    """A quadrotor hangs on nothing; its rotors are held by its body, and the bobs of a pendulum by each other."""
+    flying = quadrotor.build().draw({"x": 1.0, "y": 2.0, "z": 3.0}, quadrotor.PARAMETERS)
+    pairs = [line for line in lines(flying) if line.shape == (3, 2)]
+    assert not [line for line in pairs if not line[:, 0].any() and line[:, 1].any()]
+    assert len([line for line in pairs if np.allclose(line[:, 0], (1.0, 2.0, 3.0))]) == 4 + 3  # rotors, axes
+    bobs = double_pendulum.build().draw({"q1": 0.3, "q2": 0.5}, {"l": 1.0})
+    first = (np.sin(0.3), -np.cos(0.3))
+    assert has_line(bobs, (0.0, 0.0), first)
+    assert has_line(bobs, first, (first[0] + np.sin(0.5), first[1] - np.cos(0.5)))
+    with_two_coordinates = spherical_pendulum.build().draw({"theta": 0.7}, spherical_pendulum.PARAMETERS)
+    assert [line for line in lines(with_two_coordinates) if line.shape == (3, 2) and not line[:, 0].any()]

@@ -70,9 +70,13 @@ class Run(SphinxDirective):
             code = _cell(Path(file), self.options.get("cell"))
         namespace = self.env.temp_data.setdefault("executed", {"__name__": "__main__"})
         printed, value = self._execute(f"{code}\n{self.options.get('show', '')}", namespace)
+        shown = [] if "hide-code" in self.options else [nodes.literal_block(code, code, language="python")]
+        output = self._output(printed, value)
+        return shown + (_folded(output, self.options["fold"]) if "fold" in self.options else output)
+
+    def _output(self, printed: str, value: Any) -> list[nodes.Node]:
+        """What was printed, then the value."""
         result: list[nodes.Node] = []
-        if "hide-code" not in self.options:
-            result.append(nodes.literal_block(code, code, language="python"))
         formula = value if "math" in self.options else None
         page = None if formula is not None or not hasattr(value, "_repr_html_") else value._repr_html_()
         if value is not None and formula is None and page is None and not isinstance(value, Figure):
@@ -80,7 +84,7 @@ class Run(SphinxDirective):
         if printed:
             text = printed.rstrip("\n")
             block = nodes.literal_block(text, text, language=self.options.get("language", "text"), classes=["output"])
-            result += _folded(block, self.options["fold"]) if "fold" in self.options else [block]
+            result.append(block)
         if formula is not None:
             options = {"number": None, "no-wrap": False, "nowrap": False}  # the older name before Sphinx 8.2
             result.append(nodes.math_block(formula, formula, docname=self.env.docname, **options))
@@ -122,9 +126,9 @@ def _cell(file: Path, title: str | None) -> str:
     raise ExtensionError(f"{file} has no cell {CELL}{title}")
 
 
-def _folded(block: nodes.Node, title: str) -> list[nodes.Node]:
+def _folded(output: list[nodes.Node], title: str) -> list[nodes.Node]:
     before = f"<details class='executed'><summary>{html.escape(title)}</summary>"
-    return [nodes.raw("", before, format="html"), block, nodes.raw("", "</details>", format="html")]
+    return [nodes.raw("", before, format="html"), *output, nodes.raw("", "</details>", format="html")]
 
 
 def _picture(figure: Figure, alt: str) -> str:

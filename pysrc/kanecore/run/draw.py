@@ -32,10 +32,10 @@ def draw(
 ) -> Any:
     """A picture of the mechanism at a state, with matplotlib: ``pip install kanecore[plot]``.
 
-    Lines lead from each point to the nearest one that it is located from.  Red dots are mass centres, with the axes of
-    their bodies (x red, y green, z blue); white dots joint points; the triangle is the origin of positions.  Forces are
-    arrows where they act, torques arrows or circular ones at the mass centres; the longest has a quarter of the
-    picture's size.
+    Lines lead from each point to the nearest one that it is located from, but not to bodies that move freely.  Red dots
+    are mass centres, with the axes of their bodies (x red, y green, z blue); white dots joint points; the triangle is
+    the origin of positions.  Forces are arrows where they act, torques arrows or circular ones at the mass centres; the
+    longest has a quarter of the picture's size.
 
     Parameters
     ----------
@@ -71,6 +71,7 @@ def draw(
     ``dyn.draw(x).savefig("four_bar.png")``; ``dyn.draw(sol([0.0, 0.2, 0.4]))`` shows a motion.
     """
     from kanecore.show.drawings import draw as draw_scene
+    from kanecore.show.drawings import near
 
     states = np.atleast_2d(np.asarray(x, dtype=np.float64))
     if states.ndim != 2 or states.shape[1] != dyn.n_x or not len(states):
@@ -78,11 +79,9 @@ def draw(
     times = np.array(np.broadcast_to(np.asarray(t, dtype=np.float64), len(states)))
     if not (np.isfinite(states).all() and np.isfinite(times).all()):
         raise ValueError("t and x must be finite")
-
-    def scene_at(times: Array, states: Array) -> Scene:
-        return scene_of(dyn, times, states, r, p)
-
-    return draw_scene(scene_at, times, states, dyn.unit, ax=ax, labels=labels, loads=loads, view=view)
+    around = scene_of(dyn, *near(times[-1], states[-1], dyn.unit), _of_last(r), _of_last(p))
+    scene = scene_of(dyn, times, states, r, p)
+    return draw_scene(scene, around, ax=ax, labels=labels, loads=loads, view=view)
 
 
 def scene_of(dyn: Kernels, t: npt.ArrayLike, x: npt.ArrayLike, r: Any, p: Any) -> Scene:
@@ -90,10 +89,11 @@ def scene_of(dyn: Kernels, t: npt.ArrayLike, x: npt.ArrayLike, r: Any, p: Any) -
     from kanecore.show.scene import Names, scene
 
     def number(name: str) -> float:
-        if isinstance(p, Mapping):
-            given = {str(key): value for key, value in p.items()}
+        last = _of_last(p)
+        if isinstance(last, Mapping):
+            given = {str(key): value for key, value in last.items()}
             return float(given[name]) if name in given else dyn._value("parameter", name)
-        return dyn._value("parameter", name) if p is None else float(np.asarray(p)[dyn.parameter_names.index(name)])
+        return dyn._value("parameter", name) if last is None else float(last[dyn.parameter_names.index(name)])
 
     kernels = {
         "positions": dyn._positions,
@@ -107,3 +107,11 @@ def scene_of(dyn: Kernels, t: npt.ArrayLike, x: npt.ArrayLike, r: Any, p: Any) -
 
     names = Names(dyn.name, dyn.points, dyn.bodies, dyn.joints)
     return scene(dyn._table_info, names, values, number)
+
+
+def _of_last(values: Any) -> Any:
+    """Inputs or parameters of the last state, of those given for all states together or for each."""
+    if values is None or isinstance(values, Mapping):
+        return values
+    array = np.asarray(values)
+    return array[-1] if array.ndim > 1 else array

@@ -29,6 +29,7 @@ SAMPLES = 6
 PALE = 0.25  # opacity
 FONT = 8.0  # points
 TICKS = 7  # along the longest axis
+ZOOM = 0.9  # in space, so that no name of an axis is cut off
 SIDES = [(h, v) for v in ("center", "bottom", "top") for h in ("left", "right")]
 
 
@@ -43,33 +44,20 @@ def new_figure(planar: bool, size: tuple[float, float] = (5.6, 4.2)) -> Any:
     return figure.add_subplot() if planar else figure.add_subplot(projection="3d")
 
 
-def draw(
-    scene_at: Callable[[Array, Array], Scene],
-    t: Array,
-    x: Array,
-    units: Sequence[Sequence[int]],
-    *,
-    ax: Any,
-    labels: bool,
-    loads: bool,
-    view: Any,
-) -> Any:
+def draw(scene: Scene, around: Scene, *, ax: Any, labels: bool, loads: bool, view: Any) -> Any:
     """States in one picture, all but the last pale, in the plane that the motion keeps or in space; the Figure.
 
     Parameters
     ----------
-    scene_at : callable
-        ``scene_at(t, x)`` of times (N,) and states (N, n_x).
-    t, x : ndarray, (N,) and (N, n_x)
-    units : sequence of four int
-        The places in x of unit quaternions.
+    scene, around : Scene
+        Of the states, and of those near the last one, which show what plane it keeps.
     """
-    seen = chosen(view, scene_at(*near(t[-1], x[-1], units)))
+    seen, last = chosen(view, around), len(scene.places) - 1
     ax = new_figure(seen.planar) if ax is None else ax
-    shown = Canvas(ax, seen, scene_at(t, x))
-    for state in range(len(x)):
+    shown = Canvas(ax, seen, scene)
+    for state in range(last + 1):
         shown.state = state
-        shown.skeleton(alpha=1.0 if state == len(x) - 1 else PALE)
+        shown.skeleton(alpha=1.0 if state == last else PALE)
     if loads:
         shown.loads()
     shown.fit()
@@ -79,7 +67,10 @@ def draw(
 
 
 def near(t: float, x: Array, units: Sequence[Sequence[int]]) -> tuple[Array, Array]:
-    """A state and random ones near it: times (N,), states (N, n_x).  They are the same at each call."""
+    """A state and random ones near it, with unit quaternions at some places: times (N,), states (N, n_x).
+
+    They are the same at each call.
+    """
     random = np.random.default_rng(0)
     states = np.tile(x, (SAMPLES, 1))
     states[1:] += NEARBY * random.uniform(-1.0, 1.0, states[1:].shape)
@@ -203,7 +194,7 @@ class Canvas:
             self.ax.grid(color="0.94")
             self.ax.set_axisbelow(True)
         else:
-            self.ax.set_box_aspect(half)
+            self.ax.set_box_aspect(half, zoom=ZOOM)
             self.ax.view_init(self.view.elevation, self.view.azimuth)
 
     def names(self) -> None:
@@ -219,7 +210,7 @@ class Canvas:
             if free:
                 h, v = min(free, key=lambda side: _inside(strokes, boxes[side]))
                 taken.append(boxes[h, v])
-                text = f"  {name}" if h == "left" else f"{name}  "
+                text = f"\u00a0\u00a0{name}" if h == "left" else f"{name}\u00a0\u00a0"  # which SVG keeps
                 self.ax.text(*self.seen(places[at]), text, ha=h, va=v, fontsize=FONT, color=GROUND, parse_math=False)
 
     def _strokes(self) -> Array:

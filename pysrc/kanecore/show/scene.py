@@ -55,7 +55,7 @@ class Scene:
     labels : tuple of str
         Of each place; empty where it has no name of its own.
     lines : tuple of (int, int)
-        Places that are joined: each with the nearest one that it is located from.
+        Places that are joined: each with the nearest one that it is located from, if something holds it there.
     joints : tuple of int
         The places of the joints.
     centres : tuple of int
@@ -160,7 +160,8 @@ def scene(
         )
     points, joints = values("positions"), values("joint_positions")
     origin = np.zeros((*points.shape[:-2], 1, 3))
-    rows = [*facts.get("tree", [-1] * (len(names.points) + len(names.joints)))]
+    tree = facts.get("tree", [-1] * (len(names.points) + len(names.joints)))
+    loose = facts.get("loose", ())
     bodies = facts.get("bodies", [])
     centres = tuple(1 + point for point, _ in bodies)
     first_joint = 1 + len(names.points)
@@ -169,7 +170,7 @@ def scene(
         names=names,
         places=np.concatenate([origin, points, joints], axis=-2),
         labels=_labels(names, centres),
-        lines=tuple((1 + parent, 1 + n) for n, parent in enumerate(rows)),
+        lines=tuple((1 + parent, 1 + n) for n, parent in enumerate(tree) if n not in loose),
         joints=tuple(first_joint + n for n in range(len(names.joints))),
         centres=centres,
         axes=_axes(bodies, values("orientations")),
