@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -75,7 +75,7 @@ def draw(
 
     states = np.atleast_2d(np.asarray(dyn._as_state(x), dtype=np.float64))
     if states.ndim != 2 or states.shape[1] != dyn.n_x or not len(states):
-        raise ValueError(f"x has shape {np.shape(x)}, expected ({dyn.n_x},) or (N, {dyn.n_x})")
+        raise ValueError(f"x has shape {states.shape}, expected ({dyn.n_x},) or (N, {dyn.n_x})")
     times = np.array(np.broadcast_to(np.asarray(t, dtype=np.float64), len(states)))
     if not (np.isfinite(states).all() and np.isfinite(times).all()):
         raise ValueError("t and x must be finite")
@@ -95,7 +95,7 @@ def scene_of(dyn: Kernels, t: npt.ArrayLike, x: npt.ArrayLike, r: Any, p: Any) -
             return float(given[name]) if name in given else dyn._value("parameter", name)
         return dyn._value("parameter", name) if last is None else float(last[dyn.parameter_names.index(name)])
 
-    kernels = {
+    kernels: dict[str, Callable[..., Any]] = {
         "positions": dyn.positions,
         "orientations": dyn.orientations,
         "joint_positions": dyn._joint_positions,
