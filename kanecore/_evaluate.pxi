@@ -21,7 +21,7 @@ cdef inline bint plain(Model m, int k, object t, object x, object r, object p, A
     else:
         at.r = NULL
     if p is None:
-        at.c = m.c if (m.served >> k) & 1 else NULL
+        at.c = m.c if m.served[k] else NULL
     elif is_vector(p, m.n_p) and all_finite(data(p), m.n_p):
         m.prepare_block(data(p), m.scratch)
         at.c = m.scratch

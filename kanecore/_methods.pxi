@@ -417,6 +417,35 @@ cdef class Kernels(Model):
         """The uniform field of gravity in which all bodies have their weights, inertial axes, (..., 3)."""
         return self.evaluate(K_GRAVITY_FIELD, t, x, None, r, p, out)
 
+    def _inverse_dynamics_jvp(self, t, x, beyond, *, r=None, p=None, out=None):
+        """The change of `inverse_dynamics` along a direction (dx, dr, dudot), (..., n_u)."""
+        return self.evaluate(K_INVERSE_DYNAMICS_JVP, t, x, beyond, r, p, out)
+
+    def _inverse_dynamics_vjp(self, t, x, beyond, *, r=None, p=None, out=None):
+        """The gradient of weights times `inverse_dynamics` with respect to x, r, udot, (..., n_x + n_r + n_u)."""
+        return self.evaluate(K_INVERSE_DYNAMICS_VJP, t, x, beyond, r, p, out)
+
+    def regressor(self, t, x, udot, *, r=None, p=None, out=None):
+        """The regressor Y(x, udot) of the inertia forces and weights: M udot - f without other loads is Y π, (..., n_u, 10
+        * n_bodies).
+
+        π holds `inertial_parameters`, ten of each body in the order of `bodies`. It is exact (Khalil & Dombre,
+        *Modeling, Identification and Control of Robots*, 2002, section 9.3). ModelError where a mass or an inertia is
+        not constant, or other loads hold its symbols.
+        """
+        return self.evaluate(K_REGRESSOR, t, x, udot, r, p, out)
+
+    def inertial_parameters(self, t, x, *, named=False, r=None, p=None, out=None):
+        """The inertial parameters π of each body: m, m c (3), I about the first point (xx, xy, xz, yy, yz, zz), (...,
+        n_bodies, 10).
+
+        In the axes of the body's frame, c the mass centre from the first point: the first on the way from the origin to
+        the mass centre that is fixed in the body, where its joint is if it is located from there. Of a particle nine
+        are zero.
+        """
+        result = self.evaluate(K_INERTIAL_PARAMETERS, t, x, None, r, p, out)
+        return by_name(self.bodies, result, 2) if named else result
+
 
 @cython.final
 cdef class Workspace(Buffers):
@@ -614,3 +643,15 @@ cdef class Workspace(Buffers):
         workspace's `udot`.
         """
         return self.call(K_ANGULAR_ACCELERATIONS)
+
+    def regressor(self):
+        """The regressor Y(x, udot) of the inertia forces and weights: M udot - f without other loads is Y π, (n_u, 10 *
+        n_bodies), at the workspace's `udot`.
+        """
+        return self.call(K_REGRESSOR)
+
+    def inertial_parameters(self):
+        """The inertial parameters π of each body: m, m c (3), I about the first point (xx, xy, xz, yy, yz, zz), (n_bodies,
+        10).
+        """
+        return self.call(K_INERTIAL_PARAMETERS)

@@ -165,6 +165,66 @@ def test_nothing_to_differentiate() -> None:
     np.testing.assert_array_equal(dyn.rhs_time_derivative(0.0, [1.0, 0.0]), [0.0, 0.0])
 
 
+# ------------------------------------------------------------------------------------------------ products
+
+
+@pytest.mark.parametrize("name", part([name for name in MODELS if name not in REDUNDANT], SHOWN))
+def test_products_of_rhs(name: str) -> None:
+    """By the matrices, along any direction; leading axes broadcast."""
+    dyn, _, (time, x, r, _) = case(name)
+    A, B = dyn.linearize(time, x, r=r)
+    rng = np.random.default_rng(3)
+    dx, dr, w = (rng.uniform(-1.0, 1.0, (2, n)) for n in (dyn.n_x, dyn.n_r, dyn.n_x))
+    size = np.max(np.abs(A)) + np.max(np.abs(B), initial=0.0)
+    np.testing.assert_allclose(dyn.rhs_jvp(time, x, dx, r=r), dx @ A.T, rtol=0, atol=1e-13 * dyn.n_x * size)
+    found = dyn.rhs_jvp(time, x, dx[0], dr=dr, r=r)
+    np.testing.assert_allclose(found, A @ dx[0] + dr @ B.T, rtol=0, atol=1e-13 * dyn.n_x * size)
+    by_x, by_r = dyn.rhs_vjp(time, x, w, full=True, r=r)
+    np.testing.assert_allclose(by_x, w @ A, rtol=0, atol=1e-13 * dyn.n_x * size)
+    np.testing.assert_allclose(by_r, w @ B, rtol=0, atol=1e-13 * dyn.n_x * size)
+    np.testing.assert_array_equal(by_x, dyn.rhs_vjp(time, x, w, r=r))
+
+
+@pytest.mark.parametrize("name", part([name for name in MODELS if name not in REDUNDANT], SHOWN))
+def test_products_of_inverse_dynamics(name: str) -> None:
+    """Against differences at 50 digits of M u̇ − f."""
+    dyn, precise, (time, x, r, p) = case(name)
+    rng = np.random.default_rng(3)
+    udot, dx, dudot, dr, w = (rng.uniform(-1.0, 1.0, n) for n in (dyn.n_u, dyn.n_x, dyn.n_u, dyn.n_r, dyn.n_u))
+
+    def forces(t: Any, x: Any, r: Any, udot: Any) -> list[Any]:
+        known = precise.known(t, x, r, p)
+        known |= {precise.graph.nodes[i][1]: a for i, a in zip(precise.d.accelerations, udot, strict=True)}
+        return precise._kernel("inverse_dynamics", known)
+
+    by_x, by_r, by_udot = (jacobian(forces, (time, x, r, udot), k) for k in (1, 2, 3))
+    found = dyn.inverse_dynamics_jvp(time, x, udot, dx, dudot=dudot, dr=dr, r=r)
+    close(found, by_x @ dx + by_r @ dr + by_udot @ dudot)
+    close(dyn.inverse_dynamics_jvp(time, x, udot, dx, r=r), by_x @ dx)
+    gradients = dyn.inverse_dynamics_vjp(time, x, udot, w, full=True, r=r)
+    for gradient, slopes in zip(gradients, (by_x, by_udot, by_r), strict=True):
+        close(gradient, w @ slopes)
+    batch = dyn.inverse_dynamics_vjp(time, [x, x], udot, [w, 2 * w], r=r)
+    np.testing.assert_array_equal(batch[0], gradients[0])
+    close(batch[1], 2 * (w @ by_x))
+
+
+def test_vectors_of_other_shapes() -> None:
+    dyn, _, (time, x, _, _) = case("cart_pole")
+    with pytest.raises(ValueError, match=r"dx has shape \(3,\), expected \(..., 4\)"):
+        dyn.rhs_jvp(time, x, np.zeros(3))
+    with pytest.raises(TypeError, match="weights must be real numbers"):
+        dyn.rhs_vjp(time, x, ["a"] * 4)
+    with pytest.raises(ValueError, match=r"udot has shape \(3,\), expected \(..., 2\)"):
+        dyn.inverse_dynamics_jvp(time, x, np.zeros(3), x)
+    with pytest.raises(ValueError, match=r"dr has shape \(\), expected \(..., 1\)"):
+        dyn.inverse_dynamics_jvp(time, x, np.zeros(2), x, dr=1.0)
+    with pytest.raises(ValueError, match=r"weights has shape \(4,\), expected \(..., 2\)"):
+        dyn.inverse_dynamics_vjp(time, x, np.zeros(2), x)
+    with pytest.raises(kc.ModelError, match="has no expression: it multiplies by vectors"):
+        import_module("kanecore.gallery.cart_pole").build().symbolic("inverse_dynamics_jvp")
+
+
 def test_calls() -> None:
     """Leading axes, parameters of the call, workspaces, errors as of every kernel."""
     dyn, _, (time, x, r, p) = case("four_bar")

@@ -243,3 +243,15 @@ class Expressions(ABC):
     def angular_accelerations(self) -> Any:
         """The angular accelerations α of all frames in the inertial frame at udot, inertial axes."""
         return self.symbolic("angular_accelerations")
+
+    @property
+    def regressor(self) -> Any:
+        """The regressor Y(x, udot) of the inertia forces and weights: M udot - f without other loads is Y π."""
+        return self.symbolic("regressor")
+
+    @property
+    def inertial_parameters(self) -> Any:
+        """The inertial parameters π of each body: m, m c (3), I about the first point (xx, xy, xz, yy, yz,
+        zz).
+        """
+        return self.symbolic("inertial_parameters")

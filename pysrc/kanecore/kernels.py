@@ -11,6 +11,7 @@ The order is that of the C table.  New rows come last: the kernels of an older, 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -28,7 +29,7 @@ class Kernel:
         Kernels of a group share one C text, one library and one cache entry.  The core group is compiled at once, each
         other one when a kernel of it is first called.
     shape : tuple of str
-        Lengths of the axes of the result: numbers, sizes of the model, sums of these.
+        Lengths of the axes of the result: numbers, sizes of the model, sums of these and of their products.
     latex : str
         What it is, as a formula; empty for what is no result of its own.
     brief : str
@@ -41,6 +42,8 @@ class Kernel:
         x goes on with u̇.
     reads_multipliers : bool
         x goes on with λ behind u̇.
+    vectors : tuple of str
+        Lengths of what x goes on with behind u̇ and λ, for an internal kernel that reads both.
     counts : bool
         It solves equations in which only those rows of G count that are independent.
     internal : bool
@@ -66,6 +69,7 @@ class Kernel:
     notes: str = ""
     reads_udot: bool = False
     reads_multipliers: bool = False
+    vectors: tuple[str, ...] = ()
     counts: bool = False
     internal: bool = False
     remainder_of: str = ""
@@ -74,9 +78,24 @@ class Kernel:
     part_of: str = ""
     field: str = ""
 
+    @property
+    def beyond(self) -> tuple[str, ...]:
+        """Lengths of all that x goes on with."""
+        return ("n_u",) * self.reads_udot + ("n_constraints",) * self.reads_multipliers + self.vectors
+
     def lengths(self, sizes: Mapping[str, int]) -> tuple[int, ...]:
         """The lengths of the axes of the result, for a model of some sizes."""
-        return tuple(sum(sizes[x] if x in sizes else int(x) for x in axis.split(" + ")) for axis in self.shape)
+        return tuple(_length(axis, sizes) for axis in self.shape)
+
+    def further(self, sizes: Mapping[str, int]) -> tuple[int, ...]:
+        """The lengths of the vectors."""
+        return tuple(_length(vector, sizes) for vector in self.vectors)
+
+
+def _length(words: str, sizes: Mapping[str, int]) -> int:
+    """The number of sums of products such as ``n_x + 10 * n_bodies``."""
+    terms = (term.split(" * ") for term in words.split(" + "))
+    return sum(math.prod(sizes[x] if x in sizes else int(x) for x in term) for term in terms)
 
 
 KERNELS: tuple[Kernel, ...] = (
@@ -446,6 +465,38 @@ KERNELS: tuple[Kernel, ...] = (
         *("gravity_field", "bodies", ("3",), r"\boldsymbol\gamma", "weight per mass, inertial axes"),
         "The uniform field of gravity in which all bodies have their weights, inertial axes",
         internal=True,
+    ),
+    Kernel(
+        *("inverse_dynamics_jvp", "derivatives", ("n_u",), "", "d(M udot - f) along d(x, r, udot)"),
+        "The change of `inverse_dynamics` along a direction (dx, dr, dudot)",
+        reads_udot=True,
+        reads_multipliers=True,
+        vectors=("n_x + n_r + n_u",),
+        internal=True,
+    ),
+    Kernel(
+        *("inverse_dynamics_vjp", "derivatives", ("n_x + n_r + n_u",), "", "gradient of w (M udot - f)"),
+        "The gradient of weights times `inverse_dynamics` with respect to x, r, udot",
+        reads_udot=True,
+        reads_multipliers=True,
+        vectors=("n_u",),
+        internal=True,
+    ),
+    Kernel(
+        *("regressor", "derivatives", ("n_u", "10 * n_bodies"), "Y", "Y of M udot - f = Y pi"),
+        "The regressor Y(x, udot) of the inertia forces and weights: M udot - f without other loads is Y π",
+        "π holds `inertial_parameters`, ten of each body in the order of `bodies`. It is exact (Khalil & Dombre, "
+        "*Modeling, Identification and Control of Robots*, 2002, section 9.3). ModelError where a mass or an inertia "
+        "is not constant, or other loads hold its symbols.",
+        reads_udot=True,
+    ),
+    Kernel(
+        *("inertial_parameters", "derivatives", ("n_bodies", "10"), r"\pi", "m, m c, I about the first point"),
+        "The inertial parameters π of each body: m, m c (3), I about the first point (xx, xy, xz, yy, yz, zz)",
+        "In the axes of the body's frame, c the mass centre from the first point: the first on the way from the origin "
+        "to the mass centre that is fixed in the body, where its joint is if it is located from there. Of a particle "
+        "nine are zero.",
+        named="bodies",
     ),
 )
 

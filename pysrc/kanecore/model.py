@@ -6,9 +6,10 @@ from __future__ import annotations
 import copy
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 from typing import Any
 
-from kanecore.derive import explain, report, speed_matrices, symbolic
+from kanecore.derive import explain, report, sketch, speed_matrices, symbolic
 from kanecore.derive.canonical import canonical
 from kanecore.derive.contradictions import Contradiction, contradictions
 from kanecore.derive.derivation import Derivation
@@ -29,7 +30,9 @@ from kanecore.describe.sympy_methods import of_kanes_method, of_lagrangian, of_s
 from kanecore.describe.transforms import Link
 from kanecore.errors import warn
 from kanecore.expressions import Expressions
+from kanecore.shapes import Shape
 from kanecore.speed_matrices import SpeedMatrices
+from kanecore.splines import Spline
 
 __all__ = ["Model"]
 
@@ -74,6 +77,10 @@ class Model(Expressions):
         components ``v_x``, ``v_y``, ``v_z`` in the axes of the inertial frame, as (Vector, ReferenceFrame) in those of
         the frame; a Point, alone or with a frame, is its position from the origin.  Entries of a Matrix ``A`` are
         ``A_0_1``, those of a row or column ``A_0``.
+    functions : dict of SymPy function to Spline, optional
+        Functions of coordinates, time, inputs or parameters that are data, such as a street or a cam:
+        ``{street: kc.Spline(x, y)}`` with ``street = sympy.Function("street")``, and ``street(x(t) + l)`` anywhere in
+        the description.  All kernels hold their exact derivatives.
     potentials : sequence of expressions, optional
         Potential energies, in place of the forces that they stand for.
     feedback : dict of input to expression, optional
@@ -90,6 +97,9 @@ class Model(Expressions):
         ``reactions`` of constrained models need; two frames in place of the points for a torque; a list of several.
     guess : dict of coordinate or speed, or name of one, to number, optional
         Where a state that satisfies the constraints is looked for, when ``dyn.check`` is given none.
+    shapes : dict of body, or name of one, to shape, optional
+        How bodies look in pictures: ``{"wheel": kc.shapes.Disc(r)}``, a `kanecore.shapes.Box`, `Cylinder`, `Disc`,
+        `Rod` or `Sphere` about the mass centre, in the axes of the body.
     unit : sequence of (e0, e1, e2, e3), optional
         Coordinates that are a unit quaternion, normalised while integrating; default: those of which some orientation
         is the standard matrix, as ``orient_quaternion`` writes it.
@@ -139,6 +149,8 @@ class Model(Expressions):
         unit: Sequence[Any] | None = None,
         guess: Mapping[Any, float] | None = None,
         origin: Any = None,
+        functions: Mapping[Any, Spline] | None = None,
+        shapes: Mapping[Any, Shape] | None = None,
         holonomic_constraints: Sequence[Any] | Mapping[str, Any] | None = None,
         nonholonomic_constraints: Sequence[Any] | Mapping[str, Any] | None = None,
         name: str | None = None,
@@ -168,6 +180,8 @@ class Model(Expressions):
             unit=unit,
             guess=guess,
             origin=origin,
+            functions=functions,
+            shapes=shapes,
             holonomic_constraints=holonomic_constraints,
             nonholonomic_constraints=nonholonomic_constraints,
             name=name,
@@ -190,7 +204,7 @@ class Model(Expressions):
         """The user's own symbols and expressions, in which results are written."""
         symbols = reader.symbols
         self._coordinates, self._speeds, self._time = tuple(symbols.q), tuple(symbols.u), symbols.t
-        self._laws = arguments.feedback
+        self._laws, self._functions = arguments.feedback, symbols.functions
         self._written = reader.outputs.written
         self._n_loads = len(arguments.forcelist)
 
@@ -274,6 +288,7 @@ class Model(Expressions):
         points: Sequence[Any] | None = None,
         frames: Sequence[Any] | None = None,
         guess: Mapping[Any, float] | None = None,
+        functions: Mapping[Any, Spline] | None = None,
         unit: Sequence[Any] | None = None,
         origin: Any = None,
         name: str | None = None,
@@ -298,7 +313,7 @@ class Model(Expressions):
             c(q, q̇, t), each equal to zero, of ∂c/∂q̇ᵀ μ among the generalized forces.
         holonomic_constraints : sequence of expressions, optional
             φ(q, t), each equal to zero, of ∂φ/∂qᵀ λ.
-        parameters, inputs, outputs, feedback, points, frames, guess, unit, origin, name : optional
+        parameters, inputs, outputs, feedback, points, frames, guess, functions, unit, origin, name : optional
             As of :class:`Model`; an input whose rate the equations need is followed by it.
 
         Returns
@@ -327,6 +342,7 @@ class Model(Expressions):
             points=points,
             frames=frames,
             guess=guess,
+            functions=functions,
             unit=unit,
             origin=origin,
             name=name,
@@ -456,6 +472,11 @@ class Model(Expressions):
         return self._inputs
 
     @property
+    def functions(self) -> Mapping[Any, Spline]:
+        """The functions that are given by data."""
+        return MappingProxyType(self._functions)
+
+    @property
     def noncontributing(self) -> tuple[Any, ...]:
         """Symbols of the loads on which no generalized active force depends."""
         return self._noncontributing
@@ -492,6 +513,17 @@ class Model(Expressions):
 
     def __repr__(self) -> str:
         return f"<Model {self.name!r}: n_q={self.n_q}, n_u={self.n_u}, n_p={self.n_p}, n_r={self.n_r}>"
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: sizes and names, and the equations of motion, folded."""
+        from kanecore.show.pages import model_page
+
+        return model_page(self, symbolic.equations(self))
+
+    def _repr_latex_(self) -> str | None:
+        """The equations of motion where a notebook is printed; None where they are long."""
+        equations = symbolic.equations(self)
+        return None if equations is None else "\n".join(f"$${text}$$" for text in equations)
 
     # ------------------------------------------------------------- liberation
     def free(self, *constraints: str | int) -> Model:
@@ -629,3 +661,47 @@ class Model(Expressions):
     def report(self) -> str:
         """What was understood: the tree, where each velocity came from, how M is formed, operation counts."""
         return report.report(self)
+
+    def draw(
+        self,
+        x: Any = None,
+        parameters: Mapping[Any, float] | None = None,
+        *,
+        t: float = 0.0,
+        r: Any = None,
+        ax: Any = None,
+        labels: bool = True,
+        loads: bool = True,
+        view: str | tuple[float, float] | None = None,
+    ) -> Any:
+        """A picture of the mechanism at a state, as that of a compiled model, which it need not be.
+
+        Parameters
+        ----------
+        x : array_like (n_x,) or mapping, optional
+            The state [q, u], or some of it by name or symbol.  What is not named is the ``guess``, or zero; where there
+            is no guess a quaternion turns nothing.
+        parameters : mapping, optional
+            Values by name or symbol.  Those not given are 1, so that a model is seen before its numbers are known.
+        t : float
+        r : array_like (n_r,) or mapping, optional
+            Inputs; those not given are zero.
+        ax, labels, loads, view : optional
+            As of `CompiledModel.draw`.
+
+        Returns
+        -------
+        matplotlib Figure
+
+        Raises
+        ------
+        ModelError
+            The model has no points, or something is not defined at the state, such as a division by zero.
+        KeyError
+            There is no such coordinate, speed, parameter or input; the message holds the nearest.
+        ImportError
+            matplotlib is not installed.
+        ValueError
+            As of `CompiledModel.draw`.
+        """
+        return sketch.draw(self, x, parameters, t, r, ax=ax, labels=labels, loads=loads, view=view)

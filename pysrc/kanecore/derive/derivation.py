@@ -148,6 +148,10 @@ class Derivation:
         """Nodes of λ."""
         return [self.graph.symbol(("λ", i), ACCELERATION) for i in range(len(self.rows))]
 
+    def vector_symbols(self, n: int) -> list[int]:
+        """Nodes of the first n numbers of what x goes on with behind u̇ and λ."""
+        return [self.graph.symbol(("w", i), ACCELERATION) for i in range(n)]
+
     def sums(self, rows: Sequence[Row]) -> list[int]:
         """What the entries of some rows of G are sums of, in magnitude."""
         return [x for row in rows for x in magnitudes.sums(self.graph, row.jacobian)]

@@ -8,6 +8,7 @@ damped after Levenberg and Marquardt where the whole step does not lessen F.  Th
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -18,9 +19,9 @@ from kanecore.errors import NonFiniteError, SingularError
 from kanecore.run.constraint_state import ConstraintState
 from kanecore.run.constraints import normalise
 from kanecore.run.error_states import ErrorStates
-from kanecore.run.metric import null_space, size_of
-from kanecore.run.reduction import constraint_slopes, error_units
-from kanecore.tolerances import RANK, SOLVED
+from kanecore.run.metric import clear, null_space, size_of
+from kanecore.run.reduction import constraint_slopes, error_sizes, error_units
+from kanecore.tolerances import NOISE, RANK, SOLVED
 
 __all__ = ["Balance", "Iterate", "feasible", "rate_slopes"]
 
@@ -87,7 +88,14 @@ class Iterate:
         """J."""
         held = self.columns[self.balance.held]
         held = np.hstack([held, np.zeros((len(held), len(self.balance.inputs)))])
-        return np.vstack([self._rate_slopes[self.balance.rates], held]) * self.units
+        slopes = np.vstack([self._rate_slopes[self.balance.rates], held]) * self.units
+        return clear(slopes, slopes / self._row_units[:, np.newaxis])
+
+    @property
+    def _row_units(self) -> Array:
+        """Of each equation."""
+        held = self.columns[self.balance.held] * self.units[: len(self.errors.names)]
+        return np.concatenate([self.units[self.balance.rates], size_of(held)])
 
     @cached_property
     def units(self) -> Array:
@@ -109,11 +117,26 @@ class Iterate:
     @property
     def misses(self) -> Array:
         """|F| beside the terms that it is summed from."""
-        large = np.abs(self.errors.rows(self.state.x)) @ self.state.extents
         inputs = np.abs(np.asarray(self.state.r)[self.balance.inputs])
-        sizes = np.maximum(np.concatenate([large, inputs]) / self.units, 1.0)
+        sizes = np.maximum(np.concatenate([self._sizes, inputs]) / self.units, 1.0)
         terms, size = np.abs(self.slopes) @ sizes, np.abs(self.residual)
+        # what is below NOISE of the largest of all equations is rounding, also of one without terms
+        terms += NOISE / SOLVED * self._row_units * np.max(terms / self._row_units, initial=0.0)
         return np.asarray(np.divide(size, terms, out=np.where(size > 0.0, np.inf, 0.0), where=terms > 0.0))
+
+    def moving(self) -> Iterator[tuple[int, float]]:
+        """Places in x, and rates, of what goes on."""
+        state, asked = self.state, set(self.balance.rates.tolist())
+        xdot = np.asarray(state.dyn.rhs(state.t, state.x, **state.values))
+        large = np.abs(self.columns) @ self._sizes
+        for place in np.flatnonzero(np.abs(xdot) > SOLVED * large):
+            if not asked.issuperset(self.errors.of_places([int(place)]).tolist()):
+                yield int(place), float(xdot[place])
+
+    @property
+    def _sizes(self) -> Array:
+        """What is large for each error."""
+        return error_sizes(self.state, self.errors, self.units[: len(self.errors.names)])
 
     @property
     def solved(self) -> bool:

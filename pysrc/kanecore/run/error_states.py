@@ -8,6 +8,7 @@ section 3.7.4).  Functions of numbers alone, of no state of the model.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -55,6 +56,15 @@ class ErrorStates:
         self.names = tuple(names)
         self.n_coordinates = dyn.n_q - len(dyn.unit)
 
+    def of_places(self, places: Iterable[int]) -> npt.NDArray[np.intp]:
+        """The errors of some places in x; of a part of a quaternion all three angles."""
+        named, wanted = set(places), set[int]()
+        wanted.update(int(i) for i, place in zip(self._errors, self._places, strict=True) if place in named)
+        for angles, quaternion in zip(self._angles, self._quaternions, strict=True):
+            if named.intersection(quaternion):
+                wanted.update(range(angles.start, angles.stop))
+        return np.array(sorted(wanted), dtype=np.intp)
+
     def between(self, x: Array, reference: Array) -> Array:
         """The errors of states beside references, (..., n_x) both, with the nearer sign of each quaternion."""
         lead = np.broadcast_shapes(x.shape[:-1], reference.shape[:-1])
@@ -65,6 +75,12 @@ class ErrorStates:
             sign = np.where(np.sum(q * mean, axis=-1) < 0.0, -1.0, 1.0)[..., np.newaxis]
             errors[..., angles] = sign * (_angles_of(mean) @ q[..., np.newaxis])[..., 0]
         return errors
+
+    def values(self, x: Array) -> Array:
+        """Of one state: coordinates and speeds themselves, and for an angle one radian."""
+        values = np.ones(len(self.names))
+        values[self._errors] = x[self._places]
+        return values
 
     def rows(self, reference: Array) -> Array:
         """S of δz = S δx at one state: (n_errors, n_x)."""

@@ -15,8 +15,9 @@ import numpy.typing as npt
 from kanecore.run.consistent import state_of
 from kanecore.run.constraint_state import ConstraintState
 from kanecore.run.error_states import ErrorStates
-from kanecore.run.linear_tables import Matrix, clear, html, mode_lines, text
-from kanecore.run.modes import Mode, balance, modes_of, unreached
+from kanecore.run.linear_tables import Matrix, html, mode_lines, text
+from kanecore.run.metric import clear
+from kanecore.run.modes import Mode, balance, in_units, modes_of, rounded, unreached
 from kanecore.run.output_slopes import output_slopes
 from kanecore.run.reduction import Reduction, reduction
 from kanecore.run.starts import normalized, on_constraints
@@ -98,7 +99,13 @@ class LinearSystem:
         if depending:
             raise ValueError(f"{', '.join(depending)} of {self.name!r} depend on {', '.join(names)}, which must stay")
         part = self._reduction
-        fewer = replace(part, independent=part.independent[rest], tangent=part.tangent[:, rest], units=part.units[rest])
+        fewer = replace(
+            part,
+            independent=part.independent[rest],
+            tangent=part.tangent[:, rest],
+            units=part.units[rest],
+            sizes=part.sizes[rest],
+        )
         a = np.ascontiguousarray(self.A[np.ix_(rest, rest)])
         b, c = np.ascontiguousarray(self.B[rest]), np.ascontiguousarray(self.C[:, rest])
         return replace(self, A=a, B=b, C=c, _reduction=fewer)
@@ -108,7 +115,7 @@ class LinearSystem:
     @cached_property
     def eigenvalues(self) -> npt.NDArray[np.complex128]:
         """Of A: (n,), the one with the largest real part first."""
-        values = np.linalg.eigvals(self._scaled).astype(np.complex128)
+        values = rounded(np.linalg.eigvals(self._scaled), self._scaled)
         return values[np.lexsort((-values.imag, -values.real))]
 
     def modes(self) -> tuple[Mode, ...]:
@@ -136,7 +143,7 @@ class LinearSystem:
 
     @property
     def _scaled(self) -> Array:
-        return np.asarray(self.A / self._units[:, np.newaxis] * self._units)
+        return in_units(self.A, self._units)
 
     # ---------------------------------------------------------------------------------------- other forms of it
 
@@ -233,7 +240,8 @@ def linear_system(dyn: Kernels, t: float, x: npt.ArrayLike, r: Any = None, p: An
     # every direction: a unit of one of z, then of one of r
     dx = np.hstack([part.tangent, part.input_tangent])
     dr = np.eye(dyn.n_r, dx.shape[1], len(part.units))
-    outputs, n = output_slopes(state, dx, dr), len(part.units)
+    sizes = np.concatenate([part.sizes, np.maximum(np.abs(state.r), 1.0)])
+    outputs, n = output_slopes(state, dx, dr, sizes), len(part.units)
     return LinearSystem(
         name=dyn.name,
         t=float(t),

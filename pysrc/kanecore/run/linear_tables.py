@@ -11,9 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from kanecore.run.modes import Mode
-from kanecore.tolerances import EQUAL, NOISE
 
-__all__ = ["Matrix", "clear", "html", "mode_lines", "text"]
+__all__ = ["Matrix", "html", "mode_lines", "text"]
 
 Array = npt.NDArray[np.float64]
 
@@ -28,13 +27,6 @@ class Matrix:
     rows: Sequence[str]
     columns: Sequence[str]
     entries: Array
-
-
-def clear(entries: Array, scaled: Array) -> Array:
-    """The entries without those that are nothing beside their row and beside all, as these are in equal units."""
-    size = np.abs(scaled)
-    limit = np.maximum(EQUAL * np.max(size, axis=1, keepdims=True, initial=0.0), NOISE * np.max(size, initial=0.0))
-    return np.where(size > limit, entries, 0.0)
 
 
 def text(matrix: Matrix) -> Iterator[str]:

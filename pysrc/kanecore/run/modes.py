@@ -9,15 +9,18 @@ looked for, and A_w has their λ.  Eigenvalues that occur several times, which r
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from kanecore.tolerances import EQUAL, NOISE
+from kanecore.run.metric import pivots
+from kanecore.tolerances import EPSILON, EQUAL, NOISE
 
-__all__ = ["Mode", "balance", "modes_of", "unreached"]
+__all__ = ["Mode", "balance", "in_units", "modes_of", "rounded", "unreached"]
 
 Array = npt.NDArray[np.float64]
+Eigen = npt.NDArray[np.float64] | npt.NDArray[np.complex128]
 
 _SHOWN = 0.2  # of the largest part of a mode, in the metric of the masses: a smaller one is not named
 _NAMES = 3  # at most
@@ -58,7 +61,7 @@ def balance(a: Array, units: Array, n_coordinates: int) -> Array:
 
     Only the unit of time is free in these, and it is chosen from A: so nothing depends on the user's.
     """
-    scaled = a / units[:, np.newaxis] * units
+    scaled = in_units(a, units)
     rates, forces = (
         float(np.max(np.abs(part), initial=0.0))
         for part in (scaled[:n_coordinates, n_coordinates:], scaled[n_coordinates:, :n_coordinates])
@@ -67,15 +70,22 @@ def balance(a: Array, units: Array, n_coordinates: int) -> Array:
     return np.concatenate([units[:n_coordinates] * time, units[n_coordinates:]])
 
 
+def in_units(a: Array, units: Array) -> Array:
+    """A for states in some units; without what rounding leaves of rounding, by which LAPACK would scale."""
+    scaled = a / units[:, np.newaxis] * units
+    return np.where(np.abs(scaled) > EPSILON**2 * np.max(np.abs(scaled), initial=0.0), scaled, 0.0)
+
+
 def modes_of(a: Array, units: Array, names: tuple[str, ...]) -> tuple[Mode, ...]:
     """All modes, the fastest growing first."""
-    values, vectors = np.linalg.eig(a / units[:, np.newaxis] * units)
-    return _sorted(values, vectors, units, names)
+    scaled = in_units(a, units)
+    values, vectors = np.linalg.eig(scaled)
+    return _sorted(rounded(values, scaled), vectors, units, names)
 
 
 def unreached(a: Array, b: Array, units: Array, names: tuple[str, ...]) -> tuple[Mode, ...]:
     """The modes wᵀ A = λ wᵀ, wᵀ B = 0."""
-    scaled = a / units[:, np.newaxis] * units
+    scaled = in_units(a, units)
     columns = b / units[:, np.newaxis]
     sizes = np.max(np.abs(columns), axis=0, initial=0.0)
     clear = sizes > NOISE * np.max(sizes, initial=0.0)  # others are what rounding leaves of an input that does nothing
@@ -87,8 +97,19 @@ def unreached(a: Array, b: Array, units: Array, names: tuple[str, ...]) -> tuple
         if inside.shape[1] == basis.shape[1]:
             break
         basis = basis @ inside
-    values, vectors = np.linalg.eig(basis.T @ scaled.T @ basis)
-    return _sorted(values, basis @ vectors, 1.0 / units, names)
+    # of all bases one whose vectors hold few states: where eigenvalues are equal, these are the modes
+    leading = pivots(basis.T, basis.shape[1])
+    basis = basis @ np.linalg.inv(basis[leading])
+    within = (scaled.T @ basis)[leading]
+    values, vectors = np.linalg.eig(np.where(np.abs(within) > NOISE * size, within, 0.0))
+    return _sorted(rounded(values, scaled), basis @ vectors, 1.0 / units, names)
+
+
+def rounded(values: Any, matrix: Array) -> npt.NDArray[np.complex128]:
+    """Eigenvalues whose real or imaginary parts are zero, where they are no more than rounding of the matrix."""
+    limit = NOISE * _norm(matrix)
+    parts = (np.where(np.abs(part) > limit, part, 0.0) for part in (values.real, values.imag))
+    return np.asarray(next(parts) + 1j * next(parts))
 
 
 def _norm(matrix: Array) -> float:
@@ -101,12 +122,14 @@ def _null_rows(matrix: Array, size: float) -> Array:
     return np.asarray(of_rows[:, int(np.sum(s > EQUAL * size)) :])
 
 
-def _sorted(values: Array, vectors: Array, units: Array, names: tuple[str, ...]) -> tuple[Mode, ...]:
+def _sorted(
+    values: npt.NDArray[np.complex128], vectors: Eigen, units: Array, names: tuple[str, ...]
+) -> tuple[Mode, ...]:
     order = sorted((i for i in range(len(values)) if values[i].imag >= 0.0), key=lambda i: -values[i].real)
     return tuple(_mode(complex(values[i]), vectors[:, i], units, names) for i in order)
 
 
-def _mode(value: complex, vector: Array, units: Array, names: tuple[str, ...]) -> Mode:
+def _mode(value: complex, vector: Eigen, units: Array, names: tuple[str, ...]) -> Mode:
     parts = np.abs(vector)
     largest = [i for i in np.argsort(-parts, kind="stable") if parts[i] > _SHOWN * np.max(parts)][:_NAMES]
     frequency = abs(value)

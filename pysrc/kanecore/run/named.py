@@ -8,10 +8,13 @@ from difflib import get_close_matches
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from kanecore._native import symbol_name
 
-__all__ = ["places_of", "values_of"]
+__all__ = ["columns_of", "places_of", "values_of"]
+
+Array = npt.NDArray[np.float64]
 
 
 def values_of(argument: str, given: Any, names: Sequence[str], what: str) -> dict[int, float | None]:
@@ -48,6 +51,37 @@ def values_of(argument: str, given: Any, names: Sequence[str], what: str) -> dic
 def places_of(argument: str, given: Any, names: Sequence[str], what: str) -> list[int]:
     """Places among names of what an argument names, in the order of the names; errors as of `values_of`."""
     return sorted(values_of(argument, _keys(given), names, what))
+
+
+def columns_of(argument: str, given: Any, names: Sequence[str]) -> dict[int, Array]:
+    """Numbers (...) for some speeds: {place: values}, of a mapping by name, or of an array (..., n) for all.
+
+    Errors as of `values_of`, and ValueError for an array of another shape.
+    """
+    if given is None:
+        return {}
+    if isinstance(given, Mapping):
+        places = [_place(argument, key, names, "speed") for key in given]
+        columns = [
+            _numbers(f"{argument}[{names[i]!r}]", value) for i, value in zip(places, given.values(), strict=True)
+        ]
+        if len(set(places)) < len(places):
+            raise ValueError(f"{argument} names a speed twice")
+        return dict(zip(places, columns, strict=True))
+    array = _numbers(argument, given)
+    if array.ndim == 0 or array.shape[-1] != len(names):
+        raise ValueError(f"{argument} has shape {array.shape}, expected (..., {len(names)}), or a mapping by name")
+    return {i: array[..., i] for i in range(len(names))}
+
+
+def _numbers(argument: str, value: Any) -> Array:
+    try:
+        array = np.asarray(value, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise TypeError(f"{argument} must be real numbers, not {value!r}") from None
+    if not np.isfinite(array).all():
+        raise ValueError(f"{argument} is not finite")
+    return array
 
 
 def _keys(given: Any) -> Iterable[Any]:

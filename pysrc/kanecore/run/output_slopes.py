@@ -21,25 +21,25 @@ __all__ = ["output_slopes"]
 Array = npt.NDArray[np.float64]
 
 
-def output_slopes(state: ConstraintState, dx: Array, dr: Array) -> Array:
-    """∂y/∂x dx + ∂y/∂r dr for directions dx (n_x, n), dr (n_r, n) at a state: (n_outputs, n)."""
+def output_slopes(state: ConstraintState, dx: Array, dr: Array, sizes: Array) -> Array:
+    """∂y/∂x dx + ∂y/∂r dr for directions dx (n_x, n), dr (n_r, n) at a state: (n_outputs, n).
+
+    ``sizes`` (n,) of these are large changes.
+    """
     dyn = state.dyn
     if not dyn.n_outputs:
         return np.zeros((0, dx.shape[1]))
     try:
         slopes = dyn.output_jacobian(state.t, state.x, r=state.r, p=state.p)
     except ModelError:  # an output holds multipliers
-        return _by_differences(state, dx, dr)
+        return _by_differences(state, dx, dr, sizes)
     return np.asarray(slopes[:, : dyn.n_x] @ dx + slopes[:, dyn.n_x :] @ dr)
 
 
-def _by_differences(state: ConstraintState, dx: Array, dr: Array) -> Array:
+def _by_differences(state: ConstraintState, dx: Array, dr: Array, sizes: Array) -> Array:
     dyn = state.dyn
     inputs = np.asarray(dyn._resolved("input", {} if state.r is None else state.r))
-    large = np.concatenate([state.extents, np.maximum(np.abs(inputs), 1.0)])
     directions = np.vstack([dx, dr]).T
-    moving = directions != 0.0
-    size = np.min(np.where(moving, large / np.abs(np.where(moving, directions, 1.0)), np.inf), axis=-1, initial=1e300)
 
     def along(steps: Array) -> Array:
         moved = steps[..., np.newaxis] * directions
@@ -48,7 +48,7 @@ def _by_differences(state: ConstraintState, dx: Array, dr: Array) -> Array:
             x = _where_defined(dyn._project, state.t, x, r, state.p)
         return _where_defined(dyn.outputs, state.t, x, r, state.p)
 
-    return np.ascontiguousarray(derivative(along, size).value.T)
+    return np.ascontiguousarray(derivative(along, sizes).value.T)
 
 
 def _where_defined(kernel: Any, t: float, x: Array, r: Array, p: Any) -> Array:

@@ -15,12 +15,14 @@ import numpy.typing as npt
 
 from kanecore.run.constraint_state import ConstraintState
 from kanecore.run.error_states import ErrorStates
-from kanecore.run.metric import coordinate_units, size_of
-from kanecore.tolerances import EQUAL, RANK
+from kanecore.run.metric import coordinate_units, pivots, size_of
+from kanecore.tolerances import NOISE, RANK
 
-__all__ = ["Reduction", "constraint_slopes", "error_units", "reduction"]
+__all__ = ["Reduction", "constraint_slopes", "error_sizes", "error_units", "reduction"]
 
 Array = npt.NDArray[np.float64]
+
+_NOTHING = 1e-30  # in the metric of the masses, beside which a nanometre of an atom is large
 
 
 @dataclass(frozen=True)
@@ -38,8 +40,8 @@ class Reduction:
         T.
     input_tangent : ndarray, (n_x, n_r)
         T_r: how constraints that hold inputs move the dependent ones.
-    units : ndarray, (n,)
-        How much of each z is one unit, in the metric of the masses.
+    units, sizes : ndarray, (n,)
+        How much of each z is one unit, in the metric of the masses, and how much is a large change.
     """
 
     errors: ErrorStates
@@ -49,6 +51,7 @@ class Reduction:
     tangent: Array
     input_tangent: Array
     units: Array
+    sizes: Array
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -106,6 +109,7 @@ def reduction(state: ConstraintState) -> Reduction:
         tangent=columns @ follow[:, independent],
         input_tangent=columns @ follow[:, n:],
         units=units[independent],
+        sizes=error_sizes(state, errors, units)[independent],
     )
 
 
@@ -115,6 +119,20 @@ def error_units(state: ConstraintState, errors: ErrorStates) -> Array:
     rates = errors.rows(state.x)[: errors.n_coordinates, :n_q] @ state.rates[0]
     coordinates = coordinate_units(rates, speeds)
     return np.concatenate([np.where(coordinates > 0.0, coordinates, 1.0), speeds])
+
+
+def error_sizes(state: ConstraintState, errors: ErrorStates, units: Array) -> Array:
+    """What is large for each error: its value, and what the largest of all is in its unit; of an angle one radian.
+
+    At rest, but for rounding, a speed is large that the largest coordinate has in a unit of time.
+    """
+    n_q = errors.n_coordinates
+    values = np.abs(errors.values(state.x))
+    largest, of_speeds = (float(np.max(part, initial=0.0)) for part in np.split(values / units, [n_q]))
+    of_coordinates = largest if largest > _NOTHING else 0.0
+    of_speeds = of_speeds if of_speeds > max(NOISE * of_coordinates, _NOTHING) else of_coordinates
+    beside = np.where(np.arange(len(values)) < n_q, of_coordinates, of_speeds)
+    return values + np.where(beside > 0.0, beside * units, 1.0)
 
 
 def constraint_slopes(state: ConstraintState) -> Array:
@@ -130,13 +148,7 @@ def _dependent(rows: Array, named: npt.NDArray[np.intp]) -> npt.NDArray[np.intp]
     rank = _rank(rows)
     if len(named) == rank == _rank(rows[:, named]):
         return named
-    rest, pivots = rows.copy(), list[int]()
-    for _ in range(rank):
-        sizes = np.linalg.norm(rest, axis=0)
-        pivots.append(int(np.flatnonzero(sizes >= (1.0 - EQUAL) * np.max(sizes))[-1]))  # of equal ones the last
-        direction = rest[:, pivots[-1]] / sizes[pivots[-1]]
-        rest -= np.outer(direction, direction @ rest)
-    return np.array(sorted(pivots), dtype=np.intp)
+    return pivots(rows, rank)
 
 
 def _rank(rows: Array) -> int:

@@ -12,6 +12,8 @@ from kanecore.derive.kernels import (
     linearization,
     manipulator,
     motion,
+    products,
+    regressor,
 )
 
 __all__ = [
@@ -25,4 +27,6 @@ __all__ = [
     "linearization",
     "manipulator",
     "motion",
+    "products",
+    "regressor",
 ]
