@@ -85,7 +85,8 @@ cdef extern from "kanecore.h" nogil:
         kc_kernel *output_jacobian
         kc_kernel *coriolis_matrix
         kc_kernel *gravity_forces
-        kc_kernel *inverse_dynamics_jvp
-        kc_kernel *inverse_dynamics_vjp
+        kc_kernel *inverse_dynamics_tangent
+        kc_kernel *inverse_dynamics_gradient
         kc_kernel *regressor
         kc_kernel *inertial_parameters
+        kc_kernel *hessian_products

@@ -82,8 +82,8 @@ def _check(derivation: Derivation, name: str, nonholonomic: bool) -> None:
         )
     row = KERNEL_ROWS.get(name)
     if row is not None and row.vectors:
-        having = "mass_matrix and inverse_dynamics have"
-        raise ModelError(f"{name} of {d.name!r} has no expression: it multiplies by vectors of a call; {having}")
+        others = "mass_matrix and inverse_dynamics have"
+        raise ModelError(f"{name} of {d.name!r} has no expression: it multiplies by vectors of a call; {others}")
     of = KERNEL_ROWS[row.remainder_of] if row is not None and row.remainder_of else row
     if nonholonomic and of is not None and not of.nonholonomic:
         having = [x.name for x in KERNELS if x.nonholonomic]

@@ -14,6 +14,7 @@ from kanecore.derive.places import places
 from kanecore.derive.reads import unread
 from kanecore.derive.registry import Derived
 from kanecore.derive.sizes import sizes_of
+from kanecore.derive.sparsity import patterns
 from kanecore.kernels import GROUPS, KERNEL_GROUPS
 
 from .c import C
@@ -135,6 +136,7 @@ def _info(contents: Contents) -> dict[str, Any]:
         if d.left_out_parameters or d.left_out_inputs
         else {},
         "configuration_names": configuration if configuration != numbered else [],
+        "sparsity": patterns(derivation) if contents.group in ("derivatives", "all") else {},
         "guess": {str(place): value for place, value in d.guess},
         **places(derivation),
     }
