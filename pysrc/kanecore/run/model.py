@@ -24,6 +24,7 @@ from kanecore.run.constraint_state import ConstraintState
 from kanecore.run.constraints import Constraints
 from kanecore.run.draw import draw
 from kanecore.run.equilibrium import equilibrium
+from kanecore.run.hessian import rhs_hessian
 from kanecore.run.inverse import solve_inverse
 from kanecore.run.kinematics import (
     acceleration,
@@ -45,6 +46,7 @@ from kanecore.run.products import inverse_dynamics_jvp, inverse_dynamics_vjp, rh
 from kanecore.run.rank import count_near
 from kanecore.run.shares import active_forces_by_body, active_forces_by_load, inertia_forces_by_body, load_powers
 from kanecore.run.simulate import simulate as integrate
+from kanecore.run.sparsity import nonzeros
 from kanecore.run.speed_matrices import projected_efforts, speed_matrices
 
 if TYPE_CHECKING:
@@ -316,6 +318,32 @@ class CompiledModel(_native.Kernels):
     rhs_vjp = rhs_vjp
     inverse_dynamics_jvp = inverse_dynamics_jvp
     inverse_dynamics_vjp = inverse_dynamics_vjp
+    rhs_hessian = rhs_hessian
+
+    def sparsity(self, kernel: str) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
+        """The places of entries that can be other than zero at some state, as pairs of numbers.
+
+        Parameters
+        ----------
+        kernel : str
+            "mass_matrix", "constraint_jacobian", "configuration_jacobian", "coriolis_matrix", "output_jacobian",
+            "rhs_time_derivative", "rhs_parameter_jacobian", or "linearize": [A B], of which "rhs" is another name.
+
+        Returns
+        -------
+        rows, columns : ndarray of int
+            Row by row, for ``scipy.sparse.coo_array((values[rows, columns], (rows, columns)))``.  What is solved at run
+            time is taken for full in the speeds that the mass matrix or constraints connect.
+
+        Raises
+        ------
+        KeyError
+            There is no pattern of such a kernel.
+        ModelError
+            The model has no such kernel.
+        """
+        self.build("derivatives")
+        return nonzeros(self, kernel, self._info.get("sparsity", {}))
 
     # Robotics -------------------------------------------------------------------------------------------
 
