@@ -30,23 +30,24 @@ ALLOWED: dict[str, set[str]] = {
     "tolerances": set(),
     "speed_matrices": set(),
     "splines": set(),
+    "c_functions": {"errors"},
     "graph": {"errors", "tolerances"},
-    "describe": {"errors", "graph", "splines", "tolerances"},
+    "describe": {"errors", "graph", "c_functions", "splines", "tolerances"},
     "derive": {"errors", "kernels", "graph", "describe", "tolerances", "speed_matrices"},
     "program": {"errors", "kernels", "graph", "derive", "tolerances"},
-    "emit": {"errors", "kernels", "graph", "describe", "derive", "program", "splines", "tolerances"},
+    "emit": {"errors", "kernels", "graph", "describe", "derive", "program", "c_functions", "splines", "tolerances"},
     "build": {"errors", "kernels", "graph", "describe", "derive", "emit"},
     "expressions": set(),
     # what a user holds: a description, and what is derived from it
-    "model": {"errors", "describe", "derive", "expressions", "speed_matrices", "splines"},
+    "model": {"errors", "describe", "derive", "expressions", "speed_matrices", "c_functions", "splines"},
     # the same for those who have KanesMethod code
     "kanes_method": {"graph", "describe", "derive", "model"},
-    "run": {"errors", "kernels", "tolerances", "speed_matrices", "splines", "_native"},
+    "run": {"errors", "kernels", "tolerances", "speed_matrices", "c_functions", "splines", "_native"},
     "show": {"errors"},
     "_binding": {"errors"},
     "_methods": {"_binding"},
     "_native": {"_binding", "_methods"},
-    "_compile": {"errors", "kernels", "describe", "model", "emit", "build", "run"},
+    "_compile": {"errors", "kernels", "c_functions", "describe", "model", "emit", "build", "run"},
     "equivalence": {"errors", "model", "_compile", "run"},
     "demo": {"errors", "model", "emit", "_compile", "run", "show", "gallery"},
     "cli": {"errors"},
@@ -63,7 +64,7 @@ INSIDE_FUNCTIONS: dict[str, set[str]] = {
     "run": {"build", "show"},  # a model pickled as C text is compiled again; a trajectory is plotted
 }
 
-WITHOUT_SYMPY = {"errors", "kernels", "tolerances", "speed_matrices", "splines", "run", "show", "cli"}
+WITHOUT_SYMPY = {"errors", "kernels", "tolerances", "speed_matrices", "c_functions", "splines", "run", "show", "cli"}
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from kanecore._compile import compile
     from kanecore._native import ABI_VERSION
+    from kanecore.c_functions import CFunction
     from kanecore.describe.force_system import ForceSystem
     from kanecore.describe.link_loads import LinkLoad
     from kanecore.describe.symbols import multiplier
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ABI_VERSION",
+    "CFunction",
     "CompileError",
     "CompiledModel",
     "ForceSystem",
@@ -78,6 +80,7 @@ __all__ = [
 # would bind the module to the attribute `compile` of this package; hence _compile.
 _HOMES = {
     "ABI_VERSION": "kanecore._native",
+    "CFunction": "kanecore.c_functions",
     "CompileError": "kanecore.errors",
     "CompiledModel": "kanecore.run.model",
     "ForceSystem": "kanecore.describe.force_system",

@@ -11,6 +11,7 @@ from typing import Any
 
 from sympy import sympify
 
+from kanecore.c_functions import CFunction
 from kanecore.derive import explain, report, speed_matrices, symbolic
 from kanecore.derive.canonical import canonical
 from kanecore.derive.contradictions import Contradiction, contradictions
@@ -74,8 +75,8 @@ class Model(Expressions):
         ``theta_dd``.
     outputs : dict of name to expression, optional
         What the kernel ``outputs`` computes; may hold ``u.diff()`` and `kanecore.multiplier` (row).
-    functions : dict of SymPy function to Spline, optional
-        Functions of coordinates, time, inputs or parameters that are data, such as a street or a cam:
+    functions : dict of SymPy function to Spline or CFunction, optional
+        Functions of coordinates, time, inputs or parameters that are data, such as a street or a cam, or machine code:
         ``{street: kc.Spline(x, y)}`` with ``street = sympy.Function("street")``, and ``street(x(t) + l)`` anywhere in
         the description.  All kernels hold their exact derivatives.
     potentials : sequence of expressions, optional
@@ -138,7 +139,7 @@ class Model(Expressions):
         attach: Mapping[int, Any] | None = None,
         unit: Sequence[Any] | None = None,
         guess: Mapping[Any, float] | None = None,
-        functions: Mapping[Any, Spline] | None = None,
+        functions: Mapping[Any, Spline | CFunction] | None = None,
         holonomic_constraints: Sequence[Any] | Mapping[str, Any] | None = None,
         nonholonomic_constraints: Sequence[Any] | Mapping[str, Any] | None = None,
         name: str | None = None,
@@ -188,7 +189,7 @@ class Model(Expressions):
     def _keep_words(self, arguments: Arguments, symbols: Symbols) -> None:
         """The user's own symbols and expressions, in which results are written."""
         self._coordinates, self._speeds, self._time = tuple(symbols.q), tuple(symbols.u), symbols.t
-        self._laws, self._functions = arguments.feedback, symbols.functions
+        self._laws, self._functions = arguments.feedback, arguments.functions
         self._written = arguments.outputs
         self._n_loads = len(arguments.forcelist)
 
@@ -272,7 +273,7 @@ class Model(Expressions):
         points: Sequence[Any] | None = None,
         frames: Sequence[Any] | None = None,
         guess: Mapping[Any, float] | None = None,
-        functions: Mapping[Any, Spline] | None = None,
+        functions: Mapping[Any, Spline | CFunction] | None = None,
         unit: Sequence[Any] | None = None,
         name: str | None = None,
     ) -> Model:
@@ -454,8 +455,8 @@ class Model(Expressions):
         return self._inputs
 
     @property
-    def functions(self) -> Mapping[Any, Spline]:
-        """The functions that are given by data."""
+    def functions(self) -> Mapping[Any, Spline | CFunction]:
+        """The functions that are given by data or in C, by their symbols."""
         return MappingProxyType(self._functions)
 
     @property

@@ -148,6 +148,16 @@ class Spline:
         return len(self.knots)
 
     @property
+    def known(self) -> bool:
+        """Its values are known while a model is derived."""
+        return True
+
+    @property
+    def highest(self) -> int:
+        """The order of the last derivative that is not zero."""
+        return HIGHEST
+
+    @property
     def extent(self) -> str:
         """Where its knots are, in words."""
         return " by ".join(f"{len(k)} knots from {k[0]:g} to {k[-1]:g}" for k in self.knots)

@@ -24,7 +24,7 @@ _DICTS = {
     "joints": "names and (parent, child, point)",
     "guess": "coordinates or speeds and numbers",
     "attach": "rows and (child, child_point, parent, parent_point, vector)",
-    "functions": "undefined functions and kc.Spline(x, y)",
+    "functions": "undefined functions and kc.Spline(x, y) or kc.CFunction",
 }
 _KINDS = {"velocity": "nonholonomic", "configuration": "holonomic", "acceleration": None}
 _INSTEAD_OF_DICT = {

@@ -529,6 +529,7 @@ class Builder(Variables):
             left_out_inputs=self._left_out[1],
             guess=tuple((n, self._guess[x]) for x, n in in_state.items() if x in self._guess),
             lagrangian=self._lagrangian,
+            functions=tuple(self._functions),
         )
 
 

@@ -314,6 +314,8 @@ class Description:
     left_out_parameters, left_out_inputs : tuple of str
         Names that stand only in what has no part in the motion.
     generalized_forces : tuple of GeneralizedForce
+    functions : tuple of str
+        Names of functions in C, whose addresses a compiled model is given in this order.
     """
 
     graph: Graph
@@ -354,6 +356,7 @@ class Description:
     lagrangian: int | None = None
     first_order: FirstOrder | None = None
     generalized_forces: tuple[GeneralizedForce, ...] = ()
+    functions: tuple[str, ...] = ()
 
 
 def momentum_name(coordinate: str) -> str:

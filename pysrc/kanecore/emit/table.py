@@ -135,6 +135,7 @@ def _info(contents: Contents) -> dict[str, Any]:
         if d.left_out_parameters or d.left_out_inputs
         else {},
         "configuration_names": configuration if configuration != numbered else [],
+        "functions": list(d.functions),
         "guess": {str(place): value for place, value in d.guess},
         **places(derivation),
     }

@@ -59,6 +59,18 @@ class Data(Protocol):
     @property
     def n_arguments(self) -> int: ...
     @property
+    def known(self) -> bool:
+        """Whether its values are known while a model is derived; if not, they are parameters."""
+
+    @property
+    def highest(self) -> int:
+        """The order of the last derivative that there is."""
+
+    @property
+    def extent(self) -> str:
+        """What there is, in words."""
+
+    @property
     def digest(self) -> str:
         """A name that data share only if they are equal."""
 
@@ -433,7 +445,7 @@ class Graph:
         """A given function, or one of its derivatives."""
         if function.data.vanishes(function.orders):
             return 0
-        depends = 0
+        depends = 0 if function.data.known else PARAMETER
         for a in arguments:
             depends |= self.depends[a]
         return self._make((function, *arguments), depends)
