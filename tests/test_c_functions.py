@@ -97,9 +97,29 @@ def test_the_third_derivative_is_for_linearize(code: dict[str, Any]) -> None:
     expected = kc.compile(slider(expression(me.dynamicsymbols("x")), me.dynamicsymbols("x")))
     expected.parameters = {"m": 2.0, "g": 9.81}
     np.testing.assert_allclose(dyn.udot(0.0, [0.3, 1.1]), expected.udot(0.0, [0.3, 1.1]), rtol=1e-13)
-    with pytest.raises(kc.ModelError, match=r"derivative of order 3 of street is needed.*give d3f"):
+    with pytest.raises(kc.ModelError, match=r"no linearize: it holds the derivative of order 3 of street.*give d3f"):
         dyn.linearize(0.0, [0.3, 1.1])
     assert np.isfinite(dyn.udot(0.0, [0.3, 1.1])).all()
+    dyn.build("all")
+    audit = dyn.audit(2)
+    assert audit.passed
+    assert "does not apply: it holds the derivative of order 3" in str(audit)
+    # a load that holds f alone needs f' there, and no more
+    x, u = me.dynamicsymbols("x u")
+    frame, origin = me.ReferenceFrame("N"), me.Point("O")
+    origin.set_vel(frame, 0)
+    mass = origin.locatenew("P", x * frame.x)
+    model = kc.Model(
+        frame,
+        [x],
+        [u],
+        [x.diff() - u],
+        bodies=[me.Particle("mass", mass, 1)],
+        forcelist=[(mass, -street(x) * frame.x)],
+        functions={street: kc.CFunction(code["f"], code["df"], code["d2f"])},
+    )
+    slope = float(expression(x).diff(x).subs(x, 0.3))
+    assert kc.compile(model).linearize(0.0, [0.3, 0.0])[0][1, 0] == pytest.approx(-slope, rel=1e-14)
 
 
 def test_a_fourth_derivative_is_refused(curve: kc.CFunction) -> None:
@@ -107,8 +127,10 @@ def test_a_fourth_derivative_is_refused(curve: kc.CFunction) -> None:
     dyn = kc.compile(wheel(street, functions={street: curve}), parameters=NUMBERS)
     expected = kc.compile(wheel(expression), parameters=NUMBERS)
     x = expected.consistent(0.0, [0.3, 0.1, 0.7, 0.0])
+    with pytest.raises(kc.ModelError, match=r"derivative of order 3 of street.*give d3f"):
+        kc.compile(wheel(street, functions={street: kc.CFunction(*curve.addresses[:3])}))
     np.testing.assert_allclose(dyn.udot(0.0, x), expected.udot(0.0, x), rtol=1e-12)
-    with pytest.raises(kc.ModelError, match=r"derivative of order 4 of street.*or kc.Spline"):
+    with pytest.raises(kc.ModelError, match=r"derivative of order 4 of street.*or the data, kc.Spline"):
         dyn.linearize(0.0, x)
 
 

@@ -112,6 +112,16 @@ class External:
     def extent(self) -> str:
         return f"C function with derivatives to order {self.highest}"
 
+    def lacks(self, name: str, orders: Sequence[int]) -> str:
+        """Why a derivative of the function of that name cannot be computed; empty where it can."""
+        if max(orders) <= self.highest:
+            return ""
+        other = "" if max(orders) < N_ADDRESSES else ", or the data, kc.Spline, whose fourth derivative is zero"
+        return (
+            f"it holds the derivative of order {max(orders)} of {name}, and functions gives those to order "
+            f"{self.highest}: give d3f, kc.CFunction(f, df, d2f, d3f){other}"
+        )
+
     def vanishes(self, orders: Sequence[int]) -> bool:
         """Nothing is known to be zero."""
         return False

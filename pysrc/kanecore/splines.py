@@ -153,11 +153,6 @@ class Spline:
         return True
 
     @property
-    def highest(self) -> int:
-        """The order of the last derivative that is not zero."""
-        return HIGHEST
-
-    @property
     def extent(self) -> str:
         """Where its knots are, in words."""
         return " by ".join(f"{len(k)} knots from {k[0]:g} to {k[-1]:g}" for k in self.knots)
@@ -195,6 +190,10 @@ class Spline:
         places = (np.asarray(a, dtype=np.float64) for a in arguments)
         with np.errstate(over="ignore", invalid="ignore"):
             return np.asarray(evaluate(*places), dtype=np.float64)
+
+    def lacks(self, name: str, orders: Sequence[int]) -> str:
+        """Empty: it has all derivatives."""
+        return ""
 
     def vanishes(self, orders: Sequence[int]) -> bool:
         """Whether the derivative of these orders is zero everywhere."""

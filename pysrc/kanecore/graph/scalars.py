@@ -63,16 +63,15 @@ class Data(Protocol):
         """Whether its values are known while a model is derived; if not, they are parameters."""
 
     @property
-    def highest(self) -> int:
-        """The order of the last derivative that there is."""
-
-    @property
     def extent(self) -> str:
         """What there is, in words."""
 
     @property
     def digest(self) -> str:
         """A name that data share only if they are equal."""
+
+    def lacks(self, name: str, orders: tuple[int, ...]) -> str:
+        """Why a derivative of a function of some name cannot be computed; empty where it can."""
 
     def vanishes(self, orders: tuple[int, ...]) -> bool:
         """Whether the derivative of these orders is zero everywhere."""

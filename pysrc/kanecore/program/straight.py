@@ -244,12 +244,8 @@ class _Writer:
 
     def _call(self, i: int, function: Given, argument: int) -> None:
         (order,) = function.orders
-        if order > function.data.highest:
-            raise ModelError(
-                f"the derivative of order {order} of {function.name} is needed, and functions gives those to order "
-                f"{function.data.highest}: give d3f, kc.CFunction(f, df, d2f, d3f)"
-                + (", or kc.Spline, whose fourth derivative is zero" if order > 3 else "")
-            )
+        if why := function.data.lacks(function.name, function.orders):
+            raise ModelError(f"the equations of motion cannot be solved: {why}")
         value = self._value()
         self.operands[i] = Operand(value)
         where = self.leaves[address(self.graph, function.name, order)]
