@@ -340,9 +340,9 @@ def test_outside_without_extrapolation() -> None:
     spline = kc.Spline(KNOTS, cubic(KNOTS), extrapolate=False)
     dyn = kc.compile(slider(street(x), x, functions={street: spline}), parameters={"m": 2.0, "g": 9.81})
     assert np.isfinite(dyn.udot(0.0, [3.0, 1.0])).all()
-    with pytest.raises((kc.NonFiniteError, kc.SingularError)):
+    with pytest.raises(kc.NonFiniteError):
         dyn.udot(0.0, [3.0000001, 1.0])
-    with pytest.raises((kc.NonFiniteError, kc.SingularError)):
+    with pytest.raises(kc.NonFiniteError):
         dyn.linearize(0.0, [-3.1, 1.0])
     assert np.isnan(dyn.udot(0.0, [np.nan, 1.0])).all()
     with pytest.raises(kc.IntegrationError):
