@@ -139,6 +139,7 @@ def _info(contents: Contents) -> dict[str, Any]:
         "configuration_names": configuration if configuration != numbered else [],
         "coordinate_rates": _coordinate_rates(d),
         "sparsity": patterns(derivation) if contents.group in ("derivatives", "all") else {},
+        "functions": list(d.functions),
         "guess": {str(place): value for place, value in d.guess},
         **places(derivation),
     }
