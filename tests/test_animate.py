@@ -251,6 +251,15 @@ def test_the_mouse_turns_space(browser: Browser, tmp_path: Path) -> None:
     assert not browser.complaints
 
 
+@pytest.mark.parametrize("up", ["x", "-y", "z", "-z"])
+def test_the_page_sees_as_the_view_says(browser: Browser, tmp_path: Path, up: str) -> None:
+    """The directions to the right and up."""
+    run = pendulum(spatial=True).simulate((0.0, 0.1), [1.0, 0.0, 0.0, 2.0])
+    animation = run.animate(view=(20, 30, up))
+    shown(browser, animation, tmp_path)
+    assert np.allclose(browser.evaluate("basis()"), animation.view.basis[:2], atol=1e-14)
+
+
 def test_no_name_becomes_code(browser: Browser, tmp_path: Path) -> None:
     shown(browser, pendulum(HOSTILE).simulate((0.0, 0.2), [1.0, 0.0]).animate(), tmp_path)
     assert browser.evaluate("document.title").split() == HOSTILE.replace("\u2028", "").split()

@@ -26,6 +26,7 @@ from kanecore.gallery import (
     stewart,
     two_rods,
 )
+from kanecore.show.views import View
 
 pytest.importorskip("matplotlib")
 
@@ -209,9 +210,43 @@ def test_views(dyn: kc.CompiledModel) -> None:
     assert has_line(figure, (0.0, 0.0), (BOB[1], -BOB[0]))
     ax = dyn.draw([ANGLE, 0.0], view=(30, 40)).axes[0]
     assert (ax.name, ax.elev, ax.azim) == ("3d", 30.0, 40.0)
-    for wrong in ("x", "xx", "x-x", "xyz", "ab", (1.0,), (np.nan, 0.0), 3):
+    for wrong in (
+        "x",
+        "xx",
+        "x-x",
+        "xyz",
+        "ab",
+        (1.0,),
+        (np.nan, 0.0),
+        3,
+        (1, 2, 3),
+        (1, 2, "u"),
+        ("x", "y"),
+        (1, "z"),
+    ):
         with pytest.raises(ValueError, match="view is"):
             dyn.draw([ANGLE, 0.0], view=wrong)
+
+
+@pytest.mark.parametrize("up", ["x", "y", "z", "-x", "-y", "-z"])
+def test_up_is_up(up: str) -> None:
+    """In the picture of matplotlib, and in the same directions by `View.basis`, which the page of a film uses."""
+    from mpl_toolkits.mplot3d.proj3d import proj_transform
+
+    model = spherical_pendulum.build()
+    ax = model.draw({"theta": 0.7}, spherical_pendulum.PARAMETERS, view=(20, 30, up)).axes[0]
+    ax.set_proj_type("ortho")
+    basis = View((), 20.0, 30.0, up).basis
+    assert np.allclose(basis @ basis.T, np.eye(3))
+    assert np.linalg.det(basis) == pytest.approx(1.0)
+    centre = np.array([np.mean(limits) for limits in (ax.get_xlim(), ax.get_ylim(), ax.get_zlim())])
+    places = centre + 0.1 * np.vstack([np.zeros(3), np.eye(3)])
+    x, y, _ = proj_transform(*places.T, ax.get_proj())
+    seen = np.stack([x, y])[:, 1:] - np.stack([x, y])[:, :1]
+    assert np.allclose(seen / np.linalg.norm(seen), basis[:2] / np.linalg.norm(basis[:2]), atol=1e-9)
+    vertical, sign = "xyz".index(up[-1]), -1 if up[0] == "-" else 1
+    assert sign * basis[1, vertical] == pytest.approx(np.cos(np.radians(20.0)))
+    assert sign * basis[2, vertical] == pytest.approx(np.sin(np.radians(20.0)))
 
 
 def test_axes_of_the_user(dyn: kc.CompiledModel) -> None:

@@ -41,7 +41,7 @@ def animate(
     speed: float = 1.0,
     trace: str | Sequence[str] = (),
     labels: bool = True,
-    view: str | tuple[float, float] | None = None,
+    view: str | Sequence[Any] | None = None,
 ) -> Animation:
     """The motion as a moving picture, at equal times; a notebook shows it, `save` writes HTML, GIF or MP4.
 
@@ -55,7 +55,7 @@ def animate(
         Points, bodies (their mass centres) or joints whose way is drawn.
     labels : bool
         Whether the page names bodies, points and joints.
-    view : str or (elevation, azimuth), optional
+    view : str or (elevation, azimuth) or (elevation, azimuth, up), optional
         As of `CompiledModel.draw`.  The mouse turns the page's picture of a motion in space.
 
     Returns

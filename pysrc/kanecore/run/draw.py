@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -28,7 +28,7 @@ def draw(
     ax: Any = None,
     labels: bool = True,
     loads: bool = True,
-    view: str | tuple[float, float] | None = None,
+    view: str | Sequence[Any] | None = None,
 ) -> Any:
     """A picture of the mechanism at a state, with matplotlib: ``pip install kanecore[plot]``.
 
@@ -49,8 +49,9 @@ def draw(
     labels, loads : bool
         Whether to write the names of bodies, points and joints, and to draw forces and torques.  A name that would lie
         over others is left out.
-    view : str or (elevation, azimuth), optional
-        The axes to the right and up, such as ``"xz"`` or ``"y-x"``, or degrees in space.  Default: the coordinate plane
+    view : str or (elevation, azimuth) or (elevation, azimuth, up), optional
+        The axes to the right and up, such as ``"xz"`` or ``"y-x"``; or degrees in space, and the axis that points up if
+        it is not z, such as ``"-y"``.  Default: the coordinate plane
         that all points keep at states near x, if there is one, in which all bodies turn; else an oblique view.
 
     Returns

@@ -194,8 +194,10 @@ class Canvas:
             self.ax.grid(color="0.94")
             self.ax.set_axisbelow(True)
         else:
-            self.ax.set_box_aspect(half, zoom=ZOOM)
-            self.ax.view_init(self.view.elevation, self.view.azimuth)
+            self.ax.set_box_aspect(np.roll(half, 2 - self.view.vertical), zoom=ZOOM)  # which begins after the vertical
+            angles = {"elev": self.view.sign * self.view.elevation, "azim": self.view.azimuth}
+            roll = 0.0 if self.view.sign > 0 else 180.0
+            self.ax.view_init(**angles, roll=roll, vertical_axis="xyz"[self.view.vertical])
 
     def names(self) -> None:
         """The names of places, each on the side that crosses fewest lines; none where others take all sides."""

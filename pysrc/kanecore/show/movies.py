@@ -131,6 +131,8 @@ class Animation:
             "labels": scene.together() if self.labels else [],
             "basis": self.view.basis[:2].tolist() if self.view.planar else None,
             "angles": [self.view.elevation, self.view.azimuth],
+            "vertical": self.view.vertical,
+            "sign": self.view.sign,
             "start": float(self.times[0]),
             "step": step,
             "digits": max(0, min(9, 1 - floor(log10(abs(step))))) if step else 2,

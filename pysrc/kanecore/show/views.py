@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import cos, radians, sin
 from typing import Any
@@ -31,16 +32,29 @@ class View:
     axes : tuple of str
         The axes to the right and up in a plane, such as ("x", "y") or ("y", "-x"); empty in space.
     elevation, azimuth : float
-        Where the eye is, in degrees above the plane of x and y, and from x about z; used in space.
+        Where the eye is in space, in degrees above the horizontal plane, and about the vertical.
+    up : str
+        The axis that points up in space, such as "z" or "-y".
     """
 
     axes: tuple[str, ...]
     elevation: float = 0.0
     azimuth: float = 0.0
+    up: str = "z"
 
     @property
     def planar(self) -> bool:
         return bool(self.axes)
+
+    @property
+    def vertical(self) -> int:
+        """The number of the axis that points up in space."""
+        return "xyz".index(self.up[-1])
+
+    @property
+    def sign(self) -> int:
+        """Whether this axis, or its opposite, points up."""
+        return -1 if self.up.startswith("-") else 1
 
     @property
     def basis(self) -> Array:
@@ -48,9 +62,10 @@ class View:
         if self.axes:
             right, up = (_direction(axis) for axis in self.axes)
             return np.stack([right, up, np.cross(right, up)])
-        e, a = radians(self.elevation), radians(self.azimuth)
+        e, a = radians(self.sign * self.elevation), radians(self.azimuth)
         right, eye = np.array([-sin(a), cos(a), 0.0]), np.array([cos(e) * cos(a), cos(e) * sin(a), sin(e)])
-        return np.stack([right, np.cross(eye, right), eye])
+        rows = np.stack([self.sign * right, self.sign * np.cross(eye, right), eye])
+        return np.roll(rows, self.vertical - 2, axis=1)  # as matplotlib does with another vertical axis than z
 
 
 def chosen(view: Any, scene: Scene) -> View:
@@ -58,7 +73,7 @@ def chosen(view: Any, scene: Scene) -> View:
 
     Parameters
     ----------
-    view : None, str or (elevation, azimuth)
+    view : None, str or (elevation, azimuth[, up])
     scene : Scene
         At several states.
     """
@@ -69,10 +84,14 @@ def chosen(view: Any, scene: Scene) -> View:
         axes = re.fullmatch(r"(-?[xyz])(-?[xyz])", view)
         if axes and axes[1][-1] != axes[2][-1]:
             return View((axes[1], axes[2]))
-    elif np.shape(view) == (2,) and np.isfinite(np.asarray(view, dtype=float)).all():
-        return View((), float(view[0]), float(view[1]))
+    elif isinstance(view, Sequence) and len(view) in (2, 3):
+        *angles, up = view if len(view) == 3 else (*view, "z")
+        real = all(isinstance(angle, (int, float)) and np.isfinite(angle) for angle in angles)
+        if real and isinstance(up, str) and re.fullmatch("-?[xyz]", up):
+            return View((), float(angles[0]), float(angles[1]), up)
     raise ValueError(
-        f"view is {view!r}: give axes to the right and up, such as 'xy' or 'y-x', or (elevation, azimuth) in degrees"
+        f"view is {view!r}: give axes to the right and up, such as 'xy' or 'y-x', or (elevation, azimuth) in "
+        "degrees, and the axis that points up if it is not z: (20, 30, '-y')"
     )
 
 
