@@ -30,7 +30,7 @@ from kanecore.show.views import View
 
 pytest.importorskip("matplotlib")
 
-q, u, torque = me.dynamicsymbols("q u torque")
+q, u, torque, v = me.dynamicsymbols("q u torque v")
 m, length, g = sm.symbols("m l g")
 VALUES = {"m": 2.0, "l": 0.5, "g": 9.81}
 ANGLE = 0.4
@@ -171,7 +171,7 @@ def test_a_model_is_drawn_without_any_number(model: kc.Model) -> None:
 @pytest.mark.parametrize(
     ("module", "state"), [(four_bar, four_bar.STATE), (stewart, stewart.STATE), (arm7, {"q2": 0.9, "q4": -1.2})]
 )
-def test_a_metre_is_as_long_in_all_directions(module: Any, state: dict[str, float]) -> None:
+def test_a_metre_is_as_lonvin_all_directions(module: Any, state: dict[str, float]) -> None:
     ax = module.build().draw(state, module.PARAMETERS).axes[0]
     ax.figure.draw_without_rendering()
     if ax.name == "3d":
@@ -292,9 +292,27 @@ def test_what_cannot_be_drawn(model: kc.Model, dyn: kc.CompiledModel, monkeypatc
         model.draw(parameters={"mass": 1.0})
     with pytest.raises(ValueError, match="parameter"):
         kc.compile(model).draw([ANGLE, 0.0])
+    with pytest.raises(TypeError, match="ax is 3"):
+        dyn.draw([ANGLE, 0.0], ax=3)
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
     with pytest.raises(ImportError, match=r"pip install kanecore\[plot\]"):
         dyn.draw([ANGLE, 0.0])
+
+
+def test_the_plane_is_found_in_any_units() -> None:
+    """What is defined for lengths below a nanometre alone is drawn there, and what moves in space in millions of km."""
+    N, origin, P = me.ReferenceFrame("N"), me.Point("O"), me.Point("P")
+    origin.set_vel(N, 0)
+    P.set_pos(origin, q * N.x + sm.sqrt(length**2 - q**2) * N.y)
+    bead = kc.Model(N, [q], [u], [q.diff() - u], bodies=[me.Particle("P", P, m)])
+    for figure in (
+        bead.draw({"q": 3e-10}, {"l": 5e-10}),
+        kc.compile(bead, parameters={"m": 1.0, "l": 5e-10}).draw([3e-10, 0.0]),
+    ):
+        assert any(np.allclose(line, [[0.0, 3e-10], [0.0, 4e-10]], atol=1e-20) for line in lines(figure))
+    P = origin.locatenew("P", q * N.x + torque * N.z)
+    far = kc.Model(N, [q, torque], [u, v], [q.diff() - u, torque.diff() - v], bodies=[me.Particle("P", P, m)])
+    assert far.draw({"q": 1e12, "torque": 0.0}).axes[0].get_ylabel() == "z"
 
 
 def test_a_state_without_positions() -> None:

@@ -33,16 +33,19 @@ ROWS = {kernel.name: kernel for kernel in KERNELS}
 
 def draw(model: Described, x: Any, parameters: Any, t: float, r: Any, **options: Any) -> Any:
     """See :meth:`kanecore.Model.draw`."""
+    from kanecore.show.drawings import around
     from kanecore.show.drawings import draw as draw_scene
-    from kanecore.show.drawings import near
 
     d = model.description
     state = _values(x, _rest(d), (*d.coordinate_names, *d.speed_names), "x", "coordinates and speeds")
     numbers = _values(parameters, np.ones(len(d.parameters)), d.parameter_names, "parameters", "parameters")
     inputs = _values(r, np.zeros(len(d.inputs)), d.input_names, "r", "inputs")
-    around = _scene(model._derivation, *near(float(t), state, d.unit), numbers, inputs)
-    scene = _scene(model._derivation, np.array([t], dtype=np.float64), state[np.newaxis], numbers, inputs)
-    return draw_scene(scene, around, **options)
+
+    def scene_at(times: Array, states: Array) -> Scene:
+        return _scene(model._derivation, times, states, numbers, inputs)
+
+    scene = scene_at(np.array([t], dtype=np.float64), state[np.newaxis])
+    return draw_scene(scene, around(scene_at, float(t), state, d.unit), **options)
 
 
 def _rest(d: Description) -> Array:

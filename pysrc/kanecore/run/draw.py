@@ -71,8 +71,8 @@ def draw(
     --------
     ``dyn.draw(x).savefig("four_bar.png")``; ``dyn.draw(sol([0.0, 0.2, 0.4]))`` shows a motion.
     """
+    from kanecore.show.drawings import around
     from kanecore.show.drawings import draw as draw_scene
-    from kanecore.show.drawings import near
 
     states = np.atleast_2d(np.asarray(x, dtype=np.float64))
     if states.ndim != 2 or states.shape[1] != dyn.n_x or not len(states):
@@ -80,9 +80,14 @@ def draw(
     times = np.array(np.broadcast_to(np.asarray(t, dtype=np.float64), len(states)))
     if not (np.isfinite(states).all() and np.isfinite(times).all()):
         raise ValueError("t and x must be finite")
-    around = scene_of(dyn, *near(times[-1], states[-1], dyn.unit), _of_last(r), _of_last(p))
+
+    def scene_at(t: Array, x: Array) -> Scene:
+        return scene_of(dyn, t, x, _of_last(r), _of_last(p))
+
     scene = scene_of(dyn, times, states, r, p)
-    return draw_scene(scene, around, ax=ax, labels=labels, loads=loads, view=view)
+    return draw_scene(
+        scene, around(scene_at, times[-1], states[-1], dyn.unit), ax=ax, labels=labels, loads=loads, view=view
+    )
 
 
 def scene_of(dyn: Kernels, t: npt.ArrayLike, x: npt.ArrayLike, r: Any, p: Any) -> Scene:

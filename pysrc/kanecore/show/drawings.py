@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from kanecore.errors import KanecoreError
 from kanecore.show.scene import Scene
 from kanecore.show.views import View, chosen
 
-__all__ = ["Canvas", "draw", "near", "new_figure"]
+__all__ = ["Canvas", "around", "draw", "new_figure"]
 
 Array = npt.NDArray[np.float64]
 
@@ -23,7 +24,7 @@ TRIAD = ("#c0392b", "#27ae60", "#2c6fbb")  # x, y, z of a body
 # Lengths beside the size of what is shown.
 AXIS, ARROW, MARGIN, LEAST = 0.07, 0.25, 0.12, 0.3
 
-NEARBY = 0.05  # how far coordinates are moved to see whether the motion keeps a plane
+NEARBY = (5e-2, 5e-5, 5e-8)  # how far coordinates are moved to see whether the motion keeps a plane
 SAMPLES = 6
 
 PALE = 0.25  # opacity
@@ -44,15 +45,15 @@ def new_figure(planar: bool, size: tuple[float, float] = (5.6, 4.2)) -> Any:
     return figure.add_subplot() if planar else figure.add_subplot(projection="3d")
 
 
-def draw(scene: Scene, around: Scene, *, ax: Any, labels: bool, loads: bool, view: Any) -> Any:
+def draw(scene: Scene, nearby: Scene, *, ax: Any, labels: bool, loads: bool, view: Any) -> Any:
     """States in one picture, all but the last pale, in the plane that the motion keeps or in space; the Figure.
 
     Parameters
     ----------
-    scene, around : Scene
+    scene, nearby : Scene
         Of the states, and of those near the last one, which show what plane it keeps.
     """
-    seen, last = chosen(view, around), len(scene.places) - 1
+    seen, last = chosen(view, nearby), len(scene.places) - 1
     ax = new_figure(seen.planar) if ax is None else ax
     shown = Canvas(ax, seen, scene)
     for state in range(last + 1):
@@ -66,26 +67,43 @@ def draw(scene: Scene, around: Scene, *, ax: Any, labels: bool, loads: bool, vie
     return ax.figure
 
 
-def near(t: float, x: Array, units: Sequence[Sequence[int]]) -> tuple[Array, Array]:
-    """A state and random ones near it, with unit quaternions at some places: times (N,), states (N, n_x).
+def around(scene_at: Callable[[Array, Array], Scene], t: float, x: Array, units: Sequence[Sequence[int]]) -> Scene:
+    """The scene of a state and of random ones near it, the same at each call.
 
-    They are the same at each call.
+    Where these lie outside of what the model is defined for, nearer ones; nothing is known of the units of x.
+
+    Parameters
+    ----------
+    scene_at : callable
+        ``scene_at(t, x)`` of times (N,) and states (N, n_x).
+    t, x : float and ndarray, (n_x,)
+    units : sequence of four int
+        The places in x of unit quaternions.
     """
+    for distance in NEARBY:
+        try:
+            return scene_at(*_near(t, x, units, distance))
+        except KanecoreError:
+            continue
+    return scene_at(np.array([t]), x[np.newaxis])
+
+
+def _near(t: float, x: Array, units: Sequence[Sequence[int]], distance: float) -> tuple[Array, Array]:
+    """Times (N,) and states (N, n_x)."""
     random = np.random.default_rng(0)
-    states = np.tile(x, (SAMPLES, 1))
-    states[1:] += NEARBY * random.uniform(-1.0, 1.0, states[1:].shape)
-    times = np.full(SAMPLES, t)
-    times[1:] += NEARBY * random.uniform(-1.0, 1.0, SAMPLES - 1)
+    steps = random.uniform(-distance, distance, (SAMPLES, 1 + len(x)))
+    steps[0] = 0.0
+    states = x + steps[:, 1:] * np.maximum(1.0, np.abs(x))
     for places in units:
         quaternion = states[1:, list(places)]
         states[1:, list(places)] = quaternion / np.linalg.norm(quaternion, axis=-1, keepdims=True)
-    return times, states
+    return t + steps[:, 0], states
 
 
 class Canvas:
     """A scene in axes of matplotlib, seen in one way.
 
-    ValueError where the axes are flat and the picture is not, or the other way round.
+    TypeError where it is given no axes, ValueError where they are flat and the picture is not, or the other way round.
 
     Attributes
     ----------
@@ -94,6 +112,8 @@ class Canvas:
     """
 
     def __init__(self, ax: Any, view: View, scene: Scene) -> None:
+        if not hasattr(ax, "get_lines"):
+            raise TypeError(f"ax is {ax!r}: it must be Axes of matplotlib")
         if (ax.name == "3d") == view.planar:
             need = "flat axes, figure.add_subplot()" if view.planar else 'axes in space, add_subplot(projection="3d")'
             raise ValueError(f"ax does not suit the picture, which needs {need}; view= chooses another")

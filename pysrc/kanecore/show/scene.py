@@ -100,9 +100,9 @@ class Scene:
         ends = (start + length * self.axes[..., body, :, i] for i in range(3))
         return [np.stack([start, end], axis=-2) for end in ends]
 
-    def place(self, name: str) -> int:
+    def place(self, name: Any) -> int:
         """The place of a point, a body's mass centre or a joint; KeyError where there is none, with the nearest."""
-        n = self.names
+        n, name = self.names, getattr(name, "name", name)
         places = {point: 1 + i for i, point in enumerate(n.points)}
         for others, at in ((n.bodies, self.centres), (n.joints, self.joints)):
             places = dict(zip(others, at, strict=True)) | places

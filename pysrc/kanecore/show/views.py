@@ -18,7 +18,7 @@ __all__ = ["View", "chosen"]
 
 Array = npt.NDArray[np.float64]
 OBLIQUE = (20.0, -65.0)  # elevation and azimuth in degrees, of what moves in space
-IN_PLANE = 1e-9  # of the size of what is shown: rounding of places, which are sums of some lengths
+IN_PLANE = 2e-14  # of the size of what is shown: rounding of places, which are sums of some lengths
 PLANES = ("xy", "xz", "yz")
 NORMALS = (2, 1, 0)
 
