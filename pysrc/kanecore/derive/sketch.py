@@ -33,8 +33,8 @@ ROWS = {kernel.name: kernel for kernel in KERNELS}
 
 def draw(model: Described, x: Any, parameters: Any, t: float, r: Any, **options: Any) -> Any:
     """See :meth:`kanecore.Model.draw`."""
-    from kanecore.show.drawings import around
     from kanecore.show.drawings import draw as draw_scene
+    from kanecore.show.views import around
 
     d = model.description
     state = _values(x, _rest(d), (*d.coordinate_names, *d.speed_names), "x", "coordinates and speeds")

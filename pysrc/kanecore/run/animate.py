@@ -80,9 +80,8 @@ def animate(
     --------
     ``sol.animate(trace="tip", speed=0.5).save("arm.html")``
     """
-    from kanecore.show.drawings import around
     from kanecore.show.movies import Animation, frame_times
-    from kanecore.show.views import chosen
+    from kanecore.show.views import around, chosen
 
     dyn, p, kept = sol._dyn, sol._p, sol._run.dense is not None
     recorded = sol._steps if kept else sol.t

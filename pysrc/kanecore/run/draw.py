@@ -71,8 +71,8 @@ def draw(
     --------
     ``dyn.draw(x).savefig("four_bar.png")``; ``dyn.draw(sol([0.0, 0.2, 0.4]))`` shows a motion.
     """
-    from kanecore.show.drawings import around
     from kanecore.show.drawings import draw as draw_scene
+    from kanecore.show.views import around
 
     states = np.atleast_2d(np.asarray(x, dtype=np.float64))
     if states.ndim != 2 or states.shape[1] != dyn.n_x or not len(states):

@@ -9,11 +9,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from kanecore.errors import KanecoreError
 from kanecore.show.scene import Scene
 from kanecore.show.views import View, chosen
 
-__all__ = ["Canvas", "around", "draw", "new_figure"]
+__all__ = ["Canvas", "draw", "new_figure"]
 
 Array = npt.NDArray[np.float64]
 
@@ -23,9 +22,6 @@ TRIAD = ("#c0392b", "#27ae60", "#2c6fbb")  # x, y, z of a body
 
 # Lengths beside the size of what is shown.
 AXIS, ARROW, MARGIN, LEAST = 0.07, 0.25, 0.12, 0.3
-
-NEARBY = (5e-2, 5e-5, 5e-8)  # how far coordinates are moved to see whether the motion keeps a plane
-SAMPLES = 6
 
 PALE = 0.25  # opacity
 FONT = 8.0  # points
@@ -65,39 +61,6 @@ def draw(scene: Scene, nearby: Scene, *, ax: Any, labels: bool, loads: bool, vie
     if labels:
         shown.names()
     return ax.figure
-
-
-def around(scene_at: Callable[[Array, Array], Scene], t: float, x: Array, units: Sequence[Sequence[int]]) -> Scene:
-    """The scene of a state and of random ones near it, the same at each call.
-
-    Where these lie outside of what the model is defined for, nearer ones; nothing is known of the units of x.
-
-    Parameters
-    ----------
-    scene_at : callable
-        ``scene_at(t, x)`` of times (N,) and states (N, n_x).
-    t, x : float and ndarray, (n_x,)
-    units : sequence of four int
-        The places in x of unit quaternions.
-    """
-    for distance in NEARBY:
-        try:
-            return scene_at(*_near(t, x, units, distance))
-        except KanecoreError:
-            continue
-    return scene_at(np.array([t]), x[np.newaxis])
-
-
-def _near(t: float, x: Array, units: Sequence[Sequence[int]], distance: float) -> tuple[Array, Array]:
-    """Times (N,) and states (N, n_x)."""
-    random = np.random.default_rng(0)
-    steps = random.uniform(-distance, distance, (SAMPLES, 1 + len(x)))
-    steps[0] = 0.0
-    states = x + steps[:, 1:] * np.maximum(1.0, np.abs(x))
-    for places in units:
-        quaternion = states[1:, list(places)]
-        states[1:, list(places)] = quaternion / np.linalg.norm(quaternion, axis=-1, keepdims=True)
-    return t + steps[:, 0], states
 
 
 class Canvas:

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import cos, radians, sin
 from typing import Any
@@ -12,13 +12,16 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from kanecore.errors import KanecoreError
 from kanecore.show.scene import Scene
 
-__all__ = ["View", "chosen"]
+__all__ = ["View", "around", "chosen"]
 
 Array = npt.NDArray[np.float64]
 OBLIQUE = (20.0, -65.0)  # elevation and azimuth in degrees, of what moves in space
 IN_PLANE = 2e-14  # of the size of what is shown: rounding of places, which are sums of some lengths
+NEARBY = (5e-2, 5e-5, 5e-8)  # how far coordinates are moved to see whether the motion keeps a plane
+SAMPLES = 6
 PLANES = ("xy", "xz", "yz")
 NORMALS = (2, 1, 0)
 
@@ -66,6 +69,39 @@ class View:
         right, eye = np.array([-sin(a), cos(a), 0.0]), np.array([cos(e) * cos(a), cos(e) * sin(a), sin(e)])
         rows = np.stack([self.sign * right, self.sign * np.cross(eye, right), eye])
         return np.roll(rows, self.vertical - 2, axis=1)  # as matplotlib does with another vertical axis than z
+
+
+def around(scene_at: Callable[[Array, Array], Scene], t: float, x: Array, units: Sequence[Sequence[int]]) -> Scene:
+    """The scene of a state and of random ones near it, the same at each call.
+
+    Where these lie outside of what the model is defined for, nearer ones; nothing is known of the units of x.
+
+    Parameters
+    ----------
+    scene_at : callable
+        ``scene_at(t, x)`` of times (N,) and states (N, n_x).
+    t, x : float and ndarray, (n_x,)
+    units : sequence of four int
+        The places in x of unit quaternions.
+    """
+    for distance in NEARBY:
+        try:
+            return scene_at(*_near(t, x, units, distance))
+        except KanecoreError:
+            continue
+    return scene_at(np.array([t]), x[np.newaxis])
+
+
+def _near(t: float, x: Array, units: Sequence[Sequence[int]], distance: float) -> tuple[Array, Array]:
+    """Times (N,) and states (N, n_x)."""
+    random = np.random.default_rng(0)
+    steps = random.uniform(-distance, distance, (SAMPLES, 1 + len(x)))
+    steps[0] = 0.0
+    states = x + steps[:, 1:] * np.maximum(1.0, np.abs(x))
+    for places in units:
+        quaternion = states[1:, list(places)]
+        states[1:, list(places)] = quaternion / np.linalg.norm(quaternion, axis=-1, keepdims=True)
+    return t + steps[:, 0], states
 
 
 def chosen(view: Any, scene: Scene) -> View:
