@@ -30,18 +30,19 @@ ALLOWED: dict[str, set[str]] = {
     "tolerances": set(),
     "speed_matrices": set(),
     "shapes": set(),
+    "splines": set(),
     "graph": {"errors", "tolerances"},
-    "describe": {"errors", "graph", "tolerances", "shapes"},
+    "describe": {"errors", "graph", "shapes", "splines", "tolerances"},
     "derive": {"errors", "kernels", "graph", "describe", "tolerances", "speed_matrices"},
     "program": {"errors", "kernels", "graph", "derive", "tolerances"},
-    "emit": {"errors", "kernels", "graph", "describe", "derive", "program", "tolerances"},
+    "emit": {"errors", "kernels", "graph", "describe", "derive", "program", "splines", "tolerances"},
     "build": {"errors", "kernels", "graph", "describe", "derive", "emit"},
     "expressions": set(),
     # what a user holds: a description, and what is derived from it
-    "model": {"errors", "describe", "derive", "expressions", "speed_matrices", "shapes"},
+    "model": {"errors", "describe", "derive", "expressions", "shapes", "speed_matrices", "splines"},
     # the same for those who have KanesMethod code
     "kanes_method": {"graph", "describe", "derive", "model"},
-    "run": {"errors", "kernels", "tolerances", "speed_matrices", "_native"},
+    "run": {"errors", "kernels", "tolerances", "speed_matrices", "splines", "_native"},
     "show": {"errors", "shapes"},
     "_binding": {"errors"},
     "_methods": {"_binding"},
@@ -60,11 +61,12 @@ ALLOWED_IN_MODELS = {"kanecore", "errors", "model", "describe", "shapes"}
 INSIDE_FUNCTIONS: dict[str, set[str]] = {
     "cli": {"_compile", "build", "demo", "gallery", "kanecore", "model", "run"},  # each command imports what it needs
     "gallery": {"_native", "run", "build"},  # listing the models needs none of them
+    "model": {"show"},  # a notebook shows it
     "run": {"build", "show"},  # a model pickled as C text is compiled again; a trajectory is plotted
     "derive": {"show"},  # a description is drawn
 }
 
-WITHOUT_SYMPY = {"errors", "kernels", "tolerances", "speed_matrices", "shapes", "run", "show", "cli"}
+WITHOUT_SYMPY = {"errors", "kernels", "tolerances", "shapes", "speed_matrices", "splines", "run", "show", "cli"}
 
 
 @dataclass(frozen=True)

@@ -3,14 +3,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 if TYPE_CHECKING:
-    from kanecore._native import Kernels
+    from kanecore._native import Kernels, _Values
     from kanecore.show.scene import Scene
 
 __all__ = ["draw", "scene_of"]
@@ -20,7 +20,7 @@ Array = npt.NDArray[np.float64]
 
 def draw(
     dyn: Kernels,
-    x: npt.ArrayLike,
+    x: _Values,
     t: npt.ArrayLike = 0.0,
     *,
     r: Any = None,
@@ -39,7 +39,7 @@ def draw(
 
     Parameters
     ----------
-    x : array_like, (n_x,) or (N, n_x)
+    x : array_like, (n_x,) or (N, n_x), or mapping
         The state [q, u]; of several all but the last are pale, and loads and names are those of the last.
     t : float, or array_like (N,)
     r, p : optional
@@ -74,9 +74,9 @@ def draw(
     from kanecore.show.drawings import draw as draw_scene
     from kanecore.show.views import around
 
-    states = np.atleast_2d(np.asarray(x, dtype=np.float64))
+    states = np.atleast_2d(np.asarray(dyn._as_state(x), dtype=np.float64))
     if states.ndim != 2 or states.shape[1] != dyn.n_x or not len(states):
-        raise ValueError(f"x has shape {np.shape(x)}, expected ({dyn.n_x},) or (N, {dyn.n_x})")
+        raise ValueError(f"x has shape {states.shape}, expected ({dyn.n_x},) or (N, {dyn.n_x})")
     times = np.array(np.broadcast_to(np.asarray(t, dtype=np.float64), len(states)))
     if not (np.isfinite(states).all() and np.isfinite(times).all()):
         raise ValueError("t and x must be finite")
@@ -101,9 +101,9 @@ def scene_of(dyn: Kernels, t: npt.ArrayLike, x: npt.ArrayLike, r: Any, p: Any) -
             return float(given[name]) if name in given else dyn._value("parameter", name)
         return dyn._value("parameter", name) if last is None else float(last[dyn.parameter_names.index(name)])
 
-    kernels = {
-        "positions": dyn._positions,
-        "orientations": dyn._orientations,
+    kernels: dict[str, Callable[..., Any]] = {
+        "positions": dyn.positions,
+        "orientations": dyn.orientations,
         "joint_positions": dyn._joint_positions,
         "load_vectors": dyn._load_vectors,
     }
