@@ -122,7 +122,7 @@ def test_prescribed_motion_is_shown() -> None:
 
 
 def test_what_is_refused(sol: kc.Trajectory, tmp_path: Path) -> None:
-    with pytest.raises(KeyError, match=r"no point, body or joint 'top'.*is 'tip' meant"):
+    with pytest.raises(KeyError, match=r"no point, body or joint of 'pendulum' is called 'top'; did you mean 'tip'"):
         sol.animate(trace=["top"])
     with pytest.raises(ValueError, match="view is"):
         sol.animate(view="zz")

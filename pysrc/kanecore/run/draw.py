@@ -34,7 +34,7 @@ def draw(
 
     Lines lead from each point to the nearest one that it is located from, but not to bodies that move freely.  Red dots
     are mass centres, with the axes of their bodies (x red, y green, z blue); white dots joint points; the triangle is
-    the origin of positions.  Forces are arrows where they act, torques arrows or circular ones at the mass centres; the
+    the model's origin.  Forces are arrows where they act, torques arrows or circular ones at the mass centres; the
     longest has a quarter of the picture's size.
 
     Parameters
@@ -117,7 +117,9 @@ def scene_of(dyn: Kernels, t: npt.ArrayLike, x: npt.ArrayLike, r: Any, p: Any) -
 
 def _of_last(values: Any) -> Any:
     """Inputs or parameters of the last state, of those given for all states together or for each."""
-    if values is None or isinstance(values, Mapping):
-        return values
+    if values is None:
+        return None
+    if isinstance(values, Mapping):
+        return {key: value if np.ndim(value) == 0 else value[-1] for key, value in values.items()}
     array = np.asarray(values)
     return array[-1] if array.ndim > 1 else array
