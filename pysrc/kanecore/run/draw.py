@@ -104,7 +104,7 @@ def scene_of(dyn: Kernels, t: npt.ArrayLike, x: npt.ArrayLike, r: Any, p: Any) -
     kernels: dict[str, Callable[..., Any]] = {
         "positions": dyn.positions,
         "orientations": dyn.orientations,
-        "joint_positions": dyn._joint_positions,
+        "joint_positions": dyn.joint_positions,
         "load_vectors": dyn._load_vectors,
     }
 

@@ -122,7 +122,7 @@ def inverse_dynamics_jvp(
     """
     direction = (vectors("dx", dx, dyn.n_x), _or_zeros("dr", dr, dyn.n_r), _or_zeros("dudot", dudot, dyn.n_u))
     beyond = joined(vectors("udot", udot, dyn.n_u), np.zeros(dyn.n_constraints), *direction)
-    return dyn._inverse_dynamics_jvp(t, x, beyond, r=r, p=p)
+    return dyn._inverse_dynamics_tangent(t, x, beyond, r=r, p=p)
 
 
 def inverse_dynamics_vjp(
@@ -158,7 +158,7 @@ def inverse_dynamics_vjp(
     """
     rest = np.zeros(dyn.n_constraints)
     beyond = joined(vectors("udot", udot, dyn.n_u), rest, vectors("weights", weights, dyn.n_u))
-    gradient = dyn._inverse_dynamics_vjp(t, x, beyond, r=r, p=p)
+    gradient = dyn._inverse_dynamics_gradient(t, x, beyond, r=r, p=p)
     if not full:
         return np.ascontiguousarray(gradient[..., : dyn.n_x])
     by_x, by_r = _parts(gradient[..., : dyn.n_x + dyn.n_r], dyn.n_x, True)
