@@ -673,7 +673,7 @@ class Model(Expressions):
         ax: Any = None,
         labels: bool = True,
         loads: bool = True,
-        view: str | tuple[float, float] | None = None,
+        view: str | Sequence[Any] | None = None,
     ) -> Any:
         """A picture of the mechanism at a state, as that of a compiled model, which it need not be.
 
