@@ -344,6 +344,15 @@ def test_trajectory_by_name(rrp: kc.CompiledModel) -> None:
 # ------------------------------------------------------------------------------------------------ nearest names
 
 
+def test_nearest_models_and_kernels() -> None:
+    with pytest.raises(KeyError, match="no model of the gallery is called 'rpr'; did you mean 'rrp'"):
+        kc.load("rpr")
+    from kanecore.gallery import rrp as source
+
+    with pytest.raises(KeyError, match="no kernel 'mass_matrx'; did you mean 'mass_matrix'"):
+        source.build().symbolic("mass_matrx")
+
+
 @pytest.mark.parametrize(
     ("names", "hint"),
     [
