@@ -54,6 +54,18 @@ cdef enum:
     K_HAMILTONIAN_RATE
     K_JOINT_POSITIONS
     K_ATTACHED_WRENCHES
+    K_RHS_TIME_DERIVATIVE
+    K_RHS_PARAMETER_JACOBIAN
+    K_OUTPUT_JACOBIAN
+    K_CORIOLIS_MATRIX
+    K_GRAVITY_FORCES
+    K_ACCELERATIONS
+    K_ANGULAR_ACCELERATIONS
+    K_GRAVITY_FIELD
+    K_INVERSE_DYNAMICS_JVP
+    K_INVERSE_DYNAMICS_VJP
+    K_REGRESSOR
+    K_INERTIAL_PARAMETERS
     N_KERNELS
 
 KERNELS = (
@@ -108,6 +120,18 @@ KERNELS = (
     "hamiltonian_rate",
     "joint_positions",
     "attached_wrenches",
+    "rhs_time_derivative",
+    "rhs_parameter_jacobian",
+    "output_jacobian",
+    "coriolis_matrix",
+    "gravity_forces",
+    "accelerations",
+    "angular_accelerations",
+    "gravity_field",
+    "inverse_dynamics_jvp",
+    "inverse_dynamics_vjp",
+    "regressor",
+    "inertial_parameters",
 )
 """Names of all kernels, in the order of the C table."""
 
@@ -118,11 +142,20 @@ cdef inline kc_kernel **first_kernel(const kc_model *m) noexcept nogil:
 
 
 cdef inline bint reads_udot(int k) noexcept nogil:
-    return k == K_GENERALIZED_INERTIA_FORCES or k == K_INVERSE_DYNAMICS or k == K_POWER or k == K_INERTIA_FORCES or k == K_GIBBS or k == K_EQUATIONS_RESIDUAL or k == K_MOMENTUM_RATES or k == K_INERTIAL_LOADS or k == K_HAMILTONIAN_RATE
+    return k == K_GENERALIZED_INERTIA_FORCES or k == K_INVERSE_DYNAMICS or k == K_POWER or k == K_INERTIA_FORCES or k == K_GIBBS or k == K_EQUATIONS_RESIDUAL or k == K_MOMENTUM_RATES or k == K_INERTIAL_LOADS or k == K_HAMILTONIAN_RATE or k == K_ACCELERATIONS or k == K_ANGULAR_ACCELERATIONS or k == K_INVERSE_DYNAMICS_JVP or k == K_INVERSE_DYNAMICS_VJP or k == K_REGRESSOR
 
 
 cdef inline bint reads_multipliers(int k) noexcept nogil:
-    return k == K_EQUATIONS_RESIDUAL
+    return k == K_EQUATIONS_RESIDUAL or k == K_INVERSE_DYNAMICS_JVP or k == K_INVERSE_DYNAMICS_VJP
+
+
+cdef inline Py_ssize_t n_vectors(Libraries m, int k) noexcept nogil:
+    """How many numbers x goes on with behind udot and lambda."""
+    if k == K_INVERSE_DYNAMICS_JVP:
+        return m.n_x + m.n_r + m.n_u
+    if k == K_INVERSE_DYNAMICS_VJP:
+        return m.n_u
+    return 0
 
 
 cdef tuple shapes_of(Libraries m):
@@ -179,4 +212,16 @@ cdef tuple shapes_of(Libraries m):
         (),
         (m.n_joints, 3,),
         (m.n_bodies, 6, m.n_constraints,),
+        (m.n_x,),
+        (m.n_x, m.n_p,),
+        (m.n_outputs, m.n_x + m.n_r,),
+        (m.n_u, m.n_u,),
+        (m.n_u,),
+        (m.n_points, 3,),
+        (m.n_frames, 3,),
+        (3,),
+        (m.n_u,),
+        (m.n_x + m.n_r + m.n_u,),
+        (m.n_u, 10 * m.n_bodies,),
+        (m.n_bodies, 10,),
     )

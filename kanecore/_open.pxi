@@ -163,6 +163,9 @@ cdef int check_info(const kc_model *m) except -1:
             raise ValueError(f"guess in info names the place {place!r}, and a state has {m.n_q + m.n_u}")
         if not -1e300 < value < 1e300:
             raise ValueError(f"guess in info is {value} at {place}")
+    for member in ("inertial", "origin"):
+        if not isinstance(info.get(member, ""), str):
+            raise ValueError(f"{member} in info is no name")
     for member in ("baked", "generalized"):
         if not is_texts(info.get(member, [])):
             raise ValueError(f"{member} in info is of the wrong kind")

@@ -22,7 +22,7 @@ cdef class Parametrized(Named):
     cdef Block parameter_block, input_block
     cdef const double *c                    # of the current blocks; r NULL while a value is missing
     cdef const double *r
-    cdef uint64_t served                    # bits of the kernels whose parameters have all been given
+    cdef bint served[N_KERNELS]             # whether all parameters that a kernel reads have been given
 
     def __cinit__(self, *args, **kwargs):
         self.parameter_block, self.input_block = Block.__new__(Block), Block.__new__(Block)
@@ -35,19 +35,19 @@ cdef class Parametrized(Named):
     cdef int add_kernels(self, const kc_model *m) except -1:
         Libraries.add_kernels(self, m)
         if self.parameter_block.values != NULL:
-            self.served = self.served_by(self.parameter_block.values)
+            self.note_served(self.parameter_block.values, self.served)
         return 0
 
-    cdef uint64_t served_by(self, const double *p) noexcept nogil:
-        """Bits of the kernels that read no parameter which is not finite."""
-        cdef uint64_t bits = ~<uint64_t>0
+    cdef void note_served(self, const double *p, bint *served) noexcept nogil:
+        """Write of each kernel whether it reads no parameter which is not finite."""
         cdef Py_ssize_t i, k
+        for k in range(N_KERNELS):
+            served[k] = True
         for i in range(self.n_p):
             if not isfinite(p[i]):
                 for k in range(N_KERNELS):
                     if self.reads[k * self.n_p + i]:
-                        bits &= ~(<uint64_t>1 << k)
-        return bits
+                        served[k] = False
 
     cdef bint wanted(self, Py_ssize_t i, int k) noexcept nogil:
         """Whether kernel ``k`` reads parameter i, or ANY kernel of the libraries that are open; NONE reads none."""
@@ -64,7 +64,7 @@ cdef class Parametrized(Named):
     cdef void set_parameters(self, Block block) noexcept:
         self.parameter_block = block
         self.c = block.values
-        self.served = self.served_by(block.values)
+        self.note_served(block.values, self.served)
 
     cdef void set_inputs(self, Block block) noexcept:
         self.input_block = block

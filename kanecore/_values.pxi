@@ -17,8 +17,8 @@ cdef inline bint all_finite(const double *values, Py_ssize_t n) noexcept nogil:
 
 cdef inline bint is_vector(object a, Py_ssize_t n) noexcept:
     """Whether ``a`` is a float64 array of shape (n,) that C may read as it is."""
-    return ((cnp.PyArray_CheckExact(a) or type(a) is NamedArray) and cnp.PyArray_TYPE(a) == cnp.NPY_DOUBLE and cnp.PyArray_NDIM(a) == 1
-            and cnp.PyArray_DIM(a, 0) == n and cnp.PyArray_ISCARRAY_RO(a))
+    return ((cnp.PyArray_CheckExact(a) or type(a) is NamedArray) and cnp.PyArray_TYPE(a) == cnp.NPY_DOUBLE
+            and cnp.PyArray_NDIM(a) == 1 and cnp.PyArray_DIM(a, 0) == n and cnp.PyArray_ISCARRAY_RO(a))
 
 
 cdef inline double *data(object a) noexcept:

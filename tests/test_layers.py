@@ -29,18 +29,19 @@ ALLOWED: dict[str, set[str]] = {
     "kernels": set(),
     "tolerances": set(),
     "speed_matrices": set(),
+    "splines": set(),
     "graph": {"errors", "tolerances"},
-    "describe": {"errors", "graph", "tolerances"},
+    "describe": {"errors", "graph", "splines", "tolerances"},
     "derive": {"errors", "kernels", "graph", "describe", "tolerances", "speed_matrices"},
     "program": {"errors", "kernels", "graph", "derive", "tolerances"},
-    "emit": {"errors", "kernels", "graph", "describe", "derive", "program", "tolerances"},
+    "emit": {"errors", "kernels", "graph", "describe", "derive", "program", "splines", "tolerances"},
     "build": {"errors", "kernels", "graph", "describe", "derive", "emit"},
     "expressions": set(),
     # what a user holds: a description, and what is derived from it
-    "model": {"errors", "describe", "derive", "expressions", "speed_matrices"},
+    "model": {"errors", "describe", "derive", "expressions", "speed_matrices", "splines"},
     # the same for those who have KanesMethod code
     "kanes_method": {"graph", "describe", "derive", "model"},
-    "run": {"errors", "kernels", "tolerances", "speed_matrices", "_native"},
+    "run": {"errors", "kernels", "tolerances", "speed_matrices", "splines", "_native"},
     "show": {"errors"},
     "_binding": {"errors"},
     "_methods": {"_binding"},
@@ -63,7 +64,7 @@ INSIDE_FUNCTIONS: dict[str, set[str]] = {
     "run": {"build", "show"},  # a model pickled as C text is compiled again; a trajectory is plotted
 }
 
-WITHOUT_SYMPY = {"errors", "kernels", "tolerances", "speed_matrices", "run", "show", "cli"}
+WITHOUT_SYMPY = {"errors", "kernels", "tolerances", "speed_matrices", "splines", "run", "show", "cli"}
 
 
 @dataclass(frozen=True)

@@ -146,6 +146,8 @@ def _told(text: bytes) -> Callable[[Altered], None]:
         (_told(b'{"joints": [[0]]}'), "joints in info are not 2 rows"),
         (_told(b'{"adrift": [5, 0]}'), "adrift in info are not 2 rows"),
         (_told(b'{"origins": ["O", 3]}'), "origins in info are not 2 names"),
+        (_told(b'{"origin": 3}'), "origin in info is no name"),
+        (_told(b'{"inertial": ["N"]}'), "inertial in info is no name"),
         (_told(b'{"loads": [[0, 0, 0, 5], [0, 0, 0, 0]]}'), "loads in info are not 2 rows"),
         (_told(b'{"adrift": 3}'), "adrift in info is no list"),
         (_told(b'{"unoriented": [2]}'), "unoriented in info are not 1 rows"),

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from kanecore.run.model import CompiledModel
     from kanecore.run.signals import Signal
     from kanecore.run.trajectory import Trajectory
+    from kanecore.splines import Spline
 
     __version__: str
 
@@ -58,6 +59,7 @@ __all__ = [
     "NonFiniteError",
     "Signal",
     "SingularError",
+    "Spline",
     "Trajectory",
     "VelocityField",
     "__version__",
@@ -90,6 +92,7 @@ _HOMES = {
     "NonFiniteError": "kanecore.errors",
     "Signal": "kanecore.run.signals",
     "SingularError": "kanecore.errors",
+    "Spline": "kanecore.splines",
     "Trajectory": "kanecore.run.trajectory",
     "VelocityField": "kanecore.describe.velocity_field",
     "angular_velocity_matrix": "kanecore.describe.transforms",

@@ -156,6 +156,7 @@ class _Canonical:
             unit=(),
             shown_points=(),
             shown_frames=(),
+            origin=-1,
             rates=tuple(rates),
             speeds=self.momenta,
             accelerations=self.accelerations,

@@ -70,6 +70,8 @@ def _summary(model: Described) -> Iterator[str]:
             yield f"  {letter}: {' '.join(names)}"
     if d.prescribed:
         yield "  prescribed motion: " + " ".join(d.input_names[i] for i in sorted(d.prescribed))
+    for f, data in model.functions.items():
+        yield f"  given by data: {f}: {data.extent}"
     if model.noncontributing:
         yield "  noncontributing, left out: " + " ".join(map(str, model.noncontributing))
     idle = [*_idle(derivation), *d.left_out_parameters, *d.left_out_inputs]
@@ -117,6 +119,21 @@ def _points(model: Described) -> Iterator[str]:
             note += ", which is not the derivative of its position"
         yield f"  {point.name}: {place}{note}, in {d.frames[k.home[i]].name}"
         yield from _contradictions(model, "point", i, point.name)
+    yield from _measured(model._derivation)
+
+
+def _measured(derivation: Derivation) -> Iterator[str]:
+    """The origin, and from where points are measured to which no positions lead from it."""
+    points, whereabouts = derivation.description.points, derivation.whereabouts
+    origin = points[whereabouts.origin].name if whereabouts.origin >= 0 else ""
+    if origin:
+        yield f"positions are measured from {origin}"
+    starts = [whereabouts.measured_from(i) for i in range(len(points))]
+    for start in dict.fromkeys(starts):
+        if start != whereabouts.origin:
+            group = ", ".join(point.name for point, other in zip(points, starts, strict=True) if other == start)
+            why = f": none lead to it from {origin}" if origin else ", which is not known to stay at rest"
+            yield f"positions of {group} are measured from {points[start].name}{why}"
 
 
 def _contradictions(model: Described, kind: str, at: int, name: str) -> Iterator[str]:

@@ -34,10 +34,16 @@ RESIDUALS = ("configuration_residual", "velocity_residual", "constraint_jacobian
 AT_RUN_TIME = {
     "multipliers": ("it follows from udot, which is solved at run time", EQUATIONS),
     "linearize": ("its linear equations are solved at run time", EQUATIONS),
+    "rhs_time_derivative": ("its linear equations are solved at run time", EQUATIONS),
+    "rhs_parameter_jacobian": ("its linear equations are solved at run time", EQUATIONS),
+    "output_jacobian": ("the outputs hold udot, whose derivatives are solved for at run time", EQUATIONS),
     "stabilization": ("its linear equations are solved at run time", RESIDUALS),
     "project": ("it is found at run time, step by step", RESIDUALS),
 }
-"""Why a kernel has no expression, and which have one of those that it is made from."""
+"""Why a kernel that comes after u̇ has no expression, and which have one of those that it is made from."""
+
+WITHOUT_UDOT = ("stabilization", "project")
+"""Those of them that have none though they do not come after u̇."""
 
 
 def symbolic(model: Described, kernel: str, nested: bool, nonholonomic: bool = False) -> Any:
@@ -72,13 +78,18 @@ def _check(derivation: Derivation, name: str, nonholonomic: bool) -> None:
         raise ModelError(f"{d.name!r} has no {name}: it has no constraints")
     if name == "reaction_slopes" and derivation.missing("reactions"):
         raise ModelError(f"{d.name!r} has no reaction slopes: {derivation.missing('reactions')}")
-    if name in AT_RUN_TIME:
+    if name in AT_RUN_TIME and (name in WITHOUT_UDOT or derivation.kernel(name).after_udot):
         why, related = AT_RUN_TIME[name]
         made_from = [x for x in related if d.constraints or "constraint" not in x]
         raise ModelError(
             f"{name} of {d.name!r} has no expression: {why}; {', '.join(made_from[:-1])} and {made_from[-1]} have"
         )
     row = KERNEL_ROWS.get(name)
+    if row is not None and row.vectors:
+        raise ModelError(
+            f"{name} of {d.name!r} has no expression: it multiplies by vectors of a call; mass_matrix and "
+            "inverse_dynamics have"
+        )
     of = KERNEL_ROWS[row.remainder_of] if row is not None and row.remainder_of else row
     if nonholonomic and of is not None and not of.nonholonomic:
         having = [x.name for x in KERNELS if x.nonholonomic]
@@ -112,6 +123,7 @@ def symbols_by_key(model: Described) -> dict[Any, Any]:
         (d.parameters, model.parameters),
     ):
         symbols.update((keys[i][1], s) for i, s in zip(nodes, names, strict=True))
+    symbols.update((("f", f.__name__), f) for f in model.functions)
     return symbols
 
 

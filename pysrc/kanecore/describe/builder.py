@@ -16,6 +16,7 @@ from kanecore.errors import ModelError
 from kanecore.graph.calculus import accumulate
 from kanecore.graph.scalars import COORDINATE, PARAMETER, SPEED
 
+from .ancestry import Ancestry
 from .checks import (
     check_constraint,
     check_count,
@@ -122,6 +123,7 @@ class Builder(Variables):
         self._outputs: list[tuple[str, int]] = []
         self._shown_points: list[int] = []
         self._shown_frames: list[int] = []
+        self._origin = -1
         self._left_out: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())  # parameters, inputs
         self._joints: list[Joint] = []
         self._attachments: list[Attachment] = []
@@ -385,13 +387,30 @@ class Builder(Variables):
         self._outputs.append((name, node))
 
     def show(self, points: Sequence[int] = (), frames: Sequence[int] = ()) -> None:
-        """More points and frames for the kernels of partial velocities than mass centres, bodies and those of loads."""
+        """More points and frames in the results of kernels than mass centres, bodies and those of loads."""
         for point in points:
             self._check_point(point, "an item of points")
         for frame in frames:
             self._check_frame(frame, "an item of frames")
         self._shown_points += points
         self._shown_frames += frames
+
+    def origin(self, point: int) -> None:
+        """The point that positions are measured from; default: the one at rest that most bodies are located from."""
+        self._check_point(point, "the origin")
+        self._origin = point
+
+    def position(self, point: int) -> Vector:
+        """The position of a point from the origin that was named, where it is located from that, else from its root."""
+        self._check_point(point, "the point of a position")
+        location = Ancestry([p.parent for p in self.points])
+        up, down = location.path(location.start(point, self._origin), point)
+        back = [
+            (f, (self.graph.neg(x), self.graph.neg(y), self.graph.neg(z)))
+            for i in up
+            for f, (x, y, z) in self.points[i].position
+        ]
+        return (*back, *(part for i in down for part in self.points[i].position))
 
     def left_out(self, parameters: Sequence[str], inputs: Sequence[str]) -> None:
         """Names that stand only in what has no part in the motion, such as the ground: they may be set all the same."""
@@ -517,6 +536,7 @@ class Builder(Variables):
             outputs=tuple(self._outputs),
             shown_points=shown_points,
             shown_frames=shown_frames,
+            origin=self._origin,
             joints=Attachments(self.graph, self.frames, self.points, self.bodies, self._joints).joints,
             unit=tuple(_places(in_state, quaternion) for quaternion in self._unit),
             constraints=tuple(self.constraints),

@@ -297,7 +297,10 @@ class Description:
         What stands in place of bodies, loads and a Lagrangian.
     outputs : tuple of (name, node)
     shown_points, shown_frames : tuple of int
-        Those of the kernels of partial velocities.
+        Those of the kernels of positions, velocities and partial velocities.
+    origin : int
+        The point that the user wants positions to be measured from; −1: none was named, and
+        `kanecore.derive.whereabouts` finds one.
     joints : tuple of Joint
         One for each body, in their order.
     unit : tuple of (e0, e1, e2, e3)
@@ -339,6 +342,7 @@ class Description:
     outputs: tuple[tuple[str, int], ...]
     shown_points: tuple[int, ...]
     shown_frames: tuple[int, ...]
+    origin: int = -1
     joints: tuple[Joint, ...] = ()
     unit: tuple[tuple[int, int, int, int], ...] = ()
     constraints: tuple[Constraint, ...] = ()

@@ -230,7 +230,7 @@ def _sizes(dyn: Kernels, start: Array | None) -> Array:
         at = Constraints(dyn, 0.0, x, r)
         moved = np.repeat(x[np.newaxis], dyn.n_q, axis=0)
         moved[range(dyn.n_q), range(dyn.n_q)] += 0.3
-        turned = np.asarray(dyn._orientations(0.0, moved, r=r)) - np.asarray(dyn._orientations(0.0, x, r=r))
+        turned = np.asarray(dyn.orientations(0.0, moved, r=r)) - np.asarray(dyn.orientations(0.0, x, r=r))
         angle = np.max(np.abs(turned).reshape(dyn.n_q, -1), axis=1, initial=0.0) > RANK
         far = at.coordinate_units
     except KanecoreError:

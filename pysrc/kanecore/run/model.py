@@ -22,10 +22,25 @@ from kanecore.run.consistent import consistent
 from kanecore.run.constraint_forces import constraint_forces
 from kanecore.run.constraint_state import ConstraintState
 from kanecore.run.constraints import Constraints
+from kanecore.run.equilibrium import equilibrium
+from kanecore.run.inverse import solve_inverse
+from kanecore.run.kinematics import (
+    acceleration,
+    angular_acceleration,
+    angular_velocity,
+    jacobian,
+    orientation,
+    position,
+    specific_force,
+    velocity,
+)
+from kanecore.run.linear_system import linear_system, state_error
 from kanecore.run.linearize import linearize as differentiate
+from kanecore.run.manipulator import mass_matrix_inverse, momentum_matrix, operational_inertia
 from kanecore.run.mappings import LiveValues
 from kanecore.run.momentum import angular_momentum, linear_momentum
 from kanecore.run.nonholonomic import allowed_motions, nonholonomic
+from kanecore.run.products import inverse_dynamics_jvp, inverse_dynamics_vjp, rhs_jvp, rhs_vjp
 from kanecore.run.rank import count_near
 from kanecore.run.shares import active_forces_by_body, active_forces_by_load, inertia_forces_by_body, load_powers
 from kanecore.run.simulate import simulate as integrate
@@ -201,7 +216,7 @@ class CompiledModel(_native.Kernels):
         ----------
         *groups : str
             "core", "forces", "energies", "reactions", "constraints", "linearize", "auxiliary", "bodies",
-            "hamilton"; default, and "all": every one in which the model has kernels.
+            "hamilton", "derivatives"; default, and "all": every one in which the model has kernels.
 
         Raises
         ------
@@ -241,6 +256,7 @@ class CompiledModel(_native.Kernels):
     conserved = conserved
     speed_matrices = speed_matrices
     projected_efforts = projected_efforts
+    solve_inverse = solve_inverse
     audit = audit
 
     def _count_near(self, t: float, x: Array, r: Any, p: Any) -> int:
@@ -261,6 +277,17 @@ class CompiledModel(_native.Kernels):
     ) -> Array:
         return nonholonomic(Constraints(self, t, x, **values), kind, udot, remainder, out)
 
+    # Points and frames by name --------------------------------------------------------------------------
+
+    position = position
+    velocity = velocity
+    acceleration = acceleration
+    specific_force = specific_force
+    orientation = orientation
+    angular_velocity = angular_velocity
+    angular_acceleration = angular_acceleration
+    jacobian = jacobian
+
     # Bodies and loads -----------------------------------------------------------------------------------
 
     linear_momentum = linear_momentum
@@ -273,7 +300,17 @@ class CompiledModel(_native.Kernels):
     # Integration ----------------------------------------------------------------------------------------
 
     simulate = integrate
+
+    # Control --------------------------------------------------------------------------------------------
+
     linearize = differentiate
+    linear_system = linear_system
+    equilibrium = equilibrium
+    state_error = state_error
+    rhs_jvp = rhs_jvp
+    rhs_vjp = rhs_vjp
+    inverse_dynamics_jvp = inverse_dynamics_jvp
+    inverse_dynamics_vjp = inverse_dynamics_vjp
 
     # Robotics -------------------------------------------------------------------------------------------
 
@@ -339,6 +376,10 @@ class CompiledModel(_native.Kernels):
         x = np.empty((*leading, self.n_x))
         x[..., : self.n_q], x[..., self.n_q :] = coordinates, speeds
         return x
+
+    mass_matrix_inverse = mass_matrix_inverse
+    operational_inertia = operational_inertia
+    momentum_matrix = momentum_matrix
 
     # Other packages -------------------------------------------------------------------------------------
 
