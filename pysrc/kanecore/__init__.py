@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from kanecore import shapes
     from kanecore._compile import compile
     from kanecore._native import ABI_VERSION
     from kanecore.describe.force_system import ForceSystem
@@ -72,6 +73,7 @@ __all__ = [
     "load",
     "models",
     "multiplier",
+    "shapes",
 ]
 
 # Where each name lives.  No module may bear the name of a function here: importing kanecore.compile, say,
@@ -103,6 +105,7 @@ _HOMES = {
     "load": "kanecore.gallery",
     "models": "kanecore.gallery",
     "multiplier": "kanecore.describe.symbols",
+    "shapes": "kanecore.shapes",
 }
 
 
@@ -118,7 +121,8 @@ def __getattr__(name: str) -> Any:
         value: Any = version("kanecore")
     elif name in _HOMES:
         try:
-            value = getattr(import_module(_HOMES[name]), name)
+            home = import_module(_HOMES[name])
+            value = home if home.__name__ == f"{__name__}.{name}" else getattr(home, name)
         except ImportError as error:
             raise import_module("kanecore.errors").without_extension(name, error) from error.__cause__
     else:

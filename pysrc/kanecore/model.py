@@ -9,7 +9,7 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
-from kanecore.derive import explain, report, speed_matrices, symbolic
+from kanecore.derive import explain, report, sketch, speed_matrices, symbolic
 from kanecore.derive.canonical import canonical
 from kanecore.derive.contradictions import Contradiction, contradictions
 from kanecore.derive.derivation import Derivation
@@ -30,6 +30,7 @@ from kanecore.describe.sympy_methods import of_kanes_method, of_lagrangian, of_s
 from kanecore.describe.transforms import Link
 from kanecore.errors import warn
 from kanecore.expressions import Expressions
+from kanecore.shapes import Shape
 from kanecore.speed_matrices import SpeedMatrices
 from kanecore.splines import Spline
 
@@ -96,6 +97,9 @@ class Model(Expressions):
         ``reactions`` of constrained models need; two frames in place of the points for a torque; a list of several.
     guess : dict of coordinate or speed, or name of one, to number, optional
         Where a state that satisfies the constraints is looked for, when ``dyn.check`` is given none.
+    shapes : dict of body, or name of one, to shape, optional
+        How bodies look in pictures: ``{"wheel": kc.shapes.Disc(r)}``, a `kanecore.shapes.Box`, `Cylinder`, `Disc`,
+        `Rod` or `Sphere` about the mass centre, in the axes of the body.
     unit : sequence of (e0, e1, e2, e3), optional
         Coordinates that are a unit quaternion, normalised while integrating; default: those of which some orientation
         is the standard matrix, as ``orient_quaternion`` writes it.
@@ -146,6 +150,7 @@ class Model(Expressions):
         guess: Mapping[Any, float] | None = None,
         origin: Any = None,
         functions: Mapping[Any, Spline] | None = None,
+        shapes: Mapping[Any, Shape] | None = None,
         holonomic_constraints: Sequence[Any] | Mapping[str, Any] | None = None,
         nonholonomic_constraints: Sequence[Any] | Mapping[str, Any] | None = None,
         name: str | None = None,
@@ -176,6 +181,7 @@ class Model(Expressions):
             guess=guess,
             origin=origin,
             functions=functions,
+            shapes=shapes,
             holonomic_constraints=holonomic_constraints,
             nonholonomic_constraints=nonholonomic_constraints,
             name=name,
@@ -655,3 +661,47 @@ class Model(Expressions):
     def report(self) -> str:
         """What was understood: the tree, where each velocity came from, how M is formed, operation counts."""
         return report.report(self)
+
+    def draw(
+        self,
+        x: Any = None,
+        parameters: Mapping[Any, float] | None = None,
+        *,
+        t: float = 0.0,
+        r: Any = None,
+        ax: Any = None,
+        labels: bool = True,
+        loads: bool = True,
+        view: str | tuple[float, float] | None = None,
+    ) -> Any:
+        """A picture of the mechanism at a state, as that of a compiled model, which it need not be.
+
+        Parameters
+        ----------
+        x : array_like (n_x,) or mapping, optional
+            The state [q, u], or some of it by name or symbol.  What is not named is the ``guess``, or zero; where there
+            is no guess a quaternion turns nothing.
+        parameters : mapping, optional
+            Values by name or symbol.  Those not given are 1, so that a model is seen before its numbers are known.
+        t : float
+        r : array_like (n_r,) or mapping, optional
+            Inputs; those not given are zero.
+        ax, labels, loads, view : optional
+            As of `CompiledModel.draw`.
+
+        Returns
+        -------
+        matplotlib Figure
+
+        Raises
+        ------
+        ModelError
+            The model has no points, or something is not defined at the state, such as a division by zero.
+        KeyError
+            There is no such coordinate, speed, parameter or input; the message holds the nearest.
+        ImportError
+            matplotlib is not installed.
+        ValueError
+            As of `CompiledModel.draw`.
+        """
+        return sketch.draw(self, x, parameters, t, r, ax=ax, labels=labels, loads=loads, view=view)

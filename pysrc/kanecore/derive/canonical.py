@@ -157,6 +157,7 @@ class _Canonical:
             shown_points=(),
             shown_frames=(),
             origin=-1,
+            shapes=(),
             rates=tuple(rates),
             speeds=self.momenta,
             accelerations=self.accelerations,

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from kanecore.describe.ancestry import Ancestry
 from kanecore.describe.description import Description
 from kanecore.describe.joints import Attachments
 
@@ -27,7 +28,9 @@ def places(derivation: Derivation) -> dict[str, Any]:
     nobody said where they act.  ``adrift``: points of which no position tells how they move, since they are
     located from a point that was set in motion, or from a contact.  ``instant``: those that are located, or set in
     motion, in axes that turn otherwise than they are oriented: their accelerations are those of vectors as written.
-    ``unoriented``: frames of which no orientation tells how they turn.
+    ``unoriented``: frames of which no orientation tells how they turn.  ``tree``: of each point, then of each joint
+    point, the nearest of these that it is located from, -1 where there is none.  ``loose``: of these, where chains
+    begin that nothing holds to what they are located from.  ``shapes``: body, kind, sizes, axis.
     """
     d = derivation.description
     point, frame = ({at: n for n, at in enumerate(shown)} for shown in (d.shown_points, d.shown_frames))
@@ -42,6 +45,8 @@ def places(derivation: Derivation) -> dict[str, Any]:
         "unlocated": [d.input_names.index(x.name) for x in d.generalized_forces if x.name in d.input_names],
         **_positions(derivation),
         **_loose(derivation),
+        **_tree(derivation),
+        "shapes": [[body, shape.kind, list(shape.sizes), shape.axis] for body, shape in d.shapes],
     }
 
 
@@ -56,6 +61,26 @@ def _positions(derivation: Derivation) -> dict[str, Any]:
         "roots": [number[start] for start in starts] if len(number) > 1 else [],
         "origins": [d.points[start].name if sure else "" for start, sure in zip(starts, known, strict=True)],
     }
+
+
+def _tree(derivation: Derivation) -> dict[str, Any]:
+    d = derivation.description
+    places = [*d.shown_points, *(joint.point for joint in d.joints)]
+    number = {place: n for n, place in reversed(list(enumerate(places)))}
+    location = Ancestry([point.parent for point in d.points])
+    tree = []
+    for n, place in enumerate(places):
+        from_here = location.chain(place)
+        if number[place] == n:  # else it is a place that has a number already
+            next(from_here)
+        tree.append(next((number[above] for above in from_here if above in number), -1))
+    loose: set[int] = set()
+    for joint in d.joints:
+        if is_free(derivation.kinematics, joint):
+            above = set(location.chain(joint.point))
+            own = [i for i in location.chain(d.bodies[joint.child].point) if i in number and i not in above]
+            loose.update(number[i] for i in own[-1:])
+    return {"tree": tree, "loose": sorted(loose)}
 
 
 def _loose(derivation: Derivation) -> dict[str, Any]:

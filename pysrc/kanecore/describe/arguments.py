@@ -23,6 +23,7 @@ _DICTS = {
     "feedback": "inputs and expressions",
     "joints": "names and (parent, child, point)",
     "guess": "coordinates or speeds and numbers",
+    "shapes": "bodies and shapes, such as kanecore.shapes.Disc(r)",
     "attach": "rows and (child, child_point, parent, parent_point, vector)",
     "functions": "undefined functions and kc.Spline(x, y)",
 }
@@ -73,6 +74,7 @@ class Arguments:
     guess: dict[Any, Any]
     attach: dict[Any, Any]
     functions: dict[Any, Any]
+    shapes: dict[Any, Any]
     unit: list[Any]
     origin: Any = None
     lagrangian: Any = None

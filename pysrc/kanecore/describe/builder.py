@@ -15,6 +15,7 @@ from typing import Any
 from kanecore.errors import ModelError
 from kanecore.graph.calculus import accumulate
 from kanecore.graph.scalars import COORDINATE, PARAMETER, SPEED
+from kanecore.shapes import Shape
 
 from .ancestry import Ancestry
 from .checks import (
@@ -126,6 +127,7 @@ class Builder(Variables):
         self._origin = -1
         self._left_out: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())  # parameters, inputs
         self._joints: list[Joint] = []
+        self._shapes: list[tuple[int, Shape]] = []
         self._attachments: list[Attachment] = []
 
     # ------------------------------------------------------------------ places
@@ -412,6 +414,11 @@ class Builder(Variables):
         ]
         return (*back, *(part for i in down for part in self.points[i].position))
 
+    def shape(self, body: int, shape: Shape) -> None:
+        """How a body looks in pictures."""
+        self._check_body(body, f"the body of a {shape.kind}")
+        self._shapes.append((body, shape))
+
     def left_out(self, parameters: Sequence[str], inputs: Sequence[str]) -> None:
         """Names that stand only in what has no part in the motion, such as the ground: they may be set all the same."""
         for name in (*parameters, *inputs):
@@ -478,6 +485,16 @@ class Builder(Variables):
             if turning and number not in self._spinning:
                 raise ModelError(f"frame {f.name} turns and has no angular velocity: give it one")
         check_ring(self._joints)
+        self._check_shapes()
+
+    def _check_shapes(self) -> None:
+        for body, shape in self._shapes:
+            for size in shape.sizes:
+                if isinstance(size, str) and size not in self._parameters.values():
+                    raise ModelError(
+                        f"the shape of {self.bodies[body].name} has the size {size}, which is no parameter of the "
+                        "model: write a number, or list it in parameters=[...]"
+                    )
 
     def _check_lagrangian(self) -> None:
         if self.bodies:
@@ -549,6 +566,7 @@ class Builder(Variables):
             left_out_inputs=self._left_out[1],
             guess=tuple((n, self._guess[x]) for x, n in in_state.items() if x in self._guess),
             lagrangian=self._lagrangian,
+            shapes=tuple(self._shapes),
         )
 
 

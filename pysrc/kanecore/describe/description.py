@@ -13,6 +13,7 @@ from dataclasses import dataclass, fields, replace
 
 from kanecore.errors import ModelError
 from kanecore.graph.scalars import Graph
+from kanecore.shapes import Shape
 
 __all__ = [
     "Attachment",
@@ -317,6 +318,8 @@ class Description:
     left_out_parameters, left_out_inputs : tuple of str
         Names that stand only in what has no part in the motion.
     generalized_forces : tuple of GeneralizedForce
+    shapes : tuple of (body, Shape)
+        How bodies look in pictures; their sizes may be names of parameters.
     """
 
     graph: Graph
@@ -358,6 +361,7 @@ class Description:
     lagrangian: int | None = None
     first_order: FirstOrder | None = None
     generalized_forces: tuple[GeneralizedForce, ...] = ()
+    shapes: tuple[tuple[int, Shape], ...] = ()
 
 
 def momentum_name(coordinate: str) -> str:
@@ -407,6 +411,7 @@ def _baked(d: Description, values: Mapping[str, float]) -> Description:
         image,
         parameters=tuple(image.parameters[i] for i in remaining),
         parameter_names=tuple(d.parameter_names[i] for i in remaining),
+        shapes=tuple((body, shape.with_numbers(values)) for body, shape in d.shapes),
     )
 
 

@@ -16,6 +16,7 @@ from sympy.physics.mechanics import Point as SymPoint
 from sympy.physics.mechanics import ReferenceFrame as SymFrame
 
 from kanecore.errors import ModelError
+from kanecore.shapes import Shape
 
 from . import sympy_access
 from .arguments import Arguments, expect
@@ -65,6 +66,7 @@ class Reader:
         self._read_lagrangian()
         self._read_constraints()
         self._read_joints(bodies)
+        self._read_shapes(bodies)
         LoadReader(*pieces).read(loads)
         self._read_potentials()
         self._builder.show(points=[self._points.number(p, "points") for p in a.points])
@@ -133,6 +135,11 @@ class Reader:
         for row, items in self._arguments.attach.items():
             for item in items if isinstance(items, list) else [items]:
                 reader.attachment(row, item)
+
+    def _read_shapes(self, bodies: Bodies) -> None:
+        for key, shape in self._arguments.shapes.items():
+            expect(shape, Shape, f"the shape of {getattr(key, 'name', key)}", "shape, such as kanecore.shapes.Disc(r)")
+            self._builder.shape(bodies.named(key, "shapes"), shape)
 
     def _read_potentials(self) -> None:
         with self.symbols.reading("potential"):

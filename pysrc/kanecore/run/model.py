@@ -22,6 +22,7 @@ from kanecore.run.consistent import consistent
 from kanecore.run.constraint_forces import constraint_forces
 from kanecore.run.constraint_state import ConstraintState
 from kanecore.run.constraints import Constraints
+from kanecore.run.draw import draw
 from kanecore.run.equilibrium import equilibrium
 from kanecore.run.inverse import solve_inverse
 from kanecore.run.kinematics import (
@@ -296,6 +297,10 @@ class CompiledModel(_native.Kernels):
     active_forces_by_body = active_forces_by_body
     inertia_forces_by_body = inertia_forces_by_body
     load_powers = load_powers
+
+    # Pictures -------------------------------------------------------------------------------------------
+
+    draw = draw
 
     # Integration ----------------------------------------------------------------------------------------
 

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kanecore import _native
+from kanecore.run.animate import animate
 from kanecore.run.constraints import residuals
 
 if TYPE_CHECKING:
@@ -212,6 +213,8 @@ class Trajectory:
         return np.asarray(length * (power @ _WEIGHTS))
 
     # ------------------------------------------------------------------ outlets
+    animate = animate
+
     def plot(self, *names: Any) -> Any:
         """Coordinates, speeds and the energy error over time, or what some names or patterns select.
 
