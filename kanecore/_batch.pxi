@@ -16,7 +16,7 @@ cdef struct Batch:
     bint reads_p                        # else at[OF_P] points nowhere, and c holds the parameters
     const cnp.npy_intp *steps           # (N_OPERANDS, n_dims + 1): bytes to the next element of each along each axis
     void (*prepare)(const double *p, double *c) noexcept nogil
-    double *state                       # [q, u, udot, lambda]
+    double *state                       # [q, u, udot, lambda, ...]
     double *c
     double *work
     double *out
@@ -162,7 +162,7 @@ cdef class Evaluation:
         batch.lengths = <const cnp.npy_intp *>cnp.PyArray_DATA(lengths)
         batch.index = <cnp.npy_intp *>cnp.PyArray_DATA(index)
         batch.steps = <const cnp.npy_intp *>cnp.PyArray_DATA(steps)
-        batch.state = allocate(m.n_x + m.n_u + m.n_constraints + m.n_prepared + m.n_work)
+        batch.state = allocate(m.n_state + m.n_prepared + m.n_work)
         try:
             self.fill(&batch)
             if batch.n_rows > 1:
@@ -181,7 +181,7 @@ cdef class Evaluation:
         cdef Model m = self.model
         cdef Py_ssize_t i
         batch.n_x, batch.n_beyond, batch.n_r, batch.size = m.n_x, n_beyond(m, self.k), m.n_r, m.size[self.k]
-        batch.c = batch.state + m.n_x + m.n_u + m.n_constraints
+        batch.c = batch.state + m.n_state
         batch.work = batch.c + m.n_prepared
         batch.prepare = m.table.prepare
         batch.reads_p = self.operands[OF_P] is not None
@@ -191,6 +191,7 @@ cdef class Evaluation:
                 batch.at[i] = <const char *>cnp.PyArray_DATA(self.operands[i])
         if self.inputs is not None:
             batch.at[OF_R] = <const char *>self.inputs.values
+        m.place_addresses(batch.c)
         if self.parameters is not None:
             memcpy(batch.c, self.parameters.values, m.n_prepared * sizeof(double))
         batch.out = data(self.result)

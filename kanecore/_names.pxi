@@ -14,6 +14,7 @@ cdef class Named(Libraries):
     cdef dict names         # of each kind
     cdef dict places        # numbers by name, of each kind
     cdef dict left_out      # values of names that no kernel can read, of each kind
+    cdef tuple coordinate_rates     # the speed that the derivative of each coordinate is, -1 where it is none
 
     def __init__(self, path):
         super().__init__(path)
@@ -21,7 +22,10 @@ cdef class Named(Libraries):
                       "state": self.coordinate_names + self.speed_names, "coordinate": self.coordinate_names,
                       "speed": self.speed_names, "udot": self.speed_names}
         self.places = {what: {name: i for i, name in enumerate(names)} for what, names in self.names.items()}
-        left_out = self._table_info.get("left_out", {})
+        info = self._table_info
+        rates = range(self.n_u) if self.qdot_is_u else info.get("coordinate_rates") or [-1] * self.n_q
+        self.coordinate_rates = tuple(rates)
+        left_out = info.get("left_out", {})
         self.left_out = {what: dict.fromkeys(left_out.get(what, ()), np.nan) for what in self.names}
 
     cpdef Py_ssize_t _index(self, str what, object key) except -1:
@@ -70,7 +74,9 @@ cdef class Named(Libraries):
         """The number of the derivative of an input, or of a coordinate where that is a speed; else -1."""
         if what == "input":
             return self.input_rates[i]
-        return self.n_q + i if what == "state" and i < self.n_q and self.qdot_is_u else -1
+        if what == "state" and i < self.n_q and self.coordinate_rates[i] >= 0:
+            return self.n_q + self.coordinate_rates[i]
+        return -1
 
     @property
     def _baked(self):
@@ -136,6 +142,7 @@ cdef extern from "Python.h":
 cdef PyMappingMethods *ARRAY = (<PyTypeObject *>cnp.ndarray).tp_as_mapping
 
 
+@cython.auto_pickle(False)     # an array pickles itself
 cdef class Entries:
     """What `NamedArray` does in C: control loops write into a workspace at the cost of a plain array."""
 
@@ -168,7 +175,8 @@ class NamedArray(Entries, np.ndarray):
 
 
 cdef inline bint is_name(object key):
-    return not PySlice_Check(key) and (isinstance(key, str) or hasattr(key, "free_symbols"))
+    return not PySlice_Check(key) and (
+        isinstance(key, str) or hasattr(key, "free_symbols") and not hasattr(key, "__index__"))
 
 
 cdef inline object without_names(object entries):

@@ -9,7 +9,10 @@ cdef enum:      # in place of the number of a kernel
 cdef dict ARGUMENT = {"parameter": "p", "input": "r", "state": "x", "udot": "udot"}
 """Where a call takes values."""
 
-cdef dict MEANING = {"state": "coordinates, then speeds", "udot": "derivatives of the speeds"}
+cdef dict MEANING = {
+    "state": "coordinates, then speeds", "coordinate": "coordinates", "speed": "one for each speed",
+    "udot": "derivatives of the speeds",
+}
 """What the entries of an array are, where their names would not say it."""
 
 
@@ -19,32 +22,36 @@ cdef class Parametrized(Named):
     cdef Block parameter_block, input_block
     cdef const double *c                    # of the current blocks; r NULL while a value is missing
     cdef const double *r
-    cdef uint64_t served                    # bits of the kernels whose parameters have all been given
+    cdef bint served[N_KERNELS]             # whether all parameters that a kernel reads have been given
+    cdef Block address_block                # the addresses of C functions, as numbers
+    cdef const double *addresses
+    cdef Py_ssize_t n_addresses
 
     def __cinit__(self, *args, **kwargs):
         self.parameter_block, self.input_block = Block.__new__(Block), Block.__new__(Block)
 
-    def __init__(self, path):
+    def __init__(self, path, addresses=None):
         super().__init__(path)
-        self.set_parameters(new_block(self.table.p_default, self.n_p, self.n_prepared, self.table.prepare))
-        self.set_inputs(new_block(self.table.r_default, self.n_r, self.n_r, NULL))
+        self.take_addresses(addresses or {})
+        self.set_parameters(self.new_parameters(self.table.p_default))
+        self.set_inputs(new_block(self.table.r_default, self.n_r, self.n_r))
 
     cdef int add_kernels(self, const kc_model *m) except -1:
         Libraries.add_kernels(self, m)
         if self.parameter_block.values != NULL:
-            self.served = self.served_by(self.parameter_block.values)
+            self.note_served(self.parameter_block.values, self.served)
         return 0
 
-    cdef uint64_t served_by(self, const double *p) noexcept nogil:
-        """Bits of the kernels that read no parameter which is not finite."""
-        cdef uint64_t bits = ~<uint64_t>0
+    cdef void note_served(self, const double *p, bint *served) noexcept nogil:
+        """Write of each kernel whether it reads no parameter which is not finite."""
         cdef Py_ssize_t i, k
+        for k in range(N_KERNELS):
+            served[k] = True
         for i in range(self.n_p):
             if not isfinite(p[i]):
                 for k in range(N_KERNELS):
                     if self.reads[k * self.n_p + i]:
-                        bits &= ~(<uint64_t>1 << k)
-        return bits
+                        served[k] = False
 
     cdef bint wanted(self, Py_ssize_t i, int k) noexcept nogil:
         """Whether kernel ``k`` reads parameter i, or ANY kernel of the libraries that are open; NONE reads none."""
@@ -61,21 +68,19 @@ cdef class Parametrized(Named):
     cdef void set_parameters(self, Block block) noexcept:
         self.parameter_block = block
         self.c = block.values
-        self.served = self.served_by(block.values)
+        self.note_served(block.values, self.served)
 
     cdef void set_inputs(self, Block block) noexcept:
         self.input_block = block
         self.r = block.values if block.complete else NULL
 
     cdef object current(self, str what):
-        """A copy of the current values, NaN where one was never given; of x and udot those at rest."""
-        if what == "state":
-            return self.at_rest()
-        if what == "udot":
-            return np.zeros(self.n_u)
+        """A copy of the current values, NaN where one was never given; of a state, or a part of one, those at rest."""
         if what == "parameter":
             return vector_of(self.parameter_block.values, self.n_p)
-        return vector_of(self.input_block.values, self.n_r)
+        if what == "input":
+            return vector_of(self.input_block.values, self.n_r)
+        return self.at_rest() if what == "state" else np.zeros(len(self.names[what]))
 
     def _values(self, what):
         """A copy of the current values of all parameters or inputs.
@@ -129,9 +134,9 @@ cdef class Parametrized(Named):
         for i, value in numbered.items():
             data(merged)[i] = value
         if what == "parameter":
-            self.set_parameters(new_block(data(merged), self.n_p, self.n_prepared, self.table.prepare))
+            self.set_parameters(self.new_parameters(data(merged)))
         else:
-            self.set_inputs(new_block(data(merged), self.n_r, self.n_r, NULL))
+            self.set_inputs(new_block(data(merged), self.n_r, self.n_r))
 
     cdef object missing(self, str what, object indices, str argument=None):
         """The ValueError for values that were never given."""
@@ -191,6 +196,10 @@ cdef class Parametrized(Named):
             raise ValueError(f"parameter {name!r} is not finite in {argument}")
         return values
 
+    def _rows(self, what, given, argument):
+        """Values of a kind, as an array or by name, as a float64 array (..., n)."""
+        return self.rows(what, given, argument)
+
     def _as_state(self, x, argument="x"):
         """The array in place of a mapping by name or symbol; whatever else was given, as it is."""
         return self.rows("state", x, argument) if hasattr(x, "keys") else x
@@ -232,9 +241,33 @@ cdef class Parametrized(Named):
             raise ValueError(f"{what} {name!r} is not finite in {argument}")
         return values
 
+    cdef int take_addresses(self, dict addresses) except -1:
+        """Of the C functions that the libraries call, by name, as the numbers that stand in c behind the parameters."""
+        names = list(self._table_info.get("functions", ()))
+        if list(addresses) != names:
+            raise ImportError(f"the library of {self.name!r} calls the C functions {', '.join(names) or 'none'}, and was "
+                              f"given the addresses of {', '.join(addresses) or 'none'}")
+        numbers = np.array([address for group in addresses.values() for address in group], dtype=np.float64)
+        self.n_addresses = len(numbers)
+        self.address_block = new_block(data(numbers), self.n_addresses, self.n_addresses)
+        self.addresses = self.address_block.values
+        return 0
+
+    cdef inline void place_addresses(self, double *c) noexcept nogil:
+        """Put the addresses of C functions where kernels, and ``prepare``, find them."""
+        if self.n_addresses:
+            memcpy(c + self.n_p, self.addresses, self.n_addresses * sizeof(double))
+
     cdef inline void prepare_block(self, const double *p, double *c) noexcept nogil:
         """c for parameters p."""
+        self.place_addresses(c)
         self.table.prepare(p, c)
+
+    cdef Block new_parameters(self, const double *p):
+        """Parameters with the constants prepared from them."""
+        cdef Block block = new_block(p, self.n_p, self.n_prepared)
+        self.prepare_block(p, block.values)
+        return block
 
     def _count(self, p=None):
         """How many rows of G count with some parameters, by default the current ones: a fact of these alone."""
@@ -267,8 +300,8 @@ cdef class Parametrized(Named):
             n = array.shape[array.ndim - 1]
             raise ValueError(f"{ARGUMENT[what]} has shape {array.shape}, expected ({n},): one set of {what}s")
         if parameter:
-            return new_block(data(array), self.n_p, self.n_prepared, self.table.prepare)
-        return new_block(data(array), self.n_r, self.n_r, NULL)
+            return self.new_parameters(data(array))
+        return new_block(data(array), self.n_r, self.n_r)
 
     @property
     def prepared(self):

@@ -38,7 +38,7 @@ cdef class Buffers:
     cdef double *state
     cdef double *work
     cdef bint prepared                      # c belongs to the parameters with which it begins
-    cdef uint64_t served                    # bits of the kernels that read none of those missing in p
+    cdef bint served[N_KERNELS]             # whether a kernel reads none of those missing in p
     cdef readonly object _x, _r, _p, _udot  # what users write into
     cdef double *x_data
     cdef double *r_data
@@ -143,7 +143,8 @@ cdef class Buffers:
         cdef Model m = self.model
         m.prepare_block(self.p_data, self.c)
         memcpy(self.c, self.p_data, m.n_p * sizeof(double))
-        self.prepared, self.served = True, m.served_by(self.p_data)
+        m.note_served(self.p_data, self.served)
+        self.prepared = True
         return 0
 
     cdef int refuse(self, int k) except -1:
@@ -167,7 +168,7 @@ cdef class Buffers:
         # c begins with p, so a change of p shows at once.
         if not self.prepared or memcmp(self.c, self.p_data, m.n_p * sizeof(double)) != 0:
             self.prepare()
-        if not (self.served >> k) & 1:
+        if not self.served[k]:
             self.refuse(k)
         if reads_udot(k):
             memcpy(self.state, self.x_data, m.n_x * sizeof(double))

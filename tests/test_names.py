@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -31,6 +32,14 @@ CALLS: dict[str, Callable[[kc.CompiledModel, Any], Any]] = {
     "nonholonomic": lambda d, x: d.partial_velocities(0.0, x, nonholonomic=True),
     "reactions": lambda d, x: d.reactions(0.0, x),
     "linearize": lambda d, x: d.linearize(0.0, x)[0],
+    "position": lambda d, x: d.position("slide", 0.0, x, frame="B2"),
+    "jacobian": lambda d, x: d.jacobian("slide", 0.0, x),
+    "mass_matrix_inverse": lambda d, x: d.mass_matrix_inverse(0.0, x),
+    "operational_inertia": lambda d, x: d.operational_inertia("G3", 0.0, x, along=[[0, 0, 1]]),
+    "momentum_matrix": lambda d, x: d.momentum_matrix(0.0, x),
+    "inverse_dynamics_jvp": lambda d, x: d.inverse_dynamics_jvp(0.0, x, {"omega1": 1.0}, np.ones(6)),
+    "rhs_vjp": lambda d, x: d.rhs_vjp(0.0, x, np.ones(6)),
+    "linear_system": lambda d, x: d.linear_system(0.0, x).A,
     "linear_momentum": lambda d, x: d.linear_momentum(0.0, x),
     "load_powers": lambda d, x: sum(d.load_powers(0.0, x).values()),
     "inertia_forces_by_body": lambda d, x: d.inertia_forces_by_body(0.0, x, np.ones(3)),
@@ -112,6 +121,32 @@ def test_derivatives_are_speeds_where_they_are(rrp: kc.CompiledModel, tumbler: k
             rrp.state({key: 1.0})
     with pytest.raises(KeyError, match="name the speed, of w1, w2, w3"):
         tumbler.state({dynamicsymbols("n").diff(): 1.0})
+
+
+def test_derivatives_of_some_coordinates() -> None:
+    """q̇1 is the second speed and q̇2 none, in any order of the lists."""
+    (q1, q2), (u1, u2) = dynamicsymbols("q1 q2"), dynamicsymbols("u1 u2")
+    frame, origin = me.ReferenceFrame("N"), me.Point("O")
+    origin.set_vel(frame, 0)
+    bob = me.Particle("bob", origin.locatenew("P", q1 * frame.x + q2 * frame.y), sm.Integer(1))
+    dyn = kc.compile(kc.Model(frame, [q1, q2], [u1, u2], [q1.diff() - u2, q2.diff() - u1 - u2], bodies=[bob]))
+    assert not dyn.qdot_is_u
+    assert_array_equal(dyn.state({q1.diff(): 3.0}), [0, 0, 0, 3.0])
+    assert dyn.simulate((0, 1), {q1.diff(): 3.0})[q1.diff()][-1] == 3.0
+    with pytest.raises(KeyError, match="name the speed, of u1, u2"):
+        dyn.state({q2.diff(): 3.0})
+
+
+def test_robotics_by_name(rrp: kc.CompiledModel) -> None:
+    q, u, tau = {"theta2": 0.4}, {OMEGA1: 1.0}, {"v3": [1.0, 2.0]}
+    arrays = [0, 0.4, 0], [1, 0, 0], [[0, 0, 1.0], [0, 0, 2.0]]
+    assert_array_equal(rrp.aba(q, u, tau), rrp.aba(*arrays))
+    assert_array_equal(rrp.rnea(q, u, {"v3": 1.0}), rrp.rnea(*arrays[:2], [0, 0, 1.0]))
+    assert_array_equal(rrp.crba(q), rrp.crba(arrays[0]))
+    with pytest.raises(KeyError, match="no coordinate of 'rrp' is called 'omega1'"):
+        rrp.aba({"omega1": 1.0}, u, tau)
+    with pytest.raises(KeyError, match="no speed of 'rrp' is called 'theta1'"):
+        rrp.aba(q, u, {"theta1": 1.0})
 
 
 def test_a_name_decides_nothing_about_derivatives() -> None:
@@ -249,6 +284,8 @@ def test_workspace_arrays_go_on_as_they_are(rrp: kc.CompiledModel) -> None:
     assert_array_equal(ws.x, 2.0 * (X + np.eye(6)[0]))
     ws.x = X
     assert_array_equal(ws.x[[0, 1]], X[:2])
+    assert ws.x[sm.Integer(1)] == X[1]
+    assert_array_equal(pickle.loads(pickle.dumps(ws.x)), X)
     ws.x = {"theta1": 0.3}
     assert_array_equal(ws.x, 0.3 * np.eye(6)[0])
     ws.r, ws.p = {"tau1": 1.0}, {"m1": 3.0}
@@ -313,6 +350,15 @@ def test_trajectory_by_name(rrp: kc.CompiledModel) -> None:
 
 
 # ------------------------------------------------------------------------------------------------ nearest names
+
+
+def test_nearest_models_and_kernels() -> None:
+    with pytest.raises(KeyError, match="no model of the gallery is called 'rpr'; did you mean 'rrp'"):
+        kc.load("rpr")
+    from kanecore.gallery import rrp as source
+
+    with pytest.raises(KeyError, match="no kernel 'mass_matrx'; did you mean 'mass_matrix'"):
+        source.build().symbolic("mass_matrx")
 
 
 @pytest.mark.parametrize(

@@ -16,8 +16,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from kanecore import shapes
     from kanecore._compile import compile
     from kanecore._native import ABI_VERSION
+    from kanecore.c_functions import CFunction
     from kanecore.describe.force_system import ForceSystem
     from kanecore.describe.link_loads import LinkLoad
     from kanecore.describe.symbols import multiplier
@@ -39,11 +41,13 @@ if TYPE_CHECKING:
     from kanecore.run.model import CompiledModel
     from kanecore.run.signals import Signal
     from kanecore.run.trajectory import Trajectory
+    from kanecore.splines import Spline
 
     __version__: str
 
 __all__ = [
     "ABI_VERSION",
+    "CFunction",
     "CompileError",
     "CompiledModel",
     "ForceSystem",
@@ -58,6 +62,7 @@ __all__ = [
     "NonFiniteError",
     "Signal",
     "SingularError",
+    "Spline",
     "Trajectory",
     "VelocityField",
     "__version__",
@@ -70,12 +75,14 @@ __all__ = [
     "load",
     "models",
     "multiplier",
+    "shapes",
 ]
 
 # Where each name lives.  No module may bear the name of a function here: importing kanecore.compile, say,
 # would bind the module to the attribute `compile` of this package; hence _compile.
 _HOMES = {
     "ABI_VERSION": "kanecore._native",
+    "CFunction": "kanecore.c_functions",
     "CompileError": "kanecore.errors",
     "CompiledModel": "kanecore.run.model",
     "ForceSystem": "kanecore.describe.force_system",
@@ -90,6 +97,7 @@ _HOMES = {
     "NonFiniteError": "kanecore.errors",
     "Signal": "kanecore.run.signals",
     "SingularError": "kanecore.errors",
+    "Spline": "kanecore.splines",
     "Trajectory": "kanecore.run.trajectory",
     "VelocityField": "kanecore.describe.velocity_field",
     "angular_velocity_matrix": "kanecore.describe.transforms",
@@ -100,6 +108,7 @@ _HOMES = {
     "load": "kanecore.gallery",
     "models": "kanecore.gallery",
     "multiplier": "kanecore.describe.symbols",
+    "shapes": "kanecore.shapes",
 }
 
 
@@ -115,7 +124,8 @@ def __getattr__(name: str) -> Any:
         value: Any = version("kanecore")
     elif name in _HOMES:
         try:
-            value = getattr(import_module(_HOMES[name]), name)
+            home = import_module(_HOMES[name])
+            value = home if home.__name__ == f"{__name__}.{name}" else getattr(home, name)
         except ImportError as error:
             raise import_module("kanecore.errors").without_extension(name, error) from error.__cause__
     else:

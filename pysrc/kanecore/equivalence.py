@@ -28,7 +28,6 @@ from kanecore.run.audit_rows import (
     Verdicts,
     found,
     judged,
-    table,
 )
 from kanecore.run.audit_states import Places, States, random_states, whole_number
 from kanecore.run.constraints import Constraints
@@ -48,9 +47,10 @@ class Equivalence(Verdicts):
 
     names: tuple[str, str]
 
-    def __str__(self) -> str:
+    @property
+    def _title(self) -> str:
         verdict = "equivalent" if self.passed else "NOT EQUIVALENT"
-        return table(f"{self.names[0]} and {self.names[1]} at {len(self.t)} random states: {verdict}", self.rows)
+        return f"{self.names[0]} and {self.names[1]} at {len(self.t)} random states: {verdict}"
 
 
 def equivalent(

@@ -13,11 +13,11 @@ from dataclasses import replace
 from functools import cached_property
 
 from kanecore.describe.description import Description, without_auxiliary
-from kanecore.errors import ModelError
+from kanecore.errors import ModelError, unknown_name
 from kanecore.graph.calculus import Tangent, accumulate
 from kanecore.graph.decide import equal
 from kanecore.graph.factorize import factorized_solve
-from kanecore.graph.scalars import ACCELERATION, Graph
+from kanecore.graph.scalars import ACCELERATION, Given, Graph
 
 from . import magnitudes
 from .bodies import Bodies
@@ -34,6 +34,7 @@ from .registry import WAYS, Derived
 from .solving import Solving, solving
 from .tendons import with_tendons
 from .tree import JointTree
+from .whereabouts import Whereabouts
 
 __all__ = ["Derivation"]
 
@@ -62,13 +63,23 @@ class Derivation:
     def missing(self, name: str) -> str:
         """What the description lacks for a kernel."""
         if name not in self._missing:
-            self._missing[name] = WAYS[name].missing(self)
+            self._missing[name] = WAYS[name].missing(self) or self._lacks(name)
         return self._missing[name]
+
+    def _lacks(self, name: str) -> str:
+        """Which derivative of a function in C a kernel needs that is not given."""
+        if not self.description.functions or not WAYS[name].applies(self):
+            return ""
+        at_run_time = name in ("rhs", "udot") and self.solved_at_run_time
+        derived = self.udot_at_run_time if at_run_time else WAYS[name].derive(self)
+        operations = (self.graph.nodes[i][0] for i in self.graph.below(derived.roots))
+        given = (op for op in operations if isinstance(op, Given))
+        return next(filter(None, (op.data.lacks(op.name, op.orders) for op in given)), "")
 
     def kernel(self, name: str) -> Derived:
         """The results of a kernel of `kanecore.kernels`."""
         if name not in WAYS:
-            raise KeyError(f"no kernel {name!r}; kernels are those of the compiled model, such as 'mass_matrix'")
+            raise unknown_name("kernel", name, WAYS)
         if self.missing(name):
             raise ModelError(f"{self.description.name!r} has no {name.replace('_', ' ')}: {self.missing(name)}")
         return self._guarded(WAYS[name].derive(self))
@@ -80,6 +91,11 @@ class Derivation:
             below = set(self.graph.below(derived.roots))
             pivots = tuple(pivot for pivot in pivots if pivot[0] in below)
         return replace(derived, pivots=(*derived.pivots, *pivots)) if pivots else derived
+
+    @cached_property
+    def whereabouts(self) -> Whereabouts:
+        """What positions are measured from."""
+        return Whereabouts(self.freed, self.kinematics)
 
     @cached_property
     def constraints(self) -> Constraints:
@@ -141,6 +157,10 @@ class Derivation:
     def multiplier_symbols(self) -> list[int]:
         """Nodes of λ."""
         return [self.graph.symbol(("λ", i), ACCELERATION) for i in range(len(self.rows))]
+
+    def vector_symbols(self, n: int) -> list[int]:
+        """Nodes of the first n numbers of what x goes on with behind u̇ and λ."""
+        return [self.graph.symbol(("w", i), ACCELERATION) for i in range(n)]
 
     def sums(self, rows: Sequence[Row]) -> list[int]:
         """What the entries of some rows of G are sums of, in magnitude."""

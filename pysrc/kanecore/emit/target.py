@@ -12,6 +12,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from kanecore.program.instructions import (
+    Apply,
+    Call,
     Clear,
     Compute,
     Instruction,
@@ -58,6 +60,12 @@ class Target(ABC):
     def sine_cosine(self, instruction: SineCosine) -> str: ...
 
     @abstractmethod
+    def apply(self, instruction: Apply) -> str: ...
+
+    @abstractmethod
+    def call(self, instruction: Call) -> str: ...
+
+    @abstractmethod
     def pivot(self, instruction: Pivot) -> str: ...
 
     @abstractmethod
@@ -80,6 +88,8 @@ class Target(ABC):
         writers: dict[type, Callable[[Any], str]] = {
             Compute: self.compute,
             SineCosine: self.sine_cosine,
+            Apply: self.apply,
+            Call: self.call,
             Pivot: self.pivot,
             Limit: self.limit,
             Load: self.load,

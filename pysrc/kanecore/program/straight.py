@@ -2,7 +2,8 @@
 """Nodes of the graph to one straight line of instructions, in the order of the graph.
 
 Every node becomes one instruction, so that the program reads as the derivation went.  A product that is used once, in a
-sum, is fused into it.  A sine and a cosine of one angle are one instruction.
+sum, is fused into it.  A sine and a cosine of one angle are one instruction; so are a given function and its
+derivatives at one place.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from typing import NamedTuple
 from kanecore.derive.registry import Derived
 from kanecore.errors import ModelError
 from kanecore.graph.evaluate import evaluate
-from kanecore.graph.scalars import Graph, Op
+from kanecore.graph.scalars import PARAMETER, Given, Graph, Op
 from kanecore.tolerances import EPSILON, PIVOT
 
 from .instructions import (
@@ -23,6 +24,8 @@ from .instructions import (
     FNMA,
     FNMS,
     HALF_POWER,
+    Apply,
+    Call,
     Compute,
     Instruction,
     Limit,
@@ -33,7 +36,7 @@ from .instructions import (
     Value,
 )
 
-__all__ = ["constant_value", "straight_line"]
+__all__ = ["address", "constant_value", "straight_line"]
 
 _NEGATIVE = {FMA: FNMS, FMS: FNMA, FNMA: FMS}
 
@@ -52,6 +55,11 @@ def constant_value(g: Graph, i: int) -> float:
     except (TypeError, ValueError, ArithmeticError):
         pass
     raise ModelError(f"a constant of the model, {g.nodes[i]}, is no finite real number")
+
+
+def address(g: Graph, name: str, order: int) -> int:
+    """The symbol that stands for the address of a C function, or of one of its derivatives."""
+    return g.symbol(("f", name, order), PARAMETER)
 
 
 def straight_line(g: Graph, kernel: Derived, leaves: Mapping[int, Operand], n: int) -> Program:
@@ -89,6 +97,7 @@ class _Writer:
         order = g.below(needed, stop=leaves)
         self._needed, self._uses = set(needed), self._count_uses(order)
         self._sum_of = self._fused(order)
+        self._at_one_place = self._gathered(order)
         self._multiply_adds: dict[int, int] = {}  # where they stand among the instructions
         pending = sorted(guards, key=lambda guard: max(guard.nodes))
         for i in order:
@@ -104,7 +113,7 @@ class _Writer:
         if i in self.leaves:
             self.operands[i] = self.leaves[i]
         elif i in self.operands:
-            return  # the other half of a sine and cosine
+            return  # the other half of a sine and cosine, or another derivative
         elif not self.graph.depends[i]:
             self.operands[i] = Operand(constant_value(self.graph, i))
         elif i not in self._sum_of:
@@ -157,6 +166,15 @@ class _Writer:
                     break
         return fused
 
+    def _gathered(self, order: Sequence[int]) -> dict[tuple[object, ...], list[int]]:
+        """The given functions that are computed, with their derivatives, by the data and the place."""
+        places: dict[tuple[object, ...], list[int]] = {}
+        for i in order:
+            op, *args = self.graph.nodes[i]
+            if isinstance(op, Given) and self.graph.depends[i] and i not in self.leaves:
+                places.setdefault((op.data, *args), []).append(i)
+        return places
+
     def _value(self) -> Value:
         self._number += 1
         return Value(self._number)
@@ -173,6 +191,11 @@ class _Writer:
             operand[i] = self._negative(args[0])
         elif op is Op.SIN or op is Op.COS:
             self._sine_cosine(args[0])
+        elif isinstance(op, Given):
+            if op.data.known:
+                self._apply(op, args)
+            else:
+                self._call(i, op, args[0])
         elif (op is Op.ADD or op is Op.SUB) and i in (self._sum_of.get(args[0]), self._sum_of.get(args[1])):
             self._multiply_add(i, op, args[0], args[1])
         elif (half := g.half_integer(i)) is not None:
@@ -209,3 +232,21 @@ class _Writer:
         self.operands[self.graph.call(Op.SIN, angle)] = Operand(sine)
         self.operands[self.graph.call(Op.COS, angle)] = Operand(cosine)
         self.instructions.append(SineCosine(sine, cosine, self.operands[angle]))
+
+    def _apply(self, function: Given, arguments: Sequence[int]) -> None:
+        """All derivatives at the first of them: the place is looked up once."""
+        nodes = self._at_one_place[(function.data, *arguments)]
+        values = [self._value() for _ in nodes]
+        self.operands.update((i, Operand(value)) for i, value in zip(nodes, values, strict=True))
+        orders = tuple(self.graph.nodes[i][0].orders for i in nodes)
+        at = tuple(self.operands[a] for a in arguments)
+        self.instructions.append(Apply(function.data, orders, tuple(values), at))
+
+    def _call(self, i: int, function: Given, argument: int) -> None:
+        (order,) = function.orders
+        if why := function.data.lacks(function.name, function.orders):
+            raise ModelError(f"the equations of motion cannot be solved: {why}")
+        value = self._value()
+        self.operands[i] = Operand(value)
+        where = self.leaves[address(self.graph, function.name, order)]
+        self.instructions.append(Call(value, where, self.operands[argument]))

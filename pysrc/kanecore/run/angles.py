@@ -24,5 +24,5 @@ def angles(at: Constraints) -> npt.NDArray[np.bool_]:
     moved = np.repeat(at.x[np.newaxis], dyn.n_q, axis=0)
     moved[range(dyn.n_q), range(dyn.n_q)] += _TURN
     values: dict[str, Any] = at.values
-    turned = np.asarray(dyn._orientations(at.t, moved, **values)) - np.asarray(dyn._orientations(at.t, at.x, **values))
+    turned = np.asarray(dyn.orientations(at.t, moved, **values)) - np.asarray(dyn.orientations(at.t, at.x, **values))
     return np.asarray(np.max(np.abs(turned).reshape(dyn.n_q, -1), axis=1, initial=0.0) > RANK)

@@ -138,7 +138,7 @@ def _expected(dims: _Dimensions, b: Bodies) -> list[tuple[str, Array, Callable[[
     bound = beside(np.concatenate([coordinates, units], axis=-1))
     largest = beside(np.ones(1))
     expected: list[tuple[str, Array, Callable[[Array], Any], str]] = [
-        ("_positions", np.tile(_LENGTH, (states.dyn.n_points, 3, 1)), largest, "a position"),
+        ("positions", np.tile(_LENGTH, (states.dyn.n_points, 3, 1)), largest, "a position"),
         ("kinetic_energy", _ENERGY, largest, "the kinetic energy"),
         ("mass_matrix", _ENERGY - u[:, np.newaxis] - u, beside(pairs), "the mass matrix"),
         ("generalized_active_forces", force, lambda _: _SMALL * inertial, "the active force"),

@@ -67,7 +67,7 @@ def angular_momentum(
     t, x, r, p
         As of the kernels; leading axes broadcast.
     about : str or array_like, (..., 3)
-        The name of one of `points`, or coordinates in inertial axes from the point that all others are located from.
+        The name of one of `points`, or coordinates in inertial axes from where positions are measured, see `positions`.
     by_body : bool
         Of each body, in the order of `bodies`.
 
@@ -86,12 +86,12 @@ def angular_momentum(
     places = bodies_of(dyn).points
     if isinstance(about := getattr(about, "name", about), str):
         place = about_point(dyn, about, places)
-        positions = dyn._positions(t, x, r=r, p=p)
+        positions = dyn.positions(t, x, r=r, p=p)
         origin = positions[..., place, :]
     else:
         origin = _coordinates(about)
         same_tree(dyn, places)
-        positions = dyn._positions(t, x, r=r, p=p)
+        positions = dyn.positions(t, x, r=r, p=p)
     momenta = dyn.body_momenta(t, x, r=r, p=p)
     arms = positions[..., places, :] - origin[..., np.newaxis, :]
     each = np.cross(arms, momenta[..., :3]) + momenta[..., 3:]
@@ -103,7 +103,7 @@ def mass_centre(dyn: Kernels, t: npt.ArrayLike, x: _Values, *, r: Any = None, p:
     places = bodies_of(dyn).points
     same_tree(dyn, places)
     masses = dyn._masses(t, x, r=r, p=p)[..., :1]
-    moments = masses * dyn._positions(t, x, r=r, p=p)[..., places, :]
+    moments = masses * dyn.positions(t, x, r=r, p=p)[..., places, :]
     return np.asarray(moments.sum(axis=-2) / masses.sum(axis=-2))
 
 

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kanecore import _native
+from kanecore.run.animate import animate
 from kanecore.run.constraints import residuals
 
 if TYPE_CHECKING:
@@ -68,6 +69,12 @@ class Trajectory:
         span = f"t = {self.t[0]:g} ... {self.t[-1]:g}" if len(self.t) else "empty"
         steps = f"{self.n_steps} steps of {self._method}, {self.nfev} evaluations"
         return f"<Trajectory of {self._dyn.name!r}: {span}, {steps}>"
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: how the run went, a small table, and `plot` where matplotlib is installed."""
+        from kanecore.show.pages import trajectory_page
+
+        return trajectory_page(self)
 
     def __call__(self, t: npt.ArrayLike) -> Array:
         """The state at times of any shape within the run, from the interpolant of each step: (..., n_x).
@@ -206,11 +213,35 @@ class Trajectory:
         return np.asarray(length * (power @ _WEIGHTS))
 
     # ------------------------------------------------------------------ outlets
-    def plot(self) -> Any:
-        """Coordinates, speeds and the energy error over time; the matplotlib Figure."""
+    animate = animate
+
+    def plot(self, *names: Any) -> Any:
+        """Coordinates, speeds and the energy error over time, or what some names or patterns select.
+
+        Coordinates, each unit quaternion, speeds, inputs and outputs have a panel of their own.
+
+        Parameters
+        ----------
+        *names : str or symbol
+            Of coordinates, speeds, inputs and outputs; in a str ``*``, ``?`` and ``[...]`` stand for several, as in
+            names of files: ``sol.plot("theta*", "F")``.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+
+        Raises
+        ------
+        KeyError
+            A pattern selects nothing; the message names what there is.
+        ValueError
+            The run did not keep its steps (`dense_output` of `simulate`).
+        ImportError
+            matplotlib is not installed.
+        """
         from kanecore.show.plots import plot_trajectory
 
-        return plot_trajectory(self)
+        return plot_trajectory(self, names)
 
     def to_csv(self, path: str | os.PathLike[str]) -> None:
         """Write t, q, u, inputs and outputs as comma-separated values.

@@ -8,9 +8,12 @@ from kanecore.derive.kernels import (
     forces,
     hamilton,
     joints,
+    kinematics,
     linearization,
     manipulator,
     motion,
+    products,
+    regressor,
 )
 
 __all__ = [
@@ -20,7 +23,10 @@ __all__ = [
     "forces",
     "hamilton",
     "joints",
+    "kinematics",
     "linearization",
     "manipulator",
     "motion",
+    "products",
+    "regressor",
 ]
