@@ -355,6 +355,8 @@ WRONG: dict[str, tuple[Callable[[Builder], object], str]] = {
     "no frame": (lambda b: b.frame("B", 7), "there is no frame 7: add it first"),
     "no frame in a vector": (lambda b: b.point("Q", 0, ((7, (1, 0, 0)),)), "there is no frame 7"),
     "no point": (lambda b: b.point("Q", 7), "there is no point 7"),
+    "no point for an origin": (lambda b: b.origin(7), "there is no point 7"),
+    "no point of a position": (lambda b: b.position(7), "there is no point 7"),
     "orientation of u": (
         lambda b: b.frame("B", 0, about_z(b.graph, first(b)["u"])),
         "the orientation of frame B holds speeds",
