@@ -417,21 +417,21 @@ cdef class Kernels(Model):
         """The uniform field of gravity in which all bodies have their weights, inertial axes, (..., 3)."""
         return self.evaluate(K_GRAVITY_FIELD, t, x, None, r, p, out)
 
-    def _inverse_dynamics_jvp(self, t, x, beyond, *, r=None, p=None, out=None):
+    def _inverse_dynamics_tangent(self, t, x, beyond, *, r=None, p=None, out=None):
         """The change of `inverse_dynamics` along a direction (dx, dr, dudot), (..., n_u)."""
-        return self.evaluate(K_INVERSE_DYNAMICS_JVP, t, x, beyond, r, p, out)
+        return self.evaluate(K_INVERSE_DYNAMICS_TANGENT, t, x, beyond, r, p, out)
 
-    def _inverse_dynamics_vjp(self, t, x, beyond, *, r=None, p=None, out=None):
+    def _inverse_dynamics_gradient(self, t, x, beyond, *, r=None, p=None, out=None):
         """The gradient of weights times `inverse_dynamics` with respect to x, r, udot, (..., n_x + n_r + n_u)."""
-        return self.evaluate(K_INVERSE_DYNAMICS_VJP, t, x, beyond, r, p, out)
+        return self.evaluate(K_INVERSE_DYNAMICS_GRADIENT, t, x, beyond, r, p, out)
 
     def regressor(self, t, x, udot, *, r=None, p=None, out=None):
         """The regressor Y(x, udot) of the inertia forces and weights: M udot - f without other loads is Y π, (..., n_u, 10
         * n_bodies).
 
-        π holds `inertial_parameters`, ten of each body in the order of `bodies`. It is exact (Khalil & Dombre,
-        *Modeling, Identification and Control of Robots*, 2002, section 9.3). ModelError where a mass or an inertia is
-        not constant, or other loads hold its symbols.
+        π holds `inertial_parameters`, ten of each body, in the order of `bodies`. Exact (Khalil & Dombre, *Modeling,
+        Identification and Control of Robots*, 2002, section 9.3). ModelError where masses or inertias are not constant,
+        or other loads hold its symbols.
         """
         return self.evaluate(K_REGRESSOR, t, x, udot, r, p, out)
 
@@ -445,6 +445,12 @@ cdef class Kernels(Model):
         """
         result = self.evaluate(K_INERTIAL_PARAMETERS, t, x, None, r, p, out)
         return by_name(self.bodies, result, 2) if named else result
+
+    def _hessian_products(self, t, x, beyond, *, r=None, p=None, out=None):
+        """The changes of the gradient of w qdot + μ R + ν S along a direction of (x, r, udot, λ), then that of R, (...,
+        n_x + n_r + n_u + n_constraints + n_u).
+        """
+        return self.evaluate(K_HESSIAN_PRODUCTS, t, x, beyond, r, p, out)
 
 
 @cython.final

@@ -88,7 +88,8 @@ cdef extern from "kanecore.h" nogil:
         kc_kernel *accelerations
         kc_kernel *angular_accelerations
         kc_kernel *gravity_field
-        kc_kernel *inverse_dynamics_jvp
-        kc_kernel *inverse_dynamics_vjp
+        kc_kernel *inverse_dynamics_tangent
+        kc_kernel *inverse_dynamics_gradient
         kc_kernel *regressor
         kc_kernel *inertial_parameters
+        kc_kernel *hessian_products

@@ -272,6 +272,7 @@ def test_units_change_no_verdict(name: str, factor: float, axis: int) -> None:
 LEFT_OUT = {
     *("constraint_sizes", "stabilization", "outputs", "gravity_field"),
     *("auxiliary_forces", "potentials", "inertial_loads"),
+    *("rhs_time_derivative", "inverse_dynamics_tangent", "inverse_dynamics_gradient", "hessian_products"),
 }
 PUBLIC = [
     ("_" if kernel.internal else "") + kernel.name

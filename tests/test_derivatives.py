@@ -12,7 +12,7 @@ import numpy.typing as npt
 import pytest
 import sympy as sm
 import sympy.physics.mechanics as me
-from oracle.precise import Precise, jacobian
+from oracle.precise import Precise, curvature, jacobian
 from sweep import part
 
 import kanecore as kc
@@ -209,6 +209,73 @@ def test_products_of_inverse_dynamics(name: str) -> None:
     close(batch[1], 2 * (w @ by_x))
 
 
+# ------------------------------------------------------------------------------------- second derivatives, zeros
+
+
+@pytest.mark.parametrize("name", part([name for name in MODELS if name not in REDUNDANT], SHOWN))
+def test_second_derivatives(name: str) -> None:
+    """Against second differences of w · ẋ at 50 digits, on the diagonal and along random directions."""
+    dyn, precise, (time, x, r, p) = case(name)
+    rng, n = np.random.default_rng(6), dyn.n_x + dyn.n_r
+    w, directions = rng.uniform(-1.0, 1.0, dyn.n_x), rng.uniform(-1.0, 1.0, (3, n))
+    found = dyn.rhs_hessian(time, x, w, r=r)
+    assert found.shape == (n, n)
+    size = max(1.0, np.max(np.abs(found)))
+    for direction in directions:
+        expected = curvature(lambda z: precise.rhs(time, z[: dyn.n_x], z[dyn.n_x :], p), w, np.append(x, r), direction)
+        assert abs(direction @ found @ direction - expected) < 1e-10 * n * size
+    batch = dyn.rhs_hessian(time, [x, x], [w, -w], r=[r, r])
+    np.testing.assert_allclose(batch, [found, -found], rtol=0, atol=1e-13 * size)
+
+
+@pytest.mark.parametrize("name", part([name for name in MODELS if name not in REDUNDANT], SHOWN))
+def test_sparsity(name: str) -> None:
+    """Nothing is outside the pattern; what is inside is other than zero at some state, but for what is solved."""
+    dyn, _, (time, x, r, _) = case(name)
+    matrices = {"mass_matrix": dyn.mass_matrix, "coriolis_matrix": dyn.coriolis_matrix, "rhs": dyn._linearize}
+    matrices |= {kernel: getattr(dyn, kernel) for kernel in ("rhs_parameter_jacobian", "output_jacobian")}
+    matrices |= {kernel: getattr(dyn, kernel) for kernel in ("constraint_jacobian", "configuration_jacobian")}
+    for kernel, function in matrices.items():
+        if not dyn._has(kernel):
+            with pytest.raises(kc.ModelError, match=kernel.replace("_", " ")):
+                dyn.sparsity(kernel)
+            continue
+        rows, columns = dyn.sparsity(kernel)
+        value = function(time, x + 0.01, r=r)
+        outside = np.ones(value.shape, dtype=bool)
+        outside[rows, columns] = False
+        assert not value[outside].any(), kernel
+        assert len({*zip(rows.tolist(), columns.tolist(), strict=True)}) == len(rows)
+
+
+def test_patterns_that_are_known() -> None:
+    """Two masses that nothing connects; a force on one of them."""
+    (q1, q2), (u1, u2), F = me.dynamicsymbols("q1:3"), me.dynamicsymbols("u1:3"), me.dynamicsymbols("F")
+    N, origin, P, Q = me.ReferenceFrame("N"), *map(me.Point, "OPQ")
+    k, m = sm.symbols("k m")
+    origin.set_vel(N, 0)
+    for point, q, u in ((P, q1, u1), (Q, q2, u2)):
+        point.set_pos(origin, q * N.x)
+        point.set_vel(N, u * N.x)
+    bodies = [me.Particle("P", P, m), me.Particle("Q", Q, 2)]
+    loads = [(P, (F - k * q1**2) * N.x), (Q, -(u2**3) * N.x)]
+    kdes = [q1.diff(t) - u1, q2.diff(t) - u2]
+    dyn = kc.compile(kc.Model(N, [q1, q2], [u1, u2], kd_eqs=kdes, bodies=bodies, forcelist=loads))
+    assert [a.tolist() for a in dyn.sparsity("rhs")] == [[0, 1, 2, 2, 3], [2, 3, 0, 4, 3]]
+    assert [a.tolist() for a in dyn.sparsity("mass_matrix")] == [[0, 1], [0, 1]]
+    assert [a.tolist() for a in dyn.sparsity("rhs_parameter_jacobian")] == [[2, 2], [0, 1]]
+    assert [a.tolist() for a in dyn.sparsity("rhs_time_derivative")] == [[], []]
+    with pytest.raises(KeyError, match="no pattern of 'udot'; there are those of rhs, mass_matrix"):
+        dyn.sparsity("udot")
+    with pytest.raises(kc.ModelError, match="has no output jacobian"):
+        dyn.sparsity("output_jacobian")
+    dyn.parameters.update({"k": 2.0, "m": 3.0})
+    expected = np.zeros((5, 5))
+    expected[0, 0], expected[3, 3] = -2 * 2.0 / 3.0 * 0.5, -6 * 0.4 / 2 * 0.25
+    found = dyn.rhs_hessian(0.0, [0.1, 0.2, 0.3, 0.4], [7.0, 7.0, 0.5, 0.25])
+    np.testing.assert_allclose(found, expected, atol=1e-15)
+
+
 def test_vectors_of_other_shapes() -> None:
     dyn, _, (time, x, _, _) = case("cart_pole")
     with pytest.raises(ValueError, match=r"dx has shape \(3,\), expected \(..., 4\)"):
@@ -222,7 +289,7 @@ def test_vectors_of_other_shapes() -> None:
     with pytest.raises(ValueError, match=r"weights has shape \(4,\), expected \(..., 2\)"):
         dyn.inverse_dynamics_vjp(time, x, np.zeros(2), x)
     with pytest.raises(kc.ModelError, match="has no expression: it multiplies by vectors"):
-        import_module("kanecore.gallery.cart_pole").build().symbolic("inverse_dynamics_jvp")
+        import_module("kanecore.gallery.cart_pole").build().symbolic("inverse_dynamics_tangent")
 
 
 def test_calls() -> None:

@@ -467,7 +467,7 @@ KERNELS: tuple[Kernel, ...] = (
         internal=True,
     ),
     Kernel(
-        *("inverse_dynamics_jvp", "derivatives", ("n_u",), "", "d(M udot - f) along d(x, r, udot)"),
+        *("inverse_dynamics_tangent", "derivatives", ("n_u",), "", "d(M udot - f) along d(x, r, udot)"),
         "The change of `inverse_dynamics` along a direction (dx, dr, dudot)",
         reads_udot=True,
         reads_multipliers=True,
@@ -475,7 +475,7 @@ KERNELS: tuple[Kernel, ...] = (
         internal=True,
     ),
     Kernel(
-        *("inverse_dynamics_vjp", "derivatives", ("n_x + n_r + n_u",), "", "gradient of w (M udot - f)"),
+        *("inverse_dynamics_gradient", "derivatives", ("n_x + n_r + n_u",), "", "gradient of w (M udot - f)"),
         "The gradient of weights times `inverse_dynamics` with respect to x, r, udot",
         reads_udot=True,
         reads_multipliers=True,
@@ -485,9 +485,9 @@ KERNELS: tuple[Kernel, ...] = (
     Kernel(
         *("regressor", "derivatives", ("n_u", "10 * n_bodies"), "Y", "Y of M udot - f = Y pi"),
         "The regressor Y(x, udot) of the inertia forces and weights: M udot - f without other loads is Y π",
-        "π holds `inertial_parameters`, ten of each body in the order of `bodies`. It is exact (Khalil & Dombre, "
-        "*Modeling, Identification and Control of Robots*, 2002, section 9.3). ModelError where a mass or an inertia "
-        "is not constant, or other loads hold its symbols.",
+        "π holds `inertial_parameters`, ten of each body, in the order of `bodies`. Exact (Khalil & Dombre, "
+        "*Modeling, Identification and Control of Robots*, 2002, section 9.3). ModelError where masses or inertias are "
+        "not constant, or other loads hold its symbols.",
         reads_udot=True,
     ),
     Kernel(
@@ -497,6 +497,18 @@ KERNELS: tuple[Kernel, ...] = (
         "to the mass centre that is fixed in the body, where its joint is if it is located from there. Of a particle "
         "nine are zero.",
         named="bodies",
+    ),
+    Kernel(
+        "hessian_products",
+        "derivatives",
+        ("n_x + n_r + n_u + n_constraints + n_u",),
+        "",
+        "of the gradient of w qdot + mu R + nu S along d(x, r, udot, lambda), then of R",
+        "The changes of the gradient of w qdot + μ R + ν S along a direction of (x, r, udot, λ), then that of R",
+        reads_udot=True,
+        reads_multipliers=True,
+        vectors=("n_x + n_constraints", "n_x + n_r + n_u + n_constraints"),
+        internal=True,
     ),
 )
 

@@ -85,3 +85,14 @@ def jacobian(f: Callable[..., list[Any]], at: Sequence[Any], argument: int) -> A
             rows.append([float((a - b) / (2 * h)) for a, b in zip(*ends, strict=True)])
         size = 0 if rows else len(f(*exact))
     return np.array(rows).T if rows else np.zeros((size, 0))
+
+
+def curvature(f: Callable[[list[Any]], list[Any]], weights: Array, z: Array, direction: Array) -> float:
+    """The second derivative of weights · f(z) along a direction."""
+    with mpmath.workdps(DIGITS):
+        h = mpmath.mpf(STEP)
+        values = []
+        for k in (-1, 0, 1):
+            at = [mpmath.mpf(float(a)) + k * h * mpmath.mpf(float(b)) for a, b in zip(z, direction, strict=True)]
+            values.append(mpmath.fsum(mpmath.mpf(float(w)) * y for w, y in zip(weights, f(at), strict=True)))
+        return float((values[0] - 2 * values[1] + values[2]) / h**2)

@@ -14,6 +14,7 @@ from kanecore.derive.places import places
 from kanecore.derive.reads import unread
 from kanecore.derive.registry import Derived
 from kanecore.derive.sizes import sizes_of
+from kanecore.derive.sparsity import patterns
 from kanecore.describe.description import Description
 from kanecore.kernels import GROUPS, KERNEL_GROUPS
 
@@ -137,6 +138,8 @@ def _info(contents: Contents) -> dict[str, Any]:
         else {},
         "configuration_names": configuration if configuration != numbered else [],
         "coordinate_rates": _coordinate_rates(d),
+        "sparsity": patterns(derivation) if contents.group in ("derivatives", "all") else {},
+        "functions": list(d.functions),
         "guess": {str(place): value for place, value in d.guess},
         **places(derivation),
     }

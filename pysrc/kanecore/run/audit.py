@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from kanecore.errors import ModelError
 from kanecore.run import (
     audit_constraints,
+    audit_derivatives,
     audit_equations,
     audit_forces,
     audit_hamilton,
@@ -31,7 +32,15 @@ if TYPE_CHECKING:
 
 __all__ = ["Audit", "audit"]
 
-_PARTS = (audit_motion, audit_forces, audit_hamilton, audit_equations, audit_constraints, audit_reactions)
+_PARTS = (
+    audit_motion,
+    audit_forces,
+    audit_hamilton,
+    audit_equations,
+    audit_constraints,
+    audit_reactions,
+    audit_derivatives,
+)
 
 
 @dataclass(frozen=True, repr=False)

@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Collection, Mapping
 from threading import RLock
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 from weakref import WeakSet
 
@@ -13,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kanecore import _native
+from kanecore.c_functions import CFunction
 from kanecore.errors import ModelError
 from kanecore.kernels import GROUPS, KERNEL_GROUPS
 from kanecore.run.audit import audit
@@ -24,6 +26,7 @@ from kanecore.run.constraint_state import ConstraintState
 from kanecore.run.constraints import Constraints
 from kanecore.run.draw import draw
 from kanecore.run.equilibrium import equilibrium
+from kanecore.run.hessian import rhs_hessian
 from kanecore.run.inverse import solve_inverse
 from kanecore.run.kinematics import (
     acceleration,
@@ -45,6 +48,7 @@ from kanecore.run.products import inverse_dynamics_jvp, inverse_dynamics_vjp, rh
 from kanecore.run.rank import count_near
 from kanecore.run.shares import active_forces_by_body, active_forces_by_load, inertia_forces_by_body, load_powers
 from kanecore.run.simulate import simulate as integrate
+from kanecore.run.sparsity import nonzeros
 from kanecore.run.speed_matrices import projected_efforts, speed_matrices
 
 if TYPE_CHECKING:
@@ -85,6 +89,8 @@ class CompiledModel(_native.Kernels):
         Facts beside those in the libraries: build times, compiler, flags.
     origin : tuple, optional
         ``(function, arguments)`` that make this model again where its C text is not at hand; for pickling.
+    functions : dict of name to CFunction, optional
+        The functions in C that the libraries call, in the order in which they know them.
 
     Notes
     -----
@@ -100,9 +106,11 @@ class CompiledModel(_native.Kernels):
         builder: Callable[[str], tuple[str, str]] | None = None,
         info: Mapping[str, Any] | None = None,
         origin: tuple[Callable[..., CompiledModel], tuple[Any, ...]] | None = None,
+        functions: Mapping[str, CFunction] = MappingProxyType({}),
     ) -> None:
         first = "all" if "all" in libraries else "core"
-        super().__init__(libraries[first])
+        super().__init__(libraries[first], {name: f.addresses for name, f in functions.items()})
+        self._functions = dict(functions)  # which live as long as this
         self._source = dict(source)
         self._builder = builder
         self._info = merged(self._table_info, info or {})
@@ -316,6 +324,32 @@ class CompiledModel(_native.Kernels):
     rhs_vjp = rhs_vjp
     inverse_dynamics_jvp = inverse_dynamics_jvp
     inverse_dynamics_vjp = inverse_dynamics_vjp
+    rhs_hessian = rhs_hessian
+
+    def sparsity(self, kernel: str) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
+        """The places of entries that can be other than zero at some state, as pairs of numbers.
+
+        Parameters
+        ----------
+        kernel : str
+            "mass_matrix", "constraint_jacobian", "configuration_jacobian", "coriolis_matrix", "output_jacobian",
+            "rhs_time_derivative", "rhs_parameter_jacobian", or "linearize": [A B], of which "rhs" is another name.
+
+        Returns
+        -------
+        rows, columns : ndarray of int
+            Row by row, for ``scipy.sparse.coo_array((values[rows, columns], (rows, columns)))``.  What is solved at run
+            time is taken for full in the speeds that the mass matrix or constraints connect.
+
+        Raises
+        ------
+        KeyError
+            There is no pattern of such a kernel.
+        ModelError
+            The model has no such kernel.
+        """
+        self.build("derivatives")
+        return nonzeros(self, kernel, self._info.get("sparsity", {}))
 
     # Robotics -------------------------------------------------------------------------------------------
 
@@ -418,6 +452,11 @@ class CompiledModel(_native.Kernels):
         return with_inputs if self.n_r else without_inputs
 
     def __reduce__(self) -> tuple[Any, ...]:
+        if self._functions:
+            raise ModelError(
+                f"{self.name!r} cannot be pickled: it calls {', '.join(self._functions)} by address, kc.CFunction, and "
+                "an address belongs to this process; give the data, kc.Spline, or compile the model there"
+            )
         if self._origin is not None:
             make, arguments = self._origin
         elif self._source:
