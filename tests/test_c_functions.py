@@ -224,7 +224,7 @@ def test_functions_of_two_names(curve: kc.CFunction, line: kc.CFunction) -> None
     f = sm.lambdify(x, expression(x))
     np.testing.assert_allclose(dyn.outputs(0.0, [0.7, 0.0]), [f(0.7), 1.4, 0.49, f(0.98)], rtol=1e-13)
     assert dyn.info["functions"] == ["second", "first"]
-    assert "first: C functions f, f', f'', f'''" in model.report()
+    assert "  function first: C functions f, f', f'', f'''" in model.report()
     assert model.functions == functions
 
 
