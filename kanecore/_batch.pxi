@@ -16,7 +16,7 @@ cdef struct Batch:
     bint reads_p                        # else at[OF_P] points nowhere, and c holds the parameters
     const cnp.npy_intp *steps           # (N_OPERANDS, n_dims + 1): bytes to the next element of each along each axis
     void (*prepare)(const double *p, double *c) noexcept nogil
-    double *state                       # [q, u, udot, lambda]
+    double *state                       # [q, u, udot, lambda, ...]
     double *c
     double *work
     double *out
@@ -112,9 +112,9 @@ cdef class Evaluation:
     cdef int read(self, object t, object x, object udot, object r, object p) except -1:
         """Convert what was given, and check it."""
         cdef Model m = self.model
-        self.operands = [real_array("t", t), real_vectors("x", x, m.n_x, "coordinates, then speeds"), None, None, None]
-        if reads_udot(self.k):
-            self.operands[OF_UDOT] = real_vectors("udot", udot, n_beyond(m, self.k), "derivatives of the speeds")
+        self.operands = [real_array("t", t), m.rows("state", x), None, None, None]
+        if reads_udot(self.k):      # those that go on with multipliers are an array already
+            self.operands[OF_UDOT] = m.rows("udot", udot) if n_beyond(m, self.k) == m.n_u else udot
         if p is None:
             self.parameters = m.resolve_parameters(None, self.k)
         else:
@@ -162,7 +162,7 @@ cdef class Evaluation:
         batch.lengths = <const cnp.npy_intp *>cnp.PyArray_DATA(lengths)
         batch.index = <cnp.npy_intp *>cnp.PyArray_DATA(index)
         batch.steps = <const cnp.npy_intp *>cnp.PyArray_DATA(steps)
-        batch.state = allocate(m.n_x + m.n_u + m.n_constraints + m.n_prepared + m.n_work)
+        batch.state = allocate(m.n_state + m.n_prepared + m.n_work)
         try:
             self.fill(&batch)
             if batch.n_rows > 1:
@@ -181,7 +181,7 @@ cdef class Evaluation:
         cdef Model m = self.model
         cdef Py_ssize_t i
         batch.n_x, batch.n_beyond, batch.n_r, batch.size = m.n_x, n_beyond(m, self.k), m.n_r, m.size[self.k]
-        batch.c = batch.state + m.n_x + m.n_u + m.n_constraints
+        batch.c = batch.state + m.n_state
         batch.work = batch.c + m.n_prepared
         batch.prepare = m.table.prepare
         batch.reads_p = self.operands[OF_P] is not None

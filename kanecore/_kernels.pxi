@@ -54,6 +54,19 @@ cdef enum:
     K_HAMILTONIAN_RATE
     K_JOINT_POSITIONS
     K_ATTACHED_WRENCHES
+    K_RHS_TIME_DERIVATIVE
+    K_RHS_PARAMETER_JACOBIAN
+    K_OUTPUT_JACOBIAN
+    K_CORIOLIS_MATRIX
+    K_GRAVITY_FORCES
+    K_ACCELERATIONS
+    K_ANGULAR_ACCELERATIONS
+    K_GRAVITY_FIELD
+    K_INVERSE_DYNAMICS_TANGENT
+    K_INVERSE_DYNAMICS_GRADIENT
+    K_REGRESSOR
+    K_INERTIAL_PARAMETERS
+    K_HESSIAN_PRODUCTS
     N_KERNELS
 
 KERNELS = (
@@ -108,6 +121,19 @@ KERNELS = (
     "hamiltonian_rate",
     "joint_positions",
     "attached_wrenches",
+    "rhs_time_derivative",
+    "rhs_parameter_jacobian",
+    "output_jacobian",
+    "coriolis_matrix",
+    "gravity_forces",
+    "accelerations",
+    "angular_accelerations",
+    "gravity_field",
+    "inverse_dynamics_tangent",
+    "inverse_dynamics_gradient",
+    "regressor",
+    "inertial_parameters",
+    "hessian_products",
 )
 """Names of all kernels, in the order of the C table."""
 
@@ -118,11 +144,22 @@ cdef inline kc_kernel **first_kernel(const kc_model *m) noexcept nogil:
 
 
 cdef inline bint reads_udot(int k) noexcept nogil:
-    return k == K_GENERALIZED_INERTIA_FORCES or k == K_INVERSE_DYNAMICS or k == K_POWER or k == K_INERTIA_FORCES or k == K_GIBBS or k == K_EQUATIONS_RESIDUAL or k == K_MOMENTUM_RATES or k == K_INERTIAL_LOADS or k == K_HAMILTONIAN_RATE
+    return k == K_GENERALIZED_INERTIA_FORCES or k == K_INVERSE_DYNAMICS or k == K_POWER or k == K_INERTIA_FORCES or k == K_GIBBS or k == K_EQUATIONS_RESIDUAL or k == K_MOMENTUM_RATES or k == K_INERTIAL_LOADS or k == K_HAMILTONIAN_RATE or k == K_ACCELERATIONS or k == K_ANGULAR_ACCELERATIONS or k == K_INVERSE_DYNAMICS_TANGENT or k == K_INVERSE_DYNAMICS_GRADIENT or k == K_REGRESSOR or k == K_HESSIAN_PRODUCTS
 
 
 cdef inline bint reads_multipliers(int k) noexcept nogil:
-    return k == K_EQUATIONS_RESIDUAL
+    return k == K_EQUATIONS_RESIDUAL or k == K_INVERSE_DYNAMICS_TANGENT or k == K_INVERSE_DYNAMICS_GRADIENT or k == K_HESSIAN_PRODUCTS
+
+
+cdef inline Py_ssize_t n_vectors(Libraries m, int k) noexcept nogil:
+    """How many numbers x goes on with behind udot and lambda."""
+    if k == K_INVERSE_DYNAMICS_TANGENT:
+        return m.n_x + m.n_r + m.n_u
+    if k == K_INVERSE_DYNAMICS_GRADIENT:
+        return m.n_u
+    if k == K_HESSIAN_PRODUCTS:
+        return m.n_x + m.n_constraints + m.n_x + m.n_r + m.n_u + m.n_constraints
+    return 0
 
 
 cdef tuple shapes_of(Libraries m):
@@ -179,4 +216,17 @@ cdef tuple shapes_of(Libraries m):
         (),
         (m.n_joints, 3,),
         (m.n_bodies, 6, m.n_constraints,),
+        (m.n_x,),
+        (m.n_x, m.n_p,),
+        (m.n_outputs, m.n_x + m.n_r,),
+        (m.n_u, m.n_u,),
+        (m.n_u,),
+        (m.n_points, 3,),
+        (m.n_frames, 3,),
+        (3,),
+        (m.n_u,),
+        (m.n_x + m.n_r + m.n_u,),
+        (m.n_u, 10 * m.n_bodies,),
+        (m.n_bodies, 10,),
+        (m.n_x + m.n_r + m.n_u + m.n_constraints + m.n_u,),
     )

@@ -3,7 +3,7 @@
 
 cdef int kernel_number(object name) except -1:
     if name not in KERNELS:
-        raise unknown("kernel", name, KERNELS)
+        raise unknown_name("kernel", name, KERNELS)
     return KERNELS.index(name)
 
 
@@ -31,7 +31,8 @@ cdef class Libraries:
     cdef kc_kernel *kernels[N_KERNELS]      # NULL until the library that holds it is open
     cdef unsigned char *reads               # [kernel][parameter]: 0 where the kernel is known not to read it
     cdef double *work                       # of single calls, with the GIL held
-    cdef double *state                      # of single calls: [q, u, udot, lambda]
+    cdef double *state                      # of single calls: [q, u, udot, lambda, ...]
+    cdef Py_ssize_t n_state
     cdef double *scratch                    # of single calls: c, for p= of one call
     cdef int n_dims[N_KERNELS]
     cdef cnp.npy_intp dims[N_KERNELS][3]
@@ -94,7 +95,8 @@ cdef class Libraries:
 
     cdef int reserve_memory(self) except -1:
         self.work = allocate(self.n_work)
-        self.state = allocate(self.n_x + self.n_u + self.n_constraints)
+        self.n_state = self.n_x + max([n_beyond(self, k) for k in range(N_KERNELS)])
+        self.state = allocate(self.n_state)
         self.scratch = allocate(self.n_prepared)
         self.reads = <unsigned char *>PyMem_Malloc(N_KERNELS * self.n_p + 1)
         if self.reads == NULL:
@@ -248,5 +250,5 @@ cdef class Libraries:
 
 
 cdef inline Py_ssize_t n_beyond(Libraries m, int k) noexcept nogil:
-    """How many numbers x goes on with for kernel ``k``: derivatives of the speeds, then multipliers."""
-    return (m.n_u if reads_udot(k) else 0) + (m.n_constraints if reads_multipliers(k) else 0)
+    """How many numbers x goes on with for kernel ``k``: derivatives of the speeds, multipliers, further vectors."""
+    return ((m.n_u if reads_udot(k) else 0) + (m.n_constraints if reads_multipliers(k) else 0) + n_vectors(m, k))

@@ -80,3 +80,16 @@ cdef extern from "kanecore.h" nogil:
         kc_kernel *hamiltonian_rate
         kc_kernel *joint_positions
         kc_kernel *attached_wrenches
+        kc_kernel *rhs_time_derivative
+        kc_kernel *rhs_parameter_jacobian
+        kc_kernel *output_jacobian
+        kc_kernel *coriolis_matrix
+        kc_kernel *gravity_forces
+        kc_kernel *accelerations
+        kc_kernel *angular_accelerations
+        kc_kernel *gravity_field
+        kc_kernel *inverse_dynamics_tangent
+        kc_kernel *inverse_dynamics_gradient
+        kc_kernel *regressor
+        kc_kernel *inertial_parameters
+        kc_kernel *hessian_products

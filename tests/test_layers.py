@@ -29,21 +29,22 @@ ALLOWED: dict[str, set[str]] = {
     "kernels": set(),
     "tolerances": set(),
     "speed_matrices": set(),
+    "shapes": set(),
     "splines": set(),
     "c_functions": {"errors"},
     "graph": {"errors", "tolerances"},
-    "describe": {"errors", "graph", "c_functions", "splines", "tolerances"},
+    "describe": {"errors", "graph", "c_functions", "shapes", "splines", "tolerances"},
     "derive": {"errors", "kernels", "graph", "describe", "tolerances", "speed_matrices"},
     "program": {"errors", "kernels", "graph", "derive", "tolerances"},
     "emit": {"errors", "kernels", "graph", "describe", "derive", "program", "c_functions", "splines", "tolerances"},
     "build": {"errors", "kernels", "graph", "describe", "derive", "emit"},
     "expressions": set(),
     # what a user holds: a description, and what is derived from it
-    "model": {"errors", "describe", "derive", "expressions", "speed_matrices", "c_functions", "splines"},
+    "model": {"errors", "describe", "derive", "expressions", "c_functions", "shapes", "speed_matrices", "splines"},
     # the same for those who have KanesMethod code
     "kanes_method": {"graph", "describe", "derive", "model"},
-    "run": {"errors", "kernels", "tolerances", "speed_matrices", "c_functions", "splines", "_native"},
-    "show": {"errors"},
+    "run": {"errors", "kernels", "tolerances", "c_functions", "speed_matrices", "splines", "_native"},
+    "show": {"errors", "shapes"},
     "_binding": {"errors"},
     "_methods": {"_binding"},
     "_native": {"_binding", "_methods"},
@@ -55,16 +56,29 @@ ALLOWED: dict[str, set[str]] = {
 }
 
 # The gallery's models are descriptions as a user writes them.
-ALLOWED_IN_MODELS = {"kanecore", "errors", "model", "describe"}
+ALLOWED_IN_MODELS = {"kanecore", "errors", "model", "describe", "shapes"}
 
 # The only imports against the order, made inside a function when it is called.
 INSIDE_FUNCTIONS: dict[str, set[str]] = {
     "cli": {"_compile", "build", "demo", "gallery", "kanecore", "model", "run"},  # each command imports what it needs
     "gallery": {"_native", "run", "build"},  # listing the models needs none of them
+    "model": {"show"},  # a notebook shows it
     "run": {"build", "show"},  # a model pickled as C text is compiled again; a trajectory is plotted
+    "derive": {"show"},  # a description is drawn
 }
 
-WITHOUT_SYMPY = {"errors", "kernels", "tolerances", "speed_matrices", "c_functions", "splines", "run", "show", "cli"}
+WITHOUT_SYMPY = {
+    "errors",
+    "kernels",
+    "tolerances",
+    "c_functions",
+    "shapes",
+    "speed_matrices",
+    "splines",
+    "run",
+    "show",
+    "cli",
+}
 
 
 @dataclass(frozen=True)

@@ -167,7 +167,7 @@ def test_tables_of_any_size_open_or_are_refused(library: Callable[..., str], tmp
     whole = reopened(library("cartpole"))
     held = sum(whole._has(name) for name in _native.KERNELS)
     counts = []
-    for size in [*range(0, 700, 12), 2**16, 2**31, 2**32 - 1]:
+    for size in [*range(0, 1200, 4), 2**16, 2**31, 2**32 - 1]:
         path = tmp_path / f"{size}.so"
         path.write_bytes(binary.replace(mark.to_bytes(4, "little"), size.to_bytes(4, "little")))
         try:
@@ -178,7 +178,7 @@ def test_tables_of_any_size_open_or_are_refused(library: Callable[..., str], tmp
             counts.append(sum(dyn._has(name) for name in _native.KERNELS))
     assert counts == sorted(counts)
     assert (counts[0], counts[-1]) == (-1, held)
-    assert len(set(counts)) > held / 3
+    assert len(set(counts)) > held / 4  # many have no elements, and need no table
 
 
 def test_what_is_no_model(tmp_path: Path) -> None:
@@ -248,8 +248,18 @@ def test_group_is_built_at_first_use(paths: dict[str, str], dyn: CompiledModel) 
         "linearize",
         "bodies",
         "hamilton",
+        "derivatives",
     ]  # it has no constraints, no auxiliary speeds
-    assert lazy.info["kernels"] == ["core", "forces", "energies", "reactions", "linearize", "bodies", "hamilton"]
+    assert lazy.info["kernels"] == [
+        "core",
+        "forces",
+        "energies",
+        "reactions",
+        "linearize",
+        "bodies",
+        "hamilton",
+        "derivatives",
+    ]
     assert lazy.source == {g: f"C text of {g}" for g in ("core", *built)}
     with pytest.raises(KeyError, match=f"no group 'fluids'; there are {', '.join(GROUPS)}, all"):
         lazy.build("fluids")

@@ -144,6 +144,7 @@ def macho_exports(library: bytes) -> list[str]:
 
 
 ROWS = {kernel.name: kernel for kernel in KERNELS}
+SIZES = ("n_x", "n_r", "n_u", "n_constraints")
 #: Clang's optimizer takes a quarter of a minute for longer texts; they hold no other statements.
 LONG = 1_000_000
 
@@ -169,6 +170,8 @@ def results(dyn: CompiledModel, x: np.ndarray, udot: np.ndarray, r: np.ndarray) 
         state = x + 1e-3 * np.sin(np.arange(dyn.n_x)) if kernel == "project" else x  # off the constraints
         whole = {"remainder": True} if kernel.startswith("partial_") else {}
         beyond = [udot] * ROWS[kernel].reads_udot + [np.ones(dyn.n_constraints)] * ROWS[kernel].reads_multipliers
+        if lengths := ROWS[kernel].further({size: getattr(dyn, size) for size in SIZES}):
+            beyond = [np.concatenate([*beyond, np.linspace(-1.0, 1.0, sum(lengths))])]
         result = call(0.3, state, *beyond, r=r, **whole)
         values[kernel] = np.concatenate([np.ravel(part) for part in (result if whole else [result])])
     return values

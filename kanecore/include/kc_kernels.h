@@ -53,3 +53,16 @@ kc_kernel *inertial_loads; /* what udot adds to forces, torques [udot]: n_loads 
 kc_kernel *hamiltonian_rate; /* dH/dt [udot]: 1 */
 kc_kernel *joint_positions; /* r of joint points, inertial axes: n_joints * 3 */
 kc_kernel *attached_wrenches; /* force, moment of unit multipliers: n_bodies * 6 * n_constraints */
+kc_kernel *rhs_time_derivative; /* d xdot/dt: n_q + n_u */
+kc_kernel *rhs_parameter_jacobian; /* d xdot/dp: (n_q + n_u) * n_p */
+kc_kernel *output_jacobian; /* dy/d(x, r): n_outputs * (n_q + n_u + n_r) */
+kc_kernel *coriolis_matrix; /* C(q, u) of M udot + C u + g: n_u * n_u */
+kc_kernel *gravity_forces; /* g(q) of M udot + C u + g: n_u */
+kc_kernel *accelerations; /* a, inertial axes [udot]: n_points * 3 */
+kc_kernel *angular_accelerations; /* alpha, inertial axes [udot]: n_frames * 3 */
+kc_kernel *gravity_field; /* weight per mass, inertial axes: 3 */
+kc_kernel *inverse_dynamics_tangent; /* d(M udot - f) along d(x, r, udot) [udot, lambda, n_x + n_r + n_u]: n_u */
+kc_kernel *inverse_dynamics_gradient; /* gradient of w (M udot - f) [udot, lambda, n_u]: n_q + n_u + n_r + n_u */
+kc_kernel *regressor; /* Y of M udot - f = Y pi [udot]: n_u * 10 * n_bodies */
+kc_kernel *inertial_parameters; /* m, m c, I about the first point: n_bodies * 10 */
+kc_kernel *hessian_products; /* of the gradient of w qdot + mu R + nu S along d(x, r, udot, lambda), then of R [udot, lambda, n_x + n_constraints, n_x + n_r + n_u + n_constraints]: n_q + n_u + n_r + n_u + n_constraints + n_u */

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from kanecore import shapes
     from kanecore._compile import compile
     from kanecore._native import ABI_VERSION
     from kanecore.c_functions import CFunction
@@ -74,6 +75,7 @@ __all__ = [
     "load",
     "models",
     "multiplier",
+    "shapes",
 ]
 
 # Where each name lives.  No module may bear the name of a function here: importing kanecore.compile, say,
@@ -106,6 +108,7 @@ _HOMES = {
     "load": "kanecore.gallery",
     "models": "kanecore.gallery",
     "multiplier": "kanecore.describe.symbols",
+    "shapes": "kanecore.shapes",
 }
 
 
@@ -121,7 +124,8 @@ def __getattr__(name: str) -> Any:
         value: Any = version("kanecore")
     elif name in _HOMES:
         try:
-            value = getattr(import_module(_HOMES[name]), name)
+            home = import_module(_HOMES[name])
+            value = home if home.__name__ == f"{__name__}.{name}" else getattr(home, name)
         except ImportError as error:
             raise import_module("kanecore.errors").without_extension(name, error) from error.__cause__
     else:

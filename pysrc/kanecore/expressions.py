@@ -138,6 +138,16 @@ class Expressions(ABC):
         return self.symbolic("auxiliary_forces")
 
     @property
+    def positions(self) -> Any:
+        """The positions of all points from the model's origin, inertial axes."""
+        return self.symbolic("positions")
+
+    @property
+    def orientations(self) -> Any:
+        """The orientations R of all frames: the columns are their axes, in inertial axes."""
+        return self.symbolic("orientations")
+
+    @property
     def body_momenta(self) -> Any:
         """The momentum m v* of each body, then its angular momentum I·ω about its mass centre."""
         return self.symbolic("body_momenta")
@@ -181,3 +191,67 @@ class Expressions(ABC):
     def kinetic_energy_parts(self) -> Any:
         """The parts T₂, T₁, T₀ of the kinetic energy that are of degree 2, 1, 0 in q̇."""
         return self.symbolic("kinetic_energy_parts")
+
+    @property
+    def velocities(self) -> Any:
+        """The velocities v of all points in the inertial frame, inertial axes."""
+        return self.symbolic("velocities")
+
+    @property
+    def angular_velocities(self) -> Any:
+        """The angular velocities ω of all frames in the inertial frame, inertial axes."""
+        return self.symbolic("angular_velocities")
+
+    @property
+    def joint_positions(self) -> Any:
+        """The positions of the joint points, measured as `positions` are, inertial axes."""
+        return self.symbolic("joint_positions")
+
+    @property
+    def rhs_time_derivative(self) -> Any:
+        """The derivatives ∂xdot/∂t of `rhs` at constant x and r."""
+        return self.symbolic("rhs_time_derivative")
+
+    @property
+    def rhs_parameter_jacobian(self) -> Any:
+        """The derivatives ∂xdot/∂p of `rhs`, parameters in the order of `parameter_names`."""
+        return self.symbolic("rhs_parameter_jacobian")
+
+    @property
+    def output_jacobian(self) -> Any:
+        """The derivatives of the outputs with respect to x, then r: C and D of dy = C dx + D dr."""
+        return self.symbolic("output_jacobian")
+
+    @property
+    def coriolis_matrix(self) -> Any:
+        """The Coriolis matrix C(q, u) of M udot + C u + g = tau + other loads, by Christoffel symbols."""
+        return self.symbolic("coriolis_matrix")
+
+    @property
+    def gravity_forces(self) -> Any:
+        """The generalized forces g(q) that hold the weights of all bodies: g of M udot + C u + g = tau + other
+        loads.
+        """
+        return self.symbolic("gravity_forces")
+
+    @property
+    def accelerations(self) -> Any:
+        """The accelerations a of all points in the inertial frame at udot, inertial axes."""
+        return self.symbolic("accelerations")
+
+    @property
+    def angular_accelerations(self) -> Any:
+        """The angular accelerations α of all frames in the inertial frame at udot, inertial axes."""
+        return self.symbolic("angular_accelerations")
+
+    @property
+    def regressor(self) -> Any:
+        """The regressor Y(x, udot) of the inertia forces and weights: M udot - f without other loads is Y π."""
+        return self.symbolic("regressor")
+
+    @property
+    def inertial_parameters(self) -> Any:
+        """The inertial parameters π of each body: m, m c (3), I about the first point (xx, xy, xz, yy, yz,
+        zz).
+        """
+        return self.symbolic("inertial_parameters")

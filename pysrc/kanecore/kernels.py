@@ -11,6 +11,7 @@ The order is that of the C table.  New rows come last: the kernels of an older, 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -28,7 +29,7 @@ class Kernel:
         Kernels of a group share one C text, one library and one cache entry.  The core group is compiled at once, each
         other one when a kernel of it is first called.
     shape : tuple of str
-        Lengths of the axes of the result: numbers, sizes of the model, sums of these.
+        Lengths of the axes of the result: numbers, sizes of the model, sums of these and of their products.
     latex : str
         What it is, as a formula; empty for what is no result of its own.
     brief : str
@@ -41,6 +42,8 @@ class Kernel:
         x goes on with u̇.
     reads_multipliers : bool
         x goes on with λ behind u̇.
+    vectors : tuple of str
+        Lengths of what x goes on with behind u̇ and λ, for an internal kernel that reads both.
     counts : bool
         It solves equations in which only those rows of G count that are independent.
     internal : bool
@@ -66,6 +69,7 @@ class Kernel:
     notes: str = ""
     reads_udot: bool = False
     reads_multipliers: bool = False
+    vectors: tuple[str, ...] = ()
     counts: bool = False
     internal: bool = False
     remainder_of: str = ""
@@ -74,9 +78,24 @@ class Kernel:
     part_of: str = ""
     field: str = ""
 
+    @property
+    def beyond(self) -> tuple[str, ...]:
+        """Lengths of all that x goes on with."""
+        return ("n_u",) * self.reads_udot + ("n_constraints",) * self.reads_multipliers + self.vectors
+
     def lengths(self, sizes: Mapping[str, int]) -> tuple[int, ...]:
         """The lengths of the axes of the result, for a model of some sizes."""
-        return tuple(sum(sizes[x] if x in sizes else int(x) for x in axis.split(" + ")) for axis in self.shape)
+        return tuple(_length(axis, sizes) for axis in self.shape)
+
+    def further(self, sizes: Mapping[str, int]) -> tuple[int, ...]:
+        """The lengths of the vectors."""
+        return tuple(_length(vector, sizes) for vector in self.vectors)
+
+
+def _length(words: str, sizes: Mapping[str, int]) -> int:
+    """The number of sums of products such as ``n_x + 10 * n_bodies``."""
+    terms = (term.split(" * ") for term in words.split(" + "))
+    return sum(math.prod(sizes[x] if x in sizes else int(x) for x in term) for term in terms)
 
 
 KERNELS: tuple[Kernel, ...] = (
@@ -248,13 +267,19 @@ KERNELS: tuple[Kernel, ...] = (
     ),
     Kernel(
         *("positions", "bodies", ("n_points", "3"), r"\boldsymbol r", "r, inertial axes"),
-        "The positions of all points from the roots of their trees of points, inertial axes",
-        internal=True,
+        "The positions of all points from the model's origin, inertial axes",
+        "The origin is that of ``Model(origin=...)``, or the point at rest that most bodies are located from. Where no "
+        "positions lead from it to a point, that one is measured from the root of its own points. ``model.report()`` "
+        "names both. Points in the order of `points`. With ``named=True`` a dict of views of the result, "
+        "{name: (..., 3)}; `position` gives one of them, in any frame.",
+        named="points",
     ),
     Kernel(
         *("orientations", "bodies", ("n_frames", "3", "3"), "R", "v_inertial = R v_frame"),
         "The orientations R of all frames: the columns are their axes, in inertial axes",
-        internal=True,
+        "v_inertial = R v_frame. Frames in the order of `frames`, with ``named=True`` a dict {name: (..., 3, 3)}. That "
+        "of a frame of which the angular velocity alone was given is the one that it is written in.",
+        named="frames",
     ),
     Kernel(
         *(
@@ -342,13 +367,15 @@ KERNELS: tuple[Kernel, ...] = (
     ),
     Kernel(
         *("velocities", "bodies", ("n_points", "3"), r"\boldsymbol v", "v, inertial axes"),
-        "The velocities of all points, inertial axes",
-        internal=True,
+        "The velocities v of all points in the inertial frame, inertial axes",
+        "v = Σ v_r u_r + v_t. Points in the order of `points`, with ``named=True`` a dict {name: (..., 3)}.",
+        named="points",
     ),
     Kernel(
         *("angular_velocities", "bodies", ("n_frames", "3"), r"\boldsymbol\omega", "omega, inertial axes"),
-        "The angular velocities of all frames, inertial axes",
-        internal=True,
+        "The angular velocities ω of all frames in the inertial frame, inertial axes",
+        "ω = Σ ω_r u_r + ω_t. Frames in the order of `frames`, with ``named=True`` a dict {name: (..., 3)}.",
+        named="frames",
     ),
     Kernel(
         *("masses", "bodies", ("n_bodies", "13"), "", "m, I about the inertia point, its place, body axes"),
@@ -373,13 +400,114 @@ KERNELS: tuple[Kernel, ...] = (
         internal=True,
     ),
     Kernel(
-        *("joint_positions", "bodies", ("n_joints", "3"), "", "r of joint points, inertial axes"),
-        "The positions of the joint points from the roots of their trees of points, inertial axes",
-        internal=True,
+        *("joint_positions", "bodies", ("n_joints", "3"), r"\boldsymbol r", "r of joint points, inertial axes"),
+        "The positions of the joint points, measured as `positions` are, inertial axes",
+        "Joints in the order of `joints`, with ``named=True`` a dict {name: (..., 3)}.",
+        named="joints",
     ),
     Kernel(
         *("attached_wrenches", "bodies", ("n_bodies", "6", "n_constraints"), "", "force, moment of unit multipliers"),
         "The force on each body, and its moment about the mass centre, by which a unit of each multiplier acts",
+        internal=True,
+    ),
+    Kernel(
+        *("rhs_time_derivative", "derivatives", ("n_x",), r"\partial\dot x/\partial t", "d xdot/dt"),
+        "The derivatives ∂xdot/∂t of `rhs` at constant x and r",
+        "What t does where it stands in the description itself: a prescribed motion that is an input is held, and its "
+        "rates are inputs of their own.",
+        counts=True,
+    ),
+    Kernel(
+        *("rhs_parameter_jacobian", "derivatives", ("n_x", "n_p"), r"\partial\dot x/\partial p", "d xdot/dp"),
+        "The derivatives ∂xdot/∂p of `rhs`, parameters in the order of `parameter_names`",
+        "Exact, and with constraints too: with R = f + Gᵀλ - M udot and S = G udot + gamma at constant udot and λ, "
+        "M dudot - Gᵀ dλ = ∂R/∂p dp and G dudot = -∂S/∂p dp, as of `linearize`.",
+        counts=True,
+    ),
+    Kernel(
+        *("output_jacobian", "derivatives", ("n_outputs", "n_x + n_r"), r"\partial y/\partial(x, r)", "dy/d(x, r)"),
+        "The derivatives of the outputs with respect to x, then r: C and D of dy = C dx + D dr",
+        "Where outputs hold udot, it varies with x and r as `udot` does. ModelError where they hold multipliers.",
+        counts=True,
+    ),
+    Kernel(
+        *("coriolis_matrix", "derivatives", ("n_u", "n_u"), "C", "C(q, u) of M udot + C u + g"),
+        "The Coriolis matrix C(q, u) of M udot + C u + g = tau + other loads, by Christoffel symbols",
+        "C_ij = ½ Σ (∂M_ij/∂q_k + ∂M_ik/∂q_j - ∂M_jk/∂q_i) u_k, so that dM/dt - 2C is skew (Murray, Li & Sastry, *A "
+        "Mathematical Introduction to Robotic Manipulation*, 1994, section 4.2). ModelError unless qdot is u and "
+        "T = ½ uᵀ M(q) u.",
+    ),
+    Kernel(
+        *("gravity_forces", "derivatives", ("n_u",), "g", "g(q) of M udot + C u + g"),
+        "The generalized forces g(q) that hold the weights of all bodies: g of M udot + C u + g = tau + other loads",
+        "Minus the generalized active forces of loads m γ at mass centres, γ one constant field, and of potential "
+        "energies that were given as such, those in a Lagrangian included. Zero where there are none.",
+    ),
+    Kernel(
+        *("accelerations", "bodies", ("n_points", "3"), r"\boldsymbol a = \dot{\boldsymbol v}", "a, inertial axes"),
+        "The accelerations a of all points in the inertial frame at udot, inertial axes",
+        "a = Σ v_r u̇_r + Σ v̇_r u_r + v̇_t: those of the motion, of which gravity is no part (Kane & Levinson 1985, "
+        "section 2.8); what an accelerometer feels is `specific_force`. Points in the order of `points`, with "
+        "``named=True`` a dict {name: (..., 3)}.",
+        reads_udot=True,
+        named="points",
+    ),
+    Kernel(
+        *("angular_accelerations", "bodies", ("n_frames", "3")),
+        *(r"\boldsymbol\alpha = \dot{\boldsymbol\omega}", "alpha, inertial axes"),
+        "The angular accelerations α of all frames in the inertial frame at udot, inertial axes",
+        "α = Σ ω_r u̇_r + Σ ω̇_r u_r + ω̇_t. Frames in the order of `frames`, with ``named=True`` a dict {name: "
+        "(..., 3)}.",
+        reads_udot=True,
+        named="frames",
+    ),
+    Kernel(
+        *("gravity_field", "bodies", ("3",), r"\boldsymbol\gamma", "weight per mass, inertial axes"),
+        "The uniform field of gravity in which all bodies have their weights, inertial axes",
+        internal=True,
+    ),
+    Kernel(
+        *("inverse_dynamics_tangent", "derivatives", ("n_u",), "", "d(M udot - f) along d(x, r, udot)"),
+        "The change of `inverse_dynamics` along a direction (dx, dr, dudot)",
+        reads_udot=True,
+        reads_multipliers=True,
+        vectors=("n_x + n_r + n_u",),
+        internal=True,
+    ),
+    Kernel(
+        *("inverse_dynamics_gradient", "derivatives", ("n_x + n_r + n_u",), "", "gradient of w (M udot - f)"),
+        "The gradient of weights times `inverse_dynamics` with respect to x, r, udot",
+        reads_udot=True,
+        reads_multipliers=True,
+        vectors=("n_u",),
+        internal=True,
+    ),
+    Kernel(
+        *("regressor", "derivatives", ("n_u", "10 * n_bodies"), "Y", "Y of M udot - f = Y pi"),
+        "The regressor Y(x, udot) of the inertia forces and weights: M udot - f without other loads is Y π",
+        "π holds `inertial_parameters`, ten of each body, in the order of `bodies`. Exact (Khalil & Dombre, "
+        "*Modeling, Identification and Control of Robots*, 2002, section 9.3). ModelError where masses or inertias are "
+        "not constant, or other loads hold its symbols.",
+        reads_udot=True,
+    ),
+    Kernel(
+        *("inertial_parameters", "derivatives", ("n_bodies", "10"), r"\pi", "m, m c, I about the first point"),
+        "The inertial parameters π of each body: m, m c (3), I about the first point (xx, xy, xz, yy, yz, zz)",
+        "In the axes of the body's frame, c the mass centre from the first point: the first on the way from the origin "
+        "to the mass centre that is fixed in the body, where its joint is if it is located from there. Of a particle "
+        "nine are zero.",
+        named="bodies",
+    ),
+    Kernel(
+        "hessian_products",
+        "derivatives",
+        ("n_x + n_r + n_u + n_constraints + n_u",),
+        "",
+        "of the gradient of w qdot + mu R + nu S along d(x, r, udot, lambda), then of R",
+        "The changes of the gradient of w qdot + μ R + ν S along a direction of (x, r, udot, λ), then that of R",
+        reads_udot=True,
+        reads_multipliers=True,
+        vectors=("n_x + n_constraints", "n_x + n_r + n_u + n_constraints"),
         internal=True,
     ),
 )

@@ -24,7 +24,7 @@ _WIDTH = 112  # of a docstring's lines, before they are indented
 
 AXES = 3  # of a result, beside leading ones: as many as the binding has room for
 
-_ARGUMENTS = "t: npt.ArrayLike, x: npt.ArrayLike"
+_ARGUMENTS = "t: npt.ArrayLike, x: _Values"
 
 _PXD = """\
 from libc.stdint cimport int32_t, uint32_t
@@ -97,7 +97,7 @@ def check(kernels: Sequence[Kernel]) -> None:
     sizes = {"n_x", *re.findall(r"\bn_[a-z_]+", _PXD)}
     names = [kernel.name for kernel in kernels]
     for kernel in kernels:
-        terms = [term for axis in kernel.shape for term in axis.split(" + ")]
+        terms = [term for axis in (*kernel.shape, *kernel.vectors) for term in re.split(r" [+*] ", axis)]
         unknown = [term for term in terms if term not in sizes and not term.isdigit()]
         texts = (kernel.brief, kernel.doc, kernel.notes)
         for wrong, why in (
@@ -113,6 +113,10 @@ def check(kernels: Sequence[Kernel]) -> None:
             (any("*/" in text or '"""' in text for text in texts), "its text would end a comment or a docstring"),
             (kernel.doc[:1] != kernel.doc[:1].upper(), "its documentation begins with a small letter, or a symbol"),
             (kernel.field in of_workspace, f"the workspace has an attribute {kernel.field} already"),
+            (
+                bool(kernel.vectors) and not (kernel.internal and kernel.reads_udot and kernel.reads_multipliers),
+                "vectors stand behind udot and the multipliers, and are for internal kernels",
+            ),
             (kernel.nonholonomic and "n_u" not in kernel.shape[:2], "nonholonomic: no axis belongs to the speeds"),
         ):
             if wrong:
@@ -184,7 +188,8 @@ def _c_members() -> str:
     lines.append("/* The kernels of kc_model: NULL where the library does not hold them. */")
     for kernel in KERNELS:
         length = _product(kernel, lambda size: "n_q + n_u" if size == "n_x" else size)
-        beyond = " [udot, lambda]" if kernel.reads_multipliers else " [udot]" if kernel.reads_udot else ""
+        names = ["udot"] * kernel.reads_udot + ["lambda"] * kernel.reads_multipliers + list(kernel.vectors)
+        beyond = f" [{', '.join(names)}]" if names else ""
         brief = f"{kernel.brief}{beyond}"
         lines.append(f"kc_kernel *{kernel.name}; /* {brief}: {length} */")
     return "\n".join(lines) + "\n"
@@ -195,8 +200,7 @@ def _c_test() -> str:
         return "((size_t)m->n_q + m->n_u)" if name == "n_x" else f"(size_t)m->{name}"
 
     def beyond(kernel: Kernel) -> str:
-        lengths = ["m->n_u"] * kernel.reads_udot + ["m->n_constraints"] * kernel.reads_multipliers
-        return "(size_t)" + " + (size_t)".join(lengths) if lengths else "0"
+        return " + ".join(_sizes(kernel.beyond, size)) or "0"
 
     rows = [f'{{"{k.name}", m->{k.name}, {_product(k, size)}, {beyond(k)}}},' for k in KERNELS]
     about = "Of each kernel of a model m: name, function, length of the result, and of what x goes on with."
@@ -210,6 +214,11 @@ def _cython_tables() -> str:
     quoted = _lines('    "{}",', _names(KERNELS))
     udot = " or ".join(f"k == {_number(kernel)}" for kernel in KERNELS if kernel.reads_udot)
     multipliers = " or ".join(f"k == {_number(kernel)}" for kernel in KERNELS if kernel.reads_multipliers)
+    vectors = "".join(
+        f"    if k == {_number(k)}:\n        return {' + '.join(_sizes(k.vectors, lambda size: f'm.{size}'))}\n"
+        for k in KERNELS
+        if k.vectors
+    )
     return (
         f"{_HASH}# Numbers of the kernels, in the order of the C table, and what is known of each.\n\n"
         f"cdef enum:\n{_lines('    {}', [*numbers, 'N_KERNELS'])}\n"
@@ -220,6 +229,8 @@ def _cython_tables() -> str:
         f"    return <kc_kernel **>&m.{KERNELS[0].name}\n\n\n"
         f"cdef inline bint reads_udot(int k) noexcept nogil:\n    return {udot}\n\n\n"
         f"cdef inline bint reads_multipliers(int k) noexcept nogil:\n    return {multipliers}\n\n\n"
+        "cdef inline Py_ssize_t n_vectors(Libraries m, int k) noexcept nogil:\n"
+        f'    """How many numbers x goes on with behind udot and lambda."""\n{vectors}    return 0\n\n\n'
         "cdef tuple shapes_of(Libraries m):\n"
         '    """The shape of each kernel\'s result."""\n'
         f"    return (\n{_lines('        ({}),', [x.rstrip() for x in shapes])}    )\n"
@@ -247,11 +258,13 @@ def _cython_method(kernel: Kernel) -> str:
     remainder = _remainders().get(kernel.name)
     udot = "udot" if kernel.reads_udot else "None"
     udot = "self.with_multipliers(udot, multipliers)" if kernel.reads_multipliers else udot
+    udot = "beyond" if kernel.vectors else udot
     options = ["nonholonomic=False"] if kernel.nonholonomic else []
     options += ["remainder=False"] if remainder else []
     options += ["named=False"] if kernel.named else []
     before = ["self", "t", "x", *(["udot"] if kernel.reads_udot else [])]
     before += ["multipliers=None"] if kernel.reads_multipliers else []
+    before = ["self", "t", "x", "beyond"] if kernel.vectors else before
     arguments = [*before, "*", *options, "r=None", "p=None", "out=None"]
     text = f"    def {_method(kernel)}({', '.join(arguments)}):\n"
     text += _quoted(_docstring(kernel) + (_SHARED if kernel is KERNELS[0] else ""), " " * 8)
@@ -299,8 +312,9 @@ Parameters
 ----------
 t : float or array_like, (...)
     Time.
-x : array_like, (..., n_x)
-    State [q, u].
+x : array_like, (..., n_x), or mapping
+    State [q, u]. A mapping of names or symbols to numbers, or to arrays that broadcast, is what `CompiledModel.state`
+    makes of it: what it does not name is zero.
 r : array_like, (..., n_r), or mapping, optional
     Inputs; default the current ones. A mapping overrides some of them.
 p : array_like, (..., n_p), or mapping, optional
@@ -326,7 +340,8 @@ ValueError, TypeError, KeyError
 
 Notes
 -----
-All kernels share these arguments and errors; those of udot take it after ``x``, as (..., n_u)."""
+All kernels share these arguments and errors; those of udot take it after ``x``, as (..., n_u) or a
+mapping by the names of speeds."""
 
 
 # --------------------------------------------------------------------------------------------------------- Python
@@ -339,8 +354,9 @@ def _stubs() -> str:
         "class Kernels(Model):\n",
     ]
     for kernel in _with_methods():
-        before = _ARGUMENTS + (", udot: npt.ArrayLike" if kernel.reads_udot else "")
+        before = _ARGUMENTS + (", udot: _Values" if kernel.reads_udot else "")
         before += ", multipliers: npt.ArrayLike | None = None" if kernel.reads_multipliers else ""
+        before = f"{_ARGUMENTS}, beyond: npt.ArrayLike" if kernel.vectors else before
         options = ["nonholonomic: bool = False"] if kernel.nonholonomic else []
         options += ["remainder: bool = False"] if kernel.name in remainders else []
         after = "r: _Values | None = None, p: _Values | None = None, out: _Array | None = None"

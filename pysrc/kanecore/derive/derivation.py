@@ -29,11 +29,12 @@ from .formulation import Formulation, Solution, factorized, named_pivots
 from .kane import Wrenches, generalized_forces, holds_udot, inertial_part
 from .kinematics import Kinematics
 from .lagrange import Lagrange
-from .linearization import Linearization, linearized
+from .linearization import VARIABLES, Linearization, linearized
 from .registry import WAYS, Derived
 from .solving import Solving, solving
 from .tendons import with_tendons
 from .tree import JointTree
+from .whereabouts import Whereabouts
 
 __all__ = ["Derivation"]
 
@@ -47,6 +48,7 @@ class Derivation:
         self.graph: Graph = description.graph
         self.kinematics = Kinematics(description)
         self._missing: dict[str, str] = {}
+        self._linearizations: dict[str, Linearization] = {}
         self.formulation = _formulation(self.kinematics)
 
     def copy(self) -> Derivation:
@@ -89,6 +91,11 @@ class Derivation:
             below = set(self.graph.below(derived.roots))
             pivots = tuple(pivot for pivot in pivots if pivot[0] in below)
         return replace(derived, pivots=(*derived.pivots, *pivots)) if pivots else derived
+
+    @cached_property
+    def whereabouts(self) -> Whereabouts:
+        """What positions are measured from."""
+        return Whereabouts(self.freed, self.kinematics)
 
     @cached_property
     def constraints(self) -> Constraints:
@@ -136,16 +143,24 @@ class Derivation:
         """What is computed for u̇ where its pivots are chosen at run time."""
         return (self.solving or self.general).derived
 
-    @cached_property
-    def linearization(self) -> Linearization:
-        """What ∂ẋ/∂(q, u, r) follows from, at given u̇ and λ."""
-        d, rows = self.description, self.rows
-        return linearized(d, self.mass_matrix, self.residual(d.accelerations), rows, self.multiplier_symbols)
+    def linearization(self, kernel: str) -> Linearization:
+        """What a kernel that is a derivative of ẋ follows from, at given u̇ and λ."""
+        if kernel not in self._linearizations:
+            d = self.description
+            balance, wrt = self.residual(d.accelerations), VARIABLES[kernel](d)
+            self._linearizations[kernel] = linearized(
+                d, self.mass_matrix, balance, self.rows, self.multiplier_symbols, wrt
+            )
+        return self._linearizations[kernel]
 
     @property
     def multiplier_symbols(self) -> list[int]:
         """Nodes of λ."""
         return [self.graph.symbol(("λ", i), ACCELERATION) for i in range(len(self.rows))]
+
+    def vector_symbols(self, n: int) -> list[int]:
+        """Nodes of the first n numbers of what x goes on with behind u̇ and λ."""
+        return [self.graph.symbol(("w", i), ACCELERATION) for i in range(n)]
 
     def sums(self, rows: Sequence[Row]) -> list[int]:
         """What the entries of some rows of G are sums of, in magnitude."""

@@ -37,7 +37,9 @@ __all__ = [
     "inertia_forces",
     "inertial_part",
     "momentum_rate",
+    "same_field",
     "uniform_gravity",
+    "weights",
 ]
 
 HALF = Fraction(1, 2)
@@ -244,13 +246,34 @@ def uniform_gravity(k: Kinematics) -> tuple[Components, frozenset[int]]:
             if load.kind != "force" or load.at != body.point or number in weights:
                 continue
             acceleration = _per_mass(k, load, body.mass)
-            if acceleration is not None and (field is None or _same_field(k, field, acceleration)):
+            if acceleration is not None and (field is None or same_field(k, field, acceleration)):
                 field = acceleration if field is None else field
                 weights.add(number)
                 break
         else:
             return ZERO, frozenset()
     return (field, frozenset(weights)) if field is not None else (ZERO, frozenset())
+
+
+def weights(k: Kinematics) -> dict[int, Components]:
+    """The numbers of the loads that are m γ at the mass centre of some body, each with its γ in inertial axes."""
+    found: dict[int, Components] = {}
+    for body in k.description.bodies:
+        for number, load in enumerate(k.description.loads):
+            if body.mass == 0 or load.kind != "force" or load.at != body.point or number in found:
+                continue
+            if (acceleration := _per_mass(k, load, body.mass)) is not None:
+                found[number] = acceleration
+    return found
+
+
+def same_field(k: Kinematics, a: Components, b: Components) -> bool:
+    """Whether two fields are one, by structure or as numbers, to their rounding."""
+    if a == b:
+        return True
+    values = [(k.graph.value(x), k.graph.value(y)) for x, y in zip(a, b, strict=True)]
+    largest = max((abs(float(x)) for pair in values for x in pair if x is not None), default=0.0)
+    return all(x is not None and y is not None and abs(float(x) - float(y)) <= SAME_FIELD * largest for x, y in values)
 
 
 def _per_mass(k: Kinematics, load: Load, mass: int) -> Components | None:
@@ -262,14 +285,6 @@ def _per_mass(k: Kinematics, load: Load, mass: int) -> Components | None:
         return None
     x, y, z = (_without_factor(k, component, mass) for component in force)
     return None if x is None or y is None or z is None else (x, y, z)
-
-
-def _same_field(k: Kinematics, a: Components, b: Components) -> bool:
-    if a == b:
-        return True
-    values = [(k.graph.value(x), k.graph.value(y)) for x, y in zip(a, b, strict=True)]
-    largest = max((abs(float(x)) for pair in values for x in pair if x is not None), default=0.0)
-    return all(x is not None and y is not None and abs(float(x) - float(y)) <= SAME_FIELD * largest for x, y in values)
 
 
 def _without_factor(k: Kinematics, node: int, factor: int) -> int | None:

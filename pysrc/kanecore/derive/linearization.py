@@ -1,38 +1,50 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What ∂ẋ/∂(q, u, r) is solved from: derivatives of the residuals of all equations, never of a solution."""
+"""What derivatives of ẋ are solved from: derivatives of the residuals of all equations, never of a solution.
+
+Those with respect to x and r, to t, and to the parameters are found in one way.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from kanecore.describe.description import Description
 from kanecore.graph.calculus import Tangent, accumulate
 from kanecore.graph.evaluate import count
-from kanecore.graph.scalars import COORDINATE, INPUT, SPEED
+from kanecore.graph.scalars import ACCELERATION
 
 from .constraints import Row
 from .magnitudes import sums
 from .vectors import dot
 
-__all__ = ["Linearization", "linearized"]
+__all__ = ["VARIABLES", "Linearization", "linearized"]
 
 UNROLLED = 12_000  # operations of a linearization that is written out; the compiler's time grows faster than these
+
+VARIABLES: dict[str, Callable[[Description], list[int]]] = {
+    "linearize": lambda d: [*d.coordinates, *d.speeds, *d.inputs],
+    "rhs_time_derivative": lambda d: [d.time],
+    "rhs_parameter_jacobian": lambda d: list(d.parameters),
+}
+"""Of each kernel that is a derivative of ẋ: with respect to which symbols, the columns of its result."""
 
 
 @dataclass(frozen=True)
 class Linearization:
-    """What the linearization is solved from, N = n_q + n_u + n_r columns.
+    """What the derivatives of ẋ with respect to N symbols are solved from.
 
     ``equations`` are the entries of M (n, n), ∂R (n, N), G (m, n), ∂S (m, N) and what the entries of G are sums of
     (m, n); ``rates`` those of ∂q̇ (n_q, N).  Where these are many, they are left out, and there is one ``column`` of ∂R,
     ∂S and ∂q̇ in their place: the derivatives along the direction of the ``seeds`` (N).
+    ``vanishes``: ẋ depends on none of the symbols, and nothing else is there.
     """
 
     equations: tuple[int, ...] = ()
     rates: tuple[int, ...] = ()
     column: tuple[int, ...] = ()
     seeds: tuple[int, ...] = ()
+    vanishes: bool = False
 
     @property
     def roots(self) -> tuple[int, ...]:
@@ -45,8 +57,9 @@ def linearized(
     balance: Sequence[int],
     rows: Sequence[Row],
     multipliers: Sequence[int],
+    wrt: Sequence[int],
 ) -> Linearization:
-    """The linearization at given u̇ and λ, from M, f − M u̇ and the rows of G.
+    """The linearization at given u̇ and λ, from M, f − M u̇ and the rows of G, with respect to some symbols.
 
     With the residual R = f + Gᵀλ − M u̇ of the equations of motion and the rows S = G u̇ + γ,
 
@@ -58,12 +71,12 @@ def linearized(
     for row, force in zip(rows, multipliers, strict=True):
         balance = [g.add(b, g.mul(x, force)) for b, x in zip(balance, row.jacobian, strict=True)]
     levels = [g.add(row.bias, dot(g, row.jacobian, d.accelerations)) for row in rows]
-    wrt = [*d.coordinates, *d.speeds, *d.inputs]
     nodes = [*d.rates, *balance, *levels]
-    level = COORDINATE | SPEED | INPUT
-    entries = [x for node in nodes for x in accumulate(g, [(node, g.one)], wrt, level, limits=True)]
+    entries = [x for node in nodes for x in accumulate(g, [(node, g.one)], wrt, limits=True)]
+    if not any(entries):
+        return Linearization(vanishes=True)
     if count(g, entries)["total"] > UNROLLED:
-        seeds = tuple(g.symbol(("d", i), level) for i in range(len(wrt)))
+        seeds = tuple(g.symbol(("d", i), ACCELERATION) for i in range(len(wrt)))
         along = Tangent(g, dict(zip(wrt, seeds, strict=True))).of
         column = [along(node) for node in nodes]
         n_q = len(d.rates)

@@ -9,6 +9,7 @@ from typing import Any
 from kanecore.describe.description import Description
 from kanecore.describe.symbols import multiplier
 from kanecore.errors import ModelError
+from kanecore.graph.evaluate import count
 from kanecore.kernels import KERNELS
 
 from .derivation import Derivation
@@ -16,7 +17,10 @@ from .described import Described
 from .nonholonomic import independent
 from .sizes import sizes_of
 
-__all__ = ["latex", "symbolic", "symbols_by_key"]
+__all__ = ["equations", "latex", "symbolic", "symbols_by_key"]
+
+SHORT = 40  # operations of equations of motion that are written out
+LONG = 200  # of those that a notebook does not show
 
 KERNEL_ROWS = {kernel.name: kernel for kernel in KERNELS}
 PARTIAL_ACCELERATIONS = {
@@ -30,10 +34,16 @@ RESIDUALS = ("configuration_residual", "velocity_residual", "constraint_jacobian
 AT_RUN_TIME = {
     "multipliers": ("it follows from udot, which is solved at run time", EQUATIONS),
     "linearize": ("its linear equations are solved at run time", EQUATIONS),
+    "rhs_time_derivative": ("its linear equations are solved at run time", EQUATIONS),
+    "rhs_parameter_jacobian": ("its linear equations are solved at run time", EQUATIONS),
+    "output_jacobian": ("the outputs hold udot, whose derivatives are solved for at run time", EQUATIONS),
     "stabilization": ("its linear equations are solved at run time", RESIDUALS),
     "project": ("it is found at run time, step by step", RESIDUALS),
 }
-"""Why a kernel has no expression, and which have one of those that it is made from."""
+"""Why a kernel that comes after u̇ has no expression, and which have one of those that it is made from."""
+
+WITHOUT_UDOT = ("stabilization", "project")
+"""Those of them that have none though they do not come after u̇."""
 
 
 def symbolic(model: Described, kernel: str, nested: bool, nonholonomic: bool = False) -> Any:
@@ -68,13 +78,18 @@ def _check(derivation: Derivation, name: str, nonholonomic: bool) -> None:
         raise ModelError(f"{d.name!r} has no {name}: it has no constraints")
     if name == "reaction_slopes" and derivation.missing("reactions"):
         raise ModelError(f"{d.name!r} has no reaction slopes: {derivation.missing('reactions')}")
-    if name in AT_RUN_TIME:
+    if name in AT_RUN_TIME and (name in WITHOUT_UDOT or derivation.kernel(name).after_udot):
         why, related = AT_RUN_TIME[name]
         made_from = [x for x in related if d.constraints or "constraint" not in x]
         raise ModelError(
             f"{name} of {d.name!r} has no expression: {why}; {', '.join(made_from[:-1])} and {made_from[-1]} have"
         )
     row = KERNEL_ROWS.get(name)
+    if row is not None and row.vectors:
+        raise ModelError(
+            f"{name} of {d.name!r} has no expression: it multiplies by vectors of a call; mass_matrix and "
+            "inverse_dynamics have"
+        )
     of = KERNEL_ROWS[row.remainder_of] if row is not None and row.remainder_of else row
     if nonholonomic and of is not None and not of.nonholonomic:
         having = [x.name for x in KERNELS if x.nonholonomic]
@@ -122,6 +137,16 @@ def latex(model: Described, kernel: str, nested: bool) -> str:
     rows += [(name, vlatex(e)) for name, e in zip(names, results, strict=True)]
     body = " \\\\\n".join(f"{left} &= {right}" for left, right in rows)
     return f"\\begin{{aligned}}\n{body}\n\\end{{aligned}}"
+
+
+def equations(model: Described) -> list[str] | None:
+    """What q̇ = ..., M u̇ = f + Gᵀλ and G u̇ + γ = 0 are made of, in LaTeX; None where it is long."""
+    derivation = model._derivation
+    d, g = derivation.description, derivation.graph
+    kernels = [*(["qdot"] if d.rates != d.speeds else []), "mass_matrix", "forcing"]
+    kernels += ["constraint_jacobian", "constraint_bias"] if d.constraints else []
+    size = count(g, [root for kernel in kernels for root in derivation.kernel(kernel).roots])["total"]
+    return None if size > LONG else [latex(model, kernel, size <= SHORT) for kernel in kernels]
 
 
 def _names(d: Description, kernel: str) -> list[str]:

@@ -142,9 +142,10 @@ class _Library:
 
     # ------------------------------------------------------------------ levels
     def _symbol_places(self) -> dict[int, Operand]:
-        """Where the symbols stand: t, x = [q, u, u̇, λ], r, c."""
+        """Where the symbols stand: t, x = [q, u, u̇, λ, further vectors], r, c."""
         d = self.d
         state = [*d.coordinates, *d.speeds, *d.accelerations, *self.derivation.multiplier_symbols]
+        state += self.derivation.vector_symbols(max(sum(kernel.further(self.sizes)) for kernel in KERNELS))
         arrays = {"x": state, "r": d.inputs, "c": d.parameters}
         places = {d.time: Operand(Entry("t"))}
         for array, nodes in arrays.items():

@@ -64,6 +64,7 @@ WAYS = {
         *("kc_linearization", "kc_linearize", "KC_LINEARIZATION_ROOM", ("linearize.h",)),
         {"solve": "kc_solve_free"},
     ),
+    "chain": Way("kc_chain", "kc_chain_rule", "KC_CHAIN_ROOM", ("linearize.h",)),
 }
 
 
@@ -100,15 +101,13 @@ def structure(target: C, solved: Solved) -> list[str]:
         f"static const {types.get(name, 'int')} {name}[] = {{{', '.join(map(str, values))}}};"
         for name, values in arrays.items()
     ]
-    equations = solved.members["equations"]
-    assert isinstance(equations, Equations)
-    n, m = max(equations.n, 1), max(equations.m, 1)
+    if isinstance(equations := solved.members.get("equations"), Equations):
+        n, m = max(equations.n, 1), max(equations.m, 1)
+        lines += [f"int column[{n}], order[{m}], place[{n}];", f"kc_saddle equations = {_equations(equations)};"]
     all_members = {**solved.members, **WAYS[solved.way].members}
     members = [f".{name} = {_member(name, value)}," for name, value in all_members.items() if value != ()]
     return [
         *lines,
-        f"int column[{n}], order[{m}], place[{n}];",
-        f"kc_saddle equations = {_equations(equations)};",
         f"{WAYS[solved.way].structure} s = {{",
         *(f"    {member}" for member in members),
         "};",

@@ -11,8 +11,10 @@ beside its row.  It is rarely called.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 
 from kanecore.derive.derivation import Derivation
+from kanecore.derive.linearization import VARIABLES
 from kanecore.derive.registry import Derived
 from kanecore.kernels import KERNEL_GROUPS
 
@@ -51,8 +53,8 @@ class Functions:
             "udot": self.udot,
             "multipliers": self._multipliers,
             "stabilization": self._stabilization,
-            "linearize": self._linearize,
             "project": self._project,
+            **{kernel: partial(self._linearize, kernel) for kernel in VARIABLES},
         }
 
     def kernel(self, kernel: str) -> Function:
@@ -64,6 +66,8 @@ class Functions:
             return self._solvers[kernel]()
         derived = self.derivation.kernel(kernel)
         in_core = KERNEL_GROUPS[kernel] == "core"
+        if kernel == "output_jacobian" and derived.after_udot:
+            return self._output_jacobian(derived)
         if derived.after_udot:
             return self._after_udot(kernel, derived, in_core)
         return self._straight(name, derived, in_core=in_core)
@@ -207,10 +211,15 @@ class Functions:
         }
         return self._solved(name, "balance", members, self.n, self.m)
 
-    def _linearize(self) -> Function:
-        d, n, m, slopes = self.d, self.n, self.m, self.derivation.linearization
+    def _linearize(self, kernel: str = "linearize") -> Function:
+        """A derivative of ẋ, column by column of its result."""
+        name, d, n, m = f"compute_{kernel}", self.d, self.n, self.m
+        if name in self.by_name:
+            return self.by_name[name]
+        slopes, columns = self.derivation.linearization(kernel), len(VARIABLES[kernel](d))
+        if slopes.vanishes:
+            return self._straight(name, self.derivation.kernel(kernel))
         solution = [*d.accelerations, *self.derivation.multiplier_symbols]
-        columns = self.n_q + n + self.n_r
         members: dict[str, Member] = {
             "equations": Equations(n, m, columns, symmetric=self.derivation.symmetric),
             "n_q": self.n_q,
@@ -221,11 +230,24 @@ class Functions:
         if slopes.seeds:
             members["parts"] = self._parts("mass_matrix", "jacobian", "sums")
             in_scratch, results = [*solution, *slopes.seeds], self.n_q + n + m
-            members["column"] = self._once("column_linearize", Derived(slopes.column), in_scratch, results)
+            members["column"] = self._once(f"column_{kernel}", Derived(slopes.column), in_scratch, results)
         else:
-            members["fill"] = self._once("fill_linearize", Derived((*slopes.equations, *slopes.rates)), solution)
+            members["fill"] = self._once(f"fill_{kernel}", Derived((*slopes.equations, *slopes.rates)), solution)
         way = "linearization" if m else "free_linearization"
-        return self._solved("compute_linearize", way, members, self.n_q, n, m, columns)
+        return self._solved(name, way, members, self.n_q, n, m, columns)
+
+    def _output_jacobian(self, derived: Derived) -> Function:
+        """That of outputs which hold u̇: by the chain rule, from its derivatives."""
+        n_y, columns = len(self.d.outputs), self.n_q + self.n + self.n_r
+        sizes = (n_y, self.n_q, self.n, columns)
+        members: dict[str, Member] = {
+            **dict(zip(("n_y", "n_q", "n", "k"), sizes, strict=True)),
+            "udot": self.udot().name,
+            "linearize": self._linearize().name,
+        }
+        between = (self.n_q + self.n) * columns + len(derived.roots)
+        members["slopes"] = self._once("slopes_of_outputs", Derived(derived.roots), self.d.accelerations, between)
+        return self._solved("compute_output_jacobian", "chain", members, *sizes)
 
     # ------------------------------------------------- back to the constraints
     def _stabilization(self) -> Function:

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * d xdot / d(q, u, r), N columns, at the udot and lambda of the state:
+ * The derivatives of xdot with respect to N symbols, at the udot and lambda of the state; of `linearize` these
+ * are q, u and r:
  *
  *     M da = dR + G' dlambda,    G da + dS = 0,    R = f + G' lambda - M udot,    S = G udot + gamma.
  */
@@ -19,7 +20,7 @@ typedef struct kc_linearization {
     (KC_EQUATIONS_ROOM(n, m, N) + (n_q) * (N) + KC_SCRATCH_ROOM(n, m) + 2 * ((n) + (m)) + (n_q) + (N))
 
 /* Fill the equations column by column, and `rates` with the slopes of qdot; `solution` holds udot, lambda. */
-KC_ONCE void kc_fill_columns(const kc_linearization *s, const kc_place *at, kc_real *solution, kc_real *rates)
+KC_SOLVER void kc_fill_columns(const kc_linearization *s, const kc_place *at, kc_real *solution, kc_real *rates)
 {
     const kc_saddle *const e = s->equations;
     const int n = e->n, m = e->m, k = e->k;
@@ -40,9 +41,9 @@ KC_ONCE void kc_fill_columns(const kc_linearization *s, const kc_place *at, kc_r
     }
 }
 
-/* The kernel `linearize`. */
-KC_ONCE int kc_linearize(kc_linearization *s, kc_real t, const kc_real *x, const kc_real *r, const kc_real *c,
-                         kc_real *w, kc_real *out)
+/* The kernel `linearize`, and others like it. */
+KC_SOLVER int kc_linearize(kc_linearization *s, kc_real t, const kc_real *x, const kc_real *r,
+                           const kc_real *c, kc_real *w, kc_real *out)
 {
     kc_saddle *const e = s->equations;
     const int n = e->n, k = e->k, n_q = s->n_q;
@@ -63,4 +64,36 @@ KC_ONCE int kc_linearize(kc_linearization *s, kc_real t, const kc_real *x, const
     for (int i = 0; i < n_q * k; i++)
         out[i] = rates[i];
     return s->solve(e);
+}
+
+/* The derivatives of n_y outputs that hold udot, dy = dy/d(q, u, r) + dy/dudot dudot. */
+typedef struct kc_chain {
+    int n_y, n_q, n, k;
+    kc_function *udot, *linearize;
+    kc_function *slopes; /* reads udot in w; dy/d(q, u, r) (n_y, k) at constant udot, then dy/dudot (n_y, n) */
+} kc_chain;
+
+#define KC_CHAIN_ROOM(n_y, n_q, n, k) ((n) + ((n_q) + (n)) * (k) + (n_y) * ((k) + (n)))
+
+/* The kernel `output_jacobian` of such outputs. */
+KC_ONCE int kc_chain_rule(const kc_chain *s, kc_real t, const kc_real *x, const kc_real *r, const kc_real *c,
+                          kc_real *w, kc_real *out)
+{
+    const int n_y = s->n_y, n = s->n, k = s->k;
+    kc_real *const rates = w + n, *const udot = rates + s->n_q * k;
+    kc_real *const direct = udot + n * k, *const by_udot = direct + n_y * k, *const work = by_udot + n_y * n;
+    int fault = s->udot(t, x, r, c, work, w);
+    if (!fault)
+        fault = s->linearize(t, x, r, c, work, rates);
+    if (KC_UNLIKELY(fault))
+        return fault;
+    s->slopes(t, x, r, c, w, direct);
+    for (int i = 0; i < n_y; i++)
+        for (int j = 0; j < k; j++) {
+            kc_real sum = direct[i * k + j];
+            for (int l = 0; l < n; l++)
+                sum += by_udot[i * n + l] * udot[l * k + j];
+            out[i * k + j] = sum;
+        }
+    return 0;
 }

@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Rows of an audit about derivatives: of u̇ by parameters and t, of outputs, C and g, and the regressor."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import numpy.typing as npt
+
+from kanecore.run.audit_bodies import Bodies
+from kanecore.run.audit_rows import BY_DIFFERENCES, BY_FORMULA, NotApplicable, Row, judged
+from kanecore.run.differences import Slope, derivative
+
+__all__ = ["CHECKS"]
+
+Array = npt.NDArray[np.float64]
+
+
+def _parameters(name: str, b: Bodies) -> Row:
+    """∂ẋ/∂p δp, and with t as one more parameter, beside differences of rhs."""
+    states, dyn = b.states, b.dyn
+    if dyn.n_constraints > states.rank:
+        raise NotApplicable("redundant constraints contradict each other off the constraints")
+    p = dyn._values("parameter")
+    change = np.append(np.random.default_rng(1).uniform(0.5, 1.0, dyn.n_p) * np.abs(p), 1.0)
+
+    def rhs(tau: Array) -> Array:
+        moved = p + tau[..., np.newaxis] * change[:-1]
+        return np.asarray(dyn.rhs(states.t + tau, states.x, r=states.r, p=moved))
+
+    slope = derivative(rhs, np.ones(len(states.x)))
+    columns = [states.call("rhs_parameter_jacobian"), states.call("rhs_time_derivative")[..., np.newaxis]]
+    products = np.concatenate(columns, axis=-1) * change
+    return _of_slope(name, products, slope, "they are not the change of rhs with parameters and t")
+
+
+def _outputs(name: str, b: Bodies) -> Row:
+    """∂y/∂x δx + ∂y/∂r δr beside differences of the outputs."""
+    states, dyn = b.states, b.dyn
+    if not dyn.n_outputs:
+        raise NotApplicable("there are no outputs")
+    if dyn.n_constraints > states.rank:
+        raise NotApplicable("redundant constraints contradict each other off the constraints")
+    rng = np.random.default_rng(1)
+    dx = states.sizes * rng.uniform(-1.0, 1.0, states.x.shape)
+    dr = rng.uniform(-1.0, 1.0, states.r.shape)
+    products = states.call("output_jacobian") * np.concatenate([dx, dr], axis=-1)[..., np.newaxis, :]
+    return _of_slope(name, products, states.slope("outputs", dx, 0.0, dr), "it is not the change of the outputs")
+
+
+def _of_slope(name: str, products: Array, slope: Slope, reason: str) -> Row:
+    difference = np.sum(products, axis=-1) - slope.value
+    terms = np.sum(np.abs(products), axis=-1) + np.abs(slope.value)
+    return judged(name, difference, terms, BY_DIFFERENCES, uncertainty=slope.uncertainty, reason=reason)
+
+
+def _coriolis(name: str, b: Bodies) -> Row:
+    """C u beside −F* at u̇ = 0, and C + Cᵀ beside Ṁ by differences."""
+    states = b.states
+    matrix = states.call("coriolis_matrix")
+    slope = states.rate("mass_matrix", np.zeros_like(states.udot))
+    products = matrix * states.u[..., np.newaxis, :]
+    forces = states.call("generalized_inertia_forces", np.zeros_like(states.udot))
+    flat = (len(states.x), -1)
+    both = (matrix + np.swapaxes(matrix, 1, 2)).reshape(flat)
+    difference = np.concatenate([np.sum(products, axis=-1) + forces, both - slope.value.reshape(flat)], axis=-1)
+    size = np.max(np.abs(matrix), axis=(1, 2), keepdims=True)[:, 0]
+    terms = np.concatenate([np.sum(np.abs(products), axis=-1) + np.abs(forces), np.abs(both) + size], axis=-1)
+    gaps = np.concatenate([np.zeros_like(forces), slope.uncertainty.reshape(flat)], axis=-1)
+    reason = "C u is not -F* at u̇ = 0, or C + Cᵀ not dM/dt"
+    return judged(name, difference, terms, BY_DIFFERENCES, uncertainty=gaps, reason=reason)
+
+
+def _regressor(name: str, b: Bodies) -> Row:
+    """Y π beside −F* without the loads that hold u̇, and the weights."""
+    if b.has_inertial_loads:
+        raise NotApplicable("loads hold udot")
+    states = b.states
+    parameters = states.call("inertial_parameters").reshape(len(states.x), 1, -1)
+    products = states.call("regressor", states.udot) * parameters
+    forces, weights = states.call("generalized_inertia_forces", states.udot), states.call("gravity_forces")
+    if b.dyn.n_potentials:
+        raise NotApplicable("potential energies stand for forces, weights or others")
+    difference = np.sum(products, axis=-1) + forces - weights
+    terms = np.sum(np.abs(products), axis=-1) + np.abs(forces) + np.abs(weights)
+    size = np.max(terms, axis=-1, keepdims=True, initial=0.0)
+    return judged(name, difference, np.maximum(terms, 1e-3 * size), BY_FORMULA, reason="Y π is not -F* and the weights")
+
+
+CHECKS: tuple[tuple[str, Callable[[str, Bodies], Row]], ...] = (
+    ("∂ẋ/∂p, ∂ẋ/∂t = differences of rhs", _parameters),
+    ("output jacobian = differences of outputs", _outputs),
+    ("C u = -F* at u̇ = 0, C + Cᵀ = dM/dt", _coriolis),
+    ("regressor: Y π = -F* + g", _regressor),
+)
+"""The rows, and how each is found."""

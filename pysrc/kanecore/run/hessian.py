@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Second derivatives of weights · ẋ, for exact Hessians.
+
+With z = (x, r), y = (u̇, λ), the equations F(z, y) = (R, S) = 0 of `linearize`, and a = (μ, ν) with w_u + F_yᵀ a = 0,
+second derivatives of w · ẋ are those of L = w_q · q̇ + a · F along the motion,
+
+    H = L_zz + L_zy Y + (L_zy Y)ᵀ + Yᵀ L_yy Y,    Y = ∂y/∂z.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from kanecore.run.constraints import Constraints
+from kanecore.run.nonholonomic import allowed_motions
+from kanecore.run.products import joined, vectors
+from kanecore.tolerances import RANK
+
+if TYPE_CHECKING:
+    from kanecore._native import Kernels
+
+__all__ = ["rhs_hessian"]
+
+Array = npt.NDArray[np.float64]
+
+
+def rhs_hessian(
+    dyn: Kernels, t: npt.ArrayLike, x: npt.ArrayLike, weights: npt.ArrayLike, *, r: Any = None, p: Any = None
+) -> Array:
+    """The second derivatives of weights · xdot with respect to x, then r: exact, and symmetric.
+
+    Parameters
+    ----------
+    t, x, r, p
+        As of the kernels; leading axes broadcast.
+    weights : array_like, (..., n_x)
+
+    Returns
+    -------
+    ndarray, (..., n_x + n_r, n_x + n_r)
+
+    Raises
+    ------
+    SingularError
+        The equations of motion are singular at the state.
+    ValueError, TypeError
+        Weights of another shape, or no numbers.
+    """
+    w = vectors("weights", weights, dyn.n_x)
+    values = {"r": r, "p": p}
+    slopes = dyn._linearize(t, x, **values)
+    udot = dyn.udot(t, x, **values)
+    mass = dyn.mass_matrix(t, x, **values)
+    multipliers = dyn.multipliers(t, x, **values) if dyn.n_constraints else np.zeros(0)
+    system = _Constrained(Constraints(dyn, t, x, r, p), mass) if dyn.n_constraints else _Free(mass)
+    adjoint = system.adjoint(w[..., dyn.n_q :])
+    fixed = joined(udot, multipliers, w[..., : dyn.n_q], adjoint)
+    n, width = dyn.n_x + dyn.n_r, dyn.n_u + dyn.n_constraints
+
+    def changes(of_y: Array) -> Array:
+        """Of the gradient of L, then of R, along a unit of each of z, and y as given (..., width, n): columns."""
+        directions = np.moveaxis(of_y, -1, 0)
+        units = np.eye(n).reshape(n, *[1] * (directions.ndim - 2), n)
+        beyond = joined(fixed, units, directions)
+        return np.moveaxis(dyn._hessian_products(t, x, beyond, **values), 0, -1)
+
+    lead = slopes.shape[:-2]
+    of_y = np.zeros((*lead, width, n))
+    of_y[..., : dyn.n_u, :] = slopes[..., dyn.n_q :, :]
+    if dyn.n_constraints:
+        explicit = changes(np.zeros_like(of_y))[..., n + width :, :]
+        of_y[..., dyn.n_u :, :] = system.multipliers(mass @ of_y[..., : dyn.n_u, :] - explicit)
+    gradient = changes(of_y)
+    hessian = gradient[..., :n, :] + np.swapaxes(of_y, -1, -2) @ gradient[..., n : n + width, :]
+    return np.asarray((hessian + np.swapaxes(hessian, -1, -2)) / 2)
+
+
+class _Free:
+    """M u̇ = f."""
+
+    def __init__(self, mass: Array) -> None:
+        self._mass = mass
+
+    def adjoint(self, w: Array) -> Array:
+        """The solution μ of Mᵀ μ = w."""
+        return np.asarray(np.linalg.solve(np.swapaxes(self._mass, -1, -2), w[..., np.newaxis])[..., 0])
+
+    def multipliers(self, forces: Array) -> Array:
+        return np.zeros((*forces.shape[:-2], 0, forces.shape[-1]))
+
+
+class _Constrained(_Free):
+    """M u̇ = f + Gᵀ λ, G u̇ + γ = 0, rows of G redundant or not."""
+
+    def __init__(self, at: Constraints, mass: Array) -> None:
+        super().__init__(mass)
+        self._allowed, units = allowed_motions(at), at.speed_units
+        rows = at.rows * units[..., np.newaxis, :]
+        rows = np.where(np.isfinite(rows), rows, 0.0)  # LAPACK refuses others; NaN comes with M
+        size = np.max(np.abs(rows), axis=-1, initial=0.0, keepdims=True)
+        size = np.where(size > 0.0, size, 1.0)
+        inverse = np.linalg.pinv(np.swapaxes(rows / size, -1, -2), rcond=RANK)
+        self._by_forces = inverse / size * units[..., np.newaxis, :]
+
+    def adjoint(self, w: Array) -> Array:
+        """The solution (μ, ν) of Mᵀ μ − Gᵀ ν = w, G μ = 0."""
+        allowed, column = self._allowed, w[..., np.newaxis]
+        rows, transposed = np.swapaxes(allowed, -1, -2), np.swapaxes(self._mass, -1, -2)
+        mu = allowed @ np.linalg.solve(rows @ transposed @ allowed, rows @ column)
+        nu = self.multipliers(transposed @ mu - column)
+        return np.concatenate([mu[..., 0], nu[..., 0]], axis=-1)
+
+    def multipliers(self, forces: Array) -> Array:
+        """The λ of least norm, in rows of equal size, of Gᵀ λ = forces."""
+        return np.asarray(self._by_forces @ forces)

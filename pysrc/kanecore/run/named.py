@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Arguments that name coordinates, speeds or inputs: some of them, or values for some of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+if TYPE_CHECKING:
+    from kanecore._native import Kernels
+
+__all__ = ["columns_of", "values_of"]
+
+Array = npt.NDArray[np.float64]
+
+
+def values_of(
+    dyn: Kernels, argument: str, given: Any, kinds: tuple[Literal["state", "input"], ...]
+) -> dict[tuple[str, int], float | None]:
+    """What an argument names, of some kinds, with its value if it is a mapping: {(kind, number): value or None}.
+
+    Parameters
+    ----------
+    argument : str
+        In messages.
+    given : mapping, iterable of names or symbols, one of these, or None
+
+    Raises
+    ------
+    KeyError
+        A name that is none of these.
+    TypeError, ValueError
+        A value that is no finite number; a name that stands there twice.
+    """
+    values: dict[tuple[str, int], float | None] = {}
+    for key, value in _items(argument, given):
+        entry = dyn._found(kinds, key) if len(kinds) > 1 else (kinds[0], dyn._index(kinds[0], key))
+        if entry in values:
+            raise ValueError(f"{argument} gives {key!r} twice")
+        number = None if value is None else _numbers(f"{argument}[{str(key)!r}]", value)
+        if number is not None and number.ndim:
+            raise TypeError(f"{argument}[{str(key)!r}] must be one number, not {value!r}")
+        values[entry] = None if number is None else float(number)
+    return values
+
+
+def columns_of(dyn: Kernels, kind: Literal["speed", "udot"], argument: str, given: Any) -> dict[int, Array]:
+    """Numbers (...) for some speeds: {number of the speed: values}, of a mapping by name, or of an array (..., n_u).
+
+    Errors as of `values_of`, and ValueError for an array of another shape.
+    """
+    if given is None:
+        return {}
+    if isinstance(given, Mapping):
+        named = dyn._by_number(kind, given, argument)
+        return {i: _numbers(f"{argument}[{dyn.speed_names[i]!r}]", value) for i, value in named.items()}
+    array = _numbers(argument, given)
+    if array.ndim == 0 or array.shape[-1] != dyn.n_u:
+        raise ValueError(f"{argument} has shape {array.shape}, expected (..., {dyn.n_u}), or a mapping by name")
+    return {i: array[..., i] for i in range(dyn.n_u)}
+
+
+def _items(argument: str, given: Any) -> Iterable[tuple[Any, Any]]:
+    """Names, with their values if there are any."""
+    if given is None:
+        return ()
+    if isinstance(given, Mapping):
+        return given.items()
+    if isinstance(given, str) or hasattr(given, "free_symbols"):
+        return ((given, None),)
+    if not isinstance(given, Iterable):
+        raise TypeError(f"{argument} must be names, or a mapping of names to numbers, not {given!r}")
+    return ((key, None) for key in given)
+
+
+def _numbers(label: str, value: Any) -> Array:
+    try:
+        array = np.asarray(value, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise TypeError(f"{label} must be real numbers, not {value!r}") from None
+    if not np.isfinite(array).all():
+        raise ValueError(f"{label} is not finite")
+    return array

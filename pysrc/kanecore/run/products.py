@@ -1,0 +1,190 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Products of exact derivatives with vectors: J v forwards, wᵀ J backwards.
+
+Those of `inverse_dynamics` are kernels of their own, one pass over its operations each (Griewank & Walther,
+*Evaluating Derivatives*, 2nd ed., 2008, chapter 3).  Those of `rhs` multiply the matrices of `linearize`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+if TYPE_CHECKING:
+    from kanecore._native import Kernels
+
+__all__ = ["inverse_dynamics_jvp", "inverse_dynamics_vjp", "joined", "rhs_jvp", "rhs_vjp", "vectors"]
+
+Array = npt.NDArray[np.float64]
+
+
+def rhs_jvp(
+    dyn: Kernels,
+    t: npt.ArrayLike,
+    x: npt.ArrayLike,
+    dx: npt.ArrayLike,
+    *,
+    dr: npt.ArrayLike | None = None,
+    r: Any = None,
+    p: Any = None,
+) -> Array:
+    """How xdot changes along a direction, A dx + B dr of `linearize`.
+
+    Parameters
+    ----------
+    t, x, r, p
+        As of the kernels; leading axes broadcast.
+    dx : array_like, (..., n_x)
+    dr : array_like, (..., n_r), optional
+        Default: the inputs do not change.
+
+    Returns
+    -------
+    ndarray, (..., n_x)
+
+    Raises
+    ------
+    ValueError, TypeError
+        A direction of another shape, or no numbers; other errors as of `linearize`.
+    """
+    direction = joined(vectors("dx", dx, dyn.n_x), _or_zeros("dr", dr, dyn.n_r))
+    return np.asarray((dyn._linearize(t, x, r=r, p=p) @ direction[..., np.newaxis])[..., 0])
+
+
+def rhs_vjp(
+    dyn: Kernels,
+    t: npt.ArrayLike,
+    x: npt.ArrayLike,
+    weights: npt.ArrayLike,
+    *,
+    full: bool = False,
+    r: Any = None,
+    p: Any = None,
+) -> Any:
+    """The gradient of weights · xdot with respect to x, Aᵀ w of `linearize`.
+
+    Parameters
+    ----------
+    t, x, r, p
+        As of the kernels; leading axes broadcast.
+    weights : array_like, (..., n_x)
+    full : bool
+        Give the gradient with respect to r as well.
+
+    Returns
+    -------
+    ndarray, (..., n_x)
+        With ``full`` a pair of them: with respect to x, and to r (..., n_r).
+
+    Raises
+    ------
+    ValueError, TypeError
+        As of `rhs_jvp`.
+    """
+    rows = vectors("weights", weights, dyn.n_x)[..., np.newaxis, :]
+    gradient = (rows @ dyn._linearize(t, x, r=r, p=p))[..., 0, :]
+    return _parts(gradient, dyn.n_x, full)
+
+
+def inverse_dynamics_jvp(
+    dyn: Kernels,
+    t: npt.ArrayLike,
+    x: npt.ArrayLike,
+    udot: npt.ArrayLike,
+    dx: npt.ArrayLike,
+    *,
+    dudot: npt.ArrayLike | None = None,
+    dr: npt.ArrayLike | None = None,
+    r: Any = None,
+    p: Any = None,
+) -> Array:
+    """How `inverse_dynamics` changes along a direction: ∂τ/∂x dx + M dudot + ∂τ/∂r dr of τ = M udot - f.
+
+    Parameters
+    ----------
+    t, x, udot, r, p
+        As of `inverse_dynamics`; leading axes broadcast.
+    dx : array_like, (..., n_x)
+    dudot : array_like, (..., n_u), optional
+    dr : array_like, (..., n_r), optional
+        What is not given does not change.
+
+    Returns
+    -------
+    ndarray, (..., n_u)
+
+    Raises
+    ------
+    ValueError, TypeError
+        A vector of another shape, or no numbers.
+    """
+    direction = (vectors("dx", dx, dyn.n_x), _or_zeros("dr", dr, dyn.n_r), _or_zeros("dudot", dudot, dyn.n_u))
+    beyond = joined(vectors("udot", udot, dyn.n_u), np.zeros(dyn.n_constraints), *direction)
+    return dyn._inverse_dynamics_tangent(t, x, beyond, r=r, p=p)
+
+
+def inverse_dynamics_vjp(
+    dyn: Kernels,
+    t: npt.ArrayLike,
+    x: npt.ArrayLike,
+    udot: npt.ArrayLike,
+    weights: npt.ArrayLike,
+    *,
+    full: bool = False,
+    r: Any = None,
+    p: Any = None,
+) -> Any:
+    """The gradient of weights · τ with respect to x, τ = M udot - f of `inverse_dynamics`.
+
+    Parameters
+    ----------
+    t, x, udot, r, p
+        As of `inverse_dynamics`; leading axes broadcast.
+    weights : array_like, (..., n_u)
+    full : bool
+        Give the gradients with respect to udot, which is Mᵀ w, and to r as well.
+
+    Returns
+    -------
+    ndarray, (..., n_x)
+        With ``full`` three of them: with respect to x, udot (..., n_u), r (..., n_r).
+
+    Raises
+    ------
+    ValueError, TypeError
+        As of `inverse_dynamics_jvp`.
+    """
+    rest = np.zeros(dyn.n_constraints)
+    beyond = joined(vectors("udot", udot, dyn.n_u), rest, vectors("weights", weights, dyn.n_u))
+    gradient = dyn._inverse_dynamics_gradient(t, x, beyond, r=r, p=p)
+    if not full:
+        return np.ascontiguousarray(gradient[..., : dyn.n_x])
+    by_x, by_r = _parts(gradient[..., : dyn.n_x + dyn.n_r], dyn.n_x, True)
+    return by_x, np.ascontiguousarray(gradient[..., dyn.n_x + dyn.n_r :]), by_r
+
+
+def _parts(gradient: Array, n: int, full: bool) -> Any:
+    first = np.ascontiguousarray(gradient[..., :n])
+    return (first, np.ascontiguousarray(gradient[..., n:])) if full else first
+
+
+def vectors(name: str, value: npt.ArrayLike, n: int) -> Array:
+    """An argument as numbers of shape (..., n)."""
+    array = np.asarray(value)
+    if array.dtype.kind not in "fiub":
+        raise TypeError(f"{name} must be real numbers, got dtype {array.dtype}")
+    if array.shape[-1:] != (n,):
+        raise ValueError(f"{name} has shape {array.shape}, expected (..., {n})")
+    return array.astype(np.float64)
+
+
+def _or_zeros(name: str, value: npt.ArrayLike | None, n: int) -> Array:
+    return np.zeros(n) if value is None else vectors(name, value, n)
+
+
+def joined(*parts: Array) -> Array:
+    """Vectors side by side; their leading axes broadcast."""
+    lead = np.broadcast_shapes(*(part.shape[:-1] for part in parts))
+    return np.concatenate([np.broadcast_to(part, (*lead, part.shape[-1])) for part in parts], axis=-1)

@@ -1,0 +1,305 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Derivatives of ẋ and of the outputs: against differences at 50 digits, which solve the equations in another way."""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+import sympy as sm
+import sympy.physics.mechanics as me
+from oracle.precise import Precise, curvature, jacobian
+from sweep import part
+
+import kanecore as kc
+from kanecore.gallery import MODELS
+
+Array = npt.NDArray[np.float64]
+pytestmark = pytest.mark.filterwarnings("ignore:no solid body can have")
+t = me.dynamicsymbols._t
+
+#: λ, and off the constraints u̇, of redundant rows are not defined: the oracle solves regular equations alone.
+REDUNDANT = ("bricard", "stewart_platform", "five_bar_bodies", "rrp_redundant")
+#: Trees, outputs, a prescribed motion, a quaternion; a loop, rolling, a constraint that is not linear in the speeds.
+SHOWN = ("cart_pole", "rrp", "rotating_tube", "quadrotor", "four_bar", "rolling_disc", "appell_hamel", "slider_crank")
+
+
+@cache
+def case(name: str) -> tuple[kc.CompiledModel, Precise, tuple[Any, ...]]:
+    """A model of the gallery, the oracle, and (t, x, r, p) on the constraints, in motion."""
+    module = import_module(f"kanecore.gallery.{name}")
+    model = module.build()
+    dyn = kc.compile(model, parameters=module.PARAMETERS)
+    rng = np.random.default_rng(list(name.encode()))
+    x, given = rng.uniform(-1.0, 1.0, dyn.n_x), getattr(module, "STATE", None)
+    if given is not None:
+        x = 0.1 * x + np.array([given[k] for k in (*dyn.coordinate_names, *dyn.speed_names)])
+    r = np.linspace(1.0, -0.6, dyn.n_r)
+    p = np.array([dyn.parameters[k] for k in dyn.parameter_names])
+    return dyn, Precise(model), (0.3, dyn.consistent(0.3, x, None, r=r), r, p)
+
+
+def close(found: Array, expected: Array) -> None:
+    """To 1e-10 of the largest number of the same row."""
+    assert found.shape == expected.shape
+    size = np.maximum(1.0, np.max(np.abs(expected), axis=-1, initial=0.0, keepdims=True))
+    assert np.max(np.abs(found - expected) / size, initial=0.0) < 1e-10
+
+
+def check(dyn: kc.CompiledModel, precise: Precise, at: tuple[Any, ...]) -> None:
+    """All derivatives at (t, x, r, p)."""
+    time, x, r, p = at
+    close(dyn.rhs_time_derivative(time, x, r=r, p=p)[:, np.newaxis], jacobian(precise.rhs, at, 0))
+    close(dyn.rhs_parameter_jacobian(time, x, r=r, p=p), jacobian(precise.rhs, at, 3))
+    expected = np.concatenate([jacobian(precise.outputs, at, k) for k in (1, 2)], axis=1)
+    close(dyn.output_jacobian(time, x, r=r, p=p), expected)
+
+
+@pytest.mark.parametrize("name", part([name for name in MODELS if name not in REDUNDANT], SHOWN))
+def test_gallery(name: str) -> None:
+    check(*case(name))
+
+
+# ------------------------------------------------------------------------------------ what the gallery lacks
+
+
+def driven(**options: Any) -> kc.Model:
+    """A pendulum whose support is shaken as a function of t, with u̇ in the outputs."""
+    theta, u, tau = me.dynamicsymbols("theta u tau")
+    m, length, g, a, w, k = sm.symbols("m l g a w k", positive=True)
+    N = me.ReferenceFrame("N")
+    A = N.orientnew("A", "Axis", [theta, N.z])
+    origin, P = me.Point("O"), me.Point("P")
+    origin.set_vel(N, 0)
+    S = origin.locatenew("S", a * sm.sin(w * t) * N.x)
+    P.set_pos(S, -length * A.y)
+    P.set_vel(N, P.pos_from(origin).dt(N).subs(theta.diff(t), u))
+    load = (P, -m * g * N.y - k * t * N.x + tau * A.x)
+    outputs = {"angle": sm.sin(theta) * t, "alpha": u.diff(t), "mixed": (u.diff(t) + tau) ** 2 * theta, "rate": k * u}
+    return kc.Model(
+        N,
+        [theta],
+        [u],
+        kd_eqs=[theta.diff(t) - u],
+        bodies=[me.Particle("P", P, m)],
+        forcelist=[load],
+        outputs=outputs,
+        **options,
+    )
+
+
+VALUES = {"m": 1.3, "l": 0.8, "g": 9.81, "a": 0.2, "w": 3.0, "k": 0.7}
+
+
+def test_time_and_outputs_of_accelerations() -> None:
+    model = driven()
+    dyn = kc.compile(model, parameters=VALUES)
+    p = [VALUES[name] for name in dyn.parameter_names]
+    at = (0.4, np.array([0.6, -1.1]), np.array([0.5]), np.array(p))
+    check(dyn, Precise(model), at)
+    assert dyn.rhs_time_derivative(*at[:2])[1] != 0.0
+    assert dyn.output_jacobian(*at[:2]).shape == (4, 3)
+
+
+def circle(outputs: dict[str, Any] | None = None) -> kc.Model:
+    """A particle on a circle that grows with t: pivots chosen at run time, and rows that hold t and a parameter."""
+    (x, y), (ux, uy), F = me.dynamicsymbols("x y"), me.dynamicsymbols("ux uy"), me.dynamicsymbols("F")
+    m, g, radius, b = sm.symbols("m g l b", positive=True)
+    N = me.ReferenceFrame("N")
+    origin, P = me.Point("O"), me.Point("P")
+    origin.set_vel(N, 0)
+    P.set_pos(origin, x * N.x + y * N.y)
+    P.set_vel(N, ux * N.x + uy * N.y)
+    return kc.Model(
+        N,
+        [x, y],
+        [ux, uy],
+        kd_eqs=[x.diff(t) - ux, y.diff(t) - uy],
+        configuration_constraints=[x**2 + y**2 - (radius + b * sm.sin(t)) ** 2],
+        bodies=[me.Particle("P", P, m)],
+        forcelist=[(P, F * N.x - m * g * N.y)],
+        outputs=outputs or {"ax": ux.diff(t) * x, "sum": ux.diff(t) + uy.diff(t) * F},
+    )
+
+
+def test_constraints_that_hold_time() -> None:
+    model = circle()
+    dyn = kc.compile(model, parameters={"m": 2.0, "g": 9.81, "l": 1.5, "b": 0.3})
+    p = np.array([dyn.parameters[name] for name in dyn.parameter_names])
+    x = dyn.consistent(0.4, [1.0, -1.0, 0.3, 0.2], None)
+    check(dyn, Precise(model), (0.4, x, np.array([0.7]), p))
+
+
+def test_outputs_with_multipliers_have_no_jacobian() -> None:
+    dyn = kc.compile(circle({"wire": kc.multiplier(0)}), parameters={"m": 2.0, "g": 9.81, "l": 1.5, "b": 0.3})
+    with pytest.raises(kc.ModelError, match="has no output jacobian: its outputs hold multipliers"):
+        dyn.output_jacobian(0.0, [1.5, 0.0, 0.0, 0.0])
+
+
+def test_expressions() -> None:
+    """What is solved at run time has none; what needs no solution has."""
+    model = driven()
+    with pytest.raises(kc.ModelError, match=r"output_jacobian of .* has no expression"):
+        model.output_jacobian  # noqa: B018
+    with pytest.raises(kc.ModelError, match=r"rhs_parameter_jacobian of .* has no expression"):
+        model.rhs_parameter_jacobian  # noqa: B018
+    plain = import_module("kanecore.gallery.rrp").build()
+    assert plain.symbolic("output_jacobian", nested=True).shape[1] == plain.n_x + plain.n_r
+
+
+def test_nothing_to_differentiate() -> None:
+    """No parameters, no outputs, no t: arrays without elements, and zeros."""
+    q, u = me.dynamicsymbols("q u")
+    N, origin, P = me.ReferenceFrame("N"), me.Point("O"), me.Point("P")
+    origin.set_vel(N, 0)
+    P.set_pos(origin, q * N.x)
+    P.set_vel(N, u * N.x)
+    model = kc.Model(N, [q], [u], kd_eqs=[q.diff(t) - u], bodies=[me.Particle("P", P, 2)], forcelist=[(P, -q * N.x)])
+    dyn = kc.compile(model)
+    assert dyn.rhs_parameter_jacobian(0.0, [1.0, 0.0]).shape == (2, 0)
+    assert dyn.output_jacobian(0.0, [1.0, 0.0]).shape == (0, 2)
+    np.testing.assert_array_equal(dyn.rhs_time_derivative(0.0, [1.0, 0.0]), [0.0, 0.0])
+
+
+# ------------------------------------------------------------------------------------------------ products
+
+
+@pytest.mark.parametrize("name", part([name for name in MODELS if name not in REDUNDANT], SHOWN))
+def test_products_of_rhs(name: str) -> None:
+    """By the matrices, along any direction; leading axes broadcast."""
+    dyn, _, (time, x, r, _) = case(name)
+    A, B = dyn.linearize(time, x, r=r)
+    rng = np.random.default_rng(3)
+    dx, dr, w = (rng.uniform(-1.0, 1.0, (2, n)) for n in (dyn.n_x, dyn.n_r, dyn.n_x))
+    size = np.max(np.abs(A)) + np.max(np.abs(B), initial=0.0)
+    np.testing.assert_allclose(dyn.rhs_jvp(time, x, dx, r=r), dx @ A.T, rtol=0, atol=1e-13 * dyn.n_x * size)
+    found = dyn.rhs_jvp(time, x, dx[0], dr=dr, r=r)
+    np.testing.assert_allclose(found, A @ dx[0] + dr @ B.T, rtol=0, atol=1e-13 * dyn.n_x * size)
+    by_x, by_r = dyn.rhs_vjp(time, x, w, full=True, r=r)
+    np.testing.assert_allclose(by_x, w @ A, rtol=0, atol=1e-13 * dyn.n_x * size)
+    np.testing.assert_allclose(by_r, w @ B, rtol=0, atol=1e-13 * dyn.n_x * size)
+    np.testing.assert_array_equal(by_x, dyn.rhs_vjp(time, x, w, r=r))
+
+
+@pytest.mark.parametrize("name", part([name for name in MODELS if name not in REDUNDANT], SHOWN))
+def test_products_of_inverse_dynamics(name: str) -> None:
+    """Against differences at 50 digits of M u̇ − f."""
+    dyn, precise, (time, x, r, p) = case(name)
+    rng = np.random.default_rng(3)
+    udot, dx, dudot, dr, w = (rng.uniform(-1.0, 1.0, n) for n in (dyn.n_u, dyn.n_x, dyn.n_u, dyn.n_r, dyn.n_u))
+
+    def forces(t: Any, x: Any, r: Any, udot: Any) -> list[Any]:
+        known = precise.known(t, x, r, p)
+        known |= {precise.graph.nodes[i][1]: a for i, a in zip(precise.d.accelerations, udot, strict=True)}
+        return precise._kernel("inverse_dynamics", known)
+
+    by_x, by_r, by_udot = (jacobian(forces, (time, x, r, udot), k) for k in (1, 2, 3))
+    found = dyn.inverse_dynamics_jvp(time, x, udot, dx, dudot=dudot, dr=dr, r=r)
+    close(found, by_x @ dx + by_r @ dr + by_udot @ dudot)
+    close(dyn.inverse_dynamics_jvp(time, x, udot, dx, r=r), by_x @ dx)
+    gradients = dyn.inverse_dynamics_vjp(time, x, udot, w, full=True, r=r)
+    for gradient, slopes in zip(gradients, (by_x, by_udot, by_r), strict=True):
+        close(gradient, w @ slopes)
+    batch = dyn.inverse_dynamics_vjp(time, [x, x], udot, [w, 2 * w], r=r)
+    np.testing.assert_array_equal(batch[0], gradients[0])
+    close(batch[1], 2 * (w @ by_x))
+
+
+# ------------------------------------------------------------------------------------- second derivatives, zeros
+
+
+@pytest.mark.parametrize("name", part([name for name in MODELS if name not in REDUNDANT], SHOWN))
+def test_second_derivatives(name: str) -> None:
+    """Against second differences of w · ẋ at 50 digits, on the diagonal and along random directions."""
+    dyn, precise, (time, x, r, p) = case(name)
+    rng, n = np.random.default_rng(6), dyn.n_x + dyn.n_r
+    w, directions = rng.uniform(-1.0, 1.0, dyn.n_x), rng.uniform(-1.0, 1.0, (3, n))
+    found = dyn.rhs_hessian(time, x, w, r=r)
+    assert found.shape == (n, n)
+    size = max(1.0, np.max(np.abs(found)))
+    for direction in directions:
+        expected = curvature(lambda z: precise.rhs(time, z[: dyn.n_x], z[dyn.n_x :], p), w, np.append(x, r), direction)
+        assert abs(direction @ found @ direction - expected) < 1e-10 * n * size
+    batch = dyn.rhs_hessian(time, [x, x], [w, -w], r=[r, r])
+    np.testing.assert_allclose(batch, [found, -found], rtol=0, atol=1e-13 * size)
+
+
+@pytest.mark.parametrize("name", part([name for name in MODELS if name not in REDUNDANT], SHOWN))
+def test_sparsity(name: str) -> None:
+    """Nothing is outside the pattern; what is inside is other than zero at some state, but for what is solved."""
+    dyn, _, (time, x, r, _) = case(name)
+    matrices = {"mass_matrix": dyn.mass_matrix, "coriolis_matrix": dyn.coriolis_matrix, "rhs": dyn._linearize}
+    matrices |= {kernel: getattr(dyn, kernel) for kernel in ("rhs_parameter_jacobian", "output_jacobian")}
+    matrices |= {kernel: getattr(dyn, kernel) for kernel in ("constraint_jacobian", "configuration_jacobian")}
+    for kernel, function in matrices.items():
+        if not dyn._has(kernel):
+            with pytest.raises(kc.ModelError, match=kernel.replace("_", " ")):
+                dyn.sparsity(kernel)
+            continue
+        rows, columns = dyn.sparsity(kernel)
+        value = function(time, x + 0.01, r=r)
+        outside = np.ones(value.shape, dtype=bool)
+        outside[rows, columns] = False
+        assert not value[outside].any(), kernel
+        assert len({*zip(rows.tolist(), columns.tolist(), strict=True)}) == len(rows)
+
+
+def test_patterns_that_are_known() -> None:
+    """Two masses that nothing connects; a force on one of them."""
+    (q1, q2), (u1, u2), F = me.dynamicsymbols("q1:3"), me.dynamicsymbols("u1:3"), me.dynamicsymbols("F")
+    N, origin, P, Q = me.ReferenceFrame("N"), *map(me.Point, "OPQ")
+    k, m = sm.symbols("k m")
+    origin.set_vel(N, 0)
+    for point, q, u in ((P, q1, u1), (Q, q2, u2)):
+        point.set_pos(origin, q * N.x)
+        point.set_vel(N, u * N.x)
+    bodies = [me.Particle("P", P, m), me.Particle("Q", Q, 2)]
+    loads = [(P, (F - k * q1**2) * N.x), (Q, -(u2**3) * N.x)]
+    kdes = [q1.diff(t) - u1, q2.diff(t) - u2]
+    dyn = kc.compile(kc.Model(N, [q1, q2], [u1, u2], kd_eqs=kdes, bodies=bodies, forcelist=loads))
+    assert [a.tolist() for a in dyn.sparsity("rhs")] == [[0, 1, 2, 2, 3], [2, 3, 0, 4, 3]]
+    assert [a.tolist() for a in dyn.sparsity("mass_matrix")] == [[0, 1], [0, 1]]
+    assert [a.tolist() for a in dyn.sparsity("rhs_parameter_jacobian")] == [[2, 2], [0, 1]]
+    assert [a.tolist() for a in dyn.sparsity("rhs_time_derivative")] == [[], []]
+    with pytest.raises(KeyError, match="no pattern of 'udot'; there are those of rhs, mass_matrix"):
+        dyn.sparsity("udot")
+    with pytest.raises(kc.ModelError, match="has no output jacobian"):
+        dyn.sparsity("output_jacobian")
+    dyn.parameters.update({"k": 2.0, "m": 3.0})
+    expected = np.zeros((5, 5))
+    expected[0, 0], expected[3, 3] = -2 * 2.0 / 3.0 * 0.5, -6 * 0.4 / 2 * 0.25
+    found = dyn.rhs_hessian(0.0, [0.1, 0.2, 0.3, 0.4], [7.0, 7.0, 0.5, 0.25])
+    np.testing.assert_allclose(found, expected, atol=1e-15)
+
+
+def test_vectors_of_other_shapes() -> None:
+    dyn, _, (time, x, _, _) = case("cart_pole")
+    with pytest.raises(ValueError, match=r"dx has shape \(3,\), expected \(..., 4\)"):
+        dyn.rhs_jvp(time, x, np.zeros(3))
+    with pytest.raises(TypeError, match="weights must be real numbers"):
+        dyn.rhs_vjp(time, x, ["a"] * 4)
+    with pytest.raises(ValueError, match=r"udot has shape \(3,\), expected \(..., 2\)"):
+        dyn.inverse_dynamics_jvp(time, x, np.zeros(3), x)
+    with pytest.raises(ValueError, match=r"dr has shape \(\), expected \(..., 1\)"):
+        dyn.inverse_dynamics_jvp(time, x, np.zeros(2), x, dr=1.0)
+    with pytest.raises(ValueError, match=r"weights has shape \(4,\), expected \(..., 2\)"):
+        dyn.inverse_dynamics_vjp(time, x, np.zeros(2), x)
+    with pytest.raises(kc.ModelError, match="has no expression: it multiplies by vectors"):
+        import_module("kanecore.gallery.cart_pole").build().symbolic("inverse_dynamics_tangent")
+
+
+def test_calls() -> None:
+    """Leading axes, parameters of the call, workspaces, errors as of every kernel."""
+    dyn, _, (time, x, r, p) = case("four_bar")
+    batch = dyn.rhs_parameter_jacobian([time, 2.0], x, r=r, p=np.array([p, 1.01 * p]))
+    np.testing.assert_array_equal(batch[0], dyn.rhs_parameter_jacobian(time, x, r=r))
+    assert np.max(np.abs(batch[1] - batch[0])) > 1e-6
+    ws = dyn.workspace()
+    ws.t, ws.x, ws.r = time, x, r
+    np.testing.assert_array_equal(ws.rhs_parameter_jacobian(), batch[0])
+    with pytest.raises(ValueError, match="x has shape"):
+        dyn.rhs_parameter_jacobian(0.0, x[1:])
