@@ -134,6 +134,10 @@ def test_a_wheel_on_a_street(f: Callable[[Any], Any]) -> None:
     for s in (-1.1, -0.35, 0.3, 1.4):
         x = expected.consistent(0.2, [s, 0.4, 0.9, 0.0])
         compared = every_kernel(found, expected, x, 1e-12, besides)
+        weights = np.array([0.3, -0.2, 0.9, 0.4])
+        for product in ("rhs_jvp", "rhs_vjp", "rhs_hessian"):
+            one, other = (getattr(dyn, product)(0.2, x, weights) for dyn in (found, expected))
+            assert np.max(np.abs(one - other)) <= 1e-11 * np.max(np.abs(other)), product
     assert {"rhs", "reactions", "multipliers", "constraint_bias", "gibbs", "outputs"} <= compared
 
 
