@@ -46,7 +46,7 @@ def _lacking(at: Constraints, udot: Array) -> Array:
     """What the inertia of all bodies that hang on a joint, and loads that hold u̇, ask of it: (..., n_joints, 6)."""
     dyn, values = at.dyn, at.values
     vectors = np.asarray(dyn.inertia_forces(at.t, at.x, udot, **values))
-    points, joint_points = dyn._positions(at.t, at.x, **values), dyn._joint_positions(at.t, at.x, **values)
+    points, joint_points = dyn.positions(at.t, at.x, **values), dyn.joint_positions(at.t, at.x, **values)
     centres = points[..., numbers(dyn._table_info.get("bodies", []), 2)[:, 0], :]
     # wrenches by body, each about its own point: those of inertia, then those of loads
     acting = [(body, centres[..., body, :], vectors[..., body, :]) for body in range(dyn.n_bodies)]
