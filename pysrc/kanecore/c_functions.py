@@ -129,4 +129,4 @@ class External:
         return False
 
     def value(self, orders: Sequence[int], arguments: Sequence[Any], real: Callable[[Any], Any]) -> NoReturn:
-        raise ModelError("a C function has no value before the model is compiled")
+        raise ModelError("a C function has no value before the model is compiled: ask the compiled model")
