@@ -73,7 +73,7 @@ def _summary(model: Described) -> Iterator[str]:
     if d.prescribed:
         yield "  prescribed motion: " + " ".join(d.input_names[i] for i in sorted(d.prescribed))
     for f, data in model.functions.items():
-        yield f"  given by data: {f}: {data.extent}"
+        yield f"  function {f}: {data.extent}"
     if model.noncontributing:
         yield "  noncontributing, left out: " + " ".join(map(str, model.noncontributing))
     idle = [*_idle(derivation), *d.left_out_parameters, *d.left_out_inputs]
