@@ -303,9 +303,9 @@ def test_two_fields_of_gravity() -> None:
 
 def test_wrong_calls() -> None:
     dyn, x = kc.load("planar_2r"), np.array([0.3, 0.8, 0.0, 0.0])
-    with pytest.raises(KeyError, match="there is no point 'tipp'"):
+    with pytest.raises(KeyError, match=r"no point of .* is called 'tipp'"):
         dyn.operational_inertia("tipp", 0.0, x)
-    with pytest.raises(KeyError, match="there is no frame 'Z'"):
+    with pytest.raises(KeyError, match=r"no frame of .* is called 'Z'"):
         dyn.operational_inertia(dyn.points[-1], 0.0, x, frame="Z")
     with pytest.raises(ValueError, match=r"along holds directions in rows, \(3 numbers each\)"):
         dyn.operational_inertia(dyn.points[-1], 0.0, x, along=[1.0, 0.0, 0.0])

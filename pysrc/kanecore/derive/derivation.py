@@ -13,7 +13,7 @@ from dataclasses import replace
 from functools import cached_property
 
 from kanecore.describe.description import Description, without_auxiliary
-from kanecore.errors import ModelError
+from kanecore.errors import ModelError, unknown_name
 from kanecore.graph.calculus import Tangent, accumulate
 from kanecore.graph.decide import equal
 from kanecore.graph.factorize import factorized_solve
@@ -79,7 +79,7 @@ class Derivation:
     def kernel(self, name: str) -> Derived:
         """The results of a kernel of `kanecore.kernels`."""
         if name not in WAYS:
-            raise KeyError(f"no kernel {name!r}; kernels are those of the compiled model, such as 'mass_matrix'")
+            raise unknown_name("kernel", name, WAYS)
         if self.missing(name):
             raise ModelError(f"{self.description.name!r} has no {name.replace('_', ' ')}: {self.missing(name)}")
         return self._guarded(WAYS[name].derive(self))

@@ -17,17 +17,18 @@ from kanecore.errors import SingularError
 from kanecore.run.constraints import Constraints
 from kanecore.run.momentum import angular_momentum, linear_momentum, mass_centre
 from kanecore.run.nonholonomic import allowed_motions
+from kanecore.run.places import number_of
 from kanecore.tolerances import RANK
 
 if TYPE_CHECKING:
-    from kanecore._native import Kernels
+    from kanecore._native import Kernels, _Values
 
 __all__ = ["mass_matrix_inverse", "momentum_matrix", "operational_inertia"]
 
 Array = npt.NDArray[np.float64]
 
 
-def mass_matrix_inverse(dyn: Kernels, t: npt.ArrayLike, x: npt.ArrayLike, *, r: Any = None, p: Any = None) -> Array:
+def mass_matrix_inverse(dyn: Kernels, t: npt.ArrayLike, x: _Values, *, r: Any = None, p: Any = None) -> Array:
     """The inverse M⁻¹ of `mass_matrix`, that of all speeds: constraints are not applied.
 
     Parameters
@@ -44,6 +45,7 @@ def mass_matrix_inverse(dyn: Kernels, t: npt.ArrayLike, x: npt.ArrayLike, *, r: 
     SingularError
         M is singular: some speed moves no mass.  With constraints `operational_inertia` and `udot` do not need M⁻¹.
     """
+    x = dyn._as_state(x)
     mass = dyn.mass_matrix(t, x, r=r, p=p)
     return _inverted(dyn, mass, t, x, "the mass matrix is singular: some combination of the speeds moves no mass")
 
@@ -52,7 +54,7 @@ def operational_inertia(
     dyn: Kernels,
     point: Any,
     t: npt.ArrayLike,
-    x: npt.ArrayLike,
+    x: _Values,
     *,
     frame: Any = None,
     along: npt.ArrayLike | None = None,
@@ -90,9 +92,10 @@ def operational_inertia(
     ValueError
         `along` has another shape.
     """
-    jacobian = dyn.partial_velocities(t, x, r=r, p=p)[..., _place(dyn, "points", point), :, :]
+    x = dyn._as_state(x)
+    jacobian = dyn.partial_velocities(t, x, r=r, p=p)[..., number_of(dyn, "point", point), :, :]
     if frame is not None:
-        turning = dyn.partial_angular_velocities(t, x, r=r, p=p)[..., _place(dyn, "frames", frame), :, :]
+        turning = dyn.partial_angular_velocities(t, x, r=r, p=p)[..., number_of(dyn, "frame", frame), :, :]
         jacobian = np.concatenate([jacobian, turning], axis=-1)
     transposed = jacobian  # (..., n_u, 3 or 6)
     if along is not None:
@@ -111,7 +114,7 @@ def operational_inertia(
 
 
 def momentum_matrix(
-    dyn: Kernels, t: npt.ArrayLike, x: npt.ArrayLike, *, about: Any = None, r: Any = None, p: Any = None
+    dyn: Kernels, t: npt.ArrayLike, x: _Values, *, about: Any = None, r: Any = None, p: Any = None
 ) -> Array:
     """The matrix of the momentum map: rows Σ m v* (3), then the angular momentum (3), of each speed, inertial axes.
 
@@ -134,7 +137,7 @@ def momentum_matrix(
     ModelError, KeyError
         As of `angular_momentum`.
     """
-    x = np.asarray(x, dtype=np.float64)
+    x = np.asarray(dyn._as_state(x), dtype=np.float64)
     if about is None:
         about = mass_centre(dyn, t, x, r=r, p=p)
     if not isinstance(getattr(about, "name", about), str):
@@ -149,18 +152,6 @@ def momentum_matrix(
     return np.ascontiguousarray(np.moveaxis(momenta[1:] - momenta[:1], 0, -1))
 
 
-def _place(dyn: Kernels, kind: str, what: Any) -> int:
-    """The number of one of the points or frames, by its name."""
-    names: tuple[str, ...] = getattr(dyn, kind)
-    name = getattr(what, "name", what)
-    if names.count(name) != 1:
-        many = f"{names.count(name)} {kind} are called" if name in names else f"there is no {kind[:-1]}"
-        raise KeyError(
-            f"{many} {name!r} in {dyn.name!r}; its {kind} are {', '.join(names)}; Model({kind}=[...]) adds others"
-        )
-    return names.index(name)
-
-
 def _directions(along: npt.ArrayLike, n: int) -> Array:
     array = np.asarray(along)
     if array.dtype.kind not in "fiub" or array.ndim != 2 or array.shape[1] != n:
@@ -168,7 +159,7 @@ def _directions(along: npt.ArrayLike, n: int) -> Array:
     return array.astype(np.float64)
 
 
-def _inverted(dyn: Kernels, matrix: Array, t: npt.ArrayLike, x: npt.ArrayLike, why: str) -> Array:
+def _inverted(dyn: Kernels, matrix: Array, t: npt.ArrayLike, x: Any, why: str) -> Array:
     """The inverses of square matrices, whose rows and columns are first made of one size."""
     diagonal = np.abs(np.diagonal(matrix, axis1=-2, axis2=-1))
     units = 1.0 / np.sqrt(np.where(diagonal > 0.0, diagonal, 1.0))

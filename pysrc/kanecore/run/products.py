@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 if TYPE_CHECKING:
-    from kanecore._native import Kernels
+    from kanecore._native import Kernels, _Values
 
 __all__ = ["inverse_dynamics_jvp", "inverse_dynamics_vjp", "joined", "rhs_jvp", "rhs_vjp", "vectors"]
 
@@ -23,7 +23,7 @@ Array = npt.NDArray[np.float64]
 def rhs_jvp(
     dyn: Kernels,
     t: npt.ArrayLike,
-    x: npt.ArrayLike,
+    x: _Values,
     dx: npt.ArrayLike,
     *,
     dr: npt.ArrayLike | None = None,
@@ -56,7 +56,7 @@ def rhs_jvp(
 def rhs_vjp(
     dyn: Kernels,
     t: npt.ArrayLike,
-    x: npt.ArrayLike,
+    x: _Values,
     weights: npt.ArrayLike,
     *,
     full: bool = False,
@@ -91,8 +91,8 @@ def rhs_vjp(
 def inverse_dynamics_jvp(
     dyn: Kernels,
     t: npt.ArrayLike,
-    x: npt.ArrayLike,
-    udot: npt.ArrayLike,
+    x: _Values,
+    udot: _Values,
     dx: npt.ArrayLike,
     *,
     dudot: npt.ArrayLike | None = None,
@@ -121,15 +121,15 @@ def inverse_dynamics_jvp(
         A vector of another shape, or no numbers.
     """
     direction = (vectors("dx", dx, dyn.n_x), _or_zeros("dr", dr, dyn.n_r), _or_zeros("dudot", dudot, dyn.n_u))
-    beyond = joined(vectors("udot", udot, dyn.n_u), np.zeros(dyn.n_constraints), *direction)
+    beyond = joined(dyn._rows("udot", udot, "udot"), np.zeros(dyn.n_constraints), *direction)
     return dyn._inverse_dynamics_tangent(t, x, beyond, r=r, p=p)
 
 
 def inverse_dynamics_vjp(
     dyn: Kernels,
     t: npt.ArrayLike,
-    x: npt.ArrayLike,
-    udot: npt.ArrayLike,
+    x: _Values,
+    udot: _Values,
     weights: npt.ArrayLike,
     *,
     full: bool = False,
@@ -157,7 +157,7 @@ def inverse_dynamics_vjp(
         As of `inverse_dynamics_jvp`.
     """
     rest = np.zeros(dyn.n_constraints)
-    beyond = joined(vectors("udot", udot, dyn.n_u), rest, vectors("weights", weights, dyn.n_u))
+    beyond = joined(dyn._rows("udot", udot, "udot"), rest, vectors("weights", weights, dyn.n_u))
     gradient = dyn._inverse_dynamics_gradient(t, x, beyond, r=r, p=p)
     if not full:
         return np.ascontiguousarray(gradient[..., : dyn.n_x])
