@@ -56,6 +56,10 @@ states = np.stack([angles, np.zeros(4)], axis=-1)
 print(states.shape, dyn.udot(0.0, states).shape, dyn.mass_matrix(0.0, states).shape)
 print(dyn.udot(0.0, states, p={"l": np.array([0.3, 0.4, 0.5, 0.6])})[:, 0])  # each row its own length
 
+# %% names
+print(dyn.state(q=0.5), dyn.udot(0.0, {"q": angles}, r={"tau": 1.0})[:, 0])
+print(dyn.simulate((0.0, 1.0), {q: 3.0})["q"][-1])
+
 # %% simulate
 sol = dyn.simulate((0.0, 10.0), [3.0, 0.0])
 print(sol)

@@ -112,9 +112,9 @@ cdef class Evaluation:
     cdef int read(self, object t, object x, object udot, object r, object p) except -1:
         """Convert what was given, and check it."""
         cdef Model m = self.model
-        self.operands = [real_array("t", t), real_vectors("x", x, m.n_x, "coordinates, then speeds"), None, None, None]
-        if reads_udot(self.k):
-            self.operands[OF_UDOT] = real_vectors("udot", udot, n_beyond(m, self.k), "derivatives of the speeds")
+        self.operands = [real_array("t", t), m.rows("state", x), None, None, None]
+        if reads_udot(self.k):      # those that go on with multipliers are an array already
+            self.operands[OF_UDOT] = m.rows("udot", udot) if n_beyond(m, self.k) == m.n_u else udot
         if p is None:
             self.parameters = m.resolve_parameters(None, self.k)
         else:

@@ -121,7 +121,7 @@ cdef class Model(Parametrized):
             if self.n_constraints:
                 raise TypeError("multipliers is missing: give (..., n_constraints), one for each row of G")
             return udot
-        parts = [real_vectors("udot", udot, self.n_u, "derivatives of the speeds"),
+        parts = [self.rows("udot", udot),
                  real_vectors("multipliers", multipliers, self.n_constraints, "one for each row of G")]
         try:
             leading = broadcast_shapes(*[a.shape[:a.ndim - 1] for a in parts])
@@ -156,4 +156,7 @@ cdef class Model(Parametrized):
 
 cdef object by_name(names, object result, int n_dims):
     """Views of a result by the names of its first axis, of ``n_dims`` that are not leading."""
+    if len(set(names)) < len(names):
+        twice = next(name for i, name in enumerate(names) if name in names[:i])
+        raise KeyError(f"named=True: {names.count(twice)} are called {twice!r}: rename them, or use the array")
     return {name: result[(..., i) + (slice(None),) * (n_dims - 1)] for i, name in enumerate(names)}

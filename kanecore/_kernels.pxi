@@ -59,6 +59,9 @@ cdef enum:
     K_OUTPUT_JACOBIAN
     K_CORIOLIS_MATRIX
     K_GRAVITY_FORCES
+    K_ACCELERATIONS
+    K_ANGULAR_ACCELERATIONS
+    K_GRAVITY_FIELD
     K_INVERSE_DYNAMICS_TANGENT
     K_INVERSE_DYNAMICS_GRADIENT
     K_REGRESSOR
@@ -123,6 +126,9 @@ KERNELS = (
     "output_jacobian",
     "coriolis_matrix",
     "gravity_forces",
+    "accelerations",
+    "angular_accelerations",
+    "gravity_field",
     "inverse_dynamics_tangent",
     "inverse_dynamics_gradient",
     "regressor",
@@ -138,7 +144,7 @@ cdef inline kc_kernel **first_kernel(const kc_model *m) noexcept nogil:
 
 
 cdef inline bint reads_udot(int k) noexcept nogil:
-    return k == K_GENERALIZED_INERTIA_FORCES or k == K_INVERSE_DYNAMICS or k == K_POWER or k == K_INERTIA_FORCES or k == K_GIBBS or k == K_EQUATIONS_RESIDUAL or k == K_MOMENTUM_RATES or k == K_INERTIAL_LOADS or k == K_HAMILTONIAN_RATE or k == K_INVERSE_DYNAMICS_TANGENT or k == K_INVERSE_DYNAMICS_GRADIENT or k == K_REGRESSOR or k == K_HESSIAN_PRODUCTS
+    return k == K_GENERALIZED_INERTIA_FORCES or k == K_INVERSE_DYNAMICS or k == K_POWER or k == K_INERTIA_FORCES or k == K_GIBBS or k == K_EQUATIONS_RESIDUAL or k == K_MOMENTUM_RATES or k == K_INERTIAL_LOADS or k == K_HAMILTONIAN_RATE or k == K_ACCELERATIONS or k == K_ANGULAR_ACCELERATIONS or k == K_INVERSE_DYNAMICS_TANGENT or k == K_INVERSE_DYNAMICS_GRADIENT or k == K_REGRESSOR or k == K_HESSIAN_PRODUCTS
 
 
 cdef inline bint reads_multipliers(int k) noexcept nogil:
@@ -215,6 +221,9 @@ cdef tuple shapes_of(Libraries m):
         (m.n_outputs, m.n_x + m.n_r,),
         (m.n_u, m.n_u,),
         (m.n_u,),
+        (m.n_points, 3,),
+        (m.n_frames, 3,),
+        (3,),
         (m.n_u,),
         (m.n_x + m.n_r + m.n_u,),
         (m.n_u, 10 * m.n_bodies,),

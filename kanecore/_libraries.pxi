@@ -3,7 +3,7 @@
 
 cdef int kernel_number(object name) except -1:
     if name not in KERNELS:
-        raise unknown("kernel", name, KERNELS)
+        raise unknown_name("kernel", name, KERNELS)
     return KERNELS.index(name)
 
 

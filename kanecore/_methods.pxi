@@ -12,8 +12,9 @@ cdef class Kernels(Model):
         ----------
         t : float or array_like, (...)
             Time.
-        x : array_like, (..., n_x)
-            State [q, u].
+        x : array_like, (..., n_x), or mapping
+            State [q, u]. A mapping of names or symbols to numbers, or to arrays that broadcast, is what `CompiledModel.state`
+            makes of it: what it does not name is zero.
         r : array_like, (..., n_r), or mapping, optional
             Inputs; default the current ones. A mapping overrides some of them.
         p : array_like, (..., n_p), or mapping, optional
@@ -39,7 +40,8 @@ cdef class Kernels(Model):
 
         Notes
         -----
-        All kernels share these arguments and errors; those of udot take it after ``x``, as (..., n_u).
+        All kernels share these arguments and errors; those of udot take it after ``x``, as (..., n_u) or a
+        mapping by the names of speeds.
         """
         return self.evaluate(K_RHS, t, x, None, r, p, out)
 
@@ -199,13 +201,25 @@ cdef class Kernels(Model):
         """
         return self.evaluate(K_AUXILIARY_FORCES, t, x, None, r, p, out)
 
-    def _positions(self, t, x, *, r=None, p=None, out=None):
-        """The positions of all points from the roots of their trees of points, inertial axes, (..., n_points, 3)."""
-        return self.evaluate(K_POSITIONS, t, x, None, r, p, out)
+    def positions(self, t, x, *, named=False, r=None, p=None, out=None):
+        """The positions of all points from the model's origin, inertial axes, (..., n_points, 3).
 
-    def _orientations(self, t, x, *, r=None, p=None, out=None):
-        """The orientations R of all frames: the columns are their axes, in inertial axes, (..., n_frames, 3, 3)."""
-        return self.evaluate(K_ORIENTATIONS, t, x, None, r, p, out)
+        The origin is that of ``Model(origin=...)``, or the point at rest that most bodies are located from. Where no
+        positions lead from it to a point, that one is measured from the root of its own points. ``model.report()``
+        names both. Points in the order of `points`. With ``named=True`` a dict of views of the result, {name: (...,
+        3)}; `position` gives one of them, in any frame.
+        """
+        result = self.evaluate(K_POSITIONS, t, x, None, r, p, out)
+        return by_name(self.points, result, 2) if named else result
+
+    def orientations(self, t, x, *, named=False, r=None, p=None, out=None):
+        """The orientations R of all frames: the columns are their axes, in inertial axes, (..., n_frames, 3, 3).
+
+        v_inertial = R v_frame. Frames in the order of `frames`, with ``named=True`` a dict {name: (..., 3, 3)}. That of
+        a frame of which the angular velocity alone was given is the one that it is written in.
+        """
+        result = self.evaluate(K_ORIENTATIONS, t, x, None, r, p, out)
+        return by_name(self.frames, result, 3) if named else result
 
     def _load_vectors(self, t, x, *, r=None, p=None, out=None):
         """The forces and torques that act, in inertial axes, at udot = 0, (..., n_loads, 3)."""
@@ -290,13 +304,21 @@ cdef class Kernels(Model):
         """The rates dp/dt at udot, then ∂L/∂q at constant q̇, (..., 2, n_q)."""
         return self.evaluate(K_MOMENTUM_RATES, t, x, udot, r, p, out)
 
-    def _velocities(self, t, x, *, r=None, p=None, out=None):
-        """The velocities of all points, inertial axes, (..., n_points, 3)."""
-        return self.evaluate(K_VELOCITIES, t, x, None, r, p, out)
+    def velocities(self, t, x, *, named=False, r=None, p=None, out=None):
+        """The velocities v of all points in the inertial frame, inertial axes, (..., n_points, 3).
 
-    def _angular_velocities(self, t, x, *, r=None, p=None, out=None):
-        """The angular velocities of all frames, inertial axes, (..., n_frames, 3)."""
-        return self.evaluate(K_ANGULAR_VELOCITIES, t, x, None, r, p, out)
+        v = Σ v_r u_r + v_t. Points in the order of `points`, with ``named=True`` a dict {name: (..., 3)}.
+        """
+        result = self.evaluate(K_VELOCITIES, t, x, None, r, p, out)
+        return by_name(self.points, result, 2) if named else result
+
+    def angular_velocities(self, t, x, *, named=False, r=None, p=None, out=None):
+        """The angular velocities ω of all frames in the inertial frame, inertial axes, (..., n_frames, 3).
+
+        ω = Σ ω_r u_r + ω_t. Frames in the order of `frames`, with ``named=True`` a dict {name: (..., 3)}.
+        """
+        result = self.evaluate(K_ANGULAR_VELOCITIES, t, x, None, r, p, out)
+        return by_name(self.frames, result, 2) if named else result
 
     def _masses(self, t, x, *, r=None, p=None, out=None):
         """The mass of each body, its inertia about its inertia point, that from the mass centre, in its axes, (...,
@@ -317,7 +339,7 @@ cdef class Kernels(Model):
         return self.evaluate(K_HAMILTONIAN_RATE, t, x, udot, r, p, out)
 
     def _joint_positions(self, t, x, *, r=None, p=None, out=None):
-        """The positions of the joint points from the roots of their trees of points, inertial axes, (..., n_joints, 3)."""
+        """The positions of the joint points, inertial axes, (..., n_joints, 3)."""
         return self.evaluate(K_JOINT_POSITIONS, t, x, None, r, p, out)
 
     def _attached_wrenches(self, t, x, *, r=None, p=None, out=None):
@@ -368,6 +390,29 @@ cdef class Kernels(Model):
         """
         return self.evaluate(K_GRAVITY_FORCES, t, x, None, r, p, out)
 
+    def accelerations(self, t, x, udot, *, named=False, r=None, p=None, out=None):
+        """The accelerations a of all points in the inertial frame at udot, inertial axes, (..., n_points, 3).
+
+        a = Σ v_r u̇_r + Σ v̇_r u_r + v̇_t: those of the motion, of which gravity is no part (Kane & Levinson 1985,
+        section 2.8); what an accelerometer feels is `specific_force`. Points in the order of `points`, with
+        ``named=True`` a dict {name: (..., 3)}.
+        """
+        result = self.evaluate(K_ACCELERATIONS, t, x, udot, r, p, out)
+        return by_name(self.points, result, 2) if named else result
+
+    def angular_accelerations(self, t, x, udot, *, named=False, r=None, p=None, out=None):
+        """The angular accelerations α of all frames in the inertial frame at udot, inertial axes, (..., n_frames, 3).
+
+        α = Σ ω_r u̇_r + Σ ω̇_r u_r + ω̇_t. Frames in the order of `frames`, with ``named=True`` a dict {name: (...,
+        3)}.
+        """
+        result = self.evaluate(K_ANGULAR_ACCELERATIONS, t, x, udot, r, p, out)
+        return by_name(self.frames, result, 2) if named else result
+
+    def _gravity_field(self, t, x, *, r=None, p=None, out=None):
+        """The uniform field of gravity in which all bodies have their weights, inertial axes, (..., 3)."""
+        return self.evaluate(K_GRAVITY_FIELD, t, x, None, r, p, out)
+
     def _inverse_dynamics_tangent(self, t, x, beyond, *, r=None, p=None, out=None):
         """The change of `inverse_dynamics` along a direction (dx, dr, dudot), (..., n_u)."""
         return self.evaluate(K_INVERSE_DYNAMICS_TANGENT, t, x, beyond, r, p, out)
@@ -380,9 +425,9 @@ cdef class Kernels(Model):
         """The regressor Y(x, udot) of the inertia forces and weights: M udot - f without other loads is Y π, (..., n_u, 10
         * n_bodies).
 
-        π holds `inertial_parameters`, ten of each body, in the order of `bodies`. Exact (Khalil & Dombre, *Modeling,
-        Identification and Control of Robots*, 2002, section 9.3). ModelError where masses or inertias are not constant,
-        or other loads hold its symbols.
+        π holds `inertial_parameters`, ten of each body in the order of `bodies`. It is exact (Khalil & Dombre,
+        *Modeling, Identification and Control of Robots*, 2002, section 9.3). ModelError where a mass or an inertia is
+        not constant, or other loads hold its symbols.
         """
         return self.evaluate(K_REGRESSOR, t, x, udot, r, p, out)
 
@@ -505,6 +550,14 @@ cdef class Workspace(Buffers):
         """The values of the auxiliary equations, F_r + F*_r + (Gᵀλ)_r of the auxiliary speeds, (n_auxiliary,)."""
         return self.call(K_AUXILIARY_FORCES)
 
+    def positions(self):
+        """The positions of all points from the model's origin, inertial axes, (n_points, 3)."""
+        return self.call(K_POSITIONS)
+
+    def orientations(self):
+        """The orientations R of all frames: the columns are their axes, in inertial axes, (n_frames, 3, 3)."""
+        return self.call(K_ORIENTATIONS)
+
     def body_momenta(self):
         """The momentum m v* of each body, then its angular momentum I·ω about its mass centre, (n_bodies, 6)."""
         return self.call(K_BODY_MOMENTA)
@@ -547,6 +600,14 @@ cdef class Workspace(Buffers):
         """The parts T₂, T₁, T₀ of the kinetic energy that are of degree 2, 1, 0 in q̇, (3,)."""
         return self.call(K_KINETIC_ENERGY_PARTS)
 
+    def velocities(self):
+        """The velocities v of all points in the inertial frame, inertial axes, (n_points, 3)."""
+        return self.call(K_VELOCITIES)
+
+    def angular_velocities(self):
+        """The angular velocities ω of all frames in the inertial frame, inertial axes, (n_frames, 3)."""
+        return self.call(K_ANGULAR_VELOCITIES)
+
     def rhs_time_derivative(self):
         """The derivatives ∂xdot/∂t of `rhs` at constant x and r, (n_x,)."""
         return self.call(K_RHS_TIME_DERIVATIVE)
@@ -568,6 +629,18 @@ cdef class Workspace(Buffers):
         (n_u,).
         """
         return self.call(K_GRAVITY_FORCES)
+
+    def accelerations(self):
+        """The accelerations a of all points in the inertial frame at udot, inertial axes, (n_points, 3), at the
+        workspace's `udot`.
+        """
+        return self.call(K_ACCELERATIONS)
+
+    def angular_accelerations(self):
+        """The angular accelerations α of all frames in the inertial frame at udot, inertial axes, (n_frames, 3), at the
+        workspace's `udot`.
+        """
+        return self.call(K_ANGULAR_ACCELERATIONS)
 
     def regressor(self):
         """The regressor Y(x, udot) of the inertia forces and weights: M udot - f without other loads is Y π, (n_u, 10 *

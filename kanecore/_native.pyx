@@ -11,6 +11,7 @@ The parts, each built on those above it:
 `_values.pxi`         numbers, arrays and names between Python and C; `Block`
 `_open.pxi`           the table of a library, checked
 `_libraries.pxi`      `Libraries`: sizes, names and kernels of one model
+`_names.pxi`          `Named`: values by name or symbol, as arrays
 `_parameters.pxi`     `Parametrized`: its current parameters and inputs, and those of one call
 `_failures.pxi`       why a result is not finite
 `_batch.pxi`          a call with any number of states
@@ -42,7 +43,7 @@ from kanecore cimport (
     KC_UNSATISFIED_CONFIGURATION, KC_UNSATISFIED_ROW, kc_kernel, kc_model,
 )
 
-from kanecore.errors import ModelError, NonFiniteError, SingularError
+from kanecore.errors import ModelError, NonFiniteError, SingularError, unknown_name
 
 cdef extern from "kc_cpu.h":
     int kc_cpu_level()
@@ -66,6 +67,7 @@ include "_interrupt.pxi"
 include "_values.pxi"
 include "_open.pxi"
 include "_libraries.pxi"
+include "_names.pxi"
 include "_parameters.pxi"
 include "_failures.pxi"
 include "_batch.pxi"

@@ -163,6 +163,9 @@ cdef int check_info(const kc_model *m) except -1:
             raise ValueError(f"guess in info names the place {place!r}, and a state has {m.n_q + m.n_u}")
         if not -1e300 < value < 1e300:
             raise ValueError(f"guess in info is {value} at {place}")
+    for member in ("inertial", "origin"):
+        if not isinstance(info.get(member, ""), str):
+            raise ValueError(f"{member} in info is no name")
     for member in ("baked", "generalized"):
         if not is_texts(info.get(member, [])):
             raise ValueError(f"{member} in info is of the wrong kind")
@@ -176,6 +179,8 @@ cdef int check_info(const kc_model *m) except -1:
     for load in loads:
         check_places("loads", [load], 1, [(0, 2), kinds[load[0]], *beside])
     check_places("joints", info.get("joints", []), m.n_joints, [(-1, m.n_bodies), (0, m.n_bodies), (0, 2)])
+    rates = info.get("coordinate_rates", [])
+    check_places("coordinate_rates", [[x] for x in rates] if isinstance(rates, list) else None, m.n_q, [(-1, m.n_u)])
     for member, n in (("roots", m.n_points), ("adrift", m.n_points), ("instant", m.n_points),
                       ("unoriented", m.n_frames), ("unlocated", m.n_r)):
         numbers = info.get(member, [])

@@ -6,25 +6,29 @@ cdef enum:      # in place of the number of a kernel
     NONE = -2
 
 
-cdef class Parametrized(Libraries):
+cdef dict ARGUMENT = {"parameter": "p", "input": "r", "state": "x", "udot": "udot"}
+"""Where a call takes values."""
+
+cdef dict MEANING = {
+    "state": "coordinates, then speeds", "coordinate": "coordinates", "speed": "one for each speed",
+    "udot": "derivatives of the speeds",
+}
+"""What the entries of an array are, where their names would not say it."""
+
+
+cdef class Parametrized(Named):
     """A model with its current parameters and inputs: immutable blocks that are swapped when they are set."""
 
     cdef Block parameter_block, input_block
     cdef const double *c                    # of the current blocks; r NULL while a value is missing
     cdef const double *r
     cdef bint served[N_KERNELS]             # whether all parameters that a kernel reads have been given
-    cdef dict left_out                      # values of names that no kernel can read, by what they are
-    cdef dict parameter_index, input_index
 
     def __cinit__(self, *args, **kwargs):
         self.parameter_block, self.input_block = Block.__new__(Block), Block.__new__(Block)
 
     def __init__(self, path):
         super().__init__(path)
-        self.parameter_index = {name: i for i, name in enumerate(self.parameter_names)}
-        self.input_index = {name: i for i, name in enumerate(self.input_names)}
-        names = self._table_info.get("left_out", {})
-        self.left_out = {what: dict.fromkeys(names.get(what, ()), np.nan) for what in ("parameter", "input")}
         self.set_parameters(new_block(self.table.p_default, self.n_p, self.n_prepared, self.table.prepare))
         self.set_inputs(new_block(self.table.r_default, self.n_r, self.n_r, NULL))
 
@@ -66,36 +70,13 @@ cdef class Parametrized(Libraries):
         self.input_block = block
         self.r = block.values if block.complete else NULL
 
-    cpdef Py_ssize_t _index(self, str what, object key) except -1:
-        """The number of a parameter or input, by name or symbol; KeyError where the model does not have it."""
-        cdef Py_ssize_t i
-        names = self.parameter_index if what == "parameter" else self.input_index
-        name = symbol_name(key)
-        if type(key).__name__ == "Derivative":      # a rate by what it is the rate of: its name may be another's
-            i = names.get(symbol_name(key.args[0]), -1) if what == "input" else -1
-            for _ in range(int(key.derivative_count)):
-                i = self.input_rates[i] if i >= 0 else -1
-            if i < 0:
-                raise KeyError(f"no {what} of {self.name!r} is {key}: it does not occur in the equations"
-                               + (f", and {name!r} is an {what} of its own" if name in names else ""))
-            return i
-        if name not in names:
-            if what == "parameter" and name in self._baked:
-                raise KeyError(f"parameter {name!r} of {self.name!r} was baked into its C text: compile the model "
-                               "with bake=False, or without this one in parameters=, to set it later")
-            raise unknown(f"{what} of {self.name!r} is called", name, tuple(names))
-        return names[name]
-
-    @property
-    def _baked(self):
-        """Names of what were parameters and became constants of the C text, as far as it is known."""
-        return ()
-
     cdef object current(self, str what):
-        """A copy of the current values; NaN where one was never given."""
+        """A copy of the current values, NaN where one was never given; of a state, or a part of one, those at rest."""
         if what == "parameter":
             return vector_of(self.parameter_block.values, self.n_p)
-        return vector_of(self.input_block.values, self.n_r)
+        if what == "input":
+            return vector_of(self.input_block.values, self.n_r)
+        return self.at_rest() if what == "state" else np.zeros(len(self.names[what]))
 
     def _values(self, what):
         """A copy of the current values of all parameters or inputs.
@@ -137,23 +118,16 @@ cdef class Parametrized(Libraries):
         ValueError
             A value that is not finite.
         """
-        cdef dict checked = {}, kept = {}
         cdef Py_ssize_t i
+        cdef dict numbered, others
         self.opened()
-        for key, value in values.items():
-            name = symbol_name(key)
-            i = -1 if name in self.left_out[what] else self._index(what, key)
-            number = real_values(f"{what} {name!r}", value)
-            if number.ndim != 0 or not np.isfinite(number):
-                raise ValueError(f"{what} {name!r} must be one finite number, got {value!r}")
-            if i < 0:
-                kept[name] = number.item()
-            else:
-                checked[i] = number.item()
-        self.left_out[what].update(kept)
+        numbered, others = self.by_place(what, values.items(), f"{what}s")
+        numbered = {i: finite_number(self.label(what, i), value) for i, value in numbered.items()}
+        others = {name: finite_number(f"{what} {name!r}", value) for name, value in others.items()}
+        self.left_out[what].update(others)
         # From here on no Python code runs: threads that set different values do not undo each other's.
         merged = self.current(what)
-        for i, value in checked.items():
+        for i, value in numbered.items():
             data(merged)[i] = value
         if what == "parameter":
             self.set_parameters(new_block(data(merged), self.n_p, self.n_prepared, self.table.prepare))
@@ -162,8 +136,8 @@ cdef class Parametrized(Libraries):
 
     cdef object missing(self, str what, object indices, str argument=None):
         """The ValueError for values that were never given."""
-        names = self.parameter_names if what == "parameter" else self.input_names
-        argument = argument or ("p" if what == "parameter" else "r")
+        names = self.names[what]
+        argument = argument or ARGUMENT[what]
         lost = [repr(names[i]) for i in indices]
         plural, were = ("s", "were") if len(lost) > 1 else ("", "was")
         return ValueError(f"{what}{plural} {', '.join(lost)} of {self.name!r} {were} never set: write "
@@ -174,12 +148,12 @@ cdef class Parametrized(Libraries):
 
         Parameters that kernel ``k`` does not read may be missing.
         """
-        argument = argument or ("p" if what == "parameter" else "r")
-        names = self.parameter_names if what == "parameter" else self.input_names
+        argument = argument or ARGUMENT[what]
+        names = self.names[what]
         if hasattr(given, "keys"):
-            array = self.overridden(what, given, argument, k)
+            array = self.overridden(what, [(key, given[key]) for key in given.keys()], argument, k)
         else:
-            meaning = f"{what}s {', '.join(names)}" if names else f"there are no {what}s"
+            meaning = MEANING.get(what) or (f"{what}s {', '.join(names)}" if names else f"there are no {what}s")
             array = real_vectors(argument, given, len(names), meaning)
         if what == "parameter" and not np.isfinite(array).all():
             for i in np.unique(np.argwhere(~np.isfinite(array))[:, array.ndim - 1]).tolist():
@@ -189,25 +163,50 @@ cdef class Parametrized(Libraries):
                     raise ValueError(f"parameter {names[i]!r} is not finite in {argument}")
         return array
 
-    cdef object overridden(self, str what, object given, str argument, int k):
-        """The current values with those of a mapping in their places, (..., n)."""
-        columns = {}
-        for key in given:
-            values = real_values(f"{argument}[{symbol_name(key)!r}]", given[key])
-            if what == "parameter" and not np.isfinite(values).all():
-                raise ValueError(f"parameter {symbol_name(key)!r} is not finite in {argument}")
-            if symbol_name(key) not in self.left_out[what]:
-                columns[self._index(what, key)] = values
+    cdef object overridden(self, str what, object items, str argument, int k):
+        """The current values with those of pairs of a name or symbol and a value in their places, (..., n)."""
+        cdef dict columns
+        names = self.names[what]
+        numbered, others = self.by_place(what, items, argument)
+        columns = {i: self.column(what, names[i], value, argument) for i, value in numbered.items()}
+        for name, value in others.items():
+            self.column(what, name, value, argument)
         base = self.current(what)
         lost = [i for i in range(len(base)) if isnan(base[i]) and i not in columns
                 and (what == "input" or self.wanted(i, k))]
         if lost:
             raise self.missing(what, lost, argument)
-        array = np.empty(broadcast_shapes(*[column.shape for column in columns.values()]) + (len(base),))
+        for quaternion in self.unit if what == "state" else ():
+            if any([place in columns for place in quaternion]):     # what is not named of it is zero, as elsewhere
+                base[quaternion[0]] = 0.0
+        array = np.empty(joint_shape(argument, names, columns) + (len(base),))
         array[...] = base
         for i, column in columns.items():
             array[..., i] = column
         return array
+
+    cdef object column(self, str what, str name, object value, str argument):
+        """What a mapping gives for one name, of any shape."""
+        values = real_values(f"{argument}[{name!r}]", value)
+        if what == "parameter" and not np.isfinite(values).all():
+            raise ValueError(f"parameter {name!r} is not finite in {argument}")
+        return values
+
+    def _rows(self, what, given, argument):
+        """Values of a kind, as an array or by name, as a float64 array (..., n)."""
+        return self.rows(what, given, argument)
+
+    def _as_state(self, x, argument="x"):
+        """The array in place of a mapping by name or symbol; whatever else was given, as it is."""
+        return self.rows("state", x, argument) if hasattr(x, "keys") else x
+
+    def _state_of(self, items):
+        """The state (..., n_x) of pairs of a coordinate or speed, by name or symbol, and a finite value."""
+        state = self.overridden("state", items, "state", NONE)
+        if not np.isfinite(state).all():
+            i = np.argwhere(~np.isfinite(state))[0][state.ndim - 1]
+            raise ValueError(f"{self.label('state', i)} is not finite")
+        return state
 
     def _resolved(self, what, given):
         """All parameters or inputs of one run: an array, or the current values with those of a mapping.
@@ -230,7 +229,7 @@ cdef class Parametrized(Libraries):
         """
         argument = what + "s"
         values = np.array(self.rows(what, given, argument, K_RHS))
-        names = self.parameter_names if what == "parameter" else self.input_names
+        names = self.names[what]
         if values.shape != (len(names),):
             raise ValueError(f"{argument} has shape {values.shape}, expected ({len(names)},): one set of {what}s")
         if what == "input" and not np.isfinite(values).all():
@@ -271,8 +270,7 @@ cdef class Parametrized(Libraries):
         array = np.ascontiguousarray(self.rows(what, given, None, k))
         if array.ndim != 1:
             n = array.shape[array.ndim - 1]
-            argument = "p" if parameter else "r"
-            raise ValueError(f"{argument} has shape {array.shape}, expected ({n},): one set of {what}s")
+            raise ValueError(f"{ARGUMENT[what]} has shape {array.shape}, expected ({n},): one set of {what}s")
         if parameter:
             return new_block(data(array), self.n_p, self.n_prepared, self.table.prepare)
         return new_block(data(array), self.n_r, self.n_r, NULL)
@@ -305,3 +303,12 @@ cdef class Parametrized(Libraries):
                 PyErr_CheckSignals()
             self.prepare_block(data(given) + i * self.n_p, data(result) + i * self.n_prepared)
         return result
+
+
+cdef tuple joint_shape(str argument, object names, dict columns):
+    """The shape to which all values of a mapping broadcast."""
+    try:
+        return broadcast_shapes(*[column.shape for column in columns.values()])
+    except ValueError as error:
+        shapes = ", ".join([f"{names[i]} {column.shape}" for i, column in columns.items() if column.ndim])
+        raise ValueError(f"values of {argument} do not broadcast: {shapes}: {error}") from None

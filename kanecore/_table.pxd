@@ -85,6 +85,9 @@ cdef extern from "kanecore.h" nogil:
         kc_kernel *output_jacobian
         kc_kernel *coriolis_matrix
         kc_kernel *gravity_forces
+        kc_kernel *accelerations
+        kc_kernel *angular_accelerations
+        kc_kernel *gravity_field
         kc_kernel *inverse_dynamics_tangent
         kc_kernel *inverse_dynamics_gradient
         kc_kernel *regressor

@@ -17,8 +17,8 @@ cdef inline bint all_finite(const double *values, Py_ssize_t n) noexcept nogil:
 
 cdef inline bint is_vector(object a, Py_ssize_t n) noexcept:
     """Whether ``a`` is a float64 array of shape (n,) that C may read as it is."""
-    return (cnp.PyArray_CheckExact(a) and cnp.PyArray_TYPE(a) == cnp.NPY_DOUBLE and cnp.PyArray_NDIM(a) == 1
-            and cnp.PyArray_DIM(a, 0) == n and cnp.PyArray_ISCARRAY_RO(a))
+    return ((cnp.PyArray_CheckExact(a) or type(a) is NamedArray) and cnp.PyArray_TYPE(a) == cnp.NPY_DOUBLE
+            and cnp.PyArray_NDIM(a) == 1 and cnp.PyArray_DIM(a, 0) == n and cnp.PyArray_ISCARRAY_RO(a))
 
 
 cdef inline double *data(object a) noexcept:
@@ -142,27 +142,12 @@ def symbol_name(key):
     kind = type(key).__name__
     if kind == "Derivative":
         return symbol_name(key.args[0]) + "_" + "d" * int(key.derivative_count)
-    if hasattr(key, "free_symbols"):
+    if hasattr(key, "free_symbols") and not isinstance(key, type):     # F(t), and not the class F
         if getattr(key, "is_Symbol", False):
             return key.name
         if getattr(key, "is_Function", False):
             return key.func.__name__
     raise KeyError(f"{key!r} is neither a name nor a symbol")
-
-
-cdef object unknown(str what, object name, object names):
-    """The KeyError for a name that is not there, with the ones it may have been meant for."""
-    from difflib import get_close_matches
-
-    near = get_close_matches(str(name), names, n=3)
-    if near:
-        hint = "; did you mean " + " or ".join(repr(other) for other in near) + "?"
-    elif len(names):
-        shown = [repr(other) for other in names[:12]] + (["..."] if len(names) > 12 else [])
-        hint = "; there are " + ", ".join(shown)
-    else:
-        hint = "; there are none"
-    return KeyError(f"no {what} {name!r}{hint}")
 
 
 # ----------------------------------------------------------------------------------------------------------

@@ -4,8 +4,8 @@
 cdef class Buffers:
     """Arguments and results of one model in fixed arrays; one per thread.
 
-    Write into the arrays, or assign to the attributes, which copies. A change of ``p`` is seen by the next
-    call, which then prepares it. A method returns its array, the same one each time; energies and power are
+    Write into the arrays, also by name or symbol, ``ws.p["m"] = 2.0``, or assign to the attributes, which copies; they
+    take mappings as the kernels do. A change of ``p`` is seen by the next call, which then prepares it. A method returns its array, the same one each time; energies and power are
     floats. Errors are those of the model's kernel of the same name.
 
     Parameters
@@ -39,7 +39,7 @@ cdef class Buffers:
     cdef double *work
     cdef bint prepared                      # c belongs to the parameters with which it begins
     cdef bint served[N_KERNELS]             # whether a kernel reads none of those missing in p
-    cdef readonly object _x, _r, _p, _udot
+    cdef readonly object _x, _r, _p, _udot  # what users write into
     cdef double *x_data
     cdef double *r_data
     cdef double *p_data
@@ -51,11 +51,11 @@ cdef class Buffers:
         model.opened()
         self.model = model
         self.arrays, self.owners = [None] * N_KERNELS, []
-        self._x, self._r, self._p = self.array((model.n_x,)), self.array((model.n_r,)), self.array((model.n_p,))
+        self._x, self._r, self._p = self.values("state"), self.values("input"), self.values("parameter")
         self._x[...], self._r[...], self._p[...] = 0.0, model.current("input"), model.current("parameter")
         self.x_data, self.r_data, self.p_data = data(self._x), data(self._r), data(self._p)
         xdot = self.array_of(K_RHS)
-        self.qdot, self._udot = xdot[:model.n_q], xdot[model.n_q:]
+        self.qdot, self._udot = xdot[:model.n_q], named_array(model, "udot", xdot[model.n_q:])
         self.udot_data = data(self._udot)
 
     def __dealloc__(self):
@@ -72,7 +72,7 @@ cdef class Buffers:
 
     @x.setter
     def x(self, value):
-        self._x[...] = real_vectors("x", value, self.model.n_x, "coordinates, then speeds")
+        self._x[...] = self.model.rows("state", value)
 
     @property
     def r(self):
@@ -99,7 +99,11 @@ cdef class Buffers:
 
     @udot.setter
     def udot(self, value):
-        self._udot[...] = real_vectors("udot", value, self.model.n_u, "derivatives of the speeds")
+        self._udot[...] = self.model.rows("udot", value)
+
+    cdef object values(self, str what):
+        """A new array for an argument, whose entries have names."""
+        return named_array(self.model, what, self.array((len(self.model.names[what]),)))
 
     cdef object array(self, tuple shape):
         """A new array of NaN. Whatever is done to it, the memory under it lives as long as this workspace."""

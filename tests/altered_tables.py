@@ -84,6 +84,7 @@ WRONG_INFO = (
     *('{"unread": {"udot": "x"}}', '{"unread": {"udot": -1}}', '{"unread": {"udot": 1.5}}', '{"unread": {"udot": []}}'),
     *('{"missing": {"udot": 3}}', '{"missing": "udot"}', '{"guess": {"99": 1.0}}', '{"guess": {"q": 1.0}}'),
     *('{"guess": {"-1": 1.0}}', '{"guess": {"0": "x"}}', '{"guess": {"0": NaN}}', '{"guess": {"0": 1e999}}'),
+    *('{"coordinate_rates": 3}', '{"coordinate_rates": [99, 0, 0]}', '{"coordinate_rates": ["u"]}'),
     *('{"guess": [0]}', '{"configuration_names": 3}', '{"configuration_names": ["a", "b", "c", "d", "e", "f", "g"]}'),
     *('{"baked": 4}', '{"baked": [1]}', '{"unread": {"no_kernel": 1}}', '{"unread": {"udot": 999999999999999999999}}'),
 )

@@ -36,7 +36,7 @@ def histories(dyn: Any, times: Array, x: Array, **values: Any) -> Iterator[tuple
     yield "energy", [""], energy[:, np.newaxis], 0.0
     momenta = dyn.body_momenta(times, x, **values)
     yield "linear_momentum", ["x", "y", "z"], np.sum(momenta[..., :3], axis=1), float(np.max(np.abs(momenta)))
-    places = dyn._positions(times, x, **values)[:, [point for point, _ in dyn.info["bodies"]]]
+    places = dyn.positions(times, x, **values)[:, [point for point, _ in dyn.info["bodies"]]]
     moments = np.cross(places, momenta[..., :3]) + momenta[..., 3:]
     yield "angular_momentum", ["x", "y", "z"], np.sum(moments, axis=1), float(np.max(np.abs(moments)))
 

@@ -143,9 +143,9 @@ def test_outputs_with_multipliers_have_no_jacobian() -> None:
 def test_expressions() -> None:
     """What is solved at run time has none; what needs no solution has."""
     model = driven()
-    with pytest.raises(kc.ModelError, match="output_jacobian of .* has no expression"):
+    with pytest.raises(kc.ModelError, match=r"output_jacobian of .* has no expression"):
         model.output_jacobian  # noqa: B018
-    with pytest.raises(kc.ModelError, match="rhs_parameter_jacobian of .* has no expression"):
+    with pytest.raises(kc.ModelError, match=r"rhs_parameter_jacobian of .* has no expression"):
         model.rhs_parameter_jacobian  # noqa: B018
     plain = import_module("kanecore.gallery.rrp").build()
     assert plain.symbolic("output_jacobian", nested=True).shape[1] == plain.n_x + plain.n_r

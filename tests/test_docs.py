@@ -115,6 +115,20 @@ def test_readme_prints_what_it_says(root: Path, capsys: pytest.CaptureFixture[st
     assert capsys.readouterr().out.splitlines() == expected
 
 
+def test_each_model_of_the_gallery_has_its_page(root: Path) -> None:
+    pages = {path.stem: path.read_text(encoding="utf-8") for path in (root / "docs/gallery").glob("*.md")}
+    assert set(pages) == set(kc.models())
+    listed = re.findall(r"^gallery/(\w+)$", (root / "docs/gallery.md").read_text(encoding="utf-8"), re.MULTILINE)
+    assert sorted(listed) == sorted(pages)
+    motions = re.findall(
+        r'^    "(\w+)": Motion\(', (root / "docs/_ext/mechanisms.py").read_text(encoding="utf-8"), re.M
+    )
+    assert sorted(motions) == sorted(pages)
+    for name, page in pages.items():
+        assert f'kc.load("{name}")' in page
+        assert set(re.findall(r'^mechanisms\.\w+\("(\w+)"\)$', page, re.MULTILINE)) == {name}
+
+
 def test_explained_errors_exist(root: Path) -> None:
     """Each message quoted on the page, between its dots, is a piece of a string of the sources."""
     files = [*(root / "pysrc/kanecore").rglob("*.py"), *(root / "kanecore").glob("*.p*")]

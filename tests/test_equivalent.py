@@ -185,7 +185,7 @@ def test_parameters_of_other_names_and_values() -> None:
     assert not kc.equivalent(a, b, TO_CARTESIAN)
     assert dict(b.parameters) == {"mass": 7.0, "l": 3.0, "g": 1.0, "k": 1.0}
     assert dict(a.parameters) == VALUES
-    with pytest.raises(KeyError, match="parameters names nosuch"):
+    with pytest.raises(KeyError, match=r"no parameter of .* is called 'nosuch'"):
         kc.equivalent(a, b, TO_CARTESIAN, parameters={"nosuch": 1.0})
 
 
@@ -193,7 +193,7 @@ def test_parameters_of_other_names_and_values() -> None:
     ("map", "error", "words"),
     [
         ({}, kc.ModelError, "coordinate x of 'cartesian' is not in the map"),
-        ({**TO_CARTESIAN, "nosuch": 1}, KeyError, "map names 'nosuch'"),
+        ({**TO_CARTESIAN, "nosuch": 1}, KeyError, "no coordinate, speed or input of .* is called 'nosuch'"),
         ({"x": sm.Symbol("strange"), "y": 0}, kc.ModelError, "holds strange"),
         ({"x": q.diff(), "y": 0}, kc.ModelError, "holds a derivative"),
         ([1], TypeError, "map is"),
@@ -204,7 +204,7 @@ def test_wrong_maps(map: Any, error: type[Exception], words: str) -> None:
         kc.equivalent(polar(), cartesian(), map)
 
 
-@pytest.mark.parametrize("map", [{**TO_CARTESIAN, "y": sm.log(-1 - q**2)}, lambda state: [np.nan, *state, 0.0]])
+@pytest.mark.parametrize("map", [{**TO_CARTESIAN, y: sm.log(-1 - q**2)}, lambda state: [np.nan, *state, 0.0]])
 def test_a_map_without_numbers(map: Any) -> None:
     with pytest.raises(kc.ModelError, match=r"is nan at t = .* give as x0 a state around which the map holds"):
         kc.equivalent(polar(), cartesian(), map)

@@ -87,10 +87,10 @@ def test_ball_circles_at_two_sevenths_of_the_turntable(oriented: bool) -> None:
 
 
 def test_report_tells_what_contradicts_what() -> None:
-    text = described(ball_on_turntable(oriented=True)).report()
+    text = " ".join(described(ball_on_turntable(oriented=True)).report().split())
     assert "does not turn as its angular velocity says" in text
     assert "G: from O, velocity from its position" in text
-    text = described(rolling_disc(spun=False)).report()
+    text = " ".join(described(rolling_disc(spun=False)).report().split())
     assert "R: not oriented, written in the axes of L" in text
     assert "Dmc: from C, velocity as set by the user, which is not the derivative of its position" in text
 

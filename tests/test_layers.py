@@ -29,19 +29,21 @@ ALLOWED: dict[str, set[str]] = {
     "kernels": set(),
     "tolerances": set(),
     "speed_matrices": set(),
+    "shapes": set(),
+    "splines": set(),
     "graph": {"errors", "tolerances"},
-    "describe": {"errors", "graph", "tolerances"},
+    "describe": {"errors", "graph", "shapes", "splines", "tolerances"},
     "derive": {"errors", "kernels", "graph", "describe", "tolerances", "speed_matrices"},
     "program": {"errors", "kernels", "graph", "derive", "tolerances"},
-    "emit": {"errors", "kernels", "graph", "describe", "derive", "program", "tolerances"},
+    "emit": {"errors", "kernels", "graph", "describe", "derive", "program", "splines", "tolerances"},
     "build": {"errors", "kernels", "graph", "describe", "derive", "emit"},
     "expressions": set(),
     # what a user holds: a description, and what is derived from it
-    "model": {"errors", "describe", "derive", "expressions", "speed_matrices"},
+    "model": {"errors", "describe", "derive", "expressions", "shapes", "speed_matrices", "splines"},
     # the same for those who have KanesMethod code
     "kanes_method": {"graph", "describe", "derive", "model"},
-    "run": {"errors", "kernels", "tolerances", "speed_matrices", "_native"},
-    "show": {"errors"},
+    "run": {"errors", "kernels", "tolerances", "speed_matrices", "splines", "_native"},
+    "show": {"errors", "shapes"},
     "_binding": {"errors"},
     "_methods": {"_binding"},
     "_native": {"_binding", "_methods"},
@@ -53,16 +55,18 @@ ALLOWED: dict[str, set[str]] = {
 }
 
 # The gallery's models are descriptions as a user writes them.
-ALLOWED_IN_MODELS = {"kanecore", "errors", "model", "describe"}
+ALLOWED_IN_MODELS = {"kanecore", "errors", "model", "describe", "shapes"}
 
 # The only imports against the order, made inside a function when it is called.
 INSIDE_FUNCTIONS: dict[str, set[str]] = {
     "cli": {"_compile", "build", "demo", "gallery", "kanecore", "model", "run"},  # each command imports what it needs
     "gallery": {"_native", "run", "build"},  # listing the models needs none of them
+    "model": {"show"},  # a notebook shows it
     "run": {"build", "show"},  # a model pickled as C text is compiled again; a trajectory is plotted
+    "derive": {"show"},  # a description is drawn
 }
 
-WITHOUT_SYMPY = {"errors", "kernels", "tolerances", "speed_matrices", "run", "show", "cli"}
+WITHOUT_SYMPY = {"errors", "kernels", "tolerances", "shapes", "speed_matrices", "splines", "run", "show", "cli"}
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import pickle
+import re
 
 import numpy as np
 import pytest
@@ -18,7 +19,7 @@ m, g, d = sm.symbols("m g d")
 
 @pytest.fixture(scope="module")
 def model() -> kc.Model:
-    """A cart on a rail that is mounted at d: of its inertia and of d nothing depends but the reactions, if any."""
+    """A cart on a rail that is mounted at d: of d its position depends, of its inertia nothing but the reactions."""
     ground, cart = me.RigidBody("ground"), me.RigidBody("cart", mass=m)
     system = me.System.from_newtonian(ground)
     mounting = d * ground.x
@@ -33,9 +34,10 @@ def test_parameters_are_what_the_reader_meets(model: kc.Model) -> None:
     assert {m, g, d, sm.Symbol("cart_ixx")} <= set(model.parameters)
     assert sm.Symbol("ground_mass") in model.left_out
     assert not set(model.left_out) & set(model.parameters)
-    [line] = [line for line in model.report().splitlines() if "without effect" in line]
-    assert {"ground_mass", "ground_ixx", "cart_ixx", "d"} <= set(line.split())
-    assert not {"m", "g", "h"} & set(line.split())
+    report = re.sub(r"\n {6,}", " ", model.report())  # lines as they were before they were wrapped
+    [line] = [line for line in report.splitlines() if "without effect" in line]
+    assert {"ground_mass", "ground_ixx", "cart_ixx"} <= set(line.split())
+    assert not {"m", "g", "h", "d"} & set(line.split())
 
 
 def test_every_constant_is_accepted(model: kc.Model) -> None:
@@ -93,7 +95,7 @@ def test_a_result_is_never_silently_nan(model: kc.Model) -> None:
 
 
 def test_strangers_are_refused(model: kc.Model) -> None:
-    with pytest.raises(KeyError, match="'nobody' is no parameter of the model"):
+    with pytest.raises(KeyError, match=r"no parameter of .* is called 'nobody'"):
         kc.compile(model, parameters={"nobody": 1.0})
     dyn = kc.compile(model)
     for name in ("nobody", "x", "ground"):

@@ -486,3 +486,36 @@ def test_powers_at_rest() -> None:
     x = np.linspace(-0.9, 1.2, 16)
     a, _ = dyn.linearize(0.0, x)
     np.testing.assert_allclose(a, slopes(lambda z: dyn.rhs(0.0, z), x, 1e-3), atol=1e-9)
+
+
+@pytest.mark.parametrize("minimal", [False, True])
+def test_into_arrays_of_the_caller(minimal: bool) -> None:
+    dyn, x = compiled("four_bar"), some_state("four_bar")
+    states = np.stack([x, x])
+    expected = dyn.linearize(0.0, states, minimal=minimal)
+    A, B = (np.full(matrix.shape, np.nan) for matrix in expected)
+    found = dyn.linearize(0.0, states, minimal=minimal, out=(A, B))
+    assert found[0] is A
+    assert found[1] is B
+    np.testing.assert_array_equal(A, expected[0])
+    np.testing.assert_array_equal(B, expected[1])
+    strided = np.zeros((*A.shape, 2))[..., 0]
+    np.testing.assert_array_equal(dyn.linearize(0.0, states, minimal=minimal, out=(strided, B))[0], expected[0])
+
+
+def test_arrays_that_cannot_take_the_result() -> None:
+    dyn, x = compiled("cart_pole"), np.zeros(4)
+    frozen = np.zeros((4, 4))
+    frozen.setflags(write=False)
+    both = np.zeros((4, 5))
+    for out, message in (
+        (np.zeros((4, 5)), r"out must be two arrays, \(A, B\)"),
+        ((np.zeros((4, 4)),), r"out must be two arrays"),
+        ((np.zeros((4, 5)), np.zeros((4, 1))), r"A of out must be a float64 array of shape \(4, 4\)"),
+        ((np.zeros((4, 4)), np.zeros((4, 1), np.float32)), r"B of out must be a float64 array of shape \(4, 1\)"),
+        ((frozen, np.zeros((4, 1))), r"A of out .* can be written to"),
+        ((both[:, :4], both[:, 3:4]), "share memory"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            dyn.linearize(0.0, x, out=out)
+    assert not both.any()

@@ -297,7 +297,7 @@ def test_two_fields_of_gravity() -> None:
         forcelist=[(P, -m1 * g * N.y), (Q, -m2 * h * N.y)],
     )
     dyn = kc.compile(model)
-    with pytest.raises(kc.ModelError, match="more than one γ, .*: 0 at P and 1 at Q"):
+    with pytest.raises(kc.ModelError, match=r"more than one γ, .*: 0 at P and 1 at Q"):
         dyn.gravity_forces(0.0, np.zeros(4))
 
 

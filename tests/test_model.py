@@ -282,7 +282,7 @@ def test_report_names_what_was_chosen(p: Pendulum) -> None:
     rolled.set_vel(p.ground, 0)
     turned = me.ReferenceFrame("S")
     turned.orient_explicit(p.rod, sm.Matrix([[1, 0, 0], [0, 6.1e-17, -1.0], [0, 1.0, 6.1e-17]]))
-    text = p.model(points=[rolled], frames=[turned]).report()
+    text = " ".join(p.model(points=[rolled], frames=[turned]).report().split())
     assert "P: from O, velocity from its position" in text
     assert "R: from O, velocity as set by the user, which is not the derivative of its position" in text
     assert "within 1e-14 of 0 or 1 taken for these: S" in text

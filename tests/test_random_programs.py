@@ -9,6 +9,7 @@ decides.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import Any
@@ -22,8 +23,9 @@ from sweep import examples
 
 from kanecore.graph.calculus import Tangent, accumulate
 from kanecore.graph.evaluate import evaluate
-from kanecore.graph.scalars import COORDINATE, Graph, Op
+from kanecore.graph.scalars import COORDINATE, Given, Graph, Op
 from kanecore.graph.sympy_bridge import FromSympy, to_sympy
+from kanecore.splines import Spline
 
 mp = mpmath.mp
 DIGITS = 50
@@ -72,8 +74,46 @@ BINARY: dict[str, Callable[[Any, Any], Any]] = {
     Op.LE: lambda a, b: mp.mpf(a <= b),
     Op.EQ: lambda a, b: mp.mpf(a == b),
 }
+KNOTS = (-1.5, -0.25, 0.5, 1.75)
+STREET = Spline(KNOTS, (0.5, -1.0, 0.25, 2.0))
+HILLS = Spline(KNOTS, KNOTS[:3], [[0.5, 1.5, -1.0], [2.0, 0.0, 0.75], [-0.5, 1.0, 1.0], [0.0, 0.25, -2.0]])
+# Values and slopes at either end, by Hermite's polynomials in (x − x₀) / h.
+HERMITE = ((1, 0, -3, 2), (0, 1, -2, 1), (0, 0, 3, -2), (0, 0, -1, 1))
+
+
+def weights(knots: Sequence[float], x: Any, order: int) -> tuple[int, list[Any]]:
+    """The piece that holds x, and what a derivative there takes of f and f' at one end, and of those at the other."""
+    i = max(k for k in range(len(knots) - 1) if k == 0 or knots[k] <= x)
+    h = mp.mpf(knots[i + 1]) - knots[i]
+    s = (x - knots[i]) / h
+    sums = (sum(a * mp.ff(n, order) * s ** max(n - order, 0) for n, a in enumerate(p)) for p in HERMITE)
+    return i, [total * h ** (k % 2 - order) for k, total in enumerate(sums)]
+
+
+def street(order: int) -> Callable[[Any], Any]:
+    def value(x: Any) -> Any:
+        i, w = weights(KNOTS, x, order)
+        return sum(a * mp.mpf(b) for a, b in zip(w, STREET.hermite[i : i + 2].flat, strict=True))
+
+    return value
+
+
+def hills(orders: tuple[int, int]) -> Callable[[Any, Any], Any]:
+    def value(x: Any, y: Any) -> Any:
+        (i, v), (j, w) = weights(KNOTS, x, orders[0]), weights(KNOTS[:3], y, orders[1])
+        four = itertools.product(range(4), repeat=2)
+        return sum(v[a] * w[b] * mp.mpf(HILLS.hermite[i + a // 2, j + b // 2, a % 2, b % 2]) for a, b in four)
+
+    return value
+
+
+# Functions that are given by data.
+GIVEN: dict[Given, Callable[..., Any]] = {
+    **{Given("street", STREET, (k,)): street(k) for k in range(3)},
+    **{Given("hills", HILLS, orders): hills(orders) for orders in ((0, 0), (1, 0), (1, 1), (0, 2))},
+}
 CHOICES = (Op.LT, Op.LE, Op.EQ, Op.MIN, Op.MAX)
-DOMAINS: dict[str, Callable[..., bool]] = {
+DOMAINS: dict[Any, Callable[..., bool]] = {
     Op.SQRT: lambda a: a > NEAR,
     Op.LOG: lambda a: a > NEAR,
     Op.EXP: lambda a: abs(a) < 9,
@@ -91,6 +131,7 @@ DOMAINS: dict[str, Callable[..., bool]] = {
     Op.POW: lambda a, b: a > NEAR and abs(b) < 9,
     Op.ATAN2: lambda a, b: abs(a) > NEAR or b > NEAR,
     **dict.fromkeys(CHOICES, lambda a, b: abs(a - b) > NEAR),
+    **dict.fromkeys(GIVEN, lambda *x: all(abs(a) < 9 and abs(a - knot) > NEAR for a in x for knot in KNOTS)),
 }
 EXPONENTS = (*range(-3, 5), Fraction(1, 2), Fraction(-3, 2), Fraction(5, 2), Fraction(1, 3), Fraction(-2, 7))
 
@@ -101,6 +142,7 @@ states = st.lists(st.fractions(-2, 2, max_denominator=97).filter(bool), min_size
 steps = st.one_of(
     *(st.tuples(st.just(op), index) for op in UNARY),
     *(st.tuples(st.just(op), index, index) for op in BINARY),
+    *(st.tuples(st.just(f), *[index] * f.data.n_arguments) for f in GIVEN),
     st.tuples(st.just("power"), index, st.sampled_from(EXPONENTS)),
     st.tuples(st.just(Op.SELECT), index, index, comparisons, index, index),
     # of a value with itself
@@ -121,7 +163,7 @@ def direct(step: Step, z: Sequence[Any]) -> Any:
     if op is Op.SELECT:
         a, b, yes, no = (z[k % len(z)] for k in (*arguments[:2], *arguments[3:]))
         return yes if BINARY[arguments[2]](a, b) else no
-    return (UNARY if op in UNARY else BINARY)[op](*(z[k % len(z)] for k in arguments))
+    return {**UNARY, **BINARY, **GIVEN}[op](*(z[k % len(z)] for k in arguments))
 
 
 def allowed(step: Step, z: Sequence[Any]) -> bool:
@@ -209,7 +251,7 @@ def test_every_operation_is_drawn() -> None:
 
 def test_most_steps_are_sensible() -> None:
     """What is left out must not be what is tested: of each operation, some steps remain."""
-    remain = dict.fromkeys([*UNARY, *BINARY, "power", Op.SELECT], 0)
+    remain: dict[Any, int] = dict.fromkeys([*UNARY, *BINARY, *GIVEN, "power", Op.SELECT], 0)
 
     @settings(max_examples=300)
     @given(programs, states)
@@ -335,8 +377,11 @@ def test_weighted_derivatives_add_up(program: Program, state: list[Fraction]) ->
 @examples(200)
 @given(programs, states, st.booleans())
 def test_sympy_and_back_keeps_the_value(program: Program, state: list[Fraction], nested: bool) -> None:
-    """Graph → SymPy, evaluated by mpmath; → graph again.  Comparisons stand in conditions only, as in SymPy."""
-    program = [step for step in program[:10] if step[0] not in (Op.LT, Op.LE, Op.EQ)]
+    """Graph → SymPy, evaluated by mpmath; → graph again.
+
+    Comparisons stand in conditions only, as in SymPy, which has no value for functions that are data.
+    """
+    program = [step for step in program[:10] if step[0] not in (Op.LT, Op.LE, Op.EQ, *GIVEN)]
     symbols = dict(zip(NAMES, sm.symbols("x y z", real=True), strict=True))
     with mpmath.workdps(DIGITS):
         program, expected = sensible(program, state)

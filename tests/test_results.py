@@ -4,11 +4,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from importlib import import_module
 
 import pytest
 import sympy as sm
 import sympy.physics.mechanics as me
 from oracle.instant_systems import ball_on_turntable, described, resting_points_and_loops, rolling_disc
+from sweep import models
 
 import kanecore as kc
 from kanecore.gallery import four_bar, free_body, rotating_tube, rrp
@@ -27,6 +29,28 @@ REPORTED: dict[str, Callable[[], kc.Model]] = {
 @pytest.mark.parametrize("name", REPORTED)
 def test_report(name: str, golden: Callable[[str, str], None]) -> None:
     golden(f"{name}.report.txt", REPORTED[name]().report() + "\n")
+
+
+@pytest.mark.parametrize("name", models())
+def test_reports_fit_eighty_columns(name: str) -> None:
+    text = import_module(f"kanecore.gallery.{name}").build().report()
+    assert max(map(len, text.splitlines())) <= 80
+
+
+def test_long_lines_go_on_below_themselves() -> None:
+    """Words and names stay whole, and nothing is lost."""
+    q, u = me.dynamicsymbols([f"coordinate_{i}" for i in range(9)]), me.dynamicsymbols([f"u{i}-x" for i in range(9)])
+    long = sm.Symbol("p" * 100)
+    N, origin = me.ReferenceFrame("N"), me.Point("O")
+    origin.set_vel(N, 0)
+    P = origin.locatenew("P", sum(q) * long * N.x)
+    kd_eqs = [a.diff() - b for a, b in zip(q, u, strict=True)]
+    lines = kc.Model(N, q, u, kd_eqs, bodies=[me.Particle("bob", P, sm.Integer(1))]).report().splitlines()
+    start = next(i for i, line in enumerate(lines) if line.startswith("  q: "))
+    assert [len(line) <= 80 for line in lines[start : start + 5]] == [True, True, True, True, False]
+    assert lines[start + 1].startswith("      coordinate_")
+    assert " ".join(lines[start : start + 2]).split()[1:] == [f"coordinate_{i}" for i in range(9)]
+    assert lines[start + 4].split()[-1] == "p" * 100
 
 
 @pytest.mark.parametrize("name", ["rotating_tube", "rrp", "rolling_disc"])

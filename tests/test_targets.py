@@ -24,6 +24,7 @@ from kanecore.derive.derivation import Derivation
 from kanecore.describe.description import duplicate
 from kanecore.emit.c import C
 from kanecore.emit.solved import HEADERS, function, room
+from kanecore.emit.splines import table
 from kanecore.kernels import KERNELS
 from kanecore.program.functions import Functions
 from kanecore.program.instructions import Entry, Operand
@@ -103,6 +104,42 @@ def test_single_precision(name: str, tmp_path: Path, root: Path) -> None:
             assert getattr(library, f"call_{kernel}")(ctypes.c_float(0.3), *places) == 0
             true = getattr(dyn, kernel)(0.3, x, r=r)
             assert np.max(np.abs(out - true)) < 2e-4 * np.max(np.abs(true)), kernel
+
+
+def test_splines_in_single_precision(tmp_path: Path, root: Path) -> None:
+    """Their tables and their header take the target's real type."""
+    street, x, u = sm.Function("street"), *me.dynamicsymbols("x u")
+    hills, frame, origin = sm.Function("hills"), me.ReferenceFrame("N"), me.Point("O")
+    origin.set_vel(frame, 0)
+    knots, grid = np.array([0.0, 0.5, 1.5, 2.0]), np.random.default_rng(1).normal(size=(4, 4))
+    data = {street: kc.Spline(knots, grid[0], extrapolate="periodic"), hills: kc.Spline(knots, knots, grid)}
+    outputs = {"street": street(x), "hills": hills(x, u), "slope": hills(x, u).diff(u), "bend": street(x).diff(x, 2)}
+    model = kc.Model(
+        frame,
+        [x],
+        [u],
+        [x.diff() - u],
+        bodies=[me.Particle("P", origin.locatenew("Q", x * frame.x), 1)],
+        functions=data,
+        outputs=outputs,
+    )
+    text, _ = written(Single(), model, ["outputs"])
+    runtime = root / "pysrc/kanecore/emit/runtime"
+    source = (runtime / "prelude.h").read_text() + FLOAT + (runtime / "spline.h").read_text()
+    source += "".join(table(Single(), spline) for spline in data.values()) + text
+    source += "int call(const float *x, float *out) { return compute_outputs(0, x, x, x, out, out); }"
+    (tmp_path / "single.c").write_text(source)
+    strict = ["-std=c99", "-Werror=double-promotion", "-Werror=float-conversion", "-O1", "-ffp-contract=off"]
+    command = [*find_compiler(), *strict, "-shared", "-fPIC", str(tmp_path / "single.c")]
+    done = subprocess.run([*command, "-o", str(tmp_path / "single.so"), "-lm"], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    library = ctypes.CDLL(str(tmp_path / "single.so"))
+    for state in ([0.3, 0.7], [3.1, -0.4]):
+        x32, out = np.array(state, dtype=np.float32), np.zeros(4, dtype=np.float32)
+        assert library.call(*(a.ctypes.data_as(ctypes.c_void_p) for a in (x32, out))) == 0
+        s, h = data.values()
+        expected = [s(state[0]), h(*state), h(*state, nu=(0, 1)), s(state[0], nu=2)]
+        np.testing.assert_allclose(out, expected, rtol=1e-4)
 
 
 # --------------------------------------------------------------------------------------------------- scratch

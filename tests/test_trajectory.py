@@ -32,14 +32,6 @@ def test_csv_reads_back_exactly(sol, tmp_path):
     assert np.array_equal(table[:, 10:], sol.outputs)
 
 
-def test_plot(sol, tmp_path):
-    pytest.importorskip("matplotlib", reason="plots are an extra")
-    figure = sol.plot()
-    assert [len(ax.lines) for ax in figure.axes] == [3, 3, 1]
-    assert figure.axes[0].get_legend().get_texts()[0].get_text() == "theta1"
-    figure.savefig(tmp_path / "run.png")
-
-
 def test_repr_says_what_ran(sol):
     assert repr(sol).startswith("<Trajectory of 'rrp': t = 0 ... 1, ")
 

@@ -544,8 +544,8 @@ def test_a_quaternion_has_a_psi_of_four_columns() -> None:
 @pytest.mark.parametrize(
     ("options", "error", "message"),
     [
-        ({"independent": ["wz9", "wz3"]}, KeyError, "no speed 'wz9'"),
-        ({"coordinates": ["tool"]}, KeyError, "no coordinate 'tool'"),
+        ({"independent": ["wz9", "wz3"]}, KeyError, "no speed of .* is called 'wz9'"),
+        ({"coordinates": ["tool"]}, KeyError, "no coordinate of .* is called 'tool'"),
         ({"independent": ["wz1"]}, kc.ModelError, "2 degrees of freedom, and there are 1 independent speeds"),
         ({"independent": ["wz1", "wz1"]}, kc.ModelError, "named twice"),
         ({"coordinates": ["x"]}, kc.ModelError, "1 independent coordinates"),
@@ -562,7 +562,7 @@ def test_no_speed_matrices() -> None:
     model = five_bar_bodies.build()
     with pytest.raises(kc.ModelError, match="solved at run time"):
         model.speed_matrices()
-    with pytest.raises(KeyError, match="no input 'tau9'"):
+    with pytest.raises(KeyError, match=r"no input of .* is called 'tau9'"):
         kc.load("rrp").projected_efforts(0.0, np.zeros(6), efforts=["tau9"])
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 import ast
 import base64
 import contextlib
+import html
 import io
 import linecache
 import traceback
@@ -34,7 +35,8 @@ mpl.rcParams.update({"svg.hashsalt": "kanecore", "svg.fonttype": "none"})  # the
 class Run(SphinxDirective):
     """``{run}`` with code, or ``{run} ../examples/script.py`` with the option ``cell`` to take one cell of it.
 
-    As at a prompt, the value of a last line that is an expression is shown: figures as pictures, all else as ``repr``.
+    As in a notebook, the value of a last line that is an expression is shown: figures as pictures, what has HTML of its
+    own as that, all else as ``repr``.
 
     Options
     -------
@@ -43,6 +45,7 @@ class Run(SphinxDirective):
     raises : the name of the exception that the block must end with; its message is the output
     language : of the output, for colours
     math : the value is LaTeX: show the formula
+    fold : a title, under which the output is folded away
     hide-code, alt : show the output alone; text for those who do not see the picture
     """
 
@@ -53,6 +56,7 @@ class Run(SphinxDirective):
         "show": directives.unchanged_required,
         "raises": directives.unchanged_required,
         "language": directives.unchanged_required,
+        "fold": directives.unchanged_required,
         "alt": directives.unchanged_required,
         "hide-code": directives.flag,
         "math": directives.flag,
@@ -66,11 +70,16 @@ class Run(SphinxDirective):
             code = _cell(Path(file), self.options.get("cell"))
         namespace = self.env.temp_data.setdefault("executed", {"__name__": "__main__"})
         printed, value = self._execute(f"{code}\n{self.options.get('show', '')}", namespace)
+        shown = [] if "hide-code" in self.options else [nodes.literal_block(code, code, language="python")]
+        output = self._output(printed, value)
+        return shown + (_folded(output, self.options["fold"]) if "fold" in self.options else output)
+
+    def _output(self, printed: str, value: Any) -> list[nodes.Node]:
+        """What was printed, then the value."""
         result: list[nodes.Node] = []
-        if "hide-code" not in self.options:
-            result.append(nodes.literal_block(code, code, language="python"))
         formula = value if "math" in self.options else None
-        if value is not None and formula is None and not isinstance(value, Figure):
+        page = None if formula is not None or not hasattr(value, "_repr_html_") else value._repr_html_()
+        if value is not None and formula is None and page is None and not isinstance(value, Figure):
             printed += f"{value!r}\n"
         if printed:
             text = printed.rstrip("\n")
@@ -79,6 +88,8 @@ class Run(SphinxDirective):
         if formula is not None:
             options = {"number": None, "no-wrap": False, "nowrap": False}  # the older name before Sphinx 8.2
             result.append(nodes.math_block(formula, formula, docname=self.env.docname, **options))
+        if page is not None:
+            result.append(nodes.raw("", page, format="html"))
         if isinstance(value, Figure):
             result.append(nodes.raw("", _picture(value, self.options.get("alt", "figure")), format="html"))
         return result
@@ -113,6 +124,11 @@ def _cell(file: Path, title: str | None) -> str:
         if first.strip() == title:
             return code.strip()
     raise ExtensionError(f"{file} has no cell {CELL}{title}")
+
+
+def _folded(output: list[nodes.Node], title: str) -> list[nodes.Node]:
+    before = f"<details class='executed'><summary>{html.escape(title)}</summary>"
+    return [nodes.raw("", before, format="html"), *output, nodes.raw("", "</details>", format="html")]
 
 
 def _picture(figure: Figure, alt: str) -> str:

@@ -58,6 +58,9 @@ kc_kernel *rhs_parameter_jacobian; /* d xdot/dp: (n_q + n_u) * n_p */
 kc_kernel *output_jacobian; /* dy/d(x, r): n_outputs * (n_q + n_u + n_r) */
 kc_kernel *coriolis_matrix; /* C(q, u) of M udot + C u + g: n_u * n_u */
 kc_kernel *gravity_forces; /* g(q) of M udot + C u + g: n_u */
+kc_kernel *accelerations; /* a, inertial axes [udot]: n_points * 3 */
+kc_kernel *angular_accelerations; /* alpha, inertial axes [udot]: n_frames * 3 */
+kc_kernel *gravity_field; /* weight per mass, inertial axes: 3 */
 kc_kernel *inverse_dynamics_tangent; /* d(M udot - f) along d(x, r, udot) [udot, lambda, n_x + n_r + n_u]: n_u */
 kc_kernel *inverse_dynamics_gradient; /* gradient of w (M udot - f) [udot, lambda, n_u]: n_q + n_u + n_r + n_u */
 kc_kernel *regressor; /* Y of M udot - f = Y pi [udot]: n_u * 10 * n_bodies */

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from kanecore import shapes
     from kanecore._compile import compile
     from kanecore._native import ABI_VERSION
     from kanecore.describe.force_system import ForceSystem
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     from kanecore.run.model import CompiledModel
     from kanecore.run.signals import Signal
     from kanecore.run.trajectory import Trajectory
+    from kanecore.splines import Spline
 
     __version__: str
 
@@ -58,6 +60,7 @@ __all__ = [
     "NonFiniteError",
     "Signal",
     "SingularError",
+    "Spline",
     "Trajectory",
     "VelocityField",
     "__version__",
@@ -70,6 +73,7 @@ __all__ = [
     "load",
     "models",
     "multiplier",
+    "shapes",
 ]
 
 # Where each name lives.  No module may bear the name of a function here: importing kanecore.compile, say,
@@ -90,6 +94,7 @@ _HOMES = {
     "NonFiniteError": "kanecore.errors",
     "Signal": "kanecore.run.signals",
     "SingularError": "kanecore.errors",
+    "Spline": "kanecore.splines",
     "Trajectory": "kanecore.run.trajectory",
     "VelocityField": "kanecore.describe.velocity_field",
     "angular_velocity_matrix": "kanecore.describe.transforms",
@@ -100,6 +105,7 @@ _HOMES = {
     "load": "kanecore.gallery",
     "models": "kanecore.gallery",
     "multiplier": "kanecore.describe.symbols",
+    "shapes": "kanecore.shapes",
 }
 
 
@@ -115,7 +121,8 @@ def __getattr__(name: str) -> Any:
         value: Any = version("kanecore")
     elif name in _HOMES:
         try:
-            value = getattr(import_module(_HOMES[name]), name)
+            home = import_module(_HOMES[name])
+            value = home if home.__name__ == f"{__name__}.{name}" else getattr(home, name)
         except ImportError as error:
             raise import_module("kanecore.errors").without_extension(name, error) from error.__cause__
     else:

@@ -16,6 +16,7 @@ from kanecore.build.compiler import Recipe, compile_library
 from kanecore.describe.description import fingerprint
 from kanecore.describe.inertia import warn_of_impossible
 from kanecore.emit.library import Groups, version
+from kanecore.errors import unknown_name
 from kanecore.kernels import GROUPS, KERNEL_GROUPS
 from kanecore.model import Model
 from kanecore.run.model import CompiledModel
@@ -133,7 +134,9 @@ def _values(model: Model, parameters: Mapping[Any, float] | None) -> dict[str, f
     for key, value in (parameters or {}).items():
         name = str(key)
         if name not in names and name not in left_out:
-            raise KeyError(f"{name!r} is no parameter of the model; its parameters are {', '.join(names) or 'none'}")
+            raise unknown_name(f"parameter of {model.name!r} is called", name, names)
+        if name in values:
+            raise ValueError(f"parameters gives {name!r} twice, by name and by symbol")
         if isinstance(value, str) or not hasattr(value, "__float__"):
             raise TypeError(f"parameter {name!r} is {value!r}; it must be a real number")
         try:

@@ -6,7 +6,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -14,6 +14,8 @@ import numpy.typing as npt
 from kanecore._compile import compile
 from kanecore.emit.library import emit_group
 from kanecore.gallery import rrp
+from kanecore.run.model import CompiledModel
+from kanecore.run.trajectory import Trajectory
 
 __all__ = ["run"]
 
@@ -25,6 +27,8 @@ TARGET = np.array([1.5, 1.0, 0.8])
 STIFFNESS = np.array([15.0, 60.0, 80.0])
 DAMPING = np.array([8.0, 20.0, 25.0])
 REPEATS = 20000
+POSES = np.array([0.0, 0.3, 0.6, 1.0, 1.5, 6.0])  # s, of the picture
+VIEW = (22.0, -35.0)
 
 
 def run(picture: Path) -> None:
@@ -53,12 +57,21 @@ def run(picture: Path) -> None:
     free = _stage("simulate 6 s without motors", lambda: dyn.simulate((0.0, 6.0), START, rtol=1e-10, atol=1e-10))
     print(f"    {free.n_steps} steps, {free.nfev} evaluations, energy drift {free.energy_drift:.1e}")
     try:
-        figure = sol.plot()
+        _picture(dyn, sol).savefig(picture, dpi=120)
     except ImportError as error:
         print(f"no picture: {error}")
         return
-    figure.savefig(picture, dpi=120)
     print(f"picture saved as {picture}")
+
+
+def _picture(dyn: CompiledModel, sol: Trajectory) -> Any:
+    """The robot on its way, beside its coordinates, speeds and energy error over time."""
+    figure = sol.plot()
+    figure.set_size_inches(13.0, 7.0)
+    figure.get_layout_engine().set(rect=(0.42, 0.0, 0.58, 1.0))
+    space = figure.add_axes((0.0, 0.04, 0.41, 0.92), projection="3d")
+    dyn.draw(sol(POSES), ax=space, labels=False, loads=False, view=VIEW)
+    return figure
 
 
 def _stage(name: str, work: Callable[[], T]) -> T:

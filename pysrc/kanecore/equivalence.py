@@ -28,7 +28,6 @@ from kanecore.run.audit_rows import (
     Verdicts,
     found,
     judged,
-    table,
 )
 from kanecore.run.audit_states import Places, States, random_states, whole_number
 from kanecore.run.constraints import Constraints
@@ -48,9 +47,10 @@ class Equivalence(Verdicts):
 
     names: tuple[str, str]
 
-    def __str__(self) -> str:
+    @property
+    def _title(self) -> str:
         verdict = "equivalent" if self.passed else "NOT EQUIVALENT"
-        return table(f"{self.names[0]} and {self.names[1]} at {len(self.t)} random states: {verdict}", self.rows)
+        return f"{self.names[0]} and {self.names[1]} at {len(self.t)} random states: {verdict}"
 
 
 def equivalent(
@@ -129,12 +129,8 @@ def _sharing(first: CompiledModel, second: CompiledModel, given: Mapping[Any, An
         raise TypeError(f"parameters is {given!r}; it must be a mapping of b's parameters to numbers or a's parameters")
     values = dict(second.parameters) | {x: v for x, v in first.parameters.items() if x in second.parameter_names}
     for key, value in given.items():
-        if str(key) not in values:
-            raise KeyError(f"parameters names {key}; those of {second.name!r} are {', '.join(values) or 'none'}")
-        if str(value) in first.parameter_names:
-            values[str(key)] = first.parameters[str(value)]
-        else:
-            values[str(key)] = float(value)
+        name = second.parameter_names[second._index("parameter", key)]
+        values[name] = first.parameters[str(value)] if str(value) in first.parameter_names else float(value)
     if values == dict(second.parameters):
         return second
     other = copy.copy(second)
@@ -151,7 +147,8 @@ class _Mapping:
     def __init__(self, first: CompiledModel, second: CompiledModel, given: Map | None) -> None:
         self.first, self.second = first, second
         self._whole = given if callable(given) else None
-        self._functions = {} if callable(given) else self._read(given or {})
+        explicit = {} if callable(given) else self._explicit({} if given is None else given)
+        self._functions = {} if callable(given) else self._read(explicit)
         coordinates = [] if self._whole else [x for x in second.coordinate_names if x not in self._functions]
         for kind, names in (("coordinate", coordinates), ("input", self._missing_inputs())):
             if names:
@@ -159,7 +156,6 @@ class _Mapping:
                     f"{kind} {names[0]} of {second.name!r} is not in the map, and {first.name!r} has none such: "
                     f"add {{{names[0]!r}: ...}}, in terms of {', '.join(first.coordinate_names)}"
                 )
-        explicit = () if callable(given) else [str(key).removesuffix("(t)") for key in given or ()]
         self.has_speeds = bool(self._whole) or all(x in explicit for x in second.speed_names)
         self.may_share_speeds = all(x in self._functions for x in second.speed_names)
 
@@ -167,18 +163,25 @@ class _Mapping:
         shared = self.first.input_names
         return [x for x in self.second.input_names if x not in self._functions and x not in shared]
 
-    def _read(self, given: Mapping[Any, Any]) -> dict[str, Callable[[list[Array]], Any]]:
+    def _explicit(self, given: Mapping[Any, Any]) -> dict[str, Any]:
+        """Expressions by the names of b."""
         if not isinstance(given, Mapping):
             raise TypeError(f"map is {given!r}; it must be a mapping of b's coordinates and speeds, or a function")
-        second, own = self.second, {*self.first.coordinate_names, *self.first.speed_names}
-        known = [*second.coordinate_names, *second.speed_names, *second.input_names]
+        second = self.second
+        states = (*second.coordinate_names, *second.speed_names)
         expressions: dict[str, Any] = {}
         for key, value in given.items():
-            name = str(key).removesuffix("(t)")
-            if name not in known:
-                raise KeyError(f"map names {name!r}; coordinates, speeds and inputs of b are {', '.join(known)}")
+            what, i = second._found(("state", "input"), key)
+            name = (states if what == "state" else second.input_names)[i]
+            if name in expressions:
+                raise ValueError(f"map gives {name!r} twice, the second time as {key!r}")
             expressions[name] = value
-        for name in (*second.coordinate_names, *second.speed_names):
+        return expressions
+
+    def _read(self, explicit: Mapping[str, Any]) -> dict[str, Callable[[list[Array]], Any]]:
+        """All coordinates, speeds and inputs that follow from a's expressions, or are shared."""
+        expressions, own = dict(explicit), {*self.first.coordinate_names, *self.first.speed_names}
+        for name in (*self.second.coordinate_names, *self.second.speed_names):
             if name not in expressions and name in own:
                 expressions[name] = sm.Function(name)(sm.Symbol("t"))
         return {name: self._function(name, value) for name, value in expressions.items()}

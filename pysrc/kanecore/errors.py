@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import sys
 import warnings
+from collections.abc import Iterable
+from difflib import get_close_matches
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -22,6 +24,9 @@ __all__ = [
     "NonFiniteError",
     "SingularError",
 ]
+
+
+_SHOWN = 12  # names, where none is near
 
 
 class KanecoreError(Exception):
@@ -124,6 +129,22 @@ class IntegrationError(KanecoreError):
     def __init__(self, message: str, *, trajectory: Any = None) -> None:
         super().__init__(message)
         self.trajectory = trajectory
+
+
+def unknown_name(what: str, name: object, names: Iterable[str]) -> KeyError:
+    """The KeyError for a name that is not there, with the ones it may have been meant for.
+
+    The message reads ``no {what} {name}; did you mean ...``; where no name is near it lists what there is.
+    """
+    known = list(dict.fromkeys(names))
+    near = get_close_matches(str(name), known, n=3)
+    if near:
+        hint = "; did you mean " + " or ".join(map(repr, near)) + "?"
+    elif known:
+        hint = "; there are " + ", ".join([*map(repr, known[:_SHOWN]), *(["..."] if len(known) > _SHOWN else [])])
+    else:
+        hint = "; there are none"
+    return KeyError(f"no {what} {name!r}{hint}")
 
 
 def without_extension(name: str, error: ImportError) -> ImportError:

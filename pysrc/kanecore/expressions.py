@@ -138,6 +138,16 @@ class Expressions(ABC):
         return self.symbolic("auxiliary_forces")
 
     @property
+    def positions(self) -> Any:
+        """The positions of all points from the model's origin, inertial axes."""
+        return self.symbolic("positions")
+
+    @property
+    def orientations(self) -> Any:
+        """The orientations R of all frames: the columns are their axes, in inertial axes."""
+        return self.symbolic("orientations")
+
+    @property
     def body_momenta(self) -> Any:
         """The momentum m v* of each body, then its angular momentum I·ω about its mass centre."""
         return self.symbolic("body_momenta")
@@ -183,6 +193,16 @@ class Expressions(ABC):
         return self.symbolic("kinetic_energy_parts")
 
     @property
+    def velocities(self) -> Any:
+        """The velocities v of all points in the inertial frame, inertial axes."""
+        return self.symbolic("velocities")
+
+    @property
+    def angular_velocities(self) -> Any:
+        """The angular velocities ω of all frames in the inertial frame, inertial axes."""
+        return self.symbolic("angular_velocities")
+
+    @property
     def rhs_time_derivative(self) -> Any:
         """The derivatives ∂xdot/∂t of `rhs` at constant x and r."""
         return self.symbolic("rhs_time_derivative")
@@ -208,6 +228,16 @@ class Expressions(ABC):
         loads.
         """
         return self.symbolic("gravity_forces")
+
+    @property
+    def accelerations(self) -> Any:
+        """The accelerations a of all points in the inertial frame at udot, inertial axes."""
+        return self.symbolic("accelerations")
+
+    @property
+    def angular_accelerations(self) -> Any:
+        """The angular accelerations α of all frames in the inertial frame at udot, inertial axes."""
+        return self.symbolic("angular_accelerations")
 
     @property
     def regressor(self) -> Any:

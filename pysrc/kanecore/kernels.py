@@ -267,13 +267,19 @@ KERNELS: tuple[Kernel, ...] = (
     ),
     Kernel(
         *("positions", "bodies", ("n_points", "3"), r"\boldsymbol r", "r, inertial axes"),
-        "The positions of all points from the roots of their trees of points, inertial axes",
-        internal=True,
+        "The positions of all points from the model's origin, inertial axes",
+        "The origin is that of ``Model(origin=...)``, or the point at rest that most bodies are located from. Where no "
+        "positions lead from it to a point, that one is measured from the root of its own points. ``model.report()`` "
+        "names both. Points in the order of `points`. With ``named=True`` a dict of views of the result, "
+        "{name: (..., 3)}; `position` gives one of them, in any frame.",
+        named="points",
     ),
     Kernel(
         *("orientations", "bodies", ("n_frames", "3", "3"), "R", "v_inertial = R v_frame"),
         "The orientations R of all frames: the columns are their axes, in inertial axes",
-        internal=True,
+        "v_inertial = R v_frame. Frames in the order of `frames`, with ``named=True`` a dict {name: (..., 3, 3)}. That "
+        "of a frame of which the angular velocity alone was given is the one that it is written in.",
+        named="frames",
     ),
     Kernel(
         *(
@@ -361,13 +367,15 @@ KERNELS: tuple[Kernel, ...] = (
     ),
     Kernel(
         *("velocities", "bodies", ("n_points", "3"), r"\boldsymbol v", "v, inertial axes"),
-        "The velocities of all points, inertial axes",
-        internal=True,
+        "The velocities v of all points in the inertial frame, inertial axes",
+        "v = Σ v_r u_r + v_t. Points in the order of `points`, with ``named=True`` a dict {name: (..., 3)}.",
+        named="points",
     ),
     Kernel(
         *("angular_velocities", "bodies", ("n_frames", "3"), r"\boldsymbol\omega", "omega, inertial axes"),
-        "The angular velocities of all frames, inertial axes",
-        internal=True,
+        "The angular velocities ω of all frames in the inertial frame, inertial axes",
+        "ω = Σ ω_r u_r + ω_t. Frames in the order of `frames`, with ``named=True`` a dict {name: (..., 3)}.",
+        named="frames",
     ),
     Kernel(
         *("masses", "bodies", ("n_bodies", "13"), "", "m, I about the inertia point, its place, body axes"),
@@ -393,7 +401,7 @@ KERNELS: tuple[Kernel, ...] = (
     ),
     Kernel(
         *("joint_positions", "bodies", ("n_joints", "3"), "", "r of joint points, inertial axes"),
-        "The positions of the joint points from the roots of their trees of points, inertial axes",
+        "The positions of the joint points, inertial axes",
         internal=True,
     ),
     Kernel(
@@ -435,6 +443,29 @@ KERNELS: tuple[Kernel, ...] = (
         "energies that were given as such, those in a Lagrangian included. Zero where there are none.",
     ),
     Kernel(
+        *("accelerations", "bodies", ("n_points", "3"), r"\boldsymbol a = \dot{\boldsymbol v}", "a, inertial axes"),
+        "The accelerations a of all points in the inertial frame at udot, inertial axes",
+        "a = Σ v_r u̇_r + Σ v̇_r u_r + v̇_t: those of the motion, of which gravity is no part (Kane & Levinson 1985, "
+        "section 2.8); what an accelerometer feels is `specific_force`. Points in the order of `points`, with "
+        "``named=True`` a dict {name: (..., 3)}.",
+        reads_udot=True,
+        named="points",
+    ),
+    Kernel(
+        *("angular_accelerations", "bodies", ("n_frames", "3")),
+        *(r"\boldsymbol\alpha = \dot{\boldsymbol\omega}", "alpha, inertial axes"),
+        "The angular accelerations α of all frames in the inertial frame at udot, inertial axes",
+        "α = Σ ω_r u̇_r + Σ ω̇_r u_r + ω̇_t. Frames in the order of `frames`, with ``named=True`` a dict {name: "
+        "(..., 3)}.",
+        reads_udot=True,
+        named="frames",
+    ),
+    Kernel(
+        *("gravity_field", "bodies", ("3",), r"\boldsymbol\gamma", "weight per mass, inertial axes"),
+        "The uniform field of gravity in which all bodies have their weights, inertial axes",
+        internal=True,
+    ),
+    Kernel(
         *("inverse_dynamics_tangent", "derivatives", ("n_u",), "", "d(M udot - f) along d(x, r, udot)"),
         "The change of `inverse_dynamics` along a direction (dx, dr, dudot)",
         reads_udot=True,
@@ -453,9 +484,9 @@ KERNELS: tuple[Kernel, ...] = (
     Kernel(
         *("regressor", "derivatives", ("n_u", "10 * n_bodies"), "Y", "Y of M udot - f = Y pi"),
         "The regressor Y(x, udot) of the inertia forces and weights: M udot - f without other loads is Y π",
-        "π holds `inertial_parameters`, ten of each body, in the order of `bodies`. Exact (Khalil & Dombre, "
-        "*Modeling, Identification and Control of Robots*, 2002, section 9.3). ModelError where masses or inertias are "
-        "not constant, or other loads hold its symbols.",
+        "π holds `inertial_parameters`, ten of each body in the order of `bodies`. It is exact (Khalil & Dombre, "
+        "*Modeling, Identification and Control of Robots*, 2002, section 9.3). ModelError where a mass or an inertia "
+        "is not constant, or other loads hold its symbols.",
         reads_udot=True,
     ),
     Kernel(

@@ -6,17 +6,17 @@ from __future__ import annotations
 import copy
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 from typing import Any
 
-from sympy import sympify
-
-from kanecore.derive import explain, report, speed_matrices, symbolic
+from kanecore.derive import explain, report, sketch, speed_matrices, symbolic
 from kanecore.derive.canonical import canonical
 from kanecore.derive.contradictions import Contradiction, contradictions
 from kanecore.derive.derivation import Derivation
 from kanecore.derive.liberation import freed
 from kanecore.derive.noncontributing import without_effect
 from kanecore.derive.tendons import with_tendons
+from kanecore.derive.whereabouts import check_origin
 from kanecore.describe.arguments import Arguments
 from kanecore.describe.description import Description, duplicate
 from kanecore.describe.from_transforms import of_transforms
@@ -25,12 +25,14 @@ from kanecore.describe.link_loads import LinkLoad
 from kanecore.describe.mentioned import left_out
 from kanecore.describe.noncontributing import in_loads_alone, without
 from kanecore.describe.reader import Reader
-from kanecore.describe.symbols import Symbols, function_name, function_of_time, multiplier
+from kanecore.describe.symbols import function_name, function_of_time, multiplier
 from kanecore.describe.sympy_methods import of_kanes_method, of_lagrangian, of_system
 from kanecore.describe.transforms import Link
 from kanecore.errors import warn
 from kanecore.expressions import Expressions
+from kanecore.shapes import Shape
 from kanecore.speed_matrices import SpeedMatrices
+from kanecore.splines import Spline
 
 __all__ = ["Model"]
 
@@ -71,13 +73,21 @@ class Model(Expressions):
         speeds, sorted by name.  Where a prescribed motion ``theta`` needs its rates they follow it as ``theta_d`` and
         ``theta_dd``.
     outputs : dict of name to expression, optional
-        What the kernel ``outputs`` computes; may hold ``u.diff()`` and `kanecore.multiplier` (row).
+        What the kernel ``outputs`` computes; may hold ``u.diff()`` and `kanecore.multiplier` (row).  A Vector ``v`` has
+        components ``v_x``, ``v_y``, ``v_z`` in the axes of the inertial frame, as (Vector, ReferenceFrame) in those of
+        the frame; a Point, alone or with a frame, is its position from the origin.  Entries of a Matrix ``A`` are
+        ``A_0_1``, those of a row or column ``A_0``.
+    functions : dict of SymPy function to Spline, optional
+        Functions of coordinates, time, inputs or parameters that are data, such as a street or a cam:
+        ``{street: kc.Spline(x, y)}`` with ``street = sympy.Function("street")``, and ``street(x(t) + l)`` anywhere in
+        the description.  All kernels hold their exact derivatives.
     potentials : sequence of expressions, optional
         Potential energies, in place of the forces that they stand for.
     feedback : dict of input to expression, optional
         Laws in t, q, u, parameters and other inputs, put in place of inputs that occur in loads and outputs.
     points, frames : sequences, optional
-        More points and frames for the kernels of partial velocities.
+        More points and frames for the kernels of positions, velocities and accelerations, and of partial velocities,
+        beside mass centres, frames of bodies, and where loads act.
     joints : dict of name to (parent, child, point), optional
         Which body, or the inertial frame, carries which body, and at which point, for the kernel ``reactions``.
         Default: the parent is the nearest body on the path of points from the mass centre to the origin, the joint
@@ -87,9 +97,15 @@ class Model(Expressions):
         ``reactions`` of constrained models need; two frames in place of the points for a torque; a list of several.
     guess : dict of coordinate or speed, or name of one, to number, optional
         Where a state that satisfies the constraints is looked for, when ``dyn.check`` is given none.
+    shapes : dict of body, or name of one, to shape, optional
+        How bodies look in pictures: ``{"wheel": kc.shapes.Disc(r)}``, a `kanecore.shapes.Box`, `Cylinder`, `Disc`,
+        `Rod` or `Sphere` about the mass centre, in the axes of the body.
     unit : sequence of (e0, e1, e2, e3), optional
         Coordinates that are a unit quaternion, normalised while integrating; default: those of which some orientation
         is the standard matrix, as ``orient_quaternion`` writes it.
+    origin : Point, optional
+        The point at rest that positions are measured from.  Default: the one that most bodies are located from, which
+        ``report()`` names.  A point to which no positions lead from it is measured from the root of its own points.
     holonomic_constraints, nonholonomic_constraints : optional
         SymPy's newer names of ``configuration_constraints`` and ``velocity_constraints``; TypeError for both.
     name : str, optional
@@ -132,6 +148,9 @@ class Model(Expressions):
         attach: Mapping[int, Any] | None = None,
         unit: Sequence[Any] | None = None,
         guess: Mapping[Any, float] | None = None,
+        origin: Any = None,
+        functions: Mapping[Any, Spline] | None = None,
+        shapes: Mapping[Any, Shape] | None = None,
         holonomic_constraints: Sequence[Any] | Mapping[str, Any] | None = None,
         nonholonomic_constraints: Sequence[Any] | Mapping[str, Any] | None = None,
         name: str | None = None,
@@ -160,6 +179,9 @@ class Model(Expressions):
             attach=attach,
             unit=unit,
             guess=guess,
+            origin=origin,
+            functions=functions,
+            shapes=shapes,
             holonomic_constraints=holonomic_constraints,
             nonholonomic_constraints=nonholonomic_constraints,
             name=name,
@@ -170,18 +192,20 @@ class Model(Expressions):
         """Make the description, in steps that each hand on what the step before left of it."""
         reader = Reader(arguments)
         description = with_tendons(reader.read())
-        self._keep_words(arguments, reader.symbols)
+        self._keep_words(arguments, reader)
         description = self._without_noncontributing(description, arguments, reader.symbols_by_node())
         self._description = self._naming_left_out(description, arguments, reader)
         warn_of_impossible(self._description)
         self._derived: Derivation | None = None
+        check_origin(self._derivation.kinematics)
         self._contradictions = self._contradicting(reader)
 
-    def _keep_words(self, arguments: Arguments, symbols: Symbols) -> None:
+    def _keep_words(self, arguments: Arguments, reader: Reader) -> None:
         """The user's own symbols and expressions, in which results are written."""
+        symbols = reader.symbols
         self._coordinates, self._speeds, self._time = tuple(symbols.q), tuple(symbols.u), symbols.t
-        self._laws = arguments.feedback
-        self._written = arguments.outputs
+        self._laws, self._functions = arguments.feedback, symbols.functions
+        self._written = reader.outputs.written
         self._n_loads = len(arguments.forcelist)
 
     def _without_noncontributing(self, d: Description, arguments: Arguments, names: Mapping[int, Any]) -> Description:
@@ -264,7 +288,9 @@ class Model(Expressions):
         points: Sequence[Any] | None = None,
         frames: Sequence[Any] | None = None,
         guess: Mapping[Any, float] | None = None,
+        functions: Mapping[Any, Spline] | None = None,
         unit: Sequence[Any] | None = None,
+        origin: Any = None,
         name: str | None = None,
     ) -> Model:
         """The model of a Lagrangian: d/dt ∂L/∂q̇ − ∂L/∂q = Q + Gᵀλ (Goldstein, Poole & Safko 2002, chapter 2).
@@ -287,7 +313,7 @@ class Model(Expressions):
             c(q, q̇, t), each equal to zero, of ∂c/∂q̇ᵀ μ among the generalized forces.
         holonomic_constraints : sequence of expressions, optional
             φ(q, t), each equal to zero, of ∂φ/∂qᵀ λ.
-        parameters, inputs, outputs, feedback, points, frames, guess, unit, name : optional
+        parameters, inputs, outputs, feedback, points, frames, guess, functions, unit, origin, name : optional
             As of :class:`Model`; an input whose rate the equations need is followed by it.
 
         Returns
@@ -316,7 +342,9 @@ class Model(Expressions):
             points=points,
             frames=frames,
             guess=guess,
+            functions=functions,
             unit=unit,
+            origin=origin,
             name=name,
         )
         model = cls.__new__(cls)
@@ -444,6 +472,11 @@ class Model(Expressions):
         return self._inputs
 
     @property
+    def functions(self) -> Mapping[Any, Spline]:
+        """The functions that are given by data."""
+        return MappingProxyType(self._functions)
+
+    @property
     def noncontributing(self) -> tuple[Any, ...]:
         """Symbols of the loads on which no generalized active force depends."""
         return self._noncontributing
@@ -480,6 +513,17 @@ class Model(Expressions):
 
     def __repr__(self) -> str:
         return f"<Model {self.name!r}: n_q={self.n_q}, n_u={self.n_u}, n_p={self.n_p}, n_r={self.n_r}>"
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: sizes and names, and the equations of motion, folded."""
+        from kanecore.show.pages import model_page
+
+        return model_page(self, symbolic.equations(self))
+
+    def _repr_latex_(self) -> str | None:
+        """The equations of motion where a notebook is printed; None where they are long."""
+        equations = symbolic.equations(self)
+        return None if equations is None else "\n".join(f"$${text}$$" for text in equations)
 
     # ------------------------------------------------------------- liberation
     def free(self, *constraints: str | int) -> Model:
@@ -530,7 +574,7 @@ class Model(Expressions):
         model = self._with(result.description)
         model._inputs = (*self._inputs, *forces.values())
         model._n_loads = self._n_loads + result.n_loads
-        model._written = {name: sympify(e).xreplace(swap) for name, e in self._written.items()}
+        model._written = {name: e.xreplace(swap) for name, e in self._written.items()}
         return model
 
     def _with(self, description: Description) -> Model:
@@ -617,3 +661,47 @@ class Model(Expressions):
     def report(self) -> str:
         """What was understood: the tree, where each velocity came from, how M is formed, operation counts."""
         return report.report(self)
+
+    def draw(
+        self,
+        x: Any = None,
+        parameters: Mapping[Any, float] | None = None,
+        *,
+        t: float = 0.0,
+        r: Any = None,
+        ax: Any = None,
+        labels: bool = True,
+        loads: bool = True,
+        view: str | tuple[float, float] | None = None,
+    ) -> Any:
+        """A picture of the mechanism at a state, as that of a compiled model, which it need not be.
+
+        Parameters
+        ----------
+        x : array_like (n_x,) or mapping, optional
+            The state [q, u], or some of it by name or symbol.  What is not named is the ``guess``, or zero; where there
+            is no guess a quaternion turns nothing.
+        parameters : mapping, optional
+            Values by name or symbol.  Those not given are 1, so that a model is seen before its numbers are known.
+        t : float
+        r : array_like (n_r,) or mapping, optional
+            Inputs; those not given are zero.
+        ax, labels, loads, view : optional
+            As of `CompiledModel.draw`.
+
+        Returns
+        -------
+        matplotlib Figure
+
+        Raises
+        ------
+        ModelError
+            The model has no points, or something is not defined at the state, such as a division by zero.
+        KeyError
+            There is no such coordinate, speed, parameter or input; the message holds the nearest.
+        ImportError
+            matplotlib is not installed.
+        ValueError
+            As of `CompiledModel.draw`.
+        """
+        return sketch.draw(self, x, parameters, t, r, ax=ax, labels=labels, loads=loads, view=view)

@@ -77,8 +77,8 @@ TEN(KERNEL, 5)
 
 kc_kernel *const *all_kernels(void)
 {
-    static kc_kernel *const addresses[] = {TEN(ADDRESS, 0) TEN(ADDRESS, 1) TEN(ADDRESS, 2)
-                                           TEN(ADDRESS, 3) TEN(ADDRESS, 4) TEN(ADDRESS, 5)};
+    static kc_kernel *const addresses[] = {TEN(ADDRESS, 0) TEN(ADDRESS, 1) TEN(ADDRESS, 2) TEN(ADDRESS, 3)
+                                               TEN(ADDRESS, 4) TEN(ADDRESS, 5)};
     return addresses;
 }
 

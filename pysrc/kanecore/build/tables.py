@@ -24,7 +24,7 @@ _WIDTH = 112  # of a docstring's lines, before they are indented
 
 AXES = 3  # of a result, beside leading ones: as many as the binding has room for
 
-_ARGUMENTS = "t: npt.ArrayLike, x: npt.ArrayLike"
+_ARGUMENTS = "t: npt.ArrayLike, x: _Values"
 
 _PXD = """\
 from libc.stdint cimport int32_t, uint32_t
@@ -312,8 +312,9 @@ Parameters
 ----------
 t : float or array_like, (...)
     Time.
-x : array_like, (..., n_x)
-    State [q, u].
+x : array_like, (..., n_x), or mapping
+    State [q, u]. A mapping of names or symbols to numbers, or to arrays that broadcast, is what `CompiledModel.state`
+    makes of it: what it does not name is zero.
 r : array_like, (..., n_r), or mapping, optional
     Inputs; default the current ones. A mapping overrides some of them.
 p : array_like, (..., n_p), or mapping, optional
@@ -339,7 +340,8 @@ ValueError, TypeError, KeyError
 
 Notes
 -----
-All kernels share these arguments and errors; those of udot take it after ``x``, as (..., n_u)."""
+All kernels share these arguments and errors; those of udot take it after ``x``, as (..., n_u) or a
+mapping by the names of speeds."""
 
 
 # --------------------------------------------------------------------------------------------------------- Python
@@ -352,7 +354,7 @@ def _stubs() -> str:
         "class Kernels(Model):\n",
     ]
     for kernel in _with_methods():
-        before = _ARGUMENTS + (", udot: npt.ArrayLike" if kernel.reads_udot else "")
+        before = _ARGUMENTS + (", udot: _Values" if kernel.reads_udot else "")
         before += ", multipliers: npt.ArrayLike | None = None" if kernel.reads_multipliers else ""
         before = f"{_ARGUMENTS}, beyond: npt.ArrayLike" if kernel.vectors else before
         options = ["nonholonomic: bool = False"] if kernel.nonholonomic else []

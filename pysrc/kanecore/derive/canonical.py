@@ -156,6 +156,8 @@ class _Canonical:
             unit=(),
             shown_points=(),
             shown_frames=(),
+            origin=-1,
+            shapes=(),
             rates=tuple(rates),
             speeds=self.momenta,
             accelerations=self.accelerations,

@@ -34,6 +34,7 @@ from .registry import WAYS, Derived
 from .solving import Solving, solving
 from .tendons import with_tendons
 from .tree import JointTree
+from .whereabouts import Whereabouts
 
 __all__ = ["Derivation"]
 
@@ -80,6 +81,11 @@ class Derivation:
             below = set(self.graph.below(derived.roots))
             pivots = tuple(pivot for pivot in pivots if pivot[0] in below)
         return replace(derived, pivots=(*derived.pivots, *pivots)) if pivots else derived
+
+    @cached_property
+    def whereabouts(self) -> Whereabouts:
+        """What positions are measured from."""
+        return Whereabouts(self.freed, self.kinematics)
 
     @cached_property
     def constraints(self) -> Constraints:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Protocol
 
 from kanecore.describe.description import Description, Load
@@ -26,6 +27,8 @@ class Described(Protocol):
     def inputs(self) -> tuple[Any, ...]: ...
     @property
     def parameters(self) -> tuple[Any, ...]: ...
+    @property
+    def functions(self) -> Mapping[Any, Any]: ...
     @property
     def noncontributing(self) -> tuple[Any, ...]: ...
     @property

@@ -235,11 +235,6 @@ class Kinematics(Rotations):
         """Whether a point's velocity is the derivative of its position from a fixed origin."""
         return self._tree_velocity[point] and self._frames_fit[point]
 
-    def origin(self, point: int) -> int:
-        """The fixed point that a point is located from, of which its velocity is the derivative; −1 where none is."""
-        *_, root = self._location.chain(point)
-        return root if self.reaches(point) else -1
-
     def from_positions(self) -> bool:
         """Whether every point's velocity follows from its position by ω × d, from a fixed origin."""
         return all(self._tree_velocity)

@@ -10,10 +10,8 @@ from kanecore.describe.ancestry import Ancestry
 from kanecore.describe.description import Description
 from kanecore.describe.joints import Attachments
 
-from .contradictions import excused
 from .derivation import Derivation
 from .reactions import is_free
-from .vectors import ZERO
 
 __all__ = ["places"]
 
@@ -23,13 +21,16 @@ def places(derivation: Derivation) -> dict[str, Any]:
 
     ``bodies``: mass centre and frame, -1 of a particle.  ``loads``: 0 for a force, 1 for a torque; the point or the
     frame; the number in the user's list; the body, -1 for the inertial frame.  ``joints``: parent, child, and whether
-    the joint holds nothing.  ``roots``: of each point the number of its tree of points; empty where there is one tree.
-    ``origins``: of each point the name of the fixed point that it is located from, empty where its velocity is no
-    derivative of a position from one.  ``unlocated``: the inputs that are multipliers of freed constraints, of which
+    the joint holds nothing.  ``inertial``: the name of the inertial frame.  ``origin``: that of the model's
+    origin, where there is one.  ``roots``: of each point the number of what it is measured from; empty where that is
+    one point.  ``origins``: of each point the name of what it is measured from, empty where its velocity is no
+    derivative of a position from there.  ``unlocated``: the inputs that are multipliers of freed constraints, of which
     nobody said where they act.  ``adrift``: points of which no position tells how they move, since they are
     located from a point that was set in motion, or from a contact.  ``instant``: those that are located, or set in
     motion, in axes that turn otherwise than they are oriented: their accelerations are those of vectors as written.
-    ``unoriented``: frames of which no orientation tells how they turn.
+    ``unoriented``: frames of which no orientation tells how they turn.  ``tree``: of each point, then of each joint
+    point, the nearest of these that it is located from, -1 where there is none.  ``loose``: of these, where chains
+    begin that nothing holds to what they are located from.  ``shapes``: body, kind, sizes, axis.
     """
     d = derivation.description
     point, frame = ({at: n for n, at in enumerate(shown)} for shown in (d.shown_points, d.shown_frames))
@@ -42,33 +43,48 @@ def places(derivation: Derivation) -> dict[str, Any]:
         ],
         "joints": [[joint.parent, joint.child, int(is_free(derivation.kinematics, joint))] for joint in d.joints],
         "unlocated": [d.input_names.index(x.name) for x in d.generalized_forces if x.name in d.input_names],
-        **_trees(derivation),
+        **_positions(derivation),
         **_loose(derivation),
+        **_tree(derivation),
+        "shapes": [[body, shape.kind, list(shape.sizes), shape.axis] for body, shape in d.shapes],
     }
 
 
-def _trees(derivation: Derivation) -> dict[str, Any]:
-    d, k = derivation.description, derivation.kinematics
-    location = Ancestry([point.parent for point in d.points])
-    roots = [list(location.chain(point))[-1] for point in d.shown_points]
-    number = {root: i for i, root in enumerate(dict.fromkeys(roots))}
-    origins = [k.origin(point) for point in d.shown_points]
+def _positions(derivation: Derivation) -> dict[str, Any]:
+    d, k, whereabouts = derivation.description, derivation.kinematics, derivation.whereabouts
+    starts = [whereabouts.measured_from(point) for point in d.shown_points]
+    number = {start: i for i, start in enumerate(dict.fromkeys(starts))}
+    known = [k.reaches(point) for point in d.shown_points]
     return {
-        "roots": [number[root] for root in roots] if len(number) > 1 else [],
-        "origins": [d.points[i].name if i >= 0 else "" for i in origins],
+        "inertial": d.frames[0].name,
+        "origin": d.points[whereabouts.origin].name if whereabouts.origin >= 0 else "",
+        "roots": [number[start] for start in starts] if len(number) > 1 else [],
+        "origins": [d.points[start].name if sure else "" for start, sure in zip(starts, known, strict=True)],
     }
+
+
+def _tree(derivation: Derivation) -> dict[str, Any]:
+    d = derivation.description
+    places = [*d.shown_points, *(joint.point for joint in d.joints)]
+    number = {place: n for n, place in reversed(list(enumerate(places)))}
+    location = Ancestry([point.parent for point in d.points])
+    tree = []
+    for n, place in enumerate(places):
+        from_here = location.chain(place)
+        if number[place] == n:  # else it is a place that has a number already
+            next(from_here)
+        tree.append(next((number[above] for above in from_here if above in number), -1))
+    loose: set[int] = set()
+    for joint in d.joints:
+        if is_free(derivation.kinematics, joint):
+            above = set(location.chain(joint.point))
+            own = [i for i in location.chain(d.bodies[joint.child].point) if i in number and i not in above]
+            loose.update(number[i] for i in own[-1:])
+    return {"tree": tree, "loose": sorted(loose)}
 
 
 def _loose(derivation: Derivation) -> dict[str, Any]:
-    d, k = derivation.description, derivation.kinematics
-    points, frames = excused(derivation.freed, k)
-    unoriented: list[bool] = []
-    for i, frame in enumerate(d.frames):
-        unoriented.append(i > 0 and (unoriented[frame.parent] or not frame.oriented or i in frames))
-    adrift: list[bool] = []
-    for i, point in enumerate(d.points):
-        above = adrift[point.parent] if point.parent >= 0 else k.velocity[i] != ZERO
-        adrift.append(above or i in points or any(unoriented[f] for f, _ in point.position))
+    d, adrift, unoriented = derivation.description, derivation.whereabouts.adrift, derivation.whereabouts.unoriented
     wandering = [i for i in range(len(d.points)) if _is_written_in(d, i, unoriented)]
     return {
         "adrift": [n for n, point in enumerate(d.shown_points) if adrift[point]],

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterator
 
 from kanecore.describe.symbols import function_name
@@ -17,6 +18,9 @@ from .reads import unread
 from .springs import is_gradient
 
 __all__ = ["report"]
+
+WIDTH = 80  # columns of a line
+INDENT = "    "  # of what goes on from the line before, beyond that of the line
 
 VELOCITY_SOURCES = {
     "origin": "at rest",
@@ -33,7 +37,23 @@ def report(model: Described) -> str:
     if derivation.description.constraints:
         lines += _constraints(derivation)
     lines += [*_loads(model), *_written(model), *_operations(derivation)]
-    return "\n".join(lines)
+    return "\n".join(map(_wrapped, lines))
+
+
+def _wrapped(line: str) -> str:
+    """A line in lines of moderate length, words and names whole."""
+    indent = line[: len(line) - len(line.lstrip(" "))]
+    return "\n".join(
+        textwrap.wrap(
+            line,
+            WIDTH,
+            subsequent_indent=indent + INDENT,
+            expand_tabs=False,
+            replace_whitespace=False,
+            break_long_words=False,
+            break_on_hyphens=False,
+        )
+    )
 
 
 def _summary(model: Described) -> Iterator[str]:
@@ -50,6 +70,8 @@ def _summary(model: Described) -> Iterator[str]:
             yield f"  {letter}: {' '.join(names)}"
     if d.prescribed:
         yield "  prescribed motion: " + " ".join(d.input_names[i] for i in sorted(d.prescribed))
+    for f, data in model.functions.items():
+        yield f"  given by data: {f}: {data.extent}"
     if model.noncontributing:
         yield "  noncontributing, left out: " + " ".join(map(str, model.noncontributing))
     idle = [*_idle(derivation), *d.left_out_parameters, *d.left_out_inputs]
@@ -73,7 +95,7 @@ def _idle(derivation: Derivation) -> list[str]:
 def _frames(model: Described) -> Iterator[str]:
     d, k = model._derivation.description, model._derivation.kinematics
     if d.bodies or d.frames[1:]:
-        yield "frames, each with the frame it is oriented from and the one its angular velocity is given in:"
+        yield "frames, what each is oriented from, and where its angular velocity is given:"
     for i, frame in enumerate(d.frames[1:], 1):
         turned, measured = d.frames[frame.parent].name, d.frames[frame.angular_parent].name
         how = f"from {turned}" if frame.oriented else f"not oriented, written in the axes of {turned}"
@@ -89,7 +111,7 @@ def _frames(model: Described) -> Iterator[str]:
 def _points(model: Described) -> Iterator[str]:
     d, k = model._derivation.description, model._derivation.kinematics
     if d.bodies or d.points:
-        yield "points, each with the point it is located from and where its velocity comes from:"
+        yield "points, what each is located from, and where its velocity comes from:"
     for i, point in enumerate(d.points):
         place = f"from {d.points[point.parent].name}, " if point.parent >= 0 else ""
         note = VELOCITY_SOURCES[k.source[i]]
@@ -97,6 +119,21 @@ def _points(model: Described) -> Iterator[str]:
             note += ", which is not the derivative of its position"
         yield f"  {point.name}: {place}{note}, in {d.frames[k.home[i]].name}"
         yield from _contradictions(model, "point", i, point.name)
+    yield from _measured(model._derivation)
+
+
+def _measured(derivation: Derivation) -> Iterator[str]:
+    """The origin, and from where points are measured to which no positions lead from it."""
+    points, whereabouts = derivation.description.points, derivation.whereabouts
+    origin = points[whereabouts.origin].name if whereabouts.origin >= 0 else ""
+    if origin:
+        yield f"positions are measured from {origin}"
+    starts = [whereabouts.measured_from(i) for i in range(len(points))]
+    for start in dict.fromkeys(starts):
+        if start != whereabouts.origin:
+            group = ", ".join(point.name for point, other in zip(points, starts, strict=True) if other == start)
+            why = f": none lead to it from {origin}" if origin else ", which is not known to stay at rest"
+            yield f"positions of {group} are measured from {points[start].name}{why}"
 
 
 def _contradictions(model: Described, kind: str, at: int, name: str) -> Iterator[str]:

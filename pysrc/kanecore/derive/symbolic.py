@@ -9,6 +9,7 @@ from typing import Any
 from kanecore.describe.description import Description
 from kanecore.describe.symbols import multiplier
 from kanecore.errors import ModelError
+from kanecore.graph.evaluate import count
 from kanecore.kernels import KERNELS
 
 from .derivation import Derivation
@@ -16,7 +17,10 @@ from .described import Described
 from .nonholonomic import independent
 from .sizes import sizes_of
 
-__all__ = ["latex", "symbolic", "symbols_by_key"]
+__all__ = ["equations", "latex", "symbolic", "symbols_by_key"]
+
+SHORT = 40  # operations of equations of motion that are written out
+LONG = 200  # of those that a notebook does not show
 
 KERNEL_ROWS = {kernel.name: kernel for kernel in KERNELS}
 PARTIAL_ACCELERATIONS = {
@@ -82,8 +86,10 @@ def _check(derivation: Derivation, name: str, nonholonomic: bool) -> None:
         )
     row = KERNEL_ROWS.get(name)
     if row is not None and row.vectors:
-        others = "mass_matrix and inverse_dynamics have"
-        raise ModelError(f"{name} of {d.name!r} has no expression: it multiplies by vectors of a call; {others}")
+        raise ModelError(
+            f"{name} of {d.name!r} has no expression: it multiplies by vectors of a call; mass_matrix and "
+            "inverse_dynamics have"
+        )
     of = KERNEL_ROWS[row.remainder_of] if row is not None and row.remainder_of else row
     if nonholonomic and of is not None and not of.nonholonomic:
         having = [x.name for x in KERNELS if x.nonholonomic]
@@ -117,6 +123,7 @@ def symbols_by_key(model: Described) -> dict[Any, Any]:
         (d.parameters, model.parameters),
     ):
         symbols.update((keys[i][1], s) for i, s in zip(nodes, names, strict=True))
+    symbols.update((("f", f.__name__), f) for f in model.functions)
     return symbols
 
 
@@ -130,6 +137,16 @@ def latex(model: Described, kernel: str, nested: bool) -> str:
     rows += [(name, vlatex(e)) for name, e in zip(names, results, strict=True)]
     body = " \\\\\n".join(f"{left} &= {right}" for left, right in rows)
     return f"\\begin{{aligned}}\n{body}\n\\end{{aligned}}"
+
+
+def equations(model: Described) -> list[str] | None:
+    """What q̇ = ..., M u̇ = f + Gᵀλ and G u̇ + γ = 0 are made of, in LaTeX; None where it is long."""
+    derivation = model._derivation
+    d, g = derivation.description, derivation.graph
+    kernels = [*(["qdot"] if d.rates != d.speeds else []), "mass_matrix", "forcing"]
+    kernels += ["constraint_jacobian", "constraint_bias"] if d.constraints else []
+    size = count(g, [root for kernel in kernels for root in derivation.kernel(kernel).roots])["total"]
+    return None if size > LONG else [latex(model, kernel, size <= SHORT) for kernel in kernels]
 
 
 def _names(d: Description, kernel: str) -> list[str]:

@@ -43,6 +43,11 @@ class Ancestry:
         up, _ = self.path(a, b)
         return self.parents[up[-1]] if up else a
 
+    def start(self, item: int, origin: int) -> int:
+        """Where the way to an item starts: at an origin, −1 for none, where one leads from it, else at its root."""
+        *_, root = self.chain(item)
+        return origin if origin >= 0 and self.common(origin, item) >= 0 else root
+
     def chain(self, item: int) -> Iterator[int]:
         """An item and its ancestors, up to the root."""
         while item >= 0:

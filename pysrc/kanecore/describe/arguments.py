@@ -23,7 +23,9 @@ _DICTS = {
     "feedback": "inputs and expressions",
     "joints": "names and (parent, child, point)",
     "guess": "coordinates or speeds and numbers",
+    "shapes": "bodies and shapes, such as kanecore.shapes.Disc(r)",
     "attach": "rows and (child, child_point, parent, parent_point, vector)",
+    "functions": "undefined functions and kc.Spline(x, y)",
 }
 _KINDS = {"velocity": "nonholonomic", "configuration": "holonomic", "acceleration": None}
 _INSTEAD_OF_DICT = {
@@ -45,6 +47,7 @@ class Arguments:
         None: whatever occurs is one.
     unit : list
         Groups of four coordinates.
+    origin : Point or None
     lagrangian : expression or None
         What stands in place of bodies.
     """
@@ -70,7 +73,10 @@ class Arguments:
     joints: dict[Any, Any]
     guess: dict[Any, Any]
     attach: dict[Any, Any]
+    functions: dict[Any, Any]
+    shapes: dict[Any, Any]
     unit: list[Any]
+    origin: Any = None
     lagrangian: Any = None
 
     @classmethod
@@ -95,6 +101,7 @@ class Arguments:
             inputs=None if given["inputs"] is None else listed(given["inputs"], "inputs"),
             **dicts,
             unit=_groups_of_four(given["unit"]),
+            origin=given["origin"],
             lagrangian=given["lagrangian"],
         )
 

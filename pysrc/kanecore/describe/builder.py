@@ -15,7 +15,9 @@ from typing import Any
 from kanecore.errors import ModelError
 from kanecore.graph.calculus import accumulate
 from kanecore.graph.scalars import COORDINATE, PARAMETER, SPEED
+from kanecore.shapes import Shape
 
+from .ancestry import Ancestry
 from .checks import (
     check_constraint,
     check_count,
@@ -122,8 +124,10 @@ class Builder(Variables):
         self._outputs: list[tuple[str, int]] = []
         self._shown_points: list[int] = []
         self._shown_frames: list[int] = []
+        self._origin = -1
         self._left_out: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())  # parameters, inputs
         self._joints: list[Joint] = []
+        self._shapes: list[tuple[int, Shape]] = []
         self._attachments: list[Attachment] = []
 
     # ------------------------------------------------------------------ places
@@ -385,13 +389,35 @@ class Builder(Variables):
         self._outputs.append((name, node))
 
     def show(self, points: Sequence[int] = (), frames: Sequence[int] = ()) -> None:
-        """More points and frames for the kernels of partial velocities than mass centres, bodies and those of loads."""
+        """More points and frames in the results of kernels than mass centres, bodies and those of loads."""
         for point in points:
             self._check_point(point, "an item of points")
         for frame in frames:
             self._check_frame(frame, "an item of frames")
         self._shown_points += points
         self._shown_frames += frames
+
+    def origin(self, point: int) -> None:
+        """The point that positions are measured from; default: the one at rest that most bodies are located from."""
+        self._check_point(point, "the origin")
+        self._origin = point
+
+    def position(self, point: int) -> Vector:
+        """The position of a point from the origin that was named, where it is located from that, else from its root."""
+        self._check_point(point, "the point of a position")
+        location = Ancestry([p.parent for p in self.points])
+        up, down = location.path(location.start(point, self._origin), point)
+        back = [
+            (f, (self.graph.neg(x), self.graph.neg(y), self.graph.neg(z)))
+            for i in up
+            for f, (x, y, z) in self.points[i].position
+        ]
+        return (*back, *(part for i in down for part in self.points[i].position))
+
+    def shape(self, body: int, shape: Shape) -> None:
+        """How a body looks in pictures."""
+        self._check_body(body, f"the body of a {shape.kind}")
+        self._shapes.append((body, shape))
 
     def left_out(self, parameters: Sequence[str], inputs: Sequence[str]) -> None:
         """Names that stand only in what has no part in the motion, such as the ground: they may be set all the same."""
@@ -459,6 +485,16 @@ class Builder(Variables):
             if turning and number not in self._spinning:
                 raise ModelError(f"frame {f.name} turns and has no angular velocity: give it one")
         check_ring(self._joints)
+        self._check_shapes()
+
+    def _check_shapes(self) -> None:
+        for body, shape in self._shapes:
+            for size in shape.sizes:
+                if isinstance(size, str) and size not in self._parameters.values():
+                    raise ModelError(
+                        f"the shape of {self.bodies[body].name} has the size {size}, which is no parameter of the "
+                        "model: write a number, or list it in parameters=[...]"
+                    )
 
     def _check_lagrangian(self) -> None:
         if self.bodies:
@@ -517,6 +553,7 @@ class Builder(Variables):
             outputs=tuple(self._outputs),
             shown_points=shown_points,
             shown_frames=shown_frames,
+            origin=self._origin,
             joints=Attachments(self.graph, self.frames, self.points, self.bodies, self._joints).joints,
             unit=tuple(_places(in_state, quaternion) for quaternion in self._unit),
             constraints=tuple(self.constraints),
@@ -529,6 +566,7 @@ class Builder(Variables):
             left_out_inputs=self._left_out[1],
             guess=tuple((n, self._guess[x]) for x, n in in_state.items() if x in self._guess),
             lagrangian=self._lagrangian,
+            shapes=tuple(self._shapes),
         )
 
 

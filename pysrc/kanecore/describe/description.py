@@ -13,6 +13,7 @@ from dataclasses import dataclass, fields, replace
 
 from kanecore.errors import ModelError
 from kanecore.graph.scalars import Graph
+from kanecore.shapes import Shape
 
 __all__ = [
     "Attachment",
@@ -297,7 +298,10 @@ class Description:
         What stands in place of bodies, loads and a Lagrangian.
     outputs : tuple of (name, node)
     shown_points, shown_frames : tuple of int
-        Those of the kernels of partial velocities.
+        Those of the kernels of positions, velocities and partial velocities.
+    origin : int
+        The point that the user wants positions to be measured from; −1: none was named, and
+        `kanecore.derive.whereabouts` finds one.
     joints : tuple of Joint
         One for each body, in their order.
     unit : tuple of (e0, e1, e2, e3)
@@ -314,6 +318,8 @@ class Description:
     left_out_parameters, left_out_inputs : tuple of str
         Names that stand only in what has no part in the motion.
     generalized_forces : tuple of GeneralizedForce
+    shapes : tuple of (body, Shape)
+        How bodies look in pictures; their sizes may be names of parameters.
     """
 
     graph: Graph
@@ -339,6 +345,7 @@ class Description:
     outputs: tuple[tuple[str, int], ...]
     shown_points: tuple[int, ...]
     shown_frames: tuple[int, ...]
+    origin: int = -1
     joints: tuple[Joint, ...] = ()
     unit: tuple[tuple[int, int, int, int], ...] = ()
     constraints: tuple[Constraint, ...] = ()
@@ -354,6 +361,7 @@ class Description:
     lagrangian: int | None = None
     first_order: FirstOrder | None = None
     generalized_forces: tuple[GeneralizedForce, ...] = ()
+    shapes: tuple[tuple[int, Shape], ...] = ()
 
 
 def momentum_name(coordinate: str) -> str:
@@ -403,6 +411,7 @@ def _baked(d: Description, values: Mapping[str, float]) -> Description:
         image,
         parameters=tuple(image.parameters[i] for i in remaining),
         parameter_names=tuple(d.parameter_names[i] for i in remaining),
+        shapes=tuple((body, shape.with_numbers(values)) for body, shape in d.shapes),
     )
 
 

@@ -66,6 +66,10 @@ def _mentioned(arguments: Arguments, symbols: Symbols) -> set[Any]:
             stack += [x for term in e.args for x in term]
         elif isinstance(e, sm.MatrixBase):
             stack += e.flat()
+        elif isinstance(e, AppliedUndef) and e.func in symbols.functions:
+            stack += e.args
+        elif isinstance(e, sm.Subs):
+            stack += [*e.point, *(e.expr.free_symbols - set(e.variables))]
         elif isinstance(e, (sm.Symbol, AppliedUndef)):
             present.add(e)
         elif isinstance(e, sm.Basic) and not symbols.has_read(e):

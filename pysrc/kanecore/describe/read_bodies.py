@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from typing import Any
 
 import sympy as sm
@@ -69,6 +70,19 @@ class Bodies:
                 + (f" nor the inertial frame {self.frame.name}" if what == "parent" else "")
             )
         return number
+
+    def named(self, key: Any, argument: str) -> int:
+        """The number of a body that is given itself, or by its name."""
+        names = [str(body.name) for body in self.moving]
+        here = [i for i, body in enumerate(self.moving) if body is key or names[i] == key]
+        if len(here) == 1:
+            return here[0]
+        if here:
+            raise ModelError(f"{argument} names {key!r}, and {len(here)} bodies have this name: give the body itself")
+        name = str(getattr(key, "name", key))
+        near = get_close_matches(name, names, 1)
+        hint = f"; is {near[0]!r} meant?" if near else ""
+        raise ModelError(f"{argument} names {name!r}, and the bodies that move are {', '.join(names)}{hint}")
 
 
 def _check(listed: Sequence[Any]) -> None:

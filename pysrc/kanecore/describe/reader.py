@@ -11,14 +11,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-import numpy as np
 import sympy as sm
 from sympy.physics.mechanics import Point as SymPoint
 from sympy.physics.mechanics import ReferenceFrame as SymFrame
-from sympy.physics.vector import Dyadic
-from sympy.physics.vector import Vector as SymVector
 
 from kanecore.errors import ModelError
+from kanecore.shapes import Shape
 
 from . import sympy_access
 from .arguments import Arguments, expect
@@ -30,6 +28,7 @@ from .read_bodies import Bodies, BodyReader
 from .read_frames import FrameReader
 from .read_joints import JointReader
 from .read_loads import LoadReader, Loads
+from .read_outputs import OutputReader, output_points
 from .read_points import PointReader
 from .symbols import Symbols, function_name
 
@@ -43,6 +42,7 @@ class Reader:
     ----------
     symbols : Symbols
         What SymPy's names stand for.
+    outputs : OutputReader
     """
 
     def __init__(self, arguments: Arguments) -> None:
@@ -53,6 +53,7 @@ class Reader:
         self.symbols = Symbols(self._builder, arguments)
         self._frames = FrameReader(self._builder, self.symbols, arguments.frame)
         self._points = PointReader(self._builder, self.symbols, self._frames)
+        self.outputs = OutputReader(self._builder, self.symbols, self._frames, self._points)
 
     def read(self) -> Description:
         """The description; the order of the steps is that of the graph's nodes."""
@@ -65,12 +66,16 @@ class Reader:
         self._read_lagrangian()
         self._read_constraints()
         self._read_joints(bodies)
+        self._read_shapes(bodies)
         LoadReader(*pieces).read(loads)
         self._read_potentials()
         self._builder.show(points=[self._points.number(p, "points") for p in a.points])
+        if a.origin is not None:
+            self._builder.origin(self._points.number(a.origin, "origin"))
         self._keep_units(quaternions)
         self._builder.show(frames=[self._frames.number(f, "frames", oriented=False) for f in a.frames])
-        self._read_outputs()
+        for name, e in a.outputs.items():
+            self.outputs.read(str(name), e)
         self._read_guess()
         self._complete()
         return self._builder.description()
@@ -101,7 +106,10 @@ class Reader:
             expect(point, SymPoint, "an item of points", "Point")
         for frame in a.frames:
             expect(frame, SymFrame, "an item of frames", "ReferenceFrame")
+        if a.origin is not None:
+            expect(a.origin, SymPoint, "origin", "Point")
         needed = [*(body.masscenter for body in bodies.moving), *loads.points(), *a.points, *loads.pathways()]
+        needed += [*output_points(a.outputs), *([] if a.origin is None else [a.origin])]
         self._points.survey(needed, bodies.ground)
         return bodies, loads
 
@@ -128,6 +136,11 @@ class Reader:
             for item in items if isinstance(items, list) else [items]:
                 reader.attachment(row, item)
 
+    def _read_shapes(self, bodies: Bodies) -> None:
+        for key, shape in self._arguments.shapes.items():
+            expect(shape, Shape, f"the shape of {getattr(key, 'name', key)}", "shape, such as kanecore.shapes.Disc(r)")
+            self._builder.shape(bodies.named(key, "shapes"), shape)
+
     def _read_potentials(self) -> None:
         with self.symbols.reading("potential"):
             energies = [self.symbols.node(e, f"potential {i}") for i, e in enumerate(self._arguments.potentials)]
@@ -140,23 +153,10 @@ class Reader:
             if quaternion.frame is None or quaternion.frame in self._frames.index:
                 self._builder.unit(*self._members(quaternion))
 
-    def _read_outputs(self) -> None:
-        with self.symbols.reading("output"):
-            for name, e in self._arguments.outputs.items():
-                self._builder.output(str(name), self._output(str(name), e))
-
     def _scalar(self, where: str, e: Any) -> int:
         if isinstance(e, (bool, sm.logic.boolalg.Boolean)) or not isinstance(e, (int, float, sm.Expr)):
             raise ModelError(f"{where} is {e!r}, which is no expression of a scalar: write one, such as T - U")
         return self.symbols.node(e, where)
-
-    def _output(self, name: str, e: Any) -> int:
-        if isinstance(e, (sm.MatrixBase, sm.MatrixExpr, SymVector, Dyadic, sm.NDimArray, np.ndarray, list, tuple)):
-            what = "vector" if isinstance(e, SymVector) else "matrix" if hasattr(e, "shape") else type(e).__name__
-            frame = self._frames.inertial.name
-            component = f"{name}_x: v.dot({frame}.x)" if what == "vector" else f"{name}_0: m[0]"
-            raise ModelError(f"output {name} is a {what}: give one scalar a component, such as {{{component}, ...}}")
-        return self.symbols.node(e, f"output {name}")
 
     def _read_guess(self) -> None:
         """Numbers by coordinates and speeds, or by their names."""
@@ -172,6 +172,7 @@ class Reader:
         """What can be said of symbols when all is read."""
         a, symbols = self._arguments, self.symbols
         symbols.check_feedback()
+        symbols.check_functions()
         symbols.warn_of_misspelt()
         inputs = symbols.complete_inputs(a.inputs)
         parameters = sorted(symbols.parameters, key=str) if a.parameters is None else a.parameters

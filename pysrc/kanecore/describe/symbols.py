@@ -5,14 +5,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from difflib import get_close_matches
 from typing import Any
 
 import sympy as sm
-from sympy.core.function import AppliedUndef
+from sympy.core.function import AppliedUndef, UndefinedFunction
 
 from kanecore.errors import ModelError, warn
-from kanecore.graph.scalars import ACCELERATION, Graph
+from kanecore.graph.scalars import ACCELERATION, Given, Graph
 from kanecore.graph.sympy_bridge import FromSympy
+from kanecore.splines import Spline
 
 from . import sympy_access
 from .arguments import Arguments
@@ -71,6 +73,8 @@ class Symbols:
     rates : nodes of q̇, solved from the kinematical equations
     parameters : dict of Symbol to node
     inputs : dict of (function of time, order of derivative) to node
+    functions : dict of SymPy function to Spline
+        Functions of any scalars that are given by data.
     stage : a key of ``_RATES_ALLOWED``: what is being read, and whether derivatives of speeds and multipliers may stand
         there
     """
@@ -80,6 +84,7 @@ class Symbols:
         self.t = sympy_access.time()
         self._owner: dict[str, Any] = {str(self.t): self.t}
         self._list_states(arguments)
+        self._list_functions(arguments.functions)
         self.time = builder.time
         n_q, n_u = len(arguments.q_ind), len(arguments.u_ind)
         self.coordinates = [builder.coordinate(function_name(x), dependent=i >= n_q) for i, x in enumerate(self.q)]
@@ -98,7 +103,7 @@ class Symbols:
         self._laws_read: dict[Any, int] = {}
         self.stage = "kinematics"
         self.rates: list[int] = []
-        self._read = FromSympy(self.graph, self._leaf)
+        self._read = FromSympy(self.graph, self._leaf, self.functions)
 
     def _list_states(self, arguments: Arguments) -> None:
         """Coordinates, speeds and auxiliary speeds, checked: each is one symbol, and has one place."""
@@ -119,6 +124,32 @@ class Symbols:
                 raise ModelError(f"{function_name(x)} is listed in u_auxiliary and among the coordinates or speeds")
         for x in (*self.q, *self.u, *self.auxiliary):
             self._claim(function_name(x), x)
+
+    def _list_functions(self, functions: Mapping[Any, Any]) -> None:
+        """Functions that are given by data, checked."""
+        for f, data in functions.items():
+            if not isinstance(f, UndefinedFunction):
+                raise ModelError(
+                    f"functions holds {f!r}, which is no undefined function: write functions={{f: kc.Spline(x, y)}} "
+                    "with f = sympy.Function('street'), and f(x) in the description"
+                )
+            if not isinstance(data, Spline):
+                raise ModelError(f"functions gives {data!r} for {f}: give the data, kc.Spline(x, y)")
+            self._claim(f.__name__, f)
+        self.functions: dict[Any, Spline] = dict(functions)
+
+    def check_functions(self) -> None:
+        """Every function that was given must have been read."""
+        read = {op.name for op, *_ in self.graph.nodes if isinstance(op, Given)}
+        inputs = [function_name(x) for x, _ in self.inputs]
+        others = dict.fromkeys([*read, *inputs, *map(function_name, (*self.q, *self.u))])
+        for f in self.functions:
+            if f.__name__ not in read:
+                meant = get_close_matches(f.__name__, others, 1)
+                raise ModelError(
+                    f"functions holds {f}, which does not occur: "
+                    + (f"is {meant[0]} meant?" if meant else f"write {f} of an expression, or leave it out")
+                )
 
     def _claim(self, name: str, symbol: Any) -> None:
         other = self._owner.setdefault(name, symbol)
@@ -235,11 +266,23 @@ class Symbols:
                 raise ModelError(f"{e} in {self.where}: multipliers are solved for with u̇, and stand in outputs alone")
             return self._builder.multiplier(int(e.args[0]))
         if e.args != (self.t,):
-            raise ModelError(
-                f"the unknown function {e} in {self.where}: a model knows functions of time only (dynamicsymbols); "
-                "write it out, or make it an input"
-            )
+            raise self._is_unknown(e)
         return self.input(e, 0)
+
+    def _is_unknown(self, e: Any) -> ModelError:
+        name = function_name(e)
+        given = [f.__name__ for f in self.functions]
+        meant = name if name in given else next(iter(get_close_matches(name, given, 1)), "")
+        if meant:
+            return ModelError(
+                f"the unknown function {e} in {self.where}: functions gives the data of another function, {meant}: is "
+                "that meant? Make it once, with all its assumptions, and use it everywhere"
+            )
+        data = ", ".join("xyz"[: len(e.args) + 1]) if len(e.args) < 3 else "x, y"
+        return ModelError(
+            f"the unknown function {e} in {self.where}: a model knows functions of time only (dynamicsymbols); give "
+            f"its data, functions={{{name}: kc.Spline({data})}}, write it out, or make it an input"
+        )
 
     def input(self, x: Any, order: int) -> int:
         if x in self._laws:
@@ -339,7 +382,7 @@ class Symbols:
             node = known.get((x, order)) if order or x not in self._leaves else self._leaves[x]
             return graph.symbol(("foreign", str(e)), ACCELERATION) if node is None else node
 
-        return FromSympy(graph, leaf)
+        return FromSympy(graph, leaf, self.functions)
 
     def has_read(self, e: Any) -> bool:
         """Whether an expression was read, and its symbols are known."""
@@ -348,7 +391,7 @@ class Symbols:
     def know_rates(self, rates: Sequence[int]) -> None:
         """Take q̇ for what derivatives of coordinates mean; what was read before is forgotten."""
         self.rates = list(rates)
-        self._read = FromSympy(self.graph, self._leaf)
+        self._read = FromSympy(self.graph, self._leaf, self.functions)
 
     def complete_inputs(self, declared: Sequence[Any] | None) -> list[Any]:
         """Make the derivatives of inputs that the accelerations hold; the inputs in order, without derivatives.

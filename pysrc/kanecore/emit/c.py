@@ -6,13 +6,14 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 
-from kanecore.graph.scalars import Op
+from kanecore.graph.scalars import Data, Op
 from kanecore.program.instructions import (
     FMA,
     FMS,
     FNMA,
     FNMS,
     HALF_POWER,
+    Apply,
     Clear,
     Compute,
     Entry,
@@ -84,6 +85,10 @@ class C(Target):
         text = self.operand(operand)
         return f"({text})" if text.startswith("-") else text
 
+    def table(self, data: Data) -> str:
+        """The name of the table of a spline (:mod:`.splines`): the same for the same data."""
+        return f"spline_{data.digest[:16]}"
+
     def library(self, op: str) -> str:
         """The name of a function of the C library."""
         return _LIBM[op]
@@ -119,6 +124,19 @@ class C(Target):
         sine, cosine = self.value(instruction.sine), self.value(instruction.cosine)
         call = f"kc_sincos({self.operand(instruction.angle)}, &{sine}, &{cosine});"
         return f"{self.real} {sine}, {cosine};\n    {call}"
+
+    def apply(self, instruction: Apply) -> str:
+        spline, number = f"&{self.table(instruction.data)}", instruction.targets[0].number
+        places = {
+            f"{axis}{number}": f"kc_locate({spline}, {place}, {self.operand(x)})"
+            for place, (axis, x) in enumerate(zip("ab", instruction.arguments, strict=False))
+        }
+        function = ("kc_cubic", "kc_bicubic")[len(places) - 1]
+        lines = [f"const kc_segment {place} = {call};" for place, call in places.items()]
+        for value, orders in zip(instruction.targets, instruction.orders, strict=True):
+            arguments = ", ".join([spline, *places, *map(str, orders)])
+            lines.append(f"const {self.real} {self.value(value)} = {function}({arguments});")
+        return "\n    ".join(lines)
 
     def pivot(self, instruction: Pivot) -> str:
         bound = self.literal(0.0)

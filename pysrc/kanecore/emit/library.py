@@ -22,12 +22,14 @@ from kanecore.graph.evaluate import count
 from kanecore.graph.scalars import PARAMETER, Op
 from kanecore.kernels import GROUPS, KERNELS
 from kanecore.program.functions import Functions
-from kanecore.program.instructions import Entry, Operand, Store
-from kanecore.program.solved import Function, Solved
+from kanecore.program.instructions import Entry, Instruction, Operand, Program, Store
+from kanecore.program.solved import Function, Solved, Straight
 from kanecore.program.straight import straight_line
 
 from .c import C
 from .solved import function, headers, room, structure
+from .splines import HEADER, splines
+from .splines import table as spline_table
 from .table import Contents, table
 
 __all__ = ["Emitted", "Groups", "emit_group", "emit_library", "version"]
@@ -185,6 +187,7 @@ class _Library:
             self._opening(operations),
             '#include "kanecore.h"\n\n',
             *self._runtime([*made.values(), *([counting] if counting else [])]),
+            *self._splines(made.values()),
             *(function(self.target, each, made) for each in made.values()),
             *entries,
             prepare,
@@ -216,6 +219,18 @@ class _Library:
         for name in needed:
             yield (_RUNTIME / name).read_text(encoding="utf-8") + "\n"
 
+    def _splines(self, functions: Iterable[Function]) -> Iterator[str]:
+        """Tables of the splines that functions, and what prepares, apply."""
+        instructions: list[Instruction] = list(self._preparing.instructions) if self.prepares else []
+        for each in functions:
+            if isinstance(each, Straight):
+                instructions += (instruction for part in each.parts.parts for instruction in part)
+        needed = splines(instructions)
+        if needed:
+            yield (_RUNTIME / HEADER).read_text(encoding="utf-8") + "\n"
+        for spline in needed:
+            yield spline_table(self.target, spline)
+
     def _opening(self, operations: Mapping[str, Mapping[str, int]]) -> str:
         d = self.d
         lines = [
@@ -236,10 +251,14 @@ class _Library:
             lines.append(f"  {name}: {n['total']}, {n['sincos']}")
         return "/*\n" + "".join(f" * {line}".rstrip() + "\n" for line in lines) + " */\n"
 
-    def _prepare(self, functions: Functions, counting: Solved | None) -> str:
-        g, n_p, target = self.g, len(self.d.parameters), self.target
+    @cached_property
+    def _preparing(self) -> Program:
+        """What depends on parameters alone."""
         leaves = {node: Operand(Entry("p", i)) for i, node in enumerate(self.d.parameters)}
-        program = straight_line(g, Derived(tuple(self.prepared)), leaves, 1)
+        return straight_line(self.g, Derived(tuple(self.prepared)), leaves, 1)
+
+    def _prepare(self, functions: Functions, counting: Solved | None) -> str:
+        n_p, target, program = len(self.d.parameters), self.target, self._preparing
         lines = [f"for (int i = 0; i < {n_p}; i++) c[i] = p[i];"] if n_p else []
         lines += target.statements(program.instructions)
         lines += target.statements([Store(Entry("c", n_p + i), z) for i, z in enumerate(program.results)])

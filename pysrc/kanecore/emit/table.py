@@ -15,6 +15,7 @@ from kanecore.derive.reads import unread
 from kanecore.derive.registry import Derived
 from kanecore.derive.sizes import sizes_of
 from kanecore.derive.sparsity import patterns
+from kanecore.describe.description import Description
 from kanecore.kernels import GROUPS, KERNEL_GROUPS
 
 from .c import C
@@ -137,6 +138,7 @@ def _info(contents: Contents) -> dict[str, Any]:
         else {},
         "configuration_names": configuration if configuration != numbered else [],
         "sparsity": patterns(derivation) if contents.group in ("derivatives", "all") else {},
+        "coordinate_rates": _coordinate_rates(d),
         "guess": {str(place): value for place, value in d.guess},
         **places(derivation),
     }
@@ -148,6 +150,13 @@ def _info(contents: Contents) -> dict[str, Any]:
         "mass_matrix": derivation.method,
         **{name: value for name, value in optional.items() if value},
     }
+
+
+def _coordinate_rates(d: Description) -> list[int]:
+    """Which speed the derivative of each coordinate is, -1 where it is none; empty where q̇ = u or no speed is one."""
+    places = {node: i for i, node in enumerate(d.speeds)}
+    rates = [places.get(node, -1) for node in d.rates]
+    return [] if d.rates == d.speeds or set(rates) == {-1} else rates
 
 
 def _string(text: str) -> str:

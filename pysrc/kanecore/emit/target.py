@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from kanecore.program.instructions import (
+    Apply,
     Clear,
     Compute,
     Instruction,
@@ -58,6 +59,9 @@ class Target(ABC):
     def sine_cosine(self, instruction: SineCosine) -> str: ...
 
     @abstractmethod
+    def apply(self, instruction: Apply) -> str: ...
+
+    @abstractmethod
     def pivot(self, instruction: Pivot) -> str: ...
 
     @abstractmethod
@@ -80,6 +84,7 @@ class Target(ABC):
         writers: dict[type, Callable[[Any], str]] = {
             Compute: self.compute,
             SineCosine: self.sine_cosine,
+            Apply: self.apply,
             Pivot: self.pivot,
             Limit: self.limit,
             Load: self.load,

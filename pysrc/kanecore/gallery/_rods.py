@@ -10,15 +10,18 @@ from typing import Any
 import sympy as sm
 import sympy.physics.mechanics as me
 
+from kanecore.shapes import Rod, Shape
+
 
 @dataclass(frozen=True)
 class Chain:
-    """Bodies and weights of rods in series, the last point, and the frames of the rods."""
+    """Bodies, weights and shapes of rods in series, the last point, and the frames of the rods."""
 
     bodies: list[me.RigidBody]
     loads: list[tuple[Any, me.Vector]]
     end: me.Point
     frames: list[me.ReferenceFrame]
+    shapes: dict[str, Shape]
 
 
 def chain(
@@ -34,7 +37,7 @@ def chain(
     Angles and their rates are from n_x, or (``relative``) from the rod before.
     """
     g = sm.Symbol("g")
-    result = Chain([], [], pivot, [])
+    result = Chain([], [], pivot, [], {})
     start, before = pivot, ground
     for i, angle, rate in zip(numbers, angles, rates, strict=True):
         length, mass = sm.symbols(f"L{i} m{i}")
@@ -46,6 +49,7 @@ def chain(
         result.bodies.append(me.RigidBody(f"rod{i}", centre, rod, mass, (inertia, centre)))
         result.loads.append((centre, -mass * g * ground.y))
         result.frames.append(rod)
+        result.shapes[f"rod{i}"] = Rod(length)
         start = start.locatenew(f"E{i}", length * rod.x)
         before = rod if relative else ground
-    return Chain(result.bodies, result.loads, start, result.frames)
+    return Chain(result.bodies, result.loads, start, result.frames, result.shapes)

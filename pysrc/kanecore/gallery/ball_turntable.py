@@ -15,6 +15,7 @@ import sympy as sm
 import sympy.physics.mechanics as me
 
 from kanecore.model import Model
+from kanecore.shapes import Sphere
 
 from ._dimensions import LENGTH, MASS, NUMBER, RATE, VELOCITY, of
 from ._vectors import vector
@@ -74,5 +75,6 @@ def build() -> Model:
         velocity_constraints=[slip.dot(ground.x), slip.dot(ground.y)],
         bodies=[body],
         attach={i: (body, touch, ground, origin, e) for i, e in enumerate((ground.x, ground.y))},
+        shapes={body: Sphere(radius)},
         name="ball_turntable",
     )

@@ -85,5 +85,6 @@ def build() -> Model:
         ],
         inputs=torques,
         outputs={"tool_x": tool.dot(ground.x), "tool_y": tool.dot(ground.y)},
+        shapes=left.shapes | right.shapes,
         name="five_bar",
     )

@@ -66,5 +66,6 @@ def build() -> Model:
             for i, e in enumerate((ground.x, ground.y))
         },
         forcelist=[*driven.loads, *rocker.loads, (driven.frames[0], torque * ground.z)],
+        shapes=driven.shapes | rocker.shapes,
         name="four_bar",
     )

@@ -15,6 +15,7 @@ import sympy.physics.mechanics as me
 from sympy import cos, sin, tan
 
 from kanecore.model import Model
+from kanecore.shapes import Disc
 
 from ._dimensions import ACCELERATION, ANGLE, LENGTH, MASS, RATE, VELOCITY, of
 from ._vectors import vector
@@ -80,5 +81,6 @@ def build() -> Model:
         bodies=[body],
         attach={i: (body, rim, ground, origin, e) for i, e in enumerate((ground.x, ground.y))},
         forcelist=[(centre, -m * g * ground.z)],
+        shapes={body: Disc(radius)},
         name="rolling_disc",
     )

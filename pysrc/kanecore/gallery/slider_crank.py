@@ -65,5 +65,6 @@ def build() -> Model:
             (rods.frames[0], torque * ground.z),
         ],
         outputs={"stroke": rods.end.pos_from(origin).dot(ground.x)},
+        shapes=rods.shapes,
         name="slider_crank",
     )

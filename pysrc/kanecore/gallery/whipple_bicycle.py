@@ -19,6 +19,7 @@ import sympy as sm
 import sympy.physics.mechanics as me
 
 from kanecore.model import Model
+from kanecore.shapes import Disc
 
 from ._dimensions import ACCELERATION, ANGLE, INERTIA, LENGTH, MASS, RATE, TORQUE, VELOCITY, of
 
@@ -162,5 +163,6 @@ def build() -> Model:
         attach=dict(enumerate(rows)),
         forcelist=loads,
         inputs=[roll_torque, steer_torque],
+        shapes={"rear_wheel": Disc(p["rR"], "y"), "front_wheel": Disc(p["rF"], "y")},
         name="whipple_bicycle",
     )

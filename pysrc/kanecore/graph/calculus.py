@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
-from .scalars import Graph, Op
+from .scalars import Given, Graph, Op
 
 __all__ = ["Tangent", "accumulate", "is_affine", "partials"]
 
@@ -73,6 +73,8 @@ def partials(g: Graph, i: int) -> list[tuple[int, int]]:
     op, *args = g.nodes[i]
     if op in (Op.CONST, Op.SYM, Op.PI, Op.SIGN, Op.FLOOR, Op.LT, Op.LE, Op.EQ):
         return []
+    if isinstance(op, Given):
+        return [(x, g.given(op.slope(place), args)) for place, x in enumerate(args)]
     a = args[0]
     if op in _SLOPES:
         return [(a, _SLOPES[op](g, a, i))]

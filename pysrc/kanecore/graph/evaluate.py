@@ -7,9 +7,10 @@ import math
 import operator
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
-from .scalars import Graph, Op
+from .scalars import Given, Graph, Op
 
 __all__ = ["count", "evaluate", "node_value", "real"]
 
@@ -69,6 +70,8 @@ def node_value(node: tuple[Any, ...], z: Mapping[int, Any], ctx: Any = math) -> 
     if op is Op.PI:
         return real(ctx, ctx.pi)
     args = [z[k] for k in node[1:]]
+    if isinstance(op, Given):
+        return op.data.value(op.orders, args, partial(real, ctx))
     if op in _ARITHMETIC:
         return _ARITHMETIC[op](*args)
     if op in _WHOLE:

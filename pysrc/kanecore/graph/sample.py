@@ -18,7 +18,7 @@ import mpmath
 from kanecore.tolerances import EPSILON, ROUNDING
 
 from .evaluate import node_value, real
-from .scalars import PARAMETER, TIME, Graph, Op
+from .scalars import PARAMETER, TIME, Given, Graph, Op
 
 __all__ = ["Sample", "samples"]
 
@@ -56,6 +56,9 @@ class Sample:
     Coordinates, speeds and inputs lie in ±(0.2 ... 1.2), parameters and time in 0.3 ... 1.7, away from the zeros and
     the right angles at which expressions that differ happen to agree.  Symbols of ``Graph.unit`` are divided by their
     norm.  ``given`` are the values of some nodes.
+
+    Where a function is given by data another one takes its place, analytic and drawn at random: what is decided holds
+    for any data.
     """
 
     def __init__(self, g: Graph, seed: int = 0, given: Mapping[int, float] | None = None, ctx: Any = math) -> None:
@@ -87,12 +90,32 @@ class Sample:
         for k in g.below([i], stop=value):
             if k in value:
                 continue
-            node = g.nodes[k]
             try:
-                value[k] = self._symbol(k) if node[0] is Op.SYM else node_value(node, value, self._ctx)
+                value[k] = self._of_node(k)
             except (ArithmeticError, ValueError):
                 value[k] = math.nan
         return value[i]
+
+    def _of_node(self, k: int) -> Any:
+        node = self.graph.nodes[k]
+        if node[0] is Op.SYM:
+            return self._symbol(k)
+        if isinstance(node[0], Given):
+            return self._stand_in(node[0], [self._value[k] for k in node[1:]])
+        return node_value(node, self._value, self._ctx)
+
+    def _stand_in(self, function: Given, arguments: Sequence[Any]) -> Any:
+        """A derivative of two waves, Σ sin(ω·a + φ): those of one alone would be proportional to each other."""
+        ctx, draw = self._ctx, random.Random(f"{self._seed}:{function.name}:{len(arguments)}")
+        total = 0
+        for _ in range(2):
+            wave = [real(ctx, draw.uniform(0.3, 0.9)) for _ in arguments]
+            angle = real(ctx, draw.uniform(0.0, 3.0)) + sum(w * a for w, a in zip(wave, arguments, strict=True))
+            slope = math.prod((w**k for w, k in zip(wave, function.orders, strict=True)), start=real(ctx, 1))
+            # each derivative is a quarter of a turn ahead
+            quarter = sum(function.orders) % 4
+            total += slope * (1 - quarter // 2 * 2) * (ctx.cos if quarter % 2 else ctx.sin)(angle)
+        return total
 
     def vanishes(self, i: int) -> bool:
         """Whether a node is zero here but for rounding, in whatever units.

@@ -10,17 +10,31 @@ Rules are applied when a node is made, and only those that are cheap and safe: c
 x + 0 = x, x − x = 0, −(−x) = x; signs move outwards, where they cost nothing; operands of + and × are sorted.
 Nothing is expanded, factored or searched for.  Integers, rationals and π stay exact until C is written.  Constants
 that fold to what is no finite real number raise ArithmeticError or ValueError, as Python's own arithmetic does.
+
+Beside the operations that have names there are functions that a model is given as data (:class:`Given`).
 """
 
 from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
-from typing import Any
+from typing import Any, NamedTuple, Protocol
 
-__all__ = ["ACCELERATION", "COORDINATE", "INPUT", "PARAMETER", "SPEED", "TIME", "Graph", "Number", "Op"]
+__all__ = [
+    "ACCELERATION",
+    "COORDINATE",
+    "INPUT",
+    "PARAMETER",
+    "SPEED",
+    "TIME",
+    "Data",
+    "Given",
+    "Graph",
+    "Number",
+    "Op",
+]
 
 Number = int | Fraction | float
 
@@ -37,6 +51,47 @@ class Op:
     ABS, SIGN, FLOOR, MIN, MAX = "abs", "sign", "floor", "min", "max"
     LT, LE, EQ = "lt", "le", "eq"
     SELECT = "select"  # (condition, value where true, value where false)
+
+
+class Data(Protocol):
+    """What a given function is made of, such as `kanecore.Spline`; hashable by its numbers."""
+
+    @property
+    def n_arguments(self) -> int: ...
+    @property
+    def digest(self) -> str:
+        """A name that data share only if they are equal."""
+
+    def vanishes(self, orders: tuple[int, ...]) -> bool:
+        """Whether the derivative of these orders is zero everywhere."""
+
+    def value(self, orders: tuple[int, ...], arguments: Sequence[Any], real: Callable[[Any], Any]) -> Any:
+        """A derivative at numbers of any kind; ``real`` makes one of a double."""
+
+
+class Given(NamedTuple):
+    """The operation of a function that is given by data: its derivative of some order by each argument.
+
+    Attributes
+    ----------
+    name : str
+        What the model calls the function.
+    data : Data
+    orders : tuple of int
+        How many times it is differentiated, by each argument.
+    """
+
+    name: str
+    data: Data
+    orders: tuple[int, ...]
+
+    def __repr__(self) -> str:
+        """By which descriptions are compared: equal only where the data are."""
+        return f"Given({self.name!r}, {self.data.digest}, {self.orders})"
+
+    def slope(self, place: int) -> Given:
+        """The derivative by the argument of that number."""
+        return self._replace(orders=tuple(k + (i == place) for i, k in enumerate(self.orders)))
 
 
 # What a node depends on, as bits: the emitter computes each level once where it is stable.
@@ -127,7 +182,7 @@ class Graph:
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Unpickled: operations are compared by ``is``, and pickle makes strings of its own."""
         self.__dict__.update(state)
-        self.nodes = [(sys.intern(op), *operands) for op, *operands in self.nodes]
+        self.nodes = [(sys.intern(op) if isinstance(op, str) else op, *operands) for op, *operands in self.nodes]
 
     # ------------------------------------------------------------------ leaves
     def _make(self, key: tuple[Any, ...], depends: int) -> int:
@@ -374,6 +429,15 @@ class Graph:
             return a
         return self._make((op, a, b), self.depends[a] | self.depends[b])
 
+    def given(self, function: Given, arguments: Sequence[int]) -> int:
+        """A given function, or one of its derivatives."""
+        if function.data.vanishes(function.orders):
+            return 0
+        depends = 0
+        for a in arguments:
+            depends |= self.depends[a]
+        return self._make((function, *arguments), depends)
+
     def select(self, condition: int, a: int, b: int) -> int:
         """``a`` where ``condition`` is not zero, else ``b``."""
         if a == b:
@@ -438,6 +502,8 @@ class Graph:
             return self.select(args[0], args[1], args[2])
         if op is Op.PI:
             return self.pi
+        if isinstance(op, Given):
+            return self.given(op, args)
         if len(args) == 2:
             return self.binary(op, args[0], args[1])
         return self.call(op, args[0])

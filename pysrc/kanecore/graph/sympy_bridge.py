@@ -13,6 +13,7 @@ import operator
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import partial, reduce
+from types import MappingProxyType
 from typing import Any
 
 import sympy as sm
@@ -23,7 +24,7 @@ from sympy.logic.boolalg import BooleanAtom, BooleanFunction
 from kanecore.errors import ModelError
 
 from .evaluate import evaluate
-from .scalars import Graph, Op
+from .scalars import Data, Given, Graph, Op
 
 __all__ = ["FromSympy", "to_sympy"]
 
@@ -86,6 +87,8 @@ class FromSympy:
     leaf : callable
         ``leaf(expr) -> node`` for symbols, functions of time and their derivatives; raises ModelError for what the
         model does not know.
+    functions : mapping of SymPy function to Data, optional
+        Undefined functions that are given by data.
 
     Attributes
     ----------
@@ -93,10 +96,12 @@ class FromSympy:
         What is being read, for messages; may be set before each call.
     """
 
-    def __init__(self, graph: Graph, leaf: Callable[[Any], int]) -> None:
+    def __init__(
+        self, graph: Graph, leaf: Callable[[Any], int], functions: Mapping[Any, Data] = MappingProxyType({})
+    ) -> None:
         self.graph = graph
         self.where = "the expression"
-        self._leaf = leaf
+        self._leaf, self._functions = leaf, functions
         self._known: dict[Any, int] = {}
 
     def __contains__(self, expr: Any) -> bool:
@@ -120,6 +125,8 @@ class FromSympy:
 
     def _read(self, e: Any) -> int:
         g = self.graph
+        if isinstance(e, sm.Subs) or self._is_given(e) or (isinstance(e, sm.Derivative) and self._is_given(e.expr)):
+            return self._given(e)
         if e.is_Symbol or isinstance(e, (AppliedUndef, sm.Derivative)):
             return self._leaf(e)
         if e.is_Atom and e.is_number:
@@ -157,6 +164,30 @@ class FromSympy:
             "trigonometric and hyperbolic functions and their inverses, atan2, erf, Abs, sign, floor, Mod, Min, Max, "
             "Heaviside or Piecewise, or make it an input"
         )
+
+    def _is_given(self, e: Any) -> bool:
+        return isinstance(e, AppliedUndef) and e.func in self._functions
+
+    def _given(self, e: Any) -> int:
+        """A given function or one of its derivatives; SymPy writes ``Subs`` where an argument is no symbol."""
+        call, place = (e.expr, dict(zip(e.variables, e.point, strict=True))) if isinstance(e, sm.Subs) else (e, {})
+        call, variables = (call.expr, call.variable_count) if isinstance(call, sm.Derivative) else (call, ())
+        if isinstance(call, AppliedUndef) and not self._is_given(call):
+            return self._leaf(call.xreplace(place))
+        # by an argument that stands in no other one: else SymPy means the derivative along all that hold it
+        if not self._is_given(call) or any(v not in call.args or _holding(call.args, v) > 1 for v, _ in variables):
+            written = e.doit()
+            if written == e:
+                raise ModelError(f"{_short(e)} in {self.where} is no derivative by the arguments of a given function")
+            return self(written)
+        data, name = self._functions[call.func], call.func.__name__
+        if len(call.args) != data.n_arguments:
+            raise ModelError(
+                f"{_short(call)} in {self.where} has {len(call.args)} arguments, and {data!r}, which functions gives "
+                f"for {name}, has {data.n_arguments}"
+            )
+        orders = tuple(sum(int(n) for v, n in variables if v == argument) for argument in call.args)
+        return self.graph.given(Given(name, data, orders), [self(argument.xreplace(place)) for argument in call.args])
 
     def _number(self, e: Any) -> int:
         g = self.graph
@@ -269,6 +300,11 @@ def _ratio(y: Any, x: Any) -> Any:
     return ratios.pop() if len(ratios) == 1 else None
 
 
+def _holding(arguments: Sequence[Any], variable: Any) -> int:
+    """How many arguments hold a variable."""
+    return sum(argument.has(variable) for argument in arguments)
+
+
 def _short(e: Any) -> str:
     text = str(e)
     return text if len(text) <= 80 else text[:77] + "..."
@@ -282,7 +318,7 @@ def to_sympy(
     Parameters
     ----------
     symbols : mapping
-        Symbol key to SymPy symbol.
+        Symbol key to SymPy symbol; ``("f", name)`` of a given function to SymPy's function.
     nested : bool
         Write everything out.  Otherwise each operation that is used more than once, and is more than a signed symbol
         or number, becomes an intermediate variable z1, z2, ...
@@ -326,7 +362,22 @@ def _sympy_of(node: tuple[Any, ...], value: Mapping[int, Any], symbols: Mapping[
         return sm.Float(number)
     if op is Op.SYM:
         return symbols[node[1]]
+    if isinstance(op, Given):
+        return _applied(symbols["f", op.name], op.orders, [value[k] for k in node[1:]])
     return _SYMPY_OF[op](*(value[k] for k in node[1:]))
+
+
+def _applied(function: Any, orders: Sequence[int], arguments: Sequence[Any]) -> Any:
+    """f, or a derivative as SymPy writes it: by the argument itself where that can be told from the others."""
+    places, point = list(arguments), {}
+    for i, argument in enumerate(arguments):
+        plain = argument.is_Symbol or isinstance(argument, AppliedUndef)
+        if orders[i] and not (plain and _holding(arguments, argument) == 1):
+            places[i] = sm.Dummy(f"xi_{i + 1}", dummy_index=i)
+            point[places[i]] = argument
+    by = [(place, n) for place, n in zip(places, orders, strict=True) if n]
+    derivative = sm.Derivative(function(*places), *by) if by else function(*places)
+    return sm.Subs(derivative, tuple(point), tuple(point.values())) if point else derivative
 
 
 _TRUTH = (Relational, BooleanFunction, BooleanAtom)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from kanecore.graph.scalars import Op
+from kanecore.graph.scalars import Data, Op
 
 __all__ = [
     "FMA",
@@ -18,6 +18,7 @@ __all__ = [
     "FNMA",
     "FNMS",
     "HALF_POWER",
+    "Apply",
     "Clear",
     "Compute",
     "Entry",
@@ -79,6 +80,15 @@ class SineCosine(NamedTuple):
     angle: Operand
 
 
+class Apply(NamedTuple):
+    """Derivatives of a function that is given by data, all at one place: ``targets[i]`` is that of ``orders[i]``."""
+
+    data: Data
+    orders: tuple[tuple[int, ...], ...]
+    targets: tuple[Value, ...]
+    arguments: tuple[Operand, ...]
+
+
 class Pivot(NamedTuple):
     """The program ends, and names a speed, unless ``pivot > PIVOT n ε diagonal``; without diagonal, unless ``> 0``."""
 
@@ -115,7 +125,7 @@ class Clear(NamedTuple):
     length: int
 
 
-Instruction = Compute | SineCosine | Pivot | Limit | Load | Store | Clear
+Instruction = Compute | SineCosine | Apply | Pivot | Limit | Load | Store | Clear
 
 
 @dataclass(frozen=True)
@@ -146,6 +156,8 @@ def operands(instruction: Instruction) -> tuple[Operand, ...]:
             return instruction.operands
         case SineCosine():
             return (instruction.angle,)
+        case Apply():
+            return instruction.arguments
         case Pivot(pivot, diagonal):
             return (pivot,) if diagonal is None else (pivot, diagonal)
         case Limit(operand) | Store(_, operand):
@@ -160,6 +172,8 @@ def values(instruction: Instruction) -> tuple[Value, ...]:
             return (target,)
         case SineCosine(sine, cosine):
             return sine, cosine
+        case Apply():
+            return instruction.targets
     return ()
 
 

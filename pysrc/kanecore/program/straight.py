@@ -2,7 +2,8 @@
 """Nodes of the graph to one straight line of instructions, in the order of the graph.
 
 Every node becomes one instruction, so that the program reads as the derivation went.  A product that is used once, in a
-sum, is fused into it.  A sine and a cosine of one angle are one instruction.
+sum, is fused into it.  A sine and a cosine of one angle are one instruction; so are a given function and its
+derivatives at one place.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from typing import NamedTuple
 from kanecore.derive.registry import Derived
 from kanecore.errors import ModelError
 from kanecore.graph.evaluate import evaluate
-from kanecore.graph.scalars import Graph, Op
+from kanecore.graph.scalars import Given, Graph, Op
 from kanecore.tolerances import EPSILON, PIVOT
 
 from .instructions import (
@@ -23,6 +24,7 @@ from .instructions import (
     FNMA,
     FNMS,
     HALF_POWER,
+    Apply,
     Compute,
     Instruction,
     Limit,
@@ -89,6 +91,7 @@ class _Writer:
         order = g.below(needed, stop=leaves)
         self._needed, self._uses = set(needed), self._count_uses(order)
         self._sum_of = self._fused(order)
+        self._at_one_place = self._gathered(order)
         self._multiply_adds: dict[int, int] = {}  # where they stand among the instructions
         pending = sorted(guards, key=lambda guard: max(guard.nodes))
         for i in order:
@@ -104,7 +107,7 @@ class _Writer:
         if i in self.leaves:
             self.operands[i] = self.leaves[i]
         elif i in self.operands:
-            return  # the other half of a sine and cosine
+            return  # the other half of a sine and cosine, or another derivative
         elif not self.graph.depends[i]:
             self.operands[i] = Operand(constant_value(self.graph, i))
         elif i not in self._sum_of:
@@ -157,6 +160,15 @@ class _Writer:
                     break
         return fused
 
+    def _gathered(self, order: Sequence[int]) -> dict[tuple[object, ...], list[int]]:
+        """The given functions that are computed, with their derivatives, by the data and the place."""
+        places: dict[tuple[object, ...], list[int]] = {}
+        for i in order:
+            op, *args = self.graph.nodes[i]
+            if isinstance(op, Given) and self.graph.depends[i] and i not in self.leaves:
+                places.setdefault((op.data, *args), []).append(i)
+        return places
+
     def _value(self) -> Value:
         self._number += 1
         return Value(self._number)
@@ -173,6 +185,8 @@ class _Writer:
             operand[i] = self._negative(args[0])
         elif op is Op.SIN or op is Op.COS:
             self._sine_cosine(args[0])
+        elif isinstance(op, Given):
+            self._apply(op, args)
         elif (op is Op.ADD or op is Op.SUB) and i in (self._sum_of.get(args[0]), self._sum_of.get(args[1])):
             self._multiply_add(i, op, args[0], args[1])
         elif (half := g.half_integer(i)) is not None:
@@ -209,3 +223,12 @@ class _Writer:
         self.operands[self.graph.call(Op.SIN, angle)] = Operand(sine)
         self.operands[self.graph.call(Op.COS, angle)] = Operand(cosine)
         self.instructions.append(SineCosine(sine, cosine, self.operands[angle]))
+
+    def _apply(self, function: Given, arguments: Sequence[int]) -> None:
+        """All derivatives at the first of them: the place is looked up once."""
+        nodes = self._at_one_place[(function.data, *arguments)]
+        values = [self._value() for _ in nodes]
+        self.operands.update((i, Operand(value)) for i, value in zip(nodes, values, strict=True))
+        orders = tuple(self.graph.nodes[i][0].orders for i in nodes)
+        at = tuple(self.operands[a] for a in arguments)
+        self.instructions.append(Apply(function.data, orders, tuple(values), at))

@@ -22,7 +22,7 @@ from kanecore.run import (
     audit_reactions,
 )
 from kanecore.run.audit_bodies import Bodies
-from kanecore.run.audit_rows import NotApplicable, Verdicts, found, table
+from kanecore.run.audit_rows import NotApplicable, Verdicts, found
 from kanecore.run.audit_states import random_states, whole_number
 from kanecore.run.audit_suspicions import suspicions
 from kanecore.run.audit_units import units_row
@@ -49,9 +49,9 @@ class Audit(Verdicts):
 
     name: str
 
-    def __str__(self) -> str:
-        verdict = "passed" if self.passed else "FAILED"
-        return table(f"audit of {self.name} at {len(self.t)} random states: {verdict}", self.rows)
+    @property
+    def _title(self) -> str:
+        return f"audit of {self.name} at {len(self.t)} random states: {'passed' if self.passed else 'FAILED'}"
 
 
 def audit(dyn: Kernels, n: int = 100, *, x0: Any = None, units: Any = None, seed: int = 0) -> Audit:
@@ -65,7 +65,7 @@ def audit(dyn: Kernels, n: int = 100, *, x0: Any = None, units: Any = None, seed
     ----------
     n : int
         How many states.
-    x0 : array_like, (n_x,), or mapping of name or symbol to number, optional
+    x0 : array_like, (n_x,), or mapping by name, optional
         A state around which others are taken, on the constraints or near them; default: the guess of the model, else
         random ones.
     units : mapping of name or symbol to unit, optional

@@ -78,9 +78,9 @@ class Bodies:
         """What differences of positions and orientations say of a direction; adrift and unoriented ones are zero."""
         self.require_rotations()
         turned = np.zeros_like(self.states.r) if dr is None else dr
-        points = self.states.slope("_positions", dx, dt, turned)
-        frames = self.states.slope("_orientations", dx, dt, turned)
-        axes = self.states.call("_orientations")
+        points = self.states.slope("positions", dx, dt, turned)
+        frames = self.states.slope("orientations", dx, dt, turned)
+        axes = self.states.call("orientations")
         return Motion(points, turning(frames, axes))
 
     @cached_property
@@ -105,11 +105,11 @@ class Bodies:
 
     @cached_property
     def velocity(self) -> Array:
-        return self.states.call("_velocities")
+        return self.states.call("velocities")
 
     @cached_property
     def omega(self) -> Array:
-        return self.states.call("_angular_velocities")
+        return self.states.call("angular_velocities")
 
     @cached_property
     def virtual_points(self) -> Array:
@@ -142,7 +142,7 @@ class Bodies:
         """Masses (..., n_bodies), and inertias about mass centres in inertial axes, (..., n_bodies, 3, 3)."""
         self.require_rotations()
         raw = self.states.call("_masses", t=t, x=x, r=r)
-        orientations = self.states.call("_orientations", t=t, x=x, r=r)
+        orientations = self.states.call("orientations", t=t, x=x, r=r)
         axes = np.zeros((*raw.shape[:-1], 3, 3))
         rigid = self.frame >= 0
         axes[..., rigid, :, :] = orientations[..., self.frame[rigid], :, :]
@@ -159,8 +159,8 @@ class Bodies:
     def momenta(self, t: Any = None, x: Any = None, r: Any = None) -> Array:
         """M v and I·ω of each body, (..., n_bodies, 6)."""
         mass, tensor = self.inertias(t, x, r)
-        velocity = self.states.call("_velocities", t=t, x=x, r=r)[..., self.point, :]
-        omega = self.of_frames(self.states.call("_angular_velocities", t=t, x=x, r=r))
+        velocity = self.states.call("velocities", t=t, x=x, r=r)[..., self.point, :]
+        omega = self.of_frames(self.states.call("angular_velocities", t=t, x=x, r=r))
         spin = np.einsum("...ij,...j->...i", tensor, omega)
         return np.concatenate([mass[..., np.newaxis] * velocity, spin], axis=-1)
 
@@ -169,7 +169,7 @@ class Bodies:
         """Frames whose axes inputs bend, as a quaternion that is prescribed: four random numbers."""
         here, there = (
             axes @ np.swapaxes(axes, -1, -2)
-            for axes in (self.states.call("_orientations", r=factor * self.states.r) for factor in (1.0, 2.0))
+            for axes in (self.states.call("orientations", r=factor * self.states.r) for factor in (1.0, 2.0))
         )
         far = np.max(np.abs(there - here), axis=(0, 2, 3), initial=0.0) > _ORTHOGONAL
         return [name for name, oblique in zip(self.dyn.frames, far, strict=True) if oblique]
@@ -200,7 +200,7 @@ class Bodies:
         rates = self.states.along(self.momenta, dx, 1.0, self.states.input_rates)
         spinning = [i for i, frame in enumerate(self.frame) if frame in self.unoriented]
         if spinning:  # the axes of the tensor are not those of the body: Euler's equations instead
-            alpha = self.states.rate("_angular_velocities", udot)
+            alpha = self.states.rate("angular_velocities", udot)
             tensor, frames = self.inertia[1][:, spinning], self.frame[spinning]
             omega = self.omega[:, frames]
             spin = np.einsum("nbij,nbj->nbi", tensor, omega)

@@ -174,7 +174,7 @@ def _varies(b: Bodies) -> bool:
 
     def facts(t: Array, x: Array, r: Array) -> Array:
         mass, tensor = b.inertias(t, x, r)
-        axes = states.call("_orientations", t=t, x=x, r=r)
+        axes = states.call("orientations", t=t, x=x, r=r)
         local = tensor.copy()
         rigid = b.frame >= 0
         turn = axes[..., b.frame[rigid], :, :]

@@ -70,6 +70,36 @@ def _angular_velocities(name: str, b: Bodies) -> Row:
     return _located(name, b, given, terms, b.motion.frames, places, "orientation")
 
 
+def _rates(name: str, b: Bodies, kind: str, given: str, places: Sequence[int], names: Sequence[str]) -> Row:
+    """What a kernel says at u̇, beside the derivatives of (angular) velocities along the motion."""
+    b.require_rotations()
+    value, slope = b.states.call(given, b.states.udot)[:, places], b.states.rate(kind, b.states.udot)
+    partials = b.states.call(f"partial_{kind}")[:, places]
+    terms = np.einsum("npr,nr->np", _norm(partials), np.abs(b.states.udot)) + _norm(value)
+    return judged(
+        name,
+        _norm(value - slope.value[:, places]),
+        terms + _SLOW * np.max(terms, axis=1, keepdims=True, initial=0.0),
+        BY_DIFFERENCES,
+        uncertainty=np.max(slope.uncertainty, axis=-1)[:, places],
+        labels=[names[i] for i in places],
+        reason=f"it is not the derivative of the {kind.replace('velocities', 'velocity').replace('_', ' ')}",
+    )
+
+
+def _accelerations(name: str, b: Bodies) -> Row:
+    """But of points that are written in axes which turn otherwise than they are oriented: see `Bodies`."""
+    places = [i for i in range(b.dyn.n_points) if i not in b.instant]
+    if b.instant and not places:
+        raise NotApplicable("accelerations are those of vectors as written, which is true at an instant")
+    return _rates(name, b, "velocities", "accelerations", places, b.point_names)
+
+
+def _angular_accelerations(name: str, b: Bodies) -> Row:
+    names = [f"frame {frame}" for frame in b.dyn.frames]
+    return _rates(name, b, "angular_velocities", "angular_accelerations", range(len(names)), names)
+
+
 def _partial_velocities(name: str, b: Bodies) -> Row:
     """Along virtual motions: Σ v_r δu_r is the derivative of the position by δq = Y δu; so is Σ ω_r δu_r."""
     results = []
@@ -160,6 +190,8 @@ CHECKS: tuple[tuple[str, Callable[[str, Bodies], Row]], ...] = (
     ("velocities = derivatives of positions", _velocities),
     ("angular velocities = turning of orientations", _angular_velocities),
     ("partial velocities = virtual displacements", _partial_velocities),
+    ("accelerations = derivatives of velocities", _accelerations),
+    ("angular accelerations = those of angular velocities", _angular_accelerations),
     ("kinetic energy = that of masses as written", _kinetic_energy),
     ("body momenta = m v, I·ω as written", _body_momenta),
     ("momenta = ∂T/∂u", _momenta),

@@ -123,8 +123,22 @@ class Verdicts:
     def __bool__(self) -> bool:
         return self.passed
 
+    @property
+    def _title(self) -> str:
+        """What was looked at, and what came of it."""
+        raise NotImplementedError
+
+    def __str__(self) -> str:
+        return table(self._title, self.rows)
+
     def __repr__(self) -> str:
         return str(self)
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the table."""
+        from kanecore.show.pages import verdicts_page
+
+        return verdicts_page(self._title, [(row.name, *cells(row)) for row in self.rows])
 
 
 def found(
@@ -229,11 +243,17 @@ def table(title: str, rows: Sequence[Row]) -> str:
     width = max(_width(row.name) for row in rows)
     lines = [title, f"{'':{width}}  digits  needed  verdict"]
     for row in rows:
-        numbers = ["" if math.isnan(x) else f"{x:.1f}" for x in (row.digits, row.needed)]
-        said = " ".join(filter(None, [row.worst if row.verdict in (FAILS, SUSPICIOUS) else "", row.reason]))
-        text = f"{row.name}{' ' * (width - _width(row.name))}  {numbers[0]:>6}  {numbers[1]:>6}  {row.verdict}"
+        digits, needed, found, said = cells(row)
+        text = f"{row.name}{' ' * (width - _width(row.name))}  {digits:>6}  {needed:>6}  {found}"
         lines.append(f"{text}: {said}" if said else text)
     return "\n".join(lines)
+
+
+def cells(row: Row) -> tuple[str, str, str, str]:
+    """The digits of a row, those needed, the verdict, and what is wrong or why it does not apply."""
+    digits, needed = ("" if math.isnan(x) else f"{x:.1f}" for x in (row.digits, row.needed))
+    said = " ".join(filter(None, [row.worst if row.verdict in (FAILS, SUSPICIOUS) else "", row.reason]))
+    return digits, needed, row.verdict, said
 
 
 def _width(text: str) -> int:

@@ -195,23 +195,17 @@ def random_states(dyn: Kernels, n: int, x0: Any, seed: int) -> States:
 
 def _start(dyn: Kernels, x0: Any) -> Array | None:
     """The state around which others lie, if one was given or the model has a guess."""
-    names = [*dyn.coordinate_names, *dyn.speed_names]
     guess: Mapping[str, float] = dyn._table_info.get("guess", {})
-    if x0 is None and not guess:
+    if x0 is not None:
+        given = np.array(dyn._as_state(x0, "x0"), dtype=np.float64)
+        if given.shape != (dyn.n_x,) or not np.isfinite(given).all():
+            raise ValueError(f"x0 must be {dyn.n_x} finite numbers, one state")
+        return given
+    if not guess:
         return None
     start = np.zeros(dyn.n_x)
     for place, value in guess.items():
         start[int(place)] = value
-    if isinstance(x0, Mapping):
-        for key, value in x0.items():
-            name = str(key).removesuffix("(t)")
-            if name not in names:
-                raise KeyError(f"x0 names {name!r}; coordinates and speeds are {', '.join(names)}")
-            start[names.index(name)] = float(value)
-    elif x0 is not None:
-        start = np.array(x0, dtype=np.float64)
-        if start.shape != (dyn.n_x,) or not np.isfinite(start).all():
-            raise ValueError(f"x0 must be {dyn.n_x} finite numbers, one state")
     return start
 
 
@@ -236,7 +230,7 @@ def _sizes(dyn: Kernels, start: Array | None) -> Array:
         at = Constraints(dyn, 0.0, x, r)
         moved = np.repeat(x[np.newaxis], dyn.n_q, axis=0)
         moved[range(dyn.n_q), range(dyn.n_q)] += 0.3
-        turned = np.asarray(dyn._orientations(0.0, moved, r=r)) - np.asarray(dyn._orientations(0.0, x, r=r))
+        turned = np.asarray(dyn.orientations(0.0, moved, r=r)) - np.asarray(dyn.orientations(0.0, x, r=r))
         angle = np.max(np.abs(turned).reshape(dyn.n_q, -1), axis=1, initial=0.0) > RANK
         far = at.coordinate_units
     except KanecoreError:

@@ -65,10 +65,11 @@ class _Dimensions:
         dyn = states.dyn
         if not isinstance(units, Mapping):
             raise TypeError(f"units is {units!r}; it must be a mapping of names to units")
-        known = [*dyn.parameter_names, *dyn.coordinate_names, *dyn.speed_names, *dyn.input_names]
         given = {symbol_name(key): exponents(unit) for key, unit in units.items()}
-        if strange := [name for name in given if name not in known and name not in _left_out(dyn)]:
-            raise KeyError(f"units names {', '.join(strange)}; the model has {', '.join(known)}")
+        if len(given) < len(units):
+            raise ValueError(f"units gives a name twice: {', '.join(map(str, units))}")
+        for name in given.keys() - _left_out(dyn):
+            dyn._found(("parameter", "state", "input"), name)
         zero = np.zeros(3)
         self.p, self.q, self.u, self.r = (
             np.array([given.get(name, zero) for name in names]).reshape(-1, 3)
@@ -80,8 +81,8 @@ class _Dimensions:
         self.x = np.concatenate([self.q, self.u])
 
 
-def _left_out(dyn: Any) -> list[str]:
-    return [*dyn._left_out("parameter"), *dyn._left_out("input")]
+def _left_out(dyn: Any) -> set[str]:
+    return {*dyn._left_out("parameter"), *dyn._left_out("input")}
 
 
 def units_row(bodies: Bodies, units: Mapping[Any, Any]) -> Row:
@@ -137,7 +138,7 @@ def _expected(dims: _Dimensions, b: Bodies) -> list[tuple[str, Array, Callable[[
     bound = beside(np.concatenate([coordinates, units], axis=-1))
     largest = beside(np.ones(1))
     expected: list[tuple[str, Array, Callable[[Array], Any], str]] = [
-        ("_positions", np.tile(_LENGTH, (states.dyn.n_points, 3, 1)), largest, "a position"),
+        ("positions", np.tile(_LENGTH, (states.dyn.n_points, 3, 1)), largest, "a position"),
         ("kinetic_energy", _ENERGY, largest, "the kinetic energy"),
         ("mass_matrix", _ENERGY - u[:, np.newaxis] - u, beside(pairs), "the mass matrix"),
         ("generalized_active_forces", force, lambda _: _SMALL * inertial, "the active force"),

@@ -19,7 +19,7 @@ from kanecore.run.rank import refuse_flat_rows, warn_of_count
 from kanecore.tolerances import EQUAL, SOLVED
 
 if TYPE_CHECKING:
-    from kanecore._native import Kernels
+    from kanecore._native import Kernels, _Values
 
 __all__ = ["Check", "check"]
 
@@ -106,12 +106,12 @@ class Check:
         return "\n".join(lines)
 
 
-def check(dyn: Kernels, x: npt.ArrayLike | None = None, t: float = 0.0, *, r: Any = None, p: Any = None) -> Check:
+def check(dyn: Kernels, x: _Values | None = None, t: float = 0.0, *, r: Any = None, p: Any = None) -> Check:
     """Rank, redundancy, consistency, condition and integrability of the constraints at a state.
 
     Parameters
     ----------
-    x : array_like, (n_x,), optional
+    x : array_like, (n_x,), or mapping by name, optional
         Default: a state on the constraints near a random one, always the same.
     t : float
     r, p : optional

@@ -243,7 +243,7 @@ class _Motion:
     @cached_property
     def positions(self) -> Array:
         """Of all points, each from the root of its tree: (..., n_points, 3)."""
-        return np.stack([place(self.dyn._positions) for place in self.places])
+        return np.stack([place(self.dyn.positions) for place in self.places])
 
     def angular_momentum(self, about: Array) -> Array:
         """−dL/dt of all bodies about a fixed point, which is (..., 3)."""

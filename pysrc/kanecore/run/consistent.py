@@ -17,7 +17,7 @@ from kanecore.run.rank import refuse_flat_rows, warn_of_count
 from kanecore.tolerances import NOISE, SOLVED
 
 if TYPE_CHECKING:
-    from kanecore._native import Kernels
+    from kanecore._native import Kernels, _Values
 
 __all__ = ["consistent", "consistent_state", "state_of"]
 
@@ -29,7 +29,7 @@ _NUDGES = (0.1, 0.3, 1.0)  # of dependent ones that a dead point does not let mo
 def consistent(
     dyn: Kernels,
     t: float,
-    x: npt.ArrayLike,
+    x: _Values,
     keep: str | None = "independent",
     *,
     r: Any = None,
@@ -40,7 +40,7 @@ def consistent(
     Parameters
     ----------
     t : float
-    x : array_like, (n_x,)
+    x : array_like, (n_x,), or mapping by name
     keep : {"independent", None}
         ``"independent"``: q_ind and u_ind stay, the dependent ones are solved for, starting from their values in x.
         Where they do not follow from these (a dead point, dependent ones that the model was described without), and
@@ -62,9 +62,9 @@ def consistent(
     return consistent_state(state_of(dyn, t, x, r, p), keep).x.copy()
 
 
-def state_of(dyn: Kernels, t: float, x: npt.ArrayLike, r: Any = None, p: Any = None) -> ConstraintState:
+def state_of(dyn: Kernels, t: float, x: _Values, r: Any = None, p: Any = None) -> ConstraintState:
     """One state, as it was given; ValueError or TypeError where it is none."""
-    array = np.array(x)
+    array = np.array(dyn._as_state(x))
     if array.dtype.kind not in "fiub":
         raise TypeError(f"x must be real numbers, got dtype {array.dtype}")
     if array.shape != (dyn.n_x,):

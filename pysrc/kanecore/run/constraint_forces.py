@@ -9,14 +9,14 @@ import numpy as np
 import numpy.typing as npt
 
 if TYPE_CHECKING:
-    from kanecore._native import Kernels
+    from kanecore._native import Kernels, _Values
 
 __all__ = ["constraint_forces"]
 
 Array = npt.NDArray[np.float64]
 
 
-def constraint_forces(dyn: Kernels, t: npt.ArrayLike, x: npt.ArrayLike, *, r: Any = None, p: Any = None) -> Array:
+def constraint_forces(dyn: Kernels, t: npt.ArrayLike, x: _Values, *, r: Any = None, p: Any = None) -> Array:
     """The generalized forces of the constraints one by one, λ_j G_jr, (..., n_constraints, n_u).
 
     Their sum over the rows is the Gᵀλ of M udot = f + Gᵀλ.  In Lagrange's equations a row is λ_j ∂φ_j/∂q of a

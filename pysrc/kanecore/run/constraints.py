@@ -39,9 +39,9 @@ class Constraints:
         As of the kernels.  Parameters and inputs are those at the time of the first question where r or p is None.
     """
 
-    def __init__(self, dyn: Kernels, t: Any, x: npt.ArrayLike, r: Any = None, p: Any = None) -> None:
+    def __init__(self, dyn: Kernels, t: Any, x: Any, r: Any = None, p: Any = None) -> None:
         self.dyn, self.t, self.r, self.p = dyn, t, r, p
-        self.x: Array = frozen(np.array(x))
+        self.x: Array = frozen(np.array(dyn._as_state(x)))
 
     def moved(self, x: Array) -> Self:
         """Other states, at the same time, inputs and parameters."""

@@ -97,8 +97,7 @@ def _columns(dyn: Kernels, signal: Signal) -> dict[int, tuple[Signal, int]]:
 def _entries(dyn: Kernels, inputs: Mapping[Any, Any]) -> dict[int, Any]:
     """What a mapping gives, by the number of the input: signals of one column, and numbers, not yet checked."""
     entries: dict[int, Any] = {}
-    for key, value in inputs.items():
-        i = dyn._index("input", key)
+    for i, value in dyn._by_number("input", inputs, "inputs").items():
         name = dyn.input_names[i]
         if isinstance(value, Signal) and value.n != 1:
             raise ValueError(f"the signal of input {name!r} has {value.n} columns; in a mapping it has one")

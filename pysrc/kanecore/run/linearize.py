@@ -11,10 +11,11 @@ import numpy.typing as npt
 
 from kanecore.errors import ModelError, SingularError
 from kanecore.run.metric import size_of
+from kanecore.run.results import require_fits, written
 from kanecore.tolerances import RANK
 
 if TYPE_CHECKING:
-    from kanecore._native import Kernels
+    from kanecore._native import Kernels, _Values
 
 __all__ = ["linearize"]
 
@@ -22,7 +23,14 @@ Array = npt.NDArray[np.float64]
 
 
 def linearize(
-    dyn: Kernels, t: npt.ArrayLike, x: npt.ArrayLike, *, r: Any = None, p: Any = None, minimal: bool = False
+    dyn: Kernels,
+    t: npt.ArrayLike,
+    x: _Values,
+    *,
+    r: Any = None,
+    p: Any = None,
+    minimal: bool = False,
+    out: tuple[Array, Array] | None = None,
 ) -> tuple[Array, Array]:
     """A = ∂ẋ/∂x and B = ∂ẋ/∂r of `rhs`, exact.
 
@@ -38,6 +46,8 @@ def linearize(
         Keep the independent coordinates and speeds alone: the dependent ones follow from the linearized constraints,
         as in SymPy's ``Linearizer`` (Peterson, Gede & Hubbard, *Multibody System Dynamics* 33, 2015).  Without it all
         of x may vary, and rates of prescribed motions are inputs of their own, in both forms.
+    out : (ndarray, ndarray), optional
+        Where A and B are written to, float64, which are returned; both or neither.
 
     Returns
     -------
@@ -52,15 +62,26 @@ def linearize(
         the others there.
     ModelError
         ``minimal`` with more or fewer dependent coordinates or speeds than the constraints determine.
+    ValueError
+        ``out`` is no such pair, of the shapes above, or its arrays share memory; as the kernels.
     """
-    slopes = dyn._linearize(t, x, r=r, p=p)
+    if out is not None and not (isinstance(out, tuple | list) and len(out) == 2):
+        raise ValueError("out must be two arrays, (A, B)")
+    x = dyn._as_state(x)
+    slopes = np.asarray(dyn._linearize(t, x, r=r, p=p))
     a, b = slopes[..., : dyn.n_x], slopes[..., dyn.n_x :]
-    if not minimal or not (dyn.n_constraints or dyn.n_configuration):
+    if minimal and (dyn.n_constraints or dyn.n_configuration):
+        of_state, of_inputs = _dependence(dyn, t, x, dyn._constraint_slopes(t, x, r=r, p=p))
+        independent = [*range(dyn.n_q - dyn.n_q_dependent), *range(dyn.n_q, dyn.n_x - dyn.n_u_dependent)]
+        a = a[..., independent, :]
+        a, b = a @ of_state, b[..., independent, :] + a @ of_inputs
+    if out is None:
         return np.ascontiguousarray(a), np.ascontiguousarray(b)
-    of_state, of_inputs = _dependence(dyn, t, x, dyn._constraint_slopes(t, x, r=r, p=p))
-    independent = [*range(dyn.n_q - dyn.n_q_dependent), *range(dyn.n_q, dyn.n_x - dyn.n_u_dependent)]
-    a = a[..., independent, :]
-    return a @ of_state, b[..., independent, :] + a @ of_inputs
+    require_fits(out[0], a.shape, "A of out")
+    require_fits(out[1], b.shape, "B of out")
+    if np.shares_memory(*out):
+        raise ValueError("A and B of out share memory")
+    return written(a, out[0]), written(b, out[1])
 
 
 @dataclass(frozen=True)
@@ -97,7 +118,7 @@ def _parts(dyn: Kernels) -> tuple[_Part, _Part]:
     )
 
 
-def _dependence(dyn: Kernels, t: npt.ArrayLike, x: npt.ArrayLike, slopes: Array) -> tuple[Array, Array]:
+def _dependence(dyn: Kernels, t: npt.ArrayLike, x: Any, slopes: Array) -> tuple[Array, Array]:
     """The linearized constraints: δx = T z + T_r δr, z the independent coordinates and speeds."""
     n_q, n_x = dyn.n_q, dyn.n_x
     q_free, u_free = n_q - dyn.n_q_dependent, dyn.n_u - dyn.n_u_dependent

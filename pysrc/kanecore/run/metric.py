@@ -13,9 +13,20 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from kanecore.tolerances import RANK
+from kanecore.tolerances import EQUAL, NOISE, RANK
 
-__all__ = ["NEAR", "coordinate_units", "equilibrated", "extents", "null_space", "rank_of", "size_of", "speed_units"]
+__all__ = [
+    "NEAR",
+    "clear",
+    "coordinate_units",
+    "equilibrated",
+    "extents",
+    "null_space",
+    "pivots",
+    "rank_of",
+    "size_of",
+    "speed_units",
+]
 
 Array = npt.NDArray[np.float64]
 
@@ -48,6 +59,13 @@ def extents(values: Array, units: Array) -> Array:
     return np.asarray(np.abs(values) + (largest * units if largest > 0.0 else 1.0))
 
 
+def clear(entries: Array, scaled: Array) -> Array:
+    """The entries of a matrix but for those that are nothing beside their row or all, as scaled to equal units."""
+    size = np.abs(scaled)
+    limit = np.maximum(EQUAL * np.max(size, axis=1, keepdims=True, initial=0.0), NOISE * np.max(size, initial=0.0))
+    return np.where(size > limit, entries, 0.0)
+
+
 def size_of(rows: Array) -> Array:
     """The largest entry of each row; 1 for a row of zeros."""
     size = np.max(np.abs(rows), axis=-1, initial=0.0)
@@ -66,6 +84,17 @@ def rank_of(rows: Array, units: Array) -> int:
         return 0
     s = np.linalg.svd(equilibrated(rows, units), compute_uv=False)
     return int(np.sum(s > RANK * s[0])) if s[0] > 0.0 else 0
+
+
+def pivots(rows: Array, rank: int) -> npt.NDArray[np.intp]:
+    """Columns of a matrix, as many as its rank, each as far from those before as can be; of equal ones the last."""
+    rest, chosen = rows.copy(), list[int]()
+    for _ in range(rank):
+        sizes = np.linalg.norm(rest, axis=0)
+        chosen.append(int(np.flatnonzero(sizes >= (1.0 - EQUAL) * np.max(sizes))[-1]))
+        direction = rest[:, chosen[-1]] / sizes[chosen[-1]]
+        rest -= np.outer(direction, direction @ rest)
+    return np.array(sorted(chosen), dtype=np.intp)
 
 
 def null_space(rows: Array, units: Array) -> Array:

@@ -6,7 +6,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Collection, Mapping
 from threading import RLock
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from weakref import WeakSet
 
 import numpy as np
@@ -22,7 +22,21 @@ from kanecore.run.consistent import consistent
 from kanecore.run.constraint_forces import constraint_forces
 from kanecore.run.constraint_state import ConstraintState
 from kanecore.run.constraints import Constraints
+from kanecore.run.draw import draw
+from kanecore.run.equilibrium import equilibrium
 from kanecore.run.hessian import rhs_hessian
+from kanecore.run.inverse import solve_inverse
+from kanecore.run.kinematics import (
+    acceleration,
+    angular_acceleration,
+    angular_velocity,
+    jacobian,
+    orientation,
+    position,
+    specific_force,
+    velocity,
+)
+from kanecore.run.linear_system import linear_system, state_error
 from kanecore.run.linearize import linearize as differentiate
 from kanecore.run.manipulator import mass_matrix_inverse, momentum_matrix, operational_inertia
 from kanecore.run.mappings import LiveValues
@@ -34,6 +48,9 @@ from kanecore.run.shares import active_forces_by_body, active_forces_by_load, in
 from kanecore.run.simulate import simulate as integrate
 from kanecore.run.sparsity import nonzeros
 from kanecore.run.speed_matrices import projected_efforts, speed_matrices
+
+if TYPE_CHECKING:
+    from kanecore._native import _Values
 
 __all__ = ["CompiledModel"]
 
@@ -110,6 +127,12 @@ class CompiledModel(_native.Kernels):
         ]
         return f"<CompiledModel {self.name!r}: {', '.join(f'{n} {what}' for n, what in sizes)}>"
 
+    def _repr_html_(self) -> str:
+        """What a notebook shows: sizes and names, and the current values, folded."""
+        from kanecore.show.pages import compiled_page
+
+        return compiled_page(self)
+
     # Parameters and inputs ------------------------------------------------------------------------------
 
     @property
@@ -133,6 +156,41 @@ class CompiledModel(_native.Kernels):
     @property
     def _baked(self) -> Collection[str]:
         return tuple(self._info.get("baked", ()))
+
+    # States by name -------------------------------------------------------------------------------------
+
+    def state(self, values: Mapping[Any, npt.ArrayLike] | None = None, /, **named: npt.ArrayLike) -> Array:
+        """The state in which some coordinates and speeds, by name or symbol, have values, and all others rest.
+
+        Parameters
+        ----------
+        values : mapping, optional
+            From names or symbols to numbers, or to arrays that broadcast.  A derivative such as ``theta.diff()`` is the
+            speed that it equals by the kinematical equations, if it is one.
+        **named
+            The same by keyword.
+
+        Returns
+        -------
+        ndarray, (..., n_x)
+            What is not named is zero.  A unit quaternion of which nothing is named turns nothing, (1, 0, 0, 0) in the
+            order of `unit`: four zeros would be no orientation.  Where one of its members is named all others are zero.
+
+        Raises
+        ------
+        KeyError
+            A name that the model does not have; the message holds the nearest ones.
+        ValueError, TypeError
+            A name is given twice; values that do not broadcast, are not finite, or are no real numbers.
+
+        Examples
+        --------
+        ``dyn.state(theta=0.1, u1=2.0)``, ``dyn.state({theta: np.linspace(0, 1, 50)})``
+        """
+        if not (values is None or hasattr(values, "keys")):
+            raise TypeError(f"state takes a mapping by name, and names: got {values!r}")
+        given = [] if values is None else [(key, values[key]) for key in values]
+        return self._state_of([*given, *named.items()])
 
     # Groups of kernels ----------------------------------------------------------------------------------
 
@@ -201,6 +259,7 @@ class CompiledModel(_native.Kernels):
     conserved = conserved
     speed_matrices = speed_matrices
     projected_efforts = projected_efforts
+    solve_inverse = solve_inverse
     audit = audit
 
     def _count_near(self, t: float, x: Array, r: Any, p: Any) -> int:
@@ -213,13 +272,24 @@ class CompiledModel(_native.Kernels):
         self,
         kind: str,
         t: npt.ArrayLike,
-        x: npt.ArrayLike,
+        x: Any,
         udot: Any,
         remainder: bool,
         out: Any,
         values: dict[str, Any],
     ) -> Array:
         return nonholonomic(Constraints(self, t, x, **values), kind, udot, remainder, out)
+
+    # Points and frames by name --------------------------------------------------------------------------
+
+    position = position
+    velocity = velocity
+    acceleration = acceleration
+    specific_force = specific_force
+    orientation = orientation
+    angular_velocity = angular_velocity
+    angular_acceleration = angular_acceleration
+    jacobian = jacobian
 
     # Bodies and loads -----------------------------------------------------------------------------------
 
@@ -230,10 +300,20 @@ class CompiledModel(_native.Kernels):
     inertia_forces_by_body = inertia_forces_by_body
     load_powers = load_powers
 
+    # Pictures -------------------------------------------------------------------------------------------
+
+    draw = draw
+
     # Integration ----------------------------------------------------------------------------------------
 
     simulate = integrate
+
+    # Control --------------------------------------------------------------------------------------------
+
     linearize = differentiate
+    linear_system = linear_system
+    equilibrium = equilibrium
+    state_error = state_error
     rhs_jvp = rhs_jvp
     rhs_vjp = rhs_vjp
     inverse_dynamics_jvp = inverse_dynamics_jvp
@@ -267,7 +347,7 @@ class CompiledModel(_native.Kernels):
 
     # Robotics -------------------------------------------------------------------------------------------
 
-    def aba(self, q: npt.ArrayLike, u: npt.ArrayLike, tau: npt.ArrayLike) -> Array:
+    def aba(self, q: _Values, u: _Values, tau: _Values) -> Array:
         """Forward dynamics M udot = f + tau + Gᵀλ, G udot + γ = 0, at t = 0 and the current inputs.
 
         Without constraints that is udot = M⁻¹(f + tau); with them tau changes udot by P (Pᵀ M P)⁻¹ Pᵀ tau, the columns
@@ -275,8 +355,8 @@ class CompiledModel(_native.Kernels):
 
         Parameters
         ----------
-        q, u, tau : array_like, (..., n_u)
-            Coordinates, speeds, and generalized forces beyond those modelled.
+        q, u, tau : array_like, (..., n_u), or mapping by name
+            Coordinates, speeds, and generalized forces beyond those modelled, by the names of speeds.
 
         Returns
         -------
@@ -290,7 +370,7 @@ class CompiledModel(_native.Kernels):
             M, or its part in the motions that G allows, is singular, or a constraint is lost.
         """
         x = self._state("aba", q, u)
-        force = self._vectors("tau", tau)
+        force = self._rows("speed", tau, "tau")
         _native.broadcast_shapes(x.shape[:-1], force.shape[:-1])  # ValueError where they do not
         force = force[..., np.newaxis]
         udot = self.udot(0.0, x)  # raises where something is singular, which LAPACK may miss
@@ -303,7 +383,7 @@ class CompiledModel(_native.Kernels):
             change = np.linalg.solve(at.mass, force)
         return np.asarray(udot + change[..., 0], dtype=np.float64)
 
-    def rnea(self, q: npt.ArrayLike, u: npt.ArrayLike, udot: npt.ArrayLike) -> Array:
+    def rnea(self, q: _Values, u: _Values, udot: _Values) -> Array:
         """Inverse dynamics M udot - f, at t = 0 and the current inputs, (..., n_u): `inverse_dynamics`.
 
         All the generalized forces beyond those modelled. With constraints Gᵀλ is part of them: for ``udot = aba(q, u,
@@ -311,32 +391,24 @@ class CompiledModel(_native.Kernels):
         """
         return self.inverse_dynamics(0.0, self._state("rnea", q, u), udot)
 
-    def crba(self, q: npt.ArrayLike) -> Array:
+    def crba(self, q: _Values) -> Array:
         """The mass matrix, at t = 0 and the current inputs, (..., n_u, n_u): `mass_matrix`.
 
         That of all speeds, also dependent ones: constraints are not applied. ModelError unless qdot is u.
         """
         return self.mass_matrix(0.0, self._state("crba", q, np.zeros(self.n_u)))
 
-    def _state(self, method: str, q: npt.ArrayLike, u: npt.ArrayLike) -> Array:
+    def _state(self, method: str, q: _Values, u: _Values) -> Array:
         if not self.qdot_is_u:
             raise ModelError(
                 f"{method} is for models with qdot = u, and the kinematical equations of {self.name!r} say "
                 "otherwise: use udot, inverse_dynamics and mass_matrix, which take any"
             )
-        coordinates, speeds = self._vectors("q", q), self._vectors("u", u)
+        coordinates, speeds = self._rows("coordinate", q, "q"), self._rows("speed", u, "u")
         leading = _native.broadcast_shapes(coordinates.shape[:-1], speeds.shape[:-1])
         x = np.empty((*leading, self.n_x))
         x[..., : self.n_q], x[..., self.n_q :] = coordinates, speeds
         return x
-
-    def _vectors(self, name: str, value: npt.ArrayLike) -> Array:
-        array = np.asarray(value)
-        if array.dtype.kind not in "fiub":
-            raise TypeError(f"{name} must be real numbers, got dtype {array.dtype}")
-        if array.ndim == 0 or array.shape[-1] != self.n_u:
-            raise ValueError(f"{name} has shape {array.shape}, expected (..., {self.n_u})")
-        return array.astype(np.float64)
 
     mass_matrix_inverse = mass_matrix_inverse
     operational_inertia = operational_inertia

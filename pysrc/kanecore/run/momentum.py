@@ -11,7 +11,7 @@ import numpy.typing as npt
 from kanecore.run.places import about_point, bodies_of, require_bodies, same_tree
 
 if TYPE_CHECKING:
-    from kanecore._native import Kernels
+    from kanecore._native import Kernels, _Values
 
 __all__ = ["angular_momentum", "linear_momentum", "mass_centre"]
 
@@ -19,7 +19,7 @@ Array = npt.NDArray[np.float64]
 
 
 def linear_momentum(
-    dyn: Kernels, t: npt.ArrayLike, x: npt.ArrayLike, *, by_body: bool = False, r: Any = None, p: Any = None
+    dyn: Kernels, t: npt.ArrayLike, x: _Values, *, by_body: bool = False, r: Any = None, p: Any = None
 ) -> Array:
     """The momentum Σ m v* of all bodies, in inertial axes (Kane & Levinson 1985, section 3.5).
 
@@ -48,7 +48,7 @@ def linear_momentum(
 def angular_momentum(
     dyn: Kernels,
     t: npt.ArrayLike,
-    x: npt.ArrayLike,
+    x: _Values,
     about: Any,
     *,
     by_body: bool = False,
@@ -67,7 +67,7 @@ def angular_momentum(
     t, x, r, p
         As of the kernels; leading axes broadcast.
     about : str or array_like, (..., 3)
-        The name of one of `points`, or coordinates in inertial axes from the point that all others are located from.
+        The name of one of `points`, or coordinates in inertial axes from where positions are measured, see `positions`.
     by_body : bool
         Of each body, in the order of `bodies`.
 
@@ -86,28 +86,28 @@ def angular_momentum(
     places = bodies_of(dyn).points
     if isinstance(about := getattr(about, "name", about), str):
         place = about_point(dyn, about, places)
-        positions = dyn._positions(t, x, r=r, p=p)
+        positions = dyn.positions(t, x, r=r, p=p)
         origin = positions[..., place, :]
     else:
-        origin = coordinates(about)
+        origin = _coordinates(about)
         same_tree(dyn, places)
-        positions = dyn._positions(t, x, r=r, p=p)
+        positions = dyn.positions(t, x, r=r, p=p)
     momenta = dyn.body_momenta(t, x, r=r, p=p)
     arms = positions[..., places, :] - origin[..., np.newaxis, :]
     each = np.cross(arms, momenta[..., :3]) + momenta[..., 3:]
     return np.asarray(each if by_body else each.sum(axis=-2))
 
 
-def mass_centre(dyn: Kernels, t: npt.ArrayLike, x: npt.ArrayLike, *, r: Any = None, p: Any = None) -> Array:
+def mass_centre(dyn: Kernels, t: npt.ArrayLike, x: _Values, *, r: Any = None, p: Any = None) -> Array:
     """The mass centre of all bodies, (..., 3), in inertial axes from the point that all others are located from."""
     places = bodies_of(dyn).points
     same_tree(dyn, places)
     masses = dyn._masses(t, x, r=r, p=p)[..., :1]
-    moments = masses * dyn._positions(t, x, r=r, p=p)[..., places, :]
+    moments = masses * dyn.positions(t, x, r=r, p=p)[..., places, :]
     return np.asarray(moments.sum(axis=-2) / masses.sum(axis=-2))
 
 
-def coordinates(about: npt.ArrayLike) -> Array:
+def _coordinates(about: npt.ArrayLike) -> Array:
     array = np.asarray(about)
     if array.dtype.kind not in "fiub":
         raise TypeError(f"about is the name of a point, or three coordinates: got {about!r}")

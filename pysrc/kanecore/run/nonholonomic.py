@@ -16,6 +16,7 @@ from kanecore.errors import ModelError, SingularError
 from kanecore.kernels import KERNELS
 from kanecore.run.constraints import Constraints
 from kanecore.run.metric import equilibrated, size_of
+from kanecore.run.results import written
 from kanecore.tolerances import RANK
 
 if TYPE_CHECKING:
@@ -86,8 +87,8 @@ def _dead_point(at: Constraints, lost: npt.NDArray[np.bool_]) -> SingularError:
 
 def _count(dyn: Kernels, p: Any) -> int:
     """How many rows of G count with the parameters of a call, the most of a batch."""
-    several = dyn.n_constraints and not (p is None or hasattr(p, "keys")) and np.ndim(p) > 1
-    return int(np.max(dyn.prepare(p)[..., -1])) if several else dyn._count(p)
+    several = any(map(np.ndim, p.values())) if hasattr(p, "keys") else np.ndim(p) > 1
+    return int(np.max(dyn.prepare(p)[..., -1])) if dyn.n_constraints and several else dyn._count(p)
 
 
 def nonholonomic(at: Constraints, kind: str, udot: Any, remainder: bool, out: Any) -> Array:
@@ -105,12 +106,7 @@ def nonholonomic(at: Constraints, kind: str, udot: Any, remainder: bool, out: An
     else:
         full = np.asarray(kernel() if udot is None else kernel(udot))
         result = full[..., :dof] + np.einsum("...i,...ij->...j", full[..., dof:], a)
-    if out is None:
-        return np.asarray(result)
-    if not (isinstance(out, np.ndarray) and out.dtype == np.float64 and out.shape == result.shape):
-        raise ValueError(f"out must be a float64 array of shape {result.shape}")
-    out[...] = result
-    return out
+    return written(np.asarray(result), out)
 
 
 def _rate_offset(at: Constraints, a: Array) -> Array:

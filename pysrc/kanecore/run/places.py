@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Where bodies and loads are among the points and frames of a model, as its library says.
+"""Where bodies and loads are among the points and frames of a model, as its library says, and these by name.
 
 Kernels give vectors of bodies and loads, and partial velocities of points and frames; what is computed from both needs
 to know which belong together.
@@ -9,17 +9,26 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
-from kanecore.errors import ModelError
+from kanecore.errors import ModelError, unknown_name
 
 if TYPE_CHECKING:
     from kanecore._native import Kernels
 
-__all__ = ["Acting", "about_point", "bodies_of", "loads_of", "require_bodies"]
+__all__ = [
+    "Acting",
+    "about_point",
+    "bodies_of",
+    "inertial_or_number",
+    "loads_of",
+    "number_of",
+    "require_bodies",
+    "same_tree",
+]
 
 Numbers = npt.NDArray[np.intp]
 FORCE, TORQUE = 0, 1
@@ -99,14 +108,31 @@ def numbers(rows: Iterable[Iterable[int]], width: int) -> Numbers:
     return np.array([list(row) for row in rows], dtype=np.intp).reshape(-1, width)
 
 
+def number_of(dyn: Kernels, kind: Literal["point", "frame"], key: Any) -> int:
+    """The number of a point or frame by its name, or by SymPy's object of that name; KeyError names the nearest."""
+    name, names = _name(kind, key), dyn.points if kind == "point" else dyn.frames
+    if name not in names:
+        raise unknown_name(f"{kind} of {dyn.name!r} (Model({kind}s=[...]) adds others) is called", name, names)
+    if names.count(name) > 1:
+        raise KeyError(f"{names.count(name)} {kind}s of {dyn.name!r} are called {name!r}: rename all but one")
+    return names.index(name)
+
+
+def inertial_or_number(dyn: Kernels, key: Any) -> int | None:
+    """The number of a frame, None of the inertial one."""
+    return None if _name("frame", key) == dyn._table_info.get("inertial") else number_of(dyn, "frame", key)
+
+
+def _name(kind: str, key: Any) -> str:
+    name = getattr(key, "name", key)
+    if not isinstance(name, str):
+        raise TypeError(f"{key!r} is no {kind}: give its name, or SymPy's object")
+    return name
+
+
 def about_point(dyn: Kernels, name: str, points: Numbers) -> int:
     """The number of a point from which the positions of others are known; errors say which is not."""
-    if dyn.points.count(name) != 1:
-        many = f"{dyn.points.count(name)} points are called" if name in dyn.points else "there is no point"
-        raise KeyError(
-            f"{many} {name!r} in {dyn.name!r}; its points are {', '.join(dyn.points)}; Model(points=[...]) adds others"
-        )
-    place = dyn.points.index(name)
+    place = number_of(dyn, "point", name)
     same_tree(dyn, np.append(points, place))
     return place
 

@@ -9,15 +9,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from kanecore.errors import ModelError
 from kanecore.run.constraint_state import ConstraintState
 from kanecore.run.inputs import RunInputs
 from kanecore.run.options import vector
-from kanecore.run.rank import count_near, refuse_flat_rows, warn_of_count
-from kanecore.tolerances import FEASIBLE
+from kanecore.run.rank import count_near
+from kanecore.run.starts import normalized, on_constraints
 
 if TYPE_CHECKING:
-    from kanecore._native import Kernels
+    from kanecore._native import Kernels, _Values
 
 __all__ = ["InitialValueProblem", "posed"]
 
@@ -68,49 +67,15 @@ class InitialValueProblem:
 
 
 def posed(
-    dyn: Kernels, interval: tuple[float, float], x0: npt.ArrayLike, inputs: Any, parameters: Any, project: bool
+    dyn: Kernels, interval: tuple[float, float], x0: _Values, inputs: Any, parameters: Any, project: bool
 ) -> InitialValueProblem:
     """The problem for arguments of `simulate`, which are checked; with ``project`` x0 is brought to the constraints."""
     t0, t1 = interval
-    x = _normalized(dyn, vector("x0", x0, dyn.n_x))
+    x = normalized(dyn, vector("x0", dyn._as_state(x0, "x0"), dyn.n_x), "x0")
     p = dyn._resolved("parameter", {} if parameters is None else parameters)
     run_inputs = RunInputs(dyn, inputs, t0, t1)
     rank = 0
     if dyn.n_constraints or dyn.n_configuration:
-        start = _on_constraints(ConstraintState(dyn, t0, x, run_inputs(t0, x), p))
+        start = on_constraints(ConstraintState(dyn, t0, x, run_inputs(t0, x), p), "x0")
         x, rank = (start.x.copy() if project else x), count_near(start)
     return InitialValueProblem(dyn, t0, t1, x, p, run_inputs, project, rank)
-
-
-def _normalized(dyn: Kernels, x: Array) -> Array:
-    """The state with its unit quaternions divided by their norms, which must be 1 but for rounding."""
-    result = x.copy()
-    for quaternion in dyn.unit:
-        places = list(quaternion)
-        norm = float(np.linalg.norm(x[places]))
-        if not abs(norm - 1.0) <= FEASIBLE:
-            names = ", ".join(dyn.coordinate_names[i] for i in places)
-            hint = "divide by its norm" if norm else "without rotation it is (1, 0, 0, 0)"
-            raise ValueError(f"the unit quaternion ({names}) has norm {norm!r} in x0; it must be 1: {hint}")
-        result[places] = x[places] / norm
-    return result
-
-
-def _on_constraints(start: ConstraintState) -> ConstraintState:
-    """The state on the constraints next to a start that must satisfy them; ValueError where it does not."""
-    dyn, t, x = start.dyn, start.t, start.x
-    if not start.satisfied(FEASIBLE):
-        raise ValueError(
-            f"x0 does not satisfy the constraints of {dyn.name!r} at t = {t!r}: {start.described_misses(FEASIBLE)}; "
-            f"the residuals must be below {FEASIBLE} of the terms they are summed from: start from "
-            f"dyn.consistent({t!r}, x0)"
-        )
-    near = start.projected if len(start.misses) else start
-    refuse_flat_rows(near)
-    if near.contradictions:
-        raise ModelError(
-            f"{' and '.join(map(repr, near.contradictions))} of {dyn.name!r} contradict each other at t = {t!r}, x0 = "
-            f"{x.tolist()!r}: no accelerations satisfy them together; leave out what is too much"
-        )
-    warn_of_count(near)
-    return near

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from kanecore.run.places import Acting, Numbers, bodies_of, loads_of, require_bodies
 
 if TYPE_CHECKING:
-    from kanecore._native import Kernels
+    from kanecore._native import Kernels, _Values
 
 __all__ = ["active_forces_by_body", "active_forces_by_load", "inertia_forces_by_body", "load_powers"]
 
@@ -23,7 +23,7 @@ Array = npt.NDArray[np.float64]
 
 
 def active_forces_by_load(
-    dyn: Kernels, t: npt.ArrayLike, x: npt.ArrayLike, *, r: Any = None, p: Any = None
+    dyn: Kernels, t: npt.ArrayLike, x: _Values, *, r: Any = None, p: Any = None
 ) -> dict[str, Array]:
     """The generalized active forces F_r = Σ v_r · R + ω_r · T, each load by itself.
 
@@ -60,7 +60,7 @@ def _beside_loads(dyn: Kernels) -> str:
     return " and ".join(name for name, acts in acting.items() if acts)
 
 
-def active_forces_by_body(dyn: Kernels, t: npt.ArrayLike, x: npt.ArrayLike, *, r: Any = None, p: Any = None) -> Array:
+def active_forces_by_body(dyn: Kernels, t: npt.ArrayLike, x: _Values, *, r: Any = None, p: Any = None) -> Array:
     """The generalized active forces F_r of the loads on each body, in the order of `bodies`.
 
     A load acts on the body that its point or frame is fixed in; on massless points and frames, on the body that they
@@ -84,7 +84,7 @@ def active_forces_by_body(dyn: Kernels, t: npt.ArrayLike, x: npt.ArrayLike, *, r
 
 
 def inertia_forces_by_body(
-    dyn: Kernels, t: npt.ArrayLike, x: npt.ArrayLike, udot: npt.ArrayLike, *, r: Any = None, p: Any = None
+    dyn: Kernels, t: npt.ArrayLike, x: _Values, udot: _Values, *, r: Any = None, p: Any = None
 ) -> Array:
     """The generalized inertia forces F*_r = v_r · R* + ω_r · T* of each body at udot, in the order of `bodies`.
 
@@ -107,7 +107,7 @@ def inertia_forces_by_body(
     return np.asarray(forces[..., : dyn.n_bodies, :] + forces[..., dyn.n_bodies :, :])
 
 
-def load_powers(dyn: Kernels, t: npt.ArrayLike, x: npt.ArrayLike, *, r: Any = None, p: Any = None) -> dict[str, Array]:
+def load_powers(dyn: Kernels, t: npt.ArrayLike, x: _Values, *, r: Any = None, p: Any = None) -> dict[str, Array]:
     """The power R · v + T · ω of each load, what prescribed motion adds to the velocities included.
 
     Parameters
@@ -121,7 +121,7 @@ def load_powers(dyn: Kernels, t: npt.ArrayLike, x: npt.ArrayLike, *, r: Any = No
         In W, by the names of `active_forces_by_load`, without potentials; of a load that is linear in udot the power
         that it has at udot = 0.
     """
-    loads = loads_of(dyn)
+    loads, x = loads_of(dyn), dyn._as_state(x)
     acting, vectors = loads.acting, dyn._load_vectors(t, x, r=r, p=p)
     speeds = np.asarray(x, dtype=np.float64)[..., dyn.n_q :]
     drift = np.zeros(vectors.shape)

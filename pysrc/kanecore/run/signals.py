@@ -8,6 +8,8 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
+from kanecore.splines import slopes
+
 __all__ = ["Signal"]
 
 Array = npt.NDArray[np.float64]
@@ -135,34 +137,6 @@ def _pieces(times: Array, table: Array, kind: Kind) -> tuple[Array, Array]:
         return times, coefficients
     h = np.diff(times)[:, np.newaxis]
     d = np.diff(table, axis=0) / h
-    s = _slopes(h, d)
+    s = slopes(times, table)
     bend = (s[:-1] + s[1:] - 2 * d) / h
     return times, np.stack([table[:-1], s[:-1], (d - s[:-1]) / h - bend, bend / h], axis=-1)
-
-
-def _slopes(h: Array, d: Array) -> Array:
-    """Slopes of a not-a-knot cubic spline at its knots, from the lengths (n, 1) and slopes (n, m) of the chords.
-
-    The second derivative is continuous at inner knots, the third at the outermost of them: a tridiagonal system,
-    solved by elimination without pivots, as every pivot is positive (de Boor, *A Practical Guide to Splines*, ch. IV).
-    """
-    n = len(h)
-    if n < 3:  # the chord, or the parabola
-        curvature = (d[-1] - d[0]) / h.sum(axis=0)
-        return np.concatenate([d[:1] - h[0] * curvature, d[:1] + h[0] * curvature, d[1:] + h[1:] * curvature])
-    inner = 3 * (h[1:] * d[:-1] + h[:-1] * d[1:])  # = h[i] s[i-1] + 2 (h[i-1] + h[i]) s[i] + h[i-1] s[i+1]
-    diagonal, above = np.empty((n + 1, 1)), np.empty((n, 1))
-    s = np.empty((n + 1, d.shape[1]))
-    diagonal[0], above[0] = h[1], h[0] + h[1]
-    s[0] = ((3 * h[0] + 2 * h[1]) * h[1] * d[0] + h[0] ** 2 * d[1]) / (h[0] + h[1])
-    for i in range(1, n):
-        factor = h[i] / diagonal[i - 1]
-        diagonal[i] = 2 * (h[i - 1] + h[i]) - factor * above[i - 1]
-        above[i] = h[i - 1]
-        s[i] = inner[i - 1] - factor * s[i - 1]
-    end = ((3 * h[-1] + 2 * h[-2]) * h[-2] * d[-1] + h[-1] ** 2 * d[-2]) / (h[-1] + h[-2])
-    factor = (h[-1] + h[-2]) / diagonal[n - 1]
-    s[n] = (end - factor * s[n - 1]) / (h[-2] - factor * above[n - 1])
-    for i in range(n - 1, -1, -1):
-        s[i] = (s[i] - above[i] * s[i + 1]) / diagonal[i]
-    return s

@@ -24,7 +24,7 @@ from kanecore.run.problem import InitialValueProblem, posed
 from kanecore.run.trajectory import Trajectory
 
 if TYPE_CHECKING:
-    from kanecore._native import Kernels
+    from kanecore._native import Kernels, _Values
 
 __all__ = ["simulate"]
 
@@ -32,7 +32,7 @@ __all__ = ["simulate"]
 def simulate(
     dyn: Kernels,
     t_span: tuple[float, float],
-    x0: npt.ArrayLike,
+    x0: _Values,
     *,
     method: str = "dop853",
     rtol: float = 1e-8,
@@ -54,7 +54,7 @@ def simulate(
     ----------
     t_span : (float, float)
         Start and end, s; the end may come first.
-    x0 : array_like, (n_x,)
+    x0 : array_like, (n_x,), or mapping by name
         State [q, u] at the start.  Each unit quaternion in it (``dyn.unit`` holds their places) must have norm 1 within
         1e-6 and is divided by it; so is that of the state after every step, and of what the interpolant gives.  It must
         satisfy the constraints within 1e-6, in units of the coordinates and of the speeds: ``dyn.consistent(t0, x0)``.

@@ -8,7 +8,7 @@ eliminates q̇ from [p; φ̇] = [P(q, q̇); 0], whatever the mechanism is.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -20,7 +20,7 @@ from kanecore.speed_matrices import ProjectedEfforts, SpeedMatrices
 from kanecore.tolerances import RANK
 
 if TYPE_CHECKING:
-    from kanecore._native import Kernels
+    from kanecore._native import Kernels, _Values
 
 __all__ = ["projected_efforts", "speed_matrices"]
 
@@ -30,10 +30,10 @@ Array = npt.NDArray[np.float64]
 def speed_matrices(
     dyn: Kernels,
     t: npt.ArrayLike,
-    x: npt.ArrayLike,
+    x: _Values,
     *,
-    coordinates: Sequence[str] | None = None,
-    independent: Sequence[str] | None = None,
+    coordinates: Sequence[Any] | None = None,
+    independent: Sequence[Any] | None = None,
     r: Any = None,
     p: Any = None,
 ) -> SpeedMatrices:
@@ -43,7 +43,7 @@ def speed_matrices(
     ----------
     t, x, r, p
         As of the kernels; x satisfies the constraints.
-    coordinates, independent : sequences of names, optional
+    coordinates, independent : sequences of names or symbols, optional
         q#, and p# (the quasi-velocities π that are chosen as independent).  Default: the independent ones that the
         model was described with.
 
@@ -68,11 +68,11 @@ def speed_matrices(
 def projected_efforts(
     dyn: Kernels,
     t: npt.ArrayLike,
-    x: npt.ArrayLike,
+    x: _Values,
     *,
-    efforts: Sequence[str] | None = None,
-    coordinates: Sequence[str] | None = None,
-    independent: Sequence[str] | None = None,
+    efforts: Sequence[Any] | None = None,
+    coordinates: Sequence[Any] | None = None,
+    independent: Sequence[Any] | None = None,
     r: Any = None,
     p: Any = None,
 ) -> ProjectedEfforts:
@@ -84,7 +84,7 @@ def projected_efforts(
     ----------
     t, x, coordinates, independent, r, p
         As of `speed_matrices`.
-    efforts : sequence of names, optional
+    efforts : sequence of names or symbols, optional
         The inputs that are efforts.  Default: all but prescribed motions and their rates.
 
     Returns
@@ -101,7 +101,7 @@ def projected_efforts(
     driving = {i for i, rate in enumerate(rates) if rate >= 0} | {rate for rate in rates if rate >= 0}
     places = [i for i in range(dyn.n_r) if i not in driving]
     if efforts is not None:
-        places = _places("input", dyn.input_names, efforts)
+        places = _places(dyn, "input", efforts)
     without = np.array(values, dtype=np.float64)
     without[..., places] = 0.0
     f_p = np.asarray(dyn.generalized_active_forces(t, x, r=values, p=p)) - dyn.generalized_active_forces(
@@ -134,9 +134,9 @@ class _Motions:
         self._at, dof = at, dyn.n_u - dyn.n_u_dependent
         self.coordinates, self.independent = list(range(dyn.n_q - dyn.n_q_dependent)), list(range(dof))
         if coordinates is not None:
-            self.coordinates = _places("coordinate", dyn.coordinate_names, coordinates)
+            self.coordinates = _places(dyn, "coordinate", coordinates)
         if independent is not None:
-            self.independent = _places("speed", dyn.speed_names, independent)
+            self.independent = _places(dyn, "speed", independent)
         if len(self.independent) != dof or len(self.coordinates) < dof:
             raise ModelError(
                 f"{dyn.name!r} has {dof} degrees of freedom, and there are {len(self.independent)} independent speeds "
@@ -192,11 +192,9 @@ class _Motions:
         )
 
 
-def _places(what: str, names: Sequence[str], chosen: Sequence[str]) -> list[int]:
-    """Where some names stand among all."""
-    for name in chosen:
-        if name not in names:
-            raise KeyError(f"no {what} {name!r}; there are {', '.join(names)}")
-    if len(set(chosen)) < len(chosen):
-        raise ModelError(f"a {what} is named twice: {', '.join(chosen)}")
-    return [names.index(name) for name in chosen]
+def _places(dyn: Kernels, what: Literal["coordinate", "speed", "input"], chosen: Sequence[Any]) -> list[int]:
+    """Where some names or symbols stand among all."""
+    places = [dyn._index(what, name) for name in chosen]
+    if len(set(places)) < len(places):
+        raise ModelError(f"a {what} is named twice: {', '.join(map(str, chosen))}")
+    return places

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kanecore import _native
+from kanecore.run.animate import animate
 from kanecore.run.constraints import residuals
 
 if TYPE_CHECKING:
@@ -69,6 +70,12 @@ class Trajectory:
         steps = f"{self.n_steps} steps of {self._method}, {self.nfev} evaluations"
         return f"<Trajectory of {self._dyn.name!r}: {span}, {steps}>"
 
+    def _repr_html_(self) -> str:
+        """What a notebook shows: how the run went, a small table, and `plot` where matplotlib is installed."""
+        from kanecore.show.pages import trajectory_page
+
+        return trajectory_page(self)
+
     def __call__(self, t: npt.ArrayLike) -> Array:
         """The state at times of any shape within the run, from the interpolant of each step: (..., n_x).
 
@@ -93,6 +100,20 @@ class Trajectory:
             at = flat == self._steps[ends]
             states[at] = self._states[ends[at]]
         return np.asarray(states).reshape(*times.shape, self._dyn.n_x)
+
+    def __getitem__(self, name: Any) -> Array:
+        """A coordinate, speed, input or output over time, by name or symbol, (N,): ``sol["theta"]``.
+
+        An output that bears the name of a symbol is in `outputs` alone.
+
+        Raises
+        ------
+        KeyError
+            The model has none such; the message holds the nearest names.
+        """
+        what, i = self._dyn._found(("state", "input", "output"), name)
+        values = self.x if what == "state" else self.r if what == "input" else self.outputs
+        return np.asarray(values[..., i])
 
     @property
     def _recorded(self) -> tuple[Array, Array, Array]:
@@ -192,11 +213,35 @@ class Trajectory:
         return np.asarray(length * (power @ _WEIGHTS))
 
     # ------------------------------------------------------------------ outlets
-    def plot(self) -> Any:
-        """Coordinates, speeds and the energy error over time; the matplotlib Figure."""
+    animate = animate
+
+    def plot(self, *names: Any) -> Any:
+        """Coordinates, speeds and the energy error over time, or what some names or patterns select.
+
+        Coordinates, each unit quaternion, speeds, inputs and outputs have a panel of their own.
+
+        Parameters
+        ----------
+        *names : str or symbol
+            Of coordinates, speeds, inputs and outputs; in a str ``*``, ``?`` and ``[...]`` stand for several, as in
+            names of files: ``sol.plot("theta*", "F")``.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+
+        Raises
+        ------
+        KeyError
+            A pattern selects nothing; the message names what there is.
+        ValueError
+            The run did not keep its steps (`dense_output` of `simulate`).
+        ImportError
+            matplotlib is not installed.
+        """
         from kanecore.show.plots import plot_trajectory
 
-        return plot_trajectory(self)
+        return plot_trajectory(self, names)
 
     def to_csv(self, path: str | os.PathLike[str]) -> None:
         """Write t, q, u, inputs and outputs as comma-separated values.

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Plots; matplotlib is imported where it is used."""
+"""Plots, and what notebooks show; matplotlib is imported where it is used."""

@@ -1,61 +1,146 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Pictures of trajectories, with matplotlib (the extra ``plot``)."""
+"""Pictures of trajectories over time, with matplotlib (the extra ``plot``)."""
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from collections.abc import Sequence
+from fnmatch import fnmatchcase
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
+from kanecore.errors import unknown_name
+
 __all__ = ["plot_trajectory"]
+
+Array = npt.NDArray[np.float64]
 
 POINTS = 800  # on each curve
 LEGEND_MAX = 12  # more lines than this are told by colour alone
+PANEL, BALANCE = 3.0, 2.0  # heights, relative to each other
+UNIT = 0.875  # inches of such a height
 
 
 class Recorded(Protocol):
     """What is plotted: a `kanecore.Trajectory`."""
 
     _dyn: Any
+    _inputs: Any
+    _p: Any
 
     @property
-    def _steps(self) -> npt.NDArray[np.float64]: ...
+    def _steps(self) -> Array: ...
     @property
-    def _drift(self) -> tuple[npt.NDArray[np.float64], float]: ...
+    def _drift(self) -> tuple[Array, float]: ...
     @property
     def energy_drift(self) -> float: ...
-    def __call__(self, t: npt.ArrayLike) -> npt.NDArray[np.float64]: ...
+    def __call__(self, t: npt.ArrayLike) -> Array: ...
 
 
-def plot_trajectory(trajectory: Recorded) -> Any:
-    """Coordinates, speeds, and the error of the energy balance over time."""
+class Group(NamedTuple):
+    """What goes into one panel: a label, the kind of its curves ("state", "input", "output"), and their numbers."""
+
+    label: str
+    what: str
+    places: list[int]
+
+
+def plot_trajectory(trajectory: Recorded, patterns: Sequence[Any]) -> Any:
+    """The curves that patterns select, or all coordinates and speeds with the error of the energy balance."""
     try:
         from matplotlib.figure import Figure
     except ImportError as missing:
         raise ImportError('plots need matplotlib: pip install "kanecore[plot]"') from missing
 
-    dyn, n_q = trajectory._dyn, trajectory._dyn.n_q
-    error, largest = trajectory._drift
+    dyn = trajectory._dyn
+    groups = _selected(dyn, patterns) if patterns else _groups(dyn)[:-2]
+    groups = [group for group in groups if group.places]
     steps = trajectory._steps
     times = np.linspace(steps[0], steps[-1], POINTS)  # long steps would show as corners
-    states = trajectory(times)
-    figure = Figure(figsize=(8.0, 7.0), layout="constrained")
-    axes = figure.subplots(3, 1, sharex=True, height_ratios=(3, 3, 2))
-    for ax, values, names, label in (
-        (axes[0], states[:, :n_q], dyn.coordinate_names, "coordinates q"),
-        (axes[1], states[:, n_q:], dyn.speed_names, "speeds u"),
-    ):
-        ax.plot(times, values, label=names, linewidth=1.4)
-        ax.set_ylabel(label)
-        if len(names) <= LEGEND_MAX:
-            ax.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0), frameon=False)
-    axes[2].plot(steps, error / (largest or 1.0), color="0.3", linewidth=1.0)
-    axes[2].set_ylabel("energy error / max T")
-    axes[2].set_xlabel("t [s]")
+    curves = _curves(trajectory, times, {group.what for group in groups})
+    heights = [PANEL] * len(groups) + [BALANCE] * (not patterns)
+    figure = Figure(figsize=(8.0, UNIT * max(sum(heights), 2 * PANEL)), layout="constrained")
+    axes = figure.subplots(len(heights), 1, sharex=True, squeeze=False, height_ratios=heights)[:, 0]
+    for ax, group in zip(axes, groups, strict=False):
+        _draw(
+            ax,
+            times,
+            curves[group.what][:, group.places],
+            group.label,
+            [_names(dyn)[group.what][i] for i in group.places],
+        )
+    title = _text(dyn.name)
+    if not patterns:
+        error, largest = trajectory._drift
+        axes[-1].plot(steps, error / (largest or 1.0), color="0.3", linewidth=1.0)
+        axes[-1].set_ylabel("energy error / max T")
+        title += f": energy drift {trajectory.energy_drift:.1e}"
     for ax in axes:
         ax.grid(color="0.92")
         ax.spines[["top", "right"]].set_visible(False)
         ax.margins(x=0.01)
-    figure.suptitle(f"{dyn.name}: energy drift {trajectory.energy_drift:.1e}")
+    axes[-1].set_xlabel("t [s]")
+    figure.suptitle(title)
     return figure
+
+
+def _names(dyn: Any) -> dict[str, tuple[str, ...]]:
+    states = (*dyn.coordinate_names, *dyn.speed_names)
+    return {"state": states, "input": dyn.input_names, "output": dyn.output_names}
+
+
+def _groups(dyn: Any) -> list[Group]:
+    """All that may be drawn: coordinates, each quaternion, speeds; then inputs, outputs."""
+    of_quaternions = {place for quaternion in dyn.unit for place in quaternion}
+    return [
+        Group("coordinates q", "state", [i for i in range(dyn.n_q) if i not in of_quaternions]),
+        *(Group("unit quaternion", "state", list(quaternion)) for quaternion in dyn.unit),
+        Group("speeds u", "state", list(range(dyn.n_q, dyn.n_x))),
+        Group("inputs r", "input", list(range(dyn.n_r))),
+        Group("outputs", "output", list(range(dyn.n_outputs))),
+    ]
+
+
+def _selected(dyn: Any, patterns: Sequence[Any]) -> list[Group]:
+    """The same without the curves that no pattern selects; KeyError for a pattern that selects none."""
+    names = _names(dyn)
+    chosen = set[tuple[str, int]]()
+    for pattern in patterns:
+        if isinstance(pattern, str):
+            matches = {
+                (what, i)
+                for what, listed in names.items()
+                for i, name in enumerate(listed)
+                if name == pattern or fnmatchcase(name, pattern)
+            }
+        else:
+            matches = {dyn._found(tuple(names), pattern)}
+        if not matches:
+            known = [name for listed in names.values() for name in listed]
+            raise unknown_name(f"coordinate, speed, input or output of {dyn.name!r} matches", pattern, known)
+        chosen |= matches
+    return [group._replace(places=[i for i in group.places if (group.what, i) in chosen]) for group in _groups(dyn)]
+
+
+def _curves(trajectory: Recorded, times: Array, kinds: set[str]) -> dict[str, Array]:
+    """Values over time of the kinds that are drawn, (POINTS, n)."""
+    states = trajectory(times)
+    curves = {"state": states}
+    if kinds - {"state"}:
+        curves["input"] = trajectory._inputs(times, states)
+    if "output" in kinds:
+        curves["output"] = trajectory._dyn.outputs(times, states, r=curves["input"], p=trajectory._p)
+    return curves
+
+
+def _draw(ax: Any, times: Array, values: Array, label: str, names: Sequence[str]) -> None:
+    ax.plot(times, values, label=[_text(name) for name in names], linewidth=1.4)
+    ax.set_ylabel(label)
+    if len(names) <= LEGEND_MAX:
+        ax.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0), frameon=False)
+
+
+def _text(name: str) -> str:
+    """A name as matplotlib shows it: no dollar begins a formula, and no underscore at the start hides it."""
+    return (" " if name.startswith("_") else "") + name.replace("$", r"\$")

@@ -7,38 +7,23 @@ partial velocities.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import replace
 
 from kanecore.derive.derivation import Derivation
 from kanecore.derive.kane import Wrenches, at_rest, central_inertia, inertia_forces, inertial_part
 from kanecore.derive.kinematics import Accelerations
 from kanecore.derive.registry import Derived, derives
-from kanecore.derive.vectors import ZERO, add, cross, matmul, matvec, neg, scale, transposed, unit
-from kanecore.describe.description import Components
+from kanecore.derive.vectors import ZERO, add, cross, matmul, matvec, neg, scale, transposed
 from kanecore.describe.joints import GROUND
+
+from .kinematics import flat
 
 __all__: list[str] = []
 
 
-def _flat(vectors: Iterable[Components]) -> Derived:
-    return Derived(tuple(x for vector in vectors for x in vector))
-
-
-@derives("positions")
-def _positions(d: Derivation) -> Derived:
-    return _flat(d.kinematics.position(point) for point in d.description.shown_points)
-
-
-@derives("orientations")
-def _orientations(d: Derivation) -> Derived:
-    """Rows of R: the inertial axes, resolved in the frame."""
-    return _flat(d.kinematics.resolve(unit(i), 0, f) for f in d.description.shown_frames for i in range(3))
-
-
 @derives("load_vectors")
 def _load_vectors(d: Derivation) -> Derived:
-    return _flat(d.kinematics.resolve_all(load.vector, 0) for load in at_rest(d.kinematics, d.description.loads))
+    return flat(d.kinematics.resolve_all(load.vector, 0) for load in at_rest(d.kinematics, d.description.loads))
 
 
 @derives("body_momenta")
@@ -48,7 +33,7 @@ def _body_momenta(d: Derivation) -> Derived:
         vectors.append(scale(g, body.mass, k.inertial_velocity(body.point)))
         about = matvec(g, central_inertia(k, i), k.omega[body.frame]) if body.frame >= 0 else ZERO
         vectors.append(k.resolve(about, body.frame, 0) if body.frame >= 0 else ZERO)
-    return _flat(vectors)
+    return flat(vectors)
 
 
 @derives("inertia_forces")
@@ -59,17 +44,7 @@ def _inertia_forces(d: Derivation) -> Derived:
         wrench = inertia_forces(k, accelerations, Wrenches(k), [i])
         vectors.append(k.resolve(wrench.force[body.point], k.home[body.point], 0))
         vectors.append(k.resolve(wrench.torque[body.frame], body.frame, 0) if body.frame >= 0 else ZERO)
-    return _flat(vectors)
-
-
-@derives("velocities")
-def _velocities(d: Derivation) -> Derived:
-    return _flat(d.kinematics.inertial_velocity(point) for point in d.description.shown_points)
-
-
-@derives("angular_velocities")
-def _angular_velocities(d: Derivation) -> Derived:
-    return _flat(d.kinematics.inertial_omega(frame) for frame in d.description.shown_frames)
+    return flat(vectors)
 
 
 @derives("masses")
@@ -95,16 +70,11 @@ def _potentials(d: Derivation) -> Derived:
 @derives("inertial_loads", missing=lambda d: "" if d.has_inertial_loads else "no load of it holds u̇")
 def _inertial_loads(d: Derivation) -> Derived:
     k, loads = d.kinematics, d.description.loads
-    return _flat(
+    return flat(
         k.resolve_all(part.vector, 0)
         for load in loads
         for part in [*inertial_part(k, [load], d.description.accelerations), replace(load, vector=())][:1]
     )
-
-
-@derives("joint_positions")
-def _joint_positions(d: Derivation) -> Derived:
-    return _flat(d.kinematics.position(joint.point) for joint in d.description.joints)
 
 
 @derives("attached_wrenches", missing=lambda d: d.missing("reactions"))

@@ -1,0 +1,192 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Parameters, inputs, coordinates and speeds by name or symbol; included by _native.pyx.
+
+cdef dict CALLED = {
+    "parameter": "parameter", "input": "input", "output": "output", "state": "coordinate or speed",
+    "coordinate": "coordinate", "speed": "speed", "udot": "speed",
+}
+"""What names of each kind belong to, in messages."""
+
+
+cdef class Named(Libraries):
+    """A model that finds by name or symbol the numbers of its parameters, inputs, outputs, and of entries of x and udot."""
+
+    cdef dict names         # of each kind
+    cdef dict places        # numbers by name, of each kind
+    cdef dict left_out      # values of names that no kernel can read, of each kind
+    cdef tuple coordinate_rates     # the speed that the derivative of each coordinate is, -1 where it is none
+
+    def __init__(self, path):
+        super().__init__(path)
+        self.names = {"parameter": self.parameter_names, "input": self.input_names, "output": self.output_names,
+                      "state": self.coordinate_names + self.speed_names, "coordinate": self.coordinate_names,
+                      "speed": self.speed_names, "udot": self.speed_names}
+        self.places = {what: {name: i for i, name in enumerate(names)} for what, names in self.names.items()}
+        info = self._table_info
+        rates = range(self.n_u) if self.qdot_is_u else info.get("coordinate_rates") or [-1] * self.n_q
+        self.coordinate_rates = tuple(rates)
+        left_out = info.get("left_out", {})
+        self.left_out = {what: dict.fromkeys(left_out.get(what, ()), np.nan) for what in self.names}
+
+    cpdef Py_ssize_t _index(self, str what, object key) except -1:
+        """The number of a parameter, an input, ..., by name or symbol; KeyError where the model does not have it.
+
+        Of the kind "udot" a derivative is that of a speed.
+        """
+        name = symbol_name(key)
+        if type(key).__name__ == "Derivative":
+            return self.index_of_rate(what, key, name)
+        if name not in self.places[what]:
+            if what == "parameter" and name in self._baked:
+                raise KeyError(f"parameter {name!r} of {self.name!r} was baked into its C text: compile the model "
+                               "with bake=False, or without this one in parameters=, to set it later")
+            raise unknown_name(f"{CALLED[what]} of {self.name!r} is called", name, self.names[what])
+        return self.places[what][name]
+
+    def _found(self, kinds, key):
+        """The first of some kinds that has a name or symbol, and its number there; KeyError where none has it."""
+        for what in kinds:
+            try:
+                return what, self._index(what, key)
+            except KeyError:
+                pass
+        *called, last = [word for what in kinds for word in CALLED[what].split(" or ")]
+        names = [name for what in kinds for name in self.names[what]]
+        raise unknown_name(f"{', '.join(called)} or {last} of {self.name!r} is called", symbol_name(key), names)
+
+    cdef Py_ssize_t index_of_rate(self, str what, object key, str name) except -1:
+        """That of a derivative, by what it is the rate of: its name may be another's."""
+        cdef Py_ssize_t i = self.places[what].get(symbol_name(key.args[0]), -1)
+        cdef int order = int(key.derivative_count)
+        if what == "udot":
+            order -= 1
+        for _ in range(order):
+            i = self.rate_of(what, i) if i >= 0 else -1
+        if i >= 0 and order >= 0:
+            return i
+        if what == "state":
+            raise KeyError(f"no coordinate or speed of {self.name!r} is {key}: name the speed, of "
+                           f"{', '.join(self.speed_names)}")
+        raise KeyError(f"no {CALLED[what]} of {self.name!r} is {key}: it does not occur in the equations"
+                       + (f", and {name!r} is an {what} of its own" if name in self.places[what] else ""))
+
+    cdef Py_ssize_t rate_of(self, str what, Py_ssize_t i) except -2:
+        """The number of the derivative of an input, or of a coordinate where that is a speed; else -1."""
+        if what == "input":
+            return self.input_rates[i]
+        if what == "state" and i < self.n_q and self.coordinate_rates[i] >= 0:
+            return self.n_q + self.coordinate_rates[i]
+        return -1
+
+    @property
+    def _baked(self):
+        """Names of what were parameters and became constants of the C text, as far as it is known."""
+        return ()
+
+    cdef tuple by_place(self, str what, object items, str argument):
+        """Values by number, and those of names that no kernel can read, by name; each of them once.
+
+        ``items`` are pairs of a name or symbol and a value; in messages they stand in ``argument``.
+        """
+        cdef dict numbered = {}, others = {}, given = {}
+        for key, value in items:
+            name = symbol_name(key)
+            where = name if name in self.left_out[what] else self._index(what, key)
+            if where in given:
+                name = name if where == name else self.names[what][where]
+                raise ValueError(f"{argument} gives {name!r} twice, as {given[where]!r} and as {key!r}")
+            given[where] = key
+            if where == name:
+                others[name] = value
+            else:
+                numbered[where] = value
+        return numbered, others
+
+    def _by_number(self, what, given, argument):
+        """The values of a mapping by the numbers of what they belong to, without those that no kernel can read."""
+        return self.by_place(what, [(key, given[key]) for key in given.keys()], argument)[0]
+
+    cdef str label(self, str what, Py_ssize_t i):
+        """What a value is called in messages."""
+        kind = ("coordinate" if i < self.n_q else "speed") if what == "state" else what
+        return f"{kind} {self.names[what][i]!r}"
+
+    def _entry(self, what, key, value):
+        """The number of an entry of x, r or p, by name or symbol, and the finite number that it is set to."""
+        i = self._index(what, key)
+        return i, finite_number(self.label(what, i), value)
+
+    cdef object at_rest(self):
+        """The state in which all is zero, but unit quaternions turn nothing: (1, 0, 0, 0)."""
+        state = np.zeros(self.n_x)
+        for quaternion in self.unit:
+            state[quaternion[0]] = 1.0
+        return state
+
+
+cdef object finite_number(str label, object value):
+    number = real_values(label, value)
+    if number.ndim != 0 or not np.isfinite(number):
+        raise ValueError(f"{label} must be one finite number, got {value!r}")
+    return number.item()
+
+
+cdef extern from "Python.h":
+    bint PySlice_Check(object key)
+    ctypedef struct PyMappingMethods:
+        object (*mp_subscript)(object, object)
+        int (*mp_ass_subscript)(object, object, object) except -1
+    ctypedef struct PyTypeObject:
+        PyMappingMethods *tp_as_mapping
+
+cdef PyMappingMethods *ARRAY = (<PyTypeObject *>cnp.ndarray).tp_as_mapping
+
+
+@cython.auto_pickle(False)     # an array pickles itself
+cdef class Entries:
+    """What `NamedArray` does in C: control loops write into a workspace at the cost of a plain array."""
+
+    def __getitem__(self, key):
+        if PyLong_CheckExact(key):
+            return ARRAY.mp_subscript(self, key)
+        if is_name(key) and self._model is not None:
+            key = self._model._index(self._what, key)
+        return ARRAY.mp_subscript(without_names(self), key)
+
+    def __setitem__(self, key, value):
+        if PyLong_CheckExact(key):
+            ARRAY.mp_ass_subscript(self, key, value)
+            return
+        if is_name(key) and self._model is not None:
+            key, value = self._model._entry(self._what, key, value)
+        ARRAY.mp_ass_subscript(without_names(self), key, value)
+
+
+class NamedArray(Entries, np.ndarray):
+    """The x, r or p of a workspace: an array whose entries are also read and set by name or symbol.
+
+    A part of it, and what is computed from it, is a plain array.
+    """
+
+    _model, _what, _plain = None, "", None
+
+    def __array_wrap__(self, array, context=None, return_scalar=False):
+        return array if array is self else np.asarray(array)[()]
+
+
+cdef inline bint is_name(object key):
+    return not PySlice_Check(key) and (
+        isinstance(key, str) or hasattr(key, "free_symbols") and not hasattr(key, "__index__"))
+
+
+cdef inline object without_names(object entries):
+    """The same memory as a plain array."""
+    array = entries._plain
+    return np.asarray(entries) if array is None else array
+
+
+cdef object named_array(Named model, str what, object array):
+    """The same memory, with the names of the model's parameters, inputs or entries of a state."""
+    result = array.view(NamedArray)
+    result._model, result._what, result._plain = model, what, array
+    return result

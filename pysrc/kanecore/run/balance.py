@@ -1,0 +1,197 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The equations of an equilibrium or a steady motion, and their solution by Newton's method on the constraints.
+
+Unknown are the errors of a state and the free inputs, v.  With a basis N of what the linearized constraints allow, a
+step v = N w is the one of least norm, in the metric of the masses, that solves J N w = −F, or leaves least; it is
+damped after Levenberg and Marquardt where the whole step does not lessen F.  The constraints are met after each step.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from kanecore.errors import NonFiniteError, SingularError
+from kanecore.run.constraint_state import ConstraintState
+from kanecore.run.constraints import normalise
+from kanecore.run.error_states import ErrorStates
+from kanecore.run.metric import clear, null_space, size_of
+from kanecore.run.reduction import constraint_slopes, error_sizes, error_units
+from kanecore.tolerances import NOISE, RANK, SOLVED
+
+__all__ = ["Balance", "Iterate", "feasible", "rate_slopes"]
+
+Array = npt.NDArray[np.float64]
+Numbers = npt.NDArray[np.intp]
+
+_ITERATIONS = 100
+_DAMPING = (0.0, *(10.0**k for k in range(-3, 12)))  # of steps, beside the largest singular value squared
+
+
+@dataclass(frozen=True)
+class Balance:
+    """What is to vanish, and what may change.
+
+    Attributes
+    ----------
+    rates : ndarray of int
+        The errors whose rates vanish.
+    held : ndarray of int
+        Places in x of coordinates and speeds that have given values.
+    values : ndarray
+        These values.
+    inputs : ndarray of int
+        Inputs that may change.
+    """
+
+    rates: Numbers
+    held: Numbers
+    values: Array
+    inputs: Numbers
+
+    def solve(self, start: ConstraintState) -> Iterate:
+        """Steps from a state on the constraints until nothing lessens the residual."""
+        iterate = Iterate(self, start)
+        for _ in range(_ITERATIONS):
+            scale = size_of(iterate.slopes)
+            size = iterate.norm(scale)
+            following = _step(iterate, scale, size) if size > 0.0 else None
+            if following is None:  # solved, rounding, or stuck
+                break
+            iterate = following
+            if not iterate.norm(scale) < 0.5 * size and iterate.solved:
+                break
+        return iterate
+
+
+class Iterate:
+    """A state on the constraints with what is to vanish there: F, and J = ∂F/∂v in columns of equal units."""
+
+    def __init__(self, balance: Balance, state: ConstraintState) -> None:
+        self.balance, self.state = balance, state
+        self.errors = ErrorStates(state.dyn)
+        self.columns = self.errors.columns(state.x)
+
+    @cached_property
+    def residual(self) -> Array:
+        """Rates, then how far from their values the held coordinates and speeds are."""
+        state = self.state
+        rates = self.errors.rows(state.x) @ state.dyn.rhs(state.t, state.x, **state.values)
+        return np.concatenate([rates[self.balance.rates], state.x[self.balance.held] - self.balance.values])
+
+    @cached_property
+    def slopes(self) -> Array:
+        """J."""
+        held = self.columns[self.balance.held]
+        held = np.hstack([held, np.zeros((len(held), len(self.balance.inputs)))])
+        slopes = np.vstack([self._rate_slopes[self.balance.rates], held]) * self.units
+        return clear(slopes, slopes / self._row_units[:, np.newaxis])
+
+    @property
+    def _row_units(self) -> Array:
+        """Of each equation."""
+        held = self.columns[self.balance.held] * self.units[: len(self.errors.names)]
+        return np.concatenate([self.units[self.balance.rates], size_of(held)])
+
+    @cached_property
+    def units(self) -> Array:
+        """Of errors in the metric of the masses, and of inputs that change rates as much as these do."""
+        units = error_units(self.state, self.errors)
+        slopes = np.abs(self._rate_slopes) / units[:, np.newaxis]
+        of_errors = np.max(slopes[:, : len(units)] * units, initial=0.0)
+        of_inputs = np.max(slopes[:, len(units) :], axis=0, initial=0.0)
+        known = (of_inputs > 0.0) & (of_errors > 0.0)
+        return np.concatenate([units, np.where(known, of_errors / np.where(known, of_inputs, 1.0), 1.0)])
+
+    @cached_property
+    def allowed(self) -> Array:
+        """N, in units: what the linearized constraints leave free."""
+        slopes, n_x = constraint_slopes(self.state), self.state.dyn.n_x
+        rows = np.hstack([slopes[:, :n_x] @ self.columns, slopes[:, n_x + self.balance.inputs]])
+        return null_space(rows, self.units) if len(rows) else np.eye(len(self.units))
+
+    @property
+    def misses(self) -> Array:
+        """|F| beside the terms that it is summed from."""
+        inputs = np.abs(np.asarray(self.state.r)[self.balance.inputs])
+        sizes = np.maximum(np.concatenate([self._sizes, inputs]) / self.units, 1.0)
+        terms, size = np.abs(self.slopes) @ sizes, np.abs(self.residual)
+        # what is below NOISE of the largest of all equations is rounding, also of one without terms
+        terms += NOISE / SOLVED * self._row_units * np.max(terms / self._row_units, initial=0.0)
+        return np.asarray(np.divide(size, terms, out=np.where(size > 0.0, np.inf, 0.0), where=terms > 0.0))
+
+    def moving(self) -> Iterator[tuple[int, float]]:
+        """Places in x, and rates, of what goes on."""
+        state, asked = self.state, set(self.balance.rates.tolist())
+        xdot = np.asarray(state.dyn.rhs(state.t, state.x, **state.values))
+        large = np.abs(self.columns) @ self._sizes
+        for place in np.flatnonzero(np.abs(xdot) > SOLVED * large):
+            if not asked.issuperset(self.errors.of_places([int(place)]).tolist()):
+                yield int(place), float(xdot[place])
+
+    @property
+    def _sizes(self) -> Array:
+        """What is large for each error."""
+        return error_sizes(self.state, self.errors, self.units[: len(self.errors.names)])
+
+    @property
+    def solved(self) -> bool:
+        return bool(np.max(self.misses, initial=0.0) <= SOLVED)
+
+    def norm(self, scale: Array) -> float:
+        return float(np.linalg.norm(self.residual / scale))
+
+    def moved(self, change: Array) -> Iterate | None:
+        """After a change of errors and inputs; None where the constraints or rates are not defined, or not met."""
+        state, n = self.state, len(self.errors.names)
+        r = np.array(state.r)
+        r[self.balance.inputs] += change[n:]
+        try:
+            following = Iterate(self.balance, feasible(state, state.x + self.columns @ change[:n], r))
+            return following if np.isfinite(following.residual).all() else None
+        except (NonFiniteError, SingularError):
+            return None
+
+    @cached_property
+    def _rate_slopes(self) -> Array:
+        return rate_slopes(self.state, self.balance.inputs)
+
+
+def _step(iterate: Iterate, scale: Array, size: float) -> Iterate | None:
+    """The end of the first step, of those damped more and more, that lessens the residual; None where none does."""
+    of_rows, s, of_columns = np.linalg.svd(iterate.slopes @ iterate.allowed / scale[:, np.newaxis], full_matrices=False)
+    along, largest = of_rows.T @ (iterate.residual / scale), np.max(s, initial=0.0)
+    for damping in _DAMPING:
+        inverse = np.divide(s, s**2 + damping * largest**2, out=np.zeros_like(s), where=s > RANK * largest)
+        change = -iterate.units * (iterate.allowed @ (of_columns.T @ (inverse * along)))
+        trial = iterate.moved(change)
+        if trial is not None and trial.norm(scale) < size:
+            return trial
+    return None
+
+
+def feasible(state: ConstraintState, x: Array, r: Array) -> ConstraintState:
+    """The state on the constraints next to another one; SingularError where there is none, or rates are not defined."""
+    x = x.copy()
+    normalise(state.dyn, x)
+    near = ConstraintState(state.dyn, state.t, x, r, state.p)
+    if not (state.dyn.n_constraints or state.dyn.n_configuration):
+        return near
+    if not near.projected.satisfied(SOLVED):
+        raise SingularError("the constraints are not met", t=state.t, x=x)
+    return near.projected
+
+
+def rate_slopes(state: ConstraintState, inputs: Numbers) -> Array:
+    """The derivatives of the errors' rates by errors and some inputs, those of a body by its angular velocity."""
+    dyn, errors = state.dyn, ErrorStates(state.dyn)
+    slopes = np.asarray(dyn._linearize(state.t, state.x, **state.values))
+    rows, columns = errors.rows(state.x), errors.columns(state.x)
+    turning = errors.turning(np.asarray(dyn.rhs(state.t, state.x, **state.values)))
+    # of 2 vec(q* ⊗ q̇), q as well as q̇ changes
+    of_errors = (rows @ slopes[:, : dyn.n_x] - turning) @ columns
+    return np.hstack([of_errors, rows @ slopes[:, dyn.n_x + inputs]])

@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Pictures of a compiled model: what its kernels say of a state is handed to `kanecore.show`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+if TYPE_CHECKING:
+    from kanecore._native import Kernels, _Values
+    from kanecore.show.scene import Scene
+
+__all__ = ["draw", "scene_of"]
+
+Array = npt.NDArray[np.float64]
+
+
+def draw(
+    dyn: Kernels,
+    x: _Values,
+    t: npt.ArrayLike = 0.0,
+    *,
+    r: Any = None,
+    p: Any = None,
+    ax: Any = None,
+    labels: bool = True,
+    loads: bool = True,
+    view: str | tuple[float, float] | None = None,
+) -> Any:
+    """A picture of the mechanism at a state, with matplotlib: ``pip install kanecore[plot]``.
+
+    Lines lead from each point to the nearest one that it is located from, but not to bodies that move freely.  Red dots
+    are mass centres, with the axes of their bodies (x red, y green, z blue); white dots joint points; the triangle is
+    the origin of positions.  Forces are arrows where they act, torques arrows or circular ones at the mass centres; the
+    longest has a quarter of the picture's size.
+
+    Parameters
+    ----------
+    x : array_like, (n_x,) or (N, n_x), or mapping
+        The state [q, u]; of several all but the last are pale, and loads and names are those of the last.
+    t : float, or array_like (N,)
+    r, p : optional
+        Inputs and parameters, as of any kernel; default: the current ones.
+    ax : matplotlib Axes, optional
+        Where to draw, flat or in space as the picture is; default: a new figure.
+    labels, loads : bool
+        Whether to write the names of bodies, points and joints, and to draw forces and torques.  A name that would lie
+        over others is left out.
+    view : str or (elevation, azimuth), optional
+        The axes to the right and up, such as ``"xz"`` or ``"y-x"``, or degrees in space.  Default: the coordinate plane
+        that all points keep at states near x, if there is one, in which all bodies turn; else an oblique view.
+
+    Returns
+    -------
+    matplotlib Figure
+
+    Raises
+    ------
+    ModelError
+        The model has no points; a shape's size has no value.
+    ImportError
+        matplotlib is not installed.
+    ValueError
+        x is of another shape or not finite; no such view; ``ax`` is flat and the picture is not, or the reverse.
+
+    Examples
+    --------
+    ``dyn.draw(x).savefig("four_bar.png")``; ``dyn.draw(sol([0.0, 0.2, 0.4]))`` shows a motion.
+    """
+    from kanecore.show.drawings import draw as draw_scene
+    from kanecore.show.drawings import near
+
+    states = np.atleast_2d(np.asarray(dyn._as_state(x), dtype=np.float64))
+    if states.ndim != 2 or states.shape[1] != dyn.n_x or not len(states):
+        raise ValueError(f"x has shape {states.shape}, expected ({dyn.n_x},) or (N, {dyn.n_x})")
+    times = np.array(np.broadcast_to(np.asarray(t, dtype=np.float64), len(states)))
+    if not (np.isfinite(states).all() and np.isfinite(times).all()):
+        raise ValueError("t and x must be finite")
+    around = scene_of(dyn, *near(times[-1], states[-1], dyn.unit), _of_last(r), _of_last(p))
+    scene = scene_of(dyn, times, states, r, p)
+    return draw_scene(scene, around, ax=ax, labels=labels, loads=loads, view=view)
+
+
+def scene_of(dyn: Kernels, t: npt.ArrayLike, x: npt.ArrayLike, r: Any, p: Any) -> Scene:
+    """What is shown of a compiled model at states (..., n_x)."""
+    from kanecore.show.scene import Names, scene
+
+    def number(name: str) -> float:
+        last = _of_last(p)
+        if isinstance(last, Mapping):
+            given = {str(key): value for key, value in last.items()}
+            return float(given[name]) if name in given else dyn._value("parameter", name)
+        return dyn._value("parameter", name) if last is None else float(last[dyn.parameter_names.index(name)])
+
+    kernels: dict[str, Callable[..., Any]] = {
+        "positions": dyn.positions,
+        "orientations": dyn.orientations,
+        "joint_positions": dyn._joint_positions,
+        "load_vectors": dyn._load_vectors,
+    }
+
+    def values(kernel: str) -> Array:
+        return np.asarray(kernels[kernel](t, x, r=r, p=p))
+
+    names = Names(dyn.name, dyn.points, dyn.bodies, dyn.joints)
+    return scene(dyn._table_info, names, values, number)
+
+
+def _of_last(values: Any) -> Any:
+    """Inputs or parameters of the last state, of those given for all states together or for each."""
+    if values is None or isinstance(values, Mapping):
+        return values
+    array = np.asarray(values)
+    return array[-1] if array.ndim > 1 else array

@@ -1,0 +1,236 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""States in which a mechanism stays, or goes on steadily, and the inputs that this takes: trim."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from kanecore.errors import ModelError, SingularError
+from kanecore.run.balance import Balance, Iterate, feasible, rate_slopes
+from kanecore.run.consistent import consistent_state, state_of
+from kanecore.run.constraint_state import ConstraintState
+from kanecore.run.error_states import ErrorStates
+from kanecore.run.metric import clear, equilibrated
+from kanecore.run.named import places_of, values_of
+from kanecore.run.reduction import constraint_slopes, error_units
+from kanecore.run.starts import normalized, on_constraints
+from kanecore.tolerances import SOLVED
+
+if TYPE_CHECKING:
+    from kanecore._native import Kernels
+
+__all__ = ["Equilibrium", "equilibrium"]
+
+Array = npt.NDArray[np.float64]
+Numbers = npt.NDArray[np.intp]
+
+
+@dataclass(frozen=True, eq=False)
+class Equilibrium:
+    """A state that stays, or goes on steadily; ``str()`` lists it by name.
+
+    Attributes
+    ----------
+    name : str
+        Of the model.
+    t : float
+    x, r : ndarray, (n_x,), (n_r,)
+        The state and the inputs.
+    state, inputs : dict of str to float
+        The same by name.
+    moving : dict of str to float
+        Coordinates that go on, and speeds that change, with their rates.
+    """
+
+    name: str
+    t: float
+    x: Array
+    r: Array
+    state: dict[str, float]
+    inputs: dict[str, float]
+    moving: dict[str, float]
+
+    def __str__(self) -> str:
+        lines = [f"{self.name} at t = {self.t:g}, {'in steady motion' if self.moving else 'in equilibrium'}"]
+        lines += [f"{name} = {value:.6g}" for name, value in {**self.state, **self.inputs}.items()]
+        lines += [f"d/dt {name} = {value:.6g}" for name, value in self.moving.items()]
+        return "\n".join(lines)
+
+
+def equilibrium(
+    dyn: Kernels,
+    x0: npt.ArrayLike | None = None,
+    *,
+    fixed: Any = None,
+    inputs: Any = None,
+    steady: Any = None,
+    t: float = 0.0,
+    p: Any = None,
+) -> Equilibrium:
+    """A state near x0, and inputs, at which u̇ = 0 and q̇ = 0, on the constraints.
+
+    q̇ = 0 is asked of coordinates on which u̇, a constraint, or the rate of such a coordinate depends, so that others, as
+    the way that a cart has gone, may go on.  All coordinates and speeds may change, and the inputs that are named.
+    Newton's method takes steps of least change, in the metric of the masses, so that what nothing asks to change stays.
+
+    Parameters
+    ----------
+    x0 : array_like, (n_x,), optional
+        Where to begin, on the constraints; default: zeros, or the guess of the model, and no rotation.
+    fixed : names, or mapping of names to values, optional
+        Coordinates, speeds and inputs that are held: at their values in x0, or at those given.
+    inputs : names, or mapping of names to values, optional
+        Inputs that may change, from their current values or from those given. All others keep their current values.
+    steady : names, optional
+        A steady motion: the coordinates and speeds named have no rates, in place of those above. If it names no speed,
+        all u̇ vanish.
+    t : float
+    p : optional
+        Parameters, as of the kernels.
+
+    Returns
+    -------
+    Equilibrium
+
+    Raises
+    ------
+    ModelError
+        None was found; the message says what does not vanish, and how much is left.
+    KeyError
+        A name that the model does not have.
+    ValueError, TypeError
+        x0 is off the constraints, or no state; a name is both fixed and free.
+
+    Examples
+    --------
+    ``dyn.equilibrium(x0, fixed={"x": 1.0}, inputs=["F"])`` holds a cart at x = 1 and looks for the force that keeps it.
+    ``dyn.equilibrium(x0, fixed={"phi": 0.1, "uthR": -15.0}, inputs=["Tdelta"], steady=["phi", "delta", "uphi", ...])``
+    leans a bicycle into a turn of constant speed, and finds the steering angle and torque.
+    """
+    start, balance = _posed(dyn, x0, fixed, inputs, steady, float(t), p)
+    end = balance.solve(start)
+    if not end.solved:
+        raise _unbalanced(end, balance)
+    x, r = end.state.x.copy(), np.array(end.state.r)
+    names = [*dyn.coordinate_names, *dyn.speed_names]
+    return Equilibrium(
+        name=dyn.name,
+        t=end.state.t,
+        x=x,
+        r=r,
+        state=dict(zip(names, x.tolist(), strict=True)),
+        inputs=dict(zip(dyn.input_names, r.tolist(), strict=True)),
+        moving={names[place]: rate for place, rate in end.moving()},
+    )
+
+
+def _posed(
+    dyn: Kernels, x0: npt.ArrayLike | None, fixed: Any, inputs: Any, steady: Any, t: float, p: Any
+) -> tuple[ConstraintState, Balance]:
+    """Where a search begins, and its equations."""
+    names = [*dyn.coordinate_names, *dyn.speed_names, *dyn.input_names]
+    held = values_of("fixed", fixed, names, "coordinate, speed or input")
+    free = values_of("inputs", inputs, dyn.input_names, "input")
+    for place in held:
+        if place - dyn.n_x in free:
+            raise ValueError(f"{names[place]!r} is both fixed and among the inputs that may change")
+    given = {place - dyn.n_x: value for place, value in held.items() if place >= dyn.n_x} | free
+    r = dyn._resolved("input", {dyn.input_names[i]: value for i, value in given.items() if value is not None})
+    start = _start(dyn, x0, t, np.asarray(r), np.asarray(dyn._resolved("parameter", {} if p is None else p)))
+    of_states = {place: value for place, value in held.items() if place < dyn.n_x}
+    places = np.array(sorted(of_states), dtype=np.intp)
+    values = np.array([start.x[i] if of_states[i] is None else of_states[i] for i in places], dtype=np.float64)
+    changing = np.array(sorted(free), dtype=np.intp)
+    rates = _needed(start, changing) if steady is None else _named_rates(dyn, steady)
+    balance = Balance(rates, places, values, changing)
+    x = start.x.copy()
+    x[places] = values
+    try:
+        return feasible(start, x, np.asarray(start.r)), balance
+    except SingularError:  # the values that are held are far from here: Newton's steps lead there
+        return start, balance
+
+
+def _start(dyn: Kernels, x0: npt.ArrayLike | None, t: float, r: Array, p: Array) -> ConstraintState:
+    if x0 is not None:
+        given = state_of(dyn, t, x0, r, p)
+        return on_constraints(ConstraintState(dyn, t, normalized(dyn, given.x, "x0"), r, p), "x0")
+    x = np.zeros(dyn.n_x)
+    for quaternion in dyn.unit:
+        x[quaternion[0]] = 1.0
+    for place, value in dyn._table_info.get("guess", {}).items():
+        x[int(place)] = value
+    return consistent_state(state_of(dyn, t, x, r, p), "independent")
+
+
+# ---------------------------------------------------------------------------------------- rates that vanish
+
+
+def _named_rates(dyn: Kernels, steady: Any) -> Numbers:
+    """The errors whose rates a steady motion has not."""
+    names, errors = [*dyn.coordinate_names, *dyn.speed_names], ErrorStates(dyn)
+    places = places_of("steady", steady, names, "coordinate or speed")
+    if all(place < dyn.n_q for place in places):
+        places += range(dyn.n_q, dyn.n_x)
+    return errors.of_places(places)
+
+
+def _needed(start: ConstraintState, inputs: Numbers) -> Numbers:
+    """The errors whose rates an equilibrium has not: all speeds, and coordinates on which anything depends."""
+    errors = ErrorStates(start.dyn)
+    n_q, n = errors.n_coordinates, len(errors.names)
+    rates, constraints = _dependence(start, inputs)
+    needed = rates[n_q:].any(axis=0) | constraints
+    while True:  # where the rate of one depends on another, this one is needed as well
+        more = needed | rates[:n_q][needed].any(axis=0)
+        if (more == needed).all():
+            return np.concatenate([np.flatnonzero(needed), np.arange(n_q, n)])
+        needed = more
+
+
+def _dependence(start: ConstraintState, inputs: Numbers) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
+    """Whether each error's rate, and whether any constraint, depends on each coordinate: at states nearby."""
+    errors, n_q = ErrorStates(start.dyn), ErrorStates(start.dyn).n_coordinates
+    rates = np.zeros((len(errors.names), n_q), dtype=bool)
+    constraints = np.zeros(n_q, dtype=bool)
+    rng = np.random.default_rng(0)
+    for x in (start.x, *start.nearby.x):
+        r = np.array(start.r)
+        r[inputs] += rng.uniform(0.5, 1.5, len(inputs)) * np.maximum(np.abs(r[inputs]), 1.0)
+        try:
+            state = feasible(start, x, r)
+            slopes = rate_slopes(state, inputs)[:, : len(errors.names)]
+        except (SingularError, FloatingPointError):
+            continue
+        units = error_units(state, errors)
+        scaled = slopes / units[:, np.newaxis] * units
+        rates |= clear(scaled, scaled)[:, :n_q] != 0.0
+        rows = equilibrated(constraint_slopes(state)[:, : start.dyn.n_x] @ errors.columns(state.x), units)
+        constraints |= clear(rows, rows)[:, :n_q].any(axis=0)
+    return rates, constraints
+
+
+# ------------------------------------------------------------------------------------------------- failure
+
+
+def _unbalanced(end: Iterate, balance: Balance) -> ModelError:
+    """The error that says what does not vanish, the worst first."""
+    dyn, errors = end.state.dyn, end.errors
+    names = [*dyn.coordinate_names, *dyn.speed_names]
+    labels = [f"d/dt {errors.names[i]} = {value:.4g}" for i, value in zip(balance.rates, end.residual, strict=False)]
+    labels += [
+        f"{names[place]} = {end.state.x[place]:.6g} in place of {value:.6g}"
+        for place, value in zip(balance.held, balance.values, strict=True)
+    ]
+    misses = end.misses
+    worst = [labels[i] for i in np.argsort(-misses, kind="stable") if misses[i] > SOLVED]
+    free = [dyn.input_names[i] for i in balance.inputs]
+    may = f"with {', '.join(free)} free" if free else "with no input free"
+    return ModelError(
+        f"no equilibrium of {dyn.name!r} was found {may}; what could not be balanced: {', '.join(worst)}, at x = "
+        f"{end.state.x.tolist()!r}: free more inputs, hold less, or start elsewhere"
+    )

@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""States beside a reference: differences, and of a unit quaternion three angles about the axes of the body.
+
+With the reference q̄ the quaternion is q = q̄ ⊗ (1, δθ/2), so that δθ = 2 vec(q̄* ⊗ q): as many numbers as the attitude
+has degrees of freedom (Markley & Crassidis, *Fundamentals of Spacecraft Attitude Determination and Control*, 2014,
+section 3.7.4).  Functions of numbers alone, of no state of the model.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+if TYPE_CHECKING:
+    from kanecore._native import Kernels
+
+__all__ = ["ErrorStates"]
+
+Array = npt.NDArray[np.float64]
+
+
+class ErrorStates:
+    """Where the errors of a model's states are: coordinates, for a quaternion its three angles, then speeds.
+
+    Attributes
+    ----------
+    names : tuple of str
+        The names of coordinates and speeds; ``theta_x(e0)``, ``theta_y(e0)``, ``theta_z(e0)`` for the quaternion whose
+        cosine is e0, where the first of its four was.
+    n_coordinates : int
+        How many of them are of coordinates, n_q − n_unit.
+    """
+
+    def __init__(self, dyn: Kernels) -> None:
+        self.n_x = dyn.n_x
+        self._angles = list[slice]()  # of each quaternion, among the errors
+        self._quaternions = [list(places) for places in dyn.unit]
+        first = {min(places): places for places in self._quaternions}
+        others = {place for places in self._quaternions for place in places}
+        in_state = [*dyn.coordinate_names, *dyn.speed_names]
+        names, plain = list[str](), list[tuple[int, int]]()
+        quaternions = list[list[int]]()
+        for place, name in enumerate(in_state):
+            if place in first:
+                self._angles.append(slice(len(names), len(names) + 3))
+                quaternions.append(first[place])
+                names += [f"theta_{axis}({in_state[first[place][0]]})" for axis in "xyz"]
+            elif place not in others:
+                plain.append((len(names), place))
+                names.append(name)
+        self._quaternions = quaternions
+        self._errors, self._places = np.array(plain, dtype=np.intp).reshape(-1, 2).T
+        self.names = tuple(names)
+        self.n_coordinates = dyn.n_q - len(dyn.unit)
+
+    def of_places(self, places: Iterable[int]) -> npt.NDArray[np.intp]:
+        """The errors of some places in x; of a part of a quaternion all three angles."""
+        named, wanted = set(places), set[int]()
+        wanted.update(int(i) for i, place in zip(self._errors, self._places, strict=True) if place in named)
+        for angles, quaternion in zip(self._angles, self._quaternions, strict=True):
+            if named.intersection(quaternion):
+                wanted.update(range(angles.start, angles.stop))
+        return np.array(sorted(wanted), dtype=np.intp)
+
+    def between(self, x: Array, reference: Array) -> Array:
+        """The errors of states beside references, (..., n_x) both, with the nearer sign of each quaternion."""
+        lead = np.broadcast_shapes(x.shape[:-1], reference.shape[:-1])
+        errors = np.empty((*lead, len(self.names)))
+        errors[..., self._errors] = x[..., self._places] - reference[..., self._places]
+        for angles, places in zip(self._angles, self._quaternions, strict=True):
+            q, mean = x[..., places], reference[..., places]
+            sign = np.where(np.sum(q * mean, axis=-1) < 0.0, -1.0, 1.0)[..., np.newaxis]
+            errors[..., angles] = sign * (_angles_of(mean) @ q[..., np.newaxis])[..., 0]
+        return errors
+
+    def values(self, x: Array) -> Array:
+        """Of one state: coordinates and speeds themselves, and for an angle one radian."""
+        values = np.ones(len(self.names))
+        values[self._errors] = x[self._places]
+        return values
+
+    def rows(self, reference: Array) -> Array:
+        """S of δz = S δx at one state: (n_errors, n_x)."""
+        result = self.turning(reference)
+        result[self._errors, self._places] = 1.0
+        return result
+
+    def turning(self, reference: Array) -> Array:
+        """The part of S that the reference changes, and is linear in it."""
+        result = np.zeros((len(self.names), self.n_x))
+        for angles, places in zip(self._angles, self._quaternions, strict=True):
+            result[angles, places] = _angles_of(reference[places])
+        return result
+
+    def columns(self, reference: Array) -> Array:
+        """E of δx = E δz at one state with unit quaternions: (n_x, n_errors)."""
+        result = self.rows(reference).T
+        for angles in self._angles:
+            result[:, angles] /= 4.0
+        return result
+
+
+def _angles_of(mean: Array) -> Array:
+    """The matrix that makes of q the angles 2 vec(q̄* ⊗ q): (..., 3, 4)."""
+    w, x, y, z = np.moveaxis(2.0 * mean, -1, 0)
+    rows = ((-x, w, z, -y), (-y, -z, w, x), (-z, y, -x, w))
+    return np.stack([np.stack(row, axis=-1) for row in rows], axis=-2)

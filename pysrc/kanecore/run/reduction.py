@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The errors around one state on the constraints that do not follow from others: δx = T z + T_r δr, z = S δx.
+
+The linearized constraints ∂φ/∂q δq + ∂φ/∂r δr = 0 and ∂c/∂q δq + ∂c/∂u δu + ∂c/∂r δr = 0 leave free
+n_q − n_unit − rank ∂φ/∂q coordinates and n_u − rank ∂c/∂u speeds.  Which of them are called free changes nothing but
+names.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from kanecore.run.constraint_state import ConstraintState
+from kanecore.run.error_states import ErrorStates
+from kanecore.run.metric import coordinate_units, pivots, size_of
+from kanecore.tolerances import NOISE, RANK
+
+__all__ = ["Reduction", "constraint_slopes", "error_sizes", "error_units", "reduction"]
+
+Array = npt.NDArray[np.float64]
+
+_NOTHING = 1e-30  # in the metric of the masses, beside which a nanometre of an atom is large
+
+
+@dataclass(frozen=True)
+class Reduction:
+    """Independent errors z around a state.
+
+    Attributes
+    ----------
+    errors : ErrorStates
+        All errors, of which z are some.
+    x : ndarray, (n_x,)
+    independent, dependent : ndarray of int
+        Which of all errors are z, and which follow from these.
+    tangent : ndarray, (n_x, n)
+        T.
+    input_tangent : ndarray, (n_x, n_r)
+        T_r: how constraints that hold inputs move the dependent ones.
+    units, sizes : ndarray, (n,)
+        How much of each z is one unit, in the metric of the masses, and how much is a large change.
+    """
+
+    errors: ErrorStates
+    x: Array
+    independent: npt.NDArray[np.intp]
+    dependent: npt.NDArray[np.intp]
+    tangent: Array
+    input_tangent: Array
+    units: Array
+    sizes: Array
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(self.errors.names[i] for i in self.independent)
+
+    @property
+    def dependent_names(self) -> tuple[str, ...]:
+        return tuple(self.errors.names[i] for i in self.dependent)
+
+    @property
+    def rows(self) -> Array:
+        """S: (n, n_x)."""
+        return self.errors.rows(self.x)[self.independent]
+
+    def turning(self, xdot: Array) -> Array:
+        """dS/dt, since the reference of a quaternion moves on: (n, n_x)."""
+        return self.errors.turning(xdot)[self.independent]
+
+    def between(self, x: Array) -> Array:
+        """The independent errors z of states (..., n_x)."""
+        return self.errors.between(x, self.x)[..., self.independent]
+
+
+def reduction(state: ConstraintState) -> Reduction:
+    """The independent errors around a state that is on the constraints.
+
+    They are those of q_ind and u_ind, if the others follow from them at this state, else what pivots leave that are
+    chosen in the metric of the masses.
+    """
+    dyn, errors = state.dyn, ErrorStates(state.dyn)
+    columns, n, n_q = errors.columns(state.x), len(errors.names), errors.n_coordinates
+    units, slopes = error_units(state, errors), constraint_slopes(state)
+    rows = np.hstack([slopes[:, : dyn.n_x] @ columns, slopes[:, dyn.n_x :]])
+    follow = np.eye(n, n + dyn.n_r)  # all errors from the independent ones, and from the inputs
+    coordinates = slice(0, 0) if dyn.unit else slice(n_q - dyn.n_q_dependent, n_q)
+    dependent = list[int]()
+    for part, own, named in (
+        (rows[: dyn.n_configuration], slice(0, n_q), coordinates),
+        (rows[dyn.n_configuration :], slice(n_q, n), slice(n - dyn.n_u_dependent, n)),
+    ):
+        part = part / size_of(part[:, own] * units[own])[:, np.newaxis]
+        chosen = _dependent(part[:, own] * units[own], np.arange(n)[named] - own.start) + own.start
+        follow[chosen] = 0.0
+        change = part[:, :n] @ follow
+        change[:, n:] += part[:, n:]
+        scaled = part[:, chosen] * units[chosen]
+        follow[chosen] = -units[chosen, np.newaxis] * (np.linalg.pinv(scaled, rcond=RANK) @ change)
+        dependent += chosen.tolist()
+    independent = np.delete(np.arange(n), dependent)
+    return Reduction(
+        errors=errors,
+        x=state.x,
+        independent=independent,
+        dependent=np.array(dependent, dtype=np.intp),
+        tangent=columns @ follow[:, independent],
+        input_tangent=columns @ follow[:, n:],
+        units=units[independent],
+        sizes=error_sizes(state, errors, units)[independent],
+    )
+
+
+def error_units(state: ConstraintState, errors: ErrorStates) -> Array:
+    """How much of each error is one unit, in the metric of the masses; 1 of a coordinate that no speed moves."""
+    n_q, speeds = state.dyn.n_q, state.speed_units
+    rates = errors.rows(state.x)[: errors.n_coordinates, :n_q] @ state.rates[0]
+    coordinates = coordinate_units(rates, speeds)
+    return np.concatenate([np.where(coordinates > 0.0, coordinates, 1.0), speeds])
+
+
+def error_sizes(state: ConstraintState, errors: ErrorStates, units: Array) -> Array:
+    """What is large for each error: its value, and what the largest of all is in its unit; of an angle one radian.
+
+    At rest, but for rounding, a speed is large that the largest coordinate has in a unit of time.
+    """
+    n_q = errors.n_coordinates
+    values = np.abs(errors.values(state.x))
+    largest, of_speeds = (float(np.max(part, initial=0.0)) for part in np.split(values / units, [n_q]))
+    of_coordinates = largest if largest > _NOTHING else 0.0
+    of_speeds = of_speeds if of_speeds > max(NOISE * of_coordinates, _NOTHING) else of_coordinates
+    beside = np.where(np.arange(len(values)) < n_q, of_coordinates, of_speeds)
+    return values + np.where(beside > 0.0, beside * units, 1.0)
+
+
+def constraint_slopes(state: ConstraintState) -> Array:
+    """∂(φ, c)/∂(x, r)."""
+    dyn = state.dyn
+    if not (dyn.n_constraints or dyn.n_configuration):
+        return np.zeros((0, dyn.n_x + dyn.n_r))
+    return np.asarray(dyn._constraint_slopes(state.t, state.x, **state.values))
+
+
+def _dependent(rows: Array, named: npt.NDArray[np.intp]) -> npt.NDArray[np.intp]:
+    """Columns that follow from the others, of rows of equal size in columns of equal units: those named, if they do."""
+    rank = _rank(rows)
+    if len(named) == rank == _rank(rows[:, named]):
+        return named
+    return pivots(rows, rank)
+
+
+def _rank(rows: Array) -> int:
+    return int(np.sum(np.linalg.svd(rows, compute_uv=False) > RANK)) if rows.size else 0

@@ -1,0 +1,252 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A scene as a picture, with matplotlib (the extra ``plot``)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from kanecore.show.scene import Scene
+from kanecore.show.views import View, chosen
+
+__all__ = ["Canvas", "draw", "near", "new_figure"]
+
+Array = npt.NDArray[np.float64]
+
+BODY, SHAPE, CENTRE, GROUND = "#4c72b0", "#8aa4cf", "#c44e52", "#404040"
+FORCE, TORQUE = "#dd8452", "#8172b3"
+TRIAD = ("#c0392b", "#27ae60", "#2c6fbb")  # x, y, z of a body
+
+# Lengths beside the size of what is shown.
+AXIS, ARROW, MARGIN, LEAST = 0.07, 0.25, 0.12, 0.3
+
+NEARBY = 0.05  # how far coordinates are moved to see whether the motion keeps a plane
+SAMPLES = 6
+
+PALE = 0.25  # opacity
+FONT = 8.0  # points
+TICKS = 7  # along the longest axis
+ZOOM = 0.9  # in space, so that no name of an axis is cut off
+SIDES = [(h, v) for v in ("center", "bottom", "top") for h in ("left", "right")]
+
+
+def new_figure(planar: bool, size: tuple[float, float] = (5.6, 4.2)) -> Any:
+    """The axes of a new figure, flat or in space; ImportError where matplotlib is missing."""
+    try:
+        from matplotlib.figure import Figure
+    except ImportError as missing:
+        raise ImportError("pictures need matplotlib: pip install kanecore[plot]") from missing
+
+    figure = Figure(figsize=size, layout="constrained")
+    return figure.add_subplot() if planar else figure.add_subplot(projection="3d")
+
+
+def draw(scene: Scene, around: Scene, *, ax: Any, labels: bool, loads: bool, view: Any) -> Any:
+    """States in one picture, all but the last pale, in the plane that the motion keeps or in space; the Figure.
+
+    Parameters
+    ----------
+    scene, around : Scene
+        Of the states, and of those near the last one, which show what plane it keeps.
+    """
+    seen, last = chosen(view, around), len(scene.places) - 1
+    ax = new_figure(seen.planar) if ax is None else ax
+    shown = Canvas(ax, seen, scene)
+    for state in range(last + 1):
+        shown.state = state
+        shown.skeleton(alpha=1.0 if state == last else PALE)
+    if loads:
+        shown.loads()
+    shown.fit()
+    if labels:
+        shown.names()
+    return ax.figure
+
+
+def near(t: float, x: Array, units: Sequence[Sequence[int]]) -> tuple[Array, Array]:
+    """A state and random ones near it, with unit quaternions at some places: times (N,), states (N, n_x).
+
+    They are the same at each call.
+    """
+    random = np.random.default_rng(0)
+    states = np.tile(x, (SAMPLES, 1))
+    states[1:] += NEARBY * random.uniform(-1.0, 1.0, states[1:].shape)
+    times = np.full(SAMPLES, t)
+    times[1:] += NEARBY * random.uniform(-1.0, 1.0, SAMPLES - 1)
+    for places in units:
+        quaternion = states[1:, list(places)]
+        states[1:, list(places)] = quaternion / np.linalg.norm(quaternion, axis=-1, keepdims=True)
+    return times, states
+
+
+class Canvas:
+    """A scene in axes of matplotlib, seen in one way.
+
+    ValueError where the axes are flat and the picture is not, or the other way round.
+
+    Attributes
+    ----------
+    state : int
+        Which state of the scene is drawn.
+    """
+
+    def __init__(self, ax: Any, view: View, scene: Scene) -> None:
+        if (ax.name == "3d") == view.planar:
+            need = "flat axes, figure.add_subplot()" if view.planar else 'axes in space, add_subplot(projection="3d")'
+            raise ValueError(f"ax does not suit the picture, which needs {need}; view= chooses another")
+        self.ax, self.view, self.scene, self.state = ax, view, scene, 0
+        self._moving: list[tuple[Any, Callable[[int], Array]]] = []
+        self._arrows: list[Array] = []  # their ends, (2, 3) each
+
+    def seen(self, points: Array) -> Array:
+        """Points in the coordinates of the axes: two in a plane, three in space."""
+        return points @ self.view.basis[:2].T if self.view.planar else points
+
+    def line(self, points: Callable[[int], Array], **style: Any) -> None:
+        """A line through points (k, 3), which are asked for by the number of the state."""
+        self._moving.append((self.ax.plot(*self.seen(points(self.state)).T, **style)[0], points))
+
+    def show(self, state: int) -> None:
+        """Move all lines to where they are in a state."""
+        self.state = state
+        for line, points in self._moving:
+            data = self.seen(points(state)).T
+            line.set_data(*data) if self.view.planar else line.set_data_3d(*data)
+
+    def skeleton(self, alpha: float = 1.0) -> None:
+        """Lines along the tree of points, joints, mass centres with their axes, shapes."""
+        scene, places, size = self.scene, self.scene.places, self.scene.size
+        for line in scene.shapes:
+            self.line(line.__getitem__, color=SHAPE, linewidth=1.4, alpha=alpha)
+        for pair in scene.lines:
+            self.line(places[:, pair].__getitem__, color=BODY, linewidth=2.2, alpha=alpha)
+        for body in scene.rigid:
+            for colour, axis in zip(TRIAD, scene.triad(body, AXIS * size), strict=True):
+                self.line(axis.__getitem__, color=colour, linewidth=1.2, alpha=alpha)
+        points = tuple(range(1, 1 + len(scene.names.points)))
+        for at, style in (
+            (points, {"marker": "o", "color": BODY, "markersize": 3}),
+            ((0,), {"marker": "^", "color": GROUND, "markersize": 8}),
+            (scene.joints, {"marker": "o", "color": BODY, "markerfacecolor": "white", "markersize": 5}),
+            (scene.centres, {"marker": "o", "color": CENTRE, "markersize": 5}),
+        ):
+            self.line(places[:, at].__getitem__, linestyle="", alpha=alpha, **style)
+
+    def trace(self, place: int, **style: Any) -> None:
+        """The way of a place up to the state that is shown."""
+        path = self.scene.places[:, place]
+        self.line(lambda state: path[: state + 1], linewidth=1.0, **style)
+
+    def loads(self) -> None:
+        """Forces as arrows where they act, torques on the mass centres of bodies: the largest of each is named."""
+        scene = self.scene
+        on = [scene.centres[body] for body in scene.torques_on]
+        places, forces, torques = (part[self.state] for part in (scene.places, scene.forces, scene.torques))
+        self._vectors("force", places[list(scene.forces_at)], forces, FORCE)
+        self._vectors("torque", places[on], torques, TORQUE)
+        if self.ax.get_legend_handles_labels()[0]:
+            self.ax.legend(fontsize=FONT - 1.0, frameon=False, loc="best" if self.view.planar else "upper left")
+
+    def _vectors(self, what: str, at: Array, vectors: Array, colour: str) -> None:
+        largest = float(np.max(np.linalg.norm(vectors, axis=-1), initial=0.0))
+        if not largest:
+            return
+        arrows = ARROW * self.scene.size / largest * vectors
+        if what == "force" or not self.view.planar:
+            self._arrows += list(np.stack([at, at + arrows], axis=1))
+        style: dict[str, Any] = {"color": colour, "label": f"{what}, largest {largest:.3g}"}
+        if not self.view.planar:
+            self.ax.quiver(*at.T, *arrows.T, arrow_length_ratio=0.2, linewidth=1.6, **style)
+        elif what == "force":
+            ends = {"angles": "xy", "scale_units": "xy", "scale": 1.0, "width": 0.006, "zorder": 3}
+            self.ax.quiver(*self.seen(at).T, *self.seen(arrows).T, **ends, **style)
+        else:
+            self._turns(at, arrows, style)
+
+    def _turns(self, at: Array, arrows: Array, style: dict[str, Any]) -> None:
+        """Torques about the normal of the plane: circular arrows."""
+        turning = arrows @ self.view.basis[2]
+        for sign, marker in ((1.0, r"$\circlearrowleft$"), (-1.0, r"$\circlearrowright$")):
+            shown = self.seen(at[sign * turning > 0.0])
+            if len(shown):
+                self.ax.plot(*shown.T, marker=marker, markersize=15, linestyle="", **style)
+                style = {"color": style["color"]}
+
+    def fit(self) -> None:
+        """Limits around all states, the same length for one metre along all axes."""
+        scene = self.scene
+        parts = (scene.places, *scene.shapes, *self._arrows)
+        points = self.seen(np.concatenate([part.reshape(-1, 3) for part in parts]))
+        middle, extent = (points.max(axis=0) + points.min(axis=0)) / 2.0, np.ptp(points, axis=0)
+        half = np.maximum(extent, LEAST * scene.size) / 2.0 + MARGIN * scene.size
+        limits = zip("xyz", middle - half, middle + half, strict=False)
+        self.ax.set(**{f"{axis}lim": (low, high) for axis, low, high in limits})
+        names = self.view.axes or ("x", "y", "z")
+        self.ax.set(**{f"{axis}label": name.replace("-", "−") for axis, name in zip("xyz", names, strict=False)})
+        self.ax.tick_params(labelsize=FONT - 1.0)
+        for name, length in zip("xyz", half / np.max(half), strict=False):
+            self.ax.locator_params(name, nbins=max(1, round(TICKS * length)))
+        if self.view.planar:
+            self.ax.set_aspect("equal", adjustable="box")
+            self.ax.grid(color="0.94")
+            self.ax.set_axisbelow(True)
+        else:
+            self.ax.set_box_aspect(half, zoom=ZOOM)
+            self.ax.view_init(self.view.elevation, self.view.azimuth)
+
+    def names(self) -> None:
+        """The names of places, each on the side that crosses fewest lines; none where others take all sides."""
+        self.ax.figure.draw_without_rendering()  # which decides where in the figure each place is
+        places, dots = self.scene.places[self.state], self.ax.figure.dpi / 72.0
+        pixels = self._pixels(places)
+        taken: list[Box] = [(*(p - 4.0), *(p + 4.0)) for p in pixels]
+        strokes = self._strokes()
+        for at, name in self.scene.together():
+            boxes = {side: _box(pixels[at], name, *side, dots) for side in SIDES}
+            free = [side for side, box in boxes.items() if not any(_overlap(box, other) for other in taken)]
+            if free:
+                h, v = min(free, key=lambda side: _inside(strokes, boxes[side]))
+                taken.append(boxes[h, v])
+                text = f"\u00a0\u00a0{name}" if h == "left" else f"{name}\u00a0\u00a0"  # which SVG keeps
+                self.ax.text(*self.seen(places[at]), text, ha=h, va=v, fontsize=FONT, color=GROUND, parse_math=False)
+
+    def _strokes(self) -> Array:
+        """Pixels along all lines and arrows, (n, 2)."""
+        lines = [self.scene.places[self.state][list(pair)] for pair in self.scene.lines]
+        lines += [
+            axis[self.state] for body in self.scene.rigid for axis in self.scene.triad(body, AXIS * self.scene.size)
+        ]
+        ends = np.array([*lines, *self._arrows])
+        along = np.linspace(0.0, 1.0, 40)[:, np.newaxis, np.newaxis]
+        return self._pixels(((1.0 - along) * ends[:, 0] + along * ends[:, 1]).reshape(-1, 3))
+
+    def _pixels(self, points: Array) -> Array:
+        seen = self.seen(points)
+        if not self.view.planar:
+            from mpl_toolkits.mplot3d import proj3d
+
+            seen = np.stack(proj3d.proj_transform(*seen.T, self.ax.get_proj())[:2], axis=-1)
+        return np.asarray(self.ax.transData.transform(seen), dtype=np.float64)
+
+
+Box = tuple[float, float, float, float]
+
+
+def _box(at: Array, name: str, h: str, v: str, pixels: float) -> Box:
+    """About where a name would be, in pixels: left, bottom, right, top."""
+    width, height, gap = 0.62 * FONT * pixels * len(name), 1.1 * FONT * pixels, 0.6 * FONT * pixels
+    left = at[0] + gap if h == "left" else at[0] - gap - width
+    bottom = at[1] - {"center": height / 2.0, "bottom": 0.0, "top": height}[v]
+    return left, bottom, left + width, bottom + height
+
+
+def _inside(points: Array, box: Box) -> int:
+    low, high = np.array(box[:2]), np.array(box[2:])
+    return int(((points > low) & (points < high)).all(axis=-1).sum())
+
+
+def _overlap(a: Sequence[float], b: Sequence[float]) -> bool:
+    return a[0] < b[2] and b[0] < a[2] and a[1] < b[3] and b[1] < a[3]

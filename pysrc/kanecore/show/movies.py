@@ -1,0 +1,167 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Moving pictures: a scene of many states as a page of its own, as GIF or as MP4."""
+
+from __future__ import annotations
+
+import html
+import json
+import os
+from dataclasses import dataclass
+from math import ceil, floor, log10
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from kanecore.show.drawings import AXIS, Canvas, new_figure
+from kanecore.show.scene import Scene
+from kanecore.show.views import View
+
+__all__ = ["Animation", "frame_times"]
+
+Array = npt.NDArray[np.float64]
+
+PLAYER = Path(__file__).with_name("player.html")
+RESOLUTION = 1e-4  # of the size of the picture, to which places are written
+MOST_FRAMES = 20_000
+TRACES = ("#dd8452", "#55a868", "#8172b3", "#937860", "#da8bc3")
+DPI = 100
+
+
+def frame_times(start: float, end: float, fps: float, speed: float) -> Array:
+    """Equal times from the start on, 1/fps of the picture's seconds apart, of which each is ``speed`` seconds.
+
+    ValueError where fps or speed is no positive number, or the frames are too many.
+    """
+    for name, value in (("fps", fps), ("speed", speed)):
+        if not (isinstance(value, (int, float)) and not isinstance(value, bool) and 0.0 < value < np.inf):
+            raise ValueError(f"{name} is {value!r}: it must be a positive number")
+    step = speed / fps
+    count = abs(end - start) / step * (1.0 + 1e-12)
+    if not count < MOST_FRAMES:
+        raise ValueError(
+            f"{abs(end - start):g} s at fps={fps:g}, speed={speed:g} are {count:.3g} frames, more than {MOST_FRAMES}: "
+            f"choose speed={ceil(speed * count / MOST_FRAMES * 1.01)} or more"
+        )
+    return np.asarray(start + np.sign(end - start) * step * np.arange(floor(count) + 1.0))
+
+
+@dataclass(frozen=True)
+class Animation:
+    """A moving picture; a notebook shows it.
+
+    Attributes
+    ----------
+    scene : Scene
+        The mechanism at each frame.
+    times : ndarray, (N,)
+        Times of the frames, s.
+    fps : float
+        Frames a second.
+    view : View
+    traces : tuple of int
+        Places whose way is drawn.
+    labels : bool
+    """
+
+    scene: Scene
+    times: Array
+    fps: float
+    view: View
+    traces: tuple[int, ...]
+    labels: bool
+
+    def __repr__(self) -> str:
+        n = len(self.times)
+        return f"<Animation of {self.scene.names.model!r}: {n} frames, t = {self.times[0]:g} ... {self.times[-1]:g}>"
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write a file: ``.html`` with a player of its own, ``.gif`` or ``.mp4``.
+
+        The page needs no network and no other file.  GIF and MP4 need matplotlib, MP4 the program ffmpeg as well.
+
+        Raises
+        ------
+        ValueError
+            The name ends otherwise.
+        ImportError
+            matplotlib is missing.
+        FileNotFoundError
+            ffmpeg is missing.
+        """
+        kind = Path(path).suffix.lower()
+        if kind not in (".html", ".gif", ".mp4"):
+            raise ValueError(f"{os.fspath(path)!r} ends in none of .html, .gif, .mp4, which say what to write")
+        if kind == ".html":
+            Path(path).write_text(self.html(), encoding="utf-8")
+        else:
+            self._film(Path(path), kind)
+
+    def html(self) -> str:
+        """A page that plays the picture, by itself."""
+        movie = json.dumps(self._movie(), separators=(",", ":"), allow_nan=False)
+        movie = movie.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")  # no text ends the script
+        page = PLAYER.read_text(encoding="utf-8").replace("{title}", html.escape(self.scene.names.model))
+        before, after = page.split("{movie}")
+        return before + movie + after
+
+    def _repr_html_(self) -> str:
+        style = 'width="100%" height="420" style="border: 0; max-width: 640px" sandbox="allow-scripts"'
+        return f'<iframe srcdoc="{html.escape(self.html())}" {style}></iframe>'
+
+    def _movie(self) -> dict[str, Any]:
+        """What the player reads: places as whole numbers of ``unit``, axes of bodies in thousandths."""
+        scene, n = self.scene, len(self.times)
+        points = np.concatenate([part.reshape(-1, 3) for part in (scene.places, *scene.shapes)])
+        unit = RESOLUTION * scene.size
+        step = float(self.times[1] - self.times[0]) if n > 1 else 0.0
+        return {
+            "places": _whole(scene.places.reshape(n, -1) / unit),
+            "axes": _whole(scene.axes.reshape(n, -1) * 1000.0),
+            "low": _whole(points.min(axis=0) / unit),
+            "high": _whole(points.max(axis=0) / unit),
+            "axis": round(AXIS / RESOLUTION),
+            "lines": scene.lines,
+            "joints": scene.joints,
+            "centres": scene.centres,
+            "rigid": scene.rigid,
+            "shapes": [[o.body, _whole(line / unit)] for o in scene.outlines for line in o.lines],
+            "traces": self.traces,
+            "labels": scene.together() if self.labels else [],
+            "basis": self.view.basis[:2].tolist() if self.view.planar else None,
+            "angles": [self.view.elevation, self.view.azimuth],
+            "start": float(self.times[0]),
+            "step": step,
+            "digits": max(0, min(9, 1 - floor(log10(abs(step))))) if step else 2,
+            "fps": self.fps,
+        }
+
+    def _film(self, path: Path, kind: str) -> None:
+        ax = new_figure(self.view.planar)
+        from matplotlib.animation import FFMpegWriter, PillowWriter
+
+        if kind == ".mp4" and not FFMpegWriter.isAvailable():
+            raise FileNotFoundError(
+                "an .mp4 needs the program ffmpeg, which is not on the PATH: install it (apt install ffmpeg, brew "
+                "install ffmpeg), or save as .html or .gif"
+            )
+        canvas = Canvas(ax, self.view, self.scene)
+        for i, place in enumerate(self.traces):
+            canvas.trace(place, color=TRACES[i % len(TRACES)])
+        canvas.skeleton()
+        canvas.fit()
+        title = ax.set_title("t", fontsize=9.0, loc="left")
+        ax.figure.draw_without_rendering()
+        ax.figure.set_layout_engine("none")  # the axes stay where they are in all frames
+        make: Any = FFMpegWriter if kind == ".mp4" else PillowWriter
+        writer = make(fps=self.fps)
+        with writer.saving(ax.figure, str(path), DPI):
+            for state, time in enumerate(self.times):
+                canvas.show(state)
+                title.set_text(f"t = {time:.2f} s")
+                writer.grab_frame()
+
+
+def _whole(numbers: Array) -> Any:
+    return np.rint(numbers).astype(np.int64).tolist()

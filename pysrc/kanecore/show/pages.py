@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a notebook shows of models, of trajectories and of audits."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from io import BytesIO
+from typing import Any
+
+from kanecore.errors import KanecoreError
+
+from .html import folded, formula, page, picture, preformatted, table
+
+__all__ = ["compiled_page", "model_page", "trajectory_page", "verdicts_page"]
+
+SHOWN = 12  # names or rows; of more the first
+DPI = 80  # of pictures
+
+COMMANDS = (
+    "alpha beta gamma delta epsilon varepsilon zeta eta theta vartheta iota kappa lambda mu nu xi pi rho sigma tau "
+    "upsilon phi varphi chi psi omega Gamma Delta Theta Lambda Xi Pi Sigma Upsilon Phi Psi Omega "
+    "dot ddot hat bar tilde vec prime mathrm mathbf"
+)
+"""What a name may call of LaTeX to be typeset: others can do more than write, such as open a link."""
+
+PLAIN = re.compile(rf"(\\({COMMANDS.replace(' ', '|')})(?![A-Za-z])|[\w{{}}^' .,+-])*")
+"""A name that may be typeset."""
+
+
+def model_page(model: Any, equations: Sequence[str] | None) -> str:
+    """Sizes and names of a `kanecore.Model`, and its equations of motion, folded.
+
+    ``equations`` are in LaTeX; None where they are long.
+    """
+    sizes = (
+        ("coordinates q", model.description.coordinate_names),
+        ("speeds u", model.description.speed_names),
+        ("parameters p", model.description.parameter_names),
+        ("inputs r", model.description.input_names),
+        ("outputs", [name for name, _ in model.description.outputs]),
+        ("constraints", [constraint.name for constraint in model.description.constraints]),
+    )
+    names = [name for _, listed in sizes for name in listed]
+    if equations is None:
+        shown = [preformatted("they are long: model.latex(kernel), model.symbolic(kernel)")]
+    else:
+        shown = [formula(text) if all(map(PLAIN.fullmatch, names)) else preformatted(text) for text in equations]
+    return page(f"Model {model.name}", _listed(sizes), folded("equations of motion", *shown))
+
+
+def compiled_page(dyn: Any) -> str:
+    """Sizes and names of a `kanecore.CompiledModel`; its current values, folded."""
+    sizes = (
+        ("coordinates q", dyn.coordinate_names),
+        ("speeds u", dyn.speed_names),
+        ("parameters p", dyn.parameter_names),
+        ("inputs r", dyn.input_names),
+        ("outputs", dyn.output_names),
+        ("constraints", dyn.constraint_names),
+        ("points", dyn.points),
+        ("frames", dyn.frames),
+        ("joints", dyn.joints),
+        ("kernels compiled", dyn.info["kernels"]),
+    )
+    values = [
+        folded(f"current {what}s", table(("", "value"), ((name, f"{value:g}") for name, value in mapping.items())))
+        for what, mapping in (("parameter", dyn.parameters), ("input", dyn.inputs))
+        if mapping
+    ]
+    return page(f"CompiledModel {dyn.name}", _listed(sizes), *values)
+
+
+def trajectory_page(trajectory: Any) -> str:
+    """How a run went, what each coordinate and speed did in it, and a picture where matplotlib is installed."""
+    dyn, names = trajectory._dyn, (*trajectory._dyn.coordinate_names, *trajectory._dyn.speed_names)
+    rows = [
+        (name, *(f"{value:.5g}" for value in (x[0], x[-1], x.min(), x.max())))
+        for name, x in zip(names[:SHOWN], trajectory.x.T, strict=False)
+        if x.size
+    ]
+    if len(names) > SHOWN:
+        rows.append((f"... {dyn.n_x - SHOWN} more",))
+    facts = table(("", "first", "last", "smallest", "largest"), rows) if rows else ""
+    return page(repr(trajectory).strip("<>"), facts, *_pictures(trajectory))
+
+
+def verdicts_page(title: str, rows: Iterable[Sequence[str]]) -> str:
+    """An audit, or a comparison of models: rows of a name, digits, digits needed, verdict, and what is wrong."""
+    return page(title, table(("", "digits", "needed", "verdict", ""), rows))
+
+
+def _listed(sizes: Iterable[tuple[str, Sequence[str]]]) -> str:
+    """How many there are of each kind, and what they are called."""
+    return table(
+        (),
+        [
+            (what, len(names), ", ".join([*names[:SHOWN], *(["..."] if len(names) > SHOWN else [])]))
+            for what, names in sizes
+            if names
+        ],
+    )
+
+
+def _pictures(trajectory: Any) -> Iterator[str]:
+    """The plot, if there can be one: with matplotlib, of a run that kept its steps and whose energies are defined."""
+    try:
+        figure, file = trajectory.plot(), BytesIO()
+        figure.savefig(file, format="png", dpi=DPI)
+    except (ImportError, ValueError, KanecoreError):
+        return
+    yield picture(file.getvalue(), "coordinates, speeds and the error of the energy balance over time")

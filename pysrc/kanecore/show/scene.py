@@ -1,0 +1,222 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What pictures of a mechanism show, as plain arrays: places, lines between them, axes of bodies, loads, shapes.
+
+It is made of the facts that a library tells beside its kernels (`kanecore.derive.places`), and of what the kernels of
+the group "bodies" return.  So pictures of compiled models and of descriptions are the same pictures.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from kanecore.errors import ModelError
+from kanecore.shapes import Shape
+
+__all__ = ["Names", "Scene", "scene"]
+
+Array = npt.NDArray[np.float64]
+FORCE, TORQUE = 0, 1
+TOGETHER = 1e-6  # of the size of a picture: names of places that nobody could tell apart stand together
+
+
+@dataclass(frozen=True)
+class Names:
+    """The names of a model: its own, and those of points, bodies and joints."""
+
+    model: str
+    points: Sequence[str]
+    bodies: Sequence[str]
+    joints: Sequence[str]
+
+
+@dataclass(frozen=True)
+class Outline:
+    """The lines of a shape, each (k, 3), in the axes of a body about its mass centre."""
+
+    body: int
+    lines: tuple[Array, ...]
+
+
+@dataclass(frozen=True)
+class Scene:
+    """A mechanism at a state, or at several: the leading axes (...) are those of the states.
+
+    Attributes
+    ----------
+    names : Names
+    places : ndarray, (..., n, 3)
+        The origin, then the points, then the joint points, m, inertial axes.
+    labels : tuple of str
+        Of each place; empty where it has no name of its own.
+    lines : tuple of (int, int)
+        Places that are joined: each with the nearest one that it is located from, if something holds it there.
+    joints : tuple of int
+        The places of the joints.
+    centres : tuple of int
+        The place of the mass centre of each body.
+    axes : ndarray, (..., n_bodies, 3, 3)
+        The columns are the axes of the body; those of a particle are inertial.
+    rigid : tuple of int
+        The bodies that have axes of their own.
+    forces, torques : ndarray, (..., k, 3)
+    forces_at, torques_on : tuple of int
+        The place where each force acts, the body on which each torque acts.
+    outlines : tuple of Outline
+    """
+
+    names: Names
+    places: Array
+    labels: tuple[str, ...]
+    lines: tuple[tuple[int, int], ...]
+    joints: tuple[int, ...]
+    centres: tuple[int, ...]
+    axes: Array
+    rigid: tuple[int, ...]
+    forces: Array
+    torques: Array
+    forces_at: tuple[int, ...]
+    torques_on: tuple[int, ...]
+    outlines: tuple[Outline, ...]
+
+    @property
+    def shapes(self) -> list[Array]:
+        """The lines of all shapes in inertial axes, (..., k, 3) each."""
+        return [
+            self.places[..., None, self.centres[outline.body], :]
+            + np.einsum("...ij,kj->...ki", self.axes[..., outline.body, :, :], line)
+            for outline in self.outlines
+            for line in outline.lines
+        ]
+
+    def triad(self, body: int, length: float) -> list[Array]:
+        """The axes x, y, z of a body as lines (..., 2, 3) from its mass centre."""
+        start = self.places[..., self.centres[body], :]
+        ends = (start + length * self.axes[..., body, :, i] for i in range(3))
+        return [np.stack([start, end], axis=-2) for end in ends]
+
+    def place(self, name: str) -> int:
+        """The place of a point, a body's mass centre or a joint; KeyError where there is none, with the nearest."""
+        n = self.names
+        places = {point: 1 + i for i, point in enumerate(n.points)}
+        for others, at in ((n.bodies, self.centres), (n.joints, self.joints)):
+            places = dict(zip(others, at, strict=True)) | places
+        if name not in places:
+            near = get_close_matches(str(name), places, 1)
+            hint = f"; is {near[0]!r} meant?" if near else ""
+            raise KeyError(f"{n.model!r} has no point, body or joint {name!r}, but {', '.join(places)}{hint}")
+        return places[name]
+
+    def together(self) -> list[tuple[int, str]]:
+        """(place, names): those that are in one place in all states have their names together."""
+        named, result = [i for i, label in enumerate(self.labels) if label], []
+        while named:
+            apart = np.abs(self.places[..., named, :] - self.places[..., named[:1], :])
+            same = np.max(apart.reshape(-1, len(named), 3), axis=(0, 2)) <= TOGETHER * self.size
+            here = [i for i, one in zip(named, same, strict=True) if one]
+            result.append((here[0], ", ".join(dict.fromkeys(self.labels[i] for i in here))))
+            named = [i for i in named if i not in here]
+        return result
+
+    @property
+    def size(self) -> float:
+        """The largest extent of what is shown, in all states; 1 where all is in one place."""
+        flat = np.concatenate([part.reshape(-1, 3) for part in (self.places, *self.shapes)])
+        return float(np.max(np.ptp(flat, axis=0))) or 1.0
+
+
+def scene(
+    facts: Mapping[str, Any],
+    names: Names,
+    values: Callable[[str], Array],
+    number: Callable[[str], float],
+) -> Scene:
+    """The scene of a model.
+
+    Parameters
+    ----------
+    facts : mapping
+        What `kanecore.derive.places` tells of it.
+    names : Names
+    values : callable
+        The result of a kernel of the group "bodies", by its name.
+    number : callable
+        The value of a parameter, by its name.
+
+    Raises
+    ------
+    ModelError
+        There is no point to draw; a size of a shape has no value that can be drawn.
+    """
+    if not names.points:
+        raise ModelError(
+            f"{names.model!r} has no point whose position is known, such as the mass centre of a body, so there is "
+            "nothing to draw: a Lagrangian tells no positions, Model(points=[...]) adds points"
+        )
+    points, joints = values("positions"), values("joint_positions")
+    origin = np.zeros((*points.shape[:-2], 1, 3))
+    tree = facts.get("tree", [-1] * (len(names.points) + len(names.joints)))
+    loose = facts.get("loose", ())
+    bodies = facts.get("bodies", [])
+    centres = tuple(1 + point for point, _ in bodies)
+    first_joint = 1 + len(names.points)
+    forces, forces_at, torques, torques_on = _loads(facts, values("load_vectors"), bodies)
+    return Scene(
+        names=names,
+        places=np.concatenate([origin, points, joints], axis=-2),
+        labels=_labels(names, centres),
+        lines=tuple((1 + parent, 1 + n) for n, parent in enumerate(tree) if n not in loose),
+        joints=tuple(first_joint + n for n in range(len(names.joints))),
+        centres=centres,
+        axes=_axes(bodies, values("orientations")),
+        rigid=tuple(body for body, (_, frame) in enumerate(bodies) if frame >= 0),
+        forces=forces,
+        torques=torques,
+        forces_at=forces_at,
+        torques_on=torques_on,
+        outlines=tuple(_outline(each, names, number) for each in facts.get("shapes", ())),
+    )
+
+
+def _labels(names: Names, centres: Sequence[int]) -> tuple[str, ...]:
+    """Bodies at their mass centres, other points, and joints that are not called as a body is."""
+    labels = ["", *names.points, *("" if name in names.bodies else name for name in names.joints)]
+    for place, body in zip(centres, names.bodies, strict=True):
+        labels[place] = body
+    return tuple(labels)
+
+
+def _axes(bodies: Sequence[Sequence[int]], orientations: Array) -> Array:
+    axes = np.empty((*orientations.shape[:-3], len(bodies), 3, 3))
+    for body, (_, frame) in enumerate(bodies):
+        axes[..., body, :, :] = orientations[..., frame, :, :] if frame >= 0 else np.eye(3)
+    return axes
+
+
+def _loads(
+    facts: Mapping[str, Any], vectors: Array, bodies: Sequence[Sequence[int]]
+) -> tuple[Array, tuple[int, ...], Array, tuple[int, ...]]:
+    """Forces and torques that act on bodies, with their places and bodies: those on the ground move nothing."""
+    rows: dict[int, list[int]] = {FORCE: [], TORQUE: []}
+    places: dict[int, list[int]] = {FORCE: [], TORQUE: []}
+    for row, (kind, point, _, body) in enumerate(facts.get("loads", ())):
+        if 0 <= body < len(bodies):
+            rows[kind].append(row)
+            places[kind].append(1 + point if kind == FORCE else body)
+    return vectors[..., rows[FORCE], :], tuple(places[FORCE]), vectors[..., rows[TORQUE], :], tuple(places[TORQUE])
+
+
+def _outline(row: Sequence[Any], names: Names, number: Callable[[str], float]) -> Outline:
+    body, kind, sizes, axis = row
+    values = [number(size) if isinstance(size, str) else size for size in sizes]
+    for size, value in zip(sizes, values, strict=True):
+        if not 0.0 < value < np.inf:
+            raise ModelError(
+                f"the shape of {names.bodies[body]!r} has the size {size} = {value}: it must be a positive length"
+            )
+    return Outline(body, Shape(kind, tuple(values), axis).lines())

@@ -1,0 +1,353 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Cubic splines through data: what the graph evaluates, what C is written of, and the cubics of `kanecore.Signal`.
+
+A spline is held by its knots and, at each knot, its value and slope; with two arguments also by ∂²f/∂x∂y.  Between two
+knots it is the cubic of Hermite's form.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from bisect import bisect_right
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+__all__ = ["Spline", "slopes"]
+
+Array = npt.NDArray[np.float64]
+Extrapolate = bool | Literal["periodic"]
+Ends = Literal["not-a-knot", "periodic"]
+
+HIGHEST = 3  # the order of the last derivative that is not zero
+AXES = "xy"
+
+
+class Spline:
+    """A function f(x) or f(x, y) that is given by data, for ``functions=`` of `kanecore.Model`.
+
+    Between two knots it is a cubic, f = f₀ + s (f₀' + s (a₂ + s a₃)) with s = x − x₀, and f'' is continuous.  The first
+    two cubics are one, and so are the last two (not-a-knot; de Boor, *A Practical Guide to Splines*, 1978, chapter IV).
+    It equals SciPy's ``CubicSpline(x, y)`` to rounding, and with two arguments the tensor product of these,
+    ``RectBivariateSpline(x, y, z)``.  Three values give a parabola, two a line.
+
+    Parameters
+    ----------
+    x : array_like, (n,)
+        Knots, rising; two at least.
+    y : array_like, (n,) or (m,)
+        The values f(x), or with ``z`` the knots along the second argument.
+    z : array_like, (n, m), optional
+        The values f(x, y).
+    extrapolate : bool or "periodic", optional
+        What f is outside its knots.  True: what the first and last cubics give.  False: it has no value, and kernels
+        raise NonFiniteError.  "periodic": the same again, with the distance of the outermost knots as its period.
+        Default: True, "periodic" for ``bc_type="periodic"``.
+    bc_type : {"not-a-knot", "periodic"}
+        "periodic": the last value is the first one, and so are f' and f'' there, as of a cam.  With "not-a-knot" a
+        function that is continued periodically may jump.
+
+    Raises
+    ------
+    ValueError
+        Knots that do not rise, shapes that do not match, anything not finite, no such ``extrapolate`` or ``bc_type``;
+        a first and a last value that differ where ``bc_type`` is "periodic".
+
+    Attributes
+    ----------
+    knots : tuple of ndarray
+        Along each argument.
+    hermite : ndarray
+        The function and its slope at the knots, (n, 2); with two arguments (n, m, 2, 2), the third index by ∂/∂x, the
+        last by ∂/∂y.
+    digest : str
+        A name that splines share only if they are equal.
+
+    Notes
+    -----
+    A spline is immutable; two are equal if their data are.  f''' is constant between two knots.  At a knot it is that
+    of the piece that begins there.
+
+    Examples
+    --------
+    >>> street = kc.Spline([0, 1, 2, 3, 4], [0, 0.1, 0, 0.2, 0])
+    >>> float(street(1)), float(street(1.5, nu=2))
+    """
+
+    __slots__ = ("bc_type", "data", "digest", "extrapolate", "hermite", "knots")
+
+    data: tuple[Array, ...]
+    knots: tuple[Array, ...]
+    hermite: Array
+    digest: str
+    extrapolate: Extrapolate
+    bc_type: Ends
+
+    def __init__(
+        self,
+        x: npt.ArrayLike,
+        y: npt.ArrayLike,
+        z: npt.ArrayLike | None = None,
+        *,
+        extrapolate: Extrapolate | None = None,
+        bc_type: Ends = "not-a-knot",
+    ) -> None:
+        if bc_type not in ("not-a-knot", "periodic"):
+            raise ValueError(f"bc_type is {bc_type!r}; it must be 'not-a-knot' or 'periodic'")
+        if extrapolate is None:
+            extrapolate = "periodic" if bc_type == "periodic" else True
+        if not (isinstance(extrapolate, bool) or extrapolate == "periodic"):
+            raise ValueError(f"extrapolate is {extrapolate!r}; it must be True, False or 'periodic'")
+        given = {"x": x, "y": y} if z is None else {"x": x, "y": y, "z": z}
+        *knots, values = data = [_numbers(name, value) for name, value in given.items()]
+        _check(knots, values, "y" if z is None else "z", bc_type)
+        derivatives = values
+        with np.errstate(over="ignore", invalid="ignore"):
+            for axis, points in enumerate(knots):
+                derivatives = _with_slopes(points, derivatives, axis, bc_type)
+        if not np.isfinite(derivatives).all():
+            raise ValueError("the slopes of the spline are too large for doubles: its knots are too close together")
+        label = f"{[a.shape for a in data]} {extrapolate} {bc_type} "
+        digest = hashlib.sha256(label.encode() + b"".join(a.tobytes() for a in data)).hexdigest()
+        members = {
+            "data": tuple(map(_frozen, data)),
+            "knots": tuple(map(_frozen, knots)),
+            "hermite": _frozen(derivatives),
+            "digest": digest,
+            "extrapolate": extrapolate,
+            "bc_type": bc_type,
+        }
+        for name, member in members.items():
+            object.__setattr__(self, name, member)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        raise AttributeError(f"a Spline is immutable: make another one to change its {name}")
+
+    def __delattr__(self, name: str) -> None:
+        self.__setattr__(name, None)
+
+    def __reduce__(self) -> tuple[Callable[..., Spline], tuple[Array, ...]]:
+        return partial(Spline, extrapolate=self.extrapolate, bc_type=self.bc_type), self.data
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Spline) and self.digest == other.digest
+
+    def __hash__(self) -> int:
+        return hash(self.digest)
+
+    def __repr__(self) -> str:
+        return f"<Spline of {self.extent}>"
+
+    # ------------------------------------------------------------------- facts
+    @property
+    def n_arguments(self) -> int:
+        """1 or 2."""
+        return len(self.knots)
+
+    @property
+    def extent(self) -> str:
+        """Where its knots are, in words."""
+        return " by ".join(f"{len(k)} knots from {k[0]:g} to {k[-1]:g}" for k in self.knots)
+
+    # -------------------------------------------------------------- evaluation
+    def __call__(self, *arguments: npt.ArrayLike, nu: int | Sequence[int] = 0) -> Array:
+        """Values of f, or of a derivative, at arguments of any shapes that broadcast.
+
+        Parameters
+        ----------
+        *arguments : array_like
+            One or two.
+        nu : int, or two of them
+            How many times to differentiate; with two arguments by each of them, such as (1, 0).
+
+        Returns
+        -------
+        ndarray
+            NaN where f has no value.
+
+        Raises
+        ------
+        TypeError, ValueError
+            Another number of arguments or orders; an order that is no count.
+        """
+        orders = tuple(nu) if isinstance(nu, Sequence) else (nu,) if self.n_arguments == 1 or nu else (0, 0)
+        if len(arguments) != self.n_arguments or len(orders) != self.n_arguments:
+            raise TypeError(
+                f"{self!r} has {self.n_arguments} arguments, and an order nu for each: it was called with "
+                f"{len(arguments)} and nu={nu!r}"
+            )
+        if any(k != int(k) or k < 0 for k in orders):
+            raise ValueError(f"nu is {nu!r}; orders of derivatives are 0, 1, 2, ...")
+        evaluate = np.frompyfunc(lambda *place: self.value(orders, place), self.n_arguments, 1)
+        places = (np.asarray(a, dtype=np.float64) for a in arguments)
+        with np.errstate(over="ignore", invalid="ignore"):
+            return np.asarray(evaluate(*places), dtype=np.float64)
+
+    def vanishes(self, orders: Sequence[int]) -> bool:
+        """Whether the derivative of these orders is zero everywhere."""
+        return max(orders) > HIGHEST
+
+    def value(self, orders: Sequence[int], arguments: Sequence[Any], real: Callable[[Any], Any] = float) -> Any:
+        """A derivative at numbers of any kind; ``real`` makes one of a double."""
+        if self.vanishes(orders):
+            return real(0.0)
+        block: Any = self.hermite
+        places = []
+        for axis, (knots, x) in enumerate(zip(self.knots, arguments, strict=True)):
+            inside = self._inside(knots, real(x), real)
+            if inside is None:
+                return real(float("nan"))
+            piece = min(max(bisect_right(knots, inside) - 1, 0), len(knots) - 2)
+            block = block.take([piece, piece + 1], axis=axis)
+            low, high = (real(float(k)) for k in knots[piece : piece + 2])
+            places.append((inside - low, high - low))
+        corners = np.frompyfunc(lambda x: real(float(x)), 1, 1)(block)
+        if self.n_arguments == 2:  # along y, for f and ∂f/∂x at either x
+            at = [[_cubic(corners[i, :, k], *places[1], orders[1]) for k in range(2)] for i in range(2)]
+            corners = np.array(at, dtype=object)
+        return _cubic(corners, *places[0], orders[0])
+
+    def _inside(self, knots: Array, x: Any, real: Callable[[Any], Any]) -> Any:
+        """Where to look f up for an argument; None where f has no value."""
+        first, last = (real(float(k)) for k in knots[[0, -1]])
+        if x != x:
+            return None
+        if self.extrapolate == "periodic":
+            return first + (x - first) % (last - first) if x - x == 0 else None
+        return x if self.extrapolate or first <= x <= last else None
+
+
+def _cubic(ends: Any, s: Any, h: Any, order: int) -> Any:
+    """The derivative of a cubic at a distance s from the first of two knots, h apart; ends[knot] are f and f' there."""
+    (f0, g0), (f1, g1) = ends
+    chord = (f1 - f0) / h
+    bend = (g0 + g1 - 2 * chord) / h
+    a2, a3 = (chord - g0) / h - bend, bend / h
+    if order == 0:
+        return f0 + s * (g0 + s * (a2 + s * a3))
+    if order == 1:
+        return g0 + s * (2 * a2 + s * 3 * a3)
+    return 2 * a2 + s * 6 * a3 if order == 2 else 6 * a3
+
+
+# ------------------------------------------------------------------------------------------------------ data
+def _numbers(name: str, values: npt.ArrayLike) -> Array:
+    try:
+        given = np.asarray(values)
+        array = given.astype(np.float64, casting="same_kind" if given.dtype.kind != "O" else "unsafe")
+    except (TypeError, ValueError):
+        raise ValueError(f"{name} of a spline must be an array of real numbers") from None
+    array = array + 0.0  # a copy without −0.0, which equals 0.0
+    if not np.isfinite(array).all():
+        raise ValueError(f"{name} of a spline must be finite")
+    return array
+
+
+def _check(knots: Sequence[Array], values: Array, name: str, bc_type: Ends) -> None:
+    for axis, points in zip(AXES, knots, strict=False):
+        if points.ndim != 1 or len(points) < 2:
+            raise ValueError(f"{axis} of a spline has shape {points.shape}; it holds two knots or more, (n,)")
+        rises = np.diff(points) > 0
+        if not rises.all():
+            at = int(np.argmin(rises))
+            raise ValueError(
+                f"{axis} of a spline must rise; it does not from {axis}[{at}] = {points[at]} to "
+                f"{axis}[{at + 1}] = {points[at + 1]}: sort the data, and leave out what stands there twice"
+            )
+    shape = tuple(map(len, knots))
+    if values.shape != shape:
+        raise ValueError(f"{name} of a spline has shape {values.shape}; it must be {shape}, a value for each knot")
+    if bc_type == "periodic":
+        for place in range(len(knots)):
+            if not np.array_equal(values.take(0, place), values.take(-1, place)):
+                raise ValueError(
+                    f"bc_type is 'periodic', and {name} is not the same at the first and the last {AXES[place]}: write "
+                    "the first value there once more"
+                )
+
+
+def _frozen(array: Array) -> Array:
+    array.setflags(write=False)
+    return array
+
+
+def _with_slopes(knots: Array, values: Array, axis: int, ends: Ends) -> Array:
+    """Values, and whatever they hold already, with their slopes along one axis, as a further last index."""
+    table = np.moveaxis(values, axis, 0)
+    flat = table.reshape(len(knots), -1)
+    own = (periodic_slopes if ends == "periodic" else slopes)(knots, flat).reshape(table.shape)
+    return np.ascontiguousarray(np.stack([values, np.moveaxis(own, 0, axis)], axis=-1))
+
+
+def slopes(knots: Array, table: Array) -> Array:
+    """Slopes (n, m) of not-a-knot cubic splines at their knots (n,), from their values (n, m).
+
+    The second derivative is continuous at inner knots, the third at the outermost of them: a tridiagonal system,
+    solved by elimination without pivots, as every pivot is positive (de Boor, *A Practical Guide to Splines*, ch. IV).
+    """
+    h = np.diff(knots)[:, np.newaxis]
+    d = np.diff(table, axis=0) / h
+    n = len(h)
+    if n < 3:  # the chord, or the parabola
+        curvature = (d[-1] - d[0]) / h.sum(axis=0)
+        return np.concatenate([d[:1] - h[0] * curvature, d[:1] + h[0] * curvature, d[1:] + h[1:] * curvature])
+    inner = 3 * (h[1:] * d[:-1] + h[:-1] * d[1:])  # = h[i] s[i-1] + 2 (h[i-1] + h[i]) s[i] + h[i-1] s[i+1]
+    diagonal, above = np.empty((n + 1, 1)), np.empty((n, 1))
+    s = np.empty((n + 1, d.shape[1]))
+    diagonal[0], above[0] = h[1], h[0] + h[1]
+    s[0] = ((3 * h[0] + 2 * h[1]) * h[1] * d[0] + h[0] ** 2 * d[1]) / (h[0] + h[1])
+    for i in range(1, n):
+        factor = h[i] / diagonal[i - 1]
+        diagonal[i] = 2 * (h[i - 1] + h[i]) - factor * above[i - 1]
+        above[i] = h[i - 1]
+        s[i] = inner[i - 1] - factor * s[i - 1]
+    end = ((3 * h[-1] + 2 * h[-2]) * h[-2] * d[-1] + h[-1] ** 2 * d[-2]) / (h[-1] + h[-2])
+    factor = (h[-1] + h[-2]) / diagonal[n - 1]
+    s[n] = (end - factor * s[n - 1]) / (h[-2] - factor * above[n - 1])
+    for i in range(n - 1, -1, -1):
+        s[i] = (s[i] - above[i] * s[i + 1]) / diagonal[i]
+    return s
+
+
+def periodic_slopes(knots: Array, table: Array) -> Array:
+    """The same of splines whose first and second derivatives at the last knot are those at the first.
+
+    The system is cyclic; its solution is that of the tridiagonal one, and a multiple of what the last unknown adds.
+    """
+    h = np.diff(knots)[:, np.newaxis]
+    d = np.diff(table, axis=0) / h
+    n = len(h)
+    before = np.roll(h, 1)
+    right = 3 * (h * np.roll(d, 1, axis=0) + before * d)
+    below, diagonal, above = h, 2 * (before + h), before  # of s[i-1], s[i], s[i+1], all numbers modulo n
+    if n < 3:
+        matrix = np.diag(diagonal[:, 0])
+        for i in range(n):
+            matrix[i, i - 1] += below[i, 0]
+            matrix[i, (i + 1) % n] += above[i, 0]
+        s = np.linalg.solve(matrix, right)
+        return np.concatenate([s, s[:1]])
+    last = np.zeros((n - 1, 1))
+    last[0], last[-1] = below[0], above[-2]
+    both = _tridiagonal(below[:-1], diagonal[:-1], above[:-1], np.hstack([right[:-1], last]))
+    own, added = both[:, :-1], both[:, -1:]
+    rest = right[-1] - below[-1] * own[-1] - above[-1] * own[0]
+    s_last = rest / (diagonal[-1] - below[-1] * added[-1] - above[-1] * added[0])
+    s = np.concatenate([own - added * s_last, s_last[np.newaxis]])
+    return np.concatenate([s, s[:1]])
+
+
+def _tridiagonal(below: Array, diagonal: Array, above: Array, right: Array) -> Array:
+    """The solution of a diagonally dominant system, by elimination without pivots."""
+    diagonal, s = diagonal.copy(), right.copy()
+    for i in range(1, len(s)):
+        factor = below[i] / diagonal[i - 1]
+        diagonal[i] -= factor * above[i - 1]
+        s[i] -= factor * s[i - 1]
+    s[-1] /= diagonal[-1]
+    for i in range(len(s) - 2, -1, -1):
+        s[i] = (s[i] - above[i] * s[i + 1]) / diagonal[i]
+    return s

@@ -1,0 +1,206 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""``equilibrium``: trim and steady motion against closed forms, virtual work, and motions that go on."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pytest
+import sympy as sm
+import sympy.physics.mechanics as me
+
+import kanecore as kc
+from kanecore.gallery import four_bar, rolling_disc
+
+t = me.dynamicsymbols._t
+
+
+@cache
+def loaded(name: str) -> kc.CompiledModel:
+    return kc.load(name)
+
+
+def state(name: str, values: dict[str, float]) -> list[float]:
+    dyn = loaded(name)
+    return [values.get(key, 0.0) for key in (*dyn.coordinate_names, *dyn.speed_names)]
+
+
+# ------------------------------------------------------------------------------------------------ equilibria
+
+
+@pytest.mark.parametrize(("start", "end"), [(0.4, 0.0), (2.8, np.pi), (-3.0, -np.pi)])
+def test_cart_pole_down_and_up(start: float, end: float) -> None:
+    """The nearest one; where the cart is does not matter, and stays."""
+    found = loaded("cart_pole").equilibrium(state("cart_pole", {"x": 0.7, "theta": start, "omega": 0.1}))
+    np.testing.assert_allclose(found.x, [0.7, end, 0.0, 0.0], rtol=0, atol=1e-12)
+    assert found.moving == {}
+    assert str(found).splitlines()[:2] == ["cart_pole at t = 0, in equilibrium", "x = 0.7"]
+
+
+def test_a_cyclic_coordinate_goes_on() -> None:
+    """At a held speed the force overcomes friction, F = b v, and nothing else."""
+    dyn = loaded("cart_pole")
+    found = dyn.equilibrium(state("cart_pole", {"theta": 3.0}), fixed={"v": 1.5}, inputs=["F"])
+    assert found.inputs["F"] == pytest.approx(0.1 * 1.5, rel=1e-12)
+    assert found.state["theta"] == pytest.approx(np.pi, rel=1e-12)
+    assert found.moving == pytest.approx({"x": 1.5})
+    symbols = {me.dynamicsymbols("v"): 1.5}
+    same = dyn.equilibrium(state("cart_pole", {"theta": 3.0}), fixed=symbols, inputs=me.dynamicsymbols("F"))
+    np.testing.assert_array_equal(same.x, found.x)
+    held = dyn.equilibrium(fixed={"F": 0.3})
+    assert held.state["v"] == pytest.approx(3.0)
+    assert dyn.inputs["F"] == 0.0
+
+
+def test_quadrotor_hovers() -> None:
+    dyn = loaded("quadrotor")
+    found = dyn.equilibrium(fixed={"z": 2.0}, inputs=dyn.input_names)
+    np.testing.assert_allclose(found.r, dyn.parameters["m"] * dyn.parameters["g"] / 4, rtol=1e-12)
+    np.testing.assert_allclose(found.x, state("quadrotor", {"z": 2.0, "e0": 1.0}), rtol=0, atol=1e-12)
+    tilted = np.array(state("quadrotor", {"e0": np.cos(0.2), "e1": np.sin(0.2)}))
+    upright = dyn.equilibrium(tilted, inputs=dict.fromkeys(dyn.input_names, 0.1))
+    assert abs(upright.state["e1"]) < 1e-12
+    climbing = dyn.equilibrium(fixed={"v_z": 0.5}, inputs=dyn.input_names)
+    assert climbing.moving == pytest.approx({"z": 0.5})
+
+
+def test_four_bar_by_virtual_work() -> None:
+    """The motor holds the crank: τ dq1 = dU along the motion that the loop allows."""
+    dyn = loaded("four_bar")
+    x0 = dyn.consistent(0.0, state("four_bar", four_bar.STATE))
+    found = dyn.equilibrium(x0, fixed={"q1": 0.8}, inputs=["tau"])
+    assert found.state["q1"] == pytest.approx(0.8, rel=1e-12)
+    np.testing.assert_allclose(dyn.configuration_residual(0.0, found.x), 0.0, atol=1e-12)
+
+    def potential(q1: float) -> float:
+        x = found.x.copy()
+        x[0] = q1
+        return float(dyn.potential_energy(0.0, dyn.consistent(0.0, x)))
+
+    h = 1e-3
+    slope = (8 * (potential(0.8 + h) - potential(0.8 - h)) - potential(0.8 + 2 * h) + potential(0.8 - 2 * h)) / (12 * h)
+    assert found.inputs["tau"] == pytest.approx(slope, rel=1e-9)
+    resting = dyn.equilibrium(found.x)
+    np.testing.assert_allclose(dyn.rhs(0.0, resting.x), 0.0, atol=1e-11)
+
+
+def test_redundant_rows() -> None:
+    dyn = loaded("bricard")
+    rest = np.where(np.arange(dyn.n_x) < dyn.n_q, dyn.check().x, 0.0)
+    found = dyn.equilibrium(dyn.consistent(0.0, rest, None))
+    np.testing.assert_allclose(dyn.rhs(0.0, found.x), 0.0, atol=1e-9)
+
+
+def mass_on_spring(scale: float = 1.0) -> kc.CompiledModel:
+    """A mass that hangs on a spring, with two jacks below it that share its weight."""
+    x, v, f1, f2 = me.dynamicsymbols("x v f1 f2")
+    m, g, k = sm.symbols("m g k")
+    N, O = me.ReferenceFrame("N"), me.Point("O")  # noqa: E741
+    O.set_vel(N, 0)
+    P = O.locatenew("P", x * N.x)
+    P.set_vel(N, v * N.x)
+    loads = [(P, (m * g - k * x - f1 - f2) * N.x)]
+    model = kc.Model(N, [x], [v], [x.diff(t) - v], bodies=[me.Particle("P", P, m)], forcelist=loads, name="jacks")
+    return kc.compile(model, parameters={m: 2.0, g: 9.81 * scale, k: 100.0})
+
+
+@pytest.mark.parametrize("scale", [1e-9, 1.0, 1e9])
+def test_underdetermined_takes_the_least_change(scale: float) -> None:
+    dyn = mass_on_spring(scale)
+    assert dyn.equilibrium().state["x"] == pytest.approx(0.1962 * scale, rel=1e-12)
+    shared = dyn.equilibrium(fixed=["x"], inputs=["f1", "f2"])
+    np.testing.assert_allclose(shared.r, 9.81 * scale, rtol=1e-12)
+    begun = dyn.equilibrium(fixed=["x"], inputs={"f1": 19.62 * scale, "f2": 0.0})
+    np.testing.assert_allclose(begun.r, [19.62 * scale, 0.0], rtol=0, atol=1e-9 * scale)
+
+
+def test_more_conditions_than_unknowns_that_agree() -> None:
+    found = loaded("cart_pole").equilibrium(fixed={"x": 0.2, "theta": np.pi, "v": 0, "omega": 0, "F": 0})
+    np.testing.assert_allclose(found.x, [0.2, np.pi, 0, 0], rtol=0, atol=1e-15)
+
+
+# -------------------------------------------------------------------------------------------- steady motions
+
+
+@pytest.mark.parametrize("lean", [0.1, -0.3])
+def test_disc_in_a_circle(lean: float) -> None:
+    """6 u2 u3 − u2² tan q2 + 4 (g/R) sin q2 = 0, from the balance of moments of a thin disc that leans steadily."""
+    dyn = loaded("rolling_disc")
+    x0 = dyn.consistent(0.0, state("rolling_disc", rolling_disc.STATE))
+    found = dyn.equilibrium(x0, fixed={"q2": lean, "u3": -5.0}, steady=["q2", "u1", "u2", "u3"])
+    u2, u3, g, radius = found.state["u2"], found.state["u3"], dyn.parameters["g"], dyn.parameters["R"]
+    assert (found.state["q2"], u3) == pytest.approx((lean, -5.0))
+    assert 6 * u2 * u3 - u2**2 * np.tan(lean) + 4 * g / radius * np.sin(lean) == pytest.approx(0.0, abs=1e-10)
+    assert found.moving["q1"] == pytest.approx(u2 / np.cos(lean))
+
+
+def test_bicycle_in_a_turn_stays_in_it() -> None:
+    """What is found as steady is so: lean, steer and yaw rate stay for a while, though the turn is unstable."""
+    dyn = loaded("whipple_bicycle")
+    ahead = dyn.consistent(0.0, state("whipple_bicycle", {"uthR": -5.0 / 0.3, "ux": 5.0}))
+    straight = dyn.equilibrium(ahead)
+    assert set(straight.moving) == {"x", "thR", "thF"}
+    np.testing.assert_allclose(straight.x, ahead, rtol=0, atol=1e-12)
+    constant = ["phi", "delta", "th", "uphi", "udelta", "uthR", "upsi", "uthF", "uth"]
+    turn = dyn.equilibrium(ahead, fixed={"phi": 0.1, "uthR": -5.0 / 0.3}, inputs=["Tdelta"], steady=constant)
+    assert turn.state["phi"] == pytest.approx(0.1, rel=1e-12)
+    assert turn.inputs["Tphi"] == 0.0
+    motion = dyn.simulate((0.0, 2.0), turn.x, inputs=turn.r, rtol=1e-11, atol=1e-12)
+    places = [[*dyn.coordinate_names, *dyn.speed_names].index(name) for name in constant]
+    np.testing.assert_allclose(motion.x[-1, places], turn.x[places], rtol=0, atol=1e-6)
+    assert abs(motion.x[-1, dyn.coordinate_names.index("psi")] - turn.state["psi"]) > 0.3
+
+
+def test_naming_coordinates_alone_keeps_all_speeds() -> None:
+    dyn = loaded("cart_pole")
+    found = dyn.equilibrium(state("cart_pole", {"theta": 0.2, "v": 1.0}), steady="theta")
+    np.testing.assert_allclose(dyn.udot(0.0, found.x), 0.0, atol=1e-12)
+
+
+# ----------------------------------------------------------------------------------------------------- errors
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "message"),
+    [
+        ("quadrotor", {}, r"with no input free; what could not be balanced: d/dt v_z = -9\.81, at x"),
+        ("cart_pole", {"fixed": {"theta": 1.0}, "inputs": "F"}, r"with F free; .* d/dt omega = .*: free more inputs"),
+        ("cart_pole", {"fixed": {"v": 1.0}}, r"balanced: .*d/dt v = "),
+        ("cart_pole", {"fixed": {"F": 1.0, "v": 1.0}}, r"v = .* in place of 1"),
+        ("quadrotor", {"fixed": {"e0": 2.0}, "inputs": ["F1", "F2", "F3", "F4"]}, r"e0 = .* in place of 2"),
+    ],
+)
+def test_nothing_balances(name: str, arguments: dict[str, Any], message: str) -> None:
+    with pytest.raises(kc.ModelError, match=message):
+        loaded(name).equilibrium(**arguments)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        ({"fixed": ["tetha"]}, KeyError, "fixed names 'tetha', which is no coordinate, speed or input; did you mean"),
+        ({"inputs": ["theta"]}, KeyError, "inputs names 'theta', which is no input; there are F"),
+        ({"steady": ["F"]}, KeyError, "steady names 'F', which is no coordinate or speed"),
+        ({"fixed": {"F": 1.0}, "inputs": ["F"]}, ValueError, "'F' is both fixed and among the inputs"),
+        ({"fixed": {"x": np.nan}}, ValueError, r"fixed\['x'\] is nan, which is not finite"),
+        ({"fixed": {"x": "far"}}, TypeError, r"fixed\['x'\] must be a real number"),
+        ({"fixed": 3}, TypeError, "3 is neither a name nor several"),
+        ({"fixed": ["x", "x"]}, ValueError, "fixed names 'x' twice"),
+        ({"x0": [0.0, 1.0]}, ValueError, r"x has shape \(2,\)"),
+        ({"x0": [0.0, np.inf, 0.0, 0.0]}, ValueError, "not finite"),
+        ({"t": np.nan}, ValueError, "t is nan, which is not finite"),
+    ],
+)
+def test_arguments_that_make_no_sense(arguments: dict[str, Any], error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        loaded("cart_pole").equilibrium(**arguments)
+
+
+def test_start_off_the_constraints() -> None:
+    dyn = loaded("four_bar")
+    with pytest.raises(ValueError, match="x0 does not satisfy the constraints of 'four_bar'"):
+        dyn.equilibrium(np.full(dyn.n_x, 0.3))
+    with pytest.raises(ValueError, match=r"norm 0\.0 in x0"):
+        loaded("quadrotor").equilibrium(np.zeros(13))

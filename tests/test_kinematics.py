@@ -1,0 +1,464 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Positions, velocities and accelerations of points and frames: all of them, and one by its name.
+
+Expected values are SymPy's own, on objects of which the model was made and which nobody else asks, and differences of
+positions along motions.
+"""
+
+from __future__ import annotations
+
+import warnings
+from functools import cache
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+import sympy as sm
+import sympy.physics.mechanics as me
+from oracle.instant_systems import described, rolling_disc
+from oracle.sympy_kinematics import SymPyKinematics
+from sweep import models
+
+import kanecore as kc
+from kanecore.describe.arguments import Arguments
+
+Array = npt.NDArray[np.float64]
+t = me.dynamicsymbols._t
+EXACT = 1e-13
+
+Q = me.dynamicsymbols("turn swing slide")
+U = me.dynamicsymbols("u1:4")
+LIFT, PUSH = me.dynamicsymbols("lift push")
+m, l, a, g = sm.symbols("m l a g")  # noqa: E741
+VALUES = {m: 1.3, l: 0.7, a: 0.4, g: 9.81}
+
+
+@cache
+def loaded(name: str) -> kc.CompiledModel:
+    return kc.load(name)
+
+
+def same(found: npt.ArrayLike, expected: npt.ArrayLike, limit: float = EXACT) -> None:
+    """To some of the largest of all."""
+    found, expected = np.asarray(found), np.asarray(expected)
+    assert found.shape == expected.shape
+    largest = np.max(np.abs(expected), initial=1e-300)
+    assert np.max(np.abs(found - expected), initial=0.0) <= limit * largest
+
+
+def random_state(dyn: kc.CompiledModel, seed: int) -> tuple[Array, Array, Array]:
+    """x on the constraints, u̇, r."""
+    rng = np.random.default_rng(seed)
+    r = rng.uniform(0.2, 1.0, dyn.n_r)
+    x = rng.uniform(0.3, 1.2, dyn.n_x)
+    if dyn.n_constraints or dyn.n_configuration:
+        x = dyn.consistent(0.0, dyn.check(r=r).x + rng.uniform(-0.05, 0.05, dyn.n_x), None, r=r)
+    for group in dyn.unit:
+        x[list(group)] /= np.linalg.norm(x[list(group)])
+    return x, rng.uniform(-2.0, 2.0, dyn.n_u), r
+
+
+def of_sympy(
+    name: str, dyn: kc.CompiledModel, state: tuple[Array, Array, Array], monkeypatch: pytest.MonkeyPatch
+) -> SymPyKinematics:
+    """SymPy's objects of a model of the gallery, made for this."""
+    given: list[dict[str, Any]] = []
+    monkeypatch.setattr(Arguments, "of", lambda **arguments: given.append(arguments) or of(**arguments))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", kc.KanecoreWarning)  # of published inertias
+        model = import_module(f"kanecore.gallery.{name}").build()
+    x, udot, r = state
+    numbers = dict(zip([*model.coordinates, *model.speeds], x.tolist(), strict=True)) | {t: 0.0}
+    numbers |= dict(zip([u.diff(t) for u in model.speeds], udot.tolist(), strict=True))
+    numbers |= dict(zip(model.inputs, r.tolist(), strict=True))
+    numbers |= {s: dyn.parameters[s] for s in model.parameters}
+    return SymPyKinematics(given[0], numbers)
+
+
+of = Arguments.of
+
+
+@pytest.mark.parametrize("name", models())
+def test_against_sympy(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    dyn = loaded(name)
+    for seed in (1, 2):
+        state = x, udot, r = random_state(dyn, seed)
+        expected = of_sympy(name, dyn, state, monkeypatch)
+        points = [point for point in dyn.points if point in expected.points]
+        frames = [frame for frame in dyn.frames if frame in expected.frames]
+        assert points
+        position = dyn.positions(0.0, x, r=r, named=True)
+        start = dict(zip(dyn.points, dyn.info["origins"], strict=True))
+        located = [point for point in points if start[point]]
+        same([position[point] for point in located], [expected.position(p, start[p]) for p in located])
+        velocity = dyn.velocities(0.0, x, r=r, named=True)
+        same([velocity[point] for point in points], [expected.velocity(point) for point in points])
+        acceleration = dyn.accelerations(0.0, x, udot, r=r, named=True)
+        same([acceleration[point] for point in points], [expected.acceleration(point) for point in points])
+        inertial = dyn.info["inertial"]
+        unoriented = {dyn.frames[i] for i in dyn.info.get("unoriented", [])}
+        axes = dyn.orientations(0.0, x, r=r, named=True)
+        oriented = [frame for frame in frames if frame not in unoriented]
+        same([axes[f] for f in oriented], [expected.axes(expected.frames[f]) for f in oriented])
+        omega = dyn.angular_velocities(0.0, x, r=r, named=True)
+        same([omega[f] for f in frames], [expected.angular_velocity(f, inertial) for f in frames])
+        alpha = dyn.angular_accelerations(0.0, x, udot, r=r, named=True)
+        same([alpha[f] for f in frames], [expected.angular_acceleration(f, inertial) for f in frames])
+
+
+# --------------------------------------------------------------------------------------------------- a mechanism
+class Rig:
+    """A rod on a hinge on a lift that moves as prescribed, and a block on rails of their own."""
+
+    def __init__(self) -> None:
+        turn, swing, slide = Q
+        self.N = N = me.ReferenceFrame("N")
+        self.A = N.orientnew("A", "Axis", [turn, N.z])
+        self.B = self.A.orientnew("B", "Axis", [swing, self.A.x])
+        self.B.set_ang_vel(self.A, U[1] * self.A.x)
+        self.O = me.Point("O")
+        self.O.set_vel(N, 0)
+        self.mount = self.O.locatenew("mount", a * N.x - 2 * l * N.y)
+        self.hinge = self.O.locatenew("hinge", LIFT * N.z)
+        self.centre = self.hinge.locatenew("centre", l * self.B.z)
+        self.tip = self.hinge.locatenew("tip", 2 * l * self.B.z + a * self.B.x)
+        self.tip.v2pt_theory(self.hinge, N, self.B)  # set, and equal to the derivative of its position
+        self.rails = me.Point("rails")
+        self.rails.set_vel(N, 0)
+        self.block = self.rails.locatenew("block", slide * N.x)
+        tensor = me.inertia(self.B, m * l**2, m * l**2, m * l**2 / 7)
+        self.bodies = [
+            me.RigidBody("rod", self.centre, self.B, m, (tensor, self.centre)),
+            me.Particle("block", self.block, m),
+        ]
+        self.loads = [(body.masscenter, -body.mass * g * N.z) for body in self.bodies]
+        self.loads.append((self.block, PUSH * N.x))
+
+    def arguments(self, **options: Any) -> dict[str, Any]:
+        return {
+            "frame": self.N,
+            "q_ind": Q,
+            "u_ind": U,
+            "kd_eqs": [x.diff() - u for x, u in zip(Q, U, strict=True)],
+            "bodies": self.bodies,
+            "forcelist": self.loads,
+            "points": [self.mount, self.hinge, self.tip],
+            "frames": [self.A],
+            "name": "rig",
+            **options,
+        }
+
+
+@cache
+def rig(origin: str = "") -> kc.CompiledModel:
+    parts = Rig()
+    return kc.compile(kc.Model(**parts.arguments(origin=getattr(parts, origin) if origin else None)), parameters=VALUES)
+
+
+def of_rig(seed: int, leading: tuple[int, ...] = ()) -> tuple[Array, Array, dict[str, Any]]:
+    """x, u̇, r."""
+    rng = np.random.default_rng(seed)
+    r = {name: rng.uniform(0.2, 1.0, leading) for name in rig().input_names}
+    return rng.uniform(-1.4, 1.4, (*leading, 6)), rng.uniform(-2.0, 2.0, (*leading, 3)), r
+
+
+def sympy_of_rig(parts: Rig, x: Array, udot: Array, r: dict[str, Any]) -> SymPyKinematics:
+    numbers = dict(zip([*Q, *U, *(u.diff() for u in U)], [*x, *udot], strict=True)) | VALUES
+    motion = (LIFT, LIFT.diff(), LIFT.diff(t, 2))
+    numbers |= dict(zip(motion, (r[name] for name in ("lift", "lift_d", "lift_dd")), strict=True))
+    return SymPyKinematics(parts.arguments(), numbers)
+
+
+def test_by_name_against_sympy() -> None:
+    """From any point, in any frame, under a prescribed motion."""
+    dyn, parts = rig(), Rig()
+    x, udot, r = of_rig(3)
+    expected = sympy_of_rig(parts, x, udot, r)
+    state, values = (0.0, x), {"r": r}
+    axes = expected.axes(parts.B)
+    same(dyn.position("tip", *state, **values), expected.position("tip", "O"))
+    same(dyn.position(parts.tip, *state, frame=parts.B, **values), axes.T @ expected.position("tip", "O"))
+    same(dyn.position("tip", *state, frame="B", origin="hinge", **values), [VALUES[a], 0.0, 2 * VALUES[l]])
+    same(dyn.velocity("tip", *state, frame="B", **values), axes.T @ expected.velocity("tip"))
+    same(dyn.velocity("tip", *state, origin="hinge", **values), expected.velocity("tip") - expected.velocity("hinge"))
+    accelerations = [expected.acceleration(point) for point in ("tip", "hinge")]
+    same(dyn.acceleration("tip", *state, udot, frame="B", **values), axes.T @ accelerations[0])
+    same(dyn.acceleration("tip", *state, udot, origin="hinge", **values), accelerations[0] - accelerations[1])
+    upwards = np.array([0.0, 0.0, VALUES[g]])
+    same(dyn.specific_force("tip", *state, udot, frame="B", **values), axes.T @ (accelerations[0] + upwards))
+    same(dyn.orientation("B", *state, **values), axes)
+    same(dyn.orientation("B", *state, frame="A", **values), expected.axes(parts.A).T @ axes)
+    same(dyn.orientation("N", *state, frame="B", **values), axes.T)
+    for of, other in (("B", "N"), ("B", "A"), ("A", "B"), ("N", "B")):
+        omega, alpha = expected.angular_velocity(of, other), expected.angular_acceleration(of, other)
+        same(dyn.angular_velocity(of, *state, relative_to=other, frame="B", **values), axes.T @ omega)
+        same(dyn.angular_acceleration(of, *state, udot, relative_to=other, **values), alpha)
+    same(dyn.angular_velocity(parts.B, *state, **values), expected.angular_velocity("B", "N"))
+
+
+def test_jacobian() -> None:
+    """v and ω are linear in u, but for the lift; forces have the generalized forces Jᵀ [R, T]."""
+    dyn = rig()
+    x, _, r = of_rig(4)
+    still = np.concatenate([x[:3], np.zeros(3)])
+    for frame in (None, "N", "B"):
+        J = dyn.jacobian("tip", 0.0, x, attached="B", frame=frame, r=r)
+        assert J.shape == (6, 3)
+        moved = [
+            np.concatenate(
+                [dyn.velocity("tip", 0.0, y, frame=frame, r=r), dyn.angular_velocity("B", 0.0, y, frame=frame, r=r)]
+            )
+            for y in (x, still)
+        ]
+        same(J @ x[3:] + moved[1], moved[0])
+        same(dyn.jacobian("tip", 0.0, x, frame=frame, r=r), J[:3])
+    weight = np.array([0.0, 0.0, -VALUES[m] * VALUES[g]])
+    rod = dyn.jacobian("centre", 0.0, x, r=r).T @ weight
+    load = next(force for name, force in dyn.active_forces_by_load(0.0, x, r=r).items() if "centre" in name)
+    same(rod, load)
+
+
+def test_jacobian_of_constrained_speeds() -> None:
+    dyn = loaded("four_bar")
+    x, _, r = random_state(dyn, 5)
+    point = dyn.points[0]
+    J = dyn.jacobian(point, 0.0, x, nonholonomic=True, r=r)
+    assert J.shape == (3, dyn.n_u - dyn.n_u_dependent)
+    same(J, dyn.partial_velocities(0.0, x, nonholonomic=True, r=r)[0].T)
+
+
+def test_leading_axes_and_parameters() -> None:
+    dyn = rig()
+    x, udot, r = of_rig(5, (4, 1))
+    p = np.stack([[2.0 * VALUES[sm.Symbol(name)] for name in dyn.parameter_names]] * 3)
+    assert dyn.position("tip", 0.0, x, frame="B", r=r, p=p).shape == (4, 3, 3)
+    assert dyn.orientation("B", 0.0, x, frame="A", r=r, p=p).shape == (4, 3, 3, 3)
+    assert dyn.orientation("N", 0.0, x, r=r).shape == (4, 1, 3, 3)
+    assert dyn.angular_velocity("N", 0.0, x, r=r).shape == (4, 1, 3)
+    assert dyn.jacobian("tip", 0.0, x, attached="B", frame="A", r=r, p=p).shape == (4, 3, 6, 3)
+    one = {name: value[2, 0] for name, value in r.items()}
+    many = dyn.specific_force("tip", 0.0, x, udot, frame="B", r=r, p=p)
+    same(many[2, 1], dyn.specific_force("tip", 0.0, x[2, 0], udot[2, 0], frame="B", r=one, p=p[0]))
+    result = dyn.position("tip", 0.0, x, r=r)
+    result[:] = 0.0  # the user's own
+    assert dyn.position("tip", 0.0, x, r=r).any()
+
+
+def test_names() -> None:
+    dyn = rig()
+    x, udot, r = of_rig(6)
+    assert list(dyn.accelerations(0.0, x, udot, r=r, named=True)) == list(dyn.points)
+    same(dyn.positions(0.0, x, r=r, named=True)["tip"], dyn.position("tip", 0.0, x, r=r))
+    with pytest.raises(KeyError, match=r"no point of 'rig' .* is called 'tp'; did you mean 'tip'\?"):
+        dyn.position("tp", 0.0, x, r=r)
+    with pytest.raises(KeyError, match=r"no point of 'rig' .* is called 'wheel'; there are 'centre', 'block'"):
+        dyn.velocity("wheel", 0.0, x, r=r)
+    with pytest.raises(KeyError, match=r"no frame of 'rig' .* is called 'hand'"):
+        dyn.acceleration("tip", 0.0, x, udot, frame="hand", r=r)
+    with pytest.raises(KeyError, match=r"no frame of 'rig' .* is called 'tip'"):
+        dyn.orientation("tip", 0.0, x, r=r)
+    with pytest.raises(KeyError, match=r"no point of 'rig' .* is called 'B'"):
+        dyn.jacobian("B", 0.0, x, r=r)
+    with pytest.raises(TypeError, match="3 is no point: give its name"):
+        dyn.position(3, 0.0, x, r=r)
+    with pytest.raises(TypeError, match="is no frame: give its name"):
+        dyn.angular_velocity(np.zeros(3), 0.0, x, r=r)
+    with pytest.raises(kc.ModelError, match="the position of point block from point tip is not known"):
+        dyn.position("block", 0.0, x, origin="tip", r=r)
+    same(dyn.velocity("block", 0.0, x, origin="tip", r=r), -dyn.velocity("tip", 0.0, x, origin="block", r=r))
+    with pytest.raises(ValueError, match="x has shape"):
+        dyn.position("tip", 0.0, x[:2], r=r)
+
+
+def test_points_of_one_name() -> None:
+    parts = Rig()
+    parts.tip.name = "centre"
+    dyn = kc.compile(kc.Model(**parts.arguments()), parameters=VALUES)
+    x, _, r = of_rig(7)
+    assert dyn.positions(0.0, x, r=r).shape == (5, 3)
+    with pytest.raises(KeyError, match="2 points of 'rig' are called 'centre': rename"):
+        dyn.position("centre", 0.0, x, r=r)
+    with pytest.raises(KeyError, match="named=True: 2 are called 'centre'"):
+        dyn.positions(0.0, x, r=r, named=True)
+
+
+# --------------------------------------------------------------------------------------------------- the origin
+def test_origin() -> None:
+    """Points that positions lead to are measured from it, all others from the root of their own."""
+    dyn, other = rig(), rig("mount")
+    assert (dyn.info["origin"], other.info["origin"]) == ("O", "mount")
+    x, udot, r = of_rig(8)
+    shift = np.array([VALUES[a], -2 * VALUES[l], 0.0])
+    found, expected = other.positions(0.0, x, r=r, named=True), dyn.positions(0.0, x, r=r, named=True)
+    for point in ("centre", "hinge", "tip", "mount"):
+        same(found[point], expected[point] - shift)
+    same(found["block"], [x[2], 0.0, 0.0])
+    for kernel in ("velocities", "orientations", "potential_energy", "rhs"):
+        same(getattr(other, kernel)(0.0, x, r=r), getattr(dyn, kernel)(0.0, x, r=r))
+    same(other.accelerations(0.0, x, udot, r=r), dyn.accelerations(0.0, x, udot, r=r))
+
+
+def test_what_is_measured_from_the_origin() -> None:
+    """Momenta about a point, what is conserved, and the audit."""
+    parts = Rig()
+    options = {"bodies": parts.bodies[:1], "forcelist": parts.loads[:1], "q_ind": Q[:2], "u_ind": U[:2]}
+    options |= {"kd_eqs": [x.diff() - u for x, u in zip(Q[:2], U[:2], strict=True)]}
+    dyn, other = (
+        kc.compile(kc.Model(**parts.arguments(**options, origin=origin)), parameters=VALUES)
+        for origin in (None, parts.mount)
+    )
+    x, r = np.array([0.3, 0.7, 0.5, -0.2]), {"lift": 0.2, "lift_d": 0.4, "lift_dd": -0.1}
+    shift = np.array([VALUES[a], -2 * VALUES[l], 0.0])
+    about = np.array([0.3, 0.1, -0.7])
+    same(other.angular_momentum(0.0, x, about - shift, r=r), dyn.angular_momentum(0.0, x, about, r=r), 1e-12)
+    same(other.angular_momentum(0.0, x, "hinge", r=r), dyn.angular_momentum(0.0, x, "hinge", r=r))
+    for model in (dyn, other):
+        model.inputs = {"lift": 0.0, "lift_d": 0.0, "lift_dd": 0.0}
+        assert model.audit(3).passed
+    axes = [dict(model.conserved().angular_momentum) for model in (dyn, other)]
+    assert axes == [{"O": (0.0, 0.0, 1.0)}, {"hinge": (0.0, 0.0, 1.0)}]  # about one axis, which goes through O
+
+
+def test_report_names_where_points_are_measured_from() -> None:
+    parts = Rig()
+    text = kc.Model(**parts.arguments()).report()
+    assert "positions are measured from O\n" in text
+    assert "positions of rails, block are measured from rails: none lead to it from O\n" in text
+    assert "positions are measured from mount\n" in kc.Model(**parts.arguments(origin=parts.mount)).report()
+
+
+def test_a_moving_contact_is_no_origin() -> None:
+    model = described(rolling_disc())
+    assert "are measured from C, which is not known to stay at rest" in model.report()
+    assert "positions are measured" not in model.report()
+    contact = next(iter(model.description.points))
+    assert contact.name == "C"
+
+
+@pytest.mark.parametrize(
+    ("origin", "message"),
+    [
+        (
+            lambda parts: parts.hinge,
+            "origin=hinge is not at rest in N: name a point whose velocity and position say so",
+        ),
+        (lambda parts: parts.tip, "origin=tip is not at rest"),
+        (lambda parts: "O", "origin is 'O', which is no Point"),
+        (lambda parts: parts.N, "origin is N, which is no Point"),
+        (lambda parts: me.Point("new"), "point new of origin has no position path"),
+        (lambda parts: apart(parts.N), "origin=apart is no point of 'rig': no positions lead from it to centre, block"),
+        (lambda parts: touching(parts), "origin=touch is not at rest"),
+    ],
+)
+def test_wrong_origins(origin: Any, message: str) -> None:
+    parts = Rig()
+    with pytest.raises(kc.ModelError, match=message):
+        kc.Model(**parts.arguments(origin=origin(parts)))
+
+
+def apart(inertial: Any) -> Any:
+    point = me.Point("apart")
+    point.set_vel(inertial, 0)
+    return point
+
+
+def touching(parts: Rig) -> Any:
+    """At rest for an instant, at a place that moves."""
+    point = parts.O.locatenew("touch", Q[2] * parts.N.x)
+    point.set_vel(parts.N, 0)
+    return point
+
+
+def test_other_constructors_take_an_origin() -> None:
+    q, v = me.dynamicsymbols("x"), me.dynamicsymbols("v")
+    N, O = me.ReferenceFrame("N"), me.Point("O")  # noqa: E741
+    O.set_vel(N, 0)
+    P, wall = O.locatenew("P", q * N.x), O.locatenew("wall", 3 * N.x)
+    km = me.KanesMethod(N, [q], [v], kd_eqs=[q.diff() - v])
+    models = [
+        kc.Model.from_kane(km, bodies=[me.Particle("P", P, m)], origin=wall),
+        kc.Model.from_lagrangian(m * q.diff() ** 2 / 2, [q], frame=N, points=[P], origin=wall),
+    ]
+    for model in models:
+        dyn = kc.compile(model, parameters={m: 2.0})
+        same(dyn.position("P", 0.0, [0.5, 0.0]), [-2.5, 0.0, 0.0])
+
+
+# --------------------------------------------------------------------------------------------------- along motions
+@pytest.mark.parametrize("name", ["free_body", "rotating_tube", "rrp", "four_bar"])
+def test_derivatives_along_the_motion(name: str) -> None:
+    """v = dr/dt, a = dv/dt, ω of dR/dt, α = dω/dt by central differences: a quaternion, a drive, inputs, a loop."""
+    dyn = loaded(name)
+    x, _, r = random_state(dyn, 9)
+
+    def inputs(time: float, _: Any = None) -> Array:
+        return np.array([np.sin(time), np.cos(time), -np.sin(time)]) if name == "rotating_tube" else r
+
+    sol = dyn.simulate((0.0, 0.2), x, rtol=1e-13, atol=1e-13, max_step=5e-3, inputs=inputs)
+    middle, h = 0.1, 5e-4
+
+    def at(time: float, kernel: str) -> Array:
+        return np.asarray(getattr(dyn, kernel)(time, sol(time), r=inputs(time)))
+
+    def rate(kernel: str) -> Array:
+        near, far = (at(middle + k * h, kernel) - at(middle - k * h, kernel) for k in (1, 2))
+        return np.asarray((8.0 * near - far) / (12.0 * h))
+
+    udot = at(middle, "udot")
+    acceleration, alpha = (
+        getattr(dyn, f"{kind}accelerations")(middle, sol(middle), udot, r=inputs(middle)) for kind in ("", "angular_")
+    )
+    axes = at(middle, "orientations")
+    spin = rate("orientations") @ np.swapaxes(axes, -1, -2)
+    same(rate("positions"), at(middle, "velocities"), 1e-8)
+    same(rate("velocities"), acceleration, 1e-8)
+    same(np.stack([spin[:, 2, 1], spin[:, 0, 2], spin[:, 1, 0]], axis=-1), at(middle, "angular_velocities"), 1e-8)
+    same(rate("angular_velocities"), alpha, 1e-8)
+
+
+def test_gravity_is_no_part_of_accelerations() -> None:
+    """Nor is it of what falls freely: there an accelerometer feels nothing."""
+    dyn = loaded("free_body")
+    x, r = random_state(dyn, 10)[0], np.zeros(dyn.n_r)
+    udot = dyn.udot(0.0, x, r=r)
+    centre, frame = dyn.points[dyn.info["bodies"][0][0]], dyn.frames[0]
+    acceleration = dyn.acceleration(centre, 0.0, x, udot, r=r)
+    assert abs(np.linalg.norm(acceleration) - dyn.parameters["g"]) < 1e-12
+    assert np.max(np.abs(dyn.specific_force(centre, 0.0, x, udot, frame=frame, r=r))) < 1e-12
+    resting = dyn.specific_force(centre, 0.0, x, np.zeros(dyn.n_u), frame=frame, r=r)
+    assert np.linalg.norm(resting) > 1.0
+
+
+def test_specific_force_needs_one_field() -> None:
+    parts = Rig()
+    heavier = [*parts.loads[:1], (parts.block, -1.1 * m * g * parts.N.z), *parts.loads[2:]]
+    x, udot, r = of_rig(11)
+    for loads in (heavier, parts.loads[2:]):
+        dyn = kc.compile(kc.Model(**parts.arguments(forcelist=loads, outputs={"g": g})), parameters=VALUES)
+        with pytest.raises(kc.ModelError, match="'rig' has no gravity field: its loads do not hold the weights"):
+            dyn.specific_force("tip", 0.0, x, udot, r=r)
+
+
+def test_auxiliary_speeds_are_zero() -> None:
+    """A pendulum whose pin has an auxiliary speed: its acceleration is that of the pendulum."""
+    q, u, away = me.dynamicsymbols("q u away")
+    N, O = me.ReferenceFrame("N"), me.Point("O")  # noqa: E741
+    A = N.orientnew("A", "Axis", [q, N.z])
+    O.set_vel(N, away * N.x)
+    P = O.locatenew("P", l * A.x)
+    P.v2pt_theory(O, N, A)
+    model = kc.Model(
+        *(N, [q], [u], [q.diff() - u]),
+        u_auxiliary=[away],
+        bodies=[me.Particle("P", P, m)],
+        forcelist=[(P, m * g * N.x)],
+        origin=O,
+    )
+    dyn = kc.compile(model, parameters={m: 2.0, l: 0.7, g: 9.81})
+    c, s = np.cos(0.3), np.sin(0.3)
+    same(dyn.velocity("P", 0.0, [0.3, 1.5]), 0.7 * 1.5 * np.array([-s, c, 0.0]))
+    expected = 0.7 * (2.5 * np.array([-s, c, 0.0]) - 1.5**2 * np.array([c, s, 0.0]))
+    same(dyn.acceleration("P", 0.0, [0.3, 1.5], [2.5]), expected)
+    same(dyn.position("P", 0.0, [0.3, 1.5]), [0.7 * c, 0.7 * s, 0.0])
