@@ -20,7 +20,7 @@ from kanecore.run.products import joined, vectors
 from kanecore.tolerances import RANK
 
 if TYPE_CHECKING:
-    from kanecore._native import Kernels
+    from kanecore._native import Kernels, _Values
 
 __all__ = ["rhs_hessian"]
 
@@ -28,7 +28,7 @@ Array = npt.NDArray[np.float64]
 
 
 def rhs_hessian(
-    dyn: Kernels, t: npt.ArrayLike, x: npt.ArrayLike, weights: npt.ArrayLike, *, r: Any = None, p: Any = None
+    dyn: Kernels, t: npt.ArrayLike, x: _Values, weights: npt.ArrayLike, *, r: Any = None, p: Any = None
 ) -> Array:
     """The second derivatives of weights · xdot with respect to x, then r: exact, and symmetric.
 

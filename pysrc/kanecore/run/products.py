@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 if TYPE_CHECKING:
-    from kanecore._native import Kernels
+    from kanecore._native import Kernels, _Values
 
 __all__ = ["inverse_dynamics_jvp", "inverse_dynamics_vjp", "joined", "rhs_jvp", "rhs_vjp", "vectors"]
 
@@ -23,7 +23,7 @@ Array = npt.NDArray[np.float64]
 def rhs_jvp(
     dyn: Kernels,
     t: npt.ArrayLike,
-    x: npt.ArrayLike,
+    x: _Values,
     dx: npt.ArrayLike,
     *,
     dr: npt.ArrayLike | None = None,
@@ -56,7 +56,7 @@ def rhs_jvp(
 def rhs_vjp(
     dyn: Kernels,
     t: npt.ArrayLike,
-    x: npt.ArrayLike,
+    x: _Values,
     weights: npt.ArrayLike,
     *,
     full: bool = False,
@@ -91,7 +91,7 @@ def rhs_vjp(
 def inverse_dynamics_jvp(
     dyn: Kernels,
     t: npt.ArrayLike,
-    x: npt.ArrayLike,
+    x: _Values,
     udot: npt.ArrayLike,
     dx: npt.ArrayLike,
     *,
@@ -128,7 +128,7 @@ def inverse_dynamics_jvp(
 def inverse_dynamics_vjp(
     dyn: Kernels,
     t: npt.ArrayLike,
-    x: npt.ArrayLike,
+    x: _Values,
     udot: npt.ArrayLike,
     weights: npt.ArrayLike,
     *,
