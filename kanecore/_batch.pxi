@@ -191,6 +191,7 @@ cdef class Evaluation:
                 batch.at[i] = <const char *>cnp.PyArray_DATA(self.operands[i])
         if self.inputs is not None:
             batch.at[OF_R] = <const char *>self.inputs.values
+        m.place_addresses(batch.c)
         if self.parameters is not None:
             memcpy(batch.c, self.parameters.values, m.n_prepared * sizeof(double))
         batch.out = data(self.result)

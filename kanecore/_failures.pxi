@@ -71,11 +71,27 @@ cdef object failure(Model m, int k, Outcome outcome, const Arguments *at, object
         return lost_row(m, k, row, where, about)
     if outcome.status == KC_UNSATISFIED_ROW or outcome.status == KC_UNSATISFIED_CONFIGURATION:
         return unsatisfied(m, k, row, where, about)
-    if outcome.status == KC_SINGULAR:
+    if outcome.status == KC_SINGULAR and has_finite_mass(m, at):
         return lost_pivot(m, k, row, where, about)
     return NonFiniteError(
         f"{KERNELS[k]} of {m.name!r} is not finite {where}: an overflow, or an expression that is not "
-        "defined there (a division by zero, the root of a negative number, the pole of a tangent)", **about)
+        "defined there (a division by zero, the root of a negative number, the pole of a tangent, a spline beyond its "
+        "knots)", **about)
+
+
+cdef bint has_finite_mass(Model m, const Arguments *at) except -1:
+    """Whether all entries of the mass matrix are numbers: pivots of others vanish for no want of mass."""
+    cdef int size = m.size[K_MASS_MATRIX]
+    cdef double *memory
+    if m.kernels[K_MASS_MATRIX] == NULL:
+        return True
+    memory = allocate(size + m.n_work)
+    try:
+        m.kernels[K_MASS_MATRIX](at.t, at.x, m.r if at.r == NULL else at.r, m.c if at.c == NULL else at.c,
+                                 memory + size, memory)
+        return all_finite(memory, size)
+    finally:
+        PyMem_Free(memory)
 
 
 cdef Py_ssize_t row_of(Libraries m, int status, Py_ssize_t number):

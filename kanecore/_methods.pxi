@@ -338,9 +338,13 @@ cdef class Kernels(Model):
         """The rate dH/dt at udot: a float, or (...)."""
         return self.evaluate(K_HAMILTONIAN_RATE, t, x, udot, r, p, out)
 
-    def _joint_positions(self, t, x, *, r=None, p=None, out=None):
-        """The positions of the joint points, inertial axes, (..., n_joints, 3)."""
-        return self.evaluate(K_JOINT_POSITIONS, t, x, None, r, p, out)
+    def joint_positions(self, t, x, *, named=False, r=None, p=None, out=None):
+        """The positions of the joint points, measured as `positions` are, inertial axes, (..., n_joints, 3).
+
+        Joints in the order of `joints`, with ``named=True`` a dict {name: (..., 3)}.
+        """
+        result = self.evaluate(K_JOINT_POSITIONS, t, x, None, r, p, out)
+        return by_name(self.joints, result, 2) if named else result
 
     def _attached_wrenches(self, t, x, *, r=None, p=None, out=None):
         """The force on each body, and its moment about the mass centre, by which a unit of each multiplier acts, (...,
@@ -425,9 +429,9 @@ cdef class Kernels(Model):
         """The regressor Y(x, udot) of the inertia forces and weights: M udot - f without other loads is Y π, (..., n_u, 10
         * n_bodies).
 
-        π holds `inertial_parameters`, ten of each body in the order of `bodies`. It is exact (Khalil & Dombre,
-        *Modeling, Identification and Control of Robots*, 2002, section 9.3). ModelError where a mass or an inertia is
-        not constant, or other loads hold its symbols.
+        π holds `inertial_parameters`, ten of each body, in the order of `bodies`. Exact (Khalil & Dombre, *Modeling,
+        Identification and Control of Robots*, 2002, section 9.3). ModelError where masses or inertias are not constant,
+        or other loads hold its symbols.
         """
         return self.evaluate(K_REGRESSOR, t, x, udot, r, p, out)
 
@@ -607,6 +611,10 @@ cdef class Workspace(Buffers):
     def angular_velocities(self):
         """The angular velocities ω of all frames in the inertial frame, inertial axes, (n_frames, 3)."""
         return self.call(K_ANGULAR_VELOCITIES)
+
+    def joint_positions(self):
+        """The positions of the joint points, measured as `positions` are, inertial axes, (n_joints, 3)."""
+        return self.call(K_JOINT_POSITIONS)
 
     def rhs_time_derivative(self):
         """The derivatives ∂xdot/∂t of `rhs` at constant x and r, (n_x,)."""

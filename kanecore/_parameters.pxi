@@ -23,14 +23,18 @@ cdef class Parametrized(Named):
     cdef const double *c                    # of the current blocks; r NULL while a value is missing
     cdef const double *r
     cdef bint served[N_KERNELS]             # whether all parameters that a kernel reads have been given
+    cdef Block address_block                # the addresses of C functions, as numbers
+    cdef const double *addresses
+    cdef Py_ssize_t n_addresses
 
     def __cinit__(self, *args, **kwargs):
         self.parameter_block, self.input_block = Block.__new__(Block), Block.__new__(Block)
 
-    def __init__(self, path):
+    def __init__(self, path, addresses=None):
         super().__init__(path)
-        self.set_parameters(new_block(self.table.p_default, self.n_p, self.n_prepared, self.table.prepare))
-        self.set_inputs(new_block(self.table.r_default, self.n_r, self.n_r, NULL))
+        self.take_addresses(addresses or {})
+        self.set_parameters(self.new_parameters(self.table.p_default))
+        self.set_inputs(new_block(self.table.r_default, self.n_r, self.n_r))
 
     cdef int add_kernels(self, const kc_model *m) except -1:
         Libraries.add_kernels(self, m)
@@ -130,9 +134,9 @@ cdef class Parametrized(Named):
         for i, value in numbered.items():
             data(merged)[i] = value
         if what == "parameter":
-            self.set_parameters(new_block(data(merged), self.n_p, self.n_prepared, self.table.prepare))
+            self.set_parameters(self.new_parameters(data(merged)))
         else:
-            self.set_inputs(new_block(data(merged), self.n_r, self.n_r, NULL))
+            self.set_inputs(new_block(data(merged), self.n_r, self.n_r))
 
     cdef object missing(self, str what, object indices, str argument=None):
         """The ValueError for values that were never given."""
@@ -237,9 +241,33 @@ cdef class Parametrized(Named):
             raise ValueError(f"{what} {name!r} is not finite in {argument}")
         return values
 
+    cdef int take_addresses(self, dict addresses) except -1:
+        """Of the C functions that the libraries call, by name, as the numbers that stand in c behind the parameters."""
+        names = list(self._table_info.get("functions", ()))
+        if list(addresses) != names:
+            raise ImportError(f"the library of {self.name!r} calls the C functions {', '.join(names) or 'none'}, and was "
+                              f"given the addresses of {', '.join(addresses) or 'none'}")
+        numbers = np.array([address for group in addresses.values() for address in group], dtype=np.float64)
+        self.n_addresses = len(numbers)
+        self.address_block = new_block(data(numbers), self.n_addresses, self.n_addresses)
+        self.addresses = self.address_block.values
+        return 0
+
+    cdef inline void place_addresses(self, double *c) noexcept nogil:
+        """Put the addresses of C functions where kernels, and ``prepare``, find them."""
+        if self.n_addresses:
+            memcpy(c + self.n_p, self.addresses, self.n_addresses * sizeof(double))
+
     cdef inline void prepare_block(self, const double *p, double *c) noexcept nogil:
         """c for parameters p."""
+        self.place_addresses(c)
         self.table.prepare(p, c)
+
+    cdef Block new_parameters(self, const double *p):
+        """Parameters with the constants prepared from them."""
+        cdef Block block = new_block(p, self.n_p, self.n_prepared)
+        self.prepare_block(p, block.values)
+        return block
 
     def _count(self, p=None):
         """How many rows of G count with some parameters, by default the current ones: a fact of these alone."""
@@ -272,8 +300,8 @@ cdef class Parametrized(Named):
             n = array.shape[array.ndim - 1]
             raise ValueError(f"{ARGUMENT[what]} has shape {array.shape}, expected ({n},): one set of {what}s")
         if parameter:
-            return new_block(data(array), self.n_p, self.n_prepared, self.table.prepare)
-        return new_block(data(array), self.n_r, self.n_r, NULL)
+            return self.new_parameters(data(array))
+        return new_block(data(array), self.n_r, self.n_r)
 
     @property
     def prepared(self):

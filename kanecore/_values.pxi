@@ -169,11 +169,8 @@ cdef class Block:
         PyMem_Free(self.values)
 
 
-ctypedef void (*Prepare)(const double *p, double *c) noexcept nogil
-
-
-cdef Block new_block(const double *given, Py_ssize_t n, Py_ssize_t n_values, Prepare prepare):
-    """``n`` values in room for ``n_values``; with ``prepare`` they are parameters, and prepared."""
+cdef Block new_block(const double *given, Py_ssize_t n, Py_ssize_t n_values):
+    """``n`` values in room for ``n_values``."""
     cdef Block block = Block.__new__(Block)
     cdef Py_ssize_t i
     block.values = allocate(n_values)
@@ -183,6 +180,4 @@ cdef Block new_block(const double *given, Py_ssize_t n, Py_ssize_t n_values, Pre
     for i in range(n):
         if isnan(given[i]):
             block.complete = False
-    if prepare != NULL:
-        prepare(given, block.values)
     return block

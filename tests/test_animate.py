@@ -85,8 +85,10 @@ def test_times_of_frames() -> None:
     assert np.allclose(frame_times(2.0, 1.0, 10, 1.0), 2.0 - np.arange(11) / 10)
     assert frame_times(0.0, 0.3, 10, 1.0).tolist() == pytest.approx([0.0, 0.1, 0.2, 0.3])
     assert frame_times(3.0, 3.0, 30, 1.0).tolist() == [3.0]
-    with pytest.raises(ValueError, match=r"frames, more than 20000: choose speed=\d+ or more"):
+    with pytest.raises(ValueError, match=r"frames, more than 20000: choose speed=1\.7e\+03 or more"):
         frame_times(0.0, 1e6, 30, 1.0)
+    assert len(frame_times(0.0, 1e6, 30, 1.7e3)) < 20_000
+    assert len(frame_times(0.0, 1.0, np.int64(30), np.float32(0.5))) == 61
     for wrong in (0, -1.0, np.nan, np.inf, True, "30", None):
         with pytest.raises(ValueError, match="fps is"):
             frame_times(0.0, 1.0, wrong, 1.0)
@@ -120,12 +122,15 @@ def test_prescribed_motion_is_shown() -> None:
 
 
 def test_what_is_refused(sol: kc.Trajectory, tmp_path: Path) -> None:
-    with pytest.raises(KeyError, match=r"no point, body or joint 'top'.*is 'tip' meant"):
+    with pytest.raises(KeyError, match=r"no point, body or joint of 'pendulum' is called 'top'; did you mean 'tip'"):
         sol.animate(trace=["top"])
     with pytest.raises(ValueError, match="view is"):
         sol.animate(view="zz")
     with pytest.raises(ValueError, match=r"ends in none of \.html, \.gif, \.mp4"):
         sol.animate().save(tmp_path / "movie.avi")
+    none = sol._dyn.simulate((0.0, 1.0), [1.0, 0.0], t_eval=[], dense_output=False)
+    with pytest.raises(ValueError, match="the run holds no state"):
+        none.animate()
     lagrangian = kc.Model.from_lagrangian(m * q.diff() ** 2 / 2, [q])
     run = kc.compile(lagrangian, parameters={"m": 1.0}).simulate((0.0, 1.0), [0.0, 1.0])
     with pytest.raises(kc.ModelError, match="a Lagrangian tells no positions"):
@@ -249,6 +254,15 @@ def test_the_mouse_turns_space(browser: Browser, tmp_path: Path) -> None:
     browser.wait(lambda: browser.evaluate("azimuth") < 30)
     assert np.count_nonzero(np.asarray(before) != np.asarray(browser.screenshot())) > 100
     assert not browser.complaints
+
+
+@pytest.mark.parametrize("up", ["x", "-y", "z", "-z"])
+def test_the_page_sees_as_the_view_says(browser: Browser, tmp_path: Path, up: str) -> None:
+    """The directions to the right and up."""
+    run = pendulum(spatial=True).simulate((0.0, 0.1), [1.0, 0.0, 0.0, 2.0])
+    animation = run.animate(view=(20, 30, up))
+    shown(browser, animation, tmp_path)
+    assert np.allclose(browser.evaluate("basis()"), animation.view.basis[:2], atol=1e-14)
 
 
 def test_no_name_becomes_code(browser: Browser, tmp_path: Path) -> None:

@@ -26,10 +26,11 @@ from kanecore.gallery import (
     stewart,
     two_rods,
 )
+from kanecore.show.views import View
 
 pytest.importorskip("matplotlib")
 
-q, u, torque = me.dynamicsymbols("q u torque")
+q, u, torque, v = me.dynamicsymbols("q u torque v")
 m, length, g = sm.symbols("m l g")
 VALUES = {"m": 2.0, "l": 0.5, "g": 9.81}
 ANGLE = 0.4
@@ -90,7 +91,7 @@ def test_a_pendulum_is_where_it_should_be(dyn: kc.CompiledModel) -> None:
     assert has_line(figure, (0.0, 0.0), BOB)  # the rod
     assert has_line(figure, BOB)  # the mass centre
     assert (ax.get_xlabel(), ax.get_ylabel()) == ("x", "y")
-    assert [text.get_text().strip() for text in ax.texts] == ["bob"]
+    assert [text.get_text().strip() for text in ax.texts] == ["O", "bob"]
     axes = [line for line in lines(figure) if line.shape == (2, 2) and np.allclose(line[:, 0], BOB)]
     directions = [(line[:, 1] - line[:, 0]) / np.linalg.norm(line[:, 1] - line[:, 0]) for line in axes[:2]]
     c, s = np.cos(ANGLE), np.sin(ANGLE)
@@ -119,12 +120,16 @@ def test_several_states(dyn: kc.CompiledModel) -> None:
     rods = [line for line in figure.axes[0].get_lines() if len(line.get_xdata()) == 2 and line.get_linewidth() > 2]
     opacity = {round(float(rod.get_xdata()[1]), 6): rod.get_alpha() for rod in rods if rod.get_ydata()[1] < -0.1}
     assert [alpha for _, alpha in sorted(opacity.items())] == [0.25, 0.25, 1.0]
-    [text] = figure.axes[0].texts
+    [_, text] = figure.axes[0].texts
     assert text.get_position() == pytest.approx(BOB)
-    each = dyn.draw([[-ANGLE, 0.0], [ANGLE, 0.0]], r=[[0.0], [2.0]], p=[[9.81, 1.0, 2.0], [9.81, 0.5, 2.0]]).axes[0]
-    assert has_line(each.figure, (0.0, 0.0), (-2 * BOB[0], 2 * BOB[1]))
-    assert has_line(each.figure, (0.0, 0.0), BOB)
-    assert [t.get_text() for t in each.get_legend().get_texts()] == ["force, largest 19.6", "torque, largest 2"]
+    states = [[-ANGLE, 0.0], [ANGLE, 0.0]]
+    for ax in (
+        dyn.draw(states, r=[[0.0], [2.0]], p=[[9.81, 1.0, 2.0], [9.81, 0.5, 2.0]]).axes[0],
+        dyn.draw({"q": [-ANGLE, ANGLE]}, r={"torque": [0.0, 2.0]}, p={"l": [1.0, 0.5]}).axes[0],
+    ):
+        assert has_line(ax.figure, (0.0, 0.0), (-2 * BOB[0], 2 * BOB[1]))
+        assert has_line(ax.figure, (0.0, 0.0), BOB)
+        assert [t.get_text() for t in ax.get_legend().get_texts()] == ["force, largest 19.6", "torque, largest 2"]
 
 
 def test_parameters_and_inputs_of_one_call(dyn: kc.CompiledModel) -> None:
@@ -170,7 +175,7 @@ def test_a_model_is_drawn_without_any_number(model: kc.Model) -> None:
 @pytest.mark.parametrize(
     ("module", "state"), [(four_bar, four_bar.STATE), (stewart, stewart.STATE), (arm7, {"q2": 0.9, "q4": -1.2})]
 )
-def test_a_metre_is_as_long_in_all_directions(module: Any, state: dict[str, float]) -> None:
+def test_a_metre_is_as_lonvin_all_directions(module: Any, state: dict[str, float]) -> None:
     ax = module.build().draw(state, module.PARAMETERS).axes[0]
     ax.figure.draw_without_rendering()
     if ax.name == "3d":
@@ -209,9 +214,43 @@ def test_views(dyn: kc.CompiledModel) -> None:
     assert has_line(figure, (0.0, 0.0), (BOB[1], -BOB[0]))
     ax = dyn.draw([ANGLE, 0.0], view=(30, 40)).axes[0]
     assert (ax.name, ax.elev, ax.azim) == ("3d", 30.0, 40.0)
-    for wrong in ("x", "xx", "x-x", "xyz", "ab", (1.0,), (np.nan, 0.0), 3):
+    for wrong in (
+        "x",
+        "xx",
+        "x-x",
+        "xyz",
+        "ab",
+        (1.0,),
+        (np.nan, 0.0),
+        3,
+        (1, 2, 3),
+        (1, 2, "u"),
+        ("x", "y"),
+        (1, "z"),
+    ):
         with pytest.raises(ValueError, match="view is"):
             dyn.draw([ANGLE, 0.0], view=wrong)
+
+
+@pytest.mark.parametrize("up", ["x", "y", "z", "-x", "-y", "-z"])
+def test_up_is_up(up: str) -> None:
+    """In the picture of matplotlib, and in the same directions by `View.basis`, which the page of a film uses."""
+    from mpl_toolkits.mplot3d.proj3d import proj_transform
+
+    model = spherical_pendulum.build()
+    ax = model.draw({"theta": 0.7}, spherical_pendulum.PARAMETERS, view=(20, 30, up)).axes[0]
+    ax.set_proj_type("ortho")
+    basis = View((), 20.0, 30.0, up).basis
+    assert np.allclose(basis @ basis.T, np.eye(3))
+    assert np.linalg.det(basis) == pytest.approx(1.0)
+    centre = np.array([np.mean(limits) for limits in (ax.get_xlim(), ax.get_ylim(), ax.get_zlim())])
+    places = centre + 0.1 * np.vstack([np.zeros(3), np.eye(3)])
+    x, y, _ = proj_transform(*places.T, ax.get_proj())
+    seen = np.stack([x, y])[:, 1:] - np.stack([x, y])[:, :1]
+    assert np.allclose(seen / np.linalg.norm(seen), basis[:2] / np.linalg.norm(basis[:2]), atol=1e-9)
+    vertical, sign = "xyz".index(up[-1]), -1 if up[0] == "-" else 1
+    assert sign * basis[1, vertical] == pytest.approx(np.cos(np.radians(20.0)))
+    assert sign * basis[2, vertical] == pytest.approx(np.sin(np.radians(20.0)))
 
 
 def test_axes_of_the_user(dyn: kc.CompiledModel) -> None:
@@ -249,17 +288,35 @@ def test_what_cannot_be_drawn(model: kc.Model, dyn: kc.CompiledModel, monkeypatc
         model.draw([ANGLE])
     with pytest.raises(ValueError, match="finite"):
         model.draw({"q": np.inf})
-    with pytest.raises(KeyError, match=r"x holds 'Q'.*q, u"):
+    with pytest.raises(KeyError, match="no coordinate or speed of the model is called 'Q'; there are 'q', 'u'"):
         model.draw({"Q": 1.0})
-    with pytest.raises(KeyError, match=r"r holds 'torq'.*is 'torque' meant"):
+    with pytest.raises(KeyError, match="no input of the model is called 'torq'; did you mean 'torque'"):
         model.draw(r={"torq": 1.0})
-    with pytest.raises(KeyError, match="parameters holds 'mass'"):
+    with pytest.raises(KeyError, match="no parameter of the model is called 'mass'"):
         model.draw(parameters={"mass": 1.0})
     with pytest.raises(ValueError, match="parameter"):
         kc.compile(model).draw([ANGLE, 0.0])
+    with pytest.raises(TypeError, match="ax is 3"):
+        dyn.draw([ANGLE, 0.0], ax=3)
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
     with pytest.raises(ImportError, match=r"pip install kanecore\[plot\]"):
         dyn.draw([ANGLE, 0.0])
+
+
+def test_the_plane_is_found_in_any_units() -> None:
+    """What is defined for lengths below a nanometre alone is drawn there, and what moves in space in millions of km."""
+    N, origin, P = me.ReferenceFrame("N"), me.Point("O"), me.Point("P")
+    origin.set_vel(N, 0)
+    P.set_pos(origin, q * N.x + sm.sqrt(length**2 - q**2) * N.y)
+    bead = kc.Model(N, [q], [u], [q.diff() - u], bodies=[me.Particle("P", P, m)])
+    for figure in (
+        bead.draw({"q": 3e-10}, {"l": 5e-10}),
+        kc.compile(bead, parameters={"m": 1.0, "l": 5e-10}).draw([3e-10, 0.0]),
+    ):
+        assert any(np.allclose(line, [[0.0, 3e-10], [0.0, 4e-10]], atol=1e-20) for line in lines(figure))
+    P = origin.locatenew("P", q * N.x + torque * N.z)
+    far = kc.Model(N, [q, torque], [u, v], [q.diff() - u, torque.diff() - v], bodies=[me.Particle("P", P, m)])
+    assert far.draw({"q": 1e12, "torque": 0.0}).axes[0].get_ylabel() == "z"
 
 
 def test_a_state_without_positions() -> None:

@@ -49,6 +49,7 @@ def test_a_cyclic_coordinate_goes_on() -> None:
     symbols = {me.dynamicsymbols("v"): 1.5}
     same = dyn.equilibrium(state("cart_pole", {"theta": 3.0}), fixed=symbols, inputs=me.dynamicsymbols("F"))
     np.testing.assert_array_equal(same.x, found.x)
+    np.testing.assert_array_equal(dyn.equilibrium({"theta": 3.0}, fixed={"v": 1.5}, inputs=["F"]).x, found.x)
     held = dyn.equilibrium(fixed={"F": 0.3})
     assert held.state["v"] == pytest.approx(3.0)
     assert dyn.inputs["F"] == 0.0
@@ -166,6 +167,7 @@ def test_naming_coordinates_alone_keeps_all_speeds() -> None:
     ("name", "arguments", "message"),
     [
         ("quadrotor", {}, r"with no input free; what could not be balanced: d/dt v_z = -9\.81, at x"),
+        ("kepler", {"x0": {"r": 1.0}}, "d/dt v = "),  # there would be one at no finite distance
         ("cart_pole", {"fixed": {"theta": 1.0}, "inputs": "F"}, r"with F free; .* d/dt omega = .*: free more inputs"),
         ("cart_pole", {"fixed": {"v": 1.0}}, r"balanced: .*d/dt v = "),
         ("cart_pole", {"fixed": {"F": 1.0, "v": 1.0}}, r"v = .* in place of 1"),
@@ -180,14 +182,20 @@ def test_nothing_balances(name: str, arguments: dict[str, Any], message: str) ->
 @pytest.mark.parametrize(
     ("arguments", "error", "message"),
     [
-        ({"fixed": ["tetha"]}, KeyError, "fixed names 'tetha', which is no coordinate, speed or input; did you mean"),
-        ({"inputs": ["theta"]}, KeyError, "inputs names 'theta', which is no input; there are F"),
-        ({"steady": ["F"]}, KeyError, "steady names 'F', which is no coordinate or speed"),
+        (
+            {"fixed": ["tetha"]},
+            KeyError,
+            "no coordinate, speed or input of 'cart_pole' is called 'tetha'; did you mean",
+        ),
+        ({"inputs": ["theta"]}, KeyError, "no input of 'cart_pole' is called 'theta'; there are 'F'"),
+        ({"steady": ["F"]}, KeyError, "no coordinate or speed of 'cart_pole' is called 'F'"),
         ({"fixed": {"F": 1.0}, "inputs": ["F"]}, ValueError, "'F' is both fixed and among the inputs"),
-        ({"fixed": {"x": np.nan}}, ValueError, r"fixed\['x'\] is nan, which is not finite"),
-        ({"fixed": {"x": "far"}}, TypeError, r"fixed\['x'\] must be a real number"),
-        ({"fixed": 3}, TypeError, "3 is neither a name nor several"),
-        ({"fixed": ["x", "x"]}, ValueError, "fixed names 'x' twice"),
+        ({"fixed": {"x": np.nan}}, ValueError, r"fixed\['x'\] is not finite"),
+        ({"fixed": {"x": "far"}}, TypeError, r"fixed\['x'\] must be real numbers"),
+        ({"fixed": 3}, TypeError, "fixed must be names, or a mapping of names to"),
+        ({"fixed": {"x": [1.0, 2.0]}}, TypeError, r"fixed\['x'\] must be one number"),
+        ({"x0": {"tetha": 1.0}}, KeyError, "is called 'tetha'; did you mean"),
+        ({"fixed": ["x", "x"]}, ValueError, "fixed gives 'x' twice"),
         ({"x0": [0.0, 1.0]}, ValueError, r"x has shape \(2,\)"),
         ({"x0": [0.0, np.inf, 0.0, 0.0]}, ValueError, "not finite"),
         ({"t": np.nan}, ValueError, "t is nan, which is not finite"),

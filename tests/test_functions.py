@@ -15,6 +15,7 @@ import pytest
 import sympy as sm
 import sympy.physics.mechanics as me
 from scipy.interpolate import CubicSpline
+from sweep import part
 
 import kanecore as kc
 from kanecore.describe.description import bake, fingerprint
@@ -124,7 +125,7 @@ def every_kernel(
     return compared
 
 
-@pytest.mark.parametrize("f", [cubic, bump])
+@pytest.mark.parametrize("f", part([cubic, bump], [cubic]))
 def test_a_wheel_on_a_street(f: Callable[[Any], Any]) -> None:
     """All kernels are those of the same street as an expression, in which a branch hides energies."""
     found = kc.compile(wheel(street, functions={street: sampled(f)}), parameters=NUMBERS)
@@ -339,9 +340,9 @@ def test_outside_without_extrapolation() -> None:
     spline = kc.Spline(KNOTS, cubic(KNOTS), extrapolate=False)
     dyn = kc.compile(slider(street(x), x, functions={street: spline}), parameters={"m": 2.0, "g": 9.81})
     assert np.isfinite(dyn.udot(0.0, [3.0, 1.0])).all()
-    with pytest.raises((kc.NonFiniteError, kc.SingularError)):
+    with pytest.raises(kc.NonFiniteError):
         dyn.udot(0.0, [3.0000001, 1.0])
-    with pytest.raises((kc.NonFiniteError, kc.SingularError)):
+    with pytest.raises(kc.NonFiniteError):
         dyn.linearize(0.0, [-3.1, 1.0])
     assert np.isnan(dyn.udot(0.0, [np.nan, 1.0])).all()
     with pytest.raises(kc.IntegrationError):
@@ -513,7 +514,11 @@ LINE, GRID = kc.Spline([0, 1], [0, 1]), kc.Spline([0, 1], [0, 1], [[0, 1], [0, 1
         (sm.Function("street", real=True)(x), {street: LINE}, "another function, street: is that meant"),
         (x, {street: LINE}, "functions holds street, which does not occur: write street of an expression"),
         (x + sm.Function("stret")(t), {street: LINE}, "functions holds street, which does not occur: is stret meant?"),
-        (hills(x, x), {hills: LINE}, r"hills\(x\(t\), x\(t\)\) in .* has 2 arguments, and <Spline .* for hills, has 1"),
+        (
+            hills(x, x),
+            {hills: LINE},
+            r"hills\(x\(t\), x\(t\)\) in .* has 2 arguments, and what functions gives for hills has 1: 2 knots",
+        ),
         (street(x), {street: GRID}, r"street\(x\(t\)\) in .* has 1 arguments, and .* has 2"),
         (street(x), {street(x): LINE}, r"functions holds street\(x\(t\)\), which is no undefined function: write"),
         (street(x), {"street": LINE}, "functions holds 'street', which is no undefined function"),

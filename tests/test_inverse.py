@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
+import sympy as sm
 import sympy.physics.mechanics as me
 from sweep import part
 
@@ -115,6 +116,85 @@ def test_more_than_enough_that_agrees() -> None:
     assert abs(found.tau[0]) < 1e-9
 
 
+# ------------------------------------------------------------------------------------------------- reactions
+
+
+@pytest.mark.parametrize("name", ["arm7", "rrp"])
+def test_reactions_of_the_motion(name: str) -> None:
+    dyn, x = loaded(name), some_state(name)
+    found = dyn.solve_inverse(0.3, x, tau=np.zeros(dyn.n_u)).reactions
+    expected = dyn.reactions(0.3, x)
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12 * np.max(np.abs(expected)))
+
+
+def test_reactions_where_a_motor_acts() -> None:
+    """The same motion by τ, and by the motor among the loads: the joint then lacks the motor's torque."""
+    dyn, x = loaded("arm7"), some_state("arm7")
+    wanted = np.linspace(-1.0, 1.0, 7)
+    found = dyn.solve_inverse(0.0, np.stack([x, 0.5 * x]), udot=wanted)
+    assert found.reactions.shape == (2, 7, 6)
+    change = found.reactions[0] - dyn.reactions(0.0, x, r=found.tau[0])
+    size = np.max(np.abs(found.reactions))
+    np.testing.assert_allclose(change[:, :3], 0.0, atol=1e-12 * size)
+    np.testing.assert_allclose(np.linalg.norm(change[:, 3:], axis=1), np.abs(found.tau[0]), rtol=0, atol=1e-12 * size)
+
+
+def linkage() -> kc.CompiledModel:
+    """A pendulum with a block that slides along it, held by a rod at a wall; water moves with the block."""
+    (phi, s), (w, v) = me.dynamicsymbols("phi s"), me.dynamicsymbols("w v")
+    (tau, force), (m, J, h) = me.dynamicsymbols("tau F"), sm.symbols("m J h")
+    N, O = me.ReferenceFrame("N"), me.Point("O")  # noqa: E741
+    O.set_vel(N, 0)
+    A = N.orientnew("A", "Axis", [phi, N.z])
+    P = O.locatenew("P", s * A.x)
+    arm = me.RigidBody("arm", O, A, m, (me.inertia(A, J, J, J), O))
+    block = me.Particle("block", P, m)
+    loads = [(A, tau * N.z), (P, force * A.x), (P, -0.4 * m * v.diff() * A.x), (P, -9.81 * m * N.y)]
+    model = kc.Model(
+        *(N, [phi, s], [w, v], [phi.diff() - w, s.diff() - v]),
+        configuration_constraints={"wall": s * sm.cos(phi) - h},
+        attach={0: (block, P, N, O, N.x)},
+        bodies=[arm, block],
+        forcelist=loads,
+        joints={"pin": (N, arm, O), "slider": (arm, block, P)},
+        inputs=[tau, force],
+        name="linkage",
+    )
+    return kc.compile(model, parameters={m: 1.5, J: 0.3, h: 0.8})
+
+
+def test_reactions_with_constraints_and_loads_that_hold_udot() -> None:
+    """The torque that solve_inverse finds, put in as a load: reactions differ by it alone, in its joint."""
+    dyn = linkage()
+    x = dyn.consistent(0.0, [0.4, 0.9, 0.7, 0.0], None)
+    found = dyn.solve_inverse(0.0, x, udot={"w": 2.0}, tau={"v": 0.0}, r={"F": 1.1})
+    with_motor = [found.tau[0], 1.1]
+    np.testing.assert_allclose(dyn.udot(0.0, x, r=with_motor), found.udot, rtol=1e-11)
+    expected = dyn.reactions(0.0, x, r=with_motor)
+    expected[0, 5] += found.tau[0]
+    np.testing.assert_allclose(found.reactions, expected, rtol=0, atol=1e-11 * np.max(np.abs(expected)))
+
+
+def test_reactions_are_those_of_the_call() -> None:
+    """Parameters that change afterwards change nothing."""
+    dyn = linkage()
+    x = dyn.consistent(0.0, [0.4, 0.9, 0.7, 0.0], None)
+    expected = dyn.solve_inverse(0.0, x, udot={"w": 2.0}, tau={"v": 0.0}).reactions
+    found = dyn.solve_inverse(0.0, x, udot={"w": 2.0}, tau={"v": 0.0})
+    dyn.parameters["m"], dyn.inputs["tau"] = 7.0, 3.0
+    np.testing.assert_array_equal(found.reactions, expected)
+
+
+def test_no_reactions() -> None:
+    dyn = loaded("rrp_redundant")
+    found = dyn.solve_inverse(0.0, dyn.check().x, tau=np.zeros(dyn.n_u))
+    with pytest.raises(kc.ModelError):
+        _ = found.reactions
+
+
+# ---------------------------------------------------------------------------------------------------- errors
+
+
 @pytest.mark.parametrize(
     ("given", "error", "message"),
     [
@@ -135,11 +215,11 @@ def test_more_than_enough_that_agrees() -> None:
             kc.ModelError,
             "udot of u1 and tau of u1 and tau of u2 and tau of u3 of 'four_bar' do not agree",
         ),
-        ({"tau": {"u4": 0.0}}, KeyError, "tau names 'u4', which is no speed; there are u1, u2, u3"),
+        ({"tau": {"u4": 0.0}}, KeyError, "no speed of 'four_bar' is called 'u4'; there are 'u1', 'u2', 'u3'"),
         ({"udot": [0.0, 0.0]}, ValueError, r"udot has shape \(2,\), expected \(\.\.\., 3\)"),
         ({"udot": {"u1": np.nan}}, ValueError, r"udot\['u1'\] is not finite"),
         ({"udot": {"u1": "fast"}}, TypeError, r"udot\['u1'\] must be real numbers"),
-        ({"tau": {me.dynamicsymbols("u1"): 0.0, "u1": 1.0}}, ValueError, "tau names a speed twice"),
+        ({"tau": {me.dynamicsymbols("u1"): 0.0, "u1": 1.0}}, ValueError, "tau gives 'u1' twice"),
     ],
 )
 def test_requests_that_cannot_be_met(given: dict[str, Any], error: type[Exception], message: str) -> None:

@@ -31,23 +31,24 @@ ALLOWED: dict[str, set[str]] = {
     "speed_matrices": set(),
     "shapes": set(),
     "splines": set(),
+    "c_functions": {"errors"},
     "graph": {"errors", "tolerances"},
-    "describe": {"errors", "graph", "shapes", "splines", "tolerances"},
+    "describe": {"errors", "graph", "c_functions", "shapes", "splines", "tolerances"},
     "derive": {"errors", "kernels", "graph", "describe", "tolerances", "speed_matrices"},
     "program": {"errors", "kernels", "graph", "derive", "tolerances"},
-    "emit": {"errors", "kernels", "graph", "describe", "derive", "program", "splines", "tolerances"},
+    "emit": {"errors", "kernels", "graph", "describe", "derive", "program", "c_functions", "splines", "tolerances"},
     "build": {"errors", "kernels", "graph", "describe", "derive", "emit"},
     "expressions": set(),
     # what a user holds: a description, and what is derived from it
-    "model": {"errors", "describe", "derive", "expressions", "shapes", "speed_matrices", "splines"},
+    "model": {"errors", "describe", "derive", "expressions", "c_functions", "shapes", "speed_matrices", "splines"},
     # the same for those who have KanesMethod code
     "kanes_method": {"graph", "describe", "derive", "model"},
-    "run": {"errors", "kernels", "tolerances", "speed_matrices", "splines", "_native"},
+    "run": {"errors", "kernels", "tolerances", "c_functions", "speed_matrices", "splines", "_native"},
     "show": {"errors", "shapes"},
     "_binding": {"errors"},
     "_methods": {"_binding"},
     "_native": {"_binding", "_methods"},
-    "_compile": {"errors", "kernels", "describe", "model", "emit", "build", "run"},
+    "_compile": {"errors", "kernels", "c_functions", "describe", "model", "emit", "build", "run"},
     "equivalence": {"errors", "model", "_compile", "run"},
     "demo": {"errors", "model", "emit", "_compile", "run", "show", "gallery"},
     "cli": {"errors"},
@@ -66,7 +67,18 @@ INSIDE_FUNCTIONS: dict[str, set[str]] = {
     "derive": {"show"},  # a description is drawn
 }
 
-WITHOUT_SYMPY = {"errors", "kernels", "tolerances", "shapes", "speed_matrices", "splines", "run", "show", "cli"}
+WITHOUT_SYMPY = {
+    "errors",
+    "kernels",
+    "tolerances",
+    "c_functions",
+    "shapes",
+    "speed_matrices",
+    "splines",
+    "run",
+    "show",
+    "cli",
+}
 
 
 @dataclass(frozen=True)

@@ -19,6 +19,7 @@ import sympy.physics.mechanics as me
 from sweep import part
 
 import kanecore as kc
+from kanecore.gallery import MODELS
 
 Array = npt.NDArray[np.float64]
 WEIGHTS = (5 / 6, -5 / 21, 5 / 84, -5 / 504, 1 / 1260)  # of central differences of order 10, Fornberg 1988
@@ -95,7 +96,7 @@ def slopes(f: Callable[[Array], Array], n: int, h: float) -> Array:
     columns = []
     for e in h * np.eye(n):
         columns.append(sum(w * (f(k * e) - f(-k * e)) for k, w in enumerate(WEIGHTS, 1)) / h)
-    return np.array(columns).T.reshape(-1, n)
+    return np.array(columns).T if n else np.zeros((len(f(np.zeros(0))), 0))
 
 
 @pytest.mark.parametrize(
@@ -121,6 +122,32 @@ def test_against_differences(name: str) -> None:
         size = np.maximum(1.0, np.max(np.abs(fine), axis=1, initial=0.0))[:, np.newaxis]
         assert np.max(np.abs(fine - coarse) / size, initial=0.0) < 1e-7, "the differences are not good enough"
         assert np.max(np.abs(found - fine) / size, initial=0.0) < 1e-7
+
+
+@pytest.mark.parametrize(
+    "name", part(MODELS, ["bricard", "five_bar_bodies", "ball_turntable", "slider_crank", "biped"])
+)
+def test_along_motions_that_the_constraints_allow(name: str) -> None:
+    """The whole gallery: as a state moves along its constraints, the rates of its errors change as A says."""
+    dyn, x = loaded(name), some_state(name)
+    r = some_inputs(dyn)
+    system = dyn.linear_system(0.3, x, r)
+    rows = dyn.constraint_jacobian(0.3, x, r=r) if dyn.n_constraints else np.zeros((1, dyn.n_u))
+    rank = np.linalg.matrix_rank(rows)  # of none of the gallery's constraints on coordinates more rows are lost
+    on_coordinates = np.linalg.matrix_rank(dyn.configuration_jacobian(0.3, x, r=r)) if dyn.n_configuration else 0
+    assert len(system.state_names) == dyn.n_x - len(dyn.unit) - rank - on_coordinates
+    motion, rng = Motion(dyn, x, r, system.state_names), np.random.default_rng(1)
+    for _ in range(3):
+        nearby = dyn.consistent(0.3, x + 1e-4 * rng.uniform(-1.0, 1.0, dyn.n_x), None, r=r)
+        direction = (nearby - x) / 1e-4  # along the constraints, but for their curvature
+
+        def along(step: Array, direction: Array = direction) -> Array:
+            state = dyn.consistent(0.3, x + step * direction, None, r=r)
+            return np.concatenate([system.error(state), motion.rates(state, r)])
+
+        errors, rates = np.split(slopes(along, 1, 2e-3)[:, 0], 2)
+        size = np.max(np.abs(system.A)) * np.max(np.abs(errors))
+        np.testing.assert_allclose(system.A @ errors, rates, rtol=0, atol=1e-6 * max(size, np.max(np.abs(rates))))
 
 
 @pytest.mark.parametrize("name", part(CONSTRAINED, ["four_bar", "whipple_bicycle"]))

@@ -32,6 +32,14 @@ CALLS: dict[str, Callable[[kc.CompiledModel, Any], Any]] = {
     "nonholonomic": lambda d, x: d.partial_velocities(0.0, x, nonholonomic=True),
     "reactions": lambda d, x: d.reactions(0.0, x),
     "linearize": lambda d, x: d.linearize(0.0, x)[0],
+    "position": lambda d, x: d.position("slide", 0.0, x, frame="B2"),
+    "jacobian": lambda d, x: d.jacobian("slide", 0.0, x),
+    "mass_matrix_inverse": lambda d, x: d.mass_matrix_inverse(0.0, x),
+    "operational_inertia": lambda d, x: d.operational_inertia("G3", 0.0, x, along=[[0, 0, 1]]),
+    "momentum_matrix": lambda d, x: d.momentum_matrix(0.0, x),
+    "inverse_dynamics_jvp": lambda d, x: d.inverse_dynamics_jvp(0.0, x, {"omega1": 1.0}, np.ones(6)),
+    "rhs_vjp": lambda d, x: d.rhs_vjp(0.0, x, np.ones(6)),
+    "linear_system": lambda d, x: d.linear_system(0.0, x).A,
     "linear_momentum": lambda d, x: d.linear_momentum(0.0, x),
     "load_powers": lambda d, x: sum(d.load_powers(0.0, x).values()),
     "inertia_forces_by_body": lambda d, x: d.inertia_forces_by_body(0.0, x, np.ones(3)),
@@ -342,6 +350,15 @@ def test_trajectory_by_name(rrp: kc.CompiledModel) -> None:
 
 
 # ------------------------------------------------------------------------------------------------ nearest names
+
+
+def test_nearest_models_and_kernels() -> None:
+    with pytest.raises(KeyError, match="no model of the gallery is called 'rpr'; did you mean 'rrp'"):
+        kc.load("rpr")
+    from kanecore.gallery import rrp as source
+
+    with pytest.raises(KeyError, match="no kernel 'mass_matrx'; did you mean 'mass_matrix'"):
+        source.build().symbolic("mass_matrx")
 
 
 @pytest.mark.parametrize(

@@ -15,13 +15,17 @@ import sys
 import sysconfig
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from sweep import every, models
+from test_functions import boulder, hills, street
 
+import kanecore as kc
 from kanecore.build import include_dir
 from kanecore.build.compiler import find_compiler
+from kanecore.emit.library import emit_library
 from kanecore.gallery import library_path
 from kanecore.kernels import KERNELS
 
@@ -72,6 +76,19 @@ def test_gallery(name: str, program: Path, tmp_path: Path) -> None:
     n_kernels = len(re.findall(r"^    \.\w+ = kernel_", c_text(name).read_text(encoding="utf-8"), re.MULTILINE))
     assert n_kernels >= 12
     assert run(tmp_path / name) == (0, f"{n_kernels} kernels\n")
+
+
+@pytest.mark.parametrize("extrapolate", [True, False, "periodic"])
+def test_tables_of_splines(extrapolate: Any, program: Path, tmp_path: Path) -> None:
+    """Of one and two arguments, inside and outside their knots."""
+    data = {
+        street: kc.Spline([0.0, 0.5, 1.5], [1.0, 0.0, 2.0], extrapolate=extrapolate),
+        hills: kc.Spline([-1.0, 1.0], [0.0, 0.3, 0.5, 2.0], np.eye(2, 4), extrapolate=extrapolate),
+    }
+    model = boulder(lambda x, y: hills(x, y) * street(x), functions=data)
+    (tmp_path / "model.c").write_text(emit_library(model.description).text, encoding="utf-8")
+    compile_c("-O0", program, tmp_path / "model.c", "-lm", "-o", tmp_path / "model")
+    assert run(tmp_path / "model")[0] == 0
 
 
 def test_the_program_knows_every_kernel() -> None:

@@ -33,7 +33,8 @@ class Motion:
         Coordinates and speeds by name; others are those of the module's STATE, or zero.
     inputs : dict
         Values or signals by name; others are zero.
-    view : str or (elevation, azimuth), optional
+    view : optional
+        As of ``draw``.
     parameters : dict
         Values by name, in place of the module's.
     """
@@ -55,7 +56,7 @@ MOTIONS = {
     "rotating_tube": Motion(2.0, {"q1": 0.1, "q2": 0.15}, {"theta": TURN}, view="y-x"),
     "double_pendulum": Motion(4.0, {"q1": 1.5, "q2": -0.3}),
     "rod_gravity": Motion(7e3, {"q2": 7e6, "q3": 1.0, "u1": 1.1e-3, "u3": 1.1e-3}, parameters={"L": 3e6}),
-    "two_rods": Motion(2.0, {"q1": 0.4, "q2": 0.6}, view=(60, -60)),
+    "two_rods": Motion(2.0, {"q1": 0.4, "q2": 0.6}, view=(20, 30, "-x")),
     "wire_particle": Motion(2.0, {"theta": 2.0}, view="y-x"),
     "cart_pendulum": Motion(2.0, {"q0": 0.2, "q1": 1.2, "q2": 1.9, "q3": 1.4}),
     "cart_pole": Motion(4.0, {"x": 0.2, "theta": 2.8}),
@@ -95,7 +96,7 @@ MOTIONS = {
     "chaplygin_sleigh": Motion(4.0),
     "knife_edge": Motion(4.0),
     "snakeboard": Motion(4.0),
-    "whipple_bicycle": Motion(2.0, view=(10, -75)),
+    "whipple_bicycle": Motion(0.6, view=(10, 75, "-z")),
     "car": Motion(4.0),
     "appell_hamel": Motion(1.0),
     "constant_speed_particle": Motion(1.0),

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from kanecore import shapes
     from kanecore._compile import compile
     from kanecore._native import ABI_VERSION
+    from kanecore.c_functions import CFunction
     from kanecore.describe.force_system import ForceSystem
     from kanecore.describe.link_loads import LinkLoad
     from kanecore.describe.symbols import multiplier
@@ -46,6 +47,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ABI_VERSION",
+    "CFunction",
     "CompileError",
     "CompiledModel",
     "ForceSystem",
@@ -80,6 +82,7 @@ __all__ = [
 # would bind the module to the attribute `compile` of this package; hence _compile.
 _HOMES = {
     "ABI_VERSION": "kanecore._native",
+    "CFunction": "kanecore.c_functions",
     "CompileError": "kanecore.errors",
     "CompiledModel": "kanecore.run.model",
     "ForceSystem": "kanecore.describe.force_system",

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from kanecore.build.compiler import Recipe, compile_library
+from kanecore.c_functions import CFunction
 from kanecore.describe.description import fingerprint
 from kanecore.describe.inertia import warn_of_impossible
 from kanecore.emit.library import Groups, version
@@ -104,7 +105,8 @@ def compile(
         return built.path, built.source
 
     path, text = build("core")
-    dyn = CompiledModel({"core": path}, source={"core": text}, builder=build, info=build_info)
+    functions = {f.__name__: x for f, x in model.functions.items() if isinstance(x, CFunction)}
+    dyn = CompiledModel({"core": path}, source={"core": text}, builder=build, info=build_info, functions=functions)
     dyn.parameters.update({name: value for name, value in values.items() if name not in baked})
     if wanted := _groups(kernels):
         dyn.build(*wanted)

@@ -203,6 +203,11 @@ class Expressions(ABC):
         return self.symbolic("angular_velocities")
 
     @property
+    def joint_positions(self) -> Any:
+        """The positions of the joint points, measured as `positions` are, inertial axes."""
+        return self.symbolic("joint_positions")
+
+    @property
     def rhs_time_derivative(self) -> Any:
         """The derivatives ∂xdot/∂t of `rhs` at constant x and r."""
         return self.symbolic("rhs_time_derivative")

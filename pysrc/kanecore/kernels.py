@@ -400,9 +400,10 @@ KERNELS: tuple[Kernel, ...] = (
         internal=True,
     ),
     Kernel(
-        *("joint_positions", "bodies", ("n_joints", "3"), "", "r of joint points, inertial axes"),
-        "The positions of the joint points, inertial axes",
-        internal=True,
+        *("joint_positions", "bodies", ("n_joints", "3"), r"\boldsymbol r", "r of joint points, inertial axes"),
+        "The positions of the joint points, measured as `positions` are, inertial axes",
+        "Joints in the order of `joints`, with ``named=True`` a dict {name: (..., 3)}.",
+        named="joints",
     ),
     Kernel(
         *("attached_wrenches", "bodies", ("n_bodies", "6", "n_constraints"), "", "force, moment of unit multipliers"),
@@ -484,9 +485,9 @@ KERNELS: tuple[Kernel, ...] = (
     Kernel(
         *("regressor", "derivatives", ("n_u", "10 * n_bodies"), "Y", "Y of M udot - f = Y pi"),
         "The regressor Y(x, udot) of the inertia forces and weights: M udot - f without other loads is Y π",
-        "π holds `inertial_parameters`, ten of each body in the order of `bodies`. It is exact (Khalil & Dombre, "
-        "*Modeling, Identification and Control of Robots*, 2002, section 9.3). ModelError where a mass or an inertia "
-        "is not constant, or other loads hold its symbols.",
+        "π holds `inertial_parameters`, ten of each body, in the order of `bodies`. Exact (Khalil & Dombre, "
+        "*Modeling, Identification and Control of Robots*, 2002, section 9.3). ModelError where masses or inertias are "
+        "not constant, or other loads hold its symbols.",
         reads_udot=True,
     ),
     Kernel(

@@ -9,6 +9,7 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
+from kanecore.c_functions import CFunction
 from kanecore.derive import explain, report, sketch, speed_matrices, symbolic
 from kanecore.derive.canonical import canonical
 from kanecore.derive.contradictions import Contradiction, contradictions
@@ -77,8 +78,8 @@ class Model(Expressions):
         components ``v_x``, ``v_y``, ``v_z`` in the axes of the inertial frame, as (Vector, ReferenceFrame) in those of
         the frame; a Point, alone or with a frame, is its position from the origin.  Entries of a Matrix ``A`` are
         ``A_0_1``, those of a row or column ``A_0``.
-    functions : dict of SymPy function to Spline, optional
-        Functions of coordinates, time, inputs or parameters that are data, such as a street or a cam:
+    functions : dict of SymPy function to Spline or CFunction, optional
+        Functions of coordinates, time, inputs or parameters that are data, such as a street or a cam, or machine code:
         ``{street: kc.Spline(x, y)}`` with ``street = sympy.Function("street")``, and ``street(x(t) + l)`` anywhere in
         the description.  All kernels hold their exact derivatives.
     potentials : sequence of expressions, optional
@@ -149,7 +150,7 @@ class Model(Expressions):
         unit: Sequence[Any] | None = None,
         guess: Mapping[Any, float] | None = None,
         origin: Any = None,
-        functions: Mapping[Any, Spline] | None = None,
+        functions: Mapping[Any, Spline | CFunction] | None = None,
         shapes: Mapping[Any, Shape] | None = None,
         holonomic_constraints: Sequence[Any] | Mapping[str, Any] | None = None,
         nonholonomic_constraints: Sequence[Any] | Mapping[str, Any] | None = None,
@@ -204,7 +205,7 @@ class Model(Expressions):
         """The user's own symbols and expressions, in which results are written."""
         symbols = reader.symbols
         self._coordinates, self._speeds, self._time = tuple(symbols.q), tuple(symbols.u), symbols.t
-        self._laws, self._functions = arguments.feedback, symbols.functions
+        self._laws, self._functions = arguments.feedback, arguments.functions
         self._written = reader.outputs.written
         self._n_loads = len(arguments.forcelist)
 
@@ -288,7 +289,7 @@ class Model(Expressions):
         points: Sequence[Any] | None = None,
         frames: Sequence[Any] | None = None,
         guess: Mapping[Any, float] | None = None,
-        functions: Mapping[Any, Spline] | None = None,
+        functions: Mapping[Any, Spline | CFunction] | None = None,
         unit: Sequence[Any] | None = None,
         origin: Any = None,
         name: str | None = None,
@@ -472,8 +473,8 @@ class Model(Expressions):
         return self._inputs
 
     @property
-    def functions(self) -> Mapping[Any, Spline]:
-        """The functions that are given by data."""
+    def functions(self) -> Mapping[Any, Spline | CFunction]:
+        """The functions that are given by data or in C, by their symbols."""
         return MappingProxyType(self._functions)
 
     @property
@@ -672,7 +673,7 @@ class Model(Expressions):
         ax: Any = None,
         labels: bool = True,
         loads: bool = True,
-        view: str | tuple[float, float] | None = None,
+        view: str | Sequence[Any] | None = None,
     ) -> Any:
         """A picture of the mechanism at a state, as that of a compiled model, which it need not be.
 

@@ -148,6 +148,11 @@ class Spline:
         return len(self.knots)
 
     @property
+    def known(self) -> bool:
+        """Its values are known while a model is derived."""
+        return True
+
+    @property
     def extent(self) -> str:
         """Where its knots are, in words."""
         return " by ".join(f"{len(k)} knots from {k[0]:g} to {k[-1]:g}" for k in self.knots)
@@ -185,6 +190,10 @@ class Spline:
         places = (np.asarray(a, dtype=np.float64) for a in arguments)
         with np.errstate(over="ignore", invalid="ignore"):
             return np.asarray(evaluate(*places), dtype=np.float64)
+
+    def lacks(self, name: str, orders: Sequence[int]) -> str:
+        """Empty: it has all derivatives."""
+        return ""
 
     def vanishes(self, orders: Sequence[int]) -> bool:
         """Whether the derivative of these orders is zero everywhere."""

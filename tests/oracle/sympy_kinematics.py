@@ -7,7 +7,7 @@ These store what they compute in the frames and points: a `SymPyKinematics` is g
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -22,22 +22,21 @@ t = me.dynamicsymbols._t
 
 
 class SymPyKinematics:
-    """What SymPy says of points and frames at one state, in inertial axes.
+    """What SymPy says of points and frames, in inertial axes; `at` chooses the state.
 
     Parameters
     ----------
     given : mapping
         Arguments of `kanecore.Model`, by name.
-    numbers : mapping
-        Values of all symbols: time, coordinates, speeds, their derivatives u̇, inputs with their rates, parameters.
     """
 
-    def __init__(self, given: Mapping[str, Any], numbers: Mapping[Any, float]) -> None:
+    def __init__(self, given: Mapping[str, Any]) -> None:
         self.inertial = given["frame"]
-        self._numbers = dict(numbers)
+        self._q = [*given["q_ind"], *(given.get("q_dependent") or ())]
+        self._kd_eqs = [sm.sympify(e) for e in given["kd_eqs"]]
+        self._asked: dict[tuple[str, ...], Any] = {}  # what SymPy would compute anew for each state
+        self._numbers: dict[Any, float] = {}
         self._known: dict[Any, float] = {}
-        self._axes: dict[Any, Array] = {}
-        self._find_rates([*given["q_ind"], *(given.get("q_dependent") or ())], list(given["kd_eqs"]))
         bodies, loads = given["bodies"] or (), [x for x in given.get("forcelist") or () if isinstance(x, tuple)]
         places = [*(body.masscenter for body in bodies), *(place for place, _ in loads)]
         places += [*(given.get("points") or ()), *(given.get("frames") or ()), self.inertial]
@@ -46,16 +45,22 @@ class SymPyKinematics:
         frames = [x for x in places if isinstance(x, me.ReferenceFrame)]
         self.frames = _reached(frames, lambda f: {**sympy_access.neighbours(f), **sympy_access.angular_velocities(f)})
 
-    def _find_rates(self, q: list[Any], kd_eqs: list[Any]) -> None:
-        """q̇ and q̈ from the kinematical equations e = 0, linear in q̇: ∂e/∂q̇ q̈ = −(de/dt at q̈ = 0)."""
+    def at(self, numbers: Mapping[Any, float]) -> SymPyKinematics:
+        """Itself, at values of all symbols: time, q, u, u̇, inputs with their rates, parameters.
+
+        q̇ and q̈ follow from the kinematical equations e = 0, linear in q̇: ∂e/∂q̇ q̈ = −(de/dt at q̈ = 0).
+        """
+        self._numbers = dict(numbers)
+        self._known.clear()
         for order in (1, 2):
-            equations = [e.diff(t) if order == 2 else e for e in map(sm.sympify, kd_eqs)]
-            unknown = [x.diff(t, order) for x in q]
+            equations = [e.diff(t) if order == 2 else e for e in self._kd_eqs]
+            unknown = [x.diff(t, order) for x in self._q]
             slopes = np.array([[self.number(e.diff(x)) for x in unknown] for e in equations])
             self._numbers.update(dict.fromkeys(unknown, 0.0))
             rest = np.array([self.number(e) for e in equations])
             self._numbers.update(zip(unknown, np.linalg.solve(slopes, -rest), strict=True))
             self._known.clear()
+        return self
 
     def number(self, e: Any) -> float:
         """The value of an expression; parts that it shares with others are computed once."""
@@ -74,10 +79,16 @@ class SymPyKinematics:
 
     def axes(self, frame: Any) -> Array:
         """The matrix of ``dcm``: v_inertial = R v_frame."""
-        if frame not in self._axes:
-            matrix = self.inertial.dcm(frame)
-            self._axes[frame] = np.array([[self.number(e) for e in row] for row in matrix.tolist()])
-        return self._axes[frame]
+        matrix = self._once(self.inertial.dcm, "dcm", frame)
+        return np.array([[self.number(e) for e in row] for row in matrix.tolist()])
+
+    def _once(self, ask: Callable[..., Any], what: str, *arguments: Any) -> Any:
+        key = (what, *(x.name for x in arguments))
+        if key not in self._asked:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # that a velocity follows from several points
+                self._asked[key] = ask(*arguments)
+        return self._asked[key]
 
     def vector(self, v: Any) -> Array:
         total = np.zeros(3)
@@ -86,22 +97,22 @@ class SymPyKinematics:
         return total
 
     def position(self, point: str, origin: str) -> Array:
-        return self.vector(self.points[point].pos_from(self.points[origin]))
+        return self.vector(self._once(me.Point.pos_from, "position", self.points[point], self.points[origin]))
 
     def velocity(self, point: str) -> Array:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # that a velocity follows from several points
-            return self.vector(self.points[point].vel(self.inertial))
+        return self.vector(self._once(me.Point.vel, "velocity", self.points[point], self.inertial))
 
     def acceleration(self, point: str) -> Array:
         self.velocity(point)  # what acc differentiates
-        return self.vector(self.points[point].acc(self.inertial))
+        return self.vector(self._once(me.Point.acc, "acceleration", self.points[point], self.inertial))
 
     def angular_velocity(self, frame: str, other: str) -> Array:
-        return self.vector(self.frames[frame].ang_vel_in(self.frames[other]))
+        ask = me.ReferenceFrame.ang_vel_in
+        return self.vector(self._once(ask, "angular velocity", self.frames[frame], self.frames[other]))
 
     def angular_acceleration(self, frame: str, other: str) -> Array:
-        return self.vector(self.frames[frame].ang_acc_in(self.frames[other]))
+        ask = me.ReferenceFrame.ang_acc_in
+        return self.vector(self._once(ask, "angular acceleration", self.frames[frame], self.frames[other]))
 
 
 def _reached(start: Iterable[Any], neighbours: Any) -> dict[str, Any]:

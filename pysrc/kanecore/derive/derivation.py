@@ -13,11 +13,11 @@ from dataclasses import replace
 from functools import cached_property
 
 from kanecore.describe.description import Description, without_auxiliary
-from kanecore.errors import ModelError
+from kanecore.errors import ModelError, unknown_name
 from kanecore.graph.calculus import Tangent, accumulate
 from kanecore.graph.decide import equal
 from kanecore.graph.factorize import factorized_solve
-from kanecore.graph.scalars import ACCELERATION, Graph
+from kanecore.graph.scalars import ACCELERATION, Given, Graph
 
 from . import magnitudes
 from .bodies import Bodies
@@ -63,13 +63,23 @@ class Derivation:
     def missing(self, name: str) -> str:
         """What the description lacks for a kernel."""
         if name not in self._missing:
-            self._missing[name] = WAYS[name].missing(self)
+            self._missing[name] = WAYS[name].missing(self) or self._lacks(name)
         return self._missing[name]
+
+    def _lacks(self, name: str) -> str:
+        """Which derivative of a function in C a kernel needs that is not given."""
+        if not self.description.functions or not WAYS[name].applies(self):
+            return ""
+        at_run_time = name in ("rhs", "udot") and self.solved_at_run_time
+        derived = self.udot_at_run_time if at_run_time else WAYS[name].derive(self)
+        operations = (self.graph.nodes[i][0] for i in self.graph.below(derived.roots))
+        given = (op for op in operations if isinstance(op, Given))
+        return next(filter(None, (op.data.lacks(op.name, op.orders) for op in given)), "")
 
     def kernel(self, name: str) -> Derived:
         """The results of a kernel of `kanecore.kernels`."""
         if name not in WAYS:
-            raise KeyError(f"no kernel {name!r}; kernels are those of the compiled model, such as 'mass_matrix'")
+            raise unknown_name("kernel", name, WAYS)
         if self.missing(name):
             raise ModelError(f"{self.description.name!r} has no {name.replace('_', ' ')}: {self.missing(name)}")
         return self._guarded(WAYS[name].derive(self))

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,7 +11,7 @@ import numpy.typing as npt
 
 from kanecore.describe.description import Description
 from kanecore.describe.symbols import function_name
-from kanecore.errors import ModelError
+from kanecore.errors import ModelError, unknown_name
 from kanecore.graph.evaluate import evaluate
 from kanecore.graph.scalars import Op
 from kanecore.kernels import KERNELS
@@ -34,15 +33,18 @@ ROWS = {kernel.name: kernel for kernel in KERNELS}
 def draw(model: Described, x: Any, parameters: Any, t: float, r: Any, **options: Any) -> Any:
     """See :meth:`kanecore.Model.draw`."""
     from kanecore.show.drawings import draw as draw_scene
-    from kanecore.show.drawings import near
+    from kanecore.show.views import around
 
     d = model.description
-    state = _values(x, _rest(d), (*d.coordinate_names, *d.speed_names), "x", "coordinates and speeds")
-    numbers = _values(parameters, np.ones(len(d.parameters)), d.parameter_names, "parameters", "parameters")
-    inputs = _values(r, np.zeros(len(d.inputs)), d.input_names, "r", "inputs")
-    around = _scene(model._derivation, *near(float(t), state, d.unit), numbers, inputs)
-    scene = _scene(model._derivation, np.array([t], dtype=np.float64), state[np.newaxis], numbers, inputs)
-    return draw_scene(scene, around, **options)
+    state = _values(x, _rest(d), (*d.coordinate_names, *d.speed_names), "x", "coordinate or speed")
+    numbers = _values(parameters, np.ones(len(d.parameters)), d.parameter_names, "parameters", "parameter")
+    inputs = _values(r, np.zeros(len(d.inputs)), d.input_names, "r", "input")
+
+    def scene_at(times: Array, states: Array) -> Scene:
+        return _scene(model._derivation, times, states, numbers, inputs)
+
+    scene = scene_at(np.array([t], dtype=np.float64), state[np.newaxis])
+    return draw_scene(scene, around(scene_at, float(t), state, d.unit), **options)
 
 
 def _rest(d: Description) -> Array:
@@ -68,9 +70,7 @@ def _values(given: Any, default: Array, names: Sequence[str], argument: str, wha
         for key, value in given.items():
             name = function_name(key) if getattr(key, "is_Function", False) else str(key)
             if name not in names:
-                near = get_close_matches(name, names, 1)
-                hint = f"; is {near[0]!r} meant?" if near else ""
-                raise KeyError(f"{argument} holds {name!r}, and the {what} are {', '.join(names) or 'none'}{hint}")
+                raise unknown_name(f"{what} of the model is called", name, names)
             values[names.index(name)] = value
     if not np.isfinite(values).all():
         raise ValueError(f"{argument} must be finite")

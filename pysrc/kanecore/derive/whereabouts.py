@@ -29,11 +29,10 @@ def check_origin(k: Kinematics) -> None:
             f"origin={name} is not at rest in {inertial}: name a point whose velocity and position say so, as after "
             f"O.set_vel({inertial}, 0)"
         )
-    shown = [point for point in d.shown_points if point != d.origin]
-    if not any(location.common(d.origin, point) >= 0 for point in shown):
+    if not any(location.common(d.origin, point) >= 0 for point in d.shown_points):
         raise ModelError(
             f"origin={name} is no point of {d.name!r}: no positions lead from it to "
-            f"{', '.join(d.points[point].name for point in shown) or 'any other point'}; locate these from it"
+            f"{', '.join(d.points[point].name for point in d.shown_points) or 'any other'}; locate these from it"
         )
 
 
@@ -68,17 +67,26 @@ class Whereabouts:
         for i, frame in enumerate(d.frames):
             self.unoriented.append(i > 0 and (self.unoriented[frame.parent] or not frame.oriented or i in frames))
         self.adrift: list[bool] = []
+        self._led: list[bool] = []  # points to which positions lead from one at rest, past no moving contact
         for i, point in enumerate(d.points):
-            above = self.adrift[point.parent] if point.parent >= 0 else k.velocity[i] != ZERO
-            self.adrift.append(above or i in points or any(self.unoriented[f] for f, _ in point.position))
+            above, at_rest = point.parent, k.velocity[i] == ZERO
+            led = self._led[above] if above >= 0 else at_rest
+            adrift = self.adrift[above] if above >= 0 else not at_rest
+            self._led.append(led and i not in points)
+            self.adrift.append(adrift or i in points or any(self.unoriented[f] for f, _ in point.position))
         self.origin = d.origin if d.origin >= 0 else self._likely_origin()
 
     def _likely_origin(self) -> int:
-        """The root from which positions lead to most mass centres, the first of several."""
+        """The root at rest from which positions lead to most mass centres, the first of several.
+
+        A moving contact is none: what is located from it moves otherwise than its position.
+        """
         d = self._k.description
         places = [body.point for body in d.bodies] or d.shown_points
-        reached = Counter(self._location.start(point, -1) for point in places if not self.adrift[point])
-        return max(sorted(reached), key=reached.__getitem__, default=-1)
+        located = Counter(self._location.start(point, -1) for point in places)
+        reached = Counter(self._location.start(point, -1) for point in places if self._led[point])
+        roots = [i for i, point in enumerate(d.points) if point.parent < 0 and self._led[i]]
+        return max((i for i in roots if reached[i] or not located[i]), key=reached.__getitem__, default=-1)
 
     def measured_from(self, point: int) -> int:
         """The origin, or where no positions lead from it to a point, the root of that."""

@@ -25,7 +25,7 @@ _DICTS = {
     "guess": "coordinates or speeds and numbers",
     "shapes": "bodies and shapes, such as kanecore.shapes.Disc(r)",
     "attach": "rows and (child, child_point, parent, parent_point, vector)",
-    "functions": "undefined functions and kc.Spline(x, y)",
+    "functions": "undefined functions and kc.Spline(x, y) or kc.CFunction",
 }
 _KINDS = {"velocity": "nonholonomic", "configuration": "holonomic", "acceleration": None}
 _INSTEAD_OF_DICT = {

@@ -567,6 +567,7 @@ class Builder(Variables):
             guess=tuple((n, self._guess[x]) for x, n in in_state.items() if x in self._guess),
             lagrangian=self._lagrangian,
             shapes=tuple(self._shapes),
+            functions=tuple(self._functions),
         )
 
 

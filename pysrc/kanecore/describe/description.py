@@ -320,6 +320,8 @@ class Description:
     generalized_forces : tuple of GeneralizedForce
     shapes : tuple of (body, Shape)
         How bodies look in pictures; their sizes may be names of parameters.
+    functions : tuple of str
+        Names of functions in C, whose addresses a compiled model is given in this order.
     """
 
     graph: Graph
@@ -362,6 +364,7 @@ class Description:
     first_order: FirstOrder | None = None
     generalized_forces: tuple[GeneralizedForce, ...] = ()
     shapes: tuple[tuple[int, Shape], ...] = ()
+    functions: tuple[str, ...] = ()
 
 
 def momentum_name(coordinate: str) -> str:

@@ -11,8 +11,9 @@ from typing import Any
 import sympy as sm
 from sympy.core.function import AppliedUndef, UndefinedFunction
 
+from kanecore.c_functions import CFunction
 from kanecore.errors import ModelError, warn
-from kanecore.graph.scalars import ACCELERATION, Given, Graph
+from kanecore.graph.scalars import ACCELERATION, Data, Given, Graph
 from kanecore.graph.sympy_bridge import FromSympy
 from kanecore.splines import Spline
 
@@ -73,8 +74,8 @@ class Symbols:
     rates : nodes of q̇, solved from the kinematical equations
     parameters : dict of Symbol to node
     inputs : dict of (function of time, order of derivative) to node
-    functions : dict of SymPy function to Spline
-        Functions of any scalars that are given by data.
+    functions : dict of SymPy function to Data
+        Functions of any scalars that are given by data, or in C.
     stage : a key of ``_RATES_ALLOWED``: what is being read, and whether derivatives of speeds and multipliers may stand
         there
     """
@@ -133,10 +134,13 @@ class Symbols:
                     f"functions holds {f!r}, which is no undefined function: write functions={{f: kc.Spline(x, y)}} "
                     "with f = sympy.Function('street'), and f(x) in the description"
                 )
-            if not isinstance(data, Spline):
-                raise ModelError(f"functions gives {data!r} for {f}: give the data, kc.Spline(x, y)")
+            if not isinstance(data, (Spline, CFunction)):
+                raise ModelError(f"functions gives {data!r} for {f}: give the data, kc.Spline(x, y), or a kc.CFunction")
             self._claim(f.__name__, f)
-        self.functions: dict[Any, Spline] = dict(functions)
+        self.functions: dict[Any, Data] = {
+            f: data if isinstance(data, Spline) else self._builder.external(f.__name__, data.highest)
+            for f, data in functions.items()
+        }
 
     def check_functions(self) -> None:
         """Every function that was given must have been read."""

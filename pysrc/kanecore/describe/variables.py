@@ -7,6 +7,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+from kanecore.c_functions import External
 from kanecore.errors import ModelError
 from kanecore.graph.scalars import ACCELERATION, COORDINATE, INPUT, PARAMETER, SPEED, TIME, Graph, Number, Op
 
@@ -41,12 +42,16 @@ class Variables:
         self._rates: dict[int, int] = {}  # of coordinates
         self._unit: list[tuple[int, int, int, int]] = []
         self._guess: dict[int, float] = {}
+        self._functions: dict[str, External] = {}
 
-    def _symbol(self, letter: str, name: str, depends: int) -> int:
+    def _take(self, name: str) -> None:
         check_name(name)
         if name in self._taken:
             raise ModelError(f"two different symbols are named {name!r}: rename one, or make it once and use it twice")
         self._taken.add(name)
+
+    def _symbol(self, letter: str, name: str, depends: int) -> int:
+        self._take(name)
         return self.graph.symbol((letter, name), depends)
 
     def _state(self, listed: dict[int, str], letter: str, name: str, dependent: bool) -> int:
@@ -95,6 +100,12 @@ class Variables:
         node = self._symbol("r", name, INPUT)
         self._inputs.names[node] = name
         return node
+
+    def external(self, name: str, highest: int) -> External:
+        """A function in C, with derivatives up to some order, that a compiled model calls by its address."""
+        self._take(name)
+        self._functions[name] = External(highest)
+        return self._functions[name]
 
     def multiplier(self, row: int) -> int:
         """The node of λ of a row of G, for outputs."""

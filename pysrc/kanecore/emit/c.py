@@ -14,6 +14,7 @@ from kanecore.program.instructions import (
     FNMS,
     HALF_POWER,
     Apply,
+    Call,
     Clear,
     Compute,
     Entry,
@@ -137,6 +138,10 @@ class C(Target):
             arguments = ", ".join([spline, *places, *map(str, orders)])
             lines.append(f"const {self.real} {self.value(value)} = {function}({arguments});")
         return "\n    ".join(lines)
+
+    def call(self, instruction: Call) -> str:
+        function = f"((double (*)(double))(uintptr_t){self.operand(instruction.address)})"
+        return f"const {self.real} {self.value(instruction.target)} = {function}({self.operand(instruction.argument)});"
 
     def pivot(self, instruction: Pivot) -> str:
         bound = self.literal(0.0)

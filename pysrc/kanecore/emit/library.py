@@ -14,6 +14,7 @@ from functools import cached_property
 from importlib import metadata
 from pathlib import Path
 
+from kanecore.c_functions import N_ADDRESSES
 from kanecore.derive.derivation import Derivation
 from kanecore.derive.registry import Derived
 from kanecore.derive.sizes import sizes_of
@@ -24,7 +25,7 @@ from kanecore.kernels import GROUPS, KERNELS
 from kanecore.program.functions import Functions
 from kanecore.program.instructions import Entry, Instruction, Operand, Program, Store
 from kanecore.program.solved import Function, Solved, Straight
-from kanecore.program.straight import straight_line
+from kanecore.program.straight import address, straight_line
 
 from .c import C
 from .solved import function, headers, room, structure
@@ -137,7 +138,7 @@ class _Library:
         self.symbols = self._symbol_places()
         self.prepared = self._prepared(preparing)
         self.prepares = group in ("core", "all")
-        self.n_prepared = len(self.d.parameters) + len(self.prepared) + bool(self.d.constraints)
+        self.n_prepared = self._first_prepared + len(self.prepared) + bool(self.d.constraints)
 
     # ------------------------------------------------------------------ levels
     def _symbol_places(self) -> dict[int, Operand]:
@@ -150,7 +151,17 @@ class _Library:
         places = {d.time: Operand(Entry("t"))}
         for array, nodes in arrays.items():
             places.update((node, Operand(Entry(array, i))) for i, node in enumerate(nodes))
-        return places
+        return {**places, **self._addresses()}
+
+    def _addresses(self) -> dict[int, Operand]:
+        """Behind the parameters in c, where who calls ``prepare`` has put them before."""
+        symbols = [address(self.g, name, order) for name in self.d.functions for order in range(N_ADDRESSES)]
+        return {node: Operand(Entry("c", i)) for i, node in enumerate(symbols, len(self.d.parameters))}
+
+    @property
+    def _first_prepared(self) -> int:
+        """The place in c of the first prepared constant."""
+        return len(self.d.parameters) + N_ADDRESSES * len(self.d.functions)
 
     def _prepared(self, kernels: Mapping[str, Derived]) -> dict[int, Operand]:
         """Places in c of what depends on parameters alone and is used by something that does not, in graph order."""
@@ -165,7 +176,7 @@ class _Library:
             constants.update(i for i in roots if g.depends[i] == PARAMETER)
         # a negation costs nothing where it is used
         constants = {g.nodes[i][1] if g.nodes[i][0] is Op.NEG else i for i in constants}
-        first = len(self.d.parameters)
+        first = self._first_prepared
         slots = [i for i in sorted(constants) if g.nodes[i][0] is not Op.SYM]
         return {i: Operand(Entry("c", first + n)) for n, i in enumerate(slots)}
 
@@ -256,13 +267,14 @@ class _Library:
     def _preparing(self) -> Program:
         """What depends on parameters alone."""
         leaves = {node: Operand(Entry("p", i)) for i, node in enumerate(self.d.parameters)}
-        return straight_line(self.g, Derived(tuple(self.prepared)), leaves, 1)
+        return straight_line(self.g, Derived(tuple(self.prepared)), {**leaves, **self._addresses()}, 1)
 
     def _prepare(self, functions: Functions, counting: Solved | None) -> str:
         n_p, target, program = len(self.d.parameters), self.target, self._preparing
         lines = [f"for (int i = 0; i < {n_p}; i++) c[i] = p[i];"] if n_p else []
         lines += target.statements(program.instructions)
-        lines += target.statements([Store(Entry("c", n_p + i), z) for i, z in enumerate(program.results)])
+        results = enumerate(program.results, self._first_prepared)
+        lines += target.statements([Store(Entry("c", i), z) for i, z in results])
         if self.d.constraints:
             lines += self._count(functions, counting)
         body = "".join(f"    {line}\n" for line in lines)

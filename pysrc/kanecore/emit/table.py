@@ -137,8 +137,9 @@ def _info(contents: Contents) -> dict[str, Any]:
         if d.left_out_parameters or d.left_out_inputs
         else {},
         "configuration_names": configuration if configuration != numbered else [],
-        "sparsity": patterns(derivation) if contents.group in ("derivatives", "all") else {},
         "coordinate_rates": _coordinate_rates(d),
+        "sparsity": patterns(derivation) if contents.group in ("derivatives", "all") else {},
+        "functions": list(d.functions),
         "guess": {str(place): value for place, value in d.guess},
         **places(derivation),
     }

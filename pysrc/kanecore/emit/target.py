@@ -13,6 +13,7 @@ from typing import Any
 
 from kanecore.program.instructions import (
     Apply,
+    Call,
     Clear,
     Compute,
     Instruction,
@@ -62,6 +63,9 @@ class Target(ABC):
     def apply(self, instruction: Apply) -> str: ...
 
     @abstractmethod
+    def call(self, instruction: Call) -> str: ...
+
+    @abstractmethod
     def pivot(self, instruction: Pivot) -> str: ...
 
     @abstractmethod
@@ -85,6 +89,7 @@ class Target(ABC):
             Compute: self.compute,
             SineCosine: self.sine_cosine,
             Apply: self.apply,
+            Call: self.call,
             Pivot: self.pivot,
             Limit: self.limit,
             Load: self.load,

@@ -16,7 +16,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kanecore.errors import without_extension
+from kanecore.errors import unknown_name, without_extension
 
 if TYPE_CHECKING:
     from kanecore.run.model import CompiledModel
@@ -125,7 +125,7 @@ def library_path(name: str, level: str | None = None) -> Path:
         The processor is older than what the library was built for, and there is no C compiler.
     """
     if name not in MODELS:
-        raise KeyError(f"the gallery has no model {name!r}; it has {', '.join(models())}")
+        raise unknown_name("model of the gallery is called", name, models())
     libraries = {each: _FOLDER / f"{name}.{each}{_SUFFIX}" for each in ([level] if level else _LEVELS)}
     built = {each: path for each, path in libraries.items() if path.exists()}
     if not built:

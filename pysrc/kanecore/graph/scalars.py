@@ -59,8 +59,19 @@ class Data(Protocol):
     @property
     def n_arguments(self) -> int: ...
     @property
+    def known(self) -> bool:
+        """Whether its values are known while a model is derived; if not, they are parameters."""
+
+    @property
+    def extent(self) -> str:
+        """What there is, in words."""
+
+    @property
     def digest(self) -> str:
         """A name that data share only if they are equal."""
+
+    def lacks(self, name: str, orders: tuple[int, ...]) -> str:
+        """Why a derivative of a function of some name cannot be computed; empty where it can."""
 
     def vanishes(self, orders: tuple[int, ...]) -> bool:
         """Whether the derivative of these orders is zero everywhere."""
@@ -433,7 +444,7 @@ class Graph:
         """A given function, or one of its derivatives."""
         if function.data.vanishes(function.orders):
             return 0
-        depends = 0
+        depends = 0 if function.data.known else PARAMETER
         for a in arguments:
             depends |= self.depends[a]
         return self._make((function, *arguments), depends)

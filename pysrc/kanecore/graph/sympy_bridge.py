@@ -183,8 +183,8 @@ class FromSympy:
         data, name = self._functions[call.func], call.func.__name__
         if len(call.args) != data.n_arguments:
             raise ModelError(
-                f"{_short(call)} in {self.where} has {len(call.args)} arguments, and {data!r}, which functions gives "
-                f"for {name}, has {data.n_arguments}"
+                f"{_short(call)} in {self.where} has {len(call.args)} arguments, and what functions gives for {name} "
+                f"has {data.n_arguments}: {data.extent}"
             )
         orders = tuple(sum(int(n) for v, n in variables if v == argument) for argument in call.args)
         return self.graph.given(Given(name, data, orders), [self(argument.xreplace(place)) for argument in call.args])

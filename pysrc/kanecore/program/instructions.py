@@ -19,6 +19,7 @@ __all__ = [
     "FNMS",
     "HALF_POWER",
     "Apply",
+    "Call",
     "Clear",
     "Compute",
     "Entry",
@@ -89,6 +90,14 @@ class Apply(NamedTuple):
     arguments: tuple[Operand, ...]
 
 
+class Call(NamedTuple):
+    """The value of a C function at an argument; its address is a number too."""
+
+    target: Value
+    address: Operand
+    argument: Operand
+
+
 class Pivot(NamedTuple):
     """The program ends, and names a speed, unless ``pivot > PIVOT n ε diagonal``; without diagonal, unless ``> 0``."""
 
@@ -125,7 +134,7 @@ class Clear(NamedTuple):
     length: int
 
 
-Instruction = Compute | SineCosine | Apply | Pivot | Limit | Load | Store | Clear
+Instruction = Compute | SineCosine | Apply | Call | Pivot | Limit | Load | Store | Clear
 
 
 @dataclass(frozen=True)
@@ -158,6 +167,8 @@ def operands(instruction: Instruction) -> tuple[Operand, ...]:
             return (instruction.angle,)
         case Apply():
             return instruction.arguments
+        case Call(_, address, argument):
+            return address, argument
         case Pivot(pivot, diagonal):
             return (pivot,) if diagonal is None else (pivot, diagonal)
         case Limit(operand) | Store(_, operand):
@@ -168,7 +179,7 @@ def operands(instruction: Instruction) -> tuple[Operand, ...]:
 def values(instruction: Instruction) -> tuple[Value, ...]:
     """What an instruction makes."""
     match instruction:
-        case Compute(_, target) | Load(target):
+        case Compute(_, target) | Load(target) | Call(target):
             return (target,)
         case SineCosine(sine, cosine):
             return sine, cosine

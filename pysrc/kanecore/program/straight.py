@@ -15,7 +15,7 @@ from typing import NamedTuple
 from kanecore.derive.registry import Derived
 from kanecore.errors import ModelError
 from kanecore.graph.evaluate import evaluate
-from kanecore.graph.scalars import Given, Graph, Op
+from kanecore.graph.scalars import PARAMETER, Given, Graph, Op
 from kanecore.tolerances import EPSILON, PIVOT
 
 from .instructions import (
@@ -25,6 +25,7 @@ from .instructions import (
     FNMS,
     HALF_POWER,
     Apply,
+    Call,
     Compute,
     Instruction,
     Limit,
@@ -35,7 +36,7 @@ from .instructions import (
     Value,
 )
 
-__all__ = ["constant_value", "straight_line"]
+__all__ = ["address", "constant_value", "straight_line"]
 
 _NEGATIVE = {FMA: FNMS, FMS: FNMA, FNMA: FMS}
 
@@ -54,6 +55,11 @@ def constant_value(g: Graph, i: int) -> float:
     except (TypeError, ValueError, ArithmeticError):
         pass
     raise ModelError(f"a constant of the model, {g.nodes[i]}, is no finite real number")
+
+
+def address(g: Graph, name: str, order: int) -> int:
+    """The symbol that stands for the address of a C function, or of one of its derivatives."""
+    return g.symbol(("f", name, order), PARAMETER)
 
 
 def straight_line(g: Graph, kernel: Derived, leaves: Mapping[int, Operand], n: int) -> Program:
@@ -186,7 +192,10 @@ class _Writer:
         elif op is Op.SIN or op is Op.COS:
             self._sine_cosine(args[0])
         elif isinstance(op, Given):
-            self._apply(op, args)
+            if op.data.known:
+                self._apply(op, args)
+            else:
+                self._call(i, op, args[0])
         elif (op is Op.ADD or op is Op.SUB) and i in (self._sum_of.get(args[0]), self._sum_of.get(args[1])):
             self._multiply_add(i, op, args[0], args[1])
         elif (half := g.half_integer(i)) is not None:
@@ -232,3 +241,12 @@ class _Writer:
         orders = tuple(self.graph.nodes[i][0].orders for i in nodes)
         at = tuple(self.operands[a] for a in arguments)
         self.instructions.append(Apply(function.data, orders, tuple(values), at))
+
+    def _call(self, i: int, function: Given, argument: int) -> None:
+        (order,) = function.orders
+        if why := function.data.lacks(function.name, function.orders):
+            raise ModelError(f"the equations of motion cannot be solved: {why}")
+        value = self._value()
+        self.operands[i] = Operand(value)
+        where = self.leaves[address(self.graph, function.name, order)]
+        self.instructions.append(Call(value, where, self.operands[argument]))

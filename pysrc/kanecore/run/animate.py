@@ -13,6 +13,7 @@ from kanecore.run.draw import scene_of
 
 if TYPE_CHECKING:
     from kanecore.show.movies import Animation
+    from kanecore.show.scene import Scene
 
 __all__ = ["animate"]
 
@@ -41,7 +42,7 @@ def animate(
     speed: float = 1.0,
     trace: str | Sequence[str] = (),
     labels: bool = True,
-    view: str | tuple[float, float] | None = None,
+    view: str | Sequence[Any] | None = None,
 ) -> Animation:
     """The motion as a moving picture, at equal times; a notebook shows it, `save` writes HTML, GIF or MP4.
 
@@ -51,11 +52,11 @@ def animate(
         Frames a second of the picture.
     speed : float
         Seconds of the motion that the picture shows in one of its own; less than 1 is slow motion.
-    trace : str or sequence of str
+    trace : str or sequence of str, or of SymPy's objects
         Points, bodies (their mass centres) or joints whose way is drawn.
     labels : bool
         Whether the page names bodies, points and joints.
-    view : str or (elevation, azimuth), optional
+    view : str or (elevation, azimuth) or (elevation, azimuth, up), optional
         As of `CompiledModel.draw`.  The mouse turns the page's picture of a motion in space.
 
     Returns
@@ -73,24 +74,29 @@ def animate(
     KeyError
         There is no point, body or joint of a name in ``trace``.
     ValueError
-        fps or speed is no positive number, the frames are too many, or there is no such view.
+        The run holds no state; fps or speed is no positive number, the frames are too many, or there is no such view.
 
     Examples
     --------
     ``sol.animate(trace="tip", speed=0.5).save("arm.html")``
     """
-    from kanecore.show.drawings import near
     from kanecore.show.movies import Animation, frame_times
-    from kanecore.show.views import chosen
+    from kanecore.show.views import around, chosen
 
     dyn, p, kept = sol._dyn, sol._p, sol._run.dense is not None
     recorded = sol._steps if kept else sol.t
+    if not len(recorded):
+        raise ValueError("the run holds no state: simulate with dense_output=True, or put times into t_eval")
     times = frame_times(recorded[0], recorded[-1], fps, speed)
     states = sol(times) if kept else _nearest(sol, times)
     inputs = sol._inputs(times, states)
-    around = scene_of(dyn, *near(times[0], states[0], dyn.unit), inputs[:1], p)
-    seen, names = chosen(view, around), [trace] if isinstance(trace, str) else trace
-    places = tuple(map(around.place, names))
+
+    def scene_at(t: Array, x: Array) -> Scene:
+        return scene_of(dyn, t, x, inputs[:1], p)
+
+    nearby = around(scene_at, times[0], states[0], dyn.unit)
+    seen, names = chosen(view, nearby), [trace] if isinstance(trace, str) else trace
+    places = tuple(map(nearby.place, names))
     return Animation(scene_of(dyn, times, states, inputs, p), times, fps, seen, places, labels)
 
 

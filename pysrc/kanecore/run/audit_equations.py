@@ -169,6 +169,8 @@ def _linearization(name: str, b: Bodies) -> Row:
     states, dyn = b.states, b.dyn
     if dyn.n_constraints > states.rank:
         raise NotApplicable("redundant constraints contradict each other off the constraints")
+    if why := dyn._why_not("linearize"):
+        raise NotApplicable(why)
     rng = np.random.default_rng(1)
     dx = states.sizes * rng.uniform(-1.0, 1.0, (2, *states.x.shape))
     dr = rng.uniform(-1.0, 1.0, (2, *states.r.shape))

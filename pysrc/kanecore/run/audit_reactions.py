@@ -75,7 +75,7 @@ def _held(b: Bodies) -> list[int]:
 
 def _balances(b: Bodies, on_children: Array) -> tuple[Array, Array]:
     """Force and moment about the mass centre of each body by joints, (n, n_bodies, 6), and their sizes."""
-    joints, places = b.states.call("_joint_positions"), b.states.call("positions")[:, b.point]
+    joints, places = b.states.call("joint_positions"), b.states.call("positions")[:, b.point]
     total, sizes = np.zeros((len(joints), len(b.point), 6)), np.zeros((len(joints), len(b.point), 2))
     for i, (parent, child, _) in enumerate(b.joints):
         for body, sign in ((child, 1.0), (parent, -1.0)):
@@ -117,7 +117,7 @@ def _attached(b: Bodies) -> tuple[Array, Array]:
 
 def _reach(b: Bodies) -> Array:
     """How far the farthest joint of each body is from its mass centre, (n, n_bodies)."""
-    joints, places = b.states.call("_joint_positions"), b.states.call("positions")[:, b.point]
+    joints, places = b.states.call("joint_positions"), b.states.call("positions")[:, b.point]
     reach = np.zeros(places.shape[:2])
     for i, (parent, child, _) in enumerate(b.joints):
         for body in (parent, child):

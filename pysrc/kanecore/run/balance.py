@@ -21,14 +21,15 @@ from kanecore.run.constraints import normalise
 from kanecore.run.error_states import ErrorStates
 from kanecore.run.metric import clear, null_space, size_of
 from kanecore.run.reduction import constraint_slopes, error_sizes, error_units
-from kanecore.tolerances import NOISE, RANK, SOLVED
+from kanecore.tolerances import RANK, REACHED, SOLVED
 
 __all__ = ["Balance", "Iterate", "feasible", "rate_slopes"]
 
 Array = npt.NDArray[np.float64]
 Numbers = npt.NDArray[np.intp]
 
-_ITERATIONS = 100
+_ITERATIONS = 50
+_STUCK = 1e-3  # of the residual: a step that lessens it by no more leads nowhere
 _DAMPING = (0.0, *(10.0**k for k in range(-3, 12)))  # of steps, beside the largest singular value squared
 
 
@@ -63,7 +64,8 @@ class Balance:
             if following is None:  # solved, rounding, or stuck
                 break
             iterate = following
-            if not iterate.norm(scale) < 0.5 * size and iterate.solved:
+            left = iterate.norm(scale) / size
+            if left > 1.0 - _STUCK or (left > 0.5 and iterate.solved):
                 break
         return iterate
 
@@ -90,6 +92,14 @@ class Iterate:
         held = np.hstack([held, np.zeros((len(held), len(self.balance.inputs)))])
         slopes = np.vstack([self._rate_slopes[self.balance.rates], held]) * self.units
         return clear(slopes, slopes / self._row_units[:, np.newaxis])
+
+    @property
+    def _kinds(self) -> tuple[Numbers, Numbers, Numbers]:
+        """Equations that say rates of coordinates, rates of speeds, and values."""
+        rates = self.balance.rates
+        of_coordinates = rates < self.errors.n_coordinates
+        held = len(rates) + np.arange(len(self.balance.held))
+        return np.flatnonzero(of_coordinates), np.flatnonzero(~of_coordinates), held
 
     @property
     def _row_units(self) -> Array:
@@ -120,8 +130,10 @@ class Iterate:
         inputs = np.abs(np.asarray(self.state.r)[self.balance.inputs])
         sizes = np.maximum(np.concatenate([self._sizes, inputs]) / self.units, 1.0)
         terms, size = np.abs(self.slopes) @ sizes, np.abs(self.residual)
-        # what is below NOISE of the largest of all equations is rounding, also of one without terms
-        terms += NOISE / SOLVED * self._row_units * np.max(terms / self._row_units, initial=0.0)
+        # what is below REACHED of the largest equation of its kind is rounding, also of one without terms
+        for rows in self._kinds:
+            units = self._row_units[rows]
+            terms[rows] += REACHED / SOLVED * units * np.max(terms[rows] / units, initial=0.0)
         return np.asarray(np.divide(size, terms, out=np.where(size > 0.0, np.inf, 0.0), where=terms > 0.0))
 
     def moving(self) -> Iterator[tuple[int, float]]:

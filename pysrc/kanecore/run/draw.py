@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -28,13 +28,13 @@ def draw(
     ax: Any = None,
     labels: bool = True,
     loads: bool = True,
-    view: str | tuple[float, float] | None = None,
+    view: str | Sequence[Any] | None = None,
 ) -> Any:
     """A picture of the mechanism at a state, with matplotlib: ``pip install kanecore[plot]``.
 
     Lines lead from each point to the nearest one that it is located from, but not to bodies that move freely.  Red dots
     are mass centres, with the axes of their bodies (x red, y green, z blue); white dots joint points; the triangle is
-    the origin of positions.  Forces are arrows where they act, torques arrows or circular ones at the mass centres; the
+    the model's origin.  Forces are arrows where they act, torques arrows or circular ones at the mass centres; the
     longest has a quarter of the picture's size.
 
     Parameters
@@ -49,8 +49,9 @@ def draw(
     labels, loads : bool
         Whether to write the names of bodies, points and joints, and to draw forces and torques.  A name that would lie
         over others is left out.
-    view : str or (elevation, azimuth), optional
-        The axes to the right and up, such as ``"xz"`` or ``"y-x"``, or degrees in space.  Default: the coordinate plane
+    view : str or (elevation, azimuth) or (elevation, azimuth, up), optional
+        The axes to the right and up, such as ``"xz"`` or ``"y-x"``; or degrees in space, and the axis that points up if
+        it is not z, such as ``"-y"``.  Default: the coordinate plane
         that all points keep at states near x, if there is one, in which all bodies turn; else an oblique view.
 
     Returns
@@ -71,7 +72,7 @@ def draw(
     ``dyn.draw(x).savefig("four_bar.png")``; ``dyn.draw(sol([0.0, 0.2, 0.4]))`` shows a motion.
     """
     from kanecore.show.drawings import draw as draw_scene
-    from kanecore.show.drawings import near
+    from kanecore.show.views import around
 
     states = np.atleast_2d(np.asarray(dyn._as_state(x), dtype=np.float64))
     if states.ndim != 2 or states.shape[1] != dyn.n_x or not len(states):
@@ -79,9 +80,14 @@ def draw(
     times = np.array(np.broadcast_to(np.asarray(t, dtype=np.float64), len(states)))
     if not (np.isfinite(states).all() and np.isfinite(times).all()):
         raise ValueError("t and x must be finite")
-    around = scene_of(dyn, *near(times[-1], states[-1], dyn.unit), _of_last(r), _of_last(p))
+
+    def scene_at(t: Array, x: Array) -> Scene:
+        return scene_of(dyn, t, x, _of_last(r), _of_last(p))
+
     scene = scene_of(dyn, times, states, r, p)
-    return draw_scene(scene, around, ax=ax, labels=labels, loads=loads, view=view)
+    return draw_scene(
+        scene, around(scene_at, times[-1], states[-1], dyn.unit), ax=ax, labels=labels, loads=loads, view=view
+    )
 
 
 def scene_of(dyn: Kernels, t: npt.ArrayLike, x: npt.ArrayLike, r: Any, p: Any) -> Scene:
@@ -98,7 +104,7 @@ def scene_of(dyn: Kernels, t: npt.ArrayLike, x: npt.ArrayLike, r: Any, p: Any) -
     kernels: dict[str, Callable[..., Any]] = {
         "positions": dyn.positions,
         "orientations": dyn.orientations,
-        "joint_positions": dyn._joint_positions,
+        "joint_positions": dyn.joint_positions,
         "load_vectors": dyn._load_vectors,
     }
 
@@ -111,7 +117,9 @@ def scene_of(dyn: Kernels, t: npt.ArrayLike, x: npt.ArrayLike, r: Any, p: Any) -
 
 def _of_last(values: Any) -> Any:
     """Inputs or parameters of the last state, of those given for all states together or for each."""
-    if values is None or isinstance(values, Mapping):
-        return values
+    if values is None:
+        return None
+    if isinstance(values, Mapping):
+        return {key: value if np.ndim(value) == 0 else value[-1] for key, value in values.items()}
     array = np.asarray(values)
     return array[-1] if array.ndim > 1 else array

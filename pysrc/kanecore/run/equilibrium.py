@@ -15,13 +15,13 @@ from kanecore.run.consistent import consistent_state, state_of
 from kanecore.run.constraint_state import ConstraintState
 from kanecore.run.error_states import ErrorStates
 from kanecore.run.metric import clear, equilibrated
-from kanecore.run.named import places_of, values_of
+from kanecore.run.named import values_of
 from kanecore.run.reduction import constraint_slopes, error_units
 from kanecore.run.starts import normalized, on_constraints
 from kanecore.tolerances import SOLVED
 
 if TYPE_CHECKING:
-    from kanecore._native import Kernels
+    from kanecore._native import Kernels, _Values
 
 __all__ = ["Equilibrium", "equilibrium"]
 
@@ -63,7 +63,7 @@ class Equilibrium:
 
 def equilibrium(
     dyn: Kernels,
-    x0: npt.ArrayLike | None = None,
+    x0: _Values | None = None,
     *,
     fixed: Any = None,
     inputs: Any = None,
@@ -79,7 +79,7 @@ def equilibrium(
 
     Parameters
     ----------
-    x0 : array_like, (n_x,), optional
+    x0 : array_like, (n_x,), or mapping by name, optional
         Where to begin, on the constraints; default: zeros, or the guess of the model, and no rotation.
     fixed : names, or mapping of names to values, optional
         Coordinates, speeds and inputs that are held: at their values in x0, or at those given.
@@ -129,19 +129,18 @@ def equilibrium(
 
 
 def _posed(
-    dyn: Kernels, x0: npt.ArrayLike | None, fixed: Any, inputs: Any, steady: Any, t: float, p: Any
+    dyn: Kernels, x0: _Values | None, fixed: Any, inputs: Any, steady: Any, t: float, p: Any
 ) -> tuple[ConstraintState, Balance]:
     """Where a search begins, and its equations."""
-    names = [*dyn.coordinate_names, *dyn.speed_names, *dyn.input_names]
-    held = values_of("fixed", fixed, names, "coordinate, speed or input")
-    free = values_of("inputs", inputs, dyn.input_names, "input")
-    for place in held:
-        if place - dyn.n_x in free:
-            raise ValueError(f"{names[place]!r} is both fixed and among the inputs that may change")
-    given = {place - dyn.n_x: value for place, value in held.items() if place >= dyn.n_x} | free
-    r = dyn._resolved("input", {dyn.input_names[i]: value for i, value in given.items() if value is not None})
+    held = values_of(dyn, "fixed", fixed, ("state", "input"))
+    free = {i: value for (_, i), value in values_of(dyn, "inputs", inputs, ("input",)).items()}
+    of_states = {i: value for (kind, i), value in held.items() if kind == "state"}
+    of_inputs = {i: value for (kind, i), value in held.items() if kind == "input"}
+    for i in free.keys() & of_inputs.keys():
+        raise ValueError(f"{dyn.input_names[i]!r} is both fixed and among the inputs that may change")
+    given = {i: value for i, value in {**free, **of_inputs}.items() if value is not None}
+    r = dyn._resolved("input", {dyn.input_names[i]: value for i, value in given.items()})
     start = _start(dyn, x0, t, np.asarray(r), np.asarray(dyn._resolved("parameter", {} if p is None else p)))
-    of_states = {place: value for place, value in held.items() if place < dyn.n_x}
     places = np.array(sorted(of_states), dtype=np.intp)
     values = np.array([start.x[i] if of_states[i] is None else of_states[i] for i in places], dtype=np.float64)
     changing = np.array(sorted(free), dtype=np.intp)
@@ -155,9 +154,9 @@ def _posed(
         return start, balance
 
 
-def _start(dyn: Kernels, x0: npt.ArrayLike | None, t: float, r: Array, p: Array) -> ConstraintState:
+def _start(dyn: Kernels, x0: _Values | None, t: float, r: Array, p: Array) -> ConstraintState:
     if x0 is not None:
-        given = state_of(dyn, t, x0, r, p)
+        given = state_of(dyn, t, dyn._as_state(x0, "x0"), r, p)
         return on_constraints(ConstraintState(dyn, t, normalized(dyn, given.x, "x0"), r, p), "x0")
     x = np.zeros(dyn.n_x)
     for quaternion in dyn.unit:
@@ -172,11 +171,10 @@ def _start(dyn: Kernels, x0: npt.ArrayLike | None, t: float, r: Array, p: Array)
 
 def _named_rates(dyn: Kernels, steady: Any) -> Numbers:
     """The errors whose rates a steady motion has not."""
-    names, errors = [*dyn.coordinate_names, *dyn.speed_names], ErrorStates(dyn)
-    places = places_of("steady", steady, names, "coordinate or speed")
+    places = [i for _, i in values_of(dyn, "steady", steady, ("state",))]
     if all(place < dyn.n_q for place in places):
         places += range(dyn.n_q, dyn.n_x)
-    return errors.of_places(places)
+    return ErrorStates(dyn).of_places(places)
 
 
 def _needed(start: ConstraintState, inputs: Numbers) -> Numbers:

@@ -9,9 +9,10 @@ singular value decomposition of their columns tells what is not determined, and 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -19,12 +20,13 @@ import numpy.typing as npt
 from kanecore import _native
 from kanecore.errors import ModelError
 from kanecore.run.constraints import Constraints
+from kanecore.run.inverse_reactions import reactions_at
 from kanecore.run.metric import size_of
 from kanecore.run.named import columns_of
 from kanecore.tolerances import CONTRADICTORY, EQUAL, NOISE, RANK
 
 if TYPE_CHECKING:
-    from kanecore._native import Kernels
+    from kanecore._native import Kernels, _Values
 
 __all__ = ["InverseDynamics", "solve_inverse"]
 
@@ -56,6 +58,17 @@ class InverseDynamics:
     tau: Array
     multipliers: Array
     undetermined: tuple[str, ...]
+    _at: Constraints
+
+    @cached_property
+    def reactions(self) -> Array:
+        """What each joint does to its child at this u̇, beyond the loads of the model: (..., n_joints, 6).
+
+        As the kernel `reactions`: the force, then the torque about the joint point, in inertial axes.  What acts as τ
+        along a joint is part of it, as a motor's torque is.  Where multipliers are not unique these are those of least
+        norm.  ModelError where the model has no reactions.
+        """
+        return reactions_at(self._at, self.udot, self.multipliers)
 
     def __str__(self) -> str:
         lines = [f"{self.name}: udot, tau"]
@@ -68,7 +81,7 @@ class InverseDynamics:
 
 
 def solve_inverse(
-    dyn: Kernels, t: npt.ArrayLike, x: npt.ArrayLike, *, udot: Any = None, tau: Any = None, r: Any = None, p: Any = None
+    dyn: Kernels, t: npt.ArrayLike, x: _Values, *, udot: Any = None, tau: Any = None, r: Any = None, p: Any = None
 ) -> InverseDynamics:
     """Solve M u̇ = f + Gᵀλ + τ, G u̇ + γ = 0 for the u̇ and τ that are not given.
 
@@ -97,11 +110,12 @@ def solve_inverse(
     ValueError, TypeError
         What is given is no number, not finite, or has another shape; x is not finite.
     """
-    known = _Known(columns_of("udot", udot, dyn.speed_names), columns_of("tau", tau, dyn.speed_names))
-    states, times = np.asarray(x), np.asarray(t, dtype=np.float64)
+    known = _Known(columns_of(dyn, "udot", "udot", udot), columns_of(dyn, "speed", "tau", tau))
+    states, times = np.asarray(dyn._as_state(x)), np.asarray(t, dtype=np.float64)
     if states.dtype.kind not in "fiub" or not (np.isfinite(states).all() and np.isfinite(times).all()):
         raise ValueError("t and x must be finite numbers")
-    at = Constraints(dyn, times, states.astype(np.float64), r, p)
+    inputs, parameters = _all_values(dyn, "input", r), _all_values(dyn, "parameter", p)
+    at = Constraints(dyn, times, states.astype(np.float64), inputs, parameters)
     forcing = np.asarray(dyn.forcing(at.t, at.x, **at.values))
     lead = _native.broadcast_shapes(forcing.shape[:-1], *(value.shape for value in known.values))
     n, m = dyn.n_u, dyn.n_constraints
@@ -123,7 +137,23 @@ def solve_inverse(
         tau=results[..., n : 2 * n],
         multipliers=results[..., 2 * n :],
         undetermined=tuple(name for name, is_free in zip(dyn.constraint_names, free, strict=True) if is_free),
+        _at=at,
     )
+
+
+def _all_values(dyn: Kernels, what: Literal["input", "parameter"], given: Any) -> Array:
+    """Inputs or parameters (..., n) as they are now: each kernel, and what is asked for later, sees the same."""
+    current = np.array(dyn._values(what))
+    if given is None:
+        return current
+    if not isinstance(given, Mapping):
+        return np.array(given, dtype=np.float64)
+    named = {i: np.asarray(value, dtype=np.float64) for i, value in dyn._by_number(what, given, f"{what}s").items()}
+    values = np.empty((*_native.broadcast_shapes(*(value.shape for value in named.values())), len(current)))
+    values[...] = current
+    for i, value in named.items():
+        values[..., i] = value
+    return values
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,7 @@ from kanecore.run.reduction import Reduction, reduction
 from kanecore.run.starts import normalized, on_constraints
 
 if TYPE_CHECKING:
-    from kanecore._native import Kernels
+    from kanecore._native import Kernels, _Values
 
 __all__ = ["LinearSystem", "linear_system", "state_error"]
 
@@ -196,7 +196,7 @@ class LinearSystem:
             yield from (f"unobservable: {mode.value} ({', '.join(mode.states)})" for mode in self.unobservable)
 
 
-def linear_system(dyn: Kernels, t: float, x: npt.ArrayLike, r: Any = None, p: Any = None) -> LinearSystem:
+def linear_system(dyn: Kernels, t: float, x: _Values, r: Any = None, p: Any = None) -> LinearSystem:
     """The motion near that through a state, ż = A z + B δr and δy = C z + D δr, exact.
 
     z are the errors beside the motion x̄(t) with the inputs r̄, of independent states alone:
@@ -210,13 +210,13 @@ def linear_system(dyn: Kernels, t: float, x: npt.ArrayLike, r: Any = None, p: An
       for a body with the angular velocity ω (Markley & Crassidis, *Fundamentals of Spacecraft Attitude Determination
       and Control*, 2014, section 3.7.4).
 
-    Rates of prescribed motions are inputs of their own, as for `linearize`.  C and D are exact as well,
-    but of outputs that hold multipliers: these come from differences, to some ten digits.
+    Rates of prescribed motions are inputs of their own, as for `linearize`.  C and D are exact as well, but of
+    outputs that hold multipliers: these come from differences, to some ten digits.
 
     Parameters
     ----------
     t : float
-    x : array_like, (n_x,)
+    x : array_like, (n_x,), or mapping by name
         One state, on the constraints: as that of `equilibrium`, or of ``dyn.consistent(t, x)``.
     r, p : optional
         Inputs and parameters, as of the kernels.
@@ -257,9 +257,7 @@ def linear_system(dyn: Kernels, t: float, x: npt.ArrayLike, r: Any = None, p: An
     )
 
 
-def state_error(
-    dyn: Kernels, x: npt.ArrayLike, x_ref: npt.ArrayLike, *, t: float = 0.0, r: Any = None, p: Any = None
-) -> Array:
+def state_error(dyn: Kernels, x: _Values, x_ref: _Values, *, t: float = 0.0, r: Any = None, p: Any = None) -> Array:
     """The errors of states beside a reference, those that ``dyn.linear_system(t, x_ref, r, p)`` keeps: (..., n).
 
     Differences x − x_ref, and of a unit quaternion δθ = ±2 vec(q̄* ⊗ q) with the sign that is nearer, so that
@@ -278,15 +276,15 @@ def state_error(
     ValueError, TypeError
         As `linear_system`.
     """
-    states = _states("x", x, dyn.n_x)
+    states = _states("x", dyn._as_state(x), dyn.n_x)
     if dyn.n_constraints or dyn.n_configuration:
         return reduction(_on(dyn, t, x_ref, r, p, "x_ref")).between(states)
-    return ErrorStates(dyn).between(states, _states("x_ref", x_ref, dyn.n_x))
+    return ErrorStates(dyn).between(states, _states("x_ref", dyn._as_state(x_ref, "x_ref"), dyn.n_x))
 
 
-def _on(dyn: Kernels, t: float, x: npt.ArrayLike, r: Any, p: Any, argument: str) -> ConstraintState:
+def _on(dyn: Kernels, t: float, x: _Values, r: Any, p: Any, argument: str) -> ConstraintState:
     """The state of arguments that must be on the constraints, with all its inputs and parameters."""
-    given = state_of(dyn, t, x, r, p)
+    given = state_of(dyn, t, dyn._as_state(x, argument), r, p)
     inputs = np.asarray(dyn._resolved("input", {} if r is None else r))
     parameters = np.asarray(dyn._resolved("parameter", {} if p is None else p))
     state = ConstraintState(dyn, float(t), normalized(dyn, given.x, argument), inputs, parameters)

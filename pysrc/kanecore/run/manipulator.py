@@ -45,6 +45,7 @@ def mass_matrix_inverse(dyn: Kernels, t: npt.ArrayLike, x: _Values, *, r: Any = 
     SingularError
         M is singular: some speed moves no mass.  With constraints `operational_inertia` and `udot` do not need M⁻¹.
     """
+    x = dyn._as_state(x)
     mass = dyn.mass_matrix(t, x, r=r, p=p)
     return _inverted(dyn, mass, t, x, "the mass matrix is singular: some combination of the speeds moves no mass")
 

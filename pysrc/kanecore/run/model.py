@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Collection, Mapping
 from threading import RLock
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 from weakref import WeakSet
 
@@ -13,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kanecore import _native
+from kanecore.c_functions import CFunction
 from kanecore.errors import ModelError
 from kanecore.kernels import GROUPS, KERNEL_GROUPS
 from kanecore.run.audit import audit
@@ -87,6 +89,8 @@ class CompiledModel(_native.Kernels):
         Facts beside those in the libraries: build times, compiler, flags.
     origin : tuple, optional
         ``(function, arguments)`` that make this model again where its C text is not at hand; for pickling.
+    functions : dict of name to CFunction, optional
+        The functions in C that the libraries call, in the order in which they know them.
 
     Notes
     -----
@@ -102,9 +106,11 @@ class CompiledModel(_native.Kernels):
         builder: Callable[[str], tuple[str, str]] | None = None,
         info: Mapping[str, Any] | None = None,
         origin: tuple[Callable[..., CompiledModel], tuple[Any, ...]] | None = None,
+        functions: Mapping[str, CFunction] = MappingProxyType({}),
     ) -> None:
         first = "all" if "all" in libraries else "core"
-        super().__init__(libraries[first])
+        super().__init__(libraries[first], {name: f.addresses for name, f in functions.items()})
+        self._functions = dict(functions)  # which live as long as this
         self._source = dict(source)
         self._builder = builder
         self._info = merged(self._table_info, info or {})
@@ -446,6 +452,11 @@ class CompiledModel(_native.Kernels):
         return with_inputs if self.n_r else without_inputs
 
     def __reduce__(self) -> tuple[Any, ...]:
+        if self._functions:
+            raise ModelError(
+                f"{self.name!r} cannot be pickled: it calls {', '.join(self._functions)} by address, kc.CFunction, and "
+                "an address belongs to this process; give the data, kc.Spline, or compile the model there"
+            )
         if self._origin is not None:
             make, arguments = self._origin
         elif self._source:

@@ -3,110 +3,84 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from difflib import get_close_matches
-from typing import Any
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
-from kanecore._native import symbol_name
+if TYPE_CHECKING:
+    from kanecore._native import Kernels
 
-__all__ = ["columns_of", "places_of", "values_of"]
+__all__ = ["columns_of", "values_of"]
 
 Array = npt.NDArray[np.float64]
 
 
-def values_of(argument: str, given: Any, names: Sequence[str], what: str) -> dict[int, float | None]:
-    """Places among names of what an argument names, with its value if it is a mapping: {place: value or None}.
+def values_of(
+    dyn: Kernels, argument: str, given: Any, kinds: tuple[Literal["state", "input"], ...]
+) -> dict[tuple[str, int], float | None]:
+    """What an argument names, of some kinds, with its value if it is a mapping: {(kind, number): value or None}.
 
     Parameters
     ----------
     argument : str
         In messages.
-    given : mapping, iterable of names, or None
-    names : sequence of str
-    what : str
-        These are, as "coordinate or speed".
+    given : mapping, iterable of names or symbols, one of these, or None
 
     Raises
     ------
     KeyError
-        A name that is not there.
+        A name that is none of these.
     TypeError, ValueError
-        A value that is no finite number; two keys for one name.
+        A value that is no finite number; a name that stands there twice.
     """
-    if given is None:
-        return {}
-    values: dict[int, float | None] = {}
-    entries = given.items() if isinstance(given, Mapping) else ((key, None) for key in _keys(given))
-    for key, value in entries:
-        place = _place(argument, key, names, what)
-        if place in values:
-            raise ValueError(f"{argument} names {names[place]!r} twice")
-        values[place] = None if value is None else _number(argument, names[place], value)
+    values: dict[tuple[str, int], float | None] = {}
+    for key, value in _items(argument, given):
+        entry = dyn._found(kinds, key) if len(kinds) > 1 else (kinds[0], dyn._index(kinds[0], key))
+        if entry in values:
+            raise ValueError(f"{argument} gives {key!r} twice")
+        number = None if value is None else _numbers(f"{argument}[{str(key)!r}]", value)
+        if number is not None and number.ndim:
+            raise TypeError(f"{argument}[{str(key)!r}] must be one number, not {value!r}")
+        values[entry] = None if number is None else float(number)
     return values
 
 
-def places_of(argument: str, given: Any, names: Sequence[str], what: str) -> list[int]:
-    """Places among names of what an argument names, in the order of the names; errors as of `values_of`."""
-    return sorted(values_of(argument, _keys(given), names, what))
-
-
-def columns_of(argument: str, given: Any, names: Sequence[str]) -> dict[int, Array]:
-    """Numbers (...) for some speeds: {place: values}, of a mapping by name, or of an array (..., n) for all.
+def columns_of(dyn: Kernels, kind: Literal["speed", "udot"], argument: str, given: Any) -> dict[int, Array]:
+    """Numbers (...) for some speeds: {number of the speed: values}, of a mapping by name, or of an array (..., n_u).
 
     Errors as of `values_of`, and ValueError for an array of another shape.
     """
     if given is None:
         return {}
     if isinstance(given, Mapping):
-        places = [_place(argument, key, names, "speed") for key in given]
-        columns = [
-            _numbers(f"{argument}[{names[i]!r}]", value) for i, value in zip(places, given.values(), strict=True)
-        ]
-        if len(set(places)) < len(places):
-            raise ValueError(f"{argument} names a speed twice")
-        return dict(zip(places, columns, strict=True))
+        named = dyn._by_number(kind, given, argument)
+        return {i: _numbers(f"{argument}[{dyn.speed_names[i]!r}]", value) for i, value in named.items()}
     array = _numbers(argument, given)
-    if array.ndim == 0 or array.shape[-1] != len(names):
-        raise ValueError(f"{argument} has shape {array.shape}, expected (..., {len(names)}), or a mapping by name")
-    return {i: array[..., i] for i in range(len(names))}
+    if array.ndim == 0 or array.shape[-1] != dyn.n_u:
+        raise ValueError(f"{argument} has shape {array.shape}, expected (..., {dyn.n_u}), or a mapping by name")
+    return {i: array[..., i] for i in range(dyn.n_u)}
 
 
-def _numbers(argument: str, value: Any) -> Array:
+def _items(argument: str, given: Any) -> Iterable[tuple[Any, Any]]:
+    """Names, with their values if there are any."""
+    if given is None:
+        return ()
+    if isinstance(given, Mapping):
+        return given.items()
+    if isinstance(given, str) or hasattr(given, "free_symbols"):
+        return ((given, None),)
+    if not isinstance(given, Iterable):
+        raise TypeError(f"{argument} must be names, or a mapping of names to numbers, not {given!r}")
+    return ((key, None) for key in given)
+
+
+def _numbers(label: str, value: Any) -> Array:
     try:
         array = np.asarray(value, dtype=np.float64)
     except (TypeError, ValueError):
-        raise TypeError(f"{argument} must be real numbers, not {value!r}") from None
+        raise TypeError(f"{label} must be real numbers, not {value!r}") from None
     if not np.isfinite(array).all():
-        raise ValueError(f"{argument} is not finite")
+        raise ValueError(f"{label} is not finite")
     return array
-
-
-def _keys(given: Any) -> Iterable[Any]:
-    """One name, or several."""
-    if isinstance(given, str) or hasattr(given, "free_symbols"):
-        return (given,)
-    if not isinstance(given, Iterable):
-        raise TypeError(f"{given!r} is neither a name nor several")
-    return given
-
-
-def _place(argument: str, key: Any, names: Sequence[str], what: str) -> int:
-    name = symbol_name(key)
-    if name not in names:
-        near = get_close_matches(name, names, n=3)
-        hint = f"did you mean {' or '.join(near)}?" if near else f"there are {', '.join(names) or 'none'}"
-        raise KeyError(f"{argument} names {name!r}, which is no {what}; {hint}")
-    return list(names).index(name)
-
-
-def _number(argument: str, name: str, value: Any) -> float:
-    try:
-        number = float(value)
-    except (TypeError, ValueError):
-        raise TypeError(f"{argument}[{name!r}] must be a real number, not {value!r}") from None
-    if not np.isfinite(number):
-        raise ValueError(f"{argument}[{name!r}] is {number!r}, which is not finite")
-    return number

@@ -92,7 +92,7 @@ def inverse_dynamics_jvp(
     dyn: Kernels,
     t: npt.ArrayLike,
     x: _Values,
-    udot: npt.ArrayLike,
+    udot: _Values,
     dx: npt.ArrayLike,
     *,
     dudot: npt.ArrayLike | None = None,
@@ -121,7 +121,7 @@ def inverse_dynamics_jvp(
         A vector of another shape, or no numbers.
     """
     direction = (vectors("dx", dx, dyn.n_x), _or_zeros("dr", dr, dyn.n_r), _or_zeros("dudot", dudot, dyn.n_u))
-    beyond = joined(vectors("udot", udot, dyn.n_u), np.zeros(dyn.n_constraints), *direction)
+    beyond = joined(dyn._rows("udot", udot, "udot"), np.zeros(dyn.n_constraints), *direction)
     return dyn._inverse_dynamics_tangent(t, x, beyond, r=r, p=p)
 
 
@@ -129,7 +129,7 @@ def inverse_dynamics_vjp(
     dyn: Kernels,
     t: npt.ArrayLike,
     x: _Values,
-    udot: npt.ArrayLike,
+    udot: _Values,
     weights: npt.ArrayLike,
     *,
     full: bool = False,
@@ -157,7 +157,7 @@ def inverse_dynamics_vjp(
         As of `inverse_dynamics_jvp`.
     """
     rest = np.zeros(dyn.n_constraints)
-    beyond = joined(vectors("udot", udot, dyn.n_u), rest, vectors("weights", weights, dyn.n_u))
+    beyond = joined(dyn._rows("udot", udot, "udot"), rest, vectors("weights", weights, dyn.n_u))
     gradient = dyn._inverse_dynamics_gradient(t, x, beyond, r=r, p=p)
     if not full:
         return np.ascontiguousarray(gradient[..., : dyn.n_x])

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from kanecore.show.scene import Scene
 from kanecore.show.views import View, chosen
 
-__all__ = ["Canvas", "draw", "near", "new_figure"]
+__all__ = ["Canvas", "draw", "new_figure"]
 
 Array = npt.NDArray[np.float64]
 
@@ -22,9 +22,6 @@ TRIAD = ("#c0392b", "#27ae60", "#2c6fbb")  # x, y, z of a body
 
 # Lengths beside the size of what is shown.
 AXIS, ARROW, MARGIN, LEAST = 0.07, 0.25, 0.12, 0.3
-
-NEARBY = 0.05  # how far coordinates are moved to see whether the motion keeps a plane
-SAMPLES = 6
 
 PALE = 0.25  # opacity
 FONT = 8.0  # points
@@ -44,15 +41,15 @@ def new_figure(planar: bool, size: tuple[float, float] = (5.6, 4.2)) -> Any:
     return figure.add_subplot() if planar else figure.add_subplot(projection="3d")
 
 
-def draw(scene: Scene, around: Scene, *, ax: Any, labels: bool, loads: bool, view: Any) -> Any:
+def draw(scene: Scene, nearby: Scene, *, ax: Any, labels: bool, loads: bool, view: Any) -> Any:
     """States in one picture, all but the last pale, in the plane that the motion keeps or in space; the Figure.
 
     Parameters
     ----------
-    scene, around : Scene
+    scene, nearby : Scene
         Of the states, and of those near the last one, which show what plane it keeps.
     """
-    seen, last = chosen(view, around), len(scene.places) - 1
+    seen, last = chosen(view, nearby), len(scene.places) - 1
     ax = new_figure(seen.planar) if ax is None else ax
     shown = Canvas(ax, seen, scene)
     for state in range(last + 1):
@@ -66,26 +63,10 @@ def draw(scene: Scene, around: Scene, *, ax: Any, labels: bool, loads: bool, vie
     return ax.figure
 
 
-def near(t: float, x: Array, units: Sequence[Sequence[int]]) -> tuple[Array, Array]:
-    """A state and random ones near it, with unit quaternions at some places: times (N,), states (N, n_x).
-
-    They are the same at each call.
-    """
-    random = np.random.default_rng(0)
-    states = np.tile(x, (SAMPLES, 1))
-    states[1:] += NEARBY * random.uniform(-1.0, 1.0, states[1:].shape)
-    times = np.full(SAMPLES, t)
-    times[1:] += NEARBY * random.uniform(-1.0, 1.0, SAMPLES - 1)
-    for places in units:
-        quaternion = states[1:, list(places)]
-        states[1:, list(places)] = quaternion / np.linalg.norm(quaternion, axis=-1, keepdims=True)
-    return times, states
-
-
 class Canvas:
     """A scene in axes of matplotlib, seen in one way.
 
-    ValueError where the axes are flat and the picture is not, or the other way round.
+    TypeError where it is given no axes, ValueError where they are flat and the picture is not, or the other way round.
 
     Attributes
     ----------
@@ -94,6 +75,8 @@ class Canvas:
     """
 
     def __init__(self, ax: Any, view: View, scene: Scene) -> None:
+        if not hasattr(ax, "get_lines"):
+            raise TypeError(f"ax is {ax!r}: it must be Axes of matplotlib")
         if (ax.name == "3d") == view.planar:
             need = "flat axes, figure.add_subplot()" if view.planar else 'axes in space, add_subplot(projection="3d")'
             raise ValueError(f"ax does not suit the picture, which needs {need}; view= chooses another")
@@ -194,8 +177,10 @@ class Canvas:
             self.ax.grid(color="0.94")
             self.ax.set_axisbelow(True)
         else:
-            self.ax.set_box_aspect(half, zoom=ZOOM)
-            self.ax.view_init(self.view.elevation, self.view.azimuth)
+            self.ax.set_box_aspect(np.roll(half, 2 - self.view.vertical), zoom=ZOOM)  # which begins after the vertical
+            angles = {"elev": self.view.sign * self.view.elevation, "azim": self.view.azimuth}
+            roll = 0.0 if self.view.sign > 0 else 180.0
+            self.ax.view_init(**angles, roll=roll, vertical_axis="xyz"[self.view.vertical])
 
     def names(self) -> None:
         """The names of places, each on the side that crosses fewest lines; none where others take all sides."""

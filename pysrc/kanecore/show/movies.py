@@ -7,7 +7,8 @@ import html
 import json
 import os
 from dataclasses import dataclass
-from math import ceil, floor, log10
+from math import floor, log10
+from numbers import Real
 from pathlib import Path
 from typing import Any
 
@@ -35,14 +36,14 @@ def frame_times(start: float, end: float, fps: float, speed: float) -> Array:
     ValueError where fps or speed is no positive number, or the frames are too many.
     """
     for name, value in (("fps", fps), ("speed", speed)):
-        if not (isinstance(value, (int, float)) and not isinstance(value, bool) and 0.0 < value < np.inf):
+        if not (isinstance(value, Real) and not isinstance(value, bool) and 0.0 < value < np.inf):
             raise ValueError(f"{name} is {value!r}: it must be a positive number")
     step = speed / fps
     count = abs(end - start) / step * (1.0 + 1e-12)
     if not count < MOST_FRAMES:
         raise ValueError(
             f"{abs(end - start):g} s at fps={fps:g}, speed={speed:g} are {count:.3g} frames, more than {MOST_FRAMES}: "
-            f"choose speed={ceil(speed * count / MOST_FRAMES * 1.01)} or more"
+            f"choose speed={1.1 * speed * count / MOST_FRAMES:.2g} or more"
         )
     return np.asarray(start + np.sign(end - start) * step * np.arange(floor(count) + 1.0))
 
@@ -131,6 +132,8 @@ class Animation:
             "labels": scene.together() if self.labels else [],
             "basis": self.view.basis[:2].tolist() if self.view.planar else None,
             "angles": [self.view.elevation, self.view.azimuth],
+            "vertical": self.view.vertical,
+            "sign": self.view.sign,
             "start": float(self.times[0]),
             "step": step,
             "digits": max(0, min(9, 1 - floor(log10(abs(step))))) if step else 2,

@@ -9,13 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from kanecore.errors import ModelError
+from kanecore.errors import ModelError, unknown_name
 from kanecore.shapes import Shape
 
 __all__ = ["Names", "Scene", "scene"]
@@ -100,16 +99,14 @@ class Scene:
         ends = (start + length * self.axes[..., body, :, i] for i in range(3))
         return [np.stack([start, end], axis=-2) for end in ends]
 
-    def place(self, name: str) -> int:
+    def place(self, name: Any) -> int:
         """The place of a point, a body's mass centre or a joint; KeyError where there is none, with the nearest."""
-        n = self.names
+        n, name = self.names, getattr(name, "name", name)
         places = {point: 1 + i for i, point in enumerate(n.points)}
         for others, at in ((n.bodies, self.centres), (n.joints, self.joints)):
             places = dict(zip(others, at, strict=True)) | places
         if name not in places:
-            near = get_close_matches(str(name), places, 1)
-            hint = f"; is {near[0]!r} meant?" if near else ""
-            raise KeyError(f"{n.model!r} has no point, body or joint {name!r}, but {', '.join(places)}{hint}")
+            raise unknown_name(f"point, body or joint of {n.model!r} is called", name, places)
         return places[name]
 
     def together(self) -> list[tuple[int, str]]:
@@ -169,7 +166,7 @@ def scene(
     return Scene(
         names=names,
         places=np.concatenate([origin, points, joints], axis=-2),
-        labels=_labels(names, centres),
+        labels=_labels(names, centres, facts.get("origin", "")),
         lines=tuple((1 + parent, 1 + n) for n, parent in enumerate(tree) if n not in loose),
         joints=tuple(first_joint + n for n in range(len(names.joints))),
         centres=centres,
@@ -183,9 +180,9 @@ def scene(
     )
 
 
-def _labels(names: Names, centres: Sequence[int]) -> tuple[str, ...]:
-    """Bodies at their mass centres, other points, and joints that are not called as a body is."""
-    labels = ["", *names.points, *("" if name in names.bodies else name for name in names.joints)]
+def _labels(names: Names, centres: Sequence[int], origin: str) -> tuple[str, ...]:
+    """The origin, bodies at their mass centres, other points, and joints that are not called as a body is."""
+    labels = [origin, *names.points, *("" if name in names.bodies else name for name in names.joints)]
     for place, body in zip(centres, names.bodies, strict=True):
         labels[place] = body
     return tuple(labels)

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import cos, radians, sin
 from typing import Any
@@ -11,13 +12,16 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from kanecore.errors import KanecoreError
 from kanecore.show.scene import Scene
 
-__all__ = ["View", "chosen"]
+__all__ = ["View", "around", "chosen"]
 
 Array = npt.NDArray[np.float64]
 OBLIQUE = (20.0, -65.0)  # elevation and azimuth in degrees, of what moves in space
-IN_PLANE = 1e-9  # of the size of what is shown: rounding of places, which are sums of some lengths
+IN_PLANE = 2e-14  # of the size of what is shown: rounding of places, which are sums of some lengths
+NEARBY = (5e-2, 5e-5, 5e-8)  # how far coordinates are moved to see whether the motion keeps a plane
+SAMPLES = 6
 PLANES = ("xy", "xz", "yz")
 NORMALS = (2, 1, 0)
 
@@ -31,16 +35,29 @@ class View:
     axes : tuple of str
         The axes to the right and up in a plane, such as ("x", "y") or ("y", "-x"); empty in space.
     elevation, azimuth : float
-        Where the eye is, in degrees above the plane of x and y, and from x about z; used in space.
+        Where the eye is in space, in degrees above the horizontal plane, and about the vertical.
+    up : str
+        The axis that points up in space, such as "z" or "-y".
     """
 
     axes: tuple[str, ...]
     elevation: float = 0.0
     azimuth: float = 0.0
+    up: str = "z"
 
     @property
     def planar(self) -> bool:
         return bool(self.axes)
+
+    @property
+    def vertical(self) -> int:
+        """The number of the axis that points up in space."""
+        return "xyz".index(self.up[-1])
+
+    @property
+    def sign(self) -> int:
+        """Whether this axis, or its opposite, points up."""
+        return -1 if self.up.startswith("-") else 1
 
     @property
     def basis(self) -> Array:
@@ -48,9 +65,43 @@ class View:
         if self.axes:
             right, up = (_direction(axis) for axis in self.axes)
             return np.stack([right, up, np.cross(right, up)])
-        e, a = radians(self.elevation), radians(self.azimuth)
+        e, a = radians(self.sign * self.elevation), radians(self.azimuth)
         right, eye = np.array([-sin(a), cos(a), 0.0]), np.array([cos(e) * cos(a), cos(e) * sin(a), sin(e)])
-        return np.stack([right, np.cross(eye, right), eye])
+        rows = np.stack([self.sign * right, self.sign * np.cross(eye, right), eye])
+        return np.roll(rows, self.vertical - 2, axis=1)  # as matplotlib does with another vertical axis than z
+
+
+def around(scene_at: Callable[[Array, Array], Scene], t: float, x: Array, units: Sequence[Sequence[int]]) -> Scene:
+    """The scene of a state and of random ones near it, the same at each call.
+
+    Where these lie outside of what the model is defined for, nearer ones; nothing is known of the units of x.
+
+    Parameters
+    ----------
+    scene_at : callable
+        ``scene_at(t, x)`` of times (N,) and states (N, n_x).
+    t, x : float and ndarray, (n_x,)
+    units : sequence of four int
+        The places in x of unit quaternions.
+    """
+    for distance in NEARBY:
+        try:
+            return scene_at(*_near(t, x, units, distance))
+        except KanecoreError:
+            continue
+    return scene_at(np.array([t]), x[np.newaxis])
+
+
+def _near(t: float, x: Array, units: Sequence[Sequence[int]], distance: float) -> tuple[Array, Array]:
+    """Times (N,) and states (N, n_x)."""
+    random = np.random.default_rng(0)
+    steps = random.uniform(-distance, distance, (SAMPLES, 1 + len(x)))
+    steps[0] = 0.0
+    states = x + steps[:, 1:] * np.maximum(1.0, np.abs(x))
+    for places in units:
+        quaternion = states[1:, list(places)]
+        states[1:, list(places)] = quaternion / np.linalg.norm(quaternion, axis=-1, keepdims=True)
+    return t + steps[:, 0], states
 
 
 def chosen(view: Any, scene: Scene) -> View:
@@ -58,7 +109,7 @@ def chosen(view: Any, scene: Scene) -> View:
 
     Parameters
     ----------
-    view : None, str or (elevation, azimuth)
+    view : None, str or (elevation, azimuth[, up])
     scene : Scene
         At several states.
     """
@@ -69,10 +120,14 @@ def chosen(view: Any, scene: Scene) -> View:
         axes = re.fullmatch(r"(-?[xyz])(-?[xyz])", view)
         if axes and axes[1][-1] != axes[2][-1]:
             return View((axes[1], axes[2]))
-    elif np.shape(view) == (2,) and np.isfinite(np.asarray(view, dtype=float)).all():
-        return View((), float(view[0]), float(view[1]))
+    elif isinstance(view, Sequence) and len(view) in (2, 3):
+        *angles, up = view if len(view) == 3 else (*view, "z")
+        real = all(isinstance(angle, (int, float)) and np.isfinite(angle) for angle in angles)
+        if real and isinstance(up, str) and re.fullmatch("-?[xyz]", up):
+            return View((), float(angles[0]), float(angles[1]), up)
     raise ValueError(
-        f"view is {view!r}: give axes to the right and up, such as 'xy' or 'y-x', or (elevation, azimuth) in degrees"
+        f"view is {view!r}: give axes to the right and up, such as 'xy' or 'y-x', or (elevation, azimuth) in "
+        "degrees, and the axis that points up if it is not z: (20, 30, '-y')"
     )
 
 

@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Functions in C that a model calls by their addresses.
+
+An address belongs to a process.  So the graph and the C text know only that there is such a function (`External`).  Its
+address stands among the prepared constants of a compiled model.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+from kanecore.errors import ModelError
+
+__all__ = ["N_ADDRESSES", "CFunction", "External"]
+
+DERIVATIVES = ("f", "df", "d2f", "d3f")
+N_ADDRESSES = len(DERIVATIVES)  # of one function, zeros for those that are not there
+EXACT = 2**53  # below this a double holds every whole number
+
+
+class CFunction:
+    """A function ``double f(double)`` in machine code, with its derivatives, for ``functions=`` of `kanecore.Model`.
+
+    Parameters
+    ----------
+    f, df, d2f : int or ctypes function
+        The addresses of f, f' and f''; of numba's ``cfunc`` the member ``address``, of cffi
+        ``int(ffi.cast("uintptr_t", ffi.addressof(lib, "f")))``.
+    d3f : int or ctypes function, optional
+        That of f''', which `linearize` needs where accelerations hold f'', as those of a point at f(x).
+
+    Raises
+    ------
+    TypeError
+        No address.
+    ValueError
+        An address that no function can have.
+
+    Notes
+    -----
+    The code is called as it is, from any thread, so it must be safe there; an exception of Python cannot leave it.  A
+    CFunction keeps the objects that it was given; the code behind a mere number is kept by who gave it.  A model with
+    such a function does not pickle.
+
+    Examples
+    --------
+    ``kc.CFunction(curve.address, slope.address, bend.address)`` of three ``numba.cfunc("float64(float64)")``.
+    """
+
+    __slots__ = ("_owners", "addresses")
+
+    addresses: tuple[int, ...]
+
+    def __init__(self, f: Any, df: Any, d2f: Any, d3f: Any = None) -> None:
+        given = dict(zip(DERIVATIVES, (f, df, d2f, d3f), strict=True))
+        addresses = tuple(0 if name == "d3f" and x is None else _address(name, x) for name, x in given.items())
+        object.__setattr__(self, "addresses", addresses)
+        object.__setattr__(self, "_owners", (f, df, d2f, d3f))
+
+    def __setattr__(self, name: str, value: Any) -> NoReturn:
+        raise AttributeError(f"a CFunction is immutable: make another one to change its {name}")
+
+    def __reduce__(self) -> NoReturn:
+        raise ModelError(
+            "a function by its address, kc.CFunction, cannot be pickled: the address belongs to this process"
+        )
+
+    def __repr__(self) -> str:
+        return f"<CFunction: {self.extent}>"
+
+    @property
+    def extent(self) -> str:
+        """Which derivatives there are, in words."""
+        return "C functions f, f', f'', f'''" if self.addresses[-1] else "C functions f, f', f''"
+
+    @property
+    def highest(self) -> int:
+        """The order of the last derivative that is there."""
+        return sum(map(bool, self.addresses)) - 1
+
+
+def _address(name: str, given: Any) -> int:
+    if hasattr(given, "argtypes"):  # one of ctypes
+        given = ctypes.cast(given, ctypes.c_void_p).value or 0
+    if isinstance(given, bool) or not hasattr(given, "__index__"):
+        raise TypeError(f"{name} is {given!r}; it must be the address of a function double f(double), an int")
+    address = int(given.__index__())
+    if not 0 < address < EXACT:
+        raise ValueError(f"{name} is {address}, which is no address of a function")
+    return address
+
+
+@dataclass(frozen=True)
+class External:
+    """What is known of a C function while a model is derived: that it has derivatives up to some order.
+
+    Two of them are told apart by their names.
+    """
+
+    highest: int
+    n_arguments: int = 1
+    known: bool = False
+
+    @property
+    def digest(self) -> str:
+        return f"external {self.highest}"
+
+    @property
+    def extent(self) -> str:
+        return f"C function with derivatives to order {self.highest}"
+
+    def lacks(self, name: str, orders: Sequence[int]) -> str:
+        """Why a derivative of the function of that name cannot be computed; empty where it can."""
+        if max(orders) <= self.highest:
+            return ""
+        other = "" if max(orders) < N_ADDRESSES else ", or the data, kc.Spline, whose fourth derivative is zero"
+        return (
+            f"it holds the derivative of order {max(orders)} of {name}, and functions gives those to order "
+            f"{self.highest}: give d3f, kc.CFunction(f, df, d2f, d3f){other}"
+        )
+
+    def vanishes(self, orders: Sequence[int]) -> bool:
+        """Nothing is known to be zero."""
+        return False
+
+    def value(self, orders: Sequence[int], arguments: Sequence[Any], real: Callable[[Any], Any]) -> NoReturn:
+        raise ModelError("a C function has no value before the model is compiled")
