@@ -432,6 +432,37 @@ def test_sympys_kanes_method() -> None:
     np.testing.assert_allclose(dyn.forcing(0, [0.3, 1.1]), forcing(0.3, 1.1)[0], rtol=1e-12)
 
 
+def test_in_place_of_sympys_kanes_method() -> None:
+    """The same M and f, with the function and its derivatives; and a model that compiles."""
+    x, y, u, v = me.dynamicsymbols("x y u v")
+    frame, origin = me.ReferenceFrame("N"), me.Point("O")
+    origin.set_vel(frame, 0)
+    bead = origin.locatenew("P", x * frame.x + y * frame.y)
+    bead.set_vel(frame, u * frame.x + v * frame.y)
+    pieces = (frame, [x], [u, v], [x.diff() - u, y.diff() - v])
+    more = {"q_dependent": [y], "configuration_constraints": [y - street(x)]}
+    more |= {"u_ind": [u], "u_dependent": [v], "velocity_constraints": [v - street(x).diff(x) * u]}
+    body, load = me.Particle("bead", bead, m), (bead, -m * g * frame.y)
+    theirs = me.KanesMethod(frame, [x], kd_eqs=pieces[3], **more)
+    ours = kc.KanesMethod(frame, [x], kd_eqs=pieces[3], **more, functions={street: sampled(cubic)})
+    at = {x.diff(): u, y.diff(): v}
+    values = {x: 0.3, y: cubic(0.3), u: 1.1, v: 0.2, m: 2, g: 9.81}
+    for method in (theirs, ours):
+        method.kanes_equations([body], [load])
+    for one, other in ((ours.mass_matrix, theirs.mass_matrix), (ours.forcing, theirs.forcing)):
+        assert one.has(street)
+        numbers = [
+            np.array(e.subs(at).subs(street, sm.Lambda(a, cubic(a))).doit().subs(values), dtype=float)
+            for e in (one, other)
+        ]
+        np.testing.assert_allclose(*numbers, rtol=1e-12)
+    dyn = kc.compile(ours.model, parameters={"m": 2.0, "g": 9.81})
+    slope, bend = (float(cubic(x).diff(x, n).subs(x, 0.3)) for n in (1, 2))
+    state = [0.3, cubic(0.3), 1.1, slope * 1.1]
+    expected = -slope * (9.81 + bend * 1.1**2) / (1 + slope**2)
+    assert dyn.udot(0.0, state)[0] == pytest.approx(expected, rel=1e-12)
+
+
 # --------------------------------------------------------------------------------------- symbols and texts
 def test_symbolic_results_are_read_again() -> None:
     x = me.dynamicsymbols("x")

@@ -208,6 +208,7 @@ def test_repr() -> None:
         (([0, 1], np.array([1j, 2])), {}, "y of a spline must be an array of real numbers"),
         (([0, 1], [1j, 2]), {}, "y of a spline must be an array of real numbers"),
         (([0, 1], None), {}, "y of a spline must be"),
+        (([0, 1, 2], np.ma.array([0.0, 1.0, 2.0], mask=[0, 1, 0])), {}, "y of a spline holds masked values"),
         (([0, 5e-324, 1], [0, 1, 0]), {}, "too close together"),
         (([0, 1], [0, 1]), {"extrapolate": "linear"}, "extrapolate is 'linear'; it must be True, False or 'periodic'"),
         (([0, 1], [0, 1]), {"extrapolate": 1}, "extrapolate is 1"),
@@ -229,7 +230,10 @@ def test_wrong_calls() -> None:
         hills(1.0)
     with pytest.raises(TypeError, match="nu=1"):
         hills(1.0, 2.0, nu=1)
-    for nu in (-1, 0.5, (2.5,)):
+    for argument in (1j, np.array([1j]), "a", ["1"]):
+        with pytest.raises(ValueError, match="an argument of a spline must be"):
+            street(argument)
+    for nu in (-1, 0.5, (2.5,), None, "1", 1.0):
         with pytest.raises(ValueError, match="orders of derivatives"):
             street(1.0, nu=nu)
     with pytest.raises(TypeError):

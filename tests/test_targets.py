@@ -21,6 +21,7 @@ import kanecore as kc
 from kanecore.build import include_dir
 from kanecore.build.compiler import find_compiler
 from kanecore.derive.derivation import Derivation
+from kanecore.derive.sizes import sizes_of
 from kanecore.describe.description import duplicate
 from kanecore.emit.c import C
 from kanecore.emit.solved import HEADERS, function, room
@@ -60,6 +61,7 @@ def written(target: C, model: kc.Model, kernels: list[str]) -> tuple[str, dict[s
     d = model.description
     derivation = Derivation(duplicate(d))
     state = [*d.coordinates, *d.speeds, *d.accelerations, *derivation.multiplier_symbols]
+    state += derivation.vector_symbols(max(sum(kernel.further(sizes_of(derivation))) for kernel in KERNELS))
     arrays = {"x": state, "r": d.inputs, "c": d.parameters}
     leaves = {node: Operand(Entry(array, i)) for array, nodes in arrays.items() for i, node in enumerate(nodes)}
     made = Functions(derivation, {**leaves, d.time: Operand(Entry("t"))}, len(d.parameters))
@@ -164,6 +166,7 @@ def circle_twice() -> kc.Model:
 MAIN = """
 #include <stdio.h>
 #include <stdlib.h>
+static double out[20000];
 int main(void)
 {
     for (int trial = 0; trial < 40; trial++) {
@@ -187,7 +190,7 @@ def test_a_kernel_needs_no_more_scratch_than_it_says(name: str, tmp_path: Path, 
     runtime = root / "pysrc/kanecore/emit/runtime"
     headers = [(runtime / header).read_text() for header in (*C().headers, *HEADERS)]
     calls = [
-        f"        {{ double *w = malloc(sizeof(double) * (size_t)({size}) + 1), out[20000];\n"
+        f"        {{ double *w = malloc(sizeof(double) * (size_t)({size}) + 1);\n"
         f"          compute_{kernel}(0.3 * trial, x, r, c, w, out), free(w); }}\n"
         for kernel, size in scratch.items()
     ]

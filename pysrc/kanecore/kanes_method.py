@@ -7,7 +7,7 @@ inherited.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
 from typing import Any
 
@@ -48,6 +48,8 @@ class KanesMethod(SymPyKanesMethod):  # type: ignore[misc]
         As in SymPy.
     kd_eqs_solver, constraint_solver : str or callable
         As in SymPy.  With "LU", the default, the equations are solved on the graph, without pivots that may vanish.
+    functions : dict of SymPy function to Spline or CFunction, optional
+        As of `kanecore.Model`; results are written with the functions and their derivatives.
 
     Attributes
     ----------
@@ -84,6 +86,8 @@ class KanesMethod(SymPyKanesMethod):  # type: ignore[misc]
         explicit_kinematics: bool = True,
         kd_eqs_solver: str | Solver = "LU",
         constraint_solver: str | Solver = "LU",
+        *,
+        functions: Mapping[Any, Any] | None = None,
     ) -> None:
         if not isinstance(frame, ReferenceFrame):
             raise TypeError("An inertial ReferenceFrame must be supplied")
@@ -103,6 +107,7 @@ class KanesMethod(SymPyKanesMethod):  # type: ignore[misc]
             "velocity_constraints": velocity_constraints,
             "acceleration_constraints": acceleration_constraints,
             "u_auxiliary": u_auxiliary,
+            "functions": functions,
         }
         arguments = Arguments.of(**{**self._given, "kd_eqs": kd_eqs or []})
         self._check_counts(arguments)

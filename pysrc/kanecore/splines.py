@@ -99,10 +99,10 @@ class Spline:
             raise ValueError(f"bc_type is {bc_type!r}; it must be 'not-a-knot' or 'periodic'")
         if extrapolate is None:
             extrapolate = "periodic" if bc_type == "periodic" else True
-        if not (isinstance(extrapolate, bool) or extrapolate == "periodic"):
+        if not (isinstance(extrapolate, (bool, np.bool_)) or extrapolate == "periodic"):
             raise ValueError(f"extrapolate is {extrapolate!r}; it must be True, False or 'periodic'")
         given = {"x": x, "y": y} if z is None else {"x": x, "y": y, "z": z}
-        *knots, values = data = [_numbers(name, value) for name, value in given.items()]
+        *knots, values = data = [_finite(name, value) for name, value in given.items()]
         _check(knots, values, "y" if z is None else "z", bc_type)
         derivatives = values
         with np.errstate(over="ignore", invalid="ignore"):
@@ -117,7 +117,7 @@ class Spline:
             "knots": tuple(map(_frozen, knots)),
             "hermite": _frozen(derivatives),
             "digest": digest,
-            "extrapolate": extrapolate,
+            "extrapolate": extrapolate if extrapolate == "periodic" else bool(extrapolate),
             "bc_type": bc_type,
         }
         for name, member in members.items():
@@ -184,10 +184,10 @@ class Spline:
                 f"{self!r} has {self.n_arguments} arguments, and an order nu for each: it was called with "
                 f"{len(arguments)} and nu={nu!r}"
             )
-        if any(k != int(k) or k < 0 for k in orders):
+        if not all(isinstance(k, (int, np.integer)) and k >= 0 for k in orders):
             raise ValueError(f"nu is {nu!r}; orders of derivatives are 0, 1, 2, ...")
         evaluate = np.frompyfunc(lambda *place: self.value(orders, place), self.n_arguments, 1)
-        places = (np.asarray(a, dtype=np.float64) for a in arguments)
+        places = [_real("an argument", a) for a in arguments]
         with np.errstate(over="ignore", invalid="ignore"):
             return np.asarray(evaluate(*places), dtype=np.float64)
 
@@ -243,13 +243,18 @@ def _cubic(ends: Any, s: Any, h: Any, order: int) -> Any:
 
 
 # ------------------------------------------------------------------------------------------------------ data
-def _numbers(name: str, values: npt.ArrayLike) -> Array:
+def _real(name: str, values: npt.ArrayLike) -> Array:
     try:
         given = np.asarray(values)
-        array = given.astype(np.float64, casting="same_kind" if given.dtype.kind != "O" else "unsafe")
+        return given.astype(np.float64, casting="same_kind" if given.dtype.kind != "O" else "unsafe")
     except (TypeError, ValueError):
         raise ValueError(f"{name} of a spline must be an array of real numbers") from None
-    array = array + 0.0  # a copy without −0.0, which equals 0.0
+
+
+def _finite(name: str, values: npt.ArrayLike) -> Array:
+    if np.ma.is_masked(values):
+        raise ValueError(f"{name} of a spline holds masked values: leave them out, with their knots")
+    array = _real(name, values) + 0.0  # a copy without −0.0, which equals 0.0
     if not np.isfinite(array).all():
         raise ValueError(f"{name} of a spline must be finite")
     return array

@@ -174,6 +174,7 @@ class RateEquations:
             (s.inputs.values(), [s.rate(*key) for key in s.inputs]),
         ):
             symbols.update((keys[i][1], name) for i, name in zip(nodes, names, strict=True))
+        symbols.update((("f", f.__name__), f) for f in s.functions)
         return symbols
 
     def written(self, rows: Rows) -> Any:
