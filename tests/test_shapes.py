@@ -101,6 +101,17 @@ def test_shapes_survive() -> None:
     assert baked.parameter_names == ()
 
 
+def test_prebuilt_models_have_theirs() -> None:
+    """The gallery's disc touches the ground, its rim a radius away from the centre, wherever it has rolled to."""
+    dyn = kc.load("rolling_disc")
+    ax = dyn.draw(dyn.state(q1=0.3, q2=0.4, q3=0.5, q4=1.0, q5=2.0)).axes[0]
+    lines = [np.array(line.get_data_3d()) for line in ax.get_lines()]
+    [rim] = [line for line in lines if line.shape[1] > 10]
+    centre = (rim.max(axis=1) + rim.min(axis=1)) / 2.0
+    assert np.allclose(np.linalg.norm(rim - centre[:, np.newaxis], axis=0), dyn.parameters["R"], rtol=1e-3)
+    assert np.min(rim[2]) == pytest.approx(0.0, abs=0.01 * dyn.parameters["R"])
+
+
 def test_no_equation_knows_them() -> None:
     plain, shaped = (Derivation(duplicate(x.description)) for x in (wheel(), wheel(kc.shapes.Box(r, 1, 2))))
     for kernel in ("udot", "mass_matrix", "positions", "kinetic_energy"):
