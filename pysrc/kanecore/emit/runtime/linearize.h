@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The derivatives of xdot with respect to N symbols, at the udot and lambda of the state; of `linearize` these
- * are q, u and r:
+ * The derivatives of xdot with respect to N symbols, at the udot and lambda of the state; of `linearize`
+ * these are q, u and r:
  *
  *     M da = dR + G' dlambda,    G da + dS = 0,    R = f + G' lambda - M udot,    S = G udot + gamma.
  */
@@ -20,7 +20,8 @@ typedef struct kc_linearization {
     (KC_EQUATIONS_ROOM(n, m, N) + (n_q) * (N) + KC_SCRATCH_ROOM(n, m) + 2 * ((n) + (m)) + (n_q) + (N))
 
 /* Fill the equations column by column, and `rates` with the slopes of qdot; `solution` holds udot, lambda. */
-KC_SOLVER void kc_fill_columns(const kc_linearization *s, const kc_place *at, kc_real *solution, kc_real *rates)
+KC_SOLVER void kc_fill_columns(const kc_linearization *s, const kc_place *at, kc_real *solution,
+                               kc_real *rates)
 {
     const kc_saddle *const e = s->equations;
     const int n = e->n, m = e->m, k = e->k;
@@ -70,7 +71,7 @@ KC_SOLVER int kc_linearize(kc_linearization *s, kc_real t, const kc_real *x, con
 typedef struct kc_chain {
     int n_y, n_q, n, k;
     kc_function *udot, *linearize;
-    kc_function *slopes; /* reads udot in w; dy/d(q, u, r) (n_y, k) at constant udot, then dy/dudot (n_y, n) */
+    kc_function *slopes; /* reads udot in w; dy/d(q, u, r) (n_y, k), then dy/dudot (n_y, n) */
 } kc_chain;
 
 #define KC_CHAIN_ROOM(n_y, n_q, n, k) ((n) + ((n_q) + (n)) * (k) + (n_y) * ((k) + (n)))
