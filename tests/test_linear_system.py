@@ -297,13 +297,23 @@ def test_modes_that_no_input_moves_and_no_output_shows() -> None:
     values = sorted((mode.eigenvalue.imag, mode.states) for mode in system.uncontrollable)
     assert [value for value, _ in values] == pytest.approx([0.0, 0.0, 5.0], abs=1e-7)
     assert set(values[-1][1]) == {"q2", "u2"}
-    assert {name for _, names in values[:-1] for name in names} <= {"q3", "u3"}
+    assert sorted(names for _, names in values[:-1]) == [("q3",), ("u3",)]
     for mode in system.uncontrollable:
         np.testing.assert_allclose(mode.vector @ system.B, 0.0, atol=1e-12)
-    assert {name for mode in system.unobservable for name in mode.states} <= {"q3", "u3"}
+    assert sorted(mode.states for mode in system.unobservable) == [("q3",), ("u3",)]
     np.testing.assert_allclose(system.C, [[1, 0, 0, 0, 0, 0], [0, 0, 0, 0, 1, 0]], rtol=0, atol=1e-11)
     assert "uncontrollable: 0 ± 5i (" in str(system)
     assert "unobservable: 0 (q3)" in str(system)
+
+
+def test_modes_of_a_chain_of_integrators_are_named_one_by_one() -> None:
+    """Hovering, all twelve eigenvalues are zero: a basis of (A − λ)^k v = 0, a state each."""
+    dyn = loaded("quadrotor")
+    hover = dyn.equilibrium(inputs=dyn.input_names)
+    system = dyn.linear_system(0.0, hover.x, hover.r)
+    assert sorted(mode.states for mode in system.modes()) == sorted((name,) for name in system.state_names)
+    assert system.uncontrollable == ()
+    assert {name for mode in system.unobservable for name in mode.states}.isdisjoint({"w1", "w2", "w3"})
 
 
 def test_states_left_out() -> None:
@@ -395,6 +405,12 @@ def test_python_control(monkeypatch: pytest.MonkeyPatch) -> None:
     assert isinstance(same, control.StateSpace)
     np.testing.assert_array_equal(same.A, system.A)
     assert same.state_labels == list(system.state_names)
+
+
+def test_times_that_are_none() -> None:
+    for t0, error in (([0.0, 1.0], TypeError), (np.nan, ValueError)):
+        with pytest.raises(error, match=r"t must be one number|t is nan"):
+            loaded("cart_pole").linear_system(t0, np.zeros(4))  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(

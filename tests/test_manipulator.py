@@ -62,6 +62,18 @@ def test_pinocchio(name: str) -> None:
         assert relative_error(dyn.inverse_dynamics(0.0, x, state["a"]), forces) < TOLERANCE
 
 
+@pytest.mark.parametrize("name", part("BC", "BC"))
+def test_pinocchio_derivatives(name: str) -> None:
+    """∂u̇/∂(q, u, τ) beside `computeABADerivatives`."""
+    dyn, states = robot(name)
+    for state in states:
+        x, n = np.array(state["q"] + state["v"]), dyn.n_q
+        A, B = dyn.linearize(0.0, x, r=np.array(state["tau_applied"]))
+        assert relative_error(A[n:, :n], state["ddq_dq"]) < 1e-9
+        assert relative_error(A[n:, n:], state["ddq_dv"]) < 1e-9
+        assert relative_error(B[n:], state["M_inverse"]) < 1e-9
+
+
 def test_accelerations_of_the_jacobian() -> None:
     """a = J u̇ + J̇ u: the second part is the acceleration at u̇ = 0."""
     dyn, states = robot("B")

@@ -17,7 +17,7 @@
  *                        each: f and its derivatives. They are put there before prepare() is called
  *     x     n_q + n_u    coordinates, then speeds; kernels marked [udot] read n_u more, the
  *                        derivatives of the speeds, and those marked [udot, lambda] then
- *                        n_constraints more, the multipliers
+ *                        n_constraints more, the multipliers, and vectors of the lengths that follow there
  *     r     n_r          inputs: forces, prescribed motions and their rates
  *     work  n_work       scratch of the caller's, never read before it is written; at least 2
  * `x`, `r`, `c` are read only and may not overlap `work` or `out`.

@@ -49,6 +49,7 @@ static void run(int number, double t, const double *x, const double *r, const do
     const kernel kernels[] = {
 #include "kernels.inc"
     };
+    (void)sizeof(char[sizeof kernels / sizeof *kernels <= 100 ? 1 : -1]); /* there is a function for each */
     const kernel *k = kernels + number;
     const double total = t + sum(x, n_x + k->beyond) + sum(r, m->n_r) + sum(c, m->n_prepared);
     for (size_t i = 2; i < m->n_work; i++)
@@ -74,11 +75,16 @@ TEN(KERNEL, 2)
 TEN(KERNEL, 3)
 TEN(KERNEL, 4)
 TEN(KERNEL, 5)
+TEN(KERNEL, 6)
+TEN(KERNEL, 7)
+TEN(KERNEL, 8)
+TEN(KERNEL, 9)
 
 kc_kernel *const *all_kernels(void)
 {
     static kc_kernel *const addresses[] = {TEN(ADDRESS, 0) TEN(ADDRESS, 1) TEN(ADDRESS, 2) TEN(ADDRESS, 3)
-                                               TEN(ADDRESS, 4) TEN(ADDRESS, 5)};
+                                               TEN(ADDRESS, 4) TEN(ADDRESS, 5) TEN(ADDRESS, 6) TEN(ADDRESS, 7)
+                                                   TEN(ADDRESS, 8) TEN(ADDRESS, 9)};
     return addresses;
 }
 

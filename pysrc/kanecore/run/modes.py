@@ -40,7 +40,8 @@ class Mode:
     states : tuple of str
         Names of the states with the largest parts in it, the largest first, in the metric of the masses.
     vector : ndarray, (n,)
-        The eigenvector, in the units of the states: A v = λ v; of a mode that is uncontrollable, wᵀ A = λ wᵀ.
+        The eigenvector, in the units of the states: A v = λ v; of a mode that is uncontrollable, wᵀ A = λ wᵀ.  Where k
+        eigenvalues are equal, the k vectors are a basis of (A − λ)^k v = 0.
     """
 
     eigenvalue: complex
@@ -79,8 +80,7 @@ def in_units(a: Array, units: Array) -> Array:
 def modes_of(a: Array, units: Array, names: tuple[str, ...]) -> tuple[Mode, ...]:
     """All modes, the fastest growing first."""
     scaled = in_units(a, units)
-    values, vectors = np.linalg.eig(scaled)
-    return _sorted(rounded(values, scaled), vectors, units, names)
+    return _sorted(*_eigen(scaled, scaled), units, names)
 
 
 def unreached(a: Array, b: Array, units: Array, names: tuple[str, ...]) -> tuple[Mode, ...]:
@@ -101,8 +101,8 @@ def unreached(a: Array, b: Array, units: Array, names: tuple[str, ...]) -> tuple
     leading = pivots(basis.T, basis.shape[1])
     basis = basis @ np.linalg.inv(basis[leading])
     within = (scaled.T @ basis)[leading]
-    values, vectors = np.linalg.eig(np.where(np.abs(within) > NOISE * size, within, 0.0))
-    return _sorted(rounded(values, scaled), basis @ vectors, 1.0 / units, names)
+    values, vectors = _eigen(np.where(np.abs(within) > NOISE * size, within, 0.0), scaled)
+    return _sorted(values, basis @ vectors, 1.0 / units, names)
 
 
 def rounded(values: Any, matrix: Array) -> npt.NDArray[np.complex128]:
@@ -110,6 +110,20 @@ def rounded(values: Any, matrix: Array) -> npt.NDArray[np.complex128]:
     limit = NOISE * _norm(matrix)
     parts = (np.where(np.abs(part) > limit, part, 0.0) for part in (values.real, values.imag))
     return np.asarray(next(parts) + 1j * next(parts))
+
+
+def _eigen(matrix: Array, whole: Array) -> tuple[npt.NDArray[np.complex128], npt.NDArray[np.complex128]]:
+    """Eigenvalues and vectors of a matrix, or of a part of a whole one: of equal ones all that (A − λ)^k v = 0 has."""
+    values, vectors = np.linalg.eig(matrix)
+    values, vectors = rounded(values, whole), vectors.astype(np.complex128)
+    for value in np.unique(values.real[values.imag == 0.0]):
+        equal = np.flatnonzero(values == value)
+        if len(equal) > 1:
+            power = np.linalg.matrix_power(matrix - value * np.eye(len(matrix)), len(equal))
+            basis = np.linalg.svd(power)[2][-len(equal) :]
+            # of all bases one whose vectors hold few states
+            vectors[:, equal] = np.linalg.solve(basis[:, pivots(basis, len(equal))], basis).T
+    return values, vectors
 
 
 def _norm(matrix: Array) -> float:
