@@ -159,7 +159,8 @@ static const char *const info[] = {"{\042version\042:\0420.1.0\042,\042kernels\0
     "\042:\042composite bodies, L\134u1d40DL\042,\042unread\042:{\042qdot\042:127,\042mass_matrix\042:31,\042outputs\042:",
     "127},\042left_out\042:{\042parameter\042:[],\042input\042:[\042T12\042,\042T13\042,\042T22\042,\042T23\042]},\042bodies\042:[[0,",
     "-1],[1,-1]],\042loads\042:[[0,0,0,0],[0,0,0,0],[0,1,1,1],[0,1,1,1],[0,0,2,0],[0,1,3,1]",
-    "],\042joints\042:[[-1,0,0],[-1,1,0]],\042inertial\042:\042N\042,\042origin\042:\042O\042,\042origins\042:[\042O\042,\042O\042]}",
+    "],\042joints\042:[[-1,0,0],[-1,1,0]],\042inertial\042:\042N\042,\042origin\042:\042O\042,\042origins\042:[\042O\042,\042O\042],\042",
+    "tree\042:[2,2,-1,2]}",
     0};
 static const double p_default[] = {NAN, NAN, NAN, NAN, NAN, NAN, NAN};
 static const double r_default[] = {NAN, NAN, NAN};
@@ -188,7 +189,7 @@ static const kc_model model = {
     .n_auxiliary = 0,
     .n_q_dependent = 0,
     .n_u_dependent = 0,
-    .n_info = 6,
+    .n_info = 7,
     .flags = KC_QDOT_IS_U,
     .name = "rotating_tube",
     .q_names = q_names,

@@ -327,7 +327,8 @@ static const char *const info[] = {"{\042version\042:\0420.1.0\042,\042kernels\0
     "d\042:{\042rhs\042:138243,\042udot\042:138243,\042qdot\042:1048575,\042mass_matrix\042:138755,\042forcing\042:138",
     "247,\042outputs\042:939007},\042bodies\042:[[0,0],[1,1],[2,1]],\042loads\042:[[0,0,0,0],[0,1,1,1],",
     "[0,2,2,2],[1,0,3,0],[1,1,4,1],[1,0,5,0],[0,2,6,2],[0,3,7,1]],\042joints\042:[[-1,0,0],",
-    "[0,1,0],[1,2,0]],\042inertial\042:\042N\042,\042origin\042:\042O\042,\042origins\042:[\042O\042,\042O\042,\042O\042,\042O\042]}",
+    "[0,1,0],[1,2,0]],\042inertial\042:\042N\042,\042origin\042:\042O\042,\042origins\042:[\042O\042,\042O\042,\042O\042,\042O\042],\042tree\042:",
+    "[4,5,5,5,-1,4,5]}",
     0};
 static const double p_default[] = {NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN};
 static const double r_default[] = {0.0, 0.0, 0.0};
@@ -356,7 +357,7 @@ static const kc_model model = {
     .n_auxiliary = 0,
     .n_q_dependent = 0,
     .n_u_dependent = 0,
-    .n_info = 7,
+    .n_info = 8,
     .flags = KC_QDOT_IS_U,
     .name = "rrp",
     .q_names = q_names,
