@@ -81,6 +81,7 @@ def pendulum_on_a_base() -> Description:
     b.potential(g.mul(g.constant(Fraction(1, 2)), g.mul(stiffness, g.square(q))))
     b.joint("pin", -1, 0, pivot)
     b.show(points=[pivot])
+    b.origin(b.point("wall", origin, ((b.inertial, (length, 0, 0)),)))
     return b.description()
 
 
@@ -145,6 +146,8 @@ def copied(d: Description) -> tuple[Description, Description]:
     for name, node in d.outputs:
         b.output(name, image.node(node))
     b.show(d.shown_points, d.shown_frames)
+    if d.origin >= 0:
+        b.origin(d.origin)
     b.left_out(d.left_out_parameters, d.left_out_inputs)
     return b.description(), image.description(d)
 

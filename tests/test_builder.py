@@ -91,6 +91,7 @@ def sympy_pendulum_on_a_base() -> kc.Model:
         parameters=[m, moment, length, k],
         points=[pivot],
         joints={"pin": (ground, body, pivot)},
+        origin=origin.locatenew("wall", length * ground.x),
         name="pendulum_on_a_base",
     )
 
@@ -109,7 +110,7 @@ def test_a_model_without_sympy_is_the_same(name: str) -> None:
     rng = np.random.default_rng(7)
     values = dict(zip(d.parameter_names, rng.uniform(0.5, 2.0, len(d.parameters)), strict=True))
     assert d.parameter_names == tuple(map(str, model.parameters))
-    kernels = ["rhs", "mass_matrix", "forcing", "kinetic_energy", "potential_energy"]
+    kernels = ["rhs", "mass_matrix", "forcing", "kinetic_energy", "potential_energy", "positions"]
     kernels += [] if d.potentials else ["reactions"]
     kernels += ["constraint_jacobian", "constraint_bias"] if d.constraints else []
     kernels += ["outputs"] if d.outputs else []
@@ -355,6 +356,8 @@ WRONG: dict[str, tuple[Callable[[Builder], object], str]] = {
     "no frame": (lambda b: b.frame("B", 7), "there is no frame 7: add it first"),
     "no frame in a vector": (lambda b: b.point("Q", 0, ((7, (1, 0, 0)),)), "there is no frame 7"),
     "no point": (lambda b: b.point("Q", 7), "there is no point 7"),
+    "no point for an origin": (lambda b: b.origin(7), "there is no point 7"),
+    "no point of a position": (lambda b: b.position(7), "there is no point 7"),
     "orientation of u": (
         lambda b: b.frame("B", 0, about_z(b.graph, first(b)["u"])),
         "the orientation of frame B holds speeds",

@@ -4,12 +4,14 @@
 from __future__ import annotations
 
 from functools import cache
+from importlib import import_module
 from typing import Any
 
 import numpy as np
 import pytest
 import sympy as sm
 import sympy.physics.mechanics as me
+from sweep import part
 
 import kanecore as kc
 from kanecore.gallery import four_bar, rolling_disc
@@ -158,6 +160,47 @@ def test_naming_coordinates_alone_keeps_all_speeds() -> None:
     dyn = loaded("cart_pole")
     found = dyn.equilibrium(state("cart_pole", {"theta": 0.2, "v": 1.0}), steady="theta")
     np.testing.assert_allclose(dyn.udot(0.0, found.x), 0.0, atol=1e-12)
+
+
+# ------------------------------------------------------------------------------------------------------ units
+
+
+UNITS = [(1e9, 1.0, 1.0), (1.0, 1e9, 1.0), (1.0, 1.0, 1e9), (1e-9, 1e9, 1e-9), (1e6, 1e-9, 1e-6)]
+SCALED = ["cart_pole", "quadrotor", "four_bar", "whipple_bicycle"]
+
+
+@pytest.mark.parametrize("number", part(range(len(UNITS)), [3]))
+@pytest.mark.parametrize("name", SCALED)
+def test_other_units(name: str, number: int) -> None:
+    """Length, mass and time in other units: the same equilibrium, and the same eigenvalues."""
+    found = [trimmed(name, units) for units in ((1.0, 1.0, 1.0), UNITS[number])]
+    np.testing.assert_allclose(found[1][0], found[0][0], rtol=0, atol=1e-8)
+    np.testing.assert_allclose(found[1][1], found[0][1], rtol=0, atol=1e-6)
+    assert found[1][2:] == found[0][2:]
+
+
+def trimmed(name: str, units: tuple[float, float, float]) -> tuple[Any, Any, list[str], list[Any], int]:
+    """In units of the gallery: state and eigenvalues; what moves, what no input moves, how much no output shows."""
+    module = import_module(f"kanecore.gallery.{name}")
+    sizes = {key: float(np.prod([s**e for s, e in zip(units, d, strict=True)])) for key, d in module.DIMENSIONS.items()}
+    dyn = kc.load(name)
+    dyn.parameters = {key: value * sizes[key] for key, value in dyn.parameters.items()}
+    states = np.array([sizes[key] for key in (*dyn.coordinate_names, *dyn.speed_names)])
+    start = {"cart_pole": {"x": 0.3, "theta": 2.9, "v": 0.1}, "four_bar": four_bar.STATE}.get(name, {})
+    start = {"uthR": -5.0 / 0.3, "ux": 5.0} if name == "whipple_bicycle" else start
+    inputs = dyn.input_names if name == "quadrotor" else None
+    x0 = dyn.consistent(0.0, {key: value * sizes[key] for key, value in start.items()})
+    found = dyn.equilibrium(x0, inputs=inputs)
+    system = dyn.linear_system(0.0, found.x, found.r)
+    modes = [mode.states for mode in system.uncontrollable]
+    return found.x / states, system.eigenvalues * units[2], list(found.moving), modes, len(system.unobservable)
+
+
+def test_bicycle_from_rest() -> None:
+    """Where all becomes small, upright at rest: what is left is compared with an angle of one, not with itself."""
+    dyn = loaded("whipple_bicycle")
+    leaning = dyn.consistent(0.0, {"phi": 0.1, "delta": -0.05, "psi": 0.4})
+    assert abs(dyn.equilibrium(leaning).state["phi"]) < 1e-9
 
 
 # ----------------------------------------------------------------------------------------------------- errors

@@ -134,6 +134,10 @@ def test_a_wheel_on_a_street(f: Callable[[Any], Any]) -> None:
     for s in (-1.1, -0.35, 0.3, 1.4):
         x = expected.consistent(0.2, [s, 0.4, 0.9, 0.0])
         compared = every_kernel(found, expected, x, 1e-12, besides)
+        weights = np.array([0.3, -0.2, 0.9, 0.4])
+        for product in ("rhs_jvp", "rhs_vjp", "rhs_hessian"):
+            one, other = (getattr(dyn, product)(0.2, x, weights) for dyn in (found, expected))
+            assert np.max(np.abs(one - other)) <= 1e-11 * np.max(np.abs(other)), product
     assert {"rhs", "reactions", "multipliers", "constraint_bias", "gibbs", "outputs"} <= compared
 
 
@@ -325,6 +329,33 @@ def test_functions_of_anything() -> None:
     assert not model.left_out
 
 
+def test_second_derivatives_of_sympy() -> None:
+    """Of two arguments, as far as SymPy tells these apart; a polynomial is reproduced."""
+    x, y = me.dynamicsymbols("x y")
+    still = {x.diff(t, 2): 0, y.diff(t, 2): 1}
+    places = [(x, y), (x, 2 * y), (x + a, y), (t * x, t), (a * x, a)]
+    outputs = {str(n): hills(*place).diff(t, 2).subs(still) for n, place in enumerate(places)}
+    data = kc.Spline(KNOTS, KNOTS, np.outer(KNOTS**2, KNOTS**3))
+    found = slider(0, x, functions={hills: data}, outputs=outputs)
+    outputs = {str(n): (p**2 * q**3).diff(t, 2).subs(still) for n, (p, q) in enumerate(places)}
+    expected = slider(0, x, outputs=outputs)
+    values = []
+    for model in (found, expected):
+        dyn = kc.compile(model)
+        values.append(dyn.outputs(0.3, [0.7, -1.1], r={"y": 0.9, "y_d": 1.3}, p={"a": 0.4}))
+    np.testing.assert_allclose(*values, rtol=1e-12)
+    for e in (hills(x + a, 2 * y).diff(t, 2), hills(x, x).diff(t), hills(x * y, x).diff(t)):
+        with pytest.raises(kc.ModelError, match=r"SymPy loses .* argument of hills .* differentiate hills\(X, Y\)"):
+            slider(0, x, functions={hills: data}, outputs={"lost": e.subs(still)})
+    X, Y = sm.symbols("X Y")
+    parts = [sm.Subs(hills(X, Y).diff(s), (X, Y), (x * y, x)) for s in (X, Y)]
+    total = parts[0] * (x * y).diff(t) + parts[1] * x.diff(t)
+    dyn = kc.compile(slider(0, x, functions={hills: data}, outputs={"rate": total}))
+    p, q, v, w = 0.7 * 0.9, 0.7, -1.1, 1.3
+    rate = 2 * p * q**3 * (v * 0.9 + 0.7 * w) + 3 * p**2 * q**2 * v
+    assert dyn.outputs(0, [0.7, v], r={"y": 0.9, "y_d": w})[0] == pytest.approx(rate, rel=1e-12)
+
+
 def test_the_place_is_looked_up_once() -> None:
     x = me.dynamicsymbols("x")
     text = emit_group(slider(street(x), x, functions={street: sampled(cubic)}).description, "core").text
@@ -422,7 +453,7 @@ def test_symbolic_results_are_read_again() -> None:
         assert again == pytest.approx(dyn.udot(0.0, [0.3, 1.1], r=[0.7])[0], rel=1e-12)
         assert "street" in model.latex("udot")
         assert "street" in model.explain(full=True)
-        assert "street: 10 knots from -3 to 3" in model.report()
+        assert "  function street: 10 knots from -3 to 3\n" in model.report()
 
 
 def test_derivatives_in_sympys_form() -> None:

@@ -17,9 +17,12 @@ import numpy.typing as npt
 import pytest
 import sympy as sm
 import sympy.physics.mechanics as me
+from oracle.compare import input_values
 from oracle.instant_systems import described, rolling_disc
+from oracle.random_trees import random_state as tree_state
+from oracle.random_trees import random_tree
 from oracle.sympy_kinematics import SymPyKinematics
-from sweep import models
+from sweep import models, part
 
 import kanecore as kc
 from kanecore.describe.arguments import Arguments
@@ -112,6 +115,36 @@ def test_against_sympy(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
         same([omega[f] for f in frames], [expected.angular_velocity(f, inertial) for f in frames])
         alpha = dyn.angular_accelerations(0.0, x, udot, r=r, named=True)
         same([alpha[f] for f in frames], [expected.angular_acceleration(f, inertial) for f in frames])
+
+
+@pytest.mark.filterwarnings("ignore:no solid body can have:kanecore.KanecoreWarning")
+@pytest.mark.parametrize("seed", part(range(24), [0, 3, 5]))
+def test_random_trees_against_sympy(seed: int) -> None:
+    """Joints, speeds and prescribed motions of all kinds, and ways of writing them."""
+    tree = random_tree(seed, complete=True)
+    given = {"frame": tree["frame"], "q_ind": tree["q"], "u_ind": tree["u"], "kd_eqs": tree["kdes"]}
+    given |= {"bodies": tree["bodies"], "forcelist": tree["loads"]}
+    model = kc.Model(**given)
+    dyn = kc.compile(model, parameters={s: float(tree["parameters"][s]) for s in model.parameters})
+    state, udot = tree_state(tree, seed), np.random.default_rng(seed).uniform(-2.0, 2.0, dyn.n_u)
+    r, x = input_values(dyn, tree, state), [*state["q"], *state["u"]]
+    values = dict(zip([*tree["q"], *tree["u"], *(u.diff(t) for u in tree["u"])], [*x, *udot], strict=True))
+    values |= {t: state["t"]} | {s: float(value) for s, value in tree["parameters"].items()}
+    values |= dict(zip(tree.get("inputs", ()), state["inputs"], strict=True))
+    for motion, rates in zip(tree.get("prescribed", ()), state["prescribed"], strict=True):
+        values |= {motion.diff(t, n) if n else motion: rate for n, rate in enumerate(rates)}
+    expected = SymPyKinematics(given).at(values)
+    points, frames = ([name for name in names if names.count(name) == 1] for names in (dyn.points, dyn.frames))
+    origin, inertial = dyn.info["origin"], dyn.info["inertial"]
+    for point in points:
+        same(dyn.position(point, state["t"], x, r=r), expected.position(point, origin), 1e-12)
+        same(dyn.velocity(point, state["t"], x, r=r), expected.velocity(point), 1e-12)
+        same(dyn.acceleration(point, state["t"], x, udot, r=r), expected.acceleration(point), 1e-12)
+    for frame in frames:
+        same(dyn.orientation(frame, state["t"], x, r=r), expected.axes(expected.frames[frame]))
+        same(dyn.angular_velocity(frame, state["t"], x, r=r), expected.angular_velocity(frame, inertial), 1e-12)
+        alpha = expected.angular_acceleration(frame, inertial)
+        same(dyn.angular_acceleration(frame, state["t"], x, udot, r=r), alpha, 1e-12)
 
 
 # --------------------------------------------------------------------------------------------------- a mechanism

@@ -116,10 +116,12 @@ class External:
         """Why a derivative of the function of that name cannot be computed; empty where it can."""
         if max(orders) <= self.highest:
             return ""
-        other = "" if max(orders) < N_ADDRESSES else ", or the data, kc.Spline, whose fourth derivative is zero"
+        advice = "d3f, kc.CFunction(f, df, d2f, d3f)"
+        if max(orders) >= N_ADDRESSES:
+            advice = "the data, kc.Spline, whose fourth derivative is zero; a kc.CFunction has none beyond d3f"
         return (
             f"it holds the derivative of order {max(orders)} of {name}, and functions gives those to order "
-            f"{self.highest}: give d3f, kc.CFunction(f, df, d2f, d3f){other}"
+            f"{self.highest}: give {advice}"
         )
 
     def vanishes(self, orders: Sequence[int]) -> bool:
@@ -127,4 +129,4 @@ class External:
         return False
 
     def value(self, orders: Sequence[int], arguments: Sequence[Any], real: Callable[[Any], Any]) -> NoReturn:
-        raise ModelError("a C function has no value before the model is compiled")
+        raise ModelError("a C function has no value before the model is compiled: ask the compiled model")

@@ -22,6 +22,8 @@ __all__ = ["report"]
 WIDTH = 80  # columns of a line
 INDENT = "    "  # of what goes on from the line before, beyond that of the line
 
+LISTING = ("inertial_parameters",)  # kernels that repeat what was given, and say nothing of its effect
+
 VELOCITY_SOURCES = {
     "origin": "at rest",
     "position": "velocity from its position",
@@ -71,7 +73,7 @@ def _summary(model: Described) -> Iterator[str]:
     if d.prescribed:
         yield "  prescribed motion: " + " ".join(d.input_names[i] for i in sorted(d.prescribed))
     for f, data in model.functions.items():
-        yield f"  given by data: {f}: {data.extent}"
+        yield f"  function {f}: {data.extent}"
     if model.noncontributing:
         yield "  noncontributing, left out: " + " ".join(map(str, model.noncontributing))
     idle = [*_idle(derivation), *d.left_out_parameters, *d.left_out_inputs]
@@ -83,7 +85,7 @@ def _idle(derivation: Derivation) -> list[str]:
     """Parameters that no kernel reads; few kernels are asked before the others."""
     names = derivation.description.parameter_names
     idle = (1 << len(names)) - 1
-    others = [kernel.name for kernel in KERNELS if not kernel.counts and not kernel.internal]
+    others = [x.name for x in KERNELS if not x.counts and not x.internal and x.name not in LISTING]
     for kernels in (["mass_matrix", "forcing", "qdot", "outputs"], others):
         asked = [name for name in kernels if idle and derivation.has(name)]
         spared = unread(derivation, asked)

@@ -145,7 +145,8 @@ class _Library:
         """Where the symbols stand: t, x = [q, u, u̇, λ, further vectors], r, c."""
         d = self.d
         state = [*d.coordinates, *d.speeds, *d.accelerations, *self.derivation.multiplier_symbols]
-        state += self.derivation.vector_symbols(max(sum(kernel.further(self.sizes)) for kernel in KERNELS))
+        vectors = [kernel.further(self.sizes) for kernel in KERNELS if kernel.vectors and kernel.name in self.kernels]
+        state += self.derivation.vector_symbols(max(map(sum, vectors), default=0))
         arrays = {"x": state, "r": d.inputs, "c": d.parameters}
         places = {d.time: Operand(Entry("t"))}
         for array, nodes in arrays.items():

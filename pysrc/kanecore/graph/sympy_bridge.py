@@ -174,8 +174,7 @@ class FromSympy:
         call, variables = (call.expr, call.variable_count) if isinstance(call, sm.Derivative) else (call, ())
         if isinstance(call, AppliedUndef) and not self._is_given(call):
             return self._leaf(call.xreplace(place))
-        # by an argument that stands in no other one: else SymPy means the derivative along all that hold it
-        if not self._is_given(call) or any(v not in call.args or _holding(call.args, v) > 1 for v, _ in variables):
+        if not self._is_given(call) or not all(self._is_partial(e, call, v) for v, _ in variables):
             written = e.doit()
             if written == e:
                 raise ModelError(f"{_short(e)} in {self.where} is no derivative by the arguments of a given function")
@@ -188,6 +187,23 @@ class FromSympy:
             )
         orders = tuple(sum(int(n) for v, n in variables if v == argument) for argument in call.args)
         return self.graph.given(Given(name, data, orders), [self(argument.xreplace(place)) for argument in call.args])
+
+    def _is_partial(self, e: Any, call: Any, variable: Any) -> bool:
+        """Whether a derivative is that by one argument, and not along all that hold a variable.
+
+        Of a function of time that stands in several arguments SymPy writes both in one way (its chain rule doubles the
+        derivative of f(x(t), x(t))); its second derivatives may leave symbols of its own in place of arguments.
+        """
+        if variable not in call.args:
+            return False
+        several = _holding(call.args, variable) > 1
+        name = str(variable) if variable.is_Symbol else ""
+        if (several and not variable.is_Symbol) or (name.startswith("_") and name.endswith(")")):
+            raise ModelError(
+                f"{_short(e)} in {self.where}: SymPy loses by which argument of {call.func} this is a derivative; "
+                f"differentiate {call.func}(X, Y) by symbols, and put the arguments in with Subs"
+            )
+        return not several
 
     def _number(self, e: Any) -> int:
         g = self.graph

@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kanecore.errors import KanecoreError, KanecoreWarning, ModelError, StateError
+from kanecore.run.angles import angles
 from kanecore.run.constraints import Constraints, normalise
 from kanecore.run.differences import Slope, derivative
 from kanecore.run.metric import equilibrated, size_of
@@ -228,11 +229,7 @@ def _sizes(dyn: Kernels, start: Array | None) -> Array:
     sizes = np.ones(dyn.n_x)
     try:
         at = Constraints(dyn, 0.0, x, r)
-        moved = np.repeat(x[np.newaxis], dyn.n_q, axis=0)
-        moved[range(dyn.n_q), range(dyn.n_q)] += 0.3
-        turned = np.asarray(dyn.orientations(0.0, moved, r=r)) - np.asarray(dyn.orientations(0.0, x, r=r))
-        angle = np.max(np.abs(turned).reshape(dyn.n_q, -1), axis=1, initial=0.0) > RANK
-        far = at.coordinate_units
+        angle, far = angles(at), at.coordinate_units
     except KanecoreError:
         return sizes
     radians = 1.0 / far[angle & (far > 0.0)]

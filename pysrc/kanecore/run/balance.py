@@ -20,8 +20,9 @@ from kanecore.run.constraint_state import ConstraintState
 from kanecore.run.constraints import normalise
 from kanecore.run.error_states import ErrorStates
 from kanecore.run.metric import clear, null_space, size_of
+from kanecore.run.modes import balance
 from kanecore.run.reduction import constraint_slopes, error_sizes, error_units
-from kanecore.tolerances import RANK, REACHED, SOLVED
+from kanecore.tolerances import NOISE, RANK, REACHED, SOLVED
 
 __all__ = ["Balance", "Iterate", "feasible", "rate_slopes"]
 
@@ -29,6 +30,7 @@ Array = npt.NDArray[np.float64]
 Numbers = npt.NDArray[np.intp]
 
 _ITERATIONS = 50
+_FALLEN = 1e-6  # of the largest rate at the start: what is left of it where a search came to an end
 _STUCK = 1e-3  # of the residual: a step that lessens it by no more leads nowhere
 _DAMPING = (0.0, *(10.0**k for k in range(-3, 12)))  # of steps, beside the largest singular value squared
 
@@ -47,18 +49,21 @@ class Balance:
         These values.
     inputs : ndarray of int
         Inputs that may change.
+    angles : ndarray of bool, (n_x,)
+        Which coordinates are angles.
     """
 
     rates: Numbers
     held: Numbers
     values: Array
     inputs: Numbers
+    angles: npt.NDArray[np.bool_]
 
-    def solve(self, start: ConstraintState) -> Iterate:
-        """Steps from a state on the constraints until nothing lessens the residual."""
-        iterate = Iterate(self, start)
+    def solve(self, start: ConstraintState) -> tuple[Iterate, bool]:
+        """The end of steps from a state on the constraints, each of which lessens F, and whether F vanishes there."""
+        first = iterate = Iterate(self, start)
         for _ in range(_ITERATIONS):
-            scale = size_of(iterate.slopes)
+            scale = iterate.scale
             size = iterate.norm(scale)
             following = _step(iterate, scale, size) if size > 0.0 else None
             if following is None:  # solved, rounding, or stuck
@@ -67,14 +72,14 @@ class Balance:
             left = iterate.norm(scale) / size
             if left > 1.0 - _STUCK or (left > 0.5 and iterate.solved):
                 break
-        return iterate
+        return iterate, iterate.solved and not iterate.ran_away(first)
 
 
 class Iterate:
     """A state on the constraints with what is to vanish there: F, and J = ∂F/∂v in columns of equal units."""
 
-    def __init__(self, balance: Balance, state: ConstraintState) -> None:
-        self.balance, self.state = balance, state
+    def __init__(self, sought: Balance, state: ConstraintState) -> None:
+        self.sought, self.state = sought, state
         self.errors = ErrorStates(state.dyn)
         self.columns = self.errors.columns(state.x)
 
@@ -83,37 +88,51 @@ class Iterate:
         """Rates, then how far from their values the held coordinates and speeds are."""
         state = self.state
         rates = self.errors.rows(state.x) @ state.dyn.rhs(state.t, state.x, **state.values)
-        return np.concatenate([rates[self.balance.rates], state.x[self.balance.held] - self.balance.values])
+        return np.concatenate([rates[self.sought.rates], state.x[self.sought.held] - self.sought.values])
 
     @cached_property
     def slopes(self) -> Array:
         """J."""
-        held = self.columns[self.balance.held]
-        held = np.hstack([held, np.zeros((len(held), len(self.balance.inputs)))])
-        slopes = np.vstack([self._rate_slopes[self.balance.rates], held]) * self.units
+        held = self.columns[self.sought.held]
+        held = np.hstack([held, np.zeros((len(held), len(self.sought.inputs)))])
+        slopes = np.vstack([self._rate_slopes[self.sought.rates], held]) * self.units
         return clear(slopes, slopes / self._row_units[:, np.newaxis])
+
+    @property
+    def scale(self) -> Array:
+        """What each of F is compared by: its largest slope; where it has none, what that of others is."""
+        largest = np.max(np.abs(self.slopes), axis=1, initial=0.0)
+        return np.where(largest > 0.0, largest, self._row_units)
+
+    @property
+    def _row_units(self) -> Array:
+        """Of each equation, from units of the unknowns and the largest rate at which these change each other."""
+        units = self.units[: len(self.errors.names)]
+        rates = units[self.sought.rates] * (self._fastest if self._fastest > 0.0 else 1.0)
+        return np.concatenate([rates, size_of(self.columns[self.sought.held] * units)])
+
+    @cached_property
+    def _fastest(self) -> float:
+        """The largest rate, 1/s, at which a unit of an unknown changes an error."""
+        units = self.units[: len(self.errors.names)]
+        return float(np.max(np.abs(self._rate_slopes * self.units) / units[:, np.newaxis], initial=0.0))
 
     @property
     def _kinds(self) -> tuple[Numbers, Numbers, Numbers]:
         """Equations that say rates of coordinates, rates of speeds, and values."""
-        rates = self.balance.rates
+        rates = self.sought.rates
         of_coordinates = rates < self.errors.n_coordinates
-        held = len(rates) + np.arange(len(self.balance.held))
+        held = len(rates) + np.arange(len(self.sought.held))
         return np.flatnonzero(of_coordinates), np.flatnonzero(~of_coordinates), held
-
-    @property
-    def _row_units(self) -> Array:
-        """Of each equation."""
-        held = self.columns[self.balance.held] * self.units[: len(self.errors.names)]
-        return np.concatenate([self.units[self.balance.rates], size_of(held)])
 
     @cached_property
     def units(self) -> Array:
-        """Of errors in the metric of the masses, and of inputs that change rates as much as these do."""
-        units = error_units(self.state, self.errors)
+        """Of errors in the metric of the masses and of the motion's time, and of inputs that change rates as much."""
+        n = len(self.errors.names)
+        units = balance(self._rate_slopes[:, :n], error_units(self.state, self.errors), self.errors.n_coordinates)
         slopes = np.abs(self._rate_slopes) / units[:, np.newaxis]
-        of_errors = np.max(slopes[:, : len(units)] * units, initial=0.0)
-        of_inputs = np.max(slopes[:, len(units) :], axis=0, initial=0.0)
+        of_errors = np.max(slopes[:, :n] * units, initial=0.0)
+        of_inputs = np.max(slopes[:, n:], axis=0, initial=0.0)
         known = (of_inputs > 0.0) & (of_errors > 0.0)
         return np.concatenate([units, np.where(known, of_errors / np.where(known, of_inputs, 1.0), 1.0)])
 
@@ -121,34 +140,48 @@ class Iterate:
     def allowed(self) -> Array:
         """N, in units: what the linearized constraints leave free."""
         slopes, n_x = constraint_slopes(self.state), self.state.dyn.n_x
-        rows = np.hstack([slopes[:, :n_x] @ self.columns, slopes[:, n_x + self.balance.inputs]])
+        rows = np.hstack([slopes[:, :n_x] @ self.columns, slopes[:, n_x + self.sought.inputs]])
         return null_space(rows, self.units) if len(rows) else np.eye(len(self.units))
 
     @property
     def misses(self) -> Array:
         """|F| beside the terms that it is summed from."""
-        inputs = np.abs(np.asarray(self.state.r)[self.balance.inputs])
-        sizes = np.maximum(np.concatenate([self._sizes, inputs]) / self.units, 1.0)
-        terms, size = np.abs(self.slopes) @ sizes, np.abs(self.residual)
+        return self._misses(self.sizes)
+
+    def _misses(self, sizes: Array) -> Array:
+        of_errors, of_inputs = np.split(self.units, [len(self.errors.names)])
+        errors = sizes / of_errors
+        inputs = np.abs(np.asarray(self.state.r)[self.sought.inputs]) / of_inputs + np.max(errors, initial=0.0)
+        terms, size = np.abs(self.slopes) @ np.concatenate([errors, inputs]), np.abs(self.residual)
         # what is below REACHED of the largest equation of its kind is rounding, also of one without terms
         for rows in self._kinds:
             units = self._row_units[rows]
             terms[rows] += REACHED / SOLVED * units * np.max(terms[rows] / units, initial=0.0)
         return np.asarray(np.divide(size, terms, out=np.where(size > 0.0, np.inf, 0.0), where=terms > 0.0))
 
+    def ran_away(self, first: Iterate) -> bool:
+        """Whether F vanishes only beside a state that is far beyond the first one."""
+        large = self._misses(np.minimum(self.sizes, first.sizes)) > SOLVED
+        for rows in self._kinds:
+            units = self._row_units[rows]
+            before = np.max(np.abs(first.residual[rows]) / units, initial=0.0)
+            large[rows] &= np.abs(self.residual[rows]) / units > _FALLEN * before
+        return bool(large.any())
+
     def moving(self) -> Iterator[tuple[int, float]]:
         """Places in x, and rates, of what goes on."""
-        state, asked = self.state, set(self.balance.rates.tolist())
+        state, asked = self.state, set(self.sought.rates.tolist())
         xdot = np.asarray(state.dyn.rhs(state.t, state.x, **state.values))
-        large = np.abs(self.columns) @ self._sizes
+        large = self._fastest * (np.abs(self.columns) @ self.sizes)
         for place in np.flatnonzero(np.abs(xdot) > SOLVED * large):
             if not asked.issuperset(self.errors.of_places([int(place)]).tolist()):
                 yield int(place), float(xdot[place])
 
-    @property
-    def _sizes(self) -> Array:
-        """What is large for each error."""
-        return error_sizes(self.state, self.errors, self.units[: len(self.errors.names)])
+    @cached_property
+    def sizes(self) -> Array:
+        """What is large for each error: of an angle one radian."""
+        x = np.where(self.sought.angles, np.maximum(np.abs(self.state.x), 1.0), self.state.x)
+        return error_sizes(self.errors, self.units[: len(self.errors.names)], self.errors.values(x))
 
     @property
     def solved(self) -> bool:
@@ -161,16 +194,16 @@ class Iterate:
         """After a change of errors and inputs; None where the constraints or rates are not defined, or not met."""
         state, n = self.state, len(self.errors.names)
         r = np.array(state.r)
-        r[self.balance.inputs] += change[n:]
+        r[self.sought.inputs] += change[n:]
         try:
-            following = Iterate(self.balance, feasible(state, state.x + self.columns @ change[:n], r))
+            following = Iterate(self.sought, feasible(state, state.x + self.columns @ change[:n], r))
             return following if np.isfinite(following.residual).all() else None
         except (NonFiniteError, SingularError):
             return None
 
     @cached_property
     def _rate_slopes(self) -> Array:
-        return rate_slopes(self.state, self.balance.inputs)
+        return rate_slopes(self.state, self.sought.inputs)
 
 
 def _step(iterate: Iterate, scale: Array, size: float) -> Iterate | None:
@@ -179,8 +212,9 @@ def _step(iterate: Iterate, scale: Array, size: float) -> Iterate | None:
     along, largest = of_rows.T @ (iterate.residual / scale), np.max(s, initial=0.0)
     for damping in _DAMPING:
         inverse = np.divide(s, s**2 + damping * largest**2, out=np.zeros_like(s), where=s > RANK * largest)
-        change = -iterate.units * (iterate.allowed @ (of_columns.T @ (inverse * along)))
-        trial = iterate.moved(change)
+        step = iterate.allowed @ (of_columns.T @ (inverse * along))
+        step[np.abs(step) <= NOISE * np.max(np.abs(step), initial=0.0)] = 0.0  # rounding of what need not move
+        trial = iterate.moved(-iterate.units * step)
         if trial is not None and trial.norm(scale) < size:
             return trial
     return None

@@ -10,11 +10,13 @@ import numpy as np
 import numpy.typing as npt
 
 from kanecore.errors import ModelError, SingularError
+from kanecore.run.angles import angles
 from kanecore.run.balance import Balance, Iterate, feasible, rate_slopes
 from kanecore.run.consistent import consistent_state, state_of
 from kanecore.run.constraint_state import ConstraintState
 from kanecore.run.error_states import ErrorStates
 from kanecore.run.metric import clear, equilibrated
+from kanecore.run.modes import balance
 from kanecore.run.named import values_of
 from kanecore.run.reduction import constraint_slopes, error_units
 from kanecore.run.starts import normalized, on_constraints
@@ -111,10 +113,10 @@ def equilibrium(
     ``dyn.equilibrium(x0, fixed={"phi": 0.1, "uthR": -15.0}, inputs=["Tdelta"], steady=["phi", "delta", "uphi", ...])``
     leans a bicycle into a turn of constant speed, and finds the steering angle and torque.
     """
-    start, balance = _posed(dyn, x0, fixed, inputs, steady, float(t), p)
-    end = balance.solve(start)
-    if not end.solved:
-        raise _unbalanced(end, balance)
+    start, sought = _posed(dyn, x0, fixed, inputs, steady, float(t), p)
+    end, is_balanced = sought.solve(start)
+    if not is_balanced:
+        raise _unbalanced(end)
     x, r = end.state.x.copy(), np.array(end.state.r)
     names = [*dyn.coordinate_names, *dyn.speed_names]
     return Equilibrium(
@@ -145,13 +147,13 @@ def _posed(
     values = np.array([start.x[i] if of_states[i] is None else of_states[i] for i in places], dtype=np.float64)
     changing = np.array(sorted(free), dtype=np.intp)
     rates = _needed(start, changing) if steady is None else _named_rates(dyn, steady)
-    balance = Balance(rates, places, values, changing)
+    sought = Balance(rates, places, values, changing, np.append(angles(start), np.zeros(dyn.n_u, dtype=bool)))
     x = start.x.copy()
     x[places] = values
     try:
-        return feasible(start, x, np.asarray(start.r)), balance
+        return feasible(start, x, np.asarray(start.r)), sought
     except SingularError:  # the values that are held are far from here: Newton's steps lead there
-        return start, balance
+        return start, sought
 
 
 def _start(dyn: Kernels, x0: _Values | None, t: float, r: Array, p: Array) -> ConstraintState:
@@ -195,16 +197,16 @@ def _dependence(start: ConstraintState, inputs: Numbers) -> tuple[npt.NDArray[np
     errors, n_q = ErrorStates(start.dyn), ErrorStates(start.dyn).n_coordinates
     rates = np.zeros((len(errors.names), n_q), dtype=bool)
     constraints = np.zeros(n_q, dtype=bool)
-    rng = np.random.default_rng(0)
+    rng, strong = np.random.default_rng(0), _strong(start, inputs)
     for x in (start.x, *start.nearby.x):
         r = np.array(start.r)
-        r[inputs] += rng.uniform(0.5, 1.5, len(inputs)) * np.maximum(np.abs(r[inputs]), 1.0)
+        r[inputs] += rng.uniform(0.5, 1.5, len(inputs)) * strong
         try:
             state = feasible(start, x, r)
             slopes = rate_slopes(state, inputs)[:, : len(errors.names)]
         except (SingularError, FloatingPointError):
             continue
-        units = error_units(state, errors)
+        units = balance(slopes, error_units(state, errors), n_q)
         scaled = slopes / units[:, np.newaxis] * units
         rates |= clear(scaled, scaled)[:, :n_q] != 0.0
         rows = equilibrated(constraint_slopes(state)[:, : start.dyn.n_x] @ errors.columns(state.x), units)
@@ -212,21 +214,33 @@ def _dependence(start: ConstraintState, inputs: Numbers) -> tuple[npt.NDArray[np
     return rates, constraints
 
 
+def _strong(start: ConstraintState, inputs: Numbers) -> Array:
+    """Inputs that change rates by as much as these are, or by as much as a unit of an error does."""
+    errors = ErrorStates(start.dyn)
+    units, n = error_units(start, errors), len(errors.names)
+    slopes = np.abs(rate_slopes(start, inputs)) / units[:, np.newaxis]
+    rates = np.abs(errors.rows(start.x) @ start.dyn.rhs(start.t, start.x, **start.values)) / units
+    of_others = np.max(rates, initial=0.0) or np.max(slopes[:, :n] * units, initial=0.0)
+    of_inputs = np.max(slopes[:, n:], axis=0, initial=0.0)
+    beside = np.divide(of_others, of_inputs, out=np.ones_like(of_inputs), where=of_inputs > 0.0)
+    return np.asarray(np.abs(np.asarray(start.r)[inputs]) + beside)
+
+
 # ------------------------------------------------------------------------------------------------- failure
 
 
-def _unbalanced(end: Iterate, balance: Balance) -> ModelError:
+def _unbalanced(end: Iterate) -> ModelError:
     """The error that says what does not vanish, the worst first."""
-    dyn, errors = end.state.dyn, end.errors
+    dyn, errors, sought = end.state.dyn, end.errors, end.sought
     names = [*dyn.coordinate_names, *dyn.speed_names]
-    labels = [f"d/dt {errors.names[i]} = {value:.4g}" for i, value in zip(balance.rates, end.residual, strict=False)]
+    labels = [f"d/dt {errors.names[i]} = {value:.4g}" for i, value in zip(sought.rates, end.residual, strict=False)]
     labels += [
         f"{names[place]} = {end.state.x[place]:.6g} in place of {value:.6g}"
-        for place, value in zip(balance.held, balance.values, strict=True)
+        for place, value in zip(sought.held, sought.values, strict=True)
     ]
     misses = end.misses
     worst = [labels[i] for i in np.argsort(-misses, kind="stable") if misses[i] > SOLVED]
-    free = [dyn.input_names[i] for i in balance.inputs]
+    free = [dyn.input_names[i] for i in sought.inputs]
     may = f"with {', '.join(free)} free" if free else "with no input free"
     return ModelError(
         f"no equilibrium of {dyn.name!r} was found {may}; what could not be balanced: {', '.join(worst)}, at x = "

@@ -77,9 +77,9 @@ class ErrorStates:
         return errors
 
     def values(self, x: Array) -> Array:
-        """Of one state: coordinates and speeds themselves, and for an angle one radian."""
+        """Sizes of the coordinates and speeds of one state, and for an angle of a quaternion one radian."""
         values = np.ones(len(self.names))
-        values[self._errors] = x[self._places]
+        values[self._errors] = np.abs(x[self._places])
         return values
 
     def rows(self, reference: Array) -> Array:

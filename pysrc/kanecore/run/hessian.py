@@ -14,13 +14,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from kanecore.errors import ModelError
 from kanecore.run.constraints import Constraints
 from kanecore.run.nonholonomic import allowed_motions
 from kanecore.run.products import joined, vectors
 from kanecore.tolerances import RANK
 
 if TYPE_CHECKING:
-    from kanecore._native import Kernels
+    from kanecore._native import Kernels, _Values
 
 __all__ = ["rhs_hessian"]
 
@@ -28,7 +29,7 @@ Array = npt.NDArray[np.float64]
 
 
 def rhs_hessian(
-    dyn: Kernels, t: npt.ArrayLike, x: npt.ArrayLike, weights: npt.ArrayLike, *, r: Any = None, p: Any = None
+    dyn: Kernels, t: npt.ArrayLike, x: _Values, weights: npt.ArrayLike, *, r: Any = None, p: Any = None
 ) -> Array:
     """The second derivatives of weights · xdot with respect to x, then r: exact, and symmetric.
 
@@ -46,6 +47,8 @@ def rhs_hessian(
     ------
     SingularError
         The equations of motion are singular at the state.
+    ModelError
+        Rows of G are redundant: off the constraints u̇ is not determined, and has no second derivatives.
     ValueError, TypeError
         Weights of another shape, or no numbers.
     """
@@ -55,7 +58,7 @@ def rhs_hessian(
     udot = dyn.udot(t, x, **values)
     mass = dyn.mass_matrix(t, x, **values)
     multipliers = dyn.multipliers(t, x, **values) if dyn.n_constraints else np.zeros(0)
-    system = _Constrained(Constraints(dyn, t, x, r, p), mass) if dyn.n_constraints else _Free(mass)
+    system = _Constrained(_independent(Constraints(dyn, t, x, r, p)), mass) if dyn.n_constraints else _Free(mass)
     adjoint = system.adjoint(w[..., dyn.n_q :])
     fixed = joined(udot, multipliers, w[..., : dyn.n_q], adjoint)
     n, width = dyn.n_x + dyn.n_r, dyn.n_u + dyn.n_constraints
@@ -78,6 +81,17 @@ def rhs_hessian(
     return np.asarray((hessian + np.swapaxes(hessian, -1, -2)) / 2)
 
 
+def _independent(at: Constraints) -> Constraints:
+    """ModelError unless all rows of G that are not zero are independent."""
+    rows = int(np.count_nonzero(at.rows.reshape(-1, *at.rows.shape[-2:]).any(axis=(0, 2))))
+    if rows > (rank := at.dyn._count(at.p)):
+        raise ModelError(
+            f"rhs_hessian: {rank} of {rows} rows of G of {at.dyn.name!r} are independent: off the constraints udot is "
+            "not determined, and has no second derivatives; leave out the rows that dyn.check() calls redundant"
+        )
+    return at
+
+
 class _Free:
     """M u̇ = f."""
 
@@ -93,7 +107,7 @@ class _Free:
 
 
 class _Constrained(_Free):
-    """M u̇ = f + Gᵀ λ, G u̇ + γ = 0, rows of G redundant or not."""
+    """M u̇ = f + Gᵀ λ, G u̇ + γ = 0, with rows of G that may be zero."""
 
     def __init__(self, at: Constraints, mass: Array) -> None:
         super().__init__(mass)

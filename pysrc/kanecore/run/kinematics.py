@@ -32,10 +32,11 @@ Array = npt.NDArray[np.float64]
 
 
 class _State:
-    """What is asked of one model at given states, which are the same for all kernels."""
+    """What is asked of one model at given states, which are the same for all kernels, and shown in one frame."""
 
-    def __init__(self, dyn: Kernels, t: npt.ArrayLike, x: _Values, r: Any, p: Any) -> None:
+    def __init__(self, dyn: Kernels, t: npt.ArrayLike, x: _Values, frame: Any, r: Any, p: Any) -> None:
         self.dyn, self._state, self._values = dyn, (t, x), {"r": r, "p": p}
+        self._frame = None if frame is None else inertial_or_number(dyn, frame)
 
     def __call__(self, kernel: str, *after: Any, **options: Any) -> Array:
         return np.asarray(getattr(self.dyn, kernel)(*self._state, *after, **options, **self._values))
@@ -58,11 +59,13 @@ class _State:
         number, axes = inertial_or_number(self.dyn, frame), self("orientations")
         return np.broadcast_to(np.eye(3), (*axes.shape[:-3], 3, 3)) if number is None else axes[..., number, :, :]
 
-    def resolved(self, vectors: Array, frame: Any) -> Array:
-        """Vectors of the inertial axes, the last axis their components, in the axes of a frame."""
-        if frame is None:
-            return np.array(vectors)
-        return np.asarray(np.einsum("...ji,...j->...i", self.axes(frame), vectors))
+    def rows(self, vectors: Array) -> Array:
+        """Vectors in rows, (..., n, 3), from the inertial axes to those of the frame."""
+        return vectors if self._frame is None else vectors @ self("orientations")[..., self._frame, :, :]
+
+    def shown(self, vector: Array) -> Array:
+        """The same of one vector, (..., 3), in an array of its own."""
+        return np.array(self.rows(vector[..., np.newaxis, :])[..., 0, :])
 
 
 def position(
@@ -107,8 +110,8 @@ def position(
     """
     if origin is not None:
         same_tree(dyn, np.array([number_of(dyn, "point", each) for each in (point, origin)]))
-    at = _State(dyn, t, x, r, p)
-    return at.resolved(at.of_point("positions", point, origin), frame)
+    at = _State(dyn, t, x, frame, r, p)
+    return at.shown(at.of_point("positions", point, origin))
 
 
 def velocity(
@@ -131,8 +134,8 @@ def velocity(
     -------
     ndarray, (..., 3)
     """
-    at = _State(dyn, t, x, r, p)
-    return at.resolved(at.of_point("velocities", point, origin), frame)
+    at = _State(dyn, t, x, frame, r, p)
+    return at.shown(at.of_point("velocities", point, origin))
 
 
 def acceleration(
@@ -159,8 +162,8 @@ def acceleration(
     --------
     ``dyn.acceleration("tip", t, x, dyn.udot(t, x))`` is that along the motion.
     """
-    at = _State(dyn, t, x, r, p)
-    return at.resolved(at.of_point("accelerations", point, origin, udot), frame)
+    at = _State(dyn, t, x, frame, r, p)
+    return at.shown(at.of_point("accelerations", point, origin, udot))
 
 
 def specific_force(
@@ -195,8 +198,8 @@ def specific_force(
     --------
     ``dyn.specific_force("imu", t, x, dyn.udot(t, x), frame="drone")``
     """
-    at = _State(dyn, t, x, r, p)
-    return at.resolved(at.of_point("accelerations", point, None, udot) - at("_gravity_field"), frame)
+    at = _State(dyn, t, x, frame, r, p)
+    return at.shown(at.of_point("accelerations", point, None, udot) - at("_gravity_field"))
 
 
 def orientation(
@@ -224,9 +227,9 @@ def orientation(
     KeyError
         There is no such frame, or there are several; the message names the nearest.
     """
-    at = _State(dyn, t, x, r, p)
-    axes = at.axes(of)
-    return np.array(axes if frame is None else np.swapaxes(at.axes(frame), -1, -2) @ axes)
+    at = _State(dyn, t, x, frame, r, p)
+    axes_in_rows = np.swapaxes(at.axes(of), -1, -2)
+    return np.array(np.swapaxes(at.rows(axes_in_rows), -1, -2))
 
 
 def angular_velocity(
@@ -262,11 +265,11 @@ def angular_velocity(
     KeyError
         There is no such frame, or there are several; the message names the nearest.
     """
-    at = _State(dyn, t, x, r, p)
+    at = _State(dyn, t, x, frame, r, p)
     omega = at.of_frame("angular_velocities", of)
     if relative_to is not None:
         omega = omega - at.of_frame("angular_velocities", relative_to)
-    return at.resolved(omega, frame)
+    return at.shown(omega)
 
 
 def angular_acceleration(
@@ -290,12 +293,12 @@ def angular_acceleration(
     -------
     ndarray, (..., 3)
     """
-    at = _State(dyn, t, x, r, p)
+    at = _State(dyn, t, x, frame, r, p)
     alpha = at.of_frame("angular_accelerations", of, udot)
     if relative_to is not None:
         here, there = (at.of_frame("angular_velocities", each) for each in (of, relative_to))
         alpha = alpha - at.of_frame("angular_accelerations", relative_to, udot) - np.cross(there, here - there)
-    return at.resolved(alpha, frame)
+    return at.shown(alpha)
 
 
 def jacobian(
@@ -343,13 +346,9 @@ def jacobian(
     --------
     ``np.linalg.svd(dyn.jacobian("tip", 0.0, x, attached="hand"))``
     """
-    at = _State(dyn, t, x, r, p)
-    number = number_of(dyn, "point", point)
-    parts = [at("partial_velocities", nonholonomic=nonholonomic)[..., number, :, :]]
-    if attached is not None:
-        number = number_of(dyn, "frame", attached)
-        parts.append(at("partial_angular_velocities", nonholonomic=nonholonomic)[..., number, :, :])
-    if frame is not None:
-        axes = at.axes(frame)
-        parts = [part @ axes for part in parts]
-    return np.ascontiguousarray(np.swapaxes(np.concatenate(parts, axis=-1), -1, -2))
+    at, here = _State(dyn, t, x, frame, r, p), number_of(dyn, "point", point)
+    turning = None if attached is None else number_of(dyn, "frame", attached)
+    parts = [at("partial_velocities", nonholonomic=nonholonomic)[..., here, :, :]]
+    if turning is not None:
+        parts.append(at("partial_angular_velocities", nonholonomic=nonholonomic)[..., turning, :, :])
+    return np.ascontiguousarray(np.swapaxes(np.concatenate([at.rows(part) for part in parts], axis=-1), -1, -2))

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What roboticists make of M and of partial velocities: M⁻¹, the inertia that a point shows, the map of momentum.
 
-With the velocity v = J u of a point, J its partial velocities, a force F on it changes u̇ by M⁻¹ Jᵀ F, and its
+With the velocity v = J u of a point, J its `jacobian`, a force F on it changes u̇ by M⁻¹ Jᵀ F, and its
 acceleration by Λ⁻¹ F, Λ = (J M⁻¹ Jᵀ)⁻¹ (Khatib, *IEEE Journal on Robotics and Automation* 3, 1987).  None of this
 needs q̇ = u.
 """
@@ -15,9 +15,9 @@ import numpy.typing as npt
 
 from kanecore.errors import SingularError
 from kanecore.run.constraints import Constraints
+from kanecore.run.kinematics import jacobian
 from kanecore.run.momentum import angular_momentum, linear_momentum, mass_centre
 from kanecore.run.nonholonomic import allowed_motions
-from kanecore.run.places import number_of
 from kanecore.tolerances import RANK
 
 if TYPE_CHECKING:
@@ -56,48 +56,43 @@ def operational_inertia(
     t: npt.ArrayLike,
     x: _Values,
     *,
+    attached: Any = None,
     frame: Any = None,
     along: npt.ArrayLike | None = None,
     r: Any = None,
     p: Any = None,
 ) -> Array:
-    """The inertia Λ = (J M⁻¹ Jᵀ)⁻¹ that a point, or a body, shows to a force on it, inertial axes.
+    """The inertia Λ = (J M⁻¹ Jᵀ)⁻¹ that a point, or a body, shows to a force on it.
 
     With constraints the speeds change as these allow: P (Pᵀ M P)⁻¹ Pᵀ stands in place of M⁻¹, the columns of P being a
     basis of the motions that G allows.
 
     Parameters
     ----------
-    point : str or Point
-        One of `points`, by its name.
+    point, attached, frame
+        As of `jacobian`: with ``attached`` Λ is that of the velocity of the point, then the angular velocity of that
+        frame, and ``frame`` gives the axes.
     t, x, r, p
         As of the kernels; leading axes broadcast.
-    frame : str or ReferenceFrame, optional
-        One of `frames`: Λ is that of the velocity of the point, then the angular velocity of the frame.
-    along : array_like, (k, 3) or with `frame` (k, 6), optional
+    along : array_like, (k, 3) or with ``attached`` (k, 6), optional
         Directions, in rows, in which a force acts and the motion is looked at: J in the definition is then these times
         J.  Needed where the point cannot go everywhere, as in a plane.
 
     Returns
     -------
-    ndarray, (..., 3, 3), with `frame` (..., 6, 6), with `along` (..., k, k)
+    ndarray, (..., 3, 3), with ``attached`` (..., 6, 6), with ``along`` (..., k, k)
         In kg, kg m and kg m².
 
     Raises
     ------
     SingularError
-        There is a direction in which nothing moves: the state is singular, or `along` must leave it out.
+        There is a direction in which nothing moves: the state is singular, or ``along`` must leave it out.
     KeyError
         There is no such point or frame.
     ValueError
-        `along` has another shape.
+        ``along`` has another shape.
     """
-    x = dyn._as_state(x)
-    jacobian = dyn.partial_velocities(t, x, r=r, p=p)[..., number_of(dyn, "point", point), :, :]
-    if frame is not None:
-        turning = dyn.partial_angular_velocities(t, x, r=r, p=p)[..., number_of(dyn, "frame", frame), :, :]
-        jacobian = np.concatenate([jacobian, turning], axis=-1)
-    transposed = jacobian  # (..., n_u, 3 or 6)
+    transposed = np.swapaxes(jacobian(dyn, point, t, x, attached=attached, frame=frame, r=r, p=p), -1, -2)
     if along is not None:
         transposed = transposed @ _directions(along, transposed.shape[-1]).T
     at = Constraints(dyn, t, x, r, p)
@@ -159,7 +154,7 @@ def _directions(along: npt.ArrayLike, n: int) -> Array:
     return array.astype(np.float64)
 
 
-def _inverted(dyn: Kernels, matrix: Array, t: npt.ArrayLike, x: Any, why: str) -> Array:
+def _inverted(dyn: Kernels, matrix: Array, t: npt.ArrayLike, x: _Values, why: str) -> Array:
     """The inverses of square matrices, whose rows and columns are first made of one size."""
     diagonal = np.abs(np.diagonal(matrix, axis1=-2, axis2=-1))
     units = 1.0 / np.sqrt(np.where(diagonal > 0.0, diagonal, 1.0))
@@ -171,7 +166,7 @@ def _inverted(dyn: Kernels, matrix: Array, t: npt.ArrayLike, x: Any, why: str) -
     if singular.any():
         lead = matrix.shape[:-2]
         first = np.unravel_index(int(np.argmax(singular)), lead)
-        state = np.broadcast_to(np.asarray(x, dtype=np.float64), (*lead, dyn.n_x))[first]
+        state = np.broadcast_to(np.asarray(dyn._as_state(x), dtype=np.float64), (*lead, dyn.n_x))[first]
         time = float(np.broadcast_to(np.asarray(t, dtype=np.float64), lead)[first])
         raise SingularError(
             f"{why}: {dyn.name!r} at t = {time!r}, x = {state.tolist()!r}",

@@ -61,13 +61,13 @@ def balance(a: Array, units: Array, n_coordinates: int) -> Array:
 
     Only the unit of time is free in these, and it is chosen from A: so nothing depends on the user's.
     """
-    scaled = in_units(a, units)
-    rates, forces = (
-        float(np.max(np.abs(part), initial=0.0))
-        for part in (scaled[:n_coordinates, n_coordinates:], scaled[n_coordinates:, :n_coordinates])
+    scaled, n = np.abs(in_units(a, units)), n_coordinates
+    rates, forces, growth, damping = (
+        float(np.max(part, initial=0.0)) for part in (scaled[:n, n:], scaled[n:, :n], scaled[:n, :n], scaled[n:, n:])
     )
-    time = np.sqrt(rates / forces) if rates > 0.0 and forces > 0.0 else 1.0
-    return np.concatenate([units[:n_coordinates] * time, units[n_coordinates:]])
+    fastest = max(np.sqrt(rates * forces), growth, damping)
+    time = rates / fastest if rates > 0.0 and fastest > 0.0 else 1.0
+    return np.concatenate([units[:n] * time, units[n:]])
 
 
 def in_units(a: Array, units: Array) -> Array:

@@ -16,7 +16,7 @@ import numpy.typing as npt
 from kanecore.run.constraint_state import ConstraintState
 from kanecore.run.error_states import ErrorStates
 from kanecore.run.metric import coordinate_units, pivots, size_of
-from kanecore.tolerances import NOISE, RANK
+from kanecore.tolerances import RANK
 
 __all__ = ["Reduction", "constraint_slopes", "error_sizes", "error_units", "reduction"]
 
@@ -109,7 +109,7 @@ def reduction(state: ConstraintState) -> Reduction:
         tangent=columns @ follow[:, independent],
         input_tangent=columns @ follow[:, n:],
         units=units[independent],
-        sizes=error_sizes(state, errors, units)[independent],
+        sizes=error_sizes(errors, units, errors.values(state.x))[independent],
     )
 
 
@@ -121,18 +121,15 @@ def error_units(state: ConstraintState, errors: ErrorStates) -> Array:
     return np.concatenate([np.where(coordinates > 0.0, coordinates, 1.0), speeds])
 
 
-def error_sizes(state: ConstraintState, errors: ErrorStates, units: Array) -> Array:
-    """What is large for each error: its value, and what the largest of all is in its unit; of an angle one radian.
+def error_sizes(errors: ErrorStates, units: Array, values: Array) -> Array:
+    """What is large for each error: its value, and what the largest of all is in its unit.
 
-    At rest, but for rounding, a speed is large that the largest coordinate has in a unit of time.
+    Of a speed at least what the largest coordinate has in a unit of time.
     """
     n_q = errors.n_coordinates
-    values = np.abs(errors.values(state.x))
-    largest, of_speeds = (float(np.max(part, initial=0.0)) for part in np.split(values / units, [n_q]))
-    of_coordinates = largest if largest > _NOTHING else 0.0
-    of_speeds = of_speeds if of_speeds > max(NOISE * of_coordinates, _NOTHING) else of_coordinates
-    beside = np.where(np.arange(len(values)) < n_q, of_coordinates, of_speeds)
-    return values + np.where(beside > 0.0, beside * units, 1.0)
+    of_coordinates, of_speeds = (float(np.max(part, initial=0.0)) for part in np.split(values / units, [n_q]))
+    beside = np.where(np.arange(len(values)) < n_q, of_coordinates, max(of_coordinates, of_speeds))
+    return values + np.where(beside > _NOTHING, beside * units, 1.0)
 
 
 def constraint_slopes(state: ConstraintState) -> Array:

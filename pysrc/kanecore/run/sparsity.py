@@ -18,21 +18,22 @@ __all__ = ["nonzeros"]
 
 Numbers = npt.NDArray[np.intp]
 
+PATTERNS = (
+    *("mass_matrix", "constraint_jacobian", "configuration_jacobian", "coriolis_matrix", "linearize"),
+    *("rhs_time_derivative", "rhs_parameter_jacobian", "output_jacobian"),
+)
+"""The kernels whose patterns a library knows, unless they have no elements."""
+
 
 def nonzeros(dyn: Kernels, kernel: str, known: Mapping[str, Sequence[str]]) -> tuple[Numbers, Numbers]:
     """The places that the patterns of a model have for a kernel; see `CompiledModel.sparsity`."""
     name = "linearize" if kernel == "rhs" else kernel
-    if name not in known:
-        if dyn._why_not(name) is not None or name in (
-            "constraint_jacobian",
-            "configuration_jacobian",
-            "output_jacobian",
-        ):
-            raise ModelError(
-                f"{dyn.name!r} has no {name.replace('_', ' ')}: {dyn._why_not(name) or 'it describes none'}"
-            )
-        raise KeyError(f"no pattern of {kernel!r}; there are those of rhs, {', '.join(known)}")
-    pattern = [int(row, 16) for row in known[name]]
+    if name not in PATTERNS:
+        raise KeyError(f"no pattern of {kernel!r}; there are those of rhs, {', '.join(PATTERNS)}")
+    why = dyn._why_not(name) or ("" if known else "it was compiled without: compile it again, with kernels='all'")
+    if why:
+        raise ModelError(f"{dyn.name!r} has no pattern of its {name.replace('_', ' ')}: {why}")
+    pattern = [int(row, 16) for row in known.get(name, [])]
     places = [(i, j) for i, row in enumerate(pattern) for j in range(row.bit_length()) if row >> j & 1]
     rows, columns = np.array(places, dtype=np.intp).reshape(-1, 2).T
     return np.ascontiguousarray(rows), np.ascontiguousarray(columns)

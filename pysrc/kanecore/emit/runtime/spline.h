@@ -15,10 +15,10 @@ typedef struct kc_spline {
     int outside;
 } kc_spline;
 
-/* Where an argument lies: behind which knot, how far, and the distance to the next. */
+/* Where an argument lies: behind which knot, how far, and 1 / h of the distance h to the next. */
 typedef struct kc_segment {
     int piece;
-    kc_real s, h;
+    kc_real s, per_h;
 } kc_segment;
 
 /* Of NaN, and of what has no value, s is NaN. */
@@ -31,25 +31,21 @@ KC_INLINE kc_segment kc_locate(const kc_spline *spline, int axis, kc_real x)
         const kc_real beyond = KC_MATH(fmod)(x - knots[0], period);
         x = knots[0] + (beyond < 0 ? beyond + period : beyond);
     }
-    int piece = 0, behind = last; /* knots[piece] <= x < knots[behind], within the knots */
-    while (behind - piece > 1) {
-        const int middle = piece + (behind - piece) / 2;
-        if (x < knots[middle])
-            behind = middle;
-        else
-            piece = middle;
-    }
+    int piece = 0; /* knots[piece] <= x < knots[piece + n], within the knots; no branch to predict */
+    for (int n = last; n > 1; n -= n / 2)
+        piece += x >= knots[piece + n / 2] ? n / 2 : 0;
     const int nowhere = spline->outside == KC_NOWHERE && !(knots[0] <= x && x <= knots[last]);
-    const kc_segment place = {piece, nowhere ? (kc_real)NAN : x - knots[piece], knots[behind] - knots[piece]};
+    const kc_real s = nowhere ? (kc_real)NAN : x - knots[piece];
+    const kc_segment place = {piece, s, 1 / (knots[piece + 1] - knots[piece])};
     return place;
 }
 
 /* The derivative of some order of the cubic with values f0, f1 and slopes g0, g1 at the ends of a piece. */
 KC_INLINE kc_real kc_hermite(kc_segment at, kc_real f0, kc_real g0, kc_real f1, kc_real g1, int order)
 {
-    const kc_real chord = (f1 - f0) / at.h;
-    const kc_real bend = (g0 + g1 - 2 * chord) / at.h;
-    const kc_real a2 = (chord - g0) / at.h - bend, a3 = bend / at.h;
+    const kc_real chord = (f1 - f0) * at.per_h;
+    const kc_real bend = (g0 + g1 - 2 * chord) * at.per_h;
+    const kc_real a2 = (chord - g0) * at.per_h - bend, a3 = bend * at.per_h;
     switch (order) {
     case 0:
         return KC_FMA(at.s, KC_FMA(at.s, KC_FMA(at.s, a3, a2), g0), f0);
