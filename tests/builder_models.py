@@ -148,6 +148,8 @@ def copied(d: Description) -> tuple[Description, Description]:
     b.show(d.shown_points, d.shown_frames)
     if d.origin >= 0:
         b.origin(d.origin)
+    for body, shape in d.shapes:
+        b.shape(body, shape)
     b.left_out(d.left_out_parameters, d.left_out_inputs)
     return b.description(), image.description(d)
 

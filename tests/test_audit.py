@@ -284,7 +284,7 @@ PUBLIC = [
 @pytest.mark.parametrize("name", PUBLIC)
 def test_a_kernel_that_is_replaced_on_the_model_is_found(name: str) -> None:
     """Its largest entry off by a thousandth; what no equation of one model holds, that of another does."""
-    for model in ("rrp", "four_bar", "rolling_disc"):
+    for model in ("rrp", "four_bar", "rolling_disc", "planar_2r"):
         dyn = kc.load(model)
         dyn.build()
         if not dyn._has(name.removeprefix("_")):

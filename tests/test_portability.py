@@ -171,7 +171,8 @@ def results(dyn: CompiledModel, x: np.ndarray, udot: np.ndarray, r: np.ndarray) 
         whole = {"remainder": True} if kernel.startswith("partial_") else {}
         beyond = [udot] * ROWS[kernel].reads_udot + [np.ones(dyn.n_constraints)] * ROWS[kernel].reads_multipliers
         if lengths := ROWS[kernel].further({size: getattr(dyn, size) for size in SIZES}):
-            beyond = [np.concatenate([*beyond, np.linspace(-1.0, 1.0, sum(lengths))])]
+            parts = [*beyond, np.linspace(-1.0, 1.0, sum(lengths))]
+            beyond = [np.concatenate([np.broadcast_to(part, (len(x), part.shape[-1])) for part in parts], axis=-1)]
         result = call(0.3, state, *beyond, r=r, **whole)
         values[kernel] = np.concatenate([np.ravel(part) for part in (result if whole else [result])])
     return values

@@ -124,7 +124,7 @@ def test_the_program_finds_mistakes(good: str, bad: str, words: str, tmp_path: P
 def test_the_program_passes_what_is_right(tmp_path: Path) -> None:
     (tmp_path / "model.c").write_text(MODEL)
     compile_c("-O0", PROGRAM, tmp_path / "model.c", "-lm", "-o", tmp_path / "model")
-    assert run(tmp_path / "model") == (0, "10 kernels\n")
+    assert run(tmp_path / "model") == (0, "14 kernels\n")
 
 
 # The extension ------------------------------------------------------------------------------------------------
@@ -187,13 +187,15 @@ static const char *const names[] = {"x", 0};
 static const double values[] = {3.0};
 static const char *const info[] = {
     "{\\"missing\\":{\\"generalized_momenta\\":\\"\\",\\"momentum_rates\\":\\"\\",",
-    "\\"kinetic_energy_parts\\":\\"\\"}}", 0};
+    "\\"kinetic_energy_parts\\":\\"\\",\\"gravity_field\\":\\"\\"}}", 0};
 static const kc_model model = {
     .abi_version = KC_ABI_VERSION, .struct_size = sizeof(kc_model), .name = "mistaken",
     .n_q = 1, .n_p = 1, .n_prepared = 1, .n_work = 2,
     .q_names = names, .p_names = names, .p_default = values, .prepare = prepare,
     .rhs = one, .qdot = one, .kinetic_energy = one, .potential_energy = one, .power = one,
     .linearize = one, .gibbs = one, .hamiltonian = one, .hamiltonian_rate = one, .coordinate_forces = one,
+    .rhs_time_derivative = one, .rhs_parameter_jacobian = one, .inverse_dynamics_gradient = one,
+    .hessian_products = one,
     .n_info = 2, .info = info,
 };
 const kc_model *kc_get_model(void) { return &model; }
