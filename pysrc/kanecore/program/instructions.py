@@ -103,7 +103,7 @@ class Pivot(NamedTuple):
 
     pivot: Operand
     diagonal: Operand | None
-    n: int
+    n_speeds: int
     speed: int
 
 

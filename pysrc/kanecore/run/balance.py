@@ -95,7 +95,7 @@ class Iterate:
         """J."""
         held = self.columns[self.sought.held]
         held = np.hstack([held, np.zeros((len(held), len(self.sought.inputs)))])
-        slopes = np.vstack([self._rate_slopes[self.sought.rates], held]) * self.units
+        slopes = np.vstack([self._rate_slopes[self.sought.rates], held]) * self.unknown_units
         return clear(slopes, slopes / self._row_units[:, np.newaxis])
 
     @property
@@ -107,15 +107,15 @@ class Iterate:
     @property
     def _row_units(self) -> Array:
         """Of each equation, from units of the unknowns and the largest rate at which these change each other."""
-        units = self.units[: len(self.errors.names)]
+        units = self.unknown_units[: len(self.errors.names)]
         rates = units[self.sought.rates] * (self._fastest if self._fastest > 0.0 else 1.0)
         return np.concatenate([rates, size_of(self.columns[self.sought.held] * units)])
 
     @cached_property
     def _fastest(self) -> float:
         """The largest rate, 1/s, at which a unit of an unknown changes an error."""
-        units = self.units[: len(self.errors.names)]
-        return float(np.max(np.abs(self._rate_slopes * self.units) / units[:, np.newaxis], initial=0.0))
+        units = self.unknown_units[: len(self.errors.names)]
+        return float(np.max(np.abs(self._rate_slopes * self.unknown_units) / units[:, np.newaxis], initial=0.0))
 
     @property
     def _kinds(self) -> tuple[Numbers, Numbers, Numbers]:
@@ -126,7 +126,7 @@ class Iterate:
         return np.flatnonzero(of_coordinates), np.flatnonzero(~of_coordinates), held
 
     @cached_property
-    def units(self) -> Array:
+    def unknown_units(self) -> Array:
         """Of errors in the metric of the masses and of the motion's time, and of inputs that change rates as much."""
         n = len(self.errors.names)
         units = balance(self._rate_slopes[:, :n], error_units(self.state, self.errors), self.errors.n_coordinates)
@@ -141,7 +141,7 @@ class Iterate:
         """N, in units: what the linearized constraints leave free."""
         slopes, n_x = constraint_slopes(self.state), self.state.dyn.n_x
         rows = np.hstack([slopes[:, :n_x] @ self.columns, slopes[:, n_x + self.sought.inputs]])
-        return null_space(rows, self.units) if len(rows) else np.eye(len(self.units))
+        return null_space(rows, self.unknown_units) if len(rows) else np.eye(len(self.unknown_units))
 
     @property
     def misses(self) -> Array:
@@ -149,7 +149,7 @@ class Iterate:
         return self._misses(self.sizes)
 
     def _misses(self, sizes: Array) -> Array:
-        of_errors, of_inputs = np.split(self.units, [len(self.errors.names)])
+        of_errors, of_inputs = np.split(self.unknown_units, [len(self.errors.names)])
         errors = sizes / of_errors
         inputs = np.abs(np.asarray(self.state.r)[self.sought.inputs]) / of_inputs + np.max(errors, initial=0.0)
         terms, size = np.abs(self.slopes) @ np.concatenate([errors, inputs]), np.abs(self.residual)
@@ -181,7 +181,7 @@ class Iterate:
     def sizes(self) -> Array:
         """What is large for each error: of an angle one radian."""
         x = np.where(self.sought.angles, np.maximum(np.abs(self.state.x), 1.0), self.state.x)
-        return error_sizes(self.errors, self.units[: len(self.errors.names)], self.errors.values(x))
+        return error_sizes(self.errors, self.unknown_units[: len(self.errors.names)], self.errors.values(x))
 
     @property
     def solved(self) -> bool:
@@ -214,7 +214,7 @@ def _step(iterate: Iterate, scale: Array, size: float) -> Iterate | None:
         inverse = np.divide(s, s**2 + damping * largest**2, out=np.zeros_like(s), where=s > RANK * largest)
         step = iterate.allowed @ (of_columns.T @ (inverse * along))
         step[np.abs(step) <= NOISE * np.max(np.abs(step), initial=0.0)] = 0.0  # rounding of what need not move
-        trial = iterate.moved(-iterate.units * step)
+        trial = iterate.moved(-iterate.unknown_units * step)
         if trial is not None and trial.norm(scale) < size:
             return trial
     return None
