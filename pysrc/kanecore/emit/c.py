@@ -146,7 +146,8 @@ class C(Target):
     def pivot(self, instruction: Pivot) -> str:
         bound = self.literal(0.0)
         if instruction.diagonal is not None:
-            bound = f"{self.literal(PIVOT * self.epsilon * instruction.n_speeds)} * {self._signed(instruction.diagonal)}"
+            tolerance = self.literal(PIVOT * self.epsilon * instruction.n_speeds)
+            bound = f"{tolerance} * {self._signed(instruction.diagonal)}"
         return self._end_unless(
             f"{self.operand(instruction.pivot)} > {bound}", f"KC_FAULT(KC_SINGULAR, {instruction.speed})"
         )
