@@ -235,7 +235,8 @@ class _Writer:
 
     def _apply(self, function: Given, arguments: Sequence[int]) -> None:
         """All derivatives at the first of them: the place is looked up once."""
-        nodes = self._at_one_place[(function.data, *arguments)]
+        place = (function.data, *arguments)
+        nodes = self._at_one_place[place]
         values = [self._value() for _ in nodes]
         self.operands.update((i, Operand(value)) for i, value in zip(nodes, values, strict=True))
         orders = tuple(self.graph.nodes[i][0].orders for i in nodes)
