@@ -51,15 +51,15 @@ def pytest_unconfigure(config: pytest.Config) -> None:
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--update", action="store_true", help="write the golden files anew; read their diff")
     parser.addoption("--long", action="store_true", help="all cases of each sweep; with -m long, only what this adds")
-    parser.addoption("--fifth", type=int, choices=range(5), help="with --long, each fifth of its cases, from this on")
+    parser.addoption("--tenth", type=int, choices=range(10), help="with --long, each tenth of its cases, from this on")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out the cases of sweeps that are long, or four fifths of them."""
+    """Leave out the cases of sweeps that are long, or nine tenths of them."""
     long = [item for item in items if item.get_closest_marker("long")]
-    fifth = config.getoption("--fifth")
+    tenth = config.getoption("--tenth")
     if config.getoption("--long"):
-        long = [] if fifth is None else [item for i, item in enumerate(long) if i % 5 != fifth]
+        long = [] if tenth is None else [item for i, item in enumerate(long) if i % 10 != tenth]
     left_out = set(long)
     config.hook.pytest_deselected(items=long)
     items[:] = [item for item in items if item not in left_out]
