@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-from functools import cache
-from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -12,26 +10,12 @@ import numpy.typing as npt
 import pytest
 import sympy as sm
 import sympy.physics.mechanics as me
+from gallery_states import loaded, some_state
 from sweep import part
 
 import kanecore as kc
 
 Array = npt.NDArray[np.float64]
-
-
-@cache
-def loaded(name: str) -> kc.CompiledModel:
-    return kc.load(name)
-
-
-def some_state(name: str) -> Array:
-    """On the constraints, in motion."""
-    dyn, rng = loaded(name), np.random.default_rng(list(name.encode()))
-    given = getattr(import_module(f"kanecore.gallery.{name}"), "STATE", None)
-    x = rng.uniform(-1.0, 1.0, dyn.n_x)
-    if given is not None:
-        x = 0.1 * x + [given[k] for k in (*dyn.coordinate_names, *dyn.speed_names)]
-    return dyn.consistent(0.3, x, None)
 
 
 MODELS = ["arm7", "four_bar", "rolling_disc", "whipple_bicycle", "appell_hamel", "stewart", "free_body", "five_bar"]

@@ -6,8 +6,6 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable
-from functools import cache
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +14,7 @@ import numpy.typing as npt
 import pytest
 import sympy as sm
 import sympy.physics.mechanics as me
+from gallery_states import loaded, some_state
 from sweep import part
 
 import kanecore as kc
@@ -28,21 +27,6 @@ t = me.dynamicsymbols._t
 
 CONSTRAINED = ["four_bar", "rolling_disc", "whipple_bicycle", "five_bar", "car", "appell_hamel"]
 FREE = ["cart_pole", "free_body", "quadrotor", "spherical_pendulum", "rotating_tube"]
-
-
-@cache
-def loaded(name: str) -> kc.CompiledModel:
-    return kc.load(name)
-
-
-def some_state(name: str) -> Array:
-    """On the constraints, in motion, with unit quaternions."""
-    dyn, rng = loaded(name), np.random.default_rng(list(name.encode()))
-    given = getattr(import_module(f"kanecore.gallery.{name}"), "STATE", None)
-    x = rng.uniform(-1.0, 1.0, dyn.n_x)
-    if given is not None:
-        x = 0.1 * x + [given[k] for k in (*dyn.coordinate_names, *dyn.speed_names)]
-    return dyn.consistent(0.3, x, None, r=some_inputs(dyn))
 
 
 def some_inputs(dyn: kc.CompiledModel) -> Array:
@@ -104,8 +88,8 @@ def slopes(f: Callable[[Array], Array], n: int, h: float) -> Array:
 )
 def test_against_differences(name: str) -> None:
     """A, B, C, D of models in motion, whose references turn and go on."""
-    dyn, x = loaded(name), some_state(name)
-    r = some_inputs(dyn)
+    dyn, r = loaded(name), some_inputs(loaded(name))
+    x = some_state(name, r)
     system = dyn.linear_system(0.3, x, r)
     n = len(system.state_names)
     rank = np.linalg.matrix_rank(dyn.constraint_jacobian(0.3, x, r=r)) if dyn.n_constraints else 0
@@ -129,8 +113,8 @@ def test_against_differences(name: str) -> None:
 )
 def test_along_motions_that_the_constraints_allow(name: str) -> None:
     """The whole gallery: as a state moves along its constraints, the rates of its errors change as A says."""
-    dyn, x = loaded(name), some_state(name)
-    r = some_inputs(dyn)
+    dyn, r = loaded(name), some_inputs(loaded(name))
+    x = some_state(name, r)
     system = dyn.linear_system(0.3, x, r)
     rows = dyn.constraint_jacobian(0.3, x, r=r) if dyn.n_constraints else np.zeros((1, dyn.n_u))
     rank = np.linalg.matrix_rank(rows)  # of none of the gallery's constraints on coordinates more rows are lost
@@ -152,8 +136,8 @@ def test_along_motions_that_the_constraints_allow(name: str) -> None:
 
 @pytest.mark.parametrize("name", part(CONSTRAINED, ["four_bar", "whipple_bicycle"]))
 def test_named_dependent_ones_as_linearize(name: str) -> None:
-    dyn, x = loaded(name), some_state(name)
-    r = some_inputs(dyn)
+    dyn, r = loaded(name), some_inputs(loaded(name))
+    x = some_state(name, r)
     system = dyn.linear_system(0.3, x, r)
     independent = dyn.coordinate_names[: dyn.n_q - dyn.n_q_dependent] + dyn.speed_names[: dyn.n_u - dyn.n_u_dependent]
     assert system.state_names == independent

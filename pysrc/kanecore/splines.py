@@ -309,21 +309,12 @@ def slopes(knots: Array, table: Array) -> Array:
         curvature = (d[-1] - d[0]) / h.sum(axis=0)
         return np.concatenate([d[:1] - h[0] * curvature, d[:1] + h[0] * curvature, d[1:] + h[1:] * curvature])
     inner = 3 * (h[1:] * d[:-1] + h[:-1] * d[1:])  # = h[i] s[i-1] + 2 (h[i-1] + h[i]) s[i] + h[i-1] s[i+1]
-    diagonal, above = np.empty((n + 1, 1)), np.empty((n, 1))
-    s = np.empty((n + 1, d.shape[1]))
-    diagonal[0], above[0] = h[1], h[0] + h[1]
-    s[0] = ((3 * h[0] + 2 * h[1]) * h[1] * d[0] + h[0] ** 2 * d[1]) / (h[0] + h[1])
-    for i in range(1, n):
-        factor = h[i] / diagonal[i - 1]
-        diagonal[i] = 2 * (h[i - 1] + h[i]) - factor * above[i - 1]
-        above[i] = h[i - 1]
-        s[i] = inner[i - 1] - factor * s[i - 1]
+    begin = ((3 * h[0] + 2 * h[1]) * h[1] * d[0] + h[0] ** 2 * d[1]) / (h[0] + h[1])
     end = ((3 * h[-1] + 2 * h[-2]) * h[-2] * d[-1] + h[-1] ** 2 * d[-2]) / (h[-1] + h[-2])
-    factor = (h[-1] + h[-2]) / diagonal[n - 1]
-    s[n] = (end - factor * s[n - 1]) / (h[-2] - factor * above[n - 1])
-    for i in range(n - 1, -1, -1):
-        s[i] = (s[i] - above[i] * s[i + 1]) / diagonal[i]
-    return s
+    below = np.concatenate([np.zeros((1, 1)), h[1:], h[-1:] + h[-2:-1]])
+    diagonal = np.concatenate([h[1:2], 2 * (h[:-1] + h[1:]), h[-2:-1]])
+    above = np.concatenate([h[:1] + h[1:2], h[:-1]])
+    return _tridiagonal(below, diagonal, above, np.concatenate([begin[np.newaxis], inner, end[np.newaxis]]))
 
 
 def periodic_slopes(knots: Array, table: Array) -> Array:
@@ -355,7 +346,7 @@ def periodic_slopes(knots: Array, table: Array) -> Array:
 
 
 def _tridiagonal(below: Array, diagonal: Array, above: Array, right: Array) -> Array:
-    """The solution of a diagonally dominant system, by elimination without pivots."""
+    """The solution of a system whose pivots are positive, by elimination: of s[i-1], s[i], s[i+1] in row i."""
     diagonal, s = diagonal.copy(), right.copy()
     for i in range(1, len(s)):
         factor = below[i] / diagonal[i - 1]

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 import unicodedata
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -88,7 +89,7 @@ Check: TypeAlias = Callable[[str, Any], Row]
 
 
 @dataclass(frozen=True)
-class Verdicts:
+class Verdicts(ABC):
     """Rows, and the random states at which they were found; it is true where none of them fails.
 
     Attributes
@@ -124,9 +125,9 @@ class Verdicts:
         return self.passed
 
     @property
+    @abstractmethod
     def _title(self) -> str:
         """What was looked at, and what came of it."""
-        raise NotImplementedError
 
     def __str__(self) -> str:
         return table(self._title, self.rows)

@@ -17,7 +17,7 @@ import numpy.typing as npt
 from kanecore.errors import ModelError
 from kanecore.run.constraints import Constraints
 from kanecore.run.nonholonomic import allowed_motions
-from kanecore.run.products import joined, vectors
+from kanecore.run.vectors import joined, vectors
 from kanecore.tolerances import RANK
 
 if TYPE_CHECKING:

@@ -21,6 +21,7 @@ from kanecore.run.modes import Mode, balance, in_units, modes_of, rounded, unrea
 from kanecore.run.output_slopes import output_slopes
 from kanecore.run.reduction import Reduction, reduction
 from kanecore.run.starts import normalized, on_constraints
+from kanecore.run.vectors import vectors
 
 if TYPE_CHECKING:
     from kanecore._native import Kernels, _Values
@@ -74,7 +75,7 @@ class LinearSystem:
         Differences x − x̄, and of a unit quaternion δθ = ±2 vec(q̄* ⊗ q) with the sign that is nearer; so
         ``r - K @ system.error(x)`` is a control law.  ValueError for other shapes.
         """
-        return self._reduction.between(_states("x", x, len(self.x)))
+        return self._reduction.between(vectors("x", x, len(self.x)))
 
     def without(self, *names: str) -> LinearSystem:
         """The system without some states, on which neither the others nor the outputs depend.
@@ -276,10 +277,10 @@ def state_error(dyn: Kernels, x: _Values, x_ref: _Values, *, t: float = 0.0, r: 
     ValueError, TypeError
         As `linear_system`.
     """
-    states = _states("x", dyn._as_state(x), dyn.n_x)
+    states = vectors("x", dyn._as_state(x), dyn.n_x)
     if dyn.n_constraints or dyn.n_configuration:
         return reduction(_on(dyn, t, x_ref, r, p, "x_ref")).between(states)
-    return ErrorStates(dyn).between(states, _states("x_ref", dyn._as_state(x_ref, "x_ref"), dyn.n_x))
+    return ErrorStates(dyn).between(states, vectors("x_ref", dyn._as_state(x_ref, "x_ref"), dyn.n_x))
 
 
 def _on(dyn: Kernels, t: float, x: _Values, r: Any, p: Any, argument: str) -> ConstraintState:
@@ -289,12 +290,3 @@ def _on(dyn: Kernels, t: float, x: _Values, r: Any, p: Any, argument: str) -> Co
     parameters = np.asarray(dyn._resolved("parameter", {} if p is None else p))
     state = ConstraintState(dyn, float(t), normalized(dyn, given.x, argument), inputs, parameters)
     return on_constraints(state, argument)
-
-
-def _states(argument: str, value: npt.ArrayLike, n_x: int) -> Array:
-    array = np.asarray(value)
-    if array.dtype.kind not in "fiub":
-        raise TypeError(f"{argument} must be real numbers, got dtype {array.dtype}")
-    if array.ndim == 0 or array.shape[-1] != n_x:
-        raise ValueError(f"{argument} has shape {array.shape}, expected (..., {n_x})")
-    return array.astype(np.float64)

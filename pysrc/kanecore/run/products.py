@@ -12,10 +12,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from kanecore.run.vectors import joined, vectors
+
 if TYPE_CHECKING:
     from kanecore._native import Kernels, _Values
 
-__all__ = ["inverse_dynamics_jvp", "inverse_dynamics_vjp", "joined", "rhs_jvp", "rhs_vjp", "vectors"]
+__all__ = ["inverse_dynamics_jvp", "inverse_dynamics_vjp", "rhs_jvp", "rhs_vjp"]
 
 Array = npt.NDArray[np.float64]
 
@@ -170,21 +172,5 @@ def _parts(gradient: Array, n: int, full: bool) -> Any:
     return (first, np.ascontiguousarray(gradient[..., n:])) if full else first
 
 
-def vectors(name: str, value: npt.ArrayLike, n: int) -> Array:
-    """An argument as numbers of shape (..., n)."""
-    array = np.asarray(value)
-    if array.dtype.kind not in "fiub":
-        raise TypeError(f"{name} must be real numbers, got dtype {array.dtype}")
-    if array.shape[-1:] != (n,):
-        raise ValueError(f"{name} has shape {array.shape}, expected (..., {n})")
-    return array.astype(np.float64)
-
-
 def _or_zeros(name: str, value: npt.ArrayLike | None, n: int) -> Array:
     return np.zeros(n) if value is None else vectors(name, value, n)
-
-
-def joined(*parts: Array) -> Array:
-    """Vectors side by side; their leading axes broadcast."""
-    lead = np.broadcast_shapes(*(part.shape[:-1] for part in parts))
-    return np.concatenate([np.broadcast_to(part, (*lead, part.shape[-1])) for part in parts], axis=-1)
