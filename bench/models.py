@@ -33,7 +33,7 @@ class Mechanism:
         return kc.Model(**self.describe())
 
 
-def _objects(module: Any, *arguments: Any) -> dict[str, Any]:
+def objects(module: Any, *arguments: Any) -> dict[str, Any]:
     """What a gallery module gives to ``Model``: with it the peers start from the same SymPy objects as we do."""
     signature = inspect.signature(kc.Model)
     with mock.patch.object(module, "Model", lambda *args, **kwargs: signature.bind(*args, **kwargs).arguments):
@@ -42,17 +42,17 @@ def _objects(module: Any, *arguments: Any) -> dict[str, Any]:
 
 def arm() -> Mechanism:
     """The arm with 7 revolute joints; its 78 numbers are symbols."""
-    return Mechanism("arm7", lambda: _objects(arm7), arm7.PARAMETERS)
+    return Mechanism("arm7", lambda: objects(arm7), arm7.PARAMETERS)
 
 
 def robot() -> Mechanism:
     """The RRP robot."""
-    return Mechanism("rrp", lambda: _objects(rrp), rrp.PARAMETERS)
+    return Mechanism("rrp", lambda: objects(rrp), rrp.PARAMETERS)
 
 
 def cart(n: int) -> Mechanism:
     """Cart with n links, angles from the horizontal."""
-    return Mechanism(f"cart {n} absolute", lambda: _objects(cart_pendulum, n), _cart_parameters(n))
+    return Mechanism(f"cart {n} absolute", lambda: objects(cart_pendulum, n), _cart_parameters(n))
 
 
 def chain(n: int) -> Mechanism:

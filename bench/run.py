@@ -3,7 +3,7 @@
 
     python bench/run.py [--smallest] [--results FOLDER] [SCRIPT ...]
 
-SCRIPT is ``derive``, ``compile`` or ``evaluate``; default: all.  ``--smallest`` takes the smallest sizes and few
+SCRIPT is ``derive``, ``compile``, ``evaluate`` or ``derivatives``; default: all.  ``--smallest`` takes the smallest sizes and few
 repeats: it shows that the scripts work, not how fast kanecore is.
 """
 
@@ -14,11 +14,12 @@ import time
 from pathlib import Path
 
 import compile as compile_script
+import derivatives
 import derive
 import evaluate
 import report
 
-SCRIPTS = {"derive": derive, "compile": compile_script, "evaluate": evaluate}
+SCRIPTS = {"derive": derive, "compile": compile_script, "evaluate": evaluate, "derivatives": derivatives}
 
 
 def main() -> None:

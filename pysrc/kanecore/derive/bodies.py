@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from kanecore.describe.description import Load
 from kanecore.graph.evaluate import count
 from kanecore.graph.factorize import factorized_solve
 from kanecore.graph.linear import Singular, matching, solve
@@ -59,21 +60,32 @@ class Bodies:
 
     def __init__(self, k: Kinematics) -> None:
         self.kinematics, self.graph = k, k.graph
-        self._gravity, self._weights = uniform_gravity(k)
+        self.field, self._weights = uniform_gravity(k)
 
     # ----------------------------------------------------------------- forces
     def residual(self, udot: Sequence[int]) -> list[int]:
         """F_r + F*_r for given u̇; a uniform field γ enters as an acceleration −γ of everything, at no cost."""
         k, d = self.kinematics, self.kinematics.description
-        loads = [load for i, load in enumerate(d.loads) if i not in self._weights]
+        loads = self._other_loads
         wrenches = Wrenches(k, [*at_rest(k, loads), *inertial_part(k, loads, udot)])
-        accelerations = Accelerations(k, udot, neg(self.graph, self._gravity))
+        accelerations = Accelerations(k, udot, neg(self.graph, self.field))
         inertia_forces(k, accelerations, wrenches)
         forces = generalized_forces(wrenches)
         if d.potentials or d.generalized_forces:
             others = active_forces(k, (), d.potentials, d.generalized_forces)
             forces = [self.graph.add(a, b) for a, b in zip(forces, others, strict=True)]
         return forces
+
+    @property
+    def _other_loads(self) -> list[Load]:
+        """All loads but the weights in the uniform field."""
+        return [load for i, load in enumerate(self.kinematics.description.loads) if i not in self._weights]
+
+    @cached_property
+    def other_forces(self) -> list[int]:
+        """F_r at u̇ = 0 of all but the weights in the uniform field."""
+        k, d = self.kinematics, self.kinematics.description
+        return active_forces(k, at_rest(k, self._other_loads), d.potentials, d.generalized_forces)
 
     @cached_property
     def forcing(self) -> list[int]:

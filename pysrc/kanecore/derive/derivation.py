@@ -8,7 +8,7 @@ solution of M u̇ = f + Gᵀλ and all kernels follow from these in one way.
 from __future__ import annotations
 
 import copy
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cached_property
 
@@ -25,6 +25,7 @@ from .constraints import Constraints, Row
 from .elimination import Reduced, reduced, whole
 from .energy import Energy
 from .first_order import Solved
+from .forest import Forest, forest
 from .formulation import Formulation, Solution, factorized, named_pivots
 from .kane import Wrenches, generalized_forces, holds_udot, inertial_part
 from .kinematics import Kinematics
@@ -149,9 +150,16 @@ class Derivation:
             d = self.description
             balance, wrt = self.residual(d.accelerations), VARIABLES[kernel](d)
             self._linearizations[kernel] = linearized(
-                d, self.mass_matrix, balance, self.rows, self.multiplier_symbols, wrt
+                d, self.mass_matrix, balance, self.rows, self.multiplier_symbols, wrt, self._forest(kernel)
             )
         return self._linearizations[kernel]
+
+    def _forest(self, kernel: str) -> Callable[[], Forest | None]:
+        """How the trees of joints are found that closed recursions linearize."""
+        d, bodies = self.description, self.formulation
+        if kernel != "linearize" or d.constraints or self.has_inertial_loads or not isinstance(bodies, Bodies):
+            return lambda: None
+        return lambda: forest(bodies)
 
     @property
     def multiplier_symbols(self) -> list[int]:

@@ -14,11 +14,13 @@ __all__ = ["HEADERS", "WAYS", "Way", "function", "headers", "room", "structure"]
 
 HEADERS = {
     "equations.h": None,
-    "eliminate.h": "equations.h",
+    "lanes.h": "equations.h",
+    "eliminate.h": "lanes.h",
     "saddle.h": "eliminate.h",
     "motion.h": "saddle.h",
     "closure.h": "motion.h",
     "linearize.h": "eliminate.h",
+    "tree.h": "eliminate.h",
 }
 """The headers of ``runtime/`` that ways need, in order, each with the one that it builds on."""
 
@@ -64,6 +66,7 @@ WAYS = {
         *("kc_linearization", "kc_linearize", "KC_LINEARIZATION_ROOM", ("linearize.h",)),
         {"solve": "kc_solve_free"},
     ),
+    "forest": Way("kc_forest", "kc_linearize_forest", "KC_FOREST_ROOM", ("tree.h",)),
     "chain": Way("kc_chain", "kc_chain_rule", "KC_CHAIN_ROOM", ("linearize.h",)),
 }
 

@@ -14,6 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
 from kanecore.derive.derivation import Derivation
+from kanecore.derive.forest import Forest
 from kanecore.derive.linearization import VARIABLES
 from kanecore.derive.registry import Derived
 from kanecore.kernels import KERNEL_GROUPS
@@ -219,6 +220,8 @@ class Functions:
         slopes, columns = self.derivation.linearization(kernel), len(VARIABLES[kernel](d))
         if slopes.vanishes:
             return self._straight(name, self.derivation.kernel(kernel))
+        if slopes.forest is not None:
+            return self._forest(name, slopes.forest)
         solution = [*d.accelerations, *self.derivation.multiplier_symbols]
         members: dict[str, Member] = {
             "equations": Equations(n, m, columns, symmetric=self.derivation.symmetric),
@@ -235,6 +238,32 @@ class Functions:
             members["fill"] = self._once(f"fill_{kernel}", Derived((*slopes.equations, *slopes.rates)), solution)
         way = "linearization" if m else "free_linearization"
         return self._solved(name, way, members, self.n_q, n, m, columns)
+
+    def _forest(self, name: str, forest: Forest) -> Solved:
+        """The linearization of trees of joints."""
+        trees, largest = forest.trees, max(len(tree.speed) for tree in forest.trees)
+        loads, widest = forest.loads, max(-(-len(tree.columns) // 8) * 8 for tree in trees)
+        at = [i for i, x in enumerate(loads) if x]
+        members: dict[str, Member] = {
+            "equations": Equations(largest, 0),
+            "n": self.n,
+            "columns": 2 * self.n + self.n_r,
+            "trees": len(trees),
+            "size": tuple(len(tree.speed) for tree in trees),
+            "width": tuple(len(tree.columns) for tree in trees),
+            "parent": tuple(x for tree in trees for x in tree.parent),
+            "speed": tuple(x for tree in trees for x in tree.speed),
+            "coordinate": tuple(x for tree in trees for x in tree.columns[: len(tree.speed)]),
+            "runs": tuple(len(tree.runs) for tree in trees),
+            "run": tuple(x for tree in trees for run in tree.runs for x in run),
+            "joints": self._once("fill_joints", Derived(forest.joints)),
+            "loads": self._once("fill_loads", Derived(tuple(loads[i] for i in at))),
+            "loaded": len(at),
+            "at": tuple(at),
+            "widest": widest,
+            "room": len(loads),
+        }
+        return self._solved(name, "forest", members, self.n, largest, widest, len(loads), len(at))
 
     def _output_jacobian(self, derived: Derived) -> Function:
         """That of outputs which hold u̇: by the chain rule, from its derivatives."""

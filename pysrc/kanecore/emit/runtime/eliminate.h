@@ -95,12 +95,63 @@ KC_COLD int kc_eliminate(int n, int k, kc_real *a, kc_real *b, kc_real *factor, 
     return 0;
 }
 
-/* Solve the equations of a model without constraints for a.  Returns 0, or KC_SINGULAR with a speed. */
-KC_COLD int kc_solve_free(kc_saddle *s)
+/*
+ * Factor a symmetric matrix as L' D L in place, of which the lower triangle is read; from the last row to the
+ * first, which keeps the zeros that branches leave (Featherstone 2008, section 6.5).  `diagonal` has room for
+ * n numbers.  Returns whether all pivots are positive.
+ */
+KC_INLINE int kc_factor(int n, kc_real *a, kc_real *diagonal)
 {
-    for (int i = 0; i < s->n * s->k; i++)
-        s->a[i] = s->f[i];
-    return kc_eliminate(s->n, s->k, s->M, s->a, s->scale, s->place);
+    for (int i = 0; i < n; i++)
+        diagonal[i] = a[i * n + i];
+    for (int d = n - 1; d >= 0; d--) {
+        kc_real *const row = a + d * n;
+        const kc_real pivot = row[d];
+        if (!(pivot > KC_PIVOT * (kc_real)n * KC_EPSILON * diagonal[d]))
+            return 0;
+        const kc_real inverse = 1 / pivot;
+        for (int i = 0; i < d; i++)
+            if (row[i] != 0)
+                kc_take(i + 1, a + i * n, row[i] * inverse, row);
+        for (int i = 0; i < d; i++)
+            row[i] *= inverse;
+        row[d] = inverse;
+    }
+    return 1;
+}
+
+/* Solve L' D L x = y with these factors, 1 / D on the diagonal; x (n, k) takes the place of y. */
+KC_INLINE void kc_substitute(int n, int k, const kc_real *a, kc_real *y)
+{
+    for (int d = n - 1; d >= 0; d--)
+        for (int i = 0; i < d; i++)
+            if (a[d * n + i] != 0)
+                kc_take(k, y + i * k, a[d * n + i], y + d * k);
+    for (int d = 0; d < n; d++) {
+        for (int j = 0; j < k; j++)
+            y[d * k + j] *= a[d * n + d];
+        for (int i = 0; i < d; i++)
+            if (a[d * n + i] != 0)
+                kc_take(k, y + d * k, a[d * n + i], y + i * k);
+    }
+}
+
+/* Solve the equations of a model without constraints for a.  Returns 0, or KC_SINGULAR with a speed. */
+KC_SOLVER int kc_solve_free(kc_saddle *s)
+{
+    const int n = s->n, k = s->k;
+    kc_real *const a = s->a, *const factors = s->W;
+    for (int i = 0; i < n * k; i++)
+        a[i] = s->f[i];
+    if (s->symmetric) {
+        for (int i = 0; i < n * n; i++)
+            factors[i] = s->M[i];
+        if (kc_factor(n, factors, factors + n * n)) {
+            kc_substitute(n, k, factors, a);
+            return 0;
+        }
+    }
+    return kc_eliminate(n, k, s->M, a, s->scale, s->place);
 }
 
 /* udot of such a model, where its mass matrix is not positive definite. */

@@ -241,51 +241,13 @@ KC_INLINE void kc_project_matrix(kc_saddle *s, int whole)
     }
 }
 
-/* Factor a matrix as L D L' in place; its lower triangle is read.  Returns whether all pivots are positive.
- */
-KC_INLINE int kc_factor(int n, kc_real *a)
-{
-    for (int i = 0; i < n; i++) {
-        const kc_real diagonal = a[i * n + i];
-        kc_real pivot = diagonal;
-        for (int d = 0; d < i; d++) {
-            kc_real entry = a[i * n + d];
-            for (int e = 0; e < d; e++)
-                entry -= a[i * n + e] * a[d * n + e] * a[e * n + e];
-            entry /= a[d * n + d];
-            a[i * n + d] = entry;
-            pivot -= entry * entry * a[d * n + d];
-        }
-        if (!(pivot > KC_PIVOT * (kc_real)n * KC_EPSILON * diagonal))
-            return 0;
-        a[i * n + i] = pivot;
-    }
-    return 1;
-}
-
-/* Solve L D L' x = y with the factors in the lower triangle of a; x takes the place of y. */
-KC_INLINE void kc_substitute(int n, int k, const kc_real *a, kc_real *y)
-{
-    for (int j = 0; j < k; j++) {
-        for (int i = 0; i < n; i++)
-            for (int d = 0; d < i; d++)
-                y[i * k + j] -= a[i * n + d] * y[d * k + j];
-        for (int i = n - 1; i >= 0; i--) {
-            kc_real sum = y[i * k + j] / a[i * n + i];
-            for (int d = i + 1; d < n; d++)
-                sum -= a[d * n + i] * y[d * k + j];
-            y[i * k + j] = sum;
-        }
-    }
-}
-
 /* Solve (P' M P) a_S = y; a_S takes the place of y.  Returns 0, or KC_SINGULAR with the speed without a
  * pivot. */
 KC_INLINE int kc_solve_reduced(kc_saddle *s)
 {
     const int free = s->n - s->rank;
     kc_project_matrix(s, 0);
-    if (s->symmetric && kc_factor(free, s->reduced)) {
+    if (s->symmetric && kc_factor(free, s->reduced, s->W + s->n * s->n)) {
         kc_substitute(free, s->k, s->reduced, s->a);
         return 0;
     }

@@ -1,0 +1,428 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The derivatives of xdot of trees of joints by closed recursions: Singh, Russell and Wensing, Efficient
+ * Analytical Derivatives of Rigid-Body Dynamics using Spatial Vector Algebra, IEEE Robotics and Automation
+ * Letters 7 (2022).  Every joint has one rate; its torque or force tau follows from the motion of all, and
+ *
+ *     M da = dF - dtau,    F the generalized forces of the loads, without uniform gravity.
+ *
+ * All vectors are in inertial axes, and all moments about one point of the tree.  That point is taken as at
+ * rest: what moves through it is described, not the point.
+ */
+typedef struct kc_vector {
+    kc_real x, y, z;
+} kc_vector;
+
+/* A velocity: of turning, and of what is at the point.  A wrench: torque and force, the other way round. */
+typedef struct kc_screw {
+    kc_vector turn, slide;
+} kc_screw;
+
+/* Mass, first moment and inertia of a body, or of all that a joint carries, frozen. */
+typedef struct kc_mass {
+    kc_real mass;
+    kc_vector moment;
+    kc_real xx, yy, zz, xy, yz, zx;
+} kc_mass;
+
+/* A joint's axis, and what is fixed behind it; the model fills it. */
+typedef struct kc_joint {
+    kc_screw axis;
+    kc_mass body;
+} kc_joint;
+
+/* How a joint moves, and all that it carries. */
+typedef struct kc_moving {
+    /* of all that it carries: */
+    kc_mass carried;
+    kc_vector momentum;
+    kc_vector spin[3]; /* rows of 2 (tr K - K), K the sum of m v r' over all particles */
+    kc_screw wrench;   /* what it takes to move so, with no udot */
+    kc_screw gained;   /* what udot adds */
+    kc_screw push;     /* the momentum at a rate of one */
+    /* of the link: */
+    kc_screw velocity, acceleration, gain; /* what udot adds */
+    kc_screw rate, second;                 /* how the parent's motion changes the axis */
+} kc_moving;
+
+KC_INLINE kc_vector kc_add(kc_vector a, kc_vector b)
+{
+    return (kc_vector){a.x + b.x, a.y + b.y, a.z + b.z};
+}
+
+/* sum + factor a */
+KC_INLINE kc_vector kc_plus(kc_vector sum, kc_real factor, kc_vector a)
+{
+    return (kc_vector){KC_FMA(factor, a.x, sum.x), KC_FMA(factor, a.y, sum.y), KC_FMA(factor, a.z, sum.z)};
+}
+
+/* sum + a x b */
+KC_INLINE kc_vector kc_plus_cross(kc_vector sum, kc_vector a, kc_vector b)
+{
+    return (kc_vector){KC_FNMA(a.z, b.y, KC_FMA(a.y, b.z, sum.x)), KC_FNMA(a.x, b.z, KC_FMA(a.z, b.x, sum.y)),
+                       KC_FNMA(a.y, b.x, KC_FMA(a.x, b.y, sum.z))};
+}
+
+KC_INLINE kc_vector kc_cross(kc_vector a, kc_vector b)
+{
+    return kc_plus_cross((kc_vector){0, 0, 0}, a, b);
+}
+
+KC_INLINE kc_real kc_dot(kc_vector a, kc_vector b)
+{
+    return KC_FMA(a.x, b.x, KC_FMA(a.y, b.y, a.z * b.z));
+}
+
+/* The power of a wrench on a velocity. */
+KC_INLINE kc_real kc_power(kc_screw velocity, kc_screw wrench)
+{
+    return kc_dot(velocity.turn, wrench.turn) + kc_dot(velocity.slide, wrench.slide);
+}
+
+KC_INLINE kc_screw kc_plus_screw(kc_screw sum, kc_real factor, kc_screw a)
+{
+    return (kc_screw){kc_plus(sum.turn, factor, a.turn), kc_plus(sum.slide, factor, a.slide)};
+}
+
+/* sum + how a motion changes a velocity that moves with it */
+KC_INLINE kc_screw kc_plus_carried(kc_screw sum, kc_screw motion, kc_screw a)
+{
+    return (kc_screw){
+        kc_plus_cross(sum.turn, motion.turn, a.turn),
+        kc_plus_cross(kc_plus_cross(sum.slide, motion.turn, a.slide), motion.slide, a.turn),
+    };
+}
+
+/* sum + how a motion changes a wrench that moves with it */
+KC_INLINE kc_screw kc_plus_carried_wrench(kc_screw sum, kc_screw motion, kc_screw a)
+{
+    return (kc_screw){
+        kc_plus_cross(kc_plus_cross(sum.turn, motion.turn, a.turn), motion.slide, a.slide),
+        kc_plus_cross(sum.slide, motion.turn, a.slide),
+    };
+}
+
+/* The momentum at a velocity, or the wrench of an acceleration. */
+KC_INLINE kc_screw kc_inertia(const kc_mass *b, kc_screw a)
+{
+    const kc_vector w = a.turn;
+    const kc_vector turned = {
+        KC_FMA(b->xx, w.x, KC_FMA(b->xy, w.y, b->zx * w.z)),
+        KC_FMA(b->xy, w.x, KC_FMA(b->yy, w.y, b->yz * w.z)),
+        KC_FMA(b->zx, w.x, KC_FMA(b->yz, w.y, b->zz * w.z)),
+    };
+    return (kc_screw){
+        kc_plus_cross(turned, b->moment, a.slide),
+        kc_plus(kc_cross(w, b->moment), b->mass, a.slide),
+    };
+}
+
+/* A product with the matrix of these rows. */
+KC_INLINE kc_vector kc_times(const kc_vector *rows, kc_vector a)
+{
+    return (kc_vector){kc_dot(rows[0], a), kc_dot(rows[1], a), kc_dot(rows[2], a)};
+}
+
+/* The same with its transpose. */
+KC_INLINE kc_vector kc_transposed_times(const kc_vector *rows, kc_vector a)
+{
+    const kc_vector none = {0, 0, 0};
+    return kc_plus(kc_plus(kc_plus(none, a.x, rows[0]), a.y, rows[1]), a.z, rows[2]);
+}
+
+/*
+ * The derivatives of xdot of trees of joints, each with a coordinate, a speed that is its rate, one axis.
+ * Trees that stand on the ground side by side are linearized one after the other.
+ */
+typedef struct kc_forest {
+    kc_saddle *equations;          /* room for those of the largest tree */
+    int n, columns, trees;         /* joints; coordinates, speeds and inputs; trees */
+    const int *size, *width;       /* (trees) joints, and columns that are not zero */
+    const int *parent;             /* (n) the joint before, counted from the tree's first, or -1 */
+    const int *coordinate, *speed; /* (n) of each joint */
+    const int *runs;               /* (trees) columns that go side by side into the result */
+    const int *run;                /* of each the first, where it goes, and how many they are */
+    kc_function *joints;           /* kc_joint (n), then the acceleration of the base */
+    kc_function *loads;            /* the entries of F and dF that are not zero */
+    int loaded;                    /* how many these are */
+    const int *at;                 /* (loaded) where: of each tree F, then dF row by row, in eights */
+    int widest, room;              /* for a row of dF, and for all of F and dF */
+} kc_forest;
+
+#define KC_NUMBERS(type) ((int)(sizeof(type) / sizeof(kc_real)))
+#define KC_HANDED_OVER   ((int)(offsetof(kc_moving, gained) / sizeof(kc_real)))
+#define KC_FOREST_ROOM(n, largest, widest, room, loaded)                                                     \
+    (KC_EQUATIONS_ROOM(largest, 0, 1) + KC_SCRATCH_ROOM(largest, 0) + KC_NUMBERS(kc_joint) * (n) + 3 +       \
+     (KC_NUMBERS(kc_moving) + 2 * KC_EIGHTS(largest) + (widest)) * (largest) + (room) + (loaded))
+
+/* One of the trees. */
+typedef struct kc_tree {
+    int n;
+    const int *parent;
+    const kc_joint *joints;
+    const kc_real *base; /* the acceleration of the base */
+    kc_moving *moving;
+} kc_tree;
+
+/* The momentum of a body, and twice its Coriolis matrix. */
+KC_INLINE kc_screw kc_spin(const kc_mass *b, kc_moving *s)
+{
+    const kc_screw v = s->velocity, momentum = kc_inertia(b, v);
+    const kc_vector w = v.turn, h = b->moment;
+    const kc_real half = (b->xx + b->yy + b->zz) / 2;
+    /* K = v h' + w x (tr I / 2 - I), column by column */
+    const kc_vector x = {half - b->xx, -b->xy, -b->zx}, y = {-b->xy, half - b->yy, -b->yz};
+    const kc_vector z = {-b->zx, -b->yz, half - b->zz}, none = {0, 0, 0};
+    const kc_vector p = kc_plus_cross(kc_plus(none, h.x, v.slide), w, x);
+    const kc_vector q = kc_plus_cross(kc_plus(none, h.y, v.slide), w, y);
+    const kc_vector r = kc_plus_cross(kc_plus(none, h.z, v.slide), w, z);
+    s->momentum = momentum.slide;
+    s->spin[0] = (kc_vector){2 * (q.y + r.z), -2 * q.x, -2 * r.x};
+    s->spin[1] = (kc_vector){-2 * p.y, 2 * (p.x + r.z), -2 * r.y};
+    s->spin[2] = (kc_vector){-2 * p.z, -2 * q.z, 2 * (p.x + q.y)};
+    return momentum;
+}
+
+/* Velocities, and what each body needs to move with no udot. */
+KC_INLINE void kc_move(kc_tree s, const kc_real *u, const int *speed)
+{
+    const kc_real *const base = s.base;
+    kc_moving *const moving = s.moving;
+    const kc_screw none = {{0, 0, 0}, {0, 0, 0}};
+    for (int i = 0; i < s.n; i++) {
+        const int p = s.parent[i];
+        const kc_real rate = u[speed[i]];
+        const kc_joint *const b = s.joints + i;
+        kc_moving *const m = moving + i;
+        const kc_screw v = p < 0 ? none : moving[p].velocity;
+        const kc_screw a =
+            p < 0 ? (kc_screw){{0, 0, 0}, {base[0], base[1], base[2]}} : moving[p].acceleration;
+        m->carried = b->body;
+        m->rate = kc_plus_carried(none, v, b->axis);
+        m->velocity = kc_plus_screw(v, rate, b->axis);
+        m->acceleration = kc_plus_screw(a, rate, m->rate);
+        const kc_screw momentum = kc_spin(&b->body, m);
+        m->wrench = kc_plus_carried_wrench(kc_inertia(&b->body, m->acceleration), m->velocity, momentum);
+    }
+}
+
+/* What each joint carries, and F less what the motion with no udot takes in place of F. */
+KC_INLINE void kc_compose(kc_tree s, kc_real *F)
+{
+    for (int i = s.n - 1; i >= 0; i--) {
+        kc_moving *const m = s.moving + i;
+        const kc_screw axis = s.joints[i].axis;
+        m->push = kc_inertia(&m->carried, axis);
+        F[i] -= kc_power(axis, m->wrench);
+        if (s.parent[i] >= 0)
+            kc_sum(KC_HANDED_OVER, (kc_real *)(s.moving + s.parent[i]), (const kc_real *)m);
+    }
+}
+
+/* The lower triangle of M, of which rows are `apart` numbers apart. */
+KC_INLINE void kc_fill_triangle(kc_tree s, kc_real *M, ptrdiff_t apart)
+{
+    kc_clear(s.n * apart, M);
+    for (ptrdiff_t i = 0; i < s.n; i++) {
+        const kc_screw push = s.moving[i].push;
+        for (ptrdiff_t j = i; j >= 0; j = s.parent[j])
+            M[i * apart + j] = kc_power(s.joints[j].axis, push);
+    }
+}
+
+/* Solve M x = y by elimination, where M is not positive definite.  Returns 0, or KC_SINGULAR with a joint. */
+KC_COLD int kc_eliminate_tree(kc_tree s, kc_saddle *e, kc_real *y, int stride)
+{
+    const int n = s.n;
+    kc_fill_triangle(s, e->M, n);
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < i; j++)
+            e->M[j * n + i] = e->M[i * n + j];
+    return kc_eliminate(n, stride, e->M, y, e->scale, e->place);
+}
+
+/* The motion with udot, and how it changes the axes. */
+KC_INLINE void kc_gain(kc_tree s, const kc_real *udot)
+{
+    const kc_joint *const joints = s.joints;
+    const kc_real *const base = s.base;
+    kc_moving *const moving = s.moving;
+    const kc_screw none = {{0, 0, 0}, {0, 0, 0}};
+    for (int i = 0; i < s.n; i++) {
+        const int p = s.parent[i];
+        const kc_screw axis = joints[i].axis;
+        kc_moving *const m = moving + i;
+        const kc_screw v = p < 0 ? none : moving[p].velocity;
+        const kc_screw a =
+            p < 0 ? (kc_screw){{0, 0, 0}, {base[0], base[1], base[2]}} : moving[p].acceleration;
+        m->gain = kc_plus_screw(p < 0 ? none : moving[p].gain, udot[i], axis);
+        m->gained = kc_inertia(&joints[i].body, m->gain);
+        m->acceleration = kc_plus_screw(m->acceleration, 1, m->gain);
+        m->second = kc_plus_carried(kc_plus_carried(none, a, axis), v, m->rate);
+    }
+}
+
+/* dF - dtau in place of dF, of which rows are `stride` numbers apart. */
+KC_INLINE void kc_differentiate(kc_tree s, kc_real *dF, int stride)
+{
+    const int n = s.n, *const parent = s.parent;
+    const kc_joint *const joints = s.joints;
+    kc_moving *const moving = s.moving;
+    for (int i = n - 1; i >= 0; i--) {
+        kc_moving *const m = moving + i;
+        const kc_screw axis = joints[i].axis, rate = m->rate;
+        const kc_screw carried = m->push;
+        const kc_vector twice = kc_add(m->momentum, m->momentum);
+        const kc_screw wrench = kc_plus_screw(m->wrench, 1, m->gained);
+        const kc_screw spun = {kc_times(m->spin, axis.turn), kc_cross(axis.turn, twice)};
+        const kc_screw turned = {kc_times(m->spin, rate.turn), kc_cross(rate.turn, twice)};
+        const kc_vector row = kc_plus_cross(kc_transposed_times(m->spin, axis.turn), twice, axis.slide);
+        const kc_screw by_u = kc_plus_screw(spun, 2, kc_inertia(&m->carried, rate));
+        const kc_screw by_q = kc_plus_carried_wrench(
+            kc_plus_screw(turned, 1, kc_inertia(&m->carried, m->second)), axis, wrench);
+        kc_real *const own = dF + i * stride;
+        for (int j = i; j >= 0; j = parent[j]) {
+            const kc_screw *const other = &joints[j].axis;
+            const kc_moving *const a = moving + j;
+            kc_real *const above = dF + j * stride;
+            own[j] -= kc_dot(row, a->rate.turn) + kc_power(a->second, carried);
+            own[n + j] -= kc_dot(row, other->turn) + 2 * kc_power(a->rate, carried);
+            if (j == i)
+                continue;
+            above[i] -= kc_power(*other, by_q);
+            above[n + i] -= kc_power(*other, by_u);
+        }
+        if (parent[i] >= 0)
+            moving[parent[i]].gained = kc_plus_screw(moving[parent[i]].gained, 1, m->gained);
+    }
+}
+
+/*
+ * Factor M as L' D L in place, from the last joint to the first, which keeps the zeros between joints of
+ * which neither carries the other (Featherstone 2008, section 6.5); rows are `apart` numbers apart, and 1 / D
+ * stands on the diagonal.  Returns whether all pivots are positive.
+ */
+KC_INLINE int kc_factor_tree(kc_tree s, kc_real *L, ptrdiff_t apart)
+{
+    const kc_real tolerance = KC_PIVOT * (kc_real)s.n * KC_EPSILON;
+    for (ptrdiff_t d = s.n - 1; d >= 0; d--) {
+        kc_real *const row = L + d * apart;
+        if (!(row[d] > tolerance * kc_power(s.joints[d].axis, s.moving[d].push)))
+            return 0;
+        const kc_real inverse = 1 / row[d];
+        for (ptrdiff_t i = s.parent[d]; i >= 0; i = s.parent[i])
+            kc_take(KC_EIGHTS(i + 1), L + i * apart, row[i] * inverse, row);
+        for (ptrdiff_t j = 0; j < d; j += KC_LANES)
+            *(kc_lanes *)(row + j) *= inverse;
+        row[d] = inverse;
+    }
+    return 1;
+}
+
+/* The inverse of L' D L; rows of both are `apart` numbers apart. */
+KC_INLINE void kc_invert_tree(kc_tree s, const kc_real *L, ptrdiff_t apart, kc_real *inverse)
+{
+    kc_clear(s.n * apart, inverse);
+    for (ptrdiff_t d = s.n - 1; d >= 0; d--) {
+        kc_real *const x = inverse + d * apart;
+        const kc_real *const row = L + d * apart;
+        x[d] = 1;
+        for (ptrdiff_t i = s.parent[d]; i >= 0; i = s.parent[i])
+            kc_take(apart, inverse + i * apart, row[i], x);
+        for (ptrdiff_t j = 0; j < apart; j += KC_LANES)
+            *(kc_lanes *)(x + j) *= row[d];
+    }
+    for (ptrdiff_t d = 0; d < s.n; d++)
+        for (ptrdiff_t i = s.parent[d]; i >= 0; i = s.parent[i])
+            kc_take(apart, inverse + d * apart, L[d * apart + i], inverse + i * apart);
+}
+
+/* b = a b, of a symmetric matrix (n, n) with rows `apart` numbers apart, and one column; `sum` is scratch. */
+KC_INLINE void kc_multiply_column(int n, const kc_real *a, ptrdiff_t apart, kc_real *b, kc_real *sum)
+{
+    kc_clear(apart, sum);
+    for (ptrdiff_t d = 0; d < n; d++)
+        kc_take(apart, sum, -b[d], a + d * apart);
+    kc_copy(n, b, sum);
+}
+
+/* out = a b, of a (n, n) with rows `apart` numbers apart, and b (n, stride). */
+KC_INLINE void kc_multiply(ptrdiff_t n, const kc_real *a, ptrdiff_t apart, const kc_real *b, ptrdiff_t stride,
+                           kc_real *out)
+{
+    for (ptrdiff_t j = 0; j < stride; j += KC_LANES)
+        for (ptrdiff_t i = 0; i < n; i++) {
+            const kc_real *const row = a + i * apart, *column = b + j;
+            kc_lanes sum = row[0] * *(const kc_lanes *)column;
+            for (ptrdiff_t d = 1; d < n; d++) {
+                column += stride;
+                sum += row[d] * *(const kc_lanes *)column;
+            }
+            *(kc_lanes *)(out + i * stride + j) = sum;
+        }
+}
+
+/*
+ * Find udot of one tree in place of F, and its derivatives from dF, both with rows `stride` numbers apart;
+ * `room` is for two matrices.  Returns 0, or KC_SINGULAR with a joint.
+ */
+KC_SOLVER int kc_linearize_tree(kc_tree s, kc_saddle *e, kc_real *room, const kc_real *u, const int *speed,
+                                kc_real *F, kc_real *dF, int stride, kc_real *slopes)
+{
+    const int apart = KC_EIGHTS(s.n);
+    kc_real *const L = room, *const inverse = L + s.n * apart;
+    kc_move(s, u, speed);
+    kc_compose(s, F);
+    kc_fill_triangle(s, L, apart);
+    const int positive = kc_factor_tree(s, L, apart);
+    if (positive) {
+        kc_invert_tree(s, L, apart, inverse);
+        kc_multiply_column(s.n, inverse, apart, F, slopes);
+    } else {
+        const int fault = kc_eliminate_tree(s, e, F, 1);
+        if (KC_UNLIKELY(fault))
+            return fault;
+    }
+    kc_gain(s, F);
+    kc_differentiate(s, dF, stride);
+    if (positive) {
+        kc_multiply(s.n, inverse, apart, dF, stride, slopes);
+        return 0;
+    }
+    kc_copy(s.n * stride, slopes, dF);
+    return kc_eliminate_tree(s, e, slopes, stride);
+}
+
+/* The kernel `linearize` of such a model. */
+KC_ONCE int kc_linearize_forest(kc_forest *s, kc_real t, const kc_real *x, const kc_real *r, const kc_real *c,
+                                kc_real *w, kc_real *out)
+{
+    kc_saddle *const e = s->equations;
+    const int n = s->n, columns = s->columns, *speed = s->speed, *run = s->run;
+    kc_real *const filled = kc_place_scratch(e, kc_place_equations(e, w));
+    kc_real *const base = filled + KC_NUMBERS(kc_joint) * n, *F = base + 3 + KC_NUMBERS(kc_moving) * e->n;
+    kc_real *const room = F + s->room, *const slopes = room + 2 * e->n * KC_EIGHTS(e->n);
+    kc_real *const work = slopes + e->n * s->widest;
+    kc_tree tree = {0, s->parent, (const kc_joint *)filled, base, (kc_moving *)(base + 3)};
+    s->joints(t, x, r, c, work, filled);
+    s->loads(t, x, r, c, work + s->loaded, work);
+    kc_clear(s->room, F);
+    for (int i = 0; i < s->loaded; i++)
+        F[s->at[i]] = work[i];
+    kc_clear(2 * n * columns, out);
+    for (int i = 0; i < n; i++)
+        out[s->coordinate[i] * columns + n + speed[i]] = 1;
+    for (int i = 0; i < s->trees; i++) {
+        const int size = tree.n = s->size[i], stride = KC_EIGHTS(s->width[i]);
+        const int *const end = run + 3 * s->runs[i];
+        kc_real *const dF = F + size;
+        const int fault = kc_linearize_tree(tree, e, room, x + n, speed, F, dF, stride, slopes);
+        if (KC_UNLIKELY(fault))
+            return KC_FAULT(KC_SINGULAR, speed[kc_number_of(fault)]);
+        for (; run < end; run += 3)
+            for (int j = 0; j < size; j++)
+                kc_copy(run[2], out + (n + speed[j]) * columns + run[1], slopes + j * stride + run[0]);
+        tree.parent += size, tree.joints += size, speed += size, F = dF + size * stride;
+    }
+    return 0;
+}
