@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Positions, velocities and accelerations of points and frames: all of them, and one by its name.
 
-Expected values are SymPy's own, on objects of which the model was made and which nobody else asks, and differences of
-positions along motions.
+Expected values are SymPy's own, on objects of which the model was made and which nobody else asks, Pinocchio's, and
+differences of positions along motions.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import numpy.typing as npt
 import pytest
 import sympy as sm
 import sympy.physics.mechanics as me
-from oracle.compare import input_values
+from oracle.compare import input_values, read_reference
 from oracle.instant_systems import described, rolling_disc
 from oracle.random_trees import random_state as tree_state
 from oracle.random_trees import random_tree
@@ -145,6 +145,30 @@ def test_random_trees_against_sympy(seed: int) -> None:
         same(dyn.angular_velocity(frame, state["t"], x, r=r), expected.angular_velocity(frame, inertial), 1e-12)
         alpha = expected.angular_acceleration(frame, inertial)
         same(dyn.angular_acceleration(frame, state["t"], x, udot, r=r), alpha, 1e-12)
+
+
+ROBOTS = ("planar_2r", "puma560", "ur5e", "iiwa14", "arm7", "tree30")
+
+
+@pytest.mark.parametrize("name", ROBOTS)
+def test_against_pinocchio(name: str) -> None:
+    """Of all bodies; where the PUMA's first link, which has no mass, has its mass centre is arbitrary."""
+    dyn = loaded(name)
+    bodies = dyn.info["bodies"][name == "puma560" :]
+    centres, frames = (list(numbers) for numbers in zip(*bodies, strict=True))
+    for state in read_reference("pinocchio/kinematics")["robots"][name]:
+        x, udot = np.array(state["q"] + state["v"]), np.array(state["a"])
+        same(dyn.joint_positions(0.0, x), state["joint"])
+        found = {
+            "position": dyn.positions(0.0, x)[centres],
+            "velocity": dyn.velocities(0.0, x)[centres],
+            "acceleration": dyn.accelerations(0.0, x, udot)[centres],
+            "orientation": dyn.orientations(0.0, x)[frames],
+            "angular_velocity": dyn.angular_velocities(0.0, x)[frames],
+            "angular_acceleration": dyn.angular_accelerations(0.0, x, udot)[frames],
+        }
+        for kind, values in found.items():
+            same(values, state[kind][-len(bodies) :])
 
 
 # --------------------------------------------------------------------------------------------------- a mechanism
