@@ -8,6 +8,7 @@ differences of positions along motions.
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from functools import cache
 from importlib import import_module
 from typing import Any
@@ -508,6 +509,73 @@ def test_specific_force_needs_one_field() -> None:
         dyn = kc.compile(kc.Model(**parts.arguments(forcelist=loads, outputs={"g": g})), parameters=VALUES)
         with pytest.raises(kc.ModelError, match="'rig' has no gravity field: its loads do not hold the weights"):
             dyn.specific_force("tip", 0.0, x, udot, r=r)
+
+
+def falling(loads: Callable[[Any, Any], list[Any]], mass: Any = m, **options: Any) -> kc.CompiledModel:
+    """A particle P in a plane, the frame N of which is passed to ``loads`` with it."""
+    q, u = me.dynamicsymbols("x y"), me.dynamicsymbols("v w")
+    N, O = me.ReferenceFrame("N"), me.Point("O")  # noqa: E741
+    O.set_vel(N, 0)
+    P = O.locatenew("P", q[0] * N.x + q[1] * N.y)
+    rates = [a.diff() - b for a, b in zip(q, u, strict=True)]
+    model = kc.Model(N, q, u, rates, bodies=[me.Particle("P", P, mass)], forcelist=loads(N, P), name="falling")
+    return kc.compile(model, parameters={x: VALUES[x] for x in (m, g, a) if x in model.parameters}, **options)
+
+
+FIELD = np.array([0.0, VALUES[g], 0.0])
+
+
+@pytest.mark.parametrize("turn", [1, -1])
+def test_the_order_of_loads_does_not_matter_for_specific_force(turn: int) -> None:
+    """Weights in halves or by component; of a thrust beside a weight nothing tells if the mass is a number."""
+    parts = {
+        "halves": (lambda N, P: [(P, -m * g * N.y / 2), (P, -m * g * N.y / 2)], FIELD),
+        "components": (lambda N, P: [(P, -m * g * N.y), (P, 3 * m * N.x)], FIELD - [3.0, 0.0, 0.0]),
+        "thrust": (lambda N, P: [(P, a * N.x), (P, -m * g * N.y)], FIELD),
+    }
+    for loads, expected in parts.values():
+        dyn = falling(lambda N, P, loads=loads: loads(N, P)[::turn])
+        same(dyn.specific_force("P", 0.0, np.zeros(4), np.zeros(2)), expected)
+        same(dyn.udot(0.0, np.zeros(4))[1], -VALUES[g])
+    for options in ({"bake": True}, {"mass": sm.Integer(2)}):
+        dyn = falling(lambda N, P: [(P, 5 * N.x), (P, -20 * N.y)][::turn], **{"mass": m, **options})
+        with pytest.raises(kc.ModelError, match="nothing tells which is the weight: make the mass a parameter"):
+            dyn.specific_force("P", 0.0, np.zeros(4), np.zeros(2))
+
+
+def test_gravity_above_a_slope_and_of_a_changing_mass() -> None:
+    """Written in a frame that is tilted for good; with a mass that is an input."""
+
+    def above_a_slope(N: Any, P: Any) -> list[Any]:
+        vertical = N.orientnew("V", "Axis", [a, N.z])
+        return [(P, -m * g * vertical.y)]
+
+    dyn, x = falling(above_a_slope), np.array([0.3, -0.2, 0.0, 0.0])
+    up = VALUES[g] * np.array([-np.sin(VALUES[a]), np.cos(VALUES[a]), 0.0])
+    same(dyn.specific_force("P", 0.0, x, np.zeros(2)), up)
+    same(dyn.gravity_forces(0.0, x), VALUES[m] * up[:2])
+    same(dyn.potential_energy(0.0, x), VALUES[m] * up[:2] @ x[:2])
+    mass = me.dynamicsymbols("mu")
+    dyn = falling(lambda N, P: [(P, -mass * g * N.y)], mass)
+    r = {"mu": 3.0, "mu_d": 0.2}
+    same(dyn.specific_force("P", 0.0, x, np.zeros(2), r=r), FIELD)
+    same(dyn.gravity_forces(0.0, x, r=r), 3.0 * FIELD[:2])
+
+
+def test_two_bodies_at_one_point_have_each_its_weight() -> None:
+    q, u = me.dynamicsymbols("x"), me.dynamicsymbols("v")
+    N, O = me.ReferenceFrame("N"), me.Point("O")  # noqa: E741
+    O.set_vel(N, 0)
+    P = O.locatenew("P", q * N.x)
+    pair = [me.Particle(name, P, m) for name in ("one", "other")]
+    for loads in ([-m * g * N.y] * 2, [-m * g * N.y]):
+        model = kc.Model(N, [q], [u], [q.diff() - u], bodies=pair, forcelist=[(P, load) for load in loads])
+        dyn = kc.compile(model, parameters={x: VALUES[x] for x in (m, g)})
+        if len(loads) == 2:
+            same(dyn.specific_force("P", 0.0, np.zeros(2), np.zeros(1)), FIELD)
+        else:
+            with pytest.raises(kc.ModelError, match="its loads do not hold the weights of all bodies"):
+                dyn.specific_force("P", 0.0, np.zeros(2), np.zeros(1))
 
 
 def test_auxiliary_speeds_are_zero() -> None:
