@@ -3,7 +3,7 @@
 
 cdef dict CALLED = {
     "parameter": "parameter", "input": "input", "output": "output", "state": "coordinate or speed",
-    "coordinate": "coordinate", "speed": "speed", "udot": "speed",
+    "coordinate": "coordinate", "speed": "speed", "udot": "speed", "multiplier": "constraint",
 }
 """What names of each kind belong to, in messages."""
 
@@ -20,7 +20,7 @@ cdef class Named(Libraries):
         super().__init__(path)
         self.names = {"parameter": self.parameter_names, "input": self.input_names, "output": self.output_names,
                       "state": self.coordinate_names + self.speed_names, "coordinate": self.coordinate_names,
-                      "speed": self.speed_names, "udot": self.speed_names}
+                      "speed": self.speed_names, "udot": self.speed_names, "multiplier": self.constraint_names}
         self.places = {what: {name: i for i, name in enumerate(names)} for what, names in self.names.items()}
         info = self._table_info
         rates = range(self.n_u) if self.qdot_is_u else info.get("coordinate_rates") or [-1] * self.n_q

@@ -111,6 +111,40 @@ def test_accelerations_by_name(rrp: kc.CompiledModel) -> None:
     assert_array_equal(*residuals)
 
 
+def test_directions_and_weights_by_name() -> None:
+    """What is not named of them is zero, of a unit quaternion as well, and whatever the current inputs are."""
+    dyn = kc.load("quadrotor")
+    x, udot = dyn.state({dyn.speed_names[0]: 0.4}), np.linspace(-1.0, 1.0, dyn.n_u)
+    dyn.inputs = dict.fromkeys(dyn.input_names, 0.7)
+    dx, dr, du = np.zeros(dyn.n_x), np.zeros(dyn.n_r), np.zeros(dyn.n_u)
+    dx[dyn.n_q + 3], dr[1], du[2] = 2.0, 1.0, -3.0
+    state, change, speeds = {dyn.speed_names[3]: 2.0}, {dyn.input_names[1]: 1.0}, {dyn.speed_names[2]: -3.0}
+    for by_name, arrays in (
+        (dyn.rhs_jvp(0.0, x, state, dr=change), dyn.rhs_jvp(0.0, x, dx, dr=dr)),
+        (dyn.rhs_jvp(0.0, x, {}), np.zeros(dyn.n_x)),
+        (dyn.rhs_vjp(0.0, x, state), dyn.rhs_vjp(0.0, x, dx)),
+        (dyn.rhs_hessian(0.0, x, state), dyn.rhs_hessian(0.0, x, dx)),
+        (
+            dyn.inverse_dynamics_jvp(0.0, x, udot, state, dudot=speeds, dr=change),
+            dyn.inverse_dynamics_jvp(0.0, x, udot, dx, dudot=du, dr=dr),
+        ),
+        (dyn.inverse_dynamics_vjp(0.0, x, udot, speeds), dyn.inverse_dynamics_vjp(0.0, x, udot, du)),
+    ):
+        assert_array_equal(by_name, arrays)
+    several = dyn.rhs_jvp(0.0, x, {dyn.speed_names[3]: [2.0, 0.0], dyn.speed_names[4]: [[0.0]]})
+    assert several.shape == (1, 2, dyn.n_x)
+    assert_array_equal(several[0], [dyn.rhs_jvp(0.0, x, dx), np.zeros(dyn.n_x)])
+
+
+def test_multipliers_by_the_names_of_constraints() -> None:
+    dyn = kc.load("four_bar")
+    x, first = dyn.check().x, dyn.constraint_names[0]
+    found = dyn.equations_residual(0.0, x, {}, {first: 2.0})
+    assert_array_equal(found, dyn.equations_residual(0.0, x, np.zeros(dyn.n_u), [2.0, 0.0]))
+    with pytest.raises(KeyError, match="no constraint of 'four_bar' is called 'wire'; there are 'configuration"):
+        dyn.equations_residual(0.0, x, {}, {"wire": 2.0})
+
+
 def test_derivatives_are_speeds_where_they_are(rrp: kc.CompiledModel, tumbler: kc.CompiledModel) -> None:
     assert rrp.qdot_is_u
     assert_array_equal(rrp.state({THETA1.diff(): 2.0, "theta2": 1.0}), [0, 1, 0, 2, 0, 0])
@@ -232,6 +266,10 @@ def test_wrong_states(
         (lambda d: d.consistent(0.0, {"theta1": np.inf}), ValueError, "x is .* which is not finite"),
         (lambda d: d.audit(1, x0={"theta1": 1.0, THETA1: 2.0}), ValueError, "x0 gives 'theta1' twice"),
         (lambda d: d.audit(1, units={"theta1": 1, THETA1: 1}), ValueError, "units gives a name twice"),
+        (lambda d: d.rhs_jvp(0.0, X, {"thet1": 1.0}), KeyError, "did you mean 'theta1' or 'theta2'"),
+        (lambda d: d.rhs_jvp(0.0, X, {}, dr={"theta1": 1.0}), KeyError, "no input of 'rrp' is called 'theta1'"),
+        (lambda d: d.rhs_vjp(0.0, X, {"theta1": "a"}), TypeError, "weights must be real numbers, not 'a'"),
+        (lambda d: d.rhs_vjp(0.0, X, {"theta1": [1, 2], "d3": [1, 2, 3]}), ValueError, "weights do not broadcast"),
         (lambda d: d.speed_matrices(0.0, X, coordinates=["thet1"]), KeyError, "did you mean 'theta1'"),
         (lambda d: d.angular_momentum(0.0, X, "tipp"), KeyError, "no point of 'rrp' .* is called 'tipp'"),
     ],
