@@ -71,7 +71,7 @@ cdef object failure(Model m, int k, Outcome outcome, const Arguments *at, object
         return lost_row(m, k, row, where, about)
     if outcome.status == KC_UNSATISFIED_ROW or outcome.status == KC_UNSATISFIED_CONFIGURATION:
         return unsatisfied(m, k, row, where, about)
-    if outcome.status == KC_SINGULAR and has_finite_mass(m, at):
+    if outcome.status == KC_SINGULAR and has_values(m, at):
         return lost_pivot(m, k, row, where, about)
     return NonFiniteError(
         f"{KERNELS[k]} of {m.name!r} is not finite {where}: an overflow, or an expression that is not "
@@ -79,19 +79,21 @@ cdef object failure(Model m, int k, Outcome outcome, const Arguments *at, object
         "knots)", **about)
 
 
-cdef bint has_finite_mass(Model m, const Arguments *at) except -1:
-    """Whether all entries of the mass matrix are numbers: pivots of others vanish for no want of mass."""
-    cdef int size = m.size[K_MASS_MATRIX]
-    cdef double *memory
-    if m.kernels[K_MASS_MATRIX] == NULL:
-        return True
-    memory = allocate(size + m.n_work)
-    try:
-        m.kernels[K_MASS_MATRIX](at.t, at.x, m.r if at.r == NULL else at.r, m.c if at.c == NULL else at.c,
-                                 memory + size, memory)
-        return all_finite(memory, size)
-    finally:
-        PyMem_Free(memory)
+cdef bint has_values(Model m, const Arguments *at) except -1:
+    """Whether all entries of the mass matrix and of G are numbers: pivots of others vanish for no want of mass."""
+    cdef kc_kernel *kernel
+    cdef int k
+    # copies, as the kernel of G may have to be opened, which moves the scratch of this model
+    x = vector_of(at.x, m.n_x)
+    r = vector_of(m.r if at.r == NULL else at.r, m.n_r)
+    c = vector_of(m.c if at.c == NULL else at.c, m.n_prepared)
+    for k in [K_MASS_MATRIX] + [K_CONSTRAINT_JACOBIAN] * (m.n_constraints > 0):
+        kernel = m.kernel(k)
+        memory = new_vector(m.size[k] + m.n_work)
+        kernel(at.t, data(x), data(r), data(c), data(memory) + m.size[k], data(memory))
+        if not all_finite(data(memory), m.size[k]):
+            return False
+    return True
 
 
 cdef Py_ssize_t row_of(Libraries m, int status, Py_ssize_t number):
