@@ -348,6 +348,21 @@ def test_points_of_one_name() -> None:
         dyn.positions(0.0, x, r=r, named=True)
 
 
+def test_a_frame_that_is_called_as_the_inertial_one() -> None:
+    parts = Rig()
+    parts.B.name = "N"
+    dyn = kc.compile(kc.Model(**parts.arguments()), parameters=VALUES)
+    x, _, r = of_rig(7)
+    same(dyn.position("tip", 0.0, x, frame="A", r=r), rig().position("tip", 0.0, x, frame="A", r=r))
+    for call in (
+        lambda: dyn.position("tip", 0.0, x, frame=parts.B, r=r),
+        lambda: dyn.orientation("N", 0.0, x, r=r),
+        lambda: dyn.jacobian("tip", 0.0, x, attached="N", r=r),
+    ):
+        with pytest.raises(KeyError, match="2 frames of 'rig' are called 'N': rename all but one"):
+            call()
+
+
 # --------------------------------------------------------------------------------------------------- the origin
 def test_origin() -> None:
     """Points that positions lead to are measured from it, all others from the root of their own."""

@@ -113,14 +113,20 @@ def number_of(dyn: Kernels, kind: Literal["point", "frame"], key: Any) -> int:
     name, names = _name(kind, key), dyn.points if kind == "point" else dyn.frames
     if name not in names:
         raise unknown_name(f"{kind} of {dyn.name!r} (Model({kind}s=[...]) adds others) is called", name, names)
-    if names.count(name) > 1:
-        raise KeyError(f"{names.count(name)} {kind}s of {dyn.name!r} are called {name!r}: rename all but one")
+    number = names.count(name) + (kind == "frame" and _is_inertial(dyn, name))
+    if number > 1:
+        raise KeyError(f"{number} {kind}s of {dyn.name!r} are called {name!r}: rename all but one")
     return names.index(name)
 
 
 def inertial_or_number(dyn: Kernels, key: Any) -> int | None:
     """The number of a frame, None of the inertial one."""
-    return None if _name("frame", key) == dyn._table_info.get("inertial") else number_of(dyn, "frame", key)
+    name = _name("frame", key)
+    return None if _is_inertial(dyn, name) and name not in dyn.frames else number_of(dyn, "frame", key)
+
+
+def _is_inertial(dyn: Kernels, name: str) -> bool:
+    return bool(name == dyn._table_info.get("inertial"))
 
 
 def _name(kind: str, key: Any) -> str:
