@@ -361,6 +361,9 @@ def test_a_frame_that_is_called_as_the_inertial_one() -> None:
     ):
         with pytest.raises(KeyError, match="2 frames of 'rig' are called 'N': rename all but one"):
             call()
+    shown = Rig()
+    dyn = kc.compile(kc.Model(**shown.arguments(frames=[shown.A, shown.N])), parameters=VALUES)
+    same(dyn.orientation("N", 0.0, x, frame=shown.B, r=r), rig().orientation("N", 0.0, x, frame="B", r=r))
 
 
 # --------------------------------------------------------------------------------------------------- the origin

@@ -113,20 +113,17 @@ def number_of(dyn: Kernels, kind: Literal["point", "frame"], key: Any) -> int:
     name, names = _name(kind, key), dyn.points if kind == "point" else dyn.frames
     if name not in names:
         raise unknown_name(f"{kind} of {dyn.name!r} (Model({kind}s=[...]) adds others) is called", name, names)
-    number = names.count(name) + (kind == "frame" and _is_inertial(dyn, name))
-    if number > 1:
-        raise KeyError(f"{number} {kind}s of {dyn.name!r} are called {name!r}: rename all but one")
-    return names.index(name)
+    called = [i for i, each in enumerate(names) if each == name]
+    if len(called) > 1 or (kind == "frame" and called[0] in dyn._table_info.get("namesakes", ())):
+        raise KeyError(f"{max(len(called), 2)} {kind}s of {dyn.name!r} are called {name!r}: rename all but one")
+    return called[0]
 
 
 def inertial_or_number(dyn: Kernels, key: Any) -> int | None:
     """The number of a frame, None of the inertial one."""
     name = _name("frame", key)
-    return None if _is_inertial(dyn, name) and name not in dyn.frames else number_of(dyn, "frame", key)
-
-
-def _is_inertial(dyn: Kernels, name: str) -> bool:
-    return bool(name == dyn._table_info.get("inertial"))
+    is_inertial = name == dyn._table_info.get("inertial") and name not in dyn.frames
+    return None if is_inertial else number_of(dyn, "frame", key)
 
 
 def _name(kind: str, key: Any) -> str:
