@@ -556,6 +556,16 @@ def test_beyond_the_knots_nothing_is_singular(method: str) -> None:
         assert 2.9 < caught.value.trajectory["x"][-1] + (0.4 if dyn is wire else 0.0) <= 3.0
 
 
+def test_of_a_batch_the_other_rows_are_kept() -> None:
+    """Where one row overflows: its constraints are not lost, and no other error hides the rest."""
+    dyn = kc.compile(wheel(street, functions={street: sampled(cubic)}), parameters=NUMBERS)
+    states = np.array([[0.3, 0.1, 0.7, 0.0], [-1e300, 0.1, 0.7, 0.0], [0.5, 0.1, 0.7, 0.0]])
+    with pytest.raises(kc.NonFiniteError, match=r"udot of 'wheel' is not finite at .*, row 1") as caught:
+        dyn.udot(0.0, states)
+    assert caught.value.rows.tolist() == [1]
+    np.testing.assert_array_equal(caught.value.out[[0, 2]], dyn.udot(0.0, states[[0, 2]]))
+
+
 def test_a_long_table_is_a_line_of_numbers() -> None:
     """Its text grows with the data, the rest does not."""
     x = me.dynamicsymbols("x")
