@@ -393,6 +393,8 @@ class Model(Expressions):
             None for one left out.  They bring constraints φ = 0.  ``"centres"``: x1, y1, z1, ... of all mass centres.
         **options
             Further arguments of :class:`Model`: ``configuration_constraints`` that close loops, ``outputs``, ...
+            ``points`` and ``frames`` are names of links, without mass as well: the origin of link ``"tool"`` is the
+            point ``"tool origin"``.
             ``q_dependent`` names all dependent coordinates, by default those of ``places``.  With constraints beyond
             φ and Λ the independent p are the first of ``u``, as many as independent coordinates; ``u_dependent`` names
             the dependent ones where they are others, as with constraints on velocities.
