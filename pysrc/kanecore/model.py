@@ -611,9 +611,9 @@ class Model(Expressions):
         (intermediates, expressions) or expressions
             ``intermediates`` is a list of (symbol, expression), after Autolev's Z list; it is left out where
             ``nested``.  Expressions are a Matrix, for partial velocities a list (points or frames) of 3 × n_u matrices,
-            for their remainders a 3 × n matrix, all in inertial axes, and a single expression for energies.  Reactions,
-            auxiliary forces and outputs of a model whose constraints are solved at run time are written with
-            ``u.diff()`` and `kanecore.multiplier` (row).
+            for orientations one of 3 × 3 matrices R, for positions, velocities and other vectors a 3 × n matrix, all in
+            inertial axes, and a single expression for energies.  Reactions, auxiliary forces and outputs of a model
+            whose constraints are solved at run time are written with ``u.diff()`` and `kanecore.multiplier` (row).
         """
         return symbolic.symbolic(self, kernel, nested, nonholonomic)
 
