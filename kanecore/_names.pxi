@@ -31,7 +31,7 @@ cdef class Named(Libraries):
     cpdef Py_ssize_t _index(self, str what, object key) except -1:
         """The number of a parameter, an input, ..., by name or symbol; KeyError where the model does not have it.
 
-        Of the kind "udot" a derivative is that of a speed.
+        Of the kind "udot" a derivative is that of a speed, or the speed itself where that is the rate of a coordinate.
         """
         name = symbol_name(key)
         if type(key).__name__ == "Derivative":
@@ -56,16 +56,20 @@ cdef class Named(Libraries):
 
     cdef Py_ssize_t index_of_rate(self, str what, object key, str name) except -1:
         """That of a derivative, by what it is the rate of: its name may be another's."""
-        cdef Py_ssize_t i = self.places[what].get(symbol_name(key.args[0]), -1)
+        cdef str base = symbol_name(key.args[0])
+        cdef Py_ssize_t i = self.places[what].get(base, -1)
         cdef int order = int(key.derivative_count)
-        if what == "udot":
+        cdef bint is_speed = what == "speed" or what == "udot"
+        if is_speed and i < 0 and base in self.places["coordinate"]:
+            i, order = self.coordinate_rates[self.places["coordinate"][base]], order - 1
+        if what == "udot" and order > 0:
             order -= 1
         for _ in range(order):
             i = self.rate_of(what, i) if i >= 0 else -1
-        if i >= 0 and order >= 0:
+        if i >= 0:
             return i
-        if what == "state":
-            raise KeyError(f"no coordinate or speed of {self.name!r} is {key}: name the speed, of "
+        if is_speed or what == "state":
+            raise KeyError(f"no {CALLED[what]} of {self.name!r} is {key}: name the speed, of "
                            f"{', '.join(self.speed_names)}")
         raise KeyError(f"no {CALLED[what]} of {self.name!r} is {key}: it does not occur in the equations"
                        + (f", and {name!r} is an {what} of its own" if name in self.places[what] else ""))

@@ -98,10 +98,16 @@ def test_arrays_in_a_mapping_broadcast(rrp: kc.CompiledModel) -> None:
 
 def test_accelerations_by_name(rrp: kc.CompiledModel) -> None:
     udot = np.array([0.0, 2.0, 0.0])
-    for given in ({"omega2": 2.0}, {OMEGA2: 2.0}, {OMEGA2.diff(): 2.0}):
+    of_theta = {THETA2.diff(): 2.0}, {THETA2.diff().diff(): 2.0}
+    for given in ({"omega2": 2.0}, {OMEGA2: 2.0}, {OMEGA2.diff(): 2.0}, *of_theta):
         assert_array_equal(rrp.inverse_dynamics(0.0, X, given), rrp.inverse_dynamics(0.0, X, udot))
     with pytest.raises(KeyError, match="no speed of 'rrp' is called 'theta1'"):
         rrp.inverse_dynamics(0.0, X, {"theta1": 2.0})
+    for key in (OMEGA2.diff().diff(), THETA2.diff().diff().diff(), TAU1.diff()):
+        with pytest.raises(KeyError, match=r"no speed of 'rrp' is Derivative.*: name the speed, of omega1, omega2, v3"):
+            rrp.inverse_dynamics(0.0, X, {key: 2.0})
+    with pytest.raises(ValueError, match="udot gives 'omega2' twice"):
+        rrp.inverse_dynamics(0.0, X, {"omega2": 2.0, THETA2.diff().diff(): 2.0})
     four_bar = kc.load("four_bar")
     x, multipliers = four_bar.check().x, np.ones(four_bar.n_constraints)
     residuals = [
@@ -166,9 +172,20 @@ def test_derivatives_of_some_coordinates() -> None:
     dyn = kc.compile(kc.Model(frame, [q1, q2], [u1, u2], [q1.diff() - u2, q2.diff() - u1 - u2], bodies=[bob]))
     assert not dyn.qdot_is_u
     assert_array_equal(dyn.state({q1.diff(): 3.0}), [0, 0, 0, 3.0])
+    assert_array_equal(dyn.inverse_dynamics(0.0, {}, {q1.diff().diff(): 3.0}), dyn.inverse_dynamics(0.0, {}, [0, 3.0]))
+    with pytest.raises(KeyError, match="name the speed, of u1, u2"):
+        dyn.inverse_dynamics(0.0, {}, {q2.diff().diff(): 3.0})
     assert dyn.simulate((0, 1), {q1.diff(): 3.0})[q1.diff()][-1] == 3.0
     with pytest.raises(KeyError, match="name the speed, of u1, u2"):
         dyn.state({q2.diff(): 3.0})
+
+
+def test_rates_of_a_lagrangian() -> None:
+    """Its speeds have no other symbols."""
+    q = dynamicsymbols("q")
+    dyn = kc.compile(kc.Model.from_lagrangian(q.diff() ** 2 - q**2, [q]))
+    for rate in (q.diff(), q.diff().diff(), "q_d"):
+        assert_array_equal(dyn.inverse_dynamics(0.0, {q.diff(): 0.3}, {rate: 1.5}), [3.0])
 
 
 def test_robotics_by_name(rrp: kc.CompiledModel) -> None:
