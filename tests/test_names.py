@@ -428,3 +428,9 @@ def test_nearest_models_and_kernels() -> None:
 def test_nearest_names(names: list[str], hint: str) -> None:
     with pytest.raises(KeyError, match=f"no parameter 'masss'{hint}"):
         raise unknown_name("parameter", "masss", names)
+
+
+@pytest.mark.parametrize(("name", "meant"), [("L1", "l1"), ("OMEGA1", "omega_1"), ("Theta1", "theta_{1}")])
+def test_names_that_are_the_same_but_for_capitals_and_underscores(name: str, meant: str) -> None:
+    names = [f"p{i}" for i in range(20)] + ["l1", "omega_1", "theta_{1}"]
+    assert f"no parameter {name!r}; did you mean {meant!r}" in unknown_name("parameter", name, names).args[0]
