@@ -209,7 +209,8 @@ cdef class Evaluation:
             owners = self.arguments(number, &at)
             outcome.status, outcome.number = self.status[number], self.numbers[number]
             if recounted(m, self.k, &at, data(self.result) + <Py_ssize_t>number * m.size[self.k], &outcome):
-                self.status[number] = 0
+                outcome.status = KC_OK
+            self.status[number] = outcome.status
         failed = np.flatnonzero(self.status)
         singular = np.flatnonzero((self.status == KC_SINGULAR) | (self.status == KC_LOST))
         if len(failed):

@@ -121,8 +121,7 @@ cdef class Model(Parametrized):
             if self.n_constraints:
                 raise TypeError("multipliers is missing: give (..., n_constraints), one for each row of G")
             return udot
-        parts = [self.rows("udot", udot),
-                 real_vectors("multipliers", multipliers, self.n_constraints, "one for each row of G")]
+        parts = [self.rows("udot", udot), self.rows("multiplier", multipliers)]
         try:
             leading = broadcast_shapes(*[a.shape[:a.ndim - 1] for a in parts])
         except ValueError as error:

@@ -39,6 +39,9 @@ cdef bint recounted(Model m, int k, const Arguments *at, double *out, Outcome *o
         return False
     if not (isfinite(at.t) and all_finite(at.x, m.n_x) and all_finite(at.r, m.n_r)):
         return False
+    if not has_values(m, at):
+        outcome.status = KC_NONFINITE
+        return False
     memory = allocate(m.n_prepared + m.n_work)
     work = memory + m.n_prepared
     try:
@@ -65,33 +68,35 @@ cdef object failure(Model m, int k, Outcome outcome, const Arguments *at, object
             else f", row {int(rows[0])}"
     about = {"t": at.t, "x": x, "rows": rows, "out": out}
     row = row_of(m, outcome.status, outcome.number)
+    if outcome.status == KC_LOST:       # of which `recounted` knows that it is lost among numbers
+        return lost_row(m, k, row, where, about)
+    if outcome.status == KC_OK or outcome.status == KC_NONFINITE or not has_values(m, at):
+        return NonFiniteError(
+            f"{KERNELS[k]} of {m.name!r} is not finite {where}: an overflow, or an expression that is not "
+            "defined there (a division by zero, the root of a negative number, the pole of a tangent, a spline beyond its "
+            "knots)", **about)
+    if outcome.status == KC_SINGULAR:
+        return lost_pivot(m, k, row, where, about)
     if outcome.status == KC_CONTRADICTORY:
         return contradiction(m, k, row, where, at, about)
-    if outcome.status == KC_LOST:
-        return lost_row(m, k, row, where, about)
-    if outcome.status == KC_UNSATISFIED_ROW or outcome.status == KC_UNSATISFIED_CONFIGURATION:
-        return unsatisfied(m, k, row, where, about)
-    if outcome.status == KC_SINGULAR and has_finite_mass(m, at):
-        return lost_pivot(m, k, row, where, about)
-    return NonFiniteError(
-        f"{KERNELS[k]} of {m.name!r} is not finite {where}: an overflow, or an expression that is not "
-        "defined there (a division by zero, the root of a negative number, the pole of a tangent, a spline beyond its "
-        "knots)", **about)
+    return unsatisfied(m, k, row, where, about)
 
 
-cdef bint has_finite_mass(Model m, const Arguments *at) except -1:
-    """Whether all entries of the mass matrix are numbers: pivots of others vanish for no want of mass."""
-    cdef int size = m.size[K_MASS_MATRIX]
-    cdef double *memory
-    if m.kernels[K_MASS_MATRIX] == NULL:
-        return True
-    memory = allocate(size + m.n_work)
-    try:
-        m.kernels[K_MASS_MATRIX](at.t, at.x, m.r if at.r == NULL else at.r, m.c if at.c == NULL else at.c,
-                                 memory + size, memory)
-        return all_finite(memory, size)
-    finally:
-        PyMem_Free(memory)
+cdef bint has_values(Model m, const Arguments *at) except -1:
+    """Whether all entries of the mass matrix and of G are numbers: else no pivot, and no row, is to blame."""
+    cdef kc_kernel *kernel
+    cdef int k
+    for k in [K_MASS_MATRIX] + [K_CONSTRAINT_JACOBIAN] * (m.n_constraints > 0):
+        try:
+            kernel = m.kernel(k)
+        except ModelError:      # it was compiled without
+            continue
+        memory = new_vector(m.size[k] + m.n_work)
+        kernel(at.t, at.x, m.r if at.r == NULL else at.r, m.c if at.c == NULL else at.c, data(memory) + m.size[k],
+               data(memory))
+        if not all_finite(data(memory), m.size[k]):
+            return False
+    return True
 
 
 cdef Py_ssize_t row_of(Libraries m, int status, Py_ssize_t number):

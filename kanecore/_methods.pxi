@@ -41,7 +41,7 @@ cdef class Kernels(Model):
         Notes
         -----
         All kernels share these arguments and errors; those of udot take it after ``x``, as (..., n_u) or a
-        mapping by the names of speeds.
+        mapping by the names of speeds, and ``multipliers`` after that, (..., n_constraints) or by the names of constraints.
         """
         return self.evaluate(K_RHS, t, x, None, r, p, out)
 

@@ -3,7 +3,7 @@
 
 cdef dict CALLED = {
     "parameter": "parameter", "input": "input", "output": "output", "state": "coordinate or speed",
-    "coordinate": "coordinate", "speed": "speed", "udot": "speed",
+    "coordinate": "coordinate", "speed": "speed", "udot": "speed", "multiplier": "constraint",
 }
 """What names of each kind belong to, in messages."""
 
@@ -20,7 +20,7 @@ cdef class Named(Libraries):
         super().__init__(path)
         self.names = {"parameter": self.parameter_names, "input": self.input_names, "output": self.output_names,
                       "state": self.coordinate_names + self.speed_names, "coordinate": self.coordinate_names,
-                      "speed": self.speed_names, "udot": self.speed_names}
+                      "speed": self.speed_names, "udot": self.speed_names, "multiplier": self.constraint_names}
         self.places = {what: {name: i for i, name in enumerate(names)} for what, names in self.names.items()}
         info = self._table_info
         rates = range(self.n_u) if self.qdot_is_u else info.get("coordinate_rates") or [-1] * self.n_q
@@ -31,7 +31,7 @@ cdef class Named(Libraries):
     cpdef Py_ssize_t _index(self, str what, object key) except -1:
         """The number of a parameter, an input, ..., by name or symbol; KeyError where the model does not have it.
 
-        Of the kind "udot" a derivative is that of a speed.
+        Of the kind "udot" a derivative is that of a speed, or the speed itself where that is the rate of a coordinate.
         """
         name = symbol_name(key)
         if type(key).__name__ == "Derivative":
@@ -56,16 +56,20 @@ cdef class Named(Libraries):
 
     cdef Py_ssize_t index_of_rate(self, str what, object key, str name) except -1:
         """That of a derivative, by what it is the rate of: its name may be another's."""
-        cdef Py_ssize_t i = self.places[what].get(symbol_name(key.args[0]), -1)
+        cdef str base = symbol_name(key.args[0])
+        cdef Py_ssize_t i = self.places[what].get(base, -1)
         cdef int order = int(key.derivative_count)
-        if what == "udot":
+        cdef bint is_speed = what == "speed" or what == "udot"
+        if is_speed and i < 0 and base in self.places["coordinate"]:
+            i, order = self.coordinate_rates[self.places["coordinate"][base]], order - 1
+        if what == "udot" and order > 0:
             order -= 1
         for _ in range(order):
             i = self.rate_of(what, i) if i >= 0 else -1
-        if i >= 0 and order >= 0:
+        if i >= 0:
             return i
-        if what == "state":
-            raise KeyError(f"no coordinate or speed of {self.name!r} is {key}: name the speed, of "
+        if is_speed or what == "state":
+            raise KeyError(f"no {CALLED[what]} of {self.name!r} is {key}: name the speed, of "
                            f"{', '.join(self.speed_names)}")
         raise KeyError(f"no {CALLED[what]} of {self.name!r} is {key}: it does not occur in the equations"
                        + (f", and {name!r} is an {what} of its own" if name in self.places[what] else ""))

@@ -182,7 +182,7 @@ cdef int check_info(const kc_model *m) except -1:
     rates = info.get("coordinate_rates", [])
     check_places("coordinate_rates", [[x] for x in rates] if isinstance(rates, list) else None, m.n_q, [(-1, m.n_u)])
     for member, n in (("roots", m.n_points), ("adrift", m.n_points), ("instant", m.n_points),
-                      ("unoriented", m.n_frames), ("unlocated", m.n_r)):
+                      ("unoriented", m.n_frames), ("namesakes", m.n_frames), ("unlocated", m.n_r)):
         numbers = info.get(member, [])
         if not isinstance(numbers, list):
             raise ValueError(f"{member} in info is no list")

@@ -6,12 +6,12 @@ cdef enum:      # in place of the number of a kernel
     NONE = -2
 
 
-cdef dict ARGUMENT = {"parameter": "p", "input": "r", "state": "x", "udot": "udot"}
+cdef dict ARGUMENT = {"parameter": "p", "input": "r", "state": "x", "udot": "udot", "multiplier": "multipliers"}
 """Where a call takes values."""
 
 cdef dict MEANING = {
     "state": "coordinates, then speeds", "coordinate": "coordinates", "speed": "one for each speed",
-    "udot": "derivatives of the speeds",
+    "udot": "derivatives of the speeds", "multiplier": "one for each row of G",
 }
 """What the entries of an array are, where their names would not say it."""
 

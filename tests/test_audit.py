@@ -186,6 +186,20 @@ OF_LAGRANGIANS = {
 }
 
 
+def test_components_that_cancel_are_no_faults() -> None:
+    """The moment of the centripetal force about the point x, y is zero but for rounding."""
+    x, y, a = q = me.dynamicsymbols("x y a")
+    u = me.dynamicsymbols("u v w")
+    N, O = me.ReferenceFrame("N"), me.Point("O")  # noqa: E741
+    O.set_vel(N, 0)
+    A = N.orientnew("A", "Axis", [a, N.z])
+    centre = O.locatenew("C", x * N.x + y * N.y + 0.3 * A.x)
+    plate = me.RigidBody("plate", centre, A, 2, (me.inertia(A, 1, 2, 3), centre))
+    model = kc.Model(N, q, u, [i.diff() - j for i, j in zip(q, u, strict=True)], bodies=[plate])
+    audit = kc.compile(model).audit(5)
+    assert audit.passed, str(audit)
+
+
 def test_a_kernel_of_a_lagrangian_that_is_replaced_is_found() -> None:
     dyn = compiled(on_a_circle())
     dyn.build()

@@ -250,6 +250,8 @@ def test_immutable(curve: kc.CFunction) -> None:
         ((True, 1, 1), TypeError, "f is True"),
         ((b"abc", 1, 1), TypeError, "f is b'abc'"),
         ((1,), TypeError, "argument"),
+        ((ctypes.CFUNCTYPE(ctypes.c_double, ctypes.c_int)(abs), 1, 1), TypeError, "f takes .*c_int.*double f.double"),
+        ((1, ctypes.CFUNCTYPE(ctypes.c_double)(float), 1), TypeError, r"df takes \(\)"),
     ],
 )
 def test_wrong_addresses(given: tuple[Any, ...], error: type[Exception], message: str) -> None:

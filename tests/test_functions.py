@@ -537,6 +537,35 @@ def test_a_compiled_model_pickles() -> None:
     assert twin.udot(0.0, [0.3, 1.1]) == dyn.udot(0.0, [0.3, 1.1])
 
 
+@pytest.mark.parametrize("method", ["dop853", "rk4"])
+def test_beyond_the_knots_nothing_is_singular(method: str) -> None:
+    """A run that leaves a street which ends says so, and kernels do; with constraints too."""
+    ends = {street: kc.Spline(KNOTS, cubic(KNOTS), extrapolate=False)}
+    x = me.dynamicsymbols("x")
+    bead = kc.compile(slider(street(x), x, functions=ends), parameters={"m": 2.0, "g": 9.81})
+    wire = kc.compile(closed_wire(street, functions=ends), parameters={"m": 2.0, "g": 9.81, "a": 0.4})
+    for dyn, beyond, start in (
+        (bead, [3.1, 1.0], [2.5, 9.0]),
+        (wire, [2.7, 0.0, 1.0, 0.0], wire.consistent(0.0, [2.1, 0.0, 9.0, 0.0])),
+    ):
+        with pytest.raises(kc.NonFiniteError, match=r"udot of .* is not finite .* a spline beyond its knots"):
+            dyn.udot(0.0, beyond)
+        options: dict[str, Any] = {"method": method, "dt": 0.01} if method == "rk4" else {"method": method}
+        with pytest.raises(kc.IntegrationError, match=r"not finite just after .* a spline beyond its knots") as caught:
+            dyn.simulate((0.0, 2.0), start, **options)
+        assert 2.9 < caught.value.trajectory["x"][-1] + (0.4 if dyn is wire else 0.0) <= 3.0
+
+
+def test_of_a_batch_the_other_rows_are_kept() -> None:
+    """Where one row overflows: its constraints are not lost, and no other error hides the rest."""
+    dyn = kc.compile(wheel(street, functions={street: sampled(cubic)}), parameters=NUMBERS)
+    states = np.array([[0.3, 0.1, 0.7, 0.0], [-1e300, 0.1, 0.7, 0.0], [0.5, 0.1, 0.7, 0.0]])
+    with pytest.raises(kc.NonFiniteError, match=r"udot of 'wheel' is not finite at .*, row 1") as caught:
+        dyn.udot(0.0, states)
+    assert caught.value.rows.tolist() == [1]
+    np.testing.assert_array_equal(caught.value.out[[0, 2]], dyn.udot(0.0, states[[0, 2]]))
+
+
 def test_a_long_table_is_a_line_of_numbers() -> None:
     """Its text grows with the data, the rest does not."""
     x = me.dynamicsymbols("x")

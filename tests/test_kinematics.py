@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Positions, velocities and accelerations of points and frames: all of them, and one by its name.
 
-Expected values are SymPy's own, on objects of which the model was made and which nobody else asks, and differences of
-positions along motions.
+Expected values are SymPy's own, on objects of which the model was made and which nobody else asks, Pinocchio's, and
+differences of positions along motions.
 """
 
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from functools import cache
 from importlib import import_module
 from typing import Any
@@ -17,7 +18,7 @@ import numpy.typing as npt
 import pytest
 import sympy as sm
 import sympy.physics.mechanics as me
-from oracle.compare import input_values
+from oracle.compare import input_values, read_reference
 from oracle.instant_systems import described, rolling_disc
 from oracle.random_trees import random_state as tree_state
 from oracle.random_trees import random_tree
@@ -145,6 +146,30 @@ def test_random_trees_against_sympy(seed: int) -> None:
         same(dyn.angular_velocity(frame, state["t"], x, r=r), expected.angular_velocity(frame, inertial), 1e-12)
         alpha = expected.angular_acceleration(frame, inertial)
         same(dyn.angular_acceleration(frame, state["t"], x, udot, r=r), alpha, 1e-12)
+
+
+ROBOTS = ("planar_2r", "puma560", "ur5e", "iiwa14", "arm7", "tree30")
+
+
+@pytest.mark.parametrize("name", ROBOTS)
+def test_against_pinocchio(name: str) -> None:
+    """Of all bodies; where the PUMA's first link, which has no mass, has its mass centre is arbitrary."""
+    dyn = loaded(name)
+    bodies = dyn.info["bodies"][name == "puma560" :]
+    centres, frames = (list(numbers) for numbers in zip(*bodies, strict=True))
+    for state in read_reference("pinocchio/kinematics")["robots"][name]:
+        x, udot = np.array(state["q"] + state["v"]), np.array(state["a"])
+        same(dyn.joint_positions(0.0, x), state["joint"])
+        found = {
+            "position": dyn.positions(0.0, x)[centres],
+            "velocity": dyn.velocities(0.0, x)[centres],
+            "acceleration": dyn.accelerations(0.0, x, udot)[centres],
+            "orientation": dyn.orientations(0.0, x)[frames],
+            "angular_velocity": dyn.angular_velocities(0.0, x)[frames],
+            "angular_acceleration": dyn.angular_accelerations(0.0, x, udot)[frames],
+        }
+        for kind, values in found.items():
+            same(values, state[kind][-len(bodies) :])
 
 
 # --------------------------------------------------------------------------------------------------- a mechanism
@@ -323,6 +348,24 @@ def test_points_of_one_name() -> None:
         dyn.positions(0.0, x, r=r, named=True)
 
 
+def test_a_frame_that_is_called_as_the_inertial_one() -> None:
+    parts = Rig()
+    parts.B.name = "N"
+    dyn = kc.compile(kc.Model(**parts.arguments()), parameters=VALUES)
+    x, _, r = of_rig(7)
+    same(dyn.position("tip", 0.0, x, frame="A", r=r), rig().position("tip", 0.0, x, frame="A", r=r))
+    for call in (
+        lambda: dyn.position("tip", 0.0, x, frame=parts.B, r=r),
+        lambda: dyn.orientation("N", 0.0, x, r=r),
+        lambda: dyn.jacobian("tip", 0.0, x, attached="N", r=r),
+    ):
+        with pytest.raises(KeyError, match="2 frames of 'rig' are called 'N': rename all but one"):
+            call()
+    shown = Rig()
+    dyn = kc.compile(kc.Model(**shown.arguments(frames=[shown.A, shown.N])), parameters=VALUES)
+    same(dyn.orientation("N", 0.0, x, frame=shown.B, r=r), rig().orientation("N", 0.0, x, frame="B", r=r))
+
+
 # --------------------------------------------------------------------------------------------------- the origin
 def test_origin() -> None:
     """Points that positions lead to are measured from it, all others from the root of their own."""
@@ -484,6 +527,73 @@ def test_specific_force_needs_one_field() -> None:
         dyn = kc.compile(kc.Model(**parts.arguments(forcelist=loads, outputs={"g": g})), parameters=VALUES)
         with pytest.raises(kc.ModelError, match="'rig' has no gravity field: its loads do not hold the weights"):
             dyn.specific_force("tip", 0.0, x, udot, r=r)
+
+
+def falling(loads: Callable[[Any, Any], list[Any]], mass: Any = m, **options: Any) -> kc.CompiledModel:
+    """A particle P in a plane, the frame N of which is passed to ``loads`` with it."""
+    q, u = me.dynamicsymbols("x y"), me.dynamicsymbols("v w")
+    N, O = me.ReferenceFrame("N"), me.Point("O")  # noqa: E741
+    O.set_vel(N, 0)
+    P = O.locatenew("P", q[0] * N.x + q[1] * N.y)
+    rates = [a.diff() - b for a, b in zip(q, u, strict=True)]
+    model = kc.Model(N, q, u, rates, bodies=[me.Particle("P", P, mass)], forcelist=loads(N, P), name="falling")
+    return kc.compile(model, parameters={x: VALUES[x] for x in (m, g, a) if x in model.parameters}, **options)
+
+
+FIELD = np.array([0.0, VALUES[g], 0.0])
+
+
+@pytest.mark.parametrize("turn", [1, -1])
+def test_the_order_of_loads_does_not_matter_for_specific_force(turn: int) -> None:
+    """Weights in halves or by component; of a thrust beside a weight nothing tells if the mass is a number."""
+    parts = {
+        "halves": (lambda N, P: [(P, -m * g * N.y / 2), (P, -m * g * N.y / 2)], FIELD),
+        "components": (lambda N, P: [(P, -m * g * N.y), (P, 3 * m * N.x)], FIELD - [3.0, 0.0, 0.0]),
+        "thrust": (lambda N, P: [(P, a * N.x), (P, -m * g * N.y)], FIELD),
+    }
+    for loads, expected in parts.values():
+        dyn = falling(lambda N, P, loads=loads: loads(N, P)[::turn])
+        same(dyn.specific_force("P", 0.0, np.zeros(4), np.zeros(2)), expected)
+        same(dyn.udot(0.0, np.zeros(4))[1], -VALUES[g])
+    for options in ({"bake": True}, {"mass": sm.Integer(2)}):
+        dyn = falling(lambda N, P: [(P, 5 * N.x), (P, -20 * N.y)][::turn], **{"mass": m, **options})
+        with pytest.raises(kc.ModelError, match="nothing tells which is the weight: make the mass a parameter"):
+            dyn.specific_force("P", 0.0, np.zeros(4), np.zeros(2))
+
+
+def test_gravity_above_a_slope_and_of_a_changing_mass() -> None:
+    """Written in a frame that is tilted for good; with a mass that is an input."""
+
+    def above_a_slope(N: Any, P: Any) -> list[Any]:
+        vertical = N.orientnew("V", "Axis", [a, N.z])
+        return [(P, -m * g * vertical.y)]
+
+    dyn, x = falling(above_a_slope), np.array([0.3, -0.2, 0.0, 0.0])
+    up = VALUES[g] * np.array([-np.sin(VALUES[a]), np.cos(VALUES[a]), 0.0])
+    same(dyn.specific_force("P", 0.0, x, np.zeros(2)), up)
+    same(dyn.gravity_forces(0.0, x), VALUES[m] * up[:2])
+    same(dyn.potential_energy(0.0, x), VALUES[m] * up[:2] @ x[:2])
+    mass = me.dynamicsymbols("mu")
+    dyn = falling(lambda N, P: [(P, -mass * g * N.y)], mass)
+    r = {"mu": 3.0, "mu_d": 0.2}
+    same(dyn.specific_force("P", 0.0, x, np.zeros(2), r=r), FIELD)
+    same(dyn.gravity_forces(0.0, x, r=r), 3.0 * FIELD[:2])
+
+
+def test_two_bodies_at_one_point_have_each_its_weight() -> None:
+    q, u = me.dynamicsymbols("x"), me.dynamicsymbols("v")
+    N, O = me.ReferenceFrame("N"), me.Point("O")  # noqa: E741
+    O.set_vel(N, 0)
+    P = O.locatenew("P", q * N.x)
+    pair = [me.Particle(name, P, m) for name in ("one", "other")]
+    for loads in ([-m * g * N.y] * 2, [-m * g * N.y]):
+        model = kc.Model(N, [q], [u], [q.diff() - u], bodies=pair, forcelist=[(P, load) for load in loads])
+        dyn = kc.compile(model, parameters={x: VALUES[x] for x in (m, g)})
+        if len(loads) == 2:
+            same(dyn.specific_force("P", 0.0, np.zeros(2), np.zeros(1)), FIELD)
+        else:
+            with pytest.raises(kc.ModelError, match="its loads do not hold the weights of all bodies"):
+                dyn.specific_force("P", 0.0, np.zeros(2), np.zeros(1))
 
 
 def test_auxiliary_speeds_are_zero() -> None:

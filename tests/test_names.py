@@ -98,10 +98,16 @@ def test_arrays_in_a_mapping_broadcast(rrp: kc.CompiledModel) -> None:
 
 def test_accelerations_by_name(rrp: kc.CompiledModel) -> None:
     udot = np.array([0.0, 2.0, 0.0])
-    for given in ({"omega2": 2.0}, {OMEGA2: 2.0}, {OMEGA2.diff(): 2.0}):
+    of_theta = {THETA2.diff(): 2.0}, {THETA2.diff().diff(): 2.0}
+    for given in ({"omega2": 2.0}, {OMEGA2: 2.0}, {OMEGA2.diff(): 2.0}, *of_theta):
         assert_array_equal(rrp.inverse_dynamics(0.0, X, given), rrp.inverse_dynamics(0.0, X, udot))
     with pytest.raises(KeyError, match="no speed of 'rrp' is called 'theta1'"):
         rrp.inverse_dynamics(0.0, X, {"theta1": 2.0})
+    for key in (OMEGA2.diff().diff(), THETA2.diff().diff().diff(), TAU1.diff()):
+        with pytest.raises(KeyError, match=r"no speed of 'rrp' is Derivative.*: name the speed, of omega1, omega2, v3"):
+            rrp.inverse_dynamics(0.0, X, {key: 2.0})
+    with pytest.raises(ValueError, match="udot gives 'omega2' twice"):
+        rrp.inverse_dynamics(0.0, X, {"omega2": 2.0, THETA2.diff().diff(): 2.0})
     four_bar = kc.load("four_bar")
     x, multipliers = four_bar.check().x, np.ones(four_bar.n_constraints)
     residuals = [
@@ -109,6 +115,40 @@ def test_accelerations_by_name(rrp: kc.CompiledModel) -> None:
         for udot in ({four_bar.speed_names[0]: 1.0}, np.eye(four_bar.n_u)[0])
     ]
     assert_array_equal(*residuals)
+
+
+def test_directions_and_weights_by_name() -> None:
+    """What is not named of them is zero, of a unit quaternion as well, and whatever the current inputs are."""
+    dyn = kc.load("quadrotor")
+    x, udot = dyn.state({dyn.speed_names[0]: 0.4}), np.linspace(-1.0, 1.0, dyn.n_u)
+    dyn.inputs = dict.fromkeys(dyn.input_names, 0.7)
+    dx, dr, du = np.zeros(dyn.n_x), np.zeros(dyn.n_r), np.zeros(dyn.n_u)
+    dx[dyn.n_q + 3], dr[1], du[2] = 2.0, 1.0, -3.0
+    state, change, speeds = {dyn.speed_names[3]: 2.0}, {dyn.input_names[1]: 1.0}, {dyn.speed_names[2]: -3.0}
+    for by_name, arrays in (
+        (dyn.rhs_jvp(0.0, x, state, dr=change), dyn.rhs_jvp(0.0, x, dx, dr=dr)),
+        (dyn.rhs_jvp(0.0, x, {}), np.zeros(dyn.n_x)),
+        (dyn.rhs_vjp(0.0, x, state), dyn.rhs_vjp(0.0, x, dx)),
+        (dyn.rhs_hessian(0.0, x, state), dyn.rhs_hessian(0.0, x, dx)),
+        (
+            dyn.inverse_dynamics_jvp(0.0, x, udot, state, dudot=speeds, dr=change),
+            dyn.inverse_dynamics_jvp(0.0, x, udot, dx, dudot=du, dr=dr),
+        ),
+        (dyn.inverse_dynamics_vjp(0.0, x, udot, speeds), dyn.inverse_dynamics_vjp(0.0, x, udot, du)),
+    ):
+        assert_array_equal(by_name, arrays)
+    several = dyn.rhs_jvp(0.0, x, {dyn.speed_names[3]: [2.0, 0.0], dyn.speed_names[4]: [[0.0]]})
+    assert several.shape == (1, 2, dyn.n_x)
+    assert_array_equal(several[0], [dyn.rhs_jvp(0.0, x, dx), np.zeros(dyn.n_x)])
+
+
+def test_multipliers_by_the_names_of_constraints() -> None:
+    dyn = kc.load("four_bar")
+    x, first = dyn.check().x, dyn.constraint_names[0]
+    found = dyn.equations_residual(0.0, x, {}, {first: 2.0})
+    assert_array_equal(found, dyn.equations_residual(0.0, x, np.zeros(dyn.n_u), [2.0, 0.0]))
+    with pytest.raises(KeyError, match="no constraint of 'four_bar' is called 'wire'; there are 'configuration"):
+        dyn.equations_residual(0.0, x, {}, {"wire": 2.0})
 
 
 def test_derivatives_are_speeds_where_they_are(rrp: kc.CompiledModel, tumbler: kc.CompiledModel) -> None:
@@ -132,9 +172,20 @@ def test_derivatives_of_some_coordinates() -> None:
     dyn = kc.compile(kc.Model(frame, [q1, q2], [u1, u2], [q1.diff() - u2, q2.diff() - u1 - u2], bodies=[bob]))
     assert not dyn.qdot_is_u
     assert_array_equal(dyn.state({q1.diff(): 3.0}), [0, 0, 0, 3.0])
+    assert_array_equal(dyn.inverse_dynamics(0.0, {}, {q1.diff().diff(): 3.0}), dyn.inverse_dynamics(0.0, {}, [0, 3.0]))
+    with pytest.raises(KeyError, match="name the speed, of u1, u2"):
+        dyn.inverse_dynamics(0.0, {}, {q2.diff().diff(): 3.0})
     assert dyn.simulate((0, 1), {q1.diff(): 3.0})[q1.diff()][-1] == 3.0
     with pytest.raises(KeyError, match="name the speed, of u1, u2"):
         dyn.state({q2.diff(): 3.0})
+
+
+def test_rates_of_a_lagrangian() -> None:
+    """Its speeds have no other symbols."""
+    q = dynamicsymbols("q")
+    dyn = kc.compile(kc.Model.from_lagrangian(q.diff() ** 2 - q**2, [q]))
+    for rate in (q.diff(), q.diff().diff(), "q_d"):
+        assert_array_equal(dyn.inverse_dynamics(0.0, {q.diff(): 0.3}, {rate: 1.5}), [3.0])
 
 
 def test_robotics_by_name(rrp: kc.CompiledModel) -> None:
@@ -232,6 +283,10 @@ def test_wrong_states(
         (lambda d: d.consistent(0.0, {"theta1": np.inf}), ValueError, "x is .* which is not finite"),
         (lambda d: d.audit(1, x0={"theta1": 1.0, THETA1: 2.0}), ValueError, "x0 gives 'theta1' twice"),
         (lambda d: d.audit(1, units={"theta1": 1, THETA1: 1}), ValueError, "units gives a name twice"),
+        (lambda d: d.rhs_jvp(0.0, X, {"thet1": 1.0}), KeyError, "did you mean 'theta1' or 'theta2'"),
+        (lambda d: d.rhs_jvp(0.0, X, {}, dr={"theta1": 1.0}), KeyError, "no input of 'rrp' is called 'theta1'"),
+        (lambda d: d.rhs_vjp(0.0, X, {"theta1": "a"}), TypeError, "weights must be real numbers, not 'a'"),
+        (lambda d: d.rhs_vjp(0.0, X, {"theta1": [1, 2], "d3": [1, 2, 3]}), ValueError, "weights do not broadcast"),
         (lambda d: d.speed_matrices(0.0, X, coordinates=["thet1"]), KeyError, "did you mean 'theta1'"),
         (lambda d: d.angular_momentum(0.0, X, "tipp"), KeyError, "no point of 'rrp' .* is called 'tipp'"),
     ],
@@ -373,3 +428,9 @@ def test_nearest_models_and_kernels() -> None:
 def test_nearest_names(names: list[str], hint: str) -> None:
     with pytest.raises(KeyError, match=f"no parameter 'masss'{hint}"):
         raise unknown_name("parameter", "masss", names)
+
+
+@pytest.mark.parametrize(("name", "meant"), [("L1", "l1"), ("OMEGA1", "omega_1"), ("Theta1", "theta_{1}")])
+def test_names_that_are_the_same_but_for_capitals_and_underscores(name: str, meant: str) -> None:
+    names = [f"p{i}" for i in range(20)] + ["l1", "omega_1", "theta_{1}"]
+    assert f"no parameter {name!r}; did you mean {meant!r}" in unknown_name("parameter", name, names).args[0]

@@ -656,6 +656,42 @@ def test_what_from_transforms_makes_is_not_given() -> None:
         kc.Model.from_transforms([link()], bodies=[], kd_eqs=[])
 
 
+@pytest.mark.parametrize("speeds", ["rates", "bodies"])
+def test_points_and_frames_are_those_of_links(speeds: str) -> None:
+    """Where a tool without mass is, how it moves, and its Jacobian."""
+    links = [
+        kc.Link("upper", kc.dh(l, 0, 0, q), mass=m, centre=(-l / 2, 0, 0), inertia=(I, I, I)),
+        kc.Link("lower", kc.dh(l, 0, 0, a), mass=m, centre=(-l / 2, 0, 0), inertia=(I, I, I)),
+        kc.Link("tool", turn("y", b, (0, 0, l))),
+    ]
+    chain = {"points": ["upper", "tool"], "frames": "tool", "inputs": [b], "speeds": speeds}
+    dyn = kc.compile(kc.Model.from_transforms(links, gravity=(0, -g, 0), **chain))
+    dyn.parameters = dict.fromkeys(dyn.parameter_names, 0.7)
+    r = {"b": 0.3, "b_d": -0.4, "b_dd": 0.2}
+    r = {name: r[name] for name in dyn.input_names}
+    x = dyn.state({q: 0.4, a: -0.9, dyn.speed_names[0]: 1.1})
+    x = dyn.consistent(0.0, x, None, r=r) if dyn.n_constraints else x
+    rates = dict(zip((q.diff(), a.diff()), dyn.qdot(0.0, x, r=r), strict=True)) | {b.diff(): -0.4}
+    values = {q: 0.4, a: -0.9, b: 0.3, l: 0.7}
+    pose = kc.link_pose(links, "tool")
+    place = np.array(pose[:3, 3].subs(values), float).ravel()
+    moved = np.array(pose[:3, 3].diff(me.dynamicsymbols._t).subs(rates).subs(values), float).ravel()
+    assert dyn.points[-2:] == ("upper origin", "tool origin")
+    np.testing.assert_allclose(dyn.position("tool origin", 0.0, x, r=r), place, atol=1e-14)
+    np.testing.assert_allclose(dyn.velocity("tool origin", 0.0, x, r=r), moved, atol=1e-14)
+    axes = np.array(pose[:3, :3].subs(values), float)
+    np.testing.assert_allclose(dyn.orientation("tool", 0.0, x, r=r), axes, atol=1e-14)
+    jacobian = dyn.jacobian("tool origin", 0.0, x, r=r)
+    np.testing.assert_allclose(jacobian @ x[dyn.n_q :], moved, atol=1e-14)  # the tool turns about its origin
+
+
+@pytest.mark.parametrize("argument", ["points", "frames"])
+def test_points_and_frames_of_no_link(argument: str) -> None:
+    for names in (["arm"], "arm", [me.Point("rod")]):
+        with pytest.raises(kc.ModelError, match=f"{argument} holds .*: the links are rod"):
+            kc.Model.from_transforms([link()], **{argument: names})
+
+
 def test_constraints_by_both_names() -> None:
     """Two hinges, of which the second holds the tip on the x axis."""
     links = [link(), link(name="tip", transform=turn("z", a, (l, 0, 0)))]

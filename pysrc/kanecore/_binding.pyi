@@ -13,7 +13,7 @@ _Array: TypeAlias = npt.NDArray[np.float64]
 # _Values for one call: an array, or some of them by name or SymPy symbol.
 _Values: TypeAlias = npt.ArrayLike | Mapping[Any, npt.ArrayLike]
 _What: TypeAlias = Literal["parameter", "input"]
-_Kind: TypeAlias = Literal["parameter", "input", "output", "state", "coordinate", "speed", "udot"]
+_Kind: TypeAlias = Literal["parameter", "input", "output", "state", "coordinate", "speed", "udot", "multiplier"]
 
 ABI_VERSION: int
 KERNELS: tuple[str, ...]

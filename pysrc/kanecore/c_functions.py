@@ -35,7 +35,7 @@ class CFunction:
     Raises
     ------
     TypeError
-        No address.
+        No address, or a ctypes function of other arguments.
     ValueError
         An address that no function can have.
 
@@ -84,6 +84,8 @@ class CFunction:
 
 def _address(name: str, given: Any) -> int:
     if hasattr(given, "argtypes"):  # one of ctypes
+        if given.argtypes is not None and tuple(given.argtypes) != (ctypes.c_double,):
+            raise TypeError(f"{name} takes {given.argtypes}; it must be a function double f(double)")
         given = ctypes.cast(given, ctypes.c_void_p).value or 0
     if isinstance(given, bool) or not hasattr(given, "__index__"):
         raise TypeError(f"{name} is {given!r}; it must be the address of a function double f(double), an int")

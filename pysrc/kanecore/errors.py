@@ -137,7 +137,8 @@ def unknown_name(what: str, name: object, names: Iterable[str]) -> KeyError:
     The message reads ``no {what} {name}; did you mean ...``; where no name is near it lists what there is.
     """
     known = list(dict.fromkeys(names))
-    near = get_close_matches(str(name), known, n=3)
+    same = [other for other in known if plain_name(other) == plain_name(str(name))]
+    near = list(dict.fromkeys([*same, *get_close_matches(str(name), known, n=3)]))[:3]
     if near:
         hint = "; did you mean " + " or ".join(map(repr, near)) + "?"
     elif known:
@@ -145,6 +146,11 @@ def unknown_name(what: str, name: object, names: Iterable[str]) -> KeyError:
     else:
         hint = "; there are none"
     return KeyError(f"no {what} {name!r}{hint}")
+
+
+def plain_name(name: str) -> str:
+    """A name without what is easily mistaken: capitals, underscores and braces."""
+    return "".join(letter for letter in name.casefold() if letter not in "_{}")
 
 
 def without_extension(name: str, error: ImportError) -> ImportError:

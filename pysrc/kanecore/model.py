@@ -393,6 +393,8 @@ class Model(Expressions):
             None for one left out.  They bring constraints φ = 0.  ``"centres"``: x1, y1, z1, ... of all mass centres.
         **options
             Further arguments of :class:`Model`: ``configuration_constraints`` that close loops, ``outputs``, ...
+            ``points`` and ``frames`` are names of links, without mass as well: the origin of link ``"tool"`` is the
+            point ``"tool origin"``.
             ``q_dependent`` names all dependent coordinates, by default those of ``places``.  With constraints beyond
             φ and Λ the independent p are the first of ``u``, as many as independent coordinates; ``u_dependent`` names
             the dependent ones where they are others, as with constraints on velocities.
@@ -609,9 +611,9 @@ class Model(Expressions):
         (intermediates, expressions) or expressions
             ``intermediates`` is a list of (symbol, expression), after Autolev's Z list; it is left out where
             ``nested``.  Expressions are a Matrix, for partial velocities a list (points or frames) of 3 × n_u matrices,
-            for their remainders a 3 × n matrix, all in inertial axes, and a single expression for energies.  Reactions,
-            auxiliary forces and outputs of a model whose constraints are solved at run time are written with
-            ``u.diff()`` and `kanecore.multiplier` (row).
+            for orientations one of 3 × 3 matrices R, for positions, velocities and other vectors a 3 × n matrix, all in
+            inertial axes, and a single expression for energies.  Reactions, auxiliary forces and outputs of a model
+            whose constraints are solved at run time are written with ``u.diff()`` and `kanecore.multiplier` (row).
         """
         return symbolic.symbolic(self, kernel, nested, nonholonomic)
 

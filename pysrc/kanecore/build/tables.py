@@ -341,7 +341,7 @@ ValueError, TypeError, KeyError
 Notes
 -----
 All kernels share these arguments and errors; those of udot take it after ``x``, as (..., n_u) or a
-mapping by the names of speeds."""
+mapping by the names of speeds, and ``multipliers`` after that, (..., n_constraints) or by the names of constraints."""
 
 
 # --------------------------------------------------------------------------------------------------------- Python
@@ -355,7 +355,7 @@ def _stubs() -> str:
     ]
     for kernel in _with_methods():
         before = _ARGUMENTS + (", udot: _Values" if kernel.reads_udot else "")
-        before += ", multipliers: npt.ArrayLike | None = None" if kernel.reads_multipliers else ""
+        before += ", multipliers: _Values | None = None" if kernel.reads_multipliers else ""
         before = f"{_ARGUMENTS}, beyond: npt.ArrayLike" if kernel.vectors else before
         options = ["nonholonomic: bool = False"] if kernel.nonholonomic else []
         options += ["remainder: bool = False"] if kernel.name in remainders else []

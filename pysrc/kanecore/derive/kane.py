@@ -15,11 +15,12 @@ to the first.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
-from kanecore.describe.description import Components, GeneralizedForce, Load, Matrix
+from kanecore.describe.description import Body, Components, GeneralizedForce, Load, Matrix
 from kanecore.graph.calculus import Tangent, accumulate
 from kanecore.graph.decide import vanish
 from kanecore.graph.scalars import ACCELERATION, PARAMETER, SPEED, Op
@@ -32,6 +33,7 @@ __all__ = [
     "active_forces",
     "at_rest",
     "central_inertia",
+    "common_fields",
     "generalized_forces",
     "holds_udot",
     "inertia_forces",
@@ -231,40 +233,49 @@ def inertia_forces(
     return wrenches
 
 
-def uniform_gravity(k: Kinematics) -> tuple[Components, frozenset[int]]:
+def uniform_gravity(k: Kinematics) -> tuple[Components, set[int]]:
     """The field γ, in inertial axes, and the numbers of the loads that are m γ at the mass centres of all bodies.
 
-    Where some body with mass has no such weight, or another field, there is none: ``(ZERO, frozenset())``.
+    It is the sum of the fields that all bodies with mass are in; ``(ZERO, set())`` where there is none.
     """
-    g, d = k.graph, k.description
-    field: Components | None = None
-    weights: set[int] = set()
-    for body in d.bodies:
-        if body.mass == g.zero:
-            continue
-        for number, load in enumerate(d.loads):
-            if load.kind != "force" or load.at != body.point or number in weights:
-                continue
-            acceleration = _per_mass(k, load, body.mass)
-            if acceleration is not None and (field is None or same_field(k, field, acceleration)):
-                field = acceleration if field is None else field
-                weights.add(number)
-                break
-        else:
-            return ZERO, frozenset()
-    return (field, frozenset(weights)) if field is not None else (ZERO, frozenset())
+    total, numbers = ZERO, set[int]()
+    for field, loads in common_fields(k):
+        total, numbers = add(k.graph, total, field), numbers | loads
+    return total, numbers
+
+
+def common_fields(k: Kinematics) -> list[tuple[Components, set[int]]]:
+    """The fields γ in which every body with mass has a load m γ at its mass centre, and the numbers of these loads."""
+    common: list[tuple[Components, set[int]]] = []
+    taken: set[int] = set()
+    of_bodies = [_weights_of(k, body) for body in k.description.bodies if body.mass]
+    for field in of_bodies[0].values() if of_bodies else ():
+        loads: set[int] = set()
+        for own in of_bodies:
+            free = (i for i, other in own.items() if i not in taken | loads and same_field(k, field, other))
+            loads.update(itertools.islice(free, 1))
+        if len(loads) == len(of_bodies):
+            common.append((field, loads))
+            taken |= loads
+    return common
 
 
 def weights(k: Kinematics) -> dict[int, Components]:
     """The numbers of the loads that are m γ at the mass centre of some body, each with its γ in inertial axes."""
     found: dict[int, Components] = {}
     for body in k.description.bodies:
-        for number, load in enumerate(k.description.loads):
-            if body.mass == 0 or load.kind != "force" or load.at != body.point or number in found:
-                continue
-            if (acceleration := _per_mass(k, load, body.mass)) is not None:
-                found[number] = acceleration
+        for number, field in _weights_of(k, body).items():
+            found.setdefault(number, field)
     return found
+
+
+def _weights_of(k: Kinematics, body: Body) -> dict[int, Components]:
+    """The same of one body."""
+    if not body.mass:
+        return {}
+    at_centre = ((i, x) for i, x in enumerate(k.description.loads) if x.kind == "force" and x.at == body.point)
+    fields = ((i, _per_mass(k, load, body.mass)) for i, load in at_centre)
+    return {i: field for i, field in fields if field is not None}
 
 
 def same_field(k: Kinematics, a: Components, b: Components) -> bool:
@@ -277,14 +288,13 @@ def same_field(k: Kinematics, a: Components, b: Components) -> bool:
 
 
 def _per_mass(k: Kinematics, load: Load, mass: int) -> Components | None:
-    """The acceleration that a mass has by a force that is constant in inertial axes; None of other forces."""
+    """The acceleration that a mass has by a force, where it is constant in inertial axes; None of other forces."""
     if len(load.vector) != 1 or load.vector[0][0] != 0:
         return None
-    force = load.vector[0][1]
-    if any(k.graph.depends[x] & ~PARAMETER for x in force):
+    x, y, z = (_without_factor(k, component, mass) for component in load.vector[0][1])
+    if x is None or y is None or z is None or any(k.graph.depends[i] & ~PARAMETER for i in (x, y, z)):
         return None
-    x, y, z = (_without_factor(k, component, mass) for component in force)
-    return None if x is None or y is None or z is None else (x, y, z)
+    return x, y, z
 
 
 def _without_factor(k: Kinematics, node: int, factor: int) -> int | None:

@@ -28,9 +28,10 @@ def places(derivation: Derivation) -> dict[str, Any]:
     nobody said where they act.  ``adrift``: points of which no position tells how they move, since they are
     located from a point that was set in motion, or from a contact.  ``instant``: those that are located, or set in
     motion, in axes that turn otherwise than they are oriented: their accelerations are those of vectors as written.
-    ``unoriented``: frames of which no orientation tells how they turn.  ``tree``: of each point, then of each joint
-    point, the nearest of these that it is located from, -1 where there is none.  ``loose``: of these, where chains
-    begin that nothing holds to what they are located from.  ``shapes``: body, kind, sizes, axis.
+    ``unoriented``: frames of which no orientation tells how they turn.  ``namesakes``: those that are called as the
+    inertial one.  ``tree``: of each point, then of each joint point, the nearest of these that it is located from, -1
+    where there is none.  ``loose``: of these, where chains begin that nothing holds to what they are located from.
+    ``shapes``: body, kind, sizes, axis.
     """
     d = derivation.description
     point, frame = ({at: n for n, at in enumerate(shown)} for shown in (d.shown_points, d.shown_frames))
@@ -90,6 +91,7 @@ def _loose(derivation: Derivation) -> dict[str, Any]:
         "adrift": [n for n, point in enumerate(d.shown_points) if adrift[point]],
         "instant": [n for n, point in enumerate(d.shown_points) if point in wandering],
         "unoriented": [n for n, frame in enumerate(d.shown_frames) if unoriented[frame]],
+        "namesakes": [n for n, i in enumerate(d.shown_frames) if i and d.frames[i].name == d.frames[0].name],
     }
 
 

@@ -67,7 +67,8 @@ def symbolic(model: Described, kernel: str, nested: bool, nonholonomic: bool = F
     keys = [derivation.graph.nodes[i][1] for i in derivation.multiplier_symbols]
     symbols.update((key, multiplier(row)) for row, key in enumerate(keys))
     intermediates, flat = to_sympy(derivation.graph, roots, symbols, nested)
-    result = _shaped(flat, lengths, in_space=KERNEL_ROWS[name].shape[1:][-1:] == ("3",))
+    shape = KERNEL_ROWS[name].shape
+    result = _shaped(flat, lengths, in_space=shape[1:][-1:] == ("3",) and shape[-2:] != ("3", "3"))
     return result if nested else (intermediates, result)
 
 
@@ -97,7 +98,7 @@ def _check(derivation: Derivation, name: str, nonholonomic: bool) -> None:
 
 
 def _shaped(flat: Sequence[Any], lengths: Sequence[int], in_space: bool) -> Any:
-    """A scalar, a Matrix, or a list of matrices; vectors in space are columns."""
+    """A scalar, a Matrix, or a list of matrices; vectors in space are columns, and matrices stay as they are."""
     import sympy as sm
 
     if not lengths:
@@ -153,6 +154,7 @@ def _names(d: Description, kernel: str) -> list[str]:
     """What stands on the left of the results of a kernel: a list has one for each point, frame or joint."""
     points, frames = [d.points[i].name for i in d.shown_points], [d.frames[i].name for i in d.shown_frames]
     several = {
+        "orientations": ("R", frames),
         "partial_velocities": ("v_r", points),
         "partial_angular_velocities": (r"\omega_r", frames),
         "partial_accelerations": ("a_r", points),

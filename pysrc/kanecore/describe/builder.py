@@ -273,7 +273,7 @@ class Builder(Variables):
         number = self._number(number)
         what = f"load {number} on point {self.points[point].name}"
         check_load(self.graph, self._components(vector, what), what)
-        parts = steady_part_first(self.graph, vector)
+        parts = steady_part_first(self.graph, self.frames, vector)
         self._loads += [Load("force", point, part, number) for part in parts]
 
     def torque(self, frame: int, vector: Vector, number: int | None = None) -> None:

@@ -27,7 +27,7 @@ __all__ = ["of_transforms"]
 
 AXES = "xyz"
 OTHER_NAMES = {"configuration": "holonomic_constraints", "velocity": "nonholonomic_constraints"}
-OWN = ("frame", "q_ind", "u_ind", "kd_eqs", "bodies", "joints", "attach", "points", "frames")
+OWN = ("frame", "q_ind", "u_ind", "kd_eqs", "bodies", "joints", "attach")
 
 
 def of_transforms(
@@ -73,6 +73,8 @@ def of_transforms(
         "velocity_constraints": {**chosen.rows(), **_named(options, "velocity")},
         "bodies": [motion.body() for motion in motions.values() if motion.step.massive],
         "forcelist": forces,
+        "points": [motion.point for motion in _chosen(motions, options, "points")],
+        "frames": [motion.frame for motion in _chosen(motions, options, "frames")],
     }
     if options.get("inputs") is not None:
         listed = _listed(options["inputs"])
@@ -82,6 +84,16 @@ def of_transforms(
 
 def _listed(items: Any) -> list[Any]:
     return list(items) if isinstance(items, Iterable) else [] if items is None else [items]
+
+
+def _chosen(motions: Mapping[str, Motion], options: Mapping[str, Any], argument: str) -> list[Motion]:
+    """The links that an argument names."""
+    names = options.get(argument)
+    names = [names] if isinstance(names, str) else _listed(names)
+    for name in names:
+        if name not in motions:
+            raise ModelError(f"{argument} holds {name!r}: the links are {', '.join(motions)}")
+    return [motions[name] for name in names]
 
 
 def _named(options: Mapping[str, Any], kind: str) -> dict[str, Any]:

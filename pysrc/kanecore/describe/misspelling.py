@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import re
 
+from kanecore.errors import plain_name
+
 __all__ = ["is_close"]
 
 LETTERS = 5  # of a name in which one edit is a slip; shorter ones differ by one letter on purpose
@@ -18,8 +20,7 @@ def is_close(name: str, other: str) -> bool:
     """
     if name == other:
         return False
-    plain, meant = (re.sub(r"[_{}]", "", x).casefold() for x in (name, other))
-    if plain == meant:
+    if plain_name(name) == plain_name(other):
         return True
     if re.findall(r"\d", name) != re.findall(r"\d", other) or sum(letter.isalpha() for letter in other) < LETTERS:
         return False

@@ -3,26 +3,44 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from kanecore.graph.scalars import PARAMETER, Graph, Op
 
-from .description import Vector
+from .components import components
+from .description import Components, Frame, Vector
 
 __all__ = ["steady_part_first"]
 
 
-def steady_part_first(g: Graph, force: Vector) -> list[Vector]:
-    """What of a force is constant in the inertial frame, and the rest; without what is zero."""
-    steady = (0, 0, 0)
+def steady_part_first(g: Graph, frames: Sequence[Frame], force: Vector) -> list[Vector]:
+    """What of a force is constant in the inertial frame, in its axes, and the rest; without what is zero.
+
+    Terms in frames that stay where parameters put them count too, such as those of the vertical above a slope.
+    """
+    steady: Components = (0, 0, 0)
     rest = []
     for frame, v in force:
-        if frame == 0:
+        if _stays(g, frames, frame):
             (along_x, x), (along_y, y), (along_z, z) = (_split(g, component) for component in v)
-            steady = (g.add(steady[0], along_x), g.add(steady[1], along_y), g.add(steady[2], along_z))
+            constant = components(g, frames, ((frame, (along_x, along_y, along_z)),), 0)
+            steady = (g.add(steady[0], constant[0]), g.add(steady[1], constant[1]), g.add(steady[2], constant[2]))
             v = (x, y, z)
         if any(v):
             rest.append((frame, v))
     parts = [((0, steady),) if any(steady) else (), tuple(rest)]
     return [part for part in parts if part]
+
+
+def _stays(g: Graph, frames: Sequence[Frame], number: int) -> bool:
+    """Whether a frame, and all that it is oriented from, never turns."""
+    while number > 0:
+        frame = frames[number]
+        varies = any(g.depends[x] & ~PARAMETER for row in frame.rotation for x in row)
+        if varies or not frame.oriented or frame.angular_velocity:
+            return False
+        number = frame.parent
+    return True
 
 
 def _split(g: Graph, node: int) -> tuple[int, int]:

@@ -11,6 +11,7 @@ import numpy.typing as npt
 from kanecore.run.audit_bodies import Bodies
 from kanecore.run.audit_rows import BY_DIFFERENCES, BY_FORMULA, NotApplicable, Row, judged
 from kanecore.run.differences import Slope, derivative
+from kanecore.run.metric import speed_units
 
 __all__ = ["CHECKS"]
 
@@ -65,11 +66,19 @@ def _coriolis(name: str, b: Bodies) -> Row:
     flat = (len(states.x), -1)
     both = (matrix + np.swapaxes(matrix, 1, 2)).reshape(flat)
     difference = np.concatenate([np.sum(products, axis=-1) + forces, both - slope.value.reshape(flat)], axis=-1)
-    size = np.max(np.abs(matrix), axis=(1, 2), keepdims=True)[:, 0]
-    terms = np.concatenate([np.sum(np.abs(products), axis=-1) + np.abs(forces), np.abs(both) + size], axis=-1)
+    # what cancels in one component is compared with the others, in the metric of the masses
+    units = speed_units(states.call("mass_matrix"), matrix)
+    of_forces, of_entries = np.sum(np.abs(products), axis=-1) + np.abs(forces), np.abs(matrix).reshape(flat)
+    pairs = (units[:, :, np.newaxis] * units[:, np.newaxis, :]).reshape(flat)
+    terms = np.concatenate([_floored(of_forces, units), np.abs(both) + _floored(of_entries, pairs)], axis=-1)
     gaps = np.concatenate([np.zeros_like(forces), slope.uncertainty.reshape(flat)], axis=-1)
     reason = "C u is not -F* at u̇ = 0, or C + Cᵀ not dM/dt"
     return judged(name, difference, terms, BY_DIFFERENCES, uncertainty=gaps, reason=reason)
+
+
+def _floored(sizes: Array, units: Array) -> Array:
+    """Sizes, with the largest of each state added in their own units."""
+    return np.asarray(sizes + np.max(sizes * units, axis=-1, keepdims=True, initial=0.0) / units)
 
 
 def _regressor(name: str, b: Bodies) -> Row:

@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kanecore import _native
-from kanecore.errors import IntegrationError, SingularError
+from kanecore.errors import IntegrationError, NonFiniteError, SingularError
 from kanecore.run.metric import equilibrated
 from kanecore.run.options import Recording
 from kanecore.run.problem import InitialValueProblem
@@ -18,6 +18,7 @@ __all__ = ["failure", "outcome", "refuse_contradictions"]
 Array = npt.NDArray[np.float64]
 
 _LOST = 1e-4  # of what a row of G was at the start
+_RIGHT_BEHIND = 1e-6  # of a mean step
 _OUTCOMES = {
     "success": "The integration reached the end of the interval.",
     "step_size": "the error tolerance asks for steps smaller than rounding allows: loosen rtol and atol, or look for a "
@@ -67,6 +68,12 @@ def failure(problem: InitialValueProblem, run: _native.Run, trajectory: Trajecto
     if run.status == "contradictory":
         return _contradiction(problem, run, trajectory)
     if run.status in ("singular", "lost", "unsatisfied"):
+        if _comes_to_no_value(problem, run):
+            return IntegrationError(
+                f"{_OUTCOMES['nonfinite']} just after {_where(run)}: an expression is not defined there, such as a "
+                "spline beyond its knots",
+                trajectory=trajectory,
+            )
         return SingularError(_singularity(problem, run), t=run.t, x=run.x, row=run.row, trajectory=trajectory)
     lost = _lost_row(problem, run) if run.status == "step_size" else None
     if lost is None:
@@ -100,6 +107,24 @@ def _contradiction(problem: InitialValueProblem, run: _native.Run, trajectory: T
         contradictory=names,
         trajectory=trajectory,
     )
+
+
+def _comes_to_no_value(problem: InitialValueProblem, run: _native.Run) -> bool:
+    """Whether the equations have no values behind the end of a run, so that pivots and rows say nothing.
+
+    They are asked right behind it, where steps had shrunk, and a mean step further, where they are fixed.
+    """
+    dyn, p, r = problem.dyn, problem.p, problem.inputs(run.t, run.x)
+    step = (run.t - problem.t0) / run.accepted if run.accepted else problem.t1 - problem.t0
+    try:
+        xdot = dyn.rhs(run.t, run.x, r=r, p=p)
+        for h in (_RIGHT_BEHIND * step, step):
+            dyn.rhs(run.t + h, run.x + h * xdot, r=r, p=p)
+    except NonFiniteError:
+        return True
+    except SingularError:
+        pass
+    return False
 
 
 def _singularity(problem: InitialValueProblem, run: _native.Run) -> str:

@@ -16,8 +16,9 @@ import numpy.typing as npt
 
 from kanecore.errors import ModelError
 from kanecore.run.constraints import Constraints
+from kanecore.run.named import direction_of
 from kanecore.run.nonholonomic import allowed_motions
-from kanecore.run.vectors import joined, vectors
+from kanecore.run.vectors import joined
 from kanecore.tolerances import RANK
 
 if TYPE_CHECKING:
@@ -28,16 +29,15 @@ __all__ = ["rhs_hessian"]
 Array = npt.NDArray[np.float64]
 
 
-def rhs_hessian(
-    dyn: Kernels, t: npt.ArrayLike, x: _Values, weights: npt.ArrayLike, *, r: Any = None, p: Any = None
-) -> Array:
+def rhs_hessian(dyn: Kernels, t: npt.ArrayLike, x: _Values, weights: _Values, *, r: Any = None, p: Any = None) -> Array:
     """The second derivatives of weights · xdot with respect to x, then r: exact, and symmetric.
 
     Parameters
     ----------
     t, x, r, p
         As of the kernels; leading axes broadcast.
-    weights : array_like, (..., n_x)
+    weights : array_like, (..., n_x), or mapping
+        By the names of the coordinates and speeds; those that are not named weigh nothing.
 
     Returns
     -------
@@ -49,10 +49,10 @@ def rhs_hessian(
         The equations of motion are singular at the state.
     ModelError
         Rows of G are redundant: off the constraints u̇ is not determined, and has no second derivatives.
-    ValueError, TypeError
-        Weights of another shape, or no numbers.
+    ValueError, TypeError, KeyError
+        Weights of another shape, no numbers, or no such name.
     """
-    w = vectors("weights", weights, dyn.n_x)
+    w = direction_of(dyn, "state", "weights", weights)
     values = {"r": r, "p": p}
     slopes = dyn._linearize(t, x, **values)
     udot = dyn.udot(t, x, **values)

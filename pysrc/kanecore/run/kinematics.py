@@ -181,7 +181,8 @@ def specific_force(
 
     The acceleration less that of free fall: at rest it points upwards, with the size of g, and in free fall it vanishes
     (Titterton & Weston, *Strapdown Inertial Navigation Technology*, 2nd ed. 2004, section 3.2).  g is the uniform field
-    in which all bodies of the model have their weights.  Parameters are those of `acceleration`.
+    in which all bodies of the model have their weights, m g at their mass centres.  Of a single body whose mass is a
+    number a constant force at the mass centre counts as its weight.  Parameters are those of `acceleration`.
 
     Returns
     -------
@@ -192,7 +193,8 @@ def specific_force(
     KeyError
         There is no such point or frame, or there are several; the message names the nearest.
     ModelError
-        Not every body with mass has its weight in one uniform field among the loads.
+        Not every body with mass has its weight in one uniform field among the loads; or nothing tells which of several
+        forces is the weight.
 
     Examples
     --------

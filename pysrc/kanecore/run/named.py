@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-if TYPE_CHECKING:
-    from kanecore._native import Kernels
+from kanecore.run.vectors import vectors
 
-__all__ = ["columns_of", "values_of"]
+if TYPE_CHECKING:
+    from kanecore._native import Kernels, _Values
+
+__all__ = ["columns_of", "direction_of", "values_of"]
 
 Array = npt.NDArray[np.float64]
 
@@ -61,6 +63,25 @@ def columns_of(dyn: Kernels, kind: Literal["speed", "udot"], argument: str, give
     if array.ndim == 0 or array.shape[-1] != dyn.n_u:
         raise ValueError(f"{argument} has shape {array.shape}, expected (..., {dyn.n_u}), or a mapping by name")
     return {i: array[..., i] for i in range(dyn.n_u)}
+
+
+def direction_of(dyn: Kernels, kind: Literal["state", "input", "udot"], argument: str, given: _Values) -> Array:
+    """Changes or weights of all entries of a kind, (..., n): an array, or a mapping; what it does not name is zero.
+
+    Errors as of `values_of`, and ValueError for an array of another shape.
+    """
+    n = {"state": dyn.n_x, "input": dyn.n_r, "udot": dyn.n_u}[kind]
+    if not isinstance(given, Mapping):
+        return vectors(argument, given, n)
+    columns = {i: _numbers(argument, value) for i, value in dyn._by_number(kind, given, argument).items()}
+    try:
+        lead = np.broadcast_shapes(*(column.shape for column in columns.values()))
+    except ValueError as error:
+        raise ValueError(f"the values of {argument} do not broadcast: {error}") from None
+    direction = np.zeros((*lead, n))
+    for i, column in columns.items():
+        direction[..., i] = column
+    return direction
 
 
 def _items(argument: str, given: Any) -> Iterable[tuple[Any, Any]]:

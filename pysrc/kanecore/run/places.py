@@ -113,14 +113,17 @@ def number_of(dyn: Kernels, kind: Literal["point", "frame"], key: Any) -> int:
     name, names = _name(kind, key), dyn.points if kind == "point" else dyn.frames
     if name not in names:
         raise unknown_name(f"{kind} of {dyn.name!r} (Model({kind}s=[...]) adds others) is called", name, names)
-    if names.count(name) > 1:
-        raise KeyError(f"{names.count(name)} {kind}s of {dyn.name!r} are called {name!r}: rename all but one")
-    return names.index(name)
+    called = [i for i, each in enumerate(names) if each == name]
+    if len(called) > 1 or (kind == "frame" and called[0] in dyn._table_info.get("namesakes", ())):
+        raise KeyError(f"{max(len(called), 2)} {kind}s of {dyn.name!r} are called {name!r}: rename all but one")
+    return called[0]
 
 
 def inertial_or_number(dyn: Kernels, key: Any) -> int | None:
     """The number of a frame, None of the inertial one."""
-    return None if _name("frame", key) == dyn._table_info.get("inertial") else number_of(dyn, "frame", key)
+    name = _name("frame", key)
+    is_inertial = name == dyn._table_info.get("inertial") and name not in dyn.frames
+    return None if is_inertial else number_of(dyn, "frame", key)
 
 
 def _name(kind: str, key: Any) -> str:

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from kanecore.run.vectors import joined, vectors
+from kanecore.run.named import direction_of
+from kanecore.run.vectors import joined
 
 if TYPE_CHECKING:
     from kanecore._native import Kernels, _Values
@@ -26,9 +27,9 @@ def rhs_jvp(
     dyn: Kernels,
     t: npt.ArrayLike,
     x: _Values,
-    dx: npt.ArrayLike,
+    dx: _Values,
     *,
-    dr: npt.ArrayLike | None = None,
+    dr: _Values | None = None,
     r: Any = None,
     p: Any = None,
 ) -> Array:
@@ -38,9 +39,9 @@ def rhs_jvp(
     ----------
     t, x, r, p
         As of the kernels; leading axes broadcast.
-    dx : array_like, (..., n_x)
-    dr : array_like, (..., n_r), optional
-        Default: the inputs do not change.
+    dx : array_like, (..., n_x), or mapping
+    dr : array_like, (..., n_r), or mapping, optional
+        What a mapping does not name does not change, and what is left out does not either.
 
     Returns
     -------
@@ -48,10 +49,10 @@ def rhs_jvp(
 
     Raises
     ------
-    ValueError, TypeError
-        A direction of another shape, or no numbers; other errors as of `linearize`.
+    ValueError, TypeError, KeyError
+        A direction of another shape, no numbers, or no such name; other errors as of `linearize`.
     """
-    direction = joined(vectors("dx", dx, dyn.n_x), _or_zeros("dr", dr, dyn.n_r))
+    direction = joined(direction_of(dyn, "state", "dx", dx), direction_of(dyn, "input", "dr", {} if dr is None else dr))
     return np.asarray((dyn._linearize(t, x, r=r, p=p) @ direction[..., np.newaxis])[..., 0])
 
 
@@ -59,7 +60,7 @@ def rhs_vjp(
     dyn: Kernels,
     t: npt.ArrayLike,
     x: _Values,
-    weights: npt.ArrayLike,
+    weights: _Values,
     *,
     full: bool = False,
     r: Any = None,
@@ -71,7 +72,8 @@ def rhs_vjp(
     ----------
     t, x, r, p
         As of the kernels; leading axes broadcast.
-    weights : array_like, (..., n_x)
+    weights : array_like, (..., n_x), or mapping
+        By the names of the coordinates and speeds; those that are not named weigh nothing.
     full : bool
         Give the gradient with respect to r as well.
 
@@ -82,10 +84,10 @@ def rhs_vjp(
 
     Raises
     ------
-    ValueError, TypeError
+    ValueError, TypeError, KeyError
         As of `rhs_jvp`.
     """
-    rows = vectors("weights", weights, dyn.n_x)[..., np.newaxis, :]
+    rows = direction_of(dyn, "state", "weights", weights)[..., np.newaxis, :]
     gradient = (rows @ dyn._linearize(t, x, r=r, p=p))[..., 0, :]
     return _parts(gradient, dyn.n_x, full)
 
@@ -95,10 +97,10 @@ def inverse_dynamics_jvp(
     t: npt.ArrayLike,
     x: _Values,
     udot: _Values,
-    dx: npt.ArrayLike,
+    dx: _Values,
     *,
-    dudot: npt.ArrayLike | None = None,
-    dr: npt.ArrayLike | None = None,
+    dudot: _Values | None = None,
+    dr: _Values | None = None,
     r: Any = None,
     p: Any = None,
 ) -> Array:
@@ -108,10 +110,10 @@ def inverse_dynamics_jvp(
     ----------
     t, x, udot, r, p
         As of `inverse_dynamics`; leading axes broadcast.
-    dx : array_like, (..., n_x)
-    dudot : array_like, (..., n_u), optional
-    dr : array_like, (..., n_r), optional
-        What is not given does not change.
+    dx : array_like, (..., n_x), or mapping
+    dudot : array_like, (..., n_u), or mapping, optional
+    dr : array_like, (..., n_r), or mapping, optional
+        What is not given, or not named, does not change.
 
     Returns
     -------
@@ -119,11 +121,12 @@ def inverse_dynamics_jvp(
 
     Raises
     ------
-    ValueError, TypeError
-        A vector of another shape, or no numbers.
+    ValueError, TypeError, KeyError
+        A vector of another shape, no numbers, or no such name.
     """
-    direction = (vectors("dx", dx, dyn.n_x), _or_zeros("dr", dr, dyn.n_r), _or_zeros("dudot", dudot, dyn.n_u))
-    beyond = joined(dyn._rows("udot", udot, "udot"), np.zeros(dyn.n_constraints), *direction)
+    direction = joined(direction_of(dyn, "state", "dx", dx), direction_of(dyn, "input", "dr", {} if dr is None else dr))
+    changes = direction, direction_of(dyn, "udot", "dudot", {} if dudot is None else dudot)
+    beyond = joined(dyn._rows("udot", udot, "udot"), np.zeros(dyn.n_constraints), *changes)
     return dyn._inverse_dynamics_tangent(t, x, beyond, r=r, p=p)
 
 
@@ -132,7 +135,7 @@ def inverse_dynamics_vjp(
     t: npt.ArrayLike,
     x: _Values,
     udot: _Values,
-    weights: npt.ArrayLike,
+    weights: _Values,
     *,
     full: bool = False,
     r: Any = None,
@@ -144,7 +147,8 @@ def inverse_dynamics_vjp(
     ----------
     t, x, udot, r, p
         As of `inverse_dynamics`; leading axes broadcast.
-    weights : array_like, (..., n_u)
+    weights : array_like, (..., n_u), or mapping
+        By the names of the speeds; those that are not named weigh nothing.
     full : bool
         Give the gradients with respect to udot, which is Mᵀ w, and to r as well.
 
@@ -155,11 +159,11 @@ def inverse_dynamics_vjp(
 
     Raises
     ------
-    ValueError, TypeError
+    ValueError, TypeError, KeyError
         As of `inverse_dynamics_jvp`.
     """
     rest = np.zeros(dyn.n_constraints)
-    beyond = joined(dyn._rows("udot", udot, "udot"), rest, vectors("weights", weights, dyn.n_u))
+    beyond = joined(dyn._rows("udot", udot, "udot"), rest, direction_of(dyn, "udot", "weights", weights))
     gradient = dyn._inverse_dynamics_gradient(t, x, beyond, r=r, p=p)
     if not full:
         return np.ascontiguousarray(gradient[..., : dyn.n_x])
@@ -170,7 +174,3 @@ def inverse_dynamics_vjp(
 def _parts(gradient: Array, n: int, full: bool) -> Any:
     first = np.ascontiguousarray(gradient[..., :n])
     return (first, np.ascontiguousarray(gradient[..., n:])) if full else first
-
-
-def _or_zeros(name: str, value: npt.ArrayLike | None, n: int) -> Array:
-    return np.zeros(n) if value is None else vectors(name, value, n)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Arguments that are vectors without names: checked, and side by side."""
+"""Arguments that are arrays of vectors: checked, and side by side."""
 
 from __future__ import annotations
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from kanecore.derive.derivation import Derivation
-from kanecore.derive.kane import uniform_gravity
+from kanecore.derive.kane import common_fields, uniform_gravity
 from kanecore.derive.kinematics import Accelerations
 from kanecore.derive.registry import Derived, derives
 from kanecore.derive.vectors import unit
@@ -61,12 +61,18 @@ def _angular_accelerations(d: Derivation) -> Derived:
 
 
 def _without_gravity(d: Derivation) -> str:
-    if d.has_gravity:
-        return ""
-    return (
-        "its loads do not hold the weights of all bodies in one uniform field: let forcelist have (mass centre, m g) "
-        "of every body with mass"
-    )
+    if not d.has_gravity:
+        return (
+            "its loads do not hold the weights of all bodies in one uniform field: let forcelist have (mass centre, "
+            "m g) of every body with mass"
+        )
+    masses = [body.mass for body in d.description.bodies if body.mass]
+    if len(masses) == 1 and d.graph.value(masses[0]) is not None and len(common_fields(d.kinematics)) > 1:
+        return (
+            "several constant forces act at the mass centre of its only body, whose mass is a number, so that nothing "
+            "tells which is the weight: make the mass a parameter that is not baked"
+        )
+    return ""
 
 
 @derives("gravity_field", missing=_without_gravity)
