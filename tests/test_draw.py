@@ -17,12 +17,14 @@ import kanecore as kc
 from kanecore.gallery import (
     arm7,
     biped,
+    cart_pendulum,
     chain40,
     double_pendulum,
     four_bar,
     gyroscope,
     quadrotor,
     spherical_pendulum,
+    spinning_top,
     stewart,
     two_rods,
 )
@@ -175,7 +177,7 @@ def test_a_model_is_drawn_without_any_number(model: kc.Model) -> None:
 @pytest.mark.parametrize(
     ("module", "state"), [(four_bar, four_bar.STATE), (stewart, stewart.STATE), (arm7, {"q2": 0.9, "q4": -1.2})]
 )
-def test_a_metre_is_as_lonvin_all_directions(module: Any, state: dict[str, float]) -> None:
+def test_a_metre_is_as_long_in_all_directions(module: Any, state: dict[str, float]) -> None:
     ax = module.build().draw(state, module.PARAMETERS).axes[0]
     ax.figure.draw_without_rendering()
     if ax.name == "3d":
@@ -206,6 +208,45 @@ def test_names_do_not_overlap(module: Any, angle: float, named: int) -> None:
     for a, b in itertools.combinations(boxes, 2):
         common = max(0.0, min(a.x1, b.x1) - max(a.x0, b.x0)) * max(0.0, min(a.y1, b.y1) - max(a.y0, b.y0))
         assert common <= 0.15 * min(a.width * a.height, b.width * b.height)
+
+
+def overlap(a: Any, b: Any) -> bool:
+    return bool(min(a.x1, b.x1) > max(a.x0, b.x0) + 1.0 and min(a.y1, b.y1) > max(a.y0, b.y0) + 1.0)
+
+
+@pytest.mark.parametrize(
+    ("module", "view"), [(spinning_top, (20, -65)), (spherical_pendulum, (15, -65)), (two_rods, (20, 30, "-x"))]
+)
+def test_axes_in_space_are_readable(module: Any, view: tuple[Any, ...]) -> None:
+    """Of what is tall and narrow: the names of the axes are in the figure, their numbers do not overlap."""
+    model = module.build()
+    figure = model.draw(dict.fromkeys(model.description.coordinate_names, 0.02), module.PARAMETERS, view=view)
+    rendered(figure)
+    axes = [figure.axes[0].xaxis, figure.axes[0].yaxis, figure.axes[0].zaxis]
+    for axis in axes:
+        name = axis.label.get_window_extent()
+        assert figure.bbox.count_contains(name.corners()) == 4, axis.label.get_text()
+        numbers = [number.get_window_extent() for number in axis.get_majorticklabels()]
+        assert not any(overlap(a, b) for a, b in itertools.pairwise(numbers)), axis.label.get_text()
+
+
+@pytest.mark.parametrize("module", [biped, four_bar, cart_pendulum])
+def test_names_are_in_the_picture(module: Any) -> None:
+    model = module.build()
+    angles = dict.fromkeys(model.description.coordinate_names, 0.3)
+    figure = model.draw(getattr(module, "STATE", angles), module.PARAMETERS)
+    rendered(figure)
+    ax = figure.axes[0]
+    assert ax.texts
+    for text in ax.texts:
+        assert ax.bbox.count_contains(text.get_window_extent().corners()) == 4, text.get_text()
+
+
+def test_names_keep_off_lines(dyn: kc.CompiledModel) -> None:
+    """The origin's name is on the other side of it, however long the line is."""
+    for angle in (np.pi / 2, -np.pi / 2):
+        origin = dyn.draw([angle, 0.0], p={"l": 1e3}).axes[0].texts[0]
+        assert origin.get_ha() == ("right" if angle > 0.0 else "left")
 
 
 def test_views(dyn: kc.CompiledModel) -> None:
