@@ -255,6 +255,7 @@ def test_views(dyn: kc.CompiledModel) -> None:
     assert has_line(figure, (0.0, 0.0), (BOB[1], -BOB[0]))
     ax = dyn.draw([ANGLE, 0.0], view=(30, 40)).axes[0]
     assert (ax.name, ax.elev, ax.azim) == ("3d", 30.0, 40.0)
+    assert dyn.draw([ANGLE, 0.0], view=(np.int64(30), np.float32(40.0))).axes[0].azim == 40.0
     for wrong in (
         "x",
         "xx",
@@ -303,7 +304,11 @@ def test_axes_of_the_user(dyn: kc.CompiledModel) -> None:
     assert flat.get_lines()
     dyn.draw([ANGLE, 0.0], ax=space, view=(20, 30), labels=False)
     assert not [text for text in space.texts if text.get_text().strip()]
-    for ax, view in ((flat, (20, 30)), (space, None)):
+    part = figure.subfigures(1, 2)[1].add_subplot()
+    assert dyn.draw([ANGLE, 0.0], ax=part) is figure
+    assert [text.get_text().strip() for text in part.texts] == ["O", "bob"]
+    polar = figure.add_subplot(projection="polar")
+    for ax, view in ((flat, (20, 30)), (space, None), (polar, None), (polar, (20, 30))):
         with pytest.raises(ValueError, match="ax does not suit"):
             dyn.draw([ANGLE, 0.0], ax=ax, view=view)
 
@@ -325,6 +330,13 @@ def test_what_cannot_be_drawn(model: kc.Model, dyn: kc.CompiledModel, monkeypatc
             dyn.draw(wrong)
     with pytest.raises(ValueError, match="finite"):
         dyn.draw([np.nan, 0.0])
+    with pytest.raises(ValueError, match=r"t has shape \(2,\), expected \(\) or \(1,\), a time for each state"):
+        dyn.draw([ANGLE, 0.0], [0.0, 1.0])
+    with pytest.raises(ValueError, match="t is nan"):
+        model.draw(t=np.nan)
+    for value in ("a", [1.0, 2.0], 1j):
+        with pytest.raises(TypeError, match=r"x\['q'\] is .*: it must be a number"):
+            model.draw({"q": value})
     with pytest.raises(ValueError, match="x has shape"):
         model.draw([ANGLE])
     with pytest.raises(ValueError, match="finite"):

@@ -43,6 +43,8 @@ def draw(model: Described, x: Any, parameters: Any, t: float, r: Any, **options:
     def scene_at(times: Array, states: Array) -> Scene:
         return _scene(model._derivation, times, states, numbers, inputs)
 
+    if not np.isfinite(float(t)):
+        raise ValueError(f"t is {t}: it must be finite")
     scene = scene_at(np.array([t], dtype=np.float64), state[np.newaxis])
     return draw_scene(scene, around(scene_at, float(t), state, d.unit), **options)
 
@@ -71,7 +73,10 @@ def _values(given: Any, default: Array, names: Sequence[str], argument: str, wha
             name = function_name(key) if getattr(key, "is_Function", False) else str(key)
             if name not in names:
                 raise unknown_name(f"{what} of the model is called", name, names)
-            values[names.index(name)] = value
+            try:
+                values[names.index(name)] = float(value)
+            except (TypeError, ValueError):
+                raise TypeError(f"{argument}[{name!r}] is {value!r}: it must be a number") from None
     if not np.isfinite(values).all():
         raise ValueError(f"{argument} must be finite")
     return values

@@ -77,7 +77,10 @@ def draw(
     states = np.atleast_2d(np.asarray(dyn._as_state(x), dtype=np.float64))
     if states.ndim != 2 or states.shape[1] != dyn.n_x or not len(states):
         raise ValueError(f"x has shape {states.shape}, expected ({dyn.n_x},) or (N, {dyn.n_x})")
-    times = np.array(np.broadcast_to(np.asarray(t, dtype=np.float64), len(states)))
+    times = np.asarray(t, dtype=np.float64)
+    if times.shape not in ((), (len(states),)):
+        raise ValueError(f"t has shape {times.shape}, expected () or ({len(states)},), a time for each state")
+    times = np.broadcast_to(times, len(states))
     if not (np.isfinite(states).all() and np.isfinite(times).all()):
         raise ValueError("t and x must be finite")
 

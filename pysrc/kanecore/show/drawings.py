@@ -62,7 +62,7 @@ def draw(scene: Scene, nearby: Scene, *, ax: Any, labels: bool, loads: bool, vie
     shown.fit()
     if labels:
         shown.names()
-    return ax.figure
+    return ax.figure.figure
 
 
 class Canvas:
@@ -79,7 +79,7 @@ class Canvas:
     def __init__(self, ax: Any, view: View, scene: Scene) -> None:
         if not hasattr(ax, "get_lines"):
             raise TypeError(f"ax is {ax!r}: it must be Axes of matplotlib")
-        if (ax.name == "3d") == view.planar:
+        if ax.name != ("rectilinear" if view.planar else "3d"):
             need = "flat axes, figure.add_subplot()" if view.planar else 'axes in space, add_subplot(projection="3d")'
             raise ValueError(f"ax does not suit the picture, which needs {need}; view= chooses another")
         self.ax, self.view, self.scene, self.state = ax, view, scene, 0
@@ -195,11 +195,12 @@ class Canvas:
 
     def names(self) -> None:
         """The names of places, each within the picture on the side that crosses fewest lines; none where others are."""
-        self.ax.figure.draw_without_rendering()  # which decides where in the figure each place is
-        places, dots = self.scene.places[self.state], self.ax.figure.dpi / 72.0
+        figure = self.ax.figure.figure  # also of axes in a part of it
+        figure.draw_without_rendering()  # which decides where in the figure each place is
+        places, dots = self.scene.places[self.state], figure.dpi / 72.0
         pixels = self._pixels(places)
         taken: list[Box] = [(*(p - 4.0), *(p + 4.0)) for p in pixels]
-        strokes, picture = self._strokes(), (self.ax if self.view.planar else self.ax.figure).bbox.extents
+        strokes, picture = self._strokes(), (self.ax if self.view.planar else figure).bbox.extents
         for at, name in self.scene.together():
             boxes = {side: _box(pixels[at], name, *side, dots) for side in SIDES}
             free = [side for side, box in boxes.items() if not any(_overlap(box, other) for other in taken)]

@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import cos, radians, sin
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -122,7 +123,7 @@ def chosen(view: Any, scene: Scene) -> View:
             return View((axes[1], axes[2]))
     elif isinstance(view, Sequence) and len(view) in (2, 3):
         *angles, up = view if len(view) == 3 else (*view, "z")
-        real = all(isinstance(angle, (int, float)) and np.isfinite(angle) for angle in angles)
+        real = all(isinstance(angle, Real) and np.isfinite(float(angle)) for angle in angles)
         if real and isinstance(up, str) and re.fullmatch("-?[xyz]", up):
             return View((), float(angles[0]), float(angles[1]), up)
     raise ValueError(
