@@ -382,6 +382,18 @@ def test_a_state_without_positions() -> None:
     assert has_line(model.draw({"q": 2.0}), (0.0, 0.0), (0.5, 0.0))
 
 
+def test_quaternions_that_turn_nothing() -> None:
+    """No body is drawn at another size, or as a point."""
+    model, dyn = quadrotor.build(), kc.load("quadrotor")
+    for x in (np.zeros(dyn.n_x), {"e0": 2.0}, {"e0": 1.0, "e1": 0.5}):
+        with pytest.raises(kc.ModelError, match=r"the axes of 'body' are not of length 1 .* quaternion in x must have"):
+            dyn.draw(x)
+        with pytest.raises(kc.ModelError, match="the axes of 'body' are not of length 1"):
+            model.draw(x, quadrotor.PARAMETERS)
+    assert dyn.draw({"e0": 0.6, "e1": 0.8}).axes[0].name == "3d"
+    assert dyn.draw({"e0": 1.001}).axes[0].name == "3d"
+
+
 def test_a_lagrangian_has_no_positions() -> None:
     L = m * q.diff() ** 2 / 2
     model = kc.Model.from_lagrangian(L, [q])

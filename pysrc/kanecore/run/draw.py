@@ -61,7 +61,7 @@ def draw(
     Raises
     ------
     ModelError
-        The model has no points; a shape's size has no value.
+        The model has no points; a shape's size has no value; a quaternion in x has not norm 1.
     ImportError
         matplotlib is not installed.
     ValueError

@@ -21,6 +21,7 @@ __all__ = ["Names", "Scene", "scene"]
 
 Array = npt.NDArray[np.float64]
 FORCE, TORQUE = 0, 1
+SKEWED = 0.05  # products of axes that are off by less are not seen: those of interpolants
 TOGETHER = 1e-6  # of the size of a picture: names of places that nobody could tell apart stand together
 
 
@@ -148,7 +149,7 @@ def scene(
     Raises
     ------
     ModelError
-        There is no point to draw; a size of a shape has no value that can be drawn.
+        There is no point to draw; a size of a shape has no value that can be drawn; axes of a body are none.
     """
     if not names.points:
         raise ModelError(
@@ -170,7 +171,7 @@ def scene(
         lines=tuple((1 + parent, 1 + n) for n, parent in enumerate(tree) if n not in loose),
         joints=tuple(first_joint + n for n in range(len(names.joints))),
         centres=centres,
-        axes=_axes(bodies, values("orientations")),
+        axes=_axes(names, bodies, values("orientations")),
         rigid=tuple(body for body, (_, frame) in enumerate(bodies) if frame >= 0),
         forces=forces,
         torques=torques,
@@ -188,10 +189,16 @@ def _labels(names: Names, centres: Sequence[int], origin: str) -> tuple[str, ...
     return tuple(labels)
 
 
-def _axes(bodies: Sequence[Sequence[int]], orientations: Array) -> Array:
+def _axes(names: Names, bodies: Sequence[Sequence[int]], orientations: Array) -> Array:
     axes = np.empty((*orientations.shape[:-3], len(bodies), 3, 3))
     for body, (_, frame) in enumerate(bodies):
         axes[..., body, :, :] = orientations[..., frame, :, :] if frame >= 0 else np.eye(3)
+        products = np.swapaxes(axes[..., body, :, :], -1, -2) @ axes[..., body, :, :]
+        if not np.max(np.abs(products - np.eye(3)), initial=0.0) <= SKEWED:
+            raise ModelError(
+                f"the axes of {names.bodies[body]!r} are not of length 1 and at right angles at this state: a unit "
+                "quaternion in x must have norm 1, and without rotation it is (1, 0, 0, 0)"
+            )
     return axes
 
 
