@@ -162,6 +162,22 @@ def test_plane_or_space(module: Any, planar: str) -> None:
         assert ax.get_xlabel() + ax.get_ylabel() == planar
 
 
+def test_a_motion_beside_the_origin_is_planar() -> None:
+    """Two bobs swing in parallel planes, the base moves: no point leaves its plane."""
+    N, origin = me.ReferenceFrame("N"), me.Point("O")
+    origin.set_vel(N, 0)
+    base = origin.locatenew("base", sm.sin(3 * me.dynamicsymbols._t) * N.x + 3 * N.z)
+    bobs = []
+    for name, angle, depth in (("one", q, 0), ("two", torque, length)):
+        arm = N.orientnew(name, "Axis", [angle, N.z])
+        bobs.append(me.Particle(name, base.locatenew(name, length * arm.x + depth * N.z), m))
+    model = kc.Model(N, [q, torque], [u, v], [q.diff() - u, torque.diff() - v], bodies=bobs)
+    ax = model.draw({"q": 0.3}, {"l": 0.5}, t=0.2).axes[0]
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("x", "y")
+    turned = [me.Particle("bob", base.locatenew("P", length * (sm.cos(q) * N.x + sm.sin(q) * N.y + q * N.z)), m)]
+    assert kc.Model(N, [q], [u], [q.diff() - u], bodies=turned).draw().axes[0].name == "3d"
+
+
 def test_model_and_compiled_model_draw_the_same(model: kc.Model, dyn: kc.CompiledModel) -> None:
     ours, theirs = (list(lines(f)) for f in (model.draw([ANGLE, 0.0], VALUES), dyn.draw([ANGLE, 0.0])))
     assert len(ours) == len(theirs)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""From where a mechanism is seen: in the plane that its points keep, else in space."""
+"""From where a mechanism is seen: in the plane that its points move parallel to, else in space."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def _near(t: float, x: Array, units: Sequence[Sequence[int]], distance: float) -
 
 
 def chosen(view: Any, scene: Scene) -> View:
-    """The view that was asked for; else the plane that all points keep, in which all bodies turn; else an oblique one.
+    """The view that was asked for; else the plane in which all bodies move and turn; else an oblique one.
 
     Parameters
     ----------
@@ -133,11 +133,12 @@ def chosen(view: Any, scene: Scene) -> View:
 
 
 def _plane(scene: Scene) -> str:
-    """The axes of the plane that all places keep while no body tilts against it; empty where there is none."""
-    places, axes, size = scene.places.reshape(-1, 3), scene.axes[..., scene.rigid, :, :], scene.size
+    """The axes of the plane that all places move parallel to while no body tilts against it; empty without one."""
+    places, axes, size = scene.places, scene.axes[..., scene.rigid, :, :], scene.size
     for plane, normal in zip(PLANES, NORMALS, strict=True):
         tilts = np.ptp(axes[..., normal, :], axis=0) if len(scene.rigid) else np.zeros(1)
-        if np.ptp(places[:, normal]) <= IN_PLANE * size and (tilts <= IN_PLANE).all():
+        leaves = np.max(np.ptp(places[..., normal], axis=0))
+        if leaves <= IN_PLANE * size and (tilts <= IN_PLANE).all():
             return plane
     return ""
 
