@@ -51,8 +51,8 @@ def draw(
         over others is left out.
     view : str or (elevation, azimuth) or (elevation, azimuth, up), optional
         The axes to the right and up, such as ``"xz"`` or ``"y-x"``; or degrees in space, and the axis that points up if
-        it is not z, such as ``"-y"``.  Default: the coordinate plane parallel to which all points move at states near x,
-        if there is one in which all bodies turn; else an oblique view.
+        it is not z, such as ``"-y"``.  Default: the coordinate plane parallel to which all points move at states near
+        x, if there is one in which all bodies turn; else an oblique view.
 
     Returns
     -------
