@@ -22,6 +22,7 @@ from kanecore.gallery import (
     double_pendulum,
     four_bar,
     gyroscope,
+    kepler,
     quadrotor,
     spherical_pendulum,
     spinning_top,
@@ -396,6 +397,15 @@ def test_a_state_without_positions() -> None:
     with pytest.raises(kc.ModelError, match="no positions at this state"):
         model.draw()
     assert has_line(model.draw({"q": 2.0}), (0.0, 0.0), (0.5, 0.0))
+
+
+def test_loads_that_are_not_defined_are_not_asked_for() -> None:
+    """At the centre of attraction the force has no direction; the bodies are somewhere all the same."""
+    model, dyn = kepler.build(), kc.load("kepler")
+    for draw in (lambda **options: dyn.draw(np.zeros(4), **options), model.draw):
+        assert draw(loads=False).axes[0].texts
+        with pytest.raises(kc.KanecoreError, match=r"load.vectors"):
+            draw()
 
 
 def test_quaternions_that_turn_nothing() -> None:

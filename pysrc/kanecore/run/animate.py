@@ -92,12 +92,13 @@ def animate(
     inputs = sol._inputs(times, states)
 
     def scene_at(t: Array, x: Array) -> Scene:
-        return scene_of(dyn, t, x, inputs[:1], p)
+        return scene_of(dyn, t, x, inputs[:1], p, loads=False)
 
     nearby = around(scene_at, times[0], states[0], dyn.unit)
     seen, several = chosen(view, nearby), isinstance(trace, Iterable) and not isinstance(trace, str)
     places = tuple(map(nearby.place, trace if several else [trace]))
-    return Animation(scene_of(dyn, times, states, inputs, p), times, fps, seen, places, labels)
+    scene = scene_of(dyn, times, states, inputs, p, loads=False)
+    return Animation(scene, times, fps, seen, places, labels)
 
 
 def _nearest(sol: Recorded, times: Array) -> Array:

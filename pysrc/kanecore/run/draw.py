@@ -85,15 +85,15 @@ def draw(
         raise ValueError("t and x must be finite")
 
     def scene_at(t: Array, x: Array) -> Scene:
-        return scene_of(dyn, t, x, _of_last(r), _of_last(p))
+        return scene_of(dyn, t, x, _of_last(r), _of_last(p), loads=False)
 
-    scene = scene_of(dyn, times, states, r, p)
+    scene = scene_of(dyn, times, states, r, p, loads=loads)
     return draw_scene(
         scene, around(scene_at, times[-1], states[-1], dyn.unit), ax=ax, labels=labels, loads=loads, view=view
     )
 
 
-def scene_of(dyn: Kernels, t: npt.ArrayLike, x: npt.ArrayLike, r: Any, p: Any) -> Scene:
+def scene_of(dyn: Kernels, t: npt.ArrayLike, x: npt.ArrayLike, r: Any, p: Any, *, loads: bool) -> Scene:
     """What is shown of a compiled model at states (..., n_x)."""
     from kanecore.show.scene import Names, scene
 
@@ -115,7 +115,7 @@ def scene_of(dyn: Kernels, t: npt.ArrayLike, x: npt.ArrayLike, r: Any, p: Any) -
         return np.asarray(kernels[kernel](t, x, r=r, p=p))
 
     names = Names(dyn.name, dyn.points, dyn.bodies, dyn.joints)
-    return scene(dyn._table_info, names, values, number)
+    return scene(dyn._table_info, names, values, number, loads)
 
 
 def _of_last(values: Any) -> Any:

@@ -133,8 +133,9 @@ def scene(
     names: Names,
     values: Callable[[str], Array],
     number: Callable[[str], float],
+    loads: bool,
 ) -> Scene:
-    """The scene of a model.
+    """The scene of a model, with its loads or without.
 
     Parameters
     ----------
@@ -163,7 +164,9 @@ def scene(
     bodies = facts.get("bodies", [])
     centres = tuple(1 + point for point, _ in bodies)
     first_joint = 1 + len(names.points)
-    forces, forces_at, torques, torques_on = _loads(facts, values("load_vectors"), bodies)
+    shown = facts.get("loads", ()) if loads else ()
+    vectors = values("load_vectors") if loads else np.zeros((*points.shape[:-2], 0, 3))
+    forces, forces_at, torques, torques_on = _loads(shown, vectors, len(bodies))
     return Scene(
         names=names,
         places=np.concatenate([origin, points, joints], axis=-2),
@@ -203,13 +206,13 @@ def _axes(names: Names, bodies: Sequence[Sequence[int]], orientations: Array) ->
 
 
 def _loads(
-    facts: Mapping[str, Any], vectors: Array, bodies: Sequence[Sequence[int]]
+    loads: Sequence[Sequence[int]], vectors: Array, n_bodies: int
 ) -> tuple[Array, tuple[int, ...], Array, tuple[int, ...]]:
     """Forces and torques that act on bodies, with their places and bodies: those on the ground move nothing."""
     rows: dict[int, list[int]] = {FORCE: [], TORQUE: []}
     places: dict[int, list[int]] = {FORCE: [], TORQUE: []}
-    for row, (kind, point, _, body) in enumerate(facts.get("loads", ())):
-        if 0 <= body < len(bodies):
+    for row, (kind, point, _, body) in enumerate(loads):
+        if 0 <= body < n_bodies:
             rows[kind].append(row)
             places[kind].append(1 + point if kind == FORCE else body)
     return vectors[..., rows[FORCE], :], tuple(places[FORCE]), vectors[..., rows[TORQUE], :], tuple(places[TORQUE])
