@@ -13,7 +13,7 @@ import sympy as sm
 import sympy.physics.mechanics as me
 
 import kanecore as kc
-from kanecore.gallery import arm7, four_bar, rrp
+from kanecore.gallery import arm7, four_bar, rrp, stewart
 
 #: What a page is made of; anything else came from a name.
 TAGS = {"div", "strong", "table", "tr", "th", "td", "details", "summary", "pre", "img"}
@@ -176,10 +176,15 @@ def test_linear_system() -> None:
     system = dyn.linear_system(0.0, dyn.consistent(0.0, [*[0.0] * 7, -4.0, 0.0, 0.0]))
     page = Page(system._repr_html_())
     assert page.texts[0] == str(system).splitlines()[0]
-    assert f"dependent: {', '.join(system.dependent_names)}" in page.texts
+    assert page.texts[-1].endswith(f"dependent: {', '.join(system.dependent_names)}")
     row = page.texts[page.texts.index(f"d/dt {system.state_names[0]}") + 1 :][: len(system.state_names)]
     assert row == [f"{x:.4g}" if x else "." for x in system.A[0]]
     assert "eigenvalue" in page.texts[-1]
+    platform = kc.load("stewart")
+    x = platform.consistent(0.0, stewart.STATE)
+    lines = str(platform.linear_system(0.0, x)).splitlines()
+    assert len(lines[1]) > 60
+    assert max(map(len, lines)) <= 80
 
 
 def test_parameters_that_nobody_gave_are_shown_as_such() -> None:

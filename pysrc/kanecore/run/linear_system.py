@@ -14,7 +14,7 @@ import numpy.typing as npt
 from kanecore.run.consistent import state_of
 from kanecore.run.constraint_state import ConstraintState
 from kanecore.run.error_states import ErrorStates
-from kanecore.run.linear_tables import Matrix, cells, mode_lines, text
+from kanecore.run.linear_tables import Matrix, cells, listed, mode_lines, text
 from kanecore.run.metric import clear
 from kanecore.run.modes import Mode, balance, in_units, modes_of, rounded, unreached
 from kanecore.run.output_slopes import output_slopes
@@ -170,8 +170,8 @@ class LinearSystem:
         from kanecore.show.html import page, preformatted, table
 
         matrices = [table(("", *matrix.columns), cells(matrix)) for matrix in self._matrices]
-        dependent = map(preformatted, self._dependent)
-        return page(self._title, *dependent, *matrices, preformatted("\n".join(self._mode_lines)))
+        modes = preformatted("\n".join([*self._mode_lines, *self._dependent]))
+        return page(self._title, *matrices, modes)
 
     @property
     def _title(self) -> str:
@@ -181,7 +181,7 @@ class LinearSystem:
 
     @property
     def _dependent(self) -> list[str]:
-        return [f"dependent: {', '.join(self.dependent_names)}"] if self.dependent_names else []
+        return listed("dependent", self.dependent_names)
 
     @property
     def _matrices(self) -> Iterator[Matrix]:

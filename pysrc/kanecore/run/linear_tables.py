@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -11,7 +12,7 @@ import numpy.typing as npt
 
 from kanecore.run.modes import Mode
 
-__all__ = ["Matrix", "cells", "mode_lines", "text"]
+__all__ = ["Matrix", "cells", "listed", "mode_lines", "text"]
 
 Array = npt.NDArray[np.float64]
 
@@ -43,6 +44,12 @@ def text(matrix: Matrix) -> Iterator[str]:
 def cells(matrix: Matrix) -> list[list[str]]:
     """The name and the numbers of each row."""
     return [[name, *map(_number, row)] for name, row in zip(matrix.rows, matrix.entries, strict=True)]
+
+
+def listed(what: str, names: Sequence[str]) -> list[str]:
+    """Lines of names, whole; none without names."""
+    text = f"{what}: {', '.join(names)}" if names else ""
+    return textwrap.wrap(text, _WIDTH, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
 
 
 def mode_lines(modes: Sequence[Mode]) -> Iterator[str]:
