@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import pickle
 import sys
 from base64 import b64decode
 from html.parser import HTMLParser
@@ -199,6 +200,15 @@ def test_trajectory() -> None:
     assert page.texts[0] == repr(sol)[1:-1]
     assert page.texts[page.texts.index("theta1") + 1] == "0.5"
     assert png_of(page).startswith(b"\x89PNG")
+
+
+def test_figures_are_shown_without_pyplot() -> None:
+    """Which a notebook asks for them by this name, also of a copy."""
+    pytest.importorskip("matplotlib", reason="plots are an extra")
+    sol = kc.load("rrp").simulate((0, 1), {"theta1": 0.5})
+    for figure in (sol.plot(), sol._dyn.draw(sol.x[0]), rrp.build().draw()):
+        for each in (figure, pickle.loads(pickle.dumps(figure))):
+            assert each._repr_png_().startswith(b"\x89PNG")
 
 
 @pytest.mark.parametrize("lost", ["matplotlib", "steps"])

@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from kanecore.show.figures import new_figure
 from kanecore.show.scene import Scene
 from kanecore.show.views import View, chosen
 
-__all__ = ["Canvas", "draw", "new_figure"]
+__all__ = ["Canvas", "draw", "new_axes"]
 
 Array = npt.NDArray[np.float64]
 
@@ -23,6 +24,7 @@ TRIAD = ("#c0392b", "#27ae60", "#2c6fbb")  # x, y, z of a body
 # Lengths beside the size of what is shown.
 AXIS, ARROW, MARGIN, LEAST = 0.07, 0.25, 0.12, 0.3
 
+SIZE = 5.6, 4.2  # of a figure, inches
 PALE = 0.25  # opacity
 FONT = 8.0  # points
 TICKS = 7  # along the longest axis
@@ -32,14 +34,9 @@ BLANKS = 3  # between a place and its name: beside the symbol of a torque
 SIDES = [(h, v) for v in ("center", "bottom", "top") for h in ("left", "right")]
 
 
-def new_figure(planar: bool, size: tuple[float, float] = (5.6, 4.2)) -> Any:
-    """The axes of a new figure, flat or in space; ImportError where matplotlib is missing."""
-    try:
-        from matplotlib.figure import Figure
-    except ImportError as missing:
-        raise ImportError("pictures need matplotlib: pip install kanecore[plot]") from missing
-
-    figure = Figure(figsize=size, layout="constrained")
+def new_axes(planar: bool) -> Any:
+    """The axes of a new figure, flat or in space."""
+    figure = new_figure(SIZE)
     return figure.add_subplot() if planar else figure.add_subplot(projection="3d")
 
 
@@ -52,7 +49,7 @@ def draw(scene: Scene, nearby: Scene, *, ax: Any, labels: bool, loads: bool, vie
         Of the states, and of those near the last one, which show what plane it keeps.
     """
     seen, last = chosen(view, nearby), len(scene.places) - 1
-    ax = new_figure(seen.planar) if ax is None else ax
+    ax = new_axes(seen.planar) if ax is None else ax
     shown = Canvas(ax, seen, scene)
     for state in range(last + 1):
         shown.state = state

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from kanecore.show.drawings import AXIS, Canvas, new_figure
+from kanecore.show.drawings import AXIS, Canvas, new_axes
 from kanecore.show.scene import Scene
 from kanecore.show.views import View
 
@@ -157,7 +157,7 @@ class Animation:
         return max(0, min(9, 1 - floor(log10(abs(self._step))))) if self._step else 2
 
     def _film(self, path: Path, kind: str) -> None:
-        ax = new_figure(self.view.planar)
+        ax = new_axes(self.view.planar)
         from matplotlib.animation import FFMpegWriter, PillowWriter
 
         if kind == ".mp4" and not FFMpegWriter.isAvailable():

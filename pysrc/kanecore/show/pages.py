@@ -5,11 +5,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from io import BytesIO
 from typing import Any
 
 from kanecore.errors import KanecoreError
 
+from .figures import png
 from .html import folded, formula, page, picture, preformatted, table
 
 __all__ = ["Latex", "compiled_page", "model_page", "trajectory_page", "verdicts_page"]
@@ -116,8 +116,7 @@ def _listed(sizes: Iterable[tuple[str, Sequence[str]]]) -> str:
 def _pictures(trajectory: Any) -> Iterator[str]:
     """The plot, if there can be one: with matplotlib, of a run that kept its steps and whose energies are defined."""
     try:
-        figure, file = trajectory.plot(), BytesIO()
-        figure.savefig(file, format="png", dpi=DPI)
+        plot = png(trajectory.plot(), DPI)
     except (ImportError, ValueError, KanecoreError):
         return
-    yield picture(file.getvalue(), "coordinates, speeds and the error of the energy balance over time")
+    yield picture(plot, "coordinates, speeds and the error of the energy balance over time")
