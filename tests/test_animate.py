@@ -121,6 +121,22 @@ def test_prescribed_motion_is_shown() -> None:
     assert np.allclose(np.diff(turned), 0.25, atol=1e-3)
 
 
+def test_a_plane_that_is_turned_as_prescribed_is_seen_in_space() -> None:
+    """At each instant the pendulum swings in a plane; the film shows that this turns."""
+    N, origin, turn = me.ReferenceFrame("N"), me.Point("O"), me.dynamicsymbols("turn")
+    origin.set_vel(N, 0)
+    A = N.orientnew("T", "Axis", [turn, N.z])
+    bob = me.Particle("bob", origin.locatenew("P", half * (sm.sin(q) * A.x - sm.cos(q) * A.z)), m)
+    dyn = kc.compile(
+        kc.Model(N, [q], [u], [q.diff() - u], bodies=[bob], inputs=[turn]), parameters={"m": 1.0, "l": 0.5}
+    )
+    planes = []
+    for angle in (0.0, 1.0):
+        inputs = kc.Signal([0.0, 1.0], [[0.0], [angle]], kind="cubic")
+        planes.append(dyn.simulate((0.0, 1.0), [0.4, 0.5], inputs=inputs).animate(fps=4).view.axes)
+    assert planes == [("x", "z"), ()]
+
+
 def test_what_is_refused(sol: kc.Trajectory, tmp_path: Path) -> None:
     with pytest.raises(KeyError, match=r"no point, body or joint of 'pendulum' is called 'top'; did you mean 'tip'"):
         sol.animate(trace=["top"])

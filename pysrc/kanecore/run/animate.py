@@ -95,9 +95,9 @@ def animate(
         return scene_of(dyn, t, x, inputs[:1], p, loads=False)
 
     nearby = around(scene_at, times[0], states[0], dyn.unit)
-    seen, several = chosen(view, nearby), isinstance(trace, Iterable) and not isinstance(trace, str)
-    places = tuple(map(nearby.place, trace if several else [trace]))
     scene = scene_of(dyn, times, states, inputs, p, loads=False)
+    seen, several = chosen(view, nearby, scene), isinstance(trace, Iterable) and not isinstance(trace, str)
+    places = tuple(map(nearby.place, trace if several else [trace]))
     return Animation(scene, times, fps, seen, places, labels)
 
 

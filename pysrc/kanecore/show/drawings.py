@@ -48,7 +48,7 @@ def draw(scene: Scene, nearby: Scene, *, ax: Any, labels: bool, loads: bool, vie
     scene, nearby : Scene
         Of the states, and of those near the last one, which show what plane it keeps.
     """
-    seen, last = chosen(view, nearby), len(scene.places) - 1
+    seen, last = chosen(view, nearby, scene), len(scene.places) - 1
     ax = new_axes(seen.planar) if ax is None else ax
     shown = Canvas(ax, seen, scene)
     for state in range(last + 1):

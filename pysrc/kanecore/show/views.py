@@ -105,17 +105,17 @@ def _near(t: float, x: Array, units: Sequence[Sequence[int]], distance: float) -
     return t + steps[:, 0], states
 
 
-def chosen(view: Any, scene: Scene) -> View:
+def chosen(view: Any, *scenes: Scene) -> View:
     """The view that was asked for; else the plane in which all bodies move and turn; else an oblique one.
 
     Parameters
     ----------
     view : None, str or (elevation, azimuth[, up])
-    scene : Scene
-        At several states.
+    *scenes : Scene
+        Each at several states.
     """
     if view is None:
-        plane = _plane(scene)
+        plane = next((plane for plane in PLANES if all(_keeps(scene, plane) for scene in scenes)), "")
         return View(tuple(plane)) if plane else View((), *OBLIQUE)
     if isinstance(view, str):
         axes = re.fullmatch(r"(-?[xyz])(-?[xyz])", view)
@@ -132,15 +132,12 @@ def chosen(view: Any, scene: Scene) -> View:
     )
 
 
-def _plane(scene: Scene) -> str:
-    """The axes of the plane that all places move parallel to while no body tilts against it; empty without one."""
-    places, axes, size = scene.places, scene.axes[..., scene.rigid, :, :], scene.size
-    for plane, normal in zip(PLANES, NORMALS, strict=True):
-        tilts = np.ptp(axes[..., normal, :], axis=0) if len(scene.rigid) else np.zeros(1)
-        leaves = np.max(np.ptp(places[..., normal], axis=0))
-        if leaves <= IN_PLANE * size and (tilts <= IN_PLANE).all():
-            return plane
-    return ""
+def _keeps(scene: Scene, plane: str) -> bool:
+    """Whether all places move parallel to a plane while no body tilts against it."""
+    normal = NORMALS[PLANES.index(plane)]
+    leaves = np.ptp(scene.places[..., normal], axis=0)
+    tilts = np.ptp(scene.axes[..., scene.rigid, :, :][..., normal, :], axis=0)
+    return bool((leaves <= IN_PLANE * scene.size).all() and (tilts <= IN_PLANE).all())
 
 
 def _direction(axis: str) -> Array:
