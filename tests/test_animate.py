@@ -121,6 +121,22 @@ def test_prescribed_motion_is_shown() -> None:
     assert np.allclose(np.diff(turned), 0.25, atol=1e-3)
 
 
+def test_a_plane_that_is_turned_as_prescribed_is_seen_in_space() -> None:
+    """At each instant the pendulum swings in a plane; the film shows that this turns."""
+    N, origin, turn = me.ReferenceFrame("N"), me.Point("O"), me.dynamicsymbols("turn")
+    origin.set_vel(N, 0)
+    A = N.orientnew("T", "Axis", [turn, N.z])
+    bob = me.Particle("bob", origin.locatenew("P", half * (sm.sin(q) * A.x - sm.cos(q) * A.z)), m)
+    dyn = kc.compile(
+        kc.Model(N, [q], [u], [q.diff() - u], bodies=[bob], inputs=[turn]), parameters={"m": 1.0, "l": 0.5}
+    )
+    planes = []
+    for angle in (0.0, 1.0):
+        inputs = kc.Signal([0.0, 1.0], [[0.0], [angle]], kind="cubic")
+        planes.append(dyn.simulate((0.0, 1.0), [0.4, 0.5], inputs=inputs).animate(fps=4).view.axes)
+    assert planes == [("x", "z"), ()]
+
+
 def test_what_is_refused(sol: kc.Trajectory, tmp_path: Path) -> None:
     with pytest.raises(KeyError, match=r"no point, body or joint of 'pendulum' is called 'top'; did you mean 'tip'"):
         sol.animate(trace=["top"])
@@ -160,6 +176,35 @@ def test_gif(sol: kc.Trajectory, tmp_path: Path) -> None:
     assert len(frames) == 9
     for before, after in itertools.pairwise(frames):
         assert 50 < np.count_nonzero((before != after).any(axis=-1)) < 0.2 * before[..., 0].size
+
+
+def test_a_gif_is_not_too_fast(sol: kc.Trajectory, tmp_path: Path) -> None:
+    """Browsers show each frame of a faster one for 0.1 s."""
+    sol.animate(fps=50, speed=20).save(tmp_path / "movie.gif")
+    for fps in (51, 1e-4):
+        with pytest.raises(ValueError, match=r"0\.02 \.\.\. 655 s, and fps is .*: animate with fps=50 or less"):
+            sol.animate(fps=fps, speed=20 * fps).save(tmp_path / "fast.gif")
+    assert not (tmp_path / "fast.gif").exists()
+
+
+def test_films_tell_times_apart(sol: kc.Trajectory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from matplotlib.text import Text
+
+    written = list[str]()
+    monkeypatch.setattr(Text, "set_text", lambda self, text: written.append(text))
+    sol._dyn.simulate((0.0, 0.003), [1.0, 0.0]).animate(fps=10, speed=0.01).save(tmp_path / "movie.gif")
+    assert [text for text in written if text and text.startswith("t = ")] == [f"t = 0.00{i}0 s" for i in range(4)]
+
+
+def test_traces_may_be_named_in_many_ways(sol: kc.Trajectory) -> None:
+    expected = sol.animate(trace="tip").traces
+    tip = me.Point("tip")
+    for given in (tip, [tip], ("tip",), {"tip"}, iter(["tip"])):
+        assert sol.animate(trace=given).traces == expected
+    assert sol.animate(trace=["tip", "pendulum"]).traces == (*expected, 1)
+    assert sol.animate(trace=[]).traces == ()
+    with pytest.raises(KeyError, match="is called 3"):
+        sol.animate(trace=3)
 
 
 def test_mp4(sol: kc.Trajectory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -270,6 +315,37 @@ def test_no_name_becomes_code(browser: Browser, tmp_path: Path) -> None:
     assert browser.evaluate("document.title").split() == HOSTILE.replace("\u2028", "").split()
     assert browser.evaluate("document.scripts.length") == 2
     assert not browser.complaints
+
+
+def test_names_in_the_page_do_not_overlap(browser: Browser, tmp_path: Path) -> None:
+    biped = kc.load("biped")
+    run = biped.simulate((0.0, 0.2), {"z": 1.0, "hip_left": 0.1, "knee_right": 0.05})
+    shown(browser, run.animate(fps=10), tmp_path)
+    for frame in range(3):
+        go_to(browser, frame)
+        seen = "fitted(canvas.clientWidth, canvas.clientHeight)"
+        names = browser.evaluate(f"names(number => {seen}(place(frame, number)), canvas.clientWidth)")
+        assert len(names) >= 8
+        for a, b in itertools.combinations(names, 2):
+            beside = max(a["left"], b["left"]) >= min(a["left"] + a["wide"], b["left"] + b["wide"])
+            assert beside or abs(a["top"] - b["top"]) >= 12
+        assert all(0 <= name["left"] <= SIZE[0] - name["wide"] for name in names)
+    assert not browser.complaints
+
+
+def test_what_only_turns_is_in_the_page(browser: Browser, tmp_path: Path) -> None:
+    """The axes of a body whose mass centre is the origin have a length that is seen."""
+    run = kc.load("gyroscope").simulate((0.0, 0.5), {"theta": 0.5, "u3": 6.0})
+    shown(browser, run.animate(), tmp_path)
+    [ends] = browser.evaluate(
+        "[movie.axes.map(matrix => [0, 3, 6].map(i => fitted(canvas.clientWidth, canvas.clientHeight)("
+        "along(place(0, 0), matrix, [0, 1, 2].map(k => 3 * k == i ? movie.axis : 0)))))]"
+    )
+    low, high = np.min(ends, axis=(0, 1)), np.max(ends, axis=(0, 1))
+    height = browser.evaluate("canvas.clientHeight")
+    assert (low > 0).all()
+    assert (high < (SIZE[0], height)).all()
+    assert np.max(high - low) > 0.3 * height
 
 
 def test_a_notebook_shows_it(browser: Browser, sol: kc.Trajectory, tmp_path: Path) -> None:

@@ -161,6 +161,16 @@ def test_module_and_script_agree() -> None:
     assert command("info", "nosuch").returncode == 1
 
 
+@pytest.mark.parametrize(("name", "why"), [("x.foo", "ends in none of .png"), ("nosuch/x.png", "no folder 'nosuch'")])
+def test_demo_asks_where_to_save_before_it_begins(name: str, why: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as stop:
+        main(["demo", "-o", name])
+    assert stop.value.code == 2
+    captured = capsys.readouterr()
+    assert why in captured.err
+    assert not captured.out
+
+
 def test_demo_saves_a_picture(own_cache: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     pytest.importorskip("matplotlib")
     picture = tmp_path / "demo.png"

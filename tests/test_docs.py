@@ -126,6 +126,7 @@ def test_each_model_of_the_gallery_has_its_page(root: Path) -> None:
     assert sorted(motions) == sorted(pages)
     for name, page in pages.items():
         assert f'kc.load("{name}")' in page
+        assert f'mechanisms.forcing("{name}")' in page or f'gallery.{name}.build().latex("forcing")' in page
         assert set(re.findall(r'^mechanisms\.\w+\("(\w+)"\)$', page, re.MULTILINE)) == {name}
 
 

@@ -17,12 +17,15 @@ import kanecore as kc
 from kanecore.gallery import (
     arm7,
     biped,
+    cart_pendulum,
     chain40,
     double_pendulum,
     four_bar,
     gyroscope,
+    kepler,
     quadrotor,
     spherical_pendulum,
+    spinning_top,
     stewart,
     two_rods,
 )
@@ -160,6 +163,22 @@ def test_plane_or_space(module: Any, planar: str) -> None:
         assert ax.get_xlabel() + ax.get_ylabel() == planar
 
 
+def test_a_motion_beside_the_origin_is_planar() -> None:
+    """Two bobs swing in parallel planes, the base moves: no point leaves its plane."""
+    N, origin = me.ReferenceFrame("N"), me.Point("O")
+    origin.set_vel(N, 0)
+    base = origin.locatenew("base", sm.sin(3 * me.dynamicsymbols._t) * N.x + 3 * N.z)
+    bobs = []
+    for name, angle, depth in (("one", q, 0), ("two", torque, length)):
+        arm = N.orientnew(name, "Axis", [angle, N.z])
+        bobs.append(me.Particle(name, base.locatenew(name, length * arm.x + depth * N.z), m))
+    model = kc.Model(N, [q, torque], [u, v], [q.diff() - u, torque.diff() - v], bodies=bobs)
+    ax = model.draw({"q": 0.3}, {"l": 0.5}, t=0.2).axes[0]
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("x", "y")
+    turned = [me.Particle("bob", base.locatenew("P", length * (sm.cos(q) * N.x + sm.sin(q) * N.y + q * N.z)), m)]
+    assert kc.Model(N, [q], [u], [q.diff() - u], bodies=turned).draw().axes[0].name == "3d"
+
+
 def test_model_and_compiled_model_draw_the_same(model: kc.Model, dyn: kc.CompiledModel) -> None:
     ours, theirs = (list(lines(f)) for f in (model.draw([ANGLE, 0.0], VALUES), dyn.draw([ANGLE, 0.0])))
     assert len(ours) == len(theirs)
@@ -175,7 +194,7 @@ def test_a_model_is_drawn_without_any_number(model: kc.Model) -> None:
 @pytest.mark.parametrize(
     ("module", "state"), [(four_bar, four_bar.STATE), (stewart, stewart.STATE), (arm7, {"q2": 0.9, "q4": -1.2})]
 )
-def test_a_metre_is_as_lonvin_all_directions(module: Any, state: dict[str, float]) -> None:
+def test_a_metre_is_as_long_in_all_directions(module: Any, state: dict[str, float]) -> None:
     ax = module.build().draw(state, module.PARAMETERS).axes[0]
     ax.figure.draw_without_rendering()
     if ax.name == "3d":
@@ -208,12 +227,52 @@ def test_names_do_not_overlap(module: Any, angle: float, named: int) -> None:
         assert common <= 0.15 * min(a.width * a.height, b.width * b.height)
 
 
+def overlap(a: Any, b: Any) -> bool:
+    return bool(min(a.x1, b.x1) > max(a.x0, b.x0) + 1.0 and min(a.y1, b.y1) > max(a.y0, b.y0) + 1.0)
+
+
+@pytest.mark.parametrize(
+    ("module", "view"), [(spinning_top, (20, -65)), (spherical_pendulum, (15, -65)), (two_rods, (20, 30, "-x"))]
+)
+def test_axes_in_space_are_readable(module: Any, view: tuple[Any, ...]) -> None:
+    """Of what is tall and narrow: the names of the axes are in the figure, their numbers do not overlap."""
+    model = module.build()
+    figure = model.draw(dict.fromkeys(model.description.coordinate_names, 0.02), module.PARAMETERS, view=view)
+    rendered(figure)
+    axes = [figure.axes[0].xaxis, figure.axes[0].yaxis, figure.axes[0].zaxis]
+    for axis in axes:
+        name = axis.label.get_window_extent()
+        assert figure.bbox.count_contains(name.corners()) == 4, axis.label.get_text()
+        numbers = [number.get_window_extent() for number in axis.get_majorticklabels()]
+        assert not any(overlap(a, b) for a, b in itertools.pairwise(numbers)), axis.label.get_text()
+
+
+@pytest.mark.parametrize("module", [biped, four_bar, cart_pendulum])
+def test_names_are_in_the_picture(module: Any) -> None:
+    model = module.build()
+    angles = dict.fromkeys(model.description.coordinate_names, 0.3)
+    figure = model.draw(getattr(module, "STATE", angles), module.PARAMETERS)
+    rendered(figure)
+    ax = figure.axes[0]
+    assert ax.texts
+    for text in ax.texts:
+        assert ax.bbox.count_contains(text.get_window_extent().corners()) == 4, text.get_text()
+
+
+def test_names_keep_off_lines(dyn: kc.CompiledModel) -> None:
+    """The origin's name is on the other side of it, however long the line is."""
+    for angle in (np.pi / 2, -np.pi / 2):
+        origin = dyn.draw([angle, 0.0], p={"l": 1e3}).axes[0].texts[0]
+        assert origin.get_ha() == ("right" if angle > 0.0 else "left")
+
+
 def test_views(dyn: kc.CompiledModel) -> None:
     figure = dyn.draw([ANGLE, 0.0], view="y-x")
     assert (figure.axes[0].get_xlabel(), figure.axes[0].get_ylabel()) == ("y", "−x")
     assert has_line(figure, (0.0, 0.0), (BOB[1], -BOB[0]))
     ax = dyn.draw([ANGLE, 0.0], view=(30, 40)).axes[0]
     assert (ax.name, ax.elev, ax.azim) == ("3d", 30.0, 40.0)
+    assert dyn.draw([ANGLE, 0.0], view=(np.int64(30), np.float32(40.0))).axes[0].azim == 40.0
     for wrong in (
         "x",
         "xx",
@@ -262,7 +321,11 @@ def test_axes_of_the_user(dyn: kc.CompiledModel) -> None:
     assert flat.get_lines()
     dyn.draw([ANGLE, 0.0], ax=space, view=(20, 30), labels=False)
     assert not [text for text in space.texts if text.get_text().strip()]
-    for ax, view in ((flat, (20, 30)), (space, None)):
+    part = figure.subfigures(1, 2)[1].add_subplot()
+    assert dyn.draw([ANGLE, 0.0], ax=part) is figure
+    assert [text.get_text().strip() for text in part.texts] == ["O", "bob"]
+    polar = figure.add_subplot(projection="polar")
+    for ax, view in ((flat, (20, 30)), (space, None), (polar, None), (polar, (20, 30))):
         with pytest.raises(ValueError, match="ax does not suit"):
             dyn.draw([ANGLE, 0.0], ax=ax, view=view)
 
@@ -284,6 +347,13 @@ def test_what_cannot_be_drawn(model: kc.Model, dyn: kc.CompiledModel, monkeypatc
             dyn.draw(wrong)
     with pytest.raises(ValueError, match="finite"):
         dyn.draw([np.nan, 0.0])
+    with pytest.raises(ValueError, match=r"t has shape \(2,\), expected \(\) or \(1,\), a time for each state"):
+        dyn.draw([ANGLE, 0.0], [0.0, 1.0])
+    with pytest.raises(ValueError, match="t is nan"):
+        model.draw(t=np.nan)
+    for value in ("a", [1.0, 2.0], 1j):
+        with pytest.raises(TypeError, match=r"x\['q'\] is .*: it must be a number"):
+            model.draw({"q": value})
     with pytest.raises(ValueError, match="x has shape"):
         model.draw([ANGLE])
     with pytest.raises(ValueError, match="finite"):
@@ -327,6 +397,27 @@ def test_a_state_without_positions() -> None:
     with pytest.raises(kc.ModelError, match="no positions at this state"):
         model.draw()
     assert has_line(model.draw({"q": 2.0}), (0.0, 0.0), (0.5, 0.0))
+
+
+def test_loads_that_are_not_defined_are_not_asked_for() -> None:
+    """At the centre of attraction the force has no direction; the bodies are somewhere all the same."""
+    model, dyn = kepler.build(), kc.load("kepler")
+    for draw in (lambda **options: dyn.draw(np.zeros(4), **options), model.draw):
+        assert draw(loads=False).axes[0].texts
+        with pytest.raises(kc.KanecoreError, match=r"load.vectors"):
+            draw()
+
+
+def test_quaternions_that_turn_nothing() -> None:
+    """No body is drawn at another size, or as a point."""
+    model, dyn = quadrotor.build(), kc.load("quadrotor")
+    for x in (np.zeros(dyn.n_x), {"e0": 2.0}, {"e0": 1.0, "e1": 0.5}):
+        with pytest.raises(kc.ModelError, match=r"the axes of 'body' are not of length 1 .* quaternion in x must have"):
+            dyn.draw(x)
+        with pytest.raises(kc.ModelError, match="the axes of 'body' are not of length 1"):
+            model.draw(x, quadrotor.PARAMETERS)
+    assert dyn.draw({"e0": 0.6, "e1": 0.8}).axes[0].name == "3d"
+    assert dyn.draw({"e0": 1.001}).axes[0].name == "3d"
 
 
 def test_a_lagrangian_has_no_positions() -> None:

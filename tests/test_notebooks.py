@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import pickle
 import sys
 from base64 import b64decode
 from html.parser import HTMLParser
@@ -13,7 +14,7 @@ import sympy as sm
 import sympy.physics.mechanics as me
 
 import kanecore as kc
-from kanecore.gallery import arm7, four_bar, rrp
+from kanecore.gallery import arm7, four_bar, rrp, stewart
 
 #: What a page is made of; anything else came from a name.
 TAGS = {"div", "strong", "table", "tr", "th", "td", "details", "summary", "pre", "img"}
@@ -27,6 +28,7 @@ class Page(HTMLParser):
         super().__init__()
         self.tags: list[str] = []
         self.open: list[tuple[str, dict[str, str | None]]] = []
+        self.forbidden = html.startswith('<div class="kanecore tex2jax_ignore mathjax_ignore">')
         self.texts: list[str] = []
         self.typeset: list[str] = []
         self.images: list[dict[str, str | None]] = []
@@ -114,8 +116,11 @@ def test_names_are_text() -> None:
     model = hostile()
     dyn = kc.compile(model, parameters=dict.fromkeys(model.parameters, 2.0))
     sol = dyn.simulate((0, 1), [0.0, 1.0])
-    shown = Page(model._repr_html_()), Page(dyn._repr_html_()), Page(sol._repr_html_())
-    for page, names in zip(shown, (["<b>", '"&', HOSTILE[2], "a$b$", "&lt;"], HOSTILE, ["<b>", '"&']), strict=True):
+    system = dyn.linear_system(0.0, [0.0, 0.0])
+    shown = [Page(each._repr_html_()) for each in (model, dyn, sol, system)]
+    named = (["<b>", '"&', HOSTILE[2], "a$b$", "&lt;"], HOSTILE, ["<b>", '"&'], ["<b>", '"&', "a$b$", "&lt;"])
+    for page, names in zip(shown, named, strict=True):
+        assert page.forbidden
         for name in [*names, "<i>model</i>"]:
             assert name in page.text
     for page in shown[1:]:
@@ -142,9 +147,19 @@ def test_names_that_would_do_more_than_write_are_not_typeset(name: str, typeset:
     frame, origin = me.ReferenceFrame("N"), me.Point("O")
     origin.set_vel(frame, 0)
     bob = me.Particle("bob", origin.locatenew("P", sm.sin(q) * frame.x), sm.Integer(1))
-    page = Page(kc.Model(frame, [q], [u], [q.diff() - u], bodies=[bob])._repr_html_())
-    assert bool(page.typeset) == typeset
+    model = kc.Model(frame, [q], [u], [q.diff() - u], bodies=[bob])
+    page, kernel = Page(model._repr_html_()), model.latex("forcing")
     assert name in page.text
+    for shown in (page, Page(kernel._repr_html_())):
+        assert bool(shown.typeset) == typeset
+    for printed in (model, kernel):
+        assert (printed._repr_latex_() is not None) == typeset
+
+
+def test_a_kernel_is_typeset() -> None:
+    text = rrp.build().latex("mass_matrix")
+    assert text.startswith("\\begin{aligned}\n")
+    assert Page(text._repr_html_()).typeset == [text._repr_latex_()] == [f"$${text}$$"]
 
 
 def test_compiled_model() -> None:
@@ -155,6 +170,22 @@ def test_compiled_model() -> None:
     assert page.texts[page.texts.index("tau1") + 1] == "0.25"
     assert page.texts[page.texts.index("m1") + 1] == f"{dyn.parameters['m1']:g}"
     assert {"current parameters", "current inputs", "link1, link2, link3"} <= set(page.texts)
+
+
+def test_linear_system() -> None:
+    dyn = kc.load("rolling_disc")
+    system = dyn.linear_system(0.0, dyn.consistent(0.0, [*[0.0] * 7, -4.0, 0.0, 0.0]))
+    page = Page(system._repr_html_())
+    assert page.texts[0] == str(system).splitlines()[0]
+    assert page.texts[-1].endswith(f"dependent: {', '.join(system.dependent_names)}")
+    row = page.texts[page.texts.index(f"d/dt {system.state_names[0]}") + 1 :][: len(system.state_names)]
+    assert row == [f"{x:.4g}" if x else "." for x in system.A[0]]
+    assert "eigenvalue" in page.texts[-1]
+    platform = kc.load("stewart")
+    x = platform.consistent(0.0, stewart.STATE)
+    lines = str(platform.linear_system(0.0, x)).splitlines()
+    assert len(lines[1]) > 60
+    assert max(map(len, lines)) <= 80
 
 
 def test_parameters_that_nobody_gave_are_shown_as_such() -> None:
@@ -169,6 +200,15 @@ def test_trajectory() -> None:
     assert page.texts[0] == repr(sol)[1:-1]
     assert page.texts[page.texts.index("theta1") + 1] == "0.5"
     assert png_of(page).startswith(b"\x89PNG")
+
+
+def test_figures_are_shown_without_pyplot() -> None:
+    """Which a notebook asks for them by this name, also of a copy."""
+    pytest.importorskip("matplotlib", reason="plots are an extra")
+    sol = kc.load("rrp").simulate((0, 1), {"theta1": 0.5})
+    for figure in (sol.plot(), sol._dyn.draw(sol.x[0]), rrp.build().draw()):
+        for each in (figure, pickle.loads(pickle.dumps(figure))):
+            assert each._repr_png_().startswith(b"\x89PNG")
 
 
 @pytest.mark.parametrize("lost", ["matplotlib", "steps"])

@@ -81,3 +81,23 @@ def test_what_is_determined() -> None:
     found = dyn.check()
     assert (found.undetermined, found.undetermined_reactions) == ((), ())
     assert "undetermined" not in str(found)
+
+
+@pytest.mark.parametrize("follow", [{}, {4: {0: 1, 2: -2}}, {1: {0: 3}, 5: {2: 1, 3: 1, 4: -1}}])
+def test_the_report_names_what_is_shared(follow: dict[int, dict[int, int]]) -> None:
+    """Rows in units of their own, at any state: a row is shared if SymPy finds the same rank without it."""
+    numbers = sm.Matrix(np.random.default_rng(0).integers(-3, 4, (6, 8)))
+    for i, others in follow.items():
+        numbers[i, :] = sum((factor * numbers[k, :] for k, factor in others.items()), sm.zeros(1, 8))
+    q = me.dynamicsymbols("q:8")
+    rows = {
+        f"row {i}": (h**i + sm.cos(q[0]) / 10**i) * sum(a * x.diff() for a, x in zip(numbers[i, :], q, strict=True))
+        for i in range(6)
+    }
+    model = kc.Model.from_lagrangian(sum(x.diff() ** 2 for x in q), q, nonholonomic_constraints=rows)
+    report = model.report().replace("\n      ", " ").splitlines()
+    rank = numbers.rank()
+    others = [sm.Matrix.vstack(numbers[:i, :], numbers[i + 1 :, :]) for i in range(6)]
+    shared = [name for name, without in zip(rows, others, strict=True) if without.rank() == rank]
+    said = [line.split("computed): ")[1].split(", ") for line in report if "least norm" in line]
+    assert said == ([shared] if shared else [])

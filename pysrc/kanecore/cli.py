@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 __all__ = ["main"]
 
+PICTURES = (".png", ".svg", ".pdf")
+
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command with ``arguments`` (default: those of the process) and return its exit status."""
@@ -54,7 +56,7 @@ def _parser() -> argparse.ArgumentParser:
     demo.add_argument(
         "-o",
         "--output",
-        type=Path,
+        type=_picture,
         default=Path("kanecore-demo.png"),
         metavar="FILE",
         help="the picture to save (default: %(default)s)",
@@ -87,6 +89,16 @@ def _version() -> str:
     import kanecore
 
     return f"kanecore {kanecore.__version__}"
+
+
+def _picture(name: str) -> Path:
+    """Where a picture can be written."""
+    path = Path(name)
+    if path.suffix.lower() not in PICTURES:
+        raise argparse.ArgumentTypeError(f"{name!r} ends in none of {', '.join(PICTURES)}, which say what to write")
+    if not path.absolute().parent.is_dir():
+        raise argparse.ArgumentTypeError(f"there is no folder {str(path.parent)!r}")
+    return path
 
 
 def _demo(options: argparse.Namespace) -> None:

@@ -69,7 +69,7 @@ def _picture(dyn: CompiledModel, sol: Trajectory) -> Any:
     figure = sol.plot()
     figure.set_size_inches(13.0, 7.0)
     figure.get_layout_engine().set(rect=(0.42, 0.0, 0.58, 1.0))
-    space = figure.add_axes((0.0, 0.04, 0.41, 0.92), projection="3d")
+    space = figure.add_axes((-0.04, 0.0, 0.5, 1.0), projection="3d", facecolor="none")
     dyn.draw(sol(POSES), ax=space, labels=False, loads=False, view=VIEW)
     return figure
 

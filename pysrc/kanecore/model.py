@@ -524,9 +524,9 @@ class Model(Expressions):
         return model_page(self, symbolic.equations(self))
 
     def _repr_latex_(self) -> str | None:
-        """The equations of motion where a notebook is printed; None where they are long."""
-        equations = symbolic.equations(self)
-        return None if equations is None else "\n".join(f"$${text}$$" for text in equations)
+        """The equations of motion where a notebook is printed; None where they are long, or names are no plain ones."""
+        shown = [each._repr_latex_() for each in symbolic.equations(self) or ()]
+        return "\n".join(filter(None, shown)) or None
 
     # ------------------------------------------------------------- liberation
     def free(self, *constraints: str | int) -> Model:
@@ -646,7 +646,10 @@ class Model(Expressions):
         return speed_matrices.speed_matrices(self)
 
     def latex(self, kernel: str, *, nested: bool = False) -> str:
-        r"""What :meth:`symbolic` gives, as LaTeX: an ``aligned`` block, intermediates first."""
+        r"""What :meth:`symbolic` gives, as LaTeX: an ``aligned`` block, intermediates first.
+
+        A notebook typesets it; ``print`` shows the text.
+        """
         return symbolic.latex(self, kernel, nested)
 
     def explain(self, full: bool = False) -> str:

@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 
 from kanecore.describe.description import Constraint
 from kanecore.graph.calculus import Tangent, accumulate, is_affine
-from kanecore.graph.decide import adds_up, deciding, is_combination, vanish
+from kanecore.graph.decide import adds_up, combinations, deciding, is_combination, vanish
 from kanecore.graph.sample import Sample
 from kanecore.graph.scalars import ACCELERATION, COORDINATE, SPEED, Op
 from kanecore.tolerances import EPSILON, EQUAL, FEASIBLE, SOLVED
@@ -140,12 +140,8 @@ class Constraints:
     @property
     def shared(self) -> list[str]:
         """Rows that follow from others at random states: these share their multipliers, which nothing determines."""
-        g, rows = self.kinematics.graph, [row.jacobian for row in self.rows]
-        return [
-            row.name
-            for i, row in enumerate(self.rows)
-            if any(row.jacobian) and is_combination(g, row.jacobian, [*rows[:i], *rows[i + 1 :]])
-        ]
+        rows = [row for row in self.rows if any(row.jacobian)]
+        return [rows[i].name for i in combinations(self.kinematics.graph, [row.jacobian for row in rows])]
 
     @property
     def opposed(self) -> list[tuple[str, str]]:

@@ -182,10 +182,10 @@ def _constraints(derivation: Derivation) -> Iterator[str]:
         yield f"  {c.name}{note}"
     for one, other in constraints.opposed:
         yield f"  {one} and {other} contradict each other: no speeds satisfy them together"
-    if constraints.shared:
+    if shared := constraints.shared:
         yield (
             "  multipliers that are not determined, as redundant rows share them (those of least norm are "
-            f"computed): {', '.join(constraints.shared)}"
+            f"computed): {', '.join(shared)}"
         )
     vanishing = [row.name for row in rows if not any(row.jacobian) and row.value <= 0]
     if vanishing:

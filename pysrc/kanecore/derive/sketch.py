@@ -30,7 +30,7 @@ Array = npt.NDArray[np.float64]
 ROWS = {kernel.name: kernel for kernel in KERNELS}
 
 
-def draw(model: Described, x: Any, parameters: Any, t: float, r: Any, **options: Any) -> Any:
+def draw(model: Described, x: Any, parameters: Any, t: float, r: Any, *, loads: bool, **options: Any) -> Any:
     """See :meth:`kanecore.Model.draw`."""
     from kanecore.show.drawings import draw as draw_scene
     from kanecore.show.views import around
@@ -40,11 +40,13 @@ def draw(model: Described, x: Any, parameters: Any, t: float, r: Any, **options:
     numbers = _values(parameters, np.ones(len(d.parameters)), d.parameter_names, "parameters", "parameter")
     inputs = _values(r, np.zeros(len(d.inputs)), d.input_names, "r", "input")
 
-    def scene_at(times: Array, states: Array) -> Scene:
-        return _scene(model._derivation, times, states, numbers, inputs)
+    def scene_at(times: Array, states: Array, loads: bool = False) -> Scene:
+        return _scene(model._derivation, (times, states, numbers, inputs), loads)
 
-    scene = scene_at(np.array([t], dtype=np.float64), state[np.newaxis])
-    return draw_scene(scene, around(scene_at, float(t), state, d.unit), **options)
+    if not np.isfinite(float(t)):
+        raise ValueError(f"t is {t}: it must be finite")
+    scene = scene_at(np.array([t], dtype=np.float64), state[np.newaxis], loads)
+    return draw_scene(scene, around(scene_at, float(t), state, d.unit), loads=loads, **options)
 
 
 def _rest(d: Description) -> Array:
@@ -71,15 +73,20 @@ def _values(given: Any, default: Array, names: Sequence[str], argument: str, wha
             name = function_name(key) if getattr(key, "is_Function", False) else str(key)
             if name not in names:
                 raise unknown_name(f"{what} of the model is called", name, names)
-            values[names.index(name)] = value
+            try:
+                values[names.index(name)] = float(value)
+            except (TypeError, ValueError):
+                raise TypeError(f"{argument}[{name!r}] is {value!r}: it must be a number") from None
     if not np.isfinite(values).all():
         raise ValueError(f"{argument} must be finite")
     return values
 
 
-def _scene(derivation: Derivation, times: Array, states: Array, parameters: Array, inputs: Array) -> Scene:
+def _scene(derivation: Derivation, at: tuple[Array, Array, Array, Array], loads: bool) -> Scene:
+    """At times and states, with parameters and inputs."""
     from kanecore.show.scene import Names, scene
 
+    times, states, parameters, inputs = at
     d, g, sizes = derivation.description, derivation.graph, sizes_of(derivation)
     nodes = (d.time, *d.coordinates, *d.speeds, *d.parameters, *d.inputs)
     keys = [g.nodes[i][1] if g.nodes[i][0] is Op.SYM else None for i in nodes]
@@ -102,4 +109,4 @@ def _scene(derivation: Derivation, times: Array, states: Array, parameters: Arra
         d.name, [d.points[i].name for i in d.shown_points], [b.name for b in d.bodies], [j.name for j in d.joints]
     )
     number = dict(zip(d.parameter_names, parameters, strict=True)).__getitem__
-    return scene(places(derivation), names, values, number)
+    return scene(places(derivation), names, values, number, loads)

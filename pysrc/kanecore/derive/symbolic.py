@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from kanecore.describe.description import Description
 from kanecore.describe.symbols import multiplier
@@ -16,6 +16,9 @@ from .derivation import Derivation
 from .described import Described
 from .nonholonomic import independent
 from .sizes import sizes_of
+
+if TYPE_CHECKING:
+    from kanecore.show.pages import Latex
 
 __all__ = ["equations", "latex", "symbolic", "symbols_by_key"]
 
@@ -128,19 +131,23 @@ def symbols_by_key(model: Described) -> dict[Any, Any]:
     return symbols
 
 
-def latex(model: Described, kernel: str, nested: bool) -> str:
+def latex(model: Described, kernel: str, nested: bool) -> Latex:
     """See :meth:`kanecore.Model.latex`."""
     from sympy.physics.vector import vlatex
 
+    from kanecore.show.pages import Latex
+
+    d = model._derivation.description
     intermediates, result = ([], symbolic(model, kernel, True)) if nested else symbolic(model, kernel, False)
-    names, results = _names(model.description, kernel), result if isinstance(result, list) else [result]
+    names, results = _names(d, kernel), result if isinstance(result, list) else [result]
     rows = [(vlatex(z), vlatex(e)) for z, e in intermediates]
     rows += [(name, vlatex(e)) for name, e in zip(names, results, strict=True)]
     body = " \\\\\n".join(f"{left} &= {right}" for left, right in rows)
-    return f"\\begin{{aligned}}\n{body}\n\\end{{aligned}}"
+    of_user = (*d.coordinate_names, *d.speed_names, *d.parameter_names, *d.input_names, *map(str, model.functions))
+    return Latex(f"\\begin{{aligned}}\n{body}\n\\end{{aligned}}", of_user)
 
 
-def equations(model: Described) -> list[str] | None:
+def equations(model: Described) -> list[Latex] | None:
     """What q̇ = ..., M u̇ = f + Gᵀλ and G u̇ + γ = 0 are made of, in LaTeX; None where it is long."""
     derivation = model._derivation
     d, g = derivation.description, derivation.graph

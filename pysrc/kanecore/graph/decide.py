@@ -18,6 +18,7 @@ from .scalars import Graph, Op
 
 __all__ = [
     "adds_up",
+    "combinations",
     "deciding",
     "equal",
     "first_independent",
@@ -28,6 +29,8 @@ __all__ = [
     "span",
     "vanish",
 ]
+
+Array = npt.NDArray[np.float64]
 
 BRANCHING = {Op.SELECT, Op.MIN, Op.MAX, Op.FLOOR, Op.LT, Op.LE, Op.EQ, Op.ABS, Op.SIGN}
 
@@ -82,33 +85,48 @@ def is_combination(g: Graph, row: Sequence[int], rows: Sequence[Sequence[int]]) 
     if not rows:
         return False
     states = deciding(g, [x for r in (row, *rows) for x in r], 2)
-    return bool(states) and all(_rank(s, (*rows, row)) == _rank(s, rows) for s in states)
+    return bool(states) and all(_follows(len(rows), *_numbers(s, (*rows, row))) for s in states)
 
 
-def _rank(state: Sample, rows: Sequence[Sequence[int]]) -> int:
-    """The rank of rows at one state, by elimination with the largest pivots: what rounding explains is zero."""
-    remaining = [([state(x) for x in row], [state.rounding(x) for x in row]) for row in rows]
-    size = [max(map(abs, values), default=0.0) or 1.0 for values, _ in remaining]
+def combinations(g: Graph, rows: Sequence[Sequence[int]]) -> list[int]:
+    """Numbers of the rows that are linear combinations of all others, at random states."""
+    states = [_numbers(s, rows) for s in deciding(g, [x for row in rows for x in row], 2)]
+    if not states or any(_rank(*state) == len(rows) for state in states):
+        return []
+    return [i for i in range(len(rows)) if all(_follows(i, *state) for state in states)]
+
+
+def _numbers(state: Sample, rows: Sequence[Sequence[int]]) -> tuple[Array, Array]:
+    """Rows at a state, and bounds of their rounding errors."""
+    errors = [[state.rounding(x) for x in row] for row in rows]
+    return np.array([state.values(row) for row in rows], dtype=np.float64), np.array(errors, dtype=np.float64)
+
+
+def _follows(i: int, values: Array, errors: Array) -> bool:
+    """Whether the other rows have the rank of all."""
+    return _rank(values, errors) == _rank(np.delete(values, i, axis=0), np.delete(errors, i, axis=0))
+
+
+def _rank(values: Array, errors: Array) -> int:
+    """The rank of rows, by elimination with the largest pivots: what rounding explains is zero."""
+    size = np.max(np.abs(values), axis=1, keepdims=True, initial=0.0)
+    size[size == 0.0] = 1.0
     rank = 0
     while True:
-        pivots = [
-            (abs(x) / size[i], i, j)
-            for i, (values, errors) in enumerate(remaining)
-            for j, (x, error) in enumerate(zip(values, errors, strict=True))
-            if abs(x) > ROUNDING * error
-        ]
-        if not pivots:
+        pivots = np.where(np.abs(values) > ROUNDING * errors, np.abs(values) / size, 0.0)
+        if not pivots.any():
             return rank
         rank += 1
-        _, i, j = max(pivots)
-        (values, errors), size[i:] = remaining.pop(i), size[i + 1 :]
-        for row, error in remaining:
-            factor = row[j] / values[j]
-            doubt = (error[j] + abs(factor) * errors[j]) / abs(values[j])
-            for k, (x, e) in enumerate(zip(values, errors, strict=True)):
-                error[k] += abs(factor) * e + doubt * abs(x) + EPSILON * (abs(row[k]) + abs(factor * x))
-                row[k] -= factor * x
-            row[j] = 0.0
+        i, j = np.unravel_index(np.argmax(pivots), pivots.shape)
+        row, error = values[i], errors[i]
+        values, errors, size = (np.delete(each, i, axis=0) for each in (values, errors, size))
+        with np.errstate(over="ignore", invalid="ignore"):  # numbers without a bound are no pivots
+            factor = values[:, [j]] / row[j]
+            doubt = (errors[:, [j]] + np.abs(factor) * error[j]) / np.abs(row[j])
+            rounded = EPSILON * (np.abs(values) + np.abs(factor * row))
+            errors += np.abs(factor) * error + doubt * np.abs(row) + rounded
+            values -= factor * row
+        values[:, j] = 0.0
 
 
 def first_independent(g: Graph, rows: Sequence[Sequence[int]]) -> list[int]:
@@ -152,7 +170,7 @@ def is_rotation(g: Graph, rows: Sequence[Sequence[int]]) -> bool:
     return all(np.allclose(r @ r.T, np.eye(3), rtol=0.0, atol=tolerance) and np.linalg.det(r) > 0.0 for r in matrices)
 
 
-def span(columns: npt.ArrayLike) -> tuple[npt.NDArray[np.float64], int]:
+def span(columns: npt.ArrayLike) -> tuple[Array, int]:
     """Axes, as rows, of which the first are the directions of some columns, and how many these are.
 
     Columns of numbers at a random state; their lengths, which need not have one unit, do not matter.

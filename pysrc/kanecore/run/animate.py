@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -40,7 +40,7 @@ def animate(
     *,
     fps: float = 30.0,
     speed: float = 1.0,
-    trace: str | Sequence[str] = (),
+    trace: Any = (),
     labels: bool = True,
     view: str | Sequence[Any] | None = None,
 ) -> Animation:
@@ -52,10 +52,10 @@ def animate(
         Frames a second of the picture.
     speed : float
         Seconds of the motion that the picture shows in one of its own; less than 1 is slow motion.
-    trace : str or sequence of str, or of SymPy's objects
+    trace : str or SymPy's object, or a sequence of these
         Points, bodies (their mass centres) or joints whose way is drawn.
     labels : bool
-        Whether the page names bodies, points and joints.
+        Whether the page names bodies, points and joints.  A name that would lie over others is left out.
     view : str or (elevation, azimuth) or (elevation, azimuth, up), optional
         As of `CompiledModel.draw`.  The mouse turns the page's picture of a motion in space.
 
@@ -92,12 +92,13 @@ def animate(
     inputs = sol._inputs(times, states)
 
     def scene_at(t: Array, x: Array) -> Scene:
-        return scene_of(dyn, t, x, inputs[:1], p)
+        return scene_of(dyn, t, x, inputs[:1], p, loads=False)
 
     nearby = around(scene_at, times[0], states[0], dyn.unit)
-    seen, names = chosen(view, nearby), [trace] if isinstance(trace, str) else trace
-    places = tuple(map(nearby.place, names))
-    return Animation(scene_of(dyn, times, states, inputs, p), times, fps, seen, places, labels)
+    scene = scene_of(dyn, times, states, inputs, p, loads=False)
+    seen, several = chosen(view, nearby, scene), isinstance(trace, Iterable) and not isinstance(trace, str)
+    places = tuple(map(nearby.place, trace if several else [trace]))
+    return Animation(scene, times, fps, seen, places, labels)
 
 
 def _nearest(sol: Recorded, times: Array) -> Array:

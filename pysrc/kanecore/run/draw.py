@@ -51,8 +51,8 @@ def draw(
         over others is left out.
     view : str or (elevation, azimuth) or (elevation, azimuth, up), optional
         The axes to the right and up, such as ``"xz"`` or ``"y-x"``; or degrees in space, and the axis that points up if
-        it is not z, such as ``"-y"``.  Default: the coordinate plane that all points keep at states near x, if there is
-        one, in which all bodies turn; else an oblique view.
+        it is not z, such as ``"-y"``.  Default: the coordinate plane parallel to which all points move at states near
+        x, if there is one in which all bodies turn; else an oblique view.
 
     Returns
     -------
@@ -61,7 +61,7 @@ def draw(
     Raises
     ------
     ModelError
-        The model has no points; a shape's size has no value.
+        The model has no points; a shape's size has no value; a quaternion in x has not norm 1.
     ImportError
         matplotlib is not installed.
     ValueError
@@ -77,20 +77,23 @@ def draw(
     states = np.atleast_2d(np.asarray(dyn._as_state(x), dtype=np.float64))
     if states.ndim != 2 or states.shape[1] != dyn.n_x or not len(states):
         raise ValueError(f"x has shape {states.shape}, expected ({dyn.n_x},) or (N, {dyn.n_x})")
-    times = np.array(np.broadcast_to(np.asarray(t, dtype=np.float64), len(states)))
+    times = np.asarray(t, dtype=np.float64)
+    if times.shape not in ((), (len(states),)):
+        raise ValueError(f"t has shape {times.shape}, expected () or ({len(states)},), a time for each state")
+    times = np.broadcast_to(times, len(states))
     if not (np.isfinite(states).all() and np.isfinite(times).all()):
         raise ValueError("t and x must be finite")
 
     def scene_at(t: Array, x: Array) -> Scene:
-        return scene_of(dyn, t, x, _of_last(r), _of_last(p))
+        return scene_of(dyn, t, x, _of_last(r), _of_last(p), loads=False)
 
-    scene = scene_of(dyn, times, states, r, p)
+    scene = scene_of(dyn, times, states, r, p, loads=loads)
     return draw_scene(
         scene, around(scene_at, times[-1], states[-1], dyn.unit), ax=ax, labels=labels, loads=loads, view=view
     )
 
 
-def scene_of(dyn: Kernels, t: npt.ArrayLike, x: npt.ArrayLike, r: Any, p: Any) -> Scene:
+def scene_of(dyn: Kernels, t: npt.ArrayLike, x: npt.ArrayLike, r: Any, p: Any, *, loads: bool) -> Scene:
     """What is shown of a compiled model at states (..., n_x)."""
     from kanecore.show.scene import Names, scene
 
@@ -112,7 +115,7 @@ def scene_of(dyn: Kernels, t: npt.ArrayLike, x: npt.ArrayLike, r: Any, p: Any) -
         return np.asarray(kernels[kernel](t, x, r=r, p=p))
 
     names = Names(dyn.name, dyn.points, dyn.bodies, dyn.joints)
-    return scene(dyn._table_info, names, values, number)
+    return scene(dyn._table_info, names, values, number, loads)
 
 
 def _of_last(values: Any) -> Any:

@@ -6,7 +6,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from html import escape
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,7 +14,7 @@ import numpy.typing as npt
 from kanecore.run.consistent import state_of
 from kanecore.run.constraint_state import ConstraintState
 from kanecore.run.error_states import ErrorStates
-from kanecore.run.linear_tables import Matrix, html, mode_lines, text
+from kanecore.run.linear_tables import Matrix, cells, listed, mode_lines, text
 from kanecore.run.metric import clear
 from kanecore.run.modes import Mode, balance, in_units, modes_of, rounded, unreached
 from kanecore.run.output_slopes import output_slopes
@@ -161,22 +160,28 @@ class LinearSystem:
         return control.ss(self.A, self.B, self.C, self.D, **{key: list(value) for key, value in names.items()})
 
     def __str__(self) -> str:
-        lines = [self._title]
-        if self.dependent_names:
-            lines.append(f"dependent: {', '.join(self.dependent_names)}")
+        lines = [self._title, *self._dependent]
         for matrix in self._matrices:
             lines += ["", *text(matrix)]
         return "\n".join([*lines, "", *self._mode_lines])
 
     def _repr_html_(self) -> str:
-        modes = escape("\n".join(self._mode_lines))
-        return f"<p>{escape(self._title)}</p>{''.join(map(html, self._matrices))}<pre>{modes}</pre>"
+        """What a notebook shows: what is printed, with the matrices as tables."""
+        from kanecore.show.html import page, preformatted, table
+
+        matrices = [table(("", *matrix.columns), cells(matrix)) for matrix in self._matrices]
+        modes = preformatted("\n".join([*self._mode_lines, *self._dependent]))
+        return page(self._title, *matrices, modes)
 
     @property
     def _title(self) -> str:
         counts = ((len(self.A), "state"), (self.B.shape[1], "input"), (len(self.C), "output"))
         sizes = ", ".join(f"{n} {what}{'s' * (n != 1)}" for n, what in counts)
         return f"{self.name} around a state at t = {self.t:g}: {sizes}"
+
+    @property
+    def _dependent(self) -> list[str]:
+        return listed("dependent", self.dependent_names)
 
     @property
     def _matrices(self) -> Iterator[Matrix]:

@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How a linear system reads: matrices with names, and its modes, as text and as HTML."""
+"""How a linear system reads: matrices with names, and its modes, as text and in cells of a table."""
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from html import escape
 
 import numpy as np
 import numpy.typing as npt
 
 from kanecore.run.modes import Mode
 
-__all__ = ["Matrix", "html", "mode_lines", "text"]
+__all__ = ["Matrix", "cells", "listed", "mode_lines", "text"]
 
 Array = npt.NDArray[np.float64]
 
@@ -37,18 +37,19 @@ def text(matrix: Matrix) -> Iterator[str]:
     for first in range(0, len(matrix.columns), step):
         part = slice(first, first + step)
         yield " " * width + "".join(f"{name:>{column}}" for name in matrix.columns[part])
-        for name, row in zip(matrix.rows, matrix.entries[:, part], strict=True):
-            yield f"{name:<{width}}" + "".join(f"{_number(value):>{column}}" for value in row)
+        for name, *numbers in cells(Matrix(matrix.rows, matrix.columns, matrix.entries[:, part])):
+            yield f"{name:<{width}}" + "".join(f"{number:>{column}}" for number in numbers)
 
 
-def html(matrix: Matrix) -> str:
-    """A table."""
-    head = "".join(f"<th>{escape(name)}</th>" for name in ("", *matrix.columns))
-    lines = [
-        f"<tr><th>{escape(name)}</th>{''.join(f'<td>{_number(value)}</td>' for value in row)}</tr>"
-        for name, row in zip(matrix.rows, matrix.entries, strict=True)
-    ]
-    return f"<table><tr>{head}</tr>{''.join(lines)}</table>"
+def cells(matrix: Matrix) -> list[list[str]]:
+    """The name and the numbers of each row."""
+    return [[name, *map(_number, row)] for name, row in zip(matrix.rows, matrix.entries, strict=True)]
+
+
+def listed(what: str, names: Sequence[str]) -> list[str]:
+    """Lines of names, whole; none without names."""
+    text = f"{what}: {', '.join(names)}" if names else ""
+    return textwrap.wrap(text, _WIDTH, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
 
 
 def mode_lines(modes: Sequence[Mode]) -> Iterator[str]:

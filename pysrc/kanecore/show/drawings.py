@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from kanecore.show.figures import new_figure
 from kanecore.show.scene import Scene
 from kanecore.show.views import View, chosen
 
-__all__ = ["Canvas", "draw", "new_figure"]
+__all__ = ["Canvas", "draw", "new_axes"]
 
 Array = npt.NDArray[np.float64]
 
@@ -23,21 +24,19 @@ TRIAD = ("#c0392b", "#27ae60", "#2c6fbb")  # x, y, z of a body
 # Lengths beside the size of what is shown.
 AXIS, ARROW, MARGIN, LEAST = 0.07, 0.25, 0.12, 0.3
 
+SIZE = 5.6, 4.2  # of a figure, inches
 PALE = 0.25  # opacity
 FONT = 8.0  # points
 TICKS = 7  # along the longest axis
-ZOOM = 0.9  # in space, so that no name of an axis is cut off
+ZOOM, TALLEST = 0.82, 0.7  # in space, so that no name of an axis is cut off, also below what is tall
+PADS = 6.0, 8.0  # of numbers and names beside an axis in space, so that they are clear of narrow boxes
+BLANKS = 3  # between a place and its name: beside the symbol of a torque
 SIDES = [(h, v) for v in ("center", "bottom", "top") for h in ("left", "right")]
 
 
-def new_figure(planar: bool, size: tuple[float, float] = (5.6, 4.2)) -> Any:
-    """The axes of a new figure, flat or in space; ImportError where matplotlib is missing."""
-    try:
-        from matplotlib.figure import Figure
-    except ImportError as missing:
-        raise ImportError("pictures need matplotlib: pip install kanecore[plot]") from missing
-
-    figure = Figure(figsize=size, layout="constrained")
+def new_axes(planar: bool) -> Any:
+    """The axes of a new figure, flat or in space."""
+    figure = new_figure(SIZE)
     return figure.add_subplot() if planar else figure.add_subplot(projection="3d")
 
 
@@ -49,8 +48,8 @@ def draw(scene: Scene, nearby: Scene, *, ax: Any, labels: bool, loads: bool, vie
     scene, nearby : Scene
         Of the states, and of those near the last one, which show what plane it keeps.
     """
-    seen, last = chosen(view, nearby), len(scene.places) - 1
-    ax = new_figure(seen.planar) if ax is None else ax
+    seen, last = chosen(view, nearby, scene), len(scene.places) - 1
+    ax = new_axes(seen.planar) if ax is None else ax
     shown = Canvas(ax, seen, scene)
     for state in range(last + 1):
         shown.state = state
@@ -60,7 +59,7 @@ def draw(scene: Scene, nearby: Scene, *, ax: Any, labels: bool, loads: bool, vie
     shown.fit()
     if labels:
         shown.names()
-    return ax.figure
+    return ax.figure.figure
 
 
 class Canvas:
@@ -77,7 +76,7 @@ class Canvas:
     def __init__(self, ax: Any, view: View, scene: Scene) -> None:
         if not hasattr(ax, "get_lines"):
             raise TypeError(f"ax is {ax!r}: it must be Axes of matplotlib")
-        if (ax.name == "3d") == view.planar:
+        if ax.name != ("rectilinear" if view.planar else "3d"):
             need = "flat axes, figure.add_subplot()" if view.planar else 'axes in space, add_subplot(projection="3d")'
             raise ValueError(f"ax does not suit the picture, which needs {need}; view= chooses another")
         self.ax, self.view, self.scene, self.state = ax, view, scene, 0
@@ -131,7 +130,9 @@ class Canvas:
         self._vectors("force", places[list(scene.forces_at)], forces, FORCE)
         self._vectors("torque", places[on], torques, TORQUE)
         if self.ax.get_legend_handles_labels()[0]:
-            self.ax.legend(fontsize=FONT - 1.0, frameon=False, loc="best" if self.view.planar else "upper left")
+            self.ax.legend(
+                fontsize=FONT - 1.0, frameon=False, markerscale=0.5, loc="best" if self.view.planar else "upper left"
+            )
 
     def _vectors(self, what: str, at: Array, vectors: Array, colour: str) -> None:
         largest = float(np.max(np.linalg.norm(vectors, axis=-1), initial=0.0))
@@ -165,47 +166,58 @@ class Canvas:
         points = self.seen(np.concatenate([part.reshape(-1, 3) for part in parts]))
         middle, extent = (points.max(axis=0) + points.min(axis=0)) / 2.0, np.ptp(points, axis=0)
         half = np.maximum(extent, LEAST * scene.size) / 2.0 + MARGIN * scene.size
+        if self.view.planar:  # the width that is there anyway has room for names
+            half[0] = max(half[0], half[1] * self.ax.bbox.width / self.ax.bbox.height)
         limits = zip("xyz", middle - half, middle + half, strict=False)
         self.ax.set(**{f"{axis}lim": (low, high) for axis, low, high in limits})
         names = self.view.axes or ("x", "y", "z")
         self.ax.set(**{f"{axis}label": name.replace("-", "−") for axis, name in zip("xyz", names, strict=False)})
         self.ax.tick_params(labelsize=FONT - 1.0)
         for name, length in zip("xyz", half / np.max(half), strict=False):
-            self.ax.locator_params(name, nbins=max(1, round(TICKS * length)))
+            self.ax.locator_params(name, nbins=max(1, round(TICKS * length)), min_n_ticks=1 + self.view.planar)
         if self.view.planar:
             self.ax.set_aspect("equal", adjustable="box")
             self.ax.grid(color="0.94")
             self.ax.set_axisbelow(True)
         else:
-            self.ax.set_box_aspect(np.roll(half, 2 - self.view.vertical), zoom=ZOOM)  # which begins after the vertical
+            tall = np.abs(self.view.basis[1]) @ half / np.linalg.norm(half)
+            sides = np.roll(half, 2 - self.view.vertical)  # of which matplotlib wants the vertical one last
+            self.ax.set_box_aspect(sides, zoom=min(ZOOM, TALLEST / tall))
+            self.ax.tick_params(pad=PADS[0])
+            for axis in (self.ax.xaxis, self.ax.yaxis, self.ax.zaxis):
+                axis.labelpad = PADS[1]
             angles = {"elev": self.view.sign * self.view.elevation, "azim": self.view.azimuth}
             roll = 0.0 if self.view.sign > 0 else 180.0
             self.ax.view_init(**angles, roll=roll, vertical_axis="xyz"[self.view.vertical])
 
     def names(self) -> None:
-        """The names of places, each on the side that crosses fewest lines; none where others take all sides."""
-        self.ax.figure.draw_without_rendering()  # which decides where in the figure each place is
-        places, dots = self.scene.places[self.state], self.ax.figure.dpi / 72.0
+        """The names of places, each within the picture on the side that crosses fewest lines; none where others are."""
+        figure = self.ax.figure.figure  # also of axes in a part of it
+        figure.draw_without_rendering()  # which decides where in the figure each place is
+        places, dots = self.scene.places[self.state], figure.dpi / 72.0
         pixels = self._pixels(places)
         taken: list[Box] = [(*(p - 4.0), *(p + 4.0)) for p in pixels]
-        strokes = self._strokes()
+        strokes, picture = self._strokes(), (self.ax if self.view.planar else figure).bbox.extents
         for at, name in self.scene.together():
             boxes = {side: _box(pixels[at], name, *side, dots) for side in SIDES}
             free = [side for side, box in boxes.items() if not any(_overlap(box, other) for other in taken)]
             if free:
-                h, v = min(free, key=lambda side: _inside(strokes, boxes[side]))
+                h, v = min(free, key=lambda side: (_leaves(boxes[side], picture), _inside(strokes, boxes[side])))
                 taken.append(boxes[h, v])
-                text = f"\u00a0\u00a0{name}" if h == "left" else f"{name}\u00a0\u00a0"  # which SVG keeps
+                blanks = BLANKS * "\u00a0"  # which SVG keeps
+                text = f"{blanks}{name}" if h == "left" else f"{name}{blanks}"
                 self.ax.text(*self.seen(places[at]), text, ha=h, va=v, fontsize=FONT, color=GROUND, parse_math=False)
 
     def _strokes(self) -> Array:
-        """Pixels along all lines and arrows, (n, 2)."""
+        """Pixels along all lines, shapes and arrows, (n, 2)."""
         lines = [self.scene.places[self.state][list(pair)] for pair in self.scene.lines]
         lines += [
             axis[self.state] for body in self.scene.rigid for axis in self.scene.triad(body, AXIS * self.scene.size)
         ]
+        curves = [shape[self.state] for shape in self.scene.shapes]
+        lines += [curve[i : i + 2] for curve in curves for i in range(len(curve) - 1)]
         ends = np.array([*lines, *self._arrows])
-        along = np.linspace(0.0, 1.0, 40)[:, np.newaxis, np.newaxis]
+        along = np.linspace(0.0, 1.0, 200)[:, np.newaxis, np.newaxis]
         return self._pixels(((1.0 - along) * ends[:, 0] + along * ends[:, 1]).reshape(-1, 3))
 
     def _pixels(self, points: Array) -> Array:
@@ -222,7 +234,7 @@ Box = tuple[float, float, float, float]
 
 def _box(at: Array, name: str, h: str, v: str, pixels: float) -> Box:
     """About where a name would be, in pixels: left, bottom, right, top."""
-    width, height, gap = 0.62 * FONT * pixels * len(name), 1.1 * FONT * pixels, 0.6 * FONT * pixels
+    width, height, gap = (FONT * pixels * part for part in (0.62 * len(name), 1.1, 0.32 * BLANKS))
     left = at[0] + gap if h == "left" else at[0] - gap - width
     bottom = at[1] - {"center": height / 2.0, "bottom": 0.0, "top": height}[v]
     return left, bottom, left + width, bottom + height
@@ -231,6 +243,10 @@ def _box(at: Array, name: str, h: str, v: str, pixels: float) -> Box:
 def _inside(points: Array, box: Box) -> int:
     low, high = np.array(box[:2]), np.array(box[2:])
     return int(((points > low) & (points < high)).all(axis=-1).sum())
+
+
+def _leaves(box: Box, picture: Box) -> bool:
+    return box[0] < picture[0] or box[1] < picture[1] or box[2] > picture[2] or box[3] > picture[3]
 
 
 def _overlap(a: Sequence[float], b: Sequence[float]) -> bool:

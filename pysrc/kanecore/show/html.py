@@ -36,7 +36,7 @@ def folded(summary: str, *parts: str) -> str:
 
 def preformatted(text: str) -> str:
     """A text, line by line."""
-    return f"<pre>{escape(text)}</pre>"
+    return f'<pre class="tex2jax_ignore mathjax_ignore">{escape(text)}</pre>'
 
 
 def formula(latex: str) -> str:

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from kanecore.show.drawings import AXIS, Canvas, new_figure
+from kanecore.show.drawings import AXIS, Canvas, new_axes
 from kanecore.show.scene import Scene
 from kanecore.show.views import View
 
@@ -28,6 +28,7 @@ RESOLUTION = 1e-4  # of the size of the picture, to which places are written
 MOST_FRAMES = 20_000
 TRACES = ("#dd8452", "#55a868", "#8172b3", "#937860", "#da8bc3")
 DPI = 100
+GIF = 0.02, 655  # s that a frame may be shown; where it is less, browsers take 0.1 s
 
 
 def frame_times(start: float, end: float, fps: float, speed: float) -> Array:
@@ -85,7 +86,7 @@ class Animation:
         Raises
         ------
         ValueError
-            The name ends otherwise.
+            The name ends otherwise; a GIF with more frames a second than it can show.
         ImportError
             matplotlib is missing.
         FileNotFoundError
@@ -94,6 +95,11 @@ class Animation:
         kind = Path(path).suffix.lower()
         if kind not in (".html", ".gif", ".mp4"):
             raise ValueError(f"{os.fspath(path)!r} ends in none of .html, .gif, .mp4, which say what to write")
+        if kind == ".gif" and not GIF[0] <= 1.0 / self.fps <= GIF[1]:
+            raise ValueError(
+                f"a .gif shows each frame for {GIF[0]} ... {GIF[1]} s, and fps is {self.fps:g}: animate with fps="
+                f"{1.0 / GIF[0]:g} or less, or save as .html or .mp4"
+            )
         if kind == ".html":
             Path(path).write_text(self.html(), encoding="utf-8")
         else:
@@ -114,14 +120,15 @@ class Animation:
     def _movie(self) -> dict[str, Any]:
         """What the player reads: places as whole numbers of ``unit``, axes of bodies in thousandths."""
         scene, n = self.scene, len(self.times)
-        points = np.concatenate([part.reshape(-1, 3) for part in (scene.places, *scene.shapes)])
-        unit = RESOLUTION * scene.size
-        step = float(self.times[1] - self.times[0]) if n > 1 else 0.0
+        axes = [axis for body in scene.rigid for axis in scene.triad(body, AXIS * scene.size)]
+        points = np.concatenate([part.reshape(-1, 3) for part in (scene.places, *scene.shapes, *axes)])
+        low, high, unit = points.min(axis=0), points.max(axis=0), RESOLUTION * scene.size
         return {
             "places": _whole(scene.places.reshape(n, -1) / unit),
             "axes": _whole(scene.axes.reshape(n, -1) * 1000.0),
-            "low": _whole(points.min(axis=0) / unit),
-            "high": _whole(points.max(axis=0) / unit),
+            "low": _whole(low / unit),
+            "high": _whole(high / unit),
+            "radius": float(np.max(np.linalg.norm(points - (low + high) / 2.0, axis=-1)) / unit),
             "axis": round(AXIS / RESOLUTION),
             "lines": scene.lines,
             "joints": scene.joints,
@@ -135,13 +142,22 @@ class Animation:
             "vertical": self.view.vertical,
             "sign": self.view.sign,
             "start": float(self.times[0]),
-            "step": step,
-            "digits": max(0, min(9, 1 - floor(log10(abs(step))))) if step else 2,
+            "step": self._step,
+            "digits": self._digits,
             "fps": self.fps,
         }
 
+    @property
+    def _step(self) -> float:
+        return float(self.times[1] - self.times[0]) if len(self.times) > 1 else 0.0
+
+    @property
+    def _digits(self) -> int:
+        """Of a time that is shown: frames have times of their own."""
+        return max(0, min(9, 1 - floor(log10(abs(self._step))))) if self._step else 2
+
     def _film(self, path: Path, kind: str) -> None:
-        ax = new_figure(self.view.planar)
+        ax = new_axes(self.view.planar)
         from matplotlib.animation import FFMpegWriter, PillowWriter
 
         if kind == ".mp4" and not FFMpegWriter.isAvailable():
@@ -162,7 +178,7 @@ class Animation:
         with writer.saving(ax.figure, str(path), DPI):
             for state, time in enumerate(self.times):
                 canvas.show(state)
-                title.set_text(f"t = {time:.2f} s")
+                title.set_text(f"t = {time:.{self._digits}f} s")
                 writer.grab_frame()
 
 

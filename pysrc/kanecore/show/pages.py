@@ -5,14 +5,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from io import BytesIO
 from typing import Any
 
 from kanecore.errors import KanecoreError
 
+from .figures import png
 from .html import folded, formula, page, picture, preformatted, table
 
-__all__ = ["compiled_page", "model_page", "trajectory_page", "verdicts_page"]
+__all__ = ["Latex", "compiled_page", "model_page", "trajectory_page", "verdicts_page"]
 
 SHOWN = 12  # names or rows; of more the first
 DPI = 80  # of pictures
@@ -28,11 +28,25 @@ PLAIN = re.compile(rf"(\\({COMMANDS.replace(' ', '|')})(?![A-Za-z])|[\w{{}}^' .,
 """A name that may be typeset."""
 
 
-def model_page(model: Any, equations: Sequence[str] | None) -> str:
-    """Sizes and names of a `kanecore.Model`, and its equations of motion, folded.
+class Latex(str):
+    """Equations with names of the user's, which a notebook typesets where no name could do more than be written."""
 
-    ``equations`` are in LaTeX; None where they are long.
-    """
+    def __new__(cls, text: str, names: Iterable[str]) -> Latex:
+        self = super().__new__(cls, text)
+        self._plain = all(map(PLAIN.fullmatch, names))
+        return self
+
+    _plain: bool
+
+    def _repr_html_(self) -> str:
+        return formula(self) if self._plain else preformatted(self)
+
+    def _repr_latex_(self) -> str | None:
+        return f"$${self}$$" if self._plain else None
+
+
+def model_page(model: Any, equations: Sequence[Latex] | None) -> str:
+    """Sizes and names of a `kanecore.Model`, and its equations of motion, folded; None where they are long."""
     sizes = (
         ("coordinates q", model.description.coordinate_names),
         ("speeds u", model.description.speed_names),
@@ -41,11 +55,8 @@ def model_page(model: Any, equations: Sequence[str] | None) -> str:
         ("outputs", [name for name, _ in model.description.outputs]),
         ("constraints", [constraint.name for constraint in model.description.constraints]),
     )
-    names = [name for _, listed in sizes for name in listed]
-    if equations is None:
-        shown = [preformatted("they are long: model.latex(kernel), model.symbolic(kernel)")]
-    else:
-        shown = [formula(text) if all(map(PLAIN.fullmatch, names)) else preformatted(text) for text in equations]
+    long = [preformatted("they are long: model.latex(kernel), model.symbolic(kernel)")]
+    shown = long if equations is None else [each._repr_html_() for each in equations]
     return page(f"Model {model.name}", _listed(sizes), folded("equations of motion", *shown))
 
 
@@ -105,8 +116,7 @@ def _listed(sizes: Iterable[tuple[str, Sequence[str]]]) -> str:
 def _pictures(trajectory: Any) -> Iterator[str]:
     """The plot, if there can be one: with matplotlib, of a run that kept its steps and whose energies are defined."""
     try:
-        figure, file = trajectory.plot(), BytesIO()
-        figure.savefig(file, format="png", dpi=DPI)
+        plot = png(trajectory.plot(), DPI)
     except (ImportError, ValueError, KanecoreError):
         return
-    yield picture(file.getvalue(), "coordinates, speeds and the error of the energy balance over time")
+    yield picture(plot, "coordinates, speeds and the error of the energy balance over time")

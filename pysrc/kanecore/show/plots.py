@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kanecore.errors import unknown_name
+from kanecore.show.figures import new_figure
 
 __all__ = ["plot_trajectory"]
 
@@ -48,11 +49,6 @@ class Group(NamedTuple):
 
 def plot_trajectory(trajectory: Recorded, patterns: Sequence[Any]) -> Any:
     """The curves that patterns select, or all coordinates and speeds with the error of the energy balance."""
-    try:
-        from matplotlib.figure import Figure
-    except ImportError as missing:
-        raise ImportError('plots need matplotlib: pip install "kanecore[plot]"') from missing
-
     dyn = trajectory._dyn
     groups = _selected(dyn, patterns) if patterns else _groups(dyn)[:-2]
     groups = [group for group in groups if group.places]
@@ -60,7 +56,7 @@ def plot_trajectory(trajectory: Recorded, patterns: Sequence[Any]) -> Any:
     times = np.linspace(steps[0], steps[-1], POINTS)  # long steps would show as corners
     curves = _curves(trajectory, times, {group.what for group in groups})
     heights = [PANEL] * len(groups) + [BALANCE] * (not patterns)
-    figure = Figure(figsize=(8.0, UNIT * max(sum(heights), 2 * PANEL)), layout="constrained")
+    figure = new_figure((8.0, UNIT * max(sum(heights), 2 * PANEL)))
     axes = figure.subplots(len(heights), 1, sharex=True, squeeze=False, height_ratios=heights)[:, 0]
     for ax, group in zip(axes, groups, strict=False):
         _draw(

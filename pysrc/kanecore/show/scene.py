@@ -21,6 +21,7 @@ __all__ = ["Names", "Scene", "scene"]
 
 Array = npt.NDArray[np.float64]
 FORCE, TORQUE = 0, 1
+SKEWED = 0.05  # products of axes that are off by less are not seen: those of interpolants
 TOGETHER = 1e-6  # of the size of a picture: names of places that nobody could tell apart stand together
 
 
@@ -132,8 +133,9 @@ def scene(
     names: Names,
     values: Callable[[str], Array],
     number: Callable[[str], float],
+    loads: bool,
 ) -> Scene:
-    """The scene of a model.
+    """The scene of a model, with its loads or without.
 
     Parameters
     ----------
@@ -148,7 +150,7 @@ def scene(
     Raises
     ------
     ModelError
-        There is no point to draw; a size of a shape has no value that can be drawn.
+        There is no point to draw; a size of a shape has no value that can be drawn; axes of a body are none.
     """
     if not names.points:
         raise ModelError(
@@ -162,7 +164,9 @@ def scene(
     bodies = facts.get("bodies", [])
     centres = tuple(1 + point for point, _ in bodies)
     first_joint = 1 + len(names.points)
-    forces, forces_at, torques, torques_on = _loads(facts, values("load_vectors"), bodies)
+    shown = facts.get("loads", ()) if loads else ()
+    vectors = values("load_vectors") if loads else np.zeros((*points.shape[:-2], 0, 3))
+    forces, forces_at, torques, torques_on = _loads(shown, vectors, len(bodies))
     return Scene(
         names=names,
         places=np.concatenate([origin, points, joints], axis=-2),
@@ -170,7 +174,7 @@ def scene(
         lines=tuple((1 + parent, 1 + n) for n, parent in enumerate(tree) if n not in loose),
         joints=tuple(first_joint + n for n in range(len(names.joints))),
         centres=centres,
-        axes=_axes(bodies, values("orientations")),
+        axes=_axes(names, bodies, values("orientations")),
         rigid=tuple(body for body, (_, frame) in enumerate(bodies) if frame >= 0),
         forces=forces,
         torques=torques,
@@ -188,21 +192,27 @@ def _labels(names: Names, centres: Sequence[int], origin: str) -> tuple[str, ...
     return tuple(labels)
 
 
-def _axes(bodies: Sequence[Sequence[int]], orientations: Array) -> Array:
+def _axes(names: Names, bodies: Sequence[Sequence[int]], orientations: Array) -> Array:
     axes = np.empty((*orientations.shape[:-3], len(bodies), 3, 3))
     for body, (_, frame) in enumerate(bodies):
         axes[..., body, :, :] = orientations[..., frame, :, :] if frame >= 0 else np.eye(3)
+        products = np.swapaxes(axes[..., body, :, :], -1, -2) @ axes[..., body, :, :]
+        if not np.max(np.abs(products - np.eye(3)), initial=0.0) <= SKEWED:
+            raise ModelError(
+                f"the axes of {names.bodies[body]!r} are not of length 1 and at right angles at this state: a unit "
+                "quaternion in x must have norm 1, and without rotation it is (1, 0, 0, 0)"
+            )
     return axes
 
 
 def _loads(
-    facts: Mapping[str, Any], vectors: Array, bodies: Sequence[Sequence[int]]
+    loads: Sequence[Sequence[int]], vectors: Array, n_bodies: int
 ) -> tuple[Array, tuple[int, ...], Array, tuple[int, ...]]:
     """Forces and torques that act on bodies, with their places and bodies: those on the ground move nothing."""
     rows: dict[int, list[int]] = {FORCE: [], TORQUE: []}
     places: dict[int, list[int]] = {FORCE: [], TORQUE: []}
-    for row, (kind, point, _, body) in enumerate(facts.get("loads", ())):
-        if 0 <= body < len(bodies):
+    for row, (kind, point, _, body) in enumerate(loads):
+        if 0 <= body < n_bodies:
             rows[kind].append(row)
             places[kind].append(1 + point if kind == FORCE else body)
     return vectors[..., rows[FORCE], :], tuple(places[FORCE]), vectors[..., rows[TORQUE], :], tuple(places[TORQUE])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""From where a mechanism is seen: in the plane that its points keep, else in space."""
+"""From where a mechanism is seen: in the plane that its points move parallel to, else in space."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import cos, radians, sin
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -104,17 +105,17 @@ def _near(t: float, x: Array, units: Sequence[Sequence[int]], distance: float) -
     return t + steps[:, 0], states
 
 
-def chosen(view: Any, scene: Scene) -> View:
-    """The view that was asked for; else the plane that all points keep, in which all bodies turn; else an oblique one.
+def chosen(view: Any, *scenes: Scene) -> View:
+    """The view that was asked for; else the plane in which all bodies move and turn; else an oblique one.
 
     Parameters
     ----------
     view : None, str or (elevation, azimuth[, up])
-    scene : Scene
-        At several states.
+    *scenes : Scene
+        Each at several states.
     """
     if view is None:
-        plane = _plane(scene)
+        plane = next((plane for plane in PLANES if all(_keeps(scene, plane) for scene in scenes)), "")
         return View(tuple(plane)) if plane else View((), *OBLIQUE)
     if isinstance(view, str):
         axes = re.fullmatch(r"(-?[xyz])(-?[xyz])", view)
@@ -122,7 +123,7 @@ def chosen(view: Any, scene: Scene) -> View:
             return View((axes[1], axes[2]))
     elif isinstance(view, Sequence) and len(view) in (2, 3):
         *angles, up = view if len(view) == 3 else (*view, "z")
-        real = all(isinstance(angle, (int, float)) and np.isfinite(angle) for angle in angles)
+        real = all(isinstance(angle, Real) and np.isfinite(float(angle)) for angle in angles)
         if real and isinstance(up, str) and re.fullmatch("-?[xyz]", up):
             return View((), float(angles[0]), float(angles[1]), up)
     raise ValueError(
@@ -131,14 +132,12 @@ def chosen(view: Any, scene: Scene) -> View:
     )
 
 
-def _plane(scene: Scene) -> str:
-    """The axes of the plane that all places keep while no body tilts against it; empty where there is none."""
-    places, axes, size = scene.places.reshape(-1, 3), scene.axes[..., scene.rigid, :, :], scene.size
-    for plane, normal in zip(PLANES, NORMALS, strict=True):
-        tilts = np.ptp(axes[..., normal, :], axis=0) if len(scene.rigid) else np.zeros(1)
-        if np.ptp(places[:, normal]) <= IN_PLANE * size and (tilts <= IN_PLANE).all():
-            return plane
-    return ""
+def _keeps(scene: Scene, plane: str) -> bool:
+    """Whether all places move parallel to a plane while no body tilts against it."""
+    normal = NORMALS[PLANES.index(plane)]
+    leaves = np.ptp(scene.places[..., normal], axis=0)
+    tilts = np.ptp(scene.axes[..., scene.rigid, :, :][..., normal, :], axis=0)
+    return bool((leaves <= IN_PLANE * scene.size).all() and (tilts <= IN_PLANE).all())
 
 
 def _direction(axis: str) -> Array:
