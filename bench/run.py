@@ -3,8 +3,8 @@
 
     python bench/run.py [--smallest] [--results FOLDER] [SCRIPT ...]
 
-SCRIPT is ``derive``, ``compile``, ``evaluate`` or ``derivatives``; default: all.  ``--smallest`` takes the smallest sizes and few
-repeats: it shows that the scripts work, not how fast kanecore is.
+SCRIPT is ``derive``, ``compile``, ``evaluate`` or ``derivatives``; default: all.  ``--smallest`` takes the smallest
+sizes and few repeats: it shows that the scripts work, not how fast kanecore is.
 """
 
 from __future__ import annotations
