@@ -124,6 +124,49 @@ def test_more_conditions_than_unknowns_that_agree() -> None:
     np.testing.assert_allclose(found.x, [0.2, np.pi, 0, 0], rtol=0, atol=1e-15)
 
 
+def on_a_line(force: Any, damping: float) -> kc.CompiledModel:
+    """A mass with a force that depends on its place."""
+    x, v = me.dynamicsymbols("x v")
+    N, O = me.ReferenceFrame("N"), me.Point("O")  # noqa: E741
+    O.set_vel(N, 0)
+    P = O.locatenew("P", x * N.x)
+    P.set_vel(N, v * N.x)
+    loads = [(P, (force(x) - damping * v) * N.x)]
+    return kc.compile(kc.Model(N, [x], [v], [x.diff(t) - v], bodies=[me.Particle("P", P, 2)], forcelist=loads))
+
+
+@pytest.mark.parametrize("order", [2, 3])
+def test_zeros_of_higher_order(order: int) -> None:
+    """As where a column buckles: the slope vanishes with the force."""
+    dyn = on_a_line(lambda x: -(x**order), 0.0)
+    for start in (0.3, -50.0):
+        found = dyn.equilibrium([start, 0.2])
+        np.testing.assert_allclose(found.x, 0.0, rtol=0, atol=1e-8 * abs(start))
+        assert found.moving == {}
+
+
+def test_forces_that_are_of_second_order_in_the_speeds() -> None:
+    """A sleigh may slide ahead at any speed; v̇ = a w², so that nothing tells w from zero to first order."""
+    dyn = loaded("chaplygin_sleigh")
+    found = dyn.equilibrium(state("chaplygin_sleigh", {"v": 0.2, "w": 3.0}))
+    np.testing.assert_allclose(found.x[-2:], 0.0, rtol=0, atol=1e-12)
+    assert found.moving == {}
+
+
+def test_far_starts() -> None:
+    """Where the whole step leads off the domain of the force, and damping would hold all that is soft."""
+    dyn = on_a_line(lambda x: -sm.log(x), 1.0)
+    assert dyn.equilibrium([1e4, 0.2]).state["x"] == pytest.approx(1.0)
+
+
+def test_what_goes_on_where_a_coordinate_has_no_inertia() -> None:
+    """A pendulum that hangs down, in spherical coordinates: its azimuth turns, and moves nothing."""
+    found = loaded("spherical_pendulum").equilibrium([-2.6764, -0.6998, -0.5492, -2.7283])
+    assert found.state["theta"] == pytest.approx(-np.pi)
+    assert found.moving == pytest.approx({"phi": found.state["u2"]})
+    assert abs(found.state["u2"]) > 1e-3
+
+
 # -------------------------------------------------------------------------------------------- steady motions
 
 
@@ -211,6 +254,8 @@ def test_bicycle_from_rest() -> None:
     [
         ("quadrotor", {}, r"with no input free; what could not be balanced: d/dt v_z = -9\.81, at x"),
         ("kepler", {"x0": {"r": 1.0}}, "d/dt v = "),  # there would be one at no finite distance
+        # the axis hangs down: there psi turns about it, as phi does, and is no coordinate of its own
+        ("spinning_top", {"x0": [-0.5492, -2.7283, -2.7075, 2.9951, 0.9142, -1.5929]}, "balanced: d/dt psi = 8"),
         ("cart_pole", {"fixed": {"theta": 1.0}, "inputs": "F"}, r"with F free; .* d/dt omega = .*: free more inputs"),
         ("cart_pole", {"fixed": {"v": 1.0}}, r"balanced: .*d/dt v = "),
         ("cart_pole", {"fixed": {"F": 1.0, "v": 1.0}}, r"v = .* in place of 1"),
@@ -220,6 +265,14 @@ def test_bicycle_from_rest() -> None:
 def test_nothing_balances(name: str, arguments: dict[str, Any], message: str) -> None:
     with pytest.raises(kc.ModelError, match=message):
         loaded(name).equilibrium(**arguments)
+
+
+@pytest.mark.parametrize("damping", [0.0, 1.0])
+def test_balanced_only_at_a_distance(damping: float) -> None:
+    """What is left has a name, small as it is."""
+    dyn = on_a_line(lambda x: 1 / (1 + x**2), damping)
+    with pytest.raises(kc.ModelError, match=r"could not be balanced: .*d/dt v = \d\S+, .*at x = \[\d{4}"):
+        dyn.equilibrium([5.0, 0.2])
 
 
 @pytest.mark.parametrize(

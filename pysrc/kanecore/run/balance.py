@@ -3,12 +3,13 @@
 
 Unknown are the errors of a state and the free inputs, v.  With a basis N of what the linearized constraints allow, a
 step v = N w is the one of least norm, in the metric of the masses, that solves J N w = −F, or leaves least; it is
-damped after Levenberg and Marquardt where the whole step does not lessen F.  The constraints are met after each step.
+damped after Levenberg and Marquardt, or made shorter, where the whole step does not lessen F.  The constraints are met
+after each step.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -30,9 +31,11 @@ Array = npt.NDArray[np.float64]
 Numbers = npt.NDArray[np.intp]
 
 _ITERATIONS = 50
-_FALLEN = 1e-6  # of the largest rate at the start: what is left of it where a search came to an end
 _STUCK = 1e-3  # of the residual: a step that lessens it by no more leads nowhere
 _DAMPING = (0.0, *(10.0**k for k in range(-3, 12)))  # of steps, beside the largest singular value squared
+_GOOD = 0.9  # of the residual: where a damped step leaves more, parts of the whole one are tried as well
+_PARTS = tuple(0.5**k for k in range(1, 15))
+_SETTLED = 1e-4  # of where a search began: a whole step that is larger leads on, where F is small as well
 
 
 @dataclass(frozen=True)
@@ -59,8 +62,8 @@ class Balance:
     inputs: Numbers
     angles: npt.NDArray[np.bool_]
 
-    def solve(self, start: ConstraintState) -> tuple[Iterate, bool]:
-        """The end of steps from a state on the constraints, each of which lessens F, and whether F vanishes there."""
+    def solve(self, start: ConstraintState) -> tuple[Iterate, Iterate]:
+        """The first and the last of steps from a state on the constraints, each of which lessens F."""
         first = iterate = Iterate(self, start)
         for _ in range(_ITERATIONS):
             scale = iterate.scale
@@ -72,7 +75,7 @@ class Balance:
             left = iterate.norm(scale) / size
             if left > 1.0 - _STUCK or (left > 0.5 and iterate.solved):
                 break
-        return iterate, iterate.solved and not iterate.ran_away(first)
+        return first, iterate
 
 
 class Iterate:
@@ -98,7 +101,7 @@ class Iterate:
         slopes = np.vstack([self._rate_slopes[self.sought.rates], held]) * self.unknown_units
         return clear(slopes, slopes / self._row_units[:, np.newaxis])
 
-    @property
+    @cached_property
     def scale(self) -> Array:
         """What each of F is compared by: its largest slope; where it has none, what that of others is."""
         largest = np.max(np.abs(self.slopes), axis=1, initial=0.0)
@@ -146,33 +149,52 @@ class Iterate:
     @property
     def misses(self) -> Array:
         """|F| beside the terms that it is summed from."""
-        return self._misses(self.sizes)
+        terms, size = self._terms(self.sizes), np.abs(self.residual)
+        return np.asarray(np.divide(size, terms, out=np.where(size > 0.0, np.inf, 0.0), where=terms > 0.0))
 
-    def _misses(self, sizes: Array) -> Array:
-        of_errors, of_inputs = np.split(self.unknown_units, [len(self.errors.names)])
-        errors = sizes / of_errors
-        inputs = np.abs(np.asarray(self.state.r)[self.sought.inputs]) / of_inputs + np.max(errors, initial=0.0)
-        terms, size = np.abs(self.slopes) @ np.concatenate([errors, inputs]), np.abs(self.residual)
+    def _terms(self, sizes: Array) -> Array:
+        """What F is summed from, with large errors as given."""
+        terms = np.abs(self.slopes) @ self._extents(sizes)
         # what is below REACHED of the largest equation of its kind is rounding, also of one without terms
         for rows in self._kinds:
             units = self._row_units[rows]
             terms[rows] += REACHED / SOLVED * units * np.max(terms[rows] / units, initial=0.0)
-        return np.asarray(np.divide(size, terms, out=np.where(size > 0.0, np.inf, 0.0), where=terms > 0.0))
+        return np.asarray(terms)
 
-    def ran_away(self, first: Iterate) -> bool:
-        """Whether F vanishes only beside a state that is far beyond the first one."""
-        large = self._misses(np.minimum(self.sizes, first.sizes)) > SOLVED
-        for rows in self._kinds:
-            units = self._row_units[rows]
-            before = np.max(np.abs(first.residual[rows]) / units, initial=0.0)
-            large[rows] &= np.abs(self.residual[rows]) / units > _FALLEN * before
-        return bool(large.any())
+    def _extents(self, sizes: Array) -> Array:
+        """What is large for each unknown, in its unit, with that for each error as given."""
+        of_errors, of_inputs = np.split(self.unknown_units, [len(self.errors.names)])
+        errors = sizes / of_errors
+        inputs = np.abs(np.asarray(self.state.r)[self.sought.inputs]) / of_inputs + np.max(errors, initial=0.0)
+        return np.concatenate([errors, inputs])
 
-    def moving(self) -> Iterator[tuple[int, float]]:
-        """Places in x, and rates, of what goes on."""
+    def unbalanced(self, first: Iterate) -> npt.NDArray[np.bool_]:
+        """Which of F do not vanish, after steps from the first state."""
+        return ~((self.misses <= SOLVED) & ~self._small_only_here(first) | self._vanished(first))
+
+    def _small_only_here(self, first: Iterate) -> npt.NDArray[np.bool_]:
+        """Which of F, beyond rounding, vanish only beside terms that are larger than at first: far away, next to a pole."""
+        size, terms = np.abs(self.residual), self._terms(np.minimum(self.sizes, first.sizes))
+        large = size > SOLVED * np.minimum(terms, first._terms(first.sizes))
+        return np.asarray(large & (size > REACHED * self._terms(self.sizes)))
+
+    def _vanished(self, first: Iterate) -> npt.NDArray[np.bool_]:
+        """Which of F are rounding beside what they were summed from at first, though a next step would lessen them.
+
+        At a zero of higher order, as that of x³, the terms vanish as F does.  Far away they do as well: there the step
+        is large beside the first state.
+        """
+        size, step = np.abs(self.residual), self.step(0.0)
+        change = np.abs(step) * self.unknown_units / first.unknown_units
+        settled = (change <= _SETTLED * first._extents(first.sizes)).all()
+        lessened = np.abs(self.residual - self.slopes @ step) <= size / 2
+        return np.asarray(settled & lessened & (size <= REACHED * first._terms(first.sizes)))
+
+    def moving(self, first: Iterate) -> Iterator[tuple[int, float]]:
+        """Places in x, and rates, of what goes on, beside what is large at the first state."""
         state, asked = self.state, set(self.sought.rates.tolist())
         xdot = np.asarray(state.dyn.rhs(state.t, state.x, **state.values))
-        large = self._fastest * (np.abs(self.columns) @ self.sizes)
+        large = first._fastest * (np.abs(self.columns) @ first.sizes)
         for place in np.flatnonzero(np.abs(xdot) > SOLVED * large):
             if not asked.issuperset(self.errors.of_places([int(place)]).tolist()):
                 yield int(place), float(xdot[place])
@@ -201,19 +223,41 @@ class Iterate:
         except (NonFiniteError, SingularError):
             return None
 
+    def step(self, damping: float) -> Array:
+        """The step of least norm, damped after Levenberg and Marquardt: in units, to be subtracted."""
+        of_unknowns, s, along = self._decomposed
+        largest = np.max(s, initial=0.0)
+        inverse = np.divide(s, s**2 + damping * largest**2, out=np.zeros_like(s), where=s > RANK * largest)
+        step = self.allowed @ (of_unknowns @ (inverse * along))
+        step[np.abs(step) <= NOISE * np.max(np.abs(step), initial=0.0)] = 0.0  # rounding of what need not move
+        return np.asarray(step)
+
+    @cached_property
+    def _decomposed(self) -> tuple[Array, Array, Array]:
+        """Of J N, in rows of equal size: right vectors in columns, singular values, and F along the left vectors."""
+        of_rows, s, of_columns = np.linalg.svd(
+            self.slopes @ self.allowed / self.scale[:, np.newaxis], full_matrices=False
+        )
+        return of_columns.T, s, of_rows.T @ (self.residual / self.scale)
+
     @cached_property
     def _rate_slopes(self) -> Array:
         return rate_slopes(self.state, self.sought.inputs)
 
 
 def _step(iterate: Iterate, scale: Array, size: float) -> Iterate | None:
-    """The end of the first step, of those damped more and more, that lessens the residual; None where none does."""
-    of_rows, s, of_columns = np.linalg.svd(iterate.slopes @ iterate.allowed / scale[:, np.newaxis], full_matrices=False)
-    along, largest = of_rows.T @ (iterate.residual / scale), np.max(s, initial=0.0)
-    for damping in _DAMPING:
-        inverse = np.divide(s, s**2 + damping * largest**2, out=np.zeros_like(s), where=s > RANK * largest)
-        step = iterate.allowed @ (of_columns.T @ (inverse * along))
-        step[np.abs(step) <= NOISE * np.max(np.abs(step), initial=0.0)] = 0.0  # rounding of what need not move
+    """The end of a step that lessens the residual; None where none does."""
+    damped = _first(iterate, (iterate.step(damping) for damping in _DAMPING), scale, size)
+    if damped is not None and damped.norm(scale) < _GOOD * size:
+        return damped
+    parts = _first(iterate, (part * iterate.step(0.0) for part in _PARTS), scale, size)
+    found = [end for end in (damped, parts) if end is not None]
+    return min(found, key=lambda end: end.norm(scale), default=None)
+
+
+def _first(iterate: Iterate, steps: Iterable[Array], scale: Array, size: float) -> Iterate | None:
+    """The end of the first of some steps that lessens the residual."""
+    for step in steps:
         trial = iterate.moved(-iterate.unknown_units * step)
         if trial is not None and trial.norm(scale) < size:
             return trial
