@@ -173,7 +173,7 @@ class Iterate:
         return ~((self.misses <= SOLVED) & ~self._small_only_here(first) | self._vanished(first))
 
     def _small_only_here(self, first: Iterate) -> npt.NDArray[np.bool_]:
-        """Which of F, beyond rounding, vanish only beside terms that are larger than at first: far away, next to a pole."""
+        """Which of F, beyond rounding, vanish only beside terms larger than at first: far away, or next to a pole."""
         size, terms = np.abs(self.residual), self._terms(np.minimum(self.sizes, first.sizes))
         large = size > SOLVED * np.minimum(terms, first._terms(first.sizes))
         return np.asarray(large & (size > REACHED * self._terms(self.sizes)))
