@@ -295,6 +295,8 @@ def test_balanced_only_at_a_distance(damping: float) -> None:
         ({"x0": [0.0, 1.0]}, ValueError, r"x has shape \(2,\)"),
         ({"x0": [0.0, np.inf, 0.0, 0.0]}, ValueError, "not finite"),
         ({"t": np.nan}, ValueError, "t is nan, which is not finite"),
+        ({"t": [0.0, 1.0]}, TypeError, r"t must be one number, got \[0.0, 1.0\]"),
+        ({"t": None}, TypeError, "t must be one number, got None"),
     ],
 )
 def test_arguments_that_make_no_sense(arguments: dict[str, Any], error: type[Exception], message: str) -> None:

@@ -71,7 +71,7 @@ def state_of(dyn: Kernels, t: float, x: _Values, r: Any = None, p: Any = None) -
         raise ValueError(f"x has shape {array.shape}; it must be ({dyn.n_x},), one state")
     if not np.isfinite(array).all():
         raise ValueError(f"x is {array.tolist()}, which is not finite")
-    if np.ndim(t):
+    if np.ndim(t) or np.asarray(t).dtype.kind not in "fiub":
         raise TypeError(f"t must be one number, got {t!r}")
     if not np.isfinite(t):
         raise ValueError(f"t is {t!r}, which is not finite")

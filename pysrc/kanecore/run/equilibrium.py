@@ -112,7 +112,7 @@ def equilibrium(
     ``dyn.equilibrium(x0, fixed={"phi": 0.1, "uthR": -15.0}, inputs=["Tdelta"], steady=["phi", "delta", "uphi", ...])``
     leans a bicycle into a turn of constant speed, and finds the steering angle and torque.
     """
-    start, sought = _posed(dyn, x0, fixed, inputs, steady, float(t), p)
+    start, sought = _posed(dyn, x0, fixed, inputs, steady, t, p)
     first, end = sought.solve(start)
     if (unbalanced := end.unbalanced(first)).any():
         raise _unbalanced(end, unbalanced)
@@ -120,7 +120,7 @@ def equilibrium(
     names = [*dyn.coordinate_names, *dyn.speed_names]
     return Equilibrium(
         name=dyn.name,
-        t=end.state.t,
+        t=float(t),
         x=x,
         r=r,
         state=dict(zip(names, x.tolist(), strict=True)),

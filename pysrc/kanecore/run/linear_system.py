@@ -21,7 +21,7 @@ from kanecore.run.modes import Mode, balance, in_units, modes_of, rounded, unrea
 from kanecore.run.output_slopes import output_slopes
 from kanecore.run.reduction import Reduction, reduction
 from kanecore.run.starts import normalized, on_constraints
-from kanecore.run.vectors import vectors
+from kanecore.run.vectors import leading, vectors
 
 if TYPE_CHECKING:
     from kanecore._native import Kernels, _Values
@@ -280,7 +280,9 @@ def state_error(dyn: Kernels, x: _Values, x_ref: _Values, *, t: float = 0.0, r: 
     states = vectors("x", dyn._as_state(x), dyn.n_x)
     if dyn.n_constraints or dyn.n_configuration:
         return reduction(_on(dyn, t, x_ref, r, p, "x_ref")).between(states)
-    return ErrorStates(dyn).between(states, vectors("x_ref", dyn._as_state(x_ref, "x_ref"), dyn.n_x))
+    references = vectors("x_ref", dyn._as_state(x_ref, "x_ref"), dyn.n_x)
+    leading(x=states.shape[:-1], x_ref=references.shape[:-1])
+    return ErrorStates(dyn).between(states, references)
 
 
 def _on(dyn: Kernels, t: float, x: _Values, r: Any, p: Any, argument: str) -> ConstraintState:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from kanecore.run.vectors import joined, vectors
+from kanecore.run.vectors import joined, leading, vectors
 
 if TYPE_CHECKING:
     from kanecore._native import Kernels, _Values
@@ -51,8 +51,10 @@ def rhs_jvp(
     ValueError, TypeError
         A direction of another shape, or no numbers; other errors as of `linearize`.
     """
-    direction = joined(vectors("dx", dx, dyn.n_x), _or_zeros("dr", dr, dyn.n_r))
-    return np.asarray((dyn._linearize(t, x, r=r, p=p) @ direction[..., np.newaxis])[..., 0])
+    direction = joined(dx=vectors("dx", dx, dyn.n_x), dr=_or_zeros("dr", dr, dyn.n_r))
+    slopes = dyn._linearize(t, x, r=r, p=p)
+    leading(x=slopes.shape[:-2], dx=direction.shape[:-1])
+    return np.asarray((slopes @ direction[..., np.newaxis])[..., 0])
 
 
 def rhs_vjp(
@@ -85,8 +87,9 @@ def rhs_vjp(
     ValueError, TypeError
         As of `rhs_jvp`.
     """
-    rows = vectors("weights", weights, dyn.n_x)[..., np.newaxis, :]
-    gradient = (rows @ dyn._linearize(t, x, r=r, p=p))[..., 0, :]
+    w, slopes = vectors("weights", weights, dyn.n_x), dyn._linearize(t, x, r=r, p=p)
+    leading(x=slopes.shape[:-2], weights=w.shape[:-1])
+    gradient = (w[..., np.newaxis, :] @ slopes)[..., 0, :]
     return _parts(gradient, dyn.n_x, full)
 
 
@@ -122,8 +125,13 @@ def inverse_dynamics_jvp(
     ValueError, TypeError
         A vector of another shape, or no numbers.
     """
-    direction = (vectors("dx", dx, dyn.n_x), _or_zeros("dr", dr, dyn.n_r), _or_zeros("dudot", dudot, dyn.n_u))
-    beyond = joined(dyn._rows("udot", udot, "udot"), np.zeros(dyn.n_constraints), *direction)
+    beyond = joined(
+        udot=dyn._rows("udot", udot, "udot"),
+        multipliers=np.zeros(dyn.n_constraints),
+        dx=vectors("dx", dx, dyn.n_x),
+        dr=_or_zeros("dr", dr, dyn.n_r),
+        dudot=_or_zeros("dudot", dudot, dyn.n_u),
+    )
     return dyn._inverse_dynamics_tangent(t, x, beyond, r=r, p=p)
 
 
@@ -158,8 +166,11 @@ def inverse_dynamics_vjp(
     ValueError, TypeError
         As of `inverse_dynamics_jvp`.
     """
-    rest = np.zeros(dyn.n_constraints)
-    beyond = joined(dyn._rows("udot", udot, "udot"), rest, vectors("weights", weights, dyn.n_u))
+    beyond = joined(
+        udot=dyn._rows("udot", udot, "udot"),
+        multipliers=np.zeros(dyn.n_constraints),
+        weights=vectors("weights", weights, dyn.n_u),
+    )
     gradient = dyn._inverse_dynamics_gradient(t, x, beyond, r=r, p=p)
     if not full:
         return np.ascontiguousarray(gradient[..., : dyn.n_x])
