@@ -389,6 +389,8 @@ def test_python_control(monkeypatch: pytest.MonkeyPatch) -> None:
     assert isinstance(same, control.StateSpace)
     np.testing.assert_array_equal(same.A, system.A)
     assert same.state_labels == list(system.state_names)
+    monkeypatch.setitem(control.config.defaults, "control.default_dt", 0.1)
+    assert system.to_control().dt == 0
 
 
 def test_times_that_are_none() -> None:

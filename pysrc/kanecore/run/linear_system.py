@@ -149,7 +149,7 @@ class LinearSystem:
     # ---------------------------------------------------------------------------------------- other forms of it
 
     def to_control(self) -> Any:
-        """A ``control.StateSpace`` of python-control, with these names.
+        """A ``control.StateSpace`` of python-control in continuous time, with these names.
 
         ImportError where it is not installed: ``pip install 'kanecore[control]'``.
         """
@@ -158,7 +158,7 @@ class LinearSystem:
         except ImportError as error:
             raise ImportError("to_control needs python-control: pip install 'kanecore[control]'") from error
         names = {"states": self.state_names, "inputs": self.input_names, "outputs": self.output_names}
-        return control.ss(self.A, self.B, self.C, self.D, **{key: list(value) for key, value in names.items()})
+        return control.ss(self.A, self.B, self.C, self.D, 0, **{key: list(value) for key, value in names.items()})
 
     def __str__(self) -> str:
         lines = [self._title]
