@@ -249,10 +249,16 @@ def test_bicycle_from_rest() -> None:
 # ----------------------------------------------------------------------------------------------------- errors
 
 
+MOTORS = [f"tau_{joint}_{side}" for joint in ("hip", "knee", "ankle") for side in ("left", "right")]
+
+
 @pytest.mark.parametrize(
     ("name", "arguments", "message"),
     [
         ("quadrotor", {}, r"with no input free; what could not be balanced: d/dt v_z = -9\.81, at x"),
+        # it falls, and nothing else is left; its motors turn it round and round, and angles lose their digits
+        ("biped", {"fixed": dict.fromkeys(MOTORS, 0.0)}, r"balanced: d/dt v_z = -9\.81, at x"),
+        ("biped", {"inputs": dict.fromkeys(MOTORS, 0.0)}, r"balanced: .*d/dt v_z = "),
         ("kepler", {"x0": {"r": 1.0}}, "d/dt v = "),  # there would be one at no finite distance
         # the axis hangs down: there psi turns about it, as phi does, and is no coordinate of its own
         ("spinning_top", {"x0": [-0.5492, -2.7283, -2.7075, 2.9951, 0.9142, -1.5929]}, "balanced: d/dt psi = 8"),

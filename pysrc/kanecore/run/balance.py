@@ -31,6 +31,7 @@ Array = npt.NDArray[np.float64]
 Numbers = npt.NDArray[np.intp]
 
 _ITERATIONS = 50
+_KNOWN = 1e-6  # of terms at the start: rounding of terms that became larger leaves more unknown
 _STUCK = 1e-3  # of the residual: a step that lessens it by no more leads nowhere
 _DAMPING = (0.0, *(10.0**k for k in range(-3, 12)))  # of steps, beside the largest singular value squared
 _GOOD = 0.9  # of the residual: where a damped step leaves more, parts of the whole one are tried as well
@@ -157,8 +158,8 @@ class Iterate:
         terms = np.abs(self.slopes) @ self._extents(sizes)
         # what is below REACHED of the largest equation of its kind is rounding, also of one without terms
         for rows in self._kinds:
-            units = self._row_units[rows]
-            terms[rows] += REACHED / SOLVED * units * np.max(terms[rows] / units, initial=0.0)
+            units, largest = self._row_units[rows], np.maximum(terms, np.abs(self.residual))[rows]
+            terms[rows] += REACHED / SOLVED * units * np.max(largest / units, initial=0.0)
         return np.asarray(terms)
 
     def _extents(self, sizes: Array) -> Array:
@@ -174,9 +175,9 @@ class Iterate:
 
     def _small_only_here(self, first: Iterate) -> npt.NDArray[np.bool_]:
         """Which of F, beyond rounding, vanish only beside terms larger than at first: far away, or next to a pole."""
-        size, terms = np.abs(self.residual), self._terms(np.minimum(self.sizes, first.sizes))
-        large = size > SOLVED * np.minimum(terms, first._terms(first.sizes))
-        return np.asarray(large & (size > REACHED * self._terms(self.sizes)))
+        before, rounding = first._terms(first.sizes), REACHED * self._terms(self.sizes)
+        small = SOLVED * np.minimum(before, self._terms(np.minimum(self.sizes, first.sizes)))
+        return np.asarray(np.abs(self.residual) > np.maximum(small, np.minimum(rounding, _KNOWN * before)))
 
     def _vanished(self, first: Iterate) -> npt.NDArray[np.bool_]:
         """Which of F are rounding beside what they were summed from at first, though a next step would lessen them.
