@@ -167,6 +167,12 @@ def test_what_goes_on_where_a_coordinate_has_no_inertia() -> None:
     assert abs(found.state["u2"]) > 1e-3
 
 
+def test_a_pole_of_the_coordinates() -> None:
+    """Upright, where two angles are one: the search ends before divisions by the third overflow."""
+    found = loaded("spinning_top").equilibrium([0.2, 0.5, 0.3, 0.0, 0.0, 0.0])
+    np.testing.assert_allclose(found.x, [0.2, 0.0, 0.3, 0.0, 0.0, 0.0], rtol=0, atol=1e-12)
+
+
 # -------------------------------------------------------------------------------------------- steady motions
 
 
@@ -314,5 +320,9 @@ def test_start_off_the_constraints() -> None:
     dyn = loaded("four_bar")
     with pytest.raises(ValueError, match="x0 does not satisfy the constraints of 'four_bar'"):
         dyn.equilibrium(np.full(dyn.n_x, 0.3))
+    with pytest.raises(ValueError, match=r"t = 0\.0: 'velocity constraint 0' \(-\d\S+\); the residuals must"):
+        loaded("constant_speed_particle").equilibrium(np.zeros(6))
+    with pytest.raises(kc.ModelError, match="all coefficients of 'velocity constraint 0' vanish there"):
+        loaded("constant_speed_particle").equilibrium()
     with pytest.raises(ValueError, match=r"norm 0\.0 in x0"):
         loaded("quadrotor").equilibrium(np.zeros(13))

@@ -23,7 +23,7 @@ from kanecore.run.error_states import ErrorStates
 from kanecore.run.metric import clear, null_space, size_of
 from kanecore.run.modes import balance
 from kanecore.run.reduction import constraint_slopes, error_sizes, error_units
-from kanecore.tolerances import NOISE, RANK, REACHED, SOLVED
+from kanecore.tolerances import EPSILON, NOISE, RANK, REACHED, SOLVED
 
 __all__ = ["Balance", "Iterate", "feasible", "rate_slopes"]
 
@@ -69,12 +69,12 @@ class Balance:
         for _ in range(_ITERATIONS):
             scale = iterate.scale
             size = iterate.norm(scale)
-            following = _step(iterate, scale, size) if size > 0.0 else None
-            if following is None:  # solved, rounding, or stuck
+            following = _step(iterate, scale, size) if iterate.miss > EPSILON**2 else None
+            if following is None:  # what rounding leaves of rounding, or stuck
                 break
             iterate = following
             left = iterate.norm(scale) / size
-            if left > 1.0 - _STUCK or (left > 0.5 and iterate.solved):
+            if left > 1.0 - _STUCK or (left > 0.5 and iterate.miss <= SOLVED):
                 break
         return first, iterate
 
@@ -206,9 +206,10 @@ class Iterate:
         x = np.where(self.sought.angles, np.maximum(np.abs(self.state.x), 1.0), self.state.x)
         return error_sizes(self.errors, self.unknown_units[: len(self.errors.names)], self.errors.values(x))
 
-    @property
-    def solved(self) -> bool:
-        return bool(np.max(self.misses, initial=0.0) <= SOLVED)
+    @cached_property
+    def miss(self) -> float:
+        """The largest of these."""
+        return float(np.max(self.misses, initial=0.0))
 
     def norm(self, scale: Array) -> float:
         return float(np.linalg.norm(self.residual / scale))

@@ -114,12 +114,12 @@ def _dependent(
 ) -> ConstraintState | None:
     """Solve for the unknowns alone, from their values or, where that leads nowhere, from others nearby.
 
-    None where they are not decided by the rest, at the solution or where it was looked for.
+    None where they are not decided by the rest, at the solution or where it was looked for, or there are none.
     """
     solution = Newton(start, kind, unknowns).solve()
     if solution.state is None:
         solution = _from_nearby(start, kind, unknowns) or solution
-    if not solution.decided:
+    if not solution.decided or (solution.state is None and unknowns.start == unknowns.stop):
         return None
     if solution.state is None:
         raise _no_dependent_ones(start, start.level(kind).part.start, unknowns)
