@@ -267,7 +267,7 @@ MOTORS = [f"tau_{joint}_{side}" for joint in ("hip", "knee", "ankle") for side i
         ("biped", {"inputs": dict.fromkeys(MOTORS, 0.0)}, r"balanced: .*d/dt v_z = "),
         ("kepler", {"x0": {"r": 1.0}}, "d/dt v = "),  # there would be one at no finite distance
         # the axis hangs down: there psi turns about it, as phi does, and is no coordinate of its own
-        ("spinning_top", {"x0": [-0.5492, -2.7283, -2.7075, 2.9951, 0.9142, -1.5929]}, "balanced: d/dt psi = 8"),
+        ("spinning_top", {"x0": [-0.5492, -2.7283, -2.7075, 2.9951, 0.9142, -1.5929]}, "balanced: .*d/dt psi = "),
         ("cart_pole", {"fixed": {"theta": 1.0}, "inputs": "F"}, r"with F free; .* d/dt omega = .*: free more inputs"),
         ("cart_pole", {"fixed": {"v": 1.0}}, r"balanced: .*d/dt v = "),
         ("cart_pole", {"fixed": {"F": 1.0, "v": 1.0}}, r"v = .* in place of 1"),

@@ -72,9 +72,11 @@ class Balance:
             following = _step(iterate, scale, size) if iterate.miss > EPSILON**2 else None
             if following is None:  # what rounding leaves of rounding, or stuck
                 break
+            left = following.norm(scale) / size
+            if iterate.miss <= SOLVED and left > 0.5:  # rounding leads anywhere
+                break
             iterate = following
-            left = iterate.norm(scale) / size
-            if left > 1.0 - _STUCK or (left > 0.5 and iterate.miss <= SOLVED):
+            if left > 1.0 - _STUCK:
                 break
         return first, iterate
 
