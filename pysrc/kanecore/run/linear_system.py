@@ -282,7 +282,7 @@ def state_error(dyn: Kernels, x: _Values, x_ref: _Values, *, t: float = 0.0, r: 
         return reduction(_on(dyn, t, x_ref, r, p, "x_ref")).between(states)
     references = vectors("x_ref", dyn._as_state(x_ref, "x_ref"), dyn.n_x)
     leading(x=states.shape[:-1], x_ref=references.shape[:-1])
-    return ErrorStates(dyn).between(states, references)
+    return ErrorStates(dyn).between(states, normalized(dyn, references, "x_ref"))
 
 
 def _on(dyn: Kernels, t: float, x: _Values, r: Any, p: Any, argument: str) -> ConstraintState:
