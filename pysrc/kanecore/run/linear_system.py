@@ -211,8 +211,8 @@ def linear_system(dyn: Kernels, t: float, x: _Values, r: Any = None, p: Any = No
       for a body with the angular velocity ω (Markley & Crassidis, *Fundamentals of Spacecraft Attitude Determination
       and Control*, 2014, section 3.7.4).
 
-    Rates of prescribed motions are inputs of their own, as for `linearize`.  C and D are exact as well, but of
-    outputs that hold multipliers: these come from differences, to some ten digits.
+    Rates of prescribed motions are inputs of their own, as for `linearize`.  C and D are exact as well, unless an
+    output holds multipliers: then they come from differences, to some ten digits.
 
     Parameters
     ----------
