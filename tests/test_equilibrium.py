@@ -159,6 +159,30 @@ def test_far_starts() -> None:
     assert dyn.equilibrium([1e4, 0.2]).state["x"] == pytest.approx(1.0)
 
 
+@pytest.mark.parametrize("name", ["cart_pendulum", "chain40"])
+def test_any_starts(name: str) -> None:
+    """Each acceleration of a chain depends on all angles, each force on few."""
+    dyn = loaded(name)
+    for start in np.random.default_rng(7).uniform(-1.0, 1.0, (3, dyn.n_x)):
+        found = dyn.equilibrium(start, fixed=dict.fromkeys(dyn.input_names, 0.0))
+        assert np.max(np.abs(dyn.forcing(0.0, found.x, r=found.r))) < 1e-9
+
+
+def test_speeds_that_move_no_mass() -> None:
+    """M is singular: what acts along the second one is a damper, and a constraint, which holds it."""
+    (q1, q2), (u1, u2) = me.dynamicsymbols("q1:3"), me.dynamicsymbols("u1:3")
+    N, O, P, Q = me.ReferenceFrame("N"), *map(me.Point, "OPQ")  # noqa: E741
+    O.set_vel(N, 0)
+    for point, q, u in ((P, q1, u1), (Q, q2, u2)):
+        point.set_pos(O, q * N.x)
+        point.set_vel(N, u * N.x)
+    loads = [(P, (1 - 3 * q1) * N.x), (Q, -u2 * N.x)]
+    kdes, bodies = [q1.diff(t) - u1, q2.diff(t) - u2], [me.Particle("P", P, 2)]
+    model = kc.Model(N, [q1, q2], [u1, u2], kdes, velocity_constraints=[u1 - u2], bodies=bodies, forcelist=loads)
+    found = kc.compile(model).equilibrium([5.0, 0.3, 2.0, 2.0])
+    np.testing.assert_allclose(found.x, [1 / 3, 0.3, 0.0, 0.0], rtol=0, atol=1e-12)
+
+
 def test_what_goes_on_where_a_coordinate_has_no_inertia() -> None:
     """A pendulum that hangs down, in spherical coordinates: its azimuth turns, and moves nothing."""
     found = loaded("spherical_pendulum").equilibrium([-2.6764, -0.6998, -0.5492, -2.7283])

@@ -3,8 +3,8 @@
 
 Unknown are the errors of a state and the free inputs, v.  With a basis N of what the linearized constraints allow, a
 step v = N w is the one of least norm, in the metric of the masses, that solves J N w = −F, or leaves least; it is
-damped after Levenberg and Marquardt, or made shorter, where the whole step does not lessen F.  The constraints are met
-after each step.
+damped after Levenberg and Marquardt, or made shorter, where the whole step does not lessen F.  In these F there are
+forces in place of u̇, see `force_rows`; whether it vanishes is asked of u̇.  The constraints are met after each step.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from kanecore.errors import NonFiniteError, SingularError
 from kanecore.run.constraint_state import ConstraintState
 from kanecore.run.constraints import normalise
 from kanecore.run.error_states import ErrorStates
+from kanecore.run.force_rows import ACCURACY, changes, weights
 from kanecore.run.metric import clear, null_space, size_of
 from kanecore.run.modes import balance
 from kanecore.run.reduction import constraint_slopes, error_sizes, error_units
@@ -105,10 +106,45 @@ class Iterate:
         return clear(slopes, slopes / self._row_units[:, np.newaxis])
 
     @cached_property
+    def forces(self) -> Array:
+        """F with forces in place of u̇, for which steps solve."""
+        forces, rows = self.residual.copy(), self._kinds[1]
+        forces[rows] = self._inertia @ forces[rows]
+        return forces
+
+    @cached_property
+    def _inertia(self) -> Array:
+        return weights(self.state, self._speeds)
+
+    @property
+    def _speeds(self) -> Numbers:
+        """The speeds whose rates vanish."""
+        return np.asarray(self.sought.rates[self._kinds[1]] - self.errors.n_coordinates)
+
+    @cached_property
+    def force_slopes(self) -> Array:
+        """The slopes of `forces`, in columns of equal units."""
+        n_q, rows, slopes = self.errors.n_coordinates, self._kinds[1], self.slopes.copy()
+        moved = changes(self.state, self._speeds, self.residual[rows], self.columns[:, :n_q], self.sizes[:n_q])
+        moved *= self.unknown_units[:n_q]
+        changed = self._inertia @ slopes[rows]
+        changed[:, :n_q] += moved
+        unknown = ACCURACY * np.max(np.abs(moved), axis=1, initial=0.0, keepdims=True)
+        slopes[rows] = np.where(np.abs(changed) > unknown, changed, 0.0)
+        return clear(slopes, slopes / self._force_units[:, np.newaxis])
+
+    @property
+    def _force_units(self) -> Array:
+        """Of each of `forces`."""
+        units = self._row_units
+        units[self._kinds[1]] /= self.state.speed_units[self._speeds] ** 2
+        return units
+
+    @cached_property
     def scale(self) -> Array:
-        """What each of F is compared by: its largest slope; where it has none, what that of others is."""
-        largest = np.max(np.abs(self.slopes), axis=1, initial=0.0)
-        return np.where(largest > 0.0, largest, self._row_units)
+        """What each of `forces` is compared by: its largest slope; where it has none, what that of others is."""
+        largest = np.max(np.abs(self.force_slopes), axis=1, initial=0.0)
+        return np.where(largest > 0.0, largest, self._force_units)
 
     @property
     def _row_units(self) -> Array:
@@ -214,7 +250,7 @@ class Iterate:
         return float(np.max(self.misses, initial=0.0))
 
     def norm(self, scale: Array) -> float:
-        return float(np.linalg.norm(self.residual / scale))
+        return float(np.linalg.norm(self.forces / scale))
 
     def moved(self, change: Array) -> Iterate | None:
         """After a change of errors and inputs; None where the constraints or rates are not defined, or not met."""
@@ -239,10 +275,9 @@ class Iterate:
     @cached_property
     def _decomposed(self) -> tuple[Array, Array, Array]:
         """Of J N, in rows of equal size: right vectors in columns, singular values, and F along the left vectors."""
-        of_rows, s, of_columns = np.linalg.svd(
-            self.slopes @ self.allowed / self.scale[:, np.newaxis], full_matrices=False
-        )
-        return of_columns.T, s, of_rows.T @ (self.residual / self.scale)
+        slopes = self.force_slopes @ self.allowed / self.scale[:, np.newaxis]
+        of_rows, s, of_columns = np.linalg.svd(slopes, full_matrices=False)
+        return of_columns.T, s, of_rows.T @ (self.forces / self.scale)
 
     @cached_property
     def _rate_slopes(self) -> Array:
