@@ -125,7 +125,9 @@ class Iterate:
     def force_slopes(self) -> Array:
         """The slopes of `forces`, in columns of equal units."""
         n_q, rows, slopes = self.errors.n_coordinates, self._kinds[1], self.slopes.copy()
-        moved = changes(self.state, self._speeds, self.residual[rows], self.columns[:, :n_q], self.sizes[:n_q])
+        directions = self.columns[:, :n_q]
+        sizes = np.where(directions[self.sought.angles].any(axis=0), 1.0, self.sizes[:n_q])
+        moved = changes(self.state, self._speeds, self.residual[rows], directions, sizes)
         moved *= self.unknown_units[:n_q]
         changed = self._inertia @ slopes[rows]
         changed[:, :n_q] += moved
