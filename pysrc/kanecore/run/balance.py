@@ -3,8 +3,8 @@
 
 Unknown are the errors of a state and the free inputs, v.  With a basis N of what the linearized constraints allow, a
 step v = N w is the one of least norm, in the metric of the masses, that solves J N w = −F, or leaves least; it is
-damped after Levenberg and Marquardt, or made shorter, where the whole step does not lessen F.  In these F there are
-forces in place of u̇, see `force_rows`; whether it vanishes is asked of u̇.  The constraints are met after each step.
+damped after Levenberg and Marquardt, or made shorter, where the whole step does not lessen F.  The constraints are met
+after each step.  A search may have forces in place of u̇ in this F, see `force_rows`; whether it vanishes is asked of u̇.
 """
 
 from __future__ import annotations
@@ -56,6 +56,8 @@ class Balance:
         Inputs that may change.
     angles : ndarray of bool, (n_x,)
         Which coordinates are angles.
+    by_forces : bool
+        Whether steps solve for forces in place of u̇.
     """
 
     rates: Numbers
@@ -63,6 +65,7 @@ class Balance:
     values: Array
     inputs: Numbers
     angles: npt.NDArray[np.bool_]
+    by_forces: bool = False
 
     def solve(self, start: ConstraintState) -> tuple[Iterate, Iterate]:
         """The first and the last of steps from a state on the constraints, each of which lessens F."""
@@ -107,7 +110,9 @@ class Iterate:
 
     @cached_property
     def forces(self) -> Array:
-        """F with forces in place of u̇, for which steps solve."""
+        """F, or forces in place of u̇, for which steps solve."""
+        if not self.sought.by_forces:
+            return self.residual
         forces, rows = self.residual.copy(), self._kinds[1]
         forces[rows] = self._inertia @ forces[rows]
         return forces
@@ -124,6 +129,8 @@ class Iterate:
     @cached_property
     def force_slopes(self) -> Array:
         """The slopes of `forces`, in columns of equal units."""
+        if not self.sought.by_forces:
+            return self.slopes
         n_q, rows, slopes = self.errors.n_coordinates, self._kinds[1], self.slopes.copy()
         directions = self.columns[:, :n_q]
         sizes = np.where(directions[self.sought.angles].any(axis=0), 1.0, self.sizes[:n_q])
@@ -139,7 +146,8 @@ class Iterate:
     def _force_units(self) -> Array:
         """Of each of `forces`."""
         units = self._row_units
-        units[self._kinds[1]] /= self.state.speed_units[self._speeds] ** 2
+        if self.sought.by_forces:
+            units[self._kinds[1]] /= self.state.speed_units[self._speeds] ** 2
         return units
 
     @cached_property

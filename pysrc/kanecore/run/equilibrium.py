@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -115,7 +115,10 @@ def equilibrium(
     start, sought = _posed(dyn, x0, fixed, inputs, steady, t, p)
     first, end = sought.solve(start)
     if (unbalanced := end.unbalanced(first)).any():
-        raise _unbalanced(end, unbalanced)
+        failed = end
+        first, end = replace(sought, by_forces=True).solve(start)
+        if end.unbalanced(first).any():
+            raise _unbalanced(failed, unbalanced)
     x, r = end.state.x.copy(), np.array(end.state.r)
     names = [*dyn.coordinate_names, *dyn.speed_names]
     return Equilibrium(
