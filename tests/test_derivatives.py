@@ -226,6 +226,9 @@ def test_second_derivatives(name: str) -> None:
         assert abs(direction @ found @ direction - expected) < 1e-10 * n * size
     batch = dyn.rhs_hessian(time, [x, x], [w, -w], r=[r, r])
     np.testing.assert_allclose(batch, [found, -found], rtol=0, atol=1e-13 * size)
+    several = dyn.rhs_hessian(time, x, [w, 2 * w, -w], r=r, p=[p, p, p])
+    np.testing.assert_allclose(several, [found, 2 * found, -found], rtol=0, atol=1e-13 * size)
+    np.testing.assert_allclose(dyn.rhs_hessian(time, x, [w, -w], r=r), several[::2], rtol=0, atol=1e-13 * size)
 
 
 @pytest.mark.parametrize("name", part([name for name in MODELS if name not in REDUNDANT], SHOWN))
@@ -294,6 +297,11 @@ def test_vectors_of_other_shapes() -> None:
         dyn.inverse_dynamics_jvp(time, x, np.zeros(2), x, dr=1.0)
     with pytest.raises(ValueError, match=r"weights has shape \(4,\), expected \(..., 2\)"):
         dyn.inverse_dynamics_vjp(time, x, np.zeros(2), x)
+    for product in (dyn.rhs_jvp, dyn.rhs_vjp, dyn.rhs_hessian):
+        with pytest.raises(ValueError, match=r"leading axes do not broadcast: x \(2,\), \w+ \(3,\)$"):
+            product(time, [x, x], [x, x, x])
+    with pytest.raises(ValueError, match=r"leading axes do not broadcast: udot \(2,\), dx \(3,\)$"):
+        dyn.inverse_dynamics_jvp(time, x, np.zeros((2, 2)), [x, x, x])
     with pytest.raises(kc.ModelError, match="has no expression: it multiplies by vectors"):
         import_module("kanecore.gallery.cart_pole").build().symbolic("inverse_dynamics_tangent")
 

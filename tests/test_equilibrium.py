@@ -124,6 +124,79 @@ def test_more_conditions_than_unknowns_that_agree() -> None:
     np.testing.assert_allclose(found.x, [0.2, np.pi, 0, 0], rtol=0, atol=1e-15)
 
 
+def on_a_line(force: Any, damping: float) -> kc.CompiledModel:
+    """A mass with a force that depends on its place."""
+    x, v = me.dynamicsymbols("x v")
+    N, O = me.ReferenceFrame("N"), me.Point("O")  # noqa: E741
+    O.set_vel(N, 0)
+    P = O.locatenew("P", x * N.x)
+    P.set_vel(N, v * N.x)
+    loads = [(P, (force(x) - damping * v) * N.x)]
+    return kc.compile(kc.Model(N, [x], [v], [x.diff(t) - v], bodies=[me.Particle("P", P, 2)], forcelist=loads))
+
+
+@pytest.mark.parametrize("order", [2, 3])
+def test_zeros_of_higher_order(order: int) -> None:
+    """As where a column buckles: the slope vanishes with the force."""
+    dyn = on_a_line(lambda x: -(x**order), 0.0)
+    for start in (0.3, -50.0):
+        found = dyn.equilibrium([start, 0.2])
+        np.testing.assert_allclose(found.x, 0.0, rtol=0, atol=1e-8 * abs(start))
+        assert found.moving == {}
+
+
+def test_forces_that_are_of_second_order_in_the_speeds() -> None:
+    """A sleigh may slide ahead at any speed; v̇ = a w², so that nothing tells w from zero to first order."""
+    dyn = loaded("chaplygin_sleigh")
+    found = dyn.equilibrium(state("chaplygin_sleigh", {"v": 0.2, "w": 3.0}))
+    np.testing.assert_allclose(found.x[-2:], 0.0, rtol=0, atol=1e-12)
+    assert found.moving == {}
+
+
+def test_far_starts() -> None:
+    """Where the whole step leads off the domain of the force, and damping would hold all that is soft."""
+    dyn = on_a_line(lambda x: -sm.log(x), 1.0)
+    assert dyn.equilibrium([1e4, 0.2]).state["x"] == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("name", ["cart_pendulum", "chain40"])
+def test_any_starts(name: str) -> None:
+    """Each acceleration of a chain depends on all angles, each force on few."""
+    dyn = loaded(name)
+    for start in np.random.default_rng(7).uniform(-1.0, 1.0, (3, dyn.n_x)):
+        found = dyn.equilibrium(start, fixed=dict.fromkeys(dyn.input_names, 0.0))
+        assert np.max(np.abs(dyn.forcing(0.0, found.x, r=found.r))) < 1e-9
+
+
+def test_speeds_that_move_no_mass() -> None:
+    """M is singular: what acts along the second one is a damper, and a constraint, which holds it."""
+    (q1, q2), (u1, u2) = me.dynamicsymbols("q1:3"), me.dynamicsymbols("u1:3")
+    N, O, P, Q = me.ReferenceFrame("N"), *map(me.Point, "OPQ")  # noqa: E741
+    O.set_vel(N, 0)
+    for point, q, u in ((P, q1, u1), (Q, q2, u2)):
+        point.set_pos(O, q * N.x)
+        point.set_vel(N, u * N.x)
+    loads = [(P, (1 - 3 * q1) * N.x), (Q, -u2 * N.x)]
+    kdes, bodies = [q1.diff(t) - u1, q2.diff(t) - u2], [me.Particle("P", P, 2)]
+    model = kc.Model(N, [q1, q2], [u1, u2], kdes, velocity_constraints=[u1 - u2], bodies=bodies, forcelist=loads)
+    found = kc.compile(model).equilibrium([5.0, 0.3, 2.0, 2.0])
+    np.testing.assert_allclose(found.x, [1 / 3, 0.3, 0.0, 0.0], rtol=0, atol=1e-12)
+
+
+def test_what_goes_on_where_a_coordinate_has_no_inertia() -> None:
+    """A pendulum that hangs down, in spherical coordinates: its azimuth turns, and moves nothing."""
+    found = loaded("spherical_pendulum").equilibrium([-2.6764, -0.6998, -0.5492, -2.7283])
+    assert found.state["theta"] == pytest.approx(-np.pi)
+    assert found.moving == pytest.approx({"phi": found.state["u2"]})
+    assert abs(found.state["u2"]) > 1e-3
+
+
+def test_a_pole_of_the_coordinates() -> None:
+    """Upright, where two angles are one: the search ends before divisions by the third overflow."""
+    found = loaded("spinning_top").equilibrium([0.2, 0.5, 0.3, 0.0, 0.0, 0.0])
+    np.testing.assert_allclose(found.x, [0.2, 0.0, 0.3, 0.0, 0.0, 0.0], rtol=0, atol=1e-12)
+
+
 # -------------------------------------------------------------------------------------------- steady motions
 
 
@@ -206,11 +279,19 @@ def test_bicycle_from_rest() -> None:
 # ----------------------------------------------------------------------------------------------------- errors
 
 
+MOTORS = [f"tau_{joint}_{side}" for joint in ("hip", "knee", "ankle") for side in ("left", "right")]
+
+
 @pytest.mark.parametrize(
     ("name", "arguments", "message"),
     [
         ("quadrotor", {}, r"with no input free; what could not be balanced: d/dt v_z = -9\.81, at x"),
+        # it falls, and nothing else is left; its motors turn it round and round, and angles lose their digits
+        ("biped", {"fixed": dict.fromkeys(MOTORS, 0.0)}, r"balanced: d/dt v_z = -9\.81, at x"),
+        ("biped", {"inputs": dict.fromkeys(MOTORS, 0.0)}, r"balanced: .*d/dt v_z = "),
         ("kepler", {"x0": {"r": 1.0}}, "d/dt v = "),  # there would be one at no finite distance
+        # the axis hangs down: there psi turns about it, as phi does, and is no coordinate of its own
+        ("spinning_top", {"x0": [-0.5492, -2.7283, -2.7075, 2.9951, 0.9142, -1.5929]}, "balanced: .*d/dt psi = "),
         ("cart_pole", {"fixed": {"theta": 1.0}, "inputs": "F"}, r"with F free; .* d/dt omega = .*: free more inputs"),
         ("cart_pole", {"fixed": {"v": 1.0}}, r"balanced: .*d/dt v = "),
         ("cart_pole", {"fixed": {"F": 1.0, "v": 1.0}}, r"v = .* in place of 1"),
@@ -220,6 +301,14 @@ def test_bicycle_from_rest() -> None:
 def test_nothing_balances(name: str, arguments: dict[str, Any], message: str) -> None:
     with pytest.raises(kc.ModelError, match=message):
         loaded(name).equilibrium(**arguments)
+
+
+@pytest.mark.parametrize("damping", [0.0, 1.0])
+def test_balanced_only_at_a_distance(damping: float) -> None:
+    """What is left has a name, small as it is."""
+    dyn = on_a_line(lambda x: 1 / (1 + x**2), damping)
+    with pytest.raises(kc.ModelError, match=r"could not be balanced: .*d/dt v = \d\S+, .*at x = \[\d{4}"):
+        dyn.equilibrium([5.0, 0.2])
 
 
 @pytest.mark.parametrize(
@@ -242,6 +331,8 @@ def test_nothing_balances(name: str, arguments: dict[str, Any], message: str) ->
         ({"x0": [0.0, 1.0]}, ValueError, r"x has shape \(2,\)"),
         ({"x0": [0.0, np.inf, 0.0, 0.0]}, ValueError, "not finite"),
         ({"t": np.nan}, ValueError, "t is nan, which is not finite"),
+        ({"t": [0.0, 1.0]}, TypeError, r"t must be one number, got \[0.0, 1.0\]"),
+        ({"t": None}, TypeError, "t must be one number, got None"),
     ],
 )
 def test_arguments_that_make_no_sense(arguments: dict[str, Any], error: type[Exception], message: str) -> None:
@@ -253,5 +344,9 @@ def test_start_off_the_constraints() -> None:
     dyn = loaded("four_bar")
     with pytest.raises(ValueError, match="x0 does not satisfy the constraints of 'four_bar'"):
         dyn.equilibrium(np.full(dyn.n_x, 0.3))
+    with pytest.raises(ValueError, match=r"t = 0\.0: 'velocity constraint 0' \(-\d\S+\); the residuals must"):
+        loaded("constant_speed_particle").equilibrium(np.zeros(6))
+    with pytest.raises(kc.ModelError, match="all coefficients of 'velocity constraint 0' vanish there"):
+        loaded("constant_speed_particle").equilibrium()
     with pytest.raises(ValueError, match=r"norm 0\.0 in x0"):
         loaded("quadrotor").equilibrium(np.zeros(13))

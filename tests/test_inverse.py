@@ -204,6 +204,11 @@ def test_no_reactions() -> None:
         ({"udot": {"u1": np.nan}}, ValueError, r"udot\['u1'\] is not finite"),
         ({"udot": {"u1": "fast"}}, TypeError, r"udot\['u1'\] must be real numbers"),
         ({"tau": {me.dynamicsymbols("u1"): 0.0, "u1": 1.0}}, ValueError, "tau gives 'u1' twice"),
+        (
+            {"udot": {"u1": [0.0, 1.0]}, "tau": {"u2": 0.0, "u3": [0.0, 1.0, 2.0]}},
+            ValueError,
+            r"leading axes do not broadcast: udot of u1 \(2,\), tau of u3 \(3,\)",
+        ),
     ],
 )
 def test_requests_that_cannot_be_met(given: dict[str, Any], error: type[Exception], message: str) -> None:

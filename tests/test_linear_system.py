@@ -389,6 +389,8 @@ def test_python_control(monkeypatch: pytest.MonkeyPatch) -> None:
     assert isinstance(same, control.StateSpace)
     np.testing.assert_array_equal(same.A, system.A)
     assert same.state_labels == list(system.state_names)
+    monkeypatch.setitem(control.config.defaults, "control.default_dt", 0.1)
+    assert system.to_control().dt == 0
 
 
 def test_times_that_are_none() -> None:
@@ -422,6 +424,10 @@ def test_errors_of_shapes_and_quaternions() -> None:
         dyn.state_error(np.zeros(3), x)
     with pytest.raises(TypeError, match="x_ref must be real numbers"):
         dyn.state_error(x, ["a"] * 13)
+    with pytest.raises(ValueError, match=r"norm 2\.0 in x_ref; it must be 1"):
+        dyn.state_error(x, [x, np.where(np.arange(13) == 3, 2.0, 0.0)])
+    with pytest.raises(ValueError, match=r"leading axes do not broadcast: x \(2,\), x_ref \(3,\)"):
+        dyn.state_error([x, x], [x, x, x])
     with pytest.raises(ValueError, match=r"norm 2\.0 in x; it must be 1"):
         dyn.linear_system(0.0, np.where(np.arange(13) == 3, 2.0, 0.0))
     with pytest.raises(ValueError, match="inputs has shape"):

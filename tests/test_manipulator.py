@@ -18,7 +18,7 @@ from oracle.serial_models import arm
 from sweep import part
 
 import kanecore as kc
-from kanecore.gallery import MODELS
+from kanecore.gallery import MODELS, four_bar
 
 Array = npt.NDArray[np.float64]
 #: Exact but for rounding; M⁻¹ of the arms loses the digits that its condition takes.
@@ -325,6 +325,29 @@ def test_two_fields_of_gravity() -> None:
     dyn = kc.compile(model)
     with pytest.raises(kc.ModelError, match=r"more than one γ, .*: 0 at P and 1 at Q"):
         dyn.gravity_forces(0.0, np.zeros(4))
+
+
+def test_leading_axes() -> None:
+    """Of states, parameters and places together, as one by one."""
+    dyn, states = kc.load("cart_pole"), np.random.default_rng(2).uniform(-1.0, 1.0, (3, 1, 4))
+    masses, about = np.array([1.0, 2.0]), np.random.default_rng(3).uniform(-1.0, 1.0, (3, 2, 3))
+    for place in (None, "G", about):
+        found = dyn.momentum_matrix(0.0, states, about=place, p={"m": masses})
+        for i, j in np.ndindex(3, 2):
+            here = place[i, j] if isinstance(place, np.ndarray) else place
+            expected = dyn.momentum_matrix(0.0, states[i, 0], about=here, p={"m": masses[j]})
+            np.testing.assert_allclose(found[i, j], expected, rtol=0, atol=1e-15)
+    assert dyn.momentum_matrix(0.0, states[0, 0], about=about).shape == (3, 2, 6, 2)
+    with pytest.raises(ValueError, match=r"leading axes do not broadcast: x \(3, 1\), about \(2, 1\)"):
+        dyn.momentum_matrix(0.0, states, about=np.zeros((2, 1, 3)))
+
+
+def test_leading_axes_of_parameters_with_constraints() -> None:
+    dyn, masses = kc.load("four_bar"), np.array([1.0, 1.2, 1.4])
+    x = dyn.consistent(0.0, list(four_bar.STATE.values()))
+    found = dyn.operational_inertia("C2", 0.0, x, along=[[1.0, 0.0, 0.0]], p={"m2": masses})
+    one_by_one = [dyn.operational_inertia("C2", 0.0, x, along=[[1.0, 0.0, 0.0]], p={"m2": m}) for m in masses]
+    np.testing.assert_allclose(found, one_by_one, rtol=1e-13)
 
 
 def test_wrong_calls() -> None:

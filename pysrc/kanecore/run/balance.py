@@ -3,12 +3,13 @@
 
 Unknown are the errors of a state and the free inputs, v.  With a basis N of what the linearized constraints allow, a
 step v = N w is the one of least norm, in the metric of the masses, that solves J N w = −F, or leaves least; it is
-damped after Levenberg and Marquardt where the whole step does not lessen F.  The constraints are met after each step.
+damped after Levenberg and Marquardt, or made shorter, where the whole step does not lessen F.  The constraints are met
+after each step.  A search may have forces in place of u̇ in this F, see `force_rows`; whether it vanishes is asked of u̇.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -19,10 +20,11 @@ from kanecore.errors import NonFiniteError, SingularError
 from kanecore.run.constraint_state import ConstraintState
 from kanecore.run.constraints import normalise
 from kanecore.run.error_states import ErrorStates
+from kanecore.run.force_rows import ACCURACY, changes, weights
 from kanecore.run.metric import clear, null_space, size_of
 from kanecore.run.modes import balance
 from kanecore.run.reduction import constraint_slopes, error_sizes, error_units
-from kanecore.tolerances import NOISE, RANK, REACHED, SOLVED
+from kanecore.tolerances import EPSILON, NOISE, RANK, REACHED, SOLVED
 
 __all__ = ["Balance", "Iterate", "feasible", "rate_slopes"]
 
@@ -30,9 +32,12 @@ Array = npt.NDArray[np.float64]
 Numbers = npt.NDArray[np.intp]
 
 _ITERATIONS = 50
-_FALLEN = 1e-6  # of the largest rate at the start: what is left of it where a search came to an end
+_KNOWN = 1e-6  # of terms at the start: rounding of terms that became larger leaves more unknown
 _STUCK = 1e-3  # of the residual: a step that lessens it by no more leads nowhere
 _DAMPING = (0.0, *(10.0**k for k in range(-3, 12)))  # of steps, beside the largest singular value squared
+_GOOD = 0.9  # of the residual: where a damped step leaves more, parts of the whole one are tried as well
+_PARTS = tuple(0.5**k for k in range(1, 15))
+_SETTLED = 1e-4  # of where a search began: a whole step that is larger leads on, where F is small as well
 
 
 @dataclass(frozen=True)
@@ -51,6 +56,8 @@ class Balance:
         Inputs that may change.
     angles : ndarray of bool, (n_x,)
         Which coordinates are angles.
+    by_forces : bool
+        Whether steps solve for forces in place of u̇.
     """
 
     rates: Numbers
@@ -58,21 +65,24 @@ class Balance:
     values: Array
     inputs: Numbers
     angles: npt.NDArray[np.bool_]
+    by_forces: bool = False
 
-    def solve(self, start: ConstraintState) -> tuple[Iterate, bool]:
-        """The end of steps from a state on the constraints, each of which lessens F, and whether F vanishes there."""
+    def solve(self, start: ConstraintState) -> tuple[Iterate, Iterate]:
+        """The first and the last of steps from a state on the constraints, each of which lessens F."""
         first = iterate = Iterate(self, start)
         for _ in range(_ITERATIONS):
             scale = iterate.scale
             size = iterate.norm(scale)
-            following = _step(iterate, scale, size) if size > 0.0 else None
-            if following is None:  # solved, rounding, or stuck
+            following = _step(iterate, scale, size) if iterate.miss > EPSILON**2 else None
+            if following is None:  # what rounding leaves of rounding, or stuck
+                break
+            left = following.norm(scale) / size
+            if iterate.miss <= SOLVED and left > 0.5:  # rounding leads anywhere
                 break
             iterate = following
-            left = iterate.norm(scale) / size
-            if left > 1.0 - _STUCK or (left > 0.5 and iterate.solved):
+            if left > 1.0 - _STUCK:
                 break
-        return iterate, iterate.solved and not iterate.ran_away(first)
+        return first, iterate
 
 
 class Iterate:
@@ -98,11 +108,53 @@ class Iterate:
         slopes = np.vstack([self._rate_slopes[self.sought.rates], held]) * self.unknown_units
         return clear(slopes, slopes / self._row_units[:, np.newaxis])
 
+    @cached_property
+    def forces(self) -> Array:
+        """F, or forces in place of u̇, for which steps solve."""
+        if not self.sought.by_forces:
+            return self.residual
+        forces, rows = self.residual.copy(), self._kinds[1]
+        forces[rows] = self._inertia @ forces[rows]
+        return forces
+
+    @cached_property
+    def _inertia(self) -> Array:
+        return weights(self.state, self._speeds)
+
     @property
+    def _speeds(self) -> Numbers:
+        """The speeds whose rates vanish."""
+        return np.asarray(self.sought.rates[self._kinds[1]] - self.errors.n_coordinates)
+
+    @cached_property
+    def force_slopes(self) -> Array:
+        """The slopes of `forces`, in columns of equal units."""
+        if not self.sought.by_forces:
+            return self.slopes
+        n_q, rows, slopes = self.errors.n_coordinates, self._kinds[1], self.slopes.copy()
+        directions = self.columns[:, :n_q]
+        sizes = np.where(directions[self.sought.angles].any(axis=0), 1.0, self.sizes[:n_q])
+        moved = changes(self.state, self._speeds, self.residual[rows], directions, sizes)
+        moved *= self.unknown_units[:n_q]
+        changed = self._inertia @ slopes[rows]
+        changed[:, :n_q] += moved
+        unknown = ACCURACY * np.max(np.abs(moved), axis=1, initial=0.0, keepdims=True)
+        slopes[rows] = np.where(np.abs(changed) > unknown, changed, 0.0)
+        return clear(slopes, slopes / self._force_units[:, np.newaxis])
+
+    @property
+    def _force_units(self) -> Array:
+        """Of each of `forces`."""
+        units = self._row_units
+        if self.sought.by_forces:
+            units[self._kinds[1]] /= self.state.speed_units[self._speeds] ** 2
+        return units
+
+    @cached_property
     def scale(self) -> Array:
-        """What each of F is compared by: its largest slope; where it has none, what that of others is."""
-        largest = np.max(np.abs(self.slopes), axis=1, initial=0.0)
-        return np.where(largest > 0.0, largest, self._row_units)
+        """What each of `forces` is compared by: its largest slope; where it has none, what that of others is."""
+        largest = np.max(np.abs(self.force_slopes), axis=1, initial=0.0)
+        return np.where(largest > 0.0, largest, self._force_units)
 
     @property
     def _row_units(self) -> Array:
@@ -146,33 +198,52 @@ class Iterate:
     @property
     def misses(self) -> Array:
         """|F| beside the terms that it is summed from."""
-        return self._misses(self.sizes)
+        terms, size = self._terms(self.sizes), np.abs(self.residual)
+        return np.asarray(np.divide(size, terms, out=np.where(size > 0.0, np.inf, 0.0), where=terms > 0.0))
 
-    def _misses(self, sizes: Array) -> Array:
+    def _terms(self, sizes: Array) -> Array:
+        """What F is summed from, with large errors as given."""
+        terms = np.abs(self.slopes) @ self._extents(sizes)
+        # what is below REACHED of the largest equation of its kind is rounding, also of one without terms
+        for rows in self._kinds:
+            units, largest = self._row_units[rows], np.maximum(terms, np.abs(self.residual))[rows]
+            terms[rows] += REACHED / SOLVED * units * np.max(largest / units, initial=0.0)
+        return np.asarray(terms)
+
+    def _extents(self, sizes: Array) -> Array:
+        """What is large for each unknown, in its unit, with that for each error as given."""
         of_errors, of_inputs = np.split(self.unknown_units, [len(self.errors.names)])
         errors = sizes / of_errors
         inputs = np.abs(np.asarray(self.state.r)[self.sought.inputs]) / of_inputs + np.max(errors, initial=0.0)
-        terms, size = np.abs(self.slopes) @ np.concatenate([errors, inputs]), np.abs(self.residual)
-        # what is below REACHED of the largest equation of its kind is rounding, also of one without terms
-        for rows in self._kinds:
-            units = self._row_units[rows]
-            terms[rows] += REACHED / SOLVED * units * np.max(terms[rows] / units, initial=0.0)
-        return np.asarray(np.divide(size, terms, out=np.where(size > 0.0, np.inf, 0.0), where=terms > 0.0))
+        return np.concatenate([errors, inputs])
 
-    def ran_away(self, first: Iterate) -> bool:
-        """Whether F vanishes only beside a state that is far beyond the first one."""
-        large = self._misses(np.minimum(self.sizes, first.sizes)) > SOLVED
-        for rows in self._kinds:
-            units = self._row_units[rows]
-            before = np.max(np.abs(first.residual[rows]) / units, initial=0.0)
-            large[rows] &= np.abs(self.residual[rows]) / units > _FALLEN * before
-        return bool(large.any())
+    def unbalanced(self, first: Iterate) -> npt.NDArray[np.bool_]:
+        """Which of F do not vanish, after steps from the first state."""
+        return ~((self.misses <= SOLVED) & ~self._small_only_here(first) | self._vanished(first))
 
-    def moving(self) -> Iterator[tuple[int, float]]:
-        """Places in x, and rates, of what goes on."""
+    def _small_only_here(self, first: Iterate) -> npt.NDArray[np.bool_]:
+        """Which of F, beyond rounding, vanish only beside terms larger than at first: far away, or next to a pole."""
+        before, rounding = first._terms(first.sizes), REACHED * self._terms(self.sizes)
+        small = SOLVED * np.minimum(before, self._terms(np.minimum(self.sizes, first.sizes)))
+        return np.asarray(np.abs(self.residual) > np.maximum(small, np.minimum(rounding, _KNOWN * before)))
+
+    def _vanished(self, first: Iterate) -> npt.NDArray[np.bool_]:
+        """Which of F are rounding beside what they were summed from at first, though a next step would lessen them.
+
+        At a zero of higher order, as that of x³, the terms vanish as F does.  Far away they do as well: there the step
+        is large beside the first state.
+        """
+        size, step = np.abs(self.residual), self.step(0.0)
+        change = np.abs(step) * self.unknown_units / first.unknown_units
+        settled = (change <= _SETTLED * first._extents(first.sizes)).all()
+        lessened = np.abs(self.residual - self.slopes @ step) <= size / 2
+        return np.asarray(settled & lessened & (size <= REACHED * first._terms(first.sizes)))
+
+    def moving(self, first: Iterate) -> Iterator[tuple[int, float]]:
+        """Places in x, and rates, of what goes on, beside what is large at the first state."""
         state, asked = self.state, set(self.sought.rates.tolist())
         xdot = np.asarray(state.dyn.rhs(state.t, state.x, **state.values))
-        large = self._fastest * (np.abs(self.columns) @ self.sizes)
+        large = first._fastest * (np.abs(self.columns) @ first.sizes)
         for place in np.flatnonzero(np.abs(xdot) > SOLVED * large):
             if not asked.issuperset(self.errors.of_places([int(place)]).tolist()):
                 yield int(place), float(xdot[place])
@@ -183,12 +254,13 @@ class Iterate:
         x = np.where(self.sought.angles, np.maximum(np.abs(self.state.x), 1.0), self.state.x)
         return error_sizes(self.errors, self.unknown_units[: len(self.errors.names)], self.errors.values(x))
 
-    @property
-    def solved(self) -> bool:
-        return bool(np.max(self.misses, initial=0.0) <= SOLVED)
+    @cached_property
+    def miss(self) -> float:
+        """The largest of these."""
+        return float(np.max(self.misses, initial=0.0))
 
     def norm(self, scale: Array) -> float:
-        return float(np.linalg.norm(self.residual / scale))
+        return float(np.linalg.norm(self.forces / scale))
 
     def moved(self, change: Array) -> Iterate | None:
         """After a change of errors and inputs; None where the constraints or rates are not defined, or not met."""
@@ -201,19 +273,40 @@ class Iterate:
         except (NonFiniteError, SingularError):
             return None
 
+    def step(self, damping: float) -> Array:
+        """The step of least norm, damped after Levenberg and Marquardt: in units, to be subtracted."""
+        of_unknowns, s, along = self._decomposed
+        largest = np.max(s, initial=0.0)
+        inverse = np.divide(s, s**2 + damping * largest**2, out=np.zeros_like(s), where=s > RANK * largest)
+        step = self.allowed @ (of_unknowns @ (inverse * along))
+        step[np.abs(step) <= NOISE * np.max(np.abs(step), initial=0.0)] = 0.0  # rounding of what need not move
+        return np.asarray(step)
+
+    @cached_property
+    def _decomposed(self) -> tuple[Array, Array, Array]:
+        """Of J N, in rows of equal size: right vectors in columns, singular values, and F along the left vectors."""
+        slopes = self.force_slopes @ self.allowed / self.scale[:, np.newaxis]
+        of_rows, s, of_columns = np.linalg.svd(slopes, full_matrices=False)
+        return of_columns.T, s, of_rows.T @ (self.forces / self.scale)
+
     @cached_property
     def _rate_slopes(self) -> Array:
         return rate_slopes(self.state, self.sought.inputs)
 
 
 def _step(iterate: Iterate, scale: Array, size: float) -> Iterate | None:
-    """The end of the first step, of those damped more and more, that lessens the residual; None where none does."""
-    of_rows, s, of_columns = np.linalg.svd(iterate.slopes @ iterate.allowed / scale[:, np.newaxis], full_matrices=False)
-    along, largest = of_rows.T @ (iterate.residual / scale), np.max(s, initial=0.0)
-    for damping in _DAMPING:
-        inverse = np.divide(s, s**2 + damping * largest**2, out=np.zeros_like(s), where=s > RANK * largest)
-        step = iterate.allowed @ (of_columns.T @ (inverse * along))
-        step[np.abs(step) <= NOISE * np.max(np.abs(step), initial=0.0)] = 0.0  # rounding of what need not move
+    """The end of a step that lessens the residual; None where none does."""
+    damped = _first(iterate, (iterate.step(damping) for damping in _DAMPING), scale, size)
+    if damped is not None and damped.norm(scale) < _GOOD * size:
+        return damped
+    parts = _first(iterate, (part * iterate.step(0.0) for part in _PARTS), scale, size)
+    found = [end for end in (damped, parts) if end is not None]
+    return min(found, key=lambda end: end.norm(scale), default=None)
+
+
+def _first(iterate: Iterate, steps: Iterable[Array], scale: Array, size: float) -> Iterate | None:
+    """The end of the first of some steps that lessens the residual."""
+    for step in steps:
         trial = iterate.moved(-iterate.unknown_units * step)
         if trial is not None and trial.norm(scale) < size:
             return trial

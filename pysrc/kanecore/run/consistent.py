@@ -71,7 +71,7 @@ def state_of(dyn: Kernels, t: float, x: _Values, r: Any = None, p: Any = None) -
         raise ValueError(f"x has shape {array.shape}; it must be ({dyn.n_x},), one state")
     if not np.isfinite(array).all():
         raise ValueError(f"x is {array.tolist()}, which is not finite")
-    if np.ndim(t):
+    if np.ndim(t) or np.asarray(t).dtype.kind not in "fiub":
         raise TypeError(f"t must be one number, got {t!r}")
     if not np.isfinite(t):
         raise ValueError(f"t is {t!r}, which is not finite")
@@ -114,12 +114,12 @@ def _dependent(
 ) -> ConstraintState | None:
     """Solve for the unknowns alone, from their values or, where that leads nowhere, from others nearby.
 
-    None where they are not decided by the rest, at the solution or where it was looked for.
+    None where they are not decided by the rest, at the solution or where it was looked for, or there are none.
     """
     solution = Newton(start, kind, unknowns).solve()
     if solution.state is None:
         solution = _from_nearby(start, kind, unknowns) or solution
-    if not solution.decided:
+    if not solution.decided or (solution.state is None and unknowns.start == unknowns.stop):
         return None
     if solution.state is None:
         raise _no_dependent_ones(start, start.level(kind).part.start, unknowns)

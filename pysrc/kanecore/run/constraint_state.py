@@ -91,7 +91,7 @@ class ConstraintState(Constraints):
         names = self.residual_names
         text = ", ".join(f"{names[i]!r} ({residuals[i]:.3g})" for i in largest_first if not self.misses[i] <= limit)
         opposed = self.contradictory_speed_rows
-        if opposed:
+        if len(opposed) > 1:  # a row that contradicts itself has no coefficients at these speeds
             text += f"; {' and '.join(map(repr, opposed))} contradict each other: no speeds satisfy them together"
         return text
 

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,7 +20,6 @@ from kanecore.run.modes import balance
 from kanecore.run.named import values_of
 from kanecore.run.reduction import constraint_slopes, error_units
 from kanecore.run.starts import normalized, on_constraints
-from kanecore.tolerances import SOLVED
 
 if TYPE_CHECKING:
     from kanecore._native import Kernels, _Values
@@ -113,20 +112,23 @@ def equilibrium(
     ``dyn.equilibrium(x0, fixed={"phi": 0.1, "uthR": -15.0}, inputs=["Tdelta"], steady=["phi", "delta", "uphi", ...])``
     leans a bicycle into a turn of constant speed, and finds the steering angle and torque.
     """
-    start, sought = _posed(dyn, x0, fixed, inputs, steady, float(t), p)
-    end, is_balanced = sought.solve(start)
-    if not is_balanced:
-        raise _unbalanced(end)
+    start, sought = _posed(dyn, x0, fixed, inputs, steady, t, p)
+    first, end = sought.solve(start)
+    if (unbalanced := end.unbalanced(first)).any():
+        failed = end
+        first, end = replace(sought, by_forces=True).solve(start)
+        if end.unbalanced(first).any():
+            raise _unbalanced(failed, unbalanced)
     x, r = end.state.x.copy(), np.array(end.state.r)
     names = [*dyn.coordinate_names, *dyn.speed_names]
     return Equilibrium(
         name=dyn.name,
-        t=end.state.t,
+        t=float(t),
         x=x,
         r=r,
         state=dict(zip(names, x.tolist(), strict=True)),
         inputs=dict(zip(dyn.input_names, r.tolist(), strict=True)),
-        moving={names[place]: rate for place, rate in end.moving()},
+        moving={names[place]: rate for place, rate in end.moving(first)},
     )
 
 
@@ -229,7 +231,7 @@ def _strong(start: ConstraintState, inputs: Numbers) -> Array:
 # ------------------------------------------------------------------------------------------------- failure
 
 
-def _unbalanced(end: Iterate) -> ModelError:
+def _unbalanced(end: Iterate, unbalanced: npt.NDArray[np.bool_]) -> ModelError:
     """The error that says what does not vanish, the worst first."""
     dyn, errors, sought = end.state.dyn, end.errors, end.sought
     names = [*dyn.coordinate_names, *dyn.speed_names]
@@ -238,8 +240,7 @@ def _unbalanced(end: Iterate) -> ModelError:
         f"{names[place]} = {end.state.x[place]:.6g} in place of {value:.6g}"
         for place, value in zip(sought.held, sought.values, strict=True)
     ]
-    misses = end.misses
-    worst = [labels[i] for i in np.argsort(-misses, kind="stable") if misses[i] > SOLVED]
+    worst = [labels[i] for i in np.argsort(-end.misses, kind="stable") if unbalanced[i]]
     free = [dyn.input_names[i] for i in sought.inputs]
     may = f"with {', '.join(free)} free" if free else "with no input free"
     return ModelError(

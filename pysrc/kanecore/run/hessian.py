@@ -17,8 +17,8 @@ import numpy.typing as npt
 from kanecore.errors import ModelError
 from kanecore.run.constraints import Constraints
 from kanecore.run.named import direction_of
-from kanecore.run.nonholonomic import allowed_motions
-from kanecore.run.vectors import joined
+from kanecore.run.nonholonomic import allowed_motions, counted_rows
+from kanecore.run.vectors import joined, leading
 from kanecore.tolerances import RANK
 
 if TYPE_CHECKING:
@@ -55,22 +55,22 @@ def rhs_hessian(dyn: Kernels, t: npt.ArrayLike, x: _Values, weights: _Values, *,
     w = direction_of(dyn, "state", "weights", weights)
     values = {"r": r, "p": p}
     slopes = dyn._linearize(t, x, **values)
+    lead = leading(x=slopes.shape[:-2], weights=w.shape[:-1])
     udot = dyn.udot(t, x, **values)
     mass = dyn.mass_matrix(t, x, **values)
     multipliers = dyn.multipliers(t, x, **values) if dyn.n_constraints else np.zeros(0)
     system = _Constrained(_independent(Constraints(dyn, t, x, r, p)), mass) if dyn.n_constraints else _Free(mass)
     adjoint = system.adjoint(w[..., dyn.n_q :])
-    fixed = joined(udot, multipliers, w[..., : dyn.n_q], adjoint)
+    fixed = joined(udot=udot, multipliers=multipliers, weights=w[..., : dyn.n_q], adjoint=adjoint)
     n, width = dyn.n_x + dyn.n_r, dyn.n_u + dyn.n_constraints
 
     def changes(of_y: Array) -> Array:
         """Of the gradient of L, then of R, along a unit of each of z, and y as given (..., width, n): columns."""
         directions = np.moveaxis(of_y, -1, 0)
         units = np.eye(n).reshape(n, *[1] * (directions.ndim - 2), n)
-        beyond = joined(fixed, units, directions)
+        beyond = joined(fixed=fixed, units=units, directions=directions)
         return np.moveaxis(dyn._hessian_products(t, x, beyond, **values), 0, -1)
 
-    lead = slopes.shape[:-2]
     of_y = np.zeros((*lead, width, n))
     of_y[..., : dyn.n_u, :] = slopes[..., dyn.n_q :, :]
     if dyn.n_constraints:
@@ -84,7 +84,7 @@ def rhs_hessian(dyn: Kernels, t: npt.ArrayLike, x: _Values, weights: _Values, *,
 def _independent(at: Constraints) -> Constraints:
     """ModelError unless all rows of G that are not zero are independent."""
     rows = int(np.count_nonzero(at.rows.reshape(-1, *at.rows.shape[-2:]).any(axis=(0, 2))))
-    if rows > (rank := at.dyn._count(at.p)):
+    if rows > (rank := counted_rows(at.dyn, at.p)):
         raise ModelError(
             f"rhs_hessian: {rank} of {rows} rows of G of {at.dyn.name!r} are independent: off the constraints udot is "
             "not determined, and has no second derivatives; leave out the rows that dyn.check() calls redundant"

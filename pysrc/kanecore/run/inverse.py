@@ -23,6 +23,7 @@ from kanecore.run.constraints import Constraints
 from kanecore.run.inverse_reactions import reactions_at
 from kanecore.run.metric import size_of
 from kanecore.run.named import columns_of
+from kanecore.run.vectors import leading
 from kanecore.tolerances import CONTRADICTORY, EQUAL, NOISE, RANK
 
 if TYPE_CHECKING:
@@ -117,7 +118,7 @@ def solve_inverse(
     inputs, parameters = _all_values(dyn, "input", r), _all_values(dyn, "parameter", p)
     at = Constraints(dyn, times, states.astype(np.float64), inputs, parameters)
     forcing = np.asarray(dyn.forcing(at.t, at.x, **at.values))
-    lead = _native.broadcast_shapes(forcing.shape[:-1], *(value.shape for value in known.values))
+    lead = leading(x=forcing.shape[:-1], **known.shapes(dyn.speed_names))
     n, m = dyn.n_u, dyn.n_constraints
     mass = np.broadcast_to(at.mass, (*lead, n, n))
     rows, bias = (at.rows, at.bias) if m else (np.zeros((0, n)), np.zeros(0))
@@ -163,9 +164,10 @@ class _Known:
     udot: dict[int, Array]
     tau: dict[int, Array]
 
-    @property
-    def values(self) -> list[Array]:
-        return [*self.udot.values(), *self.tau.values()]
+    def shapes(self, names: tuple[str, ...]) -> dict[str, tuple[int, ...]]:
+        """Of what is given, with names of arguments."""
+        parts = (("udot", self.udot), ("tau", self.tau))
+        return {f"{what} of {names[i]}": value.shape for what, part in parts for i, value in part.items()}
 
     def at(self, i: tuple[int, ...], lead: tuple[int, ...]) -> tuple[dict[int, float], dict[int, float]]:
         """Of one state."""

@@ -20,7 +20,7 @@ from kanecore.run.modes import Mode, balance, in_units, modes_of, rounded, unrea
 from kanecore.run.output_slopes import output_slopes
 from kanecore.run.reduction import Reduction, reduction
 from kanecore.run.starts import normalized, on_constraints
-from kanecore.run.vectors import vectors
+from kanecore.run.vectors import leading, vectors
 
 if TYPE_CHECKING:
     from kanecore._native import Kernels, _Values
@@ -148,7 +148,7 @@ class LinearSystem:
     # ---------------------------------------------------------------------------------------- other forms of it
 
     def to_control(self) -> Any:
-        """A ``control.StateSpace`` of python-control, with these names.
+        """A ``control.StateSpace`` of python-control in continuous time, with these names.
 
         ImportError where it is not installed: ``pip install 'kanecore[control]'``.
         """
@@ -157,7 +157,7 @@ class LinearSystem:
         except ImportError as error:
             raise ImportError("to_control needs python-control: pip install 'kanecore[control]'") from error
         names = {"states": self.state_names, "inputs": self.input_names, "outputs": self.output_names}
-        return control.ss(self.A, self.B, self.C, self.D, **{key: list(value) for key, value in names.items()})
+        return control.ss(self.A, self.B, self.C, self.D, 0, **{key: list(value) for key, value in names.items()})
 
     def __str__(self) -> str:
         lines = [self._title, *self._dependent]
@@ -216,8 +216,8 @@ def linear_system(dyn: Kernels, t: float, x: _Values, r: Any = None, p: Any = No
       for a body with the angular velocity ω (Markley & Crassidis, *Fundamentals of Spacecraft Attitude Determination
       and Control*, 2014, section 3.7.4).
 
-    Rates of prescribed motions are inputs of their own, as for `linearize`.  C and D are exact as well, but of
-    outputs that hold multipliers: these come from differences, to some ten digits.
+    Rates of prescribed motions are inputs of their own, as for `linearize`.  C and D are exact as well, unless an
+    output holds multipliers: then they come from differences, to some ten digits.
 
     Parameters
     ----------
@@ -285,7 +285,9 @@ def state_error(dyn: Kernels, x: _Values, x_ref: _Values, *, t: float = 0.0, r: 
     states = vectors("x", dyn._as_state(x), dyn.n_x)
     if dyn.n_constraints or dyn.n_configuration:
         return reduction(_on(dyn, t, x_ref, r, p, "x_ref")).between(states)
-    return ErrorStates(dyn).between(states, vectors("x_ref", dyn._as_state(x_ref, "x_ref"), dyn.n_x))
+    references = vectors("x_ref", dyn._as_state(x_ref, "x_ref"), dyn.n_x)
+    leading(x=states.shape[:-1], x_ref=references.shape[:-1])
+    return ErrorStates(dyn).between(states, normalized(dyn, references, "x_ref"))
 
 
 def _on(dyn: Kernels, t: float, x: _Values, r: Any, p: Any, argument: str) -> ConstraintState:

@@ -18,6 +18,7 @@ from kanecore.run.constraints import Constraints
 from kanecore.run.kinematics import jacobian
 from kanecore.run.momentum import angular_momentum, linear_momentum, mass_centre
 from kanecore.run.nonholonomic import allowed_motions
+from kanecore.run.vectors import leading
 from kanecore.tolerances import RANK
 
 if TYPE_CHECKING:
@@ -135,9 +136,10 @@ def momentum_matrix(
     x = np.asarray(dyn._as_state(x), dtype=np.float64)
     if about is None:
         about = mass_centre(dyn, t, x, r=r, p=p)
+    lead = linear_momentum(dyn, t, x, r=r, p=p).shape[:-1]
     if not isinstance(getattr(about, "name", about), str):
-        about = np.asarray(about)[np.newaxis]
-    lead = np.broadcast_shapes(np.shape(t), x.shape[:-1])
+        lead = leading(x=lead, about=np.shape(about)[:-1])
+        about = np.broadcast_to(about, (*lead, *np.shape(about)[-1:]))
     states = np.broadcast_to(x, (dyn.n_u + 1, *lead, dyn.n_x)).copy()
     states[..., dyn.n_q :] = 0.0
     states[range(1, dyn.n_u + 1), ..., range(dyn.n_q, dyn.n_x)] = 1.0

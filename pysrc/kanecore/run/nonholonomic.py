@@ -22,7 +22,7 @@ from kanecore.tolerances import RANK
 if TYPE_CHECKING:
     from kanecore._native import Kernels
 
-__all__ = ["allowed_motions", "dependence", "nonholonomic"]
+__all__ = ["allowed_motions", "counted_rows", "dependence", "nonholonomic"]
 
 Array = npt.NDArray[np.float64]
 
@@ -35,7 +35,7 @@ def allowed_motions(at: Constraints) -> Array:
     rows = equilibrated(at.rows, at.speed_units)
     rows[~np.isfinite(rows).all(axis=(-2, -1))] = 0.0  # LAPACK would refuse all states for one that is not finite
     of_columns = np.linalg.svd(rows)[2]
-    return np.swapaxes(of_columns[..., at.dyn._count(at.p) :, :] * at.speed_units[..., np.newaxis, :], -1, -2)
+    return np.swapaxes(of_columns[..., counted_rows(at.dyn, at.p) :, :] * at.speed_units[..., np.newaxis, :], -1, -2)
 
 
 def dependence(at: Constraints) -> Array:
@@ -49,7 +49,7 @@ def dependence(at: Constraints) -> Array:
         At a state they cannot be told from the independent ones; others can.
     """
     dyn = at.dyn
-    n, rank = dyn.n_u_dependent, _count(dyn, at.p)
+    n, rank = dyn.n_u_dependent, counted_rows(dyn, at.p)
     if n != rank:
         raise ModelError(
             f"nonholonomic=True needs to know the dependent speeds: {rank} of the {dyn.n_constraints} constraint "
@@ -85,7 +85,7 @@ def _dead_point(at: Constraints, lost: npt.NDArray[np.bool_]) -> SingularError:
     )
 
 
-def _count(dyn: Kernels, p: Any) -> int:
+def counted_rows(dyn: Kernels, p: Any) -> int:
     """How many rows of G count with the parameters of a call, the most of a batch."""
     several = any(map(np.ndim, p.values())) if hasattr(p, "keys") else np.ndim(p) > 1
     return int(np.max(dyn.prepare(p)[..., -1])) if dyn.n_constraints and several else dyn._count(p)

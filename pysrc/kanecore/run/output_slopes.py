@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Derivatives of the outputs along directions that stay on the constraints.
 
-They are exact, but for outputs that hold multipliers.  Those of redundant constraints are defined on the constraints
+They are exact, unless an output holds multipliers.  Those of redundant constraints are defined on the constraints
 alone: there differences of high order are taken, each place of which is brought back to the constraints.
 """
 

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kanecore.run.named import direction_of
-from kanecore.run.vectors import joined
+from kanecore.run.vectors import joined, leading
 
 if TYPE_CHECKING:
     from kanecore._native import Kernels, _Values
@@ -52,8 +52,12 @@ def rhs_jvp(
     ValueError, TypeError, KeyError
         A direction of another shape, no numbers, or no such name; other errors as of `linearize`.
     """
-    direction = joined(direction_of(dyn, "state", "dx", dx), direction_of(dyn, "input", "dr", {} if dr is None else dr))
-    return np.asarray((dyn._linearize(t, x, r=r, p=p) @ direction[..., np.newaxis])[..., 0])
+    direction = joined(
+        dx=direction_of(dyn, "state", "dx", dx), dr=direction_of(dyn, "input", "dr", {} if dr is None else dr)
+    )
+    slopes = dyn._linearize(t, x, r=r, p=p)
+    leading(x=slopes.shape[:-2], dx=direction.shape[:-1])
+    return np.asarray((slopes @ direction[..., np.newaxis])[..., 0])
 
 
 def rhs_vjp(
@@ -87,8 +91,9 @@ def rhs_vjp(
     ValueError, TypeError, KeyError
         As of `rhs_jvp`.
     """
-    rows = direction_of(dyn, "state", "weights", weights)[..., np.newaxis, :]
-    gradient = (rows @ dyn._linearize(t, x, r=r, p=p))[..., 0, :]
+    w, slopes = direction_of(dyn, "state", "weights", weights), dyn._linearize(t, x, r=r, p=p)
+    leading(x=slopes.shape[:-2], weights=w.shape[:-1])
+    gradient = (w[..., np.newaxis, :] @ slopes)[..., 0, :]
     return _parts(gradient, dyn.n_x, full)
 
 
@@ -124,9 +129,13 @@ def inverse_dynamics_jvp(
     ValueError, TypeError, KeyError
         A vector of another shape, no numbers, or no such name.
     """
-    direction = joined(direction_of(dyn, "state", "dx", dx), direction_of(dyn, "input", "dr", {} if dr is None else dr))
-    changes = direction, direction_of(dyn, "udot", "dudot", {} if dudot is None else dudot)
-    beyond = joined(dyn._rows("udot", udot, "udot"), np.zeros(dyn.n_constraints), *changes)
+    beyond = joined(
+        udot=dyn._rows("udot", udot, "udot"),
+        multipliers=np.zeros(dyn.n_constraints),
+        dx=direction_of(dyn, "state", "dx", dx),
+        dr=direction_of(dyn, "input", "dr", {} if dr is None else dr),
+        dudot=direction_of(dyn, "udot", "dudot", {} if dudot is None else dudot),
+    )
     return dyn._inverse_dynamics_tangent(t, x, beyond, r=r, p=p)
 
 
@@ -162,8 +171,11 @@ def inverse_dynamics_vjp(
     ValueError, TypeError, KeyError
         As of `inverse_dynamics_jvp`.
     """
-    rest = np.zeros(dyn.n_constraints)
-    beyond = joined(dyn._rows("udot", udot, "udot"), rest, direction_of(dyn, "udot", "weights", weights))
+    beyond = joined(
+        udot=dyn._rows("udot", udot, "udot"),
+        multipliers=np.zeros(dyn.n_constraints),
+        weights=direction_of(dyn, "udot", "weights", weights),
+    )
     gradient = dyn._inverse_dynamics_gradient(t, x, beyond, r=r, p=p)
     if not full:
         return np.ascontiguousarray(gradient[..., : dyn.n_x])

@@ -22,16 +22,17 @@ Array = npt.NDArray[np.float64]
 
 
 def normalized(dyn: Kernels, x: Array, argument: str) -> Array:
-    """The state with its unit quaternions divided by their norms, which must be 1 but for rounding."""
+    """The states with their unit quaternions divided by their norms, which must be 1 but for rounding: (..., n_x)."""
     result = x.copy()
     for quaternion in dyn.unit:
         places = list(quaternion)
-        norm = float(np.linalg.norm(x[places]))
-        if not abs(norm - 1.0) <= FEASIBLE:
+        norms = np.linalg.norm(x[..., places], axis=-1, keepdims=True)
+        wrong = norms[~(np.abs(norms - 1.0) <= FEASIBLE)].tolist()
+        if wrong:
             names = ", ".join(dyn.coordinate_names[i] for i in places)
-            hint = "divide by its norm" if norm else "without rotation it is (1, 0, 0, 0)"
-            raise ValueError(f"the unit quaternion ({names}) has norm {norm!r} in {argument}; it must be 1: {hint}")
-        result[places] = x[places] / norm
+            hint = "divide by its norm" if wrong[0] else "without rotation it is (1, 0, 0, 0)"
+            raise ValueError(f"the unit quaternion ({names}) has norm {wrong[0]!r} in {argument}; it must be 1: {hint}")
+        result[..., places] = x[..., places] / norms
     return result
 
 

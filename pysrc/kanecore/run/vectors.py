@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Arguments that are arrays of vectors: checked, and side by side."""
+"""Arguments that are arrays of vectors: checked, beside others, and side by side."""
 
 from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["joined", "vectors"]
+from kanecore import _native
+
+__all__ = ["joined", "leading", "vectors"]
 
 Array = npt.NDArray[np.float64]
 
@@ -21,7 +23,16 @@ def vectors(name: str, value: npt.ArrayLike, n: int) -> Array:
     return array.astype(np.float64)
 
 
-def joined(*parts: Array) -> Array:
+def leading(**axes: tuple[int, ...]) -> tuple[int, ...]:
+    """What the leading axes of arguments broadcast to; ValueError with their names where they do not."""
+    try:
+        return tuple(_native.broadcast_shapes(*axes.values()))
+    except ValueError:
+        shapes = ", ".join(f"{name} {shape}" for name, shape in axes.items() if shape)
+        raise ValueError(f"leading axes do not broadcast: {shapes}") from None
+
+
+def joined(**parts: Array) -> Array:
     """Vectors side by side; their leading axes broadcast."""
-    lead = np.broadcast_shapes(*(part.shape[:-1] for part in parts))
-    return np.concatenate([np.broadcast_to(part, (*lead, part.shape[-1])) for part in parts], axis=-1)
+    lead = leading(**{name: part.shape[:-1] for name, part in parts.items()})
+    return np.concatenate([np.broadcast_to(part, (*lead, part.shape[-1])) for part in parts.values()], axis=-1)
