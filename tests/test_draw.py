@@ -358,7 +358,7 @@ def test_what_cannot_be_drawn(model: kc.Model, dyn: kc.CompiledModel, monkeypatc
         model.draw([ANGLE])
     with pytest.raises(ValueError, match="finite"):
         model.draw({"q": np.inf})
-    with pytest.raises(KeyError, match="no coordinate or speed of the model is called 'Q'; there are 'q', 'u'"):
+    with pytest.raises(KeyError, match="no coordinate or speed of the model is called 'Q'; did you mean 'q'"):
         model.draw({"Q": 1.0})
     with pytest.raises(KeyError, match="no input of the model is called 'torq'; did you mean 'torque'"):
         model.draw(r={"torq": 1.0})

@@ -367,3 +367,20 @@ def test_wrong_calls() -> None:
             function(0.0, dict(zip(dyn.coordinate_names, x[:2], strict=True))), function(0.0, x)
         )
     assert np.isnan(dyn.mass_matrix_inverse(0.0, [np.nan, np.nan, 0.0, 0.0])).all()
+
+
+def test_gravity_of_a_mass_that_is_a_product() -> None:
+    """The weight of m exp(-k t) has that mass as a factor in no structure of its own."""
+    q, u, m, g, k = *me.dynamicsymbols("q u"), *sm.symbols("m g k")
+    frame, origin = me.ReferenceFrame("N"), me.Point("O")
+    origin.set_vel(frame, 0)
+    place = origin.locatenew("P", q * frame.y)
+    place.set_vel(frame, u * frame.y)
+    mass = m * sm.exp(-k * me.dynamicsymbols._t)
+    loads = [(place, -g * m * sm.exp(-k * me.dynamicsymbols._t) * frame.y), (place, -k * mass * q * frame.y)]
+    body = me.Particle("tank", place, mass)
+    dyn = kc.compile(
+        kc.Model(frame, [q], [u], [q.diff() - u], bodies=[body], forcelist=loads),
+        parameters={"m": 2, "g": 9.81, "k": 0.1},
+    )
+    assert dyn.gravity_forces(1.5, [0.3, 0.2]) == pytest.approx(2 * 9.81 * np.exp(-0.15), rel=1e-14)

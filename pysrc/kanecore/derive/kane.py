@@ -22,7 +22,7 @@ from fractions import Fraction
 
 from kanecore.describe.description import Body, Components, GeneralizedForce, Load, Matrix
 from kanecore.graph.calculus import Tangent, accumulate
-from kanecore.graph.decide import vanish
+from kanecore.graph.decide import equal, vanish
 from kanecore.graph.scalars import ACCELERATION, PARAMETER, SPEED, Op
 
 from .kinematics import Accelerations, Kinematics
@@ -291,10 +291,25 @@ def _per_mass(k: Kinematics, load: Load, mass: int) -> Components | None:
     """The acceleration that a mass has by a force, where it is constant in inertial axes; None of other forces."""
     if len(load.vector) != 1 or load.vector[0][0] != 0:
         return None
-    x, y, z = (_without_factor(k, component, mass) for component in load.vector[0][1])
+    x, y, z = (_divided(k, component, mass) for component in load.vector[0][1])
     if x is None or y is None or z is None or any(k.graph.depends[i] & ~PARAMETER for i in (x, y, z)):
         return None
     return x, y, z
+
+
+def _divided(k: Kinematics, node: int, mass: int) -> int | None:
+    """``node / mass`` where it holds nothing that the mass is made of: by structure, or as numbers tell."""
+    quotient = _without_factor(k, node, mass)
+    g = k.graph
+    if quotient is not None or g.value(mass) is not None:
+        return quotient
+    symbols = [i for i in g.below([mass]) if g.nodes[i][0] is Op.SYM]
+    slopes = (accumulate(g, [(x, g.one)], symbols) for x in (node, mass))
+    pairs = [(g.mul(mass, a), g.mul(node, b)) for a, b in zip(*slopes, strict=True)]
+    if not equal(g, pairs, otherwise=False):
+        return None
+    above, below = g.substitute([node, mass], dict.fromkeys(symbols, g.one))
+    return g.div(above, below) if below else None
 
 
 def _without_factor(k: Kinematics, node: int, factor: int) -> int | None:

@@ -176,14 +176,17 @@ class Functions:
         }
 
     def _general(self, name: str = "general_udot") -> Function:
-        """``general_udot``: from M, f, G and γ of all speeds and rows."""
+        """``general_udot``: from M, f, G and γ of all speeds and rows.
+
+        Where M is positive definite the short way holds: here nothing tries to factor it.
+        """
         if name in self.by_name:
             return self.by_name[name]
         equations = self._parts("mass_matrix", "forcing", "jacobian", "bias", "sums")
         if not self.m:
-            return self._solved(name, "free_motion", {"equations": Equations(self.n, 0), "parts": equations}, self.n)
+            free: dict[str, Member] = {"equations": Equations(self.n, 0, symmetric=False), "parts": equations}
+            return self._solved(name, "free_motion", free, self.n)
         members = self._motion("general", self.n, self.derivation.general.doubt) | {"parts": equations}
-        # where M is positive definite the short way holds: here nothing tries to factor it
         members["equations"] = Equations(self.n, self.m, symmetric=False)
         return self._solved(name, "general_motion", members, self.n, self.m, 0, self._n_residuals)
 
