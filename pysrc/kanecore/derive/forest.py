@@ -30,17 +30,10 @@ Inertial = tuple[int, Components, Symmetric]  # mass, first moment and inertia
 class Tree:
     """Joints of which each is carried by one before it, or by the ground.
 
-    Attributes
-    ----------
-    parent : tuple of int
-        For each joint the number of the one that carries it, or −1.
-    speed : tuple of int
-        The number of each joint's speed.
-    columns : tuple of int
-        What the accelerations depend on, as columns of the linearization: coordinates of the joints, their speeds,
-        then others.
-    forces, slopes : tuple of nodes
-        The generalized forces without weights in a uniform field, joint by joint, and their derivatives.
+    For each joint ``parent`` is the number of the one that carries it, or −1, and ``speed`` that of its speed.
+    ``columns`` are what the accelerations depend on, as columns of the linearization: coordinates of the joints, their
+    speeds, then others.  ``forces`` are the generalized forces without weights in a uniform field, joint by joint, and
+    ``slopes`` their derivatives.
     """
 
     parent: tuple[int, ...]

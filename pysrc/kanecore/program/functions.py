@@ -259,7 +259,7 @@ class Functions:
             "coordinate": tuple(x for tree in trees for x in tree.columns[: len(tree.speed)]),
             "runs": tuple(len(tree.runs) for tree in trees),
             "run": tuple(x for tree in trees for run in tree.runs for x in run),
-            "joints": self._once("fill_joints", Derived(forest.joints)),
+            "joints": self._once("fill_joints", Derived(forest.joints), in_core=True),
             "loads": self._once("fill_loads", Derived(tuple(loads[i] for i in at))),
             "loaded": len(at),
             "at": tuple(at),

@@ -109,7 +109,7 @@ class Iterate:
         return clear(slopes, slopes / self._row_units[:, np.newaxis])
 
     @cached_property
-    def forces(self) -> Array:
+    def sides(self) -> Array:
         """F, or forces in place of u̇, for which steps solve."""
         if not self.sought.by_forces:
             return self.residual
@@ -128,7 +128,7 @@ class Iterate:
 
     @cached_property
     def force_slopes(self) -> Array:
-        """The slopes of `forces`, in columns of equal units."""
+        """The slopes of `sides`, in columns of equal units."""
         if not self.sought.by_forces:
             return self.slopes
         n_q, rows, slopes = self.errors.n_coordinates, self._kinds[1], self.slopes.copy()
@@ -144,7 +144,7 @@ class Iterate:
 
     @property
     def _force_units(self) -> Array:
-        """Of each of `forces`."""
+        """Of each of `sides`."""
         units = self._row_units
         if self.sought.by_forces:
             units[self._kinds[1]] /= self.state.speed_units[self._speeds] ** 2
@@ -152,7 +152,7 @@ class Iterate:
 
     @cached_property
     def scale(self) -> Array:
-        """What each of `forces` is compared by: its largest slope; where it has none, what that of others is."""
+        """What each of `sides` is compared by: its largest slope; where it has none, what that of others is."""
         largest = np.max(np.abs(self.force_slopes), axis=1, initial=0.0)
         return np.where(largest > 0.0, largest, self._force_units)
 
@@ -260,7 +260,7 @@ class Iterate:
         return float(np.max(self.misses, initial=0.0))
 
     def norm(self, scale: Array) -> float:
-        return float(np.linalg.norm(self.forces / scale))
+        return float(np.linalg.norm(self.sides / scale))
 
     def moved(self, change: Array) -> Iterate | None:
         """After a change of errors and inputs; None where the constraints or rates are not defined, or not met."""
@@ -287,7 +287,7 @@ class Iterate:
         """Of J N, in rows of equal size: right vectors in columns, singular values, and F along the left vectors."""
         slopes = self.force_slopes @ self.allowed / self.scale[:, np.newaxis]
         of_rows, s, of_columns = np.linalg.svd(slopes, full_matrices=False)
-        return of_columns.T, s, of_rows.T @ (self.forces / self.scale)
+        return of_columns.T, s, of_rows.T @ (self.sides / self.scale)
 
     @cached_property
     def _rate_slopes(self) -> Array:

@@ -333,17 +333,23 @@ KC_INLINE void kc_invert_tree(kc_tree s, const kc_real *L, ptrdiff_t apart, kc_r
             *(kc_lanes *)(x + j) *= row[d];
     }
     for (ptrdiff_t d = 0; d < s.n; d++)
-        for (ptrdiff_t i = s.parent[d]; i >= 0; i = s.parent[i])
-            kc_take(apart, inverse + d * apart, L[d * apart + i], inverse + i * apart);
+        for (ptrdiff_t j = 0; j < apart; j += KC_LANES) {
+            kc_lanes sum = *(kc_lanes *)(inverse + d * apart + j);
+            for (ptrdiff_t i = s.parent[d]; i >= 0; i = s.parent[i])
+                sum -= L[d * apart + i] * *(kc_lanes *)(inverse + i * apart + j);
+            *(kc_lanes *)(inverse + d * apart + j) = sum;
+        }
 }
 
-/* b = a b, of a symmetric matrix (n, n) with rows `apart` numbers apart, and one column; `sum` is scratch. */
-KC_INLINE void kc_multiply_column(int n, const kc_real *a, ptrdiff_t apart, kc_real *b, kc_real *sum)
+/* out = b a, of a row b and a (n, n) with rows `apart` numbers apart. */
+KC_INLINE void kc_multiply_row(ptrdiff_t n, const kc_real *b, const kc_real *a, ptrdiff_t apart, kc_real *out)
 {
-    kc_clear(apart, sum);
-    for (ptrdiff_t d = 0; d < n; d++)
-        kc_take(apart, sum, -b[d], a + d * apart);
-    kc_copy(n, b, sum);
+    for (ptrdiff_t j = 0; j < apart; j += KC_LANES) {
+        kc_lanes sum = b[0] * *(const kc_lanes *)(a + j);
+        for (ptrdiff_t d = 1; d < n; d++)
+            sum += b[d] * *(const kc_lanes *)(a + d * apart + j);
+        *(kc_lanes *)(out + j) = sum;
+    }
 }
 
 /* out = a b, of a (n, n) with rows `apart` numbers apart, and b (n, stride). */
@@ -377,7 +383,8 @@ KC_SOLVER int kc_linearize_tree(kc_tree s, kc_saddle *e, kc_real *room, const kc
     const int positive = kc_factor_tree(s, L, apart);
     if (positive) {
         kc_invert_tree(s, L, apart, inverse);
-        kc_multiply_column(s.n, inverse, apart, F, slopes);
+        kc_multiply_row(s.n, F, inverse, apart, slopes); /* it is symmetric */
+        kc_copy(s.n, F, slopes);
     } else {
         const int fault = kc_eliminate_tree(s, e, F, 1);
         if (KC_UNLIKELY(fault))
