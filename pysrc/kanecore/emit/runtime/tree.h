@@ -33,7 +33,7 @@ typedef struct kc_joint {
 
 /* How a joint moves, and all that it carries. */
 typedef struct kc_moving {
-    /* of all that it carries: */
+    /* of all that it carries, first KC_HANDED_OVER numbers that the joint before adds up: */
     kc_mass carried;
     kc_vector momentum;
     kc_vector spin[3]; /* rows of 2 (tr K - K), K the sum of m v r' over all particles */
@@ -150,7 +150,7 @@ typedef struct kc_forest {
 } kc_forest;
 
 #define KC_NUMBERS(type) ((int)(sizeof(type) / sizeof(kc_real)))
-#define KC_HANDED_OVER   ((int)(offsetof(kc_moving, gained) / sizeof(kc_real)))
+#define KC_HANDED_OVER   (KC_NUMBERS(kc_mass) + 4 * KC_NUMBERS(kc_vector) + KC_NUMBERS(kc_screw))
 #define KC_FOREST_ROOM(n, largest, widest, room, loaded)                                                     \
     (KC_EQUATIONS_ROOM(largest, 0, 1) + KC_SCRATCH_ROOM(largest, 0) + KC_NUMBERS(kc_joint) * (n) + 3 +       \
      (KC_NUMBERS(kc_moving) + 2 * KC_EIGHTS(largest) + (widest)) * (largest) + (room) + (loaded))
