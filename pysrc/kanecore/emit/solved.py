@@ -20,7 +20,8 @@ HEADERS = {
     "motion.h": "saddle.h",
     "closure.h": "motion.h",
     "linearize.h": "eliminate.h",
-    "tree.h": "eliminate.h",
+    "screws.h": "eliminate.h",
+    "tree.h": "screws.h",
 }
 """The headers of ``runtime/`` that ways need, in order, each with the one that it builds on."""
 
