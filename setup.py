@@ -37,7 +37,7 @@ LIBRARY_SUFFIX = {"win32": ".dll", "darwin": ".dylib"}.get(sys.platform, ".so")
 
 # The gallery is compiled as models are at run time, by the same lines: they need no extension.
 sys.path.insert(0, str(PYTHON.resolve()))
-from kanecore.build.compiler import CODE, levels, prebuild  # noqa: E402
+from kanecore.build.compiler import CODE, lane_levels, levels, prebuild  # noqa: E402
 
 # The longest to compile first; of these, what is quickest to derive.
 LARGE = ["whipple_bicycle", "stewart", "chain40", "tree30", "arm7", "bricard", "iiwa14", "puma560", "ur5e"]
@@ -101,6 +101,7 @@ class BuildNative(build_ext):
         """(path in the build folder, path in an editable install) of all but the extension."""
         gallery = [LIBRARIES / f"{name}.c" for name in gallery_models()]
         gallery += [self.library(name, level) for name in gallery_models() for level in levels(self.machine)]
+        gallery += [self.library(f"{name}.lanes", level) for name in gallery_models() for level in self.lane_levels]
         for path in [*laid_files(), *gallery]:
             yield str(self.built(path)), str(PYTHON / path)
 
@@ -119,6 +120,10 @@ class BuildNative(build_ext):
         """Architecture of the processors that this build is for."""
         return str(self.plat_name).rpartition("-")[2]
 
+    @property
+    def lane_levels(self) -> tuple[str, ...]:
+        return lane_levels(self.machine)
+
     def library(self, name: str, level: str) -> Path:
         return LIBRARIES / f"{name}.{level}{LIBRARY_SUFFIX}"
 
@@ -128,9 +133,11 @@ class BuildNative(build_ext):
         self.built(LIBRARIES).mkdir(parents=True, exist_ok=True)
         compilations = []
         for name in gallery_models():
-            source = derive(name)
+            source, lanes = derive(name)
             self.built(LIBRARIES / f"{name}.c").write_text(source, encoding="utf-8")
             compilations += [pool.submit(self.build_library, name, level, source) for level in levels(self.machine)]
+            for level in self.lane_levels:
+                compilations.append(pool.submit(self.build_library, f"{name}.lanes", level, lanes))
         return compilations
 
     def build_library(self, name: str, level: str, source: str) -> None:
@@ -165,12 +172,13 @@ def tell(line: str) -> None:
             terminal.write(f"\n  {line}\n")
 
 
-def derive(name: str) -> str:
-    """C text of a gallery model, with all its kernels."""
-    from kanecore.emit.library import emit_library
+def derive(name: str) -> tuple[str, str]:
+    """C text of a gallery model, with all its kernels, and that of the core for several states at once."""
+    from kanecore.emit.library import emit_prebuilt
 
     module = import_module(f"kanecore.gallery.{name}")
-    return emit_library(module.build().description, module.PARAMETERS).text
+    library, lanes = emit_prebuilt(module.build().description, module.PARAMETERS)
+    return library.text, lanes.text
 
 
 setup(

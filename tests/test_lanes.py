@@ -9,6 +9,7 @@ import sys
 import threading
 from functools import cache
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,8 @@ from gallery_states import some_state
 from sweep import models, part
 
 import kanecore as kc
+from kanecore._native import cpu_level
+from kanecore.gallery import library_path
 from kanecore.kernels import GROUPS, KERNELS
 
 Array = npt.NDArray[np.float64]
@@ -229,3 +232,31 @@ def test_small_batches_compile_nothing() -> None:
     dyn.mass_matrix(0.0, np.zeros((ENOUGH, dyn.n_x)))
     assert "mass_matrix" in dyn._lanes[0]
     assert dyn._lanes[1] in (2, 4, 8)
+
+
+@pytest.mark.parametrize("name", part(kc.models(), ["arm7", "whipple_bicycle"]))
+def test_prebuilt_models(name: str) -> None:
+    """Each level that this processor runs; no compiler is needed."""
+    folder = library_path(name).parent
+    x = states(name, ENOUGH + 3)
+    alone = rows_alone(kc.load(name), "rhs", 0.2, x)
+    libraries = sorted(folder.glob(f"{name}.lanes.*"))
+    assert libraries
+    for path in libraries:
+        if "v4" in path.name and cpu_level() < 4:
+            continue
+        dyn = kc.CompiledModel({"all": str(library_path(name))}, source={}, lane_builder=lambda _, path=path: str(path))
+        assert_same_bits(dyn.rhs(0.2, x), alone)
+        assert dyn._lanes[1] in (2, 4, 8)
+    dyn = kc.load(name)
+    assert_same_bits(dyn.rhs(0.2, x), alone)
+    assert {"rhs", "udot", "mass_matrix", "forcing"} <= dyn._lanes[0]
+
+
+def test_without_a_compiler_rows_go_one_by_one(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    dyn = kc.compile(import_module("kanecore.gallery.kepler").build(), parameters={"m": 1.0, "mu": 1.0})
+    monkeypatch.setenv("CC", "no_such_compiler")
+    monkeypatch.setenv("KANECORE_CACHE_DIR", str(tmp_path))
+    x = states("kepler", ENOUGH)
+    assert_same_bits(dyn.rhs(0.0, x), rows_alone(dyn, "rhs", 0.0, x))
+    assert dyn._lanes == (set(), 0)

@@ -32,7 +32,17 @@ from typing import Any
 from kanecore.build import cache as store
 from kanecore.errors import CompileError
 
-__all__ = ["CODE", "Built", "Recipe", "compile_library", "find_compiler", "include_dir", "levels", "prebuild"]
+__all__ = [
+    "CODE",
+    "Built",
+    "Recipe",
+    "compile_library",
+    "find_compiler",
+    "include_dir",
+    "lane_levels",
+    "levels",
+    "prebuild",
+]
 
 # Raised when the files of a cache entry change their meaning.
 _LAYOUT = "kanecore cache 3"
@@ -63,8 +73,10 @@ _NATIVE = {
 # Instruction levels of prebuilt models, by machine; elsewhere the compiler's own default.  Never -march=native: a wheel
 # runs on other machines than the one that built it.  Nearly all processors have this level; on the few others a model
 # is compiled when it is loaded (docs/design.md).
-_X86_64 = {"x86-64-v3": ("-mavx2", "-mfma", "-mbmi2")}
-_LEVELS: Mapping[str, Mapping[str, tuple[str, ...]]] = {"x86_64": _X86_64, "amd64": _X86_64}
+_V3 = {"x86-64-v3": ("-mavx2", "-mfma", "-mbmi2")}
+_V4 = {"x86-64-v4": (*_V3["x86-64-v3"], *(f"-mavx512{part}" for part in ("f", "bw", "cd", "dq", "vl")))}
+_LEVELS: Mapping[str, Mapping[str, tuple[str, ...]]] = {"x86_64": _V3, "amd64": _V3}
+_LANE_LEVELS: Mapping[str, Mapping[str, tuple[str, ...]]] = {"x86_64": _V3 | _V4, "amd64": _V3 | _V4}
 _ANY: Mapping[str, tuple[str, ...]] = {"baseline": ()}
 
 # What tells one processor's instructions from another's in /proc/cpuinfo, over all architectures.
@@ -202,6 +214,11 @@ def levels(machine: str) -> tuple[str, ...]:
     return tuple(_LEVELS.get(machine.lower(), _ANY))
 
 
+def lane_levels(machine: str) -> tuple[str, ...]:
+    """The same for libraries that evaluate several states at once: more of them in wider registers."""
+    return tuple(_LANE_LEVELS.get(machine.lower(), _ANY))
+
+
 def prebuild(
     source: str, level: str, *, machine: str, cc: Sequence[str], include: Path, folder: Path, name: str
 ) -> Built:
@@ -212,7 +229,7 @@ def prebuild(
     source, name : str
         As in `compile_library`.
     level : str
-        One of :func:`levels`.
+        One of :func:`levels`, or of :func:`lane_levels`.
     machine : str
         The processors' architecture.
     cc : sequence of str
@@ -227,7 +244,7 @@ def prebuild(
     CompileError, OSError
     """
     folder.mkdir(parents=True, exist_ok=True)
-    target = _Target(_asked_for(cc, "the compiler"), None, _LEVELS.get(machine.lower(), _ANY)[level], include)
+    target = _Target(_asked_for(cc, "the compiler"), None, _LANE_LEVELS.get(machine.lower(), _ANY)[level], include)
     return _find_or_build(folder, name, source, target, time.perf_counter())
 
 

@@ -21,7 +21,7 @@ from kanecore.derive.sizes import sizes_of
 from kanecore.describe.description import Description, bake, duplicate
 from kanecore.graph.evaluate import count
 from kanecore.graph.scalars import PARAMETER, Op
-from kanecore.kernels import GROUPS, KERNELS
+from kanecore.kernels import GROUPS, KERNEL_GROUPS, KERNELS
 from kanecore.program.functions import Functions
 from kanecore.program.instructions import Entry, Instruction, Operand, Program, Store
 from kanecore.program.solved import Function, Solved, Straight
@@ -34,7 +34,7 @@ from .splines import HEADER, splines
 from .splines import table as spline_table
 from .table import Contents, table
 
-__all__ = ["Emitted", "Groups", "emit_group", "emit_library", "version"]
+__all__ = ["Emitted", "Groups", "emit_group", "emit_library", "emit_prebuilt", "version"]
 
 _RUNTIME = Path(__file__).with_name("runtime")
 
@@ -89,10 +89,17 @@ def _emitted(derivation: Derivation, core: Mapping[str, Derived], group: str, la
 
 def emit_library(description: Description, parameters: Mapping[str, float] | None = None) -> Emitted:
     """All kernels in one library, with default values of the parameters: a prebuilt model."""
+    return emit_prebuilt(description, parameters)[0]
+
+
+def emit_prebuilt(description: Description, parameters: Mapping[str, float] | None = None) -> tuple[Emitted, Emitted]:
+    """That library, and beside it one with the core group for several states."""
     derivation = _derive(description, None)
     names = [name for group in GROUPS for name in GROUPS[group] if derivation.has(name)]
     kernels = _programs(derivation, names)
-    return _Library(derivation, kernels, kernels, "all", dict(parameters or {})).emitted()
+    core = {name: kernel for name, kernel in kernels.items() if KERNEL_GROUPS[name] == "core"}
+    lanes = _LaneLibrary(derivation, kernels, core, "all", {})
+    return _Library(derivation, kernels, kernels, "all", dict(parameters or {})).emitted(), lanes.emitted()
 
 
 def _derive(description: Description, baked: Mapping[str, float] | None) -> Derivation:

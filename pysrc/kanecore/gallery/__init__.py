@@ -13,6 +13,7 @@ than what the library was compiled for, it compiles the model's C text again.
 from __future__ import annotations
 
 import sys
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -69,7 +70,7 @@ MODELS = {
 }
 
 # Levels that a model is compiled for, with the least kc_cpu_level() of each; the best first.
-_LEVELS = {"x86-64-v3": 3, "baseline": 1}
+_LEVELS = {"x86-64-v4": 4, "x86-64-v3": 3, "baseline": 1}
 _FOLDER = Path(__file__).parent / "_lib"
 _SUFFIX = {"win32": ".dll", "darwin": ".dylib"}.get(sys.platform, ".so")
 
@@ -101,7 +102,17 @@ def load(name: str) -> CompiledModel:
 
     library = library_path(name)
     source = (_FOLDER / f"{name}.c").read_text(encoding="utf-8")
-    return CompiledModel({"all": str(library)}, source={"all": source}, origin=(load, (name,)))
+    return CompiledModel(
+        {"all": str(library)}, source={"all": source}, lane_builder=partial(lane_library, name), origin=(load, (name,))
+    )
+
+
+def lane_library(name: str, group: str) -> str | None:
+    """File of the kernels of a group that evaluate several states at once, as many as this processor can."""
+    from kanecore._native import cpu_level
+
+    built = {level: _FOLDER / f"{name}.lanes.{level}{_SUFFIX}" for level in _LEVELS if _LEVELS[level] <= cpu_level()}
+    return next((str(path) for path in built.values() if group == "core" and path.exists()), None)
 
 
 def library_path(name: str, level: str | None = None) -> Path:

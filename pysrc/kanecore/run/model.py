@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Collection, Mapping
+from contextlib import suppress
 from threading import RLock
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -15,7 +16,7 @@ import numpy.typing as npt
 
 from kanecore import _native
 from kanecore.c_functions import CFunction
-from kanecore.errors import ModelError
+from kanecore.errors import CompileError, ModelError
 from kanecore.kernels import GROUPS, KERNEL_GROUPS
 from kanecore.run.audit import audit
 from kanecore.run.check import check
@@ -86,7 +87,8 @@ class CompiledModel(_native.Kernels):
     builder : callable, optional
         ``builder(group)`` compiles one more group and returns the path of its library and its C text.
     lane_builder : callable, optional
-        ``lane_builder(group)`` compiles a group for several states at once, and returns the path of that library.
+        ``lane_builder(group)`` returns the path of a library with the group's kernels for several states at once, after
+        compiling it, or None where there is none.
     info : dict, optional
         Facts beside those in the libraries: build times, compiler, flags.
     origin : tuple, optional
@@ -106,7 +108,7 @@ class CompiledModel(_native.Kernels):
         *,
         source: Mapping[str, str],
         builder: Callable[[str], tuple[str, str]] | None = None,
-        lane_builder: Callable[[str], str] | None = None,
+        lane_builder: Callable[[str], str | None] | None = None,
         info: Mapping[str, Any] | None = None,
         origin: tuple[Callable[..., CompiledModel], tuple[Any, ...]] | None = None,
         functions: Mapping[str, CFunction] = MappingProxyType({}),
@@ -254,12 +256,14 @@ class CompiledModel(_native.Kernels):
         self.build(KERNEL_GROUPS[kernel])
 
     def _find_lanes(self, kernel: str) -> None:
-        """Compile the group of a kernel for several states at once."""
-        with self._building:
+        """Open the group of a kernel for several states at once, where a compiler makes it, or made it before."""
+        with self._building, suppress(CompileError):
             group = KERNEL_GROUPS[kernel]
             if self._lane_builder is not None and group not in self._built_lanes:
                 self._built_lanes.add(group)
-                self._open(self._lane_builder(group))
+                path = self._lane_builder(group)
+                if path is not None:
+                    self._open(path)
 
     def _why_not(self, kernel: str) -> str | None:
         missing: Mapping[str, str] = self._info.get("missing", {})
