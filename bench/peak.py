@@ -8,21 +8,21 @@ import re
 import shutil
 import subprocess
 from collections import Counter
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 import clock
 import models
-import numpy as np
 import report
 import shared
 import tasks
 
-import kanecore as kc
 from kanecore.build.cache import SUFFIX
 
 QUESTION = "what share of the peak of multiply-adds, found by a probe in the same run, does u̇ reach?"
-ROUNDS = 100_000
+STEPS = 48  # of the probe in a round
+FEWEST = 50  # instructions: fewer are none of a kernel of that kind
 FLAGS = ("-O3", "-march=native", "-ffp-contract=fast", "-fno-tree-vectorize", "-fPIC", "-shared")
 ARITHMETIC = re.compile(r"v?(?:add|sub|mul|div|sqrt|max|min|fn?m(?:add|sub)\d+|fmaddsub\d+|fmsubadd\d+)([sp])d")
 
@@ -38,89 +38,82 @@ class Counts(NamedTuple):
         return Counts(*(a + b for a, b in zip(self, other, strict=True)))
 
 
+class Way(NamedTuple):
+    """u̇ by the scalar kernel or in a batch: ``states`` a call; the probe of its width, and what to count."""
+
+    name: str
+    batch: Callable[[int], float]
+    states: int
+    probe: str
+    kind: str
+
+
 def measure(smallest: bool) -> dict[str, list[report.Row]]:
     """The probe; then one row a model and way, with instructions counted in the compiled code."""
-    repeats = 5 if smallest else clock.REPEATS
-    compiler = next(iter(shared.compilers()))
-    probe = shared.copies(shared.library(Path(__file__).with_suffix(".c").read_text("utf-8"), compiler, FLAGS), 1)[0]
-    for function in (probe.vectors, probe.scalars):
-        function.restype, function.argtypes = ctypes.c_double, [ctypes.c_long]
+    repeats, compiler = 5 if smallest else clock.REPEATS, next(iter(shared.compilers()))
+    text = Path(__file__).with_suffix(".c").read_text(encoding="utf-8")
+    (probe,) = shared.copies(shared.library(text, compiler, FLAGS), 1)
+    lanes = {"vectors": probe.width(), "scalars": 1}
+    for name in lanes:
+        getattr(probe, name).restype, getattr(probe, name).argtypes = ctypes.c_double, [ctypes.c_long]
     found = []
     for mechanism in (models.arm(),) if smallest else (models.arm(), models.tree(), models.bicycle()):
         with tasks.empty_cache() as folder:
-            dyn = kc.compile(
-                mechanism.build(), parameters=mechanism.parameters, bake=True, cc=shared.compilers()[compiler]
-            )
-            functions = _functions(next(folder.rglob(f"*{SUFFIX}")))
-        found += _rows(tasks.Task(mechanism, True, {compiler: [dyn]}), functions, probe, repeats)
-    peaks = {name: 1e9 * min(getattr(probe, name)(ROUNDS) for _ in range(repeats)) for name in ("vectors", "scalars")}
-    lanes = {"vectors": probe.width(), "scalars": 1}
-    rows = [{"case": name, "lanes": lanes[name], "ns": ns, "per_ns": 1 / ns} for name, ns in peaks.items()]
+            task = tasks.compiled_once(mechanism, compiler)
+            ways = _ways(task)
+            functions = [function for library in folder.rglob(f"*{SUFFIX}") for function in _functions(library)]
+        for way in ways:
+            took, peak = clock.interleaved([way.batch, getattr(probe, way.probe)], repeats)
+            ns, step = took.least / way.states * lanes[way.probe], peak.least / STEPS
+            found.append({"case": f"{mechanism.name}: {way.name}", "ns": ns, **_share(functions, way.kind, ns / step)})
+    steps = [took.least / STEPS for took in clock.interleaved([getattr(probe, name) for name in lanes], repeats)]
+    rows = [
+        {"case": name, "lanes": lanes[name], "ns": ns, "per_ns": 1 / ns} for name, ns in zip(lanes, steps, strict=True)
+    ]
     return {"probe": rows, "share of the peak": found}
 
 
-def _rows(task: tasks.Task, functions: dict[str, Counts], probe: ctypes.CDLL, repeats: int) -> list[report.Row]:
-    """Scalar kernel and batch, each beside the probe of its own width, in turns."""
-    task.dyn.inputs.update(zip(task.dyn.input_names, task.r, strict=True))
-    named = {name: counts for name, counts in functions.items() if "udot" in name}
-    out = np.empty((len(task.rows), task.dyn.n_u))
-    names = {"dyn": task.dyn, "out": out}
-    batch = clock.statement_batch("dyn.udot(0.0, x, out=out)", [task.rows], names)
+def _ways(task: tasks.Task) -> list[Way]:
+    """Called once each, so that all libraries are compiled."""
     (scalar,) = tasks.ours_in_c(task)
-    probes = [lambda n: n * probe.vectors(ROUNDS), lambda n: n * probe.scalars(ROUNDS)]
-    times = clock.interleaved([scalar.batches[0], batch], repeats)
-    peaks = [1e9 * min(p(1) for _ in range(repeats)) for p in probes]
-    largest = [max((counts for counts in named.values()), key=key, default=None) for key in (_of_scalars, _of_vectors)]
-    took = [times[0].least, times[1].least / len(task.rows) * probe.width()]
-    ways = zip(("scalar kernel", "batch"), took, (peaks[1], peaks[0]), largest, (_of_scalars, _of_vectors), strict=True)
-    found = []
-    for way, ns, peak, counts, of in ways:
-        row: report.Row = {
-            "case": f"{task.mechanism.name}: {way}",
-            "ns": ns,
-            "instructions": "",
-            "spills": "",
-            "share": "",
-        }
-        if counts and of(counts):
-            row |= {"instructions": of(counts), "spills": counts.spills, "share": of(counts) * peak / ns}
-        found.append(row)
-    return found
+    names = {"dyn": task.dyn, "out": task.dyn.udot(0.0, task.rows)}
+    batch = clock.statement_batch("dyn.udot(0.0, x, out=out)", [task.rows], names)
+    return [
+        Way("scalar kernel", scalar.batches[0], 1, "scalars", "scalar"),
+        Way("batch", batch, len(task.rows), "vectors", "packed"),
+    ]
 
 
-def _of_scalars(counts: Counts) -> int:
-    return counts.scalar
+def _share(functions: Sequence[tuple[str, Counts]], kind: str, steps: float) -> report.Row:
+    """Of the largest function for u̇ that holds instructions of a kind, in a time of so many steps of the probe."""
+    counts = max((c for name, c in functions if "udot" in name), key=lambda c: getattr(c, kind), default=None)
+    if counts is None or getattr(counts, kind) < FEWEST:
+        return {"instructions": "", "spills": "", "share": ""}
+    n = getattr(counts, kind)
+    return {"instructions": n, "spills": counts.spills, "share": n / steps}
 
 
-def _of_vectors(counts: Counts) -> int:
-    return counts.packed
-
-
-def _functions(library: Path) -> dict[str, Counts]:
-    """Counts of every function of a library with the sines it calls, by what objdump shows; none without objdump."""
+def _functions(library: Path) -> list[tuple[str, Counts]]:
+    """Every function of a library with the sines it calls, by what objdump shows; none without objdump."""
     if not shutil.which("objdump"):
-        return {}
+        return []
     command = ["objdump", "-d", "--no-show-raw-insn", str(library)]
     text = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    own: dict[str, Counts] = {}
-    calls: dict[str, Counter[str]] = {}
-    for block in re.split(r"\n\n+", text):
-        if head := re.match(r"[0-9a-f]+ <(.+)>:", block):
-            own[head[1]] = _counted(block)
-            calls[head[1]] = Counter(re.findall(r"(?:call|jmp)q?\s+[0-9a-f]+ <([^+>]+)>", block))
+    heads = {block: re.match(r"[0-9a-f]+ <(.+)>:", block) for block in re.split(r"\n\n+", text)}
+    blocks = {head[1]: block for block, head in heads.items() if head}
+    own = {name: _counted(block) for name, block in blocks.items()}
 
     def with_sines(name: str) -> Counts:
-        called = [callee for callee in calls[name].elements() if "sincos" in callee and callee != name]
-        return sum((own[callee] for callee in called if callee in own), own[name])
+        called = re.findall(r"(?:call|jmp)q?\s+[0-9a-f]+ <([^+>]*sincos[^+>]*)>", blocks[name])
+        return sum((own[callee] for callee in called if callee in own and callee != name), own[name])
 
-    return {name: with_sines(name) for name in own}
+    return [(name, with_sines(name)) for name in own]
 
 
 def _counted(block: str) -> Counts:
     """Instructions of one function; a spill is a move of a floating-point register to or from the stack."""
-    kinds = Counter(
-        match[1] for match in map(ARITHMETIC.match, re.findall(r"^\s*[0-9a-f]+:\s+(\S+)", block, re.M)) if match
-    )
+    instructions = re.findall(r"^\s*[0-9a-f]+:\s+(\S+)", block, re.MULTILINE)
+    kinds = Counter(match[1] for match in map(ARITHMETIC.match, instructions) if match)
     spills = re.findall(r"\svmov[au]?p?[sd]d?\s[^\n]*\(%r[sb]p\)[^\n]*", block)
     return Counts(kinds["p"], kinds["s"], len(spills))
 

@@ -99,6 +99,13 @@ def compiled(mechanism: models.Mechanism, numbers: bool, compilers: Sequence[str
     return _driven(Task(mechanism, numbers, sources))
 
 
+def compiled_once(mechanism: models.Mechanism, compiler: str) -> Task:
+    """With its numbers in the code, through the cache folder of the moment."""
+    words = list(shared.compilers()[compiler])
+    dyn = kc.compile(mechanism.build(), parameters=mechanism.parameters, bake=True, cc=words)
+    return _driven(Task(mechanism, True, {compiler: [dyn]}))
+
+
 def prebuilt(mechanism: models.Mechanism) -> Task:
     """The gallery's own library, with parameters at run time."""
     return _driven(Task(mechanism, False, {"prebuilt": [kc.load(mechanism.name)]}))
