@@ -100,19 +100,21 @@ def _tasks() -> Iterator[tasks.Task]:
         yield tasks.compiled(mechanism, True, compilers)
 
 
+STYLES = {
+    "kanecore udot(out=)": "dyn.udot(0.0, x, out=out)",
+    "kanecore udot(r=, out=)": "dyn.udot(0.0, x, r=r, out=out)",
+    "kanecore rhs(out=)": "dyn.rhs(0.0, x, out=xdot)",
+}
+
+
 def _ours_in_python(task: tasks.Task) -> list[sides.Side]:
-    """u̇ into an array, with inputs as an argument, from bound buffers; and ẋ."""
-    dyn, states, found = task.dyn, list(task.x), []
-    ws = dyn.workspace()
-    ws.r[:] = task.r
-    names = {"dyn": dyn, "r": task.r, "out": np.empty(dyn.n_u), "xdot": np.empty(dyn.n_x), "ws": ws, "bound": ws.x}
-    for name, statement in {
-        "kanecore udot(out=)": "dyn.udot(0.0, x, out=out)",
-        "kanecore udot(r=, out=)": "dyn.udot(0.0, x, r=r, out=out)",
-        "kanecore workspace": "bound[:] = x; ws.rhs()",
-        "kanecore rhs(out=)": "dyn.rhs(0.0, x, out=xdot)",
-    }.items():
-        found.append(sides.in_python(name, statement, states, names, result=task.udot))
+    """u̇ into an array, with inputs as an argument, and ẋ."""
+    found, states = [], list(task.x)
+    for name, statement in STYLES.items():
+        for compiler, (dyn, *_) in task.compiled.items():
+            names = {"dyn": dyn, "r": task.r, "out": np.empty(dyn.n_u), "xdot": np.empty(dyn.n_x)}
+            facts = {"result": task.udot, "compiler": compiler}
+            found.append(sides.in_python(name, statement, states, names, **facts))
     return found
 
 
