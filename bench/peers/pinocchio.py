@@ -22,7 +22,7 @@ CONVENTIONS = ("local", "world")
 # What Pinocchio's own build sets: more joints than a list of Boost's holds by itself.
 FLAGS = (
     *shared.FLAGS,
-    *("-std=c++17", "-DNDEBUG", "-w", "-DBOOST_FUSION_INVOKE_MAX_ARITY=10"),
+    *("-std=c++17", "-DNDEBUG", "-w", "-s", "-DBOOST_FUSION_INVOKE_MAX_ARITY=10"),
     *("-DBOOST_MPL_CFG_NO_PREPROCESSED_HEADERS", "-DBOOST_MPL_LIMIT_LIST_SIZE=30"),
 )
 
@@ -95,9 +95,9 @@ def in_c(task: Task) -> list[Side]:
     arrays = Arrays(np.hstack([layout.q, layout.v]), layout.tau, np.zeros(1), (layout.v.shape[1],))
     for compiler in shared.compilers("c++"):
         library = shared.library(text, compiler, (*FLAGS, *include), language="c++")
+        (loaded,) = shared.copies(library, 1)  # its model is its own
+        loaded.build(description.ctypes.data_as(ctypes.c_void_p))
         for convention in CONVENTIONS:
-            (loaded,) = shared.copies(library, 1)
-            loaded.build(description.ctypes.data_as(ctypes.c_void_p))
             address = ctypes.cast(getattr(loaded, f"aba_{convention}"), ctypes.c_void_p).value or 0
             side = sides.in_c(f"pinocchio aba {convention}, C++", [address], arrays, compiler=compiler)
             found.append(replace(side, result=layout.ours(side.result)))
