@@ -23,9 +23,9 @@ def _has_words(mechanism: models.Mechanism) -> bool:
     return robot is not None and robot.base is None and len(robot.bodies) <= LARGEST
 
 
-def _accelerations(task: Task, form: str, r: Any) -> tuple[list[Any], list[Any]]:
-    """Coordinates and speeds of the joints; their accelerations, the numbers in the code."""
-    robot = task.mechanism.robot(lambda _, number: float(number))
+def _accelerations(task: Task, form: str, r: Any, value: Any) -> tuple[list[Any], list[Any]]:
+    """Coordinates and speeds of the joints; their accelerations under inputs r."""
+    robot = task.mechanism.robot(value)
     n = len(robot.bodies)
     x = list(hy.make_vars(*(f"q{i}" for i in range(n)), *(f"u{i}" for i in range(n))))
     udot = FORMS[form](robot, x[:n], x[n:], task.efforts(r), Functions(hy.sin, hy.cos))
@@ -34,9 +34,11 @@ def _accelerations(task: Task, form: str, r: Any) -> tuple[list[Any], list[Any]]
 
 @cache
 def compiled(task: Task, form: str) -> Any:
-    """u̇ of x and r; over many states in vectors of the processor."""
-    r = [hy.par[i] for i in range(task.mechanism.n_inputs)]
-    x, udot = _accelerations(task, form, r)
+    """u̇ of x, and of r and the parameters at run time, its "pars"; over many states in vectors of the processor."""
+    names = ["" for _ in task.r] + ([] if task.numbers else task.mechanism.symbols())
+    pars = {name: hy.par[i] for i, name in enumerate(names)}
+    r = [hy.par[i] for i in range(len(task.r))]
+    x, udot = _accelerations(task, form, r, lambda name, number: pars.get(name, float(number)))
     return hy.cfunc(udot, vars=x, compact_mode=False)
 
 
@@ -44,11 +46,11 @@ def in_python(task: Task) -> list[Side]:
     """Its compiled function, one state a call."""
     if not _has_words(task.mechanism):
         return []
-    found = []
+    found, pars = [], np.concatenate([task.r, task.parameters])
     for form in FORMS:
-        names = {"f": compiled(task, form), "r": task.r, "out": np.zeros(task.dyn.n_u)}
-        result = task.from_joints(np.array([names["f"](x, pars=task.r) for x in task.joint_x]))
-        statement = "f(x, pars=r, outputs=out)"
+        names = {"f": compiled(task, form), "pars": pars, "out": np.zeros(task.dyn.n_u)}
+        result = task.from_joints(np.array([names["f"](x, pars=pars) for x in task.joint_x]))
+        statement = "f(x, pars=pars, outputs=out)"
         found.append(sides.in_python("heyoka cfunc", statement, list(task.joint_x), names, result=result))
     return found
 
@@ -58,12 +60,12 @@ def batch(task: Task) -> list[Side]:
     if not _has_words(task.mechanism):
         return []
     x = np.ascontiguousarray(task.joint_rows.T)
-    r = np.ascontiguousarray(np.repeat(task.r[:, None], x.shape[1], axis=1))
+    pars = np.repeat(np.concatenate([task.r, task.parameters])[:, None], x.shape[1], axis=1)
     found = []
     for form in FORMS:
-        names = {"f": compiled(task, form), "r": r, "out": np.zeros((task.dyn.n_u, x.shape[1]))}
-        result = task.from_joints(names["f"](x, pars=r).T)
-        found.append(sides.rowwise("heyoka cfunc", "f(x, pars=r, outputs=out)", x, names, result=result))
+        names = {"f": compiled(task, form), "pars": pars, "out": np.zeros((task.dyn.n_u, x.shape[1]))}
+        result = task.from_joints(names["f"](x, pars=pars).T)
+        found.append(sides.rowwise("heyoka cfunc", "f(x, pars=pars, outputs=out)", x, names, result=result))
     return found
 
 
@@ -72,7 +74,7 @@ def integrate(problem: Any) -> list[Any]:
     task = problem.task
     if not _has_words(task.mechanism) or task.mechanism.relative is not None:
         return []
-    x, udot = _accelerations(task, "articulated", [float(r) for r in task.r])
+    x, udot = _accelerations(task, "articulated", [float(r) for r in task.r], lambda _, number: float(number))
     n = len(udot)
     system = list(zip(x, [*x[n:], *udot], strict=True))
 

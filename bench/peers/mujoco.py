@@ -18,7 +18,7 @@ from recursions import Body, Robot
 from sides import Arrays, Side
 from tasks import Task
 
-LEAST_INERTIA = 1e-13  # of a particle: MuJoCo wants more than none
+LEAST_INERTIA = 1e-14  # of a particle: MuJoCo takes no less, and differs from the others by it
 
 
 def mjcf(robot: Robot) -> str:
@@ -78,6 +78,7 @@ def in_c(task: Task) -> list[Side]:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "model.xml")
         path.write_text(mjcf(robot), encoding="utf-8")
+        mujoco.MjModel.from_xml_path(str(path))  # its errors come as exceptions
         loaded.build(ctypes.c_char_p(str(path).encode()))
     address = ctypes.cast(loaded.forward, ctypes.c_void_p).value or 0
     n = len(robot.bodies)
