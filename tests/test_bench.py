@@ -187,3 +187,17 @@ def test_a_side_that_does_something_else_is_not_timed() -> None:
     assert first["case"] == "work: kanecore"
     assert (second["ns_min"], third["ns_min"]) == ("differs", "not compared")
     assert second["error"] == pytest.approx(1e-8)
+
+
+@pytest.mark.usefixtures("bench")
+def test_goals_take_the_best_of_the_others() -> None:
+    import goals
+    from report import Report
+
+    times = {"kanecore": 60.0, "casadi composite": 120.0, "casadi articulated": 100.0}
+    rows = [{"case": f"tree30 numbers: {name}", "ns_min": ns} for name, ns in times.items()]
+    rows += [{"case": f"arm7: {name}", "ns_min": "not compared"} for name in ("kanecore", "casadi composite")]
+    found = {row["case"]: row for row in goals.goals([Report("evaluate", "?", {"u̇ in C": rows}, {}, 1.0)])}
+    assert found["tree, C"]["found"] == pytest.approx(0.6)
+    assert found["arm, C, parameters"]["found"] == ""
+    assert len(found) == len(goals.GOALS)
