@@ -33,7 +33,10 @@ def draw(run: Run, path: Path) -> None:
         if marks:
             axis.legend(fontsize=6, loc="center left", bbox_to_anchor=(1.0, 0.5))
     axes[-1, 0].set_xlabel("time of kanecore / time of the other")
-    figure.savefig(path, bbox_inches="tight")
+    with plt.rc_context(
+        {"svg.fonttype": "none", "svg.hashsalt": "kanecore"}
+    ):  # small, and the same for the same ratios
+        figure.savefig(path, bbox_inches="tight", metadata={"Date": None})
     plt.close(figure)
 
 

@@ -72,7 +72,7 @@ class Run:
             parts.append(f"## What it promises\n\n{markdown(self.goals)}")
         for report in self.reports:
             parts.append(f"## {report.name.capitalize()}: {report.question}")
-            parts += [f"### {title[0].upper()}{title[1:]}\n\n{markdown(rows)}" for title, rows in report.tables.items()]
+            parts += [f"### {title}\n\n{markdown(rows)}" for title, rows in report.tables.items()]
         return "\n\n".join(parts) + "\n"
 
 
