@@ -23,11 +23,11 @@ THREADS = 2
 
 def measure(smallest: bool) -> dict[str, list[report.Row]]:
     """One row a model and side; the first of a model is ours on one thread."""
-    found = []
+    rows = []
     for task in _smallest_tasks() if smallest else _tasks():
         theirs, missing = peers.sides("batch", task)
-        found += sides.rows(task.name, [*ours(task), *theirs], missing, 3 if smallest else REPEATS)
-    return {"u̇ per state": found}
+        rows += sides.rows(task.name, [*ours(task), *theirs], missing, 3 if smallest else REPEATS)
+    return {"u̇ per state": rows}
 
 
 def _smallest_tasks() -> list[tasks.Task]:
@@ -43,19 +43,19 @@ def _tasks() -> Iterator[tasks.Task]:
 
 def ours(task: tasks.Task) -> list[sides.Side]:
     """One call on one thread and on two, in single precision, and the scalar kernel in a loop in C."""
-    found: list[sides.Side] = []
+    offered: list[sides.Side] = []
     for compiler, (dyn, *_) in task.compiled.items():
         names = {"dyn": dyn, "out": np.empty((len(task.rows), dyn.n_u))}
         result = dyn.udot(0.0, task.rows)
         facts = {"result": result, "compiler": compiler, "operations": dyn.info["operations"]["udot"]}
-        found.append(sides.rowwise("kanecore", "dyn.udot(0.0, x, out=out)", task.rows, names, **facts))
+        offered.append(sides.rowwise("kanecore", "dyn.udot(0.0, x, out=out)", task.rows, names, **facts))
         if "threads" in inspect.signature(dyn.udot).parameters:
             statement = f"dyn.udot(0.0, x, out=out, threads={THREADS})"
-            found.append(sides.rowwise(f"kanecore, {THREADS} threads", statement, task.rows, names, **facts))
+            offered.append(sides.rowwise(f"kanecore, {THREADS} threads", statement, task.rows, names, **facts))
     if "real" in inspect.signature(kc.compile).parameters:
-        found.append(_single(task))
+        offered.append(_single(task))
     scalar = tasks.ours_in_c(task)
-    return found + [sides.Side("kanecore, scalar kernel", s.batches, None, s.compiler, s.operations) for s in scalar]
+    return offered + [sides.Side("kanecore, scalar kernel", s.batches, None, s.compiler, s.operations) for s in scalar]
 
 
 def _single(task: tasks.Task) -> sides.Side:

@@ -63,9 +63,9 @@ def interleaved(batches: Sequence[Callable[[int], float]], repeats: int = REPEAT
     counts = [_calls(batch) for batch in batches]
     samples: list[list[float]] = [[] for _ in batches]
     for _ in range(repeats):
-        for batch, n, found in zip(batches, counts, samples, strict=True):
-            found.append(1e9 * batch(n) / n)
-    return [timing(found) for found in samples]
+        for batch, n, times in zip(batches, counts, samples, strict=True):
+            times.append(1e9 * batch(n) / n)
+    return [timing(times) for times in samples]
 
 
 def kernel_batch(

@@ -22,19 +22,19 @@ QUANTILES = {"p50": 0.5, "p99": 0.99, "p99.9": 0.999, "worst": 1.0}
 def measure(smallest: bool) -> dict[str, list[report.Row]]:
     """One row a model and side; the empty loop reads the clock and calls nothing."""
     seconds = np.empty(10_000 if smallest else CALLS)
-    found = []
+    rows = []
     for task in _smallest_tasks() if smallest else _tasks():
         theirs, missing = peers.sides("control", task)
         offered = [*tasks.ours_in_c(task), *theirs]
-        found += [_row(f"{task.name}: empty loop", clock.empty_each(), seconds)]
+        rows += [_row(f"{task.name}: empty loop", clock.empty_each(), seconds)]
         best: dict[str, report.Row] = {}
         for side in offered:
             if sides.difference(side.result, task.udot) <= sides.AGREE:
                 row = _row(f"{task.name}: {side.name}", side.each, seconds) | {"compiler": side.compiler}
                 best[side.name] = min(best.get(side.name, row), row, key=lambda r: r["p50"])
-        found += best.values()
-        found += [{"case": f"{task.name}: {peer}", "p50": sides.NOT_COMPARED} for peer in missing]
-    return {"calls one by one": found}
+        rows += best.values()
+        rows += [{"case": f"{task.name}: {peer}", "p50": sides.NOT_COMPARED} for peer in missing]
+    return {"calls one by one": rows}
 
 
 def _smallest_tasks() -> list[tasks.Task]:

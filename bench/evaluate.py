@@ -109,13 +109,13 @@ STYLES = {
 
 def _ours_in_python(task: tasks.Task) -> list[sides.Side]:
     """u̇ into an array, with inputs as an argument, and ẋ."""
-    found, states = [], list(task.x)
+    offered, states = [], list(task.x)
     for name, statement in STYLES.items():
         for compiler, (dyn, *_) in task.compiled.items():
             names = {"dyn": dyn, "r": task.r, "out": np.empty(dyn.n_u), "xdot": np.empty(dyn.n_x)}
             facts = {"result": task.udot, "compiler": compiler}
-            found.append(sides.in_python(name, statement, states, names, **facts))
-    return found
+            offered.append(sides.in_python(name, statement, states, names, **facts))
+    return offered
 
 
 # In C ----------------------------------------------------------------------------------------------------

@@ -27,7 +27,7 @@ def missing_share(ours: Row, _: Sequence[Row]) -> float:
 
 
 class Goal(NamedTuple):
-    """A work of ours and the same of others, by script, table and case; what is found is at most ``at_most``."""
+    """A work of ours and the same of others, by script, table and case; what is measured is at most ``at_most``."""
 
     work: str
     against: str
@@ -90,11 +90,11 @@ def goals(reports: Sequence[Report]) -> list[Row]:
 
 
 def _row(goal: Goal, rows: Mapping[str, Row]) -> Row:
-    row: Row = {"case": goal.work, "against": goal.against, "at most": goal.at_most, "found": ""}
+    row: Row = {"case": goal.work, "against": goal.against, "at most": goal.at_most, "measured": ""}
     model = goal.ours.partition(":")[0]
     theirs = [rows[f"{model}: {name}"] for name in goal.theirs if f"{model}: {name}" in rows]
     ours = rows.get(goal.ours, {})
-    measured = [r for r in theirs if isinstance(r["ns_min"], float)]
-    if ours and len(measured) == len(goal.theirs) and ours.get("share") != "":
-        row["found"] = goal.value(ours, measured)
+    timed = [r for r in theirs if isinstance(r["ns_min"], float)]
+    if ours and len(timed) == len(goal.theirs) and ours.get("share") != "":
+        row["measured"] = goal.value(ours, timed)
     return row

@@ -41,10 +41,10 @@ class Problem:
 
 def measure(smallest: bool) -> dict[str, list[report.Row]]:
     """One row a motion and side."""
-    found = []
+    rows = []
     for problem in _problems(smallest):
-        found += _rows(problem, 2 if smallest else REPEATS)
-    return {"integration": found}
+        rows += _rows(problem, 2 if smallest else REPEATS)
+    return {"integration": rows}
 
 
 def _problems(smallest: bool) -> list[Problem]:

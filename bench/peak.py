@@ -56,7 +56,7 @@ def measure(smallest: bool) -> dict[str, list[report.Row]]:
     lanes = {"vectors": probe.width(), "scalars": 1}
     for name in lanes:
         getattr(probe, name).restype, getattr(probe, name).argtypes = ctypes.c_double, [ctypes.c_long]
-    found = []
+    shares = []
     for mechanism in (models.arm(),) if smallest else (models.arm(), models.tree(), models.bicycle()):
         with tasks.empty_cache() as folder:
             task = tasks.compiled_once(mechanism, compiler)
@@ -65,12 +65,12 @@ def measure(smallest: bool) -> dict[str, list[report.Row]]:
         for way in ways:
             took, peak = clock.interleaved([way.batch, getattr(probe, way.probe)], repeats)
             ns, step = took.least / way.states * lanes[way.probe], peak.least / STEPS
-            found.append({"case": f"{mechanism.name}: {way.name}", "ns": ns, **_share(functions, way.kind, ns / step)})
+            shares.append({"case": f"{mechanism.name}: {way.name}", "ns": ns, **_share(functions, way.kind, ns / step)})
     steps = [took.least / STEPS for took in clock.interleaved([getattr(probe, name) for name in lanes], repeats)]
     rows = [
         {"case": name, "lanes": lanes[name], "ns": ns, "per_ns": 1 / ns} for name, ns in zip(lanes, steps, strict=True)
     ]
-    return {"probe": rows, "share of the peak": found}
+    return {"probe": rows, "share of the peak": shares}
 
 
 def _ways(task: tasks.Task) -> list[Way]:

@@ -42,9 +42,9 @@ def draw(run: Run, path: Path) -> None:
 
 def _marks(rows: list[Row]) -> list[tuple[str, str, float]]:
     """Model, side and ratio of what was compared."""
-    found = []
+    marks = []
     for row in rows:
         model, _, side = row["case"].partition(": ")
         if isinstance(row["ours/it"], float):
-            found.append((model, side, row["ours/it"]))
-    return found
+            marks.append((model, side, row["ours/it"]))
+    return marks

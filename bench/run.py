@@ -46,11 +46,11 @@ def main() -> None:
     arguments = parser.parse_args()
     if unknown := [name for name in arguments.scripts if name not in SCRIPTS]:
         parser.error(f"no script {unknown[0]!r}; there are {', '.join(SCRIPTS)}")
-    found = []
+    reports = []
     for name in arguments.scripts or SCRIPTS:
-        found.append(report.run(name, SCRIPTS[name].QUESTION, SCRIPTS[name].measure, arguments.smallest))
-        print(f"{found[-1]}{found[-1].seconds:.0f} s\n", flush=True)
-    run = report.Run(found, goals(found), arguments.smallest)
+        reports.append(report.run(name, SCRIPTS[name].QUESTION, SCRIPTS[name].measure, arguments.smallest))
+        print(f"{reports[-1]}{reports[-1].seconds:.0f} s\n", flush=True)
+    run = report.Run(reports, goals(reports), arguments.smallest)
     print(f"{report.table(run.goals)}\n\n{run.write(arguments.results, arguments.name)}")
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import ctypes
 import timeit
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import clock
@@ -44,25 +44,40 @@ class Side:
 def rows(work: str, sides: Sequence[Side], missing: Sequence[str], repeats: int) -> list[Row]:
     """The first side is ours; names of peers that are not installed make rows without time."""
     ours = sides[0]
-    errors = [side.error if side.result is None else difference(side.result, ours.result) for side in sides]
-    good = [i for i, e in enumerate(errors) if not (sides[i].result is not None and e > AGREE)]
-    calls = [(i, batch) for i in good for batch in sides[i].batches]
+    checked = [replace(side, error=_error(side, ours)) for side in sides]
+    best = _best([side for side in checked if _agrees(side)], repeats)
+    table = []
+    for name, (took, side) in best.items():
+        row: Row = {"case": f"{work}: {name}", "compiler": side.compiler, "ns_min": took.least, "ns": took.median}
+        row["ours/it"] = "" if name == ours.name else best[ours.name][0].least / took.least
+        table.append(row | {"ops": side.operations, "error": side.error})
+    different = {side.name: side.error for side in checked if side.name not in best}
+    table += [_untimed(f"{work}: {name}", "differs", error) for name, error in different.items()]
+    return table + [_untimed(f"{work}: {peer}", NOT_COMPARED) for peer in missing]
+
+
+def _error(side: Side, ours: Side) -> float | str:
+    return side.error if side.result is None else difference(side.result, ours.result)
+
+
+def _agrees(side: Side) -> bool:
+    """A side without result has an error of its own, which is no difference."""
+    return side.result is None or side.error <= AGREE
+
+
+def _best(sides: Sequence[Side], repeats: int) -> dict[str, tuple[clock.Timing, Side]]:
+    """Of the sides of one name, and of the places of each, the one with the least time; a state's, in ns."""
+    calls = [(side, batch) for side in sides for batch in side.batches]
     timings = clock.interleaved([batch for _, batch in calls], repeats)
-    best: dict[str, tuple[float, float, int]] = {}
-    for (i, _), took in zip(calls, timings, strict=True):
-        least, median = (ns / sides[i].per for ns in took)
-        best[sides[i].name] = min(best.get(sides[i].name, (np.inf, np.inf, i)), (least, median, i))
-    out = []
-    for name, (least, median, i) in best.items():
-        row: Row = {"case": f"{work}: {name}", "compiler": sides[i].compiler, "ns_min": least, "ns": median}
-        row["ours/it"] = best[ours.name][0] / least if name != ours.name else ""
-        out.append(row | {"ops": sides[i].operations, "error": errors[i]})
-    empty: Row = {"compiler": "", "ns_min": NOT_COMPARED, "ns": "", "ours/it": "", "ops": "", "error": ""}
-    names = [side.name for side in sides]
-    for i in sorted(set(range(len(sides))) - set(good)):
-        if names[i] not in best:
-            out.append({"case": f"{work}: {names[i]}", **empty, "ns_min": "differs", "error": errors[i]})
-    return out + [{"case": f"{work}: {peer}", **empty} for peer in missing]
+    best: dict[str, tuple[clock.Timing, Side]] = {}
+    for (side, _), took in zip(calls, timings, strict=True):
+        took = clock.Timing(took.least / side.per, took.median / side.per)
+        best[side.name] = min(best.get(side.name, (took, side)), (took, side), key=lambda pair: pair[0].least)
+    return best
+
+
+def _untimed(case: str, why: str, error: float | str = "") -> Row:
+    return {"case": case, "compiler": "", "ns_min": why, "ns": "", "ours/it": "", "ops": "", "error": error}
 
 
 def in_milliseconds(rows: Sequence[Row]) -> list[Row]:

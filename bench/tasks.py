@@ -122,12 +122,12 @@ def _driven(task: Task) -> Task:
 def _places(mechanism: models.Mechanism, numbers: bool, compiler: Sequence[str], count: int) -> list[kc.CompiledModel]:
     model = mechanism.build()
     with empty_cache() as first:
-        found = [kc.compile(model, parameters=mechanism.parameters, bake=numbers, cc=list(compiler))]
+        loaded = [kc.compile(model, parameters=mechanism.parameters, bake=numbers, cc=list(compiler))]
         for _ in range(count - 1):
             with empty_cache() as folder:
                 shutil.copytree(first, folder, dirs_exist_ok=True)
-                found.append(kc.compile(model, parameters=mechanism.parameters, bake=numbers, cc=list(compiler)))
-    return found
+                loaded.append(kc.compile(model, parameters=mechanism.parameters, bake=numbers, cc=list(compiler)))
+    return loaded
 
 
 @contextmanager
@@ -138,10 +138,10 @@ def empty_cache() -> Iterator[Path]:
 
 def ours_in_c(task: Task, kernel: str = "udot") -> list[Side]:
     """Our kernel by compiler."""
-    found = []
+    offered = []
     for compiler, dyns in task.compiled.items():
         dyn = dyns[0]
         arrays = Arrays(task.x, task.r, dyn.prepared, (dyn.n_u if kernel == "udot" else dyn.n_x,), dyn.n_work)
         facts = {"compiler": compiler, "operations": dyn.info["operations"].get(kernel, "")}
-        found.append(in_c("kanecore", [d.address(kernel) for d in dyns], arrays, **facts))
-    return found
+        offered.append(in_c("kanecore", [d.address(kernel) for d in dyns], arrays, **facts))
+    return offered

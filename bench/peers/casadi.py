@@ -135,15 +135,15 @@ def in_c(task: Task) -> list[Side]:
     """Both forms with both compilers."""
     if not _has_words(task.mechanism):
         return []
-    found = []
+    offered = []
     for form in FORMS:
         f = function(task.mechanism, task.numbers, form)
         arrays = Arrays(task.joint_x, task.r, task.parameters, (f.size1_out(0),))
         for compiler in shared.compilers():
             addresses = shared.addresses(shared.library(text(f), compiler), "kernel")
             side = sides.in_c(f"casadi {form}", addresses, arrays, compiler=compiler, operations=f.n_instructions())
-            found.append(replace(side, result=task.from_joints(side.result)))
-    return found
+            offered.append(replace(side, result=task.from_joints(side.result)))
+    return offered
 
 
 control = in_c
@@ -159,11 +159,11 @@ def _bound(buffer: Any, trigger: Callable[[], None], arrays: Sequence[np.ndarray
     for i, array in enumerate(arrays[:-1]):
         buffer.set_arg(i, memoryview(array.reshape(-1)))
     buffer.set_res(0, memoryview(arrays[-1].reshape(-1)))
-    _KEPT.append((buffer, arrays))  # the trigger knows their addresses alone
+    _BUFFERS.append((buffer, arrays))  # the trigger knows their addresses alone
     return trigger
 
 
-_KEPT: list[Any] = []
+_BUFFERS: list[Any] = []
 
 
 def in_python(task: Task) -> list[Side]:
@@ -197,7 +197,7 @@ def batch(task: Any) -> list[Side]:
 
 
 def _mapped(task: Any) -> list[Side]:
-    found = []
+    offered = []
     for form in FORMS:
         f = function(task.mechanism, task.numbers, form)
         for compiler in shared.compilers():
@@ -208,15 +208,15 @@ def _mapped(task: Any) -> list[Side]:
             trigger = _bound(*mapped.buffer(), arrays)
             trigger()
             facts = {"result": task.from_joints(arrays[-1]), "compiler": compiler, "operations": f.n_instructions()}
-            found.append(sides.rowwise("casadi map", "trigger()", arrays[0], {"trigger": trigger}, **facts))
-    return found
+            offered.append(sides.rowwise("casadi map", "trigger()", arrays[0], {"trigger": trigger}, **facts))
+    return offered
 
 
 def _lanes(task: Any) -> list[Side]:
     """States lie in lanes from the start: nothing is transposed."""
     blocks = np.ascontiguousarray(task.joint_rows.reshape(-1, LANES, task.joint_rows.shape[1]).transpose(0, 2, 1))
     r, p = (np.repeat(a[:, None], LANES, axis=1) for a in (task.r, task.parameters))
-    found = []
+    offered = []
     for form in FORMS:
         f = function(task.mechanism, task.numbers, form)
         arrays = Arrays(blocks, r, p, (f.size1_out(0), LANES))
@@ -225,8 +225,8 @@ def _lanes(task: Any) -> list[Side]:
             side = sides.in_c("casadi lanes", shared.addresses(library, "kernel"), arrays, compiler=compiler)
             result = side.result.transpose(0, 2, 1).reshape(-1, f.size1_out(0))
             facts = {"result": task.from_joints(result), "per": LANES, "operations": f.n_instructions()}
-            found.append(replace(side, **facts))
-    return found
+            offered.append(replace(side, **facts))
+    return offered
 
 
 def integrate(problem: Any) -> list[Any]:

@@ -46,13 +46,13 @@ def in_python(task: Task) -> list[Side]:
     """Its compiled function, one state a call."""
     if not _has_words(task.mechanism):
         return []
-    found, pars = [], np.concatenate([task.r, task.parameters])
+    offered, pars = [], np.concatenate([task.r, task.parameters])
     for form in FORMS:
         names = {"f": compiled(task, form), "pars": pars, "out": np.zeros(task.dyn.n_u)}
         result = task.from_joints(np.array([names["f"](x, pars=pars) for x in task.joint_x]))
         statement = "f(x, pars=pars, outputs=out)"
-        found.append(sides.in_python("heyoka cfunc", statement, list(task.joint_x), names, result=result))
-    return found
+        offered.append(sides.in_python("heyoka cfunc", statement, list(task.joint_x), names, result=result))
+    return offered
 
 
 def batch(task: Task) -> list[Side]:
@@ -61,12 +61,12 @@ def batch(task: Task) -> list[Side]:
         return []
     x = np.ascontiguousarray(task.joint_rows.T)
     pars = np.repeat(np.concatenate([task.r, task.parameters])[:, None], x.shape[1], axis=1)
-    found = []
+    offered = []
     for form in FORMS:
         names = {"f": compiled(task, form), "pars": pars, "out": np.zeros((task.dyn.n_u, x.shape[1]))}
         result = task.from_joints(names["f"](x, pars=pars).T)
-        found.append(sides.rowwise("heyoka cfunc", "f(x, pars=pars, outputs=out)", x, names, result=result))
-    return found
+        offered.append(sides.rowwise("heyoka cfunc", "f(x, pars=pars, outputs=out)", x, names, result=result))
+    return offered
 
 
 def integrate(problem: Any) -> list[Any]:

@@ -86,12 +86,12 @@ class Layout:
 
 
 def in_c(task: Task) -> list[Side]:
-    """C++ by its headers; nothing where they or Eigen's are not found."""
+    """C++ by its headers; nothing where they or Eigen's are not offered."""
     robot, include = _robot(task.mechanism), _include()
     if robot is None or not include:
         return []
     text = Path(__file__).with_suffix(".cpp").read_text(encoding="utf-8")
-    layout, description, found = Layout(task, robot), _flat(robot), []
+    layout, description, offered = Layout(task, robot), _flat(robot), []
     arrays = Arrays(np.hstack([layout.q, layout.v]), layout.tau, np.zeros(1), (layout.v.shape[1],))
     for compiler in shared.compilers("c++"):
         library = shared.library(text, compiler, (*FLAGS, *include), language="c++")
@@ -100,8 +100,8 @@ def in_c(task: Task) -> list[Side]:
         for convention in CONVENTIONS:
             address = ctypes.cast(getattr(loaded, f"aba_{convention}"), ctypes.c_void_p).value or 0
             side = sides.in_c(f"pinocchio aba {convention}, C++", [address], arrays, compiler=compiler)
-            found.append(replace(side, result=layout.ours(side.result)))
-    return found
+            offered.append(replace(side, result=layout.ours(side.result)))
+    return offered
 
 
 control = in_c
@@ -136,12 +136,12 @@ def in_python(task: Task) -> list[Side]:
 
 def batch(task: Any) -> list[Side]:
     """Nothing of its own on one thread but a loop: in C++ where there is one."""
-    found = []
+    offered = []
     for side in in_c(task):
-        found.append(
+        offered.append(
             replace(side, name=side.name.replace("aba", "loop over aba"), result=np.tile(side.result, (64, 1)))
         )
-    return found
+    return offered
 
 
 def integrate(problem: Any) -> list[Any]:

@@ -65,12 +65,12 @@ def in_python(task: Task) -> list[Side]:
     """ẋ, of which u̇ is checked."""
     if task.mechanism.name not in KNOWN:
         return []
-    found = []
+    offered = []
     for solver in SOLVERS:
         names = {"f": rhs(task.mechanism, solver), "a": arguments(task)}
         result = np.array([names["f"](x, *names["a"]).copy()[task.dyn.n_q :] for x in task.x])
-        found.append(sides.in_python(f"pydy rhs, {solver}", "f(x, *a)", list(task.x), names, result=result))
-    return found
+        offered.append(sides.in_python(f"pydy rhs, {solver}", "f(x, *a)", list(task.x), names, result=result))
+    return offered
 
 
 def integrate(problem: Any) -> list[Any]:
