@@ -15,8 +15,8 @@ import numpy as np
 
 from kanecore.build import compile_library
 
-REPEATS = 21
-BATCH_SECONDS = 2e-3  # long enough for the clock, short enough to fall between interruptions
+REPEATS = 61
+BATCH_SECONDS = 5e-4  # long enough for the clock, short enough to fall between interruptions
 
 
 class Timing(NamedTuple):

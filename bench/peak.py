@@ -34,7 +34,7 @@ class Counts(NamedTuple):
     scalar: int
     spills: int
 
-    def __add__(self, other: Counts) -> Counts:  # type: ignore[override]
+    def __add__(self, other: Counts) -> Counts:
         return Counts(*(a + b for a, b in zip(self, other, strict=True)))
 
 

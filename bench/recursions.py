@@ -293,7 +293,7 @@ class _Articulated(NamedTuple):
     moment: Vector
     force: Vector
 
-    def __add__(self, other: _Articulated) -> _Articulated:  # type: ignore[override]
+    def __add__(self, other: _Articulated) -> _Articulated:
         matrices = [sums(x, y) for x, y in zip(self[:3], other[:3], strict=True)]
         return _Articulated(*matrices, plus(self.moment, other.moment), plus(self.force, other.force))
 

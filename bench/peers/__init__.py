@@ -44,5 +44,12 @@ def sides(area: str, work: Any) -> tuple[list[Any], list[str]]:
 
 
 def versions() -> dict[str, str]:
-    """Of the peers that are installed."""
-    return {name: metadata.version(peer.distribution) for name, peer in PEERS.items() if find_spec(peer.module)}
+    """Of the peers that are installed; other installers than pip do not say which."""
+    return {name: _version(peer.distribution) for name, peer in PEERS.items() if find_spec(peer.module)}
+
+
+def _version(distribution: str) -> str:
+    try:
+        return metadata.version(distribution)
+    except metadata.PackageNotFoundError:
+        return "unknown"
