@@ -1,31 +1,39 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Two results of one script as ratios new / old, row by row.
+"""Two results as ratios new / old, row by row.
 
     python bench/compare.py OLD.json NEW.json
 
-The reference loops come first: where their ratio is not 1, the clock or the load differed, and a ratio of times means
-something only beside it.
+The reference loops come first in each script: where their ratio is not 1, the clock or the load differed, and a ratio
+of times means something only beside it.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
 from pathlib import Path
 from typing import Any
 
-from report import Row, table
+from report import Row, read, table
 
 
 def ratios(old: dict[str, Any], new: dict[str, Any]) -> dict[str, list[Row]]:
     """Every number that both results hold, new / old, by table; errors and signed overheads as ``old -> new``."""
-    if old["name"] != new["name"]:
-        raise SystemExit(f"results of two scripts: {old['name']} and {new['name']}")
-    tables = {"reference": [_row("reference loops", old["reference"], new["reference"])]}
-    for title, rows in new["tables"].items():
-        before = {row["case"]: row for row in old["tables"].get(title, ())}
-        tables[title] = [_row(row["case"], before[row["case"]], row) for row in rows if row["case"] in before]
+    tables = {"goals": _rows(old["goals"], new["goals"])}
+    scripts = {report["name"]: report for report in old["reports"]}
+    for report in new["reports"]:
+        name, before = report["name"], scripts.get(report["name"])
+        if before:
+            tables[f"{name}: reference"] = [_row("reference loops", before["reference"], report["reference"])]
+            for title, rows in report["tables"].items():
+                tables[f"{name}: {title}"] = _rows(before["tables"].get(title, ()), rows)
+    if len(tables) == 1:
+        raise SystemExit("the two results have no script in common")
     return tables
+
+
+def _rows(old: list[Row], new: list[Row]) -> list[Row]:
+    before = {row["case"]: row for row in old}
+    return [_row(row["case"], before[row["case"]], row) for row in new if row["case"] in before]
 
 
 def _row(case: str, old: Row, new: Row) -> Row:
@@ -42,11 +50,11 @@ def _row(case: str, old: Row, new: Row) -> Row:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description="Two results of one script as ratios new / old, row by row.")
+    parser = argparse.ArgumentParser(description="Two results as ratios new / old, row by row.")
     parser.add_argument("old", type=Path)
     parser.add_argument("new", type=Path)
     arguments = parser.parse_args()
-    old, new = (json.loads(path.read_text(encoding="utf-8")) for path in (arguments.old, arguments.new))
+    old, new = read(arguments.old), read(arguments.new)
     for side, result in (("old", old), ("new", new)):
         print(f"{side}: {result['facts']}")
     for title, rows in ratios(old, new).items():

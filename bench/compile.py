@@ -3,19 +3,18 @@
 
 from __future__ import annotations
 
-import os
 import sys
-import tempfile
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 from unittest import mock
 
 import models
+import numpy as np
 import peers
 import report
+import shared
+import sides
+import tasks
 from clock import timing
 
 import kanecore as kc
@@ -38,14 +37,16 @@ def measure(smallest: bool) -> dict[str, list[report.Row]]:
     mechanisms = [models.robot(), models.arm()]
     if not smallest:
         mechanisms += [models.cart(20), models.chain(20), models.cart(40), models.chain(40)]
-    return {"core group": [_row(m, *((1, 3) if smallest else (3, 7))) for m in mechanisms]}
+    rows = [_row(m, *((1, 3) if smallest else (3, 7))) for m in mechanisms]
+    known = [models.robot()] if smallest else [models.robot(), models.arm(), models.disc(), models.bicycle()]
+    return {"core group": rows, "first number": [row for m in known for row in _first(m)]}
 
 
 def _row(mechanism: models.Mechanism, colds: int, hits: int) -> report.Row:
     times: dict[str, list[float]] = {k: [] for k in ("cold", "to_c", "cc", "cached", "described_cached")}
     processes = 0
     for _ in range(colds):
-        with _empty_cache() as folder:
+        with tasks.empty_cache() as folder:
             dyn, cold, _ = _compiled(mechanism)
             parts = dyn.info["build"]["core"]
             times["cold"].append(cold)
@@ -70,7 +71,30 @@ def _row(mechanism: models.Mechanism, colds: int, hits: int) -> report.Row:
     x, r = models.states(dyn.n_x), models.inputs(dyn.n_r)
     solved = (dyn.mass_matrix(0.0, x, r=r), dyn.udot(0.0, x, r=r), dyn.forcing(0.0, x, r=r))
     row["residual"] = models.residual(*solved)
-    return row | peers.columns()
+    return row
+
+
+def _first(mechanism: models.Mechanism) -> list[report.Row]:
+    """Seconds from nothing to the first u̇, everything derived and compiled anew, once."""
+    task = tasks.prebuilt(mechanism)
+
+    def ours() -> np.ndarray:
+        dyn, _, _ = _compiled(mechanism)
+        return dyn.udot(0.0, task.x[0], r=task.r, p=mechanism.parameters)
+
+    theirs, missing = peers.sides("first", task)
+    rows: list[report.Row] = []
+    for name, number in [("kanecore", ours), *theirs]:
+        with tasks.empty_cache() as folder, mock.patch.object(shared, "FOLDER", folder):
+            start = time.perf_counter()
+            udot = number()
+            seconds = time.perf_counter() - start
+        row: report.Row = {"case": f"{mechanism.name}: {name}", "s": seconds}
+        row["ours/it"] = rows[0]["s"] / seconds if rows else ""
+        rows.append(row | {"error": sides.difference(udot[None], task.udot[:1])})
+    return rows + [
+        {"case": f"{mechanism.name}: {p}", "s": sides.NOT_COMPARED, "ours/it": "", "error": ""} for p in missing
+    ]
 
 
 def _compiled(mechanism: models.Mechanism) -> tuple[kc.CompiledModel, float, float]:
@@ -80,12 +104,6 @@ def _compiled(mechanism: models.Mechanism) -> tuple[kc.CompiledModel, float, flo
     described = time.perf_counter()
     dyn = kc.compile(model)
     return dyn, time.perf_counter() - described, described - start
-
-
-@contextmanager
-def _empty_cache() -> Iterator[Path]:
-    with tempfile.TemporaryDirectory() as folder, mock.patch.dict(os.environ, KANECORE_CACHE_DIR=folder):
-        yield Path(folder)
 
 
 def _watch(event: str, _: tuple[Any, ...]) -> None:

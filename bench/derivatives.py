@@ -5,12 +5,10 @@ from __future__ import annotations
 
 import models
 import numpy as np
-import peers
 import report
 from clock import REPEATS, kernel_nanoseconds, reference
 
 import kanecore as kc
-from kanecore.gallery import tree30
 
 QUESTION = "how long do ∂ẋ/∂(x, r), positions and orientations take in C [ns]?"
 KERNELS = ("rhs", "linearize", "positions", "orientations")
@@ -23,9 +21,8 @@ def measure(smallest: bool) -> dict[str, list[report.Row]]:
         return {
             "derivatives in C": [_row(kc.load(name), name, kernel, 5) for name in ("rrp", "arm7") for kernel in KERNELS]
         }
-    tree = models.Mechanism("tree30", lambda: models.objects(tree30), tree30.PARAMETERS)
     rows = []
-    for mechanism in (models.arm(), tree, models.chain(5), models.chain(20)):
+    for mechanism in (models.arm(), models.tree(), models.chain(5), models.chain(20)):
         dyn = kc.compile(mechanism.build(), parameters=mechanism.parameters, cache=False)
         rows += [_row(dyn, mechanism.name, kernel, REPEATS) for kernel in KERNELS]
     return {"derivatives in C": rows}
@@ -41,7 +38,7 @@ def _row(dyn: kc.CompiledModel, name: str, kernel: str, repeats: int) -> report.
     row["ops"] = dyn.info["operations"].get(kernel, "")
     row["chains"] = took.least / reference()["chain_ns"]
     row["error"] = _error(dyn, x[0]) if kernel == "linearize" else ""
-    return row | peers.columns()
+    return row
 
 
 def _error(dyn: kc.CompiledModel, x: np.ndarray) -> float:

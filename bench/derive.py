@@ -4,14 +4,16 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import models
 import numpy as np
 import peers
 import report
+import sides
 from clock import timing
+from peers.sympy import kanes_method
 
 import kanecore as kc
 from kanecore.derive.derivation import Derivation
@@ -33,7 +35,19 @@ def measure(smallest: bool) -> dict[str, list[report.Row]]:
     for n in links:
         rows.append(_row(models.cart(n), repeats, peer=n <= PEER_LINKS))
         rows.append(_row(models.chain(n), repeats))
-    return {"core group": rows}
+    return {"core group": rows, "C text": _beside([models.robot()] if smallest else models.all_of_them(), repeats)}
+
+
+def _beside(mechanisms: Sequence[models.Mechanism], repeats: int) -> list[report.Row]:
+    """Describe, read, derive and emit, beside peers that write C from the start; ms."""
+    rows = []
+    for mechanism in mechanisms:
+        theirs, missing = peers.sides("derive", mechanism)
+        ours = sides.Side(
+            "kanecore", [sides.repeated(lambda m=mechanism: emit_group(m.build().description, "core", {}))]
+        )
+        rows += sides.rows(mechanism.name, [ours, *theirs], missing, repeats)
+    return sides.in_milliseconds(rows)
 
 
 def _row(mechanism: models.Mechanism, repeats: int, *, baked: bool = False, peer: bool = False) -> report.Row:
@@ -56,13 +70,13 @@ def _row(mechanism: models.Mechanism, repeats: int, *, baked: bool = False, peer
     row["residual"] = models.residual(mass_matrix, udot, forcing)
     row |= {"sympy_ms": "", "sympy_ops": "", "sympy_difference": ""}
     if peer:
-        result = peers.kanes_method(objects, _values(model, mechanism.parameters))
+        result = kanes_method(objects, _values(model, mechanism.parameters))
         row["sympy_ms"], row["sympy_ops"] = 1e3 * result.seconds, result.operations
         row["sympy_difference"] = max(
             float(np.linalg.norm(ours - theirs) / np.linalg.norm(theirs))
             for ours, theirs in ((mass_matrix, result.mass_matrix), (forcing, result.forcing))
         )
-    return row | peers.columns()
+    return row
 
 
 def _timed(call: Callable[[], Any]) -> tuple[Any, float]:

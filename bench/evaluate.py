@@ -5,19 +5,24 @@ from __future__ import annotations
 
 import ctypes
 import timeit
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 import models
 import numpy as np
 import peers
 import report
+import shared
+import sides
+import tasks
 from clock import REPEATS, Timing, kernel_nanoseconds, nanoseconds, reference
 
 import kanecore as kc
 
 QUESTION = "how long does a kernel take in C [ns], and what does calling it from Python add?"
 KERNELS = ("rhs", "udot", "mass_matrix", "forcing")
+FROM_PYTHON = {"arm7", "tree30", "rrp", "whipple_bicycle", "rolling_disc", "cart 5 relative", "cart 20 relative"}
+FROM_PYTHON_SMALLEST = {"rrp"}
 FEW_SPEEDS = 10  # up to here the group of forces is compiled as well, for a second way to u̇
 
 
@@ -29,7 +34,8 @@ class Case(NamedTuple):
 
 
 def measure(smallest: bool) -> dict[str, list[report.Row]]:
-    """Table of kernels, one row a model and kernel; table of calls of rhs from Python, one row a model.
+    """Table of kernels, one row a model and kernel; table of calls of rhs from Python, one row a model; and u̇ beside
+    the peers, in C and from Python, one row a model and side.
 
     The smallest run takes prebuilt models of the gallery, the whole one compiles for this very processor.
     """
@@ -43,7 +49,8 @@ def measure(smallest: bool) -> dict[str, list[report.Row]]:
         chain = reference()["chain_ns"]
         kernels += [_kernel_row(case, kernel, took, chain, errors) for kernel, took in times.items()]
         calls.append(_call_row(case, x, times["rhs"], repeats))
-    return {"kernels in C": kernels, "rhs from Python": calls}
+    in_c, in_python = _beside(smallest, repeats)
+    return {"kernels in C": kernels, "rhs from Python": calls, "u̇ in C": in_c, "u̇ from Python": in_python}
 
 
 def _smallest_cases() -> list[Case]:
@@ -66,6 +73,51 @@ def _compiled(mechanism: models.Mechanism, bake: bool = False) -> kc.CompiledMod
     return kc.compile(mechanism.build(), parameters=mechanism.parameters, bake=bake, cache=False)
 
 
+# Beside the peers ----------------------------------------------------------------------------------------
+
+
+def _beside(smallest: bool, repeats: int) -> tuple[list[report.Row], list[report.Row]]:
+    """u̇ in C of all mechanisms, and from Python of those that have peers there."""
+    in_c, in_python = [], []
+    for task in _smallest_tasks() if smallest else _tasks():
+        theirs, missing = peers.sides("in_c", task)
+        in_c += sides.rows(task.name, [*tasks.ours_in_c(task), *theirs], missing, repeats)
+        if task.mechanism.name in (FROM_PYTHON_SMALLEST if smallest else FROM_PYTHON):
+            theirs, missing = peers.sides("in_python", task)
+            in_python += sides.rows(task.name, [*_ours_in_python(task), *theirs], missing, repeats)
+    return in_c, in_python
+
+
+def _smallest_tasks() -> list[tasks.Task]:
+    return [tasks.prebuilt(models.robot()), tasks.prebuilt(models.arm())]
+
+
+def _tasks() -> Iterator[tasks.Task]:
+    """One at a time: a task holds its libraries."""
+    compilers = list(shared.compilers())
+    yield tasks.compiled(models.arm(), False, compilers)
+    for mechanism in models.all_of_them():
+        yield tasks.compiled(mechanism, True, compilers)
+
+
+STYLES = {
+    "kanecore udot(out=)": "dyn.udot(0.0, x, out=out)",
+    "kanecore udot(r=, out=)": "dyn.udot(0.0, x, r=r, out=out)",
+    "kanecore rhs(out=)": "dyn.rhs(0.0, x, out=xdot)",
+}
+
+
+def _ours_in_python(task: tasks.Task) -> list[sides.Side]:
+    """u̇ into an array, with inputs as an argument, and ẋ."""
+    offered, states = [], list(task.x)
+    for name, statement in STYLES.items():
+        for compiler, (dyn, *_) in task.compiled.items():
+            names = {"dyn": dyn, "r": task.r, "out": np.empty(dyn.n_u), "xdot": np.empty(dyn.n_x)}
+            facts = {"result": task.udot, "compiler": compiler}
+            offered.append(sides.in_python(name, statement, states, names, **facts))
+    return offered
+
+
 # In C ----------------------------------------------------------------------------------------------------
 
 
@@ -80,7 +132,7 @@ def _kernel_row(case: Case, kernel: str, took: Timing, chain: float, errors: Map
     row: report.Row = {"case": f"{case.name}: {kernel}", "ns": took.median, "ns_min": took.least}
     row |= {"ops": operations, "sincos": sincos, "ns_per_op": took.median / max(operations, 1)}
     row["chains"] = took.least / chain
-    return row | errors | peers.columns()
+    return row | errors
 
 
 def _errors(dyn: kc.CompiledModel, x: np.ndarray) -> dict[str, Any]:
@@ -125,7 +177,7 @@ def _call_row(case: Case, x: np.ndarray, in_c: Timing, repeats: int) -> report.R
     row |= {name: took.median for name, took in calls.items()}
     row |= {f"+{name}": took.least - calls["loop"].least - in_c.least for name, took in calls.items() if name != "loop"}
     row |= {f"{name}_min": took.least for name, took in calls.items()}
-    return row | peers.columns()
+    return row
 
 
 def _call(statement: str, states: list[Any], names: Mapping[str, Any], repeats: int) -> Timing:

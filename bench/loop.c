@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * loop.c: what is timed without Python: a kernel over many states, and two reference loops whose work never
- * changes, so that ratios to them outlive a change of clock, load or machine.  All return seconds.
+ * changes, so that ratios to them outlive a change of clock, load or machine.  Times are seconds.
  */
 #define _POSIX_C_SOURCE 199309L
 #include <math.h>
@@ -13,6 +13,8 @@ enum { CHAIN = 1000 };
 
 double time_kernel(kc_kernel *kernel, long n, long n_states, long stride, const double *x, const double *r,
                    const double *c, double *work, double *out);
+void time_each(kc_kernel *kernel, long n, long n_states, long stride, const double *x, const double *r,
+               const double *c, double *work, double *out, double *seconds);
 double time_chain(long n);
 double time_sin(long n);
 
@@ -40,6 +42,25 @@ double time_kernel(kc_kernel *kernel, long n, long n_states, long stride, const 
     }
     sink = out[0];
     return now() - start;
+}
+
+/* The same, each call between two readings of the clock; without a kernel the readings alone. */
+void time_each(kc_kernel *kernel, long n, long n_states, long stride, const double *x, const double *r,
+               const double *c, double *work, double *out, double *seconds)
+{
+    double start = now();
+
+    for (long i = 0, k = 0; i < n; i++) {
+        work[0] = 0.0;
+        if (kernel)
+            kernel(0.0, x + k * stride, r, c, work, out);
+        if (++k == n_states)
+            k = 0;
+        const double end = now();
+        seconds[i] = end - start;
+        start = end;
+    }
+    sink = out[0];
 }
 
 /* n chains of 1000 multiplications and additions, each waiting for the last: the processor's clock. */

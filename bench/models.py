@@ -1,36 +1,74 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The mechanisms that are measured: those of the gallery, and a chain whose length can be chosen."""
+"""The mechanisms that are measured, a row each: of the gallery, and built here where their size can be chosen."""
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 from unittest import mock
 
 import numpy as np
 import sympy as sm
 import sympy.physics.mechanics as me
+from recursions import Body, Robot
 
 import kanecore as kc
-from kanecore.gallery import arm7, cart_pendulum, rrp
+from kanecore.gallery import (
+    _serial,
+    andrews_squeezer,
+    arm7,
+    cart_pendulum,
+    four_bar,
+    rolling_disc,
+    rrp,
+    rrp_redundant,
+    tree30,
+    whipple_bicycle,
+)
 
 SEED = 20
 N_STATES = 64
+SPREAD = 0.05  # of the states of mechanisms with constraints, about one that satisfies them
+
+Value = Callable[[str, float], Any]  # a parameter's name and number to the scalar that stands for it
+_TENSOR = (("xx", "xy", "zx"), ("xy", "yy", "yz"), ("zx", "yz", "zz"))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Mechanism:
-    """``describe()`` makes SymPy objects anew, as keyword arguments of ``kc.Model``."""
+    """A mechanism for us, and for those who describe it in other ways.
+
+    ``describe()`` makes SymPy objects anew, as keyword arguments of ``kc.Model``; ``model()`` makes the model where
+    such arguments do not exist.  ``robot(value)`` describes a tree of joints to packages for robots; ``n_inputs`` of
+    its joints, the first ones, have an input; ``relative`` maps q and u to those of its joints where they are not the
+    same.  ``start`` satisfies the constraints.
+    """
 
     name: str
-    describe: Callable[[], dict[str, Any]]
     parameters: Mapping[str, float]
+    describe: Callable[[], dict[str, Any]] | None = None
+    model: Callable[[], kc.Model] | None = None
+    robot: Callable[[Value], Robot] | None = None
+    n_inputs: int = 0
+    relative: np.ndarray | None = None
+    start: Mapping[str, float] = field(default_factory=dict)
 
     def build(self) -> kc.Model:
         """A new model, equal to every other one of this mechanism."""
-        return kc.Model(**self.describe())
+        return kc.Model(**self.describe()) if self.describe else self.model()
+
+    def symbols(self) -> list[str]:
+        """Names of the parameters that are not zero, in the order in which peers take them."""
+        return [name for name, number in self.parameters.items() if number]
+
+
+def of_gallery(module: Any, robot: Callable[[Value], Robot] | None = None, n_inputs: int = 0) -> Mechanism:
+    """A mechanism of the gallery, with its own numbers and state."""
+    name, start = module.__name__.rpartition(".")[2], getattr(module, "STATE", {})
+    return Mechanism(name, module.PARAMETERS, lambda: objects(module), None, robot, n_inputs, start=start)
 
 
 def objects(module: Any, *arguments: Any) -> dict[str, Any]:
@@ -40,24 +78,84 @@ def objects(module: Any, *arguments: Any) -> dict[str, Any]:
         return dict(module.build(*arguments))
 
 
+@cache
 def arm() -> Mechanism:
     """The arm with 7 revolute joints; its 78 numbers are symbols."""
-    return Mechanism("arm7", lambda: objects(arm7), arm7.PARAMETERS)
+    return of_gallery(arm7, lambda value: serial(arm7.LINKS, range(7), value), 7)
 
 
+@cache
+def tree() -> Mechanism:
+    """Five arms of six joints each on the ground; g is its only symbol."""
+    return of_gallery(tree30, lambda value: serial(*_limbs(), value, constant=True), 30)
+
+
+@cache
+def floating() -> Mechanism:
+    """The same arms on a body that is free in space."""
+    return Mechanism("floating tree", {"g": 9.81}, _floating, robot=_floating_robot, n_inputs=30)
+
+
+@cache
 def robot() -> Mechanism:
     """The RRP robot."""
-    return Mechanism("rrp", lambda: objects(rrp), rrp.PARAMETERS)
+    return of_gallery(rrp, _rrp_robot, 3)
 
 
+@cache
+def redundant() -> Mechanism:
+    """The RRP robot in 12 coordinates and 18 speeds."""
+    return Mechanism("rrp_redundant", rrp_redundant.PARAMETERS, model=rrp_redundant.build, start=rrp_redundant.STATE)
+
+
+@cache
+def disc() -> Mechanism:
+    """The rolling disc."""
+    return of_gallery(rolling_disc)
+
+
+@cache
+def bicycle() -> Mechanism:
+    """Whipple's bicycle."""
+    return of_gallery(whipple_bicycle)
+
+
+@cache
+def linkage() -> Mechanism:
+    """The four-bar linkage."""
+    return of_gallery(four_bar)
+
+
+@cache
+def squeezer() -> Mechanism:
+    """Andrews' squeezing mechanism."""
+    return of_gallery(andrews_squeezer)
+
+
+@cache
 def cart(n: int) -> Mechanism:
     """Cart with n links, angles from the horizontal."""
-    return Mechanism(f"cart {n} absolute", lambda: objects(cart_pendulum, n), _cart_parameters(n))
+    numbers, relative = _cart_parameters(n), np.eye(n + 1)
+    relative[np.arange(2, n + 1), np.arange(1, n)] = -1.0
+    describe, as_robot = lambda: objects(cart_pendulum, n), lambda value: _cart_robot(n, value)
+    return Mechanism(f"cart {n} absolute", numbers, describe, robot=as_robot, n_inputs=1, relative=relative)
 
 
+@cache
 def chain(n: int) -> Mechanism:
     """Cart with n links, angles between neighbours: the same mechanism as :func:`cart` in joint rates."""
-    return Mechanism(f"cart {n} relative", lambda: _chain(n), _cart_parameters(n))
+    numbers = _cart_parameters(n)
+    return Mechanism(f"cart {n} relative", numbers, lambda: _chain(n), None, lambda value: _cart_robot(n, value), 1)
+
+
+def all_of_them() -> list[Mechanism]:
+    """A row each."""
+    carts = [make(n) for n in (2, 5, 10, 20, 40) for make in (chain, cart)]
+    others = [tree(), floating(), disc(), bicycle(), robot(), redundant(), linkage(), squeezer()]
+    return [arm(), *carts, *others]
+
+
+# Descriptions --------------------------------------------------------------------------------------------
 
 
 def _cart_parameters(n: int) -> dict[str, float]:
@@ -92,6 +190,132 @@ def _chain(n: int) -> dict[str, Any]:
         "forcelist": loads,
         "name": f"chain_{n}",
     }
+
+
+def _limbs() -> tuple[list[_serial.Link], list[int]]:
+    """Links of the tree, and the number of the body that carries each, from 1."""
+    links, parents = [], []
+    for line, moments in zip(tree30.BODIES.strip().splitlines(), tree30.INERTIAS.strip().splitlines(), strict=True):
+        parent, axis, *numbers = line.split()
+        x, y, z, mass, *centre = map(float, numbers)
+        links.append(_serial.Link((x, y, z), "x y z", axis, mass, tuple(centre), tuple(map(float, moments.split()))))
+        parents.append(int(parent))
+    return links, parents
+
+
+BASE_MASS, BASE_INERTIA, BASE_CENTRE = 12.0, (0.21, 0.18, 0.09), (0.01, -0.02, 0.15)
+
+
+def _floating() -> dict[str, Any]:
+    """The base's speeds are its angular velocity and the velocity of its origin, both in its own axes."""
+    e, place = me.dynamicsymbols("e0:4"), me.dynamicsymbols("x y z")
+    w, v = me.dynamicsymbols("w1:4"), me.dynamicsymbols("v1:4")
+    links, parents = _limbs()
+    limbs = _serial.tree(links, parents, constant=True)
+    ground, base, g = me.ReferenceFrame("E"), limbs.frame, sm.Symbol("g")
+    base.orient(ground, "Quaternion", e)
+    base.set_ang_vel(ground, _serial.vector(w, base))
+    centre_of_world = me.Point("W")
+    centre_of_world.set_vel(ground, 0)
+    limbs.origin.set_pos(centre_of_world, _serial.vector(place, ground))
+    limbs.origin.set_vel(ground, _serial.vector(v, base))
+    centre = limbs.origin.locatenew("C0", _serial.vector(BASE_CENTRE, base))
+    torso = me.RigidBody("base", centre, base, BASE_MASS, (me.inertia(base, *BASE_INERTIA), centre))
+    bodies = [torso, *limbs.bodies]
+    torques = [load for load in limbs.loads if isinstance(load[0], me.ReferenceFrame)]
+    rooted = [i for i, parent in enumerate(parents) if parent == 0]
+    on_base = [(base, -limbs.torques[i] * getattr(limbs.frames[i], links[i].axis)) for i in rooted]
+    spin = sm.Matrix([[-e[1], -e[2], -e[3]], [e[0], -e[3], e[2]], [e[3], e[0], -e[1]], [-e[2], e[1], e[0]]])
+    rates = [*(spin * sm.Matrix(w) / 2), *limbs.origin.vel(ground).to_matrix(ground)]
+    kinematics = [q_i.diff() - rate for q_i, rate in zip([*e, *place], rates, strict=True)]
+    return {
+        "frame": ground,
+        "q_ind": [*e, *place, *limbs.q],
+        "u_ind": [*w, *v, *limbs.u],
+        "kd_eqs": [*kinematics, *limbs.kd_eqs],
+        "bodies": bodies,
+        "forcelist": [*torques, *on_base, *((body.masscenter, -body.mass * g * ground.z) for body in bodies)],
+        "inputs": limbs.torques,
+        "unit": [tuple(e)],
+        "name": "floating_tree",
+    }
+
+
+# For packages that know joints ---------------------------------------------------------------------------
+
+
+def serial(links: Sequence[_serial.Link], parents: Sequence[int], value: Value, constant: bool = False) -> Robot:
+    """The robot of a table of the gallery; what is zero there is the float 0, and ``constant`` numbers are floats."""
+    name = (lambda _, number: number) if constant else value
+
+    def scalar(symbol: str, number: float) -> Any:
+        return name(symbol, float(number)) if number else 0.0
+
+    bodies = []
+    for i, (link, parent) in enumerate(zip(links, parents, strict=True), 1):
+        numbers = dict(zip(("xx", "yy", "zz", "xy", "yz", "zx"), link.inertia, strict=True))
+        columns = [[float(f"{d[:-1]}1") * (d[-1] == a) for a in "xyz"] for d in link.seat.split()]
+        bodies.append(
+            Body(
+                parent - 1,
+                True,
+                "xyz".index(link.axis),
+                [scalar(f"d{i}{a}", x) for a, x in zip("xyz", link.offset, strict=True)],
+                [list(row) for row in zip(*columns, strict=True)],
+                scalar(f"m{i}", link.mass),
+                [scalar(f"c{i}{a}", x) for a, x in zip("xyz", link.centre, strict=True)],
+                [[scalar(f"I{i}{a}", numbers[a]) for a in row] for row in _TENSOR],
+            )
+        )
+    return Robot(bodies, [0.0, 0.0, -value("g", 9.81)])
+
+
+_STRAIGHT = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]
+_NONE = [[0.0] * 3 for _ in range(3)]
+
+
+def _floating_robot(value: Value) -> Robot:
+    limbs = serial(*_limbs(), value, constant=True)
+    return limbs._replace(base=(BASE_MASS, list(BASE_CENTRE), [list(row) for row in np.diag(BASE_INERTIA).tolist()]))
+
+
+def _cart_robot(n: int, value: Value) -> Robot:
+    numbers = _cart_parameters(n)
+    zero, p = [0.0] * 3, {name: value(name, number) for name, number in numbers.items()}
+    bodies = [Body(-1, False, 0, zero, _STRAIGHT, p["m0"], zero, _NONE)]
+    for i in range(n):
+        offset = [p[f"l{i - 1}"], 0.0, 0.0] if i else zero
+        bodies.append(Body(i, True, 2, offset, _STRAIGHT, p[f"m{i + 1}"], [p[f"l{i}"], 0.0, 0.0], _NONE))
+    return Robot(bodies, [0.0, -p["g"], 0.0])
+
+
+def _rrp_robot(value: Value) -> Robot:
+    p = {name: value(name, number) for name, number in rrp.PARAMETERS.items()}
+
+    def body(i: int, turns: bool, axis: int, offset: list[Any], centre: list[Any]) -> Body:
+        inertia = [[p[f"I{i}{a}"] if a == b else 0.0 for b in "xyz"] for a in "xyz"]
+        return Body(i - 2, turns, axis, offset, _STRAIGHT, p[f"m{i}"], centre, inertia)
+
+    bodies = [
+        body(1, True, 2, [0.0, 0.0, p["h"]], [0.0, 0.0, p["l1g"]]),
+        body(2, True, 0, [0.0, 0.0, p["l1"]], [0.0, p["l2g"], 0.0]),
+        body(3, False, 1, [0.0, p["l2"], 0.0], [0.0, p["l3g"] - p["l3"], 0.0]),
+    ]
+    return Robot(bodies, [0.0, 0.0, -p["g"]])
+
+
+# States --------------------------------------------------------------------------------------------------
+
+
+def feasible(mechanism: Mechanism, dyn: kc.CompiledModel) -> np.ndarray:
+    """The random states of a mechanism, on its constraints, quaternions normalized, (64, n_x)."""
+    x = states(dyn.n_x)
+    if mechanism.start:
+        about = dyn.state(**mechanism.start)
+        x = np.array([dyn.consistent(0.0, about + SPREAD * row) for row in x])
+    if mechanism.name == "floating tree":
+        x[:, :4] /= np.linalg.norm(x[:, :4], axis=1, keepdims=True)
+    return x
 
 
 def states(n_x: int) -> np.ndarray:

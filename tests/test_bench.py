@@ -10,33 +10,53 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
+import kanecore as kc
+from kanecore.gallery import rrp
+
 ERRORS = {"residual", "rhs_udot", "inverse", "sympy_difference"}
+SIDES = {"case", "compiler", "ns_min", "ns", "ours/it", "ops", "error"}
+SLOW_SIDES = SIDES - {"ns_min", "ns"} | {"ms_min", "ms"}
 FIELDS = {
     "derive": {
         "core group": {
-            *("describe", "read", "derive", "emit", "to_c", "to_c_min", "to_c_first", "text_kB"),
+            *("case", "describe", "read", "derive", "emit", "to_c", "to_c_min", "to_c_first", "text_kB"),
             *("ops_rhs", "ops_mass_matrix", "ops_forcing", "residual"),
             *("sympy_ms", "sympy_ops", "sympy_difference"),
         },
+        "C text": SLOW_SIDES,
     },
     "compile": {
         "core group": {
-            *("cold", "to_c", "cc", "cached", "described_cached", "cold_min", "cached_min"),
+            *("case", "cold", "to_c", "cc", "cached", "described_cached", "cold_min", "cached_min"),
             *("processes", "text_kB", "library_kB", "ops_rhs", "residual"),
         },
+        "first number": {"case", "s", "ours/it", "error"},
     },
     "evaluate": {
-        "kernels in C": {"ns", "ns_min", "ops", "sincos", "ns_per_op", "chains", "residual", "rhs_udot", "inverse"},
+        "kernels in C": {
+            *("case", "ns", "ns_min", "ops", "sincos", "ns_per_op", "chains", "residual", "rhs_udot", "inverse"),
+        },
         "rhs from Python": {
-            *("c", "loop", "out", "allocating", "workspace", "ctypes"),
+            *("case", "c", "loop", "out", "allocating", "workspace", "ctypes"),
             *("+out", "+allocating", "+workspace", "+ctypes"),
             *("loop_min", "out_min", "allocating_min", "workspace_min", "ctypes_min"),
         },
+        "u̇ in C": SIDES,
+        "u̇ from Python": SIDES,
+    },
+    "derivatives": {"derivatives in C": {"case", "ns", "ns_min", "ops", "chains", "error"}},
+    "batch": {"u̇ per state": SIDES},
+    "integrate": {"integration": SLOW_SIDES},
+    "control": {"calls one by one": {"case", "p50", "p99", "p99.9", "worst", "p99.9/p50", "compiler"}},
+    "peak": {
+        "probe": {"case", "lanes", "ns", "per_ns"},
+        "share of the peak": {"case", "ns", "instructions", "spills", "share"},
     },
 }
-PEERS = {"pydy", "casadi", "pinocchio"}
+PEERS = {"pydy", "casadi", "pinocchio", "mujoco", "heyoka"}
 
 
 def python(root: Path, *arguments: str | Path) -> str:
@@ -48,53 +68,82 @@ def python(root: Path, *arguments: str | Path) -> str:
 
 @pytest.fixture(scope="module")
 def run(root: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Path]:
-    """What the smallest run printed, and the folder of its results."""
+    """What the smallest run printed, and its JSON."""
     folder = tmp_path_factory.mktemp("results")
-    return python(root, "bench/run.py", "--smallest", "--results", folder), folder
+    return python(root, "bench/run.py", "--smallest", "--results", folder), folder / "run.json"
 
 
-def result(folder: Path, name: str) -> dict[str, Any]:
-    return json.loads((folder / f"{name}.json").read_text())
+def result(path: Path) -> dict[str, Any]:
+    return json.loads(path.read_text())
+
+
+def tables(path: Path) -> dict[str, dict[str, list[dict[str, Any]]]]:
+    return {report["name"]: report["tables"] for report in result(path)["reports"]}
+
+
+def test_facts(run: tuple[str, Path]) -> None:
+    printed, path = run
+    found = result(path)
+    assert found["smallest"] is True
+    assert {"date", "python", "packages", "processor", "compilers", "peers"} <= set(found["facts"])
+    for report in found["reports"]:
+        assert report["question"] in printed
+        assert all(value > 0 for value in report["reference"].values())
+    assert path.with_suffix(".md").read_text().startswith("date ")
 
 
 @pytest.mark.parametrize("name", FIELDS)
 def test_fields(run: tuple[str, Path], name: str) -> None:
-    printed, folder = run
-    found = result(folder, name)
-    assert found["name"] == name
-    assert found["question"] in printed
-    assert found["smallest"] is True
-    assert {"python", "packages", "processor", "compiler"} <= set(found["facts"])
-    assert all(value > 0 for value in found["reference"].values())
-    assert list(found["tables"]) == list(FIELDS[name])
-    for title, rows in found["tables"].items():
+    found = tables(run[1])[name]
+    assert list(found) == list(FIELDS[name])
+    for title, rows in found.items():
         assert rows
         assert len({row["case"] for row in rows}) == len(rows)
         for row in rows:
-            assert set(row) == {"case"} | FIELDS[name][title] | PEERS
+            assert set(row) <= FIELDS[name][title], row
             assert all(math.isfinite(value) for value in row.values() if isinstance(value, float))
-            assert all(isinstance(row[peer], str) for peer in PEERS)
+        assert set().union(*rows) == FIELDS[name][title]
 
 
-@pytest.mark.parametrize("name", FIELDS)
-def test_errors_are_those_of_rounding(run: tuple[str, Path], name: str) -> None:
-    for rows in result(run[1], name)["tables"].values():
-        for row in rows:
-            assert all(row[error] == "" or row[error] < 1e-12 for error in ERRORS & set(row)), row
+def test_errors_are_those_of_rounding(run: tuple[str, Path]) -> None:
+    for found in tables(run[1]).values():
+        for rows in found.values():
+            for row in rows:
+                assert all(row[error] == "" or row[error] < 1e-12 for error in ERRORS & set(row)), row
+
+
+def test_sides_agree_or_are_not_compared(run: tuple[str, Path]) -> None:
+    for name, found in tables(run[1]).items():
+        for rows in found.values():
+            for row in rows:
+                assert "differs" not in row.values(), row
+                if name in ("evaluate", "batch", "compile") and "ours/it" in row and row["error"] != "":
+                    assert row["error"] < 1e-9, row
+    assert "rrp: sympy lambdify(cse)" in {row["case"] for row in tables(run[1])["evaluate"]["u̇ from Python"]}
+
+
+def test_missing_peers_are_said_to_be_missing(run: tuple[str, Path]) -> None:
+    installed = set(result(run[1])["facts"]["peers"])
+    rows = {row["case"]: row for row in tables(run[1])["evaluate"]["u̇ from Python"]}
+    for peer in PEERS:
+        if peer in installed:
+            assert any(case.startswith(f"rrp: {peer} ") for case in rows)
+        else:
+            assert rows[f"rrp: {peer}"]["ns_min"] == "not compared"
 
 
 def test_peer_and_cache(run: tuple[str, Path]) -> None:
-    rows = result(run[1], "derive")["tables"]["core group"]
-    assert any(isinstance(row["sympy_difference"], float) for row in rows)
-    assert all(row["processes"] == 0 for row in result(run[1], "compile")["tables"]["core group"])
+    found = tables(run[1])
+    assert any(isinstance(row["sympy_difference"], float) for row in found["derive"]["core group"])
+    assert all(row["processes"] == 0 for row in found["compile"]["core group"])
 
 
 def test_compare(run: tuple[str, Path], root: Path) -> None:
-    path = run[1] / "compile.json"
-    printed = python(root, "bench/compare.py", path, path)
+    printed = python(root, "bench/compare.py", run[1], run[1])
     assert "arm7" in printed
-    line = next(line for line in printed.splitlines() if line.startswith("reference loops"))
-    assert set(line.split()[2:]) == {"1"}
+    lines = [line for line in printed.splitlines() if line.startswith("reference loops")]
+    assert len(lines) == len(FIELDS)
+    assert all(set(line.split()[2:]) == {"1"} for line in lines)
 
 
 def test_unknown_script(root: Path) -> None:
@@ -103,3 +152,52 @@ def test_unknown_script(root: Path) -> None:
     )
     assert done.returncode == 2
     assert "no script 'integrat'; there are derive, compile, evaluate" in done.stderr
+
+
+@pytest.fixture
+def bench(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Modules of the benchmarks, as their scripts find them."""
+    monkeypatch.syspath_prepend(str(root / "bench"))
+
+
+@pytest.mark.parametrize("form", ["composite", "articulated"])
+@pytest.mark.usefixtures("bench")
+def test_recursions_of_the_peers(form: str) -> None:
+    import models
+    import recursions
+
+    dyn = kc.load("rrp")
+    x, r = np.array([0.3, -0.7, 0.2, 1.1, -0.4, 0.6]), [0.5, -1.2, 0.8]
+    robot = models.robot().robot(lambda _, number: float(number))
+    functions = recursions.Functions(math.sin, math.cos)
+    udot = getattr(recursions, form)(robot, list(x[:3]), list(x[3:]), r, functions)
+    assert np.allclose(udot, dyn.udot(0.0, x, r=r, p=rrp.PARAMETERS), rtol=1e-12)
+
+
+@pytest.mark.usefixtures("bench")
+def test_a_side_that_does_something_else_is_not_timed() -> None:
+    import sides
+
+    def never(_: int) -> float:
+        raise AssertionError
+
+    ours = sides.Side("kanecore", [sides.repeated(lambda: None)], np.ones((2, 3)))
+    other = sides.Side("other", [never], np.ones((2, 3)) * (1 + 1e-8))
+    first, second, third = sides.rows("work", [ours, other], ["absent"], 1)
+    assert first["case"] == "work: kanecore"
+    assert (second["ns_min"], third["ns_min"]) == ("differs", "not compared")
+    assert second["error"] == pytest.approx(1e-8)
+
+
+@pytest.mark.usefixtures("bench")
+def test_goals_take_the_best_of_the_others() -> None:
+    import goals
+    from report import Report
+
+    times = {"kanecore": 60.0, "casadi composite": 120.0, "casadi articulated": 100.0}
+    rows = [{"case": f"tree30 numbers: {name}", "ns_min": ns} for name, ns in times.items()]
+    rows += [{"case": f"arm7: {name}", "ns_min": "not compared"} for name in ("kanecore", "casadi composite")]
+    measured = {row["case"]: row for row in goals.goals([Report("evaluate", "?", {"u̇ in C": rows}, {}, 1.0)])}
+    assert measured["tree, C"]["measured"] == pytest.approx(0.6)
+    assert measured["arm, C, parameters"]["measured"] == ""
+    assert len(measured) == len(goals.GOALS)

@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""How long does u̇ take per state where one call has 4096 of them?"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterator
+
+import models
+import numpy as np
+import peers
+import report
+import shared
+import sides
+import tasks
+from clock import REPEATS
+
+import kanecore as kc
+
+QUESTION = "how long does u̇ take per state [ns], of 4096 in one call?"
+THREADS = 2
+
+
+def measure(smallest: bool) -> dict[str, list[report.Row]]:
+    """One row a model and side; the first of a model is ours on one thread."""
+    rows = []
+    for task in _smallest_tasks() if smallest else _tasks():
+        theirs, missing = peers.sides("batch", task)
+        rows += sides.rows(task.name, [*ours(task), *theirs], missing, 3 if smallest else REPEATS)
+    return {"u̇ per state": rows}
+
+
+def _smallest_tasks() -> list[tasks.Task]:
+    return [tasks.prebuilt(models.robot()), tasks.prebuilt(models.disc())]
+
+
+def _tasks() -> Iterator[tasks.Task]:
+    compilers = list(shared.compilers())
+    yield tasks.compiled(models.arm(), False, compilers, 1)
+    for mechanism in (models.arm(), models.tree(), models.chain(20), models.robot(), models.bicycle(), models.disc()):
+        yield tasks.compiled(mechanism, True, compilers, 1)
+
+
+def ours(task: tasks.Task) -> list[sides.Side]:
+    """One call on one thread and on two, in single precision, and the scalar kernel in a loop in C."""
+    offered: list[sides.Side] = []
+    for compiler, (dyn, *_) in task.compiled.items():
+        names = {"dyn": dyn, "out": np.empty((len(task.rows), dyn.n_u))}
+        result = dyn.udot(0.0, task.rows)
+        facts = {"result": result, "compiler": compiler, "operations": dyn.info["operations"]["udot"]}
+        offered.append(sides.rowwise("kanecore", "dyn.udot(0.0, x, out=out)", task.rows, names, **facts))
+        if "threads" in inspect.signature(dyn.udot).parameters:
+            statement = f"dyn.udot(0.0, x, out=out, threads={THREADS})"
+            offered.append(sides.rowwise(f"kanecore, {THREADS} threads", statement, task.rows, names, **facts))
+    if "real" in inspect.signature(kc.compile).parameters:
+        offered.append(_single(task))
+    scalar = tasks.ours_in_c(task)
+    return offered + [sides.Side("kanecore, scalar kernel", s.batches, None, s.compiler, s.operations) for s in scalar]
+
+
+def _single(task: tasks.Task) -> sides.Side:
+    """float32 in and out, with its difference from double as the error."""
+    mechanism = task.mechanism
+    dyn = kc.compile(mechanism.build(), parameters=mechanism.parameters, bake=task.numbers, real="float")
+    dyn.inputs.update(zip(dyn.input_names, task.r, strict=True))
+    x = task.rows.astype(np.float32)
+    names = {"dyn": dyn, "out": np.empty((len(x), dyn.n_u), dtype=np.float32)}
+    side = sides.rowwise("kanecore, float", "dyn.udot(0.0, x, out=out)", x, names, result=dyn.udot(0.0, x))
+    return sides.Side(side.name, side.batches, None, per=side.per, error=sides.difference(side.result[:64], task.udot))
+
+
+if __name__ == "__main__":
+    report.main("batch", QUESTION, measure)

@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What kanecore promises, as ratios within one run: a row each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
+
+from report import Report, Row
+
+Value = Callable[[Row, Sequence[Row]], float]
+
+
+def ratio(ours: Row, theirs: Sequence[Row]) -> float:
+    """Of the least times; the best of theirs counts."""
+    return ours["ns_min"] / min(row["ns_min"] for row in theirs)
+
+
+def thirds_of_median(ours: Row, _: Sequence[Row]) -> float:
+    """p99.9 in units of three medians."""
+    return ours["p99.9/p50"] / 3
+
+
+def missing_share(ours: Row, _: Sequence[Row]) -> float:
+    """0.7 of the peak in units of what is reached."""
+    return 0.7 / ours["share"]
+
+
+class Goal(NamedTuple):
+    """A work of ours and the same of others, by script, table and case; what is measured is at most ``at_most``."""
+
+    work: str
+    against: str
+    at_most: float
+    table: tuple[str, str]
+    ours: str
+    theirs: tuple[str, ...] = ()
+    value: Value = ratio
+
+
+IN_C, IN_PYTHON, BATCH = ("evaluate", "u̇ in C"), ("evaluate", "u̇ from Python"), ("batch", "u̇ per state")
+CONTROL, PEAK = ("control", "calls one by one"), ("peak", "share of the peak")
+ARM, TREE, BICYCLE = "arm7 numbers", "tree30 numbers", "whipple_bicycle numbers"
+FORMS = ("casadi composite", "casadi articulated")
+BETTER_FORM = ("CasADi, better form", FORMS)
+LANES = ("CasADi, lanes by hand", ("casadi lanes",))
+
+
+def _goal(work: str, at_most: float, table: tuple[str, str], ours: str, others: tuple[str, tuple[str, ...]]) -> Goal:
+    return Goal(work, others[0], at_most, table, ours, others[1])
+
+
+GOALS = (
+    _goal("arm, C, numbers", 0.58, IN_C, f"{ARM}: kanecore", ("CasADi CRBA + factorization", FORMS[:1])),
+    _goal("arm, C, parameters", 0.54, IN_C, "arm7: kanecore", ("CasADi CRBA + factorization", FORMS[:1])),
+    _goal("tree, C", 0.60, IN_C, f"{TREE}: kanecore", BETTER_FORM),
+    _goal("tree, a state in a batch", 0.70, BATCH, f"{TREE}: kanecore", LANES),
+    *(_goal(f"cart, {n} links, C", 0.68, IN_C, f"cart {n} relative numbers: kanecore", BETTER_FORM) for n in (20, 40)),
+    *(
+        _goal(f"cart, {n} links, absolute, C", 1.0, IN_C, f"cart {n} absolute numbers: kanecore", BETTER_FORM)
+        for n in (20, 40)
+    ),
+    _goal("arm, Python, out=", 0.085, IN_PYTHON, f"{ARM}: kanecore udot(out=)", ("pin.aba", ("pinocchio aba",))),
+    _goal("arm, a state in a batch", 0.048, BATCH, f"{ARM}: kanecore", ("CasADi map", ("casadi map",))),
+    _goal("arm, a state in a batch, C", 0.70, BATCH, f"{ARM}: kanecore", LANES),
+    _goal(
+        "bicycle, a state in a batch",
+        0.3,
+        BATCH,
+        f"{BICYCLE}: kanecore",
+        ("its scalar kernel", ("kanecore, scalar kernel",)),
+    ),
+    _goal(
+        "bicycle, rhs from Python",
+        0.2,
+        IN_PYTHON,
+        f"{BICYCLE}: kanecore rhs(out=)",
+        ("PyDy, faster solver", ("pydy rhs, numpy", "pydy rhs, sympy")),
+    ),
+    _goal("arm, batch, two threads", 0.55, BATCH, f"{ARM}: kanecore, 2 threads", ("one", ("kanecore",))),
+    Goal("arm, control loop, p99.9", "3 medians", 1.0, CONTROL, f"{ARM}: kanecore", value=thirds_of_median),
+    Goal("0.7 of the peak", "arm in a batch", 1.0, PEAK, "arm7: batch", value=missing_share),
+)
+
+
+def goals(reports: Sequence[Report]) -> list[Row]:
+    """What a run says of them; what it did not measure is empty."""
+    tables = {(r.name, title): {row["case"]: row for row in rows} for r in reports for title, rows in r.tables.items()}
+    return [_row(goal, tables.get(goal.table, {})) for goal in GOALS]
+
+
+def _row(goal: Goal, rows: Mapping[str, Row]) -> Row:
+    row: Row = {"case": goal.work, "against": goal.against, "at most": goal.at_most, "measured": ""}
+    model = goal.ours.partition(":")[0]
+    theirs = [rows[f"{model}: {name}"] for name in goal.theirs if f"{model}: {name}" in rows]
+    ours = rows.get(goal.ours, {})
+    timed = [r for r in theirs if isinstance(r["ns_min"], float)]
+    if ours and len(timed) == len(goal.theirs) and ours.get("share") != "":
+        row["measured"] = goal.value(ours, timed)
+    return row

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* pinocchio.cpp: articulated bodies by Pinocchio's headers, behind kernels of our signature. */
+#include <memory>
+#include <string>
+
+#include <pinocchio/multibody.hpp>
+
+#include <pinocchio/algorithm/aba.hpp>
+
+namespace
+{
+std::unique_ptr<pinocchio::Model> model;
+std::unique_ptr<pinocchio::Data> data;
+
+void aba(const double *x, const double *tau, double *out, pinocchio::Convention convention)
+{
+    using Vector = Eigen::Map<const Eigen::VectorXd>;
+    const auto &udot = pinocchio::aba(*model, *data, Vector(x, model->nq), Vector(x + model->nq, model->nv),
+                                      Vector(tau, model->nv), convention);
+    Eigen::Map<Eigen::VectorXd>(out, model->nv) = udot;
+}
+} // namespace
+
+extern "C" {
+/*
+ * Gravity (3), the number of bodies, then of each: parent's number or -1, joint (0 revolute, 1 prismatic, 2
+ * free), axis, place (3), seat (9, by rows), mass, mass centre (3), central inertia (9).
+ */
+void build(const double *p)
+{
+    using Matrix = Eigen::Map<const Eigen::Matrix<double, 3, 3, Eigen::RowMajor>>;
+    using Vector = Eigen::Map<const Eigen::Vector3d>;
+
+    model = std::make_unique<pinocchio::Model>();
+    model->gravity.linear(Vector(p));
+    std::vector<pinocchio::JointIndex> joints(static_cast<std::size_t>(p[3]));
+    p += 4;
+    for (std::size_t i = 0; i < joints.size(); i++, p += 28) {
+        const auto parent = p[0] < 0 ? 0 : joints[static_cast<std::size_t>(p[0])];
+        const pinocchio::SE3 place(Matrix(p + 6), Vector(p + 3));
+        const std::string name = "joint" + std::to_string(i);
+        const int axis = static_cast<int>(p[2]);
+        auto add = [&](const auto &joint) { joints[i] = model->addJoint(parent, joint, place, name); };
+        if (p[1] == 2)
+            add(pinocchio::JointModelFreeFlyer());
+        else if (p[1] == 1)
+            axis == 0   ? add(pinocchio::JointModelPX())
+            : axis == 1 ? add(pinocchio::JointModelPY())
+                        : add(pinocchio::JointModelPZ());
+        else
+            axis == 0   ? add(pinocchio::JointModelRX())
+            : axis == 1 ? add(pinocchio::JointModelRY())
+                        : add(pinocchio::JointModelRZ());
+        model->appendBodyToJoint(joints[i], pinocchio::Inertia(p[15], Vector(p + 16), Matrix(p + 19)),
+                                 pinocchio::SE3::Identity());
+    }
+    data = std::make_unique<pinocchio::Data>(*model);
+}
+
+void aba_local(double, const double *x, const double *r, const double *, double *, double *out)
+{
+    aba(x, r, out, pinocchio::Convention::LOCAL);
+}
+
+void aba_world(double, const double *x, const double *r, const double *, double *, double *out)
+{
+    aba(x, r, out, pinocchio::Convention::WORLD);
+}
+}

@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Pinocchio: articulated bodies, from Python, and in C++ where a compiler finds the headers of its wheel."""
+
+from __future__ import annotations
+
+import ctypes
+from dataclasses import replace
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import models
+import numpy as np
+import pinocchio as pin
+import shared
+import sides
+from recursions import Robot
+from sides import Arrays, Side
+from tasks import Task
+
+CONVENTIONS = ("local", "world")
+# What Pinocchio's own build sets: more joints than a list of Boost's holds by itself.
+FLAGS = (
+    *shared.FLAGS,
+    *("-std=c++17", "-DNDEBUG", "-w", "-s", "-DBOOST_FUSION_INVOKE_MAX_ARITY=10"),
+    *("-DBOOST_MPL_CFG_NO_PREPROCESSED_HEADERS", "-DBOOST_MPL_LIMIT_LIST_SIZE=30"),
+)
+
+
+def _robot(mechanism: models.Mechanism) -> Robot | None:
+    return mechanism.robot(lambda _, number: float(number)) if mechanism.robot else None
+
+
+def model(robot: Robot) -> pin.Model:
+    """The robot as its user would build it."""
+    made = pin.Model()
+    made.gravity.linear = np.array(robot.gravity)
+    revolute = (pin.JointModelRX, pin.JointModelRY, pin.JointModelRZ)
+    prismatic = (pin.JointModelPX, pin.JointModelPY, pin.JointModelPZ)
+    root = 0
+    if robot.base:
+        mass, centre, inertia = robot.base
+        root = made.addJoint(0, pin.JointModelFreeFlyer(), pin.SE3.Identity(), "base")
+        made.appendBodyToJoint(root, pin.Inertia(mass, np.array(centre), np.array(inertia)), pin.SE3.Identity())
+    numbers: list[int] = []
+    for i, body in enumerate(robot.bodies):
+        joint = (revolute if body.turns else prismatic)[body.axis]()
+        place = pin.SE3(np.array(body.seat), np.array(body.offset))
+        numbers.append(made.addJoint(root if body.parent < 0 else numbers[body.parent], joint, place, f"joint{i}"))
+        inertia = pin.Inertia(body.mass, np.array(body.centre), np.array(body.inertia))
+        made.appendBodyToJoint(numbers[-1], inertia, pin.SE3.Identity())
+    return made
+
+
+def _flat(robot: Robot) -> np.ndarray:
+    """The robot as pinocchio.cpp reads it."""
+    identity, shift = np.eye(3).ravel(), int(robot.base is not None)
+    rows = []
+    if robot.base:
+        mass, centre, inertia = robot.base
+        rows.append([-1, 2, 0, 0, 0, 0, *identity, mass, *centre, *np.ravel(inertia)])
+    for body in robot.bodies:
+        joint = [body.parent + shift, 0 if body.turns else 1, body.axis]
+        place = [*body.offset, *np.ravel(body.seat)]
+        rows.append([*joint, *place, body.mass, *body.centre, *np.ravel(body.inertia)])
+    return np.array([*robot.gravity, len(rows), *np.ravel(rows)], dtype=float)
+
+
+class Layout:
+    """Its order of coordinates and speeds, and ours: that of a free body differs."""
+
+    def __init__(self, task: Task, robot: Robot) -> None:
+        x, n = task.joint_x, len(robot.bodies)
+        self.task, self.tau, self.speeds = task, np.array(task.efforts(task.r)), np.arange(n)
+        if not robot.base:
+            self.q, self.v = (np.ascontiguousarray(part) for part in np.split(x, 2, axis=1))
+            return
+        places = [4, 5, 6, 1, 2, 3, 0, *range(7, n + 7)]
+        self.speeds = np.array([3, 4, 5, 0, 1, 2, *range(6, n + 6)])  # ours: angular velocity, velocity
+        self.q, self.v = np.ascontiguousarray(x[:, places]), np.ascontiguousarray(x[:, n + 7 :][:, self.speeds])
+        self.tau = np.array([*np.zeros(6), *task.r])
+
+    def ours(self, udot: np.ndarray) -> np.ndarray:
+        back = np.argsort(self.speeds)
+        return self.task.from_joints(np.asarray(udot)[:, back])
+
+
+def in_c(task: Task) -> list[Side]:
+    """C++ by its headers; nothing where they or Eigen's are not offered."""
+    robot, include = _robot(task.mechanism), _include()
+    if robot is None or not include:
+        return []
+    text = Path(__file__).with_suffix(".cpp").read_text(encoding="utf-8")
+    layout, description, offered = Layout(task, robot), _flat(robot), []
+    arrays = Arrays(np.hstack([layout.q, layout.v]), layout.tau, np.zeros(1), (layout.v.shape[1],))
+    for compiler in shared.compilers("c++"):
+        library = shared.library(text, compiler, (*FLAGS, *include), language="c++")
+        (loaded,) = shared.copies(library, 1)  # its model is its own
+        loaded.build(description.ctypes.data_as(ctypes.c_void_p))
+        for convention in CONVENTIONS:
+            address = ctypes.cast(getattr(loaded, f"aba_{convention}"), ctypes.c_void_p).value or 0
+            side = sides.in_c(f"pinocchio aba {convention}, C++", [address], arrays, compiler=compiler)
+            offered.append(replace(side, result=layout.ours(side.result)))
+    return offered
+
+
+control = in_c
+
+
+def _include() -> list[str]:
+    """Flags for the headers of its wheel, and for Eigen's, which CasADi's wheel brings where the system has none."""
+    spec = find_spec("pinocchio")
+    prefix = next(parent for parent in Path(spec.origin).parents if parent.name.startswith(("cmeel", "lib")))
+    prefix = prefix if prefix.name.startswith("cmeel") else prefix.parent
+    eigen = [prefix / "include" / "eigen3", Path("/usr/include/eigen3")]
+    if casadi := find_spec("casadi"):
+        eigen.append(Path(casadi.origin).parent / "include" / "eigen3")
+    there = [path for path in eigen if (path / "Eigen" / "Core").is_file()]
+    if not there or not (prefix / "include" / "pinocchio").is_dir():
+        return []
+    return ["-isystem", str(prefix / "include"), "-isystem", str(there[0])]
+
+
+def in_python(task: Task) -> list[Side]:
+    """Its aba, in the default convention."""
+    robot = _robot(task.mechanism)
+    if robot is None:
+        return []
+    layout, made = Layout(task, robot), model(robot)
+    names = {"aba": pin.aba, "model": made, "data": made.createData(), "tau": layout.tau}
+    states = list(zip(layout.q, layout.v, strict=True))
+    result = layout.ours(np.array([pin.aba(made, names["data"], q, v, layout.tau).copy() for q, v in states]))
+    facts = {"result": result}
+    return [sides.in_python("pinocchio aba", "aba(model, data, x[0], x[1], tau)", states, names, **facts)]
+
+
+def batch(task: Any) -> list[Side]:
+    """Nothing of its own on one thread but a loop: in C++ where there is one."""
+    offered = []
+    for side in in_c(task):
+        offered.append(
+            replace(side, name=side.name.replace("aba", "loop over aba"), result=np.tile(side.result, (64, 1)))
+        )
+    return offered
+
+
+def integrate(problem: Any) -> list[Any]:
+    """Its aba in SciPy's integrator."""
+    robot = _robot(problem.task.mechanism)
+    if robot is None or robot.base or problem.task.mechanism.relative is not None:
+        return []
+    made = model(robot)
+    data, n, tau = made.createData(), made.nv, np.array(problem.task.efforts(problem.task.r))
+
+    def rhs(t: float, x: np.ndarray) -> np.ndarray:
+        return np.concatenate([x[n:], pin.aba(made, data, x[:n], x[n:], tau)])
+
+    return [("pinocchio + scipy DOP853", lambda: problem.by_scipy(rhs))]
