@@ -8,7 +8,7 @@ from kanecore.graph.scalars import Graph
 
 from .vectors import ZERO, add, dot, matmul, matvec, unit
 
-__all__ = ["Symmetric", "plus", "rotated", "shift", "steiner", "times"]
+__all__ = ["Symmetric", "matrix", "plus", "rotated", "shift", "steiner", "times"]
 
 Symmetric = tuple[int, int, int, int, int, int]  # xx, yy, zz, xy, yz, zx
 
@@ -18,8 +18,12 @@ def plus(g: Graph, a: Symmetric, b: Symmetric) -> Symmetric:
 
 
 def times(g: Graph, s: Symmetric, v: Components) -> Components:
+    return matvec(g, matrix(s), v)
+
+
+def matrix(s: Symmetric) -> Matrix:
     xx, yy, zz, xy, yz, zx = s
-    return matvec(g, ((xx, xy, zx), (xy, yy, yz), (zx, yz, zz)), v)
+    return ((xx, xy, zx), (xy, yy, yz), (zx, yz, zz))
 
 
 def steiner(g: Graph, r: Components, h: Components) -> Symmetric:
