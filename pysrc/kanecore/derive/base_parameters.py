@@ -8,22 +8,22 @@ one that slides all second moments, as directions are fixed in both, and one tha
 it has (Gautier & Khalil, *IEEE Transactions on Robotics and Automation* 6, 1990: the base parameters of a tree).  The
 ground needs none of it.
 
-Second moments of mass are handed over, not moments of inertia: they add without cancelling, and what stays is as
-positive as it was.  All this depends on parameters alone, and is prepared.  It holds for M and f only: energies,
-momenta and reactions are those of the bodies as they are.  Weights move along where a field of gravity stands for them.
+What stays has no less than no mass anywhere, if the whole had: nothing cancels but in ∫ z² dm itself.  All this depends
+on parameters alone, and is prepared.  It holds for M and f only: energies, momenta and reactions are those of the
+bodies as they are.  Weights move along where a field of gravity stands for them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from kanecore.describe.description import Components, Matrix
 from kanecore.graph.scalars import PARAMETER, Graph
 
-from .inertias import Symmetric, matrix, plus, rotated
-from .kane import Wrenches, central_inertia, rotational_torque
+from .inertias import Symmetric, matrix, plus, rotated, second_moments, shift
+from .kane import Wrenches, rotational_torque
 from .kinematics import Accelerations, Kinematics
 from .tree import JointTree, Link
 from .vectors import ZERO, add, cross, matvec, neg, scale, unit
@@ -31,40 +31,53 @@ from .vectors import ZERO, add, cross, matvec, neg, scale, unit
 __all__ = ["Regrouped", "regrouped"]
 
 HALF = Fraction(1, 2)
+NOTHING: Symmetric = (0, 0, 0, 0, 0, 0)
 
 
 @dataclass(frozen=True)
 class Masses:
-    """A mass, its first moment and its second moments, about the origin of a link and in its axes."""
+    """A mass, its first moment and its inertia, about the origin of a link and in its axes."""
 
     mass: int = 0
     first: Components = ZERO
-    second: Symmetric = (0, 0, 0, 0, 0, 0)
+    inertia: Symmetric = NOTHING
 
     @property
     def nodes(self) -> tuple[int, ...]:
-        return (self.mass, *self.first, *self.second)
+        return (self.mass, *self.first, *self.inertia)
 
     def plus(self, g: Graph, other: Masses) -> Masses:
-        first, second = add(g, self.first, other.first), plus(g, self.second, other.second)
-        return Masses(g.add(self.mass, other.mass), first, second)
+        first, inertia = add(g, self.first, other.first), plus(g, self.inertia, other.inertia)
+        return Masses(g.add(self.mass, other.mass), first, inertia)
 
     def moved(self, g: Graph, rotation: Sequence[Matrix], offset: Components) -> Masses:
         """The same about the origin of the parent, in its axes."""
-        h, second = self.first, self.second
+        h, inertia = self.first, self.inertia
         for r in rotation:
-            h, second = matvec(g, r, h), rotated(g, r, second)
+            h, inertia = matvec(g, r, h), rotated(g, r, inertia)
         k = add(g, h, scale(g, self.mass, offset))
-        change = tuple(
-            g.add(g.mul(offset[i], k[j]), g.mul(h[i], offset[j]))
-            for i, j in ((0, 0), (1, 1), (2, 2), (0, 1), (1, 2), (2, 0))
-        )
-        return Masses(self.mass, k, plus(g, second, change))  # type: ignore[arg-type]
+        return Masses(self.mass, k, plus(g, inertia, shift(g, offset, k, h)))
 
-    def inertia(self, g: Graph) -> Symmetric:
-        """The inertia tensor, tr(S) 1 − S of the second moments S."""
-        xx, yy, zz, xy, yz, zx = self.second
-        return (g.add(yy, zz), g.add(zz, xx), g.add(xx, yy), g.neg(xy), g.neg(yz), g.neg(zx))
+
+@dataclass(frozen=True)
+class Held:
+    """What a link holds in the end; ``axis`` is the one on which it holds nothing any more, if there is one."""
+
+    link: Link
+    masses: Masses
+    axis: int | None
+
+    def changed(self) -> Link:
+        return replace(self.link, mass=self.masses.mass, moment=self.masses.first, inertia=self.masses.inertia)
+
+    def second(self, g: Graph) -> Matrix:
+        """The second moments of mass S = ½ tr(I) 1 − I."""
+        inertia = matrix(self.masses.inertia)
+        second = [list(row) for row in second_moments(g, inertia)]
+        if self.axis is not None:
+            i, j = (self.axis + 1) % 3, (self.axis + 2) % 3
+            second[i][i], second[j][j], second[self.axis][self.axis] = inertia[j][j], inertia[i][i], 0
+        return tuple(map(tuple, second))  # type: ignore[return-value]
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,94 +87,75 @@ class Regrouped:
     Attributes
     ----------
     tree : JointTree
-    masses : list of (link, Masses)
-        What is left of those that changed.
+    held : list of Held
+        By the links that changed.
     others : list of int
         Numbers of the bodies of all other links.
     """
 
     tree: JointTree
-    masses: list[tuple[Link, Masses]]
+    held: list[Held]
     others: list[int]
 
     def inertia_forces(self, k: Kinematics, accelerations: Accelerations, wrenches: Wrenches) -> None:
-        """Add those of the links that changed: −(m a + U h) at the origin, −(h × a + ∫ ρ × (U ρ) dm) about it."""
+        """Add those of the links that changed: −(m a + U h) at the origin, −(h × a + I·α + ω × I·ω) about it."""
         g = k.graph
-        for link, masses in self.masses:
-            home, frame = k.home[link.point], link.frame
-            a, h = accelerations.acceleration[link.point], masses.first
-            force = k.resolve(matvec(g, accelerations.matrix(frame), h), frame, home) if h != ZERO else ZERO
-            wrenches.add_force(link.point, neg(g, add(g, scale(g, masses.mass, a), force)))
-            torque = rotational_torque(k, accelerations, frame, matrix(masses.inertia(g)), matrix(masses.second))
+        for held in self.held:
+            point, frame, masses = held.link.point, held.link.frame, held.masses
+            home, a, h = k.home[point], accelerations.acceleration[point], masses.first
+            force = scale(g, masses.mass, a)
+            torque = rotational_torque(k, accelerations, frame, matrix(masses.inertia), held.second(g))
             if h != ZERO:
+                force = add(g, force, k.resolve(matvec(g, accelerations.matrix(frame), h), frame, home))
                 torque = add(g, torque, cross(g, h, k.resolve(a, home, frame)))
+            wrenches.add_force(point, neg(g, force))
             wrenches.add_torque(frame, neg(g, torque))
 
 
 def regrouped(k: Kinematics, tree: JointTree) -> Regrouped | None:
-    """The tree with inertias handed over where that leaves fewer; None where none are."""
+    """The tree with inertias handed over; None where none can be."""
     g, links = k.graph, tree.links
     masses = [_masses(k, link) for link in links]
-    changed: set[int] = set()
+    axes: dict[int, int | None] = {}
     for i in range(len(links) - 1, 0, -1):
         link, own, above = links[i], masses[i], masses[links[i].parent]
         if own is None or above is None or not (k.omega_fits[link.frame] and k.omega_fits[links[link.parent].frame]):
             continue
-        given, rest = _divided(g, link, own)
+        given, rest, axis = _divided(g, link, own)
         if any(given.nodes):
-            masses[i] = rest
+            masses[i], axes[i] = rest, axis
             masses[link.parent] = above.plus(g, given.moved(g, link.rotation, link.offset))
-            changed |= {i, link.parent}
-    if not changed:
-        return None
-    new = []
-    for i, link in enumerate(links):
-        own = masses[i] if i in changed else None
-        new.append(link if own is None else replace(link, mass=own.mass, moment=own.first, inertia=own.inertia(g)))
-    others = [number for i, link in enumerate(links) if i not in changed for number, _ in link.bodies]
-    pairs = [(links[i], own) for i in sorted(changed - {0}) if (own := masses[i]) is not None]
-    return Regrouped(replace(tree, links=new), pairs, others)
+            axes[link.parent] = None
+    held = {i: Held(links[i], own, axes[i]) for i in sorted(axes) if (own := masses[i]) is not None}
+    others = [number for i, link in enumerate(links) if i not in held for number in link.bodies]
+    changed = [held[i].changed() if i in held else link for i, link in enumerate(links)]
+    return Regrouped(replace(tree, links=changed), [held[i] for i in held if i], others) if held else None
 
 
 def _masses(k: Kinematics, link: Link) -> Masses | None:
     """What a link holds; None where that is not constant in it, or where no point is its origin."""
-    g, total = k.graph, Masses()
-    if link.point < 0 and link.parent >= 0:
-        return None
-    for number, centre in link.bodies:
-        body, central = k.description.bodies[number], Masses()
-        if body.frame >= 0:
-            central = Masses(second=_second_moments(g, central_inertia(k, number)))
-        total = total.plus(g, central).plus(g, Masses(body.mass).moved(g, (), centre))
-    return None if any(g.depends[x] & ~PARAMETER for x in total.nodes) else total
+    total = Masses(link.mass, link.moment, link.inertia)
+    steady = _constant(k.graph, total.nodes) and (link.point >= 0 or link.parent < 0)
+    return total if steady else None
 
 
-def _second_moments(g: Graph, inertia: Matrix) -> Symmetric:
-    """S = ½ tr(I) 1 − I; what nearly cancels in a slender body is subtracted first."""
-
-    def along(i: int) -> int:
-        j, k = (i + 1) % 3, (i + 2) % 3
-        return g.mul(g.constant(HALF), g.add(g.sub(inertia[j][j], inertia[i][i]), inertia[k][k]))
-
-    xy, yz, zx = (g.neg(inertia[i][j]) for i, j in ((0, 1), (1, 2), (2, 0)))
-    return (along(0), along(1), along(2), xy, yz, zx)
+def _constant(g: Graph, nodes: Iterable[int]) -> bool:
+    return not any(g.depends[x] & ~PARAMETER for x in nodes)
 
 
-def _divided(g: Graph, link: Link, masses: Masses) -> tuple[Masses, Masses]:
-    """What a link hands over, and what it keeps."""
-    steady = not any(
-        g.depends[x] & ~PARAMETER for x in (*link.offset, *(x for r in link.rotation for y in r for x in y))
-    )
+def _divided(g: Graph, link: Link, masses: Masses) -> tuple[Masses, Masses, int | None]:
+    """What a link hands over, what it keeps, and the axis on which nothing is left."""
     moving = [i for i in range(3) if link.motion[i]]
+    if moving and not link.turns:
+        return Masses(inertia=masses.inertia), replace(masses, inertia=NOTHING), None
+    if not _constant(g, link.offset):
+        return Masses(), masses, None
     if not moving:
-        return (masses, Masses()) if steady else (Masses(), masses)
-    if not link.turns:
-        return Masses(second=masses.second), Masses(masses.mass, masses.first)
-    if any(g.depends[x] & ~PARAMETER for x in link.offset):
-        return Masses(), masses
+        whole = all(_is_axis(g, link, axis) for axis in range(3))
+        return (masses, Masses(), None) if whole else (Masses(), masses, None)
     if len(moving) > 1 or not _is_axis(g, link, moving[0]):
-        return Masses(masses.mass), replace(masses, mass=0)
-    return _on_axis(masses, moving[0])
+        return Masses(masses.mass), replace(masses, mass=0), None
+    return (*_on_axis(g, masses, moving[0]), moving[0])
 
 
 def _is_axis(g: Graph, link: Link, axis: int) -> bool:
@@ -169,18 +163,17 @@ def _is_axis(g: Graph, link: Link, axis: int) -> bool:
     direction = unit(axis)
     for r in link.rotation:
         direction = matvec(g, r, direction)
-    return not any(g.depends[x] & ~PARAMETER for x in direction)
+    return _constant(g, direction)
 
 
-def _on_axis(masses: Masses, axis: int) -> tuple[Masses, Masses]:
-    """What lies on an axis through the origin, and the rest."""
-
-    def only(values: Sequence[int]) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        kept = tuple(0 if i == axis else x for i, x in enumerate(values))
-        return tuple(x if i == axis else 0 for i, x in enumerate(values)), kept
-
-    (first, rest), (second, remaining) = only(masses.first), only(masses.second)
-    return (
-        Masses(masses.mass, first, second),  # type: ignore[arg-type]
-        Masses(0, rest, remaining),  # type: ignore[arg-type]
-    )
+def _on_axis(g: Graph, masses: Masses, axis: int) -> tuple[Masses, Masses]:
+    """What counts as on an axis through the origin, and the rest, whose moment about the axis is not touched."""
+    i, j = (axis + 1) % 3, (axis + 2) % 3
+    inertia, half = list(masses.inertia), g.constant(HALF)
+    about, difference = inertia[axis], g.sub(inertia[i], inertia[j])
+    second = g.mul(half, g.add(g.sub(inertia[i], about), inertia[j]))  # ∫ z² dm
+    inertia[i], inertia[j] = g.mul(half, g.add(about, difference)), g.mul(half, g.sub(about, difference))
+    given, kept = [*masses.first], [*masses.first]
+    given[i], given[j], kept[axis] = 0, 0, 0
+    handed = [second if each in (i, j) else 0 for each in range(6)]
+    return Masses(masses.mass, tuple(given), tuple(handed)), Masses(0, tuple(kept), tuple(inertia))  # type: ignore[arg-type]

@@ -20,7 +20,7 @@ from kanecore.graph.scalars import Graph
 from .articulated_bodies import articulated_solve
 from .base_parameters import Regrouped, regrouped
 from .columns import column_mass_matrix
-from .composite_bodies import composite_mass_matrix, composites
+from .composite_bodies import composite_mass_matrix, composite_momenta
 from .energy import Energy, kinetic_energy, momenta, power
 from .formulation import ARTICULATED, Solution, factorized, named_pivots
 from .kane import (
@@ -66,8 +66,9 @@ class Bodies:
     # ----------------------------------------------------------------- forces
     def residual(self, udot: Sequence[int]) -> list[int]:
         """F_r + F*_r for given u̇, from the inertias as they are or handed over, whichever takes fewer operations."""
-        ways = [self._residual(udot, each) for each in dict.fromkeys((self._regrouped, None))]
-        return min(ways, key=lambda forces: count_in_call(self.graph, forces)) if len(ways) > 1 else ways[0]
+        inertias = [None] if self._regrouped is None else [self._regrouped, None]
+        ways = [self._residual(udot, each) for each in inertias]
+        return min(ways, key=lambda forces: count_in_call(self.graph, forces))
 
     def _residual(self, udot: Sequence[int], regrouped: Regrouped | None) -> list[int]:
         """The same from these inertias; a uniform field γ enters as an acceleration −γ of everything, at no cost."""
@@ -170,8 +171,8 @@ class Bodies:
         return min(trees, key=self._composing)
 
     def _composing(self, tree: JointTree) -> int:
-        parts = composites(self.graph, tree.links)
-        return count_in_call(self.graph, [x for mass, h, inertia in parts[1:] for x in (mass, *h, *inertia)])
+        momenta = composite_momenta(self.graph, tree)
+        return count_in_call(self.graph, [x for pair in momenta for vector in pair for x in vector])
 
     @cached_property
     def _joint_mass_matrix(self) -> list[list[int]]:

@@ -18,13 +18,13 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from fractions import Fraction
 
 from kanecore.describe.description import Body, Components, GeneralizedForce, Load, Matrix
 from kanecore.graph.calculus import Tangent, accumulate
 from kanecore.graph.decide import equal, vanish
 from kanecore.graph.scalars import ACCELERATION, PARAMETER, SPEED, Op
 
+from .inertias import second_moments
 from .kinematics import Accelerations, Kinematics
 from .vectors import ZERO, add, cross, dot, matmul, matvec, neg, scale, sub, transposed
 
@@ -45,7 +45,6 @@ __all__ = [
     "weights",
 ]
 
-HALF = Fraction(1, 2)
 SAME_FIELD = 1e-12  # relative difference of weight/mass between bodies that is rounding, not another field
 
 
@@ -200,10 +199,7 @@ def momentum_rate(k: Kinematics, accelerations: Accelerations, body: int) -> Com
 def inertia_torque(k: Kinematics, accelerations: Accelerations, body: int) -> Components:
     """The torque I·α + ω × I·ω, and İ·ω where the tensor is not constant in the body's frame."""
     g, frame, inertia = k.graph, k.description.bodies[body].frame, central_inertia(k, body)
-    half_trace = g.mul(g.constant(HALF), g.add(g.add(inertia[0][0], inertia[1][1]), inertia[2][2]))
-    second: Matrix = tuple(  # type: ignore[assignment]
-        tuple(g.sub(half_trace if i == j else 0, inertia[i][j]) for j in range(3)) for i in range(3)
-    )
+    second = second_moments(g, inertia)
     return add(g, rotational_torque(k, accelerations, frame, inertia, second), inertia_change(k, body))
 
 

@@ -50,7 +50,7 @@ class Link:
     turns: bool = True  # whether ``motion`` is an angular velocity; else the link slides by it
     point: int = -1  # where the origin is, -1 where no point is
     rates: list[Rate] = field(default_factory=list)
-    bodies: list[tuple[int, Components]] = field(default_factory=list)  # and their mass centres
+    bodies: list[int] = field(default_factory=list)
     mass: int = 0
     moment: Components = ZERO  # Σ m c
     inertia: Symmetric = (0, 0, 0, 0, 0, 0)  # about the origin
@@ -172,7 +172,7 @@ class _Builder:
             tensor = central_inertia(k, number)
             own: Symmetric = (tensor[0][0], tensor[1][1], tensor[2][2], tensor[0][1], tensor[1][2], tensor[2][0])
             inertia = plus(g, own, inertia)
-        link.bodies.append((number, centre))
+        link.bodies.append(number)
         link.mass = g.add(link.mass, body.mass)
         link.moment = add(g, link.moment, h)
         link.inertia = plus(g, link.inertia, inertia)
