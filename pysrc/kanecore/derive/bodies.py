@@ -205,21 +205,21 @@ class Bodies:
         return min(ways, key=lambda way: way.operations(g))
 
     # --------------------------------------------------------------- solution
-    def solutions(self) -> Iterator[Solution]:
+    def solutions(self, forcing: Sequence[int]) -> Iterator[Solution]:
         """From M in the user's speeds, where that of the joint rates is another or there is none, and from the tree."""
         if self.tree is None or not self._speeds_are_rates:
-            yield factorized(self.graph, self.method, self.metric, self.forcing)
+            yield factorized(self.graph, self.method, self.metric, forcing)
         if self.tree is not None:
-            yield from self._in_joint_rates(self.tree)
+            yield from self._in_joint_rates(self.tree, forcing)
 
-    def _in_joint_rates(self, tree: JointTree) -> Iterator[Solution]:
+    def _in_joint_rates(self, tree: JointTree, forcing: Sequence[int]) -> Iterator[Solution]:
         """From the mass matrix of the joint tree: S u̇ = y with M_w y = f_w, f = Sᵀ f_w."""
         g, s = self.graph, tree.jacobian
         # each joint rate goes by the name of one of the speeds in it
         rate_of = matching({i: [j for j, x in enumerate(row) if x] for i, row in enumerate(s)})
         numbers = sorted(rate_of, key=rate_of.__getitem__)
         try:
-            right = self.forcing if self._speeds_are_rates else solve(g, list(zip(*s, strict=True)), self.forcing)
+            right = forcing if self._speeds_are_rates else solve(g, list(zip(*s, strict=True)), forcing)
         except Singular:  # to rounding: the user's speeds serve as well
             return
         solutions = [(f"{COMPOSITE}, LᵀDL", factorized_solve(g, self._joint_mass_matrix, right))]

@@ -103,8 +103,8 @@ class Formulation(Protocol):
         """F_r + F*_r for given u̇."""
         ...
 
-    def solutions(self) -> Iterator[Solution]:
-        """Ways to the u̇ of M u̇ = f, where there are no constraints and no load holds u̇."""
+    def solutions(self, forcing: Sequence[int]) -> Iterator[Solution]:
+        """Ways to the u̇ of M u̇ = ``forcing``, where there are no constraints and no load holds u̇."""
         ...
 
 
