@@ -104,9 +104,21 @@ def compile(
         }
         return built.path, built.source
 
+    def build_lanes(group: str) -> str:
+        key = f"{fingerprinted} {group} in lanes {sorted(baked.items())} {_sources()}"
+        recipe = Recipe(key, lambda: groups.emit(group, lanes=True).text)
+        return compile_library(recipe, cc=cc, cflags=cflags, cache=cache, verbose=verbose, name=model.name).path
+
     path, text = build("core")
     functions = {f.__name__: x for f, x in model.functions.items() if isinstance(x, CFunction)}
-    dyn = CompiledModel({"core": path}, source={"core": text}, builder=build, info=build_info, functions=functions)
+    dyn = CompiledModel(
+        {"core": path},
+        source={"core": text},
+        builder=build,
+        lane_builder=build_lanes,
+        info=build_info,
+        functions=functions,
+    )
     dyn.parameters.update({name: value for name, value in values.items() if name not in baked})
     if wanted := _groups(kernels):
         dyn.build(*wanted)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from importlib import metadata
 from pathlib import Path
@@ -28,6 +28,7 @@ from kanecore.program.solved import Function, Solved, Straight
 from kanecore.program.straight import address, straight_line
 
 from .c import C
+from .lanes import Lanes, below, in_lanes, lane_function
 from .solved import function, headers, room, structure
 from .splines import HEADER, splines
 from .splines import table as spline_table
@@ -67,21 +68,23 @@ class Groups:
         derivation = _derive(self._description, self._baked)
         return derivation, _programs(derivation, GROUPS["core"])
 
-    def emit(self, group: str) -> Emitted:
-        """``"core"``, ``"forces"``, ..., of `kanecore.kernels`."""
+    def emit(self, group: str, *, lanes: bool = False) -> Emitted:
+        """``"core"``, ``"forces"``, ..., of `kanecore.kernels`; or the same for several states side by side."""
         derivation, core = self._core
-        return _emitted(derivation.copy(), core, group)
+        return _emitted(derivation.copy(), core, group, lanes)
 
 
-def emit_group(description: Description, group: str, baked: Mapping[str, float] | None = None) -> Emitted:
-    """One group of kernels of a model."""
+def emit_group(
+    description: Description, group: str, baked: Mapping[str, float] | None = None, *, lanes: bool = False
+) -> Emitted:
+    """One group of kernels of a model; or the same for several states side by side."""
     derivation = _derive(description, baked)
-    return _emitted(derivation, _programs(derivation, GROUPS["core"]), group)
+    return _emitted(derivation, _programs(derivation, GROUPS["core"]), group, lanes)
 
 
-def _emitted(derivation: Derivation, core: Mapping[str, Derived], group: str) -> Emitted:
+def _emitted(derivation: Derivation, core: Mapping[str, Derived], group: str, lanes: bool) -> Emitted:
     kernels = core if group == "core" else _programs(derivation, filter(derivation.has, GROUPS[group]))
-    return _Library(derivation, core, kernels, group, {}).emitted()
+    return (_LaneLibrary if lanes else _Library)(derivation, core, kernels, group, {}).emitted()
 
 
 def emit_library(description: Description, parameters: Mapping[str, float] | None = None) -> Emitted:
@@ -122,6 +125,8 @@ class _Library:
         Values of parameters.
     """
 
+    target = C()
+
     def __init__(
         self,
         derivation: Derivation,
@@ -131,7 +136,7 @@ class _Library:
         defaults: Mapping[str, float],
     ) -> None:
         self.derivation, self.kernels, self.group, self.defaults = derivation, kernels, group, defaults
-        self.d, self.g, self.target = derivation.description, derivation.graph, C()
+        self.d, self.g = derivation.description, derivation.graph
         self.sizes = sizes_of(derivation)
         self.symbols = self._symbol_places()
         self.prepared = self._prepared(preparing)
@@ -185,11 +190,18 @@ class _Library:
         if "udot" in self.kernels:
             functions.udot()  # on which most others stand
         of_kernel = {name: functions.kernel(name) for name in operations if name != "rhs"}
-        entries = [self._kernel(name, function) for name, function in of_kernel.items()]
         if "udot" in self.kernels:
             operations = {"rhs": count(self.g, [*self.kernels["udot"].roots, *self.d.rates]), **operations}
-            entries.append(self._rhs(of_kernel["udot"]))
             of_kernel = {"rhs": of_kernel["udot"], **of_kernel}
+        return self._text(functions, of_kernel, operations)
+
+    def _text(
+        self, functions: Functions, of_kernel: Mapping[str, Function], operations: Mapping[str, dict[str, int]]
+    ) -> Emitted:
+        """The text, when its functions are made."""
+        entries = [self._kernel(name, each) for name, each in of_kernel.items() if name != "rhs"]
+        if "rhs" in of_kernel:
+            entries.append(self._rhs(of_kernel["rhs"]))
         counting = functions.counting() if self.prepares else None
         prepare = self._prepare(functions, counting) if self.prepares else ""
         made = functions.by_name
@@ -203,7 +215,7 @@ class _Library:
             prepare,
             table(self._contents(operations, list(of_kernel), room(made, made)), self.target),
         ]
-        return Emitted("".join(text), operations)
+        return Emitted("".join(text), dict(operations))
 
     def _contents(self, operations: Mapping[str, Mapping[str, int]], entries: Sequence[str], scratch: str) -> Contents:
         return Contents(
@@ -310,13 +322,92 @@ class _Library:
 
     def _fail(self, name: str) -> str:
         """The statement that ends a kernel without a solution."""
+        return f"if (KC_UNLIKELY(fault)) kc_fail(work, out, {self._length(name)}, fault);"
+
+    def _length(self, name: str) -> int:
+        """How many numbers a kernel returns."""
         kernel = next(kernel for kernel in KERNELS if kernel.name == name)
-        return f"if (KC_UNLIKELY(fault)) kc_fail(work, out, {math.prod(kernel.lengths(self.sizes))}, fault);"
+        return math.prod(kernel.lengths(self.sizes))
 
     def _entry(self, name: str, lines: Sequence[str]) -> str:
         """The function that stands in the table, whose numbers are doubles."""
         text = "".join(f"    {line}\n" for line in lines)
         return f"static void kernel_{name}({self.target.arguments}, double *work, double *out)\n{{\n{text}}}\n\n"
+
+
+class _LaneLibrary(_Library):
+    """A C text with the kernels of a group for several states side by side, those that can be written so."""
+
+    target = Lanes()
+
+    def _text(
+        self, functions: Functions, of_kernel: Mapping[str, Function], operations: Mapping[str, dict[str, int]]
+    ) -> Emitted:
+        made = functions.by_name
+        held = {name: each for name, each in of_kernel.items() if in_lanes(each.name, made)}
+        needed = dict.fromkeys(name for each in held.values() for name in below(each.name, made))
+        if "rhs" in held and self.sizes["n_q"]:
+            needed["compute_qdot"] = None
+        functions_of_lanes = [made[name] for name in made if name in needed]
+        text = [
+            self._opening({name: operations[name] for name in held}),
+            '#include "kanecore.h"\n\n',
+            *self._runtime(functions_of_lanes),
+            *(lane_function(self.target, each, made) for each in functions_of_lanes),
+            *(self._lanes(name, each) for name, each in held.items()),
+            self._lane_prepare() if self._prepares_lanes else "",
+            self._lane_table(held, room(needed, made)),
+            table(replace(self._contents(operations, [], "0"), prepares=False, lanes=True), C()),
+        ]
+        return Emitted("".join(text), {name: operations[name] for name in held})
+
+    @property
+    def _prepares_lanes(self) -> bool:
+        """Counting the rows of G, and addresses of functions, are left to kc_model's."""
+        return self.prepares and not self.d.constraints and not self.d.functions
+
+    def _lanes(self, name: str, function: Function) -> str:
+        """A kernel for several states."""
+        n_q = self.sizes["n_q"] if name == "rhs" else 0
+        lines = [f"kc_mask failed = {function.name}(*t, x, r, c, work, out{f' + {n_q}' if n_q else ''});"]
+        if n_q:
+            lines.append("failed |= compute_qdot(*t, x, r, c, work, out);")
+        lines.append(f"return kc_undone(failed, {self._length(name)}, out);")
+        text = "".join(f"    {line}\n" for line in lines)
+        return (
+            f"static uint32_t of_lanes_{name}(const kc_real *t, const kc_real *x, const kc_real *r, const kc_real *c, "
+            f"kc_real *work, kc_real *out)\n{{\n{text}}}\n\n"
+            f"static uint32_t lanes_{name}(const double *t, const double *x, const double *r, const double *c, "
+            f"double *work, double *out)\n{{\n    return of_lanes_{name}(KC_ARRAYS(t, x, r, c, work, out));\n}}\n\n"
+        )
+
+    def _lane_prepare(self) -> str:
+        program = self._preparing
+        results = enumerate(program.results, self._first_prepared)
+        n_p = len(self.d.parameters)
+        lines = [f"for (int i = 0; i < {n_p}; i++) c[i] = p[i];"] if n_p else []
+        lines += self.target.statements(program.instructions)
+        lines += self.target.statements([Store(Entry("c", i), z) for i, z in results])
+        body = "".join(f"    {line}\n" for line in lines)
+        return (
+            f"static void of_lanes_prepare(const kc_real *p, kc_real *c)\n{{\n    (void)p, (void)c;\n{body}}}\n\n"
+            "static void prepare_lanes(const double *p, double *c)\n"
+            "{\n    of_lanes_prepare((const kc_real *)p, (kc_real *)c);\n}\n\n"
+        )
+
+    def _lane_table(self, held: Mapping[str, Function], scratch: str) -> str:
+        members = {
+            "struct_size": "sizeof(kc_lanes)",
+            "n_lanes": "KC_PACK",
+            "n_prepared": str(self.n_prepared),
+            "n_work": scratch,
+            "gather": "kc_gather",
+            "scatter": "kc_scatter",
+            **({"prepare": "prepare_lanes"} if self._prepares_lanes else {}),
+            **{name: f"lanes_{name}" for name in held},
+        }
+        body = "".join(f"    .{member} = {value},\n" for member, value in members.items())
+        return f"static const kc_lanes lanes = {{\n{body}}};\n\n"
 
 
 def version() -> str:

@@ -85,6 +85,8 @@ class CompiledModel(_native.Kernels):
         C text of each group that is known.
     builder : callable, optional
         ``builder(group)`` compiles one more group and returns the path of its library and its C text.
+    lane_builder : callable, optional
+        ``lane_builder(group)`` compiles a group for several states at once, and returns the path of that library.
     info : dict, optional
         Facts beside those in the libraries: build times, compiler, flags.
     origin : tuple, optional
@@ -104,6 +106,7 @@ class CompiledModel(_native.Kernels):
         *,
         source: Mapping[str, str],
         builder: Callable[[str], tuple[str, str]] | None = None,
+        lane_builder: Callable[[str], str] | None = None,
         info: Mapping[str, Any] | None = None,
         origin: tuple[Callable[..., CompiledModel], tuple[Any, ...]] | None = None,
         functions: Mapping[str, CFunction] = MappingProxyType({}),
@@ -112,10 +115,11 @@ class CompiledModel(_native.Kernels):
         super().__init__(libraries[first], {name: f.addresses for name, f in functions.items()})
         self._functions = dict(functions)  # which live as long as this
         self._source = dict(source)
-        self._builder = builder
+        self._builder, self._lane_builder = builder, lane_builder
         self._info = merged(self._table_info, info or {})
         self._origin = origin
         self._built = set(GROUPS) if first == "all" else {first}
+        self._built_lanes: set[str] = set()
         self._building = RLock()
         _models.add(self)
         self._parameters = LiveValues(self, "parameter")
@@ -248,6 +252,14 @@ class CompiledModel(_native.Kernels):
     def _find(self, kernel: str) -> None:
         """Compile the group of a kernel that no open library holds."""
         self.build(KERNEL_GROUPS[kernel])
+
+    def _find_lanes(self, kernel: str) -> None:
+        """Compile the group of a kernel for several states at once."""
+        with self._building:
+            group = KERNEL_GROUPS[kernel]
+            if self._lane_builder is not None and group not in self._built_lanes:
+                self._built_lanes.add(group)
+                self._open(self._lane_builder(group))
 
     def _why_not(self, kernel: str) -> str | None:
         missing: Mapping[str, str] = self._info.get("missing", {})
