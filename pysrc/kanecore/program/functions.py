@@ -15,11 +15,13 @@ from functools import partial
 
 from kanecore.derive.derivation import Derivation
 from kanecore.derive.forest import Forest
+from kanecore.derive.formulation import ARTICULATED
 from kanecore.derive.linearization import VARIABLES
 from kanecore.derive.registry import Derived
 from kanecore.derive.solving import Solving
 from kanecore.kernels import KERNEL_GROUPS
 
+from .association import associated
 from .instructions import Entry, Operand, Program
 from .parts import SCRATCH, cut
 from .solved import Equations, Function, Member, Solved, Straight
@@ -140,7 +142,10 @@ class Functions:
             return self._short_motion(kernel, derivation, derivation.solving)
         if not derivation.symmetric:
             return self._general(kernel, derivation, name)
-        program = straight_line(self.g, derivation.kernel("udot"), self.leaves, self.n)
+        source = (self.g, derivation.kernel("udot"), self.leaves)
+        if derivation.method != ARTICULATED:  # these wait for the link before in any order
+            source = associated(*source)
+        program = straight_line(*source, self.n)
         if not program.fails or derivation.formulation.pivots:  # what is solved already has no other way
             return self._of_program(name, program, 0, in_core=True)
         members = {
