@@ -120,6 +120,48 @@ cdef class Model(Parametrized):
             return states.result.item()
         return states.result
 
+    def aba(self, q, u, tau):
+        """Forward dynamics M udot = f + tau + Gᵀλ, G udot + γ = 0, at t = 0 and the current inputs.
+
+        Without constraints that is udot = M⁻¹(f + tau); with them tau changes udot by P (Pᵀ M P)⁻¹ Pᵀ tau, the columns
+        of P being a basis of the motions that G allows.  One kernel finds it, in the time of `udot`.
+
+        Parameters
+        ----------
+        q, u, tau : array_like, (..., n_u), or mapping by name
+            Coordinates, speeds, and generalized forces beyond those modelled, by the names of speeds.
+
+        Returns
+        -------
+        ndarray, (..., n_u)
+
+        Raises
+        ------
+        ModelError
+            qdot is not u.
+        SingularError
+            M, or its part in the motions that G allows, is singular, or a constraint is lost.
+        """
+        cdef Arguments at
+        cdef Py_ssize_t n = self.n_u
+        if (not self.qdot_is_u or self.kernels[K_FORWARD_DYNAMICS] == NULL or not self.served[K_FORWARD_DYNAMICS]
+                or not is_vector(q, self.n_q) or not is_vector(u, n) or not is_vector(tau, n)):
+            return self._forward_dynamics_of(q, u, tau)
+        memcpy(self.state, data(q), self.n_q * sizeof(double))
+        memcpy(self.state + self.n_q, data(u), n * sizeof(double))
+        memcpy(self.state + self.n_x, data(tau), n * sizeof(double))
+        at.t, at.x, at.r, at.c = 0.0, self.state, self.r, self.c
+        result = new_vector(n)
+        self.work[0] = 0.0
+        self.kernels[K_FORWARD_DYNAMICS](at.t, at.x, at.r, at.c, self.work, data(result))
+        if not all_finite(data(result), n):
+            explain(self, K_FORWARD_DYNAMICS, &at, self.work, data(result))
+        return result
+
+    def _forward_dynamics_of(self, q, u, tau):
+        """Called by `aba` for all but one state in plain arrays."""
+        raise NotImplementedError
+
     cdef object with_multipliers(self, object udot, object multipliers):
         """What x goes on with where a kernel reads the multipliers as well: [udot, lambda]."""
         if multipliers is None:

@@ -454,6 +454,12 @@ cdef class Kernels(Model):
         """
         return self.evaluate(K_HESSIAN_PRODUCTS, t, x, beyond, r, p, out, threads)
 
+    def _forward_dynamics(self, t, x, udot, *, r=None, p=None, out=None, threads=1):
+        """The derivatives of the speeds by generalized forces beyond those modelled, which stand in place of udot, (...,
+        n_u).
+        """
+        return self.evaluate(K_FORWARD_DYNAMICS, t, x, udot, r, p, out, threads)
+
 
 @cython.final
 cdef class Workspace(Buffers):

@@ -103,3 +103,4 @@ cdef extern from "kanecore.h" nogil:
         kc_kernel *regressor
         kc_kernel *inertial_parameters
         kc_kernel *hessian_products
+        kc_kernel *forward_dynamics

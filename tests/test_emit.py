@@ -259,7 +259,7 @@ def test_exact_constants_are_rounded_once() -> None:
 
 
 # ------------------------------------------------------------------------------------------ split over functions
-@pytest.mark.parametrize("chunk", [1, 7, 40])
+@pytest.mark.parametrize("chunk", [1, 7, 20])
 def test_cut_programs_give_the_same_bits(
     chunk: int, built: dict[str, kc.Model], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

@@ -249,6 +249,7 @@ def test_group_is_built_at_first_use(paths: dict[str, str], dyn: CompiledModel) 
         "bodies",
         "hamilton",
         "derivatives",
+        "forward",
     ]  # it has no constraints, no auxiliary speeds
     assert lazy.info["kernels"] == [
         "core",
@@ -259,6 +260,7 @@ def test_group_is_built_at_first_use(paths: dict[str, str], dyn: CompiledModel) 
         "bodies",
         "hamilton",
         "derivatives",
+        "forward",
     ]
     assert lazy.source == {g: f"C text of {g}" for g in ("core", *built)}
     with pytest.raises(KeyError, match=f"no group 'fluids'; there are {', '.join(GROUPS)}, all"):

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from importlib import import_module
+
 import numpy as np
 import numpy.typing as npt
 import pytest
@@ -10,6 +12,7 @@ import sympy as sm
 import sympy.physics.mechanics as me
 
 import kanecore as kc
+from kanecore.graph.evaluate import count_in_call
 from kanecore.run.model import CompiledModel
 
 Array = npt.NDArray[np.float64]
@@ -119,6 +122,13 @@ def test_singular_states_are_named() -> None:
     dyn.parameters["m"] = 0.0
     with pytest.raises(kc.SingularError):
         dyn.aba(np.zeros(3), np.zeros(3), np.ones(3))
+
+
+def test_aba_is_as_long_as_udot() -> None:
+    """One program for M u̇ = f + τ: n sums more."""
+    d = import_module("kanecore.gallery.arm7").build()._derivation
+    udot, pushed = (count_in_call(d.graph, d.kernel(name).roots) for name in ("udot", "forward_dynamics"))
+    assert pushed <= udot + 7
 
 
 def test_docstrings_say_what_constraints_do() -> None:

@@ -510,6 +510,13 @@ KERNELS: tuple[Kernel, ...] = (
         vectors=("n_x + n_constraints", "n_x + n_r + n_u + n_constraints"),
         internal=True,
     ),
+    Kernel(
+        *("forward_dynamics", "forward", ("n_u",), "", "udot of M udot = f + tau + G' lambda, tau in place of udot"),
+        "The derivatives of the speeds by generalized forces beyond those modelled, which stand in place of udot",
+        reads_udot=True,
+        counts=True,
+        internal=True,
+    ),
 )
 
 KERNEL_GROUPS: dict[str, str] = {kernel.name: kernel.group for kernel in KERNELS}

@@ -14,6 +14,7 @@ from kanecore.derive import explain, report, sketch, speed_matrices, symbolic
 from kanecore.derive.canonical import canonical
 from kanecore.derive.contradictions import Contradiction, contradictions
 from kanecore.derive.derivation import Derivation
+from kanecore.derive.identifiable import BaseParameters, base_parameters
 from kanecore.derive.liberation import freed
 from kanecore.derive.noncontributing import without_effect
 from kanecore.derive.tendons import with_tendons
@@ -644,6 +645,33 @@ class Model(Expressions):
         ``Model.from_transforms(links, speeds="bodies").speed_matrices().Upsilon``
         """
         return speed_matrices.speed_matrices(self)
+
+    def base_parameters(self, parameters: Mapping[Any, float] | None = None) -> BaseParameters:
+        """What of the inertial parameters of all bodies can be identified, and in which combinations.
+
+        The rank and a QR factorization of the regressor over random states, on the constraints where there are some,
+        and projected on the motions that they allow (Khalil & Dombre, *Modeling, Identification and Control of Robots*,
+        2002, section 9.4).
+
+        Parameters
+        ----------
+        parameters : mapping of names or symbols to numbers, optional
+            Values of the parameters that stand in the regressor, such as lengths; default: random ones, and
+            coefficients are written in terms of them where they are products of two at most, or sums of two products.
+
+        Returns
+        -------
+        BaseParameters
+            ``names`` as text, ``matrix`` with base parameters ``matrix @ dyn.inertial_parameters(t, x).ravel()``.
+
+        Raises
+        ------
+        ModelError
+            The model has no `regressor`, or no states were found on the constraints.
+        KeyError, TypeError, ValueError
+            A name is no parameter; a value is no finite number, or is missing.
+        """
+        return base_parameters(self._derivation, parameters)
 
     def latex(self, kernel: str, *, nested: bool = False) -> str:
         r"""What :meth:`symbolic` gives, as LaTeX: an ``aligned`` block, intermediates first.

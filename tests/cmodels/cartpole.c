@@ -52,12 +52,15 @@ static void forcing(double t, const double *x, const double *r, const double *c,
     out[1] = c[MGL] * sin(x[1]) - c[K] * (x[1] - r[1]);
 }
 
-static void udot(double t, const double *x, const double *r, const double *c, double *work, double *out)
+/* The udot of M udot = f + tau. */
+static void accelerations(double t, const double *x, const double *r, const double *c, const double *tau,
+                          double *work, double *out)
 {
     double mass[4], f[2], pivot;
 
     mass_matrix(t, x, r, c, work, mass);
     forcing(t, x, r, c, work, f);
+    f[0] += tau[0], f[1] += tau[1];
     if (!(mass[3] > 1e-12)) {
         work[0] = KC_SINGULAR, work[1] = 1.0;
         out[0] = out[1] = NAN;
@@ -71,6 +74,19 @@ static void udot(double t, const double *x, const double *r, const double *c, do
     }
     out[0] = (f[0] - mass[1] * f[1] / mass[3]) / pivot;
     out[1] = (f[1] - mass[1] * out[0]) / mass[3];
+}
+
+static void udot(double t, const double *x, const double *r, const double *c, double *work, double *out)
+{
+    static const double none[2] = {0.0, 0.0};
+
+    accelerations(t, x, r, c, none, work, out);
+}
+
+static void forward_dynamics(double t, const double *x, const double *r, const double *c, double *work,
+                             double *out)
+{
+    accelerations(t, x, r, c, x + 4, work, out);
 }
 
 #ifdef CORE
@@ -249,6 +265,7 @@ static const kc_model model = {
     .kinetic_energy = kinetic_energy,
     .power = power,
     .reactions = reactions,
+    .forward_dynamics = forward_dynamics,
 #endif
 };
 

@@ -65,20 +65,20 @@ static int short_udot(double t, const double *x, const double *r, const double *
 {
     (void)t, (void)x, (void)r, (void)c, (void)w, (void)out;
     if (KC_UNLIKELY(!(c[5] > 0.0))) return KC_FAULT(KC_SINGULAR, 0);
+    if (KC_UNLIKELY(!(c[6] > 0.0))) return KC_FAULT(KC_SINGULAR, 1);
     const double z1 = x[0] + c[0];
     double s2, c2;
     kc_sincos(r[0], &s2, &c2);
-    if (KC_UNLIKELY(!(c[6] > 0.0))) return KC_FAULT(KC_SINGULAR, 1);
     const double z3 = x[1] + c[7];
     const double z4 = x[1] - x[0];
     const double z5 = c[4] * z4;
-    const double z6 = KC_FNMA(x[0], c[3], z5);
-    const double z7 = c2 * c[2];
-    const double z8 = r[1] * r[1];
-    const double z9 = KC_FMA(z1, z8, z7);
-    const double z10 = KC_FMA(z3, z8, z7);
-    const double z11 = KC_FMA(c[5], z9, z6);
-    const double z12 = KC_FMS(c[6], z10, z5);
+    const double z6 = c2 * c[2];
+    const double z7 = r[1] * r[1];
+    const double z8 = KC_FMA(z1, z7, z6);
+    const double z9 = KC_FMA(z3, z7, z6);
+    const double z10 = KC_FNMA(x[0], c[3], z5);
+    const double z11 = KC_FMA(c[5], z8, z10);
+    const double z12 = KC_FMS(c[6], z9, z5);
     const double z13 = z11 * c[9];
     out[0] = z13;
     const double z14 = z12 * c[8];

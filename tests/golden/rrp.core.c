@@ -8,11 +8,11 @@
  * p[20]: I1x I1y I1z I2x I2y I2z I3x I3y I3z g h l1 l1g l2 l2g l3 l3g m1 m2 m3
  *
  * operations + - * / sqrt, and pairs of sine and cosine:
- *   rhs: 93, 1
- *   udot: 93, 1
+ *   rhs: 77, 1
+ *   udot: 77, 1
  *   qdot: 0, 0
- *   mass_matrix: 19, 1
- *   forcing: 71, 1
+ *   mass_matrix: 28, 1
+ *   forcing: 58, 1
  *   outputs: 10, 2
  */
 #include "kanecore.h"
@@ -33,16 +33,14 @@ static int compute_mass_matrix(double t, const double *x, const double *r, const
     const double z2 = x[2] + c[20];
     const double z3 = c[19] * z2;
     const double z4 = z2 * z3;
-    const double z5 = c[6] + z4;
-    const double z6 = c[8] + z4;
-    const double z7 = c[22] + z5;
-    out[4] = z7;
-    const double z8 = c[23] + z6;
-    const double z9 = c[28] - z8;
-    const double z10 = s1 * z9;
-    const double z11 = KC_FMA(s1, z10, z8);
-    const double z12 = c[2] + z11;
-    out[0] = z12;
+    const double z5 = c[23] + z4;
+    out[4] = z5;
+    const double z6 = c[25] + z4;
+    const double z7 = c[24] - z6;
+    const double z8 = s1 * z7;
+    const double z9 = KC_FMA(s1, z8, z6);
+    const double z10 = c[26] + z9;
+    out[0] = z10;
     return 0;
 }
 
@@ -63,40 +61,30 @@ static int compute_forcing(double t, const double *x, const double *r, const dou
     const double z11 = z6 + z6;
     const double z12 = z5 + z5;
     const double z13 = KC_FMA(z4, z4, z9);
-    const double z14 = c[14] * z11;
-    const double z15 = KC_FMA(c[14], z10, z8);
-    const double z16 = x[5] * z4;
-    const double z17 = x[4] * x[5];
-    const double z18 = 2.0 * z17;
-    const double z19 = z2 * z11;
-    const double z20 = KC_FNMA(2.0, z16, z19);
-    const double z21 = KC_FMA(z2, z10, z18);
-    const double z22 = KC_FNMA(z2, z13, z7);
-    const double z23 = z8 + z21;
-    const double z24 = c[18] * z14;
-    const double z25 = c[18] * z15;
-    const double z26 = z11 * c[24];
-    const double z27 = z12 * c[25];
-    const double z28 = z10 * c[24];
-    const double z29 = KC_FNMA(z10, c[25], z28);
-    const double z30 = r[1] - z29;
-    const double z31 = c[19] * z20;
-    const double z32 = c[19] * z23;
-    const double z33 = KC_FNMA(c[19], z22, r[2]);
-    out[2] = z33;
-    const double z34 = z10 * c[26];
-    const double z35 = KC_FNMA(z10, c[27], z34);
-    const double z36 = z30 - z35;
-    const double z37 = KC_FMA(z12, c[27], z27);
-    const double z38 = KC_FMA(z11, c[26], z26);
-    const double z39 = KC_FNMA(z2, z32, z36);
-    const double z40 = KC_FMA(z2, z31, z38);
-    const double z41 = KC_FNMA(c[14], z25, z39);
-    out[1] = z41;
-    const double z42 = KC_FMA(c[14], z24, z40);
-    const double z43 = KC_FMA(c1, z42, r[0]);
-    const double z44 = KC_FNMA(s1, z37, z43);
-    out[0] = z44;
+    const double z14 = x[5] * z4;
+    const double z15 = x[4] * x[5];
+    const double z16 = 2.0 * z15;
+    const double z17 = z2 * z11;
+    const double z18 = KC_FNMA(2.0, z14, z17);
+    const double z19 = KC_FMA(z2, z10, z16);
+    const double z20 = KC_FNMA(z2, z13, z7);
+    const double z21 = z8 + z19;
+    const double z22 = c[25] * z10;
+    const double z23 = KC_FNMA(c[24], z10, z22);
+    const double z24 = c[24] * z12;
+    const double z25 = c[25] * z11;
+    const double z26 = KC_FMA(c[22], z8, z23);
+    const double z27 = r[1] - z26;
+    const double z28 = c[19] * z18;
+    const double z29 = c[19] * z21;
+    const double z30 = KC_FNMA(c[19], z20, r[2]);
+    out[2] = z30;
+    const double z31 = KC_FNMA(z2, z29, z27);
+    out[1] = z31;
+    const double z32 = KC_FMA(z2, z28, z25);
+    const double z33 = KC_FMA(c1, z32, r[0]);
+    const double z34 = KC_FNMA(s1, z24, z33);
+    out[0] = z34;
     return 0;
 }
 
@@ -116,9 +104,9 @@ enum { ROOM_general_udot = KC_FREE_MOTION_ROOM(3) + 0 };
 static int short_udot(double t, const double *x, const double *r, const double *c, double *w, double *out)
 {
     (void)t, (void)x, (void)r, (void)c, (void)w, (void)out;
+    if (KC_UNLIKELY(!(c[19] > 0.0))) return KC_FAULT(KC_SINGULAR, 2);
     double s1, c1;
     kc_sincos(x[1], &s1, &c1);
-    if (KC_UNLIKELY(!(c[19] > 0.0))) return KC_FAULT(KC_SINGULAR, 2);
     const double z2 = x[2] + c[20];
     const double z3 = x[3] * s1;
     const double z4 = x[3] * c1;
@@ -131,57 +119,43 @@ static int short_udot(double t, const double *x, const double *r, const double *
     const double z11 = z6 + z6;
     const double z12 = z5 + z5;
     const double z13 = KC_FMA(z4, z4, z9);
-    const double z14 = c[14] * z11;
-    const double z15 = KC_FMA(c[14], z10, z8);
-    const double z16 = x[5] * z4;
-    const double z17 = x[4] * x[5];
-    const double z18 = 2.0 * z17;
-    const double z19 = z2 * z11;
-    const double z20 = KC_FNMA(2.0, z16, z19);
-    const double z21 = KC_FMA(z2, z10, z18);
-    const double z22 = KC_FNMA(z2, z13, z7);
-    const double z23 = z8 + z21;
-    const double z24 = c[18] * z14;
-    const double z25 = c[18] * z15;
-    const double z26 = z11 * c[24];
-    const double z27 = z12 * c[25];
-    const double z28 = z10 * c[24];
-    const double z29 = KC_FNMA(z10, c[25], z28);
-    const double z30 = r[1] - z29;
-    const double z31 = c[19] * z20;
-    const double z32 = c[19] * z23;
-    const double z33 = KC_FNMA(c[19], z22, r[2]);
-    const double z34 = z10 * c[26];
-    const double z35 = KC_FNMA(z10, c[27], z34);
-    const double z36 = z30 - z35;
-    const double z37 = KC_FMA(z12, c[27], z27);
-    const double z38 = KC_FMA(z11, c[26], z26);
-    const double z39 = KC_FNMA(z2, z32, z36);
-    const double z40 = KC_FMA(z2, z31, z38);
-    const double z41 = KC_FNMA(c[14], z25, z39);
-    const double z42 = KC_FMA(c[14], z24, z40);
-    const double z43 = KC_FMA(c1, z42, r[0]);
-    const double z44 = KC_FNMA(s1, z37, z43);
-    const double z45 = c[19] * z2;
-    const double z46 = z2 * z45;
-    const double z47 = c[6] + z46;
-    const double z48 = c[8] + z46;
-    const double z49 = c[22] + z47;
-    if (KC_UNLIKELY(!(z49 > 0.0))) return KC_FAULT(KC_SINGULAR, 1);
-    const double z50 = c[23] + z48;
-    const double z51 = c[28] - z50;
-    const double z52 = s1 * z51;
-    const double z53 = KC_FMA(s1, z52, z50);
-    const double z54 = c[2] + z53;
-    if (KC_UNLIKELY(!(z54 > 0.0))) return KC_FAULT(KC_SINGULAR, 0);
-    const double z55 = 1.0 / z49;
-    const double z56 = 1.0 / z54;
-    const double z57 = z44 * z56;
-    out[0] = z57;
-    const double z58 = z41 * z55;
-    out[1] = z58;
-    const double z59 = z33 * c[29];
-    out[2] = z59;
+    const double z14 = x[5] * z4;
+    const double z15 = x[4] * x[5];
+    const double z16 = z2 * z11;
+    const double z17 = KC_FNMA(2.0, z14, z16);
+    const double z18 = KC_FNMA(z2, z13, z7);
+    const double z19 = KC_FMA(2.0, z15, z8);
+    const double z20 = KC_FMA(z2, z10, z19);
+    const double z21 = c[24] * z12;
+    const double z22 = c[25] * z11;
+    const double z23 = c[19] * z17;
+    const double z24 = c[19] * z20;
+    const double z25 = KC_FNMA(c[19], z18, r[2]);
+    const double z26 = KC_FNMA(c[22], z8, r[1]);
+    const double z27 = KC_FNMA(c[25], z10, z26);
+    const double z28 = KC_FMA(c[24], z10, z27);
+    const double z29 = KC_FNMA(z2, z24, z28);
+    const double z30 = KC_FMA(z2, z23, z22);
+    const double z31 = KC_FNMA(s1, z21, r[0]);
+    const double z32 = KC_FMA(c1, z30, z31);
+    const double z33 = c[19] * z2;
+    const double z34 = z2 * z33;
+    const double z35 = c[23] + z34;
+    if (KC_UNLIKELY(!(z35 > 0.0))) return KC_FAULT(KC_SINGULAR, 1);
+    const double z36 = c[25] + z34;
+    const double z37 = c[24] - z36;
+    const double z38 = s1 * z37;
+    const double z39 = c[26] + z36;
+    const double z40 = KC_FMA(s1, z38, z39);
+    if (KC_UNLIKELY(!(z40 > 0.0))) return KC_FAULT(KC_SINGULAR, 0);
+    const double z41 = 1.0 / z35;
+    const double z42 = 1.0 / z40;
+    const double z43 = z32 * z42;
+    out[0] = z43;
+    const double z44 = z29 * z41;
+    out[1] = z44;
+    const double z45 = z25 * c[27];
+    out[2] = z45;
     return 0;
 }
 
@@ -267,28 +241,26 @@ static void prepare(const double *p, double *c)
     const double z5 = p[14] * z4;
     const double z6 = p[3] + z5;
     const double z7 = p[5] + z5;
-    const double z8 = p[3] + p[4];
-    const double z9 = p[5] + z8;
-    const double z10 = 0.5 * z9;
-    const double z11 = z10 - p[4];
-    const double z12 = z10 - p[5];
-    const double z13 = p[6] + p[7];
-    const double z14 = p[8] + z13;
+    const double z8 = p[6] + z6;
+    const double z9 = p[4] + p[7];
+    const double z10 = p[8] + z7;
+    const double z11 = z9 - z10;
+    const double z12 = z9 - z8;
+    const double z13 = z10 + z12;
+    const double z14 = z8 + z11;
     const double z15 = 0.5 * z14;
-    const double z16 = z15 - p[7];
-    const double z17 = z15 - p[8];
-    const double z18 = p[4] + p[7];
+    const double z16 = z8 - z11;
+    const double z17 = 0.5 * z16;
+    const double z18 = KC_FMA(0.5, z13, p[2]);
     const double z19 = 1.0 / p[19];
     c[20] = z2;
     c[21] = z3;
-    c[22] = z6;
-    c[23] = z7;
-    c[24] = z11;
-    c[25] = z12;
-    c[26] = z16;
-    c[27] = z17;
-    c[28] = z18;
-    c[29] = z19;
+    c[22] = z4;
+    c[23] = z8;
+    c[24] = z15;
+    c[25] = z17;
+    c[26] = z18;
+    c[27] = z19;
 }
 
 static const char *const q_names[] = {"theta1", "theta2", "d3", 0};
@@ -321,8 +293,8 @@ static const char *const output_names[] = {"tip_x", "tip_y", "tip_z", 0};
 static const char *const joint_names[] = {"link1", "link2", "link3", 0};
 static const char *const body_names[] = {"link1", "link2", "link3", 0};
 static const char *const constraint_names[] = {0};
-static const char *const info[] = {"{\042version\042:\0420.1.0\042,\042kernels\042:\042core\042,\042operations\042:{\042rhs\042:93,\042udot\042:93,\042qdot\042:0,\042m",
-    "ass_matrix\042:19,\042forcing\042:71,\042outputs\042:10},\042sincos\042:{\042rhs\042:1,\042udot\042:1,\042mass_matri",
+static const char *const info[] = {"{\042version\042:\0420.1.0\042,\042kernels\042:\042core\042,\042operations\042:{\042rhs\042:77,\042udot\042:77,\042qdot\042:0,\042m",
+    "ass_matrix\042:28,\042forcing\042:58,\042outputs\042:10},\042sincos\042:{\042rhs\042:1,\042udot\042:1,\042mass_matri",
     "x\042:1,\042forcing\042:1,\042outputs\042:2},\042mass_matrix\042:\042composite bodies, L\134u1d40DL\042,\042unrea",
     "d\042:{\042rhs\042:138243,\042udot\042:138243,\042qdot\042:1048575,\042mass_matrix\042:138755,\042forcing\042:138",
     "247,\042outputs\042:939007},\042bodies\042:[[0,0],[1,1],[2,1]],\042loads\042:[[0,0,0,0],[0,1,1,1],",
@@ -341,7 +313,7 @@ static const kc_model model = {
     .n_u = 3,
     .n_p = 20,
     .n_r = 3,
-    .n_prepared = 30,
+    .n_prepared = 28,
     .n_work = 2 + KC_MOST(ROOM_general_udot, ROOM_compute_udot),
     .n_points = 4,
     .n_frames = 2,

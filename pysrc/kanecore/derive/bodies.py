@@ -12,14 +12,15 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from kanecore.describe.description import Load
-from kanecore.graph.evaluate import count
+from kanecore.graph.evaluate import count_in_call
 from kanecore.graph.factorize import factorized_solve
 from kanecore.graph.linear import Singular, matching, solve
 from kanecore.graph.scalars import Graph
 
 from .articulated_bodies import articulated_solve
+from .base_parameters import Regrouped, regrouped
 from .columns import column_mass_matrix
-from .composite_bodies import composite_mass_matrix
+from .composite_bodies import composite_mass_matrix, composite_momenta
 from .energy import Energy, kinetic_energy, momenta, power
 from .formulation import ARTICULATED, Solution, factorized, named_pivots
 from .kane import (
@@ -50,7 +51,7 @@ class _Formed:
     matrix: list[list[int]]
 
     def operations(self, g: Graph) -> int:
-        return count(g, [x for row in self.matrix for x in row])["total"]
+        return count_in_call(g, [x for row in self.matrix for x in row])
 
 
 class Bodies:
@@ -64,12 +65,22 @@ class Bodies:
 
     # ----------------------------------------------------------------- forces
     def residual(self, udot: Sequence[int]) -> list[int]:
-        """F_r + F*_r for given u̇; a uniform field γ enters as an acceleration −γ of everything, at no cost."""
+        """F_r + F*_r for given u̇, from the inertias as they are or handed over, whichever takes fewer operations."""
+        inertias = [None] if self._regrouped is None else [self._regrouped, None]
+        ways = [self._residual(udot, each) for each in inertias]
+        return min(ways, key=lambda forces: count_in_call(self.graph, forces))
+
+    def _residual(self, udot: Sequence[int], regrouped: Regrouped | None) -> list[int]:
+        """The same from these inertias; a uniform field γ enters as an acceleration −γ of everything, at no cost."""
         k, d = self.kinematics, self.kinematics.description
         loads = self._other_loads
         wrenches = Wrenches(k, [*at_rest(k, loads), *inertial_part(k, loads, udot)])
         accelerations = Accelerations(k, udot, neg(self.graph, self.field))
-        inertia_forces(k, accelerations, wrenches)
+        if regrouped is None:
+            inertia_forces(k, accelerations, wrenches)
+        else:
+            inertia_forces(k, accelerations, wrenches, regrouped.others)
+            regrouped.inertia_forces(k, accelerations, wrenches)
         forces = generalized_forces(wrenches)
         if d.potentials or d.generalized_forces:
             others = active_forces(k, (), d.potentials, d.generalized_forces)
@@ -148,9 +159,24 @@ class Bodies:
         return joint_tree(self.kinematics)
 
     @cached_property
-    def _joint_mass_matrix(self) -> list[list[int]]:
+    def _regrouped(self) -> Regrouped | None:
+        """The tree with inertias handed over."""
+        return None if self.tree is None else regrouped(self.kinematics, self.tree)
+
+    @cached_property
+    def _composed(self) -> JointTree:
+        """The tree that composite bodies are made of, with inertias handed over where that takes fewer operations."""
         assert self.tree is not None
-        return composite_mass_matrix(self.graph, self.tree)
+        trees = [self.tree] if self._regrouped is None else [self._regrouped.tree, self.tree]
+        return min(trees, key=self._composing)
+
+    def _composing(self, tree: JointTree) -> int:
+        momenta = composite_momenta(self.graph, tree)
+        return count_in_call(self.graph, [x for pair in momenta for vector in pair for x in vector])
+
+    @cached_property
+    def _joint_mass_matrix(self) -> list[list[int]]:
+        return composite_mass_matrix(self.graph, self._composed)
 
     @cached_property
     def _speeds_are_rates(self) -> bool:
@@ -179,26 +205,26 @@ class Bodies:
         return min(ways, key=lambda way: way.operations(g))
 
     # --------------------------------------------------------------- solution
-    def solutions(self) -> Iterator[Solution]:
+    def solutions(self, forcing: Sequence[int]) -> Iterator[Solution]:
         """From M in the user's speeds, where that of the joint rates is another or there is none, and from the tree."""
         if self.tree is None or not self._speeds_are_rates:
-            yield factorized(self.graph, self.method, self.metric, self.forcing)
+            yield factorized(self.graph, self.method, self.metric, forcing)
         if self.tree is not None:
-            yield from self._in_joint_rates(self.tree)
+            yield from self._in_joint_rates(self.tree, forcing)
 
-    def _in_joint_rates(self, tree: JointTree) -> Iterator[Solution]:
+    def _in_joint_rates(self, tree: JointTree, forcing: Sequence[int]) -> Iterator[Solution]:
         """From the mass matrix of the joint tree: S u̇ = y with M_w y = f_w, f = Sᵀ f_w."""
         g, s = self.graph, tree.jacobian
         # each joint rate goes by the name of one of the speeds in it
         rate_of = matching({i: [j for j, x in enumerate(row) if x] for i, row in enumerate(s)})
         numbers = sorted(rate_of, key=rate_of.__getitem__)
         try:
-            right = self.forcing if self._speeds_are_rates else solve(g, list(zip(*s, strict=True)), self.forcing)
+            right = forcing if self._speeds_are_rates else solve(g, list(zip(*s, strict=True)), forcing)
         except Singular:  # to rounding: the user's speeds serve as well
             return
         solutions = [(f"{COMPOSITE}, LᵀDL", factorized_solve(g, self._joint_mass_matrix, right))]
         if len(right) >= ARTICULATED_MIN:
-            solutions.append((ARTICULATED, articulated_solve(g, tree, right)))
+            solutions.append((ARTICULATED, articulated_solve(g, self._composed, right)))
         for method, (y, pivots) in solutions:
             udot = y if self._speeds_are_rates else solve(g, s, y)
             yield Solution(method, Derived(tuple(udot), named_pivots(pivots, numbers)))

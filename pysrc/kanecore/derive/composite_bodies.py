@@ -15,23 +15,17 @@ from .inertias import Symmetric, plus, rotated, shift, times
 from .tree import JointTree, Link
 from .vectors import add, cross, dot, matvec, scale
 
-__all__ = ["composite_mass_matrix", "composites"]
+__all__ = ["composite_mass_matrix", "composite_momenta", "composites"]
 
 
 def composite_mass_matrix(g: Graph, tree: JointTree) -> list[list[int]]:
     """The mass matrix in the joint rates: M_ij from the momentum, per unit of rate j, of all that joint j carries."""
-    links = tree.links
-    composite = composites(g, links)
-    n = len(tree.rates)
-    first = tree.first_rates
+    links, n, first = tree.links, len(tree.rates), tree.first_rates
+    momenta = composite_momenta(g, tree)
     matrix = [[0] * n for _ in range(n)]
     for i in range(len(links) - 1, -1, -1):
-        mass, h, inertia = composite[i]
-        for column, rate in enumerate(links[i].rates, first[i]):
-            if rate.turns:
-                force, torque = cross(g, rate.axis, h), times(g, inertia, rate.axis)
-            else:
-                force, torque = scale(g, mass, rate.axis), cross(g, h, rate.axis)
+        for column in range(first[i], first[i] + len(links[i].rates)):
+            force, torque = momenta[column]
             j = i
             while True:
                 for row, along in enumerate(links[j].rates, first[j]):
@@ -45,6 +39,18 @@ def composite_mass_matrix(g: Graph, tree: JointTree) -> list[list[int]]:
                 torque = add(g, torque, cross(g, links[j].offset, force))
                 j = links[j].parent
     return matrix
+
+
+def composite_momenta(g: Graph, tree: JointTree) -> list[tuple[Components, Components]]:
+    """Of each joint rate, per unit of it, the momentum of all that it moves and its moment about the link's origin."""
+    result = []
+    for link, (mass, h, inertia) in zip(tree.links, composites(g, tree.links), strict=True):
+        for rate in link.rates:
+            if rate.turns:
+                result.append((cross(g, rate.axis, h), times(g, inertia, rate.axis)))
+            else:
+                result.append((scale(g, mass, rate.axis), cross(g, h, rate.axis)))
+    return result
 
 
 def composites(g: Graph, links: Sequence[Link]) -> list[tuple[int, Components, Symmetric]]:

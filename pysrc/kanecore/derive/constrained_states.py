@@ -7,7 +7,7 @@ Velocities that a user set may be right on the constraints alone (:mod:`.contrad
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from kanecore.tolerances import RANK
 
 from .kinematics import Kinematics
 
-__all__ = ["constrained_states", "moving_states"]
+__all__ = ["constrained_states", "moving_states", "states_with"]
 
 STATES, TRIES, STEPS = 2, 12, 30  # states to find, seeds to start from, steps of Newton's method that stall
 CLOSED = 1e-11  # of the first-order terms of a row: what Newton's method leaves; beyond, only rounding
@@ -26,19 +26,30 @@ CLOSED = 1e-11  # of the first-order terms of a row: what Newton's method leaves
 
 def constrained_states(k: Kinematics, accelerations: bool) -> list[Sample]:
     """States at which constraints hold as positions, as velocities and, on request, as accelerations."""
-    return _states(k, list(_levels(k, accelerations)))
+    return list(itertools.islice(_states(k, list(_levels(k, accelerations)), range(TRIES), {}), STATES))
+
+
+def states_with(k: Kinematics, given: Mapping[int, float], seeds: Iterable[int]) -> Iterator[Sample]:
+    """States at which constraints hold as positions, velocities and accelerations, with given values of parameters.
+
+    Each of the seeds that leads to one; without values the parameters are drawn so that the constraints can hold.
+    """
+    levels = [level.without_choice() if given else level for level in _levels(k, True)]
+    return _states(k, levels, seeds, given)
 
 
 def moving_states(k: Kinematics) -> list[Sample]:
     """States at which the constraints that are given on velocities hold, and none that is given on positions."""
     velocities = [constraint.node for constraint in k.description.constraints if constraint.kind == "velocity"]
-    return _states(k, [_Level(k.graph, k.description.speeds, velocities)]) if velocities else []
+    levels = [_Level(k.graph, k.description.speeds, velocities)]
+    return list(itertools.islice(_states(k, levels, range(TRIES), {}), STATES)) if velocities else []
 
 
-def _states(k: Kinematics, levels: Sequence[_Level]) -> list[Sample]:
-    solutions = ((seed, _solution(levels, seed)) for seed in range(TRIES))
-    states = (Sample(k.graph, seed, values) for seed, values in solutions if values is not None)
-    return list(itertools.islice(states, STATES))
+def _states(
+    k: Kinematics, levels: Sequence[_Level], seeds: Iterable[int], given: Mapping[int, float]
+) -> Iterator[Sample]:
+    solutions = ((seed, _solution(levels, seed, given)) for seed in seeds)
+    return (Sample(k.graph, seed, values) for seed, values in solutions if values is not None)
 
 
 def _levels(k: Kinematics, accelerations: bool) -> Iterator[_Level]:
@@ -60,9 +71,9 @@ def _levels(k: Kinematics, accelerations: bool) -> Iterator[_Level]:
         yield _Level(g, d.accelerations, [*further, *map(along, rates)])
 
 
-def _solution(levels: Sequence[_Level], seed: int) -> dict[int, float] | None:
+def _solution(levels: Sequence[_Level], seed: int, given: Mapping[int, float]) -> dict[int, float] | None:
     """Values of all unknowns, level by level; None where one has no solution near random values."""
-    values: dict[int, float] = {}
+    values = dict(given)
     for level in levels:
         solution = level.solution(seed, values)
         if solution is None:
@@ -77,6 +88,9 @@ class _Level:
     def __init__(self, g: Graph, unknowns: Sequence[int], rows: Sequence[int], or_else: Sequence[int] = ()) -> None:
         self.graph, self.rows = g, rows
         self._choices = [unknowns, or_else] if or_else else [unknowns]
+
+    def without_choice(self) -> _Level:
+        return _Level(self.graph, self._choices[0], self.rows)
 
     def solution(self, seed: int, given: Mapping[int, float]) -> dict[int, float] | None:
         """The given values and those of the unknowns; None where there are none."""

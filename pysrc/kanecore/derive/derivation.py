@@ -51,6 +51,7 @@ class Derivation:
         self._missing: dict[str, str] = {}
         self._linearizations: dict[str, Linearization] = {}
         self.formulation = _formulation(self.kinematics)
+        self._pushing: list[int] = []  # generalized forces beside those of the description
 
     def copy(self) -> Derivation:
         """All that was derived so far, to go on from apart from this one; nodes keep their numbers."""
@@ -71,8 +72,7 @@ class Derivation:
         """Which derivative of a function in C a kernel needs that is not given."""
         if not self.description.functions or not WAYS[name].applies(self):
             return ""
-        at_run_time = name in ("rhs", "udot") and self.solved_at_run_time
-        derived = self.udot_at_run_time if at_run_time else WAYS[name].derive(self)
+        derived = self.at_run_time(name) or WAYS[name].derive(self)
         operations = (self.graph.nodes[i][0] for i in self.graph.below(derived.roots))
         given = (op for op in operations if isinstance(op, Given))
         return next(filter(None, (op.data.lacks(op.name, op.orders) for op in given)), "")
@@ -144,6 +144,12 @@ class Derivation:
         """What is computed for u̇ where its pivots are chosen at run time."""
         return (self.solving or self.general).derived
 
+    def at_run_time(self, name: str) -> Derived | None:
+        """What is computed for a kernel that is u̇ where its pivots are chosen at run time; None of others."""
+        if not self.solved_at_run_time or name not in ("rhs", "udot", "forward_dynamics"):
+            return None
+        return (self.pushed if name == "forward_dynamics" else self).udot_at_run_time
+
     def linearization(self, kernel: str) -> Linearization:
         """What a kernel that is a derivative of ẋ follows from, at given u̇ and λ."""
         if kernel not in self._linearizations:
@@ -207,10 +213,22 @@ class Derivation:
         """F_r + F*_r for given u̇, of Lagrange's equations as they stand: what M u̇ = f + Gᵀλ sets equal to −Gᵀλ."""
         return self.formulation.residual(udot)
 
-    @property
+    @cached_property
     def forcing(self) -> list[int]:
         """The right-hand side f of M u̇ = f: F_r + F*_r at u̇ = 0."""
-        return self.formulation.forcing
+        forces = self.formulation.forcing
+        return (
+            [self.graph.add(f, tau) for f, tau in zip(forces, self._pushing, strict=True)] if self._pushing else forces
+        )
+
+    @cached_property
+    def pushed(self) -> Derivation:
+        """The same with generalized forces τ beside f, of which u̇ is asked; their nodes are those of u̇."""
+        result = copy.copy(self)
+        for name in ("forcing", "_reduced", "solving", "general", "_solution"):
+            result.__dict__.pop(name, None)
+        result._pushing = list(self.description.accelerations)
+        return result
 
     @cached_property
     def lagrangian(self) -> int:
@@ -282,7 +300,7 @@ class Derivation:
             return self._with_constraints()
         if self.has_inertial_loads:
             return factorized(self.graph, self.formulation.method, self.mass_matrix, self.forcing)
-        return min(self.formulation.solutions(), key=lambda way: way.time(self.graph))
+        return min(self.formulation.solutions(self.forcing), key=lambda way: way.time(self.graph))
 
     def _with_constraints(self) -> Solution:
         """Where all rows of G are eliminated on the graph."""

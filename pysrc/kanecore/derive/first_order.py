@@ -54,5 +54,5 @@ class Solved:
     def inertia_forces(self, udot: Sequence[int]) -> list[int]:
         return [self.graph.neg(a) for a in udot]
 
-    def solutions(self) -> Iterator[Solution]:
-        yield Solution(self.method, Derived(tuple(self.forcing)))
+    def solutions(self, forcing: Sequence[int]) -> Iterator[Solution]:
+        yield Solution(self.method, Derived(tuple(forcing)))

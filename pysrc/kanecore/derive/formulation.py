@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from kanecore.graph.evaluate import count
+from kanecore.graph.evaluate import count_in_call
 from kanecore.graph.factorize import factorized_solve
 from kanecore.graph.scalars import Graph
 
@@ -35,7 +35,7 @@ class Solution:
 
     def time(self, g: Graph) -> float:
         """What it takes, in operations of a factorization."""
-        return count(g, self.udot.roots)["total"] * (ARTICULATED_WEIGHT if self.method == ARTICULATED else 1)
+        return count_in_call(g, self.udot.roots) * (ARTICULATED_WEIGHT if self.method == ARTICULATED else 1)
 
 
 class Formulation(Protocol):
@@ -103,8 +103,8 @@ class Formulation(Protocol):
         """F_r + F*_r for given u̇."""
         ...
 
-    def solutions(self) -> Iterator[Solution]:
-        """Ways to the u̇ of M u̇ = f, where there are no constraints and no load holds u̇."""
+    def solutions(self, forcing: Sequence[int]) -> Iterator[Solution]:
+        """Ways to the u̇ of M u̇ = ``forcing``, where there are no constraints and no load holds u̇."""
         ...
 
 

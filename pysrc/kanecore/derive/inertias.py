@@ -3,13 +3,16 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 from kanecore.describe.description import Components, Matrix
 from kanecore.graph.scalars import Graph
 
 from .vectors import ZERO, add, dot, matmul, matvec, unit
 
-__all__ = ["Symmetric", "plus", "rotated", "shift", "steiner", "times"]
+__all__ = ["Symmetric", "matrix", "plus", "rotated", "second_moments", "shift", "steiner", "times"]
 
+HALF = Fraction(1, 2)
 Symmetric = tuple[int, int, int, int, int, int]  # xx, yy, zz, xy, yz, zx
 
 
@@ -18,8 +21,20 @@ def plus(g: Graph, a: Symmetric, b: Symmetric) -> Symmetric:
 
 
 def times(g: Graph, s: Symmetric, v: Components) -> Components:
+    return matvec(g, matrix(s), v)
+
+
+def matrix(s: Symmetric) -> Matrix:
     xx, yy, zz, xy, yz, zx = s
-    return matvec(g, ((xx, xy, zx), (xy, yy, yz), (zx, yz, zz)), v)
+    return ((xx, xy, zx), (xy, yy, yz), (zx, yz, zz))
+
+
+def second_moments(g: Graph, inertia: Matrix) -> Matrix:
+    """S = ½ tr(I) 1 − I, ∫ ρ ρᵀ dm of what has the inertia tensor I."""
+    half_trace = g.mul(g.constant(HALF), g.add(g.add(inertia[0][0], inertia[1][1]), inertia[2][2]))
+    return tuple(  # type: ignore[return-value]
+        tuple(g.sub(half_trace if i == j else 0, inertia[i][j]) for j in range(3)) for i in range(3)
+    )
 
 
 def steiner(g: Graph, r: Components, h: Components) -> Symmetric:

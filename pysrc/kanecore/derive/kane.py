@@ -18,13 +18,13 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from fractions import Fraction
 
 from kanecore.describe.description import Body, Components, GeneralizedForce, Load, Matrix
 from kanecore.graph.calculus import Tangent, accumulate
 from kanecore.graph.decide import equal, vanish
 from kanecore.graph.scalars import ACCELERATION, PARAMETER, SPEED, Op
 
+from .inertias import second_moments
 from .kinematics import Accelerations, Kinematics
 from .vectors import ZERO, add, cross, dot, matmul, matvec, neg, scale, sub, transposed
 
@@ -39,12 +39,12 @@ __all__ = [
     "inertia_forces",
     "inertial_part",
     "momentum_rate",
+    "rotational_torque",
     "same_field",
     "uniform_gravity",
     "weights",
 ]
 
-HALF = Fraction(1, 2)
 SAME_FIELD = 1e-12  # relative difference of weight/mass between bodies that is rounding, not another field
 
 
@@ -197,26 +197,32 @@ def momentum_rate(k: Kinematics, accelerations: Accelerations, body: int) -> Com
 
 
 def inertia_torque(k: Kinematics, accelerations: Accelerations, body: int) -> Components:
-    """The torque I·α + ω × I·ω, and İ·ω where the tensor is not constant in the body's frame.
-
-    As ∫ ρ × (U ρ) dm = axial(U J), J = ½ tr(I) 1 − I the second moments of mass: U serves the points of the frame as
-    well.  About a fixed direction the classical form is shorter.
-    """
+    """The torque I·α + ω × I·ω, and İ·ω where the tensor is not constant in the body's frame."""
     g, frame, inertia = k.graph, k.description.bodies[body].frame, central_inertia(k, body)
-    w, alpha, change = k.omega[frame], accelerations.alpha[frame], inertia_change(k, body)
+    second = second_moments(g, inertia)
+    return add(g, rotational_torque(k, accelerations, frame, inertia, second), inertia_change(k, body))
+
+
+def rotational_torque(
+    k: Kinematics, accelerations: Accelerations, frame: int, inertia: Matrix, second: Matrix
+) -> Components:
+    """The torque I·α + ω × I·ω for an inertia I about a point of a frame, of which S are the second moments of mass.
+
+    As ∫ ρ × (U ρ) dm = axial(U S), S = ½ tr(I) 1 − I: U serves the points of the frame as well.  About a fixed
+    direction the classical form is shorter.
+    """
+    g, w = k.graph, k.omega[frame]
     if sum(1 for x in w if x) <= 1:
-        return add(g, add(g, matvec(g, inertia, alpha), cross(g, w, matvec(g, inertia, w))), change)
-    half_trace = g.mul(g.constant(HALF), g.add(g.add(inertia[0][0], inertia[1][1]), inertia[2][2]))
-    second: Matrix = tuple(  # type: ignore[assignment]
-        tuple(g.sub(half_trace if i == j else 0, inertia[i][j]) for j in range(3)) for i in range(3)
-    )
-    product = matmul(g, accelerations.matrix(frame), second)
-    torque = (
-        g.sub(product[2][1], product[1][2]),
-        g.sub(product[0][2], product[2][0]),
-        g.sub(product[1][0], product[0][1]),
-    )
-    return add(g, torque, change)
+        return add(g, matvec(g, inertia, accelerations.alpha[frame]), cross(g, w, matvec(g, inertia, w)))
+    u = accelerations.matrix(frame)
+
+    def about(x: int, y: int, z: int) -> int:
+        """(U S)_zy − (U S)_yz."""
+        own = g.sub(g.mul(second[y][y], u[z][y]), g.mul(second[z][z], u[y][z]))
+        mixed = g.sub(g.mul(second[x][y], u[z][x]), g.mul(second[z][x], u[y][x]))
+        return g.add(g.add(own, mixed), g.mul(second[y][z], g.sub(u[z][z], u[y][y])))
+
+    return (about(0, 1, 2), about(1, 2, 0), about(2, 0, 1))
 
 
 def inertia_forces(

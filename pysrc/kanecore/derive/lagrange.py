@@ -137,5 +137,5 @@ class Lagrange:
                 matrix[i][j] = matrix[j][i] = entry
         return matrix
 
-    def solutions(self) -> Iterator[Solution]:
-        yield factorized(self.graph, self.method, self.metric, self.forcing)
+    def solutions(self, forcing: Sequence[int]) -> Iterator[Solution]:
+        yield factorized(self.graph, self.method, self.metric, forcing)

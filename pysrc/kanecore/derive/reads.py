@@ -33,12 +33,10 @@ def _roots(derivation: Derivation, name: str) -> list[int]:
     d = derivation.description
     if name == "rhs":
         return [*_roots(derivation, "udot"), *d.rates]
-    if name == "udot" and derivation.solved_at_run_time:
-        parts = [derivation.udot_at_run_time]
-    elif name == "project":
+    if name == "project":
         parts = list(derivation.projections.values())
     else:
-        parts = [derivation.kernel(name)]
+        parts = [derivation.at_run_time(name) or derivation.kernel(name)]
     roots = [i for part in parts for i in (*part.roots, *(x for pivot in part.pivots for x in pivot[:2]))]
     if parts[0].after_udot:
         roots += _roots(derivation, "udot")

@@ -46,7 +46,11 @@ class Link:
     parent: int
     offset: Components
     rotation: list[Matrix]  # to the parent's axes, factor by factor
+    motion: Components = ZERO  # relative to the parent, in the link's axes
+    turns: bool = True  # whether ``motion`` is an angular velocity; else the link slides by it
+    point: int = -1  # where the origin is, -1 where no point is
     rates: list[Rate] = field(default_factory=list)
+    bodies: list[int] = field(default_factory=list)
     mass: int = 0
     moment: Components = ZERO  # Σ m c
     inertia: Symmetric = (0, 0, 0, 0, 0, 0)  # about the origin
@@ -83,8 +87,6 @@ class _Builder:
     def __init__(self, k: Kinematics) -> None:
         self.k, self.g = k, k.graph
         self.links: list[Link] = [Link(0, -1, ZERO, [])]
-        self.motion: list[Components] = [ZERO]  # relative ω or sliding velocity, in the link's axes
-        self.turns: list[bool] = [True]
         self._pinned: dict[tuple[int, Components, int], int] = {}  # (link, place in it, frame) -> link turning there
         self._place: dict[int, tuple[int, Components]] = {}  # point -> (link it is fixed in, position in it)
 
@@ -111,9 +113,7 @@ class _Builder:
         position = add(self.g, position, vector)
         if rate == ZERO:
             return link, position
-        self.links.append(Link(frame, link, position, []))
-        self.motion.append(rate)
-        self.turns.append(False)
+        self.links.append(Link(frame, link, position, [], rate, turns=False))
         return len(self.links) - 1, ZERO
 
     def _turned(self, start: tuple[int, Components], frame: int) -> tuple[int, Components]:
@@ -131,9 +131,8 @@ class _Builder:
         if pinned is None:
             k, parent = self.k, self.links[link].frame
             omega = sub(self.g, k.omega[frame], k.resolve(k.omega[parent], parent, frame))
-            self.links.append(Link(frame, link, position, k.rotation(frame, parent)))
-            self.motion.append(self._relative(frame, parent, omega))
-            self.turns.append(True)
+            motion = self._relative(frame, parent, omega)
+            self.links.append(Link(frame, link, position, k.rotation(frame, parent), motion))
             pinned = self._pinned[key] = len(self.links) - 1
         return pinned
 
@@ -173,6 +172,7 @@ class _Builder:
             tensor = central_inertia(k, number)
             own: Symmetric = (tensor[0][0], tensor[1][1], tensor[2][2], tensor[0][1], tensor[1][2], tensor[2][0])
             inertia = plus(g, own, inertia)
+        link.bodies.append(number)
         link.mass = g.add(link.mass, body.mass)
         link.moment = add(g, link.moment, h)
         link.inertia = plus(g, link.inertia, inertia)
@@ -180,6 +180,7 @@ class _Builder:
     def finish(self) -> JointTree | None:
         """The tree of all bodies added; None where its joint rates are not as many as speeds, and regular in them."""
         g, d = self.g, self.k.description
+        self._find_points()
         self._choose_rates()
         rates = [rate for link in self.links for rate in link.rates]
         if len(rates) != len(d.speeds) or any(g.depends[x] & SPEED for r in rates for x in r.axis):
@@ -190,11 +191,21 @@ class _Builder:
         jacobian = [accumulate(g, [(node, 1)], d.speeds) for node in nodes]
         return JointTree(self.links, jacobian) if is_regular(g, jacobian) else None
 
+    def _find_points(self) -> None:
+        """The point that the origin of each link is: where it is fixed, a joint is a place of its parent."""
+        points = {place: point for point, place in reversed(self._place.items())}
+        for i, link in enumerate(self.links):
+            in_parent = (link.parent, link.offset)
+            link.point = points.get((i, ZERO), points.get(in_parent, -1) if link.turns else -1)
+            if link.point < 0 and link.turns and link.offset == ZERO and i:
+                link.point = self.links[link.parent].point
+
     def _choose_rates(self) -> None:
         """Choose the user's own q̇ and u where a joint has them to itself, else the components of its motion."""
-        slopes = [self._slopes(motion) for motion in self.motion]
+        slopes = [self._slopes(link.motion) for link in self.links]
         uses = Counter(atom for axes in slopes for atom in axes)
-        for link, motion, axes, turns in zip(self.links, self.motion, slopes, self.turns, strict=True):
+        for link, axes in zip(self.links, slopes, strict=True):
+            motion, turns = link.motion, link.turns
             components = [i for i in range(3) if motion[i] and self.g.depends[motion[i]] & SPEED]
             if all(uses[atom] == 1 for atom in axes) and len(axes) <= len(components):
                 link.rates = [Rate(atom, axis, turns) for atom, axis in axes.items()]

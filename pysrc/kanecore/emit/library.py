@@ -111,10 +111,8 @@ def _programs(derivation: Derivation, names: Iterable[str]) -> dict[str, Derived
     """What some kernels are made of, in nodes; of u̇ that is solved at run time what fills its equations."""
     result = {}
     for name in names:
-        if name in ("rhs", "udot") and derivation.solved_at_run_time:
-            result["udot"] = derivation.udot_at_run_time
-        else:
-            result[name] = derivation.kernel(name)
+        solved = derivation.at_run_time(name)
+        result["udot" if solved and name == "rhs" else name] = solved or derivation.kernel(name)
     return result
 
 

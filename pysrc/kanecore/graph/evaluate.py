@@ -10,9 +10,9 @@ from fractions import Fraction
 from functools import partial
 from typing import Any
 
-from .scalars import Given, Graph, Op
+from .scalars import PARAMETER, Given, Graph, Op
 
-__all__ = ["count", "evaluate", "node_value", "real"]
+__all__ = ["count", "count_in_call", "evaluate", "node_value", "real"]
 
 # Operations whose name is that of a function of ``math`` and of mpmath's contexts are not listed.
 _ARITHMETIC: dict[str, Callable[..., Any]] = {
@@ -35,6 +35,7 @@ _WHOLE: dict[str, Callable[..., Any]] = {
 }
 # Under what name `count` counts them; others it counts by rules.
 _COUNTED = {Op.ADD: "add", Op.SUB: "add", Op.MUL: "mul", Op.DIV: "div", Op.SQRT: "sqrt", Op.NEG: "neg"}
+_OPERATIONS = _COUNTED.keys() - {Op.NEG}
 
 
 def evaluate(g: Graph, roots: Sequence[int], values: Mapping[Any, Any], ctx: Any = math) -> list[Any]:
@@ -109,3 +110,8 @@ def count(g: Graph, roots: Iterable[int], known: Collection[int] = ()) -> dict[s
     n["sincos"] = len(angles)
     n["total"] = n["add"] + n["mul"] + n["div"] + n["sqrt"]
     return n
+
+
+def count_in_call(g: Graph, roots: Iterable[int]) -> int:
+    """Operations + − × ÷ √ below ``roots`` in a call: what depends on parameters alone is prepared."""
+    return sum(1 for i in g.below(roots) if g.depends[i] & ~PARAMETER and g.nodes[i][0] in _OPERATIONS)

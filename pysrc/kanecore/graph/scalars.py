@@ -212,6 +212,10 @@ class Graph:
         """The node of a symbol; ``depends`` is one of the level bits and is fixed by the first call."""
         return self._make((Op.SYM, key), depends)
 
+    def repeat(self, node: tuple[Any, ...], depends: int) -> int:
+        """A node of another graph, its operands being nodes of this one: as it is, nothing is folded."""
+        return self._make(node, depends)
+
     def value(self, i: int) -> Number | None:
         """The number that node ``i`` is, or None."""
         node = self.nodes[i]

@@ -15,10 +15,13 @@ from functools import partial
 
 from kanecore.derive.derivation import Derivation
 from kanecore.derive.forest import Forest
+from kanecore.derive.formulation import ARTICULATED
 from kanecore.derive.linearization import VARIABLES
 from kanecore.derive.registry import Derived
+from kanecore.derive.solving import Solving
 from kanecore.kernels import KERNEL_GROUPS
 
+from .association import associated
 from .instructions import Entry, Operand, Program
 from .parts import SCRATCH, cut
 from .solved import Equations, Function, Member, Solved, Straight
@@ -52,6 +55,7 @@ class Functions:
         self.by_name: dict[str, Function] = {}
         self._solvers: dict[str, Callable[[], Function]] = {
             "udot": self.udot,
+            "forward_dynamics": self._forward_dynamics,
             "multipliers": self._multipliers,
             "stabilization": self._stabilization,
             "project": self._project,
@@ -124,26 +128,34 @@ class Functions:
     # -------------------------------------------------------------------- udot
     def udot(self) -> Function:
         """``compute_udot``, by the short way where there is one."""
-        name, derivation = "compute_udot", self.derivation
+        return self._accelerations("udot", self.derivation)
+
+    def _forward_dynamics(self) -> Function:
+        """The same, with generalized forces beside f."""
+        return self._accelerations("forward_dynamics", self.derivation.pushed)
+
+    def _accelerations(self, kernel: str, derivation: Derivation) -> Function:
+        name = f"compute_{kernel}"
         if name in self.by_name:
             return self.by_name[name]
         if derivation.solving is not None:
-            return self._short_motion(name)
+            return self._short_motion(kernel, derivation, derivation.solving)
         if not derivation.symmetric:
-            return self._general(name)
-        program = straight_line(self.g, derivation.kernel("udot"), self.leaves, self.n)
+            return self._general(kernel, derivation, name)
+        source = (self.g, derivation.kernel("udot"), self.leaves)
+        if derivation.method != ARTICULATED:  # these wait for the link before in any order
+            source = associated(*source)
+        program = straight_line(*source, self.n)
         if not program.fails or derivation.formulation.pivots:  # what is solved already has no other way
             return self._of_program(name, program, 0, in_core=True)
         members = {
-            "otherwise": self._general().name,
-            "shortly": self._of_program("short_udot", program, 0, in_core=True).name,
+            "otherwise": self._general(kernel, derivation).name,
+            "shortly": self._of_program(f"short_{kernel}", program, 0, in_core=True).name,
         }
         return self._solved(name, "short_way", members)
 
-    def _short_motion(self, name: str) -> Solved:
+    def _short_motion(self, kernel: str, derivation: Derivation, solving: Solving) -> Solved:
         """u̇ from the speeds and rows that elimination on the graph leaves."""
-        solving = self.derivation.solving
-        assert solving is not None
         system = Derived((*solving.system, *solving.known), limits=solving.limits)
         solution = [*solving.known, *solving.unknowns]
         n, n_known = len(solving.speeds), len(solving.known)
@@ -152,11 +164,11 @@ class Functions:
             "speeds": solving.speeds,
             "rows": solving.rows,
             "n_known": n_known,
-            "fill": self._once("fill_udot", system, in_core=True),
+            "fill": self._once(f"fill_{kernel}", system, in_core=True),
             "result": self._once("result_udot", Derived(solving.result), solution, in_core=True),
-            "otherwise": self._general().name,
+            "otherwise": self._general(kernel, derivation).name,
         }
-        return self._solved(name, "motion", members, n, len(solving.rows), n_known, self._n_residuals)
+        return self._solved(f"compute_{kernel}", "motion", members, n, len(solving.rows), n_known, self._n_residuals)
 
     @property
     def _n_residuals(self) -> int:
@@ -175,18 +187,23 @@ class Functions:
             "residuals": self._once("state_constraints", residuals),
         }
 
-    def _general(self, name: str = "general_udot") -> Function:
-        """``general_udot``: from M, f, G and γ of all speeds and rows.
+    def _general(self, kernel: str, derivation: Derivation, name: str = "") -> Function:
+        """``general_KERNEL``: from M, f, G and γ of all speeds and rows.
 
         Where M is positive definite the short way holds: here nothing tries to factor it.
         """
+        name = name or f"general_{kernel}"
         if name in self.by_name:
             return self.by_name[name]
-        equations = self._parts("mass_matrix", "forcing", "jacobian", "bias", "sums")
+        own = ("forcing",) if derivation is self.derivation else ()
+        equations = self._parts("mass_matrix", *own, "jacobian", "bias", "sums")
+        if not own:
+            forcing = Derived(tuple(derivation.forcing))
+            equations["forcing"] = self._once(f"forcing_{kernel}", forcing, in_core=True)
         if not self.m:
             free: dict[str, Member] = {"equations": Equations(self.n, 0, symmetric=False), "parts": equations}
             return self._solved(name, "free_motion", free, self.n)
-        members = self._motion("general", self.n, self.derivation.general.doubt) | {"parts": equations}
+        members = self._motion("general", self.n, derivation.general.doubt) | {"parts": equations}
         members["equations"] = Equations(self.n, self.m, symmetric=False)
         return self._solved(name, "general_motion", members, self.n, self.m, 0, self._n_residuals)
 

@@ -44,7 +44,7 @@ from kanecore.run.linearize import linearize as differentiate
 from kanecore.run.manipulator import mass_matrix_inverse, momentum_matrix, operational_inertia
 from kanecore.run.mappings import LiveValues
 from kanecore.run.momentum import angular_momentum, linear_momentum
-from kanecore.run.nonholonomic import allowed_motions, nonholonomic
+from kanecore.run.nonholonomic import nonholonomic
 from kanecore.run.products import inverse_dynamics_jvp, inverse_dynamics_vjp, rhs_jvp, rhs_vjp
 from kanecore.run.rank import count_near
 from kanecore.run.shares import active_forces_by_body, active_forces_by_load, inertia_forces_by_body, load_powers
@@ -231,7 +231,7 @@ class CompiledModel(_native.Kernels):
         ----------
         *groups : str
             "core", "forces", "energies", "reactions", "constraints", "linearize", "auxiliary", "bodies",
-            "hamilton", "derivatives"; default, and "all": every one in which the model has kernels.
+            "hamilton", "derivatives", "forward"; default, and "all": every one in which the model has kernels.
 
         Raises
         ------
@@ -369,41 +369,9 @@ class CompiledModel(_native.Kernels):
 
     # Robotics -------------------------------------------------------------------------------------------
 
-    def aba(self, q: _Values, u: _Values, tau: _Values) -> Array:
-        """Forward dynamics M udot = f + tau + Gᵀλ, G udot + γ = 0, at t = 0 and the current inputs.
-
-        Without constraints that is udot = M⁻¹(f + tau); with them tau changes udot by P (Pᵀ M P)⁻¹ Pᵀ tau, the columns
-        of P being a basis of the motions that G allows.
-
-        Parameters
-        ----------
-        q, u, tau : array_like, (..., n_u), or mapping by name
-            Coordinates, speeds, and generalized forces beyond those modelled, by the names of speeds.
-
-        Returns
-        -------
-        ndarray, (..., n_u)
-
-        Raises
-        ------
-        ModelError
-            qdot is not u.
-        SingularError
-            M, or its part in the motions that G allows, is singular, or a constraint is lost.
-        """
-        x = self._state("aba", q, u)
-        force = self._rows("speed", tau, "tau")
-        _native.broadcast_shapes(x.shape[:-1], force.shape[:-1])  # ValueError where they do not
-        force = force[..., np.newaxis]
-        udot = self.udot(0.0, x)  # raises where something is singular, which LAPACK may miss
-        at = Constraints(self, 0.0, x)
-        if self.n_constraints:
-            allowed = allowed_motions(at)
-            transposed = np.swapaxes(allowed, -1, -2)
-            change = allowed @ np.linalg.solve(transposed @ at.mass @ allowed, transposed @ force)
-        else:
-            change = np.linalg.solve(at.mass, force)
-        return np.asarray(udot + change[..., 0], dtype=np.float64)
+    def _forward_dynamics_of(self, q: _Values, u: _Values, tau: _Values) -> Array:
+        """What `aba` returns, of any leading axes."""
+        return self._forward_dynamics(0.0, self._state("aba", q, u), self._rows("speed", tau, "tau"))
 
     def rnea(self, q: _Values, u: _Values, udot: _Values) -> Array:
         """Inverse dynamics M udot - f, at t = 0 and the current inputs, (..., n_u): `inverse_dynamics`.

@@ -32,6 +32,11 @@ def _solved(d: Derivation, name: str) -> Derived:
     return d.solution
 
 
+@derives("forward_dynamics")
+def _forward_dynamics(d: Derivation) -> Derived:
+    return _solved(d.pushed, "forward_dynamics")
+
+
 @derives("qdot")
 def _qdot(d: Derivation) -> Derived:
     return Derived(d.description.rates)

@@ -1,0 +1,269 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Which combinations of the inertial parameters of a mechanism its motion and its forces depend on.
+
+Rows of the regressor Y of M u̇ − f = Y π at many random states are put below each other; with constraints each state
+satisfies them, and its rows are projected on the motions that they allow, in which the unknown forces of constraint
+have no part.  The rank of this matrix is the number of base parameters.  A QR factorization whose pivots are the
+first columns that do not follow from those before them tells which parameters stand for themselves, and how the
+others go with them (Gautier, *Journal of Robotic Systems* 8, 1991; Khalil & Dombre, *Modeling, Identification and
+Control of Robots*, 2002, section 9.4).
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+import textwrap
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from kanecore.errors import ModelError, unknown_name
+from kanecore.graph.sample import Sample
+from kanecore.graph.scalars import Op
+from kanecore.tolerances import EQUAL
+
+from .constrained_states import states_with
+from .derivation import Derivation
+
+__all__ = ["BaseParameters", "base_parameters"]
+
+Array = npt.NDArray[np.float64]
+
+OF_BODY = ("m", "mcx", "mcy", "mcz", "Ixx", "Ixy", "Ixz", "Iyy", "Iyz", "Izz")
+ROWS = 2  # times as many as columns, at least
+SEEDS = 40  # tried for each state that is needed
+DRAWS = 3  # of the parameters, to tell what a coefficient is made of
+FACTORS = {1.0: "", 2.0: "2 ", 0.5: "0.5 "}  # of one product
+LONGEST, MOST = 3, 5000  # products in a sum, and how many sums of a length are tried
+CLEAN = 1e-8  # relative to the largest of a column: rounding of a least-squares solution over random states
+WIDTH = 79
+
+
+@dataclass(frozen=True, eq=False)
+class BaseParameters:
+    """What can be identified of the inertial parameters π, ten of each body as in ``dyn.inertial_parameters``.
+
+    Attributes
+    ----------
+    model : str
+    names : tuple of str
+        Each base parameter as a combination, such as ``"link1.mcx + l1 link2.m"``.
+    matrix : ndarray, (rank, 10 * n_bodies)
+        The base parameters are ``matrix @ π``.  Where parameters were not given it holds at those in ``parameters``.
+    independent : tuple of int
+        Numbers of the columns of the regressor that multiply them: Y π = Y[:, independent] @ matrix @ π.  With
+        constraints that holds for what acts in the motions that they allow.
+    columns : tuple of str
+        Names of π: the body, then m, m c, and I about its first point.
+    unidentifiable : tuple of str
+        Those of π on which nothing depends.
+    parameters : dict of str to float
+        The parameters at which the numbers hold.
+    """
+
+    model: str
+    names: tuple[str, ...]
+    matrix: Array
+    independent: tuple[int, ...]
+    columns: tuple[str, ...]
+    unidentifiable: tuple[str, ...]
+    parameters: Mapping[str, float]
+
+    @property
+    def rank(self) -> int:
+        """How many base parameters there are."""
+        return len(self.independent)
+
+    def __repr__(self) -> str:
+        title = f"{self.model}: {self.rank} base parameters of {len(self.columns)} inertial parameters"
+        lines = [title, *self.names]
+        if self.unidentifiable:
+            lines.append(f"nothing depends on {', '.join(self.unidentifiable)}")
+        if self.parameters:
+            lines.append("matrix at " + ", ".join(f"{name} = {value:.6g}" for name, value in self.parameters.items()))
+        return "\n".join("\n".join(textwrap.wrap(line, WIDTH, subsequent_indent="    ")) for line in lines)
+
+
+def base_parameters(derivation: Derivation, given: Mapping[Any, float] | None) -> BaseParameters:
+    """See :meth:`kanecore.Model.base_parameters`."""
+    regressors = _Regressors(derivation)
+    if given is not None:
+        draws = [regressors.draw(regressors.values(given), 0)]
+    else:
+        draws = [regressors.draw({}, 1000 * k) for k in range(DRAWS if regressors.symbols else 1)]
+    first = draws[0]
+    columns = regressors.columns
+    independent, matrix = _decomposed(first.rows)
+    others = [_decomposed(draw.rows) for draw in draws[1:]]
+    same = all(other[0] == independent for other in others)
+    tables = np.array([matrix, *(other[1] for other in others)] if same else [matrix])
+    known = [draw.parameters for draw in draws] if len(tables) > 1 else []
+    writer = _Writer(columns, known)
+    nothing = tuple(columns[j] for j in np.flatnonzero(~matrix.any(axis=0)) if regressors.exists[j])
+    return BaseParameters(
+        model=derivation.description.name,
+        names=tuple(writer.combination(tables[:, i], own) for i, own in enumerate(independent)),
+        matrix=matrix,
+        independent=tuple(independent),
+        columns=tuple(columns),
+        unidentifiable=nothing,
+        parameters=first.parameters,
+    )
+
+
+@dataclass(frozen=True)
+class _Draw:
+    """Rows of the regressor at many states, with the same values of the parameters that stand in it."""
+
+    rows: Array
+    parameters: dict[str, float]
+
+
+class _Regressors:
+    def __init__(self, derivation: Derivation) -> None:
+        self.derivation, self.k, self.g = derivation, derivation.kinematics, derivation.graph
+        d = derivation.description
+        self.roots = derivation.kernel("regressor").roots
+        self.jacobian = [x for row in derivation.rows for x in row.jacobian]
+        self._names = dict(zip(d.parameters, d.parameter_names, strict=True))
+        places = [constraint.node for constraint in d.constraints]
+        below = self.g.below([*self.roots, *self.jacobian, *places])
+        self.symbols = [i for i in below if self.g.nodes[i][0] is Op.SYM and i in self._names]
+        self.columns = [f"{body.name}.{name}" for body in d.bodies for name in OF_BODY]
+        self.exists = [body.frame >= 0 or name == "m" for body in d.bodies for name in OF_BODY]
+
+    def values(self, given: Mapping[Any, float]) -> dict[int, float]:
+        """Values by node; KeyError, TypeError, ValueError for what is no parameter, no finite number, or missing."""
+        numbers = {getattr(key, "name", str(key)): value for key, value in given.items()}
+        node = {name: i for i, name in self._names.items()}
+        for name, value in numbers.items():
+            if name not in node:
+                raise unknown_name("parameter", name, node)
+            if isinstance(value, str) or not hasattr(value, "__float__"):
+                raise TypeError(f"parameters: {name} is {value!r}; give a number")
+            if not math.isfinite(value):
+                raise ValueError(f"parameters: {name} is {value!r}; give a finite number")
+        if missing := [self._names[i] for i in self.symbols if self._names[i] not in numbers]:
+            raise ValueError(f"parameters: {', '.join(missing)} stand in the regressor, and have no value")
+        return {node[name]: float(value) for name, value in numbers.items()}
+
+    def draw(self, given: dict[int, float], first: int) -> _Draw:
+        """The rows at random states, each of the same parameters."""
+        n_columns = len(self.columns)
+        if not given and self.symbols:
+            sample = next(self._states({}, range(first, first + SEEDS)), None)
+            if sample is None:
+                raise self._no_states()
+            given = {i: sample(i) for i in self._names}
+        rows: list[Array] = []
+        needed, count = ROWS * n_columns, 0
+        for sample in self._states(given, range(first, first + SEEDS * max(1, n_columns))):
+            rows.append(self._rows(sample))
+            count += len(rows[-1])
+            if count >= needed or not len(rows[-1]):
+                break
+        if count < needed and not (rows and not len(rows[-1])):
+            raise self._no_states()
+        return _Draw(np.vstack(rows), {self._names[i]: float(given[i]) for i in self.symbols})
+
+    def _no_states(self) -> ModelError:
+        return ModelError(
+            f"base_parameters of {self.derivation.description.name!r}: too few random states satisfy the constraints: "
+            "give parameters= with values at which the mechanism can be put together"
+        )
+
+    def _states(self, given: Mapping[int, float], seeds: range) -> Iterator[Sample]:
+        states = states_with(self.k, given, seeds)
+        return (s for s in states if all(math.isfinite(s(i)) for i in (*self.roots, *self.jacobian)))
+
+    def _rows(self, state: Sample) -> Array:
+        """Y in the motions that the constraints allow, its rows of one size; what rounding explains is zero."""
+        n = len(self.k.description.speeds)
+        y = np.array([0.0 if state.vanishes(i) else state(i) for i in self.roots]).reshape(n, len(self.columns))
+        if self.jacobian:
+            allowed = _allowed(np.array(state.values(self.jacobian)).reshape(-1, n))
+            projected = allowed.T @ y
+            y = np.where(np.abs(projected) > EQUAL * (np.abs(allowed.T) @ np.abs(y)), projected, 0.0)
+        size = np.max(np.abs(y), axis=1, keepdims=True, initial=0.0)
+        return np.asarray(y / np.where(size > 0.0, size, 1.0))
+
+
+def _allowed(rows: Array) -> Array:
+    """A basis, in columns, of the motions that rows of G allow."""
+    size = np.max(np.abs(rows), axis=1, keepdims=True)
+    _, s, axes = np.linalg.svd(rows / np.where(size > 0.0, size, 1.0))
+    rank = int(np.sum(s > EQUAL * np.max(s, initial=0.0)))
+    return np.asarray(axes[rank:].T)
+
+
+def _decomposed(rows: Array) -> tuple[tuple[int, ...], Array]:
+    """The first columns that are independent of those before them, and all columns as combinations of these."""
+    size = np.max(np.abs(rows), axis=0, initial=0.0)
+    scaled = rows / np.where(size > 0.0, size, 1.0)
+    independent: list[int] = []
+    axes = np.zeros((0, len(rows)))
+    for j in np.flatnonzero(size):
+        rest = scaled[:, j] - axes.T @ (axes @ scaled[:, j])
+        rest -= axes.T @ (axes @ rest)  # once more: what rounding put back
+        if np.linalg.norm(rest) > EQUAL * np.linalg.norm(scaled[:, j]):
+            independent.append(int(j))
+            axes = np.vstack([axes, rest / np.linalg.norm(rest)])
+    weights = np.linalg.lstsq(scaled[:, independent], scaled, rcond=None)[0]
+    weights[np.abs(weights) <= CLEAN * np.max(np.abs(weights), axis=0, initial=1.0, keepdims=True)] = 0.0
+    matrix = weights * size / np.where(size > 0.0, size, 1.0)[independent][:, np.newaxis]
+    simple = np.round(2.0 * matrix) / 2.0
+    matrix = np.where(np.abs(matrix - simple) <= CLEAN * np.abs(simple), simple, matrix)
+    matrix[:, independent] = np.eye(len(independent))
+    return tuple(independent), np.asarray(matrix)
+
+
+class _Writer:
+    """Combinations of inertial parameters as text.
+
+    A coefficient that is another one at other values of the model's parameters is looked for among products of two of
+    these and short sums of such products; else its number is written.
+    """
+
+    def __init__(self, columns: Sequence[str], draws: Sequence[Mapping[str, float]]) -> None:
+        self.columns = columns
+        names = list(draws[0]) if draws else []
+        products = [(name,) for name in names] + list(itertools.combinations_with_replacement(names, 2))
+        texts = [f"{p[0]}**2" if len(p) > len(set(p)) else " ".join(p) for p in products]
+        values = np.array([[math.prod(draw[name] for name in p) for p in products] for draw in draws])
+        self._texts: list[str] = []
+        totals: list[Array] = []
+        for factor, before in (*FACTORS.items(), *((-f, f"-{text}") for f, text in FACTORS.items())):
+            self._texts += [before + text for text in texts]
+            totals += [*(factor * values).T]
+        for length in range(2, LONGEST + 1):
+            if math.comb(len(products), length) > MOST:
+                break
+            for chosen in itertools.combinations(range(len(products)), length):
+                for signs in itertools.product((1.0, -1.0), repeat=length):
+                    parts = sorted(zip(signs, chosen, strict=True), reverse=True)  # what is added comes first
+                    written = "".join(f" {'+' if sign > 0.0 else '-'} {texts[k]}" for sign, k in parts)
+                    self._texts.append(f"({written.removeprefix(' + ').strip()})")
+                    totals.append(values[:, list(chosen)] @ np.array(signs))
+        self._totals = np.array(totals)
+
+    def combination(self, rows: Array, own: int) -> str:
+        """A row of the matrix, at one or several values of the parameters; its own parameter first."""
+        text = self.columns[own]
+        for j in map(int, np.flatnonzero(np.abs(rows).max(axis=0))):
+            if j != own:
+                sign, size = self._coefficient(rows[:, j])
+                text += f" {sign} {size}{' ' if size else ''}{self.columns[j]}"
+        return text
+
+    def _coefficient(self, values: Array) -> tuple[str, str]:
+        """Its sign, and its size: empty where that is one."""
+        sign, size = ("-", -values) if values[0] < 0.0 else ("+", values)
+        if len(values) > 1 and np.ptp(size) > CLEAN * size[0]:
+            same = np.flatnonzero((np.abs(self._totals - size) <= CLEAN * np.abs(size)).all(axis=1))
+            if len(same):
+                return sign, self._texts[int(same[0])]
+        return sign, "" if size[0] == 1.0 else f"{size[0]:.6g}"
