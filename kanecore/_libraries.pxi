@@ -18,8 +18,8 @@ cdef class Libraries:
 
     Parameters
     ----------
-    path : str
-        The library with the core kernels; others are added by `_open`.
+    library : str or Code
+        The path of the library with the core kernels, or their code; others are added by `_open`.
 
     Raises
     ------
@@ -27,6 +27,8 @@ cdef class Libraries:
         The library cannot be opened, was compiled against another version of kanecore.h, or its table cannot be right.
     """
 
+    cdef Machine machine                    # of a model in code, else None
+    cdef Py_ssize_t first                   # the place of p in c: before it stands the address of the machine, if any
     cdef const kc_model *table
     cdef kc_kernel *kernels[N_KERNELS]      # NULL until the library that holds it is open
     cdef unsigned char *reads               # [kernel][parameter]: 0 where the kernel is known not to read it
@@ -47,14 +49,15 @@ cdef class Libraries:
     cdef readonly tuple input_rates         # of each input: the number of its derivative, -1 where that is no input
     cdef readonly bint qdot_is_u
 
-    def __init__(self, path):
+    def __init__(self, library):
         cdef const kc_model *m
         if self.table != NULL:
             raise TypeError("a model is opened once; make a new one")
-        m = open_table(path)
+        if not isinstance(library, (str, bytes, os.PathLike)):
+            self.machine, self.first = Machine(), 1
+        m = self.open_library(library)
         if m.prepare == NULL:
-            raise ImportError(f"{path} holds further kernels of a model; its core library must be opened first",
-                              path=path)
+            raise ImportError(f"{library} holds further kernels of a model; its core library must be opened first")
         self.table = m
         self.take_sizes()
         self.take_names()
@@ -67,6 +70,10 @@ cdef class Libraries:
         PyMem_Free(self.state)
         PyMem_Free(self.scratch)
         PyMem_Free(self.reads)
+
+    cdef const kc_model *open_library(self, object library) except NULL:
+        """The table of a library, or one made of code."""
+        return open_table(library) if self.machine is None else self.machine.open(library)
 
     cdef int take_sizes(self) except -1:
         cdef const kc_model *m = self.table
@@ -147,13 +154,13 @@ cdef class Libraries:
                     self.reads[<int>k * self.n_p + i] = not unread[name] >> i & 1
         return 0
 
-    def _open(self, path):
+    def _open(self, library):
         """Add the kernels of another library of the same model.
 
         Parameters
         ----------
-        path : str
-            A library whose table has the names and sizes of the first.
+        library : str or Code
+            Its path, or its code, as that of the first; the table has the names and sizes of the first.
 
         Returns
         -------
@@ -167,10 +174,9 @@ cdef class Libraries:
         """
         cdef const kc_model *m
         self.opened()
-        m = open_table(path)
+        m = self.open_library(library)
         if not self.fits(m):
-            raise ImportError(f"{path} holds another model than {self.name!r}: its names or sizes differ",
-                              path=path)
+            raise ImportError(f"{library} holds another model than {self.name!r}: its names or sizes differ")
         self.add_kernels(m)
         return table_info(m)
 
