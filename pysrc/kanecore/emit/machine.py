@@ -5,22 +5,22 @@ The code holds what the C text holds: the same operations with the same multiply
 table.  So the bits of a result are those of the C.  ``kanecore/src/kc_machine.h`` says what the numbers mean.
 
 A value stands in a register of its own.  Negations cost nothing: a product, a sum and a multiply-add are one of
-±a b ± c, with 1 and −0 where a factor or a summand is missing.  The machine takes its time where it goes from one operation to
-the next, so equal ones are gathered: of all that can be computed, the operation comes first that can be done most often.
+±a b ± c, with 1 and −0 where a factor or a summand is missing.  The machine takes its time where it goes from one
+operation to another, so equal ones are gathered: next comes the operation of which most can be computed.
 """
 
 from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from kanecore.graph.scalars import Op
+from kanecore.machine_code import Code, CodedFunction, CodedPart, Numbers
 from kanecore.program.instructions import (
     FMA,
     FMS,
@@ -50,7 +50,7 @@ from .library import Library
 from .splines import OUTSIDE, splines
 from .table import names, numbers, sizes
 
-__all__ = ["FIRST", "OPERATIONS", "Code", "CodedFunction", "CodedPart", "code"]
+__all__ = ["FIRST", "OPERATIONS", "code"]
 
 FIRST = 1
 """The place in c of the first parameter: before it stands the address of the code."""
@@ -71,86 +71,8 @@ _NEGATIVE = 1 << 31
 _MINUS_ZERO, _ONE = Operand(-0.0), Operand(1.0)
 # whether the product and the summand of ±a b ± c are negative
 _FUSED = {FMA: (False, False), FMS: (False, True), FNMA: (True, False), FNMS: (True, True)}
+_OUTSIDE = ("KC_EXTRAPOLATED", "KC_NOWHERE", "KC_PERIODIC")  # as in spline.h
 _LONGEST = 0xFFFF  # run of one operation; registers are fewer than this as well
-
-Numbers = npt.NDArray[Any]
-
-
-@dataclass(frozen=True)
-class CodedPart:
-    """A part of a program: ``kc_coded_part`` without its addresses."""
-
-    constants: Numbers
-    loads: Numbers
-    stores: Numbers
-    code: Numbers
-    n_loads: int
-
-
-@dataclass(frozen=True)
-class CodedFunction:
-    """A function.
-
-    Attributes
-    ----------
-    way : str
-        How it solves; empty for a program.
-    parts : tuple of CodedPart
-        Of a program.
-    clear, width : int
-        Of a program: how many zeros come first, and how many numbers of scratch it writes.
-    members : dict
-        Of a way: numbers, arrays, and functions by their numbers.
-    equations : tuple of int, optional
-        Of a way: n, m, k, whether M is symmetric, whether they give a correction.
-    sizes : tuple of int
-        Of a way: of its arrays.
-    instead : tuple of int
-        Of a way: those of its functions that take all of its scratch.
-    """
-
-    way: str
-    parts: tuple[CodedPart, ...] = ()
-    clear: int = 0
-    width: int = 0
-    members: Mapping[str, Any] = field(default_factory=dict)
-    equations: tuple[int, int, int, bool, bool] | None = None
-    sizes: tuple[int, ...] = ()
-    instead: tuple[int, ...] = ()
-
-
-@dataclass(frozen=True)
-class Code:
-    """What a library holds, for the machine.
-
-    Attributes
-    ----------
-    operations : tuple of str
-        Those that the numbers in the code mean.
-    sizes, names, numbers : dict
-        Of the table, by its members.
-    flags : int
-    functions : tuple of CodedFunction
-        Each after those that it calls.
-    kernels : dict
-        Of each kernel its function, the one that fills what stands before in ``out``, or −1, and the offset and the
-        length of all.
-    prepare, counting : int or None
-        The functions that prepare constants, and count rows.
-    splines : tuple
-        Of each its knots along each argument, what is known at each knot, and what it is outside.
-    """
-
-    operations: tuple[str, ...]
-    sizes: Mapping[str, int]
-    names: Mapping[str, Sequence[str]]
-    numbers: Mapping[str, Sequence[float]]
-    flags: int
-    functions: tuple[CodedFunction, ...]
-    kernels: Mapping[str, tuple[int, int, int, int]]
-    prepare: int | None
-    counting: int | None
-    splines: tuple[tuple[tuple[Numbers, ...], Numbers, int], ...]
 
 
 def code(library: Library) -> Code:
@@ -180,15 +102,12 @@ def code(library: Library) -> Code:
         },
         prepare=place.get("prepare"),
         counting=place.get("count"),
-        splines=tuple((spline.knots, spline.hermite.ravel(), _OUTSIDE[OUTSIDE[spline.extrapolate]]) for spline in tables),
+        splines=tuple((each.knots, each.hermite.ravel(), _OUTSIDE.index(OUTSIDE[each.extrapolate])) for each in tables),
     )
 
 
-_OUTSIDE = {"KC_EXTRAPOLATED": 0, "KC_NOWHERE": 1, "KC_PERIODIC": 2}
-
-
 def _preparing(library: Library) -> Straight:
-    """What writes all of c: what stands there already, the parameters, what follows from them, and the count of rows."""
+    """What writes all of c: the parameters, what follows from them, and the count of rows, beside what is there."""
     program = library.preparing
     n_p, first = len(library.d.parameters), FIRST + len(library.d.parameters)
     there = [Operand(Entry("c", i)) for i in range(FIRST)]
@@ -318,7 +237,9 @@ class _Part:
         return key
 
     # ---------------------------------------------------------------- operations
-    def _fused(self, target: Value | tuple[str, float], signs: tuple[bool, bool], a: Operand, b: Operand, c: Operand) -> None:
+    def _fused(self, target: Any, signs: tuple[bool, bool], operands: Sequence[Operand]) -> None:
+        """±a b ± c of three operands; ``signs``: whether the product and the summand are negative."""
+        a, b, c = operands
         product, summand = signs[0] ^ a.negative ^ b.negative, signs[1] ^ c.negative
         reads = (self._source(a.source), self._source(b.source), self._source(c.source))
         self.steps.append(_Step(2 * product + summand, reads, (target,)))
@@ -326,17 +247,19 @@ class _Part:
     def _compute(self, instruction: Compute) -> None:
         operation, target, operands = instruction
         if operation in _FUSED:
-            self._fused(target, _FUSED[operation], *operands)
+            self._fused(target, _FUSED[operation], operands)
         elif operation is Op.MUL:
-            self._fused(target, (False, False), *operands, _MINUS_ZERO)
+            self._fused(target, _FUSED[FMA], (*operands, _MINUS_ZERO))
         elif operation is Op.ADD:
-            self._fused(target, (False, False), operands[0], _ONE, operands[1])
+            self._fused(target, _FUSED[FMA], (operands[0], _ONE, operands[1]))
         elif operation is Op.SUB:
-            self._fused(target, (False, True), operands[0], _ONE, operands[1])
+            self._fused(target, _FUSED[FMS], (operands[0], _ONE, operands[1]))
         elif operation == HALF_POWER:
             base, k = operands
             assert isinstance(k.source, float)
-            self.steps.append(_Step(_NUMBER["half_power"], (self._positive(base),), (target,), behind=(round(k.source),)))
+            self.steps.append(
+                _Step(_NUMBER["half_power"], (self._positive(base),), (target,), behind=(round(k.source),))
+            )
         else:
             self.steps.append(_Step(_NUMBER[operation], tuple(map(self._positive, operands)), (target,)))
 
@@ -346,6 +269,7 @@ class _Part:
 
     def _apply(self, instruction: Apply) -> None:
         orders = [order for each in instruction.orders for order in each]
+        assert isinstance(instruction.data, Spline)
         before = (self.splines[instruction.data], len(instruction.arguments), len(instruction.targets), *orders)
         places = tuple(map(self._positive, instruction.arguments))
         self.steps.append(_Step(_NUMBER["apply"], places, instruction.targets, before))
@@ -355,11 +279,11 @@ class _Part:
         self.steps.append(_Step(_NUMBER["call"], reads, (instruction.target,)))
 
     def _pivot(self, instruction: Pivot) -> None:
-        bound = self._constant(0.0)
+        bound: Any = self._constant(0.0)
         if instruction.diagonal is not None:
             bound = ("bound", len(self.guards))
             tolerance = Operand(PIVOT * EPSILON * instruction.n_speeds)
-            self._fused(bound, (False, False), tolerance, instruction.diagonal, _MINUS_ZERO)
+            self._fused(bound, _FUSED[FMA], (tolerance, instruction.diagonal, _MINUS_ZERO))
         reads = (self._positive(instruction.pivot), bound)
         self.guards.append(_Step(_NUMBER["pivot"], reads, behind=(instruction.speed,)))
 
@@ -379,8 +303,8 @@ class _Part:
         words: list[int] = []
         for run in self._runs(registers):
             self._write(run, words, registers)
-        for _, run in groupby(self.guards, key=lambda guard: guard.operation):
-            self._write(list(run), words, registers)
+        for _, guards in groupby(self.guards, key=lambda guard: guard.operation):
+            self._write(list(guards), words, registers)
         words += (_NUMBER["end"], 0)
         return CodedPart(
             constants=np.array(list(self.constants.values()), dtype=np.float64),
@@ -406,7 +330,8 @@ class _Part:
                 ready.setdefault(step.operation, deque()).append(step)
         while ready:
             operation = max(ready, key=lambda operation: len(ready[operation]))
-            run, able = [], ready[operation]
+            run: list[_Step] = []
+            able = ready[operation]
             while able and len(run) < _LONGEST:
                 step = able.popleft()
                 run.append(step)
@@ -438,7 +363,11 @@ class _Part:
 def _list_of_stores(stored: Sequence[tuple[Entry, Any, bool]], registers: Mapping[Any, int]) -> list[int]:
     words = []
     for array, number in _WRITTEN.items():
-        pairs = [(entry.place, registers[key] | _NEGATIVE * negative) for entry, key, negative in stored if entry.array == array]
+        pairs = [
+            (entry.place, registers[key] | _NEGATIVE * negative)
+            for entry, key, negative in stored
+            if entry.array == array
+        ]
         if pairs:
             words += [number, len(pairs), *(x for pair in pairs for x in pair)]
     return [*words, _NO_ARRAY]
