@@ -41,7 +41,7 @@ ALLOWED: dict[str, set[str]] = {
         *("errors", "kernels", "graph", "describe", "derive", "program", "c_functions", "splines", "tolerances"),
         "machine_code",
     },
-    "build": {"errors", "kernels", "graph", "describe", "derive", "emit"},
+    "build": {"errors", "kernels", "tolerances", "graph", "describe", "derive", "emit"},
     "expressions": set(),
     # what a user holds: a description, and what is derived from it
     "model": {"errors", "describe", "derive", "expressions", "c_functions", "shapes", "speed_matrices", "splines"},

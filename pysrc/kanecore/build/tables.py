@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from kanecore.kernels import KERNELS, Kernel
+from kanecore.tolerances import IN_C
 
 __all__ = ["check", "generated", "main"]
 
@@ -64,6 +65,7 @@ def generated() -> dict[str, str]:
     check(KERNELS)
     return {
         "kanecore/include/kc_kernels.h": _c_members(),
+        "kanecore/src/kc_tolerances.h": _c_tolerances(),
         "kanecore/_table.pxd": f"{_HASH}{_PXD}{_lines('        kc_kernel *{}', _names(KERNELS))}",
         "kanecore/_kernels.pxi": _cython_tables(),
         "kanecore/_methods.pxi": _cython_methods(),
@@ -181,6 +183,11 @@ def _quoted(text: str, prefix: str) -> str:
 def _product(kernel: Kernel, write: Callable[[str], str]) -> str:
     lengths = [f"({x})" if "+" in x and len(kernel.shape) > 1 else x for x in _sizes(kernel.shape, write)]
     return " * ".join(lengths) or "1"
+
+
+def _c_tolerances() -> str:
+    lines = "".join(f"#define KC_{name} {value!r}\n" for name, value in IN_C.items())
+    return f"{_STAR}/* What counts as equal, for the machine; the reasons: kanecore/tolerances.py. */\n{lines}"
 
 
 def _c_members() -> str:

@@ -33,7 +33,7 @@ from .splines import HEADER, splines
 from .splines import table as spline_table
 from .table import Contents, table
 
-__all__ = ["Emitted", "Groups", "Library", "emit_group", "emit_library", "version"]
+__all__ = ["Emitted", "Groups", "Library", "emit_group", "emit_library", "version", "whole"]
 
 _RUNTIME = Path(__file__).with_name("runtime")
 
@@ -92,10 +92,15 @@ def _of_group(derivation: Derivation, core: Mapping[str, Derived], group: str, f
 
 def emit_library(description: Description, parameters: Mapping[str, float] | None = None) -> Emitted:
     """All kernels in one library, with default values of the parameters: a prebuilt model."""
+    return whole(description, parameters).emitted()
+
+
+def whole(description: Description, parameters: Mapping[str, float] | None = None, first: int = 0) -> Library:
+    """That library."""
     derivation = _derive(description, None)
     names = [name for group in GROUPS for name in GROUPS[group] if derivation.has(name)]
     kernels = _programs(derivation, names)
-    return Library(derivation, kernels, kernels, "all", dict(parameters or {})).emitted()
+    return Library(derivation, kernels, kernels, "all", dict(parameters or {}), first)
 
 
 def _derive(description: Description, baked: Mapping[str, float] | None) -> Derivation:
