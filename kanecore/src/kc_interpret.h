@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * kc_interpret.h: the machine, for the processors that its compiler's options name; kc_machine.c and kc_machine_fused.c
- * include it.  Its arithmetic, and the ways to solve, are those of emitted text: the headers of emit/runtime.
+ * kc_interpret.h: the machine, for the processors that its compiler's options name; kc_machine.c and
+ * kc_machine_fused.c include it.  Its arithmetic, and the ways to solve, are those of emitted text: the
+ * headers of emit/runtime.
  */
 #include "kc_machine.h"
 
@@ -215,8 +216,8 @@ static int run_part(const kc_coded_part *part, const double *const *from, double
     return 0;
 }
 
-static int run_program(const kc_coded_function *f, double t, const double *x, const double *r, const double *c,
-                       double *w, double *out)
+static int run_program(const kc_coded_function *f, double t, const double *x, const double *r,
+                       const double *c, double *w, double *out)
 {
     const double *const from[KC_ARRAYS] = {&t, x, r, c, w, out};
     for (uint32_t i = 0; i < f->clear; i++)
@@ -235,7 +236,8 @@ static int run_program(const kc_coded_function *f, double t, const double *x, co
 #define ARGUMENTS double t, const double *x, const double *r, const double *c, double *w, double *out
 #define GIVEN     t, x, r, c, w, out
 
-/* The accelerations, and the multipliers behind them, at the beginning of the scratch; then what they are for. */
+/* The accelerations, and the multipliers behind them, at the beginning of the scratch; then what they are
+ * for. */
 typedef struct after_motion {
     int n, m; /* accelerations, multipliers */
     kc_function *udot, *multipliers, *evaluate;
@@ -323,53 +325,103 @@ static int run_closure(const kc_coded_function *f, ARGUMENTS)
     return 0;
 }
 
-#define AT(type, member) offsetof(type, member)
-#define NUMBER(type, member)        {#member, KC_NUMBER, AT(type, member)}
-#define INTEGERS(type, member)      {#member, KC_INTEGERS, AT(type, member)}
-#define FUNCTION(type, member)      {#member, KC_FUNCTION, AT(type, member)}
-#define PART(type, member)          {"parts." #member, KC_FUNCTION, AT(type, parts) + AT(kc_parts, member)}
+#define AT(type, member)       offsetof(type, member)
+#define NUMBER(type, member)   {#member, KC_NUMBER, AT(type, member)}
+#define INTEGERS(type, member) {#member, KC_INTEGERS, AT(type, member)}
+#define FUNCTION(type, member) {#member, KC_FUNCTION, AT(type, member)}
+#define PART(type, member)     {"parts." #member, KC_FUNCTION, AT(type, parts) + AT(kc_parts, member)}
 #define PARTS(type)                                                                                          \
     PART(type, mass_matrix), PART(type, forcing), PART(type, jacobian), PART(type, bias), PART(type, sums)
-#define EQUATIONS                   {"equations", KC_EQUATIONS, 0}
-#define NO_MORE                     {NULL, KC_NUMBER, 0}
+#define EQUATIONS {"equations", KC_EQUATIONS, 0}
+#define NO_MORE   {NULL, KC_NUMBER, 0}
 
 static const kc_coded_member of_after_motion[] = {
-    NUMBER(after_motion, n),           NUMBER(after_motion, m),          FUNCTION(after_motion, udot),
-    FUNCTION(after_motion, multipliers), FUNCTION(after_motion, evaluate), NO_MORE};
-static const kc_coded_member of_short_way[] = {FUNCTION(short_way, shortly), FUNCTION(short_way, otherwise), NO_MORE};
+    NUMBER(after_motion, n),          NUMBER(after_motion, m),
+    FUNCTION(after_motion, udot),     FUNCTION(after_motion, multipliers),
+    FUNCTION(after_motion, evaluate), NO_MORE};
+static const kc_coded_member of_short_way[] = {FUNCTION(short_way, shortly), FUNCTION(short_way, otherwise),
+                                               NO_MORE};
 static const kc_coded_member of_chain[] = {
-    NUMBER(kc_chain, n_y),    NUMBER(kc_chain, n_q),         NUMBER(kc_chain, n),       NUMBER(kc_chain, k),
+    NUMBER(kc_chain, n_y),    NUMBER(kc_chain, n_q),         NUMBER(kc_chain, n),        NUMBER(kc_chain, k),
     FUNCTION(kc_chain, udot), FUNCTION(kc_chain, linearize), FUNCTION(kc_chain, slopes), NO_MORE};
-static const kc_coded_member of_motion[] = {
-    EQUATIONS, NUMBER(kc_motion, rank), NUMBER(kc_motion, eliminated), INTEGERS(kc_motion, speeds),
-    INTEGERS(kc_motion, rows), NUMBER(kc_motion, n_known), NUMBER(kc_motion, n_residuals),
-    FUNCTION(kc_motion, fill), PARTS(kc_motion), FUNCTION(kc_motion, doubt), FUNCTION(kc_motion, residuals),
-    FUNCTION(kc_motion, result), FUNCTION(kc_motion, otherwise), NO_MORE};
+static const kc_coded_member of_motion[] = {EQUATIONS,
+                                            NUMBER(kc_motion, rank),
+                                            NUMBER(kc_motion, eliminated),
+                                            INTEGERS(kc_motion, speeds),
+                                            INTEGERS(kc_motion, rows),
+                                            NUMBER(kc_motion, n_known),
+                                            NUMBER(kc_motion, n_residuals),
+                                            FUNCTION(kc_motion, fill),
+                                            PARTS(kc_motion),
+                                            FUNCTION(kc_motion, doubt),
+                                            FUNCTION(kc_motion, residuals),
+                                            FUNCTION(kc_motion, result),
+                                            FUNCTION(kc_motion, otherwise),
+                                            NO_MORE};
 static const kc_coded_member of_free_motion[] = {EQUATIONS, PARTS(kc_free_motion), NO_MORE};
 static const kc_coded_member of_balance[] = {EQUATIONS, NUMBER(kc_balance, rank), FUNCTION(kc_balance, udot),
                                              FUNCTION(kc_balance, fill), NO_MORE};
-static const kc_coded_member of_return[] = {EQUATIONS, NUMBER(kc_return, rank), FUNCTION(kc_return, fill), NO_MORE};
-static const kc_coded_member of_projection[] = {
-    EQUATIONS, NUMBER(kc_projection, n_q), NUMBER(kc_projection, n_u), NUMBER(kc_projection, n_max),
-    NUMBER(kc_projection, m_q), NUMBER(kc_projection, m_u), NUMBER(kc_projection, rank),
-    NUMBER(kc_projection, n_unit), INTEGERS(kc_projection, unit), FUNCTION(kc_projection, position),
-    FUNCTION(kc_projection, velocity), FUNCTION(kc_projection, direction), FUNCTION(kc_projection, slopes), NO_MORE};
-static const kc_coded_member of_linearization[] = {
-    EQUATIONS, NUMBER(kc_linearization, n_q), NUMBER(kc_linearization, rank), FUNCTION(kc_linearization, udot),
-    FUNCTION(kc_linearization, multipliers), FUNCTION(kc_linearization, fill), PARTS(kc_linearization),
-    FUNCTION(kc_linearization, column), NO_MORE};
-static const kc_coded_member of_forest[] = {
-    EQUATIONS, NUMBER(kc_forest, n), NUMBER(kc_forest, columns), NUMBER(kc_forest, trees),
-    INTEGERS(kc_forest, size), INTEGERS(kc_forest, width), INTEGERS(kc_forest, parent),
-    INTEGERS(kc_forest, coordinate), INTEGERS(kc_forest, speed), INTEGERS(kc_forest, runs),
-    INTEGERS(kc_forest, run), FUNCTION(kc_forest, joints), FUNCTION(kc_forest, loads), NUMBER(kc_forest, loaded),
-    INTEGERS(kc_forest, at), NUMBER(kc_forest, widest), NUMBER(kc_forest, room), NO_MORE};
-static const kc_coded_member of_closure[] = {
-    EQUATIONS, NUMBER(kc_closure, n_q), NUMBER(kc_closure, n_u), NUMBER(kc_closure, n_r), NUMBER(kc_closure, m_q),
-    NUMBER(kc_closure, m_u), NUMBER(kc_closure, m), NUMBER(kc_closure, n_unit), NUMBER(kc_closure, linear),
-    INTEGERS(kc_closure, unit), {"guess", KC_REALS, AT(kc_closure, guess)}, FUNCTION(kc_closure, configuration),
-    FUNCTION(kc_closure, slopes), FUNCTION(kc_closure, velocity), FUNCTION(kc_closure, jacobian),
-    FUNCTION(kc_closure, sizes), FUNCTION(kc_closure, weights), NO_MORE};
+static const kc_coded_member of_return[] = {EQUATIONS, NUMBER(kc_return, rank), FUNCTION(kc_return, fill),
+                                            NO_MORE};
+static const kc_coded_member of_projection[] = {EQUATIONS,
+                                                NUMBER(kc_projection, n_q),
+                                                NUMBER(kc_projection, n_u),
+                                                NUMBER(kc_projection, n_max),
+                                                NUMBER(kc_projection, m_q),
+                                                NUMBER(kc_projection, m_u),
+                                                NUMBER(kc_projection, rank),
+                                                NUMBER(kc_projection, n_unit),
+                                                INTEGERS(kc_projection, unit),
+                                                FUNCTION(kc_projection, position),
+                                                FUNCTION(kc_projection, velocity),
+                                                FUNCTION(kc_projection, direction),
+                                                FUNCTION(kc_projection, slopes),
+                                                NO_MORE};
+static const kc_coded_member of_linearization[] = {EQUATIONS,
+                                                   NUMBER(kc_linearization, n_q),
+                                                   NUMBER(kc_linearization, rank),
+                                                   FUNCTION(kc_linearization, udot),
+                                                   FUNCTION(kc_linearization, multipliers),
+                                                   FUNCTION(kc_linearization, fill),
+                                                   PARTS(kc_linearization),
+                                                   FUNCTION(kc_linearization, column),
+                                                   NO_MORE};
+static const kc_coded_member of_forest[] = {EQUATIONS,
+                                            NUMBER(kc_forest, n),
+                                            NUMBER(kc_forest, columns),
+                                            NUMBER(kc_forest, trees),
+                                            INTEGERS(kc_forest, size),
+                                            INTEGERS(kc_forest, width),
+                                            INTEGERS(kc_forest, parent),
+                                            INTEGERS(kc_forest, coordinate),
+                                            INTEGERS(kc_forest, speed),
+                                            INTEGERS(kc_forest, runs),
+                                            INTEGERS(kc_forest, run),
+                                            FUNCTION(kc_forest, joints),
+                                            FUNCTION(kc_forest, loads),
+                                            NUMBER(kc_forest, loaded),
+                                            INTEGERS(kc_forest, at),
+                                            NUMBER(kc_forest, widest),
+                                            NUMBER(kc_forest, room),
+                                            NO_MORE};
+static const kc_coded_member of_closure[] = {EQUATIONS,
+                                             NUMBER(kc_closure, n_q),
+                                             NUMBER(kc_closure, n_u),
+                                             NUMBER(kc_closure, n_r),
+                                             NUMBER(kc_closure, m_q),
+                                             NUMBER(kc_closure, m_u),
+                                             NUMBER(kc_closure, m),
+                                             NUMBER(kc_closure, n_unit),
+                                             NUMBER(kc_closure, linear),
+                                             INTEGERS(kc_closure, unit),
+                                             {"guess", KC_REALS, AT(kc_closure, guess)},
+                                             FUNCTION(kc_closure, configuration),
+                                             FUNCTION(kc_closure, slopes),
+                                             FUNCTION(kc_closure, velocity),
+                                             FUNCTION(kc_closure, jacobian),
+                                             FUNCTION(kc_closure, sizes),
+                                             FUNCTION(kc_closure, weights),
+                                             NO_MORE};
 
 #define ROOM(name, expression)                                                                               \
     static int room_of_##name(const int *s)                                                                  \
@@ -418,7 +470,8 @@ static int run(const kc_coded_function *f, ARGUMENTS)
     return f->way == KC_PROGRAM ? run_program(f, GIVEN) : runs[f->way](f, GIVEN);
 }
 
-/* ----------------------------------------------------------------------------- what stands in tables and structures */
+/* ----------------------------------------------------------------------------- what stands in tables and
+ * structures */
 
 static void run_kernel(int number, double t, const double *x, const double *r, const double *c, double *work,
                        double *out)
@@ -458,7 +511,8 @@ static void fill_spline(void *spline, const double *hermite, int outside)
 }
 
 #define KERNEL(i)                                                                                            \
-    static void kernel_##i(double t, const double *x, const double *r, const double *c, double *work, double *out) \
+    static void kernel_##i(double t, const double *x, const double *r, const double *c, double *work,        \
+                           double *out)                                                                      \
     {                                                                                                        \
         run_kernel(0##i, t, x, r, c, work, out);                                                             \
     }
@@ -471,13 +525,16 @@ static void fill_spline(void *spline, const double *hermite, int outside)
 #define NAME_OF_FUNCTION(i) function_##i,
 
 /* Octal numbers: 64 and 512 of them. */
-#define EIGHT(X, i)     X(i##0) X(i##1) X(i##2) X(i##3) X(i##4) X(i##5) X(i##6) X(i##7)
-#define KERNELS(X)      EIGHT(X, 0) EIGHT(X, 1) EIGHT(X, 2) EIGHT(X, 3) EIGHT(X, 4) EIGHT(X, 5) EIGHT(X, 6) EIGHT(X, 7)
+#define EIGHT(X, i) X(i##0) X(i##1) X(i##2) X(i##3) X(i##4) X(i##5) X(i##6) X(i##7)
+#define KERNELS(X)                                                                                           \
+    EIGHT(X, 0) EIGHT(X, 1) EIGHT(X, 2) EIGHT(X, 3) EIGHT(X, 4) EIGHT(X, 5) EIGHT(X, 6) EIGHT(X, 7)
 #define SIXTY_FOUR(X, i)                                                                                     \
-    EIGHT(X, i##0) EIGHT(X, i##1) EIGHT(X, i##2) EIGHT(X, i##3) EIGHT(X, i##4) EIGHT(X, i##5) EIGHT(X, i##6) EIGHT(X, i##7)
+    EIGHT(X, i##0)                                                                                           \
+    EIGHT(X, i##1) EIGHT(X, i##2) EIGHT(X, i##3) EIGHT(X, i##4) EIGHT(X, i##5) EIGHT(X, i##6) EIGHT(X, i##7)
 #define FUNCTIONS(X)                                                                                         \
-    SIXTY_FOUR(X, 0) SIXTY_FOUR(X, 1) SIXTY_FOUR(X, 2) SIXTY_FOUR(X, 3) SIXTY_FOUR(X, 4) SIXTY_FOUR(X, 5)    \
-    SIXTY_FOUR(X, 6) SIXTY_FOUR(X, 7)
+    SIXTY_FOUR(X, 0)                                                                                         \
+    SIXTY_FOUR(X, 1)                                                                                         \
+    SIXTY_FOUR(X, 2) SIXTY_FOUR(X, 3) SIXTY_FOUR(X, 4) SIXTY_FOUR(X, 5) SIXTY_FOUR(X, 6) SIXTY_FOUR(X, 7)
 
 KERNELS(KERNEL)
 FUNCTIONS(FUNCTION_OF_CODE)
@@ -485,5 +542,6 @@ FUNCTIONS(FUNCTION_OF_CODE)
 static kc_kernel *const kernels[KC_CODED_KERNELS] = {KERNELS(NAME_OF_KERNEL)};
 static kc_coded_call *const functions[KC_CODED_FUNCTIONS] = {FUNCTIONS(NAME_OF_FUNCTION)};
 
-const kc_machine_kind KC_THIS_KIND = {
-    ways, sizeof(kc_saddle), sizeof(kc_spline), fill_equations, fill_axis, fill_spline, prepare, kernels, functions};
+const kc_machine_kind KC_THIS_KIND = {ways,           sizeof(kc_saddle), sizeof(kc_spline),
+                                      fill_equations, fill_axis,         fill_spline,
+                                      prepare,        kernels,           functions};

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* kc_machine.c: the machine as the extension is compiled, the choice between it and the other, and the check of code. */
+/* kc_machine.c: the machine as the extension is compiled, the choice between it and the other, and the check
+ * of code. */
 #define KC_THIS_KIND kc_machine_plain
 #include "kc_interpret.h"
 
@@ -44,7 +45,9 @@ uint32_t kc_check_code(const kc_coded_part *part, uint32_t n_loads, size_t n, ui
     while (end - k >= 2 && k[0] < KC_N_OPERATIONS) {
         const int operation = k[0], times = k[1];
         const kc_operation facts = kc_operations[operation];
-        const int registers = operation == KC_OP_pivot ? 2 : operation == KC_OP_half_power ? 1 : facts.operands;
+        const int registers = operation == KC_OP_pivot        ? 2
+                              : operation == KC_OP_half_power ? 1
+                                                              : facts.operands;
         k += 2;
         if (operation == KC_OP_end)
             return made;

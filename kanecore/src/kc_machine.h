@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * kc_machine.h: models without a compiler.  Their functions are code (kanecore/emit/machine.py), which a machine executes
- * with the arithmetic of the C text, so that the bits are the same.
+ * kc_machine.h: models without a compiler.  Their functions are code (kanecore/emit/machine.py), which a
+ * machine executes with the arithmetic of the C text, so that the bits are the same.
  *
- * A kernel has no argument that says which model it belongs to.  So the address of the model's code stands in c[0], before
- * the parameters, as the addresses of C functions stand behind them; and kernel k of all such models is one C function.
+ * A kernel has no argument that says which model it belongs to.  So the address of the model's code stands in
+ * c[0], before the parameters, as the addresses of C functions stand behind them; and kernel k of all such
+ * models is one C function.
  */
 #ifndef KC_MACHINE_H
 #define KC_MACHINE_H
@@ -15,8 +16,8 @@
 #include "kanecore.h"
 
 /*
- * Operations: name, how many operands, how many results.  In code there stands the number of the operation, how often
- * it comes, and then the operands of each.  Those of operations marked * are more than registers:
+ * Operations: name, how many operands, how many results.  In code there stands the number of the operation,
+ * how often it comes, and then the operands of each.  Those of operations marked * are more than registers:
  *
  *     half_power  a, k             a^k sqrt(a)
  *     apply       spline, n, m, m times the orders by n arguments, n arguments; it makes m values
@@ -56,10 +57,10 @@
     OPERATION(exp, 1, 1)                                                                                     \
     OPERATION(log, 1, 1)                                                                                     \
     OPERATION(erf, 1, 1)                                                                                     \
-    OPERATION(call, 2, 1)   /* an address, an argument */                                                    \
-    OPERATION(apply, 3, 0)  /* * */                                                                          \
-    OPERATION(pivot, 3, 0)  /* * */                                                                          \
-    OPERATION(limit, 1, 0)  /* * */                                                                          \
+    OPERATION(call, 2, 1)  /* an address, an argument */                                                     \
+    OPERATION(apply, 3, 0) /* * */                                                                           \
+    OPERATION(pivot, 3, 0) /* * */                                                                           \
+    OPERATION(limit, 1, 0) /* * */                                                                           \
     OPERATION(end, 0, 0)
 
 #define KC_NUMBERED(name, operands, results) KC_OP_##name,
@@ -71,8 +72,8 @@ enum { KC_IN_T, KC_IN_X, KC_IN_R, KC_IN_C, KC_IN_W, KC_IN_OUT, KC_ARRAYS };
 #define KC_NEGATIVE UINT32_C(0x80000000) /* in `stores`: what is stored is the negative of a register */
 
 /*
- * A part of a program.  Its values stand in registers z, of which none is written twice: constants, what is loaded,
- * what the operations make, in order.  The lists of loads and stores end with KC_ARRAYS.
+ * A part of a program.  Its values stand in registers z, of which none is written twice: constants, what is
+ * loaded, what the operations make, in order.  The lists of loads and stores end with KC_ARRAYS.
  */
 typedef struct kc_coded_part {
     const double *constants;
@@ -96,8 +97,8 @@ typedef struct kc_coded_function {
 
 enum { KC_PROGRAM = -1 };
 
-/* What the table of a model calls: a function that fills `out` from `offset` on, and for `rhs` one that fills what
- * stands before; of `n` numbers in all. */
+/* What the table of a model calls: a function that fills `out` from `offset` on, and for `rhs` one that fills
+ * what stands before; of `n` numbers in all. */
 typedef struct kc_coded_kernel {
     const kc_coded_function *function, *before;
     uint32_t offset, n;
@@ -109,8 +110,9 @@ enum { KC_CODED_KERNELS = 64, KC_CODED_FUNCTIONS = 512 };
 typedef struct kc_machine {
     kc_coded_kernel kernels[KC_CODED_KERNELS];
     const kc_coded_function *functions[KC_CODED_FUNCTIONS]; /* those that others call */
-    const kc_coded_function *prepare;  /* reads p in place of x, and writes c */
-    const kc_coded_function *counting; /* finds how many rows of G count, for the last of c; NULL: `prepare` does */
+    const kc_coded_function *prepare;                       /* reads p in place of x, and writes c */
+    const kc_coded_function
+        *counting; /* finds how many rows of G count, for the last of c; NULL: `prepare` does */
     uint32_t prepare_room, n_prepared;
 } kc_machine;
 
@@ -132,7 +134,8 @@ typedef struct kc_coded_way {
 } kc_coded_way;
 
 /* What calls a function of the model whose code c names: a kc_function (emit/runtime/equations.h). */
-typedef int kc_coded_call(double t, const double *x, const double *r, const double *c, double *w, double *out);
+typedef int kc_coded_call(double t, const double *x, const double *r, const double *c, double *w,
+                          double *out);
 
 /* One machine, for processors of one kind. */
 typedef struct kc_machine_kind {
@@ -142,7 +145,7 @@ typedef struct kc_machine_kind {
     void (*fill_axis)(void *spline, int axis, const double *knots, int n);
     void (*fill_spline)(void *spline, const double *hermite, int outside);
     void (*prepare)(const double *p, double *c);
-    kc_kernel *const *kernels; /* KC_CODED_KERNELS */
+    kc_kernel *const *kernels;       /* KC_CODED_KERNELS */
     kc_coded_call *const *functions; /* KC_CODED_FUNCTIONS */
 } kc_machine_kind;
 

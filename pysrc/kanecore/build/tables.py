@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Write the files that follow from `kanecore.kernels`: ``python -m kanecore.build.tables`` in the source folder.
+"""Write the files that follow from the rows of `kanecore.kernels`, and from `kanecore.tolerances`.
+
+``python -m kanecore.build.tables`` in the source folder does so.
 
 They are checked in, since people read them; a test holds them to the rows.
 """
@@ -186,8 +188,11 @@ def _product(kernel: Kernel, write: Callable[[str], str]) -> str:
 
 
 def _c_tolerances() -> str:
-    lines = "".join(f"#define KC_{name} {value!r}\n" for name, value in IN_C.items())
-    return f"{_STAR}/* What counts as equal, for the machine; the reasons: kanecore/tolerances.py. */\n{lines}"
+    lines = "".join(f"#define KC_{name} {float(value)!r}\n" for name, value in IN_C.items())
+    return (
+        f"/* Generated from tolerances.py by kanecore.build.tables. */\n/* {_LICENCE} */\n/* clang-format off */\n"
+        f"/* What counts as equal, for the machine. */\n{lines}"
+    )
 
 
 def _c_members() -> str:
