@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# One call of a kernel, with any number of states; included by _native.pyx.
+# One call of a kernel, with any number of states, in lanes and threads; included by _native.pyx.
+
+from concurrent.futures import ThreadPoolExecutor, wait
 
 ARGUMENTS = ("t", "x", "udot", "r", "p")
 """The operands of a kernel, in the order of `Batch.at`."""
@@ -7,15 +9,24 @@ ARGUMENTS = ("t", "x", "udot", "r", "p")
 cdef enum:      # their numbers
     OF_T, OF_X, OF_UDOT, OF_R, OF_P, N_OPERANDS
 
+cdef enum:
+    MOST_LANES = 8
+    ALIGNMENT = 64          # bytes: what the widest lanes need
+    ROWS_OF_A_THREAD = 512  # at least: fewer take less time than a thread takes to begin
+
 cdef struct Batch:
     Py_ssize_t n_rows, n_x, n_beyond, n_r, size     # n_beyond: numbers that x goes on with
+    Py_ssize_t first                    # the number of the first row
     int n_dims                          # leading axes
     const cnp.npy_intp *lengths         # of the leading axes
-    cnp.npy_intp *index                 # where we are, one number an axis; zeros to begin with
+    cnp.npy_intp *index                 # where we are, one number an axis
     const char *at[N_OPERANDS]          # the operands of the row
     bint reads_p                        # else at[OF_P] points nowhere, and c holds the parameters
     const cnp.npy_intp *steps           # (N_OPERANDS, n_dims + 1): bytes to the next element of each along each axis
     void (*prepare)(const double *p, double *c) noexcept nogil
+    const char *prepared                # the parameters that c was prepared of
+    int n_varying
+    int varying[N_OPERANDS]             # the operands that are not one for all rows
     double *state                       # [q, u, udot, lambda, ...]
     double *c
     double *work
@@ -23,49 +34,155 @@ cdef struct Batch:
     unsigned char *status               # a row: a kc_status
     int *number                         # a row: what work[1] says
     PyObject *interruption              # by Ctrl-C: the exception, owned; the rows after it are not done
+    bint *stop                          # set by Ctrl-C: all threads of a call look at it
+
+cdef struct Lanes:
+    const kc_lanes *table
+    kc_lane_kernel *kernel
+    const char *rows[N_OPERANDS][MOST_LANES]    # the operands of the rows in the lanes
+    double *out[MOST_LANES]
+    bint varies[N_OPERANDS]
+    Py_ssize_t n_p, n_prepared
+    double *t                           # in lanes, as all that follow
+    double *x
+    double *r
+    double *p
+    double *c
+    double *work
+    double *result
+    double *constants                   # row by row: those of rows that kc_model's prepares
+    double *spare                       # the result of lanes without a row
 
 
-cdef Py_ssize_t run_batch(kc_kernel *f, Batch *b) noexcept nogil:
-    """Calls ``f`` for every row and returns how many failed. The rows' arguments lie anywhere."""
+cdef inline void advance(Batch *b, Py_ssize_t n) noexcept nogil:
+    """To the operands of the n-th next row: no further than to where the last axis, which runs fastest, ends."""
+    cdef int i, operand, axis = b.n_dims - 1
+    while axis >= 0:
+        b.index[axis] += n
+        for i in range(b.n_varying):
+            operand = b.varying[i]
+            b.at[operand] += n * b.steps[operand * (b.n_dims + 1) + axis]
+        if b.index[axis] < b.lengths[axis]:
+            break
+        for i in range(b.n_varying):
+            operand = b.varying[i]
+            b.at[operand] -= b.lengths[axis] * b.steps[operand * (b.n_dims + 1) + axis]
+        b.index[axis] = 0
+        axis -= 1
+        n = 1
+
+
+cdef bint run_row(kc_kernel *f, Batch *b, const char **at, Py_ssize_t i, double *out) noexcept nogil:
+    """Calls ``f`` for row i, whose operands lie at ``at``, and returns whether it failed."""
+    cdef double t = (<const double *>at[OF_T])[0]
+    cdef const double *x = <const double *>at[OF_X]
+    cdef const double *r = <const double *>at[OF_R]
+    if b.n_beyond:
+        memcpy(b.state, x, b.n_x * sizeof(double))
+        memcpy(b.state + b.n_x, at[OF_UDOT], b.n_beyond * sizeof(double))
+        x = b.state
+    if b.reads_p and at[OF_P] != b.prepared:
+        b.prepare(<const double *>at[OF_P], b.c)
+        b.prepared = at[OF_P]
+    b.work[0] = 0.0
+    f(t, x, r, b.c, b.work, out)
+    if (all_finite(out, b.size) or not isfinite(t) or not all_finite(r, b.n_r)
+            or not all_finite(x, b.n_x + b.n_beyond)):
+        return False
+    b.status[i] = <unsigned char>b.work[0] if b.work[0] != 0.0 else KC_NONFINITE
+    b.number[i] = <int>b.work[1]
+    return True
+
+
+cdef bint stopped(Batch *b, Py_ssize_t before, Py_ssize_t after) noexcept nogil:
+    """Whether Ctrl-C was pressed; asked where a multiple of PATIENCE lies between two numbers of rows."""
+    if before // PATIENCE != after // PATIENCE and interrupted(&b.interruption):
+        b.stop[0] = True
+    return b.stop[0]
+
+
+cdef Py_ssize_t run_rows(kc_kernel *f, Batch *b) noexcept nogil:
+    """Calls ``f`` for row after row and returns how many failed. The rows' operands lie anywhere."""
     cdef Py_ssize_t i, n_failed = 0
-    cdef int axis, operand
-    cdef double t
-    cdef const double *x
-    cdef const double *r
-    cdef const char *prepared = NULL
     for i in range(b.n_rows):
-        if i % PATIENCE == PATIENCE - 1 and interrupted(&b.interruption):
-            return n_failed
-        t, x, r = (<const double *>b.at[OF_T])[0], <const double *>b.at[OF_X], <const double *>b.at[OF_R]
-        if b.n_beyond:
-            memcpy(b.state, x, b.n_x * sizeof(double))
-            memcpy(b.state + b.n_x, b.at[OF_UDOT], b.n_beyond * sizeof(double))
-            x = b.state
-        if b.reads_p and b.at[OF_P] != prepared:
-            b.prepare(<const double *>b.at[OF_P], b.c)
-            prepared = b.at[OF_P]
+        n_failed += run_row(f, b, b.at, b.first + i, b.out + i * b.size)
+        if stopped(b, i, i + 1):
+            break
+        advance(b, 1)
+    return n_failed
 
-        b.work[0] = 0.0
-        f(t, x, r, b.c, b.work, b.out)
-        if (not all_finite(b.out, b.size) and isfinite(t) and all_finite(r, b.n_r)
-                and all_finite(x, b.n_x + b.n_beyond)):
-            b.status[i] = <unsigned char>b.work[0] if b.work[0] != 0.0 else KC_NONFINITE
-            b.number[i] = <int>b.work[1]
-            n_failed += 1
-        b.out += b.size
 
-        # The next row: the last axis runs fastest.
-        axis = b.n_dims - 1
-        while axis >= 0:
-            b.index[axis] += 1
-            for operand in range(N_OPERANDS):
-                b.at[operand] += b.steps[operand * (b.n_dims + 1) + axis]
-            if b.index[axis] < b.lengths[axis]:
-                break
-            for operand in range(N_OPERANDS):
-                b.at[operand] -= b.lengths[axis] * b.steps[operand * (b.n_dims + 1) + axis]
-            b.index[axis] = 0
-            axis -= 1
+cdef void fill_lanes(Batch *b, Lanes *l, Py_ssize_t done) noexcept nogil:
+    """The operands of the next rows, a lane each; in lanes that are left over the last row once more."""
+    cdef int i, operand, last = b.n_dims - 1
+    cdef Py_ssize_t lane = 0, n, k, n_lanes = l.table.n_lanes, n_rows = min(b.n_rows - done, <Py_ssize_t>l.table.n_lanes)
+    while lane < n_rows:
+        n = min(n_rows - lane, b.lengths[last] - b.index[last])
+        for i in range(b.n_varying):
+            operand = b.varying[i]
+            for k in range(n):
+                l.rows[operand][lane + k] = b.at[operand] + k * b.steps[operand * (b.n_dims + 1) + last]
+        advance(b, n)
+        lane += n
+    for lane in range(n_lanes):
+        l.out[lane] = b.out + (done + lane) * b.size if lane < n_rows else l.spare
+    for lane in range(n_rows, n_lanes):
+        for operand in range(N_OPERANDS):
+            l.rows[operand][lane] = l.rows[operand][n_rows - 1]
+    if done == 0:
+        for operand in range(N_OPERANDS):
+            if not l.varies[operand]:
+                for lane in range(n_lanes):
+                    l.rows[operand][lane] = b.at[operand]
+    if done == 0 or l.varies[OF_T]:
+        l.table.gather(1, <const double *const *>l.rows[OF_T], l.t)
+    if done == 0 or l.varies[OF_X]:
+        l.table.gather(<uint32_t>b.n_x, <const double *const *>l.rows[OF_X], l.x)
+    if b.n_beyond and (done == 0 or l.varies[OF_UDOT]):
+        l.table.gather(<uint32_t>b.n_beyond, <const double *const *>l.rows[OF_UDOT], l.x + b.n_x * n_lanes)
+    if done == 0 or l.varies[OF_R]:
+        l.table.gather(<uint32_t>b.n_r, <const double *const *>l.rows[OF_R], l.r)
+    if done == 0 or l.varies[OF_P]:
+        prepare_lanes(b, l)
+
+
+cdef void prepare_lanes(Batch *b, Lanes *l) noexcept nogil:
+    """The constants in the lanes: one set in all, or each row's own."""
+    cdef const double *constants[MOST_LANES]
+    cdef int lane, n_lanes = l.table.n_lanes
+    if b.reads_p and l.table.prepare != NULL:
+        l.table.gather(<uint32_t>l.n_p, <const double *const *>l.rows[OF_P], l.p)
+        l.table.prepare(l.p, l.c)
+        return
+    for lane in range(n_lanes):
+        constants[lane] = b.c
+        if b.reads_p:
+            constants[lane] = l.constants + lane * l.n_prepared
+            if lane and l.rows[OF_P][lane] == l.rows[OF_P][lane - 1]:
+                constants[lane] = constants[lane - 1]
+            else:
+                b.prepare(<const double *>l.rows[OF_P][lane], <double *>constants[lane])
+    l.table.gather(<uint32_t>l.n_prepared, <const double *const *>constants, l.c)
+
+
+cdef Py_ssize_t run_lanes(kc_kernel *f, Batch *b, Lanes *l) noexcept nogil:
+    """The same, several rows at once; ``f`` serves the rows that fail or are not finite."""
+    cdef Py_ssize_t done = 0, n_failed = 0
+    cdef const char *at[N_OPERANDS]
+    cdef uint32_t undone
+    cdef int lane, operand, n_lanes = l.table.n_lanes
+    while done < b.n_rows:
+        fill_lanes(b, l, done)
+        undone = l.kernel(l.t, l.x, l.r, l.c, l.work, l.result)
+        l.table.scatter(<uint32_t>b.size, l.result, l.out)
+        for lane in range(n_lanes):
+            if undone >> lane & 1 and done + lane < b.n_rows:
+                for operand in range(N_OPERANDS):
+                    at[operand] = l.rows[operand][lane]
+                n_failed += run_row(f, b, at, b.first + done + lane, l.out[lane])
+        if stopped(b, done, done + n_lanes):
+            break
+        done += n_lanes
     return n_failed
 
 
@@ -97,6 +214,59 @@ cdef tuple leading_axes(list operands):
         raise ValueError(f"leading axes do not broadcast: {shapes}: {error}") from None
 
 
+cdef Py_ssize_t lane_room(Model m, int k) noexcept:
+    """How many numbers `place_lanes` places."""
+    cdef Py_ssize_t in_lanes = 1 + m.n_state + m.n_r + m.n_p + 2 * m.n_prepared + m.n_lane_work + m.size[k]
+    return MOST_LANES * in_lanes + m.size[k] + ALIGNMENT // <Py_ssize_t>sizeof(double)
+
+
+cdef void place_lanes(Model m, int k, double *memory, Lanes *l) noexcept:
+    """Lanes for kernel k, whose arrays stand one behind the other."""
+    cdef Py_ssize_t n = m.lanes.n_lanes
+    l.table, l.kernel, l.n_p, l.n_prepared = m.lanes, m.lane_kernels[k], m.n_p, m.n_prepared
+    l.t = <double *>((<uintptr_t>memory + ALIGNMENT - 1) // ALIGNMENT * ALIGNMENT)
+    l.x = l.t + n
+    l.r = l.x + n * m.n_state
+    l.p = l.r + n * m.n_r
+    l.c = l.p + n * m.n_p
+    l.work = l.c + n * m.n_prepared
+    l.result = l.work + n * m.n_lane_work
+    l.constants = l.result + n * m.size[k]
+    l.spare = l.constants + n * m.n_prepared
+
+
+cdef object _pool = None
+cdef int _pool_size = 0
+
+
+cdef object thread_pool(int n):
+    """Threads that wait for work, n or more."""
+    global _pool, _pool_size
+    if n > _pool_size:
+        _pool, _pool_size = ThreadPoolExecutor(n, "kanecore"), n
+    return _pool
+
+
+def _forget_threads():
+    """In a forked child, where the threads are not."""
+    global _pool, _pool_size
+    _pool, _pool_size = None, 0
+
+
+if hasattr(os, "register_at_fork"):     # not on Windows
+    os.register_at_fork(after_in_child=_forget_threads)
+
+
+cdef int thread_count(object threads) except -1:
+    """How many threads a call may take."""
+    if isinstance(threads, bool) or not hasattr(threads, "__index__"):
+        raise TypeError(f"threads is {threads!r}; it must be a whole number: how many, or -1 for one a core")
+    n = threads.__index__()
+    if n != -1 and n < 1:
+        raise ValueError(f"threads is {n}; it must be at least 1, or -1 for one a core")
+    return min(n, 1024) if n > 0 else max(1, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count())
+
+
 @cython.final
 cdef class Evaluation:
     """A call with any number of states: what it reads, and what came of each."""
@@ -107,7 +277,9 @@ cdef class Evaluation:
     cdef Block inputs, parameters   # where no operand gives them
     cdef tuple shape                # leading axes
     cdef object result
-    cdef object status, numbers     # of each state: what run_batch says of it
+    cdef object status, numbers     # of each state: what run_row says of it
+    cdef int threads
+    cdef bint stop                  # set by Ctrl-C, for all threads
 
     cdef int read(self, object t, object x, object udot, object r, object p) except -1:
         """Convert what was given, and check it."""
@@ -145,33 +317,70 @@ cdef class Evaluation:
 
     cdef Py_ssize_t run(self) except -1:
         """Call the kernel for every state; how many failed."""
+        cdef Py_ssize_t n_rows = 1, n_parts, i
+        for i in self.shape:
+            n_rows *= i
+        self.status, self.numbers = np.zeros(n_rows, dtype=np.uint8), np.empty(n_rows, dtype=np.intc)
+        self.stop = False
+        if n_rows >= self.model.rows_for_lanes:
+            self.model.open_lanes(self.k)
+        n_parts = max(1, min(<Py_ssize_t>self.threads, n_rows // ROWS_OF_A_THREAD))
+        if n_parts == 1:
+            return self.run_part(0, n_rows)
+        bounds = [n_rows * i // n_parts // MOST_LANES * MOST_LANES for i in range(n_parts)] + [n_rows]
+        others = [thread_pool(n_parts - 1).submit(self.run_part, a, b) for a, b in zip(bounds[1:], bounds[2:])]
+        try:
+            n_failed = self.run_part(0, bounds[1])
+            return n_failed + sum([other.result() for other in others])
+        finally:
+            self.stop = not all([other.done() for other in others])     # only where an exception is on its way
+            wait(others)
+
+    cpdef Py_ssize_t run_part(self, Py_ssize_t first, Py_ssize_t end) except -1:
+        """The same for some of the states."""
         cdef Model m = self.model
         cdef Batch batch
+        cdef Lanes lanes
         cdef Py_ssize_t i, n_failed
         cdef kc_kernel *f = m.kernels[self.k]
-        cdef int n_dims = len(self.shape)
-        lengths, index = np.array(self.shape + (0,), dtype=np.intp), np.zeros(n_dims + 1, dtype=np.intp)
+        cdef int operand, axis, n_dims = len(self.shape)
+        cdef double *memory
+        cdef bint in_lanes = end - first > 1 and m.lane_kernels[self.k] != NULL and m.size[self.k] > 0
+        lengths = np.array(self.shape + (0,), dtype=np.intp)
+        index = np.array((*np.unravel_index(first, self.shape), 0) if end > first else self.shape + (0,), dtype=np.intp)
         steps = np.zeros((N_OPERANDS, n_dims + 1), dtype=np.intp)
         for i, a in enumerate(self.operands):
             if a is not None:
                 steps[i, :n_dims] = self.wide(i).strides[:n_dims]
-        batch.n_dims, batch.n_rows = n_dims, 1
-        for i in self.shape:
-            batch.n_rows *= i
-        self.status, self.numbers = np.zeros(batch.n_rows, dtype=np.uint8), np.zeros(batch.n_rows, dtype=np.intc)
+        batch.n_dims, batch.first, batch.n_rows = n_dims, first, end - first
         batch.lengths = <const cnp.npy_intp *>cnp.PyArray_DATA(lengths)
         batch.index = <cnp.npy_intp *>cnp.PyArray_DATA(index)
         batch.steps = <const cnp.npy_intp *>cnp.PyArray_DATA(steps)
-        batch.state = allocate(m.n_state + m.n_prepared + m.n_work)
+        batch.stop = &self.stop
+        memory = allocate(m.n_state + m.n_prepared + m.n_work + (lane_room(m, self.k) if in_lanes else 0))
         try:
+            batch.state = memory
             self.fill(&batch)
-            if batch.n_rows > 1:
+            for operand in range(N_OPERANDS):
+                for axis in range(n_dims):
+                    batch.at[operand] += batch.index[axis] * batch.steps[operand * (n_dims + 1) + axis]
+            batch.n_varying = 0
+            for operand in range(N_OPERANDS):
+                lanes.varies[operand] = steps[operand].any()
+                if lanes.varies[operand]:
+                    batch.varying[batch.n_varying] = operand
+                    batch.n_varying += 1
+            if in_lanes:
+                place_lanes(m, self.k, memory + m.n_state + m.n_prepared + m.n_work, &lanes)
                 with nogil:
-                    n_failed = run_batch(f, &batch)
+                    n_failed = run_lanes(f, &batch, &lanes)
+            elif batch.n_rows > 1:
+                with nogil:
+                    n_failed = run_rows(f, &batch)
             else:
-                n_failed = run_batch(f, &batch)
+                n_failed = run_rows(f, &batch)
         finally:
-            PyMem_Free(batch.state)
+            PyMem_Free(memory)
         if batch.interruption != NULL:
             raise taken_exception(&batch.interruption)
         return n_failed
@@ -183,7 +392,7 @@ cdef class Evaluation:
         batch.n_x, batch.n_beyond, batch.n_r, batch.size = m.n_x, n_beyond(m, self.k), m.n_r, m.size[self.k]
         batch.c = batch.state + m.n_state
         batch.work = batch.c + m.n_prepared
-        batch.prepare = m.table.prepare
+        batch.prepare, batch.prepared = m.table.prepare, NULL
         batch.reads_p = self.operands[OF_P] is not None
         for i in range(N_OPERANDS):
             batch.at[i] = <const char *>batch.state
@@ -194,7 +403,7 @@ cdef class Evaluation:
         m.place_addresses(batch.c)
         if self.parameters is not None:
             memcpy(batch.c, self.parameters.values, m.n_prepared * sizeof(double))
-        batch.out = data(self.result)
+        batch.out = data(self.result) + batch.first * batch.size
         batch.status = <unsigned char *>cnp.PyArray_DATA(self.status)
         batch.number = <int *>cnp.PyArray_DATA(self.numbers)
         batch.interruption = NULL

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # One call of a kernel, with one state; included by _native.pyx.
 
+cdef object ONE = 1
+
 # Functions and not methods, since these a compiler does not inline.
 
 cdef inline bint plain(Model m, int k, object t, object x, object r, object p, Arguments *at) except -1:
@@ -70,14 +72,15 @@ cdef class Model(Parametrized):
     """
 
     @cython.final
-    cdef object evaluate(self, int k, object t, object x, object udot, object r, object p, object out):
+    cdef object evaluate(self, int k, object t, object x, object udot, object r, object p, object out,
+                         object threads=ONE):
         """One state in plain arrays, at once and without allocating; everything else by `evaluate_any`."""
         cdef Arguments at, failed       # two, so that the former may stay in registers
         cdef double scalar
         cdef double *result
         cdef object array = out
-        if self.kernels[k] == NULL or not plain(self, k, t, x, r, p, &at):
-            return self.evaluate_any(k, t, x, udot, r, p, out)
+        if self.kernels[k] == NULL or threads is not ONE or not plain(self, k, t, x, r, p, &at):
+            return self.evaluate_any(k, t, x, udot, r, p, out, threads)
         if out is None:
             if self.n_dims[k] == 0:
                 result = &scalar
@@ -87,11 +90,11 @@ cdef class Model(Parametrized):
         elif is_result(self, k, out) and not overlapped(self, k, data(out), &at, r, p):
             result = data(out)
         else:
-            return self.evaluate_any(k, t, x, udot, r, p, out)
+            return self.evaluate_any(k, t, x, udot, r, p, out, threads)
         if reads_udot(k):
             if (not is_vector(udot, n_beyond(self, k))
                     or (out is not None and overlap(result, self.size[k], data(udot), n_beyond(self, k)))):
-                return self.evaluate_any(k, t, x, udot, r, p, out)
+                return self.evaluate_any(k, t, x, udot, r, p, out, threads)
             memcpy(self.state, at.x, self.n_x * sizeof(double))
             memcpy(self.state + self.n_x, data(udot), n_beyond(self, k) * sizeof(double))
             at.x = self.state
@@ -102,9 +105,11 @@ cdef class Model(Parametrized):
             explain(self, k, &failed, self.work, result)
         return scalar if array is None else array
 
-    cdef object evaluate_any(self, int k, object t, object x, object udot, object r, object p, object out):
+    cdef object evaluate_any(self, int k, object t, object x, object udot, object r, object p, object out,
+                             object threads):
         """Whatever NumPy would accept: conversion, broadcasting, errors that name the argument."""
         cdef Evaluation states = Evaluation.__new__(Evaluation)
+        states.threads = thread_count(threads)
         self.kernel(k)
         states.model, states.k = self, k
         states.read(t, x, udot, r, p)

@@ -143,6 +143,11 @@ cdef inline kc_kernel **first_kernel(const kc_model *m) noexcept nogil:
     return <kc_kernel **>&m.rhs
 
 
+cdef inline kc_lane_kernel **first_lane_kernel(const kc_lanes *lanes) noexcept nogil:
+    """The same of the kernels for several states side by side."""
+    return <kc_lane_kernel **>&lanes.rhs
+
+
 cdef inline bint reads_udot(int k) noexcept nogil:
     return k == K_GENERALIZED_INERTIA_FORCES or k == K_INVERSE_DYNAMICS or k == K_POWER or k == K_INERTIA_FORCES or k == K_GIBBS or k == K_EQUATIONS_RESIDUAL or k == K_MOMENTUM_RATES or k == K_INERTIAL_LOADS or k == K_HAMILTONIAN_RATE or k == K_ACCELERATIONS or k == K_ANGULAR_ACCELERATIONS or k == K_INVERSE_DYNAMICS_TANGENT or k == K_INVERSE_DYNAMICS_GRADIENT or k == K_REGRESSOR or k == K_HESSIAN_PRODUCTS
 

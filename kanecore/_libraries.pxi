@@ -7,10 +7,19 @@ cdef int kernel_number(object name) except -1:
     return KERNELS.index(name)
 
 
+cdef enum:
+    ROWS_FOR_LANES = 256
+
+
 cdef void empty_kernel(double t, const double *x, const double *r, const double *c, double *work,
                        double *out) noexcept nogil:
     """Stands in for a kernel of no elements, such as the outputs of a model without any."""
     pass
+
+
+cdef str named(object library):
+    """A library in messages."""
+    return str(library) if isinstance(library, (str, os.PathLike)) else "the code"
 
 
 cdef class Libraries:
@@ -31,6 +40,11 @@ cdef class Libraries:
     cdef Py_ssize_t first                   # the place of p in c: before it stands the address of the machine, if any
     cdef const kc_model *table
     cdef kc_kernel *kernels[N_KERNELS]      # NULL until the library that holds it is open
+    cdef const kc_lanes *lanes              # for several states at once; NULL until such a library is open
+    cdef kc_lane_kernel *lane_kernels[N_KERNELS]    # NULL where no open library holds one
+    cdef bint lanes_asked[N_KERNELS]        # whether `_find_lanes` was
+    cdef Py_ssize_t n_lane_work
+    cdef readonly Py_ssize_t rows_for_lanes     # a batch of so many rows is worth opening such a library
     cdef unsigned char *reads               # [kernel][parameter]: 0 where the kernel is known not to read it
     cdef double *work                       # of single calls, with the GIL held
     cdef double *state                      # of single calls: [q, u, udot, lambda, ...]
@@ -53,17 +67,19 @@ cdef class Libraries:
         cdef const kc_model *m
         if self.table != NULL:
             raise TypeError("a model is opened once; make a new one")
-        if not isinstance(library, (str, bytes, os.PathLike)):
+        if not isinstance(library, (str, os.PathLike)):
             self.machine, self.first = Machine(), 1
         m = self.open_library(library)
         if m.prepare == NULL:
-            raise ImportError(f"{library} holds further kernels of a model; its core library must be opened first")
+            raise ImportError(f"{named(library)} holds further kernels of a model; its core library must be opened first")
         self.table = m
         self.take_sizes()
         self.take_names()
         self.reserve_memory()
         self.shape_results()
+        self.rows_for_lanes = ROWS_FOR_LANES
         self.add_kernels(m)
+        self.add_lanes(m.lanes, library)
 
     def __dealloc__(self):
         PyMem_Free(self.work)
@@ -145,6 +161,45 @@ cdef class Libraries:
         self.note_unread(table_info(m).get("unread", {}))
         return 0
 
+    cdef int add_lanes(self, const kc_lanes *lanes, object library) except -1:
+        """Take over the kernels for several states."""
+        cdef kc_lane_kernel **members
+        cdef int k, n_members
+        if lanes == NULL:
+            return 0
+        if not (lanes.struct_size >= sizeof(kc_lanes) - N_KERNELS * sizeof(kc_lane_kernel *)
+                and lanes.n_lanes in (2, 4, 8) and lanes.n_prepared <= self.n_prepared and lanes.n_work <= LARGEST
+                and lanes.gather != NULL and lanes.scatter != NULL
+                and (self.lanes == NULL or self.lanes.n_lanes == lanes.n_lanes)):
+            raise ImportError(f"the compiled model {library} has lanes that cannot be right: compile the model again")
+        members = first_lane_kernel(lanes)
+        n_members = <int>min((lanes.struct_size - (<const char *>members - <const char *>lanes))
+                             // <Py_ssize_t>sizeof(kc_lane_kernel *), N_KERNELS)
+        if self.lanes == NULL or (self.lanes.prepare == NULL and lanes.prepare != NULL):
+            self.lanes = lanes
+        self.n_lane_work = max(self.n_lane_work, lanes.n_work)
+        for k in range(n_members):
+            if self.lane_kernels[k] == NULL:
+                self.lane_kernels[k] = members[k]
+        return 0
+
+    cdef int open_lanes(self, int k) except -1:
+        """Open the library that holds kernel ``k`` for several states, unless that was tried before."""
+        if not self.lanes_asked[k]:
+            self.lanes_asked[k] = True
+            if self.lane_kernels[k] == NULL:
+                self._find_lanes(KERNELS[k])
+        return 0
+
+    @property
+    def _lanes(self):
+        """The kernels that open libraries hold for several states, and how many states: ({name, ...}, n)."""
+        return ({name for k, name in enumerate(KERNELS) if self.lane_kernels[k] != NULL},
+                0 if self.lanes == NULL else self.lanes.n_lanes)
+
+    def _find_lanes(self, kernel):
+        """Called once for a kernel before a large batch: open the library that holds it for several states."""
+
     cdef int note_unread(self, dict unread) except -1:
         """The parameters that a library says its kernels do not read: bits of an integer, by the kernels' names."""
         cdef Py_ssize_t i
@@ -176,8 +231,9 @@ cdef class Libraries:
         self.opened()
         m = self.open_library(library)
         if not self.fits(m):
-            raise ImportError(f"{library} holds another model than {self.name!r}: its names or sizes differ")
+            raise ImportError(f"{named(library)} holds another model than {self.name!r}: its names or sizes differ")
         self.add_kernels(m)
+        self.add_lanes(m.lanes, library)
         return table_info(m)
 
     cdef bint fits(self, const kc_model *m) except -1:

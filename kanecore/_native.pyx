@@ -41,7 +41,7 @@ from libc.string cimport memcmp, memcpy, memset
 
 from kanecore cimport (
     KC_ABI_VERSION, KC_CONTRADICTORY, KC_LOST, KC_NONFINITE, KC_QDOT_IS_U, KC_SINGULAR,
-    KC_UNSATISFIED_CONFIGURATION, KC_UNSATISFIED_ROW, kc_kernel, kc_model,
+    KC_UNSATISFIED_CONFIGURATION, KC_UNSATISFIED_ROW, kc_kernel, kc_lane_kernel, kc_lanes, kc_model,
 )
 
 from kanecore.errors import ModelError, NonFiniteError, SingularError, unknown_name

@@ -5,6 +5,15 @@ from libc.stdint cimport int32_t, uint32_t
 cdef extern from "kanecore.h" nogil:
     ctypedef void kc_kernel(double t, const double *x, const double *r, const double *c, double *work,
                             double *out) noexcept nogil
+    ctypedef uint32_t kc_lane_kernel(const double *t, const double *x, const double *r, const double *c,
+                                     double *work, double *out) noexcept nogil
+
+    ctypedef struct kc_lanes:
+        uint32_t struct_size, n_lanes, n_prepared, n_work
+        void (*gather)(uint32_t n, const double *const *rows, double *to) noexcept nogil
+        void (*scatter)(uint32_t n, const double *values, double *const *rows) noexcept nogil
+        void (*prepare)(const double *p, double *c) noexcept nogil
+        kc_lane_kernel *rhs     # and all others, in the order of kc_model
 
     ctypedef struct kc_model:
         uint32_t abi_version, struct_size
@@ -28,6 +37,7 @@ cdef extern from "kanecore.h" nogil:
         const double *p_default
         const double *r_default
         const int32_t *r_rates
+        const kc_lanes *lanes
         void (*prepare)(const double *p, double *c) noexcept nogil
         kc_kernel *rhs
         kc_kernel *udot

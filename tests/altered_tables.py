@@ -96,6 +96,7 @@ class Table(ctypes.Structure):
     _fields_ = [
         *((name, ctypes.c_uint32) for name in ("abi_version", "struct_size", *SIZES)),
         *((name, ctypes.c_void_p) for name in ("name", *LISTS, *ARRAYS)),
+        ("lanes", ctypes.c_void_p),
         ("prepare", ctypes.c_void_p),
         ("kernels", ctypes.c_void_p * N_KERNELS),
     ]

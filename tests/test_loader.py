@@ -76,7 +76,7 @@ def test_the_members_are_those_of_the_header() -> None:
     struct_text = re.sub(r"/\*.*?\*/", "", header[header.index("typedef struct kc_model") :], flags=re.DOTALL)
     members = re.findall(r"(\w+)(?=[,;])", struct_text[: struct_text.index("void (*prepare)")])
     # In the header flags stand beside n_unit, and so they do here.
-    assert sorted(members) == sorted(["abi_version", "struct_size", *SIZES, "name", *LISTS, *ARRAYS])
+    assert sorted(members) == sorted(["abi_version", "struct_size", *SIZES, "name", *LISTS, *ARRAYS, "lanes"])
     assert [name for name, *_ in Table._fields_ if name in members] == members
 
 

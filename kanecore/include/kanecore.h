@@ -33,7 +33,7 @@ extern "C" {
 #endif
 
 /* Raised when a field changes meaning; the table may grow at its end without it. */
-#define KC_ABI_VERSION 6u
+#define KC_ABI_VERSION 7u
 
 typedef enum kc_status {
     KC_OK = 0,
@@ -67,6 +67,31 @@ typedef void kc_kernel(double t, const double *x, const double *r, const double 
  * c' + 2 alpha c = 0.
  */
 
+/*
+ * Several states side by side, one in each lane: arrays hold all lanes' values of one number, then those of
+ * the next, x[i * n_lanes + lane], so t has n_lanes values.  All arrays begin at multiples of 8 n_lanes
+ * bytes. Returns the lanes without results, a bit each: where the kernel of kc_model may fail, or its result
+ * may not be finite. Call that one for them.  All other lanes hold the bits that it gives for their states.
+ */
+typedef uint32_t kc_lane_kernel(const double *t, const double *x, const double *r, const double *c,
+                                double *work, double *out);
+
+typedef struct kc_lanes {
+    uint32_t struct_size, n_lanes;
+    uint32_t n_prepared, n_work; /* numbers in each lane of c and work */
+
+    /* n numbers from where each lane's row begins, and back */
+    void (*gather)(uint32_t n, const double *const *rows, double *to);
+    void (*scatter)(uint32_t n, const double *values, double *const *rows);
+
+    /* NULL where kc_model's must prepare each lane's constants */
+    void (*prepare)(const double *p, double *c);
+
+#define kc_kernel kc_lane_kernel
+#include "kc_kernels.h"
+#undef kc_kernel
+} kc_lanes;
+
 enum {
     KC_QDOT_IS_U = 1 /* qdot = u, element by element: the robotics names apply */
 };
@@ -98,6 +123,8 @@ typedef struct kc_model {
     const double *r_default; /* n_r values, NaN where the user must give one (prescribed motion) */
     const int32_t *r_rates;  /* n_r: the number of the input that is the derivative of this one, -1: none;
                                 NULL: of none */
+
+    const kc_lanes *lanes; /* NULL: none */
 
     void (*prepare)(const double *p, double *c);
 

@@ -9,11 +9,13 @@
 #include <string.h>
 
 #include "prelude.h"
+#include "bits.h"
+#include "sincos.h"
 #include "double.h"
 #include "arithmetic.h"
 #include "kc_tolerances.h"
 #include "equations.h"
-#include "lanes.h"
+#include "blocks.h"
 #include "eliminate.h"
 #include "saddle.h"
 #include "motion.h"

@@ -83,17 +83,23 @@ def compile(
     warn_of_impossible(description, values)
     build_info: dict[str, Any] = {"build": {}, "baked": sorted(baked)}
     build: Callable[[str], tuple[str | Code, str | None]]
+    build_lanes = None
     if is_wanted(cc, model.name):
-        options = {"cc": cc, "cflags": cflags, "cache": cache, "verbose": verbose}
-        build = _by_compiler(model, baked, build_info["build"], options)
+        options = {"cc": cc, "cflags": cflags, "cache": cache, "verbose": verbose, "name": model.name}
+        build, build_lanes = _by_compiler(model, baked, build_info["build"], options)
     elif cflags is not None:
         raise ValueError(f"cflags is {cflags!r}, and there is no compiler that takes flags: leave it out")
     else:
         build = _for_machine(model, baked, build_info, verbose)
     library, text = build("core")
-    functions = {f.__name__: x for f, x in model.functions.items() if isinstance(x, CFunction)}
-    source = {} if text is None else {"core": text}
-    dyn = CompiledModel({"core": library}, source=source, builder=build, info=build_info, functions=functions)
+    dyn = CompiledModel(
+        {"core": library},
+        source={} if text is None else {"core": text},
+        builder=build,
+        lane_builder=build_lanes,
+        info=build_info,
+        functions={f.__name__: x for f, x in model.functions.items() if isinstance(x, CFunction)},
+    )
     dyn.parameters.update({name: value for name, value in values.items() if name not in baked})
     if wanted := _groups(kernels):
         dyn.build(*wanted)
@@ -102,8 +108,8 @@ def compile(
 
 def _by_compiler(
     model: Model, baked: Mapping[str, float], built_groups: dict[str, Any], options: Mapping[str, Any]
-) -> Callable[[str], tuple[str, str]]:
-    """What compiles one group of kernels, and returns the path of its library and its C text.
+) -> tuple[Callable[[str], tuple[str, str]], Callable[[str], str]]:
+    """What compiles one group of kernels, and returns the path of its library and its C text; the same in lanes.
 
     Parameters
     ----------
@@ -132,7 +138,7 @@ def _by_compiler(
 
         key = f"{fingerprinted} {group} {sorted(baked.items())} {_sources()}"
         recipe = write() if group == warns else Recipe(key, write)
-        built = compile_library(recipe, **options, name=model.name)
+        built = compile_library(recipe, **options)
         built_groups[group] = {
             "derive_seconds": derived,
             "compile_seconds": built.seconds - (0.0 if group == warns else derived),
@@ -141,7 +147,11 @@ def _by_compiler(
         }
         return built.path, built.source
 
-    return build
+    def build_lanes(group: str) -> str:
+        key = f"{fingerprinted} {group} in lanes {sorted(baked.items())} {_sources()}"
+        return compile_library(Recipe(key, lambda: groups.emit(group, lanes=True).text), **options).path
+
+    return build, build_lanes
 
 
 def _for_machine(

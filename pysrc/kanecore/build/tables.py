@@ -35,6 +35,15 @@ from libc.stdint cimport int32_t, uint32_t
 cdef extern from "kanecore.h" nogil:
     ctypedef void kc_kernel(double t, const double *x, const double *r, const double *c, double *work,
                             double *out) noexcept nogil
+    ctypedef uint32_t kc_lane_kernel(const double *t, const double *x, const double *r, const double *c,
+                                     double *work, double *out) noexcept nogil
+
+    ctypedef struct kc_lanes:
+        uint32_t struct_size, n_lanes, n_prepared, n_work
+        void (*gather)(uint32_t n, const double *const *rows, double *to) noexcept nogil
+        void (*scatter)(uint32_t n, const double *values, double *const *rows) noexcept nogil
+        void (*prepare)(const double *p, double *c) noexcept nogil
+        kc_lane_kernel *rhs     # and all others, in the order of kc_model
 
     ctypedef struct kc_model:
         uint32_t abi_version, struct_size
@@ -58,6 +67,7 @@ cdef extern from "kanecore.h" nogil:
         const double *p_default
         const double *r_default
         const int32_t *r_rates
+        const kc_lanes *lanes
         void (*prepare)(const double *p, double *c) noexcept nogil
 """
 
@@ -239,6 +249,9 @@ def _cython_tables() -> str:
         "cdef inline kc_kernel **first_kernel(const kc_model *m) noexcept nogil:\n"
         '    """The first of the members of a table that are kernels; they follow each other."""\n'
         f"    return <kc_kernel **>&m.{KERNELS[0].name}\n\n\n"
+        "cdef inline kc_lane_kernel **first_lane_kernel(const kc_lanes *lanes) noexcept nogil:\n"
+        '    """The same of the kernels for several states side by side."""\n'
+        f"    return <kc_lane_kernel **>&lanes.{KERNELS[0].name}\n\n\n"
         f"cdef inline bint reads_udot(int k) noexcept nogil:\n    return {udot}\n\n\n"
         f"cdef inline bint reads_multipliers(int k) noexcept nogil:\n    return {multipliers}\n\n\n"
         "cdef inline Py_ssize_t n_vectors(Libraries m, int k) noexcept nogil:\n"
@@ -277,7 +290,7 @@ def _cython_method(kernel: Kernel) -> str:
     before = ["self", "t", "x", *(["udot"] if kernel.reads_udot else [])]
     before += ["multipliers=None"] if kernel.reads_multipliers else []
     before = ["self", "t", "x", "beyond"] if kernel.vectors else before
-    arguments = [*before, "*", *options, "r=None", "p=None", "out=None"]
+    arguments = [*before, "*", *options, "r=None", "p=None", "out=None", "threads=1"]
     text = f"    def {_method(kernel)}({', '.join(arguments)}):\n"
     text += _quoted(_docstring(kernel) + (_SHARED if kernel is KERNELS[0] else ""), " " * 8)
     if kernel.nonholonomic:
@@ -285,10 +298,9 @@ def _cython_method(kernel: Kernel) -> str:
         call = f'self._nonholonomic("{kernel.name}", t, x, {udot}, {option}, out, {{"r": r, "p": p}})'
         text += f"        if nonholonomic:\n            return {call}\n"
     if remainder:
-        text += (
-            f"        if remainder:\n            return self.evaluate({_number(remainder)}, t, x, None, r, p, out)\n"
-        )
-    call = f"self.evaluate({_number(kernel)}, t, x, {udot}, r, p, out)"
+        call = f"self.evaluate({_number(remainder)}, t, x, None, r, p, out, threads)"
+        text += f"        if remainder:\n            return {call}\n"
+    call = f"self.evaluate({_number(kernel)}, t, x, {udot}, r, p, out, threads)"
     if not kernel.named:
         return f"{text}        return {call}\n"
     by_name = f"by_name(self.{kernel.named}, result, {len(kernel.shape)})"
@@ -333,6 +345,8 @@ p : array_like, (..., n_p), or mapping, optional
     Parameters; default the current ones. Prepared once for (n_p,), once a row for (N, n_p).
 out : ndarray, optional
     Where to write: float64, C-contiguous, of the shape of the result, apart from all arguments.
+threads : int
+    How many share a large batch; -1: one for each core.  Results are the same to the bit.
 
 Returns
 -------
@@ -371,7 +385,7 @@ def _stubs() -> str:
         before = f"{_ARGUMENTS}, beyond: npt.ArrayLike" if kernel.vectors else before
         options = ["nonholonomic: bool = False"] if kernel.nonholonomic else []
         options += ["remainder: bool = False"] if kernel.name in remainders else []
-        after = "r: _Values | None = None, p: _Values | None = None, out: _Array | None = None"
+        after = "r: _Values | None = None, p: _Values | None = None, out: _Array | None = None, threads: int = 1"
         variants = [("", "_Array")]
         if kernel.named:
             variants = [("named: Literal[False] = False", "_Array"), ("named: Literal[True]", "dict[str, _Array]")]

@@ -54,8 +54,9 @@ class C(Target):
     """
 
     real = "double"
+    outcome = "int"  # the type of what the function of a program returns
     epsilon = EPSILON
-    headers = ("prelude.h", "double.h", "arithmetic.h")
+    headers: tuple[str, ...] = ("prelude.h", "bits.h", "sincos.h", "double.h", "arithmetic.h")
 
     # ---------------------------------------------------------------- operands
     def literal(self, value: float) -> str:
@@ -69,8 +70,12 @@ class C(Target):
         elif isinstance(source, Entry):
             text = source.array if source.place < 0 else f"{source.array}[{source.place}]"
         else:
-            text = self.literal(source)
+            text = self.number(source)
         return f"-{text}" if negative else text
+
+    def number(self, value: float) -> str:
+        """A number among operands."""
+        return self.literal(value)
 
     def value(self, value: Value) -> str:
         """The name of what an instruction made: z7, or s7 and c7."""
@@ -111,15 +116,18 @@ class C(Target):
         if op in _INFIX:
             return f"{a} {_INFIX[op]} {self._signed(operands[1])}"
         if op in _COMPARE:
-            one, zero = self.literal(1.0), self.literal(0.0)
-            return f"{a} {_COMPARE[op]} {self._signed(operands[1])} ? {one} : {zero}"
+            return self.choice(f"{a} {_COMPARE[op]} {self._signed(operands[1])}", self.number(1.0), self.number(0.0))
         if op is Op.SELECT:
-            return f"{a} != {self.literal(0.0)} ? {self.operand(operands[1])} : {self.operand(operands[2])}"
+            return self.choice(f"{a} != {self.number(0.0)}", *map(self.operand, operands[1:]))
         if op == HALF_POWER:
             factors = " * ".join([self._signed(operands[0])] * round(_number(operands[1])))
             return f"{factors} * {self.library(Op.SQRT)}({a})"
         name = _FUSED.get(op) or _INLINE.get(op) or self.library(op)
         return f"{name}({', '.join(map(self.operand, operands))})"
+
+    def choice(self, condition: str, one: str, other: str) -> str:
+        """The one of two numbers where a condition holds, else the other."""
+        return f"{condition} ? {one} : {other}"
 
     def sine_cosine(self, instruction: SineCosine) -> str:
         sine, cosine = self.value(instruction.sine), self.value(instruction.cosine)
@@ -148,15 +156,15 @@ class C(Target):
         if instruction.diagonal is not None:
             tolerance = self.literal(PIVOT * self.epsilon * instruction.n_speeds)
             bound = f"{tolerance} * {self._signed(instruction.diagonal)}"
-        return self._end_unless(
+        return self.end_unless(
             f"{self.operand(instruction.pivot)} > {bound}", f"KC_FAULT(KC_SINGULAR, {instruction.speed})"
         )
 
     def limit(self, instruction: Limit) -> str:
-        return self._end_unless(f"{self.operand(instruction.excess)} <= {self.literal(0.0)}", "KC_NOT_HERE")
+        return self.end_unless(f"{self.operand(instruction.excess)} <= {self.literal(0.0)}", "KC_NOT_HERE")
 
-    def _end_unless(self, condition: str, fault: str) -> str:
-        """Also where the condition is false because a number is NaN."""
+    def end_unless(self, condition: str, fault: str) -> str:
+        """End the program with a fault, also where the condition is false because a number is NaN."""
         return f"if (KC_UNLIKELY(!({condition}))) return {fault};"
 
     def load(self, instruction: Load) -> str:
@@ -166,7 +174,7 @@ class C(Target):
         return f"{self.operand(Operand(instruction.entry))} = {self.operand(instruction.operand)};"
 
     def clear(self, instruction: Clear) -> str:
-        return f"for (int i = 0; i < {instruction.length}; i++) {instruction.array}[i] = {self.literal(0.0)};"
+        return f"for (int i = 0; i < {instruction.length}; i++) {instruction.array}[i] = {self.number(0.0)};"
 
     # --------------------------------------------------------------- functions
     @property
@@ -180,18 +188,26 @@ class C(Target):
             return self._function(name, [*clear, *self.statements(parts.parts[0])])
         names = [f"{name}_{number}" for number in range(1, len(parts.parts) + 1)]
         texts = [
-            self._function(part, self.statements(instructions), "KC_PART int")
+            self._function(part, self.statements(instructions), "KC_PART")
             for part, instructions in zip(names, parts.parts, strict=True)
         ]
-        calls = [f"if (KC_UNLIKELY((fault = {part}(t, x, r, c, w, out)) != 0)) return fault;" for part in names]
-        return "".join(texts) + self._function(name, ["int fault;", *clear, *calls])
+        return "".join(texts) + self._function(name, [*clear, *self.in_turn(names)])
 
-    def _function(self, name: str, lines: Sequence[str], kind: str = "static int") -> str:
-        body = "".join(f"    {line}\n" for line in lines)
+    def in_turn(self, names: Sequence[str]) -> list[str]:
+        """Statements that call the parts of a program, up to the first that ends with a fault."""
+        calls = [f"if (KC_UNLIKELY((fault = {part}(t, x, r, c, w, out)) != 0)) return fault;" for part in names]
+        return ["int fault;", *calls]
+
+    def _function(self, name: str, lines: Sequence[str], kind: str = "static") -> str:
+        body = "".join(f"    {line}\n" for line in self.body(lines))
         return (
-            f"{kind} {name}({self.arguments}, {self.real} *w, {self.real} *out)\n"
-            f"{{\n    (void)t, (void)x, (void)r, (void)c, (void)w, (void)out;\n{body}    return 0;\n}}\n\n"
+            f"{kind} {self.outcome} {name}({self.arguments}, {self.real} *w, {self.real} *out)\n"
+            f"{{\n    (void)t, (void)x, (void)r, (void)c, (void)w, (void)out;\n{body}}}\n\n"
         )
+
+    def body(self, lines: Sequence[str]) -> list[str]:
+        """The statements of a function, up to its end."""
+        return [*lines, "return 0;"]
 
 
 def _number(operand: Operand) -> float:

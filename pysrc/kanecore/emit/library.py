@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from importlib import metadata
 from pathlib import Path
@@ -28,6 +28,7 @@ from kanecore.program.solved import Function, Solved, Straight
 from kanecore.program.straight import address, straight_line
 
 from .c import C
+from .lanes import Lanes, below, in_lanes, lane_function
 from .solved import function, headers, room, structure
 from .splines import HEADER, splines
 from .splines import table as spline_table
@@ -69,25 +70,27 @@ class Groups:
         derivation = _derive(self._description, self._baked)
         return derivation, _programs(derivation, GROUPS["core"])
 
-    def library(self, group: str) -> Library:
-        """``"core"``, ``"forces"``, ..., of `kanecore.kernels`."""
+    def library(self, group: str, *, lanes: bool = False) -> Library:
+        """``"core"``, ``"forces"``, ..., of `kanecore.kernels`; or the same for several states side by side."""
         derivation, core = self._core
-        return _of_group(derivation.copy(), core, group, self._first)
+        return _of_group(derivation.copy(), core, group, lanes, self._first)
 
-    def emit(self, group: str) -> Emitted:
+    def emit(self, group: str, *, lanes: bool = False) -> Emitted:
         """Its C text."""
-        return self.library(group).emitted()
+        return self.library(group, lanes=lanes).emitted()
 
 
-def emit_group(description: Description, group: str, baked: Mapping[str, float] | None = None) -> Emitted:
-    """One group of kernels of a model."""
+def emit_group(
+    description: Description, group: str, baked: Mapping[str, float] | None = None, *, lanes: bool = False
+) -> Emitted:
+    """One group of kernels of a model; or the same for several states side by side."""
     derivation = _derive(description, baked)
-    return _of_group(derivation, _programs(derivation, GROUPS["core"]), group).emitted()
+    return _of_group(derivation, _programs(derivation, GROUPS["core"]), group, lanes).emitted()
 
 
-def _of_group(derivation: Derivation, core: Mapping[str, Derived], group: str, first: int = 0) -> Library:
+def _of_group(derivation: Derivation, core: Mapping[str, Derived], group: str, lanes: bool, first: int = 0) -> Library:
     kernels = core if group == "core" else _programs(derivation, filter(derivation.has, GROUPS[group]))
-    return Library(derivation, core, kernels, group, {}, first)
+    return (_LaneLibrary if lanes else Library)(derivation, core, kernels, group, {}, first)
 
 
 def emit_library(description: Description, parameters: Mapping[str, float] | None = None) -> Emitted:
@@ -137,6 +140,8 @@ class Library:
         The place in c of the first parameter.
     """
 
+    target = C()
+
     def __init__(
         self,
         derivation: Derivation,
@@ -147,7 +152,7 @@ class Library:
         first: int = 0,
     ) -> None:
         self.derivation, self.kernels, self.group, self.defaults = derivation, kernels, group, defaults
-        self.d, self.g, self.target, self.first = derivation.description, derivation.graph, C(), first
+        self.d, self.g, self.first = derivation.description, derivation.graph, first
         self.sizes = sizes_of(derivation)
         self.symbols = self._symbol_places()
         self.prepared = self._prepared(preparing)
@@ -364,6 +369,76 @@ class Library:
         """The function that stands in the table, whose numbers are doubles."""
         text = "".join(f"    {line}\n" for line in lines)
         return f"static void kernel_{name}({self.target.arguments}, double *work, double *out)\n{{\n{text}}}\n\n"
+
+
+class _LaneLibrary(Library):
+    """A C text with the kernels of a group for several states side by side, those that can be written so."""
+
+    target = Lanes()
+
+    def emitted(self) -> Emitted:
+        of_kernel, made, operations = self.of_kernel, self.functions.by_name, self.operations
+        held = {name: each for name, each in of_kernel.items() if in_lanes(each.name, made)}
+        needed = dict.fromkeys(name for each in held.values() for name in below(each.name, made))
+        if "rhs" in held and self.sizes["n_q"]:
+            needed["compute_qdot"] = None
+        functions_of_lanes = [made[name] for name in made if name in needed]
+        text = [
+            self._opening({name: operations[name] for name in held}),
+            '#include "kanecore.h"\n\n',
+            *self._runtime(functions_of_lanes),
+            *(lane_function(self.target, each, made) for each in functions_of_lanes),
+            *(self._lanes(name, each) for name, each in held.items()),
+            self._lane_prepare() if self._prepares_lanes else "",
+            self._lane_table(held, room(needed, made)),
+            table(replace(self.contents("0"), entries=[], prepares=False, lanes=True), C()),
+        ]
+        return Emitted("".join(text), {name: operations[name] for name in held})
+
+    @property
+    def _prepares_lanes(self) -> bool:
+        """Counting the rows of G, and addresses of functions, are left to kc_model's."""
+        return self.prepares and not self.d.constraints and not self.d.functions
+
+    def _lanes(self, name: str, function: Function) -> str:
+        """A kernel for several states."""
+        n_q = self.sizes["n_q"] if name == "rhs" else 0
+        lines = [f"kc_mask failed = {function.name}(*t, x, r, c, work, out{f' + {n_q}' if n_q else ''});"]
+        if n_q:
+            lines.append("failed |= compute_qdot(*t, x, r, c, work, out);")
+        lines.append(f"return kc_undone(failed, {self.n_results(name)}, out);")
+        text = "".join(f"    {line}\n" for line in lines)
+        return (
+            f"static uint32_t of_lanes_{name}(const kc_real *t, const kc_real *x, const kc_real *r, const kc_real *c, "
+            f"kc_real *work, kc_real *out)\n{{\n{text}}}\n\n"
+            f"static uint32_t lanes_{name}(const double *t, const double *x, const double *r, const double *c, "
+            f"double *work, double *out)\n{{\n    return of_lanes_{name}(KC_ARRAYS(t, x, r, c, work, out));\n}}\n\n"
+        )
+
+    def _lane_prepare(self) -> str:
+        n_p = len(self.d.parameters)
+        lines = [f"for (int i = 0; i < {n_p}; i++) c[i] = p[i];"] if n_p else []
+        lines += self.target.statements([*self.preparing.instructions, *self.preparing_stores])
+        body = "".join(f"    {line}\n" for line in lines)
+        return (
+            f"static void of_lanes_prepare(const kc_real *p, kc_real *c)\n{{\n    (void)p, (void)c;\n{body}}}\n\n"
+            "static void prepare_lanes(const double *p, double *c)\n"
+            "{\n    of_lanes_prepare((const kc_real *)p, (kc_real *)c);\n}\n\n"
+        )
+
+    def _lane_table(self, held: Mapping[str, Function], scratch: str) -> str:
+        members = {
+            "struct_size": "sizeof(kc_lanes)",
+            "n_lanes": "KC_PACK",
+            "n_prepared": str(self.n_prepared),
+            "n_work": scratch,
+            "gather": "kc_gather",
+            "scatter": "kc_scatter",
+            **({"prepare": "prepare_lanes"} if self._prepares_lanes else {}),
+            **{name: f"lanes_{name}" for name in held},
+        }
+        body = "".join(f"    .{member} = {value},\n" for member, value in members.items())
+        return f"static const kc_lanes lanes = {{\n{body}}};\n\n"
 
 
 def version() -> str:

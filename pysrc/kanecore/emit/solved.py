@@ -3,19 +3,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from kanecore.program.solved import Equations, Function, Member, Solved, Straight
 
 from .c import C
 
-__all__ = ["HEADERS", "WAYS", "Way", "function", "headers", "room", "structure"]
+__all__ = ["HEADERS", "WAYS", "Way", "function", "headers", "own_room", "room", "structure"]
 
 HEADERS = {
     "equations.h": None,
-    "lanes.h": "equations.h",
-    "eliminate.h": "lanes.h",
+    "blocks.h": "equations.h",
+    "eliminate.h": "blocks.h",
     "saddle.h": "eliminate.h",
     "motion.h": "saddle.h",
     "closure.h": "motion.h",
@@ -94,7 +94,7 @@ def function(target: C, of: Function, functions: Mapping[str, Function]) -> str:
     else:
         lines = [*structure(target, of), f"return {WAYS[of.way].function}(&s, t, x, r, c, w, out);"]
     text = "".join(f"    {line}\n" for line in lines)
-    return f"{head}\n{{\n{text}}}\n\nenum {{ {_room_name(of.name)} = {_own_room(of, functions)} }};\n\n"
+    return f"{head}\n{{\n{text}}}\n\n{own_room(of, of.calls, functions)}"
 
 
 def structure(target: C, solved: Solved) -> list[str]:
@@ -178,12 +178,16 @@ def _room_name(name: str) -> str:
     return f"ROOM_{name}"
 
 
-def _own_room(solved: Solved, functions: Mapping[str, Function]) -> str:
-    """Its arrays, and behind them the scratch of what it calls; other ways to the result take all of it."""
-    instead = [name for name in (solved.members.get("otherwise"), solved.members.get("shortly")) if name is not None]
-    behind = room((name for name in solved.calls if name not in instead), functions)
+def own_room(solved: Solved, calls: Sequence[str], functions: Mapping[str, Function]) -> str:
+    """The constant that says it of one function: its arrays, and behind them what it calls takes.
+
+    Other ways to the result take all of it.
+    """
+    instead = [name for name in map(solved.members.get, ("otherwise", "shortly")) if name is not None and name in calls]
+    behind = room((name for name in calls if name not in instead), functions)
     own = f"{_arrays(solved)} + {behind}"
-    return f"KC_MOST({own}, {room(sorted(map(str, instead)), functions)})" if instead else own
+    most = f"KC_MOST({own}, {room(sorted(map(str, instead)), functions)})" if instead else own
+    return f"enum {{ {_room_name(solved.name)} = {most} }};\n\n"
 
 
 def _arrays(solved: Solved) -> str:

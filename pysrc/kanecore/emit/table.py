@@ -46,6 +46,8 @@ class Contents:
         The kernels that the library holds.
     prepares : bool
         Whether it holds ``prepare``.
+    lanes : bool
+        Whether it holds ``lanes``, a ``kc_lanes``.
     """
 
     derivation: Derivation
@@ -58,6 +60,7 @@ class Contents:
     n_work: str
     entries: Sequence[str]
     prepares: bool
+    lanes: bool = False
 
     @property
     def qdot_is_u(self) -> bool:
@@ -77,6 +80,7 @@ def table(contents: Contents, target: C) -> str:
         "flags": "KC_QDOT_IS_U" if contents.qdot_is_u else "0",
         "name": _string(contents.derivation.description.name),
         **{name: name for name in (*lists, *numbers(contents))},
+        **({"lanes": "&lanes"} if contents.lanes else {}),
         **({"prepare": "prepare"} if contents.prepares else {}),
         **{name: f"kernel_{name}" for name in contents.entries},
     }

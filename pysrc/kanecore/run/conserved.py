@@ -192,7 +192,7 @@ class _Place:
 
         self.dyn = state.dyn
         self._state = nudged(state.t), nudged(state.x)
-        self._values = {"r": nudged(state.r), "p": nudged(state.p)}
+        self._values: dict[str, Any] = {"r": nudged(state.r), "p": nudged(state.p)}
         udot = np.asarray(state.dyn.udot(*self._state, **self._values))
         self._udot = udot + (nudged(udot[0]) - udot[0])  # where it is constant as well
 

@@ -86,6 +86,8 @@ class CompiledModel(_native.Kernels):
         C text of each group that is known.
     builder : callable, optional
         ``builder(group)`` compiles one more group and returns its library, as in `libraries`, and its C text, if any.
+    lane_builder : callable, optional
+        ``lane_builder(group)`` compiles a group for several states at once, and returns the path of that library.
     info : dict, optional
         Facts beside those in the libraries: build times, compiler, flags.
     origin : tuple, optional
@@ -105,6 +107,7 @@ class CompiledModel(_native.Kernels):
         *,
         source: Mapping[str, str],
         builder: Callable[[str], tuple[str | Code, str | None]] | None = None,
+        lane_builder: Callable[[str], str] | None = None,
         info: Mapping[str, Any] | None = None,
         origin: tuple[Callable[..., CompiledModel], tuple[Any, ...]] | None = None,
         functions: Mapping[str, CFunction] = MappingProxyType({}),
@@ -114,10 +117,11 @@ class CompiledModel(_native.Kernels):
         self._functions = dict(functions)  # which live as long as this
         self._codes = {group: library for group, library in libraries.items() if isinstance(library, Code)}
         self._source = dict(source)
-        self._builder = builder
+        self._builder, self._lane_builder = builder, lane_builder
         self._info = merged(self._table_info, info or {})
         self._origin = origin
         self._built = set(GROUPS) if first == "all" else {first}
+        self._built_lanes: set[str] = set()
         self._building = RLock()
         _models.add(self)
         self._parameters = LiveValues(self, "parameter")
@@ -252,6 +256,14 @@ class CompiledModel(_native.Kernels):
     def _find(self, kernel: str) -> None:
         """Compile the group of a kernel that no open library holds."""
         self.build(KERNEL_GROUPS[kernel])
+
+    def _find_lanes(self, kernel: str) -> None:
+        """Compile the group of a kernel for several states at once."""
+        with self._building:
+            group = KERNEL_GROUPS[kernel]
+            if self._lane_builder is not None and group not in self._built_lanes:
+                self._built_lanes.add(group)
+                self._open(self._lane_builder(group))
 
     def _why_not(self, kernel: str) -> str | None:
         missing: Mapping[str, str] = self._info.get("missing", {})

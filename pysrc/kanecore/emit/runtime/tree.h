@@ -212,8 +212,8 @@ KC_INLINE int kc_factor_tree(kc_tree s, kc_real *L, ptrdiff_t apart)
         const kc_real inverse = 1 / row[d];
         for (ptrdiff_t i = s.parent[d]; i >= 0; i = s.parent[i])
             kc_take(KC_EIGHTS(i + 1), L + i * apart, row[i] * inverse, row);
-        for (ptrdiff_t j = 0; j < d; j += KC_LANES)
-            *(kc_lanes *)(row + j) *= inverse;
+        for (ptrdiff_t j = 0; j < d; j += KC_BLOCK)
+            *(kc_block *)(row + j) *= inverse;
         row[d] = inverse;
     }
     return 1;
@@ -229,26 +229,26 @@ KC_INLINE void kc_invert_tree(kc_tree s, const kc_real *L, ptrdiff_t apart, kc_r
         x[d] = 1;
         for (ptrdiff_t i = s.parent[d]; i >= 0; i = s.parent[i])
             kc_take(apart, inverse + i * apart, row[i], x);
-        for (ptrdiff_t j = 0; j < apart; j += KC_LANES)
-            *(kc_lanes *)(x + j) *= row[d];
+        for (ptrdiff_t j = 0; j < apart; j += KC_BLOCK)
+            *(kc_block *)(x + j) *= row[d];
     }
     for (ptrdiff_t d = 0; d < s.n; d++)
-        for (ptrdiff_t j = 0; j < apart; j += KC_LANES) {
-            kc_lanes sum = *(kc_lanes *)(inverse + d * apart + j);
+        for (ptrdiff_t j = 0; j < apart; j += KC_BLOCK) {
+            kc_block sum = *(kc_block *)(inverse + d * apart + j);
             for (ptrdiff_t i = s.parent[d]; i >= 0; i = s.parent[i])
-                sum -= L[d * apart + i] * *(kc_lanes *)(inverse + i * apart + j);
-            *(kc_lanes *)(inverse + d * apart + j) = sum;
+                sum -= L[d * apart + i] * *(kc_block *)(inverse + i * apart + j);
+            *(kc_block *)(inverse + d * apart + j) = sum;
         }
 }
 
 /* out = b a, of a row b and a (n, n) with rows `apart` numbers apart. */
 KC_INLINE void kc_multiply_row(ptrdiff_t n, const kc_real *b, const kc_real *a, ptrdiff_t apart, kc_real *out)
 {
-    for (ptrdiff_t j = 0; j < apart; j += KC_LANES) {
-        kc_lanes sum = b[0] * *(const kc_lanes *)(a + j);
+    for (ptrdiff_t j = 0; j < apart; j += KC_BLOCK) {
+        kc_block sum = b[0] * *(const kc_block *)(a + j);
         for (ptrdiff_t d = 1; d < n; d++)
-            sum += b[d] * *(const kc_lanes *)(a + d * apart + j);
-        *(kc_lanes *)(out + j) = sum;
+            sum += b[d] * *(const kc_block *)(a + d * apart + j);
+        *(kc_block *)(out + j) = sum;
     }
 }
 
@@ -256,15 +256,15 @@ KC_INLINE void kc_multiply_row(ptrdiff_t n, const kc_real *b, const kc_real *a, 
 KC_INLINE void kc_multiply(ptrdiff_t n, const kc_real *a, ptrdiff_t apart, const kc_real *b, ptrdiff_t stride,
                            kc_real *out)
 {
-    for (ptrdiff_t j = 0; j < stride; j += KC_LANES)
+    for (ptrdiff_t j = 0; j < stride; j += KC_BLOCK)
         for (ptrdiff_t i = 0; i < n; i++) {
             const kc_real *const row = a + i * apart, *column = b + j;
-            kc_lanes sum = row[0] * *(const kc_lanes *)column;
+            kc_block sum = row[0] * *(const kc_block *)column;
             for (ptrdiff_t d = 1; d < n; d++) {
                 column += stride;
-                sum += row[d] * *(const kc_lanes *)column;
+                sum += row[d] * *(const kc_block *)column;
             }
-            *(kc_lanes *)(out + i * stride + j) = sum;
+            *(kc_block *)(out + i * stride + j) = sum;
         }
 }
 

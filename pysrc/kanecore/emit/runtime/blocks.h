@@ -2,17 +2,17 @@
 /* Numbers side by side: loops over them take as many at once as one instruction holds. */
 #if defined(__GNUC__)
 #if defined(__AVX512F__)
-#define KC_LANES 8
+#define KC_BLOCK 8
 #elif defined(__AVX__)
-#define KC_LANES 4
+#define KC_BLOCK 4
 #else
-#define KC_LANES 2
+#define KC_BLOCK 2
 #endif
-typedef kc_real kc_lanes
-    __attribute__((vector_size(KC_LANES * sizeof(kc_real)), aligned(sizeof(kc_real)), may_alias));
+typedef kc_real kc_block
+    __attribute__((vector_size(KC_BLOCK * sizeof(kc_real)), aligned(sizeof(kc_real)), may_alias));
 #else
-#define KC_LANES 1
-typedef kc_real kc_lanes;
+#define KC_BLOCK 1
+typedef kc_real kc_block;
 #endif
 
 /* A length that any number of lanes divides. */
@@ -21,10 +21,10 @@ typedef kc_real kc_lanes;
 /* Set n numbers to zero. */
 KC_INLINE void kc_clear(ptrdiff_t n, kc_real *x)
 {
-    const kc_lanes none = {0};
+    const kc_block none = {0};
     ptrdiff_t i = 0;
-    for (; i <= n - KC_LANES; i += KC_LANES)
-        *(kc_lanes *)(x + i) = none;
+    for (; i <= n - KC_BLOCK; i += KC_BLOCK)
+        *(kc_block *)(x + i) = none;
     for (; i < n; i++)
         x[i] = 0;
 }
@@ -33,8 +33,8 @@ KC_INLINE void kc_clear(ptrdiff_t n, kc_real *x)
 KC_INLINE void kc_copy(ptrdiff_t n, kc_real *to, const kc_real *from)
 {
     ptrdiff_t i = 0;
-    for (; i <= n - KC_LANES; i += KC_LANES)
-        *(kc_lanes *)(to + i) = *(const kc_lanes *)(from + i);
+    for (; i <= n - KC_BLOCK; i += KC_BLOCK)
+        *(kc_block *)(to + i) = *(const kc_block *)(from + i);
     for (; i < n; i++)
         to[i] = from[i];
 }
@@ -43,8 +43,8 @@ KC_INLINE void kc_copy(ptrdiff_t n, kc_real *to, const kc_real *from)
 KC_INLINE void kc_sum(ptrdiff_t n, kc_real *to, const kc_real *from)
 {
     ptrdiff_t i = 0;
-    for (; i <= n - KC_LANES; i += KC_LANES)
-        *(kc_lanes *)(to + i) += *(const kc_lanes *)(from + i);
+    for (; i <= n - KC_BLOCK; i += KC_BLOCK)
+        *(kc_block *)(to + i) += *(const kc_block *)(from + i);
     for (; i < n; i++)
         to[i] += from[i];
 }
@@ -53,8 +53,8 @@ KC_INLINE void kc_sum(ptrdiff_t n, kc_real *to, const kc_real *from)
 KC_INLINE void kc_take(ptrdiff_t n, kc_real *to, kc_real multiple, const kc_real *from)
 {
     ptrdiff_t i = 0;
-    for (; i <= n - KC_LANES; i += KC_LANES)
-        *(kc_lanes *)(to + i) -= multiple * *(const kc_lanes *)(from + i);
+    for (; i <= n - KC_BLOCK; i += KC_BLOCK)
+        *(kc_block *)(to + i) -= multiple * *(const kc_block *)(from + i);
     for (; i < n; i++)
         to[i] -= multiple * from[i];
 }

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A pack: as many doubles as one instruction holds, with the arithmetic of C on each, by the vector
+ * extensions of gcc and clang; and what C has no operator for.  A comparison gives -1, true, or 0 in each
+ * place.
+ */
+#if defined(__AVX512F__)
+#define KC_PACK 8
+#elif defined(__AVX__)
+#define KC_PACK 4
+#else
+#define KC_PACK 2
+#endif
+typedef double kc_pack __attribute__((vector_size(8 * KC_PACK)));
+typedef int64_t kc_pack_mask __attribute__((vector_size(8 * KC_PACK)));
+typedef uint64_t kc_pack_bits __attribute__((vector_size(8 * KC_PACK)));
+
+/* One number in all places. */
+#if KC_PACK == 8
+#define KC_ALL(x) {x, x, x, x, x, x, x, x}
+#elif KC_PACK == 4
+#define KC_ALL(x) {x, x, x, x}
+#else
+#define KC_ALL(x) {x, x}
+#endif
+
+#if defined(__has_builtin)
+#define KC_HAS(builtin) __has_builtin(builtin)
+#else
+#define KC_HAS(builtin) 0
+#endif
+
+/* a*b + c, rounded once in each place; prelude.h says where that is so. */
+KC_INLINE kc_pack kc_fma_pack(kc_pack a, kc_pack b, kc_pack c)
+{
+#if !defined(KC_FUSED)
+    return a * b + c;
+#elif KC_HAS(__builtin_elementwise_fma)
+    return __builtin_elementwise_fma(a, b, c);
+#elif !defined(__clang__) && defined(__AVX512F__)
+    return __builtin_ia32_vfmaddpd512_mask(a, b, c, (unsigned char)-1, 4); /* 4: the current rounding */
+#elif !defined(__clang__) && defined(__AVX__)
+    return __builtin_ia32_vfmaddpd256(a, b, c);
+#elif !defined(__clang__) && defined(__FMA__)
+    return __builtin_ia32_vfmaddpd(a, b, c);
+#else
+    for (int i = 0; i < KC_PACK; i++)
+        c[i] = kc_fma(a[i], b[i], c[i]);
+    return c;
+#endif
+}
+
+/* c - a*b */
+KC_INLINE kc_pack kc_fnma_pack(kc_pack a, kc_pack b, kc_pack c)
+{
+#if !defined(KC_FUSED)
+    return c - a * b;
+#else
+    return kc_fma_pack(-a, b, c);
+#endif
+}
+
+KC_INLINE kc_pack_bits kc_to_bits_pack(kc_pack x)
+{
+    return (kc_pack_bits)x;
+}
+
+KC_INLINE kc_pack kc_from_bits_pack(kc_pack_bits bits)
+{
+    return (kc_pack)bits;
+}
+
+/* |x| */
+KC_INLINE kc_pack kc_size_pack(kc_pack x)
+{
+    return (kc_pack)((kc_pack_bits)x & ~(UINT64_C(1) << 63));
+}
+
+/* a where the mask is true, else b. */
+KC_INLINE kc_pack kc_pick_pack(kc_pack_mask mask, kc_pack a, kc_pack b)
+{
+    return (kc_pack)(((kc_pack_mask)a & mask) | ((kc_pack_mask)b & ~mask));
+}
+
+/* The places where a mask is true, a bit each. */
+KC_INLINE unsigned kc_places(kc_pack_mask mask)
+{
+#if defined(__AVX512DQ__)
+    typedef long long eight __attribute__((vector_size(64)));
+    return (unsigned char)__builtin_ia32_cvtq2mask512((eight)mask);
+#elif KC_PACK == 4
+    return (unsigned)__builtin_ia32_movmskpd256((kc_pack)mask);
+#elif defined(__SSE2__) && KC_PACK == 2
+    return (unsigned)__builtin_ia32_movmskpd((kc_pack)mask);
+#else
+    unsigned places = 0;
+    for (int i = 0; i < KC_PACK; i++)
+        places |= (unsigned)(mask[i] & 1) << i;
+    return places;
+#endif
+}
+
+KC_INLINE int kc_all_within_pack(kc_pack size, double bound)
+{
+    const kc_pack most = KC_ALL(bound);
+    return kc_places((kc_pack_mask)(size <= most)) == (1u << KC_PACK) - 1;
+}
+
+/* The large angles of a pack. */
+KC_COLD void kc_sincos_far_pack(kc_pack x, kc_pack *sine, kc_pack *cosine)
+{
+    for (int i = 0; i < KC_PACK; i++)
+        if (!(fabs(x[i]) <= KC_ANGLE_MAX)) {
+            double s, c;
+            kc_sincos_far(x[i], &s, &c);
+            (*sine)[i] = s, (*cosine)[i] = c;
+        }
+}
+
+/* For sincos.h. */
+#undef KC_T
+#undef KC_BITS
+#undef KC_F
+#undef KC_EACH
+#define KC_T       kc_pack
+#define KC_BITS    kc_pack_bits
+#define KC_F(name) kc_##name##_pack
+#define KC_EACH(x) KC_ALL(x)

@@ -1,0 +1,229 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Several states at once: the bits of one state alone, in any batch, with any number of threads."""
+
+from __future__ import annotations
+
+import ctypes
+import mmap
+import sys
+import threading
+from functools import cache
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from gallery_states import some_state
+from sweep import models, part
+
+import kanecore as kc
+from kanecore.kernels import GROUPS, KERNELS
+
+Array = npt.NDArray[np.float64]
+ENOUGH = 256  # rows for which lanes are compiled
+
+
+@cache
+def compiled(name: str) -> kc.CompiledModel:
+    module = import_module(f"kanecore.gallery.{name}")
+    return kc.compile(module.build(), parameters=module.PARAMETERS)
+
+
+def states(name: str, n: int, spread: float = 0.1) -> Array:
+    """Around a state on the constraints."""
+    x = some_state(name)
+    return x + spread * np.random.default_rng(n).uniform(-1.0, 1.0, (n, x.size))
+
+
+def rows_alone(dyn: kc.CompiledModel, kernel: str, t: Any, x: Array, **values: Any) -> Array:
+    """Each state by a call of its own; NaN where that fails."""
+    result = []
+    for i in range(len(x)):
+        own = {name: value[i] if np.ndim(value) == 2 else value for name, value in values.items()}
+        try:
+            result.append(getattr(dyn, kernel)(t if np.ndim(t) == 0 else t[i], x[i], **own))
+        except (kc.SingularError, kc.NonFiniteError) as error:
+            result.append(np.full_like(error.out, np.nan) if error.out is not None else None)
+    return np.array(result)
+
+
+def assert_same_bits(a: Array, b: Array) -> None:
+    assert a.shape == b.shape
+    different = (a.view(np.uint64) != b.view(np.uint64)) & ~(np.isnan(a) & np.isnan(b))
+    assert not different.any(), f"{np.argwhere(different)[:5]}: {a[different][:5]}, {b[different][:5]}"
+
+
+def check_group(name: str, group: str) -> set[str]:
+    """Every kernel of a group that reads the state alone, or u̇ with it; those that lanes served."""
+    dyn, x = compiled(name), states(name, ENOUGH + 5)
+    dyn.inputs = dict.fromkeys(dyn.inputs, 0.3)
+    t = np.linspace(0.0, 1.0, len(x))
+    for kernel in KERNELS:
+        if kernel.group != group or kernel.internal or not hasattr(dyn, kernel.name) or kernel.reads_multipliers:
+            continue
+        method = getattr(dyn, kernel.name)
+        beyond = {"udot": x[:, : dyn.n_u] + 0.5} if kernel.reads_udot else {}
+        try:
+            method(0.0, x[0], **{key: value[0] for key, value in beyond.items()})
+        except (kc.ModelError, TypeError):
+            continue  # this model has no such kernel
+        except kc.SingularError:
+            pass
+        try:
+            together = method(t, x, **beyond)
+        except kc.SingularError as error:
+            together = error.out
+        assert_same_bits(np.asarray(together), rows_alone(dyn, kernel.name, t, x, **beyond))
+    return dyn._lanes[0] & set(GROUPS[group])
+
+
+@pytest.mark.parametrize("name", models())
+def test_bits_of_the_core(name: str) -> None:
+    served = check_group(name, "core")
+    assert served >= {"mass_matrix", "forcing"}
+
+
+@pytest.mark.parametrize("name", part(kc.models(), ["rrp", "four_bar"]))
+@pytest.mark.parametrize("group", ["bodies", "energies", "forces"])
+def test_bits_of_other_groups(name: str, group: str) -> None:
+    assert check_group(name, group)
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 7, 8, 9, 15, 16, 17, 31, 257])
+def test_any_number_of_rows(n: int) -> None:
+    dyn, x = compiled("rrp"), states("rrp", ENOUGH)
+    whole = dyn.rhs(0.0, x)
+    assert "rhs" in dyn._lanes[0]
+    x = np.concatenate([x, x])[:n]
+    assert_same_bits(dyn.rhs(0.0, x), np.concatenate([whole, whole])[:n])
+
+
+def test_rows_that_lie_anywhere() -> None:
+    """Leading axes, steps, transposed and broadcast operands."""
+    dyn, x = compiled("rrp"), states("rrp", 720)
+    whole = dyn.rhs(0.0, x)
+    assert_same_bits(dyn.rhs(0.0, x[::-3]), whole[::-3])
+    assert_same_bits(dyn.rhs(0.0, np.asfortranarray(x)), whole)
+    assert_same_bits(dyn.rhs(0.0, x.reshape(8, 9, 10, -1)), whole.reshape(8, 9, 10, -1))
+    swapped = x.reshape(8, 9, 10, -1).swapaxes(0, 2)
+    assert_same_bits(dyn.rhs(0.0, swapped), whole.reshape(8, 9, 10, -1).swapaxes(0, 2).copy())
+    assert_same_bits(dyn.rhs(0.0, np.broadcast_to(x[3], (300, dyn.n_x))), np.tile(whole[3], (300, 1)))
+    r = np.random.default_rng(1).uniform(-1.0, 1.0, (5, 1, dyn.n_r))
+    result = dyn.rhs(np.linspace(0.0, 1.0, 5)[:, None], x[:100], r=r)
+    for i in range(5):
+        assert_same_bits(result[i], rows_alone(dyn, "rhs", i / 4, x[:100], r=r[i, 0]))
+
+
+@pytest.mark.parametrize("name", ["rrp", "four_bar"])
+def test_parameters_by_row(name: str) -> None:
+    dyn, x = compiled(name), states(name, ENOUGH + 3)
+    p = np.array(list(dyn.parameters.values())) * np.random.default_rng(2).uniform(0.95, 1.05, (len(x), dyn.n_p))
+    assert_same_bits(dyn.udot(0.0, x, p=p), rows_alone(dyn, "udot", 0.0, x, p=p))
+    few = np.repeat(p[:3], 90, axis=0)[: len(x)]
+    assert_same_bits(dyn.udot(0.0, x, p=few), rows_alone(dyn, "udot", 0.0, x, p=few))
+
+
+def test_a_row_that_fails_leaves_its_neighbours_alone() -> None:
+    """NaN, an infinity and an angle of 1e300 give what they give alone."""
+    dyn, x = compiled("rrp"), states("rrp", ENOUGH)
+    good = dyn.rhs(0.0, x)
+    bad = x.copy()
+    bad[5], bad[77, 1], bad[200, 0] = np.nan, np.inf, 1e300
+    with np.errstate(all="ignore"):
+        result = dyn.rhs(0.0, bad)
+    rest = np.setdiff1d(np.arange(ENOUGH), [5, 77, 200])
+    assert_same_bits(result[rest], good[rest])
+    assert np.isnan(result[5]).all()
+    assert_same_bits(result[200], dyn.rhs(0.0, bad[200]))
+
+
+def test_singular_rows_are_named() -> None:
+    """Two rows have no masses, and so no M that is regular; all others have results."""
+    dyn, x = compiled("planar_2r"), states("planar_2r", ENOUGH)
+    p = np.tile(list(dyn.parameters.values()), (ENOUGH, 1))
+    p[[3, 130]] = 0.0
+    with pytest.raises(kc.SingularError) as caught:
+        dyn.udot(0.0, x, p=p)
+    assert list(caught.value.rows) == [3, 130]
+    rest = np.setdiff1d(np.arange(ENOUGH), [3, 130])
+    assert np.isnan(caught.value.out[[3, 130]]).all()
+    assert_same_bits(caught.value.out[rest], dyn.udot(0.0, x)[rest])
+
+
+def test_large_angles_take_the_way_of_libm_alone() -> None:
+    dyn, x = compiled("rrp"), states("rrp", ENOUGH)
+    x[::7, 0] = 1e5 * (1.0 + np.arange(len(x[::7])))
+    x[3, 1] = -3e7
+    assert_same_bits(dyn.rhs(0.0, x), rows_alone(dyn, "rhs", 0.0, x))
+
+
+@pytest.mark.parametrize("threads", [1, 2, 3, 7, -1])
+def test_threads(threads: int) -> None:
+    dyn, x = compiled("rrp"), states("rrp", 5001)
+    whole = dyn.rhs(0.0, x)
+    assert_same_bits(dyn.rhs(0.0, x, threads=threads), whole)
+    assert_same_bits(dyn.rhs(0.0, x.reshape(3, 1667, -1), threads=threads), whole.reshape(3, 1667, -1))
+    out = np.full_like(whole, np.nan)
+    assert dyn.rhs(0.0, x, out=out, threads=threads) is out
+    assert_same_bits(out, whole)
+
+
+def test_threads_that_cannot_be() -> None:
+    dyn, x = compiled("rrp"), some_state("rrp")
+    for wrong in (0, -2):
+        with pytest.raises(ValueError, match=f"threads is {wrong}"):
+            dyn.rhs(0.0, x, threads=wrong)
+    for wrong in (1.5, "2", None, True):
+        with pytest.raises(TypeError, match="threads is"):
+            dyn.rhs(0.0, x, threads=wrong)
+
+
+def test_calls_from_several_threads() -> None:
+    """Each has memory of its own."""
+    dyn, x = compiled("rrp"), states("rrp", 3000)
+    whole, results = dyn.rhs(0.0, x), [np.empty((3000, dyn.n_x)) for _ in range(4)]
+    calls = [threading.Thread(target=lambda out=out: dyn.rhs(0.0, x, out=out, threads=2)) for out in results]
+    for call in calls:
+        call.start()
+    for call in calls:
+        call.join()
+    for result in results:
+        assert_same_bits(result, whole)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="protects pages by mprotect")
+@pytest.mark.parametrize("n", [ENOUGH, ENOUGH + 1, ENOUGH + 7])
+def test_nothing_outside_of_the_arrays_is_touched(n: int) -> None:
+    """Each array ends where a page begins that nobody may read."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    held = []
+
+    def guarded(shape: tuple[int, ...]) -> Array:
+        size = int(np.prod(shape)) * 8
+        pages = -(-size // mmap.PAGESIZE) * mmap.PAGESIZE
+        memory = mmap.mmap(-1, pages + mmap.PAGESIZE)
+        start = ctypes.addressof(ctypes.c_char.from_buffer(memory))
+        assert libc.mprotect(ctypes.c_void_p(start + pages), mmap.PAGESIZE, 0) == 0
+        held.append((memory, start + pages))
+        return np.frombuffer(memory, dtype=np.float64, count=size // 8, offset=pages - size).reshape(shape)
+
+    for name, kernel in (("rrp", "udot"), ("rrp", "rhs"), ("free_body", "rhs"), ("cart_pole", "outputs")):
+        dyn, values = compiled(name), states(name, n)
+        method = getattr(dyn, kernel)
+        x, r, t = guarded((n, dyn.n_x)), guarded((n, dyn.n_r)), guarded((n,))
+        x[:], r[:], t[:] = values, 0.1, 0.2
+        out = guarded(method(0.2, values, r=r).shape)
+        assert_same_bits(method(t, x, r=r, out=out), rows_alone(dyn, kernel, 0.2, values, r=r))
+    for _, page in held:
+        libc.mprotect(ctypes.c_void_p(page), mmap.PAGESIZE, mmap.PROT_READ | mmap.PROT_WRITE)
+
+
+def test_small_batches_compile_nothing() -> None:
+    dyn = kc.compile(import_module("kanecore.gallery.furuta_pendulum").build())
+    dyn.parameters.update(dict.fromkeys(dyn.parameters, 1.0))
+    dyn.mass_matrix(0.0, np.zeros((ENOUGH - 1, dyn.n_x)))
+    assert dyn._lanes == (set(), 0)
+    dyn.mass_matrix(0.0, np.zeros((ENOUGH, dyn.n_x)))
+    assert "mass_matrix" in dyn._lanes[0]
+    assert dyn._lanes[1] in (2, 4, 8)
