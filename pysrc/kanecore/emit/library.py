@@ -270,6 +270,7 @@ class Library:
         if "rhs" in self.of_kernel:
             entries.append(self._rhs(self.of_kernel["rhs"]))
         counting, made = self.counting, self.functions.by_name
+        prepare = self._prepare() if self.prepares else ""
         text = [
             self._opening(self.operations),
             '#include "kanecore.h"\n\n',
@@ -277,7 +278,7 @@ class Library:
             *self._splines(made.values()),
             *(function(self.target, each, made) for each in made.values()),
             *entries,
-            self._prepare() if self.prepares else "",
+            prepare,
             table(self.contents(f"2 + {room(made, made)}"), self.target),
         ]
         return Emitted("".join(text), self.operations)
