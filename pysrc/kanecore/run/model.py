@@ -214,7 +214,10 @@ class CompiledModel(_native.Kernels):
 
     @property
     def info(self) -> dict[str, Any]:
-        """Groups compiled so far with their operation counts, sizes, build times, compiler, flags."""
+        """Groups compiled so far with their operation counts, sizes, build times, compiler, flags.
+
+        Of a model without a compiler ``machine`` is True.
+        """
         sizes = {name: getattr(self, name) for name in ("n_q", "n_u", "n_p", "n_r", "n_prepared", "n_work")}
         groups = [group for group in self._groups if group in self._built]
         return {**self._info, "name": self.name, "kernels": groups, "sizes": sizes}
