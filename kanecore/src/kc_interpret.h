@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * kc_interpret.h: the machine, for the processors that its compiler's options name; kc_machine.c and
- * kc_machine_fused.c include it.  Its arithmetic, and the ways to solve, are those of emitted text: the
- * headers of emit/runtime.
+ * kc_interpret.h: the machine, for the processors that its compiler's options name: programs, and what stands
+ * in tables and structures.  kc_machine.c and kc_machine_fused.c include it.  Its arithmetic, and the ways to
+ * solve, are those of emitted text: the headers of emit/runtime.
  */
 #include "kc_machine.h"
 
@@ -30,39 +30,9 @@ static const kc_machine *machine_of(const double *c)
     return (const kc_machine *)(uintptr_t)c[0];
 }
 
-/* ---------------------------------------------------------------------------------------------- programs */
-
-typedef double unary(double);
-typedef double binary(double, double);
-
-static double *apply_unary(unary *f, int n, const uint16_t *k, const double *z, double *next)
-{
-    for (int i = 0; i < n; i++)
-        *next++ = f(z[k[i]]);
-    return next;
-}
-
-static double *apply_binary(binary *f, int n, const uint16_t *k, const double *z, double *next)
-{
-    for (int i = 0; i < n; i++, k += 2)
-        *next++ = f(z[k[0]], z[k[1]]);
-    return next;
-}
-
-static double sign_of(double a)
-{
-    return kc_sign(a);
-}
-
-static double smaller(double a, double b)
-{
-    return kc_min(a, b);
-}
-
-static double larger(double a, double b)
-{
-    return kc_max(a, b);
-}
+/* The arguments of a function. */
+#define ARGUMENTS double t, const double *x, const double *r, const double *c, double *w, double *out
+#define GIVEN     t, x, r, c, w, out
 
 static double half_power(double a, int k)
 {
@@ -89,16 +59,20 @@ static double *apply_spline(const kc_spline *spline, const uint16_t *k, const do
     return next;
 }
 
-#define EACH(n, operands, expression)                                                                        \
-    for (const uint16_t *const last = k + (operands) * (n); k != last; k += (operands))                      \
-        *next++ = (expression);                                                                              \
-    break
-
-#define LIBM(function)                                                                                       \
-    case KC_OP_##function:                                                                                   \
-        next = apply_unary(function, n, k, z, next);                                                         \
-        k += n;                                                                                              \
-        break
+#define A z[k[0]]
+#define B z[k[1]]
+#define C z[k[2]]
+#define DO(operation, operands, expression)                                                                  \
+    case KC_OP_##operation:                                                                                  \
+        for (const uint16_t *const last = k + (operands) * n; k != last; k += (operands))                    \
+            *next++ = (expression);                                                                          \
+        break;
+#define END_UNLESS(operation, operands, condition, fault)                                                    \
+    case KC_OP_##operation:                                                                                  \
+        for (int i = 0; i < n; i++, k += (operands))                                                         \
+            if (KC_UNLIKELY(!(condition)))                                                                   \
+                return fault;                                                                                \
+        break;
 
 /* Execute operations, whose results go to `next` and on.  Returns 0, or a fault. */
 static int execute(const uint16_t *k, double *z, double *next, const kc_spline *splines)
@@ -107,85 +81,47 @@ static int execute(const uint16_t *k, double *z, double *next, const kc_spline *
         const int operation = k[0], n = k[1];
         k += 2;
         switch (operation) {
-        case KC_OP_fma:
-            EACH(n, 3, KC_FMA(z[k[0]], z[k[1]], z[k[2]]));
-        case KC_OP_fms:
-            EACH(n, 3, KC_FMS(z[k[0]], z[k[1]], z[k[2]]));
-        case KC_OP_fnma:
-            EACH(n, 3, KC_FNMA(z[k[0]], z[k[1]], z[k[2]]));
-        case KC_OP_fnms:
-            EACH(n, 3, KC_FNMS(z[k[0]], z[k[1]], z[k[2]]));
-        case KC_OP_div:
-            EACH(n, 2, z[k[0]] / z[k[1]]);
-        case KC_OP_sqrt:
-            EACH(n, 1, sqrt(z[k[0]]));
+            DO(fma, 3, KC_FMA(A, B, C))
+            DO(fms, 3, KC_FMS(A, B, C))
+            DO(fnma, 3, KC_FNMA(A, B, C))
+            DO(fnms, 3, KC_FNMS(A, B, C))
+            DO(div, 2, A / B)
+            DO(sqrt, 1, sqrt(A))
+            DO(half_power, 2, half_power(A, k[1]))
+            DO(select, 3, A != 0.0 ? B : C)
+            DO(lt, 2, A < B ? 1.0 : 0.0)
+            DO(le, 2, A <= B ? 1.0 : 0.0)
+            DO(eq, 2, A == B ? 1.0 : 0.0)
+            DO(min, 2, kc_min(A, B))
+            DO(max, 2, kc_max(A, B))
+            DO(pow, 2, pow(A, B))
+            DO(atan2, 2, atan2(A, B))
+            DO(sign, 1, kc_sign(A))
+            DO(abs, 1, fabs(A))
+            DO(floor, 1, floor(A))
+            DO(tan, 1, tan(A))
+            DO(asin, 1, asin(A))
+            DO(acos, 1, acos(A))
+            DO(atan, 1, atan(A))
+            DO(sinh, 1, sinh(A))
+            DO(cosh, 1, cosh(A))
+            DO(tanh, 1, tanh(A))
+            DO(asinh, 1, asinh(A))
+            DO(acosh, 1, acosh(A))
+            DO(atanh, 1, atanh(A))
+            DO(exp, 1, exp(A))
+            DO(log, 1, log(A))
+            DO(erf, 1, erf(A))
+            DO(call, 2, ((double (*)(double))(uintptr_t)A)(B))
+            END_UNLESS(pivot, 3, A > B, KC_FAULT(KC_SINGULAR, k[2]))
+            END_UNLESS(limit, 1, A <= 0.0, KC_NOT_HERE)
         case KC_OP_sincos:
             for (int i = 0; i < n; i++, next += 2)
                 kc_sincos(z[*k++], next, next + 1);
             break;
-        case KC_OP_half_power:
-            EACH(n, 2, half_power(z[k[0]], k[1]));
-        case KC_OP_select:
-            EACH(n, 3, z[k[0]] != 0.0 ? z[k[1]] : z[k[2]]);
-        case KC_OP_lt:
-            EACH(n, 2, z[k[0]] < z[k[1]] ? 1.0 : 0.0);
-        case KC_OP_le:
-            EACH(n, 2, z[k[0]] <= z[k[1]] ? 1.0 : 0.0);
-        case KC_OP_eq:
-            EACH(n, 2, z[k[0]] == z[k[1]] ? 1.0 : 0.0);
-        case KC_OP_min:
-            next = apply_binary(smaller, n, k, z, next);
-            k += 2 * n;
-            break;
-        case KC_OP_max:
-            next = apply_binary(larger, n, k, z, next);
-            k += 2 * n;
-            break;
-        case KC_OP_pow:
-            next = apply_binary(pow, n, k, z, next);
-            k += 2 * n;
-            break;
-        case KC_OP_atan2:
-            next = apply_binary(atan2, n, k, z, next);
-            k += 2 * n;
-            break;
-        case KC_OP_sign:
-            next = apply_unary(sign_of, n, k, z, next);
-            k += n;
-            break;
-        case KC_OP_abs:
-            EACH(n, 1, fabs(z[k[0]]));
-            LIBM(floor);
-            LIBM(tan);
-            LIBM(asin);
-            LIBM(acos);
-            LIBM(atan);
-            LIBM(sinh);
-            LIBM(cosh);
-            LIBM(tanh);
-            LIBM(asinh);
-            LIBM(acosh);
-            LIBM(atanh);
-            LIBM(exp);
-            LIBM(log);
-            LIBM(erf);
-        case KC_OP_call:
-            EACH(n, 2, ((unary *)(uintptr_t)z[k[0]])(z[k[1]]));
         case KC_OP_apply:
-            for (int i = 0; i < n; i++) {
+            for (int i = 0; i < n; i++, k += 3 + k[1] * (k[2] + 1))
                 next = apply_spline(splines + k[0], k + 1, z, next);
-                k += 3 + k[1] * (k[2] + 1);
-            }
-            break;
-        case KC_OP_pivot:
-            for (int i = 0; i < n; i++, k += 3)
-                if (KC_UNLIKELY(!(z[k[0]] > z[k[1]])))
-                    return KC_FAULT(KC_SINGULAR, k[2]);
-            break;
-        case KC_OP_limit:
-            for (int i = 0; i < n; i++, k++)
-                if (KC_UNLIKELY(!(z[k[0]] <= 0.0)))
-                    return KC_NOT_HERE;
             break;
         default:
             return 0;
@@ -218,8 +154,7 @@ static int run_part(const kc_coded_part *part, const double *const *from, double
     return 0;
 }
 
-static int run_program(const kc_coded_function *f, double t, const double *x, const double *r,
-                       const double *c, double *w, double *out)
+static int run_program(const kc_coded_function *f, ARGUMENTS)
 {
     const double *const from[KC_ARRAYS] = {&t, x, r, c, w, out};
     for (uint32_t i = 0; i < f->clear; i++)
@@ -232,216 +167,7 @@ static int run_program(const kc_coded_function *f, double t, const double *x, co
     return 0;
 }
 
-/* -------------------------------------------------------------------------------------------------- ways */
-
-/* The arguments of a function. */
-#define ARGUMENTS double t, const double *x, const double *r, const double *c, double *w, double *out
-#define GIVEN     t, x, r, c, w, out
-
-/* The accelerations, and the multipliers behind them, at the beginning of the scratch; then what they are
- * for. */
-typedef struct after_motion {
-    int n, m; /* accelerations, multipliers */
-    kc_function *udot, *multipliers, *evaluate;
-} after_motion;
-
-#define AFTER_MOTION_ROOM(n, m) ((n) + (m))
-
-static int follow_motion(const after_motion *s, ARGUMENTS)
-{
-    const int taken = s->n + s->m;
-    int fault = s->udot(t, x, r, c, w + taken, w);
-    if (!fault && s->multipliers)
-        fault = s->multipliers(t, x, r, c, w + taken, w + s->n);
-    return fault ? fault : s->evaluate(GIVEN);
-}
-
-/* The short way, else the other; where both lack a pivot the short way names the speed. */
-typedef struct short_way {
-    kc_function *shortly, *otherwise;
-} short_way;
-
-static int go_shortly(const short_way *s, ARGUMENTS)
-{
-    const int fault = s->shortly(GIVEN);
-    if (!KC_UNLIKELY(fault))
-        return 0;
-    const int other = s->otherwise(GIVEN);
-    return fault != KC_NOT_HERE && kc_status_of(other) == KC_SINGULAR ? fault : other;
-}
-
-/* Ways without equations of their own. */
-#define CALLING(name, type, function)                                                                        \
-    static int run_##name(const kc_coded_function *f, ARGUMENTS)                                             \
-    {                                                                                                        \
-        type s = *(const type *)f->structure;                                                                \
-        return function(&s, GIVEN);                                                                          \
-    }
-
-/* Ways with equations: what these change belongs to the call. */
-#define SOLVING(name, type, function)                                                                        \
-    static int run_##name(const kc_coded_function *f, ARGUMENTS)                                             \
-    {                                                                                                        \
-        type s = *(const type *)f->structure;                                                                \
-        kc_saddle equations = *(const kc_saddle *)f->equations;                                              \
-        int column[KC_MOST(equations.n, 1)], order[KC_MOST(equations.m, 1)], place[KC_MOST(equations.n, 1)]; \
-        equations.column = column, equations.order = order, equations.place = place;                         \
-        s.equations = &equations;                                                                            \
-        return function(&s, GIVEN);                                                                          \
-    }
-
-static int linearize_constrained(kc_linearization *s, ARGUMENTS)
-{
-    s->solve = kc_solve_equations;
-    return kc_linearize(s, GIVEN);
-}
-
-static int linearize_free(kc_linearization *s, ARGUMENTS)
-{
-    s->solve = kc_solve_free;
-    return kc_linearize(s, GIVEN);
-}
-
-CALLING(after_motion, after_motion, follow_motion)
-CALLING(short_way, short_way, go_shortly)
-CALLING(chain, kc_chain, kc_chain_rule)
-SOLVING(motion, kc_motion, kc_accelerate)
-SOLVING(general_motion, kc_motion, kc_accelerate_all)
-SOLVING(free_motion, kc_free_motion, kc_accelerate_free)
-SOLVING(balance, kc_balance, kc_find_multipliers)
-SOLVING(return, kc_return, kc_stabilize)
-SOLVING(projection, kc_projection, kc_project)
-SOLVING(linearization, kc_linearization, linearize_constrained)
-SOLVING(free_linearization, kc_linearization, linearize_free)
-SOLVING(forest, kc_forest, kc_linearize_forest)
-
-static int run_closure(const kc_coded_function *f, ARGUMENTS)
-{
-    kc_closure s = *(const kc_closure *)f->structure;
-    kc_saddle equations = *(const kc_saddle *)f->equations;
-    int column[KC_MOST(equations.n, 1)], order[KC_MOST(equations.m, 1)], place[KC_MOST(equations.n, 1)];
-    equations.column = column, equations.order = order, equations.place = place;
-    s.equations = &equations;
-    (void)t, (void)x, (void)r;
-    *out = kc_count(&s, c, w);
-    return 0;
-}
-
-#define AT(type, member)       offsetof(type, member)
-#define NUMBER(type, member)   {#member, KC_NUMBER, AT(type, member)}
-#define INTEGERS(type, member) {#member, KC_INTEGERS, AT(type, member)}
-#define FUNCTION(type, member) {#member, KC_FUNCTION, AT(type, member)}
-#define PART(type, member)     {"parts." #member, KC_FUNCTION, AT(type, parts) + AT(kc_parts, member)}
-#define PARTS(type)                                                                                          \
-    PART(type, mass_matrix), PART(type, forcing), PART(type, jacobian), PART(type, bias), PART(type, sums)
-#define EQUATIONS {"equations", KC_EQUATIONS, 0}
-#define NO_MORE   {NULL, KC_NUMBER, 0}
-
-static const kc_coded_member of_after_motion[] = {
-    NUMBER(after_motion, n),          NUMBER(after_motion, m),
-    FUNCTION(after_motion, udot),     FUNCTION(after_motion, multipliers),
-    FUNCTION(after_motion, evaluate), NO_MORE};
-static const kc_coded_member of_short_way[] = {FUNCTION(short_way, shortly), FUNCTION(short_way, otherwise),
-                                               NO_MORE};
-static const kc_coded_member of_chain[] = {
-    NUMBER(kc_chain, n_y),    NUMBER(kc_chain, n_q),         NUMBER(kc_chain, n),        NUMBER(kc_chain, k),
-    FUNCTION(kc_chain, udot), FUNCTION(kc_chain, linearize), FUNCTION(kc_chain, slopes), NO_MORE};
-static const kc_coded_member of_motion[] = {EQUATIONS,
-                                            NUMBER(kc_motion, rank),
-                                            NUMBER(kc_motion, eliminated),
-                                            INTEGERS(kc_motion, speeds),
-                                            INTEGERS(kc_motion, rows),
-                                            NUMBER(kc_motion, n_known),
-                                            NUMBER(kc_motion, n_residuals),
-                                            FUNCTION(kc_motion, fill),
-                                            PARTS(kc_motion),
-                                            FUNCTION(kc_motion, doubt),
-                                            FUNCTION(kc_motion, residuals),
-                                            FUNCTION(kc_motion, result),
-                                            FUNCTION(kc_motion, otherwise),
-                                            NO_MORE};
-static const kc_coded_member of_free_motion[] = {EQUATIONS, PARTS(kc_free_motion), NO_MORE};
-static const kc_coded_member of_balance[] = {EQUATIONS, NUMBER(kc_balance, rank), FUNCTION(kc_balance, udot),
-                                             FUNCTION(kc_balance, fill), NO_MORE};
-static const kc_coded_member of_return[] = {EQUATIONS, NUMBER(kc_return, rank), FUNCTION(kc_return, fill),
-                                            NO_MORE};
-static const kc_coded_member of_projection[] = {EQUATIONS,
-                                                NUMBER(kc_projection, n_q),
-                                                NUMBER(kc_projection, n_u),
-                                                NUMBER(kc_projection, n_max),
-                                                NUMBER(kc_projection, m_q),
-                                                NUMBER(kc_projection, m_u),
-                                                NUMBER(kc_projection, rank),
-                                                NUMBER(kc_projection, n_unit),
-                                                INTEGERS(kc_projection, unit),
-                                                FUNCTION(kc_projection, position),
-                                                FUNCTION(kc_projection, velocity),
-                                                FUNCTION(kc_projection, direction),
-                                                FUNCTION(kc_projection, slopes),
-                                                NO_MORE};
-static const kc_coded_member of_linearization[] = {EQUATIONS,
-                                                   NUMBER(kc_linearization, n_q),
-                                                   NUMBER(kc_linearization, rank),
-                                                   FUNCTION(kc_linearization, udot),
-                                                   FUNCTION(kc_linearization, multipliers),
-                                                   FUNCTION(kc_linearization, fill),
-                                                   PARTS(kc_linearization),
-                                                   FUNCTION(kc_linearization, column),
-                                                   NO_MORE};
-static const kc_coded_member of_forest[] = {EQUATIONS,
-                                            NUMBER(kc_forest, n),
-                                            NUMBER(kc_forest, columns),
-                                            NUMBER(kc_forest, trees),
-                                            INTEGERS(kc_forest, size),
-                                            INTEGERS(kc_forest, width),
-                                            INTEGERS(kc_forest, parent),
-                                            INTEGERS(kc_forest, coordinate),
-                                            INTEGERS(kc_forest, speed),
-                                            INTEGERS(kc_forest, runs),
-                                            INTEGERS(kc_forest, run),
-                                            FUNCTION(kc_forest, joints),
-                                            FUNCTION(kc_forest, loads),
-                                            NUMBER(kc_forest, loaded),
-                                            INTEGERS(kc_forest, at),
-                                            NUMBER(kc_forest, widest),
-                                            NUMBER(kc_forest, room),
-                                            NO_MORE};
-static const kc_coded_member of_closure[] = {EQUATIONS,
-                                             NUMBER(kc_closure, n_q),
-                                             NUMBER(kc_closure, n_u),
-                                             NUMBER(kc_closure, n_r),
-                                             NUMBER(kc_closure, m_q),
-                                             NUMBER(kc_closure, m_u),
-                                             NUMBER(kc_closure, m),
-                                             NUMBER(kc_closure, n_unit),
-                                             NUMBER(kc_closure, linear),
-                                             INTEGERS(kc_closure, unit),
-                                             {"guess", KC_REALS, AT(kc_closure, guess)},
-                                             FUNCTION(kc_closure, configuration),
-                                             FUNCTION(kc_closure, slopes),
-                                             FUNCTION(kc_closure, velocity),
-                                             FUNCTION(kc_closure, jacobian),
-                                             FUNCTION(kc_closure, sizes),
-                                             FUNCTION(kc_closure, weights),
-                                             NO_MORE};
-
-#define ROOM(name, expression)                                                                               \
-    static int room_of_##name(const int *s)                                                                  \
-    {                                                                                                        \
-        return (void)s, (expression);                                                                        \
-    }
-
-ROOM(after_motion, s[0] + s[1])
-ROOM(short_way, 0)
-ROOM(chain, KC_CHAIN_ROOM(s[0], s[1], s[2], s[3]))
-ROOM(motion, KC_MOTION_ROOM(s[0], s[1], s[2], s[3]))
-ROOM(free_motion, KC_FREE_MOTION_ROOM(s[0]))
-ROOM(balance, KC_BALANCE_ROOM(s[0], s[1]))
-ROOM(return, KC_RETURN_ROOM(s[0], s[1]))
-ROOM(projection, KC_PROJECTION_ROOM(s[0], s[1], s[2], s[3]))
-ROOM(linearization, KC_LINEARIZATION_ROOM(s[0], s[1], s[2], s[3]))
-ROOM(forest, KC_FOREST_ROOM(s[0], s[1], s[2], s[3], s[4]))
-ROOM(closure, KC_COUNT_ROOM(s[0], s[1], s[2], s[3], s[4]))
+#include "kc_ways.h"
 
 typedef int run_way(const kc_coded_function *f, ARGUMENTS);
 
@@ -471,9 +197,6 @@ static int run(const kc_coded_function *f, ARGUMENTS)
 {
     return f->way == KC_PROGRAM ? run_program(f, GIVEN) : runs[f->way](f, GIVEN);
 }
-
-/* ----------------------------------------------------------------------------- what stands in tables and
- * structures */
 
 static void run_kernel(int number, double t, const double *x, const double *r, const double *c, double *work,
                        double *out)
