@@ -249,17 +249,20 @@ static void fill_spline(void *spline, const double *hermite, int outside)
 #define NAME_OF_KERNEL(i)   kernel_##i,
 #define NAME_OF_FUNCTION(i) function_##i,
 
-/* Octal numbers: 64 and 512 of them. */
+/* Octal numbers: 128 and 512 of them. */
 #define EIGHT(X, i) X(i##0) X(i##1) X(i##2) X(i##3) X(i##4) X(i##5) X(i##6) X(i##7)
-#define KERNELS(X)                                                                                           \
-    EIGHT(X, 0) EIGHT(X, 1) EIGHT(X, 2) EIGHT(X, 3) EIGHT(X, 4) EIGHT(X, 5) EIGHT(X, 6) EIGHT(X, 7)
 #define SIXTY_FOUR(X, i)                                                                                     \
     EIGHT(X, i##0)                                                                                           \
     EIGHT(X, i##1) EIGHT(X, i##2) EIGHT(X, i##3) EIGHT(X, i##4) EIGHT(X, i##5) EIGHT(X, i##6) EIGHT(X, i##7)
+#define KERNELS(X) SIXTY_FOUR(X, 0) SIXTY_FOUR(X, 1)
 #define FUNCTIONS(X)                                                                                         \
     SIXTY_FOUR(X, 0)                                                                                         \
     SIXTY_FOUR(X, 1)                                                                                         \
     SIXTY_FOUR(X, 2) SIXTY_FOUR(X, 3) SIXTY_FOUR(X, 4) SIXTY_FOUR(X, 5) SIXTY_FOUR(X, 6) SIXTY_FOUR(X, 7)
+
+/* Raise KC_CODED_KERNELS, and KERNELS, if this does not compile. */
+typedef char there_is_one_for_each_kernel
+    [offsetof(kc_model, rhs) + KC_CODED_KERNELS * sizeof(kc_kernel *) >= sizeof(kc_model) ? 1 : -1];
 
 KERNELS(KERNEL)
 FUNCTIONS(FUNCTION_OF_CODE)

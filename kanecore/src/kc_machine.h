@@ -104,7 +104,7 @@ typedef struct kc_coded_kernel {
     uint32_t offset, n;
 } kc_coded_kernel;
 
-enum { KC_CODED_KERNELS = 64, KC_CODED_FUNCTIONS = 512 };
+enum { KC_CODED_KERNELS = 128, KC_CODED_FUNCTIONS = 512 };
 
 /* The code of a model, whose address stands in c[0]. */
 typedef struct kc_machine {
