@@ -54,6 +54,7 @@ class C(Target):
     """
 
     real = "double"
+    each_lane = ""  # what the length of an array is multiplied by, so that each state has one
     outcome = "int"  # the type of what the function of a program returns
     epsilon = EPSILON
     headers: tuple[str, ...] = ("prelude.h", "bits.h", "sincos.h", "double.h", "arithmetic.h")

@@ -4,13 +4,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from kanecore.graph.scalars import Op
 from kanecore.program.instructions import Apply, Call
 from kanecore.program.solved import Function, Solved, Straight
 
 from .c import C
-from .solved import own_room
+from .solved import WAYS, own_room, structure
 
 __all__ = ["Lanes", "below", "in_lanes", "lane_function"]
 
@@ -24,6 +25,7 @@ class Lanes(C):
     """
 
     real = "kc_real"
+    each_lane = " * KC_PACK"
     outcome = "kc_mask"
     headers = ("prelude.h", "bits.h", "sincos.h", "pack.h", "sincos.h", "wide.h", "rows.h")
 
@@ -52,7 +54,9 @@ def in_lanes(name: str, functions: Mapping[str, Function]) -> bool:
     each = functions[name]
     if isinstance(each, Straight):
         return not any(isinstance(instruction, (Apply, Call)) for part in each.parts.parts for instruction in part)
-    return each.way in _WAYS and all(in_lanes(called, functions) for called in _called(each))
+    return (each.way in _CALLING or each.way in _SOLVING) and all(
+        in_lanes(called, functions) for called in _called(each)
+    )
 
 
 def below(name: str, functions: Mapping[str, Function]) -> Iterator[str]:
@@ -64,9 +68,13 @@ def below(name: str, functions: Mapping[str, Function]) -> Iterator[str]:
     yield name
 
 
+_OTHERS = ("otherwise", "doubt", "residuals")
+"""Members that are for states at which a short way does not hold: those are left to the scalar kernel."""
+
+
 def _called(solved: Solved) -> list[str]:
-    """What a function calls in lanes: the states for which a short way does not hold are left to the scalar kernel."""
-    others = {solved.members.get(member) for member in ("otherwise", "doubt", "residuals")}
+    """What a function calls in lanes."""
+    others = set(map(solved.members.get, _OTHERS))
     return [name for name in solved.calls if name not in others]
 
 
@@ -74,10 +82,18 @@ def lane_function(target: Lanes, of: Function, functions: Mapping[str, Function]
     """The text of a function for several states."""
     if isinstance(of, Straight):
         return target.function(of.name, of.parts)
-    lines = _WAYS[of.way](of)
+    lines = _CALLING[of.way](of) if of.way in _CALLING else _solving(target, of)
     body = "".join(f"    {line}\n" for line in lines)
     head = f"static kc_mask {of.name}({target.arguments}, kc_real *w, kc_real *out)"
     return f"{head}\n{{\n{body}}}\n\n{own_room(of, _called(of), functions)}"
+
+
+def _solving(target: Lanes, solved: Solved) -> list[str]:
+    members = {name: value for name, value in solved.members.items() if name not in _OTHERS}
+    return [
+        *structure(target, replace(solved, members=members)),
+        f"return {WAYS[solved.way].function}(&s, t, x, r, c, w, out);",
+    ]
 
 
 def _short_way(solved: Solved) -> list[str]:
@@ -92,4 +108,5 @@ def _after_motion(solved: Solved) -> list[str]:
     return [*lines, f"return failed | {solved.members['evaluate']}(t, x, r, c, w, out);"]
 
 
-_WAYS = {"short_way": _short_way, "after_motion": _after_motion}
+_CALLING = {"short_way": _short_way, "after_motion": _after_motion}
+_SOLVING = ("motion", "balance", "linearization", "free_linearization", "forest", "chain")

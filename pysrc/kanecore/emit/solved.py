@@ -107,7 +107,10 @@ def structure(target: C, solved: Solved) -> list[str]:
     ]
     if isinstance(equations := solved.members.get("equations"), Equations):
         n, m = max(equations.n, 1), max(equations.m, 1)
-        lines += [f"int column[{n}], order[{m}], place[{n}];", f"kc_saddle equations = {_equations(equations)};"]
+        lines += [
+            f"int column[{n}{target.each_lane}], order[{m}], place[{n}];",
+            f"kc_saddle equations = {_equations(equations)};",
+        ]
     all_members = {**solved.members, **WAYS[solved.way].members}
     members = [f".{name} = {_member(name, value)}," for name, value in all_members.items() if value != ()]
     return [

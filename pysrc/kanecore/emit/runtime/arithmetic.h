@@ -24,11 +24,24 @@ KC_INLINE kc_real kc_max(kc_real a, kc_real b)
 #define kc_abs  KC_MATH(fabs)
 #define kc_sqrt KC_MATH(sqrt)
 
+/* What is true of a number; wide.h has one for each of several states. */
+typedef int kc_mask;
+typedef kc_real kc_number; /* one number, of whichever state */
+#define kc_all(number)         ((kc_real)(number))
+#define KC_TRUE                1
+#define kc_any(mask)           (mask)
+#define kc_not(mask)           (!(mask))
+#define kc_pick(mask, a, b)    ((mask) ? (a) : (b))
+#define kc_where(mask, new, x) (new) /* called where it is true */
+
 /*
  * A function of a model returns 0, or a fault: a kc_status with the number of the speed, the row of G or the
  * configuration constraint that it is about.
  */
 #define KC_FAULT(status, number) ((int)(status) << 24 | (number))
+typedef int kc_fault;
+#define kc_stops(fault) KC_UNLIKELY(fault) /* whether there is nothing to go on for */
+#define KC_UNLESS(mask) 0 /* the fault where a mask is not true, which is no longer so here */
 
 /* The fault of a short way to udot that does not hold at this state: another way is taken. */
 #define KC_NOT_HERE KC_FAULT(127, 0)

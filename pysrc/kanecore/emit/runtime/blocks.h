@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Numbers side by side: loops over them take as many at once as one instruction holds. */
-#if defined(__GNUC__)
+#if defined(KC_WIDE) /* numbers of several states stand side by side already */
+#define KC_BLOCK 1
+typedef kc_real kc_block;
+#elif defined(__GNUC__)
 #if defined(__AVX512F__)
 #define KC_BLOCK 8
 #elif defined(__AVX__)
@@ -26,7 +29,7 @@ KC_INLINE void kc_clear(ptrdiff_t n, kc_real *x)
     for (; i <= n - KC_BLOCK; i += KC_BLOCK)
         *(kc_block *)(x + i) = none;
     for (; i < n; i++)
-        x[i] = 0;
+        x[i] = KC_REAL(0.0);
 }
 
 /* Copy n numbers. */
@@ -57,4 +60,16 @@ KC_INLINE void kc_take(ptrdiff_t n, kc_real *to, kc_real multiple, const kc_real
         *(kc_block *)(to + i) -= multiple * *(const kc_block *)(from + i);
     for (; i < n; i++)
         to[i] -= multiple * from[i];
+}
+
+/* The same where a mask is true. */
+KC_INLINE void kc_take_where(kc_mask mask, ptrdiff_t n, kc_real *to, kc_real multiple, const kc_real *from)
+{
+#if defined(KC_WIDE)
+    for (ptrdiff_t i = 0; i < n; i++)
+        to[i] = kc_pick(mask, to[i] - multiple * from[i], to[i]);
+#else
+    (void)mask; /* else nobody calls this */
+    kc_take(n, to, multiple, from);
+#endif
 }

@@ -1,6 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Linear equations by elimination, with pivots chosen by numbers; accelerations without constraints. */
 
+/* Exchange n numbers that stand `stride` apart; a and b may be the same. */
+KC_INLINE void kc_swap(int n, kc_real *a, kc_real *b, int stride)
+{
+    for (int i = 0; i < n; i++) {
+        const kc_real first = a[i * stride];
+        a[i * stride] = b[i * stride], b[i * stride] = first;
+    }
+}
+
+#if !defined(KC_WIDE)
 /* Scale a row, or a column, by a power of two, so that its largest entry is near 1.  Returns the factor: 1
  * for zeros. */
 KC_INLINE kc_real kc_scale_row(int n, kc_real *row, int stride)
@@ -12,15 +22,6 @@ KC_INLINE kc_real kc_scale_row(int n, kc_real *row, int stride)
     for (int j = 0; j < n; j++)
         row[j * stride] *= scale;
     return scale;
-}
-
-/* Exchange n numbers that stand `stride` apart; a and b may be the same. */
-KC_INLINE void kc_swap(int n, kc_real *a, kc_real *b, int stride)
-{
-    for (int i = 0; i < n; i++) {
-        const kc_real first = a[i * stride];
-        a[i * stride] = b[i * stride], b[i * stride] = first;
-    }
 }
 
 /* The size of the largest entry of a (m, n) from row and column r on, and where it is. */
@@ -94,66 +95,82 @@ KC_COLD int kc_eliminate(int n, int k, kc_real *a, kc_real *b, kc_real *factor, 
     }
     return 0;
 }
+#endif
 
 /*
  * Factor a symmetric matrix as L' D L in place, of which the lower triangle is read; from the last row to the
  * first, which keeps the zeros that branches leave (Featherstone 2008, section 6.5).  `diagonal` has room for
  * n numbers.  Returns whether all pivots are positive.
  */
-KC_INLINE int kc_factor(int n, kc_real *a, kc_real *diagonal)
+KC_INLINE kc_mask kc_factor(int n, kc_real *a, kc_real *diagonal)
 {
+    const kc_real none = kc_all(0), tolerance = kc_all(KC_PIVOT * (kc_number)n * KC_EPSILON);
+    kc_mask positive = KC_TRUE;
     for (int i = 0; i < n; i++)
         diagonal[i] = a[i * n + i];
     for (int d = n - 1; d >= 0; d--) {
         kc_real *const row = a + d * n;
         const kc_real pivot = row[d];
-        if (!(pivot > KC_PIVOT * (kc_real)n * KC_EPSILON * diagonal[d]))
-            return 0;
-        const kc_real inverse = 1 / pivot;
-        for (int i = 0; i < d; i++)
-            if (row[i] != 0)
-                kc_take(i + 1, a + i * n, row[i] * inverse, row);
+        positive &= (kc_mask)(pivot > tolerance * diagonal[d]);
+        if (!kc_any(positive))
+            return positive;
+        const kc_real inverse = kc_all(1) / pivot;
+        for (int i = 0; i < d; i++) {
+            const kc_mask some = (kc_mask)(row[i] != none);
+            if (kc_any(some))
+                kc_take_where(some, i + 1, a + i * n, row[i] * inverse, row);
+        }
         for (int i = 0; i < d; i++)
             row[i] *= inverse;
         row[d] = inverse;
     }
-    return 1;
+    return positive;
 }
 
 /* Solve L' D L x = y with these factors, 1 / D on the diagonal; x (n, k) takes the place of y. */
 KC_INLINE void kc_substitute(int n, int k, const kc_real *a, kc_real *y)
 {
+    const kc_real none = kc_all(0);
     for (int d = n - 1; d >= 0; d--)
-        for (int i = 0; i < d; i++)
-            if (a[d * n + i] != 0)
-                kc_take(k, y + i * k, a[d * n + i], y + d * k);
+        for (int i = 0; i < d; i++) {
+            const kc_mask some = (kc_mask)(a[d * n + i] != none);
+            if (kc_any(some))
+                kc_take_where(some, k, y + i * k, a[d * n + i], y + d * k);
+        }
     for (int d = 0; d < n; d++) {
         for (int j = 0; j < k; j++)
             y[d * k + j] *= a[d * n + d];
-        for (int i = 0; i < d; i++)
-            if (a[d * n + i] != 0)
-                kc_take(k, y + d * k, a[d * n + i], y + i * k);
+        for (int i = 0; i < d; i++) {
+            const kc_mask some = (kc_mask)(a[d * n + i] != none);
+            if (kc_any(some))
+                kc_take_where(some, k, y + d * k, a[d * n + i], y + i * k);
+        }
     }
 }
 
 /* Solve the equations of a model without constraints for a.  Returns 0, or KC_SINGULAR with a speed. */
-KC_SOLVER int kc_solve_free(kc_saddle *s)
+KC_SOLVER kc_fault kc_solve_free(kc_saddle *s)
 {
     const int n = s->n, k = s->k;
     kc_real *const a = s->a, *const factors = s->W;
     for (int i = 0; i < n * k; i++)
         a[i] = s->f[i];
+    kc_mask positive = kc_not(KC_TRUE);
     if (s->symmetric) {
         for (int i = 0; i < n * n; i++)
             factors[i] = s->M[i];
-        if (kc_factor(n, factors, factors + n * n)) {
+        positive = kc_factor(n, factors, factors + n * n);
+        if (kc_any(positive))
             kc_substitute(n, k, factors, a);
-            return 0;
-        }
     }
-    return kc_eliminate(n, k, s->M, a, s->scale, s->place);
+#if defined(KC_WIDE)
+    return kc_not(positive);
+#else
+    return positive ? 0 : kc_eliminate(n, k, s->M, a, s->scale, s->place);
+#endif
 }
 
+#if !defined(KC_WIDE)
 /* udot of such a model, where its mass matrix is not positive definite. */
 typedef struct kc_free_motion {
     kc_saddle *equations; /* m = 0, k = 1 */
@@ -171,3 +188,4 @@ KC_COLD int kc_accelerate_free(kc_free_motion *s, kc_real t, const kc_real *x, c
     kc_fill(s->parts, e, &(kc_place){t, x, r, c}, work);
     return kc_solve_free(e);
 }
+#endif

@@ -5,9 +5,16 @@
  * Matrices are stored row by row; the right-hand sides stand side by side in each row of f, gamma and a.
  */
 
+/* How many rows of G count, of the number in c. */
+#if defined(KC_WIDE)
+#define kc_count_of(number) ((int)(number)[0]) /* where it is another one kc_solve() says so */
+#else
+#define kc_count_of(number) ((int)(number))
+#endif
+
 /* A function of the model.  Returns 0, or a fault (arithmetic.h). */
-typedef int kc_function(kc_real t, const kc_real *x, const kc_real *r, const kc_real *c, kc_real *w,
-                        kc_real *out);
+typedef kc_fault kc_function(kc_real t, const kc_real *x, const kc_real *r, const kc_real *c, kc_real *w,
+                             kc_real *out);
 
 /* The arguments of functions that are called at one state. */
 typedef struct kc_place {
@@ -84,4 +91,17 @@ KC_SOLVER void kc_fill(kc_parts parts, const kc_saddle *s, const kc_place *at, k
     for (int i = 0; i < 5; i++)
         if (functions[i])
             functions[i](KC_AT(at), work, arrays[i]);
+}
+
+/* A fault with the number that its speed or row has in the model. */
+KC_INLINE kc_fault kc_model_fault(kc_fault fault, const int *speeds, const int *rows)
+{
+#if defined(KC_WIDE)
+    (void)speeds, (void)rows;
+    return fault;
+#else
+    const int status = kc_status_of(fault), number = kc_number_of(fault);
+    const int *const names = status == KC_SINGULAR ? speeds : rows;
+    return KC_FAULT(status, names ? names[number] : number);
+#endif
 }

@@ -9,7 +9,7 @@ typedef struct kc_linearization {
     kc_saddle *equations; /* k = N */
     int n_q;
     int rank;                        /* c[rank] is how many rows of G count */
-    int (*solve)(kc_saddle *);       /* kc_solve_equations(), without constraints kc_solve_free() */
+    kc_fault (*solve)(kc_saddle *);  /* kc_solve_equations(), without constraints kc_solve_free() */
     kc_function *udot, *multipliers; /* multipliers: NULL without constraints */
     kc_function *fill;   /* reads udot, lambda in w; the equations, then the slopes of qdot (n_q, N) */
     kc_parts parts;      /* where `fill` is NULL: M, G and its sums, and `column` for the right-hand sides */
@@ -28,11 +28,11 @@ KC_SOLVER void kc_fill_columns(const kc_linearization *s, const kc_place *at, kc
     kc_real *const direction = solution + n + m, *const slopes = direction + k;
     kc_fill(s->parts, e, at, slopes);
     for (int j = 0; j < k; j++)
-        direction[j] = 0;
+        direction[j] = kc_all(0);
     for (int j = 0; j < k; j++) {
-        direction[j] = 1;
+        direction[j] = kc_all(1);
         s->column(KC_AT(at), solution, slopes);
-        direction[j] = 0;
+        direction[j] = kc_all(0);
         for (int i = 0; i < n; i++)
             e->f[i * k + j] = slopes[i];
         for (int i = 0; i < m; i++)
@@ -43,8 +43,8 @@ KC_SOLVER void kc_fill_columns(const kc_linearization *s, const kc_place *at, kc
 }
 
 /* The kernel `linearize`, and others like it. */
-KC_SOLVER int kc_linearize(kc_linearization *s, kc_real t, const kc_real *x, const kc_real *r,
-                           const kc_real *c, kc_real *w, kc_real *out)
+KC_SOLVER kc_fault kc_linearize(kc_linearization *s, kc_real t, const kc_real *x, const kc_real *r,
+                                const kc_real *c, kc_real *w, kc_real *out)
 {
     kc_saddle *const e = s->equations;
     const int n = e->n, k = e->k, n_q = s->n_q;
@@ -52,19 +52,21 @@ KC_SOLVER int kc_linearize(kc_linearization *s, kc_real t, const kc_real *x, con
     kc_real *const udot = kc_place_scratch(e, rates + n_q * k), *const lambda = udot + n;
     e->size = 0;
     e->a = out + n_q * k;
-    e->count = s->multipliers ? (int)c[s->rank] : 0;
-    int fault = s->udot(t, x, r, c, lambda, udot);
-    if (!fault && s->multipliers)
-        fault = s->multipliers(t, x, r, c, lambda + e->m, lambda);
-    if (KC_UNLIKELY(fault))
-        return fault;
+    e->count = s->multipliers ? kc_count_of(c[s->rank]) : 0;
+    kc_fault failed = s->udot(t, x, r, c, lambda, udot);
+    if (kc_stops(failed))
+        return failed;
+    if (s->multipliers)
+        failed |= s->multipliers(t, x, r, c, lambda + e->m, lambda);
+    if (kc_stops(failed))
+        return failed;
     if (s->fill)
         s->fill(t, x, r, c, udot, w);
     else
         kc_fill_columns(s, &(kc_place){t, x, r, c}, udot, rates);
     for (int i = 0; i < n_q * k; i++)
         out[i] = rates[i];
-    return s->solve(e);
+    return failed | s->solve(e);
 }
 
 /* The derivatives of n_y outputs that hold udot, dy = dy/d(q, u, r) + dy/dudot dudot. */
@@ -77,17 +79,17 @@ typedef struct kc_chain {
 #define KC_CHAIN_ROOM(n_y, n_q, n, k) ((n) + ((n_q) + (n)) * (k) + (n_y) * ((k) + (n)))
 
 /* The kernel `output_jacobian` of such outputs. */
-KC_ONCE int kc_chain_rule(const kc_chain *s, kc_real t, const kc_real *x, const kc_real *r, const kc_real *c,
-                          kc_real *w, kc_real *out)
+KC_ONCE kc_fault kc_chain_rule(const kc_chain *s, kc_real t, const kc_real *x, const kc_real *r,
+                               const kc_real *c, kc_real *w, kc_real *out)
 {
     const int n_y = s->n_y, n = s->n, k = s->k;
     kc_real *const rates = w + n, *const udot = rates + s->n_q * k;
     kc_real *const direct = udot + n * k, *const by_udot = direct + n_y * k, *const work = by_udot + n_y * n;
-    int fault = s->udot(t, x, r, c, work, w);
-    if (!fault)
-        fault = s->linearize(t, x, r, c, work, rates);
-    if (KC_UNLIKELY(fault))
-        return fault;
+    kc_fault failed = s->udot(t, x, r, c, work, w);
+    if (!kc_stops(failed))
+        failed |= s->linearize(t, x, r, c, work, rates);
+    if (kc_stops(failed))
+        return failed;
     s->slopes(t, x, r, c, w, direct);
     for (int i = 0; i < n_y; i++)
         for (int j = 0; j < k; j++) {
@@ -96,5 +98,5 @@ KC_ONCE int kc_chain_rule(const kc_chain *s, kc_real t, const kc_real *x, const 
                 sum += by_udot[i * n + l] * udot[l * k + j];
             out[i * k + j] = sum;
         }
-    return 0;
+    return failed;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Kernels of constrained models that solve equations, which functions of the model fill. */
 
+#if !defined(KC_WIDE)
 /* The largest residual beside what it is summed from; `worst` is its number. */
 KC_SOLVER kc_real kc_residual(int m, const kc_real *value, const kc_real *size, int *worst)
 {
@@ -12,6 +13,7 @@ KC_SOLVER kc_real kc_residual(int m, const kc_real *value, const kc_real *size, 
     }
     return largest;
 }
+#endif
 
 /* ------------------------------------------------------------------------------------------- accelerations
  */
@@ -37,14 +39,32 @@ typedef struct kc_motion {
 #define KC_MOTION_ROOM(n, m, n_known, n_residuals)                                                           \
     (KC_EQUATIONS_ROOM(n, m, 1) + (n_known) + (n) + KC_SCRATCH_ROOM(n, m) + 2 * (n_residuals))
 
-/* A fault with the number that its speed or row has in the model. */
-KC_INLINE int kc_model_fault(int fault, const int *speeds, const int *rows)
+#if defined(KC_WIDE)
+/* The kernel `udot`; states where rows contradict each other, or `fill` does not hold, are left to
+ * themselves. */
+KC_INLINE kc_fault kc_accelerate(kc_motion *s, kc_real t, const kc_real *x, const kc_real *r,
+                                 const kc_real *c, kc_real *w, kc_real *out)
 {
-    const int status = kc_status_of(fault), number = kc_number_of(fault);
-    const int *const names = status == KC_SINGULAR ? speeds : rows;
-    return KC_FAULT(status, names ? names[number] : number);
+    kc_saddle *const e = s->equations;
+    kc_real *const known = kc_place_equations(e, w);
+    e->a = known + s->n_known;
+    kc_real *const work = kc_place_scratch(e, e->a + e->n);
+    e->count = kc_count_of(c[s->rank]) - s->eliminated;
+    e->contradiction = kc_all(KC_CONTRADICTORY_REST);
+    kc_fault failed = s->fill(t, x, r, c, work, w);
+    failed |= (kc_mask)(c[s->rank] != kc_all(c[s->rank][0]));
+    kc_weigh(e, e->M, e->n + 1);
+    kc_cancel(e, KC_RANK);
+    for (int i = 0; i < e->m; i++)
+        e->size[i] = kc_abs(e->gamma[i]);
+    failed |= kc_solve(e);
+    if (s->result)
+        return failed | s->result(t, x, r, c, known, out);
+    for (int i = 0; i < e->n; i++)
+        out[i] = e->a[i];
+    return failed;
 }
-
+#else
 /* At a state off its constraints redundant rows may contradict the others as far as that explains. */
 KC_INLINE void kc_doubt(kc_motion *s, const kc_place *at, kc_real *work)
 {
@@ -107,6 +127,7 @@ KC_COLD int kc_accelerate_all(kc_motion *s, kc_real t, const kc_real *x, const k
 {
     return kc_accelerate_by(s, 1, &(kc_place){t, x, r, c}, w, out);
 }
+#endif
 
 /* ---------------------------------------------------------------------------------------------- multipliers
  */
@@ -122,26 +143,27 @@ typedef struct kc_balance {
 #define KC_BALANCE_ROOM(n, m) (2 * (m) * (n) + 2 * (n) + (n) + (m) * (m) + (n))
 
 /* The kernel `multipliers`. */
-KC_ONCE int kc_find_multipliers(kc_balance *s, kc_real t, const kc_real *x, const kc_real *r,
-                                const kc_real *c, kc_real *w, kc_real *out)
+KC_ONCE kc_fault kc_find_multipliers(kc_balance *s, kc_real t, const kc_real *x, const kc_real *r,
+                                     const kc_real *c, kc_real *w, kc_real *out)
 {
     kc_saddle *const e = s->equations;
     const int n = e->n, m = e->m;
     kc_real *const b = w + m * n, *const weights = b + n;
     e->G = w, e->sums = weights + n, e->scale = e->sums + m * n, e->combine = e->scale + n;
     kc_real *const udot = e->combine + m * m;
-    e->count = (int)c[s->rank];
-    int fault = s->udot(t, x, r, c, udot + n, udot);
-    if (KC_UNLIKELY(fault))
-        return fault;
+    e->count = kc_count_of(c[s->rank]);
+    const kc_fault failed = s->udot(t, x, r, c, udot + n, udot);
+    if (kc_stops(failed))
+        return failed;
     s->fill(t, x, r, c, udot, w);
     kc_weigh(e, weights, 1);
     kc_cancel(e, KC_RANK);
     for (int i = 0; i < n; i++)
         b[i] *= e->scale[i];
-    return kc_solve_multipliers(e, b, out);
+    return failed | kc_solve_multipliers(e, b, udot, out);
 }
 
+#if !defined(KC_WIDE)
 /* -------------------------------------------------------------------------------------------- stabilization
  */
 
@@ -172,3 +194,4 @@ KC_ONCE int kc_stabilize(kc_return *s, kc_real t, const kc_real *x, const kc_rea
             out[j * n + i] = e->a[i * k + j];
     return fault;
 }
+#endif

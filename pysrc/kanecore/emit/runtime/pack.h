@@ -100,6 +100,12 @@ KC_INLINE unsigned kc_places(kc_pack_mask mask)
 #endif
 }
 
+/* Whether a mask is true anywhere. */
+KC_INLINE int kc_any_pack(kc_pack_mask mask)
+{
+    return kc_places(mask) != 0;
+}
+
 KC_INLINE int kc_all_within_pack(kc_pack size, double bound)
 {
     const kc_pack most = KC_ALL(bound);

@@ -21,37 +21,47 @@
  * every turn, since a store might have changed it.
  */
 
+/* What makes a number of size one; 1 where it is zero. */
+KC_INLINE kc_real kc_to_one(const kc_saddle *s, kc_real size)
+{
+    const kc_real none = kc_all(0), one = kc_all(1);
+    if (s->purpose == KC_CORRECTION)
+        return kc_pick((kc_mask)(size > none), one / size, one);
+    return kc_pick((kc_mask)(size > none), kc_inverse(size), one);
+}
+
 /* The factor of a column whose speed moves no mass: it makes the largest coefficient one. */
 KC_INLINE kc_real kc_massless_factor(const kc_saddle *s, int column)
 {
     const int n = s->n;
-    kc_real largest = 0;
+    const kc_real none = kc_all(0), one = kc_all(1);
+    kc_real largest = none;
     for (int i = 0; i < s->m; i++) {
         const kc_real *const row = s->G + i * n;
-        kc_real size = 0;
-        if (row[column] == 0)
-            continue;
+        kc_real size = none;
         for (int l = 0; l < n; l++)
             size = kc_max(size, kc_abs(row[l]) * s->scale[l]);
-        largest = kc_max(largest, kc_abs(row[column]) / (size > 0 ? size : 1));
+        size = kc_abs(row[column]) / kc_pick((kc_mask)(size > none), size, one);
+        largest = kc_pick((kc_mask)(row[column] != none), kc_max(largest, size), largest);
     }
-    return !(largest > 0) ? 1 : s->purpose == KC_CORRECTION ? 1 / largest : kc_inverse(largest);
+    return kc_to_one(s, largest);
 }
 
 /* Find the factors of the columns, and scale G by them.  `weight` holds M_jj, `stride` apart. */
 KC_INLINE void kc_weigh(kc_saddle *s, const kc_real *weight, int stride)
 {
     const int n = s->n, m = s->m;
+    const kc_real none = kc_all(0), one = kc_all(1);
     kc_real *const scale = s->scale, *const G = s->G;
-    int massless = 0;
+    kc_mask massless = kc_not(KC_TRUE);
     for (int j = 0; j < n; j++) {
         const kc_real x = kc_abs(weight[j * stride]);
-        scale[j] = !(x > 0) ? 0 : s->purpose == KC_CORRECTION ? 1 / kc_sqrt(x) : kc_inverse_root(x);
-        massless += scale[j] == 0;
+        const kc_real factor = s->purpose == KC_CORRECTION ? one / kc_sqrt(x) : kc_inverse_root(x);
+        scale[j] = kc_pick((kc_mask)(x > none), factor, none);
+        massless |= (kc_mask)(scale[j] == none);
     }
-    for (int j = 0; j < n && massless; j++)
-        if (!(scale[j] > 0))
-            scale[j] = kc_massless_factor(s, j);
+    for (int j = 0; j < n && kc_any(massless); j++)
+        scale[j] = kc_pick((kc_mask)(scale[j] > none), scale[j], kc_massless_factor(s, j));
     for (int i = 0; i < m; i++)
         for (int j = 0; j < n; j++)
             G[i * n + j] *= scale[j];
@@ -61,21 +71,21 @@ KC_INLINE void kc_weigh(kc_saddle *s, const kc_real *weight, int stride)
  * Set rows to zero that are small beside what their entries are summed from: they are rounding.  Such are
  * rows at a true singularity, and rows that elimination on the graph left nothing of.  After kc_weigh().
  */
-KC_INLINE void kc_cancel(kc_saddle *s, kc_real tolerance)
+KC_INLINE void kc_cancel(kc_saddle *s, kc_number tolerance)
 {
     const int n = s->n;
-    const kc_real *const scale = s->scale;
+    const kc_real none = kc_all(0), *const scale = s->scale;
     for (int i = 0; i < s->m; i++) {
         kc_real *const row = s->G + i * n;
-        kc_real largest = 0, size = 0;
+        kc_real largest = none, size = none;
         const kc_real *const sums = s->sums + i * n;
         for (int j = 0; j < n; j++) {
             largest = kc_max(largest, kc_abs(row[j]));
             size = kc_max(size, sums[j] * scale[j]);
         }
-        if (largest <= tolerance * size)
-            for (int j = 0; j < n; j++)
-                row[j] = 0;
+        const kc_mask cancelled = (kc_mask)(largest <= tolerance * size);
+        for (int j = 0; j < n && kc_any(cancelled); j++)
+            row[j] = kc_where(cancelled, none, row[j]);
     }
 }
 
@@ -86,13 +96,10 @@ KC_INLINE void kc_scale_rows(kc_saddle *s)
     kc_real *const gamma = s->gamma, *const combine = s->combine;
     for (int i = 0; i < m; i++) {
         kc_real *const row = s->G + i * n;
-        kc_real largest = 0;
-        s->order[i] = i;
+        kc_real largest = kc_all(0);
         for (int j = 0; j < n; j++)
             largest = kc_max(largest, kc_abs(row[j]));
-        const kc_real scale = !(largest > 0)                ? 1
-                              : s->purpose == KC_CORRECTION ? 1 / largest
-                                                            : kc_inverse(largest);
+        const kc_real scale = kc_to_one(s, largest);
         for (int j = 0; j < n; j++)
             row[j] *= scale;
         for (int j = 0; j < k; j++)
@@ -100,10 +107,11 @@ KC_INLINE void kc_scale_rows(kc_saddle *s)
         if (s->size)
             s->size[i] *= scale;
         for (int j = 0; j < m && combine; j++)
-            combine[i * m + j] = i == j ? scale : 0;
+            combine[i * m + j] = i == j ? scale : kc_all(0);
     }
 }
 
+#if !defined(KC_WIDE)
 /* Exchange rows and columns so that the pivot at (row, column) stands at (r, r). */
 KC_INLINE void kc_bring(kc_saddle *s, int r, int row, int column)
 {
@@ -124,13 +132,14 @@ KC_INLINE void kc_bring(kc_saddle *s, int r, int row, int column)
         kc_swap(m, s->G + column, s->G + r, n);
     }
 }
+#endif
 
 /* Divide row r by its pivot, and clear the pivot's column in all other rows. */
 KC_INLINE void kc_clear_column(kc_saddle *s, int r)
 {
     const int n = s->n, m = s->m, k = s->k;
     kc_real *const G = s->G, *const gamma = s->gamma, *const combine = s->combine;
-    const kc_real inverse = 1 / G[r * n + r];
+    const kc_real none = kc_all(0), inverse = kc_all(1) / G[r * n + r];
     for (int j = r; j < n; j++)
         G[r * n + j] *= inverse;
     for (int j = 0; j < k; j++)
@@ -141,16 +150,18 @@ KC_INLINE void kc_clear_column(kc_saddle *s, int r)
         combine[r * m + j] *= inverse;
     for (int i = 0; i < m; i++) {
         const kc_real factor = G[i * n + r];
-        if (i == r || factor == 0)
+        const kc_mask some = (kc_mask)(factor != none);
+        if (i == r || !kc_any(some))
             continue;
         for (int j = r; j < n; j++)
-            G[i * n + j] -= factor * G[r * n + j];
+            G[i * n + j] = kc_where(some, G[i * n + j] - factor * G[r * n + j], G[i * n + j]);
         for (int j = 0; j < k; j++)
-            gamma[i * k + j] -= factor * gamma[r * k + j];
+            gamma[i * k + j] = kc_where(some, gamma[i * k + j] - factor * gamma[r * k + j], gamma[i * k + j]);
         if (s->size)
-            s->size[i] = kc_max(s->size[i], kc_abs(factor) * s->size[r]);
+            s->size[i] = kc_where(some, kc_max(s->size[i], kc_abs(factor) * s->size[r]), s->size[i]);
         for (int j = 0; j < m && combine; j++)
-            combine[i * m + j] -= factor * combine[r * m + j];
+            combine[i * m + j] =
+                kc_where(some, combine[i * m + j] - factor * combine[r * m + j], combine[i * m + j]);
     }
 }
 
@@ -158,12 +169,15 @@ KC_INLINE void kc_clear_column(kc_saddle *s, int r)
  * Reduce [G | gamma] to [1 A | gamma_D] in its first `rank` rows, after kc_weigh().  `count` pivots are
  * taken, and more only if they are not small.  Returns 0, or KC_LOST or KC_CONTRADICTORY with a row.
  */
+#if !defined(KC_WIDE)
 KC_INLINE int kc_reduce(kc_saddle *s)
 {
     const int n = s->n, m = s->m;
     int r;
     for (int j = 0; j < n; j++)
         s->column[j] = j;
+    for (int i = 0; i < m; i++)
+        s->order[i] = i;
     kc_scale_rows(s);
     for (r = 0; r < m && r < n; r++) {
         int row, column;
@@ -183,9 +197,110 @@ KC_INLINE int kc_reduce(kc_saddle *s)
                 return KC_FAULT(KC_CONTRADICTORY, s->order[i]);
     return 0;
 }
+#else
+/* The size of the largest entry of a (m, n) from row and column r on, and where it is, of each state. */
+KC_INLINE kc_real kc_largest(int m, int n, const kc_real *a, int r, int *row, int *column)
+{
+    const kc_mask start = (kc_mask)KC_ALL(r);
+    kc_mask rows = start, columns = start;
+    kc_real largest = kc_all(-1);
+    for (int i = r; i < m; i++)
+        for (int j = r; j < n; j++) {
+            const kc_real size = kc_abs(a[i * n + j]);
+            const kc_mask larger = (kc_mask)(size > largest);
+            const kc_mask this_row = (kc_mask)KC_ALL(i), this_column = (kc_mask)KC_ALL(j);
+            largest = kc_pick(larger, size, largest);
+            rows = (larger & this_row) | (~larger & rows);
+            columns = (larger & this_column) | (~larger & columns);
+        }
+    for (int lane = 0; lane < KC_PACK; lane++)
+        row[lane] = (int)rows[lane], column[lane] = (int)columns[lane];
+    return largest;
+}
+
+/* Exchange n numbers of one state. */
+KC_INLINE void kc_swap_in(int lane, int n, kc_real *a, kc_real *b, int stride)
+{
+    for (int i = 0; i < n; i++) {
+        const double first = a[i * stride][lane];
+        a[i * stride][lane] = b[i * stride][lane], b[i * stride][lane] = first;
+    }
+}
+
+/* Exchange rows and columns so that the pivots at (row, column) stand at (r, r). */
+KC_INLINE void kc_bring(kc_saddle *s, int r, const int *row, const int *column)
+{
+    const int n = s->n, m = s->m, k = s->k;
+    for (int lane = 0; lane < KC_PACK; lane++) {
+        int *const numbers = s->column + lane * n, number = numbers[column[lane]];
+        if (row[lane] != r) {
+            kc_swap_in(lane, n, s->G + row[lane] * n, s->G + r * n, 1);
+            kc_swap_in(lane, k, s->gamma + row[lane] * k, s->gamma + r * k, 1);
+            if (s->size)
+                kc_swap_in(lane, 1, s->size + row[lane], s->size + r, 1);
+            if (s->combine)
+                kc_swap_in(lane, m, s->combine + row[lane] * m, s->combine + r * m, 1);
+        }
+        numbers[column[lane]] = numbers[r], numbers[r] = number;
+        if (column[lane] != r)
+            kc_swap_in(lane, m, s->G + column[lane], s->G + r, n);
+    }
+}
+
+KC_INLINE kc_fault kc_reduce(kc_saddle *s)
+{
+    const int n = s->n, m = s->m;
+    kc_fault failed = {0};
+    int r, row[KC_PACK], column[KC_PACK];
+    for (int lane = 0; lane < KC_PACK; lane++)
+        for (int j = 0; j < n; j++)
+            s->column[lane * n + j] = j;
+    kc_scale_rows(s);
+    for (r = 0; r < m && r < n; r++) {
+        const kc_real largest = kc_largest(m, n, s->G, r, row, column);
+        if (r >= s->count) { /* a state that would go on is left to itself */
+            failed |= (kc_mask)(largest > kc_all(KC_INDEPENDENT));
+            break;
+        }
+        failed |= ~(kc_mask)(largest > kc_all(KC_RANK));
+        kc_bring(s, r, row, column);
+        kc_clear_column(s, r);
+    }
+    s->rank = r;
+    if (r < s->count)
+        return (kc_fault)KC_ALL(-1);
+    if (s->size)
+        for (int i = r; i < m; i++)
+            failed |= ~(kc_mask)(kc_abs(s->gamma[i]) <= s->contradiction * s->size[i]);
+    return failed;
+}
+
+/* In each state the numbers of its columns in the order of the first one's, so that these find them; or back.
+ * `work` has room for n numbers. */
+KC_INLINE void kc_renumber(const kc_saddle *s, int back, int n_rows, kc_real *a, int stride, int apart,
+                           kc_real *work)
+{
+    const int n = s->n, *const first = s->column;
+    double *const held = (double *)work;
+    for (int lane = 1; lane < KC_PACK; lane++) {
+        const int *const own = s->column + lane * n;
+        const int *const from = back ? first : own, *const to = back ? own : first;
+        int same = 1;
+        for (int j = 0; j < n; j++)
+            same &= own[j] == first[j];
+        for (int i = 0; i < n_rows && !same; i++) {
+            kc_real *const row = a + i * apart;
+            for (int j = 0; j < n; j++)
+                held[j] = row[from[j] * stride][lane];
+            for (int j = 0; j < n; j++)
+                row[to[j] * stride][lane] = held[j];
+        }
+    }
+}
+#endif
 
 /* The same, as one copy for all but the short way to udot, where the compiler knows the sizes. */
-KC_SOLVER int kc_reduce_shared(kc_saddle *s)
+KC_SOLVER kc_fault kc_reduce_shared(kc_saddle *s)
 {
     return kc_reduce(s);
 }
@@ -197,17 +312,19 @@ KC_INLINE void kc_project_sides(kc_saddle *s)
     const int n = s->n, k = s->k, r = s->rank, free = n - r, *const column = s->column;
     const kc_real *const M = s->M, *const G = s->G, *const gamma = s->gamma;
     kc_real *const W = s->W, *const f = s->f, *const y = s->a;
+    const kc_real none = kc_all(0);
     for (int i = 0; i < n; i++) {
         for (int j = 0; j < free; j++)
             W[i * free + j] = M[i * n + column[r + j]];
         for (int d = 0; d < r; d++) {
             const kc_real entry = M[i * n + column[d]];
-            if (entry == 0)
+            const kc_mask some = (kc_mask)(entry != none);
+            if (!kc_any(some))
                 continue;
             for (int j = 0; j < free; j++)
-                W[i * free + j] -= entry * G[d * n + r + j];
+                W[i * free + j] = kc_where(some, W[i * free + j] - entry * G[d * n + r + j], W[i * free + j]);
             for (int j = 0; j < k; j++)
-                f[i * k + j] += entry * gamma[d * k + j];
+                f[i * k + j] = kc_where(some, f[i * k + j] + entry * gamma[d * k + j], f[i * k + j]);
         }
     }
     for (int i = 0; i < free; i++) {
@@ -215,8 +332,9 @@ KC_INLINE void kc_project_sides(kc_saddle *s)
             y[i * k + j] = f[column[r + i] * k + j];
         for (int d = 0; d < r; d++) {
             const kc_real entry = G[d * n + r + i];
-            for (int j = 0; j < k && entry != 0; j++)
-                y[i * k + j] -= entry * f[column[d] * k + j];
+            const kc_mask some = (kc_mask)(entry != none);
+            for (int j = 0; j < k && kc_any(some); j++)
+                y[i * k + j] = kc_where(some, y[i * k + j] - entry * f[column[d] * k + j], y[i * k + j]);
         }
     }
 }
@@ -225,7 +343,7 @@ KC_INLINE void kc_project_sides(kc_saddle *s)
 KC_INLINE void kc_project_matrix(kc_saddle *s, int whole)
 {
     const int n = s->n, r = s->rank, free = n - r, *const column = s->column;
-    const kc_real *const G = s->G, *const W = s->W;
+    const kc_real none = kc_all(0), *const G = s->G, *const W = s->W;
     for (int i = 0; i < free; i++) {
         const int end = whole ? free : i + 1;
         kc_real *const row = s->reduced + i * free;
@@ -233,20 +351,25 @@ KC_INLINE void kc_project_matrix(kc_saddle *s, int whole)
             row[j] = W[column[r + i] * free + j];
         for (int d = 0; d < r; d++) {
             const kc_real entry = G[d * n + r + i];
-            if (entry == 0)
-                continue;
-            for (int j = 0; j < end; j++)
-                row[j] -= entry * W[column[d] * free + j];
+            const kc_mask some = (kc_mask)(entry != none);
+            for (int j = 0; j < end && kc_any(some); j++)
+                row[j] = kc_where(some, row[j] - entry * W[column[d] * free + j], row[j]);
         }
     }
 }
 
 /* Solve (P' M P) a_S = y; a_S takes the place of y.  Returns 0, or KC_SINGULAR with the speed without a
  * pivot. */
-KC_INLINE int kc_solve_reduced(kc_saddle *s)
+KC_INLINE kc_fault kc_solve_reduced(kc_saddle *s)
 {
     const int free = s->n - s->rank;
     kc_project_matrix(s, 0);
+#if defined(KC_WIDE)
+    const kc_mask positive = s->symmetric ? kc_factor(free, s->reduced, s->W + s->n * s->n) : kc_not(KC_TRUE);
+    if (kc_any(positive))
+        kc_substitute(free, s->k, s->reduced, s->a);
+    return ~positive;
+#else
     if (s->symmetric && kc_factor(free, s->reduced, s->W + s->n * s->n)) {
         kc_substitute(free, s->k, s->reduced, s->a);
         return 0;
@@ -254,6 +377,7 @@ KC_INLINE int kc_solve_reduced(kc_saddle *s)
     kc_project_matrix(s, 1); /* not positive definite, or singular */
     const int fault = kc_eliminate(free, s->k, s->reduced, s->a, s->W, s->place);
     return fault ? KC_FAULT(KC_SINGULAR, s->column[s->rank + kc_number_of(fault)]) : 0;
+#endif
 }
 
 /* a = P a_S + p, by way of f. */
@@ -272,6 +396,10 @@ KC_INLINE void kc_combine(kc_saddle *s)
             f[column[d] * k + j] = sum;
         }
     }
+#if defined(KC_WIDE)
+    for (int j = 0; j < k; j++)
+        kc_renumber(s, 1, 1, f + j, k, 0, s->W + n * n);
+#endif
     for (int i = 0; i < n; i++)
         for (int j = 0; j < k; j++)
             a[i * k + j] = scale[i] * f[i * k + j];
@@ -279,7 +407,7 @@ KC_INLINE void kc_combine(kc_saddle *s)
 
 /* Solve for a, after kc_weigh().  Returns 0, or KC_SINGULAR with a speed, KC_LOST or KC_CONTRADICTORY with a
  * row of G. */
-KC_INLINE int kc_solve(kc_saddle *s)
+KC_INLINE kc_fault kc_solve(kc_saddle *s)
 {
     const int n = s->n, k = s->k;
     const kc_real *const scale = s->scale;
@@ -290,25 +418,32 @@ KC_INLINE int kc_solve(kc_saddle *s)
         for (int j = 0; j < k; j++)
             f[i * k + j] *= scale[i];
     }
-    int fault = kc_reduce(s);
-    if (fault)
-        return fault;
+    kc_fault failed = kc_reduce(s);
+    if (kc_stops(failed))
+        return failed;
+#if defined(KC_WIDE)
+    kc_renumber(s, 0, n, M, 1, n, s->W + n * n); /* columns, then rows */
+    for (int j = 0; j < n; j++)
+        kc_renumber(s, 0, 1, M + j, n, 0, s->W + n * n);
+    for (int j = 0; j < k; j++)
+        kc_renumber(s, 0, 1, f + j, k, 0, s->W + n * n);
+#endif
     kc_project_sides(s);
-    fault = kc_solve_reduced(s);
-    if (fault)
-        return fault;
+    failed |= kc_solve_reduced(s);
+    if (kc_stops(failed))
+        return failed;
     kc_combine(s);
-    return 0;
+    return failed;
 }
 
 /* The same, as one copy for all but the short way to udot. */
-KC_SOLVER int kc_solve_shared(kc_saddle *s)
+KC_SOLVER kc_fault kc_solve_shared(kc_saddle *s)
 {
     return kc_solve(s);
 }
 
 /* The same from equations in the units of the user. */
-KC_SOLVER int kc_solve_equations(kc_saddle *s)
+KC_SOLVER kc_fault kc_solve_equations(kc_saddle *s)
 {
     kc_weigh(s, s->M, s->n + 1);
     kc_cancel(s, KC_RANK);
@@ -320,13 +455,14 @@ KC_SOLVER int kc_solve_equations(kc_saddle *s)
 KC_ONCE void kc_least_norm(kc_saddle *s, kc_real *lambda)
 {
     const int m = s->m, r = s->rank;
+    const kc_real none = kc_all(0);
     for (int i = r; i < m; i++) {
         kc_real *const row = s->combine + i * m;
-        kc_real along = 0;
+        kc_real along = none;
         for (int pass = 0; pass < 2; pass++) {
-            kc_real norm = 0;
+            kc_real norm = none;
             for (int d = r; d < i; d++) {
-                along = 0;
+                along = none;
                 for (int j = 0; j < m; j++)
                     along += row[j] * s->combine[d * m + j];
                 for (int j = 0; j < m; j++)
@@ -334,11 +470,11 @@ KC_ONCE void kc_least_norm(kc_saddle *s, kc_real *lambda)
             }
             for (int j = 0; j < m; j++)
                 norm += row[j] * row[j];
-            norm = 1 / kc_sqrt(norm);
+            norm = kc_all(1) / kc_sqrt(norm);
             for (int j = 0; j < m; j++)
                 row[j] *= norm;
         }
-        along = 0;
+        along = none;
         for (int j = 0; j < m; j++)
             along += row[j] * lambda[j];
         for (int j = 0; j < m; j++)
@@ -347,20 +483,27 @@ KC_ONCE void kc_least_norm(kc_saddle *s, kc_real *lambda)
 }
 
 /*
- * The lambda of least norm of G' lambda = b, after kc_weigh(); b (n) is scaled as the columns are.  `combine`
- * becomes R of R G = [1 A].  Its first rows give a solution, lambda = R_r' b_D; the others are combinations
- * of rows of G that vanish, and along these lambda has no component.  Returns 0, or KC_LOST with a row.
+ * The lambda of least norm of G' lambda = b, after kc_weigh(); b (n) is scaled as the columns are, `work` has
+ * n numbers.  `combine` becomes R of R G = [1 A].  Its first rows give a solution, lambda = R_r' b_D; the
+ * others are combinations of rows of G that vanish, and along these lambda has no component.  Returns 0, or
+ * KC_LOST with a row.
  */
-KC_ONCE int kc_solve_multipliers(kc_saddle *s, const kc_real *b, kc_real *lambda)
+KC_ONCE kc_fault kc_solve_multipliers(kc_saddle *s, kc_real *b, kc_real *work, kc_real *lambda)
 {
-    const int m = s->m, fault = kc_reduce_shared(s);
-    if (fault)
-        return fault;
+    const int m = s->m;
+    const kc_fault failed = kc_reduce_shared(s);
+    if (kc_stops(failed))
+        return failed;
+#if defined(KC_WIDE)
+    kc_renumber(s, 0, 1, b, 1, 0, work);
+#else
+    (void)work;
+#endif
     for (int i = 0; i < m; i++) {
-        lambda[i] = 0;
+        lambda[i] = kc_all(0);
         for (int d = 0; d < s->rank; d++)
             lambda[i] += s->combine[d * m + i] * b[s->column[d]];
     }
     kc_least_norm(s, lambda);
-    return 0;
+    return failed;
 }

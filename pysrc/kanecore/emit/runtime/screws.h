@@ -4,10 +4,14 @@ typedef struct kc_vector {
     kc_real x, y, z;
 } kc_vector;
 
+#define KC_NO_VECTOR ((kc_vector){KC_REAL(0.0), KC_REAL(0.0), KC_REAL(0.0)})
+
 /* A velocity: of turning, and of what is at the point.  A wrench: torque and force, the other way round. */
 typedef struct kc_screw {
     kc_vector turn, slide;
 } kc_screw;
+
+#define KC_NO_SCREW ((kc_screw){KC_NO_VECTOR, KC_NO_VECTOR})
 
 /* Mass, first moment and inertia of a body, or of all that a joint carries, frozen. */
 typedef struct kc_mass {
@@ -36,7 +40,7 @@ KC_INLINE kc_vector kc_plus_cross(kc_vector sum, kc_vector a, kc_vector b)
 
 KC_INLINE kc_vector kc_cross(kc_vector a, kc_vector b)
 {
-    return kc_plus_cross((kc_vector){0, 0, 0}, a, b);
+    return kc_plus_cross(KC_NO_VECTOR, a, b);
 }
 
 KC_INLINE kc_real kc_dot(kc_vector a, kc_vector b)
@@ -97,6 +101,5 @@ KC_INLINE kc_vector kc_times(const kc_vector *rows, kc_vector a)
 /* The same with its transpose. */
 KC_INLINE kc_vector kc_transposed_times(const kc_vector *rows, kc_vector a)
 {
-    const kc_vector none = {0, 0, 0};
-    return kc_plus(kc_plus(kc_plus(none, a.x, rows[0]), a.y, rows[1]), a.z, rows[2]);
+    return kc_plus(kc_plus(kc_plus(KC_NO_VECTOR, a.x, rows[0]), a.y, rows[1]), a.z, rows[2]);
 }

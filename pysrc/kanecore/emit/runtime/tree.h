@@ -72,7 +72,7 @@ KC_INLINE kc_screw kc_spin(const kc_mass *b, kc_moving *s)
     const kc_real half = (b->xx + b->yy + b->zz) / 2;
     /* K = v h' + w x (tr I / 2 - I), column by column */
     const kc_vector x = {half - b->xx, -b->xy, -b->zx}, y = {-b->xy, half - b->yy, -b->yz};
-    const kc_vector z = {-b->zx, -b->yz, half - b->zz}, none = {0, 0, 0};
+    const kc_vector z = {-b->zx, -b->yz, half - b->zz}, none = KC_NO_VECTOR;
     const kc_vector p = kc_plus_cross(kc_plus(none, h.x, v.slide), w, x);
     const kc_vector q = kc_plus_cross(kc_plus(none, h.y, v.slide), w, y);
     const kc_vector r = kc_plus_cross(kc_plus(none, h.z, v.slide), w, z);
@@ -88,7 +88,7 @@ KC_INLINE void kc_move(kc_tree s, const kc_real *u, const int *speed)
 {
     const kc_real *const base = s.base;
     kc_moving *const moving = s.moving;
-    const kc_screw none = {{0, 0, 0}, {0, 0, 0}};
+    const kc_screw none = KC_NO_SCREW;
     for (int i = 0; i < s.n; i++) {
         const int p = s.parent[i];
         const kc_real rate = u[speed[i]];
@@ -96,7 +96,7 @@ KC_INLINE void kc_move(kc_tree s, const kc_real *u, const int *speed)
         kc_moving *const m = moving + i;
         const kc_screw v = p < 0 ? none : moving[p].velocity;
         const kc_screw a =
-            p < 0 ? (kc_screw){{0, 0, 0}, {base[0], base[1], base[2]}} : moving[p].acceleration;
+            p < 0 ? (kc_screw){KC_NO_VECTOR, {base[0], base[1], base[2]}} : moving[p].acceleration;
         m->carried = b->body;
         m->rate = kc_plus_carried(none, v, b->axis);
         m->velocity = kc_plus_screw(v, rate, b->axis);
@@ -130,6 +130,7 @@ KC_INLINE void kc_fill_triangle(kc_tree s, kc_real *M, ptrdiff_t apart)
     }
 }
 
+#if !defined(KC_WIDE)
 /* Solve M x = y by elimination, where M is not positive definite.  Returns 0, or KC_SINGULAR with a joint. */
 KC_COLD int kc_eliminate_tree(kc_tree s, kc_saddle *e, kc_real *y, int stride)
 {
@@ -140,6 +141,7 @@ KC_COLD int kc_eliminate_tree(kc_tree s, kc_saddle *e, kc_real *y, int stride)
             e->M[j * n + i] = e->M[i * n + j];
     return kc_eliminate(n, stride, e->M, y, e->scale, e->place);
 }
+#endif
 
 /* The motion with udot, and how it changes the axes. */
 KC_INLINE void kc_gain(kc_tree s, const kc_real *udot)
@@ -147,17 +149,17 @@ KC_INLINE void kc_gain(kc_tree s, const kc_real *udot)
     const kc_joint *const joints = s.joints;
     const kc_real *const base = s.base;
     kc_moving *const moving = s.moving;
-    const kc_screw none = {{0, 0, 0}, {0, 0, 0}};
+    const kc_screw none = KC_NO_SCREW;
     for (int i = 0; i < s.n; i++) {
         const int p = s.parent[i];
         const kc_screw axis = joints[i].axis;
         kc_moving *const m = moving + i;
         const kc_screw v = p < 0 ? none : moving[p].velocity;
         const kc_screw a =
-            p < 0 ? (kc_screw){{0, 0, 0}, {base[0], base[1], base[2]}} : moving[p].acceleration;
+            p < 0 ? (kc_screw){KC_NO_VECTOR, {base[0], base[1], base[2]}} : moving[p].acceleration;
         m->gain = kc_plus_screw(p < 0 ? none : moving[p].gain, udot[i], axis);
         m->gained = kc_inertia(&joints[i].body, m->gain);
-        m->acceleration = kc_plus_screw(m->acceleration, 1, m->gain);
+        m->acceleration = kc_plus_screw(m->acceleration, KC_REAL(1.0), m->gain);
         m->second = kc_plus_carried(kc_plus_carried(none, a, axis), v, m->rate);
     }
 }
@@ -173,13 +175,13 @@ KC_INLINE void kc_differentiate(kc_tree s, kc_real *dF, int stride)
         const kc_screw axis = joints[i].axis, rate = m->rate;
         const kc_screw carried = m->push;
         const kc_vector twice = kc_add(m->momentum, m->momentum);
-        const kc_screw wrench = kc_plus_screw(m->wrench, 1, m->gained);
+        const kc_screw wrench = kc_plus_screw(m->wrench, KC_REAL(1.0), m->gained);
         const kc_screw spun = {kc_times(m->spin, axis.turn), kc_cross(axis.turn, twice)};
         const kc_screw turned = {kc_times(m->spin, rate.turn), kc_cross(rate.turn, twice)};
         const kc_vector row = kc_plus_cross(kc_transposed_times(m->spin, axis.turn), twice, axis.slide);
-        const kc_screw by_u = kc_plus_screw(spun, 2, kc_inertia(&m->carried, rate));
+        const kc_screw by_u = kc_plus_screw(spun, KC_REAL(2.0), kc_inertia(&m->carried, rate));
         const kc_screw by_q = kc_plus_carried_wrench(
-            kc_plus_screw(turned, 1, kc_inertia(&m->carried, m->second)), axis, wrench);
+            kc_plus_screw(turned, KC_REAL(1.0), kc_inertia(&m->carried, m->second)), axis, wrench);
         kc_real *const own = dF + i * stride;
         for (int j = i; j >= 0; j = parent[j]) {
             const kc_screw *const other = &joints[j].axis;
@@ -193,7 +195,7 @@ KC_INLINE void kc_differentiate(kc_tree s, kc_real *dF, int stride)
             above[n + i] -= kc_power(*other, by_u);
         }
         if (parent[i] >= 0)
-            moving[parent[i]].gained = kc_plus_screw(moving[parent[i]].gained, 1, m->gained);
+            moving[parent[i]].gained = kc_plus_screw(moving[parent[i]].gained, KC_REAL(1.0), m->gained);
     }
 }
 
@@ -202,21 +204,23 @@ KC_INLINE void kc_differentiate(kc_tree s, kc_real *dF, int stride)
  * which neither carries the other (Featherstone 2008, section 6.5); rows are `apart` numbers apart, and 1 / D
  * stands on the diagonal.  Returns whether all pivots are positive.
  */
-KC_INLINE int kc_factor_tree(kc_tree s, kc_real *L, ptrdiff_t apart)
+KC_INLINE kc_mask kc_factor_tree(kc_tree s, kc_real *L, ptrdiff_t apart)
 {
-    const kc_real tolerance = KC_PIVOT * (kc_real)s.n * KC_EPSILON;
+    const kc_real tolerance = kc_all(KC_PIVOT * (kc_number)s.n * KC_EPSILON);
+    kc_mask positive = KC_TRUE;
     for (ptrdiff_t d = s.n - 1; d >= 0; d--) {
         kc_real *const row = L + d * apart;
-        if (!(row[d] > tolerance * kc_power(s.joints[d].axis, s.moving[d].push)))
-            return 0;
-        const kc_real inverse = 1 / row[d];
+        positive &= (kc_mask)(row[d] > tolerance * kc_power(s.joints[d].axis, s.moving[d].push));
+        if (KC_UNLIKELY(!kc_any(positive)))
+            return positive;
+        const kc_real inverse = KC_REAL(1.0) / row[d];
         for (ptrdiff_t i = s.parent[d]; i >= 0; i = s.parent[i])
             kc_take(KC_EIGHTS(i + 1), L + i * apart, row[i] * inverse, row);
         for (ptrdiff_t j = 0; j < d; j += KC_BLOCK)
             *(kc_block *)(row + j) *= inverse;
         row[d] = inverse;
     }
-    return 1;
+    return positive;
 }
 
 /* The inverse of L' D L; rows of both are `apart` numbers apart. */
@@ -226,7 +230,7 @@ KC_INLINE void kc_invert_tree(kc_tree s, const kc_real *L, ptrdiff_t apart, kc_r
     for (ptrdiff_t d = s.n - 1; d >= 0; d--) {
         kc_real *const x = inverse + d * apart;
         const kc_real *const row = L + d * apart;
-        x[d] = 1;
+        x[d] = KC_REAL(1.0);
         for (ptrdiff_t i = s.parent[d]; i >= 0; i = s.parent[i])
             kc_take(apart, inverse + i * apart, row[i], x);
         for (ptrdiff_t j = 0; j < apart; j += KC_BLOCK)
@@ -272,37 +276,40 @@ KC_INLINE void kc_multiply(ptrdiff_t n, const kc_real *a, ptrdiff_t apart, const
  * Find udot of one tree in place of F, and its derivatives from dF, both with rows `stride` numbers apart;
  * `room` is for two matrices.  Returns 0, or KC_SINGULAR with a joint.
  */
-KC_SOLVER int kc_linearize_tree(kc_tree s, kc_saddle *e, kc_real *room, const kc_real *u, const int *speed,
-                                kc_real *F, kc_real *dF, int stride, kc_real *slopes)
+KC_SOLVER kc_fault kc_linearize_tree(kc_tree s, kc_saddle *e, kc_real *room, const kc_real *u,
+                                     const int *speed, kc_real *F, kc_real *dF, int stride, kc_real *slopes)
 {
     const int apart = KC_EIGHTS(s.n);
     kc_real *const L = room, *const inverse = L + s.n * apart;
     kc_move(s, u, speed);
     kc_compose(s, F);
     kc_fill_triangle(s, L, apart);
-    const int positive = kc_factor_tree(s, L, apart);
-    if (positive) {
-        kc_invert_tree(s, L, apart, inverse);
-        kc_multiply_row(s.n, F, inverse, apart, slopes); /* it is symmetric */
-        kc_copy(s.n, F, slopes);
-    } else {
+    const kc_mask positive = kc_factor_tree(s, L, apart);
+#if !defined(KC_WIDE)
+    if (KC_UNLIKELY(!positive)) {
         const int fault = kc_eliminate_tree(s, e, F, 1);
-        if (KC_UNLIKELY(fault))
+        if (fault)
             return fault;
+        kc_gain(s, F);
+        kc_differentiate(s, dF, stride);
+        kc_copy(s.n * stride, slopes, dF);
+        return kc_eliminate_tree(s, e, slopes, stride);
     }
+#else
+    (void)e;
+#endif
+    kc_invert_tree(s, L, apart, inverse);
+    kc_multiply_row(s.n, F, inverse, apart, slopes); /* it is symmetric */
+    kc_copy(s.n, F, slopes);
     kc_gain(s, F);
     kc_differentiate(s, dF, stride);
-    if (positive) {
-        kc_multiply(s.n, inverse, apart, dF, stride, slopes);
-        return 0;
-    }
-    kc_copy(s.n * stride, slopes, dF);
-    return kc_eliminate_tree(s, e, slopes, stride);
+    kc_multiply(s.n, inverse, apart, dF, stride, slopes);
+    return KC_UNLESS(positive);
 }
 
 /* The kernel `linearize` of such a model. */
-KC_ONCE int kc_linearize_forest(kc_forest *s, kc_real t, const kc_real *x, const kc_real *r, const kc_real *c,
-                                kc_real *w, kc_real *out)
+KC_ONCE kc_fault kc_linearize_forest(kc_forest *s, kc_real t, const kc_real *x, const kc_real *r,
+                                     const kc_real *c, kc_real *w, kc_real *out)
 {
     kc_saddle *const e = s->equations;
     const int n = s->n, columns = s->columns, *speed = s->speed, *run = s->run;
@@ -311,25 +318,26 @@ KC_ONCE int kc_linearize_forest(kc_forest *s, kc_real t, const kc_real *x, const
     kc_real *const room = F + s->room, *const slopes = room + 2 * e->n * KC_EIGHTS(e->n);
     kc_real *const work = slopes + e->n * s->widest;
     kc_tree tree = {0, s->parent, (const kc_joint *)filled, base, (kc_moving *)(base + 3)};
-    s->joints(t, x, r, c, work, filled);
-    s->loads(t, x, r, c, work + s->loaded, work);
+    kc_fault failed = s->joints(t, x, r, c, work, filled);
+    failed |= s->loads(t, x, r, c, work + s->loaded, work);
     kc_clear(s->room, F);
     for (int i = 0; i < s->loaded; i++)
         F[s->at[i]] = work[i];
     kc_clear(2 * n * columns, out);
     for (int i = 0; i < n; i++)
-        out[s->coordinate[i] * columns + n + speed[i]] = 1;
+        out[s->coordinate[i] * columns + n + speed[i]] = KC_REAL(1.0);
     for (int i = 0; i < s->trees; i++) {
         const int size = tree.n = s->size[i], stride = KC_EIGHTS(s->width[i]);
         const int *const end = run + 3 * s->runs[i];
         kc_real *const dF = F + size;
-        const int fault = kc_linearize_tree(tree, e, room, x + n, speed, F, dF, stride, slopes);
-        if (KC_UNLIKELY(fault))
-            return KC_FAULT(KC_SINGULAR, speed[kc_number_of(fault)]);
+        const kc_fault fault = kc_linearize_tree(tree, e, room, x + n, speed, F, dF, stride, slopes);
+        if (kc_stops(fault))
+            return kc_model_fault(fault, speed, NULL);
+        failed |= fault;
         for (; run < end; run += 3)
             for (int j = 0; j < size; j++)
                 kc_copy(run[2], out + (n + speed[j]) * columns + run[1], slopes + j * stride + run[0]);
         tree.parent += size, tree.joints += size, speed += size, F = dF + size * stride;
     }
-    return 0;
+    return failed;
 }

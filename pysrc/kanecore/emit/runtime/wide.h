@@ -4,10 +4,24 @@
  * side by side.  Each state gets the bits that it would get alone: the same operations in the same order,
  * blends in place of branches, and functions of libm place by place.
  */
+#define KC_WIDE
 typedef kc_pack kc_real;
-typedef kc_pack_mask kc_mask; /* of the states that a program ends without results for */
+
+/* Of what is true in some states; and of the states that a function ends without results for: the others go
+ * on. */
+typedef kc_pack_mask kc_mask, kc_fault;
+typedef double kc_number;
+#define kc_all(number)         ((kc_real)KC_ALL(number))
+#define KC_TRUE                ((kc_mask)KC_ALL(-1))
+#define kc_any(mask)           kc_any_pack(mask)
+#define kc_not(mask)           (~(mask))
+#define kc_where(mask, new, x) kc_pick((mask), (new), (x))
+#define kc_stops(fault)        0
+#define KC_UNLESS(mask)        (~(mask))
 
 #define KC_REAL(literal) ((kc_real)KC_ALL(literal))
+#define KC_EPSILON       DBL_EPSILON
+#define KC_LARGEST       DBL_MAX
 #undef KC_FMA
 #undef KC_FMS
 #undef KC_FNMA
@@ -102,4 +116,19 @@ KC_INLINE uint32_t kc_undone(kc_mask failed, ptrdiff_t n, const kc_real *out)
     for (ptrdiff_t i = 0; i < n; i++)
         off |= (kc_mask)(out[i] - out[i]);
     return kc_places(failed | (kc_mask)(off != 0));
+}
+
+/* Powers of two near 1 / x and 1 / sqrt(x), for x > 0; as in double.h. */
+KC_INLINE kc_real kc_inverse(kc_real x)
+{
+    const kc_mask exponent = (kc_mask)((kc_pack_bits)x >> 52 & 0x7ff);
+    const kc_mask low = exponent < 1, high = exponent > 2045;
+    const kc_mask of_inverse = (~(low | high) & (2046 - exponent)) | (low & 2045) | (high & 1);
+    return (kc_real)((kc_pack_bits)of_inverse << 52);
+}
+
+KC_INLINE kc_real kc_inverse_root(kc_real x)
+{
+    const kc_mask exponent = (kc_mask)((kc_pack_bits)x >> 52 & 0x7ff) - 1023;
+    return (kc_real)((kc_pack_bits)(1023 - ((exponent - (exponent & 1)) >> 1)) << 52);
 }
