@@ -73,7 +73,6 @@ cdef class Machine:
     cdef list owned
     cdef int n_functions                # of those that others call
     cdef kc_coded_function *functions   # of the group that is being opened
-    cdef Py_ssize_t n                   # of them
     cdef list rooms                     # the scratch that each takes
 
     def __cinit__(self):
@@ -109,12 +108,7 @@ cdef class Machine:
         m.n_work = 2 + max(self.rooms)
         m.flags = code.flags
         self.fill_names(m, code.names)
-        m.p_default = <const double *>self.array(code.numbers["p_default"], np.float64)
-        m.r_default = <const double *>self.array(code.numbers["r_default"], np.float64)
-        m.r_rates = <const int32_t *>self.array(code.numbers["r_rates"], np.int32)
-        m.unit = <const uint32_t *>self.array(code.numbers["unit"], np.uint32)
-        if len(code.numbers["r_rates"]) < m.n_r:
-            m.r_rates = NULL
+        self.fill_numbers(m, code.numbers)
         if code.prepare is not None:
             self.fill_preparing(m, code)
         for name, (function, before, offset, length) in code.kernels.items():
@@ -134,6 +128,16 @@ cdef class Machine:
             self.model.prepare_room = max(self.model.prepare_room, self.rooms[code.counting])
         self.model.n_prepared = m.n_prepared
         m.prepare = self.kind.prepare
+        return 0
+
+    cdef int fill_numbers(self, kc_model *m, object numbers) except -1:
+        for member, n in (("p_default", m.n_p), ("r_default", m.n_r), ("r_rates", m.n_r), ("unit", 4 * m.n_unit)):
+            if len(numbers[member]) != n:
+                raise ValueError(f"{member} has {len(numbers[member])} numbers, and not {n}")
+        m.p_default = <const double *>self.array(numbers["p_default"], np.float64)
+        m.r_default = <const double *>self.array(numbers["r_default"], np.float64)
+        m.r_rates = <const int32_t *>self.array(numbers["r_rates"], np.int32)
+        m.unit = <const uint32_t *>self.array(numbers["unit"], np.uint32)
         return 0
 
     cdef int fill_names(self, kc_model *m, object names) except -1:

@@ -313,6 +313,9 @@ def test_altered_ways_are_refused() -> None:
     ):
         with pytest.raises(ImportError, match=words):
             opened(of, number, replace(function, **changes))
+    numbers = {**of.numbers, "p_default": of.numbers["p_default"][1:]}
+    with pytest.raises(ImportError, match=f"p_default has {len(numbers['p_default'])} numbers"):
+        CompiledModel({"all": replace(of, numbers=numbers)}, source={})
     with pytest.raises(ImportError, match="another version of kanecore"):
         CompiledModel({"all": replace(of, operations=of.operations[1:])}, source={})
 

@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 
+from kanecore.errors import ModelError
 from kanecore.graph.scalars import Op
 from kanecore.machine_code import Code, CodedFunction, CodedPart, Numbers
 from kanecore.program.instructions import (
@@ -306,6 +307,8 @@ class _Part:
         for _, guards in groupby(self.guards, key=lambda guard: guard.operation):
             self._write(list(guards), words, registers)
         words += (_NUMBER["end"], 0)
+        if len(registers) > _LONGEST:
+            raise ModelError(f"a part of a program takes {len(registers)} registers, and the machine has {_LONGEST}")
         return CodedPart(
             constants=np.array(list(self.constants.values()), dtype=np.float64),
             loads=_words(self._list_of_loads()),
