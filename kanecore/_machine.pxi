@@ -105,7 +105,7 @@ cdef class Machine:
             raise ValueError("it is for another version of kanecore")
         self.fill_functions(code)
         fill_sizes(m, code.sizes)
-        m.n_work = 2 + max(self.rooms)
+        m.n_work = 2 + max(self.rooms, default=0)
         m.flags = code.flags
         self.fill_names(m, code.names)
         self.fill_numbers(m, code.numbers)

@@ -102,6 +102,16 @@ def test_groups_follow_when_they_are_called() -> None:
     assert "forces" not in dyn.info["kernels"]
 
 
+def test_a_group_without_kernels() -> None:
+    """Of a Lagrangian, which has no bodies, there are no reactions."""
+    m, g, (s,) = *sm.symbols("m g"), me.dynamicsymbols("s:1")
+    model = kc.Model.from_lagrangian(m * s.diff() ** 2 / 2 - m * g * s, [s])
+    dyn = kc.compile(model, parameters={m: 1.0, g: 9.81}, kernels="all", cc="none")
+    assert_array_equal(dyn.udot(0.0, [0.0, 1.0]), [-9.81])
+    with pytest.raises(kc.ModelError, match="has no reactions"):
+        dyn.reactions(0.0, [0.0, 1.0])
+
+
 def test_nothing_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("KANECORE_CACHE_DIR", str(tmp_path / "cache"))
     kc.compile(four_bar.build(), parameters=four_bar.PARAMETERS, kernels="all", cc="none")
