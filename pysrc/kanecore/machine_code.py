@@ -26,7 +26,6 @@ class CodedPart:
     loads: Numbers
     stores: Numbers
     code: Numbers
-    n_loads: int
 
 
 @dataclass(frozen=True)

@@ -314,7 +314,6 @@ class _Part:
             loads=_words(self._list_of_loads()),
             stores=_words(_list_of_stores(stored, registers)),
             code=np.array(words, dtype=np.uint16),
-            n_loads=len(loads),
         )
 
     def _runs(self, there: Mapping[Any, int]) -> Iterable[list[_Step]]:
