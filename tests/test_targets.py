@@ -47,6 +47,7 @@ class Single(C):
     """C99 on floats."""
 
     real = "float"
+    several = False
     epsilon = 2.0**-23
 
     def literal(self, value: float) -> str:

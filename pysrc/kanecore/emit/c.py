@@ -23,6 +23,7 @@ from kanecore.program.instructions import (
     Operand,
     Pivot,
     SineCosine,
+    SineCosines,
     Store,
     Value,
 )
@@ -56,8 +57,18 @@ class C(Target):
     real = "double"
     each_lane = ""  # what the length of an array is multiplied by, so that each state has one
     outcome = "int"  # the type of what the function of a program returns
+    several = True  # whether headers define the sines and cosines of 4 and 8 angles in one call
     epsilon = EPSILON
-    headers: tuple[str, ...] = ("prelude.h", "bits.h", "sincos.h", "double.h", "arithmetic.h")
+    headers: tuple[str, ...] = (
+        "prelude.h",
+        "bits.h",
+        "sincos.h",
+        "pack.h",
+        "sincos.h",
+        "angles.h",
+        "double.h",
+        "arithmetic.h",
+    )
 
     # ---------------------------------------------------------------- operands
     def literal(self, value: float) -> str:
@@ -134,6 +145,24 @@ class C(Target):
         sine, cosine = self.value(instruction.sine), self.value(instruction.cosine)
         call = f"kc_sincos({self.operand(instruction.angle)}, &{sine}, &{cosine});"
         return f"{self.real} {sine}, {cosine};\n    {call}"
+
+    def sine_cosines(self, instruction: SineCosines) -> str:
+        if not self.several:
+            return super().sine_cosines(instruction)
+        pairs = instruction.pairs
+        number, room = pairs[0].sine.number, next(n for n in (4, 8) if n >= len(pairs))
+        angles = [self.operand(pair.angle) for pair in pairs] + [self.literal(0.0)] * (room - len(pairs))
+        lines = [
+            f"{self.real} sines{number}[{room}], cosines{number}[{room}];",
+            f"kc_sincos_{room}({', '.join(angles)}, sines{number}, cosines{number});",
+        ]
+        for k, pair in enumerate(pairs):
+            values = zip(pair[:2], ("sines", "cosines"), strict=True)
+            names = [
+                f"{self.value(value)} = {array}{number}[{k}]" for value, array in values if value in instruction.read
+            ]
+            lines.append(f"const {self.real} {', '.join(names)};")
+        return "\n    ".join(lines)
 
     def apply(self, instruction: Apply) -> str:
         spline, number = f"&{self.table(instruction.data)}", instruction.targets[0].number

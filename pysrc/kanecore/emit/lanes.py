@@ -25,6 +25,7 @@ class Lanes(C):
     """
 
     real = "kc_real"
+    several = False
     each_lane = " * KC_PACK"
     outcome = "kc_mask"
     headers = ("prelude.h", "bits.h", "sincos.h", "pack.h", "sincos.h", "wide.h", "rows.h")

@@ -22,6 +22,7 @@ from kanecore.program.instructions import (
     Operand,
     Pivot,
     SineCosine,
+    SineCosines,
     Store,
 )
 from kanecore.program.parts import Parts
@@ -59,6 +60,10 @@ class Target(ABC):
     @abstractmethod
     def sine_cosine(self, instruction: SineCosine) -> str: ...
 
+    def sine_cosines(self, instruction: SineCosines) -> str:
+        """One after the other, unless the language has several in one call."""
+        return "\n    ".join(map(self.sine_cosine, instruction.pairs))
+
     @abstractmethod
     def apply(self, instruction: Apply) -> str: ...
 
@@ -88,6 +93,7 @@ class Target(ABC):
         writers: dict[type, Callable[[Any], str]] = {
             Compute: self.compute,
             SineCosine: self.sine_cosine,
+            SineCosines: self.sine_cosines,
             Apply: self.apply,
             Call: self.call,
             Pivot: self.pivot,

@@ -18,6 +18,7 @@ __all__ = [
     "FNMA",
     "FNMS",
     "HALF_POWER",
+    "TOGETHER",
     "Apply",
     "Call",
     "Clear",
@@ -30,6 +31,7 @@ __all__ = [
     "Pivot",
     "Program",
     "SineCosine",
+    "SineCosines",
     "Store",
     "Value",
     "operands",
@@ -39,6 +41,8 @@ __all__ = [
 # Operations beside those of the graph: a b + c, a b - c, c - a b, -a b - c, each rounded once; and x^k sqrt(x).
 FMA, FMS, FNMA, FNMS = "fma", "fms", "fnma", "fnms"
 HALF_POWER = "half power"
+
+TOGETHER = 8  # angles: as many as the widest vectors hold
 
 
 class Value(NamedTuple):
@@ -79,6 +83,13 @@ class SineCosine(NamedTuple):
     sine: Value
     cosine: Value
     angle: Operand
+
+
+class SineCosines(NamedTuple):
+    """Those of several angles that are known together, at most :data:`TOGETHER`."""
+
+    pairs: tuple[SineCosine, ...]
+    read: tuple[Value, ...]  # those of the results that other instructions read
 
 
 class Apply(NamedTuple):
@@ -134,7 +145,7 @@ class Clear(NamedTuple):
     length: int
 
 
-Instruction = Compute | SineCosine | Apply | Call | Pivot | Limit | Load | Store | Clear
+Instruction = Compute | SineCosine | SineCosines | Apply | Call | Pivot | Limit | Load | Store | Clear
 
 
 @dataclass(frozen=True)
@@ -165,6 +176,8 @@ def operands(instruction: Instruction) -> tuple[Operand, ...]:
             return instruction.operands
         case SineCosine():
             return (instruction.angle,)
+        case SineCosines(pairs, _):
+            return tuple(pair.angle for pair in pairs)
         case Apply():
             return instruction.arguments
         case Call(_, address, argument):
@@ -183,6 +196,8 @@ def values(instruction: Instruction) -> tuple[Value, ...]:
             return (target,)
         case SineCosine(sine, cosine):
             return sine, cosine
+        case SineCosines(pairs, _):
+            return tuple(value for pair in pairs for value in (pair.sine, pair.cosine))
         case Apply():
             return instruction.targets
     return ()

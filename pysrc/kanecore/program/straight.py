@@ -24,6 +24,7 @@ from .instructions import (
     FNMA,
     FNMS,
     HALF_POWER,
+    TOGETHER,
     Apply,
     Call,
     Compute,
@@ -33,10 +34,13 @@ from .instructions import (
     Pivot,
     Program,
     SineCosine,
+    SineCosines,
     Value,
 )
 
 __all__ = ["address", "constant_value", "straight_line"]
+
+ENOUGH_ANGLES = 3  # for one call: two in turn take no longer
 
 _NEGATIVE = {FMA: FNMS, FMS: FNMA, FNMA: FMS}
 
@@ -99,6 +103,7 @@ class _Writer:
         self._sum_of = self._fused(order)
         self._at_one_place = self._gathered(order)
         self._multiply_adds: dict[int, int] = {}  # where they stand among the instructions
+        self._first_angles(order)
         pending = sorted(guards, key=lambda guard: max(guard.nodes))
         for i in order:
             while pending and max(pending[0].nodes) < i:
@@ -225,13 +230,42 @@ class _Writer:
         self.instructions[at] = Compute(_NEGATIVE[made.operation], made.target, made.operands)
         return self.operands[i]
 
+    def _first_angles(self, order: Sequence[int]) -> None:
+        """The sines and cosines of all angles that take no other sine or cosine come first, several in one call."""
+        g, behind = self.graph, set[int]()  # nodes that take one
+        angles: dict[int, None] = {}
+        for i in order:
+            op, *args = g.nodes[i]
+            if i in self.leaves or not g.depends[i]:
+                continue
+            if op is Op.SIN or op is Op.COS:
+                behind.add(i)
+                if args[0] not in behind:
+                    angles[args[0]] = None
+            elif any(k in behind for k in g.operands(i)):
+                behind.add(i)
+        if len(angles) < ENOUGH_ANGLES:
+            return
+        for i in g.below(list(angles), stop=self.leaves):
+            self._visit(i)
+        wanted, pairs = set(order), [self._pair(angle) for angle in angles]
+        calls = {
+            value: g.call(value.of, angle) for pair, angle in zip(pairs, angles, strict=True) for value in pair[:2]
+        }
+        read = tuple(value for value, node in calls.items() if node in wanted)
+        for k in range(0, len(pairs), TOGETHER):
+            self.instructions.append(SineCosines(tuple(pairs[k : k + TOGETHER]), read))
+
     def _sine_cosine(self, angle: int) -> None:
         """Both at the first of them; a compiler drops the one that nobody reads."""
+        self.instructions.append(self._pair(angle))
+
+    def _pair(self, angle: int) -> SineCosine:
         number = self._value().number
         sine, cosine = Value(number, Op.SIN), Value(number, Op.COS)
         self.operands[self.graph.call(Op.SIN, angle)] = Operand(sine)
         self.operands[self.graph.call(Op.COS, angle)] = Operand(cosine)
-        self.instructions.append(SineCosine(sine, cosine, self.operands[angle]))
+        return SineCosine(sine, cosine, self.operands[angle])
 
     def _apply(self, function: Given, arguments: Sequence[int]) -> None:
         """All derivatives at the first of them: the place is looked up once."""

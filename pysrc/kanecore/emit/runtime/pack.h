@@ -4,6 +4,7 @@
  * extensions of gcc and clang; and what C has no operator for.  A comparison gives -1, true, or 0 in each
  * place.
  */
+#if defined(__GNUC__)
 #if defined(__AVX512F__)
 #define KC_PACK 8
 #elif defined(__AVX__)
@@ -12,6 +13,7 @@
 #define KC_PACK 2
 #endif
 typedef double kc_pack __attribute__((vector_size(8 * KC_PACK)));
+typedef double kc_loose_pack __attribute__((vector_size(8 * KC_PACK), aligned(8), may_alias)); /* anywhere */
 typedef int64_t kc_pack_mask __attribute__((vector_size(8 * KC_PACK)));
 typedef uint64_t kc_pack_bits __attribute__((vector_size(8 * KC_PACK)));
 
@@ -124,11 +126,8 @@ KC_COLD void kc_sincos_far_pack(kc_pack x, kc_pack *sine, kc_pack *cosine)
 }
 
 /* For sincos.h. */
-#undef KC_T
-#undef KC_BITS
-#undef KC_F
-#undef KC_EACH
 #define KC_T       kc_pack
 #define KC_BITS    kc_pack_bits
 #define KC_F(name) kc_##name##_pack
 #define KC_EACH(x) KC_ALL(x)
+#endif

@@ -84,7 +84,9 @@ KC_INLINE void kc_cancel(kc_saddle *s, kc_number tolerance)
             size = kc_max(size, sums[j] * scale[j]);
         }
         const kc_mask cancelled = (kc_mask)(largest <= tolerance * size);
-        for (int j = 0; j < n && kc_any(cancelled); j++)
+        if (!kc_any(cancelled))
+            continue;
+        for (int j = 0; j < n; j++)
             row[j] = kc_where(cancelled, none, row[j]);
     }
 }
@@ -333,7 +335,9 @@ KC_INLINE void kc_project_sides(kc_saddle *s)
         for (int d = 0; d < r; d++) {
             const kc_real entry = G[d * n + r + i];
             const kc_mask some = (kc_mask)(entry != none);
-            for (int j = 0; j < k && kc_any(some); j++)
+            if (!kc_any(some))
+                continue;
+            for (int j = 0; j < k; j++)
                 y[i * k + j] = kc_where(some, y[i * k + j] - entry * f[column[d] * k + j], y[i * k + j]);
         }
     }
@@ -352,7 +356,9 @@ KC_INLINE void kc_project_matrix(kc_saddle *s, int whole)
         for (int d = 0; d < r; d++) {
             const kc_real entry = G[d * n + r + i];
             const kc_mask some = (kc_mask)(entry != none);
-            for (int j = 0; j < end && kc_any(some); j++)
+            if (!kc_any(some))
+                continue;
+            for (int j = 0; j < end; j++)
                 row[j] = kc_where(some, row[j] - entry * W[column[d] * free + j], row[j]);
         }
     }

@@ -5,6 +5,7 @@
  * so all give the same bits.
  */
 
+#if defined(KC_T)
 /*
  * Sine and cosine of x [rad] together, each within 1 ulp for |x| <= 1e5 (the largest error seen in
  * 10^8 arguments: 0.78, without FMA 0.83).  Larger angles, infinities and NaN go to libm.  Bit for bit
@@ -68,3 +69,9 @@ KC_INLINE void KC_F(sincos)(KC_T x, KC_T *sine, KC_T *cosine)
     if (KC_UNLIKELY(!KC_F(all_within)(a, KC_ANGLE_MAX)))
         KC_F(sincos_far)(x, sine, cosine);
 }
+
+#undef KC_T
+#undef KC_BITS
+#undef KC_F
+#undef KC_EACH
+#endif
