@@ -39,6 +39,7 @@ from kanecore.program.instructions import (
     Pivot,
     Program,
     SineCosine,
+    SineCosines,
     Store,
     Value,
 )
@@ -200,6 +201,7 @@ class _Part:
         read: dict[type, Callable[[Any], None]] = {
             Compute: self._compute,
             SineCosine: self._sine_cosine,
+            SineCosines: self._sine_cosines,
             Apply: self._apply,
             Call: self._call,
             Pivot: self._pivot,
@@ -267,6 +269,10 @@ class _Part:
     def _sine_cosine(self, instruction: SineCosine) -> None:
         targets = (instruction.sine, instruction.cosine)
         self.steps.append(_Step(_NUMBER["sincos"], (self._positive(instruction.angle),), targets))
+
+    def _sine_cosines(self, instruction: SineCosines) -> None:
+        for pair in instruction.pairs:
+            self._sine_cosine(pair)
 
     def _apply(self, instruction: Apply) -> None:
         orders = [order for each in instruction.orders for order in each]
