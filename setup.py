@@ -30,6 +30,7 @@ from setuptools.errors import PlatformError
 
 NATIVE = Path("kanecore")
 PYTHON = Path("pysrc")
+RUNTIME = PYTHON / "kanecore/emit/runtime"  # what emitted C stands on, and the machine that takes its place
 GALLERY = Path("kanecore/gallery")
 LIBRARIES = GALLERY / "_lib"
 GALLERY_CACHE = Path("build/gallery")
@@ -187,8 +188,8 @@ setup(
         Extension(
             "kanecore._native",
             sources=[f"{NATIVE}/_native.pyx", *(path.as_posix() for path in sorted(NATIVE.glob("src/*.c")))],
-            depends=[path.as_posix() for path in sorted(NATIVE.rglob("*.[hp]*"))],
-            include_dirs=[f"{NATIVE}/include", f"{NATIVE}/src", numpy.get_include()],
+            depends=[path.as_posix() for folder in (NATIVE, RUNTIME) for path in sorted(folder.rglob("*.[hp]*"))],
+            include_dirs=[f"{NATIVE}/include", f"{NATIVE}/src", RUNTIME.as_posix(), numpy.get_include()],
             libraries=[] if sys.platform == "win32" else ["m"],
             extra_compile_args=[*CODE, "-g0"],  # debug information takes a third of the time
         )

@@ -47,7 +47,7 @@ cdef bint recounted(Model m, int k, const Arguments *at, double *out, Outcome *o
     try:
         memcpy(memory, at.c, m.n_prepared * sizeof(double))     # the calls below use the scratch of this model
         state, inputs = vector_of(at.x, m.n_x), vector_of(at.r, m.n_r)
-        count = m._count_near(at.t, state, inputs, vector_of(at.c, m.n_p))
+        count = m._count_near(at.t, state, inputs, vector_of(at.c + m.first, m.n_p))
         if count == memory[m.n_prepared - 1]:
             return False
         memory[m.n_prepared - 1] = count
@@ -114,7 +114,7 @@ cdef object unsatisfied(Model m, int k, int row, str where, dict about):
 
 cdef object contradiction(Model m, int k, int row, str where, const Arguments *at, dict about):
     r = vector_of(at.r, m.n_r) if at.r != NULL else None
-    p = vector_of(at.c, m.n_p) if at.c != NULL else None
+    p = vector_of(at.c + m.first, m.n_p) if at.c != NULL else None
     name = m._row_name(row)
     others = [other for other in m._opposed(at.t, about["x"], r, p, row - m.n_u) if other != name]
     against = " and ".join([repr(other) for other in others]) or "the other constraints"

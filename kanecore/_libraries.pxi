@@ -17,13 +17,18 @@ cdef void empty_kernel(double t, const double *x, const double *r, const double 
     pass
 
 
+cdef str named(object library):
+    """A library in messages."""
+    return str(library) if isinstance(library, (str, os.PathLike)) else "the code"
+
+
 cdef class Libraries:
     """What the libraries of a model say: sizes and names, and the kernels that they hold.
 
     Parameters
     ----------
-    path : str
-        The library with the core kernels; others are added by `_open`.
+    library : str or Code
+        The path of the library with the core kernels, or their code; others are added by `_open`.
 
     Raises
     ------
@@ -31,6 +36,8 @@ cdef class Libraries:
         The library cannot be opened, was compiled against another version of kanecore.h, or its table cannot be right.
     """
 
+    cdef Machine machine                    # of a model in code, else None
+    cdef Py_ssize_t first                   # the place of p in c: before it stands the address of the machine, if any
     cdef const kc_model *table
     cdef kc_kernel *kernels[N_KERNELS]      # NULL until the library that holds it is open
     cdef const kc_lanes *lanes              # for several states at once; NULL until such a library is open
@@ -56,14 +63,15 @@ cdef class Libraries:
     cdef readonly tuple input_rates         # of each input: the number of its derivative, -1 where that is no input
     cdef readonly bint qdot_is_u
 
-    def __init__(self, path):
+    def __init__(self, library):
         cdef const kc_model *m
         if self.table != NULL:
             raise TypeError("a model is opened once; make a new one")
-        m = open_table(path)
+        if not isinstance(library, (str, os.PathLike)):
+            self.machine, self.first = Machine(), 1
+        m = self.open_library(library)
         if m.prepare == NULL:
-            raise ImportError(f"{path} holds further kernels of a model; its core library must be opened first",
-                              path=path)
+            raise ImportError(f"{named(library)} holds further kernels of a model; its core library must be opened first")
         self.table = m
         self.take_sizes()
         self.take_names()
@@ -71,13 +79,17 @@ cdef class Libraries:
         self.shape_results()
         self.rows_for_lanes = ROWS_FOR_LANES
         self.add_kernels(m)
-        self.add_lanes(m.lanes, path)
+        self.add_lanes(m.lanes, library)
 
     def __dealloc__(self):
         PyMem_Free(self.work)
         PyMem_Free(self.state)
         PyMem_Free(self.scratch)
         PyMem_Free(self.reads)
+
+    cdef const kc_model *open_library(self, object library) except NULL:
+        """The table of a library, or one made of code."""
+        return open_table(library) if self.machine is None else self.machine.open(library)
 
     cdef int take_sizes(self) except -1:
         cdef const kc_model *m = self.table
@@ -149,7 +161,7 @@ cdef class Libraries:
         self.note_unread(table_info(m).get("unread", {}))
         return 0
 
-    cdef int add_lanes(self, const kc_lanes *lanes, str path) except -1:
+    cdef int add_lanes(self, const kc_lanes *lanes, object library) except -1:
         """Take over the kernels for several states."""
         cdef kc_lane_kernel **members
         cdef int k, n_members
@@ -159,8 +171,7 @@ cdef class Libraries:
                 and lanes.n_lanes in (2, 4, 8) and lanes.n_prepared <= self.n_prepared and lanes.n_work <= LARGEST
                 and lanes.gather != NULL and lanes.scatter != NULL
                 and (self.lanes == NULL or self.lanes.n_lanes == lanes.n_lanes)):
-            raise ImportError(f"the compiled model {path} has lanes that cannot be right: compile the model again",
-                              path=path)
+            raise ImportError(f"the compiled model {library} has lanes that cannot be right: compile the model again")
         members = first_lane_kernel(lanes)
         n_members = <int>min((lanes.struct_size - (<const char *>members - <const char *>lanes))
                              // <Py_ssize_t>sizeof(kc_lane_kernel *), N_KERNELS)
@@ -198,13 +209,13 @@ cdef class Libraries:
                     self.reads[<int>k * self.n_p + i] = not unread[name] >> i & 1
         return 0
 
-    def _open(self, path):
+    def _open(self, library):
         """Add the kernels of another library of the same model.
 
         Parameters
         ----------
-        path : str
-            A library whose table has the names and sizes of the first.
+        library : str or Code
+            Its path, or its code, as that of the first; the table has the names and sizes of the first.
 
         Returns
         -------
@@ -218,12 +229,11 @@ cdef class Libraries:
         """
         cdef const kc_model *m
         self.opened()
-        m = open_table(path)
+        m = self.open_library(library)
         if not self.fits(m):
-            raise ImportError(f"{path} holds another model than {self.name!r}: its names or sizes differ",
-                              path=path)
+            raise ImportError(f"{named(library)} holds another model than {self.name!r}: its names or sizes differ")
         self.add_kernels(m)
-        self.add_lanes(m.lanes, path)
+        self.add_lanes(m.lanes, library)
         return table_info(m)
 
     cdef bint fits(self, const kc_model *m) except -1:

@@ -10,6 +10,7 @@ The parts, each built on those above it:
 `_interrupt.pxi`      Ctrl-C while C runs
 `_values.pxi`         numbers, arrays and names between Python and C; `Block`
 `_open.pxi`           the table of a library, checked
+`_machine.pxi`        `Machine`: a table made of code, where there is no library
 `_libraries.pxi`      `Libraries`: sizes, names and kernels of one model
 `_names.pxi`          `Named`: values by name or symbol, as arrays
 `_parameters.pxi`     `Parametrized`: its current parameters and inputs, and those of one call
@@ -23,7 +24,7 @@ The parts, each built on those above it:
 
 A `Block` never changes, so whoever holds a reference to one may read it without the GIL, whatever other
 threads set meanwhile.  `Model.work` belongs to calls that hold the GIL throughout; all others bring their
-own.  Libraries are never closed.
+own.  Libraries are never closed; code lives as long as its model.
 """
 
 import numpy as np
@@ -34,7 +35,7 @@ from cpython.float cimport PyFloat_AS_DOUBLE, PyFloat_Check
 from cpython.long cimport PyLong_AsDouble, PyLong_CheckExact
 from cpython.mem cimport PyMem_Free, PyMem_Malloc
 from libc.math cimport isfinite, isnan
-from libc.stdint cimport uint32_t, uint64_t, uintptr_t
+from libc.stdint cimport int32_t, uint16_t, uint32_t, uint64_t, uintptr_t
 from libc.stdlib cimport free, malloc, realloc
 from libc.string cimport memcmp, memcpy, memset
 
@@ -66,6 +67,7 @@ include "_kernels.pxi"
 include "_interrupt.pxi"
 include "_values.pxi"
 include "_open.pxi"
+include "_machine.pxi"
 include "_libraries.pxi"
 include "_names.pxi"
 include "_parameters.pxi"

@@ -30,14 +30,20 @@ cdef const kc_model *open_table(object path) except NULL:
             f"the compiled model {path} has a table of {m.struct_size} bytes, which is no whole table of version "
             f"{ABI_VERSION}: compile the model again", path=path)
     try:
-        check_sizes(m)
-        check_names(m)
-        check_numbers(m)
-        check_info(m)
+        check_table(m)
     except ValueError as error:
         raise ImportError(f"the compiled model {path} has a table that cannot be right: {error}: compile the model again",
                           path=path) from None
     return m
+
+
+cdef int check_table(const kc_model *m) except -1:
+    """Raise ValueError for what no table says of itself."""
+    check_sizes(m)
+    check_names(m)
+    check_numbers(m)
+    check_info(m)
+    return 0
 
 
 cdef int count_kernels(const kc_model *m) noexcept nogil:

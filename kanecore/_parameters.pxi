@@ -30,8 +30,8 @@ cdef class Parametrized(Named):
     def __cinit__(self, *args, **kwargs):
         self.parameter_block, self.input_block = Block.__new__(Block), Block.__new__(Block)
 
-    def __init__(self, path, addresses=None):
-        super().__init__(path)
+    def __init__(self, library, addresses=None):
+        super().__init__(library)
         self.take_addresses(addresses or {})
         self.set_parameters(self.new_parameters(self.table.p_default))
         self.set_inputs(new_block(self.table.r_default, self.n_r, self.n_r))
@@ -39,7 +39,7 @@ cdef class Parametrized(Named):
     cdef int add_kernels(self, const kc_model *m) except -1:
         Libraries.add_kernels(self, m)
         if self.parameter_block.values != NULL:
-            self.note_served(self.parameter_block.values, self.served)
+            self.note_served(self.parameter_block.values + self.first, self.served)
         return 0
 
     cdef void note_served(self, const double *p, bint *served) noexcept nogil:
@@ -68,7 +68,7 @@ cdef class Parametrized(Named):
     cdef void set_parameters(self, Block block) noexcept:
         self.parameter_block = block
         self.c = block.values
-        self.note_served(block.values, self.served)
+        self.note_served(block.values + self.first, self.served)
 
     cdef void set_inputs(self, Block block) noexcept:
         self.input_block = block
@@ -77,7 +77,7 @@ cdef class Parametrized(Named):
     cdef object current(self, str what):
         """A copy of the current values, NaN where one was never given; of a state, or a part of one, those at rest."""
         if what == "parameter":
-            return vector_of(self.parameter_block.values, self.n_p)
+            return vector_of(self.parameter_block.values + self.first, self.n_p)
         if what == "input":
             return vector_of(self.input_block.values, self.n_r)
         return self.at_rest() if what == "state" else np.zeros(len(self.names[what]))
@@ -162,7 +162,7 @@ cdef class Parametrized(Named):
         if what == "parameter" and not np.isfinite(array).all():
             for i in np.unique(np.argwhere(~np.isfinite(array))[:, array.ndim - 1]).tolist():
                 if self.wanted(i, k):
-                    if np.isnan(array[..., i]).all() and isnan(self.parameter_block.values[<Py_ssize_t>i]):
+                    if np.isnan(array[..., i]).all() and isnan(self.parameter_block.values[self.first + <Py_ssize_t>i]):
                         raise self.missing(what, [i], argument)
                     raise ValueError(f"parameter {names[i]!r} is not finite in {argument}")
         return array
@@ -254,9 +254,11 @@ cdef class Parametrized(Named):
         return 0
 
     cdef inline void place_addresses(self, double *c) noexcept nogil:
-        """Put the addresses of C functions where kernels, and ``prepare``, find them."""
+        """Put the addresses of C functions, and of the machine's code, where kernels and ``prepare`` find them."""
         if self.n_addresses:
-            memcpy(c + self.n_p, self.addresses, self.n_addresses * sizeof(double))
+            memcpy(c + self.first + self.n_p, self.addresses, self.n_addresses * sizeof(double))
+        if self.first:
+            c[0] = <double><uintptr_t>self.machine.model
 
     cdef inline void prepare_block(self, const double *p, double *c) noexcept nogil:
         """c for parameters p."""

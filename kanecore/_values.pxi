@@ -158,7 +158,7 @@ def symbol_name(key):
 cdef class Block:
     """The values of all parameters, with the constants prepared from them, or of all inputs; immutable.
 
-    ``values``: c, which begins with p, or r; NaN where a value, and all that follows from it, was not given.
+    ``values``: c, which holds p, or r; NaN where a value, and all that follows from it, was not given.
     ``complete``: every value has been given.
     """
 

@@ -37,7 +37,7 @@ cdef class Buffers:
     cdef double *c
     cdef double *state
     cdef double *work
-    cdef bint prepared                      # c belongs to the parameters with which it begins
+    cdef bint prepared                      # c belongs to the parameters in it
     cdef bint served[N_KERNELS]             # whether a kernel reads none of those missing in p
     cdef readonly object _x, _r, _p, _udot  # what users write into
     cdef double *x_data
@@ -142,7 +142,7 @@ cdef class Buffers:
     cdef int prepare(self) except -1:
         cdef Model m = self.model
         m.prepare_block(self.p_data, self.c)
-        memcpy(self.c, self.p_data, m.n_p * sizeof(double))
+        memcpy(self.c + m.first, self.p_data, m.n_p * sizeof(double))
         m.note_served(self.p_data, self.served)
         self.prepared = True
         return 0
@@ -165,8 +165,8 @@ cdef class Buffers:
             self.bind(k)
         if reads_multipliers(k):
             self.array_of(K_MULTIPLIERS)    # before c is prepared: it may move
-        # c begins with p, so a change of p shows at once.
-        if not self.prepared or memcmp(self.c, self.p_data, m.n_p * sizeof(double)) != 0:
+        # c holds p, so a change of p shows at once.
+        if not self.prepared or memcmp(self.c + m.first, self.p_data, m.n_p * sizeof(double)) != 0:
             self.prepare()
         if not self.served[k]:
             self.refuse(k)

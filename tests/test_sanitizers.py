@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from sweep import every, models
+from sweep import every, models, part
 from test_functions import boulder, hills, street
 
 import kanecore as kc
@@ -27,6 +27,7 @@ from kanecore.build import include_dir
 from kanecore.build.compiler import find_compiler
 from kanecore.emit.library import emit_library
 from kanecore.gallery import library_path
+from kanecore.gallery import models as gallery_models
 from kanecore.kernels import KERNELS
 
 PROGRAM = Path(__file__).parent / "c" / "every_kernel.c"
@@ -138,7 +139,8 @@ def extension(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     text, library = folder / "_native.c", folder / "_native.so"
     command = [sys.executable, "-m", "cython", "-3", root / "kanecore/_native.pyx", "-o", text]
     subprocess.run(command, cwd=root, check=True, capture_output=True)
-    folders = (root / "kanecore/include", root / "kanecore/src", sysconfig.get_path("include"), np.get_include())
+    folders = (root / "kanecore/include", root / "kanecore/src", root / "pysrc/kanecore/emit/runtime")
+    folders += (sysconfig.get_path("include"), np.get_include())
     sources = (text, *sorted((root / "kanecore/src").glob("*.c")))
     shared = ("-shared", "-fPIC", "-O0", *(f"-I{folder}" for folder in folders))
     compile_c(*shared, *sources, "-lm", "-o", library, warnings=["-w"])  # what Cython writes has some
@@ -173,6 +175,26 @@ def test_altered_tables(seed: int, extension: Path, root: Path, tmp_path: Path) 
     )
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["opened"] > 50
+
+
+@pytest.mark.parametrize("name", part(gallery_models(), ["four_bar", "free_body"]))
+def test_the_machine(name: str, extension: Path, root: Path) -> None:
+    """It reads and writes what C would, and the registers, which are part of the scratch."""
+    runtimes = [shared_runtime("libasan.so"), shared_runtime("libubsan.so")]
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", root / "tests/coded_kernels.py", extension, name],
+        env={
+            **os.environ,
+            "ASAN_OPTIONS": "detect_leaks=0",
+            "LD_PRELOAD": ":".join(runtimes),
+            "PYTHONMALLOC": "malloc",
+        },
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert int(done.stdout) > 30
 
 
 MODEL = """\

@@ -14,7 +14,8 @@
  *     p     n_p          parameters, in the order of p_names
  *     c     n_prepared   prepared constants: p itself, then what depends on p alone; of a model that calls C
  *                        functions (info: "functions") their addresses stand between, four doubles for
- *                        each: f and its derivatives. They are put there before prepare() is called
+ *                        each: f and its derivatives. They are put there before prepare() is called.
+ *                        Of a model without a compiler c begins with one number more, the address of its code
  *     x     n_q + n_u    coordinates, then speeds; kernels marked [udot] read n_u more, the
  *                        derivatives of the speeds, and those marked [udot, lambda] then
  *                        n_constraints more, the multipliers, and vectors of the lengths that follow there

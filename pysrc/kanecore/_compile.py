@@ -3,22 +3,26 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
+import gc
 import hashlib
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from kanecore.build.compiler import Recipe, compile_library
+from kanecore.build.compiler import Recipe, compile_library, is_wanted
 from kanecore.c_functions import CFunction
 from kanecore.describe.description import fingerprint
 from kanecore.describe.inertia import warn_of_impossible
 from kanecore.emit.library import Groups, version
+from kanecore.emit.machine import FIRST, code
 from kanecore.errors import unknown_name
 from kanecore.kernels import GROUPS, KERNEL_GROUPS
+from kanecore.machine_code import Code
 from kanecore.model import Model
 from kanecore.run.model import CompiledModel
 
@@ -49,9 +53,11 @@ def compile(
         What to compile at once beside the core group (rhs, udot, qdot, mass_matrix, forcing, outputs); the rest is
         compiled at first use.
     cc, cflags : str or sequence of str, optional
-        C compiler, and flags to add.  Default compiler: $CC, that of Python, cc, gcc, clang, ziglang.
+        C compiler, and flags to add.  Default compiler: $CC, that of Python, cc, gcc, clang, ziglang.  For "none", and
+        with a warning where there is none of these, the model is code for a machine of kanecore's own: the same bits,
+        at once, in a few times the time of a call.
     cache : bool
-        Look in the cache of compiled models first, and leave the result there.
+        Look in the cache of compiled models first, and leave the result there.  Code leaves nothing.
     verbose : bool
         Print compiler calls and messages.
 
@@ -64,9 +70,9 @@ def compile(
     ModelError
         The model cannot be derived: velocities not linear in the speeds.
     CompileError
-        There is no C compiler, or it refused; with its own words.
+        The C compiler that was asked for is not there, or it refused; with its own words.
     KeyError, ValueError
-        An unknown parameter or kernel; a value that is not finite.
+        An unknown parameter or kernel; a value that is not finite; flags without a compiler.
     """
     if not isinstance(model, Model):
         hint = ": make it one with kanecore.Model.from_kane" if type(model).__name__ == "KanesMethod" else ""
@@ -76,9 +82,46 @@ def compile(
     baked = {name: values[name] for name in description.parameter_names if name in values} if bake else {}
     warn_of_impossible(description, values)
     build_info: dict[str, Any] = {"build": {}, "baked": sorted(baked)}
+    build: Callable[[str], tuple[str | Code, str | None]]
+    build_lanes = None
+    if is_wanted(cc, model.name):
+        options = {"cc": cc, "cflags": cflags, "cache": cache, "verbose": verbose, "name": model.name}
+        build, build_lanes = _by_compiler(model, baked, build_info["build"], options)
+    elif cflags is not None:
+        raise ValueError(f"cflags is {cflags!r}, and there is no compiler that takes flags: leave it out")
+    else:
+        build = _for_machine(model, baked, build_info, verbose)
+    library, text = build("core")
+    dyn = CompiledModel(
+        {"core": library},
+        source={} if text is None else {"core": text},
+        builder=build,
+        lane_builder=build_lanes,
+        info=build_info,
+        functions={f.__name__: x for f, x in model.functions.items() if isinstance(x, CFunction)},
+    )
+    dyn.parameters.update({name: value for name, value in values.items() if name not in baked})
+    if wanted := _groups(kernels):
+        dyn.build(*wanted)
+    return dyn
 
-    groups = Groups(description, baked)
-    fingerprinted = fingerprint(description)
+
+def _by_compiler(
+    model: Model, baked: Mapping[str, float], built_groups: dict[str, Any], options: Mapping[str, Any]
+) -> tuple[Callable[[str], tuple[str, str]], Callable[[str], str]]:
+    """What compiles one group of kernels, and returns the path of its library and its C text; the same in lanes.
+
+    Parameters
+    ----------
+    baked : mapping of name to float
+        Parameters that become constants.
+    built_groups : dict
+        Where it notes how long each group took.
+    options : mapping
+        Those of `compile_library`.
+    """
+    description = model.description
+    groups, fingerprinted = Groups(description, baked), fingerprint(description)
     # Deriving energies warns of a body's potential energy that matches no load.  So that every compile does, their
     # group of such a model has no fingerprint: its C text, which must be derived, is the key of the cache.
     warns = KERNEL_GROUPS["potential_energy"] if any(body.potential for body in description.bodies) else None
@@ -95,8 +138,8 @@ def compile(
 
         key = f"{fingerprinted} {group} {sorted(baked.items())} {_sources()}"
         recipe = write() if group == warns else Recipe(key, write)
-        built = compile_library(recipe, cc=cc, cflags=cflags, cache=cache, verbose=verbose, name=model.name)
-        build_info["build"][group] = {
+        built = compile_library(recipe, **options)
+        built_groups[group] = {
             "derive_seconds": derived,
             "compile_seconds": built.seconds - (0.0 if group == warns else derived),
             "from_cache": built.from_cache,
@@ -106,23 +149,41 @@ def compile(
 
     def build_lanes(group: str) -> str:
         key = f"{fingerprinted} {group} in lanes {sorted(baked.items())} {_sources()}"
-        recipe = Recipe(key, lambda: groups.emit(group, lanes=True).text)
-        return compile_library(recipe, cc=cc, cflags=cflags, cache=cache, verbose=verbose, name=model.name).path
+        return compile_library(Recipe(key, lambda: groups.emit(group, lanes=True).text), **options).path
 
-    path, text = build("core")
-    functions = {f.__name__: x for f, x in model.functions.items() if isinstance(x, CFunction)}
-    dyn = CompiledModel(
-        {"core": path},
-        source={"core": text},
-        builder=build,
-        lane_builder=build_lanes,
-        info=build_info,
-        functions=functions,
-    )
-    dyn.parameters.update({name: value for name, value in values.items() if name not in baked})
-    if wanted := _groups(kernels):
-        dyn.build(*wanted)
-    return dyn
+    return build, build_lanes
+
+
+def _for_machine(
+    model: Model, baked: Mapping[str, float], info: dict[str, Any], verbose: bool
+) -> Callable[[str], tuple[Code, None]]:
+    """What writes one group of kernels as code for the machine; there is no C text, and no file."""
+    groups = Groups(model.description, baked, FIRST)
+    info["machine"] = True
+
+    def build(group: str) -> tuple[Code, None]:
+        start = time.perf_counter()
+        with _without_collection():
+            written = code(groups.library(group))
+        seconds = time.perf_counter() - start
+        info["build"][group] = {"derive_seconds": seconds, "compile_seconds": 0.0, "from_cache": False, "command": []}
+        if verbose:
+            print(f"{model.name}: {group} on the machine, without a compiler")
+        return written, None
+
+    return build
+
+
+@contextlib.contextmanager
+def _without_collection() -> Iterator[None]:
+    """No search for garbage: deriving makes none that needs one, and looking through all of SymPy takes longer."""
+    collects = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if collects:
+            gc.enable()
 
 
 @functools.cache

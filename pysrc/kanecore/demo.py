@@ -39,8 +39,7 @@ def run(picture: Path) -> None:
     operations = emitted.operations["udot"]["total"]
     print(f"    forward dynamics in {operations} operations, {len(emitted.text) // 1024} kB of C")
     dyn = _stage("compile, load", lambda: compile(model, parameters=rrp.PARAMETERS, kernels="all"))
-    cached = all(group["from_cache"] for group in dyn.info["build"].values())
-    print("    from the cache of compiled models" if cached else "    by the C compiler; next time from the cache")
+    print(f"    {_maker(dyn)}")
 
     out = np.empty(dyn.n_x)
     dyn.rhs(0.0, START, out=out)
@@ -79,6 +78,14 @@ def _stage(name: str, work: Callable[[], T]) -> T:
     result = work()
     print(f"{name}: {1e3 * (time.perf_counter() - start):.1f} ms")
     return result
+
+
+def _maker(dyn: CompiledModel) -> str:
+    """What compiled a model."""
+    if dyn.info.get("machine"):
+        return "as code for the machine, without a C compiler"
+    cached = all(group["from_cache"] for group in dyn.info["build"].values())
+    return "from the cache of compiled models" if cached else "by the C compiler; next time from the cache"
 
 
 def _cost(call: Callable[[], object]) -> float:

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Write the files that follow from `kanecore.kernels`: ``python -m kanecore.build.tables`` in the source folder.
+"""Write the files that follow from the rows of `kanecore.kernels`, and from `kanecore.tolerances`.
+
+``python -m kanecore.build.tables`` in the source folder does so.
 
 They are checked in, since people read them; a test holds them to the rows.
 """
@@ -13,6 +15,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from kanecore.kernels import KERNELS, Kernel
+from kanecore.tolerances import IN_C
 
 __all__ = ["check", "generated", "main"]
 
@@ -74,6 +77,7 @@ def generated() -> dict[str, str]:
     check(KERNELS)
     return {
         "kanecore/include/kc_kernels.h": _c_members(),
+        "kanecore/src/kc_tolerances.h": _c_tolerances(),
         "kanecore/_table.pxd": f"{_HASH}{_PXD}{_lines('        kc_kernel *{}', _names(KERNELS))}",
         "kanecore/_kernels.pxi": _cython_tables(),
         "kanecore/_methods.pxi": _cython_methods(),
@@ -191,6 +195,14 @@ def _quoted(text: str, prefix: str) -> str:
 def _product(kernel: Kernel, write: Callable[[str], str]) -> str:
     lengths = [f"({x})" if "+" in x and len(kernel.shape) > 1 else x for x in _sizes(kernel.shape, write)]
     return " * ".join(lengths) or "1"
+
+
+def _c_tolerances() -> str:
+    lines = "".join(f"#define KC_{name} {float(value)!r}\n" for name, value in IN_C.items())
+    return (
+        f"/* Generated from tolerances.py by kanecore.build.tables. */\n/* {_LICENCE} */\n/* clang-format off */\n"
+        f"/* What counts as equal, for the machine. */\n{lines}"
+    )
 
 
 def _c_members() -> str:

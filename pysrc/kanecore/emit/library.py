@@ -34,7 +34,7 @@ from .splines import HEADER, splines
 from .splines import table as spline_table
 from .table import Contents, table
 
-__all__ = ["Emitted", "Groups", "emit_group", "emit_library", "emit_prebuilt", "version"]
+__all__ = ["Emitted", "Groups", "Library", "emit_group", "emit_library", "emit_prebuilt", "version", "whole"]
 
 _RUNTIME = Path(__file__).with_name("runtime")
 
@@ -58,20 +58,26 @@ class Groups:
     description : Description
     baked : mapping of name to float, optional
         Parameters that become constants.
+    first : int
+        The place in c of the first parameter.
     """
 
-    def __init__(self, description: Description, baked: Mapping[str, float] | None = None) -> None:
-        self._description, self._baked = description, baked
+    def __init__(self, description: Description, baked: Mapping[str, float] | None = None, first: int = 0) -> None:
+        self._description, self._baked, self._first = description, baked, first
 
     @cached_property
     def _core(self) -> tuple[Derivation, dict[str, Derived]]:
         derivation = _derive(self._description, self._baked)
         return derivation, _programs(derivation, GROUPS["core"])
 
-    def emit(self, group: str, *, lanes: bool = False) -> Emitted:
+    def library(self, group: str, *, lanes: bool = False) -> Library:
         """``"core"``, ``"forces"``, ..., of `kanecore.kernels`; or the same for several states side by side."""
         derivation, core = self._core
-        return _emitted(derivation.copy(), core, group, lanes)
+        return _of_group(derivation.copy(), core, group, lanes, self._first)
+
+    def emit(self, group: str, *, lanes: bool = False) -> Emitted:
+        """Its C text."""
+        return self.library(group, lanes=lanes).emitted()
 
 
 def emit_group(
@@ -79,27 +85,33 @@ def emit_group(
 ) -> Emitted:
     """One group of kernels of a model; or the same for several states side by side."""
     derivation = _derive(description, baked)
-    return _emitted(derivation, _programs(derivation, GROUPS["core"]), group, lanes)
+    return _of_group(derivation, _programs(derivation, GROUPS["core"]), group, lanes).emitted()
 
 
-def _emitted(derivation: Derivation, core: Mapping[str, Derived], group: str, lanes: bool) -> Emitted:
+def _of_group(derivation: Derivation, core: Mapping[str, Derived], group: str, lanes: bool, first: int = 0) -> Library:
     kernels = core if group == "core" else _programs(derivation, filter(derivation.has, GROUPS[group]))
-    return (_LaneLibrary if lanes else _Library)(derivation, core, kernels, group, {}).emitted()
+    return (_LaneLibrary if lanes else Library)(derivation, core, kernels, group, {}, first)
 
 
 def emit_library(description: Description, parameters: Mapping[str, float] | None = None) -> Emitted:
     """All kernels in one library, with default values of the parameters: a prebuilt model."""
-    return emit_prebuilt(description, parameters)[0]
+    return whole(description, parameters).emitted()
 
 
-def emit_prebuilt(description: Description, parameters: Mapping[str, float] | None = None) -> tuple[Emitted, Emitted]:
-    """That library, and beside it one with the core group for several states."""
+def whole(description: Description, parameters: Mapping[str, float] | None = None, first: int = 0) -> Library:
+    """That library."""
     derivation = _derive(description, None)
     names = [name for group in GROUPS for name in GROUPS[group] if derivation.has(name)]
     kernels = _programs(derivation, names)
-    core = {name: kernel for name, kernel in kernels.items() if KERNEL_GROUPS[name] == "core"}
-    lanes = _LaneLibrary(derivation, kernels, core, "all", {})
-    return _Library(derivation, kernels, kernels, "all", dict(parameters or {})).emitted(), lanes.emitted()
+    return Library(derivation, kernels, kernels, "all", dict(parameters or {}), first)
+
+
+def emit_prebuilt(description: Description, parameters: Mapping[str, float] | None = None) -> tuple[Emitted, Emitted]:
+    """Its text, and that of the core group for several states."""
+    library = whole(description, parameters)
+    core = {name: kernel for name, kernel in library.kernels.items() if KERNEL_GROUPS[name] == "core"}
+    lanes = _LaneLibrary(library.derivation, library.kernels, core, "all", {})
+    return library.emitted(), lanes.emitted()
 
 
 def _derive(description: Description, baked: Mapping[str, float] | None) -> Derivation:
@@ -116,8 +128,8 @@ def _programs(derivation: Derivation, names: Iterable[str]) -> dict[str, Derived
     return result
 
 
-class _Library:
-    """One C text.
+class Library:
+    """What stands in one C text, or in the code of one group (:mod:`.machine`).
 
     Parameters
     ----------
@@ -130,6 +142,8 @@ class _Library:
         Their group, or "all".
     defaults : mapping of name to float
         Values of parameters.
+    first : int
+        The place in c of the first parameter.
     """
 
     target = C()
@@ -141,9 +155,10 @@ class _Library:
         kernels: Mapping[str, Derived],
         group: str,
         defaults: Mapping[str, float],
+        first: int = 0,
     ) -> None:
         self.derivation, self.kernels, self.group, self.defaults = derivation, kernels, group, defaults
-        self.d, self.g = derivation.description, derivation.graph
+        self.d, self.g, self.first = derivation.description, derivation.graph, first
         self.sizes = sizes_of(derivation)
         self.symbols = self._symbol_places()
         self.prepared = self._prepared(preparing)
@@ -157,21 +172,21 @@ class _Library:
         state = [*d.coordinates, *d.speeds, *d.accelerations, *self.derivation.multiplier_symbols]
         vectors = [kernel.further(self.sizes) for kernel in KERNELS if kernel.vectors and kernel.name in self.kernels]
         state += self.derivation.vector_symbols(max(map(sum, vectors), default=0))
-        arrays = {"x": state, "r": d.inputs, "c": d.parameters}
+        arrays = {"x": (state, 0), "r": (d.inputs, 0), "c": (d.parameters, self.first)}
         places = {d.time: Operand(Entry("t"))}
-        for array, nodes in arrays.items():
-            places.update((node, Operand(Entry(array, i))) for i, node in enumerate(nodes))
+        for array, (nodes, first) in arrays.items():
+            places.update((node, Operand(Entry(array, i))) for i, node in enumerate(nodes, first))
         return {**places, **self._addresses()}
 
     def _addresses(self) -> dict[int, Operand]:
         """Behind the parameters in c, where who calls ``prepare`` has put them before."""
         symbols = [address(self.g, name, order) for name in self.d.functions for order in range(N_ADDRESSES)]
-        return {node: Operand(Entry("c", i)) for i, node in enumerate(symbols, len(self.d.parameters))}
+        return {node: Operand(Entry("c", i)) for i, node in enumerate(symbols, self.first + len(self.d.parameters))}
 
     @property
     def _first_prepared(self) -> int:
         """The place in c of the first prepared constant."""
-        return len(self.d.parameters) + N_ADDRESSES * len(self.d.functions)
+        return self.first + len(self.d.parameters) + N_ADDRESSES * len(self.d.functions)
 
     def _prepared(self, kernels: Mapping[str, Derived]) -> dict[int, Operand]:
         """Places in c of what depends on parameters alone and is used by something that does not, in graph order."""
@@ -190,53 +205,89 @@ class _Library:
         slots = [i for i in sorted(constants) if g.nodes[i][0] is not Op.SYM]
         return {i: Operand(Entry("c", first + n)) for n, i in enumerate(slots)}
 
-    # -------------------------------------------------------------------- text
-    def emitted(self) -> Emitted:
-        operations = {name: count(self.g, kernel.roots) for name, kernel in self.kernels.items() if kernel.roots}
-        functions = Functions(self.derivation, {**self.symbols, **self.prepared}, self.n_prepared - 1)
+    # --------------------------------------------------------------- functions
+    @cached_property
+    def functions(self) -> Functions:
+        """All of them, once `of_kernel` has made them."""
+        return Functions(self.derivation, {**self.symbols, **self.prepared}, self.n_prepared - 1)
+
+    @cached_property
+    def of_kernel(self) -> dict[str, Function]:
+        """What computes each kernel that has elements; of ``rhs`` u̇."""
+        functions, of_rhs = self.functions, {}
         if "udot" in self.kernels:
-            functions.udot()  # on which most others stand
-        of_kernel = {name: functions.kernel(name) for name in operations if name != "rhs"}
+            of_rhs["rhs"] = functions.udot()  # on which most others stand
+        with_elements = (name for name, kernel in self.kernels.items() if kernel.roots and name != "rhs")
+        return of_rhs | {name: functions.kernel(name) for name in with_elements}
+
+    @cached_property
+    def counting(self) -> Solved | None:
+        """How ``prepare`` counts the rows of G; None where it does not."""
+        return self.functions.counting() if self.prepares else None
+
+    @cached_property
+    def preparing(self) -> Program:
+        """What depends on parameters alone."""
+        leaves = {node: Operand(Entry("p", i)) for i, node in enumerate(self.d.parameters)}
+        return straight_line(self.g, Derived(tuple(self.prepared)), {**leaves, **self._addresses()}, 1)
+
+    @cached_property
+    def preparing_stores(self) -> list[Instruction]:
+        """Where it goes."""
+        return [Store(Entry("c", i), z) for i, z in enumerate(self.preparing.results, self._first_prepared)]
+
+    @property
+    def guess(self) -> list[float]:
+        """The state near which rows are counted first; NaN for what nobody gave."""
+        guess = dict(self.d.guess)
+        return [guess.get(i, math.nan) for i in range(self.sizes["n_x"])]
+
+    def n_results(self, name: str) -> int:
+        """How many numbers a kernel returns."""
+        kernel = next(kernel for kernel in KERNELS if kernel.name == name)
+        return math.prod(kernel.lengths(self.sizes))
+
+    @cached_property
+    def operations(self) -> dict[str, dict[str, int]]:
+        """How many operations each kernel takes, by kind."""
+        operations = {name: count(self.g, kernel.roots) for name, kernel in self.kernels.items() if kernel.roots}
         if "udot" in self.kernels:
             operations = {"rhs": count(self.g, [*self.kernels["udot"].roots, *self.d.rates]), **operations}
-            of_kernel = {"rhs": of_kernel["udot"], **of_kernel}
-        return self._text(functions, of_kernel, operations)
+        return operations
 
-    def _text(
-        self, functions: Functions, of_kernel: Mapping[str, Function], operations: Mapping[str, dict[str, int]]
-    ) -> Emitted:
-        """The text, when its functions are made."""
-        entries = [self._kernel(name, each) for name, each in of_kernel.items() if name != "rhs"]
-        if "rhs" in of_kernel:
-            entries.append(self._rhs(of_kernel["rhs"]))
-        counting = functions.counting() if self.prepares else None
-        prepare = self._prepare(functions, counting) if self.prepares else ""
-        made = functions.by_name
+    def contents(self, n_work: str) -> Contents:
+        """What the table tells; ``n_work``: how much scratch the kernels take."""
+        return Contents(
+            derivation=self.derivation,
+            group=self.group,
+            version=version(),
+            kernels=self.kernels,
+            operations=self.operations,
+            defaults=self.defaults,
+            n_prepared=self.n_prepared,
+            n_work=n_work,
+            entries=list(self.of_kernel),
+            prepares=self.prepares,
+        )
+
+    # -------------------------------------------------------------------- text
+    def emitted(self) -> Emitted:
+        entries = [self._kernel(name, function) for name, function in self.of_kernel.items() if name != "rhs"]
+        if "rhs" in self.of_kernel:
+            entries.append(self._rhs(self.of_kernel["rhs"]))
+        counting, made = self.counting, self.functions.by_name
+        prepare = self._prepare() if self.prepares else ""
         text = [
-            self._opening(operations),
+            self._opening(self.operations),
             '#include "kanecore.h"\n\n',
             *self._runtime([*made.values(), *([counting] if counting else [])]),
             *self._splines(made.values()),
             *(function(self.target, each, made) for each in made.values()),
             *entries,
             prepare,
-            table(self._contents(operations, list(of_kernel), room(made, made)), self.target),
+            table(self.contents(f"2 + {room(made, made)}"), self.target),
         ]
-        return Emitted("".join(text), dict(operations))
-
-    def _contents(self, operations: Mapping[str, Mapping[str, int]], entries: Sequence[str], scratch: str) -> Contents:
-        return Contents(
-            derivation=self.derivation,
-            group=self.group,
-            version=version(),
-            kernels=self.kernels,
-            operations=operations,
-            defaults=self.defaults,
-            n_prepared=self.n_prepared,
-            n_work=f"2 + {scratch}",
-            entries=entries,
-            prepares=self.prepares,
-        )
+        return Emitted("".join(text), self.operations)
 
     def _runtime(self, functions: Iterable[Function]) -> Iterator[str]:
         """The headers of the runtime that functions need; those of the target's real numbers first."""
@@ -250,7 +301,7 @@ class _Library:
 
     def _splines(self, functions: Iterable[Function]) -> Iterator[str]:
         """Tables of the splines that functions, and what prepares, apply."""
-        instructions: list[Instruction] = list(self._preparing.instructions) if self.prepares else []
+        instructions: list[Instruction] = list(self.preparing.instructions) if self.prepares else []
         for each in functions:
             if isinstance(each, Straight):
                 instructions += (instruction for part in each.parts.parts for instruction in part)
@@ -280,35 +331,25 @@ class _Library:
             lines.append(f"  {name}: {n['total']}, {n['sincos']}")
         return "/*\n" + "".join(f" * {line}".rstrip() + "\n" for line in lines) + " */\n"
 
-    @cached_property
-    def _preparing(self) -> Program:
-        """What depends on parameters alone."""
-        leaves = {node: Operand(Entry("p", i)) for i, node in enumerate(self.d.parameters)}
-        return straight_line(self.g, Derived(tuple(self.prepared)), {**leaves, **self._addresses()}, 1)
-
-    def _prepare(self, functions: Functions, counting: Solved | None) -> str:
-        n_p, target, program = len(self.d.parameters), self.target, self._preparing
+    def _prepare(self) -> str:
+        n_p, target = len(self.d.parameters), self.target
         lines = [f"for (int i = 0; i < {n_p}; i++) c[i] = p[i];"] if n_p else []
-        lines += target.statements(program.instructions)
-        results = enumerate(program.results, self._first_prepared)
-        lines += target.statements([Store(Entry("c", i), z) for i, z in results])
+        lines += target.statements([*self.preparing.instructions, *self.preparing_stores])
         if self.d.constraints:
-            lines += self._count(functions, counting)
+            lines += self._count()
         body = "".join(f"    {line}\n" for line in lines)
         return f"static void prepare(const double *p, double *c)\n{{\n    (void)p, (void)c;\n{body}}}\n\n"
 
-    def _count(self, functions: Functions, counting: Solved | None) -> list[str]:
+    def _count(self) -> list[str]:
         """Statements that count the rows of G; without ``counting`` all are eliminated on the graph."""
-        slot = f"c[{self.n_prepared - 1}]"
+        slot, counting = f"c[{self.n_prepared - 1}]", self.counting
         if counting is None:
             return [f"{slot} = {self.target.literal(self.derivation.eliminated)};"]
-        guess = dict(self.d.guess)
-        near = [guess.get(i, math.nan) for i in range(self.sizes["n_x"])]
         sizes = ", ".join(map(str, counting.sizes))
         return [
-            f"static const double guess[] = {{{self.target.numbers(near)}}};",
+            f"static const double guess[] = {{{self.target.numbers(self.guess)}}};",
             *structure(self.target, counting),
-            f"double w[KC_COUNT_ROOM({sizes}) + {room(counting.calls, functions.by_name)}];",
+            f"double w[KC_COUNT_ROOM({sizes}) + {room(counting.calls, self.functions.by_name)}];",
             "s.guess = guess;",
             f"{slot} = kc_count(&s, c, w);",
         ]
@@ -329,12 +370,7 @@ class _Library:
 
     def _fail(self, name: str) -> str:
         """The statement that ends a kernel without a solution."""
-        return f"if (KC_UNLIKELY(fault)) kc_fail(work, out, {self._length(name)}, fault);"
-
-    def _length(self, name: str) -> int:
-        """How many numbers a kernel returns."""
-        kernel = next(kernel for kernel in KERNELS if kernel.name == name)
-        return math.prod(kernel.lengths(self.sizes))
+        return f"if (KC_UNLIKELY(fault)) kc_fail(work, out, {self.n_results(name)}, fault);"
 
     def _entry(self, name: str, lines: Sequence[str]) -> str:
         """The function that stands in the table, whose numbers are doubles."""
@@ -342,15 +378,13 @@ class _Library:
         return f"static void kernel_{name}({self.target.arguments}, double *work, double *out)\n{{\n{text}}}\n\n"
 
 
-class _LaneLibrary(_Library):
+class _LaneLibrary(Library):
     """A C text with the kernels of a group for several states side by side, those that can be written so."""
 
     target = Lanes()
 
-    def _text(
-        self, functions: Functions, of_kernel: Mapping[str, Function], operations: Mapping[str, dict[str, int]]
-    ) -> Emitted:
-        made = functions.by_name
+    def emitted(self) -> Emitted:
+        of_kernel, made, operations = self.of_kernel, self.functions.by_name, self.operations
         held = {name: each for name, each in of_kernel.items() if in_lanes(each.name, made)}
         needed = dict.fromkeys(name for each in held.values() for name in below(each.name, made))
         if "rhs" in held and self.sizes["n_q"]:
@@ -364,7 +398,7 @@ class _LaneLibrary(_Library):
             *(self._lanes(name, each) for name, each in held.items()),
             self._lane_prepare() if self._prepares_lanes else "",
             self._lane_table(held, room(needed, made)),
-            table(replace(self._contents(operations, [], "0"), prepares=False, lanes=True), C()),
+            table(replace(self.contents("0"), entries=[], prepares=False, lanes=True), C()),
         ]
         return Emitted("".join(text), {name: operations[name] for name in held})
 
@@ -379,7 +413,7 @@ class _LaneLibrary(_Library):
         lines = [f"kc_mask failed = {function.name}(*t, x, r, c, work, out{f' + {n_q}' if n_q else ''});"]
         if n_q:
             lines.append("failed |= compute_qdot(*t, x, r, c, work, out);")
-        lines.append(f"return kc_undone(failed, {self._length(name)}, out);")
+        lines.append(f"return kc_undone(failed, {self.n_results(name)}, out);")
         text = "".join(f"    {line}\n" for line in lines)
         return (
             f"static uint32_t of_lanes_{name}(const kc_real *t, const kc_real *x, const kc_real *r, const kc_real *c, "
@@ -389,12 +423,9 @@ class _LaneLibrary(_Library):
         )
 
     def _lane_prepare(self) -> str:
-        program = self._preparing
-        results = enumerate(program.results, self._first_prepared)
         n_p = len(self.d.parameters)
         lines = [f"for (int i = 0; i < {n_p}; i++) c[i] = p[i];"] if n_p else []
-        lines += self.target.statements(program.instructions)
-        lines += self.target.statements([Store(Entry("c", i), z) for i, z in results])
+        lines += self.target.statements([*self.preparing.instructions, *self.preparing_stores])
         body = "".join(f"    {line}\n" for line in lines)
         return (
             f"static void of_lanes_prepare(const kc_real *p, kc_real *c)\n{{\n    (void)p, (void)c;\n{body}}}\n\n"

@@ -20,7 +20,7 @@ from kanecore.kernels import GROUPS, KERNEL_GROUPS
 
 from .c import C
 
-__all__ = ["Contents", "table"]
+__all__ = ["Contents", "names", "numbers", "sizes", "table"]
 
 WIDTH = 80  # characters of text in a line of C, before they are escaped
 
@@ -62,21 +62,24 @@ class Contents:
     prepares: bool
     lanes: bool = False
 
+    @property
+    def qdot_is_u(self) -> bool:
+        """Whether q̇ = u, element by element."""
+        return self.derivation.description.rates == self.derivation.description.speeds
+
 
 def table(contents: Contents, target: C) -> str:
     """The arrays, the table itself, and the only function that is exported."""
-    names = _names(contents) | {"info": _pieces(json.dumps(_info(contents), separators=(",", ":")))}
-    arrays = "".join(_strings(name, values) for name, values in names.items()) + _numbers(contents, target)
+    lists = names(contents)
+    arrays = "".join(_strings(name, values) for name, values in lists.items()) + _arrays(contents, target)
     members = {
         "abi_version": "KC_ABI_VERSION",
         "struct_size": "sizeof(kc_model)",
-        **_sizes(contents),
-        "n_info": len(names["info"]),
-        "flags": "KC_QDOT_IS_U"
-        if contents.derivation.description.rates == contents.derivation.description.speeds
-        else "0",
+        **sizes(contents),
+        "n_info": len(lists["info"]),
+        "flags": "KC_QDOT_IS_U" if contents.qdot_is_u else "0",
         "name": _string(contents.derivation.description.name),
-        **{name: name for name in (*names, "p_default", "r_default", "r_rates", "unit")},
+        **{name: name for name in (*lists, *numbers(contents))},
         **({"lanes": "&lanes"} if contents.lanes else {}),
         **({"prepare": "prepare"} if contents.prepares else {}),
         **{name: f"kernel_{name}" for name in contents.entries},
@@ -88,7 +91,8 @@ def table(contents: Contents, target: C) -> str:
     )
 
 
-def _names(contents: Contents) -> dict[str, Sequence[str]]:
+def names(contents: Contents) -> dict[str, Sequence[str]]:
+    """Lists of texts, by their members of the table."""
     d = contents.derivation.description
     return {
         "q_names": d.coordinate_names,
@@ -101,27 +105,36 @@ def _names(contents: Contents) -> dict[str, Sequence[str]]:
         "joint_names": [joint.name for joint in d.joints],
         "body_names": [body.name for body in d.bodies],
         "constraint_names": [row.name for row in contents.derivation.constraints.rows] if d.constraints else [],
+        "info": _pieces(json.dumps(_info(contents), separators=(",", ":"))),
     }
 
 
-def _sizes(contents: Contents) -> dict[str, int | str]:
-    sizes = sizes_of(contents.derivation)
-    first = {name: sizes.pop(name) for name in ("n_q", "n_u", "n_p", "n_r")}
-    del sizes["n_x"]
-    return {**first, "n_prepared": contents.n_prepared, "n_work": contents.n_work, **sizes}
+def sizes(contents: Contents) -> dict[str, int | str]:
+    """Numbers of things, by their members of the table."""
+    of_all = sizes_of(contents.derivation)
+    first = {name: of_all.pop(name) for name in ("n_q", "n_u", "n_p", "n_r")}
+    del of_all["n_x"]
+    return {**first, "n_prepared": contents.n_prepared, "n_work": contents.n_work, **of_all}
 
 
-def _numbers(contents: Contents, target: C) -> str:
+def numbers(contents: Contents) -> dict[str, Sequence[float]]:
     """Defaults, NaN where the user must give a value; which inputs are rates; the places of unit quaternions."""
     d = contents.derivation.description
-    p_default = [contents.defaults.get(name, math.nan) for name in d.parameter_names]
-    r_default = [math.nan if i in d.prescribed else 0.0 for i in range(len(d.inputs))]
-    unit = [str(i) for quaternion in d.unit for i in quaternion]
+    return {
+        "p_default": [contents.defaults.get(name, math.nan) for name in d.parameter_names],
+        "r_default": [math.nan if i in d.prescribed else 0.0 for i in range(len(d.inputs))],
+        "r_rates": d.input_rates,
+        "unit": [i for quaternion in d.unit for i in quaternion],
+    }
+
+
+def _arrays(contents: Contents, target: C) -> str:
+    of = numbers(contents)
     return (
-        f"static const double p_default[] = {{{target.numbers(p_default) or '0.0'}}};\n"
-        f"static const double r_default[] = {{{target.numbers(r_default) or '0.0'}}};\n"
-        f"static const int32_t r_rates[] = {{{', '.join(map(str, d.input_rates)) or '-1'}}};\n"
-        f"static const uint32_t unit[] = {{{', '.join(unit) or '0'}}};\n"
+        f"static const double p_default[] = {{{target.numbers(of['p_default']) or '0.0'}}};\n"
+        f"static const double r_default[] = {{{target.numbers(of['r_default']) or '0.0'}}};\n"
+        f"static const int32_t r_rates[] = {{{', '.join(map(str, of['r_rates'])) or '-1'}}};\n"
+        f"static const uint32_t unit[] = {{{', '.join(map(str, of['unit'])) or '0'}}};\n"
     )
 
 

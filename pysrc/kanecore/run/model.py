@@ -18,6 +18,7 @@ from kanecore import _native
 from kanecore.c_functions import CFunction
 from kanecore.errors import CompileError, ModelError
 from kanecore.kernels import GROUPS, KERNEL_GROUPS
+from kanecore.machine_code import Code
 from kanecore.run.audit import audit
 from kanecore.run.check import check
 from kanecore.run.conserved import conserved
@@ -81,11 +82,11 @@ class CompiledModel(_native.Kernels):
     ----------
     libraries : dict
         Path of the shared library of each group that is compiled; "core", or "all" for one that holds every
-        kernel.
+        kernel.  Of a model without a compiler the code of each group, for the machine of the extension.
     source : dict
         C text of each group that is known.
     builder : callable, optional
-        ``builder(group)`` compiles one more group and returns the path of its library and its C text.
+        ``builder(group)`` compiles one more group and returns its library, as in `libraries`, and its C text, if any.
     lane_builder : callable, optional
         ``lane_builder(group)`` returns the path of a library with the group's kernels for several states at once, after
         compiling it, or None where there is none.
@@ -98,16 +99,16 @@ class CompiledModel(_native.Kernels):
 
     Notes
     -----
-    Any number of threads may call one model.  It pickles as C text, or by its origin, with the current
-    parameters and inputs; unpickling compiles and runs that C, so unpickle only what you trust.
+    Any number of threads may call one model.  It pickles as C text, as code for the machine, or by its origin, with the
+    current parameters and inputs; unpickling compiles and runs that C, so unpickle only what you trust.
     """
 
     def __init__(
         self,
-        libraries: Mapping[str, str],
+        libraries: Mapping[str, str | Code],
         *,
         source: Mapping[str, str],
-        builder: Callable[[str], tuple[str, str]] | None = None,
+        builder: Callable[[str], tuple[str | Code, str | None]] | None = None,
         lane_builder: Callable[[str], str | None] | None = None,
         info: Mapping[str, Any] | None = None,
         origin: tuple[Callable[..., CompiledModel], tuple[Any, ...]] | None = None,
@@ -116,6 +117,7 @@ class CompiledModel(_native.Kernels):
         first = "all" if "all" in libraries else "core"
         super().__init__(libraries[first], {name: f.addresses for name, f in functions.items()})
         self._functions = dict(functions)  # which live as long as this
+        self._codes = {group: library for group, library in libraries.items() if isinstance(library, Code)}
         self._source = dict(source)
         self._builder, self._lane_builder = builder, lane_builder
         self._info = merged(self._table_info, info or {})
@@ -126,9 +128,9 @@ class CompiledModel(_native.Kernels):
         _models.add(self)
         self._parameters = LiveValues(self, "parameter")
         self._inputs = LiveValues(self, "input")
-        for group, path in libraries.items():
+        for group, library in libraries.items():
             if group != first:
-                self._add(group, path)
+                self._add(group, library)
 
     def __repr__(self) -> str:
         sizes = [
@@ -137,7 +139,8 @@ class CompiledModel(_native.Kernels):
             (self.n_p, "parameters"),
             (self.n_r, "inputs"),
         ]
-        return f"<CompiledModel {self.name!r}: {', '.join(f'{n} {what}' for n, what in sizes)}>"
+        machine = "; on the machine, without a compiler" if self._codes else ""
+        return f"<CompiledModel {self.name!r}: {', '.join(f'{n} {what}' for n, what in sizes)}{machine}>"
 
     def _repr_html_(self) -> str:
         """What a notebook shows: sizes and names, and the current values, folded."""
@@ -208,12 +211,15 @@ class CompiledModel(_native.Kernels):
 
     @property
     def source(self) -> dict[str, str]:
-        """The C text of each group that is compiled."""
+        """The C text of each group that is compiled; of a model on the machine there is none (``cc="none"``)."""
         return dict(self._source)
 
     @property
     def info(self) -> dict[str, Any]:
-        """Groups compiled so far with their operation counts, sizes, build times, compiler, flags."""
+        """Groups compiled so far with their operation counts, sizes, build times, compiler, flags.
+
+        Of a model without a compiler ``machine`` is True.
+        """
         sizes = {name: getattr(self, name) for name in ("n_q", "n_u", "n_p", "n_r", "n_prepared", "n_work")}
         groups = [group for group in self._groups if group in self._built]
         return {**self._info, "name": self.name, "kernels": groups, "sizes": sizes}
@@ -247,9 +253,10 @@ class CompiledModel(_native.Kernels):
         with self._building:
             for group in wanted:
                 if group in self._groups and group not in self._built and self._builder is not None:
-                    path, text = self._builder(group)
-                    self._add(group, path)
-                    self._source[group] = text
+                    library, text = self._builder(group)
+                    self._add(group, library)
+                    if text is not None:
+                        self._source[group] = text
 
     def _find(self, kernel: str) -> None:
         """Compile the group of a kernel that no open library holds."""
@@ -269,8 +276,10 @@ class CompiledModel(_native.Kernels):
         missing: Mapping[str, str] = self._info.get("missing", {})
         return missing.get(kernel)
 
-    def _add(self, group: str, path: str) -> None:
-        self._info = merged(self._info, self._open(path))
+    def _add(self, group: str, library: str | Code) -> None:
+        self._info = merged(self._info, self._open(library))
+        if isinstance(library, Code):
+            self._codes[group] = library
         self._built.add(group)
 
     # Constraints ----------------------------------------------------------------------------------------
@@ -443,6 +452,9 @@ class CompiledModel(_native.Kernels):
             )
         if self._origin is not None:
             make, arguments = self._origin
+        elif self._codes:
+            self.build()
+            make, arguments = coded, (self._codes, self._info)
         elif self._source:
             self.build()
             make, arguments = compiled, (self.name, self._source, self._info)
@@ -467,6 +479,11 @@ def compiled(name: str, source: Mapping[str, str], info: Mapping[str, Any]) -> C
 
     libraries = {group: compile_library(text, name=name).path for group, text in source.items()}
     return CompiledModel(libraries, source=source, info=info)
+
+
+def coded(codes: Mapping[str, Code], info: Mapping[str, Any]) -> CompiledModel:
+    """A model from its code, by group."""
+    return CompiledModel(codes, source={}, info=info)
 
 
 def restored(

@@ -43,9 +43,9 @@ KC_INLINE void kc_transpose(kc_pack *a)
     KC_HALVES(a[0], a[4])
     KC_HALVES(a[1], a[5])
     KC_HALVES(a[2], a[6])
-    KC_HALVES(a[3], a[7]) KC_QUARTERS(a[0], a[2]) KC_QUARTERS(a[1], a[3]) KC_QUARTERS(a[4], a[6])
-        KC_QUARTERS(a[5], a[7]) KC_PAIRS(a[0], a[1]) KC_PAIRS(a[2], a[3]) KC_PAIRS(a[4], a[5])
-            KC_PAIRS(a[6], a[7])
+    KC_HALVES(a[3], a[7])
+    KC_QUARTERS(a[0], a[2]) KC_QUARTERS(a[1], a[3]) KC_QUARTERS(a[4], a[6]) KC_QUARTERS(a[5], a[7])
+        KC_PAIRS(a[0], a[1]) KC_PAIRS(a[2], a[3]) KC_PAIRS(a[4], a[5]) KC_PAIRS(a[6], a[7])
 #elif KC_PACK == 4
     KC_HALVES(a[0], a[2]) KC_HALVES(a[1], a[3]) KC_PAIRS(a[0], a[1]) KC_PAIRS(a[2], a[3])
 #else
