@@ -404,8 +404,9 @@ def test_no_compiler(d: Pieces, compiled: Callable[..., kc.CompiledModel], monke
     monkeypatch.delenv("CC", raising=False)
     monkeypatch.setattr("sysconfig.get_config_var", lambda name: None)
     monkeypatch.setattr("importlib.util.find_spec", lambda name, package=None: None)
-    with pytest.raises(kc.CompileError, match="install"):
-        compiled(d.model(), cache=False)
+    with pytest.warns(kc.KanecoreWarning, match="no C compiler"):
+        dyn = compiled(d.model(), cache=False)
+    assert "machine" in repr(dyn)
 
 
 @pytest.mark.parametrize(

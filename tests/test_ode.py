@@ -25,7 +25,7 @@ from kanecore.build.compiler import find_compiler
 from kanecore.run.simulate import simulate
 
 NATIVE = Path(__file__).parents[1] / "kanecore"
-SOURCES = sorted((NATIVE / "src").glob("kc_[dmstu]*.c"))
+SOURCES = sorted((NATIVE / "src").glob("kc_[dstu]*.c")) + [NATIVE / "src/kc_methods.c"]  # without the machine
 STRICT = ["-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Werror"]
 
 
@@ -187,7 +187,11 @@ class Method:
 def rows(native: Path, folder: Path) -> list[Method]:
     """Those of the sources in a folder such as kanecore/."""
     program = folder / "methods"
-    sources = [Path(__file__).parent / "c" / "methods.c", *sorted((native / "src").glob("kc_[dmstu]*.c"))]
+    sources = [
+        Path(__file__).parent / "c" / "methods.c",
+        *sorted((native / "src").glob("kc_[dstu]*.c")),
+        native / "src/kc_methods.c",
+    ]
     folders = [f"-I{native / 'include'}", f"-I{native / 'src'}"]
     command = [*find_compiler(), *STRICT, "-O1", *folders, *map(str, sources), "-lm", "-o", str(program)]
     subprocess.run(command, check=True)
