@@ -2,7 +2,7 @@
 # Declarations of kanecore.h for Cython: `cimport kanecore`, and compile with kanecore.get_include().
 from libc.stdint cimport uint32_t
 
-from kanecore._table cimport kc_kernel, kc_lane_kernel, kc_lanes, kc_model
+from kanecore._table cimport KC_MOST_BLOCKS, kc_kernel, kc_lane_kernel, kc_lanes, kc_model
 
 cdef extern from "kanecore.h" nogil:
     const uint32_t KC_ABI_VERSION

@@ -12,6 +12,7 @@ cdef enum:      # their numbers
 cdef enum:
     MOST_LANES = 8
     ALIGNMENT = 64          # bytes: what the widest lanes need
+    CACHE = 1 << 15         # numbers: as many as the second cache of common processors leaves room for
     ROWS_OF_A_THREAD = 512  # at least: fewer take less time than a thread takes to begin
 
 cdef struct Batch:
@@ -39,11 +40,13 @@ cdef struct Batch:
 cdef struct Lanes:
     const kc_lanes *table
     kc_lane_kernel *kernel
-    const char *rows[N_OPERANDS][MOST_LANES]    # the operands of the rows in the lanes
-    double *out[MOST_LANES]
-    bint varies[N_OPERANDS]
-    Py_ssize_t n_p, n_prepared
-    double *t                           # in lanes, as all that follow
+    const char *rows[KC_MOST_BLOCKS][N_OPERANDS][MOST_LANES]    # the operands of the rows in the lanes
+    double *out[KC_MOST_BLOCKS][MOST_LANES]
+    uint32_t undone[KC_MOST_BLOCKS]
+    bint varies[N_OPERANDS]             # whether an operand is not one for all rows
+    Py_ssize_t n_blocks                 # in a call
+    Py_ssize_t n_x, n_p, n_prepared     # n_x: as many numbers as the kernel reads
+    double *t                           # in lanes, block by block, as all that follow
     double *x
     double *r
     double *p
@@ -112,77 +115,104 @@ cdef Py_ssize_t run_rows(kc_kernel *f, Batch *b) noexcept nogil:
     return n_failed
 
 
-cdef void fill_lanes(Batch *b, Lanes *l, Py_ssize_t done) noexcept nogil:
-    """The operands of the next rows, a lane each; in lanes that are left over the last row once more."""
+cdef void take_rows(Batch *b, Lanes *l, Py_ssize_t block, Py_ssize_t done, bint fresh) noexcept nogil:
+    """Where the operands and results of the next rows are, a lane each; those left over have the last row again."""
     cdef int i, operand, last = b.n_dims - 1
     cdef Py_ssize_t lane = 0, n, k, n_lanes = l.table.n_lanes, n_rows = min(b.n_rows - done, <Py_ssize_t>l.table.n_lanes)
+    for operand in range(N_OPERANDS):
+        if fresh and not l.varies[operand]:
+            for k in range(n_lanes):
+                l.rows[block][operand][k] = b.at[operand]
     while lane < n_rows:
         n = min(n_rows - lane, b.lengths[last] - b.index[last])
         for i in range(b.n_varying):
             operand = b.varying[i]
             for k in range(n):
-                l.rows[operand][lane + k] = b.at[operand] + k * b.steps[operand * (b.n_dims + 1) + last]
+                l.rows[block][operand][lane + k] = b.at[operand] + k * b.steps[operand * (b.n_dims + 1) + last]
         advance(b, n)
         lane += n
     for lane in range(n_lanes):
-        l.out[lane] = b.out + (done + lane) * b.size if lane < n_rows else l.spare
+        l.out[block][lane] = b.out + (done + lane) * b.size if lane < n_rows else l.spare
     for lane in range(n_rows, n_lanes):
         for operand in range(N_OPERANDS):
-            l.rows[operand][lane] = l.rows[operand][n_rows - 1]
-    if done == 0:
-        for operand in range(N_OPERANDS):
-            if not l.varies[operand]:
-                for lane in range(n_lanes):
-                    l.rows[operand][lane] = b.at[operand]
-    if done == 0 or l.varies[OF_T]:
-        l.table.gather(1, <const double *const *>l.rows[OF_T], l.t)
-    if done == 0 or l.varies[OF_X]:
-        l.table.gather(<uint32_t>b.n_x, <const double *const *>l.rows[OF_X], l.x)
-    if b.n_beyond and (done == 0 or l.varies[OF_UDOT]):
-        l.table.gather(<uint32_t>b.n_beyond, <const double *const *>l.rows[OF_UDOT], l.x + b.n_x * n_lanes)
-    if done == 0 or l.varies[OF_R]:
-        l.table.gather(<uint32_t>b.n_r, <const double *const *>l.rows[OF_R], l.r)
-    if done == 0 or l.varies[OF_P]:
+            l.rows[block][operand][lane] = l.rows[block][operand][n_rows - 1]
+
+
+cdef inline void gather(Lanes *l, Py_ssize_t block, int operand, Py_ssize_t n, double *to) noexcept nogil:
+    l.table.gather(<uint32_t>n, <const double *const *>l.rows[block][operand], to)
+
+
+cdef void fill_lanes(Batch *b, Lanes *l, Py_ssize_t block, bint fresh) noexcept nogil:
+    """The operands of a block; where it is not its first, only those that are not one for all rows."""
+    cdef Py_ssize_t n = l.table.n_lanes
+    if fresh or l.varies[OF_T]:
+        gather(l, block, OF_T, 1, l.t + block * n)
+    if fresh or l.varies[OF_X]:
+        gather(l, block, OF_X, b.n_x, l.x + block * l.n_x * n)
+    if b.n_beyond and (fresh or l.varies[OF_UDOT]):
+        gather(l, block, OF_UDOT, b.n_beyond, l.x + (block * l.n_x + b.n_x) * n)
+    if fresh or l.varies[OF_R]:
+        gather(l, block, OF_R, b.n_r, l.r + block * b.n_r * n)
+    if l.varies[OF_P] or (fresh and block == 0):
         prepare_lanes(b, l)
 
 
 cdef void prepare_lanes(Batch *b, Lanes *l) noexcept nogil:
-    """The constants in the lanes: one set in all, or each row's own."""
+    """The constants in the lanes of the first block: one set in all, or each row's own."""
     cdef const double *constants[MOST_LANES]
     cdef int lane, n_lanes = l.table.n_lanes
     if b.reads_p and l.table.prepare != NULL:
-        l.table.gather(<uint32_t>l.n_p, <const double *const *>l.rows[OF_P], l.p)
+        gather(l, 0, OF_P, l.n_p, l.p)
         l.table.prepare(l.p, l.c)
         return
     for lane in range(n_lanes):
         constants[lane] = b.c
         if b.reads_p:
             constants[lane] = l.constants + lane * l.n_prepared
-            if lane and l.rows[OF_P][lane] == l.rows[OF_P][lane - 1]:
+            if lane and l.rows[0][OF_P][lane] == l.rows[0][OF_P][lane - 1]:
                 constants[lane] = constants[lane - 1]
             else:
-                b.prepare(<const double *>l.rows[OF_P][lane], <double *>constants[lane])
+                b.prepare(<const double *>l.rows[0][OF_P][lane], <double *>constants[lane])
     l.table.gather(<uint32_t>l.n_prepared, <const double *const *>constants, l.c)
 
 
-cdef Py_ssize_t run_lanes(kc_kernel *f, Batch *b, Lanes *l) noexcept nogil:
-    """The same, several rows at once; ``f`` serves the rows that fail or are not finite."""
-    cdef Py_ssize_t done = 0, n_failed = 0
+cdef Py_ssize_t finish_block(kc_kernel *f, Batch *b, Lanes *l, Py_ssize_t block, Py_ssize_t done) noexcept nogil:
+    """Results to where they belong; ``f`` serves the rows that fail or are not finite. Returns how many failed."""
+    cdef Py_ssize_t n_failed = 0
+    cdef int lane
+    l.table.scatter(<uint32_t>b.size, l.result + block * b.size * l.table.n_lanes, l.out[block])
+    if l.undone[block] == 0:
+        return 0
+    for lane in range(<int>l.table.n_lanes):
+        if l.undone[block] >> lane & 1 and done + lane < b.n_rows:
+            n_failed += run_lane(f, b, l, block, lane, done + lane)
+    return n_failed
+
+
+cdef bint run_lane(kc_kernel *f, Batch *b, Lanes *l, Py_ssize_t block, int lane, Py_ssize_t row) noexcept nogil:
+    """The row of a lane by itself."""
     cdef const char *at[N_OPERANDS]
-    cdef uint32_t undone
-    cdef int lane, operand, n_lanes = l.table.n_lanes
+    cdef int operand
+    for operand in range(N_OPERANDS):
+        at[operand] = l.rows[block][operand][lane]
+    return run_row(f, b, at, b.first + row, l.out[block][lane])
+
+
+cdef Py_ssize_t run_lanes(kc_kernel *f, Batch *b, Lanes *l) noexcept nogil:
+    """The same, several rows at once."""
+    cdef Py_ssize_t done = 0, n_failed = 0, n_blocks, block, n_lanes = l.table.n_lanes
+    cdef Py_ssize_t most = 1 if l.varies[OF_P] else l.n_blocks
     while done < b.n_rows:
-        fill_lanes(b, l, done)
-        undone = l.kernel(l.t, l.x, l.r, l.c, l.work, l.result)
-        l.table.scatter(<uint32_t>b.size, l.result, l.out)
-        for lane in range(n_lanes):
-            if undone >> lane & 1 and done + lane < b.n_rows:
-                for operand in range(N_OPERANDS):
-                    at[operand] = l.rows[operand][lane]
-                n_failed += run_row(f, b, at, b.first + done + lane, l.out[lane])
-        if stopped(b, done, done + n_lanes):
+        n_blocks = min(most, (b.n_rows - done + n_lanes - 1) // n_lanes)
+        for block in range(n_blocks):
+            take_rows(b, l, block, done + block * n_lanes, done == 0)
+            fill_lanes(b, l, block, done == 0)
+        l.kernel(<uint32_t>n_blocks, l.t, l.x, l.r, l.c, l.work, l.result, l.undone)
+        for block in range(n_blocks):
+            n_failed += finish_block(f, b, l, block, done + block * n_lanes)
+        if stopped(b, done, done + n_blocks * n_lanes):
             break
-        done += n_lanes
+        done += n_blocks * n_lanes
     return n_failed
 
 
@@ -214,24 +244,32 @@ cdef tuple leading_axes(list operands):
         raise ValueError(f"leading axes do not broadcast: {shapes}: {error}") from None
 
 
+cdef Py_ssize_t blocks_of(Model m, int k) noexcept:
+    """How many blocks a call of kernel k takes: as many as leave their numbers in the cache."""
+    cdef Py_ssize_t numbers = 1 + m.n_x + n_beyond(m, k) + m.n_r + m.n_lane_work + m.size[k]
+    return max(1, min(KC_MOST_BLOCKS, CACHE // (numbers * MOST_LANES)))
+
+
 cdef Py_ssize_t lane_room(Model m, int k) noexcept:
     """How many numbers `place_lanes` places."""
-    cdef Py_ssize_t in_lanes = 1 + m.n_state + m.n_r + m.n_p + 2 * m.n_prepared + m.n_lane_work + m.size[k]
+    cdef Py_ssize_t of_block = 1 + m.n_x + n_beyond(m, k) + m.n_r + m.n_lane_work + m.size[k]
+    cdef Py_ssize_t in_lanes = blocks_of(m, k) * of_block + m.n_p + 2 * m.n_prepared
     return MOST_LANES * in_lanes + m.size[k] + ALIGNMENT // <Py_ssize_t>sizeof(double)
 
 
 cdef void place_lanes(Model m, int k, double *memory, Lanes *l) noexcept:
     """Lanes for kernel k, whose arrays stand one behind the other."""
-    cdef Py_ssize_t n = m.lanes.n_lanes
+    cdef Py_ssize_t n = m.lanes.n_lanes, blocks = blocks_of(m, k)
     l.table, l.kernel, l.n_p, l.n_prepared = m.lanes, m.lane_kernels[k], m.n_p, m.n_prepared
+    l.n_blocks, l.n_x = blocks, m.n_x + n_beyond(m, k)
     l.t = <double *>((<uintptr_t>memory + ALIGNMENT - 1) // ALIGNMENT * ALIGNMENT)
-    l.x = l.t + n
-    l.r = l.x + n * m.n_state
-    l.p = l.r + n * m.n_r
+    l.x = l.t + blocks * n
+    l.r = l.x + blocks * n * l.n_x
+    l.p = l.r + blocks * n * m.n_r
     l.c = l.p + n * m.n_p
     l.work = l.c + n * m.n_prepared
-    l.result = l.work + n * m.n_lane_work
-    l.constants = l.result + n * m.size[k]
+    l.result = l.work + blocks * n * m.n_lane_work
+    l.constants = l.result + blocks * n * m.size[k]
     l.spare = l.constants + n * m.n_prepared
 
 

@@ -5,8 +5,10 @@ from libc.stdint cimport int32_t, uint32_t
 cdef extern from "kanecore.h" nogil:
     ctypedef void kc_kernel(double t, const double *x, const double *r, const double *c, double *work,
                             double *out) noexcept nogil
-    ctypedef uint32_t kc_lane_kernel(const double *t, const double *x, const double *r, const double *c,
-                                     double *work, double *out) noexcept nogil
+    enum:
+        KC_MOST_BLOCKS
+    ctypedef void kc_lane_kernel(uint32_t n_blocks, const double *t, const double *x, const double *r, const double *c,
+                                 double *work, double *out, uint32_t *undone) noexcept nogil
 
     ctypedef struct kc_lanes:
         uint32_t struct_size, n_lanes, n_prepared, n_work

@@ -69,12 +69,15 @@ typedef void kc_kernel(double t, const double *x, const double *r, const double 
 
 /*
  * Several states side by side, one in each lane: arrays hold all lanes' values of one number, then those of
- * the next, x[i * n_lanes + lane], so t has n_lanes values.  All arrays begin at multiples of 8 n_lanes
- * bytes. Returns the lanes without results, a bit each: where the kernel of kc_model may fail, or its result
- * may not be finite. Call that one for them.  All other lanes hold the bits that it gives for their states.
+ * the next, x[i * n_lanes + lane], so t has n_lanes values.  That is a block; up to KC_MOST_BLOCKS of them,
+ * each with arrays of its own behind those of the one before, take one call. c is that of all.  All arrays
+ * begin at multiples of 8 n_lanes bytes. `undone` gets a number for each block, a bit for each lane without
+ * results: where the kernel of kc_model may fail, or its result may not be finite. Call that one for them.
+ * All other lanes hold the bits that it gives for their states.
  */
-typedef uint32_t kc_lane_kernel(const double *t, const double *x, const double *r, const double *c,
-                                double *work, double *out);
+enum { KC_MOST_BLOCKS = 8 };
+typedef void kc_lane_kernel(uint32_t n_blocks, const double *t, const double *x, const double *r,
+                            const double *c, double *work, double *out, uint32_t *undone);
 
 typedef struct kc_lanes {
     uint32_t struct_size, n_lanes;

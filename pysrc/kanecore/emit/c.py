@@ -32,7 +32,7 @@ from kanecore.tolerances import EPSILON, IN_C, PIVOT
 
 from .target import Target
 
-__all__ = ["C"]
+__all__ = ["C", "part_names"]
 
 _INFIX = {Op.ADD: "+", Op.SUB: "-", Op.MUL: "*", Op.DIV: "/"}
 _COMPARE = {Op.LT: "<", Op.LE: "<=", Op.EQ: "=="}
@@ -216,12 +216,11 @@ class C(Target):
         clear = self.statements(parts.clear)
         if len(parts.parts) == 1:
             return self._function(name, [*clear, *self.statements(parts.parts[0])])
-        names = [f"{name}_{number}" for number in range(1, len(parts.parts) + 1)]
-        texts = [
-            self._function(part, self.statements(instructions), "KC_PART")
-            for part, instructions in zip(names, parts.parts, strict=True)
-        ]
-        return "".join(texts) + self._function(name, [*clear, *self.in_turn(names)])
+        names = part_names(name, parts)
+        statements = list(map(self.statements, parts.parts))
+        statements[0] = clear + statements[0]
+        texts = [self._function(part, lines, "KC_PART") for part, lines in zip(names, statements, strict=True)]
+        return "".join(texts) + self._function(name, self.in_turn(names))
 
     def in_turn(self, names: Sequence[str]) -> list[str]:
         """Statements that call the parts of a program, up to the first that ends with a fault."""
@@ -238,6 +237,11 @@ class C(Target):
     def body(self, lines: Sequence[str]) -> list[str]:
         """The statements of a function, up to its end."""
         return [*lines, "return 0;"]
+
+
+def part_names(name: str, parts: Parts) -> list[str]:
+    """The functions that a program of several parts becomes."""
+    return [f"{name}_{number}" for number in range(1, len(parts.parts) + 1)]
 
 
 def _number(operand: Operand) -> float:

@@ -10,10 +10,10 @@ from kanecore.graph.scalars import Op
 from kanecore.program.instructions import Apply, Call
 from kanecore.program.solved import Function, Solved, Straight
 
-from .c import C
+from .c import C, part_names
 from .solved import WAYS, own_room, structure
 
-__all__ = ["Lanes", "below", "in_lanes", "lane_function"]
+__all__ = ["Lanes", "below", "in_lanes", "in_parts", "lane_function"]
 
 _OF_PACKS = {Op.ABS: "kc_abs", Op.SQRT: "kc_sqrt"}  # of wide.h; what is not there is called lane by lane
 
@@ -67,6 +67,15 @@ def below(name: str, functions: Mapping[str, Function]) -> Iterator[str]:
         for called in _called(each):
             yield from below(called, functions)
     yield name
+
+
+def in_parts(function: Function, functions: Mapping[str, Function]) -> list[str]:
+    """What is called in turn for a function: the parts of its program, if it is one of several parts."""
+    if isinstance(function, Solved) and function.way == "short_way":
+        return in_parts(functions[str(function.members["shortly"])], functions)
+    if isinstance(function, Straight) and len(function.parts.parts) > 1:
+        return part_names(function.name, function.parts)
+    return [function.name]
 
 
 _OTHERS = ("otherwise", "doubt", "residuals")

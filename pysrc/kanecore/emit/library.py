@@ -28,7 +28,7 @@ from kanecore.program.solved import Function, Solved, Straight
 from kanecore.program.straight import address, straight_line
 
 from .c import C
-from .lanes import Lanes, below, in_lanes, lane_function
+from .lanes import Lanes, below, in_lanes, in_parts, lane_function
 from .solved import function, headers, room, structure
 from .splines import HEADER, splines
 from .splines import table as spline_table
@@ -147,6 +147,7 @@ class Library:
     """
 
     target = C()
+    in_lanes = False
 
     def __init__(
         self,
@@ -209,7 +210,7 @@ class Library:
     @cached_property
     def functions(self) -> Functions:
         """All of them, once `of_kernel` has made them."""
-        return Functions(self.derivation, {**self.symbols, **self.prepared}, self.n_prepared - 1)
+        return Functions(self.derivation, {**self.symbols, **self.prepared}, self.n_prepared - 1, self.in_lanes)
 
     @cached_property
     def of_kernel(self) -> dict[str, Function]:
@@ -382,6 +383,7 @@ class _LaneLibrary(Library):
     """A C text with the kernels of a group for several states side by side, those that can be written so."""
 
     target = Lanes()
+    in_lanes = True
 
     def emitted(self) -> Emitted:
         of_kernel, made, operations = self.of_kernel, self.functions.by_name, self.operations
@@ -395,9 +397,10 @@ class _LaneLibrary(Library):
             '#include "kanecore.h"\n\n',
             *self._runtime(functions_of_lanes),
             *(lane_function(self.target, each, made) for each in functions_of_lanes),
+            f"enum {{ LANE_WORK = {room(needed, made)} }};\n\n",
             *(self._lanes(name, each) for name, each in held.items()),
             self._lane_prepare() if self._prepares_lanes else "",
-            self._lane_table(held, room(needed, made)),
+            self._lane_table(held),
             table(replace(self.contents("0"), entries=[], prepares=False, lanes=True), C()),
         ]
         return Emitted("".join(text), {name: operations[name] for name in held})
@@ -408,19 +411,34 @@ class _LaneLibrary(Library):
         return self.prepares and not self.d.constraints and not self.d.functions
 
     def _lanes(self, name: str, function: Function) -> str:
-        """A kernel for several states."""
+        """A kernel for several states: each part of a program for all blocks, while it is in the cache."""
         n_q = self.sizes["n_q"] if name == "rhs" else 0
-        lines = [f"kc_mask failed = {function.name}(*t, x, r, c, work, out{f' + {n_q}' if n_q else ''});"]
-        if n_q:
-            lines.append("failed |= compute_qdot(*t, x, r, c, work, out);")
-        lines.append(f"return kc_undone(failed, {self.n_results(name)}, out);")
+        calls = [(part, n_q) for part in in_parts(function, self.functions.by_name)]
+        calls += [("compute_qdot", 0)] if n_q else []
+        n, n_x, n_r = self.n_results(name), self._state_length(name), len(self.d.inputs)
+        lines = ["kc_mask failed[KC_MOST_BLOCKS] = {{0}};"]
+        for part, first in calls:
+            out = f"out + b * {n}{f' + {first}' if first else ''}"
+            lines.append("for (uint32_t b = 0; b < n_blocks; b++)")
+            lines.append(
+                f"    failed[b] |= {part}(t[b], x + b * {n_x}, r + b * {n_r}, c, work + b * LANE_WORK, {out});"
+            )
+        lines.append("for (uint32_t b = 0; b < n_blocks; b++)")
+        lines.append(f"    undone[b] = kc_undone(failed[b], {n}, out + b * {n});")
         text = "".join(f"    {line}\n" for line in lines)
         return (
-            f"static uint32_t of_lanes_{name}(const kc_real *t, const kc_real *x, const kc_real *r, const kc_real *c, "
-            f"kc_real *work, kc_real *out)\n{{\n{text}}}\n\n"
-            f"static uint32_t lanes_{name}(const double *t, const double *x, const double *r, const double *c, "
-            f"double *work, double *out)\n{{\n    return of_lanes_{name}(KC_ARRAYS(t, x, r, c, work, out));\n}}\n\n"
+            f"static void of_lanes_{name}(uint32_t n_blocks, const kc_real *t, const kc_real *x, const kc_real *r, "
+            f"const kc_real *c, kc_real *work, kc_real *out, uint32_t *undone)\n{{\n{text}}}\n\n"
+            f"static void lanes_{name}(uint32_t n_blocks, const double *t, const double *x, const double *r, "
+            "const double *c, double *work, double *out, uint32_t *undone)\n"
+            f"{{\n    of_lanes_{name}(n_blocks, KC_ARRAYS(t, x, r, c, work, out), undone);\n}}\n\n"
         )
+
+    def _state_length(self, name: str) -> int:
+        """How many numbers of x a kernel reads."""
+        kernel, sizes = next(kernel for kernel in KERNELS if kernel.name == name), self.sizes
+        beyond = kernel.reads_udot * sizes["n_u"] + kernel.reads_multipliers * sizes["n_constraints"]
+        return sizes["n_x"] + beyond + sum(kernel.further(sizes))
 
     def _lane_prepare(self) -> str:
         n_p = len(self.d.parameters)
@@ -433,12 +451,12 @@ class _LaneLibrary(Library):
             "{\n    of_lanes_prepare((const kc_real *)p, (kc_real *)c);\n}\n\n"
         )
 
-    def _lane_table(self, held: Mapping[str, Function], scratch: str) -> str:
+    def _lane_table(self, held: Mapping[str, Function]) -> str:
         members = {
             "struct_size": "sizeof(kc_lanes)",
             "n_lanes": "KC_PACK",
             "n_prepared": str(self.n_prepared),
-            "n_work": scratch,
+            "n_work": "LANE_WORK",
             "gather": "kc_gather",
             "scatter": "kc_scatter",
             **({"prepare": "prepare_lanes"} if self._prepares_lanes else {}),

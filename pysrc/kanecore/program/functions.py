@@ -40,6 +40,8 @@ class Functions:
         Where symbols and prepared constants are found, as of `straight_line`.
     rank : int
         The place in c of the number of rows of G that count.
+    in_lanes : bool
+        Whether they are for several states at once.
 
     Attributes
     ----------
@@ -47,8 +49,10 @@ class Functions:
         In the order in which they were made.
     """
 
-    def __init__(self, derivation: Derivation, leaves: Mapping[int, Operand], rank: int) -> None:
-        self.derivation, self.leaves, self.rank = derivation, leaves, rank
+    def __init__(
+        self, derivation: Derivation, leaves: Mapping[int, Operand], rank: int, in_lanes: bool = False
+    ) -> None:
+        self.derivation, self.leaves, self.rank, self.in_lanes = derivation, leaves, rank, in_lanes
         self.d, self.g = derivation.description, derivation.graph
         self.n, self.n_q, self.n_r = len(self.d.speeds), len(self.d.coordinates), len(self.d.inputs)
         self.m = len(derivation.constraints.rows) if self.d.constraints else 0
@@ -98,7 +102,7 @@ class Functions:
 
     def _of_program(self, name: str, program: Program, first: int, in_core: bool) -> Straight:
         """A function of a program that may write to its scratch from ``first`` on."""
-        function = Straight(name, cut(program, first, in_core), program.fails)
+        function = Straight(name, cut(program, first, in_core, self.in_lanes), program.fails)
         self.by_name[name] = function
         return function
 

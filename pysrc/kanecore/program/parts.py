@@ -18,6 +18,8 @@ __all__ = ["SCRATCH", "Parts", "cut"]
 # The other groups compile in two thirds of it.
 CHUNK = 3000
 CHUNK_BESIDE = 250
+# Several states at once: what stays in the cache of instructions while blocks of states go through it.
+CHUNK_IN_LANES = 800
 ZEROS = 32  # results that are zero: more are cleared by a loop
 
 OUT, SCRATCH = "out", "w"  # the arrays of results, and of what one function leaves for another
@@ -42,7 +44,7 @@ class Parts:
     width: int
 
 
-def cut(program: Program, first: int, in_core: bool) -> Parts:
+def cut(program: Program, first: int, in_core: bool, in_lanes: bool = False) -> Parts:
     """The parts of a program that writes its results to ``out``.
 
     Parameters
@@ -51,8 +53,10 @@ def cut(program: Program, first: int, in_core: bool) -> Parts:
         The first entry of ``w`` that it may use.
     in_core : bool
         Whether it serves the core group, whose functions are longer.
+    in_lanes : bool
+        Whether it is for several states at once.
     """
-    size = CHUNK if in_core else min(CHUNK, CHUNK_BESIDE)
+    size = CHUNK_IN_LANES if in_lanes else CHUNK if in_core else min(CHUNK, CHUNK_BESIDE)
     stores = {i: Store(Entry(OUT, i), result) for i, result in enumerate(program.results)}
     clear: tuple[Clear, ...] = ()
     zeros = [i for i, result in enumerate(program.results) if result.source == 0.0]

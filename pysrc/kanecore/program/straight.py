@@ -103,15 +103,62 @@ class _Writer:
         self._sum_of = self._fused(order)
         self._at_one_place = self._gathered(order)
         self._multiply_adds: dict[int, int] = {}  # where they stand among the instructions
-        self._first_angles(order)
-        pending = sorted(guards, key=lambda guard: max(guard.nodes))
         for i in order:
+            if not self._computed(i):
+                self._visit(i)
+        for guard in guards:
+            if not any(map(self._computed, guard.nodes)):
+                self._guard(guard)
+        for part in self._apart(order, guards):
+            self._write(part, [guard for guard in guards if any(i in part for i in guard.nodes)])
+        self.program = Program(tuple(self.instructions), tuple(self.operands[i] for i in kernel.roots))
+
+    def _computed(self, i: int) -> bool:
+        """Whether a node takes an instruction, and is no constant."""
+        return i not in self.leaves and self.graph.depends[i] != 0
+
+    def _apart(self, order: Sequence[int], guards: Sequence[_Guard]) -> list[dict[int, None]]:
+        """Parts that need nothing of each other, such as trees side by side, each in order: few values wait for later.
+
+        What one instruction or guard takes together stays together.
+        """
+        g = self.graph
+        first: dict[object, object] = {}  # of a node, or of what nodes share: one that it goes with
+
+        def root(a: object) -> object:
+            while (b := first.setdefault(a, a)) != a:
+                first[a] = first.setdefault(b, b)
+                a = first[a]
+            return a
+
+        for i in filter(self._computed, order):
+            op, *args = g.nodes[i]
+            with_it: list[object] = [k for k in g.operands(i) if self._computed(k)]
+            if op is Op.SIN or op is Op.COS:
+                with_it.append(("angle", args[0]))
+            elif isinstance(op, Given):
+                with_it.append((op.data, *args))
+            for other in with_it:
+                first[root(other)] = root(i)
+        for guard in guards:
+            nodes = [i for i in guard.nodes if self._computed(i)]
+            for other in nodes[1:]:
+                first[root(other)] = root(nodes[0])
+        parts: dict[object, dict[int, None]] = {}
+        for i in filter(self._computed, order):
+            parts.setdefault(root(i), {})[i] = None
+        return list(parts.values())
+
+    def _write(self, part: Mapping[int, None], guards: Sequence[_Guard]) -> None:
+        """The instructions of nodes in order, with tests as soon as what they test is there."""
+        self._first_angles(list(part))
+        pending = sorted(guards, key=lambda guard: max(guard.nodes))
+        for i in part:
             while pending and max(pending[0].nodes) < i:
                 self._guard(pending.pop(0))
             self._visit(i)
         for guard in pending:
             self._guard(guard)
-        self.program = Program(tuple(self.instructions), tuple(self.operands[i] for i in kernel.roots))
 
     def _visit(self, i: int) -> None:
         """Give a node its operand."""

@@ -8,11 +8,11 @@
 
 /* Do something for each lane; written out, so that what is indexed stays in registers. */
 #if KC_PACK == 8
-#define KC_EACH_LANE(f) f(0) f(1) f(2) f(3) f(4) f(5) f(6) f(7)
+#define KC_EACH_LANE(f) f(0), f(1), f(2), f(3), f(4), f(5), f(6), f(7)
 #elif KC_PACK == 4
-#define KC_EACH_LANE(f) f(0) f(1) f(2) f(3)
+#define KC_EACH_LANE(f) f(0), f(1), f(2), f(3)
 #else
-#define KC_EACH_LANE(f) f(0) f(1)
+#define KC_EACH_LANE(f) f(0), f(1)
 #endif
 
 /* Two packs become their entries at some places, those of the second counted on. */
@@ -21,35 +21,50 @@
 #else
 #define KC_SHUFFLE(a, b, ...) __builtin_shuffle(a, b, (kc_pack_mask){__VA_ARGS__})
 #endif
+/* Rows to columns, in the packs a[0], ...: halves, quarters and single entries change places. */
+KC_INLINE void kc_halves(kc_pack *a, kc_pack *b)
+{
+    const kc_pack x = *a, y = *b;
 #if KC_PACK == 8
-#define KC_HALVES(a, b)                                                                                      \
-    s = KC_SHUFFLE(a, b, 0, 1, 2, 3, 8, 9, 10, 11), b = KC_SHUFFLE(a, b, 4, 5, 6, 7, 12, 13, 14, 15), a = s;
-#define KC_QUARTERS(a, b)                                                                                    \
-    s = KC_SHUFFLE(a, b, 0, 1, 8, 9, 4, 5, 12, 13), b = KC_SHUFFLE(a, b, 2, 3, 10, 11, 6, 7, 14, 15), a = s;
-#define KC_PAIRS(a, b)                                                                                       \
-    s = KC_SHUFFLE(a, b, 0, 8, 2, 10, 4, 12, 6, 14), b = KC_SHUFFLE(a, b, 1, 9, 3, 11, 5, 13, 7, 15), a = s;
+    *a = KC_SHUFFLE(x, y, 0, 1, 2, 3, 8, 9, 10, 11), *b = KC_SHUFFLE(x, y, 4, 5, 6, 7, 12, 13, 14, 15);
 #elif KC_PACK == 4
-#define KC_HALVES(a, b) s = KC_SHUFFLE(a, b, 0, 1, 4, 5), b = KC_SHUFFLE(a, b, 2, 3, 6, 7), a = s;
-#define KC_PAIRS(a, b)  s = KC_SHUFFLE(a, b, 0, 4, 2, 6), b = KC_SHUFFLE(a, b, 1, 5, 3, 7), a = s;
+    *a = KC_SHUFFLE(x, y, 0, 1, 4, 5), *b = KC_SHUFFLE(x, y, 2, 3, 6, 7);
 #else
-#define KC_PAIRS(a, b) s = KC_SHUFFLE(a, b, 0, 2), b = KC_SHUFFLE(a, b, 1, 3), a = s;
+    *a = KC_SHUFFLE(x, y, 0, 2), *b = KC_SHUFFLE(x, y, 1, 3);
+#endif
+}
+
+#if KC_PACK == 8
+KC_INLINE void kc_quarters(kc_pack *a, kc_pack *b)
+{
+    const kc_pack x = *a, y = *b;
+    *a = KC_SHUFFLE(x, y, 0, 1, 8, 9, 4, 5, 12, 13), *b = KC_SHUFFLE(x, y, 2, 3, 10, 11, 6, 7, 14, 15);
+}
 #endif
 
-/* Rows to columns, in the packs a[0], ...: halves, quarters and single entries change places. */
+#if KC_PACK > 2
+KC_INLINE void kc_pairs(kc_pack *a, kc_pack *b)
+{
+    const kc_pack x = *a, y = *b;
+#if KC_PACK == 8
+    *a = KC_SHUFFLE(x, y, 0, 8, 2, 10, 4, 12, 6, 14), *b = KC_SHUFFLE(x, y, 1, 9, 3, 11, 5, 13, 7, 15);
+#else
+    *a = KC_SHUFFLE(x, y, 0, 4, 2, 6), *b = KC_SHUFFLE(x, y, 1, 5, 3, 7);
+#endif
+}
+#endif
+
 KC_INLINE void kc_transpose(kc_pack *a)
 {
-    kc_pack s;
 #if KC_PACK == 8
-    KC_HALVES(a[0], a[4])
-    KC_HALVES(a[1], a[5])
-    KC_HALVES(a[2], a[6])
-    KC_HALVES(a[3], a[7])
-    KC_QUARTERS(a[0], a[2]) KC_QUARTERS(a[1], a[3]) KC_QUARTERS(a[4], a[6]) KC_QUARTERS(a[5], a[7])
-        KC_PAIRS(a[0], a[1]) KC_PAIRS(a[2], a[3]) KC_PAIRS(a[4], a[5]) KC_PAIRS(a[6], a[7])
+    kc_halves(a, a + 4), kc_halves(a + 1, a + 5), kc_halves(a + 2, a + 6), kc_halves(a + 3, a + 7);
+    kc_quarters(a, a + 2), kc_quarters(a + 1, a + 3), kc_quarters(a + 4, a + 6), kc_quarters(a + 5, a + 7);
+    kc_pairs(a, a + 1), kc_pairs(a + 2, a + 3), kc_pairs(a + 4, a + 5), kc_pairs(a + 6, a + 7);
 #elif KC_PACK == 4
-    KC_HALVES(a[0], a[2]) KC_HALVES(a[1], a[3]) KC_PAIRS(a[0], a[1]) KC_PAIRS(a[2], a[3])
+    kc_halves(a, a + 2), kc_halves(a + 1, a + 3);
+    kc_pairs(a, a + 1), kc_pairs(a + 2, a + 3);
 #else
-    KC_PAIRS(a[0], a[1])
+    kc_halves(a, a + 1);
 #endif
 }
 
@@ -94,24 +109,22 @@ static void kc_gather(uint32_t n, const double *const *rows, double *to)
 {
     kc_pack *const packs = (kc_pack *)to, a[KC_PACK];
     if (n < KC_PACK) {
-#define KC_LOAD(lane) a[lane] = kc_load_some(n, rows[lane]);
-        KC_EACH_LANE(KC_LOAD)
-#undef KC_LOAD
+#define KC_LOAD(lane) a[lane] = kc_load_some(n, rows[lane])
+#define KC_KEEP(i)    (i < n ? (void)(packs[i] = a[i]) : (void)0)
+        KC_EACH_LANE(KC_LOAD);
         kc_transpose(a);
-#define KC_KEEP(i)                                                                                           \
-    if (i < n)                                                                                               \
-        packs[i] = a[i];
-        KC_EACH_LANE(KC_KEEP)
+        KC_EACH_LANE(KC_KEEP);
+#undef KC_LOAD
 #undef KC_KEEP
         return;
     }
     for (uint32_t first = 0; first < n; first += KC_PACK) {
         const uint32_t i = first + KC_PACK <= n ? first : n - KC_PACK;
-#define KC_LOAD(lane) a[lane] = *(const kc_loose_pack *)(rows[lane] + i);
-        KC_EACH_LANE(KC_LOAD)
+#define KC_LOAD(lane) a[lane] = *(const kc_loose_pack *)(rows[lane] + i)
+#define KC_KEEP(k)    packs[i + k] = a[k]
+        KC_EACH_LANE(KC_LOAD);
         kc_transpose(a);
-#define KC_KEEP(k) packs[i + k] = a[k];
-        KC_EACH_LANE(KC_KEEP)
+        KC_EACH_LANE(KC_KEEP);
     }
 }
 
@@ -122,21 +135,21 @@ static void kc_scatter(uint32_t n, const double *values, double *const *rows)
     kc_pack a[KC_PACK];
     if (n < KC_PACK) {
         const kc_pack none = {0};
-#define KC_TAKE(i) a[i] = i < n ? packs[i] : none;
-        KC_EACH_LANE(KC_TAKE)
-#undef KC_TAKE
+#define KC_TAKE(i)     a[i] = i < n ? packs[i] : none
+#define KC_STORE(lane) kc_store_some(n, rows[lane], a[lane])
+        KC_EACH_LANE(KC_TAKE);
         kc_transpose(a);
-#define KC_STORE(lane) kc_store_some(n, rows[lane], a[lane]);
-        KC_EACH_LANE(KC_STORE)
+        KC_EACH_LANE(KC_STORE);
+#undef KC_TAKE
 #undef KC_STORE
         return;
     }
     for (uint32_t first = 0; first < n; first += KC_PACK) {
         const uint32_t i = first + KC_PACK <= n ? first : n - KC_PACK;
-#define KC_TAKE(k) a[k] = packs[i + k];
-        KC_EACH_LANE(KC_TAKE)
+#define KC_TAKE(k)     a[k] = packs[i + k]
+#define KC_STORE(lane) *(kc_loose_pack *)(rows[lane] + i) = a[lane]
+        KC_EACH_LANE(KC_TAKE);
         kc_transpose(a);
-#define KC_STORE(lane) *(kc_loose_pack *)(rows[lane] + i) = a[lane];
-        KC_EACH_LANE(KC_STORE)
+        KC_EACH_LANE(KC_STORE);
     }
 }
