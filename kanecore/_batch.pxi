@@ -11,6 +11,8 @@ cdef enum:      # their numbers
 
 cdef enum:
     MOST_LANES = 8
+    MOST_AXES = 64          # of any array of NumPy
+    BROADCAST_AXES = 32     # that NumPy broadcasts
     ALIGNMENT = 64          # bytes: what the widest lanes need
     CACHE = 1 << 15         # numbers: as many as the second cache of common processors leaves room for
     ROWS_OF_A_THREAD = 512  # at least: fewer take less time than a thread takes to begin
@@ -19,11 +21,11 @@ cdef struct Batch:
     Py_ssize_t n_rows, n_x, n_beyond, n_r, size     # n_beyond: numbers that x goes on with
     Py_ssize_t first                    # the number of the first row
     int n_dims                          # leading axes
-    const cnp.npy_intp *lengths         # of the leading axes
-    cnp.npy_intp *index                 # where we are, one number an axis
+    cnp.npy_intp lengths[MOST_AXES]     # of the leading axes
+    cnp.npy_intp index[MOST_AXES]       # where we are, one number an axis
     const char *at[N_OPERANDS]          # the operands of the row
     bint reads_p                        # else at[OF_P] points nowhere, and c holds the parameters
-    const cnp.npy_intp *steps           # (N_OPERANDS, n_dims + 1): bytes to the next element of each along each axis
+    cnp.npy_intp steps[N_OPERANDS][MOST_AXES]   # bytes to the next element of each along each axis
     void (*prepare)(const double *p, double *c) noexcept nogil
     const char *prepared                # the parameters that c was prepared of
     int n_varying
@@ -64,12 +66,12 @@ cdef inline void advance(Batch *b, Py_ssize_t n) noexcept nogil:
         b.index[axis] += n
         for i in range(b.n_varying):
             operand = b.varying[i]
-            b.at[operand] += n * b.steps[operand * (b.n_dims + 1) + axis]
+            b.at[operand] += n * b.steps[operand][axis]
         if b.index[axis] < b.lengths[axis]:
             break
         for i in range(b.n_varying):
             operand = b.varying[i]
-            b.at[operand] -= b.lengths[axis] * b.steps[operand * (b.n_dims + 1) + axis]
+            b.at[operand] -= b.lengths[axis] * b.steps[operand][axis]
         b.index[axis] = 0
         axis -= 1
         n = 1
@@ -128,7 +130,7 @@ cdef void take_rows(Batch *b, Lanes *l, Py_ssize_t block, Py_ssize_t done, bint 
         for i in range(b.n_varying):
             operand = b.varying[i]
             for k in range(n):
-                l.rows[block][operand][lane + k] = b.at[operand] + k * b.steps[operand * (b.n_dims + 1) + last]
+                l.rows[block][operand][lane + k] = b.at[operand] + k * b.steps[operand][last]
         advance(b, n)
         lane += n
     for lane in range(n_lanes):
@@ -237,6 +239,11 @@ cdef int check_out(object out, tuple shape, list operands) except -1:
 cdef tuple leading_axes(list operands):
     """The shape to which the operands broadcast, but for the last axes of all but t."""
     leading = [a if a is None else a.shape[:a.ndim - (i > 0)] for i, a in enumerate(operands)]
+    different = {axes for axes in leading if axes}
+    if len(different) == 0:
+        return ()
+    if len(different) == 1 and len(next(iter(different))) <= BROADCAST_AXES:    # as is usual, at once
+        return different.pop()
     try:
         return broadcast_shapes(*[axes for axes in leading if axes is not None])
     except ValueError as error:
@@ -381,33 +388,22 @@ cdef class Evaluation:
         cdef Lanes lanes
         cdef Py_ssize_t i, n_failed
         cdef kc_kernel *f = m.kernels[self.k]
-        cdef int operand, axis, n_dims = len(self.shape)
+        cdef int operand, axis
         cdef double *memory
         cdef bint in_lanes = end - first > 1 and m.lane_kernels[self.k] != NULL and m.size[self.k] > 0
-        lengths = np.array(self.shape + (0,), dtype=np.intp)
-        index = np.array((*np.unravel_index(first, self.shape), 0) if end > first else self.shape + (0,), dtype=np.intp)
-        steps = np.zeros((N_OPERANDS, n_dims + 1), dtype=np.intp)
-        for i, a in enumerate(self.operands):
-            if a is not None:
-                steps[i, :n_dims] = self.wide(i).strides[:n_dims]
-        batch.n_dims, batch.first, batch.n_rows = n_dims, first, end - first
-        batch.lengths = <const cnp.npy_intp *>cnp.PyArray_DATA(lengths)
-        batch.index = <cnp.npy_intp *>cnp.PyArray_DATA(index)
-        batch.steps = <const cnp.npy_intp *>cnp.PyArray_DATA(steps)
-        batch.stop = &self.stop
+        batch.first, batch.n_rows, batch.stop = first, end - first, &self.stop
+        self.find_steps(&batch)
         memory = allocate(m.n_state + m.n_prepared + m.n_work + (lane_room(m, self.k) if in_lanes else 0))
         try:
             batch.state = memory
             self.fill(&batch)
             for operand in range(N_OPERANDS):
-                for axis in range(n_dims):
-                    batch.at[operand] += batch.index[axis] * batch.steps[operand * (n_dims + 1) + axis]
-            batch.n_varying = 0
-            for operand in range(N_OPERANDS):
-                lanes.varies[operand] = steps[operand].any()
-                if lanes.varies[operand]:
-                    batch.varying[batch.n_varying] = operand
-                    batch.n_varying += 1
+                lanes.varies[operand] = False
+            for i in range(batch.n_varying):
+                operand = batch.varying[i]
+                lanes.varies[operand] = True
+                for axis in range(batch.n_dims):
+                    batch.at[operand] += batch.index[axis] * batch.steps[operand][axis]
             if in_lanes:
                 place_lanes(m, self.k, memory + m.n_state + m.n_prepared + m.n_work, &lanes)
                 with nogil:
@@ -422,6 +418,28 @@ cdef class Evaluation:
         if batch.interruption != NULL:
             raise taken_exception(&batch.interruption)
         return n_failed
+
+    cdef int find_steps(self, Batch *batch) except -1:
+        """The lengths and steps of the leading axes, and where the first row stands along them."""
+        cdef Py_ssize_t rest = batch.first
+        cdef int i, axis, offset
+        batch.n_dims, batch.n_varying = len(self.shape), 0
+        for axis in range(batch.n_dims - 1, -1, -1):
+            batch.lengths[axis] = self.shape[axis]
+            batch.index[axis] = rest % batch.lengths[axis] if batch.lengths[axis] else 0
+            rest = rest // batch.lengths[axis] if batch.lengths[axis] else 0
+        for i in range(N_OPERANDS):
+            a, varies = self.operands[i], False
+            offset = 0 if a is None else batch.n_dims - (cnp.PyArray_NDIM(a) - (i > 0))
+            for axis in range(batch.n_dims):
+                batch.steps[i][axis] = 0
+                if a is not None and axis >= offset and cnp.PyArray_DIM(a, axis - offset) != 1:
+                    batch.steps[i][axis] = cnp.PyArray_STRIDE(a, axis - offset)
+                    varies = True
+            if varies:
+                batch.varying[batch.n_varying] = i
+                batch.n_varying += 1
+        return 0
 
     cdef int fill(self, Batch *batch) except -1:
         """What the batch reads and writes, but for the lengths and steps of its axes."""

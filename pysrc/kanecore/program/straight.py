@@ -109,8 +109,14 @@ class _Writer:
         for guard in guards:
             if not any(map(self._computed, guard.nodes)):
                 self._guard(guard)
-        for part in self._apart(order, guards):
-            self._write(part, [guard for guard in guards if any(i in part for i in guard.nodes)])
+        parts = [
+            (part, [guard for guard in guards if any(i in part for i in guard.nodes)])
+            for part in self._apart(order, guards)
+        ]
+        # the pivot that is known first is tested first, so that it is the one which an error names
+        parts.sort(key=lambda pair: min((max(guard.nodes) for guard in pair[1]), default=len(self.graph.nodes)))
+        for part, own_guards in parts:
+            self._write(part, own_guards)
         self.program = Program(tuple(self.instructions), tuple(self.operands[i] for i in kernel.roots))
 
     def _computed(self, i: int) -> bool:
