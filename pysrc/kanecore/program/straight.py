@@ -96,7 +96,7 @@ class _Writer:
         self.instructions: list[Instruction] = []
         self.operands: dict[int, Operand] = {}
         self._number = 0
-        guards = self._guards(kernel)
+        guards = sorted(self._guards(kernel), key=lambda guard: max(guard.nodes))
         needed = [*kernel.roots, *(i for guard in guards for i in guard.nodes)]
         order = g.below(needed, stop=leaves)
         self._needed, self._uses = set(needed), self._count_uses(order)
@@ -158,7 +158,7 @@ class _Writer:
     def _write(self, part: Mapping[int, None], guards: Sequence[_Guard]) -> None:
         """The instructions of nodes in order, with tests as soon as what they test is there."""
         self._first_angles(list(part))
-        pending = sorted(guards, key=lambda guard: max(guard.nodes))
+        pending = list(guards)
         for i in part:
             while pending and max(pending[0].nodes) < i:
                 self._guard(pending.pop(0))
