@@ -68,8 +68,12 @@ class Code:
     ----------
     operations : tuple of str
         Those that the numbers in the code mean.
-    sizes, names, numbers : dict
+    sizes : dict
         Of the table, by its members.
+    names : dict
+        The same of its lists of names.
+    numbers : dict
+        The same of its arrays.
     flags : int
     functions : tuple of CodedFunction
         Each after those that it calls.

@@ -52,7 +52,7 @@ class BaseParameters:
     model : str
     names : tuple of str
         Each base parameter as a combination, such as ``"link1.mcx + l1 link2.m"``.
-    matrix : ndarray, (rank, 10 * n_bodies)
+    matrix : ndarray, (n_base, 10 * n_bodies)
         The base parameters are ``matrix @ π``.  Where parameters were not given it holds at those in ``parameters``.
     independent : tuple of int
         Numbers of the columns of the regressor that multiply them: Y π = Y[:, independent] @ matrix @ π.  With
@@ -74,12 +74,12 @@ class BaseParameters:
     parameters: Mapping[str, float]
 
     @property
-    def rank(self) -> int:
+    def n_base(self) -> int:
         """How many base parameters there are."""
         return len(self.independent)
 
     def __repr__(self) -> str:
-        title = f"{self.model}: {self.rank} base parameters of {len(self.columns)} inertial parameters"
+        title = f"{self.model}: {self.n_base} base parameters of {len(self.columns)} inertial parameters"
         lines = [title, *self.names]
         if self.unidentifiable:
             lines.append(f"nothing depends on {', '.join(self.unidentifiable)}")
