@@ -15,6 +15,7 @@ cdef enum:
     BROADCAST_AXES = 32     # that NumPy broadcasts
     ALIGNMENT = 64          # bytes: what the widest lanes need
     CACHE = 1 << 15         # numbers: as many as the second cache of common processors leaves room for
+    MOST_THREADS = 1024     # more than any machine has cores
     ROWS_OF_A_THREAD = 512  # at least: fewer take less time than a thread takes to begin
 
 cdef struct Batch:
@@ -251,22 +252,25 @@ cdef tuple leading_axes(list operands):
         raise ValueError(f"leading axes do not broadcast: {shapes}: {error}") from None
 
 
+cdef Py_ssize_t numbers_of_block(Model m, int k) noexcept:
+    """How many numbers each lane of a block has of its own: t, x, r, work and result."""
+    return 1 + m.n_x + n_beyond(m, k) + m.n_r + m.n_lane_work + m.size[k]
+
+
 cdef Py_ssize_t blocks_of(Model m, int k) noexcept:
     """How many blocks a call of kernel k takes: as many as leave their numbers in the cache."""
-    cdef Py_ssize_t numbers = 1 + m.n_x + n_beyond(m, k) + m.n_r + m.n_lane_work + m.size[k]
-    return max(1, min(KC_MOST_BLOCKS, CACHE // (numbers * MOST_LANES)))
+    return max(1, min(KC_MOST_BLOCKS, CACHE // (numbers_of_block(m, k) * MOST_LANES)))
 
 
 cdef Py_ssize_t lane_room(Model m, int k) noexcept:
     """How many numbers `place_lanes` places."""
-    cdef Py_ssize_t of_block = 1 + m.n_x + n_beyond(m, k) + m.n_r + m.n_lane_work + m.size[k]
-    cdef Py_ssize_t in_lanes = blocks_of(m, k) * of_block + m.n_p + 2 * m.n_prepared
+    cdef Py_ssize_t in_lanes = blocks_of(m, k) * numbers_of_block(m, k) + m.n_p + 2 * m.n_prepared
     return MOST_LANES * in_lanes + m.size[k] + ALIGNMENT // <Py_ssize_t>sizeof(double)
 
 
 cdef void place_lanes(Model m, int k, double *memory, Lanes *l) noexcept:
     """Lanes for kernel k, whose arrays stand one behind the other."""
-    cdef Py_ssize_t n = m.lanes.n_lanes, blocks = blocks_of(m, k)
+    cdef Py_ssize_t lane, n = m.lanes.n_lanes, blocks = blocks_of(m, k)
     l.table, l.kernel, l.n_p, l.n_prepared = m.lanes, m.lane_kernels[k], m.n_p, m.n_prepared
     l.n_blocks, l.n_x = blocks, m.n_x + n_beyond(m, k)
     l.t = <double *>((<uintptr_t>memory + ALIGNMENT - 1) // ALIGNMENT * ALIGNMENT)
@@ -278,6 +282,8 @@ cdef void place_lanes(Model m, int k, double *memory, Lanes *l) noexcept:
     l.result = l.work + blocks * n * m.n_lane_work
     l.constants = l.result + blocks * n * m.size[k]
     l.spare = l.constants + n * m.n_prepared
+    for lane in range(n):
+        m.place_addresses(l.constants + lane * m.n_prepared)
 
 
 cdef object _pool = None
@@ -309,7 +315,9 @@ cdef int thread_count(object threads) except -1:
     n = threads.__index__()
     if n != -1 and n < 1:
         raise ValueError(f"threads is {n}; it must be at least 1, or -1 for one a core")
-    return min(n, 1024) if n > 0 else max(1, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count())
+    if n > 0:
+        return min(n, MOST_THREADS)
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 @cython.final

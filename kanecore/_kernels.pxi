@@ -68,6 +68,7 @@ cdef enum:
     K_INERTIAL_PARAMETERS
     K_HESSIAN_PRODUCTS
     K_FORWARD_DYNAMICS
+    K_OUTPUT_SLOPES
     N_KERNELS
 
 KERNELS = (
@@ -136,6 +137,7 @@ KERNELS = (
     "inertial_parameters",
     "hessian_products",
     "forward_dynamics",
+    "output_slopes",
 )
 """Names of all kernels, in the order of the C table."""
 
@@ -151,7 +153,7 @@ cdef inline kc_lane_kernel **first_lane_kernel(const kc_lanes *lanes) noexcept n
 
 
 cdef inline bint reads_udot(int k) noexcept nogil:
-    return k == K_GENERALIZED_INERTIA_FORCES or k == K_INVERSE_DYNAMICS or k == K_POWER or k == K_INERTIA_FORCES or k == K_GIBBS or k == K_EQUATIONS_RESIDUAL or k == K_MOMENTUM_RATES or k == K_INERTIAL_LOADS or k == K_HAMILTONIAN_RATE or k == K_ACCELERATIONS or k == K_ANGULAR_ACCELERATIONS or k == K_INVERSE_DYNAMICS_TANGENT or k == K_INVERSE_DYNAMICS_GRADIENT or k == K_REGRESSOR or k == K_HESSIAN_PRODUCTS or k == K_FORWARD_DYNAMICS
+    return k == K_GENERALIZED_INERTIA_FORCES or k == K_INVERSE_DYNAMICS or k == K_POWER or k == K_INERTIA_FORCES or k == K_GIBBS or k == K_EQUATIONS_RESIDUAL or k == K_MOMENTUM_RATES or k == K_INERTIAL_LOADS or k == K_HAMILTONIAN_RATE or k == K_ACCELERATIONS or k == K_ANGULAR_ACCELERATIONS or k == K_INVERSE_DYNAMICS_TANGENT or k == K_INVERSE_DYNAMICS_GRADIENT or k == K_REGRESSOR or k == K_HESSIAN_PRODUCTS or k == K_FORWARD_DYNAMICS or k == K_OUTPUT_SLOPES
 
 
 cdef inline bint reads_multipliers(int k) noexcept nogil:
@@ -237,4 +239,5 @@ cdef tuple shapes_of(Libraries m):
         (m.n_bodies, 10,),
         (m.n_x + m.n_r + m.n_u + m.n_constraints + m.n_u,),
         (m.n_u,),
+        (m.n_outputs, m.n_x + m.n_r + m.n_u,),
     )

@@ -460,6 +460,10 @@ cdef class Kernels(Model):
         """
         return self.evaluate(K_FORWARD_DYNAMICS, t, x, udot, r, p, out, threads)
 
+    def _output_slopes(self, t, x, udot, *, r=None, p=None, out=None, threads=1):
+        """Derivatives of the outputs, by x and r at constant u̇, then by u̇, (..., n_outputs, n_x + n_r + n_u)."""
+        return self.evaluate(K_OUTPUT_SLOPES, t, x, udot, r, p, out, threads)
+
 
 @cython.final
 cdef class Workspace(Buffers):

@@ -106,3 +106,4 @@ cdef extern from "kanecore.h" nogil:
         kc_kernel *inertial_parameters
         kc_kernel *hessian_products
         kc_kernel *forward_dynamics
+        kc_kernel *output_slopes

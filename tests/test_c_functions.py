@@ -292,3 +292,22 @@ def test_of_libm() -> None:
     expected = kc.compile(slider(sm.sin(x), x), parameters={"m": 2.0, "g": 9.81})
     one: npt.NDArray[np.float64] = dyn.udot(0.0, [0.3, 1.1])
     np.testing.assert_allclose(one, expected.udot(0.0, [0.3, 1.1]), rtol=1e-13)
+
+
+def test_parameters_by_row_of_a_large_batch(code: dict[str, Any]) -> None:
+    """A function of parameters alone is called where each row's constants are prepared."""
+    x, u = me.dynamicsymbols("x u")
+    m, k = sm.symbols("m k")
+    frame, origin = me.ReferenceFrame("N"), me.Point("O")
+    origin.set_vel(frame, 0)
+    tip = origin.locatenew("P", x * frame.x)
+    tip.set_vel(frame, u * frame.x)
+    spring = [(tip, -street(k) * x * frame.x)]
+    functions = {street: kc.CFunction(code["f"], code["df"], code["d2f"])}
+    bodies = [me.Particle("b", tip, m)]
+    dyn = kc.compile(kc.Model(frame, [x], [u], [x.diff() - u], bodies=bodies, forcelist=spring, functions=functions))
+    rng = np.random.default_rng(0)
+    states, p = rng.uniform(-1.0, 1.0, (300, 2)), rng.uniform(1.0, 2.0, (300, 2))
+    together = dyn.rhs(0.0, states, p=p)
+    assert "rhs" in dyn._lanes[0]
+    assert np.array_equal(together, [dyn.rhs(0.0, states[i], p=p[i]) for i in range(300)])

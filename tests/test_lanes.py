@@ -238,18 +238,18 @@ def test_small_batches_compile_nothing() -> None:
 def test_prebuilt_models(name: str) -> None:
     """Each level that this processor runs; no compiler is needed."""
     folder = library_path(name).parent
-    x = states(name, ENOUGH + 3)
-    alone = rows_alone(kc.load(name), "rhs", 0.2, x)
+    x, r = states(name, ENOUGH + 3), np.full(kc.load(name).n_r, 0.3)
+    alone = rows_alone(kc.load(name), "rhs", 0.2, x, r=r)
     libraries = sorted(folder.glob(f"{name}.lanes.*"))
     assert libraries
     for path in libraries:
         if "v4" in path.name and cpu_level() < 4:
             continue
         dyn = kc.CompiledModel({"all": str(library_path(name))}, source={}, lane_builder=lambda _, path=path: str(path))
-        assert_same_bits(dyn.rhs(0.2, x), alone)
+        assert_same_bits(dyn.rhs(0.2, x, r=r), alone)
         assert dyn._lanes[1] in (2, 4, 8)
     dyn = kc.load(name)
-    assert_same_bits(dyn.rhs(0.2, x), alone)
+    assert_same_bits(dyn.rhs(0.2, x, r=r), alone)
     assert {"rhs", "udot", "mass_matrix", "forcing"} <= dyn._lanes[0]
 
 
@@ -258,5 +258,8 @@ def test_without_a_compiler_rows_go_one_by_one(monkeypatch: pytest.MonkeyPatch, 
     monkeypatch.setenv("CC", "no_such_compiler")
     monkeypatch.setenv("KANECORE_CACHE_DIR", str(tmp_path))
     x = states("kepler", ENOUGH)
-    assert_same_bits(dyn.rhs(0.0, x), rows_alone(dyn, "rhs", 0.0, x))
+    with pytest.warns(kc.KanecoreWarning, match="one state after the other.*no such program"):
+        together = dyn.rhs(0.0, x)
+    assert_same_bits(together, rows_alone(dyn, "rhs", 0.0, x))
+    assert_same_bits(together, dyn.rhs(0.0, x))  # and says so once
     assert dyn._lanes == (set(), 0)

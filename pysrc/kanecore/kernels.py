@@ -517,6 +517,12 @@ KERNELS: tuple[Kernel, ...] = (
         counts=True,
         internal=True,
     ),
+    Kernel(
+        *("output_slopes", "linearize", ("n_outputs", "n_x + n_r + n_u"), "", "dy/d(x, r, udot)"),
+        "Derivatives of the outputs, by x and r at constant u̇, then by u̇",
+        reads_udot=True,
+        internal=True,
+    ),
 )
 
 KERNEL_GROUPS: dict[str, str] = {kernel.name: kernel.group for kernel in KERNELS}

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kanecore.run.audit_bodies import Bodies
-from kanecore.run.audit_rows import BY_DIFFERENCES, BY_FORMULA, NotApplicable, Row, judged
+from kanecore.run.audit_rows import BY_DIFFERENCES, BY_FORMULA, BY_SOLUTION, NotApplicable, Row, judged
 from kanecore.run.differences import Slope, derivative
 from kanecore.run.metric import speed_units
 
@@ -48,6 +48,19 @@ def _outputs(name: str, b: Bodies) -> Row:
     dr = rng.uniform(-1.0, 1.0, states.r.shape)
     products = states.call("output_jacobian") * np.concatenate([dx, dr], axis=-1)[..., np.newaxis, :]
     return _of_slope(name, products, states.slope("outputs", dx, 0.0, dr), "it is not the change of the outputs")
+
+
+def _output_slopes(name: str, b: Bodies) -> Row:
+    """∂y/∂(x, r) at constant u̇, and ∂y/∂u̇ ∂u̇/∂(x, r)."""
+    states, dyn = b.states, b.dyn
+    if not dyn.n_outputs:
+        raise NotApplicable("there are no outputs")
+    direct, by_udot = np.split(states.call("_output_slopes", states.call("udot")), [dyn.n_x + dyn.n_r], axis=-1)
+    udot, given = states.call("_linearize")[:, dyn.n_q :], states.call("output_jacobian")
+    change = np.concatenate([states.sizes, np.ones(dyn.n_r)])
+    difference = (direct + by_udot @ udot - given) @ change
+    terms = (np.abs(direct) + np.abs(by_udot) @ np.abs(udot) + np.abs(given)) @ change
+    return judged(name, difference, terms, BY_SOLUTION, reason="they do not add up to it")
 
 
 def _of_slope(name: str, products: Array, slope: Slope, reason: str) -> Row:
@@ -100,6 +113,7 @@ def _regressor(name: str, b: Bodies) -> Row:
 CHECKS: tuple[tuple[str, Callable[[str, Bodies], Row]], ...] = (
     ("∂ẋ/∂p, ∂ẋ/∂t = differences of rhs", _parameters),
     ("output jacobian = differences of outputs", _outputs),
+    ("output slopes at u̇ = output jacobian", _output_slopes),
     ("C u = -F* at u̇ = 0, C + Cᵀ = dM/dt", _coriolis),
     ("regressor: Y π = -F* + g", _regressor),
 )

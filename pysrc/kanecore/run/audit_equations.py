@@ -119,15 +119,25 @@ def _inertial_terms(b: Bodies) -> Array:
 
 
 def _solved(name: str, b: Bodies) -> Row:
+    return _equations(name, b, b.states.call("udot"), np.zeros_like(b.states.udot), "M u̇ is not f + Gᵀλ")
+
+
+def _pushed(name: str, b: Bodies) -> Row:
+    """Under τ = M δ the constraints let u̇ change by δ, and pull as before."""
+    tau = np.sum(b.states.at.mass @ b.states.allowed, axis=-1)
+    return _equations(name, b, b.states.call("_forward_dynamics", tau), tau, "M u̇ is not f + τ + Gᵀλ")
+
+
+def _equations(name: str, b: Bodies, udot: Array, tau: Array, reason: str) -> Row:
     states, at = b.states, b.states.at
-    udot, f = states.call("udot"), states.call("forcing")
-    products = at.mass * udot[:, np.newaxis, :]
-    difference, terms = np.sum(products, axis=-1) - f, np.sum(np.abs(products), axis=-1) + np.abs(f)
+    products, f = at.mass * udot[:, np.newaxis, :], states.call("forcing")
+    difference = np.sum(products, axis=-1) - f - tau
+    terms = np.sum(np.abs(products), axis=-1) + np.abs(f) + np.abs(tau)
     if b.dyn.n_constraints:
         forces = at.rows * states.call("multipliers")[..., np.newaxis]
         difference -= np.sum(forces, axis=1)
         terms += np.sum(np.abs(forces), axis=1)
-    return _of_speeds(name, b, difference, terms, "M u̇ is not f + Gᵀλ", BY_SOLUTION)
+    return _of_speeds(name, b, difference, terms, reason, BY_SOLUTION)
 
 
 def _constrained(name: str, b: Bodies) -> Row:
@@ -195,6 +205,7 @@ CHECKS: tuple[tuple[str, Callable[[str, Bodies], Row]], ...] = (
     ("coordinate forces: Yᵀ Q = F", _coordinate_forces),
     ("residual = [f - M u̇ + Gᵀλ, φ, c]", _residual),
     ("M u̇ = f + Gᵀλ", _solved),
+    ("forward dynamics: M u̇ = f + τ + Gᵀλ", _pushed),
     ("G u̇ + γ = 0", _constrained),
     ("rhs = [q̇, u̇]", _rhs),
     ("power = d(T + U)/dt", _power),

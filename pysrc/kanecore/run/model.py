@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Collection, Mapping
-from contextlib import suppress
 from threading import RLock
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -16,7 +15,7 @@ import numpy.typing as npt
 
 from kanecore import _native
 from kanecore.c_functions import CFunction
-from kanecore.errors import CompileError, ModelError
+from kanecore.errors import CompileError, ModelError, warn
 from kanecore.kernels import GROUPS, KERNEL_GROUPS
 from kanecore.machine_code import Code
 from kanecore.run.audit import audit
@@ -264,11 +263,16 @@ class CompiledModel(_native.Kernels):
 
     def _find_lanes(self, kernel: str) -> None:
         """Open the group of a kernel for several states at once, where a compiler makes it, or made it before."""
-        with self._building, suppress(CompileError):
+        with self._building:
             group = KERNEL_GROUPS[kernel]
-            if self._lane_builder is not None and group not in self._built_lanes:
-                self._built_lanes.add(group)
+            if self._lane_builder is None or group in self._built_lanes:
+                return
+            self._built_lanes.add(group)
+            try:
                 path = self._lane_builder(group)
+            except CompileError as error:  # results are the same without
+                warn(f"batches of {self.name!r} take one state after the other: {error}")
+            else:
                 if path is not None:
                     self._open(path)
 

@@ -15,25 +15,30 @@ import numpy.typing as npt
 from kanecore.errors import ModelError, StateError
 from kanecore.run.constraint_state import ConstraintState
 from kanecore.run.differences import derivative
+from kanecore.tolerances import NOISE
 
 __all__ = ["output_slopes"]
 
 Array = npt.NDArray[np.float64]
 
 
-def output_slopes(state: ConstraintState, dx: Array, dr: Array, sizes: Array) -> Array:
-    """∂y/∂x dx + ∂y/∂r dr for directions dx (n_x, n), dr (n_r, n) at a state: (n_outputs, n).
+def output_slopes(state: ConstraintState, dx: Array, dr: Array, udot: Array, sizes: Array) -> Array:
+    """∂y/∂x dx + ∂y/∂r dr + ∂y/∂u̇ du̇ for directions (n_x, n), (n_r, n), (n_u, n) at a state: (n_outputs, n).
 
-    ``sizes`` (n,) of these are large changes.
+    An entry is zero where its terms cancel but for their rounding, as for an accelerometer that is tilted in free fall.
+    ``sizes`` (n,) of the directions are large changes.
     """
     dyn = state.dyn
     if not dyn.n_outputs:
         return np.zeros((0, dx.shape[1]))
+    now = dyn.udot(state.t, state.x, r=state.r, p=state.p)
     try:
-        slopes = dyn.output_jacobian(state.t, state.x, r=state.r, p=state.p)
+        slopes = dyn._output_slopes(state.t, state.x, now, r=state.r, p=state.p)
     except ModelError:  # an output holds multipliers
         return _by_differences(state, dx, dr, sizes)
-    return np.asarray(slopes[:, : dyn.n_x] @ dx + slopes[:, dyn.n_x :] @ dr)
+    directions = np.vstack([dx, dr, udot])
+    total, terms = slopes @ directions, np.abs(slopes) @ np.abs(directions)
+    return np.asarray(np.where(np.abs(total) > NOISE * terms, total, 0.0))
 
 
 def _by_differences(state: ConstraintState, dx: Array, dr: Array, sizes: Array) -> Array:

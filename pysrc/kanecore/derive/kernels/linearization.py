@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from itertools import chain
+
 from kanecore.derive.derivation import Derivation
 from kanecore.derive.linearization import VARIABLES
 from kanecore.derive.registry import Derived, derives
@@ -48,15 +50,24 @@ def _held_multipliers(d: Derivation) -> str:
 @derives("output_jacobian", applies=lambda d: bool(d.description.outputs), missing=_held_multipliers)
 def _output_jacobian(d: Derivation) -> Derived:
     """∂y/∂(q, u, r); where the outputs hold u̇ that at constant u̇, then ∂y/∂u̇."""
-    g, description = d.graph, d.description
-    nodes = [node for _, node in description.outputs]
-    wrt = VARIABLES["linearize"](description)
-    direct = [x for node in nodes for x in accumulate(g, [(node, g.one)], wrt, limits=True)]
-    if not any(g.depends[node] & ACCELERATION for node in nodes):
-        return Derived(tuple(direct))
-    udot = description.accelerations
-    by_udot = [x for node in nodes for x in accumulate(g, [(node, g.one)], udot, ACCELERATION, limits=True)]
-    return Derived((*direct, *by_udot), after_udot=True)
+    direct, by_udot = _slopes_of_outputs(d)
+    if not any(d.graph.depends[node] & ACCELERATION for _, node in d.description.outputs):
+        return Derived(tuple(chain(*direct)))
+    return Derived(tuple(chain(*direct, *by_udot)), after_udot=True)
+
+
+@derives("output_slopes", applies=lambda d: bool(d.description.outputs), missing=_held_multipliers)
+def _output_slopes(d: Derivation) -> Derived:
+    rows = zip(*_slopes_of_outputs(d), strict=True)
+    return Derived(tuple(chain.from_iterable(chain(*row) for row in rows)))
+
+
+def _slopes_of_outputs(d: Derivation) -> tuple[list[list[int]], list[list[int]]]:
+    """∂y/∂(q, u, r) at constant u̇ and ∂y/∂u̇, a list for each output."""
+    g, udot = d.graph, d.description.accelerations
+    nodes, wrt = [node for _, node in d.description.outputs], VARIABLES["linearize"](d.description)
+    direct = [accumulate(g, [(node, g.one)], wrt, limits=True) for node in nodes]
+    return direct, [accumulate(g, [(node, g.one)], udot, ACCELERATION, limits=True) for node in nodes]
 
 
 @derives("constraint_slopes", applies=has_constraints)
