@@ -175,7 +175,7 @@ def tell(line: str) -> None:
 
 def derive(name: str) -> tuple[str, str]:
     """C text of a gallery model, with all its kernels, and that of the core for several states at once."""
-    from kanecore.emit.library import emit_prebuilt
+    from kanecore.emit.groups import emit_prebuilt
 
     module = import_module(f"kanecore.gallery.{name}")
     library, lanes = emit_prebuilt(module.build().description, module.PARAMETERS)

@@ -18,7 +18,7 @@ from peers.sympy import kanes_method
 import kanecore as kc
 from kanecore.derive.derivation import Derivation
 from kanecore.describe.description import bake, duplicate
-from kanecore.emit.library import emit_group
+from kanecore.emit.groups import emit_group
 from kanecore.graph.evaluate import evaluate
 from kanecore.kernels import GROUPS
 

@@ -2,7 +2,9 @@
 # Declarations of kanecore.h for Cython: `cimport kanecore`, and compile with kanecore.get_include().
 from libc.stdint cimport uint32_t
 
-from kanecore._table cimport KC_MOST_BLOCKS, kc_kernel, kc_lane_kernel, kc_lanes, kc_model
+from kanecore._table cimport (
+    KC_MOST_BLOCKS, kc_kernel, kc_lane_kernel, kc_lanes, kc_model, kc_prepare, kc_single_kernel, kc_single_prepare,
+)
 
 cdef extern from "kanecore.h" nogil:
     const uint32_t KC_ABI_VERSION
@@ -21,3 +23,4 @@ cdef extern from "kanecore.h" nogil:
 
     enum:
         KC_QDOT_IS_U
+        KC_SINGLE

@@ -10,7 +10,8 @@ cdef enum:      # their numbers
     OF_T, OF_X, OF_UDOT, OF_R, OF_P, N_OPERANDS
 
 cdef enum:
-    MOST_LANES = 8
+    MOST_LANES = 16
+    MOST_DOUBLES = 8        # in the place of a number of each lane
     MOST_AXES = 64          # of any array of NumPy
     BROADCAST_AXES = 32     # that NumPy broadcasts
     ALIGNMENT = 64          # bytes: what the widest lanes need
@@ -26,8 +27,10 @@ cdef struct Batch:
     cnp.npy_intp index[MOST_AXES]       # where we are, one number an axis
     const char *at[N_OPERANDS]          # the operands of the row
     bint reads_p                        # else at[OF_P] points nowhere, and c holds the parameters
+    bint single                         # whether all numbers are floats
+    Py_ssize_t item                     # bytes of one
     cnp.npy_intp steps[N_OPERANDS][MOST_AXES]   # bytes to the next element of each along each axis
-    void (*prepare)(const double *p, double *c) noexcept nogil
+    kc_prepare *prepare
     const char *prepared                # the parameters that c was prepared of
     int n_varying
     int varying[N_OPERANDS]             # the operands that are not one for all rows
@@ -48,6 +51,7 @@ cdef struct Lanes:
     uint32_t undone[KC_MOST_BLOCKS]
     bint varies[N_OPERANDS]             # whether an operand is not one for all rows
     Py_ssize_t n_blocks                 # in a call
+    Py_ssize_t n_doubles                # in the place of a number of each lane
     Py_ssize_t n_x, n_p, n_prepared     # n_x: as many numbers as the kernel reads
     double *t                           # in lanes, block by block, as all that follow
     double *x
@@ -80,23 +84,22 @@ cdef inline void advance(Batch *b, Py_ssize_t n) noexcept nogil:
 
 cdef bint run_row(kc_kernel *f, Batch *b, const char **at, Py_ssize_t i, double *out) noexcept nogil:
     """Calls ``f`` for row i, whose operands lie at ``at``, and returns whether it failed."""
-    cdef double t = (<const double *>at[OF_T])[0]
+    cdef double t = number_at(<const double *>at[OF_T], 0, b.single)
     cdef const double *x = <const double *>at[OF_X]
     cdef const double *r = <const double *>at[OF_R]
     if b.n_beyond:
-        memcpy(b.state, x, b.n_x * sizeof(double))
-        memcpy(b.state + b.n_x, at[OF_UDOT], b.n_beyond * sizeof(double))
+        memcpy(b.state, x, b.n_x * b.item)
+        memcpy(behind(b.state, b.n_x, b.item), at[OF_UDOT], b.n_beyond * b.item)
         x = b.state
     if b.reads_p and at[OF_P] != b.prepared:
-        b.prepare(<const double *>at[OF_P], b.c)
+        call_prepare(b.prepare, <const double *>at[OF_P], b.c, b.single)
         b.prepared = at[OF_P]
-    b.work[0] = 0.0
-    f(t, x, r, b.c, b.work, out)
-    if (all_finite(out, b.size) or not isfinite(t) or not all_finite(r, b.n_r)
-            or not all_finite(x, b.n_x + b.n_beyond)):
+    call_kernel(f, t, x, r, b.c, b.work, out, b.single)
+    if (finite_numbers(out, b.size, b.single) or not isfinite(t) or not finite_numbers(r, b.n_r, b.single)
+            or not finite_numbers(x, b.n_x + b.n_beyond, b.single)):
         return False
-    b.status[i] = <unsigned char>b.work[0] if b.work[0] != 0.0 else KC_NONFINITE
-    b.number[i] = <int>b.work[1]
+    b.status[i] = <unsigned char>number_at(b.work, 0, b.single) or KC_NONFINITE
+    b.number[i] = <int>number_at(b.work, 1, b.single)
     return True
 
 
@@ -111,7 +114,7 @@ cdef Py_ssize_t run_rows(kc_kernel *f, Batch *b) noexcept nogil:
     """Calls ``f`` for row after row and returns how many failed. The rows' operands lie anywhere."""
     cdef Py_ssize_t i, n_failed = 0
     for i in range(b.n_rows):
-        n_failed += run_row(f, b, b.at, b.first + i, b.out + i * b.size)
+        n_failed += run_row(f, b, b.at, b.first + i, behind(b.out, i * b.size, b.item))
         if stopped(b, i, i + 1):
             break
         advance(b, 1)
@@ -135,7 +138,7 @@ cdef void take_rows(Batch *b, Lanes *l, Py_ssize_t block, Py_ssize_t done, bint 
         advance(b, n)
         lane += n
     for lane in range(n_lanes):
-        l.out[block][lane] = b.out + (done + lane) * b.size if lane < n_rows else l.spare
+        l.out[block][lane] = behind(b.out, (done + lane) * b.size, b.item) if lane < n_rows else l.spare
     for lane in range(n_rows, n_lanes):
         for operand in range(N_OPERANDS):
             l.rows[block][operand][lane] = l.rows[block][operand][n_rows - 1]
@@ -147,7 +150,7 @@ cdef inline void gather(Lanes *l, Py_ssize_t block, int operand, Py_ssize_t n, d
 
 cdef void fill_lanes(Batch *b, Lanes *l, Py_ssize_t block, bint fresh) noexcept nogil:
     """The operands of a block; where it is not its first, only those that are not one for all rows."""
-    cdef Py_ssize_t n = l.table.n_lanes
+    cdef Py_ssize_t n = l.n_doubles
     if fresh or l.varies[OF_T]:
         gather(l, block, OF_T, 1, l.t + block * n)
     if fresh or l.varies[OF_X]:
@@ -166,16 +169,16 @@ cdef void prepare_lanes(Batch *b, Lanes *l) noexcept nogil:
     cdef int lane, n_lanes = l.table.n_lanes
     if b.reads_p and l.table.prepare != NULL:
         gather(l, 0, OF_P, l.n_p, l.p)
-        l.table.prepare(l.p, l.c)
+        l.table.prepare(l.p, l.c)   # of lanes, whose numbers are arrays of either type
         return
     for lane in range(n_lanes):
         constants[lane] = b.c
         if b.reads_p:
-            constants[lane] = l.constants + lane * l.n_prepared
+            constants[lane] = behind(l.constants, lane * l.n_prepared, b.item)
             if lane and l.rows[0][OF_P][lane] == l.rows[0][OF_P][lane - 1]:
                 constants[lane] = constants[lane - 1]
             else:
-                b.prepare(<const double *>l.rows[0][OF_P][lane], <double *>constants[lane])
+                call_prepare(b.prepare, <const double *>l.rows[0][OF_P][lane], <double *>constants[lane], b.single)
     l.table.gather(<uint32_t>l.n_prepared, <const double *const *>constants, l.c)
 
 
@@ -183,7 +186,7 @@ cdef Py_ssize_t finish_block(kc_kernel *f, Batch *b, Lanes *l, Py_ssize_t block,
     """Results to where they belong; ``f`` serves the rows that fail or are not finite. Returns how many failed."""
     cdef Py_ssize_t n_failed = 0
     cdef int lane
-    l.table.scatter(<uint32_t>b.size, l.result + block * b.size * l.table.n_lanes, l.out[block])
+    l.table.scatter(<uint32_t>b.size, l.result + block * b.size * l.n_doubles, l.out[block])
     if l.undone[block] == 0:
         return 0
     for lane in range(<int>l.table.n_lanes):
@@ -219,12 +222,12 @@ cdef Py_ssize_t run_lanes(kc_kernel *f, Batch *b, Lanes *l) noexcept nogil:
     return n_failed
 
 
-cdef int check_out(object out, tuple shape, list operands) except -1:
+cdef int check_out(object out, tuple shape, list operands, object dtype) except -1:
     """Raise unless C may write a result of this shape into ``out``; ``operands`` is what it reads meanwhile."""
     if not isinstance(out, np.ndarray):
         raise TypeError(f"out must be an ndarray, got {type(out).__name__}")
-    if out.dtype != np.float64 or not out.dtype.isnative:
-        raise TypeError(f"out must be of dtype float64, got {out.dtype}")
+    if out.dtype != dtype or not out.dtype.isnative:
+        raise TypeError(f"out must be of dtype {dtype}, got {out.dtype}")
     if out.shape != shape:
         raise ValueError(f"out has shape {out.shape}, expected {shape}")
     if not (out.flags.c_contiguous and out.flags.aligned):
@@ -259,20 +262,20 @@ cdef Py_ssize_t numbers_of_block(Model m, int k) noexcept:
 
 cdef Py_ssize_t blocks_of(Model m, int k) noexcept:
     """How many blocks a call of kernel k takes: as many as leave their numbers in the cache."""
-    return max(1, min(KC_MOST_BLOCKS, CACHE // (numbers_of_block(m, k) * MOST_LANES)))
+    return max(1, min(KC_MOST_BLOCKS, CACHE // (numbers_of_block(m, k) * MOST_DOUBLES)))
 
 
 cdef Py_ssize_t lane_room(Model m, int k) noexcept:
-    """How many numbers `place_lanes` places."""
+    """How many doubles' room `place_lanes` takes."""
     cdef Py_ssize_t in_lanes = blocks_of(m, k) * numbers_of_block(m, k) + m.n_p + 2 * m.n_prepared
-    return MOST_LANES * in_lanes + m.size[k] + ALIGNMENT // <Py_ssize_t>sizeof(double)
+    return MOST_DOUBLES * in_lanes + m.size[k] + ALIGNMENT // <Py_ssize_t>sizeof(double)
 
 
 cdef void place_lanes(Model m, int k, double *memory, Lanes *l) noexcept:
     """Lanes for kernel k, whose arrays stand one behind the other."""
-    cdef Py_ssize_t lane, n = m.lanes.n_lanes, blocks = blocks_of(m, k)
+    cdef Py_ssize_t lane, n = m.lanes.n_lanes * m.item // sizeof(double), blocks = blocks_of(m, k)
     l.table, l.kernel, l.n_p, l.n_prepared = m.lanes, m.lane_kernels[k], m.n_p, m.n_prepared
-    l.n_blocks, l.n_x = blocks, m.n_x + n_beyond(m, k)
+    l.n_blocks, l.n_doubles, l.n_x = blocks, n, m.n_x + n_beyond(m, k)
     l.t = <double *>((<uintptr_t>memory + ALIGNMENT - 1) // ALIGNMENT * ALIGNMENT)
     l.x = l.t + blocks * n
     l.r = l.x + blocks * n * l.n_x
@@ -282,8 +285,8 @@ cdef void place_lanes(Model m, int k, double *memory, Lanes *l) noexcept:
     l.result = l.work + blocks * n * m.n_lane_work
     l.constants = l.result + blocks * n * m.size[k]
     l.spare = l.constants + n * m.n_prepared
-    for lane in range(n):
-        m.place_addresses(l.constants + lane * m.n_prepared)
+    for lane in range(m.lanes.n_lanes):
+        m.place_addresses(behind(l.constants, lane * m.n_prepared, m.item))
 
 
 cdef object _pool = None
@@ -337,7 +340,7 @@ cdef class Evaluation:
     cdef int read(self, object t, object x, object udot, object r, object p) except -1:
         """Convert what was given, and check it."""
         cdef Model m = self.model
-        self.operands = [real_array("t", t), m.rows("state", x), None, None, None]
+        self.operands = [real_array("t", t, m.dtype), m.rows("state", x), None, None, None]
         if reads_udot(self.k):      # those that go on with multipliers are an array already
             self.operands[OF_UDOT] = m.rows("udot", udot) if n_beyond(m, self.k) == m.n_u else udot
         if p is None:
@@ -357,9 +360,9 @@ cdef class Evaluation:
         cdef int axis
         shape = self.shape + tuple([m.dims[self.k][axis] for axis in range(m.n_dims[self.k])])
         if out is None:
-            self.result = np.empty(shape)
+            self.result = np.empty(shape, dtype=m.dtype)
         else:
-            check_out(out, shape, self.operands)
+            check_out(out, shape, self.operands, m.dtype)
             self.result = out
         return 0
 
@@ -454,6 +457,7 @@ cdef class Evaluation:
         cdef Model m = self.model
         cdef Py_ssize_t i
         batch.n_x, batch.n_beyond, batch.n_r, batch.size = m.n_x, n_beyond(m, self.k), m.n_r, m.size[self.k]
+        batch.single, batch.item = m.single, m.item
         batch.c = batch.state + m.n_state
         batch.work = batch.c + m.n_prepared
         batch.prepare, batch.prepared = m.table.prepare, NULL
@@ -463,11 +467,11 @@ cdef class Evaluation:
             if self.operands[i] is not None:
                 batch.at[i] = <const char *>cnp.PyArray_DATA(self.operands[i])
         if self.inputs is not None:
-            batch.at[OF_R] = <const char *>self.inputs.values
+            batch.at[OF_R] = <const char *>self.inputs.read
         m.place_addresses(batch.c)
         if self.parameters is not None:
-            memcpy(batch.c, self.parameters.values, m.n_prepared * sizeof(double))
-        batch.out = data(self.result) + batch.first * batch.size
+            memcpy(batch.c, self.parameters.read, m.n_prepared * m.item)
+        batch.out = behind(data(self.result), batch.first * batch.size, m.item)
         batch.status = <unsigned char *>cnp.PyArray_DATA(self.status)
         batch.number = <int *>cnp.PyArray_DATA(self.numbers)
         batch.interruption = NULL
@@ -481,7 +485,7 @@ cdef class Evaluation:
         for number in np.flatnonzero(self.status == KC_LOST):
             owners = self.arguments(number, &at)
             outcome.status, outcome.number = self.status[number], self.numbers[number]
-            if recounted(m, self.k, &at, data(self.result) + <Py_ssize_t>number * m.size[self.k], &outcome):
+            if recounted(m, self.k, &at, behind(data(self.result), number * m.size[self.k], m.item), &outcome):
                 outcome.status = KC_OK
             self.status[number] = outcome.status
         failed = np.flatnonzero(self.status)
@@ -501,5 +505,5 @@ cdef class Evaluation:
         row = [None if a is None else np.ascontiguousarray(self.wide(i)[where]) for i, a in enumerate(self.operands)]
         inputs = self.model.resolve_inputs(row[OF_R])
         parameters = self.model.resolve_parameters(row[OF_P], self.k)
-        at.t, at.x, at.r, at.c = row[OF_T].item(), data(row[OF_X]), inputs.values, parameters.values
+        at.t, at.x, at.r, at.c = row[OF_T].item(), data(row[OF_X]), inputs.read, parameters.read
         return row[OF_X], inputs, parameters

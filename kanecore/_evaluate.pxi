@@ -79,7 +79,8 @@ cdef class Model(Parametrized):
         cdef double scalar
         cdef double *result
         cdef object array = out
-        if self.kernels[k] == NULL or threads is not ONE or not plain(self, k, t, x, r, p, &at):
+        if (self.kernels[k] == NULL or threads is not ONE or self.single
+                or not plain(self, k, t, x, r, p, &at)):
             return self.evaluate_any(k, t, x, udot, r, p, out, threads)
         if out is None:
             if self.n_dims[k] == 0:
@@ -144,7 +145,7 @@ cdef class Model(Parametrized):
         """
         cdef Arguments at
         cdef Py_ssize_t n = self.n_u
-        if (not self.qdot_is_u or self.kernels[K_FORWARD_DYNAMICS] == NULL or not self.served[K_FORWARD_DYNAMICS]
+        if (not self.qdot_is_u or self.single or self.kernels[K_FORWARD_DYNAMICS] == NULL or not self.served[K_FORWARD_DYNAMICS]
                 or not is_vector(q, self.n_q) or not is_vector(u, n) or not is_vector(tau, n)):
             return self._forward_dynamics_of(q, u, tau)
         memcpy(self.state, data(q), self.n_q * sizeof(double))

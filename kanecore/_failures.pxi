@@ -14,7 +14,7 @@ cdef struct Outcome:        # what work[0] and work[1] say
 cdef int explain(Model m, int k, const Arguments *at, const double *work, double *out) except -1:
     """Replace a result that is not finite by one that is, or raise; it stays if t, x or r is not finite either."""
     cdef Outcome outcome
-    outcome.status, outcome.number = <int>work[0], <int>work[1]
+    outcome.status, outcome.number = <int>number_at(work, 0, m.single), <int>number_at(work, 1, m.single)
     if recounted(m, k, at, out, &outcome):
         return 0
     if is_finite(m, k, at):
@@ -23,8 +23,8 @@ cdef int explain(Model m, int k, const Arguments *at, const double *work, double
 
 
 cdef bint is_finite(Model m, int k, const Arguments *at) noexcept nogil:
-    return (isfinite(at.t) and all_finite(at.x, m.n_x + n_beyond(m, k))
-            and all_finite(at.r, m.n_r))
+    return (isfinite(at.t) and finite_numbers(at.x, m.n_x + n_beyond(m, k), m.single)
+            and finite_numbers(at.r, m.n_r, m.single))
 
 
 cdef bint recounted(Model m, int k, const Arguments *at, double *out, Outcome *outcome) except -1:
@@ -35,7 +35,7 @@ cdef bint recounted(Model m, int k, const Arguments *at, double *out, Outcome *o
     """
     cdef double *memory
     cdef double *work
-    if outcome.status != KC_LOST:
+    if outcome.status != KC_LOST or m.single:   # floats are too coarse to find the neighbours
         return False
     if not (isfinite(at.t) and all_finite(at.x, m.n_x) and all_finite(at.r, m.n_r)):
         return False
@@ -61,7 +61,7 @@ cdef bint recounted(Model m, int k, const Arguments *at, double *out, Outcome *o
 
 cdef object failure(Model m, int k, Outcome outcome, const Arguments *at, object rows, object out):
     """The error of a kernel at a state; of a batch with the rows that failed, and the result."""
-    x = vector_of(at.x, m.n_x)
+    x = numbers_of(at.x, m.n_x, m.single)
     where = f"at t = {at.t!r}, x = {x.tolist()!r}"
     if rows is not None:
         where += f" and in {len(rows)} rows in all, the first {int(rows[0])}" if len(rows) > 1 \
@@ -92,9 +92,9 @@ cdef bint has_values(Model m, const Arguments *at) except -1:
         except ModelError:      # it was compiled without
             continue
         memory = new_vector(m.size[k] + m.n_work)
-        kernel(at.t, at.x, m.r if at.r == NULL else at.r, m.c if at.c == NULL else at.c, data(memory) + m.size[k],
-               data(memory))
-        if not all_finite(data(memory), m.size[k]):
+        call_kernel(kernel, at.t, at.x, m.r if at.r == NULL else at.r, m.c if at.c == NULL else at.c,
+                    data(memory) + m.size[k], data(memory), m.single)
+        if not finite_numbers(data(memory), m.size[k], m.single):
             return False
     return True
 
@@ -113,8 +113,8 @@ cdef object unsatisfied(Model m, int k, int row, str where, dict about):
 
 
 cdef object contradiction(Model m, int k, int row, str where, const Arguments *at, dict about):
-    r = vector_of(at.r, m.n_r) if at.r != NULL else None
-    p = vector_of(at.c + m.first, m.n_p) if at.c != NULL else None
+    r = numbers_of(at.r, m.n_r, m.single) if at.r != NULL else None
+    p = numbers_of(behind(at.c, m.first, m.item), m.n_p, m.single) if at.c != NULL else None
     name = m._row_name(row)
     others = [other for other in m._opposed(at.t, about["x"], r, p, row - m.n_u) if other != name]
     against = " and ".join([repr(other) for other in others]) or "the other constraints"

@@ -132,7 +132,7 @@ cdef object adopted(double **block, tuple shape):
     """An array on memory that was the record's until now."""
     cdef Memory memory = Memory.__new__(Memory)
     memory.values, block[0] = block[0], NULL
-    return array_over(memory, shape)
+    return array_over(memory, shape, False)
 
 
 @cython.final

@@ -46,10 +46,13 @@ cdef class Libraries:
     cdef Py_ssize_t n_lane_work
     cdef readonly Py_ssize_t rows_for_lanes     # a batch of so many rows is worth opening such a library
     cdef unsigned char *reads               # [kernel][parameter]: 0 where the kernel is known not to read it
-    cdef double *work                       # of single calls, with the GIL held
-    cdef double *state                      # of single calls: [q, u, udot, lambda, ...]
+    cdef double *work                       # of calls with one state, with the GIL held
+    cdef double *state                      # of such: [q, u, udot, lambda, ...]
     cdef Py_ssize_t n_state
-    cdef double *scratch                    # of single calls: c, for p= of one call
+    cdef double *scratch                    # of such: c, for p= of one call
+    cdef readonly bint single               # whether kernels take floats
+    cdef Py_ssize_t item                    # bytes of one of their numbers
+    cdef readonly object dtype              # the type of these
     cdef int n_dims[N_KERNELS]
     cdef cnp.npy_intp dims[N_KERNELS][3]
     cdef Py_ssize_t size[N_KERNELS]
@@ -101,6 +104,9 @@ cdef class Libraries:
         self.n_configuration, self.n_velocity = m.n_configuration, m.n_velocity
         self.n_q_dependent, self.n_u_dependent = m.n_q_dependent, m.n_u_dependent
         self.qdot_is_u = (m.flags & KC_QDOT_IS_U) != 0
+        self.single = (m.flags & KC_SINGLE) != 0
+        self.dtype = SINGLE if self.single else DOUBLE
+        self.item = sizeof(float) if self.single else sizeof(double)
         self.unit = tuple([tuple([m.unit[4 * i + j] for j in range(4)]) for i in range(m.n_unit)])
         self.input_rates = tuple([m.r_rates[i] if m.r_rates != NULL else -1 for i in range(m.n_r)])
         return 0
@@ -168,7 +174,7 @@ cdef class Libraries:
         if lanes == NULL:
             return 0
         if not (lanes.struct_size >= sizeof(kc_lanes) - N_KERNELS * sizeof(kc_lane_kernel *)
-                and lanes.n_lanes in (2, 4, 8) and lanes.n_prepared <= self.n_prepared and lanes.n_work <= LARGEST
+                and lanes.n_lanes * self.item in (16, 32, 64) and lanes.n_prepared <= self.n_prepared and lanes.n_work <= LARGEST
                 and lanes.gather != NULL and lanes.scatter != NULL
                 and (self.lanes == NULL or self.lanes.n_lanes == lanes.n_lanes)):
             raise ImportError(f"the compiled model {library} has lanes that cannot be right: compile the model again")
@@ -239,7 +245,7 @@ cdef class Libraries:
     cdef bint fits(self, const kc_model *m) except -1:
         """Whether a table has the names and sizes of the first."""
         cdef const kc_model *core = self.table
-        return (m.n_points == core.n_points and m.n_frames == core.n_frames
+        return (m.flags == core.flags and m.n_points == core.n_points and m.n_frames == core.n_frames
                 and m.n_outputs == core.n_outputs and m.n_joints == core.n_joints
                 and m.n_bodies == core.n_bodies and m.n_loads == core.n_loads
                 and m.n_potentials == core.n_potentials and m.n_prepared <= core.n_prepared
@@ -283,7 +289,8 @@ cdef class Libraries:
         """The address of a kernel's C function.
 
         ``void f(double t, const double *x, const double *r, const double *c, double *work, double *out)``,
-        with c = `prepared`, and `n_work` doubles of the caller's as work.
+        with c = `prepared`, and `n_work` doubles of the caller's as work. In single precision (``real="float"``) all
+        are floats but t.
 
         Parameters
         ----------

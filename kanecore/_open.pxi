@@ -74,6 +74,8 @@ cdef int check_sizes(const kc_model *m) except -1:
         raise ValueError(f"n_prepared is {m.n_prepared}, which leaves no place for the number of rows that count")
     if 4 * m.n_unit > m.n_q:
         raise ValueError(f"n_unit is {m.n_unit} and n_q is {m.n_q}, and a quaternion has four coordinates")
+    if m.flags & ~<uint32_t>(KC_QDOT_IS_U | KC_SINGLE):
+        raise ValueError(f"flags is {m.flags}, and no model has all of these")
     if m.flags & KC_QDOT_IS_U and m.n_q != m.n_u:
         raise ValueError(f"flags says qdot = u, and n_q is {m.n_q}, n_u is {m.n_u}")
     return 0

@@ -34,7 +34,7 @@ cdef class Parametrized(Named):
         super().__init__(library)
         self.take_addresses(addresses or {})
         self.set_parameters(self.new_parameters(self.table.p_default))
-        self.set_inputs(new_block(self.table.r_default, self.n_r, self.n_r))
+        self.set_inputs(self.new_inputs(self.table.r_default))
 
     cdef int add_kernels(self, const kc_model *m) except -1:
         Libraries.add_kernels(self, m)
@@ -67,12 +67,12 @@ cdef class Parametrized(Named):
 
     cdef void set_parameters(self, Block block) noexcept:
         self.parameter_block = block
-        self.c = block.values
+        self.c = block.read
         self.note_served(block.values + self.first, self.served)
 
     cdef void set_inputs(self, Block block) noexcept:
         self.input_block = block
-        self.r = block.values if block.complete else NULL
+        self.r = block.read if block.complete else NULL
 
     cdef object current(self, str what):
         """A copy of the current values, NaN where one was never given; of a state, or a part of one, those at rest."""
@@ -136,7 +136,7 @@ cdef class Parametrized(Named):
         if what == "parameter":
             self.set_parameters(self.new_parameters(data(merged)))
         else:
-            self.set_inputs(new_block(data(merged), self.n_r, self.n_r))
+            self.set_inputs(self.new_inputs(data(merged)))
 
     cdef object missing(self, str what, object indices, str argument=None):
         """The ValueError for values that were never given."""
@@ -155,10 +155,10 @@ cdef class Parametrized(Named):
         argument = argument or ARGUMENT[what]
         names = self.names[what]
         if hasattr(given, "keys"):
-            array = self.overridden(what, [(key, given[key]) for key in given.keys()], argument, k)
+            array = numbers(self.overridden(what, [(key, given[key]) for key in given.keys()], argument, k), self.dtype)
         else:
             meaning = MEANING.get(what) or (f"{what}s {', '.join(names)}" if names else f"there are no {what}s")
-            array = real_vectors(argument, given, len(names), meaning)
+            array = real_vectors(argument, given, len(names), meaning, self.dtype)
         if what == "parameter" and not np.isfinite(array).all():
             for i in np.unique(np.argwhere(~np.isfinite(array))[:, array.ndim - 1]).tolist():
                 if self.wanted(i, k):
@@ -197,7 +197,7 @@ cdef class Parametrized(Named):
         return values
 
     def _rows(self, what, given, argument):
-        """Values of a kind, as an array or by name, as a float64 array (..., n)."""
+        """Values of a kind, as an array or by name, as an array (..., n) of the type that kernels take."""
         return self.rows(what, given, argument)
 
     def _as_state(self, x, argument="x"):
@@ -263,17 +263,28 @@ cdef class Parametrized(Named):
     cdef inline void prepare_block(self, const double *p, double *c) noexcept nogil:
         """c for parameters p."""
         self.place_addresses(c)
-        self.table.prepare(p, c)
+        call_prepare(self.table.prepare, p, c, self.single)
 
     cdef Block new_parameters(self, const double *p):
         """Parameters with the constants prepared from them."""
-        cdef Block block = new_block(p, self.n_p, self.n_prepared)
-        self.prepare_block(p, block.values)
+        cdef Block block
+        if self.single:
+            block = in_floats(new_block(p, self.n_p, self.n_p), self.n_p, self.n_prepared + self.n_p)
+            self.prepare_block(behind(block.read, self.n_prepared, self.item), block.read)
+        else:
+            block = new_block(p, self.n_p, self.n_prepared)
+            self.prepare_block(p, block.read)
         return block
+
+    cdef Block new_inputs(self, const double *r):
+        cdef Block block = new_block(r, self.n_r, self.n_r)
+        return in_floats(block, self.n_r, self.n_r) if self.single else block
 
     def _count(self, p=None):
         """How many rows of G count with some parameters, by default the current ones: a fact of these alone."""
-        return int(self.resolve_parameters(p, K_UDOT).values[self.n_prepared - 1]) if self.n_constraints else 0
+        if not self.n_constraints:
+            return 0
+        return int(number_at(self.resolve_parameters(p, K_UDOT).read, self.n_prepared - 1, self.single))
 
     cdef Block resolve_parameters(self, object p, int k=ANY):
         """The parameters of one call, prepared: for None the current ones, else an array or a mapping.
@@ -297,13 +308,13 @@ cdef class Parametrized(Named):
                 if lost:
                     raise self.missing(what, lost)
             return block
-        array = np.ascontiguousarray(self.rows(what, given, None, k))
+        array = np.ascontiguousarray(self.rows(what, given, None, k), dtype=DOUBLE)
         if array.ndim != 1:
             n = array.shape[array.ndim - 1]
             raise ValueError(f"{ARGUMENT[what]} has shape {array.shape}, expected ({n},): one set of {what}s")
         if parameter:
             return self.new_parameters(data(array))
-        return new_block(data(array), self.n_r, self.n_r)
+        return self.new_inputs(data(array))
 
     @property
     def prepared(self):
@@ -311,7 +322,7 @@ cdef class Parametrized(Named):
 
         A snapshot: it does not follow later changes of the parameters.
         """
-        return vector_of(self.resolve_parameters(None).values, self.n_prepared)
+        return numbers_of(self.resolve_parameters(None).read, self.n_prepared, self.single)
 
     def prepare(self, p):
         """The prepared constants of other parameters.
@@ -326,12 +337,13 @@ cdef class Parametrized(Named):
         ndarray, (..., n_prepared)
         """
         cdef Py_ssize_t i
-        given = np.ascontiguousarray(self.rows("parameter", p))
-        result = np.empty(given.shape[:given.ndim - 1] + (self.n_prepared,))
+        given = np.ascontiguousarray(self.rows("parameter", p), dtype=self.dtype)
+        result = np.empty(given.shape[:given.ndim - 1] + (self.n_prepared,), dtype=self.dtype)
         for i in range(result.size // self.n_prepared if self.n_prepared else 0):
             if i % PATIENCE == PATIENCE - 1:
                 PyErr_CheckSignals()
-            self.prepare_block(data(given) + i * self.n_p, data(result) + i * self.n_prepared)
+            self.prepare_block(behind(data(given), i * self.n_p, self.item),
+                               behind(data(result), i * self.n_prepared, self.item))
         return result
 
 

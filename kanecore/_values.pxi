@@ -2,8 +2,10 @@
 # Numbers, arrays and names between Python and C; included by _native.pyx.
 
 # ----------------------------------------------------------------------------------------------------------
-# Doubles and arrays
+# Numbers and arrays
 # ----------------------------------------------------------------------------------------------------------
+
+cdef object DOUBLE = np.dtype(np.float64), SINGLE = np.dtype(np.float32)
 
 cdef inline bint all_finite(const double *values, Py_ssize_t n) noexcept nogil:
     """Whether no exponent is all ones; in integers, so that the compiler may use vectors for it."""
@@ -13,6 +15,47 @@ cdef inline bint all_finite(const double *values, Py_ssize_t n) noexcept nogil:
         memcpy(&bits, values + i, sizeof(bits))
         carried |= (bits & <uint64_t>0x7FFFFFFFFFFFFFFF) + <uint64_t>0x0010000000000000
     return (carried >> 63) == 0
+
+
+# Of a model in single precision a `double *` that its kernels read or write points at floats.  These say the type:
+
+cdef inline double *behind(const double *a, Py_ssize_t n, Py_ssize_t item) noexcept nogil:
+    """What stands n numbers of ``item`` bytes behind ``a``."""
+    return <double *>(<char *>a + n * item)
+
+
+cdef inline double number_at(const double *a, Py_ssize_t i, bint single) noexcept nogil:
+    return (<const float *>a)[i] if single else a[i]
+
+
+cdef inline void call_kernel(kc_kernel *f, double t, const double *x, const double *r, const double *c, double *work,
+                             double *out, bint single) noexcept nogil:
+    """``work[0]`` of `kanecore.h` is zero before."""
+    if single:
+        (<float *>work)[0] = 0.0
+        (<kc_single_kernel *>f)(t, <const float *>x, <const float *>r, <const float *>c, <float *>work, <float *>out)
+    else:
+        work[0] = 0.0
+        f(t, x, r, c, work, out)
+
+
+cdef inline void call_prepare(kc_prepare *f, const double *p, double *c, bint single) noexcept nogil:
+    if single:
+        (<kc_single_prepare *>f)(<const float *>p, <float *>c)
+    else:
+        f(p, c)
+
+
+cdef inline bint finite_numbers(const double *values, Py_ssize_t n, bint single) noexcept nogil:
+    """As `all_finite`, of either type."""
+    cdef uint32_t bits, carried = 0
+    cdef Py_ssize_t i
+    if not single:
+        return all_finite(values, n)
+    for i in range(n):
+        memcpy(&bits, <const float *>values + i, sizeof(bits))
+        carried |= (bits & <uint32_t>0x7FFFFFFF) + <uint32_t>0x00800000
+    return (carried >> 31) == 0
 
 
 cdef inline bint is_vector(object a, Py_ssize_t n) noexcept:
@@ -57,13 +100,13 @@ cdef Memory new_memory(Py_ssize_t n):
     return memory
 
 
-cdef object array_over(Memory memory, tuple shape):
-    """An array of up to three axes on all of a memory."""
+cdef object array_over(Memory memory, tuple shape, bint single):
+    """An array of up to three axes on a memory, from its beginning."""
     cdef cnp.npy_intp lengths[3]
     cdef int i, n = len(shape)
     for i in range(n):
         lengths[i] = shape[i]
-    array = cnp.PyArray_SimpleNewFromData(n, lengths, cnp.NPY_DOUBLE, memory.values)
+    array = cnp.PyArray_SimpleNewFromData(n, lengths, cnp.NPY_FLOAT if single else cnp.NPY_DOUBLE, memory.values)
     cnp.set_array_base(array, memory)
     return array
 
@@ -79,6 +122,16 @@ cdef object vector_of(const double *values, Py_ssize_t n):
     return result
 
 
+cdef object numbers_of(const double *values, Py_ssize_t n, bint single):
+    """A copy, in the type that they have."""
+    cdef cnp.npy_intp shape = n
+    if not single:
+        return vector_of(values, n)
+    result = cnp.PyArray_EMPTY(1, &shape, cnp.NPY_FLOAT, 0)
+    memcpy(cnp.PyArray_DATA(result), values, n * sizeof(float))
+    return result
+
+
 cdef object as_array(str name, object value):
     try:
         return np.asarray(value)
@@ -86,19 +139,22 @@ cdef object as_array(str name, object value):
         raise ValueError(f"{name} is not an array of numbers: {error}") from None
 
 
-cdef object real_array(str name, object value):
-    """``value`` as a float64 array whose last axis is contiguous; a copy only where there is no other way."""
+cdef object real_array(str name, object value, object dtype=DOUBLE):
+    """``value`` as an array of a type whose last axis is contiguous; a copy only where there is no other way."""
     array = as_array(name, value)
     if array.dtype.kind not in "fiub":
         raise TypeError(f"{name} must be real numbers, got dtype {array.dtype}"
                         + ("; convert SymPy numbers with float() first" if array.dtype.kind == "O" else ""))
-    return doubles(array)
+    return numbers(array, dtype)
 
 
-cdef object doubles(object array):
-    if (array.dtype != np.float64 or not array.dtype.isnative or not array.flags.aligned
-            or (array.ndim > 0 and array.strides[array.ndim - 1] != sizeof(double))):
-        array = np.array(array, dtype=np.float64, order="C", subok=False)
+cdef object numbers(object array, object dtype):
+    if (array.dtype != dtype or not array.dtype.isnative or not array.flags.aligned
+            or (array.ndim > 0 and array.strides[array.ndim - 1] != array.dtype.itemsize)):
+        if dtype is SINGLE:
+            with np.errstate(over="ignore"):    # a double that no float holds is infinite
+                return np.array(array, dtype=dtype, order="C", subok=False)
+        array = np.array(array, dtype=dtype, order="C", subok=False)
     return np.asarray(array)
 
 
@@ -111,13 +167,13 @@ cdef object real_values(str name, object value):
         except (TypeError, OverflowError):      # a symbol, a complex number; one beyond doubles
             pass
     elif array.dtype.kind in "fiub":
-        return doubles(array)
+        return numbers(array, DOUBLE)
     raise TypeError(f"{name} must be a real number, got {value!r}")
 
 
-cdef object real_vectors(str name, object value, Py_ssize_t n, str meaning):
-    """``value`` as a float64 array of shape (..., n)."""
-    array = real_array(name, value)
+cdef object real_vectors(str name, object value, Py_ssize_t n, str meaning, object dtype):
+    """``value`` as an array of a type, of shape (..., n)."""
+    array = real_array(name, value, dtype)
     if array.ndim == 0 or array.shape[array.ndim - 1] != n:
         raise ValueError(f"{name} has shape {array.shape}, expected (..., {n}): {meaning}")
     return array
@@ -158,14 +214,18 @@ def symbol_name(key):
 cdef class Block:
     """The values of all parameters, with the constants prepared from them, or of all inputs; immutable.
 
-    ``values``: c, which holds p, or r; NaN where a value, and all that follows from it, was not given.
+    ``values``: p or r, NaN where a value was not given. ``read``: what kernels read, c or r; NaN where that follows from a
+    value that was not given. In double precision c, which begins with p, is both.
     ``complete``: every value has been given.
     """
 
     cdef double *values
+    cdef double *read
     cdef bint complete
 
     def __dealloc__(self):
+        if self.read != self.values:
+            PyMem_Free(self.read)
         PyMem_Free(self.values)
 
 
@@ -173,11 +233,22 @@ cdef Block new_block(const double *given, Py_ssize_t n, Py_ssize_t n_values):
     """``n`` values in room for ``n_values``."""
     cdef Block block = Block.__new__(Block)
     cdef Py_ssize_t i
-    block.values = allocate(n_values)
+    block.values = block.read = allocate(n_values)
     if n:       # else the table may give no address
         memcpy(block.values, given, n * sizeof(double))
     block.complete = True
     for i in range(n):
         if isnan(given[i]):
             block.complete = False
+    return block
+
+
+cdef Block in_floats(Block block, Py_ssize_t n, Py_ssize_t n_values):
+    """The same block, of which kernels read ``n_values`` floats, the last ``n`` of which are its values."""
+    cdef float *floats
+    cdef Py_ssize_t i
+    block.read = allocate(n_values)
+    floats = <float *>block.read + n_values - n
+    for i in range(n):
+        floats[i] = <float>block.values[i]
     return block

@@ -112,7 +112,7 @@ cdef class Buffers:
             size *= shape[i]
         memory = new_memory(size)
         self.owners.append(memory)
-        result = array_over(memory, shape)
+        result = array_over(memory, shape, self.model.single)
         result[...] = np.nan
         return result
 
@@ -142,8 +142,9 @@ cdef class Buffers:
     cdef int prepare(self) except -1:
         cdef Model m = self.model
         m.prepare_block(self.p_data, self.c)
-        memcpy(self.c + m.first, self.p_data, m.n_p * sizeof(double))
-        m.note_served(self.p_data, self.served)
+        memcpy(behind(self.c, m.first, m.item), self.p_data, m.n_p * m.item)
+        p = self._p.astype(DOUBLE) if m.single else self._p
+        m.note_served(data(p), self.served)
         self.prepared = True
         return 0
 
@@ -166,21 +167,20 @@ cdef class Buffers:
         if reads_multipliers(k):
             self.array_of(K_MULTIPLIERS)    # before c is prepared: it may move
         # c holds p, so a change of p shows at once.
-        if not self.prepared or memcmp(self.c + m.first, self.p_data, m.n_p * sizeof(double)) != 0:
+        if not self.prepared or memcmp(behind(self.c, m.first, m.item), self.p_data, m.n_p * m.item) != 0:
             self.prepare()
         if not self.served[k]:
             self.refuse(k)
         if reads_udot(k):
-            memcpy(self.state, self.x_data, m.n_x * sizeof(double))
-            memcpy(self.state + m.n_x, self.udot_data, m.n_u * sizeof(double))
+            memcpy(self.state, self.x_data, m.n_x * m.item)
+            memcpy(behind(self.state, m.n_x, m.item), self.udot_data, m.n_u * m.item)
             if reads_multipliers(k):
-                memcpy(self.state + m.n_x + m.n_u, self.results[K_MULTIPLIERS], m.n_constraints * sizeof(double))
+                memcpy(behind(self.state, m.n_x + m.n_u, m.item), self.results[K_MULTIPLIERS], m.n_constraints * m.item)
             x = self.state
-        self.work[0] = 0.0
-        self.kernels[k](self.t, x, self.r_data, self.c, self.work, self.results[k])
-        if not all_finite(self.results[k], m.size[k]):
+        call_kernel(self.kernels[k], self.t, x, self.r_data, self.c, self.work, self.results[k], m.single)
+        if not finite_numbers(self.results[k], m.size[k], m.single):
             self.explain_result(k, x)
-        return self.results[k][0] if m.n_dims[k] == 0 else self.arrays[k]
+        return number_at(self.results[k], 0, m.single) if m.n_dims[k] == 0 else self.arrays[k]
 
     cdef int explain_result(self, int k, const double *x) except -1:
         cdef Model m = self.model

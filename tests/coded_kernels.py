@@ -16,7 +16,7 @@ from typing import Any
 
 from altered_tables import load
 
-from kanecore.emit.library import whole
+from kanecore.emit.groups import whole
 from kanecore.emit.machine import FIRST, code
 from kanecore.kernels import KERNELS
 

@@ -118,7 +118,7 @@ def test_sides_agree_or_are_not_compared(run: tuple[str, Path]) -> None:
             for row in rows:
                 assert "differs" not in row.values(), row
                 if name in ("evaluate", "batch", "compile") and "ours/it" in row and row["error"] != "":
-                    assert row["error"] < 1e-9, row
+                    assert row["error"] < (1e-4 if "float" in row["case"] else 1e-9), row
     assert "rrp: sympy lambdify(cse)" in {row["case"] for row in tables(run[1])["evaluate"]["u̇ from Python"]}
 
 

@@ -21,7 +21,7 @@ from kanecore import gallery
 from kanecore.build.compiler import compile_library
 from kanecore.describe.builder import Builder
 from kanecore.describe.description import Description, Matrix
-from kanecore.emit.library import emit_group
+from kanecore.emit.groups import emit_group
 from kanecore.gallery import rolling_disc
 from kanecore.graph.scalars import PARAMETER
 from kanecore.run.model import CompiledModel

@@ -24,7 +24,7 @@ import kanecore as kc
 from kanecore.build.compiler import find_compiler
 from kanecore.describe.builder import Builder
 from kanecore.describe.description import fingerprint
-from kanecore.emit.library import emit_group
+from kanecore.emit.groups import emit_group
 from kanecore.graph.scalars import PARAMETER, Given
 
 SOURCE = """

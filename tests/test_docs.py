@@ -28,7 +28,7 @@ from pathlib import Path
 import sympy as sm
 import sympy.physics.mechanics as me
 import kanecore as kc
-import kanecore.build, kanecore.emit.library, kanecore.run.model
+import kanecore.build, kanecore.emit.groups, kanecore.run.model
 
 root, entered = Path(kc.__file__).parent, {}
 kc.Model, kc.compile  # imported when they are first named

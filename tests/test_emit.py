@@ -28,7 +28,7 @@ from kanecore.build import compile_library, include_dir
 from kanecore.build.compiler import find_compiler
 from kanecore.derive.registry import Derived
 from kanecore.emit.c import C
-from kanecore.emit.library import emit_group, emit_library
+from kanecore.emit.groups import emit_group, emit_library
 from kanecore.gallery import library_path
 from kanecore.graph.scalars import COORDINATE, Graph, Op
 from kanecore.kernels import GROUPS
@@ -54,14 +54,15 @@ def built() -> Built:
 
 
 # ----------------------------------------------------------------------------------------------- golden files
-@pytest.mark.parametrize("name", ["rrp", "rotating_tube"])
-def test_golden(name: str, built: dict[str, kc.Model], golden: Callable[[str, str], None]) -> None:
+@pytest.mark.parametrize(("name", "real"), [("rrp", "double"), ("rotating_tube", "double"), ("rrp", "float")])
+def test_golden(name: str, real: str, built: dict[str, kc.Model], golden: Callable[[str, str], None]) -> None:
     """The emitted C is reviewed as other code is: a change shows as a diff.  The prelude has tests of its own."""
-    text = emit_group(built[name].description, "core").text
+    text = emit_group(built[name].description, "core", real=real).text
     start, rest = text.split("/* SPDX-License-Identifier", 1)
     model = re.split(r"(?=\nstatic int )", rest, maxsplit=1)[1]
     opening = re.sub(r"kanecore \S+: model", "kanecore VERSION: model", start)
-    golden(f"{name}.core.c", opening + re.sub(r'"version\\":\\"[^\\]+', r'"version\\":\\"VERSION', model))
+    kind = "core" if real == "double" else f"core.{real}"
+    golden(f"{name}.{kind}.c", opening + re.sub(r'"version\\":\\"[^\\]+', r'"version\\":\\"VERSION', model))
 
 
 def test_opening(built: dict[str, kc.Model]) -> None:
@@ -85,7 +86,7 @@ def test_opening(built: dict[str, kc.Model]) -> None:
 DIGEST = """
 import hashlib, sys
 from importlib import import_module
-from kanecore.emit.library import emit_group, emit_library
+from kanecore.emit.groups import emit_group, emit_library
 from kanecore.kernels import GROUPS
 from kanecore.program import parts
 from kanecore.program.instructions import Entry, Operand

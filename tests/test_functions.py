@@ -19,7 +19,7 @@ from sweep import part
 
 import kanecore as kc
 from kanecore.describe.description import bake, fingerprint
-from kanecore.emit.library import emit_group
+from kanecore.emit.groups import emit_group
 from kanecore.graph.calculus import Tangent
 from kanecore.graph.decide import equal, vanish
 from kanecore.graph.evaluate import evaluate

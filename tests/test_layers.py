@@ -176,7 +176,7 @@ def test_only_build_runs_processes(root: Path) -> None:
             "kanecore._native",
             "import kanecore.graph, kanecore.model, kanecore.derive.derivation",
         ),
-        ("kanecore._native", "import kanecore.emit.library, kanecore.build"),
+        ("kanecore._native", "import kanecore.emit.groups, kanecore.build"),
         ("kanecore._native", "import kanecore as kc; kc.Model, kc.__version__, kc.get_include()"),
         (
             "kanecore._native",

@@ -24,7 +24,7 @@ from numpy.testing import assert_array_equal
 from sweep import models
 
 import kanecore as kc
-from kanecore.emit.library import whole
+from kanecore.emit.groups import whole
 from kanecore.emit.machine import FIRST, code
 from kanecore.gallery import cart_pole, four_bar
 from kanecore.kernels import KERNELS

@@ -12,7 +12,7 @@ import sympy as sm
 import sympy.physics.mechanics as me
 
 import kanecore as kc
-from kanecore.emit.library import emit_group
+from kanecore.emit.groups import emit_group
 from kanecore.gallery import double_pendulum, rotating_tube, rrp
 
 t = me.dynamicsymbols._t

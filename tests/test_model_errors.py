@@ -18,7 +18,7 @@ import kanecore as kc
 from kanecore.build import include_dir
 from kanecore.build.compiler import find_compiler
 from kanecore.describe.misspelling import is_close
-from kanecore.emit.library import emit_group, emit_library
+from kanecore.emit.groups import emit_group, emit_library
 
 t = me.dynamicsymbols._t
 f = sm.Function("f")

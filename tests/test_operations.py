@@ -14,7 +14,7 @@ import kanecore as kc
 from kanecore.derive.articulated_bodies import articulated_solve
 from kanecore.derive.derivation import Derivation
 from kanecore.describe.description import duplicate
-from kanecore.emit.library import emit_group
+from kanecore.emit.groups import emit_group
 from kanecore.graph.evaluate import count
 
 SIZES = (5, 10, 15, 20, 30, 40)

@@ -22,10 +22,11 @@ from pathlib import Path
 
 import mpmath
 import numpy as np
+import numpy.typing as npt
 import pytest
 from sweep import every
 
-from kanecore.emit.c import C
+from kanecore.emit.c import C, Single
 
 ROOT = Path(__file__).resolve().parents[1]
 RUNTIME = ROOT / "pysrc" / "kanecore" / "emit" / "runtime"
@@ -175,6 +176,62 @@ def test_polynomials_are_accurate_on_their_interval() -> None:
             error_c = max(error_c, abs(c / mpmath.cos(r) - 1))
         assert error_s < mpmath.mpf(2) ** -57.8
         assert error_c < mpmath.mpf(2) ** -63.9
+
+
+@pytest.mark.parametrize(("compiler", "target"), VARIANTS)
+def test_sines_of_floats(tmp_path: Path, compiler: str, target: str) -> None:
+    """Within an ulp of doubles, also at the floats nearest to multiples of pi/2; packs have the same bits."""
+    source, path = tmp_path / "single.c", tmp_path / "single.so"
+    headers = (*Single().headers[:4], "pack.h", "sincos.h")
+    source.write_text(
+        "".join(f'#include "{name}"\n' for name in ("kanecore.h", *headers))
+        + """
+void one(int n, const float *x, float *s, float *c) { for (int i = 0; i < n; i++) kc_sincos(x[i], s + i, c + i); }
+void together(int n, const float *x, float *s, float *c)
+{
+    for (int i = 0; i < n; i += KC_PACK)
+        kc_sincos_pack(*(const kc_loose_pack *)(x + i), (kc_pack *)(s + i), (kc_pack *)(c + i));
+}
+"""
+    )
+    done = run(
+        *COMPILERS[compiler],
+        *INCLUDE,
+        "-std=gnu99",
+        *ARITHMETIC,
+        *TARGETS[target],
+        "-w",
+        "-shared",
+        "-fPIC",
+        source,
+        "-o",
+        path,
+        "-lm",
+    )
+    assert done.returncode == 0, done.stderr
+    library = ctypes.CDLL(str(path))
+    quarters = (np.arange(1, 1910) * (np.pi / 2)).astype(np.float32)
+    around = [np.nextafter(quarters, np.float32(side), dtype=np.float32) for side in (0, 1e9)]
+    spread = np.random.default_rng(0).uniform(-3000, 3000, 1_000_000)
+    tiny = np.float32(10.0) ** np.linspace(-44, 0, 20_000, dtype=np.float32)
+    x = np.concatenate([quarters, *around, spread.astype(np.float32), tiny, -tiny, np.float32([0.0, -0.0, 1e5, -3e38])])
+    x = x[: len(x) // 16 * 16]
+    results = {}
+    for name in ("one", "together"):
+        s, c = aligned(len(x)), aligned(len(x))
+        places = [array.ctypes.data_as(ctypes.c_void_p) for array in (x, s, c)]
+        getattr(library, name)(ctypes.c_int(len(x)), *places)
+        results[name] = (s, c)
+    assert results["one"][0].tobytes() == results["together"][0].tobytes()
+    assert results["one"][1].tobytes() == results["together"][1].tobytes()
+    for found, true in zip(results["one"], (np.sin(x.astype(float)), np.cos(x.astype(float))), strict=True):
+        assert np.max(np.abs(found - true) / np.spacing(np.abs(true).astype(np.float32))) < 1.0
+
+
+def aligned(n: int) -> npt.NDArray[np.float32]:
+    """As packs of 64 bytes need it."""
+    room = np.empty(n + 16, dtype=np.float32)
+    return room[-(room.ctypes.data // 4) % 16 :][:n]
 
 
 @pytest.mark.parametrize(("compiler", "target"), VARIANTS)

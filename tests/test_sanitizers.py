@@ -25,7 +25,7 @@ from test_functions import boulder, hills, street
 import kanecore as kc
 from kanecore.build import include_dir
 from kanecore.build.compiler import find_compiler
-from kanecore.emit.library import emit_library
+from kanecore.emit.groups import emit_library
 from kanecore.gallery import library_path
 from kanecore.gallery import models as gallery_models
 from kanecore.kernels import KERNELS

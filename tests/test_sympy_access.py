@@ -14,7 +14,7 @@ import sympy as sm
 import sympy.physics.mechanics as me
 
 from kanecore.describe import sympy_access
-from kanecore.emit.library import emit_group
+from kanecore.emit.groups import emit_group
 from kanecore.kernels import GROUPS
 from kanecore.model import Model
 

@@ -23,38 +23,12 @@ from kanecore.build.compiler import find_compiler
 from kanecore.derive.derivation import Derivation
 from kanecore.derive.sizes import sizes_of
 from kanecore.describe.description import duplicate
-from kanecore.emit.c import C
+from kanecore.emit.c import C, Single
 from kanecore.emit.solved import HEADERS, function, room
 from kanecore.emit.splines import table
 from kanecore.kernels import KERNELS
 from kanecore.program.functions import Functions
 from kanecore.program.instructions import Entry, Operand
-
-# What a real type must say: compare runtime/double.h.
-FLOAT = """
-typedef float kc_real;
-#define KC_REAL(literal)  literal##f
-#define KC_MATH(function) function##f
-#define KC_EPSILON        FLT_EPSILON
-#define KC_LARGEST        FLT_MAX
-KC_INLINE float kc_inverse(float x) { int e; (void)frexpf(x, &e); return ldexpf(1.0f, -e); }
-KC_INLINE float kc_inverse_root(float x) { int e; (void)frexpf(x, &e); return ldexpf(1.0f, -e / 2); }
-KC_INLINE void kc_sincos(float x, float *s, float *c) { *s = sinf(x), *c = cosf(x); }
-"""
-
-
-class Single(C):
-    """C99 on floats."""
-
-    real = "float"
-    several = False
-    epsilon = 2.0**-23
-
-    def literal(self, value: float) -> str:
-        return f"{float(np.float32(value))!r}f"
-
-    def library(self, op: str) -> str:
-        return f"{super().library(op)}f"
 
 
 def written(target: C, model: kc.Model, kernels: list[str]) -> tuple[str, dict[str, str]]:
@@ -79,7 +53,7 @@ def test_single_precision(name: str, tmp_path: Path, root: Path) -> None:
     model, runtime = module.build(), root / "pysrc/kanecore/emit/runtime"
     text, scratch = written(Single(), model, ["mass_matrix", "forcing", "udot", "linearize"])
     headers = [(runtime / header).read_text() for header in HEADERS]
-    parts = [(runtime / "prelude.h").read_text(), FLOAT, (runtime / "arithmetic.h").read_text(), Single().tolerances()]
+    parts = [*((runtime / header).read_text() for header in Single().headers), Single().tolerances()]
     source = '#include "kanecore.h"\n' + "".join([*parts, *headers]) + text
     for kernel in ("mass_matrix", "udot"):
         source += (
@@ -128,7 +102,7 @@ def test_splines_in_single_precision(tmp_path: Path, root: Path) -> None:
     )
     text, _ = written(Single(), model, ["outputs"])
     runtime = root / "pysrc/kanecore/emit/runtime"
-    source = (runtime / "prelude.h").read_text() + FLOAT + (runtime / "spline.h").read_text()
+    source = "".join((runtime / header).read_text() for header in (*Single().headers, "spline.h"))
     source += "".join(table(Single(), spline) for spline in data.values()) + text
     source += "int call(const float *x, float *out) { return compute_outputs(0, x, x, x, out, out); }"
     (tmp_path / "single.c").write_text(source)

@@ -3,8 +3,11 @@
 
 from __future__ import annotations
 
+import math
 import re
 from pathlib import Path
+
+import pytest
 
 from kanecore import tolerances
 from kanecore.emit.c import C
@@ -17,10 +20,19 @@ def test_python_and_c_agree() -> None:
     assert len(found) >= 6
 
 
+def test_floats_have_the_same_share_of_digits() -> None:
+    scaled, epsilon = tolerances.of_floats(2.0**-23), 2.0**-23
+    for name, value in tolerances.IN_C.items():
+        if value < 1.0:
+            assert epsilon < scaled[name] < 0.1
+            assert math.log(scaled[name], epsilon) == pytest.approx(math.log(value, tolerances.EPSILON))
+    assert scaled["EXPLAINED"] == tolerances.EXPLAINED
+
+
 def test_each_has_its_reason(root: Path) -> None:
     """A text follows each number."""
     text = (root / "pysrc/kanecore/tolerances.py").read_text(encoding="utf-8")
-    for name in set(tolerances.__all__) - {"EPSILON", "IN_C"}:
+    for name in set(tolerances.__all__) - {"EPSILON", "IN_C", "of_floats"}:
         assert re.search(rf'^{name} = .+\n"""', text, flags=re.MULTILINE), name
 
 

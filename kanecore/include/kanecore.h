@@ -10,7 +10,7 @@
  *     m->prepare(p, c);                      once, whenever a parameter changes
  *     m->rhs(t, x, r, c, work, xdot);        as often as you like
  *
- * Lengths, in doubles:
+ * Lengths, in doubles (KC_SINGLE: in floats):
  *     p     n_p          parameters, in the order of p_names
  *     c     n_prepared   prepared constants: p itself, then what depends on p alone; of a model that calls C
  *                        functions (info: "functions") their addresses stand between, four doubles for
@@ -57,6 +57,18 @@ typedef enum kc_status {
 typedef void kc_kernel(double t, const double *x, const double *r, const double *c, double *work,
                        double *out);
 
+/* The constants c of parameters p. */
+typedef void kc_prepare(const double *p, double *c);
+
+/*
+ * A model in single precision has KC_SINGLE among its flags.  All its numbers are floats but t and the
+ * defaults in the table: x, r, p, c, work and out, those of lanes as well.  The table holds its functions
+ * under the types above; call them as these:
+ */
+typedef void kc_single_kernel(double t, const float *x, const float *r, const float *c, float *work,
+                              float *out);
+typedef void kc_single_prepare(const float *p, float *c);
+
 /*
  * Constraints: G udot + gamma = 0, M udot = f + G' lambda.  c[n_prepared - 1] is the number of rows of G that
  * count, their rank at states on the constraints with these parameters; prepare() finds it.  A caller on a
@@ -71,24 +83,25 @@ typedef void kc_kernel(double t, const double *x, const double *r, const double 
  * Several states side by side, one in each lane: arrays hold all lanes' values of one number, then those of
  * the next, x[i * n_lanes + lane], so t has n_lanes values.  That is a block; up to KC_MOST_BLOCKS of them,
  * each with arrays of its own behind those of the one before, take one call. c is that of all.  All arrays
- * begin at multiples of 8 n_lanes bytes. `undone` gets a number for each block, a bit for each lane without
- * results: where the kernel of kc_model may fail, or its result may not be finite. Call that one for them.
- * All other lanes hold the bits that it gives for their states.
+ * begin at multiples of the size of n_lanes numbers. `undone` gets a number for each block, a bit for each
+ * lane without results: where the kernel of kc_model may fail, or its result may not be finite. Call that one
+ * for them. All other lanes hold the bits that it gives for their states.
  */
 enum { KC_MOST_BLOCKS = 8 };
 typedef void kc_lane_kernel(uint32_t n_blocks, const double *t, const double *x, const double *r,
                             const double *c, double *work, double *out, uint32_t *undone);
 
+/* n numbers from where each lane's row begins, and back. */
+typedef void kc_gather_rows(uint32_t n, const double *const *rows, double *to);
+typedef void kc_scatter_rows(uint32_t n, const double *values, double *const *rows);
+
 typedef struct kc_lanes {
     uint32_t struct_size, n_lanes;
     uint32_t n_prepared, n_work; /* numbers in each lane of c and work */
 
-    /* n numbers from where each lane's row begins, and back */
-    void (*gather)(uint32_t n, const double *const *rows, double *to);
-    void (*scatter)(uint32_t n, const double *values, double *const *rows);
-
-    /* NULL where kc_model's must prepare each lane's constants */
-    void (*prepare)(const double *p, double *c);
+    kc_gather_rows *gather;
+    kc_scatter_rows *scatter;
+    kc_prepare *prepare; /* NULL where kc_model's must prepare each lane's constants */
 
 #define kc_kernel kc_lane_kernel
 #include "kc_kernels.h"
@@ -96,7 +109,8 @@ typedef struct kc_lanes {
 } kc_lanes;
 
 enum {
-    KC_QDOT_IS_U = 1 /* qdot = u, element by element: the robotics names apply */
+    KC_QDOT_IS_U = 1, /* qdot = u, element by element: the robotics names apply */
+    KC_SINGLE = 2     /* numbers are floats, see kc_single_kernel */
 };
 
 typedef struct kc_model {
@@ -108,7 +122,7 @@ typedef struct kc_model {
     uint32_t n_potentials;                 /* potential energies that stand for forces */
     uint32_t n_info;                       /* pieces of info */
     uint32_t n_unit;                       /* unit quaternions in x */
-    uint32_t flags;                        /* KC_QDOT_IS_U, or 0 */
+    uint32_t flags;                        /* KC_QDOT_IS_U, KC_SINGLE, both, or 0 */
     uint32_t n_constraints;                /* rows of G */
     uint32_t n_configuration;              /* constraints on coordinates */
     uint32_t n_velocity;                   /* rows of G on velocities, which come first */
@@ -129,7 +143,7 @@ typedef struct kc_model {
 
     const kc_lanes *lanes; /* NULL: none */
 
-    void (*prepare)(const double *p, double *c);
+    kc_prepare *prepare;
 
 #include "kc_kernels.h" /* and the kernels, whose order never changes; the table may grow at its end */
 } kc_model;

@@ -9,9 +9,10 @@
 #include <string.h>
 
 #include "prelude.h"
+#include "double.h"
 #include "bits.h"
 #include "sincos.h"
-#include "double.h"
+#include "scalar.h"
 #include "arithmetic.h"
 #include "kc_tolerances.h"
 #include "equations.h"

@@ -18,13 +18,15 @@ from kanecore.build.compiler import Recipe, compile_library, is_wanted
 from kanecore.c_functions import CFunction
 from kanecore.describe.description import fingerprint
 from kanecore.describe.inertia import warn_of_impossible
-from kanecore.emit.library import Groups, version
+from kanecore.emit.groups import REALS, Groups
+from kanecore.emit.library import version
 from kanecore.emit.machine import FIRST, code
-from kanecore.errors import unknown_name
+from kanecore.errors import ModelError, unknown_name
 from kanecore.kernels import GROUPS, KERNEL_GROUPS
 from kanecore.machine_code import Code
 from kanecore.model import Model
 from kanecore.run.model import CompiledModel
+from kanecore.run.single import class_of
 
 __all__ = ["compile"]
 
@@ -35,6 +37,7 @@ def compile(
     parameters: Mapping[Any, float] | None = None,
     bake: bool = False,
     kernels: str | Iterable[str] | None = None,
+    real: str = "double",
     cc: str | Sequence[str] | None = None,
     cflags: str | Sequence[str] | None = None,
     cache: bool = True,
@@ -52,6 +55,9 @@ def compile(
     kernels : {"all"}, or names of kernels or groups, optional
         What to compile at once beside the core group (rhs, udot, qdot, mass_matrix, forcing, outputs); the rest is
         compiled at first use.
+    real : {"double", "float"}
+        The type of numbers in C.  With "float" the kernels take float32 arrays, and batches twice as many states at
+        once; what needs the digits of doubles, such as `simulate`, refuses.
     cc, cflags : str or sequence of str, optional
         C compiler, and flags to add.  Default compiler: $CC, that of Python, cc, gcc, clang, ziglang.  For "none", and
         with a warning where there is none of these, the model is code for a machine of kanecore's own: the same bits,
@@ -68,37 +74,49 @@ def compile(
     Raises
     ------
     ModelError
-        The model cannot be derived: velocities not linear in the speeds.
+        The model cannot be derived: velocities not linear in the speeds; or with ``real="float"`` it calls a function
+        by its address, or holds a constant that is no float.
     CompileError
         The C compiler that was asked for is not there, or it refused; with its own words.
     KeyError, ValueError
-        An unknown parameter or kernel; a value that is not finite; flags without a compiler.
+        An unknown parameter or kernel; a value that is not finite; flags, or floats, without a compiler; another type
+        of numbers.
     """
     if not isinstance(model, Model):
         hint = ": make it one with kanecore.Model.from_kane" if type(model).__name__ == "KanesMethod" else ""
         raise TypeError(f"compile takes a kanecore.Model, not a {type(model).__name__}{hint}")
+    if real not in REALS:
+        raise ValueError(f"real is {real!r}; it must be one of {', '.join(map(repr, REALS))}")
+    functions = {f.__name__: x for f, x in model.functions.items() if isinstance(x, CFunction)}
+    if functions and real == "float":
+        raise ModelError(
+            f"{model.name!r} calls {', '.join(functions)} by address, kc.CFunction, which is no float: give the data, "
+            "kc.Spline, or leave out real='float'"
+        )
     values = _values(model, parameters)
     description = model.description
     baked = {name: values[name] for name in description.parameter_names if name in values} if bake else {}
     warn_of_impossible(description, values)
-    build_info: dict[str, Any] = {"build": {}, "baked": sorted(baked)}
+    build_info: dict[str, Any] = {"build": {}, "baked": sorted(baked), "real": real}
     build: Callable[[str], tuple[str | Code, str | None]]
     build_lanes = None
     if is_wanted(cc, model.name):
         options = {"cc": cc, "cflags": cflags, "cache": cache, "verbose": verbose, "name": model.name}
-        build, build_lanes = _by_compiler(model, baked, build_info["build"], options)
+        build, build_lanes = _by_compiler(model, baked, real, build_info["build"], options)
+    elif real != "double":
+        raise ValueError("real is 'float', and there is no compiler: the machine without one computes with doubles")
     elif cflags is not None:
         raise ValueError(f"cflags is {cflags!r}, and there is no compiler that takes flags: leave it out")
     else:
         build = _for_machine(model, baked, build_info, verbose)
     library, text = build("core")
-    dyn = CompiledModel(
+    dyn = class_of(real)(
         {"core": library},
         source={} if text is None else {"core": text},
         builder=build,
         lane_builder=build_lanes,
         info=build_info,
-        functions={f.__name__: x for f, x in model.functions.items() if isinstance(x, CFunction)},
+        functions=functions,
     )
     dyn.parameters.update({name: value for name, value in values.items() if name not in baked})
     if wanted := _groups(kernels):
@@ -107,7 +125,7 @@ def compile(
 
 
 def _by_compiler(
-    model: Model, baked: Mapping[str, float], built_groups: dict[str, Any], options: Mapping[str, Any]
+    model: Model, baked: Mapping[str, float], real: str, built_groups: dict[str, Any], options: Mapping[str, Any]
 ) -> tuple[Callable[[str], tuple[str, str]], Callable[[str], str]]:
     """What compiles one group of kernels, and returns the path of its library and its C text; the same in lanes.
 
@@ -115,13 +133,15 @@ def _by_compiler(
     ----------
     baked : mapping of name to float
         Parameters that become constants.
+    real : str
+        The type of numbers.
     built_groups : dict
         Where it notes how long each group took.
     options : mapping
         Those of `compile_library`.
     """
     description = model.description
-    groups, fingerprinted = Groups(description, baked), fingerprint(description)
+    groups, fingerprinted = Groups(description, baked, real), f"{fingerprint(description)} {real}"
     # Deriving energies warns of a body's potential energy that matches no load.  So that every compile does, their
     # group of such a model has no fingerprint: its C text, which must be derived, is the key of the cache.
     warns = KERNEL_GROUPS["potential_energy"] if any(body.potential for body in description.bodies) else None
@@ -158,7 +178,7 @@ def _for_machine(
     model: Model, baked: Mapping[str, float], info: dict[str, Any], verbose: bool
 ) -> Callable[[str], tuple[Code, None]]:
     """What writes one group of kernels as code for the machine; there is no C text, and no file."""
-    groups = Groups(model.description, baked, FIRST)
+    groups = Groups(model.description, baked, first=FIRST)
     info["machine"] = True
 
     def build(group: str) -> tuple[Code, None]:

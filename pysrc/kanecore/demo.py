@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kanecore._compile import compile
-from kanecore.emit.library import emit_group
+from kanecore.emit.groups import emit_group
 from kanecore.gallery import rrp
 from kanecore.run.model import CompiledModel
 from kanecore.run.trajectory import Trajectory

@@ -8,6 +8,8 @@ written.  Those that the C of models needs as well (`IN_C`) are written into its
 
 from __future__ import annotations
 
+import math
+
 __all__ = [
     "CONSERVED",
     "CONTRADICTORY",
@@ -19,11 +21,13 @@ __all__ = [
     "IN_C",
     "NOISE",
     "PIVOT",
+    "PIVOT_OF_FLOATS",
     "RANK",
     "REACHED",
     "ROUNDING",
     "SOLVED",
     "TYPED",
+    "of_floats",
 ]
 
 EPSILON = 2.0**-52
@@ -58,6 +62,11 @@ States between steps of an integrator are off the constraints by less, which mak
 
 PIVOT = 64
 """Times n ε: a pivot of a mass matrix that is smaller, beside its diagonal entry, is what rounding leaves of zero."""
+
+PIVOT_OF_FLOATS = 4
+"""The same where ε is that of floats, which have no digits to give away: of a cart with 40 links pivots are 5e-5 of
+their diagonal entries, and 4 n ε is 2e-5.
+"""
 
 SOLVED = 1e-9
 """Of the terms that a constraint is summed from: the largest residual of a state that is on it."""
@@ -108,3 +117,10 @@ IN_C = {
     "EXPLAINED": EXPLAINED,
 }
 """Those that the C of models needs, by their names there."""
+
+
+def of_floats(epsilon: float) -> dict[str, float]:
+    """The same for floats: each the same share of the digits, so that 1e-9 becomes 1e-4; multiples stay."""
+    share = math.log(epsilon) / math.log(EPSILON)
+    scaled = {name: value**share if value < 1.0 else value for name, value in IN_C.items()}
+    return scaled | {"PIVOT": PIVOT_OF_FLOATS}

@@ -10,9 +10,10 @@
 
 #include "prelude.h"
 
+#include "double.h"
+
 #include "bits.h"
 #include "sincos.h"
-#include "double.h"
 
 #include <stdio.h>
 #include <stdlib.h>

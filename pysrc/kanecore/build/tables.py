@@ -35,6 +35,10 @@ from libc.stdint cimport int32_t, uint32_t
 cdef extern from "kanecore.h" nogil:
     ctypedef void kc_kernel(double t, const double *x, const double *r, const double *c, double *work,
                             double *out) noexcept nogil
+    ctypedef void kc_prepare(const double *p, double *c) noexcept nogil
+    ctypedef void kc_single_kernel(double t, const float *x, const float *r, const float *c, float *work,
+                                   float *out) noexcept nogil
+    ctypedef void kc_single_prepare(const float *p, float *c) noexcept nogil
     enum:
         KC_MOST_BLOCKS
     ctypedef void kc_lane_kernel(uint32_t n_blocks, const double *t, const double *x, const double *r, const double *c,
@@ -44,7 +48,7 @@ cdef extern from "kanecore.h" nogil:
         uint32_t struct_size, n_lanes, n_prepared, n_work
         void (*gather)(uint32_t n, const double *const *rows, double *to) noexcept nogil
         void (*scatter)(uint32_t n, const double *values, double *const *rows) noexcept nogil
-        void (*prepare)(const double *p, double *c) noexcept nogil
+        kc_prepare *prepare
         kc_lane_kernel *rhs     # and all others, in the order of kc_model
 
     ctypedef struct kc_model:
@@ -70,7 +74,7 @@ cdef extern from "kanecore.h" nogil:
         const double *r_default
         const int32_t *r_rates
         const kc_lanes *lanes
-        void (*prepare)(const double *p, double *c) noexcept nogil
+        kc_prepare *prepare
 """
 
 

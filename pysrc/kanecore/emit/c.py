@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Programs in C99, on doubles."""
+"""Programs in C99, on doubles or on floats."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
+import numpy as np
+
+from kanecore.errors import ModelError
 from kanecore.graph.scalars import Data, Op
 from kanecore.program.instructions import (
     FMA,
@@ -28,12 +31,13 @@ from kanecore.program.instructions import (
     Value,
 )
 from kanecore.program.parts import Parts
-from kanecore.tolerances import EPSILON, IN_C, PIVOT
+from kanecore.tolerances import EPSILON, IN_C, of_floats
 
 from .target import Target
 
-__all__ = ["C", "part_names"]
+__all__ = ["C", "Single", "Singles", "part_names"]
 
+_LARGEST_FLOAT = float(np.finfo(np.float32).max)
 _INFIX = {Op.ADD: "+", Op.SUB: "-", Op.MUL: "*", Op.DIV: "/"}
 _COMPARE = {Op.LT: "<", Op.LE: "<=", Op.EQ: "=="}
 _FUSED = {FMA: "KC_FMA", FMS: "KC_FMS", FNMA: "KC_FNMA", FNMS: "KC_FNMS"}
@@ -54,20 +58,19 @@ class C(Target):
     (``arithmetic.h``).
     """
 
-    real = "double"
+    number = "double"  # a number in the arrays of a kernel
+    real = "double"  # one of a program: a number of one state, or of each of several
+    time = "t"  # a kernel's, which is a double
+    flags: tuple[str, ...] = ()  # of the table
     each_lane = ""  # what the length of an array is multiplied by, so that each state has one
     outcome = "int"  # the type of what the function of a program returns
+    in_c: Mapping[str, float] = IN_C  # tolerances
     several = True  # whether headers define the sines and cosines of 4 and 8 angles in one call
     epsilon = EPSILON
     headers: tuple[str, ...] = (
-        "prelude.h",
-        "bits.h",
-        "sincos.h",
-        "pack.h",
-        "sincos.h",
-        "angles.h",
-        "double.h",
-        "arithmetic.h",
+        *("prelude.h", "double.h", "bits.h", "sincos.h"),
+        *("pack.h", "sincos.h", "angles.h"),
+        *("scalar.h", "arithmetic.h"),
     )
 
     # ---------------------------------------------------------------- operands
@@ -82,10 +85,10 @@ class C(Target):
         elif isinstance(source, Entry):
             text = source.array if source.place < 0 else f"{source.array}[{source.place}]"
         else:
-            text = self.number(source)
+            text = self.constant(source)
         return f"-{text}" if negative else text
 
-    def number(self, value: float) -> str:
+    def constant(self, value: float) -> str:
         """A number among operands."""
         return self.literal(value)
 
@@ -113,10 +116,14 @@ class C(Target):
 
     def tolerances(self) -> str:
         """`kanecore.tolerances` as macros, for the runtime."""
-        lines = "".join(f"#define KC_{name} {self.literal(value)}\n" for name, value in IN_C.items())
+        lines = "".join(f"#define KC_{name} {self.literal(value)}\n" for name, value in self.in_c.items())
         return (
             f"/* What counts as equal, relative to what is compared; the reasons: kanecore/tolerances.py. */\n{lines}\n"
         )
+
+    def stored(self, kind: str, function: str) -> str:
+        """A function as the table holds it: there all are functions of doubles."""
+        return function
 
     # -------------------------------------------------------------- statements
     def compute(self, instruction: Compute) -> str:
@@ -128,9 +135,11 @@ class C(Target):
         if op in _INFIX:
             return f"{a} {_INFIX[op]} {self._signed(operands[1])}"
         if op in _COMPARE:
-            return self.choice(f"{a} {_COMPARE[op]} {self._signed(operands[1])}", self.number(1.0), self.number(0.0))
+            return self.choice(
+                f"{a} {_COMPARE[op]} {self._signed(operands[1])}", self.constant(1.0), self.constant(0.0)
+            )
         if op is Op.SELECT:
-            return self.choice(f"{a} != {self.number(0.0)}", *map(self.operand, operands[1:]))
+            return self.choice(f"{a} != {self.constant(0.0)}", *map(self.operand, operands[1:]))
         if op == HALF_POWER:
             factors = " * ".join([self._signed(operands[0])] * round(_number(operands[1])))
             return f"{factors} * {self.library(Op.SQRT)}({a})"
@@ -184,7 +193,7 @@ class C(Target):
     def pivot(self, instruction: Pivot) -> str:
         bound = self.literal(0.0)
         if instruction.diagonal is not None:
-            tolerance = self.literal(PIVOT * self.epsilon * instruction.n_speeds)
+            tolerance = self.literal(self.in_c["PIVOT"] * self.epsilon * instruction.n_speeds)
             bound = f"{tolerance} * {self._signed(instruction.diagonal)}"
         return self.end_unless(
             f"{self.operand(instruction.pivot)} > {bound}", f"KC_FAULT(KC_SINGULAR, {instruction.speed})"
@@ -204,7 +213,7 @@ class C(Target):
         return f"{self.operand(Operand(instruction.entry))} = {self.operand(instruction.operand)};"
 
     def clear(self, instruction: Clear) -> str:
-        return f"for (int i = 0; i < {instruction.length}; i++) {instruction.array}[i] = {self.number(0.0)};"
+        return f"for (int i = 0; i < {instruction.length}; i++) {instruction.array}[i] = {self.constant(0.0)};"
 
     # --------------------------------------------------------------- functions
     @property
@@ -237,6 +246,41 @@ class C(Target):
     def body(self, lines: Sequence[str]) -> list[str]:
         """The statements of a function, up to its end."""
         return [*lines, "return 0;"]
+
+
+class Singles:
+    """What is the same of all targets on floats."""
+
+    number = "float"
+    flags: tuple[str, ...] = ("KC_SINGLE",)
+    epsilon = 2.0**-23
+    in_c: Mapping[str, float] = of_floats(epsilon)
+
+    def literal(self, value: float) -> str:
+        """The nearest float, which must be one."""
+        if not abs(value) <= _LARGEST_FLOAT:
+            raise ModelError(f"{value!r} is a constant of the equations, and no float: leave out real='float'")
+        return f"{_as_float(value)!r}f"
+
+    def stored(self, kind: str, function: str) -> str:
+        return f"KC_STORED({kind}, {function})"
+
+
+class Single(Singles, C):
+    """C99 on floats; see :file:`runtime/single.h`."""
+
+    real = "float"
+    time = "(float)t"
+    several = False
+    headers = ("prelude.h", "single.h", "bits.h", "sincos.h", "scalar.h", "arithmetic.h")
+
+    def library(self, op: str) -> str:
+        return f"{super().library(op)}f"
+
+
+def _as_float(value: float) -> float:
+    """The double that is the nearest float."""
+    return float(np.float32(value))
 
 
 def part_names(name: str, parts: Parts) -> list[str]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Programs in C on packs of doubles: one state in each lane, with the bits that it has alone."""
+"""Programs in C on packs of numbers: one state in each lane, with the bits that it has alone."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from kanecore.graph.scalars import Op
 from kanecore.program.instructions import Apply, Call
 from kanecore.program.solved import Function, Solved, Straight
 
-from .c import C, part_names
+from .c import C, Singles, part_names
 from .solved import WAYS, own_room, structure
 
-__all__ = ["Lanes", "below", "in_lanes", "in_parts", "lane_function"]
+__all__ = ["Lanes", "SingleLanes", "below", "in_lanes", "in_parts", "lane_function"]
 
 _OF_PACKS = {Op.ABS: "kc_abs", Op.SQRT: "kc_sqrt"}  # of wide.h; what is not there is called lane by lane
 
@@ -28,9 +28,9 @@ class Lanes(C):
     several = False
     each_lane = " * KC_PACK"
     outcome = "kc_mask"
-    headers = ("prelude.h", "bits.h", "sincos.h", "pack.h", "sincos.h", "wide.h", "rows.h")
+    headers = ("prelude.h", "double.h", "bits.h", "sincos.h", "pack.h", "sincos.h", "wide.h", "rows.h")
 
-    def number(self, value: float) -> str:
+    def constant(self, value: float) -> str:
         return f"KC_REAL({self.literal(value)})"
 
     def library(self, op: str) -> str:
@@ -47,6 +47,15 @@ class Lanes(C):
 
     def body(self, lines: Sequence[str]) -> list[str]:
         return ["kc_mask failed = {0};", *lines, "return failed;"]
+
+
+class SingleLanes(Singles, Lanes):
+    """The same on floats, twice as many at once."""
+
+    headers = ("prelude.h", "single.h", *Lanes.headers[2:])
+
+    def constant(self, value: float) -> str:
+        return f"KC_REAL({self.literal(value).removesuffix('f')})"  # which puts it there
 
 
 # ------------------------------------------------------------------------------------------------------- functions

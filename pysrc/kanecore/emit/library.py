@@ -1,40 +1,36 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""C text of a group of kernels, or of a whole model, with its ``kc_model`` table.
-
-The text depends on the description alone: the same model gives the same bytes in any process on any machine.
-"""
+"""What stands in one C text: kernels of a group, or of a whole model, with their ``kc_model`` table."""
 
 from __future__ import annotations
 
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from importlib import metadata
 from pathlib import Path
+from types import MappingProxyType
 
 from kanecore.c_functions import N_ADDRESSES
 from kanecore.derive.derivation import Derivation
 from kanecore.derive.registry import Derived
 from kanecore.derive.sizes import sizes_of
-from kanecore.describe.description import Description, bake, duplicate
 from kanecore.graph.evaluate import count
 from kanecore.graph.scalars import PARAMETER, Op
-from kanecore.kernels import GROUPS, KERNEL_GROUPS, KERNELS
+from kanecore.kernels import KERNELS
 from kanecore.program.functions import Functions
 from kanecore.program.instructions import Entry, Instruction, Operand, Program, Store
 from kanecore.program.solved import Function, Solved, Straight
 from kanecore.program.straight import address, straight_line
 
 from .c import C
-from .lanes import Lanes, below, in_lanes, in_parts, lane_function
 from .solved import function, headers, room, structure
 from .splines import HEADER, splines
 from .splines import table as spline_table
 from .table import Contents, table
 
-__all__ = ["Emitted", "Groups", "Library", "emit_group", "emit_library", "emit_prebuilt", "version", "whole"]
+__all__ = ["Emitted", "Library", "version"]
 
 _RUNTIME = Path(__file__).with_name("runtime")
 
@@ -45,87 +41,6 @@ class Emitted:
 
     text: str
     operations: dict[str, dict[str, int]]
-
-
-class Groups:
-    """The groups of kernels of one model, each as a library of its own.
-
-    All share the prepared constants of the core group, so that one block serves every kernel; what only another group
-    needs of the parameters it computes itself.  The core group is derived once: each group goes on from a copy.
-
-    Parameters
-    ----------
-    description : Description
-    baked : mapping of name to float, optional
-        Parameters that become constants.
-    first : int
-        The place in c of the first parameter.
-    """
-
-    def __init__(self, description: Description, baked: Mapping[str, float] | None = None, first: int = 0) -> None:
-        self._description, self._baked, self._first = description, baked, first
-
-    @cached_property
-    def _core(self) -> tuple[Derivation, dict[str, Derived]]:
-        derivation = _derive(self._description, self._baked)
-        return derivation, _programs(derivation, GROUPS["core"])
-
-    def library(self, group: str, *, lanes: bool = False) -> Library:
-        """``"core"``, ``"forces"``, ..., of `kanecore.kernels`; or the same for several states side by side."""
-        derivation, core = self._core
-        return _of_group(derivation.copy(), core, group, lanes, self._first)
-
-    def emit(self, group: str, *, lanes: bool = False) -> Emitted:
-        """Its C text."""
-        return self.library(group, lanes=lanes).emitted()
-
-
-def emit_group(
-    description: Description, group: str, baked: Mapping[str, float] | None = None, *, lanes: bool = False
-) -> Emitted:
-    """One group of kernels of a model; or the same for several states side by side."""
-    derivation = _derive(description, baked)
-    return _of_group(derivation, _programs(derivation, GROUPS["core"]), group, lanes).emitted()
-
-
-def _of_group(derivation: Derivation, core: Mapping[str, Derived], group: str, lanes: bool, first: int = 0) -> Library:
-    kernels = core if group == "core" else _programs(derivation, filter(derivation.has, GROUPS[group]))
-    return (_LaneLibrary if lanes else Library)(derivation, core, kernels, group, {}, first)
-
-
-def emit_library(description: Description, parameters: Mapping[str, float] | None = None) -> Emitted:
-    """All kernels in one library, with default values of the parameters: a prebuilt model."""
-    return whole(description, parameters).emitted()
-
-
-def whole(description: Description, parameters: Mapping[str, float] | None = None, first: int = 0) -> Library:
-    """That library."""
-    derivation = _derive(description, None)
-    names = [name for group in GROUPS for name in GROUPS[group] if derivation.has(name)]
-    kernels = _programs(derivation, names)
-    return Library(derivation, kernels, kernels, "all", dict(parameters or {}), first)
-
-
-def emit_prebuilt(description: Description, parameters: Mapping[str, float] | None = None) -> tuple[Emitted, Emitted]:
-    """Its text, and that of the core group for several states."""
-    library = whole(description, parameters)
-    core = {name: kernel for name, kernel in library.kernels.items() if KERNEL_GROUPS[name] == "core"}
-    lanes = _LaneLibrary(library.derivation, library.kernels, core, "all", {})
-    return library.emitted(), lanes.emitted()
-
-
-def _derive(description: Description, baked: Mapping[str, float] | None) -> Derivation:
-    """A derivation on a graph of its own: what was derived before would change the numbers of the nodes."""
-    return Derivation(bake(description, baked) if baked else duplicate(description))
-
-
-def _programs(derivation: Derivation, names: Iterable[str]) -> dict[str, Derived]:
-    """What some kernels are made of, in nodes; of u̇ that is solved at run time what fills its equations."""
-    result = {}
-    for name in names:
-        solved = derivation.at_run_time(name)
-        result["udot" if solved and name == "rhs" else name] = solved or derivation.kernel(name)
-    return result
 
 
 class Library:
@@ -142,11 +57,12 @@ class Library:
         Their group, or "all".
     defaults : mapping of name to float
         Values of parameters.
+    target : C, optional
+        How programs are written: default, on doubles.
     first : int
         The place in c of the first parameter.
     """
 
-    target = C()
     in_lanes = False
 
     def __init__(
@@ -155,9 +71,11 @@ class Library:
         preparing: Mapping[str, Derived],
         kernels: Mapping[str, Derived],
         group: str,
-        defaults: Mapping[str, float],
+        defaults: Mapping[str, float] = MappingProxyType({}),
+        target: C | None = None,
         first: int = 0,
     ) -> None:
+        self.target = target or C()
         self.derivation, self.kernels, self.group, self.defaults = derivation, kernels, group, defaults
         self.d, self.g, self.first = derivation.description, derivation.graph, first
         self.sizes = sizes_of(derivation)
@@ -279,9 +197,9 @@ class Library:
         counting, made = self.counting, self.functions.by_name
         prepare = self._prepare() if self.prepares else ""
         text = [
-            self._opening(self.operations),
+            self.opening(self.operations),
             '#include "kanecore.h"\n\n',
-            *self._runtime([*made.values(), *([counting] if counting else [])]),
+            *self.runtime([*made.values(), *([counting] if counting else [])]),
             *self._splines(made.values()),
             *(function(self.target, each, made) for each in made.values()),
             *entries,
@@ -290,7 +208,7 @@ class Library:
         ]
         return Emitted("".join(text), self.operations)
 
-    def _runtime(self, functions: Iterable[Function]) -> Iterator[str]:
+    def runtime(self, functions: Iterable[Function]) -> Iterator[str]:
         """The headers of the runtime that functions need; those of the target's real numbers first."""
         for name in self.target.headers:
             yield (_RUNTIME / name).read_text(encoding="utf-8") + "\n"
@@ -312,7 +230,8 @@ class Library:
         for spline in needed:
             yield spline_table(self.target, spline)
 
-    def _opening(self, operations: Mapping[str, Mapping[str, int]]) -> str:
+    def opening(self, operations: Mapping[str, Mapping[str, int]]) -> str:
+        """The comment at the beginning."""
         d = self.d
         lines = [
             f"kanecore {version()}: model {_comment(d.name)}, kernels: {self.group}",
@@ -333,13 +252,16 @@ class Library:
         return "/*\n" + "".join(f" * {line}".rstrip() + "\n" for line in lines) + " */\n"
 
     def _prepare(self) -> str:
+        counting = self._count() if self.d.constraints else []
+        return self.preparation("prepare", counting)
+
+    def preparation(self, name: str, counting: Sequence[str] = ()) -> str:
+        """The function that computes what depends on parameters alone."""
         n_p, target = len(self.d.parameters), self.target
         lines = [f"for (int i = 0; i < {n_p}; i++) c[i] = p[i];"] if n_p else []
-        lines += target.statements([*self.preparing.instructions, *self.preparing_stores])
-        if self.d.constraints:
-            lines += self._count()
+        lines += [*target.statements([*self.preparing.instructions, *self.preparing_stores]), *counting]
         body = "".join(f"    {line}\n" for line in lines)
-        return f"static void prepare(const double *p, double *c)\n{{\n    (void)p, (void)c;\n{body}}}\n\n"
+        return f"static void {name}(const {target.real} *p, {target.real} *c)\n{{\n    (void)p, (void)c;\n{body}}}\n\n"
 
     def _count(self) -> list[str]:
         """Statements that count the rows of G; without ``counting`` all are eliminated on the graph."""
@@ -348,22 +270,22 @@ class Library:
             return [f"{slot} = {self.target.literal(self.derivation.eliminated)};"]
         sizes = ", ".join(map(str, counting.sizes))
         return [
-            f"static const double guess[] = {{{self.target.numbers(self.guess)}}};",
+            f"static const {self.target.number} guess[] = {{{self.target.numbers(self.guess)}}};",
             *structure(self.target, counting),
-            f"double w[KC_COUNT_ROOM({sizes}) + {room(counting.calls, self.functions.by_name)}];",
+            f"{self.target.number} w[KC_COUNT_ROOM({sizes}) + {room(counting.calls, self.functions.by_name)}];",
             "s.guess = guess;",
             f"{slot} = kc_count(&s, c, w);",
         ]
 
     def _kernel(self, name: str, function: Function) -> str:
-        call = f"{function.name}(t, x, r, c, work + 2, out)"
+        call = f"{function.name}({self.target.time}, x, r, c, work + 2, out)"
         return self._entry(name, [f"const int fault = {call};", self._fail(name)] if function.fails else [f"{call};"])
 
     def _rhs(self, udot: Function) -> str:
         """q̇ stands before u̇, and is computed after it, where there is one."""
         n_q = self.sizes["n_q"]
-        call = f"{udot.name}(t, x, r, c, work + 2, out + {n_q})"
-        qdot = ["compute_qdot(t, x, r, c, work + 2, out);"] if n_q else []
+        call = f"{udot.name}({self.target.time}, x, r, c, work + 2, out + {n_q})"
+        qdot = [f"compute_qdot({self.target.time}, x, r, c, work + 2, out);"] if n_q else []
         if not udot.fails:
             return self._entry("rhs", [f"{call};", *qdot])
         lines = [f"const int fault = {call};", self._fail("rhs"), *(f"else {line}" for line in qdot)]
@@ -374,96 +296,10 @@ class Library:
         return f"if (KC_UNLIKELY(fault)) kc_fail(work, out, {self.n_results(name)}, fault);"
 
     def _entry(self, name: str, lines: Sequence[str]) -> str:
-        """The function that stands in the table, whose numbers are doubles."""
-        text = "".join(f"    {line}\n" for line in lines)
-        return f"static void kernel_{name}({self.target.arguments}, double *work, double *out)\n{{\n{text}}}\n\n"
-
-
-class _LaneLibrary(Library):
-    """A C text with the kernels of a group for several states side by side, those that can be written so."""
-
-    target = Lanes()
-    in_lanes = True
-
-    def emitted(self) -> Emitted:
-        of_kernel, made, operations = self.of_kernel, self.functions.by_name, self.operations
-        held = {name: each for name, each in of_kernel.items() if in_lanes(each.name, made)}
-        needed = dict.fromkeys(name for each in held.values() for name in below(each.name, made))
-        if "rhs" in held and self.sizes["n_q"]:
-            needed["compute_qdot"] = None
-        functions_of_lanes = [made[name] for name in made if name in needed]
-        text = [
-            self._opening({name: operations[name] for name in held}),
-            '#include "kanecore.h"\n\n',
-            *self._runtime(functions_of_lanes),
-            *(lane_function(self.target, each, made) for each in functions_of_lanes),
-            f"enum {{ LANE_WORK = {room(needed, made)} }};\n\n",
-            *(self._lanes(name, each) for name, each in held.items()),
-            self._lane_prepare() if self._prepares_lanes else "",
-            self._lane_table(held),
-            table(replace(self.contents("0"), entries=[], prepares=False, lanes=True), C()),
-        ]
-        return Emitted("".join(text), {name: operations[name] for name in held})
-
-    @property
-    def _prepares_lanes(self) -> bool:
-        """Counting the rows of G, and addresses of functions, are left to kc_model's."""
-        return self.prepares and not self.d.constraints and not self.d.functions
-
-    def _lanes(self, name: str, function: Function) -> str:
-        """A kernel for several states: each part of a program for all blocks, while it is in the cache."""
-        n_q = self.sizes["n_q"] if name == "rhs" else 0
-        calls = [(part, n_q) for part in in_parts(function, self.functions.by_name)]
-        calls += [("compute_qdot", 0)] if n_q else []
-        n, n_x, n_r = self.n_results(name), self._state_length(name), len(self.d.inputs)
-        lines = ["kc_mask failed[KC_MOST_BLOCKS] = {{0}};"]
-        for part, first in calls:
-            out = f"out + b * {n}{f' + {first}' if first else ''}"
-            lines.append("for (uint32_t b = 0; b < n_blocks; b++)")
-            lines.append(
-                f"    failed[b] |= {part}(t[b], x + b * {n_x}, r + b * {n_r}, c, work + b * LANE_WORK, {out});"
-            )
-        lines.append("for (uint32_t b = 0; b < n_blocks; b++)")
-        lines.append(f"    undone[b] = kc_undone(failed[b], {n}, out + b * {n});")
-        text = "".join(f"    {line}\n" for line in lines)
-        return (
-            f"static void of_lanes_{name}(uint32_t n_blocks, const kc_real *t, const kc_real *x, const kc_real *r, "
-            f"const kc_real *c, kc_real *work, kc_real *out, uint32_t *undone)\n{{\n{text}}}\n\n"
-            f"static void lanes_{name}(uint32_t n_blocks, const double *t, const double *x, const double *r, "
-            "const double *c, double *work, double *out, uint32_t *undone)\n"
-            f"{{\n    of_lanes_{name}(n_blocks, KC_ARRAYS(t, x, r, c, work, out), undone);\n}}\n\n"
-        )
-
-    def _state_length(self, name: str) -> int:
-        """How many numbers of x a kernel reads."""
-        kernel, sizes = next(kernel for kernel in KERNELS if kernel.name == name), self.sizes
-        beyond = kernel.reads_udot * sizes["n_u"] + kernel.reads_multipliers * sizes["n_constraints"]
-        return sizes["n_x"] + beyond + sum(kernel.further(sizes))
-
-    def _lane_prepare(self) -> str:
-        n_p = len(self.d.parameters)
-        lines = [f"for (int i = 0; i < {n_p}; i++) c[i] = p[i];"] if n_p else []
-        lines += self.target.statements([*self.preparing.instructions, *self.preparing_stores])
-        body = "".join(f"    {line}\n" for line in lines)
-        return (
-            f"static void of_lanes_prepare(const kc_real *p, kc_real *c)\n{{\n    (void)p, (void)c;\n{body}}}\n\n"
-            "static void prepare_lanes(const double *p, double *c)\n"
-            "{\n    of_lanes_prepare((const kc_real *)p, (kc_real *)c);\n}\n\n"
-        )
-
-    def _lane_table(self, held: Mapping[str, Function]) -> str:
-        members = {
-            "struct_size": "sizeof(kc_lanes)",
-            "n_lanes": "KC_PACK",
-            "n_prepared": str(self.n_prepared),
-            "n_work": "LANE_WORK",
-            "gather": "kc_gather",
-            "scatter": "kc_scatter",
-            **({"prepare": "prepare_lanes"} if self._prepares_lanes else {}),
-            **{name: f"lanes_{name}" for name in held},
-        }
-        body = "".join(f"    .{member} = {value},\n" for member, value in members.items())
-        return f"static const kc_lanes lanes = {{\n{body}}};\n\n"
+        """The function that stands in the table, whose t is a double."""
+        text, number = "".join(f"    {line}\n" for line in lines), self.target.number
+        arguments = f"const {number} *x, const {number} *r, const {number} *c, {number} *work, {number} *out"
+        return f"static void kernel_{name}(double t, {arguments})\n{{\n{text}}}\n\n"
 
 
 def version() -> str:

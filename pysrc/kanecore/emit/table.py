@@ -71,18 +71,19 @@ class Contents:
 def table(contents: Contents, target: C) -> str:
     """The arrays, the table itself, and the only function that is exported."""
     lists = names(contents)
-    arrays = "".join(_strings(name, values) for name, values in lists.items()) + _arrays(contents, target)
+    arrays = "".join(_strings(name, values) for name, values in lists.items()) + _arrays(contents)
+    flags = [*target.flags, *(["KC_QDOT_IS_U"] if contents.qdot_is_u else [])]
     members = {
         "abi_version": "KC_ABI_VERSION",
         "struct_size": "sizeof(kc_model)",
         **sizes(contents),
         "n_info": len(lists["info"]),
-        "flags": "KC_QDOT_IS_U" if contents.qdot_is_u else "0",
+        "flags": " | ".join(flags) or "0",
         "name": _string(contents.derivation.description.name),
         **{name: name for name in (*lists, *numbers(contents))},
         **({"lanes": "&lanes"} if contents.lanes else {}),
-        **({"prepare": "prepare"} if contents.prepares else {}),
-        **{name: f"kernel_{name}" for name in contents.entries},
+        **({"prepare": target.stored("kc_prepare", "prepare")} if contents.prepares else {}),
+        **{name: target.stored("kc_kernel", f"kernel_{name}") for name in contents.entries},
     }
     body = "".join(f"    .{member} = {value},\n" for member, value in members.items())
     return (
@@ -128,11 +129,11 @@ def numbers(contents: Contents) -> dict[str, Sequence[float]]:
     }
 
 
-def _arrays(contents: Contents, target: C) -> str:
-    of = numbers(contents)
+def _arrays(contents: Contents) -> str:
+    of, doubles = numbers(contents), C()
     return (
-        f"static const double p_default[] = {{{target.numbers(of['p_default']) or '0.0'}}};\n"
-        f"static const double r_default[] = {{{target.numbers(of['r_default']) or '0.0'}}};\n"
+        f"static const double p_default[] = {{{doubles.numbers(of['p_default']) or '0.0'}}};\n"
+        f"static const double r_default[] = {{{doubles.numbers(of['r_default']) or '0.0'}}};\n"
         f"static const int32_t r_rates[] = {{{', '.join(map(str, of['r_rates'])) or '-1'}}};\n"
         f"static const uint32_t unit[] = {{{', '.join(map(str, of['unit'])) or '0'}}};\n"
     )

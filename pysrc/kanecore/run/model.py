@@ -461,7 +461,7 @@ class CompiledModel(_native.Kernels):
             make, arguments = coded, (self._codes, self._info)
         elif self._source:
             self.build()
-            make, arguments = compiled, (self.name, self._source, self._info)
+            make, arguments = compiled, (type(self), self.name, self._source, self._info)
         else:
             raise ModelError(f"{self.name!r} cannot be pickled: neither its C text nor its origin is known")
         left_out = self._left_out("parameter"), self._left_out("input")
@@ -477,12 +477,12 @@ def merged(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
     return result
 
 
-def compiled(name: str, source: Mapping[str, str], info: Mapping[str, Any]) -> CompiledModel:
+def compiled(kind: type[CompiledModel], name: str, source: Mapping[str, str], info: Mapping[str, Any]) -> CompiledModel:
     """A model from its C text, by group; from the cache where it was compiled before."""
     from kanecore.build import compile_library
 
     libraries = {group: compile_library(text, name=name).path for group, text in source.items()}
-    return CompiledModel(libraries, source=source, info=info)
+    return kind(libraries, source=source, info=info)
 
 
 def coded(codes: Mapping[str, Code], info: Mapping[str, Any]) -> CompiledModel:

@@ -26,7 +26,6 @@ KC_INLINE kc_real kc_max(kc_real a, kc_real b)
 
 /* What is true of a number; wide.h has one for each of several states. */
 typedef int kc_mask;
-typedef kc_real kc_number; /* one number, of whichever state */
 #define kc_all(number)         ((kc_real)(number))
 #define KC_TRUE                1
 #define kc_any(mask)           (mask)

@@ -1,46 +1,46 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Doubles by their bits, and what sincos.h needs of them. */
+/* Numbers by their bits, and what sincos.h needs of them. */
 
-/* The 64 bits of a double, and back. */
-KC_INLINE uint64_t kc_to_bits(double x)
+/* The bits of a number, and back. */
+KC_INLINE kc_bits kc_to_bits(kc_number x)
 {
     union {
-        double value;
-        uint64_t bits;
+        kc_number value;
+        kc_bits bits;
     } both;
     both.value = x;
     return both.bits;
 }
 
-KC_INLINE double kc_from_bits(uint64_t bits)
+KC_INLINE kc_number kc_from_bits(kc_bits bits)
 {
     union {
-        double value;
-        uint64_t bits;
+        kc_number value;
+        kc_bits bits;
     } both;
     both.bits = bits;
     return both.value;
 }
 
 /* For sincos.h. */
-#define KC_T       double
-#define KC_BITS    uint64_t
+#define KC_T       kc_number
+#define KC_BITS    kc_bits
 #define KC_F(name) kc_##name
 #define KC_EACH(x) x
 
-KC_INLINE double kc_fma(double a, double b, double c)
+KC_INLINE kc_number kc_fma(kc_number a, kc_number b, kc_number c)
 {
 #if !defined(KC_FUSED)
     return a * b + c;
 #elif defined(__GNUC__)
-    return __builtin_fma(a, b, c);
+    return KC_MATH(__builtin_fma)(a, b, c);
 #else
-    return fma(a, b, c);
+    return KC_MATH(fma)(a, b, c);
 #endif
 }
 
 /* c - a*b */
-KC_INLINE double kc_fnma(double a, double b, double c)
+KC_INLINE kc_number kc_fnma(kc_number a, kc_number b, kc_number c)
 {
 #if !defined(KC_FUSED)
     return c - a * b;
@@ -49,26 +49,28 @@ KC_INLINE double kc_fnma(double a, double b, double c)
 #endif
 }
 
-KC_INLINE double kc_size(double x)
+KC_INLINE kc_number kc_size(kc_number x)
 {
-    return fabs(x);
+    return KC_MATH(fabs)(x);
 }
 
-KC_INLINE int kc_all_within(double size, double bound)
+KC_INLINE int kc_all_within(kc_number size, kc_number bound)
 {
     return size <= bound;
 }
 
 /* The rare large angle, out of line, so that compilers neither hoist nor vectorize the call. */
-KC_COLD void kc_sincos_far(double x, double *sine, double *cosine)
+KC_COLD void kc_sincos_far(kc_number x, kc_number *sine, kc_number *cosine)
 {
-    *sine = sin(x);
-    *cosine = cos(x);
+    *sine = KC_MATH(sin)(x);
+    *cosine = KC_MATH(cos)(x);
 }
 
-/* The reduction below is good to here; nowhere, where doubles carry extra precision (x87). */
-#if FLT_EVAL_METHOD == 2 || FLT_EVAL_METHOD < 0
-#define KC_ANGLE_MAX (-1.0)
-#else
+/* The reduction below is good to here; nowhere, where numbers carry extra precision (x87). */
+#if FLT_EVAL_METHOD == 2 || FLT_EVAL_METHOD < 0 || (FLT_EVAL_METHOD == 1 && KC_MANTISSA == 23)
+#define KC_ANGLE_MAX KC_LITERAL(-1.0)
+#elif KC_MANTISSA == 52
 #define KC_ANGLE_MAX 1e5
+#else
+#define KC_ANGLE_MAX 3e3f
 #endif

@@ -1,24 +1,36 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A pack: as many doubles as one instruction holds, with the arithmetic of C on each, by the vector
+ * A pack: as many numbers as one instruction holds, with the arithmetic of C on each, by the vector
  * extensions of gcc and clang; and what C has no operator for.  A comparison gives -1, true, or 0 in each
  * place.
  */
 #if defined(__GNUC__)
 #if defined(__AVX512F__)
-#define KC_PACK 8
+#define KC_PACK KC_PER_PACK(8)
 #elif defined(__AVX__)
-#define KC_PACK 4
+#define KC_PACK KC_PER_PACK(4)
 #else
-#define KC_PACK 2
+#define KC_PACK KC_PER_PACK(2)
 #endif
-typedef double kc_pack __attribute__((vector_size(8 * KC_PACK)));
-typedef double kc_loose_pack __attribute__((vector_size(8 * KC_PACK), aligned(8), may_alias)); /* anywhere */
-typedef int64_t kc_pack_mask __attribute__((vector_size(8 * KC_PACK)));
-typedef uint64_t kc_pack_bits __attribute__((vector_size(8 * KC_PACK)));
+typedef kc_number kc_pack __attribute__((vector_size(sizeof(kc_number) * KC_PACK)));
+typedef kc_number kc_loose_pack /* anywhere */
+    __attribute__((vector_size(sizeof(kc_number) * KC_PACK), aligned(sizeof(kc_number)), may_alias));
+typedef kc_integer kc_pack_mask __attribute__((vector_size(sizeof(kc_number) * KC_PACK)));
+typedef kc_bits kc_pack_bits __attribute__((vector_size(sizeof(kc_number) * KC_PACK)));
+
+/* The name of an instruction of x86-64, and of one for masks. */
+#if KC_MANTISSA == 52
+#define KC_IA32(name, width)      __builtin_ia32_##name##pd##width
+#define KC_IA32_MASK(name, width) __builtin_ia32_##name##q2mask##width
+#else
+#define KC_IA32(name, width)      __builtin_ia32_##name##ps##width
+#define KC_IA32_MASK(name, width) __builtin_ia32_##name##d2mask##width
+#endif
 
 /* One number in all places. */
-#if KC_PACK == 8
+#if KC_PACK == 16
+#define KC_ALL(x) {x, x, x, x, x, x, x, x, x, x, x, x, x, x, x, x}
+#elif KC_PACK == 8
 #define KC_ALL(x) {x, x, x, x, x, x, x, x}
 #elif KC_PACK == 4
 #define KC_ALL(x) {x, x, x, x}
@@ -32,6 +44,8 @@ typedef uint64_t kc_pack_bits __attribute__((vector_size(8 * KC_PACK)));
 #define KC_HAS(builtin) 0
 #endif
 
+#define KC_EVERYWHERE ((1u << KC_PACK) - 1) /* a bit for each place */
+
 /* a*b + c, rounded once in each place; prelude.h says where that is so. */
 KC_INLINE kc_pack kc_fma_pack(kc_pack a, kc_pack b, kc_pack c)
 {
@@ -40,11 +54,11 @@ KC_INLINE kc_pack kc_fma_pack(kc_pack a, kc_pack b, kc_pack c)
 #elif KC_HAS(__builtin_elementwise_fma)
     return __builtin_elementwise_fma(a, b, c);
 #elif !defined(__clang__) && defined(__AVX512F__)
-    return __builtin_ia32_vfmaddpd512_mask(a, b, c, (unsigned char)-1, 4); /* 4: the current rounding */
+    return KC_IA32(vfmadd, 512_mask)(a, b, c, KC_EVERYWHERE, 4); /* 4: the current rounding */
 #elif !defined(__clang__) && defined(__AVX__)
-    return __builtin_ia32_vfmaddpd256(a, b, c);
+    return KC_IA32(vfmadd, 256)(a, b, c);
 #elif !defined(__clang__) && defined(__FMA__)
-    return __builtin_ia32_vfmaddpd(a, b, c);
+    return KC_IA32(vfmadd, )(a, b, c);
 #else
     for (int i = 0; i < KC_PACK; i++)
         c[i] = kc_fma(a[i], b[i], c[i]);
@@ -75,7 +89,7 @@ KC_INLINE kc_pack kc_from_bits_pack(kc_pack_bits bits)
 /* |x| */
 KC_INLINE kc_pack kc_size_pack(kc_pack x)
 {
-    return (kc_pack)((kc_pack_bits)x & ~(UINT64_C(1) << 63));
+    return (kc_pack)((kc_pack_bits)x & ~((kc_bits)1 << (8 * sizeof(kc_bits) - 1)));
 }
 
 /* a where the mask is true, else b. */
@@ -84,16 +98,21 @@ KC_INLINE kc_pack kc_pick_pack(kc_pack_mask mask, kc_pack a, kc_pack b)
     return (kc_pack)(((kc_pack_mask)a & mask) | ((kc_pack_mask)b & ~mask));
 }
 
+#if KC_MANTISSA == 52 /* as instructions for masks have it */
+typedef long long kc_instruction_mask __attribute__((vector_size(sizeof(kc_pack))));
+#else
+typedef int kc_instruction_mask __attribute__((vector_size(sizeof(kc_pack))));
+#endif
+
 /* The places where a mask is true, a bit each. */
 KC_INLINE unsigned kc_places(kc_pack_mask mask)
 {
 #if defined(__AVX512DQ__)
-    typedef long long eight __attribute__((vector_size(64)));
-    return (unsigned char)__builtin_ia32_cvtq2mask512((eight)mask);
-#elif KC_PACK == 4
-    return (unsigned)__builtin_ia32_movmskpd256((kc_pack)mask);
-#elif defined(__SSE2__) && KC_PACK == 2
-    return (unsigned)__builtin_ia32_movmskpd((kc_pack)mask);
+    return KC_EVERYWHERE & (unsigned)KC_IA32_MASK(cvt, 512)((kc_instruction_mask)mask);
+#elif defined(__AVX__) && !defined(__AVX512F__)
+    return (unsigned)KC_IA32(movmsk, 256)((kc_pack)mask);
+#elif defined(__SSE2__) && !defined(__AVX__)
+    return (unsigned)KC_IA32(movmsk, )((kc_pack)mask);
 #else
     unsigned places = 0;
     for (int i = 0; i < KC_PACK; i++)
@@ -108,18 +127,18 @@ KC_INLINE int kc_any_pack(kc_pack_mask mask)
     return kc_places(mask) != 0;
 }
 
-KC_INLINE int kc_all_within_pack(kc_pack size, double bound)
+KC_INLINE int kc_all_within_pack(kc_pack size, kc_number bound)
 {
     const kc_pack most = KC_ALL(bound);
-    return kc_places((kc_pack_mask)(size <= most)) == (1u << KC_PACK) - 1;
+    return kc_places((kc_pack_mask)(size <= most)) == KC_EVERYWHERE;
 }
 
 /* The large angles of a pack. */
 KC_COLD void kc_sincos_far_pack(kc_pack x, kc_pack *sine, kc_pack *cosine)
 {
     for (int i = 0; i < KC_PACK; i++)
-        if (!(fabs(x[i]) <= KC_ANGLE_MAX)) {
-            double s, c;
+        if (!(KC_MATH(fabs)(x[i]) <= KC_ANGLE_MAX)) {
+            kc_number s, c;
             kc_sincos_far(x[i], &s, &c);
             (*sine)[i] = s, (*cosine)[i] = c;
         }

@@ -7,13 +7,17 @@
         (kc_real *)(work), (kc_real *)(out)
 
 /* Do something for each lane; written out, so that what is indexed stays in registers. */
-#if KC_PACK == 8
+#if KC_PACK == 16
+#define KC_EACH_LANE(f)                                                                                      \
+    f(0), f(1), f(2), f(3), f(4), f(5), f(6), f(7), f(8), f(9), f(10), f(11), f(12), f(13), f(14), f(15)
+#elif KC_PACK == 8
 #define KC_EACH_LANE(f) f(0), f(1), f(2), f(3), f(4), f(5), f(6), f(7)
 #elif KC_PACK == 4
 #define KC_EACH_LANE(f) f(0), f(1), f(2), f(3)
 #else
 #define KC_EACH_LANE(f) f(0), f(1)
 #endif
+#define KC_ITSELF(i) i
 
 /* Two packs become their entries at some places, those of the second counted on. */
 #if defined(__clang__) || KC_HAS(__builtin_shufflevector)
@@ -21,83 +25,81 @@
 #else
 #define KC_SHUFFLE(a, b, ...) __builtin_shuffle(a, b, (kc_pack_mask){__VA_ARGS__})
 #endif
-/* Rows to columns, in the packs a[0], ...: halves, quarters and single entries change places. */
-KC_INLINE void kc_halves(kc_pack *a, kc_pack *b)
-{
-    const kc_pack x = *a, y = *b;
-#if KC_PACK == 8
-    *a = KC_SHUFFLE(x, y, 0, 1, 2, 3, 8, 9, 10, 11), *b = KC_SHUFFLE(x, y, 4, 5, 6, 7, 12, 13, 14, 15);
-#elif KC_PACK == 4
-    *a = KC_SHUFFLE(x, y, 0, 1, 4, 5), *b = KC_SHUFFLE(x, y, 2, 3, 6, 7);
-#else
-    *a = KC_SHUFFLE(x, y, 0, 2), *b = KC_SHUFFLE(x, y, 1, 3);
-#endif
-}
 
-#if KC_PACK == 8
-KC_INLINE void kc_quarters(kc_pack *a, kc_pack *b)
-{
-    const kc_pack x = *a, y = *b;
-    *a = KC_SHUFFLE(x, y, 0, 1, 8, 9, 4, 5, 12, 13), *b = KC_SHUFFLE(x, y, 2, 3, 10, 11, 6, 7, 14, 15);
-}
-#endif
-
+/* The second of each two blocks of a pack, of some places, changes with the first ones of another. */
+#define KC_FIRSTS(i, block)  ((i) & (block) ? KC_PACK + (i) - (block) : (i))
+#define KC_SECONDS(i, block) ((i) & (block) ? KC_PACK + (i) : (i) + (block))
+#define KC_CHANGE(block)                                                                                     \
+    KC_INLINE void kc_change_##block(kc_pack *a, kc_pack *b)                                                 \
+    {                                                                                                        \
+        const kc_pack x = *a, y = *b;                                                                        \
+        *a = KC_SHUFFLE(x, y, KC_EACH_LANE(KC_FIRSTS_##block));                                              \
+        *b = KC_SHUFFLE(x, y, KC_EACH_LANE(KC_SECONDS_##block));                                             \
+    }
+#define KC_FIRSTS_1(i)  KC_FIRSTS(i, 1)
+#define KC_SECONDS_1(i) KC_SECONDS(i, 1)
+#define KC_CHANGE_1(i)  ((i) & 1 ? (void)0 : kc_change_1(a + (i), a + ((i) | 1)))
+KC_CHANGE(1)
 #if KC_PACK > 2
-KC_INLINE void kc_pairs(kc_pack *a, kc_pack *b)
-{
-    const kc_pack x = *a, y = *b;
-#if KC_PACK == 8
-    *a = KC_SHUFFLE(x, y, 0, 8, 2, 10, 4, 12, 6, 14), *b = KC_SHUFFLE(x, y, 1, 9, 3, 11, 5, 13, 7, 15);
-#else
-    *a = KC_SHUFFLE(x, y, 0, 4, 2, 6), *b = KC_SHUFFLE(x, y, 1, 5, 3, 7);
+#define KC_FIRSTS_2(i)  KC_FIRSTS(i, 2)
+#define KC_SECONDS_2(i) KC_SECONDS(i, 2)
+#define KC_CHANGE_2(i)  ((i) & 2 ? (void)0 : kc_change_2(a + (i), a + ((i) | 2)))
+KC_CHANGE(2)
 #endif
-}
+#if KC_PACK > 4
+#define KC_FIRSTS_4(i)  KC_FIRSTS(i, 4)
+#define KC_SECONDS_4(i) KC_SECONDS(i, 4)
+#define KC_CHANGE_4(i)  ((i) & 4 ? (void)0 : kc_change_4(a + (i), a + ((i) | 4)))
+KC_CHANGE(4)
+#endif
+#if KC_PACK > 8
+#define KC_FIRSTS_8(i)  KC_FIRSTS(i, 8)
+#define KC_SECONDS_8(i) KC_SECONDS(i, 8)
+#define KC_CHANGE_8(i)  ((i) & 8 ? (void)0 : kc_change_8(a + (i), a + ((i) | 8)))
+KC_CHANGE(8)
 #endif
 
+/* Rows to columns: halves, quarters, ... of the packs a[0], ... change places. */
 KC_INLINE void kc_transpose(kc_pack *a)
 {
-#if KC_PACK == 8
-    kc_halves(a, a + 4), kc_halves(a + 1, a + 5), kc_halves(a + 2, a + 6), kc_halves(a + 3, a + 7);
-    kc_quarters(a, a + 2), kc_quarters(a + 1, a + 3), kc_quarters(a + 4, a + 6), kc_quarters(a + 5, a + 7);
-    kc_pairs(a, a + 1), kc_pairs(a + 2, a + 3), kc_pairs(a + 4, a + 5), kc_pairs(a + 6, a + 7);
-#elif KC_PACK == 4
-    kc_halves(a, a + 2), kc_halves(a + 1, a + 3);
-    kc_pairs(a, a + 1), kc_pairs(a + 2, a + 3);
-#else
-    kc_halves(a, a + 1);
+#if KC_PACK > 8
+    KC_EACH_LANE(KC_CHANGE_8);
 #endif
+#if KC_PACK > 4
+    KC_EACH_LANE(KC_CHANGE_4);
+#endif
+#if KC_PACK > 2
+    KC_EACH_LANE(KC_CHANGE_2);
+#endif
+    KC_EACH_LANE(KC_CHANGE_1);
 }
 
-#if KC_PACK == 4
-typedef long long kc_long_pack __attribute__((vector_size(32))); /* as the builtins have it */
-#endif
-
 /* The first n numbers of a row that is shorter than a pack, and back. */
-KC_INLINE kc_pack kc_load_some(uint32_t n, const double *row)
+KC_INLINE kc_pack kc_load_some(uint32_t n, const kc_number *row)
 {
     kc_pack some = {0};
 #if defined(__AVX512F__)
-    some = __builtin_ia32_loadupd512_mask(row, some, (unsigned char)((1u << n) - 1));
+    some = KC_IA32(loadu, 512_mask)(row, some, (1u << n) - 1);
 #elif defined(__AVX__)
-    const int64_t m = (int64_t)n;
-    const kc_pack_mask there = (kc_pack_mask){0, 1, 2, 3} < (kc_pack_mask){m, m, m, m};
-    some = __builtin_ia32_maskloadpd256((const kc_pack *)row, (kc_long_pack)there);
+    const kc_pack_mask places = {KC_EACH_LANE(KC_ITSELF)}, end = KC_ALL((kc_integer)n);
+    some = KC_IA32(maskload, 256)((const kc_pack *)row, (kc_instruction_mask)(places < end));
 #else
-    some[0] = *row, (void)n;
+    for (uint32_t i = 0; i < n; i++)
+        some[i] = row[i];
 #endif
     return some;
 }
 
-KC_INLINE void kc_store_some(uint32_t n, double *row, kc_pack some)
+KC_INLINE void kc_store_some(uint32_t n, kc_number *row, kc_pack some)
 {
 #if defined(__AVX512F__)
-    __builtin_ia32_storeupd512_mask(row, some, (unsigned char)((1u << n) - 1));
+    KC_IA32(storeu, 512_mask)(row, some, (1u << n) - 1);
 #elif defined(__AVX__)
-    const int64_t m = (int64_t)n;
-    const kc_pack_mask there = (kc_pack_mask){0, 1, 2, 3} < (kc_pack_mask){m, m, m, m};
-    __builtin_ia32_maskstorepd256((kc_pack *)row, (kc_long_pack)there, some);
+    const kc_pack_mask places = {KC_EACH_LANE(KC_ITSELF)}, end = KC_ALL((kc_integer)n);
+    KC_IA32(maskstore, 256)((kc_pack *)row, (kc_instruction_mask)(places < end), some);
 #else
-    *row = some[0], (void)n;
+    for (uint32_t i = 0; i < n; i++)
+        row[i] = some[i];
 #endif
 }
 
@@ -105,7 +107,7 @@ KC_INLINE void kc_store_some(uint32_t n, double *row, kc_pack some)
  * to[i] = entry i of each row, for n entries.  Where a last few are left over, the last two packs overlap;
  * only rows that are shorter than a pack are read in part.  So nothing is read outside of a row.
  */
-static void kc_gather(uint32_t n, const double *const *rows, double *to)
+static void kc_gather(uint32_t n, const kc_number *const *rows, kc_number *to)
 {
     kc_pack *const packs = (kc_pack *)to, a[KC_PACK];
     if (n < KC_PACK) {
@@ -129,7 +131,7 @@ static void kc_gather(uint32_t n, const double *const *rows, double *to)
 }
 
 /* And back. */
-static void kc_scatter(uint32_t n, const double *values, double *const *rows)
+static void kc_scatter(uint32_t n, const kc_number *values, kc_number *const *rows)
 {
     const kc_pack *const packs = (const kc_pack *)values;
     kc_pack a[KC_PACK];

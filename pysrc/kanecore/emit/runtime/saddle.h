@@ -224,7 +224,7 @@ KC_INLINE kc_real kc_largest(int m, int n, const kc_real *a, int r, int *row, in
 KC_INLINE void kc_swap_in(int lane, int n, kc_real *a, kc_real *b, int stride)
 {
     for (int i = 0; i < n; i++) {
-        const double first = a[i * stride][lane];
+        const kc_number first = a[i * stride][lane];
         a[i * stride][lane] = b[i * stride][lane], b[i * stride][lane] = first;
     }
 }
@@ -283,7 +283,7 @@ KC_INLINE void kc_renumber(const kc_saddle *s, int back, int n_rows, kc_real *a,
                            kc_real *work)
 {
     const int n = s->n, *const first = s->column;
-    double *const held = (double *)work;
+    kc_number *const held = (kc_number *)work;
     for (int lane = 1; lane < KC_PACK; lane++) {
         const int *const own = s->column + lane * n;
         const int *const from = back ? first : own, *const to = back ? own : first;

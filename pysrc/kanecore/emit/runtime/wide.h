@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Real numbers are packs of doubles: one of each of several states, which one call of a program evaluates
- * side by side.  Each state gets the bits that it would get alone: the same operations in the same order,
- * blends in place of branches, and functions of libm place by place.
+ * Real numbers of programs are packs of numbers: one of each of several states, which one call of a program
+ * evaluates side by side.  Each state gets the bits that it would get alone: the same operations in the same
+ * order, blends in place of branches, and functions of libm place by place.
  */
 #define KC_WIDE
 typedef kc_pack kc_real;
@@ -10,7 +10,6 @@ typedef kc_pack kc_real;
 /* Of what is true in some states; and of the states that a function ends without results for: the others go
  * on. */
 typedef kc_pack_mask kc_mask, kc_fault;
-typedef double kc_number;
 #define kc_all(number)         ((kc_real)KC_ALL(number))
 #define KC_TRUE                ((kc_mask)KC_ALL(-1))
 #define kc_any(mask)           kc_any_pack(mask)
@@ -19,9 +18,7 @@ typedef double kc_number;
 #define kc_stops(fault)        0
 #define KC_UNLESS(mask)        (~(mask))
 
-#define KC_REAL(literal) ((kc_real)KC_ALL(literal))
-#define KC_EPSILON       DBL_EPSILON
-#define KC_LARGEST       DBL_MAX
+#define KC_REAL(literal) ((kc_real)KC_ALL(KC_LITERAL(literal)))
 #undef KC_FMA
 #undef KC_FMS
 #undef KC_FNMA
@@ -46,12 +43,12 @@ KC_INLINE kc_real kc_sqrt(kc_real x)
 #if KC_HAS(__builtin_elementwise_sqrt)
     return __builtin_elementwise_sqrt(x);
 #elif !defined(__clang__) && defined(__AVX512F__)
-    return __builtin_ia32_sqrtpd512_mask(x, x, (unsigned char)-1, 4);
+    return KC_IA32(sqrt, 512_mask)(x, x, KC_EVERYWHERE, 4);
 #elif !defined(__clang__) && defined(__AVX__)
-    return __builtin_ia32_sqrtpd256(x);
+    return KC_IA32(sqrt, 256)(x);
 #else
     for (int i = 0; i < KC_PACK; i++)
-        x[i] = sqrt(x[i]);
+        x[i] = KC_MATH(sqrt)(x[i]);
     return x;
 #endif
 }
@@ -79,14 +76,14 @@ KC_INLINE kc_real kc_max(kc_real a, kc_real b)
     KC_INLINE kc_real kc_each_##function(kc_real x)                                                          \
     {                                                                                                        \
         for (int i = 0; i < KC_PACK; i++)                                                                    \
-            x[i] = function(x[i]);                                                                           \
+            x[i] = KC_MATH(function)(x[i]);                                                                  \
         return x;                                                                                            \
     }
 #define KC_PLACE_BY_PLACE_OF_TWO(function)                                                                   \
     KC_INLINE kc_real kc_each_##function(kc_real x, kc_real y)                                               \
     {                                                                                                        \
         for (int i = 0; i < KC_PACK; i++)                                                                    \
-            x[i] = function(x[i], y[i]);                                                                     \
+            x[i] = KC_MATH(function)(x[i], y[i]);                                                            \
         return x;                                                                                            \
     }
 KC_PLACE_BY_PLACE(tan)
@@ -118,17 +115,19 @@ KC_INLINE uint32_t kc_undone(kc_mask failed, ptrdiff_t n, const kc_real *out)
     return kc_places(failed | (kc_mask)(off != 0));
 }
 
-/* Powers of two near 1 / x and 1 / sqrt(x), for x > 0; as in double.h. */
+/* Powers of two near 1 / x and 1 / sqrt(x), for x > 0; as in scalar.h. */
 KC_INLINE kc_real kc_inverse(kc_real x)
 {
-    const kc_mask exponent = (kc_mask)((kc_pack_bits)x >> 52 & 0x7ff);
-    const kc_mask low = exponent < 1, high = exponent > 2045;
-    const kc_mask of_inverse = (~(low | high) & (2046 - exponent)) | (low & 2045) | (high & 1);
-    return (kc_real)((kc_pack_bits)of_inverse << 52);
+    const kc_mask exponent = (kc_mask)((kc_pack_bits)x >> KC_MANTISSA & KC_EXPONENT);
+    const kc_mask low = exponent<1, high = exponent> KC_EXPONENT - 2;
+    const kc_mask of_inverse =
+        (~(low | high) & (KC_EXPONENT - 1 - exponent)) | (low & (KC_EXPONENT - 2)) | (high & 1);
+    return (kc_real)((kc_pack_bits)of_inverse << KC_MANTISSA);
 }
 
 KC_INLINE kc_real kc_inverse_root(kc_real x)
 {
-    const kc_mask exponent = (kc_mask)((kc_pack_bits)x >> 52 & 0x7ff) - 1023;
-    return (kc_real)((kc_pack_bits)(1023 - ((exponent - (exponent & 1)) >> 1)) << 52);
+    const int one = KC_EXPONENT >> 1;
+    const kc_mask exponent = (kc_mask)((kc_pack_bits)x >> KC_MANTISSA & KC_EXPONENT) - one;
+    return (kc_real)((kc_pack_bits)(one - ((exponent - (exponent & 1)) >> 1)) << KC_MANTISSA);
 }

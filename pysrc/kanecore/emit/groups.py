@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""C text of a group of kernels, or of a whole model.
+
+The text depends on the description alone: the same model gives the same bytes in any process on any machine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from functools import cached_property
+
+from kanecore.derive.derivation import Derivation
+from kanecore.derive.registry import Derived
+from kanecore.describe.description import Description, bake, duplicate
+from kanecore.kernels import GROUPS, KERNEL_GROUPS
+
+from .c import C, Single
+from .lane_library import LaneLibrary
+from .lanes import Lanes, SingleLanes
+from .library import Emitted, Library
+
+__all__ = ["REALS", "Groups", "emit_group", "emit_library", "emit_prebuilt", "whole"]
+
+REALS: dict[str, tuple[C, Lanes]] = {"double": (C(), Lanes()), "float": (Single(), SingleLanes())}
+"""How programs are written on each type of numbers: for one state, and for several."""
+
+
+class Groups:
+    """The groups of kernels of one model, each as a library of its own.
+
+    All share the prepared constants of the core group, so that one block serves every kernel; what only another group
+    needs of the parameters it computes itself.  The core group is derived once: each group goes on from a copy.
+
+    Parameters
+    ----------
+    description : Description
+    baked : mapping of name to float, optional
+        Parameters that become constants.
+    real : {"double", "float"}
+        The type of numbers.
+    first : int
+        The place in c of the first parameter.
+    """
+
+    def __init__(
+        self,
+        description: Description,
+        baked: Mapping[str, float] | None = None,
+        real: str = "double",
+        first: int = 0,
+    ) -> None:
+        self._description, self._baked, self._real, self._first = description, baked, real, first
+
+    @cached_property
+    def _core(self) -> tuple[Derivation, dict[str, Derived]]:
+        derivation = _derive(self._description, self._baked)
+        return derivation, _programs(derivation, GROUPS["core"])
+
+    def library(self, group: str, *, lanes: bool = False) -> Library:
+        """``"core"``, ``"forces"``, ..., of `kanecore.kernels`; or the same for several states side by side."""
+        derivation, core = self._core
+        return _of_group(derivation.copy(), core, group, lanes, self._real, self._first)
+
+    def emit(self, group: str, *, lanes: bool = False) -> Emitted:
+        """Its C text."""
+        return self.library(group, lanes=lanes).emitted()
+
+
+def emit_group(
+    description: Description,
+    group: str,
+    baked: Mapping[str, float] | None = None,
+    *,
+    lanes: bool = False,
+    real: str = "double",
+) -> Emitted:
+    """One group of kernels of a model; or the same for several states side by side."""
+    derivation = _derive(description, baked)
+    return _of_group(derivation, _programs(derivation, GROUPS["core"]), group, lanes, real).emitted()
+
+
+def _of_group(
+    derivation: Derivation, core: Mapping[str, Derived], group: str, lanes: bool, real: str, first: int = 0
+) -> Library:
+    kernels = core if group == "core" else _programs(derivation, filter(derivation.has, GROUPS[group]))
+    kind, target = (LaneLibrary, REALS[real][1]) if lanes else (Library, REALS[real][0])
+    return kind(derivation, core, kernels, group, target=target, first=first)
+
+
+def emit_library(description: Description, parameters: Mapping[str, float] | None = None) -> Emitted:
+    """All kernels in one library, with default values of the parameters: a prebuilt model."""
+    return whole(description, parameters).emitted()
+
+
+def whole(description: Description, parameters: Mapping[str, float] | None = None, first: int = 0) -> Library:
+    """That library."""
+    derivation = _derive(description, None)
+    names = [name for group in GROUPS for name in GROUPS[group] if derivation.has(name)]
+    kernels = _programs(derivation, names)
+    return Library(derivation, kernels, kernels, "all", dict(parameters or {}), first=first)
+
+
+def emit_prebuilt(description: Description, parameters: Mapping[str, float] | None = None) -> tuple[Emitted, Emitted]:
+    """Its text, and that of the core group for several states."""
+    library = whole(description, parameters)
+    core = {name: kernel for name, kernel in library.kernels.items() if KERNEL_GROUPS[name] == "core"}
+    lanes = LaneLibrary(library.derivation, library.kernels, core, "all", target=Lanes())
+    return library.emitted(), lanes.emitted()
+
+
+def _derive(description: Description, baked: Mapping[str, float] | None) -> Derivation:
+    """A derivation on a graph of its own: what was derived before would change the numbers of the nodes."""
+    return Derivation(bake(description, baked) if baked else duplicate(description))
+
+
+def _programs(derivation: Derivation, names: Iterable[str]) -> dict[str, Derived]:
+    """What some kernels are made of, in nodes; of u̇ that is solved at run time what fills its equations."""
+    result = {}
+    for name in names:
+        solved = derivation.at_run_time(name)
+        result["udot" if solved and name == "rhs" else name] = solved or derivation.kernel(name)
+    return result
