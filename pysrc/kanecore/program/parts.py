@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from .instructions import Clear, Entry, Instruction, Load, Operand, Program, Store, Value, operands, values
 
-__all__ = ["SCRATCH", "Parts", "cut"]
+__all__ = ["SCRATCH", "WHOLE", "Parts", "cut"]
 
 # Instructions in one function.  Integrators live on the core group: a tenth of its time is worth a longer compilation, so
 # what is no longer than this stays whole there.
