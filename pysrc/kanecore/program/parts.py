@@ -14,11 +14,11 @@ from .instructions import Clear, Entry, Instruction, Load, Operand, Program, Sto
 
 __all__ = ["SCRATCH", "WHOLE", "Parts", "cut"]
 
-# Instructions in one function.  Integrators live on the core group: a tenth of its time is worth a longer compilation, so
-# what is no longer than this stays whole there.
+# Instructions in one function.  Integrators live on the core group: a tenth of its time is worth a longer compilation,
+# so what is no longer than this stays whole there.
 WHOLE = 4500
-# What is longer than that is cut.  Its values go through memory in any case, and gcc takes 0.6 of the time for pieces of
-# 500 that it takes for pieces of 3,000; 250 serve the other groups, which few integrators call.
+# What is longer than that is cut.  Its values go through memory in any case, and for pieces of 500 gcc takes 0.6 of the
+# time that it takes for pieces of 3,000; 250 serve the other groups, which few integrators call.
 CHUNK = 500
 CHUNK_BESIDE = 250
 # Several states at once: what stays in the cache of instructions while blocks of states go through it.
