@@ -47,8 +47,12 @@ static int go_shortly(const short_way *s, ARGUMENTS)
     {                                                                                                        \
         type s = *(const type *)f->structure;                                                                \
         kc_saddle equations = *(const kc_saddle *)f->equations;                                              \
-        int column[KC_MOST(equations.n, 1)], order[KC_MOST(equations.m, 1)], place[KC_MOST(equations.n, 1)]; \
+        const int n = KC_MOST(equations.n, 1), m = KC_MOST(equations.m, 1);                                  \
+        int column[n], order[m], place[n], begin[m], end[m];                                                 \
+        kc_real peak[m], peak_at[m];                                                                         \
         equations.column = column, equations.order = order, equations.place = place;                         \
+        equations.begin = begin, equations.end = end, equations.peak = peak;                                 \
+        equations.peak_at = peak_at;                                                                         \
         s.equations = &equations;                                                                            \
         return function(&s, GIVEN);                                                                          \
     }

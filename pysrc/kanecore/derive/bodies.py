@@ -13,7 +13,7 @@ from functools import cached_property
 
 from kanecore.describe.description import Load
 from kanecore.graph.evaluate import count_in_call
-from kanecore.graph.factorize import factorized_solve
+from kanecore.graph.factorize import factorized_solve, products
 from kanecore.graph.linear import Singular, matching, solve
 from kanecore.graph.scalars import Graph
 
@@ -41,6 +41,9 @@ __all__ = ["Bodies"]
 
 COMPOSITE, COLUMNS = "composite bodies", "columns"
 ARTICULATED_MIN = 10  # speeds; with fewer, M and its factorization are always faster
+# Products of a factorization for each speed.  With more it is not derived, which would take the cube of their number:
+# articulated bodies take a third of its operations in space, and less in the plane.
+FACTORIZED_MAX = 500
 
 
 @dataclass(frozen=True)
@@ -222,8 +225,10 @@ class Bodies:
             right = forcing if self._speeds_are_rates else solve(g, list(zip(*s, strict=True)), forcing)
         except Singular:  # to rounding: the user's speeds serve as well
             return
-        solutions = [(f"{COMPOSITE}, LᵀDL", factorized_solve(g, self._joint_mass_matrix, right))]
-        if len(right) >= ARTICULATED_MIN:
+        n, matrix, solutions = len(right), self._joint_mass_matrix, []
+        if n < ARTICULATED_MIN or products(matrix) <= FACTORIZED_MAX * n:
+            solutions.append((f"{COMPOSITE}, LᵀDL", factorized_solve(g, matrix, right)))
+        if n >= ARTICULATED_MIN:
             solutions.append((ARTICULATED, articulated_solve(g, self._composed, right)))
         for method, (y, pivots) in solutions:
             udot = y if self._speeds_are_rates else solve(g, s, y)

@@ -92,7 +92,8 @@ class Constraints:
     def _row(self, constraint: Constraint, value: int) -> Row:
         """The row of a constraint on velocities, or of the rate of one on coordinates."""
         k, g, d = self.kinematics, self.kinematics.graph, self.kinematics.description
-        slope = [Tangent(g, {u: g.one}).of(value) for u in d.speeds]
+        held = set(g.below([value]))
+        slope = [Tangent(g, {u: g.one}).of(value) if u in held else 0 for u in d.speeds]
         if vanish(g, [value, *slope]):
             return Row(constraint.name, constraint.kind, (0,) * len(slope), 0, 0)
         return Row(constraint.name, constraint.kind, tuple(slope), k.rate.of(value), value)

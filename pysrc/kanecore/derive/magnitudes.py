@@ -45,12 +45,19 @@ def magnitude(g: Graph, root: int, known: dict[int, int]) -> int:
     return known[root]
 
 
-def terms(g: Graph, root: int, nested: bool = False) -> int:
+def terms(g: Graph, root: int) -> int:
     """The magnitudes of what a node is summed from, added: of products with sines and cosines the largest they can be.
 
-    Sums within the terms of a sum (``nested``) stand for what they are: two points that are 100 m apart, far from the
-    origin; what rounding leaves of those that vanish is counted.  A function is as large as its argument makes it.
+    Sums within the terms of a sum stand for what they are: two points that are 100 m apart, far from the origin; what
+    rounding leaves of those that vanish is counted.  A function is as large as its argument makes it.
     """
+    return _terms(g, root, False, {})
+
+
+def _terms(g: Graph, root: int, nested: bool, known: dict[tuple[int, bool], int]) -> int:
+    """The same, in the terms of a sum (``nested``) or not; each sum once, since many may hold it."""
+    if (root, nested) in known:
+        return known[root, nested]
     total, pending, summands = 0, [root], []
     while pending:
         term = pending.pop()
@@ -61,11 +68,12 @@ def terms(g: Graph, root: int, nested: bool = False) -> int:
             summands.append(term)
     inner = nested or len(summands) > 1
     for term in summands:
-        total = g.add(total, _largest_product(g, term, inner))
+        total = g.add(total, _largest_product(g, term, inner, known))
+    known[root, nested] = total
     return total
 
 
-def _largest_product(g: Graph, root: int, nested: bool) -> int:
+def _largest_product(g: Graph, root: int, nested: bool, known: dict[tuple[int, bool], int]) -> int:
     """The magnitude of a product: 1 for sines and cosines, and for sums what `terms` says."""
     result, pending = g.one, [(root, False)]
     while pending:
@@ -80,16 +88,16 @@ def _largest_product(g: Graph, root: int, nested: bool) -> int:
         elif inverse:
             result = g.div(result, g.call(Op.ABS, node))
         elif op in (Op.ADD, Op.SUB) and nested:
-            rounding = g.mul(g.constant(SOLVED), terms(g, node, nested))
+            rounding = g.mul(g.constant(SOLVED), _terms(g, node, nested, known))
             result = g.mul(result, g.add(g.call(Op.ABS, node), rounding))
         elif op in (Op.ADD, Op.SUB):
-            result = g.mul(result, terms(g, node))
+            result = g.mul(result, _terms(g, node, nested, known))
         elif op in (Op.SYM, Op.CONST):
             result = g.mul(result, g.call(Op.ABS, node))
         elif op not in (Op.SIN, Op.COS):
             size = g.call(Op.ABS, node)
             if len(args) == 1 and not nested:  # to first order, f'(a) times what a is summed from
                 slope = Tangent(g, {args[0]: g.one}).of(node)
-                size = g.add(size, g.mul(g.call(Op.ABS, slope), terms(g, args[0])))
+                size = g.add(size, g.mul(g.call(Op.ABS, slope), _terms(g, args[0], nested, known)))
             result = g.mul(result, size)
     return result

@@ -108,7 +108,8 @@ def structure(target: C, solved: Solved) -> list[str]:
     if isinstance(equations := solved.members.get("equations"), Equations):
         n, m = max(equations.n, 1), max(equations.m, 1)
         lines += [
-            f"int column[{n}{target.each_lane}], order[{m}], place[{n}];",
+            f"int column[{n}{target.each_lane}], order[{m}], place[{n}], begin[{m}], end[{m}];",
+            f"{target.real} peak[{m}], peak_at[{m}];",
             f"kc_saddle equations = {_equations(equations)};",
         ]
     all_members = {**solved.members, **WAYS[solved.way].members}
@@ -123,9 +124,10 @@ def structure(target: C, solved: Solved) -> list[str]:
 
 def _equations(equations: Equations) -> str:
     purpose = "KC_CORRECTION" if equations.correction else "KC_MOTION"
+    arrays = ("column", "order", "place", "begin", "end", "peak", "peak_at")
     return (
         f"{{.n = {equations.n}, .m = {equations.m}, .k = {equations.k}, .purpose = {purpose}, .symmetric = "
-        f"{int(equations.symmetric)}, .column = column, .order = order, .place = place}}"
+        f"{int(equations.symmetric)}, {', '.join(f'.{name} = {name}' for name in arrays)}}}"
     )
 
 

@@ -7,7 +7,18 @@ from collections.abc import Sequence
 
 from .scalars import Graph
 
-__all__ = ["factorized_solve"]
+__all__ = ["factorized_solve", "products"]
+
+
+def products(matrix: Sequence[Sequence[int]]) -> int:
+    """How many products a factorization takes, by where entries are not zero."""
+    rows = [{j for j in range(i) if row[j]} for i, row in enumerate(matrix)]
+    total = 0
+    for row in reversed(rows):
+        total += len(row) * (len(row) + 3) // 2
+        for i in row:
+            rows[i] |= {j for j in row if j < i}
+    return total
 
 
 def factorized_solve(

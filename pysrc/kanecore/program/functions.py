@@ -23,7 +23,7 @@ from kanecore.kernels import KERNEL_GROUPS
 
 from .association import associated
 from .instructions import Entry, Operand, Program
-from .parts import SCRATCH, cut
+from .parts import SCRATCH, WHOLE, cut
 from .solved import Equations, Function, Member, Solved, Straight
 from .straight import straight_line
 
@@ -160,7 +160,6 @@ class Functions:
 
     def _short_motion(self, kernel: str, derivation: Derivation, solving: Solving) -> Solved:
         """u̇ from the speeds and rows that elimination on the graph leaves."""
-        system = Derived((*solving.system, *solving.known), limits=solving.limits)
         solution = [*solving.known, *solving.unknowns]
         n, n_known = len(solving.speeds), len(solving.known)
         members = self._motion("udot", n, solving.doubt) | {
@@ -168,11 +167,30 @@ class Functions:
             "speeds": solving.speeds,
             "rows": solving.rows,
             "n_known": n_known,
-            "fill": self._once(f"fill_{kernel}", system, in_core=True),
+            **self._filled(kernel, derivation, solving),
             "result": self._once("result_udot", Derived(solving.result), solution, in_core=True),
             "otherwise": self._general(kernel, derivation).name,
         }
         return self._solved(f"compute_{kernel}", "motion", members, n, len(solving.rows), n_known, self._n_residuals)
+
+    def _filled(self, kernel: str, derivation: Derivation, solving: Solving) -> dict[str, Member]:
+        """What fills its equations: a program; the functions of the general way where these would be a long one.
+
+        So the text of a mechanism with many loops holds M once.
+        """
+        system = Derived((*solving.system, *solving.known), limits=solving.limits)
+        if solving.system == derivation.general.system and len(self.g.below(system.roots)) > WHOLE:
+            return {"parts": self._equations(kernel, derivation)}
+        return {"fill": self._once(f"fill_{kernel}", system, in_core=True)}
+
+    def _equations(self, kernel: str, derivation: Derivation) -> dict[str, str]:
+        """The functions that fill the equations of all speeds and rows."""
+        own = ("forcing",) if derivation is self.derivation else ()
+        equations = self._parts("mass_matrix", *own, "jacobian", "bias", "sums")
+        if not own:
+            forcing = Derived(tuple(derivation.forcing))
+            equations["forcing"] = self._once(f"forcing_{kernel}", forcing, in_core=True)
+        return equations
 
     @property
     def _n_residuals(self) -> int:
@@ -199,11 +217,7 @@ class Functions:
         name = name or f"general_{kernel}"
         if name in self.by_name:
             return self.by_name[name]
-        own = ("forcing",) if derivation is self.derivation else ()
-        equations = self._parts("mass_matrix", *own, "jacobian", "bias", "sums")
-        if not own:
-            forcing = Derived(tuple(derivation.forcing))
-            equations["forcing"] = self._once(f"forcing_{kernel}", forcing, in_core=True)
+        equations = self._equations(kernel, derivation)
         if not self.m:
             free: dict[str, Member] = {"equations": Equations(self.n, 0, symmetric=False), "parts": equations}
             return self._solved(name, "free_motion", free, self.n)

@@ -73,3 +73,23 @@ KC_INLINE void kc_take_where(kc_mask mask, ptrdiff_t n, kc_real *to, kc_real mul
     kc_take(n, to, multiple, from);
 #endif
 }
+
+/* Multiply n numbers by one. */
+KC_INLINE void kc_scale(ptrdiff_t n, kc_real *to, kc_real factor)
+{
+    ptrdiff_t i = 0;
+    for (; i <= n - KC_BLOCK; i += KC_BLOCK)
+        *(kc_block *)(to + i) *= factor;
+    for (; i < n; i++)
+        to[i] *= factor;
+}
+
+/* to *= multiple from, number by number. */
+KC_INLINE void kc_scale_each(ptrdiff_t n, kc_real *to, kc_real multiple, const kc_real *from)
+{
+    ptrdiff_t i = 0;
+    for (; i <= n - KC_BLOCK; i += KC_BLOCK)
+        *(kc_block *)(to + i) *= multiple * *(const kc_block *)(from + i);
+    for (; i < n; i++)
+        to[i] *= multiple * from[i];
+}

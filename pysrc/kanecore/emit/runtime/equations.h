@@ -48,12 +48,15 @@ typedef struct kc_saddle {
 
     /* scratch */
     kc_real *scale;   /* (n) the factors of the columns */
-    kc_real *W;       /* M P: (n, n), and n numbers more, for kc_eliminate() */
+    kc_real *W;       /* (M P)': (n, n), and n numbers more, for kc_eliminate() */
     kc_real *reduced; /* (n, n) P' M P */
     kc_real *combine; /* (m, m): each row of [1 A] as a combination of the rows of G; NULL: not wanted */
     int *column;      /* (n) the columns of G in the order of the pivots: the first `rank` are dependent */
     int *order;       /* (m) the rows of G in the order of the pivots */
     int *place;       /* (n) for kc_eliminate() */
+    int *begin, *end; /* (m) where the entries of each row of A begin and end that are not zero */
+    kc_real *peak;    /* (m) the largest entry of each row where pivots may still be taken */
+    kc_real *peak_at; /* (m) its column, which may be another one in each lane */
     int rank;         /* how many pivots the reduction took */
 } kc_saddle;
 

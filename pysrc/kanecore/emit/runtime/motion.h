@@ -51,8 +51,11 @@ KC_INLINE kc_fault kc_accelerate(kc_motion *s, kc_real t, const kc_real *x, cons
     kc_real *const work = kc_place_scratch(e, e->a + e->n);
     e->count = kc_count_of(c[s->rank]) - s->eliminated;
     e->contradiction = kc_all(KC_CONTRADICTORY_REST);
-    kc_fault failed = s->fill(t, x, r, c, work, w);
-    failed |= (kc_mask)(c[s->rank] != kc_all(c[s->rank][0]));
+    kc_fault failed = (kc_mask)(c[s->rank] != kc_all(c[s->rank][0]));
+    if (s->fill)
+        failed |= s->fill(t, x, r, c, work, w);
+    else
+        kc_fill(s->parts, e, &(kc_place){t, x, r, c}, work);
     kc_weigh(e, e->M, e->n + 1);
     kc_cancel(e, KC_RANK);
     for (int i = 0; i < e->m; i++)
@@ -90,7 +93,7 @@ KC_INLINE int kc_accelerate_by(kc_motion *s, int all, const kc_place *at, kc_rea
     e->count = (int)at->c[s->rank] - s->eliminated;
     e->contradiction = KC_CONTRADICTORY_REST;
     for (int doubting = 0; doubting < 2; doubting++) {
-        if (all)
+        if (!s->fill)
             kc_fill(s->parts, e, at, work);
         else if (KC_UNLIKELY(s->fill(KC_AT(at), work, w)))
             return s->otherwise(KC_AT(at), w, out);

@@ -63,8 +63,7 @@ KC_INLINE void kc_weigh(kc_saddle *s, const kc_real *weight, int stride)
     for (int j = 0; j < n && kc_any(massless); j++)
         scale[j] = kc_pick((kc_mask)(scale[j] > none), scale[j], kc_massless_factor(s, j));
     for (int i = 0; i < m; i++)
-        for (int j = 0; j < n; j++)
-            G[i * n + j] *= scale[j];
+        kc_scale_each(n, G + i * n, one, scale);
 }
 
 /*
@@ -79,16 +78,34 @@ KC_INLINE void kc_cancel(kc_saddle *s, kc_number tolerance)
         kc_real *const row = s->G + i * n;
         kc_real largest = none, size = none;
         const kc_real *const sums = s->sums + i * n;
-        for (int j = 0; j < n; j++) {
-            largest = kc_max(largest, kc_abs(row[j]));
-            size = kc_max(size, sums[j] * scale[j]);
-        }
-        const kc_mask cancelled = (kc_mask)(largest <= tolerance * size);
+        for (int j = 0; j < n; j++)
+            if (kc_any((kc_mask)(sums[j] != none))) { /* else the entry is zero, or the row stays */
+                largest = kc_max(largest, kc_abs(row[j]));
+                size = kc_max(size, sums[j] * scale[j]);
+            }
+        const kc_mask cancelled = (kc_mask)(size > none) & (kc_mask)(largest <= tolerance * size);
         if (!kc_any(cancelled))
             continue;
         for (int j = 0; j < n; j++)
             row[j] = kc_where(cancelled, none, row[j]);
     }
+}
+
+/* Find the largest entry of row i from column r on, the first of several; 0 where all of them are. */
+KC_INLINE void kc_find_peak(kc_saddle *s, int i, int r)
+{
+    const int n = s->n;
+    const kc_real *const row = s->G + i * n;
+    kc_real largest = kc_all(0), place = kc_all(0);
+    for (int j = r; j < n; j++) {
+        const kc_real size = kc_abs(row[j]);
+        const kc_mask larger = (kc_mask)(size > largest);
+        if (kc_any(larger)) {
+            largest = kc_where(larger, size, largest);
+            place = kc_where(larger, kc_all(j), place);
+        }
+    }
+    s->peak[i] = largest, s->peak_at[i] = place;
 }
 
 /* Scale the rows of G to equal size. */
@@ -97,13 +114,10 @@ KC_INLINE void kc_scale_rows(kc_saddle *s)
     const int n = s->n, m = s->m, k = s->k;
     kc_real *const gamma = s->gamma, *const combine = s->combine;
     for (int i = 0; i < m; i++) {
-        kc_real *const row = s->G + i * n;
-        kc_real largest = kc_all(0);
-        for (int j = 0; j < n; j++)
-            largest = kc_max(largest, kc_abs(row[j]));
-        const kc_real scale = kc_to_one(s, largest);
-        for (int j = 0; j < n; j++)
-            row[j] *= scale;
+        kc_find_peak(s, i, 0);
+        const kc_real scale = kc_to_one(s, s->peak[i]);
+        s->peak[i] *= scale;
+        kc_scale(n, s->G + i * n, scale);
         for (int j = 0; j < k; j++)
             gamma[i * k + j] *= scale;
         if (s->size)
@@ -121,8 +135,10 @@ KC_INLINE void kc_bring(kc_saddle *s, int r, int row, int column)
     if (row != r) {
         const int number = s->order[row];
         s->order[row] = s->order[r], s->order[r] = number;
-        kc_swap(n, s->G + row * n, s->G + r * n, 1);
+        kc_swap(n - r, s->G + row * n + r, s->G + r * n + r, 1);
         kc_swap(k, s->gamma + row * k, s->gamma + r * k, 1);
+        kc_swap(1, s->peak + row, s->peak + r, 1);
+        kc_swap(1, s->peak_at + row, s->peak_at + r, 1);
         if (s->size)
             kc_swap(1, s->size + row, s->size + r, 1);
         if (s->combine)
@@ -136,34 +152,49 @@ KC_INLINE void kc_bring(kc_saddle *s, int r, int row, int column)
 }
 #endif
 
-/* Divide row r by its pivot, and clear the pivot's column in all other rows. */
-KC_INLINE void kc_clear_column(kc_saddle *s, int r)
+/* Clear column r of row i with row r, whose pivot is 1; in which states that changes the row. */
+KC_INLINE kc_mask kc_clear_entry(kc_saddle *s, int i, int r)
 {
     const int n = s->n, m = s->m, k = s->k;
     kc_real *const G = s->G, *const gamma = s->gamma, *const combine = s->combine;
-    const kc_real none = kc_all(0), inverse = kc_all(1) / G[r * n + r];
+    const kc_real factor = G[i * n + r];
+    const kc_mask some = (kc_mask)(factor != kc_all(0));
+    if (!kc_any(some))
+        return some;
+    for (int j = r; j < n; j++)
+        G[i * n + j] = kc_where(some, G[i * n + j] - factor * G[r * n + j], G[i * n + j]);
+    for (int j = 0; j < k; j++)
+        gamma[i * k + j] = kc_where(some, gamma[i * k + j] - factor * gamma[r * k + j], gamma[i * k + j]);
+    if (s->size)
+        s->size[i] = kc_where(some, kc_max(s->size[i], kc_abs(factor) * s->size[r]), s->size[i]);
+    for (int j = 0; j < m && combine; j++)
+        combine[i * m + j] =
+            kc_where(some, combine[i * m + j] - factor * combine[r * m + j], combine[i * m + j]);
+    return some;
+}
+
+/*
+ * Divide row r by its pivot, and clear the pivot's column in all other rows.  The largest entry of a row is
+ * looked for again where the row changes, or where that entry has made place for the pivot.  So rows that
+ * have nothing to do with the pivot, as those of other loops, cost a comparison each.
+ */
+KC_INLINE void kc_clear_column(kc_saddle *s, int r)
+{
+    const int n = s->n, m = s->m, k = s->k;
+    kc_real *const G = s->G, *const combine = s->combine;
+    const kc_real inverse = kc_all(1) / G[r * n + r];
     for (int j = r; j < n; j++)
         G[r * n + j] *= inverse;
     for (int j = 0; j < k; j++)
-        gamma[r * k + j] *= inverse;
+        s->gamma[r * k + j] *= inverse;
     if (s->size)
         s->size[r] *= kc_abs(inverse);
     for (int j = 0; j < m && combine; j++)
         combine[r * m + j] *= inverse;
     for (int i = 0; i < m; i++) {
-        const kc_real factor = G[i * n + r];
-        const kc_mask some = (kc_mask)(factor != none);
-        if (i == r || !kc_any(some))
-            continue;
-        for (int j = r; j < n; j++)
-            G[i * n + j] = kc_where(some, G[i * n + j] - factor * G[r * n + j], G[i * n + j]);
-        for (int j = 0; j < k; j++)
-            gamma[i * k + j] = kc_where(some, gamma[i * k + j] - factor * gamma[r * k + j], gamma[i * k + j]);
-        if (s->size)
-            s->size[i] = kc_where(some, kc_max(s->size[i], kc_abs(factor) * s->size[r]), s->size[i]);
-        for (int j = 0; j < m && combine; j++)
-            combine[i * m + j] =
-                kc_where(some, combine[i * m + j] - factor * combine[r * m + j], combine[i * m + j]);
+        const kc_mask moved = (kc_mask)(s->peak_at[i] == kc_all(r));
+        if (i != r && kc_any(kc_clear_entry(s, i, r) | moved) && i > r)
+            kc_find_peak(s, i, r + 1);
     }
 }
 
@@ -172,6 +203,18 @@ KC_INLINE void kc_clear_column(kc_saddle *s, int r)
  * taken, and more only if they are not small.  Returns 0, or KC_LOST or KC_CONTRADICTORY with a row.
  */
 #if !defined(KC_WIDE)
+/* The size of the largest entry that is no pivot's, and where it is. */
+KC_INLINE kc_real kc_next_pivot(const kc_saddle *s, int r, int *row, int *column)
+{
+    const int m = s->m;
+    *row = r;
+    for (int i = r + 1; i < m; i++)
+        if (s->peak[i] > s->peak[*row])
+            *row = i;
+    *column = (int)s->peak_at[*row];
+    return s->peak[*row];
+}
+
 KC_INLINE int kc_reduce(kc_saddle *s)
 {
     const int n = s->n, m = s->m;
@@ -183,7 +226,7 @@ KC_INLINE int kc_reduce(kc_saddle *s)
     kc_scale_rows(s);
     for (r = 0; r < m && r < n; r++) {
         int row, column;
-        if (!(kc_largest(m, n, s->G, r, &row, &column) > (r < s->count ? KC_RANK : KC_INDEPENDENT)))
+        if (!(kc_next_pivot(s, r, &row, &column) > (r < s->count ? KC_RANK : KC_INDEPENDENT)))
             break;
         kc_bring(s, r, row, column);
         kc_clear_column(s, r);
@@ -200,23 +243,19 @@ KC_INLINE int kc_reduce(kc_saddle *s)
     return 0;
 }
 #else
-/* The size of the largest entry of a (m, n) from row and column r on, and where it is, of each state. */
-KC_INLINE kc_real kc_largest(int m, int n, const kc_real *a, int r, int *row, int *column)
+/* The same in each state. */
+KC_INLINE kc_real kc_next_pivot(const kc_saddle *s, int r, int *row, int *column)
 {
-    const kc_mask start = (kc_mask)KC_ALL(r);
-    kc_mask rows = start, columns = start;
-    kc_real largest = kc_all(-1);
-    for (int i = r; i < m; i++)
-        for (int j = r; j < n; j++) {
-            const kc_real size = kc_abs(a[i * n + j]);
-            const kc_mask larger = (kc_mask)(size > largest);
-            const kc_mask this_row = (kc_mask)KC_ALL(i), this_column = (kc_mask)KC_ALL(j);
-            largest = kc_pick(larger, size, largest);
-            rows = (larger & this_row) | (~larger & rows);
-            columns = (larger & this_column) | (~larger & columns);
-        }
+    const int m = s->m;
+    kc_real largest = s->peak[r], place = s->peak_at[r], rows = kc_all(r);
+    for (int i = r + 1; i < m; i++) {
+        const kc_mask larger = (kc_mask)(s->peak[i] > largest);
+        largest = kc_pick(larger, s->peak[i], largest);
+        place = kc_pick(larger, s->peak_at[i], place);
+        rows = kc_pick(larger, kc_all(i), rows);
+    }
     for (int lane = 0; lane < KC_PACK; lane++)
-        row[lane] = (int)rows[lane], column[lane] = (int)columns[lane];
+        row[lane] = (int)rows[lane], column[lane] = (int)place[lane];
     return largest;
 }
 
@@ -236,8 +275,10 @@ KC_INLINE void kc_bring(kc_saddle *s, int r, const int *row, const int *column)
     for (int lane = 0; lane < KC_PACK; lane++) {
         int *const numbers = s->column + lane * n, number = numbers[column[lane]];
         if (row[lane] != r) {
-            kc_swap_in(lane, n, s->G + row[lane] * n, s->G + r * n, 1);
+            kc_swap_in(lane, n - r, s->G + row[lane] * n + r, s->G + r * n + r, 1);
             kc_swap_in(lane, k, s->gamma + row[lane] * k, s->gamma + r * k, 1);
+            kc_swap_in(lane, 1, s->peak + row[lane], s->peak + r, 1);
+            kc_swap_in(lane, 1, s->peak_at + row[lane], s->peak_at + r, 1);
             if (s->size)
                 kc_swap_in(lane, 1, s->size + row[lane], s->size + r, 1);
             if (s->combine)
@@ -259,7 +300,7 @@ KC_INLINE kc_fault kc_reduce(kc_saddle *s)
             s->column[lane * n + j] = j;
     kc_scale_rows(s);
     for (r = 0; r < m && r < n; r++) {
-        const kc_real largest = kc_largest(m, n, s->G, r, row, column);
+        const kc_real largest = kc_next_pivot(s, r, row, column);
         if (r >= s->count) { /* a state that would go on is left to itself */
             failed |= (kc_mask)(largest > kc_all(KC_INDEPENDENT));
             break;
@@ -307,61 +348,69 @@ KC_SOLVER kc_fault kc_reduce_shared(kc_saddle *s)
     return kc_reduce(s);
 }
 
-/* W = M P, f - M p in place of f, and y = P' (f - M p) in the first rows of a.  Entries of M and G that are
- * zero cost nothing. */
+/* Exchange the rows and columns of a (n, n). */
+KC_INLINE void kc_transpose_square(int n, kc_real *a)
+{
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < i; j++)
+            kc_swap(1, a + i * n + j, a + j * n + i, 1);
+}
+
+/* Find where the entries of each row of A begin and end that are not zero: the others cost nothing. */
+KC_INLINE void kc_find_spans(kc_saddle *s)
+{
+    const int n = s->n, r = s->rank, free = n - r;
+    for (int d = 0; d < r; d++) {
+        const kc_real none = kc_all(0), *const row = s->G + d * n + r;
+        int begin = 0, end = free;
+        while (begin < end && !kc_any((kc_mask)(row[begin] != none)))
+            begin++;
+        while (begin < end && !kc_any((kc_mask)(row[end - 1] != none)))
+            end--;
+        s->begin[d] = begin, s->end[d] = end;
+    }
+}
+
+/* W = (M P)', row by row, f - M p in place of f, and y = P' (f - M p) in the first rows of a.  M' stands in
+ * place of M. */
 KC_INLINE void kc_project_sides(kc_saddle *s)
 {
     const int n = s->n, k = s->k, r = s->rank, free = n - r, *const column = s->column;
     const kc_real *const M = s->M, *const G = s->G, *const gamma = s->gamma;
     kc_real *const W = s->W, *const f = s->f, *const y = s->a;
-    const kc_real none = kc_all(0);
-    for (int i = 0; i < n; i++) {
-        for (int j = 0; j < free; j++)
-            W[i * free + j] = M[i * n + column[r + j]];
-        for (int d = 0; d < r; d++) {
-            const kc_real entry = M[i * n + column[d]];
-            const kc_mask some = (kc_mask)(entry != none);
-            if (!kc_any(some))
-                continue;
-            for (int j = 0; j < free; j++)
-                W[i * free + j] = kc_where(some, W[i * free + j] - entry * G[d * n + r + j], W[i * free + j]);
-            for (int j = 0; j < k; j++)
-                f[i * k + j] = kc_where(some, f[i * k + j] + entry * gamma[d * k + j], f[i * k + j]);
-        }
+    for (int j = 0; j < free; j++)
+        kc_copy(n, W + j * n, M + column[r + j] * n);
+    for (int d = 0; d < r; d++) {
+        const kc_real *const own = M + column[d] * n;
+        for (int j = s->begin[d]; j < s->end[d]; j++)
+            kc_take(n, W + j * n, G[d * n + r + j], own);
+        if (k == 1)
+            kc_take(n, f, -gamma[d], own);
+        for (int i = 0; i < n && k > 1; i++)
+            kc_take(k, f + i * k, -own[i], gamma + d * k);
     }
-    for (int i = 0; i < free; i++) {
+    for (int i = 0; i < free; i++)
         for (int j = 0; j < k; j++)
             y[i * k + j] = f[column[r + i] * k + j];
-        for (int d = 0; d < r; d++) {
-            const kc_real entry = G[d * n + r + i];
-            const kc_mask some = (kc_mask)(entry != none);
-            if (!kc_any(some))
-                continue;
+    for (int d = 0; d < r; d++)
+        for (int i = s->begin[d]; i < s->end[d]; i++)
             for (int j = 0; j < k; j++)
-                y[i * k + j] = kc_where(some, y[i * k + j] - entry * f[column[d] * k + j], y[i * k + j]);
-        }
-    }
+                y[i * k + j] -= G[d * n + r + i] * f[column[d] * k + j];
 }
 
-/* P' M P in `reduced`, from W = M P: the `whole` of it, or its lower triangle. */
+/* P' M P in `reduced`, from W = (M P)': the `whole` of it, or its lower triangle. */
 KC_INLINE void kc_project_matrix(kc_saddle *s, int whole)
 {
     const int n = s->n, r = s->rank, free = n - r, *const column = s->column;
-    const kc_real none = kc_all(0), *const G = s->G, *const W = s->W;
-    for (int i = 0; i < free; i++) {
-        const int end = whole ? free : i + 1;
-        kc_real *const row = s->reduced + i * free;
-        for (int j = 0; j < end; j++)
-            row[j] = W[column[r + i] * free + j];
-        for (int d = 0; d < r; d++) {
-            const kc_real entry = G[d * n + r + i];
-            const kc_mask some = (kc_mask)(entry != none);
-            if (!kc_any(some))
-                continue;
-            for (int j = 0; j < end; j++)
-                row[j] = kc_where(some, row[j] - entry * W[column[d] * free + j], row[j]);
-        }
-    }
+    const kc_real *const G = s->G, *const W = s->W;
+    kc_real *const reduced = s->reduced;
+    for (int i = 0; i < free; i++)
+        for (int j = 0; j < (whole ? free : i + 1); j++)
+            reduced[i * free + j] = W[j * n + column[r + i]];
+    for (int d = 0; d < r; d++)
+        for (int i = s->begin[d]; i < s->end[d]; i++)
+            for (int j = 0; j < (whole ? free : i + 1); j++)
+                reduced[i * free + j] -= G[d * n + r + i] * W[j * n + column[d]];
 }
 
 /* Solve (P' M P) a_S = y; a_S takes the place of y.  Returns 0, or KC_SINGULAR with the speed without a
@@ -397,7 +446,7 @@ KC_INLINE void kc_combine(kc_saddle *s)
             f[column[r + i] * k + j] = a[i * k + j];
         for (int d = 0; d < r; d++) {
             kc_real sum = -gamma[d * k + j];
-            for (int i = 0; i < free; i++)
+            for (int i = s->begin[d]; i < s->end[d]; i++)
                 sum -= G[d * n + r + i] * a[i * k + j];
             f[column[d] * k + j] = sum;
         }
@@ -419,8 +468,7 @@ KC_INLINE kc_fault kc_solve(kc_saddle *s)
     const kc_real *const scale = s->scale;
     kc_real *const M = s->M, *const f = s->f;
     for (int i = 0; i < n; i++) {
-        for (int j = 0; j < n; j++)
-            M[i * n + j] *= scale[i] * scale[j];
+        kc_scale_each(n, M + i * n, scale[i], scale);
         for (int j = 0; j < k; j++)
             f[i * k + j] *= scale[i];
     }
@@ -434,6 +482,9 @@ KC_INLINE kc_fault kc_solve(kc_saddle *s)
     for (int j = 0; j < k; j++)
         kc_renumber(s, 0, 1, f + j, k, 0, s->W + n * n);
 #endif
+    if (!s->symmetric)
+        kc_transpose_square(n, M);
+    kc_find_spans(s);
     kc_project_sides(s);
     failed |= kc_solve_reduced(s);
     if (kc_stops(failed))
