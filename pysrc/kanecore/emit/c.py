@@ -213,11 +213,7 @@ class C(Target):
         return f"{self.operand(Operand(instruction.entry))} = {self.operand(instruction.operand)};"
 
     def clear(self, instruction: Clear) -> str:
-<<<<<<< HEAD
-        return f"for (int i = 0; i < {instruction.length}; i++) {instruction.array}[i] = {self.constant(0.0)};"
-=======
         return f"memset({instruction.array}, 0, {instruction.length} * sizeof *{instruction.array});"
->>>>>>> 3976427fdfb65cc969eb3852e2e7949b765548d5
 
     # --------------------------------------------------------------- functions
     @property
