@@ -95,6 +95,29 @@ def test_bits_of_other_groups(name: str, group: str) -> None:
     assert check_group(name, group)
 
 
+@pytest.mark.parametrize("name", part(kc.models(), ["rrp", "four_bar"]))
+@pytest.mark.parametrize("group", ["forward", "reactions", "hamilton", "derivatives", "constraints"])
+def test_bits_of_the_rest(name: str, group: str) -> None:
+    """What solves in ways that have no lanes goes alone, so lanes may serve nothing."""
+    check_group(name, group)
+
+
+def test_bits_of_products_and_forward_dynamics() -> None:
+    """Kernels that read further vectors, or forces in place of accelerations."""
+    dyn, x = compiled("arm7"), states("arm7", ENOUGH + 3)
+    rng = np.random.default_rng(2)
+    udot, change, weights = (rng.normal(size=(len(x), n)) for n in (dyn.n_u, dyn.n_x, dyn.n_u))
+    q, u = x[:, : dyn.n_q], x[:, dyn.n_q :]
+    assert_same_bits(dyn.aba(q, u, udot), np.array([dyn.aba(q[i], u[i], udot[i]) for i in range(len(x))]))
+    along = dyn.inverse_dynamics_jvp(0.0, x, udot, dx=change)
+    assert_same_bits(
+        along, np.array([dyn.inverse_dynamics_jvp(0.0, x[i], udot[i], dx=change[i]) for i in range(len(x))])
+    )
+    back = dyn.inverse_dynamics_vjp(0.0, x, udot, weights)
+    assert_same_bits(back, np.array([dyn.inverse_dynamics_vjp(0.0, x[i], udot[i], weights[i]) for i in range(len(x))]))
+    assert {"forward_dynamics", "inverse_dynamics_tangent", "inverse_dynamics_gradient"} <= dyn._lanes[0]
+
+
 @pytest.mark.parametrize("n", [1, 2, 3, 7, 8, 9, 15, 16, 17, 31, 257])
 def test_any_number_of_rows(n: int) -> None:
     dyn, x = compiled("rrp"), states("rrp", ENOUGH)
