@@ -48,8 +48,9 @@ def rows_alone(dyn: kc.CompiledModel, kernel: str, t: Any, x: Array, **values: A
         try:
             result.append(getattr(dyn, kernel)(t if np.ndim(t) == 0 else t[i], x[i], **own))
         except (kc.SingularError, kc.NonFiniteError) as error:
-            result.append(np.full_like(error.out, np.nan) if error.out is not None else None)
-    return np.array(result)
+            result.append(np.full_like(error.out, np.nan) if error.out is not None else np.nan)
+    shape = np.broadcast_shapes(*{np.shape(each) for each in result})
+    return np.array([np.broadcast_to(each, shape) for each in result])
 
 
 def assert_same_bits(a: Array, b: Array) -> None:

@@ -86,7 +86,7 @@ typedef struct kc_parts {
 } kc_parts;
 
 /* Fill those parts. */
-KC_SOLVER void kc_fill(kc_parts parts, const kc_saddle *s, const kc_place *at, kc_real *work)
+KC_INLINE void kc_fill(kc_parts parts, const kc_saddle *s, const kc_place *at, kc_real *work)
 {
     kc_function *const functions[] = {parts.mass_matrix, parts.forcing, parts.jacobian, parts.bias,
                                       parts.sums};

@@ -9,7 +9,6 @@
 #include <math.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <string.h>
 
 #if defined(__FAST_MATH__) || (defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__)
 #error "kanecore needs IEEE arithmetic: compile without -ffast-math, -Ofast, -ffinite-math-only"
