@@ -10,7 +10,7 @@ import sympy.physics.mechanics as me
 
 import kanecore as kc
 from kanecore.derive.magnitudes import terms
-from kanecore.emit.library import emit_group
+from kanecore.emit.groups import emit_group
 from kanecore.graph.factorize import factorized_solve, products
 from kanecore.graph.scalars import COORDINATE, Graph, Op
 from kanecore.program import functions

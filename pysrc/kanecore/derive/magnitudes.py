@@ -15,6 +15,8 @@ from kanecore.tolerances import SOLVED
 
 __all__ = ["magnitude", "sums", "terms"]
 
+LARGEST_COSINE = 2.0  # the sum of two terms, c₁ c₂ − s₁ s₂, in magnitude
+
 
 def sums(g: Graph, row: Sequence[int]) -> list[int]:
     """What each coefficient of a row is a sum of, in magnitude; zeros where one of them is a number."""
@@ -25,13 +27,18 @@ def sums(g: Graph, row: Sequence[int]) -> list[int]:
 
 
 def magnitude(g: Graph, root: int, known: dict[int, int]) -> int:
-    """A bound of a node: sums of magnitudes, products of them, 1 for a sine."""
+    """A bound of a node: sums of magnitudes, products of them, 1 for a sine.
+
+    Sums of sines and cosines alone are taken for direction cosines: however many frames turn in each other, these are at
+    most 1, and their bounds would double with each frame.
+    """
     for i in g.below([root], stop=known):
         op, *args = g.nodes[i]
         if i in known:
             continue
         if op in (Op.ADD, Op.SUB):
-            known[i] = g.add(known[args[0]], known[args[1]])
+            total = g.add(known[args[0]], known[args[1]])
+            known[i] = g.constant(min(value, LARGEST_COSINE)) if (value := g.value(total)) is not None else total
         elif op is Op.MUL:
             known[i] = g.mul(known[args[0]], known[args[1]])
         elif op is Op.DIV:
