@@ -29,8 +29,8 @@ def sums(g: Graph, row: Sequence[int]) -> list[int]:
 def magnitude(g: Graph, root: int, known: dict[int, int]) -> int:
     """A bound of a node: sums of magnitudes, products of them, 1 for a sine.
 
-    Sums of sines and cosines alone are taken for direction cosines: however many frames turn in each other, these are at
-    most 1, and their bounds would double with each frame.
+    Sums of sines and cosines alone are taken for direction cosines: however many frames turn in each other, these are
+    at most 1, and their bounds would double with each frame.
     """
     for i in g.below([root], stop=known):
         op, *args = g.nodes[i]

@@ -213,7 +213,7 @@ class C(Target):
         return f"{self.operand(Operand(instruction.entry))} = {self.operand(instruction.operand)};"
 
     def clear(self, instruction: Clear) -> str:
-        return f"for (int i = 0; i < {instruction.length}; i++) {instruction.array}[i] = {self.constant(0.0)};"
+        return f"kc_clear({instruction.length}, {instruction.array});"
 
     # --------------------------------------------------------------- functions
     @property

@@ -13,9 +13,9 @@ from .c import C
 __all__ = ["HEADERS", "WAYS", "Way", "function", "headers", "own_room", "room", "structure"]
 
 HEADERS = {
-    "equations.h": None,
-    "blocks.h": "equations.h",
-    "eliminate.h": "blocks.h",
+    "blocks.h": None,
+    "equations.h": "blocks.h",
+    "eliminate.h": "equations.h",
     "saddle.h": "eliminate.h",
     "motion.h": "saddle.h",
     "closure.h": "motion.h",
@@ -76,12 +76,19 @@ def headers(functions: Iterable[Function]) -> list[str]:
     """What some functions need of the runtime, in order."""
     needed: set[str | None] = set()
     for each in functions:
-        for header in WAYS[each.way].headers if isinstance(each, Solved) and each.way in WAYS else ():
+        for header in _own_headers(each):
             below: str | None = header
             while below is not None:
                 needed.add(below)
                 below = HEADERS[below]
     return [header for header in HEADERS if header in needed]
+
+
+def _own_headers(function: Function) -> tuple[str, ...]:
+    """Where stands what a function calls itself."""
+    if isinstance(function, Straight):
+        return ("blocks.h",) if function.parts.clear else ()
+    return WAYS[function.way].headers if function.way in WAYS else ()
 
 
 def function(target: C, of: Function, functions: Mapping[str, Function]) -> str:
