@@ -218,6 +218,18 @@ def test_what_needs_doubles_refuses(name: str, arguments: tuple[Any, ...]) -> No
         getattr(dyn, name)(*arguments)
 
 
+def test_linearize() -> None:
+    dyn, x = both("four_bar")[1], states("four_bar", 1)[0]
+    out = np.empty((dyn.n_x, dyn.n_x), np.float32), np.empty((dyn.n_x, dyn.n_r), np.float32)
+    a, b = dyn.linearize(0.25, x, out=out)
+    assert (a is out[0], b is out[1]) == (True, True)
+    assert np.array_equal(a, dyn.linearize(0.25, x)[0])
+    with pytest.raises(ValueError, match="A of out must be a float32 array"):
+        dyn.linearize(0.25, x, out=(a.astype(float), b.astype(float)))
+    with pytest.raises(kc.ModelError, match=r"linearize\(minimal=True\) needs the digits of doubles"):
+        dyn.linearize(0.25, x, minimal=True)
+
+
 def test_what_cannot_be_compiled() -> None:
     x, u = me.dynamicsymbols("x u")
     frame, origin = me.ReferenceFrame("N"), me.Point("O")

@@ -126,6 +126,8 @@ class Model:
     unit: tuple[tuple[int, int, int, int], ...]
     input_rates: tuple[int, ...]
     qdot_is_u: bool
+    single: bool
+    dtype: np.dtype[Any]
 
     def __init__(
         self, library: str | PathLike[str] | Code, addresses: Mapping[str, tuple[int, ...]] | None = None

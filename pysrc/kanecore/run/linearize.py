@@ -47,7 +47,7 @@ def linearize(
         as in SymPy's ``Linearizer`` (Peterson, Gede & Hubbard, *Multibody System Dynamics* 33, 2015).  Without it all
         of x may vary, and rates of prescribed motions are inputs of their own, in both forms.
     out : (ndarray, ndarray), optional
-        Where A and B are written to, float64, which are returned; both or neither.
+        Where A and B are written to, of the model's numbers, which are returned; both or neither.
 
     Returns
     -------
@@ -77,8 +77,8 @@ def linearize(
         a, b = a @ of_state, b[..., independent, :] + a @ of_inputs
     if out is None:
         return np.ascontiguousarray(a), np.ascontiguousarray(b)
-    require_fits(out[0], a.shape, "A of out")
-    require_fits(out[1], b.shape, "B of out")
+    require_fits(out[0], a, "A of out")
+    require_fits(out[1], b, "B of out")
     if np.shares_memory(*out):
         raise ValueError("A and B of out share memory")
     return written(a, out[0]), written(b, out[1])

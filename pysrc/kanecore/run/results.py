@@ -13,16 +13,17 @@ __all__ = ["require_fits", "written"]
 Array = npt.NDArray[np.float64]
 
 
-def require_fits(out: Any, shape: tuple[int, ...], argument: str = "out") -> None:
-    """ValueError unless a result of this shape can be written to the array."""
-    if not (isinstance(out, np.ndarray) and out.dtype == np.float64 and out.shape == shape and out.flags.writeable):
-        raise ValueError(f"{argument} must be a float64 array of shape {shape} that can be written to")
+def require_fits(out: Any, result: Array, argument: str = "out") -> None:
+    """ValueError unless the result can be written to the array."""
+    kind, shape = result.dtype, result.shape
+    if not (isinstance(out, np.ndarray) and out.dtype == kind and out.shape == shape and out.flags.writeable):
+        raise ValueError(f"{argument} must be a {kind} array of shape {shape} that can be written to")
 
 
 def written(result: Array, out: Any) -> Array:
     """The result, in the caller's array if there is one."""
     if out is None:
         return result
-    require_fits(out, result.shape)
+    require_fits(out, result)
     out[...] = result
     return np.asarray(out)

@@ -51,6 +51,14 @@ class SingleModel(CompiledModel):
     operational_inertia = _refused("operational_inertia")
     _nonholonomic = _refused("nonholonomic=True")
 
+    def linearize(
+        self, t: Any, x: Any, *, r: Any = None, p: Any = None, minimal: bool = False, out: Any = None
+    ) -> tuple[Any, Any]:
+        """A and B in floats; ``minimal=True`` with constraints needs the digits of doubles."""
+        if minimal and (self.n_constraints or self.n_configuration):
+            _refused("linearize(minimal=True)")(self)
+        return super().linearize(t, x, r=r, p=p, minimal=minimal, out=out)
+
     def _opposed(self, t: float, x: Any, r: Any, p: Any, row: int) -> tuple[str, ...]:
         return ()
 
