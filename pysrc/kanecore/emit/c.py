@@ -229,12 +229,12 @@ class C(Target):
         statements = list(map(self.statements, parts.parts))
         statements[0] = clear + statements[0]
         texts = [self._function(part, lines, "KC_PART") for part, lines in zip(names, statements, strict=True)]
-        return "".join(texts) + self._function(name, self.in_turn(names))
+        calls = [f"{part}(t, x, r, c, w, out)" for part in names]
+        return "".join(texts) + self._function(name, self.in_turn(calls))
 
-    def in_turn(self, names: Sequence[str]) -> list[str]:
-        """Statements that call the parts of a program, up to the first that ends with a fault."""
-        calls = [f"if (KC_UNLIKELY((fault = {part}(t, x, r, c, w, out)) != 0)) return fault;" for part in names]
-        return ["int fault;", *calls]
+    def in_turn(self, calls: Sequence[str]) -> list[str]:
+        """Statements that make some calls, up to the first that ends with a fault."""
+        return ["int fault;", *(f"if (KC_UNLIKELY((fault = {call}) != 0)) return fault;" for call in calls)]
 
     def _function(self, name: str, lines: Sequence[str], kind: str = "static") -> str:
         body = "".join(f"    {line}\n" for line in self.body(lines))

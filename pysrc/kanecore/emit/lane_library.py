@@ -9,9 +9,9 @@ from dataclasses import replace
 from kanecore.kernels import KERNELS
 from kanecore.program.solved import Function
 
-from .lanes import Lanes, below, in_lanes, in_parts, lane_function
+from .lanes import Lanes, below, in_lanes, in_parts, of_several
 from .library import Emitted, Library
-from .solved import room
+from .solved import function, room
 from .table import table
 
 __all__ = ["LaneLibrary"]
@@ -24,7 +24,8 @@ class LaneLibrary(Library):
     target: Lanes
 
     def emitted(self) -> Emitted:
-        of_kernel, made, operations = self.of_kernel, self.functions.by_name, self.operations
+        of_kernel, operations = self.of_kernel, self.operations
+        made = of_several(self.functions.by_name)
         held = {name: each for name, each in of_kernel.items() if in_lanes(each.name, made)}
         needed = dict.fromkeys(name for each in held.values() for name in below(each.name, made))
         if "rhs" in held and self.sizes["n_q"]:
@@ -34,7 +35,7 @@ class LaneLibrary(Library):
             self.opening({name: operations[name] for name in held}),
             '#include "kanecore.h"\n\n',
             *self.runtime(functions_of_lanes),
-            *(lane_function(self.target, each, made) for each in functions_of_lanes),
+            *(function(self.target, each, made) for each in functions_of_lanes),
             f"enum {{ LANE_WORK = {room(needed, made)} }};\n\n",
             *(self._lanes(name, each) for name, each in held.items()),
             self._lane_prepare() if self._prepares_lanes else "",

@@ -11,9 +11,8 @@ from kanecore.program.instructions import Apply, Call
 from kanecore.program.solved import Function, Solved, Straight
 
 from .c import C, Singles, part_names
-from .solved import WAYS, own_room, structure
 
-__all__ = ["Lanes", "SingleLanes", "below", "in_lanes", "in_parts", "lane_function"]
+__all__ = ["Lanes", "SingleLanes", "below", "in_lanes", "in_parts", "of_several"]
 
 _OF_PACKS = {Op.ABS: "kc_abs", Op.SQRT: "kc_sqrt"}  # of wide.h; what is not there is called lane by lane
 
@@ -42,8 +41,8 @@ class Lanes(C):
     def end_unless(self, condition: str, fault: str) -> str:
         return f"failed |= ~(kc_mask)({condition});"
 
-    def in_turn(self, names: Sequence[str]) -> list[str]:
-        return [f"failed |= {name}(t, x, r, c, w, out);" for name in names]
+    def in_turn(self, calls: Sequence[str]) -> list[str]:
+        return [f"failed |= {call};" for call in calls]
 
     def body(self, lines: Sequence[str]) -> list[str]:
         return ["kc_mask failed = {0};", *lines, "return failed;"]
@@ -59,22 +58,37 @@ class SingleLanes(Singles, Lanes):
 
 
 # ------------------------------------------------------------------------------------------------------- functions
+_OTHERS = ("otherwise", "doubt", "residuals")
+"""Members that are for states at which a short way does not hold: those are left to the scalar kernel."""
+
+_WAYS = (
+    *("short_way", "after_motion", "motion", "balance"),
+    *("linearization", "free_linearization", "forest", "chain"),
+)
+"""Those that the runtime has for several states."""
+
+
+def of_several(functions: Mapping[str, Function]) -> dict[str, Function]:
+    """The functions as they serve several states."""
+    return {name: _without_others(each) if isinstance(each, Solved) else each for name, each in functions.items()}
+
+
+def _without_others(solved: Solved) -> Solved:
+    return replace(solved, members={name: value for name, value in solved.members.items() if name not in _OTHERS})
+
+
 def in_lanes(name: str, functions: Mapping[str, Function]) -> bool:
     """Whether a function can be written for several states: not what calls given functions, nor every way to solve."""
     each = functions[name]
     if isinstance(each, Straight):
         return not any(isinstance(instruction, (Apply, Call)) for part in each.parts.parts for instruction in part)
-    return (each.way in _CALLING or each.way in _SOLVING) and all(
-        in_lanes(called, functions) for called in _called(each)
-    )
+    return each.way in _WAYS and all(in_lanes(called, functions) for called in each.calls)
 
 
 def below(name: str, functions: Mapping[str, Function]) -> Iterator[str]:
-    """A function with what it calls in lanes, those first."""
-    each = functions[name]
-    if isinstance(each, Solved):
-        for called in _called(each):
-            yield from below(called, functions)
+    """A function with what it calls, those first."""
+    for called in functions[name].calls:
+        yield from below(called, functions)
     yield name
 
 
@@ -85,47 +99,3 @@ def in_parts(function: Function, functions: Mapping[str, Function]) -> list[str]
     if isinstance(function, Straight) and len(function.parts.parts) > 1:
         return part_names(function.name, function.parts)
     return [function.name]
-
-
-_OTHERS = ("otherwise", "doubt", "residuals")
-"""Members that are for states at which a short way does not hold: those are left to the scalar kernel."""
-
-
-def _called(solved: Solved) -> list[str]:
-    """What a function calls in lanes."""
-    others = set(map(solved.members.get, _OTHERS))
-    return [name for name in solved.calls if name not in others]
-
-
-def lane_function(target: Lanes, of: Function, functions: Mapping[str, Function]) -> str:
-    """The text of a function for several states."""
-    if isinstance(of, Straight):
-        return target.function(of.name, of.parts)
-    lines = _CALLING[of.way](of) if of.way in _CALLING else _solving(target, of)
-    body = "".join(f"    {line}\n" for line in lines)
-    head = f"static kc_mask {of.name}({target.arguments}, kc_real *w, kc_real *out)"
-    return f"{head}\n{{\n{body}}}\n\n{own_room(of, _called(of), functions)}"
-
-
-def _solving(target: Lanes, solved: Solved) -> list[str]:
-    members = {name: value for name, value in solved.members.items() if name not in _OTHERS}
-    return [
-        *structure(target, replace(solved, members=members)),
-        f"return {WAYS[solved.way].function}(&s, t, x, r, c, w, out);",
-    ]
-
-
-def _short_way(solved: Solved) -> list[str]:
-    return [f"return {solved.members['shortly']}(t, x, r, c, w, out);"]
-
-
-def _after_motion(solved: Solved) -> list[str]:
-    n, taken = solved.sizes[0], sum(solved.sizes)
-    lines = [f"kc_mask failed = {solved.members['udot']}(t, x, r, c, w + {taken}, w);"]
-    if "multipliers" in solved.members:
-        lines.append(f"failed |= {solved.members['multipliers']}(t, x, r, c, w + {taken}, w + {n});")
-    return [*lines, f"return failed | {solved.members['evaluate']}(t, x, r, c, w, out);"]
-
-
-_CALLING = {"short_way": _short_way, "after_motion": _after_motion}
-_SOLVING = ("motion", "balance", "linearization", "free_linearization", "forest", "chain")

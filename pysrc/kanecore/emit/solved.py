@@ -3,14 +3,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from kanecore.program.solved import Equations, Function, Member, Solved, Straight
 
 from .c import C
 
-__all__ = ["HEADERS", "WAYS", "Way", "function", "headers", "own_room", "room", "structure"]
+__all__ = ["HEADERS", "WAYS", "Way", "function", "headers", "room", "structure"]
 
 HEADERS = {
     "blocks.h": None,
@@ -95,13 +95,13 @@ def function(target: C, of: Function, functions: Mapping[str, Function]) -> str:
     """The text of a function; of one that solves with the size of its scratch, from those of the functions it calls."""
     if isinstance(of, Straight):
         return target.function(of.name, of.parts)
-    head = f"static int {of.name}({target.arguments}, {target.real} *w, {target.real} *out)"
+    head = f"static {target.outcome} {of.name}({target.arguments}, {target.real} *w, {target.real} *out)"
     if of.way in _CALLING:
-        lines = _CALLING[of.way](of)
+        lines = _CALLING[of.way](target, of)
     else:
         lines = [*structure(target, of), f"return {WAYS[of.way].function}(&s, t, x, r, c, w, out);"]
     text = "".join(f"    {line}\n" for line in lines)
-    return f"{head}\n{{\n{text}}}\n\n{own_room(of, of.calls, functions)}"
+    return f"{head}\n{{\n{text}}}\n\n{_own_room(of, functions)}"
 
 
 def structure(target: C, solved: Solved) -> list[str]:
@@ -149,19 +149,22 @@ def _member(name: str, value: Member) -> str:
     return str(value)
 
 
-def _after_motion(solved: Solved) -> list[str]:
+def _after_motion(target: C, solved: Solved) -> list[str]:
     """The accelerations, and the multipliers behind them, at the beginning of the scratch; then what they are for."""
     n, taken = solved.sizes[0], sum(solved.sizes)
-    lines = [f"int fault = {solved.members['udot']}(t, x, r, c, w + {taken}, w);"]
+    calls = [f"{solved.members['udot']}(t, x, r, c, w + {taken}, w)"]
     if "multipliers" in solved.members:
-        lines.append(f"if (!fault) fault = {solved.members['multipliers']}(t, x, r, c, w + {taken}, w + {n});")
-    return [*lines, f"return fault ? fault : {solved.members['evaluate']}(t, x, r, c, w, out);"]
+        calls.append(f"{solved.members['multipliers']}(t, x, r, c, w + {taken}, w + {n})")
+    return target.body(target.in_turn([*calls, f"{solved.members['evaluate']}(t, x, r, c, w, out)"]))
 
 
-def _short_way(solved: Solved) -> list[str]:
-    """The short way, else the other; where both lack a pivot the short way names the speed."""
+def _short_way(target: C, solved: Solved) -> list[str]:
+    """The short way, else the other, if there is one; where both lack a pivot the short way names the speed."""
+    shortly = f"{solved.members['shortly']}(t, x, r, c, w, out)"
+    if "otherwise" not in solved.members:
+        return [f"return {shortly};"]
     return [
-        f"const int fault = {solved.members['shortly']}(t, x, r, c, w, out);",
+        f"const int fault = {shortly};",
         "if (!KC_UNLIKELY(fault)) return 0;",
         f"const int other = {solved.members['otherwise']}(t, x, r, c, w, out);",
         "return fault != KC_NOT_HERE && kc_status_of(other) == KC_SINGULAR ? fault : other;",
@@ -190,13 +193,13 @@ def _room_name(name: str) -> str:
     return f"ROOM_{name}"
 
 
-def own_room(solved: Solved, calls: Sequence[str], functions: Mapping[str, Function]) -> str:
+def _own_room(solved: Solved, functions: Mapping[str, Function]) -> str:
     """The constant that says it of one function: its arrays, and behind them what it calls takes.
 
     Other ways to the result take all of it.
     """
-    instead = [name for name in map(solved.members.get, ("otherwise", "shortly")) if name is not None and name in calls]
-    behind = room((name for name in calls if name not in instead), functions)
+    instead = [name for name in map(solved.members.get, ("otherwise", "shortly")) if name is not None]
+    behind = room((name for name in solved.calls if name not in instead), functions)
     own = f"{_arrays(solved)} + {behind}"
     most = f"KC_MOST({own}, {room(sorted(map(str, instead)), functions)})" if instead else own
     return f"enum {{ {_room_name(solved.name)} = {most} }};\n\n"
