@@ -505,5 +505,6 @@ cdef class Evaluation:
         row = [None if a is None else np.ascontiguousarray(self.wide(i)[where]) for i, a in enumerate(self.operands)]
         inputs = self.model.resolve_inputs(row[OF_R])
         parameters = self.model.resolve_parameters(row[OF_P], self.k)
-        at.t, at.x, at.r, at.c = row[OF_T].item(), data(row[OF_X]), inputs.read, parameters.read
-        return row[OF_X], inputs, parameters
+        x = row[OF_X] if row[OF_UDOT] is None else np.concatenate([row[OF_X], row[OF_UDOT]])
+        at.t, at.x, at.r, at.c = row[OF_T].item(), data(x), inputs.read, parameters.read
+        return x, inputs, parameters

@@ -46,8 +46,8 @@ cdef bint recounted(Model m, int k, const Arguments *at, double *out, Outcome *o
     work = memory + m.n_prepared
     try:
         memcpy(memory, at.c, m.n_prepared * sizeof(double))     # the calls below use the scratch of this model
-        state, inputs = vector_of(at.x, m.n_x), vector_of(at.r, m.n_r)
-        count = m._count_near(at.t, state, inputs, vector_of(at.c + m.first, m.n_p))
+        state, inputs = vector_of(at.x, m.n_x + n_beyond(m, k)), vector_of(at.r, m.n_r)
+        count = m._count_near(at.t, state[:m.n_x], inputs, vector_of(at.c + m.first, m.n_p))
         if count == memory[m.n_prepared - 1]:
             return False
         memory[m.n_prepared - 1] = count
