@@ -260,7 +260,7 @@ class Singles:
         """The nearest float, which must be one."""
         if not abs(value) <= _LARGEST_FLOAT:
             raise ModelError(f"{value!r} is a constant of the equations, and no float: leave out real='float'")
-        return f"{_as_float(value)!r}f"
+        return f"{float(np.float32(value))!r}f"
 
     def stored(self, kind: str, function: str) -> str:
         return f"KC_STORED({kind}, {function})"
@@ -276,11 +276,6 @@ class Single(Singles, C):
 
     def library(self, op: str) -> str:
         return f"{super().library(op)}f"
-
-
-def _as_float(value: float) -> float:
-    """The double that is the nearest float."""
-    return float(np.float32(value))
 
 
 def part_names(name: str, parts: Parts) -> list[str]:

@@ -247,8 +247,8 @@ def linear_system(dyn: Kernels, t: float, x: _Values, r: Any = None, p: Any = No
     dx = np.hstack([part.tangent, part.input_tangent])
     dr = np.eye(dyn.n_r, dx.shape[1], len(part.units))
     sizes = np.concatenate([part.sizes, np.maximum(np.abs(state.r), 1.0)])
-    du = slopes[dyn.n_q :] @ np.vstack([dx, dr])
-    outputs, n = output_slopes(state, dx, dr, du, sizes), len(part.units)
+    dudot = slopes[dyn.n_q :] @ np.vstack([dx, dr])
+    outputs, n = output_slopes(state, dx, dr, dudot, sizes), len(part.units)
     return LinearSystem(
         name=dyn.name,
         t=float(t),

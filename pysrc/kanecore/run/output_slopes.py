@@ -22,8 +22,8 @@ __all__ = ["output_slopes"]
 Array = npt.NDArray[np.float64]
 
 
-def output_slopes(state: ConstraintState, dx: Array, dr: Array, udot: Array, sizes: Array) -> Array:
-    """∂y/∂x dx + ∂y/∂r dr + ∂y/∂u̇ du̇ for directions (n_x, n), (n_r, n), (n_u, n) at a state: (n_outputs, n).
+def output_slopes(state: ConstraintState, dx: Array, dr: Array, dudot: Array, sizes: Array) -> Array:
+    """∂y/∂x dx + ∂y/∂r dr + ∂y/∂u̇ du̇ at a state, (n_outputs, n), for n directions dx (n_x, n), dr, du̇ (n_u, n).
 
     An entry is zero where its terms cancel but for their rounding, as for an accelerometer that is tilted in free fall.
     ``sizes`` (n,) of the directions are large changes.
@@ -31,12 +31,12 @@ def output_slopes(state: ConstraintState, dx: Array, dr: Array, udot: Array, siz
     dyn = state.dyn
     if not dyn.n_outputs:
         return np.zeros((0, dx.shape[1]))
-    now = dyn.udot(state.t, state.x, r=state.r, p=state.p)
+    udot = dyn.udot(state.t, state.x, r=state.r, p=state.p)
     try:
-        slopes = dyn._output_slopes(state.t, state.x, now, r=state.r, p=state.p)
+        slopes = dyn._output_slopes(state.t, state.x, udot, r=state.r, p=state.p)
     except ModelError:  # an output holds multipliers
         return _by_differences(state, dx, dr, sizes)
-    directions = np.vstack([dx, dr, udot])
+    directions = np.vstack([dx, dr, dudot])
     total, terms = slopes @ directions, np.abs(slopes) @ np.abs(directions)
     return np.asarray(np.where(np.abs(total) > NOISE * terms, total, 0.0))
 

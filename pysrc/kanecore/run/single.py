@@ -27,7 +27,9 @@ def _refused(name: str) -> Callable[..., Any]:
 
 
 class SingleModel(CompiledModel):
-    """A `CompiledModel` whose kernels take float32: x, r, p, results and prepared constants; t is a double.
+    """A `CompiledModel` whose kernels take float32: x, r, p, results and prepared constants.
+
+    t is given as a double, and rounded to a float by each kernel.
 
     Arrays of other types are cast, ``out=`` must be float32.  `address` is that of ``void f(double t, const float *x,
     const float *r, const float *c, float *work, float *out)``.  A float has 24 bits: results agree with those in double

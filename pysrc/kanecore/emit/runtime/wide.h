@@ -119,7 +119,7 @@ KC_INLINE uint32_t kc_undone(kc_mask failed, ptrdiff_t n, const kc_real *out)
 KC_INLINE kc_real kc_inverse(kc_real x)
 {
     const kc_mask exponent = (kc_mask)((kc_pack_bits)x >> KC_MANTISSA & KC_EXPONENT);
-    const kc_mask low = exponent<1, high = exponent> KC_EXPONENT - 2;
+    const kc_mask low = (exponent < 1), high = (exponent > KC_EXPONENT - 2);
     const kc_mask of_inverse =
         (~(low | high) & (KC_EXPONENT - 1 - exponent)) | (low & (KC_EXPONENT - 2)) | (high & 1);
     return (kc_real)((kc_pack_bits)of_inverse << KC_MANTISSA);
