@@ -17,7 +17,8 @@ cdef enum:
     ALIGNMENT = 64          # bytes: what the widest lanes need
     CACHE = 1 << 15         # numbers: as many as the second cache of common processors leaves room for
     MOST_THREADS = 1024     # more than any machine has cores
-    ROWS_OF_A_THREAD = 512  # at least: fewer take less time than a thread takes to begin
+    PARTS_OF_A_THREAD = 4   # so that a thread that begins late, or is slow, does less
+    ROWS_OF_A_PART = 512    # at least: fewer take little more time than to begin a part
 
 cdef struct Batch:
     Py_ssize_t n_rows, n_x, n_beyond, n_r, size     # n_beyond: numbers that x goes on with
@@ -335,6 +336,7 @@ cdef class Evaluation:
     cdef object result
     cdef object status, numbers     # of each state: what run_row says of it
     cdef int threads
+    cdef object parts               # first and end of each that no thread has taken
     cdef bint stop                  # set by Ctrl-C, for all threads
 
     cdef int read(self, object t, object x, object udot, object r, object p) except -1:
@@ -380,17 +382,32 @@ cdef class Evaluation:
         self.stop = False
         if n_rows >= self.model.rows_for_lanes:
             self.model.open_lanes(self.k)
-        n_parts = max(1, min(<Py_ssize_t>self.threads, n_rows // ROWS_OF_A_THREAD))
-        if n_parts == 1:
+        n_parts = n_rows // ROWS_OF_A_PART
+        if self.threads == 1 or n_parts < 2:
             return self.run_part(0, n_rows)
+        n_parts = min(<Py_ssize_t>self.threads * PARTS_OF_A_THREAD, n_parts)
         bounds = [n_rows * i // n_parts // MOST_LANES * MOST_LANES for i in range(n_parts)] + [n_rows]
-        others = [thread_pool(n_parts - 1).submit(self.run_part, a, b) for a, b in zip(bounds[1:], bounds[2:])]
+        self.parts = zip(bounds, bounds[1:])
+        n_others = min(<Py_ssize_t>self.threads, n_parts) - 1
+        others = [thread_pool(n_others).submit(self.run_parts) for i in range(n_others)]
         try:
-            n_failed = self.run_part(0, bounds[1])
-            return n_failed + sum([other.result() for other in others])
+            n_failed = self.run_parts()
+            # a thread that has not begun by now is not waited for
+            return n_failed + sum([other.result() for other in others if not other.cancel()])
+        except BaseException:
+            self.stop = True
+            raise
         finally:
-            self.stop = not all([other.done() for other in others])     # only where an exception is on its way
             wait(others)
+
+    def run_parts(self):
+        """The same for parts that no other thread has taken, until none is left."""
+        cdef Py_ssize_t n_failed = 0
+        for first, end in self.parts:   # the GIL sees that each is taken once
+            n_failed += self.run_part(first, end)
+            if self.stop:
+                break
+        return n_failed
 
     cpdef Py_ssize_t run_part(self, Py_ssize_t first, Py_ssize_t end) except -1:
         """The same for some of the states."""

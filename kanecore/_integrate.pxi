@@ -99,6 +99,11 @@ cdef int keep(const kc_step *step, Record *record) noexcept nogil:
     return 0
 
 
+cdef inline double place_in(const kc_step *step, double t) noexcept nogil:
+    """Where t lies in a step, 0 to 1; at the end of a change of the state, which takes no time."""
+    return (t - step.t) / step.h if step.h != 0.0 else 1.0
+
+
 cdef int sample(const kc_step *step, Record *record) noexcept nogil:
     """Put down the states at the chosen times that a step holds; 1 where one cannot be had, or nobody waits for it."""
     cdef size_t n = record.n_x
@@ -111,7 +116,7 @@ cdef int sample(const kc_step *step, Record *record) noexcept nogil:
         if t == step.end:       # known exactly
             memcpy(x, step.x1, n * sizeof(double))
         else:
-            record.status = kc_interpolate(step, (t - step.t) / step.h, x, record.work)
+            record.status = kc_interpolate(step, place_in(step, t), x, record.work)
             if record.status != KC_OK:
                 return 1
         record.reached += 1
@@ -142,7 +147,7 @@ cdef class Run:
     Attributes
     ----------
     status : str
-        A value of `STATUS`, or "full": more steps than may be kept.
+        A value of `STATUS`; "full": more steps than may be kept; or "event": an event ended it.
     error : BaseException or None
         What ended it: raised by the input function, by Ctrl-C, for want of memory, or because the constraints could not
         be kept at one of the chosen times.
@@ -271,7 +276,7 @@ def smallest_step(double t0, double t1):
 
 def integrate(Model model, str method, double t0, double t1, x0, *, double rtol, atol, double step, double max_step,
               uint64_t max_steps, knots, coefficients, function=None, p=None, Py_ssize_t rank=-1, bint project=True,
-              baumgarte=None, times=None, bint interpolants=True, size_t room, bint drop):
+              baumgarte=None, Watch watch=None, times=None, bint interpolants=True, size_t room, bint drop):
     """Integrate xdot = rhs(t, x, r(t)) from t0 to t1 with an integrator of kc_ode.h.
 
     Parameters
@@ -293,6 +298,8 @@ def integrate(Model model, str method, double t0, double t1, x0, *, double rtol,
         Bring each step back to the constraints, if there are any.
     baumgarte : (float, float), optional
         Gains of their stabilization.
+    watch : Watch, optional
+        Events.
     times : ndarray, optional
         Where the states are wanted, in the order of the run.
     interpolants : bool
@@ -320,6 +327,7 @@ def integrate(Model model, str method, double t0, double t1, x0, *, double rtol,
     cdef Record record
     memset(&record, 0, sizeof(record))
     memset(&stats, 0, sizeof(stats))
+    memset(&plan, 0, sizeof(plan))
     fill_signal(model, &signal, knot, polynomial, function, caller)
     fill_system(model, &system, project)
     fill_equations(model, &system, chosen, baumgarte)
@@ -328,6 +336,8 @@ def integrate(Model model, str method, double t0, double t1, x0, *, double rtol,
     plan.method, plan.t0, plan.t1, plan.step = chosen, t0, t1, step
     plan.rtol, plan.atol, plan.max_step, plan.max_steps = rtol, &tolerance[0], max_step, max_steps
     plan.accept, plan.context = record_step, &record
+    if watch is not None:
+        plan.events = watch.of(&system)
     cdef double[:, ::1] work = np.empty((2, kc_ode_work(&system, chosen)))
     cdef double[::1] wanted = np.array([] if times is None else times, dtype=np.float64)
     sampled = np.empty((wanted.shape[0], model.n_x))
@@ -339,6 +349,10 @@ def integrate(Model model, str method, double t0, double t1, x0, *, double rtol,
     run = run_through(model, &system, &plan, &record, &stats, x, work[0])
     if caller.error is not None:
         run.error = caller.error
+    elif watch is not None and watch.error is not None:
+        run.error = watch.error
+    elif watch is not None and watch.ended and run.status == "stopped" and run.error is None:
+        run.status = "event"
     elif record.status != KC_OK and run.error is None:
         run.error = interpolation_error(model, record.status, wanted[record.reached], sampled[record.reached], work[1])
     run.times, run.sampled = np.asarray(wanted)[:record.reached], sampled[:record.reached]
@@ -393,7 +407,7 @@ cdef Run run_through(Model model, const kc_system *system, const kc_plan *plan, 
         forget(record)
     run.status = "full" if record.full else STATUS[status]
     run.evaluations, run.rejected = stats.evaluations, stats.rejected
-    run.accepted = stats.accepted if run.steps is None else len(run.steps) - 1      # the last one may have found no room
+    run.accepted = len(run.steps) - 1 if record.full or record.no_memory else stats.accepted  # without one that found no room
     run.row = row_of(model, status, stats.number)
     return run
 
@@ -441,7 +455,7 @@ def interpolate(Model model, str method, double[::1] t, double[:, ::1] x, double
             k = steps[i]
             step.t, step.h, step.end = t[k], t[k + 1] - t[k], t[k + 1]
             step.x0, step.x1, step.dense = &x[k, 0], &x[k + 1, 0], &dense[k, 0, 0]
-            status = kc_interpolate(&step, (times[i] - step.t) / step.h, &result[i, 0], &work[0])
+            status = kc_interpolate(&step, place_in(&step, times[i]), &result[i, 0], &work[0])
             if status != KC_OK or (i % KC_PATIENCE == KC_PATIENCE - 1 and interrupted(&interruption)):
                 break
             i += 1

@@ -20,6 +20,7 @@ The parts, each built on those above it:
 `_workspace.pxi`      `Buffers`: calls without arguments
 `_methods.pxi`        `Kernels`, `Workspace`: the kernels as methods
 `_integrate.pxi`      integration in time
+`_events.pxi`         `Watch`: the events of a run
 ====================  ====================================================================================
 
 A `Block` never changes, so whoever holds a reference to one may read it without the GIL, whatever other
@@ -78,3 +79,4 @@ include "_evaluate.pxi"
 include "_workspace.pxi"
 include "_methods.pxi"
 include "_integrate.pxi"
+include "_events.pxi"

@@ -44,6 +44,18 @@ cdef extern from "kc_ode.h" nogil:
 
     ctypedef int kc_accept(const kc_step *step, void *context) noexcept
 
+    ctypedef struct kc_events:
+        uint32_t n
+        int (*values)(double t, const double *x, const double *r, double *g, void *context) noexcept nogil
+        const int *direction
+        const int *stops
+        int (*found)(uint32_t i, double t, double *x, void *context) noexcept nogil
+        void *context
+        double *work
+
+    enum:
+        KC_GO_ON, KC_CHANGED, KC_END
+
     ctypedef struct kc_plan:
         const kc_method *method
         double t0, t1, step, rtol
@@ -52,6 +64,7 @@ cdef extern from "kc_ode.h" nogil:
         uint64_t max_steps
         kc_accept *accept
         void *context
+        const kc_events *events
 
     ctypedef struct kc_stats:
         uint64_t evaluations, accepted, rejected
@@ -65,6 +78,7 @@ cdef extern from "kc_ode.h" nogil:
     int kc_is_adaptive(const kc_method *method)
     int kc_n_dense(const kc_method *method)
     size_t kc_ode_work(const kc_system *system, const kc_method *method)
+    size_t kc_events_work(const kc_system *system, uint32_t n)
     double kc_smallest_step(double t0, double t1)
     kc_status kc_integrate(const kc_system *system, const kc_plan *plan, double *x, double *work, kc_stats *stats)
     kc_status kc_interpolate(const kc_step *step, double theta, double *x, double *work)

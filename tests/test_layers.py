@@ -53,6 +53,7 @@ ALLOWED: dict[str, set[str]] = {
     "_methods": {"_binding"},
     "_native": {"_binding", "_methods"},
     "_compile": {"errors", "kernels", "c_functions", "machine_code", "describe", "model", "emit", "build", "run"},
+    "events": {"errors", "graph", "describe", "emit", "run"},
     "equivalence": {"errors", "model", "_compile", "run"},
     "demo": {"errors", "model", "emit", "_compile", "run", "show", "gallery"},
     "cli": {"errors"},

@@ -11,7 +11,8 @@
  *     status = kc_integrate(&s, &plan, x, work, &stats);
  *
  * The state x is advanced in place.  Each accepted step is handed to accept(), which may store it,
- * evaluate its interpolant, or stop the run.  Nothing here allocates, and nothing is kept between
+ * evaluate its interpolant, or stop the run.  A change of x by an event is handed to it as a step of length
+ * zero.  Nothing here allocates, and nothing is kept between
  * calls: any number of threads may integrate, each with its own work.
  *
  * Unit quaternions are divided by their norms after each accepted step, and with `project` the state is
@@ -79,17 +80,37 @@ typedef struct kc_step {
 /* Returns non-zero to stop the run. */
 typedef int kc_accept(const kc_step *step, void *context);
 
+/*
+ * Functions g(t, x) whose zeros a run looks for.  A zero is where g changes its sign, as far as both signs
+ * can be told from rounding: at the ends of a step, or between them, where g is looked at in several places.
+ * A function that is zero at the start has no sign before it has left zero; so has one after a change of x.
+ */
+typedef struct kc_events {
+    uint32_t n;
+    int (*values)(double t, const double *x, const double *r, double *g, void *context); /* non-zero: stop */
+    const int *direction; /* n: 1, zeros where g grows in the order of the run; -1, where it falls; 0, all */
+    const int *stops;     /* n: non-zero where a step is to end on the zeros */
+    /* A zero of function i, in the order of the run.  Where steps end on it, x may change. */
+    int (*found)(uint32_t i, double t, double *x, void *context);
+    void *context;
+    double *work; /* kc_events_work() doubles */
+} kc_events;
+
+/* What kc_events.found() says. */
+enum { KC_GO_ON, KC_CHANGED, KC_END };
+
 /* What is wanted of a run. */
 typedef struct kc_plan {
     const kc_method *method;
     double t0, t1;
-    double step;        /* length of fixed steps; of adaptive methods that of the first, 0: chosen */
-    double rtol;        /* of adaptive methods, as all below */
-    const double *atol; /* n_x absolute tolerances */
-    double max_step;    /* at least the span of the run: no limit */
-    uint64_t max_steps; /* tried, accepted or not; 0: no limit */
-    kc_accept *accept;  /* NULL: steps are handed to nobody */
-    void *context;      /* of accept() */
+    double step;             /* length of fixed steps; of adaptive methods that of the first, 0: chosen */
+    double rtol;             /* of adaptive methods, as all below */
+    const double *atol;      /* n_x absolute tolerances */
+    double max_step;         /* at least the span of the run: no limit */
+    uint64_t max_steps;      /* tried, accepted or not; 0: no limit */
+    kc_accept *accept;       /* NULL: steps are handed to nobody */
+    void *context;           /* of accept() */
+    const kc_events *events; /* NULL: none */
 } kc_plan;
 
 typedef struct kc_stats {
@@ -123,13 +144,16 @@ int kc_n_dense(const kc_method *method);
 /* Doubles of work that a run needs. */
 size_t kc_ode_work(const kc_system *system, const kc_method *method);
 
+/* Doubles of work that n events of a run need. */
+size_t kc_events_work(const kc_system *system, uint32_t n);
+
 /* The shortest step that can be told from rounding at every t between t0 and t1. */
 double kc_smallest_step(double t0, double t1);
 
 /*
  * From t0 to t1, forwards or backwards, with x (n_x) advanced in place.  Fixed steps that end on a knot of
- * the inputs, or on t1, may be shorter; KC_STEP_SIZE at once where plan->step is below kc_smallest_step(t0,
- * t1).
+ * the inputs, on an event, or on t1, may be shorter; KC_STEP_SIZE at once where plan->step is below
+ * kc_smallest_step(t0, t1).
  */
 kc_status kc_integrate(const kc_system *system, const kc_plan *plan, double *x, double *work,
                        kc_stats *stats);

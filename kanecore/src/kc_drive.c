@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The one driver of all methods: stretches between knots of the inputs, steps and their lengths,
  * interpolation. */
-#include "kc_method.h"
+#include "kc_events.h"
 
 /* Step control, as in Hairer's program and SciPy's. */
 static const double SAFETY = 0.9, MIN_FACTOR = 0.2, MAX_FACTOR = 10.0;
@@ -97,7 +97,61 @@ static kc_status take_step(const kc_stride *s, const kc_plan *plan, double *erro
     return m->dense(s);
 }
 
-/* Move x to the end of the step that was taken, and hand the step to plan->accept(). */
+/*
+ * Take the step; where an event is to end it, once more to the time of the event.  Newton's method finds the
+ * step whose end has g = 0, not its interpolant.
+ */
+static kc_status step_to_event(kc_stride *s, const kc_plan *plan, double *error)
+{
+    enum { MOST_TRIES = 4 };
+    const uint32_t n = kc_n_x(s->run->system);
+    const double goal = s->next, direction = s->run->direction;
+    double stop;
+    kc_status status = take_step(s, plan, error);
+    if (status != KC_OK || !(*error < 1.0) || !plan->events)
+        return status;
+    if ((status = kc_watch(s, plan->events, plan->t1, &stop)) != KC_OK)
+        return status;
+    for (int tries = 0; stop != s->next && tries < MOST_TRIES; tries++) {
+        s->next = (stop - goal) * direction > 0.0 ? goal : stop;
+        if ((s->next - s->t) * direction <= 0.0) { /* at once: there is no step */
+            s->next = s->t;
+            memcpy(s->x1, s->x, sizeof(double) * n);
+            memcpy(s->k + (uint32_t)s->method->stages * n, s->k, sizeof(double) * n);
+            *error = 0.0;
+            return KC_OK;
+        }
+        status = take_step(s, plan, error);
+        if (status != KC_OK || !(*error < 1.0) || !kc_improve(s, plan->events, &stop))
+            return status;
+    }
+    return KC_OK;
+}
+
+/* Report the events up to the end of a step.  Where x changes there, hand on a step of length zero, and begin
+ * anew. */
+static kc_status report_events(const kc_stride *s, const kc_plan *plan, const kc_step *step, double *x)
+{
+    int answer;
+    const size_t bytes = sizeof(double) * kc_n_x(s->run->system);
+    kc_status status = kc_report(s, plan->events, step, x, &answer);
+    if (status != KC_OK || answer == KC_GO_ON)
+        return status;
+    if (memcmp(x, s->x1, bytes) != 0) {
+        const kc_step jump = {step->end, 0.0, step->end, s->x1, x, s->dense, s->method, s->run->system};
+        if (plan->accept && plan->accept(&jump, plan->context))
+            return KC_STOPPED;
+    }
+    if (answer == KC_END)
+        return KC_STOPPED;
+    const kc_stride next = {s->run, s->method, step->end, step->end, x, s->x1, s->k, s->y, s->dense};
+    if ((status = kc_evaluate(s->run, step->end, x, s->k)) != KC_OK)
+        return status;
+    return kc_begin_watch(&next, plan->events);
+}
+
+/* Move x to the end of the step that was taken, and hand the step to plan->accept(), and its events to
+ * theirs. */
 static kc_status accept_step(const kc_stride *s, const kc_plan *plan, double *x)
 {
     const uint32_t n = kc_n_x(s->run->system);
@@ -106,9 +160,13 @@ static kc_status accept_step(const kc_stride *s, const kc_plan *plan, double *x)
     memcpy(x, s->x1, bytes);
     memcpy(s->k, s->k + (uint32_t)s->method->stages * n, bytes);
     s->run->stats->t = s->next;
-    s->run->stats->accepted++;
-    const kc_step step = {s->t, s->next - s->t, s->next, s->y, x, s->dense, s->method, s->run->system};
-    return plan->accept && plan->accept(&step, plan->context) ? KC_STOPPED : KC_OK;
+    const kc_step step = {s->t, s->next - s->t, s->next, s->y, s->x1, s->dense, s->method, s->run->system};
+    if (step.h != 0.0) {
+        s->run->stats->accepted++;
+        if (plan->accept && plan->accept(&step, plan->context))
+            return KC_STOPPED;
+    }
+    return plan->events ? report_events(s, plan, &step, x) : KC_OK;
 }
 
 /* Whole steps from the start of a stretch, then one that ends on its end. */
@@ -118,11 +176,12 @@ static kc_status fixed_steps(kc_stride *s, const kc_plan *plan, double end, doub
     const double whole = floor((end - start) * direction / h * (1.0 + 8.0 * DBL_EPSILON));
     const int shorter = whole == 0.0 || (end - start) * direction - whole * h > 1e-9 * h;
     const uint64_t count = (uint64_t)whole + (shorter ? 1 : 0);
-    for (uint64_t i = 0; i < count; i++) {
+    for (uint64_t i = 0; i < count;) {
+        const double goal = i + 1 == count ? end : start + direction * h * (double)(i + 1);
         double error;
-        s->t = s->run->stats->t;
-        s->next = i + 1 == count ? end : start + direction * h * (double)(i + 1);
-        kc_status status = take_step(s, plan, &error);
+        s->t = s->run->stats->t, s->next = goal;
+        kc_status status = step_to_event(s, plan, &error);
+        i += s->next == goal;
         if (status == KC_OK)
             status = accept_step(s, plan, x);
         if (status != KC_OK)
@@ -143,10 +202,11 @@ static kc_status adaptive_steps(kc_stride *s, const kc_plan *plan, double end, d
             return KC_MAX_STEPS;
         *h = fmax(fmin(*h, plan->max_step), smallest);
         const int last = *h * (1.0 + 1e-10) >= (end - t) * direction;
-        s->t = t, s->next = last ? end : t + direction * *h;
-        const double length = fabs(s->next - t);
+        const double goal = last ? end : t + direction * *h;
         double error = INFINITY;
-        kc_status status = take_step(s, plan, &error);
+        s->t = t, s->next = goal;
+        kc_status status = step_to_event(s, plan, &error);
+        const double length = fabs(s->next - t);
         if (status == KC_STOPPED)
             return status;
         const double factor = status != KC_OK ? MIN_FACTOR
@@ -161,9 +221,9 @@ static kc_status adaptive_steps(kc_stride *s, const kc_plan *plan, double end, d
             rejected = 1;
             continue;
         }
-        /* a step cut short by a knot says little about the next one */
+        /* a step cut short by a knot or an event says little about the next one */
         const double proposed = length * fmin(rejected ? 1.0 : MAX_FACTOR, factor);
-        *h = last ? fmax(*h, proposed) : proposed;
+        *h = last || s->next != goal ? fmax(*h, proposed) : proposed;
         rejected = 0;
         if ((status = accept_step(s, plan, x)) != KC_OK)
             return status;
@@ -184,10 +244,14 @@ kc_status kc_integrate(const kc_system *system, const kc_plan *plan, double *x, 
     *stats = (kc_stats){.t = plan->t0};
     if (!m->error && !(h > 0.0 && h >= kc_smallest_step(plan->t0, plan->t1)))
         return KC_STEP_SIZE;
+    if (plan->events)
+        kc_forget_zeros(system, plan->events);
     while (stats->t != plan->t1) {
         const double end = kc_stretch(system->signal, stats->t, plan->t1, &run.interval);
         s.t = stats->t;
         kc_status status = kc_evaluate(&run, s.t, x, k);
+        if (status == KC_OK && plan->events && stats->accepted == 0)
+            status = kc_begin_watch(&s, plan->events);
         if (status == KC_OK && m->error && h == 0.0)
             status = first_step(&s, plan, slope, &h);
         if (status == KC_OK)
@@ -201,6 +265,10 @@ kc_status kc_integrate(const kc_system *system, const kc_plan *plan, double *x, 
 kc_status kc_interpolate(const kc_step *step, double theta, double *x, double *work)
 {
     const kc_system *system = step->system;
+    if (step->h == 0.0) { /* an event changed x */
+        memcpy(x, step->x1, sizeof(double) * kc_n_x(system));
+        return KC_OK;
+    }
     step->method->interpolate(step, theta, x);
     if (system->project == NULL)
         return kc_normalize(system->n_unit, system->unit, x);

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
         NonFiniteError,
         SingularError,
     )
+    from kanecore.events import Event
     from kanecore.gallery import load, models
     from kanecore.kanes_method import KanesMethod
     from kanecore.model import Model
@@ -50,6 +51,7 @@ __all__ = [
     "CFunction",
     "CompileError",
     "CompiledModel",
+    "Event",
     "ForceSystem",
     "IntegrationError",
     "KanecoreError",
@@ -85,6 +87,7 @@ _HOMES = {
     "CFunction": "kanecore.c_functions",
     "CompileError": "kanecore.errors",
     "CompiledModel": "kanecore.run.model",
+    "Event": "kanecore.events",
     "ForceSystem": "kanecore.describe.force_system",
     "IntegrationError": "kanecore.errors",
     "KanecoreError": "kanecore.errors",

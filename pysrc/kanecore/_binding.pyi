@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Types of the extension `kanecore._native` but for its kernels; its docstrings stand in kanecore/_*.pxi."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from os import PathLike
 from typing import Any, Literal, TypeAlias, final
 
@@ -27,6 +27,24 @@ def broadcast_shapes(*shapes: tuple[int, ...]) -> tuple[int, ...]: ...
 def symbol_name(key: Any) -> str: ...
 def checked_inputs(model: Model, returned: Any, t: float) -> _Array: ...
 def smallest_step(t0: float, t1: float) -> float: ...
+
+class Outputs:
+    def __init__(self, model: Model, p: Any, rank: int = -1) -> None: ...
+
+class Watch:
+    error: BaseException | None
+    ended: bool
+    def __init__(
+        self,
+        model: Model,
+        sources: Sequence[tuple[str, Any]],
+        directions: Sequence[int],
+        stops: Sequence[bool],
+        found: Callable[[int, float, _Array], Any],
+        outputs: Outputs | None = None,
+        expressions: Outputs | None = None,
+    ) -> None: ...
+
 def integrate(
     model: Model,
     method: str,
@@ -46,6 +64,7 @@ def integrate(
     rank: int = -1,
     project: bool = True,
     baumgarte: tuple[float, float] | None = None,
+    watch: Watch | None = None,
     times: _Array | None = None,
     interpolants: bool = True,
     room: int,

@@ -10,7 +10,9 @@ from kanecore._binding import Buffers as Buffers
 from kanecore._binding import Memory as Memory
 from kanecore._binding import Model as Model
 from kanecore._binding import NamedArray as NamedArray
+from kanecore._binding import Outputs as Outputs
 from kanecore._binding import Run as Run
+from kanecore._binding import Watch as Watch
 from kanecore._binding import _Values as _Values
 from kanecore._binding import broadcast_shapes as broadcast_shapes
 from kanecore._binding import checked_inputs as checked_inputs

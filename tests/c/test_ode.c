@@ -78,7 +78,7 @@ static kc_status adaptive_run(const char *method, const kc_system *system, doubl
 {
     const kc_plan plan = {
         kc_find_method(method), t0,     t1,     o->first_step, o->rtol, o->atol, o->max_step,
-        o->max_steps,           accept, context};
+        o->max_steps,           accept, context, NULL};
     return kc_integrate(system, &plan, x, work, stats);
 }
 

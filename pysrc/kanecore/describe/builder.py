@@ -42,6 +42,7 @@ from .description import (
     Body,
     Constraint,
     Description,
+    FirstOrder,
     Frame,
     Joint,
     Load,
@@ -121,6 +122,7 @@ class Builder(Variables):
         self._tendons: list[Tendon] = []
         self._potentials: list[int] = []
         self._lagrangian: int | None = None
+        self._first_order: FirstOrder | None = None
         self._outputs: list[tuple[str, int]] = []
         self._shown_points: list[int] = []
         self._shown_frames: list[int] = []
@@ -381,6 +383,12 @@ class Builder(Variables):
         self._attachments.append(Attachment(number, kind, *child, *parent, vector))
 
     # ----------------------------------------------------------------- results
+    def solved(self, derivatives: Sequence[int]) -> None:
+        """What stands in place of bodies: u̇ of all speeds, where no energies are asked for."""
+        check_nodes(self.graph, derivatives, "solved()")
+        zero = self.constant(0)
+        self._first_order = FirstOrder(tuple(derivatives), zero, zero, zero, zero, ())
+
     def output(self, name: str, node: int) -> None:
         """What the kernel ``outputs`` computes."""
         check_name(name)
@@ -473,7 +481,7 @@ class Builder(Variables):
     def _check_complete(self) -> None:
         if self._lagrangian is not None:
             self._check_lagrangian()
-        elif not self.bodies:
+        elif not self.bodies and self._first_order is None:
             raise ModelError("a model needs at least one body that can move: add one")
         if not self._speeds:
             raise ModelError("a model has at least one generalized speed: add one")
@@ -566,6 +574,7 @@ class Builder(Variables):
             left_out_inputs=self._left_out[1],
             guess=tuple((n, self._guess[x]) for x, n in in_state.items() if x in self._guess),
             lagrangian=self._lagrangian,
+            first_order=self._first_order,
             shapes=tuple(self._shapes),
             functions=tuple(self._functions),
         )

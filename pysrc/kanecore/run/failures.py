@@ -21,6 +21,7 @@ _LOST = 1e-4  # of what a row of G was at the start
 _RIGHT_BEHIND = 1e-6  # of a mean step
 _OUTCOMES = {
     "success": "The integration reached the end of the interval.",
+    "event": "A termination event occurred.",
     "step_size": "the error tolerance asks for steps smaller than rounding allows: loosen rtol and atol, or look for a "
     "discontinuity or singularity there",
     "max_steps": "max_steps was reached: the run is longer than that, or too stiff for this method, or comes to a "

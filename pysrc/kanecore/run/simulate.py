@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kanecore import _native
+from kanecore.run.events import Events
 from kanecore.run.failures import failure, outcome, refuse_contradictions
 from kanecore.run.options import (
     gains,
@@ -39,6 +40,7 @@ def simulate(
     atol: npt.ArrayLike = 1e-8,
     dt: float | None = None,
     t_eval: npt.ArrayLike | None = None,
+    events: Any = None,
     inputs: Any = None,
     parameters: Any = None,
     project: bool = True,
@@ -69,6 +71,13 @@ def simulate(
         jump, and on the end of the run; those that do may be shorter.
     t_eval : array_like, optional
         Times of the result; default: the ends of the steps.  It bounds the memory that a run takes: see `dense_output`.
+    events : callable, Event, or list of these, optional
+        Functions g(t, x) whose zeros are found to rounding of t, as in SciPy: ``event(t, x)``, which may have the
+        attributes ``terminal``, ``direction`` and ``reset``, or a `kanecore.Event`.  A zero is a change of sign: between
+        two steps, or twice within one.  A function that is zero at the start has no sign before it has left zero.
+        Where an event is terminal or resets the state a step ends on it.  After a reset, which must satisfy the
+        constraints, the run goes on, and t holds that time twice.  Events at one time are served in the order of their
+        zeros, then of the list.
     inputs : array_like (n_r,), mapping, Signal, or callable, optional
         The inputs r; default: the current values.  An array holds for the whole run.  A mapping gives some of them by
         name or symbol, each a number or a Signal of one column; the others keep their current values.  A Signal gives
@@ -126,6 +135,7 @@ def simulate(
     problem = posed(dyn, (t0, t1), x0, inputs, parameters, bool(project))
     # the first evaluation finds what is missing or singular, before any work is lost
     dyn.rhs(t0, problem.x0, r=problem.inputs(t0, problem.x0), p=problem.p)
+    watched = None if events is None else Events(problem, events)
     run = _native.integrate(
         dyn,
         method,
@@ -138,10 +148,11 @@ def simulate(
         max_step=longest,
         max_steps=limit,
         baumgarte=stabilization,
+        watch=None if watched is None else watched.watch,
         **problem.arguments,
         **vars(records),
     )
-    return _ended(problem, run, Trajectory(problem, method, run, outcome(run, records)))
+    return _ended(problem, run, Trajectory(problem, method, run, outcome(run, records), watched))
 
 
 def _ended(problem: InitialValueProblem, run: _native.Run, trajectory: Trajectory) -> Trajectory:

@@ -18,6 +18,7 @@ from kanecore.run.animate import animate
 from kanecore.run.constraints import residuals
 
 if TYPE_CHECKING:
+    from kanecore.run.events import Events
     from kanecore.run.problem import InitialValueProblem
 
 __all__ = ["Trajectory"]
@@ -53,16 +54,22 @@ class Trajectory:
         The largest residual of a constraint over the steps, in units of the coordinates and of the speeds.  As
         `energy_drift` a ValueError where the steps were not kept (`dense_output` of `simulate`).
     nfev, njev, nlu, status, message, success
-        As in ``solve_ivp``.
+        As in ``solve_ivp``: status is 1 where an event ended the run.
+    t_events, y_events : list of ndarray, (n,), (n, n_x); or None
+        For each event the times of its zeros and the states there, before a reset.
     """
 
-    def __init__(self, problem: InitialValueProblem, method: str, run: _native.Run, message: str) -> None:
+    def __init__(
+        self, problem: InitialValueProblem, method: str, run: _native.Run, message: str, events: Events | None = None
+    ) -> None:
         self._problem, self._method, self._run = problem, method, run
         self._dyn, self._inputs, self._p = problem.dyn, problem.inputs, problem.p
         self.nfev, self.njev, self.nlu = run.evaluations, 0, 0
         self.n_steps, self.n_rejected = run.accepted, run.rejected
-        self.success, self.message = run.status == "success" and run.error is None, message
-        self.status = 0 if self.success else -1
+        self.success, self.message = run.status in ("success", "event") and run.error is None, message
+        self.status = int(run.status == "event") if self.success else -1
+        self.t_events = None if events is None else events.times
+        self.y_events = None if events is None else events.states
         self.t, self.x = run.times, run.sampled
 
     def __repr__(self) -> str:
@@ -186,7 +193,7 @@ class Trajectory:
 
     @cached_property
     def _drift(self) -> tuple[Array, float]:
-        """T + U − (T + U)(0) − W at the ends of the steps, and max T."""
+        """T + U − (T + U)(0) − W at the ends of the steps, changes by events apart, and max T."""
         n = len(self._steps)
         total, work, largest = np.empty(n), np.zeros(n), 0.0
         for first in range(0, n, _CHUNK):
@@ -195,6 +202,8 @@ class Trajectory:
             total[first:last], kinetic = self._energies(t, x, self._inputs(t, x))
             largest = max(largest, float(np.max(kinetic)))
             work[first + 1 : last + 1] = self._work(first, min(last, n - 1))
+        jumps = np.flatnonzero(np.diff(self._steps) == 0.0)  # by an event, which is no error
+        work[jumps + 1] = total[jumps + 1] - total[jumps]
         return total - total[0] - np.cumsum(work), largest
 
     def _energies(self, t: Array, x: Array, r: Array) -> tuple[Array, Array]:

@@ -1,0 +1,369 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Zeros of functions of the state.  Each step is looked at in several places of its interpolant.  Between two
+ * that differ in sign a zero is bracketed; where |g| dips between three, its least value is looked for, so
+ * that two zeros in one step are found.  A sign counts where |g| is more than rounding of t and x makes of
+ * it.
+ */
+#include "kc_events.h"
+
+/*
+ * Where a step is looked at.  The first places serve functions that begin at zero, and may soon be there
+ * again, as that of a ball that bounces little: they reach down to what t can tell.
+ */
+static const double PLACES[] = {0.0,    0x1p-50, 0x1p-40, 0x1p-30, 0x1p-20,      0x1p-10,
+                                0x1p-6, 0.25,    0.5,     0.75,    1.0 - 0x1p-6, 1.0};
+enum { N_PLACES = sizeof PLACES / sizeof *PLACES, EARLY = 5, MOST = 3 * N_PLACES, MOST_ITERATIONS = 200 };
+
+/* What is kept between two steps, and the room to look at one. */
+typedef struct watch {
+    double *first, *count; /* the number of the first zero that stops the step; how many there are */
+    double *zero;          /* (MOST n) times of zeros, in order */
+    double *which, *after; /* their functions, and the signs after them */
+    double *sign, *end;    /* (n) 1, -1, or 0: none yet; at the start and the end of a step */
+    double *start;         /* (n) g at the start of a step */
+    double
+        *least; /* (n) what rounding made of g at its last zero, where it may have been faster than after */
+    double *g, *spare; /* (N_PLACES n), (n) */
+    double *x, *y;     /* (n_x) */
+    double *r;         /* (n_r), (kc_run_work) */
+} watch;
+
+size_t kc_events_work(const kc_system *system, uint32_t n)
+{
+    return 2 + (size_t)n * (3 * MOST + N_PLACES + 6) + 2 * (size_t)kc_n_x(system) + kc_run_work(system);
+}
+
+static watch rooms(const kc_system *system, const kc_events *e)
+{
+    const size_t n = e->n, n_x = kc_n_x(system);
+    watch w;
+    w.first = e->work, w.count = w.first + 1;
+    w.zero = w.count + 1, w.which = w.zero + MOST * n, w.after = w.which + MOST * n;
+    w.sign = w.after + MOST * n, w.end = w.sign + n, w.start = w.end + n;
+    w.least = w.start + n, w.g = w.least + n, w.spare = w.g + N_PLACES * n;
+    w.x = w.spare + 2 * n, w.y = w.x + n_x;
+    w.r = w.y + n_x;
+    return w;
+}
+
+static kc_step step_of(const kc_stride *s)
+{
+    const kc_step step = {s->t, s->next - s->t, s->next, s->x, s->x1, s->dense, s->method, s->run->system};
+    return step;
+}
+
+/* All functions at t and x, with the inputs of the stretch. */
+static kc_status values(const kc_stride *s, const kc_events *e, double t, const double *x, double *g)
+{
+    const kc_status status = kc_inputs(s->run, t, x);
+    if (status != KC_OK)
+        return status;
+    return e->values(t, x, s->run->r, g, e->context) ? KC_STOPPED : KC_OK;
+}
+
+/* All functions at a place of the step, whose state goes into w->x. */
+static kc_status values_within(const kc_stride *s, const kc_events *e, const watch *w, double theta,
+                               double *g)
+{
+    const kc_step step = step_of(s);
+    if (theta == 1.0) {
+        memcpy(w->x, s->x1, sizeof(double) * kc_n_x(s->run->system));
+        return values(s, e, s->next, w->x, g);
+    }
+    const kc_status status = kc_interpolate(&step, theta, w->x, w->r);
+    return status != KC_OK ? status : values(s, e, s->t + theta * step.h, w->x, g);
+}
+
+static double sign_of(double g)
+{
+    return (double)((g > 0.0) - (g < 0.0));
+}
+
+/*
+ * What rounding makes of g = g_i(t, w->x): changes of each component of x by some units in its last place,
+ * and of t, along the slope s->k.
+ */
+static kc_status rounding(const kc_stride *s, const kc_events *e, const watch *w, uint32_t i, double t,
+                          double g, double *noise)
+{
+    const uint32_t n = kc_n_x(s->run->system);
+    const double small = 8.0 * DBL_EPSILON, later = small * fmax(fabs(t), fabs(s->t));
+    double *const changed = w->spare + e->n;
+    kc_status status = KC_OK;
+    *noise = 0.0;
+    for (uint32_t j = 0; j <= n && status == KC_OK; j++) {
+        memcpy(w->y, w->x, sizeof(double) * n);
+        if (j < n)
+            w->y[j] += small * w->y[j];
+        else
+            for (uint32_t m = 0; m < n; m++)
+                w->y[m] += later * s->k[m];
+        status = values(s, e, j < n ? t : t + later, w->y, changed);
+        *noise += fabs(changed[i] - g);
+    }
+    return status;
+}
+
+/* *sign becomes that of g = g_i(t, w->x), or 0 where that is rounding. */
+static kc_status sign_beyond_rounding(const kc_stride *s, const kc_events *e, const watch *w, uint32_t i,
+                                      double t, double g, double *sign)
+{
+    double noise;
+    const kc_status status = rounding(s, e, w, i, t, g, &noise);
+    *sign = fabs(g) > fmax(noise, w->least[i]) ? sign_of(g) : 0.0;
+    return status;
+}
+
+void kc_forget_zeros(const kc_system *system, const kc_events *e)
+{
+    const watch w = rooms(system, e);
+    memset(w.least, 0, sizeof(double) * e->n);
+}
+
+kc_status kc_begin_watch(const kc_stride *s, const kc_events *e)
+{
+    const watch w = rooms(s->run->system, e);
+    kc_status status;
+    memcpy(w.x, s->x, sizeof(double) * kc_n_x(s->run->system));
+    status = values(s, e, s->t, w.x, w.start);
+    for (uint32_t i = 0; i < e->n && status == KC_OK; i++)
+        status = sign_beyond_rounding(s, e, &w, i, s->t, w.start[i], w.sign + i);
+    return status;
+}
+
+/* ---------------------------------------------------------------------------------------------- one function
+ */
+
+/* The zero of g_i between two places with different signs (Chandrupatla, Advances in Engineering Software 28
+ * (1997) 145-149), as exactly as t can tell. */
+static kc_status zero_between(const kc_stride *s, const kc_events *e, const watch *w, uint32_t i, double a,
+                              double fa, double b, double fb, double *theta)
+{
+    const double h = fabs(s->next - s->t);
+    const double tolerance = DBL_EPSILON * (1.0 + fmax(fabs(s->t), fabs(s->next)) / h);
+    double c = a, fc = fa, part = 0.5;
+    for (int iteration = 0; iteration < MOST_ITERATIONS; iteration++) {
+        const double x = b + part * (a - b);
+        const kc_status status = values_within(s, e, w, x, w->spare);
+        const double f = w->spare[i];
+        if (status != KC_OK)
+            return status;
+        if ((f > 0.0) == (fb > 0.0) && f != 0.0)
+            c = b, fc = fb;
+        else
+            c = a, fc = fa, a = b, fa = fb;
+        b = x, fb = f;
+        *theta = fabs(fb) < fabs(fa) ? b : a;
+        const double least = tolerance / fabs(a - b);
+        if (least > 0.5 || fb == 0.0)
+            break;
+        const double xi = (b - a) / (c - a), phi = (fb - fa) / (fc - fa);
+        part = 0.5;
+        if (phi * phi < xi && (1.0 - phi) * (1.0 - phi) < 1.0 - xi)
+            part = fb / (fa - fb) * fc / (fa - fc) + (c - b) / (a - b) * fb / (fc - fb) * fa / (fc - fa);
+        part = fmin(fmax(part, least), 1.0 - least);
+    }
+    return KC_OK;
+}
+
+/* Put down the zero between two places, in the order of time. */
+static kc_status add_zero(const kc_stride *s, const kc_events *e, const watch *w, uint32_t i, double a,
+                          double fa, double b, double fb)
+{
+    double theta = b;
+    const kc_status status = zero_between(s, e, w, i, a, fa, b, fb, &theta);
+    size_t k = (size_t)*w->count;
+    if (status != KC_OK || k == (size_t)MOST * e->n)
+        return status;
+    const double t = theta == 1.0 ? s->next : s->t + theta * (s->next - s->t);
+    const double direction = s->run->direction;
+    for (; k > 0 && (w->zero[k - 1] - t) * direction > 0.0; k--)
+        w->zero[k] = w->zero[k - 1], w->which[k] = w->which[k - 1], w->after[k] = w->after[k - 1];
+    w->zero[k] = t, w->which[k] = (double)i, w->after[k] = sign_of(fb);
+    *w->count += 1.0;
+    return KC_OK;
+}
+
+/*
+ * Two zeros between three places where g has one sign, and is nearest to zero in the middle: by golden
+ * section, unless the parabola through the three stays far from zero.
+ */
+static kc_status look_in_dip(const kc_stride *s, const kc_events *e, const watch *w, uint32_t i,
+                             const double *place, const double *f)
+{
+    const double golden = 0.6180339887498949, sign = sign_of(f[1]);
+    const double slope = (f[1] - f[0]) / (place[1] - place[0]);
+    const double bend = ((f[2] - f[1]) / (place[2] - place[1]) - slope) / (place[2] - place[0]);
+    const double at = 0.5 * (place[0] + place[1] - slope / bend);
+    const double lowest = f[0] + (at - place[0]) * (slope + bend * (at - place[1]));
+    double a = place[0], b = place[2], x = place[1], fx = f[1];
+    if (!(sign * lowest < 0.5 * fabs(f[1])))
+        return KC_OK;
+    for (int iteration = 0; iteration < 40 && sign * fx > 0.0; iteration++) {
+        const double y = x - a > b - x ? x - (1.0 - golden) * (x - a) : x + (1.0 - golden) * (b - x);
+        const kc_status status = values_within(s, e, w, y, w->spare);
+        const double fy = w->spare[i];
+        if (status != KC_OK)
+            return status;
+        if (sign * fy < sign * fx) {
+            if (y < x)
+                b = x;
+            else
+                a = x;
+            x = y, fx = fy;
+        } else if (y < x)
+            a = y;
+        else
+            b = y;
+    }
+    double beyond = 0.0;
+    kc_status status = KC_OK;
+    if (sign * fx < 0.0) {
+        const double t = s->t + x * (s->next - s->t);
+        if ((status = values_within(s, e, w, x, w->spare)) == KC_OK)
+            status = sign_beyond_rounding(s, e, w, i, t, fx, &beyond);
+    }
+    if (status != KC_OK || beyond == 0.0)
+        return status;
+    const int left = x < place[1]; /* of the middle place, which lies on the other side of zero */
+    status = add_zero(s, e, w, i, place[left ? 0 : 1], f[left ? 0 : 1], x, fx);
+    return status != KC_OK ? status : add_zero(s, e, w, i, x, fx, place[left ? 1 : 2], f[left ? 1 : 2]);
+}
+
+/* The zeros of g_i in a step, and its sign at the end; g was computed at all places from `first` on. */
+static kc_status look(const kc_stride *s, const kc_events *e, const watch *w, uint32_t i, int first, int ends)
+{
+    double sign = w->sign[i], place[3] = {0}, f[3] = {0}; /* the last places with that sign, and here */
+    int n = 0;
+    kc_status status = KC_OK;
+    if (w->start[i] * sign > 0.0)
+        f[n++] = w->start[i];
+    for (int k = first; k < N_PLACES && status == KC_OK; k++) {
+        const double g = w->g[(size_t)k * e->n + i], t = s->t + PLACES[k] * (s->next - s->t);
+        double here = sign_of(g);
+        if (here == 0.0 && !(ends && k == N_PLACES - 1 && n > 0))
+            continue;
+        if (here != 0.0 && here != sign) { /* tell it from rounding */
+            if ((status = values_within(s, e, w, PLACES[k], w->spare)) == KC_OK)
+                status = sign_beyond_rounding(s, e, w, i, t, g, &here);
+            if (here == 0.0)
+                continue;
+        }
+        if (status == KC_OK && sign != 0.0 && here != sign) {
+            const double before = n > 0 ? place[n - 1] : 0.0, at = n > 0 ? f[n - 1] : sign * DBL_MIN;
+            status = add_zero(s, e, w, i, before, at, PLACES[k], here == 0.0 ? -sign * DBL_MIN : g);
+            n = 0;
+        }
+        if (n == 3) {
+            place[0] = place[1], place[1] = place[2], f[0] = f[1], f[1] = f[2];
+            n = 2;
+        }
+        place[n] = PLACES[k], f[n++] = g, sign = here == 0.0 ? -sign : here;
+        if (n == 3 && fabs(f[1]) < fabs(f[0]) && fabs(f[1]) < fabs(f[2]) && status == KC_OK)
+            status = look_in_dip(s, e, w, i, place, f);
+    }
+    w->end[i] = sign;
+    return status;
+}
+
+/* -------------------------------------------------------------------------------------------- all functions
+ */
+
+/* Whether a zero counts by its direction. */
+static int counts(const kc_events *e, const watch *w, size_t k)
+{
+    const int direction = e->direction[(uint32_t)w->which[k]];
+    return direction == 0 || (double)direction == w->after[k];
+}
+
+kc_status kc_watch(const kc_stride *s, const kc_events *e, double t1, double *stop)
+{
+    const watch w = rooms(s->run->system, e);
+    int first = EARLY + 1;
+    kc_status status = KC_OK;
+    for (uint32_t i = 0; i < e->n; i++)
+        if (w.sign[i] == 0.0)
+            first = 1;
+    for (int k = first; k < N_PLACES && status == KC_OK; k++)
+        status = values_within(s, e, &w, PLACES[k], w.g + (size_t)k * e->n);
+    *w.count = 0.0;
+    for (uint32_t i = 0; i < e->n && status == KC_OK; i++)
+        status = look(s, e, &w, i, first, s->next == t1);
+    size_t n = (size_t)*w.count, k = 0;
+    *stop = s->next;
+    while (k < n && !(counts(e, &w, k) && e->stops[(uint32_t)w.which[k]]))
+        k++;
+    *w.first = (double)k;
+    if (k < n) { /* those that cannot be told from it in time come with it */
+        const double same = kc_smallest_step(s->t, s->next);
+        *stop = w.zero[k];
+        while (k < n && fabs(w.zero[k] - *stop) <= same)
+            k++;
+        *w.count = (double)k;
+    }
+    return status;
+}
+
+int kc_improve(const kc_stride *s, const kc_events *e, double *stop)
+{
+    const watch w = rooms(s->run->system, e);
+    const uint32_t i = (uint32_t)w.which[(size_t)*w.first];
+    const double h = s->next - s->t, back = 0x1p-10;
+    double end;
+    if (values_within(s, e, &w, 1.0, w.spare) != KC_OK)
+        return 0;
+    end = w.spare[i];
+    if (end == 0.0 || values_within(s, e, &w, 1.0 - back, w.spare) != KC_OK)
+        return 0;
+    const double change = -end * back * h / (end - w.spare[i]);
+    if (!(fabs(change) < back * fabs(h)) || fabs(change) < kc_smallest_step(s->t, s->next))
+        return 0;
+    *stop = s->next + change;
+    return 1;
+}
+
+kc_status kc_report(const kc_stride *s, const kc_events *e, const kc_step *step, double *x, int *answer)
+{
+    const watch w = rooms(s->run->system, e);
+    const size_t n = (size_t)*w.count, first = (size_t)*w.first;
+    kc_status status = KC_OK;
+    *answer = KC_GO_ON;
+    for (size_t k = 0; k < n; k++) {
+        const uint32_t i = (uint32_t)w.which[k];
+        w.sign[i] = w.after[k];
+        if (!counts(e, &w, k))
+            continue;
+        int said;
+        if (k < first) {
+            status = kc_interpolate(step, (w.zero[k] - step->t) / step->h, w.x, w.r);
+            if (status != KC_OK)
+                return status;
+            said = e->found(i, w.zero[k], w.x, e->context);
+        } else {
+            memcpy(w.x, s->x1, sizeof(double) * kc_n_x(s->run->system));
+            if ((status = values(s, e, step->end, w.x, w.spare)) != KC_OK)
+                return status;
+            if ((status = rounding(s, e, &w, i, step->end, w.spare[i], w.least + i)) != KC_OK)
+                return status;
+            said = e->found(i, step->end, x, e->context);
+        }
+        if (said > *answer)
+            *answer = said;
+    }
+    if (first == n) { /* not cut: g at the end was looked at */
+        memcpy(w.start, w.g + (size_t)(N_PLACES - 1) * e->n, sizeof(double) * e->n);
+        memcpy(w.sign, w.end, sizeof(double) * e->n);
+        return KC_OK;
+    }
+    if (*answer != KC_GO_ON)
+        return KC_OK; /* what comes next begins anew */
+    memcpy(w.x, x, sizeof(double) * kc_n_x(s->run->system));
+    status = values(s, e, step->end, w.x, w.start);
+    for (uint32_t i = 0; i < e->n && status == KC_OK; i++) {
+        double sign;
+        status = sign_beyond_rounding(s, e, &w, i, step->end, w.start[i], &sign);
+        w.sign[i] = sign != 0.0 ? sign : w.sign[i];
+    }
+    return status;
+}

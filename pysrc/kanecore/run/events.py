@@ -1,0 +1,221 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Events of a run: functions of the state whose zeros are found, may end the run, or change the state."""
+
+from __future__ import annotations
+
+import ctypes
+from collections import deque
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from kanecore import _native
+from kanecore.errors import IntegrationError
+from kanecore.run.constraint_state import ConstraintState
+from kanecore.run.options import vector
+from kanecore.run.problem import InitialValueProblem
+from kanecore.run.starts import normalized, on_constraints
+
+if TYPE_CHECKING:
+    from kanecore._native import Kernels
+
+__all__ = ["Events"]
+
+Array = npt.NDArray[np.float64]
+
+_Reset = Callable[[float, Array], npt.ArrayLike]
+
+# So many changes of the state by one event in a part of the run so short, or in so few units in the last place of t,
+# are chatter, or bounces that come ever faster.  Zeros that are less than 1e4 units apart may be taken for one.
+_CHANGES, _SHORT, _UNITS = 4, 1e-9, 1e5
+
+
+_SINGLE = ("compiled", "address", "free_symbols")  # what tells an event, a function in C, an expression from a list
+
+
+@dataclass(frozen=True)
+class _Event:
+    """One event as the binding takes it: where its value comes from, and what its zeros do."""
+
+    source: tuple[str, Any]
+    terminal: int  # after how many zeros it ends the run; 0: never
+    direction: int
+    reset: _Reset | None
+
+
+class Events:
+    """The events of one run, and the zeros that were found.
+
+    Parameters
+    ----------
+    problem : InitialValueProblem
+    given
+        As of `simulate`.
+
+    Attributes
+    ----------
+    watch : Watch
+        What the integrators call.
+    t, x : list of list
+        For each event the times of its zeros, and the states there, before a reset.
+    """
+
+    def __init__(self, problem: InitialValueProblem, given: Any) -> None:
+        self._problem = problem
+        listed = _listed(given)
+        self._changes: list[deque[float]] = [deque(maxlen=_CHANGES) for _ in listed]
+        expressions: list[Any] = []
+        self._events = [_read(problem, i, event, expressions) for i, event in enumerate(listed)]
+        self.t: list[list[float]] = [[] for _ in self._events]
+        self.x: list[list[Array]] = [[] for _ in self._events]
+        dyn, p = problem.dyn, problem.p
+        kinds = {event.source[0] for event in self._events}
+        self.watch = _native.Watch(
+            dyn,
+            [event.source for event in self._events],
+            [event.direction for event in self._events],
+            [bool(event.terminal or event.reset) for event in self._events],
+            self._found,
+            outputs=_native.Outputs(dyn, p, problem.rank) if "output" in kinds else None,
+            expressions=_native.Outputs(_compiler(listed)(dyn, expressions), p) if expressions else None,
+        )
+
+    @property
+    def times(self) -> list[Array]:
+        return [np.array(t, dtype=np.float64) for t in self.t]
+
+    @property
+    def states(self) -> list[Array]:
+        return [np.array(x, dtype=np.float64).reshape(-1, self._problem.dyn.n_x) for x in self.x]
+
+    def _found(self, i: int, t: float, x: Array) -> Any:
+        """A zero: what `Watch` is told."""
+        event = self._events[i]
+        self.t[i].append(t)
+        self.x[i].append(x.copy())
+        ends = 0 < event.terminal <= len(self.t[i])
+        changed = None if event.reset is None else self._checked(i, t, event.reset(t, x))
+        if changed is not None and not ends:
+            self._see_chatter(i, t)
+        return ends, changed
+
+    def _checked(self, i: int, t: float, x: npt.ArrayLike) -> Array:
+        """The state after a reset, which must be one of the model."""
+        problem = self._problem
+        name = f"the state that event {i} is reset to at t = {t!r}"
+        state = normalized(problem.dyn, vector(name, x, problem.dyn.n_x), name)
+        if not (problem.dyn.n_constraints or problem.dyn.n_configuration):
+            return state
+        try:
+            start = on_constraints(
+                ConstraintState(problem.dyn, t, state, problem.inputs(t, state), problem.p), "the state after a reset"
+            )
+        except ValueError as error:
+            raise ValueError(
+                f"event {i}: {error}; an impact changes the speeds along the constraints: dyn.impact(t, x, rows, e)"
+            ) from None
+        return start.x if problem.project else state
+
+    def _see_chatter(self, i: int, t: float) -> None:
+        """IntegrationError where changes of the state follow one another ever faster."""
+        changes = self._changes[i]
+        changes.append(t)
+        first, length = changes[0], abs(self._problem.t1 - self._problem.t0)
+        if len(changes) == _CHANGES and abs(t - first) <= max(_SHORT * length, _UNITS * np.spacing(abs(t))):
+            raise IntegrationError(
+                f"event {i} changed the state {_CHANGES} times between t = {first!r} and {t!r}: it chatters, "
+                "or bounces follow one another ever faster; let an event of a slow approach be terminal, and go on "
+                "with a model that rests there"
+            )
+
+
+def _listed(given: Any) -> list[Any]:
+    """The events that were given: one, or several."""
+    if isinstance(given, str) or callable(given) or any(hasattr(given, name) for name in _SINGLE):
+        return [given]
+    if not isinstance(given, Iterable):
+        raise TypeError(f"events is {given!r}; it must be a function event(t, x), a kc.Event, or a list of these")
+    return list(given)
+
+
+def _compiler(events: list[Any]) -> Callable[[Kernels, list[Any]], Kernels]:
+    """What makes a model whose outputs are expressions: events of expressions bring it."""
+    return next(event.compiled for event in events if hasattr(event, "compiled"))  # type: ignore[no-any-return]
+
+
+def _read(problem: InitialValueProblem, i: int, given: Any, expressions: list[Any]) -> _Event:
+    """One event; where it is an expression, that is added to ``expressions``."""
+    what = given.expr if hasattr(given, "compiled") else given
+    source: tuple[str, Any]
+    if isinstance(what, str):
+        kind, number = problem.dyn._found(("state", "output"), what)
+        source = kind, number
+    elif hasattr(what, "argtypes") or hasattr(what, "address"):
+        source = "address", _address(i, what)
+    elif callable(what) and not hasattr(what, "free_symbols"):
+        source = "function", what
+    elif what is given:
+        hint = f": write kc.Event({what})" if hasattr(what, "free_symbols") else ""
+        raise TypeError(f"event {i} is {what!r}; it must be a function event(t, x), a name, or a kc.Event{hint}")
+    else:
+        source = "expression", len(expressions)
+        expressions.append(what)
+    return _Event(
+        source,
+        _terminal(i, getattr(given, "terminal", False)),
+        _direction(i, getattr(given, "direction", 0)),
+        _reset(problem, given, getattr(given, "reset", None)),
+    )
+
+
+def _terminal(i: int, terminal: Any) -> int:
+    """After how many zeros an event ends the run: as in SciPy a truth value, or a count."""
+    if isinstance(terminal, bool | np.bool_) or terminal is None:
+        return int(bool(terminal))
+    if not hasattr(terminal, "__index__") or terminal.__index__() < 0:
+        raise ValueError(
+            f"terminal of event {i} is {terminal!r}; it must be True, False, or how many zeros end the run"
+        )
+    return int(terminal.__index__())
+
+
+def _direction(i: int, direction: Any) -> int:
+    try:
+        value = float(direction)
+    except (TypeError, ValueError):
+        raise TypeError(f"direction of event {i} is {direction!r}; it must be 1, -1, or 0 for both") from None
+    return int(np.sign(value))
+
+
+def _address(i: int, function: Any) -> int:
+    """That of ``double g(double t, const double *x)``."""
+    if hasattr(function, "argtypes"):
+        if function.argtypes is not None and len(function.argtypes) != 2:
+            raise TypeError(
+                f"event {i} takes {len(function.argtypes)} arguments; it must be double g(double, double *)"
+            )
+        return ctypes.cast(function, ctypes.c_void_p).value or 0
+    return int(function.address)
+
+
+def _reset(problem: InitialValueProblem, event: Any, given: Any) -> _Reset | None:
+    """The state to go on from, as a function of t and x."""
+    if given is None or callable(given):
+        return given  # type: ignore[no-any-return]
+    if not isinstance(given, Mapping):
+        raise TypeError(f"reset is {given!r}; it must be a function reset(t, x), or a mapping of names to expressions")
+    dyn = problem.dyn
+    places = [dyn._index("state", key) for key in given]
+    if len(set(places)) != len(places):
+        raise ValueError(f"reset names one entry of x twice: {', '.join(map(str, given))}")
+    values = event.compiled(dyn, list(given.values()))
+
+    def reset(t: float, x: Array) -> Array:
+        changed = x.copy()
+        changed[places] = values.outputs(t, x, r=problem.inputs(t, x), p=problem.p)
+        return changed
+
+    return reset

@@ -1,0 +1,363 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Events of a run: closed forms, SciPy's zeros, order, resets, the constraints, and every wrong use."""
+
+from __future__ import annotations
+
+import ctypes
+import pickle
+import subprocess
+
+import numpy as np
+import pytest
+import sympy as sm
+import sympy.physics.mechanics as me
+from scipy.integrate import solve_ivp
+
+import kanecore as kc
+from kanecore.build.compiler import find_compiler
+from kanecore.gallery import four_bar
+
+GRAVITY = 10.0
+METHODS = {"dop853": {}, "dopri5": {}, "rk4": {"dt": 0.1}}
+
+
+def particle(count: int = 1, unit: float = 1.0):
+    """Particles that fall along one line, z1, z2, ... with speeds w1, w2, ...; lengths in some unit."""
+    frame, origin = me.ReferenceFrame("N"), me.Point("O")
+    origin.set_vel(frame, 0)
+    z, w = me.dynamicsymbols(f"z1:{count + 1}"), me.dynamicsymbols(f"w1:{count + 1}")
+    m, g = sm.symbols("m g")
+    bodies, loads = [], []
+    for i in range(count):
+        point = origin.locatenew(f"P{i + 1}", z[i] * frame.z)
+        point.set_vel(frame, w[i] * frame.z)
+        bodies.append(me.Particle(f"ball{i + 1}", point, m))
+        loads.append((point, -m * g * frame.z))
+    model = kc.Model(
+        frame,
+        z,
+        w,
+        [a.diff() - b for a, b in zip(z, w, strict=True)],
+        bodies=bodies,
+        forcelist=loads,
+        outputs={"height": z[0]},
+    )
+    return kc.compile(model, parameters={m: 1.0, g: GRAVITY * unit}, cc="none"), z, w, g
+
+
+@pytest.fixture(scope="module")
+def ball():
+    return particle()
+
+
+@pytest.fixture(scope="module")
+def pendulum():
+    return kc.load("cart_pole")
+
+
+def bounces(n: int, height: float, keeps: float) -> np.ndarray:
+    """When a ball that is let go meets the ground."""
+    first = np.sqrt(2 * height / GRAVITY)
+    return first + 2 * first * np.concatenate([[0.0], np.cumsum(keeps ** np.arange(1, n))])
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("kind", ["expression", "output", "number", "function", "both directions"])
+def test_a_ball_bounces_as_in_its_closed_form(ball, method, kind):
+    dyn, (z,), (w,), _ = ball
+    event = {
+        "expression": kc.Event(z, direction=-1, reset={w: -sm.Rational(9, 10) * w}),
+        "output": kc.Event("height", direction=-1, reset={"w1": -sm.Rational(9, 10) * w}),
+        "number": kc.Event("z1", direction=-1, reset=lambda t, x: [x[0], -0.9 * x[1]]),
+        "function": kc.Event(lambda t, x: x[0], direction=-1, reset=lambda t, x: [x[0], -0.9 * x[1]]),
+        "both directions": kc.Event(z, reset={w: -0.9 * w}),
+    }[kind]
+    expected = bounces(20, 5.0, 0.9)
+    sol = dyn.simulate((0, expected[-1] + 0.1), [5.0, 0.0], events=[event], method=method, **METHODS[method])
+    assert sol.success
+    assert sol.status == 0
+    assert sol.t_events[0] == pytest.approx(expected, abs=1e-10)
+    assert np.abs(sol.y_events[0][:, 0]).max() < 1e-11
+    assert sol.y_events[0][:, 1] == pytest.approx(-10.0 * 0.9 ** np.arange(20), abs=1e-9)
+    assert sol.energy_drift < 1e-10  # what a bounce takes is none
+    assert np.sum(np.diff(sol.t) == 0.0) == 20
+    assert sol(sol.t_events[0][3])[1] > 0  # the state after the reset
+    assert sol.x[:, 0].min() > -1e-11
+
+
+def test_units_do_not_matter():
+    expected = bounces(20, 5.0, 0.9)
+    for unit in (1e-9, 1e12):
+        dyn, (z,), (w,), _ = particle(unit=unit)
+        event = kc.Event(z, direction=-1, reset={w: -sm.Rational(9, 10) * w})
+        sol = dyn.simulate((0, expected[-1] + 0.1), [5.0 * unit, 0.0], events=event, atol=1e-9 * unit)
+        assert sol.t_events[0] == pytest.approx(expected, abs=1e-10)
+
+
+def test_a_late_start_keeps_its_bounces(ball):
+    dyn, (z,), (w,), _ = ball
+    start, expected = 1e6, bounces(10, 5.0, 0.5)
+    sol = dyn.simulate((start, start + 2.99), [5.0, 0.0], events=kc.Event(z, direction=-1, reset={w: -w / 2}))
+    assert sol.t_events[0][:8] - start == pytest.approx(expected[:8], abs=1e-8)
+
+
+def test_zeros_are_scipys(pendulum):
+    def level(t, x):
+        return x[1] - 0.2
+
+    def fast(t, x):
+        return x[3]
+
+    def late(t, x):
+        return t - 1.234
+
+    fast.direction, late.terminal = -1, False
+    events = [level, fast, late]
+    x0 = [0.0, 0.9, 0.0, 0.1]  # where a function is zero at the start SciPy counts that
+    options = {"rtol": 1e-10, "atol": 1e-10}
+    ours = pendulum.simulate((0, 10), x0, events=events, **options)
+    theirs = solve_ivp(pendulum.rhs, (0, 10), x0, method="DOP853", events=events, **options)
+    for i in range(3):
+        assert ours.t_events[i] == pytest.approx(theirs.t_events[i], abs=1e-7)
+        assert ours.y_events[i] == pytest.approx(theirs.y_events[i], abs=1e-6)
+    back = pendulum.simulate((10, 0), ours.x[-1], events=events, **options)
+    assert back.t_events[0][::-1] == pytest.approx(ours.t_events[0], abs=1e-6)
+    grows = back.t_events[1]  # it falls backwards
+    assert len(grows)
+    assert np.abs(grows[:, np.newaxis] - ours.t_events[1]).min() > 0.1
+
+
+@pytest.mark.parametrize(("terminal", "ends"), [(True, 0), (1, 0), (3, 2), (np.True_, 0)])
+def test_a_terminal_event_ends_the_run(pendulum, terminal, ends):
+    level = kc.Event("theta", terminal)
+    free = pendulum.simulate((0, 10), [0.0, 0.9, 0.0, 0.0], events=kc.Event(level.expr))
+    sol = pendulum.simulate((0, 10), [0.0, 0.9, 0.0, 0.0], events=level, t_eval=np.linspace(0, 10, 200))
+    assert sol.status == 1
+    assert sol.success
+    assert "event" in sol.message
+    assert len(sol.t_events[0]) == ends + 1
+    assert sol.t_events[0][-1] == pytest.approx(free.t_events[0][ends], abs=1e-9)
+    assert sol.t[-1] <= sol.t_events[0][-1]
+    assert sol(sol.t_events[0][-1]) == pytest.approx(sol.y_events[0][-1])
+
+
+def test_two_zeros_within_one_step(ball):
+    dyn, (z,), (w,), _ = ball
+    for gap in (1e-3, 1e-6, 1e-9):
+        sol = dyn.simulate((0, 10), [0.0, 7.0], events=[kc.Event(z - 2.45 + gap), kc.Event(w)])
+        half = np.sqrt(2 * gap / GRAVITY)
+        assert len(sol.t) < 8  # longer steps than between them
+        assert sol.t_events[0] == pytest.approx([0.7 - half, 0.7 + half], abs=1e-7)
+        assert sol.t_events[1] == pytest.approx([0.7])
+
+
+def test_a_function_that_touches_zero_or_is_zero_has_no_zeros(ball):
+    dyn, (z,), (w,), g = ball
+    events = [
+        kc.Event(z - sm.Rational(49, 20) - sm.Rational(1, 10**6)),
+        kc.Event(z - z),
+        kc.Event(z + w**2 / (2 * g) - sm.Rational(49, 20)),  # the energy: rounding alone
+    ]
+    sol = dyn.simulate((0, 3), [0.0, 7.0], events=events, rtol=1e-12, atol=1e-12)
+    assert [len(t) for t in sol.t_events] == [0, 0, 0]
+
+
+def test_a_zero_at_the_start_is_none_and_one_at_the_end_is(ball):
+    dyn, (z,), _, _ = ball
+    sol = dyn.simulate((0, 1.4), [0.0, 7.0], events=[kc.Event(z), kc.Event(dynamic_time() - sm.Rational(7, 5))])
+    assert len(sol.t_events[0]) <= 1
+    assert all(t > 1.39 for t in sol.t_events[0])
+    assert sol.t_events[1].tolist() == [1.4]
+
+
+def dynamic_time():
+    return me.dynamicsymbols._t
+
+
+def test_events_at_one_time_are_served_in_their_order(ball):
+    dyn, (z,), (_w,), _ = ball
+    served = []
+
+    def reset(name, factor):
+        def change(t, x):
+            served.append((name, x[1]))
+            return [x[0], factor * x[1]]
+
+        return change
+
+    events = [
+        kc.Event(z, direction=-1, reset=reset("first", -1.0)),
+        kc.Event(2 * z, direction=-1, reset=reset("second", 0.5)),
+        kc.Event(z - 1, direction=-1),
+    ]
+    sol = dyn.simulate((0, 1.5), [5.0, 0.0], events=events)
+    assert [name for name, _ in served] == ["first", "second"]
+    assert served[0][1] == pytest.approx(-10)
+    assert served[1][1] == pytest.approx(10)
+    assert sol.t_events[0] == pytest.approx([1.0])
+    assert sol.t_events[1] == pytest.approx([1.0])
+    assert sol.t_events[2] == pytest.approx([np.sqrt(0.8)])
+    assert sol.x[-1] == pytest.approx([5.0 * 0.5 - GRAVITY * 0.125, 0.0], abs=1e-9)
+
+
+def test_two_balls_that_meet_exchange_their_speeds():
+    """Elastic and of equal mass: as if they went through each other."""
+    dyn, (a, b), (u, v), _ = particle(2)
+    sol = dyn.simulate((0, 1), [0.0, 1.0, 8.0, 2.0], events=kc.Event(b - a, direction=-1, reset={u: v, v: u}))
+    assert sol.t_events[0] == pytest.approx([1 / 6])
+    free = dyn.simulate((0, 1), [0.0, 1.0, 8.0, 2.0])
+    assert sol.x[-1] == pytest.approx(free.x[-1][[1, 0, 3, 2]], abs=1e-9)
+
+
+def test_a_block_sticks_when_it_comes_to_rest():
+    """Coulomb friction: the sliding block stops at u0²/(2 µ g), at u0/(µ g), by a terminal event."""
+    frame, origin = me.ReferenceFrame("N"), me.Point("O")
+    origin.set_vel(frame, 0)
+    q, u, direction = me.dynamicsymbols("q u direction")
+    m, g, mu, k = sm.symbols("m g mu k")
+    point = origin.locatenew("P", q * frame.x)
+    point.set_vel(frame, u * frame.x)
+    model = kc.Model(
+        frame,
+        [q],
+        [u],
+        [q.diff() - u],
+        bodies=[me.Particle("block", point, m)],
+        forcelist=[(point, (-mu * m * g * direction - k * q) * frame.x)],
+    )
+    dyn = kc.compile(model, parameters={m: 2.0, g: GRAVITY, mu: 0.3, k: 0.0}, cc="none")
+    rest = kc.Event(u, terminal=True)
+    sol = dyn.simulate((0, 5), [0.0, 3.0], inputs={"direction": 1.0}, events=rest)
+    assert sol.t[-1] == pytest.approx(1.0, abs=1e-12)
+    assert sol.x[-1, 0] == pytest.approx(1.5, abs=1e-12)
+    # with a spring it turns as long as the spring is stronger: each half swing loses 2 µ m g / k (Den Hartog 1931)
+    dyn.parameters["k"] = 200.0
+    t, x, turns, sign = 0.0, np.array([0.5, 0.0]), [0.5], -1.0
+    while 200.0 * abs(x[0]) > 0.3 * 2.0 * GRAVITY:
+        sol = dyn.simulate((t, t + 5), x, inputs={"direction": sign}, events=rest)
+        t, x, sign = sol.t[-1], np.array([sol.x[-1, 0], 0.0]), -sign
+        turns.append(x[0])
+    assert turns == pytest.approx([0.5 * (-1) ** i * (1 - 0.12 * i) for i in range(len(turns))], abs=1e-8)
+    assert len(turns) == 9
+    assert t == pytest.approx(8 * np.pi / 10, abs=1e-8)
+
+
+def test_expressions_hold_parameters_inputs_time_and_rates(ball):
+    dyn, (z,), (w,), g = ball
+    t = dynamic_time()
+    events = [kc.Event(w - g / 10), kc.Event(sm.sin(t) - sm.Rational(1, 2)), kc.Event(z.diff(t))]
+    sol = dyn.simulate((0, 1.5), [0.0, 7.0], events=events)
+    assert sol.t_events[0] == pytest.approx([0.6])
+    assert sol.t_events[1] == pytest.approx([np.pi / 6])
+    assert sol.t_events[2] == pytest.approx([0.7])
+    sol = dyn.simulate((0, 1.5), [0.0, 7.0], events=events, parameters={g: 20.0})
+    assert sol.t_events[0] == pytest.approx([0.25])
+    rrp = kc.load("rrp")
+    name = rrp.input_names[0]
+    ramp = kc.Signal([0.0, 2.0], [-1.0, 1.0], kind="linear")
+    force = kc.Event(me.dynamicsymbols(name) - sm.Rational(1, 4))
+    sol = rrp.simulate((0, 2), np.array([0.3, 0.4, 0.5, 1.0, -1.0, 0.2]), inputs={name: ramp}, events=force)
+    assert sol.t_events[0] == pytest.approx([1.25])
+
+
+def test_functions_in_c(ball, tmp_path):
+    source, library = tmp_path / "events.c", tmp_path / "events.so"
+    source.write_text("double height(double t, const double *x) { return x[0] - 1.0 + 0.0 * t; }\n")
+    subprocess.run([*find_compiler(), "-shared", "-fPIC", str(source), "-o", str(library)], check=True)
+    height = ctypes.CDLL(str(library)).height
+    height.restype, height.argtypes = ctypes.c_double, [ctypes.c_double, ctypes.POINTER(ctypes.c_double)]
+    dyn = ball[0]
+    for event in (height, kc.Event(height, terminal=False)):
+        sol = dyn.simulate((0, 1), [5.0, 0.0], events=event)
+        assert sol.t_events[0] == pytest.approx([np.sqrt(0.8)])
+    height.argtypes = [ctypes.c_double]
+    with pytest.raises(TypeError, match="event 0 takes 1 arguments"):
+        dyn.simulate((0, 1), [5.0, 0.0], events=height)
+
+
+def test_zeros_lie_on_the_constraints():
+    dyn = kc.load("four_bar")
+    x0 = dyn.consistent(0.0, {**four_bar.STATE, dyn.speed_names[0]: 1.0})
+    name = dyn.coordinate_names[0]
+    middle = dyn.simulate((0, 0.5), x0)[name]
+    level = float(0.5 * (middle[0] + middle[-1]))
+    events = [kc.Event(lambda t, x: x[0] - level), kc.Event(me.dynamicsymbols(name) - level, terminal=True)]
+    sol = dyn.simulate((0, 0.5), x0, events=events)
+    assert sol.status == 1
+    assert len(sol.t_events[0]) == 1
+    assert sol.t_events[0] == pytest.approx(sol.t_events[1])
+    for x in (*sol.y_events[0], *sol.y_events[1]):
+        residual = dyn.configuration_residual(0.0, x)
+        assert np.abs(residual).max() < 1e-10
+    wrong = kc.Event(me.dynamicsymbols(name) - level, reset=lambda t, x: x + 1e-3 * np.arange(dyn.n_x))
+    with pytest.raises(ValueError, match=r"event 0: .* does not satisfy the constraints .* dyn\.impact") as caught:
+        dyn.simulate((0, 0.5), x0, events=wrong)
+    assert caught.value.trajectory.t[-1] == pytest.approx(sol.t[-1])
+    stop = kc.Event(me.dynamicsymbols(name) - level, reset=lambda t, x: np.where(np.arange(dyn.n_x) < dyn.n_q, x, 0.0))
+    sol = dyn.simulate((0, 0.5), x0, events=stop)
+    assert sol.constraint_drift < 1e-9
+
+
+def test_bounces_that_come_ever_faster_are_named(ball):
+    dyn, (z,), (w,), _ = ball
+    for keeps in (0.9, 0.5, 0.1):
+        with pytest.raises(kc.IntegrationError, match="ever faster") as caught:
+            dyn.simulate((0, 50), [5.0, 0.0], events=kc.Event(z, direction=-1, reset={w: -keeps * w}))
+        assert caught.value.trajectory.t[-1] == pytest.approx((1 + keeps) / (1 - keeps), rel=1e-6)
+        assert caught.value.trajectory.x[-1, 0] == pytest.approx(0.0, abs=1e-9)
+
+
+def test_t_eval_and_dense_output_go_across_resets(ball):
+    dyn, (z,), (w,), _ = ball
+    event = kc.Event(z, direction=-1, reset={w: -w})
+    times = np.linspace(0, 6, 61)
+    sol = dyn.simulate((0, 6), [5.0, 0.0], events=event, t_eval=times)
+    phase = (times + 1) % 2 - 1
+    assert sol.x[:, 0] == pytest.approx(5 - 5 * phase**2, abs=1e-9)
+    assert sol(times)[:, 0] == pytest.approx(5 - 5 * phase**2, abs=1e-9)
+    copy = pickle.loads(pickle.dumps(dyn.simulate((0, 1), [5.0, 0.0], events=event)))
+    assert copy.t_events is not None
+
+
+def test_what_goes_wrong_is_named(ball):
+    dyn, (z,), (w,), _ = ball
+
+    def breaks(t, x):
+        if t > 0.5:
+            raise RuntimeError("broken")
+        return 1.0
+
+    with pytest.raises(RuntimeError, match="broken") as caught:
+        dyn.simulate((0, 5), [5.0, 0.0], events=breaks, max_step=0.1)
+    assert 0.3 < caught.value.trajectory.t[-1] <= 0.5
+    for wrong, error, words in [
+        (kc.Event(sm.sqrt(z - 1)), ValueError, "event 0 is nan"),
+        (lambda t, x: np.nan, ValueError, "event 0 is nan at t = 0.0"),
+        (lambda t, x: "high", (TypeError, ValueError), "real number"),
+        (kc.Event(sm.Symbol("missing") + z), kc.ModelError, "missing"),
+        (kc.Event("heigth"), KeyError, "height"),
+        (z, TypeError, r"write kc\.Event\(z1\(t\)\)"),
+        (3.0, TypeError, "events is 3.0"),
+        ([3.0], TypeError, "event 0 is 3.0"),
+        (kc.Event(z, terminal="yes"), ValueError, "terminal of event 0"),
+        (kc.Event(z, terminal=-1), ValueError, "terminal of event 0"),
+        (kc.Event(z, direction="up"), TypeError, "direction of event 0"),
+        (kc.Event(z, reset={"z2": 0}), KeyError, "z2"),
+        (kc.Event(z, direction=-1, reset=lambda t, x: [1.0]), ValueError, r"must be \(2,\)"),
+        (
+            kc.Event(z, direction=-1, reset=lambda t, x: [np.nan, 0.0]),
+            ValueError,
+            "event 0 is reset to at t = .* finite",
+        ),
+        (kc.Event(z, direction=-1, reset={w: -w, "w1": 0}), ValueError, "twice"),
+    ]:
+        with pytest.raises(error, match=words):
+            dyn.simulate((0, 5), [5.0, 0.0], events=wrong)
+    with pytest.raises(TypeError, match="must be a mapping"):
+        kc.Event(z, reset=0.5)
+    assert repr(kc.Event(z, direction=-1, reset={w: -w})) == "Event(z1(t), direction=-1, reset={w1(t): -w1(t)})"
+
+
+def test_no_events_are_an_empty_list(ball):
+    assert ball[0].simulate((0, 1), [5.0, 0.0]).t_events is None
+    assert ball[0].simulate((0, 1), [5.0, 0.0], events=[]).t_events == []
