@@ -159,12 +159,14 @@ cdef class Run:
     times, sampled : ndarray, (reached,), (reached, n_x)
         The chosen times that were reached, and the states there; where none were chosen, the ends of the steps.
     evaluations, accepted, rejected : int
+    samples : (ndarray, ndarray) or None
+        Times and inputs of the samples, (n,) and (n, n_r), where a function was sampled.
     row : int
         Where a model has no solution: the speed or the constraint, as of `SingularError`.
     """
 
     cdef readonly str status
-    cdef readonly object error, x, steps, states, dense, times, sampled
+    cdef readonly object error, x, steps, states, dense, times, sampled, samples
     cdef readonly double t
     cdef readonly uint64_t evaluations, accepted, rejected
     cdef readonly int row
@@ -202,7 +204,7 @@ cdef object no_memory_for(const Record *record):
 def checked_inputs(Model model, returned, double t):
     """What a function r(t, x) returned at ``t`` as an array, (n_r,); ValueError where it is something else."""
     mapping = hasattr(returned, "keys")
-    values = None if mapping else np.asarray(returned, dtype=np.float64)
+    values = None if mapping else np.ascontiguousarray(returned, dtype=np.float64)
     if mapping or values.shape != (model.n_r,):
         raise ValueError(f"inputs(t, x) returned {'a mapping' if mapping else f'shape {values.shape}'}; it must return "
                          f"({model.n_r},), the values of {', '.join(model.input_names)} in this order")
@@ -211,20 +213,63 @@ def checked_inputs(Model model, returned, double t):
     return values
 
 
+ctypedef void (*input_function)(double t, const double *x, double *r) noexcept nogil
+
+
 cdef class InputFunction:
-    """A Python function r(t, x) as the integrators call it; keeps the exception that ends a run."""
+    """A function r(t, x) as the integrators call it; keeps the exception that ends a run, and what samples gave."""
 
     cdef object function, error
     cdef Model model
+    cdef input_function in_c        # NULL: Python gives the inputs
+    cdef object held                # of the samples; else None
+    cdef object kept                # (room, 1 + n_r), of which n_kept: their times and values
+    cdef double *rows               # of that; NULL: nothing is kept
+    cdef Py_ssize_t n_kept, room
 
-    cdef int call(self, double t, const double *x, double *r):
+    cdef int call(self, double t, const double *x, double *r) noexcept:
         try:
-            values = checked_inputs(self.model, self.function(t, vector_of(x, self.model.n_x)), t)
-            for i in range(self.model.n_r):
-                r[i] = values[i]
+            returned = self.function(t, vector_of(x, self.model.n_x))
+            if not is_vector(returned, self.model.n_r):
+                returned = checked_inputs(self.model, returned, t)
+            memcpy(r, data(returned), self.model.n_r * sizeof(double))
+            if not finite_numbers(r, self.model.n_r, False):
+                checked_inputs(self.model, returned, t)
+            self.keep(t, r)
         except BaseException as error:
             self.error = error
             return 1
+        return 0
+
+    cdef int call_in_c(self, double t, const double *x, double *r) noexcept nogil:
+        self.in_c(t, x, r)
+        if finite_numbers(r, self.model.n_r, False) and (self.rows == NULL or self.n_kept < self.room):
+            self.put(t, r)
+            return 0
+        with gil:
+            try:
+                checked_inputs(self.model, vector_of(r, self.model.n_r), t)
+                self.keep(t, r)
+            except BaseException as error:
+                self.error = error
+                return 1
+        return 0
+
+    cdef void put(self, double t, const double *r) noexcept nogil:
+        cdef double *row
+        if self.rows != NULL:
+            row = self.rows + self.n_kept * (1 + self.model.n_r)
+            row[0] = t
+            memcpy(row + 1, r, self.model.n_r * sizeof(double))
+            self.n_kept += 1
+
+    cdef int keep(self, double t, const double *r) except -1:
+        """Note what a sample gave."""
+        if self.rows != NULL and self.n_kept == self.room:
+            self.room = 2 * self.room
+            self.kept = np.resize(self.kept, (self.room, 1 + self.model.n_r))
+            self.rows = data(self.kept)
+        self.put(t, r)
         return 0
 
 
@@ -232,7 +277,11 @@ cdef int call_python(double t, const double *x, double *r, void *context) noexce
     return (<InputFunction>context).call(t, x, r)
 
 
-cdef int fill_signal(Model model, kc_signal *signal, double[::1] knots, double[::1] coefficients, function,
+cdef int call_in_c(double t, const double *x, double *r, void *context) noexcept nogil:
+    return (<InputFunction>context).call_in_c(t, x, r)
+
+
+cdef int fill_signal(Model model, kc_signal *signal, double[::1] knots, double[::1] coefficients, function, address,
                      InputFunction caller) except -1:
     """The inputs of a run; ``caller`` calls the function that gives them, if one does."""
     memset(signal, 0, sizeof(kc_signal))
@@ -242,8 +291,20 @@ cdef int fill_signal(Model model, kc_signal *signal, double[::1] knots, double[:
     signal.coefficients = &coefficients[0] if coefficients.shape[0] else NULL
     if function is not None:
         caller.function, caller.model = function, model
-        signal.call = call_python
+        caller.in_c = <input_function><uintptr_t>(address or 0)
+        signal.call = call_in_c if address else call_python
         signal.context = <void *>caller
+    return 0
+
+
+cdef int hold_samples(kc_signal *signal, InputFunction caller, double period, double t0, held) except -1:
+    """The function that gives the inputs is asked once a period; ``held`` is what it gave at the start."""
+    if period:
+        caller.held, caller.room = held, 64
+        caller.kept = np.empty((caller.room, 1 + signal.n_r))
+        caller.rows = data(caller.kept)
+        signal.held, signal.period = data(held), period
+        caller.keep(t0, signal.held)
     return 0
 
 
@@ -275,7 +336,8 @@ def smallest_step(double t0, double t1):
 
 
 def integrate(Model model, str method, double t0, double t1, x0, *, double rtol, atol, double step, double max_step,
-              uint64_t max_steps, knots, coefficients, function=None, p=None, Py_ssize_t rank=-1, bint project=True,
+              uint64_t max_steps, knots, coefficients, function=None, address=None, double sample_time=0.0, held=None,
+              p=None, Py_ssize_t rank=-1, bint project=True,
               baumgarte=None, Watch watch=None, times=None, bint interpolants=True, size_t room, bint drop):
     """Integrate xdot = rhs(t, x, r(t)) from t0 to t1 with an integrator of kc_ode.h.
 
@@ -290,6 +352,12 @@ def integrate(Model model, str method, double t0, double t1, x0, *, double rtol,
         The inputs as in kc_signal: (n_knots,) and (n_knots - 1, n_r, 4).
     function : callable, optional
         ``r(t, x)`` in their place; it is called with the GIL held.
+    address : int, optional
+        That of the same in C, ``void f(double t, const double *x, double *r)``, which is called instead.
+    sample_time : float
+        How long each answer of the function is held; 0: it is asked at every evaluation.
+    held : ndarray, (n_r,)
+        Its answer at the start, where it is held; becomes that of the period that runs.
     p : array_like or mapping, optional
         Parameters of this run.
     rank : int
@@ -328,7 +396,8 @@ def integrate(Model model, str method, double t0, double t1, x0, *, double rtol,
     memset(&record, 0, sizeof(record))
     memset(&stats, 0, sizeof(stats))
     memset(&plan, 0, sizeof(plan))
-    fill_signal(model, &signal, knot, polynomial, function, caller)
+    fill_signal(model, &signal, knot, polynomial, function, address, caller)
+    hold_samples(&signal, caller, sample_time, t0, held)
     fill_system(model, &system, project)
     fill_equations(model, &system, chosen, baumgarte)
     system.c, system.signal = &constants[0], &signal
@@ -355,6 +424,9 @@ def integrate(Model model, str method, double t0, double t1, x0, *, double rtol,
         run.status = "event"
     elif record.status != KC_OK and run.error is None:
         run.error = interpolation_error(model, record.status, wanted[record.reached], sampled[record.reached], work[1])
+    if sample_time:
+        kept = caller.kept[:caller.n_kept].copy()
+        run.samples = kept[:, 0], kept[:, 1:]
     run.times, run.sampled = np.asarray(wanted)[:record.reached], sampled[:record.reached]
     if times is None:
         run.times, run.sampled = run.steps, run.states
@@ -422,7 +494,7 @@ cdef object interpolation_error(Model model, int status, double t, const double[
 
 
 def interpolate(Model model, str method, double[::1] t, double[:, ::1] x, double[:, :, ::1] dense,
-                cnp.int64_t[::1] steps, double[::1] times, *, knots, coefficients, function=None, p=None,
+                cnp.int64_t[::1] steps, double[::1] times, *, knots, coefficients, function=None, address=None, p=None,
                 Py_ssize_t rank=-1, bint project=True):
     """The states at ``times``, each in the step that ``steps`` names: (len(times), n_x).
 
@@ -445,7 +517,7 @@ def interpolate(Model model, str method, double[::1] t, double[:, ::1] x, double
     cdef PyObject *interruption = NULL
     out = np.empty((n, x.shape[1]))
     cdef double[:, ::1] result = out
-    fill_signal(model, &signal, knot, polynomial, function, caller)
+    fill_signal(model, &signal, knot, polynomial, function, address, caller)
     fill_system(model, &system, project)
     system.c, system.signal = &constants[0], &signal
     step.method, step.system = kc_find_method(method.encode()), &system

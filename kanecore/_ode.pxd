@@ -19,6 +19,8 @@ cdef extern from "kc_ode.h" nogil:
         const double *coefficients
         int (*call)(double t, const double *x, double *r, void *context) noexcept
         void *context
+        double *held
+        double period
 
     ctypedef struct kc_system:
         kc_kernel *rhs

@@ -39,13 +39,16 @@ extern "C" {
  *
  * and the first and the last interval reach to infinity.  Integrators step onto every knot, so that
  * what is not smooth there costs no accuracy.  If `call` is not NULL it gives r instead, at any t and
- * x, and stops the run by returning non-zero.
+ * x, and stops the run by returning non-zero.  With `held` it is asked every `period` after the start of a
+ * run, in order, and its answer is held until then; steps end there.
  */
 typedef struct kc_signal {
     uint32_t n_r, n_knots; /* at least 2 knots, increasing */
     const double *knots, *coefficients;
     int (*call)(double t, const double *x, double *r, void *context);
     void *context;
+    double *held; /* NULL, or the n_r inputs of the period that runs */
+    double period;
 } kc_signal;
 
 /*

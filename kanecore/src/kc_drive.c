@@ -247,8 +247,11 @@ kc_status kc_integrate(const kc_system *system, const kc_plan *plan, double *x, 
     if (plan->events)
         kc_forget_zeros(system, plan->events);
     while (stats->t != plan->t1) {
-        const double end = kc_stretch(system->signal, stats->t, plan->t1, &run.interval);
+        const double end = kc_stretch(system->signal, plan->t0, stats->t, plan->t1, &run.interval);
+        const kc_signal *const signal = system->signal;
         s.t = stats->t;
+        if (signal->held && s.t != plan->t0 && signal->call(s.t, x, signal->held, signal->context))
+            return KC_STOPPED;
         kc_status status = kc_evaluate(&run, s.t, x, k);
         if (status == KC_OK && plan->events && stats->accepted == 0)
             status = kc_begin_watch(&s, plan->events);

@@ -45,6 +45,10 @@ static inline kc_run kc_begin(const kc_system *s, double direction, double *work
 static inline kc_status kc_inputs(const kc_run *run, double t, const double *x)
 {
     const kc_signal *signal = run->system->signal;
+    if (signal->held) {
+        memcpy(run->r, signal->held, sizeof(double) * signal->n_r);
+        return KC_OK;
+    }
     if (signal->call)
         return signal->call(t, x, run->r, signal->context) ? KC_STOPPED : KC_OK;
     kc_signal_at(signal, run->interval, t, run->r);
@@ -114,18 +118,29 @@ static inline kc_status kc_return(const kc_run *run, double t, double *x)
     return kc_normalize(s->n_unit, s->unit, x);
 }
 
+/* The time of the sample after t, of those that are taken every period from t0 on. */
+static inline double kc_next_sample(double t0, double period, double direction, double t)
+{
+    const double passed = fabs(t - t0) / period;
+    const double rounding = 4.0 * DBL_EPSILON * (passed + fmax(fabs(t0), fabs(t)) / period);
+    return t0 + direction * period * (floor(passed + rounding) + 1.0);
+}
+
 /*
- * The end of the stretch that begins at t, on the way to t1, and the interval of the inputs on it.  Stretches
- * that are shorter than rounding are left out.
+ * The end of the stretch that begins at t, on the way from t0 to t1, and the interval of the inputs on it.
+ * Stretches that are shorter than rounding are left out.
  */
-static inline double kc_stretch(const kc_signal *signal, double t, double t1, uint32_t *interval)
+static inline double kc_stretch(const kc_signal *signal, double t0, double t, double t1, uint32_t *interval)
 {
     const double forward = kc_direction(t, t1);
     const double tiny = 4.0 * DBL_EPSILON * fmax(fabs(t), fabs(t1));
-    if (signal->call || signal->n_knots < 2) {
-        *interval = 0;
-        return t1;
+    *interval = 0;
+    if (signal->held) {
+        const double next = kc_next_sample(t0, signal->period, forward, t);
+        return (t1 - next) * forward > tiny ? next : t1;
     }
+    if (signal->call || signal->n_knots < 2)
+        return t1;
     uint32_t k = kc_signal_interval(signal, t + forward * tiny);
     *interval = k;
     if (forward > 0.0) {

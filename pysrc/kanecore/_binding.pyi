@@ -60,6 +60,9 @@ def integrate(
     knots: _Array,
     coefficients: _Array,
     function: Any = None,
+    address: int | None = None,
+    sample_time: float = 0.0,
+    held: _Array | None = None,
     p: Any = None,
     rank: int = -1,
     project: bool = True,
@@ -82,6 +85,7 @@ def interpolate(
     knots: _Array,
     coefficients: _Array,
     function: Any = None,
+    address: int | None = None,
     p: Any = None,
     rank: int = -1,
     project: bool = True,
@@ -98,6 +102,7 @@ class Run:
     dense: _Array | None
     times: _Array
     sampled: _Array
+    samples: tuple[_Array, _Array] | None
     evaluations: int
     accepted: int
     rejected: int

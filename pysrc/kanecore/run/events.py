@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import ctypes
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -14,6 +13,7 @@ import numpy.typing as npt
 
 from kanecore import _native
 from kanecore.errors import IntegrationError
+from kanecore.run.addresses import address_of
 from kanecore.run.constraint_state import ConstraintState
 from kanecore.run.options import vector
 from kanecore.run.problem import InitialValueProblem
@@ -154,7 +154,7 @@ def _read(problem: InitialValueProblem, i: int, given: Any, expressions: list[An
         kind, number = problem.dyn._found(("state", "output"), what)
         source = kind, number
     elif hasattr(what, "argtypes") or hasattr(what, "address"):
-        source = "address", _address(i, what)
+        source = "address", address_of(what, 2, f"event {i}", "double g(double t, const double *x)")
     elif callable(what) and not hasattr(what, "free_symbols"):
         source = "function", what
     elif what is given:
@@ -188,17 +188,6 @@ def _direction(i: int, direction: Any) -> int:
     except (TypeError, ValueError):
         raise TypeError(f"direction of event {i} is {direction!r}; it must be 1, -1, or 0 for both") from None
     return int(np.sign(value))
-
-
-def _address(i: int, function: Any) -> int:
-    """That of ``double g(double t, const double *x)``."""
-    if hasattr(function, "argtypes"):
-        if function.argtypes is not None and len(function.argtypes) != 2:
-            raise TypeError(
-                f"event {i} takes {len(function.argtypes)} arguments; it must be double g(double, double *)"
-            )
-        return ctypes.cast(function, ctypes.c_void_p).value or 0
-    return int(function.address)
 
 
 def _reset(problem: InitialValueProblem, event: Any, given: Any) -> _Reset | None:

@@ -3,13 +3,16 @@
 
 from __future__ import annotations
 
+import ctypes
 from collections.abc import Callable, Mapping
+from copy import copy
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from kanecore import _native
+from kanecore.run.addresses import address_of
 from kanecore.run.signals import Signal, evaluate
 
 if TYPE_CHECKING:
@@ -31,6 +34,8 @@ class RunInputs:
         As of `simulate`.
     t0, t1 : float
         Start and end of the run, in any order.
+    sampled : bool
+        Whether a function is asked for samples: once each, in order.
 
     Attributes
     ----------
@@ -38,15 +43,25 @@ class RunInputs:
         The inputs as cubics between knots, as those of a `Signal`; zeros where a function gives them.
     function : callable, optional
         ``r(t, x)``, where a function was given.
+    address : int, optional
+        That of the same in C.
+    held : ndarray, (n_r,), optional
+        Of samples what the function gave last, from when it was asked first.
     """
 
-    def __init__(self, dyn: Kernels, inputs: Any, t0: float, t1: float) -> None:
+    def __init__(self, dyn: Kernels, inputs: Any, t0: float, t1: float, sampled: bool = False) -> None:
         self._dyn = dyn
         self.function: Callable[[float, Array], npt.ArrayLike] | None = None
+        self.address: int | None = None
+        self.held: Array | None = None
+        self._sampled = False
         signals: dict[int, _Rate] = {}
         constants = np.zeros(dyn.n_r)
         if isinstance(inputs, Signal):
             signals = _with_rates(dyn, _columns(dyn, inputs))[1]
+        elif hasattr(inputs, "argtypes") or hasattr(inputs, "address"):
+            self.address = address_of(inputs, 3, "inputs", "void f(double t, const double *x, double *r)")
+            self.function = _in_python(inputs, self.address, dyn.n_r)
         elif callable(inputs):
             self.function = inputs
         elif isinstance(inputs, Mapping):
@@ -54,6 +69,12 @@ class RunInputs:
             constants = dyn._resolved("input", numbers)
         else:
             constants = dyn._resolved("input", {} if inputs is None else inputs)
+        if sampled:
+            if self.function is None:
+                raise ValueError(
+                    "sample_time is for inputs that a function gives: pass inputs=controller, r(t, x) -> (n_r,)"
+                )
+            self._sampled = True
         low, high = min(t0, t1), max(t0, t1)
         for i, (signal, _, _) in signals.items():
             signal._require(low, high, f"input {dyn.input_names[i]!r}: ")
@@ -63,16 +84,50 @@ class RunInputs:
         for i, (signal, column, order) in signals.items():
             self.coefficients[:, i] = signal._about(self.knots[:-1], column, order)
 
+    def after(self, times: Array, values: Array) -> RunInputs:
+        """What samples of the function gave, each held until the next one, as the inputs of the run that took them."""
+        order = np.argsort(times, kind="stable")
+        first, last = (self.knots[0], self.knots[-1]) if len(times) else (0.0, 1.0)
+        knots = times[order]
+        if len(times) > 1 and times[1] < times[0]:  # backwards: a sample is held on the way to the one before
+            knots = np.append(first, knots[:-1])
+        result = copy(self)
+        result.function = result.address = result.held = None
+        result.knots = np.append(knots, max(last, np.nextafter(knots[-1], np.inf))) if len(times) else self.knots
+        if len(times):
+            result.coefficients = np.zeros((len(times), self._dyn.n_r, 4))
+            result.coefficients[..., 0] = values[order]
+        return result
+
     def __call__(self, t: npt.ArrayLike, x: npt.ArrayLike) -> Array:
         """The inputs r at times (...) and states (..., n_x): (..., n_r)."""
         if self.function is None:
             return evaluate(self.knots, self.coefficients, t)
         times, states = np.asarray(t, dtype=np.float64), np.asarray(x, dtype=np.float64)
         result = np.empty((*times.shape, self._dyn.n_r))
+        if self.held is not None:  # that of the period that runs
+            result[...] = self.held
+            return result
         for i in np.ndindex(times.shape):
             time = float(times[i])
             result[i] = _native.checked_inputs(self._dyn, self.function(time, states[i]), time)
+        if self._sampled:
+            self.held = result.reshape(-1).copy()  # the first sample: only one state is there so far
         return result
+
+
+def _in_python(function: Any, address: int, n_r: int) -> Callable[[float, Array], Array]:
+    """A function in C as one of Python."""
+    pointer = ctypes.POINTER(ctypes.c_double)
+    call = ctypes.CFUNCTYPE(None, ctypes.c_double, pointer, pointer)(address)
+
+    def inputs(t: float, x: Array) -> Array:
+        state, r = np.ascontiguousarray(x, dtype=np.float64), np.zeros(n_r)
+        call(t, state.ctypes.data_as(pointer), r.ctypes.data_as(pointer))
+        return r
+
+    inputs.owner = function  # type: ignore[attr-defined]  # its code lives as long as this
+    return inputs
 
 
 def _knots(low: float, high: float, signals: Mapping[int, _Rate]) -> Array:

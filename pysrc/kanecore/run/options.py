@@ -17,6 +17,7 @@ __all__ = [
     "longest_step",
     "recording",
     "result_times",
+    "sample_period",
     "span",
     "step_length",
     "step_limit",
@@ -106,6 +107,17 @@ def longest_step(max_step: float, smallest: float) -> float:
     if not (max_step > 0 and max_step >= smallest):
         raise ValueError(f"max_step is {max_step!r}; it must be positive, and {smallest!r} at least: less is lost in t")
     return float(max_step)
+
+
+def sample_period(sample_time: float | None, smallest: float) -> float:
+    """How long inputs are held, 0 where they are not."""
+    if sample_time is None:
+        return 0.0
+    if not (np.isfinite(sample_time) and sample_time > 0 and sample_time >= smallest):
+        raise ValueError(
+            f"sample_time is {sample_time!r}; it must be positive, and {smallest!r} at least: less is lost in t"
+        )
+    return float(sample_time)
 
 
 def step_limit(max_steps: int | None) -> int:

@@ -56,6 +56,7 @@ class InitialValueProblem:
             "knots": self.inputs.knots,
             "coefficients": self.inputs.coefficients,
             "function": self.inputs.function,
+            "address": self.inputs.address,
             "p": self.p,
             "rank": self.rank,
             "project": self.project,
@@ -67,13 +68,19 @@ class InitialValueProblem:
 
 
 def posed(
-    dyn: Kernels, interval: tuple[float, float], x0: _Values, inputs: Any, parameters: Any, project: bool
+    dyn: Kernels,
+    interval: tuple[float, float],
+    x0: _Values,
+    inputs: Any,
+    parameters: Any,
+    project: bool,
+    sampled: bool = False,
 ) -> InitialValueProblem:
     """The problem for arguments of `simulate`, which are checked; with ``project`` x0 is brought to the constraints."""
     t0, t1 = interval
     x = normalized(dyn, vector("x0", dyn._as_state(x0, "x0"), dyn.n_x), "x0")
     p = dyn._resolved("parameter", {} if parameters is None else parameters)
-    run_inputs = RunInputs(dyn, inputs, t0, t1)
+    run_inputs = RunInputs(dyn, inputs, t0, t1, sampled)
     rank = 0
     if dyn.n_constraints or dyn.n_configuration:
         start = on_constraints(ConstraintState(dyn, t0, x, run_inputs(t0, x), p), "x0")

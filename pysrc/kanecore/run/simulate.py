@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from kanecore.run.options import (
     longest_step,
     recording,
     result_times,
+    sample_period,
     span,
     step_length,
     step_limit,
@@ -42,6 +44,7 @@ def simulate(
     t_eval: npt.ArrayLike | None = None,
     events: Any = None,
     inputs: Any = None,
+    sample_time: float | None = None,
     parameters: Any = None,
     project: bool = True,
     baumgarte: tuple[float, float] | None = None,
@@ -73,9 +76,9 @@ def simulate(
         Times of the result; default: the ends of the steps.  It bounds the memory that a run takes: see `dense_output`.
     events : callable, Event, or list of these, optional
         Functions g(t, x) whose zeros are found to rounding of t, as in SciPy: ``event(t, x)``, which may have the
-        attributes ``terminal``, ``direction`` and ``reset``, or a `kanecore.Event`.  A zero is a change of sign: between
-        two steps, or twice within one.  A function that is zero at the start has no sign before it has left zero.
-        Where an event is terminal or resets the state a step ends on it.  After a reset, which must satisfy the
+        attributes ``terminal``, ``direction`` and ``reset``, or a `kanecore.Event`.  A zero is a change of sign, from
+        one step to the next or twice within one.  A function that is zero at the start has no sign before it has left
+        zero.  Where an event is terminal or resets the state a step ends on it.  After a reset, which must satisfy the
         constraints, the run goes on, and t holds that time twice.  Events at one time are served in the order of their
         zeros, then of the list.
     inputs : array_like (n_r,), mapping, Signal, or callable, optional
@@ -83,7 +86,11 @@ def simulate(
         name or symbol, each a number or a Signal of one column; the others keep their current values.  A Signal gives
         all: one column for each input, or one for each that is not the rate of another (``dyn.input_rates``).  Rates of
         prescribed motions that a mapping or Signal does not give are the derivatives of what it gives.  A callable is
-        ``r(t, x) -> (n_r,)``, in the order of ``dyn.input_names``, and runs Python at every evaluation.
+        ``r(t, x) -> (n_r,)``, in the order of ``dyn.input_names``, and runs Python at every evaluation; one in C, from
+        ctypes or numba (``cfunc``), is ``void f(double t, const double *x, double *r)``.
+    sample_time : float, optional
+        Ask the function of the inputs at the start and every so many seconds after it, once each, in order, and hold
+        what it gave until then, as a discrete controller does.  Steps end on the samples; ``sol.r`` is what was held.
     parameters : array_like (n_p,) or mapping, optional
         For this run only.
     project : bool
@@ -130,9 +137,10 @@ def simulate(
     step = step_length(method, dt, first_step, smallest)
     relative, absolute = tolerances(rtol, atol, dyn.n_x)
     records = recording(None if t_eval is None else result_times(t_eval, t0, t1), dense_output)
+    period = sample_period(sample_time, smallest)
     longest, limit = longest_step(max_step, smallest), step_limit(max_steps)
     stabilization = None if baumgarte is None else gains(baumgarte)
-    problem = posed(dyn, (t0, t1), x0, inputs, parameters, bool(project))
+    problem = posed(dyn, (t0, t1), x0, inputs, parameters, bool(project), bool(period))
     # the first evaluation finds what is missing or singular, before any work is lost
     dyn.rhs(t0, problem.x0, r=problem.inputs(t0, problem.x0), p=problem.p)
     watched = None if events is None else Events(problem, events)
@@ -148,10 +156,14 @@ def simulate(
         max_step=longest,
         max_steps=limit,
         baumgarte=stabilization,
+        sample_time=period,
+        held=problem.inputs.held,
         watch=None if watched is None else watched.watch,
         **problem.arguments,
         **vars(records),
     )
+    if run.samples is not None:
+        problem = replace(problem, inputs=problem.inputs.after(*run.samples))
     return _ended(problem, run, Trajectory(problem, method, run, outcome(run, records), watched))
 
 
