@@ -58,7 +58,7 @@ static void spinner(double t, const double *x, const double *r, const double *c,
 }
 
 static const double one_knot[] = {0.0, 1.0}, nothing[] = {0.0, 0.0, 0.0, 0.0};
-static const kc_signal silent = {1, 2, one_knot, nothing, NULL, NULL};
+static const kc_signal silent = {1, 2, one_knot, nothing, NULL, NULL, NULL, 0.0};
 
 typedef struct limits {
     double rtol;
@@ -77,7 +77,7 @@ static kc_status adaptive_run(const char *method, const kc_system *system, doubl
                               kc_stats *stats)
 {
     const kc_plan plan = {
-        kc_find_method(method), t0,     t1,     o->first_step, o->rtol, o->atol, o->max_step,
+        kc_find_method(method), t0,     t1,      o->first_step, o->rtol, o->atol, o->max_step,
         o->max_steps,           accept, context, NULL};
     return kc_integrate(system, &plan, x, work, stats);
 }
@@ -218,7 +218,7 @@ static void knots(void)
 {
     const double knot[] = {0.0, 0.7, 1.9, 3.0}, w = 0.0, atol[] = {1e-12, 1e-12};
     const double held[] = {0.0, 0.0, 0.0, 0.0, 2.0, 0.0, 0.0, 0.0, -1.0, 0.0, 0.0, 0.0};
-    const kc_signal signal = {1, 4, knot, held, NULL, NULL};
+    const kc_signal signal = {1, 4, knot, held, NULL, NULL, NULL, 0.0};
     const kc_system system = {.rhs = oscillator, .n_q = 1, .n_u = 1, .n_work = 2, .c = &w, .signal = &signal};
     const limits options = {1e-12, atol, 0.0, 3.0, 0};
     const double speed = 2.0 * 1.2 - 1.0 * 1.1;
@@ -459,7 +459,7 @@ static uint64_t count_in_unit(double unit, double position, double speed, double
 {
     const double w = 1.3 / unit, force[] = {0.5 / unit / unit, 0.0, 0.0, 0.0};
     const double atol[] = {1e-8, 1e-8 / unit}, knots[] = {0.0, 1.0};
-    const kc_signal signal = {1, 2, knots, force, NULL, NULL};
+    const kc_signal signal = {1, 2, knots, force, NULL, NULL, NULL, 0.0};
     const kc_system system = {.rhs = oscillator, .n_q = 1, .n_u = 1, .n_work = 2, .c = &w, .signal = &signal};
     const limits options = {1e-8, atol, 0.0, INFINITY, 0};
     double work[200], x[] = {position, speed / unit};
@@ -530,8 +530,74 @@ static void constrained(void)
     }
 }
 
+/* ------------------------------------------------------------------------------------------------- events */
+
+typedef struct heard {
+    int n, end_after;
+    double t[8], x[8];
+} heard;
+
+static int ground(double t, const double *x, const double *r, double *g, void *context)
+{
+    (void)t, (void)r, (void)context;
+    g[0] = x[0];
+    g[1] = x[0] - 1.25 + 1e-6;
+    return 0;
+}
+
+static int bounce(uint32_t i, double t, double *x, void *context)
+{
+    heard *h = context;
+    if (i == 1) {
+        h->t[4 + h->n % 4] = t;
+        return KC_GO_ON;
+    }
+    h->t[h->n] = t, h->x[h->n] = x[0];
+    x[1] = -0.5 * x[1];
+    return ++h->n == h->end_after ? KC_END : KC_CHANGED;
+}
+
+static void falls(double t, const double *x, const double *r, const double *c, double *work, double *out)
+{
+    (void)t, (void)r, (void)work;
+    out[0] = x[1];
+    out[1] = -c[0];
+}
+
+/* A ball from the height 5 with g = 10 meets the ground at 1, at 2, at 2.5; it is highest, 1.25, at 1.5. */
+static void events(void)
+{
+    static const int direction[] = {-1, 0}, stops[] = {1, 0};
+    const double g = 10.0, atol[] = {1e-9, 1e-9};
+    const kc_system system = {.rhs = falls, .n_q = 1, .n_u = 1, .n_work = 2, .c = &g, .signal = &silent};
+    static const char *const names[] = {"dopri5", "dop853", "rk4"};
+    for (int k = 0; k < 3; k++) {
+        heard h = {.end_after = 3};
+        double x[] = {5.0, 0.0}, *work = malloc(sizeof(double) * work_of(&system)),
+               *room = malloc(sizeof(double) * kc_events_work(&system, 2));
+        const kc_events found = {2, ground, direction, stops, bounce, &h, room};
+        const kc_plan plan = {.method = kc_find_method(names[k]),
+                              .t1 = 9.0,
+                              .step = k < 2 ? 0.0 : 0.3,
+                              .rtol = 1e-9,
+                              .atol = atol,
+                              .max_step = 9.0,
+                              .events = &found};
+        kc_stats stats;
+        const kc_status status = kc_integrate(&system, &plan, x, work, &stats);
+        check(status == KC_STOPPED && h.n == 3, "an event ends the run", h.n);
+        check(fabs(h.t[0] - 1.0) < 1e-12 && fabs(h.t[1] - 2.0) < 1e-12 && fabs(h.t[2] - 2.5) < 1e-12,
+              "times of events", h.t[2]);
+        check(fabs(h.t[5] - 1.5) < 1e-3 && h.t[5] > 1.5, "two zeros in a step", h.t[5] - 1.5);
+        check(fabs(x[0]) < 1e-12 && fabs(x[1] - 1.25) < 1e-9 && stats.t == h.t[2], "the last reset", x[1]);
+        free(room);
+        free(work);
+    }
+}
+
 int main(void)
 {
+    events();
     orders();
     dense();
     knots();
