@@ -28,6 +28,7 @@ from kanecore.run.constraints import Constraints
 from kanecore.run.draw import draw
 from kanecore.run.equilibrium import equilibrium
 from kanecore.run.hessian import rhs_hessian
+from kanecore.run.impact import impact
 from kanecore.run.inverse import solve_inverse
 from kanecore.run.kinematics import (
     acceleration,
@@ -295,6 +296,7 @@ class CompiledModel(_native.Kernels):
     speed_matrices = speed_matrices
     projected_efforts = projected_efforts
     solve_inverse = solve_inverse
+    impact = impact
     audit = audit
 
     def _count_near(self, t: float, x: Array, r: Any, p: Any) -> int:
