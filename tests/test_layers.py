@@ -33,6 +33,8 @@ ALLOWED: dict[str, set[str]] = {
     "splines": set(),
     "c_functions": {"errors"},
     "machine_code": set(),
+    "progress": set(),
+    "sweeps": {"errors", "progress"},
     "graph": {"errors", "tolerances"},
     "describe": {"errors", "graph", "c_functions", "shapes", "splines", "tolerances"},
     "derive": {"errors", "kernels", "graph", "describe", "tolerances", "speed_matrices"},
@@ -82,6 +84,8 @@ WITHOUT_SYMPY = {
     "run",
     "show",
     "cli",
+    "progress",
+    "sweeps",
 }
 
 

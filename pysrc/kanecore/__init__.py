@@ -34,6 +34,7 @@ if TYPE_CHECKING:
         ModelError,
         NonFiniteError,
         SingularError,
+        WorkerError,
     )
     from kanecore.gallery import load, models
     from kanecore.kanes_method import KanesMethod
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
     from kanecore.run.signals import Signal
     from kanecore.run.trajectory import Trajectory
     from kanecore.splines import Spline
+    from kanecore.sweeps import Sweep, sweep
 
     __version__: str
 
@@ -63,8 +65,10 @@ __all__ = [
     "Signal",
     "SingularError",
     "Spline",
+    "Sweep",
     "Trajectory",
     "VelocityField",
+    "WorkerError",
     "__version__",
     "angular_velocity_matrix",
     "compile",
@@ -76,6 +80,7 @@ __all__ = [
     "models",
     "multiplier",
     "shapes",
+    "sweep",
 ]
 
 # Where each name lives.  No module may bear the name of a function here: importing kanecore.compile, say,
@@ -98,8 +103,10 @@ _HOMES = {
     "Signal": "kanecore.run.signals",
     "SingularError": "kanecore.errors",
     "Spline": "kanecore.splines",
+    "Sweep": "kanecore.sweeps",
     "Trajectory": "kanecore.run.trajectory",
     "VelocityField": "kanecore.describe.velocity_field",
+    "WorkerError": "kanecore.errors",
     "angular_velocity_matrix": "kanecore.describe.transforms",
     "compile": "kanecore._compile",
     "dh": "kanecore.describe.transforms",
@@ -109,6 +116,7 @@ _HOMES = {
     "models": "kanecore.gallery",
     "multiplier": "kanecore.describe.symbols",
     "shapes": "kanecore.shapes",
+    "sweep": "kanecore.sweeps",
 }
 
 

@@ -198,33 +198,32 @@ def scratch(parent: Path) -> Iterator[Path]:
 
 
 @contextlib.contextmanager
-def alone(parent: Path, entry_name: str) -> Iterator[bool]:
-    """Wait until no other process compiles the entry; whether one did.
+def alone(parent: Path, entry_name: str) -> Iterator[None]:
+    """Wait until no other process compiles the entry, which may be there then.
 
     The lock is a record lock: it goes with its process, and a forked child does not hold it.  Where there are none, or
     the file system has none, nobody waits, and both compile.
     """
-    path, waited = parent / f"{_TEMPORARY}{entry_name}", False
+    path = parent / f"{_TEMPORARY}{entry_name}"
     with contextlib.ExitStack() as stack:
         if sys.platform != "win32":
             with contextlib.suppress(OSError):
                 lock = stack.enter_context(path.open("wb"))
                 stack.callback(path.unlink, missing_ok=True)  # while it is held: who waits sees the entry all the same
-                waited = _locked(lock.fileno())
-        yield waited
+                _wait_for(lock.fileno())
+        yield
 
 
-def _locked(file: int) -> bool:
-    """Lock a file; whether that took waiting, which ends where the patience does."""
+def _wait_for(file: int) -> None:
+    """Lock a file, or lose patience."""
     if sys.platform != "win32":
-        for attempt in range(int(PATIENCE / _POLL)):
+        for _ in range(int(PATIENCE / _POLL)):
             try:
                 fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except (BlockingIOError, PermissionError):  # another one holds it
                 time.sleep(_POLL)
             else:
-                return attempt > 0
-    return True
+                return
 
 
 def publish(path: Path, entry: Path, library: Path, record: dict[str, Any]) -> tuple[Path, dict[str, Any]]:

@@ -494,8 +494,8 @@ def _find_or_build(parent: Path, name: str, source: str | Recipe, target: _Targe
     entry_name = f"{re.sub('[^A-Za-z0-9_]+', '_', name)[:40] or 'model'}-{key}"
     cached = store.load(parent / entry_name)
     if cached is None:
-        with store.alone(parent, entry_name) as waited:
-            cached = store.load(parent / entry_name) if waited else None
+        with store.alone(parent, entry_name):
+            cached = store.load(parent / entry_name)  # of a process that was faster
             library, record = cached or _build(
                 parent, entry_name, source.write() if isinstance(source, Recipe) else source, target
             )

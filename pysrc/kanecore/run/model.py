@@ -480,10 +480,14 @@ def merged(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def compiled(kind: type[CompiledModel], name: str, source: Mapping[str, str], info: Mapping[str, Any]) -> CompiledModel:
-    """A model from its C text, by group; from the cache where it was compiled before."""
-    from kanecore.build import compile_library
+    """A model from its C text, by group; from the cache where it was compiled before, from text or a description."""
+    from kanecore.build import Recipe, compile_library
 
-    libraries = {group: compile_library(text, name=name).path for group, text in source.items()}
+    libraries = {}
+    for group, text in source.items():
+        fingerprint = info.get("build", {}).get(group, {}).get("fingerprint")
+        recipe = text if fingerprint is None else Recipe(fingerprint, text.__str__)
+        libraries[group] = compile_library(recipe, name=name).path
     return kind(libraries, source=source, info=info)
 
 
