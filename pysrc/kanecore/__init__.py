@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from kanecore.kanes_method import KanesMethod
     from kanecore.model import Model
     from kanecore.run.model import CompiledModel
+    from kanecore.run.samples import Samples
     from kanecore.run.signals import Signal
     from kanecore.run.trajectory import Trajectory
     from kanecore.splines import Spline
@@ -62,6 +63,7 @@ __all__ = [
     "Model",
     "ModelError",
     "NonFiniteError",
+    "Samples",
     "Signal",
     "SingularError",
     "Spline",
@@ -100,6 +102,7 @@ _HOMES = {
     "Model": "kanecore.model",
     "ModelError": "kanecore.errors",
     "NonFiniteError": "kanecore.errors",
+    "Samples": "kanecore.run.samples",
     "Signal": "kanecore.run.signals",
     "SingularError": "kanecore.errors",
     "Spline": "kanecore.splines",
