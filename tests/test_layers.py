@@ -49,7 +49,17 @@ ALLOWED: dict[str, set[str]] = {
     "model": {"errors", "describe", "derive", "expressions", "c_functions", "shapes", "speed_matrices", "splines"},
     # the same for those who have KanesMethod code
     "kanes_method": {"graph", "describe", "derive", "model"},
-    "run": {"errors", "kernels", "tolerances", "c_functions", "speed_matrices", "splines", "machine_code", "_native"},
+    "run": {
+        "errors",
+        "kernels",
+        "tolerances",
+        "c_functions",
+        "speed_matrices",
+        "splines",
+        "machine_code",
+        "progress",
+        "_native",
+    },
     "show": {"errors", "shapes"},
     "_binding": {"errors", "machine_code"},
     "_methods": {"_binding"},

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Types of the extension `kanecore._native` but for its kernels; its docstrings stand in kanecore/_*.pxi."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from os import PathLike
 from typing import Any, Literal, TypeAlias, final
 
@@ -50,6 +50,7 @@ def integrate(
     interpolants: bool = True,
     room: int,
     drop: bool,
+    report: Callable[[float], object] | None = None,
 ) -> Run: ...
 def interpolate(
     model: Model,

@@ -7,7 +7,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-__all__ = ["reporting"]
+__all__ = ["reporting", "reporting_time"]
+
+_SECONDS = "{l_bar}{bar}| t = {n:.4g} of {total:.4g} s [{elapsed}<{remaining}]"
 
 
 @contextmanager
@@ -37,12 +39,36 @@ def reporting(progress: Any, total: float, unit: str) -> Iterator[Callable[[floa
         raise TypeError(f"progress must be True, False or a function of what is done and the total, not {progress!r}")
 
 
-def _bar(total: float, unit: str) -> Any:
+@contextmanager
+def reporting_time(progress: Any, t0: float, t1: float) -> Iterator[Callable[[float], object] | None]:
+    """What to call with t of a run from t0 to t1, for an argument ``progress``, or None.
+
+    Parameters
+    ----------
+    progress : bool or callable
+        False: nobody is told.  True: a bar of tqdm.  Else it is called with t.
+
+    Raises
+    ------
+    ModuleNotFoundError, TypeError
+        As of `reporting`.
+    """
+    if callable(progress):
+        yield progress
+    elif progress is True:
+        with _bar(abs(t1 - t0), "s", bar_format=_SECONDS) as bar:
+            yield lambda t: bar.update(abs(t - t0) - bar.n)
+    elif progress is False or progress is None:
+        yield None
+    else:
+        raise TypeError(f"progress must be True, False or a function of t, not {progress!r}")
+
+
+def _bar(total: float, unit: str, **options: Any) -> Any:
     try:
         from tqdm.auto import tqdm
     except ModuleNotFoundError as error:
         raise ModuleNotFoundError(
-            'progress=True draws with tqdm: pip install "kanecore[progress]", or pass a function of what is done and '
-            "the total"
+            'progress=True draws with tqdm: pip install "kanecore[progress]", or pass a function'
         ) from error
-    return tqdm(total=total, unit=unit)
+    return tqdm(total=total, unit=unit, **options)

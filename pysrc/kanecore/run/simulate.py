@@ -3,12 +3,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from kanecore import _native
+from kanecore.progress import reporting_time
 from kanecore.run.failures import failure, outcome, refuse_contradictions
 from kanecore.run.options import (
     gains,
@@ -47,6 +49,7 @@ def simulate(
     first_step: float | None = None,
     max_steps: int | None = 10_000_000,
     dense_output: bool | None = None,
+    progress: Any = False,
 ) -> Trajectory:
     """Integrate the equations of motion.
 
@@ -95,6 +98,9 @@ def simulate(
         Whether the steps are kept with their interpolants, which ``sol(t)`` and the drifts need.  True: up to 1 GiB,
         and more is an error.  False: no interpolant, and with `t_eval` no step.  Default: as True, but with `t_eval` up
         to 32 MB, and none at all beyond.
+    progress : bool or callable
+        True: a bar of tqdm.  A callable is called with t, ten times a second at most, and at the end; what it raises
+        ends the run.
 
     Returns
     -------
@@ -126,22 +132,35 @@ def simulate(
     problem = posed(dyn, (t0, t1), x0, inputs, parameters, bool(project))
     # the first evaluation finds what is missing or singular, before any work is lost
     dyn.rhs(t0, problem.x0, r=problem.inputs(t0, problem.x0), p=problem.p)
-    run = _native.integrate(
-        dyn,
-        method,
-        t0,
-        t1,
-        problem.x0,
-        rtol=relative,
-        atol=absolute,
-        step=step,
-        max_step=longest,
-        max_steps=limit,
-        baumgarte=stabilization,
-        **problem.arguments,
-        **vars(records),
-    )
-    return _ended(problem, run, Trajectory(problem, method, run, outcome(run, records)))
+    with reporting_time(progress, t0, t1) as report:
+        run = _native.integrate(
+            dyn,
+            method,
+            t0,
+            t1,
+            problem.x0,
+            rtol=relative,
+            atol=absolute,
+            step=step,
+            max_step=longest,
+            max_steps=limit,
+            baumgarte=stabilization,
+            **problem.arguments,
+            **vars(records),
+            report=report,
+        )
+        trajectory = Trajectory(problem, method, run, outcome(run, records))
+        if report is not None and trajectory.success:
+            _report_end(report, run.t, trajectory)
+    return _ended(problem, run, trajectory)
+
+
+def _report_end(report: Callable[[float], object], t: float, trajectory: Trajectory) -> None:
+    try:
+        report(t)
+    except BaseException as error:
+        vars(error)["trajectory"] = trajectory
+        raise
 
 
 def _ended(problem: InitialValueProblem, run: _native.Run, trajectory: Trajectory) -> Trajectory:
