@@ -32,7 +32,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from kanecore.errors import CompileError
 
@@ -201,28 +201,34 @@ def scratch(parent: Path) -> Iterator[Path]:
 def alone(parent: Path, entry_name: str) -> Iterator[None]:
     """Wait until no other process compiles the entry, which may be there then.
 
-    The lock is a record lock: it goes with its process, and a forked child does not hold it.  Where there are none, or
-    the file system has none, nobody waits, and both compile.
+    The lock is a record lock: it goes with its process, and a forked child does not hold it.  A child does not wait for
+    its parent either, which may be waiting for the child: for the end of a pipe that this inherited.  Where the system
+    or the file system has no locks nobody waits, and both compile.
     """
     path = parent / f"{_TEMPORARY}{entry_name}"
     with contextlib.ExitStack() as stack:
         if sys.platform != "win32":
             with contextlib.suppress(OSError):
-                lock = stack.enter_context(path.open("wb"))
+                lock = stack.enter_context(path.open("a+b", buffering=0))
                 stack.callback(path.unlink, missing_ok=True)  # while it is held: who waits sees the entry all the same
-                _wait_for(lock.fileno())
+                _wait_for(lock)
         yield
 
 
-def _wait_for(file: int) -> None:
-    """Lock a file, or lose patience."""
+def _wait_for(lock: IO[bytes]) -> None:
+    """Lock a file, which then holds the number of this process; or lose patience."""
     if sys.platform != "win32":
         for _ in range(int(PATIENCE / _POLL)):
             try:
-                fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                fcntl.lockf(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except (BlockingIOError, PermissionError):  # another one holds it
+                lock.seek(0)
+                if lock.read() == b"%d" % os.getppid():
+                    return
                 time.sleep(_POLL)
             else:
+                lock.truncate(0)
+                lock.write(b"%d" % os.getpid())
                 return
 
 
