@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Integration of a Model in time; included by _native.pyx.  Steps are recorded here; the mathematics is kc_ode.h's.
 
+from time import monotonic
+
 from kanecore cimport KC_OK
 from kanecore._ode cimport (
     KC_PATIENCE, kc_find_method, kc_integrate, kc_interpolate, kc_is_adaptive, kc_method, kc_methods, kc_n_dense,
@@ -44,6 +46,9 @@ cdef struct Record:
     double direction
     double *work                # of kc_interpolate
     int status                  # what that said last
+    # who is told how far the run is, or NULL: a Reporter, borrowed
+    double now
+    PyObject *reporter
     # why it stopped the run, if it did
     bint full, no_memory
     PyObject *interruption      # owned
@@ -128,6 +133,7 @@ cdef int sample(const kc_step *step, Record *record) noexcept nogil:
 cdef int record_step(const kc_step *step, void *context) noexcept nogil:
     """What an accepted step leaves behind."""
     cdef Record *record = <Record *>context
+    record.now = step.end
     if record.keeps and keep(step, record):
         return 1
     return sample(step, record)
@@ -199,6 +205,39 @@ cdef object no_memory_for(const Record *record):
     return MemoryError(f"no memory for more than {record.n_steps} steps of {size} bytes: split the run, each part from "
                        "the last state of the one before, give t_eval, which keeps little more than those states, or "
                        "take larger steps")
+
+
+cdef double BETWEEN_REPORTS = 0.1       # s
+
+
+cdef class Reporter:
+    """Tells a function how far a run is, now and then; keeps the exception by which that ends the run."""
+
+    cdef object function, error
+    cdef double last
+
+    cdef int tell(self, double t):
+        cdef double now = monotonic()
+        if now - self.last < BETWEEN_REPORTS:
+            return 0
+        self.last = now
+        try:
+            self.function(t)
+        except BaseException as error:
+            self.error = error
+            return 1
+        return 0
+
+
+cdef int watch(void *context) noexcept nogil:
+    """Whether a run is to end, by Ctrl-C or by who is told how far it is."""
+    cdef Record *record = <Record *>context
+    if interrupted(&record.interruption):
+        return 1
+    if record.reporter == NULL:
+        return 0
+    with gil:
+        return (<Reporter>record.reporter).tell(record.now)
 
 
 def checked_inputs(Model model, returned, double t):
@@ -338,7 +377,8 @@ def smallest_step(double t0, double t1):
 def integrate(Model model, str method, double t0, double t1, x0, *, double rtol, atol, double step, double max_step,
               uint64_t max_steps, knots, coefficients, function=None, address=None, double sample_time=0.0, held=None,
               p=None, Py_ssize_t rank=-1, bint project=True,
-              baumgarte=None, Watch watch=None, times=None, bint interpolants=True, size_t room, bint drop):
+              baumgarte=None, Watch watch=None, times=None, bint interpolants=True, size_t room, bint drop,
+              report=None):
     """Integrate xdot = rhs(t, x, r(t)) from t0 to t1 with an integrator of kc_ode.h.
 
     Parameters
@@ -376,6 +416,8 @@ def integrate(Model model, str method, double t0, double t1, x0, *, double rtol,
         Bytes that steps may take.
     drop : bool
         Forget them all once they would take more; else that ends the run.
+    report : callable, optional
+        ``report(t)``, called ten times a second at most.
 
     Returns
     -------
@@ -383,6 +425,7 @@ def integrate(Model model, str method, double t0, double t1, x0, *, double rtol,
     """
     cdef double[::1] constants = constants_of(model, p, rank)
     cdef InputFunction caller = InputFunction.__new__(InputFunction)
+    cdef Reporter reporter = Reporter.__new__(Reporter)
     cdef double[::1] tolerance = np.ascontiguousarray(atol, dtype=np.float64)
     cdef double[::1] knot = np.ascontiguousarray(knots, dtype=np.float64)
     cdef double[::1] polynomial = np.ascontiguousarray(coefficients, dtype=np.float64).reshape(-1)
@@ -401,7 +444,9 @@ def integrate(Model model, str method, double t0, double t1, x0, *, double rtol,
     fill_system(model, &system, project)
     fill_equations(model, &system, chosen, baumgarte)
     system.c, system.signal = &constants[0], &signal
-    system.interrupted, system.context = interrupted, &record.interruption
+    system.interrupted, system.context = watch, &record
+    reporter.function, reporter.last, record.now = report, monotonic(), t0
+    record.reporter = NULL if report is None else <PyObject *>reporter
     plan.method, plan.t0, plan.t1, plan.step = chosen, t0, t1, step
     plan.rtol, plan.atol, plan.max_step, plan.max_steps = rtol, &tolerance[0], max_step, max_steps
     plan.accept, plan.context = record_step, &record
@@ -416,8 +461,8 @@ def integrate(Model model, str method, double t0, double t1, x0, *, double rtol,
     record.limit = room // (sizeof(double) * (1 + (1 + record.n_dense) * record.n_x))
     record.drops, record.keeps = drop, record.limit > 0 or not drop
     run = run_through(model, &system, &plan, &record, &stats, x, work[0])
-    if caller.error is not None:
-        run.error = caller.error
+    if caller.error is not None or reporter.error is not None:
+        run.error = reporter.error if caller.error is None else caller.error
     elif watch is not None and watch.error is not None:
         run.error = watch.error
     elif watch is not None and watch.ended and run.status == "stopped" and run.error is None:

@@ -131,18 +131,44 @@ def test_without_cache(folder: Path) -> None:
 # Whole or not at all -------------------------------------------------------------------------------------
 
 
-def test_two_processes_at_once(folder: Path, tmp_path: Path) -> None:
-    # Each waits for the other inside the compiler, so that both publish.
+def test_two_at_once(folder: Path, tmp_path: Path) -> None:
+    # Each waits for the other inside the compiler, so that both publish: threads hold one lock together.
     before = f"mkdir -p {tmp_path}/here; touch {tmp_path}/here/$$\n"
     before += f"while [ $(ls {tmp_path}/here | wc -l) -lt 2 ]; do sleep 0.01; done"
     cc = fake_compiler(tmp_path, before)
-    processes = [start(SOURCE, cc) for _ in range(2)]
-    outputs = [process.communicate(timeout=20)[0].split() for process in processes]
-    assert [process.returncode for process in processes] == [0, 0]
+    with ThreadPoolExecutor(2) as pool:
+        built = list(pool.map(lambda _: compile_library(SOURCE, cc=cc), range(2)))
     entry = cache.entries()[0]
     library = str(cache.library_path(entry.path))
-    assert outputs == [[library, "False"]] * 2
+    assert [(one.path, one.from_cache) for one in built] == [(library, False)] * 2
     assert names(folder) == [entry.path.name]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no record locks")
+def test_processes_compile_once(folder: Path, tmp_path: Path) -> None:
+    """One compiles, and the others wait for its library."""
+    cc = fake_compiler(tmp_path, f"echo run >>{tmp_path}/runs; sleep 0.5")
+    processes = [start(SOURCE, cc) for _ in range(4)]
+    outputs = [process.communicate(timeout=20)[0].split() for process in processes]
+    assert [process.returncode for process in processes] == [0] * 4
+    assert len({path for path, _ in outputs}) == 1
+    assert sorted(from_cache for _, from_cache in outputs) == ["False", "True", "True", "True"]
+    assert len((tmp_path / "runs").read_text().split()) == 1
+    assert names(folder) == [cache.entries()[0].path.name]
+
+
+def test_a_lock_is_not_waited_for_without_end(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A process that stands still in its compiler keeps nobody from compiling the same."""
+    cc = fake_compiler(
+        tmp_path, f"if mkdir {tmp_path}/first; then while [ ! -e {tmp_path}/on ]; do sleep 0.01; done; fi"
+    )
+    process = start(SOURCE, cc)
+    wait_for((tmp_path / "first").exists)
+    monkeypatch.setattr(cache, "PATIENCE", 0.1)
+    assert not compile_library(SOURCE, cc=cc).from_cache
+    (tmp_path / "on").touch()
+    process.communicate(timeout=20)
+    assert process.returncode == 0
 
 
 def test_threads_at_once(folder: Path) -> None:
@@ -158,7 +184,7 @@ def test_killed_compile(folder: Path, tmp_path: Path) -> None:
     wait_for(lambda: list(folder.glob(".kanecore-*/*.so")))
     os.killpg(process.pid, signal.SIGKILL)
     process.communicate()
-    (left,) = folder.iterdir()  # a temporary folder, and no entry
+    (left,) = (path for path in folder.iterdir() if path.is_dir())  # a temporary folder, and no entry
     assert cache.entries() == []
 
     (tmp_path / "calm").touch()

@@ -33,6 +33,8 @@ ALLOWED: dict[str, set[str]] = {
     "splines": set(),
     "c_functions": {"errors"},
     "machine_code": set(),
+    "progress": set(),
+    "sweeps": {"errors", "progress"},
     "graph": {"errors", "tolerances"},
     "describe": {"errors", "graph", "c_functions", "shapes", "splines", "tolerances"},
     "derive": {"errors", "kernels", "graph", "describe", "tolerances", "speed_matrices"},
@@ -47,7 +49,17 @@ ALLOWED: dict[str, set[str]] = {
     "model": {"errors", "describe", "derive", "expressions", "c_functions", "shapes", "speed_matrices", "splines"},
     # the same for those who have KanesMethod code
     "kanes_method": {"graph", "describe", "derive", "model"},
-    "run": {"errors", "kernels", "tolerances", "c_functions", "speed_matrices", "splines", "machine_code", "_native"},
+    "run": {
+        "errors",
+        "kernels",
+        "tolerances",
+        "c_functions",
+        "speed_matrices",
+        "splines",
+        "machine_code",
+        "progress",
+        "_native",
+    },
     "show": {"errors", "shapes"},
     "_binding": {"errors", "machine_code"},
     "_methods": {"_binding"},
@@ -83,6 +95,8 @@ WITHOUT_SYMPY = {
     "run",
     "show",
     "cli",
+    "progress",
+    "sweeps",
 }
 
 

@@ -46,6 +46,7 @@ CALLS: dict[str, Callable[[kc.CompiledModel, Any], Any]] = {
     "speed_matrices": lambda d, x: d.speed_matrices(0.0, x).Psi,
     "projected_efforts": lambda d, x: d.projected_efforts(0.0, x).F_p,
     "consistent": lambda d, x: d.consistent(0.0, x),
+    "impact": lambda d, x: d.impact(0.0, x, np.ones(3), 0.5),
     "check": lambda d, x: d.check(x).x,
     "simulate": lambda d, x: d.simulate((0, 0.1), x).x,
     "audit": lambda d, x: d.audit(2, x0=x).x,

@@ -144,6 +144,31 @@ assert dyn.kinetic_energy(0.0, np.ones(6)) > 0.0
     run(code, FOLDER=str(tmp_path), KANECORE_CACHE_DIR=str(tmp_path / "cache"))
 
 
+def test_a_child_does_not_wait_for_its_parent(tmp_path: Path) -> None:
+    """Which may be waiting for the child, as for the end of a pipe that both hold: here the compiler waits for it."""
+    compiler = tmp_path / "slowcc"
+    compiler.write_text(
+        f"#!/bin/sh\nif mkdir {tmp_path}/began; then while [ ! -e {tmp_path}/on ]; do sleep 0.01; done; fi\n"
+        'exec cc "$@"\n'
+    )
+    compiler.chmod(0o755)
+    code = """
+from pathlib import Path
+from kanecore.build import compile_library
+folder = Path(os.environ["FOLDER"])
+text, cc = "int f(void) { return 7; }", str(folder / "slowcc")
+thread = threading.Thread(target=compile_library, args=(text,), kwargs={"cc": cc})
+thread.start()
+while not (folder / "began").exists():
+    time.sleep(0.01)
+status = child(lambda: compile_library(text, cc=cc).path)
+(folder / "on").touch()
+thread.join()
+assert status == 0, f"the child ended with {status}: -14 is a deadlock"
+"""
+    run(code, FOLDER=str(tmp_path), KANECORE_CACHE_DIR=str(tmp_path / "cache"))
+
+
 def test_two_processes_compile_one_model_at_once(tmp_path: Path) -> None:
     """Four, from Python objects to results, with an empty cache: the same bits, and one entry for each group."""
     code = """

@@ -34,15 +34,18 @@ if TYPE_CHECKING:
         ModelError,
         NonFiniteError,
         SingularError,
+        WorkerError,
     )
     from kanecore.events import Event
     from kanecore.gallery import load, models
     from kanecore.kanes_method import KanesMethod
     from kanecore.model import Model
     from kanecore.run.model import CompiledModel
+    from kanecore.run.samples import Samples
     from kanecore.run.signals import Signal
     from kanecore.run.trajectory import Trajectory
     from kanecore.splines import Spline
+    from kanecore.sweeps import Sweep, sweep
 
     __version__: str
 
@@ -62,11 +65,14 @@ __all__ = [
     "Model",
     "ModelError",
     "NonFiniteError",
+    "Samples",
     "Signal",
     "SingularError",
     "Spline",
+    "Sweep",
     "Trajectory",
     "VelocityField",
+    "WorkerError",
     "__version__",
     "angular_velocity_matrix",
     "compile",
@@ -78,6 +84,7 @@ __all__ = [
     "models",
     "multiplier",
     "shapes",
+    "sweep",
 ]
 
 # Where each name lives.  No module may bear the name of a function here: importing kanecore.compile, say,
@@ -98,11 +105,14 @@ _HOMES = {
     "Model": "kanecore.model",
     "ModelError": "kanecore.errors",
     "NonFiniteError": "kanecore.errors",
+    "Samples": "kanecore.run.samples",
     "Signal": "kanecore.run.signals",
     "SingularError": "kanecore.errors",
     "Spline": "kanecore.splines",
+    "Sweep": "kanecore.sweeps",
     "Trajectory": "kanecore.run.trajectory",
     "VelocityField": "kanecore.describe.velocity_field",
+    "WorkerError": "kanecore.errors",
     "angular_velocity_matrix": "kanecore.describe.transforms",
     "compile": "kanecore._compile",
     "dh": "kanecore.describe.transforms",
@@ -112,6 +122,7 @@ _HOMES = {
     "models": "kanecore.gallery",
     "multiplier": "kanecore.describe.symbols",
     "shapes": "kanecore.shapes",
+    "sweep": "kanecore.sweeps",
 }
 
 

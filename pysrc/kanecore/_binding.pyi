@@ -72,6 +72,7 @@ def integrate(
     interpolants: bool = True,
     room: int,
     drop: bool,
+    report: Callable[[float], object] | None = None,
 ) -> Run: ...
 def interpolate(
     model: Model,

@@ -164,6 +164,7 @@ def _by_compiler(
             "compile_seconds": built.seconds - (0.0 if group == warns else derived),
             "from_cache": built.from_cache,
             "command": list(built.command),
+            "fingerprint": recipe.fingerprint if isinstance(recipe, Recipe) else None,
         }
         return built.path, built.source
 

@@ -23,6 +23,7 @@ __all__ = [
     "ModelError",
     "NonFiniteError",
     "SingularError",
+    "WorkerError",
 ]
 
 
@@ -129,6 +130,10 @@ class IntegrationError(KanecoreError):
     def __init__(self, message: str, *, trajectory: Any = None) -> None:
         super().__init__(message)
         self.trajectory = trajectory
+
+
+class WorkerError(KanecoreError):
+    """A case of a sweep was lost, since its worker died or could not load what it was to call."""
 
 
 def unknown_name(what: str, name: object, names: Iterable[str]) -> KeyError:

@@ -3,11 +3,12 @@
 
 An entry is a folder ``<name>-<key>`` that holds the library, its C text and ``record.json`` (the entry's own
 name, the SHA-256 of library and text, the command, the compiler's messages).  It is filled under a temporary
-name beside its final one and published by one ``os.replace``, so that it exists whole or not at all and no lock
-file is needed:
+name beside its final one and published by one ``os.replace``, so that it exists whole or not at all and nothing depends
+on a lock:
 
-* two processes that build the same key both succeed; the first to publish wins, the other takes its entry;
-* a killed compile leaves a temporary folder, which nobody reads and which goes after a day;
+* two processes that build the same key both succeed; the first to publish wins, the other takes its entry.  Where the
+  system has locks the other one waits for it, so that many workers compile a model once;
+* a killed compile leaves a temporary folder, which nobody reads and which goes after a day, and no lock;
 * an entry that was truncated, altered or moved no longer agrees with its record, and is built again.
 
 A failed compile leaves ``<name>-<key>.log``.  Nothing without such a name is ever read or removed, so
@@ -31,21 +32,26 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from kanecore.errors import CompileError
+
+if sys.platform != "win32":
+    import fcntl
 
 __all__ = ["SUFFIX", "Entry", "clear", "entries", "folder", "size"]
 
 SUFFIX = ".dll" if sys.platform == "win32" else ".so"
 DEFAULT_SIZE = 1 << 30  # bytes
 STALE = 24 * 3600.0  # seconds after which a temporary folder belongs to a killed process
+PATIENCE = 600.0  # seconds after which another process that compiles the same is not waited for any more
 
 _TEMPORARY = ".kanecore-"
 _PRIVATE = "kanecore-private-"
 _RECORD = "record.json"
 _OURS = re.compile(r"(?P<name>[A-Za-z0-9_]{1,40})-(?P<key>[0-9a-f]{64})(?P<log>\.log)?")
 _ATTEMPTS = 5
+_POLL = 0.02  # seconds
 _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 
 
@@ -191,6 +197,41 @@ def scratch(parent: Path) -> Iterator[Path]:
         shutil.rmtree(path, ignore_errors=True)
 
 
+@contextlib.contextmanager
+def alone(parent: Path, entry_name: str) -> Iterator[None]:
+    """Wait until no other process compiles the entry, which may be there then.
+
+    The lock is a record lock: it goes with its process, and a forked child does not hold it.  A child does not wait for
+    its parent either, which may be waiting for the child: for the end of a pipe that this inherited.  Where the system
+    or the file system has no locks nobody waits, and both compile.
+    """
+    path = parent / f"{_TEMPORARY}{entry_name}"
+    with contextlib.ExitStack() as stack:
+        if sys.platform != "win32":
+            with contextlib.suppress(OSError):
+                lock = stack.enter_context(path.open("a+b", buffering=0))
+                stack.callback(path.unlink, missing_ok=True)  # while it is held: who waits sees the entry all the same
+                _wait_for(lock)
+        yield
+
+
+def _wait_for(lock: IO[bytes]) -> None:
+    """Lock a file, which then holds the number of this process; or lose patience."""
+    if sys.platform != "win32":
+        for _ in range(int(PATIENCE / _POLL)):
+            try:
+                fcntl.lockf(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except (BlockingIOError, PermissionError):  # another one holds it
+                lock.seek(0)
+                if lock.read() == b"%d" % os.getppid():
+                    return
+                time.sleep(_POLL)
+            else:
+                lock.truncate(0)
+                lock.write(b"%d" % os.getpid())
+                return
+
+
 def publish(path: Path, entry: Path, library: Path, record: dict[str, Any]) -> tuple[Path, dict[str, Any]]:
     """Make the scratch folder `path`, which holds `library`, the entry `entry`; its library and record.
 
@@ -293,7 +334,10 @@ def _remove_stale(parent: Path, prefix: str) -> None:
     for path in parent.glob(prefix + "*"):
         with contextlib.suppress(OSError):
             if now - path.lstat().st_mtime > STALE:
-                shutil.rmtree(path, ignore_errors=True)
+                if path.is_dir():
+                    shutil.rmtree(path, ignore_errors=True)
+                else:  # of a lock
+                    path.unlink()
 
 
 def clear() -> int:

@@ -493,9 +493,14 @@ def _find_or_build(parent: Path, name: str, source: str | Recipe, target: _Targe
     key = _key(source, target)
     entry_name = f"{re.sub('[^A-Za-z0-9_]+', '_', name)[:40] or 'model'}-{key}"
     cached = store.load(parent / entry_name)
-    library, record = cached or _build(
-        parent, entry_name, source.write() if isinstance(source, Recipe) else source, target
-    )
+    if cached is None:
+        with store.alone(parent, entry_name):
+            cached = store.load(parent / entry_name)  # of a process that was faster
+            library, record = cached or _build(
+                parent, entry_name, source.write() if isinstance(source, Recipe) else source, target
+            )
+    else:
+        library, record = cached
     seconds, words = time.perf_counter() - start, (tuple(record["command"]), str(record["log"]))
     return Built(str(library), key, cached is not None, seconds, *words, record["source"])
 

@@ -28,6 +28,7 @@ from kanecore.run.constraints import Constraints
 from kanecore.run.draw import draw
 from kanecore.run.equilibrium import equilibrium
 from kanecore.run.hessian import rhs_hessian
+from kanecore.run.impact import impact
 from kanecore.run.inverse import solve_inverse
 from kanecore.run.kinematics import (
     acceleration,
@@ -295,6 +296,7 @@ class CompiledModel(_native.Kernels):
     speed_matrices = speed_matrices
     projected_efforts = projected_efforts
     solve_inverse = solve_inverse
+    impact = impact
     audit = audit
 
     def _count_near(self, t: float, x: Array, r: Any, p: Any) -> int:
@@ -478,10 +480,14 @@ def merged(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def compiled(kind: type[CompiledModel], name: str, source: Mapping[str, str], info: Mapping[str, Any]) -> CompiledModel:
-    """A model from its C text, by group; from the cache where it was compiled before."""
-    from kanecore.build import compile_library
+    """A model from its C text, by group; from the cache where it was compiled before, from text or a description."""
+    from kanecore.build import Recipe, compile_library
 
-    libraries = {group: compile_library(text, name=name).path for group, text in source.items()}
+    libraries = {}
+    for group, text in source.items():
+        fingerprint = info.get("build", {}).get(group, {}).get("fingerprint")
+        recipe = text if fingerprint is None else Recipe(fingerprint, text.__str__)
+        libraries[group] = compile_library(recipe, name=name).path
     return kind(libraries, source=source, info=info)
 
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kanecore import _native
+from kanecore.progress import reporting_time
 from kanecore.run.events import Events
 from kanecore.run.failures import failure, outcome, refuse_contradictions
 from kanecore.run.options import (
@@ -52,6 +54,7 @@ def simulate(
     first_step: float | None = None,
     max_steps: int | None = 10_000_000,
     dense_output: bool | None = None,
+    progress: Any = False,
 ) -> Trajectory:
     """Integrate the equations of motion.
 
@@ -111,6 +114,9 @@ def simulate(
         Whether the steps are kept with their interpolants, which ``sol(t)`` and the drifts need.  True: up to 1 GiB,
         and more is an error.  False: no interpolant, and with `t_eval` no step.  Default: as True, but with `t_eval` up
         to 32 MB, and none at all beyond.
+    progress : bool or callable
+        True: a bar of tqdm.  A callable is called with t, ten times a second at most, and at the end; what it raises
+        ends the run.
 
     Returns
     -------
@@ -144,27 +150,40 @@ def simulate(
     # the first evaluation finds what is missing or singular, before any work is lost
     dyn.rhs(t0, problem.x0, r=problem.inputs(t0, problem.x0), p=problem.p)
     watched = None if events is None else Events(problem, events)
-    run = _native.integrate(
-        dyn,
-        method,
-        t0,
-        t1,
-        problem.x0,
-        rtol=relative,
-        atol=absolute,
-        step=step,
-        max_step=longest,
-        max_steps=limit,
-        baumgarte=stabilization,
-        sample_time=period,
-        held=problem.inputs.held,
-        watch=None if watched is None else watched.watch,
-        **problem.arguments,
-        **vars(records),
-    )
-    if run.samples is not None:
-        problem = replace(problem, inputs=problem.inputs.after(*run.samples))
-    return _ended(problem, run, Trajectory(problem, method, run, outcome(run, records), watched))
+    with reporting_time(progress, t0, t1) as report:
+        run = _native.integrate(
+            dyn,
+            method,
+            t0,
+            t1,
+            problem.x0,
+            rtol=relative,
+            atol=absolute,
+            step=step,
+            max_step=longest,
+            max_steps=limit,
+            baumgarte=stabilization,
+            sample_time=period,
+            held=problem.inputs.held,
+            watch=None if watched is None else watched.watch,
+            **problem.arguments,
+            **vars(records),
+            report=report,
+        )
+        if run.samples is not None:
+            problem = replace(problem, inputs=problem.inputs.after(*run.samples))
+        trajectory = Trajectory(problem, method, run, outcome(run, records), watched)
+        if report is not None and trajectory.success:
+            _report_end(report, run.t, trajectory)
+    return _ended(problem, run, trajectory)
+
+
+def _report_end(report: Callable[[float], object], t: float, trajectory: Trajectory) -> None:
+    try:
+        report(t)
+    except BaseException as error:
+        vars(error)["trajectory"] = trajectory
+        raise
 
 
 def _ended(problem: InitialValueProblem, run: _native.Run, trajectory: Trajectory) -> Trajectory:

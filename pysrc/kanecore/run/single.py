@@ -46,6 +46,7 @@ class SingleModel(CompiledModel):
     speed_matrices = _refused("speed_matrices")
     projected_efforts = _refused("projected_efforts")
     solve_inverse = _refused("solve_inverse")
+    impact = _refused("impact")
     equilibrium = _refused("equilibrium")
     linear_system = _refused("linear_system")
     state_error = _refused("state_error")

@@ -3,19 +3,19 @@
 
 from __future__ import annotations
 
-import csv
 import os
 from collections.abc import Callable
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from kanecore import _native
+from kanecore.errors import KanecoreError
 from kanecore.run.animate import animate
 from kanecore.run.constraints import residuals
+from kanecore.run.samples import Samples
 
 if TYPE_CHECKING:
     from kanecore.run.events import Events
@@ -108,16 +108,19 @@ class Trajectory:
             states[at] = self._states[ends[at]]
         return np.asarray(states).reshape(*times.shape, self._dyn.n_x)
 
-    def __getitem__(self, name: Any) -> Array:
-        """A coordinate, speed, input or output over time, by name or symbol, (N,): ``sol["theta"]``.
+    def __getitem__(self, name: Any) -> Any:
+        """A coordinate, speed, input or output over time, by name or symbol, (N,): ``sol["theta"]``; or fewer times.
 
-        An output that bears the name of a symbol is in `outputs` alone.
+        An output that bears the name of a symbol is in `outputs` alone.  With a slice, a list of numbers or a mask the
+        `Samples` at these of the times: ``sol[::10]``, ``sol[sol.t > 2]``.  Those at any other times are ``sol.at(t)``.
 
         Raises
         ------
         KeyError
             The model has none such; the message holds the nearest names.
         """
+        if isinstance(name, slice | list | np.ndarray):
+            return self.samples[name]
         what, i = self._dyn._found(("state", "input", "output"), name)
         values = self.x if what == "state" else self.r if what == "input" else self.outputs
         return np.asarray(values[..., i])
@@ -252,18 +255,88 @@ class Trajectory:
 
         return plot_trajectory(self, names)
 
+    @property
+    def samples(self) -> Samples:
+        """All that is known at the times of the result, as `save` writes it."""
+        values = {"r": lambda: self.r, "outputs": lambda: self.outputs, "energy": lambda: self.energy}
+        return self._samples(self.t, self.x, values)
+
+    def at(self, t: npt.ArrayLike) -> Samples:
+        """The `Samples` at any times within the run, (N,), from the interpolant of each step.
+
+        Raises
+        ------
+        ValueError
+            As of ``sol(t)``.
+        """
+        times = np.atleast_1d(np.asarray(t, dtype=np.float64))
+        if times.ndim != 1:
+            raise ValueError(f"t has shape {times.shape}; it must be (N,), times in a row")
+        states = self(times)
+        inputs = self._inputs(times, states)
+        values = {
+            "r": lambda: inputs,
+            "outputs": lambda: self._dyn.outputs(times, states, r=inputs, p=self._p),
+            "energy": lambda: self._energies(times, states, inputs)[0],
+        }
+        return self._samples(times, states, values)
+
+    def _samples(self, t: Array, x: Array, values: dict[str, Callable[[], Any]]) -> Samples:
+        dyn = self._dyn
+        names = {kind: getattr(dyn, f"{kind}_names") for kind in ("coordinate", "speed", "input", "output")}
+        return Samples(dyn.name, names, t, x, {**values, "facts": self._facts})
+
+    def _facts(self) -> dict[str, Any]:
+        """How the run went, in numbers and words."""
+        facts: dict[str, Any] = {"method": self._method}
+        for what in (
+            "n_steps",
+            "n_rejected",
+            "nfev",
+            "success",
+            "status",
+            "message",
+            "energy_drift",
+            "constraint_drift",
+        ):
+            try:
+                facts[what] = getattr(self, what)
+            except (ValueError, KanecoreError):  # the steps were not kept, or there are no energies
+                continue
+        return facts
+
     def to_csv(self, path: str | os.PathLike[str]) -> None:
         """Write t, q, u, inputs and outputs as comma-separated values.
 
         The first line holds their names; every number reads back exactly.
         """
-        dyn = self._dyn
-        columns = [self.t[:, np.newaxis], self.x, self.r]
-        names = ["t", *dyn.coordinate_names, *dyn.speed_names, *dyn.input_names]
-        if dyn.output_names:
-            columns.append(self.outputs)
-            names += dyn.output_names
-        with Path(path).open("w", newline="", encoding="utf-8") as file:
-            writer = csv.writer(file)
-            writer.writerow(names)
-            writer.writerows(np.hstack(columns).tolist())
+        self.samples.to_csv(path)
+
+    def to_dataframe(self) -> Any:
+        """q, u, inputs and outputs as a ``pandas.DataFrame``: a column for each name, the index t.
+
+        Raises
+        ------
+        ModuleNotFoundError
+            pandas is not installed.
+        """
+        return self.samples.to_dataframe()
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write what is known at the times of the result to a file, in NumPy's format npz.
+
+        It holds times, states, inputs, outputs, energies, names, and how the run went; no model, and nothing pickled.
+        ``sol.at(t).save(path)`` writes other times.  To keep interpolants and model as well, pickle the trajectory.
+        """
+        self.samples.save(path)
+
+    @staticmethod
+    def load(path: str | os.PathLike[str]) -> Samples:
+        """The `Samples` that `save` wrote; they need no model.
+
+        Raises
+        ------
+        ValueError, OSError
+            As of `Samples.load`.
+        """
+        return Samples.load(path)

@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""How far something is, while it runs: to a function of the caller, or as a bar of tqdm."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+__all__ = ["reporting", "reporting_time"]
+
+_SECONDS = "{l_bar}{bar}| t = {n:.4g} of {total:.4g} s [{elapsed}<{remaining}]"
+
+
+@contextmanager
+def reporting(progress: Any, total: float, unit: str) -> Iterator[Callable[[float], None]]:
+    """What to call with how much of ``total`` is done, for an argument ``progress``.
+
+    Parameters
+    ----------
+    progress : bool or callable
+        False: nobody is told.  True: a bar of tqdm.  Else it is called with what is done, and ``total``.
+
+    Raises
+    ------
+    ModuleNotFoundError
+        tqdm is not installed.
+    TypeError
+        `progress` is something else.
+    """
+    if callable(progress):
+        yield lambda done: progress(done, total)
+    elif progress is True:
+        with _bar(total, unit) as bar:
+            yield lambda done: bar.update(done - bar.n)
+    elif progress is False or progress is None:
+        yield lambda done: None
+    else:
+        raise TypeError(f"progress must be True, False or a function of what is done and the total, not {progress!r}")
+
+
+@contextmanager
+def reporting_time(progress: Any, t0: float, t1: float) -> Iterator[Callable[[float], object] | None]:
+    """What to call with t of a run from t0 to t1, for an argument ``progress``, or None.
+
+    Parameters
+    ----------
+    progress : bool or callable
+        False: nobody is told.  True: a bar of tqdm.  Else it is called with t.
+
+    Raises
+    ------
+    ModuleNotFoundError, TypeError
+        As of `reporting`.
+    """
+    if callable(progress):
+        yield progress
+    elif progress is True:
+        with _bar(abs(t1 - t0), "s", bar_format=_SECONDS) as bar:
+            yield lambda t: bar.update(abs(t - t0) - bar.n)
+    elif progress is False or progress is None:
+        yield None
+    else:
+        raise TypeError(f"progress must be True, False or a function of t, not {progress!r}")
+
+
+def _bar(total: float, unit: str, **options: Any) -> Any:
+    try:
+        from tqdm.auto import tqdm
+    except ModuleNotFoundError as error:
+        raise ModuleNotFoundError(
+            'progress=True draws with tqdm: pip install "kanecore[progress]", or pass a function'
+        ) from error
+    return tqdm(total=total, unit=unit, **options)

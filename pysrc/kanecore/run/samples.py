@@ -1,0 +1,235 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The states at some times of a run, with what was found there: what goes into tables and files, without a model."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+from zipfile import BadZipFile
+
+import numpy as np
+import numpy.typing as npt
+
+from kanecore.errors import ModelError, unknown_name
+
+__all__ = ["Samples"]
+
+Array = npt.NDArray[np.float64]
+
+_FORMAT = 1  # of files
+_KINDS = ("coordinate", "speed", "input", "output")
+
+
+class Samples:
+    """States over time with inputs, outputs and energies, by name.
+
+    Of a `Trajectory` ``sol[10:20]`` and ``sol.at(t)`` are some; ``Samples.load(path)`` are those that ``save`` wrote.
+    They need no model, and so cannot interpolate.
+
+    Attributes
+    ----------
+    name : str
+        Of the model.
+    t : ndarray, (N,)
+    x, q, u : ndarray, (N, n_x), (N, n_q), (N, n_u)
+        States, coordinates, speeds; ``y`` is x transposed, as in ``scipy.integrate.solve_ivp``.
+    r, outputs : ndarray, (N, n_r), (N, n_outputs)
+    energy : ndarray, (N,)
+        T + U; ModelError where the model has none.
+    coordinate_names, speed_names, input_names, output_names : tuple of str
+    facts : dict
+        How the run went: ``method``, ``n_steps``, ``n_rejected``, ``nfev``, ``success``, ``status``, ``message``; in a
+        file also ``energy_drift`` and ``constraint_drift`` of the run, where its steps were kept.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        names: Mapping[str, tuple[str, ...]],
+        t: Array,
+        x: Array,
+        values: Mapping[str, Callable[[], Any]],
+    ) -> None:
+        """With ``names`` of each kind, and what gives ``r``, ``outputs``, ``energy`` and ``facts`` when first asked."""
+        self.name, self._names, self.t, self.x, self._values = name, dict(names), t, x, values
+
+    def __repr__(self) -> str:
+        span = f"t = {self.t[0]:g} ... {self.t[-1]:g}" if len(self) else "empty"
+        return f"<Samples of {self.name!r}: {span}, {len(self)} times>"
+
+    def __len__(self) -> int:
+        return len(self.t)
+
+    def __getitem__(self, key: Any) -> Any:
+        """A coordinate, speed, input or output by name or symbol, (N,); or fewer times: a slice, numbers or a mask.
+
+        Raises
+        ------
+        KeyError
+            There is none such; the message holds the nearest names.
+        IndexError
+            A number beyond the times.
+        """
+        if isinstance(key, slice | list | np.ndarray):
+            return self._some(key)
+        name = key if isinstance(key, str) else str(getattr(key, "name", key))
+        states = (*self.coordinate_names, *self.speed_names)
+        for names, values in ((states, "x"), (self.input_names, "r"), (self.output_names, "outputs")):
+            if name in names:
+                return getattr(self, values)[..., names.index(name)]
+        known = [name for kind in _KINDS for name in self._names[kind]]
+        raise unknown_name(f"coordinate, speed, input or output of {self.name!r} is called", name, known)
+
+    def _some(self, key: Any) -> Samples:
+        vectors = {what: lambda what=what: getattr(self, what)[..., key, :] for what in ("r", "outputs")}
+        others = {"energy": lambda: self.energy[..., key], "facts": lambda: self.facts}
+        return Samples(self.name, self._names, self.t[key], self.x[..., key, :], {**vectors, **others})
+
+    @property
+    def coordinate_names(self) -> tuple[str, ...]:
+        return self._names["coordinate"]
+
+    @property
+    def speed_names(self) -> tuple[str, ...]:
+        return self._names["speed"]
+
+    @property
+    def input_names(self) -> tuple[str, ...]:
+        return self._names["input"]
+
+    @property
+    def output_names(self) -> tuple[str, ...]:
+        return self._names["output"]
+
+    @property
+    def y(self) -> Array:
+        return np.moveaxis(self.x, -1, -2)
+
+    @property
+    def q(self) -> Array:
+        return self.x[..., : len(self.coordinate_names)]
+
+    @property
+    def u(self) -> Array:
+        return self.x[..., len(self.coordinate_names) :]
+
+    @cached_property
+    def r(self) -> Array:
+        return np.asarray(self._values["r"]())
+
+    @cached_property
+    def outputs(self) -> Array:
+        return np.asarray(self._values["outputs"]())
+
+    @cached_property
+    def energy(self) -> Array:
+        return np.asarray(self._values["energy"]())
+
+    @cached_property
+    def facts(self) -> dict[str, Any]:
+        return dict(self._values["facts"]())
+
+    # ------------------------------------------------------------------------------------------------ tables
+
+    def _table(self) -> tuple[list[str], Array]:
+        """Names, and a column for each: coordinates, speeds, inputs, outputs."""
+        names = [name for kind in _KINDS for name in self._names[kind]]
+        return names, np.hstack([self.x, self.r, self.outputs])
+
+    def to_csv(self, path: str | os.PathLike[str]) -> None:
+        """Write t, q, u, inputs and outputs as comma-separated values.
+
+        The first line holds their names; every number reads back exactly.
+        """
+        names, values = self._table()
+        with Path(path).open("w", newline="", encoding="utf-8") as file:
+            writer = csv.writer(file)
+            writer.writerow(["t", *names])
+            writer.writerows(np.hstack([self.t[:, np.newaxis], values]).tolist())
+
+    def to_dataframe(self) -> Any:
+        """q, u, inputs and outputs as a ``pandas.DataFrame``: a column for each name, the index t.
+
+        Raises
+        ------
+        ModuleNotFoundError
+            pandas is not installed.
+        """
+        try:
+            import pandas
+        except ModuleNotFoundError as error:
+            raise ModuleNotFoundError("to_dataframe needs pandas: pip install pandas, or use to_csv(path)") from error
+        names, values = self._table()
+        return pandas.DataFrame(values, index=pandas.Index(self.t, name="t"), columns=names)
+
+    # ------------------------------------------------------------------------------------------------- files
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write all of it to a file of NumPy's format npz, without pickled objects; every number reads back exactly."""
+        with Path(path).open("wb") as file:
+            np.savez_compressed(file, **self._stored())
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Samples:
+        """What `save` wrote.
+
+        Raises
+        ------
+        ValueError
+            The file is none of these, or that of a newer version.
+        OSError
+            There is no such file.
+        """
+        with Path(path).open("rb") as file:
+            try:
+                with np.load(file, allow_pickle=False) as archive:
+                    stored = dict(archive)
+                version = int(stored.pop("kanecore_samples"))
+            except (ValueError, KeyError, TypeError, AttributeError, EOFError, BadZipFile):
+                raise ValueError(f"{os.fspath(path)!r} is no file that Trajectory.save wrote") from None
+        if version > _FORMAT:
+            raise ValueError(f"{os.fspath(path)!r} was written by a newer kanecore (its format is {version})")
+        return _restored(stored)
+
+    def _stored(self) -> dict[str, Any]:
+        """All of it as arrays of numbers and of text."""
+        stored = {what: getattr(self, what) for what in ("t", "x", "r", "outputs")}
+        with suppress(ModelError):  # of a model that has none
+            stored["energy"] = self.energy
+        stored |= {f"{kind}_names": np.array(self._names[kind], dtype=np.str_) for kind in _KINDS}
+        return {
+            **stored,
+            "name": np.array(self.name),
+            "facts": np.array(json.dumps(self.facts)),
+            "kanecore_samples": np.array(_FORMAT),
+        }
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        stored = self._stored()
+        del stored["kanecore_samples"]
+        return _restored, (stored,)
+
+
+def _restored(stored: dict[str, Any]) -> Samples:
+    """Samples of what was stored."""
+    name, facts = str(stored["name"]), json.loads(str(stored["facts"]))
+    names = {kind: tuple(map(str, stored[f"{kind}_names"])) for kind in _KINDS}
+    values: dict[str, Callable[[], Any]] = {
+        "r": lambda: stored["r"],
+        "outputs": lambda: stored["outputs"],
+        "energy": lambda: _energy(stored, name),
+        "facts": lambda: facts,
+    }
+    return Samples(name, names, stored["t"], stored["x"], values)
+
+
+def _energy(stored: Mapping[str, Array], name: str) -> Array:
+    if "energy" not in stored:
+        raise ModelError(f"{name!r} has no energies")
+    return stored["energy"]

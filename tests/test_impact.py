@@ -1,0 +1,361 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""``dyn.impact``: closed forms of collisions, laws of walking from the literature, the equations, and its errors."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+import sympy as sm
+import sympy.physics.mechanics as me
+from gallery_states import loaded, some_state
+from sweep import part
+from sympy.physics.mechanics import dynamicsymbols
+
+import kanecore as kc
+
+Array = npt.NDArray[np.float64]
+
+MODELS = ["arm7", "bricard", "five_bar", "four_bar", "free_body", "rolling_disc", "rrp_redundant", "stewart"]
+
+
+def plane() -> tuple[me.ReferenceFrame, me.Point]:
+    frame, origin = me.ReferenceFrame("N"), me.Point("O")
+    origin.set_vel(frame, 0)
+    return frame, origin
+
+
+def dumbbell(m: float = 2.0, length: float = 3.0) -> kc.CompiledModel:
+    """Two particles of one mass, held apart by a constraint."""
+    (q, u), (mass, span) = (dynamicsymbols(f"{k}1:5") for k in "qu"), sm.symbols("m l")
+    N, origin = plane()
+    ends = [origin.locatenew(name, a * N.x + b * N.y) for name, a, b in (("A", *q[:2]), ("B", *q[2:]))]
+    velocities = [a * N.x + b * N.y for a, b in (u[:2], u[2:])]
+    for end, velocity in zip(ends, velocities, strict=True):
+        end.set_vel(N, velocity)
+    gap = ends[0].pos_from(ends[1])
+    model = kc.Model(
+        N,
+        q,
+        u,
+        [a.diff() - b for a, b in zip(q, u, strict=True)],
+        configuration_constraints={"rod": gap.dot(gap) - span**2},
+        bodies=[me.Particle(f"at {end.name}", end, mass) for end in ends],
+        outputs={
+            "tip": velocities[0].dot(N.y),
+            "stretch": (velocities[0] - velocities[1]).dot(gap),
+            "speed": velocities[0].dot(velocities[0]),
+            "jerk": u[0].diff(),
+        },
+        name="dumbbell",
+    )
+    return kc.compile(model, parameters={mass: m, span: length})
+
+
+def falling(angle: float, length: float = 3.0, v: float = 1.0) -> Array:
+    """The dumbbell with end A below end B, which falls without turning."""
+    return np.array([0, 0, length * np.cos(angle), length * np.sin(angle), 0, -v, 0, -v])
+
+
+# --------------------------------------------------------------------------------------------------- closed forms
+
+
+@pytest.mark.parametrize(("length", "mass", "v"), [(3.0, 2.0, 1.0), (3e-9, 2.0, 1e-6), (3.0, 2e12, 1e5)])
+@pytest.mark.parametrize("e", [0.0, 0.5, 1.0])
+def test_tip_of_a_dumbbell(e: float, length: float, mass: float, v: float) -> None:
+    """About the centre 2m V⁺ = Λ − 2m v and ½ m l² ω⁺ = −Λ (l/2) cos θ, with v_tip⁺ = V⁺ − ω⁺ (l/2) cos θ = e v."""
+    dyn, angle = dumbbell(mass, length), 0.6
+    x = falling(angle, length, v)
+    found = dyn.impact(0.0, x, "tip", e, full=True)
+    impulse = 2 * mass * (1 + e) * v / (1 + np.cos(angle) ** 2)
+    omega = -impulse * np.cos(angle) / (mass * length)
+    centre, turn = impulse / (2 * mass) - v, omega * length / 2 * np.array([np.sin(angle), -np.cos(angle)])
+    expected = [*turn, *-turn]
+    expected[1], expected[3] = expected[1] + centre, expected[3] + centre
+    np.testing.assert_allclose(found.x[4:], expected, rtol=0, atol=1e-13 * v)
+    np.testing.assert_array_equal(found.x[:4], x[:4])
+    assert found.impulses == pytest.approx([impulse], rel=1e-12)
+    assert found.before == pytest.approx([-v])
+    assert found.after == pytest.approx([e * v], abs=1e-13 * v)
+    # the rod carries what end B changes by: M Δu = GᵀΛ there, with G = 2 (r_B − r_A) for B
+    along = np.array([np.cos(angle), np.sin(angle)])
+    carried = mass * np.array([expected[2], expected[3] + v])
+    assert found.constraint_impulses[0] * 2 * length == pytest.approx(carried @ along, rel=1e-12)
+    assert found.undetermined == ()
+    np.testing.assert_array_equal(dyn.impact(0.0, x, [0, 1, 0, 0], e), found.x)
+    np.testing.assert_array_equal(dyn.impact(0.0, x, ["tip"], [e]), found.x)
+
+
+def test_one_speed_reset_and_projected_is_no_impact() -> None:
+    """That way the tip leaves more slowly than its e says: the reason why `impact` exists."""
+    dyn, x = dumbbell(), falling(np.pi / 4)
+    reset = x.copy()
+    reset[5] = 0.5
+    assert dyn.consistent(0.0, reset, None)[5] < 0.2
+    assert dyn.impact(0.0, x, "tip", 0.5)[5] == pytest.approx(0.5)
+
+
+def test_two_balls() -> None:
+    """Both in line: momentum is kept, and the approach is reversed by e."""
+    (q1, q2), (u1, u2), (m1, m2) = dynamicsymbols("q1 q2"), dynamicsymbols("u1 u2"), sm.symbols("m1 m2")
+    N, origin = plane()
+    balls = [me.Particle(f"ball {m}", origin.locatenew(f"P{m}", q * N.x), m) for q, m in ((q1, m1), (q2, m2))]
+    model = kc.Model(N, [q1, q2], [u1, u2], [q1.diff() - u1, q2.diff() - u2], bodies=balls, outputs={"gap": u2 - u1})
+    a, b = 2.0, 0.5
+    dyn = kc.compile(model, parameters={m1: a, m2: b})
+    for e in (0.0, 0.3, 1.0):
+        u = dyn.impact(0.0, {"q1": 1.0, "q2": 1.0, "u1": 3.0, "u2": -1.0}, "gap", e)[2:]
+        np.testing.assert_allclose(u, [3 - b / (a + b) * (1 + e) * 4, -1 + a / (a + b) * (1 + e) * 4], rtol=1e-14)
+
+
+def ball() -> kc.CompiledModel:
+    """A solid ball over a plate that moves up and down by itself; it spins about the third axis."""
+    (x, y, th), (u, v, w) = dynamicsymbols("x y theta"), dynamicsymbols("u v omega")
+    (m, a), Y = sm.symbols("m a"), dynamicsymbols("Y")
+    N, origin = plane()
+    B = N.orientnew("B", "Axis", [th, N.z])
+    B.set_ang_vel(N, w * N.z)
+    C = origin.locatenew("C", x * N.x + y * N.y)
+    C.set_vel(N, u * N.x + v * N.y)
+    j = sm.Rational(2, 5) * m * a**2
+    body = me.RigidBody("ball", C, B, m, (me.inertia(B, j, j, j), C))
+    model = kc.Model(
+        N,
+        [x, y, th],
+        [u, v, w],
+        [x.diff() - u, y.diff() - v, th.diff() - w],
+        bodies=[body],
+        inputs=[Y, Y.diff()],
+        outputs={"normal": v - Y.diff(), "slip": u + a * w},
+        name="ball",
+    )
+    return kc.compile(model, parameters={m: 0.3, a: 0.2})
+
+
+def test_super_ball() -> None:
+    """Normal and tangential velocities reversed: Garwin, American Journal of Physics 37, 1969, with α = 2/5."""
+    dyn, a = ball(), 0.2
+    dyn.inputs = {"Y": 0.0, "Y_d": 0.0}
+    x = np.array([0.0, a, 0.0, 1.5, -2.0, 7.0])
+    found = dyn.impact(0.0, x, ["normal", "slip"], 1.0, full=True)
+    slip = 1.5 + a * 7.0
+    np.testing.assert_allclose(found.x[3:], [1.5 - 4 / 7 * slip, 2.0, 7.0 - 10 / 7 * slip / a], rtol=1e-14)
+    assert dyn.kinetic_energy(0.0, found.x) == pytest.approx(float(dyn.kinetic_energy(0.0, x)), rel=1e-14)
+    stuck = dyn.impact(0.0, x, ["normal", "slip"], [0.5, 0.0])
+    np.testing.assert_allclose([stuck[4], stuck[3] + a * stuck[5]], [1.0, 0.0], atol=1e-15)
+
+
+def test_moving_plate() -> None:
+    """A prescribed motion counts in v_n: relative to the plate the ball leaves with e times its approach."""
+    dyn = ball()
+    dyn.inputs = {"Y": 0.0, "Y_d": 0.7}
+    x = [0.0, 0.2, 0.0, 0.0, -2.0, 0.0]
+    assert dyn.impact(0.0, x, "normal", 0.5)[4] == pytest.approx(0.7 + 0.5 * 2.7, rel=1e-14)
+    assert dyn.impact(0.0, x, "normal", 0.5, r=[0.0, 3.0])[4] == pytest.approx(3.0 + 0.5 * 5.0, rel=1e-14)
+    assert dyn.impact(0.0, x, [0, 1, 0], 0.5)[4] == pytest.approx(1.0, rel=1e-14)
+
+
+# ------------------------------------------------------------------------------------------------------- walking
+
+
+def test_rimless_wheel() -> None:
+    """ω⁺ = ω⁻ (I + m l² cos 2α)/(I + m l²): McGeer, Int. J. of Robotics Research 9 (2), 1990, section 3."""
+    (x, y, th), (u, v, w) = dynamicsymbols("x y theta"), dynamicsymbols("u v omega")
+    m, j, leg, alpha = sm.symbols("m I l alpha")
+    N, origin = plane()
+    B = N.orientnew("B", "Axis", [th, N.z])
+    B.set_ang_vel(N, w * N.z)
+    hub = origin.locatenew("hub", x * N.x + y * N.y)
+    hub.set_vel(N, u * N.x + v * N.y)
+    tip = hub.locatenew("tip", leg * (sm.sin(alpha) * B.x - sm.cos(alpha) * B.y))
+    body = me.RigidBody("wheel", hub, B, m, (me.inertia(B, 0, 0, j), hub))
+    model = kc.Model(
+        N,
+        [x, y, th],
+        [u, v, w],
+        [x.diff() - u, y.diff() - v, th.diff() - w],
+        bodies=[body],
+        points=[tip],
+        name="wheel",
+    )
+    mass, inertia, length = 3.0, 0.2, 0.9
+    for half in (0.1, 0.3, np.pi / 4):
+        dyn = kc.compile(model, parameters={m: mass, j: inertia, leg: length, alpha: half})
+        omega = -1.7  # to the right, about the foot behind
+        x0 = [0, length * np.cos(half), 0, -omega * length * np.cos(half), omega * length * np.sin(half), omega]
+        landing = dyn.impact(0.0, x0, dyn.jacobian("tip", 0.0, x0)[:2], full=True)
+        ratio = (inertia + mass * length**2 * np.cos(2 * half)) / (inertia + mass * length**2)
+        assert landing.x[5] == pytest.approx(ratio * omega, rel=1e-13)
+        assert landing.impulses[1] > 0
+        np.testing.assert_allclose(dyn.velocity("tip", 0.0, landing.x), 0, atol=1e-14)
+
+
+def test_heel_strike_of_the_simplest_walker() -> None:
+    """θ̇⁺ = cos 2θ θ̇⁻, φ̇⁺ = cos 2θ (1 − cos 2θ) θ̇⁻, for light feet: Garcia et al., J. Biomech. Eng. 120, 1998, (4).
+
+    The legs change their names: θ of the stance leg becomes θ − φ, and φ becomes −φ.
+    """
+    (x, y, th, ph), (u, v, w, s) = dynamicsymbols("x y theta phi"), dynamicsymbols("u v omega sigma")
+    beta = sm.symbols("beta")
+    N, stance = plane()
+    A, C = N.orientnew("A", "Axis", [th, N.z]), N.orientnew("C", "Axis", [th - ph, N.z])
+    A.set_ang_vel(N, w * N.z)
+    C.set_ang_vel(N, (w - s) * N.z)
+    behind = stance.locatenew("behind", x * N.x + y * N.y)
+    behind.set_vel(N, u * N.x + v * N.y)
+    hip = behind.locatenew("hip", A.y)
+    hip.v2pt_theory(behind, N, A)
+    ahead = hip.locatenew("ahead", -C.y)
+    ahead.v2pt_theory(hip, N, C)
+    masses = [(behind, beta), (hip, sm.Integer(1)), (ahead, beta)]
+    model = kc.Model(
+        N,
+        [x, y, th, ph],
+        [u, v, w, s],
+        [x.diff() - u, y.diff() - v, th.diff() - w, ph.diff() - s],
+        bodies=[me.Particle(f"mass {point.name}", point, m) for point, m in masses],
+        outputs={"along": ahead.vel(N).dot(N.x), "up": ahead.vel(N).dot(N.y)},
+        name="walker",
+    )
+    dyn, theta, rate = kc.compile(model, parameters={beta: 1e-7}), -0.2, -0.3
+    x0 = [0, 0, theta, 2 * theta, 0, 0, rate, 0.4]
+    after = dyn.impact(0.0, x0, ["along", "up"])
+    cos = np.cos(2 * theta)
+    assert after[6] - after[7] == pytest.approx(cos * rate, rel=1e-6)
+    assert -after[7] == pytest.approx(cos * (1 - cos) * rate, rel=1e-6)
+
+
+# --------------------------------------------------------------------------------------------------- the equations
+
+
+@pytest.mark.parametrize("name", part(MODELS, ["arm7", "bricard", "four_bar"]))
+def test_equations_and_energy(name: str) -> None:
+    """M Δu = GᵀΛ + WᵀΛ_n, G Δu = 0, v_n⁺ = −e v_n⁻, and ΔT = −½ (1 − e²) v_n Λ_n/(1 + e) for one contact."""
+    dyn, rng = loaded(name), np.random.default_rng(5)
+    x = some_state(name)
+    mass, n = np.asarray(dyn.mass_matrix(0.3, x)), dyn.n_u
+    G = np.asarray(dyn.constraint_jacobian(0.3, x)) if dyn.n_constraints else np.zeros((0, n))
+    for e in (0.0, 0.4, 1.0):
+        rows = rng.uniform(-1.0, 1.0, (1, n)) * np.sqrt(np.abs(np.diag(mass)))
+        found = dyn.impact(0.3, x, rows, e, full=True)
+        change = found.x[dyn.n_q :] - x[dyn.n_q :]
+        momentum, size = mass @ change, np.max(np.abs(mass) @ np.abs(change))
+        forces = G.T @ found.constraint_impulses + rows.T @ found.impulses
+        np.testing.assert_allclose(momentum, forces, rtol=0, atol=1e-11 * size)
+        np.testing.assert_allclose(G @ change, 0, atol=1e-11 * np.max(np.abs(G) @ np.abs(change), initial=1e-99))
+        before, after = (rows @ state[dyn.n_q :] for state in (x, found.x))
+        np.testing.assert_allclose(after, -e * before, atol=1e-11 * np.max(np.abs(before)))
+        energies = [float(dyn.kinetic_energy(0.3, state)) for state in (x, found.x)]
+        lost = 0.5 * (1 - e) * float(before @ found.impulses)
+        assert lost <= 0
+        assert energies[1] - energies[0] == pytest.approx(lost, abs=1e-10 * max(energies))
+
+
+def test_drift_off_redundant_constraints_changes_little() -> None:
+    """Rows that follow from others on the constraints alone are no conditions of their own a little beside these."""
+    dyn, x = loaded("bricard"), some_state("bricard")
+    rows = dyn.jacobian(dyn.points[1], 0.3, x)[:1] + np.eye(1, dyn.n_u)
+    exact = dyn.impact(0.3, x, rows, 0.5)
+    beside = x + 1e-7 * np.sin(np.arange(dyn.n_x))
+    drifted = dyn.impact(0.3, beside, rows, 0.5)
+    np.testing.assert_allclose(drifted, exact, rtol=0, atol=1e-4 * np.max(np.abs(exact)))
+    assert dyn.impact(0.3, x, rows, 0.5, full=True).undetermined
+
+
+def test_contacts_that_repeat_each_other_share() -> None:
+    dyn, x = dumbbell(), falling(0.6)
+    once, twice = (dyn.impact(0.0, x, rows, 0.5, full=True) for rows in ("tip", ["tip", "tip"]))
+    np.testing.assert_allclose(twice.x, once.x, atol=1e-15)
+    np.testing.assert_allclose(twice.impulses, [once.impulses[0] / 2] * 2, rtol=1e-13)
+    assert twice.undetermined == ("tip", "tip")
+    assert "tip: -1 -> 0.5, impulse 3.56892\n" in str(once)
+    assert "one of many" in str(twice)
+
+
+def test_a_contact_that_follows_from_constraints_at_rest_changes_nothing() -> None:
+    dyn, x = dumbbell(), falling(0.6)
+    found = dyn.impact(0.0, x, ["stretch", "tip"], 0.5, full=True)
+    np.testing.assert_allclose(found.x, dyn.impact(0.0, x, "tip", 0.5), atol=1e-14)
+    np.testing.assert_array_equal(dyn.impact(0.0, x, np.zeros((0, 4))), x)
+    np.testing.assert_array_equal(dyn.impact(0.0, x, np.zeros(4)), x)
+
+
+def test_simultaneous_contacts_are_equations() -> None:
+    """Both ends of a level rod hit: each leaves as its own e says."""
+    dyn, x = dumbbell(), falling(0.0)
+    found = dyn.impact(0.0, x, [[0, 1, 0, 0], [0, 0, 0, 1]], [0.5, 0.2], full=True)
+    np.testing.assert_allclose(found.x[4:], [0, 0.5, 0, 0.2], atol=1e-15)
+    np.testing.assert_allclose(found.impulses, [3.0, 2.4], rtol=1e-14)
+    pulled = dyn.impact(0.0, [0, 0, 3, 0, 0, -1, 0, 1], [[0, 1, 0, 0], [0, 0, 0, 1]], 0.0, full=True)
+    assert pulled.impulses[1] < 0
+
+
+# ---------------------------------------------------------------------------------------------------------- errors
+
+
+@pytest.mark.parametrize(
+    ("rows", "e", "error", "message"),
+    [
+        ("tipp", 0, KeyError, "no output of 'dumbbell' is called 'tipp'; did you mean 'tip'"),
+        ("speed", 0, kc.ModelError, "output 'speed' of 'dumbbell' is not linear in the speeds"),
+        ("jerk", 0, kc.ModelError, "output 'jerk' of 'dumbbell' holds derivatives of speeds"),
+        (["tip", 3], 0, TypeError, "rows must be names of outputs, or an array"),
+        ([1, 2, 3], 0, ValueError, r"rows has shape \(3,\); it must be \(4,\) or \(k, 4\)"),
+        ([[np.nan, 0, 0, 0]], 0, ValueError, "rows is not finite"),
+        ("tip", -0.5, ValueError, "e is -0.5; a coefficient of restitution is finite and not negative"),
+        ("tip", np.inf, ValueError, "finite and not negative"),
+        ("tip", [0.5, 0.5], ValueError, r"e has shape \(2,\); it must be one number, or \(1,\)"),
+        ("tip", "half", TypeError, "e must be real numbers"),
+        (["tip", "tip"], [0.2, 0.5], kc.ModelError, "contacts 'tip' and 'tip' of 'dumbbell' follow from each other"),
+    ],
+)
+def test_wrong_arguments(rows: Any, e: Any, error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        dumbbell().impact(0.0, falling(0.6), rows, e)
+
+
+def test_a_contact_that_the_constraints_hold() -> None:
+    x = falling(0.6)
+    x[4] += 1.0  # off the rod's constraint: its row moves, and no impact may change that
+    with pytest.raises(
+        kc.ModelError, match=r"contact 'stretch' of 'dumbbell' moves at -2\.47601, and the constraints let"
+    ):
+        dumbbell().impact(0.0, x, "stretch")
+
+
+def test_constraints_that_turn_with_the_speeds() -> None:
+    """Their impulses are not decided by the state before."""
+    dyn, x = loaded("appell_hamel"), some_state("appell_hamel")
+    with pytest.raises(kc.ModelError, match="is not linear in the speeds: how its impulse acts"):
+        dyn.impact(0.3, x, np.eye(1, dyn.n_u), 0.5)
+
+
+def test_dead_point() -> None:
+    """A four-bar that is flat: all rods in line, and one row more than there are directions."""
+    dyn, flat = loaded("four_bar"), {"d": 1.5, "L1": 1.0, "L2": 2.0, "L3": 1.5}
+    x = dyn.state({dyn.speed_names[0]: 1.0})
+    assert abs(dyn.configuration_residual(0.0, x, p=flat)).max() < 1e-15
+    with pytest.raises(kc.SingularError, match="1 of 2 constraints of 'four_bar' are independent"):
+        dyn.impact(0.0, x, [1, 0, 0], p=flat)
+
+
+def test_massless_motions() -> None:
+    (q1, q2), (u1, u2) = dynamicsymbols("q1 q2"), dynamicsymbols("u1 u2")
+    N, origin = plane()
+    bob = me.Particle("bob", origin.locatenew("P", (q1 + q2) * N.x), sm.Integer(1))
+    model = kc.Model(N, [q1, q2], [u1, u2], [q1.diff() - u1, q2.diff() - u2], bodies=[bob], name="light")
+    dyn = kc.compile(model)
+    with pytest.raises(kc.SingularError, match="mass matrix of 'light' is singular in the motions that contacts"):
+        dyn.impact(0.0, [0, 0, 1, 1], [1, 1])
+    np.testing.assert_allclose(dyn.impact(0.0, [0, 0, 1, 1], np.eye(2)), 0, atol=1e-15)
+
+
+def test_floats_refuse() -> None:
+    q, u = dynamicsymbols("q u")
+    N, origin = plane()
+    bob = me.Particle("bob", origin.locatenew("P", q * N.x), sm.Integer(1))
+    dyn = kc.compile(kc.Model(N, [q], [u], [q.diff() - u], bodies=[bob]), real="float")
+    with pytest.raises(kc.ModelError, match="impact needs the digits of doubles"):
+        dyn.impact(0.0, [0, 1], [1])
