@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from kanecore.kanes_method import KanesMethod
     from kanecore.model import Model
     from kanecore.run.model import CompiledModel
+    from kanecore.run.rollout import RolloutStatus
     from kanecore.run.signals import Signal
     from kanecore.run.trajectory import Trajectory
     from kanecore.splines import Spline
@@ -60,6 +61,7 @@ __all__ = [
     "Model",
     "ModelError",
     "NonFiniteError",
+    "RolloutStatus",
     "Signal",
     "SingularError",
     "Spline",
@@ -95,6 +97,7 @@ _HOMES = {
     "Model": "kanecore.model",
     "ModelError": "kanecore.errors",
     "NonFiniteError": "kanecore.errors",
+    "RolloutStatus": "kanecore.run.rollout",
     "Signal": "kanecore.run.signals",
     "SingularError": "kanecore.errors",
     "Spline": "kanecore.splines",
