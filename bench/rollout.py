@@ -38,7 +38,9 @@ class Work:
         runs = [self.task.dyn.simulate(span, x, method="rk4", dt=DT, t_eval=span[1:]) for x in self.x0[:16]]
         return np.array([run.x[-1] for run in runs])
 
-    def side(self, name: str, run: Callable[[], np.ndarray], ends: np.ndarray, motions: int | None = None) -> sides.Side:
+    def side(
+        self, name: str, run: Callable[[], np.ndarray], ends: np.ndarray, motions: int | None = None
+    ) -> sides.Side:
         """One way; ``ends`` are the last states of some motions."""
         truth = self.ours()()[: len(ends), -1]
         per = (motions or len(self.x0)) * self.steps

@@ -68,7 +68,6 @@ def interpolate(
     rank: int = -1,
     project: bool = True,
 ) -> _Array: ...
-
 def roll_out(
     model: Model,
     method: str,

@@ -120,14 +120,16 @@ def rollout(
     X : ndarray, (..., steps + 1, n_x)
         ``out`` if it was given, else a new array.  Leading axes of x0, inputs and parameters broadcast.  After every
         step unit quaternions have norm 1, and states are back on the constraints.  A row that starts non-finite, that
-        diverges or comes to a singular state is NaN from there on.  A row has the same bits whatever its neighbours are.
+        diverges or comes to a singular state is NaN from there on.  A row has the same bits with any neighbours: those
+        of `simulate` with the same steps and constant inputs.
     status : RolloutStatus
         With ``return_status=True``.
 
     Raises
     ------
     IntegrationError
-        Rows failed: ``error.rows`` are their numbers, ``error.out`` holds the result, ``error.status`` what came of each.
+        Rows failed: ``error.rows`` are their numbers, ``error.out`` is the result, ``error.status`` says what came of
+        each.
     ValueError, TypeError, KeyError
         Shapes, names, numbers that make no sense; starts that are not on the constraints.
     ModelError
@@ -203,16 +205,16 @@ def _held(dyn: Kernels, inputs: Any, steps: int) -> Array:
     values = list(inputs.values()) if isinstance(inputs, Mapping) else [inputs]
     if any(callable(value) or isinstance(value, Signal) for value in values):
         raise TypeError(
-            "inputs of a rollout are numbers, each held over a step: evaluate a function or Signal at the starts of the "
-            f"steps, and give ({steps}, {dyn.n_r}); simulate takes either"
+            "inputs of a rollout are numbers, each held over a step: evaluate a function or Signal where steps begin, "
+            f"and give ({steps}, {dyn.n_r}); simulate takes either"
         )
     r = dyn._rows("input", {} if inputs is None else inputs, "inputs")
     if r.ndim == 1:
         return r[np.newaxis]
     if r.shape[-2] not in (1, steps):
         raise ValueError(
-            f"inputs has shape {r.shape}, expected (..., {steps}, {dyn.n_r}): one set for each step; those that are held "
-            f"throughout are ({dyn.n_r},), or by row (..., 1, {dyn.n_r})"
+            f"inputs has shape {r.shape}, expected (..., {steps}, {dyn.n_r}): one set for each step; those that are "
+            f"held throughout are ({dyn.n_r},), or by row (..., 1, {dyn.n_r})"
         )
     return r
 
@@ -222,7 +224,7 @@ def _held(dyn: Kernels, inputs: Any, steps: int) -> Array:
 
 def _starts(rows: _Rows) -> Array:
     """The starts on unit spheres and constraints, (..., n_x); ValueError for the first one that is not near them."""
-    dyn, finite = rows.dyn, np.isfinite(rows.x).all(axis=-1)
+    dyn, finite = rows.dyn, np.asarray(np.isfinite(rows.x).all(axis=-1))
     x = rows.x.copy()
     x[finite] = _normalized(dyn, rows.x, finite)
     if not (dyn.n_constraints or dyn.n_configuration):
@@ -233,14 +235,14 @@ def _starts(rows: _Rows) -> Array:
     if not mask.any():
         return x
     good = wide.at((mask,))
-    values = {"r": good.r[:, 0], "p": good.p}
-    misses = Constraints(dyn, rows.t0, good.x, **values).misses
+    r, p = good.r[:, 0], good.p
+    misses = Constraints(dyn, rows.t0, good.x, r, p).misses
     limit = FEASIBLE_IN_FLOATS if dyn.single else FEASIBLE
     wrong = np.flatnonzero(~(np.max(misses, axis=-1, initial=0.0) <= limit))
     if len(wrong):
         place = tuple(axis[wrong[0]] for axis in np.nonzero(mask)) if rows.shape else ()
         on_constraints(wide.at(place).start(), _named("x0", place))
-    x[mask] = dyn._project(rows.t0, good.x, **values)
+    x[mask] = dyn._project(rows.t0, good.x, r=r, p=p)
     if not dyn.single:
         one = replace(good, x=x[mask]).at((0,)).start()
         refuse_flat_rows(one)
@@ -273,9 +275,7 @@ def _count_again(rows: _Rows, method: str, run: _native.Rollout, result: Array) 
             continue
         c = one.c.copy()
         c[-1] = count
-        again = _native.roll_out(
-            rows.dyn, method, rows.t0, rows.dt, steps, (), one.x, one.r, c, result[place], None
-        )
+        again = _native.roll_out(rows.dyn, method, rows.t0, rows.dt, steps, (), one.x, one.r, c, result[place], None)
         for mine, other in ((run.codes, again.codes), (run.numbers, again.numbers), (run.last, again.last)):
             mine[i] = other[0]
 
@@ -297,8 +297,8 @@ def _failure(rows: _Rows, run: _native.Rollout, result: Array, status: RolloutSt
         why = _why(rows.dyn, int(run.codes[failed[0]]), int(run.numbers[failed[0]]))
         what = f"ends with step {last}, t = {t!r}, x = {x}: {why}"
     return IntegrationError(
-        f"{which} rollout of {rows.dyn.name!r} {what}{others}; states from there on are NaN, error.out holds the others, "
-        "and return_status=True returns them without an error",
+        f"{which} rollout of {rows.dyn.name!r} {what}{others}; states from there on are NaN, error.out holds the "
+        "others, and return_status=True returns them without an error",
         rows=failed if rows.shape else None,
         out=result,
         status=status,
@@ -309,10 +309,12 @@ def _why(dyn: Kernels, code: int, number: int) -> str:
     """What is behind a code."""
     word = _native.STATUS[code]
     if word == "nonfinite":
-        return "what comes next is not finite: the motion diverges, which a smaller dt may prevent, or is not defined there"
+        return (
+            "what follows is not finite: the motion diverges, which a smaller dt may prevent, or is not defined there"
+        )
     if word == "singular":
         return (
-            f"the mass matrix became singular, the pivot of speed {dyn.speed_names[number]!r} vanished; the kinematical "
+            f"the mass matrix is singular, the pivot of speed {dyn.speed_names[number]!r} vanished; the kinematical "
             "equations may be singular there (gimbal lock)"
         )
     row = dyn._row_name(number)
