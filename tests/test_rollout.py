@@ -323,11 +323,22 @@ def test_quaternions_without_norm_1_are_named() -> None:
 
 
 def test_fewer_rows_of_constraints_may_count_at_a_start() -> None:
-    """As in `simulate`: on a part of the manifold where the rank of G is smaller."""
-    dyn = loaded("five_bar_bodies")
-    x = starts("five_bar_bodies")
-    run = dyn.simulate((T0, T0 + 3e-3), x[1], method="rk4", dt=1e-3)
-    assert np.array_equal(dyn.rollout(x, dt=1e-3, steps=3, t0=T0)[1], run.x)
+    """x z = y z = 0 is a plane, where one row counts, and a line, where two do: as in `simulate`, row by row."""
+    (x, y, z), u = me.dynamicsymbols("x y z"), me.dynamicsymbols("u1:4")
+    frame, origin = me.ReferenceFrame("N"), me.Point("O")
+    origin.set_vel(frame, 0)
+    point = origin.locatenew("P", x * frame.x + y * frame.y + z * frame.z)
+    point.set_vel(frame, u[0] * frame.x + u[1] * frame.y + u[2] * frame.z)
+    rates = [q.diff() - v for q, v in zip((x, y, z), u, strict=True)]
+    bodies, forces = [me.Particle("P", point, sm.Integer(1))], [(point, frame.x - frame.z)]
+    constraints = {"configuration_constraints": [x * z, y * z]}
+    dyn = kc.compile(kc.Model(frame, [x, y, z], u, rates, bodies=bodies, forcelist=forces, **constraints))
+    on_plane, on_line = [1.0, 0.5, 0.0, 0.3, 0.2, 0.0], [0.0, 0.0, 1.0, 0.0, 0.0, 0.5]
+    states = dyn.rollout([on_plane, on_line, on_plane], dt=0.01, steps=5)
+    for row, x0, end in zip(states, (on_plane, on_line), ([1.01625, 0.51, 0.0], [0.0, 0.0, 1.02375]), strict=False):
+        assert np.array_equal(row, dyn.simulate((0.0, 0.05), x0, method="rk4", dt=0.01).x)
+        assert row[-1, :3] == pytest.approx(end, abs=1e-14)
+    assert np.array_equal(states[2], states[0])
 
 
 # Results -----------------------------------------------------------------------------------------------------
