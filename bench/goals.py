@@ -79,8 +79,8 @@ GOALS = (
         ("PyDy, faster solver", ("pydy rhs, numpy", "pydy rhs, sympy")),
     ),
     _goal("arm, batch, two threads", 0.55, BATCH, f"{ARM}: kanecore, 2 threads", ("one", ("kanecore",))),
-    _goal("arm, a step of a rollout", 0.02, ROLLOUT, "arm7: kanecore", ("MuJoCo's rollout", ("mujoco rollout",))),
-    _goal("arm, rollout, two threads", 0.59, ROLLOUT, "arm7: kanecore, 2 threads", ("one", ("kanecore",))),
+    _goal("arm, a step of a rollout", 0.02, ROLLOUT, f"{ARM}: kanecore", ("MuJoCo's rollout", ("mujoco rollout",))),
+    _goal("arm, rollout, two threads", 0.59, ROLLOUT, f"{ARM}: kanecore, 2 threads", ("one", ("kanecore",))),
     Goal("arm, control loop, p99.9", "3 medians", 1.0, CONTROL, f"{ARM}: kanecore", value=thirds_of_median),
     Goal("0.7 of the peak", "arm in a batch", 1.0, PEAK, "arm7: batch", value=missing_share),
 )

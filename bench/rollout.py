@@ -3,13 +3,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import models
 import numpy as np
 import peers
 import report
+import shared
 import sides
 import tasks
 
@@ -50,13 +51,20 @@ class Work:
 def measure(smallest: bool) -> dict[str, list[report.Row]]:
     """One row a model and side; the first of a model is ours on one thread."""
     rows = []
-    for mechanism in [models.robot()] if smallest else [models.arm(), models.robot(), models.tree(), models.disc()]:
-        rows += _rows(_work(mechanism, 2, 10) if smallest else _work(mechanism), 3 if smallest else REPEATS)
+    for work in [_work(tasks.prebuilt(models.robot()), 2, 10)] if smallest else _works():
+        rows += _rows(work, 3 if smallest else REPEATS)
     return {"a step of RK4": rows}
 
 
-def _work(mechanism: models.Mechanism, motions: int = MOTIONS, steps: int = STEPS) -> Work:
-    task = tasks.prebuilt(mechanism)
+def _works() -> Iterator[Work]:
+    compiler = list(shared.compilers())[:1]
+    for mechanism in (models.arm(), models.robot(), models.tree()):
+        yield _work(tasks.compiled(mechanism, True, compiler, 1))
+    for mechanism in (models.arm(), models.disc()):
+        yield _work(tasks.prebuilt(mechanism))
+
+
+def _work(task: tasks.Task, motions: int = MOTIONS, steps: int = STEPS) -> Work:
     return Work(task, np.resize(task.x, (motions, task.dyn.n_x)), steps)
 
 

@@ -33,6 +33,9 @@ cdef extern from "kc_rollout.h" nogil:
     size_t kc_rollout_work(const kc_rollout *plan)
     void kc_roll_out(const kc_rollout *plan, size_t first, size_t end, void *work)
 
+cdef enum:
+    BLOCKS_OF_A_ROLLOUT = 3     # at most: with more the states between steps leave the first cache
+
 FIXED_STEP_METHODS = ("rk4", "euler")
 """Those of rollouts; simulations know them by the same names."""
 
@@ -114,7 +117,7 @@ cdef class Rollout:
             plan.lanes, plan.rhs_of_lanes, plan.qdot_of_lanes = m.lanes, m.lane_kernels[K_RHS], m.lane_kernels[K_QDOT]
             plan.n_lane_work = <uint32_t>m.n_lane_work
             if plan.c_at == NULL:
-                plan.n_blocks = <uint32_t>blocks_of(m, K_RHS)
+                plan.n_blocks = <uint32_t>min(blocks_of(m, K_RHS), BLOCKS_OF_A_ROLLOUT)
         return 0
 
     cdef int run(self, int threads) except -1:

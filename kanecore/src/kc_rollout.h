@@ -58,6 +58,8 @@ void kc_roll_out(const kc_rollout *plan, size_t first, size_t end, void *work);
 
 /* The same on each kind of processor and number, for kc_roll_out(). */
 typedef void kc_roll_out_kind(const kc_rollout *plan, size_t first, size_t end, void *work);
-kc_roll_out_kind kc_roll_out_doubles, kc_roll_out_floats, kc_roll_out_wide_doubles, kc_roll_out_wide_floats;
+kc_roll_out_kind kc_roll_out_doubles, kc_roll_out_floats;       /* of any processor */
+kc_roll_out_kind kc_roll_out_doubles_v3, kc_roll_out_floats_v3; /* of x86-64 from level 3 on */
+kc_roll_out_kind kc_roll_out_doubles_v4, kc_roll_out_floats_v4; /* and from level 4 on */
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The rollout of rows on numbers of the type KC_NUMBER, as a function KC_ROLL_OUT; KC_TYPED(f) are the names
- * of what it calls.  It may be included once for each type.
+ * of what it calls, KC_ROLLOUT_BYTES how long vectors are.  It may be included once for each type.
  *
  * Rows go in groups of n_blocks n_lanes: arrays hold n_lanes numbers side by side, as in kc_lanes.  Without
  * lanes a group is one row, in the same layout.  Each number of a state is advanced by the same operations,
@@ -23,7 +23,8 @@ typedef struct kc_stretch_of_time {
 #endif
 
 /* Several numbers, anywhere in memory. */
-typedef KC_NUMBER KC_TYPED(pack) __attribute__((vector_size(32), aligned(sizeof(KC_NUMBER)), may_alias));
+typedef KC_NUMBER KC_TYPED(pack)
+    __attribute__((vector_size(KC_ROLLOUT_BYTES), aligned(sizeof(KC_NUMBER)), may_alias));
 
 typedef void KC_TYPED(kernel)(double t, const KC_NUMBER *x, const KC_NUMBER *r, const KC_NUMBER *c,
                               KC_NUMBER *work, KC_NUMBER *out);
@@ -41,49 +42,50 @@ typedef struct KC_TYPED(group) {
     uint32_t alive[KC_MOST_BLOCKS];               /* a bit for each lane that holds a row which goes on */
     uint32_t undone[KC_MOST_BLOCKS];              /* of the last call */
     uint64_t step;                                /* that is being taken: as many are done */
+    double time;                                  /* what g->t holds; NaN: nothing */
     KC_NUMBER *to[KC_MOST_BLOCKS][KC_MOST_LANES]; /* where the next state of each row goes */
     const KC_NUMBER *from[KC_MOST_LANES];         /* what is gathered */
     /* in lanes, block behind block */
-    KC_NUMBER *t, *x, *y, *k1, *k2, *k3, *r, *c, *work;
+    KC_NUMBER *t, *x, *y, *k1, *k2, *k3, *k4, *r, *c, *work;
     /* of one row */
     KC_NUMBER *row_x, *row_r, *row_out, *row_work, *spare;
 } KC_TYPED(group);
 
-/* Lay out the arrays of a group from `memory` on; with NULL none. Returns how many bytes they take. */
-static size_t KC_TYPED(work)(const kc_rollout *plan, void *memory, KC_TYPED(group) * g)
+/* Lay out the arrays of a group from `memory` on, NULL: nowhere; how many bytes they take. */
+static size_t KC_TYPED(lay_out)(const kc_rollout *plan, void *memory, KC_TYPED(group) * g)
 {
     const size_t n_x = (size_t)plan->n_q + plan->n_u, lanes = plan->lanes ? plan->lanes->n_lanes : 1;
     const size_t width = lanes * plan->n_blocks;
-    const size_t of_lanes[] = {1, n_x, n_x, n_x, n_x, n_x, plan->n_r};
-    const size_t of_row[] = {n_x, plan->n_r, n_x, plan->n_work, n_x};
-    const size_t line = 64 / sizeof(KC_NUMBER);
-    KC_NUMBER *arrays[14] = {0}, *const begin = memory;
+    const size_t line = 64 / sizeof(KC_NUMBER); /* each array begins with one of the cache */
+    const struct {
+        KC_NUMBER **array;
+        size_t n;
+    } arrays[] = {{&g->t, width},
+                  {&g->x, width * n_x},
+                  {&g->y, width * n_x},
+                  {&g->k1, width * n_x},
+                  {&g->k2, width * n_x},
+                  {&g->k3, width * n_x},
+                  {&g->k4, width * n_x},
+                  {&g->r, width * plan->n_r},
+                  {&g->c, plan->lanes ? lanes * plan->n_prepared : 0},
+                  {&g->work, plan->lanes ? width * plan->n_lane_work : 0},
+                  {&g->row_x, n_x},
+                  {&g->row_r, plan->n_r},
+                  {&g->row_out, n_x},
+                  {&g->row_work, plan->n_work},
+                  {&g->spare, n_x}};
     size_t n = 0;
-    int i = 0;
-    for (int j = 0; j < 7; j++, i++) {
-        arrays[i] = begin ? begin + n : NULL;
-        n += width * of_lanes[j];
-    }
-    arrays[i++] = begin ? begin + n : NULL;
-    n += plan->lanes ? lanes * plan->n_prepared : 0;
-    arrays[i++] = begin ? begin + n : NULL;
-    n += plan->lanes ? width * plan->n_lane_work : 0;
-    for (int j = 0; j < 5; j++, i++) {
-        n = (n + line - 1) / line * line;
-        arrays[i] = begin ? begin + n : NULL;
-        n += of_row[j];
-    }
-    if (g) {
-        g->t = arrays[0], g->x = arrays[1], g->y = arrays[2], g->k1 = arrays[3], g->k2 = arrays[4];
-        g->k3 = arrays[5], g->r = arrays[6], g->c = arrays[7], g->work = arrays[8], g->row_x = arrays[9];
-        g->row_r = arrays[10], g->row_out = arrays[11], g->row_work = arrays[12], g->spare = arrays[13];
+    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) {
+        *arrays[i].array = memory ? (KC_NUMBER *)memory + n : NULL;
+        n += (arrays[i].n + line - 1) / line * line;
     }
     return n * sizeof(KC_NUMBER);
 }
 
 /* --------------------------------------------------------------------------------------------- arithmetic */
 
-enum { KC_TYPED(PER_PACK) = 32 / sizeof(KC_NUMBER) };
+enum { KC_TYPED(PER_PACK) = KC_ROLLOUT_BYTES / sizeof(KC_NUMBER) };
 
 /* Something for n numbers: of packs while there are some, then one by one. `each(pack, i)` is the body. */
 #define KC_FOR_PACKS(n, each)                                                                                \
@@ -106,27 +108,30 @@ static inline void KC_TYPED(advance)(size_t n, const KC_NUMBER *x, KC_NUMBER h, 
 #undef KC_EACH
 }
 
-/* y = x + h k3, k1 = k1 + 2 (k2 + k3) */
-static inline void KC_TYPED(advance_and_add)(size_t n, const KC_NUMBER *x, KC_NUMBER h, KC_NUMBER *k1,
-                                             const KC_NUMBER *k2, const KC_NUMBER *k3, KC_NUMBER *y)
+/* x = x + h (k1 + 2 (k2 + k3) + k4); whether all is finite */
+static inline int KC_TYPED(finish)(size_t n, KC_NUMBER *x, KC_NUMBER h, const KC_NUMBER *k1,
+                                   const KC_NUMBER *k2, const KC_NUMBER *k3, const KC_NUMBER *k4)
 {
-    const KC_NUMBER two = 2;
+    const KC_NUMBER zero = 0, two = 2;
+    KC_TYPED(pack) check = {0}; /* NaN if any is not */
+    KC_NUMBER rest = 0;
 #define KC_EACH(type, i)                                                                                     \
-    KC_OUT(type, y, i) = KC_IN(type, x, i) + h * KC_IN(type, k3, i),                                         \
-                    KC_OUT(type, k1, i) =                                                                    \
-                        KC_IN(type, k1, i) + two * (KC_IN(type, k2, i) + KC_IN(type, k3, i))
-    KC_FOR_PACKS(n, KC_EACH);
+    KC_OUT(type, x, i) =                                                                                     \
+        KC_IN(type, x, i) +                                                                                  \
+        h * (KC_IN(type, k1, i) + two * (KC_IN(type, k2, i) + KC_IN(type, k3, i)) + KC_IN(type, k4, i))
+    size_t i = 0;
+    for (; i + KC_TYPED(PER_PACK) <= n; i += KC_TYPED(PER_PACK)) {
+        KC_EACH(KC_TYPED(pack), i);
+        check += KC_IN(KC_TYPED(pack), x, i) * zero;
+    }
+    for (; i < n; i++) {
+        KC_EACH(KC_NUMBER, i);
+        rest += x[i] * zero;
+    }
 #undef KC_EACH
-}
-
-/* x = x + h (k1 + k4) */
-static inline void KC_TYPED(finish)(size_t n, KC_NUMBER *x, KC_NUMBER h, const KC_NUMBER *k1,
-                                    const KC_NUMBER *k4)
-{
-#define KC_EACH(type, i)                                                                                     \
-    KC_OUT(type, x, i) = KC_IN(type, x, i) + h * (KC_IN(type, k1, i) + KC_IN(type, k4, i))
-    KC_FOR_PACKS(n, KC_EACH);
-#undef KC_EACH
+    for (int j = 0; j < KC_TYPED(PER_PACK); j++)
+        rest += check[j];
+    return rest == 0;
 }
 
 /* Whether n numbers are finite, each `stride` behind the one before. */
@@ -137,22 +142,6 @@ static inline int KC_TYPED(finite)(size_t n, const KC_NUMBER *x, size_t stride)
     for (size_t i = 0; i < n; i++)
         check += x[i * stride] * zero;
     return check == 0;
-}
-
-/* Whether all n numbers are. */
-static inline int KC_TYPED(all_finite)(size_t n, const KC_NUMBER *x)
-{
-    const KC_NUMBER zero = 0;
-    KC_TYPED(pack) check = {0};
-    KC_NUMBER rest = 0;
-    size_t i = 0;
-    for (; i + KC_TYPED(PER_PACK) <= n; i += KC_TYPED(PER_PACK))
-        check += KC_IN(KC_TYPED(pack), x, i) * zero;
-    for (; i < n; i++)
-        rest += x[i] * zero;
-    for (int j = 0; j < KC_TYPED(PER_PACK); j++)
-        rest += check[j];
-    return rest == 0;
 }
 
 /* --------------------------------------------------------------------------------------------------- rows */
@@ -240,8 +229,11 @@ static void KC_TYPED(evaluate)(KC_TYPED(group) * g, kc_kernel *f, kc_lane_kernel
             KC_TYPED(evaluate_row)(g, f, t, x, 0, 0, n, out);
         return;
     }
-    for (uint32_t i = 0; i < g->n_lanes * g->n_blocks; i++)
-        g->t[i] = (KC_NUMBER)t;
+    if (!(g->time == t)) {
+        for (uint32_t i = 0; i < g->n_lanes * g->n_blocks; i++)
+            g->t[i] = (KC_NUMBER)t;
+        g->time = t;
+    }
     ((KC_TYPED(lane_kernel) *)of_lanes)(g->n_blocks, g->t, x, g->r, g->c, g->work, out, g->undone);
     for (uint32_t b = 0; b < g->n_blocks; b++) {
         const uint32_t undone = g->undone[b] & g->alive[b];
@@ -259,8 +251,8 @@ static inline void KC_TYPED(slopes)(KC_TYPED(group) * g, double t, const KC_NUMB
 /* --------------------------------------------------------------------------------------------------- steps
  */
 
-/* The classical method of order 4, as step_rk4() of kc_methods.c. */
-static void KC_TYPED(step_rk4)(KC_TYPED(group) * g, const kc_stretch_of_time *s)
+/* The classical method of order 4, as step_rk4() of kc_methods.c; whether all states are finite. */
+static int KC_TYPED(step_rk4)(KC_TYPED(group) * g, const kc_stretch_of_time *s)
 {
     const size_t n = (size_t)g->n_blocks * g->n_x * g->n_lanes;
     const KC_NUMBER h = (KC_NUMBER)s->h, half = (KC_NUMBER)0.5 * h, sixth = h / 6;
@@ -269,13 +261,16 @@ static void KC_TYPED(step_rk4)(KC_TYPED(group) * g, const kc_stretch_of_time *s)
     KC_TYPED(slopes)(g, s->middle, g->y, g->k2);
     KC_TYPED(advance)(n, g->x, half, g->k2, g->y);
     KC_TYPED(slopes)(g, s->middle, g->y, g->k3);
-    KC_TYPED(advance_and_add)(n, g->x, h, g->k1, g->k2, g->k3, g->y);
-    KC_TYPED(slopes)(g, s->next, g->y, g->k2);
-    KC_TYPED(finish)(n, g->x, sixth, g->k1, g->k2);
+    KC_TYPED(advance)(n, g->x, h, g->k3, g->y);
+    KC_TYPED(slopes)(g, s->next, g->y, g->k4);
+    return KC_TYPED(finish)(n, g->x, sixth, g->k1, g->k2, g->k3, g->k4);
 }
 
-/* Semi-implicit Euler, as step_euler() of kc_methods.c: the speeds, then the coordinates by the new ones. */
-static void KC_TYPED(step_euler)(KC_TYPED(group) * g, const kc_stretch_of_time *s)
+/*
+ * Semi-implicit Euler, as step_euler() of kc_methods.c: the speeds, then the coordinates by the new ones.
+ * Returns 0: whether states are finite is not known.
+ */
+static int KC_TYPED(step_euler)(KC_TYPED(group) * g, const kc_stretch_of_time *s)
 {
     const kc_rollout *plan = g->plan;
     const size_t block = (size_t)g->n_x * g->n_lanes, n_q = (size_t)plan->n_q * g->n_lanes;
@@ -290,6 +285,7 @@ static void KC_TYPED(step_euler)(KC_TYPED(group) * g, const kc_stretch_of_time *
         KC_NUMBER *const q = g->x + b * block;
         KC_TYPED(advance)(n_q, q, h, g->k2 + b * n_q, q);
     }
+    return 0;
 }
 
 /* The row in a lane goes back to unit spheres and constraints, as by kc_return() of kc_stage.h. */
@@ -312,13 +308,11 @@ static kc_status KC_TYPED(return_row)(KC_TYPED(group) * g, double t, uint32_t bl
     return KC_TYPED(normalize)(plan->n_unit, plan->unit, x, g->n_lanes);
 }
 
-/* What comes after a step that led to time t: back to the manifold, and rows end whose states are not finite.
- */
-static void KC_TYPED(settle)(KC_TYPED(group) * g, double t)
+/* What comes after a step that led to time t: back to the manifold, and rows end that are not finite. */
+static void KC_TYPED(settle)(KC_TYPED(group) * g, double t, int all_finite)
 {
-    const kc_rollout *plan = g->plan;
-    const int returns = plan->n_unit > 0 || plan->project != NULL;
-    if (!returns && KC_TYPED(all_finite)((size_t)g->n_blocks * g->n_x * g->n_lanes, g->x))
+    const int returns = g->plan->n_unit > 0 || g->plan->project != NULL;
+    if (!returns && all_finite)
         return;
     for (uint32_t b = 0; b < g->n_blocks; b++)
         for (uint32_t lane = 0; lane < g->n_lanes; lane++) {
@@ -385,8 +379,10 @@ static void KC_TYPED(write)(KC_TYPED(group) * g)
             ((KC_TYPED(scatter) *)g->plan->lanes->scatter)(g->n_x, x, g->to[b]);
         else
             memcpy(g->to[b][0], x, g->n_x * sizeof(KC_NUMBER));
+        const size_t n_x = g->n_x;
+        const uint32_t alive = g->alive[b];
         for (uint32_t lane = 0; lane < g->n_lanes; lane++)
-            g->to[b][lane] += g->alive[b] >> lane & 1 ? g->n_x : 0;
+            g->to[b][lane] += n_x & (0 - (size_t)(alive >> lane & 1));
     }
 }
 
@@ -394,7 +390,7 @@ static void KC_TYPED(write)(KC_TYPED(group) * g)
 static void KC_TYPED(begin)(KC_TYPED(group) * g, size_t end)
 {
     const kc_rollout *plan = g->plan;
-    g->step = 0;
+    g->step = 0, g->time = NAN;
     for (uint32_t b = 0; b < g->n_blocks; b++) {
         KC_NUMBER *const x = g->x + (size_t)b * g->n_x * g->n_lanes;
         KC_TYPED(fill)(g, b, end, plan->x0, plan->x0_at, 0, g->n_x, x);
@@ -419,7 +415,7 @@ void KC_ROLL_OUT(const kc_rollout *plan, size_t first, size_t end, void *work)
     KC_TYPED(group) group, *const g = &group;
     uint32_t patience = 0;
     g->plan = plan, g->n_x = plan->n_q + plan->n_u, g->n_lanes = plan->lanes ? plan->lanes->n_lanes : 1;
-    KC_TYPED(work)(plan, work, g);
+    KC_TYPED(lay_out)(plan, work, g);
     for (g->first = first; g->first < end; g->first += (size_t)g->n_blocks * g->n_lanes) {
         const size_t blocks = (end - g->first + g->n_lanes - 1) / g->n_lanes;
         g->n_blocks = blocks < plan->n_blocks ? (uint32_t)blocks : plan->n_blocks;
@@ -431,8 +427,8 @@ void KC_ROLL_OUT(const kc_rollout *plan, size_t first, size_t end, void *work)
             const double next = plan->t0 + plan->dt * (double)(g->step + 1), h = next - t;
             const kc_stretch_of_time s = {t, t + 0.5 * h, next, h};
             KC_TYPED(fill_inputs)(g, end);
-            (plan->semi_implicit ? KC_TYPED(step_euler) : KC_TYPED(step_rk4))(g, &s);
-            KC_TYPED(settle)(g, next);
+            const int all_finite = (plan->semi_implicit ? KC_TYPED(step_euler) : KC_TYPED(step_rk4))(g, &s);
+            KC_TYPED(settle)(g, next, all_finite);
             KC_TYPED(write)(g);
             patience += 4 * g->n_blocks * g->n_lanes;
             if (patience >= KC_ROLLOUT_PATIENCE) {
@@ -450,3 +446,4 @@ void KC_ROLL_OUT(const kc_rollout *plan, size_t first, size_t end, void *work)
 #undef KC_NUMBER
 #undef KC_TYPED
 #undef KC_ROLL_OUT
+#undef KC_ROLLOUT_BYTES
