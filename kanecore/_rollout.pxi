@@ -111,7 +111,7 @@ cdef class Rollout:
         plan.n_q, plan.n_u, plan.n_r, plan.single = <uint32_t>m.n_q, <uint32_t>m.n_u, <uint32_t>m.n_r, m.single
         plan.n_unit, plan.unit = m.table.n_unit, m.table.unit
         plan.n_prepared, plan.n_work, plan.n_blocks = <uint32_t>m.n_prepared, <uint32_t>m.n_work, 1
-        if self.n_rows > 1 and self.n_rows >= m.rows_for_lanes // <Py_ssize_t>min(steps, 256):
+        if self.n_rows > 1 and self.n_rows >= m.rows_for_lanes // <Py_ssize_t>min(steps, m.rows_for_lanes):
             m.open_lanes(K_RHS)
         if self.n_rows > 1 and m.lane_kernels[K_RHS] != NULL and (not plan.semi_implicit or m.lane_kernels[K_QDOT] != NULL):
             plan.lanes, plan.rhs_of_lanes, plan.qdot_of_lanes = m.lanes, m.lane_kernels[K_RHS], m.lane_kernels[K_QDOT]
