@@ -15,6 +15,12 @@
 #undef KC_NORMALIZE
 
 #ifndef KC_ROLLOUT_PATIENCE
+#if defined(__GNUC__)
+#define KC_AHEAD(address) __builtin_prefetch(address, 1)
+#else
+#define KC_AHEAD(address) ((void)(address))
+#endif
+
 #define KC_ROLLOUT_PATIENCE 16384 /* evaluations between two questions whether to go on */
 
 typedef struct kc_stretch_of_time {
@@ -370,7 +376,10 @@ static void KC_TYPED(fill_constants)(KC_TYPED(group) * g, size_t end)
     ((KC_TYPED(gather) *)plan->lanes->gather)(plan->n_prepared, g->from, g->c);
 }
 
-/* The states of all rows become those of the next time, in `out`. */
+/*
+ * The states of all rows become those of the next time, in `out`.  Where the ones after them will go is
+ * fetched into the cache meanwhile: there are more rows than a processor foresees by itself.
+ */
 static void KC_TYPED(write)(KC_TYPED(group) * g)
 {
     for (uint32_t b = 0; b < g->n_blocks; b++) {
@@ -381,8 +390,11 @@ static void KC_TYPED(write)(KC_TYPED(group) * g)
             memcpy(g->to[b][0], x, g->n_x * sizeof(KC_NUMBER));
         const size_t n_x = g->n_x;
         const uint32_t alive = g->alive[b];
-        for (uint32_t lane = 0; lane < g->n_lanes; lane++)
-            g->to[b][lane] += n_x & (0 - (size_t)(alive >> lane & 1));
+        for (uint32_t lane = 0; lane < g->n_lanes; lane++) {
+            KC_NUMBER *const next = g->to[b][lane] += n_x & (0 - (size_t)(alive >> lane & 1));
+            for (size_t i = 0; i < n_x; i += 64 / sizeof(KC_NUMBER))
+                KC_AHEAD(next + i);
+        }
     }
 }
 
