@@ -40,6 +40,7 @@ class Goal(NamedTuple):
 
 IN_C, IN_PYTHON, BATCH = ("evaluate", "u̇ in C"), ("evaluate", "u̇ from Python"), ("batch", "u̇ per state")
 CONTROL, PEAK = ("control", "calls one by one"), ("peak", "share of the peak")
+ROLLOUT = ("rollout", "a step of RK4")
 ARM, TREE, BICYCLE = "arm7 numbers", "tree30 numbers", "whipple_bicycle numbers"
 FORMS = ("casadi composite", "casadi articulated")
 BETTER_FORM = ("CasADi, better form", FORMS)
@@ -78,6 +79,8 @@ GOALS = (
         ("PyDy, faster solver", ("pydy rhs, numpy", "pydy rhs, sympy")),
     ),
     _goal("arm, batch, two threads", 0.55, BATCH, f"{ARM}: kanecore, 2 threads", ("one", ("kanecore",))),
+    _goal("arm, a step of a rollout", 0.02, ROLLOUT, f"{ARM}: kanecore", ("MuJoCo's rollout", ("mujoco rollout",))),
+    _goal("arm, rollout, two threads", 0.59, ROLLOUT, f"{ARM}: kanecore, 2 threads", ("one", ("kanecore",))),
     Goal("arm, control loop, p99.9", "3 medians", 1.0, CONTROL, f"{ARM}: kanecore", value=thirds_of_median),
     Goal("0.7 of the peak", "arm in a batch", 1.0, PEAK, "arm7: batch", value=missing_share),
 )

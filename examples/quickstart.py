@@ -69,6 +69,17 @@ assert sol.energy_drift < 1e-6
 # %% plot
 figure = sol.plot()
 
+# %% rollout
+starts = dyn.state(q=np.linspace(-3.0, 3.0, 1000))
+torques = np.random.default_rng(0).uniform(-0.1, 0.1, (1000, 200, 1))  # one for each row and step
+X = dyn.rollout(starts, torques, dt=0.01, steps=200, parameters={"m": np.linspace(0.3, 0.5, 1000)})
+print(X.shape, X[500, -1])
+
+# %% diverging rows
+lengths = np.array([0.4, 0.5, 0.0, 0.6])  # a pendulum without length has no inertia
+X, status = dyn.rollout([3.0, 0.0], dt=0.01, steps=200, parameters={"l": lengths}, return_status=True)
+print(status.codes, status.last_good_step, X[:, -1, 0])
+
 # %% control
 TOP = np.pi
 weight = dyn.parameters["m"] * dyn.parameters["g"] * dyn.parameters["l"]  # the largest torque of gravity, N m

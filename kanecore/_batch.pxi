@@ -312,6 +312,47 @@ if hasattr(os, "register_at_fork"):     # not on Windows
     os.register_at_fork(after_in_child=_forget_threads)
 
 
+cdef class Shared:
+    """Work whose parts go to whichever thread is free.
+
+    Parameters
+    ----------
+    work
+        With ``run_part(first, end) -> int`` and ``end()``, which lets parts stop where they can.
+    bounds : list of int
+        Where parts begin and end.
+    """
+
+    cdef object work, parts
+    cdef bint ended
+
+    def __init__(self, work, bounds):
+        self.work, self.parts = work, zip(bounds, bounds[1:])
+
+    cdef Py_ssize_t run(self, Py_ssize_t threads) except -1:
+        """All parts; the sum of what they return."""
+        others = [thread_pool(threads - 1).submit(self.take) for i in range(threads - 1)]
+        try:
+            result = self.take()
+            # a thread that has not begun by now is not waited for
+            return result + sum([other.result() for other in others if not other.cancel()])
+        except BaseException:
+            self.ended = True
+            self.work.end()
+            raise
+        finally:
+            wait(others)
+
+    def take(self):
+        """Parts that no other thread has taken, until none is left; the GIL sees that each is taken once."""
+        result = 0
+        for first, end in self.parts:
+            if self.ended:
+                break
+            result += self.work.run_part(first, end)
+        return result
+
+
 cdef int thread_count(object threads) except -1:
     """How many threads a call may take."""
     if isinstance(threads, bool) or not hasattr(threads, "__index__"):
@@ -336,7 +377,6 @@ cdef class Evaluation:
     cdef object result
     cdef object status, numbers     # of each state: what run_row says of it
     cdef int threads
-    cdef object parts               # first and end of each that no thread has taken
     cdef bint stop                  # set by Ctrl-C, for all threads
 
     cdef int read(self, object t, object x, object udot, object r, object p) except -1:
@@ -382,32 +422,15 @@ cdef class Evaluation:
         self.stop = False
         if n_rows >= self.model.rows_for_lanes:
             self.model.open_lanes(self.k)
-        n_parts = n_rows // ROWS_OF_A_PART
+        n_parts = min(<Py_ssize_t>self.threads * PARTS_OF_A_THREAD, n_rows // ROWS_OF_A_PART)
         if self.threads == 1 or n_parts < 2:
             return self.run_part(0, n_rows)
-        n_parts = min(<Py_ssize_t>self.threads * PARTS_OF_A_THREAD, n_parts)
         bounds = [n_rows * i // n_parts // MOST_LANES * MOST_LANES for i in range(n_parts)] + [n_rows]
-        self.parts = zip(bounds, bounds[1:])
-        n_others = min(<Py_ssize_t>self.threads, n_parts) - 1
-        others = [thread_pool(n_others).submit(self.run_parts) for i in range(n_others)]
-        try:
-            n_failed = self.run_parts()
-            # a thread that has not begun by now is not waited for
-            return n_failed + sum([other.result() for other in others if not other.cancel()])
-        except BaseException:
-            self.stop = True
-            raise
-        finally:
-            wait(others)
+        return Shared(self, bounds).run(self.threads)
 
-    def run_parts(self):
-        """The same for parts that no other thread has taken, until none is left."""
-        cdef Py_ssize_t n_failed = 0
-        for first, end in self.parts:   # the GIL sees that each is taken once
-            n_failed += self.run_part(first, end)
-            if self.stop:
-                break
-        return n_failed
+    def end(self):
+        """The threads of this call stop where they can."""
+        self.stop = True
 
     cpdef Py_ssize_t run_part(self, Py_ssize_t first, Py_ssize_t end) except -1:
         """The same for some of the states."""

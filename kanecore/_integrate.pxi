@@ -229,7 +229,7 @@ cdef class Reporter:
         return 0
 
 
-cdef int watch(void *context) noexcept nogil:
+cdef int told_to_end(void *context) noexcept nogil:
     """Whether a run is to end, by Ctrl-C or by who is told how far it is."""
     cdef Record *record = <Record *>context
     if interrupted(&record.interruption):
@@ -444,7 +444,7 @@ def integrate(Model model, str method, double t0, double t1, x0, *, double rtol,
     fill_system(model, &system, project)
     fill_equations(model, &system, chosen, baumgarte)
     system.c, system.signal = &constants[0], &signal
-    system.interrupted, system.context = watch, &record
+    system.interrupted, system.context = told_to_end, &record
     reporter.function, reporter.last, record.now = report, monotonic(), t0
     record.reporter = NULL if report is None else <PyObject *>reporter
     plan.method, plan.t0, plan.t1, plan.step = chosen, t0, t1, step

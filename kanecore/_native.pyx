@@ -21,6 +21,7 @@ The parts, each built on those above it:
 `_methods.pxi`        `Kernels`, `Workspace`: the kernels as methods
 `_integrate.pxi`      integration in time
 `_events.pxi`         `Watch`: the events of a run
+`_rollout.pxi`        fixed steps of many rows side by side
 ====================  ====================================================================================
 
 A `Block` never changes, so whoever holds a reference to one may read it without the GIL, whatever other
@@ -36,7 +37,7 @@ from cpython.float cimport PyFloat_AS_DOUBLE, PyFloat_Check
 from cpython.long cimport PyLong_AsDouble, PyLong_CheckExact
 from cpython.mem cimport PyMem_Free, PyMem_Malloc
 from libc.math cimport isfinite, isnan
-from libc.stdint cimport int32_t, uint16_t, uint32_t, uint64_t, uintptr_t
+from libc.stdint cimport int32_t, int64_t, uint16_t, uint32_t, uint64_t, uintptr_t
 from libc.stdlib cimport free, malloc, realloc
 from libc.string cimport memcmp, memcpy, memset
 
@@ -80,3 +81,4 @@ include "_workspace.pxi"
 include "_methods.pxi"
 include "_integrate.pxi"
 include "_events.pxi"
+include "_rollout.pxi"

@@ -336,8 +336,12 @@ cdef class Parametrized(Named):
         -------
         ndarray, (..., n_prepared)
         """
+        return self.prepared_rows(self.rows("parameter", p))
+
+    cdef object prepared_rows(self, object p):
+        """The constants of parameters (..., n_p)."""
         cdef Py_ssize_t i
-        given = np.ascontiguousarray(self.rows("parameter", p), dtype=self.dtype)
+        given = np.ascontiguousarray(p, dtype=self.dtype)
         result = np.empty(given.shape[:given.ndim - 1] + (self.n_prepared,), dtype=self.dtype)
         for i in range(result.size // self.n_prepared if self.n_prepared else 0):
             if i % PATIENCE == PATIENCE - 1:

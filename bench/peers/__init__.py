@@ -25,7 +25,7 @@ PEERS: Mapping[str, Peer] = {
     "pydy": Peer("pydy", "pydy", ("first", "in_python", "integrate")),
     "casadi": Peer("casadi", "casadi", ("derive", "first", "in_c", "in_python", "batch", "integrate", "control")),
     "pinocchio": Peer("pin", "pinocchio", ("in_c", "in_python", "batch", "integrate", "control")),
-    "mujoco": Peer("mujoco", "mujoco", ("in_c", "in_python", "control")),
+    "mujoco": Peer("mujoco", "mujoco", ("in_c", "in_python", "control", "rollout")),
     "heyoka": Peer("heyoka", "heyoka", ("in_python", "batch", "integrate")),
 }
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import models
 import mujoco
+import mujoco.rollout
 import numpy as np
 import shared
 import sides
@@ -140,3 +141,29 @@ def in_python(task: Task) -> list[Side]:
     names = {"forward": mujoco.mj_forward, "m": model, "d": data, "q": data.qpos, "v": data.qvel}
     facts = {"result": layout.ours(np.array(result))}
     return [sides.in_python("mujoco mj_forward", "q[:], v[:] = x; forward(m, d)", states, names, **facts)]
+
+
+def rollout(work: Any) -> list[Side]:
+    """Its rollout by RK4, on one thread."""
+    robot = _robot(work.task.mechanism)
+    if robot is None:
+        return []
+    model = mujoco.MjModel.from_xml_string(mjcf(robot))
+    model.opt.integrator = mujoco.mjtIntegrator.mjINT_RK4
+    layout = Layout(work.task, robot)
+    if layout.free or work.task.mechanism.relative is not None:
+        return []
+    data, full = mujoco.MjData(model), mujoco.mjtState.mjSTATE_FULLPHYSICS
+    start = np.zeros((len(work.x0), mujoco.mj_stateSize(model, full)))
+    start[:, 1 : 1 + work.x0.shape[1]] = work.x0  # behind the time
+    given = {
+        "control": np.tile(layout.efforts, (len(start), 1, 1)),
+        "control_spec": mujoco.mjtState.mjSTATE_QFRC_APPLIED,
+        "nstep": work.steps,
+        "state": np.empty((len(start), work.steps, start.shape[1])),
+    }
+
+    def run() -> np.ndarray:
+        return np.asarray(mujoco.rollout.rollout(model, data, start, **given)[0])
+
+    return [work.side("mujoco rollout", run, run()[:, -1, 1 : 1 + work.x0.shape[1]])]

@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from kanecore.kanes_method import KanesMethod
     from kanecore.model import Model
     from kanecore.run.model import CompiledModel
+    from kanecore.run.rollout import RolloutStatus
     from kanecore.run.samples import Samples
     from kanecore.run.signals import Signal
     from kanecore.run.trajectory import Trajectory
@@ -65,6 +66,7 @@ __all__ = [
     "Model",
     "ModelError",
     "NonFiniteError",
+    "RolloutStatus",
     "Samples",
     "Signal",
     "SingularError",
@@ -106,6 +108,7 @@ _HOMES = {
     "ModelError": "kanecore.errors",
     "NonFiniteError": "kanecore.errors",
     "Samples": "kanecore.run.samples",
+    "RolloutStatus": "kanecore.run.rollout",
     "Signal": "kanecore.run.signals",
     "SingularError": "kanecore.errors",
     "Spline": "kanecore.splines",

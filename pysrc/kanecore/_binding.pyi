@@ -19,6 +19,7 @@ _Kind: TypeAlias = Literal["parameter", "input", "output", "state", "coordinate"
 
 ABI_VERSION: int
 KERNELS: tuple[str, ...]
+FIXED_STEP_METHODS: tuple[str, ...]
 METHODS: dict[str, bool]
 STATUS: dict[int, str]
 
@@ -91,6 +92,23 @@ def interpolate(
     rank: int = -1,
     project: bool = True,
 ) -> _Array: ...
+def roll_out(
+    model: Model,
+    method: str,
+    t0: float,
+    dt: float,
+    steps: int,
+    shape: tuple[int, ...],
+    x0: np.ndarray[Any, Any],
+    r: np.ndarray[Any, Any],
+    c: np.ndarray[Any, Any],
+    out: np.ndarray[Any, Any],
+    threads: int | None = None,
+) -> Rollout: ...
+def parameters_of_rows(model: Model, parameters: _Values) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]: ...
+def result_for(
+    model: Model, out: Any, shape: tuple[int, ...], operands: Mapping[str, np.ndarray[Any, Any]]
+) -> np.ndarray[Any, Any]: ...
 
 @final
 class Run:
@@ -108,6 +126,12 @@ class Run:
     accepted: int
     rejected: int
     row: int
+
+@final
+class Rollout:
+    codes: npt.NDArray[np.uint8]
+    numbers: npt.NDArray[np.int32]
+    last: npt.NDArray[np.int64]
 
 @final
 class Memory: ...

@@ -125,11 +125,25 @@ class SingularError(StateError):
 
 
 class IntegrationError(KanecoreError):
-    """An integration could not go on; ``trajectory`` holds what was reached."""
+    """An integration could not go on; ``trajectory`` holds what was reached.
 
-    def __init__(self, message: str, *, trajectory: Any = None) -> None:
+    Attributes
+    ----------
+    trajectory : Trajectory or None
+        Of a simulation: what was reached.
+    rows : ndarray of int or None
+        Of a rollout of several rows: the indices of those that failed.
+    out : ndarray or None
+        Of a rollout: its result, NaN where rows failed; the other rows are right.
+    status : RolloutStatus or None
+        Of a rollout: what came of each row.
+    """
+
+    def __init__(
+        self, message: str, *, trajectory: Any = None, rows: Any = None, out: Any = None, status: Any = None
+    ) -> None:
         super().__init__(message)
-        self.trajectory = trajectory
+        self.trajectory, self.rows, self.out, self.status = trajectory, rows, out, status
 
 
 class WorkerError(KanecoreError):

@@ -17,6 +17,7 @@ __all__ = [
     "EQUAL",
     "EXPLAINED",
     "FEASIBLE",
+    "FEASIBLE_IN_FLOATS",
     "INDEPENDENT",
     "IN_C",
     "NOISE",
@@ -79,6 +80,9 @@ Rounding leaves 1e-17 to 1e-14 of states of the gallery; a drift along a directi
 
 FEASIBLE = 1e-6
 """Of the same: the largest residual of a state that may be projected to the constraints unasked."""
+
+FEASIBLE_IN_FLOATS = FEASIBLE ** (23 / 52)
+"""The same of a state in floats: the same share of their digits, 2e-3."""
 
 NOISE = 1e-14
 """Of what stands beside a number (its row, the largest coordinate or speed in the metric of the masses, the 1 of a unit

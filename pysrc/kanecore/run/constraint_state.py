@@ -63,13 +63,6 @@ class ConstraintState(Constraints):
 
     # --------------------------------------------------------------------------------------------- residuals
 
-    @cached_property
-    def misses(self) -> Array:
-        """|φ|, then |c|, beside the terms that each is summed from: (n_configuration + n_velocity,)."""
-        if not (self.dyn.n_constraints or self.dyn.n_configuration):
-            return np.zeros(0)
-        return frozen(np.concatenate([level.misses for level in self.levels]))
-
     def satisfied(self, limit: float) -> bool:
         """Whether no constraint is missed by more than a limit."""
         return bool(np.max(self.misses, initial=0.0) <= limit)

@@ -133,6 +133,13 @@ class Constraints:
         """The constraints on coordinates, then those on speeds."""
         return CoordinateLevel(self), SpeedLevel(self)
 
+    @cached_property
+    def misses(self) -> Array:
+        """|φ|, then |c|, beside the terms that each is summed from: (..., n_configuration + n_velocity)."""
+        if not (self.dyn.n_constraints or self.dyn.n_configuration):
+            return np.zeros((*self.x.shape[:-1], 0))
+        return frozen(np.concatenate([level.misses for level in self.levels], axis=-1))
+
 
 @dataclass(frozen=True)
 class Level(ABC):
@@ -187,15 +194,15 @@ class Level(ABC):
 
     @property
     def misses(self) -> Array:
-        """|f| of one state, beside the terms that each is summed from.
+        """|f|, beside the terms that each is summed from: (..., number of equations).
 
         What is below `NOISE` of the largest coordinate or speed, in the metric of the masses, is rounding, also where
         all terms of a row are as small.
         """
-        y, moved = self.at.x[self.part], self.units > 0.0
-        largest = np.max(np.abs(y[moved]) / self.units[moved], initial=0.0)
-        floor = np.max(np.abs(self.slopes) * self.units, axis=-1, initial=0.0) * largest
-        size, beside = np.abs(self.residual), self.term_sizes + NOISE / FEASIBLE * floor
+        y, units = np.abs(self.at.x[..., self.part]), self.units
+        largest = np.max(np.divide(y, units, out=np.zeros(y.shape), where=units > 0.0), axis=-1, initial=0.0)
+        slopes = np.max(np.abs(self.slopes) * units[..., np.newaxis, :], axis=-1, initial=0.0)
+        size, beside = np.abs(self.residual), self.term_sizes + NOISE / FEASIBLE * slopes * largest[..., np.newaxis]
         return np.asarray(np.divide(size, beside, out=np.zeros_like(size), where=size != 0.0))
 
 
