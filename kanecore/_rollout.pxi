@@ -200,3 +200,45 @@ def result_for(Model model, out, tuple shape, operands):
         if np.may_share_memory(out, operand):
             raise ValueError(f"out may not overlap {name}")
     return out
+
+
+def one_step(Model model, bint semi_implicit, t, x, double dt, r, p):
+    """x(t + dt), or None where something is to be read, checked or explained first, as `roll_out` does.
+
+    For loops in Python: a vector without constraints and unit quaternions takes little more than its evaluations.
+    """
+    cdef Arguments at
+    cdef kc_rollout plan
+    cdef Interruption interruption
+    cdef bint stop = False
+    cdef int64_t nothing = 0, last = 0
+    cdef int32_t number = -1
+    cdef unsigned char code = 0
+    cdef char *memory
+    cdef double *states
+    if (model.single or model.n_configuration + model.n_velocity or model.table.n_unit or not dt
+            or model.kernels[K_RHS] == NULL or (semi_implicit and model.kernels[K_QDOT] == NULL)
+            or not plain(model, K_RHS, t, x, r, p, &at) or not isfinite(at.t + dt)):
+        return None
+    memset(&plan, 0, sizeof(plan))
+    plan.semi_implicit, plan.t0, plan.dt, plan.steps = semi_implicit, at.t, dt, 1
+    plan.rhs, plan.qdot = model.kernels[K_RHS], model.kernels[K_QDOT]
+    plan.n_q, plan.n_u, plan.n_r = <uint32_t>model.n_q, <uint32_t>model.n_u, <uint32_t>model.n_r
+    plan.n_prepared, plan.n_work, plan.n_blocks = <uint32_t>model.n_prepared, <uint32_t>model.n_work, 1
+    plan.x0, plan.r, plan.c = <char *>at.x, <char *>at.r, <char *>at.c
+    plan.x0_at = plan.r_at = &nothing
+    plan.code, plan.number, plan.last = &code, &number, &last
+    interruption.error, interruption.stop = NULL, &stop
+    plan.interrupted, plan.context = rollout_stopped, &interruption
+    result = new_vector(model.n_x)
+    memory = <char *>PyMem_Malloc(kc_rollout_work(&plan) + ALIGNMENT + 2 * model.n_x * sizeof(double))
+    if memory == NULL:
+        raise MemoryError
+    states = <double *>memory
+    plan.out = memory
+    kc_roll_out(&plan, 0, 1, <char *>((<uintptr_t>(states + 2 * model.n_x) + ALIGNMENT - 1) // ALIGNMENT * ALIGNMENT))
+    memcpy(data(result), states + model.n_x, model.n_x * sizeof(double))
+    PyMem_Free(memory)
+    if interruption.error != NULL:
+        raise taken_exception(&interruption.error)
+    return result if code == 0 else None

@@ -480,3 +480,18 @@ def test_wrong_calls_say_what_to_write(change: dict[str, Any], kind: type[Except
     arguments: dict[str, Any] = {"x0": np.zeros((3, 2)), "dt": 0.1, "steps": 5} | change
     with pytest.raises(kind, match=words):
         particle().rollout(**arguments)
+
+
+@pytest.mark.parametrize("name", ["arm7", "four_bar", "free_body"])
+def test_a_step_is_a_rollout_of_one(name: str) -> None:
+    dyn = loaded(name)
+    x, r = starts(name), inputs(dyn)
+    held = r[:, 0] if r.ndim == 3 else r
+    rolled = dyn.rollout(x, held[..., np.newaxis, :], dt=1e-3, steps=1, t0=0.5)
+    assert np.array_equal(dyn.step(0.5, x, 1e-3, r=held), rolled[:, 1])
+    one = held[0] if held.ndim > 1 else held
+    assert np.array_equal(dyn.step(0.5, x[0], 1e-3, r=one), rolled[0, 1])
+    named = dict(zip(dyn.input_names, np.moveaxis(np.broadcast_to(held, (len(x), dyn.n_r)), -1, 0), strict=True))
+    assert np.array_equal(dyn.step(0.5, x, 1e-3, r=named), rolled[:, 1])
+    back = dyn.step(0.501, rolled[0, 1], -1e-3, r=one)
+    assert back == pytest.approx(rolled[0, 0], abs=1e-6)

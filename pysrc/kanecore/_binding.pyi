@@ -92,6 +92,7 @@ def interpolate(
     rank: int = -1,
     project: bool = True,
 ) -> _Array: ...
+def one_step(model: Model, semi_implicit: bool, t: Any, x: Any, dt: float, r: Any, p: Any) -> _Array | None: ...
 def roll_out(
     model: Model,
     method: str,

@@ -21,6 +21,7 @@ from kanecore._binding import checked_inputs as checked_inputs
 from kanecore._binding import cpu_level as cpu_level
 from kanecore._binding import integrate as integrate
 from kanecore._binding import interpolate as interpolate
+from kanecore._binding import one_step as one_step
 from kanecore._binding import parameters_of_rows as parameters_of_rows
 from kanecore._binding import result_for as result_for
 from kanecore._binding import roll_out as roll_out

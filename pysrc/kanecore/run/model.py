@@ -48,7 +48,7 @@ from kanecore.run.momentum import angular_momentum, linear_momentum
 from kanecore.run.nonholonomic import nonholonomic
 from kanecore.run.products import inverse_dynamics_jvp, inverse_dynamics_vjp, rhs_jvp, rhs_vjp
 from kanecore.run.rank import count_near
-from kanecore.run.rollout import rollout
+from kanecore.run.rollout import rollout, step
 from kanecore.run.shares import active_forces_by_body, active_forces_by_load, inertia_forces_by_body, load_powers
 from kanecore.run.simulate import simulate as integrate
 from kanecore.run.sparsity import nonzeros
@@ -346,6 +346,7 @@ class CompiledModel(_native.Kernels):
 
     simulate = integrate
     rollout = rollout
+    step = step
 
     # Control --------------------------------------------------------------------------------------------
 

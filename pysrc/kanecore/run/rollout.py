@@ -23,7 +23,7 @@ from kanecore.tolerances import FEASIBLE, FEASIBLE_IN_FLOATS
 if TYPE_CHECKING:
     from kanecore._native import Kernels, _Values
 
-__all__ = ["RolloutStatus", "rollout"]
+__all__ = ["RolloutStatus", "rollout", "step"]
 
 Array = npt.NDArray[Any]
 
@@ -155,6 +155,43 @@ def rollout(
     if run.codes.any():
         raise _failure(rows, run, result, status)
     return result
+
+
+def step(
+    dyn: Kernels,
+    t: float,
+    x: _Values,
+    dt: float,
+    *,
+    method: str = "rk4",
+    r: _Values | None = None,
+    p: _Values | None = None,
+    threads: int | None = None,
+) -> Array:
+    """The state one fixed step later, for a loop of one's own: x(t + dt), (..., n_x).
+
+    A rollout of one step: unit quaternions and constraints, `method` and errors are those of `rollout`.
+
+    Parameters
+    ----------
+    x : array_like, (..., n_x), or mapping by name
+    dt : float
+        The step; below zero backwards in time.
+    r : array_like, (..., n_r), or mapping by name, optional
+        The inputs, held over the step; default: the current values.
+    p : array_like, (..., n_p), or mapping by name, optional
+        For this call only; default: the current values.
+    """
+    if method in _native.FIXED_STEP_METHODS and isinstance(dt, float):
+        stepped = _native.one_step(dyn, method == "euler", t, x, dt, r, p)
+        if stepped is not None:
+            return stepped
+    if not isinstance(r, Mapping) and r is not None and np.ndim(r) > 1:
+        r = np.asarray(r)[..., np.newaxis, :]
+    elif isinstance(r, Mapping):
+        r = {name: np.asarray(value)[..., np.newaxis] if np.ndim(value) else value for name, value in r.items()}
+    states = rollout(dyn, x, r, dt=dt, steps=1, t0=t, method=method, parameters=p, threads=threads)
+    return np.ascontiguousarray(states[..., 1, :])
 
 
 # -------------------------------------------------------------------------------------------------- arguments
