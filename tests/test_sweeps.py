@@ -264,6 +264,7 @@ def test_a_model_is_compiled_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert len((tmp_path / "runs").read_text().split()) == len(dyn.source)
 
 
+@pytest.mark.filterwarnings("default")  # what other packages warn of is theirs
 def test_dask(tmp_path: Path) -> None:
     """A cluster with processes for workers: results, errors by case, and workers that a case kills."""
     distributed = pytest.importorskip("distributed", reason="pip install kanecore[dask]")
