@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -63,6 +64,15 @@ class RunInputs:
         for i, (signal, column, order) in signals.items():
             self.coefficients[:, i] = signal._about(self.knots[:-1], column, order)
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Without a function that cannot be pickled, such as a lambda: the rest of a run is worth more than that."""
+        state = dict(vars(self))
+        try:
+            pickle.dumps(self.function)
+        except Exception:
+            state["function"] = _left_behind
+        return state
+
     def __call__(self, t: npt.ArrayLike, x: npt.ArrayLike) -> Array:
         """The inputs r at times (...) and states (..., n_x): (..., n_r)."""
         if self.function is None:
@@ -73,6 +83,14 @@ class RunInputs:
             time = float(times[i])
             result[i] = _native.checked_inputs(self._dyn, self.function(time, states[i]), time)
         return result
+
+
+def _left_behind(t: float, x: Array) -> Array:
+    """In place of a function that stayed in another process."""
+    raise ValueError(
+        f"the inputs of this run were a function that pickle cannot take along, so that they are not known at t = "
+        f"{t!r}; sol.r holds them at sol.t; a function at the top of a module is taken along"
+    )
 
 
 def _knots(low: float, high: float, signals: Mapping[int, _Rate]) -> Array:
