@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import threading
 import time
 from typing import Any
 
@@ -35,6 +36,10 @@ def various(case: Any) -> Any:
         raise Failure(3, why="that cannot be loaded")
     if case == "function":
         return lambda: case
+    if case == "attribute":
+        error = Attributes("as told", number=8)
+        vars(error)["lock"] = threading.Lock()
+        raise error
     if case == "exit":
         raise SystemExit(2)
     if case == "die":
@@ -50,7 +55,7 @@ def end(dyn: kc.CompiledModel, case: dict[str, float]) -> Any:
 
 
 def run(dyn: kc.CompiledModel, case: dict[str, float]) -> kc.Trajectory:
-    return dyn.simulate((0.0, 0.5), case)
+    return dyn.simulate((0.0, 0.5), case, inputs=lambda t, x: [0.1, 0.0, t])
 
 
 def where(dyn: kc.CompiledModel, case: float) -> tuple[int, float]:

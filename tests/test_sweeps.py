@@ -97,16 +97,18 @@ def test_trajectories_come_back_whole(pool: ProcessPoolExecutor) -> None:
     sol, here = kc.sweep(fn, CASES[:1], pool).results[0], fn(CASES[0])
     assert_array_equal(sol.x, here.x)
     assert_array_equal(sol([0.1, 0.33]), here([0.1, 0.33]))
-    assert sol.energy_drift == here.energy_drift
+    assert_array_equal(sol.r, here.r)
 
 
 def test_what_cannot_be_pickled_is_an_error_of_its_case(
     pool: ProcessPoolExecutor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sweeps, "_cloudpickle", lambda: None)
-    cases = [0, "unloadable", threading.Lock(), 1]
+    cases = [0, "unloadable", threading.Lock(), 1, "attribute"]
     found = kc.sweep(various, cases, pool)
-    assert found.results == [0, None, None, 1]
+    assert found.results == [0, None, None, 1, None]
+    assert isinstance(found.errors[4], Attributes)
+    assert vars(found.errors[4]) == {"number": 8, "lock": None}
     assert "cannot be loaded here" in str(found.errors[1])
     assert "3 that cannot be loaded" in str(found.errors[1])
     assert isinstance(found.errors[2], TypeError)
@@ -264,6 +266,7 @@ def test_a_model_is_compiled_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert len((tmp_path / "runs").read_text().split()) == len(dyn.source)
 
 
+@pytest.mark.filterwarnings("default")  # what other packages warn of is theirs
 def test_dask(tmp_path: Path) -> None:
     """A cluster with processes for workers: results, errors by case, and workers that a case kills."""
     distributed = pytest.importorskip("distributed", reason="pip install kanecore[dask]")

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import csv
+import pickle
 
 import numpy as np
 import pytest
@@ -66,3 +67,25 @@ def test_no_time_at_all():
     assert sol.x.tolist() == [X0]
     assert sol.sol(1.0).tolist() == X0
     assert sol.energy_drift == 0.0
+
+
+@pytest.mark.parametrize("inputs", [None, [0.1, 0.2, 0.3], kc.Signal([0, 1], [[0, 0, 0], [1, 2, 3]], kind="linear")])
+def test_pickled_whole(inputs):
+    sol = kc.load("rrp").simulate((0, 1), X0, inputs=inputs)
+    again = pickle.loads(pickle.dumps(sol))
+    for what in ("t", "x", "r", "outputs", "energy"):
+        assert np.array_equal(getattr(again, what), getattr(sol, what))
+    assert np.array_equal(again([0.1, 0.77]), sol([0.1, 0.77]))
+    assert (again.energy_drift, again.nfev, repr(again)) == (sol.energy_drift, sol.nfev, repr(sol))
+
+
+def test_pickled_without_its_input_function():
+    """What it gave goes along, and what needs it anew says why not."""
+    sol = kc.load("rrp").simulate((0, 1), X0, inputs=lambda t, x: [np.sin(t), -x[3], 0.1])
+    again = pickle.loads(pickle.dumps(sol))
+    assert np.array_equal(again.r[:, 0], np.sin(sol.t))
+    assert np.array_equal(again.outputs, sol.outputs)
+    assert np.array_equal(again([0.1, 0.77]), sol([0.1, 0.77]))
+    with pytest.raises(ValueError, match="the inputs of this run were a function that pickle cannot take along"):
+        _ = again.energy_drift
+    assert sol.energy_drift < 1e-8

@@ -399,10 +399,20 @@ class _Outcome:
     def __reduce__(self) -> tuple[Any, ...]:
         trace = "" if self.error is None else "".join(traceback.format_exception(self.error))
         try:
-            data = _dumps((self.value, self.error))
+            data = _dumps((self.value, _without_what_stays(self.error)))
         except Exception as error:
             data = _dumps((None, _unsent(trace, "sent back", error)))
         return _received, (data, trace)
+
+
+def _without_what_stays(error: BaseException | None) -> BaseException | None:
+    """An error whose attributes are None where they cannot be pickled: it says more without them than not at all."""
+    for name, value in list(vars(error).items()) if error is not None else ():
+        try:
+            _dumps(value)
+        except Exception:
+            vars(error)[name] = None
+    return error
 
 
 def _received(data: bytes, trace: str) -> _Outcome:

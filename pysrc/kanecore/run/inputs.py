@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import ctypes
+import pickle
 from collections.abc import Callable, Mapping
 from copy import copy
 from typing import TYPE_CHECKING, Any
@@ -86,18 +87,26 @@ class RunInputs:
 
     def after(self, times: Array, values: Array) -> RunInputs:
         """What samples of the function gave, each held until the next one, as the inputs of the run that took them."""
-        order = np.argsort(times, kind="stable")
-        first, last = (self.knots[0], self.knots[-1]) if len(times) else (0.0, 1.0)
+        order = np.argsort(times)
         knots = times[order]
-        if len(times) > 1 and times[1] < times[0]:  # backwards: a sample is held on the way to the one before
-            knots = np.append(first, knots[:-1])
+        if times[-1] < times[0]:  # backwards: a sample is held on the way to the one before
+            knots = np.append(self.knots[0], knots[:-1])
         result = copy(self)
         result.function = result.address = result.held = None
-        result.knots = np.append(knots, max(last, np.nextafter(knots[-1], np.inf))) if len(times) else self.knots
-        if len(times):
-            result.coefficients = np.zeros((len(times), self._dyn.n_r, 4))
-            result.coefficients[..., 0] = values[order]
+        result.knots = np.append(knots, max(self.knots[-1], np.nextafter(knots[-1], np.inf)))
+        result.coefficients = np.zeros((len(times), self._dyn.n_r, 4))
+        result.coefficients[..., 0] = values[order]
         return result
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Without a function that cannot be pickled, such as a lambda: the rest of a run is worth more than that."""
+        state = dict(vars(self))
+        try:
+            pickle.dumps(self.function)
+        except Exception:
+            state["function"] = _left_behind
+        state["address"] = None  # of this process
+        return state
 
     def __call__(self, t: npt.ArrayLike, x: npt.ArrayLike) -> Array:
         """The inputs r at times (...) and states (..., n_x): (..., n_r)."""
@@ -128,6 +137,14 @@ def _in_python(function: Any, address: int, n_r: int) -> Callable[[float, Array]
 
     inputs.owner = function  # type: ignore[attr-defined]  # its code lives as long as this
     return inputs
+
+
+def _left_behind(t: float, x: Array) -> Array:
+    """In place of a function that stayed in another process."""
+    raise ValueError(
+        f"the inputs of this run were a function that pickle cannot take along, so that they are not known at t = "
+        f"{t!r}; sol.r holds them at sol.t; a function at the top of a module is taken along"
+    )
 
 
 def _knots(low: float, high: float, signals: Mapping[int, _Rate]) -> Array:

@@ -72,6 +72,11 @@ class Trajectory:
         self.y_events = None if events is None else events.states
         self.t, self.x = run.times, run.sampled
 
+    def __getstate__(self) -> dict[str, Any]:
+        if self._inputs.function is not None:
+            _ = self.r  # an input function may stay behind, and its values go along
+        return vars(self)
+
     def __repr__(self) -> str:
         span = f"t = {self.t[0]:g} ... {self.t[-1]:g}" if len(self.t) else "empty"
         steps = f"{self.n_steps} steps of {self._method}, {self.nfev} evaluations"
