@@ -386,19 +386,19 @@ def test_memory_does_not_grow_with_steps() -> None:
 def test_ctrl_c_stops_a_rollout(threads: int) -> None:
     if threading.current_thread() is not threading.main_thread():
         pytest.skip("signals reach the main thread only")
-    dyn = loaded("tree30")
-    x0 = np.tile(0.1 * starts("tree30", 2), (8, 1))
+    dyn, x0, steps = loaded("four_bar"), starts("four_bar"), 100_000
     before = signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell may have had it ignored
     timer = threading.Timer(0.1, signal.raise_signal, (signal.SIGINT,))
-    out = np.zeros((16, 200_001, dyn.n_x))  # seconds, and 1.5 GB of memory that nobody writes to
+    out = np.zeros((N, steps + 1, dyn.n_x))  # for some seconds
     timer.start()
     try:
         with pytest.raises(KeyboardInterrupt):
-            dyn.rollout(x0, inputs(dyn), dt=1e-9, steps=200_000, threads=threads, out=out)
+            dyn.rollout(x0, inputs(dyn), dt=1e-9, steps=steps, t0=T0, threads=threads, out=out)
     finally:
         timer.cancel()
         timer.join()
         signal.signal(signal.SIGINT, before)
+    assert not out[:, -1].any()
 
 
 # Other models ------------------------------------------------------------------------------------------------
