@@ -5,9 +5,11 @@ from __future__ import annotations
 
 import pickle
 import signal
+import subprocess
 import threading
 import tracemalloc
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,6 +20,7 @@ import sympy.physics.mechanics as me
 from gallery_states import loaded, some_state
 
 import kanecore as kc
+from kanecore.build.compiler import find_compiler
 from kanecore.gallery import cart_pole, four_bar
 
 Array = npt.NDArray[Any]
@@ -440,6 +443,21 @@ def test_models_without_a_compiler_and_pickled_ones() -> None:
     y = np.random.default_rng(4).uniform(-1, 1, (N, 2))
     options = {"dt": 0.1, "steps": 9, "parameters": {"k": -1.0}}
     assert np.array_equal(copy.rollout(y, **options), original.rollout(y, **options))
+
+
+@pytest.mark.parametrize("flags", [["-O1"], ["-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover"]])
+def test_all_kinds_of_processors_give_the_same_bits(flags: list[str], root: Path, tmp_path: Path) -> None:
+    """As far as this one has their instructions; in lanes and row by row, doubles and floats, sanitized as well."""
+    program, native = tmp_path / "rollout", root / "kanecore"
+    files = [root / "tests/c/rollout.c", native / "src/kc_cpu.c", *sorted((native / "src").glob("kc_rollout*.c"))]
+    strict = ["-std=c99", "-ffp-contract=off", "-Wall", "-Wextra", "-Wpedantic", "-Werror"]
+    command = [*find_compiler(), *strict, *flags, f"-I{native / 'include'}", f"-I{native / 'src'}", *map(str, files)]
+    built = subprocess.run([*command, "-lm", "-o", str(program)], capture_output=True, text=True, check=False)
+    if built.returncode and "sanitize" in built.stderr:
+        pytest.skip(f"this compiler has no sanitizers: {built.stderr.splitlines()[0]}")
+    assert not built.returncode, built.stderr
+    ran = subprocess.run([program], capture_output=True, text=True, check=False)
+    assert (ran.returncode, ran.stdout) == (0, "all checks passed\n"), ran.stdout + ran.stderr
 
 
 # Wrong calls -------------------------------------------------------------------------------------------------
