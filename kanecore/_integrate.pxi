@@ -153,7 +153,7 @@ cdef class Run:
         None where they were not kept.
     times, sampled : ndarray, (reached,), (reached, n_x)
         The chosen times that were reached, and the states there; where none were chosen, the ends of the steps.
-    evaluations, accepted, rejected : int
+    evaluations, jacobians, factorizations, accepted, rejected : int
     row : int
         Where a model has no solution: the speed or the constraint, as of `SingularError`.
     """
@@ -161,7 +161,7 @@ cdef class Run:
     cdef readonly str status
     cdef readonly object error, x, steps, states, dense, times, sampled
     cdef readonly double t
-    cdef readonly uint64_t evaluations, accepted, rejected
+    cdef readonly uint64_t evaluations, jacobians, factorizations, accepted, rejected
     cdef readonly int row
 
 
@@ -355,6 +355,10 @@ cdef int fill_equations(Model model, kc_system *system, const kc_method *method,
     if baumgarte is not None and model.n_constraints:
         system.alpha, system.beta = baumgarte
         system.stabilization = model.kernel(K_STABILIZATION)
+    if method.rosenbrock != NULL:
+        system.linearize = model.kernel(K_LINEARIZE)
+        if method.rosenbrock.exact:
+            system.rhs_time_derivative = model.kernel(K_RHS_TIME_DERIVATIVE)
     system.n_work = <uint32_t>model.n_work
     return 0
 
@@ -393,6 +397,7 @@ cdef Run run_through(Model model, const kc_system *system, const kc_plan *plan, 
         forget(record)
     run.status = "full" if record.full else STATUS[status]
     run.evaluations, run.rejected = stats.evaluations, stats.rejected
+    run.jacobians, run.factorizations = stats.jacobians, stats.factorizations
     run.accepted = stats.accepted if run.steps is None else len(run.steps) - 1      # the last one may have found no room
     run.row = row_of(model, status, stats.number)
     return run

@@ -5,10 +5,15 @@ from libc.stdint cimport uint32_t, uint64_t
 
 from kanecore cimport kc_kernel, kc_status
 
+cdef extern from "kc_rosenbrock.h" nogil:
+    ctypedef struct kc_rosenbrock:
+        int exact
+
 cdef extern from "kc_method.h" nogil:
     ctypedef struct kc_method:
         const char *name
         int order, uses_qdot
+        const kc_rosenbrock *rosenbrock
 
     const kc_method *const *kc_methods
 
@@ -31,6 +36,8 @@ cdef extern from "kc_ode.h" nogil:
         kc_kernel *project
         kc_kernel *stabilization
         double alpha, beta
+        kc_kernel *linearize
+        kc_kernel *rhs_time_derivative
         int (*interrupted)(void *context) noexcept
         void *context
 
@@ -54,7 +61,7 @@ cdef extern from "kc_ode.h" nogil:
         void *context
 
     ctypedef struct kc_stats:
-        uint64_t evaluations, accepted, rejected
+        uint64_t evaluations, accepted, rejected, jacobians, factorizations
         double t
         uint32_t number
 

@@ -25,7 +25,7 @@ from kanecore.build.compiler import find_compiler
 from kanecore.run.simulate import simulate
 
 NATIVE = Path(__file__).parents[1] / "kanecore"
-SOURCES = [*sorted((NATIVE / "src").glob("kc_[dstu]*.c")), NATIVE / "src/kc_methods.c"]  # without the machine
+SOURCES = [*sorted((NATIVE / "src").glob("kc_[drstu]*.c")), NATIVE / "src/kc_methods.c"]  # without the machine
 STRICT = ["-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Werror"]
 
 
@@ -189,7 +189,7 @@ def rows(native: Path, folder: Path) -> list[Method]:
     program = folder / "methods"
     sources = [
         Path(__file__).parent / "c" / "methods.c",
-        *sorted((native / "src").glob("kc_[dstu]*.c")),
+        *sorted((native / "src").glob("kc_[drstu]*.c")),
         native / "src/kc_methods.c",
     ]
     folders = [f"-I{native / 'include'}", f"-I{native / 'src'}"]

@@ -292,7 +292,7 @@ def test_parameters_for_one_run(oscillator):
         (((0, 1), X0), {"method": "rk4", "dt": 1e-300}, ValueError, r"dt is 1e-300, .* at least 8\.88\d*e-16"),
         (((0, 1), X0), {"max_steps": 0}, ValueError, "max_steps"),
         (((0, 1), X0), {"max_steps": 2.5}, TypeError, "max_steps is 2.5; it must be a whole number"),
-        (((0, 1), X0), {"method": "DOP853"}, ValueError, "'rk4': write 'dop853'"),
+        (((0, 1), X0), {"method": "DOP853"}, ValueError, "'rosenbrock_w': write 'dop853'"),
         (((0, 1), X0), {"t_eval": [0.5, 2.0]}, ValueError, "within t_span"),
         (((0, 1), X0), {"t_eval": [0.5, 0.2]}, ValueError, "sorted"),
         (((0, 1), X0), {"inputs": [0.0]}, ValueError, r"inputs has shape \(1,\), expected .*3\): inputs tau1"),

@@ -61,6 +61,8 @@ typedef struct kc_system {
     kc_kernel *project;                /* NULL: steps stay where they end */
     kc_kernel *stabilization;          /* NULL: none */
     double alpha, beta;                /* its gains */
+    kc_kernel *linearize;              /* of linearly implicit methods */
+    kc_kernel *rhs_time_derivative;    /* of "rosenbrock" */
     int (*interrupted)(void *context); /* NULL, or asked after every KC_PATIENCE evaluations; */
     void *context;                     /* non-zero stops the run */
 } kc_system;
@@ -94,8 +96,9 @@ typedef struct kc_plan {
 
 typedef struct kc_stats {
     uint64_t evaluations, accepted, rejected;
-    double t;        /* where the run ended, or failed */
-    uint32_t number; /* where a kernel found no solution: its work[1] */
+    uint64_t jacobians, factorizations; /* of linearly implicit methods */
+    double t;                           /* where the run ended, or failed */
+    uint32_t number;                    /* where a kernel found no solution: its work[1] */
 } kc_stats;
 
 enum { KC_PATIENCE = 1024 };
@@ -108,6 +111,11 @@ enum { KC_PATIENCE = 1024 };
  *     dopri5   Dormand and Prince's method of order 5 with an error estimate of order 4
  *     dop853   theirs of order 8 with error estimates of orders 5 and 3 (Hairer, Norsett & Wanner, Solving
  *              Ordinary Differential Equations I, 2nd ed. 1993, section II.5)
+ *     rosenbrock    Rodas5P, of order 5 with an error estimate of order 4, for stiff systems: linearly implicit
+ *              (Steinebach, BIT 63, 2023).  Its order asks for the exact derivatives of all that is integrated, with
+ *              respect to x and t: it is not for a `call` of kc_signal, nor for `stabilization`
+ *     rosenbrock_w  ROS34PW2, of order 3 with an error estimate of order 2, for stiff systems of which some
+ *              derivatives are unknown: a W-method (Rang & Angermann, BIT 45, 2005)
  *
  * With unit quaternions or constraints adaptive methods take one evaluation more a step, at the state that
  * was brought back to them.

@@ -2,13 +2,15 @@
 /* The one driver of all methods: stretches between knots of the inputs, steps and their lengths,
  * interpolation. */
 #include "kc_method.h"
+#include "kc_rosenbrock.h"
 
 /* Step control, as in Hairer's program and SciPy's. */
 static const double SAFETY = 0.9, MIN_FACTOR = 0.2, MAX_FACTOR = 10.0;
 
 size_t kc_ode_work(const kc_system *system, const kc_method *method)
 {
-    return (size_t)(method->extended + method->n_dense + 3) * kc_n_x(system) + kc_run_work(system);
+    const size_t own = method->rosenbrock ? kc_rosenbrock_work(system) : 0;
+    return (size_t)(method->extended + method->n_dense + 3) * kc_n_x(system) + own + kc_run_work(system);
 }
 
 int kc_n_dense(const kc_method *method)
@@ -143,7 +145,7 @@ static kc_status adaptive_steps(kc_stride *s, const kc_plan *plan, double end, d
             return KC_MAX_STEPS;
         *h = fmax(fmin(*h, plan->max_step), smallest);
         const int last = *h * (1.0 + 1e-10) >= (end - t) * direction;
-        s->t = t, s->next = last ? end : t + direction * *h;
+        s->t = t, s->next = last ? end : t + direction * *h, s->again = rejected;
         const double length = fabs(s->next - t);
         double error = INFINITY;
         kc_status status = take_step(s, plan, &error);
@@ -177,9 +179,10 @@ kc_status kc_integrate(const kc_system *system, const kc_plan *plan, double *x, 
     const uint32_t n = kc_n_x(system);
     double *const k = work, *const x1 = k + (uint32_t)m->extended * n, *const y = x1 + n,
                   *const slope = y + n;
-    double *const dense = slope + n;
-    kc_run run = kc_begin(system, kc_direction(plan->t0, plan->t1), dense + (uint32_t)m->n_dense * n, stats);
-    kc_stride s = {&run, m, plan->t0, plan->t0, x, x1, k, y, dense};
+    double *const dense = slope + n, *const own = dense + (uint32_t)m->n_dense * n,
+                  *const rest = own + (m->rosenbrock ? kc_rosenbrock_work(system) : 0);
+    kc_run run = kc_begin(system, kc_direction(plan->t0, plan->t1), rest, stats);
+    kc_stride s = {&run, m, plan->t0, plan->t0, x, x1, k, y, dense, 0, own};
     double h = plan->step;
     *stats = (kc_stats){.t = plan->t0};
     if (!m->error && !(h > 0.0 && h >= kc_smallest_step(plan->t0, plan->t1)))

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The integration methods: what is special to each, and their rows. */
 #include "kc_method.h"
+#include "kc_rosenbrock.h"
 #include "kc_tableaux.h"
 
 /* ----------------------------------------------------------------------------------------- by the tableau */
@@ -244,7 +245,50 @@ static const kc_method dop853 = {.name = "dop853",
                                  .dense = dense_dop853,
                                  .interpolate = interpolate_dop853};
 
-const kc_method *const kc_methods[] = {&euler, &rk4, &dopri5, &dop853, NULL};
+static const kc_rosenbrock rodas5p = {.stages = KC_RODAS5P_STAGES,
+                                      .exact = 1,
+                                      .a = kc_rodas5p_a[0],
+                                      .c = kc_rodas5p_c[0],
+                                      .alpha = kc_rodas5p_alpha,
+                                      .gamma = kc_rodas5p_gamma,
+                                      .m = kc_rodas5p_m,
+                                      .e = kc_rodas5p_e,
+                                      .d = kc_rodas5p_d[0]};
+
+static const kc_method rosenbrock = {.name = "rosenbrock",
+                                     .order = 5,
+                                     .stages = KC_RODAS5P_STAGES + 1,
+                                     .extended = KC_RODAS5P_STAGES + 2,
+                                     .n_dense = 3,
+                                     .rosenbrock = &rodas5p,
+                                     .step = kc_rosenbrock_step,
+                                     .error = kc_rosenbrock_error,
+                                     .control = 5,
+                                     .dense = kc_rosenbrock_dense,
+                                     .interpolate = kc_rosenbrock_interpolate};
+
+static const kc_rosenbrock ros34pw2 = {.stages = KC_ROS34PW2_STAGES,
+                                       .a = kc_ros34pw2_a[0],
+                                       .c = kc_ros34pw2_c[0],
+                                       .alpha = kc_ros34pw2_alpha,
+                                       .gamma = kc_ros34pw2_gamma,
+                                       .m = kc_ros34pw2_m,
+                                       .e = kc_ros34pw2_e,
+                                       .d = kc_ros34pw2_d[0]};
+
+static const kc_method rosenbrock_w = {.name = "rosenbrock_w",
+                                       .order = 3,
+                                       .stages = KC_ROS34PW2_STAGES + 1,
+                                       .extended = KC_ROS34PW2_STAGES + 2,
+                                       .n_dense = 1,
+                                       .rosenbrock = &ros34pw2,
+                                       .step = kc_rosenbrock_step,
+                                       .error = kc_rosenbrock_error,
+                                       .control = 3,
+                                       .dense = kc_rosenbrock_dense,
+                                       .interpolate = kc_rosenbrock_interpolate};
+
+const kc_method *const kc_methods[] = {&euler, &rk4, &dopri5, &dop853, &rosenbrock, &rosenbrock_w, NULL};
 
 const kc_method *kc_find_method(const char *name)
 {

@@ -80,6 +80,8 @@ class Run:
     times: _Array
     sampled: _Array
     evaluations: int
+    jacobians: int
+    factorizations: int
     accepted: int
     rejected: int
     row: int

@@ -23,8 +23,8 @@ _OUTCOMES = {
     "success": "The integration reached the end of the interval.",
     "step_size": "the error tolerance asks for steps smaller than rounding allows: loosen rtol and atol, or look for a "
     "discontinuity or singularity there",
-    "max_steps": "max_steps was reached: the run is longer than that, or too stiff for this method, or comes to a "
-    "singularity, where steps shrink",
+    "max_steps": "max_steps was reached: the run is longer than that, or too stiff for this method (then take "
+    "method='rosenbrock'), or comes to a singularity, where steps shrink",
     "nonfinite": "the equations of motion gave a result that is not finite",
 }
 

@@ -21,6 +21,7 @@ from kanecore.run.options import (
     tolerances,
 )
 from kanecore.run.problem import InitialValueProblem, posed
+from kanecore.run.stiff import with_known_derivatives
 from kanecore.run.trajectory import Trajectory
 
 if TYPE_CHECKING:
@@ -58,10 +59,16 @@ def simulate(
         State [q, u] at the start.  Each unit quaternion in it (``dyn.unit`` holds their places) must have norm 1 within
         1e-6 and is divided by it; so is that of the state after every step, and of what the interpolant gives.  It must
         satisfy the constraints within 1e-6, in units of the coordinates and of the speeds: ``dyn.consistent(t0, x0)``.
-    method : {"dop853", "dopri5", "rk4", "euler"}
+    method : {"dop853", "dopri5", "rosenbrock", "rosenbrock_w", "rk4", "euler"}
         Adaptive: Dormand and Prince's methods of order 8 and 5, with dense output (Hairer, Nørsett & Wanner, *Solving
         Ordinary Differential Equations I*, 1993, II.5).  With fixed steps: the classical method of order 4, and the
         semi-implicit method of Euler, of order 1, which advances the speeds first and the coordinates by the new ones.
+
+        Stiff systems, in which something decays much faster than the motion goes on, take "rosenbrock": Rodas5P of
+        order 5, with the exact Jacobian matrix A of `linearize`, ∂ẋ/∂t + B ṙ, and linear equations in place of
+        Newton's method (Steinebach, *BIT* 63, 2023).  Where a Python function gives the inputs, or with `baumgarte`,
+        some derivatives are unknown, and "rosenbrock" means "rosenbrock_w": ROS34PW2, which keeps its order 3 with
+        any matrix (Rang & Angermann, *BIT* 45, 2005).
     rtol, atol : float, array_like (n_x,)
         The error of each step is kept below atol + rtol |x|.
     dt : float
@@ -107,6 +114,8 @@ def simulate(
         in x0 that is not of unit norm; an x0 that is not on the constraints.
     MemoryError
         The steps that are to be kept found no memory.
+    ModelError
+        A stiff method needs derivatives that the model has not.
     SingularError
         The mass matrix became singular, or a constraint was lost.
     IntegrationError
@@ -124,6 +133,7 @@ def simulate(
     longest, limit = longest_step(max_step, smallest), step_limit(max_steps)
     stabilization = None if baumgarte is None else gains(baumgarte)
     problem = posed(dyn, (t0, t1), x0, inputs, parameters, bool(project))
+    method = with_known_derivatives(method, problem, stabilization)
     # the first evaluation finds what is missing or singular, before any work is lost
     dyn.rhs(t0, problem.x0, r=problem.inputs(t0, problem.x0), p=problem.p)
     run = _native.integrate(

@@ -59,7 +59,7 @@ class Trajectory:
     def __init__(self, problem: InitialValueProblem, method: str, run: _native.Run, message: str) -> None:
         self._problem, self._method, self._run = problem, method, run
         self._dyn, self._inputs, self._p = problem.dyn, problem.inputs, problem.p
-        self.nfev, self.njev, self.nlu = run.evaluations, 0, 0
+        self.nfev, self.njev, self.nlu = run.evaluations, run.jacobians, run.factorizations
         self.n_steps, self.n_rejected = run.accepted, run.rejected
         self.success, self.message = run.status == "success" and run.error is None, message
         self.status = 0 if self.success else -1
