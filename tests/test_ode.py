@@ -22,6 +22,7 @@ import numpy as np
 import pytest
 
 from kanecore.build.compiler import find_compiler
+from kanecore.run.outside_methods import OUTSIDE_METHODS
 from kanecore.run.simulate import simulate
 
 NATIVE = Path(__file__).parents[1] / "kanecore"
@@ -351,7 +352,7 @@ def faults_after(folder: Path, file: str, right: str, wrong: str) -> list[str]:
 def test_the_docstring_of_simulate_lists_the_methods(methods):
     text = simulate.__doc__
     choices = re.search(r"^ *method : \{(.*)\}$", text, re.MULTILINE)[1]
-    assert sorted(re.findall(r'"(\w+)"', choices)) == sorted(method.name for method in methods)
+    assert sorted(re.findall(r'"(\w+)"', choices)) == sorted([*(method.name for method in methods), *OUTSIDE_METHODS])
     fixed = re.search(r"^ *Step of (.*?),", text, re.MULTILINE)[1]
     assert sorted(re.findall(r'"(\w+)"', fixed)) == sorted(method.name for method in methods if not method.control)
 

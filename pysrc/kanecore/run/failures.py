@@ -6,10 +6,10 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from kanecore import _native
 from kanecore.errors import IntegrationError, NonFiniteError, SingularError
 from kanecore.run.metric import equilibrated
 from kanecore.run.options import Recording
+from kanecore.run.outside_run import AnyRun
 from kanecore.run.problem import InitialValueProblem
 from kanecore.run.trajectory import Trajectory
 
@@ -29,7 +29,7 @@ _OUTCOMES = {
 }
 
 
-def outcome(run: _native.Run, recording: Recording) -> str:
+def outcome(run: AnyRun, recording: Recording) -> str:
     """How a run ended, in a sentence."""
     if run.error is not None:
         return f"{type(run.error).__name__}: {run.error}"
@@ -63,7 +63,7 @@ def refuse_contradictions(problem: InitialValueProblem, trajectory: Trajectory) 
             )
 
 
-def failure(problem: InitialValueProblem, run: _native.Run, trajectory: Trajectory) -> IntegrationError | SingularError:
+def failure(problem: InitialValueProblem, run: AnyRun, trajectory: Trajectory) -> IntegrationError | SingularError:
     """The error of a run that did not reach its end."""
     if run.status == "contradictory":
         return _contradiction(problem, run, trajectory)
@@ -90,11 +90,11 @@ def failure(problem: InitialValueProblem, run: _native.Run, trajectory: Trajecto
     )
 
 
-def _where(run: _native.Run) -> str:
+def _where(run: AnyRun) -> str:
     return f"t = {run.t!r}, x = {run.x.tolist()!r}"
 
 
-def _contradiction(problem: InitialValueProblem, run: _native.Run, trajectory: Trajectory) -> SingularError:
+def _contradiction(problem: InitialValueProblem, run: AnyRun, trajectory: Trajectory) -> SingularError:
     """Of rows that no accelerations satisfy together."""
     dyn = problem.dyn
     names = problem.state(run.t, run.x).contradictory_rows(run.row - dyn.n_u)
@@ -109,7 +109,7 @@ def _contradiction(problem: InitialValueProblem, run: _native.Run, trajectory: T
     )
 
 
-def _comes_to_no_value(problem: InitialValueProblem, run: _native.Run) -> bool:
+def _comes_to_no_value(problem: InitialValueProblem, run: AnyRun) -> bool:
     """Whether the equations have no values behind the end of a run, so that pivots and rows say nothing.
 
     They are asked right behind it, where steps had shrunk, and a mean step further, where they are fixed.
@@ -127,7 +127,7 @@ def _comes_to_no_value(problem: InitialValueProblem, run: _native.Run) -> bool:
     return False
 
 
-def _singularity(problem: InitialValueProblem, run: _native.Run) -> str:
+def _singularity(problem: InitialValueProblem, run: AnyRun) -> str:
     """What became singular: the mass matrix, the projection to the constraints, or a row of G."""
     dyn, where = problem.dyn, _where(run)
     if run.status == "singular":
@@ -144,7 +144,7 @@ def _singularity(problem: InitialValueProblem, run: _native.Run) -> str:
     return f"{row!r} of {dyn.name!r} is lost just after {where}: a dead point of all constraints"
 
 
-def _lost_row(problem: InitialValueProblem, run: _native.Run) -> int | None:
+def _lost_row(problem: InitialValueProblem, run: AnyRun) -> int | None:
     """The row of G that nearly vanishes, or nearly depends on others, at the end of a run and not at its start."""
     if not problem.dyn.n_constraints:
         return None

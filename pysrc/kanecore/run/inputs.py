@@ -3,14 +3,16 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from kanecore import _native
-from kanecore.run.signals import Signal, evaluate
+from kanecore.run.signals import Signal, evaluate, piece
 
 if TYPE_CHECKING:
     from kanecore._native import Kernels
@@ -20,6 +22,8 @@ __all__ = ["RunInputs"]
 Array = npt.NDArray[np.float64]
 
 _Rate = tuple[Signal, int, int]  # a signal, its column, the order of its derivative
+
+_SMOOTH = 1e-9  # of the largest value of an input, or of its derivative: a smaller jump is rounding
 
 
 class RunInputs:
@@ -73,6 +77,34 @@ class RunInputs:
             time = float(times[i])
             result[i] = _native.checked_inputs(self._dyn, self.function(time, states[i]), time)
         return result
+
+    @cached_property
+    def corners(self) -> Array:
+        """The knots within the run at which a value, or one of its first two derivatives, jumps."""
+        h, c = np.diff(self.knots)[:, np.newaxis], self.coefficients
+        corners = np.zeros(len(self.knots) - 2, dtype=bool)
+        for order in range(3):
+            factors = [math.perm(j, order) * h ** max(j - order, 0) for j in range(4)]
+            terms = np.stack([c[..., j] * factors[j] for j in range(4)], axis=-1)
+            jumps = np.abs(np.sum(terms[:-1], axis=-1) - math.factorial(order) * c[1:, :, order])
+            corners |= (jumps > _SMOOTH * np.max(np.sum(np.abs(terms), axis=-1), axis=0, initial=0.0)).any(axis=-1)
+        return self.knots[1:-1][corners]
+
+    def between(self, start: float, end: float) -> Callable[[float, Array], Array]:
+        """r(t, x) on a part of the run without corners; at its ends, and beyond, as inside."""
+        if self.function is not None:
+            return self
+        low, high = min(start, end), max(start, end)
+        first = int(piece(self.knots, np.asarray(low)))
+        last = max(first, int(np.searchsorted(self.knots, high, side="left")) - 1)
+
+        def inputs(t: float, x: Array) -> Array:
+            k = first + int(np.searchsorted(self.knots[first + 1 : last + 1], t, side="right"))
+            s, cubic = t - self.knots[k], self.coefficients[k]
+            result = cubic[:, 0] + s * (cubic[:, 1] + s * (cubic[:, 2] + s * cubic[:, 3]))
+            return np.asarray(result, dtype=np.float64)
+
+        return inputs
 
 
 def _knots(low: float, high: float, signals: Mapping[int, _Rate]) -> Array:

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kanecore import _native
+from kanecore.run.outside_methods import OUTSIDE_METHODS
 
 __all__ = [
     "Recording",
@@ -93,10 +94,12 @@ def step_length(method: str, dt: float | None, first_step: float | None, smalles
 
 def _has_fixed_steps(method: str) -> bool:
     """Whether a method of this name has; ValueError where there is none."""
+    if method in OUTSIDE_METHODS:
+        return False
     if method not in _native.METHODS:
-        near = str(method).lower()
-        known = ", ".join(map(repr, sorted(_native.METHODS)))
-        hint = f": write {near!r}" if near in _native.METHODS else ""
+        near, names = str(method).lower(), [*_native.METHODS, *OUTSIDE_METHODS]
+        known = ", ".join(map(repr, sorted(names)))
+        hint = f": write {near!r}" if near in names else ""
         raise ValueError(f"method is {method!r}; it must be one of {known}{hint}")
     return not _native.METHODS[method]
 
