@@ -3,7 +3,7 @@
 
 from kanecore cimport KC_OK
 from kanecore._ode cimport (
-    KC_PATIENCE, kc_find_method, kc_integrate, kc_interpolate, kc_is_adaptive, kc_method, kc_methods, kc_n_dense,
+    KC_PATIENCE, KC_SWITCHES, kc_find_method, kc_integrate, kc_interpolate, kc_is_adaptive, kc_method, kc_methods, kc_n_dense,
     kc_ode_work, kc_plan, kc_signal, kc_smallest_step, kc_stats, kc_step, kc_system,
 )
 
@@ -154,14 +154,16 @@ cdef class Run:
     times, sampled : ndarray, (reached,), (reached, n_x)
         The chosen times that were reached, and the states there; where none were chosen, the ends of the steps.
     evaluations, jacobians, factorizations, accepted, rejected : int
+    switches, switched : int, tuple of float
+        How often one of two methods handed over to the other ("auto"), and when, of the first 8 times.
     row : int
         Where a model has no solution: the speed or the constraint, as of `SingularError`.
     """
 
     cdef readonly str status
-    cdef readonly object error, x, steps, states, dense, times, sampled
+    cdef readonly object error, x, switched, steps, states, dense, times, sampled
     cdef readonly double t
-    cdef readonly uint64_t evaluations, jacobians, factorizations, accepted, rejected
+    cdef readonly uint64_t evaluations, jacobians, factorizations, accepted, rejected, switches
     cdef readonly int row
 
 
@@ -398,6 +400,8 @@ cdef Run run_through(Model model, const kc_system *system, const kc_plan *plan, 
     run.status = "full" if record.full else STATUS[status]
     run.evaluations, run.rejected = stats.evaluations, stats.rejected
     run.jacobians, run.factorizations = stats.jacobians, stats.factorizations
+    run.switches = stats.switches
+    run.switched = tuple([stats.switched[i] for i in range(min(stats.switches, <uint64_t>KC_SWITCHES))])
     run.accepted = stats.accepted if run.steps is None else len(run.steps) - 1      # the last one may have found no room
     run.row = row_of(model, status, stats.number)
     return run

@@ -61,12 +61,14 @@ cdef extern from "kc_ode.h" nogil:
         void *context
 
     ctypedef struct kc_stats:
-        uint64_t evaluations, accepted, rejected, jacobians, factorizations
+        uint64_t evaluations, accepted, rejected, jacobians, factorizations, switches
+        double switched[8]
         double t
         uint32_t number
 
     enum:
         KC_PATIENCE
+        KC_SWITCHES
 
     const kc_method *kc_find_method(const char *name)
     int kc_is_adaptive(const kc_method *method)

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import ctypes
+import re
 import subprocess
 from collections.abc import Iterator
 from itertools import product
@@ -316,3 +317,60 @@ def test_a_run_that_cannot_go_on(followed: CompiledModel) -> None:
     assert error.value.trajectory.t[-1] < 10.0
     with pytest.raises(kc.IntegrationError, match="max_steps"):
         followed.simulate((0.0, 100.0), [1.0, 1.0], method="rosenbrock", max_steps=5)
+
+
+# Which method is the right one -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("tolerance", [1e-4, 1e-6, 1e-8, 1e-10])
+def test_auto_notices_stiffness_and_its_end(van_der_pol: CompiledModel, tolerance: float) -> None:
+    """Slow arcs are stiff, the two jumps between them are not; the message says so, the interpolants fit together."""
+    options: dict[str, Any] = {"method": "auto", "rtol": tolerance, "atol": tolerance}
+    sol = van_der_pol.simulate((0.0, 2000.0), [2.0, 0.0], **options)
+    words = re.fullmatch(r".*\(by dop853((?:, then \w+ from t = [-+.e0-9]+)+)\)", sol.message)
+    assert words, sol.message
+    changes = [(name, float(t)) for name, t in re.findall(r"then (\w+) from t = ([-+.e0-9]+)", words[1])]
+    assert [name for name, _ in changes] == ["rosenbrock", "dop853"] * 2 + ["rosenbrock"]
+    np.testing.assert_allclose([t for _, t in changes], [0, 807, 807, 1614, 1614], atol=3.0)
+    assert sol.n_steps < 2500
+    assert sol.njev < sol.n_steps
+    exact = van_der_pol.simulate((0.0, 2000.0), [2.0, 0.0], method="rosenbrock", rtol=1e-12, atol=1e-12)
+    assert abs(sol.x[-1, 0] - exact.x[-1, 0]) < 10 * tolerance
+    times = np.linspace(0.0, 600.0, 1001)
+    before = sol.t <= 600.0
+    at_steps = np.abs(sol.x[before] - exact(sol.t[before]))[:, 0].max()
+    assert np.abs(sol(times) - exact(times))[:, 0].max() < 10 * max(at_steps, tolerance)
+    np.testing.assert_array_equal(sol(sol.t), sol.x)
+    np.testing.assert_array_equal(van_der_pol.simulate((0.0, 600.0), [2.0, 0.0], t_eval=times, **options).t, times)
+
+
+@pytest.mark.parametrize("span", [(0.0, 5.0), (5.0, 0.0)])
+@pytest.mark.parametrize("inputs", [SMOOTH, lambda t, x: [np.cos(t)]], ids=["signal", "callable"])
+def test_auto_costs_nothing_where_nothing_is_stiff(
+    followed: CompiledModel, span: tuple[float, float], inputs: Any
+) -> None:
+    one, other = (followed.simulate(span, [0.3, 0.0], method=name, inputs=inputs) for name in ("auto", "dop853"))
+    np.testing.assert_array_equal(one.x, other.x)
+    assert (one.nfev, one.njev, one.nlu) == (other.nfev, 0, 0)
+    assert one.message.endswith("(by dop853, which found nothing stiff)")
+
+
+def test_auto_where_derivatives_are_unknown(followed: CompiledModel) -> None:
+    sol = followed.simulate(
+        (0.0, 100.0),
+        [1.0, 0.0],
+        method="auto",
+        inputs=lambda t, x: [np.sin(0.1 * t)],
+        parameters={"k": 1e6, "d": 1e5},
+        rtol=1e-5,
+        atol=1e-5,
+    )
+    assert "steps of auto_w," in repr(sol)
+    assert "(by dop853, then rosenbrock_w from t = 0.0" in sol.message
+    assert sol.n_steps < 40_000  # explicit steps: a million
+    assert sol.x[-1, 0] == pytest.approx(np.sin(10.0) + np.sin(100.0), abs=0.2)
+
+
+def test_auto_counts_changes_that_it_does_not_list(van_der_pol: CompiledModel) -> None:
+    sol = van_der_pol.simulate((0.0, 2000.0), [2.0, 0.0], method="auto", rtol=1e-6, parameters={"mu": 50.0})
+    assert re.search(r"(then \w+ from t = [-+.e0-9]+, ?){7}.*, and \d+ changes more\)$", sol.message)

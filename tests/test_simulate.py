@@ -279,7 +279,7 @@ def test_parameters_for_one_run(oscillator):
         (((0, 1), ["a"] * 6), {}, TypeError, "x0 has dtype"),
         (((0, np.inf), X0), {}, ValueError, "t_span .* not finite"),
         ((3.0, X0), {}, ValueError, "t_span is 3.0"),
-        (((0, 1), X0), {"method": "heun"}, ValueError, "'dop853', 'dopri5', 'euler', 'rk4'"),
+        (((0, 1), X0), {"method": "heun"}, ValueError, "'dop853', 'dopri5', 'euler', 'radau', 'rk4'"),
         (((0, 1), X0), {"method": "rk4"}, ValueError, "dt="),
         (((0, 1), X0), {"method": "rk4", "dt": -0.1}, ValueError, "positive"),
         (((0, 1), X0), {"method": "rk4", "dt": 0.1, "first_step": 0.1}, ValueError, "adaptive"),

@@ -75,7 +75,7 @@ static kc_status first_step(const kc_stride *s, const kc_plan *plan, double *slo
  * back to the constraints, and the slope there and the interpolant are computed.  Methods with fixed steps
  * have the error 0.
  */
-static kc_status take_step(const kc_stride *s, const kc_plan *plan, double *error)
+static kc_status take_step(kc_stride *s, const kc_plan *plan, double *error)
 {
     const kc_method *m = s->method;
     const uint32_t n = kc_n_x(s->run->system);
@@ -89,7 +89,11 @@ static kc_status take_step(const kc_stride *s, const kc_plan *plan, double *erro
         if ((status = kc_evaluate(s->run, s->next, s->x1, end)) != KC_OK)
             return status;
         *error = m->error(s, plan);
-        if (!(*error < 1.0) || (status = m->dense(s)) != KC_OK || !returns)
+        if (!(*error < 1.0))
+            return KC_OK;
+        if (plan->method->stiff)
+            s->reach = m->reach(s, plan);
+        if ((status = m->dense(s)) != KC_OK || !returns)
             return status;
     }
     if (returns && (status = kc_return(s->run, s->next, s->x1)) != KC_OK)
@@ -111,6 +115,31 @@ static kc_status accept_step(const kc_stride *s, const kc_plan *plan, double *x)
     s->run->stats->accepted++;
     const kc_step step = {s->t, s->next - s->t, s->next, s->y, x, s->dense, s->method, s->run->system};
     return plan->accept && plan->accept(&step, plan->context) ? KC_STOPPED : KC_OK;
+}
+
+/*
+ * Hand over to the other of two methods once 15 steps speak for it, before 6 in between do not: to the
+ * implicit one where explicit steps are as long as stability allows, and back where they would be half as
+ * long (Hairer & Wanner, Solving Ordinary Differential Equations II, 2nd ed. 1996, section IV.2).
+ */
+static void choose_method(kc_stride *s, const kc_plan *plan)
+{
+    enum { FOR = 15, AGAINST = 6 };
+    const kc_method *const first = plan->method;
+    kc_stats *const stats = s->run->stats;
+    const int implicit = s->method == first->stiff;
+    if (implicit ? s->reach < 0.5 * first->stable : s->reach > first->stable) {
+        s->others = 0;
+        s->votes++;
+    } else if (++s->others == AGAINST)
+        s->others = s->votes = 0;
+    if (s->votes < FOR)
+        return;
+    s->votes = s->others = 0;
+    s->method = implicit ? first : first->stiff;
+    if (stats->switches < KC_SWITCHES)
+        stats->switched[stats->switches] = stats->t;
+    stats->switches++;
 }
 
 /* Whole steps from the start of a stretch, then one that ends on its end. */
@@ -169,6 +198,8 @@ static kc_status adaptive_steps(kc_stride *s, const kc_plan *plan, double end, d
         rejected = 0;
         if ((status = accept_step(s, plan, x)) != KC_OK)
             return status;
+        if (plan->method->stiff)
+            choose_method(s, plan);
     }
     return KC_OK;
 }
@@ -182,7 +213,7 @@ kc_status kc_integrate(const kc_system *system, const kc_plan *plan, double *x, 
     double *const dense = slope + n, *const own = dense + (uint32_t)m->n_dense * n,
                   *const rest = own + (m->rosenbrock ? kc_rosenbrock_work(system) : 0);
     kc_run run = kc_begin(system, kc_direction(plan->t0, plan->t1), rest, stats);
-    kc_stride s = {&run, m, plan->t0, plan->t0, x, x1, k, y, dense, 0, own};
+    kc_stride s = {&run, m, plan->t0, plan->t0, x, x1, k, y, dense, 0, 0.0, 0, 0, own};
     double h = plan->step;
     *stats = (kc_stats){.t = plan->t0};
     if (!m->error && !(h > 0.0 && h >= kc_smallest_step(plan->t0, plan->t1)))

@@ -16,13 +16,15 @@
 typedef struct kc_stride {
     const kc_run *run;
     const kc_method *method;
-    double t, next;  /* where it begins and ends */
-    const double *x; /* the state at t */
-    double *x1;      /* the state at `next` */
-    double *k;       /* slopes, `extended` of them; the caller has evaluated the first */
-    double *y;       /* a state, to work with */
-    double *dense;   /* the interpolant */
-    int again;       /* whether the last step that was tried began here too, and was too long */
+    double t, next;    /* where it begins and ends */
+    const double *x;   /* the state at t */
+    double *x1;        /* the state at `next` */
+    double *k;         /* slopes, `extended` of them; the caller has evaluated the first */
+    double *y;         /* a state, to work with */
+    double *dense;     /* the interpolant */
+    int again;         /* whether the last step that was tried began here too, and was too long */
+    double reach;      /* of the step, see kc_method */
+    int votes, others; /* how many steps lately spoke for the other of two methods, how many since did not */
     double *own; /* what the method keeps from try to try: kc_rosenbrock_work() of a linearly implicit one */
 } kc_stride;
 
@@ -47,6 +49,14 @@ struct kc_method {
     /* The interpolant in s->dense, and its value at theta. */
     kc_status (*dense)(const kc_stride *s);
     void (*interpolate)(const kc_step *step, double theta, double *x);
+    /*
+     * Of methods that may hand over to another: |h lambda|, lambda being the largest eigenvalue of df/dx that
+     * a step met; up to which reach explicit steps are stable; and the method for systems in which that keeps
+     * them short.
+     */
+    double (*reach)(const kc_stride *s, const kc_plan *plan);
+    double stable;
+    const kc_method *stiff;
 };
 
 /* The rows of all methods, then NULL. */

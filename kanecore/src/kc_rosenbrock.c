@@ -210,12 +210,43 @@ double kc_rosenbrock_error(const kc_stride *s, const kc_plan *plan)
     return sqrt(sum / n);
 }
 
+/*
+ * By the power method, from a direction that no eigenvector is likely to be normal to.  Two products together
+ * tell the size of a pair of complex eigenvalues as well.
+ */
+double kc_rosenbrock_reach(const kc_stride *s, const kc_plan *plan)
+{
+    enum { PRODUCTS = 6 };
+    const parts p = parts_of(s);
+    const size_t n = kc_n_x(s->run->system), width = n + s->run->system->signal->n_r;
+    double *v = p.size, *w = p.pivot, sizes[PRODUCTS]; /* the factors are done with */
+    for (size_t i = 0; i < n; i++)
+        v[i] = (1.0 + fmod(0.618033988749895 * (double)(i + 1), 1.0)) *
+               kc_tolerance(plan, (uint32_t)i, s->x[i], s->x1[i]);
+    for (int k = 0; k < PRODUCTS; k++) {
+        double sum = 0.0;
+        for (size_t i = 0; i < n; i++) {
+            w[i] = 0.0;
+            for (size_t j = 0; j < n; j++)
+                w[i] += p.jacobian[i * width + j] * v[j];
+            const double e = w[i] / kc_tolerance(plan, (uint32_t)i, s->x[i], s->x1[i]);
+            sum += e * e;
+        }
+        sizes[k] = sqrt(sum);
+        if (sizes[k] == 0.0)
+            return 0.0;
+        for (size_t i = 0; i < n; i++)
+            v[i] = w[i] / sizes[k];
+    }
+    return fabs(s->next - s->t) * sqrt(sizes[PRODUCTS - 1] * sizes[PRODUCTS - 2]);
+}
+
 kc_status kc_rosenbrock_dense(const kc_stride *s)
 {
     const kc_rosenbrock *m = s->method->rosenbrock;
     const uint32_t n = kc_n_x(s->run->system);
     const double *const u = s->k + n;
-    for (int k = 0; k < s->method->n_dense; k++)
+    for (int k = 0; k < m->n_dense; k++)
         for (uint32_t i = 0; i < n; i++) {
             double sum = 0.0;
             for (int j = 0; j < m->stages; j++)
@@ -228,7 +259,7 @@ kc_status kc_rosenbrock_dense(const kc_stride *s)
 void kc_rosenbrock_interpolate(const kc_step *step, double theta, double *x)
 {
     const uint32_t n = kc_n_x(step->system);
-    const int n_dense = step->method->n_dense;
+    const int n_dense = step->method->rosenbrock->n_dense;
     for (uint32_t i = 0; i < n; i++) {
         double sum = 0.0;
         for (int k = n_dense; k-- > 0;)

@@ -11,10 +11,10 @@
  * Rosenbrock-Wanner method Rodas5P and numerical benchmarks within the Julia Differential Equations package,
  * BIT Numerical Mathematics 63, 27).
  *
- * ROS34PW2, a W-method of order 3 with an error estimate of order 2 (Rang & Angermann 2005, New Rosenbrock
- * W-methods of order 3 for partial differential algebraic equations of index 1, BIT Numerical Mathematics 45).
- * Its interpolant is of order 2: the conditions leave one of four numbers free, and that of the last stage is
- * zero.  tests/test_rosenbrock.py checks the conditions of both.
+ * ROS34PW2, a W-method of order 3 with an error estimate of order 2 (Rang & Angermann 2005, New
+ * Rosenbrock W-methods of order 3 for partial differential algebraic equations of index 1, BIT Numerical
+ * Mathematics 45). Its interpolant is of order 2: the conditions leave one of four numbers free, and that of
+ * the last stage is zero.  tests/test_rosenbrock.py checks the conditions of both.
  */
 #include "kc_tableaux.h"
 

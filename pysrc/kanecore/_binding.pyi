@@ -82,6 +82,8 @@ class Run:
     evaluations: int
     jacobians: int
     factorizations: int
+    switches: int
+    switched: tuple[float, ...]
     accepted: int
     rejected: int
     row: int

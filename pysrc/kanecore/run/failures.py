@@ -19,8 +19,9 @@ Array = npt.NDArray[np.float64]
 
 _LOST = 1e-4  # of what a row of G was at the start
 _RIGHT_BEHIND = 1e-6  # of a mean step
+_HALVES = {"auto": ("dop853", "rosenbrock"), "auto_w": ("dop853", "rosenbrock_w")}
 _OUTCOMES = {
-    "success": "The integration reached the end of the interval.",
+    "success": "The integration reached the end of the interval",
     "step_size": "the error tolerance asks for steps smaller than rounding allows: loosen rtol and atol, or look for a "
     "discontinuity or singularity there",
     "max_steps": "max_steps was reached: the run is longer than that, or too stiff for this method (then take "
@@ -29,16 +30,26 @@ _OUTCOMES = {
 }
 
 
-def outcome(run: AnyRun, recording: Recording) -> str:
+def outcome(method: str, run: AnyRun, recording: Recording) -> str:
     """How a run ended, in a sentence."""
     if run.error is not None:
         return f"{type(run.error).__name__}: {run.error}"
     if run.status != "full":
-        return _OUTCOMES.get(run.status, run.status)
+        return _OUTCOMES.get(run.status, run.status) + _hand_overs(method, run)
     hint = "give t_eval, the times at which states are needed"
     if recording.times is not None:
         hint = "leave out dense_output=True"
     return f"{run.accepted} steps take {recording.room} bytes, all that a run may keep: {hint}, or split the run"
+
+
+def _hand_overs(method: str, run: AnyRun) -> str:
+    """Which methods "auto" took, and when."""
+    if method not in _HALVES:
+        return ""
+    words = [f"{_HALVES[method][(i + 1) % 2]} from t = {t:.6g}" for i, t in enumerate(run.switched)]
+    more = run.switches - len(words)
+    said = ", then ".join(["dop853", *words]) + (f", and {more} changes more" if more else "")
+    return f" (by {said})" if words else " (by dop853, which found nothing stiff)"
 
 
 def refuse_contradictions(problem: InitialValueProblem, trajectory: Trajectory) -> None:

@@ -57,6 +57,8 @@ class OutsideRun:
     factorizations: int = 0
     accepted: int = 0
     rejected: int = 0
+    switches: int = 0
+    switched: tuple[float, ...] = ()
     row: int = -1
 
 

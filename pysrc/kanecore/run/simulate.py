@@ -61,7 +61,7 @@ def simulate(
         State [q, u] at the start.  Each unit quaternion in it (``dyn.unit`` holds their places) must have norm 1 within
         1e-6 and is divided by it; so is that of the state after every step, and of what the interpolant gives.  It must
         satisfy the constraints within 1e-6, in units of the coordinates and of the speeds: ``dyn.consistent(t0, x0)``.
-    method : {"dop853", "dopri5", "rosenbrock", "rosenbrock_w", "radau", "bdf", "cvode", "rk4", "euler"}
+    method : {"dop853", "dopri5", "auto", "rosenbrock", "radau", "bdf", "cvode", "rk4", "euler"}
         Adaptive: Dormand and Prince's methods of order 8 and 5, with dense output (Hairer, Nørsett & Wanner, *Solving
         Ordinary Differential Equations I*, 1993, II.5).  With fixed steps: the classical method of order 4, and the
         semi-implicit method of Euler, of order 1, which advances the speeds first and the coordinates by the new ones.
@@ -71,6 +71,10 @@ def simulate(
         Newton's method (Steinebach, *BIT* 63, 2023).  Where a Python function gives the inputs, or with `baumgarte`,
         some derivatives are unknown, and "rosenbrock" means "rosenbrock_w": ROS34PW2, which keeps its order 3 with
         any matrix (Rang & Angermann, *BIT* 45, 2005).
+
+        "auto" begins with "dop853", and goes on with "rosenbrock" once 15 steps were as long as stability allows, which
+        the stages of a step tell without more evaluations; and back (Hairer & Wanner, *Solving Ordinary Differential
+        Equations II*, 1996, IV.2).  ``sol.message`` says when.  "auto_w" is the same with "rosenbrock_w".
 
         Of other packages (``pip install kanecore[stiff]``) come "radau" and "bdf", SciPy's Radau IIA of order 5 and
         differentiation formulas of orders 1 to 5, and "cvode", those of SUNDIALS (Hindmarsh et al., *ACM Transactions
@@ -167,7 +171,7 @@ def simulate(
             **problem.arguments,
             **vars(records),
         )
-    return _ended(problem, run, Trajectory(problem, method, run, outcome(run, records)))
+    return _ended(problem, run, Trajectory(problem, method, run, outcome(method, run, records)))
 
 
 def _ended(problem: InitialValueProblem, run: AnyRun, trajectory: Trajectory) -> Trajectory:

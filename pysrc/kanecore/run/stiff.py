@@ -8,11 +8,12 @@ from kanecore.run.problem import InitialValueProblem
 
 __all__ = ["with_known_derivatives"]
 
-_KERNELS = {"rosenbrock": ("linearize", "rhs_time_derivative"), "rosenbrock_w": ("linearize",)}
+_EXACT, _ANY = ("linearize", "rhs_time_derivative"), ("linearize",)
+_KERNELS = {"rosenbrock": _EXACT, "auto": _EXACT, "rosenbrock_w": _ANY, "auto_w": _ANY}
 
 
 def with_known_derivatives(method: str, problem: InitialValueProblem, baumgarte: tuple[float, float] | None) -> str:
-    """The method that is meant by a name: "rosenbrock_w" for "rosenbrock" where some derivatives are unknown.
+    """The method that is meant by a name: "rosenbrock_w" by "rosenbrock" where some derivatives are unknown.
 
     Raises
     ------
@@ -20,10 +21,9 @@ def with_known_derivatives(method: str, problem: InitialValueProblem, baumgarte:
         The model has no derivatives.
     """
     dyn = problem.dyn
-    if method == "rosenbrock" and (
-        problem.inputs.function is not None or (baumgarte is not None and dyn.n_constraints > 0)
-    ):
-        method = "rosenbrock_w"
+    unknown = problem.inputs.function is not None or (baumgarte is not None and dyn.n_constraints > 0)
+    if unknown and method in ("rosenbrock", "auto"):
+        method += "_w"
     for kernel in _KERNELS.get(method, ()):
         try:
             dyn.address(kernel)
