@@ -21,6 +21,7 @@ import evaluate
 import integrate
 import peak
 import report
+import stiff
 from goals import goals
 
 SCRIPTS = {
@@ -30,6 +31,7 @@ SCRIPTS = {
     "derivatives": derivatives,
     "batch": batch,
     "integrate": integrate,
+    "stiff": stiff,
     "control": control_loop,
     "peak": peak,
 }
