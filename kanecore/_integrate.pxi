@@ -359,8 +359,7 @@ cdef int fill_equations(Model model, kc_system *system, const kc_method *method,
         system.stabilization = model.kernel(K_STABILIZATION)
     if method.rosenbrock != NULL:
         system.linearize = model.kernel(K_LINEARIZE)
-        if method.rosenbrock.exact:
-            system.rhs_time_derivative = model.kernel(K_RHS_TIME_DERIVATIVE)
+        system.rhs_time_derivative = model.kernel(K_RHS_TIME_DERIVATIVE)
     system.n_work = <uint32_t>model.n_work
     return 0
 

@@ -7,7 +7,7 @@ from kanecore cimport kc_kernel, kc_status
 
 cdef extern from "kc_rosenbrock.h" nogil:
     ctypedef struct kc_rosenbrock:
-        int exact
+        pass
 
 cdef extern from "kc_method.h" nogil:
     ctypedef struct kc_method:

@@ -56,15 +56,14 @@ typedef struct kc_system {
     uint32_t n_q, n_u, n_work; /* as in the model */
     const double *c;           /* prepared constants */
     const kc_signal *signal;
-    uint32_t n_unit;                   /* unit quaternions in x */
-    const uint32_t *unit;              /* their places, 4 n_unit; as in the model */
-    kc_kernel *project;                /* NULL: steps stay where they end */
-    kc_kernel *stabilization;          /* NULL: none */
-    double alpha, beta;                /* its gains */
-    kc_kernel *linearize;              /* of linearly implicit methods */
-    kc_kernel *rhs_time_derivative;    /* of "rosenbrock" */
-    int (*interrupted)(void *context); /* NULL, or asked after every KC_PATIENCE evaluations; */
-    void *context;                     /* non-zero stops the run */
+    uint32_t n_unit;                            /* unit quaternions in x */
+    const uint32_t *unit;                       /* their places, 4 n_unit; as in the model */
+    kc_kernel *project;                         /* NULL: steps stay where they end */
+    kc_kernel *stabilization;                   /* NULL: none */
+    double alpha, beta;                         /* its gains */
+    kc_kernel *linearize, *rhs_time_derivative; /* of linearly implicit methods */
+    int (*interrupted)(void *context);          /* NULL, or asked after every KC_PATIENCE evaluations; */
+    void *context;                              /* non-zero stops the run */
 } kc_system;
 
 /* A method; see kc_find_method(). */

@@ -276,7 +276,6 @@ static const kc_method dopri5 = {.name = "dopri5",
 static const kc_method dop853 = {.name = "dop853", DOP853};
 
 static const kc_rosenbrock rodas5p = {.stages = KC_RODAS5P_STAGES,
-                                      .exact = 1,
                                       .a = kc_rodas5p_a[0],
                                       .c = kc_rodas5p_c[0],
                                       .alpha = kc_rodas5p_alpha,

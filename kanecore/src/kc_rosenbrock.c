@@ -54,7 +54,7 @@ static kc_status all_finite(size_t n, const double *v)
     return check == 0.0 ? KC_OK : KC_NONFINITE;
 }
 
-/* df/dx, and df/dt + df/dr dr/dt where the order asks for it, at the beginning of the step. */
+/* df/dx, and df/dt + df/dr dr/dt as far as they are known, at the beginning of the step. */
 static kc_status differentiate(const kc_stride *s, const parts *p)
 {
     const kc_run *run = s->run;
@@ -68,17 +68,15 @@ static kc_status differentiate(const kc_stride *s, const parts *p)
     system->linearize(s->t, s->x, run->r, system->c, run->kernel_work, p->jacobian);
     if ((status = kc_solved(run)) != KC_OK || (status = all_finite(n * (n + n_r), p->jacobian)) != KC_OK)
         return status;
-    if (!s->method->rosenbrock->exact) {
-        memset(p->rate, 0, sizeof(double) * n);
-        return KC_OK;
-    }
     system->rhs_time_derivative(s->t, s->x, run->r, system->c, run->kernel_work, p->rate);
     if ((status = kc_solved(run)) != KC_OK)
         return status;
-    input_rates(run, s->t, p->rdot);
-    for (size_t i = 0; i < n; i++)
-        for (size_t j = 0; j < n_r; j++)
-            p->rate[i] += p->jacobian[i * (n + n_r) + n + j] * p->rdot[j];
+    if (!system->signal->call) {
+        input_rates(run, s->t, p->rdot);
+        for (size_t i = 0; i < n; i++)
+            for (size_t j = 0; j < n_r; j++)
+                p->rate[i] += p->jacobian[i * (n + n_r) + n + j] * p->rdot[j];
+    }
     return all_finite(n, p->rate);
 }
 
@@ -185,7 +183,7 @@ kc_status kc_rosenbrock_step(const kc_stride *s)
             for (uint32_t l = 0; l < n; l++)
                 ui[l] += factor * uj[l];
         }
-        for (uint32_t l = 0; m->exact && l < n; l++)
+        for (uint32_t l = 0; l < n; l++)
             ui[l] += h * m->gamma[i] * p.rate[l];
         solve(&p, n, ui);
     }

@@ -14,11 +14,11 @@
  *     x1 = x + sum_j m_j u_j,    error = sum_j e_j u_j
  *
  *     x(t + theta h) = (1 - theta) x + theta (x1 + (1 - theta) sum_k theta^k sum_j d_kj u_j)
+ *
+ * A W-method keeps its order where df/dt and J = df/dx are known in part.
  */
 struct kc_rosenbrock {
     int stages;
-    int exact; /* whether its order asks for df/dt and J = df/dx; else J is any matrix, and df/dt is left out
-                */
     const double *a, *c;         /* (stages, stages), lower triangles without the diagonal */
     const double *alpha, *gamma; /* (stages); the first is gamma itself, of every diagonal */
     const double *m, *e;         /* (stages) */

@@ -8,8 +8,7 @@ from kanecore.run.problem import InitialValueProblem
 
 __all__ = ["with_known_derivatives"]
 
-_EXACT, _ANY = ("linearize", "rhs_time_derivative"), ("linearize",)
-_KERNELS = {"rosenbrock": _EXACT, "auto": _EXACT, "rosenbrock_w": _ANY, "auto_w": _ANY}
+_STIFF = ("rosenbrock", "auto", "rosenbrock_w", "auto_w")
 
 
 def with_known_derivatives(method: str, problem: InitialValueProblem, baumgarte: tuple[float, float] | None) -> str:
@@ -24,7 +23,7 @@ def with_known_derivatives(method: str, problem: InitialValueProblem, baumgarte:
     unknown = problem.inputs.function is not None or (baumgarte is not None and dyn.n_constraints > 0)
     if unknown and method in ("rosenbrock", "auto"):
         method += "_w"
-    for kernel in _KERNELS.get(method, ()):
+    for kernel in ("linearize", "rhs_time_derivative") if method in _STIFF else ():
         try:
             dyn.address(kernel)
         except ModelError as error:
