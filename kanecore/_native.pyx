@@ -21,6 +21,7 @@ The parts, each built on those above it:
 `_methods.pxi`        `Kernels`, `Workspace`: the kernels as methods
 `_integrate.pxi`      integration in time
 `_events.pxi`         `Watch`: the events of a run
+`_rows.pxi`           integration of many starts
 `_rollout.pxi`        fixed steps of many rows side by side
 ====================  ====================================================================================
 
@@ -36,13 +37,13 @@ cimport numpy as cnp
 from cpython.float cimport PyFloat_AS_DOUBLE, PyFloat_Check
 from cpython.long cimport PyLong_AsDouble, PyLong_CheckExact
 from cpython.mem cimport PyMem_Free, PyMem_Malloc
-from libc.math cimport isfinite, isnan
+from libc.math cimport NAN, isfinite, isnan
 from libc.stdint cimport int32_t, int64_t, uint16_t, uint32_t, uint64_t, uintptr_t
 from libc.stdlib cimport free, malloc, realloc
 from libc.string cimport memcmp, memcpy, memset
 
 from kanecore cimport (
-    KC_ABI_VERSION, KC_CONTRADICTORY, KC_LOST, KC_MOST_BLOCKS, KC_NONFINITE, KC_QDOT_IS_U, KC_SINGLE,
+    KC_ABI_VERSION, KC_CONTRADICTORY, KC_LOST, KC_MOST_BLOCKS, KC_NONFINITE, KC_QDOT_IS_U, KC_SINGLE, KC_STOPPED,
     KC_SINGULAR, KC_UNSATISFIED_CONFIGURATION, KC_UNSATISFIED_ROW, kc_kernel, kc_lane_kernel, kc_lanes, kc_model, kc_prepare,
     kc_single_kernel, kc_single_prepare,
 )
@@ -81,4 +82,5 @@ include "_workspace.pxi"
 include "_methods.pxi"
 include "_integrate.pxi"
 include "_events.pxi"
+include "_rows.pxi"
 include "_rollout.pxi"

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from kanecore.gallery import load, models
     from kanecore.kanes_method import KanesMethod
     from kanecore.model import Model
+    from kanecore.run.many import Trajectories
     from kanecore.run.model import CompiledModel
     from kanecore.run.rollout import RolloutStatus
     from kanecore.run.samples import Samples
@@ -72,6 +73,7 @@ __all__ = [
     "SingularError",
     "Spline",
     "Sweep",
+    "Trajectories",
     "Trajectory",
     "VelocityField",
     "WorkerError",
@@ -113,6 +115,7 @@ _HOMES = {
     "SingularError": "kanecore.errors",
     "Spline": "kanecore.splines",
     "Sweep": "kanecore.sweeps",
+    "Trajectories": "kanecore.run.many",
     "Trajectory": "kanecore.run.trajectory",
     "VelocityField": "kanecore.describe.velocity_field",
     "WorkerError": "kanecore.errors",

@@ -92,6 +92,36 @@ def interpolate(
     rank: int = -1,
     project: bool = True,
 ) -> _Array: ...
+
+class RowsRun:
+    codes: npt.NDArray[np.uint8]
+    numbers: npt.NDArray[np.int32]
+    ends: _Array
+    counts: npt.NDArray[np.uint64]
+
+def integrate_rows(
+    model: Model,
+    method: str,
+    t0: float,
+    t1: float,
+    x: _Array,
+    *,
+    rtol: float,
+    atol: _Array,
+    step: float,
+    max_step: float,
+    max_steps: int,
+    knots: _Array,
+    coefficients: _Array,
+    function: Any,
+    address: int | None,
+    constants: _Array,
+    times: _Array,
+    out: _Array,
+    project: bool,
+    baumgarte: tuple[float, float] | None,
+    threads: int,
+) -> RowsRun: ...
 def one_step(model: Model, semi_implicit: bool, t: Any, x: Any, dt: float, r: Any, p: Any) -> _Array | None: ...
 def roll_out(
     model: Model,

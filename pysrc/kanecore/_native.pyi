@@ -13,6 +13,7 @@ from kanecore._binding import Model as Model
 from kanecore._binding import NamedArray as NamedArray
 from kanecore._binding import Outputs as Outputs
 from kanecore._binding import Rollout as Rollout
+from kanecore._binding import RowsRun as RowsRun
 from kanecore._binding import Run as Run
 from kanecore._binding import Watch as Watch
 from kanecore._binding import _Values as _Values
@@ -20,6 +21,7 @@ from kanecore._binding import broadcast_shapes as broadcast_shapes
 from kanecore._binding import checked_inputs as checked_inputs
 from kanecore._binding import cpu_level as cpu_level
 from kanecore._binding import integrate as integrate
+from kanecore._binding import integrate_rows as integrate_rows
 from kanecore._binding import interpolate as interpolate
 from kanecore._binding import one_step as one_step
 from kanecore._binding import parameters_of_rows as parameters_of_rows

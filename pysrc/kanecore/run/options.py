@@ -16,6 +16,7 @@ __all__ = [
     "Recording",
     "gains",
     "longest_step",
+    "one_run_only",
     "own_methods_only",
     "recording",
     "result_times",
@@ -104,6 +105,15 @@ def _has_fixed_steps(method: str) -> bool:
         hint = f": write {near!r}" if near in names else ""
         raise ValueError(f"method is {method!r}; it must be one of {known}{hint}")
     return not _native.METHODS[method]
+
+
+def one_run_only(method: str, **given: object) -> None:
+    """ValueError where something was given that many runs at once have not."""
+    if method not in _native.METHODS:
+        raise ValueError(f"{method!r} is another package's method, of one run: for many take one of kanecore's own")
+    for name, value in given.items():
+        if value is not None:
+            raise ValueError(f"{name} is for one run, and x0, inputs or parameters have leading axes: see kc.sweep")
 
 
 def own_methods_only(method: str, **given: object) -> None:

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from operator import index
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -13,12 +13,9 @@ import numpy.typing as npt
 
 from kanecore import _native
 from kanecore.errors import IntegrationError
-from kanecore.run.constraint_state import ConstraintState
-from kanecore.run.constraints import Constraints
-from kanecore.run.rank import count_near, refuse_flat_rows, warn_of_count
+from kanecore.run.rank import count_near
+from kanecore.run.rows import Rows, named, reason, starts
 from kanecore.run.signals import Signal
-from kanecore.run.starts import normalized, on_constraints
-from kanecore.tolerances import FEASIBLE, FEASIBLE_IN_FLOATS
 
 if TYPE_CHECKING:
     from kanecore._native import Kernels, _Values
@@ -45,33 +42,6 @@ class RolloutStatus(NamedTuple):
 
     codes: npt.NDArray[np.uint8]
     last_good_step: npt.NDArray[np.int64]
-
-
-@dataclass(frozen=True)
-class _Rows:
-    """Starts, inputs of each step and parameters, whose leading axes broadcast to ``shape``."""
-
-    dyn: Kernels
-    t0: float
-    dt: float
-    shape: tuple[int, ...]
-    x: Array  # (..., n_x)
-    r: Array  # (..., steps or 1, n_r)
-    p: Array  # (..., n_p)
-    c: Array  # (..., n_prepared)
-
-    def wide(self, operand: Array, own: int) -> Array:
-        """An operand, of which so many axes are its own, for all rows."""
-        return np.broadcast_to(operand, self.shape + operand.shape[operand.ndim - own :])
-
-    def at(self, place: tuple[Any, ...]) -> _Rows:
-        """The rows at a place of the leading axes: one, or those of a mask."""
-        x, p, c = (self.wide(operand, 1)[place] for operand in (self.x, self.p, self.c))
-        return replace(self, shape=x.shape[:-1], x=x, r=self.wide(self.r, 2)[place], p=p, c=c)
-
-    def start(self) -> ConstraintState:
-        """The constraints at the start of the one row that is left."""
-        return ConstraintState(self.dyn, self.t0, self.x, self.r[0], self.p)
 
 
 def rollout(
@@ -144,7 +114,7 @@ def rollout(
         raise ValueError(f"method is {method!r}; it must be {known}{hint}")
     rows = _read(dyn, x0, inputs, parameters, (first, step, count))
     read = {"inputs": rows.r}
-    rows = replace(rows, x=_starts(rows))
+    rows = replace(rows, x=starts(rows))
     result = _native.result_for(dyn, out, (*rows.shape, count + 1, dyn.n_x), read)
     run = _native.roll_out(dyn, method, first, step, count, rows.shape, rows.x, rows.r, rows.c, result, threads)
     if dyn.n_constraints and not dyn.single:
@@ -222,7 +192,7 @@ def _times(t0: float, dt: float, steps: int) -> tuple[float, float, int]:
     return first, step, count
 
 
-def _read(dyn: Kernels, x0: Any, inputs: Any, parameters: Any, times: tuple[float, float, int]) -> _Rows:
+def _read(dyn: Kernels, x0: Any, inputs: Any, parameters: Any, times: tuple[float, float, int]) -> Rows:
     """The operands as arrays of the model's type, whose shapes fit."""
     first, step, count = times
     x = dyn._rows("state", x0, "x0")
@@ -234,7 +204,7 @@ def _read(dyn: Kernels, x0: Any, inputs: Any, parameters: Any, times: tuple[floa
     except ValueError as error:
         shapes = ", ".join(f"{name} {axes}" for name, axes in leading.items() if axes)
         raise ValueError(f"leading axes do not broadcast: {shapes}: {error}") from None
-    return _Rows(dyn, first, step, shape, x, r, p, c)
+    return Rows(dyn, first, step, shape, x, r, p, c)
 
 
 def _held(dyn: Kernels, inputs: Any, steps: int) -> Array:
@@ -256,52 +226,7 @@ def _held(dyn: Kernels, inputs: Any, steps: int) -> Array:
     return r
 
 
-# ----------------------------------------------------------------------------------------------------- starts
-
-
-def _starts(rows: _Rows) -> Array:
-    """The starts on unit spheres and constraints, (..., n_x); ValueError for the first one that is not near them."""
-    dyn, finite = rows.dyn, np.asarray(np.isfinite(rows.x).all(axis=-1))
-    x = rows.x.copy()
-    x[finite] = _normalized(dyn, rows.x, finite)
-    if not (dyn.n_constraints or dyn.n_configuration):
-        return x
-    wide = replace(rows, x=rows.wide(x, 1), r=rows.r[..., :1, :])
-    mask = np.broadcast_to(finite, rows.shape)
-    x = wide.x.copy()
-    if not mask.any():
-        return x
-    good = wide.at((mask,))
-    r, p = good.r[:, 0], good.p
-    misses = Constraints(dyn, rows.t0, good.x, r, p).misses
-    limit = FEASIBLE_IN_FLOATS if dyn.single else FEASIBLE
-    wrong = np.flatnonzero(~(np.max(misses, axis=-1, initial=0.0) <= limit))
-    if len(wrong):
-        place = tuple(axis[wrong[0]] for axis in np.nonzero(mask)) if rows.shape else ()
-        on_constraints(wide.at(place).start(), _named("x0", place))
-    x[mask] = dyn._project(rows.t0, good.x, r=r, p=p)
-    if not dyn.single:
-        one = replace(good, x=x[mask]).at((0,)).start()
-        refuse_flat_rows(one)
-        warn_of_count(one)
-    return x
-
-
-def _normalized(dyn: Kernels, x: Array, finite: npt.NDArray[np.bool_]) -> Array:
-    """The finite states with unit quaternions of norm 1; ValueError that names the row where one is not."""
-    try:
-        return normalized(dyn, x[finite], "x0")
-    except ValueError:
-        for place in zip(*np.nonzero(finite), strict=True) if finite.ndim else [()]:
-            normalized(dyn, x[place], _named("x0", place))
-        raise
-
-
-def _named(argument: str, place: tuple[Any, ...]) -> str:
-    return f"{argument}[{', '.join(str(int(i)) for i in place)}]" if place else argument
-
-
-def _count_again(rows: _Rows, method: str, run: _native.Rollout, result: Array) -> None:
+def _count_again(rows: Rows, method: str, run: _native.Rollout, result: Array) -> None:
     """Roll out again, with as many rows of G as count there, what lost some at its start, as `simulate` counts."""
     lost = np.flatnonzero((run.codes == _CODES["lost"]) & (run.last == 0))
     for i in lost:
@@ -320,7 +245,7 @@ def _count_again(rows: _Rows, method: str, run: _native.Rollout, result: Array) 
 # ----------------------------------------------------------------------------------------------------- failures
 
 
-def _failure(rows: _Rows, run: _native.Rollout, result: Array, status: RolloutStatus) -> IntegrationError:
+def _failure(rows: Rows, run: _native.Rollout, result: Array, status: RolloutStatus) -> IntegrationError:
     """The error of the first row that failed, with all of them."""
     failed = np.flatnonzero(run.codes)
     place = np.unravel_index(failed[0], rows.shape)
@@ -328,10 +253,10 @@ def _failure(rows: _Rows, run: _native.Rollout, result: Array, status: RolloutSt
     which = f"row {', '.join(str(int(i)) for i in place)} of the" if place else "the"
     others = f", and {len(failed)} rows fail in all" if len(failed) > 1 else ""
     if last < 0:
-        what = f"starts from {_named('x0', place)} = {rows.wide(rows.x, 1)[place].tolist()}, which is not finite"
+        what = f"starts from {named('x0', place)} = {rows.wide(rows.x, 1)[place].tolist()}, which is not finite"
     else:
         t, x = rows.t0 + last * rows.dt, result[place][last].tolist()
-        why = _why(rows.dyn, int(run.codes[failed[0]]), int(run.numbers[failed[0]]))
+        why = reason(rows.dyn, int(run.codes[failed[0]]), int(run.numbers[failed[0]]))
         what = f"ends with step {last}, t = {t!r}, x = {x}: {why}"
     return IntegrationError(
         f"{which} rollout of {rows.dyn.name!r} {what}{others}; states from there on are NaN, error.out holds the "
@@ -340,22 +265,3 @@ def _failure(rows: _Rows, run: _native.Rollout, result: Array, status: RolloutSt
         out=result,
         status=status,
     )
-
-
-def _why(dyn: Kernels, code: int, number: int) -> str:
-    """What is behind a code."""
-    word = _native.STATUS[code]
-    if word == "nonfinite":
-        return (
-            "what follows is not finite: the motion diverges, which a smaller dt may prevent, or is not defined there"
-        )
-    if word == "singular":
-        return (
-            f"the mass matrix is singular, the pivot of speed {dyn.speed_names[number]!r} vanished; the kinematical "
-            "equations may be singular there (gimbal lock)"
-        )
-    row = dyn._row_name(number)
-    return {
-        "contradictory": f"{row!r} contradicts other constraints; do prescribed motions allow it?",
-        "lost": f"{row!r} is lost: a dead point of all constraints",
-    }.get(word, f"no state on the constraints was found, {row!r} cannot be satisfied with the others")

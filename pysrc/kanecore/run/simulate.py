@@ -14,9 +14,11 @@ from kanecore import _native
 from kanecore.progress import reporting_time
 from kanecore.run.events import Events
 from kanecore.run.failures import failure, outcome, refuse_contradictions
+from kanecore.run.many import Control, by_row, simulate_rows
 from kanecore.run.options import (
     gains,
     longest_step,
+    one_run_only,
     own_methods_only,
     recording,
     result_times,
@@ -58,6 +60,8 @@ def simulate(
     first_step: float | None = None,
     max_steps: int | None = 10_000_000,
     dense_output: bool | None = None,
+    threads: int = 1,
+    return_status: bool = False,
     progress: Any = False,
 ) -> Trajectory:
     """Integrate the equations of motion.
@@ -66,7 +70,7 @@ def simulate(
     ----------
     t_span : (float, float)
         Start and end, s; the end may come first.
-    x0 : array_like, (n_x,), or mapping by name
+    x0 : array_like, (n_x,) or (..., n_x), or mapping by name
         State [q, u] at the start.  Each unit quaternion in it (``dyn.unit`` holds their places) must have norm 1 within
         1e-6 and is divided by it; so is that of the state after every step, and of what the interpolant gives.  It must
         satisfy the constraints within 1e-6, in units of the coordinates and of the speeds: ``dyn.consistent(t0, x0)``.
@@ -134,6 +138,10 @@ def simulate(
         Whether the steps are kept with their interpolants, which ``sol(t)`` and the drifts need.  True: up to 1 GiB,
         and more is an error.  False: no interpolant, and with `t_eval` no step.  Default: as True, but with `t_eval` up
         to 32 MB, and none at all beyond.
+    threads : int
+        How many share the rows; -1: one for each core.  One run takes one.
+    return_status : bool
+        Of many runs: return those that failed as well, with ``sol.status``, in place of an error.
     progress : bool or callable
         True: a bar of tqdm.  A callable is called with t, ten times a second at most, and at the end; what it raises
         ends the run.
@@ -141,6 +149,10 @@ def simulate(
     Returns
     -------
     Trajectory
+        Where x0, parameters, or inputs as numbers have leading axes, which broadcast: `Trajectories`, x (..., N, n_x)
+        at the same times t (N,), each row with the bits of its run alone.  Then `events`, `sample_time`, `progress` and
+        methods of other packages are not there, steps are not kept, and without t_eval adaptive methods give the start
+        and the end.
 
     Raises
     ------
@@ -171,8 +183,14 @@ def simulate(
     period = sample_period(sample_time, smallest)
     longest, limit = longest_step(max_step, smallest), step_limit(max_steps)
     stabilization = None if baumgarte is None else gains(baumgarte)
+    if by_row(x0) or by_row(inputs) or by_row(parameters):
+        one_run_only(method, events=events, sample_time=sample_time, progress=progress or None)
+        control = Control(method, relative, absolute, step, longest, limit, bool(project), stabilization)
+        return simulate_rows(  # type: ignore[return-value]
+            dyn, (t0, t1), x0, inputs, parameters, records.times, control, threads, return_status
+        )
     problem = posed(dyn, (t0, t1), x0, inputs, parameters, bool(project), bool(period))
-    method = with_known_derivatives(method, problem, stabilization)
+    method = with_known_derivatives(method, dyn, problem.inputs, stabilization)
     # the first evaluation finds what is missing or singular, before any work is lost
     dyn.rhs(t0, problem.x0, r=problem.inputs(t0, problem.x0), p=problem.p)
     if method in OUTSIDE_METHODS:

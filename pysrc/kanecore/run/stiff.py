@@ -3,15 +3,20 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from kanecore.errors import ModelError
-from kanecore.run.problem import InitialValueProblem
+from kanecore.run.inputs import RunInputs
+
+if TYPE_CHECKING:
+    from kanecore._native import Kernels
 
 __all__ = ["with_known_derivatives"]
 
 _STIFF = ("rosenbrock", "auto", "rosenbrock_w", "auto_w")
 
 
-def with_known_derivatives(method: str, problem: InitialValueProblem, baumgarte: tuple[float, float] | None) -> str:
+def with_known_derivatives(method: str, dyn: Kernels, inputs: RunInputs, baumgarte: tuple[float, float] | None) -> str:
     """The method that is meant by a name: "rosenbrock_w" by "rosenbrock" where some derivatives are unknown.
 
     Raises
@@ -19,8 +24,7 @@ def with_known_derivatives(method: str, problem: InitialValueProblem, baumgarte:
     ModelError
         The model has no derivatives.
     """
-    dyn = problem.dyn
-    held = problem.inputs.function is None or problem.inputs.sampled  # samples do not change within a step
+    held = inputs.function is None or inputs.sampled  # samples do not change within a step
     unknown = not held or (baumgarte is not None and dyn.n_constraints > 0)
     if unknown and method in ("rosenbrock", "auto"):
         method += "_w"

@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Integration of many starts, row by row, in threads; included by _native.pyx.  Each row is a run of kc_ode.h.
+
+cdef enum:
+    PARTS_OF_RUNS = 16      # of a thread: runs take their own time each
+
+
+cdef class RowsRun:
+    """What `integrate_rows` did.
+
+    Attributes
+    ----------
+    codes : ndarray of uint8, (rows,)
+        A key of `STATUS` each.
+    numbers : ndarray of int32, (rows,)
+        Where a model has no solution: the ``row`` of a `SingularError`; else -1.
+    ends : ndarray, (rows,)
+        The times that were reached.
+    counts : ndarray of uint64, (rows, 3)
+        Evaluations, accepted steps, rejected ones.
+    """
+
+    cdef Model model
+    cdef kc_system system
+    cdef kc_plan plan
+    cdef const double *knots
+    cdef uint32_t n_knots
+    cdef object function, address
+    cdef object x, coefficients, constants, times, tolerance, out
+    cdef readonly object codes, numbers, ends, counts
+    cdef bint stop
+
+    cdef int read(self, x, knots, coefficients, constants, times, out, atol) except -1:
+        n = len(x)
+        self.x, self.coefficients, self.constants, self.times = x, coefficients, constants, times
+        self.tolerance, self.out = (atol, knots), out
+        self.knots, self.n_knots = data(knots), len(knots)
+        self.codes, self.numbers = np.zeros(n, dtype=np.uint8), np.full(n, -1, dtype=np.int32)
+        self.ends, self.counts = np.full(n, self.plan.t0), np.zeros((n, 3), dtype=np.uint64)
+        return 0
+
+    def end(self):
+        """The threads of this call stop where they can."""
+        self.stop = True
+
+    cpdef int run_part(self, Py_ssize_t first, Py_ssize_t end) except -1:
+        """Some of the rows."""
+        cdef Model m = self.model
+        cdef Py_ssize_t n_work, i
+        cdef Py_ssize_t one_set = 0 if len(self.constants) == 1 else m.n_prepared
+        cdef Py_ssize_t one_input = 0 if len(self.coefficients) == 1 else (self.n_knots - 1) * m.n_r * 4
+        cdef Py_ssize_t n_times = len(self.times)
+        cdef InputFunction caller = InputFunction.__new__(InputFunction)
+        cdef double *x = data(self.x)
+        cdef double *c = data(self.constants)
+        cdef double *polynomials = data(self.coefficients)
+        cdef double *out = data(self.out)
+        cdef unsigned char *codes = <unsigned char *>cnp.PyArray_DATA(self.codes)
+        cdef int32_t *numbers = <int32_t *>cnp.PyArray_DATA(self.numbers)
+        cdef uint64_t *counts = <uint64_t *>cnp.PyArray_DATA(self.counts)
+        cdef double *ends = data(self.ends)
+        cdef double *memory
+        cdef kc_signal signal
+        cdef kc_system system = self.system
+        cdef kc_plan plan = self.plan
+        cdef kc_stats stats
+        cdef Record record
+        memset(&record, 0, sizeof(record))
+        memset(&signal, 0, sizeof(signal))
+        signal.n_r, signal.n_knots, signal.knots = <uint32_t>m.n_r, self.n_knots, self.knots
+        if self.function is not None:
+            caller.function, caller.model = self.function, m
+            caller.in_c = <input_function><uintptr_t>(self.address or 0)
+            signal.call, signal.context = call_in_c if self.address else call_python, <void *>caller
+        system.signal = &signal
+        system.interrupted, system.context = told_to_end, &record
+        plan.accept, plan.context = record_step, &record
+        record.n_x, record.direction, record.n_times = m.n_x, 1.0 if plan.t1 >= plan.t0 else -1.0, n_times
+        record.times = data(self.times)
+        n_work = kc_ode_work(&system, plan.method)
+        memory = allocate(m.n_x + 2 * n_work)
+        record.work = memory + m.n_x + n_work
+        try:
+            with nogil:
+                for i in range(first, end):
+                    system.c, signal.coefficients = c + i * one_set, polynomials + i * one_input
+                    record.states, record.reached, record.status = out + i * n_times * m.n_x, 0, KC_OK
+                    memcpy(memory, x + i * m.n_x, m.n_x * sizeof(double))
+                    if n_times and record.times[0] == plan.t0:
+                        memcpy(record.states, memory, m.n_x * sizeof(double))
+                        record.reached = 1
+                    codes[i] = kc_integrate(&system, &plan, memory, memory + m.n_x, &stats)
+                    if record.status != KC_OK:      # no state on the constraints at a time that was asked for
+                        codes[i], stats.number = record.status, <uint32_t>record.work[1]
+                    numbers[i], ends[i] = <int32_t>stats.number, stats.t
+                    counts[3 * i], counts[3 * i + 1], counts[3 * i + 2] = stats.evaluations, stats.accepted, stats.rejected
+                    fill_nan(record.states + record.reached * m.n_x, (n_times - record.reached) * m.n_x)
+                    if record.interruption != NULL or self.stop or codes[i] == KC_STOPPED:
+                        break
+        finally:
+            PyMem_Free(memory)
+        if record.interruption != NULL:
+            raise taken_exception(&record.interruption)
+        if caller.error is not None:
+            raise caller.error
+        return 0
+
+
+cdef void fill_nan(double *to, Py_ssize_t n) noexcept nogil:
+    cdef Py_ssize_t i
+    for i in range(n):
+        to[i] = NAN
+
+
+def integrate_rows(Model model, str method, double t0, double t1, x, *, double rtol, atol, double step, double max_step,
+                   uint64_t max_steps, knots, coefficients, function, address, constants, times, out, bint project,
+                   baumgarte, threads):
+    """The states of many runs at the same times, ``out`` (rows, len(times), n_x); NaN behind the end of one that fails.
+
+    Parameters
+    ----------
+    x : ndarray, (rows, n_x)
+    coefficients : ndarray, (rows or 1, n_knots - 1, n_r, 4)
+    constants : ndarray, (rows or 1, n_prepared)
+    others
+        As of `integrate`.
+
+    Returns
+    -------
+    RowsRun
+    """
+    cdef RowsRun run = RowsRun.__new__(RowsRun)
+    cdef const kc_method *chosen = kc_find_method(method.encode())
+    run.model, run.function, run.address = model, function, address
+    run.plan.method, run.plan.t0, run.plan.t1, run.plan.step = chosen, t0, t1, step
+    run.plan.rtol, run.plan.max_step, run.plan.max_steps, run.plan.atol = rtol, max_step, max_steps, data(atol)
+    fill_system(model, &run.system, project)
+    fill_equations(model, &run.system, chosen, baumgarte)
+    run.read(x, knots, coefficients, constants, times, out, atol)
+    n, n_threads = len(x), thread_count(threads)
+    n_parts = max(1, min(n, n_threads * PARTS_OF_RUNS)) if n_threads > 1 else 1
+    bounds = [n * i // n_parts for i in range(n_parts + 1)]
+    Shared(run, bounds).run(min(n_threads, n_parts))
+    for i in np.flatnonzero((run.codes != KC_OK) & (run.codes != KC_NONFINITE)).tolist():
+        run.numbers[i] = row_of(model, run.codes[i], run.numbers[i])
+    return run
