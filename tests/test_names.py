@@ -277,7 +277,7 @@ def test_wrong_states(
         (lambda d: d.parameters.update({"m1": 1.0, sm.Symbol("m1"): 2.0}), ValueError, "parameters gives 'm1' twice"),
         (lambda d: d.inputs.update({"tau1": 1.0, TAU1: 2.0}), ValueError, "inputs gives 'tau1' twice"),
         (lambda d: d.simulate((0, 1), {"theta": 1.0}), KeyError, "did you mean 'theta2' or 'theta1'"),
-        (lambda d: d.simulate((0, 1), {"theta1": [1.0, 2.0]}), ValueError, r"x0 has shape \(2, 6\)"),
+        (lambda d: d.simulate((0, 1), {"theta1": [1.0, 2.0], "theta2": [1.0] * 3}), ValueError, "theta2|broadcast"),
         (lambda d: d.simulate((0, 1), {"theta1": np.nan}), ValueError, "x0 is .* which is not finite"),
         (lambda d: d.simulate((0, 1), X, inputs={"tau1": 1.0, TAU1: 2.0}), ValueError, "inputs gives 'tau1' twice"),
         (lambda d: d.check({"theta1": [1.0, 2.0]}), ValueError, r"x has shape \(2, 6\); it must be \(6,\), one state"),
