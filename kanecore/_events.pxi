@@ -108,10 +108,12 @@ cdef class Watch:
 
     cdef int call(self, double t, const double *x, double *g, bint bad) noexcept with gil:
         """The values that Python gives; and the error where one is not finite."""
+        if self.error is not None:      # who called went on without an answer
+            return 1
         try:
             for i, function in enumerate(self.functions):
                 if function is not None:
-                    g[<uint32_t>i] = function(t, vector_of(x, self.n_x))
+                    g[<uint32_t>i] = number_of(i, function(t, vector_of(x, self.n_x)))
                     bad |= not isfinite(g[<uint32_t>i])
             if bad:
                 values = [g[i] for i in range(self.events.n)]
@@ -134,6 +136,16 @@ cdef class Watch:
         except BaseException as error:
             self.error = error
             return KC_END
+
+
+cdef double number_of(i, value) except? -1.0:
+    """What the function of an event returned: a number, or as in SciPy an array of one."""
+    try:
+        return value
+    except TypeError:
+        if getattr(value, "size", 0) == 1 and value.dtype.kind in "biuf":
+            return value.item()
+        raise TypeError(f"event {i} returned {value!r}; it must be one real number") from None
 
 
 cdef int copy_vector(object values, double *to, Py_ssize_t n) except -1:

@@ -218,7 +218,8 @@ def one_step(Model model, bint semi_implicit, t, x, double dt, r, p):
     cdef double *states
     if (model.single or model.n_configuration + model.n_velocity or model.table.n_unit or not dt
             or model.kernels[K_RHS] == NULL or (semi_implicit and model.kernels[K_QDOT] == NULL)
-            or not plain(model, K_RHS, t, x, r, p, &at) or not isfinite(at.t + dt)):
+            or not plain(model, K_RHS, t, x, r, p, &at) or not isfinite(at.t + dt)
+            or abs(dt) < kc_smallest_step(at.t, at.t + dt)):
         return None
     memset(&plan, 0, sizeof(plan))
     plan.semi_implicit, plan.t0, plan.dt, plan.steps = semi_implicit, at.t, dt, 1

@@ -361,3 +361,75 @@ def test_what_goes_wrong_is_named(ball):
 def test_no_events_are_an_empty_list(ball):
     assert ball[0].simulate((0, 1), [5.0, 0.0]).t_events is None
     assert ball[0].simulate((0, 1), [5.0, 0.0], events=[]).t_events == []
+
+
+@pytest.mark.parametrize("apart", [0.0, 1e-3, 1e-5, 1e-8, 1e-12, 1e-15])
+@pytest.mark.parametrize(
+    ("method", "options"),
+    [("dop853", {}), ("dop853", {"rtol": 1e-3}), ("dopri5", {"rtol": 1e-3}), ("rk4", {"dt": 0.05})],
+)
+def test_zeros_next_to_one_on_which_a_step_ends_are_all_found(pendulum, method, options, apart):
+    """The step to an event has another interpolant than the one in which it was found: their zeros change places."""
+
+    def event(k):
+        def g(t, x):
+            return x[1] - 0.3 - k * apart
+
+        return g if k % 2 else kc.Event(g, reset=lambda t, x: x)
+
+    sol = pendulum.simulate((0, 6), [0, 0.5, 0, 0], events=[event(k) for k in range(6)], method=method, **options)
+    numbers = [len(t) for t in sol.t_events]
+    assert numbers == pytest.approx([11] * 6, abs=1 if apart == 1e-15 else 0)  # as far as rounding can tell
+    for t in sol.t_events:
+        assert np.diff(t).min() > 0.2
+        assert ((sol.t[0] <= t) & (t <= sol.t[-1])).all()
+
+
+def test_the_work_for_events_grows_as_their_number(ball):
+    dyn = ball[0]
+
+    def calls(n):
+        count = 0
+
+        def event(k):
+            def g(t, x):
+                nonlocal count
+                count += 1
+                return x[0] - 4.0 + k / n
+
+            return kc.Event(g, reset=lambda t, x: x)
+
+        dyn.simulate((0, 2), [5.0, 0.0], events=[event(k) for k in range(n)], method="rk4", dt=0.01)
+        return count / n**2  # n resets, at each of which n are asked
+
+    assert calls(80) < 1.5 * calls(20)
+
+
+def test_an_event_that_raised_is_not_asked_again(ball):
+    dyn, calls, last = ball[0], 0, np.inf
+
+    def event(t, x):
+        nonlocal calls
+        calls += 1
+        if calls >= last:
+            raise KeyboardInterrupt
+        return x[0]
+
+    events = [kc.Event(event, terminal=2, reset=lambda t, x: [x[0], -x[1]])]
+    dyn.simulate((0, 5), [5.0, 0.0], events=events)
+    for last in range(1, calls):
+        calls = 0
+        with pytest.raises(KeyboardInterrupt):
+            dyn.simulate((0, 5), [5.0, 0.0], events=events)
+        assert calls == last
+
+
+def test_an_event_returns_one_number(ball):
+    dyn = ball[0]
+    sol = dyn.simulate((0, 3), [5.0, 0.0], events=[lambda t, x: x[:1], lambda t, x: x[0]])
+    assert sol.t_events[0] == sol.t_events[1]
+    for wrong in (None, "1", [1.0], 1j, np.ones(2)):
+        with pytest.raises(TypeError, match=r"event 0 returned .* must be one real number"):
+            dyn.simulate((0, 3), [5.0, 0.0], events=lambda t, x, wrong=wrong: wrong)
+    with pytest.raises(ValueError, match="direction of event 0 is nan"):
+        dyn.simulate((0, 3), [5.0, 0.0], events=kc.Event("z1", direction=np.nan))

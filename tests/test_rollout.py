@@ -513,3 +513,8 @@ def test_a_step_is_a_rollout_of_one(name: str) -> None:
     assert np.array_equal(dyn.step(0.5, x, 1e-3, r=named), rolled[:, 1])
     back = dyn.step(0.501, rolled[0, 1], -1e-3, r=one)
     assert back == pytest.approx(rolled[0, 0], abs=1e-6)
+
+
+def test_a_step_that_is_lost_in_time_is_an_error() -> None:
+    with pytest.raises(ValueError, match="lost in t"):
+        particle().step(1e9, [0.0, 0.0], 1e-9)

@@ -138,6 +138,7 @@ def test_what_goes_wrong_is_named(cart, in_c):
         ({"sample_time": 0.1}, ValueError, "inputs that a function gives"),
         ({"sample_time": 0.1, "inputs": throws, "method": "radau"}, ValueError, "sample_time is for kanecore's own"),
         ({"sample_time": 0.1, "inputs": [0.0]}, ValueError, "inputs that a function gives"),
+        ({"sample_time": "fast", "inputs": throws}, TypeError, "sample_time is 'fast'; it must be one number"),
         ({"sample_time": 0.0, "inputs": throws}, ValueError, "must be positive"),
         ({"sample_time": np.nan, "inputs": throws}, ValueError, "must be positive"),
         ({"sample_time": 1e-18, "inputs": throws}, ValueError, "lost in t"),

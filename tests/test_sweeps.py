@@ -341,6 +341,7 @@ def test_results_that_make_no_array() -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
+        ((4, [1]), "fn is 4; it must be a function"),
         ((square, {"a": [1]}), "cases is a mapping, whose items are its keys: give a list"),
         ((square, [1], 4), r"executor must have submit\(function, \*arguments\)"),
         ((square, [1], None, "yes"), "progress must be True, False or a function"),

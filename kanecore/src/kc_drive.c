@@ -105,11 +105,12 @@ static kc_status take_step(kc_stride *s, const kc_plan *plan, double *error)
 
 /*
  * Take the step; where an event is to end it, once more to the time of the event.  Newton's method finds the
- * step whose end has g = 0, not its interpolant.
+ * step whose end has g = 0, not its interpolant.  Other zeros may be on the other side of the end then, so
+ * the step that is taken is looked at again.
  */
 static kc_status step_to_event(kc_stride *s, const kc_plan *plan, double *error)
 {
-    enum { MOST_TRIES = 4 };
+    enum { MOST_TRIES = 12 };
     const uint32_t n = kc_n_x(s->run->system);
     const double goal = s->next, direction = s->run->direction;
     double stop;
@@ -118,7 +119,7 @@ static kc_status step_to_event(kc_stride *s, const kc_plan *plan, double *error)
         return status;
     if ((status = kc_watch(s, plan->events, plan->t1, &stop)) != KC_OK)
         return status;
-    for (int tries = 0; stop != s->next && tries < MOST_TRIES; tries++) {
+    for (int tries = 0; stop != s->next; tries++) {
         s->next = (stop - goal) * direction > 0.0 ? goal : stop;
         if ((s->next - s->t) * direction <= 0.0) { /* at once: there is no step */
             s->next = s->t;
@@ -129,7 +130,12 @@ static kc_status step_to_event(kc_stride *s, const kc_plan *plan, double *error)
         }
         s->again = 1;
         status = take_step(s, plan, error);
-        if (status != KC_OK || !(*error < 1.0) || !kc_improve(s, plan->events, &stop))
+        if (status != KC_OK || !(*error < 1.0))
+            return status;
+        if (tries < MOST_TRIES && kc_improve(s, plan->events, &stop) &&
+            (s->next != goal || (stop - goal) * direction < 0.0))
+            continue;
+        if ((status = kc_watch_cut(s, plan->events, tries >= MOST_TRIES, &stop)) != KC_OK)
             return status;
     }
     return KC_OK;

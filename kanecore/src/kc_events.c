@@ -21,17 +21,19 @@ typedef struct watch {
     double *zero;          /* (MOST n) times of zeros, in order */
     double *which, *after; /* their functions, and the signs after them */
     double *sign, *end;    /* (n) 1, -1, or 0: none yet; at the start and the end of a step */
+    double *due, *later;   /* (n) signs after zeros on which, and after which, the step was cut; or 0 */
     double *start;         /* (n) g at the start of a step */
     double
         *least; /* (n) what rounding made of g at its last zero, where it may have been faster than after */
-    double *g, *spare; /* (N_PLACES n), (n) */
+    double *noise;     /* (n) what rounding makes of g */
+    double *g, *spare; /* (N_PLACES n), (2 n) */
     double *x, *y;     /* (n_x) */
     double *r;         /* (n_r), (kc_run_work) */
 } watch;
 
 size_t kc_events_work(const kc_system *system, uint32_t n)
 {
-    return 2 + (size_t)n * (3 * MOST + N_PLACES + 6) + 2 * (size_t)kc_n_x(system) + kc_run_work(system);
+    return 2 + (size_t)n * (3 * MOST + N_PLACES + 9) + 2 * (size_t)kc_n_x(system) + kc_run_work(system);
 }
 
 static watch rooms(const kc_system *system, const kc_events *e)
@@ -40,8 +42,9 @@ static watch rooms(const kc_system *system, const kc_events *e)
     watch w;
     w.first = e->work, w.count = w.first + 1;
     w.zero = w.count + 1, w.which = w.zero + MOST * n, w.after = w.which + MOST * n;
-    w.sign = w.after + MOST * n, w.end = w.sign + n, w.start = w.end + n;
-    w.least = w.start + n, w.g = w.least + n, w.spare = w.g + N_PLACES * n;
+    w.sign = w.after + MOST * n, w.end = w.sign + n, w.due = w.end + n, w.later = w.due + n;
+    w.start = w.later + n, w.least = w.start + n, w.noise = w.least + n;
+    w.g = w.noise + n, w.spare = w.g + N_PLACES * n;
     w.x = w.spare + 2 * n, w.y = w.x + n_x;
     w.r = w.y + n_x;
     return w;
@@ -81,17 +84,16 @@ static double sign_of(double g)
 }
 
 /*
- * What rounding makes of g = g_i(t, w->x): changes of each component of x by some units in its last place,
- * and of t, along the slope s->k.
+ * w->noise becomes what rounding makes of the functions, whose values at t and w->x are g: changes of each
+ * component of x by some units in its last place, and of t, along the slope s->k.
  */
-static kc_status rounding(const kc_stride *s, const kc_events *e, const watch *w, uint32_t i, double t,
-                          double g, double *noise)
+static kc_status rounding(const kc_stride *s, const kc_events *e, const watch *w, double t, const double *g)
 {
     const uint32_t n = kc_n_x(s->run->system);
     const double small = 8.0 * DBL_EPSILON, later = small * fmax(fabs(t), fabs(s->t));
     double *const changed = w->spare + e->n;
     kc_status status = KC_OK;
-    *noise = 0.0;
+    memset(w->noise, 0, sizeof(double) * e->n);
     for (uint32_t j = 0; j <= n && status == KC_OK; j++) {
         memcpy(w->y, w->x, sizeof(double) * n);
         if (j < n)
@@ -100,18 +102,27 @@ static kc_status rounding(const kc_stride *s, const kc_events *e, const watch *w
             for (uint32_t m = 0; m < n; m++)
                 w->y[m] += later * s->k[m];
         status = values(s, e, j < n ? t : t + later, w->y, changed);
-        *noise += fabs(changed[i] - g);
+        for (uint32_t i = 0; i < e->n; i++)
+            w->noise[i] += fabs(changed[i] - g[i]);
     }
     return status;
 }
 
-/* *sign becomes that of g = g_i(t, w->x), or 0 where that is rounding. */
-static kc_status sign_beyond_rounding(const kc_stride *s, const kc_events *e, const watch *w, uint32_t i,
-                                      double t, double g, double *sign)
+/* The sign of g_i, or 0 where that is rounding, by the last rounding(). */
+static double sign_beyond(const watch *w, uint32_t i, double g)
 {
-    double noise;
-    const kc_status status = rounding(s, e, w, i, t, g, &noise);
-    *sign = fabs(g) > fmax(noise, w->least[i]) ? sign_of(g) : 0.0;
+    return fabs(g) > fmax(w->noise[i], w->least[i]) ? sign_of(g) : 0.0;
+}
+
+/* *sign becomes that of g_i at a place of the step, or 0 where that is rounding; w->spare holds the values
+ * there. */
+static kc_status sign_within(const kc_stride *s, const kc_events *e, const watch *w, uint32_t i, double theta,
+                             double *sign)
+{
+    kc_status status = values_within(s, e, w, theta, w->spare);
+    if (status == KC_OK)
+        status = rounding(s, e, w, s->t + theta * (s->next - s->t), w->spare);
+    *sign = status == KC_OK ? sign_beyond(w, i, w->spare[i]) : 0.0;
     return status;
 }
 
@@ -127,8 +138,10 @@ kc_status kc_begin_watch(const kc_stride *s, const kc_events *e)
     kc_status status;
     memcpy(w.x, s->x, sizeof(double) * kc_n_x(s->run->system));
     status = values(s, e, s->t, w.x, w.start);
+    if (status == KC_OK)
+        status = rounding(s, e, &w, s->t, w.start);
     for (uint32_t i = 0; i < e->n && status == KC_OK; i++)
-        status = sign_beyond_rounding(s, e, &w, i, s->t, w.start[i], w.sign + i);
+        w.sign[i] = sign_beyond(&w, i, w.start[i]);
     return status;
 }
 
@@ -167,22 +180,26 @@ static kc_status zero_between(const kc_stride *s, const kc_events *e, const watc
     return KC_OK;
 }
 
-/* Put down the zero between two places, in the order of time. */
+/* Put down a zero, in the order of time. */
+static void put(const kc_stride *s, const watch *w, uint32_t i, double t, double after)
+{
+    const double direction = s->run->direction;
+    size_t k = (size_t)*w->count;
+    for (; k > 0 && (w->zero[k - 1] - t) * direction > 0.0; k--)
+        w->zero[k] = w->zero[k - 1], w->which[k] = w->which[k - 1], w->after[k] = w->after[k - 1];
+    w->zero[k] = t, w->which[k] = (double)i, w->after[k] = after;
+    *w->count += 1.0;
+}
+
+/* Find the zero between two places, and put it down. */
 static kc_status add_zero(const kc_stride *s, const kc_events *e, const watch *w, uint32_t i, double a,
                           double fa, double b, double fb)
 {
     double theta = b;
     const kc_status status = zero_between(s, e, w, i, a, fa, b, fb, &theta);
-    size_t k = (size_t)*w->count;
-    if (status != KC_OK || k == (size_t)MOST * e->n)
-        return status;
-    const double t = theta == 1.0 ? s->next : s->t + theta * (s->next - s->t);
-    const double direction = s->run->direction;
-    for (; k > 0 && (w->zero[k - 1] - t) * direction > 0.0; k--)
-        w->zero[k] = w->zero[k - 1], w->which[k] = w->which[k - 1], w->after[k] = w->after[k - 1];
-    w->zero[k] = t, w->which[k] = (double)i, w->after[k] = sign_of(fb);
-    *w->count += 1.0;
-    return KC_OK;
+    if (status == KC_OK && *w->count < (double)MOST * e->n - e->n) /* the rest is for ends of steps */
+        put(s, w, i, theta == 1.0 ? s->next : s->t + theta * (s->next - s->t), sign_of(fb));
+    return status;
 }
 
 /*
@@ -219,11 +236,8 @@ static kc_status look_in_dip(const kc_stride *s, const kc_events *e, const watch
     }
     double beyond = 0.0;
     kc_status status = KC_OK;
-    if (sign * fx < 0.0) {
-        const double t = s->t + x * (s->next - s->t);
-        if ((status = values_within(s, e, w, x, w->spare)) == KC_OK)
-            status = sign_beyond_rounding(s, e, w, i, t, fx, &beyond);
-    }
+    if (sign * fx < 0.0)
+        status = sign_within(s, e, w, i, x, &beyond);
     if (status != KC_OK || beyond == 0.0)
         return status;
     const int left = x < place[1]; /* of the middle place, which lies on the other side of zero */
@@ -240,13 +254,12 @@ static kc_status look(const kc_stride *s, const kc_events *e, const watch *w, ui
     if (w->start[i] * sign > 0.0)
         f[n++] = w->start[i];
     for (int k = first; k < N_PLACES && status == KC_OK; k++) {
-        const double g = w->g[(size_t)k * e->n + i], t = s->t + PLACES[k] * (s->next - s->t);
+        const double g = w->g[(size_t)k * e->n + i];
         double here = sign_of(g);
         if (here == 0.0 && !(ends && k == N_PLACES - 1 && n > 0))
             continue;
         if (here != 0.0 && here != sign) { /* tell it from rounding */
-            if ((status = values_within(s, e, w, PLACES[k], w->spare)) == KC_OK)
-                status = sign_beyond_rounding(s, e, w, i, t, g, &here);
+            status = sign_within(s, e, w, i, PLACES[k], &here);
             if (here == 0.0)
                 continue;
         }
@@ -277,32 +290,100 @@ static int counts(const kc_events *e, const watch *w, size_t k)
     return direction == 0 || (double)direction == w->after[k];
 }
 
-kc_status kc_watch(const kc_stride *s, const kc_events *e, double t1, double *stop)
+/* The first zero that stops the step; the number of zeros where there is none. */
+static size_t first_stop(const kc_events *e, const watch *w)
 {
-    const watch w = rooms(s->run->system, e);
+    const size_t n = (size_t)*w->count;
+    size_t k = 0;
+    while (k < n && !(counts(e, w, k) && e->stops[(uint32_t)w->which[k]]))
+        k++;
+    return k;
+}
+
+/*
+ * Where there are zeros that stop the step, cut it on the first: those that cannot be told from that in time
+ * come with it, and what comes after is no longer of this step.
+ */
+static void cut(const kc_stride *s, const kc_events *e, const watch *w, double *stop)
+{
+    const size_t n = (size_t)*w->count, first = first_stop(e, w);
+    const double same = kc_smallest_step(s->t, s->next);
+    size_t k;
+    *w->first = (double)first;
+    if (first == n)
+        return;
+    *stop = w->zero[first];
+    for (uint32_t i = 0; i < e->n; i++)
+        if (w->due[i] != 0.0)
+            w->later[i] = w->due[i], w->due[i] = 0.0;
+    for (k = 0; k < n && (w->zero[k] - *stop) * s->run->direction <= same; k++) {
+        const uint32_t i = (uint32_t)w->which[k];
+        if (fabs(w->zero[k] - *stop) <= same)
+            w->due[i] = w->after[k];
+        else
+            w->later[i] = w->after[k];
+    }
+    *w->count = (double)k;
+    for (; k < n; k++) {
+        const uint32_t i = (uint32_t)w->which[k];
+        if (w->due[i] == 0.0 && w->later[i] == 0.0)
+            w->later[i] = w->after[k];
+    }
+}
+
+/* All zeros in a step. */
+static kc_status look_at_all(const kc_stride *s, const kc_events *e, const watch *w, int ends)
+{
     int first = EARLY + 1;
     kc_status status = KC_OK;
     for (uint32_t i = 0; i < e->n; i++)
-        if (w.sign[i] == 0.0)
+        if (w->sign[i] == 0.0)
             first = 1;
     for (int k = first; k < N_PLACES && status == KC_OK; k++)
-        status = values_within(s, e, &w, PLACES[k], w.g + (size_t)k * e->n);
-    *w.count = 0.0;
+        status = values_within(s, e, w, PLACES[k], w->g + (size_t)k * e->n);
+    *w->count = 0.0;
     for (uint32_t i = 0; i < e->n && status == KC_OK; i++)
-        status = look(s, e, &w, i, first, s->next == t1);
-    size_t n = (size_t)*w.count, k = 0;
-    *stop = s->next;
-    while (k < n && !(counts(e, &w, k) && e->stops[(uint32_t)w.which[k]]))
-        k++;
-    *w.first = (double)k;
-    if (k < n) { /* those that cannot be told from it in time come with it */
-        const double same = kc_smallest_step(s->t, s->next);
-        *stop = w.zero[k];
-        while (k < n && fabs(w.zero[k] - *stop) <= same)
-            k++;
-        *w.count = (double)k;
-    }
+        status = look(s, e, w, i, first, ends);
     return status;
+}
+
+kc_status kc_watch(const kc_stride *s, const kc_events *e, double t1, double *stop)
+{
+    const watch w = rooms(s->run->system, e);
+    const kc_status status = look_at_all(s, e, &w, s->next == t1);
+    *stop = s->next;
+    memset(w.due, 0, sizeof(double) * e->n);
+    memset(w.later, 0, sizeof(double) * e->n);
+    if (status == KC_OK)
+        cut(s, e, &w, stop);
+    return status;
+}
+
+kc_status kc_watch_cut(const kc_stride *s, const kc_events *e, int last, double *stop)
+{
+    const watch w = rooms(s->run->system, e);
+    const double goal = s->next, same = kc_smallest_step(s->t, goal);
+    const double *const end = w.g + (size_t)(N_PLACES - 1) * e->n;
+    kc_status status = look_at_all(s, e, &w, 0);
+    memcpy(w.x, s->x1, sizeof(double) * kc_n_x(s->run->system));
+    if (status == KC_OK)
+        status = rounding(s, e, &w, goal, end);
+    *stop = goal;
+    if (status != KC_OK)
+        return status;
+    for (uint32_t i = 0; i < e->n; i++) {
+        const double after = w.due[i] != 0.0                     ? w.due[i]
+                             : sign_beyond(&w, i, end[i]) == 0.0 ? w.later[i]
+                                                                 : 0.0;
+        if (after != 0.0 && w.end[i] != after)
+            put(s, &w, i, goal, after);
+    }
+    const size_t k = first_stop(e, &w);
+    if (k < (size_t)*w.count && !last && fabs(w.zero[k] - goal) > same)
+        cut(s, e, &w, stop);
+    else
+        *w.first = (double)k;
+    return KC_OK;
 }
 
 int kc_improve(const kc_stride *s, const kc_events *e, double *stop)
@@ -328,7 +409,15 @@ kc_status kc_report(const kc_stride *s, const kc_events *e, const kc_step *step,
     const watch w = rooms(s->run->system, e);
     const size_t n = (size_t)*w.count, first = (size_t)*w.first;
     kc_status status = KC_OK;
+    double *const end = w.g + (size_t)(N_PLACES - 1) * e->n;
     *answer = KC_GO_ON;
+    if (first < n) { /* the step ends on zeros: the last look was at a longer one if there is no step */
+        memcpy(w.x, s->x1, sizeof(double) * kc_n_x(s->run->system));
+        if ((status = values(s, e, step->end, w.x, end)) == KC_OK)
+            status = rounding(s, e, &w, step->end, end);
+        if (status != KC_OK)
+            return status;
+    }
     for (size_t k = 0; k < n; k++) {
         const uint32_t i = (uint32_t)w.which[k];
         w.sign[i] = w.after[k];
@@ -340,19 +429,15 @@ kc_status kc_report(const kc_stride *s, const kc_events *e, const kc_step *step,
             if (status != KC_OK)
                 return status;
             said = e->found(i, w.zero[k], w.x, e->context);
-        } else {
-            memcpy(w.x, s->x1, sizeof(double) * kc_n_x(s->run->system));
-            if ((status = values(s, e, step->end, w.x, w.spare)) != KC_OK)
-                return status;
-            if ((status = rounding(s, e, &w, i, step->end, w.spare[i], w.least + i)) != KC_OK)
-                return status;
+        } else { /* the step ends on it, as well as that can be */
+            w.least[i] = fmax(w.noise[i], fabs(end[i]));
             said = e->found(i, step->end, x, e->context);
         }
         if (said > *answer)
             *answer = said;
     }
     if (first == n) { /* not cut: g at the end was looked at */
-        memcpy(w.start, w.g + (size_t)(N_PLACES - 1) * e->n, sizeof(double) * e->n);
+        memcpy(w.start, end, sizeof(double) * e->n);
         memcpy(w.sign, w.end, sizeof(double) * e->n);
         return KC_OK;
     }
@@ -360,9 +445,10 @@ kc_status kc_report(const kc_stride *s, const kc_events *e, const kc_step *step,
         return KC_OK; /* what comes next begins anew */
     memcpy(w.x, x, sizeof(double) * kc_n_x(s->run->system));
     status = values(s, e, step->end, w.x, w.start);
+    if (status == KC_OK)
+        status = rounding(s, e, &w, step->end, w.start);
     for (uint32_t i = 0; i < e->n && status == KC_OK; i++) {
-        double sign;
-        status = sign_beyond_rounding(s, e, &w, i, step->end, w.start[i], &sign);
+        const double sign = sign_beyond(&w, i, w.start[i]);
         w.sign[i] = sign != 0.0 ? sign : w.sign[i];
     }
     return status;

@@ -18,6 +18,13 @@ kc_status kc_begin_watch(const kc_stride *s, const kc_events *events);
 kc_status kc_watch(const kc_stride *s, const kc_events *events, double t1, double *stop);
 
 /*
+ * Look again, at the step s that was cut at a zero: its interpolant is another than that of the longer step.
+ * *stop becomes s->next where the step may end there, else the time of an earlier zero on which it is to end;
+ * where this is the last look, the step ends as it is.  Functions whose zeros were at its end are zero there.
+ */
+kc_status kc_watch_cut(const kc_stride *s, const kc_events *events, int last, double *stop);
+
+/*
  * Newton's method for the zero on which step s ends: *stop becomes a better time; whether the step is to be
  * taken once more, to that time.
  */

@@ -183,7 +183,7 @@ def sweep(fn: Callable[[Any], Any], cases: Iterable[Any], executor: Any = None, 
     Raises
     ------
     TypeError
-        `cases` is a mapping or a table; `executor` has no ``submit``; `fn` cannot be pickled.
+        `fn` cannot be called; `cases` is a mapping or a table; `executor` has no ``submit``; `fn` cannot be pickled.
     KeyboardInterrupt
         Ctrl-C was pressed; ``error.sweep`` holds what was computed.  So does any other error that ends the sweep.
 
@@ -192,6 +192,8 @@ def sweep(fn: Callable[[Any], Any], cases: Iterable[Any], executor: Any = None, 
     Cases go in batches, a thousand of them at most.  A worker loads `fn` once; a model is compiled once on a machine,
     by the first process that needs it.
     """
+    if not callable(fn):
+        raise TypeError(f"fn is {fn!r}; it must be a function fn(case)")
     listed = _listed(cases)
     submit = None if executor is None else _submitting(executor)
     done = Sweep(listed)

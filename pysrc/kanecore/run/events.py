@@ -187,6 +187,8 @@ def _direction(i: int, direction: Any) -> int:
         value = float(direction)
     except (TypeError, ValueError):
         raise TypeError(f"direction of event {i} is {direction!r}; it must be 1, -1, or 0 for both") from None
+    if np.isnan(value):
+        raise ValueError(f"direction of event {i} is {direction!r}; it must be 1, -1, or 0 for both")
     return int(np.sign(value))
 
 

@@ -137,11 +137,15 @@ def sample_period(sample_time: float | None, smallest: float) -> float:
     """How long inputs are held, 0 where they are not."""
     if sample_time is None:
         return 0.0
-    if not (np.isfinite(sample_time) and sample_time > 0 and sample_time >= smallest):
+    try:
+        period = float(sample_time)
+    except (TypeError, ValueError):
+        raise TypeError(f"sample_time is {sample_time!r}; it must be one number") from None
+    if not (np.isfinite(period) and period > 0 and period >= smallest):
         raise ValueError(
             f"sample_time is {sample_time!r}; it must be positive, and {smallest!r} at least: less is lost in t"
         )
-    return float(sample_time)
+    return period
 
 
 def step_limit(max_steps: int | None) -> int:
