@@ -22,6 +22,7 @@ import integrate
 import peak
 import report
 import rollout
+import stiff
 from goals import goals
 
 SCRIPTS = {
@@ -32,6 +33,7 @@ SCRIPTS = {
     "batch": batch,
     "integrate": integrate,
     "rollout": rollout,
+    "stiff": stiff,
     "control": control_loop,
     "peak": peak,
 }

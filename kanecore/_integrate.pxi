@@ -5,7 +5,7 @@ from time import monotonic
 
 from kanecore cimport KC_OK
 from kanecore._ode cimport (
-    KC_PATIENCE, kc_find_method, kc_integrate, kc_interpolate, kc_is_adaptive, kc_method, kc_methods, kc_n_dense,
+    KC_PATIENCE, KC_SWITCHES, kc_find_method, kc_integrate, kc_interpolate, kc_is_adaptive, kc_method, kc_methods, kc_n_dense,
     kc_ode_work, kc_plan, kc_signal, kc_smallest_step, kc_stats, kc_step, kc_system,
 )
 
@@ -164,7 +164,9 @@ cdef class Run:
         None where they were not kept.
     times, sampled : ndarray, (reached,), (reached, n_x)
         The chosen times that were reached, and the states there; where none were chosen, the ends of the steps.
-    evaluations, accepted, rejected : int
+    evaluations, jacobians, factorizations, accepted, rejected : int
+    switches, switched : int, tuple of float
+        How often one of two methods handed over to the other ("auto"), and when, of the first 8 times.
     samples : (ndarray, ndarray) or None
         Times and inputs of the samples, (n,) and (n, n_r), where a function was sampled.
     row : int
@@ -172,9 +174,9 @@ cdef class Run:
     """
 
     cdef readonly str status
-    cdef readonly object error, x, steps, states, dense, times, sampled, samples
+    cdef readonly object error, x, switched, steps, states, dense, times, sampled, samples
     cdef readonly double t
-    cdef readonly uint64_t evaluations, accepted, rejected
+    cdef readonly uint64_t evaluations, jacobians, factorizations, accepted, rejected, switches
     cdef readonly int row
 
 
@@ -486,6 +488,9 @@ cdef int fill_equations(Model model, kc_system *system, const kc_method *method,
     if baumgarte is not None and model.n_constraints:
         system.alpha, system.beta = baumgarte
         system.stabilization = model.kernel(K_STABILIZATION)
+    if method.rosenbrock != NULL:
+        system.linearize = model.kernel(K_LINEARIZE)
+        system.rhs_time_derivative = model.kernel(K_RHS_TIME_DERIVATIVE)
     system.n_work = <uint32_t>model.n_work
     return 0
 
@@ -524,6 +529,9 @@ cdef Run run_through(Model model, const kc_system *system, const kc_plan *plan, 
         forget(record)
     run.status = "full" if record.full else STATUS[status]
     run.evaluations, run.rejected = stats.evaluations, stats.rejected
+    run.jacobians, run.factorizations = stats.jacobians, stats.factorizations
+    run.switches = stats.switches
+    run.switched = tuple([stats.switched[i] for i in range(min(stats.switches, <uint64_t>KC_SWITCHES))])
     run.accepted = len(run.steps) - 1 if record.full or record.no_memory else stats.accepted  # without one that found no room
     run.row = row_of(model, status, stats.number)
     return run

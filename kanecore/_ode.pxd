@@ -5,10 +5,15 @@ from libc.stdint cimport uint32_t, uint64_t
 
 from kanecore cimport kc_kernel, kc_status
 
+cdef extern from "kc_rosenbrock.h" nogil:
+    ctypedef struct kc_rosenbrock:
+        pass
+
 cdef extern from "kc_method.h" nogil:
     ctypedef struct kc_method:
         const char *name
         int order, uses_qdot
+        const kc_rosenbrock *rosenbrock
 
     const kc_method *const *kc_methods
 
@@ -33,6 +38,8 @@ cdef extern from "kc_ode.h" nogil:
         kc_kernel *project
         kc_kernel *stabilization
         double alpha, beta
+        kc_kernel *linearize
+        kc_kernel *rhs_time_derivative
         int (*interrupted)(void *context) noexcept
         void *context
 
@@ -69,12 +76,14 @@ cdef extern from "kc_ode.h" nogil:
         const kc_events *events
 
     ctypedef struct kc_stats:
-        uint64_t evaluations, accepted, rejected
+        uint64_t evaluations, accepted, rejected, jacobians, factorizations, switches
+        double switched[8]
         double t
         uint32_t number
 
     enum:
         KC_PATIENCE
+        KC_SWITCHES
 
     const kc_method *kc_find_method(const char *name)
     int kc_is_adaptive(const kc_method *method)

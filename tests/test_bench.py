@@ -51,6 +51,7 @@ FIELDS = {
     "batch": {"u̇ per state": SIDES},
     "integrate": {"integration": SLOW_SIDES},
     "rollout": {"a step of RK4": SIDES},
+    "stiff": {"stiff integration": {"case", "ms_min", "ours/it", "steps", "nfev", "njev", "error"}},
     "control": {"calls one by one": {"case", "p50", "p99", "p99.9", "worst", "p99.9/p50", "compiler"}},
     "peak": {
         "probe": {"case", "lanes", "ns", "per_ns"},

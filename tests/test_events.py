@@ -18,7 +18,7 @@ from kanecore.build.compiler import find_compiler
 from kanecore.gallery import four_bar
 
 GRAVITY = 10.0
-METHODS = {"dop853": {}, "dopri5": {}, "rk4": {"dt": 0.1}}
+METHODS = {"dop853": {}, "dopri5": {}, "rk4": {"dt": 0.1}, "rosenbrock": {}, "auto": {}}
 
 
 def particle(count: int = 1, unit: float = 1.0):

@@ -5,9 +5,11 @@ from __future__ import annotations
 
 import pickle
 import signal
+import subprocess
 import threading
 import tracemalloc
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,6 +20,7 @@ import sympy.physics.mechanics as me
 from gallery_states import loaded, some_state
 
 import kanecore as kc
+from kanecore.build.compiler import find_compiler
 from kanecore.gallery import cart_pole, four_bar
 
 Array = npt.NDArray[Any]
@@ -386,19 +389,19 @@ def test_memory_does_not_grow_with_steps() -> None:
 def test_ctrl_c_stops_a_rollout(threads: int) -> None:
     if threading.current_thread() is not threading.main_thread():
         pytest.skip("signals reach the main thread only")
-    dyn = loaded("tree30")
-    x0 = np.tile(0.1 * starts("tree30", 2), (8, 1))
+    dyn, x0, steps = loaded("four_bar"), starts("four_bar"), 100_000
     before = signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell may have had it ignored
     timer = threading.Timer(0.1, signal.raise_signal, (signal.SIGINT,))
-    out = np.zeros((16, 200_001, dyn.n_x))  # seconds, and 1.5 GB of memory that nobody writes to
+    out = np.zeros((N, steps + 1, dyn.n_x))  # for some seconds
     timer.start()
     try:
         with pytest.raises(KeyboardInterrupt):
-            dyn.rollout(x0, inputs(dyn), dt=1e-9, steps=200_000, threads=threads, out=out)
+            dyn.rollout(x0, inputs(dyn), dt=1e-9, steps=steps, t0=T0, threads=threads, out=out)
     finally:
         timer.cancel()
         timer.join()
         signal.signal(signal.SIGINT, before)
+    assert not out[:, -1].any()
 
 
 # Other models ------------------------------------------------------------------------------------------------
@@ -440,6 +443,21 @@ def test_models_without_a_compiler_and_pickled_ones() -> None:
     y = np.random.default_rng(4).uniform(-1, 1, (N, 2))
     options = {"dt": 0.1, "steps": 9, "parameters": {"k": -1.0}}
     assert np.array_equal(copy.rollout(y, **options), original.rollout(y, **options))
+
+
+@pytest.mark.parametrize("flags", [["-O1"], ["-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover"]])
+def test_all_kinds_of_processors_give_the_same_bits(flags: list[str], root: Path, tmp_path: Path) -> None:
+    """As far as this one has their instructions; in lanes and row by row, doubles and floats, sanitized as well."""
+    program, native = tmp_path / "rollout", root / "kanecore"
+    files = [root / "tests/c/rollout.c", native / "src/kc_cpu.c", *sorted((native / "src").glob("kc_rollout*.c"))]
+    strict = ["-std=c99", "-ffp-contract=off", "-Wall", "-Wextra", "-Wpedantic", "-Werror"]
+    command = [*find_compiler(), *strict, *flags, f"-I{native / 'include'}", f"-I{native / 'src'}", *map(str, files)]
+    built = subprocess.run([*command, "-lm", "-o", str(program)], capture_output=True, text=True, check=False)
+    if built.returncode and "sanitize" in built.stderr:
+        pytest.skip(f"this compiler has no sanitizers: {built.stderr.splitlines()[0]}")
+    assert not built.returncode, built.stderr
+    ran = subprocess.run([program], capture_output=True, text=True, check=False)
+    assert (ran.returncode, ran.stdout) == (0, "all checks passed\n"), ran.stdout + ran.stderr
 
 
 # Wrong calls -------------------------------------------------------------------------------------------------

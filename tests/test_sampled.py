@@ -36,7 +36,7 @@ class Controller:
         return self.given[-1]
 
 
-@pytest.mark.parametrize("method", ["dop853", "dopri5", "rk4"])
+@pytest.mark.parametrize("method", ["dop853", "dopri5", "rk4", "rosenbrock", "auto"])
 def test_the_controller_is_asked_once_a_sample_and_held(cart, method):
     controller = Controller()
     options = {"dt": 0.01} if method == "rk4" else {"rtol": 1e-10, "atol": 1e-10}
@@ -136,6 +136,7 @@ def test_what_goes_wrong_is_named(cart, in_c):
     assert caught.value.trajectory.t[-1] == pytest.approx(0.6)
     for options, error, words in [
         ({"sample_time": 0.1}, ValueError, "inputs that a function gives"),
+        ({"sample_time": 0.1, "inputs": throws, "method": "radau"}, ValueError, "sample_time is for kanecore's own"),
         ({"sample_time": 0.1, "inputs": [0.0]}, ValueError, "inputs that a function gives"),
         ({"sample_time": 0.0, "inputs": throws}, ValueError, "must be positive"),
         ({"sample_time": np.nan, "inputs": throws}, ValueError, "must be positive"),

@@ -60,13 +60,14 @@ typedef struct kc_system {
     uint32_t n_q, n_u, n_work; /* as in the model */
     const double *c;           /* prepared constants */
     const kc_signal *signal;
-    uint32_t n_unit;                   /* unit quaternions in x */
-    const uint32_t *unit;              /* their places, 4 n_unit; as in the model */
-    kc_kernel *project;                /* NULL: steps stay where they end */
-    kc_kernel *stabilization;          /* NULL: none */
-    double alpha, beta;                /* its gains */
-    int (*interrupted)(void *context); /* NULL, or asked after every KC_PATIENCE evaluations; */
-    void *context;                     /* non-zero stops the run */
+    uint32_t n_unit;                            /* unit quaternions in x */
+    const uint32_t *unit;                       /* their places, 4 n_unit; as in the model */
+    kc_kernel *project;                         /* NULL: steps stay where they end */
+    kc_kernel *stabilization;                   /* NULL: none */
+    double alpha, beta;                         /* its gains */
+    kc_kernel *linearize, *rhs_time_derivative; /* of linearly implicit methods */
+    int (*interrupted)(void *context);          /* NULL, or asked after every KC_PATIENCE evaluations; */
+    void *context;                              /* non-zero stops the run */
 } kc_system;
 
 /* A method; see kc_find_method(). */
@@ -118,11 +119,14 @@ typedef struct kc_plan {
 
 typedef struct kc_stats {
     uint64_t evaluations, accepted, rejected;
-    double t;        /* where the run ended, or failed */
-    uint32_t number; /* where a kernel found no solution: its work[1] */
+    uint64_t jacobians, factorizations; /* of linearly implicit methods */
+    uint64_t switches;                  /* between two methods, see "auto" */
+    double switched[8];                 /* (KC_SWITCHES) when, of the first */
+    double t;                           /* where the run ended, or failed */
+    uint32_t number;                    /* where a kernel found no solution: its work[1] */
 } kc_stats;
 
-enum { KC_PATIENCE = 1024 };
+enum { KC_PATIENCE = 1024, KC_SWITCHES = 8 };
 
 /*
  * A method by its name, or NULL:
@@ -132,6 +136,14 @@ enum { KC_PATIENCE = 1024 };
  *     dopri5   Dormand and Prince's method of order 5 with an error estimate of order 4
  *     dop853   theirs of order 8 with error estimates of orders 5 and 3 (Hairer, Norsett & Wanner, Solving
  *              Ordinary Differential Equations I, 2nd ed. 1993, section II.5)
+ *     rosenbrock    Rodas5P, of order 5 with an error estimate of order 4, for stiff systems
+ *              (Steinebach, BIT 63, 2023): linearly implicit. It asks for all derivatives with respect
+ *              to x and t; so it is neither for a `call` of kc_signal nor for `stabilization`
+ *     rosenbrock_w  ROS34PW2, of order 3 with an error estimate of order 2, for stiff systems
+ *              with unknown derivatives: a W-method (Rang & Angermann, BIT 45, 2005)
+ *     auto     dop853, of order 8; where stability alone keeps its steps short, which they tell
+ *              without more evaluations, rosenbrock, until explicit steps would do again
+ *     auto_w   dop853, of order 8, and in the same way rosenbrock_w
  *
  * With unit quaternions or constraints adaptive methods take one evaluation more a step, at the state that
  * was brought back to them.

@@ -2,13 +2,15 @@
 /* The one driver of all methods: stretches between knots of the inputs, steps and their lengths,
  * interpolation. */
 #include "kc_events.h"
+#include "kc_rosenbrock.h"
 
 /* Step control, as in Hairer's program and SciPy's. */
 static const double SAFETY = 0.9, MIN_FACTOR = 0.2, MAX_FACTOR = 10.0;
 
 size_t kc_ode_work(const kc_system *system, const kc_method *method)
 {
-    return (size_t)(method->extended + method->n_dense + 3) * kc_n_x(system) + kc_run_work(system);
+    const size_t own = method->rosenbrock ? kc_rosenbrock_work(system) : 0;
+    return (size_t)(method->extended + method->n_dense + 3) * kc_n_x(system) + own + kc_run_work(system);
 }
 
 int kc_n_dense(const kc_method *method)
@@ -73,7 +75,7 @@ static kc_status first_step(const kc_stride *s, const kc_plan *plan, double *slo
  * back to the constraints, and the slope there and the interpolant are computed.  Methods with fixed steps
  * have the error 0.
  */
-static kc_status take_step(const kc_stride *s, const kc_plan *plan, double *error)
+static kc_status take_step(kc_stride *s, const kc_plan *plan, double *error)
 {
     const kc_method *m = s->method;
     const uint32_t n = kc_n_x(s->run->system);
@@ -87,7 +89,11 @@ static kc_status take_step(const kc_stride *s, const kc_plan *plan, double *erro
         if ((status = kc_evaluate(s->run, s->next, s->x1, end)) != KC_OK)
             return status;
         *error = m->error(s, plan);
-        if (!(*error < 1.0) || (status = m->dense(s)) != KC_OK || !returns)
+        if (!(*error < 1.0))
+            return KC_OK;
+        if (plan->method->stiff)
+            s->reach = m->reach(s, plan);
+        if ((status = m->dense(s)) != KC_OK || !returns)
             return status;
     }
     if (returns && (status = kc_return(s->run, s->next, s->x1)) != KC_OK)
@@ -121,6 +127,7 @@ static kc_status step_to_event(kc_stride *s, const kc_plan *plan, double *error)
             *error = 0.0;
             return KC_OK;
         }
+        s->again = 1;
         status = take_step(s, plan, error);
         if (status != KC_OK || !(*error < 1.0) || !kc_improve(s, plan->events, &stop))
             return status;
@@ -144,7 +151,8 @@ static kc_status report_events(const kc_stride *s, const kc_plan *plan, const kc
     }
     if (answer == KC_END)
         return KC_STOPPED;
-    const kc_stride next = {s->run, s->method, step->end, step->end, x, s->x1, s->k, s->y, s->dense};
+    kc_stride next = *s;
+    next.t = next.next = step->end, next.x = x;
     if ((status = kc_evaluate(s->run, step->end, x, s->k)) != KC_OK)
         return status;
     return kc_begin_watch(&next, plan->events);
@@ -167,6 +175,31 @@ static kc_status accept_step(const kc_stride *s, const kc_plan *plan, double *x)
             return KC_STOPPED;
     }
     return plan->events ? report_events(s, plan, &step, x) : KC_OK;
+}
+
+/*
+ * Hand over to the other of two methods once 15 steps speak for it, before 6 in between do not: to the
+ * implicit one where explicit steps are as long as stability allows, and back where they would be half as
+ * long (Hairer & Wanner, Solving Ordinary Differential Equations II, 2nd ed. 1996, section IV.2).
+ */
+static void choose_method(kc_stride *s, const kc_plan *plan)
+{
+    enum { FOR = 15, AGAINST = 6 };
+    const kc_method *const first = plan->method;
+    kc_stats *const stats = s->run->stats;
+    const int implicit = s->method == first->stiff;
+    if (implicit ? s->reach < 0.5 * first->stable : s->reach > first->stable) {
+        s->others = 0;
+        s->votes++;
+    } else if (++s->others == AGAINST)
+        s->others = s->votes = 0;
+    if (s->votes < FOR)
+        return;
+    s->votes = s->others = 0;
+    s->method = implicit ? first : first->stiff;
+    if (stats->switches < KC_SWITCHES)
+        stats->switched[stats->switches] = stats->t;
+    stats->switches++;
 }
 
 /* Whole steps from the start of a stretch, then one that ends on its end. */
@@ -203,6 +236,7 @@ static kc_status adaptive_steps(kc_stride *s, const kc_plan *plan, double end, d
         *h = fmax(fmin(*h, plan->max_step), smallest);
         const int last = *h * (1.0 + 1e-10) >= (end - t) * direction;
         const double goal = last ? end : t + direction * *h;
+        s->again = rejected;
         double error = INFINITY;
         s->t = t, s->next = goal;
         kc_status status = step_to_event(s, plan, &error);
@@ -227,6 +261,8 @@ static kc_status adaptive_steps(kc_stride *s, const kc_plan *plan, double end, d
         rejected = 0;
         if ((status = accept_step(s, plan, x)) != KC_OK)
             return status;
+        if (plan->method->stiff)
+            choose_method(s, plan);
     }
     return KC_OK;
 }
@@ -237,9 +273,10 @@ kc_status kc_integrate(const kc_system *system, const kc_plan *plan, double *x, 
     const uint32_t n = kc_n_x(system);
     double *const k = work, *const x1 = k + (uint32_t)m->extended * n, *const y = x1 + n,
                   *const slope = y + n;
-    double *const dense = slope + n;
-    kc_run run = kc_begin(system, kc_direction(plan->t0, plan->t1), dense + (uint32_t)m->n_dense * n, stats);
-    kc_stride s = {&run, m, plan->t0, plan->t0, x, x1, k, y, dense};
+    double *const dense = slope + n, *const own = dense + (uint32_t)m->n_dense * n,
+                  *const rest = own + (m->rosenbrock ? kc_rosenbrock_work(system) : 0);
+    kc_run run = kc_begin(system, kc_direction(plan->t0, plan->t1), rest, stats);
+    kc_stride s = {&run, m, plan->t0, plan->t0, x, x1, k, y, dense, 0, 0.0, 0, 0, own};
     double h = plan->step;
     *stats = (kc_stats){.t = plan->t0};
     if (!m->error && !(h > 0.0 && h >= kc_smallest_step(plan->t0, plan->t1)))

@@ -2,7 +2,8 @@
 /*
  * kc_method.h: an integration method as a row of numbers and functions; kc_drive.c runs any of them.
  *
- * A new method is its tableau in kc_tableaux.c, or a function of its own, and a row in kc_methods.c.
+ * A new method is its tableau in kc_tableaux.c, or a function of its own, and a row in kc_methods.c.  What
+ * linearly implicit ones share is in kc_rosenbrock.c.
  */
 #ifndef KC_METHOD_H
 #define KC_METHOD_H
@@ -15,13 +16,19 @@
 typedef struct kc_stride {
     const kc_run *run;
     const kc_method *method;
-    double t, next;  /* where it begins and ends */
-    const double *x; /* the state at t */
-    double *x1;      /* the state at `next` */
-    double *k;       /* slopes, `extended` of them; the caller has evaluated the first */
-    double *y;       /* a state, to work with */
-    double *dense;   /* the interpolant */
+    double t, next;    /* where it begins and ends */
+    const double *x;   /* the state at t */
+    double *x1;        /* the state at `next` */
+    double *k;         /* slopes, `extended` of them; the caller has evaluated the first */
+    double *y;         /* a state, to work with */
+    double *dense;     /* the interpolant */
+    int again;         /* whether the last step that was tried began here too, and was too long */
+    double reach;      /* of the step, see kc_method */
+    int votes, others; /* how many steps lately spoke for the other of two methods, how many since did not */
+    double *own; /* what the method keeps from try to try: kc_rosenbrock_work() of a linearly implicit one */
 } kc_stride;
+
+typedef struct kc_rosenbrock kc_rosenbrock; /* see kc_rosenbrock.h */
 
 /* A method; a and c are Butcher's. */
 
@@ -33,6 +40,7 @@ struct kc_method {
     int extended;        /* with that at its end and those of the interpolant */
     int n_dense;         /* how many numbers the interpolant has for each component */
     const double *a, *c; /* (extended, extended), (extended): stage i is at t + c_i h, x + h sum_j a_ij k_j */
+    const kc_rosenbrock *rosenbrock; /* the numbers of a linearly implicit method; NULL: it is explicit */
     /* The other slopes and x1; with a tableau by_tableau, which ends the step with row `stages`. */
     kc_status (*step)(const kc_stride *s);
     /* The error of x1 relative to the tolerance, which goes with h^control; NULL: steps are fixed. */
@@ -41,6 +49,14 @@ struct kc_method {
     /* The interpolant in s->dense, and its value at theta. */
     kc_status (*dense)(const kc_stride *s);
     void (*interpolate)(const kc_step *step, double theta, double *x);
+    /*
+     * Of methods that may hand over to another: |h lambda|, lambda being the largest eigenvalue of df/dx that
+     * a step met; up to which reach explicit steps are stable; and the method for systems in which that keeps
+     * them short.
+     */
+    double (*reach)(const kc_stride *s, const kc_plan *plan);
+    double stable;
+    const kc_method *stiff;
 };
 
 /* The rows of all methods, then NULL. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The integration methods: what is special to each, and their rows. */
 #include "kc_method.h"
+#include "kc_rosenbrock.h"
 #include "kc_tableaux.h"
 
 /* ----------------------------------------------------------------------------------------- by the tableau */
@@ -196,6 +197,42 @@ static void interpolate_dop853(const kc_step *step, double theta, double *x)
     }
 }
 
+/*
+ * After Hairer & Wanner, Solving Ordinary Differential Equations II, 2nd ed. 1996, section IV.2: the last
+ * stage and the state at the end are at the same time, and their difference has been stretched by powers of
+ * df/dx.
+ */
+static double reach_dop853(const kc_stride *s, const kc_plan *plan)
+{
+    const uint32_t n = kc_n_x(s->run->system);
+    const double *const last = s->k + (KC_DOP853_STAGES - 1) * n, *const end = last + n;
+    double slopes = 0.0, states = 0.0;
+    for (uint32_t i = 0; i < n; i++) {
+        const double scale = kc_tolerance(plan, i, s->x[i], s->x1[i]);
+        const double slope = (end[i] - last[i]) / scale, state = (s->x1[i] - s->y[i]) / scale;
+        slopes += slope * slope;
+        states += state * state;
+    }
+    return states > 0.0 ? fabs(s->next - s->t) * sqrt(slopes / states) : 0.0;
+}
+
+/* The interpolant of a linearly implicit method in the form of dop853's, which holds it: of lower degree. */
+static kc_status dense_as_dop853(const kc_stride *s)
+{
+    const uint32_t n = kc_n_x(s->run->system);
+    double *const f = s->dense;
+    memset(f, 0, sizeof(double) * KC_DOP853_DENSE * n);
+    const kc_status status = kc_rosenbrock_dense(s);
+    for (uint32_t i = 0; i < n; i++) {
+        const double d0 = f[i], d1 = f[n + i], d2 = f[2 * n + i];
+        f[i] = s->x1[i] - s->x[i];
+        f[n + i] = d0;
+        f[2 * n + i] = d1 + d2;
+        f[3 * n + i] = -d2;
+    }
+    return status;
+}
+
 /* ---------------------------------------------------------------------------------------------------- rows
  */
 
@@ -231,20 +268,93 @@ static const kc_method dopri5 = {.name = "dopri5",
                                  .dense = dense_dopri5,
                                  .interpolate = interpolate_dopri5};
 
-static const kc_method dop853 = {.name = "dop853",
-                                 .order = 8,
-                                 .stages = KC_DOP853_STAGES,
-                                 .extended = KC_DOP853_EXTENDED,
-                                 .n_dense = 7,
-                                 .a = kc_dop853_a[0],
-                                 .c = kc_dop853_c,
-                                 .step = by_tableau,
-                                 .error = error_dop853,
-                                 .control = 8,
-                                 .dense = dense_dop853,
-                                 .interpolate = interpolate_dop853};
+#define DOP853                                                                                               \
+    .order = 8, .stages = KC_DOP853_STAGES, .extended = KC_DOP853_EXTENDED, .n_dense = KC_DOP853_DENSE,      \
+    .a = kc_dop853_a[0], .c = kc_dop853_c, .step = by_tableau, .error = error_dop853, .control = 8,          \
+    .dense = dense_dop853, .interpolate = interpolate_dop853
 
-const kc_method *const kc_methods[] = {&euler, &rk4, &dopri5, &dop853, NULL};
+static const kc_method dop853 = {.name = "dop853", DOP853};
+
+static const kc_rosenbrock rodas5p = {.stages = KC_RODAS5P_STAGES,
+                                      .a = kc_rodas5p_a[0],
+                                      .c = kc_rodas5p_c[0],
+                                      .alpha = kc_rodas5p_alpha,
+                                      .gamma = kc_rodas5p_gamma,
+                                      .m = kc_rodas5p_m,
+                                      .e = kc_rodas5p_e,
+                                      .n_dense = 3,
+                                      .d = kc_rodas5p_d[0]};
+
+static const kc_method rosenbrock = {.name = "rosenbrock",
+                                     .order = 5,
+                                     .stages = KC_RODAS5P_STAGES + 1,
+                                     .extended = KC_RODAS5P_STAGES + 2,
+                                     .n_dense = 3,
+                                     .rosenbrock = &rodas5p,
+                                     .step = kc_rosenbrock_step,
+                                     .error = kc_rosenbrock_error,
+                                     .control = 5,
+                                     .dense = kc_rosenbrock_dense,
+                                     .interpolate = kc_rosenbrock_interpolate};
+
+static const kc_rosenbrock ros34pw2 = {.stages = KC_ROS34PW2_STAGES,
+                                       .a = kc_ros34pw2_a[0],
+                                       .c = kc_ros34pw2_c[0],
+                                       .alpha = kc_ros34pw2_alpha,
+                                       .gamma = kc_ros34pw2_gamma,
+                                       .m = kc_ros34pw2_m,
+                                       .e = kc_ros34pw2_e,
+                                       .n_dense = 1,
+                                       .d = kc_ros34pw2_d[0]};
+
+static const kc_method rosenbrock_w = {.name = "rosenbrock_w",
+                                       .order = 3,
+                                       .stages = KC_ROS34PW2_STAGES + 1,
+                                       .extended = KC_ROS34PW2_STAGES + 2,
+                                       .n_dense = 1,
+                                       .rosenbrock = &ros34pw2,
+                                       .step = kc_rosenbrock_step,
+                                       .error = kc_rosenbrock_error,
+                                       .control = 3,
+                                       .dense = kc_rosenbrock_dense,
+                                       .interpolate = kc_rosenbrock_interpolate};
+
+/* The stiff half of "auto" and of "auto_w", with interpolants of one form with those of the other half. */
+#define STIFF_HALF                                                                                           \
+    .name = "rosenbrock", .n_dense = KC_DOP853_DENSE, .step = kc_rosenbrock_step,                            \
+    .error = kc_rosenbrock_error, .dense = dense_as_dop853, .interpolate = interpolate_dop853,               \
+    .reach = kc_rosenbrock_reach
+
+static const kc_method stiff_half = {STIFF_HALF,
+                                     .order = 5,
+                                     .stages = KC_RODAS5P_STAGES + 1,
+                                     .extended = KC_RODAS5P_STAGES + 2,
+                                     .rosenbrock = &rodas5p,
+                                     .control = 5};
+
+static const kc_method stiff_half_w = {STIFF_HALF,
+                                       .order = 3,
+                                       .stages = KC_ROS34PW2_STAGES + 1,
+                                       .extended = KC_ROS34PW2_STAGES + 2,
+                                       .rosenbrock = &ros34pw2,
+                                       .control = 3};
+
+static const kc_method automatic = {.name = "auto",
+                                    DOP853,
+                                    .rosenbrock = &rodas5p,
+                                    .reach = reach_dop853,
+                                    .stable = 6.1,
+                                    .stiff = &stiff_half};
+
+static const kc_method automatic_w = {.name = "auto_w",
+                                      DOP853,
+                                      .rosenbrock = &ros34pw2,
+                                      .reach = reach_dop853,
+                                      .stable = 6.1,
+                                      .stiff = &stiff_half_w};
+
+const kc_method *const kc_methods[] = {&euler,        &rk4,       &dopri5,      &dop853, &rosenbrock,
+                                       &rosenbrock_w, &automatic, &automatic_w, NULL};
 
 const kc_method *kc_find_method(const char *name)
 {

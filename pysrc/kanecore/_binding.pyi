@@ -124,6 +124,10 @@ class Run:
     sampled: _Array
     samples: tuple[_Array, _Array] | None
     evaluations: int
+    jacobians: int
+    factorizations: int
+    switches: int
+    switched: tuple[float, ...]
     accepted: int
     rejected: int
     row: int

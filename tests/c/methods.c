@@ -6,7 +6,7 @@
  * The angle is sin t and its rate u = cos t; the coordinate is q = 2 tan(angle / 2), so that the equation of
  * q is no simpler than that of u: both are nonlinear, and one depends on time.
  */
-#include "kc_method.h"
+#include "kc_rosenbrock.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,6 +25,23 @@ static void rhs(double t, const double *x, const double *r, const double *c, dou
     out[1] = sin(sin(t)) - sin(t) - x[0] / (1.0 + 0.25 * x[0] * x[0]);
 }
 
+/* [df/dx, df/dr] */
+static void linearize(double t, const double *x, const double *r, const double *c, double *work, double *out)
+{
+    const double s = 1.0 + 0.25 * x[0] * x[0];
+    (void)t, (void)r, (void)c, (void)work;
+    out[0] = 0.5 * x[0] * x[1], out[1] = s, out[2] = 0.0;
+    out[3] = (0.25 * x[0] * x[0] - 1.0) / (s * s), out[4] = 0.0, out[5] = 0.0;
+}
+
+static void rhs_time_derivative(double t, const double *x, const double *r, const double *c, double *work,
+                                double *out)
+{
+    (void)x, (void)r, (void)c, (void)work;
+    out[0] = 0.0;
+    out[1] = cos(sin(t)) * cos(t) - cos(t);
+}
+
 static void solution(double t, double *x)
 {
     x[0] = 2.0 * tan(0.5 * sin(t));
@@ -38,8 +55,14 @@ static double distance(const double *x, const double *y)
 
 static const double knots[] = {0.0, 1.0}, nothing[4] = {0.0}, one[N] = {1.0, 1.0};
 static const kc_signal silent = {.n_r = 1, .n_knots = 2, .knots = knots, .coefficients = nothing};
-static const kc_system pendulum = {
-    .rhs = rhs, .qdot = qdot, .n_q = 1, .n_u = 1, .n_work = 2, .signal = &silent};
+static const kc_system pendulum = {.rhs = rhs,
+                                   .qdot = qdot,
+                                   .n_q = 1,
+                                   .n_u = 1,
+                                   .n_work = 2,
+                                   .signal = &silent,
+                                   .linearize = linearize,
+                                   .rhs_time_derivative = rhs_time_derivative};
 
 static void must(kc_status status)
 {
@@ -54,7 +77,7 @@ typedef struct trial {
     kc_stats stats;
     kc_run run;
     kc_stride stride;
-    double x[N], x1[N], y[N], k[ROOM * N], dense[ROOM * N], work[ROOM];
+    double x[N], x1[N], y[N], k[ROOM * N], dense[ROOM * N], work[ROOM], own[ROOM];
 } trial;
 
 /* What stands after the memory of a method, where none may write. */
@@ -70,7 +93,7 @@ static void step(trial *s, const kc_method *m, double t, double h)
 {
     s->stats = (kc_stats){.t = t};
     s->run = kc_begin(&pendulum, 1.0, s->work, &s->stats);
-    s->stride = (kc_stride){&s->run, m, t, t + h, s->x, s->x1, s->k, s->y, s->dense};
+    s->stride = (kc_stride){&s->run, m, t, t + h, s->x, s->x1, s->k, s->y, s->dense, 0, 0.0, 0, 0, s->own};
     s->k[m->extended * N] = s->dense[m->n_dense * N] = GUARD;
     must(kc_evaluate(&s->run, t, s->x, s->k));
     must(m->step(&s->stride));
@@ -153,7 +176,7 @@ static void row(const kc_method *m)
 {
     double global[HALVINGS], inside[HALVINGS], ends[HALVINGS], estimates[HALVINGS], controlled[4];
     int overruns = 0;
-    if (m->extended >= ROOM || m->n_dense >= ROOM)
+    if (m->extended >= ROOM || m->n_dense >= ROOM || kc_rosenbrock_work(&pendulum) > ROOM)
         must(KC_STOPPED);
     for (int i = 0; i < HALVINGS; i++) {
         const double h = ldexp(1.0, -i);

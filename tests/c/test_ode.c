@@ -595,6 +595,86 @@ static void events(void)
     }
 }
 
+/*
+ * x = T y with y_i' = -lambda_i (y_i - r0(t)) + r1(t), r1 = r0' a parabola: y_i = r0, however stiff it is. No
+ * entry of the matrix stands alone in its row or column, and the rows have other units.
+ */
+static const double stiff_rates[] = {1.0, 1e5, 3e8},
+                    to_x[3][3] = {{1.0, 2.0, 0.0}, {0.0, 1e6, 3e6}, {1e-6, 0.0, 1e-6}},
+                    from_x[3][3] = {{1.0 / 7.0, -2e-6 / 7.0, 6e6 / 7.0},
+                                    {3.0 / 7.0, 1e-6 / 7.0, -3e6 / 7.0},
+                                    {-1.0 / 7.0, 2e-6 / 7.0, 1e6 / 7.0}};
+
+static void stiff_linearize(double t, const double *x, const double *r, const double *c, double *work,
+                            double *out)
+{
+    (void)t, (void)x, (void)r, (void)c, (void)work;
+    for (int i = 0; i < 3; i++) {
+        double *row = out + 5 * i;
+        for (int j = 0; j < 5; j++)
+            row[j] = 0.0;
+        for (int k = 0; k < 3; k++) {
+            for (int j = 0; j < 3; j++)
+                row[j] -= to_x[i][k] * stiff_rates[k] * from_x[k][j];
+            row[3] += to_x[i][k] * stiff_rates[k];
+            row[4] += to_x[i][k];
+        }
+    }
+}
+
+static void stiff_rhs(double t, const double *x, const double *r, const double *c, double *work, double *out)
+{
+    double y[3];
+    for (int k = 0; k < 3; k++) {
+        y[k] = from_x[k][0] * x[0] + from_x[k][1] * x[1] + from_x[k][2] * x[2];
+        y[k] = -stiff_rates[k] * (y[k] - r[0]) + r[1];
+    }
+    (void)t, (void)c, (void)work;
+    for (int i = 0; i < 3; i++)
+        out[i] = to_x[i][0] * y[0] + to_x[i][1] * y[1] + to_x[i][2] * y[2];
+}
+
+static void no_rate(double t, const double *x, const double *r, const double *c, double *work, double *out)
+{
+    (void)t, (void)x, (void)r, (void)c, (void)work;
+    out[0] = out[1] = out[2] = 0.0;
+}
+
+static void stiff(void)
+{
+    const double knots[] = {0.0, 1.0}, cubics[] = {1.0, 2.0, -1.0, 0.5, 2.0, -2.0, 1.5, 0.0};
+    const kc_signal signal = {2, 2, knots, cubics, NULL, NULL, NULL, 0.0};
+    const kc_system system = {.rhs = stiff_rhs,
+                              .n_q = 3,
+                              .n_work = 2,
+                              .signal = &signal,
+                              .linearize = stiff_linearize,
+                              .rhs_time_derivative = no_rate};
+    const double atol[] = {1e-8, 1e-2, 1e-14}, end = 1.0 + 4.0 - 4.0 + 4.0;
+    const limits options = {1e-8, atol, 0.0, INFINITY, 0};
+    const char *const names[] = {"rosenbrock", "rosenbrock_w"};
+    for (int i = 0; i < 2; i++) {
+        double *work = malloc(sizeof(double) * kc_ode_work(&system, kc_find_method(names[i])));
+        double x[3];
+        kc_stats stats;
+        for (int j = 0; j < 3; j++)
+            x[j] = to_x[j][0] + to_x[j][1] + to_x[j][2];
+        const kc_status status =
+            adaptive_run(names[i], &system, 0.0, 2.0, x, &options, NULL, NULL, work, &stats);
+        free(work);
+        check(status == KC_OK, "status of a stiff run", status);
+        for (int j = 0; j < 3; j++) {
+            const double exact = end * (to_x[j][0] + to_x[j][1] + to_x[j][2]);
+            check(fabs(x[j] / exact - 1.0) < 3e-7, "a stiff run", x[j] / exact - 1.0);
+        }
+        check(stats.accepted < 3000, "few steps", (double)stats.accepted);
+        check(stats.jacobians == stats.accepted, "one matrix of derivatives a state",
+              (double)stats.jacobians);
+        check(stats.factorizations == stats.accepted + stats.rejected, "one factorization a try",
+              (double)stats.factorizations);
+    }
+}
+
 int main(void)
 {
     events();
@@ -609,6 +689,7 @@ int main(void)
     tiny_steps();
     units();
     constrained();
+    stiff();
     printf(failures ? "%d checks failed\n" : "all checks passed\n", failures);
     return failures != 0;
 }

@@ -6,10 +6,10 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from kanecore import _native
 from kanecore.errors import IntegrationError, NonFiniteError, SingularError
 from kanecore.run.metric import equilibrated
 from kanecore.run.options import Recording
+from kanecore.run.outside_run import AnyRun
 from kanecore.run.problem import InitialValueProblem
 from kanecore.run.trajectory import Trajectory
 
@@ -19,27 +19,38 @@ Array = npt.NDArray[np.float64]
 
 _LOST = 1e-4  # of what a row of G was at the start
 _RIGHT_BEHIND = 1e-6  # of a mean step
+_HALVES = {"auto": ("dop853", "rosenbrock"), "auto_w": ("dop853", "rosenbrock_w")}
 _OUTCOMES = {
-    "success": "The integration reached the end of the interval.",
-    "event": "A termination event occurred.",
+    "success": "The integration reached the end of the interval",
+    "event": "A termination event occurred",
     "step_size": "the error tolerance asks for steps smaller than rounding allows: loosen rtol and atol, or look for a "
     "discontinuity or singularity there",
-    "max_steps": "max_steps was reached: the run is longer than that, or too stiff for this method, or comes to a "
-    "singularity, where steps shrink",
+    "max_steps": "max_steps was reached: the run is longer than that, or too stiff for this method (then take "
+    "method='rosenbrock'), or comes to a singularity, where steps shrink",
     "nonfinite": "the equations of motion gave a result that is not finite",
 }
 
 
-def outcome(run: _native.Run, recording: Recording) -> str:
+def outcome(method: str, run: AnyRun, recording: Recording) -> str:
     """How a run ended, in a sentence."""
     if run.error is not None:
         return f"{type(run.error).__name__}: {run.error}"
     if run.status != "full":
-        return _OUTCOMES.get(run.status, run.status)
+        return _OUTCOMES.get(run.status, run.status) + _hand_overs(method, run)
     hint = "give t_eval, the times at which states are needed"
     if recording.times is not None:
         hint = "leave out dense_output=True"
     return f"{run.accepted} steps take {recording.room} bytes, all that a run may keep: {hint}, or split the run"
+
+
+def _hand_overs(method: str, run: AnyRun) -> str:
+    """Which methods "auto" took, and when."""
+    if method not in _HALVES:
+        return ""
+    words = [f"{_HALVES[method][(i + 1) % 2]} from t = {t:.6g}" for i, t in enumerate(run.switched)]
+    more = run.switches - len(words)
+    said = ", then ".join(["dop853", *words]) + (f", and {more} changes more" if more else "")
+    return f" (by {said})" if words else " (by dop853, which found nothing stiff)"
 
 
 def refuse_contradictions(problem: InitialValueProblem, trajectory: Trajectory) -> None:
@@ -64,7 +75,7 @@ def refuse_contradictions(problem: InitialValueProblem, trajectory: Trajectory) 
             )
 
 
-def failure(problem: InitialValueProblem, run: _native.Run, trajectory: Trajectory) -> IntegrationError | SingularError:
+def failure(problem: InitialValueProblem, run: AnyRun, trajectory: Trajectory) -> IntegrationError | SingularError:
     """The error of a run that did not reach its end."""
     if run.status == "contradictory":
         return _contradiction(problem, run, trajectory)
@@ -91,11 +102,11 @@ def failure(problem: InitialValueProblem, run: _native.Run, trajectory: Trajecto
     )
 
 
-def _where(run: _native.Run) -> str:
+def _where(run: AnyRun) -> str:
     return f"t = {run.t!r}, x = {run.x.tolist()!r}"
 
 
-def _contradiction(problem: InitialValueProblem, run: _native.Run, trajectory: Trajectory) -> SingularError:
+def _contradiction(problem: InitialValueProblem, run: AnyRun, trajectory: Trajectory) -> SingularError:
     """Of rows that no accelerations satisfy together."""
     dyn = problem.dyn
     names = problem.state(run.t, run.x).contradictory_rows(run.row - dyn.n_u)
@@ -110,7 +121,7 @@ def _contradiction(problem: InitialValueProblem, run: _native.Run, trajectory: T
     )
 
 
-def _comes_to_no_value(problem: InitialValueProblem, run: _native.Run) -> bool:
+def _comes_to_no_value(problem: InitialValueProblem, run: AnyRun) -> bool:
     """Whether the equations have no values behind the end of a run, so that pivots and rows say nothing.
 
     They are asked right behind it, where steps had shrunk, and a mean step further, where they are fixed.
@@ -128,7 +139,7 @@ def _comes_to_no_value(problem: InitialValueProblem, run: _native.Run) -> bool:
     return False
 
 
-def _singularity(problem: InitialValueProblem, run: _native.Run) -> str:
+def _singularity(problem: InitialValueProblem, run: AnyRun) -> str:
     """What became singular: the mass matrix, the projection to the constraints, or a row of G."""
     dyn, where = problem.dyn, _where(run)
     if run.status == "singular":
@@ -145,7 +156,7 @@ def _singularity(problem: InitialValueProblem, run: _native.Run) -> str:
     return f"{row!r} of {dyn.name!r} is lost just after {where}: a dead point of all constraints"
 
 
-def _lost_row(problem: InitialValueProblem, run: _native.Run) -> int | None:
+def _lost_row(problem: InitialValueProblem, run: AnyRun) -> int | None:
     """The row of G that nearly vanishes, or nearly depends on others, at the end of a run and not at its start."""
     if not problem.dyn.n_constraints:
         return None

@@ -4,9 +4,11 @@
 from __future__ import annotations
 
 import ctypes
+import math
 import pickle
 from collections.abc import Callable, Mapping
 from copy import copy
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,7 +16,7 @@ import numpy.typing as npt
 
 from kanecore import _native
 from kanecore.run.addresses import address_of
-from kanecore.run.signals import Signal, evaluate
+from kanecore.run.signals import Signal, evaluate, piece
 
 if TYPE_CHECKING:
     from kanecore._native import Kernels
@@ -24,6 +26,8 @@ __all__ = ["RunInputs"]
 Array = npt.NDArray[np.float64]
 
 _Rate = tuple[Signal, int, int]  # a signal, its column, the order of its derivative
+
+_SMOOTH = 1e-9  # of the largest value of an input, or of its derivative: a smaller jump is rounding
 
 
 class RunInputs:
@@ -46,6 +50,8 @@ class RunInputs:
         ``r(t, x)``, where a function was given.
     address : int, optional
         That of the same in C.
+    sampled : bool
+        Whether it is asked for samples.
     held : ndarray, (n_r,), optional
         Of samples what the function gave last, from when it was asked first.
     """
@@ -55,7 +61,7 @@ class RunInputs:
         self.function: Callable[[float, Array], npt.ArrayLike] | None = None
         self.address: int | None = None
         self.held: Array | None = None
-        self._sampled = False
+        self.sampled = False
         signals: dict[int, _Rate] = {}
         constants = np.zeros(dyn.n_r)
         if isinstance(inputs, Signal):
@@ -75,7 +81,7 @@ class RunInputs:
                 raise ValueError(
                     "sample_time is for inputs that a function gives: pass inputs=controller, r(t, x) -> (n_r,)"
                 )
-            self._sampled = True
+            self.sampled = True
         low, high = min(t0, t1), max(t0, t1)
         for i, (signal, _, _) in signals.items():
             signal._require(low, high, f"input {dyn.input_names[i]!r}: ")
@@ -120,9 +126,37 @@ class RunInputs:
         for i in np.ndindex(times.shape):
             time = float(times[i])
             result[i] = _native.checked_inputs(self._dyn, self.function(time, states[i]), time)
-        if self._sampled:
+        if self.sampled:
             self.held = result.reshape(-1).copy()  # the first sample: only one state is there so far
         return result
+
+    @cached_property
+    def corners(self) -> Array:
+        """The knots within the run at which a value, or one of its first two derivatives, jumps."""
+        h, c = np.diff(self.knots)[:, np.newaxis], self.coefficients
+        corners = np.zeros(len(self.knots) - 2, dtype=bool)
+        for order in range(3):
+            factors = [math.perm(j, order) * h ** max(j - order, 0) for j in range(4)]
+            terms = np.stack([c[..., j] * factors[j] for j in range(4)], axis=-1)
+            jumps = np.abs(np.sum(terms[:-1], axis=-1) - math.factorial(order) * c[1:, :, order])
+            corners |= (jumps > _SMOOTH * np.max(np.sum(np.abs(terms), axis=-1), axis=0, initial=0.0)).any(axis=-1)
+        return self.knots[1:-1][corners]
+
+    def between(self, start: float, end: float) -> Callable[[float, Array], Array]:
+        """r(t, x) on a part of the run without corners; at its ends, and beyond, as inside."""
+        if self.function is not None:
+            return self
+        low, high = min(start, end), max(start, end)
+        first = int(piece(self.knots, np.asarray(low)))
+        last = max(first, int(np.searchsorted(self.knots, high, side="left")) - 1)
+
+        def inputs(t: float, x: Array) -> Array:
+            k = first + int(np.searchsorted(self.knots[first + 1 : last + 1], t, side="right"))
+            s, cubic = t - self.knots[k], self.coefficients[k]
+            result = cubic[:, 0] + s * (cubic[:, 1] + s * (cubic[:, 2] + s * cubic[:, 3]))
+            return np.asarray(result, dtype=np.float64)
+
+        return inputs
 
 
 def _in_python(function: Any, address: int, n_r: int) -> Callable[[float, Array], Array]:

@@ -10,11 +10,13 @@ import numpy as np
 import numpy.typing as npt
 
 from kanecore import _native
+from kanecore.run.outside_methods import OUTSIDE_METHODS
 
 __all__ = [
     "Recording",
     "gains",
     "longest_step",
+    "own_methods_only",
     "recording",
     "result_times",
     "sample_period",
@@ -94,12 +96,24 @@ def step_length(method: str, dt: float | None, first_step: float | None, smalles
 
 def _has_fixed_steps(method: str) -> bool:
     """Whether a method of this name has; ValueError where there is none."""
+    if method in OUTSIDE_METHODS:
+        return False
     if method not in _native.METHODS:
-        near = str(method).lower()
-        known = ", ".join(map(repr, sorted(_native.METHODS)))
-        hint = f": write {near!r}" if near in _native.METHODS else ""
+        near, names = str(method).lower(), [*_native.METHODS, *OUTSIDE_METHODS]
+        known = ", ".join(map(repr, sorted(names)))
+        hint = f": write {near!r}" if near in names else ""
         raise ValueError(f"method is {method!r}; it must be one of {known}{hint}")
     return not _native.METHODS[method]
+
+
+def own_methods_only(method: str, **given: object) -> None:
+    """ValueError where something was given that a method of another package has not."""
+    for name, value in given.items():
+        if value is not None:
+            raise ValueError(
+                f"{name} is for kanecore's own methods, and {method!r} is another package's: take method='rosenbrock', "
+                "which is for stiff systems too"
+            )
 
 
 def longest_step(max_step: float, smallest: float) -> float:

@@ -99,7 +99,7 @@ class Signal:
 
     def _about(self, times: Array, column: int, order: int) -> Array:
         """The derivative of a column as cubics in t − times[i], each from the piece that holds times[i]: (..., 4)."""
-        k = _piece(self.knots, times)
+        k = piece(self.knots, times)
         s = times - self.knots[k]
         a0, a1, a2, a3 = self.coefficients[k, column].T
         value, rate = a0 + s * (a1 + s * (a2 + s * a3)), a1 + s * (2 * a2 + 3 * s * a3)
@@ -112,14 +112,14 @@ class Signal:
 def evaluate(knots: Array, coefficients: Array, t: npt.ArrayLike) -> Array:
     """Piecewise cubics at times t: (..., m)."""
     times = np.asarray(t, dtype=np.float64)
-    k = _piece(knots, times)
+    k = piece(knots, times)
     s = (times - knots[k])[..., np.newaxis]
     cubic = coefficients[k]
     result = cubic[..., 0] + s * (cubic[..., 1] + s * (cubic[..., 2] + s * cubic[..., 3]))
     return np.asarray(result, dtype=np.float64)
 
 
-def _piece(knots: Array, times: Array) -> npt.NDArray[np.intp]:
+def piece(knots: Array, times: Array) -> npt.NDArray[np.intp]:
     """The piece that holds each time, at a knot the one that begins there; the first and last reach to infinity."""
     return np.clip(np.searchsorted(knots, times, side="right") - 1, 0, len(knots) - 2)
 

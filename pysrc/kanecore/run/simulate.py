@@ -17,6 +17,7 @@ from kanecore.run.failures import failure, outcome, refuse_contradictions
 from kanecore.run.options import (
     gains,
     longest_step,
+    own_methods_only,
     recording,
     result_times,
     sample_period,
@@ -25,7 +26,10 @@ from kanecore.run.options import (
     step_limit,
     tolerances,
 )
+from kanecore.run.outside_methods import OUTSIDE_METHODS, Steps, require_package
+from kanecore.run.outside_run import AnyRun, integrate_outside
 from kanecore.run.problem import InitialValueProblem, posed
+from kanecore.run.stiff import with_known_derivatives
 from kanecore.run.trajectory import Trajectory
 
 if TYPE_CHECKING:
@@ -66,10 +70,25 @@ def simulate(
         State [q, u] at the start.  Each unit quaternion in it (``dyn.unit`` holds their places) must have norm 1 within
         1e-6 and is divided by it; so is that of the state after every step, and of what the interpolant gives.  It must
         satisfy the constraints within 1e-6, in units of the coordinates and of the speeds: ``dyn.consistent(t0, x0)``.
-    method : {"dop853", "dopri5", "rk4", "euler"}
+    method : {"dop853", "dopri5", "auto", "rosenbrock", "radau", "bdf", "cvode", "rk4", "euler"}
         Adaptive: Dormand and Prince's methods of order 8 and 5, with dense output (Hairer, Nørsett & Wanner, *Solving
         Ordinary Differential Equations I*, 1993, II.5).  With fixed steps: the classical method of order 4, and the
         semi-implicit method of Euler, of order 1, which advances the speeds first and the coordinates by the new ones.
+
+        Stiff systems, in which something decays much faster than the motion goes on, take "rosenbrock": Rodas5P of
+        order 5, with the exact Jacobian matrix A of `linearize`, ∂ẋ/∂t + B ṙ, and linear equations in place of
+        Newton's method (Steinebach, *BIT* 63, 2023).  Where a Python function gives the inputs, or with `baumgarte`,
+        some derivatives are unknown, and "rosenbrock" means "rosenbrock_w": ROS34PW2, which keeps its order 3 with
+        any matrix (Rang & Angermann, *BIT* 45, 2005).
+
+        "auto" begins with "dop853", and goes on with "rosenbrock" once 15 steps were as long as stability allows, which
+        the stages of a step tell without more evaluations; and back (Hairer & Wanner, *Solving Ordinary Differential
+        Equations II*, 1996, IV.2).  ``sol.message`` says when.  "auto_w" is the same with "rosenbrock_w".
+
+        Of other packages (``pip install kanecore[stiff]``) come "radau" and "bdf", SciPy's Radau IIA of order 5 and
+        differentiation formulas of orders 1 to 5, and "cvode", those of SUNDIALS (Hindmarsh et al., *ACM Transactions
+        on Mathematical Software* 31, 2005), by scikit-SUNDAE.  They get the exact Jacobian matrix, unless a Python
+        function gives the inputs, or with `baumgarte`, and begin anew where inputs jump.
     rtol, atol : float, array_like (n_x,)
         The error of each step is kept below atol + rtol |x|.
     dt : float
@@ -98,7 +117,8 @@ def simulate(
         For this run only.
     project : bool
         Bring x0, the state after every step and what the interpolant gives back to the constraints, with the least
-        change weighted by mass (Hairer, Lubich & Wanner, *Geometric Numerical Integration*, 2006, IV.4).
+        change weighted by mass (Hairer, Lubich & Wanner, *Geometric Numerical Integration*, 2006, IV.4).  Methods of
+        other packages go on from their own states, which drift; `constraint_drift` of the result is that of these.
     baumgarte : (alpha, beta), optional
         Stabilize the constraints: φ̈ + 2 α φ̇ + β² φ = 0 in place of φ̈ = 0, and ċ + 2 α c = 0 (Baumgarte 1972), 1/s;
         backwards in time with −α, so that constraints attract in the direction of the run.
@@ -129,15 +149,20 @@ def simulate(
         in x0 that is not of unit norm; an x0 that is not on the constraints.
     MemoryError
         The steps that are to be kept found no memory.
+    ModelError
+        A stiff method needs derivatives that the model has not.
     SingularError
         The mass matrix became singular, or a constraint was lost.
     IntegrationError
         The integration could not go on, or took more than `max_steps`, or more than 1 GiB.
+    ImportError
+        The package that the method comes from is not installed.
     KeyboardInterrupt
         Ctrl-C was pressed.
 
     All that end a run after its start have ``error.trajectory``, which holds what was reached.
     """
+    require_package(method)
     t0, t1 = span(t_span)
     smallest = _native.smallest_step(t0, t1)
     step = step_length(method, dt, first_step, smallest)
@@ -147,8 +172,14 @@ def simulate(
     longest, limit = longest_step(max_step, smallest), step_limit(max_steps)
     stabilization = None if baumgarte is None else gains(baumgarte)
     problem = posed(dyn, (t0, t1), x0, inputs, parameters, bool(project), bool(period))
+    method = with_known_derivatives(method, problem, stabilization)
     # the first evaluation finds what is missing or singular, before any work is lost
     dyn.rhs(t0, problem.x0, r=problem.inputs(t0, problem.x0), p=problem.p)
+    if method in OUTSIDE_METHODS:
+        own_methods_only(method, events=events, sample_time=sample_time, progress=progress or None)
+        steps = Steps(relative, absolute, step, longest)
+        outside = integrate_outside(problem, method, steps, limit, stabilization, records)
+        return _ended(problem, outside, Trajectory(problem, method, outside, outcome(method, outside, records)))
     watched = None if events is None else Events(problem, events)
     with reporting_time(progress, t0, t1) as report:
         run = _native.integrate(
@@ -172,7 +203,7 @@ def simulate(
         )
         if run.samples is not None:
             problem = replace(problem, inputs=problem.inputs.after(*run.samples))
-        trajectory = Trajectory(problem, method, run, outcome(run, records), watched)
+        trajectory = Trajectory(problem, method, run, outcome(method, run, records), watched)
         if report is not None and trajectory.success:
             _report_end(report, run.t, trajectory)
     return _ended(problem, run, trajectory)
@@ -186,7 +217,7 @@ def _report_end(report: Callable[[float], object], t: float, trajectory: Traject
         raise
 
 
-def _ended(problem: InitialValueProblem, run: _native.Run, trajectory: Trajectory) -> Trajectory:
+def _ended(problem: InitialValueProblem, run: AnyRun, trajectory: Trajectory) -> Trajectory:
     """The trajectory of a run that reached its end; else its error, which holds the trajectory."""
     if trajectory.success:
         if not problem.project and problem.dyn.n_constraints > problem.rank:

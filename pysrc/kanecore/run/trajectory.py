@@ -15,6 +15,7 @@ from kanecore import _native
 from kanecore.errors import KanecoreError
 from kanecore.run.animate import animate
 from kanecore.run.constraints import residuals
+from kanecore.run.outside_run import AnyRun, OutsideRun, interpolate_outside
 from kanecore.run.samples import Samples
 
 if TYPE_CHECKING:
@@ -51,7 +52,8 @@ class Trajectory:
         max |T + U − (T + U)(0) − W| / max T over the steps, W being the work of all loads without a potential, inputs
         and drives.
     constraint_drift : float
-        The largest residual of a constraint over the steps, in units of the coordinates and of the speeds.  As
+        The largest residual of a constraint over the steps, in units of the coordinates and of the speeds; with a
+        method of another package that of its own states, before they are brought back to the constraints.  As
         `energy_drift` a ValueError where the steps were not kept (`dense_output` of `simulate`).
     nfev, njev, nlu, status, message, success
         As in ``solve_ivp``: status is 1 where an event ended the run.
@@ -60,11 +62,11 @@ class Trajectory:
     """
 
     def __init__(
-        self, problem: InitialValueProblem, method: str, run: _native.Run, message: str, events: Events | None = None
+        self, problem: InitialValueProblem, method: str, run: AnyRun, message: str, events: Events | None = None
     ) -> None:
         self._problem, self._method, self._run = problem, method, run
         self._dyn, self._inputs, self._p = problem.dyn, problem.inputs, problem.p
-        self.nfev, self.njev, self.nlu = run.evaluations, 0, 0
+        self.nfev, self.njev, self.nlu = run.evaluations, run.jacobians, run.factorizations
         self.n_steps, self.n_rejected = run.accepted, run.rejected
         self.success, self.message = run.status in ("success", "event") and run.error is None, message
         self.status = int(run.status == "event") if self.success else -1
@@ -151,6 +153,8 @@ class Trajectory:
 
     def _interpolated(self, steps: npt.NDArray[np.int64], times: Array) -> Array:
         """The state at each time, (N,), from the interpolant of the step that is named with it: (N, n_x)."""
+        if isinstance(self._run, OutsideRun):
+            return interpolate_outside(self._problem, self._run, steps, times)
         arguments = self._dyn, self._method, *self._recorded, steps, times
         return _native.interpolate(*arguments, **self._problem.arguments)
 
@@ -191,6 +195,8 @@ class Trajectory:
     @cached_property
     def constraint_drift(self) -> float:
         times, states, _ = self._recorded
+        if isinstance(self._run, OutsideRun) and self._run.advanced is not None:
+            states = self._run.advanced
         largest = 0.0
         if self._dyn.n_constraints or self._dyn.n_configuration:
             for first in range(0, len(times), _CHUNK):
