@@ -20,6 +20,7 @@ cdef extern from "kanecore.h" nogil:
         KC_LOST
         KC_UNSATISFIED_ROW
         KC_UNSATISFIED_CONFIGURATION
+        KC_CHATTER
 
     enum:
         KC_QDOT_IS_U

@@ -103,7 +103,7 @@ cdef Py_ssize_t row_of(Libraries m, int status, Py_ssize_t number):
     """The ``row`` of a SingularError: speeds, then rows of G, then constraints on coordinates."""
     if status == KC_UNSATISFIED_CONFIGURATION:
         return m.n_u + m.n_constraints + number
-    return number if status == KC_SINGULAR else m.n_u + number
+    return number if status in (KC_SINGULAR, KC_CHATTER) else m.n_u + number
 
 
 cdef object unsatisfied(Model m, int k, int row, str where, dict about):

@@ -43,7 +43,7 @@ from libc.stdlib cimport free, malloc, realloc
 from libc.string cimport memcmp, memcpy, memset
 
 from kanecore cimport (
-    KC_ABI_VERSION, KC_CONTRADICTORY, KC_LOST, KC_MOST_BLOCKS, KC_NONFINITE, KC_QDOT_IS_U, KC_SINGLE, KC_STOPPED,
+    KC_ABI_VERSION, KC_CHATTER, KC_CONTRADICTORY, KC_LOST, KC_MOST_BLOCKS, KC_NONFINITE, KC_QDOT_IS_U, KC_SINGLE, KC_STOPPED,
     KC_SINGULAR, KC_UNSATISFIED_CONFIGURATION, KC_UNSATISFIED_ROW, kc_kernel, kc_lane_kernel, kc_lanes, kc_model, kc_prepare,
     kc_single_kernel, kc_single_prepare,
 )

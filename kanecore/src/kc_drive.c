@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The one driver of all methods: stretches between knots of the inputs, steps and their lengths,
  * interpolation. */
+#include "kc_chatter.h"
 #include "kc_events.h"
 #include "kc_rosenbrock.h"
 
@@ -230,7 +231,8 @@ static kc_status fixed_steps(kc_stride *s, const kc_plan *plan, double end, doub
 }
 
 /* Steps of which each has an error below the tolerance; *h is the length of the next one. */
-static kc_status adaptive_steps(kc_stride *s, const kc_plan *plan, double end, double *h, double *x)
+static kc_status adaptive_steps(kc_stride *s, const kc_plan *plan, double end, double *h, double *x,
+                                kc_chatter *chatter)
 {
     kc_stats *const stats = s->run->stats;
     const double direction = s->run->direction;
@@ -265,7 +267,8 @@ static kc_status adaptive_steps(kc_stride *s, const kc_plan *plan, double end, d
         const double proposed = length * fmin(rejected ? 1.0 : MAX_FACTOR, factor);
         *h = last || s->next != goal ? fmax(*h, proposed) : proposed;
         rejected = 0;
-        if ((status = accept_step(s, plan, x)) != KC_OK)
+        const kc_status seen = kc_see_chatter(chatter, s, plan);
+        if ((status = accept_step(s, plan, x)) != KC_OK || (status = seen) != KC_OK)
             return status;
         if (plan->method->stiff)
             choose_method(s, plan);
@@ -283,6 +286,7 @@ kc_status kc_integrate(const kc_system *system, const kc_plan *plan, double *x, 
                   *const rest = own + (m->rosenbrock ? kc_rosenbrock_work(system) : 0);
     kc_run run = kc_begin(system, kc_direction(plan->t0, plan->t1), rest, stats);
     kc_stride s = {&run, m, plan->t0, plan->t0, x, x1, k, y, dense, 0, 0.0, 0, 0, own};
+    kc_chatter chatter = {0};
     double h = plan->step;
     *stats = (kc_stats){.t = plan->t0};
     if (!m->error && !(h > 0.0 && h >= kc_smallest_step(plan->t0, plan->t1)))
@@ -301,7 +305,8 @@ kc_status kc_integrate(const kc_system *system, const kc_plan *plan, double *x, 
         if (status == KC_OK && m->error && h == 0.0)
             status = first_step(&s, plan, slope, &h);
         if (status == KC_OK)
-            status = m->error ? adaptive_steps(&s, plan, end, &h, x) : fixed_steps(&s, plan, end, x);
+            status =
+                m->error ? adaptive_steps(&s, plan, end, &h, x, &chatter) : fixed_steps(&s, plan, end, x);
         if (status != KC_OK)
             return status;
     }

@@ -27,6 +27,9 @@ _OUTCOMES = {
     "discontinuity or singularity there",
     "max_steps": "max_steps was reached: the run is longer than that, or too stiff for this method (then take "
     "method='rosenbrock'), or comes to a singularity, where steps shrink",
+    "chatter": "the motion chatters: its derivative jumps, as under friction mu*sign(u), and leads back to that from "
+    "both sides, in tiny steps; let it stick by events, or take a smooth law such as tanh(u/epsilon) with "
+    "method='rosenbrock'",
     "nonfinite": "the equations of motion gave a result that is not finite",
 }
 
@@ -87,6 +90,9 @@ def failure(problem: InitialValueProblem, run: AnyRun, trajectory: Trajectory) -
                 trajectory=trajectory,
             )
         return SingularError(_singularity(problem, run), t=run.t, x=run.x, row=run.row, trajectory=trajectory)
+    if run.status == "chatter":
+        name = problem.dyn.speed_names[run.row]
+        return IntegrationError(f"speed {name!r}: {trajectory.message} at {_where(run)}", trajectory=trajectory)
     lost = _lost_row(problem, run) if run.status == "step_size" else None
     if lost is None:
         return IntegrationError(f"{trajectory.message} at {_where(run)}", trajectory=trajectory)

@@ -166,7 +166,8 @@ def simulate(
     SingularError
         The mass matrix became singular, or a constraint was lost.
     IntegrationError
-        The integration could not go on, or took more than `max_steps`, or more than 1 GiB.
+        The integration could not go on, or took more than `max_steps`, or more than 1 GiB; or it chatters: a derivative
+        jumps, and on both sides leads back to the jump, thousands of times.
     ImportError
         The package that the method comes from is not installed.
     KeyboardInterrupt
