@@ -254,6 +254,18 @@ def checked_inputs(Model model, returned, double t):
     return values
 
 
+cdef bint are_numbers(returned, Py_ssize_t n, double *r):
+    """Whether what was returned is a list or tuple of n floats, which go to r: in a tenth of the time of an array."""
+    cdef Py_ssize_t i
+    if (type(returned) is not list and type(returned) is not tuple) or len(returned) != n:
+        return False
+    for i in range(n):
+        if type(returned[i]) is not float and type(returned[i]) is not np.float64:
+            return False
+        r[i] = returned[i]
+    return True
+
+
 ctypedef void (*input_function)(double t, const double *x, double *r) noexcept nogil
 
 
@@ -271,9 +283,10 @@ cdef class InputFunction:
     cdef int call(self, double t, const double *x, double *r) noexcept:
         try:
             returned = self.function(t, vector_of(x, self.model.n_x))
-            if not is_vector(returned, self.model.n_r):
-                returned = checked_inputs(self.model, returned, t)
-            memcpy(r, data(returned), self.model.n_r * sizeof(double))
+            if not are_numbers(returned, self.model.n_r, r):
+                if not is_vector(returned, self.model.n_r):
+                    returned = checked_inputs(self.model, returned, t)
+                memcpy(r, data(returned), self.model.n_r * sizeof(double))
             if not finite_numbers(r, self.model.n_r, False):
                 checked_inputs(self.model, returned, t)
             self.keep(t, r)

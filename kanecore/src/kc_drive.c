@@ -111,7 +111,7 @@ static kc_status take_step(kc_stride *s, const kc_plan *plan, double *error)
  */
 static kc_status step_to_event(kc_stride *s, const kc_plan *plan, double *error)
 {
-    enum { MOST_TRIES = 12 };
+    enum { MOST_TRIES = 40 };
     const uint32_t n = kc_n_x(s->run->system);
     const double goal = s->next, direction = s->run->direction;
     double stop;

@@ -398,7 +398,8 @@ int kc_improve(const kc_stride *s, const kc_events *e, double *stop)
     if (end == 0.0 || values_within(s, e, &w, 1.0 - back, w.spare) != KC_OK)
         return 0;
     const double change = -end * back * h / (end - w.spare[i]);
-    if (!(fabs(change) < back * fabs(h)) || fabs(change) < kc_smallest_step(s->t, s->next))
+    /* steps of low order miss by much: the interpolant of a longer one is another */
+    if (!(fabs(change) < 0.25 * fabs(h)) || fabs(change) < kc_smallest_step(s->t, s->next))
         return 0;
     *stop = s->next + change;
     return 1;

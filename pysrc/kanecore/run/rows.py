@@ -101,7 +101,9 @@ def reason(dyn: Kernels, code: int, number: int) -> str:
             "what follows is not finite: the motion diverges, which a smaller dt may prevent, or is not defined there"
         )
     if word == "chatter":
-        return f"speed {dyn.speed_names[number]!r} chatters: its derivative jumps, and leads back to that from both sides"
+        return (
+            f"speed {dyn.speed_names[number]!r} chatters: its derivative jumps, and leads back to that from both sides"
+        )
     if word == "singular":
         return (
             f"the mass matrix is singular, the pivot of speed {dyn.speed_names[number]!r} vanished; the kinematical "
