@@ -40,6 +40,34 @@ def test_sign_friction_is_named_once_the_block_sticks(block: kc.CompiledModel, m
     assert sol.x[-1] == pytest.approx([0.00632, 0.0], abs=20 * tolerance)
 
 
+def test_the_joint_that_sticks_is_named() -> None:
+    """Friction in the second joint of an arm, of which the first feels the jumps too."""
+    (q1, q2), (u1, u2) = me.dynamicsymbols("q1 q2"), me.dynamicsymbols("u1 u2")
+    frame, origin = me.ReferenceFrame("N"), me.Point("O")
+    origin.set_vel(frame, 0)
+    first, second = frame.orientnew("A", "Axis", [q1, frame.z]), frame.orientnew("B", "Axis", [q1 + q2, frame.z])
+    first.set_ang_vel(frame, u1 * frame.z)
+    second.set_ang_vel(frame, (u1 + u2) * frame.z)
+    elbow = origin.locatenew("elbow", -first.y)
+    hand = elbow.locatenew("hand", -second.y)
+    elbow.v2pt_theory(origin, frame, first)
+    hand.v2pt_theory(elbow, frame, second)
+    bodies = [me.Particle(f"at {point.name}", point, M) for point in (elbow, hand)]
+    loads = [(point, -M * G * frame.y) for point in (elbow, hand)]
+    torque = -4 * M * sm.sign(u2) * frame.z
+    model = kc.Model(
+        frame,
+        [q1, q2],
+        [u1, u2],
+        [q1.diff() - u1, q2.diff() - u2],
+        bodies=bodies,
+        forcelist=[*loads, (second, torque), (first, -torque)],
+    )
+    arm = kc.compile(model, parameters={M: 2.0, G: 9.81}, cc="none")
+    with pytest.raises(kc.IntegrationError, match="speed 'u2': the motion chatters"):
+        arm.simulate((0, 100), [0.8, 0.1, 0.3, 0.5], rtol=1e-6, atol=1e-6)
+
+
 def test_units_backwards_and_belts(block: kc.CompiledModel) -> None:
     """In other units of length and time; on a belt that moves; and the way back in time of what ran forwards."""
     for length, time in ((1e-9, 1.0), (1e6, 1.0), (1.0, 1e8)):

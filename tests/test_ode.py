@@ -26,7 +26,7 @@ from kanecore.run.outside_methods import OUTSIDE_METHODS
 from kanecore.run.simulate import simulate
 
 NATIVE = Path(__file__).parents[1] / "kanecore"
-INTEGRATORS = ("drive", "events", "methods", "rosenbrock", "signal", "tableaux", "unit")
+INTEGRATORS = ("chatter", "drive", "events", "methods", "rosenbrock", "signal", "tableaux", "unit")
 SOURCES = [NATIVE / f"src/kc_{name}.c" for name in INTEGRATORS]
 STRICT = ["-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Werror"]
 

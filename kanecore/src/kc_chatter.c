@@ -95,6 +95,8 @@ kc_status kc_see_chatter(kc_chatter *chatter, const kc_stride *s, const kc_plan 
     const double left = fabs(plan->t1 - s->next) * (double)chatter->steps / fabs(s->next - chatter->since);
     const int suspect = chatter->turns * SHARE >= chatter->steps && left > LEFT;
     *chatter = (kc_chatter){0};
+    uint32_t found = n;
+    double size = 0.0, jump = 0.0;
     for (uint32_t i = n_q; i < n && suspect; i++) {
         if (!(s->k[i] * end[i] < 0.0))
             continue;
@@ -103,10 +105,13 @@ kc_status kc_see_chatter(kc_chatter *chatter, const kc_stride *s, const kc_plan 
         const kc_status status = look_at(&c, &slides);
         if (status == KC_STOPPED)
             return status;
-        if (slides) {
-            s->run->stats->number = i - n_q;
-            return KC_CHATTER;
-        }
+        /* a jump shakes all speeds; the one that it holds is small beside the jump of its slope */
+        const double change = fabs(c.after[i] - c.before[i]);
+        if (slides && (found == n || change * size > jump * fabs(s->x1[i])))
+            found = i, jump = change, size = fabs(s->x1[i]);
     }
-    return KC_OK;
+    if (found == n)
+        return KC_OK;
+    s->run->stats->number = found - n_q;
+    return KC_CHATTER;
 }

@@ -28,7 +28,7 @@ _OUTCOMES = {
     "max_steps": "max_steps was reached: the run is longer than that, or too stiff for this method (then take "
     "method='rosenbrock'), or comes to a singularity, where steps shrink",
     "chatter": "the motion chatters: its derivative jumps, as under friction mu*sign(u), and leads back to that from "
-    "both sides, in tiny steps; let it stick by events, or take a smooth law such as tanh(u/epsilon) with "
+    "both sides, in tiny steps; let it stick by events, or take a smooth law, tanh(u/epsilon), with "
     "method='rosenbrock'",
     "nonfinite": "the equations of motion gave a result that is not finite",
 }
