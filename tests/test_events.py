@@ -449,3 +449,19 @@ def test_long_steps_end_on_zeros_of_their_own(ball, method, dt):
     )
     assert [len(t) for t in ends.t_events] == [3, 3]
     assert np.abs(ends.y_events[0][:, 0]).max() < 1e-12
+
+
+@pytest.mark.parametrize(("method", "options"), [("dop853", {"max_step": 0.5}), ("rk4", {"dt": 0.1})])
+def test_functions_that_jump(ball, method, options):
+    """Zeros of a sign are those of what it is the sign of, each time anew."""
+    dyn = ball[0]
+
+    def ground(t, x):
+        return 1.0 if x[0] > 0.0 else -1.0
+
+    event = kc.Event(ground, direction=-1, reset=lambda t, x: [0.0, -0.9 * x[1]])
+    sol = dyn.simulate((0, 5), [5.0, 0.0], events=event, method=method, **options)
+    assert sol.t_events[0] == pytest.approx([1.0, 2.8, 4.42], abs=1e-9)
+    clock = kc.Event(lambda t, x: np.sign(np.sin(3 * t)), reset=lambda t, x: x)
+    sol = dyn.simulate((0, 4), [5.0, 0.0], events=clock, method=method, **options)
+    assert sol.t_events[0] == pytest.approx(np.pi / 3 * np.arange(1, 4), abs=1e-9)

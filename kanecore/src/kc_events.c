@@ -168,6 +168,8 @@ static kc_status zero_between(const kc_stride *s, const kc_events *e, const watc
             c = a, fc = fa, a = b, fa = fb;
         b = x, fb = f;
         *theta = fabs(fb) < fabs(fa) ? b : a;
+        if (fmin(fabs(fa), fabs(fb)) > 0.25 * fmax(fabs(fa), fabs(fb))) /* a jump ends where it is over */
+            *theta = fmax(a, b);
         const double least = tolerance / fabs(a - b);
         if (least > 0.5 || fb == 0.0)
             break;
@@ -391,18 +393,31 @@ int kc_improve(const kc_stride *s, const kc_events *e, double *stop)
     const watch w = rooms(s->run->system, e);
     const uint32_t i = (uint32_t)w.which[(size_t)*w.first];
     const double h = s->next - s->t, back = 0x1p-10;
-    double end;
-    if (values_within(s, e, &w, 1.0, w.spare) != KC_OK)
+    double g[3]; /* at the end, and twice before */
+    for (int k = 0; k < 3; k++) {
+        if (values_within(s, e, &w, 1.0 - (double)k * back, w.spare) != KC_OK)
+            return 0;
+        g[k] = w.spare[i];
+    }
+    const double fall = g[1] - g[0], earlier = g[2] - g[1];
+    if (g[0] == 0.0 || !(fabs(fall - earlier) < 0.5 * fabs(fall))) /* there, or g jumps */
         return 0;
-    end = w.spare[i];
-    if (end == 0.0 || values_within(s, e, &w, 1.0 - back, w.spare) != KC_OK)
-        return 0;
-    const double change = -end * back * h / (end - w.spare[i]);
+    const double change = g[0] * back * h / fall;
     /* steps of low order miss by much: the interpolant of a longer one is another */
     if (!(fabs(change) < 0.25 * fabs(h)) || fabs(change) < kc_smallest_step(s->t, s->next))
         return 0;
     *stop = s->next + change;
     return 1;
+}
+
+/* The largest |g_i| in the last part of a step: beside it what rounding makes of g is small, unless g jumps.
+ */
+static double largest(const kc_events *e, const watch *w, uint32_t i)
+{
+    double most = 0.0;
+    for (int k = EARLY + 1; k < N_PLACES; k++)
+        most = fmax(most, fabs(w->g[(size_t)k * e->n + i]));
+    return most;
 }
 
 kc_status kc_report(const kc_stride *s, const kc_events *e, const kc_step *step, double *x, int *answer)
@@ -431,7 +446,10 @@ kc_status kc_report(const kc_stride *s, const kc_events *e, const kc_step *step,
                 return status;
             said = e->found(i, w.zero[k], w.x, e->context);
         } else { /* the step ends on it, as well as that can be */
-            w.least[i] = fmax(w.noise[i], fabs(end[i]));
+            const int before = sign_of(end[i]) == -w.after[k]; /* it jumps: no step ends on that exactly */
+            w.least[i] = before                                  ? fmax(w.noise[i], fabs(end[i]))
+                         : w.noise[i] < 0.25 * largest(e, &w, i) ? w.noise[i]
+                                                                 : 0.0;
             said = e->found(i, step->end, x, e->context);
         }
         if (said > *answer)
@@ -440,6 +458,9 @@ kc_status kc_report(const kc_stride *s, const kc_events *e, const kc_step *step,
     if (first == n) { /* not cut: g at the end was looked at */
         memcpy(w.start, end, sizeof(double) * e->n);
         memcpy(w.sign, w.end, sizeof(double) * e->n);
+        for (uint32_t i = 0; i < e->n; i++)
+            if (w.least[i] >= 0.25 * largest(e, &w, i))
+                w.least[i] = 0.0;
         return KC_OK;
     }
     if (*answer != KC_GO_ON)
