@@ -217,7 +217,7 @@ try:
 except KeyboardInterrupt as error:
     done = error.sweep
     assert done.results[0] == 0 and len(done.unfinished) > 80, done
-    print("kept")
+    print("kept", flush=True)
     os._exit(0)
 """
     process = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=30)

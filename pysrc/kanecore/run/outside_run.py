@@ -235,7 +235,7 @@ class _Record:
         self._limit = asked.room // (8 * (1 + (2 + (_DEGREE if asked.interpolants else 0)) * n))
         self._keeps = self._limit > 0 or not asked.drop
         self._forward = 1.0 if problem.t1 >= problem.t0 else -1.0
-        self._t, self._x = [problem.t0], [problem.x0]
+        self._times, self._at_ends = [problem.t0], [problem.x0]
         self._dense: list[Array] = []
         self._sampled: list[Array] = []
         self._wanted = np.zeros(0) if asked.times is None else asked.times
@@ -244,11 +244,11 @@ class _Record:
 
     def keep(self, start: tuple[float, Array], stepper: Stepper) -> bool:
         """Put down a step, from a start to where the stepper is; False where there is no room for it."""
-        if self._keeps and len(self._t) > self._limit:
+        if self._keeps and len(self._times) > self._limit:
             if not self._asked.drop:
                 return False
             self._keeps = False
-            self._t, self._x, self._dense = [], [], []
+            self._times, self._at_ends, self._dense = [], [], []
         first = len(self._sampled)
         passed = self._forward * (self._wanted[first:] - stepper.t) <= 0.0
         times = self._wanted[first : first + int(np.sum(passed))]
@@ -261,8 +261,8 @@ class _Record:
                 theta = np.array((t - start[0]) / h)
                 self._sampled.append(stepper.x if t == stepper.t else _polynomial(start[1], dense, theta))
         if self._keeps:
-            self._t.append(stepper.t)
-            self._x.append(stepper.x)
+            self._times.append(stepper.t)
+            self._at_ends.append(stepper.x)
             if self._asked.interpolants:
                 self._dense.append(dense)
         return True
@@ -271,9 +271,9 @@ class _Record:
         """Give all that was kept to a run, its states on the constraints as far as there are such."""
         n = self._problem.dyn.n_x
         if self._keeps:
-            states = self._on_constraints(run, np.array(self._t), np.array(self._x))
+            states = self._on_constraints(run, np.array(self._times), np.array(self._at_ends))
             m = len(states)
-            run.steps, run.states, run.advanced = np.array(self._t[:m]), states, np.array(self._x[:m])
+            run.steps, run.states, run.advanced = np.array(self._times[:m]), states, np.array(self._at_ends[:m])
             if self._asked.interpolants:
                 run.dense = np.array(self._dense[: m - 1]).reshape(-1, _DEGREE, n)
         if self._asked.times is None:
