@@ -206,6 +206,8 @@ import os, signal, threading, time
 from concurrent.futures import ThreadPoolExecutor
 import kanecore as kc
 
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a parent may ignore it
+
 def until_three(case):
     time.sleep(0.05)
     if case == 3:
