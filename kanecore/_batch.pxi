@@ -324,14 +324,16 @@ cdef class Shared:
     """
 
     cdef object work, parts
+    cdef Py_ssize_t n_parts
     cdef bint ended
 
     def __init__(self, work, bounds):
-        self.work, self.parts = work, zip(bounds, bounds[1:])
+        self.work, self.n_parts, self.parts = work, len(bounds) - 1, zip(bounds, bounds[1:])
 
     cdef Py_ssize_t run(self, Py_ssize_t threads) except -1:
-        """All parts; the sum of what they return."""
-        others = [thread_pool(threads - 1).submit(self.take) for i in range(threads - 1)]
+        """All parts, on so many threads at most; the sum of what they return."""
+        cdef Py_ssize_t n_others = min(threads, self.n_parts) - 1
+        others = [thread_pool(n_others).submit(self.take) for i in range(n_others)]
         try:
             result = self.take()
             # a thread that has not begun by now is not waited for

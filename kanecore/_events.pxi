@@ -46,7 +46,7 @@ cdef class Watch:
     directions, stops : sequences of int
         As in kc_events.
     found : callable
-        ``found(i, t, x)`` returns None; ``True`` to end the run; or the state to go on from; or both, (True, x).
+        ``found(i, t, x)`` returns whether the run ends there, and the state to go on from, or None: as it is.
     outputs, expressions : Outputs, optional
         Those of the model, and those that stand for expressions.
     """
@@ -127,11 +127,10 @@ cdef class Watch:
 
     cdef int report(self, uint32_t i, double t, double *x) noexcept with gil:
         try:
-            said = self.found(i, t, vector_of(x, self.n_x))
-            ends, changed = said if isinstance(said, tuple) else (said is True, None if said is True else said)
+            ends, changed = self.found(i, t, vector_of(x, self.n_x))
             self.ended |= bool(ends)
             if changed is not None:
-                copy_vector(changed, x, self.n_x)
+                memcpy(x, data(changed), self.n_x * sizeof(double))
             return KC_END if ends else KC_GO_ON if changed is None else KC_CHANGED
         except BaseException as error:
             self.error = error
@@ -146,14 +145,6 @@ cdef double number_of(i, value) except? -1.0:
         if getattr(value, "size", 0) == 1 and value.dtype.kind in "biuf":
             return value.item()
         raise TypeError(f"event {i} returned {value!r}; it must be one real number") from None
-
-
-cdef int copy_vector(object values, double *to, Py_ssize_t n) except -1:
-    cdef const double[::1] numbers = values
-    if numbers.shape[0] != n:
-        raise ValueError(f"a state has {n} numbers, and not {numbers.shape[0]}")
-    memcpy(to, &numbers[0], n * sizeof(double))
-    return 0
 
 
 cdef int values_of_events(double t, const double *x, const double *r, double *g, void *context) noexcept nogil:

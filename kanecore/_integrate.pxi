@@ -109,6 +109,12 @@ cdef inline double place_in(const kc_step *step, double t) noexcept nogil:
     return (t - step.t) / step.h if step.h != 0.0 else 1.0
 
 
+cdef void sample_start(Record *record, double t0, const double *x) noexcept nogil:
+    """Put down the start, where it is the first of the chosen times."""
+    record.reached = 1 if record.n_times and record.times[0] == t0 else 0
+    memcpy(record.states, x, record.reached * record.n_x * sizeof(double))
+
+
 cdef int sample(const kc_step *step, Record *record) noexcept nogil:
     """Put down the states at the chosen times that a step holds; 1 where one cannot be had, or nobody waits for it."""
     cdef size_t n = record.n_x
@@ -472,7 +478,9 @@ def integrate(Model model, str method, double t0, double t1, x0, *, double rtol,
     sampled = np.empty((wanted.shape[0], model.n_x))
     record.n_x, record.direction, record.work = model.n_x, 1.0 if t1 >= t0 else -1.0, &work[1, 0]
     record.n_dense = kc_n_dense(chosen) if interpolants else 0
-    choose_times(&record, wanted, sampled, t0, x)
+    record.n_times, record.states = wanted.shape[0], data(sampled)
+    record.times = &wanted[0] if record.n_times else NULL
+    sample_start(&record, t0, &x[0])
     record.limit = room // (sizeof(double) * (1 + (1 + record.n_dense) * record.n_x))
     record.drops, record.keeps = drop, record.limit > 0 or not drop
     run = run_through(model, &system, &plan, &record, &stats, x, work[0])
@@ -505,16 +513,6 @@ cdef int fill_equations(Model model, kc_system *system, const kc_method *method,
         system.linearize = model.kernel(K_LINEARIZE)
         system.rhs_time_derivative = model.kernel(K_RHS_TIME_DERIVATIVE)
     system.n_work = <uint32_t>model.n_work
-    return 0
-
-
-cdef int choose_times(Record *record, double[::1] times, object states, double t0, double[::1] x) except -1:
-    """Where the states are wanted, and where they go; the first may be the start."""
-    record.n_times, record.states = times.shape[0], data(states)
-    record.times = &times[0] if record.n_times else NULL
-    if record.n_times and record.times[0] == t0:
-        memcpy(record.states, &x[0], record.n_x * sizeof(double))
-        record.reached = 1
     return 0
 
 

@@ -127,7 +127,7 @@ cdef class Rollout:
         enough = self.n_rows * <Py_ssize_t>self.plan.steps // ROWS_OF_A_PART
         n_parts = max(1, min(threads * PARTS_OF_A_THREAD, groups, enough)) if threads > 1 else 1
         bounds = [min(self.n_rows, groups * i // n_parts * n_lanes) for i in range(n_parts + 1)]
-        Shared(self, bounds).run(min(threads, n_parts))
+        Shared(self, bounds).run(threads)
         self.number_rows()
         return 0
 

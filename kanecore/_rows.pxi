@@ -23,18 +23,15 @@ cdef class RowsRun:
     cdef Model model
     cdef kc_system system
     cdef kc_plan plan
-    cdef const double *knots
-    cdef uint32_t n_knots
     cdef object function, address
-    cdef object x, coefficients, constants, times, tolerance, out
+    cdef object x, knots, coefficients, constants, times, tolerance, out
     cdef readonly object codes, numbers, ends, counts
     cdef bint stop
 
     cdef int read(self, x, knots, coefficients, constants, times, out, atol) except -1:
         n = len(x)
-        self.x, self.coefficients, self.constants, self.times = x, coefficients, constants, times
-        self.tolerance, self.out = (atol, knots), out
-        self.knots, self.n_knots = data(knots), len(knots)
+        self.x, self.knots, self.coefficients, self.constants, self.times = x, knots, coefficients, constants, times
+        self.tolerance, self.out = atol, out
         self.codes, self.numbers = np.zeros(n, dtype=np.uint8), np.full(n, -1, dtype=np.int32)
         self.ends, self.counts = np.full(n, self.plan.t0), np.zeros((n, 3), dtype=np.uint64)
         return 0
@@ -48,7 +45,7 @@ cdef class RowsRun:
         cdef Model m = self.model
         cdef Py_ssize_t n_work, i
         cdef Py_ssize_t one_set = 0 if len(self.constants) == 1 else m.n_prepared
-        cdef Py_ssize_t one_input = 0 if len(self.coefficients) == 1 else (self.n_knots - 1) * m.n_r * 4
+        cdef Py_ssize_t one_input = 0 if len(self.coefficients) == 1 else (len(self.knots) - 1) * m.n_r * 4
         cdef Py_ssize_t n_times = len(self.times)
         cdef InputFunction caller = InputFunction.__new__(InputFunction)
         cdef double *x = data(self.x)
@@ -66,12 +63,7 @@ cdef class RowsRun:
         cdef kc_stats stats
         cdef Record record
         memset(&record, 0, sizeof(record))
-        memset(&signal, 0, sizeof(signal))
-        signal.n_r, signal.n_knots, signal.knots = <uint32_t>m.n_r, self.n_knots, self.knots
-        if self.function is not None:
-            caller.function, caller.model = self.function, m
-            caller.in_c = <input_function><uintptr_t>(self.address or 0)
-            signal.call, signal.context = call_in_c if self.address else call_python, <void *>caller
+        fill_signal(m, &signal, self.knots, self.coefficients.reshape(-1), self.function, self.address, caller)
         system.signal = &signal
         system.interrupted, system.context = told_to_end, &record
         plan.accept, plan.context = record_step, &record
@@ -84,11 +76,9 @@ cdef class RowsRun:
             with nogil:
                 for i in range(first, end):
                     system.c, signal.coefficients = c + i * one_set, polynomials + i * one_input
-                    record.states, record.reached, record.status = out + i * n_times * m.n_x, 0, KC_OK
+                    record.states, record.status = out + i * n_times * m.n_x, KC_OK
                     memcpy(memory, x + i * m.n_x, m.n_x * sizeof(double))
-                    if n_times and record.times[0] == plan.t0:
-                        memcpy(record.states, memory, m.n_x * sizeof(double))
-                        record.reached = 1
+                    sample_start(&record, plan.t0, memory)
                     codes[i] = kc_integrate(&system, &plan, memory, memory + m.n_x, &stats)
                     if record.status != KC_OK:      # no state on the constraints at a time that was asked for
                         codes[i], stats.number = record.status, <uint32_t>record.work[1]
@@ -140,7 +130,7 @@ def integrate_rows(Model model, str method, double t0, double t1, x, *, double r
     n, n_threads = len(x), thread_count(threads)
     n_parts = max(1, min(n, n_threads * PARTS_OF_RUNS)) if n_threads > 1 else 1
     bounds = [n * i // n_parts for i in range(n_parts + 1)]
-    Shared(run, bounds).run(min(n_threads, n_parts))
+    Shared(run, bounds).run(n_threads)
     for i in np.flatnonzero((run.codes != KC_OK) & (run.codes != KC_NONFINITE)).tolist():
         run.numbers[i] = row_of(model, run.codes[i], run.numbers[i])
     return run

@@ -287,3 +287,11 @@ def test_without_a_compiler_rows_go_one_by_one(monkeypatch: pytest.MonkeyPatch, 
     assert_same_bits(together, rows_alone(dyn, "rhs", 0.0, x))
     assert_same_bits(together, dyn.rhs(0.0, x))  # and says so once
     assert dyn._lanes == (set(), 0)
+
+
+def test_no_more_threads_begin_than_there_are_parts():
+    dyn, before = kc.load("cart_pole"), threading.active_count()
+    dyn.udot(0.0, np.zeros((1024, dyn.n_x)), threads=1000)  # two parts
+    dyn.simulate((0, 0.01), np.zeros((2, dyn.n_x)), threads=1000)
+    dyn.rollout(np.zeros((2, dyn.n_x)), dt=0.01, steps=2, threads=1000)
+    assert threading.active_count() <= before + 1

@@ -23,12 +23,11 @@ typedef struct watch {
     double *sign, *end;    /* (n) 1, -1, or 0: none yet; at the start and the end of a step */
     double *due, *later;   /* (n) signs after zeros on which, and after which, the step was cut; or 0 */
     double *start;         /* (n) g at the start of a step */
-    double
-        *least; /* (n) what rounding made of g at its last zero, where it may have been faster than after */
-    double *noise;     /* (n) what rounding makes of g */
-    double *g, *spare; /* (N_PLACES n), (2 n) */
-    double *x, *y;     /* (n_x) */
-    double *r;         /* (n_r), (kc_run_work) */
+    double *least;         /* (n) what rounding made of g at its last zero, where it may have been faster */
+    double *noise;         /* (n) what rounding makes of g */
+    double *g, *spare;     /* (N_PLACES n), (2 n) */
+    double *x, *y;         /* (n_x) */
+    double *r;             /* (n_r), (kc_run_work) */
 } watch;
 
 size_t kc_events_work(const kc_system *system, uint32_t n)

@@ -263,7 +263,8 @@ def _values(
         return np.asarray(dyn.outputs(t, x, r=r(), p=p))
 
     def energy() -> Array:
-        return np.asarray(dyn.kinetic_energy(t, x, r=r(), p=p) + dyn.potential_energy(t, x, r=r(), p=p))
+        now = r()
+        return np.asarray(dyn.kinetic_energy(t, x, r=now, p=p) + dyn.potential_energy(t, x, r=now, p=p))
 
     return {"r": r, "outputs": outputs, "energy": energy, "facts": lambda: {"method": method}}
 

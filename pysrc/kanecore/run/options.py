@@ -18,6 +18,7 @@ __all__ = [
     "longest_step",
     "one_run_only",
     "own_methods_only",
+    "positive_count",
     "recording",
     "result_times",
     "sample_period",
@@ -150,15 +151,18 @@ def sample_period(sample_time: float | None, smallest: float) -> float:
 
 def step_limit(max_steps: int | None) -> int:
     """How many steps an adaptive method may try, 0 for any number."""
-    if max_steps is None:
-        return 0
+    return 0 if max_steps is None else positive_count("max_steps", max_steps)
+
+
+def positive_count(name: str, value: int) -> int:
+    """A whole number, at least 1; in messages it is called by its name."""
     try:
-        limit = index(max_steps)
+        number = index(value)
     except TypeError:
-        raise TypeError(f"max_steps is {max_steps!r}; it must be a whole number") from None
-    if limit < 1:
-        raise ValueError(f"max_steps is {max_steps!r}; it must be at least 1")
-    return limit
+        raise TypeError(f"{name} is {value!r}; it must be a whole number") from None
+    if number < 1:
+        raise ValueError(f"{name} is {value!r}; it must be at least 1")
+    return number
 
 
 def tolerances(rtol: float, atol: npt.ArrayLike, n: int) -> tuple[float, Array]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from operator import index
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -13,6 +12,7 @@ import numpy.typing as npt
 
 from kanecore import _native
 from kanecore.errors import IntegrationError
+from kanecore.run.options import positive_count
 from kanecore.run.rank import count_near
 from kanecore.run.rows import Rows, named, reason, starts
 from kanecore.run.signals import Signal
@@ -169,12 +169,7 @@ def step(
 
 def _times(t0: float, dt: float, steps: int) -> tuple[float, float, int]:
     """Start, step and number of steps."""
-    try:
-        count = index(steps)
-    except TypeError:
-        raise TypeError(f"steps is {steps!r}; it must be a whole number") from None
-    if count < 1:
-        raise ValueError(f"steps is {steps!r}; it must be at least 1")
+    n = positive_count("steps", steps)
     numbers = []
     for name, value in (("t0", t0), ("dt", dt)):
         try:
@@ -184,12 +179,12 @@ def _times(t0: float, dt: float, steps: int) -> tuple[float, float, int]:
     first, step = numbers
     if not np.isfinite(first):
         raise ValueError(f"t0 is {t0!r}, which is not finite")
-    if not (np.isfinite(step) and step != 0.0 and np.isfinite(first + count * step)):
+    if not (np.isfinite(step) and step != 0.0 and np.isfinite(first + n * step)):
         raise ValueError(f"dt is {dt!r}; it must be finite and not zero")
-    smallest = _native.smallest_step(first, first + count * step)
+    smallest = _native.smallest_step(first, first + n * step)
     if abs(step) < smallest:
         raise ValueError(f"dt is {dt!r}, which is lost in t: it must be at least {smallest!r}")
-    return first, step, count
+    return first, step, n
 
 
 def _read(dyn: Kernels, x0: Any, inputs: Any, parameters: Any, times: tuple[float, float, int]) -> Rows:
