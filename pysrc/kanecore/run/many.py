@@ -15,7 +15,7 @@ from kanecore.errors import IntegrationError
 from kanecore.run.inputs import RunInputs
 from kanecore.run.rank import count_near
 from kanecore.run.rows import Rows, named, reason, starts
-from kanecore.run.samples import Samples
+from kanecore.run.samples import Samples, names_of
 from kanecore.run.signals import Signal
 from kanecore.run.stiff import with_known_derivatives
 
@@ -59,13 +59,7 @@ class Trajectories(Samples):
         run: _native.RowsRun,
         shape: tuple[int, ...],
     ) -> None:
-        names = {
-            "coordinate": dyn.coordinate_names,
-            "speed": dyn.speed_names,
-            "input": dyn.input_names,
-            "output": dyn.output_names,
-        }
-        super().__init__(dyn.name, names, t, x, values)
+        super().__init__(dyn.name, names_of(dyn), t, x, values)
         self.status = run.codes.reshape(shape).astype(int)
         self.t_end = run.ends.reshape(shape)
         self.nfev, self.n_steps, self.n_rejected = (

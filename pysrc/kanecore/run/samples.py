@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from zipfile import BadZipFile
 
 import numpy as np
@@ -18,7 +18,10 @@ import numpy.typing as npt
 
 from kanecore.errors import ModelError, unknown_name
 
-__all__ = ["Samples"]
+if TYPE_CHECKING:
+    from kanecore._native import Kernels
+
+__all__ = ["Samples", "names_of"]
 
 Array = npt.NDArray[np.float64]
 
@@ -214,6 +217,11 @@ class Samples:
         stored = self._stored()
         del stored["kanecore_samples"]
         return _restored, (stored,)
+
+
+def names_of(dyn: Kernels) -> dict[str, tuple[str, ...]]:
+    """The names of each kind that samples of a model have."""
+    return {kind: getattr(dyn, f"{kind}_names") for kind in _KINDS}
 
 
 def _restored(stored: dict[str, Any]) -> Samples:

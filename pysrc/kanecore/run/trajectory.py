@@ -16,7 +16,7 @@ from kanecore.errors import KanecoreError
 from kanecore.run.animate import animate
 from kanecore.run.constraints import residuals
 from kanecore.run.outside_run import AnyRun, OutsideRun, interpolate_outside
-from kanecore.run.samples import Samples
+from kanecore.run.samples import Samples, names_of
 
 if TYPE_CHECKING:
     from kanecore.run.events import Events
@@ -293,9 +293,7 @@ class Trajectory:
         return self._samples(times, states, values)
 
     def _samples(self, t: Array, x: Array, values: dict[str, Callable[[], Any]]) -> Samples:
-        dyn = self._dyn
-        names = {kind: getattr(dyn, f"{kind}_names") for kind in ("coordinate", "speed", "input", "output")}
-        return Samples(dyn.name, names, t, x, {**values, "facts": self._facts})
+        return Samples(self._dyn.name, names_of(self._dyn), t, x, {**values, "facts": self._facts})
 
     def _facts(self) -> dict[str, Any]:
         """How the run went, in numbers and words."""
