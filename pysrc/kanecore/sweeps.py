@@ -42,7 +42,7 @@ class Sweep:
     results : list
         In the order of the cases; None where a case failed, or was not reached.
     errors : dict of int to exception
-        By the number of the case.
+        By the number of the case, in their order.
     unfinished : tuple of int
         The cases that were not reached, since the sweep was interrupted.
     """
@@ -50,8 +50,12 @@ class Sweep:
     def __init__(self, cases: list[Any]) -> None:
         self.cases = cases
         self.results: list[Any] = [None] * len(cases)
-        self.errors: dict[int, BaseException] = {}
+        self._errors: dict[int, BaseException] = {}  # as they came
         self._open = dict.fromkeys(range(len(cases)))
+
+    @property
+    def errors(self) -> dict[int, BaseException]:
+        return dict(sorted(self._errors.items()))
 
     @property
     def unfinished(self) -> tuple[int, ...]:
@@ -62,7 +66,7 @@ class Sweep:
 
     def __repr__(self) -> str:
         left = f", {len(self._open)} not reached" if self._open else ""
-        return f"<Sweep of {len(self)} cases: {len(self.errors)} failed{left}>"
+        return f"<Sweep of {len(self)} cases: {len(self._errors)} failed{left}>"
 
     def array(self, name: Any = None) -> npt.NDArray[Any]:
         """The results as one array, (number of cases, ...), NaN where a case failed or was not reached.
@@ -143,13 +147,13 @@ class Sweep:
     @property
     def _finished(self) -> list[int]:
         """The cases that have a result."""
-        return [i for i in range(len(self)) if i not in self.errors and i not in self._open]
+        return [i for i in range(len(self)) if i not in self._errors and i not in self._open]
 
     def _take(self, i: int, outcome: _Outcome) -> None:
         if outcome.error is None:
             self.results[i] = outcome.value
         else:
-            self.errors[i] = outcome.error
+            self._errors[i] = outcome.error
         del self._open[i]  # last, since Ctrl-C may come in between
 
 
