@@ -7,15 +7,24 @@ from kanecore cimport kc_kernel, kc_status
 
 cdef extern from "kc_rosenbrock.h" nogil:
     ctypedef struct kc_rosenbrock:
-        pass
+        int stages
+        const double *a
+        const double *c
+        const double *alpha
+        const double *gamma
+        const double *m
 
 cdef extern from "kc_method.h" nogil:
     ctypedef struct kc_method:
         const char *name
-        int order, uses_qdot
+        int order, uses_qdot, stages, extended
+        const double *a
+        const double *c
         const kc_rosenbrock *rosenbrock
+        const kc_method *stiff
 
     const kc_method *const *kc_methods
+    void kc_interpolant(const kc_method *method, double theta, double *w)
 
 cdef extern from "kc_ode.h" nogil:
     ctypedef struct kc_signal:

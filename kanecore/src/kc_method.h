@@ -62,6 +62,16 @@ struct kc_method {
 /* The rows of all methods, then NULL. */
 extern const kc_method *const kc_methods[];
 
+/*
+ * The interpolant as weights w (3 + extended):
+ *
+ *     x(t + theta h) = w[0] x0 + w[1] x1 + w[2] y1 + sum_j w[3 + j] K_j
+ *
+ * y1 is the end of a step before it was brought back to the constraints.  K_j is h k_j, or of a linearly
+ * implicit method what stands in the place of k_j.
+ */
+void kc_interpolant(const kc_method *method, double theta, double *w);
+
 /* y = x + h sum_j a_j k_j, j < stages, of which many a_j are zero; one pass over the others. */
 static inline void kc_advance(uint32_t n, const double *restrict x, double h, const double *a, int stages,
                               const double *restrict k, double *restrict y)

@@ -19,6 +19,16 @@
 #include "kc_tableaux.h"
 
 /* clang-format off */
+const double kc_rk4_c[KC_RK4_STAGES + 1] = {0.0, 0.5, 0.5, 1.0, 1.0};
+
+const double kc_rk4_a[KC_RK4_STAGES + 1][KC_RK4_STAGES + 1] = {
+    {0.0},
+    {0.5},
+    {0.0, 0.5},
+    {0.0, 0.0, 1.0},
+    {1.0 / 6.0, 1.0 / 3.0, 1.0 / 3.0, 1.0 / 6.0},
+};
+
 const double kc_dopri5_c[KC_DOPRI5_STAGES + 1] = {0.0, 0.2, 0.3, 0.8, 0.8888888888888888, 1.0, 1.0};
 
 const double kc_dopri5_a[KC_DOPRI5_STAGES + 1][KC_DOPRI5_STAGES + 1] = {

@@ -4,13 +4,16 @@
 #define KC_TABLEAUX_H
 
 enum { KC_DOPRI5_STAGES = 6, KC_DOP853_STAGES = 12, KC_DOP853_EXTENDED = 16, KC_DOP853_DENSE = 7 };
-enum { KC_RODAS5P_STAGES = 8, KC_ROS34PW2_STAGES = 4 };
+enum { KC_RK4_STAGES = 4, KC_RODAS5P_STAGES = 8, KC_ROS34PW2_STAGES = 4 };
 
 /*
  * Stage i is at t + c[i] h and x + h sum_j a[i][j] k_j; stage KC_..._STAGES is the end of the step.  Those
  * after it serve the dense output.  e, e5 and e3 weigh the stages in the error estimates, d in coefficients
  * of the interpolant: all of dopri5's, the last four of dop853's.
  */
+extern const double kc_rk4_c[KC_RK4_STAGES + 1];
+extern const double kc_rk4_a[KC_RK4_STAGES + 1][KC_RK4_STAGES + 1];
+
 extern const double kc_dopri5_c[KC_DOPRI5_STAGES + 1];
 extern const double kc_dopri5_a[KC_DOPRI5_STAGES + 1][KC_DOPRI5_STAGES + 1];
 extern const double kc_dopri5_e[KC_DOPRI5_STAGES + 1];

@@ -15,6 +15,7 @@ from kanecore._binding import Outputs as Outputs
 from kanecore._binding import Rollout as Rollout
 from kanecore._binding import RowsRun as RowsRun
 from kanecore._binding import Run as Run
+from kanecore._binding import Tableau as Tableau
 from kanecore._binding import Watch as Watch
 from kanecore._binding import _Values as _Values
 from kanecore._binding import broadcast_shapes as broadcast_shapes

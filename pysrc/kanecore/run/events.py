@@ -22,7 +22,7 @@ from kanecore.run.starts import normalized, on_constraints
 if TYPE_CHECKING:
     from kanecore._native import Kernels
 
-__all__ = ["Events"]
+__all__ = ["Events", "Zero"]
 
 Array = npt.NDArray[np.float64]
 
@@ -40,10 +40,21 @@ _SINGLE = ("compiled", "address", "free_symbols")  # what tells an event, a func
 class _Event:
     """One event as the binding takes it: where its value comes from, and what its zeros do."""
 
+    given: Any
     source: tuple[str, Any]
     terminal: int  # after how many zeros it ends the run; 0: never
     direction: int
     reset: _Reset | None
+
+
+@dataclass(frozen=True)
+class Zero:
+    """A zero of event number i: when, the state there, and the one it was reset to, if it was."""
+
+    i: int
+    t: float
+    x: Array
+    after: Array | None
 
 
 class Events:
@@ -59,8 +70,8 @@ class Events:
     ----------
     watch : Watch
         What the integrators call.
-    t, x : list of list
-        For each event the times of its zeros, and the states there, before a reset.
+    zeros : list of Zero
+        Of all events, in the order of the run.
     """
 
     def __init__(self, problem: InitialValueProblem, given: Any) -> None:
@@ -69,8 +80,8 @@ class Events:
         self._changes: list[deque[float]] = [deque(maxlen=_CHANGES) for _ in listed]
         expressions: list[Any] = []
         self._events = [_read(problem, i, event, expressions) for i, event in enumerate(listed)]
-        self.t: list[list[float]] = [[] for _ in self._events]
-        self.x: list[list[Array]] = [[] for _ in self._events]
+        self._counts = [0] * len(listed)
+        self.zeros: list[Zero] = []
         dyn, p = problem.dyn, problem.p
         kinds = {event.source[0] for event in self._events}
         self.watch = _native.Watch(
@@ -83,22 +94,45 @@ class Events:
             expressions=_native.Outputs(_compiler(listed)(dyn, expressions), p) if expressions else None,
         )
 
+    def of_each(self) -> list[list[Zero]]:
+        """The zeros of each event."""
+        found: list[list[Zero]] = [[] for _ in self._events]
+        for zero in self.zeros:
+            found[zero.i].append(zero)
+        return found
+
     @property
     def times(self) -> list[Array]:
-        return [np.array(t, dtype=np.float64) for t in self.t]
+        return [np.array([zero.t for zero in zeros], dtype=np.float64) for zeros in self.of_each()]
 
     @property
     def states(self) -> list[Array]:
-        return [np.array(x, dtype=np.float64).reshape(-1, self._problem.dyn.n_x) for x in self.x]
+        n_x = self._problem.dyn.n_x
+        return [np.array([zero.x for zero in zeros], dtype=np.float64).reshape(-1, n_x) for zeros in self.of_each()]
+
+    def stops(self, i: int) -> bool:
+        """Whether steps end on the zeros of an event."""
+        return bool(self._events[i].terminal or self._events[i].reset)
+
+    def given(self, i: int) -> tuple[Any, tuple[str, Any], _Reset | None]:
+        """An event as the user gave it, where its value comes from, and its reset as a function."""
+        event = self._events[i]
+        return event.given, event.source, event.reset
+
+    def __len__(self) -> int:
+        return len(self._events)
 
     def _found(self, i: int, t: float, x: Array) -> Any:
         """A zero: what `Watch` is told."""
         event = self._events[i]
-        self.t[i].append(t)
-        self.x[i].append(x.copy())
-        ends = 0 < event.terminal <= len(self.t[i])
-        changed = None if event.reset is None else self._checked(i, t, event.reset(t, x))
-        if changed is not None and not ends:
+        self._counts[i] += 1
+        self.zeros.append(Zero(i, t, x.copy(), None))
+        ends = 0 < event.terminal <= self._counts[i]
+        if event.reset is None:
+            return ends, None
+        changed = self._checked(i, t, event.reset(t, x))
+        self.zeros[-1] = Zero(i, t, self.zeros[-1].x, changed)
+        if not ends:
             self._see_chatter(i, t)
         return ends, changed
 
@@ -164,6 +198,7 @@ def _read(problem: InitialValueProblem, i: int, given: Any, expressions: list[An
         source = "expression", len(expressions)
         expressions.append(what)
     return _Event(
+        given,
         source,
         _terminal(i, getattr(given, "terminal", False)),
         _direction(i, getattr(given, "direction", 0)),

@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -31,6 +32,7 @@ from kanecore.run.options import (
 from kanecore.run.outside_methods import OUTSIDE_METHODS, Steps, require_package
 from kanecore.run.outside_run import AnyRun, integrate_outside
 from kanecore.run.problem import InitialValueProblem, posed
+from kanecore.run.sensitivities import find_sensitivities, require_derivatives, wanted_sensitivities
 from kanecore.run.stiff import with_known_derivatives
 from kanecore.run.trajectory import Trajectory
 
@@ -60,6 +62,7 @@ def simulate(
     first_step: float | None = None,
     max_steps: int | None = 10_000_000,
     dense_output: bool | None = None,
+    sensitivities: Any = None,
     threads: int = 1,
     return_status: bool = False,
     progress: Any = False,
@@ -138,6 +141,12 @@ def simulate(
         Whether the steps are kept with their interpolants, which ``sol(t)`` and the drifts need.  True: up to 1 GiB,
         and more is an error.  False: no interpolant, and with `t_eval` no step.  Default: as True, but with `t_eval` up
         to 32 MB, and none at all beyond.
+    sensitivities : list of "x0", "p", "r", optional
+        Find the derivatives of the result with respect to the start, the parameters and the inputs (constants that are
+        added to them) as well: ``sol.sensitivities``, (N, n_x, m), columns in the order of the list, in which they have
+        the names ``sol.sensitivity_names``.  They are those of the method, whose steps are taken as they were, with
+        projections, normalisations and the jumps at events.  x0 varies along the constraints: what leads off them is
+        projected.  Functions of events and resets are called again, at states nearby, and do not vary with p.
     threads : int
         How many share the rows; -1: one for each core.  One run takes one.
     return_status : bool
@@ -157,6 +166,7 @@ def simulate(
     Raises
     ------
     ValueError, TypeError, KeyError
+        Sensitivities of what has no known derivatives: inputs by a function, `baumgarte`, another package's method.
         Shapes, tolerances, times that make no sense; anything not finite, or no number; an unknown name; a quaternion
         in x0 that is not of unit norm; an x0 that is not on the constraints.
     MemoryError
@@ -183,14 +193,19 @@ def simulate(
     records = recording(None if t_eval is None else result_times(t_eval, t0, t1), dense_output)
     period = sample_period(sample_time, smallest)
     longest, limit = longest_step(max_step, smallest), step_limit(max_steps)
+    wanted = None if sensitivities is None else wanted_sensitivities(sensitivities)
     stabilization = None if baumgarte is None else gains(baumgarte)
     if by_row(x0) or by_row(inputs) or by_row(parameters):
-        one_run_only(method, events=events, sample_time=sample_time, progress=progress or None)
+        one_run_only(
+            method, events=events, sample_time=sample_time, progress=progress or None, sensitivities=sensitivities
+        )
         control = Control(method, relative, absolute, step, longest, limit, bool(project), stabilization)
         return simulate_rows(  # type: ignore[return-value]
             dyn, (t0, t1), x0, inputs, parameters, records.times, control, threads, return_status
         )
     problem = posed(dyn, (t0, t1), x0, inputs, parameters, bool(project), bool(period))
+    if wanted is not None:
+        require_derivatives(wanted, method, problem, stabilization, dense_output)
     method = with_known_derivatives(method, dyn, problem.inputs, stabilization)
     # the first evaluation finds what is missing or singular, before any work is lost
     dyn.rhs(t0, problem.x0, r=problem.inputs(t0, problem.x0), p=problem.p)
@@ -224,13 +239,20 @@ def simulate(
             problem = replace(problem, inputs=problem.inputs.after(*run.samples))
         trajectory = Trajectory(problem, method, run, outcome(method, run, records), watched)
         if report is not None and trajectory.success:
-            _report_end(report, run.t, trajectory)
-    return _ended(problem, run, trajectory)
+            with _holding(trajectory):
+                report(run.t)
+    trajectory = _ended(problem, run, trajectory)
+    if wanted is not None:
+        with _holding(trajectory):
+            trajectory.found_sensitivities = find_sensitivities(problem, wanted, method, run, watched)
+    return trajectory
 
 
-def _report_end(report: Callable[[float], object], t: float, trajectory: Trajectory) -> None:
+@contextmanager
+def _holding(trajectory: Trajectory) -> Iterator[None]:
+    """What is raised here holds the trajectory: the run itself reached its end."""
     try:
-        report(t)
+        yield
     except BaseException as error:
         vars(error)["trajectory"] = trajectory
         raise

@@ -21,6 +21,7 @@ from kanecore.run.samples import Samples, names_of
 if TYPE_CHECKING:
     from kanecore.run.events import Events
     from kanecore.run.problem import InitialValueProblem
+    from kanecore.run.sensitivities import Sensitivities
 
 __all__ = ["Trajectory"]
 
@@ -59,6 +60,10 @@ class Trajectory:
         As in ``solve_ivp``: status is 1 where an event ended the run.
     t_events, y_events : list of ndarray, (n,), (n, n_x); or None
         For each event the times of its zeros and the states there, before a reset.
+    sensitivities : ndarray, (N, n_x, m); or None
+        ∂x/∂ each of ``sensitivity_names``, at the times t, which are held; where x jumps, before and after that.
+    t_events_sensitivities, y_events_sensitivities : list of ndarray, (n, m), (n, n_x, m); or None
+        Derivatives of t_events and y_events, whose times vary as well.
     """
 
     def __init__(
@@ -73,6 +78,23 @@ class Trajectory:
         self.t_events = None if events is None else events.times
         self.y_events = None if events is None else events.states
         self.t, self.x = run.times, run.sampled
+        self.found_sensitivities: Sensitivities | None = None
+
+    @property
+    def sensitivities(self) -> Array | None:
+        return self.found_sensitivities and self.found_sensitivities.values
+
+    @property
+    def sensitivity_names(self) -> tuple[str, ...] | None:
+        return self.found_sensitivities and self.found_sensitivities.names
+
+    @property
+    def t_events_sensitivities(self) -> list[Array] | None:
+        return self.found_sensitivities and self.found_sensitivities.of_times
+
+    @property
+    def y_events_sensitivities(self) -> list[Array] | None:
+        return self.found_sensitivities and self.found_sensitivities.of_states
 
     def __getstate__(self) -> dict[str, Any]:
         if self._inputs.function is not None:

@@ -1,0 +1,357 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The derivative of steps that were taken: of the state at their ends with respect to that at their starts, p and r.
+
+A step is taken again, stage by stage, with the derivative of each stage beside it: that of the method itself, with the
+length of the step held.  So what is found is the slope of the computed motion, and not another approximation of the
+motion's own.  All steps of a run are known beforehand, so that many go at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from kanecore.run.metric import extents
+from kanecore.run.problem import InitialValueProblem
+
+if TYPE_CHECKING:
+    from kanecore._native import Tableau
+
+__all__ = ["Flow", "Scales", "StepSlopes", "along", "scales_of"]
+
+Array = npt.NDArray[np.float64]
+Integers = npt.NDArray[np.intp]
+
+# A central difference of order four.
+_PLACES = np.array([-2.0, -1.0, 1.0, 2.0])
+_WEIGHTS = np.array([1.0, -8.0, 8.0, -1.0]) / 12.0
+
+_OF_STEP = 1e-2  # of what a state changes by in a mean step, over which the equations are nearly polynomials
+_OF_NUMBER = 3e-4  # of a coordinate, if that is less, and of a parameter, an input, or a speed
+_OF_STAGE = 1e-3  # of what stands for a slope in a linearly implicit method
+
+
+def along(f: Callable[[Array], Array], step: npt.ArrayLike) -> Array:
+    """The derivatives of a function of τ, (4, ...) -> (4, ..., k), at τ = 0, by differences: (..., k)."""
+    size = np.asarray(step, dtype=np.float64)
+    values = f(_PLACES.reshape(-1, *(1 for _ in range(size.ndim))) * size)
+    return np.asarray(np.einsum("i,i...->...", _WEIGHTS, values) / size[..., np.newaxis])
+
+
+@dataclass(frozen=True)
+class Scales:
+    """What is a small change of each number of a run, as differences need it."""
+
+    t: float
+    x: Array
+    p: Array
+    r: Array
+
+
+def scales_of(problem: InitialValueProblem, steps: Array, states: Array) -> Scales:
+    """Small changes: of coordinates beside what a step changes, of all else beside what is large in the run."""
+    start = problem.state(problem.t0, problem.x0)
+    lengths = np.abs(np.diff(steps))
+    h = float(np.mean(lengths[lengths > 0.0])) if (lengths > 0.0).any() else 1.0
+    n_q = problem.dyn.n_q
+    speeds = extents(np.max(np.abs(states[:, n_q:]), axis=0, initial=0.0), start.speed_units)
+    units = start.coordinate_units
+    pace = np.max(speeds / np.where(start.speed_units > 0.0, start.speed_units, np.inf), initial=0.0)
+    still = extents(np.max(np.abs(states[:, :n_q]), axis=0, initial=0.0), units)
+    coordinates = _OF_NUMBER * still
+    moved = (units > 0.0) & (pace > 0.0)  # an angle may be large, and changes of a small part of it as well
+    coordinates[moved] = np.minimum(coordinates, _OF_STEP * h * pace * units)[moved]
+    inputs = np.max(np.abs(problem.inputs(steps, states)), axis=0, initial=0.0)
+    return Scales(
+        _OF_STEP * h,
+        np.concatenate([coordinates, _OF_NUMBER * speeds]),
+        _OF_NUMBER * _or_one(np.abs(problem.p)),
+        _OF_NUMBER * _or_one(inputs),
+    )
+
+
+def _or_one(values: Array) -> Array:
+    return np.where(values > 0.0, values, 1.0)
+
+
+@dataclass(frozen=True)
+class Flow:
+    """ẋ and its derivatives at many times and states at once, with the parameters and the inputs of a run.
+
+    Attributes
+    ----------
+    problem : InitialValueProblem
+    scales : Scales
+    by_p, by_r : bool
+        Whether derivatives with respect to the parameters, and to the inputs, are wanted: columns behind those of x.
+    """
+
+    problem: InitialValueProblem
+    scales: Scales
+    by_p: bool
+    by_r: bool
+
+    @property
+    def n(self) -> int:
+        return self.problem.dyn.n_x
+
+    @property
+    def n_direct(self) -> int:
+        """How many columns there are behind those of x."""
+        dyn = self.problem.dyn
+        return self.by_p * dyn.n_p + self.by_r * dyn.n_r
+
+    def pieces(self, times: Array) -> Integers:
+        """Between which knots of the inputs times lie."""
+        knots = self.problem.inputs.knots
+        return np.clip(np.searchsorted(knots, times, side="right") - 1, 0, len(knots) - 2)
+
+    def inputs(self, pieces: Integers, t: Array) -> tuple[Array, Array]:
+        """r and ṙ at times, each by the cubics of a piece, of which it may be the end: (N, n_r) both."""
+        given = self.problem.inputs
+        s, c = (t - given.knots[pieces])[:, np.newaxis], given.coefficients[pieces]
+        values = c[..., 0] + s * (c[..., 1] + s * (c[..., 2] + s * c[..., 3]))
+        return values, c[..., 1] + s * (2.0 * c[..., 2] + s * 3.0 * c[..., 3])
+
+    def value(self, t: Array, x: Array, r: Array) -> Array:
+        """ẋ: (N, n)."""
+        return np.asarray(self.problem.dyn.rhs(t, x, r=r, p=self.problem.p))
+
+    def slopes(self, t: Array, x: Array, r: Array) -> Array:
+        """∂ẋ/∂(x, p, r): (..., N, n, n + n_direct)."""
+        dyn, p = self.problem.dyn, self.problem.p
+        of_states = np.asarray(dyn._linearize(t, x, r=r, p=p))
+        columns = [of_states[..., : self.n]]
+        if self.by_p and dyn.n_p:
+            columns.append(np.asarray(dyn.rhs_parameter_jacobian(t, x, r=r, p=p)))
+        if self.by_r:
+            columns.append(of_states[..., self.n :])
+        return np.concatenate(columns, axis=-1)
+
+    def direct(self, slopes: Array, columns: Array) -> Array:
+        """∂f along columns of (x, p, r), of which x varies as they say, and p and r by themselves."""
+        n = self.n
+        result = slopes[..., :n] @ columns
+        result[..., n:] += slopes[..., n:]
+        return np.asarray(result)
+
+    # ------------------------------------------------------------------------------ the way back to constraints
+
+    @property
+    def returns(self) -> bool:
+        """Whether states are brought back to unit spheres or constraints."""
+        return len(self.problem.dyn.unit) > 0 or self._projects
+
+    @property
+    def _projects(self) -> bool:
+        dyn = self.problem.dyn
+        return self.problem.project and dyn.n_configuration + dyn.n_velocity > 0
+
+    def returned(self, t: Array, x: Array, r: Array, p: Array) -> Array:
+        """The states of least change on the unit spheres and the constraints, as the integrators find them."""
+        dyn = self.problem.dyn
+        x = _normalized(dyn.unit, x)
+        return _normalized(dyn.unit, np.asarray(dyn._project(t, x, r=r, p=p))) if self._projects else x
+
+    def slopes_of_return(self, t: Array, x: Array, r: Array) -> Array:
+        """∂ of `returned` with respect to (x, p, r): (N, n, n + n_direct)."""
+        unit = self.problem.dyn.unit
+        result = np.zeros((len(x), self.n, self.n + self.n_direct))
+        result[..., : self.n] = _slopes_of_unit(unit, x)
+        if self._projects:
+            x = _normalized(unit, x)
+            result = self.direct(self._slopes_of_projection(t, x, r), result)
+            x = np.asarray(self.problem.dyn._project(t, x, r=r, p=self.problem.p))
+            result = _slopes_of_unit(unit, x) @ result
+        return result
+
+    def _slopes_of_projection(self, t: Array, x: Array, r: Array) -> Array:
+        """∂ of the projection with respect to (x, p, r), by differences: (N, n, n + n_direct)."""
+        dyn, n, p, scales = self.problem.dyn, self.n, self.problem.p, self.scales
+        result = np.zeros((len(x), n, n + self.n_direct))
+
+        def by(first: int, step: Array, projected: Callable[[Array], Any]) -> None:
+            if len(step):
+                derivative = along(projected, np.broadcast_to(step[:, np.newaxis], (len(step), len(x))))
+                result[:, :, first : first + len(step)] = np.moveaxis(derivative, 0, -1)
+
+        def directions(tau: Array) -> Array:  # (4, k, N) -> (4, k, N, k): along one number each
+            return tau[..., np.newaxis] * np.eye(tau.shape[1])[:, np.newaxis]
+
+        by(0, scales.x, lambda tau: dyn._project(t, x + directions(tau), r=r, p=p))
+        if self.by_p:
+            by(n, scales.p, lambda tau: dyn._project(t, x, r=r, p=p + directions(tau)))
+        if self.by_r:
+            by(result.shape[2] - dyn.n_r, scales.r, lambda tau: dyn._project(t, x, r=r + directions(tau), p=p))
+        return result
+
+    def brought_back(self, columns: Array, t: Array, x: Array, r: Array) -> Array:
+        """Columns of (x, p, r) behind the way of x back to the constraints."""
+        return self.direct(self.slopes_of_return(t, x, r), columns) if self.returns else columns
+
+
+def _normalized(unit: npt.NDArray[np.uint32], x: Array) -> Array:
+    x = x.copy()
+    for quaternion in unit:
+        places = list(quaternion)
+        x[..., places] /= np.linalg.norm(x[..., places], axis=-1, keepdims=True)
+    return x
+
+
+def _slopes_of_unit(unit: npt.NDArray[np.uint32], x: Array) -> Array:
+    """∂ of `_normalized` with respect to x: (N, n, n)."""
+    result = np.zeros((*x.shape, x.shape[-1]))
+    result[...] = np.eye(x.shape[-1])
+    for quaternion in unit:
+        places = list(quaternion)
+        size = np.linalg.norm(x[..., places], axis=-1)[..., np.newaxis, np.newaxis]
+        e = x[..., places, np.newaxis] / size
+        result[..., np.array(places)[:, np.newaxis], places] = (np.eye(4) - e * np.swapaxes(e, -1, -2)) / size
+    return result
+
+
+class StepSlopes:
+    """Some steps of one method, taken again with their derivatives.
+
+    Parameters
+    ----------
+    flow : Flow
+    tableau : Tableau
+        The method.
+    t, h, x, end : ndarray, (N,), (N,), (N, n), (N, n)
+        Where they began, how long they are, and the states at both ends.
+
+    Attributes
+    ----------
+    slopes : ndarray, (N, n, n + n_direct)
+        Those of the states at the ends, on the constraints, with respect to those at the starts, p and r.
+    """
+
+    def __init__(self, flow: Flow, tableau: Tableau, t: Array, h: Array, x: Array, end: Array, interpolate: bool):
+        self._flow, self._tableau = flow, tableau
+        self._t, self._h, self._x, self._end = t, h, x, end
+        self._pieces = flow.pieces(t + 0.5 * h)
+        start = np.zeros((len(t), flow.n, flow.n + flow.n_direct))
+        start[:, range(flow.n), range(flow.n)] = 1.0
+        self._start = start
+        # what stands in the place of h k_j, and its slopes
+        self._increments, self._increment_slopes = list[Array](), list[Array]()
+        if tableau.implicit is not None:
+            self._raw = self._implicit()
+        elif tableau.a is None:
+            self._raw = self._semi_implicit()
+        else:
+            last = tableau.extended if interpolate and tableau.adaptive else tableau.stages
+            self._raw = self._explicit(last)
+        after = t + h
+        self.slopes = flow.brought_back(self._raw[1], after, self._raw[0], self._inputs(after)[0])
+        if interpolate and not tableau.adaptive:  # their interpolants begin with the slopes at both ends
+            self._evaluate(after, end, self.slopes)
+
+    def between(self, steps: Integers, times: Array) -> Array:
+        """The slopes at times within some of the steps: (len(times), n, n + n_direct)."""
+        theta = (times - self._t[steps]) / self._h[steps]
+        weights = self._tableau.interpolant(np.ascontiguousarray(theta))
+        missing = self._tableau.extended - len(self._increments)
+        zero, none = np.zeros_like(self._x), np.zeros_like(self._start)
+        values = [self._x, self._end, self._raw[0], *self._increments, *[zero] * missing]
+        slopes = [self._start, self.slopes, self._raw[1], *self._increment_slopes, *[none] * missing]
+        x = sum(w[:, np.newaxis] * v[steps] for w, v in zip(weights.T, values, strict=True))
+        columns = sum(w[:, np.newaxis, np.newaxis] * s[steps] for w, s in zip(weights.T, slopes, strict=True))
+        r = self._flow.inputs(self._pieces[steps], times)[0]
+        return self._flow.brought_back(np.asarray(columns), times, np.asarray(x), r)
+
+    def _inputs(self, t: Array) -> tuple[Array, Array]:
+        return self._flow.inputs(self._pieces, t)
+
+    def _evaluate(self, t: Array, x: Array, columns: Array) -> None:
+        """One stage more."""
+        flow, r = self._flow, self._inputs(t)[0]
+        self._increments.append(self._h[:, np.newaxis] * flow.value(t, x, r))
+        slopes = flow.direct(flow.slopes(t, x, r), columns)
+        self._increment_slopes.append(self._h[:, np.newaxis, np.newaxis] * slopes)
+
+    def _advanced(self, weights: Array) -> tuple[Array, Array]:
+        """x + Σ a_j K_j, and its slopes."""
+        x, columns = self._x.copy(), self._start.copy()
+        for weight, k, slopes in zip(weights, self._increments, self._increment_slopes, strict=False):
+            if weight != 0.0:
+                x += weight * k
+                columns += weight * slopes
+        return x, columns
+
+    def _explicit(self, last: int) -> tuple[Array, Array]:
+        """By the tableau, to the end and, for the interpolant, to stage number ``last``."""
+        tableau = self._tableau
+        a, c = tableau.a, tableau.c
+        assert a is not None and c is not None
+        for i in range(tableau.stages):
+            self._evaluate(self._t + c[i] * self._h, *self._advanced(a[i]))
+        raw = self._advanced(a[tableau.stages])
+        for i in range(tableau.stages, last):
+            self._evaluate(self._t + c[i] * self._h, *self._advanced(a[i]))
+        return raw
+
+    def _semi_implicit(self) -> tuple[Array, Array]:
+        """Euler's method that advances the speeds first, and the coordinates by the new ones."""
+        n_q = self._flow.problem.dyn.n_q
+        self._evaluate(self._t, self._x, self._start)
+        x, columns = self._x.copy(), self._start.copy()
+        x[:, n_q:] += self._increments[0][:, n_q:]
+        columns[:, n_q:] += self._increment_slopes[0][:, n_q:]
+        self._evaluate(self._t, x, columns)  # of which the coordinates' rates are taken
+        x[:, :n_q] += self._increments.pop()[:, :n_q]
+        columns[:, :n_q] += self._increment_slopes.pop()[:, :n_q]
+        return x, columns
+
+    def _implicit(self) -> tuple[Array, Array]:
+        """The method of kc_rosenbrock.h, which is linear in its matrix J and in ∂f/∂t: they vary as well."""
+        flow, t, h = self._flow, self._t, self._h[:, np.newaxis]
+        implicit = self._tableau.implicit
+        assert implicit is not None
+        a, c, alpha, gamma, m = implicit
+        n, length = flow.n, self._h[:, np.newaxis, np.newaxis]
+        r, rdot = self._inputs(t)
+        jacobian = flow.slopes(t, self._x, r)
+        dyn, p = flow.problem.dyn, flow.problem.p
+        rate = np.asarray(dyn.rhs_time_derivative(t, self._x, r=r, p=p))
+        by_inputs = np.asarray(dyn._linearize(t, self._x, r=r, p=p))[..., n:]
+        rate = rate + (by_inputs @ rdot[..., np.newaxis])[..., 0]
+        matrix = np.eye(n) / (length * gamma[0]) - jacobian[..., :n]
+        increments, slopes = list[Array](), list[Array]()
+        for i in range(len(m)):
+            x, columns = self._x.copy(), self._start.copy()
+            for j in range(i):
+                x += a[i, j] * increments[j]
+                columns += a[i, j] * slopes[j]
+            at = t + alpha[i] * self._h
+            r_at = self._inputs(at)[0]
+            right = flow.value(at, x, r_at) + h * gamma[i] * rate
+            turned = flow.direct(flow.slopes(at, x, r_at), columns)
+            for j in range(i):
+                right += c[i, j] / h * increments[j]
+                turned += c[i, j] / length * slopes[j]
+            increments.append(np.linalg.solve(matrix, right[..., np.newaxis])[..., 0])
+            # ∂(J u + h γ ∂f/∂t) is the derivative of all slopes of f along (h γ, u, h γ ṙ)
+            turned += self._curvature(h * gamma[i], increments[i], rdot)
+            slopes.append(np.linalg.solve(matrix, turned))
+        self._increments, self._increment_slopes = [np.zeros_like(self._x), *increments], [turned * 0.0, *slopes]
+        return (
+            self._x + sum(m[j] * increments[j] for j in range(len(m))),
+            self._start + sum(m[j] * slopes[j] for j in range(len(m))),
+        )
+
+    def _curvature(self, time: Array, u: Array, rdot: Array) -> Array:
+        """The derivative of ∂ẋ/∂(x, p, r) at the starts along (time, u, time ṙ): (N, n, n + n_direct)."""
+        r = self._inputs(self._t)[0]
+
+        def slopes(tau: Array) -> Array:
+            share = tau[:, np.newaxis, np.newaxis]
+            moved = self._flow.slopes(self._t + (share * time)[..., 0], self._x + share * u, r + share * time * rdot)
+            return moved.reshape(len(tau), -1)
+
+        return along(slopes, _OF_STAGE).reshape(self._start.shape)
