@@ -46,6 +46,7 @@ from kanecore.run.manipulator import mass_matrix_inverse, momentum_matrix, opera
 from kanecore.run.mappings import LiveValues
 from kanecore.run.momentum import angular_momentum, linear_momentum
 from kanecore.run.nonholonomic import nonholonomic
+from kanecore.run.periodic import periodic
 from kanecore.run.products import inverse_dynamics_jvp, inverse_dynamics_vjp, rhs_jvp, rhs_vjp
 from kanecore.run.rank import count_near
 from kanecore.run.rollout import rollout, step
@@ -298,6 +299,7 @@ class CompiledModel(_native.Kernels):
     projected_efforts = projected_efforts
     solve_inverse = solve_inverse
     impact = impact
+    periodic = periodic
     audit = audit
 
     def _count_near(self, t: float, x: Array, r: Any, p: Any) -> int:

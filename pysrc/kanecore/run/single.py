@@ -47,6 +47,7 @@ class SingleModel(CompiledModel):
     projected_efforts = _refused("projected_efforts")
     solve_inverse = _refused("solve_inverse")
     impact = _refused("impact")
+    periodic = _refused("periodic")
     equilibrium = _refused("equilibrium")
     linear_system = _refused("linear_system")
     state_error = _refused("state_error")

@@ -1,0 +1,330 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Motions that repeat themselves, by shooting, and how deviations from them grow: Floquet's multipliers.
+
+A motion from x0 ends at x(x0, T).  It repeats itself where x(x0, T) = x0; Newton's method solves that with the
+derivative of the computed motion, ∂x(x0, T)/∂x0 = Φ and ẋ(T), along directions that the constraints allow:
+
+    (Φ − 1) δx0 + ẋ(T) δT = x0 − x(x0, T)
+
+by least change, since a motion that nothing drives may begin anywhere on its orbit, and where energy is conserved
+neighbours repeat themselves too.  With an event that ends a period, T follows from x0, and Φ is the derivative of the
+return map (Guckenheimer & Holmes, *Nonlinear Oscillations*, 1983, section 1.5).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from kanecore.errors import IntegrationError, ModelError, SingularError
+from kanecore.run.inputs import RunInputs
+from kanecore.run.simulate import simulate
+from kanecore.run.starts import normalized
+from kanecore.run.trajectory import Trajectory
+
+if TYPE_CHECKING:
+    from kanecore._native import Kernels, _Values
+
+__all__ = ["PeriodicMotion", "periodic"]
+
+Array = npt.NDArray[np.float64]
+
+_ITERATIONS = 40
+_SHARES = (1.0, 0.5, 0.25, 0.1, 0.03, 0.01, 0.003)  # of a step of Newton's method, where the whole is too long
+_DECIDES = 1e-7  # of the largest singular value: directions along which motions repeat themselves just as well
+_AT_ONCE = 1e-2  # of a period: a zero of its event so soon is that of the start, which is a little beside it
+_PATIENCE = 3.0  # periods in which its event must come
+_STILL = 1e-9  # of what is large beside the other numbers: a range that is smaller is rounding
+_SAME = 1e-6  # of ẋ: by how much it may differ between the times at which a motion begins and repeats itself
+
+
+@dataclass(frozen=True, eq=False)
+class PeriodicMotion:
+    """A motion that repeats itself.
+
+    Attributes
+    ----------
+    name : str
+        Of the model.
+    x0 : ndarray, (n_x,)
+        A state on it.
+    period : float
+        s.
+    monodromy : ndarray, (n_x, n_x)
+        ∂x/∂x0 after a period, of states that the constraints allow.
+    multipliers : ndarray of complex, (n_x − constraints,)
+        Its eigenvalues in these directions, the largest first: by what deviations grow in a period.  Where the period
+        may vary, 1 is one of them: a deviation along the motion stays one.
+    residual : float
+        max |x after a period − x0|, each beside how far it goes in the first motion that was tried.
+    trajectory : Trajectory
+        One period.
+    """
+
+    name: str
+    x0: Array
+    period: float
+    monodromy: Array
+    multipliers: npt.NDArray[np.complex128]
+    residual: float
+    trajectory: Trajectory
+
+    def __str__(self) -> str:
+        sizes = ", ".join(f"{abs(multiplier):.6g}" for multiplier in self.multipliers)
+        return f"{self.name}: a motion of period {self.period:.9g} s, whose deviations grow by {sizes} in it"
+
+
+def periodic(
+    dyn: Kernels,
+    x0: _Values,
+    period: float,
+    *,
+    event: Any = None,
+    fixed_period: bool = False,
+    advancing: Iterable[Any] = (),
+    t0: float = 0.0,
+    events: Iterable[Any] = (),
+    tolerance: float = 1e-9,
+    rtol: float = 1e-10,
+    atol: npt.ArrayLike = 1e-10,
+    **options: Any,
+) -> PeriodicMotion:
+    """A motion near one from x0 that repeats itself, and its Floquet multipliers.
+
+    Parameters
+    ----------
+    x0 : array_like, (n_x,), or mapping by name
+        Where to begin.  With `event`, the state right after it.
+    period : float
+        How long a period takes: a first guess, in s, unless `fixed_period`.
+    event : Event or callable, optional
+        What ends a period, such as the landing of a foot, with the reset that belongs to it; of an event with
+        ``terminal=2`` the second zero does.  A zero in the first hundredth of a period is not counted.
+    fixed_period : bool
+        The period is as given: that of what drives the motion, by t or a Signal.
+    advancing : list of str or symbol
+        Coordinates that go on from period to period, as the way of a walker does; nothing else may depend on them.
+    t0 : float
+        When a period begins.
+    events : list of Event or callable
+        Other events, with their resets.
+    tolerance : float
+        Of the residual, see `PeriodicMotion`.
+    rtol, atol, **options
+        As of `simulate`: ``method``, ``dt``, ``inputs``, ``parameters``, ``max_step``.
+
+    Returns
+    -------
+    PeriodicMotion
+
+    Raises
+    ------
+    ModelError
+        Newton's method found no such motion from here; the event did not come; what drives the motion is not the same
+        after the period, and `fixed_period` is not said.
+    ValueError, TypeError, KeyError
+        As of `simulate` with sensitivities.
+    """
+    shooting = _Shooting(dyn, event, bool(fixed_period), advancing, t0, events, {**options, "rtol": rtol, "atol": atol})
+    x = normalized(dyn, np.array(dyn._as_state(x0, "x0"), dtype=np.float64), "x0")
+    if not (np.isfinite(period) and period > 0.0):
+        raise ValueError(f"period is {period!r}; it must be positive")
+    shot = shooting.shoot(x, float(period))
+    for _ in range(_ITERATIONS):
+        better = shooting.improved(shot)
+        last = shot.residual <= tolerance  # and this step has squared what was left
+        shot = better or shot
+        if last or better is None:
+            break
+    if not shot.residual <= tolerance:
+        raise ModelError(
+            f"no motion of {dyn.name!r} near this one repeats itself: after {shot.period:.6g} s "
+            f"{shooting.described(shot)}; begin nearer to one, or name coordinates that go on as advancing"
+        )
+    shooting.require_same_drive(shot)
+    return shooting.motion(shot)
+
+
+@dataclass(frozen=True, eq=False)
+class _Shot:
+    """A motion from x to ``end`` in a time, its derivative, and by how much it misses its start."""
+
+    x: Array
+    period: float
+    end: Array
+    monodromy: Array
+    feasible: Array  # a projector: what x may change by
+    misses: Array
+    trajectory: Trajectory
+
+    @property
+    def residual(self) -> float:
+        return float(np.max(np.abs(self.misses), initial=0.0))
+
+
+class _Section:
+    """The event that ends a period: as given, and terminal."""
+
+    def __init__(self, given: Any) -> None:
+        compiles = hasattr(given, "compiled")
+        self.expr = given.expr if compiles else given
+        self.compiled, self.differentiated = (given.compiled, given.differentiated) if compiles else (None, None)
+        self.direction, self.reset = getattr(given, "direction", 0), getattr(given, "reset", None)
+        self.terminal = max(1, int(getattr(given, "terminal", 1)))
+
+
+class _Shooting:
+    """Motions of one period, as they are tried."""
+
+    def __init__(
+        self,
+        dyn: Kernels,
+        event: Any,
+        fixed: bool,
+        advancing: Iterable[Any],
+        t0: float,
+        events: Iterable[Any],
+        options: dict[str, Any],
+    ) -> None:
+        self._dyn, self._t0, self._options, self._fixed = dyn, float(t0), options, fixed
+        self._section = None if event is None else _Section(event)
+        self._others = list(events)
+        self._events = self._others if self._section is None else [self._section, *self._others]
+        going_on = [dyn._index("state", name) for name in advancing]
+        self._scale: Array | None = None
+        self._returning = np.setdiff1d(np.arange(dyn.n_x), going_on)
+        if event is not None and fixed:
+            raise ValueError("fixed_period is for motions without event: an event decides when a period ends")
+
+    # ---------------------------------------------------------------------------------------------- one motion
+
+    def shoot(self, x: Array, period: float) -> _Shot:
+        """The motion from x.
+
+        Raises
+        ------
+        ModelError
+            The event did not come.
+        """
+        if self._section is None:
+            run = self._run(x, self._t0, self._t0 + period, self._events)
+            assert run.sensitivities is not None
+            return self._shot(x, period, run.x[-1], run.sensitivities[-1], run)
+        end = self._t0 + _PATIENCE * period
+        run = self._run(x, self._t0, end, self._events)
+        first = np.eye(self._dyn.n_x)
+        if run.status == 1 and abs(run.t[-1] - self._t0) < _AT_ONCE * period:
+            begun = self._run(x, self._t0, self._t0 + _AT_ONCE * period, self._others)
+            assert begun.sensitivities is not None
+            first = begun.sensitivities[-1]
+            run = self._run(begun.x[-1], begun.t[-1], end, self._events)
+        if run.status != 1:
+            raise ModelError(f"the event of {self._dyn.name!r} did not come within {_PATIENCE * period:g} s of t0")
+        found = run.found_sensitivities
+        assert found is not None and found.after is not None
+        return self._shot(x, run.t[-1] - self._t0, run.x[-1], found.after[0][-1] @ first, run)
+
+    def _run(self, x: Array, t0: float, t1: float, events: list[Any]) -> Trajectory:
+        options = {**self._options, "sensitivities": ["x0"], "events": events or None}
+        return simulate(self._dyn, (t0, t1), x, **options)
+
+    def _shot(self, x: Array, period: float, end: Array, monodromy: Array, run: Trajectory) -> _Shot:
+        assert run.sensitivities is not None
+        if self._scale is None:
+            self._scale = _scale(run._problem.state(self._t0, x).extents, run.x)
+        misses = (end - x) / self._scale
+        return _Shot(x, period, end, monodromy, run.sensitivities[0], misses[self._returning], run)
+
+    # ------------------------------------------------------------------------------------------------- Newton
+
+    def improved(self, shot: _Shot) -> _Shot | None:
+        """The next motion, which comes nearer to its start; None where none does."""
+        basis, scale = self._basis(shot)
+        columns = (shot.monodromy - shot.feasible) @ (scale[:, np.newaxis] * basis)
+        if self._section is None and not self._fixed:
+            columns = np.column_stack([columns, shot.period * self._rate(shot)])
+        rows = (columns / scale[:, np.newaxis])[self._returning]
+        step = -np.linalg.lstsq(rows, shot.misses, rcond=_DECIDES)[0]
+        k = basis.shape[1]
+        for share in _SHARES:
+            x = shot.x + share * scale * (basis @ step[:k])
+            period = shot.period * (1.0 + share * step[k]) if len(step) > k else shot.period
+            if period <= 0.0:
+                continue
+            try:
+                trial = self.shoot(self._feasible(shot, x), period)
+            except (IntegrationError, SingularError, ModelError):
+                continue
+            if trial.residual < shot.residual * (1.0 - 0.1 * share):
+                return trial
+        return None
+
+    def _rate(self, shot: _Shot) -> Array:
+        """ẋ at the end."""
+        t, problem = self._t0 + shot.period, shot.trajectory._problem
+        return np.asarray(self._dyn.rhs(t, shot.end, r=problem.inputs(t, shot.end), p=problem.p))
+
+    def _basis(self, shot: _Shot) -> tuple[Array, Array]:
+        """Directions that the constraints allow, as columns, of numbers beside the scale that comes with them."""
+        scale = self._scale
+        assert scale is not None
+        of_columns, _, _ = np.linalg.svd(shot.feasible * scale / scale[:, np.newaxis])
+        return of_columns[:, : round(np.trace(shot.feasible))], scale
+
+    def _feasible(self, shot: _Shot, x: Array) -> Array:
+        """The state on the constraints next to x."""
+        x = x.copy()
+        for quaternion in self._dyn.unit:
+            places = list(quaternion)
+            x[places] /= np.linalg.norm(x[places])
+        return shot.trajectory._problem.state(self._t0, x).projected.x.copy() if self._constrained else x
+
+    @property
+    def _constrained(self) -> bool:
+        return self._dyn.n_configuration + self._dyn.n_velocity > 0
+
+    # ---------------------------------------------------------------------------------------------- the result
+
+    def require_same_drive(self, shot: _Shot) -> None:
+        """ModelError where ẋ of the same state differs after a period that was free to vary."""
+        if self._fixed:
+            return
+        problem = shot.trajectory._problem
+        inputs, rates = problem.inputs, []
+        for t in (self._t0, self._t0 + shot.period):
+            rates.append(np.asarray(self._dyn.rhs(t, shot.x, r=_at(inputs, t, shot.x), p=problem.p)))
+        if not np.allclose(rates[0], rates[1], rtol=_SAME, atol=_SAME * float(np.max(np.abs(rates)))):
+            raise ModelError(
+                f"what drives {self._dyn.name!r} is not the same {shot.period:.6g} s later: give its period, or a "
+                "multiple of it, with fixed_period=True"
+            )
+
+    def described(self, shot: _Shot) -> str:
+        """The coordinate or speed that misses most."""
+        worst = int(np.argmax(np.abs(shot.misses)))
+        place = self._returning[worst]
+        name = (self._dyn.coordinate_names + self._dyn.speed_names)[place]
+        return f"{name!r} is {shot.end[place]:.6g}, and was {shot.x[place]:.6g}"
+
+    def motion(self, shot: _Shot) -> PeriodicMotion:
+        basis, scale = self._basis(shot)
+        reduced = basis.T @ ((shot.monodromy @ (scale[:, np.newaxis] * basis)) / scale[:, np.newaxis])
+        multipliers = np.linalg.eigvals(reduced).astype(np.complex128)
+        multipliers = multipliers[np.argsort(-np.abs(multipliers), kind="stable")]
+        return PeriodicMotion(
+            self._dyn.name, shot.x, shot.period, shot.monodromy, multipliers, shot.residual, shot.trajectory
+        )
+
+
+def _scale(extents: Array, states: Array) -> Array:
+    """What is large for each number of a state: how far it goes in the first motion that is tried."""
+    ranges = np.ptp(states, axis=0)
+    return np.where(ranges > _STILL * extents, ranges, extents)
+
+
+def _at(inputs: RunInputs, t: float, x: Array) -> Array:
+    return np.asarray(inputs(t, x))
