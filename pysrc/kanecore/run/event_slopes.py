@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable, Mapping
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -107,14 +107,21 @@ class EventSlopes:
         columns = []
         for direction in directions.T:
             size = float(np.max(np.abs(direction) / self._small, initial=0.0))
-            step = 1.0 / size if size > 0.0 else 1.0
-            columns.append(along(lambda tau, v=direction: self._values(f, t, x, r, tau[:, np.newaxis] * v), step))
+            moved = partial(self._values, f, t, x, r, direction)
+            columns.append(along(moved, 1.0 / size if size > 0.0 else 1.0))
         return np.asarray(columns)
 
     def _values(
-        self, f: Callable[[float, Array, Array, Array], Any], t: float, x: Array, r: Array, moved: Array
+        self,
+        f: Callable[[float, Array, Array, Array], Any],
+        t: float,
+        x: Array,
+        r: Array,
+        direction: Array,
+        tau: Array,
     ) -> Array:
-        """f at states nearby, on the constraints: (4, k)."""
+        """What f is at states nearby, on the constraints: (4, k)."""
+        moved = tau[:, np.newaxis] * direction
         of_x, of_p, of_r = (part for part in np.split(moved[:, 1:], self._parts[1:] - 1, axis=1))
         times, inputs, p = t + moved[:, 0], r + of_r, self._flow.problem.p + of_p
         states = self._flow.returned(times, x + of_x, inputs, p)

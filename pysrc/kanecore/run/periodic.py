@@ -22,6 +22,7 @@ import numpy.typing as npt
 
 from kanecore.errors import IntegrationError, ModelError, SingularError
 from kanecore.run.inputs import RunInputs
+from kanecore.run.options import vector
 from kanecore.run.simulate import simulate
 from kanecore.run.starts import normalized
 from kanecore.run.trajectory import Trajectory
@@ -37,7 +38,9 @@ _ITERATIONS = 40
 _SHARES = (1.0, 0.5, 0.25, 0.1, 0.03, 0.01, 0.003)  # of a step of Newton's method, where the whole is too long
 _DECIDES = 1e-7  # of the largest singular value: directions along which motions repeat themselves just as well
 _AT_ONCE = 1e-2  # of a period: a zero of its event so soon is that of the start, which is a little beside it
+_FACTOR = 10.0  # by which the period may differ from a first guess
 _PATIENCE = 3.0  # periods in which its event must come
+_OWN_OPTIONS = frozenset({"sensitivities", "t_eval", "dense_output", "threads", "return_status", "progress"})
 _STILL = 1e-9  # of what is large beside the other numbers: a range that is smaller is rounding
 _SAME = 1e-6  # of ẋ: by how much it may differ between the times at which a motion begins and repeats itself
 
@@ -100,7 +103,8 @@ def periodic(
     x0 : array_like, (n_x,), or mapping by name
         Where to begin.  With `event`, the state right after it.
     period : float
-        How long a period takes: a first guess, in s, unless `fixed_period`.
+        How long a period takes, s: a first guess, of which the period found is a tenth at least, and ten times at most;
+        with `fixed_period` the period itself.
     event : Event or callable, optional
         What ends a period, such as the landing of a foot, with the reset that belongs to it; of an event with
         ``terminal=2`` the second zero does.  A zero in the first hundredth of a period is not counted.
@@ -129,10 +133,13 @@ def periodic(
     ValueError, TypeError, KeyError
         As of `simulate` with sensitivities.
     """
-    shooting = _Shooting(dyn, event, bool(fixed_period), advancing, t0, events, {**options, "rtol": rtol, "atol": atol})
-    x = normalized(dyn, np.array(dyn._as_state(x0, "x0"), dtype=np.float64), "x0")
+    for name in _OWN_OPTIONS.intersection(options):
+        raise TypeError(f"{name} is no option of periodic(): simulate one period from the x0 that it finds")
     if not (np.isfinite(period) and period > 0.0):
         raise ValueError(f"period is {period!r}; it must be positive")
+    control = {**options, "rtol": rtol, "atol": atol}
+    shooting = _Shooting(dyn, float(period), event, bool(fixed_period), advancing, float(t0), events, control)
+    x = normalized(dyn, vector("x0", dyn._as_state(x0, "x0"), dyn.n_x), "x0")
     shot = shooting.shoot(x, float(period))
     for _ in range(_ITERATIONS):
         better = shooting.improved(shot)
@@ -170,9 +177,9 @@ class _Section:
     """The event that ends a period: as given, and terminal."""
 
     def __init__(self, given: Any) -> None:
-        compiles = hasattr(given, "compiled")
-        self.expr = given.expr if compiles else given
-        self.compiled, self.differentiated = (given.compiled, given.differentiated) if compiles else (None, None)
+        self.expr = given.expr if hasattr(given, "compiled") else given
+        self.compiled = getattr(given, "compiled", None)
+        self.differentiated = getattr(given, "differentiated", None)
         self.direction, self.reset = getattr(given, "direction", 0), getattr(given, "reset", None)
         self.terminal = max(1, int(getattr(given, "terminal", 1)))
 
@@ -183,6 +190,7 @@ class _Shooting:
     def __init__(
         self,
         dyn: Kernels,
+        guess: float,
         event: Any,
         fixed: bool,
         advancing: Iterable[Any],
@@ -190,7 +198,8 @@ class _Shooting:
         events: Iterable[Any],
         options: dict[str, Any],
     ) -> None:
-        self._dyn, self._t0, self._options, self._fixed = dyn, float(t0), options, fixed
+        self._dyn, self._t0, self._options, self._fixed = dyn, t0, options, fixed
+        self._shortest, self._longest = guess / _FACTOR, guess * _FACTOR
         self._section = None if event is None else _Section(event)
         self._others = list(events)
         self._events = self._others if self._section is None else [self._section, *self._others]
@@ -225,7 +234,8 @@ class _Shooting:
         if run.status != 1:
             raise ModelError(f"the event of {self._dyn.name!r} did not come within {_PATIENCE * period:g} s of t0")
         found = run.found_sensitivities
-        assert found is not None and found.after is not None
+        assert found is not None
+        assert found.after is not None
         return self._shot(x, run.t[-1] - self._t0, run.x[-1], found.after[0][-1] @ first, run)
 
     def _run(self, x: Array, t0: float, t1: float, events: list[Any]) -> Trajectory:
@@ -252,8 +262,8 @@ class _Shooting:
         k = basis.shape[1]
         for share in _SHARES:
             x = shot.x + share * scale * (basis @ step[:k])
-            period = shot.period * (1.0 + share * step[k]) if len(step) > k else shot.period
-            if period <= 0.0:
+            period = shot.period * (1.0 + share * float(step[k]) if len(step) > k else 1.0)
+            if not self._shortest < period < self._longest:  # after no time any motion is where it began
                 continue
             try:
                 trial = self.shoot(self._feasible(shot, x), period)

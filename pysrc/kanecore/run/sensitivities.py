@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -27,9 +27,6 @@ from kanecore.run.events import Events, Zero
 from kanecore.run.outside_methods import OUTSIDE_METHODS
 from kanecore.run.problem import InitialValueProblem
 from kanecore.run.step_slopes import Flow, StepSlopes, scales_of
-
-if TYPE_CHECKING:
-    from kanecore._native import Kernels
 
 __all__ = ["Sensitivities", "find_sensitivities", "require_derivatives", "wanted_sensitivities"]
 
@@ -115,7 +112,7 @@ def find_sensitivities(
     ValueError
         The run did not keep its steps, or not which of two methods took them.
     IntegrationError
-        The time of a zero has no derivative, since its function only touches zero.
+        The time of a zero has no derivative.
     """
     if run.steps is None or run.states is None:
         raise ValueError("sensitivities need the steps of the run, which were too many to keep: dense_output=True")
@@ -292,8 +289,8 @@ class _Chain:
         rates = self._slopes.of_event(zero.i, zero.t, zero.x, r, both)
         if not abs(rates[0]) > 0.0:
             raise IntegrationError(
-                f"event {zero.i} touches zero at t = {zero.t!r} and does not cross it: the time of this zero has no "
-                "derivative; leave out sensitivities, or move the event"
+                f"the function of event {zero.i} has the rate 0 at its zero, t = {zero.t!r}, so that the time of this "
+                "zero has no derivative: take a function that goes through zero, or leave out sensitivities"
             )
         dtau = -rates[1:] / rates[0]
         states = directions[1 : 1 + n] + np.outer(flow_of[1 : 1 + n], dtau)
@@ -315,7 +312,7 @@ class _Chain:
         return directions, np.concatenate([[1.0], xdot, np.zeros(dyn.n_p), rdot])
 
     def _inputs(self, t: float, before: bool) -> tuple[Array, Array]:
-        """r and ṙ at a time, on the way to it or from it."""
+        """R and ṙ at a time, on the way to it or from it."""
         steps = self._t[self._t != t]
         ahead = (steps - t) * self._forward > 0.0
         side = steps[~ahead] if before else steps[ahead]

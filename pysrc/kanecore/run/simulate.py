@@ -244,7 +244,7 @@ def simulate(
     trajectory = _ended(problem, run, trajectory)
     if wanted is not None:
         with _holding(trajectory):
-            trajectory.found_sensitivities = find_sensitivities(problem, wanted, method, run, watched)
+            return trajectory.with_sensitivities(find_sensitivities(problem, wanted, method, run, watched))
     return trajectory
 
 

@@ -111,7 +111,7 @@ class Flow:
         return np.clip(np.searchsorted(knots, times, side="right") - 1, 0, len(knots) - 2)
 
     def inputs(self, pieces: Integers, t: Array) -> tuple[Array, Array]:
-        """r and ṙ at times, each by the cubics of a piece, of which it may be the end: (N, n_r) both."""
+        """R and ṙ at times, each by the cubics of a piece, of which it may be the end: (N, n_r) both."""
         given = self.problem.inputs
         s, c = (t - given.knots[pieces])[:, np.newaxis], given.coefficients[pieces]
         values = c[..., 0] + s * (c[..., 1] + s * (c[..., 2] + s * c[..., 3]))
@@ -194,7 +194,7 @@ class Flow:
         return self.direct(self.slopes_of_return(t, x, r), columns) if self.returns else columns
 
 
-def _normalized(unit: npt.NDArray[np.uint32], x: Array) -> Array:
+def _normalized(unit: tuple[tuple[int, ...], ...], x: Array) -> Array:
     x = x.copy()
     for quaternion in unit:
         places = list(quaternion)
@@ -202,7 +202,7 @@ def _normalized(unit: npt.NDArray[np.uint32], x: Array) -> Array:
     return x
 
 
-def _slopes_of_unit(unit: npt.NDArray[np.uint32], x: Array) -> Array:
+def _slopes_of_unit(unit: tuple[tuple[int, ...], ...], x: Array) -> Array:
     """∂ of `_normalized` with respect to x: (N, n, n)."""
     result = np.zeros((*x.shape, x.shape[-1]))
     result[...] = np.eye(x.shape[-1])
@@ -276,7 +276,7 @@ class StepSlopes:
         self._increment_slopes.append(self._h[:, np.newaxis, np.newaxis] * slopes)
 
     def _advanced(self, weights: Array) -> tuple[Array, Array]:
-        """x + Σ a_j K_j, and its slopes."""
+        """X + Σ a_j K_j, and its slopes."""
         x, columns = self._x.copy(), self._start.copy()
         for weight, k, slopes in zip(weights, self._increments, self._increment_slopes, strict=False):
             if weight != 0.0:
@@ -288,7 +288,8 @@ class StepSlopes:
         """By the tableau, to the end and, for the interpolant, to stage number ``last``."""
         tableau = self._tableau
         a, c = tableau.a, tableau.c
-        assert a is not None and c is not None
+        assert a is not None
+        assert c is not None
         for i in range(tableau.stages):
             self._evaluate(self._t + c[i] * self._h, *self._advanced(a[i]))
         raw = self._advanced(a[tableau.stages])

@@ -80,21 +80,26 @@ class Trajectory:
         self.t, self.x = run.times, run.sampled
         self.found_sensitivities: Sensitivities | None = None
 
+    def with_sensitivities(self, found: Sensitivities) -> Trajectory:
+        """Itself, with its derivatives."""
+        self.found_sensitivities = found
+        return self
+
     @property
     def sensitivities(self) -> Array | None:
-        return self.found_sensitivities and self.found_sensitivities.values
+        return None if self.found_sensitivities is None else self.found_sensitivities.values
 
     @property
     def sensitivity_names(self) -> tuple[str, ...] | None:
-        return self.found_sensitivities and self.found_sensitivities.names
+        return None if self.found_sensitivities is None else self.found_sensitivities.names
 
     @property
     def t_events_sensitivities(self) -> list[Array] | None:
-        return self.found_sensitivities and self.found_sensitivities.of_times
+        return None if self.found_sensitivities is None else self.found_sensitivities.of_times
 
     @property
     def y_events_sensitivities(self) -> list[Array] | None:
-        return self.found_sensitivities and self.found_sensitivities.of_states
+        return None if self.found_sensitivities is None else self.found_sensitivities.of_states
 
     def __getstate__(self) -> dict[str, Any]:
         if self._inputs.function is not None:
