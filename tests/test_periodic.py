@@ -76,7 +76,7 @@ def test_kepler() -> None:
     dyn = kc.load("kepler")
     mu = dyn.parameters["mu"]
     found = dyn.periodic({"r": 1.0, "v": 0.1, "w": 2.4}, 3.2, advancing=["theta"])
-    assert np.ptp(found.trajectory["r"]) > 0.1  # on circles, r repeats itself after any time
+    assert np.ptp(found.trajectory["r"]) > 0.01  # on circles, r repeats itself after any time
     energy = float(dyn.kinetic_energy(0.0, found.x0) + dyn.potential_energy(0.0, found.x0)) / dyn.parameters["m"]
     a = -mu / (2 * energy)
     assert found.period == pytest.approx(2 * np.pi * np.sqrt(a**3 / mu), rel=1e-9)
