@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from kanecore.model import Model
     from kanecore.run.many import Trajectories
     from kanecore.run.model import CompiledModel
+    from kanecore.run.periodic import PeriodicMotion
     from kanecore.run.rollout import RolloutStatus
     from kanecore.run.samples import Samples
     from kanecore.run.signals import Signal
@@ -67,6 +68,7 @@ __all__ = [
     "Model",
     "ModelError",
     "NonFiniteError",
+    "PeriodicMotion",
     "RolloutStatus",
     "Samples",
     "Signal",
@@ -110,6 +112,7 @@ _HOMES = {
     "ModelError": "kanecore.errors",
     "NonFiniteError": "kanecore.errors",
     "Samples": "kanecore.run.samples",
+    "PeriodicMotion": "kanecore.run.periodic",
     "RolloutStatus": "kanecore.run.rollout",
     "Signal": "kanecore.run.signals",
     "SingularError": "kanecore.errors",
