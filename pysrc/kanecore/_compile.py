@@ -93,7 +93,7 @@ def compile(
             f"{model.name!r} calls {', '.join(functions)} by address, kc.CFunction, which is no float: give the data, "
             "kc.Spline, or leave out real='float'"
         )
-    values = _values(model, parameters)
+    values = {**model.values, **_values(model, parameters)}
     description = model.description
     baked = {name: values[name] for name in description.parameter_names if name in values} if bake else {}
     warn_of_impossible(description, values)

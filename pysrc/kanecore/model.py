@@ -6,8 +6,11 @@ from __future__ import annotations
 import copy
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from os import PathLike
 from types import MappingProxyType
 from typing import Any
+
+from sympy import Symbol
 
 from kanecore.c_functions import CFunction
 from kanecore.derive import explain, report, sketch, speed_matrices, symbolic
@@ -19,6 +22,7 @@ from kanecore.derive.liberation import freed
 from kanecore.derive.noncontributing import without_effect
 from kanecore.derive.tendons import with_tendons
 from kanecore.derive.whereabouts import check_origin
+from kanecore.describe import sympy_access
 from kanecore.describe.arguments import Arguments
 from kanecore.describe.description import Description, duplicate
 from kanecore.describe.from_transforms import of_transforms
@@ -27,9 +31,11 @@ from kanecore.describe.link_loads import LinkLoad
 from kanecore.describe.mentioned import left_out
 from kanecore.describe.noncontributing import in_loads_alone, without
 from kanecore.describe.reader import Reader
+from kanecore.describe.robots import described_robot
 from kanecore.describe.symbols import function_name, function_of_time, multiplier
 from kanecore.describe.sympy_methods import of_kanes_method, of_lagrangian, of_system
 from kanecore.describe.transforms import Link
+from kanecore.describe.urdf import read_urdf
 from kanecore.errors import warn
 from kanecore.expressions import Expressions
 from kanecore.shapes import Shape
@@ -197,6 +203,7 @@ class Model(Expressions):
         self._keep_words(arguments, reader)
         description = self._without_noncontributing(description, arguments, reader.symbols_by_node())
         self._description = self._naming_left_out(description, arguments, reader)
+        self._values: dict[str, float] = {}
         warn_of_impossible(self._description)
         self._derived: Derivation | None = None
         check_origin(self._derivation.kinematics)
@@ -416,6 +423,94 @@ class Model(Expressions):
         loads = {"efforts": efforts, "forcelist": forcelist, "places": places}
         return cls(**of_transforms(links, gravity, q, speeds, u, loads, options))
 
+    @classmethod
+    def from_urdf(
+        cls,
+        source: str | PathLike[str],
+        *,
+        floating_base: bool = False,
+        gravity: Sequence[float] = (0.0, 0.0, -9.81),
+        parameters: bool = False,
+        mimic: bool = True,
+        damping: bool = False,
+        friction: float | None = None,
+        loops: Sequence[tuple[str, str, str]] = (),
+    ) -> Model:
+        """The model of a robot that a URDF file describes.
+
+        A joint J of type revolute, continuous or prismatic has the coordinate ``q_J``, the speed ``u_J`` and the effort
+        ``tau_J``, an input.  A floating one has the position ``q_J_x``, ``q_J_y``, ``q_J_z`` in the axes of the joint,
+        the unit quaternion ``q_J_e0`` ... ``q_J_e3``, the velocity ``u_J_x`` ... of the link's origin and its angular
+        velocity ``u_J_rx`` ..., both in the axes of the link; so has a planar one ``q_J_x``, ``q_J_y`` in the plane
+        normal to its axis, the angle ``q_J_r``, and ``u_J_x``, ``u_J_y``, ``u_J_r``.  Their efforts have the names of
+        their speeds, with tau.  All links are points and frames, also those without mass; what fixed joints hold is
+        merged.
+
+        Parameters
+        ----------
+        source : path or str
+            A file, or a text that begins with ``<``.
+        floating_base : bool
+            The root may move: a floating joint named ``base`` without efforts, whose numbers come first.
+        gravity : (x, y, z)
+            Acceleration of a falling body, in the axes of the root, or of the ground, m/s².
+        parameters : bool
+            Masses, mass centres and central inertias of all links that move are parameters, in the axes of each link:
+            ``m_LINK``, ``cx_LINK``, ..., ``Ixx_LINK``, ``Ixy_LINK``, ...; `compile` gives them the values of the file.
+            Else they are numbers, and take no operations of their own.
+        mimic : bool
+            A joint that mimics another one has no coordinate of its own: q = multiplier q_other + offset.  False: it
+            has, and follows nobody.
+        damping : bool
+            Joints lose damping · u.
+        friction : float, optional
+            Joints lose friction · tanh(u / this), dry friction that turns over so many rad/s or m/s.  Default: none.
+        loops : list of (link, link, "point" or "weld")
+            Closes loops, which a URDF has not: the origins of two links coincide; with "weld" their axes as well.
+
+        Raises
+        ------
+        ModelError
+            The file is no URDF of one tree of links: the message says in which line.
+        OSError
+            The file cannot be read.
+
+        Examples
+        --------
+        ``dyn = kc.compile(kc.Model.from_urdf("panda.urdf"))``
+        """
+        description, values = described_robot(
+            read_urdf(source),
+            floating_base=floating_base,
+            gravity=gravity,
+            parameters=parameters,
+            mimic=mimic,
+            damping=damping,
+            friction=friction,
+            loops=loops,
+        )
+        return cls._of_description(description, values)
+
+    @classmethod
+    def _of_description(cls, description: Description, values: Mapping[str, float]) -> Model:
+        """The model of a description that SymPy had no part in, with values of its parameters."""
+        model = cls.__new__(cls)
+        d = model._description = description
+        model._derived, model._values = None, dict(values)
+        model._coordinates = tuple(map(function_of_time, d.coordinate_names))
+        model._speeds = tuple(map(function_of_time, d.speed_names))
+        model._parameters = tuple(map(Symbol, d.parameter_names))
+        model._inputs = tuple(map(function_of_time, d.input_names))
+        named = zip((*d.parameters, *d.inputs), (*model._parameters, *model._inputs), strict=True)
+        model._whole = d, {d.graph.nodes[i][1]: symbol for i, symbol in named}
+        model._time = sympy_access.time()
+        model._laws, model._functions, model._written = {}, {}, {}
+        model._n_loads, model._noncontributing, model._left_out = 0, (), ()
+        model._contradictions = []
+        warn_of_impossible(d)
+        check_origin(model._derivation.kinematics)
+        return model
+
     def canonical(self) -> Model:
         """The model in Hamilton's variables q and p = ∂L/∂q̇: q̇ = ∂H/∂p, ṗ = −∂H/∂q + Q.
 
@@ -469,6 +564,11 @@ class Model(Expressions):
     def parameters(self) -> tuple[Any, ...]:
         """Symbols of p."""
         return self._parameters
+
+    @property
+    def values(self) -> Mapping[str, float]:
+        """The values of parameters that the description brought along, by name: those of a URDF file."""
+        return MappingProxyType(self._values)
 
     @property
     def inputs(self) -> tuple[Any, ...]:

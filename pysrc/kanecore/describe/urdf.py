@@ -1,0 +1,346 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a URDF file says of a robot: links and joints, as numbers, in the order of the tree.
+
+The format: http://wiki.ros.org/urdf/XML.  Each mistake is told with its line.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from kanecore.errors import ModelError, unknown_name
+
+from .xml_tree import Element, read_xml
+
+__all__ = ["Inertial", "Joint", "Link", "Mimic", "Pose", "Robot", "read_urdf"]
+
+Array = npt.NDArray[np.float64]
+
+MOVES = ("revolute", "continuous", "prismatic", "planar", "floating")
+TYPES = (*MOVES, "fixed")
+
+_EXACT = 1e-15  # entries of a rotation that are nearer to 0 or 1 are meant to be that
+
+
+@dataclass(frozen=True)
+class Pose:
+    """A frame in another: v_other = rotation @ v + position."""
+
+    rotation: Array
+    position: Array
+
+    def __matmul__(self, other: Pose) -> Pose:
+        return Pose(self.rotation @ other.rotation, self.rotation @ other.position + self.position)
+
+
+@dataclass(frozen=True)
+class Inertial:
+    """The mass of a link, its centre, and its central inertia, in the axes of the link."""
+
+    mass: float
+    centre: Array
+    inertia: Array
+
+
+@dataclass(frozen=True)
+class Link:
+    """A link; ``element`` holds what only pictures need."""
+
+    name: str
+    line: int
+    inertial: Inertial | None
+    element: Element
+
+
+@dataclass(frozen=True)
+class Mimic:
+    """Of a joint that follows another one: q = multiplier q_joint + offset."""
+
+    joint: str
+    multiplier: float
+    offset: float
+
+
+@dataclass(frozen=True)
+class Joint:
+    """Attributes
+    ----------
+    origin : Pose
+        Of the child in its parent, where q = 0.
+    axis : ndarray, (3,)
+        A unit vector, in the axes of the child.
+    damping, friction : float
+    """
+
+    name: str
+    line: int
+    kind: str
+    parent: str
+    child: str
+    origin: Pose
+    axis: Array
+    mimic: Mimic | None
+    damping: float
+    friction: float
+
+
+@dataclass(frozen=True)
+class Robot:
+    """Attributes
+    ----------
+    root : str
+        The link that is no child.
+    links : dict of str to Link
+    joints : tuple of Joint
+        Each after the one that carries its parent; those of one parent in the order of the file.
+    """
+
+    name: str
+    where: str
+    root: str
+    links: dict[str, Link]
+    joints: tuple[Joint, ...]
+
+
+def read_urdf(source: str | PathLike[str]) -> Robot:
+    """The robot of a file, or of a text that begins with ``<``.
+
+    Raises
+    ------
+    ModelError
+        The text is no URDF of a tree of links; the message says in which line.
+    OSError
+        The file cannot be read.
+    """
+    if isinstance(source, str) and source.lstrip("\ufeff \t\r\n").startswith("<"):
+        where, text = "the URDF text", source.lstrip("\ufeff \t\r\n").encode()
+    else:
+        where, text = str(source), Path(source).read_bytes()
+    top = read_xml(text, where)
+    if top.tag != "robot":
+        raise ModelError(f"{where}, line {top.line}: the file begins with <{top.tag}>; a URDF begins with <robot>")
+    return _Reading(where, top).robot()
+
+
+class _Reading:
+    """A document, as it is read."""
+
+    def __init__(self, where: str, top: Element) -> None:
+        self._where, self._top = where, top
+
+    def robot(self) -> Robot:
+        for element in self._top.children:
+            if ":" in element.tag:
+                raise self._wrong(element, f"<{element.tag}> is xacro: run xacro on the file first")
+        links = {link.name: link for link in map(self._link, self._once("link"))}
+        joints = [self._joint(element, links) for element in self._once("joint")]
+        if not links:
+            raise self._wrong(self._top, "there is no link")
+        root = self._root(links, joints)
+        self._check_mimics(joints)
+        name = self._top.attributes.get("name", "") or "robot"
+        return Robot(name, self._where, root, links, tuple(_from_root(root, joints)))
+
+    def _wrong(self, element: Element, message: str) -> ModelError:
+        return ModelError(f"{self._where}, line {element.line}: {message}")
+
+    def _once(self, tag: str) -> list[Element]:
+        """The links, or the joints, each with a name of its own."""
+        lines: dict[str, int] = {}
+        elements = self._top.all(tag)
+        for element in elements:
+            name = self._attribute(element, "name")
+            if name in lines:
+                raise self._wrong(element, f"a {tag} named {name!r} stands in line {lines[name]} as well")
+            lines[name] = element.line
+        return elements
+
+    # --------------------------------------------------------------------------------------------- attributes
+
+    def _attribute(self, element: Element, name: str) -> str:
+        value = element.attributes.get(name, "").strip()
+        if not value:
+            raise self._wrong(element, f'<{element.tag}> has no {name}: write {name}="..."')
+        return value
+
+    def _number(self, element: Element, name: str, default: float | None = None) -> float:
+        if default is not None and name not in element.attributes:
+            return default
+        return self._numbers(element, name, 1)[0]
+
+    def _numbers(self, element: Element, name: str, count: int, default: Sequence[float] = ()) -> list[float]:
+        if default and name not in element.attributes:
+            return list(default)
+        text = self._attribute(element, name)
+        try:
+            values = [float(part) for part in text.split()]
+        except ValueError:
+            values = []
+        if len(values) != count or not all(map(math.isfinite, values)):
+            wanted = "one finite number" if count == 1 else f"{count} finite numbers"
+            raise self._wrong(element, f"{name} of <{element.tag}> is {text!r}; it must be {wanted}")
+        return values
+
+    def _pose(self, element: Element | None) -> Pose:
+        """That of an <origin>."""
+        if element is None:
+            return Pose(np.eye(3), np.zeros(3))
+        zero = (0.0, 0.0, 0.0)
+        return Pose(_rotation(self._numbers(element, "rpy", 3, zero)), np.array(self._numbers(element, "xyz", 3, zero)))
+
+    # -------------------------------------------------------------------------------------------------- links
+
+    def _link(self, element: Element) -> Link:
+        inertial = element.first("inertial")
+        return Link(
+            self._attribute(element, "name"),
+            element.line,
+            None if inertial is None else self._inertial(inertial),
+            element,
+        )
+
+    def _inertial(self, element: Element) -> Inertial:
+        given, tensor = element.first("mass"), element.first("inertia")
+        mass = 0.0 if given is None else self._number(given, "value")
+        if mass < 0.0:
+            raise self._wrong(given or element, f"the mass is {mass:g}; it cannot be negative")
+        entries = np.zeros((3, 3))
+        if tensor is not None:
+            for i, j in ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2)):
+                name = f"i{'xyz'[i]}{'xyz'[j]}"
+                entries[i, j] = entries[j, i] = self._number(tensor, name, None if i == j else 0.0)
+        pose = self._pose(element.first("origin"))
+        return Inertial(mass, pose.position, pose.rotation @ entries @ pose.rotation.T)
+
+    # ------------------------------------------------------------------------------------------------- joints
+
+    def _joint(self, element: Element, links: dict[str, Link]) -> Joint:
+        name, kind = self._attribute(element, "name"), self._attribute(element, "type")
+        if kind not in TYPES:
+            raise self._wrong(element, f"joint {name!r} is of type {kind!r}; it must be one of {', '.join(TYPES)}")
+        ends = []
+        for side in ("parent", "child"):
+            end = element.first(side)
+            if end is None:
+                raise self._wrong(element, f"joint {name!r} has no {side}: write <{side} link=...>")
+            ends.append(self._attribute(end, "link"))
+            if ends[-1] not in links:
+                error = unknown_name(f"link of {self._where}, line {end.line}, is called", ends[-1], links)
+                raise ModelError(error.args[0])
+        dynamics = element.first("dynamics")
+        return Joint(
+            name,
+            element.line,
+            kind,
+            *ends,
+            self._pose(element.first("origin")),
+            self._axis(element.first("axis"), name, kind),
+            self._mimic(element.first("mimic")),
+            0.0 if dynamics is None else self._number(dynamics, "damping", 0.0),
+            0.0 if dynamics is None else self._number(dynamics, "friction", 0.0),
+        )
+
+    def _axis(self, element: Element | None, name: str, kind: str) -> Array:
+        axis = np.array([1.0, 0.0, 0.0] if element is None else self._numbers(element, "xyz", 3))
+        length = np.linalg.norm(axis)
+        if kind in ("fixed", "floating"):
+            return np.array([1.0, 0.0, 0.0])
+        if length == 0.0:
+            raise self._wrong(element or self._top, f"the axis of joint {name!r} has length zero")
+        return _cleaned(axis / length)
+
+    def _mimic(self, element: Element | None) -> Mimic | None:
+        if element is None:
+            return None
+        return Mimic(
+            self._attribute(element, "joint"),
+            self._number(element, "multiplier", 1.0),
+            self._number(element, "offset", 0.0),
+        )
+
+    # --------------------------------------------------------------------------------------------- the tree
+
+    def _root(self, links: dict[str, Link], joints: list[Joint]) -> str:
+        parents: dict[str, Joint] = {}
+        for joint in joints:
+            if joint.child in parents:
+                raise ModelError(
+                    f"{self._where}, line {joint.line}: link {joint.child!r} is the child of joint {joint.name!r} and "
+                    f"of {parents[joint.child].name!r}: a URDF is a tree; close loops with loops=[...]"
+                )
+            parents[joint.child] = joint
+        roots = [name for name in links if name not in parents]
+        if len(roots) > 1:
+            names = ", ".join(f"{name!r} (line {links[name].line})" for name in roots[:5])
+            raise ModelError(
+                f"{self._where}: {len(roots)} links are no child of a joint: {names}{', ...' * (len(roots) > 5)}; a "
+                "robot has one root"
+            )
+        reached = {joint.child for joint in _from_root(roots[0], joints)} if roots else set()
+        lost = [joint for joint in joints if joint.child not in reached]
+        if lost:
+            raise ModelError(
+                f"{self._where}, line {lost[0].line}: joint {lost[0].name!r} is part of a ring of joints, each the "
+                "child of the next; a robot has one root"
+            )
+        return roots[0]
+
+    def _check_mimics(self, joints: list[Joint]) -> None:
+        by_name = {joint.name: joint for joint in joints}
+        for joint in joints:
+            seen, leader = {joint.name}, joint
+            while leader.mimic is not None:
+                name = leader.mimic.joint
+                if name not in by_name:
+                    error = unknown_name(f"joint of {self._where}, line {leader.line}, is called", name, by_name)
+                    raise ModelError(error.args[0])
+                if name in seen:
+                    raise ModelError(f"{self._where}, line {joint.line}: joint {joint.name!r} mimics itself")
+                seen.add(name)
+                leader = by_name[name]
+            single = ("revolute", "continuous", "prismatic")
+            if joint.mimic is not None and not {joint.kind, leader.kind} <= set(single):
+                raise ModelError(
+                    f"{self._where}, line {joint.line}: joint {joint.name!r} ({joint.kind}) mimics {leader.name!r} "
+                    f"({leader.kind}); only {', '.join(single)} joints mimic each other"
+                )
+
+
+def _from_root(root: str, joints: Iterable[Joint]) -> list[Joint]:
+    """The joints that are reached from the root, each after the one that carries its parent."""
+    of_parent: dict[str, list[Joint]] = {}
+    for joint in joints:
+        of_parent.setdefault(joint.parent, []).append(joint)
+    ordered, waiting = [], of_parent.get(root, [])[::-1]
+    while waiting:
+        joint = waiting.pop()
+        ordered.append(joint)
+        waiting += of_parent.get(joint.child, [])[::-1]
+    return ordered
+
+
+def _rotation(rpy: Sequence[float]) -> Array:
+    """Turns about fixed axes x, y, z by roll, pitch and yaw: v_parent = R v."""
+    (cr, cp, cy), (sr, sp, sy) = np.cos(rpy), np.sin(rpy)
+    return _cleaned(
+        np.array(
+            [
+                [cy * cp, cy * sp * sr - sy * cr, cy * sp * cr + sy * sr],
+                [sy * cp, sy * sp * sr + cy * cr, sy * sp * cr - cy * sr],
+                [-sp, cp * sr, cp * cr],
+            ]
+        )
+    )
+
+
+def _cleaned(numbers: Array) -> Array:
+    """Without what rounding leaves of 0 and of 1."""
+    near = np.round(numbers)
+    return np.where(np.abs(numbers - near) < _EXACT, near, numbers) + 0.0

@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""XML from strangers as a tree of elements that know their lines.
+
+A document type is refused, and with it all entities but XML's own five: they can make a small file large, or read
+others.  Size and depth have limits.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from xml.parsers import expat
+
+from kanecore.errors import ModelError
+
+__all__ = ["Element", "read_xml"]
+
+_LARGEST = 64_000_000  # bytes: a hundred times those of a humanoid
+_DEEPEST = 100
+
+
+@dataclass
+class Element:
+    """An element, without its text.
+
+    Attributes
+    ----------
+    tag : str
+    attributes : dict
+    line : int
+        Where it begins.
+    children : list of Element
+    """
+
+    tag: str
+    attributes: dict[str, str]
+    line: int
+    children: list[Element] = field(default_factory=list)
+
+    def all(self, tag: str) -> list[Element]:
+        """The children of one kind."""
+        return [child for child in self.children if child.tag == tag]
+
+    def first(self, tag: str) -> Element | None:
+        """The first child of one kind."""
+        return next((child for child in self.children if child.tag == tag), None)
+
+
+def read_xml(text: bytes, where: str) -> Element:
+    """The root of a document; ``where`` names it in messages.
+
+    Raises
+    ------
+    ModelError
+        It is no XML, declares a document type, or is too large or too deep.
+    """
+    if len(text) > _LARGEST:
+        raise ModelError(f"{where} has {len(text)} bytes; more than {_LARGEST} are not read")
+    parser = expat.ParserCreate()
+    parser.buffer_text = True
+    top = Element("", {}, 0)
+    path = [top]
+
+    def start(tag: str, attributes: dict[str, str]) -> None:
+        line = parser.CurrentLineNumber
+        if len(path) > _DEEPEST:
+            raise ModelError(f"{where}, line {line}: <{tag}> stands in {_DEEPEST} others, and no deeper one is read")
+        element = Element(tag, attributes, line)
+        path[-1].children.append(element)
+        path.append(element)
+
+    def end(tag: str) -> None:
+        path.pop()
+
+    def refuse(name: str, *rest: object) -> None:
+        raise ModelError(
+            f"{where}, line {parser.CurrentLineNumber}: it declares a document type, {name}, whose entities are not "
+            "read: take that declaration out"
+        )
+
+    parser.StartElementHandler, parser.EndElementHandler = start, end
+    parser.StartDoctypeDeclHandler = refuse
+    try:
+        parser.Parse(text, True)
+    except expat.ExpatError as error:
+        raise ModelError(f"{where}, line {error.lineno}: this is no XML, {expat.ErrorString(error.code)}") from None
+    return top.children[0]
