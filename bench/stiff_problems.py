@@ -14,7 +14,7 @@ import sympy.physics.mechanics as me
 
 import kanecore as kc
 
-__all__ = ["PROBLEMS", "Problem", "arm", "damped_pendulum", "van_der_pol"]
+__all__ = ["PROBLEMS", "Problem", "arm", "damped_pendulum", "elastic_arm", "van_der_pol"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,12 +111,12 @@ ARM |= {
 }
 
 
-def arm_model() -> kc.Model:
+def arm_model(tendons: bm.MusculotendonFormulation) -> kc.Model:
     """The arm that moves a lever of SymPy's documentation, "Biomechanical Model Example".
 
-    Biceps and triceps are those of De Groote et al. (2016), with rigid tendons.  Their activations a are coordinates
-    without a speed: their first-order equations a' = f(a, e) are kinematical equations.  The excitations e are inputs.
-    The moments of inertia are the source's, although no solid body has them.
+    Biceps and triceps are those of De Groote et al. (2016).  Their states, the activations a and with elastic tendons
+    the tensions, are coordinates without a speed: first-order equations such as a' = f(a, e) are kinematical equations.
+    The excitations e are inputs.  The moments of inertia are the source's, although no solid body has them.
     """
     q, u = me.dynamicsymbols("q1:5"), me.dynamicsymbols("u1:5")
     dx, dy, dz, g, k, c, r = sm.symbols("dx dy dz g k c r")
@@ -148,40 +148,63 @@ def arm_model() -> kc.Model:
         "triceps": AroundElbow(ends, (lengths[1] * 2 / 3, lengths[2] / 3), (upper, lower), upper.y, r, q[3]),
     }
     muscles = [
-        bm.MusculotendonDeGroote2016.with_defaults(name, way, bm.FirstOrderActivationDeGroote2016.with_defaults(name))
+        bm.MusculotendonDeGroote2016.with_defaults(
+            name,
+            way,
+            bm.FirstOrderActivationDeGroote2016.with_defaults(name),
+            musculotendon_dynamics=tendons,
+        )
         for name, way in ways.items()
     ]
-    states, excitations = [muscle.x[0] for muscle in muscles], [muscle.r[0] for muscle in muscles]
-    activation = [a.diff() - muscle.rhs()[0] for a, muscle in zip(states, muscles, strict=True)]
+    states = [(x, rate) for muscle in muscles for x, rate in zip(muscle.x, muscle.rhs(), strict=True)]
+    first_order = [x.diff() - rate for x, rate in states]
     weights = [(body.masscenter, body.mass * g * ground.z) for body in bodies[1:]]
     return kc.Model(
         ground,
-        [q[0], *states],
+        [q[0], *(x for x, _ in states)],
         [u[0]],
-        [*(angle.diff() - speed for angle, speed in zip(q, u, strict=True)), *activation],
+        [*(angle.diff() - speed for angle, speed in zip(q, u, strict=True)), *first_order],
         q_dependent=q[1:],
         u_dependent=u[1:],
         configuration_constraints=list(hand.pos_from(grip).to_matrix(ground)),
         bodies=bodies,
         forcelist=[*muscles, *weights, (lever, (-k * q[0] - c * u[0]) * ground.z)],
-        inputs=excitations,
+        inputs=[muscle.r[0] for muscle in muscles],
         name="arm",
     )
 
 
-def arm() -> Problem:
-    """The arm from rest at a lever angle of 5 degrees; its biceps is excited for a second."""
+def _arm(tendons: bm.MusculotendonFormulation, parameters: dict[str, float], rest: float, **muscles: float) -> Problem:
+    """From rest at a lever angle of 5 degrees; the biceps is excited by 0.8 from 0.5 to 1.5 s, else all by ``rest``."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "no solid body")
-        dyn = kc.compile(arm_model(), parameters=ARM)
-    at_rest = dict.fromkeys(dyn.input_names, 0.0)
+        dyn = kc.compile(arm_model(tendons), parameters=parameters)
     angles = {"q1": 5.0, "q2": -10.0, "q3": 0.0, "q4": 75.0}  # the last three are a guess
-    guess = dyn.state(**{name: np.deg2rad(angle) for name, angle in angles.items()})
-    # the inputs are e and their rates, zero between the jumps
-    excited = [0.8 * (name == "e_biceps") for name in dyn.input_names]
-    signal = kc.Signal([0.0, 0.5, 1.5, 3.0], np.outer([0.0, 1.0, 0.0, 0.0], excited))
-    return Problem(dyn, dyn.consistent(0.0, guess, r=at_rest), 3.0, signal)
+    guess = {name: np.deg2rad(angle) for name, angle in angles.items()}
+    # the inputs are e and their rates, which are zero between the jumps
+    resting = {name: 0.0 if name.endswith("_d") else rest for name in dyn.input_names}
+    rows = [list((resting | excited).values()) for excited in ({}, {"e_biceps": 0.8}, {}, {})]
+    x0 = dyn.consistent(0.0, dyn.state(**guess, **muscles), r=resting)
+    return Problem(dyn, x0, 3.0, kc.Signal([0.0, 0.5, 1.5, 3.0], rows))
+
+
+def arm() -> Problem:
+    """As SymPy's documentation has it, with rigid tendons: hardly stiff."""
+    return _arm(bm.MusculotendonFormulation.RIGID_TENDON, ARM, 0.0)
+
+
+def elastic_arm() -> Problem:
+    """With elastic tendons: the fastest eigenvalue is between -4e3 and -1.4e4 1/s all along.
+
+    The muscles are never without activation, by which their equations divide.  The tendon of the biceps is shorter:
+    beside the source's its fibres would be a third as long as they like.
+    """
+    resting = dict.fromkeys(["a_biceps", "a_triceps"], 0.05) | dict.fromkeys(
+        ["F_T_tilde_biceps", "F_T_tilde_triceps"], 0.02
+    )
+    tendons = bm.MusculotendonFormulation.TENDON_FORCE_EXPLICIT
+    return _arm(tendons, ARM | {"l_T_slack_biceps": 0.1}, 0.05, **resting)
 
 
 #: All of them, by name.
-PROBLEMS = {make.__name__: make for make in (van_der_pol, damped_pendulum, arm)}
+PROBLEMS = {make.__name__: make for make in (van_der_pol, damped_pendulum, arm, elastic_arm)}
