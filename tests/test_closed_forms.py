@@ -57,8 +57,8 @@ def test_order_of_fixed_steps(name: str, method: str, order: int, steps: int) ->
 def runs(name: str) -> list[tuple[tuple[float, float], Array, Array]]:
     """Spans, states at their starts and ends.
 
-    They are five, since how far one run is off at a loose tolerance is luck.  On Kepler's ellipse SciPy's DOP853 at 1e-5
-    is off by 3e-6 with a first step of 0.3, and by 1.3e-4 with one of 0.4; so is ours.
+    They are five, since how far one run is off at a loose tolerance is luck.  On Kepler's ellipse SciPy's DOP853 at
+    1e-5 is off by 3e-6 with a first step of 0.3, and by 1.3e-4 with one of 0.4; so is ours.
     """
     motion = MOTIONS[name]
     (t0, t1), starts = motion.span, 0.37 * np.arange(5)
