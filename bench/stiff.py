@@ -7,17 +7,13 @@ All sides have the compiled right-hand side and the exact Jacobian matrix of the
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from importlib.util import find_spec
 
 import clock
 import numpy as np
 import report
 import sides
-import sympy as sm
-import sympy.physics.mechanics as me
-
-import kanecore as kc
+from stiff_problems import PROBLEMS, Problem
 
 QUESTION = "how long does a stiff integration take [ms], in how many steps, and how far is its first coordinate off?"
 TOLERANCES = (1e-4, 1e-6, 1e-8)
@@ -25,54 +21,10 @@ REPEATS = 5
 METHODS = ("rosenbrock", "auto", "radau", "bdf", "cvode")
 
 
-@dataclass(frozen=True, eq=False)
-class Problem:
-    """A motion from x0 to the time ``end``."""
-
-    dyn: kc.CompiledModel
-    x0: tuple[float, float]
-    end: float
-
-    def run(self, method: str, tolerance: float) -> kc.Trajectory:
-        """With what the method gives at the end alone, so that nobody pays for interpolants."""
-        kept = {"t_eval": [self.end], "dense_output": False}
-        return self.dyn.simulate((0.0, self.end), self.x0, method=method, rtol=tolerance, atol=tolerance, **kept)
-
-
-def van_der_pol() -> Problem:
-    """Its oscillator as a particle on a line, mu = 1000; two relaxations."""
-    q, u = me.dynamicsymbols("q u")
-    frame, origin = me.ReferenceFrame("N"), me.Point("O")
-    origin.set_vel(frame, 0)
-    point = origin.locatenew("P", q * frame.x)
-    point.set_vel(frame, u * frame.x)
-    mu = sm.Symbol("mu")
-    load = (point, (mu * (1 - q**2) * u - q) * frame.x)
-    body = me.Particle("P", point, 1)
-    model = kc.Model(frame, [q], [u], [q.diff() - u], bodies=[body], forcelist=[load], name="van der Pol")
-    return Problem(kc.compile(model, parameters={mu: 1e3}), (2.0, 0.0), 2000.0)
-
-
-def damped_pendulum() -> Problem:
-    """A pendulum of 1 kg and 1 m, whose damper of 1e5 N m s lets it creep down."""
-    q, u = me.dynamicsymbols("q u")
-    frame, origin = me.ReferenceFrame("N"), me.Point("O")
-    origin.set_vel(frame, 0)
-    rod = frame.orientnew("A", "axis", (q, frame.z))
-    rod.set_ang_vel(frame, u * frame.z)
-    bob = origin.locatenew("P", rod.x)
-    bob.set_vel(frame, u * rod.y)
-    damping = sm.Symbol("c")
-    loads = [(bob, 9.81 * frame.x), (rod, -damping * u * frame.z)]
-    body = me.Particle("P", bob, 1)
-    model = kc.Model(frame, [q], [u], [q.diff() - u], bodies=[body], forcelist=loads, name="damped pendulum")
-    return Problem(kc.compile(model, parameters={damping: 1e5}), (1.0, 0.0), 1e5)
-
-
 def measure(smallest: bool) -> dict[str, list[report.Row]]:
     """One row a motion, tolerance and method."""
     rows = []
-    for make in (damped_pendulum,) if smallest else (van_der_pol, damped_pendulum):
+    for make in [PROBLEMS["damped_pendulum"]] if smallest else PROBLEMS.values():
         problem = make()
         truth = problem.run("rosenbrock", 1e-12).x[-1, 0]
         for tolerance in TOLERANCES[:1] if smallest else TOLERANCES:

@@ -44,6 +44,7 @@ cdef struct Record:
     double *states
     size_t n_times, reached
     double direction
+    double interpolate_from     # as in kc_plan
     double *work                # of kc_interpolate
     int status                  # what that said last
     # who is told how far the run is, or NULL: a Reporter, borrowed
@@ -136,13 +137,24 @@ cdef int sample(const kc_step *step, Record *record) noexcept nogil:
     return 0
 
 
+cdef void choose_interpolants(Record *record) noexcept nogil:
+    """Of which steps to come the interpolant serves: of all, of those that hold a chosen time, or of none."""
+    if record.keeps and record.n_dense:
+        record.interpolate_from = -INFINITY * record.direction
+    elif record.reached < record.n_times:
+        record.interpolate_from = record.times[record.reached]
+    else:
+        record.interpolate_from = INFINITY * record.direction
+
+
 cdef int record_step(const kc_step *step, void *context) noexcept nogil:
     """What an accepted step leaves behind."""
     cdef Record *record = <Record *>context
     record.now = step.end
-    if record.keeps and keep(step, record):
+    if (record.keeps and keep(step, record)) or sample(step, record):
         return 1
-    return sample(step, record)
+    choose_interpolants(record)
+    return 0
 
 
 cdef object adopted(double **block, tuple shape):
@@ -483,6 +495,8 @@ def integrate(Model model, str method, double t0, double t1, x0, *, double rtol,
     sample_start(&record, t0, &x[0])
     record.limit = room // (sizeof(double) * (1 + (1 + record.n_dense) * record.n_x))
     record.drops, record.keeps = drop, record.limit > 0 or not drop
+    choose_interpolants(&record)
+    plan.interpolate_from = &record.interpolate_from
     run = run_through(model, &system, &plan, &record, &stats, x, work[0])
     if caller.error is not None or reporter.error is not None:
         run.error = reporter.error if caller.error is None else caller.error

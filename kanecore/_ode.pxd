@@ -83,6 +83,7 @@ cdef extern from "kc_ode.h" nogil:
         kc_accept *accept
         void *context
         const kc_events *events
+        const double *interpolate_from
 
     ctypedef struct kc_stats:
         uint64_t evaluations, accepted, rejected, jacobians, factorizations, switches

@@ -66,7 +66,7 @@ cdef class RowsRun:
         fill_signal(m, &signal, self.knots, self.coefficients.reshape(-1), self.function, self.address, caller)
         system.signal = &signal
         system.interrupted, system.context = told_to_end, &record
-        plan.accept, plan.context = record_step, &record
+        plan.accept, plan.context, plan.interpolate_from = record_step, &record, &record.interpolate_from
         record.n_x, record.direction, record.n_times = m.n_x, 1.0 if plan.t1 >= plan.t0 else -1.0, n_times
         record.times = data(self.times)
         n_work = kc_ode_work(&system, plan.method)
@@ -79,6 +79,7 @@ cdef class RowsRun:
                     record.states, record.status = out + i * n_times * m.n_x, KC_OK
                     memcpy(memory, x + i * m.n_x, m.n_x * sizeof(double))
                     sample_start(&record, plan.t0, memory)
+                    choose_interpolants(&record)
                     codes[i] = kc_integrate(&system, &plan, memory, memory + m.n_x, &stats)
                     if record.status != KC_OK:      # no state on the constraints at a time that was asked for
                         codes[i], stats.number = record.status, <uint32_t>record.work[1]

@@ -50,7 +50,8 @@ def test_rows_have_the_bits_of_runs_alone(cart, method, threads):
         assert np.array_equal(many.r[i], one.r)
         assert np.array_equal(many.energy[i], one.energy)
         assert np.array_equal(many["theta"][i], one["theta"])
-        assert (many.nfev[i], many.n_steps[i], many.n_rejected[i]) == (one.nfev, one.n_steps, one.n_rejected)
+        assert (many.n_steps[i], many.n_rejected[i]) == (one.n_steps, one.n_rejected)
+        assert many.nfev[i] <= one.nfev  # one run keeps an interpolant of every step, rows of those that serve
         assert np.array_equal(many.row(i).x, one.x)
 
 

@@ -190,25 +190,22 @@ def test_order_with_inputs_and_explicit_time(
 
 
 def test_error_follows_the_tolerance(van_der_pol: CompiledModel) -> None:
-    """Slopes of log error against log tolerance, and numbers of steps and errors beside SciPy's Radau."""
+    """The slope of log error against log tolerance, and what a step costs; `test_stiff_problems.py` counts steps."""
     tolerances = 10.0 ** -np.arange(5, 11)
     span, x0 = (0.0, 2000.0), [2.0, 0.0]
-    options = {"method": "Radau", "jac": lambda t, x: van_der_pol.linearize(t, x)[0]}
-    end = solve_ivp(van_der_pol.rhs, span, x0, rtol=1e-12, atol=1e-14, **options).y[:, -1]
-    ours, theirs = [], []
+    end = solve_ivp(
+        *(van_der_pol.rhs, span, x0, "Radau"),
+        jac=lambda t, x: van_der_pol.linearize(t, x)[0],
+        rtol=1e-12,
+        atol=1e-14,
+    ).y[:, -1]
+    errors = []
     for tolerance in tolerances:
         sol = van_der_pol.simulate(span, x0, method="rosenbrock", rtol=tolerance, atol=tolerance)
         assert sol.njev == sol.n_steps  # a state has one matrix, however many steps are tried from it
         assert sol.nlu == sol.n_steps + sol.n_rejected
-        ours.append((sol.n_steps, abs(sol.x[-1, 0] - end[0])))
-        radau = solve_ivp(van_der_pol.rhs, span, x0, rtol=tolerance, atol=tolerance, **options)
-        theirs.append((len(radau.t) - 1, abs(radau.y[0, -1] - end[0])))
-    (steps, errors), (their_steps, their_errors) = np.array(ours).T, np.array(theirs).T
+        errors.append(abs(sol.x[-1, 0] - end[0]))
     assert np.polyfit(np.log(tolerances), np.log(errors), 1)[0] == pytest.approx(1.0, abs=0.15)
-    at_same_error = np.exp(np.interp(np.log(errors), np.log(their_errors)[::-1], np.log(their_steps)[::-1]))
-    inside = (errors > their_errors.min()) & (errors < their_errors.max())
-    assert inside.sum() >= 3
-    assert (steps < 1.5 * at_same_error)[inside].all()
 
 
 def test_dense_output_along_a_stiff_run(van_der_pol: CompiledModel) -> None:

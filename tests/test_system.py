@@ -216,3 +216,46 @@ def test_muscle_of_sympys_biomechanics() -> None:
     force = muscle.force.doit(deep=True).subs({q.diff(): 0.2}).subs({q: 1.3})
     force = force.subs(dict.fromkeys(ours.inputs, 0.4)).subs({p: values[str(p)] for p in ours.parameters})
     assert dyn.forcing(0.0, x, r=r) == pytest.approx([float(force)], rel=1e-12)
+
+
+@pytest.mark.parametrize("state", ["l_M_tilde", "F_T_tilde"])
+def test_elastic_tendons_of_sympys_biomechanics(state: str) -> None:
+    """The states of muscles are coordinates without a speed: their equations are kinematical ones."""
+    from sympy.physics.biomechanics import (
+        FirstOrderActivationDeGroote2016,
+        MusculotendonDeGroote2016,
+        MusculotendonFormulation,
+    )
+
+    formulations = {
+        "l_M_tilde": MusculotendonFormulation.FIBER_LENGTH_EXPLICIT,
+        "F_T_tilde": MusculotendonFormulation.TENDON_FORCE_EXPLICIT,
+    }
+    q, u = me.dynamicsymbols("q u")
+    N, origin = me.ReferenceFrame("N"), me.Point("O")
+    origin.set_vel(N, 0)
+    P = origin.locatenew("P", q * N.x)
+    muscle = MusculotendonDeGroote2016.with_defaults(
+        "muscle",
+        me.LinearPathway(origin, P),
+        FirstOrderActivationDeGroote2016.with_defaults("muscle"),
+        musculotendon_dynamics=formulations[state],
+    )
+    rates = list(muscle.rhs())
+    ours = kc.Model(
+        *(N, [q, *muscle.x], [u], [q.diff() - u, *(x.diff() - f for x, f in zip(muscle.x, rates, strict=True))]),
+        bodies=[me.Particle("bob", P, 1)],
+        forcelist=[muscle],
+        inputs=list(muscle.r),
+    )
+    values = {p: 0.15 + 0.01 * i for i, p in enumerate(ours.parameters)}
+    dyn = kc.compile(ours, parameters=values)
+    numbers = dict(zip([q, *muscle.x, u], [0.3, 0.9, 0.4, 0.02], strict=True))
+    r = {name: 0.7 if name == "e_muscle" else 0.0 for name in dyn.input_names}
+    at = {**values, muscle.r[0]: 0.7}
+    expected = [
+        float(e.doit(deep=True).subs({q.diff(): u}).subs(numbers).subs(at).doit()) for e in (*rates, muscle.force)
+    ]
+    x = list(numbers.values())
+    np.testing.assert_allclose(dyn.qdot(0.0, x, r=r)[1:], expected[:2], rtol=1e-11)
+    assert dyn.forcing(0.0, x, r=r) == pytest.approx([expected[2]], rel=1e-12)

@@ -76,7 +76,7 @@ typedef struct kc_method kc_method;
 typedef struct kc_step {
     double t, h, end;      /* the step leads from t to end; h = end - t */
     const double *x0, *x1; /* n_x = n_q + n_u each */
-    const double *dense;   /* kc_n_dense() n_x numbers for kc_interpolate() */
+    const double *dense;   /* kc_n_dense() n_x numbers for kc_interpolate(); NULL: see interpolate_from */
     const kc_method *method;
     const kc_system *system;
 } kc_step;
@@ -115,6 +115,9 @@ typedef struct kc_plan {
     kc_accept *accept;       /* NULL: steps are handed to nobody */
     void *context;           /* of accept() */
     const kc_events *events; /* NULL: none */
+    /* NULL: every step has an interpolant.  Else only those that end beyond this time, which accept() may
+     * change, and all if there are events: it costs "dop853" three evaluations. */
+    const double *interpolate_from;
 } kc_plan;
 
 typedef struct kc_stats {
@@ -145,8 +148,8 @@ enum { KC_PATIENCE = 1024, KC_SWITCHES = 8 };
  *              without more evaluations, rosenbrock, until explicit steps would do again
  *     auto_w   dop853, of order 8, and in the same way rosenbrock_w
  *
- * With unit quaternions or constraints adaptive methods take one evaluation more a step, at the state that
- * was brought back to them.
+ * With constraints adaptive methods take one evaluation more a step, at the state that was brought back to
+ * them.
  */
 const kc_method *kc_find_method(const char *name);
 

@@ -71,33 +71,46 @@ static kc_status first_step(const kc_stride *s, const kc_plan *plan, double *slo
     return KC_OK;
 }
 
+/* Whether somebody may ask for the state within the step. */
+static int has_interpolant(const kc_stride *s, const kc_plan *plan)
+{
+    const double *const from = plan->interpolate_from;
+    if (!s->method->error || plan->events)
+        return 1;
+    return plan->accept && (!from || (s->next - *from) * s->run->direction > 0.0);
+}
+
 /*
  * Take the step to s->x1 at s->next.  Unless its error, relative to the tolerance, is 1 or more, x1 comes
  * back to the constraints, and the slope there and the interpolant are computed.  Methods with fixed steps
- * have the error 0.
+ * have the error 0.  To unit spheres x1 comes back before the error is known: the slope that tells the error
+ * is then that of the next step as well.
  */
 static kc_status take_step(kc_stride *s, const kc_plan *plan, double *error)
 {
     const kc_method *m = s->method;
     const uint32_t n = kc_n_x(s->run->system);
     double *const end = s->k + (uint32_t)m->stages * n;
-    const int returns = kc_returns(s->run->system);
+    const kc_system *system = s->run->system;
     kc_status status = m->step(s);
     if (status != KC_OK)
         return status;
     *error = 0.0;
     if (m->error) {
-        if ((status = kc_evaluate(s->run, s->next, s->x1, end)) != KC_OK)
+        if ((status = kc_normalize(system->n_unit, system->unit, s->x1)) != KC_OK ||
+            (status = kc_evaluate(s->run, s->next, s->x1, end)) != KC_OK)
             return status;
         *error = m->error(s, plan);
         if (!(*error < 1.0))
             return KC_OK;
         if (plan->method->stiff)
             s->reach = m->reach(s, plan);
-        if ((status = m->dense(s)) != KC_OK || !returns)
+        if (has_interpolant(s, plan) && (status = m->dense(s)) != KC_OK)
             return status;
+        if (!system->project)
+            return KC_OK;
     }
-    if (returns && (status = kc_return(s->run, s->next, s->x1)) != KC_OK)
+    if (kc_returns(system) && (status = kc_return(s->run, s->next, s->x1)) != KC_OK)
         return status;
     if ((status = kc_evaluate(s->run, s->next, s->x1, end)) != KC_OK || m->error)
         return status;
@@ -175,7 +188,8 @@ static kc_status accept_step(const kc_stride *s, const kc_plan *plan, double *x)
     memcpy(x, s->x1, bytes);
     memcpy(s->k, s->k + (uint32_t)s->method->stages * n, bytes);
     s->run->stats->t = s->next;
-    const kc_step step = {s->t, s->next - s->t, s->next, s->y, s->x1, s->dense, s->method, s->run->system};
+    const double *const dense = has_interpolant(s, plan) ? s->dense : NULL;
+    const kc_step step = {s->t, s->next - s->t, s->next, s->y, s->x1, dense, s->method, s->run->system};
     if (step.h != 0.0) {
         s->run->stats->accepted++;
         if (plan->accept && plan->accept(&step, plan->context))

@@ -76,9 +76,16 @@ static kc_status adaptive_run(const char *method, const kc_system *system, doubl
                               const limits *o, kc_accept *accept, void *context, double *work,
                               kc_stats *stats)
 {
-    const kc_plan plan = {
-        kc_find_method(method), t0,     t1,      o->first_step, o->rtol, o->atol, o->max_step,
-        o->max_steps,           accept, context, NULL};
+    const kc_plan plan = {.method = kc_find_method(method),
+                          .t0 = t0,
+                          .t1 = t1,
+                          .step = o->first_step,
+                          .rtol = o->rtol,
+                          .atol = o->atol,
+                          .max_step = o->max_step,
+                          .max_steps = o->max_steps,
+                          .accept = accept,
+                          .context = context};
     return kc_integrate(system, &plan, x, work, stats);
 }
 

@@ -155,6 +155,8 @@ class FromSympy:
             return self._piecewise(e)
         if e.func in _REWRITTEN:
             return self(_REWRITTEN[e.func](*e.args))
+        if e.func is sm.UnevaluatedExpr:  # in the inverse curves of SymPy's muscles
+            return self(e.args[0])
         if isinstance(e, sm.Function):  # one that says itself what it is, such as the curves of SymPy's muscles
             written = e.doit(deep=False)
             if written.func is not e.func:

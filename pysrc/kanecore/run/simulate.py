@@ -139,8 +139,9 @@ def simulate(
         decides how many there are.
     dense_output : bool, optional
         Whether the steps are kept with their interpolants, which ``sol(t)`` and the drifts need.  True: up to 1 GiB,
-        and more is an error.  False: no interpolant, and with `t_eval` no step.  Default: as True, but with `t_eval` up
-        to 32 MB, and none at all beyond.
+        and more is an error.  False: no interpolant, and with `t_eval` no step; "dop853" then saves three evaluations
+        in each step that holds no time of `t_eval`.  Default: as True, but with `t_eval` up to 32 MB, and none at all
+        beyond.
     sensitivities : list of "x0", "p", "r", optional
         Find the derivatives of the result with respect to the start, the parameters and the inputs (constants that are
         added to them) as well: ``sol.sensitivities``, (N, n_x, m), columns in the order of the list, in which they have

@@ -241,7 +241,7 @@ class StepSlopes:
         # what stands in the place of h k_j, and its slopes
         self._increments, self._increment_slopes = list[Array](), list[Array]()
         if tableau.implicit is not None:
-            self._raw = self._implicit()
+            self._raw = self._on_unit_spheres(*self._implicit())
         elif tableau.a is None:
             self._raw = self._semi_implicit()
         else:
@@ -293,9 +293,16 @@ class StepSlopes:
         for i in range(tableau.stages):
             self._evaluate(self._t + c[i] * self._h, *self._advanced(a[i]))
         raw = self._advanced(a[tableau.stages])
+        if tableau.adaptive:
+            raw = self._on_unit_spheres(*raw)
         for i in range(tableau.stages, last):
-            self._evaluate(self._t + c[i] * self._h, *self._advanced(a[i]))
+            self._evaluate(self._t + c[i] * self._h, *(raw if i == tableau.stages else self._advanced(a[i])))
         return raw
+
+    def _on_unit_spheres(self, x: Array, columns: Array) -> tuple[Array, Array]:
+        """An end with its unit quaternions divided by their norms, as adaptive methods leave it before all else."""
+        unit = self._flow.problem.dyn.unit
+        return (_normalized(unit, x), _slopes_of_unit(unit, x) @ columns) if len(unit) else (x, columns)
 
     def _semi_implicit(self) -> tuple[Array, Array]:
         """Euler's method that advances the speeds first, and the coordinates by the new ones."""
