@@ -97,8 +97,9 @@ static kc_status take_step(kc_stride *s, const kc_plan *plan, double *error)
         return status;
     *error = 0.0;
     if (m->error) {
+        const int early = m->a != NULL; /* the error of linearly implicit methods does not know that slope */
         if ((status = kc_normalize(system->n_unit, system->unit, s->x1)) != KC_OK ||
-            (status = kc_evaluate(s->run, s->next, s->x1, end)) != KC_OK)
+            (early && (status = kc_evaluate(s->run, s->next, s->x1, end)) != KC_OK))
             return status;
         *error = m->error(s, plan);
         if (!(*error < 1.0))
@@ -107,10 +108,10 @@ static kc_status take_step(kc_stride *s, const kc_plan *plan, double *error)
             s->reach = m->reach(s, plan);
         if (has_interpolant(s, plan) && (status = m->dense(s)) != KC_OK)
             return status;
-        if (!system->project)
+        if (early && !system->project)
             return KC_OK;
     }
-    if (kc_returns(system) && (status = kc_return(s->run, s->next, s->x1)) != KC_OK)
+    if ((system->project || !m->error) && (status = kc_return(s->run, s->next, s->x1)) != KC_OK)
         return status;
     if ((status = kc_evaluate(s->run, s->next, s->x1, end)) != KC_OK || m->error)
         return status;

@@ -94,12 +94,6 @@ static inline kc_status kc_evaluate(const kc_run *run, double t, const double *x
     return check == 0.0 ? KC_OK : KC_NONFINITE;
 }
 
-/* Whether states are brought back to unit spheres or constraints after each step. */
-static inline int kc_returns(const kc_system *s)
-{
-    return s->n_unit > 0 || s->project != NULL;
-}
-
 /* The state of least change on the unit spheres and the constraints. */
 static inline kc_status kc_return(const kc_run *run, double t, double *x)
 {
