@@ -480,11 +480,10 @@ class Model(Expressions):
         ``dyn = kc.compile(kc.Model.from_urdf("panda.urdf"))``
         """
         description, values = described_robot(
-            read_urdf(source),
+            read_urdf(source, mimic),
             floating_base=floating_base,
             gravity=gravity,
             parameters=parameters,
-            mimic=mimic,
             damping=damping,
             friction=friction,
             loops=loops,

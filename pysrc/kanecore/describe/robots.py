@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from kanecore.errors import ModelError, unknown_name
+from kanecore.errors import ModelError, unknown_name, warn
 from kanecore.graph.scalars import Op
 
 from .builder import Builder
@@ -57,16 +57,16 @@ def described_robot(
     floating_base: bool,
     gravity: Sequence[float],
     parameters: bool,
-    mimic: bool,
     damping: bool,
     friction: float | None,
     loops: Sequence[Any],
 ) -> tuple[Description, dict[str, float]]:
     """The description, and the values of its parameters by name; the options are those of `Model.from_urdf`."""
-    assembly = _Assembly(robot, gravity, parameters, mimic, damping, friction)
+    assembly = _Assembly(robot, gravity, parameters, damping, friction)
     assembly.place_root(floating_base)
     for joint in robot.joints:
         assembly.add(joint)
+    assembly.warn_of_massless()
     assembly.add_bodies()
     for number, loop in enumerate(loops):
         assembly.close(number, loop)
@@ -81,7 +81,6 @@ class _Assembly:
         robot: Robot,
         gravity: Sequence[float],
         parameters: bool,
-        mimic: bool,
         damping: bool,
         friction: float | None,
     ) -> None:
@@ -92,7 +91,7 @@ class _Assembly:
             raise ModelError(
                 f"friction is {friction!r}; it is None, or the speed over which dry friction turns, such as 0.01"
             )
-        self._named, self._mimics, self._damping, self._friction = parameters, mimic, damping, friction
+        self._named, self._damping, self._friction = parameters, damping, friction
         self.builder = Builder(robot.name, "world" if "world" not in robot.links else "inertial")
         self.values: dict[str, float] = {}
         self._places: dict[str, _Place] = {}
@@ -280,7 +279,7 @@ class _Assembly:
     def _state(self, joint: Joint) -> tuple[int, int]:
         """Nodes of q and u: of a joint that follows another one those of that, scaled."""
         b, g = self.builder, self.builder.graph
-        if joint.mimic is None or not self._mimics:
+        if joint.mimic is None:
             q, u = b.coordinate(f"q_{joint.name}"), b.speed(f"u_{joint.name}")
             b.rate(q, u)
         else:
@@ -309,6 +308,18 @@ class _Assembly:
         return effort
 
     # --------------------------------------------------------------------------------------------------- bodies
+
+    def warn_of_massless(self) -> None:
+        """Warn of joints that nothing resists: all that they carry has neither mass nor inertia."""
+        carries = {name for name, link in self._robot.links.items() if _resists(link.inertial)}
+        for joint in reversed(self._robot.joints):
+            if joint.child in carries:
+                carries.add(joint.parent)
+            elif joint.kind != "fixed" and joint.mimic is None:
+                warn(
+                    f"link {joint.child!r} moves by joint {joint.name!r}, and nothing there has mass or inertia: its "
+                    "acceleration is not determined, and asking for it will be a SingularError"
+                )
 
     def add_bodies(self) -> None:
         for name, link in self._robot.links.items():
@@ -408,6 +419,10 @@ class _Assembly:
 
 
 # ------------------------------------------------------------------------------------------------------ numbers
+
+
+def _resists(inertial: Inertial | None) -> bool:
+    return inertial is not None and (inertial.mass > 0.0 or bool(inertial.inertia.any()))
 
 
 def _carry(carried: _Carried, inertial: Inertial, pose: Pose) -> None:

@@ -109,8 +109,8 @@ class Robot:
     joints: tuple[Joint, ...]
 
 
-def read_urdf(source: str | PathLike[str]) -> Robot:
-    """The robot of a file, or of a text that begins with ``<``.
+def read_urdf(source: str | PathLike[str], mimic: bool = True) -> Robot:
+    """The robot of a file, or of a text that begins with ``<``; without ``mimic`` joints follow nobody.
 
     Raises
     ------
@@ -126,14 +126,14 @@ def read_urdf(source: str | PathLike[str]) -> Robot:
     top = read_xml(text, where)
     if top.tag != "robot":
         raise ModelError(f"{where}, line {top.line}: the file begins with <{top.tag}>; a URDF begins with <robot>")
-    return _Reading(where, top).robot()
+    return _Reading(where, top, mimic).robot()
 
 
 class _Reading:
     """A document, as it is read."""
 
-    def __init__(self, where: str, top: Element) -> None:
-        self._where, self._top = where, top
+    def __init__(self, where: str, top: Element, mimic: bool) -> None:
+        self._where, self._top, self._mimics = where, top, mimic
 
     def robot(self) -> Robot:
         for element in self._top.children:
@@ -208,14 +208,14 @@ class _Reading:
 
     def _inertial(self, element: Element) -> Inertial:
         given, tensor = element.first("mass"), element.first("inertia")
-        mass = 0.0 if given is None else self._number(given, "value")
+        if given is None or tensor is None:
+            raise self._wrong(element, f"<inertial> has no <{'mass' if given is None else 'inertia'}>")
+        mass = self._number(given, "value")
         if mass < 0.0:
-            raise self._wrong(given or element, f"the mass is {mass:g}; it cannot be negative")
+            raise self._wrong(given, f"the mass is {mass:g}; it cannot be negative")
         entries = np.zeros((3, 3))
-        if tensor is not None:
-            for i, j in ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2)):
-                name = f"i{'xyz'[i]}{'xyz'[j]}"
-                entries[i, j] = entries[j, i] = self._number(tensor, name, None if i == j else 0.0)
+        for i, j in ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2)):
+            entries[i, j] = entries[j, i] = self._number(tensor, f"i{'xyz'[i]}{'xyz'[j]}")
         pose = self._pose(element.first("origin"))
         return Inertial(mass, pose.position, pose.rotation @ entries @ pose.rotation.T)
 
@@ -232,8 +232,7 @@ class _Reading:
                 raise self._wrong(element, f"joint {name!r} has no {side}: write <{side} link=...>")
             ends.append(self._attribute(end, "link"))
             if ends[-1] not in links:
-                error = unknown_name(f"link of {self._where}, line {end.line}, is called", ends[-1], links)
-                raise ModelError(error.args[0])
+                raise self._wrong(end, unknown_name("link is called", ends[-1], links).args[0])
         dynamics = element.first("dynamics")
         return Joint(
             name,
@@ -243,7 +242,7 @@ class _Reading:
             ends[1],
             self._pose(element.first("origin")),
             self._axis(element.first("axis"), name, kind),
-            self._mimic(element.first("mimic")),
+            self._mimic(element.first("mimic")) if self._mimics and kind != "fixed" else None,
             0.0 if dynamics is None else self._number(dynamics, "damping", 0.0),
             0.0 if dynamics is None else self._number(dynamics, "friction", 0.0),
         )
@@ -300,8 +299,8 @@ class _Reading:
             while leader.mimic is not None:
                 name = leader.mimic.joint
                 if name not in by_name:
-                    error = unknown_name(f"joint of {self._where}, line {leader.line}, is called", name, by_name)
-                    raise ModelError(error.args[0])
+                    unknown = unknown_name("joint is called", name, by_name).args[0]
+                    raise ModelError(f"{self._where}, line {leader.line}: {unknown}")
                 if name in seen:
                     raise ModelError(f"{self._where}, line {joint.line}: joint {joint.name!r} mimics itself")
                 seen.add(name)

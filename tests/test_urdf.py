@@ -1,0 +1,307 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Robots from URDF files, beside Pinocchio, and what is wrong with files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from numpy.testing import assert_allclose
+from oracle.compare import read_reference, relative_error
+
+import kanecore as kc
+
+Array = npt.NDArray[np.float64]
+
+ROBOTS = Path(__file__).parent / "robots"
+REFERENCE: dict[str, list[dict[str, Any]]] = read_reference("pinocchio/robots")
+TOLERANCE = 1e-12
+
+
+@pytest.fixture(scope="module", params=REFERENCE)
+def case(request: pytest.FixtureRequest) -> tuple[kc.CompiledModel, list[dict[str, Any]]]:
+    """A compiled robot, and Pinocchio's states of it, of independent joints."""
+    name, _, base = request.param.partition(", ")
+    model = kc.Model.from_urdf(ROBOTS / f"{name}.urdf", floating_base=bool(base), mimic=False)
+    return kc.compile(model), REFERENCE[request.param]
+
+
+def compiled(model: kc.Model) -> kc.CompiledModel:
+    """Without a compiler: these tests are of the description."""
+    return kc.compile(model, cc="none")
+
+
+def state(dyn: kc.CompiledModel, reference: dict[str, Any]) -> tuple[Array, Array, list[int]]:
+    """x and r, and which speed each of Pinocchio's velocities is."""
+    names = [f"u_{name}" for name in reference["joints"]]
+    values = reference["q"] | dict(zip(names, reference["v"], strict=True))
+    efforts = {f"tau_{name}": tau for name, tau in zip(reference["joints"], reference["tau"], strict=True)}
+    r = np.array([efforts[name] for name in dyn.input_names])
+    return np.asarray(dyn.state(values)), r, [dyn.speed_names.index(name) for name in names]
+
+
+def test_equations_of_motion(case: tuple[kc.CompiledModel, list[dict[str, Any]]]) -> None:
+    dyn, references = case
+    for reference in references:
+        x, r, order = state(dyn, reference)
+        mass = np.asarray(dyn.mass_matrix(0.0, x))[np.ix_(order, order)]
+        assert relative_error(mass, reference["M"]) < TOLERANCE
+        forcing = np.asarray(dyn.forcing(0.0, x, r=np.zeros(dyn.n_r)))[order]
+        assert relative_error(-forcing, reference["nle"]) < TOLERANCE
+        udot = np.asarray(dyn.udot(0.0, x, r=r))[order]
+        assert relative_error(udot, reference["vdot"]) < 1e-11
+
+
+def test_frames(case: tuple[kc.CompiledModel, list[dict[str, Any]]]) -> None:
+    """Positions, orientations, Jacobians and classical accelerations of all links, with those that have no mass."""
+    dyn, references = case
+    for reference in references:
+        x, r, order = state(dyn, reference)
+        udot = np.asarray(dyn.udot(0.0, x, r=r))
+        positions, orientations = (kernel(0.0, x, named=True) for kernel in (dyn.positions, dyn.orientations))
+        accelerations, turns = (
+            kernel(0.0, x, udot, named=True) for kernel in (dyn.accelerations, dyn.angular_accelerations)
+        )
+        for name, frame in reference["frames"].items():
+            if name == "universe":
+                continue
+            assert_allclose(positions[name], frame["position"], rtol=0, atol=1e-13)
+            assert_allclose(orientations[name], frame["orientation"], rtol=0, atol=1e-13)
+            jacobian = np.asarray(dyn.jacobian(name, 0.0, x, attached=name))[:, order]
+            assert_allclose(jacobian, frame["jacobian"], rtol=0, atol=1e-13)
+            size = 1.0 + np.max(np.abs(udot))
+            assert_allclose(accelerations[name], frame["acceleration"], rtol=0, atol=1e-11 * size)
+            assert_allclose(turns[name], frame["angular acceleration"], rtol=0, atol=1e-11 * size)
+
+
+def test_mimics_are_one_speed() -> None:
+    """With S of u = S u_independent: SᵀMS, and Sᵀ(f + τ)."""
+    path = ROBOTS / "tools.urdf"
+    free = compiled(kc.Model.from_urdf(path, mimic=False))
+    one = compiled(kc.Model.from_urdf(path))
+    assert "q_grip too" not in one.coordinate_names
+    assert one.input_names == free.input_names
+    rng = np.random.default_rng(0)
+    x = rng.uniform(-1, 1, one.n_x)
+    s = np.zeros((free.n_u, one.n_u))
+    for name in one.speed_names:
+        s[free.speed_names.index(name), one.speed_names.index(name)] = 1.0
+    s[free.speed_names.index("u_grip too"), one.speed_names.index("u_grip")] = 0.8
+    offset = np.zeros(free.n_q)
+    offset[free.coordinate_names.index("q_grip too")] = 0.01
+    both = np.concatenate([s @ x[: one.n_q] + offset, s @ x[one.n_q :]])
+    r = rng.uniform(-1, 1, one.n_r)
+    assert relative_error(one.mass_matrix(0.0, x), s.T @ np.asarray(free.mass_matrix(0.0, both)) @ s) < TOLERANCE
+    assert relative_error(one.forcing(0.0, x, r=r), s.T @ np.asarray(free.forcing(0.0, both, r=r))) < TOLERANCE
+
+
+def test_parameters() -> None:
+    """The same robot by parameters, which begin with the values of the file; those of the ground are not there."""
+    path = ROBOTS / "tools.urdf"
+    numbers, named = (compiled(kc.Model.from_urdf(path, parameters=flag)) for flag in (False, True))
+    assert numbers.n_p == 0
+    assert named.parameters["m_forearm"] == 1.2
+    assert named.parameters["cz_flange"] == 0.02
+    assert "m_pedestal" not in named.parameters
+    assert len(named.bodies) == 7
+    x, r = np.random.default_rng(0).uniform(-1, 1, named.n_x), np.ones(named.n_r)
+    assert relative_error(named.mass_matrix(0.0, x), numbers.mass_matrix(0.0, x)) < TOLERANCE
+    assert relative_error(named.udot(0.0, x, r=r), numbers.udot(0.0, x, r=r)) < 1e-10
+    given = kc.compile(kc.Model.from_urdf(path, parameters=True), parameters={"m_forearm": 2.0}, cc="none")
+    assert given.parameters["m_forearm"] == 2.0
+    assert given.parameters["m_wrist"] == 0.4
+
+
+def test_the_regressor_takes_the_ten_of_each_link() -> None:
+    dyn = compiled(kc.Model.from_urdf(ROBOTS / "walker.urdf", parameters=True))
+    rng = np.random.default_rng(2)
+    x, udot = rng.uniform(-1, 1, dyn.n_x), rng.uniform(-1, 1, dyn.n_u)
+    ten = np.asarray(dyn.inertial_parameters(0.0, x)).reshape(-1)
+    found = np.asarray(dyn.regressor(0.0, x, udot)) @ ten
+    assert_allclose(found, dyn.inverse_dynamics(0.0, x, udot, r=np.zeros(dyn.n_r)), rtol=1e-11, atol=1e-12)
+
+
+def test_losses() -> None:
+    """Damping · u, and friction · tanh(u / width), where they are asked for."""
+    path = ROBOTS / "tools.urdf"
+    plain = compiled(kc.Model.from_urdf(path))
+    lossy = compiled(kc.Model.from_urdf(path, damping=True, friction=0.05))
+    x = np.random.default_rng(1).uniform(-1, 1, plain.n_x)
+    lost = np.asarray(plain.forcing(0.0, x)) - np.asarray(lossy.forcing(0.0, x))
+    u = dict(zip(plain.speed_names, x[plain.n_q :], strict=True))
+    expected = np.zeros(plain.n_u)
+    expected[plain.speed_names.index("u_turn")] = 0.7 * u["u_turn"] + 0.4 * np.tanh(u["u_turn"] / 0.05)
+    expected[plain.speed_names.index("u_lift")] = 3.0 * u["u_lift"]
+    assert_allclose(lost, expected, rtol=0, atol=1e-12)
+
+
+def test_gravity() -> None:
+    falls = compiled(kc.Model.from_urdf(ROBOTS / "walker.urdf", floating_base=True, gravity=(1.0, 0.0, -2.0)))
+    x = np.asarray(falls.state({"q_base_e0": 1.0}))
+    udot = dict(zip(falls.speed_names, np.asarray(falls.udot(0.0, x)), strict=True))
+    assert_allclose([udot["u_base_x"], udot["u_base_y"], udot["u_base_z"]], [1.0, 0.0, -2.0], atol=1e-12)
+    assert_allclose([v for name, v in udot.items() if name not in ("u_base_x", "u_base_z")], 0.0, atol=1e-11)
+
+
+FOUR_BAR = (
+    '<robot name="four bar">'
+    + "".join(
+        f'<link name="{name}"><inertial><origin xyz="0.5 0 0"/><mass value="1"/>'
+        '<inertia ixx="1e-3" iyy="0.08" izz="0.08" ixy="0" ixz="0" iyz="0"/></inertial></link>'
+        for name in ("crank", "coupler", "rocker")
+    )
+    + '<link name="ground"/><link name="pin"/><link name="end"/>'
+    + "".join(
+        f'<joint name="{name}" type="continuous"><parent link="{parent}"/><child link="{child}"/>'
+        f'<origin xyz="{x} 0 0"/><axis xyz="0 1 0"/></joint>'
+        for name, parent, child, x in (
+            ("a", "ground", "crank", 0), ("b", "crank", "coupler", 1), ("c", "ground", "rocker", 1.2)
+        )
+    )
+    + '<joint name="d" type="fixed"><parent link="coupler"/><child link="pin"/><origin xyz="1.2 0 0"/></joint>'
+    + '<joint name="e" type="fixed"><parent link="rocker"/><child link="end"/><origin xyz="1.1 0 0"/></joint></robot>'
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", ["point", "weld"])
+def test_a_loop(kind: str) -> None:
+    """Two ends stay together; of a planar loop one row of three is idle, and welded it is a truss that cannot move."""
+    model = kc.Model.from_urdf(FOUR_BAR, loops=[("pin", "end", kind)])
+    assert model.n_constraints == {"point": 3, "weld": 6}[kind]
+    dyn = compiled(model)
+    guess = {"q_a": -1.2, "q_b": 1.0, "q_c": -1.0}
+    if kind == "weld":
+        x = np.asarray(dyn.consistent(0.0, guess))
+        turned = dyn.orientations(0.0, x, named=True)
+        assert_allclose(turned["pin"], turned["end"], atol=1e-9)
+        assert np.linalg.matrix_rank(dyn.constraint_jacobian(0.0, x)) == 3
+        return
+    x = np.asarray(dyn.consistent(0.0, guess))
+    sol = dyn.simulate((0, 1), x)
+    places = dyn.positions(sol.t, sol.x, named=True)
+    assert_allclose(places["pin"], places["end"], atol=1e-9)
+    assert sol.energy_drift < 1e-7
+    assert np.ptp(sol["q_a"]) > 0.1
+
+
+def test_runs_in_simulation() -> None:
+    dyn = compiled(kc.Model.from_urdf(ROBOTS / "walker.urdf", floating_base=True))
+    sol = dyn.simulate((0, 0.5), {"q_base_e0": 1.0, "u_base_rz": 1.0, "u_left hip": 2.0})
+    assert sol.energy_drift < 1e-9
+    assert_allclose(np.linalg.norm(sol.x[:, 3:7], axis=1), 1.0, atol=1e-14)
+    assert sol["q_base_z"][-1] == pytest.approx(-0.5 * 9.81 * 0.25, rel=0.3)
+
+
+def test_a_text_and_a_path_are_one() -> None:
+    path = ROBOTS / "walker.urdf"
+    for source in (path.read_text(), "\ufeff \n" + path.read_text(), str(path)):
+        assert kc.Model.from_urdf(source).speeds == kc.Model.from_urdf(path).speeds
+
+
+# ------------------------------------------------------------------------------------------------------ broken files
+
+INERTIAL = '<inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>'
+PAIR = f'<robot name="r">\n<link name="a"/>\n<link name="b">{INERTIAL}</link>\n'
+
+
+def joint(name: str, parent: str, child: str, kind: str = "revolute", more: str = "") -> str:
+    return f'<joint name="{name}" type="{kind}"><parent link="{parent}"/><child link="{child}"/>{more}</joint>\n'
+
+
+BROKEN = {
+    "no XML": ("<robot><link", "line 1: this is no XML"),
+    "another root": ("<sdf/>", "line 1: the file begins with <sdf>"),
+    "xacro": ('<robot xmlns:xacro="x"><xacro:macro name="m"/></robot>', "run xacro"),
+    "empty": ('<robot name="r"/>', "there is no link"),
+    "a link without a name": ("<robot>\n<link/></robot>", "line 2: <link> has no name"),
+    "two links of one name": (PAIR + '<link name="a"/></robot>', "line 4: a link named 'a' stands in line 2"),
+    "two roots": (PAIR + "</robot>", r"2 links are no child of a joint: 'a' \(line 2\), 'b' \(line 3\)"),
+    "no root": (PAIR + joint("j", "a", "b") + joint("k", "b", "a") + "</robot>", "part of a ring of joints"),
+    "a loop": (PAIR + joint("j", "a", "b") + joint("k", "a", "b") + "</robot>", "line 5: link 'b' is the child of"),
+    "a missing link": (PAIR + joint("j", "a", "B") + "</robot>", "line 4: no link is called 'B'; did you mean 'b'"),
+    "a joint without a child": (
+        PAIR + '<joint name="j" type="fixed"><parent link="a"/></joint></robot>',
+        "line 4: joint 'j' has no child",
+    ),
+    "an unknown type": (PAIR + joint("j", "a", "b", "hinge") + "</robot>", "of type 'hinge'; it must be one of"),
+    "a mimic of nothing": (
+        PAIR + joint("j", "a", "b", more='<mimic joint="J"/>') + "</robot>",
+        "line 4: no joint is called 'J'; did you mean 'j'",
+    ),
+    "a mimic of itself": (
+        PAIR + joint("j", "a", "b", more='<mimic joint="j"/>') + "</robot>",
+        "line 4: joint 'j' mimics itself",
+    ),
+    "an axis of length zero": (
+        PAIR + joint("j", "a", "b", more='<axis xyz="0 0 0"/>') + "</robot>",
+        "line 4: the axis of joint 'j' has length zero",
+    ),
+    "NaN": (PAIR.replace('value="1"', 'value="nan"') + "</robot>", "line 3: value of <mass> is 'nan'"),
+    "two numbers for three": (
+        PAIR + joint("j", "a", "b", more='<axis xyz="0 1"/>') + "</robot>",
+        "xyz of <axis> is '0 1'; it must be 3 finite numbers",
+    ),
+    "a negative mass": (PAIR.replace('value="1"', 'value="-1"') + "</robot>", "line 3: the mass is -1"),
+    "half an inertia": (PAIR.replace(' iyz="0"', "") + "</robot>", "line 3: <inertia> has no iyz"),
+    "an entity bomb": (
+        '<!DOCTYPE r [<!ENTITY a "ha"><!ENTITY b "&a;&a;&a;">]>\n<robot name="&b;"/>',
+        "line 1: it declares a document type",
+    ),
+    "an entity that reads a file": (
+        '<?xml version="1.0"?>\n<!DOCTYPE r SYSTEM "file:///etc/passwd">\n<robot name="r"/>',
+        "line 2: it declares a document type",
+    ),
+    "too deep": ("<robot>" + "<a>" * 200 + "</a>" * 200 + "</robot>", "<a> stands in 100 others"),
+}
+
+
+@pytest.mark.parametrize("what", BROKEN)
+def test_broken_files(what: str) -> None:
+    text, says = BROKEN[what]
+    with pytest.raises(kc.ModelError, match=says):
+        kc.Model.from_urdf(text)
+
+
+def test_a_file_too_large(tmp_path: Path) -> None:
+    path = tmp_path / "large.urdf"
+    with path.open("wb") as file:
+        file.truncate(100_000_000)
+    with pytest.raises(kc.ModelError, match=r"large\.urdf has 100000000 bytes; more than 64000000 are not read"):
+        kc.Model.from_urdf(path)
+    with pytest.raises(FileNotFoundError):
+        kc.Model.from_urdf(tmp_path / "missing.urdf")
+
+
+def test_inertias_that_no_body_has_are_warned_of() -> None:
+    text = PAIR.replace('ixx="1"', 'ixx="5"') + joint("j", "a", "b") + "</robot>"
+    with pytest.warns(kc.KanecoreWarning, match="no solid body can have .* of body b"):
+        kc.Model.from_urdf(text)
+
+
+def test_a_link_that_moves_without_mass() -> None:
+    """All but the accelerations is there; the warning names the link, the error its speed."""
+    text = PAIR + '<link name="tip"/>' + joint("j", "a", "b") + joint("spin", "b", "tip") + "</robot>"
+    with pytest.warns(kc.KanecoreWarning, match="'tip' moves by joint 'spin', and nothing there has mass"):
+        model = kc.Model.from_urdf(text)
+    dyn = compiled(model)
+    assert np.asarray(dyn.mass_matrix(0.0, np.zeros(4))).shape == (2, 2)
+    with pytest.raises(kc.SingularError, match="'u_spin'"):
+        dyn.udot(0.0, np.zeros(4))
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        ({"gravity": (0, -9.81)}, "three finite numbers"),
+        ({"friction": -1.0}, "friction is -1.0"),
+        ({"loops": [("trunk", "left foot")]}, r"loops\[0\] is"),
+        ({"loops": [("trunk", "left foot", "ball")]}, r"loops\[0\] is"),
+        ({"loops": [("trunk", "leftfoot", "point")]}, "did you mean 'left foot'"),
+    ],
+)
+def test_options(options: dict[str, Any], says: str) -> None:
+    with pytest.raises(kc.ModelError, match=says):
+        kc.Model.from_urdf(ROBOTS / "walker.urdf", **options)
