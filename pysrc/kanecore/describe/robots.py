@@ -443,7 +443,7 @@ def _along(axis: Array) -> tuple[int, float]:
 def _own_axes(axis: Array, k: int | None = None) -> Array:
     """Rows: axes of which one is the axis, those of the link where that will do."""
     at, sign = _along(axis)
-    if np.abs(axis[at]) == 1.0 and (k is None or (k == at and sign > 0.0)):
+    if np.count_nonzero(axis) == 1 and (k is None or (k == at and sign > 0.0)):
         return np.eye(3)
     helper = _AXES[int(np.argmin(np.abs(axis)))]
     x = np.cross(helper, axis)
