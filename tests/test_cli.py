@@ -177,3 +177,53 @@ def test_demo_saves_a_picture(own_cache: Path, tmp_path: Path, capsys: pytest.Ca
     assert main(["demo", "-o", str(picture)]) == 0
     assert picture.read_bytes().startswith(b"\x89PNG")
     assert str(picture) in capsys.readouterr().out
+
+
+# ------------------------------------------------------------------------------------------------- files of robots
+
+ROBOT = Path(__file__).parent / "robots" / "walker.urdf"
+
+
+def test_info_of_a_robot(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["info", str(ROBOT), "--floating-base"]) == 0
+    out = capsys.readouterr().out
+    assert "model walker: n_q = 11, n_u = 10" in out
+    assert "left foot: from left shank" in out
+
+
+def test_simulate_a_robot(own_cache: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    table = tmp_path / "run.csv"
+    arguments = ["simulate", str(ROBOT), "--time", "0.2", "--state", "u_left hip=2", "-o", str(table)]
+    assert main(arguments) == 0
+    out = capsys.readouterr().out
+    assert "energy drift" in out
+    assert "u_left hip" in out
+    assert table.read_text().startswith("t,q_left hip,")
+
+
+def test_bench_of_a_model(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["bench", "double_pendulum"]) == 0
+    out = capsys.readouterr().out
+    assert "one state" in out
+    assert all(name in out for name in ("rhs", "mass_matrix", "forcing", "linearize"))
+
+
+def test_draw_a_robot(own_cache: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("matplotlib", reason="pictures need matplotlib, which is an extra")
+    picture = tmp_path / "robot.png"
+    assert main(["draw", str(ROBOT), "--state", "q_left hip=0.4", "-o", str(picture)]) == 0
+    assert picture.read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["info", "missing.urdf"], "missing.urdf cannot be read: No such file"),
+        (["simulate", "double_pendulum", "--state", "q1"], "it must be NAME=VALUE"),
+        (["simulate", "double_pendulum", "--state", "nothing=1"], "'nothing'"),
+        (["simulate", "double_pendulum", "--time", "-1"], "--time is -1.0"),
+    ],
+)
+def test_wrong_values(arguments: list[str], words: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(arguments) == 1
+    assert words in capsys.readouterr().err

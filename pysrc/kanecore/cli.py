@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The command line: ``kanecore demo``, ``models``, ``info MODEL``, ``audit MODEL``, ``cache [--clear]``.
+"""The command line: ``kanecore demo``, ``models``, ``info``, ``simulate``, ``bench``, ``draw``, ``audit``, ``cache``.
 
 An error of kanecore is one line on stderr and exit status 1, a wrong use of the command 2.
 """
@@ -10,18 +10,17 @@ import argparse
 import math
 import os
 import random
-import runpy
 import sys
 import textwrap
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from kanecore.cli_models import compiled, described, is_prebuilt
 from kanecore.errors import KanecoreError, ModelError
 
 if TYPE_CHECKING:
-    from kanecore.model import Model
     from kanecore.run.model import CompiledModel
 
 __all__ = ["main"]
@@ -66,23 +65,53 @@ def _parser() -> argparse.ArgumentParser:
     models = commands.add_parser("models", help="list the prebuilt models")
     models.set_defaults(command=_models)
 
-    info = commands.add_parser("info", help="describe a model")
-    info.add_argument(
-        "model", metavar="MODEL", help="a prebuilt model, or file.py:variable that holds a kanecore.Model"
-    )
-    info.set_defaults(command=_info)
+    _on_model(commands, "info", "describe a model", _info)
 
-    audit = commands.add_parser("audit", help="compare a model with what other principles of mechanics give")
-    audit.add_argument(
-        "model", metavar="MODEL", help="a prebuilt model, or file.py:variable that holds a Model or a CompiledModel"
+    simulate = _on_model(commands, "simulate", "let a model move, and say how that went", _simulate)
+    simulate.add_argument("--time", type=float, default=5.0, metavar="S", help="seconds (default: %(default)s)")
+    _with_state(simulate)
+    simulate.add_argument(
+        "-o", "--output", type=_table_or_picture, metavar="FILE", help="a .csv, or a picture, to save"
     )
+
+    _on_model(commands, "bench", "time calls of a model", _bench)
+
+    draw = _on_model(commands, "draw", "draw a model", _draw)
+    _with_state(draw)
+    draw.add_argument("-o", "--output", type=_picture, metavar="FILE", help="the picture to save (default: NAME.png)")
+
+    audit = _on_model(commands, "audit", "compare a model with what other principles of mechanics give", _audit)
     audit.add_argument("--states", type=int, default=100, metavar="N", help="random states (default: %(default)s)")
-    audit.set_defaults(command=_audit)
 
     cache = commands.add_parser("cache", help="show the folder of compiled models")
     cache.add_argument("--clear", action="store_true", help="delete everything in it")
     cache.set_defaults(command=_cache)
     return parser
+
+
+def _on_model(
+    commands: Any, name: str, what: str, command: Callable[[argparse.Namespace], int | None]
+) -> argparse.ArgumentParser:
+    """A command on a model."""
+    parser: argparse.ArgumentParser = commands.add_parser(name, help=what)
+    parser.add_argument(
+        "model",
+        metavar="MODEL",
+        help="a prebuilt model, file.py:variable that holds a Model or a CompiledModel, or a file.urdf",
+    )
+    parser.add_argument("--floating-base", action="store_true", help="of a file.urdf: its root may move")
+    parser.set_defaults(command=command)
+    return parser
+
+
+def _with_state(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--state",
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="a coordinate or speed that is not zero; may be repeated",
+    )
 
 
 def _version() -> str:
@@ -99,6 +128,12 @@ def _picture(name: str) -> Path:
     if not path.absolute().parent.is_dir():
         raise argparse.ArgumentTypeError(f"there is no folder {str(path.parent)!r}")
     return path
+
+
+def _table_or_picture(name: str) -> Path:
+    """Where a table or a picture can be written."""
+    path = Path(name)
+    return path if path.suffix.lower() == ".csv" and path.absolute().parent.is_dir() else _picture(name)
 
 
 def _demo(options: argparse.Namespace) -> None:
@@ -130,23 +165,47 @@ def _libraries(n: int) -> str:
 
 
 def _info(options: argparse.Namespace) -> None:
-    place = _in_a_file(options.model)
-    if place is None:
+    if is_prebuilt(options.model):
         _print_prebuilt(options.model)
-        return
-    print(_described(*place).report())
+    else:
+        print(described(options.model, options.floating_base).report())
+
+
+def _simulate(options: argparse.Namespace) -> None:
+    from kanecore import cli_runs
+
+    if not 0.0 < options.time < math.inf:
+        raise ModelError(f"--time is {options.time}; it must be positive")
+    cli_runs.simulate(_ready(options), options.time, options.state, options.output)
+
+
+def _bench(options: argparse.Namespace) -> None:
+    from kanecore import cli_runs
+
+    cli_runs.bench(_ready(options))
+
+
+def _draw(options: argparse.Namespace) -> None:
+    from kanecore import cli_runs
+
+    dyn = _ready(options)
+    cli_runs.draw(dyn, options.state, options.output or Path(f"{dyn.name}.png"))
+
+
+def _ready(options: argparse.Namespace) -> CompiledModel:
+    """The model of a command, with values of all parameters."""
+    dyn = compiled(options.model, options.floating_base)
+    if not is_prebuilt(options.model):
+        _give_values(dyn)
+    return dyn
 
 
 def _audit(options: argparse.Namespace) -> int:
     if options.states < 1:
         raise ModelError(f"--states is {options.states}; it must be 1 or more")
-    place = _in_a_file(options.model)
-    if place is None:
-        audit = _prebuilt(options.model).audit(options.states, units=_units(options.model))
-    else:
-        dyn = _compiled(*place)
-        _give_values(dyn)
-        audit = dyn.audit(options.states)
+    dyn = _ready(options)
+    units = _units(options.model) if is_prebuilt(options.model) else None
+    audit = dyn.audit(options.states, units=units)
     print(audit)
     return 0 if audit.passed else 1
 
@@ -162,12 +221,6 @@ def _give_values(dyn: CompiledModel) -> None:
         print(f"no values were given for {', '.join(missing)}; taken are {', '.join(map(str, chosen.values()))}")
 
 
-def _in_a_file(model: str) -> tuple[Path, str] | None:
-    """File and variable of ``file.py:variable``; None where it is the name of a prebuilt model."""
-    file, colon, variable = model.rpartition(":")
-    return (Path(file), variable) if colon and file.endswith(".py") else None
-
-
 def _units(name: str) -> object:
     """The dimensions that a module of the gallery states; None where SymPy, which it needs, is missing."""
     try:
@@ -177,53 +230,10 @@ def _units(name: str) -> object:
     return None if getattr(module, "NUMBERS_HAVE_UNITS", False) else module.DIMENSIONS
 
 
-def _compiled(file: Path, variable: str) -> CompiledModel:
-    """What a Python file binds to ``variable``, compiled if it is a ``kanecore.Model``."""
-    from kanecore import CompiledModel, compile
-
-    model = _bound(file, variable)
-    return model if isinstance(model, CompiledModel) else compile(_as_model(model, file, variable))
-
-
-def _described(file: Path, variable: str) -> Model:
-    """The ``kanecore.Model`` that a Python file binds to ``variable``."""
-    return _as_model(_bound(file, variable), file, variable)
-
-
-def _as_model(model: object, file: Path, variable: str) -> Model:
-    from kanecore.model import Model
-
-    if not isinstance(model, Model):
-        raise ModelError(f"{variable!r} of {file} is of type {type(model).__name__}, not a kanecore.Model")
-    return model
-
-
-def _bound(file: Path, variable: str) -> object:
-    """What a Python file binds to a name."""
-    if not file.is_file():
-        raise ModelError(f"there is no file {str(file)!r}; write file.py:variable")
-    sys.path.insert(0, str(file.resolve().parent))  # as `python file.py` would find its neighbours
-    names = runpy.run_path(str(file))
-    if variable not in names:
-        raise ModelError(f"{file} defines no {variable!r}; write file.py:variable, the name of a kanecore.Model")
-    return names[variable]
-
-
-def _prebuilt(name: str) -> CompiledModel:
-    from kanecore.gallery import MODELS, load, models
-
-    if name not in MODELS:
-        raise ModelError(
-            f"there is no prebuilt model {name!r}: give one of {', '.join(models())}, "
-            "or file.py:variable that holds a kanecore.Model"
-        )
-    return load(name)
-
-
 def _print_prebuilt(name: str) -> None:
     from kanecore.gallery import MODELS
 
-    dyn = _prebuilt(name)
+    dyn = compiled(name)
     print(f"{name}: {MODELS[name]}")
     _print_list("coordinates", dyn.coordinate_names)
     _print_list("speeds", dyn.speed_names)

@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What MODEL on the command line names: a model of the gallery, ``file.py:variable``, or a URDF file."""
+
+from __future__ import annotations
+
+import runpy
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from kanecore.errors import ModelError
+
+if TYPE_CHECKING:
+    from kanecore.model import Model
+    from kanecore.run.model import CompiledModel
+
+__all__ = ["compiled", "described", "is_prebuilt"]
+
+
+def is_prebuilt(name: str) -> bool:
+    """Whether a name is neither ``file.py:variable`` nor that of a URDF file."""
+    return not name.lower().endswith(".urdf") and _in_a_file(name) is None
+
+
+def described(name: str, floating_base: bool = False) -> Model:
+    """The ``kanecore.Model`` of a file.
+
+    Raises
+    ------
+    ModelError
+        There is no such file, or no Model in it; it is a URDF file, and wrong.
+    """
+    place = _in_a_file(name)
+    if place is None:
+        return _robot(name, floating_base)
+    return _as_model(_bound(*place), *place)
+
+
+def compiled(name: str, floating_base: bool = False) -> CompiledModel:
+    """The compiled model that a name stands for.
+
+    Raises
+    ------
+    ModelError
+        As of `described`; there is no prebuilt model of that name.
+    """
+    from kanecore._compile import compile
+    from kanecore.run.model import CompiledModel
+
+    if is_prebuilt(name):
+        return _prebuilt(name)
+    place = _in_a_file(name)
+    if place is None:
+        return compile(_robot(name, floating_base))
+    model = _bound(*place)
+    return model if isinstance(model, CompiledModel) else compile(_as_model(model, *place))
+
+
+def _in_a_file(name: str) -> tuple[Path, str] | None:
+    """File and variable of ``file.py:variable``."""
+    file, colon, variable = name.rpartition(":")
+    return (Path(file), variable) if colon and file.endswith(".py") else None
+
+
+def _robot(name: str, floating_base: bool) -> Model:
+    from kanecore.model import Model
+
+    try:
+        return Model.from_urdf(Path(name), floating_base=floating_base)
+    except OSError as error:
+        raise ModelError(f"{name} cannot be read: {error.strerror}") from None
+
+
+def _as_model(model: object, file: Path, variable: str) -> Model:
+    from kanecore.model import Model
+
+    if not isinstance(model, Model):
+        raise ModelError(f"{variable!r} of {file} is of type {type(model).__name__}, not a kanecore.Model")
+    return model
+
+
+def _bound(file: Path, variable: str) -> object:
+    """What a Python file binds to a name."""
+    if not file.is_file():
+        raise ModelError(f"there is no file {str(file)!r}; write file.py:variable")
+    sys.path.insert(0, str(file.resolve().parent))  # as `python file.py` would find its neighbours
+    names = runpy.run_path(str(file))
+    if variable not in names:
+        raise ModelError(f"{file} defines no {variable!r}; write file.py:variable, the name of a kanecore.Model")
+    return names[variable]
+
+
+def _prebuilt(name: str) -> CompiledModel:
+    from kanecore.gallery import MODELS, load, models
+
+    if name not in MODELS:
+        raise ModelError(
+            f"there is no prebuilt model {name!r}: give one of {', '.join(models())}, "
+            "file.py:variable that holds a kanecore.Model, or a file.urdf"
+        )
+    return load(name)
