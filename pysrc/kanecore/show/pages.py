@@ -38,7 +38,7 @@ class Latex(str):
 
     _plain: bool
 
-    def __getnewargs__(self) -> tuple[str, tuple[str, ...]]:
+    def __getnewargs__(self) -> tuple[str, tuple[str, ...]]:  # type: ignore[override]  # as __new__
         """What copies and pickles call `__new__` with; `_plain` follows as it is."""
         return str(self), ()
 
