@@ -14,9 +14,11 @@ An editable install gets the same files inside pysrc/kanecore (git ignores them)
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
 import shutil
 import sys
+import threading
 from collections.abc import Iterator
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from importlib import import_module
@@ -38,10 +40,12 @@ LIBRARY_SUFFIX = {"win32": ".dll", "darwin": ".dylib"}.get(sys.platform, ".so")
 
 # The gallery is compiled as models are at run time, by the same lines: they need no extension.
 sys.path.insert(0, str(PYTHON.resolve()))
-from kanecore.build.compiler import CODE, lane_levels, levels, prebuild  # noqa: E402
+from kanecore.build.compiler import CODE, Recipe, lane_levels, levels, prebuild  # noqa: E402
 
 # The longest to compile first; of these, what is quickest to derive.
 LARGE = ["whipple_bicycle", "stewart", "chain40", "tree30", "arm7", "bricard", "iiwa14", "puma560", "ur5e"]
+
+ONE_AT_A_TIME = threading.Lock()  # derivations, whose texts are compiled side by side
 
 
 def laid_files() -> list[Path]:
@@ -53,7 +57,7 @@ def laid_files() -> list[Path]:
 def gallery_models() -> list[str]:
     """Names of the gallery's models, its modules that are not private; the large ones first."""
     names = sorted(path.stem for path in (PYTHON / GALLERY).glob("*.py") if not path.stem.startswith("_"))
-    return LARGE + [name for name in names if name not in LARGE]
+    return [name for name in LARGE if name in names] + [name for name in names if name not in LARGE]
 
 
 class BuildNative(build_ext):
@@ -129,20 +133,19 @@ class BuildNative(build_ext):
         return LIBRARIES / f"{name}.{level}{LIBRARY_SUFFIX}"
 
     def compile_gallery(self, pool: Executor) -> list[Future[None]]:
-        """Derive one model after the other, and compile it meanwhile."""
+        """Describe one model after the other; derive and compile it meanwhile."""
         self.run_command("egg_info")  # the metadata that kanecore reads its version from, for the emitted C
         self.built(LIBRARIES).mkdir(parents=True, exist_ok=True)
         compilations = []
         for name in gallery_models():
-            source, lanes = derive(name)
-            self.built(LIBRARIES / f"{name}.c").write_text(source, encoding="utf-8")
+            source, lanes = recipes(name)
             compilations += [pool.submit(self.build_library, name, level, source) for level in levels(self.machine)]
             for level in self.lane_levels:
                 compilations.append(pool.submit(self.build_library, f"{name}.lanes", level, lanes))
         return compilations
 
-    def build_library(self, name: str, level: str, source: str) -> None:
-        """Compile one model for one level, unless the same text was compiled in the same way before."""
+    def build_library(self, name: str, level: str, source: Recipe) -> None:
+        """Compile one model for one level, unless it was derived and compiled in the same way before."""
         built = prebuild(
             source,
             level,
@@ -153,6 +156,8 @@ class BuildNative(build_ext):
             name=name,
         )
         self.place(Path(built.path), self.built(self.library(name, level)))
+        if level == levels(self.machine)[0] and not name.endswith(".lanes"):
+            self.built(LIBRARIES / f"{name}.c").write_text(built.source, encoding="utf-8")
 
     def compiler_command(self) -> list[str]:
         """The extension's own compiler, without its flags but with the target that they choose."""
@@ -173,13 +178,29 @@ def tell(line: str) -> None:
             terminal.write(f"\n  {line}\n")
 
 
-def derive(name: str) -> tuple[str, str]:
-    """C text of a gallery model, with all its kernels, and that of the core for several states at once."""
+def recipes(name: str) -> tuple[Recipe, Recipe]:
+    """C text of a gallery model, with all its kernels, and that of the core for several states at once.
+
+    All of them take half a minute, so each is derived only where the cache does not hold its library.
+    """
+    from kanecore.describe.description import fingerprint
     from kanecore.emit.groups import emit_prebuilt
+    from kanecore.emit.sources import sources
 
     module = import_module(f"kanecore.gallery.{name}")
-    library, lanes = emit_prebuilt(module.build().description, module.PARAMETERS)
-    return library.text, lanes.text
+    description = module.build().description
+    key = f"{fingerprint(description)} {sorted(module.PARAMETERS.items())} {sources()}"
+
+    @functools.cache
+    def emitted() -> tuple[str, str]:
+        library, lanes = emit_prebuilt(description, module.PARAMETERS)
+        return library.text, lanes.text
+
+    def text(which: int) -> str:
+        with ONE_AT_A_TIME:
+            return emitted()[which]
+
+    return Recipe(f"{key} prebuilt", lambda: text(0)), Recipe(f"{key} prebuilt in lanes", lambda: text(1))
 
 
 setup(

@@ -11,9 +11,24 @@ from report import Report, Row
 Value = Callable[[Row, Sequence[Row]], float]
 
 
+def least(row: Row) -> float | str:
+    """The least time, in the unit of its table; words where there is none."""
+    return row.get("ns_min", row.get("ms_min", ""))
+
+
 def ratio(ours: Row, theirs: Sequence[Row]) -> float:
     """Of the least times; the best of theirs counts."""
-    return ours["ns_min"] / min(row["ns_min"] for row in theirs)
+    return least(ours) / min(least(row) for row in theirs)
+
+
+def drifts(ours: Row, theirs: Sequence[Row]) -> float:
+    """Of the energy; the best of theirs counts."""
+    return ours["drift"] / min(row["drift"] for row in theirs)
+
+
+def at_equal_error(name: str) -> Value:
+    """The ratio of steps or of times that a table of stiff integrations holds."""
+    return lambda ours, _: ours[name]
 
 
 def thirds_of_median(ours: Row, _: Sequence[Row]) -> float:
@@ -41,6 +56,10 @@ class Goal(NamedTuple):
 IN_C, IN_PYTHON, BATCH = ("evaluate", "u̇ in C"), ("evaluate", "u̇ from Python"), ("batch", "u̇ per state")
 CONTROL, PEAK = ("control", "calls one by one"), ("peak", "share of the peak")
 ROLLOUT = ("rollout", "a step of RK4")
+INTEGRATION, STIFF = ("integrate", "integration"), ("stiff", "ours over theirs at equal errors")
+CART = "cart 5 relative numbers"
+PYDY = ("pydy + scipy DOP853",)
+TAYLOR = ("heyoka taylor 1e-08", *(f"heyoka taylor 1e-08, unrolled {form}" for form in ("composite", "articulated")))
 ARM, TREE, BICYCLE = "arm7 numbers", "tree30 numbers", "whipple_bicycle numbers"
 FORMS = ("casadi composite", "casadi articulated")
 BETTER_FORM = ("CasADi, better form", FORMS)
@@ -81,6 +100,23 @@ GOALS = (
     _goal("arm, batch, two threads", 0.55, BATCH, f"{ARM}: kanecore, 2 threads", ("one", ("kanecore",))),
     _goal("arm, a step of a rollout", 0.02, ROLLOUT, f"{ARM}: kanecore", ("MuJoCo's rollout", ("mujoco rollout",))),
     _goal("arm, rollout, two threads", 0.59, ROLLOUT, f"{ARM}: kanecore, 2 threads", ("one", ("kanecore",))),
+    *(
+        Goal(f"cart, 5 links, 10 s, {work}", against, at_most, INTEGRATION, f"{CART}: kanecore dop853", theirs, value)
+        for work, against, at_most, theirs, value in (
+            ("time", "PyDy + SciPy's DOP853", 1 / 40, PYDY, ratio),
+            ("drift", "PyDy + SciPy's DOP853", 1.0, PYDY, drifts),
+            ("time beside Taylor", "heyoka, fastest form", 1 / 8, TAYLOR, ratio),
+        )
+    ),
+    *(
+        Goal(f"{problem}, {work}", against, at_most, STIFF, f"{problem}: {peer}", (), at_equal_error(column))
+        for problem in ("van der Pol", "damped pendulum")
+        for work, against, at_most, peer, column in (
+            ("steps", "Radau", 1.5, "radau", "steps"),
+            ("time", "Radau", 1 / 50, "radau", "ms"),
+            ("time beside CVODE", "CVODE", 0.5, "cvode", "ms"),
+        )
+    ),
     Goal("arm, control loop, p99.9", "3 medians", 1.0, CONTROL, f"{ARM}: kanecore", value=thirds_of_median),
     Goal("0.7 of the peak", "arm in a batch", 1.0, PEAK, "arm7: batch", value=missing_share),
 )
@@ -97,7 +133,7 @@ def _row(goal: Goal, rows: Mapping[str, Row]) -> Row:
     model = goal.ours.partition(":")[0]
     theirs = [rows[f"{model}: {name}"] for name in goal.theirs if f"{model}: {name}" in rows]
     ours = rows.get(goal.ours, {})
-    timed = [r for r in theirs if isinstance(r["ns_min"], float)]
+    timed = [r for r in theirs if isinstance(least(r), float)]
     if ours and len(timed) == len(goal.theirs) and ours.get("share") != "":
         row["measured"] = goal.value(ours, timed)
     return row

@@ -28,12 +28,14 @@ ROWS = 4096
 class Task:
     """A mechanism with its numbers in the code (``numbers``), or with parameters at run time.
 
-    ``compiled`` holds our models by compiler, the same one from several places in memory.
+    ``compiled`` holds our models by compiler, the same one from several places in memory; its inputs are zero where it
+    is not ``driven``.
     """
 
     mechanism: models.Mechanism
     numbers: bool
     compiled: Mapping[str, Sequence[kc.CompiledModel]]
+    driven: bool = True
 
     @property
     def name(self) -> str:
@@ -51,7 +53,7 @@ class Task:
     @cached_property
     def r(self) -> np.ndarray:
         """Inputs, (n_r,)."""
-        return models.inputs(self.dyn.n_r)
+        return models.inputs(self.dyn.n_r) * self.driven
 
     @cached_property
     def parameters(self) -> np.ndarray:
@@ -99,11 +101,11 @@ def compiled(mechanism: models.Mechanism, numbers: bool, compilers: Sequence[str
     return _driven(Task(mechanism, numbers, sources))
 
 
-def compiled_once(mechanism: models.Mechanism, compiler: str) -> Task:
+def compiled_once(mechanism: models.Mechanism, compiler: str, driven: bool = True) -> Task:
     """With its numbers in the code, through the cache folder of the moment."""
     words = list(shared.compilers()[compiler])
     dyn = kc.compile(mechanism.build(), parameters=mechanism.parameters, bake=True, cc=words)
-    return _driven(Task(mechanism, True, {compiler: [dyn]}))
+    return _driven(Task(mechanism, True, {compiler: [dyn]}, driven))
 
 
 def prebuilt(mechanism: models.Mechanism) -> Task:

@@ -43,6 +43,18 @@ def pytest_configure(config: pytest.Config) -> None:
         os.environ["KANECORE_CACHE_DIR"] = config.stash[TEMPORARY].name
 
 
+# What the last run skipped, in the cache of pytest.  --skipped leaves it as it is.
+SKIPPED = "kanecore/skipped"
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Keep the names of tests, and of whole files, that were skipped."""
+    reporter = session.config.pluginmanager.get_plugin("terminalreporter")  # a worker of xdist has none
+    cache = getattr(session.config, "cache", None)
+    if reporter and cache and not session.config.getoption("--skipped"):
+        cache.set(SKIPPED, sorted({report.nodeid for report in reporter.stats.get("skipped", ())}))
+
+
 def pytest_unconfigure(config: pytest.Config) -> None:
     if TEMPORARY in config.stash:
         config.stash[TEMPORARY].cleanup()
@@ -50,12 +62,20 @@ def pytest_unconfigure(config: pytest.Config) -> None:
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--update", action="store_true", help="write the golden files anew; read their diff")
+    parser.addoption(
+        "--skipped", action="store_true", help="only what the last run skipped, for want of a package, say"
+    )
     parser.addoption("--long", action="store_true", help="all cases of each sweep; with -m long, only what this adds")
     parser.addoption("--tenth", type=int, choices=range(10), help="with --long, each tenth of its cases, from this on")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out the cases of sweeps that are long, or nine tenths of them."""
+    """Leave out the cases of sweeps that are long, or nine tenths of them; with --skipped, what was not skipped."""
+    if config.getoption("--skipped"):
+        names = set(config.cache.get(SKIPPED, ()))
+        ran = [item for item in items if not {item.nodeid, item.nodeid.partition("::")[0]} & names]
+        config.hook.pytest_deselected(items=ran)
+        items[:] = [item for item in items if item not in set(ran)]
     long = [item for item in items if item.get_closest_marker("long")]
     tenth = config.getoption("--tenth")
     if config.getoption("--long"):

@@ -49,9 +49,12 @@ FIELDS = {
     },
     "derivatives": {"derivatives in C": {"case", "ns", "ns_min", "ops", "chains", "error"}},
     "batch": {"u̇ per state": SIDES},
-    "integrate": {"integration": SLOW_SIDES},
+    "integrate": {"integration": SLOW_SIDES | {"drift"}},
     "rollout": {"a step of RK4": SIDES},
-    "stiff": {"stiff integration": {"case", "ms_min", "ours/it", "steps", "nfev", "njev", "error"}},
+    "stiff": {
+        "stiff integration": {"case", "ms_min", "ours/it", "steps", "nfev", "njev", "error"},
+        "ours over theirs at equal errors": {"case", "steps", "ms"},
+    },
     "control": {"calls one by one": {"case", "p50", "p99", "p99.9", "worst", "p99.9/p50", "compiler"}},
     "peak": {
         "probe": {"case", "lanes", "ns", "per_ns"},
@@ -203,3 +206,39 @@ def test_goals_take_the_best_of_the_others() -> None:
     assert measured["tree, C"]["measured"] == pytest.approx(0.6)
     assert measured["arm, C, parameters"]["measured"] == ""
     assert len(measured) == len(goals.GOALS)
+
+
+@pytest.mark.usefixtures("bench")
+def test_goals_of_slow_works() -> None:
+    import goals
+    from report import Report
+
+    times = {"kanecore dop853": (2.0, 1e-9), "pydy + scipy DOP853": (100.0, 2e-9)}
+    rows = [{"case": f"cart 5 relative numbers: {k}", "ms_min": v[0], "drift": v[1]} for k, v in times.items()]
+    stiff = [{"case": "van der Pol: radau", "steps": 1.25, "ms": 0.01}]
+    reports = [
+        Report("integrate", "?", {"integration": rows}, {}, 1.0),
+        Report("stiff", "?", {"ours over theirs at equal errors": stiff}, {}, 1.0),
+    ]
+    measured = {row["case"]: row["measured"] for row in goals.goals(reports)}
+    assert measured["cart, 5 links, 10 s, time"] == pytest.approx(0.02)
+    assert measured["cart, 5 links, 10 s, drift"] == pytest.approx(0.5)
+    assert measured["cart, 5 links, 10 s, time beside Taylor"] == ""
+    assert measured["van der Pol, steps"] == 1.25
+    assert measured["van der Pol, time"] == 0.01
+    assert measured["damped pendulum, steps"] == ""
+
+
+@pytest.mark.usefixtures("bench")
+def test_ratios_at_equal_errors() -> None:
+    """Ours of order 4 and theirs of order 2, at tolerances that mean other errors to each."""
+    import stiff
+
+    def rows(tolerance: float) -> list[dict[str, Any]]:
+        mine = {"case": f"a, {tolerance}: ours", "error": tolerance, "steps": tolerance**-0.25, "ms_min": 1e-3}
+        return [mine, {"case": f"a, {tolerance}: theirs", "error": 0.1 * tolerance, "steps": 500.0, "ms_min": 2.0}]
+
+    [row] = stiff._ratios("a", [rows(1e-4), rows(1e-6), rows(1e-8)])
+    assert row["case"] == "a: theirs"
+    assert row["steps"] == pytest.approx(1e-7**-0.25 / 500)
+    assert row["ms"] == pytest.approx(5e-4)

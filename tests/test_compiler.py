@@ -479,7 +479,7 @@ def test_an_equal_model_is_not_derived_again(monkeypatch: pytest.MonkeyPatch) ->
     kc.compile(rrp.build(), parameters=rrp.PARAMETERS).kinetic_energy(0.0, np.ones(again.n_x))
     assert derived == ["energies"]
     kc.compile(rrp.build(), parameters=rrp.PARAMETERS, bake=True)
-    monkeypatch.setattr(_compile, "_sources", lambda: "others")
+    monkeypatch.setattr(_compile, "sources", lambda: "others")
     kc.compile(rrp.build(), parameters=rrp.PARAMETERS)
     assert derived == ["energies", "core", "core"]
 

@@ -48,7 +48,7 @@ def robot(name: str) -> tuple[kc.CompiledModel, list[dict[str, Any]]]:
     return dyn, read_reference(f"pinocchio/manipulator_{name}")["states"]
 
 
-@pytest.mark.parametrize("name", part("BC", "BC"))
+@pytest.mark.parametrize("name", part("BC", "B"))
 def test_pinocchio(name: str) -> None:
     dyn, states = robot(name)
     for state in states:

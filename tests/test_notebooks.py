@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import copy
 import pickle
 import sys
 from base64 import b64decode
@@ -160,6 +161,14 @@ def test_a_kernel_is_typeset() -> None:
     text = rrp.build().latex("mass_matrix")
     assert text.startswith("\\begin{aligned}\n")
     assert Page(text._repr_html_()).typeset == [text._repr_latex_()] == [f"$${text}$$"]
+
+
+def test_copies_of_equations_are_typeset_alike() -> None:
+    text, plain = rrp.build().latex("forcing"), hostile().latex("forcing")
+    for each in (copy.deepcopy, lambda text: pickle.loads(pickle.dumps(text))):
+        assert each(text) == text
+        assert each(text)._repr_latex_() == text._repr_latex_() == f"$${text}$$"
+        assert each(plain)._repr_latex_() is plain._repr_latex_() is None
 
 
 def test_compiled_model() -> None:

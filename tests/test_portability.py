@@ -88,7 +88,8 @@ def test_models_for_other_systems(name: str, target: str, tmp_path: Path) -> Non
 def test_native_sources_for_other_systems(source: Path, target: str, tmp_path: Path) -> None:
     """They need kanecore's headers and libc, not Python's."""
     folders = [f"-I{NATIVE / 'include'}", f"-I{NATIVE / 'src'}", f"-I{NATIVE.parent / 'pysrc/kanecore/emit/runtime'}"]
-    run(*ZIG, "-target", target, *STRICT, *ARITHMETIC, "-O2", *folders, "-c", source, "-o", tmp_path / "native.o")
+    flags = [*STRICT, *ARITHMETIC, *UNOPTIMIZED, *folders]
+    run(*ZIG, "-target", target, *flags, "-c", source, "-o", tmp_path / "native.o")
 
 
 @zig

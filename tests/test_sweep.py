@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""tests/sweep.py: the default part and what --long adds are the whole, and share nothing."""
+"""tests/sweep.py and tests/conftest.py: the default part, --long and --skipped are what they say, and share nothing."""
 
 from __future__ import annotations
 
@@ -28,6 +28,19 @@ def test_pair(a, b): pass
 def test_drawn(n): pass
 """
 
+WANTING = """\
+import pytest
+
+@pytest.mark.parametrize("n", [1, 2])
+def test_case(n):
+    if n == 2:
+        pytest.importorskip("missing")
+
+def test_whole(): pytest.importorskip("missing")
+
+def test_neither(): pass
+"""
+
 
 def named(parameters: list[Any]) -> tuple[list[Any], list[Any]]:
     """Those that run by default, and the long ones."""
@@ -47,9 +60,26 @@ def test_parts() -> None:
 )
 def test_what_runs(options: list[str], number: int, root: Path, tmp_path: Path) -> None:
     (tmp_path / "test_it.py").write_text(TESTS)
+    assert f"{number} passed" in run(root, tmp_path, *options)
+
+
+@pytest.mark.parametrize("workers", [[], ["-n", "2"]], ids=["one process", "workers"])
+def test_what_was_skipped_runs_once_nothing_is_in_the_way(workers: list[str], root: Path, tmp_path: Path) -> None:
+    """Single tests, single cases and whole files; and again, since the list is that of the last whole run."""
+    (tmp_path / "test_one.py").write_text(WANTING)
+    (tmp_path / "test_all.py").write_text('import pytest\npytest.importorskip("missing")\ndef test_a(): pass\n')
+    assert "2 passed, 3 skipped" in run(root, tmp_path, *workers)
+    (tmp_path / "missing.py").write_text("")
+    for _ in range(2):
+        said = run(root, tmp_path, *workers, "--skipped")
+        assert "3 passed" in said
+        assert "skipped" not in said.splitlines()[-1]
+
+
+def run(root: Path, tmp_path: Path, *options: str) -> str:
+    """What pytest prints of the tests in a folder, with our conftest.py."""
     (tmp_path / "conftest.py").write_text((root / "tests/conftest.py").read_text(encoding="utf-8"))
-    (tmp_path / "pytest.ini").write_text(f"[pytest]\npythonpath = {root / 'tests'}\nmarkers = long: more\n")
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:xdist", *options]
+    (tmp_path / "pytest.ini").write_text(f"[pytest]\npythonpath = {root / 'tests'} .\nmarkers = long: more\n")
+    command = [sys.executable, "-m", "pytest", "-q", *options]
     environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST")}
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False, env=environment)
-    assert f"{number} passed" in done.stdout, done.stdout
+    return subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False, env=environment).stdout

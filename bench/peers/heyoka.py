@@ -16,6 +16,7 @@ from tasks import Task
 
 FORMS = {"composite": composite, "articulated": articulated}
 LARGEST = 10  # bodies: beyond, LLVM takes minutes
+LARGEST_UNROLLED = 6  # the same of the steps of its integrator without loops
 
 
 def _has_words(mechanism: models.Mechanism) -> bool:
@@ -70,16 +71,18 @@ def batch(task: Task) -> list[Side]:
 
 
 def integrate(problem: Any) -> list[Any]:
-    """Taylor's method, at its default tolerance and at ours."""
+    """Taylor's method, at ours and at its default tolerance, compiled in both of its ways."""
     task = problem.task
     if not _has_words(task.mechanism) or task.mechanism.relative is not None:
         return []
-    x, udot = _accelerations(task, "articulated", [float(r) for r in task.r], lambda _, number: float(number))
-    n = len(udot)
-    system = list(zip(x, [*x[n:], *udot], strict=True))
+    r, value = [float(r) for r in task.r], lambda _, number: float(number)
+    systems = {}
+    for form in FORMS:
+        x, udot = _accelerations(task, form, r, value)
+        systems[form] = list(zip(x, [*x[len(udot) :], *udot], strict=True))
 
-    def side(tolerance: float) -> Any:
-        integrator = hy.taylor_adaptive(system, list(problem.x0), tol=tolerance, compact_mode=True)
+    def side(form: str, tolerance: float, compact: bool) -> Any:
+        integrator = hy.taylor_adaptive(systems[form], list(problem.x0), tol=tolerance, compact_mode=compact)
 
         def run() -> np.ndarray:
             integrator.time = 0.0
@@ -89,4 +92,11 @@ def integrate(problem: Any) -> list[Any]:
 
         return run
 
-    return [(f"heyoka taylor {tolerance:.0e}", side(tolerance)) for tolerance in (problem.tolerance, 1e-15)]
+    offered = []
+    for tolerance in (problem.tolerance, 1e-15):
+        offered.append((f"heyoka taylor {tolerance:.0e}", side("articulated", tolerance, True)))
+        if tolerance == problem.tolerance and len(task.mechanism.robot(value).bodies) <= LARGEST_UNROLLED:
+            offered += [
+                (f"heyoka taylor {tolerance:.0e}, unrolled {form}", side(form, tolerance, False)) for form in FORMS
+            ]
+    return offered

@@ -72,7 +72,10 @@ extern const kc_method *const kc_methods[];
  */
 void kc_interpolant(const kc_method *method, double theta, double *w);
 
-/* y = x + h sum_j a_j k_j, j < stages, of which many a_j are zero; one pass over the others. */
+/*
+ * y = x + h sum_j a_j k_j, j < stages, of which many a_j are zero; one pass over the others for four
+ * components. Their sums stay in registers, which takes a fraction of the time of sums in y.
+ */
 static inline void kc_advance(uint32_t n, const double *restrict x, double h, const double *a, int stages,
                               const double *restrict k, double *restrict y)
 {
@@ -81,20 +84,36 @@ static inline void kc_advance(uint32_t n, const double *restrict x, double h, co
         last--;
     while (first < last && a[first] == 0.0)
         first++;
-    const double *kj = k + (uint32_t)first * n, *const end = k + (uint32_t)last * n;
+    const double *const begin = k + (uint32_t)first * n, *const end = k + (uint32_t)last * n;
     if (first == last) {
         for (uint32_t i = 0; i < n; i++)
             y[i] = x[i] + h * (a[last] * end[i]);
         return;
     }
-    for (uint32_t i = 0; i < n; i++)
-        y[i] = a[first] * kj[i];
-    for (int j = first + 1; j < last; j++)
-        if (kj += n, a[j] != 0.0)
-            for (uint32_t i = 0; i < n; i++)
-                y[i] += a[j] * kj[i];
-    for (uint32_t i = 0; i < n; i++)
-        y[i] = x[i] + h * (y[i] + a[last] * end[i]);
+    uint32_t i = 0;
+    for (; i + 4 <= n; i += 4) {
+        const double *kj = begin + i;
+        double s0 = a[first] * kj[0], s1 = a[first] * kj[1], s2 = a[first] * kj[2], s3 = a[first] * kj[3];
+        for (int j = first + 1; j < last; j++)
+            if (kj += n, a[j] != 0.0) {
+                s0 += a[j] * kj[0];
+                s1 += a[j] * kj[1];
+                s2 += a[j] * kj[2];
+                s3 += a[j] * kj[3];
+            }
+        y[i] = x[i] + h * (s0 + a[last] * end[i]);
+        y[i + 1] = x[i + 1] + h * (s1 + a[last] * end[i + 1]);
+        y[i + 2] = x[i + 2] + h * (s2 + a[last] * end[i + 2]);
+        y[i + 3] = x[i + 3] + h * (s3 + a[last] * end[i + 3]);
+    }
+    for (; i < n; i++) {
+        const double *kj = begin + i;
+        double sum = a[first] * kj[0];
+        for (int j = first + 1; j < last; j++)
+            if (kj += n, a[j] != 0.0)
+                sum += a[j] * kj[0];
+        y[i] = x[i] + h * (sum + a[last] * end[i]);
+    }
 }
 
 static inline uint32_t kc_n_x(const kc_system *s)

@@ -176,12 +176,18 @@ static kc_status dense_dop853(const kc_stride *s)
         s->dense[i] = change;
         s->dense[n + i] = h * k[i] - change;
         s->dense[2 * n + i] = 2.0 * change - h * (end[i] + k[i]);
-        for (uint32_t d = 0; d < 4; d++) {
-            double sum = 0.0;
-            for (uint32_t j = 0; j < KC_DOP853_EXTENDED; j++)
-                sum += kc_dop853_d[d][j] * k[j * n + i];
-            s->dense[(3 + d) * n + i] = h * sum;
+        double s3 = 0.0, s4 = 0.0, s5 = 0.0, s6 = 0.0; /* side by side: no sum waits for another */
+        for (uint32_t j = 0; j < KC_DOP853_EXTENDED; j++) {
+            const double slope = k[j * n + i];
+            s3 += kc_dop853_d[0][j] * slope;
+            s4 += kc_dop853_d[1][j] * slope;
+            s5 += kc_dop853_d[2][j] * slope;
+            s6 += kc_dop853_d[3][j] * slope;
         }
+        s->dense[3 * n + i] = h * s3;
+        s->dense[4 * n + i] = h * s4;
+        s->dense[5 * n + i] = h * s5;
+        s->dense[6 * n + i] = h * s6;
     }
     return KC_OK;
 }

@@ -4,23 +4,18 @@
 from __future__ import annotations
 
 import contextlib
-import functools
 import gc
-import hashlib
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import Any
-
-import numpy as np
 
 from kanecore.build.compiler import Recipe, compile_library, is_wanted
 from kanecore.c_functions import CFunction
 from kanecore.describe.description import fingerprint
 from kanecore.describe.inertia import warn_of_impossible
 from kanecore.emit.groups import REALS, Groups
-from kanecore.emit.library import version
 from kanecore.emit.machine import FIRST, code
+from kanecore.emit.sources import sources
 from kanecore.errors import ModelError, unknown_name
 from kanecore.kernels import GROUPS, KERNEL_GROUPS
 from kanecore.machine_code import Code
@@ -156,7 +151,7 @@ def _by_compiler(
             derived = time.perf_counter() - start
             return text
 
-        key = f"{fingerprinted} {group} {sorted(baked.items())} {_sources()}"
+        key = f"{fingerprinted} {group} {sorted(baked.items())} {sources()}"
         recipe = write() if group == warns else Recipe(key, write)
         built = compile_library(recipe, **options)
         built_groups[group] = {
@@ -169,7 +164,7 @@ def _by_compiler(
         return built.path, built.source
 
     def build_lanes(group: str) -> str:
-        key = f"{fingerprinted} {group} in lanes {sorted(baked.items())} {_sources()}"
+        key = f"{fingerprinted} {group} in lanes {sorted(baked.items())} {sources()}"
         return compile_library(Recipe(key, lambda: groups.emit(group, lanes=True).text), **options).path
 
     return build, build_lanes
@@ -205,19 +200,6 @@ def _without_collection() -> Iterator[None]:
     finally:
         if collects:
             gc.enable()
-
-
-@functools.cache
-def _sources() -> str:
-    """A hash of what turns descriptions into C: the package's own sources, and NumPy's version."""
-    folder = Path(__file__).parent
-    layers = [folder / name for name in ("graph", "describe", "derive", "program", "emit")]
-    files = [*folder.glob("*.py"), *(path for layer in layers for path in layer.rglob("*.[ph]*"))]
-    digest = hashlib.sha256(f"{version()} {np.__version__}".encode())
-    for path in sorted(files):
-        if path.suffix in (".py", ".h"):
-            digest.update(f"{path.name} {path.stat().st_size} ".encode() + path.read_bytes())
-    return digest.hexdigest()
 
 
 def _values(model: Model, parameters: Mapping[Any, float] | None) -> dict[str, float]:

@@ -229,7 +229,7 @@ def lane_levels(machine: str) -> tuple[str, ...]:
 
 
 def prebuild(
-    source: str, level: str, *, machine: str, cc: Sequence[str], include: Path, folder: Path, name: str
+    source: str | Recipe, level: str, *, machine: str, cc: Sequence[str], include: Path, folder: Path, name: str
 ) -> Built:
     """Compile C text for every processor of an instruction level, as `compile_library` does for this one.
 

@@ -38,6 +38,10 @@ class Latex(str):
 
     _plain: bool
 
+    def __getnewargs__(self) -> tuple[str, tuple[str, ...]]:  # type: ignore[override]  # as __new__
+        """What copies and pickles call `__new__` with; `_plain` follows as it is."""
+        return str(self), ()
+
     def _repr_html_(self) -> str:
         return formula(self) if self._plain else preformatted(self)
 

@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What C text follows from beside the description: where it is the same, nothing is derived again."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+from pathlib import Path
+
+import numpy as np
+
+from kanecore.emit.library import version
+
+__all__ = ["sources"]
+
+
+@functools.cache
+def sources() -> str:
+    """A hash of what turns descriptions into C: the package's own sources, and NumPy's version."""
+    folder = Path(__file__).parents[1]
+    layers = [folder / name for name in ("graph", "describe", "derive", "program", "emit")]
+    files = [*folder.glob("*.py"), *(path for layer in layers for path in layer.rglob("*.[ph]*"))]
+    digest = hashlib.sha256(f"{version()} {np.__version__}".encode())
+    for path in sorted(files):
+        if path.suffix in (".py", ".h"):
+            digest.update(f"{path.name} {path.stat().st_size} ".encode() + path.read_bytes())
+    return digest.hexdigest()
