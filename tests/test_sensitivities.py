@@ -144,6 +144,21 @@ def test_between_steps_they_are_those_of_the_interpolants(method: str) -> None:
         assert agree(dyn, method, x0, r, times, **METHODS[method]) < 3e-6 if name == "four_bar" else 1e-8
 
 
+@pytest.mark.parametrize("name", ["bricard", "five_bar_bodies"])
+def test_projections_that_bend(name: str) -> None:
+    """Of redundant constraints and of many speeds: a projection is straight only very near to the constraints."""
+    dyn = kc.load(name)
+    rng = np.random.default_rng(3)
+    x0, r = some_start(dyn, rng), np.zeros(dyn.n_r)
+    sol = dyn.simulate((0.0, 0.1), x0, inputs=r, sensitivities=["x0"])
+    assert sol.sensitivities is not None
+    first, small = sol.sensitivities[0], 1e-5
+    ends = np.array([dyn._project(0.0, x0 + k * small * np.eye(dyn.n_x), r=r) for k in (-2, -1, 1, 2)])
+    differences = (ends[0] - 8 * ends[1] + 8 * ends[2] - ends[3]).T / (12 * small)
+    assert_allclose(first, differences, rtol=0, atol=2e-8 * np.max(np.abs(first)))
+    assert_allclose(first @ first, first, rtol=0, atol=2e-8 * np.max(np.abs(first)))
+
+
 def test_the_motion_itself_is_the_same() -> None:
     dyn = kc.load("cart_pole")
     x0, times = some_start(dyn, np.random.default_rng(0)), np.linspace(0, 2, 7)
@@ -466,6 +481,36 @@ def test_events_on_constraints() -> None:
         ends = [end(x0 + k * h * direction) for k in (-2, -1, 1, 2)]
         differences = (ends[0] - 8 * ends[1] + 8 * ends[2] - ends[3]) / (12 * h)
         assert_allclose(sol.sensitivities[-1] @ direction, differences, rtol=0, atol=1e-7 * np.max(np.abs(differences)))
+
+
+def test_resets_on_constraints_that_move() -> None:
+    """A particle on a rail that rises: the state after a reset is brought to where the rail is at the varying time."""
+    x, y, ux, uy = me.dynamicsymbols("x y u_x u_y")
+    time = me.dynamicsymbols._t
+    frame, origin = plane()
+    point = origin.locatenew("P", x * frame.x + y * frame.y)
+    point.set_vel(frame, ux * frame.x + uy * frame.y)
+    model = kc.Model(
+        *(frame, [x, y], [ux, uy], [x.diff() - ux, y.diff() - uy]),
+        bodies=[me.Particle("P", point, 1)],
+        forcelist=[(point, -9.81 * frame.y)],
+        configuration_constraints={"rail": y - 0.7 * sm.sin(time) - x / 2 - x**2 / 5},
+        name="rising rail",
+    )
+    dyn = kc.compile(model)
+    x0 = np.asarray(dyn.consistent(0.0, [0.0, 0.0, 3.5, 0.0]))
+    up = 0.7 * sm.cos(time) - ux / 2 * (sm.Rational(1, 2) + 2 * x / 5)
+    event = kc.Event(x - 0.3, direction=1, reset={ux: -ux / 2, uy: up})
+    sol = dyn.simulate((0, 0.6), x0, events=event, rtol=1e-12, atol=1e-12, sensitivities=["x0"])
+    assert sol.t_events is not None
+    assert len(sol.t_events[0]) == 1
+    assert sol.sensitivities is not None
+    for direction in (sol.sensitivities[0] @ np.random.default_rng(1).standard_normal((dyn.n_x, 3))).T:
+        h = 1e-4
+        starts = [np.asarray(dyn._project(0.0, x0 + k * h * direction)) for k in (-2, -1, 1, 2)]
+        ends = [dyn.simulate((0, 0.6), start, events=event, rtol=1e-12, atol=1e-12).x[-1] for start in starts]
+        differences = (ends[0] - 8 * ends[1] + 8 * ends[2] - ends[3]) / (12 * h)
+        assert_allclose(sol.sensitivities[-1] @ direction, differences, rtol=0, atol=1e-8 * np.max(np.abs(differences)))
 
 
 # ------------------------------------------------------------------------------------------------------------ errors

@@ -270,12 +270,12 @@ class _Chain:
             return s
         assert self._slopes is not None
         flow, t = self._flow, np.array([zero.t])
-        r, _ = self._inputs(zero.t, before=True)
+        r, rdot = self._inputs(zero.t, before=True)
         total = directions + np.outer(flow_of, found[0])
         after = self._slopes.of_reset(zero.i, zero.t, zero.x, r, total)
         if flow.returns:
             back = flow.slopes_of_return(t, zero.after[np.newaxis], r[np.newaxis])[0]
-            after = self._following(back, after)
+            after = self._following(back, after) + np.outer(flow.rate_of_return(zero.t, zero.after, r, rdot), found[0])
         found[1 + n :] = after
         r, _ = self._inputs(zero.t, before=False)
         return np.asarray(after - np.outer(flow.value(t, zero.after[np.newaxis], r[np.newaxis])[0], found[0]))

@@ -31,7 +31,8 @@ _PLACES = np.array([-2.0, -1.0, 1.0, 2.0])
 _WEIGHTS = np.array([1.0, -8.0, 8.0, -1.0]) / 12.0
 
 _OF_STEP = 1e-2  # of what a state changes by in a mean step, over which the equations are nearly polynomials
-_OF_NUMBER = 3e-4  # of a coordinate, if that is less, and of a parameter, an input, or a speed
+_OF_NUMBER = 5e-6  # of a coordinate, if that is less, and of a parameter, an input, or a speed
+_OF_DIGITS = 5e-7  # of a coordinate: a change that is smaller leaves too few digits of the difference
 _OF_STAGE = 1e-3  # of what stands for a slope in a linearly implicit method
 
 
@@ -64,7 +65,7 @@ def scales_of(problem: InitialValueProblem, steps: Array, states: Array) -> Scal
     still = extents(np.max(np.abs(states[:, :n_q]), axis=0, initial=0.0), units)
     coordinates = _OF_NUMBER * still
     moved = (units > 0.0) & (pace > 0.0)  # an angle may be large, and changes of a small part of it as well
-    coordinates[moved] = np.minimum(coordinates, _OF_STEP * h * pace * units)[moved]
+    coordinates[moved] = np.clip(_OF_STEP * h * pace * units, _OF_DIGITS * still, coordinates)[moved]
     inputs = np.max(np.abs(problem.inputs(steps, states)), axis=0, initial=0.0)
     return Scales(
         _OF_STEP * h,
@@ -188,6 +189,16 @@ class Flow:
         if self.by_r:
             by(result.shape[2] - dyn.n_r, scales.r, lambda tau: dyn._project(t, x, r=r + directions(tau), p=p))
         return result
+
+    def rate_of_return(self, t: float, x: Array, r: Array, rdot: Array) -> Array:
+        """How fast `returned` leads one state along, where constraints move with t and with inputs: (n,)."""
+        if not self._projects:
+            return np.zeros(self.n)
+
+        def returned(tau: Array) -> Array:
+            return self.returned(t + tau, np.tile(x, (len(tau), 1)), r + tau[:, np.newaxis] * rdot, self.problem.p)
+
+        return along(returned, self.scales.t)
 
     def brought_back(self, columns: Array, t: Array, x: Array, r: Array) -> Array:
         """Columns of (x, p, r) behind the way of x back to the constraints."""
