@@ -483,6 +483,40 @@ def test_events_on_constraints() -> None:
         assert_allclose(sol.sensitivities[-1] @ direction, differences, rtol=0, atol=1e-7 * np.max(np.abs(differences)))
 
 
+def test_no_columns_and_events() -> None:
+    """Of a model without parameters ∂/∂p has no columns, also where events are."""
+    dyn = on_a_line("free of parameters", lambda q, u: -q, {})
+    sol = dyn.simulate((0, 4), [1.0, 0.0], events=kc.Event("u", direction=1, reset={"q": 2.0}), sensitivities=["p"])
+    assert sol.sensitivities is not None
+    assert sol.y_events_sensitivities is not None
+    assert sol.sensitivities.shape == (len(sol.t), 2, 0)
+    assert sol.y_events_sensitivities[0].shape == (1, 2, 0)
+
+
+def test_long_runs_keep_their_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where a plain run with t_eval drops them."""
+    monkeypatch.setattr("kanecore.run.options._ROOM_BESIDE_TIMES", 1000)
+    dyn, x0 = kc.load("cart_pole"), np.array([0.1, 0.2, 0.0, 0.0])
+    plain, found = (dyn.simulate((0, 1), x0, t_eval=[0.0, 1.0], sensitivities=wanted) for wanted in (None, ["x0"]))
+    with pytest.raises(ValueError, match="did not keep its steps"):
+        plain(0.2)
+    every = dyn.simulate((0, 1), x0, sensitivities=["x0"])
+    assert found.sensitivities is not None
+    assert every.sensitivities is not None
+    assert_array_equal(found.sensitivities, every.sensitivities[[0, -1]])
+
+
+def test_a_function_whose_reset_is_a_mapping() -> None:
+    dyn, symbols = ball()
+
+    def falls(t: float, x: Array) -> float:
+        return float(x[0])
+
+    falls.reset = {symbols["w"]: -symbols["w"]}  # type: ignore[attr-defined]
+    with pytest.raises(TypeError, match="into one"):
+        dyn.simulate((0, 1), [1.0, 0.0], events=falls)
+
+
 def test_resets_on_constraints_that_move() -> None:
     """A particle on a rail that rises: the state after a reset is brought to where the rail is at the varying time."""
     x, y, ux, uy = me.dynamicsymbols("x y u_x u_y")

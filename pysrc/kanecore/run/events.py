@@ -237,6 +237,8 @@ def _reset(problem: InitialValueProblem, event: Any, given: Any) -> _Reset | Non
     places = [dyn._index("state", key) for key in given]
     if len(set(places)) != len(places):
         raise ValueError(f"reset names one entry of x twice: {', '.join(map(str, given))}")
+    if not hasattr(event, "compiled"):
+        raise TypeError(f"reset of a function is {given!r}; put both into one kc.Event(function, reset=...)")
     values = event.compiled(dyn, list(given.values()))
 
     def reset(t: float, x: Array) -> Array:

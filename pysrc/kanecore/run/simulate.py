@@ -139,8 +139,8 @@ def simulate(
         decides how many there are.
     dense_output : bool, optional
         Whether the steps are kept with their interpolants, which ``sol(t)`` and the drifts need.  True: up to 1 GiB,
-        and more is an error.  False: no interpolant, and with `t_eval` no step.  Default: as True, but with `t_eval` up
-        to 32 MB, and none at all beyond.
+        and more is an error.  False: no interpolant, and with `t_eval` no step.  Default: as True, but with `t_eval`
+        and without `sensitivities` up to 32 MB, and none at all beyond.
     sensitivities : list of "x0", "p", "r", optional
         Find the derivatives of the result with respect to the start, the parameters and the inputs (constants that are
         added to them) as well: ``sol.sensitivities``, (N, n_x, m), columns in the order of the list, in which they have
@@ -190,7 +190,8 @@ def simulate(
     smallest = _native.smallest_step(t0, t1)
     step = step_length(method, dt, first_step, smallest)
     relative, absolute = tolerances(rtol, atol, dyn.n_x)
-    records = recording(None if t_eval is None else result_times(t_eval, t0, t1), dense_output)
+    keeps = True if sensitivities is not None and dense_output is None else dense_output
+    records = recording(None if t_eval is None else result_times(t_eval, t0, t1), keeps)
     period = sample_period(sample_time, smallest)
     longest, limit = longest_step(max_step, smallest), step_limit(max_steps)
     wanted = None if sensitivities is None else wanted_sensitivities(sensitivities)
