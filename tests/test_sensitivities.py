@@ -159,6 +159,22 @@ def test_projections_that_bend(name: str) -> None:
     assert_allclose(first @ first, first, rtol=0, atol=2e-8 * np.max(np.abs(first)))
 
 
+@pytest.mark.parametrize(("turns", "off"), [(0, 0.0), (0, 1e-9), (1600, 0.3)])
+def test_at_rest_and_after_many_turns(turns: int, off: float) -> None:
+    """What is a small change of speeds that are rounding, or of an angle of 1e4 rad?"""
+    dyn = kc.load("four_bar")
+    x0 = dyn.equilibrium().x + np.array([off + 2 * np.pi * turns, 0, 0, 0, 0, 0])
+    x0, p = np.asarray(dyn.consistent(0.0, x0)), values(dyn)
+    sol = dyn.simulate((0, 0.5), x0, sensitivities=["x0"])
+    assert sol.sensitivities is not None
+    replay, small = Replay(dyn, "dop853", sol._steps, None), 1e-5
+    direction = sol.sensitivities[0] @ np.array([1.0, -0.5, 0.3, 0.4, 0.2, -0.6])
+    ends = [replay(x0 + k * small * direction, p, np.zeros(dyn.n_r)) for k in (-2, -1, 1, 2)]
+    differences = (ends[0] - 8 * ends[1] + 8 * ends[2] - ends[3]) / (12 * small)
+    within = (3e-6 if turns else 1e-8) * np.max(np.abs(differences))
+    assert_allclose(sol.sensitivities @ direction, differences, rtol=0, atol=within)
+
+
 def test_the_motion_itself_is_the_same() -> None:
     dyn = kc.load("cart_pole")
     x0, times = some_start(dyn, np.random.default_rng(0)), np.linspace(0, 2, 7)

@@ -60,9 +60,11 @@ def scales_of(problem: InitialValueProblem, steps: Array, states: Array) -> Scal
     h = float(np.mean(lengths[lengths > 0.0])) if (lengths > 0.0).any() else 1.0
     n_q = problem.dyn.n_q
     speeds = extents(np.max(np.abs(states[:, n_q:]), axis=0, initial=0.0), start.speed_units)
-    units = start.coordinate_units
-    pace = np.max(speeds / np.where(start.speed_units > 0.0, start.speed_units, np.inf), initial=0.0)
+    units, pace = start.coordinate_units, _largest(speeds, start.speed_units)
     still = extents(np.max(np.abs(states[:, :n_q]), axis=0, initial=0.0), units)
+    # at rest speeds are rounding, beside which no change is small: then such as lead over the coordinates in the run
+    duration = abs(problem.t1 - problem.t0) or 1.0
+    speeds = np.maximum(speeds, _largest(still, units) / duration * start.speed_units)
     coordinates = _OF_NUMBER * still
     moved = (units > 0.0) & (pace > 0.0)  # an angle may be large, and changes of a small part of it as well
     coordinates[moved] = np.clip(_OF_STEP * h * pace * units, _OF_DIGITS * still, coordinates)[moved]
@@ -73,6 +75,10 @@ def scales_of(problem: InitialValueProblem, steps: Array, states: Array) -> Scal
         _OF_NUMBER * _or_one(np.abs(problem.p)),
         _OF_NUMBER * _or_one(inputs),
     )
+
+
+def _largest(values: Array, units: Array) -> float:
+    return float(np.max(values / np.where(units > 0.0, units, np.inf), initial=0.0))
 
 
 def _or_one(values: Array) -> Array:
