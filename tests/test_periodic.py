@@ -62,6 +62,12 @@ def test_a_start_just_before_its_event(van_der_pol: kc.CompiledModel) -> None:
         assert found.period == pytest.approx(PERIOD, abs=1e-9)
 
 
+def test_a_guess_that_is_far_too_long(van_der_pol: kc.CompiledModel) -> None:
+    """The event alone decides how long a period takes."""
+    found = van_der_pol.periodic([2.0, 0.0], 80.0, event=kc.Event("u", direction=-1))
+    assert found.period == pytest.approx(PERIOD, abs=1e-9)
+
+
 def test_events_by_name_beside_expressions(van_der_pol: kc.CompiledModel) -> None:
     q = me.dynamicsymbols("q")
     found = van_der_pol.periodic([2.0, 0.5], 6.0, events=kc.Event(q - 1))

@@ -110,7 +110,8 @@ def periodic(
         Where to begin.  With `event`, the state right after it.
     period : float
         How long a period takes, s: a first guess, of which the period found is a tenth at least, and ten times at most;
-        with `fixed_period` the period itself.
+        with `event`, which must come within three times the guess, no more than that; with `fixed_period` the period
+        itself.
     event : Event or callable, optional
         What ends a period, such as the landing of a foot, with the reset that belongs to it; of an event with
         ``terminal=2`` the second zero does.  A zero in the first hundredth of a period is not counted.
@@ -252,7 +253,10 @@ class _Shooting:
             first = begun.sensitivities[-1]
             run = self._run(begun.x[-1], begun.t[-1], end, self._events)
         if run.status != 1:
-            raise ModelError(f"the event of {self._dyn.name!r} did not come within {_PATIENCE * period:g} s of t0")
+            raise ModelError(
+                f"the event of {self._dyn.name!r} did not come within {_PATIENCE * period:g} s of t0, "
+                f"{_PATIENCE:g} times the period that is expected: give a longer one, or begin where it comes"
+            )
         found = run.found_sensitivities
         assert found is not None
         assert found.after is not None
@@ -314,7 +318,8 @@ class _Shooting:
         for share in _SHARES:
             x = shot.x + share * scale * (basis @ step[:k])
             period = shot.period * (1.0 + share * float(step[k]) if len(step) > k else 1.0)
-            if not self._shortest < period < self._longest:  # after no time any motion is where it began
+            # after no time any motion is where it began
+            if self._section is None and not self._shortest < period < self._longest:
                 continue
             try:
                 trial = self.shoot(self._feasible(shot, x), period)
