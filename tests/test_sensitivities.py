@@ -175,6 +175,31 @@ def test_at_rest_and_after_many_turns(turns: int, off: float) -> None:
     assert_allclose(sol.sensitivities @ direction, differences, rtol=0, atol=within)
 
 
+def test_light_beside_heavy() -> None:
+    """A particle of 1e-9 kg hangs on one of 1 kg, by rods: what is a small change of its place?"""
+    names = "x1 y1 x2 y2", "u1 v1 u2 v2"
+    (x1, y1, x2, y2), (u1, v1, u2, v2) = map(me.dynamicsymbols, names)
+    frame, origin = plane()
+    heavy, light = (
+        origin.locatenew("H", x1 * frame.x + y1 * frame.y),
+        origin.locatenew("L", x2 * frame.x + y2 * frame.y),
+    )
+    heavy.set_vel(frame, u1 * frame.x + v1 * frame.y)
+    light.set_vel(frame, u2 * frame.x + v2 * frame.y)
+    mass, length = 1e-9, sm.Symbol("l")
+    model = kc.Model(
+        *(frame, [x1, y1, x2, y2], [u1, v1, u2, v2]),
+        [x1.diff() - u1, y1.diff() - v1, x2.diff() - u2, y2.diff() - v2],
+        bodies=[me.Particle("H", heavy, 1), me.Particle("L", light, mass)],
+        forcelist=[(heavy, -9.81 * frame.y), (light, -9.81 * mass * frame.y)],
+        configuration_constraints={"upper": x1**2 + y1**2 - 1, "lower": (x2 - x1) ** 2 + (y2 - y1) ** 2 - length**2},
+        name="rods",
+    )
+    dyn = kc.compile(model, parameters={length: 1.0})
+    x0 = np.asarray(dyn.consistent(0.0, [0.6, -0.8, 1.4, -1.4, 0.2, 0.1, 0.1, -0.3]))
+    assert agree(dyn, "dop853", x0, np.zeros(0), None) < 1e-8
+
+
 def test_the_motion_itself_is_the_same() -> None:
     dyn = kc.load("cart_pole")
     x0, times = some_start(dyn, np.random.default_rng(0)), np.linspace(0, 2, 7)

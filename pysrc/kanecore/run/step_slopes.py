@@ -33,6 +33,10 @@ _WEIGHTS = np.array([1.0, -8.0, 8.0, -1.0]) / 12.0
 _OF_STEP = 1e-2  # of what a state changes by in a mean step, over which the equations are nearly polynomials
 _OF_NUMBER = 5e-6  # of a coordinate, if that is less, and of a parameter, an input, or a speed
 _OF_DIGITS = 5e-7  # of a coordinate: a change that is smaller leaves too few digits of the difference
+_OF_ROUNDING = 1e-8  # the same of one that is large beside what moves it
+_OF_LIGHT = (
+    1e-3  # of what is large for a coordinate by the masses: less may be what its constraints are made of by chance
+)
 _OF_STAGE = 1e-3  # of what stands for a slope in a linearly implicit method
 
 
@@ -61,13 +65,16 @@ def scales_of(problem: InitialValueProblem, steps: Array, states: Array) -> Scal
     n_q = problem.dyn.n_q
     speeds = extents(np.max(np.abs(states[:, n_q:]), axis=0, initial=0.0), start.speed_units)
     units, pace = start.coordinate_units, _largest(speeds, start.speed_units)
-    still = extents(np.max(np.abs(states[:, :n_q]), axis=0, initial=0.0), units)
+    own = np.max(np.abs(states[:, :n_q]), axis=0, initial=0.0)
+    still = extents(own, units)
     # at rest speeds are rounding, beside which no change is small: then such as lead over the coordinates in the run
     duration = abs(problem.t1 - problem.t0) or 1.0
     speeds = np.maximum(speeds, _largest(still, units) / duration * start.speed_units)
+    still = np.clip(_reach(problem, steps, states), _OF_LIGHT * still, still)
     coordinates = _OF_NUMBER * still
     moved = (units > 0.0) & (pace > 0.0)  # an angle may be large, and changes of a small part of it as well
     coordinates[moved] = np.clip(_OF_STEP * h * pace * units, _OF_DIGITS * still, coordinates)[moved]
+    coordinates = np.maximum(coordinates, _OF_ROUNDING * own)
     inputs = np.max(np.abs(problem.inputs(steps, states)), axis=0, initial=0.0)
     return Scales(
         _OF_STEP * h,
@@ -75,6 +82,19 @@ def scales_of(problem: InitialValueProblem, steps: Array, states: Array) -> Scal
         _OF_NUMBER * _or_one(np.abs(problem.p)),
         _OF_NUMBER * _or_one(inputs),
     )
+
+
+def _reach(problem: InitialValueProblem, steps: Array, states: Array) -> Array:
+    """What changes a configuration constraint by as much as its terms, whatever is light or heavy: (n_q,)."""
+    result = np.full(problem.dyn.n_q, np.inf)
+    if problem.dyn.n_configuration:
+        for k in {0, len(steps) // 2, len(steps) - 1}:
+            at = problem.state(float(steps[k]), states[k])
+            slopes = np.abs(at.configuration_jacobian)
+            terms = np.broadcast_to(at.term_sizes[: len(slopes), np.newaxis], slopes.shape)
+            reach = np.divide(terms, slopes, out=np.full(slopes.shape, np.inf), where=(slopes > 0.0) & (terms > 0.0))
+            result = np.minimum(result, np.min(reach, axis=0))
+    return result
 
 
 def _largest(values: Array, units: Array) -> float:
