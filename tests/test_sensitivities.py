@@ -607,7 +607,7 @@ def test_resets_on_constraints_that_move() -> None:
 )
 def test_errors(options: dict[str, Any], error: type[Exception], says: str) -> None:
     dyn = kc.load("cart_pole")
-    arguments = {"x0": np.zeros(4), "sensitivities": ["x0"]} | options
+    arguments: dict[str, Any] = {"x0": np.zeros(4), "sensitivities": ["x0"]} | options
     with pytest.raises(error, match=says):
         dyn.simulate((0, 1), **arguments)
 

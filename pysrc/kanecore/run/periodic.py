@@ -93,7 +93,7 @@ def periodic(
     fixed_period: bool = False,
     advancing: Iterable[Any] = (),
     t0: float = 0.0,
-    events: Iterable[Any] = (),
+    events: Any = (),
     tolerance: float = 1e-9,
     rtol: float = 1e-10,
     atol: npt.ArrayLike | None = None,
@@ -121,7 +121,7 @@ def periodic(
         Coordinates that go on from period to period, as the way of a walker does; no rate may depend on them.
     t0 : float
         When a period begins.
-    events : list of Event or callable
+    events : Event, callable, or list of these
         Other events, with their resets; none may be terminal.
     tolerance : float
         Of the residual, see `PeriodicMotion`.
@@ -210,7 +210,7 @@ class _Shooting:
         fixed: bool,
         advancing: Iterable[Any],
         t0: float,
-        events: Iterable[Any],
+        events: Any,
         options: dict[str, Any],
     ) -> None:
         self._dyn, self._t0, self._options, self._fixed = dyn, t0, options, fixed
