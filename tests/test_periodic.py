@@ -55,6 +55,28 @@ def test_a_limit_cycle_by_an_event(van_der_pol: kc.CompiledModel) -> None:
         assert_allclose(found.multipliers, [by_time.multipliers[1] ** power, 0.0], atol=1e-9)
 
 
+def test_a_start_just_before_its_event(van_der_pol: kc.CompiledModel) -> None:
+    """The zero that comes at once is not counted, also of several."""
+    for event in (kc.Event("u", direction=-1), kc.Event("u", terminal=2)):
+        found = van_der_pol.periodic([2.0, 0.01], 6.0, event=event)
+        assert found.period == pytest.approx(PERIOD, abs=1e-9)
+
+
+def test_a_guess_that_is_far_too_long(van_der_pol: kc.CompiledModel) -> None:
+    """The event alone decides how long a period takes."""
+    found = van_der_pol.periodic([2.0, 0.0], 80.0, event=kc.Event("u", direction=-1))
+    assert found.period == pytest.approx(PERIOD, abs=1e-9)
+
+
+def test_events_by_name_beside_expressions(van_der_pol: kc.CompiledModel) -> None:
+    q = me.dynamicsymbols("q")
+    found = van_der_pol.periodic([2.0, 0.5], 6.0, events=kc.Event(q - 1))
+    assert found.trajectory.t_events is not None
+    assert len(found.trajectory.t_events[0]) == 2
+    by_name = van_der_pol.periodic([2.0, 0.0], 6.0, event="u", events=[kc.Event(q - 1)])
+    assert by_name.residual < 1e-9
+
+
 def test_a_driven_oscillator() -> None:
     """q̈ = −k q − c q̇ + cos 2t: the amplitude is 1/|k − 4 + 2 i c|, the multipliers are exp(λ π)."""
     k, c = sm.symbols("k c")
@@ -66,6 +88,8 @@ def test_a_driven_oscillator() -> None:
     assert_allclose(sorted(found.multipliers, key=np.imag), sorted(roots, key=np.imag), atol=1e-7)
     with pytest.raises(kc.ModelError, match="fixed_period=True"):
         dyn.periodic([0.2, 0.0], 3.1)
+    with pytest.raises(kc.ModelError, match="give its own period"):
+        dyn.periodic([0.2, 0.0], 3.0, fixed_period=True)
 
 
 # ---------------------------------------------------------------------------------------------- energy is conserved
@@ -94,6 +118,37 @@ def test_a_pendulum_in_a_loop() -> None:
     assert len(found.multipliers) == len(poles)
     assert_allclose(np.abs(found.multipliers), 1.0, atol=1e-4)
     assert np.max(np.abs(found.x0[dyn.n_q :])) + np.max(np.abs(found.x0 - rest.x)) > 1e-3  # and not at rest
+
+
+def test_a_quaternion_that_ends_as_its_negative() -> None:
+    """A body that turns at 2 rad/s has its attitude again after π s, and its quaternion after 2 π s.
+
+    The multipliers off the axis 3 are those of Euler's equations: exp ±i √((I1 − I3)(I2 − I3)/(I1 I2)) 2 π.
+    """
+    dyn = kc.load("free_body")
+    x0 = {"e0": 1.0, "w3": 2.0, "v1": 0.3}
+    found = dyn.periodic(x0, 3.2, advancing=["x", "y", "z"], parameters={"g": 0.0})
+    assert found.period == pytest.approx(np.pi, rel=0.02)
+    assert found.x0[9] * found.period == pytest.approx(2 * np.pi, rel=1e-8)
+    ixx, iyy, izz = (dyn.parameters[name] for name in ("Ixx", "Iyy", "Izz"))
+    turn = np.exp(2j * np.pi * np.sqrt((ixx - izz) * (iyy - izz) / (ixx * iyy)))
+    assert len(found.multipliers) == dyn.n_x - 1
+    assert np.min(np.abs(found.multipliers - turn)) < 1e-6
+
+
+@pytest.mark.parametrize("unit", [1e-6, 1e6])
+def test_units_do_not_matter(unit: float) -> None:
+    dyn = on_a_line("in other units", lambda q, u: (1 - (q / unit) ** 2) * u - q, {})
+    found = dyn.periodic([2.0 * unit, 0.5 * unit], 6.0)
+    assert found.period == pytest.approx(PERIOD, abs=1e-9)
+
+
+def test_small_motions() -> None:
+    """Of an amplitude of 1e-5 beside 1; of 1e-7 the given tolerances have too few digits, and the error says so."""
+    dyn = on_a_line("small", lambda q, u: -sm.sin(q - 1), {})
+    assert dyn.periodic([1 + 1e-5, 0.0], 6.0).period == pytest.approx(2 * np.pi, abs=1e-8)
+    with pytest.raises(kc.ModelError, match="make these smaller"):
+        dyn.periodic([1 + 1e-7, 0.0], 6.0)
 
 
 # ---------------------------------------------------------------------------------------------------------- walkers
@@ -185,6 +240,13 @@ def test_a_rimless_wheel() -> None:
         (([2.0, 0.0, 1.0], 6.0), {}, ValueError, "x0 has shape"),
         (([2.0, 0.0], 6.0), {"fixed_period": True, "method": "bdf"}, ValueError, "sensitivities are for"),
         (([2.0, 0.0], 6.0), {"sensitivities": ["p"]}, TypeError, "sensitivities"),
+        (([2.0, 0.0], 6.0), {"project": False}, TypeError, "project"),
+        (([2.0, 0.0], None), {}, ValueError, "period is None"),
+        (([2.0, 0.0], 6.0), {"tolerance": 0.0}, ValueError, "tolerance is 0.0"),
+        (([2.0, 0.0], 6.0), {"advancing": "q"}, TypeError, "a list of coordinates"),
+        (([2.0, 0.0], 6.0), {"advancing": ["q"]}, kc.ModelError, "rates depend on"),
+        (([2.0, 0.0], 6.0), {"event": sm.Symbol("u")}, TypeError, "write kc.Event"),
+        (([2.0, 0.0], 6.0), {"events": [kc.Event("u", terminal=True)]}, ValueError, "only event ends a period"),
     ],
 )
 def test_errors(

@@ -33,7 +33,7 @@ METHODS: dict[str, dict[str, Any]] = {
 }
 # A tree, inputs that are forces, unit quaternions, and closed loops, of which one may pass its dead points.
 MODELS = ("rrp", "cart_pole", "free_body", "four_bar", "slider_crank")
-TOLERANCE = {"four_bar": 3e-7, "slider_crank": 3e-8}  # of the others 3e-9: differences through a projection
+TOLERANCE = {"four_bar": 2e-8}  # of the others 3e-9: differences through a projection
 
 
 def plane() -> tuple[Any, Any]:
@@ -141,7 +141,63 @@ def test_between_steps_they_are_those_of_the_interpolants(method: str) -> None:
     for name in ("cart_pole", "free_body", "four_bar"):
         dyn, rng = kc.load(name), np.random.default_rng(4)
         x0, r = some_start(dyn, rng), rng.uniform(-0.1, 0.1, dyn.n_r)
-        assert agree(dyn, method, x0, r, times, **METHODS[method]) < 3e-6 if name == "four_bar" else 1e-8
+        assert agree(dyn, method, x0, r, times, **METHODS[method]) < (1e-7 if name == "four_bar" else 1e-9)
+
+
+@pytest.mark.parametrize("name", ["bricard", "five_bar_bodies"])
+def test_projections_that_bend(name: str) -> None:
+    """Of redundant constraints and of many speeds: a projection is straight only very near to the constraints."""
+    dyn = kc.load(name)
+    rng = np.random.default_rng(3)
+    x0, r = some_start(dyn, rng), np.zeros(dyn.n_r)
+    sol = dyn.simulate((0.0, 0.1), x0, inputs=r, sensitivities=["x0"])
+    assert sol.sensitivities is not None
+    first, small = sol.sensitivities[0], 1e-5
+    ends = np.array([dyn._project(0.0, x0 + k * small * np.eye(dyn.n_x), r=r) for k in (-2, -1, 1, 2)])
+    differences = (ends[0] - 8 * ends[1] + 8 * ends[2] - ends[3]).T / (12 * small)
+    assert_allclose(first, differences, rtol=0, atol=2e-8 * np.max(np.abs(first)))
+    assert_allclose(first @ first, first, rtol=0, atol=2e-8 * np.max(np.abs(first)))
+
+
+@pytest.mark.parametrize(("turns", "off"), [(0, 0.0), (0, 1e-9), (1600, 0.3)])
+def test_at_rest_and_after_many_turns(turns: int, off: float) -> None:
+    """What is a small change of speeds that are rounding, or of an angle of 1e4 rad?"""
+    dyn = kc.load("four_bar")
+    x0 = dyn.equilibrium().x + np.array([off + 2 * np.pi * turns, 0, 0, 0, 0, 0])
+    x0, p = np.asarray(dyn.consistent(0.0, x0)), values(dyn)
+    sol = dyn.simulate((0, 0.5), x0, sensitivities=["x0"])
+    assert sol.sensitivities is not None
+    replay, small = Replay(dyn, "dop853", sol._steps, None), 1e-5
+    direction = sol.sensitivities[0] @ np.array([1.0, -0.5, 0.3, 0.4, 0.2, -0.6])
+    ends = [replay(x0 + k * small * direction, p, np.zeros(dyn.n_r)) for k in (-2, -1, 1, 2)]
+    differences = (ends[0] - 8 * ends[1] + 8 * ends[2] - ends[3]) / (12 * small)
+    within = (3e-6 if turns else 1e-8) * np.max(np.abs(differences))
+    assert_allclose(sol.sensitivities @ direction, differences, rtol=0, atol=within)
+
+
+def test_light_beside_heavy() -> None:
+    """A particle of 1e-9 kg hangs on one of 1 kg, by rods: what is a small change of its place?"""
+    names = "x1 y1 x2 y2", "u1 v1 u2 v2"
+    (x1, y1, x2, y2), (u1, v1, u2, v2) = map(me.dynamicsymbols, names)
+    frame, origin = plane()
+    heavy, light = (
+        origin.locatenew("H", x1 * frame.x + y1 * frame.y),
+        origin.locatenew("L", x2 * frame.x + y2 * frame.y),
+    )
+    heavy.set_vel(frame, u1 * frame.x + v1 * frame.y)
+    light.set_vel(frame, u2 * frame.x + v2 * frame.y)
+    mass, length = 1e-9, sm.Symbol("l")
+    model = kc.Model(
+        *(frame, [x1, y1, x2, y2], [u1, v1, u2, v2]),
+        [x1.diff() - u1, y1.diff() - v1, x2.diff() - u2, y2.diff() - v2],
+        bodies=[me.Particle("H", heavy, 1), me.Particle("L", light, mass)],
+        forcelist=[(heavy, -9.81 * frame.y), (light, -9.81 * mass * frame.y)],
+        configuration_constraints={"upper": x1**2 + y1**2 - 1, "lower": (x2 - x1) ** 2 + (y2 - y1) ** 2 - length**2},
+        name="rods",
+    )
+    dyn = kc.compile(model, parameters={length: 1.0})
+    x0 = np.asarray(dyn.consistent(0.0, [0.6, -0.8, 1.4, -1.4, 0.2, 0.1, 0.1, -0.3]))
+    assert agree(dyn, "dop853", x0, np.zeros(0), None) < 1e-8
 
 
 def test_the_motion_itself_is_the_same() -> None:
@@ -468,6 +524,70 @@ def test_events_on_constraints() -> None:
         assert_allclose(sol.sensitivities[-1] @ direction, differences, rtol=0, atol=1e-7 * np.max(np.abs(differences)))
 
 
+def test_no_columns_and_events() -> None:
+    """Of a model without parameters ∂/∂p has no columns, also where events are."""
+    dyn = on_a_line("free of parameters", lambda q, u: -q, {})
+    sol = dyn.simulate((0, 4), [1.0, 0.0], events=kc.Event("u", direction=1, reset={"q": 2.0}), sensitivities=["p"])
+    assert sol.sensitivities is not None
+    assert sol.y_events_sensitivities is not None
+    assert sol.sensitivities.shape == (len(sol.t), 2, 0)
+    assert sol.y_events_sensitivities[0].shape == (1, 2, 0)
+
+
+def test_long_runs_keep_their_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where a plain run with t_eval drops them."""
+    monkeypatch.setattr("kanecore.run.options._ROOM_BESIDE_TIMES", 1000)
+    dyn, x0 = kc.load("cart_pole"), np.array([0.1, 0.2, 0.0, 0.0])
+    plain, found = (dyn.simulate((0, 1), x0, t_eval=[0.0, 1.0], sensitivities=wanted) for wanted in (None, ["x0"]))
+    with pytest.raises(ValueError, match="did not keep its steps"):
+        plain(0.2)
+    every = dyn.simulate((0, 1), x0, sensitivities=["x0"])
+    assert found.sensitivities is not None
+    assert every.sensitivities is not None
+    assert_array_equal(found.sensitivities, every.sensitivities[[0, -1]])
+
+
+def test_a_function_whose_reset_is_a_mapping() -> None:
+    dyn, symbols = ball()
+
+    def falls(t: float, x: Array) -> float:
+        return float(x[0])
+
+    falls.reset = {symbols["w"]: -symbols["w"]}  # type: ignore[attr-defined]
+    with pytest.raises(TypeError, match="into one"):
+        dyn.simulate((0, 1), [1.0, 0.0], events=falls)
+
+
+def test_resets_on_constraints_that_move() -> None:
+    """A particle on a rail that rises: the state after a reset is brought to where the rail is at the varying time."""
+    x, y, ux, uy = me.dynamicsymbols("x y u_x u_y")
+    time = me.dynamicsymbols._t
+    frame, origin = plane()
+    point = origin.locatenew("P", x * frame.x + y * frame.y)
+    point.set_vel(frame, ux * frame.x + uy * frame.y)
+    model = kc.Model(
+        *(frame, [x, y], [ux, uy], [x.diff() - ux, y.diff() - uy]),
+        bodies=[me.Particle("P", point, 1)],
+        forcelist=[(point, -9.81 * frame.y)],
+        configuration_constraints={"rail": y - 0.7 * sm.sin(time) - x / 2 - x**2 / 5},
+        name="rising rail",
+    )
+    dyn = kc.compile(model)
+    x0 = np.asarray(dyn.consistent(0.0, [0.0, 0.0, 3.5, 0.0]))
+    up = 0.7 * sm.cos(time) - ux / 2 * (sm.Rational(1, 2) + 2 * x / 5)
+    event = kc.Event(x - 0.3, direction=1, reset={ux: -ux / 2, uy: up})
+    sol = dyn.simulate((0, 0.6), x0, events=event, rtol=1e-12, atol=1e-12, sensitivities=["x0"])
+    assert sol.t_events is not None
+    assert len(sol.t_events[0]) == 1
+    assert sol.sensitivities is not None
+    for direction in (sol.sensitivities[0] @ np.random.default_rng(1).standard_normal((dyn.n_x, 3))).T:
+        h = 1e-4
+        starts = [np.asarray(dyn._project(0.0, x0 + k * h * direction)) for k in (-2, -1, 1, 2)]
+        ends = [dyn.simulate((0, 0.6), start, events=event, rtol=1e-12, atol=1e-12).x[-1] for start in starts]
+        differences = (ends[0] - 8 * ends[1] + 8 * ends[2] - ends[3]) / (12 * h)
+        assert_allclose(sol.sensitivities[-1] @ direction, differences, rtol=0, atol=1e-8 * np.max(np.abs(differences)))
+
+
 # ------------------------------------------------------------------------------------------------------------ errors
 
 
@@ -487,7 +607,7 @@ def test_events_on_constraints() -> None:
 )
 def test_errors(options: dict[str, Any], error: type[Exception], says: str) -> None:
     dyn = kc.load("cart_pole")
-    arguments = {"x0": np.zeros(4), "sensitivities": ["x0"]} | options
+    arguments: dict[str, Any] = {"x0": np.zeros(4), "sensitivities": ["x0"]} | options
     with pytest.raises(error, match=says):
         dyn.simulate((0, 1), **arguments)
 

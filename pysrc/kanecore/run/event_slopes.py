@@ -91,7 +91,7 @@ class EventSlopes:
         expressions = [event.expr for event, (kind, _), _ in events if kind == "expression"]
         for i in self._first_of_reset:
             expressions += self._events.given(i)[0].reset.values()
-        differentiated = next(event.differentiated for event, _, _ in events if hasattr(event, "differentiated"))
+        differentiated = next(event.differentiated for event, _, _ in events if getattr(event, "compiled", None))
         return differentiated(self._flow.problem.dyn, expressions)  # type: ignore[no-any-return]
 
     def _gradients(self, t: float, x: Array, r: Array) -> Array:

@@ -22,7 +22,7 @@ from kanecore.run.starts import normalized, on_constraints
 if TYPE_CHECKING:
     from kanecore._native import Kernels
 
-__all__ = ["Events", "Zero"]
+__all__ = ["Events", "Zero", "as_list"]
 
 Array = npt.NDArray[np.float64]
 
@@ -76,7 +76,7 @@ class Events:
 
     def __init__(self, problem: InitialValueProblem, given: Any) -> None:
         self._problem = problem
-        listed = _listed(given)
+        listed = as_list(given)
         self._changes: list[deque[float]] = [deque(maxlen=_CHANGES) for _ in listed]
         expressions: list[Any] = []
         self._events = [_read(problem, i, event, expressions) for i, event in enumerate(listed)]
@@ -166,7 +166,7 @@ class Events:
             )
 
 
-def _listed(given: Any) -> list[Any]:
+def as_list(given: Any) -> list[Any]:
     """The events that were given: one, or several."""
     if isinstance(given, str) or callable(given) or any(hasattr(given, name) for name in _SINGLE):
         return [given]
@@ -177,7 +177,7 @@ def _listed(given: Any) -> list[Any]:
 
 def _compiler(events: list[Any]) -> Callable[[Kernels, list[Any]], Kernels]:
     """What makes a model whose outputs are expressions: events of expressions bring it."""
-    return next(event.compiled for event in events if hasattr(event, "compiled"))  # type: ignore[no-any-return]
+    return next(event.compiled for event in events if getattr(event, "compiled", None))  # type: ignore[no-any-return]
 
 
 def _read(problem: InitialValueProblem, i: int, given: Any, expressions: list[Any]) -> _Event:
@@ -237,6 +237,8 @@ def _reset(problem: InitialValueProblem, event: Any, given: Any) -> _Reset | Non
     places = [dyn._index("state", key) for key in given]
     if len(set(places)) != len(places):
         raise ValueError(f"reset names one entry of x twice: {', '.join(map(str, given))}")
+    if not hasattr(event, "compiled"):
+        raise TypeError(f"reset of a function is {given!r}; put both into one kc.Event(function, reset=...)")
     values = event.compiled(dyn, list(given.values()))
 
     def reset(t: float, x: Array) -> Array:

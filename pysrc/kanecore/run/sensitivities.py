@@ -110,12 +110,10 @@ def find_sensitivities(
     Raises
     ------
     ValueError
-        The run did not keep its steps, or not which of two methods took them.
+        The run does not know which of two methods took its steps.
     IntegrationError
         The time of a zero has no derivative.
     """
-    if run.steps is None or run.states is None:
-        raise ValueError("sensitivities need the steps of the run, which were too many to keep: dense_output=True")
     return _Chain(problem, wanted, method, run, events).sensitivities()
 
 
@@ -138,13 +136,16 @@ class _Chain:
         self._m = self._first + self._flow.n_direct
         self._tableau = _methods_of_steps(method, run)
         self._forward = 1.0 if problem.t1 >= problem.t0 else -1.0
+        # which of the times of the result each end of a step is
+        at, ends = self._forward * self._times, self._forward * self._t
+        self._same = np.searchsorted(at, ends, side="left"), np.searchsorted(at, ends, side="right")
 
     def sensitivities(self) -> Sensitivities:
         self._values = np.empty((len(self._times), self._flow.n, self._m))
         self._of_zeros = [np.empty((1 + 2 * self._flow.n, self._m)) for _ in self._zeros]
         self._served = 0
         s, k = self._start(), 0
-        self._put(self._times == self._t[0], s)
+        self._put(0, s)
         while k < len(self._t) - 1:
             last = self._alike(k)
             s = self._through(k, last, s)
@@ -196,9 +197,11 @@ class _Chain:
         places = np.searchsorted(self._forward * t[first : last + 1], self._forward * at, side="left") - 1
         places = np.clip(places, 0, last - first - 1)
         between = steps.between(places, at) if len(at) else None
+        in_order = np.argsort(places, kind="stable")
+        of_step = np.searchsorted(places[in_order], np.arange(last - first + 1))
         for k in range(last - first):
             s = self._serve(s, t[first + k], self._x[first + k], None)
-            for j in np.flatnonzero(places == k):
+            for j in in_order[of_step[k] : of_step[k + 1]]:
                 assert between is not None
                 here = self._following(between[j], s)
                 if j < len(inside):
@@ -226,10 +229,10 @@ class _Chain:
         if self._times is self._t:
             self._values[k] = s
         elif self._t[k] != self._t[k - 1]:  # at chosen times before a jump
-            self._put(self._times == self._t[k], s)
+            self._put(k, s)
 
-    def _put(self, which: npt.NDArray[np.bool_], s: Array) -> None:
-        self._values[which] = s
+    def _put(self, k: int, s: Array) -> None:
+        self._values[self._same[0][k] : self._same[1][k]] = s
 
     # -------------------------------------------------------------------------------------------------- zeros
 
@@ -270,12 +273,12 @@ class _Chain:
             return s
         assert self._slopes is not None
         flow, t = self._flow, np.array([zero.t])
-        r, _ = self._inputs(zero.t, before=True)
+        r, rdot = self._inputs(zero.t, before=True)
         total = directions + np.outer(flow_of, found[0])
         after = self._slopes.of_reset(zero.i, zero.t, zero.x, r, total)
         if flow.returns:
             back = flow.slopes_of_return(t, zero.after[np.newaxis], r[np.newaxis])[0]
-            after = self._following(back, after)
+            after = self._following(back, after) + np.outer(flow.rate_of_return(zero.t, zero.after, r, rdot), found[0])
         found[1 + n :] = after
         r, _ = self._inputs(zero.t, before=False)
         return np.asarray(after - np.outer(flow.value(t, zero.after[np.newaxis], r[np.newaxis])[0], found[0]))
@@ -341,7 +344,7 @@ class _Chain:
             np.array([found[:, order] for found, zero in zip(self._of_zeros, self._zeros, strict=True) if zero.i == i])
             for i in range(len(self._events))
         ]
-        blocks = [block.reshape(-1, 1 + 2 * n, len(order)) for block in blocks]
+        blocks = [block.reshape(len(block), 1 + 2 * n, len(order)) for block in blocks]
         return Sensitivities(
             named,
             self._values[..., order],

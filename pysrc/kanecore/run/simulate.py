@@ -140,14 +140,16 @@ def simulate(
     dense_output : bool, optional
         Whether the steps are kept with their interpolants, which ``sol(t)`` and the drifts need.  True: up to 1 GiB,
         and more is an error.  False: no interpolant, and with `t_eval` no step; "dop853" then saves three evaluations
-        in each step that holds no time of `t_eval`.  Default: as True, but with `t_eval` up to 32 MB, and none at all
-        beyond.
+        in each step that holds no time of `t_eval`.  Default: as True, but with `t_eval` and without `sensitivities` up
+        to 32 MB, and none at all beyond.
     sensitivities : list of "x0", "p", "r", optional
-        Find the derivatives of the result with respect to the start, the parameters and the inputs (constants that are
-        added to them) as well: ``sol.sensitivities``, (N, n_x, m), columns in the order of the list, in which they have
-        the names ``sol.sensitivity_names``.  They are those of the method, whose steps are taken as they were, with
-        projections, normalisations and the jumps at events.  x0 varies along the constraints: what leads off them is
-        projected.  Functions of events and resets are called again, at states nearby, and do not vary with p.
+        Find the derivatives of the result with respect to the start, the parameters, and constants that are added to
+        the inputs: ``sol.sensitivities``, (N, n_x, m).  Its columns are in the order of the list, and
+        ``sol.sensitivity_names`` names them.  They are the derivatives of the steps that were taken, whose lengths are
+        held, with projections, normalisations and the jumps at events.  The time of a zero varies as ẋ says, which has
+        the error of the method.  With `project` x0 varies along the constraints alone: what leads off them is
+        projected.  Functions of Python or C that give events and resets are called again, at states nearby, and are
+        taken not to depend on p.
     threads : int
         How many share the rows; -1: one for each core.  One run takes one.
     return_status : bool
@@ -179,6 +181,7 @@ def simulate(
     IntegrationError
         The integration could not go on, or took more than `max_steps`, or more than 1 GiB; or it chatters: a derivative
         jumps, and on both sides leads back to the jump, thousands of times.
+        Of `sensitivities`: the function of an event has the rate 0 at its zero, so that its time has no derivative.
     ImportError
         The package that the method comes from is not installed.
     KeyboardInterrupt
@@ -191,7 +194,8 @@ def simulate(
     smallest = _native.smallest_step(t0, t1)
     step = step_length(method, dt, first_step, smallest)
     relative, absolute = tolerances(rtol, atol, dyn.n_x)
-    records = recording(None if t_eval is None else result_times(t_eval, t0, t1), dense_output)
+    keeps = True if sensitivities is not None and dense_output is None else dense_output
+    records = recording(None if t_eval is None else result_times(t_eval, t0, t1), keeps)
     period = sample_period(sample_time, smallest)
     longest, limit = longest_step(max_step, smallest), step_limit(max_steps)
     wanted = None if sensitivities is None else wanted_sensitivities(sensitivities)

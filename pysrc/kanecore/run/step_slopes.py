@@ -28,10 +28,12 @@ Integers = npt.NDArray[np.intp]
 
 # A central difference of order four.
 _PLACES = np.array([-2.0, -1.0, 1.0, 2.0])
-_WEIGHTS = np.array([1.0, -8.0, 8.0, -1.0]) / 12.0
 
 _OF_STEP = 1e-2  # of what a state changes by in a mean step, over which the equations are nearly polynomials
-_OF_NUMBER = 3e-4  # of a coordinate, if that is less, and of a parameter, an input, or a speed
+_OF_NUMBER = 5e-6  # of a coordinate, if that is less, and of a parameter, an input, or a speed: projections are bent
+_OF_DIGITS = 5e-7  # of a coordinate: a change that is smaller leaves too few digits of the difference
+_OF_ROUNDING = 1e-8  # the same of one that is large beside what moves it
+_OF_LIGHT = 1e-3  # of what is large for a coordinate by the masses: smaller terms of constraints are small by chance
 _OF_STAGE = 1e-3  # of what stands for a slope in a linearly implicit method
 
 
@@ -39,7 +41,9 @@ def along(f: Callable[[Array], Array], step: npt.ArrayLike) -> Array:
     """The derivatives of a function of τ, (4, ...) -> (4, ..., k), at τ = 0, by differences: (..., k)."""
     size = np.asarray(step, dtype=np.float64)
     values = f(_PLACES.reshape(-1, *(1 for _ in range(size.ndim))) * size)
-    return np.asarray(np.einsum("i,i...->...", _WEIGHTS, values) / size[..., np.newaxis])
+    # differences first: what does not change at all has the derivative 0, without rounding
+    change = (values[0] - values[3]) + 8.0 * (values[2] - values[1])
+    return np.asarray(change / (12.0 * size[..., np.newaxis]))
 
 
 @dataclass(frozen=True)
@@ -59,12 +63,17 @@ def scales_of(problem: InitialValueProblem, steps: Array, states: Array) -> Scal
     h = float(np.mean(lengths[lengths > 0.0])) if (lengths > 0.0).any() else 1.0
     n_q = problem.dyn.n_q
     speeds = extents(np.max(np.abs(states[:, n_q:]), axis=0, initial=0.0), start.speed_units)
-    units = start.coordinate_units
-    pace = np.max(speeds / np.where(start.speed_units > 0.0, start.speed_units, np.inf), initial=0.0)
-    still = extents(np.max(np.abs(states[:, :n_q]), axis=0, initial=0.0), units)
+    units, pace = start.coordinate_units, _largest(speeds, start.speed_units)
+    own = np.max(np.abs(states[:, :n_q]), axis=0, initial=0.0)
+    still = extents(own, units)
+    # at rest speeds are rounding, beside which no change is small: then such as lead over the coordinates in the run
+    duration = abs(problem.t1 - problem.t0) or 1.0
+    speeds = np.maximum(speeds, _largest(still, units) / duration * start.speed_units)
+    still = np.clip(_reach(problem, steps, states), _OF_LIGHT * still, still)
     coordinates = _OF_NUMBER * still
     moved = (units > 0.0) & (pace > 0.0)  # an angle may be large, and changes of a small part of it as well
-    coordinates[moved] = np.minimum(coordinates, _OF_STEP * h * pace * units)[moved]
+    coordinates[moved] = np.clip(_OF_STEP * h * pace * units, _OF_DIGITS * still, coordinates)[moved]
+    coordinates = np.maximum(coordinates, _OF_ROUNDING * own)
     inputs = np.max(np.abs(problem.inputs(steps, states)), axis=0, initial=0.0)
     return Scales(
         _OF_STEP * h,
@@ -72,6 +81,23 @@ def scales_of(problem: InitialValueProblem, steps: Array, states: Array) -> Scal
         _OF_NUMBER * _or_one(np.abs(problem.p)),
         _OF_NUMBER * _or_one(inputs),
     )
+
+
+def _reach(problem: InitialValueProblem, steps: Array, states: Array) -> Array:
+    """What changes a configuration constraint by as much as its terms, whatever is light or heavy: (n_q,)."""
+    result = np.full(problem.dyn.n_q, np.inf)
+    if problem.dyn.n_configuration:
+        for k in {0, len(steps) // 2, len(steps) - 1}:
+            at = problem.state(float(steps[k]), states[k])
+            slopes = np.abs(at.configuration_jacobian)
+            terms = np.broadcast_to(at.term_sizes[: len(slopes), np.newaxis], slopes.shape)
+            reach = np.divide(terms, slopes, out=np.full(slopes.shape, np.inf), where=(slopes > 0.0) & (terms > 0.0))
+            result = np.minimum(result, np.min(reach, axis=0))
+    return result
+
+
+def _largest(values: Array, units: Array) -> float:
+    return float(np.max(values / np.where(units > 0.0, units, np.inf), initial=0.0))
 
 
 def _or_one(values: Array) -> Array:
@@ -188,6 +214,16 @@ class Flow:
         if self.by_r:
             by(result.shape[2] - dyn.n_r, scales.r, lambda tau: dyn._project(t, x, r=r + directions(tau), p=p))
         return result
+
+    def rate_of_return(self, t: float, x: Array, r: Array, rdot: Array) -> Array:
+        """How fast `returned` leads one state along, where constraints move with t and with inputs: (n,)."""
+        if not self._projects:
+            return np.zeros(self.n)
+
+        def returned(tau: Array) -> Array:
+            return self.returned(t + tau, np.tile(x, (len(tau), 1)), r + tau[:, np.newaxis] * rdot, self.problem.p)
+
+        return along(returned, self.scales.t)
 
     def brought_back(self, columns: Array, t: Array, x: Array, r: Array) -> Array:
         """Columns of (x, p, r) behind the way of x back to the constraints."""
