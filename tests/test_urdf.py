@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ import kanecore as kc
 Array = npt.NDArray[np.float64]
 
 ROBOTS = Path(__file__).parent / "robots"
-REFERENCE: dict[str, list[dict[str, Any]]] = read_reference("pinocchio/robots")
+REFERENCE: dict[str, dict[str, Any]] = read_reference("pinocchio/robots")
 TOLERANCE = 1e-12
 
 
@@ -26,7 +27,7 @@ def case(request: pytest.FixtureRequest) -> tuple[kc.CompiledModel, list[dict[st
     """A compiled robot, and Pinocchio's states of it, of independent joints."""
     name, _, base = request.param.partition(", ")
     model = kc.Model.from_urdf(ROBOTS / f"{name}.urdf", floating_base=bool(base), mimic=False)
-    return kc.compile(model), REFERENCE[request.param]
+    return kc.compile(model), REFERENCE[request.param]["states"]
 
 
 def compiled(model: kc.Model) -> kc.CompiledModel:
@@ -75,6 +76,31 @@ def test_frames(case: tuple[kc.CompiledModel, list[dict[str, Any]]]) -> None:
             size = 1.0 + np.max(np.abs(udot))
             assert_allclose(accelerations[name], frame["acceleration"], rtol=0, atol=1e-11 * size)
             assert_allclose(turns[name], frame["angular acceleration"], rtol=0, atol=1e-11 * size)
+
+
+@pytest.mark.parametrize("name", REFERENCE)
+def test_states_in_the_order_of_pinocchio(name: str) -> None:
+    """By its own indices; joints have another order there, and quaternions and unlimited joints other numbers."""
+    file, _, base = name.partition(", ")
+    dyn = compiled(kc.Model.from_urdf(ROBOTS / f"{file}.urdf", floating_base=bool(base), mimic=False))
+    layout = REFERENCE[name]["layout"]
+    joints = [SimpleNamespace(idx_q=q, nq=nq, idx_v=v, nv=nv) for _, q, nq, v, nv in layout]
+    model = SimpleNamespace(
+        names=["universe", *(joint[0] for joint in layout)],
+        joints=[None, *joints],
+        njoints=len(joints) + 1,
+        nq=sum(joint.nq for joint in joints),
+        nv=sum(joint.nv for joint in joints),
+    )
+    references = REFERENCE[name]["states"]
+    x = np.array([state(dyn, reference)[0] for reference in references])
+    q, v = kc.robots.to_pinocchio(dyn, x, model)
+    assert_allclose(q, [reference["raw q"] for reference in references], rtol=0, atol=1e-15)
+    assert_allclose(v, [reference["v"] for reference in references], rtol=0, atol=0)
+    assert_allclose(kc.robots.from_pinocchio(dyn, q, v, model), x, rtol=0, atol=1e-15)
+    other = compiled(kc.Model.from_urdf(four_bar(1.0, 1.0)))
+    with pytest.raises(KeyError, match="is called"):
+        kc.robots.to_pinocchio(other, np.zeros(other.n_x), model)
 
 
 def test_mimics_are_one_speed() -> None:

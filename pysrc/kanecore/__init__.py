@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from kanecore import shapes
+    from kanecore import robots, shapes
     from kanecore._compile import compile
     from kanecore._native import ABI_VERSION
     from kanecore.c_functions import CFunction
@@ -89,6 +89,7 @@ __all__ = [
     "load",
     "models",
     "multiplier",
+    "robots",
     "shapes",
     "sweep",
 ]
@@ -130,6 +131,7 @@ _HOMES = {
     "load": "kanecore.gallery",
     "models": "kanecore.gallery",
     "multiplier": "kanecore.describe.symbols",
+    "robots": "kanecore.robots",
     "shapes": "kanecore.shapes",
     "sweep": "kanecore.sweeps",
 }

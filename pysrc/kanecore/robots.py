@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""States of robots in the order of Pinocchio, for those who have a model of the same URDF file there.
+
+Pinocchio orders joints by their names along the tree, quaternions as (x, y, z, w), and has cos and sin of an unlimited
+joint in place of its angle.  Velocities are those of `Model.from_urdf`, joint by joint: linear before angular ones, in
+the axes of the link.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from kanecore.errors import unknown_name
+
+if TYPE_CHECKING:
+    from kanecore._native import Kernels
+
+__all__ = ["from_pinocchio", "to_pinocchio"]
+
+Array = npt.NDArray[np.float64]
+
+_DISPLACEMENTS = ("x", "y", "z")
+_QUATERNION = ("e1", "e2", "e3", "e0")
+_FREE = ("x", "y", "z", "rx", "ry", "rz")
+
+
+def to_pinocchio(dyn: Kernels, x: npt.ArrayLike, model: Any) -> tuple[Array, Array]:
+    """The configuration q and the velocity v of Pinocchio for states of a robot.
+
+    Parameters
+    ----------
+    dyn : CompiledModel
+        Of `Model.from_urdf`, with ``mimic=False`` where the file has joints that mimic others.
+    x : array_like, (..., n_x)
+    model : pinocchio.Model
+        ``pinocchio.buildModelFromUrdf(path)``, with a JointModelFreeFlyer where the base floats.
+
+    Returns
+    -------
+    q, v : ndarray, (..., nq), (..., nv)
+
+    Raises
+    ------
+    KeyError
+        The two have different joints.
+    """
+    state = np.asarray(x, dtype=np.float64)
+    q, v = np.zeros((*state.shape[:-1], model.nq)), np.zeros((*state.shape[:-1], model.nv))
+    for joint, coordinates, speeds in _joints(dyn, model):
+        values = state[..., coordinates]
+        if joint.nq == len(coordinates) + 1:  # the last one is an angle
+            values = np.concatenate([values[..., :-1], np.cos(values[..., -1:]), np.sin(values[..., -1:])], axis=-1)
+        q[..., joint.idx_q : joint.idx_q + joint.nq] = values
+        v[..., joint.idx_v : joint.idx_v + joint.nv] = state[..., speeds]
+    return q, v
+
+
+def from_pinocchio(dyn: Kernels, q: npt.ArrayLike, v: npt.ArrayLike, model: Any) -> Array:
+    """The states x, (..., n_x), of a robot for configurations and velocities of Pinocchio; as `to_pinocchio`."""
+    configuration, velocity = np.asarray(q, dtype=np.float64), np.asarray(v, dtype=np.float64)
+    x = np.zeros((*np.broadcast_shapes(configuration.shape[:-1], velocity.shape[:-1]), dyn.n_x))
+    for joint, coordinates, speeds in _joints(dyn, model):
+        values = configuration[..., joint.idx_q : joint.idx_q + joint.nq]
+        if joint.nq == len(coordinates) + 1:
+            angle = np.arctan2(values[..., -1:], values[..., -2:-1])
+            values = np.concatenate([values[..., :-2], angle], axis=-1)
+        x[..., coordinates] = values
+        x[..., speeds] = velocity[..., joint.idx_v : joint.idx_v + joint.nv]
+    return x
+
+
+def _joints(dyn: Kernels, model: Any) -> Iterator[tuple[Any, list[int], list[int]]]:
+    """Each joint of Pinocchio, and where its coordinates and speeds are in x, in its order."""
+    places = {name: i for i, name in enumerate((*dyn.coordinate_names, *dyn.speed_names))}
+
+    def found(names: list[str]) -> list[int]:
+        for name in names:
+            if name not in places:
+                raise unknown_name(f"coordinate or speed of {dyn.name!r} is called", name, places)
+        return [places[name] for name in names]
+
+    for number in range(1, model.njoints):
+        name, joint = model.names[number], model.joints[number]
+        if joint.nv == 6:
+            name = name if f"q_{name}_x" in places else "base"
+            yield (
+                joint,
+                found([f"q_{name}_{k}" for k in (*_DISPLACEMENTS, *_QUATERNION)]),
+                found([f"u_{name}_{k}" for k in _FREE]),
+            )
+        elif joint.nv == 3:
+            yield joint, found([f"q_{name}_{k}" for k in "xyr"]), found([f"u_{name}_{k}" for k in "xyr"])
+        else:
+            yield joint, found([f"q_{name}"]), found([f"u_{name}"])
