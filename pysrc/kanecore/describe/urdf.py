@@ -202,11 +202,11 @@ class _Reading:
         return Link(
             self._attribute(element, "name"),
             element.line,
-            None if inertial is None else self._inertial(inertial),
+            None if inertial is None else self._masses(inertial),
             element,
         )
 
-    def _inertial(self, element: Element) -> Inertial:
+    def _masses(self, element: Element) -> Inertial:
         given, tensor = element.first("mass"), element.first("inertia")
         if given is None or tensor is None:
             raise self._wrong(element, f"<inertial> has no <{'mass' if given is None else 'inertia'}>")
