@@ -125,10 +125,10 @@ class _Chain:
     ) -> None:
         dyn = problem.dyn
         self._problem, self._wanted, self._events = problem, wanted, events
-        self._t, self._x = run.steps, run.states
+        self._ends, self._x = run.steps, run.states
         self._times = run.times
         by_start = "x0" in wanted
-        self._flow = Flow(problem, scales_of(problem, self._t, self._x), "p" in wanted, "r" in wanted)
+        self._flow = Flow(problem, scales_of(problem, self._ends, self._x), "p" in wanted, "r" in wanted)
         self._slopes = None if events is None else EventSlopes(self._flow, events)
         self._zeros = list[Zero]() if events is None else events.zeros
         # S has columns of x0, where they are wanted, p and r, in this order
@@ -137,7 +137,7 @@ class _Chain:
         self._tableau = _methods_of_steps(method, run)
         self._forward = 1.0 if problem.t1 >= problem.t0 else -1.0
         # which of the times of the result each end of a step is
-        at, ends = self._forward * self._times, self._forward * self._t
+        at, ends = self._forward * self._times, self._forward * self._ends
         self._same = np.searchsorted(at, ends, side="left"), np.searchsorted(at, ends, side="right")
 
     def sensitivities(self) -> Sensitivities:
@@ -146,11 +146,11 @@ class _Chain:
         self._served = 0
         s, k = self._start(), 0
         self._put(0, s)
-        while k < len(self._t) - 1:
+        while k < len(self._ends) - 1:
             last = self._alike(k)
             s = self._through(k, last, s)
             k = last
-        self._serve(s, self._t[-1], self._x[-1], None)
+        self._serve(s, self._ends[-1], self._x[-1], None)
         return self._ordered()
 
     # -------------------------------------------------------------------------------------------------- steps
@@ -160,13 +160,13 @@ class _Chain:
         flow, n = self._flow, self._flow.n
         columns = np.zeros((1, n, n + flow.n_direct))
         columns[0, :, :n] = np.eye(n)
-        t, x = self._t[:1], self._problem.x0[np.newaxis]
+        t, x = self._ends[:1], self._problem.x0[np.newaxis]
         columns = flow.brought_back(columns, t, x, flow.inputs(flow.pieces(t), t)[0])
         return np.asarray(columns[0, :, n - self._first :])
 
     def _alike(self, first: int) -> int:
         """The end of the steps from one on that are taken at once: of one method, none a jump, or one jump."""
-        t, room = self._t, max(1, _ROOM // (8 * self._flow.n * (self._flow.n + self._flow.n_direct) * 24))
+        t, room = self._ends, max(1, _ROOM // (8 * self._flow.n * (self._flow.n + self._flow.n_direct) * 24))
         if t[first + 1] == t[first]:
             return first + 1
         last = first + 1
@@ -177,7 +177,7 @@ class _Chain:
 
     def _through(self, first: int, last: int, s: Array) -> Array:
         """S after some steps."""
-        t = self._t
+        t = self._ends
         if t[last] == t[first]:  # x jumped
             s = self._serve(s, t[first], self._x[first], self._x[last])
             self._put_steps(last, s)
@@ -220,15 +220,15 @@ class _Chain:
 
     def _inside(self, first: int, last: int) -> npt.NDArray[np.intp]:
         """Which of the times of the result lie within some steps, ends apart."""
-        low, high = sorted((self._t[first], self._t[last]))
+        low, high = sorted((self._ends[first], self._ends[last]))
         found = np.flatnonzero((self._times > low) & (self._times < high))
-        return found[~np.isin(self._times[found], self._t[first : last + 1])]
+        return found[~np.isin(self._times[found], self._ends[first : last + 1])]
 
     def _put_steps(self, k: int, s: Array) -> None:
         """Note S at the end of a step, where it is asked for."""
-        if self._times is self._t:
+        if self._times is self._ends:
             self._values[k] = s
-        elif self._t[k] != self._t[k - 1]:  # at chosen times before a jump
+        elif self._ends[k] != self._ends[k - 1]:  # at chosen times before a jump
             self._put(k, s)
 
     def _put(self, k: int, s: Array) -> None:
@@ -240,7 +240,7 @@ class _Chain:
         assert self._events is not None
         if self._events.stops(zero.i):
             return False
-        return bool(0.0 < (zero.t - self._t[first]) * self._forward <= (self._t[last] - self._t[first]) * self._forward)
+        return bool(0.0 < (zero.t - self._ends[first]) * self._forward <= (self._ends[last] - self._ends[first]) * self._forward)
 
     def _observe(self, number: int, s: Array) -> None:
         """A zero that changes nothing."""
@@ -316,7 +316,7 @@ class _Chain:
 
     def _inputs(self, t: float, before: bool) -> tuple[Array, Array]:
         """R and ṙ at a time, on the way to it or from it."""
-        steps = self._t[self._t != t]
+        steps = self._ends[self._ends != t]
         ahead = (steps - t) * self._forward > 0.0
         side = steps[~ahead] if before else steps[ahead]
         if not len(side):

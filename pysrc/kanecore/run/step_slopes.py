@@ -269,7 +269,7 @@ class StepSlopes:
 
     def __init__(self, flow: Flow, tableau: Tableau, t: Array, h: Array, x: Array, end: Array, interpolate: bool):
         self._flow, self._tableau = flow, tableau
-        self._t, self._h, self._x, self._end = t, h, x, end
+        self._begin, self._h, self._x, self._end = t, h, x, end
         self._pieces = flow.pieces(t + 0.5 * h)
         start = np.zeros((len(t), flow.n, flow.n + flow.n_direct))
         start[:, range(flow.n), range(flow.n)] = 1.0
@@ -290,7 +290,7 @@ class StepSlopes:
 
     def between(self, steps: Integers, times: Array) -> Array:
         """The slopes at times within some of the steps: (len(times), n, n + n_direct)."""
-        theta = (times - self._t[steps]) / self._h[steps]
+        theta = (times - self._begin[steps]) / self._h[steps]
         weights = self._tableau.interpolant(np.ascontiguousarray(theta))
         missing = self._tableau.extended - len(self._increments)
         zero, none = np.zeros_like(self._x), np.zeros_like(self._start)
@@ -327,12 +327,12 @@ class StepSlopes:
         assert a is not None
         assert c is not None
         for i in range(tableau.stages):
-            self._evaluate(self._t + c[i] * self._h, *self._advanced(a[i]))
+            self._evaluate(self._begin + c[i] * self._h, *self._advanced(a[i]))
         raw = self._advanced(a[tableau.stages])
         if tableau.adaptive:
             raw = self._on_unit_spheres(*raw)
         for i in range(tableau.stages, last):
-            self._evaluate(self._t + c[i] * self._h, *(raw if i == tableau.stages else self._advanced(a[i])))
+            self._evaluate(self._begin + c[i] * self._h, *(raw if i == tableau.stages else self._advanced(a[i])))
         return raw
 
     def _on_unit_spheres(self, x: Array, columns: Array) -> tuple[Array, Array]:
@@ -343,18 +343,18 @@ class StepSlopes:
     def _semi_implicit(self) -> tuple[Array, Array]:
         """Euler's method that advances the speeds first, and the coordinates by the new ones."""
         n_q = self._flow.problem.dyn.n_q
-        self._evaluate(self._t, self._x, self._start)
+        self._evaluate(self._begin, self._x, self._start)
         x, columns = self._x.copy(), self._start.copy()
         x[:, n_q:] += self._increments[0][:, n_q:]
         columns[:, n_q:] += self._increment_slopes[0][:, n_q:]
-        self._evaluate(self._t, x, columns)  # of which the coordinates' rates are taken
+        self._evaluate(self._begin, x, columns)  # of which the coordinates' rates are taken
         x[:, :n_q] += self._increments.pop()[:, :n_q]
         columns[:, :n_q] += self._increment_slopes.pop()[:, :n_q]
         return x, columns
 
     def _implicit(self) -> tuple[Array, Array]:
         """The method of kc_rosenbrock.h, which is linear in its matrix J and in ∂f/∂t: they vary as well."""
-        flow, t, h = self._flow, self._t, self._h[:, np.newaxis]
+        flow, t, h = self._flow, self._begin, self._h[:, np.newaxis]
         implicit = self._tableau.implicit
         assert implicit is not None
         a, c, alpha, gamma, m = implicit
@@ -391,11 +391,11 @@ class StepSlopes:
 
     def _curvature(self, time: Array, u: Array, rdot: Array) -> Array:
         """The derivative of ∂ẋ/∂(x, p, r) at the starts along (time, u, time ṙ): (N, n, n + n_direct)."""
-        r = self._inputs(self._t)[0]
+        r = self._inputs(self._begin)[0]
 
         def slopes(tau: Array) -> Array:
             share = tau[:, np.newaxis, np.newaxis]
-            moved = self._flow.slopes(self._t + (share * time)[..., 0], self._x + share * u, r + share * time * rdot)
+            moved = self._flow.slopes(self._begin + (share * time)[..., 0], self._x + share * u, r + share * time * rdot)
             return moved.reshape(len(tau), -1)
 
         return along(slopes, _OF_STAGE).reshape(self._start.shape)
