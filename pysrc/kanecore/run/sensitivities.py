@@ -240,7 +240,9 @@ class _Chain:
         assert self._events is not None
         if self._events.stops(zero.i):
             return False
-        return bool(0.0 < (zero.t - self._ends[first]) * self._forward <= (self._ends[last] - self._ends[first]) * self._forward)
+        return bool(
+            0.0 < (zero.t - self._ends[first]) * self._forward <= (self._ends[last] - self._ends[first]) * self._forward
+        )
 
     def _observe(self, number: int, s: Array) -> None:
         """A zero that changes nothing."""

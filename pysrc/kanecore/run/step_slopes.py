@@ -395,7 +395,9 @@ class StepSlopes:
 
         def slopes(tau: Array) -> Array:
             share = tau[:, np.newaxis, np.newaxis]
-            moved = self._flow.slopes(self._begin + (share * time)[..., 0], self._x + share * u, r + share * time * rdot)
+            moved = self._flow.slopes(
+                self._begin + (share * time)[..., 0], self._x + share * u, r + share * time * rdot
+            )
             return moved.reshape(len(tau), -1)
 
         return along(slopes, _OF_STAGE).reshape(self._start.shape)
