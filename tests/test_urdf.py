@@ -336,3 +336,20 @@ def test_a_link_that_moves_without_mass() -> None:
 def test_options(options: dict[str, Any], says: str) -> None:
     with pytest.raises(kc.ModelError, match=says):
         kc.Model.from_urdf(ROBOTS / "walker.urdf", **options)
+
+
+def test_visuals_are_shapes() -> None:
+    """Boxes, cylinders and spheres, about the mass centres of what moves with them; meshes and empty ones are none."""
+    for parameters in (False, True):
+        d = kc.Model.from_urdf(ROBOTS / "tools.urdf", parameters=parameters).description
+        shapes = {(d.bodies[body].name, shape.kind): shape for body, shape in d.shapes}
+        assert set(shapes) == {("column", "Cylinder"), ("slide", "Box"), ("wrist", "Sphere")}
+        assert shapes["column", "Cylinder"].sizes == (0.05, 0.6)
+        assert_allclose(shapes["column", "Cylinder"].place, [*np.eye(3).ravel(), -0.01, -0.02, 0.0], atol=1e-15)
+    turned = kc.shapes.Cylinder(1.0, 4.0).moved([[0, 0, 1], [1, 0, 0], [0, 1, 0]], [5.0, 6.0, 7.0])
+    ends = np.concatenate(turned.lines())
+    assert_allclose([ends.min(axis=0), ends.max(axis=0)], [[3, 5, 6], [7, 7, 8]], atol=1e-12)
+    nothing = ('<sphere radius="0"/>', '<mesh filename="package://m"/>')
+    empty = "".join(f"<visual><geometry>{shape}</geometry></visual>" for shape in nothing)
+    text = PAIR.replace("</link>", f"{empty}</link>") + joint("j", "a", "b") + "</robot>"
+    assert not kc.Model.from_urdf(text).description.shapes

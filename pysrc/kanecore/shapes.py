@@ -32,11 +32,14 @@ class Shape:
         Lengths in m, or names of parameters.
     axis : {"x", "y", "z"}
         The axis of the body along which the shape stands.
+    place : tuple of float
+        Where it is moved to: nine numbers of a rotation, row by row, and three of an offset; or none.
     """
 
     kind: str
     sizes: tuple[float | str, ...]
     axis: str = "z"
+    place: tuple[float, ...] = ()
 
     def __post_init__(self) -> None:
         if self.axis not in tuple(AXES):
@@ -47,10 +50,19 @@ class Shape:
         """The shape with numbers in place of some parameters."""
         return replace(self, sizes=tuple(values.get(s, s) if isinstance(s, str) else s for s in self.sizes))
 
+    def moved(self, rotation: npt.ArrayLike, offset: npt.ArrayLike) -> Shape:
+        """The shape turned, v_body = rotation @ v, and then shifted from the mass centre, in m."""
+        numbers = [*np.asarray(rotation, dtype=np.float64).reshape(9), *np.asarray(offset, dtype=np.float64).reshape(3)]
+        return replace(self, place=tuple(map(float, numbers)))
+
     def lines(self) -> tuple[Array, ...]:
         """Its lines, (k, 3) each; the sizes must be numbers."""
         sizes = tuple(map(float, self.sizes))
-        return tuple(line[:, _ORDER[self.axis]] for line in _LINES[self.kind](*sizes))
+        lines = (line[:, _ORDER[self.axis]] for line in _LINES[self.kind](*sizes))
+        if not self.place:
+            return tuple(lines)
+        rotation, offset = np.reshape(self.place[:9], (3, 3)), np.array(self.place[9:])
+        return tuple(line @ rotation.T + offset for line in lines)
 
 
 def _size(kind: str, size: Any) -> float | str:

@@ -47,7 +47,10 @@ def places(derivation: Derivation) -> dict[str, Any]:
         **_positions(derivation),
         **_loose(derivation),
         **_tree(derivation),
-        "shapes": [[body, shape.kind, list(shape.sizes), shape.axis] for body, shape in d.shapes],
+        "shapes": [
+            [body, shape.kind, list(shape.sizes), shape.axis, *([list(shape.place)] if shape.place else [])]
+            for body, shape in d.shapes
+        ],
     }
 
 

@@ -7,7 +7,7 @@ Names: the coordinates, speeds and efforts of joint J are ``q_J``, ``u_J``, ``ta
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from kanecore.errors import ModelError, unknown_name, warn
 from kanecore.graph.scalars import Op
+from kanecore.shapes import Box, Cylinder, Shape, Sphere
 
 from .builder import Builder
 from .description import Components, Description, Matrix, Vector
@@ -28,6 +29,7 @@ Array = npt.NDArray[np.float64]
 _AXES = np.eye(3)
 _BASE = "base"  # the joint of a floating base
 _LOOPS = ("point", "weld")
+_SHAPES: dict[str, Callable[..., Shape]] = {"box": Box, "cylinder": Cylinder, "sphere": Sphere}
 
 
 @dataclass
@@ -343,8 +345,17 @@ class _Assembly:
         point = b.point(f"{name} mass centre", place.point, _vector(b, place.frame, centre))
         mass = b.constant(carried.mass)
         tensor = ((place.frame, _numbers(b, 0.5 * (central + central.T))),)
-        b.body(name, point, mass, frame=place.frame, inertia=tensor)
+        body = b.body(name, point, mass, frame=place.frame, inertia=tensor)
         self._weigh(point, mass)
+        for link in self._robot.links:
+            if self._places[link].carrier == name:
+                self._show(body, link, self._places[link].pose, centre)
+
+    def _show(self, body: int, link: str, pose: Pose, centre: Array) -> None:
+        """Add the shapes of a link, whose pose is that in the axes of the body, to pictures of a body."""
+        for visual in self._robot.links[link].visuals:
+            at = pose @ visual.pose
+            self.builder.shape(body, _SHAPES[visual.kind](*visual.sizes).moved(at.rotation, at.position - centre))
 
     def _named_body(self, name: str, inertial: Inertial, place: _Place) -> None:
         """A link with parameters of its own."""
@@ -362,8 +373,10 @@ class _Assembly:
         )
         frame = place.own_frame
         point = b.point(f"{name} mass centre", place.own_point, ((frame, (x, y, z)),))
-        b.body(name, point, mass, frame=frame, inertia=((frame, ((xx, xy, xz), (xy, yy, yz), (xz, yz, zz))),))
+        tensor = ((frame, ((xx, xy, xz), (xy, yy, yz), (xz, yz, zz))),)
+        body = b.body(name, point, mass, frame=frame, inertia=tensor)
         self._weigh(point, mass)
+        self._show(body, name, Pose(np.eye(3), np.zeros(3)), inertial.centre)
 
     def _weigh(self, point: int, mass: int) -> None:
         b, g = self.builder, self.builder.graph

@@ -19,7 +19,7 @@ from kanecore.errors import ModelError, unknown_name
 
 from .xml_tree import Element, read_xml
 
-__all__ = ["Inertial", "Joint", "Link", "Mimic", "Pose", "Robot", "read_urdf"]
+__all__ = ["Inertial", "Joint", "Link", "Mimic", "Pose", "Robot", "Visual", "read_urdf"]
 
 Array = npt.NDArray[np.float64]
 
@@ -50,13 +50,22 @@ class Inertial:
 
 
 @dataclass(frozen=True)
+class Visual:
+    """A box (edges), cylinder (radius, length along z) or sphere (radius) of a picture, about its pose in the link."""
+
+    kind: str
+    sizes: tuple[float, ...]
+    pose: Pose
+
+
+@dataclass(frozen=True)
 class Link:
-    """A link; ``element`` holds what only pictures need."""
+    """A link, with its line in the file."""
 
     name: str
     line: int
     inertial: Inertial | None
-    element: Element
+    visuals: tuple[Visual, ...]
 
 
 @dataclass(frozen=True)
@@ -203,8 +212,19 @@ class _Reading:
             self._attribute(element, "name"),
             element.line,
             None if inertial is None else self._masses(inertial),
-            element,
+            tuple(visual for each in element.all("visual") for visual in self._visual(each)),
         )
+
+    def _visual(self, element: Element) -> list[Visual]:
+        """That of a <visual>; none where it is a mesh, or has no size."""
+        geometry = element.first("geometry")
+        for kind, names in (("box", ("size",)), ("cylinder", ("radius", "length")), ("sphere", ("radius",))):
+            shape = None if geometry is None else geometry.first(kind)
+            if shape is not None:
+                count = 3 if kind == "box" else 1
+                sizes = [size for name in names for size in self._numbers(shape, name, count)]
+                return [Visual(kind, tuple(sizes), self._pose(element.first("origin")))] if min(sizes) > 0.0 else []
+        return []
 
     def _masses(self, element: Element) -> Inertial:
         given, tensor = element.first("mass"), element.first("inertia")

@@ -219,11 +219,11 @@ def _loads(
 
 
 def _outline(row: Sequence[Any], names: Names, number: Callable[[str], float]) -> Outline:
-    body, kind, sizes, axis = row
+    body, kind, sizes, axis, *moved = row
     values = [number(size) if isinstance(size, str) else size for size in sizes]
     for size, value in zip(sizes, values, strict=True):
         if not 0.0 < value < np.inf:
             raise ModelError(
                 f"the shape of {names.bodies[body]!r} has the size {size} = {value}: it must be a positive length"
             )
-    return Outline(body, Shape(kind, tuple(values), axis).lines())
+    return Outline(body, Shape(kind, tuple(values), axis, tuple(*moved)).lines())
