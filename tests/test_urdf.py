@@ -124,6 +124,26 @@ def test_mimics_are_one_speed() -> None:
     assert relative_error(one.forcing(0.0, x, r=r), s.T @ np.asarray(free.forcing(0.0, both, r=r))) < TOLERANCE
 
 
+def test_a_mimic_before_its_leader() -> None:
+    """And one that follows a follower: q_c = 2 (3 q_a + 0.1) + 0.2."""
+    follows = '<mimic joint="{}" multiplier="{}" offset="{}"/>'
+    text = (
+        '<robot name="r"><link name="g"/>'
+        + "".join(f'<link name="{name}">{INERTIAL}</link>' for name in "abc")
+        + joint("c", "g", "c", more=follows.format("b", 2, 0.2))
+        + joint("b", "g", "b", more=follows.format("a", 3, 0.1))
+        + joint("a", "g", "a")
+        + "</robot>"
+    )
+    dyn = compiled(kc.Model.from_urdf(text))
+    assert dyn.coordinate_names == ("q_a",)
+    assert dyn.input_names == ("tau_c", "tau_b", "tau_a")
+    assert_allclose(dyn.mass_matrix(0.0, [0.3, 0.0]), [[1.0 + 9.0 + 36.0]])
+    turned = dyn.orientations(0.0, [0.3, 0.0], named=True)["c"]
+    assert np.arctan2(turned[2, 1], turned[1, 1]) == pytest.approx(2 * (3 * 0.3 + 0.1) + 0.2)
+    assert_allclose(dyn.forcing(0.0, [0.3, 0.0], r=[1.0, 1.0, 1.0]), [6.0 + 3.0 + 1.0])
+
+
 def test_parameters() -> None:
     """The same robot by parameters, which begin with the values of the file; those of the ground are not there."""
     path = ROBOTS / "tools.urdf"

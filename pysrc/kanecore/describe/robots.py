@@ -281,6 +281,8 @@ class _Assembly:
     def _state(self, joint: Joint) -> tuple[int, int]:
         """Nodes of q and u: of a joint that follows another one those of that, scaled."""
         b, g = self.builder, self.builder.graph
+        if joint.name in self._states:  # another one follows it, and came before
+            return self._states[joint.name]
         if joint.mimic is None:
             q, u = b.coordinate(f"q_{joint.name}"), b.speed(f"u_{joint.name}")
             b.rate(q, u)
