@@ -150,7 +150,7 @@ class _Chain:
             last = self._alike(k)
             s = self._through(k, last, s)
             k = last
-        self._serve(s, self._ends[-1], self._x[-1], None)
+        self._serve(s, self._ends[-1], None)
         return self._ordered()
 
     # -------------------------------------------------------------------------------------------------- steps
@@ -179,7 +179,7 @@ class _Chain:
         """S after some steps."""
         t = self._ends
         if t[last] == t[first]:  # x jumped
-            s = self._serve(s, t[first], self._x[first], self._x[last])
+            s = self._serve(s, t[first], self._x[last])
             self._put_steps(last, s)
             return s
         inside = self._inside(first, last)
@@ -200,7 +200,7 @@ class _Chain:
         in_order = np.argsort(places, kind="stable")
         of_step = np.searchsorted(places[in_order], np.arange(last - first + 1))
         for k in range(last - first):
-            s = self._serve(s, t[first + k], self._x[first + k], None)
+            s = self._serve(s, t[first + k], None)
             for j in in_order[of_step[k] : of_step[k + 1]]:
                 assert between is not None
                 here = self._following(between[j], s)
@@ -250,7 +250,7 @@ class _Chain:
         directions, flow_of = self._directions(zero, s)
         self._of_zeros[number] = self._total(zero, directions, flow_of)
 
-    def _serve(self, s: Array, t: float, x: Array, jumped: Array | None) -> Array:
+    def _serve(self, s: Array, t: float, jumped: Array | None) -> Array:
         """S behind the zeros at one time: all that are left, or those up to one that x jumped to."""
         while self._served < len(self._zeros):
             zero = self._zeros[self._served]
@@ -317,7 +317,7 @@ class _Chain:
         return directions, np.concatenate([[1.0], xdot, np.zeros(dyn.n_p), rdot])
 
     def _inputs(self, t: float, before: bool) -> tuple[Array, Array]:
-        """R and ṙ at a time, on the way to it or from it."""
+        """The inputs and their rates at a time, on the way to it or from it."""
         steps = self._ends[self._ends != t]
         ahead = (steps - t) * self._forward > 0.0
         side = steps[~ahead] if before else steps[ahead]
