@@ -106,6 +106,24 @@ def test_a_file_needs_no_model_and_no_pickle(sol: kc.Trajectory, tmp_path: Path)
     assert float(done.stdout) == sol["d3"][-1]
 
 
+def test_events_are_saved(tmp_path: Path) -> None:
+    """Also those of an event that did not happen; without events there are none."""
+    events = [kc.Event(sm.Symbol("theta1") - 0.5), kc.Event(lambda t, x: 5.0)]
+    run = kc.load("rrp").simulate((0, 2), X0, events=events)
+    run.save(tmp_path / "run.npz")
+    loaded = kc.Samples.load(tmp_path / "run.npz")
+    for saved, there in ((loaded.t_events, run.t_events), (loaded.y_events, run.y_events)):
+        assert saved is not None
+        assert there is not None
+        assert [part.shape for part in saved] == [part.shape for part in there]
+        for one, other in zip(saved, there, strict=True):
+            assert_array_equal(one, other)
+    assert len(run.t_events[0]) > 0  # type: ignore[index]
+    run[:2].save(tmp_path / "part.npz")
+    assert kc.Samples.load(tmp_path / "part.npz").t_events is not None
+    assert kc.load("rrp").simulate((0, 1), X0)[:].t_events is None
+
+
 def test_pickled(sol: kc.Trajectory) -> None:
     """What was not asked for yet is there afterwards, and the input function is not needed any more."""
     same(pickle.loads(pickle.dumps(sol[2:5])), sol[2:5])

@@ -49,6 +49,8 @@ class Samples:
     facts : dict
         How the run went: ``method``, ``n_steps``, ``n_rejected``, ``nfev``, ``success``, ``status``, ``message``; in a
         file also ``energy_drift`` and ``constraint_drift`` of the run, where its steps were kept.
+    t_events, y_events : list of ndarray, (n,), (n, n_x); or None
+        Of all zeros of each event of the run: the times, and the states before a reset.
     """
 
     def __init__(
@@ -137,6 +139,16 @@ class Samples:
     @cached_property
     def facts(self) -> dict[str, Any]:
         return dict(self._values["facts"]())
+
+    @property
+    def t_events(self) -> list[Array] | None:
+        given = self.facts.get("t_events")
+        return None if given is None else [np.array(times, dtype=np.float64) for times in given]
+
+    @property
+    def y_events(self) -> list[Array] | None:
+        given = self.facts.get("y_events")
+        return None if given is None else [np.reshape(states, (-1, self.x.shape[-1])) for states in given]
 
     # ------------------------------------------------------------------------------------------------ tables
 

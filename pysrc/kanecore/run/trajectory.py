@@ -339,6 +339,9 @@ class Trajectory:
                 facts[what] = getattr(self, what)
             except (ValueError, KanecoreError):  # the steps were not kept, or there are no energies
                 continue
+        if self.t_events is not None and self.y_events is not None:
+            facts["t_events"] = [times.tolist() for times in self.t_events]
+            facts["y_events"] = [states.tolist() for states in self.y_events]
         return facts
 
     def to_csv(self, path: str | os.PathLike[str]) -> None:
@@ -361,7 +364,8 @@ class Trajectory:
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write what is known at the times of the result to a file, in NumPy's format npz.
 
-        It holds times, states, inputs, outputs, energies, names, and how the run went; no model, and nothing pickled.
+        It holds times, states, inputs, outputs, energies, names, events, and how the run went; no model, and nothing
+        pickled.
         ``sol.at(t).save(path)`` writes other times.  To keep interpolants and model as well, pickle the trajectory.
         """
         self.samples.save(path)
