@@ -144,6 +144,26 @@ def test_a_mimic_before_its_leader() -> None:
     assert_allclose(dyn.forcing(0.0, [0.3, 0.0], r=[1.0, 1.0, 1.0]), [6.0 + 3.0 + 1.0])
 
 
+@pytest.mark.parametrize("kind", ["planar", "floating", "prismatic", "continuous"])
+def test_efforts_act_between_links(kind: str) -> None:
+    """An effort does work on the speeds of its own joint alone, also where the link that carries the joint moves."""
+    text = (
+        f'<robot name="r"><link name="g"/><link name="a">{INERTIAL}</link><link name="b">{INERTIAL}</link>'
+        + joint("j", "g", "a", more='<axis xyz="0 0.6 0.8"/>')
+        + joint("k", "a", "b", kind, '<origin xyz="1 2 3" rpy="0.3 0.2 0.1"/><axis xyz="0.8 0 -0.6"/>')
+        + "</robot>"
+    )
+    dyn = compiled(kc.Model.from_urdf(text))
+    x = np.random.default_rng(0).uniform(-1, 1, dyn.n_x)
+    for quaternion in dyn.unit:
+        x[list(quaternion)] /= np.linalg.norm(x[list(quaternion)])
+    idle = np.asarray(dyn.forcing(0.0, x, r=np.zeros(dyn.n_r)))
+    for i, name in enumerate(dyn.input_names):
+        work = np.asarray(dyn.forcing(0.0, x, r=np.eye(dyn.n_r)[i])) - idle
+        own = dyn.speed_names.index(name.replace("tau_", "u_"))
+        assert_allclose(work, np.eye(dyn.n_u)[own], rtol=0, atol=1e-12)
+
+
 def test_parameters() -> None:
     """The same robot by parameters, which begin with the values of the file; those of the ground are not there."""
     path = ROBOTS / "tools.urdf"
@@ -320,7 +340,7 @@ def test_a_file_too_large(tmp_path: Path) -> None:
     path = tmp_path / "large.urdf"
     with path.open("wb") as file:
         file.truncate(100_000_000)
-    with pytest.raises(kc.ModelError, match=r"large\.urdf has 100000000 bytes; more than 64000000 are not read"):
+    with pytest.raises(kc.ModelError, match=r"large\.urdf has more than 64000000 bytes, which are not read"):
         kc.Model.from_urdf(path)
     with pytest.raises(FileNotFoundError):
         kc.Model.from_urdf(tmp_path / "missing.urdf")

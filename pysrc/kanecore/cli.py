@@ -189,7 +189,8 @@ def _draw(options: argparse.Namespace) -> None:
     from kanecore import cli_runs
 
     dyn = _ready(options)
-    cli_runs.draw(dyn, options.state, options.output or Path(f"{dyn.name}.png"))
+    name = Path(options.model.rpartition(":")[2]).stem  # of the file or variable: a name in a file is a stranger's
+    cli_runs.draw(dyn, options.state, options.output or Path(f"{name}.png"))
 
 
 def _ready(options: argparse.Namespace) -> CompiledModel:

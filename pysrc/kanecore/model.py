@@ -26,12 +26,12 @@ from kanecore.describe import sympy_access
 from kanecore.describe.arguments import Arguments
 from kanecore.describe.description import Description, duplicate
 from kanecore.describe.from_transforms import of_transforms
+from kanecore.describe.from_urdf import described_robot
 from kanecore.describe.inertia import warn_of_impossible
 from kanecore.describe.link_loads import LinkLoad
 from kanecore.describe.mentioned import left_out
 from kanecore.describe.noncontributing import in_loads_alone, without
 from kanecore.describe.reader import Reader
-from kanecore.describe.robots import described_robot
 from kanecore.describe.symbols import function_name, function_of_time, multiplier
 from kanecore.describe.sympy_methods import of_kanes_method, of_lagrangian, of_system
 from kanecore.describe.transforms import Link

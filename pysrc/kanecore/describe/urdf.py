@@ -17,14 +17,13 @@ import numpy.typing as npt
 
 from kanecore.errors import ModelError, unknown_name
 
-from .xml_tree import Element, read_xml
+from .xml_tree import LARGEST, Element, read_xml
 
 __all__ = ["Inertial", "Joint", "Link", "Mimic", "Pose", "Robot", "Visual", "read_urdf"]
 
 Array = npt.NDArray[np.float64]
 
-MOVES = ("revolute", "continuous", "prismatic", "planar", "floating")
-TYPES = (*MOVES, "fixed")
+TYPES = ("revolute", "continuous", "prismatic", "planar", "floating", "fixed")
 
 _EXACT = 1e-15  # entries of a rotation that are nearer to 0 or 1 are meant to be that
 
@@ -42,7 +41,7 @@ class Pose:
 
 @dataclass(frozen=True)
 class Inertial:
-    """The mass of a link, its centre, and its central inertia, in the axes of the link."""
+    """The mass of a link, kg, its centre (3,), m, and its central inertia (3, 3), kg m², in the axes of the link."""
 
     mass: float
     centre: Array
@@ -79,13 +78,16 @@ class Mimic:
 
 @dataclass(frozen=True)
 class Joint:
-    """Attributes
+    """A joint, with its line in the file.
+
+    Attributes
     ----------
     origin : Pose
         Of the child in its parent, where q = 0.
     axis : ndarray, (3,)
         A unit vector, in the axes of the child.
     damping, friction : float
+        N m s and N m, or N s/m and N.
     """
 
     name: str
@@ -102,7 +104,9 @@ class Joint:
 
 @dataclass(frozen=True)
 class Robot:
-    """Attributes
+    """A tree of links; ``where`` names its file in messages.
+
+    Attributes
     ----------
     root : str
         The link that is no child.
@@ -131,7 +135,9 @@ def read_urdf(source: str | PathLike[str], mimic: bool = True) -> Robot:
     if isinstance(source, str) and source.lstrip("\ufeff \t\r\n").startswith("<"):
         where, text = "the URDF text", source.lstrip("\ufeff \t\r\n").encode()
     else:
-        where, text = str(source), Path(source).read_bytes()
+        where = str(source)
+        with Path(source).open("rb") as file:
+            text = file.read(LARGEST + 1)
     top = read_xml(text, where)
     if top.tag != "robot":
         raise ModelError(f"{where}, line {top.line}: the file begins with <{top.tag}>; a URDF begins with <robot>")

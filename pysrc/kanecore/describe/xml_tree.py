@@ -12,9 +12,10 @@ from xml.parsers import expat
 
 from kanecore.errors import ModelError
 
-__all__ = ["Element", "read_xml"]
+__all__ = ["LARGEST", "Element", "read_xml"]
 
-_LARGEST = 64_000_000  # bytes: a hundred times those of a humanoid
+LARGEST = 64_000_000
+"""Bytes that are read at most: a hundred times those of a humanoid."""
 _DEEPEST = 100
 
 
@@ -53,8 +54,8 @@ def read_xml(text: bytes, where: str) -> Element:
     ModelError
         It is no XML, declares a document type, or is too large or too deep.
     """
-    if len(text) > _LARGEST:
-        raise ModelError(f"{where} has {len(text)} bytes; more than {_LARGEST} are not read")
+    if len(text) > LARGEST:
+        raise ModelError(f"{where} has more than {LARGEST} bytes, which are not read")
     parser = expat.ParserCreate()
     parser.buffer_text = True
     top = Element("", {}, 0)

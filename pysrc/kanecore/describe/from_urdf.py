@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from kanecore.errors import ModelError, unknown_name, warn
 from kanecore.graph.scalars import Op
+from kanecore.graph.vectors import cross, dot
 from kanecore.shapes import Box, Cylinder, Shape, Sphere
 
 from .builder import Builder
@@ -220,7 +221,7 @@ class _Assembly:
         w = [b.speed(f"u_{name}_r{each}") for each in "xyz"]
         turned = _of_quaternion(b, e)
         for i in range(3):
-            b.rate(position[i], _sum(b, [g.mul(turned[i][j], v[j]) for j in range(3)]))
+            b.rate(position[i], dot(g, turned[i], v))
         half = g.constant(0.5)
         rates = (
             [(-1, 1, 0), (-1, 2, 1), (-1, 3, 2)],
@@ -230,7 +231,7 @@ class _Assembly:
         )
         for node, terms in zip(e, rates, strict=True):
             parts = [g.mul(e[i], w[j]) if sign > 0 else g.neg(g.mul(e[i], w[j])) for sign, i, j in terms]
-            b.rate(node, g.mul(half, _sum(b, parts)))
+            b.rate(node, g.mul(half, g.sum(parts)))
         joint_frame, joint_point = parent_frame, parent_point
         if not (np.array_equal(at.rotation, np.eye(3)) and not at.position.any()):
             joint_frame = b.frame(f"{name} origin", parent_frame, _numbers(b, at.rotation))
@@ -269,12 +270,10 @@ class _Assembly:
         if parent == b.inertial:
             return
         turned = b.frames[frame].rotation  # relative to that of the joint
-        fx, fy, fz = (_sum(b, [g.mul(row[j], force[j]) for j in range(3)]) for row in turned)
-        x, y, z = where
-        moment = g.sub(g.mul(z, fy), g.mul(y, fz)), g.sub(g.mul(x, fz), g.mul(z, fx)), g.sub(g.mul(y, fx), g.mul(x, fy))
+        fx, fy, fz = (g.neg(dot(g, row, force)) for row in turned)
         tx, ty, tz = (g.neg(node) for node in torque)
-        b.force(joint[1], ((joint[0], (g.neg(fx), g.neg(fy), g.neg(fz))),))
-        b.torque(parent, ((frame, (tx, ty, tz)), (joint[0], moment)))
+        b.force(joint[1], ((joint[0], (fx, fy, fz)),))
+        b.torque(parent, ((frame, (tx, ty, tz)), (joint[0], cross(g, where, (fx, fy, fz)))))
 
     # --------------------------------------------------------------------------------------- states and efforts
 
@@ -401,12 +400,12 @@ class _Assembly:
         between = [g.sub(y, x) for x, y in zip(self._position(first), self._position(second), strict=True)]
         turned = self._orientation(first.own_frame)
         for k in range(3):  # in the axes of the first link
-            row = _sum(b, [g.mul(turned[i][k], between[i]) for i in range(3)])
+            row = dot(g, [turned[i][k] for i in range(3)], between)
             b.constraint("configuration", row, f"{name}, {'xyz'[k]}")
         if loop[2] == "weld":
             other = self._orientation(second.own_frame)
             for i, j in ((2, 1), (0, 2), (1, 0)):
-                row = _sum(b, [g.mul(turned[k][j], other[k][i]) for k in range(3)])
+                row = dot(g, [turned[k][j] for k in range(3)], [other[k][i] for k in range(3)])
                 b.constraint("configuration", row, f"{name}, {'xyz'[3 - i - j]} rotation")
 
     def _orientation(self, frame: int) -> list[list[int]]:
@@ -419,7 +418,7 @@ class _Assembly:
             frame = b.frames[frame].parent
         for number in reversed(chain):
             m = b.frames[number].rotation
-            rows = [[_sum(b, [g.mul(row[k], m[k][j]) for k in range(3)]) for j in range(3)] for row in rows]
+            rows = [[dot(g, row, column) for column in zip(*m, strict=True)] for row in rows]
         return rows
 
     def _position(self, place: _Place) -> list[int]:
@@ -429,8 +428,8 @@ class _Assembly:
         for frame, components in b.position(place.own_point):
             turned = self._orientation(frame)
             for i in range(3):
-                parts[i].append(_sum(b, [g.mul(turned[i][j], components[j]) for j in range(3)]))
-        return [_sum(b, part) for part in parts]
+                parts[i].append(dot(g, turned[i], components))
+        return [g.sum(part) for part in parts]
 
 
 # ------------------------------------------------------------------------------------------------------ numbers
@@ -479,13 +478,6 @@ def _vector(b: Builder, frame: int, v: Array) -> Vector:
     return ((frame, (_number(b, v[0]), _number(b, v[1]), _number(b, v[2]))),) if v.any() else ()
 
 
-def _sum(b: Builder, nodes: Sequence[int]) -> int:
-    total = 0
-    for node in nodes:
-        total = b.graph.add(total, node)
-    return total
-
-
 def _turn(b: Builder, k: int, sign: float, angle: int) -> Matrix:
     """The rotation about coordinate axis k."""
     g = b.graph
@@ -501,7 +493,7 @@ def _turn(b: Builder, k: int, sign: float, angle: int) -> Matrix:
 
 def _product(b: Builder, fixed: Array, turned: Matrix) -> Matrix:
     g, left = b.graph, _numbers(b, fixed)
-    rows = [[_sum(b, [g.mul(left[i][k], turned[k][j]) for k in range(3)]) for j in range(3)] for i in range(3)]
+    rows = [[dot(g, row, column) for column in zip(*turned, strict=True)] for row in left]
     x, y, z = ((row[0], row[1], row[2]) for row in rows)
     return x, y, z
 
@@ -513,7 +505,7 @@ def _of_quaternion(b: Builder, e: Sequence[int]) -> Matrix:
 
     def twice(*terms: tuple[int, int, int]) -> int:
         parts = [g.mul(e[i], e[j]) if sign > 0 else g.neg(g.mul(e[i], e[j])) for sign, i, j in terms]
-        return g.mul(two, _sum(b, parts))
+        return g.mul(two, g.sum(parts))
 
     def diagonal(i: int, j: int) -> int:
         return g.sub(g.one, twice((1, i, i), (1, j, j)))
