@@ -627,6 +627,11 @@ def test_a_function_that_jumps_has_no_rate() -> None:
     assert caught.value.trajectory.t[-1] == pytest.approx(1 / 9.81, abs=1e-12)
 
 
+def test_every_method_is_differentiated() -> None:
+    """A method more needs a tableau, or steps of its own in StepSlopes, and a row above."""
+    assert {*METHODS, "auto", "auto_w"} == set(_native.METHODS)
+
+
 def test_tableaux_are_those_of_the_steps() -> None:
     """Rows of a tableau sum to c, and its last one to 1: what differentiates a step reads the numbers it is made of."""
     for method in ("rk4", "dopri5", "dop853", "auto"):

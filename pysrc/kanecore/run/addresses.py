@@ -4,9 +4,17 @@
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Callable
 from typing import Any
 
-__all__ = ["address_of"]
+import numpy as np
+import numpy.typing as npt
+
+__all__ = ["address_of", "event_in_python", "inputs_in_python"]
+
+Array = npt.NDArray[np.float64]
+
+_POINTER = ctypes.POINTER(ctypes.c_double)
 
 
 def address_of(function: Any, n: int, argument: str, written: str) -> int:
@@ -28,3 +36,22 @@ def address_of(function: Any, n: int, argument: str, written: str) -> int:
     if isinstance(function, bool) or not hasattr(function, "__index__") or function <= 0:
         raise ValueError(f"{argument} has the address {function!r}, which is that of no function: give {written}")
     return int(function)
+
+
+def event_in_python(address: int) -> Callable[[float, Array], float]:
+    """A function ``double g(double t, const double *x)`` as one of Python."""
+    call = ctypes.CFUNCTYPE(ctypes.c_double, ctypes.c_double, _POINTER)(address)
+    return lambda t, x: call(t, np.ascontiguousarray(x, dtype=np.float64).ctypes.data_as(_POINTER))
+
+
+def inputs_in_python(function: Any, address: int, n_r: int) -> Callable[[float, Array], Array]:
+    """A function ``void f(double t, const double *x, double *r)`` as one of Python, which keeps ``function`` alive."""
+    call = ctypes.CFUNCTYPE(None, ctypes.c_double, _POINTER, _POINTER)(address)
+
+    def inputs(t: float, x: Array) -> Array:
+        state, r = np.ascontiguousarray(x, dtype=np.float64), np.zeros(n_r)
+        call(t, state.ctypes.data_as(_POINTER), r.ctypes.data_as(_POINTER))
+        return r
+
+    inputs.owner = function  # type: ignore[attr-defined]  # its code lives as long as this
+    return inputs

@@ -268,10 +268,11 @@ def residuals(dyn: Kernels, t: npt.ArrayLike, x: npt.ArrayLike, r: Any = None, p
 
 
 def normalise(dyn: Kernels, x: Array) -> None:
-    """Divide the unit quaternions of a state by their norms."""
+    """Divide the unit quaternions of states, (..., n_x), by their norms; one that is zero stays."""
     for quaternion in dyn.unit:
         places = list(quaternion)
-        x[places] /= np.linalg.norm(x[places]) or 1.0
+        size = np.linalg.norm(x[..., places], axis=-1, keepdims=True)
+        x[..., places] /= np.where(size > 0.0, size, 1.0)
 
 
 def frozen(array: Array) -> Array:

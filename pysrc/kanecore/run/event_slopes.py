@@ -6,7 +6,6 @@ Those of names and expressions are exact.  Functions of Python or C are called a
 
 from __future__ import annotations
 
-import ctypes
 from collections.abc import Callable, Mapping
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from kanecore.run.addresses import event_in_python
 from kanecore.run.events import Events
 from kanecore.run.step_slopes import Flow, along
 
@@ -44,7 +44,7 @@ class EventSlopes:
 
     def of_event(self, i: int, t: float, x: Array, r: Array, directions: Array) -> Array:
         """ġ along directions, the columns of (1 + n_x + n_p + n_r, m): (m,)."""
-        _, (kind, what), _ = self._events.given(i)
+        kind, what = self._events[i].source
         if kind == "state":
             return np.asarray(directions[1 + what])
         if kind == "expression":
@@ -53,14 +53,14 @@ class EventSlopes:
         if kind == "output":
             values = self._differences(lambda t, x, p, r: dyn.outputs(t, x, r=r, p=p)[what], t, x, r, directions)
         else:
-            g = what if kind == "function" else _in_python(what)
+            g = what if kind == "function" else event_in_python(what)
             values = self._differences(lambda t, x, p, r: np.asarray(g(t, x)).reshape(()), t, x, r, directions)
         return np.asarray(values[:, 0])
 
     def of_reset(self, i: int, t: float, x: Array, r: Array, directions: Array) -> Array:
         """The derivative of the state after the reset along directions: (n_x, m)."""
-        event, _, reset = self._events.given(i)
-        given, n_x = event.reset, self._flow.n
+        reset, n_x = self._events[i].reset, self._flow.n
+        given = getattr(self._events[i].given, "reset", None)
         if isinstance(given, Mapping):
             result = directions[1 : 1 + n_x].copy()
             places = [self._flow.problem.dyn._index("state", key) for key in given]
@@ -75,10 +75,9 @@ class EventSlopes:
     @cached_property
     def _first_of_reset(self) -> dict[int, int]:
         """Where the expressions of each reset begin, in the order of `_compiled`."""
-        kinds = [self._events.given(i)[1][0] for i in range(len(self._events))]
-        first, following = {}, kinds.count("expression")
-        for i in range(len(self._events)):
-            reset = getattr(self._events.given(i)[0], "reset", None)
+        first, following = {}, sum(event.source[0] == "expression" for event in self._events)
+        for i, event in enumerate(self._events):
+            reset = getattr(event.given, "reset", None)
             if isinstance(reset, Mapping):
                 first[i] = following
                 following += len(reset)
@@ -87,11 +86,11 @@ class EventSlopes:
     @cached_property
     def _compiled(self) -> Kernels:
         """The derivatives of all expressions: first those of events, then those of resets."""
-        events = [self._events.given(i) for i in range(len(self._events))]
-        expressions = [event.expr for event, (kind, _), _ in events if kind == "expression"]
+        expressions = [event.given.expr for event in self._events if event.source[0] == "expression"]
         for i in self._first_of_reset:
-            expressions += self._events.given(i)[0].reset.values()
-        differentiated = next(event.differentiated for event, _, _ in events if getattr(event, "compiled", None))
+            expressions += self._events[i].given.reset.values()
+        given = (event.given for event in self._events)
+        differentiated = next(event.differentiated for event in given if getattr(event, "compiled", None))
         return differentiated(self._flow.problem.dyn, expressions)  # type: ignore[no-any-return]
 
     def _gradients(self, t: float, x: Array, r: Array) -> Array:
@@ -128,10 +127,3 @@ class EventSlopes:
         return np.array(
             [np.atleast_1d(f(float(times[i]), states[i].copy(), p[i], inputs[i])) for i in range(len(times))]
         )
-
-
-def _in_python(address: int) -> Callable[[float, Array], float]:
-    """A function ``double g(double t, const double *x)`` as one of Python."""
-    pointer = ctypes.POINTER(ctypes.c_double)
-    call = ctypes.CFUNCTYPE(ctypes.c_double, ctypes.c_double, pointer)(address)
-    return lambda t, x: call(t, np.ascontiguousarray(x, dtype=np.float64).ctypes.data_as(pointer))

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -37,8 +37,8 @@ _SINGLE = ("compiled", "address", "free_symbols")  # what tells an event, a func
 
 
 @dataclass(frozen=True)
-class _Event:
-    """One event as the binding takes it: where its value comes from, and what its zeros do."""
+class WatchedEvent:
+    """One event: as it was given, where its value comes from, and what its zeros do."""
 
     given: Any
     source: tuple[str, Any]
@@ -114,13 +114,14 @@ class Events:
         """Whether steps end on the zeros of an event."""
         return bool(self._events[i].terminal or self._events[i].reset)
 
-    def given(self, i: int) -> tuple[Any, tuple[str, Any], _Reset | None]:
-        """An event as the user gave it, where its value comes from, and its reset as a function."""
-        event = self._events[i]
-        return event.given, event.source, event.reset
-
     def __len__(self) -> int:
         return len(self._events)
+
+    def __getitem__(self, i: int) -> WatchedEvent:
+        return self._events[i]
+
+    def __iter__(self) -> Iterator[WatchedEvent]:
+        return iter(self._events)
 
     def _found(self, i: int, t: float, x: Array) -> Any:
         """A zero: what `Watch` is told."""
@@ -180,7 +181,7 @@ def _compiler(events: list[Any]) -> Callable[[Kernels, list[Any]], Kernels]:
     return next(event.compiled for event in events if getattr(event, "compiled", None))  # type: ignore[no-any-return]
 
 
-def _read(problem: InitialValueProblem, i: int, given: Any, expressions: list[Any]) -> _Event:
+def _read(problem: InitialValueProblem, i: int, given: Any, expressions: list[Any]) -> WatchedEvent:
     """One event; where it is an expression, that is added to ``expressions``."""
     what = given.expr if hasattr(given, "compiled") else given
     source: tuple[str, Any]
@@ -197,7 +198,7 @@ def _read(problem: InitialValueProblem, i: int, given: Any, expressions: list[An
     else:
         source = "expression", len(expressions)
         expressions.append(what)
-    return _Event(
+    return WatchedEvent(
         given,
         source,
         _terminal(i, getattr(given, "terminal", False)),

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import math
 import pickle
 from collections.abc import Callable, Mapping
@@ -15,8 +14,8 @@ import numpy as np
 import numpy.typing as npt
 
 from kanecore import _native
-from kanecore.run.addresses import address_of
-from kanecore.run.signals import Signal, evaluate, piece
+from kanecore.run.addresses import address_of, inputs_in_python
+from kanecore.run.signals import Signal, cubic_values, evaluate, piece
 
 if TYPE_CHECKING:
     from kanecore._native import Kernels
@@ -68,7 +67,7 @@ class RunInputs:
             signals = _with_rates(dyn, _columns(dyn, inputs))[1]
         elif hasattr(inputs, "argtypes") or hasattr(inputs, "address"):
             self.address = address_of(inputs, 3, "inputs", "void f(double t, const double *x, double *r)")
-            self.function = _in_python(inputs, self.address, dyn.n_r)
+            self.function = inputs_in_python(inputs, self.address, dyn.n_r)
         elif callable(inputs):
             self.function = inputs
         elif isinstance(inputs, Mapping):
@@ -152,25 +151,9 @@ class RunInputs:
 
         def inputs(t: float, x: Array) -> Array:
             k = first + int(np.searchsorted(self.knots[first + 1 : last + 1], t, side="right"))
-            s, cubic = t - self.knots[k], self.coefficients[k]
-            result = cubic[:, 0] + s * (cubic[:, 1] + s * (cubic[:, 2] + s * cubic[:, 3]))
-            return np.asarray(result, dtype=np.float64)
+            return cubic_values(self.coefficients[k], t - self.knots[k])
 
         return inputs
-
-
-def _in_python(function: Any, address: int, n_r: int) -> Callable[[float, Array], Array]:
-    """A function in C as one of Python."""
-    pointer = ctypes.POINTER(ctypes.c_double)
-    call = ctypes.CFUNCTYPE(None, ctypes.c_double, pointer, pointer)(address)
-
-    def inputs(t: float, x: Array) -> Array:
-        state, r = np.ascontiguousarray(x, dtype=np.float64), np.zeros(n_r)
-        call(t, state.ctypes.data_as(pointer), r.ctypes.data_as(pointer))
-        return r
-
-    inputs.owner = function  # type: ignore[attr-defined]  # its code lives as long as this
-    return inputs
 
 
 def _left_behind(t: float, x: Array) -> Array:

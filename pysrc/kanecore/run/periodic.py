@@ -21,8 +21,8 @@ import numpy as np
 import numpy.typing as npt
 
 from kanecore.errors import IntegrationError, ModelError, SingularError
+from kanecore.run.constraints import normalise
 from kanecore.run.events import as_list
-from kanecore.run.inputs import RunInputs
 from kanecore.run.options import vector
 from kanecore.run.simulate import simulate
 from kanecore.run.starts import normalized
@@ -344,9 +344,7 @@ class _Shooting:
     def _feasible(self, shot: _Shot, x: Array) -> Array:
         """The state on the constraints next to x."""
         x = x.copy()
-        for quaternion in self._dyn.unit:
-            places = list(quaternion)
-            x[places] /= np.linalg.norm(x[places])
+        normalise(self._dyn, x)
         return shot.trajectory._problem.state(self._t0, x).projected.x.copy() if self._constrained else x
 
     @property
@@ -374,7 +372,7 @@ class _Shooting:
             )
         same = self._close(now, later)
         if same and not self._fixed:
-            inputs = (_at(problem.inputs, time, shot.x) for time in (self._t0, self._t0 + shot.period))
+            inputs = (problem.inputs(time, shot.x) for time in (self._t0, self._t0 + shot.period))
             same = self._close(*(np.asarray(dyn.rhs(self._t0, shot.x, r=at, p=problem.p)) for at in inputs))
         if not same:
             event = "" if self._section is None else ", and the event among events"
@@ -417,7 +415,3 @@ def _scale(extents: Array, states: Array) -> Array:
     """What is large for each number of a state: how far it goes in the first motion that is tried."""
     ranges = np.ptp(states, axis=0)
     return np.where(ranges > _STILL * extents, ranges, extents)
-
-
-def _at(inputs: RunInputs, t: float, x: Array) -> Array:
-    return np.asarray(inputs(t, x))

@@ -114,8 +114,18 @@ def evaluate(knots: Array, coefficients: Array, t: npt.ArrayLike) -> Array:
     times = np.asarray(t, dtype=np.float64)
     k = piece(knots, times)
     s = (times - knots[k])[..., np.newaxis]
-    cubic = coefficients[k]
+    return cubic_values(coefficients[k], s)
+
+
+def cubic_values(cubic: Array, s: Array | float) -> Array:
+    """Values of cubics, (..., m, 4), at s from their knots, (..., 1): (..., m)."""
     result = cubic[..., 0] + s * (cubic[..., 1] + s * (cubic[..., 2] + s * cubic[..., 3]))
+    return np.asarray(result, dtype=np.float64)
+
+
+def cubic_rates(cubic: Array, s: Array | float) -> Array:
+    """Their derivatives with respect to s: (..., m)."""
+    result = cubic[..., 1] + s * (2.0 * cubic[..., 2] + s * (3.0 * cubic[..., 3]))
     return np.asarray(result, dtype=np.float64)
 
 

@@ -15,11 +15,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from kanecore.run.constraints import normalise
 from kanecore.run.metric import extents
 from kanecore.run.problem import InitialValueProblem
+from kanecore.run.signals import cubic_rates, cubic_values, piece
 
 if TYPE_CHECKING:
-    from kanecore._native import Tableau
+    from kanecore._native import Kernels, Tableau
 
 __all__ = ["Flow", "Scales", "StepSlopes", "along", "scales_of"]
 
@@ -132,16 +134,14 @@ class Flow:
         return self.by_p * dyn.n_p + self.by_r * dyn.n_r
 
     def pieces(self, times: Array) -> Integers:
-        """Between which knots of the inputs times lie."""
-        knots = self.problem.inputs.knots
-        return np.clip(np.searchsorted(knots, times, side="right") - 1, 0, len(knots) - 2)
+        """Between which knots of the inputs times lie: (N,)."""
+        return piece(self.problem.inputs.knots, times)
 
     def inputs(self, pieces: Integers, t: Array) -> tuple[Array, Array]:
-        """R and ṙ at times, each by the cubics of a piece, of which it may be the end: (N, n_r) both."""
+        """The inputs r and ṙ at times, each by the cubics of a piece, of which it may be the end: (N, n_r) both."""
         given = self.problem.inputs
-        s, c = (t - given.knots[pieces])[:, np.newaxis], given.coefficients[pieces]
-        values = c[..., 0] + s * (c[..., 1] + s * (c[..., 2] + s * c[..., 3]))
-        return values, c[..., 1] + s * (2.0 * c[..., 2] + s * 3.0 * c[..., 3])
+        s, cubics = (t - given.knots[pieces])[:, np.newaxis], given.coefficients[pieces]
+        return cubic_values(cubics, s), cubic_rates(cubics, s)
 
     def value(self, t: Array, x: Array, r: Array) -> Array:
         """ẋ: (N, n)."""
@@ -180,8 +180,8 @@ class Flow:
     def returned(self, t: Array, x: Array, r: Array, p: Array) -> Array:
         """The states of least change on the unit spheres and the constraints, as the integrators find them."""
         dyn = self.problem.dyn
-        x = _normalized(dyn.unit, x)
-        return _normalized(dyn.unit, np.asarray(dyn._project(t, x, r=r, p=p))) if self._projects else x
+        x = _normalized(dyn, x)
+        return _normalized(dyn, np.asarray(dyn._project(t, x, r=r, p=p))) if self._projects else x
 
     def slopes_of_return(self, t: Array, x: Array, r: Array) -> Array:
         """∂ of `returned` with respect to (x, p, r): (N, n, n + n_direct)."""
@@ -189,7 +189,7 @@ class Flow:
         result = np.zeros((len(x), self.n, self.n + self.n_direct))
         result[..., : self.n] = _slopes_of_unit(unit, x)
         if self._projects:
-            x = _normalized(unit, x)
+            x = _normalized(self.problem.dyn, x)
             result = self.direct(self._slopes_of_projection(t, x, r), result)
             x = np.asarray(self.problem.dyn._project(t, x, r=r, p=self.problem.p))
             result = _slopes_of_unit(unit, x) @ result
@@ -230,11 +230,9 @@ class Flow:
         return self.direct(self.slopes_of_return(t, x, r), columns) if self.returns else columns
 
 
-def _normalized(unit: tuple[tuple[int, ...], ...], x: Array) -> Array:
+def _normalized(dyn: Kernels, x: Array) -> Array:
     x = x.copy()
-    for quaternion in unit:
-        places = list(quaternion)
-        x[..., places] /= np.linalg.norm(x[..., places], axis=-1, keepdims=True)
+    normalise(dyn, x)
     return x
 
 
@@ -259,7 +257,9 @@ class StepSlopes:
     tableau : Tableau
         The method.
     t, h, x, end : ndarray, (N,), (N,), (N, n), (N, n)
-        Where they began, how long they are, and the states at both ends.
+        Where they began and how long they are, s, and the states at both ends.
+    interpolate : bool
+        Whether `between` will be asked.
 
     Attributes
     ----------
@@ -312,7 +312,7 @@ class StepSlopes:
         self._increment_slopes.append(self._h[:, np.newaxis, np.newaxis] * slopes)
 
     def _advanced(self, weights: Array) -> tuple[Array, Array]:
-        """X + Σ a_j K_j, and its slopes."""
+        """The states x + Σ a_j K_j, and their slopes."""
         x, columns = self._x.copy(), self._start.copy()
         for weight, k, slopes in zip(weights, self._increments, self._increment_slopes, strict=False):
             if weight != 0.0:
@@ -337,8 +337,8 @@ class StepSlopes:
 
     def _on_unit_spheres(self, x: Array, columns: Array) -> tuple[Array, Array]:
         """An end with its unit quaternions divided by their norms, as adaptive methods leave it before all else."""
-        unit = self._flow.problem.dyn.unit
-        return (_normalized(unit, x), _slopes_of_unit(unit, x) @ columns) if len(unit) else (x, columns)
+        dyn = self._flow.problem.dyn
+        return (_normalized(dyn, x), _slopes_of_unit(dyn.unit, x) @ columns) if dyn.unit else (x, columns)
 
     def _semi_implicit(self) -> tuple[Array, Array]:
         """Euler's method that advances the speeds first, and the coordinates by the new ones."""
@@ -363,8 +363,9 @@ class StepSlopes:
         jacobian = flow.slopes(t, self._x, r)
         dyn, p = flow.problem.dyn, flow.problem.p
         rate = np.asarray(dyn.rhs_time_derivative(t, self._x, r=r, p=p))
-        by_inputs = np.asarray(dyn._linearize(t, self._x, r=r, p=p))[..., n:]
-        rate = rate + (by_inputs @ rdot[..., np.newaxis])[..., 0]
+        if rdot.any():
+            by_inputs = np.asarray(dyn._linearize(t, self._x, r=r, p=p))[..., n:]
+            rate = rate + (by_inputs @ rdot[..., np.newaxis])[..., 0]
         matrix = np.eye(n) / (length * gamma[0]) - jacobian[..., :n]
         increments, slopes = list[Array](), list[Array]()
         for i in range(len(m)):
@@ -383,7 +384,10 @@ class StepSlopes:
             # ∂(J u + h γ ∂f/∂t) is the derivative of all slopes of f along (h γ, u, h γ ṙ)
             turned += self._curvature(h * gamma[i], increments[i], rdot)
             slopes.append(np.linalg.solve(matrix, turned))
-        self._increments, self._increment_slopes = [np.zeros_like(self._x), *increments], [turned * 0.0, *slopes]
+        self._increments, self._increment_slopes = (
+            [np.zeros_like(self._x), *increments],
+            [np.zeros_like(self._start), *slopes],
+        )
         return (
             self._x + sum(m[j] * increments[j] for j in range(len(m))),
             self._start + sum(m[j] * slopes[j] for j in range(len(m))),
