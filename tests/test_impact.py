@@ -11,6 +11,7 @@ import pytest
 import sympy as sm
 import sympy.physics.mechanics as me
 from gallery_states import loaded, some_state
+from particles import plane
 from sweep import part
 from sympy.physics.mechanics import dynamicsymbols
 
@@ -19,12 +20,6 @@ import kanecore as kc
 Array = npt.NDArray[np.float64]
 
 MODELS = ["arm7", "bricard", "five_bar", "four_bar", "free_body", "rolling_disc", "rrp_redundant", "stewart"]
-
-
-def plane() -> tuple[me.ReferenceFrame, me.Point]:
-    frame, origin = me.ReferenceFrame("N"), me.Point("O")
-    origin.set_vel(frame, 0)
-    return frame, origin
 
 
 def dumbbell(m: float = 2.0, length: float = 3.0) -> kc.CompiledModel:

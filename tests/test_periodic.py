@@ -11,8 +11,8 @@ import pytest
 import sympy as sm
 import sympy.physics.mechanics as me
 from numpy.testing import assert_allclose
+from particles import on_a_line, plane
 from scipy.integrate import simpson
-from test_sensitivities import on_a_line, plane
 
 import kanecore as kc
 

@@ -13,6 +13,7 @@ import pytest
 import sympy as sm
 import sympy.physics.mechanics as me
 from numpy.testing import assert_allclose, assert_array_equal
+from particles import on_a_line, plane
 from scipy.integrate import solve_ivp
 from scipy.linalg import expm
 
@@ -34,23 +35,6 @@ METHODS: dict[str, dict[str, Any]] = {
 # A tree, inputs that are forces, unit quaternions, and closed loops, of which one may pass its dead points.
 MODELS = ("rrp", "cart_pole", "free_body", "four_bar", "slider_crank")
 TOLERANCE = {"four_bar": 2e-8}  # of the others 3e-9: differences through a projection
-
-
-def plane() -> tuple[Any, Any]:
-    frame, origin = me.ReferenceFrame("N"), me.Point("O")
-    origin.set_vel(frame, 0)
-    return frame, origin
-
-
-def on_a_line(name: str, force: Any, parameters: dict[Any, float], **options: Any) -> kc.CompiledModel:
-    """A particle of 1 kg at q with speed u, and a force of q, u and t on it."""
-    q, u = me.dynamicsymbols("q u")
-    frame, origin = plane()
-    point = origin.locatenew("P", q * frame.x)
-    point.set_vel(frame, u * frame.x)
-    bodies, loads = [me.Particle("P", point, 1)], [(point, force(q, u) * frame.x)]
-    model = kc.Model(frame, [q], [u], [q.diff() - u], bodies=bodies, forcelist=loads, name=name, **options)
-    return kc.compile(model, parameters=parameters)
 
 
 def some_start(dyn: kc.CompiledModel, rng: np.random.Generator) -> Array:
