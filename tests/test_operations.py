@@ -106,3 +106,33 @@ def test_tree_branches_stay_apart() -> None:
     one = Derivation(duplicate(kc.Model(ground, q[:2], u[:2], kd_eqs[:2], bodies=bodies[:2]).description))
     double = 2 * count(one.graph, one.kernel("udot").roots)["total"]
     assert count(both.graph, both.kernel("udot").roots)["total"] <= double
+
+
+def limbs(n: int, length: int) -> str:
+    """A URDF of a trunk with n limbs of so many joints, their axes in turn y, x, z."""
+    mass = '<mass value="1.3"/><origin xyz="0.01 0.02 -0.1"/>'
+    tensor = '<inertia ixx="0.02" iyy="0.03" izz="0.015" ixy="0.001" iyz="0.002" ixz="0.003"/>'
+    inertial = f"<inertial>{mass}{tensor}</inertial>"
+    text = f'<robot name="limbs"><link name="trunk">{inertial}</link>'
+    for limb in range(n):
+        for k in range(length):
+            parent = f"L{limb}_{k - 1}" if k else "trunk"
+            axis = ("0 1 0", "1 0 0", "0 0 1")[k % 3]
+            text += f'<link name="L{limb}_{k}">{inertial}</link><joint name="J{limb}_{k}" type="continuous">'
+            text += f'<parent link="{parent}"/><child link="L{limb}_{k}"/><axis xyz="{axis}"/>'
+            text += f'<origin xyz="0.0{limb + 1} 0 -0.3"/></joint>'
+    return text + "</robot>"
+
+
+def test_robots_with_a_floating_base() -> None:
+    """The base is one link that moves in its own axes; many joints on several limbs: articulated bodies."""
+    d = Derivation(duplicate(kc.Model.from_urdf(limbs(4, 3), floating_base=True).description))
+    assert d.tree is not None
+    assert [len(link.rates) for link in d.tree.links] == [0, 6, *[1] * 12]
+    assert all(x == int(i == j) for i, row in enumerate(d.tree.jacobian) for j, x in enumerate(row))
+    assert d.method == "composite bodies, LᵀDL"
+    assert count(d.graph, [x for row in d.mass_matrix for x in row])["total"] <= 730
+    d = Derivation(duplicate(kc.Model.from_urdf(limbs(4, 8), floating_base=True).description))
+    assert d.method == "articulated bodies"
+    kernel = d.kernel("udot")
+    assert count(d.graph, [*kernel.roots, *(i for pivot in kernel.pivots for i in pivot[:2])])["total"] <= 10_900

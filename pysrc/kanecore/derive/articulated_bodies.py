@@ -14,10 +14,10 @@ from dataclasses import dataclass
 from kanecore.describe.description import Components, Matrix
 from kanecore.graph.scalars import Graph
 
-from .composite_bodies import composites
-from .inertias import Symmetric, rotated, times
-from .tree import JointTree, Link, Rate
-from .vectors import ZERO, add, cross, dot, matmul, matvec, scale, transposed
+from .composite_bodies import composite_sizes
+from .inertias import rotated_block
+from .tree import JointTree, Link
+from .vectors import ZERO, add, cross, dot, matmul, matvec, transposed
 
 __all__ = ["articulated_solve"]
 
@@ -34,15 +34,22 @@ class _Step:
     start: int
 
 
-def articulated_solve(g: Graph, tree: JointTree, right: Sequence[int]) -> tuple[list[int], list[tuple[int, int]]]:
-    """Solve M_w y = f_w; y, and the pivots as ``(pivot, diagonal of M_w)``."""
-    steps, pivots = _inwards(g, tree, right)
+def articulated_solve(
+    g: Graph, tree: JointTree, right: Sequence[int], whole: JointTree | None = None
+) -> tuple[list[int], list[tuple[int, int]]]:
+    """Solve M_w y = f_w; y, and the pivots as ``(pivot, bound of the diagonal entry of M_w)``.
+
+    ``whole`` is the tree with the inertias of its links as they are, where ``tree`` holds them handed over.
+    """
+    steps, pivots = _inwards(g, tree, right, composite_sizes(g, (whole or tree).links))
     return _outwards(g, tree.links, steps, len(right)), pivots
 
 
-def _inwards(g: Graph, tree: JointTree, right: Sequence[int]) -> tuple[list[list[_Step]], list[tuple[int, int]]]:
+def _inwards(
+    g: Graph, tree: JointTree, right: Sequence[int], sizes: Sequence[tuple[int, int]]
+) -> tuple[list[list[_Step]], list[tuple[int, int]]]:
     """From the last link to the first: the steps of each link, in the order of its rates, and the pivots."""
-    links, first, composite = tree.links, tree.first_rates, composites(g, tree.links)
+    links, first = tree.links, tree.first_rates
     inertia: list[Block] = [_spatial(g, link) for link in links]
     bias: list[list[int]] = [[0] * 6 for _ in links]
     steps: list[list[_Step]] = [[] for _ in links]
@@ -53,13 +60,18 @@ def _inwards(g: Graph, tree: JointTree, right: Sequence[int]) -> tuple[list[list
             axis = [*rate.axis, 0, 0, 0] if rate.turns else [0, 0, 0, *rate.axis]
             column = [dot(g, line, axis) for line in matrix]
             pivot = dot(g, axis, column)
-            pivots[row] = (pivot, _diagonal(g, rate, composite[i]))
+            pivots[row] = (pivot, sizes[i][rate.turns])
             inverse = g.div(g.one, pivot) if pivot else 0
             residual = g.sub(right[row], dot(g, axis, p))
             scaled = [g.mul(inverse, x) for x in column]
             steps[i].insert(0, _Step(row, axis, scaled, g.mul(inverse, residual)))
             matrix = _symmetric_less(g, matrix, scaled, column)
             p = [g.add(x, g.mul(y, residual)) for x, y in zip(p, scaled, strict=True)]
+            along, *more = (k for k, x in enumerate(axis) if x)
+            if not more and axis[along] in (g.one, g.neg(g.one)):
+                # Along it nothing resists any more, and the force is the given one.
+                matrix = [[0 if along in (k, m) else x for m, x in enumerate(line)] for k, line in enumerate(matrix)]
+                p[along], scaled[along] = g.mul(axis[along], right[row]), axis[along]
         j = links[i].parent
         if j >= 0:
             matrix, p = _to_parent(g, links[i], matrix, p)
@@ -68,12 +80,6 @@ def _inwards(g: Graph, tree: JointTree, right: Sequence[int]) -> tuple[list[list
             ]
             bias[j] = [g.add(x, y) for x, y in zip(bias[j], p, strict=True)]
     return steps, pivots
-
-
-def _diagonal(g: Graph, rate: Rate, composite: tuple[int, Components, Symmetric]) -> int:
-    """The entry of M_w: the inertia of a composite body along one of its rates."""
-    mass, _, inertia = composite
-    return dot(g, rate.axis, times(g, inertia, rate.axis) if rate.turns else scale(g, mass, rate.axis))
 
 
 def _outwards(g: Graph, links: Sequence[Link], steps: Sequence[Sequence[_Step]], n: int) -> list[int]:
@@ -126,8 +132,7 @@ def _to_parent(g: Graph, link: Link, matrix: Block, p: list[int]) -> tuple[Block
     turn: Components = (p[0], p[1], p[2])
     force: Components = (p[3], p[4], p[5])
     for r in link.rotation:
-        top, low = _rotated_block(g, r, top), _rotated_block(g, r, low)
-        side = matmul(g, matmul(g, r, side), transposed(r))
+        top, side, low = (rotated_block(g, r, block) for block in (top, side, low))
         turn, force = matvec(g, r, turn), matvec(g, r, force)
     d = link.offset
     if d != ZERO:
@@ -143,11 +148,6 @@ def _to_parent(g: Graph, link: Link, matrix: Block, p: list[int]) -> tuple[Block
     full = [[*top[i], *side[i]] for i in range(3)]
     full += [[side[0][i], side[1][i], side[2][i], *low[i]] for i in range(3)]
     return full, [*turn, *force]
-
-
-def _rotated_block(g: Graph, r: Matrix, m: Matrix) -> Matrix:
-    xx, yy, zz, xy, yz, zx = rotated(g, r, (m[0][0], m[1][1], m[2][2], m[0][1], m[1][2], m[2][0]))
-    return ((xx, xy, zx), (xy, yy, yz), (zx, yz, zz))
 
 
 def _sum(g: Graph, a: Matrix, b: Matrix) -> Matrix:

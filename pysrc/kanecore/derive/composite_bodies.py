@@ -11,11 +11,11 @@ from collections.abc import Sequence
 from kanecore.describe.description import Components
 from kanecore.graph.scalars import Graph
 
-from .inertias import Symmetric, plus, rotated, shift, times
+from .inertias import HALF, Symmetric, plus, rotated, shift, times
 from .tree import JointTree, Link
 from .vectors import add, cross, dot, matvec, scale
 
-__all__ = ["composite_mass_matrix", "composite_momenta", "composites"]
+__all__ = ["composite_mass_matrix", "composite_momenta", "composite_sizes", "composites"]
 
 
 def composite_mass_matrix(g: Graph, tree: JointTree) -> list[list[int]]:
@@ -66,3 +66,18 @@ def composites(g: Graph, links: Sequence[Link]) -> list[tuple[int, Components, S
         j = links[i].parent
         total[j] = (g.add(total[j][0], mass), add(g, total[j][1], k), plus(g, total[j][2], inertia))
     return total
+
+
+def composite_sizes(g: Graph, links: Sequence[Link]) -> list[tuple[int, int]]:
+    """Mass and ∫ r·r dm about the link's origin of each link and all it carries: no inertia about an axis is larger."""
+    half = g.constant(HALF)
+    total = [(x.mass, x.moment, g.mul(half, g.sum(x.inertia[:3]))) for x in links]
+    for i in range(len(links) - 1, 0, -1):
+        mass, h, square = total[i]
+        for r in links[i].rotation:
+            h = matvec(g, r, h)
+        p, j = links[i].offset, links[i].parent
+        k = add(g, h, scale(g, mass, p))
+        square = g.add(square, dot(g, p, add(g, h, k)))
+        total[j] = (g.add(total[j][0], mass), add(g, total[j][1], k), g.add(total[j][2], square))
+    return [(mass, square) for mass, _, square in total]

@@ -21,21 +21,19 @@ from .registry import Derived
 __all__ = ["ARTICULATED", "Formulation", "Solution", "factorized", "named_pivots"]
 
 ARTICULATED = "articulated bodies"
-# An operation of the articulated bodies waits for the one before it: measured on chains of 10 to 30 links, in the plane
-# and in space, it takes between one time and twice the time of one of a factorization.
-ARTICULATED_WEIGHT = 1.5
 
 
 @dataclass(frozen=True)
 class Solution:
-    """Expressions of u̇, and how they were found."""
+    """Expressions of u̇, and how they were found; ``waiting`` is how long they wait for each other, in operations."""
 
     method: str
     udot: Derived
+    waiting: int = 0
 
-    def time(self, g: Graph) -> float:
-        """What it takes, in operations of a factorization."""
-        return count_in_call(g, self.udot.roots) * (ARTICULATED_WEIGHT if self.method == ARTICULATED else 1)
+    def time(self, g: Graph) -> int:
+        """What it takes, in operations."""
+        return count_in_call(g, self.udot.roots) + self.waiting
 
 
 class Formulation(Protocol):

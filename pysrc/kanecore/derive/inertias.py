@@ -8,9 +8,9 @@ from fractions import Fraction
 from kanecore.describe.description import Components, Matrix
 from kanecore.graph.scalars import Graph
 
-from .vectors import ZERO, add, dot, matmul, matvec, unit
+from .vectors import ZERO, add, dot, matmul, matvec, transposed, unit
 
-__all__ = ["Symmetric", "matrix", "plus", "rotated", "second_moments", "shift", "steiner", "times"]
+__all__ = ["Symmetric", "matrix", "plus", "rotated", "rotated_block", "second_moments", "shift", "steiner", "times"]
 
 HALF = Fraction(1, 2)
 Symmetric = tuple[int, int, int, int, int, int]  # xx, yy, zz, xy, yz, zx
@@ -99,3 +99,25 @@ def rotated(g: Graph, r: Matrix, inertia: Symmetric) -> Symmetric:
             for b in range(a, 3):
                 full[a][b] = full[b][a] = dot(g, half[a], r[b])
     return (full[0][0], full[1][1], full[2][2], full[0][1], full[1][2], full[2][0])
+
+
+def rotated_block(g: Graph, r: Matrix, block: Matrix) -> Matrix:
+    """The product R B Rᵀ; about a coordinate axis only the symmetric part of what lies in the plane turns."""
+    if all(block[a][b] == block[b][a] for a in range(3) for b in range(a)):
+        return matrix(rotated(g, r, (block[0][0], block[1][1], block[2][2], block[0][1], block[1][2], block[2][0])))
+    turn = _elementary(g, r)
+    if turn is None:
+        return matmul(g, matmul(g, r, block), transposed(r))
+    k, cos, sin = turn
+    i, j = (k + 1) % 3, (k + 2) % 3
+    full = [list(row) for row in block]
+    e = g.add(g.mul(sin, g.sub(block[i][i], block[j][j])), g.mul(cos, g.add(block[i][j], block[j][i])))
+    p, q = g.mul(sin, e), g.mul(cos, e)
+    full[i][i], full[j][j] = g.sub(block[i][i], p), g.add(block[j][j], p)
+    full[i][j], full[j][i] = g.sub(q, block[j][i]), g.sub(q, block[i][j])
+    full[i][k] = g.sub(g.mul(cos, block[i][k]), g.mul(sin, block[j][k]))
+    full[j][k] = g.add(g.mul(sin, block[i][k]), g.mul(cos, block[j][k]))
+    full[k][i] = g.sub(g.mul(cos, block[k][i]), g.mul(sin, block[k][j]))
+    full[k][j] = g.add(g.mul(sin, block[k][i]), g.mul(cos, block[k][j]))
+    x, y, z = ((row[0], row[1], row[2]) for row in full)
+    return x, y, z

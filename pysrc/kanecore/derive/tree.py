@@ -24,7 +24,7 @@ from kanecore.graph.scalars import SPEED, Op
 from .inertias import Symmetric, plus, steiner
 from .kane import central_inertia
 from .kinematics import Kinematics
-from .vectors import ZERO, add, scale, sub, unit
+from .vectors import IDENTITY, ZERO, add, matmul, scale, sub, unit
 
 __all__ = ["JointTree", "Link", "Rate", "joint_tree"]
 
@@ -40,7 +40,10 @@ class Rate:
 
 @dataclass
 class Link:
-    """A frame with an origin; ``offset`` is the origin from the parent's, in the parent's axes."""
+    """A frame with an origin; ``offset`` is the origin from the parent's, in the parent's axes.
+
+    A body that moves freely is one link: it turns by ``motion``, and its origin moves by the rates ``slides``.
+    """
 
     frame: int
     parent: int
@@ -49,6 +52,7 @@ class Link:
     motion: Components = ZERO  # relative to the parent, in the link's axes
     turns: bool = True  # whether ``motion`` is an angular velocity; else the link slides by it
     point: int = -1  # where the origin is, -1 where no point is
+    slides: list[Rate] = field(default_factory=list)
     rates: list[Rate] = field(default_factory=list)
     bodies: list[int] = field(default_factory=list)
     mass: int = 0
@@ -66,6 +70,14 @@ class JointTree:
     @property
     def rates(self) -> list[int]:
         return [rate.node for link in self.links for rate in link.rates]
+
+    @property
+    def longest(self) -> int:
+        """How many rates lie one after another at most."""
+        depth: list[int] = []
+        for link in self.links:
+            depth.append(len(link.rates) + (depth[link.parent] if link.parent >= 0 else 0))
+        return max(depth)
 
     @property
     def first_rates(self) -> list[int]:
@@ -180,6 +192,7 @@ class _Builder:
     def finish(self) -> JointTree | None:
         """The tree of all bodies added; None where its joint rates are not as many as speeds, and regular in them."""
         g, d = self.g, self.k.description
+        self._join_free_bodies()
         self._find_points()
         self._choose_rates()
         rates = [rate for link in self.links for rate in link.rates]
@@ -190,6 +203,45 @@ class _Builder:
             return None
         jacobian = [accumulate(g, [(node, 1)], d.speeds) for node in nodes]
         return JointTree(self.links, jacobian) if is_regular(g, jacobian) else None
+
+    def _join_free_bodies(self) -> None:
+        """Make one link of two where the speeds by which one slides are components in the axes that turn there.
+
+        The motion of all that a free body carries then stays in its own axes.
+        """
+        joined: dict[int, int] = {}
+        for i, link in enumerate(self.links):
+            children = [n for n, other in enumerate(self.links) if other.parent == i]
+            if link.turns or link.bodies or len(children) != 1:
+                continue
+            child = self.links[children[0]]
+            if child.turns and child.offset == ZERO and all(at == ZERO for n, at in self._place.values() if n == i):
+                child.slides = self._slides(link, child)
+                if child.slides:
+                    child.parent, child.offset, joined[i] = link.parent, link.offset, children[0]
+        kept = [n for n in range(len(self.links)) if n not in joined]
+        number = {old: new for new, old in enumerate(kept)} | {-1: -1}
+        number |= {old: number[child] for old, child in joined.items()}
+        self.links = [self.links[n] for n in kept]
+        for link in self.links:
+            link.parent = number[link.parent]
+        self._place = {point: (number[n], at) for point, (n, at) in self._place.items()}
+
+    def _slides(self, link: Link, child: Link) -> list[Rate]:
+        """The speeds that are the components of a sliding motion in the axes of the child; none where they are not."""
+        g, speeds = self.g, self.k.description.speeds
+        rotation = IDENTITY
+        for r in child.rotation:
+            rotation = matmul(g, r, rotation)
+        slopes = [accumulate(g, [(x, 1)], speeds) for x in link.motion]
+        columns = {column: j for j, column in enumerate(zip(*rotation, strict=True))}
+        along = {u: slope for u, slope in zip(speeds, zip(*slopes, strict=True), strict=True) if any(slope)}
+        if len(along) != 3 or set(along.values()) != set(columns):
+            return []
+        others = [x for other in self.links if other is not link for x in other.motion]
+        if not along.keys().isdisjoint(g.below(others)):
+            return []
+        return [Rate(u, unit(columns[slope]), turns=False) for u, slope in along.items()]
 
     def _find_points(self) -> None:
         """The point that the origin of each link is: where it is fixed, a joint is a place of its parent."""
@@ -208,9 +260,10 @@ class _Builder:
             motion, turns = link.motion, link.turns
             components = [i for i in range(3) if motion[i] and self.g.depends[motion[i]] & SPEED]
             if all(uses[atom] == 1 for atom in axes) and len(axes) <= len(components):
-                link.rates = [Rate(atom, axis, turns) for atom, axis in axes.items()]
+                own = [Rate(atom, axis, turns) for atom, axis in axes.items()]
             else:
-                link.rates = [Rate(motion[i], unit(i), turns) for i in components]
+                own = [Rate(motion[i], unit(i), turns) for i in components]
+            link.rates = [*link.slides, *own]
 
     def _slopes(self, motion: Components) -> dict[int, Components]:
         """The derivatives of a motion along each q̇ and u that it holds."""
