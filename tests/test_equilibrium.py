@@ -119,6 +119,16 @@ def test_underdetermined_takes_the_least_change(scale: float) -> None:
     np.testing.assert_allclose(begun.r, [19.62 * scale, 0.0], rtol=0, atol=1e-9 * scale)
 
 
+@pytest.mark.parametrize("scale", [1e-9, 1.0, 1e9])
+def test_inputs_shared_by_sizes(scale: float) -> None:
+    """Two jacks carry m g, so that f1/s1² = f2/s2² is least, wherever the search began."""
+    begun = {"f1": 19.62 * scale, "f2": 0.0}
+    equal = mass_on_spring(scale).equilibrium(fixed=["x"], inputs=begun, sizes=1.0)
+    np.testing.assert_allclose(equal.r, 9.81 * scale, rtol=1e-12)
+    uneven = mass_on_spring(scale).equilibrium(fixed=["x"], inputs=begun, sizes={"f1": 3.0, "f2": 1.0})
+    np.testing.assert_allclose(uneven.r, [0.9 * 19.62 * scale, 0.1 * 19.62 * scale], rtol=1e-12)
+
+
 def test_more_conditions_than_unknowns_that_agree() -> None:
     found = loaded("cart_pole").equilibrium(fixed={"x": 0.2, "theta": np.pi, "v": 0, "omega": 0, "F": 0})
     np.testing.assert_allclose(found.x, [0.2, np.pi, 0, 0], rtol=0, atol=1e-15)
@@ -332,6 +342,10 @@ def test_balanced_only_at_a_distance(damping: float) -> None:
         ({"fixed": ["x", "x"]}, ValueError, "fixed gives 'x' twice"),
         ({"x0": [0.0, 1.0]}, ValueError, r"x has shape \(2,\)"),
         ({"x0": [0.0, np.inf, 0.0, 0.0]}, ValueError, "not finite"),
+        ({"sizes": {"F": 1.0}}, ValueError, "sizes must name the inputs that may change, of which there are none"),
+        ({"sizes": {}, "inputs": ["F"]}, ValueError, "sizes must name the inputs that may change, 'F'"),
+        ({"sizes": {"F": 0.0}, "inputs": ["F"]}, ValueError, r"sizes\['F'\] must be a positive number, not 0.0"),
+        ({"sizes": ["F"], "inputs": ["F"]}, ValueError, r"sizes\['F'\] must be a positive number, not None"),
         ({"t": np.nan}, ValueError, "t is nan, which is not finite"),
         ({"t": [0.0, 1.0]}, TypeError, r"t must be one number, got \[0.0, 1.0\]"),
         ({"t": None}, TypeError, "t must be one number, got None"),

@@ -258,6 +258,26 @@ def test_a_welded_loop() -> None:
     assert np.linalg.matrix_rank(dyn.constraint_jacobian(0.0, x)) == 3
 
 
+def test_feet_on_the_ground() -> None:
+    """A foot stays where it was put; the multipliers are the forces on the feet in the world's axes."""
+    path = ROBOTS / "walker.urdf"
+    free = compiled(kc.Model.from_urdf(path, floating_base=True))
+    x = free.state({"q_base_e0": 1.0, "q_left hip": 0.3, "q_right hip": -0.2})
+    places = {link: free.position(link, 0.0, x) for link in ("left foot", "right foot")}
+    loops = [(link, place, "point") for link, place in places.items()]
+    model = kc.Model.from_urdf(path, floating_base=True, loops=loops)
+    dyn = compiled(model)
+    assert [c for c in model.report().splitlines() if "right foot, z" in c]
+    r = np.random.default_rng(2).normal(size=dyn.n_r)
+    udot, forces = dyn.udot(0.0, x, r=r), dyn.multipliers(0.0, x, r=r)
+    pushed = sum(free.jacobian(link, 0.0, x).T @ forces[3 * i : 3 * i + 3] for i, link in enumerate(places))
+    assert_allclose(free.inverse_dynamics(0.0, x, udot, r=r), pushed, atol=1e-9)
+    sol = dyn.simulate((0, 0.3), x)
+    assert_allclose(
+        dyn.positions(sol.t, sol.x, named=True)["right foot"], [places["right foot"]] * len(sol.t), atol=1e-8
+    )
+
+
 def test_runs_in_simulation() -> None:
     dyn = compiled(kc.Model.from_urdf(ROBOTS / "walker.urdf", floating_base=True))
     sol = dyn.simulate((0, 0.5), {"q_base_e0": 1.0, "u_base_rz": 1.0, "u_left hip": 2.0})
@@ -371,6 +391,12 @@ def test_a_link_that_moves_without_mass() -> None:
         ({"loops": [("trunk", "left foot")]}, r"loops\[0\] is"),
         ({"loops": [("trunk", "left foot", "ball")]}, r"loops\[0\] is"),
         ({"loops": [("trunk", "leftfoot", "point")]}, "did you mean 'left foot'"),
+        ({"loops": [("leftfoot", (0, 0, 0), "point")]}, "did you mean 'left foot'"),
+        ({"loops": [("left foot", (0, 0), "point")]}, r"loops\[0\] is .*three finite numbers"),
+        ({"loops": [("left foot", (0, 0, np.nan), "point")]}, r"loops\[0\] is .*three finite numbers"),
+        ({"loops": [("left foot", (0, 0, 0), "weld")]}, r"loops\[0\] is .*three finite numbers"),
+        ({"loops": [("left foot", None, "point")]}, r"loops\[0\] is .*three finite numbers"),
+        ({"loops": [(3, "left foot", "point")]}, "no link is called '3'"),
     ],
 )
 def test_options(options: dict[str, Any], says: str) -> None:

@@ -434,7 +434,7 @@ class Model(Expressions):
         mimic: bool = True,
         damping: bool = False,
         friction: float | None = None,
-        loops: Sequence[tuple[str, str, str]] = (),
+        loops: Sequence[tuple[str, str | Sequence[float], str]] = (),
     ) -> Model:
         """The model of a robot that a URDF file describes.
 
@@ -465,8 +465,10 @@ class Model(Expressions):
             Joints lose damping · u.
         friction : float, optional
             Joints lose friction · tanh(u / this), dry friction that turns over so many rad/s or m/s.  Default: none.
-        loops : list of (link, link, "point" or "weld")
+        loops : list of (link, link, "point" or "weld"), or (link, (x, y, z), "point")
             Closes loops, which a URDF has not: the origins of two links coincide; with "weld" their axes as well.
+            With three numbers the origin of a link stays at this place in the world, as a foot does: the multipliers
+            are the components of the force on it, in the axes of the world.
 
         Raises
         ------

@@ -388,25 +388,50 @@ class _Assembly:
     # ---------------------------------------------------------------------------------------------------- loops
 
     def close(self, number: int, loop: Any) -> None:
-        """A loop between the origins of two links: (link, link, "point"), or "weld", where axes agree as well."""
+        """A loop: (link, link, "point") or (link, link, "weld"), or (link, place in the world, "point")."""
         if not isinstance(loop, Sequence) or isinstance(loop, str) or len(loop) != 3 or loop[2] not in _LOOPS:
-            raise ModelError(f'loops[{number}] is {loop!r}; it must be (link, link, "point") or (link, link, "weld")')
-        for name in loop[:2]:
-            if name not in self._places:
-                raise ModelError(unknown_name("link is called", name, self._places).args[0])
+            raise ModelError(
+                f'loops[{number}] is {loop!r}; it must be (link, link, "point") or (link, link, "weld"), or with a '
+                'place in the world (link, (x, y, z), "point")'
+            )
+        first, second, kind = loop
+        if isinstance(second, str):
+            self._join(self._known(first), self._known(second), f"{kind} of {first} and {second}", kind == "weld")
+        else:
+            self._pin(self._known(first), second, number, loop)
+
+    def _known(self, link: Any) -> _Place:
+        if link not in self._places:
+            raise ModelError(unknown_name("link is called", str(link), self._places).args[0])
+        return self._places[link]
+
+    def _join(self, first: _Place, second: _Place, name: str, weld: bool) -> None:
+        """The origins of two links coincide; welded, their axes as well."""
         b, g = self.builder, self.builder.graph
-        first, second = (self._places[name] for name in loop[:2])
-        name = f"{loop[2]} of {loop[0]} and {loop[1]}"
         between = [g.sub(y, x) for x, y in zip(self._position(first), self._position(second), strict=True)]
         turned = self._orientation(first.own_frame)
         for k in range(3):  # in the axes of the first link
             row = dot(g, [turned[i][k] for i in range(3)], between)
             b.constraint("configuration", row, f"{name}, {'xyz'[k]}")
-        if loop[2] == "weld":
+        if weld:
             other = self._orientation(second.own_frame)
             for i, j in ((2, 1), (0, 2), (1, 0)):
                 row = dot(g, [turned[k][j] for k in range(3)], [other[k][i] for k in range(3)])
                 b.constraint("configuration", row, f"{name}, {'xyz'[3 - i - j]} rotation")
+
+    def _pin(self, link: _Place, place: Any, number: int, loop: Any) -> None:
+        """The origin of a link stays at a place in the world; what holds it there are forces in the world's axes."""
+        try:
+            numbers = np.asarray(place, dtype=np.float64)
+        except (TypeError, ValueError):
+            numbers = np.full(0, np.nan)
+        if numbers.shape != (3,) or not np.isfinite(numbers).all() or loop[2] != "point":
+            raise ModelError(
+                f'loops[{number}] is {loop!r}; a link comes with another one, or with three finite numbers and "point"'
+            )
+        b, g = self.builder, self.builder.graph
+        for k, (x, number_) in enumerate(zip(self._position(link), numbers, strict=True)):
+            b.constraint("configuration", g.sub(x, _number(b, number_)), f"{loop[0]}, {'xyz'[k]}")
 
     def _orientation(self, frame: int) -> list[list[int]]:
         """The rotation of a frame, v_inertial = R v."""

@@ -15,11 +15,12 @@ from kanecore.run.balance import Balance, Iterate, feasible, rate_slopes
 from kanecore.run.consistent import consistent_state, state_of
 from kanecore.run.constraint_state import ConstraintState
 from kanecore.run.error_states import ErrorStates
-from kanecore.run.metric import clear, equilibrated
+from kanecore.run.metric import clear, equilibrated, size_of
 from kanecore.run.modes import balance
 from kanecore.run.named import values_of
 from kanecore.run.reduction import constraint_slopes, error_units
 from kanecore.run.starts import normalized, on_constraints
+from kanecore.tolerances import RANK
 
 if TYPE_CHECKING:
     from kanecore._native import Kernels, _Values
@@ -69,6 +70,7 @@ def equilibrium(
     fixed: Any = None,
     inputs: Any = None,
     steady: Any = None,
+    sizes: Any = None,
     t: float = 0.0,
     p: Any = None,
 ) -> Equilibrium:
@@ -89,6 +91,10 @@ def equilibrium(
     steady : names, optional
         A steady motion: the coordinates and speeds named have no rates, in place of those above. If it names no speed,
         all u̇ vanish.
+    sizes : float, or mapping of names to numbers, optional
+        Where more than one set of the inputs that may change keeps the state, the one whose sum of (r / size)² is
+        least: 1.0 for the least norm, or what each motor can do.  Default: the one next to the current values, each
+        input in units of what it does to u̇.
     t : float
     p : optional
         Parameters, as of the kernels.
@@ -109,10 +115,12 @@ def equilibrium(
     Examples
     --------
     ``dyn.equilibrium(x0, fixed={"x": 1.0}, inputs=["F"])`` holds a cart at x = 1 and looks for the force that keeps it.
+    ``dyn.equilibrium(x0, inputs=dyn.input_names, sizes=1.0)`` holds a robot on four feet with torques of least norm.
     ``dyn.equilibrium(x0, fixed={"phi": 0.1, "uthR": -15.0}, inputs=["Tdelta"], steady=["phi", "delta", "uphi", ...])``
     leans a bicycle into a turn of constant speed, and finds the steering angle and torque.
     """
     start, sought = _posed(dyn, x0, fixed, inputs, steady, t, p)
+    compared = None if sizes is None else _sizes(dyn, sizes, sought.inputs)
     first, end = sought.solve(start)
     if (unbalanced := end.unbalanced(first)).any():
         failed = end
@@ -120,6 +128,8 @@ def equilibrium(
         if end.unbalanced(first).any():
             raise _unbalanced(failed, unbalanced)
     x, r = end.state.x.copy(), np.array(end.state.r)
+    if compared is not None:
+        r[sought.inputs] = _least(end, compared)
     names = [*dyn.coordinate_names, *dyn.speed_names]
     return Equilibrium(
         name=dyn.name,
@@ -156,6 +166,29 @@ def _posed(
         return feasible(start, x, np.asarray(start.r)), sought
     except SingularError:  # the values that are held are far from here: Newton's steps lead there
         return start, sought
+
+
+def _sizes(dyn: Kernels, sizes: Any, inputs: Numbers) -> Array:
+    """A size for each input that may change."""
+    if isinstance(sizes, (int, float)):
+        sizes = {dyn.input_names[i]: sizes for i in inputs}
+    named = {i: value for (_, i), value in values_of(dyn, "sizes", sizes, ("input",)).items()}
+    names = [repr(dyn.input_names[i]) for i in inputs]
+    if named.keys() != set(inputs.tolist()):
+        raise ValueError(f"sizes must name the inputs that may change, {', '.join(names) or 'of which there are none'}")
+    for i, value in named.items():
+        if value is None or value <= 0.0:
+            raise ValueError(f"sizes[{dyn.input_names[i]!r}] must be a positive number, not {value!r}")
+    return np.array([named[i] for i in inputs.tolist()], dtype=np.float64)
+
+
+def _least(end: Iterate, sizes: Array) -> Array:
+    """The inputs with the least sum of (r / size)² among all with the same rates."""
+    inputs, rates = end.sought.inputs, end.sought.rates
+    slopes = rate_slopes(end.state, inputs)[rates, len(end.errors.names) :] * sizes
+    slopes /= size_of(slopes)[:, np.newaxis]
+    r = np.asarray(end.state.r)[inputs] / sizes
+    return np.asarray(sizes * (np.linalg.pinv(slopes, RANK) @ (slopes @ r)))
 
 
 def _start(dyn: Kernels, x0: _Values | None, t: float, r: Array, p: Array) -> ConstraintState:
