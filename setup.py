@@ -41,9 +41,11 @@ LIBRARY_SUFFIX = {"win32": ".dll", "darwin": ".dylib"}.get(sys.platform, ".so")
 # The gallery is compiled as models are at run time, by the same lines: they need no extension.
 sys.path.insert(0, str(PYTHON.resolve()))
 from kanecore.build.compiler import CODE, Recipe, lane_levels, levels, prebuild  # noqa: E402
+from kanecore.gallery import PREBUILT_OF_ROBOTS, robots  # noqa: E402
 
 # The longest to compile first; of these, what is quickest to derive.
-LARGE = ["whipple_bicycle", "stewart", "chain40", "tree30", "arm7", "bricard", "iiwa14", "puma560", "ur5e"]
+LARGE = ["g1", "anymal_c", "panda", "whipple_bicycle", "stewart", "chain40", "tree30", "arm7", "bricard", "iiwa14"]
+LARGE += ["puma560", "ur5e"]
 
 ONE_AT_A_TIME = threading.Lock()  # derivations, whose texts are compiled side by side
 
@@ -58,6 +60,11 @@ def gallery_models() -> list[str]:
     """Names of the gallery's models, its modules that are not private; the large ones first."""
     names = sorted(path.stem for path in (PYTHON / GALLERY).glob("*.py") if not path.stem.startswith("_"))
     return [name for name in LARGE if name in names] + [name for name in names if name not in LARGE]
+
+
+def in_lanes() -> list[str]:
+    """Those whose core is compiled for several states at once as well: all but robots, which are large."""
+    return [name for name in gallery_models() if name not in robots()]
 
 
 class BuildNative(build_ext):
@@ -106,7 +113,7 @@ class BuildNative(build_ext):
         """(path in the build folder, path in an editable install) of all but the extension."""
         gallery = [LIBRARIES / f"{name}.c" for name in gallery_models()]
         gallery += [self.library(name, level) for name in gallery_models() for level in levels(self.machine)]
-        gallery += [self.library(f"{name}.lanes", level) for name in gallery_models() for level in self.lane_levels]
+        gallery += [self.library(f"{name}.lanes", level) for name in in_lanes() for level in self.lane_levels]
         for path in [*laid_files(), *gallery]:
             yield str(self.built(path)), str(PYTHON / path)
 
@@ -140,7 +147,7 @@ class BuildNative(build_ext):
         for name in gallery_models():
             source, lanes = recipes(name)
             compilations += [pool.submit(self.build_library, name, level, source) for level in levels(self.machine)]
-            for level in self.lane_levels:
+            for level in self.lane_levels if name in in_lanes() else ():
                 compilations.append(pool.submit(self.build_library, f"{name}.lanes", level, lanes))
         return compilations
 
@@ -179,12 +186,12 @@ def tell(line: str) -> None:
 
 
 def recipes(name: str) -> tuple[Recipe, Recipe]:
-    """C text of a gallery model, with all its kernels, and that of the core for several states at once.
+    """C text of a gallery model, with what is compiled of it, and that of the core for several states at once.
 
     All of them take half a minute, so each is derived only where the cache does not hold its library.
     """
     from kanecore.describe.description import fingerprint
-    from kanecore.emit.groups import emit_prebuilt
+    from kanecore.emit.groups import emit_prebuilt, emit_some
     from kanecore.emit.sources import sources
 
     module = import_module(f"kanecore.gallery.{name}")
@@ -193,6 +200,8 @@ def recipes(name: str) -> tuple[Recipe, Recipe]:
 
     @functools.cache
     def emitted() -> tuple[str, str]:
+        if name in robots():
+            return emit_some(description, module.PARAMETERS, PREBUILT_OF_ROBOTS).text, ""
         library, lanes = emit_prebuilt(description, module.PARAMETERS)
         return library.text, lanes.text
 

@@ -83,7 +83,7 @@ INSIDE_FUNCTIONS: dict[str, set[str]] = {
     # each command imports what it needs
     "cli": {"build", "cli_runs", "demo", "gallery", "kanecore"},
     "cli_models": {"_compile", "gallery", "model", "run"},
-    "gallery": {"_native", "run", "build"},  # listing the models needs none of them
+    "gallery": {"_native", "run", "build", "_compile"},  # listing the models needs none of them
     "model": {"show"},  # a notebook shows it
     "run": {"build", "show"},  # a model pickled as C text is compiled again; a trajectory is plotted
     "derive": {"show"},  # a description is drawn

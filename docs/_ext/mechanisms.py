@@ -51,6 +51,7 @@ def bent(*angles: float) -> dict[str, float]:
 
 
 TURN = kc.Signal([0.0, 1.0, 2.0], [[0.6], [1.8], [3.0]], kind="cubic")
+LEAP = {"u_base_x": 0.5, "u_base_z": 2.5}
 MOTIONS = {
     "rrp": Motion(0.4, {"theta1": 0.5, "theta2": 0.6, "d3": 0.6, "omega1": 1.0, "v3": 1.5}, view=(20, 15)),
     "rotating_tube": Motion(2.0, {"q1": 0.1, "q2": 0.15}, {"theta": TURN}, view="y-x"),
@@ -71,6 +72,9 @@ MOTIONS = {
     "ur5e": Motion(1.0, bent(0.3, -1.1, 1.4, -0.6, 0.4, 0.0), view=(20, -65)),
     "puma560": Motion(1.0, bent(0.3, 0.8, -2.2, 0.3, 0.5, 0.0), view=(20, -65)),
     "iiwa14": Motion(1.0, bent(0.4, 0.9, 0.2, -1.2, 0.3, 0.8, 0.0), view=(20, -65)),
+    "panda": Motion(1.0, view=(20, -65)),
+    "anymal_c": Motion(0.6, LEAP | {"u_LF_KFE": 2.0, "u_RF_KFE": 2.0, "u_base_ry": -1.0}, view=(15, -65)),
+    "g1": Motion(0.6, LEAP | {"u_left_hip_pitch_joint": -3.0, "u_right_hip_pitch_joint": 3.0}, view=(10, -40)),
     "free_body": Motion(0.7, {"w1": 0.3, "w2": 8.0, "w3": 0.1, "v1": 1.0, "v3": 3.5}),
     "quadrotor": Motion(
         0.4, {"e0": 1.0, "e1": 0.2, "e2": 0.1, "w3": 3.0}, dict.fromkeys(("F1", "F2", "F3", "F4"), 0.08)
@@ -170,7 +174,8 @@ def small(name: str) -> str:
     """The lines of a film, axes and mass centres of bodies, the way of one alone, as a picture that moves by itself."""
     film_ = film(name, fps=FRAMES / SECONDS)
     scene, (right, up, _) = film_.scene, film_.view.basis
-    lines = [*scene.shapes, *(scene.places[:, list(pair)] for pair in scene.lines)]
+    shapes = [line[:, :: 6 if line.shape[1] == 49 else 1] for line in scene.shapes]  # circles by fewer points
+    lines = [*shapes, *(scene.places[:, list(pair)] for pair in scene.lines)]
     lines += [axis for body in scene.rigid for axis in scene.triad(body, TRIAD * scene.size)]
     lines += [film(name).scene.places[np.newaxis, :, place] for place in film_.traces]
     flat = [line @ np.stack([right, -up], axis=-1) for line in lines]

@@ -23,7 +23,7 @@ from kanecore.model import Model
 from kanecore.run.model import CompiledModel
 from kanecore.run.single import class_of
 
-__all__ = ["compile"]
+__all__ = ["by_compiler", "compile"]
 
 
 def compile(
@@ -97,7 +97,7 @@ def compile(
     build_lanes = None
     if is_wanted(cc, model.name):
         options = {"cc": cc, "cflags": cflags, "cache": cache, "verbose": verbose, "name": model.name}
-        build, build_lanes = _by_compiler(model, baked, real, build_info["build"], options)
+        build, build_lanes = by_compiler(model, baked, real, build_info["build"], options)
     elif real != "double":
         raise ValueError("real is 'float', and there is no compiler: the machine without one computes with doubles")
     elif cflags is not None:
@@ -119,7 +119,7 @@ def compile(
     return dyn
 
 
-def _by_compiler(
+def by_compiler(
     model: Model, baked: Mapping[str, float], real: str, built_groups: dict[str, Any], options: Mapping[str, Any]
 ) -> tuple[Callable[[str], tuple[str, str]], Callable[[str], str]]:
     """What compiles one group of kernels, and returns the path of its library and its C text; the same in lanes.

@@ -40,6 +40,7 @@ __all__ = [
     "compile_library",
     "find_compiler",
     "include_dir",
+    "is_there",
     "is_wanted",
     "lane_levels",
     "levels",
@@ -301,6 +302,12 @@ def is_wanted(cc: str | Sequence[str] | None, name: str) -> bool:
         )
         return False
     return asked != NO_COMPILER
+
+
+def is_there() -> bool:
+    """Whether there is a compiler for what is compiled without being asked which."""
+    asked = os.environ.get("CC", "").strip()
+    return asked != NO_COMPILER if asked else _installed() is not None
 
 
 def _installed() -> tuple[str, ...] | None:

@@ -6,7 +6,7 @@ The text depends on the description alone: the same model gives the same bytes i
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 
 from kanecore.derive.derivation import Derivation
@@ -19,7 +19,7 @@ from .lane_library import LaneLibrary
 from .lanes import Lanes, SingleLanes
 from .library import Emitted, Library
 
-__all__ = ["REALS", "Groups", "emit_group", "emit_library", "emit_prebuilt", "whole"]
+__all__ = ["REALS", "Groups", "emit_group", "emit_library", "emit_prebuilt", "emit_some", "whole"]
 
 REALS: dict[str, tuple[C, Lanes]] = {"double": (C(), Lanes()), "float": (Single(), SingleLanes())}
 """How programs are written on each type of numbers: for one state, and for several."""
@@ -100,8 +100,17 @@ def whole(description: Description, parameters: Mapping[str, float] | None = Non
     return Library(derivation, kernels, kernels, "all", dict(parameters or {}), first=first)
 
 
+def emit_some(description: Description, parameters: Mapping[str, float], groups: Sequence[str]) -> Emitted:
+    """Some groups in one library, the core among them; the others of `Groups` go with it."""
+    derivation = _derive(description, None)
+    core = _programs(derivation, GROUPS["core"])
+    names = [name for group in groups if group != "core" for name in GROUPS[group] if derivation.has(name)]
+    kernels = core | _programs(derivation, names)
+    return Library(derivation, core, kernels, ", ".join(groups), dict(parameters)).emitted()
+
+
 def emit_prebuilt(description: Description, parameters: Mapping[str, float] | None = None) -> tuple[Emitted, Emitted]:
-    """Its text, and that of the core group for several states."""
+    """The text of all kernels, and that of the core group for several states."""
     library = whole(description, parameters)
     core = {name: kernel for name, kernel in library.kernels.items() if KERNEL_GROUPS[name] == "core"}
     lanes = LaneLibrary(library.derivation, library.kernels, core, "all", target=Lanes())

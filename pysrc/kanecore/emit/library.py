@@ -18,7 +18,7 @@ from kanecore.derive.registry import Derived
 from kanecore.derive.sizes import sizes_of
 from kanecore.graph.evaluate import count
 from kanecore.graph.scalars import PARAMETER, Op
-from kanecore.kernels import KERNELS
+from kanecore.kernels import GROUPS, KERNELS
 from kanecore.program.functions import Functions
 from kanecore.program.instructions import Entry, Instruction, Operand, Program, Store
 from kanecore.program.solved import Function, Solved, Straight
@@ -54,7 +54,7 @@ class Library:
     kernels : mapping
         The kernels that the library holds.
     group : str
-        Their group, or "all".
+        Their group, "all", or several groups with the core among them.
     defaults : mapping of name to float
         Values of parameters.
     target : C, optional
@@ -81,7 +81,7 @@ class Library:
         self.sizes = sizes_of(derivation)
         self.symbols = self._symbol_places()
         self.prepared = self._prepared(preparing)
-        self.prepares = group in ("core", "all")
+        self.prepares = group == "core" or group not in GROUPS
         self.n_prepared = self._first_prepared + len(self.prepared) + bool(self.d.constraints)
 
     # ------------------------------------------------------------------ levels

@@ -8,24 +8,30 @@ are constraints also ``STATE``, coordinates and speeds by name that satisfy them
 ``(0, 0, 0)``.  The installation derives it
 and compiles it; this file finds the library, and needs neither SymPy nor a compiler.  Only where the processor is older
 than what the library was compiled for, it compiles the model's C text again.
+
+The robots are read from the URDF files in ``robots``.  They are large, and few need all of their kernels: the
+installation compiles those of :data:`PREBUILT_OF_ROBOTS`, the first call of another one compiles its group.
 """
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable, Mapping
 from functools import partial
+from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from kanecore.errors import unknown_name, without_extension
 
 if TYPE_CHECKING:
     from kanecore.run.model import CompiledModel
 
-__all__ = ["MODELS", "library_path", "load", "models"]
+__all__ = ["MODELS", "PREBUILT_OF_ROBOTS", "library_path", "load", "models", "robot_file", "robots"]
 
 MODELS = {
     "andrews_squeezer": "squeezing mechanism of seven bodies in three loops",
+    "anymal_c": "four-legged robot on a floating base, ANYbotics ANYmal C",
     "appell_hamel": "particle with a constraint nonlinear in its speeds",
     "arm7": "arm with 7 revolute joints in space",
     "ball_turntable": "ball that rolls on a table which turns",
@@ -43,10 +49,12 @@ MODELS = {
     "four_bar": "crank, coupler and rocker in a plane",
     "free_body": "free rigid body, attitude by a quaternion",
     "furuta_pendulum": "rotary inverted pendulum",
+    "g1": "humanoid with 29 joints on a floating base, Unitree G1",
     "gyroscope": "rotor in two gimbals",
     "iiwa14": "arm with seven joints, KUKA LBR iiwa 14",
     "kepler": "particle that a fixed mass attracts",
     "knife_edge": "skate on an inclined plane",
+    "panda": "arm with seven joints and a hand, Franka Emika Panda",
     "planar_2r": "arm with two joints in a vertical plane",
     "puma560": "arm with six joints, Unimation PUMA 560",
     "quadrotor": "body with four rotors, attitude by a quaternion",
@@ -69,9 +77,13 @@ MODELS = {
     "wire_particle": "particle on a circular wire",
 }
 
+PREBUILT_OF_ROBOTS = ("core", "forces", "bodies")
+"""The groups of kernels of a robot that the installation compiles: to simulate, control and draw it."""
+
 # Levels that a model is compiled for, with the least kc_cpu_level() of each; the best first.
 _LEVELS = {"x86-64-v4": 4, "x86-64-v3": 3, "baseline": 1}
 _FOLDER = Path(__file__).parent / "_lib"
+_ROBOTS = Path(__file__).parent / "robots"
 _SUFFIX = {"win32": ".dll", "darwin": ".dylib"}.get(sys.platform, ".so")
 
 
@@ -80,8 +92,34 @@ def models() -> list[str]:
     return sorted(MODELS)
 
 
+def robots() -> list[str]:
+    """Names of the models that are read from URDF files, sorted."""
+    return sorted(path.stem for path in _ROBOTS.glob("*.urdf"))
+
+
+def robot_file(name: str) -> Path:
+    """The URDF file of a robot of the gallery, for `Model.from_urdf` with options of one's own.
+
+    Source and licence stand at its head, the text of the licence beside it.
+
+    Raises
+    ------
+    KeyError
+        No robot of the gallery has this name.
+
+    Examples
+    --------
+    ``kc.Model.from_urdf(kc.gallery.robot_file("g1"), floating_base=True, loops=[...])``
+    """
+    if name not in robots():
+        raise unknown_name("robot of the gallery is called", name, robots())
+    return _ROBOTS / f"{name}.urdf"
+
+
 def load(name: str) -> CompiledModel:
     """Open a prebuilt model; its parameters have the default values of the gallery.
+
+    Of a robot (:func:`robots`) some groups of kernels are compiled at their first call, and kept in the cache.
 
     Parameters
     ----------
@@ -100,11 +138,56 @@ def load(name: str) -> CompiledModel:
     except ImportError as error:
         raise without_extension("load", error) from error.__cause__
 
-    library = library_path(name)
+    library = str(library_path(name))
     source = (_FOLDER / f"{name}.c").read_text(encoding="utf-8")
+    if name in robots():
+        info: dict[str, Any] = {"build": {}}
+        build, build_lanes = _further(name, info["build"])
+        return CompiledModel(
+            dict.fromkeys(PREBUILT_OF_ROBOTS, library),
+            source={"core": source},
+            builder=build,
+            lane_builder=build_lanes,
+            info=info,
+            origin=(load, (name,)),
+        )
     return CompiledModel(
-        {"all": str(library)}, source={"all": source}, lane_builder=partial(lane_library, name), origin=(load, (name,))
+        {"all": library}, source={"all": source}, lane_builder=partial(lane_library, name), origin=(load, (name,))
     )
+
+
+def _further(name: str, times: dict[str, Any]) -> tuple[Callable[[str], tuple[str, str]], Callable[[str], str | None]]:
+    """What compiles one more group of kernels of a robot, and the same for several states.
+
+    ``times`` takes how long each lasts.  Nothing is read or derived before the first of them is asked for.
+    """
+    made: list[tuple[Callable[[str], tuple[str, str]], Callable[[str], str]]] = []
+
+    def builders() -> tuple[Callable[[str], tuple[str, str]], Callable[[str], str]]:
+        if not made:
+            from kanecore._compile import by_compiler
+
+            options: Mapping[str, Any] = {"name": name}
+            made.append(by_compiler(import_module(f"{__name__}.{name}").build(), {}, "double", times, options))
+        return made[0]
+
+    def build(group: str) -> tuple[str, str]:
+        from kanecore.build.compiler import is_there
+        from kanecore.errors import CompileError
+
+        if not is_there():
+            raise CompileError(
+                f"{group!r} of {name!r} is compiled when it is first called, and there is no C compiler. "
+                f'kanecore.compile(kanecore.gallery.{name}.build(), cc="none") has all kernels without one'
+            )
+        return builders()[0](group)
+
+    def build_lanes(group: str) -> str | None:
+        from kanecore.build.compiler import is_there
+
+        return builders()[1](group) if is_there() else None
+
+    return build, build_lanes
 
 
 def lane_library(name: str, group: str) -> str | None:
