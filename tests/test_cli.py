@@ -62,6 +62,7 @@ def test_info_of_a_prebuilt_model(name: str, capsys: pytest.CaptureFixture[str])
     dyn = kc.load(name)
     words = out.replace(",", " ").split()
     assert {*dyn.coordinate_names, *dyn.speed_names, *dyn.parameter_names} <= set(words)
+    assert "[" not in out
 
 
 def test_info_of_a_model_in_a_file(pendulum: Path, capsys: pytest.CaptureFixture[str]) -> None:

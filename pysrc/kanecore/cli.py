@@ -26,6 +26,16 @@ if TYPE_CHECKING:
 __all__ = ["main"]
 
 PICTURES = (".png", ".svg", ".pdf")
+FACTS = {
+    "configuration_names": "constraints",
+    "version": "version",
+    "kernels": "kernels",
+    "operations": "operations",
+    "sincos": "sin and cos",
+    "mass_matrix": "mass matrix",
+    "missing": "missing",
+}
+"""What ``info`` tells of ``dyn.info``, and its title: the rest are numbers for the package itself."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -243,9 +253,9 @@ def _print_prebuilt(name: str) -> None:
     _print_list("outputs", dyn.output_names)
     _print_list("points", dyn.points)
     _print_list("frames", dyn.frames)
-    for fact, value in dyn.info.items():
-        if fact not in ("name", "sizes"):
-            _print_list(fact.replace("_", " "), _items(value))
+    for fact, title in FACTS.items():
+        if fact in dyn.info:
+            _print_list(title, _items(dyn.info[fact]))
 
 
 def _items(value: object) -> list[str]:
