@@ -395,6 +395,7 @@ def test_a_link_that_moves_without_mass() -> None:
         ({"loops": [("left foot", (0, 0), "point")]}, r"loops\[0\] is .*three finite numbers"),
         ({"loops": [("left foot", (0, 0, np.nan), "point")]}, r"loops\[0\] is .*three finite numbers"),
         ({"loops": [("left foot", (0, 0, 0), "weld")]}, r"loops\[0\] is .*three finite numbers"),
+        ({"loops": [("left foot", ("1", "2", "3"), "point")]}, r"loops\[0\] is .*three finite numbers"),
         ({"loops": [("left foot", None, "point")]}, r"loops\[0\] is .*three finite numbers"),
         ({"loops": [(3, "left foot", "point")]}, "no link is called '3'"),
     ],

@@ -398,10 +398,10 @@ class _Assembly:
         if isinstance(second, str):
             self._join(self._known(first), self._known(second), f"{kind} of {first} and {second}", kind == "weld")
         else:
-            self._pin(self._known(first), second, number, loop)
+            self._pin(number, loop)
 
     def _known(self, link: Any) -> _Place:
-        if link not in self._places:
+        if not isinstance(link, str) or link not in self._places:
             raise ModelError(unknown_name("link is called", str(link), self._places).args[0])
         return self._places[link]
 
@@ -419,19 +419,22 @@ class _Assembly:
                 row = dot(g, [turned[k][j] for k in range(3)], [other[k][i] for k in range(3)])
                 b.constraint("configuration", row, f"{name}, {'xyz'[3 - i - j]} rotation")
 
-    def _pin(self, link: _Place, place: Any, number: int, loop: Any) -> None:
+    def _pin(self, number: int, loop: Any) -> None:
         """The origin of a link stays at a place in the world; what holds it there are forces in the world's axes."""
+        name, place, kind = loop
+        link = self._known(name)
         try:
-            numbers = np.asarray(place, dtype=np.float64)
-        except (TypeError, ValueError):
-            numbers = np.full(0, np.nan)
-        if numbers.shape != (3,) or not np.isfinite(numbers).all() or loop[2] != "point":
+            numbers = np.asarray(place)
+        except ValueError:  # lists of several lengths
+            numbers = np.empty(0)
+        is_place = numbers.shape == (3,) and numbers.dtype.kind in "iuf" and np.isfinite(numbers).all()
+        if kind != "point" or not is_place:
             raise ModelError(
                 f'loops[{number}] is {loop!r}; a link comes with another one, or with three finite numbers and "point"'
             )
         b, g = self.builder, self.builder.graph
-        for k, (x, number_) in enumerate(zip(self._position(link), numbers, strict=True)):
-            b.constraint("configuration", g.sub(x, _number(b, number_)), f"{loop[0]}, {'xyz'[k]}")
+        for axis, x, value in zip("xyz", self._position(link), numbers.tolist(), strict=True):
+            b.constraint("configuration", g.sub(x, _number(b, float(value))), f"{name}, {axis}")
 
     def _orientation(self, frame: int) -> list[list[int]]:
         """The rotation of a frame, v_inertial = R v."""
