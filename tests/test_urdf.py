@@ -378,6 +378,19 @@ def test_options(options: dict[str, Any], says: str) -> None:
         kc.Model.from_urdf(ROBOTS / "walker.urdf", **options)
 
 
+def test_symbols() -> None:
+    """Functions of time with the names in the compiled model; a model that is made of it has those of its own."""
+    text = PAIR + joint("j", "a", "b") + "</robot>"
+    model = kc.Model.from_urdf(text)
+    other = model.canonical()
+    names = [x.func.__name__ for x in (*model.coordinates, *model.speeds, *model.inputs)]
+    assert names == ["q_j", "u_j", "tau_j"]
+    assert other.coordinates == model.coordinates
+    assert other.inputs == model.inputs
+    assert [x.func.__name__ for x in other.speeds] == ["p_q_j"]
+    assert [str(x) for x in kc.Model.from_urdf(text, parameters=True).parameters][:2] == ["m_b", "cx_b"]
+
+
 def test_visuals_are_shapes() -> None:
     """Boxes, cylinders and spheres, about the mass centres of what moves with them; meshes and empty ones are none."""
     for parameters in (False, True):
