@@ -37,7 +37,8 @@ def _smallest_tasks() -> list[tasks.Task]:
 def _tasks() -> Iterator[tasks.Task]:
     compilers = list(shared.compilers())
     yield tasks.compiled(models.arm(), False, compilers, 1)
-    for mechanism in (models.arm(), models.tree(), models.chain(20), models.robot(), models.bicycle(), models.disc()):
+    gallery = (models.arm(), models.tree(), models.chain(20), models.robot(), models.bicycle(), models.disc())
+    for mechanism in (*gallery, models.panda(), models.quadruped(), models.humanoid()):
         yield tasks.compiled(mechanism, True, compilers, 1)
 
 

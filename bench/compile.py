@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import math
+import subprocess
 import sys
 import time
 from typing import Any
@@ -11,6 +13,7 @@ from unittest import mock
 import models
 import numpy as np
 import peers
+import recursions
 import report
 import shared
 import sides
@@ -23,11 +26,25 @@ from kanecore.build.cache import SUFFIX
 QUESTION = "how long does kc.compile take [ms], cold and for an equal, newly built model from the cache?"
 STARTS = {"subprocess.Popen", "os.exec", "os.fork", "os.forkpty", "os.posix_spawn", "os.spawn", "os.system"}
 
+# From a URDF file to u̇ in a process of its own, when all is imported: milliseconds, and u̇.
+FROM_FILE = """
+import time
+import warnings
+import numpy as np
+import kanecore as kc
+import kanecore._compile
+warnings.simplefilter("ignore", kc.KanecoreWarning)
+x = np.array({x})
+start = time.perf_counter()
+dyn = kc.compile(kc.Model.from_urdf({file!r}, floating_base={floating}, mimic=False))
+print(1e3 * (time.perf_counter() - start), *dyn.udot(0.0, x, r=np.zeros(dyn.n_r)))
+"""
+
 _processes: list[str] = []
 
 
 def measure(smallest: bool) -> dict[str, list[report.Row]]:
-    """One row a mechanism.
+    """One row a mechanism; one row a robot of a file; one row a mechanism and side.
 
     ``cold`` is ``kc.compile`` with an empty cache, ``to_c`` and ``cc`` its two parts; ``cached`` is the same call for
     a model that was described anew, ``described_cached`` that and the description; ``processes`` those that the cached
@@ -39,7 +56,13 @@ def measure(smallest: bool) -> dict[str, list[report.Row]]:
         mechanisms += [models.cart(20), models.chain(20), models.cart(40), models.chain(40)]
     rows = [_row(m, *((1, 3) if smallest else (3, 7))) for m in mechanisms]
     known = [models.robot()] if smallest else [models.robot(), models.arm(), models.disc(), models.bicycle()]
-    return {"core group": rows, "first number": [row for m in known for row in _first(m)]}
+    files = [models.panda()] if smallest else [models.panda(), models.quadruped(), models.humanoid()]
+    robots = [_from_file(m, *((1, 1) if smallest else (3, 7))) for m in files]
+    return {
+        "core group": rows,
+        "file to machine code": robots,
+        "first number": [row for m in known for row in _first(m)],
+    }
 
 
 def _row(mechanism: models.Mechanism, colds: int, hits: int) -> report.Row:
@@ -72,6 +95,37 @@ def _row(mechanism: models.Mechanism, colds: int, hits: int) -> report.Row:
     solved = (dyn.mass_matrix(0.0, x, r=r), dyn.udot(0.0, x, r=r), dyn.forcing(0.0, x, r=r))
     row["residual"] = models.residual(*solved)
     return row
+
+
+def _from_file(mechanism: models.Mechanism, colds: int, hits: int) -> report.Row:
+    """A robot's file to machine code in new processes, with an empty cache and from the cache; imports are aside.
+
+    ``error`` is the difference of u̇ at one state from that by articulated bodies.
+    """
+    robot = mechanism.robot(lambda _, number: float(number))
+    free = recursions.FREE if robot.base else 0
+    x = models.states(2 * len(robot.bodies) + 2 * free + bool(free))[0]
+    if free:
+        x[mechanism.quaternion] /= np.linalg.norm(x[mechanism.quaternion])
+    program = FROM_FILE.format(x=x.tolist(), file=str(mechanism.file), floating=bool(free))
+    cold, cached = [], []
+    for _ in range(colds):
+        with tasks.empty_cache():
+            cold.append(_in_a_process(program)[0])
+            cached += [_in_a_process(program) for _ in range(hits)]
+    q, u = np.split(x, [len(robot.bodies) + free + bool(free)])
+    efforts = [0.0] * len(u)
+    functions = recursions.Functions(math.sin, math.cos)
+    theirs = np.array(recursions.articulated(robot, q.tolist(), u.tolist(), efforts, functions))
+    times = [took for took, *_ in cached]
+    row: report.Row = {"case": mechanism.name, "cold": timing(cold).median, "cached": timing(times).median}
+    row |= {"cold_min": min(cold), "cached_min": min(times)}
+    return row | {"error": sides.difference(np.array([cached[0][1:]]), theirs[None])}
+
+
+def _in_a_process(program: str) -> list[float]:
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    return [float(number) for number in done.stdout.split()]
 
 
 def _first(mechanism: models.Mechanism) -> list[report.Row]:

@@ -21,7 +21,10 @@ import kanecore as kc
 
 QUESTION = "how long does a kernel take in C [ns], and what does calling it from Python add?"
 KERNELS = ("rhs", "udot", "mass_matrix", "forcing")
-FROM_PYTHON = {"arm7", "tree30", "rrp", "whipple_bicycle", "rolling_disc", "cart 5 relative", "cart 20 relative"}
+FROM_PYTHON = {
+    *("arm7", "tree30", "rrp", "whipple_bicycle", "rolling_disc", "cart 5 relative", "cart 20 relative"),
+    *("panda", "quadruped", "humanoid"),
+}
 FROM_PYTHON_SMALLEST = {"rrp"}
 FEW_SPEEDS = 10  # up to here the group of forces is compiled as well, for a second way to u̇
 

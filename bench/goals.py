@@ -41,6 +41,11 @@ def missing_share(ours: Row, _: Sequence[Row]) -> float:
     return 0.7 / ours["share"]
 
 
+def in_units(name: str, unit: float) -> Value:
+    """A number of ours in a unit of its own."""
+    return lambda ours, _: ours[name] / unit
+
+
 class Goal(NamedTuple):
     """A work of ours and the same of others, by script, table and case; what is measured is at most ``at_most``."""
 
@@ -55,12 +60,15 @@ class Goal(NamedTuple):
 
 IN_C, IN_PYTHON, BATCH = ("evaluate", "u̇ in C"), ("evaluate", "u̇ from Python"), ("batch", "u̇ per state")
 CONTROL, PEAK = ("control", "calls one by one"), ("peak", "share of the peak")
-ROLLOUT = ("rollout", "a step of RK4")
+ROLLOUT, FROM_FILE = ("rollout", "a step of RK4"), ("compile", "file to machine code")
 INTEGRATION, STIFF = ("integrate", "integration"), ("stiff", "ours over theirs at equal errors")
 CART = "cart 5 relative numbers"
 PYDY = ("pydy + scipy DOP853",)
 TAYLOR = ("heyoka taylor 1e-08", *(f"heyoka taylor 1e-08, unrolled {form}" for form in ("composite", "articulated")))
 ARM, TREE, BICYCLE = "arm7 numbers", "tree30 numbers", "whipple_bicycle numbers"
+FILES = ("panda", "quadruped", "humanoid")
+PINOCCHIO = ("Pinocchio, C++", ("pinocchio aba local, C++", "pinocchio aba world, C++"))
+PIN_ABA = ("pin.aba", ("pinocchio aba",))
 FORMS = ("casadi composite", "casadi articulated")
 BETTER_FORM = ("CasADi, better form", FORMS)
 LANES = ("CasADi, lanes by hand", ("casadi lanes",))
@@ -80,7 +88,7 @@ GOALS = (
         _goal(f"cart, {n} links, absolute, C", 1.0, IN_C, f"cart {n} absolute numbers: kanecore", BETTER_FORM)
         for n in (20, 40)
     ),
-    _goal("arm, Python, out=", 0.085, IN_PYTHON, f"{ARM}: kanecore udot(out=)", ("pin.aba", ("pinocchio aba",))),
+    _goal("arm, Python, out=", 0.085, IN_PYTHON, f"{ARM}: kanecore udot(out=)", PIN_ABA),
     _goal("arm, a state in a batch", 0.048, BATCH, f"{ARM}: kanecore", ("CasADi map", ("casadi map",))),
     _goal("arm, a state in a batch, C", 0.70, BATCH, f"{ARM}: kanecore", LANES),
     _goal(
@@ -100,6 +108,20 @@ GOALS = (
     _goal("arm, batch, two threads", 0.55, BATCH, f"{ARM}: kanecore, 2 threads", ("one", ("kanecore",))),
     _goal("arm, a step of a rollout", 0.02, ROLLOUT, f"{ARM}: kanecore", ("MuJoCo's rollout", ("mujoco rollout",))),
     _goal("arm, rollout, two threads", 0.59, ROLLOUT, f"{ARM}: kanecore, 2 threads", ("one", ("kanecore",))),
+    *(
+        _goal(f"{robot}, {work}", at_most, table, f"{robot} numbers: {side}", others)
+        for robot in FILES
+        for work, at_most, table, side, others in (
+            ("C", 0.25, IN_C, "kanecore", PINOCCHIO),
+            ("Python, out=", 0.15, IN_PYTHON, "kanecore udot(out=)", PIN_ABA),
+            ("a state in a batch", 0.70, BATCH, "kanecore", LANES),
+        )
+    ),
+    *(
+        Goal(f"{robot}, file to machine code, {way}", f"{most} ms", 1.0, FROM_FILE, robot, value=in_units(way, most))
+        for robot, cold in zip(FILES, (500, 1500, 6000), strict=True)
+        for way, most in (("cold", cold), ("cached", 50))
+    ),
     *(
         Goal(f"cart, 5 links, 10 s, {work}", against, at_most, INTEGRATION, f"{CART}: kanecore dop853", theirs, value)
         for work, against, at_most, theirs, value in (

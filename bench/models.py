@@ -7,15 +7,18 @@ import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
+from pathlib import Path
 from typing import Any
 from unittest import mock
 
 import numpy as np
+import robots
 import sympy as sm
 import sympy.physics.mechanics as me
-from recursions import Body, Robot
+from recursions import NONE, STRAIGHT, Body, Robot
 
 import kanecore as kc
+import kanecore.gallery
 from kanecore.gallery import (
     _serial,
     andrews_squeezer,
@@ -43,8 +46,9 @@ class Mechanism:
 
     ``describe()`` makes SymPy objects anew, as keyword arguments of ``kc.Model``; ``model()`` makes the model where
     such arguments do not exist.  ``robot(value)`` describes a tree of joints to packages for robots; ``n_inputs`` of
-    its joints, the first ones, have an input; ``relative`` maps q and u to those of its joints where they are not the
-    same.  ``start`` satisfies the constraints.
+    its joints, the first ones, have an input; ``to_joints`` are the matrices that map q and u to those of the robot
+    where they are not the same.  A free base has its ``quaternion`` there in q.  ``start`` satisfies the constraints.
+    ``file`` is where the robot is read from.
     """
 
     name: str
@@ -53,8 +57,10 @@ class Mechanism:
     model: Callable[[], kc.Model] | None = None
     robot: Callable[[Value], Robot] | None = None
     n_inputs: int = 0
-    relative: np.ndarray | None = None
+    to_joints: tuple[np.ndarray, np.ndarray] | None = None
+    quaternion: slice | None = None
     start: Mapping[str, float] = field(default_factory=dict)
+    file: Path | None = None
 
     def build(self) -> kc.Model:
         """A new model, equal to every other one of this mechanism."""
@@ -93,7 +99,37 @@ def tree() -> Mechanism:
 @cache
 def floating() -> Mechanism:
     """The same arms on a body that is free in space."""
-    return Mechanism("floating tree", {"g": 9.81}, _floating, robot=_floating_robot, n_inputs=30)
+    q, u = [4, 5, 6, 0, 1, 2, 3, *range(7, 37)], [3, 4, 5, 0, 1, 2, *range(6, 36)]
+    to_joints = np.eye(37)[q], np.eye(36)[u]
+    describe, free = _floating, {"quaternion": slice(0, 4), "to_joints": to_joints}
+    return Mechanism("floating tree", {"g": 9.81}, describe, robot=_floating_robot, n_inputs=30, **free)
+
+
+@cache
+def panda() -> Mechanism:
+    """An arm with 7 joints and a hand with 2 fingers, from a file."""
+    return of_file("panda", "panda")
+
+
+@cache
+def quadruped() -> Mechanism:
+    """A robot with 4 legs of 3 joints each, from a file."""
+    return of_file("quadruped", "anymal_c", floating=True)
+
+
+@cache
+def humanoid() -> Mechanism:
+    """A robot with 29 joints, from a file."""
+    return of_file("humanoid", "g1", floating=True)
+
+
+def of_file(name: str, file: str, floating: bool = False) -> Mechanism:
+    """A robot of a URDF file of the gallery, its numbers in the code."""
+    path = Path(kanecore.gallery.__file__).with_name("robots") / f"{file}.urdf"
+    robot = robots.of_urdf(path, floating)
+    facts = {"n_inputs": len(robot.bodies), "quaternion": slice(3, 7) if floating else None}
+    model = lambda: kc.Model.from_urdf(path, floating_base=floating, mimic=False)  # noqa: E731
+    return Mechanism(name, {}, model=model, robot=lambda _: robot, file=path, **facts)
 
 
 @cache
@@ -138,7 +174,8 @@ def cart(n: int) -> Mechanism:
     numbers, relative = _cart_parameters(n), np.eye(n + 1)
     relative[np.arange(2, n + 1), np.arange(1, n)] = -1.0
     describe, as_robot = lambda: objects(cart_pendulum, n), lambda value: _cart_robot(n, value)
-    return Mechanism(f"cart {n} absolute", numbers, describe, robot=as_robot, n_inputs=1, relative=relative)
+    to_joints = relative, relative
+    return Mechanism(f"cart {n} absolute", numbers, describe, robot=as_robot, n_inputs=1, to_joints=to_joints)
 
 
 @cache
@@ -151,8 +188,9 @@ def chain(n: int) -> Mechanism:
 def all_of_them() -> list[Mechanism]:
     """A row each."""
     carts = [make(n) for n in (2, 5, 10, 20, 40) for make in (chain, cart)]
-    others = [tree(), floating(), disc(), bicycle(), robot(), redundant(), linkage(), squeezer()]
-    return [arm(), *carts, *others]
+    files = [panda(), quadruped(), humanoid()]
+    others = [disc(), bicycle(), robot(), redundant(), linkage(), squeezer()]
+    return [arm(), *carts, tree(), floating(), *files, *others]
 
 
 # Descriptions --------------------------------------------------------------------------------------------
@@ -270,10 +308,6 @@ def serial(links: Sequence[_serial.Link], parents: Sequence[int], value: Value, 
     return Robot(bodies, [0.0, 0.0, -value("g", 9.81)])
 
 
-_STRAIGHT = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]
-_NONE = [[0.0] * 3 for _ in range(3)]
-
-
 def _floating_robot(value: Value) -> Robot:
     limbs = serial(*_limbs(), value, constant=True)
     return limbs._replace(base=(BASE_MASS, list(BASE_CENTRE), [list(row) for row in np.diag(BASE_INERTIA).tolist()]))
@@ -282,10 +316,10 @@ def _floating_robot(value: Value) -> Robot:
 def _cart_robot(n: int, value: Value) -> Robot:
     numbers = _cart_parameters(n)
     zero, p = [0.0] * 3, {name: value(name, number) for name, number in numbers.items()}
-    bodies = [Body(-1, False, 0, zero, _STRAIGHT, p["m0"], zero, _NONE)]
+    bodies = [Body(-1, False, 0, zero, STRAIGHT, p["m0"], zero, NONE)]
     for i in range(n):
         offset = [p[f"l{i - 1}"], 0.0, 0.0] if i else zero
-        bodies.append(Body(i, True, 2, offset, _STRAIGHT, p[f"m{i + 1}"], [p[f"l{i}"], 0.0, 0.0], _NONE))
+        bodies.append(Body(i, True, 2, offset, STRAIGHT, p[f"m{i + 1}"], [p[f"l{i}"], 0.0, 0.0], NONE))
     return Robot(bodies, [0.0, -p["g"], 0.0])
 
 
@@ -294,7 +328,7 @@ def _rrp_robot(value: Value) -> Robot:
 
     def body(i: int, turns: bool, axis: int, offset: list[Any], centre: list[Any]) -> Body:
         inertia = [[p[f"I{i}{a}"] if a == b else 0.0 for b in "xyz"] for a in "xyz"]
-        return Body(i - 2, turns, axis, offset, _STRAIGHT, p[f"m{i}"], centre, inertia)
+        return Body(i - 2, turns, axis, offset, STRAIGHT, p[f"m{i}"], centre, inertia)
 
     bodies = [
         body(1, True, 2, [0.0, 0.0, p["h"]], [0.0, 0.0, p["l1g"]]),
@@ -313,8 +347,8 @@ def feasible(mechanism: Mechanism, dyn: kc.CompiledModel) -> np.ndarray:
     if mechanism.start:
         about = dyn.state(**mechanism.start)
         x = np.array([dyn.consistent(0.0, about + SPREAD * row) for row in x])
-    if mechanism.name == "floating tree":
-        x[:, :4] /= np.linalg.norm(x[:, :4], axis=1, keepdims=True)
+    if mechanism.quaternion:
+        x[:, mechanism.quaternion] /= np.linalg.norm(x[:, mechanism.quaternion], axis=1, keepdims=True)
     return x
 
 

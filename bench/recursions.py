@@ -39,8 +39,9 @@ class Body(NamedTuple):
 class Robot(NamedTuple):
     """Bodies, each after the one that carries it; ``gravity`` is the acceleration in the ground's axes.
 
-    ``base``, where there is one, is a body that is free in space in the ground's stead: mass, centre and inertia.  The
-    recursions here do not know it.
+    ``base``, where there is one, is a body that is free in space in the ground's stead: mass, centre and inertia.  Its
+    coordinates stand before those of the joints: its place, and its unit quaternion with the scalar first; so do its
+    speeds, which are its velocity and its angular velocity in its own axes, and its efforts, along them.
     """
 
     bodies: Sequence[Body]
@@ -138,9 +139,44 @@ def skew(a: Vector) -> Matrix:
 # What all recursions begin with --------------------------------------------------------------------------
 
 
+STRAIGHT = [[float(i == j) for j in range(3)] for i in range(3)]
+NONE = [[0.0] * 3 for _ in range(3)]
+FREE = 6  # joints that stand for a free base
+
+
+def jointed(robot: Robot) -> Robot:
+    """The robot with six joints in the stead of a free base, along and about its own axes; the last one carries it.
+
+    They hold at one moment: the first one's axes are those of the base already, the others turn nothing.  So M, and
+    what is handed over from body to body, come out as of any joints.  Velocities do not: the base's are known.
+    """
+    if robot.base is None:
+        return robot
+    zero = [0.0] * 3
+    joints = [Body(i - 1, i >= 3, i % 3, zero, STRAIGHT, 0.0, zero, NONE) for i in range(FREE)]
+    mass, centre, inertia = robot.base
+    joints[-1] = joints[-1]._replace(mass=mass, centre=centre, inertia=inertia)
+    return robot._replace(bodies=[*joints, *(body._replace(parent=body.parent + FREE) for body in robot.bodies)])
+
+
 def frames(robot: Robot, q: Vector, functions: Functions) -> list[tuple[Matrix, Vector]]:
-    """Of each body the rotation to its parent's axes, and the place of its joint there."""
-    return [_frame(body, q_i, functions) for body, q_i in zip(robot.bodies, q, strict=True)]
+    """Of each body of a jointed robot the rotation to its parent's axes, and the place of its joint there."""
+    if robot.base is None:
+        return [_frame(body, q_i, functions) for body, q_i in zip(robot.bodies, q, strict=True)]
+    joints = zip(robot.bodies[FREE:], q[FREE + 1 :], strict=True)
+    zero = [0.0] * 3
+    base = [(_of_quaternion(q[3 : FREE + 1]), zero), *[(STRAIGHT, zero)] * (FREE - 1)]
+    return [*base, *(_frame(body, q_i, functions) for body, q_i in joints)]
+
+
+def _of_quaternion(e: Vector) -> Matrix:
+    """From the base's axes to the ground's; the norm is 1."""
+    w, x, y, z = e
+    return [
+        [1.0 - 2.0 * (y * y + z * z), 2.0 * (x * y - w * z), 2.0 * (x * z + w * y)],
+        [2.0 * (x * y + w * z), 1.0 - 2.0 * (x * x + z * z), 2.0 * (y * z - w * x)],
+        [2.0 * (x * z - w * y), 2.0 * (y * z + w * x), 1.0 - 2.0 * (x * x + y * y)],
+    ]
 
 
 def _frame(body: Body, q: Scalar, functions: Functions) -> tuple[Matrix, Vector]:
@@ -170,6 +206,7 @@ def about_joint(body: Body) -> tuple[Matrix, Vector]:
 
 def composite(robot: Robot, q: Vector, u: Vector, tau: Vector, functions: Functions) -> list[Any]:
     """Return u̇ from M by composite rigid bodies, the bias by Newton and Euler, and M's factors on the tree."""
+    robot = jointed(robot)
     places = frames(robot, q, functions)
     bias = newton_euler(robot, u, places)
     return _solved(robot, mass_matrix(robot, places), [sub(a, b) for a, b in zip(tau, bias, strict=True)])
@@ -177,13 +214,16 @@ def composite(robot: Robot, q: Vector, u: Vector, tau: Vector, functions: Functi
 
 def newton_euler(robot: Robot, u: Vector, places: Sequence[tuple[Matrix, Vector]]) -> list[Any]:
     """Joint forces that keep u̇ = 0."""
+    zero = [0.0] * 3
     w: list[Any] = []
     al: list[Any] = []  # angular acceleration, acceleration of the joint; force and moment there
     ac: list[Any] = []
-    force: list[Any] = []
-    moment: list[Any] = []
-    for body, u_i, (rotation, p) in zip(robot.bodies, u, places, strict=True):
-        zero, e = [0.0] * 3, scaled(u_i, unit(body.axis))
+    if robot.base:
+        velocity, spin = u[:3], u[3:FREE]
+        falling = apply(transposed(places[0][0]), scaled(-1.0, robot.gravity))
+        w, al, ac = [spin] * FREE, [zero] * FREE, [plus(falling, cross(spin, velocity))] * FREE
+    for body, u_i, (rotation, p) in list(zip(robot.bodies, u, places, strict=True))[len(w) :]:
+        e = scaled(u_i, unit(body.axis))
         if body.parent < 0:
             w_p, al_p, a = zero, zero, scaled(-1.0, robot.gravity)
         else:
@@ -196,12 +236,15 @@ def newton_euler(robot: Robot, u: Vector, places: Sequence[tuple[Matrix, Vector]
             w_i = plus(w_i, e)
         else:
             a = plus(a, scaled(2.0, cross(w_i, e)))
-        inertia, h = about_joint(body)
-        force.append(plus(scaled(body.mass, a), cross(al_i, h), cross(w_i, cross(w_i, h))))
-        moment.append(plus(apply(inertia, al_i), cross(w_i, apply(inertia, w_i)), cross(h, a)))
         w.append(w_i)
         al.append(al_i)
         ac.append(a)
+    force: list[Any] = []
+    moment: list[Any] = []
+    for body, w_i, al_i, a in zip(robot.bodies, w, al, ac, strict=True):
+        inertia, h = about_joint(body)
+        force.append(plus(scaled(body.mass, a), cross(al_i, h), cross(w_i, cross(w_i, h))))
+        moment.append(plus(apply(inertia, al_i), cross(w_i, apply(inertia, w_i)), cross(h, a)))
     bias: list[Any] = [0.0] * len(w)
     for i, body in reversed(list(enumerate(robot.bodies))):
         bias[i] = moment[i][body.axis] if body.turns else force[i][body.axis]
@@ -309,6 +352,7 @@ class _Joint(NamedTuple):
 
 def articulated(robot: Robot, q: Vector, u: Vector, tau: Vector, functions: Functions) -> list[Any]:
     """Return u̇ by articulated bodies."""
+    robot = jointed(robot)
     places = frames(robot, q, functions)
     bodies, coriolis = _velocities(robot, u, places)
     joints: list[Any] = [None] * len(bodies)
@@ -325,9 +369,11 @@ def _velocities(
     """Each body by itself, with its bias; and its acceleration at u̇ = 0 relative to its parent's."""
     w: list[Any] = []
     v: list[Any] = []
-    bodies, coriolis = [], []
+    coriolis: list[tuple[Vector, Vector]] = []
     zero = [0.0] * 3
-    for body, u_i, (rotation, p) in zip(robot.bodies, u, places, strict=True):
+    if robot.base:
+        w, v, coriolis = [u[3:FREE]] * FREE, [u[:3]] * FREE, [(zero, zero)] * FREE
+    for body, u_i, (rotation, p) in list(zip(robot.bodies, u, places, strict=True))[len(w) :]:
         back, e = transposed(rotation), scaled(u_i, unit(body.axis))
         if body.parent < 0:
             w_i = v_i = zero
@@ -338,6 +384,8 @@ def _velocities(
         w_i, v_i = (plus(w_i, e), v_i) if body.turns else (w_i, plus(v_i, e))
         w.append(w_i)
         v.append(v_i)
+    bodies = []
+    for body, w_i, v_i in zip(robot.bodies, w, v, strict=True):
         (inertia, h), m = about_joint(body), body.mass
         spin = plus(apply(inertia, w_i), cross(h, v_i))
         momentum = plus(scaled(m, v_i), cross(w_i, h))

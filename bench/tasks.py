@@ -17,6 +17,7 @@ from unittest import mock
 import models
 import numpy as np
 import shared
+from recursions import FREE
 from sides import Arrays, Side, in_c
 
 import kanecore as kc
@@ -79,20 +80,24 @@ class Task:
     @cached_property
     def joint_x(self) -> np.ndarray:
         """The states in coordinates and rates of the robot's joints."""
-        if self.mechanism.relative is None:
+        if self.mechanism.to_joints is None:
             return self.x
-        return np.hstack([part @ self.mechanism.relative.T for part in np.split(self.x, 2, axis=1)])
+        return np.hstack([part @ m.T for part, m in zip(self.split(self.x), self.mechanism.to_joints, strict=True)])
+
+    def split(self, x: np.ndarray) -> list[np.ndarray]:
+        """Of states the coordinates and the speeds, each contiguous."""
+        return [np.ascontiguousarray(part) for part in np.split(x, [self.dyn.n_q], axis=-1)]
 
     def from_joints(self, udot: np.ndarray) -> np.ndarray:
         """u̇ of the joints as that of our speeds."""
-        if self.mechanism.relative is None:
+        if self.mechanism.to_joints is None:
             return udot
-        return np.linalg.solve(self.mechanism.relative, np.asarray(udot).T).T
+        return np.linalg.solve(self.mechanism.to_joints[1], np.asarray(udot).T).T
 
     def efforts(self, r: Sequence[Any]) -> list[Any]:
-        """Forces and torques of all joints, from the inputs: those without an input have none."""
-        n_joints = len(self.mechanism.robot(lambda _, number: number).bodies)
-        return [*r, *[0.0] * (n_joints - len(r))]
+        """Forces and torques on a free base and of all joints, from the inputs: those without an input have none."""
+        robot = self.mechanism.robot(lambda _, number: number)
+        return [*[0.0] * (FREE if robot.base else 0), *r, *[0.0] * (len(robot.bodies) - len(r))]
 
 
 def compiled(mechanism: models.Mechanism, numbers: bool, compilers: Sequence[str], count: int = shared.COPIES) -> Task:

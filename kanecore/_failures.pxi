@@ -131,8 +131,7 @@ cdef object lost_row(Model m, int k, int row, str where, dict about):
 
 
 cdef object lost_pivot(Model m, int k, int row, str where, dict about):
-    speed = m.speed_names[row] if 0 <= row < m.n_u else row
     return SingularError(
-        f"{KERNELS[k]}: the mass matrix of {m.name!r} is singular {where}: the pivot of speed "
-        f"{speed!r} vanished; give whatever this speed moves mass or inertia, or avoid the state, where the "
-        "kinematical equations may be singular (gimbal lock)", row=row, **about)
+        f"{KERNELS[k]}: the mass matrix of {m.name!r} is singular {where}: {m._pivot(row)}; give whatever this "
+        "speed moves mass or inertia, or avoid the state, where the kinematical equations may be singular (gimbal lock)",
+        row=row, **about)

@@ -310,6 +310,13 @@ cdef class Libraries:
         names = self._table_info.get("configuration_names")
         return tuple(names or [f"configuration constraint {i}" for i in range(self.n_configuration)])
 
+    def _pivot(self, Py_ssize_t row):
+        """The speed of a pivot that vanished, as errors say it, with what moves with it where no mass does."""
+        name = self.speed_names[row] if 0 <= row < self.n_u else row
+        moving = self._table_info.get("massless", {}).get(name)
+        nothing = f": nothing that moves with it, {moving}, has mass or inertia" if moving else ""
+        return f"the pivot of speed {name!r} vanished{nothing}"
+
     def _row_name(self, Py_ssize_t row):
         """The constraint that errors name by a number from n_u on."""
         row -= self.n_u

@@ -160,7 +160,8 @@ cdef bint is_texts(object value):
 cdef int check_info(const kc_model *m) except -1:
     """Raise ValueError for a member of ``info`` that is read here or by CompiledModel, and is of another kind."""
     info = table_info(m)
-    for member, kind in (("left_out", list), ("missing", str), ("unread", int), ("guess", (int, float))):
+    for member, kind in (("left_out", list), ("missing", str), ("massless", str), ("unread", int),
+                         ("guess", (int, float))):
         values = info.get(member, {})
         if not (isinstance(values, dict) and all([isinstance(value, kind) for value in values.values()])):
             raise ValueError(f"{member} in info is of the wrong kind")

@@ -83,6 +83,7 @@ WRONG_INFO = (
     ),
     *('{"left_out": []}', '{"left_out": {"parameter": "abc"}}', '{"left_out": {"input": [1]}}', '{"left_out": null}'),
     *('{"unread": {"udot": "x"}}', '{"unread": {"udot": -1}}', '{"unread": {"udot": 1.5}}', '{"unread": {"udot": []}}'),
+    *('{"massless": {"u": 3}}', '{"massless": "u"}'),
     *('{"missing": {"udot": 3}}', '{"missing": "udot"}', '{"guess": {"99": 1.0}}', '{"guess": {"q": 1.0}}'),
     *('{"guess": {"-1": 1.0}}', '{"guess": {"0": "x"}}', '{"guess": {"0": NaN}}', '{"guess": {"0": 1e999}}'),
     *('{"coordinate_rates": 3}', '{"coordinate_rates": [99, 0, 0]}', '{"coordinate_rates": ["u"]}'),

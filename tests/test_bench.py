@@ -33,6 +33,7 @@ FIELDS = {
             *("case", "cold", "to_c", "cc", "cached", "described_cached", "cold_min", "cached_min"),
             *("processes", "text_kB", "library_kB", "ops_rhs", "residual"),
         },
+        "file to machine code": {"case", "cold", "cached", "cold_min", "cached_min", "error"},
         "first number": {"case", "s", "ours/it", "error"},
     },
     "evaluate": {
@@ -177,6 +178,43 @@ def test_recursions_of_the_peers(form: str) -> None:
     functions = recursions.Functions(math.sin, math.cos)
     udot = getattr(recursions, form)(robot, list(x[:3]), list(x[3:]), r, functions)
     assert np.allclose(udot, dyn.udot(0.0, x, r=r, p=rrp.PARAMETERS), rtol=1e-12)
+
+
+LEG = """
+<robot name="leg">
+  <link name="trunk"><inertial><origin xyz="0.1 0 0.2" rpy="0.3 0 1"/><mass value="3"/>
+    <inertia ixx="0.2" iyy="0.3" izz="0.25" ixy="0.01" ixz="0" iyz="0.02"/></inertial></link>
+  <link name="mast"><inertial><origin xyz="0 0 0.1"/><mass value="0.5"/>
+    <inertia ixx="0.02" iyy="0.03" izz="0.02" ixy="0" ixz="0" iyz="0"/></inertial></link>
+  <link name="thigh"><inertial><origin xyz="0.1 0.3 0"/><mass value="2"/>
+    <inertia ixx="0.1" iyy="0.05" izz="0.08" ixy="0" ixz="0.01" iyz="0"/></inertial></link>
+  <link name="shank"><inertial><origin xyz="0 0.2 0.1"/><mass value="1"/>
+    <inertia ixx="0.05" iyy="0.03" izz="0.04" ixy="0" ixz="0" iyz="0"/></inertial></link>
+  <joint name="mount" type="fixed"><parent link="trunk"/><child link="mast"/>
+    <origin xyz="0.2 0 0.3" rpy="0.5 0.2 0"/></joint>
+  <joint name="hip" type="revolute"><parent link="mast"/><child link="thigh"/>
+    <origin xyz="0 0.1 0.2" rpy="0 0.4 0"/><axis xyz="0 -1 0"/></joint>
+  <joint name="knee" type="prismatic"><parent link="thigh"/><child link="shank"/>
+    <origin xyz="0.3 0 0"/><axis xyz="0.6 0 0.8"/></joint>
+</robot>"""
+
+
+@pytest.mark.parametrize("floating", [False, True])
+@pytest.mark.parametrize("form", ["composite", "articulated"])
+@pytest.mark.usefixtures("bench")
+def test_recursions_of_a_robot_from_a_file(form: str, floating: bool) -> None:
+    import recursions
+    import robots
+
+    dyn = kc.compile(kc.Model.from_urdf(LEG, floating_base=floating))
+    x = np.random.default_rng(0).uniform(-1.0, 1.0, dyn.n_x)
+    if floating:
+        x[3:7] /= np.linalg.norm(x[3:7])
+    q, u, r = list(x[: dyn.n_q]), list(x[dyn.n_q :]), [0.5, -1.2]
+    functions = recursions.Functions(math.sin, math.cos)
+    efforts = [*[0.0] * (6 * floating), *r]
+    udot = getattr(recursions, form)(robots.of_urdf(LEG, floating), q, u, efforts, functions)
+    assert np.allclose(udot, dyn.udot(0.0, x, r=r), rtol=1e-12)
 
 
 @pytest.mark.usefixtures("bench")

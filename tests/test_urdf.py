@@ -373,14 +373,20 @@ def test_inertias_that_no_body_has_are_warned_of() -> None:
 
 
 def test_a_link_that_moves_without_mass() -> None:
-    """All but the accelerations is there; the warning names the link, the error its speed."""
-    text = PAIR + '<link name="tip"/>' + joint("j", "a", "b") + joint("spin", "b", "tip") + "</robot>"
+    """All but the accelerations is there; the warning names the link, the error its speed and what hangs on it."""
+    text = PAIR + '<link name="tip"/><link name="nail"/>' + joint("j", "a", "b") + joint("spin", "b", "tip")
+    text += joint("glue", "tip", "nail", "fixed") + "</robot>"
     with pytest.warns(kc.KanecoreWarning, match="'tip' moves by joint 'spin', and nothing there has mass"):
         model = kc.Model.from_urdf(text)
     dyn = compiled(model)
     assert np.asarray(dyn.mass_matrix(0.0, np.zeros(4))).shape == (2, 2)
-    with pytest.raises(kc.SingularError, match="'u_spin'"):
+    nothing = "speed 'u_spin' vanished: nothing that moves with it, 'tip', 'nail', has mass or inertia"
+    with pytest.raises(kc.SingularError, match=nothing):
         dyn.udot(0.0, np.zeros(4))
+    with pytest.raises(kc.SingularError, match=nothing):
+        dyn.simulate((0.0, 1.0), np.zeros(4))
+    heavy = compiled(kc.Model.from_urdf(PAIR + joint("j", "a", "b") + "</robot>"))
+    assert "massless" not in heavy.info
 
 
 @pytest.mark.parametrize(
@@ -403,6 +409,19 @@ def test_a_link_that_moves_without_mass() -> None:
 def test_options(options: dict[str, Any], says: str) -> None:
     with pytest.raises(kc.ModelError, match=says):
         kc.Model.from_urdf(ROBOTS / "walker.urdf", **options)
+
+
+def test_symbols() -> None:
+    """Functions of time with the names in the compiled model; a model that is made of it has those of its own."""
+    text = PAIR + joint("j", "a", "b") + "</robot>"
+    model = kc.Model.from_urdf(text)
+    other = model.canonical()
+    names = [x.func.__name__ for x in (*model.coordinates, *model.speeds, *model.inputs)]
+    assert names == ["q_j", "u_j", "tau_j"]
+    assert other.coordinates == model.coordinates
+    assert other.inputs == model.inputs
+    assert [x.func.__name__ for x in other.speeds] == ["p_q_j"]
+    assert [str(x) for x in kc.Model.from_urdf(text, parameters=True).parameters][:2] == ["m_b", "cx_b"]
 
 
 def test_visuals_are_shapes() -> None:

@@ -15,7 +15,7 @@ import casadi as ca
 import numpy as np
 import shared
 import sides
-from recursions import Functions, articulated, composite
+from recursions import FREE, Functions, articulated, composite
 from sides import Arrays, Side
 from tasks import Task
 
@@ -58,14 +58,15 @@ static inline lanes lanes_cos(lanes x) { for (int i = 0; i < 8; i++) x[i] = cos(
 
 @cache
 def function(mechanism: Any, numbers: bool, form: str) -> ca.Function:
-    """u̇ of (q, u, r, p), in coordinates of the robot's joints."""
+    """u̇ of (q, u, r, p), in coordinates of the robot."""
     names = [] if numbers else mechanism.symbols()
     p = ca.SX.sym("p", len(names))
     symbols = dict(zip(names, ca.vertsplit(p), strict=True)) if names else {}
     robot = mechanism.robot(lambda name, number: symbols.get(name, float(number)))
-    n = len(robot.bodies)
-    q, u, r = ca.SX.sym("q", n), ca.SX.sym("u", n), ca.SX.sym("r", mechanism.n_inputs)
-    tau = [*ca.vertsplit(r), *[0.0] * (n - mechanism.n_inputs)]
+    n, free = len(robot.bodies), FREE if robot.base else 0
+    q, u = ca.SX.sym("q", n + free + bool(free)), ca.SX.sym("u", n + free)
+    r = ca.SX.sym("r", mechanism.n_inputs)
+    tau = [*[0.0] * free, *ca.vertsplit(r), *[0.0] * (n - mechanism.n_inputs)]
     udot = FORMS[form](robot, ca.vertsplit(q), ca.vertsplit(u), tau, Functions(ca.sin, ca.cos))
     return ca.Function("f", [q, u, r, p], [ca.densify(ca.cse(ca.vertcat(*udot)))])
 
@@ -93,8 +94,7 @@ def lanes_text(f: ca.Function) -> str:
 
 def _has_words(mechanism: Any) -> bool:
     """Whether the recursions know the mechanism."""
-    robot = mechanism.robot
-    return robot is not None and robot(lambda _, number: number).base is None
+    return mechanism.robot is not None
 
 
 def derive(mechanism: Any) -> list[Side]:
@@ -125,7 +125,7 @@ def first(task: Task) -> list[tuple[str, Callable[[], np.ndarray]]]:
         text.cache_clear()
         f = function(task.mechanism, False, "composite")
         emitted = ca.external("f", str(shared.library(text(f), next(iter(shared.compilers())))))
-        q, u = np.split(task.joint_x[0], 2)
+        q, u = task.split(task.joint_x[0])
         return task.from_joints(np.array(emitted(q, u, task.r, task.parameters)).T)[0]
 
     return [("casadi composite", number)]
@@ -172,8 +172,8 @@ def in_python(task: Task) -> list[Side]:
         return []
     f, compiler = function(task.mechanism, task.numbers, "composite"), next(iter(shared.compilers()))
     emitted = ca.external("f", str(shared.library(text(f), compiler)))
-    states = [tuple(np.ascontiguousarray(part) for part in np.split(x, 2)) for x in task.joint_x]
-    q, u, out = (np.zeros(f.size1_out(0)) for _ in range(3))
+    states = [task.split(x) for x in task.joint_x]
+    q, u, out = (np.zeros(n) for n in (f.size1_in(0), f.size1_in(1), f.size1_out(0)))
     trigger = _buffered(f, compiler, (q, u, task.r, task.parameters, out))
 
     result = []
@@ -202,7 +202,7 @@ def _mapped(task: Any) -> list[Side]:
         f = function(task.mechanism, task.numbers, form)
         for compiler in shared.compilers():
             mapped = ca.external("f", str(shared.library(text(f), compiler))).map(len(task.rows))
-            q, u = (np.ascontiguousarray(part) for part in np.split(task.joint_rows, 2, axis=1))
+            q, u = task.split(task.joint_rows)
             r, p = (np.tile(a, (len(q), 1)) for a in (task.r, task.parameters))
             arrays = (q, u, r, p, np.zeros((len(q), f.size1_out(0))))
             trigger = _bound(*mapped.buffer(), arrays)
@@ -232,7 +232,7 @@ def _lanes(task: Any) -> list[Side]:
 def integrate(problem: Any) -> list[Any]:
     """The emitted C, reached by buffers, in SciPy's integrator."""
     task = problem.task
-    if not _has_words(task.mechanism) or task.mechanism.relative is not None:
+    if not _has_words(task.mechanism) or task.mechanism.to_joints is not None or task.mechanism.quaternion:
         return []
     f = function(task.mechanism, task.numbers, "composite")
     n = f.size1_out(0)

@@ -73,7 +73,7 @@ def batch(task: Task) -> list[Side]:
 def integrate(problem: Any) -> list[Any]:
     """Taylor's method, at ours and at its default tolerance, compiled in both of its ways."""
     task = problem.task
-    if not _has_words(task.mechanism) or task.mechanism.relative is not None:
+    if not _has_words(task.mechanism) or task.mechanism.to_joints is not None:
         return []
     r, value = [float(r) for r in task.r], lambda _, number: float(number)
     systems = {}

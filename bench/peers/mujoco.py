@@ -72,24 +72,18 @@ class Layout:
     """Its coordinates, speeds and forces, and ours: a free body's velocity is in inertial axes, ours in its own."""
 
     def __init__(self, task: Task, robot: Robot) -> None:
-        n = len(robot.bodies)
         self.task, self.free, self.efforts = task, robot.base is not None, np.array(task.efforts(task.r))
-        if not self.free:
-            self.q, self.v = np.split(task.joint_x, 2, axis=1)
-            return
-        places, speeds = np.split(task.x, [n + 7], axis=1)
-        self.spin, self.velocity = speeds[:, :3], speeds[:, 3:6]
-        self.rotations = np.array([_matrix(e) for e in places[:, :4]])
-        inertial = np.einsum("kij,kj->ki", self.rotations, self.velocity)
-        self.q = np.hstack([places[:, 4:7], places[:, :4], places[:, 7:]])
-        self.v = np.hstack([inertial, self.spin, speeds[:, 6:]])
-        self.efforts = np.array([*np.zeros(6), *task.r])
+        self.q, self.v = task.split(task.joint_x)
+        if self.free:
+            self.velocity, self.spin = self.v[:, :3].copy(), self.v[:, 3:6]
+            self.rotations = np.array([_matrix(e) for e in self.q[:, 3:7]])
+            self.v[:, :3] = np.einsum("kij,kj->ki", self.rotations, self.velocity)
 
     def ours(self, udot: np.ndarray) -> np.ndarray:
-        if not self.free:
-            return self.task.from_joints(udot)
-        own = np.einsum("kji,kj->ki", self.rotations, udot[:, :3]) - np.cross(self.spin, self.velocity)
-        return np.hstack([udot[:, 3:6], own, udot[:, 6:]])
+        if self.free:
+            own = np.einsum("kji,kj->ki", self.rotations, udot[:, :3]) - np.cross(self.spin, self.velocity)
+            udot = np.hstack([own, udot[:, 3:]])
+        return self.task.from_joints(udot)
 
 
 def _matrix(quaternion: np.ndarray) -> np.ndarray:
@@ -151,7 +145,7 @@ def rollout(work: Any) -> list[Side]:
     model = mujoco.MjModel.from_xml_string(mjcf(robot))
     model.opt.integrator = mujoco.mjtIntegrator.mjINT_RK4
     layout = Layout(work.task, robot)
-    if layout.free or work.task.mechanism.relative is not None:
+    if layout.free or work.task.mechanism.to_joints is not None:
         return []
     data, full = mujoco.MjData(model), mujoco.mjtState.mjSTATE_FULLPHYSICS
     start = np.zeros((len(work.x0), mujoco.mj_stateSize(model, full)))

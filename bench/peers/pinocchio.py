@@ -67,22 +67,13 @@ def _flat(robot: Robot) -> np.ndarray:
 
 
 class Layout:
-    """Its order of coordinates and speeds, and ours: that of a free body differs."""
+    """Its coordinates, speeds and efforts: the scalar of a free body's quaternion is the last one there."""
 
     def __init__(self, task: Task, robot: Robot) -> None:
-        x, n = task.joint_x, len(robot.bodies)
-        self.task, self.tau, self.speeds = task, np.array(task.efforts(task.r)), np.arange(n)
-        if not robot.base:
-            self.q, self.v = (np.ascontiguousarray(part) for part in np.split(x, 2, axis=1))
-            return
-        places = [4, 5, 6, 1, 2, 3, 0, *range(7, n + 7)]
-        self.speeds = np.array([3, 4, 5, 0, 1, 2, *range(6, n + 6)])  # ours: angular velocity, velocity
-        self.q, self.v = np.ascontiguousarray(x[:, places]), np.ascontiguousarray(x[:, n + 7 :][:, self.speeds])
-        self.tau = np.array([*np.zeros(6), *task.r])
-
-    def ours(self, udot: np.ndarray) -> np.ndarray:
-        back = np.argsort(self.speeds)
-        return self.task.from_joints(np.asarray(udot)[:, back])
+        self.tau = np.array(task.efforts(task.r))
+        self.q, self.v = task.split(task.joint_x)
+        if robot.base:
+            self.q[:, 3:7] = np.roll(self.q[:, 3:7], -1, axis=1)
 
 
 def in_c(task: Task) -> list[Side]:
@@ -100,7 +91,7 @@ def in_c(task: Task) -> list[Side]:
         for convention in CONVENTIONS:
             address = ctypes.cast(getattr(loaded, f"aba_{convention}"), ctypes.c_void_p).value or 0
             side = sides.in_c(f"pinocchio aba {convention}, C++", [address], arrays, compiler=compiler)
-            offered.append(replace(side, result=layout.ours(side.result)))
+            offered.append(replace(side, result=task.from_joints(side.result)))
     return offered
 
 
@@ -129,7 +120,7 @@ def in_python(task: Task) -> list[Side]:
     layout, made = Layout(task, robot), model(robot)
     names = {"aba": pin.aba, "model": made, "data": made.createData(), "tau": layout.tau}
     states = list(zip(layout.q, layout.v, strict=True))
-    result = layout.ours(np.array([pin.aba(made, names["data"], q, v, layout.tau).copy() for q, v in states]))
+    result = task.from_joints(np.array([pin.aba(made, names["data"], q, v, layout.tau).copy() for q, v in states]))
     facts = {"result": result}
     return [sides.in_python("pinocchio aba", "aba(model, data, x[0], x[1], tau)", states, names, **facts)]
 
@@ -147,7 +138,7 @@ def batch(task: Any) -> list[Side]:
 def integrate(problem: Any) -> list[Any]:
     """Its aba in SciPy's integrator."""
     robot = _robot(problem.task.mechanism)
-    if robot is None or robot.base or problem.task.mechanism.relative is not None:
+    if robot is None or robot.base or problem.task.mechanism.to_joints is not None:
         return []
     made = model(robot)
     data, n, tau = made.createData(), made.nv, np.array(problem.task.efforts(problem.task.r))

@@ -3,10 +3,8 @@
 
 from __future__ import annotations
 
-import contextlib
-import gc
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from kanecore.build.compiler import Recipe, compile_library, is_wanted
@@ -17,6 +15,7 @@ from kanecore.emit.groups import REALS, Groups
 from kanecore.emit.machine import FIRST, code
 from kanecore.emit.sources import sources
 from kanecore.errors import ModelError, unknown_name
+from kanecore.garbage import no_collection
 from kanecore.kernels import GROUPS, KERNEL_GROUPS
 from kanecore.machine_code import Code
 from kanecore.model import Model
@@ -141,6 +140,7 @@ def by_compiler(
     # group of such a model has no fingerprint: its C text, which must be derived, is the key of the cache.
     warns = KERNEL_GROUPS["potential_energy"] if any(body.potential for body in description.bodies) else None
 
+    @no_collection()
     def build(group: str) -> tuple[str, str]:
         derived = 0.0
 
@@ -163,6 +163,7 @@ def by_compiler(
         }
         return built.path, built.source
 
+    @no_collection()
     def build_lanes(group: str) -> str:
         key = f"{fingerprinted} {group} in lanes {sorted(baked.items())} {sources()}"
         return compile_library(Recipe(key, lambda: groups.emit(group, lanes=True).text), **options).path
@@ -177,10 +178,10 @@ def _for_machine(
     groups = Groups(model.description, baked, first=FIRST)
     info["machine"] = True
 
+    @no_collection()
     def build(group: str) -> tuple[Code, None]:
         start = time.perf_counter()
-        with _without_collection():
-            written = code(groups.library(group))
+        written = code(groups.library(group))
         seconds = time.perf_counter() - start
         info["build"][group] = {"derive_seconds": seconds, "compile_seconds": 0.0, "from_cache": False, "command": []}
         if verbose:
@@ -188,18 +189,6 @@ def _for_machine(
         return written, None
 
     return build
-
-
-@contextlib.contextmanager
-def _without_collection() -> Iterator[None]:
-    """No search for garbage: deriving makes none that needs one, and looking through all of SymPy takes longer."""
-    collects = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if collects:
-            gc.enable()
 
 
 def _values(model: Model, parameters: Mapping[Any, float] | None) -> dict[str, float]:

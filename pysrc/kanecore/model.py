@@ -6,6 +6,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
 from os import PathLike
 from types import MappingProxyType
 from typing import Any
@@ -38,6 +39,7 @@ from kanecore.describe.transforms import Link
 from kanecore.describe.urdf import read_urdf
 from kanecore.errors import warn
 from kanecore.expressions import Expressions
+from kanecore.garbage import no_collection
 from kanecore.shapes import Shape
 from kanecore.speed_matrices import SpeedMatrices
 from kanecore.splines import Spline
@@ -424,6 +426,7 @@ class Model(Expressions):
         return cls(**of_transforms(links, gravity, q, speeds, u, loads, options))
 
     @classmethod
+    @no_collection()
     def from_urdf(
         cls,
         source: str | PathLike[str],
@@ -498,12 +501,7 @@ class Model(Expressions):
         model = cls.__new__(cls)
         d = model._description = description
         model._derived, model._values = None, dict(values)
-        model._coordinates = tuple(map(function_of_time, d.coordinate_names))
-        model._speeds = tuple(map(function_of_time, d.speed_names))
         model._parameters = tuple(map(Symbol, d.parameter_names))
-        model._inputs = tuple(map(function_of_time, d.input_names))
-        named = zip((*d.parameters, *d.inputs), (*model._parameters, *model._inputs), strict=True)
-        model._whole = d, {d.graph.nodes[i][1]: symbol for i, symbol in named}
         model._time = sympy_access.time()
         model._laws, model._functions, model._written = {}, {}, {}
         model._n_loads, model._noncontributing, model._left_out = 0, (), ()
@@ -511,6 +509,26 @@ class Model(Expressions):
         warn_of_impossible(d)
         check_origin(model._derivation.kinematics)
         return model
+
+    # SymPy makes a class of each function of time, which takes longer than a robot's description: when asked for.
+
+    @cached_property
+    def _coordinates(self) -> tuple[Any, ...]:
+        return tuple(map(function_of_time, self._description.coordinate_names))
+
+    @cached_property
+    def _speeds(self) -> tuple[Any, ...]:
+        return tuple(map(function_of_time, self._description.speed_names))
+
+    @cached_property
+    def _inputs(self) -> tuple[Any, ...]:
+        return tuple(map(function_of_time, self._description.input_names))
+
+    @cached_property
+    def _whole(self) -> tuple[Description, dict[Any, Any]]:
+        d = self._description
+        named = zip((*d.parameters, *d.inputs), (*self._parameters, *self._inputs), strict=True)
+        return d, {d.graph.nodes[i][1]: symbol for i, symbol in named}
 
     def canonical(self) -> Model:
         """The model in Hamilton's variables q and p = ∂L/∂q̇: q̇ = ∂H/∂p, ṗ = −∂H/∂q + Q.
@@ -685,6 +703,8 @@ class Model(Expressions):
     def _with(self, description: Description) -> Model:
         """The same model with another description; what follows from that is derived anew, all else is shared."""
         model = copy.copy(self)
+        model._coordinates, model._speeds, model._inputs = self._coordinates, self._speeds, self._inputs
+        model._whole = self._whole
         model._description, model._derived = description, None
         return model
 

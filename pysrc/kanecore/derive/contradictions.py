@@ -291,8 +291,8 @@ class _Search:
                 continue
             if self._is_freed(self._freed.frames[i].angular_velocity) or not self._matters(i):
                 continue
-            square, turned = k.turning(g, i)
-            if not all(self._equal_scalars(a, b) for a, b in square):
+            turned = k.turning(g, i)
+            if not all(self._equal_scalars(a, b) for a, b in k.square(g, i)):
                 continue  # no rotation at random states: a quaternion that is prescribed
             given = k.relative_omega(g, i)
             if not self._equal(self._numbers(given), self._numbers(turned)):

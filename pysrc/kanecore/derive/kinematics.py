@@ -107,20 +107,22 @@ class Kinematics(Rotations):
         g = self.graph.clone()  # what is compared is no part of the model
         result = [True]
         for i in range(1, len(self.description.frames)):
-            square, turned = self.turning(g, i)
-            pairs = list(zip(self.relative_omega(g, i), turned, strict=True))
+            pairs = list(zip(self.relative_omega(g, i), self.turning(g, i), strict=True))
             # a prescribed quaternion is not of length one at random states, where nothing can be told
-            fits = not self._equal(g, square) or self._equal(g, pairs)
+            fits = self._equal(g, pairs) or not self._equal(g, self.square(g, i))
             result.append(result[self.description.frames[i].parent] and fits)
         return result
 
-    def turning(self, g: Graph, i: int) -> tuple[list[tuple[int, int]], Components]:
-        """RᵀR beside 1, entry by entry, and the ω in frame i of which Rᵀ dR/dt is the cross product."""
+    def square(self, g: Graph, i: int) -> list[tuple[int, int]]:
+        """R Rᵀ beside 1, entry by entry."""
+        return [(dot(g, a, b), int(a is b)) for a in self._rotation[i] for b in self._rotation[i]]
+
+    def turning(self, g: Graph, i: int) -> Components:
+        """The ω in frame i of which Rᵀ dR/dt is the cross product."""
         rate, r = Tangent(g, self.seeds).of, self._rotation[i]
         change = [tuple(map(rate, row)) for row in r]
-        square = [(dot(g, a, b), int(a is b)) for a in r for b in r]
         x, y, z = (dot(g, [row[k] for row in r], [row[j] for row in change]) for j, k in ((1, 2), (2, 0), (0, 1)))
-        return square, (x, y, z)
+        return x, y, z
 
     def relative_omega(self, g: Graph, i: int) -> Components:
         """The angular velocity of a frame in the one that it is oriented from, as ω says, in its own axes."""

@@ -31,7 +31,7 @@ def places(derivation: Derivation) -> dict[str, Any]:
     ``unoriented``: frames of which no orientation tells how they turn.  ``namesakes``: those that are called as the
     inertial one.  ``tree``: of each point, then of each joint point, the nearest of these that it is located from, -1
     where there is none.  ``loose``: of these, where chains begin that nothing holds to what they are located from.
-    ``shapes``: body, kind, sizes, axis.
+    ``massless``: of each speed that no body moves with what does, in words.  ``shapes``: body, kind, sizes, axis.
     """
     d = derivation.description
     point, frame = ({at: n for n, at in enumerate(shown)} for shown in (d.shown_points, d.shown_frames))
@@ -47,6 +47,7 @@ def places(derivation: Derivation) -> dict[str, Any]:
         **_positions(derivation),
         **_loose(derivation),
         **_tree(derivation),
+        "massless": _massless(derivation),
         "shapes": [
             [body, shape.kind, list(shape.sizes), shape.axis, *([list(shape.place)] if shape.place else [])]
             for body, shape in d.shapes
@@ -96,6 +97,21 @@ def _loose(derivation: Derivation) -> dict[str, Any]:
         "unoriented": [n for n, frame in enumerate(d.shown_frames) if unoriented[frame]],
         "namesakes": [n for n, i in enumerate(d.shown_frames) if i and d.frames[i].name == d.frames[0].name],
     }
+
+
+def _massless(derivation: Derivation) -> dict[str, str]:
+    d, k, g = derivation.description, derivation.kinematics, derivation.graph
+    heavy = [x for b in d.bodies if b.mass for x in k.velocity[b.point]]
+    turned = [b for b in d.bodies if b.frame >= 0 and any(x for _, m in b.inertia for row in m for x in row)]
+    moved = set(g.below([*heavy, *(x for b in turned for x in k.omega[b.frame])]))
+    idle = [(speed, name) for speed, name in zip(d.speeds, d.speed_names, strict=True) if speed not in moved]
+    if not idle or not d.bodies:
+        return {}
+    places = [(d.frames[i].name, k.omega[i]) for i in d.shown_frames]
+    places += [(d.points[i].name, k.velocity[i]) for i in d.shown_points]
+    depends = [(name, set(g.below(components))) for name, components in places]
+    moving = {name: list(dict.fromkeys(repr(place) for place, on in depends if speed in on)) for speed, name in idle}
+    return {name: ", ".join([*found[:3], *["..."] * (len(found) > 3)]) for name, found in moving.items() if found}
 
 
 def _is_written_in(d: Description, point: int, frames: Sequence[bool]) -> bool:

@@ -166,8 +166,10 @@ def is_rotation(g: Graph, rows: Sequence[Sequence[int]]) -> bool:
     operations = [g.nodes[i] for i in g.below(nodes)]
     typed = any(op is Op.CONST and isinstance(operands[0], float) for op, *operands in operations)
     tolerance = TYPED if typed else EQUAL
-    matrices = [np.array([s.values(row) for row in rows], dtype=np.float64) for s in deciding(g, nodes, 2)]
-    return all(np.allclose(r @ r.T, np.eye(3), rtol=0.0, atol=tolerance) and np.linalg.det(r) > 0.0 for r in matrices)
+    varies = any(op is Op.SYM for op, *_ in operations)
+    states = deciding(g, nodes, 2 if varies else 1)
+    matrices = [np.array([s.values(row) for row in rows], dtype=np.float64) for s in states]
+    return all(np.max(np.abs(r @ r.T - np.eye(3))) <= tolerance and np.linalg.det(r) > 0.0 for r in matrices)
 
 
 def span(columns: npt.ArrayLike) -> tuple[Array, int]:

@@ -7,6 +7,7 @@ whether a pivot vanishes.
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
 import random
@@ -77,10 +78,9 @@ class Sample:
             self._error.update(dict.fromkeys(group, self._unit))
 
     def _symbol(self, i: int) -> Any:
-        draw = random.Random(f"{self._seed}:{self.graph.nodes[i][1]}")
-        magnitude = draw.uniform(0.2, 1.2)
+        magnitude, sign = _drawn(self._seed, str(self.graph.nodes[i][1]))
         positive = self.graph.depends[i] & (PARAMETER | TIME)
-        return real(self._ctx, magnitude + 0.5 if positive else magnitude * draw.choice((-1.0, 1.0)))
+        return real(self._ctx, magnitude + 0.5 if positive else magnitude * sign)
 
     def __call__(self, i: int) -> Any:
         """The value of a node; NaN where it has none at this state."""
@@ -177,6 +177,13 @@ class Sample:
 
     def values(self, nodes: Sequence[int]) -> list[float]:
         return [self(i) for i in nodes]
+
+
+@functools.lru_cache(maxsize=10_000)
+def _drawn(seed: int, key: str) -> tuple[float, float]:
+    """Magnitude and sign of a symbol; many states have the same seed, and to begin drawing takes the most time."""
+    draw = random.Random(f"{seed}:{key}")
+    return draw.uniform(0.2, 1.2), draw.choice((-1.0, 1.0))
 
 
 def samples(g: Graph, nodes: Sequence[int], number: int, first: int = 0) -> list[Sample]:

@@ -150,8 +150,8 @@ def _singularity(problem: InitialValueProblem, run: AnyRun) -> str:
     dyn, where = problem.dyn, _where(run)
     if run.status == "singular":
         return (
-            f"the mass matrix of {dyn.name!r} became singular just after {where}: the pivot of speed "
-            f"{dyn.speed_names[run.row]!r} vanished; the kinematical equations may be singular there (gimbal lock)"
+            f"the mass matrix of {dyn.name!r} became singular just after {where}: {dyn._pivot(run.row)}; the "
+            "kinematical equations may be singular there (gimbal lock)"
         )
     row = dyn._row_name(run.row)
     if run.status == "unsatisfied":
