@@ -110,8 +110,13 @@ def _massless(derivation: Derivation) -> dict[str, str]:
     places = [(d.frames[i].name, k.omega[i]) for i in d.shown_frames]
     places += [(d.points[i].name, k.velocity[i]) for i in d.shown_points]
     depends = [(name, set(g.below(components))) for name, components in places]
-    moving = {name: list(dict.fromkeys(repr(place) for place, on in depends if speed in on)) for speed, name in idle}
-    return {name: ", ".join([*found[:3], *["..."] * (len(found) > 3)]) for name, found in moving.items() if found}
+    points = {d.points[i].name for i in d.shown_points}
+    moving: dict[str, str] = {}
+    for speed, name in idle:
+        found = sorted(dict.fromkeys(place for place, on in depends if speed in on), key=lambda each: each not in points)
+        if found:  # the links of a robot, which are points as well, come first
+            moving[name] = ", ".join([*map(repr, found[:3]), *["..."] * (len(found) > 3)])
+    return moving
 
 
 def _is_written_in(d: Description, point: int, frames: Sequence[bool]) -> bool:

@@ -14,15 +14,16 @@ from .instructions import Clear, Entry, Instruction, Load, Operand, Program, Sto
 
 __all__ = ["SCRATCH", "WHOLE", "Parts", "cut"]
 
-# Instructions in one function.  Integrators live on the core group: a tenth of its time is worth a longer compilation,
-# so what is no longer than this stays whole there.
-WHOLE = 4500
+# Instructions in one function.  Integrators live on the core group: a sixth of the time of a humanoid is worth a longer
+# compilation, so what is no longer than this stays whole there.
+WHOLE = 10_000
 # What is longer than that is cut.  Its values go through memory in any case, and for pieces of 500 gcc takes 0.6 of the
 # time that it takes for pieces of 3,000; 250 serve the other groups, which few integrators call.
 CHUNK = 500
 CHUNK_BESIDE = 250
-# Several states at once: what stays in the cache of instructions while blocks of states go through it.
-CHUNK_IN_LANES = 800
+# Several states at once: values of eight states that go through memory cost more than code that does not stay in the
+# cache of instructions.  A humanoid takes 0.64 of the time of pieces of 800.
+CHUNK_IN_LANES = 6_000
 ZEROS = 32  # results that are zero: more are cleared by a loop
 
 OUT, SCRATCH = "out", "w"  # the arrays of results, and of what one function leaves for another
