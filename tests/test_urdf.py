@@ -389,7 +389,7 @@ def test_visuals_are_shapes() -> None:
     turned = kc.shapes.Cylinder(1.0, 4.0).moved([[0, 0, 1], [1, 0, 0], [0, 1, 0]], [5.0, 6.0, 7.0])
     ends = np.concatenate(turned.lines())
     assert_allclose([ends.min(axis=0), ends.max(axis=0)], [[3, 5, 6], [7, 7, 8]], atol=1e-12)
-    nothing = ('<sphere radius="0"/>', '<mesh filename="package://m"/>')
+    nothing = ('<sphere radius="0"/>', '<mesh scale="2 2 2"/>')
     empty = "".join(f"<visual><geometry>{shape}</geometry></visual>" for shape in nothing)
     text = PAIR.replace("</link>", f"{empty}</link>") + joint("j", "a", "b") + "</robot>"
     assert not kc.Model.from_urdf(text).description.shapes

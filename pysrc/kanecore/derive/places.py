@@ -31,7 +31,7 @@ def places(derivation: Derivation) -> dict[str, Any]:
     ``unoriented``: frames of which no orientation tells how they turn.  ``namesakes``: those that are called as the
     inertial one.  ``tree``: of each point, then of each joint point, the nearest of these that it is located from, -1
     where there is none.  ``loose``: of these, where chains begin that nothing holds to what they are located from.
-    ``shapes``: body, kind, sizes, axis.
+    ``shapes``: body, kind, sizes, axis; where it is moved, its place; of a mesh, place and file.
     """
     d = derivation.description
     point, frame = ({at: n for n, at in enumerate(shown)} for shown in (d.shown_points, d.shown_frames))
@@ -48,7 +48,14 @@ def places(derivation: Derivation) -> dict[str, Any]:
         **_loose(derivation),
         **_tree(derivation),
         "shapes": [
-            [body, shape.kind, list(shape.sizes), shape.axis, *([list(shape.place)] if shape.place else [])]
+            [
+                body,
+                shape.kind,
+                list(shape.sizes),
+                shape.axis,
+                *([list(shape.place)] if shape.place or shape.file else []),
+            ]
+            + [shape.file] * bool(shape.file)
             for body, shape in d.shapes
         ],
     }

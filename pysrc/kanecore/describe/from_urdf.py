@@ -356,7 +356,11 @@ class _Assembly:
         """Add the shapes of a link, whose pose is that in the axes of the body, to pictures of a body."""
         for visual in self._robot.links[link].visuals:
             at = pose @ visual.pose
-            self.builder.shape(body, _SHAPES[visual.kind](*visual.sizes).moved(at.rotation, at.position - centre))
+            if visual.kind == "mesh":
+                shape = Shape("Mesh", visual.sizes, file=visual.file)
+            else:
+                shape = _SHAPES[visual.kind](*visual.sizes)
+            self.builder.shape(body, shape.moved(at.rotation, at.position - centre))
 
     def _named_body(self, name: str, inertial: Inertial, place: _Place) -> None:
         """A link with parameters of its own."""

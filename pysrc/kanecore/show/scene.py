@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,8 @@ import numpy.typing as npt
 
 from kanecore.errors import ModelError, unknown_name
 from kanecore.shapes import Shape
+
+from .meshes import mesh_lines
 
 __all__ = ["Names", "Scene", "scene"]
 
@@ -84,7 +87,7 @@ class Scene:
     torques_on: tuple[int, ...]
     outlines: tuple[Outline, ...]
 
-    @property
+    @cached_property
     def shapes(self) -> list[Array]:
         """The lines of all shapes in inertial axes, (..., k, 3) each."""
         return [
@@ -121,7 +124,7 @@ class Scene:
             named = [i for i in named if i not in here]
         return result
 
-    @property
+    @cached_property
     def size(self) -> float:
         """The largest extent of what is shown, in all states; 1 where all is in one place."""
         flat = np.concatenate([part.reshape(-1, 3) for part in (self.places, *self.shapes)])
@@ -134,6 +137,7 @@ def scene(
     values: Callable[[str], Array],
     number: Callable[[str], float],
     loads: bool,
+    folder: str | None = None,
 ) -> Scene:
     """The scene of a model, with its loads or without.
 
@@ -146,6 +150,8 @@ def scene(
         The result of a kernel of the group "bodies", by its name.
     number : callable
         The value of a parameter, by its name.
+    folder : str, optional
+        Of the file that names meshes.
 
     Raises
     ------
@@ -180,7 +186,7 @@ def scene(
         torques=torques,
         forces_at=forces_at,
         torques_on=torques_on,
-        outlines=tuple(_outline(each, names, number) for each in facts.get("shapes", ())),
+        outlines=tuple(_outline(each, names, number, folder) for each in facts.get("shapes", ())),
     )
 
 
@@ -218,12 +224,17 @@ def _loads(
     return vectors[..., rows[FORCE], :], tuple(places[FORCE]), vectors[..., rows[TORQUE], :], tuple(places[TORQUE])
 
 
-def _outline(row: Sequence[Any], names: Names, number: Callable[[str], float]) -> Outline:
-    body, kind, sizes, axis, *moved = row
+def _outline(row: Sequence[Any], names: Names, number: Callable[[str], float], folder: str | None) -> Outline:
+    body, kind, sizes, axis, *more = row
     values = [number(size) if isinstance(size, str) else size for size in sizes]
     for size, value in zip(sizes, values, strict=True):
         if not 0.0 < value < np.inf:
             raise ModelError(
                 f"the shape of {names.bodies[body]!r} has the size {size} = {value}: it must be a positive length"
             )
-    return Outline(body, Shape(kind, tuple(values), axis, tuple(*moved)).lines())
+    shape = Shape(kind, tuple(values), axis, *map(_tuple, more))
+    return Outline(body, shape.put(mesh_lines(shape.file, folder, tuple(values))) if shape.file else shape.lines())
+
+
+def _tuple(value: Any) -> Any:
+    return tuple(value) if isinstance(value, list) else value
