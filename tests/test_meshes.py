@@ -240,6 +240,8 @@ COLLADA = f"""<?xml version="1.0" encoding="utf-8"?>
         ("stl", bytes(80) + b"\xff\xff\xff\xff" + bytes(50)),
         ("obj", b"f 1 2 3\n"),
         ("obj", b"v nan nan nan\nv 0 0 0\nv 1 0 0\nf 1 2 3\n"),
+        ("obj", b"v 0 1e300 0\nv 0 -1e300 0\nv 1 0 0\nf 1 2 3\n"),
+        ("obj", b"v 0 0 0\nv 0 1 0\nv 1 0 0\nf 1 2 9\n"),
         ("obj", b"v 1 1 1\nv 1 1 1\nv 1 1 1\nf 1 2 3\n"),
         ("dae", b"<COLLADA"),
         ("dae", b"\x00" * 100),

@@ -25,6 +25,8 @@ KINDS = (".stl", ".obj", ".dae")
 LARGEST = 64_000_000
 """Bytes that are read at most: some ten times those of the largest link of a humanoid."""
 MOST_FACES = 1_000_000
+FARTHEST = 1e9
+"""Of a point, in the unit of the file."""
 MOST_LINES, MOST_POINTS = 14, 240
 """Of one mesh: a humanoid of 40 links has a page of some 200 kB, and is drawn in a second."""
 CUTS = 3
@@ -93,7 +95,9 @@ def _lines_of_file(path: Path, size: int, changed: int) -> tuple[Array, ...]:
         points, faces = _read(path)
     except Exception:  # whatever trimesh thinks of the file: a picture goes without
         return ()
-    if not 0 < len(faces) <= MOST_FACES or not np.isfinite(points).all():
+    if not 0 < len(faces) <= MOST_FACES or not 0 <= faces.min() <= faces.max() < len(points):
+        return ()
+    if not np.all(np.abs(points) < FARTHEST):  # nor NaN
         return ()
     return tuple(_outline(*_welded(points, faces)))
 
@@ -125,7 +129,7 @@ def _metres(units: str) -> float:
 def _welded(points: Array, faces: Numbers) -> tuple[Array, Numbers]:
     """Vertices at one place are one: files tell them anew for each triangle."""
     size = float(np.max(np.ptp(points, axis=0))) or 1.0
-    cells = np.round(points / (1e-5 * size)).astype(np.int64)
+    cells = np.round((points - points.min(axis=0)) / (1e-5 * size)).astype(np.int64)
     _, first, number = np.unique(cells, axis=0, return_index=True, return_inverse=True)
     faces = number.reshape(-1)[faces]
     a, b, c = faces.T
