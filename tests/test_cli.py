@@ -64,6 +64,13 @@ def test_info_of_a_prebuilt_model(name: str, capsys: pytest.CaptureFixture[str])
     assert {*dyn.coordinate_names, *dyn.speed_names, *dyn.parameter_names} <= set(words)
 
 
+def test_info_names_shapes(capsys: pytest.CaptureFixture[str]) -> None:
+    """Without the numbers of where they are."""
+    assert main(["info", "panda"]) == 0
+    [line] = [line for line in capsys.readouterr().out.splitlines() if line.split()[0] == "shapes"]
+    assert line.split(None, 1)[1].startswith("Box of panda_leftfinger, Box of panda_leftfinger,")
+
+
 def test_info_of_a_model_in_a_file(pendulum: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["info", f"{pendulum}:pendulum"]) == 0
     assert "bob" in capsys.readouterr().out

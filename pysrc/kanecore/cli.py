@@ -244,6 +244,9 @@ def _print_prebuilt(name: str) -> None:
     _print_list("points", dyn.points)
     _print_list("frames", dyn.frames)
     for fact, value in dyn.info.items():
+        if fact == "shapes":  # with twelve numbers each of where they are
+            bodies = ("the ground" if row[0] < 0 else dyn.bodies[row[0]] for row in value)
+            value = [f"{row[1]} of {body}" for row, body in zip(value, bodies, strict=True)]
         if fact not in ("name", "sizes"):
             _print_list(fact.replace("_", " "), _items(value))
 
