@@ -34,14 +34,19 @@ def every(n: int, cases: Iterable[Any], first: int = 0) -> list[Any]:
     return [case if k % n == first else _long(case) for k, case in enumerate(cases)]
 
 
-def models() -> list[Any]:
+def models(*, of_files: bool = True) -> list[Any]:
     """Parameters of a test: the models of the gallery, by default small ones of every kind.
 
     Trees, with a quaternion and with a prescribed motion; a loop, rolling, a constraint nonlinear in the speeds.
+    Without those of files: all that are described with SymPy, and prebuilt as a whole.
     """
-    from kanecore.gallery import models  # conftest.py, which reads this file, says what to do where it is missing
+    from kanecore.gallery import (
+        models,
+        robots,
+    )  # conftest.py, which reads this file, says what to do where it is missing
 
-    return part(models(), ["appell_hamel", "four_bar", "free_body", "rolling_disc", "rotating_tube", "rrp"])
+    names = [name for name in models() if of_files or name not in robots()]
+    return part(names, ["appell_hamel", "four_bar", "free_body", "rolling_disc", "rotating_tube", "rrp"])
 
 
 def examples(n: int) -> Callable[[Test], Test]:

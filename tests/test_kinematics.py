@@ -85,7 +85,7 @@ def numbers(dyn: kc.CompiledModel, model: kc.Model, x: Array, udot: Array, r: Ar
 of = Arguments.of
 
 
-@pytest.mark.parametrize("name", models())
+@pytest.mark.parametrize("name", models(of_files=False))
 def test_against_sympy(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     dyn = loaded(name)
     model, sympy = of_sympy(name, monkeypatch)

@@ -122,7 +122,7 @@ def test_long_equations_are_filled_by_the_kernels(monkeypatch: pytest.MonkeyPatc
     """The text holds M once; u̇ is the same, alone and in lanes, to the last bit of either."""
     short = ladder(2)
     by_program = kc.compile(short, parameters=PARAMETERS)
-    monkeypatch.setattr(functions, "WHOLE", 100)
+    monkeypatch.setattr(functions, "LONG", 100)
     text = emit_group(short.description, "core").text
     assert "fill_udot" not in text
     by_kernels = kc.compile(ladder(2, name="filled"), parameters=PARAMETERS)
@@ -134,7 +134,7 @@ def test_long_equations_are_filled_by_the_kernels(monkeypatch: pytest.MonkeyPatc
 
 def test_text_of_loops_grows_as_the_mass_matrix(monkeypatch: pytest.MonkeyPatch) -> None:
     """All but M, which has an entry for each pair of speeds, grows with the number of loops."""
-    monkeypatch.setattr(functions, "WHOLE", 100)
+    monkeypatch.setattr(functions, "LONG", 100)
 
     def length(n: int) -> int:
         pieces = emit_group(ladder(n).description, "core").text.split("\n}\n")

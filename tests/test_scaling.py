@@ -36,7 +36,8 @@ UNITS = [(axis, factor) for axis in range(3) for factor in (1e9, 1e-9)]
 NAMES = [f"{what} by {factor:g}" for what in ("length", "mass", "time") for factor in (1e9, 1e-9)]
 
 #: tree30 holds its table as numbers, 30 bodies of which would be 400 parameters: no other units without another model.
-GALLERY = [name for name in kc.models() if name != "tree30"]
+#: Neither are there of robots from files.
+GALLERY = [name for name in kc.models() if name not in ("tree30", *kc.gallery.robots())]
 #: By default these, and all with --long.
 SHOWN = ["appell_hamel", "bricard", "four_bar", "free_body", "rolling_disc", "rotating_tube", "rrp"]
 #: Where the redundancy of rows leaves them undetermined: λ is of least norm in rows as written.

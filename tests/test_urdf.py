@@ -435,7 +435,27 @@ def test_visuals_are_shapes() -> None:
     turned = kc.shapes.Cylinder(1.0, 4.0).moved([[0, 0, 1], [1, 0, 0], [0, 1, 0]], [5.0, 6.0, 7.0])
     ends = np.concatenate(turned.lines())
     assert_allclose([ends.min(axis=0), ends.max(axis=0)], [[3, 5, 6], [7, 7, 8]], atol=1e-12)
-    nothing = ('<sphere radius="0"/>', '<mesh filename="package://m"/>')
+    nothing = ('<sphere radius="0"/>', '<mesh scale="2 2 2"/>')
     empty = "".join(f"<visual><geometry>{shape}</geometry></visual>" for shape in nothing)
     text = PAIR.replace("</link>", f"{empty}</link>") + joint("j", "a", "b") + "</robot>"
     assert not kc.Model.from_urdf(text).description.shapes
+
+
+@pytest.mark.parametrize(("size", "n_lines"), [(0.4, 6), (50.0, 0)])
+def test_the_ground_is_drawn_but_for_floors(size: float, n_lines: int) -> None:
+    """A box of the root, at its own place; one much larger than what moves would leave no room for that."""
+    box = f'<visual><origin xyz="1 2 3"/><geometry><box size="{size} {size} {size}"/></geometry></visual>'
+    text = (
+        PAIR.replace('<link name="a"/>', f'<link name="a">{box}</link>')
+        + joint("j", "a", "b", more='<origin xyz="0 0 1"/>')
+        + "</robot>"
+    )
+    model = kc.Model.from_urdf(text)
+    for each in (model, compiled(model)):
+        figure = each.draw([0.3, 0.0], labels=False, loads=False, view=(20, 30))
+        lines = [np.array(x.get_data_3d()) for x in figure.axes[0].get_lines() if x.get_color() == "#8aa4cf"]
+        assert len(lines) == n_lines
+        for line in lines:
+            assert_allclose(np.abs(line - [[1.0], [2.0], [3.0]]), 0.2, atol=1e-12)
+    film = compiled(model).simulate((0.0, 0.1), [0.3, 0.0]).animate()._movie()
+    assert [body for body, _ in film["shapes"]] == [-1] * n_lines

@@ -133,7 +133,8 @@ def run(name: str) -> kc.Trajectory:
 
 def picture(name: str) -> Figure:
     sol = run(name)
-    return sol._dyn.draw(sol.x[0], r=sol.r[0], p=MOTIONS[name].parameters, view=MOTIONS[name].view)
+    options = {"p": MOTIONS[name].parameters, "view": MOTIONS[name].view}
+    return sol._dyn.draw(sol.x[0], r=sol.r[0], labels=name not in kc.gallery.robots(), **options)
 
 
 def film(name: str, fps: float = 25.0) -> Any:

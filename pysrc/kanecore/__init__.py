@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from kanecore import robots, shapes
+    from kanecore import gallery, robots, shapes
     from kanecore._compile import compile
     from kanecore._native import ABI_VERSION
     from kanecore.c_functions import CFunction

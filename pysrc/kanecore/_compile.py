@@ -92,6 +92,8 @@ def compile(
     baked = {name: values[name] for name in description.parameter_names if name in values} if bake else {}
     warn_of_impossible(description, values)
     build_info: dict[str, Any] = {"build": {}, "baked": sorted(baked), "real": real}
+    if model._folder is not None and any(shape.file for _, shape in description.shapes):
+        build_info["folder"] = model._folder  # beside the text, which is the same wherever the file is
     build: Callable[[str], tuple[str | Code, str | None]]
     build_lanes = None
     if is_wanted(cc, model.name):

@@ -132,6 +132,8 @@ class Model(Expressions):
     are listed in ``noncontributing`` and are neither parameters nor inputs.
     """
 
+    _folder: str | None = None  # of the URDF file that names meshes
+
     def __init__(
         self,
         frame: Any,
@@ -484,8 +486,9 @@ class Model(Expressions):
         --------
         ``dyn = kc.compile(kc.Model.from_urdf("panda.urdf"))``
         """
+        robot = read_urdf(source, mimic)
         description, values = described_robot(
-            read_urdf(source, mimic),
+            robot,
             floating_base=floating_base,
             gravity=gravity,
             parameters=parameters,
@@ -493,7 +496,9 @@ class Model(Expressions):
             friction=friction,
             loops=loops,
         )
-        return cls._of_description(description, values)
+        model = cls._of_description(description, values)
+        model._folder = robot.folder
+        return model
 
     @classmethod
     def _of_description(cls, description: Description, values: Mapping[str, float]) -> Model:

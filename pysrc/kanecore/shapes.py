@@ -7,7 +7,7 @@ the model, as symbols or by name, whose current values a picture takes.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -34,12 +34,15 @@ class Shape:
         The axis of the body along which the shape stands.
     place : tuple of float
         Where it is moved to: nine numbers of a rotation, row by row, and three of an offset; or none.
+    file : str
+        Of a ``Mesh``, as a URDF names it; its sizes are the scales along x, y, z.
     """
 
     kind: str
     sizes: tuple[float | str, ...]
     axis: str = "z"
     place: tuple[float, ...] = ()
+    file: str = ""
 
     def __post_init__(self) -> None:
         if self.axis not in tuple(AXES):
@@ -56,9 +59,12 @@ class Shape:
         return replace(self, place=tuple(map(float, numbers)))
 
     def lines(self) -> tuple[Array, ...]:
-        """Its lines, (k, 3) each; the sizes must be numbers."""
+        """Its lines, (k, 3) each; the sizes must be numbers.  Those of a mesh are in its file, not here."""
         sizes = tuple(map(float, self.sizes))
-        lines = (line[:, _ORDER[self.axis]] for line in _LINES[self.kind](*sizes))
+        return self.put([line[:, _ORDER[self.axis]] for line in _LINES.get(self.kind, _nothing)(*sizes)])
+
+    def put(self, lines: Iterable[Array]) -> tuple[Array, ...]:
+        """Lines where the shape is moved to."""
         if not self.place:
             return tuple(lines)
         rotation, offset = np.reshape(self.place[:9], (3, 3)), np.array(self.place[9:])
@@ -129,6 +135,10 @@ def _cylinder(r: float, length: float) -> list[Array]:
 
 def _sphere(r: float) -> list[Array]:
     return [_circle(r)[:, order] for order in _ORDER.values()]
+
+
+def _nothing(*_: float) -> list[Array]:
+    return []
 
 
 def _rod(length: float) -> list[Array]:

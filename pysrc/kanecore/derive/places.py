@@ -31,7 +31,8 @@ def places(derivation: Derivation) -> dict[str, Any]:
     ``unoriented``: frames of which no orientation tells how they turn.  ``namesakes``: those that are called as the
     inertial one.  ``tree``: of each point, then of each joint point, the nearest of these that it is located from, -1
     where there is none.  ``loose``: of these, where chains begin that nothing holds to what they are located from.
-    ``massless``: of each speed that no body moves with what does, in words.  ``shapes``: body, kind, sizes, axis.
+    ``massless``: of each speed that no body moves with what does, in words.  ``shapes``: body, kind, sizes, axis; where
+    it is moved, its place; of a mesh, place and file.
     """
     d = derivation.description
     point, frame = ({at: n for n, at in enumerate(shown)} for shown in (d.shown_points, d.shown_frames))
@@ -49,7 +50,14 @@ def places(derivation: Derivation) -> dict[str, Any]:
         **_tree(derivation),
         "massless": _massless(derivation),
         "shapes": [
-            [body, shape.kind, list(shape.sizes), shape.axis, *([list(shape.place)] if shape.place else [])]
+            [
+                body,
+                shape.kind,
+                list(shape.sizes),
+                shape.axis,
+                *([list(shape.place)] if shape.place or shape.file else []),
+            ]
+            + [shape.file] * bool(shape.file)
             for body, shape in d.shapes
         ],
     }
@@ -113,7 +121,9 @@ def _massless(derivation: Derivation) -> dict[str, str]:
     points = {d.points[i].name for i in d.shown_points}
     moving: dict[str, str] = {}
     for speed, name in idle:
-        found = sorted(dict.fromkeys(place for place, on in depends if speed in on), key=lambda each: each not in points)
+        found = sorted(
+            dict.fromkeys(place for place, on in depends if speed in on), key=lambda each: each not in points
+        )
         if found:  # the links of a robot, which are points as well, come first
             moving[name] = ", ".join([*map(repr, found[:3]), *["..."] * (len(found) > 3)])
     return moving

@@ -41,7 +41,7 @@ def draw(model: Described, x: Any, parameters: Any, t: float, r: Any, *, loads: 
     inputs = _values(r, np.zeros(len(d.inputs)), d.input_names, "r", "input")
 
     def scene_at(times: Array, states: Array, loads: bool = False) -> Scene:
-        return _scene(model._derivation, (times, states, numbers, inputs), loads)
+        return _scene(model._derivation, (times, states, numbers, inputs), loads, model._folder)
 
     if not np.isfinite(float(t)):
         raise ValueError(f"t is {t}: it must be finite")
@@ -82,7 +82,7 @@ def _values(given: Any, default: Array, names: Sequence[str], argument: str, wha
     return values
 
 
-def _scene(derivation: Derivation, at: tuple[Array, Array, Array, Array], loads: bool) -> Scene:
+def _scene(derivation: Derivation, at: tuple[Array, Array, Array, Array], loads: bool, folder: str | None) -> Scene:
     """At times and states, with parameters and inputs."""
     from kanecore.show.scene import Names, scene
 
@@ -109,4 +109,4 @@ def _scene(derivation: Derivation, at: tuple[Array, Array, Array, Array], loads:
         d.name, [d.points[i].name for i in d.shown_points], [b.name for b in d.bodies], [j.name for j in d.joints]
     )
     number = dict(zip(d.parameter_names, parameters, strict=True)).__getitem__
-    return scene(places(derivation), names, values, number, loads)
+    return scene(places(derivation), names, values, number, loads, folder)

@@ -423,8 +423,9 @@ class Builder(Variables):
         return (*back, *(part for i in down for part in self.points[i].position))
 
     def shape(self, body: int, shape: Shape) -> None:
-        """How a body looks in pictures."""
-        self._check_body(body, f"the body of a {shape.kind}")
+        """How a body looks in pictures; -1 is the ground."""
+        if body != -1:
+            self._check_body(body, f"the body of a {shape.kind}")
         self._shapes.append((body, shape))
 
     def left_out(self, parameters: Sequence[str], inputs: Sequence[str]) -> None:

@@ -319,7 +319,7 @@ class Description:
         Names that stand only in what has no part in the motion.
     generalized_forces : tuple of GeneralizedForce
     shapes : tuple of (body, Shape)
-        How bodies look in pictures; their sizes may be names of parameters.
+        How bodies look in pictures, and the ground, which is -1; their sizes may be names of parameters.
     functions : tuple of str
         Names of functions in C, whose addresses a compiled model is given in this order.
     """

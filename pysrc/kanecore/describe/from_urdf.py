@@ -327,7 +327,10 @@ class _Assembly:
     def add_bodies(self) -> None:
         for name, link in self._robot.links.items():
             place = self._places[name]
-            if link.inertial is None or place.frame == 0:
+            if place.frame == 0:
+                self._show(-1, name, place.pose, np.zeros(3))
+                continue
+            if link.inertial is None:
                 continue
             if self._named:
                 self._named_body(name, link.inertial, place)
@@ -353,10 +356,14 @@ class _Assembly:
                 self._show(body, link, self._places[link].pose, centre)
 
     def _show(self, body: int, link: str, pose: Pose, centre: Array) -> None:
-        """Add the shapes of a link, whose pose is that in the axes of the body, to pictures of a body."""
+        """Add the shapes of a link, whose pose is that in the axes of a body, to pictures of it; -1 is the ground."""
         for visual in self._robot.links[link].visuals:
             at = pose @ visual.pose
-            self.builder.shape(body, _SHAPES[visual.kind](*visual.sizes).moved(at.rotation, at.position - centre))
+            if visual.kind == "mesh":
+                shape = Shape("Mesh", visual.sizes, file=visual.file)
+            else:
+                shape = _SHAPES[visual.kind](*visual.sizes)
+            self.builder.shape(body, shape.moved(at.rotation, at.position - centre))
 
     def _named_body(self, name: str, inertial: Inertial, place: _Place) -> None:
         """A link with parameters of its own."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
 
@@ -25,6 +25,7 @@ Array = npt.NDArray[np.float64]
 
 TYPES = ("revolute", "continuous", "prismatic", "planar", "floating", "fixed")
 
+_LONGEST_NAME = 1000  # of a file, in characters
 _EXACT = 1e-15  # entries of a rotation that are nearer to 0 or 1 are meant to be that
 
 
@@ -50,11 +51,15 @@ class Inertial:
 
 @dataclass(frozen=True)
 class Visual:
-    """A box (edges), cylinder (radius, length along z) or sphere (radius) of a picture, about its pose in the link."""
+    """A box (edges), cylinder (radius, length along z) or sphere (radius) of a picture, about its pose in the link.
+
+    Or a mesh, with the name of its file as it is written; its sizes are the scales along its axes.
+    """
 
     kind: str
     sizes: tuple[float, ...]
     pose: Pose
+    file: str = ""
 
 
 @dataclass(frozen=True)
@@ -108,6 +113,8 @@ class Robot:
 
     Attributes
     ----------
+    folder : str, optional
+        Of the file, from which names of meshes are understood; None of a text.
     root : str
         The link that is no child.
     links : dict of str to Link
@@ -120,6 +127,7 @@ class Robot:
     root: str
     links: dict[str, Link]
     joints: tuple[Joint, ...]
+    folder: str | None = None
 
 
 def read_urdf(source: str | PathLike[str], mimic: bool = True) -> Robot:
@@ -133,15 +141,15 @@ def read_urdf(source: str | PathLike[str], mimic: bool = True) -> Robot:
         The file cannot be read.
     """
     if isinstance(source, str) and source.lstrip("\ufeff \t\r\n").startswith("<"):
-        where, text = "the URDF text", source.lstrip("\ufeff \t\r\n").encode()
+        where, folder, text = "the URDF text", None, source.lstrip("\ufeff \t\r\n").encode()
     else:
-        where = str(source)
+        where, folder = str(source), str(Path(source).absolute().parent)
         with Path(source).open("rb") as file:
             text = file.read(LARGEST + 1)
     top = read_xml(text, where)
     if top.tag != "robot":
         raise ModelError(f"{where}, line {top.line}: the file begins with <{top.tag}>; a URDF begins with <robot>")
-    return _Reading(where, top, mimic).robot()
+    return replace(_Reading(where, top, mimic).robot(), folder=folder)
 
 
 class _Reading:
@@ -222,7 +230,7 @@ class _Reading:
         )
 
     def _visual(self, element: Element) -> list[Visual]:
-        """That of a <visual>; none where it is a mesh, or has no size."""
+        """That of a <visual>; none where it has no size, or is a mesh that nothing could draw."""
         geometry = element.first("geometry")
         for kind, names in (("box", ("size",)), ("cylinder", ("radius", "length")), ("sphere", ("radius",))):
             shape = None if geometry is None else geometry.first(kind)
@@ -230,7 +238,22 @@ class _Reading:
                 count = 3 if kind == "box" else 1
                 sizes = [size for name in names for size in self._numbers(shape, name, count)]
                 return [Visual(kind, tuple(sizes), self._pose(element.first("origin")))] if min(sizes) > 0.0 else []
-        return []
+        mesh = None if geometry is None else geometry.first("mesh")
+        return [] if mesh is None else self._mesh(mesh, element)
+
+    def _mesh(self, mesh: Element, element: Element) -> list[Visual]:
+        """A mesh, whose file is not looked for before a picture is drawn: no mistake in it is one of the robot."""
+        file = mesh.attributes.get("filename", "").strip()
+        try:
+            scale = [float(part) for part in mesh.attributes.get("scale", "1 1 1").split()]
+        except ValueError:
+            return []
+        scale = 3 * scale if len(scale) == 1 else scale
+        if not 0 < len(file) <= _LONGEST_NAME or len(scale) != 3 or not all(map(math.isfinite, scale)) or 0.0 in scale:
+            return []
+        pose = self._pose(element.first("origin"))
+        mirrored = Pose(pose.rotation * np.sign(scale), pose.position)
+        return [Visual("mesh", tuple(map(abs, scale)), mirrored, file)]
 
     def _masses(self, element: Element) -> Inertial:
         given, tensor = element.first("mass"), element.first("inertia")

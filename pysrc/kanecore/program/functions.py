@@ -23,11 +23,13 @@ from kanecore.kernels import KERNEL_GROUPS
 
 from .association import associated
 from .instructions import Entry, Operand, Program
-from .parts import SCRATCH, WHOLE, cut
+from .parts import SCRATCH, cut
 from .solved import Equations, Function, Member, Solved, Straight
 from .straight import straight_line
 
 __all__ = ["Functions"]
+
+LONG = 4_500  # operations of a system of equations that is not written down once more
 
 
 class Functions:
@@ -179,7 +181,7 @@ class Functions:
         So the text of a mechanism with many loops holds M once.
         """
         system = Derived((*solving.system, *solving.known), limits=solving.limits)
-        if solving.system == derivation.general.system and len(self.g.below(system.roots)) > WHOLE:
+        if solving.system == derivation.general.system and len(self.g.below(system.roots)) > LONG:
             return {"parts": self._equations(kernel, derivation)}
         return {"fill": self._once(f"fill_{kernel}", system, in_core=True)}
 

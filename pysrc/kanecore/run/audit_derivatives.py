@@ -44,7 +44,7 @@ def _outputs(name: str, b: Bodies) -> Row:
     if dyn.n_constraints > states.rank:
         raise NotApplicable("redundant constraints contradict each other off the constraints")
     rng = np.random.default_rng(1)
-    dx = states.sizes * rng.uniform(-1.0, 1.0, states.x.shape)
+    dx = states.tangent(states.sizes * rng.uniform(-1.0, 1.0, states.x.shape))
     dr = rng.uniform(-1.0, 1.0, states.r.shape)
     products = states.call("output_jacobian") * np.concatenate([dx, dr], axis=-1)[..., np.newaxis, :]
     return _of_slope(name, products, states.slope("outputs", dx, 0.0, dr), "it is not the change of the outputs")

@@ -182,7 +182,7 @@ def _linearization(name: str, b: Bodies) -> Row:
     if why := dyn._why_not("linearize"):
         raise NotApplicable(why)
     rng = np.random.default_rng(1)
-    dx = states.sizes * rng.uniform(-1.0, 1.0, (2, *states.x.shape))
+    dx = states.tangent(states.sizes * rng.uniform(-1.0, 1.0, (2, *states.x.shape)))
     dr = rng.uniform(-1.0, 1.0, (2, *states.r.shape))
     a, input_part = dyn.linearize(states.t, states.x, r=states.r)  # type: ignore[attr-defined]
     products = a * dx[..., np.newaxis, :]

@@ -103,6 +103,17 @@ class Places:
         second = self.along(function, pushed, 0.0, np.zeros_like(self.r))
         return Slope(first.value + second.value, first.uncertainty + second.uncertainty)
 
+    def tangent(self, dx: Array) -> Array:
+        """Directions of x, (..., n, n_x), without what would change the norm of a unit quaternion.
+
+        With another norm it turns nothing, and equations that are the same in every orientation need not be there.
+        """
+        dx = dx.copy()
+        for quaternion in map(list, self.dyn.unit):
+            e = self.x[:, quaternion]
+            dx[..., quaternion] -= np.sum(e * dx[..., quaternion], axis=-1, keepdims=True) * e
+        return dx
+
     def slope(self, kernel: str, dx: Array, dt: float = 0.0, dr: Array | None = None) -> Slope:
         """The derivative of a kernel in a direction of x, (..., n, n_x), of t and of r."""
         turned = np.zeros_like(self.r) if dr is None else dr

@@ -115,7 +115,8 @@ def scene_of(dyn: Kernels, t: npt.ArrayLike, x: npt.ArrayLike, r: Any, p: Any, *
         return np.asarray(kernels[kernel](t, x, r=r, p=p))
 
     names = Names(dyn.name, dyn.points, dyn.bodies, dyn.joints)
-    return scene(dyn._table_info, names, values, number, loads)
+    folder: str | None = getattr(dyn, "_info", {}).get("folder")  # of a URDF file with meshes
+    return scene(dyn._table_info, names, values, number, loads, folder)
 
 
 def _of_last(values: Any) -> Any:

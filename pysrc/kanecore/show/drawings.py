@@ -26,6 +26,7 @@ AXIS, ARROW, MARGIN, LEAST = 0.07, 0.25, 0.12, 0.3
 
 SIZE = 5.6, 4.2  # of a figure, inches
 PALE = 0.25  # opacity
+MANY = 150  # lines of shapes, as of meshes: more of them are thin
 FONT = 8.0  # points
 TICKS = 7  # along the longest axis
 ZOOM, TALLEST = 0.82, 0.7  # in space, so that no name of an axis is cut off, also below what is tall
@@ -101,8 +102,9 @@ class Canvas:
     def skeleton(self, alpha: float = 1.0) -> None:
         """Lines along the tree of points, joints, mass centres with their axes, shapes."""
         scene, places, size = self.scene, self.scene.places, self.scene.size
+        width = 1.4 if len(scene.shapes) <= MANY else 0.7
         for line in scene.shapes:
-            self.line(line.__getitem__, color=SHAPE, linewidth=1.4, alpha=alpha)
+            self.line(line.__getitem__, color=SHAPE, linewidth=width, alpha=alpha)
         for pair in scene.lines:
             self.line(places[:, pair].__getitem__, color=BODY, linewidth=2.2, alpha=alpha)
         for body in scene.rigid:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -17,11 +18,14 @@ import numpy.typing as npt
 from kanecore.errors import ModelError, unknown_name
 from kanecore.shapes import Shape
 
+from .meshes import mesh_lines
+
 __all__ = ["Names", "Scene", "scene"]
 
 Array = npt.NDArray[np.float64]
 FORCE, TORQUE = 0, 1
 SKEWED = 0.05  # products of axes that are off by less are not seen: those of interpolants
+FLOOR = 3.0  # times the extent of what moves: shapes of the ground that are larger would leave it no room
 TOGETHER = 1e-6  # of the size of a picture: names of places that nobody could tell apart stand together
 
 
@@ -37,10 +41,14 @@ class Names:
 
 @dataclass(frozen=True)
 class Outline:
-    """The lines of a shape, each (k, 3), in the axes of a body about its mass centre."""
+    """The lines of a shape, each (k, 3), in the axes of a body about its mass centre, or of the ground, -1."""
 
     body: int
     lines: tuple[Array, ...]
+
+    @property
+    def extent(self) -> float:
+        return float(np.max(np.ptp(np.concatenate(self.lines), axis=0))) if self.lines else 0.0
 
 
 @dataclass(frozen=True)
@@ -84,15 +92,16 @@ class Scene:
     torques_on: tuple[int, ...]
     outlines: tuple[Outline, ...]
 
-    @property
+    @cached_property
     def shapes(self) -> list[Array]:
         """The lines of all shapes in inertial axes, (..., k, 3) each."""
-        return [
-            self.places[..., None, self.centres[outline.body], :]
-            + np.einsum("...ij,kj->...ki", self.axes[..., outline.body, :, :], line)
-            for outline in self.outlines
-            for line in outline.lines
-        ]
+        return [self._line(outline.body, line) for outline in self.outlines for line in outline.lines]
+
+    def _line(self, body: int, line: Array) -> Array:
+        if body < 0:
+            return np.broadcast_to(line, (*self.places.shape[:-2], *line.shape))
+        turned = np.einsum("...ij,kj->...ki", self.axes[..., body, :, :], line)
+        return np.asarray(self.places[..., None, self.centres[body], :] + turned)
 
     def triad(self, body: int, length: float) -> list[Array]:
         """The axes x, y, z of a body as lines (..., 2, 3) from its mass centre."""
@@ -121,7 +130,7 @@ class Scene:
             named = [i for i in named if i not in here]
         return result
 
-    @property
+    @cached_property
     def size(self) -> float:
         """The largest extent of what is shown, in all states; 1 where all is in one place."""
         flat = np.concatenate([part.reshape(-1, 3) for part in (self.places, *self.shapes)])
@@ -134,6 +143,7 @@ def scene(
     values: Callable[[str], Array],
     number: Callable[[str], float],
     loads: bool,
+    folder: str | None = None,
 ) -> Scene:
     """The scene of a model, with its loads or without.
 
@@ -146,6 +156,8 @@ def scene(
         The result of a kernel of the group "bodies", by its name.
     number : callable
         The value of a parameter, by its name.
+    folder : str, optional
+        Of the file that names meshes.
 
     Raises
     ------
@@ -167,9 +179,12 @@ def scene(
     shown = facts.get("loads", ()) if loads else ()
     vectors = values("load_vectors") if loads else np.zeros((*points.shape[:-2], 0, 3))
     forces, forces_at, torques, torques_on = _loads(shown, vectors, len(bodies))
+    places = np.concatenate([origin, points, joints], axis=-2)
+    outlines = (_outline(each, names, number, folder) for each in facts.get("shapes", ()))
+    reach = FLOOR * float(np.max(np.ptp(places.reshape(-1, 3), axis=0)))
     return Scene(
         names=names,
-        places=np.concatenate([origin, points, joints], axis=-2),
+        places=places,
         labels=_labels(names, centres, facts.get("origin", "")),
         lines=tuple((1 + parent, 1 + n) for n, parent in enumerate(tree) if n not in loose),
         joints=tuple(first_joint + n for n in range(len(names.joints))),
@@ -180,7 +195,7 @@ def scene(
         torques=torques,
         forces_at=forces_at,
         torques_on=torques_on,
-        outlines=tuple(_outline(each, names, number) for each in facts.get("shapes", ())),
+        outlines=tuple(each for each in outlines if each.body >= 0 or each.extent <= reach),
     )
 
 
@@ -218,12 +233,17 @@ def _loads(
     return vectors[..., rows[FORCE], :], tuple(places[FORCE]), vectors[..., rows[TORQUE], :], tuple(places[TORQUE])
 
 
-def _outline(row: Sequence[Any], names: Names, number: Callable[[str], float]) -> Outline:
-    body, kind, sizes, axis, *moved = row
+def _outline(row: Sequence[Any], names: Names, number: Callable[[str], float], folder: str | None) -> Outline:
+    body, kind, sizes, axis, *more = row
     values = [number(size) if isinstance(size, str) else size for size in sizes]
     for size, value in zip(sizes, values, strict=True):
         if not 0.0 < value < np.inf:
             raise ModelError(
                 f"the shape of {names.bodies[body]!r} has the size {size} = {value}: it must be a positive length"
             )
-    return Outline(body, Shape(kind, tuple(values), axis, tuple(*moved)).lines())
+    shape = Shape(kind, tuple(values), axis, *map(_tuple, more))
+    return Outline(body, shape.put(mesh_lines(shape.file, folder, tuple(values))) if shape.file else shape.lines())
+
+
+def _tuple(value: Any) -> Any:
+    return tuple(value) if isinstance(value, list) else value

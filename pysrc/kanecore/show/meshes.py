@@ -1,0 +1,234 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Meshes of links as a few lines, for pictures: cuts through them, and their longest sharp edges.
+
+Files are read by trimesh (the extra ``meshes``) when a picture is drawn.  They come from strangers, as robots do: they
+have limits, their textures and other files that they name are not read, and what cannot be read is not drawn.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote
+
+import numpy as np
+import numpy.typing as npt
+
+__all__ = ["find", "mesh_lines"]
+
+Array = npt.NDArray[np.float64]
+Numbers = npt.NDArray[np.int64]
+
+KINDS = (".stl", ".obj", ".dae")
+LARGEST = 64_000_000
+"""Bytes that are read at most: some ten times those of the largest link of a humanoid."""
+MOST_FACES = 1_000_000
+FARTHEST = 1e9
+"""Of a point, in the unit of the file."""
+MOST_LINES, MOST_POINTS = 14, 240
+"""Of one mesh: a humanoid of 40 links has a page of some 200 kB, and is drawn in a second."""
+CUTS = 3
+"""Along the longest side of a mesh; fewer along shorter ones."""
+SHARP = np.radians(40.0)
+TOLERANCE = 0.006
+"""How far lines may be from those of the mesh, as a share of its size; what is closer in the mesh is one point."""
+SHORTEST = 0.2
+
+
+def find(name: str, folder: str | None) -> Path | None:
+    """The file that a URDF calls ``name``, or None.
+
+    Parameters
+    ----------
+    name : str
+        ``package://PACKAGE/path``, ``file://path``, or a path.
+    folder : str, optional
+        Where the URDF is.  A package is a folder above it, or beside one of those; other paths start there.
+    """
+    kind, mark, rest = name.partition("://")
+    try:
+        if not mark:
+            path = Path(name)
+        elif kind == "file":
+            path = Path(unquote(rest))
+        elif kind == "package" and folder is not None:
+            package, _, within = rest.partition("/")
+            above = (Path(folder), *Path(folder).parents)
+            places = [each if each.name == package else each / package for each in above]
+            path = next((place / within for place in places if (place / within).is_file()), Path())
+        else:
+            return None
+        if not path.is_absolute():
+            if folder is None:
+                return None
+            path = Path(folder) / path
+        return path if path.suffix.lower() in KINDS and path.is_file() else None
+    except (OSError, ValueError):  # no name that a file could have
+        return None
+
+
+def mesh_lines(name: str, folder: str | None, scale: tuple[float, ...]) -> tuple[Array, ...]:
+    """Lines (k, 3) of a mesh in its own axes; none where the file or trimesh are missing, or it is not understood."""
+    path = find(name, folder)
+    if path is None:
+        return ()
+    try:
+        facts = path.stat()
+    except OSError:
+        return ()
+    lines = _lines_of_file(path, facts.st_size, facts.st_mtime_ns)
+    return tuple(line * np.array(scale) for line in lines)
+
+
+@lru_cache(maxsize=256)
+def _lines_of_file(path: Path, size: int, changed: int) -> tuple[Array, ...]:
+    """Without a scale; ``changed`` is when the file was, so that another one in its place is read anew."""
+    if size > LARGEST:
+        return ()
+    try:
+        import trimesh  # noqa: F401
+    except ImportError:
+        return ()
+    try:
+        points, faces = _read(path)
+    except Exception:  # whatever trimesh thinks of the file: a picture goes without
+        return ()
+    if not 0 < len(faces) <= MOST_FACES or not 0 <= faces.min() <= faces.max() < len(points):
+        return ()
+    if not np.all(np.abs(points) < FARTHEST):  # nor NaN
+        return ()
+    return tuple(_outline(*_welded(points, faces)))
+
+
+def _read(path: Path) -> tuple[Array, Numbers]:
+    """Vertices and triangles."""
+    import trimesh
+
+    with path.open("rb") as file:
+        data = file.read(LARGEST + 1)
+    kind = path.suffix.lower()
+    if kind == ".dae" and (b"<!" in data.replace(b"<!--", b"").replace(b"<![CDATA[", b"") or b"\0" in data[:1000]):
+        raise ValueError("a document type could define entities, which make a small file large")
+    options: dict[str, Any] = {"file_type": kind[1:], "resolver": None, "process": False}
+    mesh = trimesh.load_scene(BytesIO(data), **options).to_mesh()
+    points, faces = np.asarray(mesh.vertices, dtype=np.float64), np.asarray(mesh.faces, dtype=np.int64)
+    return points * _metres(str(mesh.units or "")), faces
+
+
+def _metres(units: str) -> float:
+    """The unit that a COLLADA file names, in m: trimesh calls it ``meters`` or ``0.001 * meters``."""
+    number, times, unit = units.partition(" * ")
+    return float(number) if times and unit == "meters" else 1.0
+
+
+# ------------------------------------------------------------------------------------------------------- lines
+
+
+def _welded(points: Array, faces: Numbers) -> tuple[Array, Numbers]:
+    """Vertices at one place are one: files tell them anew for each triangle."""
+    size = float(np.max(np.ptp(points, axis=0))) or 1.0
+    cells = np.round((points - points.min(axis=0)) / (1e-5 * size)).astype(np.int64)
+    _, first, number = np.unique(cells, axis=0, return_index=True, return_inverse=True)
+    faces = number.reshape(-1)[faces]
+    a, b, c = faces.T
+    return points[first], faces[(a != b) & (b != c) & (c != a)]
+
+
+def _outline(points: Array, faces: Numbers) -> list[Array]:
+    """The longest lines of cuts and of sharp edges, as many as are allowed."""
+    low, extent = points.min(axis=0), np.ptp(points, axis=0)
+    size = float(np.max(extent))
+    found = [line for line in _chains(points, _sharp_edges(points, faces)) if _length(line) > SHORTEST * size]
+    for axis in range(3):
+        n = max(1, round(CUTS * extent[axis] / size)) if extent[axis] > 0.02 * size else 0
+        for k in range(n):
+            found += _chains(*_cut(points, faces, axis, low[axis] + (k + 0.5) / n * extent[axis]))
+    lines: list[Array] = []
+    n_points = 0
+    for line in sorted(found, key=_length, reverse=True):
+        if len(lines) == MOST_LINES or _length(line) <= SHORTEST * size:
+            break
+        simple = _simplified(line, TOLERANCE * size)
+        if n_points + len(simple) <= MOST_POINTS:
+            lines.append(simple)
+            n_points += len(simple)
+    return lines
+
+
+def _length(line: Array) -> float:
+    return float(np.sum(np.linalg.norm(np.diff(line, axis=0), axis=1)))
+
+
+def _sharp_edges(points: Array, faces: Numbers) -> Numbers:
+    """Pairs of vertices, (n, 2): edges of one triangle alone, or of two that meet at an angle."""
+    a, b, c = (points[faces[:, i]] for i in range(3))
+    normals = np.cross(b - a, c - a)
+    normals /= np.maximum(np.linalg.norm(normals, axis=1, keepdims=True), 1e-300)
+    edges = np.sort(np.concatenate([faces[:, [0, 1]], faces[:, [1, 2]], faces[:, [2, 0]]]), axis=1)
+    face = np.tile(np.arange(len(faces)), 3)
+    order = np.lexsort(edges.T)
+    edges, face = edges[order], face[order]
+    first = np.flatnonzero(np.r_[True, np.any(edges[1:] != edges[:-1], axis=1)])
+    count = np.diff(np.r_[first, len(edges)])
+    pairs = first[count == 2]
+    bent = np.einsum("ij,ij->i", normals[face[pairs]], normals[face[pairs + 1]]) < np.cos(SHARP)
+    return np.concatenate([edges[first[count == 1]], edges[pairs[bent]]])
+
+
+def _cut(points: Array, faces: Numbers, axis: int, at: float) -> tuple[Array, Numbers]:
+    """Where a plane across an axis meets the mesh: points on its edges, and pairs of them, one for each triangle."""
+    height = points[:, axis] - at
+    above = height > 0.0
+    met = faces[np.any(above[faces], axis=1) & ~np.all(above[faces], axis=1)]
+    sides = np.sort(np.stack([met[:, [0, 1]], met[:, [1, 2]], met[:, [2, 0]]], axis=1), axis=2)
+    crossing = sides[above[sides[..., 0]] != above[sides[..., 1]]]  # two of each triangle, one after the other
+    edges, number = np.unique(crossing, axis=0, return_inverse=True)
+    start, end = height[edges[:, 0]], height[edges[:, 1]]
+    share = (start / (start - end))[:, np.newaxis]
+    return (1.0 - share) * points[edges[:, 0]] + share * points[edges[:, 1]], number.reshape(-1, 2)
+
+
+def _chains(points: Array, pairs: Numbers) -> list[Array]:
+    """Lines (k, 3) along pairs of points, each pair once: from ends and branchings on, then what goes round."""
+    around: dict[int, list[int]] = {}
+    for a, b in pairs.tolist():
+        around.setdefault(a, []).append(b)
+        around.setdefault(b, []).append(a)
+    chains = []
+    for only_ends in (True, False):
+        for start, others in around.items():
+            if only_ends and len(others) == 2:
+                continue
+            while others:
+                chain = [start]
+                while around[chain[-1]]:
+                    here, there = chain[-1], around[chain[-1]].pop()
+                    around[there].remove(here)
+                    chain.append(there)
+                    if there == start or len(around[there]) != 1:
+                        break
+                chains.append(points[chain])
+    return chains
+
+
+def _simplified(line: Array, tolerance: float) -> Array:
+    """The line by fewer of its points, nowhere farther away than the tolerance (Douglas and Peucker 1973)."""
+    far = int(np.argmax(np.linalg.norm(line - line[0], axis=1)))
+    keep = {0, far, len(line) - 1}
+    ahead = [(0, far), (far, len(line) - 1)]
+    while ahead:
+        i, j = ahead.pop()
+        if j - i < 2:
+            continue
+        along, away = line[j] - line[i], line[i + 1 : j] - line[i]
+        square = float(along @ along)
+        if square:
+            away = away - np.outer(away @ along / square, along)
+        distance = np.linalg.norm(away, axis=1)
+        k = int(np.argmax(distance))
+        if distance[k] > tolerance:
+            keep.add(i + 1 + k)
+            ahead += [(i, i + 1 + k), (i + 1 + k, j)]
+    return line[sorted(keep)]
