@@ -19,6 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kanecore.errors import unknown_name, warn
+from kanecore.independence import independent_columns
 from kanecore.run.constraints import Constraints
 from kanecore.run.inverse import all_values
 from kanecore.run.metric import equilibrated
@@ -43,7 +44,6 @@ _AT_ONCE = 1024  # states whose rows are in memory together
 _NOTHING = 1e-12
 """Of the largest column of the same unit, or of the same before projection: a smaller one is rounding, and is zero."""
 _CLEAN = 1e2  # times ε and the condition: what is smaller, beside the largest coefficient of a column, is rounding
-_MUCH = 1e-3  # of the largest pivot: one that is smaller waits
 _SHARE = 1e-2  # of the moment of inertia of its body: a rotor that cannot be told from it, before more is known
 _WIDTH = 79
 
@@ -229,7 +229,7 @@ def _full(dyn: Kernels, near: Array, chosen: Numbers, found: _Found, base: Array
     Of θ that are no base parameters rotors may take a share of what their bodies have beside; friction stays zero.
     """
     n = near.size
-    alone = found.absent.reshape(-1, 10)[:, 1:].all(axis=1) & ~near[:, 1:].any(axis=1)
+    alone = np.asarray(found.absent.reshape(-1, 10)[:, 1:].all(axis=1) & ~near[:, 1:].any(axis=1))
     independent = np.array(found.independent, dtype=np.intp)
     of_bodies = independent < n
     matrix, values = found.matrix[of_bodies], base[of_bodies]
@@ -397,7 +397,7 @@ class _Equations:
             else:
                 count += int(np.sum(allowed.any(axis=-2)))
                 rows = np.swapaxes(allowed, -1, -2) @ rows
-            triangle = np.linalg.qr(np.concatenate([triangle, rows.reshape(-1, n + 1)]), mode="r")
+            triangle = np.asarray(np.linalg.qr(np.concatenate([triangle, rows.reshape(-1, n + 1)]), mode="r"))
         return np.vstack([triangle, np.zeros((max(0, n + 1 - len(triangle)), n + 1))]), np.sqrt(norms), count
 
     def least_squares(self, start: Array, tolerance: float) -> _Found:
@@ -411,7 +411,7 @@ class _Equations:
             of_bodies[:, kind] = np.max(of_bodies[:, kind], initial=0.0)
         there = (size > _NOTHING * limit) & (size > 0.0)
         scaled = np.where(there, triangle[:, :-1] / np.where(there, size, 1.0), 0.0)
-        independent = _independent(scaled, start.size, tolerance)
+        independent = independent_columns(scaled, tolerance, start.size)
         rank = len(independent)
         if count <= rank:
             raise ValueError(
@@ -453,33 +453,10 @@ class _Equations:
         return np.asarray(np.sqrt(total / len(self.x)))
 
 
-def _independent(columns: Array, n: int, tolerance: float) -> Numbers:
-    """Columns, of length one or zero, that others follow from: of the first n as many as can be, then of the others.
-
-    By a QR factorization whose next pivot is the first column that is not much smaller than the largest: the first ones
-    that are independent, where these are well conditioned, and in any case a safe choice.
-    """
-    rest, found, least = columns.copy(), list[int](), 1.0
-    for group in (slice(0, n), slice(n, None)):
-        while True:
-            sizes = np.linalg.norm(rest[:, group], axis=0)
-            largest = np.max(sizes, initial=0.0)
-            if largest <= max(tolerance, _CLEAN * EPSILON / least):
-                break
-            j = int(np.flatnonzero(sizes >= _MUCH * largest)[0]) + (group.start or 0)
-            axis = rest[:, j] / np.linalg.norm(rest[:, j])
-            rest -= np.outer(axis, axis @ rest)
-            rest -= np.outer(axis, axis @ rest)  # once more: what rounding put back
-            rest[:, j] = 0.0
-            found.append(j)
-            least = min(least, float(largest))
-    return np.array(sorted(found), dtype=np.intp)
-
-
 def _combination(columns: Sequence[str], row: Array, own: int) -> str:
     """A row of the matrix as text, its own parameter first."""
     text = columns[own]
-    for j in np.flatnonzero(row):
+    for j in map(int, np.flatnonzero(row)):
         if j != own:
             size = f"{abs(row[j]):.6g}"
             text += f" {'-' if row[j] < 0.0 else '+'} {'' if size == '1' else size + ' '}{columns[j]}"

@@ -24,7 +24,7 @@ Array = npt.NDArray[np.float64]
 ENTRIES = ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))
 """Of I, in the order of π = (m, m c, I)."""
 
-_STEPS = 200
+_STEPS = 100
 _DECREASE = 0.01  # of what a step promises: Boyd & Vandenberghe, Convex Optimization, 2004, section 10.3
 _SHORTEST = 1e-10  # of a step
 _REACHED = 1e-10  # of equations whose rows have size one: what is left is removed by one more linear step
@@ -261,4 +261,4 @@ class _Problem:
         # with z = K y: y + (C K)ᵀ m = −Kᵀ r, C K y = −s
         rows, first, second = self.rows @ roots, -roots.T @ rest[:n], -rest[n:]
         dm = np.linalg.lstsq(rows.T, first - np.linalg.lstsq(rows, second, rcond=None)[0], rcond=None)[0]
-        return roots @ (first - rows.T @ dm), dm
+        return roots @ (first - rows.T @ dm), np.asarray(dm)
