@@ -250,6 +250,49 @@ def test_plane_bodies_get_a_little_thickness() -> None:
     assert_allclose(efforts(dyn, x, udot), efforts(true, x, udot), rtol=0, atol=1e-10)
 
 
+def test_particles_moved_as_prescribed() -> None:
+    """Two masses in a tube that turns as given, on springs: inputs by name, and only masses to find."""
+    true, dyn = kc.load("rotating_tube"), kc.load("rotating_tube")
+    rng = np.random.default_rng(9)
+    r = dict(zip(true.input_names, rng.uniform(-2.0, 2.0, (3, 40)), strict=True))
+    x, _ = states(true, 40)
+    udot = true.udot(0.0, x, r=r)
+    dyn.parameters.update(m1=1.0, m2=1.0)
+    fit = dyn.identify(x, udot, r, t=np.linspace(0.0, 1.0, 40))
+    assert fit.parameters == pytest.approx({"m1": true.parameters["m1"], "m2": true.parameters["m2"]}, rel=1e-12)
+    assert_allclose(fit.inertial_parameters[:, 1:], 0.0, rtol=0, atol=0)
+
+
+def test_thin_rings() -> None:
+    """Of which all moments of inertia show: no body is thinner, and that is physical, without a warning."""
+    true, dyn = kc.load("gyroscope"), kc.load("gyroscope")
+    x, udot = states(true, 60)
+    fit = dyn.identify(x, udot, efforts(true, x, udot))
+    assert fit.physical
+    assert_allclose(fit.inertial_parameters, true.inertial_parameters(0.0, x[0]), rtol=0, atol=1e-14)
+
+
+def test_without_known_forces_masses_have_no_scale() -> None:
+    """A pendulum that swings by itself shows nothing of its mass, and its prior stays."""
+    dyn = kc.load("spherical_pendulum")
+    x, _ = states(dyn, 40)
+    fit = dyn.identify(x, dyn.udot(0.0, x))
+    assert fit.rank == 0
+    assert_allclose(fit.inertial_parameters, dyn.inertial_parameters(0.0, x[0]), rtol=1e-12)
+
+
+def test_an_equation_whose_terms_cancel() -> None:
+    """Nothing turns the last bob of a chain: what rounding leaves of its equation is no measurement."""
+    true, dyn = kc.load("cart_pendulum"), kc.load("cart_pendulum")
+    perturbed(dyn)
+    x, _ = states(true, 60)
+    r = np.random.default_rng(1).uniform(-1.0, 1.0, (60, 1))
+    fit = dyn.identify(x, true.udot(0.0, x, r=r), r)
+    base, size = true_base(fit, true)
+    require_same(fit.base, base, size)
+    assert fit.condition < 20.0
+
+
 # ------------------------------------------------------------------------------------------- noise
 
 

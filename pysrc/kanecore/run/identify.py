@@ -13,6 +13,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,8 +23,8 @@ from kanecore.errors import unknown_name, warn
 from kanecore.independence import independent_columns
 from kanecore.run.constraints import Constraints
 from kanecore.run.inverse import all_values
-from kanecore.run.metric import equilibrated
-from kanecore.run.physical import least_change, nearest_physical, sizes
+from kanecore.run.metric import equilibrated, speed_units
+from kanecore.run.physical import is_physical, least_change, nearest_physical, sizes, solid
 from kanecore.run.realised import realised
 from kanecore.run.vectors import vectors
 from kanecore.tolerances import EPSILON, RANK
@@ -42,7 +43,10 @@ ROTOR = OF_JOINT.index("rotor")
 
 _AT_ONCE = 1024  # states whose rows are in memory together
 _NOTHING = 1e-12
-"""Of the largest column of the same unit, or of the same before projection: a smaller one is rounding, and is zero."""
+"""A column is rounding, and zero, that is smaller beside the largest of the same unit, beside itself before projection,
+or, times what is usual for its parameter, beside the terms of the equations.
+"""
+_STILL = 1e-6  # of the largest, in the metric of the masses: terms of a speed that is at rest are not compared alone
 _CLEAN = 1e2  # times ε and the condition: what is smaller, beside the largest coefficient of a column, is rounding
 _SHARE = 1e-2  # of the moment of inertia of its body: a rotor that cannot be told from it, before more is known
 _WIDTH = 79
@@ -81,7 +85,8 @@ class Identification:
         π with these base parameters, physical and nearest to the prior; where ``physical`` is False, that of least
         change.
     physical : bool
-        Whether each body has a mass and a pseudo-inertia that are positive (definite).
+        Whether each body has a mass and a pseudo-inertia that are positive (definite), or zero in some direction, as of
+        a thin ring of which all is known.
     joint_parameters : ndarray, (n_q, 3)
         b, c and J of each coordinate, beyond those that the model has; 0 where they were not asked for. A rotor that
         cannot be told from the inertia of bodies has a positive share of it, a hundredth or so; friction that cannot be
@@ -191,7 +196,8 @@ def identify(
     if not (isinstance(tolerance, int | float | np.number) and 0.0 < tolerance < 1.0):
         raise ValueError(f"tolerance is {tolerance!r}; it must be a number between 0 and 1")
     equations = _Equations.of(dyn, x, udot, r, t, _chosen(dyn, joints), deviations)
-    start = np.asarray(dyn.inertial_parameters(equations.times(0), equations.x[0]), dtype=np.float64)
+    first = None if equations.r is None else equations.r[0]
+    start = np.asarray(dyn.inertial_parameters(equations.times(0), equations.x[0], r=first))
     near = start if prior is None else _prior(prior, start.shape)
     columns = [f"{body}.{name}" for body in dyn.bodies for name in OF_BODY]
     columns += [f"{dyn.coordinate_names[k // 3]}.{OF_JOINT[k % 3]}" for k in equations.chosen]
@@ -242,16 +248,19 @@ def _full(dyn: Kernels, near: Array, chosen: Numbers, found: _Found, base: Array
     theta = np.zeros(len(chosen))
     columns = np.array([*range(n), *shared], dtype=np.intp)
     full = nearest_physical(near, alone, usual, matrix[:, columns], values)
-    if full is None:
+    physical = full is not None
+    if full is not None:
+        inertial, theta[np.array(shared, dtype=np.intp) - n] = full
+    else:
+        inertial = least_change(near, alone, matrix[:, :n], values)
+        physical = is_physical(inertial)
+    if not physical:
         warn(
             f"no physical masses and inertias of {dyn.name!r} have the base parameters that were identified: those of "
             "least change are given; more states, or less noise in them, may help"
         )
-        inertial = least_change(near, alone, matrix[:, :n], values)
-    else:
-        inertial, theta[np.array(shared, dtype=np.intp) - n] = full
     theta[independent[~of_bodies] - n] = base[~of_bodies] - found.matrix[~of_bodies, n:] @ theta
-    return inertial, theta, full is not None
+    return inertial, theta, physical
 
 
 def _chosen(dyn: Kernels, joints: str | Sequence[str] | Mapping[str, Sequence[Any]]) -> Numbers:
@@ -348,10 +357,13 @@ class _Equations:
     def some(self) -> Constraints:
         return Constraints(self.dyn, self.times(slice(None)), self.x, self.r)
 
+    def _places(self) -> Iterator[slice]:
+        """Some states at a time."""
+        return (slice(first, first + _AT_ONCE) for first in range(0, len(self.x), _AT_ONCE))
+
     def _parts(self) -> Iterator[tuple[Array, Array, Constraints]]:
         """[Y, Y_j] and e, some states at a time."""
-        for first in range(0, len(self.x), _AT_ONCE):
-            k = slice(first, first + _AT_ONCE)
+        for k in self._places():
             at = self.times(k), self.x[k], self.udot[k]
             r = None if self.r is None else self.r[k]
             columns = np.asarray(self.dyn.regressor(*at, r=r))
@@ -361,18 +373,30 @@ class _Equations:
             missing = np.asarray(self.dyn.inverse_dynamics(*at, r=r))
             finite = np.isfinite(columns).all(axis=(-2, -1)) & np.isfinite(missing).all(axis=-1)
             if not finite.all():
-                raise ValueError(f"the equations are not finite at the state in row {first + int(np.argmin(finite))}")
+                row = k.start + int(np.argmin(finite))
+                raise ValueError(f"the equations are not finite at the state in row {row}")
             yield columns, missing, Constraints(self.dyn, at[0], at[1], r)
 
-    def _sizes(self, start: Array) -> Array:
-        """By what the equation of each speed is divided."""
-        if self.deviations is not None:
-            return self.deviations
-        total = np.zeros(self.dyn.n_u)
-        for columns, missing, _ in self._parts():
-            terms = np.abs(columns[..., : start.size]) @ np.abs(start.ravel()) + np.abs(missing)
+    @cached_property
+    def _terms(self) -> Array:
+        """What the equation of each speed is summed from, |M| |u̇| + |f|, root mean square."""
+        total, mass = np.zeros(self.dyn.n_u), np.zeros((self.dyn.n_u, self.dyn.n_u))
+        for k in self._places():
+            at = self.times(k), self.x[k]
+            r = None if self.r is None else self.r[k]
+            matrix = np.abs(self.dyn.mass_matrix(*at, r=r))
+            terms = np.einsum("kij,kj->ki", matrix, np.abs(self.udot[k])) + np.abs(self.dyn.forcing(*at, r=r))
+            mass += np.sum(matrix, axis=0)
             total += np.sum(terms**2, axis=0)
-        return np.where(total > 0.0, np.sqrt(total / len(self.x)), 1.0)
+        terms = np.sqrt(total / len(self.x))
+        units = speed_units(mass / len(self.x), np.zeros((0, self.dyn.n_u)))
+        terms = np.maximum(terms, _STILL * np.max(terms * units, initial=0.0) / units)
+        return np.where(terms > 0.0, terms, 1.0)
+
+    @property
+    def _sizes(self) -> Array:
+        """By what the equation of each speed is divided."""
+        return self._terms if self.deviations is None else self.deviations
 
     @staticmethod
     def _allowed(at: Constraints, sizes: Array) -> Array | None:
@@ -384,13 +408,18 @@ class _Equations:
         lost = np.arange(len(sizes)) < rank[:, np.newaxis]
         return np.asarray(np.swapaxes(np.where(lost[..., np.newaxis], 0.0, of_columns), -1, -2))
 
-    def _triangle(self, sizes: Array) -> tuple[Array, Array, int]:
-        """R of the QR factorization of all rows and −e, the norms of columns as they were, and how many rows count."""
+    def _triangle(self) -> tuple[Array, Array, Array, int]:
+        """R of the QR factorization of all rows and −e, and how many rows count.
+
+        In between the norms of columns before projection, and where each row is divided by its terms alone.
+        """
+        sizes, shares = self._sizes, np.zeros(self.dyn.n_bodies * 10 + len(self.chosen))
         n = self.dyn.n_bodies * 10 + len(self.chosen)
         triangle, norms, count = np.zeros((0, n + 1)), np.zeros(n), 0
         for columns, missing, at in self._parts():
             rows = np.concatenate([columns, -missing[..., np.newaxis]], axis=-1) / sizes[:, np.newaxis]
             norms += np.sum(rows[..., :-1] ** 2, axis=(0, 1))
+            shares += np.sum((columns / self._terms[:, np.newaxis]) ** 2, axis=(0, 1))
             allowed = self._allowed(at, sizes)
             if allowed is None:
                 count += rows.shape[0] * rows.shape[1]
@@ -398,18 +427,19 @@ class _Equations:
                 count += int(np.sum(allowed.any(axis=-2)))
                 rows = np.swapaxes(allowed, -1, -2) @ rows
             triangle = np.asarray(np.linalg.qr(np.concatenate([triangle, rows.reshape(-1, n + 1)]), mode="r"))
-        return np.vstack([triangle, np.zeros((max(0, n + 1 - len(triangle)), n + 1))]), np.sqrt(norms), count
+        triangle = np.vstack([triangle, np.zeros((max(0, n + 1 - len(triangle)), n + 1))])
+        return triangle, np.sqrt(norms), np.sqrt(shares / len(self.x)), count
 
     def least_squares(self, start: Array, tolerance: float) -> _Found:
         """Base parameters; ValueError where the equations are no more than these."""
-        sizes = self._sizes(start)
-        triangle, before, count = self._triangle(sizes)
+        triangle, before, shares, count = self._triangle()
         size = np.linalg.norm(triangle[:, :-1], axis=0)
         limit = before.copy()
         of_bodies = limit[: start.size].reshape(-1, 10)
         for kind in (slice(0, 1), slice(1, 4), slice(4, 10)):
             of_bodies[:, kind] = np.max(of_bodies[:, kind], initial=0.0)
         there = (size > _NOTHING * limit) & (size > 0.0)
+        there[: start.size] &= shares[: start.size] * sizes(solid(start)).ravel() > _NOTHING
         scaled = np.where(there, triangle[:, :-1] / np.where(there, size, 1.0), 0.0)
         independent = independent_columns(scaled, tolerance, start.size)
         rank = len(independent)
@@ -442,13 +472,11 @@ class _Equations:
 
     def residual(self, change: Array) -> Array:
         """What is left of the equation of each speed after a change of [π, θ]; with constraints what they allow."""
-        total, sizes = np.zeros(self.dyn.n_u), self.deviations
+        total = np.zeros(self.dyn.n_u)
         for columns, missing, at in self._parts():
             rest = missing + columns @ change
-            if sizes is None:
-                sizes = np.ones(self.dyn.n_u)
-            if (allowed := self._allowed(at, sizes)) is not None:
-                rest = np.einsum("kij,klj,kl->ki", allowed, allowed, rest / sizes) * sizes
+            if (allowed := self._allowed(at, self._sizes)) is not None:
+                rest = np.einsum("kij,klj,kl->ki", allowed, allowed, rest / self._sizes) * self._sizes
             total += np.sum(rest**2, axis=0)
         return np.asarray(np.sqrt(total / len(self.x)))
 

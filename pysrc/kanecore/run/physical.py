@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from kanecore.tolerances import NOISE
 
-__all__ = ["least_change", "nearest_physical", "pseudo_inertia", "sizes"]
+__all__ = ["is_physical", "least_change", "nearest_physical", "pseudo_inertia", "sizes", "solid"]
 
 Array = npt.NDArray[np.float64]
 
@@ -62,7 +62,7 @@ def nearest_physical(
     Parameters
     ----------
     prior : ndarray, (n_bodies, 10)
-        Those of bodies that no solid has are made so first: see `_solid`.
+        Those of bodies that no solid has are made so first: see `solid`.
     particles : ndarray of bool, (n_bodies,)
         Bodies that have a mass alone.
     rotors : ndarray, (k,)
@@ -71,7 +71,7 @@ def nearest_physical(
         Of independent rows.
     values : ndarray, (n,)
     """
-    problem = _Problem.of(_solid(prior, particles), particles, rotors, matrix, values)
+    problem = _Problem.of(solid(prior, particles), particles, rotors, matrix, values)
     z = problem.solve()
     if z is None:
         return None
@@ -81,14 +81,14 @@ def nearest_physical(
 
 def least_change(prior: Array, particles: npt.NDArray[np.bool_], matrix: Array, values: Array) -> Array:
     """π with ``matrix @ π = values`` of least change, in units of what solids like these have."""
-    turned = _Problem.of(_solid(prior, particles), particles, np.zeros(0), matrix, values).turned
+    turned = _Problem.of(solid(prior, particles), particles, np.zeros(0), matrix, values).turned
     rows = matrix @ turned
     size = np.linalg.norm(rows, axis=1, keepdims=True)
     rest = (values - matrix @ prior.ravel()) / size[:, 0]
     return np.asarray(prior + (turned @ np.linalg.lstsq(rows / size, rest, rcond=None)[0]).reshape(prior.shape))
 
 
-def _solid(prior: Array, particles: npt.NDArray[np.bool_]) -> Array:
+def solid(prior: Array, particles: npt.NDArray[np.bool_] | None = None) -> Array:
     """The prior, where each body has mass and extent in all directions.
 
     One without mass gets a hundredth of the mean of all; one that is thin in some direction gets a hundredth of its
@@ -102,7 +102,7 @@ def _solid(prior: Array, particles: npt.NDArray[np.bool_]) -> Array:
     square = float(second[heavy].sum() / masses[heavy].sum()) if heavy.any() and second[heavy].any() else 1.0
     for k, body in enumerate(prior):
         mass = masses[k] if heavy[k] else _THIN * usual
-        if particles[k]:
+        if particles is not None and particles[k]:
             result[k] = [mass, *[0.0] * 9]
             continue
         p = pseudo_inertia(body)
@@ -117,6 +117,15 @@ def _solid(prior: Array, particles: npt.NDArray[np.bool_]) -> Array:
         p[3, 3] = mass
         result[k] = _LINEAR @ p.ravel()
     return result
+
+
+def is_physical(parameters: Array) -> bool:
+    """Whether no P has a negative eigenvalue, in units of its diagonal: bodies may be thin."""
+    p = pseudo_inertia(parameters)
+    size = np.sqrt(np.abs(np.diagonal(p, axis1=-2, axis2=-1)))
+    size = np.where(size > 0.0, size, 1.0)
+    scaled = p / (size[..., np.newaxis] * size[..., np.newaxis, :])
+    return bool((np.linalg.eigvalsh(scaled) >= -_DEFINITE).all())
 
 
 def _definite(p: Array) -> bool:

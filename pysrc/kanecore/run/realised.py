@@ -71,7 +71,8 @@ class _Search:
 
     def _of(self, p: Array) -> Array:
         """π, (..., 10 n_bodies)."""
-        found = np.asarray(self._dyn.inertial_parameters(0.0, self._x[0], p=p))
+        first = self._r[0] if np.ndim(self._r) == 2 else self._r
+        found = np.asarray(self._dyn.inertial_parameters(0.0, self._x[0], r=first, p=p))
         return found.reshape(*p.shape[:-1], -1)
 
     def _slopes(self, p: Array, places: npt.NDArray[np.intp]) -> Array:
