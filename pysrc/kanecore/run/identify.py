@@ -93,8 +93,8 @@ class Identification:
         told from other friction has none.
     parameters : dict of str to float
         Values of the model's parameters that give these π, for ``dyn.parameters.update``. Where no values do, as in a
-        model whose bodies have some moments of inertia alone, those of least change that give the base parameters;
-        empty where none do.
+        model whose bodies have some moments of inertia alone, those that fit the equations best, of least change; they
+        need not be physical. Empty where π depends on no parameters.
     """
 
     model: str
@@ -210,6 +210,7 @@ def identify(
     of_bodies = np.array(found.independent, dtype=np.intp) < start.size
     matrix, of_joints = np.split(found.matrix[of_bodies], [start.size], axis=1)
     values = base[of_bodies] - of_joints @ theta
+    weights = found.weights[: len(values), : len(values)]  # those of joints come last, and stay
     return Identification(
         model=dyn.name,
         columns=tuple(columns),
@@ -225,7 +226,7 @@ def identify(
         inertial_parameters=inertial,
         physical=physical,
         joint_parameters=joint.reshape(dyn.n_q, 3),
-        parameters=realised(dyn, equations.some, equations.udot, inertial, matrix, values),
+        parameters=realised(dyn, equations.some, equations.udot, inertial, matrix, values, weights),
     )
 
 
@@ -299,6 +300,8 @@ class _Found:
     ----------
     absent : ndarray of bool
         Columns of bodies that are zero at all states.
+    weights : ndarray
+        What is left of the equations, at other base parameters, is larger by the square of ``weights @ difference``.
     """
 
     independent: tuple[int, ...]
@@ -307,6 +310,7 @@ class _Found:
     errors: Array
     condition: float
     absent: npt.NDArray[np.bool_]
+    weights: Array
 
 
 @dataclass(frozen=True)
@@ -468,6 +472,7 @@ class _Equations:
             errors=errors / size[independent],
             condition=condition,
             absent=before[: start.size] == 0.0,
+            weights=upper * size[independent],
         )
 
     def residual(self, change: Array) -> Array:

@@ -4,18 +4,18 @@
 A body is physical where its pseudo-inertia P = [[S, m c], [m cᵀ, m]] is positive definite, S = ½ tr(I) 1 − I, I and c
 from the body's first point (Wensing, Kim & Slotine, *IEEE Robotics and Automation Letters* 3, 2018).  What is nearest
 is told by Σ tr(P P0⁻¹) − log det(P P0⁻¹) of all bodies, which is convex, grows without bound towards the border, and is
-the same in all units and axes (Lee, Wensing & Park, *IEEE Transactions on Robotics* 36, 2020).  Newton's method begins
-at P0, where the equations need not hold, and keeps each P positive definite.
+the same in all units and axes (Lee, Wensing & Park, *IEEE Transactions on Robotics* 36, 2020).  Newton's method finds
+the multipliers of the equations, from P0 on: a convex function without constraints, that has no minimum where no solid
+bodies satisfy them.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-
-from kanecore.tolerances import NOISE
 
 __all__ = ["is_physical", "least_change", "nearest_physical", "pseudo_inertia", "sizes", "solid"]
 
@@ -24,10 +24,11 @@ Array = npt.NDArray[np.float64]
 ENTRIES = ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))
 """Of I, in the order of π = (m, m c, I)."""
 
-_STEPS = 100
-_DECREASE = 0.01  # of what a step promises: Boyd & Vandenberghe, Convex Optimization, 2004, section 10.3
+_STEPS = 200
+_DECREASE = 0.1  # of what a step promises: Boyd & Vandenberghe, Convex Optimization, 2004, section 9.5
+_NEAR = 0.05  # promised, as the function is self-concordant: full steps square what is left, to rounding
 _SHORTEST = 1e-10  # of a step
-_REACHED = 1e-10  # of equations whose rows have size one: what is left is removed by one more linear step
+_REACHED = 1e-12  # of the largest z, of equations whose rows have size one
 _THIN = 1e-2
 """Of the largest axis of a body, or of other bodies: what a prior without extent, or without mass, is given."""
 _DEFINITE = 1e-9  # smallest by largest eigenvalue of P in units of its diagonal: a prior that is flatter has no log det
@@ -206,68 +207,54 @@ class _Problem:
         return cls(turned, rows / size[:, np.newaxis], values / size, tuple(parts))
 
     def solve(self) -> Array | None:
-        """The z of the least sum; None where the equations are not met with each Q positive definite."""
-        z = np.concatenate([self._identity(place) for place in self.parts])
-        multipliers = np.zeros(len(self.right))
-        slope, curvature = self._derivatives(z)
-        rest = self._rest(z, multipliers, slope)
+        """The z of the least sum; None where the equations are not met with each Q positive definite.
+
+        By the multipliers m, with Q⁻¹ = 1 + Σ (Cᵀ m)_k E_k: they minimise right·m − log det Q⁻¹, from 0.
+        """
+        multipliers, last = np.zeros(len(self.right)), np.inf
+        value, z, spread = self._dual(multipliers)
         for _ in range(_STEPS):
-            share, before = 1.0, float(np.linalg.norm(rest))
-            if before <= NOISE * float(np.linalg.norm(self.right)):
-                break
-            dz, dm = self._newton(rest, curvature)
-            while share > _SHORTEST:
-                trial = z + share * dz, multipliers + share * dm
-                if self._inside(trial[0]):
-                    slope, curvature = self._derivatives(trial[0])
-                    rest = self._rest(*trial, slope)
-                    if np.linalg.norm(rest) <= (1.0 - _DECREASE * share) * before:
-                        break
+            slope, rows = self.right - self.rows @ z, self.rows @ spread
+            step = -np.linalg.lstsq(rows.T, np.linalg.lstsq(rows, slope, rcond=None)[0], rcond=None)[0]
+            promised, share = -float(slope @ step), 1.0
+            if last < _NEAR and promised > 0.25 * last:
+                break  # rounding is all that is left
+            trial = self._dual(multipliers + step)
+            while promised >= _NEAR and not trial[0] <= value - _DECREASE * share * promised and share > _SHORTEST:
                 share *= 0.5
-            else:
-                break  # rounding, or the border
-            z, multipliers = trial
-        missed = self.right - self.rows @ z
-        if np.max(np.abs(missed), initial=0.0) > _REACHED * np.max(np.abs(z), initial=0.0):
+                trial = self._dual(multipliers + share * step)
+            if not np.isfinite(trial[0]):
+                break
+            multipliers, last = multipliers + share * step, promised
+            value, z, spread = trial
+        for _ in range(2):  # what is left of the equations, by least change in the metric of z
+            z = z + spread @ np.linalg.lstsq(self.rows @ spread, self.right - self.rows @ z, rcond=None)[0]
+        missed = np.abs(self.right - self.rows @ z)
+        if np.max(missed, initial=0.0) > _REACHED * np.max(np.abs(z), initial=0.0):
             return None
-        z = z + np.linalg.lstsq(self.rows, missed, rcond=None)[0]
-        return z if self._inside(z) else None
+        inside = all(np.linalg.eigvalsh(q)[0] > 0.0 for _, _, q in self._matrices(z))
+        return z if inside else None
 
-    @staticmethod
-    def _identity(place: slice) -> Array:
-        return np.ones(1) if place.stop - place.start == 1 else np.einsum("kii->k", _BASIS)
+    def _matrices(self, z: Array) -> Iterator[tuple[slice, Array, Array]]:
+        """Where each part is, its basis, and its matrix: (1, 1) of a particle or a rotor."""
+        for place in self.parts:
+            basis = np.ones((1, 1, 1)) if place.stop - place.start == 1 else _BASIS
+            yield place, basis, np.tensordot(z[place], basis, 1)
 
-    def _matrices(self, z: Array) -> list[Array]:
-        """Q of each part; (1, 1) of a particle or a rotor."""
-        return [
-            z[place].reshape(1, 1) if place.stop - place.start == 1 else np.tensordot(z[place], _BASIS, 1)
-            for place in self.parts
-        ]
-
-    def _inside(self, z: Array) -> bool:
-        return all(np.linalg.eigvalsh(q)[0] > 0.0 for q in self._matrices(z))
-
-    def _derivatives(self, z: Array) -> tuple[Array, list[Array]]:
-        """The slope of Σ tr Q − log det Q, and its curvature part by part."""
-        slope, curvature = np.zeros(len(z)), []
-        for place, q in zip(self.parts, self._matrices(z), strict=True):
-            inverse = np.linalg.inv(q)
-            basis = np.ones((1, 1, 1)) if len(q) == 1 else _BASIS
-            slope[place] = np.einsum("kij,ij->k", basis, np.eye(len(q)) - inverse)
-            moved = inverse @ basis @ inverse
-            curvature.append(np.einsum("kij,lij->kl", moved, basis))
-        return slope, curvature
-
-    def _rest(self, z: Array, multipliers: Array, slope: Array) -> Array:
-        return np.concatenate([slope + self.rows.T @ multipliers, self.rows @ z - self.right])
-
-    def _newton(self, rest: Array, curvature: list[Array]) -> tuple[Array, Array]:
-        """The step of [H Cᵀ; C 0], by H⁻¹ = K Kᵀ of each part."""
+    def _dual(self, multipliers: Array) -> tuple[float, Array, Array]:
+        """What the multipliers minimise, infinite outside; z there, and K of its derivative K Kᵀ by −Cᵀ m."""
         n = self.rows.shape[1]
-        roots = np.zeros((n, n))
-        for place, block in zip(self.parts, curvature, strict=True):
-            roots[place, place] = np.linalg.inv(np.linalg.cholesky(block)).T
-        # with z = K y: y + (C K)ᵀ m = −Kᵀ r, C K y = −s
-        rows, first, second = self.rows @ roots, -roots.T @ rest[:n], -rest[n:]
-        dm = np.linalg.lstsq(rows.T, first - np.linalg.lstsq(rows, second, rcond=None)[0], rcond=None)[0]
-        return roots @ (first - rows.T @ dm), np.asarray(dm)
+        value, z, spread = float(self.right @ multipliers), np.zeros(n), np.zeros((n, n))
+        for place, basis, part in self._matrices(self.rows.T @ multipliers):
+            inverse = np.eye(len(part)) + part
+            values, axes = np.linalg.eigh(inverse)
+            if not values[0] > 0.0:
+                return np.inf, z, spread
+            root = axes / np.sqrt(values)
+            q = root @ root.T
+            value -= float(np.sum(np.log(values)))
+            z[place] = np.einsum("kij,ij->k", basis, q)
+            # tr(E_k Q E_l Q) is the product of the rows of root' E_k root
+            turned = np.einsum("ai,kab,bj->kij", root, basis, root).reshape(len(basis), -1)
+            spread[place, place] = np.asarray(np.linalg.qr(turned.T, mode="r")).T
+        return value, z, spread

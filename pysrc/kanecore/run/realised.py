@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from kanecore.run.constraints import Constraints
 from kanecore.run.physical import sizes
-from kanecore.tolerances import EQUAL, NOISE
+from kanecore.tolerances import EQUAL, NOISE, RANK
 
 if TYPE_CHECKING:
     from kanecore._native import Kernels
@@ -23,16 +23,17 @@ __all__ = ["realised"]
 
 Array = npt.NDArray[np.float64]
 
-_STEPS = 30
+_STEPS = 50
+_LARGEST = 1e8  # damping, beside slopes of size one
 _STATES = 8  # at which it is seen on what a parameter acts
 
 
 def realised(
-    dyn: Kernels, at: Constraints, udot: Array, wanted: Array, matrix: Array, values: Array
+    dyn: Kernels, at: Constraints, udot: Array, wanted: Array, matrix: Array, values: Array, weights: Array
 ) -> dict[str, float]:
-    """Values of parameters, by name, at which π is as wanted, or else ``matrix @ π = values``, by least change.
+    """Values of parameters, by name, at which π is as wanted, or ``matrix @ π`` is; else of least squares.
 
-    Empty where neither can be.
+    Empty where π depends on no parameters, or Newton's method finds none.
 
     Parameters
     ----------
@@ -40,15 +41,22 @@ def realised(
         Some states, and accelerations: at the current parameters.
     wanted : ndarray, (n_bodies, 10)
     matrix, values
-        As of `nearest_physical`.
+        Of base parameters.
+    weights
+        Of these, in the least squares that they come from.
     """
     search = _Search(dyn, at, udot)
     if not len(search.free):
         return {}
-    size = sizes(wanted).ravel()
-    whole = search.solve(np.eye(wanted.size), wanted.ravel(), size)
-    found = search.solve(matrix, values, np.abs(matrix) @ size) if whole is None else whole
-    if found is None:
+    size = np.where(sizes(wanted) > 0.0, sizes(wanted), 1.0).ravel()
+    search.measure(size)
+    found, missed = search.solve(np.diag(1.0 / size), wanted.ravel() / size)
+    if missed > EQUAL:
+        scale = (np.abs(matrix) @ size)[:, np.newaxis]
+        found, missed = search.solve(matrix / scale, values / scale[:, 0])
+    if missed > EQUAL:
+        found, missed = search.least_squares(weights @ matrix, weights @ values)
+    if not np.isfinite(missed):
         return {}
     return {dyn.parameter_names[j]: float(found[j]) for j in search.free}
 
@@ -106,16 +114,45 @@ class _Search:
             found.append((rows, np.abs(rows)))
         return found
 
-    def solve(self, matrix: Array, values: Array, size: Array) -> Array | None:
-        """The p with ``matrix @ π(p) = values``, to rounding of some sizes; None where that is not reached."""
-        p, size = self._start.copy(), np.where(size > 0.0, size, 1.0)
-        units, last = self._steps[self.free], np.inf
+    def measure(self, size: Array) -> None:
+        """Take for a unit of each parameter what changes some of π by its size."""
+        slopes = np.abs(self._slopes(self._start, self.free)) / size[:, np.newaxis]
+        self._units = 1.0 / np.max(slopes, axis=0)
+
+    def solve(self, matrix: Array, values: Array) -> tuple[Array, float]:
+        """A p near that of the model with ``matrix @ π(p) = values``, and the largest of what is left."""
+        p, units, best = self._start.copy(), self._units, (self._start, np.inf)
         for _ in range(_STEPS):
-            rest = (values - matrix @ self._of(p)) / size
+            rest = values - matrix @ self._of(p)
             missed = float(np.max(np.abs(rest), initial=0.0))
-            if missed <= NOISE or (missed <= EQUAL and missed > 0.5 * last) or not np.isfinite(missed):
+            if not np.isfinite(missed) or (best[1] <= EQUAL and missed > 0.5 * best[1]):
                 break
-            slopes = matrix @ self._slopes(p, self.free) * units / size[:, np.newaxis]
-            p[self.free] += units * np.linalg.lstsq(slopes, rest, rcond=None)[0]
-            last = missed
-        return p if missed <= EQUAL else None
+            best = min(best, (p.copy(), missed), key=lambda each: each[1])
+            slopes = matrix @ self._slopes(p, self.free) * units
+            p[self.free] += units * np.linalg.lstsq(slopes, rest, rcond=RANK)[0]
+        return best
+
+    def least_squares(self, matrix: Array, values: Array) -> tuple[Array, float]:
+        """The p of least |matrix @ π(p) − values|, and the largest of what is left, by Levenberg and Marquardt."""
+        p, damping = self._start.copy(), 1e-3
+        rest = values - matrix @ self._of(p)
+        for _ in range(_STEPS):
+            slopes = matrix @ self._slopes(p, self.free)
+            size = np.linalg.norm(slopes, axis=0)
+            size = np.where(size > 0.0, size, 1.0)
+            before = float(np.linalg.norm(rest))
+            while damping < _LARGEST:
+                rows = np.vstack([slopes / size, np.sqrt(damping) * np.eye(len(size))])
+                step = np.linalg.lstsq(rows, np.concatenate([rest, np.zeros(len(size))]), rcond=None)[0]
+                trial = p.copy()
+                trial[self.free] += step / size
+                left = values - matrix @ self._of(trial)
+                if np.linalg.norm(left) < before:
+                    break
+                damping *= 4.0
+            else:
+                break
+            p, rest, damping = trial, left, 0.1 * damping
+            if before - np.linalg.norm(rest) <= EQUAL * before:
+                break
+        return p, float(np.max(np.abs(rest), initial=0.0))
