@@ -15,12 +15,11 @@ from numpy.testing import assert_allclose
 from scipy.linalg import qr
 
 import kanecore as kc
-from kanecore.run.physical import nearest_physical, pseudo_inertia
+from kanecore.run.physical import pseudo_inertia
 
 Array = npt.NDArray[np.float64]
 
 ROBOTS = Path(__file__).parent / "robots"
-OF_BODY = 10
 
 
 @cache
@@ -340,60 +339,6 @@ def test_parameters_that_fit_best() -> None:
     after = np.std(efforts(dyn, x, udot) - wanted, axis=0) / size
     assert (before > 1e-2).all()
     assert (after < 1e-3).all()
-
-
-# ------------------------------------------------------------------------------------------- what is nearest
-
-
-def test_the_nearest_is_a_minimum() -> None:
-    """Every change that keeps the equations makes tr(P P0^-1) - log det(P P0^-1) larger."""
-    rng = np.random.default_rng(6)
-    prior = solids(rng, 3)
-    truth = solids(rng, 3)
-    matrix = rng.standard_normal((12, 30))
-    values = matrix @ truth.ravel()
-    solution = nearest_physical(prior, np.zeros(3, dtype=bool), np.zeros(0), matrix, values)
-    assert solution is not None
-    found = solution[0]
-    assert_allclose(matrix @ found.ravel(), values, rtol=1e-12)
-    free = np.linalg.svd(matrix)[2][12:]
-
-    def distance(parameters: Array) -> float:
-        total = 0.0
-        for p, p0 in zip(pseudo_inertia(parameters), pseudo_inertia(prior), strict=True):
-            ratio = np.linalg.solve(p0, p)
-            total += np.trace(ratio) - np.linalg.slogdet(ratio)[1] - 4.0
-        return total
-
-    least = distance(found)
-    assert 0.0 < least < distance(truth)
-    for direction in free:
-        for sign in (-1e-4, 1e-4):
-            assert distance(found + sign * direction.reshape(3, 10)) > least
-    same = nearest_physical(prior, np.zeros(3, dtype=bool), np.zeros(0), matrix, matrix @ prior.ravel())
-    assert same is not None
-    assert_allclose(same[0], prior, rtol=1e-12)
-
-
-def solids(rng: np.random.Generator, n: int) -> Array:
-    """Inertial parameters of clouds of points, (n, 10)."""
-    result = []
-    for _ in range(n):
-        masses, places = rng.uniform(0.1, 1.0, 8), rng.standard_normal((8, 3))
-        inertia = sum(m * (r @ r * np.eye(3) - np.outer(r, r)) for m, r in zip(masses, places, strict=True))
-        result.append([masses.sum(), *(masses @ places), *inertia[np.triu_indices(3)]])
-    return np.array(result)
-
-
-def test_pseudo_inertia_is_the_second_moment() -> None:
-    """Of points: the sum of m [r; 1] [r; 1]'."""
-    rng = np.random.default_rng(8)
-    masses, places = rng.uniform(0.1, 1.0, 8), rng.standard_normal((8, 3))
-    extended = np.column_stack([places, np.ones(8)])
-    expected = np.einsum("k,ki,kj->ij", masses, extended, extended)
-    inertia = sum(m * (r @ r * np.eye(3) - np.outer(r, r)) for m, r in zip(masses, places, strict=True))
-    body = np.array([masses.sum(), *(masses @ places), *inertia[np.triu_indices(3)]])
-    assert_allclose(pseudo_inertia(body), expected, rtol=1e-14)
 
 
 # ------------------------------------------------------------------------------------------- words
