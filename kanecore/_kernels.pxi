@@ -69,6 +69,7 @@ cdef enum:
     K_HESSIAN_PRODUCTS
     K_FORWARD_DYNAMICS
     K_OUTPUT_SLOPES
+    K_JOINT_REGRESSOR
     N_KERNELS
 
 KERNELS = (
@@ -138,6 +139,7 @@ KERNELS = (
     "hessian_products",
     "forward_dynamics",
     "output_slopes",
+    "joint_regressor",
 )
 """Names of all kernels, in the order of the C table."""
 
@@ -153,7 +155,7 @@ cdef inline kc_lane_kernel **first_lane_kernel(const kc_lanes *lanes) noexcept n
 
 
 cdef inline bint reads_udot(int k) noexcept nogil:
-    return k == K_GENERALIZED_INERTIA_FORCES or k == K_INVERSE_DYNAMICS or k == K_POWER or k == K_INERTIA_FORCES or k == K_GIBBS or k == K_EQUATIONS_RESIDUAL or k == K_MOMENTUM_RATES or k == K_INERTIAL_LOADS or k == K_HAMILTONIAN_RATE or k == K_ACCELERATIONS or k == K_ANGULAR_ACCELERATIONS or k == K_INVERSE_DYNAMICS_TANGENT or k == K_INVERSE_DYNAMICS_GRADIENT or k == K_REGRESSOR or k == K_HESSIAN_PRODUCTS or k == K_FORWARD_DYNAMICS or k == K_OUTPUT_SLOPES
+    return k == K_GENERALIZED_INERTIA_FORCES or k == K_INVERSE_DYNAMICS or k == K_POWER or k == K_INERTIA_FORCES or k == K_GIBBS or k == K_EQUATIONS_RESIDUAL or k == K_MOMENTUM_RATES or k == K_INERTIAL_LOADS or k == K_HAMILTONIAN_RATE or k == K_ACCELERATIONS or k == K_ANGULAR_ACCELERATIONS or k == K_INVERSE_DYNAMICS_TANGENT or k == K_INVERSE_DYNAMICS_GRADIENT or k == K_REGRESSOR or k == K_HESSIAN_PRODUCTS or k == K_FORWARD_DYNAMICS or k == K_OUTPUT_SLOPES or k == K_JOINT_REGRESSOR
 
 
 cdef inline bint reads_multipliers(int k) noexcept nogil:
@@ -240,4 +242,5 @@ cdef tuple shapes_of(Libraries m):
         (m.n_x + m.n_r + m.n_u + m.n_constraints + m.n_u,),
         (m.n_u,),
         (m.n_outputs, m.n_x + m.n_r + m.n_u,),
+        (m.n_u, 3 * m.n_q,),
     )

@@ -464,6 +464,18 @@ cdef class Kernels(Model):
         """Derivatives of the outputs, by x and r at constant u̇, then by u̇, (..., n_outputs, n_x + n_r + n_u)."""
         return self.evaluate(K_OUTPUT_SLOPES, t, x, udot, r, p, out, threads)
 
+    def joint_regressor(self, t, x, udot, *, r=None, p=None, out=None, threads=1):
+        """The columns Y_j(x, udot) of friction and rotors: M udot - f + Y_j θ = tau, θ = (b, c, J) of each coordinate,
+        (..., n_u, 3 * n_q).
+
+        With W = ∂qdot/∂u those of coordinate j are W_j qdot_j of viscous friction b, W_j sign(qdot_j) of dry friction
+        c, where sign is 0 at 0, and W_j qddot_j of the inertia J of a rotor of energy ½ J qdot_j²: n² J of one that
+        turns n times as fast (Khalil & Dombre, *Modeling, Identification and Control of Robots*, 2002, section 9.3 and
+        chapter 12). Zero of members of unit quaternions, which no joint moves. ModelError where the equations are of
+        first order.
+        """
+        return self.evaluate(K_JOINT_REGRESSOR, t, x, udot, r, p, out, threads)
+
 
 @cython.final
 cdef class Workspace(Buffers):
@@ -673,3 +685,9 @@ cdef class Workspace(Buffers):
         10).
         """
         return self.call(K_INERTIAL_PARAMETERS)
+
+    def joint_regressor(self):
+        """The columns Y_j(x, udot) of friction and rotors: M udot - f + Y_j θ = tau, θ = (b, c, J) of each coordinate,
+        (n_u, 3 * n_q), at the workspace's `udot`.
+        """
+        return self.call(K_JOINT_REGRESSOR)

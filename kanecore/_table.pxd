@@ -111,3 +111,4 @@ cdef extern from "kanecore.h" nogil:
         kc_kernel *hessian_products
         kc_kernel *forward_dynamics
         kc_kernel *output_slopes
+        kc_kernel *joint_regressor

@@ -4,12 +4,15 @@
 from __future__ import annotations
 
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 import kanecore as kc
+
+ROBOTS = Path(__file__).parent / "robots"
 
 
 def built(name: str) -> Any:
@@ -58,6 +61,19 @@ def test_what_is_left_acts_as_all_did() -> None:
     x, udot = np.random.default_rng(3).uniform(-1, 1, (2, 20, 12))
     y = dyn.regressor(0.0, x, udot[:, :6])
     np.testing.assert_allclose(y[..., list(found.independent)] @ found.matrix, y, atol=1e-11 * np.max(np.abs(y)))
+
+
+def test_axes_of_few_digits() -> None:
+    """Axes at 1.5708 make a millionth of a column, and what rounding leaves beside that is no parameter: 25 by SVD."""
+    dyn = kc.compile(kc.Model.from_urdf(ROBOTS / "tools.urdf"), cc="none")
+    rng = np.random.default_rng(0)
+    x, udot = rng.uniform(-1, 1, (100, dyn.n_x)), rng.uniform(-1, 1, (100, dyn.n_u))
+    y = np.asarray(dyn.regressor(0.0, x, udot)).reshape(500, -1)
+    y = y[:, y.any(axis=0)]
+    s = np.linalg.svd(y / np.linalg.norm(y, axis=0), compute_uv=False)
+    assert s[24] > 0.1
+    assert s[25] < 1e-14
+    assert kc.Model.from_urdf(ROBOTS / "tools.urdf").base_parameters().n_base == 25
 
 
 def four_bar_energies(lengths: dict[str, float], theta: np.ndarray, omega: np.ndarray) -> np.ndarray:

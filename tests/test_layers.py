@@ -31,6 +31,7 @@ ALLOWED: dict[str, set[str]] = {
     "speed_matrices": set(),
     "shapes": set(),
     "robots": {"errors"},
+    "independence": {"tolerances"},
     "splines": set(),
     "c_functions": {"errors"},
     "machine_code": set(),
@@ -39,7 +40,7 @@ ALLOWED: dict[str, set[str]] = {
     "sweeps": {"errors", "progress"},
     "graph": {"errors", "tolerances"},
     "describe": {"errors", "graph", "c_functions", "shapes", "splines", "tolerances"},
-    "derive": {"errors", "kernels", "graph", "describe", "tolerances", "speed_matrices"},
+    "derive": {"errors", "kernels", "graph", "describe", "tolerances", "speed_matrices", "independence"},
     "program": {"errors", "kernels", "graph", "derive", "tolerances"},
     "emit": {
         *("errors", "kernels", "graph", "describe", "derive", "program", "c_functions", "splines", "tolerances"),
@@ -63,6 +64,7 @@ ALLOWED: dict[str, set[str]] = {
     "kanes_method": {"graph", "describe", "derive", "model"},
     "run": {
         "errors",
+        "independence",
         "kernels",
         "tolerances",
         "c_functions",
@@ -113,6 +115,7 @@ INSIDE_FUNCTIONS: dict[str, set[str]] = {
 
 WITHOUT_SYMPY = {
     "errors",
+    "independence",
     "kernels",
     "tolerances",
     "c_functions",

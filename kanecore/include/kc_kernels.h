@@ -68,3 +68,4 @@ kc_kernel *inertial_parameters; /* m, m c, I about the first point: n_bodies * 1
 kc_kernel *hessian_products; /* of the gradient of w qdot + mu R + nu S along d(x, r, udot, lambda), then of R [udot, lambda, n_x + n_constraints, n_x + n_r + n_u + n_constraints]: n_q + n_u + n_r + n_u + n_constraints + n_u */
 kc_kernel *forward_dynamics; /* udot of M udot = f + tau + G' lambda, tau in place of udot [udot]: n_u */
 kc_kernel *output_slopes; /* dy/d(x, r, udot) [udot]: n_outputs * (n_q + n_u + n_r + n_u) */
+kc_kernel *joint_regressor; /* of viscous and dry friction, rotors [udot]: n_u * 3 * n_q */

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from kanecore.gallery import load, models
     from kanecore.kanes_method import KanesMethod
     from kanecore.model import Model
+    from kanecore.run.identify import Identification
     from kanecore.run.many import Trajectories
     from kanecore.run.model import CompiledModel
     from kanecore.run.periodic import PeriodicMotion
@@ -59,6 +60,7 @@ __all__ = [
     "CompiledModel",
     "Event",
     "ForceSystem",
+    "Identification",
     "IntegrationError",
     "KanecoreError",
     "KanecoreWarning",
@@ -104,6 +106,7 @@ _HOMES = {
     "CompiledModel": "kanecore.run.model",
     "Event": "kanecore.events",
     "ForceSystem": "kanecore.describe.force_system",
+    "Identification": "kanecore.run.identify",
     "IntegrationError": "kanecore.errors",
     "KanecoreError": "kanecore.errors",
     "KanecoreWarning": "kanecore.errors",

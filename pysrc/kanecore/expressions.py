@@ -255,3 +255,10 @@ class Expressions(ABC):
         zz).
         """
         return self.symbolic("inertial_parameters")
+
+    @property
+    def joint_regressor(self) -> Any:
+        """The columns Y_j(x, udot) of friction and rotors: M udot - f + Y_j θ = tau, θ = (b, c, J) of each
+        coordinate.
+        """
+        return self.symbolic("joint_regressor")

@@ -523,6 +523,16 @@ KERNELS: tuple[Kernel, ...] = (
         reads_udot=True,
         internal=True,
     ),
+    Kernel(
+        *("joint_regressor", "derivatives", ("n_u", "3 * n_q"), "Y_j", "of viscous and dry friction, rotors"),
+        "The columns Y_j(x, udot) of friction and rotors: M udot - f + Y_j θ = tau, θ = (b, c, J) of each coordinate",
+        "With W = ∂qdot/∂u those of coordinate j are W_j qdot_j of viscous friction b, W_j sign(qdot_j) of dry "
+        "friction c, where sign is 0 at 0, and W_j qddot_j of the inertia J of a rotor of energy ½ J qdot_j²: n² J of"
+        " one that turns n times as fast (Khalil & Dombre, *Modeling, Identification and Control of Robots*, 2002, "
+        "section 9.3 and chapter 12). Zero of members of unit quaternions, which no joint moves. ModelError where the"
+        " equations are of first order.",
+        reads_udot=True,
+    ),
 )
 
 KERNEL_GROUPS: dict[str, str] = {kernel.name: kernel.group for kernel in KERNELS}

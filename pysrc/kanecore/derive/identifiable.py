@@ -24,6 +24,7 @@ import numpy.typing as npt
 from kanecore.errors import ModelError, unknown_name
 from kanecore.graph.sample import Sample
 from kanecore.graph.scalars import Op
+from kanecore.independence import independent_columns
 from kanecore.tolerances import EQUAL
 
 from .constrained_states import states_with
@@ -201,24 +202,17 @@ def _allowed(rows: Array) -> Array:
 
 
 def _decomposed(rows: Array) -> tuple[tuple[int, ...], Array]:
-    """The first columns that are independent of those before them, and all columns as combinations of these."""
+    """Columns that are independent, the first ones where these serve, and all columns as combinations of these."""
     size = np.max(np.abs(rows), axis=0, initial=0.0)
     scaled = rows / np.where(size > 0.0, size, 1.0)
-    independent: list[int] = []
-    axes = np.zeros((0, len(rows)))
-    for j in np.flatnonzero(size):
-        rest = scaled[:, j] - axes.T @ (axes @ scaled[:, j])
-        rest -= axes.T @ (axes @ rest)  # once more: what rounding put back
-        if np.linalg.norm(rest) > EQUAL * np.linalg.norm(scaled[:, j]):
-            independent.append(int(j))
-            axes = np.vstack([axes, rest / np.linalg.norm(rest)])
+    independent = independent_columns(scaled, EQUAL)
     weights = np.linalg.lstsq(scaled[:, independent], scaled, rcond=None)[0]
     weights[np.abs(weights) <= CLEAN * np.max(np.abs(weights), axis=0, initial=1.0, keepdims=True)] = 0.0
     matrix = weights * size / np.where(size > 0.0, size, 1.0)[independent][:, np.newaxis]
     simple = np.round(2.0 * matrix) / 2.0
     matrix = np.where(np.abs(matrix - simple) <= CLEAN * np.abs(simple), simple, matrix)
     matrix[:, independent] = np.eye(len(independent))
-    return tuple(independent), np.asarray(matrix)
+    return tuple(map(int, independent)), np.asarray(matrix)
 
 
 class _Writer:

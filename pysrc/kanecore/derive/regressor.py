@@ -8,6 +8,9 @@ and I the inertia about P, in the body's axes,
 
 (Khalil & Dombre, *Modeling, Identification and Control of Robots*, 2002, section 9.3).  The first point of a body is
 the first on the way from the origin to its mass centre that is fixed in it: its joint, if it is located from there.
+
+Friction of a coordinate with q̇ = W u + z, the forces −b q̇ and −c sign q̇, and a rotor of energy ½ J q̇² are linear in
+b, c, J as well, with columns W q̇, W sign q̇ and W q̈ of their own.
 """
 
 from __future__ import annotations
@@ -23,7 +26,7 @@ from .kane import central_inertia, same_field, weights
 from .kinematics import Accelerations, Kinematics
 from .vectors import ZERO, add, cross, dot, neg, unit
 
-__all__ = ["inertial_parameters", "regressor", "why_no_regressor"]
+__all__ = ["inertial_parameters", "joint_regressor", "regressor", "why_no_joint_regressor", "why_no_regressor"]
 
 ENTRIES = ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))
 """Of I, in the order of π = (m, m c, I)."""
@@ -102,6 +105,29 @@ def _wrenches(
         yield (matrix[0][axis], matrix[1][axis], matrix[2][axis]), cross(g, unit(axis), a)
     for i, j in ENTRIES:
         yield ZERO, add(g, _times(alpha, i, j), cross(g, omega, _times(omega, i, j)))
+
+
+def joint_regressor(derivation: Derivation) -> list[list[int]]:
+    """Y_j, row by row: three columns of each coordinate; zeros of the members of unit quaternions."""
+    k, d, g = derivation.kinematics, derivation.description, derivation.graph
+    second = Tangent(g, {**k.seeds, **dict(zip(d.speeds, d.accelerations, strict=True))}).of
+    slopes = [Tangent(g, {u: g.one}).of for u in d.speeds]
+    of_quaternions = {place for quaternion in d.unit for place in quaternion}
+    columns: list[list[int]] = []
+    for j, rate in enumerate(d.rates):
+        if j in of_quaternions:
+            columns += [[0] * len(slopes)] * 3
+            continue
+        forces = (rate, g.call(Op.SIGN, rate), second(rate))
+        columns += [[g.mul(slope(rate), force) for slope in slopes] for force in forces]
+    return [list(row) for row in zip(*columns, strict=True)]
+
+
+def why_no_joint_regressor(derivation: Derivation) -> str:
+    """What keeps friction and rotors from having generalized forces; empty where nothing does."""
+    if derivation.description.first_order is not None:
+        return "its equations are of first order, in q and p: ask the model that they were made of"
+    return ""
 
 
 def _times(v: Components, i: int, j: int) -> Components:

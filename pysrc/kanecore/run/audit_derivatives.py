@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Rows of an audit about derivatives: of u̇ by parameters and t, of outputs, C and g, and the regressor."""
+"""Rows of an audit about derivatives: of u̇ by parameters and t, of outputs, C and g, and the regressors."""
 
 from __future__ import annotations
 
@@ -110,11 +110,33 @@ def _regressor(name: str, b: Bodies) -> Row:
     return judged(name, difference, np.maximum(terms, 1e-3 * size), BY_FORMULA, reason="Y π is not -F* and the weights")
 
 
+def _joint_regressor(name: str, b: Bodies) -> Row:
+    """Its columns beside Wᵀ q̇, Wᵀ sign q̇ and Wᵀ q̈, with q̈ by differences."""
+    states, dyn = b.states, b.dyn
+    found = states.call("joint_regressor", states.udot).reshape(-1, dyn.n_u, dyn.n_q, 3)
+    w, second = states.at.rates[0], states.rate("qdot", states.udot)
+    of_members = np.isin(np.arange(dyn.n_q), [place for quaternion in dyn.unit for place in quaternion])
+    w = np.where(of_members[:, np.newaxis], 0.0, w)
+    forces = np.stack([states.qdot, np.sign(states.qdot), second.value], axis=-1)
+    size = np.abs(forces)
+    size[..., 2] += np.einsum("nij,nj->ni", np.abs(w), np.abs(states.udot))
+    columns = np.swapaxes(w, 1, 2)[..., np.newaxis]
+    difference = found - columns * forces[:, np.newaxis]
+    gaps = np.zeros_like(difference)
+    gaps[..., 2] = np.abs(columns[..., 0]) * second.uncertainty[:, np.newaxis]
+    terms = np.abs(found) + np.abs(columns) * size[:, np.newaxis]
+    flat = (len(found), -1)
+    difference, terms, gaps = (each.reshape(flat) for each in (difference, terms, gaps))
+    reason = "columns are not Wᵀ q̇, Wᵀ sign q̇, Wᵀ q̈"
+    return judged(name, difference, terms, BY_DIFFERENCES, uncertainty=gaps, reason=reason)
+
+
 CHECKS: tuple[tuple[str, Callable[[str, Bodies], Row]], ...] = (
     ("∂ẋ/∂p, ∂ẋ/∂t = differences of rhs", _parameters),
     ("output jacobian = differences of outputs", _outputs),
     ("output slopes at u̇ = output jacobian", _output_slopes),
     ("C u = -F* at u̇ = 0, C + Cᵀ = dM/dt", _coriolis),
     ("regressor: Y π = -F* + g", _regressor),
+    ("joint regressor = Wᵀ q̇, Wᵀ sign q̇, Wᵀ q̈", _joint_regressor),
 )
 """The rows, and how each is found."""

@@ -29,7 +29,7 @@ from kanecore.tolerances import CONTRADICTORY, EQUAL, NOISE, RANK
 if TYPE_CHECKING:
     from kanecore._native import Kernels, _Values
 
-__all__ = ["InverseDynamics", "solve_inverse"]
+__all__ = ["InverseDynamics", "all_values", "solve_inverse"]
 
 Array = npt.NDArray[np.float64]
 Numbers = npt.NDArray[np.intp]
@@ -115,7 +115,7 @@ def solve_inverse(
     states, times = np.asarray(dyn._as_state(x)), np.asarray(t, dtype=np.float64)
     if states.dtype.kind not in "fiub" or not (np.isfinite(states).all() and np.isfinite(times).all()):
         raise ValueError("t and x must be finite numbers")
-    inputs, parameters = _all_values(dyn, "input", r), _all_values(dyn, "parameter", p)
+    inputs, parameters = all_values(dyn, "input", r), all_values(dyn, "parameter", p)
     at = Constraints(dyn, times, states.astype(np.float64), inputs, parameters)
     forcing = np.asarray(dyn.forcing(at.t, at.x, **at.values))
     lead = leading(x=forcing.shape[:-1], **known.shapes(dyn.speed_names))
@@ -142,7 +142,7 @@ def solve_inverse(
     )
 
 
-def _all_values(dyn: Kernels, what: Literal["input", "parameter"], given: Any) -> Array:
+def all_values(dyn: Kernels, what: Literal["input", "parameter"], given: Any) -> Array:
     """Inputs or parameters (..., n) as they are now: each kernel, and what is asked for later, sees the same."""
     current = np.array(dyn._values(what))
     if given is None:

@@ -28,6 +28,7 @@ from kanecore.run.constraints import Constraints
 from kanecore.run.draw import draw
 from kanecore.run.equilibrium import equilibrium
 from kanecore.run.hessian import rhs_hessian
+from kanecore.run.identify import identify
 from kanecore.run.impact import impact
 from kanecore.run.inverse import solve_inverse
 from kanecore.run.kinematics import (
@@ -361,6 +362,10 @@ class CompiledModel(_native.Kernels):
     inverse_dynamics_jvp = inverse_dynamics_jvp
     inverse_dynamics_vjp = inverse_dynamics_vjp
     rhs_hessian = rhs_hessian
+
+    # Identification -------------------------------------------------------------------------------------
+
+    identify = identify
 
     def sparsity(self, kernel: str) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
         """The places of entries that can be other than zero at some state, as pairs of numbers.

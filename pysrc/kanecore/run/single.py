@@ -52,6 +52,7 @@ class SingleModel(CompiledModel):
     linear_system = _refused("linear_system")
     state_error = _refused("state_error")
     rhs_hessian = _refused("rhs_hessian")
+    identify = _refused("identify")
     operational_inertia = _refused("operational_inertia")
     _nonholonomic = _refused("nonholonomic=True")
 
