@@ -33,6 +33,7 @@ from .kane import (
     uniform_gravity,
 )
 from .kinematics import Accelerations, Kinematics
+from .origins import with_moved_origins
 from .registry import Derived
 from .tree import JointTree, joint_tree
 from .vectors import neg
@@ -171,10 +172,10 @@ class Bodies:
 
     @cached_property
     def _composed(self) -> JointTree:
-        """The tree that composite bodies are made of, with inertias handed over where that takes fewer operations."""
+        """The tree of composite bodies: inertias handed over and origins moved where that takes fewer operations."""
         assert self.tree is not None
         trees = [self.tree] if self._regrouped is None else [self._regrouped.tree, self.tree]
-        return min(trees, key=self._composing)
+        return with_moved_origins(self.graph, min(trees, key=self._composing))
 
     def _composing(self, tree: JointTree) -> int:
         momenta = composite_momenta(self.graph, tree)
