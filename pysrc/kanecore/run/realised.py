@@ -67,7 +67,7 @@ class _Search:
     def __init__(self, dyn: Kernels, at: Constraints, udot: Array) -> None:
         self._dyn, self._start = dyn, np.array(dyn._values("parameter"))
         lead = np.ndim(at.t)
-        self._t = np.asarray(at.t)[:_STATES] if lead else at.t
+        self._times = np.asarray(at.t)[:_STATES] if lead else at.t
         self._x, self._udot = at.x[:_STATES], udot[:_STATES]
         self._r = at.r[:_STATES] if np.ndim(at.r) == 2 else at.r
         self._steps = 0.5 * np.abs(self._start)
@@ -104,7 +104,7 @@ class _Search:
 
     def _equations(self, p: Array) -> list[tuple[Array, Array]]:
         """Y, M u̇ − f − Y π and G, each beside what it is summed from."""
-        dyn, at = self._dyn, (self._t, self._x)
+        dyn, at = self._dyn, (self._times, self._x)
         y = np.asarray(dyn.regressor(*at, self._udot, r=self._r, p=p))
         forces = np.asarray(dyn.inverse_dynamics(*at, self._udot, r=self._r, p=p))
         inertial = self._of(p)
