@@ -242,7 +242,7 @@ def _full(dyn: Kernels, near: Array, chosen: Numbers, found: _Found, base: Array
     matrix, values = found.matrix[of_bodies], base[of_bodies]
     shared = [k for k in range(n, n + len(chosen)) if k not in independent and chosen[k - n] % 3 == ROTOR]
     shared = [k for k in shared if matrix[:, k].any()]
-    size = np.abs(matrix[:, :n]) @ sizes(near).ravel()
+    size = np.abs(matrix[:, :n]) @ sizes(solid(near, alone)).ravel()
     usual = np.array(
         [_SHARE * np.min(size[matrix[:, k] != 0.0] / np.abs(matrix[matrix[:, k] != 0.0, k])) for k in shared]
     )
