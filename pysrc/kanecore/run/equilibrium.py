@@ -32,7 +32,7 @@ Array = npt.NDArray[np.float64]
 Numbers = npt.NDArray[np.intp]
 
 _STEPS = 50  # of Newton's method
-_SHORT = 1e-6  # of the largest input: after such a step rounding is left of the rates, as what is left is squared
+_SHORT = 1e-6  # of the largest input: Newton's method squares what is left, and after such a step it is rounding
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,8 +97,8 @@ def equilibrium(
         all u̇ vanish.
     sizes : float, or mapping of names to numbers, optional
         Where more than one set of the inputs that may change keeps the state, the one whose sum of (r / size)² is
-        least nearby: 1.0 for the least norm, or what each motor can do.  Default: the one next to the current values, each
-        input in units of what it does to u̇.
+        least: 1.0 for the least norm, or what each motor can do.  If u̇ is not linear in the inputs, the sum is stationary
+        there.  Default: the set next to the current values, each input in units of what it does to u̇.
     t : float
     p : optional
         Parameters, as of the kernels.
@@ -207,8 +207,8 @@ def _least(end: Iterate, sizes: Array) -> Array:
         if not np.isfinite(iterate.rates).all():
             break
     raise ModelError(
-        "there is an equilibrium, but not found were the inputs of least sum of (r / size)², as rates are not linear in "
-        "them: leave out sizes, or begin elsewhere"
+        "an equilibrium was found, but not the inputs of least sum of (r / size)², in which its rates are not linear: "
+        "leave out sizes, or begin with other inputs"
     )
 
 

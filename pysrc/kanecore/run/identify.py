@@ -21,6 +21,7 @@ import numpy.typing as npt
 
 from kanecore.errors import unknown_name, warn
 from kanecore.independence import independent_columns
+from kanecore.inertial import OF_BODY
 from kanecore.run.constraints import Constraints
 from kanecore.run.inverse import all_values
 from kanecore.run.metric import equilibrated, speed_units
@@ -37,7 +38,6 @@ __all__ = ["Identification", "identify"]
 Array = npt.NDArray[np.float64]
 Numbers = npt.NDArray[np.intp]
 
-OF_BODY = ("m", "mcx", "mcy", "mcz", "Ixx", "Ixy", "Ixz", "Iyy", "Iyz", "Izz")
 OF_JOINT = ("viscous", "dry", "rotor")
 ROTOR = OF_JOINT.index("rotor")
 

@@ -17,12 +17,11 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from kanecore.inertial import ENTRIES
+
 __all__ = ["is_physical", "least_change", "nearest_physical", "pseudo_inertia", "sizes", "solid"]
 
 Array = npt.NDArray[np.float64]
-
-ENTRIES = ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))
-"""Of I, in the order of π = (m, m c, I)."""
 
 _STEPS = 200
 _DECREASE = 0.1  # of what a step promises: Boyd & Vandenberghe, Convex Optimization, 2004, section 9.5
