@@ -97,8 +97,8 @@ def equilibrium(
         all u̇ vanish.
     sizes : float, or mapping of names to numbers, optional
         Where more than one set of the inputs that may change keeps the state, the one whose sum of (r / size)² is
-        least: 1.0 for the least norm, or what each motor can do.  If u̇ is not linear in the inputs, the sum is stationary
-        there.  Default: the set next to the current values, each input in units of what it does to u̇.
+        least: 1.0 for the least norm, or what each motor can do.  Where u̇ is not linear in the inputs, there may be a
+        smaller sum elsewhere.  Default: the set next to the current values, each input in units of what it does to u̇.
     t : float
     p : optional
         Parameters, as of the kernels.
