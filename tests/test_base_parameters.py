@@ -23,7 +23,7 @@ from kanecore.graph.evaluate import count_in_call, evaluate
 from kanecore.graph.scalars import Op
 
 #: What share of the operations of udot in a call remains, of arms whose bodies have mass centres off their axes.
-SHARE = {"arm7": 0.91, "iiwa14": 0.93, "puma560": 0.93, "ur5e": 0.95, "tree30": 0.92}
+SHARE = {"arm7": 0.91, "iiwa14": 0.93, "puma560": 0.93, "ur5e": 0.95, "tree30": 0.93}
 
 
 def derivation(model: kc.Model) -> Derivation:

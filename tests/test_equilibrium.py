@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
 from importlib import import_module
 from typing import Any
@@ -127,6 +128,37 @@ def test_inputs_shared_by_sizes(scale: float) -> None:
     np.testing.assert_allclose(equal.r, 9.81 * scale, rtol=1e-12)
     uneven = mass_on_spring(scale).equilibrium(fixed=["x"], inputs=begun, sizes={"f1": 3.0, "f2": 1.0})
     np.testing.assert_allclose(uneven.r, [0.9 * 19.62 * scale, 0.1 * 19.62 * scale], rtol=1e-12)
+
+
+def lifted(lift: Callable[[Any, Any], Any]) -> kc.CompiledModel:
+    """A weight of 2 · 9.81 N, and the lift of two inputs d and f."""
+    x, v, d, f = me.dynamicsymbols("x v d f")
+    m, g = sm.symbols("m g")
+    N, O = me.ReferenceFrame("N"), me.Point("O")  # noqa: E741
+    O.set_vel(N, 0)
+    P = O.locatenew("P", x * N.x)
+    P.set_vel(N, v * N.x)
+    loads = [(P, (lift(d, f) - m * g) * N.x)]
+    model = kc.Model(N, [x], [v], [x.diff() - v], bodies=[me.Particle("P", P, m)], forcelist=loads, inputs=[d, f])
+    return kc.compile(model, parameters={m: 2.0, g: 9.81})
+
+
+def test_sizes_of_inputs_that_do_not_act_linearly() -> None:
+    """A jack of force f and a bar that bears d³ where d presses it: the weight stays, and f² + d² is least."""
+    dyn = lifted(lambda d, f: d**3 + f)
+    for sizes in (1.0, np.int64(1), {"d": 1.0, "f": 1.0}):
+        d, f = dyn.equilibrium(fixed=["x"], inputs={"d": 2.5, "f": 4.0}, sizes=sizes).r
+        assert d**3 + f == pytest.approx(2.0 * 9.81, rel=1e-13)
+        assert d == pytest.approx(3.0 * d**2 * f, rel=1e-6)  # both gradients along one line
+
+
+def test_sizes_where_steps_go_to_and_fro() -> None:
+    dyn = lifted(lambda d, f: d * f)
+    begun = {"d": 4.0, "f": 5.0}
+    d, f = dyn.equilibrium(fixed=["x"], inputs=begun).r
+    assert d * f == pytest.approx(2.0 * 9.81, rel=1e-13)
+    with pytest.raises(kc.ModelError, match="an equilibrium was found, but not the inputs of least sum"):
+        dyn.equilibrium(fixed=["x"], inputs=begun, sizes=1.0)
 
 
 def test_more_conditions_than_unknowns_that_agree() -> None:

@@ -170,6 +170,21 @@ def test_rotors_of_the_puma() -> None:
     assert_allclose(found, wanted, rtol=0, atol=1e-9 * np.max(np.abs(wanted)))
 
 
+def test_rotors_beside_a_prior_without_inertia() -> None:
+    """Bodies of such a prior get some inertia first, `solid`, and rotors have a share of that."""
+    true, dyn = kc.load("puma560"), kc.load("puma560")
+    x, udot = states(true, 200)
+    r = efforts(true, x, udot)
+    points = np.zeros((6, 10))
+    points[:, 0] = 1.0
+    for prior in (np.zeros((6, 10)), points):
+        fit = dyn.identify(x, udot, r, joints="rotor", prior=prior)
+        require_physical(fit)
+        assert (fit.joint_parameters[:2, 2] > 0.0).all()
+        base, size = true_base(fit, true, np.zeros((6, 3)))
+        require_same(fit.base, base, size)
+
+
 def test_joints_that_are_chosen() -> None:
     true, dyn = kc.load("planar_2r"), kc.load("planar_2r")
     perturbed(dyn)

@@ -32,6 +32,7 @@ ALLOWED: dict[str, set[str]] = {
     "shapes": set(),
     "robots": {"errors"},
     "independence": {"tolerances"},
+    "inertial": set(),
     "splines": set(),
     "c_functions": {"errors"},
     "machine_code": set(),
@@ -40,7 +41,7 @@ ALLOWED: dict[str, set[str]] = {
     "sweeps": {"errors", "progress"},
     "graph": {"errors", "tolerances"},
     "describe": {"errors", "graph", "c_functions", "shapes", "splines", "tolerances"},
-    "derive": {"errors", "kernels", "graph", "describe", "tolerances", "speed_matrices", "independence"},
+    "derive": {"errors", "kernels", "graph", "describe", "tolerances", "speed_matrices", "independence", "inertial"},
     "program": {"errors", "kernels", "graph", "derive", "tolerances"},
     "emit": {
         *("errors", "kernels", "graph", "describe", "derive", "program", "c_functions", "splines", "tolerances"),
@@ -65,6 +66,7 @@ ALLOWED: dict[str, set[str]] = {
     "run": {
         "errors",
         "independence",
+        "inertial",
         "kernels",
         "tolerances",
         "c_functions",
@@ -116,6 +118,7 @@ INSIDE_FUNCTIONS: dict[str, set[str]] = {
 WITHOUT_SYMPY = {
     "errors",
     "independence",
+    "inertial",
     "kernels",
     "tolerances",
     "c_functions",

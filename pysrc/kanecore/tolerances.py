@@ -62,7 +62,10 @@ States between steps of an integrator are off the constraints by less, which mak
 """
 
 PIVOT = 64
-"""Times n ε: a pivot of a mass matrix that is smaller, beside its diagonal entry, is what rounding leaves of zero."""
+"""Times n ε: a pivot of a mass matrix that is smaller, beside its diagonal entry, is what rounding leaves of zero.
+
+Articulated bodies have no diagonal entry, and take a bound of it: the mass that a link carries, or its ∫ r·r dm.
+"""
 
 PIVOT_OF_FLOATS = 4
 """The same where ε is that of floats, which have no digits to give away: of a cart with 40 links pivots are 5e-5 of

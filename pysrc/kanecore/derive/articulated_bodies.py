@@ -64,7 +64,7 @@ def _inwards(
             inverse = g.div(g.one, pivot) if pivot else 0
             residual = g.sub(right[row], dot(g, axis, p))
             scaled = [g.mul(inverse, x) for x in column]
-            steps[i].insert(0, _Step(row, axis, scaled, g.mul(inverse, residual)))
+            start = g.mul(inverse, residual)
             matrix = _symmetric_less(g, matrix, scaled, column)
             p = [g.add(x, g.mul(y, residual)) for x, y in zip(p, scaled, strict=True)]
             along, *more = (k for k, x in enumerate(axis) if x)
@@ -72,6 +72,7 @@ def _inwards(
                 # Along it nothing resists any more, and the force is the given one.
                 matrix = [[0 if along in (k, m) else x for m, x in enumerate(line)] for k, line in enumerate(matrix)]
                 p[along], scaled[along] = g.mul(axis[along], right[row]), axis[along]
+            steps[i].insert(0, _Step(row, axis, scaled, start))
         j = links[i].parent
         if j >= 0:
             matrix, p = _to_parent(g, links[i], matrix, p)

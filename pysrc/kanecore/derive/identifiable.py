@@ -25,6 +25,7 @@ from kanecore.errors import ModelError, unknown_name
 from kanecore.graph.sample import Sample
 from kanecore.graph.scalars import Op
 from kanecore.independence import independent_columns
+from kanecore.inertial import OF_BODY
 from kanecore.tolerances import EQUAL
 
 from .constrained_states import states_with
@@ -34,7 +35,6 @@ __all__ = ["BaseParameters", "base_parameters"]
 
 Array = npt.NDArray[np.float64]
 
-OF_BODY = ("m", "mcx", "mcy", "mcz", "Ixx", "Ixy", "Ixz", "Iyy", "Iyz", "Izz")
 ROWS = 2  # times as many as columns, at least
 SEEDS = 40  # tried for each state that is needed
 DRAWS = 3  # of the parameters, to tell what a coefficient is made of

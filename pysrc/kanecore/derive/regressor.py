@@ -20,6 +20,7 @@ from collections.abc import Iterator, Sequence
 from kanecore.describe.description import Body, Components
 from kanecore.graph.calculus import Tangent
 from kanecore.graph.scalars import PARAMETER, Op
+from kanecore.inertial import ENTRIES
 
 from .derivation import Derivation
 from .kane import central_inertia, same_field, weights
@@ -27,9 +28,6 @@ from .kinematics import Accelerations, Kinematics
 from .vectors import ZERO, add, cross, dot, neg, unit
 
 __all__ = ["inertial_parameters", "joint_regressor", "regressor", "why_no_joint_regressor", "why_no_regressor"]
-
-ENTRIES = ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))
-"""Of I, in the order of π = (m, m c, I)."""
 
 
 def first_point(k: Kinematics, body: Body) -> tuple[int, Components]:

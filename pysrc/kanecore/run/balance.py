@@ -94,11 +94,16 @@ class Iterate:
         self.columns = self.errors.columns(state.x)
 
     @cached_property
-    def residual(self) -> Array:
-        """Rates, then how far from their values the held coordinates and speeds are."""
+    def rates(self) -> Array:
+        """Those that are to vanish."""
         state = self.state
         rates = self.errors.rows(state.x) @ state.dyn.rhs(state.t, state.x, **state.values)
-        return np.concatenate([rates[self.sought.rates], state.x[self.sought.held] - self.sought.values])
+        return np.asarray(rates[self.sought.rates])
+
+    @cached_property
+    def residual(self) -> Array:
+        """Rates, then how far from their values the held coordinates and speeds are."""
+        return np.concatenate([self.rates, self.state.x[self.sought.held] - self.sought.values])
 
     @cached_property
     def slopes(self) -> Array:

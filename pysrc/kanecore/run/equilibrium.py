@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -29,6 +30,9 @@ __all__ = ["Equilibrium", "equilibrium"]
 
 Array = npt.NDArray[np.float64]
 Numbers = npt.NDArray[np.intp]
+
+_STEPS = 50  # of Newton's method
+_SHORT = 1e-6  # of the largest input: Newton's method squares what is left, and after such a step it is rounding
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,8 +97,8 @@ def equilibrium(
         all u̇ vanish.
     sizes : float, or mapping of names to numbers, optional
         Where more than one set of the inputs that may change keeps the state, the one whose sum of (r / size)² is
-        least: 1.0 for the least norm, or what each motor can do.  Default: the one next to the current values, each
-        input in units of what it does to u̇.
+        least: 1.0 for the least norm, or what each motor can do.  Where u̇ is not linear in the inputs, there may be a
+        smaller sum elsewhere.  Default: the set next to the current values, each input in units of what it does to u̇.
     t : float
     p : optional
         Parameters, as of the kernels.
@@ -170,7 +174,7 @@ def _posed(
 
 def _sizes(dyn: Kernels, sizes: Any, inputs: Numbers) -> Array:
     """A size for each input that may change."""
-    if isinstance(sizes, (int, float)):
+    if isinstance(sizes, Real):
         sizes = {dyn.input_names[i]: sizes for i in inputs}
     named = {i: value for (_, i), value in values_of(dyn, "sizes", sizes, ("input",)).items()}
     names = [repr(dyn.input_names[i]) for i in inputs]
@@ -183,12 +187,29 @@ def _sizes(dyn: Kernels, sizes: Any, inputs: Numbers) -> Array:
 
 
 def _least(end: Iterate, sizes: Array) -> Array:
-    """The inputs with the least sum of (r / size)² among all with the same rates."""
-    inputs, rates = end.sought.inputs, end.sought.rates
-    slopes = rate_slopes(end.state, inputs)[rates, len(end.errors.names) :] * sizes
-    slopes /= size_of(slopes)[:, np.newaxis]
-    r = np.asarray(end.state.r)[inputs] / sizes
-    return np.asarray(sizes * (np.linalg.pinv(slopes, RANK) @ (slopes @ r)))
+    """The inputs with the least sum of (r / size)² among all with the same rates.
+
+    Where u̇ is linear in them one step finds these; elsewhere it is Newton's method, each step of which keeps the rates.
+    """
+    inputs, wanted, iterate = end.sought.inputs, end.rates, end
+    for _ in range(_STEPS):
+        n = len(end.errors.names)
+        slopes = iterate.slopes[: len(wanted), n:] / iterate.unknown_units[n:] * sizes
+        size, r = size_of(slopes), np.array(iterate.state.r)
+        before = r[inputs] / sizes
+        slopes /= size[:, np.newaxis]
+        least = np.linalg.pinv(slopes, RANK) @ (slopes @ before + (wanted - iterate.rates) / size)
+        r[inputs] = sizes * least
+        if np.max(np.abs(least - before), initial=0.0) <= _SHORT * np.max(np.abs(least), initial=0.0):
+            return r[inputs]
+        state = iterate.state
+        iterate = Iterate(end.sought, ConstraintState(state.dyn, state.t, state.x, r, state.p))
+        if not np.isfinite(iterate.rates).all():
+            break
+    raise ModelError(
+        "an equilibrium was found, but not the inputs of least sum of (r / size)², in which its rates are not linear: "
+        "leave out sizes, or begin with other inputs"
+    )
 
 
 def _start(dyn: Kernels, x0: _Values | None, t: float, r: Array, p: Array) -> ConstraintState:

@@ -21,6 +21,7 @@ import numpy.typing as npt
 
 from kanecore.errors import unknown_name, warn
 from kanecore.independence import independent_columns
+from kanecore.inertial import OF_BODY
 from kanecore.run.constraints import Constraints
 from kanecore.run.inverse import all_values
 from kanecore.run.metric import equilibrated, speed_units
@@ -37,16 +38,18 @@ __all__ = ["Identification", "identify"]
 Array = npt.NDArray[np.float64]
 Numbers = npt.NDArray[np.intp]
 
-OF_BODY = ("m", "mcx", "mcy", "mcz", "Ixx", "Ixy", "Ixz", "Iyy", "Iyz", "Izz")
 OF_JOINT = ("viscous", "dry", "rotor")
 ROTOR = OF_JOINT.index("rotor")
 
 _AT_ONCE = 1024  # states whose rows are in memory together
 _NOTHING = 1e-12
-"""A column is rounding, and zero, that is smaller beside the largest of the same unit, beside itself before projection,
-or, times what is usual for its parameter, beside the terms of the equations.
+"""A column that is smaller than this is rounding, and taken for zero.
+
+It is compared with three things: for bodies, with the largest column of the same unit; for joints, with itself before
+the equations are projected to the allowed motions; and, times what is usual for its parameter, with the terms of the
+equations.
 """
-_STILL = 1e-6  # of the largest, in the metric of the masses: terms of a speed that is at rest are not compared alone
+_STILL = 1e-6  # of the largest terms, in the metric of the masses: what the terms of a speed at rest count as at least
 _CLEAN = 1e2  # times ε and the condition: what is smaller, beside the largest coefficient of a column, is rounding
 _SHARE = 1e-2  # of the moment of inertia of its body: a rotor that cannot be told from it, before more is known
 _WIDTH = 79
@@ -242,7 +245,7 @@ def _full(dyn: Kernels, near: Array, chosen: Numbers, found: _Found, base: Array
     matrix, values = found.matrix[of_bodies], base[of_bodies]
     shared = [k for k in range(n, n + len(chosen)) if k not in independent and chosen[k - n] % 3 == ROTOR]
     shared = [k for k in shared if matrix[:, k].any()]
-    size = np.abs(matrix[:, :n]) @ sizes(near).ravel()
+    size = np.abs(matrix[:, :n]) @ sizes(solid(near, alone)).ravel()
     usual = np.array(
         [_SHARE * np.min(size[matrix[:, k] != 0.0] / np.abs(matrix[matrix[:, k] != 0.0, k])) for k in shared]
     )
@@ -415,7 +418,8 @@ class _Equations:
     def _triangle(self) -> tuple[Array, Array, Array, int]:
         """R of the QR factorization of all rows and −e, and how many rows count.
 
-        In between the norms of columns before projection, and where each row is divided by its terms alone.
+        Between these two: the norms of columns before projection, and their root mean squares where each row is divided
+        by its terms alone.
         """
         sizes, shares = self._sizes, np.zeros(self.dyn.n_bodies * 10 + len(self.chosen))
         n = self.dyn.n_bodies * 10 + len(self.chosen)

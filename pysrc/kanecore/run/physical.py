@@ -17,18 +17,17 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from kanecore.inertial import ENTRIES
+
 __all__ = ["is_physical", "least_change", "nearest_physical", "pseudo_inertia", "sizes", "solid"]
 
 Array = npt.NDArray[np.float64]
 
-ENTRIES = ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))
-"""Of I, in the order of π = (m, m c, I)."""
-
 _STEPS = 200
 _DECREASE = 0.1  # of what a step promises: Boyd & Vandenberghe, Convex Optimization, 2004, section 9.5
 _NEAR = 0.05  # promised, as the function is self-concordant: full steps square what is left, to rounding
-_SHORTEST = 1e-10  # of a step
-_REACHED = 1e-12  # of the largest z, of equations whose rows have size one
+_SHORTEST = 1e-10  # of a whole step: what is not less there never will be
+_MET = 1e-12  # of the largest z: what equations whose rows have size one may miss
 _THIN = 1e-2
 """Of the largest axis of a body, or of other bodies: what a prior without extent, or without mass, is given."""
 _DEFINITE = 1e-9  # smallest by largest eigenvalue of P in units of its diagonal: a prior that is flatter has no log det
@@ -122,19 +121,19 @@ def solid(prior: Array, particles: npt.NDArray[np.bool_] | None = None) -> Array
 
 def is_physical(parameters: Array) -> bool:
     """Whether no P has a negative eigenvalue, in units of its diagonal: bodies may be thin."""
-    p = pseudo_inertia(parameters)
-    size = np.sqrt(np.abs(np.diagonal(p, axis1=-2, axis2=-1)))
-    size = np.where(size > 0.0, size, 1.0)
-    scaled = p / (size[..., np.newaxis] * size[..., np.newaxis, :])
-    return bool((np.linalg.eigvalsh(scaled) >= -_DEFINITE).all())
+    return bool((_eigenvalues(pseudo_inertia(parameters)) >= -_DEFINITE).all())
 
 
 def _definite(p: Array) -> bool:
-    diagonal = np.diagonal(p)
-    if not (diagonal > 0.0).all():
-        return False
-    values = np.linalg.eigvalsh(p / np.sqrt(np.outer(diagonal, diagonal)))
-    return bool(values[0] > _DEFINITE * values[-1])
+    values = _eigenvalues(p)
+    return bool((np.diagonal(p) > 0.0).all() and values[0] > _DEFINITE * values[-1])
+
+
+def _eigenvalues(p: Array) -> Array:
+    """Of P in units of its diagonal, in rising order, (..., 4)."""
+    size = np.sqrt(np.abs(np.diagonal(p, axis1=-2, axis2=-1)))
+    size = np.where(size > 0.0, size, 1.0)
+    return np.asarray(np.linalg.eigvalsh(p / (size[..., np.newaxis] * size[..., np.newaxis, :])))
 
 
 def _of_pseudo_inertia() -> Array:
@@ -230,7 +229,7 @@ class _Problem:
         for _ in range(2):  # what is left of the equations, by least change in the metric of z
             z = z + spread @ np.linalg.lstsq(self.rows @ spread, self.right - self.rows @ z, rcond=None)[0]
         missed = np.abs(self.right - self.rows @ z)
-        if np.max(missed, initial=0.0) > _REACHED * np.max(np.abs(z), initial=0.0):
+        if np.max(missed, initial=0.0) > _MET * np.max(np.abs(z), initial=0.0):
             return None
         inside = all(np.linalg.eigvalsh(q)[0] > 0.0 for _, _, q in self._matrices(z))
         return z if inside else None
