@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,12 +16,11 @@ from kanecore.run.balance import Balance, Iterate, feasible, rate_slopes
 from kanecore.run.consistent import consistent_state, state_of
 from kanecore.run.constraint_state import ConstraintState
 from kanecore.run.error_states import ErrorStates
-from kanecore.run.metric import clear, equilibrated, size_of
+from kanecore.run.metric import clear, equilibrated, null_space, size_of
 from kanecore.run.modes import balance
 from kanecore.run.named import values_of
 from kanecore.run.reduction import constraint_slopes, error_units
 from kanecore.run.starts import normalized, on_constraints
-from kanecore.tolerances import RANK
 
 if TYPE_CHECKING:
     from kanecore._native import Kernels, _Values
@@ -170,7 +170,7 @@ def _posed(
 
 def _sizes(dyn: Kernels, sizes: Any, inputs: Numbers) -> Array:
     """A size for each input that may change."""
-    if isinstance(sizes, (int, float)):
+    if isinstance(sizes, Real) or (isinstance(sizes, np.ndarray) and sizes.ndim == 0):
         sizes = {dyn.input_names[i]: sizes for i in inputs}
     named = {i: value for (_, i), value in values_of(dyn, "sizes", sizes, ("input",)).items()}
     names = [repr(dyn.input_names[i]) for i in inputs]
@@ -184,11 +184,19 @@ def _sizes(dyn: Kernels, sizes: Any, inputs: Numbers) -> Array:
 
 def _least(end: Iterate, sizes: Array) -> Array:
     """The inputs with the least sum of (r / size)² among all with the same rates."""
-    inputs, rates = end.sought.inputs, end.sought.rates
-    slopes = rate_slopes(end.state, inputs)[rates, len(end.errors.names) :] * sizes
-    slopes /= size_of(slopes)[:, np.newaxis]
-    r = np.asarray(end.state.r)[inputs] / sizes
-    return np.asarray(sizes * (np.linalg.pinv(slopes, RANK) @ (slopes @ r)))
+    inputs, rates, errors = end.sought.inputs, end.sought.rates, end.errors
+    if not len(inputs):
+        return np.zeros(0)
+    slopes = rate_slopes(end.state, inputs)[rates, len(errors.names) :]
+    slopes /= error_units(end.state, errors)[rates, np.newaxis]
+    units = 1.0 / size_of(slopes.T)
+    scaled = slopes * units
+    # What keeps the rates is told without the sizes: these may differ by any factor.
+    free = null_space(clear(slopes, scaled), units) * units[:, np.newaxis]
+    r, weights = np.asarray(end.state.r)[inputs], np.max(sizes) / sizes
+    free /= size_of(free.T)
+    change = np.linalg.lstsq(free * weights[:, np.newaxis], -r * weights, rcond=None)[0]
+    return np.asarray(r + free @ change)
 
 
 def _start(dyn: Kernels, x0: _Values | None, t: float, r: Array, p: Array) -> ConstraintState:
