@@ -161,6 +161,25 @@ def test_sizes_where_steps_go_to_and_fro() -> None:
         dyn.equilibrium(fixed=["x"], inputs=begun, sizes=1.0)
 
 
+def test_sizes_of_any_number_type() -> None:
+    dyn, begun = mass_on_spring(1.0), {"f1": 19.62, "f2": 0.0}
+    for size in (2, np.int64(2), np.float32(2.0), np.array(2.0)):
+        equal = dyn.equilibrium(fixed=["x"], inputs=begun, sizes=size)
+        np.testing.assert_allclose(equal.r, 9.81, rtol=1e-12)
+
+
+@pytest.mark.parametrize("factor", [1e-12, 1e-7, 1e7, 1e12])
+def test_sizes_far_apart_keep_the_state(factor: float) -> None:
+    """An effort that alone holds a joint holds it whatever its size is beside the others."""
+    dyn = loaded("panda")
+    names = dyn.input_names
+    held = dyn.equilibrium(inputs=names).r
+    sizes = {**dict.fromkeys(names, 1.0), names[1]: factor}
+    np.testing.assert_allclose(dyn.equilibrium(inputs=names, sizes=sizes).r, held, rtol=0, atol=1e-11)
+    jacks = mass_on_spring(1.0).equilibrium(fixed=["x"], inputs=["f1", "f2"], sizes={"f1": factor, "f2": 1.0})
+    np.testing.assert_allclose(jacks.r, 19.62 * np.array([factor**2, 1.0]) / (1.0 + factor**2), rtol=1e-9, atol=1e-13)
+
+
 def test_more_conditions_than_unknowns_that_agree() -> None:
     found = loaded("cart_pole").equilibrium(fixed={"x": 0.2, "theta": np.pi, "v": 0, "omega": 0, "F": 0})
     np.testing.assert_allclose(found.x, [0.2, np.pi, 0, 0], rtol=0, atol=1e-15)

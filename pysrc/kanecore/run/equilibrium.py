@@ -16,7 +16,7 @@ from kanecore.run.balance import Balance, Iterate, feasible, rate_slopes
 from kanecore.run.consistent import consistent_state, state_of
 from kanecore.run.constraint_state import ConstraintState
 from kanecore.run.error_states import ErrorStates
-from kanecore.run.metric import clear, equilibrated, size_of
+from kanecore.run.metric import clear, equilibrated, null_space, size_of
 from kanecore.run.modes import balance
 from kanecore.run.named import values_of
 from kanecore.run.reduction import constraint_slopes, error_units
@@ -174,7 +174,7 @@ def _posed(
 
 def _sizes(dyn: Kernels, sizes: Any, inputs: Numbers) -> Array:
     """A size for each input that may change."""
-    if isinstance(sizes, Real):
+    if isinstance(sizes, Real) or (isinstance(sizes, np.ndarray) and sizes.ndim == 0):
         sizes = {dyn.input_names[i]: sizes for i in inputs}
     named = {i: value for (_, i), value in values_of(dyn, "sizes", sizes, ("input",)).items()}
     names = [repr(dyn.input_names[i]) for i in inputs]
@@ -191,18 +191,25 @@ def _least(end: Iterate, sizes: Array) -> Array:
 
     Where u̇ is linear in them one step finds these; elsewhere it is Newton's method, each step of which keeps the rates.
     """
-    inputs, wanted, iterate = end.sought.inputs, end.rates, end
+    inputs, rates, wanted, iterate = end.sought.inputs, end.sought.rates, end.rates, end
+    if not len(inputs):
+        return np.zeros(0)
+    weights = np.max(sizes) / sizes
     for _ in range(_STEPS):
-        n = len(end.errors.names)
-        slopes = iterate.slopes[: len(wanted), n:] / iterate.unknown_units[n:] * sizes
-        size, r = size_of(slopes), np.array(iterate.state.r)
-        before = r[inputs] / sizes
-        slopes /= size[:, np.newaxis]
-        least = np.linalg.pinv(slopes, RANK) @ (slopes @ before + (wanted - iterate.rates) / size)
-        r[inputs] = sizes * least
-        if np.max(np.abs(least - before), initial=0.0) <= _SHORT * np.max(np.abs(least), initial=0.0):
+        state, errors = iterate.state, iterate.errors
+        rows = error_units(state, errors)[rates]
+        slopes = rate_slopes(state, inputs)[rates, len(errors.names) :] / rows[:, np.newaxis]
+        units = 1.0 / size_of(slopes.T)
+        scaled = slopes * units
+        # What keeps the rates is told without the sizes: these may differ by any factor.
+        free = null_space(clear(slopes, scaled), units) * units[:, np.newaxis]
+        free /= size_of(free.T)
+        r = np.array(state.r)
+        before = r[inputs].copy()
+        r[inputs] += units * (np.linalg.pinv(scaled, RANK) @ ((wanted - iterate.rates) / rows))
+        r[inputs] += free @ np.linalg.lstsq(free * weights[:, np.newaxis], -r[inputs] * weights, rcond=None)[0]
+        if np.max(np.abs(r[inputs] - before) * weights) <= _SHORT * np.max(np.abs(r[inputs]) * weights):
             return r[inputs]
-        state = iterate.state
         iterate = Iterate(end.sought, ConstraintState(state.dyn, state.t, state.x, r, state.p))
         if not np.isfinite(iterate.rates).all():
             break
