@@ -386,6 +386,8 @@ def test_errors() -> None:
     bad[7, 1] = np.nan
     with pytest.raises(ValueError, match="x holds a number that is not finite in row 7"):
         dyn.identify(bad, udot, r)
+    with pytest.raises(ValueError, match="so large that squares of the generalized forces are not finite"):
+        dyn.identify(x, 1e200 * udot, r)
     with pytest.raises(ValueError, match="3 states give 6 equations, and 6 base parameters or more follow"):
         dyn.identify(x[:3], udot[:3], r[:3])
     with pytest.raises(KeyError, match="no column of joints is called 'viscos'; did you mean 'viscous'"):

@@ -6,6 +6,7 @@ from __future__ import annotations
 import pickle
 import shutil
 import sys
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -254,6 +255,19 @@ def test_what_is_no_mesh_is_not_drawn(kind: str, content: bytes, tmp_path: Path)
 
 
 @pytest.mark.usefixtures("trimesh")
+def test_corners_at_infinity_are_not_drawn(tmp_path: Path) -> None:
+    """Nor does the reader warn of them."""
+    triangle = "facet normal 0 0 1\nouter loop\n{}endloop\nendfacet\n"
+    corners = "vertex 0 0 0\nvertex {} 0 0\nvertex 0 1 0\n"
+    for far in ("inf", "1e300"):
+        name = f"{far}.stl"
+        (tmp_path / name).write_text(f"solid s\n{triangle.format(corners.format(far))}endsolid s\n")
+        with warnings.catch_warnings(record=True) as said:
+            warnings.simplefilter("always")
+            assert mesh_lines(name, str(tmp_path), (1.0, 1.0, 1.0)) == ()
+        assert not said
+
+
 @pytest.mark.parametrize(("limit", "value"), [("LARGEST", 600), ("MOST_FACES", 11)])
 def test_large_files_are_not_read(limit: str, value: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = write_stl(tmp_path / f"{limit}.stl", CORNERS, FACES)

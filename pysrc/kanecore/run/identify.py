@@ -394,7 +394,10 @@ class _Equations:
             matrix = np.abs(self.dyn.mass_matrix(*at, r=r))
             terms = np.einsum("kij,kj->ki", matrix, np.abs(self.udot[k])) + np.abs(self.dyn.forcing(*at, r=r))
             mass += np.sum(matrix, axis=0)
-            total += np.sum(terms**2, axis=0)
+            with np.errstate(over="ignore"):
+                total += np.sum(terms**2, axis=0)
+        if not np.isfinite(total).all():
+            raise ValueError("x and udot are so large that squares of the generalized forces are not finite")
         terms = np.sqrt(total / len(self.x))
         units = speed_units(mass / len(self.x), np.zeros((0, self.dyn.n_u)))
         terms = np.maximum(terms, _STILL * np.max(terms * units, initial=0.0) / units)

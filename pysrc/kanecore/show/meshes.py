@@ -92,7 +92,8 @@ def _lines_of_file(path: Path, size: int, changed: int) -> tuple[Array, ...]:
     except ImportError:
         return ()
     try:
-        points, faces = _read(path)
+        with np.errstate(all="ignore"):  # corners far away, or at infinity
+            points, faces = _read(path)
     except Exception:  # whatever trimesh thinks of the file: a picture goes without
         return ()
     if not 0 < len(faces) <= MOST_FACES or not 0 <= faces.min() <= faces.max() < len(points):
