@@ -402,3 +402,31 @@ def test_errors() -> None:
         dyn.identify(x, udot, r, tolerance=0)
     with pytest.raises(kc.ModelError, match="has no inertial parameters: the mass or inertia"):
         kc.load("rolling_disc").identify(np.zeros((40, 10)), np.zeros((40, 5)))
+
+
+def test_parameters_that_are_zero_in_any_unit() -> None:
+    """A product of inertia that is zero at first takes the value of π, also where moments of inertia are 1e18."""
+    link = """
+<robot name="wheel"><link name="floor"/>
+  <link name="arm"><inertial><origin xyz="{c} 0 {c}"/><mass value="{m}"/>
+    <inertia ixx="{i}" iyy="{i}" izz="{i}" ixy="0" ixz="0" iyz="0"/></inertial></link>
+  <link name="tip"><inertial><origin xyz="{c} 0 {c}"/><mass value="{m}"/>
+    <inertia ixx="{i}" iyy="{i}" izz="{i}" ixy="0" ixz="0" iyz="0"/></inertial></link>
+  <joint name="a" type="continuous"><parent link="floor"/><child link="arm"/><axis xyz="0 0 1"/></joint>
+  <joint name="b" type="continuous"><parent link="arm"/><child link="tip"/><axis xyz="0 1 0"/></joint>
+</robot>"""
+    found = []
+    for length, mass in ((1.0, 1.0), (2.0**20, 2.0**30)):
+        unit = mass * length**2
+        text = link.format(c=0.125 * length, m=mass, i=0.0625 * unit)
+        dyn, real = (
+            kc.compile(kc.Model.from_urdf(text, parameters=True, gravity=(0.0, 0.0, -10.0 * length)), cc="none")
+            for _ in range(2)
+        )
+        real.parameters["Ixz_tip"] = 0.01 * unit
+        x, udot = states(dyn, 40)
+        fit = dyn.identify(x, udot, real.inverse_dynamics(0.0, x, udot))
+        found.append(fit.parameters["Ixz_tip"] / unit)
+        assert len(fit.parameters) == 20
+    assert found[1] == pytest.approx(found[0], rel=1e-6)
+    assert abs(found[0]) > 1e-3

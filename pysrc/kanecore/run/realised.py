@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from kanecore.errors import NonFiniteError
 from kanecore.run.constraints import Constraints
 from kanecore.run.physical import sizes
 from kanecore.tolerances import EQUAL, NOISE, RANK
@@ -25,6 +26,8 @@ Array = npt.NDArray[np.float64]
 
 _STEPS = 50
 _LARGEST = 1e8  # damping, beside slopes of size one
+_LADDER = 10.0 ** np.arange(0, 31, 3)  # steps of a parameter that is zero, of which one acts on π
+_SHOWN = 1e-4  # of what is large for one of π
 _STATES = 8  # at which it is seen on what a parameter acts
 
 
@@ -73,6 +76,7 @@ class _Search:
         self._steps = 0.5 * np.abs(self._start)
         self._steps[self._steps == 0.0] = 1.0
         known = np.isfinite(self._start)
+        self._lengthen(np.flatnonzero((self._start == 0.0) & known))
         slopes = self._slopes(self._start, np.flatnonzero(known))
         moving = np.flatnonzero(known)[(slopes != 0.0).any(axis=0)]
         self.free = np.array([j for j in moving if self._acts_on_bodies_alone(int(j))], dtype=np.intp)
@@ -82,6 +86,22 @@ class _Search:
         first = self._r[0] if np.ndim(self._r) == 2 else self._r
         found = np.asarray(self._dyn.inertial_parameters(0.0, self._x[0], r=first, p=p))
         return found.reshape(*p.shape[:-1], -1)
+
+    def _lengthen(self, zeros: npt.NDArray[np.intp]) -> None:
+        """Steps of parameters that are zero, so long that π shows them, in whatever units."""
+        before = self._of(self._start)
+        size = sizes(before.reshape(-1, 10)).ravel()
+        for j in zeros:
+            for step in _LADDER:
+                p = self._start.copy()
+                p[j] = step
+                try:
+                    change = np.abs(self._of(p) - before)
+                except NonFiniteError:
+                    break
+                if (change > _SHOWN * size).any():
+                    self._steps[j] = step
+                    break
 
     def _slopes(self, p: Array, places: npt.NDArray[np.intp]) -> Array:
         """∂π/∂p, (10 n_bodies, places)."""
