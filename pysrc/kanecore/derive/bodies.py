@@ -43,8 +43,8 @@ __all__ = ["Bodies"]
 COMPOSITE, COLUMNS = "composite bodies", "columns"
 ARTICULATED_MIN = 10  # speeds; with fewer, M and its factorization are always faster
 # The articulated bodies of a chain wait for each other: measured on chains of 8 to 20 links, for each rate as long as
-# 90 operations take where the links move in a plane, and 50 in space.  60 chose the faster way of all these but one, where
-# it was 3 % slower.
+# 90 operations take where the links move in a plane, and 50 in space.  60 chose the faster way of all these but one,
+# where it was 3 % slower.
 WAITING = 60
 # Products of a factorization for each speed.  With more it is not derived, which would take the cube of their number:
 # articulated bodies take a third of its operations in space, and less in the plane.

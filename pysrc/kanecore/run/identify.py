@@ -165,7 +165,7 @@ def identify(
         π to which physical ones shall be near; default: those of the model, `inertial_parameters`. A body without mass
         gets a hundredth of the mean mass in it; one that is flat or thin, as a plane body whose only moment of inertia
         is about the normal, a hundredth of its largest second moment there; a point as much of that which the others
-        have for their mass.
+        have for their mass. Where all masses are zero, 1 kg and 1 m², whatever the units are: then give a prior.
     deviations : array_like, (n_u,), optional
         Standard deviations of the generalized forces, by which equations are divided; default: the root mean square of
         the terms of each.
