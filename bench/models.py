@@ -6,7 +6,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -18,7 +18,6 @@ import sympy.physics.mechanics as me
 from recursions import NONE, STRAIGHT, Body, Robot
 
 import kanecore as kc
-import kanecore.gallery
 from kanecore.gallery import (
     _serial,
     andrews_squeezer,
@@ -125,10 +124,10 @@ def humanoid() -> Mechanism:
 
 def of_file(name: str, file: str, floating: bool = False) -> Mechanism:
     """A robot of a URDF file of the gallery, its numbers in the code."""
-    path = Path(kanecore.gallery.__file__).with_name("robots") / f"{file}.urdf"
+    path = kc.gallery.robot_file(file)
     robot = robots.of_urdf(path, floating)
     facts = {"n_inputs": len(robot.bodies), "quaternion": slice(3, 7) if floating else None}
-    model = lambda: kc.Model.from_urdf(path, floating_base=floating, mimic=False)  # noqa: E731
+    model = partial(kc.Model.from_urdf, path, floating_base=floating, mimic=False)
     return Mechanism(name, {}, model=model, robot=lambda _: robot, file=path, **facts)
 
 

@@ -164,18 +164,12 @@ def _length(line: Array) -> float:
 
 def _sharp_edges(points: Array, faces: Numbers) -> Numbers:
     """Pairs of vertices, (n, 2): edges of one triangle alone, or of two that meet at an angle."""
-    a, b, c = (points[faces[:, i]] for i in range(3))
-    normals = np.cross(b - a, c - a)
-    normals /= np.maximum(np.linalg.norm(normals, axis=1, keepdims=True), 1e-300)
-    edges = np.sort(np.concatenate([faces[:, [0, 1]], faces[:, [1, 2]], faces[:, [2, 0]]]), axis=1)
-    face = np.tile(np.arange(len(faces)), 3)
-    order = np.lexsort(edges.T)
-    edges, face = edges[order], face[order]
-    first = np.flatnonzero(np.r_[True, np.any(edges[1:] != edges[:-1], axis=1)])
-    count = np.diff(np.r_[first, len(edges)])
-    pairs = first[count == 2]
-    bent = np.einsum("ij,ij->i", normals[face[pairs]], normals[face[pairs + 1]]) < np.cos(SHARP)
-    return np.concatenate([edges[first[count == 1]], edges[pairs[bent]]])
+    import trimesh
+
+    mesh = trimesh.Trimesh(points, faces, process=False)
+    edges, count = np.unique(mesh.edges_sorted, axis=0, return_counts=True)
+    bent = mesh.face_adjacency_edges[mesh.face_adjacency_angles > SHARP]
+    return np.concatenate([edges[count == 1], bent])
 
 
 def _cut(points: Array, faces: Numbers, axis: int, at: float) -> tuple[Array, Numbers]:
