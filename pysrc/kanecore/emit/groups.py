@@ -92,12 +92,20 @@ def emit_library(description: Description, parameters: Mapping[str, float] | Non
     return whole(description, parameters).emitted()
 
 
-def whole(description: Description, parameters: Mapping[str, float] | None = None, first: int = 0) -> Library:
-    """That library."""
+def whole(
+    description: Description,
+    parameters: Mapping[str, float] | None = None,
+    first: int = 0,
+    kernels: Sequence[str] | None = None,
+    real: str = "double",
+) -> Library:
+    """That library; with some ``kernels`` alone, or with floats."""
     derivation = _derive(description, None)
     names = [name for group in GROUPS for name in GROUPS[group] if derivation.has(name)]
-    kernels = _programs(derivation, names)
-    return Library(derivation, kernels, kernels, "all", dict(parameters or {}), first=first)
+    programs = _programs(derivation, names if kernels is None else [name for name in names if name in kernels])
+    return Library(
+        derivation, programs, programs, "all", dict(parameters or {}), target=REALS[real][0], first=first
+    )
 
 
 def emit_some(description: Description, parameters: Mapping[str, float], groups: Sequence[str]) -> Emitted:

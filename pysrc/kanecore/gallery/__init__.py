@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Any
 from kanecore.errors import unknown_name, without_extension
 
 if TYPE_CHECKING:
+    from kanecore.describe.description import Description
     from kanecore.run.model import CompiledModel
 
 __all__ = ["MODELS", "PREBUILT_OF_ROBOTS", "library_path", "load", "models", "robot_file", "robots"]
@@ -150,10 +151,21 @@ def load(name: str) -> CompiledModel:
             lane_builder=build_lanes,
             info=info,
             origin=(load, (name,)),
+            describe=partial(_described, name),
         )
     return CompiledModel(
-        {"all": library}, source={"all": source}, lane_builder=partial(lane_library, name), origin=(load, (name,))
+        {"all": library},
+        source={"all": source},
+        lane_builder=partial(lane_library, name),
+        origin=(load, (name,)),
+        describe=partial(_described, name),
     )
+
+
+def _described(name: str) -> Description:
+    """What a model's libraries were derived from; it takes SymPy."""
+    description: Description = import_module(f"{__name__}.{name}").build().description
+    return description
 
 
 def _further(name: str, times: dict[str, Any]) -> tuple[Callable[[str], tuple[str, str]], Callable[[str], str | None]]:

@@ -58,6 +58,7 @@ from kanecore.run.speed_matrices import projected_efforts, speed_matrices
 
 if TYPE_CHECKING:
     from kanecore._native import _Values
+    from kanecore.describe.description import Description
 
 __all__ = ["CompiledModel"]
 
@@ -99,6 +100,8 @@ class CompiledModel(_native.Kernels):
         ``(function, arguments)`` that make this model again where its C text is not at hand; for pickling.
     functions : dict of name to CFunction, optional
         The functions in C that the libraries call, in the order in which they know them.
+    describe : callable, optional
+        ``describe()`` returns the description that the libraries were derived from, for `export_c` and its like.
 
     Notes
     -----
@@ -116,6 +119,7 @@ class CompiledModel(_native.Kernels):
         info: Mapping[str, Any] | None = None,
         origin: tuple[Callable[..., CompiledModel], tuple[Any, ...]] | None = None,
         functions: Mapping[str, CFunction] = MappingProxyType({}),
+        describe: Callable[[], Description] | None = None,
     ) -> None:
         first = "all" if "all" in libraries else "core"
         super().__init__(libraries[first], {name: f.addresses for name, f in functions.items()})
@@ -124,7 +128,7 @@ class CompiledModel(_native.Kernels):
         self._source = dict(source)
         self._builder, self._lane_builder = builder, lane_builder
         self._info = merged(self._table_info, info or {})
-        self._origin = origin
+        self._origin, self._describe = origin, describe
         self._built = set(GROUPS) if first == "all" else {first}
         self._built_lanes: set[str] = set()
         self._building = RLock()
