@@ -48,6 +48,11 @@ ALLOWED: dict[str, set[str]] = {
         "machine_code",
     },
     "build": {"errors", "kernels", "tolerances", "graph", "describe", "derive", "emit"},
+    # what a compiled model becomes for others
+    "export": {
+        *("errors", "kernels", "tolerances", "machine_code", "graph", "describe", "derive", "program", "emit", "build"),
+        "run",
+    },
     "expressions": set(),
     # what a user holds: a description, and what is derived from it
     "model": {
@@ -111,7 +116,8 @@ INSIDE_FUNCTIONS: dict[str, set[str]] = {
     "cli_models": {"_compile", "gallery", "model", "run"},
     "gallery": {"_native", "run", "build", "_compile"},  # listing the models needs none of them
     "model": {"show"},  # a notebook shows it
-    "run": {"build", "show"},  # a model pickled as C text is compiled again; a trajectory is plotted
+    # a model pickled as C text is compiled again; a trajectory is plotted; a compiled model is handed over
+    "run": {"build", "show", "export"},
     "derive": {"show"},  # a description is drawn
 }
 

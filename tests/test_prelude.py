@@ -74,7 +74,8 @@ def run(*command: str | Path) -> subprocess.CompletedProcess[str]:
 
 def compiled(compiler: str, *arguments: str | Path) -> None:
     """Compile without a warning, or fail with the compiler's words."""
-    done = run(*COMPILERS[compiler], *STRICT, *ARITHMETIC, *INCLUDE, *arguments, "-lm")
+    libm = [] if "-c" in arguments else ["-lm"]
+    done = run(*COMPILERS[compiler], *STRICT, *ARITHMETIC, *INCLUDE, *arguments, *libm)
     assert done.returncode == 0, f"{compiler} {arguments}:\n{done.stderr}"
 
 
@@ -136,7 +137,9 @@ def test_only_large_angles_branch(tmp_path: Path, compiler: str, target: str) ->
     )
     zig_adds_one = "-Wno-unused-command-line-argument"
     compiled(compiler, *TARGETS[target], zig_adds_one, "-S", source, "-o", assembly)
-    jumps = re.findall(r"^\s+(j(?!mp)[a-z]+)\b", assembly.read_text(errors="replace"), re.MULTILINE)
+    text = assembly.read_text(errors="replace")
+    own = text[text.index("\none:") :].split(".size")[0]  # far.h stands out of line
+    jumps = re.findall(r"^\s+(j(?!mp)[a-z]+)\b", own, re.MULTILINE)
     assert len(jumps) == 1, jumps
 
 
@@ -182,7 +185,7 @@ def test_polynomials_are_accurate_on_their_interval() -> None:
 def test_sines_of_floats(tmp_path: Path, compiler: str, target: str) -> None:
     """Within an ulp of doubles, also at the floats nearest to multiples of pi/2; packs have the same bits."""
     source, path = tmp_path / "single.c", tmp_path / "single.so"
-    headers = (*Single().headers[:4], "pack.h", "sincos.h")
+    headers = (*Single().headers[:5], "pack.h", "sincos.h")
     source.write_text(
         "".join(f'#include "{name}"\n' for name in ("kanecore.h", *headers))
         + """

@@ -12,6 +12,7 @@
 #include "double.h"
 #include "bits.h"
 #include "sincos.h"
+#include "far.h"
 #include "scalar.h"
 #include "arithmetic.h"
 #include "kc_tolerances.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * kc_sincos() against long double: 10^6 random arguments, the doubles around all k pi/2 up to
- * 1e5, and what must hold bit for bit.  Run by tests/test_prelude.py, or by hand:
+ * kc_sincos() against long double: 10^6 random arguments, those beyond 1e5, the doubles around all k pi/2 up
+ * to 1e5, and what must hold bit for bit.  Run by tests/test_prelude.py, or by hand:
  *
  *     cc -std=c99 -O2 -ffp-contract=off -march=native -I kanecore/include -I pysrc/kanecore/emit/runtime \
  *        tests/c/test_sincos.c -o test_sincos -lm && ./test_sincos
@@ -14,6 +14,8 @@
 
 #include "bits.h"
 #include "sincos.h"
+
+#include "far.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -156,14 +158,25 @@ static void test_special(void)
     check_at(nextafter(1e5, 0.0), &w);
     report("tiny ones and 1e5", 10, &w);
 
-    const double far[] = {nextafter(1e5, 1e9), 123456.789, 1e10, 1e22, 1e300, DBL_MAX, INFINITY, (double)NAN};
-    for (size_t i = 0; i < sizeof far / sizeof *far; i++)
-        for (int sign = -1; sign <= 1; sign += 2) {
-            const double x = sign * far[i];
-            kc_sincos(x, &s, &c);
-            check_bits("libm's sin beyond 1e5", x, s, sin(x));
-            check_bits("libm's cos beyond 1e5", x, c, cos(x));
-        }
+    const double endless[] = {INFINITY, -INFINITY, (double)NAN};
+    for (size_t i = 0; i < sizeof endless / sizeof *endless; i++) {
+        kc_sincos(endless[i], &s, &c);
+        check_bits("sin of what is not finite", endless[i], s, NAN);
+        check_bits("cos of what is not finite", endless[i], c, NAN);
+    }
+}
+
+/* Beyond 1e5: all exponents, and the double that comes nearest to a multiple of pi/2 (Muller, Elementary
+ * Functions, 3rd ed. 2016, table 11.1). */
+static void test_far(long count)
+{
+    worst w = {0};
+    check_at(nextafter(1e5, 1e9), &w);
+    check_at(ldexp(6381956970095103.0, 797), &w);
+    check_at(DBL_MAX, &w);
+    for (long i = 0; i < count; i++)
+        check_at(ldexp(1.0 + uniform(), 17 + (int)(uniform() * 1007.0)), &w);
+    report("log-uniform from 1e5 to 1.8e308", count + 3, &w);
 }
 
 int main(void)
@@ -181,5 +194,6 @@ int main(void)
     test_log_uniform(1e-3, 100000);
     test_log_uniform(1e-300, 100000);
     test_quadrants();
+    test_far(100000);
     return failures ? EXIT_FAILURE : EXIT_SUCCESS;
 }

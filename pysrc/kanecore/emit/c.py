@@ -68,7 +68,7 @@ class C(Target):
     several = True  # whether headers define the sines and cosines of 4 and 8 angles in one call
     epsilon = EPSILON
     headers: tuple[str, ...] = (
-        *("prelude.h", "double.h", "bits.h", "sincos.h"),
+        *("prelude.h", "double.h", "bits.h", "sincos.h", "far.h"),
         *("pack.h", "sincos.h", "angles.h"),
         *("scalar.h", "arithmetic.h"),
     )
@@ -272,7 +272,7 @@ class Single(Singles, C):
     real = "float"
     time = "(float)t"
     several = False
-    headers = ("prelude.h", "single.h", "bits.h", "sincos.h", "scalar.h", "arithmetic.h")
+    headers = ("prelude.h", "single.h", "bits.h", "sincos.h", "far.h", "scalar.h", "arithmetic.h")
 
     def library(self, op: str) -> str:
         return f"{super().library(op)}f"

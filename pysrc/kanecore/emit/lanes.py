@@ -27,7 +27,7 @@ class Lanes(C):
     several = False
     each_lane = " * KC_PACK"
     outcome = "kc_mask"
-    headers = ("prelude.h", "double.h", "bits.h", "sincos.h", "pack.h", "sincos.h", "wide.h", "rows.h")
+    headers = ("prelude.h", "double.h", "bits.h", "sincos.h", "far.h", "pack.h", "sincos.h", "wide.h", "rows.h")
 
     def constant(self, value: float) -> str:
         return f"KC_REAL({self.literal(value)})"

@@ -191,16 +191,15 @@ class Library:
 
     # -------------------------------------------------------------------- text
     def emitted(self) -> Emitted:
-        entries = [self._kernel(name, function) for name, function in self.of_kernel.items() if name != "rhs"]
-        if "rhs" in self.of_kernel:
-            entries.append(self._rhs(self.of_kernel["rhs"]))
+        names = sorted(self.of_kernel, key=lambda name: name == "rhs")  # which calls one of the others
+        entries = [self._entry(name, self.entry_lines(name)) for name in names]
         counting, made = self.counting, self.functions.by_name
-        prepare = self._prepare() if self.prepares else ""
+        prepare = self.preparation("prepare", self.counting_lines()) if self.prepares else ""
         text = [
             self.opening(self.operations),
             '#include "kanecore.h"\n\n',
             *self.runtime([*made.values(), *([counting] if counting else [])]),
-            *self._splines(made.values()),
+            *self.splines(made.values()),
             *(function(self.target, each, made) for each in made.values()),
             *entries,
             prepare,
@@ -218,7 +217,7 @@ class Library:
         for name in needed:
             yield (_RUNTIME / name).read_text(encoding="utf-8") + "\n"
 
-    def _splines(self, functions: Iterable[Function]) -> Iterator[str]:
+    def splines(self, functions: Iterable[Function]) -> Iterator[str]:
         """Tables of the splines that functions, and what prepares, apply."""
         instructions: list[Instruction] = list(self.preparing.instructions) if self.prepares else []
         for each in functions:
@@ -251,10 +250,6 @@ class Library:
             lines.append(f"  {name}: {n['total']}, {n['sincos']}")
         return "/*\n" + "".join(f" * {line}".rstrip() + "\n" for line in lines) + " */\n"
 
-    def _prepare(self) -> str:
-        counting = self._count() if self.d.constraints else []
-        return self.preparation("prepare", counting)
-
     def preparation(self, name: str, counting: Sequence[str] = ()) -> str:
         """The function that computes what depends on parameters alone."""
         n_p, target = len(self.d.parameters), self.target
@@ -263,8 +258,10 @@ class Library:
         body = "".join(f"    {line}\n" for line in lines)
         return f"static void {name}(const {target.real} *p, {target.real} *c)\n{{\n    (void)p, (void)c;\n{body}}}\n\n"
 
-    def _count(self) -> list[str]:
+    def counting_lines(self) -> list[str]:
         """Statements that count the rows of G; without ``counting`` all are eliminated on the graph."""
+        if not self.d.constraints:
+            return []
         slot, counting = f"c[{self.n_prepared - 1}]", self.counting
         if counting is None:
             return [f"{slot} = {self.target.literal(self.derivation.eliminated)};"]
@@ -277,23 +274,16 @@ class Library:
             f"{slot} = kc_count(&s, c, w);",
         ]
 
-    def _kernel(self, name: str, function: Function) -> str:
-        call = f"{function.name}({self.target.time}, x, r, c, work + 2, out)"
-        return self._entry(name, [f"const int fault = {call};", self._fail(name)] if function.fails else [f"{call};"])
-
-    def _rhs(self, udot: Function) -> str:
-        """q̇ stands before u̇, and is computed after it, where there is one."""
-        n_q = self.sizes["n_q"]
-        call = f"{udot.name}({self.target.time}, x, r, c, work + 2, out + {n_q})"
-        qdot = [f"compute_qdot({self.target.time}, x, r, c, work + 2, out);"] if n_q else []
-        if not udot.fails:
-            return self._entry("rhs", [f"{call};", *qdot])
-        lines = [f"const int fault = {call};", self._fail("rhs"), *(f"else {line}" for line in qdot)]
-        return self._entry("rhs", lines)
-
-    def _fail(self, name: str) -> str:
-        """The statement that ends a kernel without a solution."""
-        return f"if (KC_UNLIKELY(fault)) kc_fail(work, out, {self.n_results(name)}, fault);"
+    def entry_lines(self, name: str) -> list[str]:
+        """The statements of a kernel; of ``rhs`` q̇ stands before u̇, and is computed after it, where there is one."""
+        function, first, behind = self.of_kernel[name], "out", []
+        if name == "rhs" and (n_q := self.sizes["n_q"]):
+            first, behind = f"out + {n_q}", [f"compute_qdot({self.target.time}, x, r, c, work + 2, out);"]
+        call = f"{function.name}({self.target.time}, x, r, c, work + 2, {first})"
+        if not function.fails:
+            return [f"{call};", *behind]
+        fail = f"if (KC_UNLIKELY(fault)) kc_fail(work, out, {self.n_results(name)}, fault);"
+        return [f"const int fault = {call};", fail, *(f"else {line}" for line in behind)]
 
     def _entry(self, name: str, lines: Sequence[str]) -> str:
         """The function that stands in the table, whose t is a double."""

@@ -5,16 +5,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import Any
 
-from kanecore.emit.groups import whole
+from kanecore.emit.groups import Groups, whole
 from kanecore.emit.library import Library
+from kanecore.emit.machine import FIRST, code
 from kanecore.errors import ModelError
+from kanecore.machine_code import Code
 
-if TYPE_CHECKING:
-    from kanecore.run.model import CompiledModel
+__all__ = ["CompiledModel", "current_parameters", "library_of", "on_machine"]
 
-__all__ = ["current_parameters", "library_of"]
+CompiledModel = Any  # which imports what is here when it is asked to export itself
 
 
 def library_of(dyn: CompiledModel, what: str, kernels: Sequence[str] | None = None, real: str = "double") -> Library:
@@ -47,3 +48,13 @@ def current_parameters(dyn: CompiledModel) -> dict[str, float]:
     """The parameters that have a value."""
     values = zip(dyn.parameter_names, map(float, dyn._values("parameter")), strict=True)
     return {name: value for name, value in values if not math.isnan(value)}
+
+
+def on_machine(dyn: CompiledModel) -> CompiledModel:
+    """The same model in doubles, without a compiler and with no value of its parameters."""
+    groups = Groups(dyn._describe(), first=FIRST)
+
+    def build(group: str) -> tuple[Code, None]:
+        return code(groups.library(group)), None
+
+    return dyn._another({"core": build("core")[0]}, build)

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from threading import RLock
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -284,6 +284,12 @@ class CompiledModel(_native.Kernels):
                 if path is not None:
                     self._open(path)
 
+    def _another(
+        self, libraries: Mapping[str, str | Code], builder: Callable[[str], tuple[str | Code, str | None]]
+    ) -> CompiledModel:
+        """The same model in doubles from other libraries, with no value of its parameters."""
+        return CompiledModel(libraries, source={}, builder=builder, info={"build": {}, "machine": True})
+
     def _why_not(self, kernel: str) -> str | None:
         missing: Mapping[str, str] = self._info.get("missing", {})
         return missing.get(kernel)
@@ -463,6 +469,65 @@ class CompiledModel(_native.Kernels):
             return self.rhs(t, x, p=p)
 
         return with_inputs if self.n_r else without_inputs
+
+    def export_c(
+        self,
+        folder: str | os.PathLike[str],
+        *,
+        kernels: str | Iterable[str] | None = None,
+        real: str = "double",
+        prefix: str | None = None,
+        integrators: bool = False,
+    ) -> None:
+        """Write the model as C99 that depends on nothing: one file, one header, and what tests and builds them.
+
+        The current parameters and inputs become the defaults.  No function allocates memory or keeps anything, every
+        loop is bounded, and no library but libm is needed.  Beside the kernels there are ``PREFIX_step``, one step of
+        the classical Runge-Kutta method with inputs held, and ``PREFIX_step_jacobian`` with its derivatives, exact for
+        the step that is taken; ``PREFIX_acados.c`` offers both as a discrete model of acados.
+
+        Parameters
+        ----------
+        folder : path
+            One that is empty, or not there yet: it gets PREFIX.c, PREFIX.h, README.md, a Makefile (``make test``
+            compares every function with results of this model), CMakeLists.txt, test/ and example/, a loop at 1 kHz.
+        kernels : names of kernels or groups, optional
+            Default, and "all": all that the model has.
+        real : {"double", "float"}
+            The type of all numbers, t too.
+        prefix : str, optional
+            What all names begin with, so that several models can be in one program: an identifier of C; default: the
+            name of the model.
+        integrators : bool
+            Add ``PREFIX_integrate``: the methods of `simulate` that are C, with their bits, in doubles.
+
+        Raises
+        ------
+        FileExistsError
+            The folder is not empty, or a file.
+        ValueError, TypeError, KeyError
+            A prefix that C or its library do not take; an unknown type or kernel; integrators without ``rhs`` or in
+            floats.
+        ModelError
+            The model has no such kernel; it calls C functions by address; its description is not known, as it was
+            unpickled or comes from a wheel; with floats, a constant of its equations is no float.
+
+        Warns
+        -----
+        KanecoreWarning
+            Floats leave fewer than three digits of the motion; or no state was found for the test to compare at.
+
+        Notes
+        -----
+        The header says for each function how many operations and how many bytes of stack it takes at most.
+
+        Examples
+        --------
+        ``dyn.export_c("arm_c", kernels=["rhs", "linearize"], real="float", prefix="arm")``
+        """
+        from kanecore.export.c_library import export_c
+
+        export_c(self, folder, kernels, real, prefix, integrators)
 
     def __reduce__(self) -> tuple[Any, ...]:
         if self._functions:

@@ -59,14 +59,10 @@ KC_INLINE int kc_all_within(kc_number size, kc_number bound)
     return size <= bound;
 }
 
-/* The rare large angle, out of line, so that compilers neither hoist nor vectorize the call. */
-KC_COLD void kc_sincos_far(kc_number x, kc_number *sine, kc_number *cosine)
-{
-    *sine = KC_MATH(sin)(x);
-    *cosine = KC_MATH(cos)(x);
-}
+/* The rare large angle (far.h). */
+static void kc_sincos_far(kc_number x, kc_number *sine, kc_number *cosine);
 
-/* The reduction below is good to here; nowhere, where numbers carry extra precision (x87). */
+/* The reduction of sincos.h is good to here; nowhere, where numbers carry extra precision (x87). */
 #if FLT_EVAL_METHOD == 2 || FLT_EVAL_METHOD < 0 || (FLT_EVAL_METHOD == 1 && KC_MANTISSA == 23)
 #define KC_ANGLE_MAX KC_LITERAL(-1.0)
 #elif KC_MANTISSA == 52

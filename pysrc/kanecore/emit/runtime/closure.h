@@ -43,6 +43,9 @@ typedef struct kc_projection {
     int directly;      /* q itself moves, not along motions */
 } kc_projection;
 
+/* Steps of Newton's method on each way back, of each level. */
+#define KC_PROJECTION_STEPS 64
+
 #define KC_PROJECTION_ROOM(n_q, n_u, n_max, m)                                                               \
     (KC_EQUATIONS_ROOM(n_max, m, 1) + (m) + KC_SCRATCH_ROOM(n_max, m) + 2 * (m) + (n_max) + (n_q) + (n_u) +  \
      (n_max))
@@ -134,7 +137,7 @@ KC_ONCE int kc_project_level(kc_projection *s, int level)
     kc_saddle *const e = s->equations;
     const int counted = (int)s->at.c[s->rank];
     kc_real before = KC_LARGEST;
-    int worst = 0;
+    int worst = 0, steps = 0;
     s->directly = 0;
     e->m = level ? s->m_u : s->m_q;
     for (int i = 0; i < e->m; i++)
@@ -143,20 +146,20 @@ KC_ONCE int kc_project_level(kc_projection *s, int level)
         /* phi along motions: a small row or pivot would move much for little, so none of them counts */
         e->count = level == 0 ? s->directly * e->m : e->m < counted ? e->m : counted;
         const kc_real error = kc_fill_level(s, level, &worst);
-        if (!(error < KC_REAL(0.5) * before) || error == 0) {
+        if (!(error < KC_REAL(0.5) * before) || error == 0 || steps == KC_PROJECTION_STEPS) {
             const int last = level > 0 || s->directly;
             if (error <= (last ? KC_SOLVED : KC_REACHED))
                 break;
             if (last || !(error < KC_LARGEST))
                 return KC_FAULT(level ? KC_UNSATISFIED_ROW : KC_UNSATISFIED_CONFIGURATION, worst);
-            s->directly = 1;
+            s->directly = 1, steps = 0;
         }
-        before = error;
+        before = error, steps++;
         const int fault = kc_step_back(s, level);
         if (fault && (level > 0 || s->directly))
             return fault;
         if (fault) /* no motion leads back */
-            s->directly = 1, before = KC_LARGEST;
+            s->directly = 1, before = KC_LARGEST, steps = 0;
     }
     return 0;
 }

@@ -9,7 +9,7 @@
 /*
  * Sine and cosine of x [rad] together, each within 1 ulp for |x| <= KC_ANGLE_MAX: 1e5 of doubles (the
  * largest error seen in 10^8 arguments: 0.78, without FMA 0.83), 3e3 of floats (of all arguments: 0.76,
- * 0.81). Larger angles, infinities and NaN go to libm.  Bit for bit sin(-x) = -sin(x) and cos(-x) = cos(x),
+ * 0.81). Larger angles, infinities and NaN go to far.h.  Bit for bit sin(-x) = -sin(x) and cos(-x) = cos(x),
  * since |x| is what is reduced.  Nothing branches within the range.
  *
  * Reduction (Cody and Waite, Software Manual for the Elementary Functions, 1980):
@@ -26,14 +26,11 @@
  * of the cosine:
  *     sin(r + l) = r + [r z S(z) + l w],       cos(r + l) = w + [(1 - w - z/2) - r l + z^2 C(z)]
  */
-KC_INLINE void KC_F(sincos)(KC_T x, KC_T *sine, KC_T *cosine)
+
+/* Those of x = k pi/2 + r + l; `quadrant` holds k in its last two bits. */
+KC_INLINE void KC_F(sincos_near)(KC_T x, KC_T r, KC_T l, KC_BITS quadrant, KC_T *sine, KC_T *cosine)
 {
 #if KC_MANTISSA == 52
-    const KC_T TWO_OVER_PI = KC_EACH(0x1.45f306dc9c883p-1);
-    const KC_T P1 = KC_EACH(0x1.921fb54440000p+0);
-    const KC_T P2 = KC_EACH(0x1.68c234c4c0000p-39);
-    const KC_T P3 = KC_EACH(0x1.98a2e03707345p-77);
-    const KC_T SHIFT = KC_EACH(0x1.8p52); /* numbers near it are the integers */
     const KC_T S0 = KC_EACH(-0x1.5555555555548p-3), S1 = KC_EACH(0x1.111111110f730p-7);
     const KC_T S2 = KC_EACH(-0x1.a01a019be9210p-13), S3 = KC_EACH(0x1.71de35552a6a5p-19);
     const KC_T S4 = KC_EACH(-0x1.ae5e4b82bead8p-26), S5 = KC_EACH(0x1.5d8b55201be02p-33);
@@ -41,10 +38,6 @@ KC_INLINE void KC_F(sincos)(KC_T x, KC_T *sine, KC_T *cosine)
     const KC_T C2 = KC_EACH(0x1.a01a019c8f253p-16), C3 = KC_EACH(-0x1.27e4f7f191267p-22);
     const KC_T C4 = KC_EACH(0x1.1ee9dbced0402p-29), C5 = KC_EACH(-0x1.8fa68464b4310p-37);
 #else
-    const KC_T TWO_OVER_PI = KC_EACH(0x1.45f306p-1f);
-    const KC_T P1 = KC_EACH(0x1.921p+0f), P2 = KC_EACH(0x1.f6ap-13f), P3 = KC_EACH(0x1.11p-26f),
-               P4 = KC_EACH(0x1.68c234p-39f);
-    const KC_T SHIFT = KC_EACH(0x1.8p23f);
     const KC_T S0 = KC_EACH(-0x1.555556p-3f), S1 = KC_EACH(0x1.111176p-7f);
     const KC_T S2 = KC_EACH(-0x1.a05bbcp-13f), S3 = KC_EACH(0x1.7cd93ap-19f);
     const KC_T C0 = KC_EACH(0x1.555556p-5f), C1 = KC_EACH(-0x1.6c1762p-10f);
@@ -53,20 +46,6 @@ KC_INLINE void KC_F(sincos)(KC_T x, KC_T *sine, KC_T *cosine)
     const KC_T ONE = KC_EACH(KC_LITERAL(1.0)), HALF = KC_EACH(KC_LITERAL(0.5));
     const int last = 8 * (int)sizeof(kc_bits) - 1; /* the place of the sign */
     const kc_bits SIGN = (kc_bits)1 << last;
-
-    const KC_T a = KC_F(size)(x);
-    /* the last bits of k + SHIFT are those of the integer k */
-    const KC_T shifted = KC_F(fma)(a, TWO_OVER_PI, SHIFT);
-    const KC_T k = shifted - SHIFT;
-    const KC_T head = KC_F(fnma)(k, P1, a);
-#if KC_MANTISSA == 52
-    const KC_T r = KC_F(fnma)(k, P2, head);
-    const KC_T l = KC_F(fnma)(k, P3, (head - r) - k * P2);
-#else
-    const KC_T coarse = KC_F(fnma)(k, P2, head);
-    const KC_T rest = KC_F(fnma)(k, P3, (head - coarse) - k * P2);
-    const KC_T r = coarse + rest, l = KC_F(fnma)(k, P4, (coarse - r) + rest);
-#endif
 
     /* in pairs of terms, which shortens the chain of dependent operations */
     const KC_T z = r * r, z2 = z * z;
@@ -85,11 +64,42 @@ KC_INLINE void KC_F(sincos)(KC_T x, KC_T *sine, KC_T *cosine)
     const KC_T cos_r = w + KC_F(fma)(z2, C, KC_F(fnma)(r, l, w_lost));
 
     /* k odd swaps sine and cosine; quadrants 2, 3 negate the sine, 1, 2 the cosine */
-    const KC_BITS quadrant = KC_F(to_bits)(shifted);
     const KC_BITS sin_bits = KC_F(to_bits)(sin_r), cos_bits = KC_F(to_bits)(cos_r);
     const KC_BITS swap = (sin_bits ^ cos_bits) & (0 - (quadrant & 1));
     *sine = KC_F(from_bits)(sin_bits ^ swap ^ ((quadrant << (last - 1) ^ KC_F(to_bits)(x)) & SIGN));
     *cosine = KC_F(from_bits)(cos_bits ^ swap ^ ((quadrant + 1) << (last - 1) & SIGN));
+}
+
+/* See above. */
+KC_INLINE void KC_F(sincos)(KC_T x, KC_T *sine, KC_T *cosine)
+{
+#if KC_MANTISSA == 52
+    const KC_T TWO_OVER_PI = KC_EACH(0x1.45f306dc9c883p-1);
+    const KC_T P1 = KC_EACH(0x1.921fb54440000p+0);
+    const KC_T P2 = KC_EACH(0x1.68c234c4c0000p-39);
+    const KC_T P3 = KC_EACH(0x1.98a2e03707345p-77);
+    const KC_T SHIFT = KC_EACH(0x1.8p52); /* numbers near it are the integers */
+#else
+    const KC_T TWO_OVER_PI = KC_EACH(0x1.45f306p-1f);
+    const KC_T P1 = KC_EACH(0x1.921p+0f), P2 = KC_EACH(0x1.f6ap-13f), P3 = KC_EACH(0x1.11p-26f),
+               P4 = KC_EACH(0x1.68c234p-39f);
+    const KC_T SHIFT = KC_EACH(0x1.8p23f);
+#endif
+    const KC_T a = KC_F(size)(x);
+    /* the last bits of k + SHIFT are those of the integer k */
+    const KC_T shifted = KC_F(fma)(a, TWO_OVER_PI, SHIFT);
+    const KC_T k = shifted - SHIFT;
+    const KC_T head = KC_F(fnma)(k, P1, a);
+#if KC_MANTISSA == 52
+    const KC_T r = KC_F(fnma)(k, P2, head);
+    const KC_T l = KC_F(fnma)(k, P3, (head - r) - k * P2);
+#else
+    const KC_T coarse = KC_F(fnma)(k, P2, head);
+    const KC_T rest = KC_F(fnma)(k, P3, (head - coarse) - k * P2);
+    const KC_T r = coarse + rest, l = KC_F(fnma)(k, P4, (coarse - r) + rest);
+#endif
+
+    KC_F(sincos_near)(x, r, l, KC_F(to_bits)(shifted), sine, cosine);
     if (KC_UNLIKELY(!KC_F(all_within)(a, KC_ANGLE_MAX)))
         KC_F(sincos_far)(x, sine, cosine);
 }

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * MODEL.h: the equations of motion of INSERT_NAME, in C99.
+ *
+ * Written by kanecore INSERT_VERSION. It needs MODEL.c and libm; nothing allocates memory, and nothing is
+ * kept between calls: any number of threads may call, each with arrays of its own.
+ *
+ *     MODEL_real c[MODEL_n_prepared], work[MODEL_n_work], xdot[MODEL_n_x];
+ *     MODEL_prepare(MODEL_p_default, c);                     whenever a parameter changes
+ *     status = MODEL_rhs(t, x, r, c, work, xdot);            as often as you like
+ *
+ *     t     time
+ *     x     n_x: coordinates, then speeds; some functions read on behind them, as they say
+ *     r     n_r: inputs (forces, prescribed motions and their rates)
+ *     c     n_prepared: the parameters, and what depends on them alone
+ *     work  n_work: scratch, never read before it is written
+ *     out   results, row by row
+ *
+ * `x`, `r` and `c` are only read, and may not overlap `work` or `out`. Functions return a status, see below;
+ * without success all of `out` is NaN, or what is not finite. Every loop ends after a number of turns that is
+ * known beforehand.
+ */
+#ifndef KANECORE_EXPORT_MODEL_H
+#define KANECORE_EXPORT_MODEL_H
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef INSERT_REAL MODEL_real;
+
+/* How many there are, and the lengths of arrays. */
+INSERT_SIZES;
+
+INSERT_PLACES;
+
+/* What functions return. */
+INSERT_STATUS;
+
+/* The parameters and inputs that the model was exported with; NaN: you must give a value. */
+extern const INSERT_REAL MODEL_p_default[]; /* n_p */
+extern const INSERT_REAL MODEL_r_default[]; /* n_r */
+
+/* The constants c of the parameters p. Returns ok, or nonfinite. */
+int MODEL_prepare(const MODEL_real *p, MODEL_real *c);
+INSERT_PREPARE;
+
+/*
+ * The kernels. Each has three numbers:
+ *
+ *     length      of its result
+ *     operations  that a call takes at most, at any state: + - * / sqrt, comparisons, calls of libm, one
+ * each; a fused multiply-add is two. What iterates counts with all its turns, which it rarely takes stack
+ * bytes that a call takes at most, of code compiled with -O1 or more, on a processor with registers for such
+ * numbers: `make stack` tells what your compiler needs
+ */
+
+INSERT_KERNELS;
+INSERT_STEP;
+INSERT_STEP_JACOBIAN;
+INSERT_INTEGRATE;
+
+#ifdef __cplusplus
+}
+#endif
+#endif
