@@ -45,9 +45,8 @@ class Bounds:
 
     def __init__(self, library: Library) -> None:
         self._library = library
-        self._functions = dict(library.functions.by_name)
-        if library.counting is not None:
-            self._functions["count"] = library.counting
+        counting = library.counting  # which may make functions of its own
+        self._functions = {**library.functions.by_name, **({"count": counting} if counting is not None else {})}
         self._size = 4 if library.target.number == "float" else 8
         self._operations: dict[str, int] = {}
         self._stack: dict[str, int] = {}

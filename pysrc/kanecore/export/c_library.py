@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import os
 import textwrap
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -126,7 +126,7 @@ def _texts(dyn: CompiledModel, source: Source) -> dict[str, str]:
         "Makefile": source.fill("Makefile"),
         "CMakeLists.txt": source.fill("CMakeLists.txt"),
         "README.md": _readme(source),
-        "test/test.c": _test(source),
+        "test/test.c": _test(source, {vector.function for vector in found}),
         "test/vectors.h": _written(source, vectors.p, found),
         **({f"{prefix}_acados.c": source.fill("acados.c")} if source.step_slopes and source.real == "double" else {}),
         **({"example/loop.c": _example(source, found)} if source.steps else {}),
@@ -155,9 +155,9 @@ def _warn_of_digits(dyn: CompiledModel, vectors: Vectors) -> None:
         )
 
 
-def _test(source: Source) -> str:
-    steps = source.fill("test_step.c") if source.steps else ""
-    steps += source.fill("test_step_jacobian.c") if source.step_slopes else ""
+def _test(source: Source, functions: Container[str]) -> str:
+    steps = source.fill("test_step.c") if "take_step" in functions else ""
+    steps += source.fill("test_step_jacobian.c") if "take_step_jacobian" in functions else ""
     n_x, n_r = source.sizes["n_x"], source.sizes["n_r"]
     lengths = [source.length(kernel) for kernel in source.kernels] + [n_x * (1 + n_x + n_r)] * source.steps
     works = [n for name, n in source.sizes.items() if name.startswith("n_work")]
@@ -181,7 +181,9 @@ def _written(source: Source, p: Array, vectors: Sequence[Vector]) -> str:
             f'    {{"{vector.function}", {call}, {len(vector.expected)}, {literal(vector.t)}, '
             f"x_{i}, r_{i}, expected_{i}, within_{i}}},\n"
         )
-    return text + f"\nstatic const test tests[] = {{\n{''.join(rows)}}};\n"
+    return (
+        text + f"\nstatic const test tests[] = {{\n{''.join(rows)}    {{0, 0, 0, 0, 0, 0, 0, 0}} /* the end */\n}};\n"
+    )
 
 
 def _example(source: Source, vectors: Sequence[Vector]) -> str:

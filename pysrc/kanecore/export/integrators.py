@@ -15,7 +15,7 @@ _HEADERS = (
 )
 _SOURCES = ("unit", "signal", "tableaux", "methods", "rosenbrock", "chatter", "events", "drive")
 _INCLUDE = re.compile(r'^#include "(\w+\.h)"\n', re.MULTILINE)
-_PUBLIC = re.compile(r"^(?:extern )?(?:const )?[a-z_]+ [a-z_ ]*\*?(?:const )?(kc_\w+)(?=\(|\[)", re.MULTILINE)
+_PUBLIC = re.compile(r"^(?:extern )?(?:const )?[a-z_0-9]+ [a-z_ ]*\*?(?:const )?(kc_\w+)(?=\(|\[)", re.MULTILINE)
 
 
 def integrators(prefix: str) -> str:

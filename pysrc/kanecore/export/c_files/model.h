@@ -16,9 +16,9 @@
  *     work  n_work: scratch, never read before it is written
  *     out   results, row by row
  *
- * `x`, `r` and `c` are only read, and may not overlap `work` or `out`. Functions return a status, see below;
- * without success all of `out` is NaN, or what is not finite. Every loop ends after a number of turns that is
- * known beforehand.
+ * The library has constants, and no variables: static memory 0. `x`, `r` and `c` are only read, and may not
+ * overlap `work` or `out`. Functions return a status, see below; without success all of `out` is NaN, or what
+ * is not finite. Every loop ends after a number of turns that is known beforehand.
  */
 #ifndef KANECORE_EXPORT_MODEL_H
 #define KANECORE_EXPORT_MODEL_H
