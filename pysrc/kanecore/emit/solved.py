@@ -115,7 +115,7 @@ def structure(target: C, solved: Solved) -> list[str]:
     if isinstance(equations := solved.members.get("equations"), Equations):
         n, m = max(equations.n, 1), max(equations.m, 1)
         lines += [
-            f"int column[{n}{target.each_lane}], order[{m}], place[{n}], begin[{m}], end[{m}];",
+            f"int column[{n}{target.each_lane}], order[{m}], place[{n}], begin[{m}] = {{0}}, end[{m}] = {{0}};",
             f"{target.real} peak[{m}], peak_at[{m}];",
             f"kc_saddle equations = {_equations(equations)};",
         ]
