@@ -5,23 +5,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import Any
 
 from kanecore.emit.groups import whole
 from kanecore.emit.library import Library
 from kanecore.errors import ModelError
 
-if TYPE_CHECKING:
-    from kanecore.run.model import CompiledModel
-
 __all__ = ["current_parameters", "library_of"]
 
 
-def library_of(dyn: CompiledModel, what: str, kernels: Sequence[str] | None = None, real: str = "double") -> Library:
+def library_of(dyn: Any, what: str, kernels: Sequence[str] | None = None, real: str = "double") -> Library:
     """The library that holds all kernels, or some, with the current parameters as defaults.
 
     Parameters
     ----------
+    dyn : CompiledModel
     what : str
         What is made of it, for messages: "a C library".
 
@@ -43,7 +41,7 @@ def library_of(dyn: CompiledModel, what: str, kernels: Sequence[str] | None = No
     return whole(dyn._describe(), current_parameters(dyn), kernels=kernels, real=real)
 
 
-def current_parameters(dyn: CompiledModel) -> dict[str, float]:
+def current_parameters(dyn: Any) -> dict[str, float]:
     """The parameters that have a value."""
     values = zip(dyn.parameter_names, map(float, dyn._values("parameter")), strict=True)
     return {name: value for name, value in values if not math.isnan(value)}
