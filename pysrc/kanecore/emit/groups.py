@@ -103,9 +103,7 @@ def whole(
     derivation = _derive(description, None)
     names = [name for group in GROUPS for name in GROUPS[group] if derivation.has(name)]
     programs = _programs(derivation, names if kernels is None else [name for name in names if name in kernels])
-    return Library(
-        derivation, programs, programs, "all", dict(parameters or {}), target=REALS[real][0], first=first
-    )
+    return Library(derivation, programs, programs, "all", dict(parameters or {}), target=REALS[real][0], first=first)
 
 
 def emit_some(description: Description, parameters: Mapping[str, float], groups: Sequence[str]) -> Emitted:

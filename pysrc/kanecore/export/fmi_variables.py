@@ -152,6 +152,8 @@ def _free(name: str, kind: str, taken: set[str]) -> str:
 
 def _units(units: Mapping[Any, str], names: Sequence[str]) -> dict[str, Unit]:
     """The units by name; KeyError, TypeError or ValueError where that is wrong."""
+    if not isinstance(units, Mapping):
+        raise TypeError(f"units is {units!r}; it must map names to units: {{'theta': 'rad'}}")
     result = {}
     for key, unit in units.items():
         name = key if isinstance(key, str) else getattr(getattr(key, "func", None), "__name__", None)

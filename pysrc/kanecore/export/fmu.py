@@ -161,7 +161,10 @@ def _refuse_unset(dyn: Any) -> None:
 
 def _start(dyn: Any, x0: Any) -> tuple[Any, int]:
     """The state at t = 0, and how many rows of G count there where that is not what `prepare` finds, else -1."""
-    if x0 is None:
+    constrained = bool(dyn.n_constraints or dyn.n_configuration)
+    if x0 is None and not constrained:
+        x = np.asarray(dyn.state(), dtype=np.float64)
+    elif x0 is None:
         try:
             x = dyn.consistent(0.0, dyn.state())
         except ModelError as error:
@@ -171,7 +174,7 @@ def _start(dyn: Any, x0: Any) -> tuple[Any, int]:
         if x.shape != (dyn.n_x,) or not np.isfinite(x).all():
             raise ValueError(f"x0 must be one state of {dyn.n_x} finite numbers; got {np.asarray(x0).tolist()!r}")
         x = normalized(dyn, x, "x0")
-    if not (dyn.n_constraints or dyn.n_configuration):
+    if not constrained:
         return x, -1
     state = on_constraints(ConstraintState(dyn, 0.0, x, None, None), "x0")
     rank = count_near(state) if dyn.n_constraints else -1

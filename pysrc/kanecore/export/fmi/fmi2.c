@@ -27,12 +27,21 @@ typedef struct instance {
         return fmi2Error;                                                                                    \
     kc_fmu *const fmu = self->fmu
 
+/* The logger takes a format, in which % and # mean something: in names they are doubled. */
 static void tell(void *host, kc_fmu_status status, const char *message)
 {
     const instance *const self = host;
-    if (self->log)
-        self->log(self->environment, self->name, (fmi2Status)status,
-                  status == KC_FMU_DISCARD ? "logStatusDiscard" : "logStatusError", "%s", message);
+    char format[2 * KC_FMU_MESSAGE], *to = format;
+    if (self->log == NULL)
+        return;
+    for (; *message; message++) {
+        if (*message == '%' || *message == '#')
+            *to++ = *message;
+        *to++ = *message;
+    }
+    *to = 0;
+    self->log(self->environment, self->name, (fmi2Status)status,
+              status == KC_FMU_DISCARD ? "logStatusDiscard" : "logStatusError", format);
 }
 
 const char *fmi2GetTypesPlatform(void)

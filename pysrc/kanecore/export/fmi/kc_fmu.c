@@ -95,7 +95,7 @@ void kc_fmu_reset(kc_fmu *f)
 
 kc_fmu_status kc_fmu_say(const kc_fmu *f, kc_fmu_status status, const char *format, ...)
 {
-    char message[1024];
+    char message[KC_FMU_MESSAGE];
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(message, sizeof message, format, arguments);

@@ -31,6 +31,9 @@ enum {
     KC_FMU_RUNNING = KC_FMU_INITIALIZING | KC_FMU_EVENT | KC_FMU_CONTINUOUS | KC_FMU_STEPPING
 };
 
+/* Bytes of the longest message. */
+enum { KC_FMU_MESSAGE = 1024 };
+
 typedef void kc_fmu_log(void *host, kc_fmu_status status, const char *message);
 
 typedef struct kc_fmu {
