@@ -58,9 +58,9 @@ def unit_of(name: str) -> Unit:
     What stands behind a ``/``, up to the end, divides.  A name that is made of anything else is a unit of its own.
     """
     factor, powers = 1.0, Counter[str]()
-    above, _, below = name.partition("/")
-    for part, sign in ((above, 1), (below, -1)):
-        for word in re.split(r"[.*/]", part.strip("() ")) if part else ():
+    above, slash, below = name.partition("/")
+    for part, sign in ((above, 1), (below, -1)) if slash else ((above, 1),):
+        for word in re.split(r"[.*/]", part.strip("() ")):
             found = _FACTOR.fullmatch(word.strip())
             if found is None or found[1] not in _NAMED:
                 return Unit(name)

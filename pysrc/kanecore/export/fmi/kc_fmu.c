@@ -105,8 +105,8 @@ kc_fmu_status kc_fmu_say(const kc_fmu *f, kc_fmu_status status, const char *form
     return status;
 }
 
-kc_fmu_status kc_fmu_fail(const kc_fmu *f, kc_fmu_status status, const char *what, double t,
-                                 kc_status met, uint32_t number)
+kc_fmu_status kc_fmu_fail(const kc_fmu *f, kc_fmu_status status, const char *what, double t, kc_status met,
+                          uint32_t number)
 {
     const kc_model *const m = f->model;
     const char *const name = met == KC_SINGULAR || met == KC_CHATTER
