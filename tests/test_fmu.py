@@ -588,7 +588,7 @@ def test_wrong_use(tmp_path: Path) -> None:
     ):
         with pytest.raises(ValueError, match=words):
             dyn.export_fmu(**{"path": path, **wrong})
-    with pytest.raises(KeyError, match="'qq1'.*did you mean 'q1'"):
+    with pytest.raises(KeyError, match=r"'qq1'.*did you mean 'q1'"):
         dyn.export_fmu(path, units={"qq1": "rad"})
     for units in ({"q1": 1}, ["rad"]):
         with pytest.raises(TypeError, match="unit"):
@@ -686,8 +686,9 @@ def test_sources_under_sanitizers(name: str, version: str, root: Path, tmp_path:
     assert done.returncode == 0, done.stderr
 
 
+# FMPy leaves its folder to the collector of garbage, which warns.
 @pytest.mark.packaging
-@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # FMPy leaves its folder to the collector
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 @pytest.mark.parametrize("version", VERSIONS)
 def test_fmpy_builds_the_sources(version: str, tmp_path: Path) -> None:
     dyn, x = loaded("four_bar")

@@ -9,7 +9,8 @@ from typing import Any
 
 from kanecore.build.compiler import Recipe, compile_library, is_wanted
 from kanecore.c_functions import CFunction
-from kanecore.describe.description import bake, fingerprint
+from kanecore.describe.description import bake as baked_into
+from kanecore.describe.description import fingerprint
 from kanecore.describe.inertia import warn_of_impossible
 from kanecore.emit.groups import REALS, Groups
 from kanecore.emit.machine import FIRST, code
@@ -113,7 +114,7 @@ def compile(
         lane_builder=build_lanes,
         info=build_info,
         functions=functions,
-        describe=lambda: bake(description, baked) if baked else description,
+        describe=lambda: baked_into(description, baked) if baked else description,
     )
     dyn.parameters.update({name: value for name, value in values.items() if name not in baked})
     if wanted := _groups(kernels):

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The command line: ``kanecore demo``, ``models``, ``info``, ``simulate``, ``bench``, ``draw``, ``audit``, ``export``, ``cache``.
+"""The command line: ``kanecore demo``, ``models``, ``info``, ``simulate``, ``bench``, ``draw``, ``audit``, ``export``,
+``cache``.
 
 An error of kanecore is one line on stderr and exit status 1, a wrong use of the command 2.
 """

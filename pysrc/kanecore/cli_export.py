@@ -29,7 +29,7 @@ def export_fmu(
     units: Sequence[str],
     dimensions: Dimensions | None,
 ) -> None:
-    """Write an FMU; parameters, inputs, state and units are NAME=VALUE each, and ``dimensions`` those of a gallery model."""
+    """Write an FMU; values and units are NAME=VALUE each, and ``dimensions`` are those of a gallery model."""
     new_parameters, new_inputs = _numbers(parameters, "--parameter", "m=0.5"), _numbers(inputs, "--input", "F=0.5")
     given = _in_si(dyn, dimensions or {}) | _pairs(units, "--unit", "theta=rad")
     try:

@@ -156,8 +156,8 @@ def _units(units: Mapping[Any, str], names: Sequence[str]) -> dict[str, Unit]:
         raise TypeError(f"units is {units!r}; it must map names to units: {{'theta': 'rad'}}")
     result = {}
     for key, unit in units.items():
-        name = key if isinstance(key, str) else getattr(getattr(key, "func", None), "__name__", None)
-        name = name if name in names else str(key).removesuffix("(t)")
+        named = key if isinstance(key, str) else getattr(getattr(key, "func", None), "__name__", "")
+        name = named if named in names else str(key)  # of θ(t) the name is θ
         if name not in names:
             near = get_close_matches(name, names, 3)
             hint = f"; did you mean {' or '.join(map(repr, near))}?" if near else ""

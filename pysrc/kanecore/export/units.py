@@ -53,7 +53,7 @@ class Unit:
 
 
 def unit_of(name: str) -> Unit:
-    """The unit of a name as FMI writes them: ``"kg.m2/s2"``, ``"N.m"``, ``"rad/s"``, ``"deg"``; ``*`` and ``^`` as well.
+    """The unit of a name as FMI writes it: ``"kg.m2/s2"``, ``"N.m"``, ``"rad/s"``, ``"deg"``; ``*`` and ``^`` as well.
 
     What stands behind a ``/``, up to the end, divides.  A name that is made of anything else is a unit of its own.
     """
