@@ -149,8 +149,10 @@ typedef struct kc_model {
 #include "kc_kernels.h" /* and the kernels, whose order never changes; the table may grow at its end */
 } kc_model;
 
-/* The only symbol that a model's library exports. */
-#if defined(_WIN32)
+/* The only symbol that a model's library exports; whoever puts a model into another library defines KC_EXPORT
+ * as nothing. */
+#if defined(KC_EXPORT)
+#elif defined(_WIN32)
 #define KC_EXPORT __declspec(dllexport)
 #elif defined(__GNUC__)
 #define KC_EXPORT __attribute__((visibility("default")))

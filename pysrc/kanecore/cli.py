@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The command line: ``kanecore demo``, ``models``, ``info``, ``simulate``, ``bench``, ``draw``, ``audit``, ``cache``.
+"""The command line: ``kanecore demo``, ``models``, ``info``, ``simulate``, ``bench``, ``draw``, ``audit``, ``export``,
+``cache``.
 
 An error of kanecore is one line on stderr and exit status 1, a wrong use of the command 2.
 """
@@ -93,6 +94,14 @@ def _parser() -> argparse.ArgumentParser:
     audit = _on_model(commands, "audit", "compare a model with what other principles of mechanics give", _audit)
     audit.add_argument("--states", type=int, default=100, metavar="N", help="random states (default: %(default)s)")
 
+    export = _on_model(commands, "export", "write a model for other programs", _export)
+    export.add_argument("--fmu", type=_fmu, required=True, metavar="FILE.fmu", help="a Functional Mock-up Unit")
+    export.add_argument("--fmi-version", choices=("2.0", "3.0"), default="3.0", help="of FMI (default: %(default)s)")
+    _with_state(export)
+    for option, value in (("--parameter", "VALUE"), ("--input", "VALUE"), ("--unit", "UNIT")):
+        what = f"{option[2:]} by name; may be repeated"
+        export.add_argument(option, action="append", default=[], metavar=f"NAME={value}", help=what)
+
     cache = commands.add_parser("cache", help="show the folder of compiled models")
     cache.add_argument("--clear", action="store_true", help="delete everything in it")
     cache.set_defaults(command=_cache)
@@ -144,6 +153,16 @@ def _table_or_picture(name: str) -> Path:
     """Where a table or a picture can be written."""
     path = Path(name)
     return path if path.suffix.lower() == ".csv" and path.absolute().parent.is_dir() else _picture(name)
+
+
+def _fmu(name: str) -> Path:
+    """Where an FMU can be written."""
+    path = Path(name)
+    if path.suffix.lower() != ".fmu":
+        raise argparse.ArgumentTypeError(f"{name!r} does not end in .fmu")
+    if not path.absolute().parent.is_dir():
+        raise argparse.ArgumentTypeError(f"there is no folder {str(path.parent)!r}")
+    return path
 
 
 def _demo(options: argparse.Namespace) -> None:
@@ -221,6 +240,21 @@ def _audit(options: argparse.Namespace) -> int:
     return 0 if audit.passed else 1
 
 
+def _export(options: argparse.Namespace) -> None:
+    from kanecore import cli_export
+
+    cli_export.export_fmu(
+        compiled(options.model, options.floating_base),
+        options.fmu,
+        options.fmi_version,
+        parameters=options.parameter,
+        inputs=options.input,
+        state=options.state,
+        units=options.unit,
+        dimensions=_units(options.model) if is_prebuilt(options.model) else None,
+    )
+
+
 def _give_values(dyn: CompiledModel) -> None:
     """Values near 1 for parameters that have none: equations that hold hold for any."""
     values = dict(zip(dyn.parameter_names, dyn._values("parameter").tolist(), strict=True))
@@ -232,7 +266,7 @@ def _give_values(dyn: CompiledModel) -> None:
         print(f"no values were given for {', '.join(missing)}; taken are {', '.join(map(str, chosen.values()))}")
 
 
-def _units(name: str) -> object:
+def _units(name: str) -> Any:
     """The dimensions that a module of the gallery states; None where SymPy, which it needs, is missing."""
     try:
         module = import_module(f"kanecore.gallery.{name}")

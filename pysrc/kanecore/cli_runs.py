@@ -17,7 +17,7 @@ from kanecore.errors import ModelError
 if TYPE_CHECKING:
     from kanecore.run.model import CompiledModel
 
-__all__ = ["bench", "draw", "simulate"]
+__all__ = ["bench", "draw", "named_state", "simulate"]
 
 Array = npt.NDArray[np.float64]
 
@@ -28,7 +28,7 @@ _LONG_ENOUGH = 0.02  # s, of one measurement
 
 def simulate(dyn: CompiledModel, end: float, given: Sequence[str], output: Path | None) -> None:
     """Run a model from a state for some seconds, and say how that went."""
-    x0 = _state(dyn, given)
+    x0 = named_state(dyn, given)
     begin = time.perf_counter()
     sol = dyn.simulate((0.0, end), x0)
     took = time.perf_counter() - begin
@@ -50,7 +50,7 @@ def simulate(dyn: CompiledModel, end: float, given: Sequence[str], output: Path 
 
 def bench(dyn: CompiledModel) -> None:
     """Time calls of a model, from Python: of one state, and of a batch of states on one thread."""
-    x = _state(dyn, ())
+    x = named_state(dyn, ())
     states = np.tile(x, (_STATES, 1))
     print(f"{dyn.name}: {dyn.n_q} coordinates, {dyn.n_u} speeds, {dyn.n_constraints} constraints")
     print(f"{'':14}  {'one state':>12}  {f'of {_STATES}, each':>14}")
@@ -66,11 +66,11 @@ def bench(dyn: CompiledModel) -> None:
 
 def draw(dyn: CompiledModel, given: Sequence[str], output: Path) -> None:
     """Draw a model in a state."""
-    dyn.draw(_state(dyn, given)).savefig(output)
+    dyn.draw(named_state(dyn, given)).savefig(output)
     print(f"saved as {output}")
 
 
-def _state(dyn: CompiledModel, given: Sequence[str]) -> Array:
+def named_state(dyn: CompiledModel, given: Sequence[str]) -> Array:
     """The state with some numbers by name, NAME=VALUE, on the constraints; unit quaternions turn nothing."""
     values = {}
     for item in given:

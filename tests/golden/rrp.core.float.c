@@ -90,7 +90,7 @@ static int compute_forcing(float t, const float *x, const float *r, const float 
 
 static int general_udot(float t, const float *x, const float *r, const float *c, float *w, float *out)
 {
-    int column[3], order[1], place[3], begin[1], end[1];
+    int column[3], order[1], place[3], begin[1] = {0}, end[1] = {0};
     float peak[1], peak_at[1];
     kc_saddle equations = {.n = 3, .m = 0, .k = 1, .purpose = KC_MOTION, .symmetric = 0, .column = column, .order = order, .place = place, .begin = begin, .end = end, .peak = peak, .peak_at = peak_at};
     kc_free_motion s = {

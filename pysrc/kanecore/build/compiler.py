@@ -40,10 +40,12 @@ __all__ = [
     "compile_library",
     "find_compiler",
     "include_dir",
+    "integrators",
     "is_there",
     "is_wanted",
     "lane_levels",
     "levels",
+    "link",
     "prebuild",
 ]
 
@@ -256,6 +258,41 @@ def prebuild(
     folder.mkdir(parents=True, exist_ok=True)
     target = _Target(_asked_for(cc, "the compiler"), None, _LANE_LEVELS.get(machine.lower(), _ANY)[level], include)
     return _find_or_build(folder, name, source, target, time.perf_counter())
+
+
+def link(sources: Sequence[Path], library: Path, *, include: Path, cc: str | Sequence[str] | None = None) -> None:
+    """Compile some C files into one shared library, for every processor of this architecture; past the cache.
+
+    Parameters
+    ----------
+    sources : sequence of Path
+        The first one is named in messages.
+    library : Path
+        What is made.
+    include : Path
+        Folder of the headers.
+    cc : str or sequence of str, optional
+        As in `compile_library`, and so are KANECORE_CFLAGS.
+
+    Raises
+    ------
+    CompileError
+        No compiler; the compiler refused.
+    """
+    first, *others = map(str, sources)
+    flags = (*others, *_split(os.environ.get("KANECORE_CFLAGS"), "KANECORE_CFLAGS"))
+    command = _command(_Target(find_compiler(cc), None, flags, include), first, library)
+    status, words = _call(command, library.parent)
+    if status or not library.is_file():
+        text = _log_text(command, status, words, Path(first).read_text(encoding="utf-8"))
+        log = store.write_log(store.folder(), library.stem, text)
+        raise _refusal(library.stem, command, status, words, flags, log)
+
+
+def integrators() -> tuple[Path, Path]:
+    """The folders of the headers, and of the C sources of the integrators over them."""
+    include = include_dir()
+    return include, include.parent / "src"
 
 
 def include_dir() -> Path:

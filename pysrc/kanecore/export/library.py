@@ -18,11 +18,12 @@ __all__ = ["CompiledModel", "current_parameters", "library_of", "on_machine"]
 CompiledModel = Any  # which imports what is here when it is asked to export itself
 
 
-def library_of(dyn: CompiledModel, what: str, kernels: Sequence[str] | None = None, real: str = "double") -> Library:
+def library_of(dyn: Any, what: str, kernels: Sequence[str] | None = None, real: str = "double") -> Library:
     """The library that holds all kernels, or some, with the current parameters as defaults.
 
     Parameters
     ----------
+    dyn : CompiledModel
     what : str
         What is made of it, for messages: "a C library".
 
@@ -44,7 +45,7 @@ def library_of(dyn: CompiledModel, what: str, kernels: Sequence[str] | None = No
     return whole(dyn._describe(), current_parameters(dyn), kernels=kernels, real=real)
 
 
-def current_parameters(dyn: CompiledModel) -> dict[str, float]:
+def current_parameters(dyn: Any) -> dict[str, float]:
     """The parameters that have a value."""
     values = zip(dyn.parameter_names, map(float, dyn._values("parameter")), strict=True)
     return {name: value for name, value in values if not math.isnan(value)}

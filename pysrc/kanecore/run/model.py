@@ -4,7 +4,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from pathlib import Path
 from threading import RLock
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -528,6 +529,102 @@ class CompiledModel(_native.Kernels):
         from kanecore.export.c_library import export_c
 
         export_c(self, folder, kernels, real, prefix, integrators)
+
+    def export_fmu(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        version: str = "3.0",
+        x0: Any = None,
+        units: Mapping[Any, str] | None = None,
+        method: str = "dop853",
+        tolerance: float = 1e-8,
+        drift: float = 1e-7,
+        cc: str | Sequence[str] | None = None,
+    ) -> Path:
+        """A Functional Mock-up Unit, for other simulators: model exchange and co-simulation in one file.
+
+        The current parameters and inputs are its start values.  It holds its C sources, which need no other library,
+        and the library that a compiler here makes of them, for any processor of this architecture.
+
+        Parameters
+        ----------
+        path : str or Path
+            A file that ends in ``.fmu``; one that is there is replaced, and only once the new one is whole.
+        version : {"3.0", "2.0"}
+            Of FMI.
+        x0 : array_like (n_x,), or mapping by name, optional
+            The state at the start, t = 0, which must satisfy the constraints within 1e-6, as for `simulate`; default
+            rest, ``dyn.consistent(0, dyn.state())``.
+        units : mapping, optional
+            Units of states, inputs, outputs and parameters by name or symbol: ``{"theta": "rad", "I": "kg.m2"}``. Those
+            that are made of units of the SI are defined by their powers of kg, m, s, A, K, mol, cd, rad.
+        method : {"dop853", "dopri5", "auto", "rosenbrock"}
+            Of co-simulation, as of `simulate`.
+        tolerance : float
+            Relative and absolute tolerance of co-simulation, unless a simulator gives its own.
+        drift : float
+            Of models with constraints or unit quaternions, the default of their parameter ``drift limit``: see Notes.
+        cc : str or sequence of str, optional
+            The compiler, as of `kanecore.compile`; ``"none"``: sources alone.
+
+        Returns
+        -------
+        Path
+            Of the file.
+
+        Raises
+        ------
+        ModelError
+            The model calls functions by address, `kc.CFunction`, or nobody knows its description; a parameter or a
+            prescribed motion never got a value; no state on the constraints was found.
+        ValueError, TypeError, KeyError
+            A path without ``.fmu``, or in no folder; an option or a unit is wrong; x0 is off the constraints.
+        CompileError
+            The compiler refused.  Without a compiler the file holds sources alone, and a warning says so.
+
+        Notes
+        -----
+        **Variables**, all of type Float64: states are outputs, so that others can be connected to them; their
+        derivatives are ``der(theta)``; then inputs, with the rates of prescribed motions as inputs of their own, the
+        model's outputs, and parameters, which may be tuned in events and between steps.  Where two would have one name,
+        that of the state, input or parameter stays, in this order, and the other becomes ``name (output)``, say.
+        Characters that XML has not are written as escapes.
+
+        **Derivatives** by direction, and in FMI 3 adjoint ones, are exact: of dx/dt with respect to states, inputs,
+        parameters and time, of outputs with respect to states and inputs.  Outputs with respect to parameters and time,
+        and outputs that hold multipliers, are differentiated by differences of order 6.
+
+        **Constraints** and unit quaternions: a simulator's steps drift off them.  Where the largest residual, relative
+        to the terms that it is summed from, or the distance of a norm from 1, passes ``drift limit``, the completed
+        step asks for event mode.  There, and nowhere else, the state changes to the nearest one on the constraints,
+        and that is reported.  In co-simulation each step ends on the constraints.
+
+        **Co-simulation** holds inputs over a communication step.  A prescribed motion whose rates are inputs goes on by
+        them, as r + ṙ s + r̈ s²/2.  The state of an FMU can be saved, restored and serialized.
+
+        A singular state is told by name: ``fmiDiscard`` of derivatives, ``fmiError`` of a step, which leaves the state
+        as it was.
+
+        Source: Functional Mock-up Interface 2.0.4 and 3.0.1, fmi-standard.org.
+
+        Examples
+        --------
+        ``kc.load("cart_pole").export_fmu("cart_pole.fmu", units={"theta": "rad", "F": "N"})``
+        """
+        from kanecore.export.fmu import export_fmu
+
+        return export_fmu(
+            self,
+            path,
+            version=version,
+            x0=x0,
+            units=units,
+            method=method,
+            tolerance=tolerance,
+            drift=drift,
+            cc=cc,
+        )
 
     def __reduce__(self) -> tuple[Any, ...]:
         if self._functions:

@@ -1,0 +1,201 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The variables of an FMU: names that are unique, in the order of the value references that the C code knows."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import Any
+
+from kanecore.derive.sparsity import patterns
+from kanecore.emit.library import Library
+from kanecore.graph.scalars import TIME
+
+from .units import Unit, rate_of, unit_of
+
+__all__ = ["Variable", "variables_of", "xml_text"]
+
+# Characters that XML 1.0 has not, and those that FMI forbids in names.
+_NOT_IN_XML = re.compile("[^\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+@dataclass(frozen=True)
+class Variable:
+    """One variable.
+
+    Attributes
+    ----------
+    reference : int
+        Its value reference, and its place in the list.
+    causality, variability : str
+        As FMI has them.
+    start : float, optional
+        Its value at the start; None where it is calculated.
+    state : int, optional
+        Of a derivative the reference of the state.
+    depends, depends_at_start : tuple of int
+        References that a calculated value may depend on, while the model runs and at the start.
+    """
+
+    name: str
+    reference: int
+    causality: str
+    variability: str
+    description: str
+    start: float | None = None
+    unit: Unit | None = None
+    state: int | None = None
+    depends: tuple[int, ...] = ()
+    depends_at_start: tuple[int, ...] = ()
+
+
+def xml_text(text: str) -> str:
+    """The text with each character that XML has not, or that FMI forbids in names, as its escape in Python."""
+    return _NOT_IN_XML.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+
+
+def variables_of(
+    dyn: Any, library: Library, start: Sequence[float], units: Mapping[Any, str], drift: float | None
+) -> list[Variable]:
+    """All variables of a compiled model, with its current parameters.
+
+    Parameters
+    ----------
+    start : sequence of float
+        Of the states, then of the inputs.
+    units : mapping
+        Of names or symbols to units.
+    drift : float, optional
+        The default of the parameter that says from which drift on constrained states are brought back.
+    """
+    states, inputs = [*dyn.coordinate_names, *dyn.speed_names], list(dyn.input_names)
+    outputs, parameters = list(dyn.output_names), list(dyn.parameter_names)
+    known = _units(units, [*states, *inputs, *outputs, *parameters])
+    taken: set[str] = set()
+
+    n, first_input = len(states), 1 + 2 * len(states)
+    first_output = first_input + len(inputs)
+    first_parameter = first_output + len(outputs)
+    state_names = [_free(name, "state", taken) for name in states]
+    input_names = [_free(name, "input", taken) for name in inputs]
+    parameter_names = [_free(name, "parameter", taken) for name in parameters]
+    output_names = [_free(name, "output", taken) for name in outputs]
+    time = _free("time", "independent variable", taken)
+
+    by_wrt = [*range(1, 1 + n), *range(first_input, first_output)]  # references of x and r
+    by_p = list(range(first_parameter, first_parameter + len(parameters)))
+    slopes, at_start = _dependencies(library, by_wrt, by_p)
+
+    result = [Variable(time, 0, "independent", "continuous", "time", unit=unit_of("s"))]
+    for i, name in enumerate(state_names):
+        kind = "coordinate" if i < len(dyn.coordinate_names) else "speed"
+        result.append(Variable(name, 1 + i, "output", "continuous", kind, float(start[i]), known.get(states[i])))
+    for i, name in enumerate(state_names):
+        unit = known.get(states[i])
+        result.append(
+            Variable(
+                _free(f"der({name})", "rate", taken),
+                1 + n + i,
+                "local",
+                "continuous",
+                f"derivative of {name}",
+                unit=rate_of(unit) if unit else None,
+                state=1 + i,
+                depends=slopes["rhs"][i],
+                depends_at_start=at_start["rhs"][i],
+            )
+        )
+    rates = {rate: i for i, rate in enumerate(dyn.input_rates) if rate >= 0}
+    for i, name in enumerate(input_names):
+        kind = f"input, the rate of {input_names[rates[i]]}" if i in rates else "input"
+        value, unit = float(start[n + i]), known.get(inputs[i])
+        result.append(Variable(name, first_input + i, "input", "continuous", kind, value, unit))
+    for i, name in enumerate(output_names):
+        depends, first = slopes["outputs"][i], at_start["outputs"][i]
+        unit = known.get(outputs[i])
+        result.append(
+            Variable(
+                name,
+                first_output + i,
+                "output",
+                "continuous",
+                "output",
+                unit=unit,
+                depends=depends,
+                depends_at_start=first,
+            )
+        )
+    values = dyn._values("parameter")
+    for i, name in enumerate(parameter_names):
+        value, unit = float(values[i]), known.get(parameters[i])
+        result.append(Variable(name, first_parameter + i, "parameter", "tunable", "parameter", value, unit))
+    if drift is not None:
+        text = (
+            "states that are off their constraints by more, relative to the terms these are summed from, or unit "
+            "quaternions whose norms differ from 1 by more, ask for event mode and are brought back there"
+        )
+        name = _free("drift limit", "of constraints", taken)
+        result.append(Variable(name, len(result), "parameter", "fixed", text, drift))
+    return result
+
+
+def _free(name: str, kind: str, taken: set[str]) -> str:
+    """The name as XML can hold it; with its kind behind it, and a number, where another variable has it already."""
+    text = xml_text(name) or "_"
+    choices = (text, f"{text} ({kind})", *(f"{text} ({kind} {i})" for i in range(2, len(taken) + 3)))
+    result = next(choice for choice in choices if choice not in taken)
+    taken.add(result)
+    return result
+
+
+def _units(units: Mapping[Any, str], names: Sequence[str]) -> dict[str, Unit]:
+    """The units by name; KeyError, TypeError or ValueError where that is wrong."""
+    if not isinstance(units, Mapping):
+        raise TypeError(f"units is {units!r}; it must map names to units: {{'theta': 'rad'}}")
+    result = {}
+    for key, unit in units.items():
+        named = key if isinstance(key, str) else getattr(getattr(key, "func", None), "__name__", "")
+        name = named if named in names else str(key)  # of θ(t) the name is θ
+        if name not in names:
+            near = get_close_matches(name, names, 3)
+            hint = f"; did you mean {' or '.join(map(repr, near))}?" if near else ""
+            raise KeyError(f"units names {name!r}, which is no state, input, output or parameter{hint}")
+        if not isinstance(unit, str):
+            raise TypeError(f"the unit of {name!r} is {unit!r}; it must be a text such as 'rad/s' or 'kg.m2'")
+        if not unit.strip() or xml_text(unit) != unit:
+            raise ValueError(f"the unit of {name!r} is {unit!r}; it must be printable text such as 'rad/s' or 'kg.m2'")
+        result[name] = unit_of(unit.strip())
+    return result
+
+
+def _dependencies(
+    library: Library, by_wrt: Sequence[int], by_p: Sequence[int]
+) -> tuple[dict[str, list[tuple[int, ...]]], dict[str, list[tuple[int, ...]]]]:
+    """What derivatives of states and outputs may depend on, by reference: while the model runs, and at the start."""
+    derivation, known = library.derivation, patterns(library.derivation)
+    d, g = library.d, library.g
+
+    def rows(kernel: str, count: int, references: Sequence[int], otherwise: Sequence[int]) -> list[tuple[int, ...]]:
+        if kernel not in known:
+            return [tuple(otherwise)] * count
+        return [tuple(_bits(int(row, 16), references)) for row in known[kernel]] or [()] * count
+
+    n = len(d.coordinates) + len(d.speeds)
+    times = rows("rhs_time_derivative", n, [0], ())
+    running = [(*time, *row) for time, row in zip(times, rows("linearize", n, by_wrt, ()), strict=True)]
+    of_p = rows("rhs_parameter_jacobian", n, by_p, ())
+    udot_moves = any(times)
+    outputs = []
+    for (_, node), row in zip(d.outputs, rows("output_jacobian", len(d.outputs), by_wrt, by_wrt), strict=True):
+        in_time = udot_moves or g.depends[node] & TIME or not derivation.has("output_jacobian")
+        outputs.append(((0,) if in_time else ()) + row)
+    return {"rhs": running, "outputs": outputs}, {
+        "rhs": [(*row, *p) for row, p in zip(running, of_p, strict=True)],
+        "outputs": [(*row, *by_p) for row in outputs],
+    }
+
+
+def _bits(row: int, references: Sequence[int]) -> Iterator[int]:
+    return (reference for j, reference in enumerate(references) if row >> j & 1)
