@@ -180,6 +180,25 @@ class Rollout:
     last: npt.NDArray[np.int64]
 
 @final
+class FixedKernel:
+    address: int
+    held: int
+    def __init__(
+        self,
+        model: Model,
+        kernel: str,
+        t: float,
+        x: _Array,
+        r: _Array,
+        p: _Array,
+        over: Sequence[tuple[str, int]] | None,
+        component: int,
+    ) -> None: ...
+
+def share(identity: str, model: Model) -> None: ...
+def xla_functions() -> tuple[Any, Any]: ...
+def operand(model: Model, what: _Kind, given: Mapping[Any, Any] | None, kernel: str) -> np.ndarray[Any, Any]: ...
+@final
 class Memory: ...
 
 @final

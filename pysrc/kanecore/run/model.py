@@ -464,6 +464,55 @@ class CompiledModel(_native.Kernels):
 
         return with_inputs if self.n_r else without_inputs
 
+    def jax(self, kernel: str = "rhs", *, threads: int = 1) -> Callable[..., Any]:
+        """A kernel as a function of JAX, on the CPU: ``pip install 'kanecore[jax]'``.
+
+        Parameters
+        ----------
+        kernel : str
+            "rhs", or another kernel of t and x.
+        threads : int
+            How many share a large batch, as of the kernels.
+
+        Returns
+        -------
+        callable
+            ``f(t, x, r=None, p=None)`` -> jax.Array, (..., n_x) of "rhs".  The arguments are those of the kernel; mappings
+            by name are taken as well, and leading axes broadcast.  r and p are the current values where they are None: in
+            ``jax.jit`` those at the time of tracing.  ``jax.vmap`` makes one batch of its calls.
+            First derivatives of "rhs", "udot", "qdot" by t, x, r, p, forwards and in reverse, are products with
+            ``linearize``, `rhs_time_derivative` and `rhs_parameter_jacobian`; second ones by x and r come from
+            `rhs_hessian`.  "outputs" has first derivatives by x and r.
+
+        Raises
+        ------
+        ImportError
+            JAX is not installed.
+        KeyError, ModelError
+            There is no such kernel of t and x, or the model has none.
+        TypeError
+            From the callable: float64 is not enabled in JAX; an argument that is not real.
+        ValueError, KeyError
+            From the callable: a wrong shape or name, a value that was never set.
+        NotImplementedError
+            From the callable, differentiated: there is no kernel for this derivative.
+        jax.errors.JaxRuntimeError
+            When the result is awaited: what the kernel raises, with its message, as of a singular mass matrix.
+
+        Notes
+        -----
+        Arguments t, x, r that are not finite give NaN.  A model that was made a function once lives as long as the
+        process: programs that JAX keeps name it by a hash of its C text.
+
+        Examples
+        --------
+        ``f = dyn.jax("rhs")``, ``jax.jit(jax.vmap(f, in_axes=(None, 0)))(0.0, states)``,
+        ``jax.jacobian(f, argnums=1)(0.0, x)``
+        """
+        from kanecore.run.jax_function import jax_function
+
+        return jax_function(self, kernel, threads=threads)
+
     def __reduce__(self) -> tuple[Any, ...]:
         if self._functions:
             raise ModelError(
