@@ -17,11 +17,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kanecore import _native
-from kanecore.errors import unknown_name
-from kanecore.kernels import KERNEL_GROUPS, KERNELS, Kernel
+from kanecore.kernels import KERNEL_GROUPS
+from kanecore.run.kernel_rows import kernel_of_state, shape_of
 
 if TYPE_CHECKING:
-    from kanecore.run.model import CompiledModel
+    from kanecore._native import Kernels
 
 __all__ = ["jax_function"]
 
@@ -34,26 +34,30 @@ DERIVATIVES: dict[str, tuple[str, str, str]] = {
     "linearize": ("rhs_hessian", "", ""),
 }
 PARTS_OF_RHS = ("qdot", "udot")
-HESSIAN = "rhs_hessian"  # a method that calls kernels of these groups
-GROUPS_OF_HESSIAN = ("core", "linearize", "constraints", KERNEL_GROUPS["hessian_products"])
+HESSIAN = "rhs_hessian"  # a method, which calls kernels of these groups
+GROUPS_OF_HESSIAN = ("core", "linearize", KERNEL_GROUPS["hessian_products"])
 
 
-def jax_function(dyn: CompiledModel, kernel: str = "rhs", *, threads: int = 1) -> Callable[..., Any]:
-    """The function of `CompiledModel.jax`."""
+def jax_function(
+    dyn: Kernels, kernel: str, *, threads: int, contents: Callable[[Sequence[str]], Sequence[Any] | None]
+) -> Callable[..., Any]:
+    """What `CompiledModel.jax` returns.
+
+    ``contents(groups)`` are the C texts, or the code, that say all of what some groups of kernels compute; None where
+    they do not.
+    """
     try:
-        import jax
     except ImportError as error:
         raise ImportError("dyn.jax needs JAX: pip install 'kanecore[jax]'") from error
 
     _register()
-    function = _differentiable(_Call.of(dyn, kernel, threads))
+    function = _differentiable(_Call.of(dyn, kernel, threads, contents))
 
-    def f(t: Any, x: Any, r: Any = None, p: Any = None) -> jax.Array:
+    def f(t: Any, x: Any, r: Any = None, p: Any = None) -> Any:
         _require_digits(dyn)
         operands = {"state": ("x", x), "input": ("r", r), "parameter": ("p", p)}
         vectors = [_vector(dyn, what, name, given, kernel) for what, (name, given) in operands.items()]
-        result: jax.Array = function(_real("t", t, dyn.dtype), *vectors)
-        return result
+        return function(_real("t", t, dyn.dtype), *vectors)
 
     f.__name__ = f.__qualname__ = kernel
     f.__doc__ = f"{kernel} of {dyn.name!r}: f(t, x, r, p), with r and p the current values where they are not given."
@@ -75,32 +79,35 @@ def _register() -> None:
 class _Call:
     """A kernel as a foreign function: no derivatives, and all arguments are arrays of the model's type."""
 
-    dyn: CompiledModel
+    dyn: Kernels
     kernel: str
     shape: tuple[int, ...]
     identity: str
     threads: int
+    contents: Callable[[Sequence[str]], Sequence[Any] | None]
 
     @classmethod
-    def of(cls, dyn: CompiledModel, kernel: str, threads: int) -> _Call:
+    def of(
+        cls, dyn: Kernels, kernel: str, threads: int, contents: Callable[[Sequence[str]], Sequence[Any] | None]
+    ) -> _Call:
         """Its groups are compiled now, unless they were, and XLA knows it from now on."""
         groups: Sequence[str] = GROUPS_OF_HESSIAN
         n = dyn.n_x + dyn.n_r
         shape: tuple[int, ...] = (dyn.n_x, n, n)
         if kernel == HESSIAN:
-            dyn.build(*GROUPS_OF_HESSIAN)
+            for called in ("linearize", "hessian_products"):
+                dyn.address(called)
         else:
-            row = _row(kernel)
+            row = kernel_of_state(kernel)
             dyn.address(kernel)  # or it says why there is none
-            sizes = {name: getattr(dyn, name) for name in dir(dyn) if name.startswith("n_")}
-            groups, shape = (row.group,), row.lengths(sizes)
-        identity = identity_of(dyn, groups)
+            groups, shape = (row.group,), shape_of(dyn, row)
+        identity = identity_of(dyn, contents(groups))
         _native.share(identity, dyn)
-        return cls(dyn, kernel, shape, identity, threads)
+        return cls(dyn, kernel, shape, identity, threads, contents)
 
     def of_kernel(self, kernel: str) -> _Call:
         """The same of another kernel."""
-        return _Call.of(self.dyn, kernel, self.threads)
+        return _Call.of(self.dyn, kernel, self.threads, self.contents)
 
     def __call__(self, t: Any, x: Any, r: Any, p: Any) -> Any:
         """One call for any leading axes, which broadcast; those that `vmap` adds are in front of all of them."""
@@ -117,24 +124,14 @@ class _Call:
         return call(*aligned, model=self.identity, kernel=self.kernel, threads=np.int64(self.threads))
 
 
-def _row(kernel: str) -> Kernel:
-    """The declaration of a kernel of t and x."""
-    rows = {row.name: row for row in KERNELS if not row.beyond}
-    if kernel not in rows:
-        raise unknown_name("kernel of t, x, r and p is called", kernel, [n for n, row in rows.items() if not row.internal])
-    return rows[kernel]
-
-
-def identity_of(dyn: CompiledModel, groups: Sequence[str]) -> str:
-    """The name under which XLA finds what some groups of kernels compute: the same in each process, or of this one alone."""
-    texts: Mapping[str, Any] = {**dyn._source, **dyn._codes}
-    libraries = [texts.get(group) or texts.get("all") or texts.get("core") for group in groups]
-    if dyn._functions or not any(libraries):  # functions in C have addresses of this process
+def identity_of(dyn: Kernels, contents: Sequence[Any] | None) -> str:
+    """The name under which XLA finds what was compiled: the same in each process, or of this one alone."""
+    if contents is None:
         return f"{dyn.name} {uuid.uuid4().hex}"
-    content = hashlib.sha256(str(dyn.dtype).encode())
-    for piece in _pieces(libraries):
-        content.update(piece)
-    return f"{dyn.name} {content.hexdigest()[:32]}"
+    digest = hashlib.sha256(str(dyn.dtype).encode())
+    for piece in _pieces(contents):
+        digest.update(piece)
+    return f"{dyn.name} {digest.hexdigest()[:32]}"
 
 
 def _pieces(content: Any) -> Iterator[bytes]:
@@ -171,7 +168,7 @@ def _differentiable(call: _Call) -> Callable[..., Any]:
         return value, sum(_terms(call, primals, moving), jax.numpy.zeros_like(value))
 
     function.defjvp(jvp, symbolic_zeros=True)
-    return function
+    return function  # type: ignore[no-any-return]
 
 
 def _terms(call: _Call, primals: Any, moving: Mapping[str, Any]) -> Iterator[Any]:
@@ -208,13 +205,13 @@ def _unknown(call: _Call, moving: Sequence[str]) -> str:
     return f"kanecore has no derivative of {call.kernel!r} of {call.dyn.name!r} by {by} for JAX: {known}{single}"
 
 
-def _require_digits(dyn: CompiledModel) -> None:
+def _require_digits(dyn: Kernels) -> None:
     import jax
 
     if jax.dtypes.canonicalize_dtype(dyn.dtype) != dyn.dtype:
         raise TypeError(
-            f"{dyn.name!r} computes in float64, and JAX is set to float32: write jax.config.update('jax_enable_x64', True) "
-            "before anything else, or compile the model with real='float'"
+            f"{dyn.name!r} computes in float64, and JAX is set to float32: write "
+            "jax.config.update('jax_enable_x64', True) before anything else, or compile the model with real='float'"
         )
 
 
@@ -222,13 +219,18 @@ def _real(name: str, value: Any, dtype: Any) -> Any:
     """An array of JAX of the model's type."""
     import jax.numpy as jnp
 
-    array = jnp.asarray(value)
-    if not (jnp.issubdtype(array.dtype, jnp.floating) or jnp.issubdtype(array.dtype, jnp.integer) or array.dtype == bool):
+    try:
+        array = jnp.asarray(value)
+    except (TypeError, ValueError):
+        raise TypeError(f"{name} must be real numbers, got {value!r}") from None
+    if not (
+        jnp.issubdtype(array.dtype, jnp.floating) or jnp.issubdtype(array.dtype, jnp.integer) or array.dtype == bool
+    ):
         raise TypeError(f"{name} must be real numbers, got dtype {array.dtype}")
     return array.astype(dtype)
 
 
-def _vector(dyn: CompiledModel, what: Any, name: str, given: Any, kernel: str) -> Any:
+def _vector(dyn: Kernels, what: Any, name: str, given: Any, kernel: str) -> Any:
     """A state, inputs or parameters (..., n), by name too; for None the current values."""
     import jax.numpy as jnp
 
