@@ -46,18 +46,25 @@ def jax_function(
     ``contents(groups)`` are the C texts, or the code, that say all of what some groups of kernels compute; None where
     they do not.
     """
-    try:
-    except ImportError as error:
-        raise ImportError("dyn.jax needs JAX: pip install 'kanecore[jax]'") from error
-
-    _register()
+    jax = _with_kanecore()
     function = _differentiable(_Call.of(dyn, kernel, threads, contents))
+
+    def compiled(t: Any, x: Any, r: Any, p: Any) -> Any:
+        lengths = {"x": dyn.n_x, "r": dyn.n_r, "p": dyn.n_p}
+        vectors = [_vector(name, given, lengths[name], dyn.dtype) for name, given in zip("xrp", (x, r, p), strict=True)]
+        return function(_real("t", t, dyn.dtype), *vectors)
+
+    compiled.__name__ = kernel
+    call = jax.jit(compiled, inline=True)  # without it a call outside of jit takes 50 times as long
 
     def f(t: Any, x: Any, r: Any = None, p: Any = None) -> Any:
         _require_digits(dyn)
-        operands = {"state": ("x", x), "input": ("r", r), "parameter": ("p", p)}
-        vectors = [_vector(dyn, what, name, given, kernel) for what, (name, given) in operands.items()]
-        return function(_real("t", t, dyn.dtype), *vectors)
+        return call(
+            _array("t", t),
+            _array("x", _by_name(dyn, "state", "x", x, kernel)),
+            _array("r", _by_name(dyn, "input", "r", r, kernel)),
+            _array("p", _by_name(dyn, "parameter", "p", p, kernel)),
+        )
 
     f.__name__ = f.__qualname__ = kernel
     f.__doc__ = f"{kernel} of {dyn.name!r}: f(t, x, r, p), with r and p the current values where they are not given."
@@ -65,14 +72,17 @@ def jax_function(
 
 
 @cache
-def _register() -> None:
-    """Make the functions of the extension known to XLA: one on the CPU, an error elsewhere."""
-    import jax
-
+def _with_kanecore() -> Any:
+    """JAX, to which the functions of the extension are known: one on the CPU, an error elsewhere."""
+    try:
+        import jax
+    except ImportError as error:
+        raise ImportError("dyn.jax needs JAX: pip install 'kanecore[jax]'") from error
     here, elsewhere = _native.xla_functions()
     jax.ffi.register_ffi_target(TARGET, here, platform="cpu")
     for platform in ("CUDA", "ROCM"):  # where there is none, JAX keeps it for the time when there is one
         jax.ffi.register_ffi_target(TARGET, elsewhere, platform=platform)
+    return jax
 
 
 @dataclass(frozen=True)
@@ -215,37 +225,50 @@ def _require_digits(dyn: Kernels) -> None:
         )
 
 
+def _array(name: str, value: Any) -> Any:
+    """What `jit` takes for an array; to it a list is a tree."""
+    return value if isinstance(value, float) or hasattr(value, "dtype") else _numbers(name, value)
+
+
+def _numbers(name: str, value: Any) -> Any:
+    import jax.numpy as jnp
+
+    try:
+        return jnp.asarray(value)
+    except (TypeError, ValueError):
+        raise TypeError(f"{name} must be real numbers, got {value!r}") from None
+
+
 def _real(name: str, value: Any, dtype: Any) -> Any:
     """An array of JAX of the model's type."""
     import jax.numpy as jnp
 
-    try:
-        array = jnp.asarray(value)
-    except (TypeError, ValueError):
-        raise TypeError(f"{name} must be real numbers, got {value!r}") from None
-    if not (
-        jnp.issubdtype(array.dtype, jnp.floating) or jnp.issubdtype(array.dtype, jnp.integer) or array.dtype == bool
-    ):
+    array = _numbers(name, value)
+    if not (array.dtype == bool or any(jnp.issubdtype(array.dtype, kind) for kind in (jnp.floating, jnp.integer))):
         raise TypeError(f"{name} must be real numbers, got dtype {array.dtype}")
     return array.astype(dtype)
 
 
-def _vector(dyn: Kernels, what: Any, name: str, given: Any, kernel: str) -> Any:
-    """A state, inputs or parameters (..., n), by name too; for None the current values."""
+def _vector(name: str, value: Any, n: int, dtype: Any) -> Any:
+    """The same, of shape (..., n)."""
+    array = _real(name, value, dtype)
+    if array.ndim == 0 or array.shape[-1] != n:
+        raise ValueError(f"{name} has shape {array.shape}, expected (..., {n})")
+    return array
+
+
+def _by_name(dyn: Kernels, what: Any, name: str, given: Any, kernel: str) -> Any:
+    """The array in place of a mapping, or of None where the current values serve; whatever else was given, as it is."""
     import jax.numpy as jnp
 
     if given is None and what != "state":
-        return jnp.asarray(_native.operand(dyn, what, None, kernel))
+        return _native.operand(dyn, what, None, kernel)
     if not hasattr(given, "keys"):
-        array = _real(name, given, dyn.dtype)
-        n = {"state": dyn.n_x, "input": dyn.n_r, "parameter": dyn.n_p}[what]
-        if array.ndim == 0 or array.shape[-1] != n:
-            raise ValueError(f"{name} has shape {array.shape}, expected (..., {n})")
-        return array
+        return given
     values = dyn._by_number(what, given, name)
     base = _native.operand(dyn, what, dict.fromkeys(given, 0.0), kernel)  # of those that are not named
     columns = jnp.broadcast_arrays(*[_real(f"{name}[{key}]", value, dyn.dtype) for key, value in values.items()])
     if not columns:
-        return jnp.asarray(base)
+        return base
     array = jnp.broadcast_to(jnp.asarray(base), (*columns[0].shape, len(base)))
     return array.at[..., np.array(list(values))].set(jnp.stack(columns, axis=-1))
