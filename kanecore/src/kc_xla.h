@@ -38,7 +38,7 @@ typedef struct kc_xla_metadata {
         size_t struct_size;
         kc_xla_version version;
         uint32_t traits;
-    } * answer;
+    } *answer;
 } kc_xla_metadata;
 
 typedef struct kc_xla_buffer {
