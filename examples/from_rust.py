@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Give a kernel to the library that ``rustc -O --crate-type cdylib from_rust.rs`` makes: ``python from_rust.py LIBRARY``."""
+"""Give a kernel to what ``rustc -O --crate-type cdylib from_rust.rs`` makes: ``python from_rust.py LIBRARY``."""
 
 import ctypes
 import sys

@@ -297,8 +297,10 @@ def test_values_that_were_never_set_are_named() -> None:
 
 def test_without_float64_it_says_how_to_enable_it(pole: kc.CompiledModel) -> None:
     f = pole.jax()
-    with jax.enable_x64(False), pytest.raises(TypeError, match=r"jax.config.update\('jax_enable_x64', True\)"):
-        f(0.0, np.zeros(4))
+    jax.config.update("jax_enable_x64", False)
+    for function in (f, jax.jit(f), pole.jax()):
+        with pytest.raises(TypeError, match=r"jax.config.update\('jax_enable_x64', True\)"):
+            function(0.0, np.zeros(4))
 
 
 def test_float32_of_a_caller_is_taken_as_float64(pole: kc.CompiledModel) -> None:
@@ -311,8 +313,9 @@ def test_float32_of_a_caller_is_taken_as_float64(pole: kc.CompiledModel) -> None
 def test_single_precision_needs_no_float64() -> None:
     dyn = kc.compile(cart_pole.build(), parameters=cart_pole.PARAMETERS, real="float")
     x = state(dyn).astype(np.float32)
-    with jax.enable_x64(False):
-        f = dyn.jax()
+    f = dyn.jax()
+    for enabled in (False, True):
+        jax.config.update("jax_enable_x64", enabled)
         found = f(0.0, x)
         assert found.dtype == np.float32
         np.testing.assert_array_equal(found, dyn.rhs(0.0, x))
@@ -425,6 +428,49 @@ def test_threads_of_python_may_call_at_once(arm: kc.CompiledModel) -> None:
         found = list(pool.map(lambda x: np.asarray(f(0.0, x)), batches * 5))
     for x, result in zip(batches * 5, found, strict=True):
         np.testing.assert_array_equal(result, arm.rhs(0.0, x))
+
+
+INTERRUPTED = """
+import os, signal, threading, time
+import jax
+jax.config.update("jax_enable_x64", True)
+import kanecore as kc
+from kanecore.gallery import tree30
+dyn = kc.compile(tree30.build(), parameters=tree30.PARAMETERS, cc="none")
+energy, x, times = dyn.jax("kinetic_energy"), dyn.state() + 0.1, jax.numpy.zeros(5_000_000)
+energy(times[:10], x).block_until_ready()
+threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT)).start()
+start = time.perf_counter()
+try:
+    energy(times, x).block_until_ready()
+except KeyboardInterrupt:
+    print("stopped", time.perf_counter() - start < 2.0)
+"""
+
+
+def test_an_interrupt_ends_a_batch() -> None:
+    """It would take ten seconds."""
+    done = subprocess.run([sys.executable, "-c", INTERRUPTED], capture_output=True, text=True, check=False)
+    assert done.stdout == "stopped True\n", done.stdout + done.stderr
+
+
+LEFT = """
+import jax
+jax.config.update("jax_enable_x64", True)
+import kanecore as kc
+dyn = kc.load("chain40")
+dyn.jax("rhs")(0.0, jax.numpy.full((20_000, dyn.n_x), 0.1))
+"""
+
+
+def test_a_process_may_end_before_its_results() -> None:
+    done = subprocess.run([sys.executable, "-c", LEFT], capture_output=True, text=True, check=False, timeout=60)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_parameters_that_are_not_finite_are_named(pole: kc.CompiledModel) -> None:
+    with pytest.raises(jax.errors.JaxRuntimeError, match="parameter 'M' is not finite in p"):
+        pole.jax()(0.0, state(pole), p={"M": np.nan}).block_until_ready()
 
 
 ANOTHER = """

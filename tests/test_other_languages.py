@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The examples of the page "Other languages": each compiled and run where its compiler is, beside kanecore's own steps."""
+"""The examples of the page "Other languages", compiled and run where there is a compiler, beside the same in Python."""
 
 from __future__ import annotations
 

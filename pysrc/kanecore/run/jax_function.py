@@ -234,9 +234,11 @@ def _numbers(name: str, value: Any) -> Any:
     import jax.numpy as jnp
 
     try:
-        return jnp.asarray(value)
+        if value is not None:
+            return jnp.asarray(value)
     except (TypeError, ValueError):
-        raise TypeError(f"{name} must be real numbers, got {value!r}") from None
+        pass
+    raise TypeError(f"{name} must be real numbers, got {value!r}")
 
 
 def _real(name: str, value: Any, dtype: Any) -> Any:
