@@ -36,12 +36,34 @@ cdef extern from "kc_xla.h" nogil:
 cdef dict _shared = {}
 
 
-def share(str identity, Model model):
-    """Let XLA call the kernels of a model under a name, from now on as long as this process lives.
+def share(str identity, Model model, str kernel):
+    """Let XLA call a kernel under a name, from now on as long as this process lives.
 
     Programs that JAX compiled hold the name alone, and may live longer than whoever made them.
+
+    Parameters
+    ----------
+    identity : str
+        Equal where the C text is, or the code.
+    kernel : str
+        It, or "rhs_hessian".
+
+    Returns
+    -------
+    str
+        The name: ``identity``, with a number where that is another compilation's of the same text, with other flags.
     """
-    _shared.setdefault(identity, model)
+    cdef int k = K_LINEARIZE if kernel == "rhs_hessian" else kernel_number(kernel)
+    cdef int count = 1
+    cdef kc_kernel *own = model.kernel(k)
+    cdef Model other
+    name = identity
+    while True:
+        other = _shared.setdefault(name, model)
+        if other is model or model.first or other.kernel(k) == own:     # the machine has no flags
+            return name
+        count += 1
+        name = f"{identity} {count}"
 
 
 def xla_functions():
@@ -88,7 +110,7 @@ cdef int call_kernel_of(kc_xla_call *call) except -1:
     model = _shared[identity]
     t, x, r, p = [array_of_xla(call.arguments.at[i]) for i in range(4)]
     out = array_of_xla(call.results.at[0])
-    if kernel == "rhs_hessian":     # of each entry of xdot
+    if kernel == "rhs_hessian":     # a method: of each entry of xdot
         t, x, r, p = t[..., None], x[..., None, :], r[..., None, :], p[..., None, :]
         out[...] = model.rhs_hessian(t, x, np.eye(model.n_x), r=r, p=p)
     else:

@@ -419,6 +419,27 @@ def test_models_of_one_name_are_told_apart() -> None:
     assert [float(dyn.jax()(0.0, x)[1]) for dyn in (first, second)] == [-1.0, -2.0]
 
 
+def test_compilations_of_one_text_are_told_apart() -> None:
+    """With other flags, whose bits may be others; the same library again has the same name."""
+    model, x = cart_pole.build(), np.full(4, 0.3)
+    programs = []
+    for cflags in ("-O0", "-O1", "-O0"):
+        dyn = kc.compile(model, parameters=cart_pole.PARAMETERS, cflags=cflags)
+        programs.append(re.findall(r'model = "(.*?)"', jax.jit(dyn.jax()).lower(0.0, x).as_text()))
+        np.testing.assert_array_equal(dyn.jax()(0.0, x), dyn.rhs(0.0, x))
+    assert programs[0] == programs[2]
+    assert len(programs[0]) == 1
+    assert programs[0] != programs[1]
+
+
+def test_data_of_splines_tell_models_apart() -> None:
+    curve, x = sm.Function("curve"), np.array([0.5, 0.0])
+    for slope in (1.0, 2.0):
+        knots = np.linspace(0.0, 1.0, 5)
+        dyn = on_a_line("spring", lambda q, u: -curve(q), {}, functions={curve: kc.Spline(knots, slope * knots)})
+        assert dyn.jax()(0.0, x)[1] == dyn.rhs(0.0, x)[1] == pytest.approx(-0.5 * slope)
+
+
 def test_threads_of_python_may_call_at_once(arm: kc.CompiledModel) -> None:
     from concurrent.futures import ThreadPoolExecutor
 
@@ -449,7 +470,7 @@ except KeyboardInterrupt:
 
 
 def test_an_interrupt_ends_a_batch() -> None:
-    """It would take ten seconds."""
+    """That of the batch would be a quarter of a minute away."""
     done = subprocess.run([sys.executable, "-c", INTERRUPTED], capture_output=True, text=True, check=False)
     assert done.stdout == "stopped True\n", done.stdout + done.stderr
 

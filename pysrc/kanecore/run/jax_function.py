@@ -55,7 +55,7 @@ def jax_function(
         return function(_real("t", t, dyn.dtype), *vectors)
 
     compiled.__name__ = kernel
-    call = jax.jit(compiled, inline=True)  # without it a call outside of jit takes 50 times as long
+    call = jax.jit(compiled, inline=True)  # without it a call outside of jit takes 20 times as long
 
     def f(t: Any, x: Any, r: Any = None, p: Any = None) -> Any:
         _require_digits(dyn)
@@ -105,14 +105,12 @@ class _Call:
         n = dyn.n_x + dyn.n_r
         shape: tuple[int, ...] = (dyn.n_x, n, n)
         if kernel == HESSIAN:
-            for called in ("linearize", "hessian_products"):
-                dyn.address(called)
+            dyn.address("hessian_products")
         else:
             row = kernel_of_state(kernel)
             dyn.address(kernel)  # or it says why there is none
             groups, shape = (row.group,), shape_of(dyn, row)
-        identity = identity_of(dyn, contents(groups))
-        _native.share(identity, dyn)
+        identity = _native.share(identity_of(dyn, contents(groups)), dyn, kernel)
         return cls(dyn, kernel, shape, identity, threads, contents)
 
     def of_kernel(self, kernel: str) -> _Call:
@@ -149,6 +147,9 @@ def _pieces(content: Any) -> Iterator[bytes]:
     if isinstance(content, np.ndarray):
         yield f"{content.dtype} {content.shape}".encode()
         yield content.tobytes()
+    elif isinstance(content, str):
+        yield f"{len(content)} ".encode()
+        yield content.encode()
     elif isinstance(content, (list, tuple)):
         yield f"{len(content)} ".encode()
         for part in content:
