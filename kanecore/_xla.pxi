@@ -71,6 +71,12 @@ def xla_functions():
     return PyCapsule_New(<void *>call_of_xla, NULL, NULL), PyCapsule_New(<void *>call_elsewhere, NULL, NULL)
 
 
+def xla_threads(threads):
+    """How many threads a call may take, -1: one for each core, as a number that XLA passes on."""
+    thread_count(threads)
+    return np.int64(threads)
+
+
 cdef void *call_of_xla(kc_xla_call *call) noexcept nogil:
     """A call by one of XLA's threads; the error, or NULL."""
     if kc_xla_asks(call):

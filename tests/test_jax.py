@@ -354,6 +354,12 @@ def test_wrong_kernels(pole: kc.CompiledModel) -> None:
     assert pole.jax("constraint_jacobian")(0.0, np.zeros(4)).shape == (0, 2)
 
 
+@pytest.mark.parametrize(("threads", "error"), [(0, ValueError), (-2, ValueError), (1.5, TypeError), (True, TypeError)])
+def test_wrong_threads(threads: Any, error: Any, pole: kc.CompiledModel) -> None:
+    with pytest.raises(error, match="threads is"):
+        pole.jax(threads=threads)
+
+
 def test_singular_state_raises_and_names_the_speed() -> None:
     """Also in a batch; what is not a number gives none in its row alone."""
     dyn = kc.load("spherical_pendulum")
@@ -398,6 +404,7 @@ def test_the_machine_and_functions_in_c(tmp_path: Path) -> None:
         np.testing.assert_array_equal(jax.jit(f)(0.0, x), dyn.rhs(0.0, x))
         np.testing.assert_allclose(jax.jacrev(f, 1)(0.0, x), dyn.linearize(0.0, x)[0], rtol=1e-13)
         program = jax.jit(f).lower(0.0, x).as_text()
+        assert jax.jit(dyn.jax()).lower(0.0, x).as_text() == program
         addresses = [dyn.address("rhs"), *(a for group in dyn._functions.values() for a in group.addresses)]
         assert not [a for a in addresses if str(a) in program or f"{a:x}" in program]
 

@@ -34,5 +34,6 @@ from kanecore._binding import share as share
 from kanecore._binding import smallest_step as smallest_step
 from kanecore._binding import symbol_name as symbol_name
 from kanecore._binding import xla_functions as xla_functions
+from kanecore._binding import xla_threads as xla_threads
 from kanecore._methods import Kernels as Kernels
 from kanecore._methods import Workspace as Workspace

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -24,6 +25,9 @@ if TYPE_CHECKING:
     from kanecore._native import Kernels
 
 __all__ = ["jax_function"]
+
+# C texts, or the code, that say all of what some groups of kernels compute; None where they do not.
+Contents = Callable[[Sequence[str]], "Sequence[Any] | None"]
 
 TARGET = "kanecore"
 
@@ -38,16 +42,10 @@ HESSIAN = "rhs_hessian"  # a method, which calls kernels of these groups
 GROUPS_OF_HESSIAN = ("core", "linearize", KERNEL_GROUPS["hessian_products"])
 
 
-def jax_function(
-    dyn: Kernels, kernel: str, *, threads: int, contents: Callable[[Sequence[str]], Sequence[Any] | None]
-) -> Callable[..., Any]:
-    """What `CompiledModel.jax` returns.
-
-    ``contents(groups)`` are the C texts, or the code, that say all of what some groups of kernels compute; None where
-    they do not.
-    """
+def jax_function(dyn: Kernels, kernel: str, *, threads: int, contents: Contents) -> Callable[..., Any]:
+    """What `CompiledModel.jax` returns."""
     jax = _with_kanecore()
-    function = _differentiable(_Call.of(dyn, kernel, threads, contents))
+    function = _differentiable(_Call.of(dyn, kernel, _native.xla_threads(threads), contents))
 
     def compiled(t: Any, x: Any, r: Any, p: Any) -> Any:
         lengths = {"x": dyn.n_x, "r": dyn.n_r, "p": dyn.n_p}
@@ -93,13 +91,11 @@ class _Call:
     kernel: str
     shape: tuple[int, ...]
     identity: str
-    threads: int
-    contents: Callable[[Sequence[str]], Sequence[Any] | None]
+    threads: np.int64
+    contents: Contents
 
     @classmethod
-    def of(
-        cls, dyn: Kernels, kernel: str, threads: int, contents: Callable[[Sequence[str]], Sequence[Any] | None]
-    ) -> _Call:
+    def of(cls, dyn: Kernels, kernel: str, threads: np.int64, contents: Contents) -> _Call:
         """Its groups are compiled now, unless they were, and XLA knows it from now on."""
         groups: Sequence[str] = GROUPS_OF_HESSIAN
         n = dyn.n_x + dyn.n_r
@@ -129,13 +125,16 @@ class _Call:
         ]
         result = jax.ShapeDtypeStruct(lead + self.shape, self.dyn.dtype)
         call = jax.ffi.ffi_call(TARGET, result, vmap_method="expand_dims")  # axes of length 1 are not copied
-        return call(*aligned, model=self.identity, kernel=self.kernel, threads=np.int64(self.threads))
+        return call(*aligned, model=self.identity, kernel=self.kernel, threads=self.threads)
+
+
+_of_this_process: WeakKeyDictionary[Kernels, str] = WeakKeyDictionary()
 
 
 def identity_of(dyn: Kernels, contents: Sequence[Any] | None) -> str:
     """The name under which XLA finds what was compiled: the same in each process, or of this one alone."""
     if contents is None:
-        return f"{dyn.name} {uuid.uuid4().hex}"
+        return _of_this_process.setdefault(dyn, f"{dyn.name} {uuid.uuid4().hex}")
     digest = hashlib.sha256(str(dyn.dtype).encode())
     for piece in _pieces(contents):
         digest.update(piece)

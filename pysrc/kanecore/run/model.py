@@ -498,6 +498,8 @@ class CompiledModel(_native.Kernels):
             JAX is not installed.
         KeyError, ModelError
             There is no such kernel of t and x, or the model has none.
+        ValueError, TypeError
+            ``threads`` is no such number.
         TypeError
             From the callable: float64 is not enabled in JAX; an argument that is not real.
         ValueError, KeyError
