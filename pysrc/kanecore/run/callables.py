@@ -57,8 +57,8 @@ def lowlevel_callable(
         raise ModelError(f"SciPy calls functions of doubles, and {dyn.name!r} is compiled with real='float'")
     row = kernel_of_state(kernel)
     dyn.address(kernel)  # compiles its group, or says why there is none
-    if over is None and (x is not None or component is not None):
-        raise ValueError("x and component belong to an integrand: say with over= what it is a function of")
+    if over is None and not (x is None and component is None and t == 0.0):
+        raise ValueError("t, x and component belong to an integrand: say with over= what it is a function of")
     places = None if over is None else _places(dyn, over)
     fixed = FixedKernel(
         dyn,
