@@ -23,6 +23,8 @@ The parts, each built on those above it:
 `_events.pxi`         `Watch`: the events of a run
 `_rows.pxi`           integration of many starts
 `_rollout.pxi`        fixed steps of many rows side by side
+`_callables.pxi`      kernels as functions of C with other arguments
+`_xla.pxi`            kernels as functions of JAX's compiler
 ====================  ====================================================================================
 
 A `Block` never changes, so whoever holds a reference to one may read it without the GIL, whatever other
@@ -85,3 +87,5 @@ include "_tableau.pxi"
 include "_events.pxi"
 include "_rows.pxi"
 include "_rollout.pxi"
+include "_callables.pxi"
+include "_xla.pxi"

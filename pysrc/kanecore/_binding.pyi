@@ -180,6 +180,27 @@ class Rollout:
     last: npt.NDArray[np.int64]
 
 @final
+class FixedKernel:
+    address: int
+    held: int
+    def __init__(
+        self,
+        model: Model,
+        kernel: str,
+        t: float,
+        x: _Array,
+        r: _Array,
+        p: _Array,
+        over: Sequence[tuple[str, int]] | None,
+        component: int,
+    ) -> None: ...
+
+def share(identity: str, model: Model, kernel: str) -> str: ...
+def xla_functions() -> tuple[Any, Any]: ...
+def xla_threads(threads: int) -> np.int64: ...
+def operand(model: Model, what: _Kind, given: Mapping[Any, Any] | None, kernel: str) -> np.ndarray[Any, Any]: ...
+
+@final
 class Memory: ...
 
 @final

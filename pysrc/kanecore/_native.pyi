@@ -8,6 +8,7 @@ from kanecore._binding import METHODS as METHODS
 from kanecore._binding import STATUS as STATUS
 from kanecore._binding import Block as Block
 from kanecore._binding import Buffers as Buffers
+from kanecore._binding import FixedKernel as FixedKernel
 from kanecore._binding import Memory as Memory
 from kanecore._binding import Model as Model
 from kanecore._binding import NamedArray as NamedArray
@@ -25,10 +26,14 @@ from kanecore._binding import integrate as integrate
 from kanecore._binding import integrate_rows as integrate_rows
 from kanecore._binding import interpolate as interpolate
 from kanecore._binding import one_step as one_step
+from kanecore._binding import operand as operand
 from kanecore._binding import parameters_of_rows as parameters_of_rows
 from kanecore._binding import result_for as result_for
 from kanecore._binding import roll_out as roll_out
+from kanecore._binding import share as share
 from kanecore._binding import smallest_step as smallest_step
 from kanecore._binding import symbol_name as symbol_name
+from kanecore._binding import xla_functions as xla_functions
+from kanecore._binding import xla_threads as xla_threads
 from kanecore._methods import Kernels as Kernels
 from kanecore._methods import Workspace as Workspace

@@ -295,6 +295,14 @@ class CompiledModel(_native.Kernels):
         missing: Mapping[str, str] = self._info.get("missing", {})
         return missing.get(kernel)
 
+    def _contents(self, groups: Sequence[str]) -> list[str | Code] | None:
+        """C texts, or code, that say all of what some groups compute; None where addresses do, or it is not known."""
+        known: dict[str, str | Code] = {**self._source, **self._codes}
+        # a library that holds several groups has the text of the first of them
+        found = [known.get(group) or known.get("all") or known.get("core") for group in groups]
+        texts = [text for text in found if text is not None]
+        return texts if len(texts) == len(groups) and not self._functions else None
+
     def _add(self, group: str, library: str | Code) -> None:
         self._info = merged(self._info, self._open(library))
         if isinstance(library, Code):
@@ -625,6 +633,146 @@ class CompiledModel(_native.Kernels):
             drift=drift,
             cc=cc,
         )
+
+    def jax(self, kernel: str = "rhs", *, threads: int = 1) -> Callable[..., Any]:
+        """A kernel as a function of JAX, on the CPU: ``pip install 'kanecore[jax]'``.
+
+        Parameters
+        ----------
+        kernel : str
+            "rhs", or another kernel of t and x.
+        threads : int
+            How many share a large batch, as of the kernels.
+
+        Returns
+        -------
+        callable
+            ``f(t, x, r=None, p=None)`` -> jax.Array, (..., n_x) of "rhs".  Arguments are those of the kernel, also by
+            name; leading axes broadcast.  Without r and p they are the current values: in ``jax.jit`` those of the
+            tracing.  ``jax.vmap`` makes one batch of its calls.
+            First derivatives of "rhs", "udot", "qdot" by t, x, r, p, forwards and in reverse, are products with
+            ``linearize``, `rhs_time_derivative` and `rhs_parameter_jacobian`; second ones by x and r come from
+            `rhs_hessian`.  "outputs" has first derivatives by x and r.
+
+        Raises
+        ------
+        ImportError
+            JAX is not installed.
+        KeyError, ModelError
+            There is no such kernel of t and x, or the model has none.
+        ValueError, TypeError
+            ``threads`` is no such number.
+        TypeError
+            From the callable: float64 is not enabled in JAX; an argument that is not real.
+        ValueError, KeyError
+            From the callable: a wrong shape or name, a value that was never set.
+        NotImplementedError
+            From the callable, differentiated: there is no kernel for this derivative.
+        jax.errors.JaxRuntimeError
+            When the result is awaited: what the kernel raises, with its message, as of a singular mass matrix.
+
+        Notes
+        -----
+        Arguments t, x, r that are not finite give NaN.  A model that was made a function once lives as long as the
+        process: programs that JAX keeps name it by a hash of its C text.
+
+        Examples
+        --------
+        ``f = dyn.jax("rhs")``, ``jax.jit(jax.vmap(f, in_axes=(None, 0)))(0.0, states)``,
+        ``jax.jacobian(f, argnums=1)(0.0, x)``
+        """
+        from kanecore.run.jax_function import jax_function
+
+        return jax_function(self, kernel, threads=threads, contents=self._contents)
+
+    def lowlevel_callable(
+        self,
+        kernel: str = "rhs",
+        over: Any = None,
+        component: Any = None,
+        *,
+        t: float = 0.0,
+        x: _Values | None = None,
+        r: _Values | None = None,
+        p: _Values | None = None,
+    ) -> Any:
+        """A kernel as a ``scipy.LowLevelCallable``: a function in C, which is called without Python.
+
+        With ``over`` it is an integrand for ``scipy.integrate.quad``, ``nquad`` and their like,
+        ``double f(int n, double *values, void *user_data)``.  Without, it is the kernel with inputs and parameters put
+        in, ``void f(double t, double *x, double *out, void *user_data)``.  No function of SciPy takes this one; it is
+        for code in C, and for ctypes: ``c.function(t, x, out, c.user_data)``.
+
+        Parameters
+        ----------
+        kernel : str
+            "rhs", or another kernel of t and x.
+        over : name or symbol, or list of them, optional
+            What the integrand is a function of, in the order of its arguments: coordinates, speeds, inputs, parameters,
+            or "t".
+        component : int, tuple of int, name or symbol, optional
+            Which entry of the result, where there are several; of "rhs", "udot", "qdot" and "outputs" also by name.
+        t : float
+            Time, unless it varies.
+        x : array_like (n_x,), or mapping, optional
+            What does not vary of the state; default, and what a mapping does not name: rest.
+        r, p : array_like, or mapping, optional
+            Inputs and parameters; default the current values, which the function keeps.
+
+        Returns
+        -------
+        scipy.LowLevelCallable
+            Any number of threads may call it.  It keeps the model alive.  Where the kernel finds no solution, as at a
+            singular mass matrix, or where values are not finite, it gives NaN.
+
+        Raises
+        ------
+        ImportError
+            SciPy is not installed.
+        KeyError, ValueError, TypeError
+            A name, index or shape is wrong, or a value was never set.
+        ModelError
+            The model has no such kernel, or is compiled with ``real="float"``.
+
+        Examples
+        --------
+        ``scipy.integrate.quad(dyn.lowlevel_callable("potential_energy", over="theta"), 0.0, 0.5)``
+        """
+        from kanecore.run.callables import lowlevel_callable
+
+        return lowlevel_callable(self, kernel, over, component, t=t, x=x, r=r, p=p)
+
+    def numba(self, kernel: str = "rhs") -> Callable[..., int]:
+        """A kernel as a function for code that numba compiles: ``pip install 'kanecore[numba]'``.
+
+        Parameters
+        ----------
+        kernel : str
+
+        Returns
+        -------
+        callable
+            ``f(t, x, r, c, work, out)`` -> status: 0, or a ``kc_status`` of ``kanecore.h`` where out is NaN.
+            All are contiguous arrays of float64 (float32 of ``real="float"``) of the caller's: c (n_prepared,) is
+            `prepared` or `prepare`, work (n_work,) any memory, each thread with its own, x as of `address`, out of the
+            shape of the result, (1,) for a number.  It allocates nothing and needs no GIL.
+
+        Raises
+        ------
+        ImportError
+            numba is not installed.
+        KeyError, ModelError
+            There is no such kernel, or the model has none.
+        ValueError
+            From the callable: an array of another length.
+
+        Notes
+        -----
+        numba cannot keep code that calls it in a file (``cache=True``): it holds an address of this process.
+        """
+        from kanecore.run.callables import numba_function
+
+        return numba_function(self, kernel)
 
     def __reduce__(self) -> tuple[Any, ...]:
         if self._functions:

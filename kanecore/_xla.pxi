@@ -1,0 +1,168 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Kernels as foreign functions of XLA, which JAX calls; included by _native.pyx.
+
+from cpython.exc cimport PyErr_SetInterrupt
+from cpython.pycapsule cimport PyCapsule_New
+
+cdef extern from "kc_xla.h" nogil:
+    enum:
+        KC_XLA_FLOAT, KC_XLA_DOUBLE, KC_XLA_SCALAR, KC_XLA_STRING, KC_XLA_CANCELLED, KC_XLA_FAILED_PRECONDITION
+
+    ctypedef struct kc_xla_buffer:
+        int type
+        void *data
+        int64_t rank
+        int64_t *lengths
+
+    ctypedef struct kc_xla_buffers:
+        int64_t size
+        kc_xla_buffer **at
+
+    ctypedef struct kc_xla_text:
+        const char *at
+        size_t length
+
+    ctypedef struct kc_xla_scalar:
+        void *value
+
+    ctypedef struct kc_xla_call:
+        kc_xla_buffers arguments, results
+
+    bint kc_xla_asks(kc_xla_call *call)
+    void *kc_xla_error(const kc_xla_call *call, int code, const char *message)
+    const void *kc_xla_attribute(const kc_xla_call *call, const char *name, int type)
+
+
+cdef dict _shared = {}
+
+
+def share(str identity, Model model, str kernel):
+    """Let XLA call a kernel under a name, from now on as long as this process lives.
+
+    Programs that JAX compiled hold the name alone, and may live longer than whoever made them.
+
+    Parameters
+    ----------
+    identity : str
+        Equal where the C text is, or the code.
+    kernel : str
+        It, or "rhs_hessian".
+
+    Returns
+    -------
+    str
+        The name: ``identity``, with a number where that is another compilation's of the same text, with other flags.
+    """
+    cdef int k = K_LINEARIZE if kernel == "rhs_hessian" else kernel_number(kernel)
+    cdef int count = 1
+    cdef kc_kernel *own = model.kernel(k)
+    cdef Model other
+    name = identity
+    while True:
+        other = _shared.setdefault(name, model)
+        if other is model or model.first or other.kernel(k) == own:     # the machine has no flags
+            return name
+        count += 1
+        name = f"{identity} {count}"
+
+
+def xla_functions():
+    """The function that XLA calls on the CPU, and the one for other devices, which says that there is none."""
+    return PyCapsule_New(<void *>call_of_xla, NULL, NULL), PyCapsule_New(<void *>call_elsewhere, NULL, NULL)
+
+
+def xla_threads(threads):
+    """How many threads a call may take, -1: one for each core, as a number that XLA passes on."""
+    thread_count(threads)
+    return np.int64(threads)
+
+
+cdef void *call_of_xla(kc_xla_call *call) noexcept nogil:
+    """A call by one of XLA's threads; the error, or NULL."""
+    if kc_xla_asks(call):
+        return NULL
+    with gil:
+        return call_with_gil(call)
+
+
+cdef void *call_elsewhere(kc_xla_call *call) noexcept nogil:
+    if kc_xla_asks(call):
+        return NULL
+    return kc_xla_error(call, KC_XLA_FAILED_PRECONDITION, b"kanecore computes on the CPU alone, and this is another device: "
+                        b"put the arguments on jax.devices('cpu')[0], or compute under jax.default_device(...) of it")
+
+
+cdef void *call_with_gil(kc_xla_call *call) noexcept:
+    try:
+        call_kernel_of(call)
+    except KeyboardInterrupt:
+        PyErr_SetInterrupt()    # XLA knows no such error, so Python raises it again when it goes on
+        return kc_xla_error(call, KC_XLA_CANCELLED, b"KeyboardInterrupt")
+    except BaseException as error:
+        return kc_xla_error(call, KC_XLA_FAILED_PRECONDITION, f"{type(error).__name__}: {error}".encode())
+    return NULL
+
+
+cdef int call_kernel_of(kc_xla_call *call) except -1:
+    """Write the result of the kernel that the attributes name, of the arguments t, x, r, p, where XLA wants it."""
+    cdef const kc_xla_scalar *threads = <const kc_xla_scalar *>kc_xla_attribute(call, "threads", KC_XLA_SCALAR)
+    cdef Model model
+    if call.arguments.size != 4 or call.results.size != 1 or threads == NULL:
+        raise TypeError("kanecore takes the arguments t, x, r, p and gives one result")
+    identity, kernel = attribute_of(call, "model"), attribute_of(call, "kernel")
+    if identity not in _shared:
+        raise LookupError(f"this program was compiled for a model {identity!r}, which no one has made in this process: make "
+                          f"it with the same version of kanecore, and take {kernel!r} of it by dyn.jax(...), before")
+    model = _shared[identity]
+    t, x, r, p = [array_of_xla(call.arguments.at[i]) for i in range(4)]
+    out = array_of_xla(call.results.at[0])
+    if kernel == "rhs_hessian":     # a method: of each entry of xdot
+        t, x, r, p = t[..., None], x[..., None, :], r[..., None, :], p[..., None, :]
+        out[...] = model.rhs_hessian(t, x, np.eye(model.n_x), r=r, p=p)
+    else:
+        model.evaluate(kernel_number(kernel), t if t.ndim else t.item(), x, None, r, p, out,
+                       (<const int64_t *>threads.value)[0])
+    return 0
+
+
+cdef str attribute_of(kc_xla_call *call, const char *name):
+    cdef const kc_xla_text *text = <const kc_xla_text *>kc_xla_attribute(call, name, KC_XLA_STRING)
+    if text == NULL:
+        raise TypeError(f"kanecore needs the attribute {name.decode()!r}")
+    return text.at[:text.length].decode()
+
+
+cdef object array_of_xla(kc_xla_buffer *buffer):
+    """The memory of XLA as an array."""
+    cdef cnp.npy_intp lengths[MOST_AXES]
+    cdef Py_ssize_t i, size = 1
+    if buffer.rank > MOST_AXES or (buffer.type != KC_XLA_DOUBLE and buffer.type != KC_XLA_FLOAT):
+        raise TypeError(f"kanecore takes float64 and float32, of {MOST_AXES} axes at most")
+    for i in range(buffer.rank):
+        lengths[i] = buffer.lengths[i]
+        size *= lengths[i]
+    kind = cnp.NPY_DOUBLE if buffer.type == KC_XLA_DOUBLE else cnp.NPY_FLOAT
+    if size == 0:       # has no memory
+        return cnp.PyArray_EMPTY(<int>buffer.rank, lengths, kind, 0)
+    return cnp.PyArray_SimpleNewFromData(<int>buffer.rank, lengths, kind, buffer.data)
+
+
+def operand(Model model, str what, given, str kernel):
+    """What a call of a kernel takes for parameters, inputs or a state that are given by name, or for None: the current ones.
+
+    Parameters
+    ----------
+    what : {"parameter", "input", "state"}
+    given : mapping or None
+
+    Returns
+    -------
+    ndarray, (..., n)
+        NaN for parameters that the kernel does not read, and that have no value.
+
+    Raises
+    ------
+    KeyError, ValueError, TypeError
+        As of the kernels.
+    """
+    return model.rows(what, {} if given is None else given, None, kernel_number(kernel))
