@@ -22,6 +22,7 @@ import sympy.physics.mechanics as me
 from gallery_states import loaded, some_state
 
 import kanecore as kc
+from kanecore.cli import main
 from kanecore.emit.groups import whole
 from kanecore.emit.room import widest
 from kanecore.export.bounds import NEWTON, Bounds
@@ -597,3 +598,18 @@ def test_on_a_microcontroller(
         assert int(instructions) > 0
         if not function.startswith("take_"):
             assert int(stack) <= constant(folder, f"stack_{function}"), line
+
+
+def test_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """``kanecore export MODEL --c DIR``, with values of its own; what is wrong is one line."""
+    folder = tmp_path / "c"
+    arguments = ["export", "cart_pole", "--c", str(folder), "--kernels", "rhs, mass_matrix", "--prefix", "cart"]
+    assert main([*arguments, "--parameter", "g=1.62", "--input", "F=0.5"]) == 0
+    assert "make -C" in capsys.readouterr().out
+    text = (folder / "cart.c").read_text()
+    assert re.search(r"cart_p_default\[\] = \{[^}]*1\.62", text)
+    assert re.search(r"cart_r_default\[\] = \{\s*0\.5\s*\}", text)
+    assert "int cart_linearize(" not in text
+    make_test(folder, "-O1", "-Werror")
+    assert main(arguments) == 1
+    assert capsys.readouterr().err.startswith(f"kanecore: the folder '{folder}' is not empty")

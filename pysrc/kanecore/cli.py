@@ -95,7 +95,13 @@ def _parser() -> argparse.ArgumentParser:
     audit.add_argument("--states", type=int, default=100, metavar="N", help="random states (default: %(default)s)")
 
     export = _on_model(commands, "export", "write a model for other programs", _export)
-    export.add_argument("--fmu", type=_fmu, required=True, metavar="FILE.fmu", help="a Functional Mock-up Unit")
+    what_for = export.add_mutually_exclusive_group(required=True)
+    what_for.add_argument("--c", type=Path, metavar="DIR", help="C99 that depends on nothing, in a folder of its own")
+    what_for.add_argument("--fmu", type=_fmu, metavar="FILE.fmu", help="a Functional Mock-up Unit")
+    export.add_argument("--kernels", metavar="NAMES", help="of C: kernels or groups, with commas (default: all)")
+    export.add_argument("--real", choices=("double", "float"), default="double", help="of C (default: %(default)s)")
+    export.add_argument("--prefix", help="of C: what all names begin with (default: the model's name)")
+    export.add_argument("--integrators", action="store_true", help="of C: add the methods of simulate")
     export.add_argument("--fmi-version", choices=("2.0", "3.0"), default="3.0", help="of FMI (default: %(default)s)")
     _with_state(export)
     for option, value in (("--parameter", "VALUE"), ("--input", "VALUE"), ("--unit", "UNIT")):
@@ -243,8 +249,21 @@ def _audit(options: argparse.Namespace) -> int:
 def _export(options: argparse.Namespace) -> None:
     from kanecore import cli_export
 
+    dyn = compiled(options.model, options.floating_base)
+    if options.c is not None:
+        cli_export.export_c(
+            dyn,
+            options.c,
+            parameters=options.parameter,
+            inputs=options.input,
+            kernels=options.kernels,
+            real=options.real,
+            prefix=options.prefix,
+            integrators=options.integrators,
+        )
+        return
     cli_export.export_fmu(
-        compiled(options.model, options.floating_base),
+        dyn,
         options.fmu,
         options.fmi_version,
         parameters=options.parameter,

@@ -3,9 +3,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import contextlib
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from kanecore.cli_runs import named_state
 from kanecore.errors import ModelError
@@ -30,16 +32,45 @@ def export_fmu(
     dimensions: Dimensions | None,
 ) -> None:
     """Write an FMU; values and units are NAME=VALUE each, and ``dimensions`` are those of a gallery model."""
-    new_parameters, new_inputs = _numbers(parameters, "--parameter", "m=0.5"), _numbers(inputs, "--input", "F=0.5")
     given = _in_si(dyn, dimensions or {}) | _pairs(units, "--unit", "theta=rad")
-    try:
-        dyn.parameters.update(new_parameters)
-        dyn.inputs.update(new_inputs)
+    with _in_one_line():
+        _give(dyn, parameters, inputs)
         x0 = named_state(dyn, state) if state else None
         dyn.export_fmu(path, version=version, x0=x0, units=given)
-    except (KeyError, ValueError, TypeError) as error:
-        raise ModelError(str(error.args[0])) from None
     print(f"saved as {path}")
+
+
+def export_c(
+    dyn: CompiledModel,
+    folder: Path,
+    *,
+    parameters: Sequence[str],
+    inputs: Sequence[str],
+    kernels: str | None,
+    **named: Any,
+) -> None:
+    """Write C; values are NAME=VALUE each, kernels stand between commas."""
+    with _in_one_line():
+        _give(dyn, parameters, inputs)
+        names = None if kernels is None else [name.strip() for name in kernels.split(",") if name.strip()]
+        dyn.export_c(folder, kernels=names, **named)
+    print(f"saved in {folder}: make -C {shlex.quote(str(folder))} test")
+
+
+def _give(dyn: CompiledModel, parameters: Sequence[str], inputs: Sequence[str]) -> None:
+    """New values of parameters and inputs."""
+    new_parameters, new_inputs = _numbers(parameters, "--parameter", "m=0.5"), _numbers(inputs, "--input", "F=0.5")
+    dyn.parameters.update(new_parameters)
+    dyn.inputs.update(new_inputs)
+
+
+@contextlib.contextmanager
+def _in_one_line() -> Iterator[None]:
+    """What a user of Python gets as an exception of Python is one of kanecore here."""
+    try:
+        yield
+    except (KeyError, ValueError, TypeError, OSError) as error:
+        raise ModelError(str(error.args[0] if len(error.args) == 1 else error)) from None
 
 
 def _pairs(items: Sequence[str], option: str, example: str) -> dict[str, str]:

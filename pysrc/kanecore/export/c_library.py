@@ -46,7 +46,9 @@ def export_c(
         raise ValueError(f"integrators=True with real={real!r} and these kernels cannot be: {why}")
     path = _empty(folder)
     serving = {"udot", "qdot"} if "rhs" in names else set()
-    source = Source(library_of(dyn, "a C library", kernels=[*names, *serving], real=real), chosen, names, integrators)
+    source = Source(
+        library_of(dyn, "a C library", kernels=[*names, *serving], real=real), chosen, names, _inputs(dyn), integrators
+    )
     _refuse_absent(dyn, asked.difference(kernel.name for kernel in source.kernels))
     files = _texts(_in_doubles(dyn), source)
     for name, text in files.items():
@@ -74,6 +76,11 @@ def _kernels(kernels: str | Iterable[str] | None) -> tuple[list[str], set[str]]:
     if not names:
         raise ValueError("kernels is empty: name kernels or groups, or leave it out for all")
     return list(dict.fromkeys(names)), {name for name in given if name in KERNEL_GROUPS and name not in GROUPS}
+
+
+def _inputs(dyn: CompiledModel) -> list[float]:
+    """The current ones."""
+    return [float(value) for value in dyn._values("input")]
 
 
 def _refuse_absent(dyn: CompiledModel, absent: Iterable[str]) -> None:

@@ -69,11 +69,15 @@ class Source:
         What all its names begin with.
     kernels : sequence of str
         Those that become functions; others serve them.
+    inputs : sequence of float
+        Their values, NaN where the user must give one.
     integrates : bool
         Whether the package's integrators go with it.
     """
 
-    def __init__(self, library: Library, prefix: str, kernels: Sequence[str], integrates: bool = False) -> None:
+    def __init__(
+        self, library: Library, prefix: str, kernels: Sequence[str], inputs: Sequence[float], integrates: bool = False
+    ) -> None:
         self.library, self.prefix = library, prefix
         of_kernel = library.of_kernel
         self.kernels = [kernel for kernel in KERNELS if kernel.name in kernels and kernel.name in of_kernel]
@@ -81,6 +85,7 @@ class Source:
         self.steps = "rhs" in wanted
         self.step_slopes = {"rhs", "linearize"} <= wanted
         self.integrates = integrates
+        self._inputs = inputs
         self.real = library.target.number
         self._contents = library.contents("")
 
@@ -243,10 +248,10 @@ class Source:
         )
 
     def _defaults(self) -> str:
-        of, target = numbers(self._contents), self.library.target
-        lines = ""
-        for name in ("p_default", "r_default"):
-            values = target.numbers(of[name]) or target.literal(0.0)
+        target, lines = self.library.target, ""
+        of = {"p_default": numbers(self._contents)["p_default"], "r_default": self._inputs}
+        for name, defaults in of.items():
+            values = target.numbers(defaults) or target.literal(0.0)
             lines += f"const {self.real} {self.prefix}_{name}[] = {{\n{_wrapped(values)}\n}};\n"
         return lines + "\n"
 
