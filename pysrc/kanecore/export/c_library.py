@@ -134,7 +134,7 @@ def _texts(dyn: CompiledModel, source: Source) -> dict[str, str]:
         "CMakeLists.txt": source.fill("CMakeLists.txt"),
         "README.md": _readme(source),
         "test/test.c": _test(source, {vector.function for vector in found}),
-        "test/vectors.h": _written(source, vectors.p, found),
+        "test/vectors.h": _written(source, vectors, found),
         **({f"{prefix}_acados.c": source.fill("acados.c")} if source.step_slopes and source.real == "double" else {}),
         **({"example/loop.c": _example(source, found)} if source.steps else {}),
     }
@@ -171,7 +171,7 @@ def _test(source: Source, functions: Container[str]) -> str:
     return source.fill("test.c", {"STEPS": steps, "WORK": str(max(works)), "LONGEST": str(max(lengths))})
 
 
-def _written(source: Source, p: Array, vectors: Sequence[Vector]) -> str:
+def _written(source: Source, of: Vectors, vectors: Sequence[Vector]) -> str:
     """Vectors as C."""
     literal, real = source.library.target.literal, f"{source.prefix}_real"
 
@@ -179,7 +179,8 @@ def _written(source: Source, p: Array, vectors: Sequence[Vector]) -> str:
         numbers = textwrap.fill(", ".join(map(literal, values)), 110, initial_indent="    ", subsequent_indent="    ")
         return f"static const {real} {name}[] = {{\n{numbers or literal(0.0)}\n}};\n"
 
-    text, rows = "/* Results of kanecore. */\n" + array("parameters", p), []
+    text = f"/* Results of kanecore. */\nstatic const int rank = {of.rank};\n{array('parameters', of.p)}"
+    rows = []
     for i, vector in enumerate(vectors):
         own = {"x": vector.x, "r": vector.r, "expected": vector.expected, "within": vector.near}
         text += "".join(array(f"{name}_{i}", values) for name, values in own.items())

@@ -165,6 +165,7 @@ class Source:
                     {name: why for name, (_, why) in status.items()},
                 ),
                 "KERNELS": declarations,
+                "RANK": self.fill("rank.h") if self.library.d.constraints else "",
                 "PREPARE": self._facts("prepare", {"operations": prepare[0], "stack": prepare[1]}),
                 "STEP": self.fill("step.h") if self.steps else "",
                 "STEP_JACOBIAN": self.fill("step_jacobian.h") if self.step_slopes else "",

@@ -61,7 +61,9 @@ class Vectors:
     Attributes
     ----------
     p : ndarray, (n_p,)
-        The parameters of all of them: the current ones, and 1 for those that nobody gave.
+        The parameters of all of them.
+    rank : int
+        How many rows of G count where the states are, if that is another number than ``prepare`` finds; else -1.
     """
 
     def __init__(self, dyn: CompiledModel, epsilon: float) -> None:
@@ -70,6 +72,7 @@ class Vectors:
         self.p = self._rounded(dyn._values("parameter"))
         self._rng = np.random.default_rng(0)
         self.digits_left: dict[str, float] = {}
+        self.rank = -1
 
     def _rounded(self, values: Any) -> Array:
         """As numbers of the type of the others."""
@@ -83,6 +86,8 @@ class Vectors:
                 found = random_states(self._dyn, STATES, None, 0)
             except KanecoreError:
                 return []
+        if self._dyn.n_constraints and found.rank != int(self._dyn.prepare(self.p)[-1]):
+            self.rank = found.rank
         return [
             (float(self._rounded(t)), self._rounded(x), self._rounded(r))
             for t, x, r in zip(found.t, found.x, found.r, strict=True)

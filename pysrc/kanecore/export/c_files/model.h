@@ -44,6 +44,7 @@ extern const INSERT_REAL MODEL_r_default[]; /* n_r */
 /* The constants c of the parameters p. Returns ok, or nonfinite. */
 int MODEL_prepare(const MODEL_real *p, MODEL_real *c);
 INSERT_PREPARE;
+INSERT_RANK;
 
 /*
  * The kernels. Each has three numbers:
