@@ -23,12 +23,16 @@ MODELS = ("cart_pole", "rrp", "four_bar", "arm7", "tree30")
 def measure(smallest: bool) -> dict[str, list[report.Row]]:
     """Milliseconds, as least times: of 10,000 states, and of one integral over three variables.
 
-    ``jax`` is the jitted ``jax.vmap`` of ``dyn.jax("rhs")``, ``callback`` that of ``dyn.rhs`` by ``jax.pure_callback``.
-    ``error`` is the largest difference.
+    ``jax`` is the jitted ``jax.vmap`` of ``dyn.jax("rhs")``, ``callback`` that of ``dyn.rhs`` by ``jax.pure_callback``,
+    ``grad`` the gradient of the sum of squares by all states, in reverse.  ``error`` is the largest difference.
     """
     jax.config.update("jax_enable_x64", True)
     names, repeats = (MODELS[:1], 3) if smallest else (MODELS, REPEATS)
-    return {"a batch of rhs": [_batch(name, repeats) for name in names], "an integral": [_integral(repeats)]}
+    return {
+        "a batch of rhs": [_batch(name, repeats) for name in names],
+        "its gradient": [_gradient(name, repeats) for name in names],
+        "an integral": [_integral(repeats)],
+    }
 
 
 def _batch(name: str, repeats: int) -> report.Row:
@@ -51,6 +55,24 @@ def _batch(name: str, repeats: int) -> report.Row:
     row: report.Row = {"case": name, **_milliseconds(calls, repeats)}
     row["jax/rhs"], row["callback/rhs"] = row["jax"] / row["rhs"], row["callback"] / row["rhs"]
     row["error"] = float(np.abs(ours(0.0, on_device) - dyn.rhs(0.0, x)).max())
+    return row
+
+
+def _gradient(name: str, repeats: int) -> report.Row:
+    """In a table of its own: the matrices of `linearize` leave nothing else in the caches."""
+    dyn = kc.load(name)
+    f = dyn.jax()
+    x = np.random.default_rng(0).uniform(0.1, 0.5, (10_000, dyn.n_x))
+    gradient = jax.jit(jax.grad(lambda x: (jax.vmap(f, (None, 0))(0.0, x) ** 2).sum()))
+    on_device = jnp.asarray(x)
+    calls: dict[str, Callable[[], Any]] = {
+        "linearize": lambda: dyn.linearize(0.0, x),
+        "grad": lambda: gradient(on_device).block_until_ready(),
+    }
+    row: report.Row = {"case": name, **_milliseconds(calls, min(repeats, 11))}
+    row["grad/linearize"] = row["grad"] / row["linearize"]
+    expected = dyn.rhs_vjp(0.0, x, 2.0 * dyn.rhs(0.0, x))
+    row["error"] = float(np.abs(gradient(on_device) - expected).max() / np.abs(expected).max())
     return row
 
 

@@ -288,4 +288,5 @@ def test_other_code(root: Path) -> None:
     pytest.importorskip("scipy")
     printed = python(root, "bench/other_code.py", "--smallest")
     rows = [line.split() for line in printed.splitlines() if line.startswith(("cart_pole", "nquad"))]
-    assert [(row[0], float(row[-1])) for row in rows] == [("cart_pole", 0.0), ("nquad", 0.0)]
+    assert [row[0] for row in rows] == ["cart_pole", "cart_pole", "nquad"]
+    assert all(float(row[-1]) < 1e-12 for row in rows)
