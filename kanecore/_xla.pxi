@@ -114,14 +114,15 @@ cdef int call_kernel_of(kc_xla_call *call) except -1:
         raise LookupError(f"this program was compiled for a model {identity!r}, which no one has made in this process: make "
                           f"it with the same version of kanecore, and take {kernel!r} of it by dyn.jax(...), before")
     model = _shared[identity]
-    t, x, r, p = [array_of_xla(call.arguments.at[i]) for i in range(4)]
-    out = array_of_xla(call.results.at[0])
+    t, x, r, p = [array_of_xla(call.arguments.at[i], i > 0) for i in range(4)]
     if kernel == "rhs_hessian":     # a method: of each entry of xdot
+        out = array_of_xla(call.results.at[0], 3)
         t, x, r, p = t[..., None], x[..., None, :], r[..., None, :], p[..., None, :]
         out[...] = model.rhs_hessian(t, x, np.eye(model.n_x), r=r, p=p)
     else:
-        model.evaluate(kernel_number(kernel), t if t.ndim else t.item(), x, None, r, p, out,
-                       (<const int64_t *>threads.value)[0])
+        k = kernel_number(kernel)
+        out = array_of_xla(call.results.at[0], model.n_dims[k])
+        model.evaluate(k, t if t.ndim else t.item(), x, None, r, p, out, (<const int64_t *>threads.value)[0])
     return 0
 
 
@@ -132,19 +133,25 @@ cdef str attribute_of(kc_xla_call *call, const char *name):
     return text.at[:text.length].decode()
 
 
-cdef object array_of_xla(kc_xla_buffer *buffer):
-    """The memory of XLA as an array."""
+cdef object array_of_xla(kc_xla_buffer *buffer, int n_own):
+    """The memory of XLA as an array; of leading axes that are all of length 1, none is left."""
     cdef cnp.npy_intp lengths[MOST_AXES]
-    cdef Py_ssize_t i, size = 1
+    cdef Py_ssize_t axis, size = 1, leading = 1
+    cdef int n = <int>buffer.rank
     if buffer.rank > MOST_AXES or (buffer.type != KC_XLA_DOUBLE and buffer.type != KC_XLA_FLOAT):
         raise TypeError(f"kanecore takes float64 and float32, of {MOST_AXES} axes at most")
-    for i in range(buffer.rank):
-        lengths[i] = buffer.lengths[i]
-        size *= lengths[i]
+    for axis in range(n):
+        size *= buffer.lengths[axis]
+        if axis < n - n_own:
+            leading *= buffer.lengths[axis]
+    if leading == 1:
+        n = min(n, n_own)
+    for axis in range(n):
+        lengths[axis] = buffer.lengths[buffer.rank - n + axis]
     kind = cnp.NPY_DOUBLE if buffer.type == KC_XLA_DOUBLE else cnp.NPY_FLOAT
     if size == 0:       # has no memory
-        return cnp.PyArray_EMPTY(<int>buffer.rank, lengths, kind, 0)
-    return cnp.PyArray_SimpleNewFromData(<int>buffer.rank, lengths, kind, buffer.data)
+        return cnp.PyArray_EMPTY(n, lengths, kind, 0)
+    return cnp.PyArray_SimpleNewFromData(n, lengths, kind, buffer.data)
 
 
 def operand(Model model, str what, given, str kernel):

@@ -280,3 +280,13 @@ def test_ratios_at_equal_errors() -> None:
     assert row["case"] == "a: theirs"
     assert row["steps"] == pytest.approx(1e-7**-0.25 / 500)
     assert row["ms"] == pytest.approx(5e-4)
+
+
+def test_other_code(root: Path) -> None:
+    """Not among those of run.py: it needs JAX."""
+    pytest.importorskip("jax")
+    pytest.importorskip("scipy")
+    printed = python(root, "bench/other_code.py", "--smallest")
+    rows = [line.split() for line in printed.splitlines() if line.startswith(("cart_pole", "nquad"))]
+    assert [row[0] for row in rows] == ["cart_pole", "cart_pole", "nquad"]
+    assert all(float(row[-1]) < 1e-12 for row in rows)

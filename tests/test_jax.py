@@ -230,7 +230,7 @@ def test_vmap_of_vmap_and_leading_axes(pole: kc.CompiledModel) -> None:
 
 
 def test_vmap_of_many_states_takes_the_time_of_a_batch(arm: kc.CompiledModel) -> None:
-    """1.07 times, measured alone; here under whatever else runs."""
+    """1.1 times, measured alone; here under whatever else runs."""
     many = state(arm, 10_000)
     f = jax.jit(jax.vmap(arm.jax(), (None, 0)))
     on_device = jnp.asarray(many)

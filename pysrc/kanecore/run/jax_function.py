@@ -174,6 +174,8 @@ def _differentiable(call: _Call) -> Callable[..., Any]:
             for name, tangent in zip("txrp", tangents, strict=True)
             if not isinstance(tangent, SymbolicZero) and tangent.size
         }
+        if "t" in moving:
+            moving["t"] = moving["t"][..., np.newaxis]
         value = function(*primals)
         return value, sum(_terms(call, primals, moving), jax.numpy.zeros_like(value))
 
@@ -186,8 +188,8 @@ def _terms(call: _Call, primals: Any, moving: Mapping[str, Any]) -> Iterator[Any
     import jax.numpy as jnp
 
     n_q, n_x = call.dyn.n_q, call.dyn.n_x
-    of_rhs = call.kernel in PARTS_OF_RHS
-    names = DERIVATIVES.get("rhs" if of_rhs else call.kernel, ("", "", ""))
+    zeros = {"x": (0, call.dyn.n_r), "r": (n_x, 0), "t": (0, 0), "p": (0, 0)}
+    names = DERIVATIVES.get("rhs" if call.kernel in PARTS_OF_RHS else call.kernel, ("", "", ""))
     rows = {"qdot": slice(0, n_q), "udot": slice(n_q, n_x)}.get(call.kernel)
     axes = "abc"[: len(call.shape)]
     for name, arguments in zip(names, ("xr", "t", "p"), strict=True):
@@ -197,14 +199,19 @@ def _terms(call: _Call, primals: Any, moving: Mapping[str, Any]) -> Iterator[Any
         if not name or (name == HESSIAN and call.dyn.single):
             raise NotImplementedError(_unknown(call, found))
         slopes = _differentiable(call.of_kernel(name))(*primals)
-        if arguments == "t":
+        if name == "rhs_time_derivative":
             slopes = slopes[..., np.newaxis]
         if rows is not None:
             slopes = slopes[..., rows, :]
-        for argument in found:
-            tangent = moving[argument][..., np.newaxis] if argument == "t" else moving[argument]
-            columns = {"x": slice(0, n_x), "r": slice(n_x, None)}.get(argument, slice(None)) if name else slice(None)
-            yield jnp.einsum(f"...{axes}z,...z->...{axes}", slopes[..., columns], tangent)
+        # beside x and r that do not move stand zeros: to cut the columns would copy the matrices
+        whole = sum(_between_zeros(moving[argument], zeros[argument]) for argument in found)
+        yield jnp.einsum(f"...{axes}z,...z->...{axes}", slopes, whole)
+
+
+def _between_zeros(tangent: Any, zeros: tuple[int, int]) -> Any:
+    import jax.numpy as jnp
+
+    return jnp.pad(tangent, [(0, 0)] * (tangent.ndim - 1) + [zeros])
 
 
 def _unknown(call: _Call, moving: Sequence[str]) -> str:
