@@ -233,11 +233,11 @@ def test_directional_derivatives(name: str, version: str, tmp_path: Path) -> Non
         if outputs:
             by_x = one.jacobian(outputs, [*one.states, *inputs])
             assert by_x == pytest.approx(dyn.output_jacobian(0.0, x), rel=1e-11, abs=1e-11)
-            columns = one.jacobian(outputs, parameters)
+            columns = one.jacobian(outputs, [*parameters, one.vr["time"]])[:, :-1]
             for column, key in zip(columns.T, dyn.parameter_names, strict=True):
-                h = 1e-5 * abs(dyn.parameters[key])
-                sides = [dyn.outputs(0.0, x, p={key: dyn.parameters[key] + s * h}) for s in (1, -1)] if h else [0, 0]
-                assert not h or column == pytest.approx((sides[0] - sides[1]) / (2 * h), rel=1e-5, abs=1e-5)
+                h = 1e-4 * (abs(dyn.parameters[key]) or 1e-3)
+                sides = [dyn.outputs(0.0, x, p={key: dyn.parameters[key] + s * h}) for s in (1, -1)]
+                assert column == pytest.approx((sides[0] - sides[1]) / (2 * h), rel=1e-6, abs=1e-6)
         some, seed = [one.slopes[-1], one.slopes[0], *outputs[:1]], [0.3, -2.0]
         both = one.fmu.getDirectionalDerivative(some, [one.states[1], parameters[0]], seed)
         assert both == pytest.approx(one.jacobian(some, [one.states[1], parameters[0]]) @ seed)
@@ -248,6 +248,28 @@ def test_directional_derivatives(name: str, version: str, tmp_path: Path) -> Non
             assert back == pytest.approx(weights @ one.jacobian(some, knowns))
         with pytest.raises(Exception, match="status 3"):
             one.fmu.getDirectionalDerivative([one.states[0]], [one.slopes[0]], [1.0])
+
+
+def test_outputs_by_parameters_and_time_are_exact(tmp_path: Path) -> None:
+    """At constant u̇ and through it; a parameter that is zero as well."""
+    t, (mass, length, g, d) = me.dynamicsymbols._t, sm.symbols("m l g d")
+    q, u = (sm.Function(name)(t) for name in ("theta", "omega"))
+    outputs = {"product": mass**2 * t * q, "felt": length * u.diff() + d * t**2}
+    dyn = kc.compile(pendulum(outputs=outputs)[0])
+    dyn.parameters = {"m": 0.7, "l": 0.5, "g": 9.8, "d": 0.0}
+    path = dyn.export_fmu(tmp_path / "it.fmu", x0={"theta": 0.3})
+    with opened(path, dyn) as one:
+        one.begin()
+        one.fmu.enterContinuousTimeMode()
+        one.fmu.setTime(2.0)
+        knowns = [one.vr[name] for name in ("time", "m", "l", "g", "d")]
+        found = one.jacobian([one.vr["product"], one.vr["felt"]], knowns)
+    felt = -g * sm.sin(q) + d * t**2
+    values = {t: 2.0, q: 0.3, mass: 0.7, length: 0.5, g: 9.8, d: 0.0}
+    exact = [
+        [sm.diff(y.subs(q, 0.3), k).subs(values) for k in (t, mass, length, g, d)] for y in (mass**2 * t * q, felt)
+    ]
+    assert found == pytest.approx(np.array(exact, dtype=float), rel=1e-14, abs=1e-14)
 
 
 @pytest.mark.parametrize("version", VERSIONS)
