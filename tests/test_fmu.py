@@ -21,6 +21,7 @@ import sympy.physics.mechanics as me
 
 import kanecore as kc
 from kanecore.build.compiler import find_compiler
+from kanecore.cli import main
 from kanecore.export.units import rate_of, unit_of
 
 fmpy = pytest.importorskip("fmpy")
@@ -732,3 +733,67 @@ def test_the_library_exports_fmi_alone(tmp_path: Path) -> None:
     for hidden in ("kc_get_model", "kc_integrate", "kc_fmu_new"):
         with pytest.raises(AttributeError):
             getattr(library, hidden)
+
+
+# ----------------------------------------------------------------------------------------------- command line
+
+
+def test_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "it.fmu"
+    words = ["--fmi-version", "2.0", "--parameter", "m=0.25", "--input", "F=0.5", "--state", "theta=0.3"]
+    assert main(["export", "cart_pole", "--fmu", str(path), *words, "--unit", "theta=rad"]) == 0
+    assert str(path) in capsys.readouterr().out
+    assert validate_fmu(str(path)) == []
+    description = fmpy.read_model_description(str(path))
+    variables = {v.name: v for v in description.modelVariables}
+    assert description.fmiVersion == "2.0"
+    assert [float(variables[name].start) for name in ("m", "F", "theta", "x")] == [0.25, 0.5, 0.3, 0.0]
+    assert variables["theta"].unit == "rad"
+    assert {name: variables[name].unit for name in ("I", "b", "g", "F", "v")} == {
+        "I": "kg.m2",
+        "b": "kg/s",
+        "g": "m/s2",
+        "F": "kg.m/s2",
+        "v": "m/s",
+    }
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["rotating_tube"], "never got a value"),
+        (["cart_pole", "--parameter", "zz=1"], "'zz'"),
+        (["cart_pole", "--parameter", "m"], "it must be NAME=VALUE"),
+        (["cart_pole", "--parameter", "m=heavy"], "must be a number"),
+        (["cart_pole", "--input", "zz=1"], "'zz'"),
+        (["cart_pole", "--unit", "zz=m"], "'zz'"),
+        (["cart_pole", "--state", "zz=1"], "'zz'"),
+    ],
+)
+def test_command_line_refuses(
+    words: list[str], message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["export", *words, "--fmu", str(tmp_path / "it.fmu")]) == 1
+    assert message in capsys.readouterr().err
+    assert not list(tmp_path.iterdir())
+
+
+def test_command_line_wants_a_place_for_it(tmp_path: Path) -> None:
+    for name in (tmp_path / "it.zip", tmp_path / "missing" / "it.fmu"):
+        with pytest.raises(SystemExit, match="2"):
+            main(["export", "cart_pole", "--fmu", str(name)])
+
+
+def test_parameters_that_are_baked_in_are_none(tmp_path: Path) -> None:
+    dyn = kc.compile(pendulum()[0], parameters={"m": 1.0, "l": 0.5, "g": 9.8}, bake=True)
+    path = dyn.export_fmu(tmp_path / "it.fmu", x0={"theta": 0.3})
+    description = fmpy.read_model_description(str(path))
+    assert not [v for v in description.modelVariables if v.causality == "parameter"]
+    found = fmpy.simulate_fmu(str(path), fmi_type="CoSimulation", stop_time=0.5, output=["theta"])
+    assert found["theta"][-1] == pytest.approx(dyn.simulate((0.0, 0.5), {"theta": 0.3}).x[-1, 0], abs=1e-6)
+
+
+def test_the_licence_goes_along(root: Path, tmp_path: Path) -> None:
+    path = loaded("cart_pole")[0].export_fmu(tmp_path / "it.fmu", cc="none")
+    text = zipfile.ZipFile(path).read("documentation/licenses/LICENSE.kanecore.txt").decode()
+    assert text == (root / "LICENSE").read_text(encoding="utf-8")
