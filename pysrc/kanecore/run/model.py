@@ -599,9 +599,8 @@ class CompiledModel(_native.Kernels):
         that of the state, input or parameter stays, in this order, and the other becomes ``name (output)``, say.
         Characters that XML has not are written as escapes.
 
-        **Derivatives** by direction, and in FMI 3 adjoint ones, are exact: of dx/dt with respect to states, inputs,
-        parameters and time, of outputs with respect to states and inputs.  Outputs with respect to parameters and time,
-        and outputs that hold multipliers, are differentiated by differences of order 6.
+        **Derivatives** by direction, and in FMI 3 adjoint ones, are exact: of dx/dt and outputs with respect to states,
+        inputs, parameters and time.  Outputs that hold multipliers are differentiated by differences of order 6.
 
         **Constraints** and unit quaternions: a simulator's steps drift off them.  Where the largest residual, relative
         to the terms that it is summed from, or the distance of a norm from 1, passes ``drift limit``, the completed

@@ -10,6 +10,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#ifdef KC_FMU_SLOPES
+const kc_model *KC_FMU_SLOPES(void);
+#else
+#define KC_FMU_SLOPES() NULL
+#endif
+
 static size_t most(size_t a, size_t b)
 {
     return a > b ? a : b;
@@ -37,16 +43,31 @@ kc_fmu *kc_fmu_new(const char *token, int cosimulation, kc_fmu_log *log, void *h
     blank.method = kc_find_method(KC_FMU_METHOD);
     const kc_signal signal = {.n_r = m->n_r};
     const kc_system system = kc_fmu_system(&blank, &signal);
-    const size_t n_work = most(kc_ode_work(&system, blank.method), m->n_work);
-    const size_t sizes[] = {
-        n_values,           m->n_prepared,
-        n_x * n_wrt,        n_x,
-        n_x * m->n_p,       n_y * n_wrt,
-        n_values,           most(n_values, (size_t)2 * (m->n_configuration + m->n_velocity)),
-        (size_t)4 * m->n_r, n_work};
+    const kc_model *const slopes = KC_FMU_SLOPES();
+    const size_t n_work =
+        most(kc_ode_work(&system, blank.method), most(m->n_work, slopes ? slopes->n_work : 0));
+    kc_fmu own = blank;
+    struct {
+        double **part;
+        size_t n;
+    } const parts[] = {{&own.values, n_values},
+                       {&own.c, m->n_prepared},
+                       {&own.slopes_c, slopes ? slopes->n_prepared : 0},
+                       {&own.by_wrt, n_x * n_wrt},
+                       {&own.by_t, n_x},
+                       {&own.by_p, n_x * m->n_p},
+                       {&own.y_by_wrt, n_y * n_wrt},
+                       {&own.y_by_p, n_y * (1 + (size_t)m->n_p)},
+                       {&own.y_by_udot, n_y * (n_wrt + m->n_u)},
+                       {&own.x_udot, n_x + m->n_u},
+                       {&own.column, n_values},
+                       {&own.spare, most(n_values, (size_t)2 * (m->n_configuration + m->n_velocity))},
+                       {&own.coefficients, (size_t)4 * m->n_r},
+                       {&own.work, n_work}};
+    const size_t n_parts = sizeof parts / sizeof *parts;
     size_t total = 0;
-    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
-        total += sizes[i];
+    for (size_t i = 0; i < n_parts; i++)
+        total += parts[i].n;
     kc_fmu *const f = malloc(sizeof *f);
     double *next = calloc(total, sizeof(double));
     if (f == NULL || next == NULL) {
@@ -55,13 +76,11 @@ kc_fmu *kc_fmu_new(const char *token, int cosimulation, kc_fmu_log *log, void *h
         kc_fmu_say(&blank, KC_FMU_ERROR, "no memory for %s", m->name);
         return NULL;
     }
-    *f = blank;
+    for (size_t i = 0; i < n_parts; next += parts[i++].n)
+        *parts[i].part = next;
+    *f = own;
+    f->slopes = slopes, f->cosimulation = cosimulation;
     f->n_x = (uint32_t)n_x, f->n_wrt = (uint32_t)n_wrt, f->n_values = (uint32_t)n_values;
-    f->cosimulation = cosimulation;
-    double **const parts[] = {&f->values,   &f->c,      &f->by_wrt, &f->by_t,         &f->by_p,
-                              &f->y_by_wrt, &f->column, &f->spare,  &f->coefficients, &f->work};
-    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; next += sizes[i++])
-        *parts[i] = next;
     f->x = f->values + 1, f->xdot = f->x + n_x, f->r = f->xdot + n_x, f->y = f->r + m->n_r;
     f->p = f->y + n_y;
     f->limit = can_drift(m) ? f->p + m->n_p : NULL;
@@ -171,21 +190,32 @@ void kc_fmu_prepare(kc_fmu *f)
 {
     if (f->known & PREPARED)
         return;
-    f->model->prepare(f->p, f->c);
-    if (KC_FMU_RANK >= 0) /* where fewer rows count around the start than elsewhere */
-        f->c[f->model->n_prepared - 1] = KC_FMU_RANK;
+    kc_fmu_prepare_as(f, f->model, f->c);
     f->known |= PREPARED;
+}
+
+void kc_fmu_prepare_as(const kc_fmu *f, const kc_model *model, double *c)
+{
+    model->prepare(f->p, c);
+    if (KC_FMU_RANK >= 0) /* where fewer rows count around the start than elsewhere */
+        c[model->n_prepared - 1] = KC_FMU_RANK;
 }
 
 kc_fmu_status kc_fmu_call(kc_fmu *f, kc_kernel *kernel, const char *what, unsigned flag, double *out,
                           size_t n)
 {
-    double check = 0.0; /* NaN if any number is not finite */
     if (f->known & flag)
         return KC_FMU_OK;
     kc_fmu_prepare(f);
+    return kc_fmu_call_at(f, kernel, f->x, f->c, what, flag, out, n);
+}
+
+kc_fmu_status kc_fmu_call_at(kc_fmu *f, kc_kernel *kernel, const double *x, const double *c, const char *what,
+                             unsigned flag, double *out, size_t n)
+{
+    double check = 0.0; /* NaN if any number is not finite */
     f->work[0] = 0.0;
-    kernel(f->values[0], f->x, f->r, f->c, f->work, out);
+    kernel(f->values[0], x, f->r, c, f->work, out);
     for (size_t i = 0; i < n; i++)
         check += out[i] * 0.0;
     if (f->work[0] != 0.0)

@@ -38,15 +38,18 @@ typedef void kc_fmu_log(void *host, kc_fmu_status status, const char *message);
 
 typedef struct kc_fmu {
     const kc_model *model;
+    const kc_model *slopes; /* its outputs are dy/d(t, p) at constant du/dt, a row for each y; NULL: none */
     uint32_t n_x, n_values, n_wrt; /* n_wrt: of x and r */
     int cosimulation;
     int mode;
     unsigned known;   /* what belongs to the values as they are now: see kc_fmu.c */
     double tolerance; /* of co-simulation, relative and absolute */
     double *values;   /* n_values, in order of the value references, and below the parts of it */
-    double *x, *xdot, *r, *y, *p, *limit;    /* limit: NULL where nothing can drift */
-    double *c;                               /* prepared constants */
-    double *by_wrt, *by_t, *by_p, *y_by_wrt; /* d(dx/dt)/d(x, r), /dt, /dp, dy/d(x, r) */
+    double *x, *xdot, *r, *y, *p, *limit;  /* limit: NULL where nothing can drift */
+    double *c, *slopes_c;                  /* prepared constants */
+    double *by_wrt, *by_t, *by_p;          /* d(dx/dt)/d(x, r), /dt, /dp */
+    double *y_by_wrt, *y_by_p, *y_by_udot; /* dy/d(x, r); at constant du/dt dy/d(t, p), dy/d(x, r, du/dt) */
+    double *x_udot;                        /* x, then du/dt */
     double *column, *spare, *coefficients, *work;
     const kc_method *method;
     kc_fmu_log *log;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Partial derivatives, a column for each known.  Those of dx/dt are exact, and so are those of outputs with
- * respect to states and inputs.  Outputs with respect to parameters and time, and outputs that hold
- * multipliers, are differentiated by differences of order 6, which leave some 12 digits.
+ * Partial derivatives, a column for each known.  All are exact but those of outputs that hold multipliers:
+ * these are differentiated by differences of order 6, which leave some 12 digits.
  */
+#include "kc_fmu_facts.h"
 #include "kc_fmu_parts.h"
 
 #include <math.h>
@@ -40,6 +40,37 @@ static void copy_column(const double *matrix, uint32_t n_rows, uint32_t n_column
         column[i] = matrix[(size_t)i * n_columns + j];
 }
 
+/* dy/d(t or a parameter): at constant du/dt, and through du/dt, whose derivatives are among the `slopes`. */
+static kc_fmu_status by_parameter(kc_fmu *f, uint32_t known, const double *slopes, double *column)
+{
+    const kc_model *const m = f->model, *const s = f->slopes;
+    const uint32_t n_y = m->n_outputs, n_direct = 1 + m->n_p, n_all = f->n_wrt + m->n_u;
+    const uint32_t j = known == 0 ? 0 : 1 + known - (uint32_t)(f->p - f->values);
+    kc_fmu_status status = KC_FMU_OK;
+    if (!(f->known & Y_BY_P)) {
+        kc_fmu_prepare_as(f, s, f->slopes_c);
+        status = kc_fmu_call_at(f, s->outputs, f->x, f->slopes_c, "the derivatives of outputs by parameters",
+                                Y_BY_P, f->y_by_p, (size_t)n_y * n_direct);
+    }
+    if (status != KC_FMU_OK)
+        return status;
+    copy_column(f->y_by_p, n_y, n_direct, j, column);
+    if (!KC_FMU_OUTPUTS_HOLD_UDOT)
+        return KC_FMU_OK;
+    if (!(f->known & Y_BY_UDOT)) {
+        if ((status = kc_fmu_find(f, SLOPES)) != KC_FMU_OK)
+            return status;
+        memcpy(f->x_udot, f->x, sizeof(double) * f->n_x);
+        memcpy(f->x_udot + f->n_x, f->xdot + m->n_q, sizeof(double) * m->n_u);
+        status = kc_fmu_call_at(f, m->output_slopes, f->x_udot, f->c, "the derivatives of outputs", Y_BY_UDOT,
+                                f->y_by_udot, (size_t)n_y * n_all);
+    }
+    for (uint32_t i = 0; i < n_y && status == KC_FMU_OK; i++)
+        for (uint32_t k = 0; k < m->n_u; k++)
+            column[i] += f->y_by_udot[(size_t)i * n_all + f->n_wrt + k] * slopes[m->n_q + k];
+    return status;
+}
+
 /* d(values)/d(known), in f->column, where states, dx/dt and outputs stand. */
 static kc_fmu_status find_column(kc_fmu *f, uint32_t known, unsigned wanted)
 {
@@ -51,6 +82,8 @@ static kc_fmu_status find_column(kc_fmu *f, uint32_t known, unsigned wanted)
     memset(f->column, 0, sizeof(double) * f->n_values);
     if (is_state)
         f->column[known] = 1.0;
+    if (!is_wrt && wanted & OUTPUTS && KC_FMU_OUTPUTS_HOLD_UDOT && m->output_jacobian)
+        wanted |= SLOPES;
     if (wanted & SLOPES) {
         if (is_wrt) {
             status = kc_fmu_call(f, m->linearize, "the derivatives by states and inputs", BY_WRT, f->by_wrt,
@@ -67,8 +100,10 @@ static kc_fmu_status find_column(kc_fmu *f, uint32_t known, unsigned wanted)
     }
     if (status != KC_FMU_OK || !(wanted & OUTPUTS))
         return status;
-    if (!is_wrt || m->output_jacobian == NULL)
+    if (m->output_jacobian == NULL)
         return differences(f, known, outputs);
+    if (!is_wrt)
+        return by_parameter(f, known, slopes, outputs);
     status = kc_fmu_call(f, m->output_jacobian, "the derivatives of outputs", Y_BY_WRT, f->y_by_wrt,
                          (size_t)m->n_outputs * f->n_wrt);
     copy_column(f->y_by_wrt, m->n_outputs, f->n_wrt, j, outputs);
