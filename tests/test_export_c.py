@@ -513,6 +513,12 @@ def test_floats_that_cannot_hold(tmp_path: Path) -> None:
     dyn.export_c(tmp_path / "double")  # no warning
 
 
+def test_parameters_that_are_no_floats(tmp_path: Path) -> None:
+    dyn = kc.compile(pendulum(), parameters={"m": 1e60, "g": 1, "l": 1})
+    with pytest.raises(kc.ModelError, match="parameter 'm' is 1e\\+60, which no float holds: .*real='double'"):
+        dyn.export_c(tmp_path / "out", real="float")
+
+
 def test_models_that_have_no_description(tmp_path: Path) -> None:
     copy = pickle.loads(pickle.dumps(kc.compile(pendulum(), parameters={"m": 1, "g": 1, "l": 1})))
     with pytest.raises(kc.ModelError, match=r"cannot become a C library: it was unpickled.*where it was compiled"):

@@ -44,6 +44,8 @@ def export_c(
     if integrators and (real != "double" or "rhs" not in names):
         why = "they compute in doubles" if real != "double" else "they call rhs, which is not among kernels"
         raise ValueError(f"integrators=True with real={real!r} and these kernels cannot be: {why}")
+    if real == "float":
+        _refuse_large(dyn)
     path = _empty(folder)
     serving = {"udot", "qdot"} if "rhs" in names else set()
     source = Source(
@@ -81,6 +83,14 @@ def _kernels(kernels: str | Iterable[str] | None) -> tuple[list[str], set[str]]:
 def _inputs(dyn: CompiledModel) -> list[float]:
     """The current ones."""
     return [float(value) for value in dyn._values("input")]
+
+
+def _refuse_large(dyn: CompiledModel) -> None:
+    """Parameters and inputs must be floats."""
+    for what, names in (("parameter", dyn.parameter_names), ("input", dyn.input_names)):
+        for name, value in zip(names, map(float, dyn._values(what)), strict=True):
+            if abs(value) > np.finfo(np.float32).max:
+                raise ModelError(f"{what} {name!r} is {value!r}, which no float holds: export it with real='double'")
 
 
 def _refuse_absent(dyn: CompiledModel, absent: Iterable[str]) -> None:
