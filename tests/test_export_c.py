@@ -515,7 +515,7 @@ def test_floats_that_cannot_hold(tmp_path: Path) -> None:
 
 def test_parameters_that_are_no_floats(tmp_path: Path) -> None:
     dyn = kc.compile(pendulum(), parameters={"m": 1e60, "g": 1, "l": 1})
-    with pytest.raises(kc.ModelError, match="parameter 'm' is 1e\\+60, which no float holds: .*real='double'"):
+    with pytest.raises(kc.ModelError, match=r"parameter 'm' is 1e\+60, which no float holds: .*real='double'"):
         dyn.export_c(tmp_path / "out", real="float")
 
 

@@ -89,7 +89,7 @@ def _refuse_large(dyn: CompiledModel) -> None:
     """Parameters and inputs must be floats."""
     for what, names in (("parameter", dyn.parameter_names), ("input", dyn.input_names)):
         for name, value in zip(names, map(float, dyn._values(what)), strict=True):
-            if abs(value) > np.finfo(np.float32).max:
+            if abs(value) > float(np.finfo(np.float32).max):
                 raise ModelError(f"{what} {name!r} is {value!r}, which no float holds: export it with real='double'")
 
 

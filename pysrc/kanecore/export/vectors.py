@@ -128,7 +128,7 @@ class Vectors:
             values = call(arguments[0][:, 0], *arguments[1:])
         except StateError:
             return None
-        if not (np.abs(values) <= np.finfo(self._type).max).all():
+        if not (np.abs(values) <= float(np.finfo(self._type).max)).all():
             return None
         expected = values[0]
         # large changes tell the condition, small ones what rounding inside makes of it
