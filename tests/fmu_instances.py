@@ -19,6 +19,7 @@ import sympy.physics.mechanics as me
 import kanecore as kc
 
 fmpy = pytest.importorskip("fmpy")
+from fmpy.build import build_platform_binary  # noqa: E402
 from fmpy.fmi2 import (  # noqa: E402
     FMU2Model,
     FMU2Slave,
@@ -29,6 +30,19 @@ from fmpy.fmi2 import (  # noqa: E402
     fmi2StepFinishedTYPE,
 )
 from fmpy.fmi3 import FMU3Model, FMU3Slave  # noqa: E402
+from fmpy.validation import validate_fmu  # noqa: E402
+
+__all__ = [
+    "FLOW",
+    "VERSIONS",
+    "FMU3Model",
+    "build_platform_binary",
+    "fmpy",
+    "loaded",
+    "opened",
+    "pendulum",
+    "validate_fmu",
+]
 
 VERSIONS = ("2.0", "3.0")
 FLOW = {  # an open chain with outputs, with inputs, a loop, quaternions with outputs, rolling

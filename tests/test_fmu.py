@@ -10,9 +10,7 @@ import numpy as np
 import pytest
 import sympy as sm
 import sympy.physics.mechanics as me
-from fmpy.fmi3 import FMU3Model
-from fmpy.validation import validate_fmu
-from fmu_instances import FLOW, VERSIONS, fmpy, loaded, opened, pendulum
+from fmu_instances import FLOW, VERSIONS, FMU3Model, fmpy, loaded, opened, pendulum, validate_fmu
 
 import kanecore as kc
 

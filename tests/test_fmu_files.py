@@ -13,9 +13,7 @@ import numpy as np
 import pytest
 import sympy as sm
 import sympy.physics.mechanics as me
-from fmpy.build import build_platform_binary
-from fmpy.validation import validate_fmu
-from fmu_instances import VERSIONS, fmpy, loaded, opened, pendulum
+from fmu_instances import VERSIONS, build_platform_binary, fmpy, loaded, opened, pendulum, validate_fmu
 
 import kanecore as kc
 from kanecore.build.compiler import find_compiler
