@@ -16,7 +16,7 @@ from .derivation import Derivation
 from .linearization import VARIABLES
 from .sizes import sizes_of
 
-__all__ = ["patterns"]
+__all__ = ["patterns", "second_pattern"]
 
 WRITTEN_OUT = ("mass_matrix", "constraint_jacobian", "configuration_jacobian", "coriolis_matrix")
 """Kernels whose entries stand on the graph."""
@@ -36,6 +36,33 @@ def patterns(derivation: Derivation) -> dict[str, list[str]]:
     if derivation.has("output_jacobian"):
         rows["output_jacobian"] = _outputs(derivation, rows["linearize"])
     return {name: [f"{row:x}" for row in pattern] for name, pattern in rows.items()}
+
+
+def second_pattern(derivation: Derivation) -> list[int]:
+    """The rows of the second derivatives of any weights · ẋ with respect to x, r (`kanecore.run.hessian`)."""
+    sizes = sizes_of(derivation)
+    n_z, n_y = sizes["n_x"] + sizes["n_r"], sizes["n_u"] + sizes["n_constraints"]
+    vectors = derivation.vector_symbols(sizes["n_x"] + sizes["n_constraints"] + n_z + n_y)
+    changes = derivation.kernel("hessian_products").roots[: n_z + n_y]
+    of_lagrangian = _below(derivation.graph, changes, vectors[sizes["n_x"] + sizes["n_constraints"] :])
+    by_motion = _solved(derivation, VARIABLES["linearize"](derivation.description))[sizes["n_q"] :]
+    full = (1 << n_z) - 1
+    of_y = [*by_motion, *[full] * sizes["n_constraints"]]  # multipliers may depend on all
+    through = [_sum_of(of_y, row >> n_z) for row in of_lagrangian]  # L_zy Y, then L_yy Y
+    rows = [(of_lagrangian[i] & full) | through[i] for i in range(n_z)]
+    for k in range(n_y):  # Y' L_yy Y
+        for i in range(n_z):
+            if of_y[k] >> i & 1:
+                rows[i] |= through[n_z + k]
+    return [row | sum(1 << j for j in range(n_z) if rows[j] >> i & 1) for i, row in enumerate(rows)]
+
+
+def _sum_of(rows: Sequence[int], which: int) -> int:
+    """The union of those of some rows whose bits are set."""
+    union = 0
+    for k, row in enumerate(rows):
+        union |= row if which >> k & 1 else 0
+    return union
 
 
 def _solved(derivation: Derivation, wrt: Sequence[int]) -> list[int]:

@@ -64,6 +64,7 @@ class Library:
     """
 
     in_lanes = False
+    also: tuple[str, ...] = ()  # headers of the runtime for what is appended to the text
 
     def __init__(
         self,
@@ -161,6 +162,12 @@ class Library:
         guess = dict(self.d.guess)
         return [guess.get(i, math.nan) for i in range(self.sizes["n_x"])]
 
+    @property
+    def n_work(self) -> str:
+        """How much scratch the kernels take: a constant expression of C."""
+        made = self.functions.by_name
+        return f"2 + {room(made, made)}"
+
     def n_results(self, name: str) -> int:
         """How many numbers a kernel returns."""
         kernel = next(kernel for kernel in KERNELS if kernel.name == name)
@@ -203,7 +210,7 @@ class Library:
             *(function(self.target, each, made) for each in made.values()),
             *entries,
             prepare,
-            table(self.contents(f"2 + {room(made, made)}"), self.target),
+            table(self.contents(self.n_work), self.target),
         ]
         return Emitted("".join(text), self.operations)
 
@@ -211,7 +218,7 @@ class Library:
         """The headers of the runtime that functions need; those of the target's real numbers first."""
         for name in self.target.headers:
             yield (_RUNTIME / name).read_text(encoding="utf-8") + "\n"
-        needed = headers(functions)
+        needed = headers(functions, self.also)
         if needed:
             yield self.target.tolerances()
         for name in needed:

@@ -72,15 +72,14 @@ WAYS = {
 }
 
 
-def headers(functions: Iterable[Function]) -> list[str]:
-    """What some functions need of the runtime, in order."""
+def headers(functions: Iterable[Function], also: Iterable[str] = ()) -> list[str]:
+    """What some functions need of the runtime, and other headers with what they build on, in order."""
     needed: set[str | None] = set()
-    for each in functions:
-        for header in _own_headers(each):
-            below: str | None = header
-            while below is not None:
-                needed.add(below)
-                below = HEADERS[below]
+    for header in (*also, *(header for each in functions for header in _own_headers(each))):
+        below: str | None = header
+        while below is not None:
+            needed.add(below)
+            below = HEADERS[below]
     return [header for header in HEADERS if header in needed]
 
 

@@ -19,7 +19,7 @@ from .bounds import FRAME, Bounds
 from .integrators import integrators
 from .names import identifiers
 
-__all__ = ["FILES", "Source", "comment"]
+__all__ = ["FILES", "Source", "comment", "filled"]
 
 FILES = Path(__file__).with_name("c_files")
 """C and other texts for any model, in which MODEL stands for its prefix and INSERT_NAME for what differs otherwise."""
@@ -140,12 +140,7 @@ class Source:
     # --------------------------------------------------------------------- text
     def fill(self, name: str, values: Mapping[str, str] | None = None) -> str:
         """The text of a file of :data:`FILES`, for this model."""
-        text = (FILES / name).read_text(encoding="utf-8").removeprefix(_LICENCE)
-        for key, value in (values or {}).items():
-            escaped = value.replace("\\", r"\\")
-            text = re.sub(rf"[ \t]*\bINSERT_{key};\n", escaped, text)  # instead of a line
-            text = re.sub(rf"\bINSERT_{key}\b", escaped, text)
-        return text.replace("MODEL", self.prefix)
+        return filled(name, self.prefix, values or {})
 
     def header(self) -> str:
         """What users include."""
@@ -290,6 +285,16 @@ def _room_of_methods(n: int, n_r: int, n_u: int) -> int:
 
 def _wrapped(values: str) -> str:
     return textwrap.fill(values, 100, initial_indent="    ", subsequent_indent="    ")
+
+
+def filled(name: str, prefix: str, values: Mapping[str, str]) -> str:
+    """The text of a file of :data:`FILES`: ``INSERT_NAME;`` is a line that a value replaces, INSERT_NAME a word."""
+    text = (FILES / name).read_text(encoding="utf-8").removeprefix(_LICENCE)
+    for key, value in values.items():
+        escaped = value.replace("\\", r"\\")
+        text = re.sub(rf"[ \t]*\bINSERT_{key};\n", escaped, text)
+        text = re.sub(rf"\bINSERT_{key}\b", escaped, text)
+    return text.replace("MODEL", prefix)
 
 
 def comment(name: str) -> str:

@@ -538,6 +538,52 @@ class CompiledModel(_native.Kernels):
 
         export_c(self, folder, kernels, real, prefix, integrators)
 
+    def casadi(self, kernel: str = "rhs", *, name: str | None = None) -> Any:
+        """The equations of motion as a function of CasADi, f(t, x, r, p) = ẋ, with exact derivatives.
+
+        It is compiled C that CasADi calls by its external interface: the function, its Jacobian by each argument, its
+        adjoint, and the adjoint's Jacobian, so that solvers such as IPOPT get exact Hessians.  All have the sparsity of
+        the equations.  It can stand in any expression of CasADi's MX, and in ``map``, also in threads.
+
+        Parameters
+        ----------
+        kernel : {"rhs"}
+        name : str, optional
+            Of the function, an identifier of C; default: the model's, and ``_rhs``.
+
+        Returns
+        -------
+        casadi.Function
+            Its inputs are t, x (n_x,), r (n_r,) and p (n_p,), in the orders of `coordinate_names` and `speed_names`,
+            `input_names`, `parameter_names`; the output is xdot (n_x,).
+
+        Raises
+        ------
+        ImportError
+            CasADi is missing: ``pip install 'kanecore[casadi]'``.
+        CompileError
+            There is no compiler, or it refused.
+        ModelError
+            The model calls C functions by address, its description is not known, or it has no derivatives.
+        ValueError, TypeError
+            Another kernel; a name that is no identifier.
+
+        Notes
+        -----
+        Second derivatives by x and r are exact (`rhs_hessian`), those by t and p are differences of order 4 of exact
+        first ones.  At a singular state, and for a Hessian where rows of the constraints are redundant, CasADi raises
+        an error, which IPOPT takes as a step that is too long.  The constants of the parameters are computed anew where
+        p differs from that of the call before.  The function refers to a library in the cache, also where CasADi saves
+        it.
+
+        Examples
+        --------
+        ``f = dyn.casadi(); nlp_rates = f.map(100)(0, X, R, p)``
+        """
+        from kanecore.export.casadi import casadi_function
+
+        return casadi_function(self, kernel, name)
+
     def export_fmu(
         self,
         path: str | os.PathLike[str],

@@ -1,0 +1,175 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A compiled model as a function of CasADi, with exact first and second derivatives, by its external interface."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from kanecore.build.compiler import compile_library
+from kanecore.derive.sparsity import patterns, second_pattern
+from kanecore.emit.library import Library
+from kanecore.errors import ModelError
+
+from .library import CompiledModel, library_of
+from .names import checked_prefix, default_prefix
+from .source import filled
+
+__all__ = ["casadi_function"]
+
+KERNELS = (
+    *("rhs", "udot", "qdot", "mass_matrix", "constraint_jacobian", "multipliers", "linearize"),
+    *("rhs_time_derivative", "rhs_parameter_jacobian", "hessian_products"),
+)
+"""Those that the functions call."""
+
+_VARIABLES = ("t", "x", "r", "p")
+
+
+def casadi_function(dyn: CompiledModel, kernel: str, name: str | None) -> Any:
+    """What `CompiledModel.casadi` returns."""
+    try:
+        import casadi
+    except ImportError as error:
+        raise ImportError("dyn.casadi needs the package casadi: pip install 'kanecore[casadi]'") from error
+    if kernel != "rhs":
+        raise ValueError(f"kernel is {kernel!r}; functions of CasADi are made of 'rhs'")
+    chosen = f"{default_prefix(dyn.name)}_rhs" if name is None else checked_prefix(name)
+    path = compile_library(text(dyn, chosen), name=chosen).path
+    return casadi.external(chosen, path)
+
+
+def text(dyn: CompiledModel, name: str) -> str:
+    """The C of the functions."""
+    library = library_of(dyn, "a function of CasADi", kernels=KERNELS)
+    library.also = ("eliminate.h",)
+    emitted = library.emitted().text
+    missing = [
+        kernel for kernel in ("linearize", "rhs_time_derivative", "hessian_products") if kernel not in library.of_kernel
+    ]
+    if missing:
+        raise ModelError(f"{dyn.name!r} has no {', '.join(missing)}, which derivatives in CasADi are made of")
+    return emitted + _functions(library, name)
+
+
+def _functions(library: Library, name: str) -> str:
+    sizes = library.sizes
+    constraints = sizes["n_constraints"]
+    values = {
+        "NQ": str(sizes["n_q"]),
+        "NU": str(sizes["n_u"]),
+        "NR": str(sizes["n_r"]),
+        "NP": str(sizes["n_p"]),
+        "NM": str(constraints),
+        "NC": str(library.n_prepared),
+        "NWORK": library.n_work,
+        "INTEGER": "long long int",
+        "BY_P": "kernel_rhs_parameter_jacobian" if "rhs_parameter_jacobian" in library.of_kernel else "NULL",
+        "ROWS": _ROWS if constraints else "    (void)rows;\n",
+        "SPARSITY": _sparsity(library),
+        "NAMES": _names(),
+    }
+    return filled("casadi.c", name, values)
+
+
+_ROWS = """\
+    if (ca_ask(s, kernel_multipliers, s->x, at + NX + NU) || ca_ask(s, kernel_constraint_jacobian, s->x, rows))
+        return 1;
+"""
+
+
+def _names() -> str:
+    by = [*_VARIABLES, "out_xdot", "adj_xdot"]
+    names = ", ".join(f'"jac_adj_{of}_{wrt}"' for of in _VARIABLES for wrt in by)
+    return f"static const char *const ca_second_names[] = {{{names}}};\n"
+
+
+# ----------------------------------------------------------------------------------------------------- sparsity
+
+Rows = Sequence[int]  # of a pattern: bits are columns
+
+
+def _sparsity(library: Library) -> str:
+    """The patterns of all arguments and results, column by column as CasADi has them."""
+    sizes, derivation = library.sizes, library.derivation
+    n_x, n_r, n_p = sizes["n_x"], sizes["n_r"], sizes["n_p"]
+    lengths = {"t": 1, "x": n_x, "r": n_r, "p": n_p}
+    of_kernels = {kernel: [int(row, 16) for row in rows] for kernel, rows in patterns(derivation).items()}
+    by_z = of_kernels["linearize"]
+    first: dict[str, Rows] = {
+        "t": of_kernels["rhs_time_derivative"],
+        "x": [row & ((1 << n_x) - 1) for row in by_z],
+        "r": [row >> n_x for row in by_z],
+        "p": of_kernels.get("rhs_parameter_jacobian", [0] * n_x),
+    }
+    lines = [_pattern(f"ca_pattern_xdot_{by}", first[by], lengths[by]) for by in _VARIABLES]
+    second = _second(first, second_pattern(derivation), lengths)
+    for of in _VARIABLES:
+        for by in (*_VARIABLES, "out_xdot", "adj_xdot"):
+            rows = second.get((of, by), [0] * lengths[of])
+            width = lengths.get(by, n_x)
+            lines.append(_pattern(f"ca_second_{of}_{by}", rows, width))
+    lines += [_dense(f"ca_of_{by}", lengths[by]) for by in _VARIABLES]
+    lines += [_pattern(f"ca_no_{by}", [0] * lengths[by], 1) for by in _VARIABLES]
+    lines += [_dense("ca_of_xdot", n_x), _pattern("ca_no_xdot", [0] * n_x, 1)]
+    arguments = [
+        *(f"ca_of_{by}" for by in _VARIABLES),
+        "ca_no_xdot",
+        "ca_of_xdot",
+        *(f"ca_no_{by}" for by in _VARIABLES),
+    ]
+    lines += [
+        _list("ca_patterns_in", arguments),
+        _list("ca_patterns_rates", ["ca_of_xdot"]),
+        _list("ca_patterns_jac", [f"ca_pattern_xdot_{by}" for by in _VARIABLES]),
+        _list("ca_patterns_adj", [f"ca_of_{by}" for by in _VARIABLES]),
+        _list(
+            "ca_patterns_of_second",
+            [f"ca_second_{of}_{by}" for of in _VARIABLES for by in (*_VARIABLES, "out_xdot", "adj_xdot")],
+        ),
+    ]
+    return "".join(lines)
+
+
+def _second(first: dict[str, Rows], of_z: Rows, lengths: dict[str, int]) -> dict[tuple[str, str], list[int]]:
+    """The patterns of the adjoint's derivatives: by x and r as derived, by t and p full where ẋ depends on them."""
+    n_x = lengths["x"]
+    depends = {by: _union(first[by]) for by in _VARIABLES}
+    result = {}
+    for of in _VARIABLES:
+        for by in _VARIABLES:
+            if {of, by} <= {"x", "r"}:
+                begin, offset = (0 if of == "x" else n_x), (0 if by == "x" else n_x)
+                mask = (1 << lengths[by]) - 1
+                result[of, by] = [row >> offset & mask for row in of_z[begin : begin + lengths[of]]]
+            else:
+                result[of, by] = [depends[by] if depends[of] >> i & 1 else 0 for i in range(lengths[of])]
+        result[of, "adj_xdot"] = _transposed(first[of], lengths[of])
+    return result
+
+
+def _union(rows: Iterable[int]) -> int:
+    total = 0
+    for row in rows:
+        total |= row
+    return total
+
+
+def _transposed(rows: Rows, width: int) -> list[int]:
+    return [sum(1 << i for i, row in enumerate(rows) if row >> j & 1) for j in range(width)]
+
+
+def _pattern(name: str, rows: Rows, width: int) -> str:
+    """Numbers of rows and columns, where each column begins, and the rows of its entries."""
+    columns = [[i for i, row in enumerate(rows) if row >> j & 1] for j in range(width)]
+    begins = [sum(map(len, columns[:j])) for j in range(width + 1)]
+    numbers = [len(rows), width, *begins, *(i for column in columns for i in column)]
+    return f"static const casadi_int {name}[] = {{{', '.join(map(str, numbers))}}};\n"
+
+
+def _dense(name: str, n: int) -> str:
+    return _pattern(name, [1] * n, 1)
+
+
+def _list(name: str, items: Sequence[str]) -> str:
+    return f"static const casadi_int *const {name}[] = {{{', '.join(items)}}};\n"

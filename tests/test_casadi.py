@@ -1,0 +1,203 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Functions of CasADi: values, first and second derivatives, sparsity, and what optimizers and threads do with them."""
+
+from __future__ import annotations
+
+import ctypes
+import sys
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+import sympy as sm
+from gallery_states import loaded, some_state
+
+import kanecore as kc
+from kanecore.build.compiler import compile_library, is_there
+from kanecore.export.casadi import text
+from kanecore.gallery import cart_pole
+
+ca = pytest.importorskip("casadi", reason="pip install casadi")
+pytestmark = pytest.mark.skipif(not is_there(), reason="functions of CasADi are compiled")
+
+Array = npt.NDArray[np.float64]
+
+LARGE = ("g1", "anymal_c", "panda", "chain40", "tree30", "stewart_platform")
+SHORT = ("rrp", "four_bar", "free_body", "rotating_tube")
+REDUNDANT = ("bricard", "rrp_redundant", "five_bar_bodies")  # rows of G that depend on others
+NAMES = [
+    pytest.param(name, marks=() if name in SHORT else pytest.mark.long) for name in kc.models() if name not in LARGE
+]
+
+
+def place(name: str) -> tuple[kc.CompiledModel, float, Array, Array, Array]:
+    dyn = loaded(name)
+    r = np.linspace(0.1, 0.5, dyn.n_r)
+    return dyn, 0.3, some_state(name, r), r, np.array(list(dyn.parameters.values()))
+
+
+def dense(matrix: object) -> Array:
+    return np.array(ca.DM(matrix))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_values_and_first_derivatives(name: str) -> None:
+    """The bits of the kernels; the Jacobian block by block, the adjoint, and products with both."""
+    dyn, t, x, r, p = place(name)
+    f = dyn.casadi()
+    assert (f.name_in(), f.name_out()) == (["t", "x", "r", "p"], ["xdot"])
+    xdot = dense(f(t, x, r, p))[:, 0]
+    assert np.allclose(xdot, dyn.rhs(t, x, r=r), rtol=1e-13, atol=1e-13 * np.max(np.abs(xdot)))
+    blocks = f.jacobian()(t, x, r, p, 0)
+    slopes = dyn._linearize(t, x, r=r)
+    size = np.max(np.abs(slopes), initial=1.0)
+    assert np.allclose(np.hstack([dense(blocks[1]), dense(blocks[2])]), slopes, rtol=1e-11, atol=1e-12 * size)
+    assert np.allclose(dense(blocks[0])[:, 0], dyn.rhs_time_derivative(t, x, r=r), atol=1e-11 * size)
+    by_p = dyn.rhs_parameter_jacobian(t, x, r=r)
+    assert np.allclose(dense(blocks[3]), by_p, rtol=1e-10, atol=1e-12 * np.max(np.abs(by_p), initial=1.0))
+    rows, columns = dyn.sparsity("linearize")
+    assert blocks[1].nnz() + blocks[2].nnz() == len(rows) == len(columns)
+    w = np.cos(np.arange(dyn.n_x))
+    adjoint = f.reverse(1)(t, x, r, p, 0, w)
+    assert np.allclose(np.concatenate([dense(adjoint[1]), dense(adjoint[2])])[:, 0], w @ slopes, atol=1e-11 * size)
+    assert np.allclose(dense(adjoint[3])[:, 0], w @ by_p, atol=1e-11 * np.max(np.abs(by_p), initial=1.0))
+    forward = f.forward(1)(t, x, r, p, 0, 0, x, r, 0 * p)
+    assert np.allclose(dense(forward)[:, 0], slopes @ [*x, *r], atol=1e-10 * size)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_hessians(name: str) -> None:
+    """Those of `rhs_hessian` by x and r, in the sparsity of the equations; by p and t as differences of Jacobians."""
+    dyn, t, x, r, p = place(name)
+    n, w = dyn.n_x + dyn.n_r, np.cos(np.arange(dyn.n_x))
+    f, T, Z, P = dyn.casadi(), ca.MX.sym("t"), ca.MX.sym("z", n), ca.MX.sym("p", dyn.n_p)
+    everything = ca.vertcat(Z, T, P)
+    weighed = ca.dot(w, f(T, Z[: dyn.n_x], Z[dyn.n_x :], P))
+    hessian = ca.Function("hessian", [Z, T, P], [ca.hessian(weighed, everything)[0]])
+    arguments = (np.concatenate([x, r]), t, p)
+    if name in REDUNDANT:
+        with pytest.raises(RuntimeError, match="Evaluation failed"):
+            hessian(*arguments)
+        return
+    found = dense(hessian(*arguments))
+    expected = dyn.rhs_hessian(t, x, w, r=r)
+    size = np.max(np.abs(expected), initial=1.0)
+    assert np.allclose(found[:n, :n], expected, rtol=1e-10, atol=1e-11 * size)
+    structure = dense(ca.DM(hessian.sparsity_out(0), 1.0))[:n, :n] != 0.0
+    assert not np.any(np.abs(expected[~structure]) > 1e-12 * size)
+    gradient = ca.Function("gradient", [Z, T, P], [ca.gradient(weighed, everything)])
+    for k in range(n, n + 1 + dyn.n_p):
+        number = t if k == n else p[k - n - 1]
+        h = 1e-5 * (abs(number) or 1.0)
+
+        def moved(step: float, k: int = k) -> Array:
+            changed = p + step * (np.arange(dyn.n_p) == k - n - 1)
+            return dense(gradient(arguments[0], t + step * (k == n), changed))[:, 0]
+
+        slope = (moved(-2 * h) - 8 * moved(-h) + 8 * moved(h) - moved(2 * h)) / (12 * h)
+        assert np.allclose(found[:, k], slope, rtol=1e-5, atol=1e-6 * np.max(np.abs(slope), initial=1.0))
+        assert np.allclose(found[k], found[:, k], rtol=1e-9, atol=1e-9 * np.max(np.abs(slope), initial=1.0))
+
+
+def test_null_arguments_and_results() -> None:
+    """By the C interface: an argument that is not there is zero, a result that is not there is not computed."""
+    dyn, _, x, _, p = place("four_bar")
+    library = ctypes.CDLL(compile_library(text(dyn, "null_test")).path)
+    pointers = ctypes.POINTER(ctypes.c_double)
+    work, out = np.empty(100_000), np.empty(dyn.n_x)
+    given = [None, x.ctypes.data_as(pointers), None, p.ctypes.data_as(pointers)]
+    arguments = (pointers * 4)(*given)
+    results = (pointers * 1)(out.ctypes.data_as(pointers))
+    assert library.null_test(arguments, results, None, work.ctypes.data_as(pointers), 0) == 0
+    assert np.allclose(out, dyn.rhs(0.0, x), rtol=1e-14)
+    assert library.null_test(arguments, (pointers * 1)(None), None, work.ctypes.data_as(pointers), 0) == 0
+    nothing = (pointers * 4)(None, None, None, None)
+    assert library.jac_null_test((pointers * 5)(*given, None), nothing, None, work.ctypes.data_as(pointers), 0) == 0
+    none = (pointers * 24)(*[None] * 24)
+    assert library.jac_adj1_null_test((pointers * 10)(*given), none, None, work.ctypes.data_as(pointers), 0) == 0
+
+
+def test_map_and_threads() -> None:
+    """Many states at once, each with its own numbers, serially and in threads; parameters that change in between."""
+    dyn, _, x, _, p = place("four_bar")
+    f, n = dyn.casadi(), 200
+    X = np.array([dyn.consistent(0.0, x + 0.01 * k) for k in np.linspace(-1, 1, n)])
+    P = p + 0.01 * np.linspace(0, 1, n)[:, np.newaxis]
+    expected = np.array([dyn.rhs(0.0, a, p=b) for a, b in zip(X, P, strict=True)])
+    for parallel in ("serial", "thread"):
+        mapped = f.map(n, parallel) if parallel == "serial" else f.map(n, parallel, 2)
+        assert np.allclose(dense(mapped(0, X.T, np.zeros((dyn.n_r, n)), P.T)).T, expected, rtol=1e-12, atol=1e-12)
+
+
+def test_singular_state_is_an_error() -> None:
+    dyn = kc.load("cart_pole")
+    f = dyn.casadi()
+    zero = np.zeros(dyn.n_p)  # no mass at all
+    with pytest.raises(RuntimeError, match="Evaluation failed"):
+        f(0, np.ones(dyn.n_x), np.ones(dyn.n_r), zero)
+    assert np.isfinite(dense(f(0, np.ones(dyn.n_x), 1.0, list(dyn.parameters.values())))).all()
+
+
+def test_swing_up() -> None:
+    """IPOPT with exact Hessians finds that of CasADi's own expressions, in as many iterations."""
+    dyn = kc.load("cart_pole")
+    f, p = dyn.casadi(), np.array(list(dyn.parameters.values()))
+    (X, R, P), n, h = (ca.SX.sym("x", dyn.n_x), ca.SX.sym("r"), ca.SX.sym("p", dyn.n_p)), 40, 0.05
+    own = _cart_pole(X, R, dict(dyn.parameters))
+    results = []
+    for rates in (f, ca.Function("own", [ca.SX.sym("t"), X, R, P], [own])):
+        states, forces = ca.MX.sym("X", dyn.n_x, n + 1), ca.MX.sym("F", 1, n + 1)
+        slopes = rates.map(n + 1)(0, states, forces, p)
+        gaps = states[:, 1:] - states[:, :-1] - h / 2 * (slopes[:, 1:] + slopes[:, :-1])
+        z = ca.vertcat(ca.vec(states), ca.vec(forces))
+        ends = ca.vertcat(states[:, 0] - dyn.state(theta=np.pi), states[:, -1] - dyn.state())
+        problem = {"x": z, "f": h * ca.sumsqr(forces), "g": ca.vertcat(ca.vec(gaps), ends)}
+        options = {"ipopt.print_level": 0, "print_time": False, "ipopt.tol": 1e-10}
+        solver = ca.nlpsol("solver", "ipopt", problem, options)
+        start = np.linspace(dyn.state(theta=np.pi), dyn.state(), n + 1).ravel()
+        solution = solver(x0=np.concatenate([start, np.full(n + 1, 0.1)]), lbg=0, ubg=0)
+        assert solver.stats()["return_status"] == "Solve_Succeeded"
+        results.append((float(solution["f"]), solver.stats()["iter_count"]))
+    assert results[0][0] == pytest.approx(results[1][0], rel=1e-9)
+    assert results[0][1] == results[1][1]
+
+
+def _cart_pole(x: object, force: object, p: dict[str, float]) -> object:
+    """The closed form, by elimination from the model's M and f at a state (Barto, Sutton & Anderson 1983)."""
+    dyn = kc.load("cart_pole")
+    symbols = {name: i for i, name in enumerate([*dyn.coordinate_names, *dyn.speed_names])}
+    model = cart_pole.build()
+    inputs = {str(s.func): s for s in model.inputs}
+    state = [*model.coordinates, *model.speeds]
+    values = {symbol: x[symbols[str(symbol.func)]] for symbol in state}  # type: ignore[index]
+    values |= dict.fromkeys(inputs.values(), force)
+    plain = {symbol: sm.Symbol(f"v{i}") for i, symbol in enumerate(values)}
+    numbers = {symbol: p[str(symbol)] for symbol in model.parameters}
+    mass = model.symbolic("mass_matrix", nested=True).subs(numbers).subs(plain)
+    forcing = model.symbolic("forcing", nested=True).subs(numbers).subs(plain)
+    rates = model.symbolic("qdot", nested=True).subs(numbers).subs(plain)
+    module = {name: getattr(ca, name) for name in ("sin", "cos", "sqrt", "tan")}
+    call = sm.lambdify(list(plain.values()), [list(mass), list(forcing), list(rates)], modules=[module, "math"])
+    m, f, q = call(*values.values())
+    n = len(f)
+    matrix = ca.vertcat(*[ca.horzcat(*m[i * n : (i + 1) * n]) for i in range(n)])
+    return ca.vertcat(*q, ca.solve(matrix, ca.vertcat(*f)))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "words"),
+    [
+        ({"kernel": "mass_matrix"}, ValueError, "kernel is 'mass_matrix'; .* 'rhs'"),
+        ({"name": "a b"}, ValueError, "no identifier of C"),
+        ({"name": 1}, TypeError, "must be a text"),
+    ],
+)
+def test_wrong_arguments(arguments: dict[str, object], error: type[Exception], words: str) -> None:
+    with pytest.raises(error, match=words):
+        kc.load("rrp").casadi(**arguments)  # type: ignore[arg-type]
+
+
+def test_without_casadi(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "casadi", None)
+    with pytest.raises(ImportError, match=r"pip install 'kanecore\[casadi\]'"):
+        kc.load("rrp").casadi()
