@@ -15,6 +15,7 @@ from typing import NamedTuple
 from kanecore.derive.registry import Derived
 from kanecore.errors import ModelError
 from kanecore.graph.evaluate import evaluate
+from kanecore.graph.sample import PRECISE
 from kanecore.graph.scalars import PARAMETER, Given, Graph, Op
 from kanecore.tolerances import EPSILON, PIVOT
 
@@ -50,10 +51,8 @@ def constant_value(g: Graph, i: int) -> float:
     value = g.value(i)
     try:
         if value is None:
-            import mpmath
-
-            with mpmath.workdps(50):
-                value = float(evaluate(g, [i], {}, mpmath.mp)[0])  # TypeError where it is complex
+            # a context of our own: threads that describe models meanwhile change the precision of mpmath's
+            value = float(evaluate(g, [i], {}, PRECISE)[0])  # TypeError where it is complex
         if math.isfinite(float(value)):
             return float(value)
     except (TypeError, ValueError, ArithmeticError):
