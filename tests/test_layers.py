@@ -103,7 +103,9 @@ ALLOWED: dict[str, set[str]] = {
     "cli": {"errors", "cli_models"},
     "cli_models": {"errors"},
     "cli_runs": {"errors"},
-    "gallery": {"errors"},
+    "cli_export": {"errors"},
+    "prebuilt": {"errors"},
+    "gallery": {"errors", "prebuilt"},
 }
 
 # The gallery's models are descriptions as a user writes them.
@@ -112,9 +114,12 @@ ALLOWED_IN_MODELS = {"kanecore", "errors", "model", "describe", "shapes"}
 # The only imports against the order, made inside a function when it is called.
 INSIDE_FUNCTIONS: dict[str, set[str]] = {
     # each command imports what it needs
-    "cli": {"build", "cli_runs", "demo", "gallery", "kanecore"},
+    "cli": {"build", "cli_export", "cli_runs", "demo", "gallery", "kanecore"},
     "cli_models": {"_compile", "gallery", "model", "run"},
-    "gallery": {"_native", "run", "build", "_compile"},  # listing the models needs none of them
+    "cli_export": {"export"},
+    "prebuilt": {"_native", "run", "build"},
+    "export": {"model"},  # the report of a wheel's model
+    "gallery": {"run", "build", "_compile"},  # listing the models needs none of them
     "model": {"show"},  # a notebook shows it
     # a model pickled as C text is compiled again; a trajectory is plotted; a compiled model is handed over
     "run": {"build", "show", "export"},
@@ -137,6 +142,8 @@ WITHOUT_SYMPY = {
     "cli",
     "cli_models",
     "cli_runs",
+    "cli_export",
+    "prebuilt",
     "progress",
     "sweeps",
 }

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The command line: ``kanecore demo``, ``models``, ``info``, ``simulate``, ``bench``, ``draw``, ``audit``, ``cache``.
+"""The command line: ``kanecore demo``, ``models``, ``info``, ``simulate``, ``bench``, ``draw``, ``audit``, ``export``,
+``cache``.
 
 An error of kanecore is one line on stderr and exit status 1, a wrong use of the command 2.
 """
@@ -92,6 +93,12 @@ def _parser() -> argparse.ArgumentParser:
 
     audit = _on_model(commands, "audit", "compare a model with what other principles of mechanics give", _audit)
     audit.add_argument("--states", type=int, default=100, metavar="N", help="random states (default: %(default)s)")
+
+    export = _on_model(commands, "export", "write a model for other programs", _export)
+    what = export.add_mutually_exclusive_group(required=True)
+    what.add_argument("--wheel", type=Path, metavar="DIR", help="a model wheel, which pip installs, in this folder")
+    export.add_argument("--name", help="of the wheel's distribution (default: the model's, and -model)")
+    export.add_argument("--version", default="0.1.0", help="of the wheel's distribution (default: %(default)s)")
 
     cache = commands.add_parser("cache", help="show the folder of compiled models")
     cache.add_argument("--clear", action="store_true", help="delete everything in it")
@@ -219,6 +226,13 @@ def _audit(options: argparse.Namespace) -> int:
     audit = dyn.audit(options.states, units=units)
     print(audit)
     return 0 if audit.passed else 1
+
+
+def _export(options: argparse.Namespace) -> None:
+    from kanecore import cli_export
+
+    dyn = compiled(options.model, options.floating_base)
+    cli_export.export_wheel(dyn, options.wheel, options.name, options.version)
 
 
 def _give_values(dyn: CompiledModel) -> None:
