@@ -51,7 +51,7 @@ ALLOWED: dict[str, set[str]] = {
     # what a compiled model becomes for others
     "export": {
         *("errors", "kernels", "tolerances", "machine_code", "graph", "describe", "derive", "program", "emit", "build"),
-        "run",
+        *("run", "prebuilt"),
     },
     "expressions": set(),
     # what a user holds: a description, and what is derived from it

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import sys
-from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,14 +18,14 @@ from kanecore.errors import without_extension
 if TYPE_CHECKING:
     from kanecore.run.model import CompiledModel
 
-__all__ = ["FACTS", "LEVELS", "NAME", "lane_library", "libraries", "library", "load_wheel"]
+__all__ = ["FACTS", "LEVELS", "lane_library", "libraries", "library", "load_wheel"]
 
 # Levels that a model is compiled for, with the least kc_cpu_level() of each; the best first.
 LEVELS = {"x86-64-v4": 4, "x86-64-v3": 3, "baseline": 1}
 SUFFIX = {"win32": ".dll", "darwin": ".dylib"}.get(sys.platform, ".so")
 
-NAME, FACTS = "model", "model.json"
-"""What the files in the module of a model wheel are called, and the one that says what they are."""
+FACTS = "model.json"
+"""The file in the module of a model wheel that says what the others are; they bear the names of groups of kernels."""
 
 
 def libraries(folder: Path, name: str, level: str | None = None) -> dict[str, Path]:
@@ -57,12 +56,10 @@ def library(folder: Path, name: str) -> Path:
     return runs[0]
 
 
-def lane_library(folder: Path, name: str, group: str) -> str | None:
+def lane_library(folder: Path, name: str) -> str | None:
     """The library that evaluates as many states at once as this processor can; None where there is none."""
     from kanecore._native import cpu_level
 
-    if group != "core":
-        return None
     found = libraries(folder, f"{name}.lanes")
     return next((str(path) for each, path in found.items() if LEVELS[each] <= cpu_level() and path.exists()), None)
 
@@ -96,11 +93,10 @@ def load_wheel(module: str) -> CompiledModel:
             name=module,
         )
     try:
-        path = library(folder, NAME)
         dyn = class_of(facts["real"])(
-            {"all": str(path)},
-            source={"all": (folder / f"{NAME}.c").read_text(encoding="utf-8")},
-            lane_builder=partial(lane_library, folder, NAME),
+            {group: str(library(folder, group)) for group in facts["groups"]},
+            source={group: (folder / f"{group}.c").read_text(encoding="utf-8") for group in facts["groups"]},
+            lane_builder=lambda group: lane_library(folder, group),
             info={"real": facts["real"], "baked": facts["baked"]},
             origin=(load_wheel, (module,)),
         )
@@ -108,5 +104,6 @@ def load_wheel(module: str) -> CompiledModel:
         raise ImportError(
             f"the model wheel {wheel} cannot be loaded: {error}; install it again", name=module
         ) from error
+    dyn.parameters.update(facts["parameters"])
     dyn.inputs.update(facts["inputs"])
     return dyn

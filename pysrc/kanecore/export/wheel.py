@@ -26,14 +26,16 @@ from kanecore.build.compiler import (
     levels,
     prebuild,
 )
-from kanecore.emit.groups import lanes_of
+from kanecore.emit.groups import Groups, lanes_of
 from kanecore.emit.library import version as own_version
 from kanecore.errors import CompileError
+from kanecore.kernels import GROUPS
+from kanecore.prebuilt import FACTS
 from kanecore.run.model import CompiledModel
 
 from .binaries import platform_tag, suffix
 from .distribution import compatible, module_of, normal_version
-from .library import library_of
+from .library import description_of, library_of
 
 __all__ = ["build_wheel"]
 
@@ -69,7 +71,7 @@ def build_wheel(
     """Write a wheel with one compiled model, which pip installs as a module with a function ``load()``.
 
     The current parameters and inputs become the defaults; a parameter that has no value has none after ``load()``.
-    The installed model needs kanecore and NumPy, neither SymPy nor a compiler.  It has the bits of this one.  The
+    The installed model needs kanecore and NumPy, neither SymPy nor a compiler, and gives the bits of this one.  The
     page of the distribution holds the report of the model.
 
     Parameters
@@ -148,35 +150,56 @@ def _folder(folder: str | os.PathLike[str]) -> Path:
 
 def _module_files(dyn: CompiledModel, name: str, version: str, cc: str | Sequence[str] | None) -> dict[str, bytes]:
     """What the module holds, by path."""
-    real = "float" if dyn.single else "double"
-    library = library_of(dyn, "a model wheel", real=real)
-    text, lanes = library.emitted().text, lanes_of(library, real).emitted().text
+    texts, lanes = _texts(dyn)
     facts = {
         "abi": _abi_version(),
         "baked": dyn.info.get("baked", []),
         "distribution": name,
-        "inputs": _current_inputs(dyn),
+        "groups": list(texts),
+        "inputs": _current(dyn.inputs),
         "kanecore": own_version(),
-        "real": real,
+        "parameters": _current(dyn.parameters),
+        "real": _real(dyn),
         "version": version,
     }
     return {
         "__init__.py": _MODULE.format(model=ascii(dyn.name), kanecore=own_version()).encode(),
         "py.typed": b"",
-        "model.c": text.encode(),
-        "model.json": (json.dumps(facts, indent=1, sort_keys=True) + "\n").encode(),
-        **_compiled(text, lanes, cc),
+        FACTS: (json.dumps(facts, indent=1, sort_keys=True) + "\n").encode(),
+        **{f"{group}.c": text.encode() for group, text in texts.items()},
+        **_compiled(texts, lanes, cc),
     }
 
 
-def _compiled(text: str, lanes: str, cc: str | Sequence[str] | None) -> dict[str, bytes]:
+def _texts(dyn: CompiledModel) -> tuple[dict[str, str], dict[str, str]]:
+    """The C text of each group of kernels, and of those that evaluate several states at once.
+
+    A model that is one library remains one, and one in groups remains in groups: they share other terms with one
+    another, so that their last bits differ.
+    """
+    real, what = _real(dyn), "a model wheel"
+    description = description_of(dyn, what)
+    if "all" in dyn.source:
+        library = library_of(dyn, what, real=real)
+        return {"all": library.emitted().text}, {"core": lanes_of(library, real).emitted().text}
+    groups = Groups(description, real=real)
+    names = [group for group in GROUPS if group in dyn._groups]
+    return {group: groups.emit(group).text for group in names}, {"core": groups.emit("core", lanes=True).text}
+
+
+def _real(dyn: CompiledModel) -> str:
+    return "float" if dyn.single else "double"
+
+
+def _compiled(texts: Mapping[str, str], lanes: Mapping[str, str], cc: str | Sequence[str] | None) -> dict[str, bytes]:
     """The libraries, by file name: every level of the architecture, and one that all of its processors run."""
     if cc == NO_COMPILER:
         raise CompileError('cc is "none": a model wheel holds compiled libraries, so it takes a compiler to build one')
     command = find_compiler(cc)
     machine = _machine(command)
-    wanted = [("model", text, level) for level in dict.fromkeys(("baseline", *levels(machine)))]
-    wanted += [("model.lanes", lanes, level) for level in lane_levels(machine)]
+    scalar, wide = dict.fromkeys(("baseline", *levels(machine))), lane_levels(machine)
+    wanted = [(group, text, level) for group, text in texts.items() for level in scalar]
+    wanted += [(f"{group}.lanes", text, level) for group, text in lanes.items() for level in wide]
 
     def build(each: tuple[str, str, str]) -> bytes:
         name, source, level = each
@@ -201,9 +224,9 @@ def _machine(command: Sequence[str]) -> str:
     return platform.machine()
 
 
-def _current_inputs(dyn: CompiledModel) -> dict[str, float]:
-    values = zip(dyn.input_names, map(float, dyn._values("input")), strict=True)
-    return {name: value for name, value in values if not math.isnan(value)}
+def _current(values: Mapping[str, float]) -> dict[str, float]:
+    """Those that have a value."""
+    return {name: float(value) for name, value in values.items() if not math.isnan(value)}
 
 
 def _abi_version() -> int:

@@ -153,7 +153,7 @@ def load(name: str) -> CompiledModel:
     return CompiledModel(
         {"all": path},
         source={"all": source},
-        lane_builder=partial(lane_library, _FOLDER, name),
+        lane_builder=lambda group: lane_library(_FOLDER, name) if group == "core" else None,
         origin=(load, (name,)),
         describe=partial(_described, name),
     )
