@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The gallery as a wheel brings it: it needs pytest and NumPy, no SymPy, no compiler, and nothing else of these tests."""
+"""The gallery as a wheel brings it: the file needs pytest and NumPy, no SymPy, no compiler, no other test file."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import kanecore as kc
 
 @pytest.mark.parametrize("name", kc.models())
 def test_prebuilt_model(name: str) -> None:
-    """M is symmetric, and M u̇ = f where nothing is constrained; a batch and a pickled copy have the bits of one state."""
+    """M is symmetric, and M u̇ = f where nothing is constrained; a batch and a pickled copy have the same bits."""
     dyn = kc.load(name)
     x, r = np.linspace(0.3, 0.9, dyn.n_x), np.zeros(dyn.n_r)
     mass = dyn.mass_matrix(0.0, x, r=r)

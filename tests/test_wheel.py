@@ -97,7 +97,7 @@ def test_another_abi_is_refused(wheel: Path, tmp_path: Path, monkeypatch: pytest
 
 @pytest.mark.parametrize("name", ["", "a b", "-a", "1arm", "class", "json", "kanecore", "ärm", "a/b", "../a"])
 def test_names_that_are_none(dyn: kc.CompiledModel, tmp_path: Path, name: str) -> None:
-    with pytest.raises(ValueError, match="^name is "):
+    with pytest.raises(ValueError, match=r"^name is "):
         kc.build_wheel(dyn, tmp_path, name=name, version="1")
     assert not list(tmp_path.iterdir())
 
@@ -116,9 +116,9 @@ def test_versions_are_written_as_packaging_does() -> None:
 
 def test_wrong_use(dyn: kc.CompiledModel, tmp_path: Path) -> None:
     (tmp_path / "file").touch()
-    with pytest.raises(NotADirectoryError, match="is a file"):
+    with pytest.raises(NotADirectoryError, match=r"is a file"):
         kc.build_wheel(dyn, tmp_path / "file", name="a", version="1")
-    with pytest.raises(TypeError, match="kc.compile"):
+    with pytest.raises(TypeError, match=r"kc\.compile"):
         kc.build_wheel("rrp", tmp_path, name="a", version="1")  # type: ignore[arg-type]
     with pytest.raises(kc.CompileError, match="takes a compiler"):
         kc.build_wheel(dyn, tmp_path, name="a", version="1", cc="none")
