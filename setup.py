@@ -169,7 +169,8 @@ class BuildNative(build_ext):
     def compiler_command(self) -> list[str]:
         """The extension's own compiler, without its flags but with the target that they choose."""
         words = self.compiler.compiler_so
-        n_program = next((i for i, word in enumerate(words) if word.startswith("-")), len(words))
+        first = 3 if words[1:3] == ["-m", "ziglang"] else 1  # `python -m ziglang cc`
+        n_program = next((i for i, word in enumerate(words) if i >= first and word.startswith("-")), len(words))
         command, flags = words[:n_program], words[n_program:]
         for flag, value in pairwise(flags):
             if flag in ("-arch", "-isysroot", "-target"):

@@ -51,7 +51,7 @@ ALLOWED: dict[str, set[str]] = {
     # what a compiled model becomes for others
     "export": {
         *("errors", "kernels", "tolerances", "machine_code", "graph", "describe", "derive", "program", "emit", "build"),
-        *("run", "_native"),
+        *("run", "prebuilt", "_native"),
     },
     "expressions": set(),
     # what a user holds: a description, and what is derived from it
@@ -104,7 +104,8 @@ ALLOWED: dict[str, set[str]] = {
     "cli_models": {"errors"},
     "cli_runs": {"errors"},
     "cli_export": {"errors", "cli_runs"},
-    "gallery": {"errors"},
+    "prebuilt": {"errors"},
+    "gallery": {"errors", "prebuilt"},
 }
 
 # The gallery's models are descriptions as a user writes them.
@@ -115,7 +116,10 @@ INSIDE_FUNCTIONS: dict[str, set[str]] = {
     # each command imports what it needs
     "cli": {"build", "cli_export", "cli_runs", "demo", "gallery", "kanecore"},
     "cli_models": {"_compile", "gallery", "model", "run"},
-    "gallery": {"_native", "run", "build", "_compile"},  # listing the models needs none of them
+    "cli_export": {"export"},
+    "prebuilt": {"_native", "run", "build"},
+    "export": {"model"},  # the report of a wheel's model
+    "gallery": {"run", "build", "_compile"},  # listing the models needs none of them
     "model": {"show"},  # a notebook shows it
     # a model pickled as C text is compiled again; a trajectory is plotted; a compiled model is handed over
     "run": {"build", "show", "export"},
@@ -139,6 +143,7 @@ WITHOUT_SYMPY = {
     "cli_export",
     "cli_models",
     "cli_runs",
+    "prebuilt",
     "progress",
     "sweeps",
 }

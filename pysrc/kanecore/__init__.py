@@ -37,6 +37,7 @@ if TYPE_CHECKING:
         WorkerError,
     )
     from kanecore.events import Event
+    from kanecore.export.wheel import build_wheel
     from kanecore.gallery import load, models
     from kanecore.kanes_method import KanesMethod
     from kanecore.model import Model
@@ -83,6 +84,7 @@ __all__ = [
     "WorkerError",
     "__version__",
     "angular_velocity_matrix",
+    "build_wheel",
     "compile",
     "dh",
     "equivalent",
@@ -128,6 +130,7 @@ _HOMES = {
     "VelocityField": "kanecore.describe.velocity_field",
     "WorkerError": "kanecore.errors",
     "angular_velocity_matrix": "kanecore.describe.transforms",
+    "build_wheel": "kanecore.export.wheel",
     "compile": "kanecore._compile",
     "dh": "kanecore.describe.transforms",
     "link_pose": "kanecore.describe.transforms",

@@ -98,11 +98,14 @@ def _parser() -> argparse.ArgumentParser:
     what_for = export.add_mutually_exclusive_group(required=True)
     what_for.add_argument("--c", type=Path, metavar="DIR", help="C99 that depends on nothing, in a folder of its own")
     what_for.add_argument("--fmu", type=_fmu, metavar="FILE.fmu", help="a Functional Mock-up Unit")
+    what_for.add_argument("--wheel", type=Path, metavar="DIR", help="a model wheel, which pip installs, in this folder")
     export.add_argument("--kernels", metavar="NAMES", help="of C: kernels or groups, with commas (default: all)")
     export.add_argument("--real", choices=("double", "float"), default="double", help="of C (default: %(default)s)")
     export.add_argument("--prefix", help="of C: what all names begin with (default: the model's name)")
     export.add_argument("--integrators", action="store_true", help="of C: add the methods of simulate")
     export.add_argument("--fmi-version", choices=("2.0", "3.0"), default="3.0", help="of FMI (default: %(default)s)")
+    export.add_argument("--name", help="of the wheel's distribution (default: the model's, and -model)")
+    export.add_argument("--version", default="0.1.0", help="of the wheel's distribution (default: %(default)s)")
     _with_state(export)
     for option, value in (("--parameter", "VALUE"), ("--input", "VALUE"), ("--unit", "UNIT")):
         what = f"{option[2:]} by name; may be repeated"
@@ -261,6 +264,10 @@ def _export(options: argparse.Namespace) -> None:
             prefix=options.prefix,
             integrators=options.integrators,
         )
+        return
+    if options.wheel is not None:
+        given = {"parameters": options.parameter, "inputs": options.input}
+        cli_export.export_wheel(dyn, options.wheel, options.name, options.version, **given)
         return
     cli_export.export_fmu(
         dyn,

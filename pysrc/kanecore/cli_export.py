@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import contextlib
+import re
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -15,7 +16,7 @@ from kanecore.errors import ModelError
 if TYPE_CHECKING:
     from kanecore.run.model import CompiledModel
 
-__all__ = ["export_fmu"]
+__all__ = ["export_c", "export_fmu", "export_wheel"]
 
 Dimensions = Mapping[str, tuple[int, int, int]]
 
@@ -55,6 +56,25 @@ def export_c(
         names = None if kernels is None else [name.strip() for name in kernels.split(",") if name.strip()]
         dyn.export_c(folder, kernels=names, **named)
     print(f"saved in {folder}: make -C {shlex.quote(str(folder))} test")
+
+
+def export_wheel(
+    dyn: CompiledModel,
+    folder: Path,
+    name: str | None,
+    version: str,
+    *,
+    parameters: Sequence[str],
+    inputs: Sequence[str],
+) -> None:
+    """Write a model wheel; without a name it is that of the model, with "-model" behind it."""
+    from kanecore.export.wheel import build_wheel
+
+    plain = re.sub(r"[^A-Za-z0-9]+", "-", dyn.name).strip("-")
+    with _in_one_line():
+        _give(dyn, parameters, inputs)
+        path = build_wheel(dyn, folder, name=f"{plain}-model".lstrip("-") if name is None else name, version=version)
+    print(f"saved as {path}")
 
 
 def _give(dyn: CompiledModel, parameters: Sequence[str], inputs: Sequence[str]) -> None:

@@ -241,7 +241,7 @@ def prebuild(
     source, name : str
         As in `compile_library`.
     level : str
-        One of :func:`levels`, or of :func:`lane_levels`.
+        One of :func:`levels` or of :func:`lane_levels`, or "baseline": every processor of the architecture.
     machine : str
         The processors' architecture.
     cc : sequence of str
@@ -256,7 +256,8 @@ def prebuild(
     CompileError, OSError
     """
     folder.mkdir(parents=True, exist_ok=True)
-    target = _Target(_asked_for(cc, "the compiler"), None, _LANE_LEVELS.get(machine.lower(), _ANY)[level], include)
+    flags = {**_ANY, **_LANE_LEVELS.get(machine.lower(), {})}[level]
+    target = _Target(_asked_for(cc, "the compiler"), None, flags, include)
     return _find_or_build(folder, name, source, target, time.perf_counter())
 
 

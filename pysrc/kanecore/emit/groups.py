@@ -19,7 +19,7 @@ from .lane_library import LaneLibrary
 from .lanes import Lanes, SingleLanes
 from .library import Emitted, Library
 
-__all__ = ["REALS", "Groups", "emit_group", "emit_library", "emit_prebuilt", "emit_some", "whole"]
+__all__ = ["REALS", "Groups", "emit_group", "emit_library", "emit_prebuilt", "emit_some", "lanes_of", "whole"]
 
 REALS: dict[str, tuple[C, Lanes]] = {"double": (C(), Lanes()), "float": (Single(), SingleLanes())}
 """How programs are written on each type of numbers: for one state, and for several."""
@@ -118,9 +118,13 @@ def emit_some(description: Description, parameters: Mapping[str, float], groups:
 def emit_prebuilt(description: Description, parameters: Mapping[str, float] | None = None) -> tuple[Emitted, Emitted]:
     """The text of all kernels, and that of the core group for several states."""
     library = whole(description, parameters)
+    return library.emitted(), lanes_of(library).emitted()
+
+
+def lanes_of(library: Library, real: str = "double") -> LaneLibrary:
+    """The core group of a `whole` library for several states."""
     core = {name: kernel for name, kernel in library.kernels.items() if KERNEL_GROUPS[name] == "core"}
-    lanes = LaneLibrary(library.derivation, library.kernels, core, "all", target=Lanes())
-    return library.emitted(), lanes.emitted()
+    return LaneLibrary(library.derivation, library.kernels, core, "all", target=REALS[real][1])
 
 
 def _derive(description: Description, baked: Mapping[str, float] | None) -> Derivation:

@@ -7,13 +7,14 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+from kanecore.describe.description import Description
 from kanecore.emit.groups import Groups, whole
 from kanecore.emit.library import Library
 from kanecore.emit.machine import FIRST, code
 from kanecore.errors import ModelError
 from kanecore.machine_code import Code
 
-__all__ = ["CompiledModel", "current_parameters", "library_of", "on_machine"]
+__all__ = ["CompiledModel", "current_parameters", "description_of", "library_of", "on_machine"]
 
 CompiledModel = Any  # which imports what is here when it is asked to export itself
 
@@ -32,6 +33,11 @@ def library_of(dyn: Any, what: str, kernels: Sequence[str] | None = None, real: 
     ModelError
         The model calls functions of this process by their addresses, or nobody knows its description.
     """
+    return whole(description_of(dyn, what), current_parameters(dyn), kernels=kernels, real=real)
+
+
+def description_of(dyn: CompiledModel, what: str) -> Description:
+    """What the model was derived from; ModelError as `library_of` raises it."""
     if dyn._functions:
         raise ModelError(
             f"{dyn.name!r} cannot become {what}: it calls {', '.join(dyn._functions)} by address, kc.CFunction, and an "
@@ -42,7 +48,8 @@ def library_of(dyn: Any, what: str, kernels: Sequence[str] | None = None, real: 
             f"{dyn.name!r} cannot become {what}: it was unpickled, or comes from a wheel, without its description; "
             "export it where it was compiled"
         )
-    return whole(dyn._describe(), current_parameters(dyn), kernels=kernels, real=real)
+    description: Description = dyn._describe()
+    return description
 
 
 def current_parameters(dyn: Any) -> dict[str, float]:

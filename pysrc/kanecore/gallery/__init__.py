@@ -15,7 +15,6 @@ installation compiles those of :data:`PREBUILT_OF_ROBOTS`, the first call of ano
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Mapping
 from functools import partial
 from importlib import import_module
@@ -23,6 +22,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kanecore.errors import unknown_name, without_extension
+from kanecore.prebuilt import lane_library, libraries, library
 
 if TYPE_CHECKING:
     from kanecore.describe.description import Description
@@ -81,11 +81,8 @@ MODELS = {
 PREBUILT_OF_ROBOTS = ("core", "forces", "bodies")
 """The groups of kernels of a robot that the installation compiles: to simulate, control and draw it."""
 
-# Levels that a model is compiled for, with the least kc_cpu_level() of each; the best first.
-_LEVELS = {"x86-64-v4": 4, "x86-64-v3": 3, "baseline": 1}
 _FOLDER = Path(__file__).parent / "_lib"
 _ROBOTS = Path(__file__).parent / "robots"
-_SUFFIX = {"win32": ".dll", "darwin": ".dylib"}.get(sys.platform, ".so")
 
 
 def models() -> list[str]:
@@ -139,13 +136,13 @@ def load(name: str) -> CompiledModel:
     except ImportError as error:
         raise without_extension("load", error) from error.__cause__
 
-    library = str(library_path(name))
+    path = str(library_path(name))
     source = (_FOLDER / f"{name}.c").read_text(encoding="utf-8")
     if name in robots():
         info: dict[str, Any] = {"build": {}}
         build, build_lanes = _further(name, info["build"])
         return CompiledModel(
-            dict.fromkeys(PREBUILT_OF_ROBOTS, library),
+            dict.fromkeys(PREBUILT_OF_ROBOTS, path),
             source={"core": source},
             builder=build,
             lane_builder=build_lanes,
@@ -154,9 +151,9 @@ def load(name: str) -> CompiledModel:
             describe=partial(_described, name),
         )
     return CompiledModel(
-        {"all": library},
+        {"all": path},
         source={"all": source},
-        lane_builder=partial(lane_library, name),
+        lane_builder=lambda group: lane_library(_FOLDER, name) if group == "core" else None,
         origin=(load, (name,)),
         describe=partial(_described, name),
     )
@@ -202,14 +199,6 @@ def _further(name: str, times: dict[str, Any]) -> tuple[Callable[[str], tuple[st
     return build, build_lanes
 
 
-def lane_library(name: str, group: str) -> str | None:
-    """File of the kernels of a group that evaluate several states at once, as many as this processor can."""
-    from kanecore._native import cpu_level
-
-    built = {level: _FOLDER / f"{name}.lanes.{level}{_SUFFIX}" for level in _LEVELS if _LEVELS[level] <= cpu_level()}
-    return next((str(path) for path in built.values() if group == "core" and path.exists()), None)
-
-
 def library_path(name: str, level: str | None = None) -> Path:
     """File of a prebuilt model.
 
@@ -232,20 +221,12 @@ def library_path(name: str, level: str | None = None) -> Path:
     """
     if name not in MODELS:
         raise unknown_name("model of the gallery is called", name, models())
-    libraries = {each: _FOLDER / f"{name}.{each}{_SUFFIX}" for each in ([level] if level else _LEVELS)}
-    built = {each: path for each, path in libraries.items() if path.exists()}
+    files = libraries(_FOLDER, name, level)
+    built = [path for path in files.values() if path.exists()]
     if not built:
         raise FileNotFoundError(
             f"the prebuilt model {name!r} is not in {_FOLDER} "
-            f"({' or '.join(path.name for path in libraries.values())}): install kanecore again; in its source folder: "
+            f"({' or '.join(path.name for path in files.values())}): install kanecore again; in its source folder: "
             "pip install -e ."
         )
-    if level is None:
-        from kanecore._native import cpu_level
-
-        built = {each: path for each, path in built.items() if _LEVELS[each] <= cpu_level()}
-        if not built:  # an older processor
-            from kanecore.build import compile_library
-
-            return Path(compile_library((_FOLDER / f"{name}.c").read_text(encoding="utf-8"), name=name).path)
-    return next(iter(built.values()))
+    return built[0] if level else library(_FOLDER, name)

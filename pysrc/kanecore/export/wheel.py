@@ -1,0 +1,322 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Model wheels: a compiled model that pip installs, and that loads without SymPy and without a compiler."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import math
+import os
+import platform
+import re
+import shlex
+import warnings
+import zipfile
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from kanecore.build import cache
+from kanecore.build.compiler import (
+    NO_COMPILER,
+    find_compiler,
+    include_dir,
+    lane_levels,
+    levels,
+    prebuild,
+)
+from kanecore.emit.groups import Groups, lanes_of
+from kanecore.emit.library import version as own_version
+from kanecore.errors import CompileError
+from kanecore.kernels import GROUPS
+from kanecore.prebuilt import FACTS
+from kanecore.run.model import CompiledModel
+
+from .binaries import platform_tag, suffix
+from .distribution import compatible, module_of, normal_version
+from .library import description_of, library_of
+
+__all__ = ["build_wheel"]
+
+_MODULE = '''\
+"""The model {model}, compiled by kanecore {kanecore}; `load` opens it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from kanecore import CompiledModel
+
+__all__ = ["load"]
+
+
+def load() -> CompiledModel:
+    """A new copy of the model, with the parameters and inputs that it had when the wheel was built."""
+    from kanecore.prebuilt import load_wheel
+
+    return load_wheel(__name__)
+'''
+
+
+def build_wheel(
+    dyn: CompiledModel,
+    folder: str | os.PathLike[str],
+    *,
+    name: str,
+    version: str,
+    cc: str | Sequence[str] | None = None,
+) -> Path:
+    """Write a wheel with one compiled model, which pip installs as a module with a function ``load()``.
+
+    The current parameters and inputs become the defaults; a parameter that has no value has none after ``load()``.
+    The installed model needs kanecore and NumPy, neither SymPy nor a compiler, and gives the bits of this one.  The
+    page of the distribution holds the report of the model.
+
+    Parameters
+    ----------
+    dyn : CompiledModel
+    folder : path
+        Where the wheel is written; it is made if missing.
+    name : str
+        Of the distribution, such as "arm-model".  The module is called the same with underscores: ``arm_model``.
+    version : str
+        Of the distribution, by PEP 440, such as "1.0" or "2.0rc1".
+    cc : str or sequence of str, optional
+        The compiler, with arguments if any.  With ``python -m ziglang cc -target x86_64-linux-gnu.2.17`` the wheel
+        runs on every Linux since 2014.  Default: that of `kanecore.compile`.
+
+    Returns
+    -------
+    Path
+        The wheel.  On x86-64 it holds the model for several instruction levels; ``load()`` takes the best.
+
+    Raises
+    ------
+    NotADirectoryError
+        The folder is a file.
+    ValueError, TypeError
+        A name or a version that no wheel has; what is no compiled model.
+    ModelError
+        The model calls C functions by address; or its description is not known, as it was unpickled or comes from a
+        wheel.
+    CompileError
+        There is no compiler, or it refused.
+
+    Notes
+    -----
+    The same model gives the same bytes.  The tag of the wheel is read from the libraries: on Linux the newest glibc
+    that they need.  A kanecore with another `ABI_VERSION` refuses to load the model.
+
+    Examples
+    --------
+    ``kc.build_wheel(dyn, "dist", name="arm-model", version="1.0")``, and after ``pip install`` of it:
+    ``import arm_model; dyn = arm_model.load()``
+    """
+    if not isinstance(dyn, CompiledModel):
+        raise TypeError(f"build_wheel takes a compiled model, not a {type(dyn).__name__}: kc.compile(model) makes one")
+    module, release = module_of(name), normal_version(version)
+    place = _folder(folder)
+    files = _module_files(dyn, name, release, cc)
+    binaries = [content for path, content in files.items() if path.endswith((".so", ".dll", ".dylib"))]
+    tag = f"py3-none-{platform_tag(binaries)}"
+    info = f"{module}-{release}.dist-info"
+    contents = {f"{module}/{path}": content for path, content in files.items()}
+    contents[f"{info}/METADATA"] = _metadata(dyn, name, release, module).encode()
+    contents[f"{info}/WHEEL"] = (
+        f"Wheel-Version: 1.0\nGenerator: kanecore {own_version()}\nRoot-Is-Purelib: false\nTag: {tag}\n"
+    ).encode()
+    contents[f"{info}/RECORD"] = _record(contents, f"{info}/RECORD").encode()
+    place.mkdir(parents=True, exist_ok=True)
+    path = place / f"{module}-{release}-{tag}.whl"
+    _write(path, contents)
+    return path
+
+
+# ----------------------------------------------------------------------------------------------------- arguments
+
+
+def _folder(folder: str | os.PathLike[str]) -> Path:
+    path = Path(folder)
+    nearest = next((each for each in (path, *path.absolute().parents) if each.exists()), path)
+    if not nearest.is_dir():
+        raise NotADirectoryError(f"{str(nearest)!r} is a file; build_wheel writes into a folder: name one")
+    return path
+
+
+# --------------------------------------------------------------------------------------------------------- files
+
+
+def _module_files(dyn: CompiledModel, name: str, version: str, cc: str | Sequence[str] | None) -> dict[str, bytes]:
+    """What the module holds, by path."""
+    texts, lanes = _texts(dyn)
+    facts = {
+        "abi": _abi_version(),
+        "baked": dyn.info.get("baked", []),
+        "distribution": name,
+        "groups": list(texts),
+        "inputs": _current(dyn.inputs),
+        "kanecore": own_version(),
+        "parameters": _current(dyn.parameters),
+        "real": _real(dyn),
+        "version": version,
+    }
+    return {
+        "__init__.py": _MODULE.format(model=ascii(dyn.name), kanecore=own_version()).encode(),
+        "py.typed": b"",
+        FACTS: (json.dumps(facts, indent=1, sort_keys=True) + "\n").encode(),
+        **{f"{group}.c": text.encode() for group, text in texts.items()},
+        **_compiled(texts, lanes, cc),
+    }
+
+
+def _texts(dyn: CompiledModel) -> tuple[dict[str, str], dict[str, str]]:
+    """The C text of each group of kernels, and of those that evaluate several states at once.
+
+    A model that is one library remains one, and one in groups remains in groups: they share other terms with one
+    another, so that their last bits differ.
+    """
+    real, what = _real(dyn), "a model wheel"
+    description = description_of(dyn, what)
+    if "all" in dyn.source:
+        library = library_of(dyn, what, real=real)
+        return {"all": library.emitted().text}, {"core": lanes_of(library, real).emitted().text}
+    groups = Groups(description, real=real)
+    names = [group for group in GROUPS if group in dyn._groups]
+    return {group: groups.emit(group).text for group in names}, {"core": groups.emit("core", lanes=True).text}
+
+
+def _real(dyn: CompiledModel) -> str:
+    return "float" if dyn.single else "double"
+
+
+def _compiled(texts: Mapping[str, str], lanes: Mapping[str, str], cc: str | Sequence[str] | None) -> dict[str, bytes]:
+    """The libraries, by file name: every level of the architecture, and one that all of its processors run."""
+    if cc == NO_COMPILER:
+        raise CompileError('cc is "none": a model wheel holds compiled libraries, so it takes a compiler to build one')
+    command = find_compiler(cc)
+    machine = _machine(command)
+    scalar, wide = dict.fromkeys(("baseline", *levels(machine))), lane_levels(machine)
+    wanted = [(group, text, level) for group, text in texts.items() for level in scalar]
+    wanted += [(f"{group}.lanes", text, level) for group, text in lanes.items() for level in wide]
+
+    def build(each: tuple[str, str, str]) -> bytes:
+        name, source, level = each
+        built = prebuild(
+            source, level, machine=machine, cc=command, include=include_dir(), folder=cache.folder(), name=name
+        )
+        return Path(built.path).read_bytes()
+
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        made = list(pool.map(build, wanted))
+    return {f"{name}.{level}{suffix(made[i])}": made[i] for i, (name, _, level) in enumerate(wanted)}
+
+
+def _machine(command: Sequence[str]) -> str:
+    """The architecture that a compiler builds for: of the target among its arguments, or this machine's."""
+    words = shlex.split(" ".join(command)) if os.name != "nt" else list(command)
+    for word, following in zip(words, [*words[1:], ""], strict=True):
+        if word in ("-target", "--target"):
+            return following.partition("-")[0]
+        if word.startswith("--target="):
+            return word.removeprefix("--target=").partition("-")[0]
+    return platform.machine()
+
+
+def _current(values: Mapping[str, float]) -> dict[str, float]:
+    """Those that have a value."""
+    return {name: float(value) for name, value in values.items() if not math.isnan(value)}
+
+
+def _abi_version() -> int:
+    """That of the header which the libraries are compiled with."""
+    header = (include_dir() / "kanecore.h").read_text(encoding="utf-8")
+    found = re.search(r"^#define KC_ABI_VERSION (\d+)u?$", header, re.MULTILINE)
+    assert found is not None
+    return int(found[1])
+
+
+# ------------------------------------------------------------------------------------------------------ metadata
+
+
+def _metadata(dyn: CompiledModel, name: str, version: str, module: str) -> str:
+    """What pip and an index read, with the page of the model."""
+    return (
+        "Metadata-Version: 2.1\n"
+        f"Name: {name}\n"
+        f"Version: {version}\n"
+        f"Summary: {_one_line(f'The model {dyn.name} as machine code, for kanecore')}\n"
+        "Classifier: Topic :: Scientific/Engineering :: Physics\n"
+        "Classifier: Typing :: Typed\n"
+        "Requires-Python: >=3.10\n"
+        f"Requires-Dist: kanecore{compatible(own_version())}\n"
+        "Description-Content-Type: text/markdown; charset=UTF-8\n"
+        f"\n{_page(dyn, name, module)}"
+    )
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _page(dyn: CompiledModel, name: str, module: str) -> str:
+    """How to load the model, its names and values, and its report."""
+    lists: Mapping[str, Sequence[str]] = {
+        "Coordinates": dyn.coordinate_names,
+        "Speeds": dyn.speed_names,
+        "Inputs": dyn.input_names,
+        "Outputs": dyn.output_names,
+    }
+    names = "".join(
+        f"- {title}: {', '.join(f'`{each}`' for each in found)}\n" for title, found in lists.items() if found
+    )
+    numbers = [*map(float, dyn._values("parameter")), *map(float, dyn._values("input"))]
+    kinds = ["parameter"] * dyn.n_p + ["input"] * dyn.n_r
+    rows = "".join(
+        f"| {kind} | `{each}` | {'not set' if math.isnan(value) else repr(value)} |\n"
+        for kind, each, value in zip(kinds, (*dyn.parameter_names, *dyn.input_names), numbers, strict=True)
+    )
+    table = f"\n| | name | value |\n|---|---|---|\n{rows}" if rows else ""
+    return (
+        f"# {name}\n\nThe model `{_one_line(dyn.name)}`, compiled. It needs kanecore with ABI version "
+        f"{_abi_version()}, and neither SymPy nor a compiler.\n\n"
+        f"```python\nimport {module}\n\ndyn = {module}.load()\nprint(dyn.parameters)\n```\n\n"
+        f"{names}{table}\n## Report\n\n```text\n{_report(dyn)}\n```\n"
+    )
+
+
+def _report(dyn: CompiledModel) -> str:
+    """That of the description; what it warns of was said when the model was compiled."""
+    from kanecore.model import Model
+
+    assert dyn._describe is not None
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return Model._of_description(dyn._describe(), {}).report()
+
+
+# ------------------------------------------------------------------------------------------------------- the zip
+
+
+def _record(contents: Mapping[str, bytes], itself: str) -> str:
+    lines = []
+    for path, content in contents.items():
+        digest = base64.urlsafe_b64encode(hashlib.sha256(content).digest()).rstrip(b"=").decode()
+        lines.append(f"{path},sha256={digest},{len(content)}\n")
+    return "".join([*lines, f"{itself},,\n"])
+
+
+def _write(path: Path, contents: Mapping[str, bytes]) -> None:
+    """One archive with no trace of when or where it was made; under its name it is whole or not there."""
+    temporary = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        with zipfile.ZipFile(temporary, "w", zipfile.ZIP_DEFLATED) as archive:
+            for name, content in contents.items():
+                entry = zipfile.ZipInfo(name, (1980, 1, 1, 0, 0, 0))
+                entry.compress_type, entry.create_system = zipfile.ZIP_DEFLATED, 3
+                entry.external_attr = (0o100755 if name.endswith((".so", ".dylib", ".dll")) else 0o100644) << 16
+                archive.writestr(entry, content)
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
