@@ -138,6 +138,21 @@ def test_singular_state_is_an_error() -> None:
     assert np.isfinite(dense(f(0, np.ones(dyn.n_x), 1.0, list(dyn.parameters.values())))).all()
 
 
+def test_arguments_that_do_not_change() -> None:
+    """Derivatives by them are empty, and all others what they were."""
+    dyn, t, x, r, p = place("rrp")
+    f, all_of_them = dyn.casadi(wrt="xr", name="rrp_xr"), dyn.casadi()
+    blocks, expected = (g.jacobian()(t, x, r, p, 0) for g in (f, all_of_them))
+    assert [block.nnz() for block in blocks] == [0, expected[1].nnz(), expected[2].nnz(), 0]
+    w, Z = np.cos(np.arange(dyn.n_x)), ca.MX.sym("z", dyn.n_x + dyn.n_r)
+    found, exact = (
+        ca.Function("h", [Z], [ca.hessian(ca.dot(w, g(t, Z[: dyn.n_x], Z[dyn.n_x :], p)), Z)[0]])([*x, *r])
+        for g in (f, all_of_them)
+    )
+    assert np.array_equal(dense(found), dense(exact))
+    assert np.array_equal(dense(f.reverse(1)(t, x, r, p, 0, w)[3]), np.zeros((dyn.n_p, 1)))
+
+
 def test_swing_up() -> None:
     """IPOPT with exact Hessians finds that of CasADi's own expressions, in as many iterations."""
     dyn = kc.load("cart_pole")
@@ -190,6 +205,7 @@ def _cart_pole(x: object, force: object, p: dict[str, float]) -> object:
         ({"kernel": "mass_matrix"}, ValueError, "kernel is 'mass_matrix'; .* 'rhs'"),
         ({"name": "a b"}, ValueError, "no identifier of C"),
         ({"name": 1}, TypeError, "must be a text"),
+        ({"wrt": "xq"}, ValueError, "wrt holds 'q'; .* 't', 'x', 'r', 'p'"),
     ],
 )
 def test_wrong_arguments(arguments: dict[str, object], error: type[Exception], words: str) -> None:

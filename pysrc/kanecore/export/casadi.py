@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from typing import Any
 
 from kanecore.build.compiler import compile_library
@@ -23,10 +23,10 @@ KERNELS = (
 )
 """Those that the functions call."""
 
-_VARIABLES = ("t", "x", "r", "p")
+VARIABLES = ("t", "x", "r", "p")
 
 
-def casadi_function(dyn: CompiledModel, kernel: str, name: str | None) -> Any:
+def casadi_function(dyn: CompiledModel, kernel: str, name: str | None, wrt: Iterable[str]) -> Any:
     """What `CompiledModel.casadi` returns."""
     try:
         import casadi
@@ -35,11 +35,14 @@ def casadi_function(dyn: CompiledModel, kernel: str, name: str | None) -> Any:
     if kernel != "rhs":
         raise ValueError(f"kernel is {kernel!r}; functions of CasADi are made of 'rhs'")
     chosen = f"{default_prefix(dyn.name)}_rhs" if name is None else checked_prefix(name)
-    path = compile_library(text(dyn, chosen), name=chosen).path
-    return casadi.external(chosen, path)
+    variables = list(wrt)
+    if unknown := [variable for variable in variables if variable not in VARIABLES]:
+        raise ValueError(f"wrt holds {unknown[0]!r}; derivatives are those by {', '.join(map(repr, VARIABLES))}")
+    path = compile_library(text(dyn, chosen, variables), name=chosen).path
+    return casadi.external(chosen, path, {"is_diff_in": [variable in variables for variable in VARIABLES]})
 
 
-def text(dyn: CompiledModel, name: str) -> str:
+def text(dyn: CompiledModel, name: str, wrt: Container[str] = VARIABLES) -> str:
     """The C of the functions."""
     library = library_of(dyn, "a function of CasADi", kernels=KERNELS)
     library.also = ("eliminate.h",)
@@ -49,10 +52,10 @@ def text(dyn: CompiledModel, name: str) -> str:
     ]
     if missing:
         raise ModelError(f"{dyn.name!r} has no {', '.join(missing)}, which derivatives in CasADi are made of")
-    return emitted + _functions(library, name)
+    return emitted + _functions(library, name, wrt)
 
 
-def _functions(library: Library, name: str) -> str:
+def _functions(library: Library, name: str, wrt: Container[str]) -> str:
     sizes = library.sizes
     constraints = sizes["n_constraints"]
     values = {
@@ -64,9 +67,11 @@ def _functions(library: Library, name: str) -> str:
         "NC": str(library.n_prepared),
         "NWORK": library.n_work,
         "INTEGER": "long long int",
-        "BY_P": "kernel_rhs_parameter_jacobian" if "rhs_parameter_jacobian" in library.of_kernel else "NULL",
+        "BY_T": str(int("t" in wrt)),
+        "BY_P": str(int("p" in wrt)),
+        "KERNEL_BY_P": "kernel_rhs_parameter_jacobian" if "rhs_parameter_jacobian" in library.of_kernel else "NULL",
         "ROWS": _ROWS if constraints else "    (void)rows;\n",
-        "SPARSITY": _sparsity(library),
+        "SPARSITY": _sparsity(library, wrt),
         "NAMES": _names(),
     }
     return filled("casadi.c", name, values)
@@ -79,8 +84,8 @@ _ROWS = """\
 
 
 def _names() -> str:
-    by = [*_VARIABLES, "out_xdot", "adj_xdot"]
-    names = ", ".join(f'"jac_adj_{of}_{wrt}"' for of in _VARIABLES for wrt in by)
+    by = [*VARIABLES, "out_xdot", "adj_xdot"]
+    names = ", ".join(f'"jac_adj_{of}_{wrt}"' for of in VARIABLES for wrt in by)
     return f"static const char *const ca_second_names[] = {{{names}}};\n"
 
 
@@ -89,7 +94,7 @@ def _names() -> str:
 Rows = Sequence[int]  # of a pattern: bits are columns
 
 
-def _sparsity(library: Library) -> str:
+def _sparsity(library: Library, wrt: Container[str]) -> str:
     """The patterns of all arguments and results, column by column as CasADi has them."""
     sizes, derivation = library.sizes, library.derivation
     n_x, n_r, n_p = sizes["n_x"], sizes["n_r"], sizes["n_p"]
@@ -102,30 +107,32 @@ def _sparsity(library: Library) -> str:
         "r": [row >> n_x for row in by_z],
         "p": of_kernels.get("rhs_parameter_jacobian", [0] * n_x),
     }
-    lines = [_pattern(f"ca_pattern_xdot_{by}", first[by], lengths[by]) for by in _VARIABLES]
+    first = {by: rows if by in wrt else [0] * n_x for by, rows in first.items()}
+    lines = [_pattern(f"ca_pattern_xdot_{by}", first[by], lengths[by]) for by in VARIABLES]
     second = _second(first, second_pattern(derivation), lengths)
-    for of in _VARIABLES:
-        for by in (*_VARIABLES, "out_xdot", "adj_xdot"):
+    second = {(of, by): rows for (of, by), rows in second.items() if of in wrt and (by in wrt or by == "adj_xdot")}
+    for of in VARIABLES:
+        for by in (*VARIABLES, "out_xdot", "adj_xdot"):
             rows = second.get((of, by), [0] * lengths[of])
             width = lengths.get(by, n_x)
             lines.append(_pattern(f"ca_second_{of}_{by}", rows, width))
-    lines += [_dense(f"ca_of_{by}", lengths[by]) for by in _VARIABLES]
-    lines += [_pattern(f"ca_no_{by}", [0] * lengths[by], 1) for by in _VARIABLES]
+    lines += [_dense(f"ca_of_{by}", lengths[by]) for by in VARIABLES]
+    lines += [_pattern(f"ca_no_{by}", [0] * lengths[by], 1) for by in VARIABLES]
     lines += [_dense("ca_of_xdot", n_x), _pattern("ca_no_xdot", [0] * n_x, 1)]
     arguments = [
-        *(f"ca_of_{by}" for by in _VARIABLES),
+        *(f"ca_of_{by}" for by in VARIABLES),
         "ca_no_xdot",
         "ca_of_xdot",
-        *(f"ca_no_{by}" for by in _VARIABLES),
+        *(f"ca_no_{by}" for by in VARIABLES),
     ]
     lines += [
         _list("ca_patterns_in", arguments),
         _list("ca_patterns_rates", ["ca_of_xdot"]),
-        _list("ca_patterns_jac", [f"ca_pattern_xdot_{by}" for by in _VARIABLES]),
-        _list("ca_patterns_adj", [f"ca_of_{by}" for by in _VARIABLES]),
+        _list("ca_patterns_jac", [f"ca_pattern_xdot_{by}" for by in VARIABLES]),
+        _list("ca_patterns_adj", [f"ca_of_{by}" for by in VARIABLES]),
         _list(
             "ca_patterns_of_second",
-            [f"ca_second_{of}_{by}" for of in _VARIABLES for by in (*_VARIABLES, "out_xdot", "adj_xdot")],
+            [f"ca_second_{of}_{by}" for of in VARIABLES for by in (*VARIABLES, "out_xdot", "adj_xdot")],
         ),
     ]
     return "".join(lines)
@@ -134,10 +141,10 @@ def _sparsity(library: Library) -> str:
 def _second(first: dict[str, Rows], of_z: Rows, lengths: dict[str, int]) -> dict[tuple[str, str], list[int]]:
     """The patterns of the adjoint's derivatives: by x and r as derived, by t and p full where ẋ depends on them."""
     n_x = lengths["x"]
-    depends = {by: _union(first[by]) for by in _VARIABLES}
+    depends = {by: _union(first[by]) for by in VARIABLES}
     result = {}
-    for of in _VARIABLES:
-        for by in _VARIABLES:
+    for of in VARIABLES:
+        for by in VARIABLES:
             if {of, by} <= {"x", "r"}:
                 begin, offset = (0 if of == "x" else n_x), (0 if by == "x" else n_x)
                 mask = (1 << lengths[by]) - 1

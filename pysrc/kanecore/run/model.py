@@ -538,7 +538,7 @@ class CompiledModel(_native.Kernels):
 
         export_c(self, folder, kernels, real, prefix, integrators)
 
-    def casadi(self, kernel: str = "rhs", *, name: str | None = None) -> Any:
+    def casadi(self, kernel: str = "rhs", *, name: str | None = None, wrt: Iterable[str] = ("t", "x", "r", "p")) -> Any:
         """The equations of motion as a function of CasADi, f(t, x, r, p) = ẋ, with exact derivatives.
 
         It is compiled C that CasADi calls by its external interface: the function, its Jacobian by each argument, its
@@ -550,6 +550,9 @@ class CompiledModel(_native.Kernels):
         kernel : {"rhs"}
         name : str, optional
             Of the function, an identifier of C; default: the model's, and ``_rhs``.
+        wrt : sequence of {"t", "x", "r", "p"}
+            The arguments by which derivatives are wanted; by the others they are zero.  CasADi's ``map`` computes all
+            that there are, and those by p take most of the time: say ``wrt="xr"`` where parameters are numbers.
 
         Returns
         -------
@@ -566,7 +569,7 @@ class CompiledModel(_native.Kernels):
         ModelError
             The model calls C functions by address, its description is not known, or it has no derivatives.
         ValueError, TypeError
-            Another kernel; a name that is no identifier.
+            Another kernel; a name that is no identifier; another argument.
 
         Notes
         -----
@@ -582,7 +585,7 @@ class CompiledModel(_native.Kernels):
         """
         from kanecore.export.casadi import casadi_function
 
-        return casadi_function(self, kernel, name)
+        return casadi_function(self, kernel, name, wrt)
 
     def export_fmu(
         self,

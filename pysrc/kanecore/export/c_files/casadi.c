@@ -24,6 +24,8 @@ enum {
     NM = INSERT_NM, /* rows of G */
     NC = INSERT_NC, /* prepared constants */
     NWORK = INSERT_NWORK,
+    BY_T = INSERT_BY_T, /* whether derivatives by t and by p are wanted at all */
+    BY_P = INSERT_BY_P,
     NZ = NX + NR,              /* x and r, by which second derivatives are exact */
     NY = NU + NM,              /* udot and lambda */
     BEYOND = NX + NY + NX + NM /* where the direction begins in what the kernel of second derivatives reads */
@@ -172,7 +174,7 @@ static int ca_differentiate(const ca_call *s, int by_t, int by_z, int by_p, doub
     *slopes = (ca_slopes){room, room + NX, room + NX + NX * NZ};
     return (by_t && ca_ask(s, kernel_rhs_time_derivative, s->x, slopes->by_t)) ||
            (by_z && ca_ask(s, kernel_linearize, s->x, slopes->by_z)) ||
-           (NP > 0 && by_p && ca_ask(s, INSERT_BY_P, s->x, slopes->by_p));
+           (NP > 0 && by_p && ca_ask(s, INSERT_KERNEL_BY_P, s->x, slopes->by_p));
 }
 
 CA_OUT int jac_MODEL(const double **arg, double **res, casadi_int *iw, double *w, int mem)
@@ -180,7 +182,7 @@ CA_OUT int jac_MODEL(const double **arg, double **res, casadi_int *iw, double *w
     (void)iw;
     const ca_call s = ca_begin_call(arg, w, mem);
     ca_slopes d;
-    if (ca_differentiate(&s, res[0] != NULL, res[1] || res[2], res[3] != NULL, s.rest, &d))
+    if (ca_differentiate(&s, BY_T && res[0], res[1] || res[2], BY_P && res[3], s.rest, &d))
         return 1;
     if (res[0])
         ca_pick_entries(ca_pattern_xdot_t, d.by_t, 1, res[0]);
@@ -212,15 +214,15 @@ CA_OUT int adj1_MODEL(const double **arg, double **res, casadi_int *iw, double *
     const ca_call s = ca_begin_call(arg, w, mem);
     const double *const weights = ca_or_zeros(arg[5]);
     ca_slopes d;
-    if (ca_differentiate(&s, res[0] != NULL, res[1] || res[2], res[3] != NULL, s.rest, &d))
+    if (ca_differentiate(&s, BY_T && res[0], res[1] || res[2], BY_P && res[3], s.rest, &d))
         return 1;
-    if (res[0])
+    if (BY_T && res[0])
         ca_transposed_product(1, 1, d.by_t, weights, res[0]);
     if (res[1])
         ca_transposed_product(NX, NZ, d.by_z, weights, res[1]);
     if (res[2])
         ca_transposed_product(NR, NZ, d.by_z + NX, weights, res[2]);
-    if (res[3])
+    if (BY_P && res[3])
         ca_transposed_product(NP, NP, d.by_p, weights, res[3]);
     return 0;
 }
@@ -399,7 +401,7 @@ CA_OUT int jac_adj1_MODEL(const double **arg, double **res, casadi_int *iw, doub
     }
     if (by_weights) {
         ca_slopes d;
-        if (ca_differentiate(&s, res[5] != NULL, res[11] || res[17], res[23] != NULL, room, &d))
+        if (ca_differentiate(&s, BY_T && res[5], res[11] || res[17], BY_P && res[23], room, &d))
             return 1;
         if (res[5])
             ca_pick_transposed(ca_patterns_of_second[5], d.by_t, 1, res[5]);
