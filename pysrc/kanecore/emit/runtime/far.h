@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Sine and cosine of angles beyond KC_ANGLE_MAX, without libm: the same bits everywhere, in a number of operations
- * that does not grow with the angle.
+ * Sine and cosine of angles beyond KC_ANGLE_MAX, without libm: the same bits everywhere, in a number of
+ * operations that does not grow with the angle.
  *
- * Reduction (Payne and Hanek, Radian Reduction for Trigonometric Functions, SIGNUM Newsletter 18, 1983) in integers:
- * of |x| = m 2^e only those bits of 2/pi count that make |x| 2/pi mod 4. 192 of them leave the fraction, which is at
- * least 2^-62, 75 good bits.
+ * Reduction (Payne and Hanek, Radian Reduction for Trigonometric Functions, SIGNUM Newsletter 18, 1983) in
+ * integers: of |x| = m 2^e only those bits of 2/pi count that make |x| 2/pi mod 4. 192 of them leave the
+ * fraction, which is at least 2^-62, 75 good bits.
  */
 #if KC_MANTISSA == 52
 enum { KC_PI_WORDS = 38, KC_REDUCED = 6 };
@@ -17,13 +17,13 @@ enum { KC_PI_WORDS = 10, KC_REDUCED = 6 };
 KC_COLD uint32_t kc_word_of_two_over_pi(int i)
 {
     static const uint32_t words[] = {
-        0xa2f9836e, 0x4e441529, 0xfc2757d1, 0xf534ddc0, 0xdb629599, 0x3c439041, 0xfe5163ab, 0xdebbc561,
-        0xb7246e3a, 0x424dd2e0,
+        0xa2f9836e, 0x4e441529, 0xfc2757d1, 0xf534ddc0, 0xdb629599, 0x3c439041, 0xfe5163ab,
+        0xdebbc561, 0xb7246e3a, 0x424dd2e0,
 #if KC_MANTISSA == 52
-        0x06492eea, 0x09d1921c, 0xfe1deb1c, 0xb129a73e, 0xe88235f5, 0x2ebb4484, 0xe99c7026, 0xb45f7e41,
-        0x3991d639, 0x835339f4, 0x9c845f8b, 0xbdf9283b, 0x1ff897ff, 0xde05980f, 0xef2f118b, 0x5a0a6d1f,
-        0x6d367ecf, 0x27cb09b7, 0x4f463f66, 0x9e5fea2d, 0x7527bac7, 0xebe5f17b, 0x3d0739f7, 0x8a5292ea,
-        0x6bfb5fb1, 0x1f8d5d08, 0x56033046, 0xfc7b6bab,
+        0x06492eea, 0x09d1921c, 0xfe1deb1c, 0xb129a73e, 0xe88235f5, 0x2ebb4484, 0xe99c7026,
+        0xb45f7e41, 0x3991d639, 0x835339f4, 0x9c845f8b, 0xbdf9283b, 0x1ff897ff, 0xde05980f,
+        0xef2f118b, 0x5a0a6d1f, 0x6d367ecf, 0x27cb09b7, 0x4f463f66, 0x9e5fea2d, 0x7527bac7,
+        0xebe5f17b, 0x3d0739f7, 0x8a5292ea, 0x6bfb5fb1, 0x1f8d5d08, 0x56033046, 0xfc7b6bab,
 #endif
     };
     return i < 0 || i >= KC_PI_WORDS ? 0 : words[i];
@@ -99,7 +99,8 @@ KC_COLD unsigned kc_reduce_far(kc_bits size, kc_number *head, kc_number *tail)
         kc_add_multiple(3, turns, half_pi[k], 3 + k, product);
     if (!(product[0] >> 31))
         kc_shift_words(KC_REDUCED, product, 1), shift++;
-    const uint64_t high = (uint64_t)product[0] << 32 | product[1], low = (uint64_t)product[2] << 32 | product[3];
+    const uint64_t high = (uint64_t)product[0] << 32 | product[1],
+                   low = (uint64_t)product[2] << 32 | product[3];
     const int n = KC_MANTISSA + 1; /* bits of a number */
     *head = (kc_number)(high >> (64 - n)) * kc_power_of_two(1 - n - shift);
     *tail = (kc_number)((high << n | low >> (64 - n)) >> (64 - n)) * kc_power_of_two(1 - 2 * n - shift);
