@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from kanecore import _native
-from kanecore.build.compiler import NO_COMPILER, integrators, is_there, link
+from kanecore.build.compiler import NO_COMPILER, include_dir, is_there, link
 from kanecore.emit.library import Library
 from kanecore.emit.library import version as package_version
 from kanecore.errors import ModelError, warn
@@ -29,6 +29,7 @@ from kanecore.run.constraint_state import ConstraintState
 from kanecore.run.rank import count_near
 from kanecore.run.starts import normalized, on_constraints
 
+from . import integrators
 from .fmi_description import Facts, build_description, model_description
 from .fmi_variables import variables_of
 from .library import library_of
@@ -48,8 +49,6 @@ KERNELS = (
 _OWN = Path(__file__).with_name("fmi")
 _WRAPPER = ("kc_fmu.c", "kc_fmu_steps.c", "kc_fmu_derivatives.c")
 _WRAPPER_HEADERS = ("kc_fmu.h", "kc_fmu_parts.h")
-_INTEGRATORS = ("drive", "events", "chatter", "methods", "rosenbrock", "signal", "tableaux", "unit")
-_INTEGRATOR_HEADERS = ("chatter", "events", "method", "rosenbrock", "stage", "tableaux", "unit")
 _FMI_HEADERS = {
     "2.0": ("fmi2Functions.h", "fmi2FunctionTypes.h", "fmi2TypesPlatform.h"),
     "3.0": ("fmi3Functions.h", "fmi3FunctionTypes.h", "fmi3PlatformTypes.h"),
@@ -215,16 +214,13 @@ def _token(parts: Sequence[bytes]) -> str:
 
 def _sources(library: Library, version: str) -> dict[str, bytes]:
     """The C files by name, all in one folder."""
-    include, src = integrators()
     result = {"model.c": (_HIDDEN + library.emitted().text).encode()}
     for name in (f"fmi{version[0]}.c", *_WRAPPER, *_WRAPPER_HEADERS):
         result[name] = (_OWN / name).read_bytes()
     for name in _FMI_HEADERS[version]:
         result[name] = (_OWN / "headers" / name).read_bytes()
-    for part in _INTEGRATORS:
-        result[f"kc_{part}.c"] = (src / f"kc_{part}.c").read_bytes()
-    for header in sorted({*include.glob("*.h"), *(src / f"kc_{name}.h" for name in _INTEGRATOR_HEADERS)}):
-        result[header.name] = header.read_bytes()
+    for path in (*sorted(integrators.sources()), *sorted({*include_dir().glob("*.h"), *integrators.headers()})):
+        result[path.name] = path.read_bytes()
     return result
 
 

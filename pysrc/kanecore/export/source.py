@@ -16,7 +16,7 @@ from kanecore.emit.table import names, numbers, sizes
 from kanecore.kernels import KERNELS, Kernel
 
 from .bounds import FRAME, Bounds
-from .integrators import integrators
+from .integrators import in_one_file
 from .names import identifiers
 
 __all__ = ["FILES", "Source", "comment", "filled"]
@@ -264,7 +264,7 @@ class Source:
         derivatives = "linearize" in called and "rhs_time_derivative" in called
         values = {key: pointers[name] for name, key in _OPTIONAL.items()}
         values |= {"KERNELS": kernels, "DERIVATIVES": str(int(derivatives)), **self._units()}
-        return integrators(self.prefix) + self.fill("integrate.c", values)
+        return in_one_file(self.prefix) + self.fill("integrate.c", values)
 
     def _units(self) -> dict[str, str]:
         places = numbers(self._contents)["unit"]
