@@ -7,6 +7,7 @@ Names: the coordinates, speeds and efforts of joint J are ``q_J``, ``u_J``, ``ta
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -21,7 +22,7 @@ from kanecore.shapes import Box, Cylinder, Shape, Sphere
 
 from .builder import Builder
 from .description import Components, Description, Matrix, Vector
-from .urdf import Inertial, Joint, Pose, Robot
+from .urdf import Inertial, Joint, Pose, Robot, product
 
 __all__ = ["described_robot"]
 
@@ -153,9 +154,9 @@ class _Assembly:
         turns = joint.kind != "prismatic"
         q, u = self._state(joint)
         own = _own_axes(joint.axis)
-        k, sign = _along(own @ joint.axis)
+        k, sign = _along(product(own, joint.axis))
         along = self._axis_vector(k, sign, u)
-        fixed = at.rotation @ own.T  # v_parent's frame = fixed @ v_own, where q = 0
+        fixed = product(at.rotation, own.T)  # v_parent's frame = fixed @ v_own, where q = 0
         rotation = _product(b, fixed, _turn(b, k, sign, q)) if turns else _numbers(b, fixed)
         as_named = np.array_equal(own, np.eye(3))
         frame = b.frame(joint.child if as_named else f"{joint.name} axes", parent.frame, rotation)
@@ -195,7 +196,7 @@ class _Assembly:
         b.rate(x, g.sub(g.mul(c, vx), g.mul(s, vy)))
         b.rate(y, g.add(g.mul(s, vx), g.mul(c, vy)))
         b.rate(r, wr)
-        fixed = at.rotation @ own.T
+        fixed = product(at.rotation, own.T)
         plane = b.frame(f"{name} plane", parent.frame, _numbers(b, fixed))
         b.angular_velocity(plane, ())
         as_named = np.array_equal(own, np.eye(3))
@@ -343,7 +344,7 @@ class _Assembly:
         """All that moves with one frame, as numbers."""
         b, place = self.builder, self._places[name]
         centre = carried.moment / carried.mass if carried.mass > 0.0 else np.zeros(3)
-        central = carried.inertia - carried.mass * (centre @ centre * np.eye(3) - np.outer(centre, centre))
+        central = carried.inertia - carried.mass * (product(centre, centre) * np.eye(3) - np.outer(centre, centre))
         if not carried.mass and not central.any():
             return
         point = b.point(f"{name} mass centre", place.point, _vector(b, place.frame, centre))
@@ -476,11 +477,11 @@ def _resists(inertial: Inertial | None) -> bool:
 
 def _carry(carried: _Carried, inertial: Inertial, pose: Pose) -> None:
     """Add the inertia of a link to what moves with its frame."""
-    centre = pose.rotation @ inertial.centre + pose.position
-    central = pose.rotation @ inertial.inertia @ pose.rotation.T
+    centre = product(pose.rotation, inertial.centre) + pose.position
+    central = product(product(pose.rotation, inertial.inertia), pose.rotation.T)
     carried.mass += inertial.mass
     carried.moment += inertial.mass * centre
-    carried.inertia += central + inertial.mass * (centre @ centre * np.eye(3) - np.outer(centre, centre))
+    carried.inertia += central + inertial.mass * (product(centre, centre) * np.eye(3) - np.outer(centre, centre))
 
 
 def _along(axis: Array) -> tuple[int, float]:
@@ -496,7 +497,7 @@ def _own_axes(axis: Array, k: int | None = None) -> Array:
         return np.eye(3)
     helper = _AXES[int(np.argmin(np.abs(axis)))]
     x = np.cross(helper, axis)
-    x /= np.linalg.norm(x)
+    x /= math.sqrt(product(x, x))
     return np.array([x, np.cross(axis, x), axis])
 
 

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -19,7 +20,7 @@ from kanecore.errors import ModelError, unknown_name
 
 from .xml_tree import LARGEST, Element, read_xml
 
-__all__ = ["Inertial", "Joint", "Link", "Mimic", "Pose", "Robot", "Visual", "read_urdf"]
+__all__ = ["Inertial", "Joint", "Link", "Mimic", "Pose", "Robot", "Visual", "product", "read_urdf"]
 
 Array = npt.NDArray[np.float64]
 
@@ -27,6 +28,19 @@ TYPES = ("revolute", "continuous", "prismatic", "planar", "floating", "fixed")
 
 _LONGEST_NAME = 1000  # of a file, in characters
 _EXACT = 1e-15  # entries of a rotation that are nearer to 0 or 1 are meant to be that
+
+
+def product(a: Array, b: Array) -> Any:
+    """The product of small matrices and vectors, with its sums in order of the index.
+
+    NumPy's ``@`` asks BLAS, which rounds differently on different processors: the same file would give other C.
+    """
+    if b.ndim == 2:
+        return np.stack([product(a, column) for column in b.T], axis=-1)
+    total = a[..., 0] * b[0]
+    for k in range(1, len(b)):
+        total = total + a[..., k] * b[k]
+    return total
 
 
 @dataclass(frozen=True)
@@ -37,7 +51,7 @@ class Pose:
     position: Array
 
     def __matmul__(self, other: Pose) -> Pose:
-        return Pose(self.rotation @ other.rotation, self.rotation @ other.position + self.position)
+        return Pose(product(self.rotation, other.rotation), product(self.rotation, other.position) + self.position)
 
 
 @dataclass(frozen=True)
@@ -266,7 +280,7 @@ class _Reading:
         for i, j in ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2)):
             entries[i, j] = entries[j, i] = self._number(tensor, f"i{'xyz'[i]}{'xyz'[j]}")
         pose = self._pose(element.first("origin"))
-        return Inertial(mass, pose.position, pose.rotation @ entries @ pose.rotation.T)
+        return Inertial(mass, pose.position, product(product(pose.rotation, entries), pose.rotation.T))
 
     # ------------------------------------------------------------------------------------------------- joints
 
@@ -298,7 +312,7 @@ class _Reading:
 
     def _axis(self, element: Element | None, name: str, kind: str) -> Array:
         axis = np.array([1.0, 0.0, 0.0] if element is None else self._numbers(element, "xyz", 3))
-        length = np.linalg.norm(axis)
+        length = math.sqrt(product(axis, axis))
         if kind in ("fixed", "floating"):
             return np.array([1.0, 0.0, 0.0])
         if length == 0.0:
