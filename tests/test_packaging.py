@@ -182,7 +182,9 @@ def test_sdist_holds_sources_only(sdist: Path) -> None:
     assert {Path("pysrc/kanecore/gallery", f"{name}.py") for name in kc.models()} <= names
     package = Path("pysrc/kanecore")
     assert not {path for path in names if path.suffix in (".so", ".dylib", ".dll", ".pyd")}
-    assert not {path for path in names if path.is_relative_to(package) and path.suffix in (".c", ".pxd")}
+    laid = {path for path in names if path.is_relative_to(package) and path.suffix in (".c", ".pxd")}
+    assert not {path for path in laid if not path.is_relative_to(package / "export")}  # which holds C of its own
+    assert Path("pysrc/kanecore/export/c_files/model.h") in names
     assert not {path for path in names if path.is_relative_to(package / "include")}
 
 
@@ -191,6 +193,7 @@ def test_wheel_holds_both_halves(wheel: Path) -> None:
         names = {Path(name) for name in archive.namelist()}
     assert {Path("kanecore", name) for name in NATIVE_FILES} <= names
     assert {Path("kanecore/py.typed"), Path("kanecore/_native.pyi"), Path("kanecore/run/model.py")} <= names
+    assert {Path("kanecore/export/c_files/Makefile"), Path("kanecore/export/fmi/kc_fmu.c")} <= names
     assert {path.name for path in names if path.parent == Path("kanecore/gallery/_lib")} == gallery_files()
     assert {path.parts[0].split("-")[0] for path in names} == {"kanecore"}
 
