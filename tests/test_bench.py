@@ -290,3 +290,12 @@ def test_other_code(root: Path) -> None:
     rows = [line.split() for line in printed.splitlines() if line.startswith(("cart_pole", "nquad"))]
     assert [row[0] for row in rows] == ["cart_pole", "cart_pole", "nquad"]
     assert all(float(row[-1]) < 1e-12 for row in rows)
+
+
+def test_optimize(root: Path) -> None:
+    """The same optimum with all derivatives and with some."""
+    pytest.importorskip("casadi")
+    printed = python(root, "bench/optimize.py", "--smallest")
+    rows = [line.split() for line in printed.splitlines() if line.startswith("kanecore")]
+    assert [row[:-5] for row in rows] == 2 * [["kanecore"], ["kanecore", "txrp"]]
+    assert all(float(row[-1]) < 1e-9 for row in rows)

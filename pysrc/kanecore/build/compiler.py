@@ -60,8 +60,13 @@ _HEADERS = (_HEADER, "kc_kernels.h")
 
 # The emitter places every fused multiply-add itself, so contraction is off; -ffast-math never.  gcc's vectorizer of
 # straight-line code fuses all the same (vfmaddsubpd, gcc 12), at no gain in time: it is off as well.  -O1 makes code as
-# fast as -O2 does, in 0.7 of the time (docs/design.md).
-CODE = ("-O1", "-fno-math-errno", "-ffp-contract=off", "-fno-tree-slp-vectorize")
+# fast as -O2 does, in 0.7 of the time (docs/design.md); gcc clears the upper halves of wide registers at the end of a
+# function, without which processors run what comes next 3 to 5 times slower, only with -fexpensive-optimizations, and
+# clang always: it warns of the flag.
+CODE = (
+    *("-O1", "-fno-math-errno", "-ffp-contract=off", "-fno-tree-slp-vectorize"),
+    *("-fexpensive-optimizations", "-Wno-ignored-optimization-argument"),
+)
 _BASE = ("-std=c99", *CODE, "-shared", "-fvisibility=hidden")
 # Windows code is always position-independent, and its C library holds the mathematics.
 _PIC, _LIBM = ((), ()) if sys.platform == "win32" else (("-fPIC",), ("-lm",))

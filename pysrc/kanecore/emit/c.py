@@ -216,10 +216,17 @@ class C(Target):
         return f"kc_clear({instruction.length}, {instruction.array});"
 
     # --------------------------------------------------------------- functions
+    passed = "t, x, r, c, w, out"  # the names of a C function's parameters
+
     @property
     def arguments(self) -> str:
-        """The parameters of a C function that hold what a kernel reads."""
+        """Those that hold what a kernel reads, as they are declared."""
         return f"{self.real} t, const {self.real} *x, const {self.real} *r, const {self.real} *c"
+
+    @property
+    def results(self) -> str:
+        """The others."""
+        return f"{self.real} *w, {self.real} *out"
 
     def function(self, name: str, parts: Parts) -> str:
         clear = self.statements(parts.clear)
@@ -229,7 +236,7 @@ class C(Target):
         statements = list(map(self.statements, parts.parts))
         statements[0] = clear + statements[0]
         texts = [self._function(part, lines, "KC_PART") for part, lines in zip(names, statements, strict=True)]
-        calls = [f"{part}(t, x, r, c, w, out)" for part in names]
+        calls = [f"{part}({self.passed})" for part in names]
         return "".join(texts) + self._function(name, self.in_turn(calls))
 
     def in_turn(self, calls: Sequence[str]) -> list[str]:
@@ -239,8 +246,8 @@ class C(Target):
     def _function(self, name: str, lines: Sequence[str], kind: str = "static") -> str:
         body = "".join(f"    {line}\n" for line in self.body(lines))
         return (
-            f"{kind} {self.outcome} {name}({self.arguments}, {self.real} *w, {self.real} *out)\n"
-            f"{{\n    (void)t, (void)x, (void)r, (void)c, (void)w, (void)out;\n{body}}}\n\n"
+            f"{kind} {self.outcome} {name}({self.arguments}, {self.results})\n"
+            f"{{\n    (void){', (void)'.join(self.passed.split(', '))};\n{body}}}\n\n"
         )
 
     def body(self, lines: Sequence[str]) -> list[str]:

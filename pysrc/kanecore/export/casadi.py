@@ -3,13 +3,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
+from kanecore import emit
 from kanecore.build.compiler import compile_library
+from kanecore.derive.adjoints import VARIABLES, Adjoints, adjoints
+from kanecore.derive.registry import Derived
 from kanecore.derive.sparsity import patterns, second_pattern
+from kanecore.emit.along import DIRECTIONS, Along
 from kanecore.emit.library import Library
 from kanecore.errors import ModelError
+from kanecore.program.instructions import Entry, Operand
+from kanecore.program.parts import cut
+from kanecore.program.straight import straight_line
 
 from .library import CompiledModel, library_of
 from .names import checked_prefix, default_prefix
@@ -18,12 +26,15 @@ from .source import filled
 __all__ = ["casadi_function"]
 
 KERNELS = (
-    *("rhs", "udot", "qdot", "mass_matrix", "constraint_jacobian", "multipliers", "linearize"),
-    *("rhs_time_derivative", "rhs_parameter_jacobian", "hessian_products"),
+    *("rhs", "udot", "qdot", "mass_matrix", "constraint_jacobian", "multipliers"),
+    *("linearize", "rhs_time_derivative", "rhs_parameter_jacobian"),
 )
 """Those that the functions call."""
 
-VARIABLES = ("t", "x", "r", "p")
+RUNTIME = Path(emit.__file__).with_name("runtime")
+
+NUMBERS = (1, 2, 4, 8, 16, 32)
+"""Of directions in one call: CasADi looks for functions of 1, 2, 4, ..., and calls that of 1 for other numbers."""
 
 
 def casadi_function(dyn: CompiledModel, kernel: str, name: str | None, wrt: Iterable[str]) -> Any:
@@ -45,17 +56,40 @@ def casadi_function(dyn: CompiledModel, kernel: str, name: str | None, wrt: Iter
 def text(dyn: CompiledModel, name: str, wrt: Container[str] = VARIABLES) -> str:
     """The C of the functions."""
     library = library_of(dyn, "a function of CasADi", kernels=KERNELS)
-    library.also = ("eliminate.h",)
-    emitted = library.emitted().text
-    missing = [
-        kernel for kernel in ("linearize", "rhs_time_derivative", "hessian_products") if kernel not in library.of_kernel
-    ]
+    missing = [kernel for kernel in ("linearize", "rhs_time_derivative") if kernel not in library.of_kernel]
     if missing:
         raise ModelError(f"{dyn.name!r} has no {', '.join(missing)}, which derivatives in CasADi are made of")
-    return emitted + _functions(library, name, wrt)
+    backwards = adjoints(library.derivation, wrt)
+    programs = {name: getattr(backwards, name) for name in PROGRAMS}
+    library = Library(
+        library.derivation, {**library.kernels, **programs}, library.kernels, library.group, library.defaults
+    )
+    library.also = ("eliminate.h",)
+    emitted = library.emitted().text
+    functions, width = _programs(library, backwards, programs)
+    return (
+        emitted + (RUNTIME / "along.h").read_text(encoding="utf-8") + functions + _functions(library, name, wrt, width)
+    )
 
 
-def _functions(library: Library, name: str, wrt: Container[str]) -> str:
+PROGRAMS = ("gradient", "tangent", "change")
+
+
+def _programs(library: Library, backwards: Adjoints, programs: Mapping[str, Derived]) -> tuple[str, int]:
+    """The functions of the programs, and how much scratch they take."""
+    beyond = library.sizes["n_x"] + library.sizes["n_u"] + library.sizes["n_constraints"]
+    leaves = library.symbols | library.prepared
+    leaves |= {node: Operand(Entry("x", i)) for i, node in enumerate(backwards.point, beyond)}
+    leaves |= {node: Operand(Entry(DIRECTIONS, i)) for i, node in enumerate(backwards.direction)}
+    n_u, texts, width = library.sizes["n_u"], [], 0
+    for name, derived in programs.items():
+        parts = cut(straight_line(library.g, derived, leaves, n_u), 0, in_core=True)
+        texts.append(Along().function(f"along_{name}", parts))
+        width = max(width, parts.width)
+    return "".join(texts), width
+
+
+def _functions(library: Library, name: str, wrt: Container[str], width: int) -> str:
     sizes = library.sizes
     constraints = sizes["n_constraints"]
     values = {
@@ -66,13 +100,15 @@ def _functions(library: Library, name: str, wrt: Container[str]) -> str:
         "NM": str(constraints),
         "NC": str(library.n_prepared),
         "NWORK": library.n_work,
+        "WIDTH": str(width),
         "INTEGER": "long long int",
-        "BY_T": str(int("t" in wrt)),
-        "BY_P": str(int("p" in wrt)),
+        **{f"BY_{variable.upper()}": str(int(variable in wrt)) for variable in VARIABLES},
         "KERNEL_BY_P": "kernel_rhs_parameter_jacobian" if "rhs_parameter_jacobian" in library.of_kernel else "NULL",
+        "SYMMETRIC": str(int(library.derivation.symmetric)),
         "ROWS": _ROWS if constraints else "    (void)rows;\n",
         "SPARSITY": _sparsity(library, wrt),
         "NAMES": _names(),
+        "DIRECTIONS": "".join(f"CA_ALONG({n})\n" for n in NUMBERS),
     }
     return filled("casadi.c", name, values)
 
@@ -129,7 +165,6 @@ def _sparsity(library: Library, wrt: Container[str]) -> str:
         _list("ca_patterns_in", arguments),
         _list("ca_patterns_rates", ["ca_of_xdot"]),
         _list("ca_patterns_jac", [f"ca_pattern_xdot_{by}" for by in VARIABLES]),
-        _list("ca_patterns_adj", [f"ca_of_{by}" for by in VARIABLES]),
         _list(
             "ca_patterns_of_second",
             [f"ca_second_{of}_{by}" for of in VARIABLES for by in (*VARIABLES, "out_xdot", "adj_xdot")],

@@ -552,7 +552,7 @@ class CompiledModel(_native.Kernels):
             Of the function, an identifier of C; default: the model's, and ``_rhs``.
         wrt : sequence of {"t", "x", "r", "p"}
             The arguments by which derivatives are wanted; by the others they are zero.  CasADi's ``map`` computes all
-            that there are, and those by p take most of the time: say ``wrt="xr"`` where parameters are numbers.
+            that there are: say ``wrt="xr"`` where parameters and t are numbers, and it takes 0.6 of the time.
 
         Returns
         -------
@@ -573,11 +573,11 @@ class CompiledModel(_native.Kernels):
 
         Notes
         -----
-        Second derivatives by x and r are exact (`rhs_hessian`), those by t and p are differences of order 4 of exact
-        first ones.  At a singular state, and for a Hessian where rows of the constraints are redundant, CasADi raises
-        an error, which IPOPT takes as a step that is too long.  The constants of the parameters are computed anew where
-        p differs from that of the call before.  The function refers to a library in the cache, also where CasADi saves
-        it.
+        The gradient of weights · ẋ is a pass backwards over the equations, its changes along directions one pass each
+        forwards over that (Griewank & Walther 2008, chapter 5); `kanecore.derive.adjoints` has the equations.  At a
+        singular state, and for a Hessian where rows of the constraints are redundant, CasADi raises an error, which
+        IPOPT takes as a step that is too long.  The constants of the parameters are computed anew where p differs from
+        that of the call before.  The function refers to a library in the cache, also where CasADi saves it.
 
         Examples
         --------

@@ -4,7 +4,8 @@
 /* Divide the unit quaternions of x by their lengths; `unit` holds four places each. */
 KC_SOLVER void kc_unit_length(int n_unit, const uint32_t *unit, kc_real *x)
 {
-    for (const uint32_t *place = unit; place < unit + 4 * n_unit; place += 4) {
+    for (int i = 0; i < n_unit; i++) {
+        const uint32_t *const place = unit + 4 * i;
         kc_real square = 0;
         for (int j = 0; j < 4; j++)
             square += x[place[j]] * x[place[j]];

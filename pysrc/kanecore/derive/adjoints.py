@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The gradient of weights · ẋ by one pass backwards, and its changes along directions: what optimizers ask for.
+
+With v some of t, x, r and p, y = (u̇, λ), the equations F(v, y) = 0 of motion and of constraints,
+
+    F = (f + Gᵀ λ − M u̇,  G u̇ + γ),
+
+and multipliers a of these such that w_u + F_yᵀ a = 0, the gradient of w · ẋ is that of L = w_q · q̇ + a · F at constant
+y and a: L_v (Griewank & Walther 2008, Evaluating Derivatives, chapter 15).  Along a direction dv it changes by
+
+    L_vv dv + L_vy dy + L_va da + (w_q · q̇)_v changed by dw_q,
+    F_y dy = −F_v dv,    F_yᵀ da = −dw_u − d(F_yᵀ a),
+
+where F_y depends on v alone: F is linear in y.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container, Sequence
+from dataclasses import dataclass
+
+from kanecore.graph.calculus import Tangent, accumulate
+
+from .derivation import Derivation
+from .registry import Derived
+from .vectors import dot
+
+__all__ = ["VARIABLES", "Adjoints", "adjoints"]
+
+VARIABLES = ("t", "x", "r", "p")
+
+
+@dataclass(frozen=True)
+class Adjoints:
+    """Three programs.
+
+    Attributes
+    ----------
+    point : list of int
+        The symbols of w_q and a, which are those of a point.
+    direction : list of int
+        The symbols of dv, dy, dw_q, da.
+    gradient : Derived
+        L_v of dw_q and da in place of w_q and a.
+    tangent : Derived
+        F_v dv, then d(F_yᵀ a).
+    change : Derived
+        The change of L_v along all of a direction.
+    """
+
+    point: list[int]
+    direction: list[int]
+    gradient: Derived
+    tangent: Derived
+    change: Derived
+
+
+def adjoints(d: Derivation, by: Container[str]) -> Adjoints:
+    """Those by the variables of which the names are in ``by``."""
+    g, description = d.graph, d.description
+    groups = {
+        "t": [description.time],
+        "x": [*description.coordinates, *description.speeds],
+        "r": description.inputs,
+        "p": description.parameters,
+    }
+    v = [symbol for name in VARIABLES if name in by for symbol in groups[name]]
+    y = [*description.accelerations, *d.multiplier_symbols]
+    n_weights = len(description.rates) + len(y)
+    symbols = d.vector_symbols(n_weights + len(v) + len(y) + n_weights)
+    point, direction = symbols[:n_weights], symbols[n_weights:]
+    along_v, along_y, weights = _split(direction, len(v), len(y))
+    values = [*description.rates, *_equations(d)]
+
+    def gradient(of: Sequence[int], by_what: Sequence[int], weights: Sequence[int]) -> list[int]:
+        return accumulate(g, list(zip(of, weights, strict=True)), by_what, limits=True)
+
+    dv = dict(zip(v, along_v, strict=True))
+    equations = values[len(description.rates) :]
+    by_y = gradient(equations, y, point[len(description.rates) :])
+    along = Tangent(g, dv).of
+    tangent = [*map(along, equations), *map(along, by_y)]
+    everything = dict(zip([*v, *y, *point], [*along_v, *along_y, *weights], strict=True))
+    change = list(map(Tangent(g, everything).of, gradient(values, v, point)))
+    return Adjoints(
+        point, direction, Derived(tuple(gradient(values, v, weights))), Derived(tuple(tangent)), Derived(tuple(change))
+    )
+
+
+def _split(direction: Sequence[int], n_v: int, n_y: int) -> tuple[Sequence[int], Sequence[int], Sequence[int]]:
+    return direction[:n_v], direction[n_v : n_v + n_y], direction[n_v + n_y :]
+
+
+def _equations(d: Derivation) -> list[int]:
+    """F."""
+    g, udot = d.graph, d.description.accelerations
+    balance = d.residual(udot)
+    for row, force in zip(d.rows, d.multiplier_symbols, strict=True):
+        balance = [g.add(b, g.mul(x, force)) for b, x in zip(balance, row.jacobian, strict=True)]
+    return [*balance, *(g.add(row.bias, dot(g, row.jacobian, udot)) for row in d.rows)]
