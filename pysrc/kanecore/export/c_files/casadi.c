@@ -7,6 +7,8 @@
  * An argument that is NULL is zero, a result that is NULL is wanted by nobody. A function returns 1 where the
  * equations have no solution. Nothing allocates memory; all scratch is CasADi's `w`.
  */
+#include <string.h>
+
 #if defined(_WIN32)
 #define CA_OUT __declspec(dllexport)
 #elif defined(__GNUC__)
@@ -101,16 +103,13 @@ static const double *ca_or_zeros(const double *argument)
 
 static void ca_copy(int n, const double *from, double *to)
 {
-    for (int i = 0; i < n; i++)
-        to[i] = from[i];
+    memcpy(to, from, (size_t)n * sizeof(double));
 }
 
+/* The same bits. */
 static int ca_same(int n, const double *a, const double *b)
 {
-    for (int i = 0; i < n; i++)
-        if (a[i] != b[i])
-            return 0;
-    return 1;
+    return memcmp(a, b, (size_t)n * sizeof(double)) == 0;
 }
 
 /* `w` begins with room for constants and kernels. */
@@ -273,7 +272,7 @@ static int ca_go_to(const ca_call *s, double *room, ca_place *place)
     ca_memory *const memory = s->memory;
     *place = (ca_place){memory ? memory->at : room, memory ? memory->inverse : room + PLACE,
                         (kc_loose_pack *)(room + PLACE_ROOM)};
-    if (memory && memory->there && s->t == memory->t && ca_same(NX, s->x, memory->x) &&
+    if (memory && memory->there && ca_same(1, &s->t, &memory->t) && ca_same(NX, s->x, memory->x) &&
         ca_same(NR, s->r, memory->r))
         return 0;
     double *const at = place->at, *const mass = room + PLACE + NY * NY, *const rows = mass + NU * NU;
