@@ -4,18 +4,19 @@
 from __future__ import annotations
 
 import ctypes
+import importlib
 import sys
 
 import numpy as np
 import numpy.typing as npt
 import pytest
 import sympy as sm
+import sympy.physics.mechanics as me
 from gallery_states import loaded, some_state
 
 import kanecore as kc
 from kanecore.build.compiler import compile_library, is_there
 from kanecore.export.casadi import text
-from kanecore.gallery import cart_pole
 
 ca = pytest.importorskip("casadi", reason="pip install casadi")
 pytestmark = pytest.mark.skipif(not is_there(), reason="functions of CasADi are compiled")
@@ -67,37 +68,66 @@ def test_values_and_first_derivatives(name: str) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_hessians(name: str) -> None:
-    """Those of `rhs_hessian` by x and r, in the sparsity of the equations; by p and t as differences of Jacobians."""
+    """Those of `rhs_hessian` by x and r, in the sparsity of the equations."""
     dyn, t, x, r, p = place(name)
     n, w = dyn.n_x + dyn.n_r, np.cos(np.arange(dyn.n_x))
-    f, T, Z, P = dyn.casadi(), ca.MX.sym("t"), ca.MX.sym("z", n), ca.MX.sym("p", dyn.n_p)
-    everything = ca.vertcat(Z, T, P)
-    weighed = ca.dot(w, f(T, Z[: dyn.n_x], Z[dyn.n_x :], P))
-    hessian = ca.Function("hessian", [Z, T, P], [ca.hessian(weighed, everything)[0]])
-    arguments = (np.concatenate([x, r]), t, p)
+    f, Z = dyn.casadi(), ca.MX.sym("z", n)
+    weighed = ca.dot(w, f(t, Z[: dyn.n_x], Z[dyn.n_x :], p))
+    hessian = ca.Function("hessian", [Z], [ca.hessian(weighed, Z)[0]])
     if name in REDUNDANT:
         with pytest.raises(RuntimeError, match="Evaluation failed"):
-            hessian(*arguments)
+            hessian([*x, *r])
         return
-    found = dense(hessian(*arguments))
-    expected = dyn.rhs_hessian(t, x, w, r=r)
+    found, expected = dense(hessian([*x, *r])), dyn.rhs_hessian(t, x, w, r=r)
     size = np.max(np.abs(expected), initial=1.0)
-    assert np.allclose(found[:n, :n], expected, rtol=1e-10, atol=1e-11 * size)
-    structure = dense(ca.DM(hessian.sparsity_out(0), 1.0))[:n, :n] != 0.0
+    assert np.allclose(found, expected, rtol=1e-10, atol=1e-11 * size)
+    structure = dense(ca.DM(hessian.sparsity_out(0), 1.0)) != 0.0
     assert not np.any(np.abs(expected[~structure]) > 1e-12 * size)
-    gradient = ca.Function("gradient", [Z, T, P], [ca.gradient(weighed, everything)])
-    for k in range(n, n + 1 + dyn.n_p):
-        number = t if k == n else p[k - n - 1]
-        h = 1e-5 * (abs(number) or 1.0)
 
-        def moved(step: float, k: int = k) -> Array:
-            changed = p + step * (np.arange(dyn.n_p) == k - n - 1)
-            return dense(gradient(arguments[0], t + step * (k == n), changed))[:, 0]
 
-        slope = (moved(-2 * h) - 8 * moved(-h) + 8 * moved(h) - moved(2 * h)) / (12 * h)
-        rounding = 1e-13 * np.max(np.abs(moved(0.0))) / h
-        assert np.allclose(found[:, k], slope, rtol=1e-4, atol=1e-5 * np.max(np.abs(slope)) + rounding)
-        assert np.allclose(found[k], found[:, k], rtol=1e-9, atol=1e-9 * np.max(np.abs(slope)) + rounding)
+SYMBOLIC = ("rrp", "four_bar", "free_body", "rotating_tube", "rolling_disc")
+SYMBOLIC_LONG = (
+    *("andrews_squeezer", "appell_hamel", "biped", "cart_pendulum", "cart_pole", "chaplygin_sleigh", "double_pendulum"),
+    *("constant_speed_particle", "five_bar", "five_bar_bodies", "furuta_pendulum", "gyroscope", "kepler", "knife_edge"),
+    *("planar_2r", "quadrotor", "rod_gravity", "rotating_hoop", "rrp_redundant", "slider_crank", "snakeboard"),
+    *("spherical_pendulum", "spinning_top", "two_rods", "wire_particle"),
+)
+
+
+@pytest.mark.parametrize("name", [*SYMBOLIC, *(pytest.param(name, marks=pytest.mark.long) for name in SYMBOLIC_LONG)])
+def test_derivatives_by_all_arguments(name: str) -> None:
+    """CasADi's own, of its own expressions for u̇: Jacobians, gradients and Hessians by t, x, r and p together."""
+    dyn, t, x, r, p = place(name)
+    w, Z = np.cos(np.arange(dyn.n_x)), ca.MX.sym("z", 1 + dyn.n_x + dyn.n_r + dyn.n_p)
+    arguments = ca.vertsplit(Z, [*np.cumsum([0, 1, dyn.n_x, dyn.n_r, dyn.n_p])])
+    results = []
+    for f in (dyn.casadi(), expressions(name)):
+        rates = f(*arguments)
+        derivatives = [rates, ca.jacobian(rates, Z), *ca.hessian(ca.dot(w, rates), Z)]
+        results.append(ca.Function("derivatives", [Z], derivatives)([t, *x, *r, *p]))
+    for found, expected in zip(*(map(dense, result) for result in results), strict=True):
+        assert np.allclose(found, expected, rtol=1e-9, atol=1e-11 * np.max(np.abs(expected), initial=1.0))
+
+
+def expressions(name: str) -> object:
+    """The model's M, f, G and γ as SX; u̇ by elimination."""
+    dyn, model = kc.load(name), importlib.import_module(f"kanecore.gallery.{name}").build()
+    arguments = [ca.SX.sym(letter, n) for letter, n in zip("txrp", (1, dyn.n_x, dyn.n_r, dyn.n_p), strict=True)]
+    time, n, m = me.dynamicsymbols._t, dyn.n_u, dyn.n_constraints
+    symbols = [time, *model.coordinates, *model.speeds, *model.inputs, *model.parameters]
+    plain = {symbol: sm.Symbol(f"v{i}") for i, symbol in enumerate(symbols)}
+    functions = {symbol: plain[symbol] for symbol in symbols if symbol is not time}
+    results = ["qdot", "mass_matrix", "forcing", *(["constraint_jacobian", "constraint_bias"] if m else [])]
+    matrices = [model.symbolic(each, nested=True).subs(functions).subs(time, plain[time]) for each in results]
+    names = ("sin", "cos", "tan", "sqrt", "exp", "log", "atan2")
+    module = {"Abs": ca.fabs, **{name: getattr(ca, name) for name in names}}
+    call = sm.lambdify(list(plain.values()), [list(each) for each in matrices], modules=[module, "math"], cse=True)
+    qdot, *entries = call(*ca.vertsplit(ca.vertcat(*arguments)))
+    mass, forcing, rows, bias = (ca.vertcat(*each) for each in (*entries, *([[]] * (0 if m else 2))))
+    mass, rows = ca.reshape(mass, n, n).T, ca.reshape(rows, n, m).T
+    matrix = ca.blockcat([[mass, -rows.T], [rows, ca.SX(m, m)]])
+    udot = ca.solve(matrix, ca.vertcat(forcing, -bias))[:n]
+    return ca.Function("own", arguments, [ca.vertcat(*qdot, udot)])
 
 
 def test_null_arguments_and_results() -> None:
@@ -208,10 +238,9 @@ def test_swing_up() -> None:
     """IPOPT with exact Hessians finds that of CasADi's own expressions, in as many iterations."""
     dyn = kc.load("cart_pole")
     f, p = dyn.casadi(), np.array(list(dyn.parameters.values()))
-    (X, R, P), n, h = (ca.SX.sym("x", dyn.n_x), ca.SX.sym("r"), ca.SX.sym("p", dyn.n_p)), 40, 0.05
-    own = _cart_pole(X, R, dict(dyn.parameters))
+    n, h = 40, 0.05
     results = []
-    for rates in (f, ca.Function("own", [ca.SX.sym("t"), X, R, P], [own])):
+    for rates in (f, expressions("cart_pole")):
         states, forces = ca.MX.sym("X", dyn.n_x, n + 1), ca.MX.sym("F", 1, n + 1)
         slopes = rates.map(n + 1)(0, states, forces, p)
         gaps = states[:, 1:] - states[:, :-1] - h / 2 * (slopes[:, 1:] + slopes[:, :-1])
@@ -226,28 +255,6 @@ def test_swing_up() -> None:
         results.append((float(solution["f"]), solver.stats()["iter_count"]))
     assert results[0][0] == pytest.approx(results[1][0], rel=1e-9)
     assert results[0][1] == results[1][1]
-
-
-def _cart_pole(x: object, force: object, p: dict[str, float]) -> object:
-    """The closed form, by elimination from the model's M and f at a state (Barto, Sutton & Anderson 1983)."""
-    dyn = kc.load("cart_pole")
-    symbols = {name: i for i, name in enumerate([*dyn.coordinate_names, *dyn.speed_names])}
-    model = cart_pole.build()
-    inputs = {str(s.func): s for s in model.inputs}
-    state = [*model.coordinates, *model.speeds]
-    values = {symbol: x[symbols[str(symbol.func)]] for symbol in state}  # type: ignore[index]
-    values |= dict.fromkeys(inputs.values(), force)
-    plain = {symbol: sm.Symbol(f"v{i}") for i, symbol in enumerate(values)}
-    numbers = {symbol: p[str(symbol)] for symbol in model.parameters}
-    mass = model.symbolic("mass_matrix", nested=True).subs(numbers).subs(plain)
-    forcing = model.symbolic("forcing", nested=True).subs(numbers).subs(plain)
-    rates = model.symbolic("qdot", nested=True).subs(numbers).subs(plain)
-    module = {name: getattr(ca, name) for name in ("sin", "cos", "sqrt", "tan")}
-    call = sm.lambdify(list(plain.values()), [list(mass), list(forcing), list(rates)], modules=[module, "math"])
-    m, f, q = call(*values.values())
-    n = len(f)
-    matrix = ca.vertcat(*[ca.horzcat(*m[i * n : (i + 1) * n]) for i in range(n)])
-    return ca.vertcat(*q, ca.solve(matrix, ca.vertcat(*f)))
 
 
 @pytest.mark.parametrize(
