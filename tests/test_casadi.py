@@ -6,6 +6,7 @@ from __future__ import annotations
 import ctypes
 import importlib
 import sys
+from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -130,22 +131,29 @@ def expressions(name: str) -> object:
     return ca.Function("own", arguments, [ca.vertcat(*qdot, udot)])
 
 
-def test_null_arguments_and_results() -> None:
+@pytest.mark.parametrize("name", ["four_bar", *REDUNDANT])
+def test_null_arguments_and_results(name: str) -> None:
     """By the C interface: an argument that is not there is zero, a result that is not there is not computed."""
-    dyn, _, x, _, p = place("four_bar")
+    dyn, _, x, _, p = place(name)
     library = ctypes.CDLL(compile_library(text(dyn, "null_test")).path)
     pointers = ctypes.POINTER(ctypes.c_double)
-    work, out = np.empty(100_000), np.empty(dyn.n_x)
+    work, slopes = np.empty(100_000), [np.full(n, np.nan) for n in (1, dyn.n_x, dyn.n_r, dyn.n_p)]
     given = [None, x.ctypes.data_as(pointers), None, p.ctypes.data_as(pointers)]
-    arguments = (pointers * 4)(*given)
-    results = (pointers * 1)(out.ctypes.data_as(pointers))
-    assert library.null_test(arguments, results, None, work.ctypes.data_as(pointers), 0) == 0
+
+    def call(function: str, n_in: int, results: Sequence[Array | None]) -> int:
+        arguments = (pointers * n_in)(*given)
+        out = (pointers * len(results))(*[None if each is None else each.ctypes.data_as(pointers) for each in results])
+        return int(library[function](arguments, out, None, work.ctypes.data_as(pointers), 0))
+
+    out = np.empty(dyn.n_x)
+    assert call("null_test", 4, [out]) == 0
     assert np.allclose(out, dyn.rhs(0.0, x), rtol=1e-14)
-    assert library.null_test(arguments, (pointers * 1)(None), None, work.ctypes.data_as(pointers), 0) == 0
-    nothing = (pointers * 4)(None, None, None, None)
-    assert library.jac_null_test((pointers * 5)(*given, None), nothing, None, work.ctypes.data_as(pointers), 0) == 0
-    none = (pointers * 24)(*[None] * 24)
-    assert library.jac_adj1_null_test((pointers * 10)(*given), none, None, work.ctypes.data_as(pointers), 0) == 0
+    assert call("null_test", 4, [None]) == 0
+    assert call("jac_null_test", 5, [None] * 4) == 0
+    assert call("jac_adj1_null_test", 10, [None] * 24) == 0
+    assert call("adj1_null_test", 6, [None] * 4) == 0
+    assert call("adj1_null_test", 6, slopes) == 0
+    assert not any(np.any(slope) for slope in slopes)
 
 
 def test_map_and_threads() -> None:

@@ -33,6 +33,9 @@ KERNELS = (
 
 RUNTIME = Path(emit.__file__).with_name("runtime")
 
+PARTS = ("calls", "slopes", "gradient", "hessian", "interface")
+"""The files that the functions are written from, in their order."""
+
 NUMBERS = (1, 2, 4, 8, 16, 32)
 """Of directions in one call: CasADi looks for functions of 1, 2, 4, ..., and calls that of 1 for other numbers."""
 
@@ -110,7 +113,7 @@ def _functions(library: Library, name: str, wrt: Container[str], width: int) -> 
         "NAMES": _names(),
         "DIRECTIONS": "".join(f"CA_ALONG({n})\n" for n in NUMBERS),
     }
-    return filled("casadi.c", name, values)
+    return "".join(filled(f"casadi_{part}.c", name, values) for part in PARTS)
 
 
 _ROWS = """\

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A model as functions that CasADi calls by its external interface. One file is written from five:
+ *
+ *   casadi_calls.c      what a call begins with: arguments, memory, kernels
+ *   casadi_slopes.c     MODEL, f(t, x, r, p) = xdot, and jac_MODEL, its Jacobian
+ *   casadi_gradient.c   adjN_MODEL: gradients of N weights . xdot
+ *   casadi_hessian.c    fwdN_adj1_MODEL: its changes along N directions; jac_adj1_MODEL: its Jacobian
+ *   casadi_interface.c  sizes, names and sparsities of all these
+ *
+ * An argument that is NULL is zero, and a result that is NULL is skipped. A function returns 1 where the
+ * equations have no solution. Nothing allocates memory: all scratch is CasADi's `w`.
+ */
+#include <string.h>
+
+#if defined(_WIN32)
+#define CA_OUT __declspec(dllexport)
+#elif defined(__GNUC__)
+#define CA_OUT __attribute__((visibility("default")))
+#else
+#define CA_OUT
+#endif
+
+enum {
+    NQ = INSERT_NQ,
+    NU = INSERT_NU,
+    NX = NQ + NU,
+    NR = INSERT_NR,
+    NP = INSERT_NP,
+    NM = INSERT_NM, /* rows of G */
+    NC = INSERT_NC, /* prepared constants */
+    NWORK = INSERT_NWORK,
+    /* the variables v: those by which derivatives are wanted, and where each begins */
+    BY_T = INSERT_BY_T,
+    BY_X = INSERT_BY_X,
+    BY_R = INSERT_BY_R,
+    BY_P = INSERT_BY_P,
+    AT_X = BY_T,
+    AT_R = AT_X + BY_X * NX,
+    AT_P = AT_R + BY_R * NR,
+    NV = AT_P + BY_P * NP, /* how many they are */
+    NZ = NX + NR,          /* the columns of linearize */
+    NY = NU + NM,          /* y = (udot, lambda) */
+    NA = NQ + NY,          /* weights of qdot, then multipliers a of F */
+    ND = NV + NY + NA,     /* of a direction */
+    PLACE = NX + NY + NA,
+    WIDTH = INSERT_WIDTH /* packs of scratch */
+};
+
+/*
+ * CasADi checks out a memory for every call and returns it. What a call leaves in it serves the next one:
+ * the constants of the parameters, which for constrained models take longer than the motion; the place where
+ * derivatives were taken; and the rows of the Jacobian and columns of the Hessian that were asked for there.
+ * (CasADi asks for 13 sparse directions, say, one by one.) They serve calls with the very same bits only, so
+ * results are the same with and without them. Where all memories are taken, a call gets number 0 and keeps
+ * nothing.
+ */
+enum { PLACES = 32, ROW_BLOCKS = NX / KC_PACK + 1, BLOCKS = NV / KC_PACK + 1 };
+typedef struct {
+    int taken, filled, there, weighed;
+    double t, x[NX], r[NR + 1], w[NX], p[NP + 1], c[NC + 1];
+    double at[PLACE], inverse[NY * NY];
+    int has_rows[ROW_BLOCKS], has_columns[BLOCKS];
+    double rows[NX * NV + 1], columns[NV * NV + 1];
+} ca_memory;
+static ca_memory ca_memories[PLACES];
+
+static int ca_take_memory(void)
+{
+#if defined(__GNUC__)
+    for (int i = 1; i < PLACES; i++)
+        if (__sync_bool_compare_and_swap(&ca_memories[i].taken, 0, 1))
+            return i;
+#endif
+    return 0;
+}
+
+static void ca_leave_memory(int mem)
+{
+#if defined(__GNUC__)
+    if (mem > 0 && mem < PLACES)
+        __sync_lock_release(&ca_memories[mem].taken);
+#else
+    (void)mem;
+#endif
+}
+
+typedef struct {
+    double t;
+    const double *x, *r, *p, *c;
+    double *work, *rest; /* of kernels, and what is free behind it */
+    ca_memory *memory;   /* NULL: none */
+} ca_call;
+
+static const double ca_zeros[NX + NR + NP + 1];
+
+static const double *ca_or_zeros(const double *argument)
+{
+    return argument ? argument : ca_zeros;
+}
+
+static void ca_copy(int n, const double *from, double *to)
+{
+    memcpy(to, from, (size_t)n * sizeof(double));
+}
+
+/* The same bits. */
+static int ca_same(int n, const double *a, const double *b)
+{
+    return memcmp(a, b, (size_t)n * sizeof(double)) == 0;
+}
+
+/* What a call begins with. `w` begins with room for constants and kernels. */
+static ca_call ca_begin_call(const double **arg, double *w, int mem)
+{
+    ca_call s = {arg[0] ? arg[0][0] : 0.0,
+                 ca_or_zeros(arg[1]),
+                 ca_or_zeros(arg[2]),
+                 ca_or_zeros(arg[3]),
+                 w,
+                 w + NC,
+                 w + NC + NWORK,
+                 mem > 0 && mem < PLACES ? ca_memories + mem : NULL};
+    if (!s.memory) {
+        prepare(s.p, w);
+        return s;
+    }
+    if (!s.memory->filled || !ca_same(NP, s.memory->p, s.p)) {
+        ca_copy(NP, s.p, s.memory->p);
+        prepare(s.p, s.memory->c);
+        s.memory->filled = 1, s.memory->there = 0;
+    }
+    s.c = s.memory->c;
+    return s;
+}
+
+/* Call a kernel at x, or at what goes on behind it; 1 where it finds no solution. */
+static int ca_ask(const ca_call *s, kc_kernel *kernel, const double *x, double *out)
+{
+    s->work[0] = 0.0;
+    kernel(s->t, x, s->r, s->c, s->work, out);
+    return s->work[0] != 0.0;
+}
+
+typedef INSERT_INTEGER casadi_int;
+INSERT_SPARSITY;
+
+/* The entries of a pattern, column by column, of a matrix stored row by row, `width` numbers a row. */
+static void ca_pick_entries(const casadi_int *pattern, const double *matrix, int width, double *out)
+{
+    const casadi_int n = pattern[1], *const begin = pattern + 2, *const row = begin + n + 1;
+    for (casadi_int j = 0; j < n; j++)
+        for (casadi_int k = begin[j]; k < begin[j + 1]; k++)
+            out[k] = matrix[row[k] * width + j];
+}
+
+/* The same of the transposed matrix. */
+static void ca_pick_transposed(const casadi_int *pattern, const double *matrix, int width, double *out)
+{
+    const casadi_int n = pattern[1], *const begin = pattern + 2, *const row = begin + n + 1;
+    for (casadi_int j = 0; j < n; j++)
+        for (casadi_int k = begin[j]; k < begin[j + 1]; k++)
+            out[k] = matrix[j * width + row[k]];
+}
