@@ -409,8 +409,7 @@ int kc_improve(const kc_stride *s, const kc_events *e, double *stop)
     return 1;
 }
 
-/* The largest |g_i| in the last part of a step: beside it what rounding makes of g is small, unless g jumps.
- */
+/* The largest |g_i| in the last part of a step. Rounding of g is small beside it, unless g jumps. */
 static double largest(const kc_events *e, const watch *w, uint32_t i)
 {
     double most = 0.0;

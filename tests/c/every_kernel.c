@@ -159,8 +159,7 @@ static const char *info(const kc_model *m)
     return whole;
 }
 
-/* The way to the constraints, where there are none; those of which `info` says what the model lacks for them.
- */
+/* Whether a model may lack a kernel: project without constraints, and what `info` names as missing. */
 static int may_be_missing(const kc_model *m, const char *name)
 {
     const char *missing = strstr(info(m), "\"missing\"");

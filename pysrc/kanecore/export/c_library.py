@@ -41,9 +41,11 @@ def export_c(
         raise ValueError(f"real is {real!r}; it must be one of {', '.join(map(repr, REALS))}")
     names, asked = _kernels(kernels)
     chosen = default_prefix(dyn.name) if prefix is None else checked_prefix(prefix)
-    if integrators and (real != "double" or "rhs" not in names):
-        why = "they compute in doubles" if real != "double" else "they call rhs, which is not among kernels"
-        raise ValueError(f"integrators=True with real={real!r} and these kernels cannot be: {why}")
+    if integrators and "rhs" not in names:
+        raise ValueError("integrators=True needs 'rhs' among kernels, which the integrators call")
+    if integrators and real != "double":
+        step = f"{chosen}_step, which is always there, computes in floats"
+        raise ValueError(f"integrators=True needs real='double': the integrators compute in doubles. {step}")
     if real == "float":
         _refuse_large(dyn)
     path = _empty(folder)

@@ -50,12 +50,12 @@ INSERT_RANK;
  * The kernels. Each has three numbers:
  *
  *     length      of its result
- *     operations  that a call takes at most, at any state: + - * / sqrt, comparisons, calls of libm, one
- * each; a fused multiply-add is two. What iterates counts with all its turns, which it rarely takes stack
- * bytes that a call takes at most, of code compiled with -O1 or more, on a processor with registers for such
- * numbers: `make stack` tells what your compiler needs
+ *     operations  that a call takes at most, at any state. Each of + - * / sqrt, a comparison and a call of
+ *                 libm is one, a fused multiply-add two. A loop counts with all its turns, though it rarely
+ *                 takes them all.
+ *     stack       bytes that a call takes at most, of code compiled with -O1 or more on a processor with
+ *                 registers for such numbers. `make stack` tells what your compiler needs.
  */
-
 INSERT_KERNELS;
 INSERT_STEP;
 INSERT_STEP_JACOBIAN;

@@ -75,8 +75,7 @@ kc_fmu_status kc_fmu_enter(kc_fmu *fmu, const char *function, int modes, int mod
 /* The start of an experiment; a tolerance that is not positive leaves that of the description. */
 kc_fmu_status kc_fmu_start(kc_fmu *fmu, double t, double tolerance);
 
-/* The end of initialization: event mode, or the first step, before which the state comes to its constraints.
- */
+/* The end of initialization, before event mode or the first step: the state comes to its constraints. */
 kc_fmu_status kc_fmu_begin(kc_fmu *fmu);
 
 /* Variables by value reference. Nothing is set unless all can be. */
