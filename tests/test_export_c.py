@@ -92,6 +92,18 @@ def test_sanitizers_find_nothing(tmp_path: Path, name: str, real: str) -> None:
     make_test(exported(tmp_path, name, real), "-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
 
 
+def test_another_compiler_or_other_flags(tmp_path: Path) -> None:
+    """All is compiled again, as objects of another processor do not link; else nothing is."""
+    folder = exported(tmp_path, "rrp")
+    compiled = set()
+    for flags in (("-O1",), ("-O1",), ("-O1", "-fsanitize=address"), ("-O1",)):
+        make_test(folder, *flags)
+        compiled.add((folder / "rrp.o").stat().st_mtime_ns)
+    assert len(compiled) == 3
+    run("make", "-s", "clean", cwd=folder)
+    assert not [path.name for path in folder.iterdir() if path.suffix in (".o", ".a", ".flags")]
+
+
 def test_a_wrong_number_is_found(tmp_path: Path) -> None:
     """Each number is compared: one that differs in the sixth digit fails the test."""
     folder = exported(tmp_path, "rrp")
@@ -500,27 +512,49 @@ def test_wrong_folders(tmp_path: Path) -> None:
     assert (tmp_path / "empty/rrp.c").is_file()
 
 
-def test_floats_that_cannot_hold(tmp_path: Path) -> None:
-    """A spring between points that are far from the origin: of its length few digits are left."""
+def spring() -> kc.Model:
+    """Between points that may be far from the origin."""
     q, u = me.dynamicsymbols("q u")
     N, (m, k, near, far) = me.ReferenceFrame("N"), sm.symbols("m k near far")
     origin, P = me.Point("O"), me.Point("P")
     origin.set_vel(N, 0)
     P.set_vel(N, u * N.x)
-    model = kc.Model(
+    return kc.Model(
         *(N, [q], [u], [q.diff() - u]),
         bodies=[me.Particle("P", P, m)],
         forcelist=[(P, -k * (q + far - near) * N.x)],
+        name="spring",
     )
-    dyn = kc.compile(model, parameters={"m": 1.0, "k": 1.0, "near": 1e6, "far": 1e6 + 1})
+
+
+def test_floats_that_cannot_hold(tmp_path: Path) -> None:
+    """Of the spring's length few digits are left."""
+    dyn = kc.compile(spring(), parameters={"m": 1.0, "k": 1.0, "near": 1e6, "far": 1e6 + 1})
     with pytest.warns(kc.KanecoreWarning, match=r"in floats about \d\.\d of 7 digits of udot"):
         dyn.export_c(tmp_path / "float", real="float")
     dyn.export_c(tmp_path / "double")  # no warning
 
 
-def test_parameters_that_are_no_floats(tmp_path: Path) -> None:
-    dyn = kc.compile(pendulum(), parameters={"m": 1e60, "g": 1, "l": 1})
-    with pytest.raises(kc.ModelError, match=r"parameter 'm' is 1e\+60, which no float holds: .*real='double'"):
+@pytest.mark.parametrize("values", [{"m": 1e-20, "k": 1e20}, {"m": 1e-30, "k": 1e20, "near": 1e6}])
+def test_accelerations_that_floats_do_not_reach(tmp_path: Path, values: dict[str, float]) -> None:
+    """Said beforehand; the test of the folder compares what is left."""
+    dyn = kc.compile(spring(), parameters={"near": 0.0, "far": 0.0, **values})
+    with pytest.warns(kc.KanecoreWarning, match=r"no digit of udot of 'spring' is left: .*udot is \d\.\de\+\d\d"):
+        dyn.export_c(tmp_path, real="float")
+    make_test(tmp_path)
+
+
+def test_masses_that_floats_do_not_reach(tmp_path: Path) -> None:
+    dyn = kc.compile(pendulum(), parameters={"m": 1e-30, "g": 1.0, "l": 1e-10})
+    with pytest.warns(kc.KanecoreWarning, match=r"no digit of udot of 'model' is left: .*M's diagonal holds 1\.0e-50"):
+        dyn.export_c(tmp_path, real="float")
+
+
+@pytest.mark.parametrize("value", [1e60, 1e-60])
+def test_parameters_that_are_no_floats(tmp_path: Path, value: float) -> None:
+    dyn = kc.compile(pendulum(), parameters={"m": value, "g": 1, "l": 1})
+    words = rf"parameter 'm' is {re.escape(repr(value))}, which no float holds: .*real='double'"
+    with pytest.raises(kc.ModelError, match=words):
         dyn.export_c(tmp_path / "out", real="float")
 
 

@@ -467,6 +467,7 @@ from kanecore.gallery import tree30
 dyn = kc.compile(tree30.build(), parameters=tree30.PARAMETERS, cc="none")
 energy, x, times = dyn.jax("kinetic_energy"), dyn.state() + 0.1, jax.numpy.zeros(5_000_000)
 energy(times[:10], x).block_until_ready()
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell may have had it ignored
 threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT)).start()
 start = time.perf_counter()
 try:

@@ -47,7 +47,7 @@ def export_c(
         step = f"{chosen}_step, which is always there, computes in floats"
         raise ValueError(f"integrators=True needs real='double': the integrators compute in doubles. {step}")
     if real == "float":
-        _refuse_large(dyn)
+        _refuse_other_sizes(dyn)
     path = _empty(folder)
     serving = {"udot", "qdot"} if "rhs" in names else set()
     source = Source(
@@ -87,11 +87,12 @@ def _inputs(dyn: CompiledModel) -> list[float]:
     return [float(value) for value in dyn._values("input")]
 
 
-def _refuse_large(dyn: CompiledModel) -> None:
+def _refuse_other_sizes(dyn: CompiledModel) -> None:
     """Parameters and inputs must be floats."""
     for what, names in (("parameter", dyn.parameter_names), ("input", dyn.input_names)):
         for name, value in zip(names, map(float, dyn._values(what)), strict=True):
-            if abs(value) > float(np.finfo(np.float32).max):
+            limits = np.finfo(np.float32)
+            if abs(value) > float(limits.max) or 0.0 < abs(value) < float(limits.tiny):
                 raise ModelError(f"{what} {name!r} is {value!r}, which no float holds: export it with real='double'")
 
 
@@ -132,7 +133,7 @@ def _texts(dyn: CompiledModel, source: Source) -> dict[str, str]:
     prefix = source.prefix
     vectors = Vectors(dyn, source.library.target.epsilon)
     found = list(_vectors(vectors, source))
-    if not found:
+    if not found and vectors.beyond is None:
         warn(
             f"no state of {dyn.name!r} was found at which kernels have results, so the test of the C compares nothing: "
             "give the model a guess= near such a state"
@@ -165,6 +166,13 @@ def _vectors(vectors: Vectors, source: Source) -> Iterator[Vector]:
 
 def _warn_of_digits(dyn: CompiledModel, vectors: Vectors) -> None:
     """Where floats cannot hold what the equations need."""
+    if vectors.beyond is not None:
+        warn(
+            f"in floats no digit of udot of {dyn.name!r} is left: at a random state {vectors.beyond}, and floats go "
+            "from 1.2e-38 to 3.4e+38; the test of the C leaves such states out. Export it with real='double', or in "
+            "units in which its numbers are of one size"
+        )
+        return
     name = next((name for name in ("udot", "rhs") if name in vectors.digits_left), None)
     if name is not None and (digits := vectors.digits_left[name]) < DIGITS:
         warn(

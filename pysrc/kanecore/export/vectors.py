@@ -64,6 +64,10 @@ class Vectors:
         The parameters of all of them.
     rank : int
         How many rows of G count where the states are, if that is another number than ``prepare`` finds; else -1.
+    digits_left : dict
+        Of results, by function: how many decimal digits are right where all that they are computed from is rounded.
+    beyond : str or None
+        What is too large or too small for a number of the type, at a state that therefore serves no test.
     """
 
     def __init__(self, dyn: CompiledModel, epsilon: float) -> None:
@@ -73,6 +77,7 @@ class Vectors:
         self._rng = np.random.default_rng(0)
         self.digits_left: dict[str, float] = {}
         self.rank = -1
+        self.beyond: str | None = None
 
     def _rounded(self, values: Any) -> Array:
         """As numbers of the type of the others."""
@@ -88,10 +93,26 @@ class Vectors:
                 return []
         if self._dyn.n_constraints and found.rank != int(self._dyn.prepare(self.p)[-1]):
             self.rank = found.rank
-        return [
+        places = [
             (float(self._rounded(t)), self._rounded(x), self._rounded(r))
             for t, x, r in zip(found.t, found.x, found.r, strict=True)
         ]
+        return [place for place in places if self._holds(*place)]
+
+    def _holds(self, t: float, x: Array, r: Array) -> bool:
+        """Whether the type has numbers for M's diagonal and udot: no solution has digits without."""
+        limits = np.finfo(self._type)
+        try:
+            pivots = np.diagonal(self._dyn.mass_matrix(t, x, r=r, p=self.p))
+            results = {"M's diagonal": pivots, "udot": self._dyn.udot(t, x, r=r, p=self.p)}
+        except StateError:
+            return True
+        small = [*pivots[(pivots != 0.0) & (np.abs(pivots) < float(limits.tiny))]]
+        large = {name: np.max(np.abs(values), initial=0.0) for name, values in results.items()}
+        too_large = [f"{name} is {size:.1e}" for name, size in large.items() if size > float(limits.max)]
+        if too_large or small:
+            self.beyond = [*too_large, *(f"M's diagonal holds {size:.1e}" for size in small)][0]
+        return not (too_large or small)
 
     def step(self, slopes: bool, t: float, x: Array, r: Array) -> Vector | None:
         """Of a step in time; behind the state its derivatives, if wanted."""
