@@ -110,6 +110,54 @@ def test_derivatives_by_all_arguments(name: str) -> None:
         assert np.allclose(found, expected, rtol=1e-9, atol=1e-11 * np.max(np.abs(expected), initial=1.0))
 
 
+@pytest.mark.parametrize("name", ["rotating_tube", "four_bar", "cart_pole"])
+def test_derivatives_of_the_jacobian(name: str) -> None:
+    """By directions, and backwards."""
+    dyn, t, x, r, p = place(name)
+    lengths = [1, dyn.n_x, dyn.n_r, dyn.n_p]
+    Z = ca.MX.sym("z", sum(lengths))
+    weights = np.cos(np.arange(dyn.n_x * sum(lengths))).reshape(dyn.n_x, sum(lengths))
+    results = []
+    for f in (dyn.casadi(), expressions(name)):
+        J = ca.jacobian(f(*ca.vertsplit(Z, [0, *np.cumsum(lengths).tolist()])), Z)
+        derivatives = [ca.jtimes(J, Z, np.sin(np.arange(sum(lengths)))), ca.gradient(ca.sum(weights * J), Z)]
+        results.append(ca.Function("derivatives", [Z], derivatives)([t, *x, *r, *p]))
+    for found, expected in zip(*(map(dense, result) for result in results), strict=True):
+        assert np.max(np.abs(expected)) > 0.1
+        assert np.allclose(found, expected, rtol=1e-9, atol=1e-11 * np.max(np.abs(expected)))
+
+
+def test_derivatives_of_several_gradients() -> None:
+    """By variables and by weights, forwards and backwards."""
+    dyn, t, x, r, p = place("cart_pole")
+    states, weights = ca.MX.sym("x", dyn.n_x), ca.MX.sym("w", dyn.n_x, 4)
+    z, places = ca.vertcat(states, ca.vec(weights)), [x, np.cos(np.arange(4 * dyn.n_x)).reshape(dyn.n_x, 4)]
+    along, results = np.sin(np.arange(5 * dyn.n_x)), []
+    for f in (dyn.casadi(), expressions("cart_pole")):
+        gradients = f.reverse(4)(t, states, r, p, 0, weights)[1]
+        sums = ca.sum(gradients * np.cos(1.0 + np.arange(4 * dyn.n_x)).reshape(dyn.n_x, 4))
+        derivatives = [gradients, ca.jtimes(gradients, z, along), ca.gradient(sums, z)]
+        results.append(ca.Function("derivatives", [states, weights], derivatives)(*places))
+    for found, expected in zip(*(map(dense, result) for result in results), strict=True):
+        assert np.allclose(found, expected, rtol=1e-10, atol=1e-12 * np.max(np.abs(expected)))
+
+
+@pytest.mark.parametrize("method", ["rk", "collocation", "cvodes", "idas"])
+def test_inside_integrators(method: str) -> None:
+    """CasADi's integrators, with first and second derivatives of where they end."""
+    dyn, _, x, r, p = place("cart_pole")
+    options = {"abstol": 1e-11, "reltol": 1e-11} if method in ("cvodes", "idas") else {}
+    start, force = ca.MX.sym("x", dyn.n_x), ca.MX.sym("r", dyn.n_r)
+    z, results = ca.vertcat(start, force), []
+    for f in (dyn.casadi(), expressions("cart_pole")):
+        motion = {"x": start, "p": force, "ode": f(0.0, start, force, p)}
+        end = ca.integrator("end", method, motion, 0.0, 0.3, options)(x0=start, p=force)["xf"]
+        derivatives = [end, ca.jacobian(end, z), *ca.hessian(ca.sumsqr(end), z)]
+        results.append(ca.Function("derivatives", [start, force], derivatives)(x, r))
+    for found, expected in zip(*(map(dense, result) for result in results), strict=True):
+        assert np.allclose(found, expected, rtol=1e-6, atol=1e-6 * np.max(np.abs(expected)))
+
+
 def expressions(name: str) -> object:
     """The model's M, f, G and γ as SX; u̇ by elimination."""
     dyn, model = kc.load(name), importlib.import_module(f"kanecore.gallery.{name}").build()
@@ -153,6 +201,11 @@ def test_null_arguments_and_results(name: str) -> None:
     assert call("jac_adj1_null_test", 10, [None] * 24) == 0
     assert call("adj1_null_test", 6, [None] * 4) == 0
     assert call("adj1_null_test", 6, slopes) == 0
+    if name not in REDUNDANT:
+        assert call("fwd1_jac_null_test", 14, [None] * 4) == 0
+        assert call("adj1_jac_null_test", 13, [*slopes, None]) == 0
+        assert call("fwd1_adj2_null_test", 16, [None] * 4) == 0
+        assert call("adj1_adj2_null_test", 14, [*slopes, None, None]) == 0
     assert not any(np.any(slope) for slope in slopes)
 
 

@@ -36,8 +36,8 @@ RUNTIME = Path(emit.__file__).with_name("runtime")
 PARTS = ("calls", "slopes", "gradient", "hessian", "interface")
 """The files that the functions are written from, in their order."""
 
-NUMBERS = (1, 2, 4, 8, 16, 32)
-"""Of directions in one call: CasADi looks for functions of 1, 2, 4, ..., and calls that of 1 for other numbers."""
+NUMBERS = (2, 4, 8, 16, 32)
+"""Of weights, or directions, in one call, beside 1. CasADi looks for these; for other numbers it calls that of 1."""
 
 
 def casadi_function(dyn: CompiledModel, kernel: str, name: str | None, wrt: Iterable[str]) -> Any:
@@ -111,7 +111,7 @@ def _functions(library: Library, name: str, wrt: Container[str], width: int) -> 
         "ROWS": _ROWS if constraints else "    (void)rows;\n",
         "SPARSITY": _sparsity(library, wrt),
         "NAMES": _names(),
-        "DIRECTIONS": "".join(f"CA_ALONG({n})\n" for n in NUMBERS),
+        "DIRECTIONS": "".join(f"CA_PATTERNS({n})\nCA_ADJOINT({n})\nCA_OF_ADJOINTS({n})\n" for n in NUMBERS),
     }
     return "".join(filled(f"casadi_{part}.c", name, values) for part in PARTS)
 
@@ -155,18 +155,7 @@ def _sparsity(library: Library, wrt: Container[str]) -> str:
             rows = second.get((of, by), [0] * lengths[of])
             width = lengths.get(by, n_x)
             lines.append(_pattern(f"ca_second_{of}_{by}", rows, width))
-    lines += [_dense(f"ca_of_{by}", lengths[by]) for by in VARIABLES]
-    lines += [_pattern(f"ca_no_{by}", [0] * lengths[by], 1) for by in VARIABLES]
-    lines += [_dense("ca_of_xdot", n_x), _pattern("ca_no_xdot", [0] * n_x, 1)]
-    arguments = [
-        *(f"ca_of_{by}" for by in VARIABLES),
-        "ca_no_xdot",
-        "ca_of_xdot",
-        *(f"ca_no_{by}" for by in VARIABLES),
-    ]
     lines += [
-        _list("ca_patterns_in", arguments),
-        _list("ca_patterns_rates", ["ca_of_xdot"]),
         _list("ca_patterns_jac", [f"ca_pattern_xdot_{by}" for by in VARIABLES]),
         _list(
             "ca_patterns_of_second",
@@ -210,10 +199,6 @@ def _pattern(name: str, rows: Rows, width: int) -> str:
     begins = [sum(map(len, columns[:j])) for j in range(width + 1)]
     numbers = [len(rows), width, *begins, *(i for column in columns for i in column)]
     return f"static const casadi_int {name}[] = {{{', '.join(map(str, numbers))}}};\n"
-
-
-def _dense(name: str, n: int) -> str:
-    return _pattern(name, [1] * n, 1)
 
 
 def _list(name: str, items: Sequence[str]) -> str:

@@ -26,7 +26,7 @@ _PRE = {"alpha": "a", "beta": "b", "c": "rc", "pre": "rc", "preview": "rc"}
 def module_of(name: str) -> str:
     """The name of the module, which is that of the distribution in the wheel's file name."""
     if not isinstance(name, str):
-        raise TypeError(f"name is a {type(name).__name__}; it must be text, such as 'arm-model'")
+        raise TypeError(f"name is {name!r}; it must be text, such as 'arm-model'")
     if not _NAME.fullmatch(name) or not name.isascii():
         raise ValueError(
             f"name is {name!r}, which no distribution can have: letters, digits, and - _ . between them, such as "
@@ -48,7 +48,7 @@ def module_of(name: str) -> str:
 def normal_version(version: str) -> str:
     """The version as PEP 440 writes it."""
     if not isinstance(version, str):
-        raise TypeError(f"version is a {type(version).__name__}; it must be text, such as '1.0'")
+        raise TypeError(f"version is {version!r}; it must be text, such as '1.0'")
     found = _VERSION.fullmatch(version.strip())
     if found is None:
         raise ValueError(f"version is {version!r}, which PEP 440 refuses; write '1.0', '1.0.2' or '2.0rc1'")

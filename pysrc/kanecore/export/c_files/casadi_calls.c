@@ -5,7 +5,8 @@
  *   casadi_calls.c      what a call begins with: arguments, memory, kernels
  *   casadi_slopes.c     MODEL, f(t, x, r, p) = xdot, and jac_MODEL, its Jacobian
  *   casadi_gradient.c   adjN_MODEL: gradients of N weights . xdot
- *   casadi_hessian.c    fwdN_adj1_MODEL: its changes along N directions; jac_adj1_MODEL: its Jacobian
+ *   casadi_hessian.c    fwdN_adj1_MODEL: its changes along N directions; jac_adj1_MODEL: its Jacobian;
+ *                       fwd1_jac_MODEL, adj1_jac_MODEL: derivatives of the Jacobian
  *   casadi_interface.c  sizes, names and sparsities of all these
  *
  * An argument that is NULL is zero, and a result that is NULL is skipped. A function returns 1 where the
@@ -92,7 +93,7 @@ typedef struct {
     ca_memory *memory;   /* NULL: none */
 } ca_call;
 
-static const double ca_zeros[NX + NR + NP + 1];
+static const double ca_zeros[1 + NX + NR + NP];
 
 static const double *ca_or_zeros(const double *argument)
 {
@@ -154,7 +155,16 @@ static void ca_pick_entries(const casadi_int *pattern, const double *matrix, int
             out[k] = matrix[row[k] * width + j];
 }
 
-/* The same of the transposed matrix. */
+/* Put them back, where the rest of the matrix is zero. */
+static void ca_put_entries(const casadi_int *pattern, const double *entries, int width, double *matrix)
+{
+    const casadi_int n = pattern[1], *const begin = pattern + 2, *const row = begin + n + 1;
+    for (casadi_int j = 0; j < n; j++)
+        for (casadi_int k = begin[j]; k < begin[j + 1]; k++)
+            matrix[row[k] * width + j] = entries[k];
+}
+
+/* The entries of the transposed matrix. */
 static void ca_pick_transposed(const casadi_int *pattern, const double *matrix, int width, double *out)
 {
     const casadi_int n = pattern[1], *const begin = pattern + 2, *const row = begin + n + 1;

@@ -240,12 +240,12 @@ static int ca_add_gradient(const ca_call *s, const ca_place *place, const double
     return 0;
 }
 
-/* One gradient into results. */
-static void ca_give_one(const double *gradient, double *const *res)
+/* Gradient k of some into results. */
+static void ca_give_one(int k, const double *gradient, double *const *res)
 {
     for (int g = 0; g < 4; g++)
         for (int i = 0; res[g] && i < ca_numbers[g]; i++)
-            res[g][i] = ca_wanted[g] ? gradient[ca_first[g] + i] : 0.0;
+            res[g][k * ca_numbers[g] + i] = ca_wanted[g] ? gradient[ca_first[g] + i] : 0.0;
 }
 
 /* The gradients of n weights. */
@@ -265,7 +265,7 @@ static int ca_adjoint(int n, const double **arg, double **res, double *w, int me
             sum[i] = 0.0;
         if (ca_add_gradient(&s, &place, ca_or_zeros(weights), sum + NV, sum))
             return 1;
-        ca_give_one(sum, res);
+        ca_give_one(0, sum, res);
         return 0;
     }
     for (int k = 0; k < n; k += KC_PACK) {

@@ -74,6 +74,14 @@ static int ca_add_product(const ca_call *s, const ca_place *place, const double 
     return 0;
 }
 
+/* Direction k of some that are given for t, x, r and p. */
+static void ca_direction(const double *const *seeds, int k, double *dv)
+{
+    for (int g = 0; g < 4; g++)
+        for (int i = 0; ca_wanted[g] && i < ca_numbers[g]; i++)
+            dv[ca_first[g] + i] = seeds[g] ? seeds[g][k * ca_numbers[g] + i] : 0.0;
+}
+
 /* The changes of a gradient along n directions of (t, x, r, p) and weights. */
 static int ca_forward_of_adjoint(int n, const double **arg, double **res, double *w, int mem)
 {
@@ -85,15 +93,13 @@ static int ca_forward_of_adjoint(int n, const double **arg, double **res, double
     ca_weigh(&s, &place, ca_or_zeros(arg[5]));
     if (n == 1) { /* CasADi asks for many like this, one by one */
         double *const dv = (double *)place.d + PACKS_ROOM, *const sum = dv + NV;
-        for (int g = 0; g < 4; g++)
-            for (int i = 0; ca_wanted[g] && i < ca_numbers[g]; i++)
-                dv[ca_first[g] + i] = seeds[g] ? seeds[g][i] : 0.0;
+        ca_direction(seeds, 0, dv);
         for (int i = 0; i < NV; i++)
             sum[i] = 0.0;
         if (ca_add_product(&s, &place, dv, sum + NV, sum) ||
             (dw && ca_add_gradient(&s, &place, dw, sum + NV, sum)))
             return 1;
-        ca_give_one(sum, res);
+        ca_give_one(0, sum, res);
         return 0;
     }
     for (int k = 0; k < n; k += KC_PACK) {
@@ -152,5 +158,127 @@ CA_OUT int jac_adj1_MODEL(const double **arg, double **res, casadi_int *iw, doub
             if (res[6 * i + j])
                 ca_pick_transposed(ca_patterns_of_second[6 * i + j], columns + ca_first[j] * NV + ca_first[i],
                                    NV, res[6 * i + j]);
+    return 0;
+}
+
+/* ----- derivatives of several gradients, and of the Jacobian, whose rows are those of single weights */
+
+/* out: the change of the gradient of weights along dv and dw. */
+static int ca_change(const ca_call *s, const ca_place *place, const double *weights, const double *dv,
+                     const double *dw, double *out)
+{
+    ca_weigh(s, place, weights);
+    ca_gather(NV, 1, dv, NV, place->d);
+    ca_set_weights(place, 1, dw);
+    if (ca_changes(s, place))
+        return 1;
+    ca_scatter(NV, 1, CA_GRADIENTS(place->d), out);
+    return 0;
+}
+
+static void ca_choose_row(int row, double *weights)
+{
+    for (int i = 0; i < NX; i++)
+        weights[i] = i == row;
+}
+
+/* The changes of the gradients of n weights along one direction. */
+static int ca_forward_of_adjoints(int n, const double **arg, double **res, double *w, int mem)
+{
+    const ca_call s = ca_begin_call(arg, w, mem);
+    const double *const weights = arg[5], *const dw = arg[15];
+    ca_place place;
+    if (ca_go_to(&s, s.rest, &place))
+        return 1;
+    double *const dv = (double *)place.d + PACKS_ROOM, *const change = dv + NV;
+    ca_direction(arg + 10, 0, dv);
+    for (int k = 0; k < n; k++) {
+        if (ca_change(&s, &place, weights ? weights + k * NX : ca_zeros, dv, dw ? dw + k * NX : NULL, change))
+            return 1;
+        ca_give_one(k, change, res);
+    }
+    return 0;
+}
+
+/* What directions, one for the gradient of each of n weights, make of weights and variables. */
+static int ca_gradient_of_adjoints(int n, const double **arg, double **res, double *w, int mem)
+{
+    const ca_call s = ca_begin_call(arg, w, mem);
+    const double *const weights = arg[5];
+    ca_place place;
+    if (ca_go_to(&s, s.rest, &place))
+        return 1;
+    double *const dv = (double *)place.d + PACKS_ROOM, *const sum = dv + NV, *const change = sum + NV;
+    for (int j = 0; j < NV; j++)
+        sum[j] = 0.0;
+    for (int k = 0; k < n; k++) {
+        ca_direction(arg + 10, k, dv);
+        if (ca_change(&s, &place, weights ? weights + k * NX : ca_zeros, dv, NULL, change))
+            return 1;
+        for (int j = 0; j < NV; j++)
+            sum[j] += change[j];
+    }
+    ca_give_one(0, sum, res);
+    double *const rows = sum; /* of the Jacobian */
+    for (int block = 0; res[5] && block * KC_PACK < NX; block++)
+        if (ca_jacobian_block(&s, &place, block, rows))
+            return 1;
+    for (int k = 0; res[5] && k < n; k++) {
+        ca_direction(arg + 10, k, dv);
+        for (int i = 0; i < NX; i++) {
+            res[5][k * NX + i] = 0.0;
+            for (int j = 0; j < NV; j++)
+                res[5][k * NX + i] += rows[i * NV + j] * dv[j];
+        }
+    }
+    return 0;
+}
+
+/* The change of the Jacobian along a direction. */
+CA_OUT int fwd1_jac_MODEL(const double **arg, double **res, casadi_int *iw, double *w, int mem)
+{
+    (void)iw;
+    const ca_call s = ca_begin_call(arg, w, mem);
+    ca_place place;
+    if (ca_go_to(&s, s.rest, &place))
+        return 1;
+    double weights[NX], *const dv = (double *)place.d + PACKS_ROOM, *const rows = dv + NV;
+    ca_direction(arg + 9, 0, dv);
+    for (int i = 0; i < NX; i++) {
+        ca_choose_row(i, weights);
+        if (ca_change(&s, &place, weights, dv, NULL, rows + i * NV))
+            return 1;
+    }
+    for (int g = 0; g < 4; g++)
+        if (res[g])
+            ca_pick_entries(ca_patterns_jac[g], rows + ca_first[g], NV, res[g]);
+    return 0;
+}
+
+/* The gradient of weights of the Jacobian's entries. */
+CA_OUT int adj1_jac_MODEL(const double **arg, double **res, casadi_int *iw, double *w, int mem)
+{
+    (void)iw;
+    const ca_call s = ca_begin_call(arg, w, mem);
+    ca_place place;
+    if (ca_go_to(&s, s.rest, &place))
+        return 1;
+    double weights[NX], *const sum = (double *)place.d + PACKS_ROOM, *const change = sum + NV;
+    double *const rows = change + NV;
+    for (int i = 0; i < NX * NV; i++)
+        rows[i] = 0.0;
+    for (int j = 0; j < NV; j++)
+        sum[j] = 0.0;
+    for (int g = 0; g < 4; g++)
+        if (arg[9 + g])
+            ca_put_entries(ca_patterns_jac[g], arg[9 + g], NV, rows + ca_first[g]);
+    for (int i = 0; i < NX; i++) {
+        ca_choose_row(i, weights);
+        if (ca_change(&s, &place, weights, rows + i * NV, NULL, change))
+            return 1;
+        for (int j = 0; j < NV; j++)
+            sum[j] += change[j];
+    }
+    ca_give_one(0, sum, res);
     return 0;
 }

@@ -74,47 +74,91 @@ enum {
     {                                                                                                        \
     }
 
-static const char *const ca_inputs_of[] = {"t",        "x",         "r",         "p",         "out_xdot",
-                                           "adj_xdot", "out_adj_t", "out_adj_x", "out_adj_r", "out_adj_p"};
-static const char *const ca_inputs_of_jac[] = {"t", "x", "r", "p", "out_xdot"};
-static const char *const ca_rates[] = {"xdot"};
-static const char *const ca_jac_names[] = {"jac_xdot_t", "jac_xdot_x", "jac_xdot_r", "jac_xdot_p"};
-static const char *const ca_adj_names[] = {"adj_t", "adj_x", "adj_r", "adj_p"};
-INSERT_NAMES;
+/* ----- patterns and names, of t, x, r and p each */
 
-CA_FUNCTION(MODEL, 4, 1, FIRST_ROOM, ca_inputs_of, ca_rates, ca_patterns_in, ca_patterns_rates)
-CA_FUNCTION(jac_MODEL, 5, 4, FIRST_ROOM, ca_inputs_of_jac, ca_jac_names, ca_patterns_in, ca_patterns_jac)
-CA_FUNCTION(jac_adj1_MODEL, 10, 24, SECOND_ROOM, ca_inputs_of, ca_second_names, ca_patterns_in,
+#define CA_EACH(name)    name##t, name##x, name##r, name##p
+#define CA_NAMES(prefix) prefix "t", prefix "x", prefix "r", prefix "p"
+
+/* n columns, full and empty: numbers of rows and columns, then 1 for all entries, or none in any column. */
+#define CA_PATTERNS(n)                                                                                       \
+    static const casadi_int ca_full_##n##_t[] = {1, n, 1}, ca_full_##n##_x[] = {NX, n, 1};                   \
+    static const casadi_int ca_full_##n##_r[] = {NR, n, 1}, ca_full_##n##_p[] = {NP, n, 1};                  \
+    static const casadi_int ca_empty_##n##_t[n + 3] = {1, n}, ca_empty_##n##_x[n + 3] = {NX, n};             \
+    static const casadi_int ca_empty_##n##_r[n + 3] = {NR, n}, ca_empty_##n##_p[n + 3] = {NP, n};
+CA_PATTERNS(1)
+static const casadi_int ca_no_slopes_t[1 + 3] = {NX, 1}, ca_no_slopes_x[NX + 3] = {NX, NX};
+static const casadi_int ca_no_slopes_r[NR + 3] = {NX, NR}, ca_no_slopes_p[NP + 3] = {NX, NP};
+
+/* Arguments begin with t, x, r, p and xdot. Derivatives of gradients go on with weights and the gradient,
+ * derivatives of the Jacobian with its blocks. */
+#define CA_START             CA_EACH(ca_full_1_), ca_empty_1_x
+#define CA_START_ADJOINT(n)  CA_START, ca_full_##n##_x, CA_EACH(ca_empty_##n##_)
+#define CA_START_SLOPES      CA_START, CA_EACH(ca_no_slopes_)
+#define CA_NAMES_OF_START    CA_NAMES(""), "out_xdot"
+#define CA_NAMES_OF_ADJOINT  CA_NAMES_OF_START, "adj_xdot", CA_NAMES("out_adj_")
+#define CA_NAMES_OF_SLOPES   CA_NAMES_OF_START, CA_NAMES("out_jac_xdot_")
+#define CA_NAMES_OF_FORWARD  CA_NAMES("fwd_"), "fwd_out_xdot"
+#define CA_NAMES_OF_GRADIENT CA_NAMES("adj_"), "adj_out_xdot"
+
+typedef const char *const ca_names[];
+typedef const casadi_int *const ca_patterns[];
+
+/* ----- functions */
+
+static ca_names ca_in = {CA_NAMES_OF_ADJOINT}, ca_out = {"xdot"}, ca_out_jac = {CA_NAMES("jac_xdot_")};
+static ca_patterns ca_patterns_in = {CA_START_ADJOINT(1)}, ca_patterns_out = {ca_full_1_x};
+INSERT_NAMES;
+CA_FUNCTION(MODEL, 4, 1, FIRST_ROOM, ca_in, ca_out, ca_patterns_in, ca_patterns_out)
+CA_FUNCTION(jac_MODEL, 5, 4, FIRST_ROOM, ca_in, ca_out_jac, ca_patterns_in, ca_patterns_jac)
+CA_FUNCTION(jac_adj1_MODEL, 10, 24, SECOND_ROOM, ca_in, ca_second_names, ca_patterns_in,
             ca_patterns_of_second)
 
-/* Functions of n directions: CasADi finds them by that number in their names. */
-static const char *const ca_along_names[] = {
-    "t",         "x",         "r",     "p",     "out_xdot", "adj_xdot", "out_adj_t",    "out_adj_x",
-    "out_adj_r", "out_adj_p", "fwd_t", "fwd_x", "fwd_r",    "fwd_p",    "fwd_out_xdot", "fwd_adj_xdot"};
-static const char *const ca_changes_names[] = {"fwd_adj_t", "fwd_adj_x", "fwd_adj_r", "fwd_adj_p"};
+static ca_names ca_in_fwd_jac = {CA_NAMES_OF_SLOPES, CA_NAMES_OF_FORWARD};
+static ca_names ca_out_fwd_jac = {CA_NAMES("fwd_jac_xdot_")};
+static ca_patterns ca_patterns_fwd_jac = {CA_START_SLOPES, CA_START};
+CA_FUNCTION(fwd1_jac_MODEL, 14, 4, ALONG_ROOM, ca_in_fwd_jac, ca_out_fwd_jac, ca_patterns_fwd_jac,
+            ca_patterns_jac)
 
-/* Patterns: {rows, columns, 1} is full. */
-#define CA_ALONG(n)                                                                                          \
-    static const casadi_int ca_t_##n[] = {1, n, 1}, ca_x_##n[] = {NX, n, 1}, ca_r_##n[] = {NR, n, 1};        \
-    static const casadi_int ca_p_##n[] = {NP, n, 1}, ca_none_##n[n + 3] = {NX, n};                           \
-    static const casadi_int *const ca_along_in_##n[] = {                                                     \
-        ca_of_t, ca_of_x, ca_of_r,  ca_of_p,  ca_no_xdot, ca_of_xdot, ca_no_t,     ca_no_x,                  \
-        ca_no_r, ca_no_p, ca_t_##n, ca_x_##n, ca_r_##n,   ca_p_##n,   ca_none_##n, ca_x_##n};                \
-    static const casadi_int *const ca_adjoint_in_##n[] = {ca_of_t, ca_of_x,    ca_of_r,                      \
-                                                          ca_of_p, ca_no_xdot, ca_x_##n};                    \
-    static const casadi_int *const ca_along_out_##n[] = {ca_t_##n, ca_x_##n, ca_r_##n, ca_p_##n};            \
-    CA_OUT int adj##n##_MODEL(const double **arg, double **res, casadi_int *iw, double *w, int mem)          \
+static ca_names ca_in_adj_jac = {CA_NAMES_OF_SLOPES, CA_NAMES("adj_jac_xdot_")},
+                ca_out_adj = {CA_NAMES_OF_GRADIENT};
+static ca_patterns ca_patterns_adj_jac = {CA_START_SLOPES, CA_EACH(ca_pattern_xdot_)};
+CA_FUNCTION(adj1_jac_MODEL, 13, 5, ALONG_ROOM, ca_in_adj_jac, ca_out_adj, ca_patterns_adj_jac, ca_patterns_in)
+
+/* CasADi finds functions of n weights, and of n directions, by that number in their names. */
+static ca_names ca_in_fwd_adj = {CA_NAMES_OF_ADJOINT, CA_NAMES_OF_FORWARD, "fwd_adj_xdot"};
+static ca_names ca_in_adj_adj = {CA_NAMES_OF_ADJOINT, CA_NAMES("adj_adj_")};
+static ca_names ca_out_fwd_adj = {CA_NAMES("fwd_adj_")},
+                ca_out_adj_adj = {CA_NAMES_OF_GRADIENT, "adj_adj_xdot"};
+
+#define CA_CALLS(name, n, function)                                                                          \
+    CA_OUT int name(const double **arg, double **res, casadi_int *iw, double *w, int mem)                    \
     {                                                                                                        \
         (void)iw;                                                                                            \
-        return ca_adjoint(n, arg, res, w, mem);                                                              \
-    }                                                                                                        \
-    CA_OUT int fwd##n##_adj1_MODEL(const double **arg, double **res, casadi_int *iw, double *w, int mem)     \
-    {                                                                                                        \
-        (void)iw;                                                                                            \
-        return ca_forward_of_adjoint(n, arg, res, w, mem);                                                   \
-    }                                                                                                        \
-    CA_FUNCTION(adj##n##_MODEL, 6, 4, ALONG_ROOM, ca_inputs_of, ca_adj_names, ca_adjoint_in_##n,             \
-                ca_along_out_##n)                                                                            \
-    CA_FUNCTION(fwd##n##_adj1_MODEL, 16, 4, ALONG_ROOM, ca_along_names, ca_changes_names, ca_along_in_##n,   \
-                ca_along_out_##n)
+        return function(n, arg, res, w, mem);                                                                \
+    }
+
+#define CA_ADJOINT(n)                                                                                        \
+    static ca_patterns ca_patterns_in_##n = {CA_START_ADJOINT(n)},                                           \
+                       ca_patterns_v_##n = {CA_EACH(ca_full_##n##_)};                                        \
+    CA_CALLS(adj##n##_MODEL, n, ca_adjoint)                                                                  \
+    CA_FUNCTION(adj##n##_MODEL, 6, 4, ALONG_ROOM, ca_in, ca_out_adj, ca_patterns_in_##n, ca_patterns_v_##n)  \
+    static ca_patterns ca_patterns_along_##n = {CA_START_ADJOINT(1), CA_EACH(ca_full_##n##_),                \
+                                                ca_empty_##n##_x, ca_full_##n##_x};                          \
+    CA_CALLS(fwd##n##_adj1_MODEL, n, ca_forward_of_adjoint)                                                  \
+    CA_FUNCTION(fwd##n##_adj1_MODEL, 16, 4, ALONG_ROOM, ca_in_fwd_adj, ca_out_fwd_adj,                       \
+                ca_patterns_along_##n, ca_patterns_v_##n)
+
+/* Derivatives of gradients of n > 1 weights. */
+#define CA_OF_ADJOINTS(n)                                                                                    \
+    static ca_patterns ca_patterns_fwd_##n = {CA_START_ADJOINT(n), CA_START, ca_full_##n##_x};               \
+    CA_CALLS(fwd1_adj##n##_MODEL, n, ca_forward_of_adjoints)                                                 \
+    CA_FUNCTION(fwd1_adj##n##_MODEL, 16, 4, ALONG_ROOM, ca_in_fwd_adj, ca_out_fwd_adj, ca_patterns_fwd_##n,  \
+                ca_patterns_v_##n)                                                                           \
+    static ca_patterns ca_patterns_adj_##n = {CA_START_ADJOINT(n), CA_EACH(ca_full_##n##_)};                 \
+    static ca_patterns ca_patterns_adj_out_##n = {CA_START, ca_full_##n##_x};                                \
+    CA_CALLS(adj1_adj##n##_MODEL, n, ca_gradient_of_adjoints)                                                \
+    CA_FUNCTION(adj1_adj##n##_MODEL, 14, 6, ALONG_ROOM, ca_in_adj_adj, ca_out_adj_adj, ca_patterns_adj_##n,  \
+                ca_patterns_adj_out_##n)
+
+CA_ADJOINT(1)
 INSERT_DIRECTIONS;
