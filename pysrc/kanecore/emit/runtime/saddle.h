@@ -136,7 +136,8 @@ KC_INLINE void kc_bring(kc_saddle *s, int r, int row, int column)
         const int number = s->order[row];
         s->order[row] = s->order[r], s->order[r] = number;
         kc_swap(n - r, s->G + row * n + r, s->G + r * n + r, 1);
-        kc_swap(k, s->gamma + row * k, s->gamma + r * k, 1);
+        if (k > 0)
+            kc_swap(k, s->gamma + row * k, s->gamma + r * k, 1);
         kc_swap(1, s->peak + row, s->peak + r, 1);
         kc_swap(1, s->peak_at + row, s->peak_at + r, 1);
         if (s->size)
@@ -276,7 +277,8 @@ KC_INLINE void kc_bring(kc_saddle *s, int r, const int *row, const int *column)
         int *const numbers = s->column + lane * n, number = numbers[column[lane]];
         if (row[lane] != r) {
             kc_swap_in(lane, n - r, s->G + row[lane] * n + r, s->G + r * n + r, 1);
-            kc_swap_in(lane, k, s->gamma + row[lane] * k, s->gamma + r * k, 1);
+            if (k > 0)
+                kc_swap_in(lane, k, s->gamma + row[lane] * k, s->gamma + r * k, 1);
             kc_swap_in(lane, 1, s->peak + row[lane], s->peak + r, 1);
             kc_swap_in(lane, 1, s->peak_at + row[lane], s->peak_at + r, 1);
             if (s->size)
