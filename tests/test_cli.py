@@ -87,7 +87,7 @@ def test_info_of_a_file_with_neighbours(
         ("{folder}/nosuch.py:model", "there is no file"),
         ("{folder}/pendulum.py:double", "defines no 'double'"),
         ("{folder}/pendulum.py:number", "is of type int"),
-        ("{folder}/pendulum.py", "file.py:variable"),
+        ("{folder}/pendulum.py", "pendulum.py:variable"),
     ],
 )
 def test_error_is_one_line(model: str, words: str, pendulum: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -97,6 +97,24 @@ def test_error_is_one_line(model: str, words: str, pendulum: Path, capsys: pytes
     assert len(err.splitlines()) == 1
     assert err.startswith("kanecore: ")
     assert words in err
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["info", "rrp", "--floating-base"], "--floating-base is of robots in URDF files; 'rrp' names none"),
+        (["export", "rrp", "--c", "out", "--name", "x"], "--name is an option of --wheel, and means nothing for --c"),
+        (["export", "rrp", "--c", "out", "--state", "q1=1"], "--state is an option of --fmu"),
+        (["export", "rrp", "--fmu", "out.fmu", "--real", "float"], "--real is an option of --c"),
+        (["export", "rrp", "--wheel", "out", "--fmi-version", "2.0"], "--fmi-version is an option of --fmu"),
+        (["export", "rrp", "--wheel", "out", "--integrators"], "--integrators is an option of --c"),
+    ],
+)
+def test_options_that_mean_nothing(words: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """They are refused, before anything is written."""
+    assert main(words) == 1
+    assert message in capsys.readouterr().err
+    assert not Path("out").exists()
 
 
 def test_error_inside_the_users_file_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

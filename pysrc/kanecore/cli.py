@@ -18,7 +18,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from kanecore.cli_models import compiled, described, is_prebuilt
+from kanecore.cli_models import check_floating_base, compiled, described, is_prebuilt
 from kanecore.errors import KanecoreError, ModelError
 
 if TYPE_CHECKING:
@@ -44,6 +44,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
     status = 0
     try:
+        if "model" in options:
+            check_floating_base(options.model, options.floating_base)
         status = options.command(options) or 0
         sys.stdout.flush()
     except KanecoreError as error:
@@ -100,15 +102,15 @@ def _parser() -> argparse.ArgumentParser:
     what_for.add_argument("--fmu", type=_fmu, metavar="FILE.fmu", help="a Functional Mock-up Unit")
     what_for.add_argument("--wheel", type=Path, metavar="DIR", help="a model wheel, which pip installs, in this folder")
     export.add_argument("--kernels", metavar="NAMES", help="of C: kernels or groups, with commas (default: all)")
-    export.add_argument("--real", choices=("double", "float"), default="double", help="of C (default: %(default)s)")
+    export.add_argument("--real", choices=("double", "float"), help="of C (default: double)")
     export.add_argument("--prefix", help="of C: what all names begin with (default: the model's name)")
     export.add_argument("--integrators", action="store_true", help="of C: add the methods of simulate")
-    export.add_argument("--fmi-version", choices=("2.0", "3.0"), default="3.0", help="of FMI (default: %(default)s)")
+    export.add_argument("--fmi-version", choices=("2.0", "3.0"), help="of FMI (default: 3.0)")
     export.add_argument("--name", help="of the wheel's distribution (default: the model's, and -model)")
-    export.add_argument("--version", default="0.1.0", help="of the wheel's distribution (default: %(default)s)")
-    _with_state(export)
+    export.add_argument("--version", help="of the wheel's distribution (default: 0.1.0)")
+    _with_state(export, "of the FMU's start: ")
     for option, value in (("--parameter", "VALUE"), ("--input", "VALUE"), ("--unit", "UNIT")):
-        what = f"{option[2:]} by name; may be repeated"
+        what = f"{'of an FMU: ' * (option == '--unit')}{option[2:]} by name; may be repeated"
         export.add_argument(option, action="append", default=[], metavar=f"NAME={value}", help=what)
 
     cache = commands.add_parser("cache", help="show the folder of compiled models")
@@ -132,13 +134,13 @@ def _on_model(
     return parser
 
 
-def _with_state(parser: argparse.ArgumentParser) -> None:
+def _with_state(parser: argparse.ArgumentParser, where: str = "") -> None:
     parser.add_argument(
         "--state",
         action="append",
         default=[],
         metavar="NAME=VALUE",
-        help="a coordinate or speed that is not zero; may be repeated",
+        help=f"{where}a coordinate or speed that is not zero; may be repeated",
     )
 
 
@@ -249,9 +251,27 @@ def _audit(options: argparse.Namespace) -> int:
     return 0 if audit.passed else 1
 
 
+_OPTIONS_OF_EXPORTS = {
+    "c": ("kernels", "real", "prefix", "integrators"),
+    "fmu": ("fmi_version", "state", "unit"),
+    "wheel": ("name", "version"),
+}
+
+
+def _refuse_others(options: argparse.Namespace) -> None:
+    """An option that means nothing for what is written is a mistake."""
+    given = vars(options)
+    chosen = next(form for form in _OPTIONS_OF_EXPORTS if given[form] is not None)
+    for form, names in _OPTIONS_OF_EXPORTS.items():
+        wrong = next((name for name in names if form != chosen and given[name]), None)
+        if wrong is not None:
+            raise ModelError(f"--{wrong.replace('_', '-')} is an option of --{form}, and means nothing for --{chosen}")
+
+
 def _export(options: argparse.Namespace) -> None:
     from kanecore import cli_export
 
+    _refuse_others(options)
     dyn = compiled(options.model, options.floating_base)
     if options.c is not None:
         cli_export.export_c(
@@ -260,19 +280,19 @@ def _export(options: argparse.Namespace) -> None:
             parameters=options.parameter,
             inputs=options.input,
             kernels=options.kernels,
-            real=options.real,
+            real=options.real or "double",
             prefix=options.prefix,
             integrators=options.integrators,
         )
         return
     if options.wheel is not None:
         given = {"parameters": options.parameter, "inputs": options.input}
-        cli_export.export_wheel(dyn, options.wheel, options.name, options.version, **given)
+        cli_export.export_wheel(dyn, options.wheel, options.name, options.version or "0.1.0", **given)
         return
     cli_export.export_fmu(
         dyn,
         options.fmu,
-        options.fmi_version,
+        options.fmi_version or "3.0",
         parameters=options.parameter,
         inputs=options.input,
         state=options.state,

@@ -14,12 +14,18 @@ if TYPE_CHECKING:
     from kanecore.model import Model
     from kanecore.run.model import CompiledModel
 
-__all__ = ["compiled", "described", "is_prebuilt"]
+__all__ = ["check_floating_base", "compiled", "described", "is_prebuilt"]
 
 
 def is_prebuilt(name: str) -> bool:
     """Whether a name is neither ``file.py:variable`` nor that of a URDF file."""
     return not name.lower().endswith(".urdf") and _in_a_file(name) is None
+
+
+def check_floating_base(name: str, floating_base: bool) -> None:
+    """Only the root of a URDF file's robot moves on demand; ModelError otherwise."""
+    if floating_base and not name.lower().endswith(".urdf"):
+        raise ModelError(f"--floating-base is of robots in URDF files; {name!r} names none")
 
 
 def described(name: str, floating_base: bool = False) -> Model:
@@ -93,6 +99,8 @@ def _bound(file: Path, variable: str) -> object:
 def _prebuilt(name: str) -> CompiledModel:
     from kanecore.gallery import MODELS, load, models
 
+    if name.endswith(".py"):
+        raise ModelError(f"{name!r} names a file alone; write {name}:variable, the name of a kanecore.Model in it")
     if name not in MODELS:
         raise ModelError(
             f"there is no prebuilt model {name!r}: give one of {', '.join(models())}, "

@@ -542,9 +542,9 @@ class CompiledModel(_native.Kernels):
         """The equations of motion as a function of CasADi, f(t, x, r, p) = ẋ, with exact derivatives.
 
         It is compiled C that CasADi calls by its external interface: the function, its Jacobian by each argument, its
-        adjoint, and the derivatives of both, so that solvers such as IPOPT get exact Hessians.  All have the sparsity of
-        the equations.  It can stand in any expression of CasADi's MX that is differentiated twice at most, in ``map``,
-        also in threads, and in ``integrator``.
+        adjoint, and the derivatives of both, so that solvers such as IPOPT get exact Hessians.  All have the sparsity
+        of the equations.  It can stand in any expression of CasADi's MX that is differentiated twice at most, in
+        ``map``, also in threads, and in ``integrator``.
 
         Parameters
         ----------
