@@ -439,13 +439,14 @@ def test_own_models(tmp_path: Path) -> None:
 def test_names_of_any_kind(tmp_path: Path) -> None:
     """No text of the user's is code; places have identifiers that differ."""
     a, b = sm.Symbol('m"*/ \\'), sm.Symbol("int")
-    model = pendulum(name='1 "x" */ return', outputs={"a b": a, "a_b": b, "é": a * b})
+    outputs = {"a b": a, "a_b": b, "é": a * b, "MODEL": a, "INSERT_NAME": b}
+    model = pendulum(name='1 "x" */ return', outputs=outputs)
     dyn = kc.compile(model, parameters={"m": 1, "g": 1, "l": 1, a: 1, b: 2})
     dyn.export_c(tmp_path / "odd")
     prefix = prefix_of(tmp_path / "odd")
     assert prefix == "model_1_x_return"
     text = (tmp_path / f"odd/{prefix}.h").read_text()
-    for place in ("y_a_b = 0", "y_a_b_2 = 1", "y_x = 2", "p_int = "):
+    for place in ("y_a_b = 0", "y_a_b_2 = 1", "y_x = 2", "y_MODEL = 3", "y_INSERT_NAME = 4", "p_int = "):
         assert f"{prefix}_{place}" in text
     make_test(tmp_path / "odd", "-O1", "-Werror")
 
@@ -607,8 +608,7 @@ def test_on_a_microcontroller(
     for line in said[:-1]:
         function, _, stack, _, instructions = line.split()
         assert int(instructions) > 0
-        if not function.startswith("take_"):
-            assert int(stack) <= constant(folder, f"stack_{function}"), line
+        assert int(stack) <= constant(folder, f"stack_{function.removeprefix('take_')}"), line
 
 
 def test_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
