@@ -19,7 +19,7 @@ from kanecore.kernels import GROUPS, KERNEL_GROUPS
 from .library import CompiledModel, library_of, on_machine
 from .names import checked_prefix, default_prefix
 from .source import Source, comment
-from .vectors import Vector, Vectors
+from .vectors import STEP, Vector, Vectors
 
 __all__ = ["export_c"]
 
@@ -173,7 +173,9 @@ def _warn_of_digits(dyn: CompiledModel, vectors: Vectors) -> None:
 
 
 def _test(source: Source, functions: Container[str]) -> str:
-    steps = source.fill("test_step.c") if "take_step" in functions else ""
+    steps = (
+        source.fill("test_step.c", {"STEP": source.library.target.literal(STEP)}) if "take_step" in functions else ""
+    )
     steps += source.fill("test_step_jacobian.c") if "take_step_jacobian" in functions else ""
     n_x, n_r = source.sizes["n_x"], source.sizes["n_r"]
     lengths = [source.length(kernel) for kernel in source.kernels] + [n_x * (1 + n_x + n_r)] * source.steps

@@ -24,7 +24,7 @@ __all__ = ["FILES", "Source", "comment", "filled"]
 FILES = Path(__file__).with_name("c_files")
 """C and other texts for any model, in which MODEL stands for its prefix and INSERT_NAME for what differs otherwise."""
 
-_PLACE = re.compile(r"MODEL|[ \t]*\bINSERT_(\w+);\n|\bINSERT_(\w+)\b")
+_PLACE = re.compile(r"MODEL|^[ \t]*INSERT_(\w+);\n|\bINSERT_(\w+)\b", re.MULTILINE)
 
 _LICENCE = "/* SPDX-License-Identifier: BSD-3-Clause */\n"  # of the files here; what is written from them is the user's
 

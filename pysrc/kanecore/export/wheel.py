@@ -35,7 +35,7 @@ from kanecore.run.model import CompiledModel
 
 from .binaries import platform_tag, suffix
 from .distribution import compatible, module_of, normal_version
-from .library import description_of, library_of
+from .library import description_of, library_of, with_values
 
 __all__ = ["build_wheel"]
 
@@ -156,9 +156,9 @@ def _module_files(dyn: CompiledModel, name: str, version: str, cc: str | Sequenc
         "baked": dyn.info.get("baked", []),
         "distribution": name,
         "groups": list(texts),
-        "inputs": _current(dyn.inputs),
+        "inputs": with_values(dyn.inputs),
         "kanecore": own_version(),
-        "parameters": _current(dyn.parameters),
+        "parameters": with_values(dyn.parameters),
         "real": _real(dyn),
         "version": version,
     }
@@ -222,11 +222,6 @@ def _machine(command: Sequence[str]) -> str:
         if word.startswith("--target="):
             return word.removeprefix("--target=").partition("-")[0]
     return platform.machine()
-
-
-def _current(values: Mapping[str, float]) -> dict[str, float]:
-    """Those that have a value."""
-    return {name: float(value) for name, value in values.items() if not math.isnan(value)}
 
 
 def _abi_version() -> int:

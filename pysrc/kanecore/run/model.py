@@ -616,7 +616,7 @@ class CompiledModel(_native.Kernels):
         units : mapping, optional
             Units of states, inputs, outputs and parameters by name or symbol: ``{"theta": "rad", "I": "kg.m2"}``. Those
             that are made of units of the SI are defined by their powers of kg, m, s, A, K, mol, cd, rad.
-        method : {"dop853", "dopri5", "auto", "rosenbrock"}
+        method : {"dop853", "dopri5", "auto", "auto_w", "rosenbrock", "rosenbrock_w"}
             Of co-simulation, as of `simulate`.
         tolerance : float
             Relative and absolute tolerance of co-simulation, unless a simulator gives its own.
