@@ -721,7 +721,7 @@ class CompiledModel(_native.Kernels):
 
         Notes
         -----
-        Arguments t, x, r that are not finite give NaN.  A model that was made a function once lives as long as the
+        What depends on a t, x or r that is not finite is NaN.  A model that was made a function once lives as long as the
         process: programs that JAX keeps name it by a hash of its C text.
 
         Examples
