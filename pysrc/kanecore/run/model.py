@@ -721,8 +721,8 @@ class CompiledModel(_native.Kernels):
 
         Notes
         -----
-        What depends on a t, x or r that is not finite is NaN.  A model that was made a function once lives as long as the
-        process: programs that JAX keeps name it by a hash of its C text.
+        What depends on a t, x or r that is not finite is NaN.  A model that was made a function once lives as long as
+        the process: programs that JAX keeps name it by a hash of its C text.
 
         Examples
         --------
