@@ -13,7 +13,6 @@ import platform
 import re
 import sys
 import tempfile
-import zipfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -30,6 +29,7 @@ from kanecore.run.rank import count_near
 from kanecore.run.starts import normalized, on_constraints
 
 from . import integrators
+from .archive import write_archive
 from .fmi_description import Facts, build_description, model_description
 from .fmi_variables import variables_of
 from .library import library_of
@@ -63,8 +63,6 @@ The headers of FMI, fmi2*.h or fmi3*.h: LICENSE.fmi-headers.txt.
 """
 
 _HIDDEN = "#define KC_EXPORT /* others see the functions of FMI alone */\n"
-
-_OLDEST = (1980, 1, 1, 0, 0, 0)  # of zip files: the same model gives the same bytes
 
 
 def export_fmu(
@@ -124,13 +122,10 @@ def export_fmu(
     content["documentation/licenses/license.txt"] = _LICENCE_NOTE.encode()
     if version == "3.0":
         content["sources/buildDescription.xml"] = build_description(facts(token))
-    with tempfile.TemporaryDirectory(dir=target.parent, prefix=".fmu-") as folder:
-        if _compiles(cc, dyn.name):
-            name, binary = _compiled(Path(folder), files, sources, _identifier(dyn.name), version, cc)
-            content[name] = binary
-        written = Path(folder) / target.name
-        _write(written, content)
-        written.replace(target)
+    if _compiles(cc, dyn.name):
+        name, binary = _compiled(files, sources, _identifier(dyn.name), version, cc)
+        content[name] = binary
+    write_archive(target, content)
     return target
 
 
@@ -231,7 +226,6 @@ def _facts_header(definitions: Mapping[str, str]) -> bytes:
 
 
 def _compiled(
-    folder: Path,
     files: Mapping[str, bytes],
     sources: Sequence[str],
     identifier: str,
@@ -239,12 +233,14 @@ def _compiled(
     cc: str | Sequence[str] | None,
 ) -> tuple[str, bytes]:
     """The library for this platform, and where it stands in the FMU."""
-    for name, text in files.items():
-        (folder / name).write_bytes(text)
     suffix = {"win32": ".dll", "darwin": ".dylib"}.get(sys.platform, ".so")
-    library = folder / f"{identifier}{suffix}"
-    link([folder / name for name in sources], library, include=folder, cc=cc)
-    return f"binaries/{_platform(version)}/{library.name}", library.read_bytes()
+    with tempfile.TemporaryDirectory() as place:
+        folder = Path(place)
+        for name, text in files.items():
+            (folder / name).write_bytes(text)
+        library = folder / f"{identifier}{suffix}"
+        link([folder / name for name in sources], library, include=folder, cc=cc)
+        return f"binaries/{_platform(version)}/{library.name}", library.read_bytes()
 
 
 def _platform(version: str) -> str:
@@ -255,12 +251,3 @@ def _platform(version: str) -> str:
     if version == "2.0" and (machine == "x86_64" or system == "darwin"):
         return {"windows": "win64", "darwin": "darwin64", "linux": "linux64"}[system]
     return f"{machine}-{system}"
-
-
-def _write(path: Path, content: Mapping[str, bytes]) -> None:
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, data in content.items():
-            entry = zipfile.ZipInfo(name, _OLDEST)
-            entry.compress_type = zipfile.ZIP_DEFLATED
-            entry.external_attr = (0o755 if name.startswith("binaries/") else 0o644) << 16
-            archive.writestr(entry, data)

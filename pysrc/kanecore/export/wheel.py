@@ -12,7 +12,6 @@ import platform
 import re
 import shlex
 import warnings
-import zipfile
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -33,6 +32,7 @@ from kanecore.kernels import GROUPS
 from kanecore.prebuilt import FACTS
 from kanecore.run.model import CompiledModel
 
+from .archive import LIBRARIES, write_archive
 from .binaries import platform_tag, suffix
 from .distribution import compatible, module_of, normal_version
 from .library import description_of, library_of, with_values
@@ -119,7 +119,7 @@ def build_wheel(
     module, release = module_of(name), normal_version(version)
     place = _folder(folder)
     files = _module_files(dyn, name, release, cc)
-    binaries = [content for path, content in files.items() if path.endswith((".so", ".dll", ".dylib"))]
+    binaries = [content for path, content in files.items() if path.endswith(LIBRARIES)]
     tag = f"py3-none-{platform_tag(binaries)}"
     info = f"{module}-{release}.dist-info"
     contents = {f"{module}/{path}": content for path, content in files.items()}
@@ -130,7 +130,7 @@ def build_wheel(
     contents[f"{info}/RECORD"] = _record(contents, f"{info}/RECORD").encode()
     place.mkdir(parents=True, exist_ok=True)
     path = place / f"{module}-{release}-{tag}.whl"
-    _write(path, contents)
+    write_archive(path, contents)
     return path
 
 
@@ -291,27 +291,9 @@ def _report(dyn: CompiledModel) -> str:
         return Model._of_description(dyn._describe(), {}).report()
 
 
-# ------------------------------------------------------------------------------------------------------- the zip
-
-
 def _record(contents: Mapping[str, bytes], itself: str) -> str:
     lines = []
     for path, content in contents.items():
         digest = base64.urlsafe_b64encode(hashlib.sha256(content).digest()).rstrip(b"=").decode()
         lines.append(f"{path},sha256={digest},{len(content)}\n")
     return "".join([*lines, f"{itself},,\n"])
-
-
-def _write(path: Path, contents: Mapping[str, bytes]) -> None:
-    """One archive with no trace of when or where it was made; under its name it is whole or not there."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        with zipfile.ZipFile(temporary, "w", zipfile.ZIP_DEFLATED) as archive:
-            for name, content in contents.items():
-                entry = zipfile.ZipInfo(name, (1980, 1, 1, 0, 0, 0))
-                entry.compress_type, entry.create_system = zipfile.ZIP_DEFLATED, 3
-                entry.external_attr = (0o100755 if name.endswith((".so", ".dylib", ".dll")) else 0o100644) << 16
-                archive.writestr(entry, content)
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)
