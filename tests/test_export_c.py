@@ -27,6 +27,7 @@ from kanecore.emit.groups import whole
 from kanecore.emit.room import widest
 from kanecore.export.bounds import NEWTON, Bounds
 from kanecore.export.library import library_of
+from kanecore.export.source import STATUS, STATUS_OF_INTEGRATION
 from kanecore.kernels import KERNEL_GROUPS
 
 Array = npt.NDArray[np.float64]
@@ -230,7 +231,7 @@ def test_status_of_a_singular_state(tmp_path: Path) -> None:
     assert status == 1
 
 
-METHODS = ("euler", "rk4", "dopri5", "dop853", "rosenbrock", "auto")
+METHODS = ("euler", "rk4", "dopri5", "dop853", "rosenbrock_w", "auto_w", "rosenbrock", "auto")
 
 
 class Run(ctypes.Structure):
@@ -385,6 +386,14 @@ def test_stack(tmp_path: Path, name: str, optimization: str) -> None:
 def test_bounds_know_the_runtime(root: Path) -> None:
     text = (root / "pysrc/kanecore/emit/runtime/closure.h").read_text()
     assert f"#define KC_PROJECTION_STEPS {NEWTON}\n" in text
+
+
+def test_status_is_that_of_the_package(root: Path) -> None:
+    text = (root / "kanecore/include/kanecore.h").read_text().partition("enum kc_status {")[2].partition("}")[0]
+    numbers = {name.lower(): int(n) for name, n in re.findall(r"\bKC_(\w+) = (\d+)", text)}
+    ours = {name: n for name, (n, _) in (STATUS | STATUS_OF_INTEGRATION).items()}
+    assert ours.pop("no_method") not in numbers.values()
+    assert ours == numbers
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -219,11 +219,12 @@ class Source:
         library, made = self.library, self.library.functions.by_name
         entries = "".join(map(self._entry, self.kernels))
         counting = library.counting
+        status = [f"KC_{name.upper()} = {n}" for name, (n, _) in (STATUS | STATUS_OF_INTEGRATION).items()]
         prepare = library.preparation("prepare", library.counting_lines())
         text = [
             library.opening(library.operations),
             f'#include "{self.prefix}.h"\n\n',
-            self.fill("status.c"),
+            self.fill("status.c", {"STATUS": ",\n    ".join(status)}),
             *library.runtime([*made.values(), *([counting] if counting else [])]),
             *library.splines(made.values()),
             *(function(library.target, each, made) for each in made.values()),
