@@ -25,7 +25,7 @@ import kanecore as kc
 from kanecore.cli import main
 from kanecore.emit.groups import whole
 from kanecore.emit.room import widest
-from kanecore.export.bounds import NEWTON, Bounds
+from kanecore.export.bounds import COUNT, NEWTON, Bounds
 from kanecore.export.library import library_of
 from kanecore.export.source import STATUS, STATUS_OF_INTEGRATION
 from kanecore.kernels import KERNEL_GROUPS
@@ -386,6 +386,10 @@ def test_stack(tmp_path: Path, name: str, optimization: str) -> None:
 def test_bounds_know_the_runtime(root: Path) -> None:
     text = (root / "pysrc/kanecore/emit/runtime/closure.h").read_text()
     assert f"#define KC_PROJECTION_STEPS {NEWTON}\n" in text
+    trials, steps, lengths = (
+        re.findall(pattern, text) for pattern in (r"trial < (\d+)", r"step < (\d+)", r"shorter <= (\d+)")
+    )
+    assert 2 * int(*trials) * int(*steps) * (1 + int(*lengths)) == COUNT  # of coordinates, then of speeds
 
 
 def test_status_is_that_of_the_package(root: Path) -> None:

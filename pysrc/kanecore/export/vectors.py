@@ -64,6 +64,8 @@ class Vectors:
         The parameters of all of them.
     rank : int
         How many rows of G count where the states are, if that is another number than ``prepare`` finds; else -1.
+    digits_left : dict
+        By function the decimal digits that the states of the vectors found so far leave of it.
     """
 
     def __init__(self, dyn: CompiledModel, epsilon: float) -> None:
@@ -101,9 +103,8 @@ class Vectors:
     def of_kernel(self, kernel: Kernel, t: float, x: Array, r: Array) -> Vector | None:
         """None where there is no result at this state."""
         dyn = self._dyn
-        sizes = {name: getattr(dyn, name) for name in ("n_u", "n_constraints")}
-        n = sum(sizes[length] for length in kernel.beyond[: kernel.reads_udot + kernel.reads_multipliers])
-        n += sum(kernel.further({**sizes, "n_x": dyn.n_x, "n_r": dyn.n_r}))
+        sizes = {name: getattr(dyn, name) for name in ("n_x", "n_u", "n_r", "n_constraints")}
+        n = dyn.n_u * kernel.reads_udot + dyn.n_constraints * kernel.reads_multipliers + sum(kernel.further(sizes))
         beyond = self._rounded(self._rng.uniform(-1.0, 1.0, n))
         function = _function(dyn, kernel)
         n_x = dyn.n_x
