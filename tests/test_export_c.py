@@ -439,6 +439,8 @@ def test_own_models(tmp_path: Path) -> None:
     text = (tmp_path / "own/own.c").read_text()
     assert re.search(r"own_p_default\[\] = \{\s*NAN, 0\.5, 2\.0", text)
     make_test(tmp_path / "own", "-O1", "-Werror")
+    with pytest.raises(AssertionError, match="parameters had no value"):
+        run("make", "-s", "example", cwd=tmp_path / "own")
     baked = kc.compile(pendulum(), parameters={"m": 2.0, "l": 0.5, "g": 9.81}, bake=True)
     baked.export_c(tmp_path / "baked", prefix="baked")
     assert "baked_n_p = 0" in (tmp_path / "baked/baked.h").read_text()
