@@ -25,7 +25,7 @@ __all__ = ["export_c"]
 
 Array = npt.NDArray[np.float64]
 
-DIGITS = 3  # that should be left of u̇: with fewer a warning
+DIGITS = 3  # of u̇; where floats leave fewer there is a warning
 
 
 def export_c(
@@ -183,7 +183,7 @@ def _test(source: Source, functions: Container[str]) -> str:
     return source.fill("test.c", {"STEPS": steps, "WORK": str(max(works)), "LONGEST": str(max(lengths))})
 
 
-def _written(source: Source, of: Vectors, vectors: Sequence[Vector]) -> str:
+def _written(source: Source, vectors: Vectors, found: Sequence[Vector]) -> str:
     """Vectors as C."""
     literal, real = source.library.target.literal, f"{source.prefix}_real"
 
@@ -191,9 +191,9 @@ def _written(source: Source, of: Vectors, vectors: Sequence[Vector]) -> str:
         numbers = textwrap.fill(", ".join(map(literal, values)), 110, initial_indent="    ", subsequent_indent="    ")
         return f"static const {real} {name}[] = {{\n{numbers or literal(0.0)}\n}};\n"
 
-    text = f"/* Results of kanecore. */\nstatic const int rank = {of.rank};\n{array('parameters', of.p)}"
+    text = f"/* Results of kanecore. */\nstatic const int rank = {vectors.rank};\n{array('parameters', vectors.p)}"
     rows = []
-    for i, vector in enumerate(vectors):
+    for i, vector in enumerate(found):
         own = {"x": vector.x, "r": vector.r, "expected": vector.expected, "within": vector.near}
         text += "".join(array(f"{name}_{i}", values) for name, values in own.items())
         call = vector.function if vector.function.startswith("take_") else f"{source.prefix}_{vector.function}"

@@ -30,10 +30,10 @@ Array = npt.NDArray[np.float64]
 
 STATES = 3
 STEP = 1 / 1024  # the length of a step in time
-_CHANGES = 8  # of all numbers at once, of each size
-_SIZES = (2.0**-24, 2.0**-50)  # beside the numbers
-_ROUNDING = 1e-2  # of the largest number of a result: more may be no result
-_UNITS = 1000  # of the last digits that a result depends on
+_CHANGES = 8  # with random signs, of all numbers at once, for each size
+_SIZES = (2.0**-24, 2.0**-50)  # of the changes, relative to the numbers
+_ROUNDING = 1e-2  # a result that rounding changes by more, relative to its largest number, is what is left of zero
+_UNITS = 1000  # in the last digit of all that a result depends on: how far another computation may be off
 
 
 @dataclass(frozen=True)
