@@ -10,7 +10,6 @@ import math
 import os
 import platform
 import re
-import shlex
 import warnings
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -215,8 +214,7 @@ def _compiled(texts: Mapping[str, str], lanes: Mapping[str, str], cc: str | Sequ
 
 def _machine(command: Sequence[str]) -> str:
     """The architecture that a compiler builds for: of the target among its arguments, or this machine's."""
-    words = shlex.split(" ".join(command)) if os.name != "nt" else list(command)
-    for word, following in zip(words, [*words[1:], ""], strict=True):
+    for word, following in zip(command, [*command[1:], ""], strict=True):
         if word in ("-target", "--target"):
             return following.partition("-")[0]
         if word.startswith("--target="):
