@@ -322,7 +322,7 @@ def test_swing_up() -> None:
     ("arguments", "error", "words"),
     [
         ({"kernel": "mass_matrix"}, ValueError, "kernel is 'mass_matrix'; .* 'rhs'"),
-        ({"name": "a b"}, ValueError, "no identifier of C"),
+        ({"name": "a b"}, ValueError, "name is 'a b', .* no identifier of C"),
         ({"name": 1}, TypeError, "must be a text"),
         ({"wrt": "xq"}, ValueError, "wrt holds 'q'; .* 't', 'x', 'r', 'p'"),
     ],

@@ -25,8 +25,9 @@ import kanecore as kc
 from kanecore.cli import main
 from kanecore.emit.groups import whole
 from kanecore.emit.room import widest
-from kanecore.export.bounds import NEWTON, Bounds
+from kanecore.export.bounds import COUNT, NEWTON, Bounds
 from kanecore.export.library import library_of
+from kanecore.export.source import STATUS, STATUS_OF_INTEGRATION
 from kanecore.kernels import KERNEL_GROUPS
 
 Array = npt.NDArray[np.float64]
@@ -245,7 +246,7 @@ def test_status_of_a_singular_state(tmp_path: Path) -> None:
     assert status == 1
 
 
-METHODS = ("euler", "rk4", "dopri5", "dop853", "rosenbrock", "auto")
+METHODS = ("euler", "rk4", "dopri5", "dop853", "rosenbrock_w", "auto_w", "rosenbrock", "auto")
 
 
 class Run(ctypes.Structure):
@@ -400,6 +401,18 @@ def test_stack(tmp_path: Path, name: str, optimization: str) -> None:
 def test_bounds_know_the_runtime(root: Path) -> None:
     text = (root / "pysrc/kanecore/emit/runtime/closure.h").read_text()
     assert f"#define KC_PROJECTION_STEPS {NEWTON}\n" in text
+    trials, steps, lengths = (
+        re.findall(pattern, text) for pattern in (r"trial < (\d+)", r"step < (\d+)", r"shorter <= (\d+)")
+    )
+    assert 2 * int(*trials) * int(*steps) * (1 + int(*lengths)) == COUNT  # of coordinates, then of speeds
+
+
+def test_status_is_that_of_the_package(root: Path) -> None:
+    text = (root / "kanecore/include/kanecore.h").read_text().partition("enum kc_status {")[2].partition("}")[0]
+    numbers = {name.lower(): int(n) for name, n in re.findall(r"\bKC_(\w+) = (\d+)", text)}
+    ours = {name: n for name, (n, _) in (STATUS | STATUS_OF_INTEGRATION).items()}
+    assert ours.pop("no_method") not in numbers.values()
+    assert ours == numbers
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -441,6 +454,8 @@ def test_own_models(tmp_path: Path) -> None:
     text = (tmp_path / "own/own.c").read_text()
     assert re.search(r"own_p_default\[\] = \{\s*NAN, 0\.5, 2\.0", text)
     make_test(tmp_path / "own", "-O1", "-Werror")
+    with pytest.raises(AssertionError, match="parameters had no value"):
+        run("make", "-s", "example", cwd=tmp_path / "own")
     baked = kc.compile(pendulum(), parameters={"m": 2.0, "l": 0.5, "g": 9.81}, bake=True)
     baked.export_c(tmp_path / "baked", prefix="baked")
     assert "baked_n_p = 0" in (tmp_path / "baked/baked.h").read_text()
@@ -454,13 +469,14 @@ def test_own_models(tmp_path: Path) -> None:
 def test_names_of_any_kind(tmp_path: Path) -> None:
     """No text of the user's is code; places have identifiers that differ."""
     a, b = sm.Symbol('m"*/ \\'), sm.Symbol("int")
-    model = pendulum(name='1 "x" */ return', outputs={"a b": a, "a_b": b, "é": a * b})
+    outputs = {"a b": a, "a_b": b, "é": a * b, "MODEL": a, "INSERT_NAME": b}
+    model = pendulum(name='1 "x" */ return', outputs=outputs)
     dyn = kc.compile(model, parameters={"m": 1, "g": 1, "l": 1, a: 1, b: 2})
     dyn.export_c(tmp_path / "odd")
     prefix = prefix_of(tmp_path / "odd")
     assert prefix == "model_1_x_return"
     text = (tmp_path / f"odd/{prefix}.h").read_text()
-    for place in ("y_a_b = 0", "y_a_b_2 = 1", "y_x = 2", "p_int = "):
+    for place in ("y_a_b = 0", "y_a_b_2 = 1", "y_x = 2", "y_MODEL = 3", "y_INSERT_NAME = 4", "p_int = "):
         assert f"{prefix}_{place}" in text
     make_test(tmp_path / "odd", "-O1", "-Werror")
 
@@ -644,8 +660,7 @@ def test_on_a_microcontroller(
     for line in said[:-1]:
         function, _, stack, _, instructions = line.split()
         assert int(instructions) > 0
-        if not function.startswith("take_"):
-            assert int(stack) <= constant(folder, f"stack_{function}"), line
+        assert int(stack) <= constant(folder, f"stack_{function.removeprefix('take_')}"), line
 
 
 def test_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

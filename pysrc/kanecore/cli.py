@@ -101,17 +101,21 @@ def _parser() -> argparse.ArgumentParser:
     what_for.add_argument("--c", type=Path, metavar="DIR", help="C99 that depends on nothing, in a folder of its own")
     what_for.add_argument("--fmu", type=_fmu, metavar="FILE.fmu", help="a Functional Mock-up Unit")
     what_for.add_argument("--wheel", type=Path, metavar="DIR", help="a model wheel, which pip installs, in this folder")
-    export.add_argument("--kernels", metavar="NAMES", help="of C: kernels or groups, with commas (default: all)")
-    export.add_argument("--real", choices=("double", "float"), help="of C (default: double)")
-    export.add_argument("--prefix", help="of C: what all names begin with (default: the model's name)")
-    export.add_argument("--integrators", action="store_true", help="of C: add the methods of simulate")
-    export.add_argument("--fmi-version", choices=("2.0", "3.0"), help="of FMI (default: 3.0)")
-    export.add_argument("--name", help="of the wheel's distribution (default: the model's, and -model)")
-    export.add_argument("--version", help="of the wheel's distribution (default: 0.1.0)")
-    _with_state(export, "of the FMU's start: ")
-    for option, value in (("--parameter", "VALUE"), ("--input", "VALUE"), ("--unit", "UNIT")):
-        what = f"{'of an FMU: ' * (option == '--unit')}{option[2:]} by name; may be repeated"
-        export.add_argument(option, action="append", default=[], metavar=f"NAME={value}", help=what)
+    for option in ("--parameter", "--input"):
+        what = f"{option[2:]} by name; may be repeated"
+        export.add_argument(option, action="append", default=[], metavar="NAME=VALUE", help=what)
+    c = export.add_argument_group("with --c")
+    c.add_argument("--kernels", metavar="NAMES", help="kernels or groups, with commas (default: all)")
+    c.add_argument("--real", choices=("double", "float"), help="of numbers (default: double)")
+    c.add_argument("--prefix", help="what all names begin with (default: the model's name)")
+    c.add_argument("--integrators", action="store_true", help="add the methods of simulate")
+    fmu = export.add_argument_group("with --fmu")
+    fmu.add_argument("--fmi-version", choices=("2.0", "3.0"), help="(default: 3.0)")
+    _with_state(fmu)
+    fmu.add_argument("--unit", action="append", default=[], metavar="NAME=UNIT", help="unit by name; may be repeated")
+    wheel = export.add_argument_group("with --wheel")
+    wheel.add_argument("--name", help="of the distribution (default: the model's, and -model)")
+    wheel.add_argument("--version", help="of the distribution (default: 0.1.0)")
 
     cache = commands.add_parser("cache", help="show the folder of compiled models")
     cache.add_argument("--clear", action="store_true", help="delete everything in it")
@@ -134,13 +138,13 @@ def _on_model(
     return parser
 
 
-def _with_state(parser: argparse.ArgumentParser, where: str = "") -> None:
+def _with_state(parser: argparse._ActionsContainer) -> None:
     parser.add_argument(
         "--state",
         action="append",
         default=[],
         metavar="NAME=VALUE",
-        help=f"{where}a coordinate or speed that is not zero; may be repeated",
+        help="a coordinate or speed that is not zero; may be repeated",
     )
 
 

@@ -151,11 +151,11 @@ _TIMES: Mapping[str, int] = {
     "projection": 2 * 2 * NEWTON,
     "closure": COUNT,
 }
-"""How often a way is gone, at most; others once."""
+"""How many times a way is run, at most; others once."""
 
 
 def _each(function: Solved, called: str) -> int:
-    """How often a function is called on the way, each time that it is gone."""
+    """How many times a way calls a function, each time that it is run."""
     if called == function.members.get("column"):
         return function.sizes[-1]
     return function.sizes[1] + 1 if called == function.members.get("direction") else 1

@@ -19,13 +19,13 @@ from kanecore.kernels import GROUPS, KERNEL_GROUPS
 from .library import CompiledModel, library_of, on_machine
 from .names import checked_prefix, default_prefix
 from .source import Source, comment
-from .vectors import Vector, Vectors
+from .vectors import STEP, Vector, Vectors
 
 __all__ = ["export_c"]
 
 Array = npt.NDArray[np.float64]
 
-DIGITS = 3  # that should be left of u̇: with fewer a warning
+DIGITS = 3  # of u̇; where floats leave fewer there is a warning
 
 
 def export_c(
@@ -183,7 +183,9 @@ def _warn_of_digits(dyn: CompiledModel, vectors: Vectors) -> None:
 
 
 def _test(source: Source, functions: Container[str]) -> str:
-    steps = source.fill("test_step.c") if "take_step" in functions else ""
+    steps = (
+        source.fill("test_step.c", {"STEP": source.library.target.literal(STEP)}) if "take_step" in functions else ""
+    )
     steps += source.fill("test_step_jacobian.c") if "take_step_jacobian" in functions else ""
     n_x, n_r = source.sizes["n_x"], source.sizes["n_r"]
     lengths = [source.length(kernel) for kernel in source.kernels] + [n_x * (1 + n_x + n_r)] * source.steps
@@ -191,7 +193,7 @@ def _test(source: Source, functions: Container[str]) -> str:
     return source.fill("test.c", {"STEPS": steps, "WORK": str(max(works)), "LONGEST": str(max(lengths))})
 
 
-def _written(source: Source, of: Vectors, vectors: Sequence[Vector]) -> str:
+def _written(source: Source, vectors: Vectors, found: Sequence[Vector]) -> str:
     """Vectors as C."""
     literal, real = source.library.target.literal, f"{source.prefix}_real"
 
@@ -199,9 +201,9 @@ def _written(source: Source, of: Vectors, vectors: Sequence[Vector]) -> str:
         numbers = textwrap.fill(", ".join(map(literal, values)), 110, initial_indent="    ", subsequent_indent="    ")
         return f"static const {real} {name}[] = {{\n{numbers or literal(0.0)}\n}};\n"
 
-    text = f"/* Results of kanecore. */\nstatic const int rank = {of.rank};\n{array('parameters', of.p)}"
+    text = f"/* Results of kanecore. */\nstatic const int rank = {vectors.rank};\n{array('parameters', vectors.p)}"
     rows = []
-    for i, vector in enumerate(vectors):
+    for i, vector in enumerate(found):
         own = {"x": vector.x, "r": vector.r, "expected": vector.expected, "within": vector.near}
         text += "".join(array(f"{name}_{i}", values) for name, values in own.items())
         call = vector.function if vector.function.startswith("take_") else f"{source.prefix}_{vector.function}"

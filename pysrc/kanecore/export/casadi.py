@@ -48,7 +48,7 @@ def casadi_function(dyn: CompiledModel, kernel: str, name: str | None, wrt: Iter
         raise ImportError("dyn.casadi needs the package casadi: pip install 'kanecore[casadi]'") from error
     if kernel != "rhs":
         raise ValueError(f"kernel is {kernel!r}; functions of CasADi are made of 'rhs'")
-    chosen = f"{default_prefix(dyn.name)}_rhs" if name is None else checked_prefix(name)
+    chosen = f"{default_prefix(dyn.name)}_rhs" if name is None else checked_prefix(name, "name")
     variables = list(wrt)
     if unknown := [variable for variable in variables if variable not in VARIABLES]:
         raise ValueError(f"wrt holds {unknown[0]!r}; derivatives are those by {', '.join(map(repr, VARIABLES))}")
@@ -63,7 +63,7 @@ def text(dyn: CompiledModel, name: str, wrt: Container[str] = VARIABLES) -> str:
     if missing:
         raise ModelError(f"{dyn.name!r} has no {', '.join(missing)}, which derivatives in CasADi are made of")
     backwards = adjoints(library.derivation, wrt)
-    programs = {name: getattr(backwards, name) for name in PROGRAMS}
+    programs = {program: getattr(backwards, program) for program in PROGRAMS}
     library = Library(
         library.derivation, {**library.kernels, **programs}, library.kernels, library.group, library.defaults
     )

@@ -88,56 +88,35 @@ def variables_of(
     by_p = list(range(first_parameter, first_parameter + len(parameters)))
     slopes, at_start = _dependencies(library, by_wrt, by_p)
 
-    result = [Variable(time, 0, "independent", "continuous", "time", unit=unit_of("s"))]
+    result: list[Variable] = []
+
+    def add(name: str, causality: str, variability: str, description: str, **more: Any) -> None:
+        result.append(Variable(name, len(result), causality, variability, description, **more))
+
+    add(time, "independent", "continuous", "time", unit=unit_of("s"))
     for i, name in enumerate(state_names):
         kind = "coordinate" if i < len(dyn.coordinate_names) else "speed"
-        result.append(Variable(name, 1 + i, "output", "continuous", kind, float(start[i]), known.get(states[i])))
+        add(name, "output", "continuous", kind, start=float(start[i]), unit=known.get(states[i]))
     for i, name in enumerate(state_names):
         unit = known.get(states[i])
-        result.append(
-            Variable(
-                _free(f"der({name})", "rate", taken),
-                1 + n + i,
-                "local",
-                "continuous",
-                f"derivative of {name}",
-                unit=rate_of(unit) if unit else None,
-                state=1 + i,
-                depends=slopes["rhs"][i],
-                depends_at_start=at_start["rhs"][i],
-            )
-        )
+        depends = {"depends": slopes["rhs"][i], "depends_at_start": at_start["rhs"][i]}
+        rate, what = _free(f"der({name})", "rate", taken), f"derivative of {name}"
+        add(rate, "local", "continuous", what, unit=rate_of(unit) if unit else None, state=1 + i, **depends)
     rates = {rate: i for i, rate in enumerate(dyn.input_rates) if rate >= 0}
     for i, name in enumerate(input_names):
         kind = f"input, the rate of {input_names[rates[i]]}" if i in rates else "input"
-        value, unit = float(start[n + i]), known.get(inputs[i])
-        result.append(Variable(name, first_input + i, "input", "continuous", kind, value, unit))
+        add(name, "input", "continuous", kind, start=float(start[n + i]), unit=known.get(inputs[i]))
     for i, name in enumerate(output_names):
-        depends, first = slopes["outputs"][i], at_start["outputs"][i]
-        unit = known.get(outputs[i])
-        result.append(
-            Variable(
-                name,
-                first_output + i,
-                "output",
-                "continuous",
-                "output",
-                unit=unit,
-                depends=depends,
-                depends_at_start=first,
-            )
-        )
-    values = dyn._values("parameter")
-    for i, name in enumerate(parameter_names):
-        value, unit = float(values[i]), known.get(parameters[i])
-        result.append(Variable(name, first_parameter + i, "parameter", "tunable", "parameter", value, unit))
+        depends = {"depends": slopes["outputs"][i], "depends_at_start": at_start["outputs"][i]}
+        add(name, "output", "continuous", "output", unit=known.get(outputs[i]), **depends)
+    for name, plain, value in zip(parameter_names, parameters, dyn._values("parameter"), strict=True):
+        add(name, "parameter", "tunable", "parameter", start=float(value), unit=known.get(plain))
     if drift is not None:
         text = (
             "states that are off their constraints by more, relative to the terms these are summed from, or unit "
             "quaternions whose norms differ from 1 by more, ask for event mode and are brought back there"
         )
-        name = _free("drift limit", "of constraints", taken)
-        result.append(Variable(name, len(result), "parameter", "fixed", text, drift))
+        add(_free("drift limit", "of constraints", taken), "parameter", "fixed", text, start=drift)
     return result
 
 

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from kanecore.describe.description import Description
@@ -14,12 +14,12 @@ from kanecore.emit.machine import FIRST, code
 from kanecore.errors import ModelError
 from kanecore.machine_code import Code
 
-__all__ = ["CompiledModel", "current_parameters", "description_of", "library_of", "on_machine"]
+__all__ = ["CompiledModel", "description_of", "library_of", "on_machine", "with_values"]
 
 CompiledModel = Any  # which imports what is here when it is asked to export itself
 
 
-def library_of(dyn: Any, what: str, kernels: Sequence[str] | None = None, real: str = "double") -> Library:
+def library_of(dyn: CompiledModel, what: str, kernels: Sequence[str] | None = None, real: str = "double") -> Library:
     """The library that holds all kernels, or some, with the current parameters as defaults.
 
     Parameters
@@ -33,7 +33,7 @@ def library_of(dyn: Any, what: str, kernels: Sequence[str] | None = None, real: 
     ModelError
         The model calls functions of this process by their addresses, or nobody knows its description.
     """
-    return whole(description_of(dyn, what), current_parameters(dyn), kernels=kernels, real=real)
+    return whole(description_of(dyn, what), with_values(dyn.parameters), kernels=kernels, real=real)
 
 
 def description_of(dyn: CompiledModel, what: str) -> Description:
@@ -52,10 +52,9 @@ def description_of(dyn: CompiledModel, what: str) -> Description:
     return description
 
 
-def current_parameters(dyn: Any) -> dict[str, float]:
-    """The parameters that have a value."""
-    values = zip(dyn.parameter_names, map(float, dyn._values("parameter")), strict=True)
-    return {name: value for name, value in values if not math.isnan(value)}
+def with_values(numbers: Mapping[str, float]) -> dict[str, float]:
+    """Those parameters, or inputs, that have a value."""
+    return {name: float(value) for name, value in numbers.items() if not math.isnan(value)}
 
 
 def on_machine(dyn: CompiledModel) -> CompiledModel:

@@ -23,8 +23,8 @@ def default_prefix(name: str) -> str:
     return f"model_{prefix}" if prefix[0].isdigit() or _reason(prefix) else prefix
 
 
-def checked_prefix(prefix: str) -> str:
-    """A prefix that a user chose.
+def checked_prefix(prefix: str, argument: str = "prefix") -> str:
+    """A prefix that a user chose, as some argument.
 
     Raises
     ------
@@ -32,9 +32,9 @@ def checked_prefix(prefix: str) -> str:
         It is no text; no identifier of C, or one that code of the model, or the C library, uses.
     """
     if not isinstance(prefix, str):
-        raise TypeError(f"prefix is {prefix!r}; it must be a text, an identifier of C")
+        raise TypeError(f"{argument} is {prefix!r}; it must be a text, an identifier of C")
     if reason := _reason(prefix):
-        raise ValueError(f"prefix is {prefix!r}, {reason}: give another, {default_prefix(prefix)!r} say")
+        raise ValueError(f"{argument} is {prefix!r}, {reason}: give another, {default_prefix(prefix)!r} say")
     return prefix
 
 

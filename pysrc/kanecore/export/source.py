@@ -24,6 +24,8 @@ __all__ = ["FILES", "Source", "comment", "filled"]
 FILES = Path(__file__).with_name("c_files")
 """C and other texts for any model, in which MODEL stands for its prefix and INSERT_NAME for what differs otherwise."""
 
+_PLACE = re.compile(r"MODEL|^[ \t]*INSERT_(\w+);\n|\bINSERT_(\w+)\b", re.MULTILINE)
+
 _LICENCE = "/* SPDX-License-Identifier: BSD-3-Clause */\n"  # of the files here; what is written from them is the user's
 
 STATUS = {
@@ -115,16 +117,6 @@ class Source:
         """How many numbers it returns."""
         return self.library.n_results(kernel.name)
 
-    def reads(self, kernel: Kernel) -> int:
-        """How many numbers of x it reads."""
-        of = self.library.sizes
-        return (
-            of["n_x"]
-            + of["n_u"] * kernel.reads_udot
-            + of["n_constraints"] * kernel.reads_multipliers
-            + sum(kernel.further(of))
-        )
-
     def operations(self, kernel: Kernel) -> int:
         """The most that it takes."""
         of_kernel, qdot = self.library.of_kernel, "compute_qdot"
@@ -137,6 +129,14 @@ class Source:
         """The most bytes that it takes."""
         return FRAME + self.bounds.stack(self.library.of_kernel[kernel.name].name)
 
+    def bounds_of_step(self, columns: int) -> dict[str, int]:
+        """The same of a step in time, with this many columns of its derivatives (``c_files/step.c``)."""
+        called = [kernel for kernel in self.kernels if kernel.name in ("rhs", "linearize")[: 1 + bool(columns)]]
+        n, unit = self.sizes["n_x"], self.sizes["n_unit"]
+        stage = sum(map(self.operations, called)) + 3 + 5 * n + (3 * n + 2) * n * columns
+        end = (2 + 3 * columns) * n + (15 + 20 * columns) * unit
+        return {"operations": 4 * stage + end, "stack": FRAME + max(map(self.stack, called))}
+
     # --------------------------------------------------------------------- text
     def fill(self, name: str, values: Mapping[str, str] | None = None) -> str:
         """The text of a file of :data:`FILES`, for this model."""
@@ -145,7 +145,7 @@ class Source:
     def header(self) -> str:
         """What users include."""
         declarations = "".join(map(self._declaration, self.kernels))
-        prepare = self.bounds.prepare()
+        prepare, columns = self.bounds.prepare(), self.sizes["n_x"] + self.sizes["n_r"]
         status = STATUS | (STATUS_OF_INTEGRATION if self.integrates else {})
         return self.fill(
             "model.h",
@@ -162,8 +162,8 @@ class Source:
                 "KERNELS": declarations,
                 "RANK": self.fill("rank.h") if self.library.d.constraints else "",
                 "PREPARE": self._facts("prepare", {"operations": prepare[0], "stack": prepare[1]}),
-                "STEP": self.fill("step.h") if self.steps else "",
-                "STEP_JACOBIAN": self.fill("step_jacobian.h") if self.step_slopes else "",
+                "STEP": self._step("step", 0) if self.steps else "",
+                "STEP_JACOBIAN": self._step("step_jacobian", columns) if self.step_slopes else "",
                 "INTEGRATE": self.fill("integrate.h") if self.integrates else "",
             },
         )
@@ -198,6 +198,9 @@ class Source:
             f"{self._facts(kernel.name, facts)}int {self.prefix}_{kernel.name}({self._arguments});\n\n"
         )
 
+    def _step(self, name: str, columns: int) -> str:
+        return self.fill(f"{name}.h", {"FACTS": self._facts(name, self.bounds_of_step(columns))})
+
     def _facts(self, name: str, facts: Mapping[str, int]) -> str:
         """Constants; enumerators of C are ints."""
         small = {fact: n for fact, n in facts.items() if n < 2**31}
@@ -216,11 +219,12 @@ class Source:
         library, made = self.library, self.library.functions.by_name
         entries = "".join(map(self._entry, self.kernels))
         counting = library.counting
+        status = [f"KC_{name.upper()} = {n}" for name, (n, _) in (STATUS | STATUS_OF_INTEGRATION).items()]
         prepare = library.preparation("prepare", library.counting_lines())
         text = [
             library.opening(library.operations),
             f'#include "{self.prefix}.h"\n\n',
-            self.fill("status.c"),
+            self.fill("status.c", {"STATUS": ",\n    ".join(status)}),
             *library.runtime([*made.values(), *([counting] if counting else [])]),
             *library.splines(made.values()),
             *(function(library.target, each, made) for each in made.values()),
@@ -290,11 +294,7 @@ def _wrapped(values: str) -> str:
 def filled(name: str, prefix: str, values: Mapping[str, str]) -> str:
     """The text of a file of :data:`FILES`: ``INSERT_NAME;`` is a line that a value replaces, INSERT_NAME a word."""
     text = (FILES / name).read_text(encoding="utf-8").removeprefix(_LICENCE)
-    for key, value in values.items():
-        escaped = value.replace("\\", r"\\")
-        text = re.sub(rf"[ \t]*\bINSERT_{key};\n", escaped, text)
-        text = re.sub(rf"\bINSERT_{key}\b", escaped, text)
-    return text.replace("MODEL", prefix)
+    return _PLACE.sub(lambda place: prefix if place[0] == "MODEL" else values[place[1] or place[2]], text)
 
 
 def comment(name: str) -> str:

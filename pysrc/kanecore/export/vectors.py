@@ -30,10 +30,10 @@ Array = npt.NDArray[np.float64]
 
 STATES = 3
 STEP = 1 / 1024  # the length of a step in time
-_CHANGES = 8  # of all numbers at once, of each size
-_SIZES = (2.0**-24, 2.0**-50)  # beside the numbers
-_ROUNDING = 1e-2  # of the largest number of a result: more may be no result
-_UNITS = 1000  # of the last digits that a result depends on
+_CHANGES = 8  # with random signs, of all numbers at once, for each size
+_SIZES = (2.0**-24, 2.0**-50)  # of the changes, relative to the numbers
+_ROUNDING = 1e-2  # a result that rounding changes by more, relative to its largest number, is what is left of zero
+_UNITS = 1000  # in the last digit of all that a result depends on: how far another computation may be off
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,8 @@ class Vectors:
     rank : int
         How many rows of G count where the states are, if that is another number than ``prepare`` finds; else -1.
     digits_left : dict
-        Of results, by function: how many decimal digits are right where all that they are computed from is rounded.
+        How many decimal digits of each function's result are right at the worst of the vectors found so far,
+        if all that the function reads is rounded to the type.
     beyond : str or None
         What is too large or too small for a number of the type, at a state that therefore serves no test.
     """
@@ -122,9 +123,8 @@ class Vectors:
     def of_kernel(self, kernel: Kernel, t: float, x: Array, r: Array) -> Vector | None:
         """None where there is no result at this state."""
         dyn = self._dyn
-        sizes = {name: getattr(dyn, name) for name in ("n_u", "n_constraints")}
-        n = sum(sizes[length] for length in kernel.beyond[: kernel.reads_udot + kernel.reads_multipliers])
-        n += sum(kernel.further({**sizes, "n_x": dyn.n_x, "n_r": dyn.n_r}))
+        sizes = {name: getattr(dyn, name) for name in ("n_x", "n_u", "n_r", "n_constraints")}
+        n = dyn.n_u * kernel.reads_udot + dyn.n_constraints * kernel.reads_multipliers + sum(kernel.further(sizes))
         beyond = self._rounded(self._rng.uniform(-1.0, 1.0, n))
         function = _function(dyn, kernel)
         n_x = dyn.n_x

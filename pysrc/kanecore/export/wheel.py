@@ -10,9 +10,7 @@ import math
 import os
 import platform
 import re
-import shlex
 import warnings
-import zipfile
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -33,9 +31,10 @@ from kanecore.kernels import GROUPS
 from kanecore.prebuilt import FACTS
 from kanecore.run.model import CompiledModel
 
+from .archive import LIBRARIES, write_archive
 from .binaries import platform_tag, suffix
 from .distribution import compatible, module_of, normal_version
-from .library import description_of, library_of
+from .library import description_of, library_of, with_values
 
 __all__ = ["build_wheel"]
 
@@ -119,7 +118,7 @@ def build_wheel(
     module, release = module_of(name), normal_version(version)
     place = _folder(folder)
     files = _module_files(dyn, name, release, cc)
-    binaries = [content for path, content in files.items() if path.endswith((".so", ".dll", ".dylib"))]
+    binaries = [content for path, content in files.items() if path.endswith(LIBRARIES)]
     tag = f"py3-none-{platform_tag(binaries)}"
     info = f"{module}-{release}.dist-info"
     contents = {f"{module}/{path}": content for path, content in files.items()}
@@ -130,7 +129,7 @@ def build_wheel(
     contents[f"{info}/RECORD"] = _record(contents, f"{info}/RECORD").encode()
     place.mkdir(parents=True, exist_ok=True)
     path = place / f"{module}-{release}-{tag}.whl"
-    _write(path, contents)
+    write_archive(path, contents)
     return path
 
 
@@ -156,9 +155,9 @@ def _module_files(dyn: CompiledModel, name: str, version: str, cc: str | Sequenc
         "baked": dyn.info.get("baked", []),
         "distribution": name,
         "groups": list(texts),
-        "inputs": _current(dyn.inputs),
+        "inputs": with_values(dyn.inputs),
         "kanecore": own_version(),
-        "parameters": _current(dyn.parameters),
+        "parameters": with_values(dyn.parameters),
         "real": _real(dyn),
         "version": version,
     }
@@ -215,18 +214,12 @@ def _compiled(texts: Mapping[str, str], lanes: Mapping[str, str], cc: str | Sequ
 
 def _machine(command: Sequence[str]) -> str:
     """The architecture that a compiler builds for: of the target among its arguments, or this machine's."""
-    words = shlex.split(" ".join(command)) if os.name != "nt" else list(command)
-    for word, following in zip(words, [*words[1:], ""], strict=True):
+    for word, following in zip(command, [*command[1:], ""], strict=True):
         if word in ("-target", "--target"):
             return following.partition("-")[0]
         if word.startswith("--target="):
             return word.removeprefix("--target=").partition("-")[0]
     return platform.machine()
-
-
-def _current(values: Mapping[str, float]) -> dict[str, float]:
-    """Those that have a value."""
-    return {name: float(value) for name, value in values.items() if not math.isnan(value)}
 
 
 def _abi_version() -> int:
@@ -296,27 +289,9 @@ def _report(dyn: CompiledModel) -> str:
         return Model._of_description(dyn._describe(), {}).report()
 
 
-# ------------------------------------------------------------------------------------------------------- the zip
-
-
 def _record(contents: Mapping[str, bytes], itself: str) -> str:
     lines = []
     for path, content in contents.items():
         digest = base64.urlsafe_b64encode(hashlib.sha256(content).digest()).rstrip(b"=").decode()
         lines.append(f"{path},sha256={digest},{len(content)}\n")
     return "".join([*lines, f"{itself},,\n"])
-
-
-def _write(path: Path, contents: Mapping[str, bytes]) -> None:
-    """One archive with no trace of when or where it was made; under its name it is whole or not there."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        with zipfile.ZipFile(temporary, "w", zipfile.ZIP_DEFLATED) as archive:
-            for name, content in contents.items():
-                entry = zipfile.ZipInfo(name, (1980, 1, 1, 0, 0, 0))
-                entry.compress_type, entry.create_system = zipfile.ZIP_DEFLATED, 3
-                entry.external_attr = (0o100755 if name.endswith((".so", ".dylib", ".dll")) else 0o100644) << 16
-                archive.writestr(entry, content)
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)

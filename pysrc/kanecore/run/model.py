@@ -617,7 +617,7 @@ class CompiledModel(_native.Kernels):
         units : mapping, optional
             Units of states, inputs, outputs and parameters by name or symbol: ``{"theta": "rad", "I": "kg.m2"}``. Those
             that are made of units of the SI are defined by their powers of kg, m, s, A, K, mol, cd, rad.
-        method : {"dop853", "dopri5", "auto", "rosenbrock"}
+        method : {"dop853", "dopri5", "auto", "auto_w", "rosenbrock", "rosenbrock_w"}
             Of co-simulation, as of `simulate`.
         tolerance : float
             Relative and absolute tolerance of co-simulation, unless a simulator gives its own.
@@ -722,8 +722,8 @@ class CompiledModel(_native.Kernels):
 
         Notes
         -----
-        Arguments t, x, r that are not finite give NaN.  A model that was made a function once lives as long as the
-        process: programs that JAX keeps name it by a hash of its C text.
+        What depends on a t, x or r that is not finite is NaN.  A model that was made a function once lives as long as
+        the process: programs that JAX keeps name it by a hash of its C text.
 
         Examples
         --------

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ------------------------------------------------------------------------------------------ integration in
- * time */
+/* ---------------------------------------------------------------------------------- integration in time */
 
 INSERT_KERNELS;
 /* What is handed on after each step. */
@@ -12,16 +11,23 @@ static int kc_hand_on(const kc_step *step, void *context)
 
 int MODEL_integrate(MODEL_run *run, const double *r, const double *c, double *work, double *x)
 {
-    static const char *const methods[] = {"euler",        "rk4",    "dopri5",     "dop853",
-                                          "rosenbrock_w", "auto_w", "rosenbrock", "auto"};
+    static const char *const methods[] = {
+        [MODEL_euler] = "euler",
+        [MODEL_rk4] = "rk4",
+        [MODEL_dopri5] = "dopri5",
+        [MODEL_dop853] = "dop853",
+        [MODEL_rosenbrock_w] = "rosenbrock_w",
+        [MODEL_auto_w] = "auto_w",
+        [MODEL_rosenbrock] = "rosenbrock",
+        [MODEL_auto] = "auto",
+    };
     static const uint32_t places[] = {INSERT_UNIT};
-    const kc_method *const method =
-        kc_find_method(methods[run->method < 0 || run->method > MODEL_auto ? 0 : run->method]);
+    if (run->method < 0 || run->method > (INSERT_DERIVATIVES ? MODEL_auto : MODEL_auto_w))
+        return MODEL_no_method;
+    const kc_method *const method = kc_find_method(methods[run->method]);
     double *const knots = work, *const atol = knots + 2, *const coefficients = atol + MODEL_n_x;
     double *const rest = coefficients + 4 * MODEL_n_r;
     const size_t room = MODEL_n_work_integrate - (size_t)(rest - work);
-    if (run->method < 0 || run->method > (INSERT_DERIVATIVES ? MODEL_auto : MODEL_auto_w))
-        return MODEL_no_method;
     knots[0] = run->t0, knots[1] = run->t1;
     for (int i = 0; i < MODEL_n_x; i++)
         atol[i] = run->atol;

@@ -40,8 +40,10 @@ int main(void)
     static MODEL_real c[MODEL_n_prepared], work[MODEL_n_work_step], r[MODEL_n_r + 1];
     static MODEL_real x[MODEL_n_x + 1] = {INSERT_STATE};
     const MODEL_real h = (MODEL_real)1 / 1000;
-    if (MODEL_prepare(MODEL_p_default, c) != MODEL_ok)
-        return 1; /* parameters without a value */
+    if (MODEL_prepare(MODEL_p_default, c) != MODEL_ok) {
+        printf("parameters had no value when the model was exported: give prepare() an array with yours\n");
+        return 1;
+    }
     for (int k = 0; k < 1000; k++) {
         const MODEL_real t = (MODEL_real)k * h;
         control(t, x, r);

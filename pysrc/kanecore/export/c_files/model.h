@@ -6,19 +6,21 @@
  * kept between calls: any number of threads may call, each with arrays of its own.
  *
  *     MODEL_real c[MODEL_n_prepared], work[MODEL_n_work], xdot[MODEL_n_x];
- *     MODEL_prepare(MODEL_p_default, c);                     whenever a parameter changes
- *     status = MODEL_rhs(t, x, r, c, work, xdot);            as often as you like
+ *     whenever a parameter changes:  MODEL_prepare(MODEL_p_default, c);
+ *     as often as you like:          status = MODEL_rhs(t, x, r, c, work, xdot);
  *
  *     t     time
- *     x     n_x: coordinates, then speeds; some functions read on behind them, as they say
+ *     x     n_x: coordinates, then speeds; for functions that say so n_u derivatives of the speeds behind
+ *           them, then n_constraints multipliers, then directions
  *     r     n_r: inputs (forces, prescribed motions and their rates)
  *     c     n_prepared: the parameters, and what depends on them alone
  *     work  n_work: scratch, never read before it is written
  *     out   results, row by row
  *
  * The library has constants, and no variables: static memory 0. `x`, `r` and `c` are only read, and may not
- * overlap `work` or `out`. Functions return a status, see below; without success all of `out` is NaN, or what
- * is not finite. Every loop ends after a number of turns that is known beforehand.
+ * overlap `work` or `out`. Functions return a status, see below. Where it is `nonfinite`, what is infinite or
+ * NaN stands in `out`; at any other failure all of `out` is NaN. Every loop ends after a number of turns that
+ * is known beforehand.
  */
 #ifndef KANECORE_EXPORT_MODEL_H
 #define KANECORE_EXPORT_MODEL_H
@@ -47,14 +49,14 @@ INSERT_PREPARE;
 INSERT_RANK;
 
 /*
- * The kernels. Each has three numbers:
+ * The kernels. Each has three numbers; steps in time, at the end, have the last two:
  *
  *     length      of its result
  *     operations  that a call takes at most, at any state. Each of + - * / sqrt, a comparison and a call of
  *                 libm is one, a fused multiply-add two. A loop counts with all its turns, though it rarely
  *                 takes them all.
- *     stack       bytes that a call takes at most, of code compiled with -O1 or more on a processor with
- *                 registers for such numbers. `make stack` tells what your compiler needs.
+ *     stack       bytes that a call takes at most, with what it calls, of code compiled with -O1 or more on
+ *                 a processor with registers for such numbers. `make stack` tells what your compiler needs.
  */
 INSERT_KERNELS;
 INSERT_STEP;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-static const MODEL_real step_length = (MODEL_real)1 / 1024;
+static const MODEL_real step_length = INSERT_STEP;
 
 static int take_step(MODEL_real t, const MODEL_real *x, const MODEL_real *r, const MODEL_real *constants,
                      MODEL_real *scratch, MODEL_real *next)

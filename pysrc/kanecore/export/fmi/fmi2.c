@@ -6,13 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-    SETTABLE = KC_FMU_INSTANTIATED | KC_FMU_RUNNING,
-    READABLE = KC_FMU_RUNNING | KC_FMU_TERMINATED,
-    ALIVE = KC_FMU_INSTANTIATED | KC_FMU_RUNNING | KC_FMU_TERMINATED,
-    ANY = ALIVE | KC_FMU_FAILED
-};
-
 typedef struct instance {
     kc_fmu *fmu;
     fmi2CallbackLogger log;
@@ -57,7 +50,7 @@ const char *fmi2GetVersion(void)
 fmi2Status fmi2SetDebugLogging(fmi2Component component, fmi2Boolean on, size_t n,
                                const fmi2String categories[])
 {
-    ALLOWED(ANY);
+    ALLOWED(KC_FMU_ANY);
     (void)fmu, (void)on, (void)n, (void)categories; /* only errors are told, and these always */
     return fmi2OK;
 }
@@ -108,7 +101,8 @@ fmi2Status fmi2SetupExperiment(fmi2Component component, fmi2Boolean tolerance_de
 fmi2Status fmi2EnterInitializationMode(fmi2Component component)
 {
     ALLOWED(KC_FMU_INSTANTIATED);
-    return (fmi2Status)kc_fmu_enter(fmu, __func__, KC_FMU_INSTANTIATED, KC_FMU_INITIALIZING);
+    fmu->mode = KC_FMU_INITIALIZING;
+    return fmi2OK;
 }
 
 fmi2Status fmi2ExitInitializationMode(fmi2Component component)
@@ -126,7 +120,7 @@ fmi2Status fmi2Terminate(fmi2Component component)
 
 fmi2Status fmi2Reset(fmi2Component component)
 {
-    ALLOWED(ANY);
+    ALLOWED(KC_FMU_ANY);
     kc_fmu_reset(fmu);
     return fmi2OK;
 }
@@ -136,14 +130,14 @@ fmi2Status fmi2Reset(fmi2Component component)
 fmi2Status fmi2GetReal(fmi2Component component, const fmi2ValueReference references[], size_t n,
                        fmi2Real values[])
 {
-    ALLOWED(READABLE);
+    ALLOWED(KC_FMU_READABLE);
     return (fmi2Status)kc_fmu_get(fmu, references, n, values);
 }
 
 fmi2Status fmi2SetReal(fmi2Component component, const fmi2ValueReference references[], size_t n,
                        const fmi2Real values[])
 {
-    ALLOWED(SETTABLE);
+    ALLOWED(KC_FMU_SETTABLE);
     return (fmi2Status)kc_fmu_set(fmu, references, n, values);
 }
 
@@ -152,7 +146,7 @@ fmi2Status fmi2SetReal(fmi2Component component, const fmi2ValueReference referen
     fmi2Status function(fmi2Component component, const fmi2ValueReference references[], size_t n,            \
                         type values[])                                                                       \
     {                                                                                                        \
-        ALLOWED(ALIVE);                                                                                      \
+        ALLOWED(KC_FMU_ALIVE);                                                                               \
         (void)references, (void)values;                                                                      \
         return n ? (fmi2Status)kc_fmu_say(fmu, KC_FMU_ERROR, "%s: all variables are real", __func__)         \
                  : fmi2OK;                                                                                   \
@@ -168,7 +162,7 @@ fmi2Status fmi2GetDirectionalDerivative(fmi2Component component, const fmi2Value
                                         size_t n_unknowns, const fmi2ValueReference knowns[], size_t n_knowns,
                                         const fmi2Real seed[], fmi2Real result[])
 {
-    ALLOWED(READABLE);
+    ALLOWED(KC_FMU_READABLE);
     return (fmi2Status)kc_fmu_derivative(fmu, 0, unknowns, n_unknowns, knowns, n_knowns, seed, result);
 }
 
@@ -176,7 +170,7 @@ fmi2Status fmi2GetDirectionalDerivative(fmi2Component component, const fmi2Value
 
 fmi2Status fmi2GetFMUstate(fmi2Component component, fmi2FMUstate *saved)
 {
-    ALLOWED(ALIVE);
+    ALLOWED(KC_FMU_ALIVE);
     free(*saved); /* NULL, or an older copy, whose memory may be used again */
     *saved = kc_fmu_save(fmu);
     return *saved ? fmi2OK : (fmi2Status)kc_fmu_say(fmu, KC_FMU_ERROR, "%s: no memory", __func__);
@@ -184,7 +178,7 @@ fmi2Status fmi2GetFMUstate(fmi2Component component, fmi2FMUstate *saved)
 
 fmi2Status fmi2SetFMUstate(fmi2Component component, fmi2FMUstate saved)
 {
-    ALLOWED(ANY);
+    ALLOWED(KC_FMU_ANY);
     if (saved == NULL)
         return (fmi2Status)kc_fmu_say(fmu, KC_FMU_ERROR, "%s: there is no saved state", __func__);
     return (fmi2Status)kc_fmu_restore(fmu, saved);
@@ -192,7 +186,7 @@ fmi2Status fmi2SetFMUstate(fmi2Component component, fmi2FMUstate saved)
 
 fmi2Status fmi2FreeFMUstate(fmi2Component component, fmi2FMUstate *saved)
 {
-    ALLOWED(ANY);
+    ALLOWED(KC_FMU_ANY);
     (void)fmu;
     if (saved) {
         free(*saved);
@@ -203,7 +197,7 @@ fmi2Status fmi2FreeFMUstate(fmi2Component component, fmi2FMUstate *saved)
 
 fmi2Status fmi2SerializedFMUstateSize(fmi2Component component, fmi2FMUstate saved, size_t *size)
 {
-    ALLOWED(ANY);
+    ALLOWED(KC_FMU_ANY);
     (void)saved;
     *size = kc_fmu_saved_size(fmu);
     return fmi2OK;
@@ -211,7 +205,7 @@ fmi2Status fmi2SerializedFMUstateSize(fmi2Component component, fmi2FMUstate save
 
 fmi2Status fmi2SerializeFMUstate(fmi2Component component, fmi2FMUstate saved, fmi2Byte bytes[], size_t size)
 {
-    ALLOWED(ANY);
+    ALLOWED(KC_FMU_ANY);
     if (saved == NULL || size < kc_fmu_saved_size(fmu))
         return (fmi2Status)kc_fmu_say(fmu, KC_FMU_ERROR, "%s: no saved state, or too few bytes", __func__);
     memcpy(bytes, saved, kc_fmu_saved_size(fmu));
@@ -221,7 +215,7 @@ fmi2Status fmi2SerializeFMUstate(fmi2Component component, fmi2FMUstate saved, fm
 fmi2Status fmi2DeSerializeFMUstate(fmi2Component component, const fmi2Byte bytes[], size_t size,
                                    fmi2FMUstate *saved)
 {
-    ALLOWED(ANY);
+    ALLOWED(KC_FMU_ANY);
     *saved = kc_fmu_read(fmu, bytes, size);
     return *saved ? fmi2OK
                   : (fmi2Status)kc_fmu_say(fmu, KC_FMU_ERROR, "%s: no state of this model", __func__);
@@ -232,7 +226,8 @@ fmi2Status fmi2DeSerializeFMUstate(fmi2Component component, const fmi2Byte bytes
 fmi2Status fmi2EnterEventMode(fmi2Component component)
 {
     ALLOWED(KC_FMU_CONTINUOUS | KC_FMU_EVENT);
-    return (fmi2Status)kc_fmu_enter(fmu, __func__, KC_FMU_CONTINUOUS | KC_FMU_EVENT, KC_FMU_EVENT);
+    fmu->mode = KC_FMU_EVENT;
+    return fmi2OK;
 }
 
 fmi2Status fmi2NewDiscreteStates(fmi2Component component, fmi2EventInfo *info)
@@ -247,7 +242,8 @@ fmi2Status fmi2NewDiscreteStates(fmi2Component component, fmi2EventInfo *info)
 fmi2Status fmi2EnterContinuousTimeMode(fmi2Component component)
 {
     ALLOWED(KC_FMU_EVENT);
-    return (fmi2Status)kc_fmu_enter(fmu, __func__, KC_FMU_EVENT, KC_FMU_CONTINUOUS);
+    fmu->mode = KC_FMU_CONTINUOUS;
+    return fmi2OK;
 }
 
 fmi2Status fmi2CompletedIntegratorStep(fmi2Component component, fmi2Boolean no_way_back,
@@ -274,26 +270,26 @@ fmi2Status fmi2SetContinuousStates(fmi2Component component, const fmi2Real x[], 
 
 fmi2Status fmi2GetDerivatives(fmi2Component component, fmi2Real xdot[], size_t n)
 {
-    ALLOWED(READABLE);
+    ALLOWED(KC_FMU_READABLE);
     return (fmi2Status)kc_fmu_get_slopes(fmu, xdot, n);
 }
 
 fmi2Status fmi2GetEventIndicators(fmi2Component component, fmi2Real indicators[], size_t n)
 {
-    ALLOWED(READABLE);
+    ALLOWED(KC_FMU_READABLE);
     (void)indicators;
     return n ? (fmi2Status)kc_fmu_say(fmu, KC_FMU_ERROR, "%s: there are none", __func__) : fmi2OK;
 }
 
 fmi2Status fmi2GetContinuousStates(fmi2Component component, fmi2Real x[], size_t n)
 {
-    ALLOWED(READABLE);
+    ALLOWED(KC_FMU_READABLE);
     return (fmi2Status)kc_fmu_get_states(fmu, x, n);
 }
 
 fmi2Status fmi2GetNominalsOfContinuousStates(fmi2Component component, fmi2Real nominals[], size_t n)
 {
-    ALLOWED(ALIVE);
+    ALLOWED(KC_FMU_ALIVE);
     (void)fmu;
     for (size_t i = 0; i < n; i++)
         nominals[i] = 1.0;
@@ -327,20 +323,20 @@ fmi2Status fmi2GetRealOutputDerivatives(fmi2Component component, const fmi2Value
 
 fmi2Status fmi2CancelStep(fmi2Component component)
 {
-    ALLOWED(ANY);
+    ALLOWED(KC_FMU_ANY);
     return (fmi2Status)kc_fmu_say(fmu, KC_FMU_ERROR, "%s: no step is under way", __func__);
 }
 
 fmi2Status fmi2GetStatus(fmi2Component component, const fmi2StatusKind kind, fmi2Status *value)
 {
-    ALLOWED(ANY);
+    ALLOWED(KC_FMU_ANY);
     (void)fmu, (void)kind, (void)value;
     return fmi2Discard; /* steps are never pending */
 }
 
 fmi2Status fmi2GetRealStatus(fmi2Component component, const fmi2StatusKind kind, fmi2Real *value)
 {
-    ALLOWED(ANY);
+    ALLOWED(KC_FMU_ANY);
     if (kind != fmi2LastSuccessfulTime)
         return fmi2Discard;
     *value = fmu->values[0];
@@ -349,14 +345,14 @@ fmi2Status fmi2GetRealStatus(fmi2Component component, const fmi2StatusKind kind,
 
 fmi2Status fmi2GetIntegerStatus(fmi2Component component, const fmi2StatusKind kind, fmi2Integer *value)
 {
-    ALLOWED(ANY);
+    ALLOWED(KC_FMU_ANY);
     (void)fmu, (void)kind, (void)value;
     return fmi2Discard;
 }
 
 fmi2Status fmi2GetBooleanStatus(fmi2Component component, const fmi2StatusKind kind, fmi2Boolean *value)
 {
-    ALLOWED(ANY);
+    ALLOWED(KC_FMU_ANY);
     (void)fmu;
     if (kind != fmi2Terminated)
         return fmi2Discard;
@@ -366,7 +362,7 @@ fmi2Status fmi2GetBooleanStatus(fmi2Component component, const fmi2StatusKind ki
 
 fmi2Status fmi2GetStringStatus(fmi2Component component, const fmi2StatusKind kind, fmi2String *value)
 {
-    ALLOWED(ANY);
+    ALLOWED(KC_FMU_ANY);
     (void)fmu, (void)kind, (void)value;
     return fmi2Discard;
 }

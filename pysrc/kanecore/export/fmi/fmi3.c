@@ -6,13 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-    SETTABLE = KC_FMU_INSTANTIATED | KC_FMU_RUNNING,
-    READABLE = KC_FMU_RUNNING | KC_FMU_TERMINATED,
-    ALIVE = KC_FMU_INSTANTIATED | KC_FMU_RUNNING | KC_FMU_TERMINATED,
-    ANY = ALIVE | KC_FMU_FAILED
-};
-
 typedef struct handle {
     kc_fmu *fmu;
     fmi3LogMessageCallback log;
@@ -28,7 +21,7 @@ typedef struct handle {
 
 /* What no instance of this FMU can do. */
 #define REFUSED(why)                                                                                         \
-    ALLOWED(ANY);                                                                                            \
+    ALLOWED(KC_FMU_ANY);                                                                                     \
     return (fmi3Status)kc_fmu_say(fmu, KC_FMU_ERROR, "%s: %s", __func__, (why))
 
 static void tell(void *host, kc_fmu_status status, const char *message)
@@ -56,7 +49,7 @@ const char *fmi3GetVersion(void)
 
 fmi3Status fmi3SetDebugLogging(fmi3Instance instance, fmi3Boolean on, size_t n, const fmi3String categories[])
 {
-    ALLOWED(ANY);
+    ALLOWED(KC_FMU_ANY);
     (void)fmu, (void)on, (void)n, (void)categories; /* only errors are told, and these always */
     return fmi3OK;
 }
@@ -155,7 +148,7 @@ fmi3Status fmi3Terminate(fmi3Instance instance)
 
 fmi3Status fmi3Reset(fmi3Instance instance)
 {
-    ALLOWED(ANY);
+    ALLOWED(KC_FMU_ANY);
     kc_fmu_reset(fmu);
     return fmi3OK;
 }
@@ -165,7 +158,7 @@ fmi3Status fmi3Reset(fmi3Instance instance)
 fmi3Status fmi3GetFloat64(fmi3Instance instance, const fmi3ValueReference references[], size_t n,
                           fmi3Float64 values[], size_t n_values)
 {
-    ALLOWED(READABLE);
+    ALLOWED(KC_FMU_READABLE);
     if (!agree(fmu, __func__, n, n_values))
         return fmi3Error;
     return (fmi3Status)kc_fmu_get(fmu, references, n, values);
@@ -174,7 +167,7 @@ fmi3Status fmi3GetFloat64(fmi3Instance instance, const fmi3ValueReference refere
 fmi3Status fmi3SetFloat64(fmi3Instance instance, const fmi3ValueReference references[], size_t n,
                           const fmi3Float64 values[], size_t n_values)
 {
-    ALLOWED(SETTABLE);
+    ALLOWED(KC_FMU_SETTABLE);
     if (!agree(fmu, __func__, n, n_values))
         return fmi3Error;
     return (fmi3Status)kc_fmu_set(fmu, references, n, values);
@@ -185,7 +178,7 @@ fmi3Status fmi3SetFloat64(fmi3Instance instance, const fmi3ValueReference refere
     fmi3Status function(fmi3Instance instance, const fmi3ValueReference references[], size_t n,              \
                         type values[], size_t n_values)                                                      \
     {                                                                                                        \
-        ALLOWED(ALIVE);                                                                                      \
+        ALLOWED(KC_FMU_ALIVE);                                                                               \
         (void)references, (void)values, (void)n_values;                                                      \
         return n ? (fmi3Status)kc_fmu_say(fmu, KC_FMU_ERROR, "%s: all variables are Float64", __func__)      \
                  : fmi3OK;                                                                                   \
@@ -317,7 +310,7 @@ fmi3Status fmi3GetDirectionalDerivative(fmi3Instance instance, const fmi3ValueRe
                                         const fmi3Float64 seed[], size_t n_seed, fmi3Float64 result[],
                                         size_t n_result)
 {
-    ALLOWED(READABLE);
+    ALLOWED(KC_FMU_READABLE);
     if (!agree(fmu, __func__, n_knowns, n_seed) || !agree(fmu, __func__, n_unknowns, n_result))
         return fmi3Error;
     return (fmi3Status)kc_fmu_derivative(fmu, 0, unknowns, n_unknowns, knowns, n_knowns, seed, result);
@@ -328,7 +321,7 @@ fmi3Status fmi3GetAdjointDerivative(fmi3Instance instance, const fmi3ValueRefere
                                     const fmi3Float64 seed[], size_t n_seed, fmi3Float64 result[],
                                     size_t n_result)
 {
-    ALLOWED(READABLE);
+    ALLOWED(KC_FMU_READABLE);
     if (!agree(fmu, __func__, n_unknowns, n_seed) || !agree(fmu, __func__, n_knowns, n_result))
         return fmi3Error;
     return (fmi3Status)kc_fmu_derivative(fmu, 1, unknowns, n_unknowns, knowns, n_knowns, seed, result);
@@ -338,7 +331,7 @@ fmi3Status fmi3GetAdjointDerivative(fmi3Instance instance, const fmi3ValueRefere
 
 fmi3Status fmi3GetFMUState(fmi3Instance instance, fmi3FMUState *saved)
 {
-    ALLOWED(ALIVE);
+    ALLOWED(KC_FMU_ALIVE);
     free(*saved); /* NULL, or an older copy, whose memory may be used again */
     *saved = kc_fmu_save(fmu);
     return *saved ? fmi3OK : (fmi3Status)kc_fmu_say(fmu, KC_FMU_ERROR, "%s: no memory", __func__);
@@ -346,7 +339,7 @@ fmi3Status fmi3GetFMUState(fmi3Instance instance, fmi3FMUState *saved)
 
 fmi3Status fmi3SetFMUState(fmi3Instance instance, fmi3FMUState saved)
 {
-    ALLOWED(ANY);
+    ALLOWED(KC_FMU_ANY);
     if (saved == NULL)
         return (fmi3Status)kc_fmu_say(fmu, KC_FMU_ERROR, "%s: there is no saved state", __func__);
     return (fmi3Status)kc_fmu_restore(fmu, saved);
@@ -354,7 +347,7 @@ fmi3Status fmi3SetFMUState(fmi3Instance instance, fmi3FMUState saved)
 
 fmi3Status fmi3FreeFMUState(fmi3Instance instance, fmi3FMUState *saved)
 {
-    ALLOWED(ANY);
+    ALLOWED(KC_FMU_ANY);
     (void)fmu;
     if (saved) {
         free(*saved);
@@ -365,7 +358,7 @@ fmi3Status fmi3FreeFMUState(fmi3Instance instance, fmi3FMUState *saved)
 
 fmi3Status fmi3SerializedFMUStateSize(fmi3Instance instance, fmi3FMUState saved, size_t *size)
 {
-    ALLOWED(ANY);
+    ALLOWED(KC_FMU_ANY);
     (void)saved;
     *size = kc_fmu_saved_size(fmu);
     return fmi3OK;
@@ -373,7 +366,7 @@ fmi3Status fmi3SerializedFMUStateSize(fmi3Instance instance, fmi3FMUState saved,
 
 fmi3Status fmi3SerializeFMUState(fmi3Instance instance, fmi3FMUState saved, fmi3Byte bytes[], size_t size)
 {
-    ALLOWED(ANY);
+    ALLOWED(KC_FMU_ANY);
     if (saved == NULL || size < kc_fmu_saved_size(fmu))
         return (fmi3Status)kc_fmu_say(fmu, KC_FMU_ERROR, "%s: no saved state, or too few bytes", __func__);
     memcpy(bytes, saved, kc_fmu_saved_size(fmu));
@@ -383,7 +376,7 @@ fmi3Status fmi3SerializeFMUState(fmi3Instance instance, fmi3FMUState saved, fmi3
 fmi3Status fmi3DeserializeFMUState(fmi3Instance instance, const fmi3Byte bytes[], size_t size,
                                    fmi3FMUState *saved)
 {
-    ALLOWED(ANY);
+    ALLOWED(KC_FMU_ANY);
     *saved = kc_fmu_read(fmu, bytes, size);
     return *saved ? fmi3OK
                   : (fmi3Status)kc_fmu_say(fmu, KC_FMU_ERROR, "%s: no state of this model", __func__);
@@ -424,8 +417,6 @@ fmi3Status fmi3UpdateDiscreteStates(fmi3Instance instance, fmi3Boolean *needs_up
 fmi3Status fmi3EnterContinuousTimeMode(fmi3Instance instance)
 {
     ALLOWED(KC_FMU_EVENT);
-    if (fmu->cosimulation)
-        return (fmi3Status)kc_fmu_say(fmu, KC_FMU_ERROR, "%s: for model exchange", __func__);
     fmu->mode = KC_FMU_CONTINUOUS;
     return fmi3OK;
 }
@@ -454,26 +445,26 @@ fmi3Status fmi3SetContinuousStates(fmi3Instance instance, const fmi3Float64 x[],
 
 fmi3Status fmi3GetContinuousStateDerivatives(fmi3Instance instance, fmi3Float64 xdot[], size_t n)
 {
-    ALLOWED(READABLE);
+    ALLOWED(KC_FMU_READABLE);
     return (fmi3Status)kc_fmu_get_slopes(fmu, xdot, n);
 }
 
 fmi3Status fmi3GetEventIndicators(fmi3Instance instance, fmi3Float64 indicators[], size_t n)
 {
-    ALLOWED(READABLE);
+    ALLOWED(KC_FMU_READABLE);
     (void)indicators;
     return n ? (fmi3Status)kc_fmu_say(fmu, KC_FMU_ERROR, "%s: there are none", __func__) : fmi3OK;
 }
 
 fmi3Status fmi3GetContinuousStates(fmi3Instance instance, fmi3Float64 x[], size_t n)
 {
-    ALLOWED(READABLE);
+    ALLOWED(KC_FMU_READABLE);
     return (fmi3Status)kc_fmu_get_states(fmu, x, n);
 }
 
 fmi3Status fmi3GetNominalsOfContinuousStates(fmi3Instance instance, fmi3Float64 nominals[], size_t n)
 {
-    ALLOWED(ALIVE);
+    ALLOWED(KC_FMU_ALIVE);
     (void)fmu;
     for (size_t i = 0; i < n; i++)
         nominals[i] = 1.0;
@@ -482,7 +473,7 @@ fmi3Status fmi3GetNominalsOfContinuousStates(fmi3Instance instance, fmi3Float64 
 
 fmi3Status fmi3GetNumberOfEventIndicators(fmi3Instance instance, size_t *n)
 {
-    ALLOWED(ALIVE);
+    ALLOWED(KC_FMU_ALIVE);
     (void)fmu;
     *n = 0;
     return fmi3OK;
@@ -490,7 +481,7 @@ fmi3Status fmi3GetNumberOfEventIndicators(fmi3Instance instance, size_t *n)
 
 fmi3Status fmi3GetNumberOfContinuousStates(fmi3Instance instance, size_t *n)
 {
-    ALLOWED(ALIVE);
+    ALLOWED(KC_FMU_ALIVE);
     *n = fmu->n_x;
     return fmi3OK;
 }

@@ -176,14 +176,6 @@ kc_fmu_status kc_fmu_allow(const kc_fmu *f, const char *function, int modes)
     return kc_fmu_say(f, KC_FMU_ERROR, "%s: not allowed in the state %s", function, names[i]);
 }
 
-kc_fmu_status kc_fmu_enter(kc_fmu *f, const char *function, int modes, int mode)
-{
-    const kc_fmu_status status = kc_fmu_allow(f, function, modes);
-    if (status == KC_FMU_OK)
-        f->mode = mode;
-    return status;
-}
-
 /* -------------------------------------------------------------------------------------------- evaluation */
 
 void kc_fmu_prepare(kc_fmu *f)

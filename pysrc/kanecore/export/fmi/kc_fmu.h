@@ -28,7 +28,11 @@ enum {
     KC_FMU_STEPPING = 16,
     KC_FMU_TERMINATED = 32,
     KC_FMU_FAILED = 64,
-    KC_FMU_RUNNING = KC_FMU_INITIALIZING | KC_FMU_EVENT | KC_FMU_CONTINUOUS | KC_FMU_STEPPING
+    KC_FMU_RUNNING = KC_FMU_INITIALIZING | KC_FMU_EVENT | KC_FMU_CONTINUOUS | KC_FMU_STEPPING,
+    KC_FMU_SETTABLE = KC_FMU_INSTANTIATED | KC_FMU_RUNNING,
+    KC_FMU_READABLE = KC_FMU_RUNNING | KC_FMU_TERMINATED,
+    KC_FMU_ALIVE = KC_FMU_INSTANTIATED | KC_FMU_READABLE,
+    KC_FMU_ANY = KC_FMU_ALIVE | KC_FMU_FAILED
 };
 
 /* Bytes of the longest message. */
@@ -68,9 +72,6 @@ kc_fmu_status kc_fmu_say(const kc_fmu *fmu, kc_fmu_status status, const char *fo
 
 /* KC_FMU_OK in one of these modes; else says that `function` has no place here. */
 kc_fmu_status kc_fmu_allow(const kc_fmu *fmu, const char *function, int modes);
-
-/* Changes the mode from one of `modes` to another one. */
-kc_fmu_status kc_fmu_enter(kc_fmu *fmu, const char *function, int modes, int mode);
 
 /* The start of an experiment; a tolerance that is not positive leaves that of the description. */
 kc_fmu_status kc_fmu_start(kc_fmu *fmu, double t, double tolerance);

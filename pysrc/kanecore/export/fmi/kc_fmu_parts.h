@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the two files of an instance share, and nobody else sees. */
+/* What the files of an instance share: kc_fmu.c, kc_fmu_steps.c and kc_fmu_derivatives.c. */
 #ifndef KC_FMU_PARTS_H
 #define KC_FMU_PARTS_H
 
@@ -19,7 +19,7 @@ enum {
 };
 
 /* Steps that a communication step may try. */
-#define KC_FMU_MOST_STEPS 10000000
+enum { KC_FMU_MOST_STEPS = 10000000 };
 
 /* Whether a value reference is one of n values that begin at `part`. */
 static inline int is_in(const kc_fmu *f, uint32_t reference, const double *part, uint32_t n)
