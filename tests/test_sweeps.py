@@ -10,7 +10,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures import BrokenExecutor, Future, ProcessPoolExecutor, ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -161,6 +161,30 @@ def test_a_worker_that_dies() -> None:
         assert isinstance(error, kc.WorkerError)
         assert f"case {i} was lost: a worker died" in str(error)
     assert all((result is None) == (i in found.errors) for i, result in enumerate(found.results))
+
+
+class Forgetful:
+    """An executor that breaks at its third task, without a word of the second."""
+
+    def __init__(self) -> None:
+        self.submitted = 0
+
+    def submit(self, function: Callable[..., Any], *arguments: Any) -> Future[Any]:
+        self.submitted += 1
+        future = Future[Any]()
+        if self.submitted == 1:
+            future.set_result(function(*arguments))
+        if self.submitted > 2:
+            raise BrokenExecutor("a process ended")
+        return future
+
+
+def test_a_task_that_a_broken_executor_forgot(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Python's forgets one that is submitted while a worker dies."""
+    monkeypatch.setattr(sweeps, "_POLL", 0.01)
+    found = kc.sweep(square, [1, 2, 3], Forgetful())
+    assert found.results == [1, None, None]
+    assert all("was lost: a worker died" in str(found.errors[i]) for i in (1, 2))
 
 
 def test_an_interrupted_sweep_keeps_what_it_has() -> None:

@@ -279,6 +279,7 @@ class _Tasks:
         self._waiting = deque(range(first, min(first + size, n)) for first in range(0, n, size))
         self._away: dict[int, _Task] = {}
         self._back: SimpleQueue[int] = SimpleQueue()
+        self._broken: BrokenExecutor | None = None  # what the executor said when it broke
 
     def run(self) -> None:
         number = 0
@@ -305,9 +306,13 @@ class _Tasks:
     def _receive(self) -> None:
         """Wait for a batch, and take its answers."""
         try:
-            task = self._away.pop(self._back.get(timeout=_POLL))
+            task = self._away.pop(self._back.get(timeout=_POLL), None)
         except Empty:
+            if self._broken is not None:
+                self._forget(self._broken)
             return
+        if task is None:
+            return  # it came back after all
         try:
             self._take(task)
         except Exception as error:
@@ -315,6 +320,12 @@ class _Tasks:
         except BaseException as error:  # of a worker: Ctrl-C reaches those of the same terminal
             self._lose(task, error)
         self._report(len(self._done) - len(self._done._open))
+
+    def _forget(self, error: BrokenExecutor) -> None:
+        """Lose what is away: Python's ProcessPoolExecutor never ends a task that it was given while it broke."""
+        for task in self._away.values():
+            self._lose(task, error)
+        self._away.clear()
 
     def _take(self, task: _Task) -> None:
         for i, answer in zip(task.batch, task.future.result(), strict=True):
@@ -327,10 +338,12 @@ class _Tasks:
                 f"fn cannot be sent to other processes: {self._fn.refused}. Define it at the top of a module, give it "
                 "what it needs by functools.partial, or install cloudpickle"
             ) from error
-        broken = isinstance(error, BrokenExecutor)
-        if isinstance(error, RuntimeError) and not (broken or self._done._finished):
+        if isinstance(error, BrokenExecutor):
+            self._broken = error
+            self._lose(task, error)
+        elif isinstance(error, RuntimeError) and not self._done._finished:
             raise error  # an executor that was shut down
-        if len(task.batch) > 1 and not broken:
+        elif len(task.batch) > 1:
             self._waiting.extend(range(i, i + 1) for i in task.batch)  # one by one, to see which it is
         else:
             self._lose(task, error)
