@@ -23,8 +23,8 @@ def measure(smallest: bool) -> dict[str, list[report.Row]]:
     """Milliseconds an iteration, as least times: in all, and in the functions with their exact Hessians.
 
     The trapezoidal rule and Hermite and Simpson's, with states and forces at midpoints, both by ``map``.  ``kanecore``
-    is ``dyn.casadi(wrt="xr")``, ``kanecore txrp`` the function with derivatives by all arguments; the others are
-    CasADi's own SX by two recursions, emitted with their derivatives as C and compiled with kanecore's flags.
+    is ``dyn.casadi()``, ``kanecore xr`` the function without derivatives by t and p; the others are CasADi's own SX by
+    two recursions, emitted with their derivatives as C and compiled with kanecore's flags.
     """
     nodes, repeats = (4, 1) if smallest else (NODES, 3)
     functions = _functions(smallest)
@@ -37,7 +37,7 @@ def measure(smallest: bool) -> dict[str, list[report.Row]]:
 def _functions(smallest: bool) -> dict[str, ca.Function]:
     dyn = kc.load("arm7")
     forms = () if smallest else ("composite", "articulated")  # which take minutes to compile
-    ours = {"kanecore": dyn.casadi(wrt="xr", name="arm7_xr"), "kanecore txrp": dyn.casadi()}
+    ours = {"kanecore": dyn.casadi(), "kanecore xr": dyn.casadi(wrt="xr", name="arm7_xr")}
     return ours | {f"casadi {form}": _emitted(dyn, form) for form in forms}
 
 

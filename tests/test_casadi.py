@@ -120,7 +120,7 @@ def test_derivatives_of_the_jacobian(name: str) -> None:
     results = []
     for f in (dyn.casadi(), expressions(name)):
         J = ca.jacobian(f(*ca.vertsplit(Z, [0, *np.cumsum(lengths).tolist()])), Z)
-        derivatives = [ca.jtimes(J, Z, np.sin(np.arange(sum(lengths)))), ca.gradient(ca.sum(weights * J), Z)]
+        derivatives = [ca.jtimes(J, Z, np.sin(np.arange(sum(lengths)))), ca.gradient(ca.dot(weights, J), Z)]
         results.append(ca.Function("derivatives", [Z], derivatives)([t, *x, *r, *p]))
     for found, expected in zip(*(map(dense, result) for result in results), strict=True):
         assert np.max(np.abs(expected)) > 0.1
@@ -135,11 +135,31 @@ def test_derivatives_of_several_gradients() -> None:
     along, results = np.sin(np.arange(5 * dyn.n_x)), []
     for f in (dyn.casadi(), expressions("cart_pole")):
         gradients = f.reverse(4)(t, states, r, p, 0, weights)[1]
-        sums = ca.sum(gradients * np.cos(1.0 + np.arange(4 * dyn.n_x)).reshape(dyn.n_x, 4))
+        sums = ca.dot(gradients, np.cos(1.0 + np.arange(4 * dyn.n_x)).reshape(dyn.n_x, 4))
         derivatives = [gradients, ca.jtimes(gradients, z, along), ca.gradient(sums, z)]
         results.append(ca.Function("derivatives", [states, weights], derivatives)(*places))
     for found, expected in zip(*(map(dense, result) for result in results), strict=True):
         assert np.allclose(found, expected, rtol=1e-10, atol=1e-12 * np.max(np.abs(expected)))
+
+
+@pytest.mark.parametrize("n", [1, 3, 4])
+@pytest.mark.parametrize("name", ["rotating_tube", "four_bar", "cart_pole"])
+def test_derivatives_of_products_with_the_jacobian(name: str, n: int) -> None:
+    """By variables and by directions, forwards and backwards."""
+    dyn, t, x, r, p = place(name)
+    lengths = [1, dyn.n_x, dyn.n_r, dyn.n_p]
+    v, seeds = ca.MX.sym("v", sum(lengths)), ca.MX.sym("s", sum(lengths), n)
+    split = [0, *np.cumsum(lengths).tolist()]
+    z, at = ca.vertcat(v, ca.vec(seeds)), np.cos(np.arange(sum(lengths) * n)).reshape(sum(lengths), n)
+    weights, along = np.cos(1.0 + np.arange(dyn.n_x * n)).reshape(dyn.n_x, n), np.sin(np.arange(sum(lengths) * (n + 1)))
+    results = []
+    for f in (dyn.casadi(), expressions(name)):
+        products = f.forward(n)(*ca.vertsplit(v, split), 0, *ca.vertsplit(seeds, split))
+        derivatives = [products, ca.jtimes(products, z, along), ca.gradient(ca.dot(weights, products), z)]
+        results.append(ca.Function("derivatives", [v, seeds], derivatives)([t, *x, *r, *p], at))
+    for found, expected in zip(*(map(dense, result) for result in results), strict=True):
+        assert np.max(np.abs(expected)) > 0.1
+        assert np.allclose(found, expected, rtol=1e-9, atol=1e-11 * np.max(np.abs(expected)))
 
 
 @pytest.mark.parametrize("method", ["rk", "collocation", "cvodes", "idas"])
@@ -202,6 +222,12 @@ def test_null_arguments_and_results(name: str) -> None:
     assert call("adj1_null_test", 6, [None] * 4) == 0
     assert call("adj1_null_test", 6, slopes) == 0
     if name not in REDUNDANT:
+        assert call("fwd1_null_test", 9, [out]) == 0
+        assert not np.any(out)
+        assert call("fwd1_fwd1_null_test", 19, [out]) == 0
+        assert call("adj1_fwd1_null_test", 11, [*slopes, None, *slopes]) == 0
+        assert call("adj1_fwd1_null_test", 11, [None] * 9) == 0
+        assert not np.any(out)
         assert call("fwd1_jac_null_test", 14, [None] * 4) == 0
         assert call("adj1_jac_null_test", 13, [*slopes, None]) == 0
         assert call("fwd1_adj2_null_test", 16, [None] * 4) == 0
@@ -222,7 +248,7 @@ def test_map_and_threads() -> None:
 
 
 def test_what_is_kept_changes_no_bit() -> None:
-    """Rows and columns that CasADi asks for one by one are kept: of another place, weights or parameters never."""
+    """Constants of the parameters are kept; with those of another call nothing is computed."""
     dyn, t, x, r, p = place("four_bar")
     w, v = np.cos(np.arange(dyn.n_x)), np.sin(np.arange(dyn.n_x))
     f = dyn.casadi()
@@ -253,22 +279,35 @@ def test_what_is_kept_changes_no_bit() -> None:
         assert fresh[0].startswith(b"".join(a.tobytes() for a in results))
 
 
-@pytest.mark.parametrize("n", [2, 3, 8, 13, 32])
+@pytest.mark.parametrize("n", [2, 3, 8, 13, 32, 43])
 def test_several_directions(n: int) -> None:
-    """Side by side they give what they give one by one; CasADi has functions of 1, 2, 4, ... directions."""
+    """Side by side they give what they give one by one: a call of C for all, of which some may be zero."""
     dyn, t, x, r, p = place("rotating_tube")
     f, rng = dyn.casadi(), np.random.default_rng(n)
     w, W = rng.normal(size=dyn.n_x), rng.normal(size=(dyn.n_x, n))
     lengths = (1, dyn.n_x, dyn.n_r, dyn.n_p)
     seeds = [rng.normal(size=(length, n)) for length in lengths]
+    if n > 20:
+        for each in (*seeds, W):
+            each[:, 8:17] = 0.0
+    power = 1 << (n - 1).bit_length()
+    of, of_changes = f.name(), f"adj1_{f.name()}"
+    called = {f"fwd{power}_{of}": f.forward(n), f"adj{power}_{of}": f.reverse(n)}
+    called[f"fwd{n if n < 33 else power}_{of_changes}"] = f.reverse(1).forward(n)
+    for expected, function in called.items():
+        inside = function.find_functions()[0] if function.is_a("MXFunction") else function
+        assert inside.name() == expected
+    forward = f.forward(n)(t, x, r, p, 0, *seeds)
     one, together = f.reverse(1), f.reverse(n)(t, x, r, p, 0, W)
     along = f.reverse(1).forward(n)(t, x, r, p, 0, w, *[0] * 4, *seeds, 0, W)
     for k in range(n):
-        for found, expected in zip(together, one(t, x, r, p, 0, W[:, k]), strict=True):
-            assert np.allclose(dense(found)[:, k], dense(expected)[:, 0], rtol=1e-11, atol=1e-11)
+        product = f.forward(1)(t, x, r, p, 0, *[seed[:, k] for seed in seeds])
+        assert np.allclose(dense(forward)[:, k], dense(product)[:, 0], rtol=1e-11, atol=1e-11)
+        for found, alone in zip(together, one(t, x, r, p, 0, W[:, k]), strict=True):
+            assert np.allclose(dense(found)[:, k], dense(alone)[:, 0], rtol=1e-11, atol=1e-11)
         single = one.forward(1)(t, x, r, p, 0, w, *[0] * 4, *[seed[:, k] for seed in seeds], 0, W[:, k])
-        for found, expected in zip(along, single, strict=True):
-            assert np.allclose(dense(found)[:, k], dense(expected)[:, 0], rtol=1e-10, atol=1e-10)
+        for found, alone in zip(along, single, strict=True):
+            assert np.allclose(dense(found)[:, k], dense(alone)[:, 0], rtol=1e-10, atol=1e-10)
 
 
 def test_singular_state_is_an_error() -> None:

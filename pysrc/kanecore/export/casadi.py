@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Mapping, Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -36,8 +37,11 @@ RUNTIME = Path(emit.__file__).with_name("runtime")
 PARTS = ("calls", "slopes", "gradient", "hessian", "interface")
 """The files that the functions are written from, in their order."""
 
-NUMBERS = (2, 4, 8, 16, 32)
-"""Of weights, or directions, in one call, beside 1. CasADi looks for these; for other numbers it calls that of 1."""
+NUMBERS = (2, 4, 8, 16, 32, 64)
+"""Of weights, or directions, in one call, beside 1. CasADi asks for 64 at most."""
+
+NUMBERS_OF_CHANGES = (*range(2, 33), 64)
+"""The same of changes of a gradient, of which Hessians are made."""
 
 
 def casadi_function(dyn: CompiledModel, kernel: str, name: str | None, wrt: Iterable[str]) -> Any:
@@ -53,7 +57,44 @@ def casadi_function(dyn: CompiledModel, kernel: str, name: str | None, wrt: Iter
     if unknown := [variable for variable in variables if variable not in VARIABLES]:
         raise ValueError(f"wrt holds {unknown[0]!r}; derivatives are those by {', '.join(map(repr, VARIABLES))}")
     path = compile_library(text(dyn, chosen, variables), name=chosen).path
-    return casadi.external(chosen, path, {"is_diff_in": [variable in variables for variable in VARIABLES]})
+    return _function(casadi, chosen, path, [variable in variables for variable in VARIABLES])
+
+
+def _function(casadi: Any, name: str, path: str, wanted: list[bool]) -> Any:
+    """The function of a library, with its derivatives along any number of directions.
+
+    Where that is no power of two, CasADi calls the function of one direction again and again, though one call for all
+    may take less time than two of these.  So the caches of the function and of its gradient, where CasADi looks first,
+    begin with functions of all numbers.
+    """
+    gradient = [*wanted, True, True]  # the arguments of the gradient that have derivatives
+    caches: dict[str, dict[str, Any]] = {name: {}, f"adj1_{name}": {}}
+    for kind, of, numbers, first, arguments, results in (
+        ("fwd", name, NUMBERS, 5, [*wanted, True, *wanted], [True]),
+        ("adj", name, NUMBERS, 5, gradient, wanted),
+        ("fwd", f"adj1_{name}", NUMBERS_OF_CHANGES, 10, [*gradient, *wanted, *gradient], wanted),
+    ):
+        options = {"is_diff_in": arguments, "is_diff_out": results}
+        for fewer, number in pairwise([1, *numbers]):
+            whole = caches[of][f"{kind}{number}_{of}"] = casadi.external(f"{kind}{number}_{of}", path, options)
+            for n in range(fewer + 1, number):
+                some = f"{kind}{n}_{of}"
+                caches[of][some] = _some_of(casadi, whole, first, n, some, options)
+    of_gradient = {"cache": caches[f"adj1_{name}"]}
+    return casadi.external(name, path, {"is_diff_in": wanted, "cache": caches[name], "reverse_options": of_gradient})
+
+
+def _some_of(casadi: Any, whole: Any, first: int, n: int, name: str, options: Mapping[str, Any]) -> Any:
+    """A function of n directions, by that of more; from the first on, arguments have a column for each direction."""
+    arguments, all_of_them = [], []
+    for i in range(whole.n_in()):
+        zeros = casadi.DM(whole.sparsity_in(i), 0.0)
+        given, added = (zeros, zeros[:, :0]) if i < first else (zeros[:, :n], zeros[:, n:])
+        argument = casadi.MX.sym(whole.name_in(i), given.sparsity())
+        arguments.append(argument)
+        all_of_them.append(casadi.horzcat(argument, added))
+    results = [result[:, :n] for result in whole.call(all_of_them)]
+    return casadi.Function(name, arguments, results, whole.name_in(), whole.name_out(), options)
 
 
 def text(dyn: CompiledModel, name: str, wrt: Container[str] = VARIABLES) -> str:
@@ -111,7 +152,8 @@ def _functions(library: Library, name: str, wrt: Container[str], width: int) -> 
         "ROWS": _ROWS if constraints else "    (void)rows;\n",
         "SPARSITY": _sparsity(library, wrt),
         "NAMES": _names(),
-        "DIRECTIONS": "".join(f"CA_PATTERNS({n})\nCA_ADJOINT({n})\nCA_OF_ADJOINTS({n})\n" for n in NUMBERS),
+        "DIRECTIONS": "".join(f"CA_FULL({n})\nCA_CHANGES({n})\n" for n in NUMBERS_OF_CHANGES)
+        + "".join(f"CA_EMPTY({n})\nCA_ALONG({n})\nCA_OF_ADJOINTS({n})\n" for n in NUMBERS),
     }
     return "".join(filled(f"casadi_{part}.c", name, values) for part in PARTS)
 

@@ -3,10 +3,11 @@
  * A model as functions that CasADi calls by its external interface. One file is written from five:
  *
  *   casadi_calls.c      what a call begins with: arguments, memory, kernels
- *   casadi_slopes.c     MODEL, f(t, x, r, p) = xdot, and jac_MODEL, its Jacobian
+ *   casadi_slopes.c     MODEL, f(t, x, r, p) = xdot; jac_MODEL, its Jacobian; fwdN_MODEL, its changes along
+ *                       N directions
  *   casadi_gradient.c   adjN_MODEL: gradients of N weights . xdot
- *   casadi_hessian.c    fwdN_adj1_MODEL: its changes along N directions; jac_adj1_MODEL: its Jacobian;
- *                       fwd1_jac_MODEL, adj1_jac_MODEL: derivatives of the Jacobian
+ *   casadi_hessian.c    fwdN_adj1_MODEL: changes of a gradient along N directions; jac_adj1_MODEL: its
+ *                       Jacobian; derivatives of jac_MODEL, fwdN_MODEL and adjN_MODEL
  *   casadi_interface.c  sizes, names and sparsities of all these
  *
  * An argument that is NULL is zero, and a result that is NULL is skipped. A function returns 1 where the
@@ -49,27 +50,21 @@ enum {
 };
 
 /*
- * CasADi checks out a memory for every call and returns it. What a call leaves in it serves the next one:
- * the constants of the parameters, which for constrained models take longer than the motion; the place where
- * derivatives were taken; and the rows of the Jacobian and columns of the Hessian that were asked for there.
- * (CasADi asks for 13 sparse directions, say, one by one.) They serve calls with the very same bits only, so
- * results are the same with and without them. Where all memories are taken, a call gets number 0 and keeps
- * nothing.
+ * CasADi checks out a memory for every call and returns it. It keeps the constants of the parameters, which
+ * for constrained models take longer than the motion, for calls with the very same parameters. Where all
+ * memories are taken, a call gets number 0 and keeps nothing.
  */
-enum { PLACES = 32, ROW_BLOCKS = NX / KC_PACK + 1, BLOCKS = NV / KC_PACK + 1 };
+enum { MEMORIES = 32 };
 typedef struct {
-    int taken, filled, there, weighed;
-    double t, x[NX], r[NR + 1], w[NX], p[NP + 1], c[NC + 1];
-    double at[PLACE], inverse[NY * NY];
-    int has_rows[ROW_BLOCKS], has_columns[BLOCKS];
-    double rows[NX * NV + 1], columns[NV * NV + 1];
+    int taken, filled;
+    double p[NP + 1], c[NC + 1];
 } ca_memory;
-static ca_memory ca_memories[PLACES];
+static ca_memory ca_memories[MEMORIES];
 
 static int ca_take_memory(void)
 {
 #if defined(__GNUC__)
-    for (int i = 1; i < PLACES; i++)
+    for (int i = 1; i < MEMORIES; i++)
         if (__sync_bool_compare_and_swap(&ca_memories[i].taken, 0, 1))
             return i;
 #endif
@@ -79,7 +74,7 @@ static int ca_take_memory(void)
 static void ca_leave_memory(int mem)
 {
 #if defined(__GNUC__)
-    if (mem > 0 && mem < PLACES)
+    if (mem > 0 && mem < MEMORIES)
         __sync_lock_release(&ca_memories[mem].taken);
 #else
     (void)mem;
@@ -88,9 +83,8 @@ static void ca_leave_memory(int mem)
 
 typedef struct {
     double t;
-    const double *x, *r, *p, *c;
+    const double *x, *r, *c;
     double *work, *rest; /* of kernels, and what is free behind it */
-    ca_memory *memory;   /* NULL: none */
 } ca_call;
 
 static const double ca_zeros[1 + NX + NR + NP];
@@ -111,28 +105,27 @@ static int ca_same(int n, const double *a, const double *b)
     return memcmp(a, b, (size_t)n * sizeof(double)) == 0;
 }
 
+/* n numbers; NULL where all are zero. */
+static const double *ca_unless_zero(int n, const double *v)
+{
+    const int zero = !v || n == 0 || (v[0] == 0.0 && ca_same(n - 1, v, v + 1));
+    return zero ? NULL : v;
+}
+
 /* What a call begins with. `w` begins with room for constants and kernels. */
 static ca_call ca_begin_call(const double **arg, double *w, int mem)
 {
-    ca_call s = {arg[0] ? arg[0][0] : 0.0,
-                 ca_or_zeros(arg[1]),
-                 ca_or_zeros(arg[2]),
-                 ca_or_zeros(arg[3]),
-                 w,
-                 w + NC,
-                 w + NC + NWORK,
-                 mem > 0 && mem < PLACES ? ca_memories + mem : NULL};
-    if (!s.memory) {
-        prepare(s.p, w);
-        return s;
+    ca_memory *const memory = mem > 0 && mem < MEMORIES ? ca_memories + mem : NULL;
+    const double *const p = ca_or_zeros(arg[3]);
+    double *const c = memory ? memory->c : w;
+    if (!memory || !memory->filled || !ca_same(NP, memory->p, p))
+        prepare(p, c);
+    if (memory) {
+        ca_copy(NP, p, memory->p);
+        memory->filled = 1;
     }
-    if (!s.memory->filled || !ca_same(NP, s.memory->p, s.p)) {
-        ca_copy(NP, s.p, s.memory->p);
-        prepare(s.p, s.memory->c);
-        s.memory->filled = 1, s.memory->there = 0;
-    }
-    s.c = s.memory->c;
-    return s;
+    return (ca_call){
+        arg[0] ? arg[0][0] : 0.0, ca_or_zeros(arg[1]), ca_or_zeros(arg[2]), c, w + NC, w + NC + NWORK};
 }
 
 /* Call a kernel at x, or at what goes on behind it; 1 where it finds no solution. */

@@ -53,41 +53,25 @@ static int ca_invert_mass(const double *mass, double *matrix, double *factor, do
 /* What can be wrong with a place: the equations have no solution, or rows of G are redundant. */
 enum { CA_SINGULAR = 1, CA_REDUNDANT };
 
-/* Find the place; its weights stay what they were. Returns 0 or what is wrong. */
+/* Find the place. Returns 0 or what is wrong. */
 static int ca_go_to(const ca_call *s, double *room, ca_place *place)
 {
-    ca_memory *const memory = s->memory;
-    *place = (ca_place){memory ? memory->at : room, memory ? memory->inverse : room + PLACE,
-                        (kc_loose_pack *)(room + PLACE_ROOM)};
-    if (memory && memory->there && ca_same(1, &s->t, &memory->t) && ca_same(NX, s->x, memory->x) &&
-        ca_same(NR, s->r, memory->r))
-        return 0;
-    double *const at = place->at, *const mass = room + PLACE + NY * NY, *const rows = mass + NU * NU;
+    *place = (ca_place){room, room + PLACE, (kc_loose_pack *)(room + PLACE_ROOM)};
+    double *const at = place->at, *const mass = place->inverse + NY * NY, *const rows = mass + NU * NU;
     double *const matrix = rows + NM * NU, *const factor = matrix + NY * NY;
     int order[NY + 1];
-    if (memory)
-        memory->there = 0;
     ca_copy(NX, s->x, at);
     if (ca_ask(s, kernel_udot, s->x, at + NX) || ca_ask(s, kernel_mass_matrix, s->x, mass))
         return CA_SINGULAR;
     INSERT_ROWS;
-    if (!ca_invert_mass(mass, matrix, factor, place->inverse)) {
-        if (ca_fill_slopes(mass, rows, matrix) > (NM > 0 ? (int)s->c[NC - 1] : 0))
-            return CA_REDUNDANT;
-        for (int i = 0; i < NY; i++)
-            for (int j = 0; j < NY; j++)
-                place->inverse[i * NY + j] = i == j;
-        if (kc_eliminate(NY, NY, matrix, place->inverse, factor, order))
-            return CA_REDUNDANT;
-    }
-    if (memory) {
-        memory->there = 1, memory->weighed = 0, memory->t = s->t;
-        ca_copy(NX, s->x, memory->x);
-        ca_copy(NR, s->r, memory->r);
-        for (int i = 0; i < ROW_BLOCKS; i++)
-            memory->has_rows[i] = 0;
-    }
-    return 0;
+    if (ca_invert_mass(mass, matrix, factor, place->inverse))
+        return 0;
+    if (ca_fill_slopes(mass, rows, matrix) > (NM > 0 ? (int)s->c[NC - 1] : 0))
+        return CA_REDUNDANT;
+    for (int i = 0; i < NY; i++)
+        for (int j = 0; j < NY; j++)
+            place->inverse[i * NY + j] = i == j;
+    return kc_eliminate(NY, NY, matrix, place->inverse, factor, order) ? CA_REDUNDANT : 0;
 }
 
 /* out = -inverse b, or with its transpose. */
@@ -105,9 +89,11 @@ static void ca_solve(const double *inverse, int transposed, const kc_loose_pack 
 static void ca_gather(int n, int directions, const double *from, int stride, kc_loose_pack *packs)
 {
     double *const to = (double *)packs;
-    for (int i = 0; i < n; i++)
-        for (int k = 0; k < KC_PACK; k++)
-            to[i * KC_PACK + k] = from && k < directions ? from[k * stride + i] : 0.0;
+    if (!from || directions < KC_PACK)
+        memset(packs, 0, (size_t)n * sizeof *packs);
+    for (int k = 0; from && k < directions; k++)
+        for (int i = 0; i < n; i++)
+            to[i * KC_PACK + k] = from[k * stride + i];
 }
 
 static void ca_scatter(int n, int directions, const kc_loose_pack *packs, double *to)
@@ -117,10 +103,6 @@ static void ca_scatter(int n, int directions, const kc_loose_pack *packs, double
         for (int i = 0; i < n; i++)
             to[k * n + i] = from[i * KC_PACK + k];
 }
-
-/* Of t, x, r and p: how many numbers, whether derivatives by them are wanted, and where they stand in v. */
-static const int ca_numbers[4] = {1, NX, NR, NP}, ca_wanted[4] = {BY_T, BY_X, BY_R, BY_P};
-static const int ca_first[4] = {0, AT_X, AT_R, AT_P};
 
 /* Gradients of some directions into results, from direction k on; zeros by variables that are not wanted. */
 static void ca_give(int k, int directions, const kc_loose_pack *gradients, double *const *res)
@@ -144,17 +126,15 @@ static int ca_least(int a, int b)
 static int ca_adjoint_of_slopes(const ca_call *s, int n, const double *weights, double *room,
                                 double *const *res)
 {
-    ca_slopes d;
-    if (ca_differentiate(s, BY_T && res[0], (BY_X && res[1]) || (BY_R && res[2]), BY_P && res[3], room, &d))
+    ca_slopes slopes;
+    if (ca_differentiate(s, (const int[]){!!res[0], !!res[1], !!res[2], !!res[3]}, room, &slopes))
         return 1;
-    const double *const slopes[4] = {d.by_t, d.by_z, d.by_z + NX, d.by_p};
-    static const int width[4] = {1, NZ, NZ, NP};
     for (int g = 0; g < 4; g++)
         for (int k = 0; res[g] && k < n; k++)
             for (int j = 0; j < ca_numbers[g]; j++) {
                 double sum = 0.0;
-                for (int i = 0; ca_wanted[g] && i < NX; i++)
-                    sum += (weights ? weights[k * NX + i] : 0.0) * slopes[g][i * width[g] + j];
+                for (int i = 0; weights && ca_wanted[g] && i < NX; i++)
+                    sum += weights[k * NX + i] * slopes.by[g][i * ca_widths[g] + j];
                 res[g][k * ca_numbers[g] + j] = sum;
             }
     return 0;
@@ -182,98 +162,31 @@ static void ca_set_weights(const ca_place *place, int directions, const double *
     ca_gather(NM, 0, NULL, 0, CA_WEIGHTS(place->d) + NU);
 }
 
-/* Whether rows of the Jacobian, which are kept, cost less than a pass: there are few, or few are weighed. */
-static int ca_by_rows(const double *weights)
+/* Results t, x, r and p: the gradients of n weights. */
+static int ca_give_gradients(const ca_call *s, const ca_place *place, int n, const double *weights,
+                             double *const *res)
 {
-    int some = 0;
-    for (int i = 0; i < NX; i++)
-        some += weights[i] != 0.0;
-    return NX <= 2 * KC_PACK || some <= 1 || 4 * some <= NX;
-}
-
-/* Rows of the Jacobian, as many as a pack holds. */
-static int ca_jacobian_block(const ca_call *s, const ca_place *place, int block, double *rows)
-{
-    const int first = block * KC_PACK, n = ca_least(KC_PACK, NX - first);
-    ca_set_weights(place, 0, NULL);
-    for (int k = 0; k < n; k++) {
-        const int i = first + k;
-        kc_loose_pack *const weight = i < NQ ? place->d + NV + NY + i : CA_WEIGHTS(place->d) + i - NQ;
-        ((double *)weight)[k] = 1.0;
-    }
-    if (ca_gradients(s, place))
-        return 1;
-    ca_scatter(NV, n, CA_GRADIENTS(place->d), rows + first * NV);
-    return 0;
-}
-
-/* out += the gradient of weights; `rows` serves where nothing is kept. */
-static int ca_add_gradient(const ca_call *s, const ca_place *place, const double *weights, double *rows,
-                           double *out)
-{
-    ca_memory *const memory = s->memory;
-    if (!ca_by_rows(weights)) {
-        ca_set_weights(place, 1, weights);
+    for (int k = 0; k < n; k += KC_PACK) {
+        const int directions = ca_least(n - k, KC_PACK);
+        ca_set_weights(place, directions, weights ? weights + k * NX : NULL);
         if (ca_gradients(s, place))
             return 1;
-        for (int k = 0; k < NV; k++)
-            out[k] += ((const double *)(CA_GRADIENTS(place->d) + k))[0];
-        return 0;
-    }
-    int last = -1;
-    if (memory)
-        rows = memory->rows;
-    for (int i = 0; i < NX; i++) {
-        const int block = i / KC_PACK;
-        if (weights[i] == 0.0)
-            continue;
-        if (memory ? !memory->has_rows[block] : last != block) {
-            if (ca_jacobian_block(s, place, block, rows))
-                return 1;
-            if (memory)
-                memory->has_rows[block] = 1;
-            last = block;
-        }
-        for (int k = 0; k < NV; k++)
-            out[k] += weights[i] * rows[i * NV + k];
+        ca_give(k, directions, CA_GRADIENTS(place->d), res);
     }
     return 0;
-}
-
-/* Gradient k of some into results. */
-static void ca_give_one(int k, const double *gradient, double *const *res)
-{
-    for (int g = 0; g < 4; g++)
-        for (int i = 0; res[g] && i < ca_numbers[g]; i++)
-            res[g][k * ca_numbers[g] + i] = ca_wanted[g] ? gradient[ca_first[g] + i] : 0.0;
 }
 
 /* The gradients of n weights. */
 static int ca_adjoint(int n, const double **arg, double **res, double *w, int mem)
 {
     const ca_call s = ca_begin_call(arg, w, mem);
-    const double *const weights = arg[5];
     ca_place place;
-    const int wrong = ca_go_to(&s, s.rest, &place);
-    if (wrong == CA_REDUNDANT)
-        return ca_adjoint_of_slopes(&s, n, weights, s.rest, res);
-    if (wrong)
+    switch (ca_go_to(&s, s.rest, &place)) {
+    case 0:
+        return ca_give_gradients(&s, &place, n, arg[5], res);
+    case CA_REDUNDANT:
+        return ca_adjoint_of_slopes(&s, n, arg[5], s.rest, res);
+    default:
         return 1;
-    if (n == 1) { /* CasADi asks for many like this, one by one */
-        double *const sum = (double *)place.d + PACKS_ROOM;
-        for (int i = 0; i < NV; i++)
-            sum[i] = 0.0;
-        if (ca_add_gradient(&s, &place, ca_or_zeros(weights), sum + NV, sum))
-            return 1;
-        ca_give_one(0, sum, res);
-        return 0;
     }
-    for (int k = 0; k < n; k += KC_PACK) {
-        const int directions = ca_least(n - k, KC_PACK);
-        ca_set_weights(&place, directions, weights ? weights + k * NX : NULL);
-        if (ca_gradients(&s, &place))
-            return 1;
-        ca_give(k, directions, CA_GRADIENTS(place.d), res);
-    }
-    return 0;
 }

@@ -2,23 +2,14 @@
 /* Hessians of weights . xdot: changes of its gradient along as many directions as a pack holds. */
 
 /* Weights, and the multipliers of F that go with them. */
-static void ca_weigh(const ca_call *s, const ca_place *place, const double *weights)
+static void ca_weigh(const ca_place *place, const double *weights)
 {
-    ca_memory *const memory = s->memory;
-    if (memory && memory->weighed && ca_same(NX, weights, memory->w))
-        return;
     double *const a = place->at + NX + NY;
     ca_copy(NQ, weights, a);
     for (int i = 0; i < NY; i++) {
         a[NQ + i] = 0.0;
         for (int j = 0; j < NU; j++)
             a[NQ + i] -= place->inverse[j * NY + i] * weights[NQ + j];
-    }
-    if (memory) {
-        ca_copy(NX, weights, memory->w);
-        memory->weighed = 1;
-        for (int i = 0; i < BLOCKS; i++)
-            memory->has_columns[i] = 0;
     }
 }
 
@@ -35,6 +26,45 @@ static int ca_changes(const ca_call *s, const ca_place *place)
     return along_change(s->t, place->at, s->r, s->c, d, CA_SCRATCH(d), CA_GRADIENTS(d));
 }
 
+/* Set some directions, from number k of seeds on, and changes of weights. Returns whether any is not zero. */
+static int ca_set_directions(const ca_place *place, int directions, const double *const seeds[4], int k,
+                             const double *dw)
+{
+    const double *const weights = ca_unless_zero(directions * NX, dw);
+    int some = weights != NULL;
+    ca_set_weights(place, directions, weights);
+    for (int g = 0; g < 4; g++) {
+        const int n = ca_numbers[g];
+        const double *const dv = ca_unless_zero(directions * n, seeds[g] ? seeds[g] + k * n : NULL);
+        some |= dv != NULL;
+        if (ca_wanted[g])
+            ca_gather(n, directions, dv, n, place->d + ca_first[g]);
+    }
+    return some;
+}
+
+/* The changes of a gradient along n directions of (t, x, r, p) and weights. */
+static int ca_forward_of_adjoint(int n, const double **arg, double **res, double *w, int mem)
+{
+    const ca_call s = ca_begin_call(arg, w, mem);
+    const double *seeds[4];
+    ca_place place;
+    ca_take_directions(n, arg + 10, seeds);
+    if (ca_go_to(&s, s.rest, &place))
+        return 1;
+    ca_weigh(&place, ca_or_zeros(arg[5]));
+    for (int k = 0; k < n; k += KC_PACK) {
+        const int directions = ca_least(n - k, KC_PACK);
+        const double *const dw = arg[15] ? arg[15] + k * NX : NULL;
+        if (!ca_set_directions(&place, directions, seeds, k, dw))
+            ca_gather(NV, 0, NULL, 0, CA_GRADIENTS(place.d));
+        else if (ca_changes(&s, &place))
+            return 1;
+        ca_give(k, directions, CA_GRADIENTS(place.d), res);
+    }
+    return 0;
+}
+
 /* Columns of the Hessian, as many as a pack holds. */
 static int ca_hessian_block(const ca_call *s, const ca_place *place, int block, double *columns)
 {
@@ -49,80 +79,13 @@ static int ca_hessian_block(const ca_call *s, const ca_place *place, int block, 
     return 0;
 }
 
-/* out += the Hessian times dv; `columns` serves where nothing is kept. */
-static int ca_add_product(const ca_call *s, const ca_place *place, const double *dv, double *columns,
-                          double *out)
-{
-    ca_memory *const memory = s->memory;
-    int last = -1;
-    if (memory)
-        columns = memory->columns;
-    for (int j = 0; j < NV; j++) {
-        const int block = j / KC_PACK;
-        if (dv[j] == 0.0)
-            continue;
-        if (memory ? !memory->has_columns[block] : last != block) {
-            if (ca_hessian_block(s, place, block, columns))
-                return 1;
-            if (memory)
-                memory->has_columns[block] = 1;
-            last = block;
-        }
-        for (int k = 0; k < NV; k++)
-            out[k] += dv[j] * columns[j * NV + k];
-    }
-    return 0;
-}
-
-/* Direction k of some that are given for t, x, r and p. */
-static void ca_direction(const double *const *seeds, int k, double *dv)
-{
-    for (int g = 0; g < 4; g++)
-        for (int i = 0; ca_wanted[g] && i < ca_numbers[g]; i++)
-            dv[ca_first[g] + i] = seeds[g] ? seeds[g][k * ca_numbers[g] + i] : 0.0;
-}
-
-/* The changes of a gradient along n directions of (t, x, r, p) and weights. */
-static int ca_forward_of_adjoint(int n, const double **arg, double **res, double *w, int mem)
-{
-    const ca_call s = ca_begin_call(arg, w, mem);
-    const double *const *const seeds = arg + 10, *const dw = arg[15];
-    ca_place place;
-    if (ca_go_to(&s, s.rest, &place))
-        return 1;
-    ca_weigh(&s, &place, ca_or_zeros(arg[5]));
-    if (n == 1) { /* CasADi asks for many like this, one by one */
-        double *const dv = (double *)place.d + PACKS_ROOM, *const sum = dv + NV;
-        ca_direction(seeds, 0, dv);
-        for (int i = 0; i < NV; i++)
-            sum[i] = 0.0;
-        if (ca_add_product(&s, &place, dv, sum + NV, sum) ||
-            (dw && ca_add_gradient(&s, &place, dw, sum + NV, sum)))
-            return 1;
-        ca_give_one(0, sum, res);
-        return 0;
-    }
-    for (int k = 0; k < n; k += KC_PACK) {
-        const int directions = ca_least(n - k, KC_PACK);
-        for (int g = 0; g < 4; g++)
-            if (ca_wanted[g])
-                ca_gather(ca_numbers[g], directions, seeds[g] ? seeds[g] + k * ca_numbers[g] : NULL,
-                          ca_numbers[g], place.d + ca_first[g]);
-        ca_set_weights(&place, directions, dw ? dw + k * NX : NULL);
-        if (ca_changes(&s, &place))
-            return 1;
-        ca_give(k, directions, CA_GRADIENTS(place.d), res);
-    }
-    return 0;
-}
-
 /* Result 6 i + j: number i of adj_t, adj_x, adj_r, adj_p by number j of t, x, r, p, out_xdot, adj_xdot. */
 CA_OUT int jac_adj1_MODEL(const double **arg, double **res, casadi_int *iw, double *w, int mem)
 {
     (void)iw;
     const ca_call s = ca_begin_call(arg, w, mem);
     double *const columns = s.rest, *const room = columns + (size_t)NV * NV;
-    int wanted[BLOCKS] = {0}, any = 0;
+    int wanted[NV / KC_PACK + 1] = {0}, any = 0;
     for (int i = 0; i < 4; i++)
         for (int j = 0; j < 4; j++) {
             const casadi_int *const pattern = ca_patterns_of_second[6 * i + j];
@@ -131,25 +94,18 @@ CA_OUT int jac_adj1_MODEL(const double **arg, double **res, casadi_int *iw, doub
             for (int k = 0; k < ca_numbers[j]; k++)
                 wanted[(ca_first[j] + k) / KC_PACK] = any = 1;
         }
-    if (res[5] || res[11] || res[17] || res[23]) {
-        ca_slopes d;
-        if (ca_differentiate(&s, BY_T && res[5], res[11] || res[17], BY_P && res[23], room, &d))
-            return 1;
-        if (res[5])
-            ca_pick_transposed(ca_patterns_of_second[5], d.by_t, 1, res[5]);
-        if (res[11])
-            ca_pick_transposed(ca_patterns_of_second[11], d.by_z, NZ, res[11]);
-        if (res[17])
-            ca_pick_transposed(ca_patterns_of_second[17], d.by_z + NX, NZ, res[17]);
-        if (res[23])
-            ca_pick_transposed(ca_patterns_of_second[23], d.by_p, NP, res[23]);
-    }
+    ca_slopes slopes;
+    if (ca_differentiate(&s, (const int[]){!!res[5], !!res[11], !!res[17], !!res[23]}, room, &slopes))
+        return 1;
+    for (int i = 0; i < 4; i++)
+        if (res[6 * i + 5])
+            ca_pick_transposed(ca_patterns_of_second[6 * i + 5], slopes.by[i], ca_widths[i], res[6 * i + 5]);
     if (any) {
         ca_place place;
         if (ca_go_to(&s, room, &place))
             return 1;
-        ca_weigh(&s, &place, ca_or_zeros(arg[5]));
-        for (int i = 0; i < BLOCKS; i++)
+        ca_weigh(&place, ca_or_zeros(arg[5]));
+        for (int i = 0; i * KC_PACK < NV; i++)
             if (wanted[i] && ca_hessian_block(&s, &place, i, columns))
                 return 1;
     }
@@ -161,77 +117,110 @@ CA_OUT int jac_adj1_MODEL(const double **arg, double **res, casadi_int *iw, doub
     return 0;
 }
 
-/* ----- derivatives of several gradients, and of the Jacobian, whose rows are those of single weights */
+/* ----- derivatives of the Jacobian, whose rows are gradients; of its products; and of several gradients */
 
-/* out: the change of the gradient of weights along dv and dw. */
-static int ca_change(const ca_call *s, const ca_place *place, const double *weights, const double *dv,
-                     const double *dw, double *out)
+/* Scratch behind the packs. */
+enum { ROWS_ROOM = KC_PACK * NV + NX * (NX + NV) };
+#define CA_ROWS(place) ((double *)(place).d + PACKS_ROOM)
+
+/* The change of the gradient of weights along number k of seeds, and dw, in the first of a pack. */
+static int ca_change(const ca_call *s, const ca_place *place, const double *weights,
+                     const double *const seeds[4], int k, const double *dw)
 {
-    ca_weigh(s, place, weights);
-    ca_gather(NV, 1, dv, NV, place->d);
-    ca_set_weights(place, 1, dw);
-    if (ca_changes(s, place))
-        return 1;
-    ca_scatter(NV, 1, CA_GRADIENTS(place->d), out);
+    ca_weigh(place, weights);
+    if (ca_set_directions(place, 1, seeds, k, dw))
+        return ca_changes(s, place);
+    ca_gather(NV, 0, NULL, 0, CA_GRADIENTS(place->d));
     return 0;
 }
 
-static void ca_choose_row(int row, double *weights)
+/* Results t, x, r and p: the sum of such changes, each of n weights along its own direction. */
+static int ca_sum_changes(const ca_call *s, const ca_place *place, int n, const double *weights,
+                          const double *const seeds[4], double *const *res)
 {
-    for (int i = 0; i < NX; i++)
-        weights[i] = i == row;
+    kc_loose_pack *const sum = (kc_loose_pack *)CA_ROWS(*place);
+    ca_gather(NV, 0, NULL, 0, sum);
+    for (int k = 0; weights && k < n; k++) {
+        if (ca_change(s, place, weights + k * NX, seeds, k, NULL))
+            return 1;
+        for (int j = 0; j < NV; j++)
+            sum[j] += CA_GRADIENTS(place->d)[j];
+    }
+    ca_give(0, 1, sum, res);
+    return 0;
 }
 
-/* The changes of the gradients of n weights along one direction. */
+/* The change of the Jacobian along a direction, row by row. */
+static int ca_change_rows(const ca_call *s, const ca_place *place, const double *const seeds[4], double *rows)
+{
+    for (int i = 0; i < NX; i++) {
+        double weights[NX] = {0.0};
+        weights[i] = 1.0;
+        if (ca_change(s, place, weights, seeds, 0, NULL))
+            return 1;
+        ca_scatter(NV, 1, CA_GRADIENTS(place->d), rows + i * NV);
+    }
+    return 0;
+}
+
+/* fwd1_adjN: the changes of the gradients of n weights along one direction. */
 static int ca_forward_of_adjoints(int n, const double **arg, double **res, double *w, int mem)
 {
     const ca_call s = ca_begin_call(arg, w, mem);
-    const double *const weights = arg[5], *const dw = arg[15];
+    const double *const weights = arg[5], *const dw = arg[15], *seeds[4];
     ca_place place;
+    ca_take_directions(1, arg + 10, seeds);
     if (ca_go_to(&s, s.rest, &place))
         return 1;
-    double *const dv = (double *)place.d + PACKS_ROOM, *const change = dv + NV;
-    ca_direction(arg + 10, 0, dv);
     for (int k = 0; k < n; k++) {
-        if (ca_change(&s, &place, weights ? weights + k * NX : ca_zeros, dv, dw ? dw + k * NX : NULL, change))
+        const double *const weight = weights ? weights + k * NX : ca_zeros;
+        if (ca_change(&s, &place, weight, seeds, 0, dw ? dw + k * NX : NULL))
             return 1;
-        ca_give_one(k, change, res);
+        ca_give(k, 1, CA_GRADIENTS(place.d), res);
     }
     return 0;
 }
 
-/* What directions, one for the gradient of each of n weights, make of weights and variables. */
-static int ca_gradient_of_adjoints(int n, const double **arg, double **res, double *w, int mem)
+/* adj1_adjN: what n directions, one of the gradient of each weight, make of variables and weights. */
+static int ca_adjoint_of_adjoints(int n, const double **arg, double **res, double *w, int mem)
 {
     const ca_call s = ca_begin_call(arg, w, mem);
-    const double *const weights = arg[5];
+    const double *seeds[4];
     ca_place place;
-    if (ca_go_to(&s, s.rest, &place))
+    ca_take_directions(n, arg + 10, seeds);
+    return ca_go_to(&s, s.rest, &place) || ca_sum_changes(&s, &place, n, arg[5], seeds, res) ||
+           (res[5] && ca_multiply(&s, n, seeds, s.rest, res[5]));
+}
+
+/* fwd1_fwdN: the changes of n products of the Jacobian along one direction. */
+static int ca_forward_of_products(int n, const double **arg, double **res, double *w, int mem)
+{
+    const ca_call s = ca_begin_call(arg, w, mem);
+    const double *seeds[4], *direction[4], *changes[4];
+    double *const out = res[0];
+    ca_place place;
+    ca_take_directions(n, arg + 5, seeds);
+    ca_take_directions(1, arg + 10, direction);
+    ca_take_directions(n, arg + 15, changes);
+    if (!out)
+        return 0;
+    if (ca_multiply(&s, n, changes, s.rest, out) || ca_go_to(&s, s.rest, &place) ||
+        ca_change_rows(&s, &place, direction, CA_ROWS(place)))
         return 1;
-    double *const dv = (double *)place.d + PACKS_ROOM, *const sum = dv + NV, *const change = sum + NV;
-    for (int j = 0; j < NV; j++)
-        sum[j] = 0.0;
-    for (int k = 0; k < n; k++) {
-        ca_direction(arg + 10, k, dv);
-        if (ca_change(&s, &place, weights ? weights + k * NX : ca_zeros, dv, NULL, change))
-            return 1;
-        for (int j = 0; j < NV; j++)
-            sum[j] += change[j];
-    }
-    ca_give_one(0, sum, res);
-    double *const rows = sum; /* of the Jacobian */
-    for (int block = 0; res[5] && block * KC_PACK < NX; block++)
-        if (ca_jacobian_block(&s, &place, block, rows))
-            return 1;
-    for (int k = 0; res[5] && k < n; k++) {
-        ca_direction(arg + 10, k, dv);
-        for (int i = 0; i < NX; i++) {
-            res[5][k * NX + i] = 0.0;
-            for (int j = 0; j < NV; j++)
-                res[5][k * NX + i] += rows[i * NV + j] * dv[j];
-        }
-    }
+    for (int g = 0; g < 4; g++)
+        ca_add_products(CA_ROWS(place) + ca_first[g], NV, n, ca_numbers[g], seeds[g], out);
     return 0;
+}
+
+/* adj1_fwdN: what n weights, one of each product of the Jacobian, make of variables and directions. */
+static int ca_adjoint_of_products(int n, const double **arg, double **res, double *w, int mem)
+{
+    const ca_call s = ca_begin_call(arg, w, mem);
+    const double *seeds[4];
+    ca_place place;
+    ca_take_directions(n, arg + 5, seeds);
+    return ca_go_to(&s, s.rest, &place) || ca_sum_changes(&s, &place, n, arg[10], seeds, res) ||
+           ca_give_gradients(&s, &place, n, arg[10], res + 5);
 }
 
 /* The change of the Jacobian along a direction. */
@@ -239,46 +228,37 @@ CA_OUT int fwd1_jac_MODEL(const double **arg, double **res, casadi_int *iw, doub
 {
     (void)iw;
     const ca_call s = ca_begin_call(arg, w, mem);
+    const double *seeds[4];
     ca_place place;
-    if (ca_go_to(&s, s.rest, &place))
+    ca_take_directions(1, arg + 9, seeds);
+    if (ca_go_to(&s, s.rest, &place) || ca_change_rows(&s, &place, seeds, CA_ROWS(place)))
         return 1;
-    double weights[NX], *const dv = (double *)place.d + PACKS_ROOM, *const rows = dv + NV;
-    ca_direction(arg + 9, 0, dv);
-    for (int i = 0; i < NX; i++) {
-        ca_choose_row(i, weights);
-        if (ca_change(&s, &place, weights, dv, NULL, rows + i * NV))
-            return 1;
-    }
     for (int g = 0; g < 4; g++)
         if (res[g])
-            ca_pick_entries(ca_patterns_jac[g], rows + ca_first[g], NV, res[g]);
+            ca_pick_entries(ca_patterns_jac[g], CA_ROWS(place) + ca_first[g], NV, res[g]);
     return 0;
 }
 
-/* The gradient of weights of the Jacobian's entries. */
+/* The gradient of weights of the Jacobian's entries: a row of them is a direction of the gradient of its
+ * xdot. */
 CA_OUT int adj1_jac_MODEL(const double **arg, double **res, casadi_int *iw, double *w, int mem)
 {
     (void)iw;
     const ca_call s = ca_begin_call(arg, w, mem);
+    const double *seeds[4];
     ca_place place;
     if (ca_go_to(&s, s.rest, &place))
         return 1;
-    double weights[NX], *const sum = (double *)place.d + PACKS_ROOM, *const change = sum + NV;
-    double *const rows = change + NV;
+    double *const weights = CA_ROWS(place) + KC_PACK * NV, *rows = weights + NX * NX;
+    for (int i = 0; i < NX * NX; i++)
+        weights[i] = i % (NX + 1) == 0;
     for (int i = 0; i < NX * NV; i++)
         rows[i] = 0.0;
-    for (int j = 0; j < NV; j++)
-        sum[j] = 0.0;
-    for (int g = 0; g < 4; g++)
-        if (arg[9 + g])
-            ca_put_entries(ca_patterns_jac[g], arg[9 + g], NV, rows + ca_first[g]);
-    for (int i = 0; i < NX; i++) {
-        ca_choose_row(i, weights);
-        if (ca_change(&s, &place, weights, rows + i * NV, NULL, change))
-            return 1;
-        for (int j = 0; j < NV; j++)
-            sum[j] += change[j];
+    for (int g = 0; g < 4; g++) {
+        seeds[g] = ca_wanted[g] && arg[9 + g] ? rows : NULL;
+        if (seeds[g])
+            ca_put_entries(ca_patterns_jac[g], arg[9 + g], ca_numbers[g], rows);
+        rows += ca_wanted[g] * NX * ca_numbers[g];
     }
-    ca_give_one(0, sum, res);
-    return 0;
+    return ca_sum_changes(&s, &place, NX, weights, seeds, res);
 }
