@@ -297,5 +297,5 @@ def test_optimize(root: Path) -> None:
     pytest.importorskip("casadi")
     printed = python(root, "bench/optimize.py", "--smallest")
     rows = [line.split() for line in printed.splitlines() if line.startswith("kanecore")]
-    assert [row[:-5] for row in rows] == 2 * [["kanecore"], ["kanecore", "txrp"]]
+    assert [row[:-5] for row in rows] == 2 * [["kanecore"], ["kanecore", "xr"]]
     assert all(float(row[-1]) < 1e-9 for row in rows)
