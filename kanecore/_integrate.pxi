@@ -353,14 +353,13 @@ cdef int call_in_c(double t, const double *x, double *r, void *context) noexcept
     return (<InputFunction>context).call_in_c(t, x, r)
 
 
-cdef int fill_signal(Model model, kc_signal *signal, double[::1] knots, double[::1] coefficients, function, address,
-                     InputFunction caller) except -1:
-    """The inputs of a run; ``caller`` calls the function that gives them, if one does."""
+cdef int fill_signal(Model model, kc_signal *signal, knots, coefficients, function, address, InputFunction caller) except -1:
+    """The inputs of a run, which stand in two arrays; ``caller`` calls the function that gives them, if one does."""
     memset(signal, 0, sizeof(kc_signal))
     signal.n_r = <uint32_t>model.n_r
-    signal.n_knots = <uint32_t>knots.shape[0]
-    signal.knots = &knots[0] if knots.shape[0] else NULL
-    signal.coefficients = &coefficients[0] if coefficients.shape[0] else NULL
+    signal.n_knots = <uint32_t>knots.size
+    signal.knots = data(knots) if knots.size else NULL
+    signal.coefficients = data(coefficients) if coefficients.size else NULL
     if function is not None:
         caller.function, caller.model = function, model
         caller.in_c = <input_function><uintptr_t>(address or 0)
@@ -456,13 +455,11 @@ def integrate(Model model, str method, double t0, double t1, x0, *, double rtol,
     -------
     Run
     """
-    cdef double[::1] constants = constants_of(model, p, rank)
+    constants = constants_of(model, p, rank)
     cdef InputFunction caller = InputFunction.__new__(InputFunction)
     cdef Reporter reporter = Reporter.__new__(Reporter)
-    cdef double[::1] tolerance = np.ascontiguousarray(atol, dtype=np.float64)
-    cdef double[::1] knot = np.ascontiguousarray(knots, dtype=np.float64)
-    cdef double[::1] polynomial = np.ascontiguousarray(coefficients, dtype=np.float64).reshape(-1)
-    cdef double[::1] x = np.array(x0, dtype=np.float64)
+    tolerance, x = np.ascontiguousarray(atol, dtype=np.float64), np.array(x0, dtype=np.float64)
+    knots, coefficients = np.ascontiguousarray(knots, dtype=np.float64), np.ascontiguousarray(coefficients, dtype=np.float64)
     cdef const kc_method *chosen = kc_find_method(method.encode())
     cdef kc_signal signal
     cdef kc_system system
@@ -472,27 +469,27 @@ def integrate(Model model, str method, double t0, double t1, x0, *, double rtol,
     memset(&record, 0, sizeof(record))
     memset(&stats, 0, sizeof(stats))
     memset(&plan, 0, sizeof(plan))
-    fill_signal(model, &signal, knot, polynomial, function, address, caller)
+    fill_signal(model, &signal, knots, coefficients, function, address, caller)
     hold_samples(&signal, caller, sample_time, t0, held)
     fill_system(model, &system, project)
     fill_equations(model, &system, chosen, baumgarte)
-    system.c, system.signal = &constants[0], &signal
+    system.c, system.signal = data(constants), &signal
     system.interrupted, system.context = told_to_end, &record
     reporter.function, reporter.last, record.now = report, monotonic(), t0
     record.reporter = NULL if report is None else <PyObject *>reporter
     plan.method, plan.t0, plan.t1, plan.step = chosen, t0, t1, step
-    plan.rtol, plan.atol, plan.max_step, plan.max_steps = rtol, &tolerance[0], max_step, max_steps
+    plan.rtol, plan.atol, plan.max_step, plan.max_steps = rtol, data(tolerance), max_step, max_steps
     plan.accept, plan.context = record_step, &record
     if watch is not None:
         plan.events = watch.of(&system)
-    cdef double[:, ::1] work = np.empty((2, kc_ode_work(&system, chosen)))
-    cdef double[::1] wanted = np.array([] if times is None else times, dtype=np.float64)
-    sampled = np.empty((wanted.shape[0], model.n_x))
-    record.n_x, record.direction, record.work = model.n_x, 1.0 if t1 >= t0 else -1.0, &work[1, 0]
+    work = np.empty((2, kc_ode_work(&system, chosen)))
+    wanted = np.array([] if times is None else times, dtype=np.float64)
+    sampled = np.empty((wanted.size, model.n_x))
+    record.n_x, record.direction, record.work = model.n_x, 1.0 if t1 >= t0 else -1.0, data(work[1])
     record.n_dense = kc_n_dense(chosen) if interpolants else 0
-    record.n_times, record.states = wanted.shape[0], data(sampled)
-    record.times = &wanted[0] if record.n_times else NULL
-    sample_start(&record, t0, &x[0])
+    record.n_times, record.states = wanted.size, data(sampled)
+    record.times = data(wanted) if record.n_times else NULL
+    sample_start(&record, t0, data(x))
     record.limit = room // (sizeof(double) * (1 + (1 + record.n_dense) * record.n_x))
     record.drops, record.keeps = drop, record.limit > 0 or not drop
     choose_interpolants(&record)
@@ -509,7 +506,7 @@ def integrate(Model model, str method, double t0, double t1, x0, *, double rtol,
     if sample_time:
         kept = caller.kept[:caller.n_kept].copy()
         run.samples = kept[:, 0], kept[:, 1:]
-    run.times, run.sampled = np.asarray(wanted)[:record.reached], sampled[:record.reached]
+    run.times, run.sampled = wanted[:record.reached], sampled[:record.reached]
     if times is None:
         run.times, run.sampled = run.steps, run.states
     return run
@@ -531,21 +528,23 @@ cdef int fill_equations(Model model, kc_system *system, const kc_method *method,
 
 
 cdef Run run_through(Model model, const kc_system *system, const kc_plan *plan, Record *record, kc_stats *stats,
-                     double[::1] x, double[::1] work):
+                     object x, object work):
     """Integrate from x, which becomes the last state, and hand over what was recorded."""
     cdef Run run = Run.__new__(Run)
+    cdef double *reached = data(x)
+    cdef double *scratch = data(work)
     cdef int status
     try:
         if record.keeps:
             if enlarge(record):
                 raise no_memory_for(record)
             record.t[0] = plan.t0
-            memcpy(record.x, &x[0], record.n_x * sizeof(double))
+            memcpy(record.x, reached, record.n_x * sizeof(double))
         with nogil:
-            status = kc_integrate(system, plan, &x[0], &work[0], stats)
+            status = kc_integrate(system, plan, reached, scratch, stats)
             if record.interruption == NULL:     # also what came while the last evaluations ran
                 interrupted(&record.interruption)
-        run.t, run.x = stats.t, np.asarray(x)
+        run.t, run.x = stats.t, x
         run.error = taken_exception(&record.interruption)
         if record.no_memory:
             run.error = no_memory_for(record)
@@ -562,19 +561,20 @@ cdef Run run_through(Model model, const kc_system *system, const kc_plan *plan, 
     return run
 
 
-cdef object interpolation_error(Model model, int status, double t, const double[::1] x, const double[::1] work):
+cdef object interpolation_error(Model model, int status, double t, object x, object work):
     """The error of kc_interpolate at a time: SingularError where no state on the constraints was found."""
     cdef Arguments at
     cdef Outcome outcome
-    at.t, at.x, at.r, at.c = t, &x[0], NULL, NULL
-    outcome.status, outcome.number = status, <int>work[1]
+    at.t, at.x, at.r, at.c = t, data(x), NULL, NULL
+    outcome.status, outcome.number = status, <int>data(work)[1]
     return failure(model, K_PROJECT, outcome, &at, None, None)
 
 
-def interpolate(Model model, str method, double[::1] t, double[:, ::1] x, double[:, :, ::1] dense,
-                cnp.int64_t[::1] steps, double[::1] times, *, knots, coefficients, function=None, address=None, p=None,
-                Py_ssize_t rank=-1, bint project=True):
+def interpolate(Model model, str method, t, x, dense, steps, times, *, knots, coefficients, function=None, address=None,
+                p=None, Py_ssize_t rank=-1, bint project=True):
     """The states at ``times``, each in the step that ``steps`` names: (len(times), n_x).
+
+    ``t``, ``x`` and ``dense`` are what `Run` says of a run: ends of steps, states there, interpolants.
 
     ``knots`` to ``project`` are those of the run.
 
@@ -583,29 +583,36 @@ def interpolate(Model model, str method, double[::1] t, double[:, ::1] x, double
     SingularError
         No state on the constraints was found at a time.
     """
-    cdef double[::1] constants = constants_of(model, p, rank)
+    constants = constants_of(model, p, rank)
     cdef InputFunction caller = InputFunction.__new__(InputFunction)
-    cdef double[::1] knot = np.ascontiguousarray(knots, dtype=np.float64)
-    cdef double[::1] polynomial = np.ascontiguousarray(coefficients, dtype=np.float64).reshape(-1)
+    knots, coefficients = np.ascontiguousarray(knots, dtype=np.float64), np.ascontiguousarray(coefficients, dtype=np.float64)
     cdef kc_signal signal
     cdef kc_system system
     cdef kc_step step
-    cdef Py_ssize_t i = 0, k, n = times.shape[0]
+    cdef Py_ssize_t i = 0, k, n = len(times), n_x = model.n_x, n_dense = dense.shape[1] * n_x
     cdef int status = KC_OK
     cdef PyObject *interruption = NULL
-    out = np.empty((n, x.shape[1]))
-    cdef double[:, ::1] result = out
-    fill_signal(model, &signal, knot, polynomial, function, address, caller)
+    out = np.empty((n, n_x))
+    t, x, dense, times = (np.ascontiguousarray(a, dtype=np.float64) for a in (t, x, dense, times))
+    steps = np.ascontiguousarray(steps, dtype=np.int64)
+    cdef double *ends = data(t)
+    cdef double *states = data(x)
+    cdef double *interpolants = data(dense)
+    cdef double *wanted = data(times)
+    cdef double *result = data(out)
+    cdef int64_t *step_of = <int64_t *>cnp.PyArray_DATA(steps)
+    fill_signal(model, &signal, knots, coefficients, function, address, caller)
     fill_system(model, &system, project)
-    system.c, system.signal = &constants[0], &signal
+    system.c, system.signal = data(constants), &signal
     step.method, step.system = kc_find_method(method.encode()), &system
-    cdef double[::1] work = np.zeros(kc_ode_work(&system, step.method))
+    work = np.zeros(kc_ode_work(&system, step.method))
+    cdef double *scratch = data(work)
     with nogil:
         while i < n:
-            k = steps[i]
-            step.t, step.h, step.end = t[k], t[k + 1] - t[k], t[k + 1]
-            step.x0, step.x1, step.dense = &x[k, 0], &x[k + 1, 0], &dense[k, 0, 0]
-            status = kc_interpolate(&step, place_in(&step, times[i]), &result[i, 0], &work[0])
+            k = step_of[i]
+            step.t, step.h, step.end = ends[k], ends[k + 1] - ends[k], ends[k + 1]
+            step.x0, step.x1, step.dense = states + k * n_x, states + (k + 1) * n_x, interpolants + k * n_dense
+            status = kc_interpolate(&step, place_in(&step, wanted[i]), result + i * n_x, scratch)
             if status != KC_OK or (i % KC_PATIENCE == KC_PATIENCE - 1 and interrupted(&interruption)):
                 break
             i += 1

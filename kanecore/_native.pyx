@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# cython: language_level=3, embedsignature=True
+# cython: language_level=3, embedsignature=True, auto_pickle=False
 # distutils: define_macros=NPY_NO_DEPRECATED_API=NPY_2_0_API_VERSION
 """Compiled models, called through the one C table of kanecore.h.  No mathematics here.
 

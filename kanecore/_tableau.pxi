@@ -52,9 +52,9 @@ cdef class Tableau:
             self.implicit = (copied(b.a, (n, n)), copied(b.c, (n, n)), copied(b.alpha, (n,)), copied(b.gamma, (n,)),
                              copied(b.m, (n,)))
 
-    def interpolant(self, double[::1] theta):
+    def interpolant(self, theta):
         """The weights of `kc_interpolant` at places in a step, 0 to 1: (N, 3 + extended)."""
-        cdef Py_ssize_t i, n = theta.shape[0]
+        cdef Py_ssize_t i, n = len(theta)
         weights = np.empty((n, 3 + self.extended))
         for i in range(n):
             kc_interpolant(self.method, theta[i], data(weights[i]))

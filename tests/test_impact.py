@@ -11,7 +11,7 @@ import pytest
 import sympy as sm
 import sympy.physics.mechanics as me
 from gallery_states import loaded, some_state
-from particles import plane
+from mechanisms import ground
 from sweep import part
 from sympy.physics.mechanics import dynamicsymbols
 
@@ -25,7 +25,7 @@ MODELS = ["arm7", "bricard", "five_bar", "four_bar", "free_body", "rolling_disc"
 def dumbbell(m: float = 2.0, length: float = 3.0) -> kc.CompiledModel:
     """Two particles of one mass, held apart by a constraint."""
     (q, u), (mass, span) = (dynamicsymbols(f"{k}1:5") for k in "qu"), sm.symbols("m l")
-    N, origin = plane()
+    N, origin = ground()
     ends = [origin.locatenew(name, a * N.x + b * N.y) for name, a, b in (("A", *q[:2]), ("B", *q[2:]))]
     velocities = [a * N.x + b * N.y for a, b in (u[:2], u[2:])]
     for end, velocity in zip(ends, velocities, strict=True):
@@ -95,7 +95,7 @@ def test_one_speed_reset_and_projected_is_no_impact() -> None:
 def test_two_balls() -> None:
     """Both in line: momentum is kept, and the approach is reversed by e."""
     (q1, q2), (u1, u2), (m1, m2) = dynamicsymbols("q1 q2"), dynamicsymbols("u1 u2"), sm.symbols("m1 m2")
-    N, origin = plane()
+    N, origin = ground()
     balls = [me.Particle(f"ball {m}", origin.locatenew(f"P{m}", q * N.x), m) for q, m in ((q1, m1), (q2, m2))]
     model = kc.Model(N, [q1, q2], [u1, u2], [q1.diff() - u1, q2.diff() - u2], bodies=balls, outputs={"gap": u2 - u1})
     a, b = 2.0, 0.5
@@ -109,7 +109,7 @@ def ball() -> kc.CompiledModel:
     """A solid ball over a plate that moves up and down by itself; it spins about the third axis."""
     (x, y, th), (u, v, w) = dynamicsymbols("x y theta"), dynamicsymbols("u v omega")
     (m, a), Y = sm.symbols("m a"), dynamicsymbols("Y")
-    N, origin = plane()
+    N, origin = ground()
     B = N.orientnew("B", "Axis", [th, N.z])
     B.set_ang_vel(N, w * N.z)
     C = origin.locatenew("C", x * N.x + y * N.y)
@@ -159,7 +159,7 @@ def test_rimless_wheel() -> None:
     """ω⁺ = ω⁻ (I + m l² cos 2α)/(I + m l²): McGeer, Int. J. of Robotics Research 9 (2), 1990, section 3."""
     (x, y, th), (u, v, w) = dynamicsymbols("x y theta"), dynamicsymbols("u v omega")
     m, j, leg, alpha = sm.symbols("m I l alpha")
-    N, origin = plane()
+    N, origin = ground()
     B = N.orientnew("B", "Axis", [th, N.z])
     B.set_ang_vel(N, w * N.z)
     hub = origin.locatenew("hub", x * N.x + y * N.y)
@@ -194,7 +194,7 @@ def test_heel_strike_of_the_simplest_walker() -> None:
     """
     (x, y, th, ph), (u, v, w, s) = dynamicsymbols("x y theta phi"), dynamicsymbols("u v omega sigma")
     beta = sm.symbols("beta")
-    N, stance = plane()
+    N, stance = ground()
     A, C = N.orientnew("A", "Axis", [th, N.z]), N.orientnew("C", "Axis", [th - ph, N.z])
     A.set_ang_vel(N, w * N.z)
     C.set_ang_vel(N, (w - s) * N.z)
@@ -338,7 +338,7 @@ def test_dead_point() -> None:
 
 def test_massless_motions() -> None:
     (q1, q2), (u1, u2) = dynamicsymbols("q1 q2"), dynamicsymbols("u1 u2")
-    N, origin = plane()
+    N, origin = ground()
     bob = me.Particle("bob", origin.locatenew("P", (q1 + q2) * N.x), sm.Integer(1))
     model = kc.Model(N, [q1, q2], [u1, u2], [q1.diff() - u1, q2.diff() - u2], bodies=[bob], name="light")
     dyn = kc.compile(model)
@@ -349,7 +349,7 @@ def test_massless_motions() -> None:
 
 def test_floats_refuse() -> None:
     q, u = dynamicsymbols("q u")
-    N, origin = plane()
+    N, origin = ground()
     bob = me.Particle("bob", origin.locatenew("P", q * N.x), sm.Integer(1))
     dyn = kc.compile(kc.Model(N, [q], [u], [q.diff() - u], bodies=[bob]), real="float")
     with pytest.raises(kc.ModelError, match="impact needs the digits of doubles"):

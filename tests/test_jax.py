@@ -19,7 +19,7 @@ import numpy.typing as npt
 import pytest
 import sympy as sm
 import sympy.physics.mechanics as me
-from particles import on_a_line
+from mechanisms import on_a_line
 
 import kanecore as kc
 from kanecore import _native

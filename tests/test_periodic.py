@@ -11,7 +11,7 @@ import pytest
 import sympy as sm
 import sympy.physics.mechanics as me
 from numpy.testing import assert_allclose
-from particles import on_a_line, plane
+from mechanisms import ground, on_a_line
 from scipy.integrate import simpson
 
 import kanecore as kc
@@ -161,7 +161,7 @@ def test_the_simplest_walker() -> None:
     """
     th, ph, w, s = me.dynamicsymbols("theta phi omega sigma")
     beta, gamma = sm.symbols("beta gamma")
-    frame, origin = plane()
+    frame, origin = ground()
     stance, swing = frame.orientnew("A", "Axis", [th, frame.z]), frame.orientnew("C", "Axis", [th - ph, frame.z])
     stance.set_ang_vel(frame, w * frame.z)
     swing.set_ang_vel(frame, (w - s) * frame.z)
@@ -192,7 +192,7 @@ def test_the_simplest_walker() -> None:
 def test_a_rimless_wheel() -> None:
     """Return map ω² -> cos² 2α (ω² + 4 (g/l) sin α sin γ) (McGeer 1990; Coleman 1998), feet held by constraints."""
     hx, hy, th, ux, uy, om = me.dynamicsymbols("h_x h_y theta u_x u_y omega")
-    frame, origin = plane()
+    frame, origin = ground()
     a, slope = np.pi / 8, 0.08
     spoke = frame.orientnew("S", "Axis", [-th, frame.z])
     following = spoke.orientnew("F", "Axis", [2 * sm.Float(a), frame.z])

@@ -13,7 +13,7 @@ import pytest
 import sympy as sm
 import sympy.physics.mechanics as me
 from numpy.testing import assert_allclose, assert_array_equal
-from particles import on_a_line, plane
+from mechanisms import ground, on_a_line
 from scipy.integrate import solve_ivp
 from scipy.linalg import expm
 
@@ -163,7 +163,7 @@ def test_light_beside_heavy() -> None:
     """A particle of 1e-9 kg hangs on one of 1 kg, by rods: what is a small change of its place?"""
     names = "x1 y1 x2 y2", "u1 v1 u2 v2"
     (x1, y1, x2, y2), (u1, v1, u2, v2) = map(me.dynamicsymbols, names)
-    frame, origin = plane()
+    frame, origin = ground()
     heavy, light = (
         origin.locatenew("H", x1 * frame.x + y1 * frame.y),
         origin.locatenew("L", x2 * frame.x + y2 * frame.y),
@@ -273,7 +273,7 @@ def test_variational_equations_by_scipy(name: str) -> None:
 def test_canonical_flows_are_symplectic() -> None:
     """Sᵀ J S = J of Hamilton's equations (Hairer, Lubich & Wanner 2006, theorem VI.2.4)."""
     q1, q2, u1, u2 = me.dynamicsymbols("q1 q2 u1 u2")
-    frame, origin = plane()
+    frame, origin = ground()
     first, second = frame.orientnew("A", "Axis", [q1, frame.z]), frame.orientnew("B", "Axis", [q2, frame.z])
     first.set_ang_vel(frame, u1 * frame.z)
     second.set_ang_vel(frame, u2 * frame.z)
@@ -357,7 +357,7 @@ def ball() -> tuple[kc.CompiledModel, dict[str, Any]]:
     """A ball that falls, with its coefficient of restitution among the parameters, and its symbols."""
     z, w = me.dynamicsymbols("z w")
     g, e = sm.symbols("g e")
-    frame, origin = plane()
+    frame, origin = ground()
     point = origin.locatenew("P", z * frame.y)
     point.set_vel(frame, w * frame.y)
     bodies, loads = [me.Particle("P", point, 1)], [(point, -g * frame.y)]
@@ -473,7 +473,7 @@ def test_simultaneous_events_and_a_reset_that_changes_nothing() -> None:
 def test_events_on_constraints() -> None:
     """A dumbbell strikes the ground with a tip: through dyn.impact, beside differences of the whole run."""
     x, y, th, ux, uy, om = me.dynamicsymbols("x y theta u_x u_y omega")
-    frame, origin = plane()
+    frame, origin = ground()
     rod = frame.orientnew("A", "Axis", [th, frame.z])
     rod.set_ang_vel(frame, om * frame.z)
     tip = origin.locatenew("tip", x * frame.x + y * frame.y)
@@ -546,7 +546,7 @@ def test_resets_on_constraints_that_move() -> None:
     """A particle on a rail that rises: the state after a reset is brought to where the rail is at the varying time."""
     x, y, ux, uy = me.dynamicsymbols("x y u_x u_y")
     time = me.dynamicsymbols._t
-    frame, origin = plane()
+    frame, origin = ground()
     point = origin.locatenew("P", x * frame.x + y * frame.y)
     point.set_vel(frame, ux * frame.x + uy * frame.y)
     model = kc.Model(

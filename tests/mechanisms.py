@@ -1,0 +1,220 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The mechanisms that tests share, each described with SymPy as a user would.
+
+A builder returns a `kc.Model`; its keyword arguments go to the model, so that a test adds what it is about: outputs, inputs,
+constraints, a name.  `PARAMETERS` holds values for all symbols that stand here, so any of these is compiled by ::
+
+    dyn = compiled(pendulum(outputs={"height": ...}))
+
+Symbols are shared as well: ``m``, ``l``, ``g``, ... of `SYMBOLS` are what the builders use.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import sympy as sm
+import sympy.physics.mechanics as me
+
+import kanecore as kc
+
+__all__ = [
+    "PARAMETERS",
+    "chain",
+    "compiled",
+    "free_body",
+    "ground",
+    "knife_edge",
+    "on_a_line",
+    "particle",
+    "pendulum",
+    "pendulum_in_a_plane",
+    "rates",
+    "rolling_disc",
+    "slider",
+    "two_links",
+]
+
+m, l, g, k, c, r = sm.symbols("m l g k c r")  # noqa: E741
+t = me.dynamicsymbols._t
+
+PARAMETERS = {m: 1.3, l: 0.8, g: 9.81, k: 3.1, c: 0.3, r: 0.4}
+"""A mass, a length, gravity, a stiffness, a distance or damping, a radius."""
+
+
+def compiled(model: kc.Model, values: dict[Any, float] | None = None, **options: Any) -> kc.CompiledModel:
+    """With `PARAMETERS`, as far as the model has them, and further ``values``; ``options`` of `kc.compile`."""
+    known = {symbol: value for symbol, value in PARAMETERS.items() if symbol in model.parameters}
+    return kc.compile(model, parameters={**known, **(values or {})}, **options)
+
+
+def ground() -> tuple[Any, Any]:
+    """An inertial frame N, and a point O at rest in it."""
+    frame, origin = me.ReferenceFrame("N"), me.Point("O")
+    origin.set_vel(frame, 0)
+    return frame, origin
+
+
+def rates(q: Sequence[Any], u: Sequence[Any]) -> list[Any]:
+    """The kinematical equations q̇ = u."""
+    return [a.diff(t) - b for a, b in zip(q, u, strict=True)]
+
+
+def particle(dimension: int = 3, loads: Callable[..., list[Any]] | None = None, **options: Any) -> kc.Model:
+    """A particle P of mass m at x, y, z, speeds u1, u2, u3 their rates; ``loads(P, N)``.
+
+    ``dependent=(n_q, n_u)``: so many of the last coordinates and speeds depend on the others.
+    """
+    q, u = me.dynamicsymbols("x y z")[:dimension], me.dynamicsymbols("u1:4")[:dimension]
+    N, O = ground()  # noqa: E741
+    P = O.locatenew("P", sum((a * e for a, e in zip(q, N, strict=False)), me.Vector(0)))
+    P.set_vel(N, sum((a * e for a, e in zip(u, N, strict=False)), me.Vector(0)))
+    n_q, n_u = (dimension - n for n in options.pop("dependent", (0, 0)))
+    options = {"q_dependent": q[n_q:], "u_dependent": u[n_u:], "forcelist": loads(P, N) if loads else [], **options}
+    return kc.Model(N, q[:n_q], u[:n_u], rates(q, u), bodies=[me.Particle("P", P, m)], **options)
+
+
+def on_a_line(name: str, force: Any, parameters: dict[Any, float], **options: Any) -> kc.CompiledModel:
+    """A particle of 1 kg at q with speed u, and a force of q, u and t on it; compiled."""
+    q, u = me.dynamicsymbols("q u")
+    N, O = ground()  # noqa: E741
+    P = O.locatenew("P", q * N.x)
+    P.set_vel(N, u * N.x)
+    bodies, loads = [me.Particle("P", P, 1)], [(P, force(q, u) * N.x)]
+    model = kc.Model(N, [q], [u], rates([q], [u]), bodies=bodies, forcelist=loads, name=name, **options)
+    return kc.compile(model, parameters=parameters)
+
+
+def slider(height: Any = 0, **options: Any) -> kc.Model:
+    """A bead of mass m on a wire y = height(x) under gravity along -y, pushed along x by the input F; speed u = ẋ."""
+    x, u, F = me.dynamicsymbols("x u F")
+    N, O = ground()  # noqa: E741
+    P = O.locatenew("P", x * N.x + height * N.y)
+    options = {"forcelist": [(P, F * N.x - m * g * N.y)], "name": "slider", **options}
+    return kc.Model(N, [x], [u], rates([x], [u]), bodies=[me.Particle("bead", P, m)], **options)
+
+
+def pendulum(velocity: Any = None, spin: Any = None, **options: Any) -> kc.Model:
+    """A bob of mass m at l A.x, A turned by q about N.z, gravity along N.x, speed u = q̇, no inputs.
+
+    ``velocity(A)`` and ``spin(N, A)`` are what the user sets of the bob and of A.
+    """
+    q, u = me.dynamicsymbols("q u")
+    N, O = ground()  # noqa: E741
+    A = me.ReferenceFrame("A")
+    A.orient_axis(N, N.z, q)
+    if spin:
+        A.set_ang_vel(N, spin(N, A))
+    P = O.locatenew("P", l * A.x)
+    if velocity:
+        P.set_vel(N, velocity(A))
+    options = {"forcelist": [(P, m * g * N.x)], "name": "pendulum", **options}
+    return kc.Model(N, [q], [u], rates([q], [u]), bodies=[me.Particle("bob", P, m)], **options)
+
+
+def pendulum_in_a_plane(form: str = "plain", **options: Any) -> kc.Model:
+    """The same in x and y, gravity along x, a force F along y, x² + y² = l²; y and its rate depend.
+
+    ``form``: "filed" gives the derivative of the constraint as well, "twice" gives the constraint twice.
+    """
+    x, y, u1, u2, F = me.dynamicsymbols("x y u1 u2 F")
+    circle = x**2 + y**2 - l**2
+    rows: dict[str, Any] = {"configuration_constraints": [circle] * (2 if form == "twice" else 1)}
+    if form == "filed":
+        rows["velocity_constraints"] = [2 * x * u1 + 2 * y * u2]
+    options = {"dependent": (1, 1), "name": "pendulum", **rows, **options}
+    return particle(2, lambda P, N: [(P, m * g * N.x + F * N.y)], **options)
+
+
+def chain(n: int = 2, *, absolute: bool = False, **options: Any) -> kc.Model:
+    """n particles of mass m on massless rods of length l in a plane, gravity along N.x: for n = 2 a double pendulum.
+
+    Angles q1, q2, ... of each rod from the one before, or ``absolute``: from N.x; speeds their rates.
+    """
+    q, u = me.dynamicsymbols(f"q1:{n + 1}"), me.dynamicsymbols(f"u1:{n + 1}")
+    N, point = ground()
+    frame, bodies = N, []
+    for i in range(n):
+        rod = me.ReferenceFrame(f"A{i + 1}")
+        rod.orient_axis(N if absolute else frame, N.z, q[i])
+        rod.set_ang_vel(N if absolute else frame, u[i] * N.z)
+        point, frame = point.locatenew(f"P{i + 1}", l * rod.x), rod
+        bodies.append(me.Particle(f"bob{i + 1}", point, m))
+    options = {"forcelist": [(body.point, m * g * N.x) for body in bodies], "name": "chain", **options}
+    return kc.Model(N, q, u, rates(q, u), bodies=bodies, **options)
+
+
+def two_links(**options: Any) -> kc.Model:
+    """Two bodies in space on universal joints, q1 ... q4: inertias about the joints, all terms of Euler's equations."""
+    q, u = me.dynamicsymbols("q1:5"), me.dynamicsymbols("u1:5")
+    N, O = ground()  # noqa: E741
+    frame, joint, bodies = N, O, []
+    for i in range(2):
+        A, B = me.ReferenceFrame(f"A{i}"), me.ReferenceFrame(f"B{i}")
+        A.orient_axis(frame, q[2 * i], frame.x)
+        A.set_ang_vel(frame, u[2 * i] * frame.x)
+        B.orient_axis(A, q[2 * i + 1], A.y)
+        B.set_ang_vel(A, u[2 * i + 1] * A.y)
+        centre = joint.locatenew(f"C{i}", -c * B.z + c / 5 * B.x)
+        inertia = me.inertia(B, m * l**2, 1.2 * m * l**2, 0.6 * m * l**2, 0.1 * m * l**2)
+        bodies.append(me.RigidBody(f"link{i}", centre, B, m, (inertia, joint)))
+        frame, joint = B, joint.locatenew(f"J{i}", -l * B.z)
+    loads = [(body.masscenter, -m * g * N.z) for body in bodies]
+    loads += [(B, -k * q[3] * A.y), (A, k * q[3] * A.y), (bodies[1].masscenter, -k * u[0] * N.y)]
+    options = {"forcelist": loads, "name": "two_links", **options}
+    return kc.Model(N, q, u, rates(q, u), bodies=bodies, **options)
+
+
+def free_body(loads: Callable[..., list[Any]] | None = None, **options: Any) -> kc.Model:
+    """A rigid body B with its mass centre C at x, y, z and body-fixed angles 1-2-3; speeds: ω in B, then v in N.
+
+    ``loads(C, B, N)``; principal moments m l² (1, 1.2, 0.6).
+    """
+    q, u = me.dynamicsymbols("q1:4 x y z"), me.dynamicsymbols("u1:7")
+    N, O = ground()  # noqa: E741
+    B = me.ReferenceFrame("B")
+    B.orient_body_fixed(N, q[:3], "123")
+    omega = B.ang_vel_in(N)
+    B.set_ang_vel(N, sum((a * e for a, e in zip(u[:3], B, strict=True)), me.Vector(0)))
+    C = O.locatenew("C", sum((a * e for a, e in zip(q[3:], N, strict=True)), me.Vector(0)))
+    C.set_vel(N, sum((a * e for a, e in zip(u[3:], N, strict=True)), me.Vector(0)))
+    body = me.RigidBody("body", C, B, m, (me.inertia(B, m * l**2, 1.2 * m * l**2, 0.6 * m * l**2), C))
+    kd_eqs = [omega.dot(e) - a for e, a in zip(B, u, strict=False)] + rates(q[3:], u[3:])
+    return kc.Model(N, q, u, kd_eqs, bodies=[body], forcelist=loads(C, B, N) if loads else [], **options)
+
+
+def knife_edge(side: Any = None, **options: Any) -> kc.Model:
+    """A particle of mass m on a blade at x, y with heading q; its velocity is v A.x, set by the user, A turns at w.
+
+    Chaplygin's sleigh with its mass centre on the blade.  A force F along A.x and a torque T about N.z are inputs.
+    """
+    q, x, y, v, w, F, T = me.dynamicsymbols("q x y v w F T")
+    N, O = ground()  # noqa: E741
+    A = me.ReferenceFrame("A")
+    A.orient_axis(N, N.z, q)
+    A.set_ang_vel(N, w * N.z)
+    P = O.locatenew("P", x * N.x + y * N.y)
+    P.set_vel(N, v * A.x + (side * A.y if side is not None else 0))
+    body = me.RigidBody("sleigh", P, A, m, (me.inertia(A, 0, 0, m * l**2), P))
+    kd_eqs = [q.diff(t) - w, x.diff(t) - v * sm.cos(q), y.diff(t) - v * sm.sin(q)]
+    options = {"forcelist": [(P, F * A.x), (A, T * N.z)], "name": "knife_edge", **options}
+    return kc.Model(N, [q, x, y], [v, w], kd_eqs, bodies=[body], **options)
+
+
+def rolling_disc(**options: Any) -> kc.Model:
+    """SymPy's documentation, "Rolling disc, with Kane's method": yaw, lean, spin; speeds ω in the lean frame L."""
+    q, u = me.dynamicsymbols("q1:4"), me.dynamicsymbols("u1:4")
+    N, C = me.ReferenceFrame("N"), me.Point("C")
+    Y = N.orientnew("Y", "Axis", [q[0], N.z])
+    L = Y.orientnew("L", "Axis", [q[1], Y.x])
+    R = L.orientnew("R", "Axis", [q[2], L.y])
+    omega = R.ang_vel_in(N)
+    R.set_ang_vel(N, sum((a * e for a, e in zip(u, L, strict=True)), me.Vector(0)))
+    C.set_vel(N, 0)
+    centre = C.locatenew("Dmc", r * L.z)
+    centre.v2pt_theory(C, N, R)
+    body = me.RigidBody("disc", centre, R, m, (me.inertia(L, m * r**2 / 4, m * r**2 / 2, m * r**2 / 4), centre))
+    kd_eqs = [(omega - R.ang_vel_in(N)).dot(e) for e in L]
+    options = {"forcelist": [(centre, -m * g * Y.z)], "name": "rolling_disc", **options}
+    return kc.Model(N, q, u, kd_eqs, bodies=[body], **options)
