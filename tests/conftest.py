@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import hypothesis
@@ -22,6 +22,31 @@ hypothesis.settings.register_profile("kanecore", deadline=None, database=None, d
 hypothesis.settings.load_profile("kanecore")
 
 
+# By default models run on kanecore's own machine, at once and with the bits of C, which tests/test_machine.py shows.
+# Tests of what a compiler makes carry the marker ``compiler``; with --long all are compiled.
+COMPILER = "KANECORE_TESTS_CC"
+
+
+def use_compiler(node: pytest.Item | pytest.Collector, patch: pytest.MonkeyPatch) -> None:
+    if COMPILER in os.environ and node.get_closest_marker("compiler"):
+        if os.environ[COMPILER]:
+            patch.setenv("CC", os.environ[COMPILER])
+        else:
+            patch.delenv("CC", raising=False)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def compiler_of_a_module(request: pytest.FixtureRequest) -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        use_compiler(request.node, patch)
+        yield
+
+
+@pytest.fixture(autouse=True)
+def compiler_of_a_test(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    use_compiler(request.node, monkeypatch)
+
+
 # One folder of compiled models for all processes of a run.  It lies in the cache of pytest, so the next run compiles
 # only what is new: its keys hold all that a library depends on.
 TEMPORARY = pytest.StashKey[tempfile.TemporaryDirectory[str]]()
@@ -34,6 +59,9 @@ def pytest_configure(config: pytest.Config) -> None:
     # Most of the time of the tests goes into the compiler.  The emitted C leaves it no choice of rounding, so without
     # optimization results have the same bits; the gallery is optimized in any case.
     os.environ.setdefault("KANECORE_CFLAGS", "-O0")
+    if not sweep.LONG:
+        os.environ[COMPILER] = os.environ.get("CC", "")
+        os.environ["CC"] = "none"
     if cache := getattr(config, "cache", None):
         folder = cache.mkdir("kanecore")
         folder.chmod(0o700)  # kanecore runs what lies there, and refuses a folder that others may write to

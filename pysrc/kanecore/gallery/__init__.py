@@ -136,6 +136,11 @@ def load(name: str) -> CompiledModel:
     except ImportError as error:
         raise without_extension("load", error) from error.__cause__
 
+    if name in MODELS and not is_prebuilt(name):
+        from kanecore._compile import compile
+
+        module = import_module(f"{__name__}.{name}")
+        return compile(module.build(), parameters=module.PARAMETERS)
     path = str(library_path(name))
     source = (_FOLDER / f"{name}.c").read_text(encoding="utf-8")
     if name in robots():
@@ -197,6 +202,11 @@ def _further(name: str, times: dict[str, Any]) -> tuple[Callable[[str], tuple[st
         return builders()[1](group) if is_there() else None
 
     return build, build_lanes
+
+
+def is_prebuilt(name: str) -> bool:
+    """Whether this installation holds compiled libraries of a model."""
+    return any(path.exists() for path in libraries(_FOLDER, name).values())
 
 
 def library_path(name: str, level: str | None = None) -> Path:
