@@ -165,6 +165,7 @@ cdef object adopted(double **block, tuple shape):
 
 
 @cython.final
+@cython.auto_pickle(True)      # a Trajectory keeps it
 cdef class Run:
     """What `integrate` did.
 
