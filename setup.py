@@ -3,10 +3,12 @@
 
 One command, ``build_ext``, makes what the folder of Python files, pysrc/kanecore, lacks:
 
-1. the extension ``kanecore._native``, from kanecore/_native.pyx and kanecore/src;
+1. the extension, three modules from kanecore/*.pyx and kanecore/src, which are compiled side by side;
 2. copies of the headers, C sources and .pxd files beside it, with the same relative paths, so that a model
    compiled at run time, and a user's C or Cython code, meet the very header that the loader was built with;
-3. the gallery: each model is derived with SymPy, and its C compiled.
+3. models of the gallery, derived with SymPy, and their C compiled, as the environment variable KANECORE_PREBUILD says:
+   ``none`` (where it is not set), ``all``, or names between commas.  Others are compiled when they are first loaded.
+   Wheels of releases hold all, so that who installs one needs no compiler.
 
 An editable install gets the same files inside pysrc/kanecore (git ignores them).
 """
@@ -17,6 +19,7 @@ import contextlib
 import functools
 import os
 import shutil
+import subprocess
 import sys
 import threading
 from collections.abc import Iterator
@@ -24,11 +27,15 @@ from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from importlib import import_module
 from itertools import pairwise
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-import numpy
 from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
-from setuptools.errors import PlatformError
+from setuptools.errors import OptionError, PlatformError
+from setuptools.modified import newer_group
+
+if TYPE_CHECKING:
+    from kanecore.build.compiler import Recipe
 
 NATIVE = Path("kanecore")
 PYTHON = Path("pysrc")
@@ -40,8 +47,6 @@ LIBRARY_SUFFIX = {"win32": ".dll", "darwin": ".dylib"}.get(sys.platform, ".so")
 
 # The gallery is compiled as models are at run time, by the same lines: they need no extension.
 sys.path.insert(0, str(PYTHON.resolve()))
-from kanecore.build.compiler import CODE, Recipe, lane_levels, levels, prebuild  # noqa: E402
-from kanecore.gallery import PREBUILT_OF_ROBOTS, robots  # noqa: E402
 
 # The longest to compile first; of these, what is quickest to derive.
 LARGE = ["g1", "anymal_c", "panda", "whipple_bicycle", "stewart", "chain40", "tree30", "arm7", "bricard", "iiwa14"]
@@ -49,11 +54,28 @@ LARGE += ["puma560", "ur5e"]
 
 ONE_AT_A_TIME = threading.Lock()  # derivations, whose texts are compiled side by side
 
+# The C sources of each module of the extension, and how far its Cython is optimized.  Full optimization takes twice as
+# long, and pays where each call of a kernel goes, in `_native`; C is optimized in any case.
+MODULES = {
+    "_native": ("-O1", []),
+    "_library": ("-Og", ["machine", "machine_fused", "loader", "cpu"]),
+    "_motion": (
+        "-Og",
+        [
+            *("rollout", "rollout_v3", "rollout_v4", "rosenbrock", "events", "methods", "drive", "chatter", "signal"),
+            *("tableaux", "unit", "cpu"),
+        ],
+    ),
+}
+PUBLIC_PXD = ("__init__.pxd", "_table.pxd", "_ode.pxd")  # for users' Cython; the others are the extension's own
+MACROS = [("NPY_NO_DEPRECATED_API", "NPY_2_0_API_VERSION")]
+
 
 def laid_files() -> list[Path]:
     """Native files that are installed beside the extension, relative to this folder."""
-    patterns = ["*.pxd", "include/*.h", "src/*.h", "src/*.c"]
-    return sorted(path for pattern in patterns for path in NATIVE.glob(pattern))
+    return sorted(
+        path for pattern in (*PUBLIC_PXD, "include/*.h", "src/*.h", "src/*.c") for path in NATIVE.glob(pattern)
+    )
 
 
 def gallery_models() -> list[str]:
@@ -62,17 +84,30 @@ def gallery_models() -> list[str]:
     return [name for name in LARGE if name in names] + [name for name in names if name not in LARGE]
 
 
+@functools.cache
+def prebuilt() -> tuple[str, ...]:
+    """Names of the models that KANECORE_PREBUILD asks for, the large ones first."""
+    given = os.environ.get("KANECORE_PREBUILD", "none").strip() or "none"
+    if given in ("none", "all"):
+        return tuple(gallery_models()) if given == "all" else ()
+    names = given.replace(",", " ").split()
+    if unknown := [name for name in names if name not in gallery_models()]:
+        raise OptionError(
+            f"KANECORE_PREBUILD names {', '.join(unknown)}, and the gallery has no such model: say all, none, or names "
+            f"between commas, of {', '.join(sorted(gallery_models()))}"
+        )
+    return tuple(name for name in gallery_models() if name in names)
+
+
 def in_lanes() -> list[str]:
     """Those whose core is compiled for several states at once as well: all but robots, which are large."""
-    return [name for name in gallery_models() if name not in robots()]
+    from kanecore.gallery import robots
+
+    return [name for name in prebuilt() if name not in robots()]
 
 
 class BuildNative(build_ext):
     """The extension, the native files beside it, and the gallery's libraries."""
-
-    def initialize_options(self) -> None:
-        super().initialize_options()
-        self.cython_c_in_temp = True  # no generated C among the sources
 
     def run(self) -> None:
         super().run()
@@ -82,22 +117,64 @@ class BuildNative(build_ext):
         if self.inplace:
             for built, inplace in outputs.items():
                 self.place(built, inplace)
-        present = {*self.built(LIBRARIES).iterdir(), *(PYTHON / LIBRARIES).glob("*")}
+        present = {*self.built(LIBRARIES).glob("*"), *(PYTHON / LIBRARIES).glob("*")}
         for outdated in present.difference(outputs, outputs.values()):  # of a model or a level that is no more
             outdated.unlink()
 
     def build_extensions(self) -> None:
-        """The extension, while models of the gallery are compiled."""
+        """The modules of the extension, and models of the gallery, side by side."""
         if self.compiler.compiler_type == "msvc":
             raise PlatformError(
                 "kanecore is C99 for gcc or clang; on Windows build with mingw-w64 (--compiler=mingw32)"
             )
-        tell(f"kanecore: compiling the extension and {len(gallery_models())} models, half a minute")
+        models = f" and {len(prebuilt())} models" if prebuilt() else ""
+        tell(f"kanecore: compiling the extension{models}, {'half a minute' if models else 'ten seconds'}")
         with ThreadPoolExecutor(os.cpu_count()) as pool:
-            compilations = self.compile_gallery(pool)
-            super().build_extensions()
-        for compilation in compilations:
-            compilation.result()
+            objects = [self.compile_module(pool, module) for module in self.extensions]
+            compilations = self.compile_gallery(pool) if prebuilt() else []
+            for module, compiled in zip(self.extensions, objects, strict=True):
+                self.link_module(module, [one.result() for one in compiled])
+            for compilation in compilations:
+                compilation.result()
+
+    def compile_module(self, pool: Executor, module: Extension) -> list[Future[str]]:
+        """Its object files to come, from its Cython and its C; what is older than they are is not compiled again."""
+        cython, *sources = module.sources
+        return [pool.submit(self.compile_cython, module, cython)] + [
+            pool.submit(self.compile_c, module, source, code_flags()) for source in sources
+        ]
+
+    def compile_cython(self, module: Extension, source: str) -> str:
+        text = Path(self.build_temp, source).with_suffix(".c")  # no generated C among the sources
+        if self.force or newer_group([source, *module.depends], str(text)):
+            text.parent.mkdir(parents=True, exist_ok=True)
+            subprocess.run([sys.executable, "-m", "cython", "-3", source, "-o", str(text)], check=True)
+        return self.compile_c(module, str(text), module.extra_compile_args)
+
+    def compile_c(self, module: Extension, source: str, flags: list[str]) -> str:
+        import numpy
+
+        (target,) = self.compiler.object_filenames([source], output_dir=self.build_temp)
+        if self.force or newer_group([source, *module.depends], target):
+            self.compiler.compile(
+                [source],
+                output_dir=self.build_temp,
+                macros=MACROS,
+                include_dirs=[*module.include_dirs, numpy.get_include()],
+                extra_postargs=[*flags, "-g0"],  # debug information takes a third of the time
+            )
+        return str(target)
+
+    def link_module(self, module: Extension, objects: list[str]) -> None:
+        self.compiler.link_shared_object(
+            objects,
+            self.get_ext_fullpath(module.name),
+            libraries=self.get_libraries(module),
+            library_dirs=module.library_dirs,
+            export_symbols=self.get_export_symbols(module),
+            build_temp=self.build_temp,
+            target_lang="c",
+        )
 
     def get_outputs(self) -> list[str]:
         outputs = super().get_outputs()  # of an editable install: the keys of get_output_mapping()
@@ -111,8 +188,8 @@ class BuildNative(build_ext):
 
     def extra_outputs(self) -> Iterator[tuple[str, str]]:
         """(path in the build folder, path in an editable install) of all but the extension."""
-        gallery = [LIBRARIES / f"{name}.c" for name in gallery_models()]
-        gallery += [self.library(name, level) for name in gallery_models() for level in levels(self.machine)]
+        gallery = [LIBRARIES / f"{name}.c" for name in prebuilt()]
+        gallery += [self.library(name, level) for name in prebuilt() for level in self.levels]
         gallery += [self.library(f"{name}.lanes", level) for name in in_lanes() for level in self.lane_levels]
         for path in [*laid_files(), *gallery]:
             yield str(self.built(path)), str(PYTHON / path)
@@ -133,7 +210,15 @@ class BuildNative(build_ext):
         return str(self.plat_name).rpartition("-")[2]
 
     @property
+    def levels(self) -> tuple[str, ...]:
+        from kanecore.build.compiler import levels
+
+        return levels(self.machine)
+
+    @property
     def lane_levels(self) -> tuple[str, ...]:
+        from kanecore.build.compiler import lane_levels
+
         return lane_levels(self.machine)
 
     def library(self, name: str, level: str) -> Path:
@@ -144,15 +229,17 @@ class BuildNative(build_ext):
         self.run_command("egg_info")  # the metadata that kanecore reads its version from, for the emitted C
         self.built(LIBRARIES).mkdir(parents=True, exist_ok=True)
         compilations = []
-        for name in gallery_models():
+        for name in prebuilt():
             source, lanes = recipes(name)
-            compilations += [pool.submit(self.build_library, name, level, source) for level in levels(self.machine)]
+            compilations += [pool.submit(self.build_library, name, level, source) for level in self.levels]
             for level in self.lane_levels if name in in_lanes() else ():
                 compilations.append(pool.submit(self.build_library, f"{name}.lanes", level, lanes))
         return compilations
 
     def build_library(self, name: str, level: str, source: Recipe) -> None:
         """Compile one model for one level, unless it was derived and compiled in the same way before."""
+        from kanecore.build.compiler import prebuild
+
         built = prebuild(
             source,
             level,
@@ -163,7 +250,7 @@ class BuildNative(build_ext):
             name=name,
         )
         self.place(Path(built.path), self.built(self.library(name, level)))
-        if level == levels(self.machine)[0] and not name.endswith(".lanes"):
+        if level == self.levels[0] and not name.endswith(".lanes"):
             self.built(LIBRARIES / f"{name}.c").write_text(built.source, encoding="utf-8")
 
     def compiler_command(self) -> list[str]:
@@ -194,6 +281,7 @@ def recipes(name: str) -> tuple[Recipe, Recipe]:
     from kanecore.describe.description import fingerprint
     from kanecore.emit.groups import emit_prebuilt, emit_some
     from kanecore.emit.sources import sources
+    from kanecore.gallery import PREBUILT_OF_ROBOTS, robots
 
     module = import_module(f"kanecore.gallery.{name}")
     description = module.build().description
@@ -213,16 +301,32 @@ def recipes(name: str) -> tuple[Recipe, Recipe]:
     return Recipe(f"{key} prebuilt", lambda: text(0)), Recipe(f"{key} prebuilt in lanes", lambda: text(1))
 
 
+def code_flags() -> list[str]:
+    """Those of all C: as models are compiled."""
+    from kanecore.build.compiler import CODE
+
+    return list(CODE)
+
+
+def modules() -> list[Extension]:
+    """The modules of the extension, the longest to compile first."""
+    depends = ["setup.py"]  # it chooses the flags
+    depends += [path.as_posix() for folder in (NATIVE, RUNTIME) for path in sorted(folder.rglob("*.[hp]*"))]
+    return [
+        Extension(
+            f"kanecore.{name}",
+            sources=[f"{NATIVE}/{name}.pyx", *(f"{NATIVE}/src/kc_{source}.c" for source in sources)],
+            depends=depends,
+            include_dirs=[f"{NATIVE}/include", f"{NATIVE}/src", RUNTIME.as_posix()],
+            libraries=[] if sys.platform == "win32" else ["m"],
+            extra_compile_args=[level],
+        )
+        for name, (level, sources) in MODULES.items()
+    ]
+
+
 setup(
     cmdclass={"build_ext": BuildNative},
-    ext_modules=[
-        Extension(
-            "kanecore._native",
-            sources=[f"{NATIVE}/_native.pyx", *(path.as_posix() for path in sorted(NATIVE.glob("src/*.c")))],
-            depends=[path.as_posix() for folder in (NATIVE, RUNTIME) for path in sorted(folder.rglob("*.[hp]*"))],
-            include_dirs=[f"{NATIVE}/include", f"{NATIVE}/src", RUNTIME.as_posix(), numpy.get_include()],
-            libraries=[] if sys.platform == "win32" else ["m"],
-            extra_compile_args=[*CODE, "-g0"],  # debug information takes a third of the time
-        )
-    ],
+    ext_modules=modules(),
+    setup_requires=["sympy>=1.13"] if prebuilt() else [],  # what build frontends install beside pyproject's
 )

@@ -4,21 +4,14 @@
 from concurrent.futures import ThreadPoolExecutor, wait
 
 ARGUMENTS = ("t", "x", "udot", "r", "p")
-"""The operands of a kernel, in the order of `Batch.at`."""
-
-cdef enum:      # their numbers
-    OF_T, OF_X, OF_UDOT, OF_R, OF_P, N_OPERANDS
+"""The operands of a kernel, in the order of `OF_T`, ..."""
 
 cdef enum:
     MOST_LANES = 16
     MOST_DOUBLES = 8        # in the place of a number of each lane
-    MOST_AXES = 64          # of any array of NumPy
     BROADCAST_AXES = 32     # that NumPy broadcasts
-    ALIGNMENT = 64          # bytes: what the widest lanes need
     CACHE = 1 << 15         # numbers: as many as the second cache of common processors leaves room for
     MOST_THREADS = 1024     # more than any machine has cores
-    PARTS_OF_A_THREAD = 4   # so that a thread that begins late, or is slow, does less
-    ROWS_OF_A_PART = 512    # at least: fewer take little more time than to begin a part
 
 cdef struct Batch:
     Py_ssize_t n_rows, n_x, n_beyond, n_r, size     # n_beyond: numbers that x goes on with
@@ -323,9 +316,6 @@ cdef class Shared:
         Where parts begin and end.
     """
 
-    cdef object work, parts
-    cdef Py_ssize_t n_parts
-    cdef bint ended
 
     def __init__(self, work, bounds):
         self.work, self.n_parts, self.parts = work, len(bounds) - 1, zip(bounds, bounds[1:])

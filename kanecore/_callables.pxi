@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Kernels as functions of C with the arguments that SciPy and others ask for; included by _native.pyx.
+# Kernels as functions of C with the arguments that SciPy and others ask for; included by _motion.pyx.
 
 cdef enum:
     ON_STACK = 1024     # numbers: a call that needs more allocates them

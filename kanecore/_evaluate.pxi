@@ -5,6 +5,12 @@ cdef object ONE = 1
 
 # Functions and not methods, since these a compiler does not inline.
 
+cdef inline bint is_vector(object a, Py_ssize_t n) noexcept:
+    """Whether ``a`` is a float64 array of shape (n,) that C may read as it is."""
+    return ((cnp.PyArray_CheckExact(a) or type(a) is NamedArray) and cnp.PyArray_TYPE(a) == cnp.NPY_DOUBLE
+            and cnp.PyArray_NDIM(a) == 1 and cnp.PyArray_DIM(a, 0) == n and cnp.PyArray_ISCARRAY_RO(a))
+
+
 cdef inline bint plain(Model m, int k, object t, object x, object r, object p, Arguments *at) except -1:
     """Whether C may read what was given as it is, with all values that kernel ``k`` reads; then ``at`` says where."""
     if not is_vector(x, m.n_x):
@@ -30,6 +36,16 @@ cdef inline bint plain(Model m, int k, object t, object x, object r, object p, A
     else:
         at.c = NULL
     return at.r != NULL and at.c != NULL
+
+
+cdef bint takes_plain(Model m, int k, object t, object x, object r, object p, Arguments *at) except -1:
+    """`plain`, for the other parts of the extension."""
+    return plain(m, k, t, x, r, p, at)
+
+
+cdef bint is_plain_vector(object a, Py_ssize_t n) noexcept:
+    """`is_vector`, for the other parts of the extension."""
+    return is_vector(a, n)
 
 
 cdef inline bint overlapped(Model m, int k, const double *result, const Arguments *at, object r, object p) noexcept:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Events of a run; included by _native.pyx.  kc_ode.h says what a zero is; here its functions are called.
+# Events of a run; included by _motion.pyx.  kc_ode.h says what a zero is; here its functions are called.
 
 from kanecore._ode cimport KC_CHANGED, KC_END, KC_GO_ON, kc_events, kc_events_work
 

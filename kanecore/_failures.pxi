@@ -1,16 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Why a result is not finite: another attempt, or the error that says it; included by _native.pyx.
 
-cdef struct Arguments:      # of a kernel, for one state
-    double t
-    const double *x         # [q, u], and udot and lambda where the kernel reads them
-    const double *r         # NULL in a failure: the current ones
-    const double *c
-
-cdef struct Outcome:        # what work[0] and work[1] say
-    int status, number
-
-
 cdef int explain(Model m, int k, const Arguments *at, const double *work, double *out) except -1:
     """Replace a result that is not finite by one that is, or raise; it stays if t, x or r is not finite either."""
     cdef Outcome outcome

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Integration of a Model in time; included by _native.pyx.  Steps are recorded here; the mathematics is kc_ode.h's.
+# Integration of a Model in time; included by _motion.pyx.  Steps are recorded here; the mathematics is kc_ode.h's.
 
 from time import monotonic
 
@@ -303,7 +303,7 @@ cdef class InputFunction:
         try:
             returned = self.function(t, vector_of(x, self.model.n_x))
             if not are_numbers(returned, self.model.n_r, r):
-                if not is_vector(returned, self.model.n_r):
+                if not is_plain_vector(returned, self.model.n_r):
                     returned = checked_inputs(self.model, returned, t)
                 memcpy(r, data(returned), self.model.n_r * sizeof(double))
             if not finite_numbers(r, self.model.n_r, False):

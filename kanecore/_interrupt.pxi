@@ -1,12 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Ctrl-C while C runs; included by _native.pyx.  Every loop whose length the user chooses asks now and then.
+# Ctrl-C while C runs; included by _library.pyx.  Every loop whose length the user chooses asks now and then.
 
 from cpython.exc cimport PyErr_CheckSignals
 from cpython.ref cimport Py_DECREF, Py_INCREF, PyObject
-
-cdef enum:
-    PATIENCE = 16384        # rows between two questions
-
 
 cdef int interrupted(void *context) noexcept nogil:
     """Whether the user pressed Ctrl-C: C asks now and then. ``context`` gets the exception of the signal's handler."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# The libraries of one model: names, sizes and kernels out of their tables; included by _native.pyx.
+# The libraries of one model: names, sizes and kernels out of their tables; included by _library.pyx.
 
 cdef int kernel_number(object name) except -1:
     if name not in KERNELS:
@@ -36,35 +36,7 @@ cdef class Libraries:
         The library cannot be opened, was compiled against another version of kanecore.h, or its table cannot be right.
     """
 
-    cdef Machine machine                    # of a model in code, else None
-    cdef Py_ssize_t first                   # the place of p in c: before it stands the address of the machine, if any
-    cdef const kc_model *table
-    cdef kc_kernel *kernels[N_KERNELS]      # NULL until the library that holds it is open
-    cdef const kc_lanes *lanes              # for several states at once; NULL until such a library is open
-    cdef kc_lane_kernel *lane_kernels[N_KERNELS]    # NULL where no open library holds one
-    cdef bint lanes_asked[N_KERNELS]        # whether `_find_lanes` was
-    cdef Py_ssize_t n_lane_work
-    cdef readonly Py_ssize_t rows_for_lanes     # a batch of so many rows is worth opening such a library
-    cdef unsigned char *reads               # [kernel][parameter]: 0 where the kernel is known not to read it
-    cdef double *work                       # of calls with one state, with the GIL held
-    cdef double *state                      # of such: [q, u, udot, lambda, ...]
-    cdef Py_ssize_t n_state
-    cdef double *scratch                    # of such: c, for p= of one call
-    cdef readonly bint single               # whether kernels take floats
-    cdef Py_ssize_t item                    # bytes of one of their numbers
-    cdef readonly object dtype              # the type of these
-    cdef int n_dims[N_KERNELS]
-    cdef cnp.npy_intp dims[N_KERNELS][3]
-    cdef Py_ssize_t size[N_KERNELS]
 
-    cdef readonly Py_ssize_t n_q, n_u, n_x, n_p, n_r, n_prepared, n_work, n_points, n_frames, n_outputs, n_joints
-    cdef readonly Py_ssize_t n_bodies, n_loads, n_potentials
-    cdef readonly Py_ssize_t n_constraints, n_configuration, n_velocity, n_auxiliary, n_q_dependent, n_u_dependent
-    cdef readonly str name
-    cdef readonly tuple coordinate_names, speed_names, parameter_names, input_names, output_names
-    cdef readonly tuple points, frames, joints, bodies, unit, constraint_names
-    cdef readonly tuple input_rates         # of each input: the number of its derivative, -1 where that is no input
-    cdef readonly bint qdot_is_u
 
     def __init__(self, library):
         cdef const kc_model *m
@@ -92,7 +64,7 @@ cdef class Libraries:
 
     cdef const kc_model *open_library(self, object library) except NULL:
         """The table of a library, or one made of code."""
-        return open_table(library) if self.machine is None else self.machine.open(library)
+        return open_table(library) if self.machine is None else (<Machine>self.machine).open(library)
 
     cdef int take_sizes(self) except -1:
         cdef const kc_model *m = self.table
@@ -323,8 +295,3 @@ cdef class Libraries:
         if row < self.n_constraints:
             return self.constraint_names[row]
         return self.configuration_names[row - self.n_constraints]
-
-
-cdef inline Py_ssize_t n_beyond(Libraries m, int k) noexcept nogil:
-    """How many numbers x goes on with for kernel ``k``: derivatives of the speeds, multipliers, further vectors."""
-    return ((m.n_u if reads_udot(k) else 0) + (m.n_constraints if reads_multipliers(k) else 0) + n_vectors(m, k))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Models in code, for the machine of src/kc_machine.h; included by _native.pyx.
+# Models in code, for the machine of src/kc_machine.h; included by _library.pyx.
 
 cdef extern from "kc_machine.h" nogil:
     ctypedef struct kc_operation:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Parameters, inputs, coordinates and speeds by name or symbol; included by _native.pyx.
+# Parameters, inputs, coordinates and speeds by name or symbol; included by _library.pyx.
 
 cdef dict CALLED = {
     "parameter": "parameter", "input": "input", "output": "output", "state": "coordinate or speed",
@@ -11,10 +11,6 @@ cdef dict CALLED = {
 cdef class Named(Libraries):
     """A model that finds by name or symbol the numbers of its parameters, inputs, outputs, and of entries of x and udot."""
 
-    cdef dict names         # of each kind
-    cdef dict places        # numbers by name, of each kind
-    cdef dict left_out      # values of names that no kernel can read, of each kind
-    cdef tuple coordinate_rates     # the speed that the derivative of each coordinate is, -1 where it is none
 
     def __init__(self, path):
         super().__init__(path)
@@ -133,64 +129,3 @@ cdef object finite_number(str label, object value):
     if number.ndim != 0 or not np.isfinite(number):
         raise ValueError(f"{label} must be one finite number, got {value!r}")
     return number.item()
-
-
-cdef extern from "Python.h":
-    bint PySlice_Check(object key)
-    ctypedef struct PyMappingMethods:
-        object (*mp_subscript)(object, object)
-        int (*mp_ass_subscript)(object, object, object) except -1
-    ctypedef struct PyTypeObject:
-        PyMappingMethods *tp_as_mapping
-
-cdef PyMappingMethods *ARRAY = (<PyTypeObject *>cnp.ndarray).tp_as_mapping
-
-
-@cython.auto_pickle(False)     # an array pickles itself
-cdef class Entries:
-    """What `NamedArray` does in C: control loops write into a workspace at the cost of a plain array."""
-
-    def __getitem__(self, key):
-        if PyLong_CheckExact(key):
-            return ARRAY.mp_subscript(self, key)
-        if is_name(key) and self._model is not None:
-            key = self._model._index(self._what, key)
-        return ARRAY.mp_subscript(without_names(self), key)
-
-    def __setitem__(self, key, value):
-        if PyLong_CheckExact(key):
-            ARRAY.mp_ass_subscript(self, key, value)
-            return
-        if is_name(key) and self._model is not None:
-            key, value = self._model._entry(self._what, key, value)
-        ARRAY.mp_ass_subscript(without_names(self), key, value)
-
-
-class NamedArray(Entries, np.ndarray):
-    """The x, r or p of a workspace: an array whose entries are also read and set by name or symbol.
-
-    A part of it, and what is computed from it, is a plain array.
-    """
-
-    _model, _what, _plain = None, "", None
-
-    def __array_wrap__(self, array, context=None, return_scalar=False):
-        return array if array is self else np.asarray(array)[()]
-
-
-cdef inline bint is_name(object key):
-    return not PySlice_Check(key) and (
-        isinstance(key, str) or hasattr(key, "free_symbols") and not hasattr(key, "__index__"))
-
-
-cdef inline object without_names(object entries):
-    """The same memory as a plain array."""
-    array = entries._plain
-    return np.asarray(entries) if array is None else array
-
-
-cdef object named_array(Named model, str what, object array):
-    """The same memory, with the names of the model's parameters, inputs or entries of a state."""
-    result = array.view(NamedArray)
-    result._model, result._what, result._plain = model, what, array
-    return result

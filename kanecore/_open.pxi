@@ -1,15 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Opening a library and its table; included by _native.pyx.  What a table says of itself is checked here, and nowhere else.
+# Opening a library and its table; included by _library.pyx.  What a table says of itself is checked here, and nowhere else.
 
 import json
 import os
 
 cdef extern from "kc_loader.h":
     const kc_model *kc_open_model(const char *path, char *message, size_t size)
-
-cdef enum:
-    LARGEST = 1 << 24       # of any size in a table: no model has as many numbers of a kind
-
 
 cdef const kc_model *open_table(object path) except NULL:
     """The table of the library at ``path``, after its version and all that it says of itself have been found right."""

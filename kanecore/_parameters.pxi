@@ -1,10 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# The current parameters and inputs of a model, and those of one call; included by _native.pyx.
-
-cdef enum:      # in place of the number of a kernel
-    ANY = -1
-    NONE = -2
-
+# The current parameters and inputs of a model, and those of one call; included by _library.pyx.
 
 cdef dict ARGUMENT = {"parameter": "p", "input": "r", "state": "x", "udot": "udot", "multiplier": "multipliers"}
 """Where a call takes values."""
@@ -19,13 +14,6 @@ cdef dict MEANING = {
 cdef class Parametrized(Named):
     """A model with its current parameters and inputs: immutable blocks that are swapped when they are set."""
 
-    cdef Block parameter_block, input_block
-    cdef const double *c                    # of the current blocks; r NULL while a value is missing
-    cdef const double *r
-    cdef bint served[N_KERNELS]             # whether all parameters that a kernel reads have been given
-    cdef Block address_block                # the addresses of C functions, as numbers
-    cdef const double *addresses
-    cdef Py_ssize_t n_addresses
 
     def __cinit__(self, *args, **kwargs):
         self.parameter_block, self.input_block = Block.__new__(Block), Block.__new__(Block)
@@ -253,14 +241,14 @@ cdef class Parametrized(Named):
         self.addresses = self.address_block.values
         return 0
 
-    cdef inline void place_addresses(self, double *c) noexcept nogil:
+    cdef void place_addresses(self, double *c) noexcept nogil:
         """Put the addresses of C functions, and of the machine's code, where kernels and ``prepare`` find them."""
         if self.n_addresses:
             memcpy(c + self.first + self.n_p, self.addresses, self.n_addresses * sizeof(double))
         if self.first:
-            c[0] = <double><uintptr_t>self.machine.model
+            c[0] = <double><uintptr_t>(<Machine>self.machine).model
 
-    cdef inline void prepare_block(self, const double *p, double *c) noexcept nogil:
+    cdef void prepare_block(self, const double *p, double *c) noexcept nogil:
         """c for parameters p."""
         self.place_addresses(c)
         call_prepare(self.table.prepare, p, c, self.single)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Fixed steps of many rows side by side, in lanes and threads; included by _native.pyx.  The steps are kc_rollout.h's.
+# Fixed steps of many rows side by side, in lanes and threads; included by _motion.pyx.  The steps are kc_rollout.h's.
 
 cdef extern from "kc_rollout.h" nogil:
     ctypedef struct kc_rollout:
@@ -111,7 +111,7 @@ cdef class Rollout:
         plan.n_q, plan.n_u, plan.n_r, plan.single = <uint32_t>m.n_q, <uint32_t>m.n_u, <uint32_t>m.n_r, m.single
         plan.n_unit, plan.unit = m.table.n_unit, m.table.unit
         plan.n_prepared, plan.n_work, plan.n_blocks = <uint32_t>m.n_prepared, <uint32_t>m.n_work, 1
-        if self.n_rows > 1 and self.n_rows >= m.rows_for_lanes // <Py_ssize_t>min(steps, m.rows_for_lanes):
+        if self.n_rows > 1 and self.n_rows >= m.rows_for_lanes // <Py_ssize_t>min(steps, <uint64_t>m.rows_for_lanes):
             m.open_lanes(K_RHS)
         if self.n_rows > 1 and m.lane_kernels[K_RHS] != NULL and (not plan.semi_implicit or m.lane_kernels[K_QDOT] != NULL):
             plan.lanes, plan.rhs_of_lanes, plan.qdot_of_lanes = m.lanes, m.lane_kernels[K_RHS], m.lane_kernels[K_QDOT]
@@ -218,7 +218,7 @@ def one_step(Model model, bint semi_implicit, t, x, double dt, r, p):
     cdef double *states
     if (model.single or model.n_configuration + model.n_velocity or model.table.n_unit or not dt
             or model.kernels[K_RHS] == NULL or (semi_implicit and model.kernels[K_QDOT] == NULL)
-            or not plain(model, K_RHS, t, x, r, p, &at) or not isfinite(at.t + dt)
+            or not takes_plain(model, K_RHS, t, x, r, p, &at) or not isfinite(at.t + dt)
             or abs(dt) < kc_smallest_step(at.t, at.t + dt)):
         return None
     memset(&plan, 0, sizeof(plan))

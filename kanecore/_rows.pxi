@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Integration of many starts, row by row, in threads; included by _native.pyx.  Each row is a run of kc_ode.h.
+# Integration of many starts, row by row, in threads; included by _motion.pyx.  Each row is a run of kc_ode.h.
 
 cdef enum:
     PARTS_OF_RUNS = 16      # of a thread: runs take their own time each

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# The numbers of the integration methods, for who differentiates a step; included by _native.pyx.
+# The numbers of the integration methods, for who differentiates a step; included by _motion.pyx.
 
 from kanecore._ode cimport kc_interpolant, kc_rosenbrock
 

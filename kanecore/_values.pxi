@@ -1,76 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Numbers, arrays and names between Python and C; included by _native.pyx.
+# Numbers, arrays and names between Python and C; included by _library.pyx.
 
 # ----------------------------------------------------------------------------------------------------------
 # Numbers and arrays
 # ----------------------------------------------------------------------------------------------------------
 
 cdef object DOUBLE = np.dtype(np.float64), SINGLE = np.dtype(np.float32)
-
-cdef inline bint all_finite(const double *values, Py_ssize_t n) noexcept nogil:
-    """Whether no exponent is all ones; in integers, so that the compiler may use vectors for it."""
-    cdef uint64_t bits, carried = 0
-    cdef Py_ssize_t i
-    for i in range(n):
-        memcpy(&bits, values + i, sizeof(bits))
-        carried |= (bits & <uint64_t>0x7FFFFFFFFFFFFFFF) + <uint64_t>0x0010000000000000
-    return (carried >> 63) == 0
-
-
-# Of a model in single precision a `double *` that its kernels read or write points at floats.  These say the type:
-
-cdef inline double *behind(const double *a, Py_ssize_t n, Py_ssize_t item) noexcept nogil:
-    """What stands n numbers of ``item`` bytes behind ``a``."""
-    return <double *>(<char *>a + n * item)
-
-
-cdef inline double number_at(const double *a, Py_ssize_t i, bint single) noexcept nogil:
-    return (<const float *>a)[i] if single else a[i]
-
-
-cdef inline void call_kernel(kc_kernel *f, double t, const double *x, const double *r, const double *c, double *work,
-                             double *out, bint single) noexcept nogil:
-    """``work[0]`` of `kanecore.h` is zero before."""
-    if single:
-        (<float *>work)[0] = 0.0
-        (<kc_single_kernel *>f)(t, <const float *>x, <const float *>r, <const float *>c, <float *>work, <float *>out)
-    else:
-        work[0] = 0.0
-        f(t, x, r, c, work, out)
-
-
-cdef inline void call_prepare(kc_prepare *f, const double *p, double *c, bint single) noexcept nogil:
-    if single:
-        (<kc_single_prepare *>f)(<const float *>p, <float *>c)
-    else:
-        f(p, c)
-
-
-cdef inline bint finite_numbers(const double *values, Py_ssize_t n, bint single) noexcept nogil:
-    """As `all_finite`, of either type."""
-    cdef uint32_t bits, carried = 0
-    cdef Py_ssize_t i
-    if not single:
-        return all_finite(values, n)
-    for i in range(n):
-        memcpy(&bits, <const float *>values + i, sizeof(bits))
-        carried |= (bits & <uint32_t>0x7FFFFFFF) + <uint32_t>0x00800000
-    return (carried >> 31) == 0
-
-
-cdef inline bint is_vector(object a, Py_ssize_t n) noexcept:
-    """Whether ``a`` is a float64 array of shape (n,) that C may read as it is."""
-    return ((cnp.PyArray_CheckExact(a) or type(a) is NamedArray) and cnp.PyArray_TYPE(a) == cnp.NPY_DOUBLE
-            and cnp.PyArray_NDIM(a) == 1 and cnp.PyArray_DIM(a, 0) == n and cnp.PyArray_ISCARRAY_RO(a))
-
-
-cdef inline double *data(object a) noexcept:
-    return <double *>cnp.PyArray_DATA(a)
-
-
-cdef inline bint overlap(const double *a, Py_ssize_t n_a, const double *b, Py_ssize_t n_b) noexcept nogil:
-    return a < b + n_b and b < a + n_a
-
 
 cdef double *allocate(Py_ssize_t n) except NULL:
     cdef double *memory = <double *>PyMem_Malloc((n if n > 0 else 1) * sizeof(double))
@@ -79,14 +14,11 @@ cdef double *allocate(Py_ssize_t n) except NULL:
     return memory
 
 
-@cython.final
 cdef class Memory:
     """Numbers that arrays stand on: they stay where they are as long as an array, or C, looks at them.
 
     No array owns them, so none can be resized.
     """
-
-    cdef double *values
 
     def __dealloc__(self):
         free(self.values)
@@ -210,7 +142,6 @@ def symbol_name(key):
 # Values that never change
 # ----------------------------------------------------------------------------------------------------------
 
-@cython.final
 cdef class Block:
     """The values of all parameters, with the constants prepared from them, or of all inputs; immutable.
 
@@ -218,10 +149,6 @@ cdef class Block:
     value that was not given. In double precision c, which begins with p, is both.
     ``complete``: every value has been given.
     """
-
-    cdef double *values
-    cdef double *read
-    cdef bint complete
 
     def __dealloc__(self):
         if self.read != self.values:

@@ -1,6 +1,66 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Arguments and results bound to fixed arrays; included by _native.pyx.
 
+cdef extern from "Python.h":
+    bint PySlice_Check(object key)
+    ctypedef struct PyMappingMethods:
+        object (*mp_subscript)(object, object)
+        int (*mp_ass_subscript)(object, object, object) except -1
+    ctypedef struct PyTypeObject:
+        PyMappingMethods *tp_as_mapping
+
+cdef PyMappingMethods *ARRAY = (<PyTypeObject *>cnp.ndarray).tp_as_mapping
+
+
+cdef class Entries:
+    """What `NamedArray` does in C: control loops write into a workspace at the cost of a plain array."""
+
+    def __getitem__(self, key):
+        if PyLong_CheckExact(key):
+            return ARRAY.mp_subscript(self, key)
+        if is_name(key) and self._model is not None:
+            key = self._model._index(self._what, key)
+        return ARRAY.mp_subscript(without_names(self), key)
+
+    def __setitem__(self, key, value):
+        if PyLong_CheckExact(key):
+            ARRAY.mp_ass_subscript(self, key, value)
+            return
+        if is_name(key) and self._model is not None:
+            key, value = self._model._entry(self._what, key, value)
+        ARRAY.mp_ass_subscript(without_names(self), key, value)
+
+
+class NamedArray(Entries, np.ndarray):
+    """The x, r or p of a workspace: an array whose entries are also read and set by name or symbol.
+
+    A part of it, and what is computed from it, is a plain array.
+    """
+
+    _model, _what, _plain = None, "", None
+
+    def __array_wrap__(self, array, context=None, return_scalar=False):
+        return array if array is self else np.asarray(array)[()]
+
+
+cdef inline bint is_name(object key):
+    return not PySlice_Check(key) and (
+        isinstance(key, str) or hasattr(key, "free_symbols") and not hasattr(key, "__index__"))
+
+
+cdef inline object without_names(object entries):
+    """The same memory as a plain array."""
+    array = entries._plain
+    return np.asarray(entries) if array is None else array
+
+
+cdef object named_array(Named model, str what, object array):
+    """The same memory, with the names of the model's parameters, inputs or entries of a state."""
+    result = array.view(NamedArray)
+    result._model, result._what, result._plain = model, what, array
+    return result
+
+
 cdef class Buffers:
     """Arguments and results of one model in fixed arrays; one per thread.
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Kernels as foreign functions of XLA, which JAX calls; included by _native.pyx.
+# Kernels as foreign functions of XLA, which JAX calls; included by _motion.pyx.
 
 from cpython.exc cimport PyErr_SetInterrupt
 from cpython.pycapsule cimport PyCapsule_New

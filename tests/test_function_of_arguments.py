@@ -27,7 +27,7 @@ from oracle.lines import coordinates, lines
 from sweep import part
 
 import kanecore as kc
-from kanecore._native import KERNELS
+from kanecore._library import KERNELS
 from kanecore.build import compile_library
 from kanecore.kernels import KERNELS as TABLE
 

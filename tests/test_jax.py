@@ -22,7 +22,7 @@ import sympy.physics.mechanics as me
 from mechanisms import on_a_line
 
 import kanecore as kc
-from kanecore import _native
+from kanecore import _motion
 from kanecore.build.compiler import find_compiler
 from kanecore.gallery import cart_pole
 
@@ -550,7 +550,7 @@ def test_program_of_a_model_that_is_not_there_says_so() -> None:
 
 def test_other_devices_say_so() -> None:
     """The function that is registered for them, called here."""
-    jax.ffi.register_ffi_target("kanecore elsewhere", _native.xla_functions()[1], platform="cpu")
+    jax.ffi.register_ffi_target("kanecore elsewhere", _motion.xla_functions()[1], platform="cpu")
     call = jax.ffi.ffi_call("kanecore elsewhere", jax.ShapeDtypeStruct((1,), np.float64))
     with pytest.raises(jax.errors.JaxRuntimeError, match="kanecore computes on the CPU alone"):
         call(np.zeros(1)).block_until_ready()

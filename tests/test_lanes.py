@@ -19,7 +19,7 @@ from gallery_states import some_state
 from sweep import models, part
 
 import kanecore as kc
-from kanecore._native import cpu_level
+from kanecore._library import cpu_level
 from kanecore.gallery import library_path
 from kanecore.kernels import GROUPS, KERNELS
 

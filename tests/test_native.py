@@ -27,7 +27,7 @@ from numpy.testing import assert_array_equal
 from sympy.physics.mechanics import dynamicsymbols
 
 import kanecore as kc
-from kanecore import _native
+from kanecore import _library
 from kanecore.build import compile_library
 from kanecore.kernels import GROUPS, KERNEL_GROUPS
 from kanecore.run.model import CompiledModel
@@ -127,8 +127,8 @@ def test_sizes_and_names(dyn: CompiledModel) -> None:
 
 
 def test_groups_list_every_kernel_once() -> None:
-    assert sorted(kernel for kernels in GROUPS.values() for kernel in kernels) == sorted(_native.KERNELS)
-    assert tuple(KERNEL_GROUPS) == _native.KERNELS
+    assert sorted(kernel for kernels in GROUPS.values() for kernel in kernels) == sorted(_library.KERNELS)
+    assert tuple(KERNEL_GROUPS) == _library.KERNELS
 
 
 # Opening --------------------------------------------------------------------------------------------------
@@ -165,7 +165,7 @@ def test_tables_of_any_size_open_or_are_refused(library: Callable[..., str], tmp
     binary = Path(library("cartpole", f"-DTABLE_SIZE={mark}")).read_bytes()
     assert binary.count(mark.to_bytes(4, "little")) == 1
     whole = reopened(library("cartpole"))
-    held = sum(whole._has(name) for name in _native.KERNELS)
+    held = sum(whole._has(name) for name in _library.KERNELS)
     counts = []
     for size in [*range(0, 1200, 4), 2**16, 2**31, 2**32 - 1]:
         path = tmp_path / f"{size}.so"
@@ -175,7 +175,7 @@ def test_tables_of_any_size_open_or_are_refused(library: Callable[..., str], tmp
         except ImportError:
             counts.append(-1)
         else:
-            counts.append(sum(dyn._has(name) for name in _native.KERNELS))
+            counts.append(sum(dyn._has(name) for name in _library.KERNELS))
     assert counts == sorted(counts)
     assert (counts[0], counts[-1]) == (-1, held)
     assert len(set(counts)) > held / 4  # many have no elements, and need no table
@@ -508,11 +508,11 @@ def test_live_mappings(dyn: CompiledModel) -> None:
 
 def test_rates_of_inputs_are_known_by_their_derivatives() -> None:
     angle, t = dynamicsymbols("theta"), dynamicsymbols._t
-    assert _native.symbol_name(angle.diff(t)) == "theta_d"
-    assert _native.symbol_name(angle.diff(t, 2)) == "theta_dd"
+    assert _library.symbol_name(angle.diff(t)) == "theta_d"
+    assert _library.symbol_name(angle.diff(t, 2)) == "theta_dd"
     for wrong in (3, None, angle + 1):
         with pytest.raises(KeyError, match="neither a name nor a symbol"):
-            _native.symbol_name(wrong)
+            _library.symbol_name(wrong)
 
 
 @pytest.mark.parametrize("values", [{"m": 3.0, "mass": 1.0}, {"m": 3.0, "l": np.nan}])

@@ -22,7 +22,7 @@ import numpy as np
 import pytest
 from sweep import models
 
-from kanecore._native import cpu_level
+from kanecore._library import cpu_level
 from kanecore.build import compile_library, include_dir
 from kanecore.build.compiler import find_compiler, levels
 from kanecore.gallery import library_path

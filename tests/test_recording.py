@@ -239,7 +239,7 @@ def test_first_steps_below_rounding_are_lengthened(rrp):
     ids=["rk4", "t_eval", "tiny", "dropped", "function", "many times"],
 )
 def test_ctrl_c_leaves_the_trajectory(rrp, options):
-    with pytest.raises(KeyboardInterrupt) as caught, ctrl_c_during("_native.integrate("):
+    with pytest.raises(KeyboardInterrupt) as caught, ctrl_c_during("_motion.integrate("):
         rrp.simulate((0, 1e6), X0, **options)
     sol = caught.value.trajectory
     assert not sol.success
@@ -271,7 +271,7 @@ def test_ctrl_c_while_interpolating():
     dyn = kc.load("four_bar")
     sol = dyn.simulate((0, 5), dyn.consistent(0.0, [0.3, 0.4, 0.5, 1.0, 0.0, 0.0], keep=None))
     times = np.broadcast_to(2.5, 1_500_000)
-    with pytest.raises(KeyboardInterrupt) as caught, ctrl_c_during("_native.interpolate("):
+    with pytest.raises(KeyboardInterrupt) as caught, ctrl_c_during("_motion.interpolate("):
         sol(times)
     assert in_c(caught.value)
 

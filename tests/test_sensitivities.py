@@ -18,7 +18,7 @@ from scipy.integrate import solve_ivp
 from scipy.linalg import expm
 
 import kanecore as kc
-from kanecore import _native
+from kanecore import _motion
 
 Array = npt.NDArray[np.float64]
 
@@ -613,16 +613,16 @@ def test_a_function_that_jumps_has_no_rate() -> None:
 
 def test_every_method_is_differentiated() -> None:
     """A method more needs a tableau, or steps of its own in StepSlopes, and a row above."""
-    assert {*METHODS, "auto", "auto_w"} == set(_native.METHODS)
+    assert {*METHODS, "auto", "auto_w"} == set(_motion.METHODS)
 
 
 def test_tableaux_are_those_of_the_steps() -> None:
     """Rows of a tableau sum to c, and its last one to 1: what differentiates a step reads the numbers it is made of."""
     for method in ("rk4", "dopri5", "dop853", "auto"):
-        tableau = _native.Tableau(method)
+        tableau = _motion.Tableau(method)
         assert tableau.a is not None
         assert tableau.c is not None
         assert_allclose(tableau.a.sum(axis=1), tableau.c, atol=1e-14)
-    ends = _native.Tableau("dop853").interpolant(np.array([0.0, 1.0]))
+    ends = _motion.Tableau("dop853").interpolant(np.array([0.0, 1.0]))
     assert_allclose(ends[:, 3:], 0.0, atol=1e-13)
     assert_allclose(ends[:, :3], [[1, 0, 0], [0, 0, 1]], atol=1e-14)

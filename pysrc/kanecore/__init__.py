@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from kanecore import gallery, robots, shapes
     from kanecore._compile import compile
-    from kanecore._native import ABI_VERSION
+    from kanecore._library import ABI_VERSION
     from kanecore.c_functions import CFunction
     from kanecore.describe.force_system import ForceSystem
     from kanecore.describe.link_loads import LinkLoad
@@ -102,7 +102,7 @@ __all__ = [
 # Where each name lives.  No module may bear the name of a function here: importing kanecore.compile, say,
 # would bind the module to the attribute `compile` of this package; hence _compile.
 _HOMES = {
-    "ABI_VERSION": "kanecore._native",
+    "ABI_VERSION": "kanecore._library",
     "CFunction": "kanecore.c_functions",
     "CompileError": "kanecore.errors",
     "CompiledModel": "kanecore.run.model",

@@ -43,7 +43,7 @@ def library(folder: Path, name: str) -> Path:
     CompileError
         The processor is older than what the libraries were built for, and there is no C compiler.
     """
-    from kanecore._native import cpu_level
+    from kanecore._library import cpu_level
 
     built = {each: path for each, path in libraries(folder, name).items() if path.exists()}
     if not built:
@@ -58,7 +58,7 @@ def library(folder: Path, name: str) -> Path:
 
 def lane_library(folder: Path, name: str) -> str | None:
     """The library that evaluates as many states at once as this processor can; None where there is none."""
-    from kanecore._native import cpu_level
+    from kanecore._library import cpu_level
 
     found = libraries(folder, f"{name}.lanes")
     return next((str(path) for each, path in found.items() if LEVELS[each] <= cpu_level() and path.exists()), None)
@@ -73,7 +73,7 @@ def load_wheel(module: str) -> CompiledModel:
         The wheel was built for another version of the C contract, `kanecore.ABI_VERSION`; or for another system.
     """
     try:
-        from kanecore._native import ABI_VERSION
+        from kanecore._library import ABI_VERSION
         from kanecore.run.single import class_of
     except ImportError as error:
         raise without_extension("load", error) from error.__cause__

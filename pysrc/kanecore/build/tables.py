@@ -85,6 +85,7 @@ def generated() -> dict[str, str]:
         "kanecore/include/kc_kernels.h": _c_members(),
         "kanecore/src/kc_tolerances.h": _c_tolerances(),
         "kanecore/_table.pxd": f"{_HASH}{_PXD}{_lines('        kc_kernel *{}', _names(KERNELS))}",
+        "kanecore/_kernel_numbers.pxi": _cython_numbers(),
         "kanecore/_kernels.pxi": _cython_tables(),
         "kanecore/_methods.pxi": _cython_methods(),
         "pysrc/kanecore/_methods.pyi": _stubs(),
@@ -236,10 +237,8 @@ def _c_test() -> str:
 
 
 # --------------------------------------------------------------------------------------------------------- Cython
-def _cython_tables() -> str:
-    shapes = ["".join(f"{x}, " for x in _sizes(kernel.shape, lambda size: f"m.{size}")) for kernel in KERNELS]
+def _cython_numbers() -> str:
     numbers = [_number(kernel) for kernel in KERNELS]
-    quoted = _lines('    "{}",', _names(KERNELS))
     udot = " or ".join(f"k == {_number(kernel)}" for kernel in KERNELS if kernel.reads_udot)
     multipliers = " or ".join(f"k == {_number(kernel)}" for kernel in KERNELS if kernel.reads_multipliers)
     vectors = "".join(
@@ -250,8 +249,6 @@ def _cython_tables() -> str:
     return (
         f"{_HASH}# Numbers of the kernels, in the order of the C table, and what is known of each.\n\n"
         f"cdef enum:\n{_lines('    {}', [*numbers, 'N_KERNELS'])}\n"
-        f"KERNELS = (\n{quoted})\n"
-        '"""Names of all kernels, in the order of the C table."""\n\n\n'
         "cdef inline kc_kernel **first_kernel(const kc_model *m) noexcept nogil:\n"
         '    """The first of the members of a table that are kernels; they follow each other."""\n'
         f"    return <kc_kernel **>&m.{KERNELS[0].name}\n\n\n"
@@ -261,7 +258,17 @@ def _cython_tables() -> str:
         f"cdef inline bint reads_udot(int k) noexcept nogil:\n    return {udot}\n\n\n"
         f"cdef inline bint reads_multipliers(int k) noexcept nogil:\n    return {multipliers}\n\n\n"
         "cdef inline Py_ssize_t n_vectors(Libraries m, int k) noexcept nogil:\n"
-        f'    """How many numbers x goes on with behind udot and lambda."""\n{vectors}    return 0\n\n\n'
+        f'    """How many numbers x goes on with behind udot and lambda."""\n{vectors}    return 0\n'
+    )
+
+
+def _cython_tables() -> str:
+    shapes = ["".join(f"{x}, " for x in _sizes(kernel.shape, lambda size: f"m.{size}")) for kernel in KERNELS]
+    quoted = _lines('    "{}",', _names(KERNELS))
+    return (
+        f"{_HASH}# Names of the kernels, in the order of the C table, and the shapes of their results.\n\n"
+        f"KERNELS = (\n{quoted})\n"
+        '"""Names of all kernels, in the order of the C table."""\n\n\n'
         "cdef tuple shapes_of(Libraries m):\n"
         '    """The shape of each kernel\'s result."""\n'
         f"    return (\n{_lines('        ({}),', [x.rstrip() for x in shapes])}    )\n"

@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from kanecore import _native
+from kanecore import _motion
 from kanecore.build.compiler import NO_COMPILER, include_dir, is_there, link
 from kanecore.emit.library import Library
 from kanecore.emit.library import version as package_version
@@ -81,8 +81,8 @@ def export_fmu(
     target = _target(path)
     if version not in VERSIONS:
         raise ValueError(f"version is {version!r}; it must be '2.0' or '3.0', of FMI")
-    if not _native.METHODS.get(method, False):
-        adaptive = ", ".join(repr(name) for name, is_adaptive in sorted(_native.METHODS.items()) if is_adaptive)
+    if not _motion.METHODS.get(method, False):
+        adaptive = ", ".join(repr(name) for name, is_adaptive in sorted(_motion.METHODS.items()) if is_adaptive)
         raise ValueError(f"method is {method!r}; it must be one of {adaptive}, which choose their steps")
     for name, value in (("tolerance", tolerance), ("drift", drift)):
         if not (isinstance(value, (int, float)) and 0.0 < value < 1.0):

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from kanecore._native import symbol_name
+from kanecore._library import symbol_name
 from kanecore.run.audit_bodies import Bodies
 from kanecore.run.audit_rows import BY_DIFFERENCES, Row, judged
 from kanecore.run.audit_states import States

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from kanecore._native import FixedKernel, operand
+from kanecore._motion import FixedKernel, operand
 from kanecore.errors import ModelError
 from kanecore.run.kernel_rows import kernel_of_state, length_of_x, row_of, shape_of
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from kanecore import _native
+from kanecore import _motion
 from kanecore.errors import IntegrationError
 from kanecore.run.addresses import address_of
 from kanecore.run.constraint_state import ConstraintState
@@ -84,14 +84,14 @@ class Events:
         self.zeros: list[Zero] = []
         dyn, p = problem.dyn, problem.p
         kinds = {event.source[0] for event in self._events}
-        self.watch = _native.Watch(
+        self.watch = _motion.Watch(
             dyn,
             [event.source for event in self._events],
             [event.direction for event in self._events],
             [bool(event.terminal or event.reset) for event in self._events],
             self._found,
-            outputs=_native.Outputs(dyn, p, problem.rank) if "output" in kinds else None,
-            expressions=_native.Outputs(_compiler(listed)(dyn, expressions), p) if expressions else None,
+            outputs=_motion.Outputs(dyn, p, problem.rank) if "output" in kinds else None,
+            expressions=_motion.Outputs(_compiler(listed)(dyn, expressions), p) if expressions else None,
         )
 
     def of_each(self) -> list[list[Zero]]:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from kanecore import _native
+from kanecore import _motion
 from kanecore.run.addresses import address_of, inputs_in_python
 from kanecore.run.signals import Signal, cubic_values, evaluate, piece
 
@@ -124,7 +124,7 @@ class RunInputs:
             return result
         for i in np.ndindex(times.shape):
             time = float(times[i])
-            result[i] = _native.checked_inputs(self._dyn, self.function(time, states[i]), time)
+            result[i] = _motion.checked_inputs(self._dyn, self.function(time, states[i]), time)
         if self.sampled:
             self.held = result.reshape(-1).copy()  # the first sample: only one state is there so far
         return result

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from kanecore import _native
+from kanecore import _library
 from kanecore.errors import ModelError
 from kanecore.run.constraints import Constraints
 from kanecore.run.inverse_reactions import reactions_at
@@ -150,7 +150,7 @@ def all_values(dyn: Kernels, what: Literal["input", "parameter"], given: Any) ->
     if not isinstance(given, Mapping):
         return np.array(given, dtype=np.float64)
     named = {i: np.asarray(value, dtype=np.float64) for i, value in dyn._by_number(what, given, f"{what}s").items()}
-    values = np.empty((*_native.broadcast_shapes(*(value.shape for value in named.values())), len(current)))
+    values = np.empty((*_library.broadcast_shapes(*(value.shape for value in named.values())), len(current)))
     values[...] = current
     for i, value in named.items():
         values[..., i] = value

@@ -17,7 +17,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from kanecore import _native
+from kanecore import _motion
 from kanecore.kernels import KERNEL_GROUPS
 from kanecore.run.kernel_rows import kernel_of_state, shape_of
 
@@ -45,7 +45,7 @@ GROUPS_OF_HESSIAN = ("core", "linearize", KERNEL_GROUPS["hessian_products"])
 def jax_function(dyn: Kernels, kernel: str, *, threads: int, contents: Contents) -> Callable[..., Any]:
     """What `CompiledModel.jax` returns."""
     jax = _with_kanecore()
-    function = _differentiable(_Call.of(dyn, kernel, _native.xla_threads(threads), contents))
+    function = _differentiable(_Call.of(dyn, kernel, _motion.xla_threads(threads), contents))
 
     def compiled(t: Any, x: Any, r: Any, p: Any) -> Any:
         lengths = {"x": dyn.n_x, "r": dyn.n_r, "p": dyn.n_p}
@@ -76,7 +76,7 @@ def _with_kanecore() -> Any:
         import jax
     except ImportError as error:
         raise ImportError("dyn.jax needs JAX: pip install 'kanecore[jax]'") from error
-    here, elsewhere = _native.xla_functions()
+    here, elsewhere = _motion.xla_functions()
     jax.ffi.register_ffi_target(TARGET, here, platform="cpu")
     for platform in ("CUDA", "ROCM"):  # where there is none, JAX keeps it for the time when there is one
         jax.ffi.register_ffi_target(TARGET, elsewhere, platform=platform)
@@ -106,7 +106,7 @@ class _Call:
             row = kernel_of_state(kernel)
             dyn.address(kernel)  # or it says why there is none
             groups, shape = (row.group,), shape_of(dyn, row)
-        identity = _native.share(identity_of(dyn, contents(groups)), dyn, kernel)
+        identity = _motion.share(identity_of(dyn, contents(groups)), dyn, kernel)
         return cls(dyn, kernel, shape, identity, threads, contents)
 
     def of_kernel(self, kernel: str) -> _Call:
@@ -271,11 +271,11 @@ def _by_name(dyn: Kernels, what: Any, name: str, given: Any, kernel: str) -> Any
     import jax.numpy as jnp
 
     if given is None and what != "state":
-        return _native.operand(dyn, what, None, kernel)
+        return _motion.operand(dyn, what, None, kernel)
     if not hasattr(given, "keys"):
         return given
     values = dyn._by_number(what, given, name)
-    base = _native.operand(dyn, what, dict.fromkeys(given, 0.0), kernel)  # of those that are not named
+    base = _motion.operand(dyn, what, dict.fromkeys(given, 0.0), kernel)  # of those that are not named
     columns = jnp.broadcast_arrays(*[_real(f"{name}[{key}]", value, dyn.dtype) for key, value in values.items()])
     if not columns:
         return base

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from kanecore import _native
+from kanecore import _library, _motion
 from kanecore.errors import IntegrationError
 from kanecore.run.inputs import RunInputs
 from kanecore.run.rank import count_near
@@ -27,7 +27,7 @@ __all__ = ["Control", "Trajectories", "by_row", "simulate_rows"]
 Array = npt.NDArray[np.float64]
 
 _SUCCESS, _LOST, _STEP_SIZE, _MAX_STEPS = (
-    next(code for code, word in _native.STATUS.items() if word == name)
+    next(code for code, word in _motion.STATUS.items() if word == name)
     for name in ("success", "lost", "step_size", "max_steps")
 )
 
@@ -56,7 +56,7 @@ class Trajectories(Samples):
         t: Array,
         x: Array,
         values: Mapping[str, Callable[[], Any]],
-        run: _native.RowsRun,
+        run: _motion.RowsRun,
         shape: tuple[int, ...],
     ) -> None:
         super().__init__(dyn.name, names_of(dyn), t, x, values)
@@ -134,7 +134,7 @@ def simulate_rows(
     """The runs of all rows; IntegrationError where some failed and nobody asked for their status."""
     t0, t1 = interval
     x = dyn._rows("state", x0, "x0")
-    p, c = _native.parameters_of_rows(dyn, {} if parameters is None else parameters)
+    p, c = _motion.parameters_of_rows(dyn, {} if parameters is None else parameters)
     held = dyn._rows("input", inputs, "inputs") if by_row(inputs) else None
     leading = {
         "x0": x.shape[:-1],
@@ -142,7 +142,7 @@ def simulate_rows(
         "parameters": p.shape[:-1],
     }
     try:
-        shape = _native.broadcast_shapes(*leading.values())
+        shape = _library.broadcast_shapes(*leading.values())
     except ValueError as error:
         shapes = ", ".join(f"{name} {axes}" for name, axes in leading.items() if axes)
         raise ValueError(f"leading axes do not broadcast: {shapes}: {error}") from None
@@ -170,7 +170,7 @@ def _times(times: Array | None, control: Control, interval: tuple[float, float],
     t0, t1 = interval
     if times is not None:
         return times
-    if control.step == 0.0 or _native.METHODS[control.method]:
+    if control.step == 0.0 or _motion.METHODS[control.method]:
         return np.array([t0, t1] if t1 != t0 else [t0])
     direction = 1.0 if t1 >= t0 else -1.0
     inner = knots[(knots > min(t0, t1)) & (knots < max(t0, t1))][:: int(direction)]
@@ -192,7 +192,7 @@ def _integrate(
     control: Control,
     out: Array,
     threads: int,
-) -> _native.RowsRun:
+) -> _motion.RowsRun:
     """All rows, and once more, with as many rows of G as count there, those that lost some at their start."""
     dyn, n = rows.dyn, int(np.prod(rows.shape))
     coefficients = inputs.coefficients[np.newaxis]
@@ -202,8 +202,8 @@ def _integrate(
     x = np.ascontiguousarray(rows.wide(rows.x, 1).reshape(n, dyn.n_x))
     c = rows.c.reshape(1, -1) if rows.c.ndim == 1 else np.ascontiguousarray(rows.wide(rows.c, 1).reshape(n, -1))
 
-    def run(x: Array, coefficients: Array, c: Array, out: Array) -> _native.RowsRun:
-        return _native.integrate_rows(
+    def run(x: Array, coefficients: Array, c: Array, out: Array) -> _motion.RowsRun:
+        return _motion.integrate_rows(
             dyn,
             x=x,
             t0=interval[0],
@@ -263,7 +263,7 @@ def _values(
     return {"r": r, "outputs": outputs, "energy": energy, "facts": lambda: {"method": method}}
 
 
-def _failure(rows: Rows, run: _native.RowsRun, result: Trajectories) -> IntegrationError:
+def _failure(rows: Rows, run: _motion.RowsRun, result: Trajectories) -> IntegrationError:
     failed = np.flatnonzero(run.codes)
     first, place = failed[0], tuple(np.unravel_index(failed[0], rows.shape))
     code = int(run.codes[first])

@@ -14,7 +14,7 @@ from weakref import WeakSet
 import numpy as np
 import numpy.typing as npt
 
-from kanecore import _native
+from kanecore import _library, _native
 from kanecore.c_functions import CFunction
 from kanecore.errors import CompileError, ModelError, warn
 from kanecore.kernels import GROUPS, KERNEL_GROUPS
@@ -439,7 +439,7 @@ class CompiledModel(_native.Kernels):
                 "otherwise: use udot, inverse_dynamics and mass_matrix, which take any"
             )
         coordinates, speeds = self._rows("coordinate", q, "q"), self._rows("speed", u, "u")
-        leading = _native.broadcast_shapes(coordinates.shape[:-1], speeds.shape[:-1])
+        leading = _library.broadcast_shapes(coordinates.shape[:-1], speeds.shape[:-1])
         x = np.empty((*leading, self.n_x))
         x[..., : self.n_q], x[..., self.n_q :] = coordinates, speeds
         return x

@@ -9,7 +9,7 @@ from operator import index
 import numpy as np
 import numpy.typing as npt
 
-from kanecore import _native
+from kanecore import _motion
 from kanecore.run.outside_methods import OUTSIDE_METHODS
 
 __all__ = [
@@ -100,17 +100,17 @@ def _has_fixed_steps(method: str) -> bool:
     """Whether a method of this name has; ValueError where there is none."""
     if method in OUTSIDE_METHODS:
         return False
-    if method not in _native.METHODS:
-        near, names = str(method).lower(), [*_native.METHODS, *OUTSIDE_METHODS]
+    if method not in _motion.METHODS:
+        near, names = str(method).lower(), [*_motion.METHODS, *OUTSIDE_METHODS]
         known = ", ".join(map(repr, sorted(names)))
         hint = f": write {near!r}" if near in names else ""
         raise ValueError(f"method is {method!r}; it must be one of {known}{hint}")
-    return not _native.METHODS[method]
+    return not _motion.METHODS[method]
 
 
 def one_run_only(method: str, **given: object) -> None:
     """ValueError where something was given that many runs at once have not."""
-    if method not in _native.METHODS:
+    if method not in _motion.METHODS:
         raise ValueError(f"{method!r} is another package's method, of one run: for many take one of kanecore's own")
     for name, value in given.items():
         if value is not None:

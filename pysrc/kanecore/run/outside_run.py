@@ -13,7 +13,7 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from kanecore import _native
+from kanecore import _motion
 from kanecore.errors import NonFiniteError, SingularError
 from kanecore.run.options import Recording
 from kanecore.run.outside_methods import Equations, Stepper, Steps, stepper_of
@@ -30,7 +30,7 @@ _TO_COEFFICIENTS = np.linalg.inv(_NODES[:, np.newaxis] ** np.arange(1, _DEGREE +
 
 @dataclass
 class OutsideRun:
-    """What a method of another package did, in the words of `_native.Run`.
+    """What a method of another package did, in the words of `_motion.Run`.
 
     Attributes
     ----------
@@ -62,7 +62,7 @@ class OutsideRun:
     row: int = -1
 
 
-AnyRun: TypeAlias = "_native.Run | OutsideRun"
+AnyRun: TypeAlias = "_motion.Run | OutsideRun"
 
 
 def integrate_outside(

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from kanecore import _native
+from kanecore import _library, _motion
 from kanecore.errors import IntegrationError
 from kanecore.run.options import positive_count
 from kanecore.run.rank import count_near
@@ -24,7 +24,7 @@ __all__ = ["RolloutStatus", "rollout", "step"]
 
 Array = npt.NDArray[Any]
 
-_CODES = {word: code for code, word in _native.STATUS.items()}
+_CODES = {word: code for code, word in _motion.STATUS.items()}
 
 
 class RolloutStatus(NamedTuple):
@@ -108,15 +108,15 @@ def rollout(
         Ctrl-C was pressed; ``out`` holds the rows that were finished.
     """
     first, step, count = _times(t0, dt, steps)
-    if method not in _native.FIXED_STEP_METHODS:
-        known = " or ".join(map(repr, _native.FIXED_STEP_METHODS))
-        hint = ": of other methods take simulate" if method in _native.METHODS else ""
+    if method not in _motion.FIXED_STEP_METHODS:
+        known = " or ".join(map(repr, _motion.FIXED_STEP_METHODS))
+        hint = ": of other methods take simulate" if method in _motion.METHODS else ""
         raise ValueError(f"method is {method!r}; it must be {known}{hint}")
     rows = _read(dyn, x0, inputs, parameters, (first, step, count))
     read = {"inputs": rows.r}
     rows = replace(rows, x=starts(rows))
-    result = _native.result_for(dyn, out, (*rows.shape, count + 1, dyn.n_x), read)
-    run = _native.roll_out(dyn, method, first, step, count, rows.shape, rows.x, rows.r, rows.c, result, threads)
+    result = _motion.result_for(dyn, out, (*rows.shape, count + 1, dyn.n_x), read)
+    run = _motion.roll_out(dyn, method, first, step, count, rows.shape, rows.x, rows.r, rows.c, result, threads)
     if dyn.n_constraints and not dyn.single:
         _count_again(rows, method, run, result)
     status = RolloutStatus(run.codes.reshape(rows.shape), run.last.reshape(rows.shape))
@@ -152,8 +152,8 @@ def step(
     p : array_like, (..., n_p), or mapping by name, optional
         For this call only; default: the current values.
     """
-    if method in _native.FIXED_STEP_METHODS and isinstance(dt, float):
-        stepped = _native.one_step(dyn, method == "euler", t, x, dt, r, p)
+    if method in _motion.FIXED_STEP_METHODS and isinstance(dt, float):
+        stepped = _motion.one_step(dyn, method == "euler", t, x, dt, r, p)
         if stepped is not None:
             return stepped
     if not isinstance(r, Mapping) and r is not None and np.ndim(r) > 1:
@@ -181,7 +181,7 @@ def _times(t0: float, dt: float, steps: int) -> tuple[float, float, int]:
         raise ValueError(f"t0 is {t0!r}, which is not finite")
     if not (np.isfinite(step) and step != 0.0 and np.isfinite(first + n * step)):
         raise ValueError(f"dt is {dt!r}; it must be finite and not zero")
-    smallest = _native.smallest_step(first, first + n * step)
+    smallest = _motion.smallest_step(first, first + n * step)
     if abs(step) < smallest:
         raise ValueError(f"dt is {dt!r}, which is lost in t: it must be at least {smallest!r}")
     return first, step, n
@@ -192,10 +192,10 @@ def _read(dyn: Kernels, x0: Any, inputs: Any, parameters: Any, times: tuple[floa
     first, step, count = times
     x = dyn._rows("state", x0, "x0")
     r = _held(dyn, inputs, count)
-    p, c = _native.parameters_of_rows(dyn, {} if parameters is None else parameters)
+    p, c = _motion.parameters_of_rows(dyn, {} if parameters is None else parameters)
     leading = {"x0": x.shape[:-1], "inputs": r.shape[:-2], "parameters": p.shape[:-1]}
     try:
-        shape = _native.broadcast_shapes(*leading.values())
+        shape = _library.broadcast_shapes(*leading.values())
     except ValueError as error:
         shapes = ", ".join(f"{name} {axes}" for name, axes in leading.items() if axes)
         raise ValueError(f"leading axes do not broadcast: {shapes}: {error}") from None
@@ -221,7 +221,7 @@ def _held(dyn: Kernels, inputs: Any, steps: int) -> Array:
     return r
 
 
-def _count_again(rows: Rows, method: str, run: _native.Rollout, result: Array) -> None:
+def _count_again(rows: Rows, method: str, run: _motion.Rollout, result: Array) -> None:
     """Roll out again, with as many rows of G as count there, what lost some at its start, as `simulate` counts."""
     lost = np.flatnonzero((run.codes == _CODES["lost"]) & (run.last == 0))
     for i in lost:
@@ -232,7 +232,7 @@ def _count_again(rows: Rows, method: str, run: _native.Rollout, result: Array) -
             continue
         c = one.c.copy()
         c[-1] = count
-        again = _native.roll_out(rows.dyn, method, rows.t0, rows.dt, steps, (), one.x, one.r, c, result[place], None)
+        again = _motion.roll_out(rows.dyn, method, rows.t0, rows.dt, steps, (), one.x, one.r, c, result[place], None)
         for mine, other in ((run.codes, again.codes), (run.numbers, again.numbers), (run.last, again.last)):
             mine[i] = other[0]
 
@@ -240,7 +240,7 @@ def _count_again(rows: Rows, method: str, run: _native.Rollout, result: Array) -
 # ----------------------------------------------------------------------------------------------------- failures
 
 
-def _failure(rows: Rows, run: _native.Rollout, result: Array, status: RolloutStatus) -> IntegrationError:
+def _failure(rows: Rows, run: _motion.Rollout, result: Array, status: RolloutStatus) -> IntegrationError:
     """The error of the first row that failed, with all of them."""
     failed = np.flatnonzero(run.codes)
     place = np.unravel_index(failed[0], rows.shape)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from kanecore import _native
+from kanecore import _motion
 from kanecore.run.constraint_state import ConstraintState
 from kanecore.run.constraints import Constraints
 from kanecore.run.rank import refuse_flat_rows, warn_of_count
@@ -95,7 +95,7 @@ def named(argument: str, place: tuple[Any, ...]) -> str:
 
 def reason(dyn: Kernels, code: int, number: int) -> str:
     """What is behind a code."""
-    word = _native.STATUS[code]
+    word = _motion.STATUS[code]
     if word == "nonfinite":
         return (
             "what follows is not finite: the motion diverges, which a smaller dt may prevent, or is not defined there"

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from kanecore import _native
+from kanecore import _motion
 from kanecore.errors import IntegrationError, ModelError
 from kanecore.run.event_slopes import EventSlopes
 from kanecore.run.events import Events, Zero
@@ -102,7 +102,7 @@ def find_sensitivities(
     problem: InitialValueProblem,
     wanted: tuple[str, ...],
     method: str,
-    run: _native.Run,
+    run: _motion.Run,
     events: Events | None,
 ) -> Sensitivities:
     """The derivatives of a run that reached its end.
@@ -358,7 +358,7 @@ class _Chain:
 
 def _methods_of_steps(method: str, run: Any) -> Any:
     """The tableau of the step that begins at a time."""
-    first = _native.Tableau(method)
+    first = _motion.Tableau(method)
     if not run.switches:
         return lambda t: first
     if run.switches > len(run.switched):
@@ -366,6 +366,6 @@ def _methods_of_steps(method: str, run: Any) -> Any:
             f"{method!r} changed its method {run.switches} times, and only the first {len(run.switched)} changes are "
             "known: sensitivities need method='rosenbrock', or 'dop853'"
         )
-    second = _native.Tableau(method, stiff=True)
+    second = _motion.Tableau(method, stiff=True)
     forward = 1.0 if run.steps[-1] >= run.steps[0] else -1.0
     return lambda t: second if sum((t - change) * forward >= 0.0 for change in run.switched) % 2 else first

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from kanecore import _native
+from kanecore import _motion
 from kanecore.progress import reporting_time
 from kanecore.run.events import Events
 from kanecore.run.failures import failure, outcome, refuse_contradictions
@@ -191,7 +191,7 @@ def simulate(
     """
     require_package(method)
     t0, t1 = span(t_span)
-    smallest = _native.smallest_step(t0, t1)
+    smallest = _motion.smallest_step(t0, t1)
     step = step_length(method, dt, first_step, smallest)
     relative, absolute = tolerances(rtol, atol, dyn.n_x)
     keeps = True if sensitivities is not None and dense_output is None else dense_output
@@ -221,7 +221,7 @@ def simulate(
         return _ended(problem, outside, Trajectory(problem, method, outside, outcome(method, outside, records)))
     watched = None if events is None else Events(problem, events)
     with reporting_time(progress, t0, t1) as report:
-        run = _native.integrate(
+        run = _motion.integrate(
             dyn,
             method,
             t0,

@@ -21,7 +21,8 @@ from kanecore.run.problem import InitialValueProblem
 from kanecore.run.signals import cubic_rates, cubic_values, piece
 
 if TYPE_CHECKING:
-    from kanecore._native import Kernels, Tableau
+    from kanecore._motion import Tableau
+    from kanecore._native import Kernels
 
 __all__ = ["Flow", "Scales", "StepSlopes", "along", "scales_of"]
 

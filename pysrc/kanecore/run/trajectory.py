@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from kanecore import _native
+from kanecore import _motion
 from kanecore.errors import KanecoreError
 from kanecore.run.animate import animate
 from kanecore.run.constraints import residuals
@@ -183,7 +183,7 @@ class Trajectory:
         if isinstance(self._run, OutsideRun):
             return interpolate_outside(self._problem, self._run, steps, times)
         arguments = self._dyn, self._method, *self._recorded, steps, times
-        return _native.interpolate(*arguments, **self._problem.arguments)
+        return _motion.interpolate(*arguments, **self._problem.arguments)
 
     @property
     def sol(self) -> Callable[[npt.ArrayLike], Array]:

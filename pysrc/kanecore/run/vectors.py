@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from kanecore import _native
+from kanecore import _library
 
 __all__ = ["joined", "leading", "vectors"]
 
@@ -26,7 +26,7 @@ def vectors(name: str, value: npt.ArrayLike, n: int) -> Array:
 def leading(**axes: tuple[int, ...]) -> tuple[int, ...]:
     """What the leading axes of arguments broadcast to; ValueError with their names where they do not."""
     try:
-        return tuple(_native.broadcast_shapes(*axes.values()))
+        return tuple(_library.broadcast_shapes(*axes.values()))
     except ValueError:
         shapes = ", ".join(f"{name} {shape}" for name, shape in axes.items() if shape)
         raise ValueError(f"leading axes do not broadcast: {shapes}") from None

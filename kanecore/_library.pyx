@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# cython: language_level=3, embedsignature=True, auto_pickle=False
+# distutils: define_macros=NPY_NO_DEPRECATED_API=NPY_2_0_API_VERSION
+"""The libraries of compiled models: opened, checked, and with their values by name.  No mathematics here.
+
+The parts, each built on those above it:
+
+====================  ====================================================================================
+`_kernels.pxi`        the names of the kernels and the shapes of their results; generated
+`_interrupt.pxi`      Ctrl-C while C runs
+`_values.pxi`         numbers, arrays and names between Python and C; `Block`
+`_open.pxi`           the table of a library, checked
+`_machine.pxi`        `Machine`: a table made of code, where there is no library
+`_libraries.pxi`      `Libraries`: sizes, names and kernels of one model
+`_names.pxi`          `Named`: values by name or symbol, as arrays
+`_parameters.pxi`     `Parametrized`: its current parameters and inputs, and those of one call
+====================  ====================================================================================
+
+A `Block` never changes, so whoever holds a reference to one may read it without the GIL, whatever other threads set
+meanwhile.  Libraries are never closed; code lives as long as its model.
+"""
+
+import numpy as np
+
+cimport cython
+cimport numpy as cnp
+from cpython.mem cimport PyMem_Free, PyMem_Malloc
+from libc.math cimport isfinite, isnan
+from libc.stdint cimport int32_t, uint16_t, uint32_t, uintptr_t
+from libc.stdlib cimport free, malloc
+from libc.string cimport memcpy, memset
+
+from kanecore cimport KC_ABI_VERSION, KC_QDOT_IS_U, KC_SINGLE
+
+from kanecore.errors import ModelError, unknown_name
+
+cdef extern from "kc_cpu.h":
+    int kc_cpu_level()
+
+cnp.import_array()
+
+ABI_VERSION = KC_ABI_VERSION
+"""Version of the C table that this build of kanecore reads."""
+
+
+def cpu_level():
+    """The x86-64 level of this processor, of those that prebuilt models are compiled for: 4, 3 or 1."""
+    return kc_cpu_level()
+
+
+include "_kernels.pxi"
+include "_interrupt.pxi"
+include "_values.pxi"
+include "_open.pxi"
+include "_machine.pxi"
+include "_libraries.pxi"
+include "_names.pxi"
+include "_parameters.pxi"

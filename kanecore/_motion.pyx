@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# cython: language_level=3, embedsignature=True, auto_pickle=False
+# distutils: define_macros=NPY_NO_DEPRECATED_API=NPY_2_0_API_VERSION
+"""Models in the hands of C: integrated by kc_ode.h, or called by other programs.  No mathematics here.
+
+====================  ====================================================================================
+`_integrate.pxi`      integration in time
+`_tableau.pxi`        what a method is made of
+`_events.pxi`         `Watch`: the events of a run
+`_rows.pxi`           integration of many starts
+`_rollout.pxi`        fixed steps of many rows side by side
+`_callables.pxi`      kernels as functions of C with other arguments
+`_xla.pxi`            kernels as functions of JAX's compiler
+====================  ====================================================================================
+"""
+
+import numpy as np
+
+cimport cython
+cimport numpy as cnp
+from cpython.mem cimport PyMem_Free, PyMem_Malloc
+from cpython.object cimport PyObject
+from libc.math cimport INFINITY, NAN, isfinite
+from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t, uintptr_t
+from libc.stdlib cimport free, malloc, realloc
+from libc.string cimport memcpy, memset
+
+from kanecore cimport (
+    KC_NONFINITE, KC_STOPPED, kc_kernel, kc_lane_kernel, kc_lanes, kc_prepare, kc_single_kernel, kc_single_prepare,
+)
+from kanecore._library cimport *
+from kanecore._native cimport *
+
+from kanecore._native import ARGUMENTS
+
+cnp.import_array()
+
+cdef object DOUBLE = np.dtype(np.float64), SINGLE = np.dtype(np.float32)
+
+include "_integrate.pxi"
+include "_tableau.pxi"
+include "_events.pxi"
+include "_rows.pxi"
+include "_rollout.pxi"
+include "_callables.pxi"
+include "_xla.pxi"

@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What `kanecore._native` shares with the other parts of the extension."""
+
+from kanecore._library cimport Libraries, Parametrized
+
+cdef enum:      # the operands of a kernel
+    OF_T, OF_X, OF_UDOT, OF_R, OF_P, N_OPERANDS
+
+cdef enum:
+    MOST_AXES = 64          # of any array of NumPy
+    ALIGNMENT = 64          # bytes: what the widest lanes need
+    PARTS_OF_A_THREAD = 4   # so that a thread that begins late, or is slow, does less
+    ROWS_OF_A_PART = 512    # at least: fewer take little more time than to begin a part
+
+cdef struct Arguments:      # of a kernel, for one state
+    double t
+    const double *x         # [q, u], and udot and lambda where the kernel reads them
+    const double *r         # NULL in a failure: the current ones
+    const double *c
+
+cdef struct Outcome:        # what work[0] and work[1] say
+    int status, number
+
+
+cdef class Model(Parametrized):
+    cdef object evaluate(self, int k, object t, object x, object udot, object r, object p, object out, object threads=*)
+    cdef object evaluate_any(self, int k, object t, object x, object udot, object r, object p, object out, object threads)
+    cdef object with_multipliers(self, object udot, object multipliers)
+
+
+cdef class Kernels(Model):
+    pass
+
+
+cdef class Shared:
+    cdef object work, parts
+    cdef Py_ssize_t n_parts
+    cdef bint ended
+
+    cdef Py_ssize_t run(self, Py_ssize_t threads) except -1
+
+
+cdef object failure(Model m, int k, Outcome outcome, const Arguments *at, object rows, object out)
+cdef Py_ssize_t row_of(Libraries m, int status, Py_ssize_t number)
+cdef bint takes_plain(Model m, int k, object t, object x, object r, object p, Arguments *at) except -1
+cdef bint is_plain_vector(object a, Py_ssize_t n) noexcept
+cdef int check_out(object out, tuple shape, list operands, object dtype) except -1
+cdef int thread_count(object threads) except -1
+cdef Py_ssize_t blocks_of(Model m, int k) noexcept

@@ -1,0 +1,188 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Types of `kanecore._motion`; its docstrings stand in kanecore/_*.pxi."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, final
+
+import numpy as np
+import numpy.typing as npt
+
+from kanecore._binding import Model, _Array, _Kind, _Values
+
+FIXED_STEP_METHODS: tuple[str, ...]
+METHODS: dict[str, bool]
+STATUS: dict[int, str]
+
+def checked_inputs(model: Model, returned: Any, t: float) -> _Array: ...
+def smallest_step(t0: float, t1: float) -> float: ...
+
+@final
+class Tableau:
+    stages: int
+    extended: int
+    a: _Array | None
+    c: _Array | None
+    implicit: tuple[_Array, _Array, _Array, _Array, _Array] | None
+    adaptive: bool
+    def __init__(self, method: str, stiff: bool = False) -> None: ...
+    def interpolant(self, theta: _Array) -> _Array: ...
+
+class Outputs:
+    def __init__(self, model: Model, p: Any, rank: int = -1) -> None: ...
+
+class Watch:
+    error: BaseException | None
+    ended: bool
+    def __init__(
+        self,
+        model: Model,
+        sources: Sequence[tuple[str, Any]],
+        directions: Sequence[int],
+        stops: Sequence[bool],
+        found: Callable[[int, float, _Array], Any],
+        outputs: Outputs | None = None,
+        expressions: Outputs | None = None,
+    ) -> None: ...
+
+def integrate(
+    model: Model,
+    method: str,
+    t0: float,
+    t1: float,
+    x0: _Array,
+    *,
+    rtol: float,
+    atol: _Array,
+    step: float,
+    max_step: float,
+    max_steps: int,
+    knots: _Array,
+    coefficients: _Array,
+    function: Any = None,
+    address: int | None = None,
+    sample_time: float = 0.0,
+    held: _Array | None = None,
+    p: Any = None,
+    rank: int = -1,
+    project: bool = True,
+    baumgarte: tuple[float, float] | None = None,
+    watch: Watch | None = None,
+    times: _Array | None = None,
+    interpolants: bool = True,
+    room: int,
+    drop: bool,
+    report: Callable[[float], object] | None = None,
+) -> Run: ...
+def interpolate(
+    model: Model,
+    method: str,
+    t: _Array,
+    x: _Array,
+    dense: _Array,
+    steps: np.ndarray[Any, np.dtype[np.int64]],
+    times: _Array,
+    *,
+    knots: _Array,
+    coefficients: _Array,
+    function: Any = None,
+    address: int | None = None,
+    p: Any = None,
+    rank: int = -1,
+    project: bool = True,
+) -> _Array: ...
+
+class RowsRun:
+    codes: npt.NDArray[np.uint8]
+    numbers: npt.NDArray[np.int32]
+    ends: _Array
+    counts: npt.NDArray[np.uint64]
+
+def integrate_rows(
+    model: Model,
+    method: str,
+    t0: float,
+    t1: float,
+    x: _Array,
+    *,
+    rtol: float,
+    atol: _Array,
+    step: float,
+    max_step: float,
+    max_steps: int,
+    knots: _Array,
+    coefficients: _Array,
+    function: Any,
+    address: int | None,
+    constants: _Array,
+    times: _Array,
+    out: _Array,
+    project: bool,
+    baumgarte: tuple[float, float] | None,
+    threads: int,
+) -> RowsRun: ...
+def one_step(model: Model, semi_implicit: bool, t: Any, x: Any, dt: float, r: Any, p: Any) -> _Array | None: ...
+def roll_out(
+    model: Model,
+    method: str,
+    t0: float,
+    dt: float,
+    steps: int,
+    shape: tuple[int, ...],
+    x0: np.ndarray[Any, Any],
+    r: np.ndarray[Any, Any],
+    c: np.ndarray[Any, Any],
+    out: np.ndarray[Any, Any],
+    threads: int | None = None,
+) -> Rollout: ...
+def parameters_of_rows(model: Model, parameters: _Values) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]: ...
+def result_for(
+    model: Model, out: Any, shape: tuple[int, ...], operands: Mapping[str, np.ndarray[Any, Any]]
+) -> np.ndarray[Any, Any]: ...
+
+@final
+class Run:
+    status: str
+    error: BaseException | None
+    t: float
+    x: _Array
+    steps: _Array | None
+    states: _Array | None
+    dense: _Array | None
+    times: _Array
+    sampled: _Array
+    samples: tuple[_Array, _Array] | None
+    evaluations: int
+    jacobians: int
+    factorizations: int
+    switches: int
+    switched: tuple[float, ...]
+    accepted: int
+    rejected: int
+    row: int
+
+@final
+class Rollout:
+    codes: npt.NDArray[np.uint8]
+    numbers: npt.NDArray[np.int32]
+    last: npt.NDArray[np.int64]
+
+@final
+class FixedKernel:
+    address: int
+    held: int
+    def __init__(
+        self,
+        model: Model,
+        kernel: str,
+        t: float,
+        x: _Array,
+        r: _Array,
+        p: _Array,
+        over: Sequence[tuple[str, int]] | None,
+        component: int,
+    ) -> None: ...
+
+def share(identity: str, model: Model, kernel: str) -> str: ...
+def xla_functions() -> tuple[Any, Any]: ...
+def xla_threads(threads: int) -> np.int64: ...
+def operand(model: Model, what: _Kind, given: Mapping[Any, Any] | None, kernel: str) -> np.ndarray[Any, Any]: ...
