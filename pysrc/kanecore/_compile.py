@@ -3,18 +3,19 @@
 
 from __future__ import annotations
 
+import functools
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from kanecore.build.compiler import Recipe, compile_library, is_wanted
+from kanecore.build.compiler import is_wanted
+from kanecore.build.groups import group_builders
 from kanecore.c_functions import CFunction
 from kanecore.describe.description import bake as bake_in
 from kanecore.describe.description import fingerprint
 from kanecore.describe.inertia import warn_of_impossible
 from kanecore.emit.groups import REALS, Groups
 from kanecore.emit.machine import FIRST, code
-from kanecore.emit.sources import sources
 from kanecore.errors import ModelError, unknown_name
 from kanecore.garbage import no_collection
 from kanecore.kernels import GROUPS, KERNEL_GROUPS
@@ -23,7 +24,7 @@ from kanecore.model import Model
 from kanecore.run.model import CompiledModel
 from kanecore.run.single import class_of
 
-__all__ = ["by_compiler", "compile"]
+__all__ = ["compile"]
 
 
 def compile(
@@ -99,7 +100,11 @@ def compile(
     build_lanes = None
     if is_wanted(cc, model.name):
         options = {"cc": cc, "cflags": cflags, "cache": cache, "verbose": verbose, "name": model.name}
-        build, build_lanes = by_compiler(model, baked, real, build_info["build"], options)
+        # Deriving energies warns of a body's potential energy that matches no load.
+        warns = KERNEL_GROUPS["potential_energy"] if any(body.potential for body in description.bodies) else None
+        key = f"{fingerprint(description)} {real} {sorted(baked.items())}"
+        groups = functools.cache(lambda: Groups(description, baked, real))
+        build, build_lanes = group_builders(groups, key, build_info["build"], options, warns=warns)
     elif real != "double":
         raise ValueError("real is 'float', and there is no compiler: the machine without one computes with doubles")
     elif cflags is not None:
@@ -120,59 +125,6 @@ def compile(
     if wanted := _groups(kernels):
         dyn.build(*wanted)
     return dyn
-
-
-def by_compiler(
-    model: Model, baked: Mapping[str, float], real: str, built_groups: dict[str, Any], options: Mapping[str, Any]
-) -> tuple[Callable[[str], tuple[str, str]], Callable[[str], str]]:
-    """What compiles one group of kernels, and returns the path of its library and its C text; the same in lanes.
-
-    Parameters
-    ----------
-    baked : mapping of name to float
-        Parameters that become constants.
-    real : str
-        The type of numbers.
-    built_groups : dict
-        Where it notes how long each group took.
-    options : mapping
-        Those of `compile_library`.
-    """
-    description = model.description
-    groups, fingerprinted = Groups(description, baked, real), f"{fingerprint(description)} {real}"
-    # Deriving energies warns of a body's potential energy that matches no load.  So that every compile does, their
-    # group of such a model has no fingerprint: its C text, which must be derived, is the key of the cache.
-    warns = KERNEL_GROUPS["potential_energy"] if any(body.potential for body in description.bodies) else None
-
-    @no_collection()
-    def build(group: str) -> tuple[str, str]:
-        derived = 0.0
-
-        def write() -> str:
-            nonlocal derived
-            start = time.perf_counter()
-            text = groups.emit(group).text
-            derived = time.perf_counter() - start
-            return text
-
-        key = f"{fingerprinted} {group} {sorted(baked.items())} {sources()}"
-        recipe = write() if group == warns else Recipe(key, write)
-        built = compile_library(recipe, **options)
-        built_groups[group] = {
-            "derive_seconds": derived,
-            "compile_seconds": built.seconds - (0.0 if group == warns else derived),
-            "from_cache": built.from_cache,
-            "command": list(built.command),
-            "fingerprint": recipe.fingerprint if isinstance(recipe, Recipe) else None,
-        }
-        return built.path, built.source
-
-    @no_collection()
-    def build_lanes(group: str) -> str:
-        key = f"{fingerprinted} {group} in lanes {sorted(baked.items())} {sources()}"
-        return compile_library(Recipe(key, lambda: groups.emit(group, lanes=True).text), **options).path
-
-    return build, build_lanes
 
 
 def _for_machine(

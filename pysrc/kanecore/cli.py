@@ -18,7 +18,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from kanecore.cli_models import check_floating_base, compiled, described, is_prebuilt
+from kanecore.cli_models import check_floating_base, compiled, described, in_gallery
 from kanecore.errors import KanecoreError, ModelError
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     demo.set_defaults(command=_demo)
 
-    models = commands.add_parser("models", help="list the prebuilt models")
+    models = commands.add_parser("models", help="list the models of the gallery")
     models.set_defaults(command=_models)
 
     _on_model(commands, "info", "describe a model", _info)
@@ -131,7 +131,7 @@ def _on_model(
     parser.add_argument(
         "model",
         metavar="MODEL",
-        help="a prebuilt model, file.py:variable that holds a Model or a CompiledModel, or a file.urdf",
+        help="a model of the gallery, file.py:variable that holds a Model or a CompiledModel, or a file.urdf",
     )
     parser.add_argument("--floating-base", action="store_true", help="of a file.urdf: its root may move")
     parser.set_defaults(command=command)
@@ -209,8 +209,8 @@ def _libraries(n: int) -> str:
 
 
 def _info(options: argparse.Namespace) -> None:
-    if is_prebuilt(options.model):
-        _print_prebuilt(options.model)
+    if in_gallery(options.model):
+        _print_gallery_model(options.model)
     else:
         print(described(options.model, options.floating_base).report())
 
@@ -240,7 +240,7 @@ def _draw(options: argparse.Namespace) -> None:
 def _ready(options: argparse.Namespace) -> CompiledModel:
     """The model of a command, with values of all parameters."""
     dyn = compiled(options.model, options.floating_base)
-    if not is_prebuilt(options.model):
+    if not in_gallery(options.model):
         _give_values(dyn)
     return dyn
 
@@ -249,7 +249,7 @@ def _audit(options: argparse.Namespace) -> int:
     if options.states < 1:
         raise ModelError(f"--states is {options.states}; it must be 1 or more")
     dyn = _ready(options)
-    units = _units(options.model) if is_prebuilt(options.model) else None
+    units = _units(options.model) if in_gallery(options.model) else None
     audit = dyn.audit(options.states, units=units)
     print(audit)
     return 0 if audit.passed else 1
@@ -301,7 +301,7 @@ def _export(options: argparse.Namespace) -> None:
         inputs=options.input,
         state=options.state,
         units=options.unit,
-        dimensions=_units(options.model) if is_prebuilt(options.model) else None,
+        dimensions=_units(options.model) if in_gallery(options.model) else None,
     )
 
 
@@ -325,7 +325,7 @@ def _units(name: str) -> Any:
     return None if getattr(module, "NUMBERS_HAVE_UNITS", False) else module.DIMENSIONS
 
 
-def _print_prebuilt(name: str) -> None:
+def _print_gallery_model(name: str) -> None:
     from kanecore.gallery import MODELS
 
     dyn = compiled(name)

@@ -14,10 +14,10 @@ if TYPE_CHECKING:
     from kanecore.model import Model
     from kanecore.run.model import CompiledModel
 
-__all__ = ["check_floating_base", "compiled", "described", "is_prebuilt"]
+__all__ = ["check_floating_base", "compiled", "described", "in_gallery"]
 
 
-def is_prebuilt(name: str) -> bool:
+def in_gallery(name: str) -> bool:
     """Whether a name is neither ``file.py:variable`` nor that of a URDF file."""
     return not name.lower().endswith(".urdf") and _in_a_file(name) is None
 
@@ -48,13 +48,13 @@ def compiled(name: str, floating_base: bool = False) -> CompiledModel:
     Raises
     ------
     ModelError
-        As of `described`; there is no prebuilt model of that name.
+        As of `described`; there is no gallery model of that name.
     """
     from kanecore._compile import compile
     from kanecore.run.model import CompiledModel
 
-    if is_prebuilt(name):
-        return _prebuilt(name)
+    if in_gallery(name):
+        return _of_gallery(name)
     place = _in_a_file(name)
     if place is None:
         return compile(_robot(name, floating_base))
@@ -96,14 +96,14 @@ def _bound(file: Path, variable: str) -> object:
     return names[variable]
 
 
-def _prebuilt(name: str) -> CompiledModel:
+def _of_gallery(name: str) -> CompiledModel:
     from kanecore.gallery import MODELS, load, models
 
     if name.endswith(".py"):
         raise ModelError(f"{name!r} names a file alone; write {name}:variable, the name of a kanecore.Model in it")
     if name not in MODELS:
         raise ModelError(
-            f"there is no prebuilt model {name!r}: give one of {', '.join(models())}, "
+            f"there is no gallery model {name!r}: give one of {', '.join(models())}, "
             "file.py:variable that holds a kanecore.Model, or a file.urdf"
         )
     return load(name)

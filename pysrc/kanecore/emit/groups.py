@@ -40,6 +40,8 @@ class Groups:
         The type of numbers.
     first : int
         The place in c of the first parameter.
+    defaults : mapping of name to float, optional
+        Values that the parameters have at first.
     """
 
     def __init__(
@@ -48,8 +50,10 @@ class Groups:
         baked: Mapping[str, float] | None = None,
         real: str = "double",
         first: int = 0,
+        defaults: Mapping[str, float] | None = None,
     ) -> None:
         self._description, self._baked, self._real, self._first = description, baked, real, first
+        self._defaults = dict(defaults or {})
 
     @cached_property
     def _core(self) -> tuple[Derivation, dict[str, Derived]]:
@@ -59,7 +63,7 @@ class Groups:
     def library(self, group: str, *, lanes: bool = False) -> Library:
         """``"core"``, ``"forces"``, ..., of `kanecore.kernels`; or the same for several states side by side."""
         derivation, core = self._core
-        return _of_group(derivation.copy(), core, group, lanes, self._real, self._first)
+        return _of_group(derivation.copy(), core, group, lanes, self._real, self._first, self._defaults)
 
     def emit(self, group: str, *, lanes: bool = False) -> Emitted:
         """Its C text."""
@@ -80,11 +84,18 @@ def emit_group(
 
 
 def _of_group(
-    derivation: Derivation, core: Mapping[str, Derived], group: str, lanes: bool, real: str, first: int = 0
+    derivation: Derivation,
+    core: Mapping[str, Derived],
+    group: str,
+    lanes: bool,
+    real: str,
+    first: int = 0,
+    defaults: Mapping[str, float] | None = None,
 ) -> Library:
     kernels = core if group == "core" else _programs(derivation, filter(derivation.has, GROUPS[group]))
-    kind, target = (LaneLibrary, REALS[real][1]) if lanes else (Library, REALS[real][0])
-    return kind(derivation, core, kernels, group, target=target, first=first)
+    if lanes:
+        return LaneLibrary(derivation, core, kernels, group, target=REALS[real][1], first=first)
+    return Library(derivation, core, kernels, group, dict(defaults or {}), target=REALS[real][0], first=first)
 
 
 def emit_library(description: Description, parameters: Mapping[str, float] | None = None) -> Emitted:

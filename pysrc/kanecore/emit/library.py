@@ -8,7 +8,6 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from importlib import metadata
 from pathlib import Path
 from types import MappingProxyType
 
@@ -26,11 +25,15 @@ from kanecore.program.straight import address, straight_line
 
 from .c import C
 from .solved import function, headers, room, structure
+from .sources import version
 from .splines import HEADER, splines
 from .splines import table as spline_table
 from .table import Contents, table
 
-__all__ = ["Emitted", "Library", "version"]
+__all__ = [
+    "Emitted",
+    "Library",
+]
 
 _RUNTIME = Path(__file__).with_name("runtime")
 
@@ -297,14 +300,6 @@ class Library:
         text, number = "".join(f"    {line}\n" for line in lines), self.target.number
         arguments = f"const {number} *x, const {number} *r, const {number} *c, {number} *work, {number} *out"
         return f"static void kernel_{name}(double t, {arguments})\n{{\n{text}}}\n\n"
-
-
-def version() -> str:
-    """That of the package, as the C says it."""
-    try:
-        return metadata.version("kanecore")
-    except metadata.PackageNotFoundError:  # while setup.py builds the gallery
-        return "source"
 
 
 def _comment(name: str) -> str:

@@ -5,13 +5,12 @@ from __future__ import annotations
 
 import functools
 import hashlib
+from importlib import metadata
 from pathlib import Path
 
 import numpy as np
 
-from kanecore.emit.library import version
-
-__all__ = ["sources"]
+__all__ = ["sources", "version"]
 
 
 @functools.cache
@@ -25,3 +24,11 @@ def sources() -> str:
         if path.suffix in (".py", ".h"):
             digest.update(f"{path.name} {path.stat().st_size} ".encode() + path.read_bytes())
     return digest.hexdigest()
+
+
+def version() -> str:
+    """That of the package, as the C says it."""
+    try:
+        return metadata.version("kanecore")
+    except metadata.PackageNotFoundError:  # while setup.py builds the gallery
+        return "source"

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kanecore.emit.groups import REALS
-from kanecore.emit.library import version
+from kanecore.emit.sources import version
 from kanecore.errors import ModelError, unknown_name, warn
 from kanecore.kernels import GROUPS, KERNEL_GROUPS
 

@@ -22,7 +22,7 @@ import numpy as np
 from kanecore import _motion
 from kanecore.build.compiler import NO_COMPILER, include_dir, is_there, link
 from kanecore.emit.library import Library
-from kanecore.emit.library import version as package_version
+from kanecore.emit.sources import version as package_version
 from kanecore.errors import ModelError, warn
 from kanecore.run.constraint_state import ConstraintState
 from kanecore.run.rank import count_near

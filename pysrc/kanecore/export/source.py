@@ -9,9 +9,10 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 
-from kanecore.emit.library import Library, version
+from kanecore.emit.library import Library
 from kanecore.emit.room import widest
 from kanecore.emit.solved import function, room
+from kanecore.emit.sources import version
 from kanecore.emit.table import names, numbers, sizes
 from kanecore.kernels import KERNELS, Kernel
 

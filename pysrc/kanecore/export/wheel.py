@@ -25,7 +25,7 @@ from kanecore.build.compiler import (
     prebuild,
 )
 from kanecore.emit.groups import Groups, lanes_of
-from kanecore.emit.library import version as own_version
+from kanecore.emit.sources import version as own_version
 from kanecore.errors import CompileError
 from kanecore.kernels import GROUPS
 from kanecore.prebuilt import FACTS

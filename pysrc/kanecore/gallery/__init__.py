@@ -1,23 +1,31 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Real mechanisms, each with its source, prebuilt when kanecore is installed.
+"""Real mechanisms, each with its source.
 
 A model is a module of this folder.  It defines ``build()``, which describes the mechanism with SymPy and
 returns a :class:`kanecore.Model`, and ``PARAMETERS``, the default values of its constants by name; where there
 are constraints also ``STATE``, coordinates and speeds by name that satisfy them.  ``DIMENSIONS`` holds the exponents of
 (length, mass, time) of each parameter, coordinate, speed and input by name: ``(1, 0, -2)`` of ``g``; angles have
-``(0, 0, 0)``.  The installation derives it
-and compiles it; this file finds the library, and needs neither SymPy nor a compiler.  Only where the processor is older
-than what the library was compiled for, it compiles the model's C text again.
+``(0, 0, 0)``.
 
-The robots are read from the URDF files in ``robots``.  They are large, and few need all of their kernels: the
-installation compiles those of :data:`PREBUILT_OF_ROBOTS`, the first call of another one compiles its group.
+Wheels of releases hold the models compiled: such a model needs neither SymPy nor a compiler.  Only where the processor
+is older than what the library was compiled for, its C text is compiled again.  Where kanecore was installed from its
+sources, a model is described and compiled when it is first loaded, and comes from the cache of compiled models from
+then on (KANECORE_PREBUILD changes that, see setup.py).
+
+The robots are read from the URDF files in ``robots``.  They are large, and few need all of their kernels: wheels hold
+those of :data:`PREBUILT_OF_ROBOTS`, the first call of another one compiles its group.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from functools import partial
+import contextlib
+import hashlib
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from functools import cache, partial
 from importlib import import_module
+from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,9 +34,10 @@ from kanecore.prebuilt import lane_library, libraries, library
 
 if TYPE_CHECKING:
     from kanecore.describe.description import Description
+    from kanecore.emit.groups import Groups
     from kanecore.run.model import CompiledModel
 
-__all__ = ["MODELS", "PREBUILT_OF_ROBOTS", "library_path", "load", "models", "robot_file", "robots"]
+__all__ = ["MODELS", "PREBUILT_OF_ROBOTS", "is_prebuilt", "library_path", "load", "models", "robot_file", "robots"]
 
 MODELS = {
     "andrews_squeezer": "squeezing mechanism of seven bodies in three loops",
@@ -115,9 +124,11 @@ def robot_file(name: str) -> Path:
 
 
 def load(name: str) -> CompiledModel:
-    """Open a prebuilt model; its parameters have the default values of the gallery.
+    """Open a model; its parameters have the default values of the gallery.
 
-    Of a robot (:func:`robots`) some groups of kernels are compiled at their first call, and kept in the cache.
+    A model that is not prebuilt is described and compiled now, its further groups of kernels at their first call, and
+    kept in the cache.  Of a robot (:func:`robots`) some groups are never prebuilt.  Where compiling takes more than a
+    second, a line on stderr says so.
 
     Parameters
     ----------
@@ -128,40 +139,46 @@ def load(name: str) -> CompiledModel:
     ------
     KeyError
         No model has this name.
-    FileNotFoundError, ImportError
+    ImportError
         The installation is incomplete.
+    CompileError
+        The compiler that the environment names is not there, or refused.
     """
     try:
         from kanecore.run.model import CompiledModel
     except ImportError as error:
         raise without_extension("load", error) from error.__cause__
 
-    if name in MODELS and not is_prebuilt(name):
+    if name not in MODELS:
+        raise unknown_name("model of the gallery is called", name, models())
+    own: dict[str, Any] = {"origin": (load, (name,)), "describe": partial(_described, name)}
+    if is_prebuilt(name) and name not in robots():
+        return CompiledModel(
+            {"all": str(library_path(name))},
+            source={"all": _text(name)},
+            lane_builder=lambda group: lane_library(_FOLDER, name) if group == "core" else None,
+            **own,
+        )
+    info: dict[str, Any] = {"build": {}}
+    build, build_lanes = _builders(name, info["build"])
+    if is_prebuilt(name):
+        libraries_of, source = dict.fromkeys(PREBUILT_OF_ROBOTS, str(library_path(name))), _text(name)
+    elif _compiler_is_there():
+        path, source = build("core")
+        libraries_of = {"core": path}
+    else:
         from kanecore._compile import compile
 
         module = import_module(f"{__name__}.{name}")
         return compile(module.build(), parameters=module.PARAMETERS)
-    path = str(library_path(name))
-    source = (_FOLDER / f"{name}.c").read_text(encoding="utf-8")
-    if name in robots():
-        info: dict[str, Any] = {"build": {}}
-        build, build_lanes = _further(name, info["build"])
-        return CompiledModel(
-            dict.fromkeys(PREBUILT_OF_ROBOTS, path),
-            source={"core": source},
-            builder=build,
-            lane_builder=build_lanes,
-            info=info,
-            origin=(load, (name,)),
-            describe=partial(_described, name),
-        )
     return CompiledModel(
-        {"all": path},
-        source={"all": source},
-        lane_builder=lambda group: lane_library(_FOLDER, name) if group == "core" else None,
-        origin=(load, (name,)),
-        describe=partial(_described, name),
+        libraries_of, source={"core": source}, builder=build, lane_builder=build_lanes, info=info, **own
     )
+
+
+def _text(name: str) -> str:
+    """The C text of a prebuilt model."""
+    return (_FOLDER / f"{name}.c").read_text(encoding="utf-8")
 
 
 def _described(name: str) -> Description:
@@ -170,38 +187,75 @@ def _described(name: str) -> Description:
     return description
 
 
-def _further(name: str, times: dict[str, Any]) -> tuple[Callable[[str], tuple[str, str]], Callable[[str], str | None]]:
-    """What compiles one more group of kernels of a robot, and the same for several states.
+def _compiler_is_there() -> bool:
+    from kanecore.build.compiler import is_there
 
-    ``times`` takes how long each lasts.  Nothing is read or derived before the first of them is asked for.
+    return is_there()
+
+
+def _builders(name: str, times: dict[str, Any]) -> tuple[Callable[[str], tuple[str, str]], Callable[[str], str | None]]:
+    """What compiles one group of kernels of a model, and the same for several states.
+
+    ``times`` takes how long each lasts.  Nothing is described or derived unless the cache lacks a group, so what the
+    cache holds needs no SymPy.
     """
-    made: list[tuple[Callable[[str], tuple[str, str]], Callable[[str], str]]] = []
 
+    @cache
+    def groups() -> Groups:
+        from kanecore.emit.groups import Groups
+
+        module = import_module(f"{__name__}.{name}")
+        return Groups(module.build().description, defaults=module.PARAMETERS)
+
+    @cache
     def builders() -> tuple[Callable[[str], tuple[str, str]], Callable[[str], str]]:
-        if not made:
-            from kanecore._compile import by_compiler
+        from kanecore.build.groups import group_builders
 
-            options: Mapping[str, Any] = {"name": name}
-            made.append(by_compiler(import_module(f"{__name__}.{name}").build(), {}, "double", times, options))
-        return made[0]
+        return group_builders(groups, _fingerprint(name), times, {"name": name})
 
     def build(group: str) -> tuple[str, str]:
-        from kanecore.build.compiler import is_there
         from kanecore.errors import CompileError
 
-        if not is_there():
+        if not _compiler_is_there():
             raise CompileError(
                 f"{group!r} of {name!r} is compiled when it is first called, and there is no C compiler. "
                 f'kanecore.compile(kanecore.gallery.{name}.build(), cc="none") has all kernels without one'
             )
-        return builders()[0](group)
+        with _telling(f"{name!r} ({group})"):
+            return builders()[0](group)
 
     def build_lanes(group: str) -> str | None:
-        from kanecore.build.compiler import is_there
-
-        return builders()[1](group) if is_there() else None
+        if not _compiler_is_there():
+            return None
+        with _telling(
+            f"kanecore: compiling {name!r} ({group}, for batches), once; from now on it comes from the cache"
+        ):
+            return builders()[1](group)
 
     return build, build_lanes
+
+
+def _fingerprint(name: str) -> str:
+    """Stands for a model's description: its source, and SymPy's version."""
+    folder = Path(__file__).parent
+    files = [folder / f"{name}.py", *sorted(folder.glob("_*.py")), *_ROBOTS.glob(f"{name}.urdf")]
+    digest = hashlib.sha256(version("sympy").encode())
+    for path in files:
+        digest.update(path.name.encode() + path.read_bytes())
+    return f"gallery {name} {digest.hexdigest()}"
+
+
+@contextlib.contextmanager
+def _telling(what: str) -> Iterator[None]:
+    """Print a line on stderr where compiling takes more than a second."""
+    line = f"kanecore: compiling {what}, once; from then on it comes from the cache"
+    timer = threading.Timer(1.0, print, [line], {"file": sys.stderr, "flush": True})
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
 
 
 def is_prebuilt(name: str) -> bool:
@@ -235,8 +289,8 @@ def library_path(name: str, level: str | None = None) -> Path:
     built = [path for path in files.values() if path.exists()]
     if not built:
         raise FileNotFoundError(
-            f"the prebuilt model {name!r} is not in {_FOLDER} "
-            f"({' or '.join(path.name for path in files.values())}): install kanecore again; in its source folder: "
-            "pip install -e ."
+            f"{name!r} is not prebuilt here: {_FOLDER} holds no {' or '.join(path.name for path in files.values())}; "
+            f"kanecore.load({name!r}) compiles it, and an installation from the sources with the environment variable "
+            f"KANECORE_PREBUILD={name} or all prebuilds it"
         )
     return built[0] if level else library(_FOLDER, name)

@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The groups of kernels of one model, each compiled when it is asked for."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from kanecore.build.compiler import Recipe, compile_library
+from kanecore.emit.sources import sources
+from kanecore.garbage import no_collection
+
+if TYPE_CHECKING:
+    from kanecore.emit.groups import Groups
+
+__all__ = ["group_builders"]
+
+
+def group_builders(
+    groups: Callable[[], Groups],
+    fingerprinted: str,
+    built_groups: dict[str, Any],
+    options: Mapping[str, Any],
+    *,
+    warns: str | None = None,
+) -> tuple[Callable[[str], tuple[str, str]], Callable[[str], str]]:
+    """What compiles one group of kernels, and returns the path of its library and its C text; the same in lanes.
+
+    Parameters
+    ----------
+    groups : callable
+        Returns what writes their C text; called where the cache lacks a group.
+    fingerprinted : str
+        Stands for all that the text depends on, but for the package.
+    built_groups : dict
+        Where it notes how long each group took.
+    options : mapping
+        Those of `compile_library`.
+    warns : str, optional
+        A group whose derivation warns.  So that every compile does, it is derived each time, and its C text is the key
+        of the cache.
+    """
+
+    @no_collection()
+    def build(group: str) -> tuple[str, str]:
+        derived = 0.0
+
+        def write() -> str:
+            nonlocal derived
+            start = time.perf_counter()
+            text = groups().emit(group).text
+            derived = time.perf_counter() - start
+            return text
+
+        recipe = write() if group == warns else Recipe(f"{fingerprinted} {group} {sources()}", write)
+        built = compile_library(recipe, **options)
+        built_groups[group] = {
+            "derive_seconds": derived,
+            "compile_seconds": built.seconds - (0.0 if group == warns else derived),
+            "from_cache": built.from_cache,
+            "command": list(built.command),
+            "fingerprint": recipe.fingerprint if isinstance(recipe, Recipe) else None,
+        }
+        return built.path, built.source
+
+    @no_collection()
+    def build_lanes(group: str) -> str:
+        recipe = Recipe(f"{fingerprinted} {group} in lanes {sources()}", lambda: groups().emit(group, lanes=True).text)
+        return compile_library(recipe, **options).path
+
+    return build, build_lanes
