@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Where do the seconds of the README's two commands go?
+
+    python bench/install.py [--tests]
+
+Clones this repository's HEAD into an empty folder and times, one after the other: the installation of numpy, sympy and
+matplotlib into a new environment; the parts of the first command, each by the call that pip makes of it; the whole first
+command; with ``--tests`` the whole second one, in a clone and an environment of its own.  Seconds are those of the machine
+and of its package index; the ratio of a command to that installation holds on others as well.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import shlex
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+OTHERS = ["numpy", "sympy", "matplotlib"]
+
+# The targets of the README's commands, in seconds on two idle cores and as ratios to the installation of `OTHERS`.
+FIRST, SECOND = (45.0, 2.0), (180.0, 8.0)
+
+
+def commands() -> list[str]:
+    """The lines of the first fenced block of the README."""
+    block = re.search(r"^```\n(.*?)^```", (ROOT / "README.md").read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)
+    assert block is not None
+    return block[1].splitlines()
+
+
+def seconds(command: str | list[str], folder: Path, **environment: str) -> float:
+    """How long a command takes in a folder; its words are shown where it fails."""
+    words = ["bash", "-c", command] if isinstance(command, str) else command
+    # No cache of pip, of compiled models or of fonts: those of a newcomer are empty.
+    home = {"HOME": str(folder / "home"), "PIP_NO_CACHE_DIR": "1"}
+    start = time.perf_counter()
+    done = subprocess.run(
+        words,
+        cwd=folder,
+        env={**os.environ, **home, **environment},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    if done.returncode:
+        sys.exit(f"{command}\n{done.stdout[-4000:]}\nended with status {done.returncode}")
+    return time.perf_counter() - start
+
+
+def build_requirements() -> list[str]:
+    """Those of pyproject.toml; this may run on a Python without tomllib."""
+    text = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    line = re.search(r"^requires = \[(.*?)\]", text, re.MULTILINE)
+    assert line is not None
+    return re.findall(r'"(.*?)"', line[1])
+
+
+def parts(folder: Path) -> Iterator[tuple[str, float]]:
+    """The first command in its parts, each with how long it takes."""
+    clone, python = folder / "kanecore", str(folder / "venv/bin/python")
+    pip = [python, "-m", "pip", "--quiet"]
+    wheels, built = str(folder / "wheels"), str(folder / "built")
+    offline = ["--no-index", "--find-links", wheels]
+    yield "new environment", seconds([sys.executable, "-m", "venv", str(folder / "venv")], folder)
+    yield (
+        "download of numpy, sympy, matplotlib and what they need",
+        seconds([*pip, "download", "--dest", wheels, *OTHERS], folder),
+    )
+    yield "unpacking them", seconds([*pip, "install", "--no-compile", *offline, *OTHERS], folder)
+    yield "byte-compiling them", seconds([python, "-m", "compileall", "-q", str(folder / "venv/lib")], folder)
+    requirements = ["--target", str(folder / "build-requirements"), *build_requirements()]
+    yield "build requirements: setuptools, Cython, numpy", seconds([*pip, "install", *requirements], folder)
+    path = str(folder / "build-requirements")
+    yield (
+        "extension and wheel",
+        seconds([*pip, "wheel", "--no-deps", "--no-build-isolation", "-w", built, str(clone)], folder, PYTHONPATH=path),
+    )
+    (wheel,) = Path(built).glob("*.whl")
+    yield "unpacking and byte-compiling kanecore", seconds([*pip, "install", "--no-deps", str(wheel)], folder)
+    yield "kanecore demo", seconds([str(folder / "venv/bin/kanecore"), "demo"], folder)
+
+
+def report(name: str, took: float, usual: float, target: tuple[float, float]) -> str:
+    met = took <= target[0] and took <= target[1] * usual
+    goal = f"at most {target[0]:g} s and {target[1]:g}: {'met' if met else 'NOT MET'}"
+    return f"{took:7.1f} s  {took / usual:5.2f}  {name}, {goal}"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Where do the seconds of the README's two commands go?")
+    parser.add_argument("--tests", action="store_true", help="time the second command as well")
+    arguments = parser.parse_args()
+    first, second = commands()
+    with tempfile.TemporaryDirectory(prefix="kanecore-install-") as name:
+        folders = {part: Path(name, part) for part in ("usual", "parts", "first", "second")}
+        for folder in folders.values():
+            (folder / "home").mkdir(parents=True)
+            subprocess.run(["git", "clone", "--quiet", str(ROOT), str(folder / "kanecore")], check=True)
+        venv = f"{shlex.quote(sys.executable)} -m venv v && v/bin/pip install {' '.join(OTHERS)}"
+        usual = seconds(venv, folders["usual"])
+        print(f"{usual:7.1f} s   1.00  {venv}\n", flush=True)
+        for part, took in parts(folders["parts"]):
+            print(f"{took:7.1f} s  {took / usual:5.2f}  {part}", flush=True)
+        whole = seconds(f"cd kanecore && {first}", folders["first"])
+        print(f"\n{report('first command', whole, usual, FIRST)}", flush=True)
+        if arguments.tests:
+            print(report("second command", seconds(f"cd kanecore && {second}", folders["second"]), usual, SECOND))
+
+
+if __name__ == "__main__":
+    main()
