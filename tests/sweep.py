@@ -8,12 +8,13 @@ A test over many cases names the part of them that makes each of its claims; the
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable
+from pathlib import Path
 from typing import Any, TypeVar
 
 import hypothesis
 import pytest
 
-__all__ = ["every", "examples", "models", "part"]
+__all__ = ["constrained", "every", "examples", "models", "part"]
 
 Test = TypeVar("Test", bound=Callable[..., Any])
 
@@ -47,6 +48,15 @@ def models(*, of_files: bool = True) -> list[Any]:
 
     names = [name for name in models() if of_files or name not in robots()]
     return part(names, ["appell_hamel", "four_bar", "free_body", "rolling_disc", "rotating_tube", "rrp"])
+
+
+def constrained() -> list[str]:
+    """The models of the gallery with constraints: those whose modules give a state on them; robots have none."""
+    from kanecore import gallery
+
+    folder = Path(str(gallery.__file__)).parent
+    names = [name for name in gallery.models() if name not in gallery.robots()]
+    return [name for name in names if "\nSTATE" in (folder / f"{name}.py").read_text(encoding="utf-8")]
 
 
 def examples(n: int) -> Callable[[Test], Test]:

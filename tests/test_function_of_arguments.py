@@ -24,7 +24,7 @@ import sympy as sm
 import sympy.physics.mechanics as me
 from numpy.testing import assert_array_equal
 from oracle.lines import coordinates, lines
-from sweep import part
+from sweep import constrained, part
 
 import kanecore as kc
 from kanecore._library import KERNELS
@@ -275,7 +275,7 @@ def test_blocks_in_c(value: float) -> None:
 
 # -------------------------------------------------------------------------------------------- the gallery
 
-CONSTRAINED = [name for name in kc.models() if kc.load(name).n_constraints]
+CONSTRAINED = constrained()
 #: By default these, and all with --long.
 SHOWN = ["appell_hamel", "bricard", "four_bar", "rolling_disc", "slider_crank"]
 #: Parameters with which a state loses a row or more: (parameters, state).

@@ -10,8 +10,8 @@ import numpy.typing as npt
 import pytest
 import sympy as sm
 import sympy.physics.mechanics as me
-from numpy.testing import assert_allclose
 from mechanisms import ground, on_a_line
+from numpy.testing import assert_allclose
 from scipy.integrate import simpson
 
 import kanecore as kc

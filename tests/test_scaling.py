@@ -19,7 +19,7 @@ import pytest
 import sympy as sm
 import sympy.physics.mechanics as me
 from oracle.lines import accelerations, coordinates, lines
-from sweep import part
+from sweep import constrained, part
 
 import kanecore as kc
 
@@ -229,7 +229,7 @@ def test_kernels(name: str, unit: tuple[int, float]) -> None:
         compare(a, b, dimensions_of(model, matrix), unit, matrix)
 
 
-CONSTRAINED = [name for name in GALLERY if kc.load(name).n_constraints]
+CONSTRAINED = constrained()
 
 
 @pytest.mark.parametrize("unit", UNITS, ids=NAMES)

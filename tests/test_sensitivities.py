@@ -12,8 +12,8 @@ import numpy.typing as npt
 import pytest
 import sympy as sm
 import sympy.physics.mechanics as me
-from numpy.testing import assert_allclose, assert_array_equal
 from mechanisms import ground, on_a_line
+from numpy.testing import assert_allclose, assert_array_equal
 from scipy.integrate import solve_ivp
 from scipy.linalg import expm
 

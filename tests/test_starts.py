@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
-from sweep import every
+from sweep import constrained, every
 from test_pivots import chain
 from test_redundant import compiled, lifted, tree
 from test_redundant import states as tree_states
@@ -24,7 +24,7 @@ import kanecore as kc
 Array = npt.NDArray[np.float64]
 pytestmark = pytest.mark.filterwarnings("ignore:no solid body can have")
 N_STARTS = 50
-CONSTRAINED = [name for name in kc.models() if kc.load(name).n_constraints]
+CONSTRAINED = constrained()
 
 
 @cache

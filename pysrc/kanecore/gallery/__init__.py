@@ -22,6 +22,7 @@ import contextlib
 import hashlib
 import sys
 import threading
+import warnings
 from collections.abc import Callable, Iterator
 from functools import cache, partial
 from importlib import import_module
@@ -29,7 +30,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from kanecore.errors import unknown_name, without_extension
+from kanecore.errors import KanecoreWarning, unknown_name, without_extension
 from kanecore.prebuilt import lane_library, libraries, library
 
 if TYPE_CHECKING:
@@ -167,13 +168,20 @@ def load(name: str) -> CompiledModel:
         path, source = build("core")
         libraries_of = {"core": path}
     else:
-        from kanecore._compile import compile
-
-        module = import_module(f"{__name__}.{name}")
-        return compile(module.build(), parameters=module.PARAMETERS)
+        return _on_the_machine(name)
     return CompiledModel(
         libraries_of, source={"core": source}, builder=build, lane_builder=build_lanes, info=info, **own
     )
+
+
+def _on_the_machine(name: str) -> CompiledModel:
+    """A model without a C compiler."""
+    from kanecore._compile import compile
+
+    module = import_module(f"{__name__}.{name}")
+    with warnings.catch_warnings():  # a source may give inertias that no body can have
+        warnings.simplefilter("ignore", KanecoreWarning)
+        return compile(module.build(), parameters=module.PARAMETERS, cc="none")
 
 
 def _text(name: str) -> str:
