@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The mechanisms that tests share, each described with SymPy as a user would.
 
-A builder returns a `kc.Model`; its keyword arguments go to the model, so that a test adds what it is about: outputs, inputs,
-constraints, a name.  `PARAMETERS` holds values for all symbols that stand here, so any of these is compiled by ::
+A builder returns a `kc.Model`; its keyword arguments go to the model, so that a test adds what it is about: outputs,
+inputs, constraints, a name.  `PARAMETERS` holds values for all symbols that stand here, so any of these is compiled by ::
 
     dyn = compiled(pendulum(outputs={"height": ...}))
 

@@ -25,7 +25,7 @@ from sweep import models
 from kanecore._library import cpu_level
 from kanecore.build import compile_library, include_dir
 from kanecore.build.compiler import find_compiler, levels
-from kanecore.gallery import library_path
+from kanecore.gallery import is_prebuilt, library_path
 from kanecore.kernels import KERNELS
 from kanecore.run.model import CompiledModel
 
@@ -192,7 +192,7 @@ def pairs() -> list[Any]:
 
 
 @zig
-@pytest.mark.parametrize(("name", "level"), pairs())
+@pytest.mark.parametrize(("name", "level"), pairs() if is_prebuilt("rrp") else [])
 def test_two_compilers_give_the_same_bits(name: str, level: str) -> None:
     """One of gcc, that of the installation if there is one, and one of zig's clang; without and with multiply-adds."""
     if level == "x86-64-v3" and cpu_level() < 3:
