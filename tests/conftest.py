@@ -71,6 +71,8 @@ def pytest_configure(config: pytest.Config) -> None:
         os.environ["KANECORE_CACHE_DIR"] = config.stash[TEMPORARY].name
 
 
+PARTS = 20  # in which .ci/run goes through the long cases, one a commit
+
 # What the last run skipped, in the cache of pytest.  --skipped leaves it as it is.
 SKIPPED = "kanecore/skipped"
 
@@ -94,20 +96,20 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--skipped", action="store_true", help="only what the last run skipped, for want of a package, say"
     )
     parser.addoption("--long", action="store_true", help="all cases of each sweep; with -m long, only what this adds")
-    parser.addoption("--tenth", type=int, choices=range(10), help="with --long, each tenth of its cases, from this on")
+    parser.addoption("--part", type=int, help=f"with --long, each {PARTS}th of its cases, from this number on")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out the cases of sweeps that are long, or nine tenths of them; with --skipped, what was not skipped."""
+    """Leave out the cases of sweeps that are long, or most of them; with --skipped, what was not skipped."""
     if config.getoption("--skipped"):
         names = set(config.cache.get(SKIPPED, ()))
         ran = [item for item in items if not {item.nodeid, item.nodeid.partition("::")[0]} & names]
         config.hook.pytest_deselected(items=ran)
         items[:] = [item for item in items if item not in set(ran)]
     long = [item for item in items if item.get_closest_marker("long")]
-    tenth = config.getoption("--tenth")
+    part = config.getoption("--part")
     if config.getoption("--long"):
-        long = [] if tenth is None else [item for i, item in enumerate(long) if i % 10 != tenth]
+        long = [] if part is None else [item for i, item in enumerate(long) if (i - part) % PARTS]
     left_out = set(long)
     config.hook.pytest_deselected(items=long)
     items[:] = [item for item in items if item not in left_out]
