@@ -2,7 +2,7 @@
 """The mechanisms that tests share, each described with SymPy as a user would.
 
 A builder returns a `kc.Model`; its keyword arguments go to the model, so that a test adds what it is about: outputs,
-inputs, constraints, a name.  `PARAMETERS` holds values for all symbols that stand here, so any of these is compiled by ::
+inputs, constraints, a name.  `PARAMETERS` holds values for all symbols that stand here, so all are compiled by ::
 
     dyn = compiled(pendulum(outputs={"height": ...}))
 

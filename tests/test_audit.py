@@ -277,8 +277,8 @@ def test_the_audit_is_the_same_each_time_and_leaves_the_model_alone() -> None:
 
 
 @pytest.mark.parametrize("axis", range(3))
-@pytest.mark.parametrize("factor", [1e9, 1e-9])
-@pytest.mark.parametrize("name", sweep.part(["rrp", "four_bar", "rolling_disc", "free_body"], ["rrp", "four_bar"]))
+@pytest.mark.parametrize("factor", sweep.part([1e9, 1e-9], [1e9]))
+@pytest.mark.parametrize("name", sweep.part(["rrp", "four_bar", "rolling_disc", "free_body"], ["four_bar"]))
 def test_units_change_no_verdict(name: str, factor: float, axis: int) -> None:
     module, dyn = import_module(f"kanecore.gallery.{name}"), kc.load(name)
     for key, value in dict(dyn.parameters).items():
@@ -302,7 +302,7 @@ PUBLIC = [
 ]
 
 
-@pytest.mark.parametrize("name", PUBLIC)
+@pytest.mark.parametrize("name", sweep.every(6, PUBLIC))
 def test_a_kernel_that_is_replaced_on_the_model_is_found(name: str) -> None:
     """Its largest entry off by a thousandth; what no equation of one model holds, that of another does."""
     for model in ("rrp", "four_bar", "rolling_disc", "planar_2r"):

@@ -16,6 +16,8 @@ import pytest
 import kanecore as kc
 from kanecore.gallery import rrp
 
+pytestmark = pytest.mark.compiler
+
 ERRORS = {"residual", "rhs_udot", "inverse", "sympy_difference"}
 SIDES = {"case", "compiler", "ns_min", "ns", "ours/it", "ops", "error"}
 SLOW_SIDES = SIDES - {"ns_min", "ns"} | {"ms_min", "ms"}

@@ -15,9 +15,9 @@ import pytest
 import sympy as sm
 import sympy.physics.mechanics as me
 from builder_models import MODELS, about_z, copied, pendulum
+from sweep import models
 
 import kanecore as kc
-from kanecore import gallery
 from kanecore.build.compiler import compile_library
 from kanecore.describe.builder import Builder
 from kanecore.describe.description import Description, Matrix
@@ -143,7 +143,7 @@ def test_building_needs_no_sympy(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
 
 
-@pytest.mark.parametrize("name", gallery.MODELS)
+@pytest.mark.parametrize("name", models())
 def test_everything_that_a_description_says_can_be_said(name: str) -> None:
     """Of each model of the gallery."""
     d = importlib.import_module(f"kanecore.gallery.{name}").build().description

@@ -27,6 +27,8 @@ from kanecore.describe.description import fingerprint
 from kanecore.emit.groups import emit_group
 from kanecore.graph.scalars import PARAMETER, Given
 
+pytestmark = pytest.mark.compiler
+
 SOURCE = """
 #include <math.h>
 double f(double x) { return sin(x) / 3 + x * x / 7; }

@@ -19,6 +19,8 @@ import sympy.physics.mechanics as me
 import kanecore as kc
 from kanecore.gallery import cart_pole
 
+pytestmark = pytest.mark.compiler
+
 Array = npt.NDArray[np.float64]
 
 

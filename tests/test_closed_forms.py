@@ -15,6 +15,7 @@ import numpy.typing as npt
 import pytest
 from closed_forms import MOTIONS
 from scipy.integrate import solve_ivp
+from sweep import part
 
 import kanecore as kc
 from kanecore.gallery import cart_pendulum
@@ -96,7 +97,7 @@ def slope(errors: Array) -> float:
     return float(np.polyfit(np.log(TOLERANCES[: len(errors)]), np.log(mean(errors)), 1)[0])
 
 
-@pytest.mark.parametrize("name", MOTIONS)
+@pytest.mark.parametrize("name", part(MOTIONS, ["knife edge"]))
 @pytest.mark.parametrize("method", TWINS)
 def test_errors_and_evaluations_beside_scipys(name: str, method: str) -> None:
     """A constraint costs an evaluation a step: 1/6 of those of "dopri5", 1/12 of those of "dop853"."""
@@ -114,7 +115,7 @@ def test_errors_and_evaluations_beside_scipys(name: str, method: str) -> None:
         assert more < {"dopri5": 1.17, "dop853": 1.1}[method]
 
 
-@pytest.mark.parametrize("name", MOTIONS)
+@pytest.mark.parametrize("name", part(MOTIONS, ["knife edge"]))
 @pytest.mark.parametrize("method", ["rosenbrock", "rosenbrock_w", "auto"])
 def test_stiff_methods_keep_the_tolerance_where_nothing_is_stiff(name: str, method: str) -> None:
     """The error goes with the tolerance, and is at most 80 times as large."""
@@ -157,6 +158,7 @@ def test_energy_of_a_swinging_chain(cart: kc.CompiledModel) -> None:
         assert ours < 2e-9
 
 
+@pytest.mark.long
 def test_energy_of_a_chain_that_tumbles(cart: kc.CompiledModel) -> None:
     """Such motions are chaotic: a run differs from its twin by a factor near 1.6 either way, their mean does not."""
     starts = np.random.default_rng(1).uniform(-3.0, 3.0, (20, LINKS))

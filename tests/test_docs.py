@@ -30,6 +30,8 @@ import sympy.physics.mechanics as me
 import kanecore as kc
 import kanecore.build, kanecore.emit.groups, kanecore.run.model
 
+pytestmark = pytest.mark.compiler
+
 root, entered = Path(kc.__file__).parent, {}
 kc.Model, kc.compile  # imported when they are first named
 

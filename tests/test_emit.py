@@ -21,7 +21,7 @@ import sympy as sm
 import sympy.physics.mechanics as me
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sweep import models
+from sweep import models, part
 
 import kanecore as kc
 from kanecore.build import compile_library, include_dir
@@ -36,6 +36,8 @@ from kanecore.program import parts
 from kanecore.program.instructions import Entry, Operand
 from kanecore.program.straight import constant_value, straight_line
 from kanecore.run.model import CompiledModel
+
+pytestmark = pytest.mark.compiler
 
 STRICT = ["-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Werror"]
 
@@ -107,7 +109,7 @@ for name in ("rrp", "cart_pendulum", "rotating_tube"):
 def test_same_bytes_in_every_process() -> None:
     """Under several hash seeds, and whatever was derived before."""
     found = set()
-    for seed, first in (("0", []), ("1", ["energies", "forces"]), ("2", ["forces"])):
+    for seed, first in (("1", ["energies", "forces"]), ("2", ["forces"])):
         environment = {**os.environ, "PYTHONHASHSEED": seed}
         done = subprocess.run(
             [sys.executable, "-c", DIGEST, *first], env=environment, capture_output=True, text=True, check=True
@@ -347,7 +349,7 @@ FORBIDDEN: list[tuple[Any, str]] = [
 FORBIDDEN_MODULES = ["sympy.simplify.simplify:simplify", "sympy.simplify.cse_main:cse"]
 
 
-@pytest.mark.parametrize("name", models(of_files=False))
+@pytest.mark.parametrize("name", part(kc.models(), ["four_bar", "rolling_disc"]))
 def test_sympy_only_describes(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """From the objects to C, SymPy is not asked to compute: it would multiply the model out."""
     kept: list[tuple[tuple[Any, ...], dict[str, Any]]] = []

@@ -306,7 +306,7 @@ SCALED = ["cart_pole", "quadrotor", "four_bar", "whipple_bicycle"]
 
 
 @pytest.mark.parametrize("number", part(range(len(UNITS)), [3]))
-@pytest.mark.parametrize("name", SCALED)
+@pytest.mark.parametrize("name", part(SCALED, ["cart_pole", "four_bar"]))
 def test_other_units(name: str, number: int) -> None:
     """Length, mass and time in other units: the same equilibrium, and the same eigenvalues."""
     found = [trimmed(name, units) for units in ((1.0, 1.0, 1.0), UNITS[number])]

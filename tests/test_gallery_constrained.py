@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
+from sweep import part
 
 import kanecore as kc
 
@@ -42,6 +43,8 @@ CONSTRAINED = (
     "stewart_platform",
     "whipple_bicycle",
 )
+#: By default these, and all with --long: a constraint nonlinear in the speeds, a loop, rolling.
+SMALL = ("appell_hamel", "four_bar", "rolling_disc")
 LOOPS = ("andrews_squeezer", "bricard", "five_bar", "four_bar", "slider_crank", "stewart")
 NONLINEAR = ("appell_hamel", "constant_speed_particle")
 #: Speeds that are rates of no coordinates, of which nobody can say whether they are integrable.
@@ -128,14 +131,14 @@ def column(dyn: kc.CompiledModel, x: Array, name: str) -> Array:
 
 
 # --------------------------------------------------------------------------------------------- all of the gallery
-@pytest.mark.parametrize("name", CONSTRAINED)
+@pytest.mark.parametrize("name", part(CONSTRAINED, SMALL))
 def test_the_states_of_the_gallery_are_on_the_constraints(name: str) -> None:
     dyn, x = compiled(name), start(name)
     found = np.concatenate([dyn.configuration_residual(0.0, x), dyn.velocity_residual(0.0, x)])
     assert np.abs(found).max() < 1e-14 * max(1.0, np.abs(x).max())
 
 
-@pytest.mark.parametrize("name", CONSTRAINED)
+@pytest.mark.parametrize("name", part(CONSTRAINED, SMALL))
 def test_degrees_of_freedom(name: str) -> None:
     """Those of the sources: dof = n_u − rank G; loops are holonomic, what rolls and slides without slip is not."""
     dyn = compiled(name)
@@ -148,7 +151,7 @@ def test_degrees_of_freedom(name: str) -> None:
         assert len(found.redundant) == (1 if name == "bricard" else 0)
 
 
-@pytest.mark.parametrize("name", CONSTRAINED)
+@pytest.mark.parametrize("name", part(CONSTRAINED, SMALL))
 def test_bodies_and_constraints_are_in_balance(name: str) -> None:
     """M u̇ = f + Gᵀλ and G u̇ + γ = 0: the definition of both forms in the API, by NumPy."""
     dyn, x = compiled(name), feasible(name)
@@ -164,7 +167,7 @@ def test_bodies_and_constraints_are_in_balance(name: str) -> None:
     assert (np.abs(change) <= 1e-10 * np.einsum("nij,nj->ni", np.abs(rows), np.abs(udot)).max()).all()
 
 
-@pytest.mark.parametrize("name", CONSTRAINED)
+@pytest.mark.parametrize("name", part(CONSTRAINED, SMALL))
 def test_speeds_stay_on_the_constraints(name: str) -> None:
     """d/dt of what the constraints say of speeds is zero along the motion, by differences of fourth order."""
     dyn, x = compiled(name), feasible(name)
@@ -179,7 +182,7 @@ def test_speeds_stay_on_the_constraints(name: str) -> None:
     assert np.abs(change).max() < 1e-9 * size
 
 
-@pytest.mark.parametrize("name", CONSTRAINED)
+@pytest.mark.parametrize("name", part(CONSTRAINED, SMALL))
 def test_least_multipliers(name: str) -> None:
     """λ is in the range of G, which makes it unique and least where rows are redundant (API)."""
     dyn, x = compiled(name), feasible(name)
@@ -189,7 +192,7 @@ def test_least_multipliers(name: str) -> None:
         check(found, in_range, 1e-7)
 
 
-@pytest.mark.parametrize("name", CONSTRAINED)
+@pytest.mark.parametrize("name", part(CONSTRAINED, SMALL))
 def test_linearization_along_the_motion(name: str) -> None:
     """A ẋ is the rate of ẋ along a motion, by differences of sixth order; a motion stays on the constraints."""
     dyn, r = compiled(name), inputs(compiled(name))
@@ -205,7 +208,7 @@ def test_linearization_along_the_motion(name: str) -> None:
         check(A @ rate, change, 1e-7)
 
 
-@pytest.mark.parametrize("name", CONSTRAINED)
+@pytest.mark.parametrize("name", part(CONSTRAINED, SMALL))
 def test_kanes_equations_of_the_independent_speeds(name: str) -> None:
     """F̃ + F̃* = 0, Kane & Levinson 1985, section 6.1, with the dependent speeds that the sources name."""
     dyn, x = compiled(name), feasible(name)
@@ -225,7 +228,7 @@ def test_kanes_equations_of_the_independent_speeds(name: str) -> None:
 ENDS = {"andrews_squeezer": 0.03, "appell_hamel": 3.0}
 
 
-@pytest.mark.parametrize("name", CONSTRAINED)
+@pytest.mark.parametrize("name", part(CONSTRAINED, SMALL))
 def test_long_runs_stay_on_the_constraints_and_keep_energy(name: str) -> None:
     """10 s from the state of the gallery: constraints to 1e-10, energy to the tolerance of the integration.
 
@@ -817,6 +820,7 @@ def test_bricard_moves_though_it_should_not() -> None:
     assert at_rest.max() > 1.0
 
 
+@pytest.mark.long
 def test_stewart_against_free_bodies() -> None:
     """Newton's and Euler's equations of 13 free bodies: the plate's and the legs' accelerations, and ball joints."""
     dyn, p = compiled("stewart"), values("stewart")
