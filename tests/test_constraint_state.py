@@ -16,9 +16,7 @@ from kanecore.kernels import KERNEL_GROUPS
 from kanecore.run.constraint_state import ConstraintState
 from kanecore.run.model import CompiledModel
 
-MODELS = part(
-    ["bricard", "five_bar", "four_bar", "rolling_disc", "stewart", "whipple_bicycle"], ["four_bar", "rolling_disc"]
-)
+MODELS = part(["bricard", "five_bar", "four_bar", "stewart", "whipple_bicycle"], ["four_bar"])
 KERNELS = [method for name in KERNEL_GROUPS for method in (name, f"_{name}") if hasattr(CompiledModel, method)]
 
 
