@@ -260,6 +260,7 @@ def test_expressions_hold_parameters_inputs_time_and_rates(ball):
     assert sol.t_events[0] == pytest.approx([1.25])
 
 
+@pytest.mark.compiler
 def test_functions_in_c(ball, tmp_path):
     source, library = tmp_path / "events.c", tmp_path / "events.so"
     source.write_text("double height(double t, const double *x) { return x[0] - 1.0 + 0.0 * t; }\n")

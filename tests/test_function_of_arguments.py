@@ -217,6 +217,7 @@ def test_a_copy_is_the_same_function() -> None:
     assert_array_equal(again.udot(0.0, X, p=[SMALL]), first)
 
 
+@pytest.mark.compiler
 def test_prepared_blocks_do_not_change() -> None:
     """The count is a part of the block, and of that block alone."""
     dyn = particle()
@@ -262,6 +263,7 @@ def prepared_in_c(dyn: kc.CompiledModel, p: Any) -> Array:
     return block
 
 
+@pytest.mark.compiler
 @pytest.mark.parametrize("value", [SMALL, NONE, 1.0])
 def test_blocks_in_c(value: float) -> None:
     """What C gets is what Python uses, from ``prepared``, from ``prepare`` and from the table."""
