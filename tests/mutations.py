@@ -34,12 +34,18 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 PACKAGE = Path("pysrc/kanecore")
 BUILT = ("*.so", "*.pyd", "*.pxd", "include/*", "src/*")  # by an editable install, in the package
-LAID = ("__init__.pxd", "_ode.pxd", "_table.pxd", "include/*.h", "src/*.h", "src/*.c")  # what setup.py copies from kanecore/ into the package
+LAID = (
+    "__init__.pxd",
+    "_ode.pxd",
+    "_table.pxd",
+    "include/*.h",
+    "src/*.h",
+    "src/*.c",
+)  # what setup.py copies from kanecore/ into the package
 PATIENCE, PATIENCE_WITH_ALL = 300.0, 3600.0  # seconds that tests of one fault may take
 PYTEST_SETTINGS = re.compile(r"^\[tool\.pytest\.ini_options\]\n(?:(?!\[tool\.).*\n)*", re.MULTILINE)
 # A line of pytest's summary: a file or a test, with its parameters in brackets.
 FAILURE = re.compile(r"^(?:FAILED|ERROR) (\S+\.py(?:::[^\[\s]+(?:\[.*?\](?= - |$))?)?)", re.MULTILINE)
-
 
 
 @dataclass(frozen=True)
@@ -59,8 +65,8 @@ class Fault:
 
     @property
     def native(self) -> bool:
-        """Whether the extension is compiled with it."""
-        return self.file.startswith("kanecore/")
+        """Whether the extension is compiled with it; the machine in it stands on the headers of emitted C, too."""
+        return self.path.suffix != ".py"
 
     @property
     def tests(self) -> list[str]:
@@ -173,7 +179,7 @@ class Copy:
         package = self.folder / PACKAGE
         native = self.folder / "kanecore"
         laid = [path.relative_to(native) for pattern in LAID for path in native.glob(pattern)]
-        targets = [*(package / path for path in laid), **package.glob("*.so"), *package.glob("*.pyd")]
+        targets = [*(package / path for path in laid), *package.glob("*.so"), *package.glob("*.pyd")]
         before = {path: path.read_bytes() for path in targets if path.exists()}
         try:
             for path in laid:
