@@ -17,8 +17,6 @@ from oracle.random_holonomic import random_holonomic
 from sweep import every, part
 
 import kanecore as kc
-from kanecore.graph.calculus import accumulate
-from kanecore.graph.evaluate import evaluate
 
 t = me.dynamicsymbols._t
 m, g, length, k = sm.symbols("m g l k", positive=True)
@@ -92,20 +90,6 @@ def test_random_mechanisms_move_as_kane_says(seed: int) -> None:
     np.testing.assert_allclose(*powers, rtol=1e-8, atol=1e-8)
 
 
-def test_ten_seconds_of_random_mechanisms() -> None:
-    for seed in (1, 4):
-        mechanism = random_holonomic(seed, 2, 2)
-        model = mechanism.kane(mixed=random.Random(seed))
-        kane, canonical = kc.compile(model), kc.compile(model.canonical())
-        state = np.array([0.1, -0.2, 0.05, 0.1])
-        start = np.r_[state[:2], momenta(canonical, state[:2], kane.qdot(0.0, state))]
-        runs = [
-            dyn.simulate((0.0, 10.0), at, rtol=1e-11, atol=1e-11) for dyn, at in ((kane, state), (canonical, start))
-        ]
-        np.testing.assert_allclose(runs[1].q[-1], runs[0].q[-1], rtol=1e-4, atol=1e-4)
-        assert max(run.energy_drift for run in runs) < 1e-7
-
-
 # --------------------------------------------------------------------------------------------------------- structure
 def spherical() -> kc.Model:
     L = m * length**2 / 2 * (theta.diff() ** 2 + phi.diff() ** 2 * sm.sin(theta) ** 2) + m * g * length * sm.cos(theta)
@@ -130,28 +114,6 @@ def test_spherical_pendulum_in_momenta() -> None:
     energies = [model.symbolic(name, nested=True) for name in ("kinetic_energy", "potential_energy")]
     assert sm.simplify(sum(energies) - H) == 0
     assert model.symbolic("mass_matrix", nested=True) == sm.eye(2)
-
-
-def test_derivatives_are_those_of_the_hamiltonian() -> None:
-    """q̇ = ∂H/∂p, ṗ = −∂H/∂q, with H = T + U of a mechanism whose positions hold no time."""
-    model = importlib.import_module("kanecore.gallery.furuta_pendulum").build().canonical()
-    values = importlib.import_module("kanecore.gallery.furuta_pendulum").PARAMETERS
-    on = OnGraph(model, {name: values[name] for name in map(str, model.parameters)})
-    derivation = on._derivation
-    d, graph = derivation.description, derivation.graph
-    H = graph.add(derivation.formulation.kinetic_energy, derivation.formulation.potential_energy)
-    slopes = accumulate(graph, [(H, graph.one)], [*d.coordinates, *d.speeds])
-    state = np.array([0.3, -0.4, 0.02, 0.03])
-    symbols = [*d.coordinates, *d.speeds, *d.parameters, *d.inputs]
-    given = [*state, *(values[name] for name in d.parameter_names), *[0.0] * len(d.inputs)]
-    numbers = {graph.nodes[i][1]: value for i, value in zip(symbols, given, strict=True)}
-    by_q, by_p = np.reshape(evaluate(graph, slopes, numbers), (2, 2))
-    inputs = dict.fromkeys(d.input_names, 0.0)
-    rates = on.rhs(0.0, state, r=inputs)
-    np.testing.assert_allclose(rates[:2], by_p, rtol=1e-10)
-    friction = rates[2:] + by_q  # what forces without a potential add
-    bare = on.power(0.0, state, rates[2:], r=inputs)[0]
-    np.testing.assert_allclose(friction @ rates[:2], bare, atol=1e-12)
 
 
 def test_the_whole_pipeline() -> None:
@@ -239,15 +201,6 @@ def test_an_indefinite_kinetic_energy() -> None:
     dyn = kc.compile(model, parameters={"m": 2.0, "k": 3.0})
     np.testing.assert_allclose(dyn.rhs(0.0, [1.0, 2.0, 0.1, 0.2]), [0.1, 0.05, -6.0, -3.0])
     assert dyn.simulate((0.0, 2.0), [1.0, 2.0, 0.1, 0.2]).energy_drift < 1e-6
-
-
-def test_a_magnetic_field() -> None:
-    """L with terms linear in q̇: p = m v + ½ B × r, and a circle of the cyclotron's frequency."""
-    L = m * (x.diff() ** 2 + y.diff() ** 2) / 2 + k * (x * y.diff() - y * x.diff()) / 2
-    dyn = kc.compile(kc.Model.from_lagrangian(L, [x, y]).canonical(), parameters={"m": 1.0, "k": 2.0})
-    start = np.array([0.1, 0.2, 0.3 - 0.2, 0.4 + 0.1])
-    run = dyn.simulate((0.0, np.pi), start, rtol=1e-11, atol=1e-11)
-    np.testing.assert_allclose(run.x[-1], start, atol=1e-9)
 
 
 def test_hamiltonians_are_the_same_in_both_variables() -> None:

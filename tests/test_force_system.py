@@ -190,26 +190,6 @@ def test_change_of_point(forces: list[Any], torques: list[Any], p: Any, q: Any) 
             assert_allclose(numbers(only.moment(P)), expected, atol=1e-9)
 
 
-def test_poinsot() -> None:
-    """Two equal crossed forces at distance h: the axis is halfway, in the bisector, with the moment −h F/2 along it."""
-    F, h = sm.symbols("F h", positive=True)
-    origin = me.Point("O")
-    system = kc.ForceSystem([(origin, F * N.x), (origin.locatenew("top", h * N.z), F * N.y)])
-    point, moment = system.central_axis()
-    assert sm.simplify(point.pos_from(origin).to_matrix(N) - sm.Matrix([0, 0, h / 2])) == sm.zeros(3, 1)
-    assert sm.simplify(moment.to_matrix(N) - sm.Matrix([-h * F / 2, -h * F / 2, 0])) == sm.zeros(3, 1)
-
-
-def test_weights_act_at_the_centre_of_mass() -> None:
-    """Parallel forces have a line of action through the centre of their points."""
-    m1, m2, g, d = sm.symbols("m1 m2 g d")
-    origin = me.Point("O")
-    P2 = origin.locatenew("P2", d * N.x)
-    point, resultant = kc.ForceSystem([(origin, -m1 * g * N.y), (P2, -m2 * g * N.y)]).line_of_action()
-    assert sm.simplify(point.pos_from(origin).dot(N.x) - m2 * d / (m1 + m2)) == 0
-    assert sm.simplify(resultant.dot(N.y) + (m1 + m2) * g) == 0
-
-
 def test_several_frames() -> None:
     """What SymPy's own products give, where vectors are written in frames that turn."""
     q1, q2 = me.dynamicsymbols("q1 q2")

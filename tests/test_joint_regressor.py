@@ -89,6 +89,7 @@ def test_losses_of_a_urdf() -> None:
     assert_allclose(plain.joint_regressor(0.0, x, udot) @ theta.ravel(), lost, rtol=0, atol=1e-11)
 
 
+@pytest.mark.filterwarnings("ignore:no solid body can have")
 def test_where_qdot_is_u() -> None:
     """Of each coordinate its own row: the speed, its sign, its derivative; nothing at rest but the rotor."""
     dyn = kc.load("puma560")

@@ -110,16 +110,6 @@ def compiled(name: str, *names: str) -> kc.CompiledModel:
     return kc.compile(model.free(*names) if names else model, parameters=WIRE)
 
 
-def test_a_law_of_feedback_holds_the_bead_on_the_wire() -> None:
-    """The reaction as a force by law: the freed bead swings on the circle, and its energy is kept."""
-    dyn, free = compiled("wire"), compiled("wire", "wire", "plane")
-    x0 = on_wire(0.7, 2.5)
-    sol = free.simulate((0.0, 2.0), x0, inputs=lambda t, x: dyn.multipliers(t, x), rtol=1e-11, atol=1e-11)
-    expected = dyn.simulate((0.0, 2.0), x0, rtol=1e-11, atol=1e-11)
-    assert_allclose(sol.x[-1], expected.x[-1], atol=1e-7)
-    assert sol.energy_drift < 1e-8
-
-
 def test_the_work_of_the_force_is_counted() -> None:
     """Off the wire a constant force does work, and the balance of energy holds it, as it does without attachments."""
     for attached in ((), ("wire", "plane")):
@@ -163,7 +153,7 @@ def test_gallery(name: str) -> None:
         assert not free.description.generalized_forces
 
 
-@pytest.mark.parametrize("seed", every(60, range(200), first=7))
+@pytest.mark.parametrize("seed", every(200, range(200), first=7))
 def test_random_systems(seed: int) -> None:
     """M u̇ = F_r + F*_r with λ of the oracle as inputs, where nothing is attached; then with half of the rows freed."""
     system = random_constrained(seed)

@@ -63,13 +63,6 @@ def test_aba_keeps_the_constraints(name: str) -> None:
     np.testing.assert_array_equal(dyn.crba(q), dyn.mass_matrix(0.0, np.concatenate([q, 0 * u])))
 
 
-def test_forces_along_the_constraints_change_nothing() -> None:
-    dyn, x = started("four_bar")
-    rows = np.asarray(dyn.constraint_jacobian(0.0, x))
-    udot = dyn.aba(x[:3], x[3:], rows.T @ [3.0, -7.0])
-    np.testing.assert_allclose(udot, dyn.udot(0.0, x), rtol=0, atol=1e-11 * np.abs(udot).max())
-
-
 def test_constrained_batches_broadcast() -> None:
     dyn, x = started("four_bar")
     q = np.stack([dyn.consistent(0.0, x + 0.1 * i)[:3] for i in range(4)])
