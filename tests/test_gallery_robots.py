@@ -14,6 +14,7 @@ import numpy.typing as npt
 import pytest
 from oracle.compare import read_reference, relative_error
 from scipy.spatial.transform import Rotation
+from sweep import every, part
 
 import kanecore as kc
 
@@ -39,7 +40,8 @@ def random(seed: int, *shape: int) -> Array:
 
 
 # -------------------------------------------------------------------------------------------------------- serial robots
-@pytest.mark.parametrize("name", ROBOTS)
+@pytest.mark.filterwarnings("ignore:no solid body can have")
+@pytest.mark.parametrize("name", part(ROBOTS, ["planar_2r", "puma560"]))
 def test_robot_agrees_with_pinocchio(name: str) -> None:
     """tests/truth/cases: Pinocchio 4.1, MuJoCo 4.0 (but for the PUMA) and a recursive Newton–Euler code agree."""
     case, dyn = json.loads((CASES / f"{ROBOTS[name]}.json").read_text()), compiled(name)
@@ -52,7 +54,7 @@ def test_robot_agrees_with_pinocchio(name: str) -> None:
         assert relative_error(dyn.inverse_dynamics(0.0, x, state["qdd"], r=off), tau) < case["tolerance"]
 
 
-@pytest.mark.parametrize(("name", "file"), [("arm7", "B"), ("tree30", "C")])
+@pytest.mark.parametrize(("name", "file"), part([("arm7", "B"), ("tree30", "C")], [("arm7", "B")]))
 def test_tree_agrees_with_pinocchio(name: str, file: str) -> None:
     """Pinocchio 4.1.0: crba, rnea and aba of the same bodies, tests/truth/pinocchio."""
     dyn = compiled(name)
@@ -61,10 +63,8 @@ def test_tree_agrees_with_pinocchio(name: str, file: str) -> None:
         assert relative_error(dyn.mass_matrix(0.0, x), state["M"]) < 1e-11
         assert relative_error(-dyn.forcing(0.0, x, r=np.zeros(dyn.n_r)), state["nle"]) < 1e-11
         assert relative_error(dyn.udot(0.0, x, r=tau), state["qdd"]) < 1e-9
-
-
-def test_tree_has_its_numbers_in_the_equations() -> None:
-    assert compiled("tree30").parameter_names == ("g",)
+    if name == "tree30":  # its numbers stand in the equations
+        assert dyn.parameter_names == ("g",)
 
 
 def test_joints_are_those_of_the_robot() -> None:
@@ -108,9 +108,10 @@ UR5E = [
 ]
 
 
+@pytest.mark.filterwarnings("ignore:no solid body can have")
 @pytest.mark.parametrize(
     ("name", "table", "turn", "limit"),
-    [("puma560", PUMA, 0.0, 1e-12), ("iiwa14", IIWA, 0.0, 1e-12), ("ur5e", UR5E, -RIGHT, 2e-3)],
+    every(3, [("puma560", PUMA, 0.0, 1e-12), ("iiwa14", IIWA, 0.0, 1e-12), ("ur5e", UR5E, -RIGHT, 2e-3)]),
 )
 def test_tip_against_published_geometry(
     name: str, table: list[tuple[float, float, float]], turn: float, limit: float
@@ -205,14 +206,17 @@ def test_biped_weighs_what_the_person_weighs() -> None:
 
 
 def test_biped_base_block_is_that_of_one_body() -> None:
-    """All joints locked it is one rigid body: mass, and first moment about the hips."""
+    """All joints locked it is one rigid body: mass, first moment; torques of joints move no mass centre."""
     dyn = compiled("biped")
-    for q in random(13, STATES, 9):
+    for q, u, r in zip(random(13, STATES, 9), random(14, STATES, 9), random(15, STATES, 6), strict=True):
         x = [*q, *np.zeros(9)]
         M, centre = dyn.mass_matrix(0.0, x), dyn.outputs(0.0, x, r=np.zeros(6))
         moment = 70 * (centre - q[:2])
         assert relative_error(M[:2, :3], [[70, 0, moment[1]], [0, 70, -moment[0]]]) < 1e-12
         assert M[2, 2] > moment @ moment / 70, "Steiner"
+        x = [*q, *u]
+        force = -dyn.inertia_forces(0.0, x, dyn.udot(0.0, x, r=8 * r), r=r)[:, :3].sum(axis=0)
+        assert relative_error(force, [0, 0, -70 * dyn.parameters["g"]]) < 1e-9
 
 
 def test_biped_has_two_equal_legs() -> None:
