@@ -14,6 +14,7 @@ import numpy.typing as npt
 import pytest
 import sympy as sm
 import sympy.physics.mechanics as me
+from mechanisms import rates
 from oracle.sympy_kinematics import SymPyKinematics
 from sweep import models
 
@@ -61,7 +62,7 @@ class Crane:
         ]
 
     def arguments(self) -> dict[str, Any]:
-        kd = [x.diff() - y for x, y in zip(Q, U, strict=True)]
+        kd = rates(Q, U)
         given = {"frame": self.N, "q_ind": Q, "u_ind": U, "kd_eqs": kd, "bodies": self.bodies, "forcelist": self.loads}
         return {**given, "points": [self.O]}
 
@@ -181,7 +182,7 @@ def test_loads_of_the_crane() -> None:
 
 def test_potentials_and_loads_that_hold_udot() -> None:
     options: dict[str, Any] = {"bodies": CRANE.bodies, "potentials": [k * Q[3] ** 2 / 2]}
-    kd = [x.diff() - y for x, y in zip(Q, U, strict=True)]
+    kd = rates(Q, U)
     loads = [(CRANE.trolley, -b * U[2].diff() * CRANE.jib.y - k * Q[2] * CRANE.jib.y)]
     dyn = kc.compile(
         kc.Model(CRANE.N, Q, U, kd, forcelist=loads, **options), parameters={s: VALUES[s] for s in (m, l, k, b)}

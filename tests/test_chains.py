@@ -9,6 +9,7 @@ import pytest
 import sweep
 import sympy as sm
 import sympy.physics.mechanics as me
+from mechanisms import ground
 
 import kanecore as kc
 from kanecore.graph.linear import matching, solve
@@ -47,8 +48,7 @@ def test_points(each: bool) -> None:
 
 @pytest.mark.parametrize("turning", sweep.part([False, True], [False]), ids=["fixed", "turning"])
 def test_frames(turning: bool) -> None:
-    N, origin = me.ReferenceFrame("N"), me.Point("O")
-    origin.set_vel(N, 0)
+    N, origin = ground()
     frame, point = oriented(N, "F", "z", q), origin
     for i in range(LENGTH):
         frame = oriented(frame, f"F{i}", "xz"[i % 2], q if turning else sm.Rational(1, 10))

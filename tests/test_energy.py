@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 import sympy as sm
 import sympy.physics.mechanics as me
+from mechanisms import ground, rates
 
 import kanecore as kc
 from kanecore.graph.antiderivative import antiderivative
@@ -51,7 +52,7 @@ class Plane:
         ]
 
     def model(self, loads: list[Any], u: Any = U, kd: Any = None, **options: Any) -> kc.Model:
-        kd = kd or [q.diff() - v for q, v in zip(Q, u, strict=True)]
+        kd = kd or rates(Q, u)
         return kc.Model(self.N, Q, u, kd, bodies=self.bodies, forcelist=loads, **options)
 
 
@@ -207,8 +208,7 @@ def test_nothing_is_counted_twice() -> None:
 @pytest.mark.parametrize("axis", [(1, 1, 0), (1, 2, 0), (1, 1, 1), (1, 0, -1)])
 def test_a_torsion_spring_about_an_oblique_axis(axis: tuple[int, int, int]) -> None:
     """Its direction has roots, √2/2 in two components, that are a factor of both."""
-    N, O = me.ReferenceFrame("N"), me.Point("O")  # noqa: E741
-    O.set_vel(N, 0)
+    N, O = ground()  # noqa: E741
     along = sum((n * e for n, e in zip(axis, N, strict=True)), me.Vector(0))
     phi, w = me.dynamicsymbols("phi w")
     S = N.orientnew("S", "Axis", (phi, along))
@@ -234,8 +234,7 @@ def test_on_a_quaternion() -> None:
     """A body that hangs free in space on a spring at its corner."""
     e, w = me.dynamicsymbols("e0:4"), me.dynamicsymbols("w1:4")
     place, v = me.dynamicsymbols("p1:4"), me.dynamicsymbols("v1:4")
-    N, O = me.ReferenceFrame("N"), me.Point("O")  # noqa: E741
-    O.set_vel(N, 0)
+    N, O = ground()  # noqa: E741
     body_frame = N.orientnew("S", "Quaternion", e)
     omega = sum((s * d for s, d in zip(w, body_frame, strict=True)), me.Vector(0))
     kd = list(sm.Matrix(e).diff(t) - sm.Matrix(kc_rates(e, w)))
@@ -244,7 +243,7 @@ def test_on_a_quaternion() -> None:
     centre.set_vel(N, sum((s * d for s, d in zip(v, N, strict=True)), me.Vector(0)))
     corner = centre.locatenew("corner", a * body_frame.x + b / 9 * body_frame.z)
     bodies = [me.RigidBody("body", centre, body_frame, m, (me.inertia(body_frame, J, 2 * J, 2 * J), centre))]
-    kd += [s.diff() - d for s, d in zip(place, v, strict=True)]
+    kd += rates(place, v)
     loads = [(centre, -m * 9.81 * N.z), me.LinearSpring(k, me.LinearPathway(O, corner), equilibrium_length=a)]
     model = kc.Model(N, [*e, *place], [*w, *v], kd, bodies=bodies, forcelist=loads)
     assert "load 1, force on point O and force on point corner, in the potential energy" in model.report()

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import sympy as sm
 import sympy.physics.mechanics as me
+from mechanisms import ground
 
 import kanecore as kc
 
@@ -18,8 +19,7 @@ m, kp, kd, w = sm.symbols("m kp kd w")
 
 
 def slider(**options: Any) -> kc.Model:
-    N, origin = me.ReferenceFrame("N"), me.Point("O")
-    origin.set_vel(N, 0)
+    N, origin = ground()
     P = origin.locatenew("P", q * N.x)
     return kc.Model(
         *(N, [q], [u], [q.diff() - u]), bodies=[me.Particle("p", P, m)], forcelist=[(P, F * N.x)], **options
@@ -79,8 +79,7 @@ def test_wrong_laws(options: dict[str, Any], words: list[str]) -> None:
 
 def test_motion_cannot_be_fed_back() -> None:
     """A displacement that follows a law is a constraint, not an input of a load."""
-    N, origin = me.ReferenceFrame("N"), me.Point("O")
-    origin.set_vel(N, 0)
+    N, origin = ground()
     P = origin.locatenew("P", q * N.x + G * N.y)
     with pytest.raises(kc.ModelError, match=r"G\(t\) in the position of point P is given by feedback"):
         kc.Model(N, [q], [u], [q.diff() - u], bodies=[me.Particle("p", P, m)], feedback={G: q**2})

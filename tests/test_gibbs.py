@@ -15,12 +15,13 @@ import numpy.typing as npt
 import pytest
 import sympy as sm
 import sympy.physics.mechanics as me
+from mechanisms import ground
 from oracle.on_graph import OnGraph
 from sweep import models, part
 from test_inertial_loads import Cart
 from test_redundant import compiled as redundant
 from test_redundant import lifted, numeric_upsilon, states, tree
-from test_variable_mass import MASSES, VALUES, q, system, t, u
+from test_variable_mass import KD, MASSES, VALUES, q, system, t, u
 from test_variable_mass import model as of_varying_mass
 
 import kanecore as kc
@@ -126,9 +127,7 @@ def test_masses_that_change(name: str) -> None:
     """∂S/∂u̇ = −F*_r of SymPy, ṁ v in it; ∂T/∂u from SymPy's kinetic energy."""
     N, bodies, loads = system(MASSES[name])
     model = of_varying_mass(MASSES[name])
-    _, frstar = me.KanesMethod(N, q, u, [x.diff() - y for x, y in zip(q, u, strict=True)]).kanes_equations(
-        bodies, loads
-    )
+    _, frstar = me.KanesMethod(N, q, u, KD).kanes_equations(bodies, loads)
     state = {**state_of(model), **VALUES}
     rates = {x.diff(): y for x, y in zip(q, u, strict=True)}
 
@@ -144,8 +143,7 @@ def test_masses_that_change(name: str) -> None:
 
 def test_expressions() -> None:
     """A sliding particle: S = ½ m u̇², ∂T/∂u = m u; in polar speeds S holds the centripetal part as well."""
-    N, origin = me.ReferenceFrame("N"), me.Point("O")
-    origin.set_vel(N, 0)
+    N, origin = ground()
     r, phi, v, w = me.dynamicsymbols("r phi v w")
     m = sm.Symbol("m")
     A = N.orientnew("A", "Axis", [phi, N.z])

@@ -11,6 +11,7 @@ import pytest
 import sweep
 import sympy as sm
 import sympy.physics.mechanics as me
+from mechanisms import ground, rates
 
 import kanecore as kc
 from kanecore.errors import ModelError
@@ -157,11 +158,10 @@ def test_parts_of_the_gallery(name: str) -> None:
 def moving_particle(set_velocity: bool, drift: bool) -> Any:
     """A particle on a quaternion's place: more coordinates than speeds, with and without a drift of the quaternion."""
     q, w, (x, v) = me.dynamicsymbols("e0:4"), me.dynamicsymbols("w1:4"), me.dynamicsymbols("x v")
-    frame, origin = me.ReferenceFrame("N"), me.Point("O")
+    frame, origin = ground()
     body = frame.orientnew("B", "Quaternion", q)
     turning = [w[0], w[1], w[2] + (sm.Rational(1, 2) if drift else 0)]
     body.set_ang_vel(frame, sum((a * e for a, e in zip(turning, (body.x, body.y, body.z), strict=True)), me.Vector(0)))
-    origin.set_vel(frame, 0)
     if set_velocity:
         centre = me.Point("G")
         centre.set_vel(frame, v * frame.x)
@@ -194,8 +194,7 @@ def test_h_of_quaternions(set_velocity: bool) -> None:
 def test_no_speeds_for_the_remainder() -> None:
     """A coordinate that moves by itself: no speeds make q̇ vanish, and H is not defined."""
     (x, y), v = me.dynamicsymbols("x y"), me.dynamicsymbols("v")
-    frame, origin = me.ReferenceFrame("N"), me.Point("O")
-    origin.set_vel(frame, 0)
+    frame, origin = ground()
     place = origin.locatenew("P", x * frame.x + y * frame.y)
     model = kc.Model(
         frame, [x, y], [v], [x.diff(time) - v, y.diff(time) - 1 - sm.sin(x)], bodies=[me.Particle("p", place, 1)]
@@ -233,6 +232,6 @@ def test_a_frame_that_was_never_turned() -> None:
     ball.set_ang_vel(frame, w[0] * frame.x + w[1] * frame.y + w[2] * frame.z)
     point.set_vel(frame, 0)
     body = me.RigidBody("ball", point, ball, 1, (me.inertia(ball, 1, 1, 1), point))
-    model = kc.Model(frame, q, w, [a.diff(time) - b for a, b in zip(q, w, strict=True)], bodies=[body])
+    model = kc.Model(frame, q, w, rates(q, w), bodies=[body])
     with pytest.raises(ModelError, match="angular velocity of frame B, of body ball, was set"):
         kc.compile(model).generalized_momenta(0.0, np.zeros(6))

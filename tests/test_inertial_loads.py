@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 import sympy as sm
 import sympy.physics.mechanics as me
+from mechanisms import ground, rates
 from oracle.on_graph import OnGraph
 from sweep import part
 
@@ -25,7 +26,7 @@ u = u1, u2, u3 = me.dynamicsymbols("u1:4")
 F = me.dynamicsymbols("F")
 m, c, g, k, b, J = sm.symbols("m c g k b J")
 PARAMETERS = {m: 1.3, c: 0.4, g: 9.81, k: 7.0, b: 0.8, J: 0.6}
-KD = [x.diff() - y for x, y in zip(q, u, strict=True)]
+KD = rates(q, u)
 rng = np.random.default_rng(7)
 
 
@@ -192,9 +193,8 @@ def test_reaction_of_a_pendulum_in_water() -> None:
 
 def test_auxiliary_speeds_count_such_loads() -> None:
     """The force along a guide, brought in evidence by an auxiliary speed: c u̇ acts across the guide."""
-    N, origin = me.ReferenceFrame("N"), me.Point("O")
+    N, origin = ground()
     ua = me.dynamicsymbols("ua")
-    origin.set_vel(N, 0)
     P = origin.locatenew("P", q1 * N.x)
     P.set_vel(N, u1 * N.x + ua * N.y)
     R = me.dynamicsymbols("R")

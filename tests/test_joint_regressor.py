@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 import sympy as sm
 import sympy.physics.mechanics as me
+from mechanisms import ground
 from numpy.testing import assert_allclose
 
 import kanecore as kc
@@ -29,8 +30,7 @@ def arm(flywheels: bool) -> kc.Model:
     """
     q1, q2, u1, u2 = me.dynamicsymbols("q1 q2 u1 u2")
     t, length = me.dynamicsymbols._t, sm.Symbol("l")
-    N, origin = me.ReferenceFrame("N"), me.Point("O")
-    origin.set_vel(N, 0)
+    N, origin = ground()
     kinematic = {
         q1.diff(): u1 * sm.cos(q2) - u2 * sm.sin(t) + sm.sin(2 * t) + 0.3 * q1,
         q2.diff(): u1 * (0.4 + q1**2) + u2 * sm.cos(q1 - q2),

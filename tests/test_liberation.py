@@ -110,19 +110,15 @@ def compiled(name: str, *names: str) -> kc.CompiledModel:
     return kc.compile(model.free(*names) if names else model, parameters=WIRE)
 
 
-def test_the_work_of_the_force_is_counted() -> None:
-    """Off the wire a constant force does work, and the balance of energy holds it, as it does without attachments."""
-    for attached in ((), ("wire", "plane")):
-        free = kc.compile(kc.Model(**particle(*attached)).free("wire", "plane"), parameters=WIRE)
-        sol = free.simulate((0.0, 1.0), on_wire(0.3, 1.0), inputs=[-2.5, 0.4], rtol=1e-10, atol=1e-10)
-        T_U = [free.kinetic_energy(0.0, x) + free.potential_energy(0.0, x) for x in (sol.x[0], sol.x[-1])]
-        work = -2.5 * (sol.x[-1][1] - WIRE["R"]) + 0.4 * sol.x[-1][2]
-        assert abs(work) > 0.05
-        assert_allclose(T_U[1] - T_U[0], work, rtol=1e-8)
-        assert sol.energy_drift < 1e-8
-        r = np.array([-2.5, 0.4])
-        x = sol.x[-1]
-        assert_allclose(free.power(0.0, x, free.udot(0.0, x, r=r), r=r), r @ x[[4, 5]], rtol=1e-12)
+@pytest.mark.parametrize("attached", [(), ("wire", "plane")])
+def test_the_work_of_the_force_is_counted(attached: tuple[str, ...]) -> None:
+    """Off the wire a constant force does work, and the balance of energy holds it, attached to points or not."""
+    free, r = kc.compile(kc.Model(**particle(*attached)).free("wire", "plane"), parameters=WIRE), np.array([-2.5, 0.4])
+    sol = free.simulate((0.0, 1.0), on_wire(0.3, 1.0), inputs=r.tolist(), rtol=1e-10, atol=1e-10)
+    assert abs(-2.5 * (sol.x[-1][1] - WIRE["R"]) + 0.4 * sol.x[-1][2]) > 0.05
+    assert sol.energy_drift < 1e-8
+    x = sol.x[-1]
+    assert_allclose(free.power(0.0, x, free.udot(0.0, x, r=r), r=r), r @ x[[4, 5]], rtol=1e-12)
 
 
 # ------------------------------------------------------------------- mechanisms
@@ -191,24 +187,18 @@ def test_random_systems(seed: int) -> None:
 
 
 def test_udot_in_machine_code() -> None:
-    """A loop and a rolling contact: u̇, the multipliers that remain, and the columns of λ in the linearization."""
-    for name in ("four_bar", "rolling_disc"):
-        module, dyn = import_module(f"kanecore.gallery.{name}"), kc.load(name)
-        x = dyn.check().x
-        multipliers, udot = dyn.multipliers(0.0, x), dyn.udot(0.0, x)
-        half = kc.compile(module.build().free(0), parameters=module.PARAMETERS)
-        r = np.array([*(dyn.inputs[i] for i in dyn.input_names), multipliers[0]])
-        assert_allclose(half.udot(0.0, x, r=r), udot, rtol=1e-10, atol=1e-10)
-        assert_allclose(half.multipliers(0.0, x, r=r), multipliers[1:], rtol=1e-9, atol=1e-9)
-        whole = kc.compile(module.build().free(0, 1), parameters=module.PARAMETERS)
-        r = np.array([*r, multipliers[1]])
-        assert_allclose(whole.udot(0.0, x, r=r), udot, rtol=1e-10, atol=1e-10)
-        B = whole.linearize(0.0, x, r=r)[1]
-        slope = np.linalg.solve(whole.mass_matrix(0.0, x), dyn.constraint_jacobian(0.0, x).T)
-        assert_allclose(B[whole.n_q :, -2:], slope, rtol=1e-9, atol=1e-9)
-        # the reactions at the joints of the tree are the same
-        assert_allclose(whole.reactions(0.0, x, r=r), dyn.reactions(0.0, x), rtol=1e-9, atol=1e-9)
-        assert_allclose(half.reactions(0.0, x, r=r[:-1]), dyn.reactions(0.0, x), rtol=1e-9, atol=1e-9)
+    """A loop: u̇, the multipliers that remain, the columns of λ in the linearization, and the joints' reactions."""
+    module, dyn = import_module("kanecore.gallery.four_bar"), kc.load("four_bar")
+    x = dyn.check().x
+    multipliers, inputs = dyn.multipliers(0.0, x), [dyn.inputs[i] for i in dyn.input_names]
+    for rows in ((0,), (0, 1)):
+        free = kc.compile(module.build().free(*rows), parameters=module.PARAMETERS)
+        r = np.array([*inputs, *multipliers[list(rows)]])
+        assert_allclose(free.udot(0.0, x, r=r), dyn.udot(0.0, x), rtol=1e-10, atol=1e-10)
+        assert_allclose(free.multipliers(0.0, x, r=r), multipliers[len(rows) :], rtol=1e-9, atol=1e-9)
+        assert_allclose(free.reactions(0.0, x, r=r), dyn.reactions(0.0, x), rtol=1e-9, atol=1e-9)
+    slope = np.linalg.solve(free.mass_matrix(0.0, x), dyn.constraint_jacobian(0.0, x).T)
+    assert_allclose(free.linearize(0.0, x, r=r)[1][free.n_q :, -2:], slope, rtol=1e-9, atol=1e-9)
 
 
 # ------------------------------------------------------------------- descriptions
@@ -230,27 +220,21 @@ def test_an_attached_row_is_a_load() -> None:
 
 
 def test_an_unattached_row_is_a_generalized_force() -> None:
+    """It has its share of F_r, baked parameters or not; where it acts, and so what joints carry, nobody knows."""
     free = kc.Model(**particle()).free("wire")
     assert "  lambda_wire of a freed constraint:\n    F_v = lambda_wire" in free.explain()
     assert "  lambda_wire of a freed constraint" in free.report().splitlines()
-    dyn = kc.compile(free, parameters=WIRE)
+    dyn, x = compiled("wire", "wire"), on_wire(0.7, 2.5)
     with pytest.raises(
         kc.ModelError, match=r"no equation tells where lambda_wire of freed constraints acts: say so in Model\(attach"
     ):
-        dyn.reactions(0.0, on_wire(0.7, 2.5))
+        dyn.reactions(0.0, x)
     baked = kc.compile(free, parameters=WIRE, bake=True)
-    x = on_wire(0.7, 2.5)
     assert_allclose(baked.udot(0.0, x, r=[1.3]), dyn.udot(0.0, x, r=[1.3]), rtol=1e-14)
-    assert_allclose(baked.generalized_active_forces(0.0, x, r=[1.3])[1] - dyn.generalized_active_forces(0.0, x)[1], 1.3)
-
-
-def test_a_generalized_force_has_its_share() -> None:
-    """Loads and freed constraints add up to F_r."""
-    dyn = kc.compile(kc.Model(**particle()).free("wire"), parameters=WIRE)
-    x = on_wire(0.7, 2.5)
-    shares = dyn.active_forces_by_load(0.0, x, r=[1.3])
+    shares, total = dyn.active_forces_by_load(0.0, x, r=[1.3]), dyn.generalized_active_forces(0.0, x, r=[1.3])
     assert_allclose(shares["freed constraints"][1], 1.3, rtol=1e-12)
-    assert_allclose(sum(shares.values()), dyn.generalized_active_forces(0.0, x, r=[1.3]), rtol=1e-12)
+    assert_allclose(sum(shares.values()), total, rtol=1e-12)
+    assert_allclose(total[1] - dyn.generalized_active_forces(0.0, x)[1], 1.3)
 
 
 def test_the_model_stays_as_it_was() -> None:
@@ -397,22 +381,27 @@ def test_any_name(name: str) -> None:
 
 
 # ---------------------------------------------------------------------- errors
-def test_what_is_no_constraint() -> None:
-    model = kc.Model(**particle())
-    for key in ("wier", "Wire", "lambda_wire", "velocity constraint 0"):
-        with pytest.raises(
-            kc.ModelError, match=f"'wire' has no constraint '{key}' to be freed: name one .* 'wire', 'plane'"
-        ):
-            model.free(key)
-    for number in (2, -1, True, 1.5, None, me.dynamicsymbols("wire")):
-        with pytest.raises(kc.ModelError, match=r"is no row of G of 'wire', which has 2: name one .* 'wire', 'plane'"):
-            model.free(number)  # type: ignore[arg-type]
-    with pytest.raises(kc.ModelError, match=r"free\(\) frees nothing: name one"):
-        model.free()
-    with pytest.raises(kc.ModelError, match=r"free\(\) names 'wire' twice"):
-        model.free("wire", 0)
+NO_ROW = r"is no row of G of 'wire', which has 2: name one .* 'wire', 'plane'"
+NO_NAME = "'wire' has no constraint '{}' to be freed: name one .* 'wire', 'plane'"
+
+
+@pytest.mark.parametrize(
+    ("names", "message"),
+    [
+        *(([key], NO_NAME.format(key)) for key in ("wier", "Wire", "lambda_wire", "velocity constraint 0")),
+        *(([number], NO_ROW) for number in (2, -1, True, 1.5, None, me.dynamicsymbols("wire"))),
+        ([], r"free\(\) frees nothing: name one"),
+        (["wire", 0], r"free\(\) names 'wire' twice"),
+    ],
+)
+def test_what_is_no_constraint(names: list[Any], message: str) -> None:
+    with pytest.raises(kc.ModelError, match=message):
+        kc.Model(**particle()).free(*names)
+
+
+def test_nothing_is_left_to_free() -> None:
     with pytest.raises(kc.ModelError, match="it has none"):
-        model.free("wire", "plane").free("wire")
+        kc.Model(**particle()).free("wire", "plane").free("wire")
 
 
 @pytest.mark.parametrize("kind", ["parameter", "input", "noncontributing", "law"])

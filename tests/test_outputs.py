@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 import sympy as sm
 import sympy.physics.mechanics as me
+from mechanisms import ground, rates
 
 import kanecore as kc
 
@@ -39,7 +40,7 @@ class Crane:
 
     def model(self, outputs: dict[str, Any], **options: Any) -> kc.Model:
         return kc.Model(
-            *(self.N, Q, U, [x.diff() - u for x, u in zip(Q, U, strict=True)]),
+            *(self.N, Q, U, rates(Q, U)),
             bodies=[self.body],
             forcelist=[(self.centre, F * self.N.y - m * g * self.N.z)],
             outputs=outputs,
@@ -151,11 +152,10 @@ def test_multipliers_of_freed_constraints() -> None:
     """In a vector, where another row is freed and the rest is numbered anew."""
     x, y = q = me.dynamicsymbols("x y")
     u = me.dynamicsymbols("v w")
-    N, O = me.ReferenceFrame("N"), me.Point("O")  # noqa: E741
-    O.set_vel(N, 0)
+    N, O = ground()  # noqa: E741
     P = O.locatenew("P", x * N.x + y * N.y)
     model = kc.Model(
-        *(N, q, u, [a.diff() - b for a, b in zip(q, u, strict=True)]),
+        *(N, q, u, rates(q, u)),
         bodies=[me.Particle("P", P, m)],
         forcelist=[(P, -m * g * N.y)],
         velocity_constraints={"rail": u[0], "floor": u[1]},

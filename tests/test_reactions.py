@@ -15,6 +15,7 @@ import numpy.typing as npt
 import pytest
 import sympy as sm
 import sympy.physics.mechanics as me
+from mechanisms import ground, rates
 
 import kanecore as kc
 from kanecore.derive.derivation import Derivation
@@ -29,8 +30,7 @@ def absolute_chain() -> dict[str, Any]:
     """Three links in space, absolute angles as coordinates, their rates as speeds, springs between links."""
     q, u = me.dynamicsymbols("q1:4"), me.dynamicsymbols("u1:4")
     length, m, g, k = sm.symbols("l m g k")
-    N, origin = me.ReferenceFrame("N"), me.Point("O")
-    origin.set_vel(N, 0)
+    N, origin = ground()
     pivot, parent, bodies, joints, loads = origin, N, [], {}, []
     for i in range(3):
         frame = me.ReferenceFrame(f"A{i}")
@@ -43,7 +43,7 @@ def absolute_chain() -> dict[str, Any]:
         joints[f"link{i}"] = (bodies[i - 1] if i else None, bodies[i], pivot)
         pivot, parent = centre.locatenew(f"P{i}", length / 2 * frame.x), frame
     loads.append((pivot, 3 * N.x - 2 * u[1] * N.y))
-    kdes = [a.diff() - b for a, b in zip(q, u, strict=True)]
+    kdes = rates(q, u)
     return {"frame": N, "q": q, "u": u, "kdes": kdes, "bodies": bodies, "loads": loads, "joints": joints}
 
 
@@ -210,8 +210,7 @@ def test_massless_links_belong_to_the_child() -> None:
 
 def test_reactions_need_forces() -> None:
     q, u = me.dynamicsymbols("q u")
-    N, origin = me.ReferenceFrame("N"), me.Point("O")
-    origin.set_vel(N, 0)
+    N, origin = ground()
     P = origin.locatenew("P", q * N.x)
     model = kc.Model(N, [q], [u], [q.diff() - u], bodies=[me.Particle("p", P, 1)], potentials=[q**2])
     dyn = kc.compile(model)
@@ -238,8 +237,7 @@ def test_reactions_need_forces() -> None:
 )
 def test_wrong_joints(joint: Any, words: list[str]) -> None:
     q, u = me.dynamicsymbols("q u")
-    N, origin = me.ReferenceFrame("N"), me.Point("O")
-    origin.set_vel(N, 0)
+    N, origin = ground()
     P, Q = origin.locatenew("P", q * N.x), origin.locatenew("Q", 2 * q * N.x)
     a, b, other = me.Particle("a", P, 1), me.Particle("b", Q, 1), me.Particle("other", Q, 1)
     pieces = {"a": a, "b": b, "other": other, "N": N, "O": origin}
@@ -271,7 +269,7 @@ class Pieces:
         self.origin.set_vel(self.N, 0)
 
     def joints(self, bodies: list[Any], loads: Any = ()) -> dict[str, tuple[str, str]]:
-        kdes = [q.diff() - u for q, u in zip(self.q, self.u, strict=True)]
+        kdes = rates(self.q, self.u)
         model = kc.Model(self.N, self.q, self.u, kdes, bodies=bodies, forcelist=list(loads))
         d = model.description
         name = {-1: "N"} | {i: b.name for i, b in enumerate(d.bodies)}
@@ -323,7 +321,7 @@ def test_points_located_from_another_body_in_one_step() -> None:
     a = rigid("a", p.origin.locatenew("CA", length / 2 * A.y), A)
     b = rigid("b", a.masscenter.locatenew("CB", length / 2 * A.y + length / 2 * B.z), B)
     tip = a.masscenter.locatenew("E", length / 2 * A.y + length * B.z)
-    kdes = [q.diff() - u for q, u in zip(p.q, p.u, strict=True)]
+    kdes = rates(p.q, p.u)
     on_c = me.Particle("bob", p.origin.locatenew("CC", 0.1 * p.frames[2].x), 1)
     model = kc.Model(p.N, p.q, p.u, kdes, bodies=[a, b, on_c], forcelist=[(tip, 5 * p.N.x)])
     dyn = kc.compile(model, parameters={"l": 0.7})
@@ -397,7 +395,7 @@ def test_massless_frame_between_absolute_angular_velocities() -> None:
     B.set_ang_vel(p.N, p.u[0] * A.x + p.u[1] * A.y)
     rotor = rigid("rotor", p.origin.locatenew("CB", 0.1 * B.x), B)
     bob = me.Particle("bob", p.origin.locatenew("CC", p.q[2] * p.N.x), 1)
-    kdes = [q.diff() - u for q, u in zip(p.q, p.u, strict=True)]
+    kdes = rates(p.q, p.u)
     model = kc.Model(p.N, p.q, p.u, kdes, bodies=[rotor, bob], forcelist=[(A, 2 * p.N.x)])
     wrench = kc.compile(model).reactions(0.0, [0.3, 0.4, 0.5, 0.6, 0.7, 0.8], named=True)["rotor"]
     assert abs(wrench[3]) < 1e-13
@@ -411,7 +409,7 @@ def test_gravity_across_the_motion_is_felt_by_reactions() -> None:
     tip = p.origin.locatenew("tip", A.y)
     arm = me.Particle("arm", tip, m)
     bodies = [arm, me.Particle("other", p.origin.locatenew("C", p.q[1] * p.N.y + p.q[2] * p.N.z), 1)]
-    kdes = [q.diff() - u for q, u in zip(p.q, p.u, strict=True)]
+    kdes = rates(p.q, p.u)
     model = kc.Model(p.N, p.q, p.u, kdes, bodies=bodies, forcelist=[(tip, -m * g * p.N.x + R * p.N.x)])
     assert model.noncontributing == (R,)
     assert model.parameters == (g, m)
@@ -422,15 +420,14 @@ def test_gravity_across_the_motion_is_felt_by_reactions() -> None:
 
 def on_a_plane(weight: Any, turning: bool = True) -> kc.Model:
     """A body at x, y that turns about z, pushed by its weight."""
-    N, origin = me.ReferenceFrame("N"), me.Point("O")
-    origin.set_vel(N, 0)
+    N, origin = ground()
     x, y, th, u, v, w = me.dynamicsymbols("x y th u v w")
     B = N.orientnew("B", "Axis", [th if turning else 0, N.z])
     C = origin.locatenew("C", x * N.x + y * N.y)
     body = me.RigidBody("body", C, B, 5, (me.inertia(B, 1, 1, 1), C))
     n = 3 if turning else 2
     q, speeds = [x, y, th][:n], [u, v, w][:n]
-    kd = [a.diff() - b for a, b in zip(q, speeds, strict=True)]
+    kd = rates(q, speeds)
     return kc.Model(N, q, speeds, kd, bodies=[body], forcelist=[(C, weight(N))])
 
 

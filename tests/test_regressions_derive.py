@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 import sympy as sm
 import sympy.physics.mechanics as me
+from mechanisms import ground, rates
 from oracle.sympy_oracle import KaneOracle, to_doubles
 
 import kanecore as kc
@@ -24,8 +25,7 @@ t = me.dynamicsymbols._t
 
 
 def fixed_origin() -> tuple[me.ReferenceFrame, me.Point]:
-    N, origin = me.ReferenceFrame("N"), me.Point("O")
-    origin.set_vel(N, 0)
+    N, origin = ground()
     return N, origin
 
 
@@ -166,7 +166,7 @@ def test_a_wheels_inertia_in_its_fork_costs_nothing() -> None:
         G = origin.locatenew("G", fork.z)
         frame = fork if axes == "fork" else wheel
         body = me.RigidBody("b", G, wheel, 2, (me.inertia(frame, 2, 3, 2), G))
-        model = kc.Model(N, q, u, [a.diff(t) - b for a, b in zip(q, u, strict=True)], bodies=[body])
+        model = kc.Model(N, q, u, rates(q, u), bodies=[body])
         forces = model._derivation.kernel("generalized_inertia_forces").roots
         return len(model._derivation.graph.below(forces))
 
@@ -183,7 +183,7 @@ def test_every_group_of_points_has_its_root() -> None:
     S.set_vel(N, u[1] * N.y)
     T = S.locatenew("T", 2 * A.x)
     bodies = [me.Particle("p", P, 1), me.Particle("s", T, 3)]
-    kd = [a.diff(t) - b for a, b in zip(q, u, strict=True)]
+    kd = rates(q, u)
     dyn = kc.compile(kc.Model(N, q, u, kd, bodies=bodies, forcelist=[(T, N.y)]))
     angle, w = 0.8, 1.3
     x = [0.1, 0.2, angle, 0.3, 0.4, w]
@@ -246,8 +246,7 @@ def test_a_bodys_potential_energy_with_an_input_has_its_rate() -> None:
 def test_angular_velocity_of_the_last_frame_of_a_chain(first: int) -> None:
     """Set in N, it makes the last frame the nearest neighbour of the one that it is oriented from."""
     q, u = me.dynamicsymbols("q1:5"), me.dynamicsymbols("u1:5")
-    N, origin = me.ReferenceFrame("N"), me.Point("O")
-    origin.set_vel(N, 0)
+    N, origin = ground()
     frames = [N]
     for k in range(4):
         frame = me.ReferenceFrame(f"A{k}")
@@ -255,7 +254,7 @@ def test_angular_velocity_of_the_last_frame_of_a_chain(first: int) -> None:
         frames.append(frame)
     frames[-1].set_ang_vel(N, sum(u) * N.z)
     bodies = [me.RigidBody(f.name, origin, f, 1, (me.inertia(f, 1, 1, 1), origin)) for f in frames[1:]]
-    kdes = [a.diff() - b for a, b in zip(q, u, strict=True)]
+    kdes = rates(q, u)
     dyn = kc.compile(kc.Model(N, q, u, kdes, bodies=bodies[first:] + bodies[:first]))
     lower = np.tril(np.ones((4, 4)))
     np.testing.assert_allclose(dyn.mass_matrix(0.0, np.ones(8)), lower.T @ lower, rtol=1e-14)

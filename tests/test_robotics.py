@@ -11,6 +11,7 @@ import numpy.typing as npt
 import pytest
 import sympy as sm
 import sympy.physics.mechanics as me
+from mechanisms import ground
 from sweep import part
 
 import kanecore as kc
@@ -87,8 +88,7 @@ def bead(scale: float = 1.0) -> CompiledModel:
     """A bead on a slope, its height in a unit of length of its own, and a speed without mass that it drags along."""
     x, y, z, ux, uy, uz = me.dynamicsymbols("x y z u_x u_y u_z")
     m, g = sm.symbols("m g")
-    frame, origin = me.ReferenceFrame("N"), me.Point("O")
-    origin.set_vel(frame, 0)
+    frame, origin = ground()
     point = origin.locatenew("P", x * frame.x + scale * y * frame.y)
     model = kc.Model(
         frame,

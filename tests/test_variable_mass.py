@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import sympy as sm
 import sympy.physics.mechanics as me
+from mechanisms import ground, rates
 from oracle.on_graph import OnGraph
 
 import kanecore as kc
@@ -19,7 +20,7 @@ u = u1, u2, u3 = me.dynamicsymbols("u1:4")
 M = me.dynamicsymbols("M")
 m, g, b, J, k = sm.symbols("m g b J k")
 VALUES = {m: 1.3, g: 9.81, b: 0.8, J: 2.5, k: 6.0}
-KD = [x.diff() - y for x, y in zip(q, u, strict=True)]
+KD = rates(q, u)
 
 MASSES = {
     "of a coordinate": m * (2 + sm.sin(q1)),
@@ -33,10 +34,9 @@ MASSES = {
 
 def system(mass: Any) -> tuple[Any, list[Any], list[Any]]:
     """A particle of that mass in the plane, and a rod hinged to it, its inertia about the hinge, of that mass too."""
-    N, origin = me.ReferenceFrame("N"), me.Point("O")
+    N, origin = ground()
     A = N.orientnew("A", "Axis", [q3, N.z])
     A.set_ang_vel(N, u3 * N.z)
-    origin.set_vel(N, 0)
     P = origin.locatenew("P", q1 * N.x + q2 * N.y)
     P.set_vel(N, u1 * N.x + u2 * N.y)
     C = P.locatenew("C", b * A.x)
@@ -128,8 +128,7 @@ def test_reactions_and_linearization(bucket: kc.CompiledModel) -> None:
 
 def test_rocket_equation() -> None:
     """m v is kept where no force acts: −(m a + ṁ v), which is what SymPy says, and no thrust."""
-    N, origin = me.ReferenceFrame("N"), me.Point("O")
-    origin.set_vel(N, 0)
+    N, origin = ground()
     P = origin.locatenew("P", q1 * N.x)
     P.set_vel(N, u1 * N.x)
     made = kc.Model(N, [q1], [u1], [q1.diff() - u1], bodies=[me.Particle("B", P, m * (1 + t))])
