@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 import sympy as sm
 import sympy.physics.mechanics as me
+from mechanisms import ground, pendulum, rates
 from oracle.on_graph import OnGraph
 from oracle.random_holonomic import random_holonomic
 from sweep import every, part
@@ -233,24 +234,27 @@ def test_hamiltonians_are_the_same_in_both_variables() -> None:
 
 
 # ------------------------------------------------------------------------------------------------------------ reasons
-def pendulum(velocity: Any = None, **options: Any) -> kc.Model:
-    u = me.dynamicsymbols("u")
+def with_loads(loads: Any) -> kc.Model:
+    """A pendulum; ``loads(A, P, u)``."""
+    u, (N, origin) = me.dynamicsymbols("u"), ground()
     A = N.orientnew("A", "Axis", [theta, N.z])
-    origin = me.Point("O")
-    origin.set_vel(N, 0)
     P = origin.locatenew("P", length * A.x)
-    if velocity is not None:
-        P.set_vel(N, velocity(A, u))
-    mass = options.pop("mass", m)
-    loads = options.pop("loads", lambda A, P, u: [])
-    bodies = [me.Particle("P", P, mass)]
-    return kc.Model(N, [theta], [u], [u - theta.diff()], bodies=bodies, forcelist=loads(A, P, u), **options)
+    return kc.Model(N, [theta], [u], rates([theta], [u]), bodies=[me.Particle("P", P, m)], forcelist=loads(A, P, u))
+
+
+def of_changing_mass() -> kc.Model:
+    u, (N, origin) = me.dynamicsymbols("u"), ground()
+    body = me.Particle("P", origin.locatenew("P", theta * N.x), m * (2 + sm.sin(theta)))
+    return kc.Model(N, [theta], [u], rates([theta], [u]), bodies=[body])
 
 
 REASONS: dict[str, tuple[Any, str]] = {
     "constraints": (lambda: importlib.import_module("kanecore.gallery.four_bar").build(), "not independent"),
     "quaternion": (lambda: importlib.import_module("kanecore.gallery.free_body").build(), "7 coordinates and 6 speeds"),
-    "set velocity": (lambda: pendulum(lambda A, u: 2 * length * u * A.y), "velocity of point P, of body P, was set"),
+    "set velocity": (
+        lambda: pendulum(lambda A: 2 * sm.Symbol("l") * me.dynamicsymbols("u") * A.y),
+        "velocity of point P, of body bob, was set",
+    ),
     "moving origin": (
         lambda: kc.Model(
             *(N, [x, theta], [y, phi], [x.diff() - y, theta.diff() - phi]),
@@ -259,12 +263,12 @@ REASONS: dict[str, tuple[Any, str]] = {
         "velocity of point P, of body P, was set",
     ),
     "inertial load": (
-        lambda: pendulum(loads=lambda A, P, u: [(P, -k * u.diff() * A.y)]),
+        lambda: with_loads(lambda A, P, u: [(P, -k * u.diff() * A.y)]),
         "a load holds derivatives of speeds",
     ),
-    "mass that changes": (lambda: pendulum(mass=m * (2 + sm.sin(theta))), "mass or inertia of body P changes"),
+    "mass that changes": (of_changing_mass, "mass or inertia of body P changes"),
     "name": (
-        lambda: pendulum(loads=lambda A, P, u: [(P, sm.Symbol("p_theta") * A.y)]),
+        lambda: with_loads(lambda A, P, u: [(P, sm.Symbol("p_theta") * A.y)]),
         "p_theta of a momentum is taken",
     ),
     "not linear": (

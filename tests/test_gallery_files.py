@@ -120,6 +120,7 @@ def prebuilt(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> kc.CompiledMode
 
 
 @pytest.mark.compiler
+@pytest.mark.long
 def test_further_groups_go_with_the_prebuilt_ones(prebuilt: kc.CompiledModel, monkeypatch: pytest.MonkeyPatch) -> None:
     """Those compiled at their first call give the bits of a model that was made as a whole; without a compiler the
     error says how to have it all, and what is prebuilt runs, also in batches."""

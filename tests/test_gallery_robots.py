@@ -241,6 +241,7 @@ def chain_in_absolute_angles(n: int) -> tuple[SimpleNamespace, Array, Array]:
     return p, A, p.m * p.g * p.l * (below + 0.5)
 
 
+@pytest.mark.long
 def test_chain_against_lagrange() -> None:
     """A_ij (cos(φi − φj) φ̈j + sin(φi − φj) φ̇j²) + b_i sin φi = 0, solved by NumPy."""
     dyn, n = compiled("chain40"), 40

@@ -124,53 +124,6 @@ def test_against_sympys_equations(name: str, weights: bool) -> None:
         np.testing.assert_allclose(on.power(0.0, x, acceleration, r=r), [power], rtol=1e-12)
 
 
-def swimming(added: bool, **options: Any) -> kc.Model:
-    """A double pendulum of rods; the far end carries a mass, or a force −c a that is one."""
-    s = Cart()
-    s.O.set_vel(s.N, 0)
-    B = s.N.orientnew("B", "Axis", [q1, s.N.z])
-    B.set_ang_vel(s.N, u1 * s.N.z)
-    elbow = s.O.locatenew("elbow", b * B.x)
-    elbow.v2pt_theory(s.O, s.N, B)
-    tip = elbow.locatenew("tip", b * s.A.x)
-    tip.v2pt_theory(elbow, s.N, s.A)
-    end = me.Particle("end", tip, m if added else m + c)
-    upper = me.RigidBody("upper", elbow, B, m, (me.inertia(B, 0, 0, J), elbow))
-    loads = [(elbow, -m * g * s.N.y), (tip, -m * g * s.N.y), (s.A, F * s.N.z)]
-    if added:
-        loads.append((tip, -c * tip.acc(s.N)))
-    kd = [q1.diff() - u1, q3.diff() - u3]
-    return kc.Model(s.N, [q1, q3], [u1, u3], kd, bodies=[upper, end], forcelist=loads, **options)
-
-
-@pytest.fixture(scope="module")
-def pair() -> tuple[kc.CompiledModel, kc.CompiledModel]:
-    return tuple(compiled(swimming(added)) for added in (True, False))
-
-
-def test_added_mass_is_mass(pair: tuple[kc.CompiledModel, kc.CompiledModel]) -> None:
-    """But for gravity, T and what T belongs to: the same u̇, linearization and motion as with the mass itself."""
-    swimmer, heavy = pair
-    x, r = rng.uniform(-1.0, 1.0, (5, 4)), np.array([0.7])
-    np.testing.assert_allclose(swimmer.udot(0.0, x, r=r), heavy.udot(0.0, x, r=r), rtol=1e-12)
-    np.testing.assert_allclose(swimmer.mass_matrix(0.0, x), heavy.mass_matrix(0.0, x), rtol=1e-12)
-    for mine, theirs in zip(swimmer.linearize(0.0, x[0], r=r), heavy.linearize(0.0, x[0], r=r), strict=True):
-        np.testing.assert_allclose(mine, theirs, rtol=1e-10, atol=1e-12)
-    udot = rng.uniform(-1.0, 1.0, (5, 2))
-    np.testing.assert_allclose(
-        swimmer.inverse_dynamics(0.0, x, udot, r=r), heavy.inverse_dynamics(0.0, x, udot, r=r), rtol=1e-11
-    )
-    speed = np.array([[0.0, 0.0, 0.7, -0.4]])
-    ratio = swimmer.kinetic_energy(0.0, speed) / heavy.kinetic_energy(0.0, speed)
-    assert 0.5 < ratio.item() < 0.99
-    np.testing.assert_allclose(
-        swimmer.reactions(0.0, x, r=r)[:, 0, :3], heavy.reactions(0.0, x, r=r)[:, 0, :3], rtol=1e-11
-    )
-    runs = [dyn.simulate((0.0, 2.0), x[0], inputs=r, rtol=1e-10, atol=1e-10) for dyn in pair]
-    np.testing.assert_allclose(runs[0].x[-1], runs[1].x[-1], rtol=1e-7)
-    assert runs[0].energy_drift < 1e-7, "the work of the whole load is counted"
-
-
 def test_reaction_of_a_pendulum_in_water() -> None:
     """One bob on a rod: along the rod −(m + c) b u², across it the weight less what the bob needs."""
     s = Cart()

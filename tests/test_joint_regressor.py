@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import sympy as sm
 import sympy.physics.mechanics as me
-from mechanisms import ground
+from mechanisms import ground, pendulum
 from numpy.testing import assert_allclose
 
 import kanecore as kc
@@ -113,6 +113,6 @@ def test_quaternions_have_no_joint() -> None:
 
 
 def test_first_order_equations_have_none() -> None:
-    dyn: Any = compiled(kc.Model.from_urdf(ROBOTS / "tools.urdf").canonical())
+    dyn: Any = kc.compile(pendulum().canonical())
     with pytest.raises(kc.ModelError, match="no joint regressor: its equations are of first order"):
         dyn.joint_regressor(0.0, np.zeros(dyn.n_x), np.zeros(dyn.n_u))

@@ -279,21 +279,23 @@ def test_residual_of_a_model_without_constraints() -> None:
         np.testing.assert_allclose(found, -dyn.inverse_dynamics(0.0, state, udot), rtol=1e-14)
 
 
-def test_residual_with_wrong_multipliers() -> None:
-    dyn = kc.load("four_bar")
-    state, udot, n = np.full(dyn.n_x, 0.1), np.zeros(dyn.n_u), dyn.n_constraints
-    with pytest.raises(TypeError, match="multipliers is missing"):
-        dyn.equations_residual(0.0, state, udot)
-    for wrong in (np.zeros(n + 1), 1.0, np.zeros((2, n + 1))):
-        with pytest.raises(ValueError, match="multipliers has shape"):
-            dyn.equations_residual(0.0, state, udot, wrong)
-    with pytest.raises(ValueError, match="udot has shape"):
-        dyn.equations_residual(0.0, state, np.zeros(dyn.n_u + 1), np.zeros(n))
-    with pytest.raises(ValueError, match="broadcast"):
-        dyn.equations_residual(0.0, state, np.zeros((2, dyn.n_u)), np.zeros((3, n)))
-    with pytest.raises(TypeError, match="multipliers"):
-        dyn.equations_residual(0.0, state, udot, ["a"] * n)
-    assert np.isnan(dyn.equations_residual(0.0, state, udot, np.full(n, np.nan))[: dyn.n_u]).any()
+@pytest.mark.parametrize(
+    ("udot", "multipliers", "error", "message"),
+    [
+        (np.zeros(3), (), TypeError, "multipliers is missing"),
+        (np.zeros(3), (np.zeros(3),), ValueError, "multipliers has shape"),
+        (np.zeros(3), (1.0,), ValueError, "multipliers has shape"),
+        (np.zeros(3), (np.zeros((2, 3)),), ValueError, "multipliers has shape"),
+        (np.zeros(4), (np.zeros(2),), ValueError, "udot has shape"),
+        (np.zeros((2, 3)), (np.zeros((3, 2)),), ValueError, "broadcast"),
+        (np.zeros(3), (["a"] * 2,), TypeError, "multipliers"),
+    ],
+)
+def test_residual_with_wrong_multipliers(udot: Any, multipliers: Any, error: type[Exception], message: str) -> None:
+    dyn, state = kc.load("four_bar"), np.full(6, 0.1)
+    with pytest.raises(error, match=message):
+        dyn.equations_residual(0.0, state, udot, *multipliers)
+    assert np.isnan(dyn.equations_residual(0.0, state, np.zeros(3), np.full(2, np.nan))[:3]).any()
 
 
 def test_coordinate_forces_in_other_speeds() -> None:
@@ -386,17 +388,6 @@ def test_a_weight_and_an_added_mass_beside_the_lagrangian() -> None:
     np.testing.assert_allclose(dyn.udot(0.0, np.zeros(4)), [0.0, -2.0 * 9.81 / 3.0])
     assert dyn.potential_energy(0.0, [0.0, 1.0, 0.0, 0.0]) == pytest.approx(2.0 * 9.81)
     assert dyn.simulate((0.0, 2.0), [0.0, 0.0, 1.0, 2.0]).energy_drift < 1e-10
-
-
-def test_points_and_frames_of_interest() -> None:
-    """They have partial velocities as those of bodies do."""
-    origin, A = me.Point("O"), N.orientnew("A", "Axis", [theta, N.z])
-    origin.set_vel(N, 0)
-    tip = origin.locatenew("tip", 2 * A.x)
-    dyn = compiled(kc.Model.from_lagrangian(m * theta.diff() ** 2, [theta], frame=N, points=[tip], frames=[A]), m=1.0)
-    assert (dyn.points, dyn.frames) == (("tip",), ("A",))
-    np.testing.assert_allclose(dyn.partial_velocities(0.0, [np.pi / 2, 0.3]), [[[-2.0, 0.0, 0.0]]], atol=1e-15)
-    np.testing.assert_allclose(dyn.partial_angular_velocities(0.0, [0.1, 0.3]), [[[0.0, 0.0, 1.0]]])
 
 
 # ------------------------------------------------------------------------------------------------------ hostile input

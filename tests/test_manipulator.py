@@ -12,6 +12,7 @@ import numpy.typing as npt
 import pytest
 import sympy as sm
 import sympy.physics.mechanics as me
+from mechanisms import ground, rates
 from oracle.compare import read_reference, relative_error
 from oracle.precise import DIGITS, STEP, Precise
 from oracle.serial_models import arm
@@ -200,12 +201,10 @@ def test_regressor_of_the_gallery(name: str) -> None:
 
 def slider(mass: Any, *loads: Any) -> kc.Model:
     q, u = me.dynamicsymbols("q u")
-    N, origin, P = me.ReferenceFrame("N"), me.Point("O"), me.Point("P")
-    origin.set_vel(N, 0)
-    P.set_pos(origin, q * N.x)
-    P.set_vel(N, u * N.x)
-    body = me.Particle("P", P, mass)
-    return kc.Model(N, [q], [u], kd_eqs=[q.diff(t) - u], bodies=[body], forcelist=[(P, load * N.x) for load in loads])
+    N, origin = ground()
+    P = origin.locatenew("P", q * N.x)
+    forces = [(P, load * N.x) for load in loads]
+    return kc.Model(N, [q], [u], rates([q], [u]), bodies=[me.Particle("P", P, mass)], forcelist=forces)
 
 
 def test_models_without_a_regressor() -> None:
@@ -226,28 +225,24 @@ def test_models_without_a_regressor() -> None:
 
 def test_gravity_of_a_lagrangian_and_of_potentials() -> None:
     """What is given as a potential energy counts, springs among it; loads that are no weights do not."""
-    q = me.dynamicsymbols("q")
-    m, g, k, c = sm.symbols("m g k c", positive=True)
-    N, O, P = me.ReferenceFrame("N"), me.Point("O"), me.Point("P")  # noqa: E741
-    O.set_vel(N, 0)
-    P.set_pos(O, q * N.y)
-    P.set_vel(N, q.diff(t) * N.y)
+    q, u, (m, g, k, c) = *me.dynamicsymbols("q u"), sm.symbols("m g k c", positive=True)
+    N, O = ground()  # noqa: E741
+    P = O.locatenew("P", q * N.y)
     L = m * q.diff(t) ** 2 / 2 - m * g * q - k * q**4
-    values = {"m": 2.0, "g": 9.81, "k": 3.0, "c": 0.7}
+    loads = [(P, -m * g * N.y), (P, -k * q**3 * N.y - c * q.diff(t) * N.y)]
+    weight = 2.0 * 9.81
 
-    def gravity(model: kc.Model) -> Array:
-        return kc.compile(model, parameters={k: values[k] for k in map(str, model.parameters)}).gravity_forces(0.0, at)
+    def kane(**options: Any) -> kc.Model:
+        return kc.Model(N, [q], [u], rates([q], [u]), bodies=[me.Particle("P", P, m)], **options)
 
-    at = [0.5, 2.0]
-    given = kc.Model.from_lagrangian(L, [q], forcelist=[(P, -c * q.diff(t) * N.y)], frame=N)
-    np.testing.assert_allclose(gravity(given), [2.0 * 9.81 + 4 * 3.0 * 0.5**3])
-    u = me.dynamicsymbols("u")
-    P.set_vel(N, u * N.y)
-    options: dict[str, Any] = {"kd_eqs": [q.diff(t) - u], "bodies": [me.Particle("P", P, m)]}
-    loads = [(P, -m * g * N.y), (P, -k * q**3 * N.y - c * u * N.y)]
-    np.testing.assert_allclose(gravity(kc.Model(N, [q], [u], forcelist=loads, **options)), [2.0 * 9.81])
-    np.testing.assert_allclose(gravity(kc.Model(N, [q], [u], potentials=[m * g * q], **options)), [2.0 * 9.81])
-    np.testing.assert_array_equal(gravity(kc.Model(N, [q], [u], forcelist=loads[1:], **options)), [0.0])
+    for model, expected in (
+        (kc.Model.from_lagrangian(L, [q], forcelist=[(P, -c * q.diff(t) * N.y)], frame=N), weight + 4 * 3.0 * 0.5**3),
+        (kane(forcelist=loads), weight),
+        (kane(potentials=[m * g * q]), weight),
+        (kane(forcelist=loads[1:]), 0.0),
+    ):
+        dyn = kc.compile(model, parameters={s: {m: 2.0, g: 9.81, k: 3.0, c: 0.7}[s] for s in model.parameters})
+        np.testing.assert_allclose(dyn.gravity_forces(0.0, [0.5, 2.0]), [expected])
 
 
 # ------------------------------------------------------------------------------------------------ errors
@@ -276,20 +271,11 @@ def test_masses_that_change_and_loads_of_udot() -> None:
 
 
 def test_two_fields_of_gravity() -> None:
-    (q1, q2), (u1, u2) = me.dynamicsymbols("q1:3"), me.dynamicsymbols("u1:3")
-    m1, m2, g, h = sm.symbols("m1 m2 g h")
-    N, O, P, Q = me.ReferenceFrame("N"), *map(me.Point, "OPQ")  # noqa: E741
-    O.set_vel(N, 0)
-    for point, q, u in ((P, q1, u1), (Q, q2, u2)):
-        point.set_pos(O, q * N.y)
-        point.set_vel(N, u * N.y)
-    model = kc.Model(
-        *(N, [q1, q2], [u1, u2]),
-        kd_eqs=[q1.diff(t) - u1, q2.diff(t) - u2],
-        bodies=[me.Particle("P", P, m1), me.Particle("Q", Q, m2)],
-        forcelist=[(P, -m1 * g * N.y), (Q, -m2 * h * N.y)],
-    )
-    dyn = kc.compile(model)
+    q, u, (m1, m2, g, h) = me.dynamicsymbols("q1:3"), me.dynamicsymbols("u1:3"), sm.symbols("m1 m2 g h")
+    N, O = ground()  # noqa: E741
+    P, Q = (O.locatenew(name, x * N.y) for name, x in zip("PQ", q, strict=True))
+    bodies, loads = [me.Particle("P", P, m1), me.Particle("Q", Q, m2)], [(P, -m1 * g * N.y), (Q, -m2 * h * N.y)]
+    dyn = kc.compile(kc.Model(N, q, u, rates(q, u), bodies=bodies, forcelist=loads))
     with pytest.raises(kc.ModelError, match=r"more than one γ, .*: 0 at P and 1 at Q"):
         dyn.gravity_forces(0.0, np.zeros(4))
 

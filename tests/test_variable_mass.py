@@ -126,18 +126,6 @@ def test_reactions_and_linearization(bucket: kc.CompiledModel) -> None:
     np.testing.assert_allclose(reactions[:3], expected, rtol=1e-12, atol=1e-13)
 
 
-def test_rocket_equation() -> None:
-    """m v is kept where no force acts: −(m a + ṁ v), which is what SymPy says, and no thrust."""
-    N, origin = ground()
-    P = origin.locatenew("P", q1 * N.x)
-    P.set_vel(N, u1 * N.x)
-    made = kc.Model(N, [q1], [u1], [q1.diff() - u1], bodies=[me.Particle("B", P, m * (1 + t))])
-    dyn = kc.compile(made, parameters={m: 1.3})
-    sol = dyn.simulate((0.0, 3.0), [0.0, 2.0], t_eval=[0.0, 1.0, 3.0], rtol=1e-11, atol=1e-11)
-    np.testing.assert_allclose(sol.u[:, 0], [2.0, 1.0, 0.5], rtol=1e-9)
-    np.testing.assert_allclose(sol.q[:, 0], [0.0, 2 * np.log(2), 2 * np.log(4)], rtol=1e-9)
-
-
 def test_the_mass_of_a_body_that_an_input_gives_must_be_given() -> None:
     made = model(M)
     assert made.inputs == (M, M.diff())
