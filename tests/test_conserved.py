@@ -70,9 +70,7 @@ def moving(dyn: Any) -> Array:
 
 @pytest.mark.parametrize(
     "name",
-    sweep.part(
-        models(), ["cart_pendulum", "chaplygin_sleigh", "four_bar", "free_body", "rolling_disc", "rotating_tube"]
-    ),
+    sweep.part(models(), ["chaplygin_sleigh", "free_body", "rolling_disc", "rotating_tube"]),
 )
 def test_what_is_conserved_stays_and_all_else_drifts(name: str) -> None:
     dyn = kc.load(name)
@@ -353,7 +351,7 @@ def test_speeds_are_the_users() -> None:
     says(found, momenta=("x",), cyclic=("x",), hamiltonian=True, linear_momentum=(X, Z))
 
 
-@pytest.mark.parametrize(("stiffness", "mass"), [(3.0, 1.0), (3.0, 6e12), (3e-9, 1.0), (3e9, 6e-12)])
+@pytest.mark.parametrize(("stiffness", "mass"), sweep.every(2, [(3.0, 6e12), (3.0, 1.0), (3e-9, 1.0), (3e9, 6e-12)]))
 def test_momentum_that_is_no_coordinates(stiffness: float, mass: float) -> None:
     """Two particles and the spring between them: the force takes the momentum of each."""
     x, v = me.dynamicsymbols("x1 x2"), me.dynamicsymbols("v1 v2")

@@ -123,7 +123,7 @@ def test_against_sympy(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.filterwarnings("ignore:no solid body can have:kanecore.KanecoreWarning")
-@pytest.mark.parametrize("seed", part(range(24), [0, 3, 5]))
+@pytest.mark.parametrize("seed", part(range(24), [0, 3]))
 def test_random_trees_against_sympy(seed: int) -> None:
     """Joints, speeds and prescribed motions of all kinds, and ways of writing them."""
     tree = random_tree(seed, complete=True)
@@ -430,38 +430,32 @@ def test_a_moving_contact_is_no_origin() -> None:
     )
 
 
+def at_rest(name: str, N: Any, place: Any = None) -> Any:
+    """A point whose velocity is said to be zero, for an instant where its place moves."""
+    point = place or me.Point(name)
+    point.set_vel(N, 0)
+    return point
+
+
 @pytest.mark.parametrize(
     ("origin", "message"),
     [
+        (lambda s: s.hinge, "origin=hinge is not at rest in N: name a point whose velocity and position say so"),
+        (lambda s: s.tip, "origin=tip is not at rest"),
+        (lambda s: "O", "origin is 'O', which is no Point"),
+        (lambda s: s.N, "origin is N, which is no Point"),
+        (lambda s: me.Point("new"), "point new of origin has no position path"),
         (
-            lambda parts: parts.hinge,
-            "origin=hinge is not at rest in N: name a point whose velocity and position say so",
+            lambda s: at_rest("apart", s.N),
+            "origin=apart is no point of 'rig': no positions lead from it to centre, block",
         ),
-        (lambda parts: parts.tip, "origin=tip is not at rest"),
-        (lambda parts: "O", "origin is 'O', which is no Point"),
-        (lambda parts: parts.N, "origin is N, which is no Point"),
-        (lambda parts: me.Point("new"), "point new of origin has no position path"),
-        (lambda parts: apart(parts.N), "origin=apart is no point of 'rig': no positions lead from it to centre, block"),
-        (lambda parts: touching(parts), "origin=touch is not at rest"),
+        (lambda s: at_rest("", s.N, s.O.locatenew("touch", Q[2] * s.N.x)), "origin=touch is not at rest"),
     ],
 )
 def test_wrong_origins(origin: Any, message: str) -> None:
     parts = Rig()
     with pytest.raises(kc.ModelError, match=message):
         kc.Model(**parts.arguments(origin=origin(parts)))
-
-
-def apart(inertial: Any) -> Any:
-    point = me.Point("apart")
-    point.set_vel(inertial, 0)
-    return point
-
-
-def touching(parts: Rig) -> Any:
-    """At rest for an instant, at a place that moves."""
-    point = parts.O.locatenew("touch", Q[2] * parts.N.x)
-    point.set_vel(parts.N, 0)
-    return point
 
 
 def test_other_constructors_take_an_origin() -> None:

@@ -150,10 +150,9 @@ def test_what_people_read() -> None:
 
 def test_multipliers_of_freed_constraints() -> None:
     """In a vector, where another row is freed and the rest is numbered anew."""
-    x, y = q = me.dynamicsymbols("x y")
-    u = me.dynamicsymbols("v w")
+    q, u = me.dynamicsymbols("x y"), me.dynamicsymbols("v w")
     N, O = ground()  # noqa: E741
-    P = O.locatenew("P", x * N.x + y * N.y)
+    P = O.locatenew("P", q[0] * N.x + q[1] * N.y)
     model = kc.Model(
         *(N, q, u, rates(q, u)),
         bodies=[me.Particle("P", P, m)],
@@ -163,8 +162,7 @@ def test_multipliers_of_freed_constraints() -> None:
     )
     freed = model.free("rail")
     assert "force_x = (lambda_rail*N.x + multiplier(0)*N.y) along N.x" in freed.explain()
-    dyn = kc.compile(freed, parameters={m: 2.0, g: 9.81})
-    found = dyn.outputs(0.0, np.zeros(4), r={"lambda_rail": 0.25})
+    found = kc.compile(freed, parameters={m: 2.0, g: 9.81}).outputs(0.0, np.zeros(4), r={"lambda_rail": 0.25})
     np.testing.assert_allclose(found, [0.25, 2.0 * 9.81, 0.0], rtol=1e-13)
 
 

@@ -142,18 +142,13 @@ def test_balance_of_a_system_with_every_kind_of_joint() -> None:
 
 def test_joints_may_be_named() -> None:
     """A position straight from the origin does not tell what carries the body: the user does."""
-    q1, q2, u1, u2 = me.dynamicsymbols("q1 q2 u1 u2")
-    N, A, B, origin = me.ReferenceFrame("N"), me.ReferenceFrame("A"), me.ReferenceFrame("B"), me.Point("O")
-    A.orient_axis(N, N.z, q1)
-    B.orient_axis(N, N.z, q2)
-    origin.set_vel(N, 0)
+    q, u, (N, origin) = me.dynamicsymbols("q1:3"), me.dynamicsymbols("u1:3"), ground()
+    A, B = (N.orientnew(name, "Axis", (angle, N.z)) for name, angle in zip("AB", q, strict=True))
     knee, bob = origin.locatenew("knee", A.x), origin.locatenew("bob", A.x + B.x)
     one, two = me.Particle("one", knee, 2), me.Particle("two", bob, 3)
-    arguments = (N, [q1, q2], [u1, u2], [q1.diff() - u1, q2.diff() - u2])
-    loads = [(knee, 20 * N.x), (bob, 30 * N.x)]
-    default = kc.compile(kc.Model(*arguments, bodies=[one, two], forcelist=loads))
+    options = {"bodies": [one, two], "forcelist": [(knee, 20 * N.x), (bob, 30 * N.x)]}
     joints = {"hook": (N, one, origin), "string": (one, two, knee)}
-    named = kc.compile(kc.Model(*arguments, bodies=[one, two], forcelist=loads, joints=joints))
+    default, named = (kc.compile(kc.Model(N, q, u, rates(q, u), joints=each, **options)) for each in (None, joints))
     x = [0.3, 0.7, 1.0, -2.0]
     assert default.joints == ("one", "two")
     assert named.joints == ("hook", "string")
@@ -393,15 +388,11 @@ def test_gravity_across_the_motion_is_felt_by_reactions() -> None:
 
 def on_a_plane(weight: Any, turning: bool = True) -> kc.Model:
     """A body at x, y that turns about z, pushed by its weight."""
-    N, origin = ground()
-    x, y, th, u, v, w = me.dynamicsymbols("x y th u v w")
-    B = N.orientnew("B", "Axis", [th if turning else 0, N.z])
-    C = origin.locatenew("C", x * N.x + y * N.y)
-    body = me.RigidBody("body", C, B, 5, (me.inertia(B, 1, 1, 1), C))
-    n = 3 if turning else 2
-    q, speeds = [x, y, th][:n], [u, v, w][:n]
-    kd = rates(q, speeds)
-    return kc.Model(N, q, speeds, kd, bodies=[body], forcelist=[(C, weight(N))])
+    n, (N, origin) = 3 if turning else 2, ground()
+    q, u = me.dynamicsymbols("x y th")[:n], me.dynamicsymbols("u v w")[:n]
+    B = N.orientnew("B", "Axis", [q[2] if turning else 0, N.z])
+    C = origin.locatenew("C", q[0] * N.x + q[1] * N.y)
+    return kc.Model(N, q, u, rates(q, u), bodies=[rigid("body", C, B)], forcelist=[(C, weight(N))])
 
 
 def test_a_body_that_moves_in_a_plane_is_free_where_nothing_leads_out_of_it() -> None:
