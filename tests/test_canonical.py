@@ -160,28 +160,21 @@ def test_a_singular_place_is_named() -> None:
 def test_driven_mechanisms() -> None:
     """A bead on a hoop that an input turns: p holds the rate of the input where it must, and the drift closes."""
     turn, F = me.dynamicsymbols("turn F")
+    u, (N, origin) = me.dynamicsymbols("u1:3"), ground()
     A = N.orientnew("A", "Axis", [turn, N.z])
     B = A.orientnew("B", "Axis", [theta, A.x])
-    origin = me.Point("O")
-    origin.set_vel(N, 0)
     bead = origin.locatenew("P", x * B.y)
-    u = me.dynamicsymbols("u1:3")
-    loads = [(bead, -m * g * N.z + F * N.y)]
-    rates = [u[0] - theta.diff(), u[1] - x.diff()]
-    model = kc.Model(N, [theta, x], u, rates, bodies=[me.Particle("P", bead, m)], forcelist=loads)
-    values = {"m": 0.4, "g": 9.81}
-    kane, canonical = kc.compile(model, parameters=values), kc.compile(model.canonical(), parameters=values)
+    bodies, loads = [me.Particle("P", bead, m)], [(bead, -m * g * N.z + F * N.y)]
+    model = kc.Model(N, [theta, x], u, rates([theta, x], u), bodies=bodies, forcelist=loads)
+    kane, canonical = (kc.compile(each, parameters={"m": 0.4, "g": 9.81}) for each in (model, model.canonical()))
     assert canonical.input_names == kane.input_names == ("F", "turn", "turn_d", "turn_dd")
     signal = kc.Signal([0.0, 1.0, 2.0, 3.0], [0.0, 2.0, 1.0, 4.0], kind="cubic")
-    inputs = {"turn": signal, "F": 0.3}
     state = np.array([0.6, 0.8, 0.3, -0.1])
     at = {"turn": 0.0, "turn_d": 2.5, "turn_dd": 0.0, "F": 0.3}  # what turns does not move the bead along its p
     start = np.r_[state[:2], 0.4 * 0.64 * 0.3, 0.4 * -0.1]
     np.testing.assert_allclose(canonical.qdot(0.0, start, r=at), state[2:], rtol=1e-13)
-    runs = [
-        dyn.simulate((0.0, 3.0), x0, inputs=inputs, rtol=1e-11, atol=1e-11)
-        for dyn, x0 in ((kane, state), (canonical, start))
-    ]
+    options: dict[str, Any] = {"inputs": {"turn": signal, "F": 0.3}, "rtol": 1e-11, "atol": 1e-11}
+    runs = [dyn.simulate((0.0, 3.0), x0, **options) for dyn, x0 in ((kane, state), (canonical, start))]
     np.testing.assert_allclose(runs[1].q[-1], runs[0].q[-1], rtol=1e-7)
     assert max(run.energy_drift for run in runs) < 1e-7
 

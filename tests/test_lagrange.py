@@ -19,6 +19,7 @@ import pytest
 import sympy as sm
 import sympy.physics.mechanics as me
 import sympy.physics.mechanics.tests
+from mechanisms import ground
 from oracle.on_graph import OnGraph
 from oracle.random_holonomic import random_holonomic
 from sweep import every
@@ -342,38 +343,37 @@ def test_expressions_reports_and_reasons() -> None:
     assert dyn.partial_velocities(0.0, np.ones(4)).shape == (0, 2, 3)
 
 
-def test_what_bodies_would_have() -> None:
+@pytest.mark.parametrize(
+    ("kernel", "given"),
+    [
+        ("linear_momentum", ()),
+        ("angular_momentum", ((0.0, 0.0, 0.0),)),
+        ("active_forces_by_body", ()),
+        ("inertia_forces_by_body", (np.zeros(2),)),
+    ],
+)
+def test_what_bodies_would_have(kernel: str, given: tuple[Any, ...]) -> None:
     """No momentum is said to be zero that is not known; F_r is that of the Lagrangian."""
     dyn, x = compiled(wire(), m=1.0, g=9.81, l=1.0), np.array([0.6, 0.8, 0.8, -0.6])
-    for ask in (
-        lambda: dyn.linear_momentum(0.0, x),
-        lambda: dyn.angular_momentum(0.0, x, (0.0, 0.0, 0.0)),
-        lambda: dyn.active_forces_by_body(0.0, x),
-        lambda: dyn.inertia_forces_by_body(0.0, x, np.zeros(2)),
-    ):
-        with pytest.raises(kc.ModelError, match=r"has no bodies: it is made of a Lagrangian, whose momenta are dyn\."):
-            ask()
+    with pytest.raises(kc.ModelError, match=r"has no bodies: it is made of a Lagrangian, whose momenta are dyn\."):
+        getattr(dyn, kernel)(0.0, x, *given)
     assert dyn.active_forces_by_load(0.0, x)["Lagrangian"].tolist() == dyn.generalized_active_forces(0.0, x).tolist()
 
 
 def test_forces_at_points_and_torques() -> None:
     """A pendulum with a force at its tip, a torque, and an actuator: their generalized forces are Kane's."""
+    (T, F), (N, origin) = me.dynamicsymbols("T F"), ground()
     A = N.orientnew("A", "Axis", [theta, N.z])
-    origin = me.Point("O")
-    origin.set_vel(N, 0)
     tip = origin.locatenew("P", length * A.x)
-    T, F = me.dynamicsymbols("T F")
     spring = me.LinearSpring(k, me.LinearPathway(origin.locatenew("wall", 3 * length * N.x), tip))
-    loads = [(tip, F * N.y), (A, T * N.z), spring]
-    L = m * length**2 / 2 * theta.diff() ** 2
+    loads, L = [(tip, F * N.y), (A, T * N.z), spring], m * length**2 / 2 * theta.diff() ** 2
     model = kc.Model.from_lagrangian(L, [theta], forcelist=loads, frame=N, feedback={T: -c * theta.diff()})
-    dyn = compiled(model, m=2.0, l=0.5, k=3.0, c=0.1)
-    th, w = 0.4, 0.7
+    dyn, (th, w) = compiled(model, m=2.0, l=0.5, k=3.0, c=0.1), (0.4, 0.7)
     reach = np.array([0.5 * np.cos(th) - 1.5, 0.5 * np.sin(th)])
     moment = 0.5 * (np.cos(th) * -3.0 * reach[1] - np.sin(th) * -3.0 * reach[0])
     expected = moment + 0.5 * 0.8 * np.cos(th) - 0.1 * w
-    np.testing.assert_allclose(dyn.forcing(0.0, [th, w], r={"F": 0.8}), [expected], rtol=1e-13)
-    np.testing.assert_allclose(dyn.coordinate_forces(0.0, [th, w], r={"F": 0.8}), [expected], rtol=1e-13)
+    for kernel in (dyn.forcing, dyn.coordinate_forces):
+        np.testing.assert_allclose(kernel(0.0, [th, w], r={"F": 0.8}), [expected], rtol=1e-13)
 
 
 def test_a_weight_and_an_added_mass_beside_the_lagrangian() -> None:
