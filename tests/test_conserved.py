@@ -287,7 +287,7 @@ def test_explicit_time() -> None:
 
 @pytest.mark.parametrize(
     ("mass", "length"),
-    sweep.part(itertools.product([1e-12, 1.0, 1e12], [1e-6, 1.0, 1e6]), [(1e-12, 1e6), (1e12, 1e-6)]),
+    sweep.part(itertools.product([1e-12, 1.0, 1e12], [1e-6, 1.0, 1e6]), [(1e12, 1e-6)]),
 )
 def test_units_do_not_matter(mass: float, length: float) -> None:
     dyn = spherical_pendulum()
@@ -327,6 +327,7 @@ def test_velocities_that_were_set_leave_h_undefined() -> None:
     assert "was set" in found.not_conserved["hamiltonian"]
 
 
+@pytest.mark.long
 def test_constraints_that_nothing_satisfies() -> None:
     s = point_mass(2)
     dyn = compiled(s, configuration_constraints=[s["q"][0] ** 2 + s["q"][1] ** 2 + 1], parameters={s["m"]: 1.0})

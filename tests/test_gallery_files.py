@@ -68,7 +68,7 @@ def state(name: str, reference: dict[str, Any]) -> tuple[Array, Array, list[str]
     return x, r, [f"u_{joint}" for joint in own], S
 
 
-@pytest.mark.parametrize("name", part(REFERENCE, ["panda", "anymal_c"]))
+@pytest.mark.parametrize("name", part(REFERENCE, ["panda"]))
 def test_equations_of_motion(name: str) -> None:
     """M and nonlinear effects in the speeds that are independent; u̇ by Pinocchio's ABA where all are; places."""
     dyn = loaded(name)

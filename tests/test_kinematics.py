@@ -123,7 +123,7 @@ def test_against_sympy(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.filterwarnings("ignore:no solid body can have:kanecore.KanecoreWarning")
-@pytest.mark.parametrize("seed", part(range(24), [0, 3]))
+@pytest.mark.parametrize("seed", part(range(24), [3]))
 def test_random_trees_against_sympy(seed: int) -> None:
     """Joints, speeds and prescribed motions of all kinds, and ways of writing them."""
     tree = random_tree(seed, complete=True)
