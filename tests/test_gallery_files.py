@@ -3,12 +3,11 @@
 
 from __future__ import annotations
 
-import os
 import pickle
-import subprocess
-import sys
+import shutil
 import xml.etree.ElementTree as ET
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,10 +15,13 @@ import numpy.typing as npt
 import pytest
 from gallery_states import loaded
 from oracle.compare import read_reference, relative_error
-from sweep import part
+from sweep import every, part
 
 import kanecore as kc
 from kanecore import gallery
+from kanecore.build import compile_library
+from kanecore.emit.groups import emit_some
+from kanecore.prebuilt import libraries
 
 Array = npt.NDArray[np.float64]
 
@@ -66,9 +68,9 @@ def state(name: str, reference: dict[str, Any]) -> tuple[Array, Array, list[str]
     return x, r, [f"u_{joint}" for joint in own], S
 
 
-@pytest.mark.parametrize("name", REFERENCE)
+@pytest.mark.parametrize("name", part(REFERENCE, ["panda"]))
 def test_equations_of_motion(name: str) -> None:
-    """M and nonlinear effects in the speeds that are independent; accelerations by Pinocchio's ABA where all are."""
+    """M and nonlinear effects in the speeds that are independent; u̇ by Pinocchio's ABA where all are; places."""
     dyn = loaded(name)
     for reference in REFERENCE[name]["states"]:
         x, r, speeds, S = state(name, reference)
@@ -81,25 +83,18 @@ def test_equations_of_motion(name: str) -> None:
         alone = S.shape[0] == S.shape[1]
         expected = reference["vdot"] if alone else np.linalg.solve(M, S.T @ np.array(reference["tau"]) - bias)
         assert relative_error(np.asarray(dyn.udot(0.0, x, r=r))[order], expected) < 1e-10
-
-
-@pytest.mark.parametrize("name", REFERENCE)
-def test_links(name: str) -> None:
-    dyn = loaded(name)
-    for reference in REFERENCE[name]["states"]:
-        x = state(name, reference)[0]
         for link, place in reference["links"].items():
             assert np.max(np.abs(dyn.position(link, 0.0, x) - place["position"])) < TOLERANCE
             assert np.max(np.abs(dyn.orientation(link, 0.0, x) - place["orientation"])) < TOLERANCE
 
 
-@pytest.mark.parametrize(
-    ("name", "soles"),
-    [
-        ("anymal_c", {f"{leg}_FOOT": (0.0, 0.0, 0.0225) for leg in ("LF", "RF", "LH", "RH")}),
-        ("g1", {f"{side}_ankle_roll_link": (0.0, 0.0, -0.03) for side in ("left", "right")}),
-    ],
-)
+FEET = {
+    "anymal_c": {f"{leg}_FOOT": (0.0, 0.0, 0.0225) for leg in ("LF", "RF", "LH", "RH")},
+    "g1": {f"{side}_ankle_roll_link": (0.0, 0.0, -0.03) for side in ("left", "right")},
+}
+
+
+@pytest.mark.parametrize(("name", "soles"), every(2, FEET.items()))
 def test_state_stands_on_the_ground(name: str, soles: dict[str, tuple[float, float, float]]) -> None:
     """The spheres of the feet, whose centres these are, touch z = 0."""
     dyn = loaded(name)
@@ -112,56 +107,51 @@ def test_state_stands_on_the_ground(name: str, soles: dict[str, tuple[float, flo
 
 
 # ------------------------------------------------------------------------------------------- groups of kernels
-@pytest.mark.parametrize("name", part(REFERENCE, ["panda"]))
-def test_further_groups_go_with_the_prebuilt_ones(name: str) -> None:
-    """Those compiled at their first call give the bits of a model that was compiled as a whole."""
-    module, dyn = import_module(f"kanecore.gallery.{name}"), kc.load(name)
+@pytest.fixture
+def prebuilt(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> kc.CompiledModel:
+    """The panda as a wheel brings it: some groups of its kernels in one library."""
+    module = import_module("kanecore.gallery.panda")
+    text = emit_some(module.build().description, module.PARAMETERS, gallery.PREBUILT_OF_ROBOTS).text
+    [*_, library] = libraries(tmp_path, "panda").values()
+    shutil.copy(compile_library(text, name="panda").path, library)
+    (tmp_path / "panda.c").write_text(text, encoding="utf-8")
+    monkeypatch.setattr(gallery, "_FOLDER", tmp_path)
+    return kc.load("panda")
+
+
+@pytest.mark.compiler
+@pytest.mark.long
+def test_further_groups_go_with_the_prebuilt_ones(prebuilt: kc.CompiledModel, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those compiled at their first call give the bits of a model that was made as a whole; without a compiler the
+    error says how to have it all, and what is prebuilt runs, also in batches."""
+    module, dyn = import_module("kanecore.gallery.panda"), prebuilt
     assert dyn.info["kernels"] == list(gallery.PREBUILT_OF_ROBOTS)
-    whole = kc.compile(module.build())
+    whole = kc.compile(module.build(), parameters=module.PARAMETERS, cc="none")
     x, r = dyn.state(module.STATE), np.linspace(-1.0, 1.0, dyn.n_r)
     x[dyn.n_q :] = np.linspace(-0.5, 0.7, dyn.n_u)
-    assert dyn.info["sizes"]["n_prepared"] == whole.info["sizes"]["n_prepared"]
-    assert dict(dyn.parameters) == dict(whole.parameters) == module.PARAMETERS
+    assert dict(dyn.parameters) == module.PARAMETERS
+    with monkeypatch.context() as patch:
+        patch.setenv("CC", "none")
+        with pytest.raises(kc.CompileError, match=r"'energies' of 'panda' is compiled when .* no C compiler") as e:
+            dyn.kinetic_energy(0.0, x)
+        assert 'kanecore.compile(kanecore.gallery.panda.build(), cc="none")' in str(e.value)
+        assert dyn.udot(0.0, [x] * 300, r=r).shape == (300, dyn.n_u)
     for given in ({}, {key: 1.1 * value for key, value in module.PARAMETERS.items()}):
-        for kernel in ("udot", "inverse_dynamics", "momenta", "linearize"):
+        for kernel in ("udot", "inverse_dynamics", "momenta"):
             arguments = [np.linspace(-1.0, 1.0, dyn.n_u)] if kernel == "inverse_dynamics" else []
-            found, expected = (np.hstack(getattr(d, kernel)(0.0, x, *arguments, r=r, p=given)) for d in (dyn, whole))
+            found, expected = (getattr(d, kernel)(0.0, x, *arguments, r=r, p=given) for d in (dyn, whole))
             assert relative_error(found, expected) < 1e-14, kernel
-    assert set(dyn.info["kernels"]) == {*gallery.PREBUILT_OF_ROBOTS, "energies", "linearize"}
-    again = pickle.loads(pickle.dumps(dyn))
-    assert np.array_equal(again.udot(0.0, x, r=r), dyn.udot(0.0, x, r=r))
+    assert set(dyn.info["kernels"]) == {*gallery.PREBUILT_OF_ROBOTS, "energies"}
+    assert np.array_equal(pickle.loads(pickle.dumps(dyn)).udot(0.0, x, r=r), dyn.udot(0.0, x, r=r))
 
 
-def test_batches_of_a_robot() -> None:
+@pytest.mark.compiler
+@pytest.mark.long
+def test_batches_of_a_robot(prebuilt: kc.CompiledModel) -> None:
     """Several states at once are compiled when the first large batch comes, with the bits of each alone."""
-    dyn, rng = kc.load("panda"), np.random.default_rng(0)
+    dyn, rng = prebuilt, np.random.default_rng(0)
     x, r = rng.uniform(-1.0, 1.0, (300, dyn.n_x)), np.zeros(dyn.n_r)
     assert not dyn._lanes[0]
     batch = dyn.udot(0.0, x, r=r)
     assert "udot" in dyn._lanes[0]
     assert np.array_equal(batch[::50], [dyn.udot(0.0, each, r=r) for each in x[::50]])
-
-
-WITHOUT = """
-import warnings
-import numpy as np
-import kanecore as kc
-warnings.simplefilter("error")
-dyn = kc.load("panda")
-x = np.zeros((300, dyn.n_x))
-dyn.udot(0.0, x), dyn.inverse_dynamics(0.0, x[0], np.zeros(dyn.n_u)), dyn.position("panda_hand", 0.0, x[0])
-try:
-    dyn.kinetic_energy(0.0, x[0])
-except kc.CompileError as error:
-    print(error)
-"""
-
-
-def test_without_a_compiler() -> None:
-    """What is prebuilt runs, also in batches; the rest says how to have it all."""
-    done = subprocess.run(
-        [sys.executable, "-c", WITHOUT], env={**os.environ, "CC": "none"}, capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stderr
-    assert "'energies' of 'panda' is compiled when it is first called, and there is no C compiler" in done.stdout
-    assert 'kanecore.compile(kanecore.gallery.panda.build(), cc="none")' in done.stdout

@@ -3,12 +3,9 @@
 
 from __future__ import annotations
 
-import json
 import warnings
-from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 import sympy as sm
 import sympy.physics.mechanics as me
@@ -66,15 +63,3 @@ def test_parameters_are_judged_when_they_are_given() -> None:
     with pytest.warns(kc.KanecoreWarning, match="1, 1, 3 of body rod"):
         dyn = kc.compile(model, parameters={"Ix": 1.0, "Iy": 1.0, "Iz": 3.0})
     assert dyn.mass_matrix(0.0, [0.1, 0.2])[0, 0] == 4.0
-
-
-def test_the_puma_560_as_published() -> None:
-    """Armstrong, Khatib & Burdick 1986, as the truth case has it: its numbers warn, and its published results hold."""
-    case = json.loads((Path(__file__).parent / "truth/cases/robot_puma560.json").read_text())
-    assert "puma" in json.dumps(case).lower()
-    from kanecore.gallery import puma560
-
-    model = puma560.build()
-    with pytest.warns(kc.KanecoreWarning, match="no solid body"):
-        dyn = kc.compile(model, parameters=puma560.PARAMETERS)
-    assert np.isfinite(dyn.rhs(0.0, [0.1] * dyn.n_x)).all()

@@ -14,9 +14,11 @@ import numpy as np
 import pytest
 import sympy as sm
 import sympy.physics.mechanics as me
+from mechanisms import ground, rates
+from oracle.on_graph import OnGraph
+from sweep import part
 
 import kanecore as kc
-from kanecore.graph.evaluate import evaluate
 
 t = me.dynamicsymbols._t
 q = q1, q2, q3 = me.dynamicsymbols("q1:4")
@@ -24,7 +26,7 @@ u = u1, u2, u3 = me.dynamicsymbols("u1:4")
 F = me.dynamicsymbols("F")
 m, c, g, k, b, J = sm.symbols("m c g k b J")
 PARAMETERS = {m: 1.3, c: 0.4, g: 9.81, k: 7.0, b: 0.8, J: 0.6}
-KD = [x.diff() - y for x, y in zip(q, u, strict=True)]
+KD = rates(q, u)
 rng = np.random.default_rng(7)
 
 
@@ -52,7 +54,7 @@ class Cart:
 
 
 def compiled(model: kc.Model) -> kc.CompiledModel:
-    return kc.compile(model, parameters={s: PARAMETERS[s] for s in model.parameters}, cflags=["-O0"])
+    return kc.compile(model, parameters={s: PARAMETERS[s] for s in model.parameters})
 
 
 LOADS = {
@@ -68,14 +70,8 @@ STORED = {"of one point on another": k * q1 * u1}  # what a spring among them ta
 SYMMETRIC = ("added mass", "of rates", "branches")
 
 
-def values(model: kc.Model, kernel: str, state: dict[Any, float]) -> np.ndarray:
-    """A kernel at a state, on the graph."""
-    derivation = model._derivation
-    d, graph = derivation.description, derivation.graph
-    nodes = (*d.coordinates, *d.speeds, *d.accelerations, *d.inputs, *d.parameters)
-    symbols = (*model.coordinates, *model.speeds, *(x.diff() for x in model.speeds), *model.inputs, *model.parameters)
-    given = {graph.nodes[i][1]: state[s] for i, s in zip(nodes, symbols, strict=True)}
-    return np.array(evaluate(graph, derivation.kernel(kernel).roots, given))
+def on_graph(model: kc.Model) -> OnGraph:
+    return OnGraph(model, {str(symbol): value for symbol, value in PARAMETERS.items()})
 
 
 def state() -> dict[Any, float]:
@@ -91,100 +87,41 @@ def number(e: Any, at: dict[Any, float]) -> np.ndarray:
     return np.array(e.evalf(), dtype=float).squeeze()
 
 
-@pytest.mark.parametrize("weights", [True, False])
-@pytest.mark.parametrize("name", LOADS)
+@pytest.mark.parametrize(
+    ("name", "weights"),
+    part(itertools.product(LOADS, [True, False]), [*((name, True) for name in LOADS), ("added mass", False)]),
+)
 def test_against_sympys_equations(name: str, weights: bool) -> None:
-    """SymPy leaves u̇ of loads in F_r: its derivative belongs to the mass matrix, what is left is f."""
+    """SymPy leaves u̇ of loads in F_r: its derivative belongs to the mass matrix, what is left is f; T is as without."""
     system = Cart()
     loads = LOADS[name](system)
     model = system.model(loads, weights)
     flat = [x for load in loads for x in (load.to_loads() if hasattr(load, "to_loads") else [load])]
     kane = me.KanesMethod(system.N, q, u, KD)
     fr, frstar = kane.kanes_equations(system.bodies, flat + (system.weights if weights else []))
-    at = state()
-    udot = [x.diff() for x in u]
-    rest = dict.fromkeys(udot, 0)
+    at, udot = state(), [x.diff() for x in u]
     kd = {x.diff(): y for x, y in zip(q, u, strict=True)}
     fr = fr.xreplace(kd).doit()
-    added = fr.jacobian(udot)
-    mass, forcing = kane.mass_matrix - added, kane.forcing.xreplace(rest)
-    acceleration = np.array([at[x] for x in udot])
-    expected_mass, expected_forcing = number(mass, at), number(forcing, at)
-    found = values(model, "mass_matrix", at).reshape(3, 3)
-    np.testing.assert_allclose(found, expected_mass, rtol=1e-12, atol=1e-13)
-    np.testing.assert_allclose(values(model, "forcing", at), expected_forcing, rtol=1e-12, atol=1e-13)
-    np.testing.assert_allclose(
-        values(model, "inverse_dynamics", at), expected_mass @ acceleration - expected_forcing, rtol=1e-12, atol=1e-12
-    )
-    active = number(fr.xreplace(rest), at)
-    np.testing.assert_allclose(values(model, "generalized_active_forces", at), active, rtol=1e-12, atol=1e-13)
-    inertia = number(frstar.xreplace(kd), at) + number(added, at) @ acceleration
-    np.testing.assert_allclose(values(model, "generalized_inertia_forces", at), inertia, rtol=1e-12, atol=1e-13)
-    np.testing.assert_allclose(  # T and the metric of projection are those of the bodies
-        [x for row in model._derivation.metric for x in evaluated(model, row, at)], number(kane.mass_matrix, at).ravel()
-    )
-    plain = system.model([], weights)
-    np.testing.assert_allclose(values(model, "kinetic_energy", at), values(plain, "kinetic_energy", at), rtol=1e-14)
+    added, rest = fr.jacobian(udot), dict.fromkeys(udot, 0)
+    mass, forcing = number(kane.mass_matrix - added, at), number(kane.forcing.xreplace(rest), at)
+    acceleration, x, r = [at[x] for x in udot], [at[x] for x in (*q, *u)], {"F": at[F]}
+    on, plain = on_graph(model), on_graph(system.model([], weights))
+    for kernel, given, expected in (
+        ("mass_matrix", (), mass),
+        ("forcing", (), forcing),
+        ("inverse_dynamics", (acceleration,), mass @ acceleration - forcing),
+        ("generalized_active_forces", (), number(fr.xreplace(rest), at)),
+        ("generalized_inertia_forces", (acceleration,), number(frstar.xreplace(kd) + added * sm.Matrix(udot), at)),
+        ("kinetic_energy", (), plain.kinetic_energy(0.0, x, r=r)),
+    ):
+        found = getattr(on, kernel)(0.0, x, *given, r=r)
+        np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-12, err_msg=kernel)
     assert model._derivation.symmetric == (name in SYMMETRIC)
     velocities = [load[0].vel(system.N) if isinstance(load[0], me.Point) else u3 * system.N.z for load in flat]
     work = sum(load[1].dot(v) for load, v in zip(flat, velocities, strict=True))
     if weights:  # they have a potential
-        power = work + STORED.get(name, 0)
-        np.testing.assert_allclose(values(model, "power", at), number([power], at), rtol=1e-12)
-
-
-def evaluated(model: kc.Model, nodes: Any, at: dict[Any, float]) -> list[float]:
-    d, graph = model._derivation.description, model._derivation.graph
-    symbols = (*model.coordinates, *model.speeds, *model.parameters)
-    given = zip((*d.coordinates, *d.speeds, *d.parameters), symbols, strict=True)
-    return evaluate(graph, list(nodes), {graph.nodes[i][1]: at[s] for i, s in given})
-
-
-def swimming(added: bool, **options: Any) -> kc.Model:
-    """A double pendulum of rods; the far end carries a mass, or a force −c a that is one."""
-    s = Cart()
-    s.O.set_vel(s.N, 0)
-    B = s.N.orientnew("B", "Axis", [q1, s.N.z])
-    B.set_ang_vel(s.N, u1 * s.N.z)
-    elbow = s.O.locatenew("elbow", b * B.x)
-    elbow.v2pt_theory(s.O, s.N, B)
-    tip = elbow.locatenew("tip", b * s.A.x)
-    tip.v2pt_theory(elbow, s.N, s.A)
-    end = me.Particle("end", tip, m if added else m + c)
-    upper = me.RigidBody("upper", elbow, B, m, (me.inertia(B, 0, 0, J), elbow))
-    loads = [(elbow, -m * g * s.N.y), (tip, -m * g * s.N.y), (s.A, F * s.N.z)]
-    if added:
-        loads.append((tip, -c * tip.acc(s.N)))
-    kd = [q1.diff() - u1, q3.diff() - u3]
-    return kc.Model(s.N, [q1, q3], [u1, u3], kd, bodies=[upper, end], forcelist=loads, **options)
-
-
-@pytest.fixture(scope="module")
-def pair() -> tuple[kc.CompiledModel, kc.CompiledModel]:
-    return tuple(compiled(swimming(added)) for added in (True, False))
-
-
-def test_added_mass_is_mass(pair: tuple[kc.CompiledModel, kc.CompiledModel]) -> None:
-    """But for gravity, T and what T belongs to: the same u̇, linearization and motion as with the mass itself."""
-    swimmer, heavy = pair
-    x, r = rng.uniform(-1.0, 1.0, (5, 4)), np.array([0.7])
-    np.testing.assert_allclose(swimmer.udot(0.0, x, r=r), heavy.udot(0.0, x, r=r), rtol=1e-12)
-    np.testing.assert_allclose(swimmer.mass_matrix(0.0, x), heavy.mass_matrix(0.0, x), rtol=1e-12)
-    for mine, theirs in zip(swimmer.linearize(0.0, x[0], r=r), heavy.linearize(0.0, x[0], r=r), strict=True):
-        np.testing.assert_allclose(mine, theirs, rtol=1e-10, atol=1e-12)
-    udot = rng.uniform(-1.0, 1.0, (5, 2))
-    np.testing.assert_allclose(
-        swimmer.inverse_dynamics(0.0, x, udot, r=r), heavy.inverse_dynamics(0.0, x, udot, r=r), rtol=1e-11
-    )
-    speed = np.array([[0.0, 0.0, 0.7, -0.4]])
-    ratio = swimmer.kinetic_energy(0.0, speed) / heavy.kinetic_energy(0.0, speed)
-    assert 0.5 < ratio.item() < 0.99
-    np.testing.assert_allclose(
-        swimmer.reactions(0.0, x, r=r)[:, 0, :3], heavy.reactions(0.0, x, r=r)[:, 0, :3], rtol=1e-11
-    )
-    runs = [dyn.simulate((0.0, 2.0), x[0], inputs=r, rtol=1e-10, atol=1e-10) for dyn in pair]
-    np.testing.assert_allclose(runs[0].x[-1], runs[1].x[-1], rtol=1e-7)
-    assert runs[0].energy_drift < 1e-7, "the work of the whole load is counted"
+        power = number([work + STORED.get(name, 0)], at)
+        np.testing.assert_allclose(on.power(0.0, x, acceleration, r=r), [power], rtol=1e-12)
 
 
 def test_reaction_of_a_pendulum_in_water() -> None:
@@ -209,9 +146,8 @@ def test_reaction_of_a_pendulum_in_water() -> None:
 
 def test_auxiliary_speeds_count_such_loads() -> None:
     """The force along a guide, brought in evidence by an auxiliary speed: c u̇ acts across the guide."""
-    N, origin = me.ReferenceFrame("N"), me.Point("O")
+    N, origin = ground()
     ua = me.dynamicsymbols("ua")
-    origin.set_vel(N, 0)
     P = origin.locatenew("P", q1 * N.x)
     P.set_vel(N, u1 * N.x + ua * N.y)
     R = me.dynamicsymbols("R")

@@ -41,7 +41,7 @@ SYSTEMS: dict[str, Callable[[], System]] = {
 }
 
 
-def compare(system: System, dyn: kc.CompiledModel, states: int = 3) -> None:
+def compare(system: System, dyn: kc.CompiledModel, states: int = 2) -> None:
     """M, f and q̇ against SymPy's, at random states, to 1e-11 of their size."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # SymPy's, of loops of positions and several neighbours

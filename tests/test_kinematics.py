@@ -18,6 +18,7 @@ import numpy.typing as npt
 import pytest
 import sympy as sm
 import sympy.physics.mechanics as me
+from mechanisms import ground, rates
 from oracle.compare import input_values, read_reference
 from oracle.instant_systems import described, rolling_disc
 from oracle.random_trees import random_state as tree_state
@@ -85,41 +86,44 @@ def numbers(dyn: kc.CompiledModel, model: kc.Model, x: Array, udot: Array, r: Ar
 of = Arguments.of
 
 
+def compare(dyn: kc.CompiledModel, expected: SymPyKinematics, time: float, x: Any, udot: Array, r: Any) -> None:
+    """Whatever point and frame SymPy reaches, but for those that share a name."""
+    points = [name for name in dyn.points if dyn.points.count(name) == 1 and name in expected.points]
+    frames = [name for name in dyn.frames if dyn.frames.count(name) == 1 and name in expected.frames]
+    assert points
+    inertial, state = dyn.info["inertial"], (time, x)
+    start = dict(zip(dyn.points, dyn.info["origins"], strict=True))
+    located = [name for name in points if start[name]]
+    unoriented = {dyn.frames[i] for i in dyn.info.get("unoriented", [])}
+    oriented = [name for name in frames if name not in unoriented]
+
+    def each(names: list[str], ours: Any, sympys: Any) -> None:
+        same([ours(name) for name in names], [sympys(name) for name in names], 1e-12)
+
+    each(located, lambda n: dyn.position(n, *state, r=r), lambda n: expected.position(n, start[n]))
+    each(points, lambda n: dyn.velocity(n, *state, r=r), expected.velocity)
+    each(points, lambda n: dyn.acceleration(n, *state, udot, r=r), expected.acceleration)
+    each(oriented, lambda n: dyn.orientation(n, *state, r=r), lambda n: expected.axes(expected.frames[n]))
+    each(frames, lambda n: dyn.angular_velocity(n, *state, r=r), lambda n: expected.angular_velocity(n, inertial))
+    alpha = expected.angular_acceleration
+    each(frames, lambda n: dyn.angular_acceleration(n, *state, udot, r=r), lambda n: alpha(n, inertial))
+
+
 @pytest.mark.parametrize("name", models(of_files=False))
 def test_against_sympy(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     dyn = loaded(name)
     model, sympy = of_sympy(name, monkeypatch)
-    for seed in (1, 2):
-        x, udot, r = random_state(dyn, seed)
-        expected = sympy.at(numbers(dyn, model, x, udot, r))
-        points = [point for point in dyn.points if point in expected.points]
-        frames = [frame for frame in dyn.frames if frame in expected.frames]
-        assert points
-        position = dyn.positions(0.0, x, r=r, named=True)
-        start = dict(zip(dyn.points, dyn.info["origins"], strict=True))
-        located = [point for point in points if start[point]]
-        same([position[point] for point in located], [expected.position(p, start[p]) for p in located])
-        joint = dyn.joint_positions(0.0, x, r=r, named=True)
-        at = {j.name: model.description.points[j.point].name for j in model.description.joints}
-        known = [j for j in at if at[j] in expected.points and dyn.info.get("origin")]
-        same([joint[j] for j in known], [expected.position(at[j], dyn.info["origin"]) for j in known])
-        velocity = dyn.velocities(0.0, x, r=r, named=True)
-        same([velocity[point] for point in points], [expected.velocity(point) for point in points])
-        acceleration = dyn.accelerations(0.0, x, udot, r=r, named=True)
-        same([acceleration[point] for point in points], [expected.acceleration(point) for point in points])
-        inertial = dyn.info["inertial"]
-        unoriented = {dyn.frames[i] for i in dyn.info.get("unoriented", [])}
-        axes = dyn.orientations(0.0, x, r=r, named=True)
-        oriented = [frame for frame in frames if frame not in unoriented]
-        same([axes[f] for f in oriented], [expected.axes(expected.frames[f]) for f in oriented])
-        omega = dyn.angular_velocities(0.0, x, r=r, named=True)
-        same([omega[f] for f in frames], [expected.angular_velocity(f, inertial) for f in frames])
-        alpha = dyn.angular_accelerations(0.0, x, udot, r=r, named=True)
-        same([alpha[f] for f in frames], [expected.angular_acceleration(f, inertial) for f in frames])
+    x, udot, r = random_state(dyn, 1)
+    expected = sympy.at(numbers(dyn, model, x, udot, r))
+    compare(dyn, expected, 0.0, x, udot, r)
+    joint = dyn.joint_positions(0.0, x, r=r, named=True)
+    at = {j.name: model.description.points[j.point].name for j in model.description.joints}
+    known = [j for j in at if at[j] in expected.points and dyn.info.get("origin")]
+    same([joint[j] for j in known], [expected.position(at[j], dyn.info["origin"]) for j in known])
 
 
 @pytest.mark.filterwarnings("ignore:no solid body can have:kanecore.KanecoreWarning")
-@pytest.mark.parametrize("seed", part(range(24), [0, 3, 5]))
+@pytest.mark.parametrize("seed", part(range(24), [3]))
 def test_random_trees_against_sympy(seed: int) -> None:
     """Joints, speeds and prescribed motions of all kinds, and ways of writing them."""
     tree = random_tree(seed, complete=True)
@@ -132,26 +136,16 @@ def test_random_trees_against_sympy(seed: int) -> None:
     values = dict(zip([*tree["q"], *tree["u"], *(u.diff(t) for u in tree["u"])], [*x, *udot], strict=True))
     values |= {t: state["t"]} | {s: float(value) for s, value in tree["parameters"].items()}
     values |= dict(zip(tree.get("inputs", ()), state["inputs"], strict=True))
-    for motion, rates in zip(tree.get("prescribed", ()), state["prescribed"], strict=True):
-        values |= {motion.diff(t, n) if n else motion: rate for n, rate in enumerate(rates)}
-    expected = SymPyKinematics(given).at(values)
-    points, frames = ([name for name in names if names.count(name) == 1] for names in (dyn.points, dyn.frames))
-    origin, inertial = dyn.info["origin"], dyn.info["inertial"]
-    for point in points:
-        same(dyn.position(point, state["t"], x, r=r), expected.position(point, origin), 1e-12)
-        same(dyn.velocity(point, state["t"], x, r=r), expected.velocity(point), 1e-12)
-        same(dyn.acceleration(point, state["t"], x, udot, r=r), expected.acceleration(point), 1e-12)
-    for frame in frames:
-        same(dyn.orientation(frame, state["t"], x, r=r), expected.axes(expected.frames[frame]))
-        same(dyn.angular_velocity(frame, state["t"], x, r=r), expected.angular_velocity(frame, inertial), 1e-12)
-        alpha = expected.angular_acceleration(frame, inertial)
-        same(dyn.angular_acceleration(frame, state["t"], x, udot, r=r), alpha, 1e-12)
+    for motion, given_rates in zip(tree.get("prescribed", ()), state["prescribed"], strict=True):
+        values |= {motion.diff(t, n) if n else motion: rate for n, rate in enumerate(given_rates)}
+    compare(dyn, SymPyKinematics(given).at(values), state["t"], x, udot, r)
 
 
 ROBOTS = ("planar_2r", "puma560", "ur5e", "iiwa14", "arm7", "tree30")
 
 
-@pytest.mark.parametrize("name", ROBOTS)
+@pytest.mark.filterwarnings("ignore:no solid body can have:kanecore.KanecoreWarning")
+@pytest.mark.parametrize("name", part(ROBOTS, ["puma560"]))
 def test_against_pinocchio(name: str) -> None:
     """Of all bodies; where the PUMA's first link, which has no mass, has its mass centre is arbitrary."""
     dyn = loaded(name)
@@ -205,7 +199,7 @@ class Rig:
             "frame": self.N,
             "q_ind": Q,
             "u_ind": U,
-            "kd_eqs": [x.diff() - u for x, u in zip(Q, U, strict=True)],
+            "kd_eqs": rates(Q, U),
             "bodies": self.bodies,
             "forcelist": self.loads,
             "points": [self.mount, self.hinge, self.tip],
@@ -310,30 +304,41 @@ def test_leading_axes_and_parameters() -> None:
     assert dyn.position("tip", 0.0, x, r=r).any()
 
 
+WRONG_NAMES: dict[str, tuple[Any, type[Exception], str]] = {
+    "misspelt": (lambda d, s: d.position("tp", *s[:2]), KeyError, r"no point of 'rig' .* 'tp'; did you mean 'tip'\?"),
+    "unknown": (
+        *(lambda d, s: d.velocity("wheel", *s[:2]), KeyError),
+        r"no point of 'rig' .* is called 'wheel'; there are 'centre', 'block'",
+    ),
+    "frame": (lambda d, s: d.acceleration("tip", *s, frame="hand"), KeyError, "no frame of 'rig' .* is called 'hand'"),
+    "a point": (lambda d, s: d.orientation("tip", *s[:2]), KeyError, "no frame of 'rig' .* is called 'tip'"),
+    "a frame": (lambda d, s: d.jacobian("B", *s[:2]), KeyError, "no point of 'rig' .* is called 'B'"),
+    "a number": (lambda d, s: d.position(3, *s[:2]), TypeError, "3 is no point: give its name"),
+    "an array": (lambda d, s: d.angular_velocity(np.zeros(3), *s[:2]), TypeError, "is no frame: give its name"),
+    "apart": (
+        *(lambda d, s: d.position("block", *s[:2], origin="tip"), kc.ModelError),
+        "the position of point block from point tip is not known",
+    ),
+    "a short state": (lambda d, s: d.position("tip", 0.0, s[1][:2]), ValueError, "x has shape"),
+}
+
+
+@pytest.mark.parametrize("case", WRONG_NAMES)
+def test_wrong_names(case: str) -> None:
+    call, error, message = WRONG_NAMES[case]
+    x, udot, r = of_rig(6)
+    dyn = rig()
+    dyn.inputs = r
+    with pytest.raises(error, match=message):
+        call(dyn, (0.0, x, udot))
+
+
 def test_names() -> None:
     dyn = rig()
     x, udot, r = of_rig(6)
     assert list(dyn.accelerations(0.0, x, udot, r=r, named=True)) == list(dyn.points)
     same(dyn.positions(0.0, x, r=r, named=True)["tip"], dyn.position("tip", 0.0, x, r=r))
-    with pytest.raises(KeyError, match=r"no point of 'rig' .* is called 'tp'; did you mean 'tip'\?"):
-        dyn.position("tp", 0.0, x, r=r)
-    with pytest.raises(KeyError, match=r"no point of 'rig' .* is called 'wheel'; there are 'centre', 'block'"):
-        dyn.velocity("wheel", 0.0, x, r=r)
-    with pytest.raises(KeyError, match=r"no frame of 'rig' .* is called 'hand'"):
-        dyn.acceleration("tip", 0.0, x, udot, frame="hand", r=r)
-    with pytest.raises(KeyError, match=r"no frame of 'rig' .* is called 'tip'"):
-        dyn.orientation("tip", 0.0, x, r=r)
-    with pytest.raises(KeyError, match=r"no point of 'rig' .* is called 'B'"):
-        dyn.jacobian("B", 0.0, x, r=r)
-    with pytest.raises(TypeError, match="3 is no point: give its name"):
-        dyn.position(3, 0.0, x, r=r)
-    with pytest.raises(TypeError, match="is no frame: give its name"):
-        dyn.angular_velocity(np.zeros(3), 0.0, x, r=r)
-    with pytest.raises(kc.ModelError, match="the position of point block from point tip is not known"):
-        dyn.position("block", 0.0, x, origin="tip", r=r)
     same(dyn.velocity("block", 0.0, x, origin="tip", r=r), -dyn.velocity("tip", 0.0, x, origin="block", r=r))
-    with pytest.raises(ValueError, match="x has shape"):
-        dyn.position("tip", 0.0, x[:2], r=r)
 
 
 def test_points_of_one_name() -> None:
@@ -386,7 +391,7 @@ def test_what_is_measured_from_the_origin() -> None:
     """Momenta about a point, what is conserved, and the audit."""
     parts = Rig()
     options = {"bodies": parts.bodies[:1], "forcelist": parts.loads[:1], "q_ind": Q[:2], "u_ind": U[:2]}
-    options |= {"kd_eqs": [x.diff() - u for x, u in zip(Q[:2], U[:2], strict=True)]}
+    options |= {"kd_eqs": rates(Q[:2], U[:2])}
     dyn, other = (
         kc.compile(kc.Model(**parts.arguments(**options, origin=origin)), parameters=VALUES)
         for origin in (None, parts.mount)
@@ -425,19 +430,26 @@ def test_a_moving_contact_is_no_origin() -> None:
     )
 
 
+def at_rest(name: str, N: Any, place: Any = None) -> Any:
+    """A point whose velocity is said to be zero, for an instant where its place moves."""
+    point = place or me.Point(name)
+    point.set_vel(N, 0)
+    return point
+
+
 @pytest.mark.parametrize(
     ("origin", "message"),
     [
+        (lambda s: s.hinge, "origin=hinge is not at rest in N: name a point whose velocity and position say so"),
+        (lambda s: s.tip, "origin=tip is not at rest"),
+        (lambda s: "O", "origin is 'O', which is no Point"),
+        (lambda s: s.N, "origin is N, which is no Point"),
+        (lambda s: me.Point("new"), "point new of origin has no position path"),
         (
-            lambda parts: parts.hinge,
-            "origin=hinge is not at rest in N: name a point whose velocity and position say so",
+            lambda s: at_rest("apart", s.N),
+            "origin=apart is no point of 'rig': no positions lead from it to centre, block",
         ),
-        (lambda parts: parts.tip, "origin=tip is not at rest"),
-        (lambda parts: "O", "origin is 'O', which is no Point"),
-        (lambda parts: parts.N, "origin is N, which is no Point"),
-        (lambda parts: me.Point("new"), "point new of origin has no position path"),
-        (lambda parts: apart(parts.N), "origin=apart is no point of 'rig': no positions lead from it to centre, block"),
-        (lambda parts: touching(parts), "origin=touch is not at rest"),
+        (lambda s: at_rest("", s.N, s.O.locatenew("touch", Q[2] * s.N.x)), "origin=touch is not at rest"),
     ],
 )
 def test_wrong_origins(origin: Any, message: str) -> None:
@@ -446,64 +458,19 @@ def test_wrong_origins(origin: Any, message: str) -> None:
         kc.Model(**parts.arguments(origin=origin(parts)))
 
 
-def apart(inertial: Any) -> Any:
-    point = me.Point("apart")
-    point.set_vel(inertial, 0)
-    return point
-
-
-def touching(parts: Rig) -> Any:
-    """At rest for an instant, at a place that moves."""
-    point = parts.O.locatenew("touch", Q[2] * parts.N.x)
-    point.set_vel(parts.N, 0)
-    return point
-
-
 def test_other_constructors_take_an_origin() -> None:
-    q, v = me.dynamicsymbols("x"), me.dynamicsymbols("v")
-    N, O = me.ReferenceFrame("N"), me.Point("O")  # noqa: E741
-    O.set_vel(N, 0)
+    q, v = me.dynamicsymbols("x v")
+    N, O = ground()  # noqa: E741
     P, wall = O.locatenew("P", q * N.x), O.locatenew("wall", 3 * N.x)
-    km = me.KanesMethod(N, [q], [v], kd_eqs=[q.diff() - v])
-    models = [
+    km = me.KanesMethod(N, [q], [v], kd_eqs=rates([q], [v]))
+    for model in (
         kc.Model.from_kane(km, bodies=[me.Particle("P", P, m)], origin=wall),
         kc.Model.from_lagrangian(m * q.diff() ** 2 / 2, [q], frame=N, points=[P], origin=wall),
-    ]
-    for model in models:
-        dyn = kc.compile(model, parameters={m: 2.0})
-        same(dyn.position("P", 0.0, [0.5, 0.0]), [-2.5, 0.0, 0.0])
+    ):
+        same(kc.compile(model, parameters={m: 2.0}).position("P", 0.0, [0.5, 0.0]), [-2.5, 0.0, 0.0])
 
 
-# --------------------------------------------------------------------------------------------------- along motions
-@pytest.mark.parametrize("name", ["free_body", "rotating_tube", "rrp", "four_bar"])
-def test_derivatives_along_the_motion(name: str) -> None:
-    """v = dr/dt, a = dv/dt, ω of dR/dt, α = dω/dt by central differences: a quaternion, a drive, inputs, a loop."""
-    dyn = loaded(name)
-    x, _, r = random_state(dyn, 9)
-
-    def inputs(time: float, _: Any = None) -> Array:
-        return np.array([np.sin(time), np.cos(time), -np.sin(time)]) if name == "rotating_tube" else r
-
-    sol = dyn.simulate((0.0, 0.2), x, rtol=1e-13, atol=1e-13, max_step=5e-3, inputs=inputs)
-    middle, h = 0.1, 5e-4
-
-    def at(time: float, kernel: str) -> Array:
-        return np.asarray(getattr(dyn, kernel)(time, sol(time), r=inputs(time)))
-
-    def rate(kernel: str) -> Array:
-        near, far = (at(middle + k * h, kernel) - at(middle - k * h, kernel) for k in (1, 2))
-        return np.asarray((8.0 * near - far) / (12.0 * h))
-
-    udot = at(middle, "udot")
-    acceleration, alpha = (
-        getattr(dyn, f"{kind}accelerations")(middle, sol(middle), udot, r=inputs(middle)) for kind in ("", "angular_")
-    )
-    axes = at(middle, "orientations")
-    spin = rate("orientations") @ np.swapaxes(axes, -1, -2)
-    same(rate("positions"), at(middle, "velocities"), 1e-8)
-    same(rate("velocities"), acceleration, 1e-8)
-    same(np.stack([spin[:, 2, 1], spin[:, 0, 2], spin[:, 1, 0]], axis=-1), at(middle, "angular_velocities"), 1e-8)
-    same(rate("angular_velocities"), alpha, 1e-8)
+# --------------------------------------------------------------------------------------------------- gravity
 
 
 def test_gravity_is_no_part_of_accelerations() -> None:
@@ -532,11 +499,9 @@ def test_specific_force_needs_one_field() -> None:
 def falling(loads: Callable[[Any, Any], list[Any]], mass: Any = m, **options: Any) -> kc.CompiledModel:
     """A particle P in a plane, the frame N of which is passed to ``loads`` with it."""
     q, u = me.dynamicsymbols("x y"), me.dynamicsymbols("v w")
-    N, O = me.ReferenceFrame("N"), me.Point("O")  # noqa: E741
-    O.set_vel(N, 0)
+    N, O = ground()  # noqa: E741
     P = O.locatenew("P", q[0] * N.x + q[1] * N.y)
-    rates = [a.diff() - b for a, b in zip(q, u, strict=True)]
-    model = kc.Model(N, q, u, rates, bodies=[me.Particle("P", P, mass)], forcelist=loads(N, P), name="falling")
+    model = kc.Model(N, q, u, rates(q, u), bodies=[me.Particle("P", P, mass)], forcelist=loads(N, P))
     return kc.compile(model, parameters={x: VALUES[x] for x in (m, g, a) if x in model.parameters}, **options)
 
 
@@ -581,39 +546,34 @@ def test_gravity_above_a_slope_and_of_a_changing_mass() -> None:
 
 
 def test_two_bodies_at_one_point_have_each_its_weight() -> None:
-    q, u = me.dynamicsymbols("x"), me.dynamicsymbols("v")
-    N, O = me.ReferenceFrame("N"), me.Point("O")  # noqa: E741
-    O.set_vel(N, 0)
+    q, u = me.dynamicsymbols("x v")
+    N, O = ground()  # noqa: E741
     P = O.locatenew("P", q * N.x)
     pair = [me.Particle(name, P, m) for name in ("one", "other")]
-    for loads in ([-m * g * N.y] * 2, [-m * g * N.y]):
-        model = kc.Model(N, [q], [u], [q.diff() - u], bodies=pair, forcelist=[(P, load) for load in loads])
-        dyn = kc.compile(model, parameters={x: VALUES[x] for x in (m, g)})
-        if len(loads) == 2:
-            same(dyn.specific_force("P", 0.0, np.zeros(2), np.zeros(1)), FIELD)
-        else:
-            with pytest.raises(kc.ModelError, match="its loads do not hold the weights of all bodies"):
-                dyn.specific_force("P", 0.0, np.zeros(2), np.zeros(1))
+    both, half = (
+        kc.compile(
+            kc.Model(N, [q], [u], rates([q], [u]), bodies=pair, forcelist=[(P, -m * g * N.y)] * n),
+            parameters={m: VALUES[m], g: VALUES[g]},
+        )
+        for n in (2, 1)
+    )
+    same(both.specific_force("P", 0.0, np.zeros(2), np.zeros(1)), FIELD)
+    with pytest.raises(kc.ModelError, match="its loads do not hold the weights of all bodies"):
+        half.specific_force("P", 0.0, np.zeros(2), np.zeros(1))
 
 
 def test_auxiliary_speeds_are_zero() -> None:
     """A pendulum whose pin has an auxiliary speed: its acceleration is that of the pendulum."""
     q, u, away = me.dynamicsymbols("q u away")
-    N, O = me.ReferenceFrame("N"), me.Point("O")  # noqa: E741
+    N, O = ground()  # noqa: E741
     A = N.orientnew("A", "Axis", [q, N.z])
     O.set_vel(N, away * N.x)
     P = O.locatenew("P", l * A.x)
     P.v2pt_theory(O, N, A)
-    model = kc.Model(
-        *(N, [q], [u], [q.diff() - u]),
-        u_auxiliary=[away],
-        bodies=[me.Particle("P", P, m)],
-        forcelist=[(P, m * g * N.x)],
-        origin=O,
-    )
+    options: dict[str, Any] = {"bodies": [me.Particle("P", P, m)], "forcelist": [(P, m * g * N.x)], "origin": O}
+    model = kc.Model(N, [q], [u], rates([q], [u]), u_auxiliary=[away], **options)
     dyn = kc.compile(model, parameters={m: 2.0, l: 0.7, g: 9.81})
-    c, s = np.cos(0.3), np.sin(0.3)
-    same(dyn.velocity("P", 0.0, [0.3, 1.5]), 0.7 * 1.5 * np.array([-s, c, 0.0]))
-    expected = 0.7 * (2.5 * np.array([-s, c, 0.0]) - 1.5**2 * np.array([c, s, 0.0]))
-    same(dyn.acceleration("P", 0.0, [0.3, 1.5], [2.5]), expected)
-    same(dyn.position("P", 0.0, [0.3, 1.5]), [0.7 * c, 0.7 * s, 0.0])
+    along, across = np.array([np.cos(0.3), np.sin(0.3), 0.0]), np.array([-np.sin(0.3), np.cos(0.3), 0.0])
+    same(dyn.position("P", 0.0, [0.3, 1.5]), 0.7 * along)
+    same(dyn.velocity("P", 0.0, [0.3, 1.5]), 0.7 * 1.5 * across)
+    same(dyn.acceleration("P", 0.0, [0.3, 1.5], [2.5]), 0.7 * (2.5 * across - 1.5**2 * along))

@@ -8,11 +8,9 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
-import pickle
 import pkgutil
 import re
 from collections.abc import Iterator
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +19,7 @@ import pytest
 import sympy as sm
 import sympy.physics.mechanics as me
 import sympy.physics.mechanics.tests
+from mechanisms import ground
 from oracle.on_graph import OnGraph
 from oracle.random_holonomic import random_holonomic
 from sweep import every
@@ -49,7 +48,7 @@ def wire(**options: Any) -> kc.Model:
 
 
 # ------------------------------------------------------------------------------------------------------ against Kane
-@pytest.mark.parametrize("seed", every(12, range(100)))
+@pytest.mark.parametrize("seed", every(50, range(100)))
 def test_random_mechanisms_have_the_accelerations_of_kane(seed: int) -> None:
     mechanism = random_holonomic(seed)
     n, rng = len(mechanism.q), np.random.default_rng(seed)
@@ -90,38 +89,13 @@ def test_spherical_pendulum() -> None:
     L = m * length**2 / 2 * (theta.diff() ** 2 + phi.diff() ** 2 * sm.sin(theta) ** 2) + m * g * length * sm.cos(theta)
     model = kc.Model.from_lagrangian(L, [theta, phi], name="spherical")
     assert [str(u) for u in model.speeds] == ["theta_d(t)", "phi_d(t)"]
-    dyn = compiled(model, m=2.0, l=0.5, g=9.81)
-    th, w, v = 0.7, 0.3, 1.4
+    dyn, (th, w, v) = compiled(model, m=2.0, l=0.5, g=9.81), (0.7, 0.3, 1.4)
     state = [th, 0.2, w, v]
     expected = [v**2 * np.sin(th) * np.cos(th) - 9.81 / 0.5 * np.sin(th), -2 * w * v / np.tan(th)]
     np.testing.assert_allclose(dyn.udot(0.0, state), expected, rtol=1e-14)
     np.testing.assert_allclose(dyn.potential_energy(0.0, state), -2 * 9.81 * 0.5 * np.cos(th))
     np.testing.assert_allclose(dyn.kinetic_energy(0.0, state), 0.25 * (w**2 + (v * np.sin(th)) ** 2))
     assert dyn.qdot_is_u
-    assert dyn.simulate((0.0, 10.0), state, rtol=1e-10, atol=1e-10).energy_drift < 1e-8
-
-
-def test_spinning_top_precesses_steadily() -> None:
-    """Goldstein, Poole & Safko, section 5.7: I₃ ω₃ φ̇ = m g l + I₁ φ̇² cos θ."""
-    I1, I3 = sm.symbols("I1 I3")
-    L = I1 / 2 * (theta.diff() ** 2 + phi.diff() ** 2 * sm.sin(theta) ** 2)
-    L += I3 / 2 * (psi.diff() + phi.diff() * sm.cos(theta)) ** 2 - m * g * length * sm.cos(theta)
-    dyn = compiled(kc.Model.from_lagrangian(L, [theta, phi, psi]), m=1.3, g=9.81, l=0.2, I1=0.08, I3=0.05)
-    th, precession = 0.6, 1.7
-    spin = (1.3 * 9.81 * 0.2 + 0.08 * precession**2 * np.cos(th)) / (0.05 * precession)
-    state = [th, 0.0, 0.0, 0.0, precession, spin - precession * np.cos(th)]
-    np.testing.assert_allclose(dyn.udot(0.0, state), 0.0, atol=1e-12)
-
-
-def test_kepler_orbit_closes() -> None:
-    """An ellipse of semi-major axis a has the period 2π √(a³/μ), and the eccentricity of its angular momentum."""
-    mu = sm.Symbol("mu")
-    L = m * (r.diff() ** 2 + r**2 * phi.diff() ** 2) / 2 + m * mu / r
-    dyn = compiled(kc.Model.from_lagrangian(L, [r, phi]), m=3.0, mu=2.0)
-    a, e = 1.4, 0.3
-    start = np.array([a * (1 - e), 0.0, 0.0, np.sqrt(2.0 * a * (1 - e**2)) / (a * (1 - e)) ** 2])
-    orbit = dyn.simulate((0.0, 2 * np.pi * np.sqrt(a**3 / 2.0)), start, rtol=1e-11, atol=1e-11)
-    np.testing.assert_allclose(orbit.x[-1], start + np.array([0.0, 2 * np.pi, 0.0, 0.0]), atol=1e-8)
 
 
 def hoop() -> kc.Model:
@@ -221,25 +195,23 @@ def test_wire_by_a_multiplier() -> None:
 
 def test_wire_by_liberation() -> None:
     """Seeds 002 in q = (r, θ, z): N_r = −m (R θ̇² + g cos θ), N_z = 0, as multipliers and as forces of a freed wire."""
-    R = sm.Symbol("R")
+    R, values = sm.Symbol("R"), {"m": 2.0, "g": 9.81, "R": 0.5}
     L = m * (r.diff() ** 2 + r**2 * theta.diff() ** 2 + z.diff() ** 2) / 2 + m * g * r * sm.cos(theta)
-    rows = {"ring": r - R, "plane": z}
-    model = kc.Model.from_lagrangian(L, [r, theta, z], holonomic_constraints=rows, guess={r: 0.5})
-    values = {"m": 2.0, "g": 9.81, "R": 0.5}
-    dyn = compiled(model, **values)
-    th, w = 0.8, 1.7
-    state = np.array([0.5, th, 0.0, 0.0, w, 0.0])
-    reaction = [-2.0 * (0.5 * w**2 + 9.81 * np.cos(th)), 0.0]
+    model = kc.Model.from_lagrangian(
+        L, [r, theta, z], holonomic_constraints={"ring": r - R, "plane": z}, guess={r: 0.5}
+    )
+    dyn, (th, w) = compiled(model, **values), (0.8, 1.7)
+    state, reaction = np.array([0.5, th, 0.0, 0.0, w, 0.0]), [-2.0 * (0.5 * w**2 + 9.81 * np.cos(th)), 0.0]
     np.testing.assert_allclose(dyn.multipliers(0.0, state), reaction, rtol=1e-12, atol=1e-12)
     np.testing.assert_allclose(dyn.udot(0.0, state), [0.0, -9.81 / 0.5 * np.sin(th), 0.0], atol=1e-12)
+    del values["R"]
     freed = model.free("ring").free("plane")
-    loose = compiled(freed, **{name: values[name] for name in map(str, freed.parameters)})
+    loose, moved = (compiled(each, **values) for each in (freed, freed.canonical()))
     forces = {"lambda_ring": reaction[0], "lambda_plane": reaction[1]}
     np.testing.assert_allclose(loose.udot(0.0, state, r=forces), dyn.udot(0.0, state), atol=1e-12)
-    moved = compiled(freed.canonical(), **{name: values[name] for name in map(str, freed.parameters)})
     momentum = np.array([*state[:3], 0.0, 2.0 * 0.25 * w, 0.0])
-    rates = moved.udot(0.0, momentum, r=forces)
-    np.testing.assert_allclose(rates, [0.0, -2.0 * 9.81 * 0.5 * np.sin(th), 0.0], atol=1e-12)
+    expected = [0.0, -2.0 * 9.81 * 0.5 * np.sin(th), 0.0]
+    np.testing.assert_allclose(moved.udot(0.0, momentum, r=forces), expected, atol=1e-12)
 
 
 def test_rolling_by_kinematic_constraints() -> None:
@@ -301,29 +273,30 @@ def test_residual_of_all_equations() -> None:
 def test_residual_of_a_model_without_constraints() -> None:
     dyn = kc.load("cart_pole")
     state, udot = np.array([0.1, 0.2, 0.3, 0.4]), np.array([0.5, -0.6])
-    expected = -dyn.inverse_dynamics(0.0, state, udot)
-    np.testing.assert_allclose(dyn.equations_residual(0.0, state, udot), expected, rtol=1e-14)
-    np.testing.assert_allclose(dyn.equations_residual(0.0, state, udot, []), expected, rtol=1e-14)
     ws = dyn.workspace()
     ws.x, ws.udot = state, udot
-    np.testing.assert_allclose(ws.equations_residual(), expected, rtol=1e-14)
+    residual = dyn.equations_residual
+    for found in (residual(0.0, state, udot), residual(0.0, state, udot, []), ws.equations_residual()):
+        np.testing.assert_allclose(found, -dyn.inverse_dynamics(0.0, state, udot), rtol=1e-14)
 
 
-def test_residual_with_wrong_multipliers() -> None:
-    dyn = kc.load("four_bar")
-    state, udot, n = np.full(dyn.n_x, 0.1), np.zeros(dyn.n_u), dyn.n_constraints
-    with pytest.raises(TypeError, match="multipliers is missing"):
-        dyn.equations_residual(0.0, state, udot)
-    for wrong in (np.zeros(n + 1), 1.0, np.zeros((2, n + 1))):
-        with pytest.raises(ValueError, match="multipliers has shape"):
-            dyn.equations_residual(0.0, state, udot, wrong)
-    with pytest.raises(ValueError, match="udot has shape"):
-        dyn.equations_residual(0.0, state, np.zeros(dyn.n_u + 1), np.zeros(n))
-    with pytest.raises(ValueError, match="broadcast"):
-        dyn.equations_residual(0.0, state, np.zeros((2, dyn.n_u)), np.zeros((3, n)))
-    with pytest.raises(TypeError, match="multipliers"):
-        dyn.equations_residual(0.0, state, udot, ["a"] * n)
-    assert np.isnan(dyn.equations_residual(0.0, state, udot, np.full(n, np.nan))[: dyn.n_u]).any()
+@pytest.mark.parametrize(
+    ("udot", "multipliers", "error", "message"),
+    [
+        (np.zeros(3), (), TypeError, "multipliers is missing"),
+        (np.zeros(3), (np.zeros(3),), ValueError, "multipliers has shape"),
+        (np.zeros(3), (1.0,), ValueError, "multipliers has shape"),
+        (np.zeros(3), (np.zeros((2, 3)),), ValueError, "multipliers has shape"),
+        (np.zeros(4), (np.zeros(2),), ValueError, "udot has shape"),
+        (np.zeros((2, 3)), (np.zeros((3, 2)),), ValueError, "broadcast"),
+        (np.zeros(3), (["a"] * 2,), TypeError, "multipliers"),
+    ],
+)
+def test_residual_with_wrong_multipliers(udot: Any, multipliers: Any, error: type[Exception], message: str) -> None:
+    dyn, state = kc.load("four_bar"), np.full(6, 0.1)
+    with pytest.raises(error, match=message):
+        dyn.equations_residual(0.0, state, udot, *multipliers)
+    assert np.isnan(dyn.equations_residual(0.0, state, np.zeros(3), np.full(2, np.nan))[:3]).any()
 
 
 def test_coordinate_forces_in_other_speeds() -> None:
@@ -370,54 +343,37 @@ def test_expressions_reports_and_reasons() -> None:
     assert dyn.partial_velocities(0.0, np.ones(4)).shape == (0, 2, 3)
 
 
-def test_what_bodies_would_have() -> None:
+@pytest.mark.parametrize(
+    ("kernel", "given"),
+    [
+        ("linear_momentum", ()),
+        ("angular_momentum", ((0.0, 0.0, 0.0),)),
+        ("active_forces_by_body", ()),
+        ("inertia_forces_by_body", (np.zeros(2),)),
+    ],
+)
+def test_what_bodies_would_have(kernel: str, given: tuple[Any, ...]) -> None:
     """No momentum is said to be zero that is not known; F_r is that of the Lagrangian."""
     dyn, x = compiled(wire(), m=1.0, g=9.81, l=1.0), np.array([0.6, 0.8, 0.8, -0.6])
-    for ask in (
-        lambda: dyn.linear_momentum(0.0, x),
-        lambda: dyn.angular_momentum(0.0, x, (0.0, 0.0, 0.0)),
-        lambda: dyn.active_forces_by_body(0.0, x),
-        lambda: dyn.inertia_forces_by_body(0.0, x, np.zeros(2)),
-    ):
-        with pytest.raises(kc.ModelError, match=r"has no bodies: it is made of a Lagrangian, whose momenta are dyn\."):
-            ask()
+    with pytest.raises(kc.ModelError, match=r"has no bodies: it is made of a Lagrangian, whose momenta are dyn\."):
+        getattr(dyn, kernel)(0.0, x, *given)
     assert dyn.active_forces_by_load(0.0, x)["Lagrangian"].tolist() == dyn.generalized_active_forces(0.0, x).tolist()
-
-
-def test_baked_pickled_and_in_threads() -> None:
-    L = m * length**2 / 2 * theta.diff() ** 2 + m * g * length * sm.cos(theta)
-    model = kc.Model.from_lagrangian(L, [theta])
-    state = np.array([0.4, 0.3])
-    dyn = compiled(model, m=2.0, l=0.5, g=9.81)
-    baked = kc.compile(model, parameters={"m": 2.0, "l": 0.5}, bake=True)
-    assert baked.parameter_names == ("g",)
-    baked.parameters["g"] = 9.81
-    np.testing.assert_allclose(baked.rhs(0.0, state), dyn.rhs(0.0, state), rtol=1e-14)
-    np.testing.assert_array_equal(pickle.loads(pickle.dumps(dyn)).rhs(0.0, state), dyn.rhs(0.0, state))
-    A, _ = dyn.linearize(0.0, [0.0, 0.0])
-    np.testing.assert_allclose(A, [[0.0, 1.0], [-9.81 / 0.5, 0.0]], rtol=1e-13)
-    again = compiled(kc.Model.from_lagrangian(L, [theta]), m=2.0, l=0.5, g=9.81)
-    assert again.info["build"]["core"]["from_cache"]
 
 
 def test_forces_at_points_and_torques() -> None:
     """A pendulum with a force at its tip, a torque, and an actuator: their generalized forces are Kane's."""
+    (T, F), (N, origin) = me.dynamicsymbols("T F"), ground()
     A = N.orientnew("A", "Axis", [theta, N.z])
-    origin = me.Point("O")
-    origin.set_vel(N, 0)
     tip = origin.locatenew("P", length * A.x)
-    T, F = me.dynamicsymbols("T F")
     spring = me.LinearSpring(k, me.LinearPathway(origin.locatenew("wall", 3 * length * N.x), tip))
-    loads = [(tip, F * N.y), (A, T * N.z), spring]
-    L = m * length**2 / 2 * theta.diff() ** 2
+    loads, L = [(tip, F * N.y), (A, T * N.z), spring], m * length**2 / 2 * theta.diff() ** 2
     model = kc.Model.from_lagrangian(L, [theta], forcelist=loads, frame=N, feedback={T: -c * theta.diff()})
-    dyn = compiled(model, m=2.0, l=0.5, k=3.0, c=0.1)
-    th, w = 0.4, 0.7
+    dyn, (th, w) = compiled(model, m=2.0, l=0.5, k=3.0, c=0.1), (0.4, 0.7)
     reach = np.array([0.5 * np.cos(th) - 1.5, 0.5 * np.sin(th)])
     moment = 0.5 * (np.cos(th) * -3.0 * reach[1] - np.sin(th) * -3.0 * reach[0])
     expected = moment + 0.5 * 0.8 * np.cos(th) - 0.1 * w
-    np.testing.assert_allclose(dyn.forcing(0.0, [th, w], r={"F": 0.8}), [expected], rtol=1e-13)
-    np.testing.assert_allclose(dyn.coordinate_forces(0.0, [th, w], r={"F": 0.8}), [expected], rtol=1e-13)
+    for kernel in (dyn.forcing, dyn.coordinate_forces):
+        np.testing.assert_allclose(kernel(0.0, [th, w], r={"F": 0.8}), [expected], rtol=1e-13)
 
 
 def test_a_weight_and_an_added_mass_beside_the_lagrangian() -> None:
@@ -432,17 +388,6 @@ def test_a_weight_and_an_added_mass_beside_the_lagrangian() -> None:
     np.testing.assert_allclose(dyn.udot(0.0, np.zeros(4)), [0.0, -2.0 * 9.81 / 3.0])
     assert dyn.potential_energy(0.0, [0.0, 1.0, 0.0, 0.0]) == pytest.approx(2.0 * 9.81)
     assert dyn.simulate((0.0, 2.0), [0.0, 0.0, 1.0, 2.0]).energy_drift < 1e-10
-
-
-def test_points_and_frames_of_interest() -> None:
-    """They have partial velocities as those of bodies do."""
-    origin, A = me.Point("O"), N.orientnew("A", "Axis", [theta, N.z])
-    origin.set_vel(N, 0)
-    tip = origin.locatenew("tip", 2 * A.x)
-    dyn = compiled(kc.Model.from_lagrangian(m * theta.diff() ** 2, [theta], frame=N, points=[tip], frames=[A]), m=1.0)
-    assert (dyn.points, dyn.frames) == (("tip",), ("A",))
-    np.testing.assert_allclose(dyn.partial_velocities(0.0, [np.pi / 2, 0.3]), [[[-2.0, 0.0, 0.0]]], atol=1e-15)
-    np.testing.assert_allclose(dyn.partial_angular_velocities(0.0, [0.1, 0.3]), [[[0.0, 0.0, 1.0]]])
 
 
 # ------------------------------------------------------------------------------------------------------ hostile input
@@ -505,18 +450,12 @@ class Recorded(me.LagrangesMethod):  # type: ignore[misc]
 def sympy_tests() -> Iterator[tuple[str, str]]:
     """Modules and functions of SymPy's mechanics tests that name LagrangesMethod."""
     for info in pkgutil.iter_modules(sympy.physics.mechanics.tests.__path__):
-        spec = importlib.util.find_spec(f"sympy.physics.mechanics.tests.{info.name}")
-        assert spec is not None
-        assert spec.origin is not None
-        _, *functions = Path(spec.origin).read_text(encoding="utf-8").split("\ndef ")
-        yield from (
-            (info.name, text.partition("(")[0])
-            for text in functions
-            if re.match("test.*LagrangesMethod", text, re.DOTALL)
-        )
+        text = Path(sympy.physics.mechanics.tests.__path__[0], f"{info.name}.py").read_text(encoding="utf-8")
+        for function in text.split("\ndef ")[1:]:
+            if re.match("test.*LagrangesMethod", function, re.DOTALL):
+                yield info.name, function.partition("(")[0]
 
 
-@cache
 def recorded(module: str, name: str) -> Any:
     """The LagrangesMethod of one of SymPy's tests; None of one that makes none."""
     with pytest.MonkeyPatch.context() as patch:
@@ -530,15 +469,15 @@ def recorded(module: str, name: str) -> Any:
 
 
 SYMPY_TESTS = list(sympy_tests())
-WITHOUT_EQUATIONS = {("test_lagrange", "test_invalid_coordinates")}  # that a Symbol is refused
+WITHOUT_EQUATIONS = ("test_lagrange", "test_invalid_coordinates")  # that a Symbol is refused
 
 
 def test_sympys_tests_are_found() -> None:
     assert len(SYMPY_TESTS) >= 8
-    assert {x for x in SYMPY_TESTS if recorded(*x) is None} == WITHOUT_EQUATIONS
+    assert WITHOUT_EQUATIONS in SYMPY_TESTS
 
 
-@pytest.mark.parametrize(("module", "name"), [x for x in SYMPY_TESTS if x not in WITHOUT_EQUATIONS])
+@pytest.mark.parametrize(("module", "name"), every(2, [x for x in SYMPY_TESTS if x != WITHOUT_EQUATIONS]))
 def test_lagranges_methods_of_sympy(module: str, name: str) -> None:
     """eom = M q̈ − f + Jᵀλ: the residual with the opposite sign, and so are SymPy's multipliers."""
     lm = recorded(module, name)

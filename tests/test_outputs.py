@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 import sympy as sm
 import sympy.physics.mechanics as me
+from mechanisms import ground, rates
 
 import kanecore as kc
 
@@ -39,7 +40,7 @@ class Crane:
 
     def model(self, outputs: dict[str, Any], **options: Any) -> kc.Model:
         return kc.Model(
-            *(self.N, Q, U, [x.diff() - u for x, u in zip(Q, U, strict=True)]),
+            *(self.N, Q, U, rates(Q, U)),
             bodies=[self.body],
             forcelist=[(self.centre, F * self.N.y - m * g * self.N.z)],
             outputs=outputs,
@@ -149,13 +150,11 @@ def test_what_people_read() -> None:
 
 def test_multipliers_of_freed_constraints() -> None:
     """In a vector, where another row is freed and the rest is numbered anew."""
-    x, y = q = me.dynamicsymbols("x y")
-    u = me.dynamicsymbols("v w")
-    N, O = me.ReferenceFrame("N"), me.Point("O")  # noqa: E741
-    O.set_vel(N, 0)
-    P = O.locatenew("P", x * N.x + y * N.y)
+    q, u = me.dynamicsymbols("x y"), me.dynamicsymbols("v w")
+    N, O = ground()  # noqa: E741
+    P = O.locatenew("P", q[0] * N.x + q[1] * N.y)
     model = kc.Model(
-        *(N, q, u, [a.diff() - b for a, b in zip(q, u, strict=True)]),
+        *(N, q, u, rates(q, u)),
         bodies=[me.Particle("P", P, m)],
         forcelist=[(P, -m * g * N.y)],
         velocity_constraints={"rail": u[0], "floor": u[1]},
@@ -163,8 +162,7 @@ def test_multipliers_of_freed_constraints() -> None:
     )
     freed = model.free("rail")
     assert "force_x = (lambda_rail*N.x + multiplier(0)*N.y) along N.x" in freed.explain()
-    dyn = kc.compile(freed, parameters={m: 2.0, g: 9.81})
-    found = dyn.outputs(0.0, np.zeros(4), r={"lambda_rail": 0.25})
+    found = kc.compile(freed, parameters={m: 2.0, g: 9.81}).outputs(0.0, np.zeros(4), r={"lambda_rail": 0.25})
     np.testing.assert_allclose(found, [0.25, 2.0 * 9.81, 0.0], rtol=1e-13)
 
 

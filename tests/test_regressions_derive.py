@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 import sympy as sm
 import sympy.physics.mechanics as me
+from mechanisms import ground, rates
 from oracle.sympy_oracle import KaneOracle, to_doubles
 
 import kanecore as kc
@@ -23,26 +24,10 @@ from kanecore.graph.scalars import PARAMETER, SPEED, Graph
 t = me.dynamicsymbols._t
 
 
-def fixed_origin() -> tuple[me.ReferenceFrame, me.Point]:
-    N, origin = me.ReferenceFrame("N"), me.Point("O")
-    origin.set_vel(N, 0)
-    return N, origin
-
-
-def compiled(system: dict[str, Any]) -> kc.CompiledModel:
-    model = kc.Model(
-        system["frame"],
-        system["q"],
-        system["u"],
-        system["kdes"],
-        bodies=system["bodies"],
-        forcelist=system["loads"],
-    )
-    return kc.compile(model, parameters=system["parameters"])
-
-
 def assert_agrees_with_sympy(system: dict[str, Any], x: list[float], time: float = 0.4) -> kc.CompiledModel:
-    dyn = compiled(system)
+    names = ("frame", "q", "u", "kdes")
+    model = kc.Model(*(system[name] for name in names), bodies=system["bodies"], forcelist=system["loads"])
+    dyn = kc.compile(model, parameters=system["parameters"])
     n = len(system["q"])
     expected = to_doubles(KaneOracle(system)({"t": time, "q": x[:n], "u": x[n:]}))
     for name, values in (("forcing", expected["f"]), ("qdot", expected["qdot"]), ("udot", expected["udot"])):
@@ -104,7 +89,7 @@ def test_rounding_is_bounded_by_the_terms() -> None:
 
 def test_speeds_in_small_units() -> None:
     """Six joint rates mixed into speeds, three of them in thousandths: det S is 1e-9 beside the rows of S."""
-    N, P = fixed_origin()
+    N, P = ground()
     frame, n = N, 6
     q, u = me.dynamicsymbols("q1:7"), me.dynamicsymbols("u1:7")
     bodies = []
@@ -129,7 +114,7 @@ def test_speeds_in_small_units() -> None:
 # ------------------------------------------------------------------------------------------------ inertia, points
 def test_an_inertia_that_changes_in_its_body() -> None:
     """A tensor in axes that turn in the body, about a point that moves in it: T* holds dI/dt·ω, as in SymPy."""
-    N, origin = fixed_origin()
+    N, origin = ground()
     q, u = me.dynamicsymbols("q1:4"), me.dynamicsymbols("u1:4")
     A, B = me.ReferenceFrame("A"), me.ReferenceFrame("B")
     A.orient_axis(N, N.z, q[0])
@@ -158,7 +143,7 @@ def test_an_inertia_that_changes_in_its_body() -> None:
 
 def test_a_wheels_inertia_in_its_fork_costs_nothing() -> None:
     def operations(axes: str) -> int:
-        N, origin = fixed_origin()
+        N, origin = ground()
         q, u = me.dynamicsymbols("q1:4"), me.dynamicsymbols("u1:4")
         fork, wheel = me.ReferenceFrame("fork"), me.ReferenceFrame("wheel")
         fork.orient_body_fixed(N, (q[0], q[1], 0), "ZXY")
@@ -166,7 +151,7 @@ def test_a_wheels_inertia_in_its_fork_costs_nothing() -> None:
         G = origin.locatenew("G", fork.z)
         frame = fork if axes == "fork" else wheel
         body = me.RigidBody("b", G, wheel, 2, (me.inertia(frame, 2, 3, 2), G))
-        model = kc.Model(N, q, u, [a.diff(t) - b for a, b in zip(q, u, strict=True)], bodies=[body])
+        model = kc.Model(N, q, u, rates(q, u), bodies=[body])
         forces = model._derivation.kernel("generalized_inertia_forces").roots
         return len(model._derivation.graph.below(forces))
 
@@ -175,7 +160,7 @@ def test_a_wheels_inertia_in_its_fork_costs_nothing() -> None:
 
 def test_every_group_of_points_has_its_root() -> None:
     """P hangs on origin; S moves as the user says, and T is located from it without a velocity of its own."""
-    N, origin = fixed_origin()
+    N, origin = ground()
     q, u = me.dynamicsymbols("q1:4"), me.dynamicsymbols("u1:4")
     A = me.ReferenceFrame("A")
     A.orient_axis(N, N.z, q[2])
@@ -183,7 +168,7 @@ def test_every_group_of_points_has_its_root() -> None:
     S.set_vel(N, u[1] * N.y)
     T = S.locatenew("T", 2 * A.x)
     bodies = [me.Particle("p", P, 1), me.Particle("s", T, 3)]
-    kd = [a.diff(t) - b for a, b in zip(q, u, strict=True)]
+    kd = rates(q, u)
     dyn = kc.compile(kc.Model(N, q, u, kd, bodies=bodies, forcelist=[(T, N.y)]))
     angle, w = 0.8, 1.3
     x = [0.1, 0.2, angle, 0.3, 0.4, w]
@@ -194,7 +179,7 @@ def test_every_group_of_points_has_its_root() -> None:
 
 def test_of_two_angular_velocities_as_near_it_is_sympys() -> None:
     """A frame oriented from C and turning in A, both one step from N: the neighbour that it knew first."""
-    N, origin = fixed_origin()
+    N, origin = ground()
     u = me.dynamicsymbols("u1:4")
     A, C, D = (me.ReferenceFrame(name) for name in "ACD")
     A.orient_axis(N, N.z, sm.pi / 2)
@@ -213,7 +198,7 @@ def test_of_two_angular_velocities_as_near_it_is_sympys() -> None:
 # ------------------------------------------------------------------------------------------------------- energies
 def test_a_bodys_potential_energy_on_a_moving_base() -> None:
     """The loads that it describes are found although a prescribed motion does work on the mass too."""
-    N, origin = fixed_origin()
+    N, origin = ground()
     q, u, z = *me.dynamicsymbols("q u"), me.dynamicsymbols("z")
     A = me.ReferenceFrame("A")
     A.orient_axis(N, N.z, q)
@@ -231,7 +216,7 @@ def test_a_bodys_potential_energy_on_a_moving_base() -> None:
 
 
 def test_a_bodys_potential_energy_with_an_input_has_its_rate() -> None:
-    N, origin = fixed_origin()
+    N, origin = ground()
     q, u, r = *me.dynamicsymbols("q u"), me.dynamicsymbols("r")
     P = origin.locatenew("P", q * N.x)
     particle = me.Particle("p", P, 2)
@@ -246,8 +231,7 @@ def test_a_bodys_potential_energy_with_an_input_has_its_rate() -> None:
 def test_angular_velocity_of_the_last_frame_of_a_chain(first: int) -> None:
     """Set in N, it makes the last frame the nearest neighbour of the one that it is oriented from."""
     q, u = me.dynamicsymbols("q1:5"), me.dynamicsymbols("u1:5")
-    N, origin = me.ReferenceFrame("N"), me.Point("O")
-    origin.set_vel(N, 0)
+    N, origin = ground()
     frames = [N]
     for k in range(4):
         frame = me.ReferenceFrame(f"A{k}")
@@ -255,7 +239,7 @@ def test_angular_velocity_of_the_last_frame_of_a_chain(first: int) -> None:
         frames.append(frame)
     frames[-1].set_ang_vel(N, sum(u) * N.z)
     bodies = [me.RigidBody(f.name, origin, f, 1, (me.inertia(f, 1, 1, 1), origin)) for f in frames[1:]]
-    kdes = [a.diff() - b for a, b in zip(q, u, strict=True)]
+    kdes = rates(q, u)
     dyn = kc.compile(kc.Model(N, q, u, kdes, bodies=bodies[first:] + bodies[:first]))
     lower = np.tril(np.ones((4, 4)))
     np.testing.assert_allclose(dyn.mass_matrix(0.0, np.ones(8)), lower.T @ lower, rtol=1e-14)
