@@ -73,3 +73,9 @@ def test_shared_expressions_take_no_time() -> None:
     for _ in range(300):
         node = g.mul(g.constant(0.25), g.add(node, g.add(node, g.square(node))))
     assert Bounds(g)(node) <= 1.0
+
+
+def test_a_difference_of_what_lies_apart() -> None:
+    g = Graph()
+    c, above = g.cos(g.symbol("q", COORDINATE)), g.add(g.constant(3), g.sin(g.symbol("p", PARAMETER)))
+    assert Bounds(g).interval(g.sub(c, above)) == (-5.0, -1.0)

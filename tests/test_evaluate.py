@@ -111,3 +111,8 @@ def test_samples_are_drawn_until_finite(g: Graph) -> None:
     assert len(found) == 3
     assert all(abs(s(q)) < 0.5 for s in found)
     assert len({s(q) for s in found}) == 3
+
+
+def test_half_powers_are_a_root_and_products(g: Graph) -> None:
+    found = count(g, [g.power(g.symbol("x", COORDINATE), Fraction(5, 2))])
+    assert (found["sqrt"], found["mul"], found["functions"]) == (1, 2, 0)
