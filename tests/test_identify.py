@@ -86,7 +86,7 @@ def pivoted_rank(columns: Array) -> int:
 # ------------------------------------------------------------------------------------------- arms
 
 
-@pytest.mark.parametrize(("name", "rank"), [("puma560", 36), ("iiwa14", 43)])
+@pytest.mark.parametrize(("name", "rank"), [("puma560", 36), pytest.param("iiwa14", 43, marks=pytest.mark.long)])
 def test_an_arm_from_exact_data(name: str, rank: int) -> None:
     """36 and 43 as in tests/test_identifiable.py; the model then has the torques of the true one."""
     module = import_module(f"kanecore.gallery.{name}")
@@ -311,6 +311,7 @@ def test_an_equation_whose_terms_cancel() -> None:
 # ------------------------------------------------------------------------------------------- noise
 
 
+@pytest.mark.long
 @pytest.mark.filterwarnings("ignore:no physical masses")
 def test_standard_errors() -> None:
     """With noise of known size errors beside standard errors have mean square one, and residuals are of that size."""

@@ -83,9 +83,7 @@ def slopes(f: Callable[[Array], Array], n: int, h: float) -> Array:
     return np.array(columns).T if n else np.zeros((len(f(np.zeros(0))), 0))
 
 
-@pytest.mark.parametrize(
-    "name", part([*CONSTRAINED, *FREE], ["four_bar", "whipple_bicycle", "free_body", "quadrotor", "rotating_tube"])
-)
+@pytest.mark.parametrize("name", part([*CONSTRAINED, *FREE], ["four_bar", "free_body", "rotating_tube"]))
 def test_against_differences(name: str) -> None:
     """A, B, C, D of models in motion, whose references turn and go on."""
     dyn, r = loaded(name), some_inputs(loaded(name))
@@ -108,9 +106,7 @@ def test_against_differences(name: str) -> None:
         assert np.max(np.abs(found - fine) / size, initial=0.0) < 1e-7
 
 
-@pytest.mark.parametrize(
-    "name", part(MODELS, ["bricard", "five_bar_bodies", "ball_turntable", "slider_crank", "biped"])
-)
+@pytest.mark.parametrize("name", part(MODELS, ["bricard", "ball_turntable"]))
 def test_along_motions_that_the_constraints_allow(name: str) -> None:
     """The whole gallery: as a state moves along its constraints, the rates of its errors change as A says."""
     dyn, r = loaded(name), some_inputs(loaded(name))

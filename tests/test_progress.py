@@ -21,7 +21,7 @@ def slowly(t: float, x: object) -> list[float]:
     return [0.0, 0.0, 0.0]
 
 
-@pytest.mark.parametrize("t1", [5.0, -5.0])
+@pytest.mark.parametrize("t1", [1.0, -1.0])
 def test_a_function_is_called_with_t(t1: float) -> None:
     told, began = list[float](), time.monotonic()
     dyn = kc.load("rrp")

@@ -36,7 +36,7 @@ STORED = {"tree": read_reference("random_trees")["trees"], "joints": read_refere
 REFERENCE = {(what, tree["seed"]): tree for what, trees in STORED.items() for tree in trees}
 CENSUS = read_reference("random_census")
 #: Those that run by default: each 25th, and of the others what has a kind or a size that none before it had.
-DEFAULT = list(REFERENCE)[::25]
+DEFAULT = list(REFERENCE)[::50]
 MET = set[Any]()
 for what, seed in [*DEFAULT, *REFERENCE]:
     traits = CENSUS[what][str(seed)]["kinds"] + [CENSUS[what][str(seed)]["bodies"]]
@@ -91,7 +91,7 @@ def test_agrees_with_sympy(what: str, seed: int) -> None:
     check(OnGraph(*described(tree_of(what, seed))), what, seed)
 
 
-@pytest.mark.parametrize(("what", "seed"), named(COMPILED, COMPILED[::12]))
+@pytest.mark.parametrize(("what", "seed"), named(COMPILED, COMPILED[::40]))
 def test_agrees_with_sympy_compiled(what: str, seed: int) -> None:
     model, values = described(tree_of(what, seed))
     check(kc.compile(model, parameters=values), what, seed)

@@ -18,6 +18,7 @@ import pytest
 import sympy as sm
 import sympy.physics.mechanics as me
 from gallery_states import loaded, some_state
+from sweep import part
 
 import kanecore as kc
 from kanecore.build.compiler import find_compiler
@@ -69,7 +70,8 @@ def inputs(dyn: kc.CompiledModel) -> Array:
 # One step after the other ----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", kc.models())
+@pytest.mark.compiler
+@pytest.mark.parametrize("name", part(kc.models(), ["four_bar", "free_body", "rrp"]))
 def test_a_row_has_the_bits_of_simulate_and_of_itself_alone(name: str) -> None:
     """In lanes and without, on one thread and on two, in any company."""
     dyn, x, steps = loaded(name), starts(name), 4

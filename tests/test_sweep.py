@@ -63,7 +63,9 @@ def test_what_runs(options: list[str], number: int, root: Path, tmp_path: Path) 
     assert f"{number} passed" in run(root, tmp_path, *options)
 
 
-@pytest.mark.parametrize("workers", [[], ["-n", "2"]], ids=["one process", "workers"])
+@pytest.mark.parametrize(
+    "workers", [pytest.param([], marks=pytest.mark.long), ["-n", "2"]], ids=["one process", "workers"]
+)
 def test_what_was_skipped_runs_once_nothing_is_in_the_way(workers: list[str], root: Path, tmp_path: Path) -> None:
     """Single tests, single cases and whole files; and again, since the list is that of the last whole run."""
     (tmp_path / "test_one.py").write_text(WANTING)
