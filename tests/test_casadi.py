@@ -20,7 +20,7 @@ from kanecore.build.compiler import compile_library, is_there
 from kanecore.export.casadi import text
 
 ca = pytest.importorskip("casadi", reason="pip install casadi")
-pytestmark = pytest.mark.skipif(not is_there(), reason="functions of CasADi are compiled")
+pytestmark = [pytest.mark.compiler, pytest.mark.skipif(not is_there(), reason="functions of CasADi are compiled")]
 
 Array = npt.NDArray[np.float64]
 

@@ -38,9 +38,12 @@ SHORT = ("four_bar",)  # a loop; others with --long
 LARGE = ("g1", "anymal_c", "panda")  # their core alone, lest compilers take minutes
 NAMES = [pytest.param(name, marks=() if name in SHORT else pytest.mark.long) for name in kc.models()]
 
-pytestmark = pytest.mark.skipif(
-    shutil.which("gcc") is None or shutil.which("make") is None, reason="builds what is exported with make and gcc"
-)
+pytestmark = [
+    pytest.mark.compiler,
+    pytest.mark.skipif(
+        shutil.which("gcc") is None or shutil.which("make") is None, reason="builds what is exported with make and gcc"
+    ),
+]
 
 
 def exported(tmp_path: Path, name: str, real: str = "double", prefix: str | None = None, **named: object) -> Path:

@@ -14,6 +14,8 @@ from fmu_instances import FLOW, VERSIONS, FMU3Model, fmpy, loaded, opened, pendu
 
 import kanecore as kc
 
+pytestmark = pytest.mark.compiler
+
 # ------------------------------------------------------------------------------------ the motion of gallery models
 
 

@@ -20,6 +20,8 @@ from kanecore.build.compiler import find_compiler
 from kanecore.cli import main
 from kanecore.export.units import rate_of, unit_of
 
+pytestmark = pytest.mark.compiler
+
 # ------------------------------------------------------------------------------------------- what is written
 
 

@@ -116,6 +116,7 @@ class Tree:
         )
 
 
+@pytest.mark.compiler
 @pytest.mark.parametrize("seed", range(4))
 def test_random_trees(monkeypatch: pytest.MonkeyPatch, seed: int) -> None:
     """Branches, slides, oblique axes, another order of the speeds, springs and dampers, a torque between links."""
@@ -132,6 +133,7 @@ def test_random_trees(monkeypatch: pytest.MonkeyPatch, seed: int) -> None:
     both(monkeypatch, lambda: tree.model(order, inputs=[torque]), {}, some_states(6, seed))
 
 
+@pytest.mark.compiler
 def test_trees_side_by_side_that_a_spring_connects(monkeypatch: pytest.MonkeyPatch) -> None:
     tree = Tree(7)
     for parent, kind, axis in ((0, "turn", 0), (1, "turn", 1), (0, "slide", 1), (3, "turn", 2), (0, "turn", 2)):
@@ -147,11 +149,13 @@ def test_trees_side_by_side_that_a_spring_connects(monkeypatch: pytest.MonkeyPat
     assert np.all(slopes[:, 5 + 4, :4] == 0)  # the third stands alone
 
 
+@pytest.mark.compiler
 def test_the_gallerys_trees(monkeypatch: pytest.MonkeyPatch) -> None:
     for module in (arm7, tree30):
         both(monkeypatch, module.build, module.PARAMETERS, some_states(kc.load(module.__name__.split(".")[-1]).n_u))
 
 
+@pytest.mark.compiler
 @pytest.mark.filterwarnings("ignore::kanecore.KanecoreWarning")
 def test_negative_masses(monkeypatch: pytest.MonkeyPatch) -> None:
     """M is regular and not positive definite: pivots are chosen by numbers."""

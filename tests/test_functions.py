@@ -298,6 +298,7 @@ def test_a_cam() -> None:
         np.testing.assert_allclose(dyn.outputs(0, [0.1, 0.0], r=r), expected, rtol=1e-12, atol=1e-14)
 
 
+@pytest.mark.compiler
 def test_functions_of_anything() -> None:
     """Of time, of an input, of a parameter, of another function, of what holds several; one table for all."""
     x, u, drive = me.dynamicsymbols("x u drive")

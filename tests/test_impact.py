@@ -347,6 +347,7 @@ def test_massless_motions() -> None:
     np.testing.assert_allclose(dyn.impact(0.0, [0, 0, 1, 1], np.eye(2)), 0, atol=1e-15)
 
 
+@pytest.mark.compiler
 def test_floats_refuse() -> None:
     q, u = dynamicsymbols("q u")
     N, origin = ground()

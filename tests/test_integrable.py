@@ -35,7 +35,7 @@ def rate(phi: sm.Expr) -> sm.Expr:
 
 def compiled(rows: list[Any], **arguments: Any) -> kc.CompiledModel:
     model = lines(3, velocity_constraints=rows, **arguments)
-    return kc.compile(model, parameters={s: NUMBERS[s.name] for s in model.parameters}, cflags="-O0")
+    return kc.compile(model, parameters={s: NUMBERS[s.name] for s in model.parameters})
 
 
 def answers(dyn: kc.CompiledModel) -> list[bool | None]:
@@ -107,7 +107,7 @@ def test_configuration_constraints_among_them() -> None:
     state = np.array([0.8, 0.6, 0.1, 0.2, 0.3, 0.4])
     for radius, expected in ((a, True), (a + b * t, False), (a + t**2, False), (drive, False)):
         circle = [x**2 + y**2 - radius**2]
-        dyn = kc.compile(lines(3, velocity_constraints=[w - y * u], configuration_constraints=circle), cflags="-O0")
+        dyn = kc.compile(lines(3, velocity_constraints=[w - y * u], configuration_constraints=circle))
         given = {name: NUMBERS[name] for name in dyn.parameter_names}
         r = {"drive": 1.1, "drive_d": 0.3, "drive_dd": 0.0} if dyn.n_r else None
         assert [dyn.check(state, time, p=given, r=r).integrable for time in (0.0, 0.5)] == [expected] * 2

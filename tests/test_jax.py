@@ -27,6 +27,8 @@ from kanecore.build.compiler import find_compiler
 from kanecore.gallery import cart_pole
 
 jax = pytest.importorskip("jax")
+
+pytestmark = pytest.mark.compiler
 jnp = jax.numpy
 
 Array = npt.NDArray[np.float64]

@@ -20,6 +20,8 @@ from kanecore.build import tables
 from kanecore.build.tables import generated
 from kanecore.kernels import KERNELS
 
+pytestmark = pytest.mark.compiler
+
 SOURCES = {".py", ".pyi", ".pyx", ".pxi", ".pxd", ".c", ".h"}
 TEXTS = SOURCES | {".md", ".rst", ".toml", ".json", ".cff", ".in", ".sh", ".txt", ""}
 GENERATED = {"golden"}  # emitted C belongs to the user, and so bears no licence line

@@ -487,7 +487,7 @@ def test_powers_at_rest() -> None:
         bodies.append(me.Particle(f"B{i}", point, 1))
         loads.append((point, force * N.x))
     kd_eqs = [a.diff() - b for a, b in zip(q, u, strict=True)]
-    dyn = kc.compile(kc.Model(N, q, u, kd_eqs, bodies=bodies, forcelist=loads), parameters={p: 1.25}, cflags=["-O0"])
+    dyn = kc.compile(kc.Model(N, q, u, kd_eqs, bodies=bodies, forcelist=loads), parameters={p: 1.25})
     a, _ = dyn.linearize(0.0, np.zeros(16))
     np.testing.assert_array_equal(a, np.eye(16, k=8))
     x = np.linspace(-0.9, 1.2, 16)

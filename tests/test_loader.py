@@ -33,6 +33,8 @@ from pathlib import Path
 import numpy as np
 from kanecore.run.model import CompiledModel
 
+pytestmark = pytest.mark.compiler
+
 warnings.simplefilter("ignore")
 opened = 0
 for path in sorted(Path(sys.argv[1]).iterdir()):

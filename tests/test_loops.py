@@ -81,7 +81,7 @@ def five() -> kc.CompiledModel:
 
 def test_loops_in_other_coordinates(five: kc.CompiledModel) -> None:
     """Neither M nor G is the same, the motion is."""
-    other = kc.compile(ladder(5, absolute=True), parameters=PARAMETERS, cflags="-O0")
+    other = kc.compile(ladder(5, absolute=True), parameters=PARAMETERS)
     turned = absolute_angles(5)
     for x in states(5, 4):
         there = np.concatenate([turned @ x[:15], turned @ x[15:]])
@@ -103,8 +103,8 @@ def test_lanes_of_many_loops_have_the_bits_of_one_state(five: kc.CompiledModel) 
 
 
 def test_redundant_row_in_one_of_the_loops() -> None:
-    plain = kc.compile(ladder(3), parameters=PARAMETERS, cflags="-O0")
-    thrice = kc.compile(ladder(3, redundant=1), parameters=PARAMETERS, cflags="-O0")
+    plain = kc.compile(ladder(3), parameters=PARAMETERS)
+    thrice = kc.compile(ladder(3, redundant=1), parameters=PARAMETERS)
     for x in states(3, 4):
         np.testing.assert_allclose(thrice.udot(0.0, x), plain.udot(0.0, x), rtol=1e-10, atol=1e-10)
 

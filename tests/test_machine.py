@@ -31,6 +31,8 @@ from kanecore.kernels import KERNELS
 from kanecore.machine_code import Code, CodedFunction, CodedPart
 from kanecore.run.model import CompiledModel
 
+pytestmark = pytest.mark.compiler
+
 Array = npt.NDArray[np.float64]
 
 

@@ -129,6 +129,7 @@ def test_what_no_picture_could_show(scale: str) -> None:
     assert not kc.Model.from_urdf(urdf(f'<mesh filename="{"a" * 2000}.stl"/>')).description.shapes
 
 
+@pytest.mark.compiler
 def test_a_model_is_the_same_in_every_folder(tmp_path: Path) -> None:
     """No path of a machine is in the description, nor in the C text, which is the key of the cache."""
     mesh = '<mesh filename="package://bot/a.stl" scale="0.001 0.001 0.001"/>'

@@ -152,6 +152,7 @@ def test_multipliers_by_the_names_of_constraints() -> None:
         dyn.equations_residual(0.0, x, {}, {"wire": 2.0})
 
 
+@pytest.mark.compiler
 def test_derivatives_are_speeds_where_they_are(rrp: kc.CompiledModel, tumbler: kc.CompiledModel) -> None:
     assert rrp.qdot_is_u
     assert_array_equal(rrp.state({THETA1.diff(): 2.0, "theta2": 1.0}), [0, 1, 0, 2, 0, 0])

@@ -32,6 +32,8 @@ from kanecore.build import compile_library
 from kanecore.kernels import GROUPS, KERNEL_GROUPS
 from kanecore.run.model import CompiledModel
 
+pytestmark = pytest.mark.compiler
+
 VALUES = {"mc": 1.5, "m": 0.4, "l": 0.7, "k": 2.0}
 X = np.array([0.3, 0.8, -0.5, 1.2])
 UDOT = np.array([0.4, -2.0])

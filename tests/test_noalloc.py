@@ -20,6 +20,8 @@ from itertools import repeat
 import numpy as np
 from kanecore.run.model import CompiledModel
 
+pytestmark = pytest.mark.compiler
+
 dyn = CompiledModel({"all": sys.argv[1]}, source={})
 dyn.parameters.update(m=0.4, l=0.7)
 dyn.inputs["w"] = 0.1

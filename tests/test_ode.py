@@ -25,6 +25,8 @@ from kanecore.build.compiler import find_compiler
 from kanecore.run.outside_methods import OUTSIDE_METHODS
 from kanecore.run.simulate import simulate
 
+pytestmark = pytest.mark.compiler
+
 NATIVE = Path(__file__).parents[1] / "kanecore"
 INTEGRATORS = ("chatter", "drive", "events", "methods", "rosenbrock", "signal", "tableaux", "unit")
 SOURCES = [NATIVE / f"src/kc_{name}.c" for name in INTEGRATORS]

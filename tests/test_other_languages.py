@@ -34,6 +34,8 @@ import from_cython
 import numpy as np
 import kanecore as kc
 
+pytestmark = pytest.mark.compiler
+
 x = np.array([float(word) for word in sys.argv[1:]])
 print(from_cython.fall(kc.load("rrp"), x, 1e-3, 100), *x)
 """

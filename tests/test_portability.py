@@ -29,6 +29,8 @@ from kanecore.gallery import is_prebuilt, library_path
 from kanecore.kernels import KERNELS
 from kanecore.run.model import CompiledModel
 
+pytestmark = pytest.mark.compiler
+
 NATIVE = Path(__file__).parents[1] / "kanecore"
 PLAIN = Path(__file__).parent / "c" / "plain.h"
 STRICT = ["-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Werror"]

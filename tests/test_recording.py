@@ -276,6 +276,7 @@ def test_ctrl_c_while_interpolating():
     assert in_c(caught.value)
 
 
+@pytest.mark.compiler
 def test_ctrl_c_in_a_batch():
     dyn = kc.load("chain40")
     x = np.broadcast_to(np.zeros(dyn.n_x), (1000, 1000, dyn.n_x))

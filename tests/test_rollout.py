@@ -92,6 +92,7 @@ def test_a_row_has_the_bits_of_simulate_and_of_itself_alone(name: str) -> None:
         assert np.array_equal(dyn.rollout(x, inputs(dyn), method=method, threads=-1, **options), states)
 
 
+@pytest.mark.compiler
 def test_lanes_are_opened_where_there_is_work_for_them() -> None:
     """A few rows of many steps are as much as many rows of a few."""
     for n, steps, opened in ((3, 20, False), (3, 100, True), (300, 1, True), (1, 1000, False)):
@@ -409,6 +410,7 @@ def test_ctrl_c_stops_a_rollout(threads: int) -> None:
 # Other models ------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.compiler
 @pytest.mark.parametrize("module", [cart_pole, four_bar], ids=lambda module: module.__name__.rpartition(".")[2])
 def test_single_precision(module: Any) -> None:
     """float32 in and out; lanes and rows alone have the same bits, near those of doubles."""
@@ -447,6 +449,7 @@ def test_models_without_a_compiler_and_pickled_ones() -> None:
     assert np.array_equal(copy.rollout(y, **options), original.rollout(y, **options))
 
 
+@pytest.mark.compiler
 @pytest.mark.parametrize("flags", [["-O1"], ["-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover"]])
 def test_all_kinds_of_processors_give_the_same_bits(flags: list[str], root: Path, tmp_path: Path) -> None:
     """As far as this one has their instructions; in lanes and row by row, doubles and floats, sanitized as well."""

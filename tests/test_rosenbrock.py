@@ -89,6 +89,7 @@ def tableaux(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Tab
         yield {"rodas5p": Tableau(library, "rodas5p", 8, 3), "ros34pw2": Tableau(library, "ros34pw2", 4, 1)}
 
 
+@pytest.mark.compiler
 @pytest.mark.parametrize(
     ("name", "exact", "order", "of_estimate", "of_interpolant", "rounding"),
     [("rodas5p", True, 5, 4, 4, 2e-14), ("ros34pw2", False, 3, 2, 2, 1e-15)],

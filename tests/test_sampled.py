@@ -104,6 +104,7 @@ def in_c(tmp_path_factory):
     return ctypes.CDLL(str(library))
 
 
+@pytest.mark.compiler
 def test_functions_in_c_are_those_of_python(cart, in_c):
     for options in ({}, {"sample_time": 0.01}):
         ours = cart.simulate((0, 1), X0, inputs=in_c.law, **options)
@@ -118,6 +119,7 @@ def test_functions_in_c_are_those_of_python(cart, in_c):
     assert np.array_equal(cart.simulate((0, 1), X0, inputs=Numba()).x, cart.simulate((0, 1), X0, inputs=in_c.law).x)
 
 
+@pytest.mark.compiler
 def test_what_goes_wrong_is_named(cart, in_c):
     with pytest.raises(ValueError, match="not finite") as caught:
         cart.simulate((0, 1), X0, inputs=in_c.broken)

@@ -31,6 +31,8 @@ from kanecore.gallery import library_path, robots
 from kanecore.gallery import models as gallery_models
 from kanecore.kernels import KERNELS
 
+pytestmark = pytest.mark.compiler
+
 PROGRAM = Path(__file__).parent / "c" / "every_kernel.c"
 STRICT = ["-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Werror"]
 ARITHMETIC = ["-fno-math-errno", "-ffp-contract=off"]

@@ -431,6 +431,7 @@ def test_a_singular_mass_matrix():
         dyn.simulate((0, 5), [0.2, 0.3, 1.0, 0.0], method="rk4", dt=1e-2)
 
 
+@pytest.mark.compiler
 def test_a_singular_mass_matrix_on_the_way(root):
     """A pole on a cart without mass, led through the vertical at constant speed, where nothing holds the cart."""
     text = (root / "tests/cmodels/cartpole.c").read_text(encoding="utf-8")
@@ -462,6 +463,7 @@ def off_sphere(x):
     return np.abs(np.linalg.norm(x[:, 1:5], axis=1) - 1.0).max()
 
 
+@pytest.mark.compiler
 @pytest.mark.parametrize(
     ("options", "error"),
     [({"rtol": 1e-13, "atol": 1e-13}, 1e-11), ({"method": "rk4", "dt": 0.02}, 1e-6)],
@@ -507,6 +509,7 @@ def spin_error(dyn, **options):
     return sol.n_steps, np.abs(x[:, 1:5] - exact).max()
 
 
+@pytest.mark.compiler
 def test_normalizing_keeps_the_order(tumblers):
     """Hairer, Lubich & Wanner, Geometric Numerical Integration, 2006, section IV.4."""
     dyn, free = tumblers
@@ -520,6 +523,7 @@ def test_normalizing_keeps_the_order(tumblers):
     assert tight < 1.01 * spin_error(free, rtol=1e-12, atol=1e-12)[1]
 
 
+@pytest.mark.compiler
 @pytest.mark.parametrize("method", ["dop853", "dopri5"])
 def test_normalizing_takes_no_evaluation(tumblers, method):
     held, free = (dyn.simulate((0, 5), TUMBLE, rtol=1e-6, method=method) for dyn in tumblers)
@@ -540,6 +544,7 @@ def test_a_quaternion_is_projected_at_the_start(tumblers, options):
     assert near[1] == 0.1 * (1.0 + 5e-7)  # the caller's own is left as it was
 
 
+@pytest.mark.compiler
 def test_what_is_no_unit_quaternion(tumblers):
     dyn, free = tumblers
     wrong = TUMBLE.copy()

@@ -30,6 +30,8 @@ from kanecore.kernels import KERNELS
 from kanecore.program.functions import Functions
 from kanecore.program.instructions import Entry, Operand
 
+pytestmark = pytest.mark.compiler
+
 
 def written(target: C, model: kc.Model, kernels: list[str]) -> tuple[str, dict[str, str]]:
     """The C of some kernels of a model, parameters in c; and how much scratch each takes."""

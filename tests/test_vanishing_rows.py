@@ -42,7 +42,7 @@ def two_links(axes: int, kind: str = "configuration", **options: Any) -> kc.Mode
 
 
 def compiled(model: kc.Model) -> kc.CompiledModel:
-    return kc.compile(model, parameters={"l": 0.7, "g": 9.81}, cflags="-O0")
+    return kc.compile(model, parameters={"l": 0.7, "g": 9.81})
 
 
 X = np.array([0.6, -0.6, 0.5, -0.5])
@@ -87,7 +87,7 @@ def test_a_label_that_nothing_needs() -> None:
     }
     with pytest.warns(kc.KanecoreWarning, match="spare in q_dependent occurs in no constraint.*q_ind"):
         model = kc.Model(N, q, [*u, rate], q_dependent=[spare], **arguments)
-    dyn = kc.compile(model, parameters={"l": 1.0}, cflags="-O0")
+    dyn = kc.compile(model, parameters={"l": 1.0})
     assert dyn.simulate((0.0, 1.0), dyn.consistent(0.0, [0.6, 0.8, 0.0, 0.8, -0.6, 0.1])).success
 
 
@@ -104,11 +104,11 @@ def test_counts_that_differ_are_told_once() -> None:
         configuration_constraints=[q[0] - x**2],
         bodies=[me.Particle("P", P, 1)],
     )
-    dyn, state = kc.compile(model, cflags="-O0"), [0.5, 0.0, 0.25, 1.0, 1.0, 1.0]
+    dyn, state = kc.compile(model), [0.5, 0.0, 0.25, 1.0, 1.0, 1.0]
     with pytest.warns(kc.KanecoreWarning, match=r"u_dependent of 'model' names 1 speed, and 2 rows"):
         dyn.check(state)
     dyn.simulate((0.0, 0.1), dyn.consistent(0.0, state))  # said once
-    other = kc.compile(model, cflags="-O0")
+    other = kc.compile(model)
     with pytest.warns(kc.KanecoreWarning, match="2 rows"):
         other.simulate((0.0, 0.1), dyn.consistent(0.0, state))
 

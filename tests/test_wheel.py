@@ -25,7 +25,7 @@ from kanecore.export.binaries import platform_tag
 from kanecore.export.distribution import normal_version
 from kanecore.gallery import rrp
 
-pytestmark = pytest.mark.skipif(shutil.which("gcc") is None, reason="compiles models with gcc")
+pytestmark = [pytest.mark.compiler, pytest.mark.skipif(shutil.which("gcc") is None, reason="compiles models with gcc")]
 X = np.linspace(0.1, 0.6, 6)
 
 
