@@ -3,10 +3,12 @@
 
 `faults.tsv` is the table, a fault a line: its name and kind; a file, of ``pysrc/kanecore`` unless it begins with
 ``kanecore/``; the text there, which stands once in the file, and what replaces it; the test files that should notice,
-the fastest first.  A fault changes what a user may notice: a number, an error, a warning, a name.  The copy holds what git tracks and what an editable install has built, but for the gallery's
-libraries, which were derived without the fault.  For each fault the test files named with it run there, up to the first
-failure.  A test that fails without faults as well catches nothing: it is left out, and its faults are tried again.  The
-exit status is 1 if a fault is not caught.
+the fastest first.  A fault changes what a user may notice: a number, an error, a warning, a name.
+
+The copy holds what git tracks and what an editable install has built, but for the gallery's libraries, which were
+derived without the fault.  For each fault the test files named with it run there, up to the first failure.  A test that
+fails without faults as well catches nothing: it is left out, and its faults are tried again.  The exit status is 1 if a
+fault is not caught.
 
 Native faults compile the extension of the copy, which takes Cython and a compiler.  The working tree stays as it is.
 """

@@ -24,7 +24,10 @@ from kanecore.gallery import library_path
 from kanecore.kernels import GROUPS, KERNELS
 
 Array = npt.NDArray[np.float64]
-pytestmark = [pytest.mark.compiler, pytest.mark.filterwarnings("ignore:no solid body")  # the measured inertias of a robot]
+pytestmark = [
+    pytest.mark.compiler,
+    pytest.mark.filterwarnings("ignore:no solid body"),
+]  # the measured inertias of a robot
 ENOUGH = 256  # rows for which lanes are compiled
 
 

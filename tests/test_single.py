@@ -26,7 +26,10 @@ from kanecore.build.compiler import find_compiler
 from kanecore.emit.groups import emit_group
 
 Array = npt.NDArray[Any]
-pytestmark = [pytest.mark.compiler, pytest.mark.filterwarnings("ignore:no solid body")  # the measured inertias of a robot]
+pytestmark = [
+    pytest.mark.compiler,
+    pytest.mark.filterwarnings("ignore:no solid body"),
+]  # the measured inertias of a robot
 EPSILON = 2.0**-24
 ENOUGH = 256  # rows for which lanes are compiled
 SOME = ["arm7", "four_bar", "quadrotor", "whipple_bicycle"]
