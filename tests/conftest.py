@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import hypothesis
@@ -27,24 +27,15 @@ hypothesis.settings.load_profile("kanecore")
 COMPILER = "KANECORE_TESTS_CC"
 
 
-def use_compiler(node: pytest.Item | pytest.Collector, patch: pytest.MonkeyPatch) -> None:
-    if COMPILER in os.environ and node.get_closest_marker("compiler"):
-        if os.environ[COMPILER]:
-            patch.setenv("CC", os.environ[COMPILER])
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Before any fixture of a test is made."""
+    if COMPILER in os.environ:
+        wanted = os.environ[COMPILER] if item.get_closest_marker("compiler") else "none"
+        if wanted:
+            os.environ["CC"] = wanted
         else:
-            patch.delenv("CC", raising=False)
-
-
-@pytest.fixture(scope="module", autouse=True)
-def compiler_of_a_module(request: pytest.FixtureRequest) -> Iterator[None]:
-    with pytest.MonkeyPatch.context() as patch:
-        use_compiler(request.node, patch)
-        yield
-
-
-@pytest.fixture(autouse=True)
-def compiler_of_a_test(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    use_compiler(request.node, monkeypatch)
+            os.environ.pop("CC", None)
 
 
 # One folder of compiled models for all processes of a run.  It lies in the cache of pytest, so the next run compiles

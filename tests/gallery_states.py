@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""States of the gallery's models that several tests look at."""
+"""Models of the gallery, their states and their C, for several tests."""
 
 from __future__ import annotations
 
+import os
 from functools import cache
 from importlib import import_module
 
@@ -14,8 +15,13 @@ import kanecore as kc
 Array = npt.NDArray[np.float64]
 
 
-@cache
 def loaded(name: str) -> kc.CompiledModel:
+    """One for tests that ask for a compiler, and one for those that do not."""
+    return _loaded(name, os.environ.get("CC"))
+
+
+@cache
+def _loaded(name: str, compiler: str | None) -> kc.CompiledModel:
     return kc.load(name)
 
 
@@ -27,3 +33,15 @@ def some_state(name: str, r: Array | None = None) -> Array:
     if given is not None:
         x = 0.1 * x + [given[k] for k in (*dyn.coordinate_names, *dyn.speed_names)]
     return dyn.consistent(0.3, x, None, r=r)
+
+
+@cache
+def c_text(name: str) -> str:
+    """A model in one C text, as it is prebuilt for wheels: all kernels, of robots some groups."""
+    from kanecore.emit.groups import emit_library, emit_some
+
+    module = import_module(f"kanecore.gallery.{name}")
+    description = module.build().description
+    if name in kc.gallery.robots():
+        return emit_some(description, module.PARAMETERS, kc.gallery.PREBUILT_OF_ROBOTS).text
+    return emit_library(description, module.PARAMETERS).text

@@ -661,7 +661,7 @@ def test_command_on_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -
     assert main(["audit", f"{path}:number"]) == 1
     assert "is of type int" in capsys.readouterr().err
     assert main(["audit", "nosuch"]) == 1
-    assert "no prebuilt model" in capsys.readouterr().err
+    assert "no gallery model" in capsys.readouterr().err
     assert main(["audit", "rrp", "--states", "0"]) == 1
     path.write_text(FILE.format(velocity="3 * l * u * A.y"), encoding="utf-8")
     assert main(["audit", f"{path}:pendulum", "--states", "3"]) == 1

@@ -89,6 +89,7 @@ def tables(path: Path) -> dict[str, dict[str, list[dict[str, Any]]]]:
     return {report["name"]: report["tables"] for report in result(path)["reports"]}
 
 
+@pytest.mark.long
 def test_facts(run: tuple[str, Path]) -> None:
     printed, path = run
     found = result(path)
@@ -100,6 +101,7 @@ def test_facts(run: tuple[str, Path]) -> None:
     assert path.with_suffix(".md").read_text().startswith("date ")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", FIELDS)
 def test_fields(run: tuple[str, Path], name: str) -> None:
     found = tables(run[1])[name]
@@ -113,6 +115,7 @@ def test_fields(run: tuple[str, Path], name: str) -> None:
         assert set().union(*rows) == FIELDS[name][title]
 
 
+@pytest.mark.long
 def test_errors_are_those_of_rounding(run: tuple[str, Path]) -> None:
     for found in tables(run[1]).values():
         for rows in found.values():
@@ -120,6 +123,7 @@ def test_errors_are_those_of_rounding(run: tuple[str, Path]) -> None:
                 assert all(row[error] == "" or row[error] < 1e-12 for error in ERRORS & set(row)), row
 
 
+@pytest.mark.long
 def test_sides_agree_or_are_not_compared(run: tuple[str, Path]) -> None:
     for name, found in tables(run[1]).items():
         for rows in found.values():
@@ -130,6 +134,7 @@ def test_sides_agree_or_are_not_compared(run: tuple[str, Path]) -> None:
     assert "rrp: sympy lambdify(cse)" in {row["case"] for row in tables(run[1])["evaluate"]["u̇ from Python"]}
 
 
+@pytest.mark.long
 def test_missing_peers_are_said_to_be_missing(run: tuple[str, Path]) -> None:
     installed = set(result(run[1])["facts"]["peers"])
     rows = {row["case"]: row for row in tables(run[1])["evaluate"]["u̇ from Python"]}
@@ -140,12 +145,14 @@ def test_missing_peers_are_said_to_be_missing(run: tuple[str, Path]) -> None:
             assert rows[f"rrp: {peer}"]["ns_min"] == "not compared"
 
 
+@pytest.mark.long
 def test_peer_and_cache(run: tuple[str, Path]) -> None:
     found = tables(run[1])
     assert any(isinstance(row["sympy_difference"], float) for row in found["derive"]["core group"])
     assert all(row["processes"] == 0 for row in found["compile"]["core group"])
 
 
+@pytest.mark.long
 def test_compare(run: tuple[str, Path], root: Path) -> None:
     printed = python(root, "bench/compare.py", run[1], run[1])
     assert "arm7" in printed

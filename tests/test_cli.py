@@ -84,7 +84,7 @@ def test_info_of_a_file_with_neighbours(
 @pytest.mark.parametrize(
     ("model", "words"),
     [
-        ("nosuch", "there is no prebuilt model 'nosuch'"),
+        ("nosuch", "there is no gallery model 'nosuch'"),
         ("{folder}/nosuch.py:model", "there is no file"),
         ("{folder}/pendulum.py:double", "defines no 'double'"),
         ("{folder}/pendulum.py:number", "is of type int"),

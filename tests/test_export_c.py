@@ -97,6 +97,7 @@ def test_sanitizers_find_nothing(tmp_path: Path, name: str, real: str) -> None:
     make_test(exported(tmp_path, name, real), "-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
 
 
+@pytest.mark.long
 def test_another_compiler_or_other_flags(tmp_path: Path) -> None:
     """All is compiled again, as objects of another processor do not link; else nothing is."""
     folder = exported(tmp_path, "rrp")
@@ -134,6 +135,7 @@ def test_example_and_cmake(tmp_path: Path) -> None:
     assert "100% tests passed" in run("ctest", cwd=folder / "build")
 
 
+@pytest.mark.long
 def test_two_models_in_one_program(tmp_path: Path) -> None:
     """Of one description twice, in doubles and in floats, and another; both headers in one file of C and of C++."""
     folders = [

@@ -149,6 +149,7 @@ def test_trees_side_by_side_that_a_spring_connects(monkeypatch: pytest.MonkeyPat
     assert np.all(slopes[:, 5 + 4, :4] == 0)  # the third stands alone
 
 
+@pytest.mark.long
 @pytest.mark.compiler
 def test_the_gallerys_trees(monkeypatch: pytest.MonkeyPatch) -> None:
     for module in (arm7, tree30):

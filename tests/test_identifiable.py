@@ -34,7 +34,15 @@ def test_planar_2r() -> None:
     assert "link2.m" not in found.unidentifiable
 
 
-@pytest.mark.parametrize(("name", "rank"), [("puma560", 36), ("arm7", 43), ("cart_pole", 4), ("free_body", 10)])
+@pytest.mark.parametrize(
+    ("name", "rank"),
+    [
+        pytest.param("puma560", 36, marks=pytest.mark.long),
+        pytest.param("arm7", 43, marks=pytest.mark.long),
+        ("cart_pole", 4),
+        ("free_body", 10),
+    ],
+)
 def test_ranks(name: str, rank: int) -> None:
     """36 of the PUMA (Khalil & Dombre 2002, section 9.4, with joints 2 and 3 parallel), 10 of a body that is free.
 
@@ -63,6 +71,7 @@ def test_what_is_left_acts_as_all_did() -> None:
     np.testing.assert_allclose(y[..., list(found.independent)] @ found.matrix, y, atol=1e-11 * np.max(np.abs(y)))
 
 
+@pytest.mark.long
 def test_axes_of_few_digits() -> None:
     """Axes at 1.5708 make a millionth of a column, and what rounding leaves beside that is no parameter: 25 by SVD."""
     dyn = kc.compile(kc.Model.from_urdf(ROBOTS / "tools.urdf"), cc="none")

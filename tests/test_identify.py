@@ -110,6 +110,7 @@ def test_an_arm_from_exact_data(name: str, rank: int) -> None:
     assert_allclose(efforts(dyn, x, udot), wanted, rtol=0, atol=1e-9 * np.min(np.max(np.abs(wanted), axis=0)))
 
 
+@pytest.mark.long
 def test_a_urdf_with_friction_and_rotors() -> None:
     """All values by the names of `from_urdf`, which give the physical bodies that were found, and the true motion."""
     true, dyn = robot(), kc.compile(kc.Model.from_urdf(ROBOTS / "tools.urdf", parameters=True), cc="none")
@@ -170,6 +171,7 @@ def test_rotors_of_the_puma() -> None:
     assert_allclose(found, wanted, rtol=0, atol=1e-9 * np.max(np.abs(wanted)))
 
 
+@pytest.mark.long
 def test_rotors_beside_a_prior_without_inertia() -> None:
     """Bodies of such a prior get some inertia first, `solid`, and rotors have a share of that."""
     true, dyn = kc.load("puma560"), kc.load("puma560")
@@ -197,6 +199,7 @@ def test_joints_that_are_chosen() -> None:
     require_physical(fit)
 
 
+@pytest.mark.long
 def test_units_do_not_matter() -> None:
     """In millimetres and grams torques are 1e9 times as large; all that is found is the same, in these units."""
     true, dyn = kc.load("puma560"), kc.load("puma560")

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import ctypes
 import mmap
+import platform
 import sys
 import threading
 from functools import cache
@@ -20,7 +21,9 @@ from sweep import models, part
 
 import kanecore as kc
 from kanecore._library import cpu_level
-from kanecore.gallery import library_path
+from kanecore.build import include_dir
+from kanecore.build.compiler import find_compiler, lane_levels, prebuild
+from kanecore.emit.groups import emit_prebuilt
 from kanecore.kernels import GROUPS, KERNELS
 
 Array = npt.NDArray[np.float64]
@@ -93,19 +96,20 @@ def test_bits_of_the_core(name: str) -> None:
     assert served >= {"mass_matrix", "forcing"}
 
 
-@pytest.mark.parametrize("name", part(kc.models(), ["rrp", "four_bar"]))
+@pytest.mark.parametrize("name", part(kc.models(), ["rrp"]))
 @pytest.mark.parametrize("group", ["bodies", "energies", "forces", "linearize"])
 def test_bits_of_other_groups(name: str, group: str) -> None:
     assert check_group(name, group)
 
 
-@pytest.mark.parametrize("name", part(kc.models(), ["rrp", "four_bar"]))
+@pytest.mark.parametrize("name", part(kc.models(), ["four_bar"]))
 @pytest.mark.parametrize("group", ["forward", "reactions", "hamilton", "derivatives", "constraints"])
 def test_bits_of_the_rest(name: str, group: str) -> None:
     """What solves in ways that have no lanes goes alone, so lanes may serve nothing."""
     check_group(name, group)
 
 
+@pytest.mark.long
 def test_bits_of_products_and_forward_dynamics() -> None:
     """Kernels that read further vectors, or forces in place of accelerations."""
     dyn, x = compiled("arm7"), states("arm7", ENOUGH + 3)
@@ -261,24 +265,29 @@ def test_small_batches_compile_nothing() -> None:
     assert dyn._lanes[1] in (2, 4, 8)
 
 
-@pytest.mark.parametrize(
-    "name", part([name for name in kc.models() if name not in kc.gallery.robots()], ["arm7", "whipple_bicycle"])
-)
-def test_prebuilt_models(name: str) -> None:
-    """Each level that this processor runs; no compiler is needed."""
-    folder = library_path(name).parent
-    x, r = states(name, ENOUGH + 3), np.full(kc.load(name).n_r, 0.3)
-    alone = rows_alone(kc.load(name), "rhs", 0.2, x, r=r)
-    libraries = sorted(folder.glob(f"{name}.lanes.*"))
-    assert libraries
-    for path in libraries:
-        if "v4" in path.name and cpu_level() < 4:
-            continue
-        dyn = kc.CompiledModel({"all": str(library_path(name))}, source={}, lane_builder=lambda _, path=path: str(path))
-        assert_same_bits(dyn.rhs(0.2, x, r=r), alone)
-        assert dyn._lanes[1] in (2, 4, 8)
-    dyn = kc.load(name)
-    assert_same_bits(dyn.rhs(0.2, x, r=r), alone)
+@pytest.mark.parametrize("level", lane_levels(platform.machine()))
+def test_prebuilt_levels(level: str, tmp_path: Path) -> None:
+    """Each that this processor runs; no compiler is asked for."""
+    if {"x86-64-v3": 3, "x86-64-v4": 4}.get(level, 0) > cpu_level():
+        pytest.skip(f"this processor is older than {level}")
+    module = import_module("kanecore.gallery.rrp")
+    library, lanes = emit_prebuilt(module.build().description, module.PARAMETERS)
+    one, several = (
+        prebuild(
+            text,
+            level,
+            machine=platform.machine(),
+            cc=find_compiler(),
+            include=include_dir(),
+            folder=tmp_path,
+            name=name,
+        )
+        for name, text in (("rrp", library.text), ("rrp_lanes", lanes.text))
+    )
+    dyn = kc.CompiledModel({"all": one.path}, source={}, lane_builder=lambda _: several.path)
+    x, r = states("rrp", ENOUGH + 3), np.full(dyn.n_r, 0.3)
+    assert_same_bits(dyn.rhs(0.2, x, r=r), rows_alone(dyn, "rhs", 0.2, x, r=r))
+    assert dyn._lanes[1] in (2, 4, 8)
     assert {"rhs", "udot", "mass_matrix", "forcing"} <= dyn._lanes[0]
 
 

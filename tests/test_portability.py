@@ -8,18 +8,23 @@ for all of it; without, only the compiler of this machine is tried.
 
 from __future__ import annotations
 
+import atexit
 import importlib.util
 import platform
 import re
+import shutil
 import struct
 import subprocess
 import sys
+import tempfile
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from gallery_states import c_text
 from sweep import models
 
 from kanecore._library import cpu_level
@@ -47,8 +52,12 @@ every_model = pytest.mark.parametrize("name", models())
 every_target = pytest.mark.parametrize("target", TARGETS.values(), ids=TARGETS)
 
 
-def c_text(name: str) -> Path:
-    return library_path(name).parent / f"{name}.c"
+@cache
+def c_file(name: str) -> Path:
+    path = Path(tempfile.mkdtemp(prefix="kanecore-tests-"), f"{name}.c")
+    atexit.register(shutil.rmtree, path.parent, True)
+    path.write_text(c_text(name), encoding="utf-8")
+    return path
 
 
 def run(*command: str | Path) -> str:
@@ -63,11 +72,11 @@ def run(*command: str | Path) -> str:
 @every_model
 def test_iso_c99_without_extensions(name: str, tmp_path: Path) -> None:
     """A compiler that is neither gcc nor clang gets no attribute, builtin or vector type from us."""
-    text = c_text(name).read_text(encoding="utf-8")
+    text = c_text(name)
     assert not re.search(r"ext_vector_type|immintrin|arm_neon|__m\d{3}|\basm\b", text)
     command = [*find_compiler(), *STRICT, *ARITHMETIC, f"-I{include_dir()}", "-include", PLAIN]
-    run(*command, "-c", c_text(name), "-o", tmp_path / "model.o")
-    words = run(*command, "-E", "-dD", c_text(name)).rpartition("#undef __clang__")[2]
+    run(*command, "-c", c_file(name), "-o", tmp_path / "model.o")
+    words = run(*command, "-E", "-dD", c_file(name)).rpartition("#undef __clang__")[2]
     assert not re.search(r"__attribute__|vector_size|__builtin_(?!nan|inf|huge)|__extension__", words), (
         "libm's NAN apart"
     )
@@ -81,7 +90,7 @@ def test_iso_c99_without_extensions(name: str, tmp_path: Path) -> None:
 @every_model
 def test_models_for_other_systems(name: str, target: str, tmp_path: Path) -> None:
     flags = [*STRICT, *ARITHMETIC, *UNOPTIMIZED, f"-I{include_dir()}"]  # clang warns before it optimizes
-    run(*ZIG, "-target", target, *flags, "-c", c_text(name), "-o", tmp_path / "model.o")
+    run(*ZIG, "-target", target, *flags, "-c", c_file(name), "-o", tmp_path / "model.o")
 
 
 @zig
@@ -108,7 +117,7 @@ def test_libraries_for_other_systems(target: str, first: bytes, exports: object,
     """Linked as `compile` links them; the first library for Windows builds mingw's, which takes a minute."""
     flags = [*STRICT, *ARITHMETIC, "-O2", "-shared", "-fvisibility=hidden", f"-I{include_dir()}"]
     path = tmp_path / "library"
-    run(*ZIG, "-target", target, *flags, c_text("rrp"), "-o", path)
+    run(*ZIG, "-target", target, *flags, c_file("rrp"), "-o", path)
     library = path.read_bytes()
     assert library.startswith(first)
     assert [name for name in exports(library) if not name.startswith("_")] == ["kc_get_model"]  # _: the linker's own
@@ -189,7 +198,7 @@ def pairs() -> list[Any]:
         pytest.param(*name.values, level, marks=name.marks) if hasattr(name, "marks") else (name, level)
         for level in MARCH
         for name in models()
-        if level in levels(platform.machine()) or c_text(*getattr(name, "values", [name])).stat().st_size <= LONG
+        if level in levels(platform.machine()) or len(c_text(*getattr(name, "values", [name]))) <= LONG
     ]
 
 
@@ -199,7 +208,7 @@ def test_two_compilers_give_the_same_bits(name: str, level: str) -> None:
     """One of gcc, that of the installation if there is one, and one of zig's clang; without and with multiply-adds."""
     if level == "x86-64-v3" and cpu_level() < 3:
         pytest.skip("this processor has no AVX2")
-    text = c_text(name).read_text(encoding="utf-8")
+    text = c_text(name)
     flags = [*STRICT, *(UNOPTIMIZED if len(text) > LONG else ["-O1"]), *MARCH[level]]
     other = compile_library(text, cc=ZIG, cflags=flags, name=name)
     assert other.log == ""

@@ -249,6 +249,7 @@ def test_every_operation_is_drawn() -> None:
     assert operations == {*LEAVES, *UNARY, *BINARY, Op.SELECT}
 
 
+@pytest.mark.long
 def test_most_steps_are_sensible() -> None:
     """What is left out must not be what is tested: of each operation, some steps remain."""
     remain: dict[Any, int] = dict.fromkeys([*UNARY, *BINARY, *GIVEN, "power", Op.SELECT], 0)

@@ -449,6 +449,7 @@ def test_models_without_a_compiler_and_pickled_ones() -> None:
     assert np.array_equal(copy.rollout(y, **options), original.rollout(y, **options))
 
 
+@pytest.mark.long
 @pytest.mark.compiler
 @pytest.mark.parametrize("flags", [["-O1"], ["-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover"]])
 def test_all_kinds_of_processors_give_the_same_bits(flags: list[str], root: Path, tmp_path: Path) -> None:

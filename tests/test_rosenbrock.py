@@ -192,7 +192,7 @@ def test_order_with_inputs_and_explicit_time(
 
 def test_error_follows_the_tolerance(van_der_pol: CompiledModel) -> None:
     """The slope of log error against log tolerance, and what a step costs; `test_stiff_problems.py` counts steps."""
-    tolerances = 10.0 ** -np.arange(5, 11)
+    tolerances = 10.0 ** -np.arange(5, 9)
     span, x0 = (0.0, 2000.0), [2.0, 0.0]
     end = solve_ivp(
         *(van_der_pol.rhs, span, x0, "Radau"),

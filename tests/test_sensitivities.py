@@ -129,6 +129,7 @@ def test_between_steps_they_are_those_of_the_interpolants(method: str) -> None:
         assert agree(dyn, method, x0, r, times, **METHODS[method]) < (1e-7 if name == "four_bar" else 1e-9)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["bricard", "five_bar_bodies"])
 def test_projections_that_bend(name: str) -> None:
     """Of redundant constraints and of many speeds: a projection is straight only very near to the constraints."""

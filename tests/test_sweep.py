@@ -56,7 +56,12 @@ def test_parts() -> None:
 
 
 @pytest.mark.parametrize(
-    ("options", "number"), [([], 3 + 1 + 1), (["--long"], 30 + 2 + 1), (["--long", "-m", "long"], 27 + 1 + 1)]
+    ("options", "number"),
+    [
+        ([], 3 + 1 + 1),
+        pytest.param(["--long"], 30 + 2 + 1, marks=pytest.mark.long),
+        (["--long", "-m", "long"], 27 + 1 + 1),
+    ],
 )
 def test_what_runs(options: list[str], number: int, root: Path, tmp_path: Path) -> None:
     (tmp_path / "test_it.py").write_text(TESTS)

@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 import sympy as sm
 import sympy.physics.mechanics as me
+from sweep import part
 from test_sanitizers import compile_c, run
 
 import kanecore as kc
@@ -157,7 +158,9 @@ CALLS    }
 """
 
 
-@pytest.mark.parametrize("name", ["circle_twice", "four_bar", "bricard", "rolling_disc", "rrp", "car", "two_rods"])
+@pytest.mark.parametrize(
+    "name", part(["circle_twice", "four_bar", "bricard", "rolling_disc", "rrp", "car", "two_rods"], ["circle_twice"])
+)
 def test_a_kernel_needs_no_more_scratch_than_it_says(name: str, tmp_path: Path, root: Path) -> None:
     """Each in a block of just that size, under the address sanitizer, at states off the constraints as well."""
     model = circle_twice() if name == "circle_twice" else import_module(f"kanecore.gallery.{name}").build()

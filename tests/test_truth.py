@@ -245,6 +245,7 @@ def test_agrees_with_kanes_method(name: str) -> None:
         assert "udot" in errors
 
 
+@pytest.mark.long
 def test_the_whole_gallery_is_compared() -> None:
     """Those without constraints; the others are in test_gallery_constrained.py, and robots in test_gallery_files.py."""
     free = {name for name in kc.models() if not kc.load(name).n_constraints and name not in kc.gallery.robots()}
