@@ -3,7 +3,7 @@
 
 ``python altered_tables.py LIBRARY SEED N [EXTENSION]`` opens N of them, altered by up to two of ALTERATIONS, and uses
 what opens.  It ends by a traceback where anything comes of it but an ImportError or an error that kernels raise.
-EXTENSION is a kanecore._native in place of the installed one.  Output is JSON: how often which error, or none, came.
+EXTENSION is a kanecore._library in place of the installed one.  Output is JSON: how often which error, or none, came.
 
 Three things only the author of a table can know, so they stay: addresses, the lengths of arrays of numbers, and their
 type.
@@ -281,12 +281,12 @@ def use(dyn: Any, errors: tuple[type[Exception], ...]) -> None:
 
 
 def load(extension: str) -> None:
-    """Take this kanecore._native in place of the installed one."""
-    spec = importlib.util.spec_from_file_location("kanecore._native", extension)
+    """Take this kanecore._library in place of the installed one."""
+    spec = importlib.util.spec_from_file_location("kanecore._library", extension)
     assert spec is not None
     assert spec.loader is not None
-    sys.modules["kanecore._native"] = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(sys.modules["kanecore._native"])
+    sys.modules["kanecore._library"] = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(sys.modules["kanecore._library"])
 
 
 def main(path: str, seed: int, n: int) -> None:

@@ -104,7 +104,7 @@ def test_unknown_name() -> None:
 
 def test_missing_extension_says_how_to_build(tmp_path: Path) -> None:
     code = (
-        "import sys; sys.modules['kanecore._native'] = None\n"
+        "import sys; sys.modules['kanecore._library'] = None\n"
         "import kanecore as kc\n"
         "try:\n    kc.ABI_VERSION\n"
         "except ImportError as error:\n    print(error)\n"

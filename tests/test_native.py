@@ -198,7 +198,7 @@ def test_what_is_no_model(tmp_path: Path) -> None:
 def test_missing_extension(tmp_path: Path) -> None:
     """What a broken installation says to whoever loads a model."""
     assert kc.__file__ is not None
-    shutil.copytree(Path(kc.__file__).parent, tmp_path / "kanecore", ignore=shutil.ignore_patterns("_native*", "_lib"))
+    shutil.copytree(Path(kc.__file__).parent, tmp_path / "kanecore", ignore=shutil.ignore_patterns("_library*", "_lib"))
     for use in ("load('rrp')", "CompiledModel", "ABI_VERSION"):
         code = f"import kanecore as kc\ntry:\n    kc.{use}\nexcept ImportError as error:\n    print(error)"
         done = subprocess.run(
@@ -208,7 +208,7 @@ def test_missing_extension(tmp_path: Path) -> None:
             text=True,
             check=True,
         )
-        assert "needs the extension kanecore._native" in done.stdout
+        assert "needs the extension kanecore._library" in done.stdout
         assert "install kanecore (again)" in done.stdout
 
 

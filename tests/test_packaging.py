@@ -7,22 +7,27 @@ It takes minutes: ``pytest -m packaging``, with the extra ``dev`` installed.
 
 from __future__ import annotations
 
-import shutil
+import platform
 import subprocess
 import sys
 import sysconfig
 import tarfile
 import venv
 import zipfile
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
 import kanecore as kc
-from kanecore.gallery import library_path
+from kanecore import prebuilt
+from kanecore.build.compiler import lane_levels, levels
 
 pytestmark = pytest.mark.packaging
+
+# What builds here prebuild; releases take all.
+PREBUILT = ("free_body", "rrp")
 
 NATIVE_FILES = ("__init__.pxd", "include/kanecore.h", "src/kc_cpu.h", "src/kc_cpu.c")
 
@@ -37,7 +42,9 @@ assert kc.ABI_VERSION >= 1
 assert Path(kc.get_include(), "kanecore.h").is_file()
 assert kc.models()
 sys.modules["sympy"] = None  # prebuilt models do without
-for name in kc.models():
+prebuilt = [name for name in kc.models() if kc.gallery.is_prebuilt(name)]
+assert prebuilt == ["free_body", "rrp"], prebuilt
+for name in prebuilt:
     dyn = kc.load(name)
     assert dyn.info["version"] == kc.__version__, dyn.info
     x = [0.1 * (i + 1) for i in range(dyn.n_x)]
@@ -89,6 +96,13 @@ class Environment:
         run(*pip, "--no-deps", "--no-build-isolation", "--no-index", *arguments, cwd=self.folder)
 
 
+@pytest.fixture(scope="module", autouse=True)
+def models_to_prebuild() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("KANECORE_PREBUILD", ",".join(PREBUILT))
+        yield
+
+
 @pytest.fixture
 def environment(tmp_path: Path) -> Environment:
     folder = tmp_path / "venv"
@@ -114,12 +128,10 @@ def sdist(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def source(root: Path, sdist: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The unpacked sdist, which must hold all that the other modes need; equal C is not compiled again."""
+    """The unpacked sdist, which must hold all that the other modes need."""
     folder = tmp_path_factory.mktemp("source")
     run("tar", "-xf", sdist, "-C", folder, cwd=folder)  # tarfile's filter, which later Pythons ask for, early ones lack
     (unpacked,) = folder.iterdir()
-    if (root / "build/gallery").is_dir():
-        shutil.copytree(root / "build/gallery", unpacked / "build/gallery")
     return unpacked
 
 
@@ -143,8 +155,11 @@ def wheel(source: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def gallery_files() -> set[str]:
-    """Names of the C texts and libraries of the gallery that this process runs with."""
-    return {path.name for name in kc.models() for path in library_path(name).parent.glob(f"{name}.*")}
+    """Names of the C texts and libraries that are prebuilt."""
+    machine = platform.machine()
+    names = {f"{name}.c" for name in PREBUILT}
+    names |= {f"{name}.{level}{prebuilt.SUFFIX}" for name in PREBUILT for level in levels(machine)}
+    return names | {f"{name}.lanes.{level}{prebuilt.SUFFIX}" for name in PREBUILT for level in lane_levels(machine)}
 
 
 def assert_works(environment: Environment, home: Path, starts: tuple[Path, ...], tmp_path: Path) -> None:
@@ -175,6 +190,8 @@ def test_sdist_holds_sources_only(sdist: Path) -> None:
     assert {Path("kanecore", name) for name in NATIVE_FILES} <= names
     assert {
         Path("kanecore/_native.pyx"),
+        Path("kanecore/_library.pyx"),
+        Path("kanecore/_motion.pyx"),
         Path("setup.py"),
         Path("README.md"),
         Path("tests/conftest.py"),

@@ -133,11 +133,11 @@ def test_the_program_passes_what_is_right(tmp_path: Path) -> None:
 
 @pytest.fixture(scope="module")
 def extension(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """kanecore._native with sanitizers."""
+    """kanecore._library with sanitizers."""
     pytest.importorskip("Cython")
     folder = tmp_path_factory.mktemp("extension")
-    text, library = folder / "_native.c", folder / "_native.so"
-    command = [sys.executable, "-m", "cython", "-3", root / "kanecore/_native.pyx", "-o", text]
+    text, library = folder / "_library.c", folder / "_library.so"
+    command = [sys.executable, "-m", "cython", "-3", root / "kanecore/_library.pyx", "-o", text]
     subprocess.run(command, cwd=root, check=True, capture_output=True)
     folders = (root / "kanecore/include", root / "kanecore/src", root / "pysrc/kanecore/emit/runtime")
     folders += (sysconfig.get_path("include"), np.get_include())

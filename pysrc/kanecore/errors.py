@@ -174,12 +174,12 @@ def plain_name(name: str) -> str:
 
 def without_extension(name: str, error: ImportError) -> ImportError:
     """What to raise where ``kanecore.name`` failed to import: advice where the extension is missing, else `error`."""
-    if find_spec("kanecore._native") is not None:
+    if find_spec("kanecore._library") is not None:
         return error
     missing = ImportError(
-        f"kanecore.{name} needs the extension kanecore._native, which is not in {Path(__file__).parent}: "
+        f"kanecore.{name} needs the extension kanecore._library, which is not in {Path(__file__).parent}: "
         "install kanecore (again); in its source folder: pip install -e .",
-        name="kanecore._native",
+        name="kanecore._library",
     )
     missing.__cause__ = error
     return missing
