@@ -331,6 +331,7 @@ def test_any_name_is_shown_unharmed(d: Pieces, compiled: Callable[..., kc.Compil
     assert dyn.outputs(0.0, [0.5, 0.0], r=r)[1] == 1.0
 
 
+@pytest.mark.compiler
 @pytest.mark.parametrize("name", NAMES)
 def test_names_are_inert_in_c(d: Pieces, name: str, tmp_path: Path) -> None:
     """No text of the user's stands in the C but in escaped string literals and a comment of harmless signs."""
@@ -389,6 +390,7 @@ def test_unknown_kernel(d: Pieces, compiled: Callable[..., kc.CompiledModel], ke
         compiled(d.model(), kernels=kernels)
 
 
+@pytest.mark.compiler
 def test_bad_flag(d: Pieces, compiled: Callable[..., kc.CompiledModel], tmp_path: Path) -> None:
     with pytest.raises(kc.CompileError) as error:
         compiled(d.model(), cflags=["--no-such-flag"])
@@ -521,7 +523,7 @@ def test_singular_mass_matrix_names_the_speed(
 
 def test_pivot_at_the_tolerance(compiled: Callable[..., kc.CompiledModel]) -> None:
     """Pass needs pivot > 64 n ε M_ii, here 2⁻⁴⁵: equal is not enough, and a pivot twice as large is."""
-    dyn = compiled(two_sliders(), cflags=["-O0"])
+    dyn = compiled(two_sliders())
     edge = 2.0**-45
     dyn.parameters = {"m1": edge, "m2": 1.0 - edge}  # their sum is 1, exactly
     with pytest.raises(kc.SingularError, match="'u1'"):

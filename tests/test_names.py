@@ -53,12 +53,12 @@ CALLS: dict[str, Callable[[kc.CompiledModel, Any], Any]] = {
 }
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def rrp() -> kc.CompiledModel:
     return kc.load("rrp")
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def tumbler(root: Path) -> kc.CompiledModel:
     """A body on a quaternion, e0 last, and a count n of its turns."""
     library = compile_library((root / "tests/cmodels/tumbler.c").read_text(encoding="utf-8"), name="tumbler")
@@ -152,6 +152,7 @@ def test_multipliers_by_the_names_of_constraints() -> None:
         dyn.equations_residual(0.0, x, {}, {"wire": 2.0})
 
 
+@pytest.mark.compiler
 def test_derivatives_are_speeds_where_they_are(rrp: kc.CompiledModel, tumbler: kc.CompiledModel) -> None:
     assert rrp.qdot_is_u
     assert_array_equal(rrp.state({THETA1.diff(): 2.0, "theta2": 1.0}), [0, 1, 0, 2, 0, 0])
@@ -225,6 +226,7 @@ def test_states(rrp: kc.CompiledModel) -> None:
     assert_array_equal(rrp.state(), np.zeros(6))
 
 
+@pytest.mark.compiler
 def test_quaternions_that_are_not_named_turn_nothing(tumbler: kc.CompiledModel) -> None:
     assert tumbler.unit == ((4, 1, 2, 3),)
     assert_array_equal(tumbler.state(w1=2.0), [0, 0, 0, 0, 1, 2, 0, 0])

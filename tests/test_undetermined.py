@@ -48,7 +48,7 @@ def door(hinges: int, free: bool = False) -> kc.CompiledModel:
         attach=attach,
         name="door",
     )
-    return kc.compile(model, parameters={g: 9.81, h: 2.0, b: 0.9}, cflags="-O0")
+    return kc.compile(model, parameters={g: 9.81, h: 2.0, b: 0.9})
 
 
 @pytest.mark.parametrize("free", [False, True])
