@@ -7,8 +7,8 @@ import pickle
 
 import numpy as np
 import pytest
-import sympy as sm
 import sympy.physics.mechanics as me
+from mechanisms import ground
 from sweep import part
 
 import kanecore as kc
@@ -20,21 +20,10 @@ def carriage(*, inputs=None, names=("v", "v_d"), moved=None):
     """A particle on a line; a controller pulls it to the position and speed of two inputs, a base may carry it."""
     x, u = me.dynamicsymbols("x u")
     wanted, rate = me.dynamicsymbols(" ".join(names))
-    frame, origin = me.ReferenceFrame("N"), me.Point("O")
-    origin.set_vel(frame, 0)
-    base = 0 if moved is None else me.dynamicsymbols(moved)
-    point = origin.locatenew("P", (x + base) * frame.x)
-    pull = 9 * (wanted - x) + 2 * (rate - u)
-    return kc.Model(
-        frame,
-        [x],
-        [u],
-        [x.diff() - u],
-        bodies=[me.Particle("P", point, sm.Integer(1))],
-        forcelist=[(point, pull * frame.x)],
-        inputs=inputs,
-        name="carriage",
-    )
+    N, origin = ground()
+    P = origin.locatenew("P", (x + (0 if moved is None else me.dynamicsymbols(moved))) * N.x)
+    options = {"forcelist": [(P, (9 * (wanted - x) + 2 * (rate - u)) * N.x)], "inputs": inputs, "name": "carriage"}
+    return kc.Model(N, [x], [u], [x.diff() - u], bodies=[me.Particle("P", P, 1)], **options)
 
 
 @pytest.fixture(scope="module")
