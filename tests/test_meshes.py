@@ -107,18 +107,28 @@ def test_what_is_not_found_is_none(name: str, tmp_path: Path) -> None:
 
 
 # ------------------------------------------------------------------------------------------- without a library
-def test_description_reads_no_mesh(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Neither a missing file nor a missing library is noticed; what has other shapes shows these."""
+def test_a_missing_mesh_is_no_matter(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither a missing file nor a missing library is noticed, and no file is opened; other shapes are there."""
     monkeypatch.setitem(sys.modules, "trimesh", None)
-    missing = kc.Model.from_urdf(robot(tmp_path, '<mesh filename="package://nowhere/a.stl"/>'))
-    assert drawn(missing) == []
-    write_stl(tmp_path / "b.stl", CORNERS, FACES)
+    monkeypatch.setattr(meshes, "mesh_lines", None)
     ball_too = '<visual><geometry><sphere radius="0.1"/></geometry></visual>'
-    model = kc.Model.from_urdf(robot(tmp_path, '<mesh filename="b.stl"/>', ball_too))
+    model = kc.Model.from_urdf(robot(tmp_path, '<mesh filename="package://nowhere/a.stl"/>', ball_too))
+    assert kc.compile(model).udot(0.0, [0.0, 0.0], r=[1.0]).tolist() == [10.0]
+    assert [shape.kind for _, shape in model.description.shapes] == ["Mesh", "Sphere"]
+    monkeypatch.undo()
+    monkeypatch.setitem(sys.modules, "trimesh", None)
+    write_stl(tmp_path / "b.stl", CORNERS, FACES)
     meshes._lines_of_file.cache_clear()
-    assert len(drawn(model)) == 3
-    assert len(drawn(kc.compile(model, cc="none"))) == 3
+    assert mesh_lines("b.stl", str(tmp_path), (1.0, 1.0, 1.0)) == ()
     meshes._lines_of_file.cache_clear()
+
+
+def test_other_shapes_are_drawn_without_the_mesh(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    ball_too = '<visual><geometry><sphere radius="0.1"/></geometry></visual>'
+    model = kc.Model.from_urdf(robot(tmp_path, '<mesh filename="package://nowhere/a.stl"/>', ball_too))
+    for each in (model, kc.compile(model)):
+        assert len(drawn(each)) == 3, "those of the sphere"
 
 
 @pytest.mark.parametrize("scale", ["", "1 2", "0 1 1", "a b c", "inf 1 1", "nan nan nan"])

@@ -53,12 +53,12 @@ CALLS: dict[str, Callable[[kc.CompiledModel, Any], Any]] = {
 }
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def rrp() -> kc.CompiledModel:
     return kc.load("rrp")
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def tumbler(root: Path) -> kc.CompiledModel:
     """A body on a quaternion, e0 last, and a count n of its turns."""
     library = compile_library((root / "tests/cmodels/tumbler.c").read_text(encoding="utf-8"), name="tumbler")
@@ -226,6 +226,7 @@ def test_states(rrp: kc.CompiledModel) -> None:
     assert_array_equal(rrp.state(), np.zeros(6))
 
 
+@pytest.mark.compiler
 def test_quaternions_that_are_not_named_turn_nothing(tumbler: kc.CompiledModel) -> None:
     assert tumbler.unit == ((4, 1, 2, 3),)
     assert_array_equal(tumbler.state(w1=2.0), [0, 0, 0, 0, 1, 2, 0, 0])

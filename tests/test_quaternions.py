@@ -26,15 +26,19 @@ RATES = [
 ]
 
 
-def rotation(q: Array) -> Array:
+def rotation(q: Any) -> list[list[Any]]:
     a, b, c, d = q
-    return np.array(
-        [
-            [1 - 2 * (c * c + d * d), 2 * (b * c - a * d), 2 * (b * d + a * c)],
-            [2 * (b * c + a * d), 1 - 2 * (b * b + d * d), 2 * (c * d - a * b)],
-            [2 * (b * d - a * c), 2 * (c * d + a * b), 1 - 2 * (b * b + c * c)],
-        ]
-    )
+    return [
+        [1 - 2 * (c * c + d * d), 2 * (b * c - a * d), 2 * (b * d + a * c)],
+        [2 * (b * c + a * d), 1 - 2 * (b * b + d * d), 2 * (c * d - a * b)],
+        [2 * (b * d - a * c), 2 * (c * d + a * b), 1 - 2 * (b * b + c * c)],
+    ]
+
+
+def resting(N: Any) -> Any:
+    origin = me.Point("O")
+    origin.set_vel(N, 0)
+    return origin
 
 
 def top(way: str, **options: Any) -> kc.Model:
@@ -42,17 +46,7 @@ def top(way: str, **options: Any) -> kc.Model:
     N, body = me.ReferenceFrame("N"), me.ReferenceFrame("B")
     kdes = [q.diff() - rate for q, rate in zip(e, RATES, strict=True)]
     if way == "explicit":
-        a, b, c, d = e
-        body.orient_explicit(
-            N,
-            sm.Matrix(
-                [
-                    [1 - 2 * (c * c + d * d), 2 * (b * c - a * d), 2 * (b * d + a * c)],
-                    [2 * (b * c + a * d), 1 - 2 * (b * b + d * d), 2 * (c * d - a * b)],
-                    [2 * (b * d - a * c), 2 * (c * d + a * b), 1 - 2 * (b * b + c * c)],
-                ]
-            ),
-        )
+        body.orient_explicit(N, sm.Matrix(rotation(e)))
     else:
         body.orient_quaternion(N, e)
     if way == "solved":  # speeds defined as the components of SymPy's own ω
@@ -61,8 +55,7 @@ def top(way: str, **options: Any) -> kc.Model:
         kdes.append(sum(q * q.diff() for q in e))
     elif way != "stored":  # SymPy's ω, |e|² ω in ė, as it is
         body.set_ang_vel(N, u[0] * body.x + u[1] * body.y + u[2] * body.z)
-    origin = me.Point("O")
-    origin.set_vel(N, 0)
+    origin = resting(N)
     rigid = me.RigidBody("body", origin, body, 1, (me.inertia(body, A, B, C), origin))
     bob = me.Particle("bob", origin.locatenew("P", body.x / 3), sm.Rational(9, 10))
     return kc.Model(N, e, u, kdes, bodies=[rigid, bob], **options)
@@ -85,6 +78,9 @@ def test_recognised_and_right(way: str) -> None:
     x, y, z = STATE[4:]
     expected = [(b - c) * y * z / a, (c - a) * z * x / b, (a - b) * x * y / c]
     np.testing.assert_allclose(dyn.udot(0.0, STATE), expected, rtol=1e-13)
+    # ω is u on the unit sphere: M is constant, and udot costs little more than Euler's equations
+    assert dyn.info["operations"]["udot"] <= 34
+    np.testing.assert_allclose(dyn.mass_matrix(0.0, 3 * STATE), np.diag([1.0, 2.1, 2.6]), rtol=1e-15)
     rates = dyn.qdot(0.0, STATE)
     assert abs(STATE[:4] @ rates) < 1e-15
     np.testing.assert_allclose(
@@ -92,24 +88,16 @@ def test_recognised_and_right(way: str) -> None:
     )
 
 
-@pytest.mark.parametrize("way", WAYS)
-def test_speeds_take_the_place_of_what_they_equal(way: str) -> None:
-    """ω is u on the unit sphere: the mass matrix is constant, and udot costs little more than Euler's equations."""
-    dyn = kc.compile(top(way), parameters=VALUES)
-    assert dyn.info["operations"]["udot"] <= 34
-    np.testing.assert_allclose(dyn.mass_matrix(0.0, 3 * STATE), np.diag([1.0, 2.1, 2.6]), rtol=1e-15)
-
-
 @pytest.mark.parametrize("method", ["dop853", "rk4"])
 def test_length_and_angular_momentum_are_kept(method: str) -> None:
     dyn = kc.compile(top("set"), parameters=VALUES)
     options = {"rtol": 1e-11, "atol": 1e-11} if method == "dop853" else {"dt": 1e-3}
-    sol = dyn.simulate((0.0, 40.0), STATE, method=method, **options)
+    sol = dyn.simulate((0.0, 10.0), STATE, method=method, **options)
     norms = np.linalg.norm(sol.q, axis=1)
     assert abs(norms - 1).max() < 4e-16 * 2
-    between = sol(np.linspace(0.0, 40.0, 977))
+    between = sol(np.linspace(0.0, 10.0, 277))
     assert abs(np.linalg.norm(between[:, :4], axis=1) - 1).max() < 4e-16 * 2
-    momentum = np.array([rotation(x[:4]) @ (np.array([1.0, 2.1, 2.6]) * x[4:]) for x in between])
+    momentum = np.array([np.array(rotation(x[:4])) @ (np.array([1.0, 2.1, 2.6]) * x[4:]) for x in between])
     np.testing.assert_allclose(momentum, momentum[:1].repeat(len(momentum), 0), atol=2e-8)
     assert sol.energy_drift < 1e-9
 
@@ -121,8 +109,7 @@ def test_named_where_the_matrix_is_not_recognised() -> None:
     turned = sm.rot_axis1(0.3) * sm.rot_axis3(1.1)
     sensor.orient_explicit(N, body.dcm(earth).T * turned)
     sensor.set_ang_vel(N, u[0] * sensor.x + u[1] * sensor.y + u[2] * sensor.z)
-    origin = me.Point("O")
-    origin.set_vel(N, 0)
+    origin = resting(N)
     rigid = me.RigidBody("body", origin, sensor, 1, (me.inertia(sensor, A, B, C), origin))
     speeds = list(turned * sm.Matrix(u))
     rates = [r.subs(dict(zip(u, speeds, strict=True)), simultaneous=True) for r in RATES]
@@ -152,15 +139,13 @@ def test_wrong_quaternions(unit: Any, words: list[str]) -> None:
 def test_other_matrices_of_four_coordinates_are_no_quaternions() -> None:
     """Four coordinates in one orientation: two angles about x and two about y."""
     N, body = me.ReferenceFrame("N"), me.ReferenceFrame("B")
-    body.orient_body_fixed(N, (e[0] + e[1], e[2] + e[3], 0), "XYZ")
+    body.orient_explicit(N, sm.rot_axis1(-e[0] - e[1]) * sm.rot_axis2(-e[2] - e[3]))
     speeds = me.dynamicsymbols("w0:4")
-    body.set_ang_vel(N, (speeds[0] + speeds[1]) * N.x)
-    origin = me.Point("O")
-    origin.set_vel(N, 0)
+    body.set_ang_vel(N, (speeds[0] + speeds[1]) * N.x + (speeds[2] + speeds[3]) * body.y)
+    origin = resting(N)
     rigid = me.RigidBody("body", origin, body, 1, (me.inertia(body, A, B, C), origin))
     kdes = [q.diff() - w for q, w in zip(e, speeds, strict=True)]
-    with pytest.warns(kc.KanecoreWarning, match="frame B: its angular velocity was set to"):
-        assert kc.Model(N, e, speeds, kdes, bodies=[rigid]).description.unit == ()
+    assert kc.Model(N, e, speeds, kdes, bodies=[rigid]).description.unit == ()
 
 
 def test_quaternions_of_frames_that_are_not_used() -> None:
@@ -170,8 +155,7 @@ def test_quaternions_of_frames_that_are_not_used() -> None:
     idle.orient_quaternion(N, q)
     strange.orient_explicit(N, sm.gamma(q[0] + q[1] + q[2] + q[3]) * sm.eye(3))
     origin.set_vel(N, 0)
-    points = [origin.locatenew(f"P{i}", a * N.x) for i, a in enumerate(q)]
-    bodies = [me.Particle(p.name, p, 1) for p in points]
+    bodies = [me.Particle(f"P{i}", origin.locatenew(f"P{i}", a * N.x), 1) for i, a in enumerate(q)]
     model = kc.Model(N, q, v, [a.diff() - b for a, b in zip(q, v, strict=True)], bodies=bodies)
     assert model.description.unit == ()
 

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 import sympy as sm
 import sympy.physics.mechanics as me
+from mechanisms import Pieces, ground, rates
 
 import kanecore as kc
 
@@ -19,45 +20,34 @@ m, LENGTH, g, r = sm.symbols("m l g r")
 t = me.dynamicsymbols._t
 
 
-def pendulum(
-    velocity: Callable[[Any], Any] | None = None,
-    spin: Callable[[Any, Any], Any] | None = None,
-    acceleration: Callable[[Any], Any] | None = None,
-    **options: Any,
-) -> kc.Model:
-    N, A, origin = me.ReferenceFrame("N"), me.ReferenceFrame("A"), me.Point("O")
-    A.orient_axis(N, N.z, q)
-    if spin:
-        A.set_ang_vel(N, spin(N, A))
-    origin.set_vel(N, 0)
-    P = origin.locatenew("P", LENGTH * A.x)
-    if velocity:
-        P.set_vel(N, velocity(A))
-    if acceleration:
-        P.set_acc(N, acceleration(A))
-    bob = me.Particle("bob", P, m)
-    return kc.Model(N, [q], [u], [q.diff() - u], bodies=[bob], forcelist=[(P, m * g * N.x)], **options)
+def pendulum(change: Callable[[Pieces], None], **options: Any) -> kc.Model:
+    p = Pieces()
+    change(p)
+    return p.model(**options)
 
 
 @pytest.mark.parametrize(
     ("given", "message"),
     [
         (
-            {"velocity": lambda A: 2 * LENGTH * u * A.y},
+            lambda p: p.P.set_vel(p.N, 2 * LENGTH * u * p.A.y),
             r"point P: its velocity was set to 2\*l\*u\*A\.y, .* l\*u\*A\.y; the for",
         ),
-        ({"velocity": lambda A: LENGTH * u * A.x}, r"point P: its velocity was set to l\*u\*A\.x"),
-        ({"spin": lambda N, A: -u * N.z}, r"frame A: its angular velocity was set to -u\*A\.z.* gives u\*A\.z"),
+        (lambda p: p.P.set_vel(p.N, LENGTH * u * p.A.x), r"point P: its velocity was set to l\*u\*A\.x"),
         (
-            {"acceleration": lambda A: -LENGTH * u**2 * A.x},
+            lambda p: p.A.set_ang_vel(p.N, -u * p.N.z),
+            r"frame A: its angular velocity was set to -u\*A\.z.* gives u\*A\.z",
+        ),
+        (
+            lambda p: p.P.set_acc(p.N, -LENGTH * u**2 * p.A.x),
             r"point P: its acceleration .* gives .*u'.*; the latter is used",
         ),
-        ({"acceleration": lambda A: sm.Symbol("a") * A.x}, r"point P: its acceleration was set to a\*A\.x"),
+        (lambda p: p.P.set_acc(p.N, sm.Symbol("a") * p.A.x), r"point P: its acceleration was set to a\*A\.x"),
     ],
 )
-def test_slips_are_told(given: dict[str, Any], message: str) -> None:
+def test_slips_are_told(given: Callable[[Pieces], None], message: str) -> None:
     with pytest.warns(kc.KanecoreWarning, match=message):
-        model = pendulum(**given)
+        model = pendulum(given)
     first, *rest = model.report().splitlines()
     assert first.startswith("1 contradiction ")
     assert any("contradiction: " in line for line in rest)
@@ -67,17 +57,18 @@ def test_slips_are_told(given: dict[str, Any], message: str) -> None:
 @pytest.mark.parametrize(
     "given",
     [
-        {"velocity": lambda A: LENGTH * u * A.y},
-        {"velocity": lambda A: LENGTH * q.diff() * A.y},
-        {"velocity": lambda A: 0},
-        {"spin": lambda N, A: u * N.z},
-        {"acceleration": lambda A: -LENGTH * u**2 * A.x + LENGTH * u.diff() * A.y},
-        {"acceleration": lambda A: -LENGTH * q.diff() ** 2 * A.x + LENGTH * q.diff(t, 2) * A.y},
-        {"velocity": lambda A: LENGTH * (u + w) * A.y, "u_auxiliary": [w]},
+        lambda p: p.P.set_vel(p.N, LENGTH * u * p.A.y),
+        lambda p: p.P.set_vel(p.N, LENGTH * q.diff() * p.A.y),
+        lambda p: p.P.set_vel(p.N, 0),
+        lambda p: p.A.set_ang_vel(p.N, u * p.N.z),
+        lambda p: p.P.set_acc(p.N, -LENGTH * u**2 * p.A.x + LENGTH * u.diff() * p.A.y),
+        lambda p: p.P.set_acc(p.N, -LENGTH * q.diff() ** 2 * p.A.x + LENGTH * q.diff(t, 2) * p.A.y),
     ],
 )
-def test_what_is_right_or_meant_is_not(given: dict[str, Any]) -> None:
-    assert pendulum(**given).report().startswith("0 contradictions")
+def test_what_is_right_or_meant_is_not(given: Callable[[Pieces], None]) -> None:
+    assert pendulum(given).report().startswith("0 contradictions")
+    auxiliary = pendulum(lambda p: p.P.set_vel(p.N, LENGTH * (u + w) * p.A.y), u_auxiliary=[w])
+    assert auxiliary.report().startswith("0 contradictions")
 
 
 def sleigh(side: Any) -> kc.Model:
@@ -128,12 +119,11 @@ def disc(factor: int = 1) -> kc.Model:
     return kc.Model(N, [q, lean, spin, x, y], [u1, u2, u3], kdes, bodies=[body], forcelist=loads)
 
 
-@pytest.mark.parametrize("length", [1e-9, 1e-6, 1.0, 1e9])
+@pytest.mark.parametrize("length", [1e-9, 1e9])
 @pytest.mark.parametrize("slip", [False, True])
 def test_lengths_that_are_numbers_decide_nothing(length: float, slip: bool) -> None:
     """x² + y² = L²: the position x (x² + y²)/L² is x there, whatever number L is."""
-    N, origin = me.ReferenceFrame("N"), me.Point("O")
-    origin.set_vel(N, 0)
+    N, origin = ground()
     P = origin.locatenew("P", x * (x**2 + y**2) / length**2 * N.x + y * N.y)
     P.set_vel(N, (1 + slip) * v * N.x + w * N.y)
     constraints = {
@@ -144,7 +134,7 @@ def test_lengths_that_are_numbers_decide_nothing(length: float, slip: bool) -> N
     }
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
-        kc.Model(N, [x], [v], [x.diff() - v, y.diff() - w], bodies=[me.Particle("bob", P, m)], **constraints)
+        kc.Model(N, [x], [v], rates([x, y], [v, w]), bodies=[me.Particle("bob", P, m)], **constraints)
     assert len(told) == slip, [str(each.message) for each in told]
 
 
@@ -167,7 +157,7 @@ def test_a_ball_that_slides() -> None:
     C = G.locatenew("C", -r * N.y)
     C.set_vel(N, v * N.x + me.cross(u * N.z, -r * N.y))
     body = me.RigidBody("ball", G, B, m, (me.inertia(B, 1, 1, 1), G))
-    model = kc.Model(N, [q, x], [u, v], [q.diff() - u, x.diff() - v], bodies=[body], forcelist=[(C, -g * N.x)])
+    model = kc.Model(N, [q, x], [u, v], rates([q, x], [u, v]), bodies=[body], forcelist=[(C, -g * N.x)])
     assert model.report().startswith("0 contradictions")
 
 
@@ -184,18 +174,18 @@ def test_a_speed_of_another_link_is_no_contact() -> None:
     rod = me.RigidBody("rod", Q, B, m, (me.inertia(B, 0, 0, 1), Q))
     bodies = [me.Particle("bob", P, m), rod]
     with pytest.warns(kc.KanecoreWarning, match=r"point P: its velocity was set to l\*u2\*A\.y"):
-        kc.Model(N, [q1, q2], [u1, u2], [q1.diff() - u1, q2.diff() - u2], bodies=bodies)
+        kc.Model(N, [q1, q2], [u1, u2], rates([q1, q2], [u1, u2]), bodies=bodies)
 
 
 def test_long_vectors_are_told_by_their_numbers() -> None:
     terms = sum(sm.sin(k * q) for k in range(1, 40))
     with pytest.warns(kc.KanecoreWarning, match=r"operations, \(.*\) in the axes of N at a random state"):
-        pendulum(velocity=lambda A: terms * u * A.y)
+        pendulum(lambda p: p.P.set_vel(p.N, terms * u * p.A.y))
 
 
 def test_branches_decide_nothing_but_differences() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        pendulum(velocity=lambda A: LENGTH * sm.Piecewise((u, q > 0), (u, True)) * A.y)
+        pendulum(lambda p: p.P.set_vel(p.N, LENGTH * sm.Piecewise((u, q > 0), (u, True)) * p.A.y))
     with pytest.warns(kc.KanecoreWarning, match="point P"):
-        pendulum(velocity=lambda A: LENGTH * sm.Abs(q) * u * A.y)
+        pendulum(lambda p: p.P.set_vel(p.N, LENGTH * sm.Abs(q) * u * p.A.y))

@@ -89,12 +89,18 @@ def test_sizes_follow_parameters() -> None:
         dyn.draw([0.0, 0.0], p={"r": -1.0})
 
 
+@pytest.mark.skipif(sm.__version__ < "1.14", reason="SymPy itself cannot pickle functions of time before 1.14")
 def test_shapes_survive() -> None:
+    """Pickled models, pickled compiled ones, and baked sizes."""
     model = wheel(kc.shapes.Disc(r))
-    baked = kc.compile(model, parameters=VALUES, bake=True)
-    for dyn in (pickle.loads(pickle.dumps(kc.compile(model, parameters=VALUES))), baked):
-        assert np.max(drawn(dyn.draw([0.0, 0.0]), 10)[0]) == pytest.approx(0.3)
+    dyn, baked = (kc.compile(model, parameters=VALUES, bake=bake) for bake in (False, True))
     assert baked.parameter_names == ()
+    for each in (
+        pickle.loads(pickle.dumps(dyn)),
+        kc.compile(pickle.loads(pickle.dumps(model)), parameters=VALUES),
+        baked,
+    ):
+        assert np.max(drawn(each.draw([0.0, 0.0]), 10)[0]) == pytest.approx(0.3)
 
 
 def test_prebuilt_models_have_theirs() -> None:
@@ -115,27 +121,16 @@ def test_no_equation_knows_them() -> None:
     assert plain.graph.nodes == shaped.graph.nodes
 
 
-def test_a_particle_has_a_shape_too() -> None:
-    N, P = me.ReferenceFrame("N"), me.Point("P")
-    P.set_vel(N, u * N.x)
-    bob = me.Particle("bob", P, m)
-    model = kc.Model(N, [q], [u], [q.diff() - u], bodies=[bob], shapes={bob: kc.shapes.Sphere(0.1)})
-    circles = drawn(model.draw(), 10)
-    assert len(circles) == 3
-
-
 def test_what_is_refused() -> None:
     disc = kc.shapes.Disc(r)
-    with pytest.raises(
-        kc.ModelError, match="shapes names 'whele', and the bodies that move are wheel; is 'wheel' meant"
+    for shapes, message in (
+        ({"whele": disc}, "shapes names 'whele', and the bodies that move are wheel; is 'wheel' meant"),
+        ([disc], "shapes must be a dict"),
+        ({"wheel": 0.3}, r"the shape of wheel is 0\.3, which is no shape"),
+        (kc.shapes.Disc("R"), "size R, which is no parameter"),
     ):
-        wheel({"whele": disc})
-    with pytest.raises(kc.ModelError, match="shapes must be a dict"):
-        wheel([disc])
-    with pytest.raises(kc.ModelError, match=r"the shape of wheel is 0\.3, which is no shape"):
-        wheel({"wheel": 0.3})
-    with pytest.raises(kc.ModelError, match="size R, which is no parameter"):
-        wheel(kc.shapes.Disc("R"))
+        with pytest.raises(kc.ModelError, match=message):
+            wheel(shapes)
     with pytest.raises(TypeError, match="a size of a Disc is 2\\*r"):
         kc.shapes.Disc(2 * r)
     with pytest.raises(TypeError, match="a size of a Box is None"):
@@ -160,9 +155,4 @@ def test_bodies_of_one_name_are_given_themselves() -> None:
         kc.Model(*arguments, bodies=bodies, shapes={"bob": kc.shapes.Sphere(1)})
     model = kc.Model(*arguments, bodies=bodies, shapes={bodies[1]: kc.shapes.Sphere(1)})
     assert model.description.shapes == ((1, kc.shapes.Sphere(1)),)
-
-
-@pytest.mark.skipif(sm.__version__ < "1.14", reason="SymPy itself cannot pickle functions of time before 1.14")
-def test_shapes_of_a_description_survive() -> None:
-    dyn = kc.compile(pickle.loads(pickle.dumps(wheel(kc.shapes.Disc(r)))), parameters=VALUES)
-    assert np.max(drawn(dyn.draw([0.0, 0.0]), 10)[0]) == pytest.approx(0.3)
+    assert len(drawn(model.draw(), 10)) == 3, "the circles of a particle's sphere"

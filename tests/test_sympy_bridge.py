@@ -11,8 +11,9 @@ import mpmath
 import numpy as np
 import pytest
 import sympy as sm
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from sweep import examples
 
 from kanecore.errors import ModelError
 from kanecore.graph.evaluate import evaluate
@@ -68,25 +69,18 @@ def value(g: Graph, node: int) -> Any:
 
 
 @pytest.mark.parametrize("e", EXPRESSIONS, ids=str)
-def test_value_is_sympys(e: Any) -> None:
+def test_value_is_sympys_there_and_back(e: Any) -> None:
+    """SymPy → graph → SymPy → graph, nested or with intermediates, which are put back in reverse."""
     g, node = read(e)
     with mpmath.workdps(40):
         expected = mp.mpf(sm.N(e.subs(POINT), 40))
         assert abs(value(g, node) - expected) < mp.mpf("1e-14") * max(1, abs(expected))  # a float is a double
-
-
-@pytest.mark.parametrize("nested", [False, True])
-@pytest.mark.parametrize("e", EXPRESSIONS, ids=str)
-def test_there_and_back(e: Any, nested: bool) -> None:
-    """Graph → SymPy → graph; intermediates are put back in reverse."""
-    g, node = read(e)
-    symbols = {str(s): s for s in SYMBOLS}
-    intermediates, (back,) = to_sympy(g, [node], symbols, nested)
-    assert not (nested and intermediates)
-    for s, inner in reversed(intermediates):
-        back = back.xreplace({s: inner})
-    h, again = read(back)
-    assert abs(value(h, again) - value(g, node)) < mp.mpf("1e-14")
+    for nested in (False, True):
+        intermediates, (back,) = to_sympy(g, [node], {str(s): s for s in SYMBOLS}, nested)
+        assert not (nested and intermediates)
+        for s, inner in reversed(intermediates):
+            back = back.xreplace({s: inner})
+        assert abs(value(*read(back)) - value(g, node)) < mp.mpf("1e-14")
 
 
 leaves = st.one_of(
@@ -109,7 +103,7 @@ trees = st.recursive(
 )
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(trees)
 def test_any_expression(e: Any) -> None:
     g, node = read(e)
@@ -121,9 +115,12 @@ def test_any_expression(e: Any) -> None:
 
 
 def test_every_subexpression_is_read_once() -> None:
+    """And nesting is not limited by what people write."""
     inner = sm.sin(x * y)
     g, _ = read(inner + inner**2 + sm.cos(inner))
     assert sum(node[0] == "sin" for node in g.nodes) == 1
+    g, node = read(functools.reduce(lambda e, _: sm.sin(e) + 1, range(90), x))
+    assert len(g.below([node])) == 182
 
 
 def test_numbers_stay_exact() -> None:
@@ -145,11 +142,6 @@ def test_intermediates_avoid_the_users_names() -> None:
     intermediates, (e,) = to_sympy(g, [g.add(g.sin(shared), shared)], used)
     assert [str(s) for s, _ in intermediates] == ["z3"]
     assert e == sm.sin(sm.Symbol("z3")) + sm.Symbol("z3")
-
-
-def test_nesting_is_not_limited_by_what_people_write() -> None:
-    g, node = read(functools.reduce(lambda e, _: sm.sin(e) + 1, range(90), x))
-    assert len(g.below([node])) == 182
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import sympy as sm
 import sympy.physics.mechanics as me
+from mechanisms import ground
 
 import kanecore as kc
 
@@ -19,13 +20,13 @@ def crane() -> me.System:
     """A trolley on a rail with a hanging boom, a rope as a spring and damper over a pulley point, and a motor."""
     m, g, length, stiffness, damping = sm.symbols("m g l k c")
     tau = me.dynamicsymbols("tau")
-    ground, trolley, boom = me.RigidBody("ground"), me.RigidBody("trolley"), me.RigidBody("boom", mass=m)
-    system = me.System.from_newtonian(ground)
-    slide = me.PrismaticJoint("rail", ground, trolley, joint_axis=ground.x)
+    base, trolley, boom = me.RigidBody("ground"), me.RigidBody("trolley"), me.RigidBody("boom", mass=m)
+    system = me.System.from_newtonian(base)
+    slide = me.PrismaticJoint("rail", base, trolley, joint_axis=base.x)
     pin = me.PinJoint("hinge", trolley, boom, child_point=length * boom.y, joint_axis=trolley.z)
     system.add_joints(slide, pin)
-    system.apply_uniform_gravity(-g * ground.y)
-    eye = ground.masscenter.locatenew("eye", 2 * length * ground.x)
+    system.apply_uniform_gravity(-g * base.y)
+    eye = base.masscenter.locatenew("eye", 2 * length * base.x)
     pulley = trolley.masscenter.locatenew("pulley", length / 3 * trolley.frame.y)
     rope = me.ObstacleSetPathway(eye, pulley, boom.masscenter)
     system.add_actuators(
@@ -33,7 +34,7 @@ def crane() -> me.System:
         me.LinearDamper(damping, me.LinearPathway(eye, trolley.masscenter)),
         me.TorqueActuator.at_pin_joint(tau, pin),
     )
-    system.add_loads(me.Torque(boom.frame, -damping * pin.speeds[0] * ground.z))
+    system.add_loads(me.Torque(boom.frame, -damping * pin.speeds[0] * base.z))
     return system
 
 
@@ -59,33 +60,27 @@ def test_equations_are_those_that_the_system_forms() -> None:
             np.testing.assert_allclose(ours(0.0, x, r=[1.3]), right.reshape(ours(0.0, x).shape), rtol=1e-12, atol=1e-12)
 
 
-def test_ground_and_its_symbols_are_no_part_of_the_model() -> None:
+def test_what_becomes_of_a_system() -> None:
+    """The ground and its symbols are no part of the model, joints keep their names, weights are one field."""
     model = kc.Model.from_system(crane())
     names = [str(p) for p in model.parameters]
     assert not [name for name in names if "ground" in name]
     assert names == sorted(names)
     assert model.inputs == (me.dynamicsymbols("tau"),)
     assert [body.name for body in model.description.bodies] == ["trolley", "boom"]
-
-
-def test_joints_keep_their_names() -> None:
-    model = kc.Model.from_system(crane())
     dyn = kc.compile(model, parameters=numbers(model))
     assert dyn.joints == ("rail", "hinge")
     assert dyn.reactions(0.0, [0.1] * 4, r=[0.0], named=True).keys() == {"rail", "hinge"}
-
-
-def test_weights_are_one_field() -> None:
-    assert "with uniform gravity on every body" in kc.Model.from_system(crane()).report()
+    assert "with uniform gravity on every body" in model.report()
 
 
 def test_options_go_on_to_the_model() -> None:
-    system = crane()
-    tau = me.dynamicsymbols("tau")
-    gain = sm.Symbol("gain")
+    system, tau, gain = crane(), me.dynamicsymbols("tau"), sm.Symbol("gain")
     model = kc.Model.from_system(system, feedback={tau: -gain * system.u[1]}, name="crane", outputs={"x": system.q[0]})
     assert (model.n_r, model.name) == (0, "crane")
     assert gain in model.parameters
+    with pytest.raises(TypeError, match="System"):
+        kc.Model.from_system(system.bodies)
 
 
 def test_the_users_objects_stay_as_they_are() -> None:
@@ -106,23 +101,12 @@ def test_the_users_objects_stay_as_they_are() -> None:
     assert stored() == before
 
 
-def test_only_systems_are_taken() -> None:
-    with pytest.raises(TypeError, match="System"):
-        kc.Model.from_system(crane().bodies)
-
-
-def test_every_body_at_rest() -> None:
-    ground = me.RigidBody("ground")
-    q, u = me.dynamicsymbols("q u")
-    ground.masscenter.set_vel(ground.frame, 0)
+def test_bodies_in_the_inertial_frame() -> None:
+    """One at rest is no body that moves; one that moves is no ground."""
+    q, u, (N, origin) = *me.dynamicsymbols("q u"), ground()
+    at_rest = me.RigidBody("ground", origin, N, 1, (me.inertia(N, 1, 1, 1), origin))
     with pytest.raises(kc.ModelError, match="at least one body that can move"):
-        kc.Model(ground.frame, [q], [u], [q.diff() - u], bodies=[ground])
-
-
-def test_a_body_that_shares_the_inertial_frame_and_moves_is_no_ground() -> None:
-    q, u = me.dynamicsymbols("q u")
-    N, origin = me.ReferenceFrame("N"), me.Point("O")
-    origin.set_vel(N, 0)
+        kc.Model(N, [q], [u], [q.diff() - u], bodies=[at_rest])
     centre = origin.locatenew("C", q * N.x)
     block = me.RigidBody("block", centre, N, 2, (me.inertia(N, 1, 1, 1), centre))
     model = kc.Model(N, [q], [u], [q.diff() - u], bodies=[block], forcelist=[(centre, 4 * N.x)])
@@ -131,9 +115,9 @@ def test_a_body_that_shares_the_inertial_frame_and_moves_is_no_ground() -> None:
 
 def test_tendons_take_the_operations_of_their_points() -> None:
     """A spring and a damper along six joints: SymPy's own loads hold every direction cosine written out."""
-    ground = me.RigidBody("ground")
-    system = me.System.from_newtonian(ground)
-    last = ground
+    base = me.RigidBody("ground")
+    system = me.System.from_newtonian(base)
+    last = base
     for i in range(6):
         body = me.RigidBody(f"b{i}", mass=1.0 + i)
         body.inertia = (me.inertia(body.frame, 1, 1, 1), body.masscenter)
@@ -143,7 +127,7 @@ def test_tendons_take_the_operations_of_their_points() -> None:
             me.PinJoint(f"j{i}", last, body, parent_point=where, child_point=-0.3 * body.z, joint_axis=axis)
         )
         last = body
-    path = me.LinearPathway(ground.masscenter.locatenew("eye", ground.x), last.masscenter)
+    path = me.LinearPathway(base.masscenter.locatenew("eye", base.x), last.masscenter)
     springs = [me.LinearSpring(30, path, 0.4), me.LinearDamper(2, path)]
     system.add_actuators(*springs)
     bare = kc.Model(system.frame, system.q, system.u, system.kdes, bodies=system.bodies)
@@ -202,8 +186,7 @@ def test_muscle_of_sympys_biomechanics() -> None:
     from sympy.physics.biomechanics import FirstOrderActivationDeGroote2016, MusculotendonDeGroote2016
 
     q, u = me.dynamicsymbols("q u")
-    N, origin = me.ReferenceFrame("N"), me.Point("O")
-    origin.set_vel(N, 0)
+    N, origin = ground()
     P = origin.locatenew("P", q * N.x)
     path = me.LinearPathway(origin, P)
     activation = FirstOrderActivationDeGroote2016.with_defaults("muscle")
@@ -232,8 +215,7 @@ def test_elastic_tendons_of_sympys_biomechanics(state: str) -> None:
         "F_T_tilde": MusculotendonFormulation.TENDON_FORCE_EXPLICIT,
     }
     q, u = me.dynamicsymbols("q u")
-    N, origin = me.ReferenceFrame("N"), me.Point("O")
-    origin.set_vel(N, 0)
+    N, origin = ground()
     P = origin.locatenew("P", q * N.x)
     muscle = MusculotendonDeGroote2016.with_defaults(
         "muscle",

@@ -451,11 +451,12 @@ def test_the_ground_is_drawn_but_for_floors(size: float, n_lines: int) -> None:
         + "</robot>"
     )
     model = kc.Model.from_urdf(text)
+    film = compiled(model).simulate((0.0, 0.1), [0.3, 0.0]).animate()._movie()
+    assert [body for body, _ in film["shapes"]] == [-1] * n_lines
+    pytest.importorskip("matplotlib")
     for each in (model, compiled(model)):
         figure = each.draw([0.3, 0.0], labels=False, loads=False, view=(20, 30))
         lines = [np.array(x.get_data_3d()) for x in figure.axes[0].get_lines() if x.get_color() == "#8aa4cf"]
         assert len(lines) == n_lines
         for line in lines:
             assert_allclose(np.abs(line - [[1.0], [2.0], [3.0]]), 0.2, atol=1e-12)
-    film = compiled(model).simulate((0.0, 0.1), [0.3, 0.0]).animate()._movie()
-    assert [body for body, _ in film["shapes"]] == [-1] * n_lines

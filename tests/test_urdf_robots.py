@@ -4,9 +4,8 @@
 from __future__ import annotations
 
 import warnings
-import xml.etree.ElementTree as ET
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pytest
@@ -27,8 +26,6 @@ SOME = [
     *("ur5_robot", "panda", "kinova", "double_pendulum_continuous", "allegro_right_hand", "solo12", "anymal", "iris"),
     *("hextilt_flying_arm_5", "tiago", "romeo", "simple_humanoid"),
 ]
-ASTRAY = {"alex_psyonic_hands"}  # its fingers mimic joints that it has not; Pinocchio reads it where they follow nobody
-MIMICS = [name for name, path in FILES.items() if "<mimic" in path.read_text() and name not in ASTRAY]
 TOLERANCE = 1e-10
 
 
@@ -66,79 +63,6 @@ def test_robot(name: str, floating: bool) -> None:
             udot = pin.aba(theirs, data, q, v, tau)[order]
             assert relative_error(np.asarray(dyn.udot(0.0, x, r=r)), udot) < TOLERANCE
         _compare_frames(dyn, theirs, data, q, x, order)
-
-
-class Leader(NamedTuple):
-    """The joint that another one follows at last, and how: q = multiplier q_leader + offset."""
-
-    joint: str
-    multiplier: float = 1.0
-    offset: float = 0.0
-
-
-@pytest.mark.parametrize("name", part(MIMICS, ["panda", "romeo", "tiago_pro"]))
-def test_mimics(name: str) -> None:
-    """With u_Pinocchio = S u, where joints follow nobody there: SᵀMS, Sᵀ(nonlinear effects), Sᵀτ, accelerations."""
-    theirs = pin.buildModelFromUrdf(str(FILES[name]), pin.JointModelFreeFlyer())
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", kc.KanecoreWarning)
-        dyn = kc.compile(kc.Model.from_urdf(FILES[name], floating_base=True))
-    leaders = _leaders(FILES[name])
-    assert set(dyn.input_names) == {f"tau_{joint}" for joint in list(theirs.names)[2:]}
-    assert dyn.n_u == theirs.nv - sum(lead.joint != joint for joint, lead in leaders.items())
-    data, rng, s = theirs.createData(), np.random.default_rng(0), np.zeros((theirs.nv, dyn.n_u))
-    s[:6, [dyn.speed_names.index(f"u_base_{k}") for k in ("x", "y", "z", "rx", "ry", "rz")]] = np.eye(6)
-    for joint, lead in leaders.items():
-        s[theirs.joints[theirs.getJointId(joint)].idx_v, dyn.speed_names.index(f"u_{lead.joint}")] = lead.multiplier
-    for _ in range(10):
-        x, r = rng.uniform(-1, 1, dyn.n_x), rng.uniform(-1, 1, dyn.n_r)
-        state = dict(zip(dyn.coordinate_names, x[: dyn.n_q], strict=True))
-        base = np.array([state[f"q_base_{k}"] for k in ("x", "y", "z", "e1", "e2", "e3", "e0")])
-        base[3:] /= np.linalg.norm(base[3:])
-        x[[dyn.coordinate_names.index(f"q_base_e{(i + 1) % 4}") for i in range(4)]] = base[3:]
-        q, tau, v = pin.neutral(theirs), np.zeros(theirs.nv), s @ x[dyn.n_q :]
-        q[:7] = base
-        for joint, lead in leaders.items():
-            place = theirs.joints[theirs.getJointId(joint)]
-            angle = lead.multiplier * state[f"q_{lead.joint}"] + lead.offset
-            q[place.idx_q : place.idx_q + place.nq] = angle if place.nq == 1 else (np.cos(angle), np.sin(angle))
-            tau[place.idx_v] = r[dyn.input_names.index(f"tau_{joint}")]
-        mass = s.T @ _symmetric(pin.crba(theirs, data, q)) @ s
-        bias = s.T @ pin.nonLinearEffects(theirs, data, q, v)
-        idle = np.asarray(dyn.forcing(0.0, x, r=np.zeros(dyn.n_r)))
-        driven = np.asarray(dyn.forcing(0.0, x, r=r))
-        assert relative_error(np.asarray(dyn.mass_matrix(0.0, x)), mass) < TOLERANCE
-        assert relative_error(-idle, bias) < TOLERANCE
-        assert relative_error(driven - idle, s.T @ tau) < TOLERANCE
-        if np.linalg.cond(mass) < 1e10:
-            udot = np.linalg.solve(mass, s.T @ tau - bias)
-            assert relative_error(np.asarray(dyn.udot(0.0, x, r=r)), udot) < TOLERANCE
-        pin.framesForwardKinematics(theirs, data, q)
-        positions = dyn.positions(0.0, x, named=True)
-        for i, frame in enumerate(theirs.frames):
-            if frame.type == pin.FrameType.BODY and frame.name != "universe":
-                assert np.max(np.abs(positions[frame.name] - data.oMf[i].translation)) < TOLERANCE
-
-
-@pytest.mark.parametrize("name", sorted(ASTRAY))
-def test_mimics_of_nothing(name: str) -> None:
-    with pytest.raises(kc.ModelError, match="line 1030: no joint is called 'index_q1'; did you mean 'Left_index_q1'"):
-        kc.Model.from_urdf(FILES[name])
-
-
-def _leaders(path: Path) -> dict[str, Leader]:
-    """Of each joint that moves, as the file has it; a joint that follows nobody leads itself."""
-    joints = {joint.get("name", ""): joint for joint in ET.parse(path).getroot().findall("joint")}
-
-    def of(name: str) -> Leader:
-        element = joints[name].find("mimic")
-        if element is None:
-            return Leader(name)
-        lead = of(element.get("joint", ""))
-        multiplier, offset = (float(element.get(key, value)) for key, value in (("multiplier", "1"), ("offset", "0")))
-        return Leader(lead.joint, multiplier * lead.multiplier, multiplier * lead.offset + offset)
-
-    return {name: of(name) for name, joint in joints.items() if joint.get("type") not in ("fixed", "floating")}
 
 
 def _order(dyn: kc.CompiledModel, theirs: Any) -> Any:
