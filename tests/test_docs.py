@@ -12,9 +12,12 @@ import textwrap
 from pathlib import Path
 
 import pytest
+from gallery_states import c_text
 
 import kanecore as kc
 from kanecore.build.compiler import find_compiler
+
+pytestmark = pytest.mark.compiler
 
 CONFIGURATION = """
 import sys
@@ -29,8 +32,6 @@ import sympy as sm
 import sympy.physics.mechanics as me
 import kanecore as kc
 import kanecore.build, kanecore.emit.groups, kanecore.run.model
-
-pytestmark = pytest.mark.compiler
 
 root, entered = Path(kc.__file__).parent, {}
 kc.Model, kc.compile  # imported when they are first named
@@ -77,7 +78,7 @@ def test_example_runs(name: str, root: Path, capsys: pytest.CaptureFixture[str])
 
 
 def test_c_example_runs_without_python(root: Path, tmp_path: Path) -> None:
-    (tmp_path / "model.c").write_text(kc.load("rrp").source["all"], encoding="utf-8")
+    (tmp_path / "model.c").write_text(c_text("rrp"), encoding="utf-8")
     flags = ["-std=c99", "-O2", "-ffp-contract=off", "-Wall", "-Wextra", "-Werror", f"-I{kc.get_include()}"]
     files = [str(root / "examples/from_c.c"), "model.c", "-o", "from_c", "-lm"]
     subprocess.run([*find_compiler(), *flags, *files], cwd=tmp_path, check=True)

@@ -293,9 +293,9 @@ def test_prebuilt_levels(level: str, tmp_path: Path) -> None:
 
 def test_without_a_compiler_rows_go_one_by_one(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     dyn = kc.compile(import_module("kanecore.gallery.kepler").build(), parameters={"m": 1.0, "mu": 1.0})
+    x = states("kepler", ENOUGH)
     monkeypatch.setenv("CC", "no_such_compiler")
     monkeypatch.setenv("KANECORE_CACHE_DIR", str(tmp_path))
-    x = states("kepler", ENOUGH)
     with pytest.warns(kc.KanecoreWarning, match="one state after the other.*no such program"):
         together = dyn.rhs(0.0, x)
     assert_same_bits(together, rows_alone(dyn, "rhs", 0.0, x))

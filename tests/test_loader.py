@@ -27,13 +27,13 @@ import kanecore as kc
 from kanecore.build import compile_library, include_dir
 from kanecore.run.model import CompiledModel
 
+pytestmark = pytest.mark.compiler
+
 OPENS = """
 import sys, warnings
 from pathlib import Path
 import numpy as np
 from kanecore.run.model import CompiledModel
-
-pytestmark = pytest.mark.compiler
 
 warnings.simplefilter("ignore")
 opened = 0

@@ -13,14 +13,14 @@ import pytest
 
 from kanecore.build import compile_library
 
+pytestmark = pytest.mark.compiler
+
 # Each of CALLS runs 10,000 times: the first for what the loop itself takes, the last to see the counter work.
 CHILD = """
 import ctypes, gc, sys, tracemalloc
 from itertools import repeat
 import numpy as np
 from kanecore.run.model import CompiledModel
-
-pytestmark = pytest.mark.compiler
 
 dyn = CompiledModel({"all": sys.argv[1]}, source={})
 dyn.parameters.update(m=0.4, l=0.7)

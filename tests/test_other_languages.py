@@ -13,9 +13,12 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 import pytest
+from gallery_states import c_text
 
 import kanecore as kc
 from kanecore.build.compiler import find_compiler
+
+pytestmark = pytest.mark.compiler
 
 Array = npt.NDArray[np.float64]
 
@@ -33,8 +36,6 @@ import sys
 import from_cython
 import numpy as np
 import kanecore as kc
-
-pytestmark = pytest.mark.compiler
 
 x = np.array([float(word) for word in sys.argv[1:]])
 print(from_cython.fall(kc.load("rrp"), x, 1e-3, 100), *x)
@@ -74,7 +75,7 @@ def compiler(name: str) -> str:
 
 
 def test_cpp(root: Path, tmp_path: Path) -> None:
-    (tmp_path / "model.c").write_text(kc.load("rrp").source["all"], encoding="utf-8")
+    (tmp_path / "model.c").write_text(c_text("rrp"), encoding="utf-8")
     include = f"-I{kc.get_include()}"
     run(*find_compiler(), "-std=c99", "-O1", "-ffp-contract=off", include, "-c", "model.c", cwd=tmp_path)
     strict = ["-std=c++11", "-Wall", "-Wextra", "-Wpedantic", "-Werror", include, root / "examples/from_cpp.cpp"]
