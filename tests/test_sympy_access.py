@@ -77,7 +77,9 @@ def private_attributes(source: str) -> set[str]:
 
 HOLDERS = {
     **dict.fromkeys(("_dcm", "_dcm_dict", "_ang_vel_dict", "_ang_acc_dict"), lambda m: m.arm),
-    "_pos_dict": lambda m: m.bead, "_vel_dict": lambda m: m.centre, "_acc_dict": lambda m: m.centre,
+    "_pos_dict": lambda m: m.bead,
+    "_vel_dict": lambda m: m.centre,
+    "_acc_dict": lambda m: m.centre,
     **dict.fromkeys(("_inertial", "_f_h", "_f_nh", "_f_dnh", "_k_nh", "_k_dnh"), Mechanism.kanes_method),
     **dict.fromkeys(("_qdep", "_udep", "_uaux"), Mechanism.kanes_method),
     **dict.fromkeys(("_k_kqdot_implicit", "_k_ku_implicit", "_f_k_implicit"), Mechanism.kanes_method),
