@@ -16,6 +16,7 @@ import pytest
 import sympy as sm
 import sympy.physics.mechanics as me
 from builder_models import MODELS, about_z, copied, pendulum
+from mechanisms import ground, rates
 from sweep import models
 
 import kanecore as kc
@@ -27,60 +28,40 @@ from kanecore.graph.scalars import PARAMETER
 
 # ------------------------------------------------------------------------------- the same mechanisms with SymPy
 def sympy_double_pendulum() -> kc.Model:
-    q1, q2, u1, u2, torque = me.dynamicsymbols("q1 q2 u1 u2 T")
-    m1, m2, length, g, k, c = sm.symbols("m1 m2 l g k c")
-    ground, upper, lower = (me.ReferenceFrame(name) for name in "NAB")
-    for frame, q, u in ((upper, q1, u1), (lower, q2, u2)):
-        frame.orient_axis(ground, ground.z, q)
-        frame.set_ang_vel(ground, u * ground.z)
-    origin = me.Point("O")
-    origin.set_vel(ground, 0)
-    hook = origin.locatenew("H", length * ground.x)
-    first = origin.locatenew("P1", -length * upper.y)
-    second = first.locatenew("P2", -length * lower.y)
+    q, u, torque = me.dynamicsymbols("q1:3"), me.dynamicsymbols("u1:3"), me.dynamicsymbols("T")
+    m1, m2, l, g, k, c = sm.symbols("m1 m2 l g k c")  # noqa: E741
+    (N, origin), frames = ground(), [me.ReferenceFrame(name) for name in "AB"]
+    for frame, angle, speed in zip(frames, q, u, strict=True):
+        frame.orient_axis(N, N.z, angle)
+        frame.set_ang_vel(N, speed * N.z)
+    hook = origin.locatenew("H", l * N.x)
+    first = origin.locatenew("P1", -l * frames[0].y)
+    second = first.locatenew("P2", -l * frames[1].y)
     line = me.LinearPathway(hook, second)
-    return kc.Model(
-        ground,
-        [q1, q2],
-        [u1, u2],
-        [q1.diff() - u1, q2.diff() - u2],
-        bodies=[me.Particle("P1", first, m1), me.Particle("P2", second, m2)],
-        forcelist=[
-            (first, -m1 * g * ground.y),
-            (second, -m2 * g * ground.y),
-            (upper, torque * ground.z),
-            me.ForceActuator(-k * line.length - c * line.extension_velocity, line),
-        ],
-        parameters=[g, m1, m2, length, k, c],
-        outputs={"height": length * sm.cos(q1)},
-        name="double_pendulum",
-    )
+    loads = [(first, -m1 * g * N.y), (second, -m2 * g * N.y), (frames[0], torque * N.z)]
+    loads.append(me.ForceActuator(-k * line.length - c * line.extension_velocity, line))
+    bodies = [me.Particle("P1", first, m1), me.Particle("P2", second, m2)]
+    options = {"parameters": [g, m1, m2, l, k, c], "outputs": {"height": l * sm.cos(q[0])}, "name": "double_pendulum"}
+    return kc.Model(N, q, u, rates(q, u), bodies=bodies, forcelist=loads, **options)
 
 
 def sympy_pendulum_on_a_base() -> kc.Model:
     q, u, s = me.dynamicsymbols("q u s")
-    m, moment, length, k = sm.symbols("m I l k")
-    ground, rod = me.ReferenceFrame("N"), me.ReferenceFrame("A")
-    rod.orient_axis(ground, ground.z, q)
-    rod.set_ang_vel(ground, u * rod.z)
-    origin = me.Point("O")
-    origin.set_vel(ground, 0)
-    pivot = origin.locatenew("S", s * ground.x)
-    centre = pivot.locatenew("C", length * rod.x)
-    body = me.RigidBody("rod", centre, rod, m, (me.inertia(rod, 0, moment, moment), pivot))
-    return kc.Model(
-        ground,
-        [q],
-        [u],
-        [q.diff() - u],
-        bodies=[body],
-        potentials=[k * q**2 / 2],
-        parameters=[m, moment, length, k],
-        points=[pivot],
-        joints={"pin": (ground, body, pivot)},
-        origin=origin.locatenew("wall", length * ground.x),
-        name="pendulum_on_a_base",
-    )
+    m, moment, l, k = sm.symbols("m I l k")  # noqa: E741
+    (N, origin), rod = ground(), me.ReferenceFrame("A")
+    rod.orient_axis(N, N.z, q)
+    rod.set_ang_vel(N, u * rod.z)
+    pivot = origin.locatenew("S", s * N.x)
+    body = me.RigidBody("rod", pivot.locatenew("C", l * rod.x), rod, m, (me.inertia(rod, 0, moment, moment), pivot))
+    options = {
+        "potentials": [k * q**2 / 2],
+        "parameters": [m, moment, l, k],
+        "points": [pivot],
+        "joints": {"pin": (N, body, pivot)},
+        "origin": origin.locatenew("wall", l * N.x),
+        "name": "pendulum_on_a_base",
+    }
+    return kc.Model(N, [q], [u], rates([q], [u]), bodies=[body], **options)
 
 
 WITH_SYMPY = {
@@ -135,12 +116,8 @@ def test_everything_that_a_description_says_can_be_said(name: str) -> None:
 
 
 # ------------------------------------------------------------------------------------------------------ errors
-def two_bodies(b: Builder) -> None:
-    b.body("other", 1, b.graph.one)
-
-
 def joined(b: Builder, *joints: tuple[str, int, int]) -> None:
-    two_bodies(b)
+    b.body("other", 1, b.graph.one)
     for name, parent, child in joints:
         b.joint(name, parent, child, 0)
 
@@ -169,6 +146,15 @@ def square_of_udot(b: Builder) -> int:
     return b.graph.square(b.acceleration(U))
 
 
+def squared(b: Builder) -> int:
+    return b.graph.square(U)
+
+
+def along(x: Any) -> Any:
+    """A vector along the first axis of the ground."""
+    return ((0, (x, 0, 0)),)
+
+
 Q, U, L, M = (first(pendulum())[name] for name in "qulm")
 
 WRONG: list[tuple[Callable[[Any], object], str]] = [
@@ -176,10 +162,7 @@ WRONG: list[tuple[Callable[[Any], object], str]] = [
     (lambda b: b.parameter("a\0b"), r"the name 'a\\x00b' holds a NUL"),
     (lambda b: b.point("\ud800", 0), "surrogate pair"),
     (lambda b: b.input("q"), "two different symbols are named 'q'"),
-    (
-        lambda b: [b.parameter("s_d"), b.point("S", 0, ((0, (b.input("s"), 0, 0)),))],
-        "two different symbols are named 's_d'",
-    ),
+    (lambda b: [b.parameter("s_d"), b.point("S", 0, along(b.input("s")))], "two different symbols are named 's_d'"),
     (lambda b: b.parameter(5), "the name 5 is no text: write a str"),
     (lambda b: [b.output("E", 1) for _ in range(2)], "two outputs are named 'E': give each a name of its own"),
     (lambda b: joined(b, ("J", -1, 0), ("J", 0, 1)), "two joints are named 'J': give each a name"),
@@ -188,31 +171,19 @@ WRONG: list[tuple[Callable[[Any], object], str]] = [
     (lambda b: b.constant(-np.inf), "the constant -inf is no finite number"),
     (lambda b: b.constant(10**400), "is no finite number"),
     (lambda b: b.constant("2"), "the constant '2' is no finite number"),
-    (
-        lambda b: b.frame("B", 0.0),
-        r"the parent of frame B is 0.0, which is no int: write the number that frame\(\) returned",
-    ),
-    (
-        lambda b: b.torque("A", ()),
-        r"the frame of a torque is 'A', which is no int: write the number that frame\(\) returned",
-    ),
-    (
-        lambda b: b.point("Q", 0.0),
-        r"the parent of point Q is 0.0, which is no int: write the number that point\(\) returned",
-    ),
-    (
-        lambda b: b.joint("J", -1, True, 0),
-        r"the child of joint J is True, which is no int: write the number that body\(\) returned",
-    ),
+    (lambda b: b.frame("B", 0.0), r"the parent of frame B is 0.0, which is no int: write the number"),
+    (lambda b: b.torque("A", ()), r"the frame of a torque is 'A', which is no int: write the number"),
+    (lambda b: b.point("Q", 0.0), r"the parent of point Q is 0.0, which is no int: write the number"),
+    (lambda b: b.joint("J", -1, True, 0), r"the child of joint J is True, which is no int: write the number that body"),
     (lambda b: b.force(1, (("A", (1, 0, 0)),)), "a frame in load 0 on point P is 'A', which is no int"),
     (lambda b: b.force(1, (), -1), "the number of a load is -1: write an int, 0 or greater"),
     (lambda b: b.multiplier(-1), "the row of a multiplier is -1: write an int, 0 or"),
     (
-        lambda b: b.point("Q", 0, ((0, (999, 0, 0)),)),
-        "the position of point Q holds 999, which is no node of the graph: write a symbol of the builder, constant",
+        lambda b: b.point("Q", 0, along(999)),
+        "the position of point Q holds 999, which is no node of the graph: write a symbol",
     ),
     (
-        lambda b: b.point("Q", velocity=((0, (np.nan, 0, 0)),)),
+        lambda b: b.point("Q", velocity=along(np.nan)),
         "the velocity of point Q holds nan, which is no node of the graph",
     ),
     (lambda b: b.body("B", 0, np.nan), "the mass of body B holds nan, which is no node"),
@@ -246,7 +217,7 @@ WRONG: list[tuple[Callable[[Any], object], str]] = [
     ),
     # symbols that have no value where they stand
     (
-        lambda b: b.force(1, ((0, (b.line()[0], 0, 0)),)),
+        lambda b: b.force(1, along(b.line()[0])),
         r"load 0 on point P holds the symbol \('stands in', 'length', 0\), which has no value there",
     ),
     (
@@ -254,13 +225,13 @@ WRONG: list[tuple[Callable[[Any], object], str]] = [
         r"load 1, a tendon, holds the symbol \('stands in', 'rate', 0\)",
     ),
     (
-        lambda b: b.force(1, ((0, (b.multiplier(0), 0, 0)),)),
+        lambda b: b.force(1, along(b.multiplier(0))),
         r"load 0 on point P holds the symbol \('λ', 0\).* multipliers in outputs alone",
     ),
     (lambda b: b.rate(b.coordinate("s"), foreign(b)), "the rate of coordinate s holds the symbol 'foreign'"),
     (
         lambda b: b.body("B", 0, b.graph.square(foreign(b))),
-        "the mass of body B holds the symbol 'foreign', which has no value there: make symbols with",
+        "the mass of body B holds the symbol 'foreign', which has no value there",
     ),
     (
         lambda b: b.body("B", 0, 1, frame=1, inertia=[(1, tensor(foreign(b), 0, 0))]),
@@ -268,7 +239,7 @@ WRONG: list[tuple[Callable[[Any], object], str]] = [
     ),
     (lambda b: b.potential(foreign(b)), "potential 0 holds the symbol 'f"),
     (lambda b: b.output("E", foreign(b)), "output E holds the symbol 'foreign'"),
-    (lambda b: b.torque(1, ((0, (foreign(b), 0, 0)),)), "load 0 on frame A holds the symbol 'foreign'"),
+    (lambda b: b.torque(1, along(foreign(b))), "load 0 on frame A holds the symbol 'foreign'"),
     (
         lambda b: b.constraint("velocity", b.graph.mul(foreign(b), U)),
         "velocity constraint 0 holds the symbol 'foreign'",
@@ -279,9 +250,9 @@ WRONG: list[tuple[Callable[[Any], object], str]] = [
     (lambda b: b.acceleration(Q), "q is no generalized speed"),
     (lambda b: b.rate(Q, U), "coordinate q has two rates"),
     (lambda b: b.coordinate("s"), "coordinate s has no rate"),
-    (lambda b: b.rate(b.coordinate("s"), b.graph.square(U)), "the rate of coordinate s is not linear in the speeds"),
+    (lambda b: b.rate(b.coordinate("s"), squared(b)), "the rate of coordinate s is not linear in the speeds"),
     (lambda b: b.rate(M, U), "m has the rate u: a rate is that of a c"),
-    (lambda b: b.rate(b.input("F"), b.graph.square(U)), r"F has the rate an expression \(mul\)"),
+    (lambda b: b.rate(b.input("F"), squared(b)), r"F has the rate an expression \(mul\)"),
     (lambda b: b.rate(f := b.input("F"), f), "input F has two rates, or is its own"),
     (lambda b: b.list_in_order([M], []), "the order of the parameters lists others"),
     (lambda b: b.list_in_order([L, M], [Q]), "the order of the inputs lists others"),
@@ -304,7 +275,7 @@ WRONG: list[tuple[Callable[[Any], object], str]] = [
     (lambda b: b.position(7), "there is no point 7"),
     (lambda b: b.frame("B", 0, about_z(b.graph, U)), "the orientation of frame B holds speeds"),
     (
-        lambda b: b.angular_velocity(b.frame("B", 0), ((0, (b.graph.square(U), 0, 0)),)),
+        lambda b: b.angular_velocity(b.frame("B", 0), along(squared(b))),
         "the angular velocity of frame B is not linear in the speeds",
     ),
     (scaled(2), "the orientation of frame B is no rotation: its rows must be unit vectors"),
@@ -313,11 +284,8 @@ WRONG: list[tuple[Callable[[Any], object], str]] = [
     (lambda b: b.frame("B", 0, about_z(b.graph, Q)), "frame B turns and has no angular velocity"),
     (lambda b: b.angular_velocity(0, ()), "there is no frame 0"),
     (lambda b: b.point("Q"), "point Q is located from no other, and has no velocity"),
-    (lambda b: b.point("Q", 0, ((0, (U, 0, 0)),)), "the position of point Q holds speeds"),
-    (
-        lambda b: b.point("Q", velocity=((0, (b.graph.square(U), 0, 0)),)),
-        "the velocity of point Q is not linear in the speeds",
-    ),
+    (lambda b: b.point("Q", 0, along(U)), "the position of point Q holds speeds"),
+    (lambda b: b.point("Q", velocity=along(squared(b))), "the velocity of point Q is not linear in the speeds"),
     # bodies and joints
     (lambda b: Builder("empty").description(), "at least one body that can move"),
     (
@@ -325,30 +293,25 @@ WRONG: list[tuple[Callable[[Any], object], str]] = [
         "at least one generalized speed",
     ),
     (lambda b: b.body("B", 0, U), "the mass of body B holds speeds"),
-    (lambda b: b.body("B", 0, b.graph.one, inertia=[(0, tensor(1, 0, 0))]), "body B has an inertia and no frame"),
+    (lambda b: b.body("B", 0, 1, inertia=[(0, tensor(1, 0, 0))]), "body B has an inertia and no frame"),
     (
-        lambda b: b.body("B", 0, b.graph.one, frame=1, inertia=[(1, tensor(1, M, 0))]),
+        lambda b: b.body("B", 0, 1, frame=1, inertia=[(1, tensor(1, M, 0))]),
         "the inertia of body B is not symmetric in frame A",
     ),
     (
-        lambda b: b.body("B", 0, b.graph.one, frame=1, inertia=[(1, tensor(Q, 0, 0))]),
+        lambda b: b.body("B", 0, 1, frame=1, inertia=[(1, tensor(Q, 0, 0))]),
         "the inertia of body B must be constant in the axes",
     ),
     (lambda b: b.joint("J", -1, 3, 0), "there is no body 3"),
     (lambda b: joined(b, ("J", -1, 1), ("K", 0, 1)), "body other is the child of two joints: joint K closes a loop"),
     (lambda b: joined(b, ("J", 1, 0), ("K", 0, 1)), "joint J hangs on itself"),
     (
-        lambda b: [
-            joined(b, ("J", 1, 0)),
-            b.body("third", 1, b.graph.one),
-            b.joint("K", 2, 1, 0),
-            b.joint("L", 1, 2, 0),
-        ],
+        lambda b: [joined(b, ("J", 1, 0)), b.body("third", 1, 1), b.joint("K", 2, 1, 0), b.joint("L", 1, 2, 0)],
         "joint K hangs on itself",
     ),
     # loads
-    (lambda b: b.force(1, ((0, (square_of_udot(b), 0, 0)),)), "load 0 on point P is not affine"),
-    (lambda b: [b.force(1, ()), b.torque(1, ((0, (square_of_udot(b), 0, 0)),))], "load 1 on frame A is not affine"),
+    (lambda b: b.force(1, along(square_of_udot(b))), "load 0 on point P is not affine"),
+    (lambda b: [b.force(1, ()), b.torque(1, along(square_of_udot(b)))], "load 1 on frame A is not affine"),
     (lambda b: b.tendon([0, 1], square_of_udot(b)), "load 0, a tendon, is not affine"),
     (lambda b: b.tendon([0], 0), "load 0, a tendon, has a line through 1 points"),
     (lambda b: b.potential(U), "potential 0 holds speeds"),

@@ -3,13 +3,11 @@
 
 from __future__ import annotations
 
-import ast
 import json
 import os
 import pickle
 import subprocess
 import sys
-from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +16,7 @@ import pytest
 import sympy as sm
 import sympy.physics.mechanics as me
 import sympy.physics.mechanics.tests as sympys_tests
+from mechanisms import ground
 from oracle.numbers import numbers
 from sweep import part
 from sympy.solvers.solveset import NonlinearError
@@ -27,131 +26,44 @@ import kanecore as kc
 FOLDER = Path(sympys_tests.__file__).parent
 
 # --------------------------------------------------------------------- SymPy's own tests
-#: Every test of SymPy that reaches the class, directly or through System, JointsMethod or its models.
-QUICK = {
-    "test_actuator.py::TestForcedMassSpringDamperModel": ("test_force_acuator", "test_linear_spring_linear_damper"),
-    "test_jointsmethod.py": (
-        *("test_jointsmethod", "test_rigid_body_particle_compatibility", "test_two_dof_joints"),
-        "test_four_bar_linkage_with_manual_constraints",
-    ),
-    "test_kane.py": (
-        *("test_invalid_coordinates", "test_one_dof", "test_two_dof", "test_pend", "test_parallel_axis"),
-        *("test_input_format", "test_issue_24887"),
-    ),
-    "test_kane2.py": ("test_sub_qdot2",),
-    "test_kane4.py": ("test_replace_qdots_in_force",),
-    "test_kane5.py": ("test_kane_rolling_disc_lu", "test_kane_rolling_disc_kdes_callable"),
-    "test_linearity_of_velocity_constraints.py": ("test_linearity_of_motion_constraints",),
-    "test_linearize.py": ("test_linearize_pendulum_kane_minimal",),
-    "test_models.py": (
-        *("test_multi_mass_spring_damper_inputs", "test_multi_mass_spring_damper_higher_order"),
-        *("test_n_link_pendulum_on_cart_inputs", "test_n_link_pendulum_on_cart_higher_order"),
-    ),
-    "test_system_class.py::TestSystem": (
-        *("test_system_kane_form_eoms_kwargs", "test_form_eoms_calls_subclass", "test_form_eoms_kwargs_errors"),
-    ),
-    "test_system_class.py::TestSystemExamples": ("test_cart_pendulum_kanes", "test_box_on_ground"),
-}
-LONG = {
-    "test_jointsmethod.py": ("test_complete_simple_double_pendulum", "test_chaos_pendulum"),
-    "test_kane.py": ("test_rolling_disc", "test_aux", "test_implicit_kinematics"),
-    "test_kane2.py": ("test_non_central_inertia", "test_sub_qdot"),
-    "test_kane3.py": ("test_bicycle",),
-    "test_linearize.py": ("test_linearize_rolling_disc_kane", "test_linearize_pendulum_kane_nonminimal"),
-}
-FORMS = {
-    "test_kane2.py": ("test_aux_dep",),  # compares F*_r by == after expand(), which knows no sin² + cos² = 1
-}
-"""Tests that compare a form, not a value: they pass where angles that have no effect are taken out first."""
+#: Tests that compare a form, not a value: they pass where angles that have no effect are taken out first.
+FORMS = {"test_kane2.py::test_aux_dep"}  # F*_r by == after expand(), which knows no sin² + cos² = 1
+FILES = [
+    path.name
+    for path in sorted(FOLDER.glob("test_*.py"))
+    if any(word in path.read_text(encoding="utf-8") for word in ("KanesMethod", "JointsMethod", "System", "models"))
+]
+SOME = "test_kane.py::test_one_dof test_kane.py::test_input_format"
 
 
-def names(tests: dict[str, Iterable[str]]) -> set[str]:
-    return {f"{file}::{test}" for file, functions in tests.items() for test in functions}
-
-
-def run(tests: Iterable[str], kind: str, folder: Path) -> dict[str, tuple[str, bool]]:
-    """Outcome of SymPy's tests with the class replaced, and whether they reached it; parametrized ones as one."""
-    report = folder / "report.json"
-    environment = {
-        **os.environ,
-        "KANES_METHOD": kind,
-        "KANES_METHOD_REPORT": str(report),
-        "PYTHONPATH": os.pathsep.join([str(Path(__file__).parent), *sys.path]),
-    }
-    options = ["-q", "-p", "sympy_replaced", "-p", "no:cacheprovider", "-p", "no:xdist", "-W", "ignore", "-c"]
-    command = [sys.executable, "-m", "pytest", *options, os.devnull, "--rootdir", str(FOLDER)]
-    command += [str(FOLDER / test) for test in tests]
+def run(tests: str, kind: str, folder: Path) -> dict[str, str]:
+    """Outcome of those of SymPy's tests that reach the class, which is replaced; parametrized ones as one."""
+    report, path = folder / "report.json", os.pathsep.join([str(Path(__file__).parent), *sys.path])
+    environment = {**os.environ, "KANES_METHOD": kind, "KANES_METHOD_REPORT": str(report), "PYTHONPATH": path}
+    options = f"-q -p sympy_replaced -p no:cacheprovider -p no:xdist -W ignore -c {os.devnull} --rootdir".split()
+    command = [sys.executable, "-m", "pytest", *options, str(FOLDER), *(str(FOLDER / test) for test in tests.split())]
     done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
     assert report.is_file(), done.stdout + done.stderr
-    results: dict[str, tuple[str, bool]] = {}
+    results: dict[str, str] = {}
     for test, (outcome, reached) in json.loads(report.read_text(encoding="utf-8")).items():
         name = test.partition("[")[0]
-        before = results.get(name, ("passed", False))
-        results[name] = (outcome if before[0] == "passed" else before[0], reached or before[1])
+        if reached and results.get(name, "passed") == "passed":
+            results[name] = outcome
     return results
 
 
-def present(tests: dict[str, Iterable[str]]) -> list[str]:
-    """Those that the installed SymPy has; older ones lack some."""
-    having = {
-        f"{path.name}::{name}"
-        for path in FOLDER.glob("test_*.py")
-        for name, _ in functions(ast.parse(path.read_text()))
-    }
-    return sorted(names(tests) & having)
-
-
-def functions(tree: ast.AST, prefix: str = "") -> Iterator[tuple[str, ast.FunctionDef]]:
-    """Test functions of a file, those of classes with the name of the class."""
-    for node in ast.iter_child_nodes(tree):
-        if isinstance(node, ast.ClassDef):
-            yield from functions(node, f"{node.name}::")
-        elif isinstance(node, ast.FunctionDef) and node.name.startswith("test"):
-            yield prefix + node.name, node
-
-
-def assert_passed(tests: list[str], results: dict[str, tuple[str, bool]]) -> None:
-    assert {test: results.get(test) for test in tests} == dict.fromkeys(tests, ("passed", True))
-
-
-@pytest.mark.parametrize(
-    "words", part([("test_one_dof", "test_input_format"), ("test",)], [("test_one_dof", "test_input_format")])
-)
-def test_sympys_own_tests_pass(words: tuple[str, ...], tmp_path: Path) -> None:
-    chosen = [test for test in present(QUICK) if any(word in test for word in words)]
-    assert_passed(chosen, run(chosen, "kanecore", tmp_path))
+@pytest.mark.parametrize("tests", part([SOME, *FILES], [SOME]))
+def test_sympys_own_tests_pass(tests: str, tmp_path: Path) -> None:
+    results = run(tests, "kanecore", tmp_path)
+    assert {test for test, outcome in results.items() if outcome == "failed"} <= FORMS
+    assert tests != SOME or set(results) == set(SOME.split())
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("test", present(LONG))
-def test_sympys_longer_tests_pass(test: str, tmp_path: Path) -> None:
-    assert_passed([test], run([test], "kanecore", tmp_path))
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("test", present(FORMS))
+@pytest.mark.parametrize("test", sorted(FORMS))
 def test_sympys_tests_of_forms_pass_once_simplified(test: str, tmp_path: Path) -> None:
-    assert run([test], "kanecore", tmp_path) == {test: ("failed", True)}
-    assert run([test], "simplified", tmp_path) == {test: ("passed", True)}
-
-
-def test_sympys_tests_that_name_the_class_are_listed() -> None:
-    """At a glance: those whose own text makes one."""
-    making = set()
-    for path in FOLDER.glob("test_*.py"):
-        for name, function in functions(ast.parse(path.read_text(encoding="utf-8"))):
-            calls = (node.func for node in ast.walk(function) if isinstance(node, ast.Call))
-            if any(isinstance(called, ast.Name) and called.id == "KanesMethod" for called in calls):
-                making.add(f"{path.name}::{name}")
-    assert making
-    assert not making - names(QUICK) - names(LONG) - names(FORMS)
-
-
-@pytest.mark.long
-def test_sympys_tests_that_reach_the_class_are_listed(tmp_path: Path) -> None:
-    """All of SymPy's tests of mechanics, each ended where it reaches the class: so a new one is noticed."""
-    reaching = {test for test, (_, reached) in run([""], "nothing", tmp_path).items() if reached}
-    assert reaching == {*present(QUICK), *present(LONG), *present(FORMS)}
+    assert run(test, "kanecore", tmp_path) == {test: "failed"}
+    assert run(test, "simplified", tmp_path) == {test: "passed"}
 
 
 # ------------------------------------------------------------------------- values
@@ -159,14 +71,12 @@ def rolling_disc() -> dict[str, Any]:
     """A disc that rolls on a plane that a prescribed motion w lifts; auxiliary speeds at the contact, all that is."""
     q1, q2, q3, q4, q5, u1, u2, u3, u4, u5, a1, a2, w = me.dynamicsymbols("q1:6 u1:6 a1:3 w")
     m, g, r, fx, fy = sm.symbols("m g r fx fy")
-    N, Y, L, R = (me.ReferenceFrame(name) for name in "NYLR")
+    (N, origin), (Y, L, R), C, P = ground(), (me.ReferenceFrame(name) for name in "YLR"), me.Point("C"), me.Point("P")
     Y.orient_axis(N, N.z, q1)
     L.orient_axis(Y, Y.x, q2)
     R.orient_axis(L, L.y, q3)
     turning = R.ang_vel_in(N)
     R.set_ang_vel(N, u1 * L.x + u2 * L.y + u3 * L.z)
-    origin, C, P = me.Point("O"), me.Point("C"), me.Point("P")
-    origin.set_vel(N, 0)
     P.set_pos(origin, q4 * N.x + q5 * N.y + w * N.z)
     P.set_vel(N, u4 * N.x + u5 * N.y + w.diff() * N.z + a1 * Y.x + a2 * Y.y)
     C.set_pos(P, r * L.z)
@@ -190,13 +100,12 @@ def loop() -> dict[str, Any]:
     """Two particles on a bar whose length changes with time, in coordinates of which one depends on the others."""
     x, y, z, u, v, s = me.dynamicsymbols("x y z u v s")
     m, k, length = sm.symbols("m k l")
-    N, origin, P, Q = me.ReferenceFrame("N"), me.Point("O"), me.Point("P"), me.Point("Q")
-    origin.set_vel(N, 0)
+    (N, origin), P, Q, t = ground(), me.Point("P"), me.Point("Q"), me.dynamicsymbols._t
     P.set_pos(origin, x * N.x)
     P.set_vel(N, u * N.x)
     Q.set_pos(origin, y * N.x + z * N.y)
     Q.set_vel(N, v * N.x + s * N.y)
-    bar = (y - x) ** 2 + z**2 - (length + sm.sin(me.dynamicsymbols._t)) ** 2
+    bar = (y - x) ** 2 + z**2 - (length + sm.sin(t)) ** 2
     rates = {x.diff(): u, y.diff(): v, z.diff(): s}
     return {
         "frame": N,
@@ -206,8 +115,8 @@ def loop() -> dict[str, Any]:
         "u_dependent": [s],
         "kd_eqs": [rate - speed for rate, speed in rates.items()],
         "configuration_constraints": [bar],
-        "velocity_constraints": [bar.diff(me.dynamicsymbols._t)],
-        "acceleration_constraints": [3 * bar.diff(me.dynamicsymbols._t, 2).subs(rates).doit().subs(rates)],
+        "velocity_constraints": [bar.diff(t)],
+        "acceleration_constraints": [3 * bar.diff(t, 2).subs(rates).doit().subs(rates)],
         "bodies": [me.Particle("p", P, m), me.Particle("q", Q, 2 * m)],
         "forcelist": [(P, -k * x * N.x), (Q, -k * z * N.y + u * N.x)],
     }
@@ -224,23 +133,8 @@ def state(*forms: Any) -> dict[Any, float]:
 
 MEMBERS = (
     *("_k_kqdot", "_k_ku", "_f_k", "_k_kqdot_implicit", "_k_ku_implicit", "_f_k_implicit", "_k_nh", "_f_nh", "_k_dnh"),
-    *(
-        "_f_dnh",
-        "_Ars",
-        "_fr",
-        "_frstar",
-        "_k_d",
-        "_f_d",
-        "_f_h",
-        "_q",
-        "_u",
-        "_qdot",
-        "_udot",
-        "_uaux",
-        "_qdep",
-        "_udep",
-    ),
-    *("mass_matrix", "forcing", "mass_matrix_kin", "forcing_kin", "mass_matrix_full", "forcing_full"),
+    *("_f_dnh", "_Ars", "_fr", "_frstar", "_k_d", "_f_d", "_f_h", "_q", "_u", "_qdot", "_udot", "_uaux", "_qdep"),
+    *("_udep", "mass_matrix", "forcing", "mass_matrix_kin", "forcing_kin", "mass_matrix_full", "forcing_full"),
 )
 
 

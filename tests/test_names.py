@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 import sympy as sm
 import sympy.physics.mechanics as me
+from mechanisms import ground
 from numpy.testing import assert_array_equal
 from sympy.physics.mechanics import dynamicsymbols
 
@@ -19,6 +20,7 @@ import kanecore as kc
 from kanecore._native import NamedArray
 from kanecore.build import compile_library
 from kanecore.errors import unknown_name
+from kanecore.gallery import rrp as source
 
 THETA1, THETA2, D3, OMEGA1, OMEGA2, TAU1 = dynamicsymbols("theta1 theta2 d3 omega1 omega2 tau1")
 BY_NAME = {"theta1": 0.3, THETA2: 0.4, "d3": 0.5, OMEGA1: 1.0, "v3": -0.2}
@@ -75,7 +77,7 @@ def test_state_by_name(rrp: kc.CompiledModel, call: str) -> None:
     assert_array_equal(nothing, CALLS[call](rrp, np.zeros(6)))
 
 
-def test_constraint_forces_and_consistent_by_name() -> None:
+def test_what_constraints_have_by_name() -> None:
     dyn = kc.load("four_bar")
     guess = dyn.check().x
     by_name = dict(zip((*dyn.coordinate_names, *dyn.speed_names), guess, strict=True))
@@ -83,6 +85,13 @@ def test_constraint_forces_and_consistent_by_name() -> None:
     assert_array_equal(dyn.consistent(0.0, by_name, None), dyn.consistent(0.0, guess, None))
     a, b = (dyn.linearize(0.0, x, minimal=True)[0] for x in (by_name, guess))
     assert_array_equal(a, b)
+    found = dyn.equations_residual(0.0, guess, {}, {dyn.constraint_names[0]: 2.0})
+    assert_array_equal(found, dyn.equations_residual(0.0, guess, np.zeros(dyn.n_u), [2.0, 0.0]))
+    udot, multipliers = np.eye(dyn.n_u)[0], np.ones(dyn.n_constraints)
+    found = dyn.equations_residual(0.0, guess, {dyn.speed_names[0]: 1.0}, multipliers)
+    assert_array_equal(found, dyn.equations_residual(0.0, guess, udot, multipliers))
+    with pytest.raises(KeyError, match="no constraint of 'four_bar' is called 'wire'; there are 'configuration"):
+        dyn.equations_residual(0.0, guess, {}, {"wire": 2.0})
 
 
 def test_arrays_in_a_mapping_broadcast(rrp: kc.CompiledModel) -> None:
@@ -109,13 +118,6 @@ def test_accelerations_by_name(rrp: kc.CompiledModel) -> None:
             rrp.inverse_dynamics(0.0, X, {key: 2.0})
     with pytest.raises(ValueError, match="udot gives 'omega2' twice"):
         rrp.inverse_dynamics(0.0, X, {"omega2": 2.0, THETA2.diff().diff(): 2.0})
-    four_bar = kc.load("four_bar")
-    x, multipliers = four_bar.check().x, np.ones(four_bar.n_constraints)
-    residuals = [
-        four_bar.equations_residual(0.0, x, udot, multipliers)
-        for udot in ({four_bar.speed_names[0]: 1.0}, np.eye(four_bar.n_u)[0])
-    ]
-    assert_array_equal(*residuals)
 
 
 def test_directions_and_weights_by_name() -> None:
@@ -143,15 +145,6 @@ def test_directions_and_weights_by_name() -> None:
     assert_array_equal(several[0], [dyn.rhs_jvp(0.0, x, dx), np.zeros(dyn.n_x)])
 
 
-def test_multipliers_by_the_names_of_constraints() -> None:
-    dyn = kc.load("four_bar")
-    x, first = dyn.check().x, dyn.constraint_names[0]
-    found = dyn.equations_residual(0.0, x, {}, {first: 2.0})
-    assert_array_equal(found, dyn.equations_residual(0.0, x, np.zeros(dyn.n_u), [2.0, 0.0]))
-    with pytest.raises(KeyError, match="no constraint of 'four_bar' is called 'wire'; there are 'configuration"):
-        dyn.equations_residual(0.0, x, {}, {"wire": 2.0})
-
-
 @pytest.mark.compiler
 def test_derivatives_are_speeds_where_they_are(rrp: kc.CompiledModel, tumbler: kc.CompiledModel) -> None:
     assert rrp.qdot_is_u
@@ -168,8 +161,7 @@ def test_derivatives_are_speeds_where_they_are(rrp: kc.CompiledModel, tumbler: k
 def test_derivatives_of_some_coordinates() -> None:
     """q̇1 is the second speed and q̇2 none, in any order of the lists."""
     (q1, q2), (u1, u2) = dynamicsymbols("q1 q2"), dynamicsymbols("u1 u2")
-    frame, origin = me.ReferenceFrame("N"), me.Point("O")
-    origin.set_vel(frame, 0)
+    frame, origin = ground()
     bob = me.Particle("bob", origin.locatenew("P", q1 * frame.x + q2 * frame.y), sm.Integer(1))
     dyn = kc.compile(kc.Model(frame, [q1, q2], [u1, u2], [q1.diff() - u2, q2.diff() - u1 - u2], bodies=[bob]))
     assert not dyn.qdot_is_u
@@ -205,8 +197,7 @@ def test_robotics_by_name(rrp: kc.CompiledModel) -> None:
 def test_a_name_decides_nothing_about_derivatives() -> None:
     """A speed that is called q_d and is no derivative of q."""
     q, u = dynamicsymbols("q q_d")
-    frame, origin = me.ReferenceFrame("N"), me.Point("O")
-    origin.set_vel(frame, 0)
+    frame, origin = ground()
     bob = me.Particle("bob", origin.locatenew("P", q * frame.x), sm.Integer(1))
     dyn = kc.compile(kc.Model(frame, [q], [u], [2 * q.diff() - u], bodies=[bob]))
     assert_array_equal(dyn.state({"q_d": 1.0}), [0.0, 1.0])
@@ -301,19 +292,10 @@ def test_wrong_names_in_calls(
         call(rrp)
 
 
-def test_a_parameter_twice_in_compile() -> None:
-    from kanecore.gallery import rrp as source
-
-    with pytest.raises(ValueError, match="parameters gives 'm1' twice"):
-        kc.compile(source.build(), parameters={"m1": 1.0, sm.Symbol("m1"): 2.0})
-
-
 def test_values_that_are_not_finite_give_nan_as_in_arrays(rrp: kc.CompiledModel) -> None:
-    assert np.isnan(rrp.rhs(0.0, {"theta2": np.nan})).any()
-
-
-def test_a_mapping_changes_no_later_call(rrp: kc.CompiledModel) -> None:
+    """And a mapping changes no later call."""
     before = rrp.rhs(0.0, X)
+    assert np.isnan(rrp.rhs(0.0, {"theta2": np.nan})).any()
     rrp.rhs(0.0, {"theta1": 9.0}, r={"tau1": 3.0}, p={"m1": 5.0})
     assert_array_equal(rrp.rhs(0.0, X), before)
 
@@ -410,13 +392,14 @@ def test_trajectory_by_name(rrp: kc.CompiledModel) -> None:
 # ------------------------------------------------------------------------------------------------ nearest names
 
 
-def test_nearest_models_and_kernels() -> None:
+def test_names_outside_of_calls() -> None:
+    model = source.build()
     with pytest.raises(KeyError, match="no model of the gallery is called 'rpr'; did you mean 'rrp'"):
         kc.load("rpr")
-    from kanecore.gallery import rrp as source
-
     with pytest.raises(KeyError, match="no kernel 'mass_matrx'; did you mean 'mass_matrix'"):
-        source.build().symbolic("mass_matrx")
+        model.symbolic("mass_matrx")
+    with pytest.raises(ValueError, match="parameters gives 'm1' twice"):
+        kc.compile(model, parameters={"m1": 1.0, sm.Symbol("m1"): 2.0})
 
 
 @pytest.mark.parametrize(
