@@ -147,6 +147,7 @@ def test_the_gallery_is_the_same_in_other_units(name: str) -> None:
     assert row.verdict == ("fails" if hasattr(module, "NUMBERS_HAVE_UNITS") else "passes"), str(row)
 
 
+@pytest.mark.long
 def test_a_robot_on_a_floating_base_passes() -> None:
     """Off the unit quaternions its u̇ and its linearization are written in different ways, and mean nothing."""
     file = Path(__file__).parent / "robots" / "walker.urdf"

@@ -94,6 +94,7 @@ def test_against_the_expression(curve: kc.CFunction) -> None:
     np.testing.assert_allclose(*ends, rtol=1e-9)
 
 
+@pytest.mark.long
 def test_the_third_derivative_is_for_linearize(code: dict[str, Any]) -> None:
     dyn = kc.compile(bead(street=kc.CFunction(code["f"], code["df"], code["d2f"])), parameters={"m": 2.0, "g": 9.81})
     expected = kc.compile(slider(expression(me.dynamicsymbols("x")), me.dynamicsymbols("x")))
@@ -124,6 +125,7 @@ def test_the_third_derivative_is_for_linearize(code: dict[str, Any]) -> None:
     assert kc.compile(model).linearize(0.0, [0.3, 0.0])[0][1, 0] == pytest.approx(-slope, rel=1e-14)
 
 
+@pytest.mark.long
 def test_a_fourth_derivative_is_refused(curve: kc.CFunction) -> None:
     """A position that holds the slope: accelerations hold f''', and the linearization f''''."""
     dyn = kc.compile(wheel(street, functions={street: curve}), parameters=NUMBERS)

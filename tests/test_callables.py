@@ -78,6 +78,7 @@ def test_entries_of_matrices_and_numbers(pole: kc.CompiledModel) -> None:
     assert called(pole.lowlevel_callable("rhs", "theta", 3), 0.3) == pole.rhs(0.0, x)[3]
 
 
+@pytest.mark.long
 def test_large_models_and_the_machine() -> None:
     """What does not fit on the stack, and what has addresses among its constants."""
     tree = kc.load("tree30")

@@ -109,7 +109,7 @@ for name in ("rrp", "cart_pendulum", "rotating_tube"):
 def test_same_bytes_in_every_process() -> None:
     """Under several hash seeds, and whatever was derived before."""
     found = set()
-    for seed, first in (("1", ["energies", "forces"]), ("2", ["forces"])):
+    for seed, first in (("1", ["energies"]), ("2", ["forces"])):
         environment = {**os.environ, "PYTHONHASHSEED": seed}
         done = subprocess.run(
             [sys.executable, "-c", DIGEST, *first], env=environment, capture_output=True, text=True, check=True
@@ -126,7 +126,7 @@ def test_equal_models_give_equal_bytes() -> None:
 
 
 # -------------------------------------------------------------------------------------------------- clean C
-@pytest.mark.parametrize("name", models())
+@pytest.mark.parametrize("name", part(kc.models(), ["four_bar", "free_body"]))
 def test_compiles_without_a_warning(name: str, built: dict[str, kc.Model], tmp_path: Path) -> None:
     description = built[name].description
     texts = {group: emit_group(description, group).text for group in GROUPS}

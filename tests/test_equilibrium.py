@@ -275,6 +275,7 @@ def test_disc_in_a_circle(lean: float) -> None:
     assert found.moving["q1"] == pytest.approx(u2 / np.cos(lean))
 
 
+@pytest.mark.long
 def test_bicycle_in_a_turn_stays_in_it() -> None:
     """What is found as steady is so: lean, steer and yaw rate stay for a while, though the turn is unstable."""
     dyn = loaded("whipple_bicycle")

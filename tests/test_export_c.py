@@ -72,7 +72,7 @@ def prefix_of(folder: Path) -> str:
 # ---------------------------------------------------------------------------------------------- the folder's own test
 
 
-@pytest.mark.parametrize("real", ["double", "float"])
+@pytest.mark.parametrize("real", ["double", pytest.param("float", marks=pytest.mark.long)])
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.filterwarnings("ignore:in floats about")
 def test_own_test_passes(tmp_path: Path, name: str, real: str) -> None:
@@ -90,6 +90,7 @@ def test_own_test_passes(tmp_path: Path, name: str, real: str) -> None:
     assert (sections[".data"], sections[".bss"]) == ("0", "0")  # no variables: .data.rel.ro is constants with addresses
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("real", ["double", pytest.param("float", marks=pytest.mark.long)])
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.filterwarnings("ignore:in floats about")
@@ -110,6 +111,7 @@ def test_another_compiler_or_other_flags(tmp_path: Path) -> None:
     assert not [path.name for path in folder.iterdir() if path.suffix in (".o", ".a", ".flags")]
 
 
+@pytest.mark.long
 def test_a_wrong_number_is_found(tmp_path: Path) -> None:
     """Each number is compared: one that differs in the sixth digit fails the test."""
     folder = exported(tmp_path, "rrp")
@@ -123,6 +125,7 @@ def test_a_wrong_number_is_found(tmp_path: Path) -> None:
         make_test(folder, "-O1")
 
 
+@pytest.mark.long
 def test_example_and_cmake(tmp_path: Path) -> None:
     folder = exported(tmp_path, "four_bar")
     lines = run("make", "-s", "example", cwd=folder).splitlines()
@@ -268,7 +271,7 @@ class Run(ctypes.Structure):
     )
 
 
-@pytest.mark.parametrize("method", part(METHODS, ["dop853", "rosenbrock"]))
+@pytest.mark.parametrize("method", part(METHODS, ["dop853"]))
 @pytest.mark.parametrize("name", part(["rrp", "four_bar", "free_body"], ["rrp"]))
 def test_integrators_are_those_of_simulate(tmp_path: Path, name: str, method: str) -> None:
     """With their bits."""
@@ -328,6 +331,7 @@ static inline void blasfeo_pack_dmat(int m, int n, double *A, int lda, struct bl
 """
 
 
+@pytest.mark.long
 def test_discrete_model_of_acados(tmp_path: Path) -> None:
     """Against its declared interface: x and u of one vector, [dx+/du; dx+/dx] transposed; parameters are acados'."""
     dyn, folder = loaded("cart_pole"), exported(tmp_path, "cart_pole")
@@ -453,6 +457,7 @@ def pendulum(**arguments: object) -> kc.Model:
     )
 
 
+@pytest.mark.long
 def test_own_models(tmp_path: Path) -> None:
     """Current parameters are defaults, baked ones constants; those that nobody gave are NaN, and 1 in the test."""
     dyn = kc.compile(pendulum(), parameters={"m": 2.0, "l": 0.5}, bake=False)

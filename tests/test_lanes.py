@@ -102,6 +102,7 @@ def test_bits_of_other_groups(name: str, group: str) -> None:
     assert check_group(name, group)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", part(kc.models(), ["four_bar"]))
 @pytest.mark.parametrize("group", ["forward", "reactions", "hamilton", "derivatives", "constraints"])
 def test_bits_of_the_rest(name: str, group: str) -> None:
