@@ -169,6 +169,7 @@ assert status == 0, f"the child ended with {status}: -14 is a deadlock"
     run(code, FOLDER=str(tmp_path), KANECORE_CACHE_DIR=str(tmp_path / "cache"))
 
 
+@pytest.mark.compiler
 def test_two_processes_compile_one_model_at_once(tmp_path: Path) -> None:
     """Four, from Python objects to results, with an empty cache: the same bits, and one entry for each group."""
     code = """
