@@ -11,7 +11,8 @@ import pytest
 import sympy as sm
 import sympy.physics.mechanics as me
 from gallery_states import loaded, some_state
-from mechanisms import ground
+from mechanisms import compiled, ground, l, m, particle, r, rates
+from oracle.lines import lines
 from sweep import part
 from sympy.physics.mechanics import dynamicsymbols
 
@@ -22,31 +23,41 @@ Array = npt.NDArray[np.float64]
 MODELS = ["arm7", "bricard", "five_bar", "four_bar", "free_body", "rolling_disc", "rrp_redundant", "stewart"]
 
 
-def dumbbell(m: float = 2.0, length: float = 3.0) -> kc.CompiledModel:
+def dumbbell(mass: float = 2.0, length: float = 3.0) -> kc.CompiledModel:
     """Two particles of one mass, held apart by a constraint."""
-    (q, u), (mass, span) = (dynamicsymbols(f"{k}1:5") for k in "qu"), sm.symbols("m l")
+    q, u = dynamicsymbols("q1:5"), dynamicsymbols("u1:5")
     N, origin = ground()
     ends = [origin.locatenew(name, a * N.x + b * N.y) for name, a, b in (("A", *q[:2]), ("B", *q[2:]))]
     velocities = [a * N.x + b * N.y for a, b in (u[:2], u[2:])]
     for end, velocity in zip(ends, velocities, strict=True):
         end.set_vel(N, velocity)
     gap = ends[0].pos_from(ends[1])
+    outputs = {
+        "tip": velocities[0].dot(N.y),
+        "stretch": (velocities[0] - velocities[1]).dot(gap),
+        "speed": velocities[0].dot(velocities[0]),
+        "jerk": u[0].diff(),
+    }
     model = kc.Model(
-        N,
-        q,
-        u,
-        [a.diff() - b for a, b in zip(q, u, strict=True)],
-        configuration_constraints={"rod": gap.dot(gap) - span**2},
-        bodies=[me.Particle(f"at {end.name}", end, mass) for end in ends],
-        outputs={
-            "tip": velocities[0].dot(N.y),
-            "stretch": (velocities[0] - velocities[1]).dot(gap),
-            "speed": velocities[0].dot(velocities[0]),
-            "jerk": u[0].diff(),
-        },
+        *(N, q, u, rates(q, u)),
+        configuration_constraints={"rod": gap.dot(gap) - l**2},
+        bodies=[me.Particle(f"at {end.name}", end, m) for end in ends],
+        outputs=outputs,
         name="dumbbell",
     )
-    return kc.compile(model, parameters={mass: m, span: length})
+    return compiled(model, {m: mass, l: length})
+
+
+def in_a_plane(inertia: Any, values: dict[Any, float], more: Any) -> kc.CompiledModel:
+    """A body at x, y that turns by theta; ``more(C, B)`` is what the model has beside it."""
+    q, u = dynamicsymbols("x y theta"), dynamicsymbols("u v omega")
+    N, origin = ground()
+    B = N.orientnew("B", "Axis", [q[2], N.z])
+    B.set_ang_vel(N, u[2] * N.z)
+    C = origin.locatenew("C", q[0] * N.x + q[1] * N.y)
+    C.set_vel(N, u[0] * N.x + u[1] * N.y)
+    body = me.RigidBody("body", C, B, m, (me.inertia(B, 0, 0, inertia), C))
+    return compiled(kc.Model(N, q, u, rates(q, u), bodies=[body], **more(C, B)), values)
 
 
 def falling(angle: float, length: float = 3.0, v: float = 1.0) -> Array:
@@ -58,7 +69,7 @@ def falling(angle: float, length: float = 3.0, v: float = 1.0) -> Array:
 
 
 @pytest.mark.parametrize(("length", "mass", "v"), [(3.0, 2.0, 1.0), (3e-9, 2.0, 1e-6), (3.0, 2e12, 1e5)])
-@pytest.mark.parametrize("e", [0.0, 0.5, 1.0])
+@pytest.mark.parametrize("e", [0.0, 0.5])
 def test_tip_of_a_dumbbell(e: float, length: float, mass: float, v: float) -> None:
     """About the centre 2m V⁺ = Λ − 2m v and ½ m l² ω⁺ = −Λ (l/2) cos θ, with v_tip⁺ = V⁺ − ω⁺ (l/2) cos θ = e v."""
     dyn, angle = dumbbell(mass, length), 0.6
@@ -94,39 +105,19 @@ def test_one_speed_reset_and_projected_is_no_impact() -> None:
 
 def test_two_balls() -> None:
     """Both in line: momentum is kept, and the approach is reversed by e."""
-    (q1, q2), (u1, u2), (m1, m2) = dynamicsymbols("q1 q2"), dynamicsymbols("u1 u2"), sm.symbols("m1 m2")
-    N, origin = ground()
-    balls = [me.Particle(f"ball {m}", origin.locatenew(f"P{m}", q * N.x), m) for q, m in ((q1, m1), (q2, m2))]
-    model = kc.Model(N, [q1, q2], [u1, u2], [q1.diff() - u1, q2.diff() - u2], bodies=balls, outputs={"gap": u2 - u1})
-    a, b = 2.0, 0.5
-    dyn = kc.compile(model, parameters={m1: a, m2: b})
+    u, (m1, m2), (a, b) = dynamicsymbols("u0 u1"), sm.symbols("m1 m2"), (2.0, 0.5)
+    dyn = kc.compile(lines(2, masses=[m1, m2], outputs={"gap": u[1] - u[0]}), parameters={m1: a, m2: b})
     for e in (0.0, 0.3, 1.0):
-        u = dyn.impact(0.0, {"q1": 1.0, "q2": 1.0, "u1": 3.0, "u2": -1.0}, "gap", e)[2:]
-        np.testing.assert_allclose(u, [3 - b / (a + b) * (1 + e) * 4, -1 + a / (a + b) * (1 + e) * 4], rtol=1e-14)
+        after = dyn.impact(0.0, {"x0": 1.0, "x1": 1.0, "u0": 3.0, "u1": -1.0}, "gap", e)[2:]
+        np.testing.assert_allclose(after, [3 - b / (a + b) * (1 + e) * 4, -1 + a / (a + b) * (1 + e) * 4], rtol=1e-14)
 
 
 def ball() -> kc.CompiledModel:
     """A solid ball over a plate that moves up and down by itself; it spins about the third axis."""
-    (x, y, th), (u, v, w) = dynamicsymbols("x y theta"), dynamicsymbols("u v omega")
-    (m, a), Y = sm.symbols("m a"), dynamicsymbols("Y")
-    N, origin = ground()
-    B = N.orientnew("B", "Axis", [th, N.z])
-    B.set_ang_vel(N, w * N.z)
-    C = origin.locatenew("C", x * N.x + y * N.y)
-    C.set_vel(N, u * N.x + v * N.y)
-    j = sm.Rational(2, 5) * m * a**2
-    body = me.RigidBody("ball", C, B, m, (me.inertia(B, j, j, j), C))
-    model = kc.Model(
-        N,
-        [x, y, th],
-        [u, v, w],
-        [x.diff() - u, y.diff() - v, th.diff() - w],
-        bodies=[body],
-        inputs=[Y, Y.diff()],
-        outputs={"normal": v - Y.diff(), "slip": u + a * w},
-        name="ball",
-    )
-    return kc.compile(model, parameters={m: 0.3, a: 0.2})
+    v, (u, w), Y = dynamicsymbols("v"), dynamicsymbols("u omega"), dynamicsymbols("Y")
+    outputs = {"normal": v - Y.diff(), "slip": u + r * w}
+    more = {"inputs": [Y, Y.diff()], "outputs": outputs}
+    return in_a_plane(sm.Rational(2, 5) * m * r**2, {m: 0.3, r: 0.2}, lambda C, B: more)
 
 
 def test_super_ball() -> None:
@@ -157,28 +148,15 @@ def test_moving_plate() -> None:
 
 def test_rimless_wheel() -> None:
     """ω⁺ = ω⁻ (I + m l² cos 2α)/(I + m l²): McGeer, Int. J. of Robotics Research 9 (2), 1990, section 3."""
-    (x, y, th), (u, v, w) = dynamicsymbols("x y theta"), dynamicsymbols("u v omega")
-    m, j, leg, alpha = sm.symbols("m I l alpha")
-    N, origin = ground()
-    B = N.orientnew("B", "Axis", [th, N.z])
-    B.set_ang_vel(N, w * N.z)
-    hub = origin.locatenew("hub", x * N.x + y * N.y)
-    hub.set_vel(N, u * N.x + v * N.y)
-    tip = hub.locatenew("tip", leg * (sm.sin(alpha) * B.x - sm.cos(alpha) * B.y))
-    body = me.RigidBody("wheel", hub, B, m, (me.inertia(B, 0, 0, j), hub))
-    model = kc.Model(
-        N,
-        [x, y, th],
-        [u, v, w],
-        [x.diff() - u, y.diff() - v, th.diff() - w],
-        bodies=[body],
-        points=[tip],
-        name="wheel",
-    )
-    mass, inertia, length = 3.0, 0.2, 0.9
+    j, alpha = sm.symbols("I alpha")
+
+    def tip(hub: me.Point, B: me.ReferenceFrame) -> dict[str, Any]:
+        return {"points": [hub.locatenew("tip", l * (sm.sin(alpha) * B.x - sm.cos(alpha) * B.y))]}
+
+    dyn = in_a_plane(j, {m: 3.0, j: 0.2, l: 0.9, alpha: 0.1}, tip)
+    mass, inertia, length, omega = 3.0, 0.2, 0.9, -1.7  # to the right, about the foot behind
     for half in (0.1, 0.3, np.pi / 4):
-        dyn = kc.compile(model, parameters={m: mass, j: inertia, leg: length, alpha: half})
-        omega = -1.7  # to the right, about the foot behind
+        dyn.parameters["alpha"] = half
         x0 = [0, length * np.cos(half), 0, -omega * length * np.cos(half), omega * length * np.sin(half), omega]
         landing = dyn.impact(0.0, x0, dyn.jacobian("tip", 0.0, x0)[:2], full=True)
         ratio = (inertia + mass * length**2 * np.cos(2 * half)) / (inertia + mass * length**2)
@@ -193,7 +171,6 @@ def test_heel_strike_of_the_simplest_walker() -> None:
     The legs change their names: θ of the stance leg becomes θ − φ, and φ becomes −φ.
     """
     (x, y, th, ph), (u, v, w, s) = dynamicsymbols("x y theta phi"), dynamicsymbols("u v omega sigma")
-    beta = sm.symbols("beta")
     N, stance = ground()
     A, C = N.orientnew("A", "Axis", [th, N.z]), N.orientnew("C", "Axis", [th - ph, N.z])
     A.set_ang_vel(N, w * N.z)
@@ -204,19 +181,13 @@ def test_heel_strike_of_the_simplest_walker() -> None:
     hip.v2pt_theory(behind, N, A)
     ahead = hip.locatenew("ahead", -C.y)
     ahead.v2pt_theory(hip, N, C)
-    masses = [(behind, beta), (hip, sm.Integer(1)), (ahead, beta)]
     model = kc.Model(
-        N,
-        [x, y, th, ph],
-        [u, v, w, s],
-        [x.diff() - u, y.diff() - v, th.diff() - w, ph.diff() - s],
-        bodies=[me.Particle(f"mass {point.name}", point, m) for point, m in masses],
+        *(N, [x, y, th, ph], [u, v, w, s], rates([x, y, th, ph], [u, v, w, s])),
+        bodies=[me.Particle(f"at {P.name}", P, mass) for P, mass in ((behind, m), (hip, sm.Integer(1)), (ahead, m))],
         outputs={"along": ahead.vel(N).dot(N.x), "up": ahead.vel(N).dot(N.y)},
-        name="walker",
     )
-    dyn, theta, rate = kc.compile(model, parameters={beta: 1e-7}), -0.2, -0.3
-    x0 = [0, 0, theta, 2 * theta, 0, 0, rate, 0.4]
-    after = dyn.impact(0.0, x0, ["along", "up"])
+    dyn, theta, rate = compiled(model, {m: 1e-7}), -0.2, -0.3
+    after = dyn.impact(0.0, [0, 0, theta, 2 * theta, 0, 0, rate, 0.4], ["along", "up"])
     cos = np.cos(2 * theta)
     assert after[6] - after[7] == pytest.approx(cos * rate, rel=1e-6)
     assert -after[7] == pytest.approx(cos * (1 - cos) * rate, rel=1e-6)
@@ -225,7 +196,7 @@ def test_heel_strike_of_the_simplest_walker() -> None:
 # --------------------------------------------------------------------------------------------------- the equations
 
 
-@pytest.mark.parametrize("name", part(MODELS, ["arm7", "bricard", "four_bar"]))
+@pytest.mark.parametrize("name", part(MODELS, ["bricard", "free_body"]))
 def test_equations_and_energy(name: str) -> None:
     """M Δu = GᵀΛ + WᵀΛ_n, G Δu = 0, v_n⁺ = −e v_n⁻, and ΔT = −½ (1 − e²) v_n Λ_n/(1 + e) for one contact."""
     dyn, rng = loaded(name), np.random.default_rng(5)
@@ -260,6 +231,7 @@ def test_drift_off_redundant_constraints_changes_little() -> None:
 
 
 def test_contacts_that_repeat_each_other_share() -> None:
+    """One that follows from constraints at rest changes nothing, and neither does none."""
     dyn, x = dumbbell(), falling(0.6)
     once, twice = (dyn.impact(0.0, x, rows, 0.5, full=True) for rows in ("tip", ["tip", "tip"]))
     np.testing.assert_allclose(twice.x, once.x, atol=1e-15)
@@ -267,12 +239,7 @@ def test_contacts_that_repeat_each_other_share() -> None:
     assert twice.undetermined == ("tip", "tip")
     assert "tip: -1 -> 0.5, impulse 3.56892\n" in str(once)
     assert "one of many" in str(twice)
-
-
-def test_a_contact_that_follows_from_constraints_at_rest_changes_nothing() -> None:
-    dyn, x = dumbbell(), falling(0.6)
-    found = dyn.impact(0.0, x, ["stretch", "tip"], 0.5, full=True)
-    np.testing.assert_allclose(found.x, dyn.impact(0.0, x, "tip", 0.5), atol=1e-14)
+    np.testing.assert_allclose(dyn.impact(0.0, x, ["stretch", "tip"], 0.5), once.x, atol=1e-14)
     np.testing.assert_array_equal(dyn.impact(0.0, x, np.zeros((0, 4))), x)
     np.testing.assert_array_equal(dyn.impact(0.0, x, np.zeros(4)), x)
 
@@ -314,9 +281,8 @@ def test_wrong_arguments(rows: Any, e: Any, error: type[Exception], message: str
 def test_a_contact_that_the_constraints_hold() -> None:
     x = falling(0.6)
     x[4] += 1.0  # off the rod's constraint: its row moves, and no impact may change that
-    with pytest.raises(
-        kc.ModelError, match=r"contact 'stretch' of 'dumbbell' moves at -2\.47601, and the constraints let"
-    ):
+    message = r"contact 'stretch' of 'dumbbell' moves at -2\.47601, and the constraints let"
+    with pytest.raises(kc.ModelError, match=message):
         dumbbell().impact(0.0, x, "stretch")
 
 
@@ -337,11 +303,10 @@ def test_dead_point() -> None:
 
 
 def test_massless_motions() -> None:
-    (q1, q2), (u1, u2) = dynamicsymbols("q1 q2"), dynamicsymbols("u1 u2")
+    q, u = dynamicsymbols("q1 q2"), dynamicsymbols("u1 u2")
     N, origin = ground()
-    bob = me.Particle("bob", origin.locatenew("P", (q1 + q2) * N.x), sm.Integer(1))
-    model = kc.Model(N, [q1, q2], [u1, u2], [q1.diff() - u1, q2.diff() - u2], bodies=[bob], name="light")
-    dyn = kc.compile(model)
+    bob = me.Particle("bob", origin.locatenew("P", (q[0] + q[1]) * N.x), sm.Integer(1))
+    dyn = kc.compile(kc.Model(N, q, u, rates(q, u), bodies=[bob], name="light"))
     with pytest.raises(kc.SingularError, match="mass matrix of 'light' is singular in the motions that contacts"):
         dyn.impact(0.0, [0, 0, 1, 1], [1, 1])
     np.testing.assert_allclose(dyn.impact(0.0, [0, 0, 1, 1], np.eye(2)), 0, atol=1e-15)
@@ -349,9 +314,5 @@ def test_massless_motions() -> None:
 
 @pytest.mark.compiler
 def test_floats_refuse() -> None:
-    q, u = dynamicsymbols("q u")
-    N, origin = ground()
-    bob = me.Particle("bob", origin.locatenew("P", q * N.x), sm.Integer(1))
-    dyn = kc.compile(kc.Model(N, [q], [u], [q.diff() - u], bodies=[bob]), real="float")
     with pytest.raises(kc.ModelError, match="impact needs the digits of doubles"):
-        dyn.impact(0.0, [0, 1], [1])
+        compiled(particle(1), real="float").impact(0.0, [0, 1], [1])
