@@ -4,9 +4,9 @@
     python bench/install.py [--tests]
 
 Clones this repository's HEAD into an empty folder and times, one after the other: the installation of numpy, sympy and
-matplotlib into a new environment; the parts of the first command, each by the call that pip makes of it; the whole first
-command; with ``--tests`` the whole second one, in a clone and an environment of its own.  Seconds are those of the machine
-and of its package index; the ratio of a command to that installation holds on others as well.
+matplotlib into a new environment; the parts of the first command, each by the call that pip makes of it; the whole
+first command; with ``--tests`` the whole second one, in a clone and an environment of its own.  Seconds are those of
+the machine and of its package index; the ratio of a command to that installation holds on others as well.
 """
 
 from __future__ import annotations
