@@ -278,6 +278,7 @@ def recipes(name: str) -> tuple[Recipe, Recipe]:
 
     All of them take half a minute, so each is derived only where the cache does not hold its library.
     """
+    from kanecore.build.compiler import Recipe
     from kanecore.describe.description import fingerprint
     from kanecore.emit.groups import emit_prebuilt, emit_some
     from kanecore.emit.sources import sources

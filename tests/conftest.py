@@ -62,7 +62,7 @@ def pytest_configure(config: pytest.Config) -> None:
         os.environ["KANECORE_CACHE_DIR"] = config.stash[TEMPORARY].name
 
 
-PARTS = 20  # in which .ci/run goes through the long cases, one a commit
+PARTS = 100  # in which .ci/run goes through the long cases, one a commit
 
 # What the last run skipped, in the cache of pytest.  --skipped leaves it as it is.
 SKIPPED = "kanecore/skipped"

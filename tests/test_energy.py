@@ -42,8 +42,8 @@ class Plane:
         self.D = self.C.locatenew("D", a * self.B.x)
         self.wall = self.O.locatenew("wall", 2 * a * self.N.x)
         self.wall.set_vel(self.N, 0)
-        self.line = self.P.pos_from(self.D)
-        self.length = sm.sqrt(sum(self.line.dot(e) ** 2 for e in self.N))
+        self.line, self.to_wall = self.P.pos_from(self.D), self.D.pos_from(self.wall)
+        self.length, self.reach = (sm.sqrt(sum(v.dot(e) ** 2 for e in self.N)) for v in (self.line, self.to_wall))
         self.polar = self.O.locatenew("polar", x * self.A.x)
         inertia = me.inertia(self.N, 0, 0, J)
         self.bodies = [
@@ -53,12 +53,11 @@ class Plane:
         ]
 
     def model(self, loads: list[Any], u: Any = U, kd: Any = None, **options: Any) -> kc.Model:
-        kd = kd or rates(Q, u)
-        return kc.Model(self.N, Q, u, kd, bodies=self.bodies, forcelist=loads, **options)
+        return kc.Model(self.N, Q, u, kd or rates(Q, u), bodies=self.bodies, forcelist=loads, **options)
 
 
 PLANE = Plane()
-N = PLANE.N
+N, PATH = PLANE.N, me.LinearPathway(PLANE.D, PLANE.P)
 r2 = x**2 + y**2
 SPRINGS: dict[str, tuple[Any, Any]] = {
     "along an axis": ([(PLANE.P, -k * (x - a) * N.x)], k * (x - a) ** 2 / 2),
@@ -71,42 +70,20 @@ SPRINGS: dict[str, tuple[Any, Any]] = {
         k * (psi - phi) ** 2 / 2,
     ),
     "torsion, an actuator": ([me.TorqueActuator(-k * (psi - phi), N.z, PLANE.B, PLANE.A)], k * (psi - phi) ** 2 / 2),
-    "cross terms": (
-        [(PLANE.P, -k * x * N.x + b * y * N.x), (PLANE.P, b * x * N.y)],
-        k * x**2 / 2 - b * x * y,
-    ),
+    "cross terms": ([(PLANE.P, (b * y - k * x) * N.x), (PLANE.P, b * x * N.y)], k * x**2 / 2 - b * x * y),
     "between points": (
-        [
-            (PLANE.P, -k * (PLANE.length - a) * PLANE.line / PLANE.length),
-            (PLANE.D, k * (PLANE.length - a) * PLANE.line / PLANE.length),
-        ],
+        [(at, s * k * (1 - a / PLANE.length) * PLANE.line) for at, s in ((PLANE.P, -1), (PLANE.D, 1))],
         k * (PLANE.length - a) ** 2 / 2,
     ),
     "to a fixed point": (
-        [
-            (PLANE.D, -k * (1 - a / sm.sqrt(r)) * PLANE.D.pos_from(PLANE.wall))
-            for r in [sum(PLANE.D.pos_from(PLANE.wall).dot(e) ** 2 for e in N)]
-        ],
-        k * (sm.sqrt(sum(PLANE.D.pos_from(PLANE.wall).dot(e) ** 2 for e in N)) - a) ** 2 / 2,
+        [(PLANE.D, -k * (1 - a / PLANE.reach) * PLANE.to_wall)],
+        k * (PLANE.reach - a) ** 2 / 2,
     ),
-    "on a pathway": (
-        [me.LinearSpring(k, me.LinearPathway(PLANE.D, PLANE.P), equilibrium_length=a)],
-        k * (PLANE.length - a) ** 2 / 2,
-    ),
-    "hard, on a pathway": (
-        [
-            me.ForceActuator(
-                -k * (me.LinearPathway(PLANE.D, PLANE.P).length - a) ** 3, me.LinearPathway(PLANE.D, PLANE.P)
-            )
-        ],
-        k * (PLANE.length - a) ** 4 / 4,
-    ),
+    "on a pathway": ([me.LinearSpring(k, PATH, equilibrium_length=a)], k * (PLANE.length - a) ** 2 / 2),
+    "hard, on a pathway": ([me.ForceActuator(-k * (PATH.length - a) ** 3, PATH)], k * (PLANE.length - a) ** 4 / 4),
     "gravitation": ([(PLANE.P, -b * (x * N.x + y * N.y) / r2 ** sm.Rational(3, 2))], -b / sm.sqrt(r2)),
     "gravitation, polar": ([(PLANE.polar, -b / x**2 * PLANE.A.x)], -b / x),
-    "gravitation between points": (
-        [me.ForceActuator(-b / me.LinearPathway(PLANE.D, PLANE.P).length ** 2, me.LinearPathway(PLANE.D, PLANE.P))],
-        -b / PLANE.length,
-    ),
+    "gravitation between points": ([me.ForceActuator(-b / PATH.length**2, PATH)], -b / PLANE.length),
     "magnets": ([(PLANE.P, b / (x + 5) ** 4 * N.x)], b / (3 * (x + 5) ** 3)),
     "charges on a line": ([(PLANE.P, b / (x + 5) * N.x)], -b * sm.log(x + 5)),
     "exponential": ([(PLANE.P, -k * sm.exp(x / a) * N.x)], k * a * sm.exp(x / a)),
@@ -117,19 +94,19 @@ SPRINGS: dict[str, tuple[Any, Any]] = {
 }
 
 
-def difference(found: Any, expected: Any) -> float:
-    """What two energies differ in beside a constant, at random places, relative to their changes."""
-    rng = np.random.default_rng(3)
+def has_energy(model: kc.Model, expected: Any) -> bool:
+    """Its potential energy is that but for a constant, at random places."""
+    found, rng = model.symbolic("potential_energy", nested=True), np.random.default_rng(3)
     at = [dict(zip(Q, rng.uniform(0.2, 1.2, 4), strict=True)) | VALUES for _ in range(4)]
-    one, other = ([float(e.subs(state)) for state in at] for e in (sm.sympify(found), sm.sympify(expected)))
-    return float(np.ptp(np.subtract(one, other)) / np.ptp(other))
+    one, other = ([float(e.subs(state)) for state in at] for e in (found, sm.sympify(expected)))
+    return bool(np.ptp(np.subtract(one, other)) < 1e-12 * np.ptp(other))
 
 
 @pytest.mark.parametrize("name", SPRINGS)
 def test_springs_and_fields(name: str) -> None:
     loads, expected = SPRINGS[name]
     model = PLANE.model(loads)
-    assert difference(model.symbolic("potential_energy", nested=True), expected) < 1e-12
+    assert has_energy(model, expected)
     assert model.symbolic("power", nested=True) == 0
     report = model.report()
     for number in range(len(loads)):
@@ -143,7 +120,7 @@ def test_in_other_speeds(name: str) -> None:
     loads, expected = SPRINGS[name]
     kd = [U[0] - x.diff() * 2 - y.diff(), U[1] - y.diff(), U[2] - phi.diff() + x.diff() * sm.cos(y), U[3] - psi.diff()]
     model = PLANE.model(loads, kd=kd)
-    assert difference(model.symbolic("potential_energy", nested=True), expected) < 1e-12
+    assert has_energy(model, expected)
     assert model.symbolic("power", nested=True) == 0
 
 
@@ -171,22 +148,21 @@ def test_what_has_none(name: str) -> None:
 def test_a_gradient_without_antiderivative_is_reported() -> None:
     """exp(−x²) has no elementary antiderivative; the force of a contact is not looked into."""
     model = PLANE.model([(PLANE.P, -k * sm.exp(-(x**2)) * N.x), (PLANE.P, -k * y * N.y)])
-    assert difference(model.symbolic("potential_energy", nested=True), k * y**2 / 2) < 1e-12
+    assert has_energy(model, k * y**2 / 2)
     assert "load 0, force on point P, the gradient of an energy that is not known" in model.report()
     assert "load 1, force on point P, in the potential energy" in model.report()
 
 
 def test_a_spring_with_a_damper() -> None:
     """In one vector, or in one actuator: the spring is in U, and the damper's power is left."""
-    path = me.LinearPathway(PLANE.D, PLANE.P)
-    along, between = -k * (x - a) - c * U[0] + F, -k * (path.length - a) - c * path.extension_velocity
-    model = PLANE.model([(PLANE.P, along * N.x), me.ForceActuator(between, path)])
-    expected = k * (x - a) ** 2 / 2 + k * (PLANE.length - a) ** 2 / 2
-    assert difference(model.symbolic("potential_energy", nested=True), expected) < 1e-12
+    damper, between = -c * U[0] + F, -c * PATH.extension_velocity
+    alone = PLANE.model([(PLANE.P, damper * N.x), me.ForceActuator(between, PATH)])
+    loads = [(PLANE.P, (damper - k * (x - a)) * N.x), me.ForceActuator(between - k * (PATH.length - a), PATH)]
+    model = PLANE.model(loads)
+    assert has_energy(model, k * (x - a) ** 2 / 2 + k * (PLANE.length - a) ** 2 / 2)
     assert "load 0, force on point P, in part in the potential energy" in model.report()
-    alone = PLANE.model([(PLANE.P, (-c * U[0] + F) * N.x), me.ForceActuator(-c * path.extension_velocity, path)])
-    rng = np.random.default_rng(1)
-    state = dict(zip([*Q, *U, F], rng.uniform(0.2, 1.2, 9), strict=True)) | VALUES
+    numbers = np.random.default_rng(1).uniform(0.2, 1.2, 9)
+    state = dict(zip([*Q, *U, F], numbers, strict=True)) | VALUES
     powers = [float(each.symbolic("power", nested=True).subs(state)) for each in (model, alone)]
     assert powers[0] == pytest.approx(powers[1], rel=1e-12)
 
@@ -195,27 +171,21 @@ def test_nothing_is_counted_twice() -> None:
     """With ``body.potential_energy`` beside the spring, and with ``potentials=`` instead of it."""
     plane, energy = Plane(), k * (x - a) ** 2 / 2
     spring = (plane.P, -k * (x - a) * plane.N.x)
-    with_body = me.Particle("P", plane.P, m)
-    with_body.potential_energy = energy
-    plane.bodies[0] = with_body
-    assert difference(plane.model([spring]).symbolic("potential_energy", nested=True), energy) < 1e-12
-    plane.bodies[0] = me.Particle("P", plane.P, m)
-    instead = plane.model([], potentials=[energy])
-    assert difference(instead.symbolic("potential_energy", nested=True), energy) < 1e-12
-    both = plane.model([spring], potentials=[energy])  # two springs, as F_r says
-    assert difference(both.symbolic("potential_energy", nested=True), 2 * energy) < 1e-12
+    assert has_energy(plane.model([], potentials=[energy]), energy)
+    assert has_energy(plane.model([spring], potentials=[energy]), 2 * energy)  # two springs, as F_r says
+    plane.bodies[0].potential_energy = energy
+    assert has_energy(plane.model([spring]), energy)
 
 
 @pytest.mark.parametrize("axis", every(2, [[1, 1, 0], [1, 2, 0], [1, 1, 1], [1, 0, -1]]))
 def test_a_torsion_spring_about_an_oblique_axis(axis: list[int]) -> None:
     """Its direction has roots, √2/2 in two components, that are a factor of both."""
-    N, O = ground()  # noqa: E741
+    (N, O), w = ground(), me.dynamicsymbols("w")  # noqa: E741
     along = sum((n * e for n, e in zip(axis, N, strict=True)), me.Vector(0))
-    phi, w = me.dynamicsymbols("phi w")
     S = N.orientnew("S", "Axis", (phi, along))
     body = me.RigidBody("body", O, S, m, (me.inertia(S, J, J, J), O))
     model = kc.Model(N, [phi], [w], [phi.diff() - w], bodies=[body], forcelist=[(S, -k * phi * along.normalize())])
-    assert difference(model.symbolic("potential_energy", nested=True), k * phi**2 / 2) < 1e-12
+    assert has_energy(model, k * phi**2 / 2)
 
 
 def test_a_slider() -> None:
@@ -254,20 +224,16 @@ def test_on_a_quaternion() -> None:
 
 def test_on_a_base_that_moves() -> None:
     """A tube that turns as prescribed: the springs in it are in U, the drive's work and the damper's in the power."""
-    dyn = kc.load("rotating_tube")
-    x0 = [0.02, -0.03, 0.4, -0.2]
-    turning = lambda s, _: [np.sin(s), np.cos(s), -np.sin(s)]  # noqa: E731
-    sol = dyn.simulate((0.0, 2.0), x0, inputs=turning, rtol=1e-10, atol=1e-10)
-    assert sol.energy_drift < 1e-8
+    options = {"inputs": lambda s, _: [np.sin(s), np.cos(s), -np.sin(s)], "rtol": 1e-10, "atol": 1e-10}
+    assert kc.load("rotating_tube").simulate((0.0, 2.0), [0.02, -0.03, 0.4, -0.2], **options).energy_drift < 1e-8
 
 
 def test_the_rod_of_the_lecture_notes_keeps_its_energy() -> None:
     """Force and torque of gravitation together are a gradient, of two coordinates."""
     dyn = kc.load("rod_gravity")
     sol = dyn.simulate((0.0, 500.0), [0.0, 7e6, 0.4, 1e-3, 10.0, 2e-3], rtol=1e-11, atol=1e-11)
-    states, udot = sol.x, dyn.udot(sol.t, sol.x)
-    assert not dyn.power(sol.t, states, udot).any()
-    energy = dyn.kinetic_energy(sol.t, states) + dyn.potential_energy(sol.t, states)
+    assert not dyn.power(sol.t, sol.x, dyn.udot(sol.t, sol.x)).any()
+    energy = dyn.kinetic_energy(sol.t, sol.x) + dyn.potential_energy(sol.t, sol.x)
     assert np.ptp(energy) <= 1e-9 * np.max(np.abs(energy))
 
 
@@ -283,7 +249,7 @@ def expressions(g: Graph) -> dict[str, tuple[int, bool]]:
         "inverse": (g.div(p, affine), True),
         "inverse of a square": (g.div(one, g.power(s, 2)), True),
         "root": (g.sqrt(affine), True),
-        "power of three halves": (g.div(p, g.power(s, sm.Rational(3, 2).p / sm.Rational(3, 2).q)), True),
+        "power of three halves": (g.div(p, g.power(s, 1.5)), True),
         "quotient": (g.div(g.sub(s, p), s), True),
         "polynomial": (g.mul(g.sub(s, p), g.mul(affine, g.add(s, one))), True),
         **{

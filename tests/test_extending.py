@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-pytestmark = pytest.mark.packaging
+pytestmark = [pytest.mark.packaging, pytest.mark.compiler]
 
 MODELS = (
     *("appell_hamel", "ball_turntable", "cart_pole", "four_bar", "free_body", "rolling_disc", "rotating_tube", "rrp"),

@@ -496,7 +496,8 @@ dyn.jax("rhs")(0.0, jax.numpy.full((20_000, dyn.n_x), 0.1))
 
 def test_a_process_may_end_before_its_results() -> None:
     done = subprocess.run([sys.executable, "-c", LEFT], capture_output=True, text=True, check=False, timeout=60)
-    assert (done.returncode, done.stderr) == (0, "")
+    told = [line for line in done.stderr.splitlines() if not line.startswith("kanecore: compiling")]
+    assert (done.returncode, told) == (0, [])
 
 
 def test_parameters_that_are_not_finite_are_named(pole: kc.CompiledModel) -> None:

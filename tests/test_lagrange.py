@@ -47,41 +47,29 @@ def wire(**options: Any) -> kc.Model:
     )
 
 
+def place(position: Any) -> Any:
+    """A point there from a fixed one."""
+    origin = me.Point("O")
+    origin.set_vel(N, 0)
+    return origin.locatenew("P", position)
+
+
 # ------------------------------------------------------------------------------------------------------ against Kane
 @pytest.mark.parametrize("seed", every(50, range(100)))
 def test_random_mechanisms_have_the_accelerations_of_kane(seed: int) -> None:
     mechanism = random_holonomic(seed)
     n, rng = len(mechanism.q), np.random.default_rng(seed)
-    kane, lagrange = OnGraph(mechanism.kane(), {}), OnGraph(mechanism.lagrange(), {})
+    both = [OnGraph(model, {}) for model in (mechanism.lagrange(), mechanism.kane())]
     for _ in range(2):
-        state, time = rng.uniform(-1.0, 1.0, 2 * n), rng.uniform(0.0, 1.0)
-        expected = kane.udot(time, state, r={})
-        np.testing.assert_allclose(lagrange.udot(time, state, r={}), expected, rtol=1e-10, atol=1e-10)
-        np.testing.assert_allclose(
-            lagrange.mass_matrix(time, state, r={}), kane.mass_matrix(time, state, r={}), atol=1e-11
-        )
-        udot = rng.uniform(-1.0, 1.0, n)
-        residuals = [each.inverse_dynamics(time, state, udot, r={}) for each in (lagrange, kane)]
-        np.testing.assert_allclose(*residuals, rtol=1e-10, atol=1e-10)
-        forces = [each.coordinate_forces(time, state, r={}) for each in (lagrange, kane)]
-        moved = lagrange.generalized_inertia_forces(time, state, udot, r={})
+        at = rng.uniform(0.0, 1.0), rng.uniform(-1.0, 1.0, 2 * n)
+        udot, close = rng.uniform(-1.0, 1.0, n), {"rtol": 1e-10, "atol": 1e-10}
+        np.testing.assert_allclose(*(each.udot(*at, r={}) for each in both), **close)
+        np.testing.assert_allclose(*(each.mass_matrix(*at, r={}) for each in both), atol=1e-11)
+        residuals = [each.inverse_dynamics(*at, udot, r={}) for each in both]
+        np.testing.assert_allclose(*residuals, **close)
+        forces, moved = both[0].coordinate_forces(*at, r={}), both[0].generalized_inertia_forces(*at, udot, r={})
         # rheonomic: what T has at rest counts as potential; else F and F* are Kane's one by one
-        np.testing.assert_allclose(forces[0] + moved, -residuals[0], rtol=1e-10, atol=1e-10)
-        np.testing.assert_allclose(by_gibbs(kane, time, state), expected, rtol=1e-10, atol=1e-10)
-
-
-def by_gibbs(on: OnGraph, time: float, state: np.ndarray) -> np.ndarray:
-    """The u̇ of ∂S/∂u̇ = F_r, S being of second degree: its derivatives are differences."""
-    n, axes = on.n_u, np.eye(on.n_u)
-
-    def energy(udot: np.ndarray) -> float:
-        return float(on.gibbs(time, state, udot, r={})[0])
-
-    slope = np.array([(energy(e) - energy(-e)) / 2 for e in axes])
-    own = np.array([energy(e) + energy(-e) - 2 * energy(0 * e) for e in axes])
-    mixed = [[energy(a + b) - energy(a) - energy(b) + energy(0 * a) for b in axes] for a in axes]
-    curvature = np.array(mixed) * (1 - np.eye(n)) + np.diag(own)
-    return np.asarray(np.linalg.solve(curvature, on.generalized_active_forces(time, state, r={}) - slope))
+        np.testing.assert_allclose(forces + moved, -residuals[0], **close)
 
 
 # ------------------------------------------------------------------------------------------------------ closed forms
@@ -122,47 +110,34 @@ def test_bead_on_a_rotating_hoop() -> None:
 def test_energy_drift_of_driven_systems() -> None:
     """The power holds what inputs, drives, forces and time do to Jacobi's function."""
     turn = kc.Signal([0.0, 1.0, 2.0, 3.0], [0.0, 2.0, 1.0, 4.0], kind="cubic")
+    exact: dict[str, Any] = {"rtol": 1e-10, "atol": 1e-10}
     dyn = compiled(hoop(), m=0.4, l=0.7, g=9.81)
-    assert dyn.simulate((0.0, 3.0), [0.9, 0.5], inputs={"turn": turn}, rtol=1e-10, atol=1e-10).energy_drift < 1e-7
-    origin = me.Point("O")
-    origin.set_vel(N, 0)
-    point = origin.locatenew("P", x * N.x + y * N.y)
-    F = me.dynamicsymbols("F")
-    loads = [(point, F * N.x - c * point.pos_from(origin).dt(N))]
+    assert dyn.simulate((0.0, 3.0), [0.9, 0.5], inputs={"turn": turn}, **exact).energy_drift < 1e-7
+    point, F = place(x * N.x + y * N.y), me.dynamicsymbols("F")
+    loads = [(point, F * N.x - c * (x.diff() * N.x + y.diff() * N.y))]
     L = FREE - k * (x - sm.sin(t)) ** 2 / 2 - m * g * y
-    rows = {"blade": x.diff() * sm.sin(t) - y.diff() * sm.cos(t) + sm.cos(3 * t)}
-    for constraints in ({}, rows):
+    for constraints in ({}, {"blade": x.diff() * sm.sin(t) - y.diff() * sm.cos(t) + sm.cos(3 * t)}):
         model = kc.Model.from_lagrangian(L, [x, y], forcelist=loads, frame=N, nonholonomic_constraints=constraints)
         driven = compiled(model, m=1.2, k=3.0, g=9.81, c=0.3)
-        start = driven.consistent(0.0, [0.3, 0.1, 0.4, -0.2]) if constraints else [0.3, 0.1, 0.4, -0.2]
-        run = driven.simulate((0.0, 4.0), start, inputs={"F": 0.8}, rtol=1e-10, atol=1e-10)
-        assert run.energy_drift < 1e-7
+        start = driven.consistent(0.0, [0.3, 0.1, 0.4, -0.2])
+        assert driven.simulate((0.0, 4.0), start, inputs={"F": 0.8}, **exact).energy_drift < 1e-7
 
 
 def test_relativistic_particle() -> None:
-    """L = −m c² √(1 − v²/c²) − m g y: p = γ m v grows by the force."""
+    """L = −m c² √(1 − v²/c²) − m g y: p = γ m v grows by the force; T has no parts of degree two, one and zero."""
     L = -m * c**2 * sm.sqrt(1 - (x.diff() ** 2 + y.diff() ** 2) / c**2) - m * g * y
-    dyn = compiled(kc.Model.from_lagrangian(L, [x, y]), m=1.5, c=2.0, g=3.0)
-    start = np.array([0.0, 0.0, 1.2, 0.4])
-
-    def momentum(state: np.ndarray) -> np.ndarray:
-        v = state[2:]
-        return 1.5 * v / np.sqrt(1 - v @ v / 4.0)
-
-    run = dyn.simulate((0.0, 2.0), start, rtol=1e-11, atol=1e-11)
-    np.testing.assert_allclose(momentum(run.x[-1]) - momentum(start), [0.0, -1.5 * 3.0 * 2.0], atol=1e-9)
-    assert run.energy_drift < 1e-9
-    gamma = 1 / np.sqrt(1 - 1.6 / 4.0)
-    np.testing.assert_allclose(
-        dyn.kinetic_energy(0.0, start) + dyn.potential_energy(0.0, start), 1.5 * 4.0 * gamma, rtol=1e-13
-    )
-
-
-def test_no_homogeneous_parts_of_a_relativistic_lagrangian() -> None:
-    model = kc.Model.from_lagrangian(-m * sm.sqrt(1 - x.diff() ** 2), [x])
-    assert model.symbolic("hamiltonian", nested=True).subs(model.speeds[0], 0) == m
+    model = kc.Model.from_lagrangian(L, [x, y])
+    at_rest = dict.fromkeys([*model.speeds, y], 0)
+    assert model.symbolic("hamiltonian", nested=True).subs(at_rest) == m * c**2
     with pytest.raises(kc.ModelError, match="not of degree two in the speeds"):
         model.symbolic("kinetic_energy_parts")
+    dyn, start = compiled(model, m=1.5, c=2.0, g=3.0), np.array([0.0, 0.0, 1.2, 0.4])
+    run = dyn.simulate((0.0, 2.0), start, rtol=1e-11, atol=1e-11)
+    momenta = [1.5 * v / np.sqrt(1 - v @ v / 4.0) for v in (run.x[0, 2:], run.x[-1, 2:])]
+    np.testing.assert_allclose(momenta[1] - momenta[0], [0.0, -1.5 * 3.0 * 2.0], atol=1e-9)
+    assert run.energy_drift < 1e-9
+    energy = dyn.kinetic_energy(0.0, start) + dyn.potential_energy(0.0, start)
+    np.testing.assert_allclose(energy, 1.5 * 4.0 / np.sqrt(1 - 1.6 / 4.0), rtol=1e-13)
 
 
 def test_singular_where_no_rate_is_squared() -> None:
@@ -195,23 +170,20 @@ def test_wire_by_a_multiplier() -> None:
 
 def test_wire_by_liberation() -> None:
     """Seeds 002 in q = (r, θ, z): N_r = −m (R θ̇² + g cos θ), N_z = 0, as multipliers and as forces of a freed wire."""
-    R, values = sm.Symbol("R"), {"m": 2.0, "g": 9.81, "R": 0.5}
+    values, (th, w) = {"m": 2.0, "g": 9.81}, (0.8, 1.7)
     L = m * (r.diff() ** 2 + r**2 * theta.diff() ** 2 + z.diff() ** 2) / 2 + m * g * r * sm.cos(theta)
-    model = kc.Model.from_lagrangian(
-        L, [r, theta, z], holonomic_constraints={"ring": r - R, "plane": z}, guess={r: 0.5}
-    )
-    dyn, (th, w) = compiled(model, **values), (0.8, 1.7)
-    state, reaction = np.array([0.5, th, 0.0, 0.0, w, 0.0]), [-2.0 * (0.5 * w**2 + 9.81 * np.cos(th)), 0.0]
+    rows = {"ring": r - sm.Symbol("R"), "plane": z}
+    model = kc.Model.from_lagrangian(L, [r, theta, z], holonomic_constraints=rows, guess={r: 0.5})
+    dyn, state = compiled(model, R=0.5, **values), np.array([0.5, th, 0.0, 0.0, w, 0.0])
+    reaction = [-2.0 * (0.5 * w**2 + 9.81 * np.cos(th)), 0.0]
     np.testing.assert_allclose(dyn.multipliers(0.0, state), reaction, rtol=1e-12, atol=1e-12)
-    np.testing.assert_allclose(dyn.udot(0.0, state), [0.0, -9.81 / 0.5 * np.sin(th), 0.0], atol=1e-12)
-    del values["R"]
     freed = model.free("ring").free("plane")
     loose, moved = (compiled(each, **values) for each in (freed, freed.canonical()))
-    forces = {"lambda_ring": reaction[0], "lambda_plane": reaction[1]}
-    np.testing.assert_allclose(loose.udot(0.0, state, r=forces), dyn.udot(0.0, state), atol=1e-12)
+    forces = dict(zip(("lambda_ring", "lambda_plane"), reaction, strict=True))
+    udot = np.array([0.0, -9.81 / 0.5 * np.sin(th), 0.0])
+    np.testing.assert_allclose([dyn.udot(0.0, state), loose.udot(0.0, state, r=forces)], [udot, udot], atol=1e-12)
     momentum = np.array([*state[:3], 0.0, 2.0 * 0.25 * w, 0.0])
-    expected = [0.0, -2.0 * 9.81 * 0.5 * np.sin(th), 0.0]
-    np.testing.assert_allclose(moved.udot(0.0, momentum, r=forces), expected, atol=1e-12)
+    np.testing.assert_allclose(moved.udot(0.0, momentum, r=forces), 2.0 * 0.25 * udot, atol=1e-12)
 
 
 def test_rolling_by_kinematic_constraints() -> None:
@@ -219,30 +191,19 @@ def test_rolling_by_kinematic_constraints() -> None:
     R = sm.Symbol("R")
     disc = m * (x.diff() ** 2 + y.diff() ** 2 + z.diff() ** 2) / 2 - m * g * z
     disc += m * R**2 / 4 * psi.diff() ** 2 + m * R**2 / 8 * theta.diff() ** 2
-    model = kc.Model.from_lagrangian(
-        *(disc, [x, y, z, theta, psi]),
-        holonomic_constraints={"floor": z - R},
-        nonholonomic_constraints=[x.diff() - R * psi.diff() * sm.cos(theta), y.diff() - R * psi.diff() * sm.sin(theta)],
-    )
-    dyn = compiled(model, m=1.5, R=0.4, g=9.81)
+    no_slip = [x.diff() - R * psi.diff() * sm.cos(theta), y.diff() - R * psi.diff() * sm.sin(theta)]
+    rows: dict[str, Any] = {"holonomic_constraints": {"floor": z - R}, "nonholonomic_constraints": no_slip}
+    dyn = compiled(kc.Model.from_lagrangian(disc, [x, y, z, theta, psi], **rows), m=1.5, R=0.4, g=9.81)
     state = dyn.consistent(0.0, [0.0, 0.0, 0.4, 0.3, 0.0, 0.0, 0.0, 0.0, 0.9, 2.0], keep=None)
     run = dyn.simulate((0.0, 3.0), state, rtol=1e-11, atol=1e-11)
-    spin, turn = state[9], state[8]
+    turn, spin = state[8:]
     angles = 0.3 + turn * run.t
     np.testing.assert_allclose(run.q[:, 0], 0.4 * spin / turn * (np.sin(angles) - np.sin(0.3)) + state[0], atol=1e-8)
     forces = dyn.constraint_forces(0.0, state)
-    assert forces.shape == (3, 5)
-    names = dyn.constraint_names
-    np.testing.assert_allclose(forces[names.index("floor")], [0, 0, 1.5 * 9.81, 0, 0], atol=1e-12)
+    np.testing.assert_allclose(forces[dyn.constraint_names.index("floor")], [0, 0, 1.5 * 9.81, 0, 0], atol=1e-12)
     total = dyn.mass_matrix(0.0, state) @ dyn.udot(0.0, state) - dyn.forcing(0.0, state)
     np.testing.assert_allclose(forces.sum(axis=0), total, atol=1e-12)
-    batch = dyn.constraint_forces([0.0, 1.0], np.stack([state, state]))
-    assert batch.shape == (2, 3, 5)
-
-
-def test_no_constraint_has_no_force() -> None:
-    dyn = compiled(kc.Model.from_lagrangian(FREE, [x, y]), m=1.0)
-    assert dyn.constraint_forces(0.0, np.ones(4)).shape == (0, 2)
+    assert dyn.constraint_forces([0.0, 1.0], np.stack([state, state])).shape == (2, 3, 5)
 
 
 # ------------------------------------------------------------------------------------------------------ the residual
@@ -251,31 +212,23 @@ def test_residual_of_all_equations() -> None:
     dyn = compiled(wire(), m=2.0, g=9.81, l=0.5)
     rng = np.random.default_rng(3)
     state, udot, force = rng.normal(size=4), rng.normal(size=2), rng.normal(size=1)
-    G = dyn.constraint_jacobian(0.0, state)
+    G, residual = dyn.constraint_jacobian(0.0, state), dyn.equations_residual
     balance = dyn.forcing(0.0, state) + G.T @ force - dyn.mass_matrix(0.0, state) @ udot
-    given = [dyn.configuration_residual(0.0, state), dyn.velocity_residual(0.0, state)]
-    expected = np.concatenate([balance, *given])
-    np.testing.assert_allclose(dyn.equations_residual(0.0, state, udot, force), expected, rtol=1e-13)
-    batch = dyn.equations_residual([0.0, 1.0], state, [udot, 2 * udot, udot][:2], np.zeros((2, 1)))
-    np.testing.assert_allclose(batch[0], dyn.equations_residual(0.0, state, udot, [0.0]))
+    expected = [*balance, *dyn.configuration_residual(0.0, state), *dyn.velocity_residual(0.0, state)]
+    np.testing.assert_allclose(residual(0.0, state, udot, force), expected, rtol=1e-13)
+    batch = residual([0.0, 1.0], state, [udot, 2 * udot], np.zeros((2, 1)))
+    np.testing.assert_allclose(batch[0], residual(0.0, state, udot, [0.0]))
     out = np.empty((3, 4))
-    assert dyn.equations_residual(0.0, state, udot, rng.normal(size=(3, 1)), out=out) is out
-    on = dyn.consistent(0.0, [0.3, -0.4, 0.1, 0.2])
-    found = dyn.equations_residual(0.0, on, dyn.udot(0.0, on), dyn.multipliers(0.0, on))
-    np.testing.assert_allclose(found, 0.0, atol=1e-12)
+    assert residual(0.0, state, udot, rng.normal(size=(3, 1)), out=out) is out
     ws = dyn.workspace()
-    ws.x = on
+    ws.x = on = dyn.consistent(0.0, [0.3, -0.4, 0.1, 0.2])
     ws.rhs()
     ws.multipliers()
-    np.testing.assert_allclose(ws.equations_residual(), 0.0, atol=1e-12)
-
-
-def test_residual_of_a_model_without_constraints() -> None:
-    dyn = kc.load("cart_pole")
-    state, udot = np.array([0.1, 0.2, 0.3, 0.4]), np.array([0.5, -0.6])
-    ws = dyn.workspace()
+    for found in (residual(0.0, on, dyn.udot(0.0, on), dyn.multipliers(0.0, on)), ws.equations_residual()):
+        np.testing.assert_allclose(found, 0.0, atol=1e-12)
+    dyn, state, udot = kc.load("cart_pole"), np.array([0.1, 0.2, 0.3, 0.4]), np.array([0.5, -0.6])
+    residual, ws = dyn.equations_residual, dyn.workspace()  # without constraints
     ws.x, ws.udot = state, udot
-    residual = dyn.equations_residual
     for found in (residual(0.0, state, udot), residual(0.0, state, udot, []), ws.equations_residual()):
         np.testing.assert_allclose(found, -dyn.inverse_dynamics(0.0, state, udot), rtol=1e-14)
 
@@ -301,31 +254,24 @@ def test_residual_with_wrong_multipliers(udot: Any, multipliers: Any, error: typ
 
 def test_coordinate_forces_in_other_speeds() -> None:
     """Q = Σ F·∂v/∂q̇, by SymPy; a quaternion's rates are no independent ones."""
-    u = me.dynamicsymbols("u1:3")
-    origin = me.Point("O")
-    origin.set_vel(N, 0)
-    point = origin.locatenew("P", r * sm.cos(phi) * N.x + r * sm.sin(phi) * N.y)
-    force = 2 * r * N.x + phi.diff() * N.y
+    u, U = me.dynamicsymbols("u1:3"), r**2 * sm.cos(phi)
+    point, force = place(r * sm.cos(phi) * N.x + r * sm.sin(phi) * N.y), 2 * r * N.x + phi.diff() * N.y
     model = kc.Model(
         *(N, [r, phi], u, [u[0] - r.diff() - r * phi.diff(), u[1] - r * phi.diff()]),
         bodies=[me.Particle("P", point, 1)],
         forcelist=[(point, force)],
-        potentials=[r**2 * sm.cos(phi)],
+        potentials=[U],
     )
-    dyn = compiled(model)
-    state = np.array([0.8, 0.5, 0.3, -0.4])
-    at = {r.diff(): 0.7, phi.diff(): -0.5, r: 0.8, phi: 0.5}
-    velocity = point.pos_from(origin).dt(N)
-    expected = [
-        float((velocity.diff(q.diff(), N).dot(force) - (r**2 * sm.cos(phi)).diff(q)).xreplace(at)) for q in (r, phi)
-    ]
-    np.testing.assert_allclose(dyn.coordinate_forces(0.0, state), expected, rtol=1e-13)
+    dyn, at = compiled(model), {r.diff(): 0.7, phi.diff(): -0.5, r: 0.8, phi: 0.5}
+    velocity = (r * sm.cos(phi) * N.x + r * sm.sin(phi) * N.y).dt(N)
+    expected = [float((velocity.diff(q.diff(), N).dot(force) - U.diff(q)).xreplace(at)) for q in (r, phi)]
+    np.testing.assert_allclose(dyn.coordinate_forces(0.0, [0.8, 0.5, 0.3, -0.4]), expected, rtol=1e-13)
     with pytest.raises(kc.ModelError, match="7 coordinates and 6 speeds"):
         kc.load("free_body").coordinate_forces(0.0, np.ones(13))
 
 
 # ------------------------------------------------------------------------------------------------ the whole pipeline
-def test_expressions_reports_and_reasons() -> None:
+def test_expressions_and_reports() -> None:
     model = wire(name="wired")
     assert "Lagrangian: " in model.report()
     assert "second derivatives of the Lagrangian" in model.report()
@@ -333,31 +279,29 @@ def test_expressions_reports_and_reasons() -> None:
     assert "F*_x_d = -m*x_d'" in model.explain()
     assert model.symbolic("mass_matrix", nested=True) == m * sm.eye(2)
     assert "m" in model.latex("mass_matrix")
-    residual = model.symbolic("equations_residual", nested=True)
-    assert residual[0].has(kc.multiplier(0))
+    assert model.symbolic("equations_residual", nested=True)[0].has(kc.multiplier(0))
     assert repr(model) == "<Model 'wired': n_q=2, n_u=2, n_p=3, n_r=0>"
-    dyn = compiled(model, m=1.0, g=9.81, l=1.0)
-    for ask in (lambda: model.symbolic("reactions"), lambda: dyn.reactions(0.0, np.ones(4))):
-        with pytest.raises(kc.ModelError, match="it has no bodies"):
-            ask()
-    assert dyn.partial_velocities(0.0, np.ones(4)).shape == (0, 2, 3)
 
 
-@pytest.mark.parametrize(
-    ("kernel", "given"),
-    [
-        ("linear_momentum", ()),
-        ("angular_momentum", ((0.0, 0.0, 0.0),)),
-        ("active_forces_by_body", ()),
-        ("inertia_forces_by_body", (np.zeros(2),)),
-    ],
-)
-def test_what_bodies_would_have(kernel: str, given: tuple[Any, ...]) -> None:
+def test_what_bodies_would_have() -> None:
     """No momentum is said to be zero that is not known; F_r is that of the Lagrangian."""
-    dyn, x = compiled(wire(), m=1.0, g=9.81, l=1.0), np.array([0.6, 0.8, 0.8, -0.6])
-    with pytest.raises(kc.ModelError, match=r"has no bodies: it is made of a Lagrangian, whose momenta are dyn\."):
-        getattr(dyn, kernel)(0.0, x, *given)
-    assert dyn.active_forces_by_load(0.0, x)["Lagrangian"].tolist() == dyn.generalized_active_forces(0.0, x).tolist()
+    model, state = wire(), np.array([0.6, 0.8, 0.8, -0.6])
+    dyn = compiled(model, m=1.0, g=9.81, l=1.0)
+    ours = r"has no bodies: it is made of a Lagrangian, whose momenta are dyn\."
+    for ask, message in (
+        (lambda: model.symbolic("reactions"), "it has no bodies"),
+        (lambda: dyn.reactions(0.0, state), "it has no bodies"),
+        (lambda: dyn.linear_momentum(0.0, state), ours),
+        (lambda: dyn.angular_momentum(0.0, state, (0.0, 0.0, 0.0)), ours),
+        (lambda: dyn.active_forces_by_body(0.0, state), ours),
+        (lambda: dyn.inertia_forces_by_body(0.0, state, np.zeros(2)), ours),
+    ):
+        with pytest.raises(kc.ModelError, match=message):
+            ask()
+    assert dyn.partial_velocities(0.0, state).shape == (0, 2, 3)
+    np.testing.assert_array_equal(
+        dyn.active_forces_by_load(0.0, state)["Lagrangian"], dyn.generalized_active_forces(0.0, state)
+    )
 
 
 def test_forces_at_points_and_torques() -> None:
@@ -378,16 +322,14 @@ def test_forces_at_points_and_torques() -> None:
 
 def test_a_weight_and_an_added_mass_beside_the_lagrangian() -> None:
     """A constant force has a potential energy; what a load has before ẍ joins M, and its work the power."""
-    origin = me.Point("O")
-    origin.set_vel(N, 0)
-    point = origin.locatenew("P", x * N.x + y * N.y)
-    vertical = me.dynamicsymbols("y_d")
-    loads = [(point, -m * g * N.y), (point, -k * vertical.diff() * N.y)]
+    point = place(x * N.x + y * N.y)
+    loads = [(point, -m * g * N.y), (point, -k * me.dynamicsymbols("y_d").diff() * N.y)]
     dyn = compiled(kc.Model.from_lagrangian(FREE, [x, y], forcelist=loads, frame=N), m=2.0, g=9.81, k=1.0)
     np.testing.assert_allclose(dyn.mass_matrix(0.0, np.zeros(4)), np.diag([2.0, 3.0]))
     np.testing.assert_allclose(dyn.udot(0.0, np.zeros(4)), [0.0, -2.0 * 9.81 / 3.0])
     assert dyn.potential_energy(0.0, [0.0, 1.0, 0.0, 0.0]) == pytest.approx(2.0 * 9.81)
     assert dyn.simulate((0.0, 2.0), [0.0, 0.0, 1.0, 2.0]).energy_drift < 1e-10
+    assert dyn.constraint_forces(0.0, np.ones(4)).shape == (0, 2)  # of no constraint
 
 
 # ------------------------------------------------------------------------------------------------------ hostile input
@@ -437,6 +379,21 @@ def test_bodies_beside_a_lagrangian() -> None:
 
 
 # ------------------------------------------------------------------------------------------------------ SymPy's own
+def sympy_tests() -> Iterator[tuple[str, str]]:
+    """Modules and functions of SymPy's mechanics tests that name LagrangesMethod."""
+    for info in pkgutil.iter_modules(sympy.physics.mechanics.tests.__path__):
+        text = Path(sympy.physics.mechanics.tests.__path__[0], f"{info.name}.py").read_text(encoding="utf-8")
+        for function in text.split("\ndef ")[1:]:
+            if re.match("test.*LagrangesMethod", function, re.DOTALL):
+                yield info.name, function.partition("(")[0]
+
+
+SYMPY_TESTS = list(sympy_tests())
+WITHOUT_EQUATIONS = ("test_lagrange", "test_invalid_coordinates")  # that a Symbol is refused
+assert len(SYMPY_TESTS) >= 8  # they are found
+assert WITHOUT_EQUATIONS in SYMPY_TESTS
+
+
 class Formed(Exception):
     """Thrown where a test of SymPy's has formed its equations: the rest of it is about SymPy."""
 
@@ -447,51 +404,24 @@ class Recorded(me.LagrangesMethod):  # type: ignore[misc]
         raise Formed(self)
 
 
-def sympy_tests() -> Iterator[tuple[str, str]]:
-    """Modules and functions of SymPy's mechanics tests that name LagrangesMethod."""
-    for info in pkgutil.iter_modules(sympy.physics.mechanics.tests.__path__):
-        text = Path(sympy.physics.mechanics.tests.__path__[0], f"{info.name}.py").read_text(encoding="utf-8")
-        for function in text.split("\ndef ")[1:]:
-            if re.match("test.*LagrangesMethod", function, re.DOTALL):
-                yield info.name, function.partition("(")[0]
-
-
-def recorded(module: str, name: str) -> Any:
-    """The LagrangesMethod of one of SymPy's tests; None of one that makes none."""
-    with pytest.MonkeyPatch.context() as patch:
-        tests = importlib.import_module(f"sympy.physics.mechanics.tests.{module}")
-        patch.setattr(tests, "LagrangesMethod", Recorded)
-        try:
-            getattr(tests, name)()
-        except Formed as formed:
-            return formed.args[0]
-    return None
-
-
-SYMPY_TESTS = list(sympy_tests())
-WITHOUT_EQUATIONS = ("test_lagrange", "test_invalid_coordinates")  # that a Symbol is refused
-
-
-def test_sympys_tests_are_found() -> None:
-    assert len(SYMPY_TESTS) >= 8
-    assert WITHOUT_EQUATIONS in SYMPY_TESTS
-
-
 @pytest.mark.parametrize(("module", "name"), every(2, [x for x in SYMPY_TESTS if x != WITHOUT_EQUATIONS]))
-def test_lagranges_methods_of_sympy(module: str, name: str) -> None:
+def test_lagranges_methods_of_sympy(module: str, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """eom = M q̈ − f + Jᵀλ: the residual with the opposite sign, and so are SymPy's multipliers."""
-    lm = recorded(module, name)
-    model = kc.Model.from_lagrangian(lm)
-    rng = np.random.default_rng(1)
+    tests = importlib.import_module(f"sympy.physics.mechanics.tests.{module}")
+    monkeypatch.setattr(tests, "LagrangesMethod", Recorded)
+    with pytest.raises(Formed) as formed:
+        getattr(tests, name)()
+    lm = formed.value.args[0]
+    model, rng = kc.Model.from_lagrangian(lm), np.random.default_rng(1)
     values = {s: rng.uniform(0.5, 1.5) for s in model.parameters}
     dyn = kc.compile(model, parameters=values)
-    n, n_rows = dyn.n_u, dyn.n_constraints
-    state, udot, force = rng.uniform(0.2, 1.0, 2 * n), rng.normal(size=n), rng.normal(size=n_rows)
+    n = dyn.n_u
+    state, udot, force = rng.uniform(0.2, 1.0, 2 * n), rng.normal(size=n), rng.normal(size=dyn.n_constraints)
     rates = [q.diff(t) for q in model.coordinates]
-    at = dict(zip([rate.diff(t) for rate in rates], udot, strict=True))
-    at |= dict(zip(rates, state[n:], strict=True)) | dict(zip(model.coordinates, state[:n], strict=True)) | values
     n_later = len(lm.coneqs) - len(lm._hol_coneqs)  # SymPy's come after those on coordinates
-    at |= dict(zip(lm.lam_vec, [*-force[n_later:], *-force[:n_later]], strict=True))
+    symbols = [*(rate.diff(t) for rate in rates), *rates, *model.coordinates, *lm.lam_vec]
+    numbers = [*udot, *state[n:], *state[:n], *-force[n_later:], *-force[:n_later]]
+    at = dict(zip(symbols, numbers, strict=True)) | values
     expected = np.array(lm.eom.subs(at).evalf(), dtype=float).ravel()
     found = dyn.equations_residual(0.3, state, udot, force)[:n]
     np.testing.assert_allclose(found, -expected, rtol=1e-11, atol=1e-11)

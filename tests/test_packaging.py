@@ -24,7 +24,7 @@ import kanecore as kc
 from kanecore import prebuilt
 from kanecore.build.compiler import lane_levels, levels
 
-pytestmark = pytest.mark.packaging
+pytestmark = [pytest.mark.packaging, pytest.mark.compiler]
 
 # What builds here prebuild; releases take all.
 PREBUILT = ("free_body", "rrp")

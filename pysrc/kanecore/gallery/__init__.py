@@ -235,9 +235,7 @@ def _builders(name: str, times: dict[str, Any]) -> tuple[Callable[[str], tuple[s
     def build_lanes(group: str) -> str | None:
         if not _compiler_is_there():
             return None
-        with _telling(
-            f"kanecore: compiling {name!r} ({group}, for batches), once; from now on it comes from the cache"
-        ):
+        with _telling(f"{name!r} ({group}, for batches)"):
             return builders()[1](group)
 
     return build, build_lanes
