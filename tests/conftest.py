@@ -7,6 +7,7 @@ import os
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import hypothesis
 import pytest
@@ -60,6 +61,16 @@ def pytest_configure(config: pytest.Config) -> None:
     else:  # -p no:cacheprovider
         config.stash[TEMPORARY] = tempfile.TemporaryDirectory(prefix="kanecore-tests-")
         os.environ["KANECORE_CACHE_DIR"] = config.stash[TEMPORARY].name
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Neighbours run in one process, since tests of a file share what they build: ``--dist worksteal`` by default."""
+    if config.option.dist != "load":
+        return None
+    from xdist.scheduler import WorkStealingScheduling
+
+    return WorkStealingScheduling(config, log)
 
 
 PARTS = 100  # in which .ci/run goes through the long cases, one a commit

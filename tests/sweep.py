@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What runs by default, and what with ``pytest --long`` beside it.
 
-A test over many cases names the part of them that makes each of its claims; the others carry the marker ``long``.  So
-``pytest``, and then ``pytest --long -m long``, run every case once.
+A test over many cases names the part of them that makes each of its claims; the others are there with ``--long`` only,
+and carry the marker ``long``.  So ``pytest``, and then ``pytest --long -m long``, run every case once.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ LONG = False
 
 
 def part(cases: Iterable[Any], default: Collection[Any]) -> list[Any]:
-    """Parameters of a test: all cases, those that are not among `default` marked as long."""
+    """Parameters of a test: the cases among `default`, with --long all."""
     cases = list(cases)
     missing = [case for case in default if case not in cases]
     assert not missing, f"the default part names what the sweep does not hold: {missing}"
-    return [case if case in default else _long(case) for case in cases]
+    return [case if case in default else _long(case) for case in cases if LONG or case in default]
 
 
 def every(n: int, cases: Iterable[Any], first: int = 0) -> list[Any]:
-    """Parameters of a test: all cases, each n-th of them by default, from number `first` on."""
-    return [case if k % n == first else _long(case) for k, case in enumerate(cases)]
+    """Parameters of a test: each n-th of the cases, from number `first` on, with --long all."""
+    return [case if k % n == first else _long(case) for k, case in enumerate(cases) if LONG or k % n == first]
 
 
 def models(*, of_files: bool = True) -> list[Any]:
@@ -47,7 +47,7 @@ def models(*, of_files: bool = True) -> list[Any]:
     )  # conftest.py, which reads this file, says what to do where it is missing
 
     names = [name for name in models() if of_files or name not in robots()]
-    return part(names, ["appell_hamel", "four_bar", "free_body", "rolling_disc", "rotating_tube", "rrp"])
+    return part(names, ["appell_hamel", "four_bar", "free_body", "rolling_disc", "rotating_tube"])
 
 
 def constrained() -> list[str]:

@@ -130,7 +130,7 @@ def compiled(model: kc.Model, **options: Any) -> kc.CompiledModel:
 # ------------------------------------------------------------------------------------------------ what is right
 
 
-@pytest.mark.parametrize("name", sweep.models())
+@pytest.mark.parametrize("name", sweep.part(kc.models(), ["appell_hamel", "free_body", "slider_crank"]))
 def test_the_gallery_passes(name: str) -> None:
     audit = kc.load(name).audit(100 if sweep.LONG else 20)
     assert audit.passed, str(audit)
@@ -140,7 +140,7 @@ def test_the_gallery_passes(name: str) -> None:
         assert row.verdict == "passes" or row.reason, row.name
 
 
-@pytest.mark.parametrize("name", sweep.models())
+@pytest.mark.parametrize("name", sweep.part(kc.models(), ["appell_hamel", "free_body", "slider_crank"]))
 def test_the_gallery_is_the_same_in_other_units(name: str) -> None:
     module = import_module(f"kanecore.gallery.{name}")
     [row] = [row for row in kc.load(name).audit(5, units=module.DIMENSIONS).rows if "units" in row.name]
@@ -279,7 +279,7 @@ def test_the_audit_is_the_same_each_time_and_leaves_the_model_alone() -> None:
 
 @pytest.mark.parametrize("axis", range(3))
 @pytest.mark.parametrize("factor", sweep.part([1e9, 1e-9], [1e9]))
-@pytest.mark.parametrize("name", sweep.part(["rrp", "four_bar", "rolling_disc", "free_body"], ["four_bar"]))
+@pytest.mark.parametrize("name", sweep.part(["rrp", "four_bar", "rolling_disc", "free_body"], ["free_body"]))
 def test_units_change_no_verdict(name: str, factor: float, axis: int) -> None:
     module, dyn = import_module(f"kanecore.gallery.{name}"), kc.load(name)
     for key, value in dict(dyn.parameters).items():
@@ -303,7 +303,7 @@ PUBLIC = [
 ]
 
 
-@pytest.mark.parametrize("name", sweep.every(6, PUBLIC))
+@pytest.mark.parametrize("name", sweep.every(12, PUBLIC))
 def test_a_kernel_that_is_replaced_on_the_model_is_found(name: str) -> None:
     """Its largest entry off by a thousandth; what no equation of one model holds, that of another does."""
     for model in ("rrp", "four_bar", "rolling_disc", "planar_2r"):

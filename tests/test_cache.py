@@ -145,6 +145,7 @@ def test_two_at_once(folder: Path, tmp_path: Path) -> None:
     assert names(folder) == [entry.path.name]
 
 
+@pytest.mark.long
 @pytest.mark.skipif(sys.platform == "win32", reason="no record locks")
 def test_processes_compile_once(folder: Path, tmp_path: Path) -> None:
     """One compiles, and the others wait for its library."""

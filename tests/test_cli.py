@@ -221,6 +221,7 @@ def test_simulate_a_robot(own_cache: Path, tmp_path: Path, capsys: pytest.Captur
     assert table.read_text().startswith("t,q_left hip,")
 
 
+@pytest.mark.long
 def test_bench_of_a_model(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["bench", "double_pendulum"]) == 0
     out = capsys.readouterr().out

@@ -454,6 +454,7 @@ def test_levels() -> None:
     assert levels("aarch64") == ("baseline",)
 
 
+@pytest.mark.long
 def test_an_older_processor_compiles_when_it_loads(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     machine, text = platform.machine(), c_text("rrp")
     level = levels(machine)[0]
@@ -478,6 +479,7 @@ def test_setup_compiles_with_the_flags_and_the_cache_of_the_package(root: Path) 
 # Models ----------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_an_equal_model_is_not_derived_again(monkeypatch: pytest.MonkeyPatch) -> None:
     """Another object with the same description; other numbers that are baked in, or other sources, are another text."""
     first = kc.compile(rrp.build(), parameters=rrp.PARAMETERS)

@@ -77,6 +77,7 @@ def test_example_runs(name: str, root: Path, capsys: pytest.CaptureFixture[str])
     assert capsys.readouterr().out
 
 
+@pytest.mark.long
 def test_c_example_runs_without_python(root: Path, tmp_path: Path) -> None:
     (tmp_path / "model.c").write_text(c_text("rrp"), encoding="utf-8")
     flags = ["-std=c99", "-O2", "-ffp-contract=off", "-Wall", "-Wextra", "-Werror", f"-I{kc.get_include()}"]

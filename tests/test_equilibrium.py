@@ -168,7 +168,7 @@ def test_sizes_of_any_number_type() -> None:
         np.testing.assert_allclose(equal.r, 9.81, rtol=1e-12)
 
 
-@pytest.mark.parametrize("factor", [1e-12, 1e-7, 1e7, 1e12])
+@pytest.mark.parametrize("factor", [1e-7, 1e7, 1e12])
 def test_sizes_far_apart_keep_the_state(factor: float) -> None:
     """An effort that alone holds a joint holds it whatever its size is beside the others."""
     dyn = loaded("panda")
@@ -333,6 +333,7 @@ def trimmed(name: str, units: tuple[float, float, float]) -> tuple[Any, Any, lis
     return found.x / states, system.eigenvalues * units[2], list(found.moving), modes, len(system.unobservable)
 
 
+@pytest.mark.long
 def test_bicycle_from_rest() -> None:
     """Where all becomes small, upright at rest: what is left is compared with an angle of one, not with itself."""
     dyn = loaded("whipple_bicycle")

@@ -34,7 +34,7 @@ from kanecore.kernels import KERNEL_GROUPS
 Array = npt.NDArray[np.float64]
 
 STRICT = ("-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-ffp-contract=off")
-SHORT = ("four_bar",)  # a loop; others with --long
+SHORT = ("slider_crank",)  # a loop; others with --long
 LARGE = ("g1", "anymal_c", "panda")  # their core alone, lest compilers take minutes
 NAMES = [pytest.param(name, marks=() if name in SHORT else pytest.mark.long) for name in kc.models()]
 
@@ -302,7 +302,7 @@ def header(folder: Path) -> str:
 
 def test_step_is_that_of_rollout(tmp_path: Path) -> None:
     """With its bits, where no constraint brings the state back; unit quaternions are divided by their norms."""
-    for name in ("arm7", "free_body"):
+    for name in ("rrp", "free_body"):
         dyn, folder = loaded(name), exported(tmp_path, name, kernels=["rhs"])
         library, x, r = shared(folder), some_state(name), np.zeros(loaded(name).n_r + 1)
         p, c = np.array(list(dyn.parameters.values())), np.empty(constant(folder, "n_prepared"))
@@ -390,7 +390,7 @@ int main(void)
     "optimization", ["-O1", *(pytest.param(o, marks=pytest.mark.long) for o in ("-O2", "-O3", "-Os"))]
 )
 @pytest.mark.parametrize(
-    "name", ["rrp", "four_bar", *(pytest.param(n, marks=pytest.mark.long) for n in ("arm7", "whipple_bicycle"))]
+    "name", ["rrp", *(pytest.param(n, marks=pytest.mark.long) for n in ("four_bar", "arm7", "whipple_bicycle"))]
 )
 def test_stack(tmp_path: Path, name: str, optimization: str) -> None:
     """No program takes more than the header's share of it, by what gcc says of each function."""
@@ -492,6 +492,7 @@ def test_names_of_any_kind(tmp_path: Path) -> None:
     make_test(tmp_path / "odd", "-O1", "-Werror")
 
 
+@pytest.mark.long
 def test_same_folder_twice(tmp_path: Path) -> None:
     for folder in ("first", "second"):
         loaded("four_bar").export_c(tmp_path / folder)

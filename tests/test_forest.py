@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import sympy as sm
 import sympy.physics.mechanics as me
+from sweep import every
 
 import kanecore as kc
 from kanecore.derive import linearization
@@ -117,7 +118,7 @@ class Tree:
 
 
 @pytest.mark.compiler
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", every(4, range(4)))
 def test_random_trees(monkeypatch: pytest.MonkeyPatch, seed: int) -> None:
     """Branches, slides, oblique axes, another order of the speeds, springs and dampers, a torque between links."""
     tree = Tree(seed)
@@ -133,6 +134,7 @@ def test_random_trees(monkeypatch: pytest.MonkeyPatch, seed: int) -> None:
     both(monkeypatch, lambda: tree.model(order, inputs=[torque]), {}, some_states(6, seed))
 
 
+@pytest.mark.long
 @pytest.mark.compiler
 def test_trees_side_by_side_that_a_spring_connects(monkeypatch: pytest.MonkeyPatch) -> None:
     tree = Tree(7)
@@ -156,6 +158,7 @@ def test_the_gallerys_trees(monkeypatch: pytest.MonkeyPatch) -> None:
         both(monkeypatch, module.build, module.PARAMETERS, some_states(kc.load(module.__name__.split(".")[-1]).n_u))
 
 
+@pytest.mark.long
 @pytest.mark.compiler
 @pytest.mark.filterwarnings("ignore::kanecore.KanecoreWarning")
 def test_negative_masses(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -279,7 +279,7 @@ def test_blocks_in_c(value: float) -> None:
 
 CONSTRAINED = constrained()
 #: By default these, and all with --long.
-SHOWN = ["appell_hamel", "four_bar"]
+SHOWN = ["appell_hamel", "slider_crank"]
 #: Parameters with which a state loses a row or more: (parameters, state).
 DEAD_POINTS: dict[str, tuple[dict[str, float], dict[str, float]]] = {
     "four_bar": ({"L1": 1.0, "L2": 1.0, "L3": 1.0, "d": 1.0}, {"u1": 1.0, "u3": 1.0}),
@@ -391,6 +391,7 @@ def disturbances(name: str) -> Iterator[Call]:
                 yield lambda dyn, s=state, v=values: dyn.partial_velocities(0.0, s, p=v, nonholonomic=True)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", part(CONSTRAINED, ["appell_hamel"]))
 def test_any_order_of_calls(name: str) -> None:
     """The same bits, and the same words where there is an error, as on a model that was never called."""

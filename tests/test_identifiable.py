@@ -51,6 +51,7 @@ def test_ranks(name: str, rank: int) -> None:
     assert built(name).base_parameters().n_base == rank
 
 
+@pytest.mark.long
 def test_grouping_of_the_puma() -> None:
     """Link 2 and the wrist: XX − YY in place of both (Khalil & Dombre 2002, table 9.3), masses with moments."""
     names = built("puma560").base_parameters().names
@@ -155,5 +156,9 @@ def test_errors() -> None:
         model.base_parameters({"g": "1", "l1": 1.0})
     with pytest.raises(kc.ModelError, match="has no regressor"):
         built("rolling_disc").base_parameters()
+
+
+@pytest.mark.long
+def test_constraints_that_no_state_satisfies() -> None:
     with pytest.raises(kc.ModelError, match="too few random states satisfy the constraints"):
         built("four_bar").base_parameters({"L1": 1.0, "L2": 1.0, "L3": 1.0, "d": 9.0, "g": 9.81})

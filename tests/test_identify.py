@@ -13,6 +13,7 @@ import numpy.typing as npt
 import pytest
 from numpy.testing import assert_allclose
 from scipy.linalg import qr
+from sweep import part
 
 import kanecore as kc
 from kanecore.run.physical import pseudo_inertia
@@ -141,6 +142,7 @@ def test_a_urdf_with_friction_and_rotors() -> None:
     assert_allclose(found, wanted, rtol=0, atol=1e-9 * np.max(np.abs(wanted)))
 
 
+@pytest.mark.long
 def test_rotors_of_the_puma() -> None:
     """Joints 1 and 2 stand on axes at rest and normal to one at rest: their links turn about them as their rotors do.
 
@@ -232,7 +234,7 @@ def test_units_do_not_matter() -> None:
 # ------------------------------------------------------------------------------------------- loops, and planes
 
 
-@pytest.mark.parametrize("name", ["four_bar", "five_bar"])
+@pytest.mark.parametrize("name", part(["four_bar", "five_bar"], ["four_bar"]))
 def test_a_loop(name: str) -> None:
     """On the constraints, whose forces nobody measured."""
     module = import_module(f"kanecore.gallery.{name}")
@@ -342,6 +344,7 @@ def test_where_nothing_physical_fits() -> None:
     assert_allclose(fit.matrix @ fit.inertial_parameters.ravel(), fit.base, rtol=1e-9, atol=1e-12)
 
 
+@pytest.mark.long
 def test_parameters_that_fit_best() -> None:
     """Links without products of inertia: with noise no parameters give the base, and the best ones are given.
 

@@ -108,7 +108,7 @@ def test_an_indefinite_matrix_whose_diagonal_vanishes() -> None:
 CHAINS = [(2, True), (2, False), (5, True), (14, True), (14, False)]
 
 
-@pytest.mark.parametrize(("n", "relative"), part(CHAINS, [(2, False), (14, True)]))
+@pytest.mark.parametrize(("n", "relative"), part(CHAINS, [(2, False), (5, True)]))
 def test_chains_with_a_negative_last_link(n: int, relative: bool) -> None:
     """Below and above the size from which articulated bodies are used; without any mass its rate is what is lost."""
     dyn = kc.compile(chain(n, relative), parameters={"mass": 1.0, "inertia": 1.0})

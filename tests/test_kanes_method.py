@@ -52,6 +52,7 @@ def run(tests: str, kind: str, folder: Path) -> dict[str, str]:
     return results
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("tests", part([SOME, *FILES], [SOME]))
 def test_sympys_own_tests_pass(tests: str, tmp_path: Path) -> None:
     results = run(tests, "kanecore", tmp_path)

@@ -100,7 +100,10 @@ def test_against_differences(name: str) -> None:
     check(B, lambda z: dyn.rhs(0.3, x, r=z), r)
 
 
-@pytest.mark.parametrize("name", ["four_bar", "rolling_disc", "whipple_bicycle", "five_bar", "car", "appell_hamel"])
+MINIMAL = ["four_bar", "rolling_disc", "appell_hamel"]
+
+
+@pytest.mark.parametrize("name", part([*MINIMAL, "whipple_bicycle", "five_bar", "car"], MINIMAL))
 def test_minimal_against_differences(name: str) -> None:
     """The independent ones vary, the others follow from the constraints: ``consistent`` finds them."""
     dyn, x = compiled(name), some_state(name)
@@ -220,6 +223,7 @@ def test_pendulum_against_sympys_linearizer(guess: list[float]) -> None:
     compared(system, parts, guess, 1e-12)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("speed", part([0.0, 3.0], [3.0]))
 def test_rolling_disc_against_sympys_linearizer(speed: float) -> None:
     """SymPy's documentation, "A rolling disc, with Kane's method and constraint forces", with its contact point."""

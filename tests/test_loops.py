@@ -105,6 +105,7 @@ def test_long_equations_are_filled_by_the_kernels(monkeypatch: pytest.MonkeyPatc
     np.testing.assert_allclose(alone, by_program.udot(0.0, x), rtol=1e-11, atol=1e-11)
 
 
+@pytest.mark.long
 def test_text_of_loops_grows_as_the_mass_matrix(monkeypatch: pytest.MonkeyPatch) -> None:
     """All but M, which has an entry for each pair of speeds, grows with the number of loops."""
     monkeypatch.setattr(functions, "LONG", 100)

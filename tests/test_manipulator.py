@@ -43,6 +43,7 @@ def robot(name: str) -> tuple[kc.CompiledModel, list[dict[str, Any]]]:
     return dyn, read_reference(f"pinocchio/manipulator_{name}")["states"]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", part("BC", "B"))
 def test_pinocchio(name: str) -> None:
     """C by Christoffel symbols, gravity, M⁻¹, the map of momentum, and ∂u̇/∂(q, u, τ) beside `computeABADerivatives`."""

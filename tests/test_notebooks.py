@@ -232,6 +232,7 @@ def test_trajectory_without_a_picture(lost: str, monkeypatch: pytest.MonkeyPatch
     assert not page.images
 
 
+@pytest.mark.long
 def test_long_trajectories_show_their_first_rows() -> None:
     dyn = kc.load("chain40")
     page = Page(dyn.simulate((0, 0.01), {}, method="rk4", dt=0.005)._repr_html_())

@@ -35,7 +35,9 @@ STRICT = ["-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Werror"]
 
 
 @pytest.mark.parametrize(
-    "flags", [["-O2"], ["-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover"]], ids=["plain", "sanitized"]
+    "flags",
+    [["-O2"], pytest.param(["-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover"], marks=pytest.mark.long)],
+    ids=["plain", "sanitized"],
 )
 def test_program(tmp_path, flags):
     program = tmp_path / "test_ode"
@@ -331,7 +333,7 @@ def heun(slope: str, order: int) -> str:
         ("kc_tableaux.h", "KC_DOP853_DENSE = 7", "KC_DOP853_DENSE = 6", "dop853: it needs more memory"),
         ("kc_methods.c", LAST, heun("0.9", 5), "heun: rows do not sum"),
         ("kc_methods.c", LAST, heun("1.0", 3), "heun: a condition of order 3 fails"),
-    ][:: 1 if sweep.LONG else 4],
+    ][:: 1 if sweep.LONG else 7],
 )
 def test_a_wrong_row_is_noticed(tmp_path, file, right, wrong, fault):
     assert any(words.startswith(fault) for words in faults_after(tmp_path, file, right, wrong))

@@ -69,8 +69,8 @@ def starts(angles: Array) -> Array:
 
 def compiler(name: str) -> str:
     path = shutil.which(name)
-    if path is None:
-        pytest.skip(f"there is no {name}")
+    if path is None or subprocess.run([path, "--version"], capture_output=True, check=False).returncode:
+        pytest.skip(f"there is no {name}, or it has no toolchain")
     return path
 
 

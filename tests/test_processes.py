@@ -58,6 +58,7 @@ def run(code: str, **environment: str) -> str:
     return done.stdout
 
 
+@pytest.mark.long
 def test_fork_after_load() -> None:
     """The child evaluates, builds groups, simulates and sets parameters; the parent goes on as if nothing were."""
     run("""
@@ -77,6 +78,7 @@ assert everything(dyn) == reference
 """)
 
 
+@pytest.mark.long
 def test_prebuilt_model_in_forked_workers() -> None:
     run("""
 import multiprocessing
@@ -112,6 +114,7 @@ assert statuses == [0] * 20, statuses
 """)
 
 
+@pytest.mark.long
 def test_fork_while_another_thread_compiles(tmp_path: Path) -> None:
     """The child builds the very group itself."""
     compiler = tmp_path / "slowcc"
@@ -169,6 +172,7 @@ assert status == 0, f"the child ended with {status}: -14 is a deadlock"
     run(code, FOLDER=str(tmp_path), KANECORE_CACHE_DIR=str(tmp_path / "cache"))
 
 
+@pytest.mark.long
 @pytest.mark.compiler
 def test_two_processes_compile_one_model_at_once(tmp_path: Path) -> None:
     """Four, from Python objects to results, with an empty cache: the same bits, and one entry for each group."""

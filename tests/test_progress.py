@@ -21,7 +21,7 @@ def slowly(t: float, x: object) -> list[float]:
     return [0.0, 0.0, 0.0]
 
 
-@pytest.mark.parametrize("t1", [1.0, -1.0])
+@pytest.mark.parametrize("t1", [-1.0])
 def test_a_function_is_called_with_t(t1: float) -> None:
     told, began = list[float](), time.monotonic()
     dyn = kc.load("rrp")
@@ -49,7 +49,7 @@ def test_what_it_raises_ends_the_run(last: float) -> None:
             raise RuntimeError(f"enough at {t}")
 
     with pytest.raises(RuntimeError, match="enough at") as caught:
-        kc.load("rrp").simulate((0, 1), X0, method="rk4", dt=2e-4, inputs=slowly, progress=enough)
+        kc.load("rrp").simulate((0, 1), X0, method="rk4", dt=2e-3, inputs=slowly, progress=enough)
     sol = vars(caught.value)["trajectory"]
     assert f"enough at {sol.t[-1]}" == str(caught.value)
     assert sol.success == (last == 1.0)

@@ -36,7 +36,7 @@ STORED = {"tree": read_reference("random_trees")["trees"], "joints": read_refere
 REFERENCE = {(what, tree["seed"]): tree for what, trees in STORED.items() for tree in trees}
 CENSUS = read_reference("random_census")
 #: Those that run by default: each 25th, and of the others what has a kind or a size that none before it had.
-DEFAULT = list(REFERENCE)[::50]
+DEFAULT = list(REFERENCE)[::90]
 MET = set[Any]()
 for what, seed in [*DEFAULT, *REFERENCE]:
     traits = CENSUS[what][str(seed)]["kinds"] + [CENSUS[what][str(seed)]["bodies"]]

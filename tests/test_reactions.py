@@ -15,6 +15,7 @@ import sympy as sm
 import sympy.physics.mechanics as me
 from mechanisms import ground, rates
 from oracle.sympy_kinematics import SymPyKinematics
+from sweep import part
 
 import kanecore as kc
 from kanecore.derive.derivation import Derivation
@@ -112,7 +113,7 @@ def newton_euler(described: dict[str, Any], dyn: kc.CompiledModel, x: Array) -> 
     return {name: (wrench, largest) for name, wrench in wrenches.items()}
 
 
-@pytest.mark.parametrize(("mechanism", "seed"), [(absolute_chain, 3), (jointed_tree, 5)])
+@pytest.mark.parametrize(("mechanism", "seed"), part([(absolute_chain, 3), (jointed_tree, 5)], [(absolute_chain, 3)]))
 def test_balance(mechanism: Any, seed: int) -> None:
     """With absolute angles as coordinates, and of a System with every kind of joint."""
     described, model = mechanism()

@@ -278,9 +278,9 @@ def test_ctrl_c_while_interpolating():
 
 @pytest.mark.compiler
 def test_ctrl_c_in_a_batch():
-    dyn = kc.load("chain40")
+    dyn = kc.load("four_bar")
     dyn.kinetic_energy(0.0, np.zeros((300, dyn.n_x)))  # is compiled, in lanes as well
-    x = np.broadcast_to(np.zeros(dyn.n_x), (1000, 1000, dyn.n_x))
+    x = np.broadcast_to(np.zeros(dyn.n_x), (4000, 1000, dyn.n_x))
     with pytest.raises(KeyboardInterrupt) as caught, ctrl_c_during("dyn.kinetic_energy("):
         dyn.kinetic_energy(0.0, x)
     assert in_c(caught.value)

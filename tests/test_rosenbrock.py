@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 import sympy as sm
 import sympy.physics.mechanics as me
-from scipy.integrate import solve_ivp
+from sweep import part
 from test_ode import size_and_density, trees
 
 import kanecore as kc
@@ -120,7 +120,7 @@ def test_conditions(
     assert all(t.alpha[i, j] == 0 for i in range(len(t.ones)) for j in range(i, len(t.ones)))
 
 
-@pytest.mark.parametrize("name", ["rodas5p", "ros34pw2"])
+@pytest.mark.parametrize("name", part(["rodas5p", "ros34pw2"], ["ros34pw2"]))
 def test_what_decays_at_once_is_gone_after_a_step(tableaux: dict[str, Tableau], name: str) -> None:
     """R(z) = 1 + z b (1 − z (α + Γ))⁻¹ 1 vanishes at infinity, and is below 1 to the left of the imaginary axis."""
     t = tableaux[name]
@@ -194,18 +194,13 @@ def test_error_follows_the_tolerance(van_der_pol: CompiledModel) -> None:
     """The slope of log error against log tolerance, and what a step costs; `test_stiff_problems.py` counts steps."""
     tolerances = 10.0 ** -np.arange(5, 9)
     span, x0 = (0.0, 2000.0), [2.0, 0.0]
-    end = solve_ivp(
-        *(van_der_pol.rhs, span, x0, "Radau"),
-        jac=lambda t, x: van_der_pol.linearize(t, x)[0],
-        rtol=1e-12,
-        atol=1e-14,
-    ).y[:, -1]
+    end = 1.706167732170483  # Mazzia & Magherini, Test Set for IVP Solvers, release 2.4 (2008), problem VDPOL
     errors = []
     for tolerance in tolerances:
         sol = van_der_pol.simulate(span, x0, method="rosenbrock", rtol=tolerance, atol=tolerance)
         assert sol.njev == sol.n_steps  # a state has one matrix, however many steps are tried from it
         assert sol.nlu == sol.n_steps + sol.n_rejected
-        errors.append(abs(sol.x[-1, 0] - end[0]))
+        errors.append(abs(sol.x[-1, 0] - end))
     assert np.polyfit(np.log(tolerances), np.log(errors), 1)[0] == pytest.approx(1.0, abs=0.15)
 
 

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 import pytest
 from gallery_states import c_text
-from sweep import every, models, part
+from sweep import every, part
 from test_functions import boulder, hills, street
 
 import kanecore as kc
@@ -69,7 +69,7 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-@pytest.mark.parametrize("name", models())
+@pytest.mark.parametrize("name", part(kc.models(), ["slider_crank"]))
 def test_gallery(name: str, program: Path, tmp_path: Path) -> None:
     path = tmp_path / f"{name}.c"
     path.write_text(c_text(name), encoding="utf-8")

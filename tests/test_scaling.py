@@ -233,7 +233,7 @@ CONSTRAINED = constrained()
 
 
 @pytest.mark.parametrize("unit", UNITS, ids=NAMES)
-@pytest.mark.parametrize("name", part(CONSTRAINED, ["bricard", "four_bar", "rolling_disc"]))
+@pytest.mark.parametrize("name", part(CONSTRAINED, ["four_bar", "rolling_disc"]))
 def test_states_and_checks(name: str, unit: tuple[int, float]) -> None:
     model = scaled(name)
     plain, other = arguments(model, (0, 1.0)), arguments(model, unit)
@@ -299,7 +299,7 @@ def tether() -> kc.CompiledModel:
 
 
 @pytest.mark.parametrize("keep", ["independent", None])
-@pytest.mark.parametrize("off", [1e-12, 1e-3, 0.1, 2.0])
+@pytest.mark.parametrize("off", part([1e-12, 1e-3, 0.1, 2.0], [1e-12, 2.0]))
 def test_a_tether_far_from_the_origin(off: float, keep: str | None) -> None:
     """100 m at 4.2e7 m: coordinates are known to 7e-9 m, and 40 of 40 starts succeed."""
     dyn, rng = tether(), np.random.default_rng(0)
@@ -470,6 +470,7 @@ def shut(angle: float = 0.4, rate: float = 0.7, width: float = 0.8) -> Array:
     return state
 
 
+@pytest.mark.long
 def test_a_door_on_two_hinges() -> None:
     """Its weight is shared along the axis as nobody knows; the forces across it are determined."""
     dyn = kc.compile(door(), parameters={"w": 0.8, "h": 2.0})

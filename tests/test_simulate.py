@@ -585,6 +585,7 @@ except MemoryError as error:
 """
 
 
+@pytest.mark.long
 @pytest.mark.skipif(sys.platform != "linux", reason="limits of memory as in Linux")
 def test_no_memory_says_what_to_do():
     done = subprocess.run([sys.executable, "-c", SMALL], capture_output=True, text=True, check=True)

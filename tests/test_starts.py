@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
-from sweep import constrained, every
+from sweep import constrained, every, part
 from test_pivots import chain
 from test_redundant import compiled, lifted, tree
 from test_redundant import states as tree_states
@@ -57,6 +57,7 @@ def run(start: Array, end: float) -> None:
         np.testing.assert_allclose(sol.x[-1, [0, 1, 2, 12, 13, 14]], expected, rtol=0, atol=1e-3 * size)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("tenth", every(5, range(5)))
 def test_redundant_robot(tenth: int) -> None:
     for start in robot_starts()[tenth::5]:
@@ -108,7 +109,7 @@ def test_massless_speeds(kind: str) -> None:
         assert sol.constraint_drift < 1e-9
 
 
-@pytest.mark.parametrize("name", every(3, CONSTRAINED))
+@pytest.mark.parametrize("name", part(CONSTRAINED, ["four_bar", "rrp_redundant", "rolling_disc"]))
 def test_gallery(name: str) -> None:
     """From states around STATE, brought to the constraints with and without the dependent ones."""
     starts_of_gallery(name, 12, 1.0)

@@ -27,6 +27,7 @@ def test_all_are_here(stiff: Any) -> None:
     assert list(stiff.PROBLEMS) == NAMES
 
 
+@pytest.mark.long
 def test_arm_of_sympys_documentation(stiff: Any) -> None:
     """The numbers that it prints."""
     problem = stiff.arm()
@@ -51,6 +52,7 @@ def test_arm_of_sympys_documentation(stiff: Any) -> None:
     assert dyn.qdot(0.0, x, r=r)[place] == pytest.approx(rate, rel=1e-12)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", sweep.part(NAMES, NAMES[:1]))
 def test_steps_beside_radaus(stiff: Any, name: str) -> None:
     """At equal errors of the coordinates at the end, between those of Radau at tolerances from 1e-3 to 1e-10."""

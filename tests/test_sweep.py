@@ -48,9 +48,11 @@ def named(parameters: list[Any]) -> tuple[list[Any], list[Any]]:
     return [p for p in parameters if p not in long], [p.values[0] for p in long]
 
 
-def test_parts() -> None:
-    assert named(sweep.part("abc", "b")) == (["b"], ["a", "c"])
-    assert named(sweep.every(3, range(7), first=1)) == ([1, 4], [0, 2, 3, 5, 6])
+@pytest.mark.parametrize("long", [False, True])
+def test_parts(long: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sweep, "LONG", long)
+    assert named(sweep.part("abc", "b")) == (["b"], ["a", "c"] if long else [])
+    assert named(sweep.every(3, range(7), first=1)) == ([1, 4], [0, 2, 3, 5, 6] if long else [])
     with pytest.raises(AssertionError, match=r"does not hold: \['d'\]"):
         sweep.part("abc", "bd")
 
@@ -58,7 +60,7 @@ def test_parts() -> None:
 @pytest.mark.parametrize(
     ("options", "number"),
     [
-        ([], 3 + 1 + 1),
+        pytest.param([], 3 + 1 + 1, marks=pytest.mark.long),
         pytest.param(["--long"], 30 + 2 + 1, marks=pytest.mark.long),
         (["--long", "-m", "long"], 27 + 1 + 1),
     ],
@@ -69,7 +71,7 @@ def test_what_runs(options: list[str], number: int, root: Path, tmp_path: Path) 
 
 
 @pytest.mark.parametrize(
-    "workers", [pytest.param([], marks=pytest.mark.long), ["-n", "2"]], ids=["one process", "workers"]
+    "workers", [[], pytest.param(["-n", "2"], marks=pytest.mark.long)], ids=["one process", "workers"]
 )
 def test_what_was_skipped_runs_once_nothing_is_in_the_way(workers: list[str], root: Path, tmp_path: Path) -> None:
     """Single tests, single cases and whole files; and again, since the list is that of the last whole run."""

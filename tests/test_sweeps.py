@@ -269,6 +269,7 @@ def test_many_cases_are_few_tasks() -> None:
     assert kc.sweep(square, [], executor).results == []
 
 
+@pytest.mark.long
 @pytest.mark.compiler
 def test_a_model_is_compiled_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """By workers that start together, with a cache that does not know it; none by those whose cache does."""

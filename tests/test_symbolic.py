@@ -5,12 +5,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
+from itertools import product
 from typing import Any
 
 import numpy as np
 import pytest
 import sympy as sm
 import sympy.physics.mechanics as me
+from sweep import every
 
 import kanecore as kc
 from kanecore.gallery import appell_hamel, ball_turntable, free_body, rotating_tube, rrp, slider_crank
@@ -145,8 +147,7 @@ def solved(name: str, kernel: str) -> bool:
     return bool(derivation.solved_at_run_time and derivation.kernel(kernel).after_udot)
 
 
-@pytest.mark.parametrize("kernel", NAMES)
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize(("name", "kernel"), every(4, product(MODELS, NAMES)))
 def test_expression_or_reason(name: str, kernel: str) -> None:
     """An expression is the kernel's value at random states on the constraints; else the error says what has one."""
     model, dyn = described(name), compiled(name)

@@ -110,7 +110,8 @@ def compile(
     elif cflags is not None:
         raise ValueError(f"cflags is {cflags!r}, and there is no compiler that takes flags: leave it out")
     else:
-        build = _for_machine(model, baked, build_info, verbose)
+        on_machine = Groups(description, baked, first=FIRST)
+        build = for_machine(lambda group: code(on_machine.library(group)), model.name, build_info, verbose)
     library, text = build("core")
     dyn = class_of(real)(
         {"core": library},
@@ -127,21 +128,20 @@ def compile(
     return dyn
 
 
-def _for_machine(
-    model: Model, baked: Mapping[str, float], info: dict[str, Any], verbose: bool
+def for_machine(
+    write: Callable[[str], Code], name: str, info: dict[str, Any], verbose: bool = False
 ) -> Callable[[str], tuple[Code, None]]:
-    """What writes one group of kernels as code for the machine; there is no C text, and no file."""
-    groups = Groups(model.description, baked, first=FIRST)
+    """A builder of groups of kernels as code for the machine: there is no C text, and no file."""
     info["machine"] = True
 
     @no_collection()
     def build(group: str) -> tuple[Code, None]:
         start = time.perf_counter()
-        written = code(groups.library(group))
+        written = write(group)
         seconds = time.perf_counter() - start
         info["build"][group] = {"derive_seconds": seconds, "compile_seconds": 0.0, "from_cache": False, "command": []}
         if verbose:
-            print(f"{model.name}: {group} on the machine, without a compiler")
+            print(f"{name}: {group} on the machine, without a compiler")
         return written, None
 
     return build

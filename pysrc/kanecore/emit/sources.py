@@ -26,6 +26,7 @@ def sources() -> str:
     return digest.hexdigest()
 
 
+@functools.cache
 def version() -> str:
     """That of the package, as the C says it."""
     try:

@@ -22,7 +22,6 @@ import contextlib
 import hashlib
 import sys
 import threading
-import warnings
 from collections.abc import Callable, Iterator
 from functools import cache, partial
 from importlib import import_module
@@ -30,12 +29,13 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from kanecore.errors import KanecoreWarning, unknown_name, without_extension
+from kanecore.errors import unknown_name, without_extension
 from kanecore.prebuilt import lane_library, libraries, library
 
 if TYPE_CHECKING:
     from kanecore.describe.description import Description
     from kanecore.emit.groups import Groups
+    from kanecore.machine_code import Code
     from kanecore.run.model import CompiledModel
 
 __all__ = ["MODELS", "PREBUILT_OF_ROBOTS", "is_prebuilt", "library_path", "load", "models", "robot_file", "robots"]
@@ -93,6 +93,7 @@ PREBUILT_OF_ROBOTS = ("core", "forces", "bodies")
 
 _FOLDER = Path(__file__).parent / "_lib"
 _ROBOTS = Path(__file__).parent / "robots"
+_DERIVING = threading.RLock()  # groups for the machine share a derivation
 
 
 def models() -> list[str]:
@@ -168,20 +169,32 @@ def load(name: str) -> CompiledModel:
         path, source = build("core")
         libraries_of = {"core": path}
     else:
-        return _on_the_machine(name)
+        from kanecore._compile import for_machine
+
+        on_machine = for_machine(partial(_code, name), name, info)
+        dyn = CompiledModel({"core": on_machine("core")[0]}, source={}, builder=on_machine, info=info, **own)
+        dyn.parameters.update(import_module(f"{__name__}.{name}").PARAMETERS)
+        return dyn
     return CompiledModel(
         libraries_of, source={"core": source}, builder=build, lane_builder=build_lanes, info=info, **own
     )
 
 
-def _on_the_machine(name: str) -> CompiledModel:
-    """A model without a C compiler."""
-    from kanecore._compile import compile
+@cache
+def _code(name: str, group: str) -> Code:
+    """One group of kernels of a model, for the machine that takes the place of a C compiler; kept in the process."""
+    from kanecore.emit.machine import code
 
-    module = import_module(f"{__name__}.{name}")
-    with warnings.catch_warnings():  # a source may give inertias that no body can have
-        warnings.simplefilter("ignore", KanecoreWarning)
-        return compile(module.build(), parameters=module.PARAMETERS, cc="none")
+    with _DERIVING:
+        return code(_machine_groups(name).library(group))
+
+
+@cache
+def _machine_groups(name: str) -> Groups:
+    from kanecore.emit.groups import Groups
+    from kanecore.emit.machine import FIRST
+
+    return Groups(_described(name), first=FIRST)
 
 
 def _text(name: str) -> str:
