@@ -55,12 +55,12 @@ LARGE += ["puma560", "ur5e"]
 ONE_AT_A_TIME = threading.Lock()  # derivations, whose texts are compiled side by side
 
 # The C sources of each module of the extension, and how far its Cython is optimized.  Full optimization takes twice as
-# long, and pays where each call of a kernel goes, in `_native`; C is optimized in any case.
+# long, and pays where each call of a kernel goes, in `_native`; where values go by name, in `_library`, half of it does.
 MODULES = {
     "_native": ("-O1", []),
     "_library": ("-Og", ["machine", "machine_fused", "loader", "cpu"]),
     "_motion": (
-        "-Og",
+        "-O0",
         [
             *("rollout", "rollout_v3", "rollout_v4", "rosenbrock", "events", "methods", "drive", "chatter", "signal"),
             *("tableaux", "unit", "cpu"),
@@ -141,7 +141,7 @@ class BuildNative(build_ext):
         """Its object files to come, from its Cython and its C; what is older than they are is not compiled again."""
         cython, *sources = module.sources
         return [pool.submit(self.compile_cython, module, cython)] + [
-            pool.submit(self.compile_c, module, source, code_flags()) for source in sources
+            pool.submit(self.compile_c, module, source, code_flags(source)) for source in sources
         ]
 
     def compile_cython(self, module: Extension, source: str) -> str:
@@ -302,11 +302,11 @@ def recipes(name: str) -> tuple[Recipe, Recipe]:
     return Recipe(f"{key} prebuilt", lambda: text(0)), Recipe(f"{key} prebuilt in lanes", lambda: text(1))
 
 
-def code_flags() -> list[str]:
-    """Those of all C: as models are compiled."""
+def code_flags(source: str) -> list[str]:
+    """Those of C: as models are compiled, but for the machine, which takes a third of all time at -O1."""
     from kanecore.build.compiler import CODE
 
-    return list(CODE)
+    return ["-Og" if flag == "-O1" and "machine" in source else flag for flag in CODE]
 
 
 def modules() -> list[Extension]:
