@@ -161,6 +161,7 @@ def test_compare(run: tuple[str, Path], root: Path) -> None:
     assert all(set(line.split()[2:]) == {"1"} for line in lines)
 
 
+@pytest.mark.long
 def test_unknown_script(root: Path) -> None:
     done = subprocess.run(
         [sys.executable, "bench/run.py", "integrat"], cwd=root, capture_output=True, text=True, check=False

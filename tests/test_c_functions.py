@@ -139,6 +139,7 @@ def test_a_fourth_derivative_is_refused(curve: kc.CFunction) -> None:
 
 
 # ------------------------------------------------------------------------------------- addresses of a process
+@pytest.mark.long
 def test_the_text_holds_no_address(curve: kc.CFunction, line: kc.CFunction) -> None:
     """Two models of one text, with functions of their own, at once and from several threads."""
     models = [bead(street=function) for function in (curve, line)]

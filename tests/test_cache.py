@@ -198,6 +198,7 @@ def test_killed_compile(folder: Path, tmp_path: Path) -> None:
     assert len(names(folder)) == 2
 
 
+@pytest.mark.long
 def test_killed_at_any_moment(folder: Path) -> None:
     """However far it came, the next process has a library that works, and nothing lies outside the folder."""
     temporary = folder.parent / "tmp"

@@ -47,6 +47,7 @@ def test_points(each: bool) -> None:
     assert len(model._derivation.kernel("reactions").roots) == 6 * len(bodies)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("turning", sweep.part([False, True], [False]))
 def test_frames(turning: bool) -> None:
     N, origin = ground()

@@ -174,6 +174,7 @@ def test_reader_that_closes_the_pipe() -> None:
     assert (done.returncode, done.stderr) == (0, "")
 
 
+@pytest.mark.long
 def test_module_and_script_agree() -> None:
     script = Path(sys.executable).with_name("kanecore")
     done = subprocess.run([script, "models"], capture_output=True, text=True, check=True)

@@ -19,6 +19,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from gallery_states import c_text
+from sweep import every
 
 import kanecore as kc
 from kanecore import _compile, _library, prebuilt
@@ -549,12 +550,17 @@ EXPORT unsigned behind_a_kernel(double *c, double *x)
 """.replace("EXPORT", EXPORT)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("lanes", "call"),
-    [
-        (False, "kernel_rhs(0.0, x, x, c, work, out);"),
-        (True, "uint32_t undone; lanes_rhs(1, x, x, x, c, work, out, &undone);"),
-    ],
+    every(
+        2,
+        [
+            (False, "kernel_rhs(0.0, x, x, c, work, out);"),
+            (True, "uint32_t undone; lanes_rhs(1, x, x, x, c, work, out, &undone);"),
+        ],
+        first=1,
+    ),
 )
 def test_kernels_clear_the_wide_registers(lanes: bool, call: str) -> None:
     """What code for the baseline of x86-64 does next is 3 to 5 times slower where they are full."""

@@ -126,6 +126,7 @@ def test_equal_models_give_equal_bytes() -> None:
 
 
 # -------------------------------------------------------------------------------------------------- clean C
+@pytest.mark.long
 @pytest.mark.parametrize("name", part(kc.models(), ["four_bar"]))
 def test_compiles_without_a_warning(name: str, built: dict[str, kc.Model], tmp_path: Path) -> None:
     description = built[name].description

@@ -34,7 +34,7 @@ from kanecore.kernels import KERNEL_GROUPS
 Array = npt.NDArray[np.float64]
 
 STRICT = ("-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-ffp-contract=off")
-SHORT = ("slider_crank",)  # a loop; others with --long
+SHORT = ("constant_speed_particle",)  # it has a constraint, and is small; others with --long
 LARGE = ("g1", "anymal_c", "panda")  # their core alone, lest compilers take minutes
 NAMES = [pytest.param(name, marks=() if name in SHORT else pytest.mark.long) for name in kc.models()]
 
@@ -386,6 +386,7 @@ int main(void)
 # ------------------------------------------------------------------------------------------------- what is promised
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "optimization", ["-O1", *(pytest.param(o, marks=pytest.mark.long) for o in ("-O2", "-O3", "-Os"))]
 )
@@ -477,6 +478,7 @@ def test_own_models(tmp_path: Path) -> None:
         make_test(tmp_path / real, "-O1", "-Werror")
 
 
+@pytest.mark.long
 def test_names_of_any_kind(tmp_path: Path) -> None:
     """No text of the user's is code; places have identifiers that differ."""
     a, b = sm.Symbol('m"*/ \\'), sm.Symbol("int")
@@ -558,6 +560,7 @@ def spring() -> kc.Model:
     )
 
 
+@pytest.mark.long
 def test_floats_that_cannot_hold(tmp_path: Path) -> None:
     """Of the spring's length few digits are left."""
     dyn = kc.compile(spring(), parameters={"m": 1.0, "k": 1.0, "near": 1e6, "far": 1e6 + 1})
@@ -589,6 +592,7 @@ def test_parameters_that_are_no_floats(tmp_path: Path, value: float) -> None:
         dyn.export_c(tmp_path / "out", real="float")
 
 
+@pytest.mark.long
 def test_models_that_have_no_description(tmp_path: Path) -> None:
     copy = pickle.loads(pickle.dumps(kc.compile(pendulum(), parameters={"m": 1, "g": 1, "l": 1})))
     with pytest.raises(kc.ModelError, match=r"cannot become a C library: it was unpickled.*where it was compiled"):

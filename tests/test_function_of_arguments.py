@@ -217,6 +217,7 @@ def test_a_copy_is_the_same_function() -> None:
     assert_array_equal(again.udot(0.0, X, p=[SMALL]), first)
 
 
+@pytest.mark.long
 @pytest.mark.compiler
 def test_prepared_blocks_do_not_change() -> None:
     """The count is a part of the block, and of that block alone."""

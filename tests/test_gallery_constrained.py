@@ -434,6 +434,7 @@ def upright(v: float) -> Array:
     return vector(dyn, state | {"uthR": -v / p.rR, "uthF": -v / p.rF, "ux": v})
 
 
+@pytest.mark.long
 def test_bicycle_mass_matrix_of_the_benchmark() -> None:
     """Meijaard et al. 2007: the benchmark's M of roll and steer, 14 digits; upright neither is part of driving."""
     dyn, published = compiled("whipple_bicycle"), case("whipple_linear_benchmark")

@@ -94,6 +94,7 @@ FEET = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("name", "soles"), every(2, FEET.items()))
 def test_state_stands_on_the_ground(name: str, soles: dict[str, tuple[float, float, float]]) -> None:
     """The spheres of the feet, whose centres these are, touch z = 0."""

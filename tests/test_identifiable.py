@@ -138,6 +138,7 @@ def test_units_do_not_matter() -> None:
         np.testing.assert_allclose(found.matrix[0, found.columns.index("link2.m")], 0.5 * unit, rtol=1e-9)
 
 
+@pytest.mark.long
 def test_representation() -> None:
     text = repr(built("puma560").base_parameters())
     assert text.startswith("puma560: 36 base parameters of 60 inertial parameters\n")

@@ -76,6 +76,7 @@ def test_beside_flywheels() -> None:
     assert (rates < 0.0).any()
 
 
+@pytest.mark.long
 def test_losses_of_a_urdf() -> None:
     """Damping, and friction that turns over at a speed at which all states are long past."""
     plain = compiled(kc.Model.from_urdf(ROBOTS / "tools.urdf"))

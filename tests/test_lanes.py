@@ -266,6 +266,7 @@ def test_small_batches_compile_nothing() -> None:
     assert dyn._lanes[1] in (2, 4, 8)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("level", lane_levels(platform.machine()))
 def test_prebuilt_levels(level: str, tmp_path: Path) -> None:
     """Each that this processor runs; no compiler is asked for."""

@@ -268,6 +268,7 @@ def test_a_model_in_the_cache_needs_no_sympy() -> None:
     assert (done.stdout, done.stderr) == ("6\n", "")
 
 
+@pytest.mark.long
 def test_no_circle_of_files(root: Path) -> None:
     """Late imports and those for type checkers count as well."""
     files = {f"kanecore.{name}".removesuffix(".__init__"): found for name, found in modules(root, typed=True)}

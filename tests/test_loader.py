@@ -86,7 +86,7 @@ def test_the_members_are_those_of_the_header() -> None:
 @pytest.mark.parametrize("seed", range(4 if sweep.LONG else 1))
 def test_altered_tables(seed: int, any_table: str, root: Path) -> None:
     """Each opens, and behaves, or is refused; a process that crashes fails the test."""
-    n = 500 if sweep.LONG else 100
+    n = 500 if sweep.LONG else 50
     command = [sys.executable, "-W", "ignore", root / "tests/altered_tables.py", any_table, str(seed), str(n)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr

@@ -91,6 +91,7 @@ def test_loops_in_other_coordinates() -> None:
             dyn.udot(0.0, x)
 
 
+@pytest.mark.long
 @pytest.mark.compiler
 def test_long_equations_are_filled_by_the_kernels(monkeypatch: pytest.MonkeyPatch) -> None:
     """The text holds M once; u̇ is the same, to the last bit alone and in lanes, each with its pivots."""

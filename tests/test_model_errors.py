@@ -14,6 +14,7 @@ import pytest
 import sympy as sm
 import sympy.physics.mechanics as me
 from mechanisms import Pieces, ground, particle, rates
+from sweep import every
 
 import kanecore as kc
 from kanecore.build import include_dir
@@ -291,7 +292,7 @@ def test_any_name_is_shown_unharmed(d: Pieces, compiled: Callable[..., kc.Compil
 
 
 @pytest.mark.compiler
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", every(3, NAMES))
 def test_names_are_inert_in_c(d: Pieces, name: str, tmp_path: Path) -> None:
     """No text of the user's stands in the C but in escaped string literals and a comment of harmless signs."""
     model = d.model(

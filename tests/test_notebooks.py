@@ -181,6 +181,7 @@ def test_compiled_model() -> None:
     assert {"current parameters", "current inputs", "link1, link2, link3"} <= set(page.texts)
 
 
+@pytest.mark.long
 def test_linear_system() -> None:
     dyn = kc.load("rolling_disc")
     system = dyn.linear_system(0.0, dyn.consistent(0.0, [*[0.0] * 7, -4.0, 0.0, 0.0]))

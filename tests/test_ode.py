@@ -333,12 +333,13 @@ def heun(slope: str, order: int) -> str:
         ("kc_tableaux.h", "KC_DOP853_DENSE = 7", "KC_DOP853_DENSE = 6", "dop853: it needs more memory"),
         ("kc_methods.c", LAST, heun("0.9", 5), "heun: rows do not sum"),
         ("kc_methods.c", LAST, heun("1.0", 3), "heun: a condition of order 3 fails"),
-    ][:: 1 if sweep.LONG else 7],
+    ][:: 1 if sweep.LONG else 14],
 )
 def test_a_wrong_row_is_noticed(tmp_path, file, right, wrong, fault):
     assert any(words.startswith(fault) for words in faults_after(tmp_path, file, right, wrong))
 
 
+@pytest.mark.long
 def test_a_right_row_needs_no_word_here(tmp_path):
     assert not faults_after(tmp_path, "kc_methods.c", LAST, heun("1.0", 2))
 

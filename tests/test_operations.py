@@ -61,6 +61,7 @@ def residual(counts: list[int]) -> float:
     return float(np.max(np.abs(counts / line - 1)))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("spatial", [False, pytest.param(True, marks=pytest.mark.long)])
 def test_chains_grow_linearly(spatial: bool) -> None:
     """Forcing by the recursive Newton–Euler pass, u̇ by articulated bodies: so much a link, within 5 %."""

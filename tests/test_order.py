@@ -67,7 +67,7 @@ def check(args: tuple[Any, ...], options: dict[str, Any], tries: int = 2) -> Non
         np.testing.assert_allclose(list(found.values()), list(expected.values()), rtol=1e-10, atol=1e-12 * scale)
 
 
-@pytest.mark.parametrize("name", every(4, sorted(set(MODELS) - LONG - OF_LINKS - set(robots()))))
+@pytest.mark.parametrize("name", every(8, sorted(set(MODELS) - LONG - OF_LINKS - set(robots()))))
 def test_gallery(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     check(*arguments(name, monkeypatch), tries=1)
 

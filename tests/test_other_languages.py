@@ -74,6 +74,7 @@ def compiler(name: str) -> str:
     return path
 
 
+@pytest.mark.long
 def test_cpp(root: Path, tmp_path: Path) -> None:
     (tmp_path / "model.c").write_text(c_text("rrp"), encoding="utf-8")
     include = f"-I{kc.get_include()}"

@@ -99,7 +99,7 @@ def test_what_is_asked_for(spring: CompiledModel, method: str) -> None:
     np.testing.assert_array_equal(nowhere(1.0), x0)
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", part(METHODS, METHODS[:1]))
 @pytest.mark.parametrize(("kind", "span"), [("zoh", (0.0, 3.0)), ("linear", (3.0, 0.0)), ("cubic", (0.0, 3.0))])
 def test_methods_begin_anew_where_inputs_jump(spring: CompiledModel, method: str, kind: Any, span: Any) -> None:
     signal = kc.Signal([0.0, 0.5, 1.0, 1.0625, 2.0, 3.0], [0.0, 3.0, 3.0, -40.0, 2.0, 1.0], kind=kind)
@@ -159,7 +159,7 @@ def test_unit_quaternions(method: str) -> None:
     np.testing.assert_allclose(sol.x[-1], dyn.simulate((0.0, 2.0), x0, rtol=1e-12, atol=1e-12).x[-1], atol=1e-5)
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", part(METHODS, METHODS[:1]))
 @pytest.mark.parametrize("error", [KeyboardInterrupt, RuntimeError, kc.SingularError])
 def test_what_ends_a_run_leaves_what_was_reached(spring: CompiledModel, method: str, error: Any) -> None:
     """Ctrl-C, and errors of the input function."""
@@ -192,6 +192,7 @@ def test_limits(spring: CompiledModel, method: str, monkeypatch: pytest.MonkeyPa
         sol(0.5)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("method", part(METHODS, METHODS[:1]))
 def test_a_singularity_on_the_way(method: str) -> None:
     """u' = u² + 1 ends at π / 2, and an arm stretched out with a massless link is singular."""

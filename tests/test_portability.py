@@ -25,8 +25,9 @@ from typing import Any
 import numpy as np
 import pytest
 from gallery_states import c_text
-from sweep import models
+from sweep import models, part
 
+import kanecore as kc
 from kanecore._library import cpu_level
 from kanecore.build import compile_library, include_dir
 from kanecore.build.compiler import find_compiler, levels
@@ -48,7 +49,7 @@ X86 = platform.machine().lower() in {"x86_64", "amd64"}
 MARCH = {"baseline": ["-march=x86-64"], "x86-64-v3": ["-march=x86-64-v3"]} if X86 else {"baseline": []}
 
 zig = pytest.mark.skipif(importlib.util.find_spec("ziglang") is None, reason="pip install ziglang to cross-compile")
-every_model = pytest.mark.parametrize("name", models())
+every_model = pytest.mark.parametrize("name", part(kc.models(), ["constant_speed_particle", "free_body"]))
 every_target = pytest.mark.parametrize("target", TARGETS.values(), ids=TARGETS)
 
 

@@ -147,6 +147,7 @@ assert dyn.kinetic_energy(0.0, np.ones(6)) > 0.0
     run(code, FOLDER=str(tmp_path), KANECORE_CACHE_DIR=str(tmp_path / "cache"))
 
 
+@pytest.mark.long
 def test_a_child_does_not_wait_for_its_parent(tmp_path: Path) -> None:
     """Which may be waiting for the child, as for the end of a pipe that both hold: here the compiler waits for it."""
     compiler = tmp_path / "slowcc"

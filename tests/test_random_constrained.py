@@ -93,6 +93,7 @@ def test_agrees_with_an_independent_formulation(seed: int) -> None:
         check_dependent(system, dyn, time, x, r)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("seed", every(200, [seed for seed in SYSTEMS if seed % 10], first=9))
 def test_equations_on_the_graph(seed: int) -> None:
     """M, f, G, γ and the constraints' values; u̇ and the least λ that they determine; F_r + F*_r = f − M u̇."""

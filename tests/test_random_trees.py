@@ -35,14 +35,20 @@ STORED = {"tree": read_reference("random_trees")["trees"], "joints": read_refere
 #: What a tree is, and its seed: what SymPy says of it.
 REFERENCE = {(what, tree["seed"]): tree for what, trees in STORED.items() for tree in trees}
 CENSUS = read_reference("random_census")
-#: Those that run by default: each 25th, and of the others what has a kind or a size that none before it had.
-DEFAULT = list(REFERENCE)[::90]
-MET = set[Any]()
-for what, seed in [*DEFAULT, *REFERENCE]:
-    traits = CENSUS[what][str(seed)]["kinds"] + [CENSUS[what][str(seed)]["bodies"]]
-    if not MET.issuperset(traits) and (what, seed) not in DEFAULT:
-        DEFAULT.append((what, seed))
-    MET.update(traits)
+
+
+def traits(tree: tuple[str, int]) -> set[Any]:
+    """Its kinds of joints, bodies and loads, and how many bodies."""
+    what, seed = tree
+    return {*CENSUS[what][str(seed)]["kinds"], CENSUS[what][str(seed)]["bodies"]}
+
+
+#: Those that run by default: again and again the one with the most traits that none before it had.
+DEFAULT: list[tuple[str, int]] = []
+left = set().union(*map(traits, REFERENCE))
+while left:
+    DEFAULT.append(max(REFERENCE, key=lambda tree: len(traits(tree) & left)))
+    left -= traits(DEFAULT[-1])
 COMPILED = list(REFERENCE)[::10]
 #: Trees whose reference is computed anew: some of those that KanesMethod does in two seconds.
 QUICK = [name for name, tree in REFERENCE.items() if tree.get("sympy_seconds", np.inf) < 2]
@@ -130,6 +136,7 @@ def test_quaternions_are_longer_than_their_speeds() -> None:
     assert {*longer} & {*DEFAULT}
 
 
+@pytest.mark.long
 def test_both_copies_are_the_same_tree() -> None:
     for what, seed in DEFAULT[::20]:
         one, other = tree_of(what, seed), BUILD[what](seed, complete=True)

@@ -71,7 +71,7 @@ def inputs(dyn: kc.CompiledModel) -> Array:
 
 
 @pytest.mark.compiler
-@pytest.mark.parametrize("name", part(kc.models(), ["four_bar", "free_body", "rrp"]))
+@pytest.mark.parametrize("name", part(kc.models(), ["slider_crank", "free_body"]))
 def test_a_row_has_the_bits_of_simulate_and_of_itself_alone(name: str) -> None:
     """In lanes and without, on one thread and on two, in any company."""
     dyn, x, steps = loaded(name), starts(name), 4

@@ -39,7 +39,7 @@ NAMES = [f"{what} by {factor:g}" for what in ("length", "mass", "time") for fact
 #: Neither are there of robots from files.
 GALLERY = [name for name in kc.models() if name not in ("tree30", *kc.gallery.robots())]
 #: By default these, and all with --long.
-SHOWN = ["appell_hamel", "bricard", "four_bar", "free_body", "rolling_disc", "rotating_tube", "rrp"]
+SHOWN = ["appell_hamel", "four_bar", "free_body", "rolling_disc", "rotating_tube"]
 #: Where the redundancy of rows leaves them undetermined: λ is of least norm in rows as written.
 UNDETERMINED = ("bricard",)
 
@@ -298,7 +298,7 @@ def tether() -> kc.CompiledModel:
     return kc.compile(lines(4, configuration_constraints=[row], name="tether"), parameters={L: 100.0})
 
 
-@pytest.mark.parametrize("keep", ["independent", None])
+@pytest.mark.parametrize("keep", part(["independent", None], ["independent"]))
 @pytest.mark.parametrize("off", part([1e-12, 1e-3, 0.1, 2.0], [1e-12, 2.0]))
 def test_a_tether_far_from_the_origin(off: float, keep: str | None) -> None:
     """100 m at 4.2e7 m: coordinates are known to 7e-9 m, and 40 of 40 starts succeed."""

@@ -71,6 +71,7 @@ def condition(dyn: kc.CompiledModel, x: Array) -> float:
     return float(np.linalg.cond(scaled)) if np.linalg.matrix_rank(scaled) == len(scaled) else 1e3
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", part(kc.models(), SOME))
 def test_accuracy(name: str) -> None:
     double, single = both(name)
@@ -112,6 +113,7 @@ def test_rows_that_lie_anywhere() -> None:
     assert np.array_equal(dyn.forcing(0.0, x, r=r, p=p)[7], dyn.forcing(0.0, x[7], r=r[7], p=p[7]))
 
 
+@pytest.mark.long
 def test_arrays_of_other_types_are_cast() -> None:
     dyn = both("rrp")[1]
     x = states("rrp", 1)[0]
@@ -134,6 +136,7 @@ def test_arrays_of_other_types_are_cast() -> None:
     assert isinstance(dyn.kinetic_energy(0.0, x), float)
 
 
+@pytest.mark.long
 def test_kernels_of_accelerations_and_robotics() -> None:
     double, single = both("planar_2r")
     x = states("planar_2r", 1)[0]
@@ -194,8 +197,8 @@ def test_the_address_takes_floats() -> None:
 
 def test_what_fails() -> None:
     """Rows beside a failing one stay; what is lost or overflows has its error, with states in floats."""
-    dyn = both("four_bar")[1]
-    x = np.repeat(states("four_bar", 1), ENOUGH, axis=0)
+    dyn = both("slider_crank")[1]
+    x = np.repeat(states("slider_crank", 1), ENOUGH, axis=0)
     x[5, -1] = np.nan
     assert np.isnan(dyn.rhs(0.0, x)[5]).any()
     x[5] = x[4]

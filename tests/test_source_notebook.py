@@ -430,6 +430,7 @@ def test_rigid_body_of_a_complex_nonholonomic_system() -> None:
     assert agree(model.symbolic("generalized_active_forces", nested=True, nonholonomic=True), projected)
 
 
+@pytest.mark.long
 def test_forces_on_a_rigid_body() -> None:
     """Notebook, "Forças Atuando em um Corpo Rígido": (F_r)_B = ω_r·T + v_r^Q·R, of the rod of example 4, Q = B*."""
     model, system = rod_gravity.build(), gallery_system("rod_gravity")

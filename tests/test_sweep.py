@@ -70,6 +70,7 @@ def test_what_runs(options: list[str], number: int, root: Path, tmp_path: Path) 
     assert f"{number} passed" in run(root, tmp_path, *options)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "workers", [[], pytest.param(["-n", "2"], marks=pytest.mark.long)], ids=["one process", "workers"]
 )

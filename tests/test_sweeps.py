@@ -51,6 +51,7 @@ CASES = [{"theta1": 0.1 * i, "omega2": 0.3} for i in range(5)]
 # ------------------------------------------------------------------------------------------------- results, errors
 
 
+@pytest.mark.long
 def test_every_executor_gives_the_same(pool: ProcessPoolExecutor) -> None:
     fn = partial(end, kc.load("rrp"))
     here = kc.sweep(fn, CASES)
@@ -79,6 +80,7 @@ def test_errors_are_those_of_their_cases(pool: ProcessPoolExecutor) -> None:
     assert "in various" in str(found.errors[1].__cause__)  # the traceback of the other process
 
 
+@pytest.mark.long
 def test_errors_of_kanecore_keep_what_they_hold(pool: ProcessPoolExecutor) -> None:
     found = kc.sweep(partial(end, kc.load("rrp")), [{"omega1": 13.0}, {"omega1": 1.0}], pool)
     error = found.errors[0]
@@ -260,6 +262,7 @@ def test_an_executor_that_was_shut_down() -> None:
 # ------------------------------------------------------------------------------------------------- many, and where
 
 
+@pytest.mark.long
 def test_many_cases_are_few_tasks() -> None:
     executor, reports = Immediate(), list[tuple[int, int]]()
     found = kc.sweep(square, range(100_000), executor, progress=lambda *done: reports.append(done))
@@ -386,6 +389,7 @@ def test_bar(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
     assert "5/5" in capsys.readouterr().err
 
 
+@pytest.mark.long
 def test_no_bar(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "tqdm.auto", None)
     with pytest.raises(ModuleNotFoundError, match=r"progress=True draws with tqdm: pip install"):

@@ -311,6 +311,7 @@ def places(names: tuple[str, ...], wanted: str) -> list[int]:
     return [names.index(name) for name in wanted.split()]
 
 
+@pytest.mark.long
 def test_five_bar_in_the_speeds_of_its_bodies() -> None:
     dyn, reduced = load("five_bar_bodies"), load("five_bar")
     torques = [1.5, -0.8]

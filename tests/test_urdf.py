@@ -253,6 +253,7 @@ def test_loops() -> None:
     assert np.linalg.matrix_rank(welded.constraint_jacobian(0.0, x)) == 3
 
 
+@pytest.mark.long
 def test_feet_on_the_ground() -> None:
     """A foot stays where it was put; the multipliers are the forces on the feet in the world's axes."""
     path = ROBOTS / "walker.urdf"
