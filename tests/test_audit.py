@@ -140,6 +140,7 @@ def test_the_gallery_passes(name: str) -> None:
         assert row.verdict == "passes" or row.reason, row.name
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", sweep.part(kc.models(), ["appell_hamel", "free_body", "slider_crank"]))
 def test_the_gallery_is_the_same_in_other_units(name: str) -> None:
     module = import_module(f"kanecore.gallery.{name}")
@@ -501,6 +502,7 @@ def test_a_velocity_that_is_not_its_positions() -> None:
     assert "it is not the derivative of the position" in text
 
 
+@pytest.mark.long
 def test_a_potential_beside_its_own_force() -> None:
     q = me.dynamicsymbols("q1:5")
     k = sm.Symbol("k")
@@ -563,6 +565,7 @@ def test_a_number_with_a_unit() -> None:
 # ------------------------------------------------------------------------------------------------- parts and errors
 
 
+@pytest.mark.long
 def test_units_of_sympy() -> None:
     for unit, expected in (
         (units.newton * units.meter, (2, 1, -2)),

@@ -145,6 +145,7 @@ def test_attitude_by_angles_and_by_a_quaternion() -> None:
     assert "the energy of body top is in b another one" in str(other)
 
 
+@pytest.mark.long
 def test_a_speed_that_a_constraint_holds_at_zero() -> None:
     """The sideways speed of Chaplygin's sleigh: by differences it is not quite zero, and nothing stands beside it."""
     runner = kc.Link("sleigh", sm.eye(4), mass=m, centre=(sm.Symbol("a"), 0, 0), inertia=(0, 0, sm.Symbol("I")))
@@ -161,6 +162,7 @@ def test_a_speed_that_a_constraint_holds_at_zero() -> None:
     assert not kc.equivalent(sleigh, skewed, {q: sm.Symbol("theta")})
 
 
+@pytest.mark.long
 def test_redundant_speeds_follow_from_the_constraints() -> None:
     links = [kc.Link("rod", kc.dh(0, 0, 0, q), mass=m, centre=(l, 0, 0), inertia=(0, 0, k))]
     rates, bodies = (kc.Model.from_transforms(links, gravity=(g, 0, 0), speeds=kind) for kind in ("rates", "bodies"))

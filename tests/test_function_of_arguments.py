@@ -264,6 +264,7 @@ def prepared_in_c(dyn: kc.CompiledModel, p: Any) -> Array:
     return block
 
 
+@pytest.mark.long
 @pytest.mark.compiler
 @pytest.mark.parametrize("value", [SMALL, NONE, 1.0])
 def test_blocks_in_c(value: float) -> None:

@@ -154,6 +154,7 @@ def test_with_constraints(kind: str) -> None:
         derivatives(dyn)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("n", [3, 12])
 def test_long_chains_that_are_closed(n: int) -> None:
     q = me.dynamicsymbols(f"q1:{n + 1}")

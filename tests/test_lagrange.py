@@ -404,6 +404,7 @@ class Recorded(me.LagrangesMethod):  # type: ignore[misc]
         raise Formed(self)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("module", "name"), every(2, [x for x in SYMPY_TESTS if x != WITHOUT_EQUATIONS]))
 def test_lagranges_methods_of_sympy(module: str, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """eom = M q̈ − f + Jᵀλ: the residual with the opposite sign, and so are SymPy's multipliers."""

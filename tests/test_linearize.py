@@ -268,6 +268,7 @@ def test_rolling_disc_against_sympys_linearizer(speed: float) -> None:
     compared(system, parts, guess, 1e-11)
 
 
+@pytest.mark.long
 def test_four_bar_against_sympys_linearizer() -> None:
     """Learn Multibody Dynamics, the four-bar linkage, closed by configuration constraints."""
     system = truth_system("lmd_four_bar")

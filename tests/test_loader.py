@@ -83,6 +83,7 @@ def test_the_members_are_those_of_the_header() -> None:
     assert [name for name, *_ in Table._fields_ if name in members] == members
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("seed", range(4 if sweep.LONG else 1))
 def test_altered_tables(seed: int, any_table: str, root: Path) -> None:
     """Each opens, and behaves, or is refused; a process that crashes fails the test."""

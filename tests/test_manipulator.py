@@ -63,6 +63,7 @@ def test_pinocchio(name: str) -> None:
             assert relative_error(found, state[expected]) < limit, expected
 
 
+@pytest.mark.long
 def test_pinocchio_at_a_point() -> None:
     """J of the last joint's frame, its inertia, a = J u̇ + what is left at u̇ = 0, and the regressor.
 

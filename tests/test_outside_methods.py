@@ -77,6 +77,7 @@ def test_error_follows_the_tolerance(spring: CompiledModel, method: str) -> None
         assert abs(sol.x[-1, 0] - exact) < 30 * tolerance
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("method", METHODS)
 def test_what_is_asked_for(spring: CompiledModel, method: str) -> None:
     """Chosen times, longest and first steps, parameters, backwards, no way at all."""

@@ -268,6 +268,7 @@ def truth(request: pytest.FixtureRequest) -> tuple[np.ndarray, ...]:
     return tuple(np.array(rows).T.copy())
 
 
+@pytest.mark.long
 def test_sincos_within_an_ulp_of_mpmath(library: ctypes.CDLL, truth: tuple[np.ndarray, ...]) -> None:
     x, sin_head, sin_tail, cos_head, cos_tail = truth
     s, c = sincos(library, x)

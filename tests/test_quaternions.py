@@ -136,6 +136,7 @@ def test_wrong_quaternions(unit: Any, words: list[str]) -> None:
         assert word in str(error.value)
 
 
+@pytest.mark.long
 def test_other_matrices_of_four_coordinates_are_no_quaternions() -> None:
     """Four coordinates in one orientation: two angles about x and two about y."""
     N, body = me.ReferenceFrame("N"), me.ReferenceFrame("B")

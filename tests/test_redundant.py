@@ -196,6 +196,7 @@ def test_same_accelerations_energies_and_forces_as_the_tree() -> None:
         np.testing.assert_allclose(inertia, expected, rtol=0, atol=1e-11)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("method", "options"), [("dop853", {"rtol": 1e-12, "atol": 1e-12}), ("rk4", {"dt": 5e-4})])
 def test_same_motion_as_the_tree(method: str, options: dict[str, Any]) -> None:
     z0, times = np.array([0.2, 0.4, 0.3, 0.8, -0.3, 0.1]), np.linspace(0.0, 1.0, 11)

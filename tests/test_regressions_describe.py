@@ -279,7 +279,7 @@ MECHANISMS = (
 CASES = [(make, order) for make in MECHANISMS for order in itertools.permutations(range(len(make().tree)))]
 
 
-@pytest.mark.parametrize(("mechanism", "order"), every(6, CASES, first=2))
+@pytest.mark.parametrize(("mechanism", "order"), every(12, CASES, first=2))
 def test_who_carries_whom(mechanism: Callable[[], Mechanism], order: tuple[int, ...]) -> None:
     """In whatever order the bodies are listed."""
     s = mechanism()

@@ -71,7 +71,7 @@ def inputs(dyn: kc.CompiledModel) -> Array:
 
 
 @pytest.mark.compiler
-@pytest.mark.parametrize("name", part(kc.models(), ["slider_crank", "free_body"]))
+@pytest.mark.parametrize("name", part(kc.models(), ["free_body"]))
 def test_a_row_has_the_bits_of_simulate_and_of_itself_alone(name: str) -> None:
     """In lanes and without, on one thread and on two, in any company."""
     dyn, x, steps = loaded(name), starts(name), 4
@@ -377,6 +377,7 @@ def test_starts_may_lie_in_out() -> None:
     assert np.array_equal(dyn.rollout(out[:, -1], [1.0], dt=0.1, steps=3, out=out), further)
 
 
+@pytest.mark.long
 def test_memory_does_not_grow_with_steps() -> None:
     dyn, x0, peaks = loaded("arm7"), starts("arm7"), []
     for steps in (500, 500, 2000):  # the first opens what serves lanes

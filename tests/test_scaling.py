@@ -336,6 +336,7 @@ def circle(written: str) -> kc.CompiledModel:
 LENGTHS = (1e12, 1e6, 1.0, 1e-6, 1e-12)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("written", part(["squares", "root", "number"], ["squares", "number"]))
 @pytest.mark.parametrize("length", part(LENGTHS, [1e-12]))
 def test_circles_of_any_size(length: float, written: str) -> None:
@@ -505,6 +506,7 @@ def test_what_is_undetermined_among_other_rows() -> None:
         assert found.undetermined == tuple(f"velocity constraint {i}" for i in names)
 
 
+@pytest.mark.long
 def test_the_gallery_tells_what_is_undetermined() -> None:
     for name in ("bricard", "four_bar", "rolling_disc"):
         model = scaled(name)

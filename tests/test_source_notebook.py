@@ -31,6 +31,8 @@ from source_expressions import (
 import kanecore as kc
 from kanecore.gallery import appell_hamel, rod_gravity, rotating_tube
 
+pytestmark = pytest.mark.long  # what Kane's method gives is claimed by test_truth.py and the random mechanisms
+
 t = me.dynamicsymbols._t
 q1, q2, q3, u1, u2, u3 = me.dynamicsymbols("q1:4 u1:4")
 theta = me.dynamicsymbols("theta")

@@ -19,6 +19,8 @@ from source_expressions import agree, by_frame, by_point, inertial, t
 import kanecore as kc
 from kanecore.gallery import rrp
 
+pytestmark = pytest.mark.long  # what Kane's method gives is claimed by test_truth.py and the random mechanisms
+
 theta1, theta2, d3 = Q = me.dynamicsymbols("theta1 theta2 d3")
 omega1, omega2, v3 = U = me.dynamicsymbols("omega1 omega2 v3")
 h, l1, l2, l3, l1g, l2g, l3g = sm.symbols("h l1 l2 l3 l1g l2g l3g")

@@ -37,6 +37,8 @@ from sympy.core.function import AppliedUndef
 import kanecore as kc
 from kanecore.gallery import ball_turntable, chaplygin_sleigh, rolling_disc, wire_particle
 
+pytestmark = pytest.mark.long  # what Kane's method gives is claimed by test_truth.py and the random mechanisms
+
 Array = npt.NDArray[np.float64]
 theta = me.dynamicsymbols("theta")
 m, g = sm.symbols("m g")

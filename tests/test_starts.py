@@ -92,6 +92,7 @@ def test_a_robot_where_a_direction_is_lost() -> None:
         assert sol.constraint_drift < 1e-8
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", ["rates", "body"])
 def test_massless_speeds(kind: str) -> None:
     """Joint rates beside the rods' own speeds have no mass but by the rows that join them.

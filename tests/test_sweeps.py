@@ -94,6 +94,7 @@ def test_errors_of_kanecore_keep_what_they_hold(pool: ProcessPoolExecutor) -> No
     assert_array_equal(found.errors[0].x, np.zeros(6))
 
 
+@pytest.mark.long
 def test_trajectories_come_back_whole(pool: ProcessPoolExecutor) -> None:
     fn = partial(run, kc.load("rrp"))
     sol, here = kc.sweep(fn, CASES[:1], pool).results[0], fn(CASES[0])

@@ -201,6 +201,7 @@ def test_muscle_of_sympys_biomechanics() -> None:
     assert dyn.forcing(0.0, x, r=r) == pytest.approx([float(force)], rel=1e-12)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("state", ["l_M_tilde", "F_T_tilde"])
 def test_elastic_tendons_of_sympys_biomechanics(state: str) -> None:
     """The states of muscles are coordinates without a speed: their equations are kinematical ones."""

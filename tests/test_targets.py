@@ -158,6 +158,7 @@ CALLS    }
 """
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "name", part(["circle_twice", "four_bar", "bricard", "rolling_disc", "rrp", "car", "two_rods"], ["circle_twice"])
 )

@@ -124,6 +124,7 @@ def test_wrong_use(dyn: kc.CompiledModel, tmp_path: Path) -> None:
         kc.build_wheel(dyn, tmp_path, name="a", version="1", cc="none")
 
 
+@pytest.mark.long
 def test_parameters_without_a_value(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     dyn = kc.compile(rrp.build(), parameters={"m1": 2.0})
     wheel = kc.build_wheel(dyn, tmp_path, name="arm", version="1")
