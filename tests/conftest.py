@@ -51,6 +51,7 @@ def pytest_configure(config: pytest.Config) -> None:
     # Most of the time of the tests goes into the compiler.  The emitted C leaves it no choice of rounding, so without
     # optimization results have the same bits; the gallery is optimized in any case.
     os.environ.setdefault("KANECORE_CFLAGS", "-O0")
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # small matrices, and the workers of xdist fill the cores
     if not sweep.LONG:
         os.environ[COMPILER] = os.environ.get("CC", "")
         os.environ["CC"] = "none"

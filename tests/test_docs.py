@@ -254,6 +254,7 @@ def named_files(text: str) -> list[str]:
     return list(dict.fromkeys(re.findall(r"`([\w/]+\.py)`", text)))
 
 
+@pytest.mark.long
 def test_the_ways_through_the_house_are_those_of_the_calls(root: Path, tmp_path: Path) -> None:
     """docs/design.md names each file where the way of one value, or that to check(), first enters it."""
     environment = {**os.environ, "KANECORE_CACHE_DIR": str(tmp_path), "KANECORE_CFLAGS": "-O0"}

@@ -106,6 +106,7 @@ for name in ("cart_pendulum", "rotating_tube"):
 """
 
 
+@pytest.mark.long
 def test_same_bytes_in_every_process() -> None:
     """Under several hash seeds, and whatever was derived before."""
     found = set()

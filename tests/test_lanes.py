@@ -90,7 +90,7 @@ def check_group(name: str, group: str) -> set[str]:
     return dyn._lanes[0] & set(GROUPS[group])
 
 
-@pytest.mark.parametrize("name", part(kc.models(), ["appell_hamel"]))
+@pytest.mark.parametrize("name", part(kc.models(), ["free_body"]))
 def test_bits_of_the_core(name: str) -> None:
     served = check_group(name, "core")
     assert served >= {"mass_matrix", "forcing"}

@@ -24,6 +24,9 @@ import pytest
 
 import kanecore as kc
 
+# .ci/run runs them, and the order of the files is no concern of who installs.
+pytestmark = pytest.mark.long
+
 # What the modules of a layer may import at their top; a layer is a folder or a module of the package.
 ALLOWED: dict[str, set[str]] = {
     "errors": set(),
@@ -268,7 +271,6 @@ def test_a_model_in_the_cache_needs_no_sympy() -> None:
     assert (done.stdout, done.stderr) == ("6\n", "")
 
 
-@pytest.mark.long
 def test_no_circle_of_files(root: Path) -> None:
     """Late imports and those for type checkers count as well."""
     files = {f"kanecore.{name}".removesuffix(".__init__"): found for name, found in modules(root, typed=True)}

@@ -97,6 +97,7 @@ def test_sympy_still_has_them(mechanism: Mechanism) -> None:
     assert private_attributes(inspect.getsource(sympy_access)) == set(HOLDERS)
 
 
+@pytest.mark.long
 def test_only_one_module_touches_them(root: Path) -> None:
     """And the subclass of KanesMethod has what that class keeps, under the same names, as its own."""
     kept = {name for name, holder in HOLDERS.items() if holder is Mechanism.kanes_method}
