@@ -55,7 +55,7 @@ LARGE += ["puma560", "ur5e"]
 ONE_AT_A_TIME = threading.Lock()  # derivations, whose texts are compiled side by side
 
 # The C sources of each module of the extension, and how far its Cython is optimized.  Full optimization takes twice as
-# long, and pays where each call of a kernel goes, in `_native`; where values go by name, in `_library`, half of it does.
+# long, and pays where each call of a kernel goes, in `_native`; half of it pays where values go by name, in `_library`.
 MODULES = {
     "_native": ("-O1", []),
     "_library": ("-Og", ["machine", "machine_fused", "loader", "cpu"]),
