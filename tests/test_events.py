@@ -276,6 +276,27 @@ def test_functions_in_c(ball, tmp_path):
         dyn.simulate((0, 1), [5.0, 0.0], events=height)
 
 
+@pytest.mark.parametrize("e", [0.0, 1e-20, 1e-9, 1e-3, 0.03, 0.3, 0.5])
+@pytest.mark.parametrize("method", ["dop853", "dopri5", "rk4", "euler", "rosenbrock", "auto"])
+def test_no_reset_ends_in_silent_penetration(ball, method, e):
+    """A ball that comes to rest on the floor ends the run there, however little it bounces."""
+    event = kc.Event("z1", direction=-1, reset=lambda t, x: [x[0], -e * x[1]])
+    options = {"dt": 1e-3} if method in ("rk4", "euler") else {}
+    with pytest.raises(kc.IntegrationError, match="or the motion rests there") as caught:
+        ball[0].simulate((0, 5), [5.0, 0.0], events=event, method=method, **options)
+    assert caught.value.trajectory.x[:, 0].min() > -1e-9
+
+
+def test_a_reset_that_lets_the_motion_go_on(ball):
+    """It is no contact: g has one zero, though the state jumps on it."""
+    for factor in (0.5, 1.0, 2.0):
+        kick = kc.Event(lambda t, x: x[0] - 1.0, reset=lambda t, x, factor=factor: [x[0], factor * x[1]])
+        for options in ({}, {"method": "rk4", "dt": 0.01}):
+            sol = ball[0].simulate((0, 1.2), [5.0, 0.0], events=kick, **options)
+            assert len(sol.t_events[0]) == 1
+            assert sol.x[-1, 0] < 1.0
+
+
 def test_zeros_lie_on_the_constraints():
     dyn = kc.load("four_bar")
     x0 = dyn.consistent(0.0, {**four_bar.STATE, dyn.speed_names[0]: 1.0})
@@ -295,8 +316,9 @@ def test_zeros_lie_on_the_constraints():
         dyn.simulate((0, 0.5), x0, events=wrong)
     assert caught.value.trajectory.t[-1] == pytest.approx(sol.t[-1])
     stop = kc.Event(me.dynamicsymbols(name) - level, reset=lambda t, x: np.where(np.arange(dyn.n_x) < dyn.n_q, x, 0.0))
-    sol = dyn.simulate((0, 0.5), x0, events=stop)
-    assert sol.constraint_drift < 1e-9
+    with pytest.raises(kc.IntegrationError, match="or the motion rests there") as caught:
+        dyn.simulate((0, 0.5), x0, events=stop)
+    assert caught.value.trajectory.constraint_drift < 1e-9
 
 
 def test_bounces_that_come_ever_faster_are_named(ball):

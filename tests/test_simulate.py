@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import pickle
 import re
 import signal
 import subprocess
@@ -461,6 +462,57 @@ TUMBLE = np.array([0.0, 0.1, -0.5, 0.7, 0.5, 0.3, 1.1, -0.4])  # turns, e1, e2, 
 
 def off_sphere(x):
     return np.abs(np.linalg.norm(x[:, 1:5], axis=1) - 1.0).max()
+
+
+def test_what_a_function_does_to_its_state_stays_there():
+    """A controller may write on x; what it writes reaches neither the start, nor the run, nor what follows from it."""
+
+    def tidy(t, x):
+        return -3.0 * x[3:]
+
+    def untidy(t, x):
+        speeds = x[3:].copy()
+        x -= 1.0
+        return -3.0 * speeds
+
+    dyn, x0 = kc.load("rrp"), np.array([0.1, 0.2, 0.5, 0.0, 0.0, 0.0])
+    for options in ({}, {"method": "rk4", "dt": 0.01}, {"method": "radau"}, {"sample_time": 0.05}):
+        one, other = (dyn.simulate((0, 0.2), x0, inputs=inputs, **options) for inputs in (tidy, untidy))
+        np.testing.assert_array_equal(other.x, one.x)
+        np.testing.assert_array_equal(other.r, one.r)
+
+
+def test_inputs_of_a_controller_with_a_state_of_its_own():
+    """They are not made up after the run, when the controller would give others: its samples are kept."""
+
+    class Integrator:
+        def __init__(self):
+            self.sum = 0.0
+
+        def __call__(self, t, x):
+            self.sum += 0.01
+            return [self.sum, 0.0, 0.0]
+
+    dyn, x0 = kc.load("rrp"), np.array([0.1, 0.2, 0.5, 0.0, 0.0, 0.0])
+    sol = dyn.simulate((0, 0.2), x0, inputs=Integrator(), method="rk4", dt=0.01)
+    for what in ("r", "energy", "outputs"):
+        with pytest.raises(ValueError, match=r"a state of its own, .* sample_time"):
+            getattr(sol, what)
+    assert pickle.loads(pickle.dumps(sol)).x.shape == sol.x.shape
+    sampled = dyn.simulate((0, 0.2), x0, inputs=Integrator(), method="rk4", dt=0.01, sample_time=0.05)
+    assert np.unique(sampled.r[:, 0]).size > 2
+
+
+def test_a_trajectory_that_is_edited_keeps_its_interpolants():
+    """As with SciPy t and x are the user's: angles may be turned, and time shifted."""
+    dyn, x0 = kc.load("rrp"), [0.1, 0.2, 0.5, 3.0, 0.0, 0.0]
+    times = np.linspace(0.0, 0.2, 21)
+    for options in ({}, {"method": "rk4", "dt": 0.01}, {"t_eval": times}):
+        sol = dyn.simulate((0, 0.2), x0, **options)
+        before = sol(times)
+        sol.x[:, 0] %= 0.05
+        sol.t += 100.0
+        np.testing.assert_array_equal(sol(times), before)
 
 
 @pytest.mark.compiler

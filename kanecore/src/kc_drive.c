@@ -176,7 +176,8 @@ static kc_status report_events(const kc_stride *s, const kc_plan *plan, const kc
     next.t = next.next = step->end, next.x = x;
     if ((status = kc_evaluate(s->run, step->end, x, s->k)) != KC_OK)
         return status;
-    return kc_begin_watch(&next, plan->events);
+    const double ahead = fmax(0x1p-20 * fabs(s->next - s->t), 64.0 * kc_smallest_step(s->t, plan->t1));
+    return kc_begin_watch(&next, plan->events, s->run->direction * ahead);
 }
 
 /* Move x to the end of the step that was taken, and hand the step to plan->accept(), and its events to
@@ -316,7 +317,7 @@ kc_status kc_integrate(const kc_system *system, const kc_plan *plan, double *x, 
             return KC_STOPPED;
         kc_status status = kc_evaluate(&run, s.t, x, k);
         if (status == KC_OK && plan->events && stats->accepted == 0)
-            status = kc_begin_watch(&s, plan->events);
+            status = kc_begin_watch(&s, plan->events, 0.0);
         if (status == KC_OK && m->error && h == 0.0)
             status = first_step(&s, plan, slope, &h);
         if (status == KC_OK)

@@ -25,14 +25,19 @@ typedef struct watch {
     double *start;         /* (n) g at the start of a step */
     double *least;         /* (n) what rounding made of g at its last zero, where it may have been faster */
     double *noise;         /* (n) what rounding makes of g */
-    double *g, *spare;     /* (N_PLACES n), (2 n) */
-    double *x, *y;         /* (n_x) */
-    double *r;             /* (n_r), (kc_run_work) */
+    double *turned; /* (n) where a zero may have changed x: the sign after it, times how near g is to it; else
+                       0 */
+    double *moved;  /* (n) whether it did */
+    double *when;   /* (n) the last time at which a change turned g round, or let it rest */
+    double *smooth; /* (n) whether g has come near to zero, and did not jump over it */
+    double *g, *spare; /* (N_PLACES n), (2 n) */
+    double *x, *y;     /* (n_x) */
+    double *r;         /* (n_r), (kc_run_work) */
 } watch;
 
 size_t kc_events_work(const kc_system *system, uint32_t n)
 {
-    return 2 + (size_t)n * (3 * MOST + N_PLACES + 9) + 2 * (size_t)kc_n_x(system) + kc_run_work(system);
+    return 2 + (size_t)n * (3 * MOST + N_PLACES + 13) + 2 * (size_t)kc_n_x(system) + kc_run_work(system);
 }
 
 static watch rooms(const kc_system *system, const kc_events *e)
@@ -43,7 +48,8 @@ static watch rooms(const kc_system *system, const kc_events *e)
     w.zero = w.count + 1, w.which = w.zero + MOST * n, w.after = w.which + MOST * n;
     w.sign = w.after + MOST * n, w.end = w.sign + n, w.due = w.end + n, w.later = w.due + n;
     w.start = w.later + n, w.least = w.start + n, w.noise = w.least + n;
-    w.g = w.noise + n, w.spare = w.g + N_PLACES * n;
+    w.turned = w.noise + n, w.moved = w.turned + n, w.when = w.moved + n, w.smooth = w.when + n,
+    w.g = w.smooth + n, w.spare = w.g + N_PLACES * n;
     w.x = w.spare + 2 * n, w.y = w.x + n_x;
     w.r = w.y + n_x;
     return w;
@@ -129,9 +135,52 @@ void kc_forget_zeros(const kc_system *system, const kc_events *e)
 {
     const watch w = rooms(system, e);
     memset(w.least, 0, sizeof(double) * e->n);
+    memset(w.turned, 0, sizeof(double) * e->n);
+    for (uint32_t i = 0; i < e->n; i++)
+        w.when[i] = NAN;
 }
 
-kc_status kc_begin_watch(const kc_stride *s, const kc_events *e)
+/*
+ * Where x was changed on a zero of a function, the sign of that is the one of its motion.  If it goes on as
+ * before, it is beyond.  Otherwise it has turned round, or rests: it is on the side from which it came, even
+ * where rounding has put it beyond, so that it cannot leave that side without another zero; nor by a second
+ * change at the same time, which turns it again.
+ */
+static kc_status signs_after_changes(const kc_stride *s, const kc_events *e, const watch *w, double ahead)
+{
+    const uint32_t n = kc_n_x(s->run->system);
+    const double same = kc_smallest_step(s->t, s->t);
+    int any = 0;
+    for (uint32_t i = 0; i < e->n; i++)
+        any |= w->turned[i] != 0.0;
+    if (!any)
+        return KC_OK;
+    for (uint32_t j = 0; j < n; j++)
+        w->y[j] = s->x[j] + ahead * s->k[j];
+    const kc_status status = values(s, e, s->t + ahead, w->y, w->spare);
+    for (uint32_t i = 0; i < e->n; i++) {
+        const double after = sign_of(w->turned[i]), near = fabs(w->turned[i]), g = w->start[i];
+        const double change = w->spare[i] - g;
+        const int again = fabs(s->t - w->when[i]) <= same, moved = w->moved[i] != 0.0;
+        const int goes_on = sign_of(change) == after && !again;
+        w->turned[i] = 0.0;
+        if (after == 0.0)
+            continue;
+        w->when[i] = goes_on ? NAN : s->t;
+        if (fabs(g) <= near && (again || moved || change != 0.0)) {
+            w->sign[i] = goes_on ? after : -after;
+            if (!goes_on) /* what is beyond now comes back first */
+                w->least[i] = fmax(w->least[i], 2.0 * fabs(g));
+        } else if (sign_of(g) == -after && (again || (moved && (change != 0.0 || w->smooth[i] != 0.0)))) {
+            /* no step of a method of low order may end on the zero: this one has ended before it */
+            w->sign[i] = goes_on && fabs(g * ahead) <= fabs(change) * 1e3 * same ? after : -after;
+            w->least[i] = 0.0;
+        }
+    }
+    return status;
+}
+
+kc_status kc_begin_watch(const kc_stride *s, const kc_events *e, double ahead)
 {
     const watch w = rooms(s->run->system, e);
     kc_status status;
@@ -141,7 +190,7 @@ kc_status kc_begin_watch(const kc_stride *s, const kc_events *e)
         status = rounding(s, e, &w, s->t, w.start);
     for (uint32_t i = 0; i < e->n && status == KC_OK; i++)
         w.sign[i] = sign_beyond(&w, i, w.start[i]);
-    return status;
+    return status != KC_OK ? status : signs_after_changes(s, e, &w, ahead);
 }
 
 /* ---------------------------------------------------------------------------------------------- one function
@@ -421,7 +470,8 @@ static double largest(const kc_events *e, const watch *w, uint32_t i)
 kc_status kc_report(const kc_stride *s, const kc_events *e, const kc_step *step, double *x, int *answer)
 {
     const watch w = rooms(s->run->system, e);
-    const size_t n = (size_t)*w.count, first = (size_t)*w.first;
+    const size_t n = (size_t)*w.count, first = (size_t)*w.first,
+                 bytes = sizeof(double) * kc_n_x(s->run->system);
     kc_status status = KC_OK;
     double *const end = w.g + (size_t)(N_PLACES - 1) * e->n;
     *answer = KC_GO_ON;
@@ -448,7 +498,16 @@ kc_status kc_report(const kc_stride *s, const kc_events *e, const kc_step *step,
             w.least[i] = before                                  ? fmax(w.noise[i], fabs(end[i]))
                          : w.noise[i] < 0.25 * largest(e, &w, i) ? w.noise[i]
                                                                  : 0.0;
+            memcpy(w.y, x, bytes);
             said = e->found(i, step->end, x, e->context);
+            if (said == KC_CHANGED) {
+                const double earlier = w.g[(size_t)(N_PLACES - 2) * e->n + i];
+                const int smooth = fabs(end[i]) < 0x1p-10 * largest(e, &w, i) ||
+                                   fabs(end[i] - earlier) > 0x1p-10 * fabs(end[i]);
+                const double near = fmax(4.0 * w.noise[i], DBL_MIN);
+                w.turned[i] = w.after[k] * (smooth && !before ? fmax(near, fabs(end[i])) : near);
+                w.moved[i] = (double)(memcmp(w.y, x, bytes) != 0), w.smooth[i] = (double)smooth;
+            }
         }
         if (said > *answer)
             *answer = said;

@@ -8,8 +8,11 @@
 /* A run is about to begin. */
 void kc_forget_zeros(const kc_system *system, const kc_events *events);
 
-/* The signs of all functions at the state s->x, from which a run begins, or goes on after a change. */
-kc_status kc_begin_watch(const kc_stride *s, const kc_events *events);
+/*
+ * The signs of all functions at the state s->x, from which a run begins, or goes on after a change.  `ahead`
+ * is a time, short beside a step, within which the functions go on along s->k; 0 at the start of a run.
+ */
+kc_status kc_begin_watch(const kc_stride *s, const kc_events *events, double ahead);
 
 /*
  * Look for zeros in the step s, which ends the run where s->next == t1.  *stop becomes the time of the first

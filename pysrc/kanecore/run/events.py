@@ -31,6 +31,8 @@ _Reset = Callable[[float, Array], npt.ArrayLike]
 # So many changes of the state by one event in a part of the run so short, or in so few units in the last place of t,
 # are chatter, or bounces that come ever faster.  Zeros that are less than 1e4 units apart may be taken for one.
 _CHANGES, _SHORT, _UNITS = 4, 1e-9, 1e5
+# So are more of them in a longer part, where what rounding makes of the event is all that it moves by.
+_MANY_CHANGES, _BRIEF = 64, 1e-6
 
 
 _SINGLE = ("compiled", "address", "free_symbols")  # what tells an event, a function in C, an expression from a list
@@ -77,7 +79,7 @@ class Events:
     def __init__(self, problem: InitialValueProblem, given: Any) -> None:
         self._problem = problem
         listed = as_list(given)
-        self._changes: list[deque[float]] = [deque(maxlen=_CHANGES) for _ in listed]
+        self._changes: list[deque[float]] = [deque(maxlen=_MANY_CHANGES) for _ in listed]
         expressions: list[Any] = []
         self._events = [_read(problem, i, event, expressions) for i, event in enumerate(listed)]
         self._counts = [0] * len(listed)
@@ -158,13 +160,15 @@ class Events:
         """IntegrationError where changes of the state follow one another ever faster."""
         changes = self._changes[i]
         changes.append(t)
-        first, length = changes[0], abs(self._problem.t1 - self._problem.t0)
-        if len(changes) == _CHANGES and abs(t - first) <= max(_SHORT * length, _UNITS * np.spacing(abs(t))):
-            raise IntegrationError(
-                f"event {i} changed the state {_CHANGES} times between t = {first!r} and {t!r}: it chatters, "
-                "or bounces follow one another ever faster; let an event of a slow approach be terminal, and go on "
-                "with a model that rests there"
-            )
+        length = abs(self._problem.t1 - self._problem.t0)
+        soon = max(_SHORT * length, _UNITS * np.spacing(abs(t)))
+        for n, short in ((_CHANGES, soon), (_MANY_CHANGES, _BRIEF * length)):
+            if n <= len(changes) and abs(t - changes[-n]) <= short:
+                raise IntegrationError(
+                    f"event {i} changed the state {n} times between t = {changes[-n]!r} and {t!r}: it chatters, "
+                    "bounces follow one another ever faster, or the motion rests there; let an event of a slow "
+                    "approach be terminal, and go on with a model that rests there"
+                )
 
 
 def as_list(given: Any) -> list[Any]:

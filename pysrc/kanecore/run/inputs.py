@@ -61,6 +61,8 @@ class RunInputs:
         self.address: int | None = None
         self.held: Array | None = None
         self.sampled = False
+        self._first: tuple[float, Array, Array] | None = None  # what a function gave first, and where
+        self._doubted = False
         signals: dict[int, _Rate] = {}
         constants = np.zeros(dyn.n_r)
         if isinstance(inputs, Signal):
@@ -103,6 +105,28 @@ class RunInputs:
         result.coefficients[..., 0] = values[order]
         return result
 
+    def applied(self) -> RunInputs:
+        """The same once the run has ended: ValueError where its function has a state of its own, so gives others.
+
+        What it gave first it must give again, at the same time and state.
+        """
+        result = RunInputs.__new__(RunInputs)  # copy() would ask __getstate__, which may leave the function behind
+        vars(result).update(vars(self), _doubted=self.function is not None)
+        return result
+
+    def _require_memoryless(self) -> None:
+        if not self._doubted or self.function is None or self._first is None:
+            return
+        t, x, first = self._first
+        again = _motion.checked_inputs(self._dyn, self.function(t, x.copy()), t)
+        if not np.array_equal(again, first):
+            raise ValueError(
+                f"inputs(t, x) gave {first.tolist()} at t = {t!r} when the run began, and gives {again.tolist()} for "
+                "the same t and x now: it has a state of its own, so what it gave during the run cannot be found "
+                "again; with sample_time=... it is asked once a period, and what it gave is kept"
+            )
+        self._doubted = False
+
     def __getstate__(self) -> dict[str, Any]:
         """Without a function that cannot be pickled, such as a lambda: the rest of a run is worth more than that."""
         state = dict(vars(self))
@@ -122,9 +146,12 @@ class RunInputs:
         if self.held is not None:  # that of the period that runs
             result[...] = self.held
             return result
+        self._require_memoryless()
         for i in np.ndindex(times.shape):
-            time = float(times[i])
-            result[i] = _motion.checked_inputs(self._dyn, self.function(time, states[i]), time)
+            time, state = float(times[i]), states[i].copy()  # which the function may change
+            result[i] = _motion.checked_inputs(self._dyn, self.function(time, state), time)
+            if self._first is None:
+                self._first = time, states[i].copy(), result[i].copy()
         if self.sampled:
             self.held = result.reshape(-1).copy()  # the first sample: only one state is there so far
         return result

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Callable
 from functools import cached_property
@@ -45,7 +46,8 @@ class Trajectory:
     x, q, u : ndarray, (N, n_x), (N, n_q), (N, n_u)
         States, coordinates, speeds; ``y`` is x transposed, as in ``scipy.integrate.solve_ivp``.
     r : ndarray, (N, n_r)
-        Inputs.
+        Inputs.  Those that a function gave are asked for again; ValueError, here and of what follows from them, where
+        the function has a state of its own, so that it gives others now: see ``sample_time`` of `simulate`.
     outputs : ndarray, (N, n_outputs)
     energy : ndarray, (N,)
         T + U.
@@ -70,14 +72,18 @@ class Trajectory:
         self, problem: InitialValueProblem, method: str, run: AnyRun, message: str, events: Events | None = None
     ) -> None:
         self._problem, self._method, self._run = problem, method, run
-        self._dyn, self._inputs, self._p = problem.dyn, problem.inputs, problem.p
+        self._dyn, self._inputs, self._p = problem.dyn, problem.inputs.applied(), problem.p
         self.nfev, self.njev, self.nlu = run.evaluations, run.jacobians, run.factorizations
         self.n_steps, self.n_rejected = run.accepted, run.rejected
         self.success, self.message = run.status in ("success", "event") and run.error is None, message
         self.status = int(run.status == "event") if self.success else -1
         self.t_events = None if events is None else events.times
         self.y_events = None if events is None else events.states
-        self.t, self.x = run.times, run.sampled
+        # As with SciPy these are the user's, to turn angles or to shift time: the interpolants keep their own.
+        self.t, self.x = (
+            values.copy() if np.shares_memory(values, kept) else values
+            for values, kept in ((run.times, run.steps), (run.sampled, run.states))
+        )
         self.found_sensitivities: Sensitivities | None = None
 
     def with_sensitivities(self, found: Sensitivities) -> Trajectory:
@@ -103,7 +109,8 @@ class Trajectory:
 
     def __getstate__(self) -> dict[str, Any]:
         if self._inputs.function is not None:
-            _ = self.r  # an input function may stay behind, and its values go along
+            with contextlib.suppress(ValueError):  # of one with a state of its own
+                _ = self.r  # an input function may stay behind, and its values go along
         return vars(self)
 
     def __repr__(self) -> str:
