@@ -94,7 +94,7 @@ from kanecore.program import parts
 from kanecore.program.instructions import Entry, Operand
 from kanecore.program.straight import constant_value, straight_line
 first = sys.argv[1:]
-for name in ("cart_pendulum", "rotating_tube"):
+for name in ("rrp", "cart_pendulum", "rotating_tube"):
     model = import_module(f"kanecore.gallery.{name}").build()
     for group in first:
         emit_group(model.description, group)

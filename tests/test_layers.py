@@ -242,7 +242,8 @@ def test_only_build_runs_processes(root: Path) -> None:
             [
                 "import kanecore.run, kanecore.run.model, kanecore.run.trajectory, kanecore.run.signals",
                 "import kanecore.cli, kanecore.gallery, kanecore.errors",
-                "import kanecore as kc; kc.load, kc.CompiledModel, kc.Trajectory, kc.Signal, kc.models()",
+                "import kanecore as kc; kc.load, kc.CompiledModel, kc.Trajectory, kc.Signal",
+                "kc.ABI_VERSION, kc.models()",
             ],
         ),
         (

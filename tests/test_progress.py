@@ -9,6 +9,7 @@ import time
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
+from sweep import part
 
 import kanecore as kc
 
@@ -21,7 +22,7 @@ def slowly(t: float, x: object) -> list[float]:
     return [0.0, 0.0, 0.0]
 
 
-@pytest.mark.parametrize("t1", [-1.0])
+@pytest.mark.parametrize("t1", part([1.0, -1.0], [-1.0]))
 def test_a_function_is_called_with_t(t1: float) -> None:
     told, began = list[float](), time.monotonic()
     dyn = kc.load("rrp")

@@ -22,7 +22,7 @@ from sweep import part
 
 import kanecore as kc
 from kanecore.build.compiler import find_compiler
-from kanecore.gallery import cart_pole
+from kanecore.gallery import cart_pole, four_bar
 
 Array = npt.NDArray[Any]
 pytestmark = pytest.mark.filterwarnings("ignore:no solid body")
@@ -412,7 +412,9 @@ def test_ctrl_c_stops_a_rollout(threads: int) -> None:
 
 
 @pytest.mark.compiler
-@pytest.mark.parametrize("module", [cart_pole], ids=lambda module: module.__name__.rpartition(".")[2])
+@pytest.mark.parametrize(
+    "module", part([cart_pole, four_bar], [cart_pole]), ids=lambda module: module.__name__.rpartition(".")[2]
+)
 def test_single_precision(module: Any) -> None:
     """float32 in and out; lanes and rows alone have the same bits, near those of doubles."""
     name = module.__name__.rpartition(".")[2]

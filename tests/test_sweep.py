@@ -60,7 +60,7 @@ def test_parts(long: bool, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     ("options", "number"),
     [
-        pytest.param([], 3 + 1 + 1, marks=pytest.mark.long),
+        ([], 3 + 1 + 1),
         pytest.param(["--long"], 30 + 2 + 1, marks=pytest.mark.long),
         (["--long", "-m", "long"], 27 + 1 + 1),
     ],
@@ -71,9 +71,7 @@ def test_what_runs(options: list[str], number: int, root: Path, tmp_path: Path) 
 
 
 @pytest.mark.long
-@pytest.mark.parametrize(
-    "workers", [[], pytest.param(["-n", "2"], marks=pytest.mark.long)], ids=["one process", "workers"]
-)
+@pytest.mark.parametrize("workers", [[], ["-n", "2"]], ids=["one process", "workers"])
 def test_what_was_skipped_runs_once_nothing_is_in_the_way(workers: list[str], root: Path, tmp_path: Path) -> None:
     """Single tests, single cases and whole files; and again, since the list is that of the last whole run."""
     (tmp_path / "test_one.py").write_text(WANTING)
