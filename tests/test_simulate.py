@@ -320,6 +320,21 @@ def test_parameters_for_one_run(oscillator):
         (((0, 1), X0), {"inputs": kc.Signal([0, 0.5], np.zeros((2, 3)), kind="linear")}, ValueError, "extend"),
         (((0, 1), X0), {"inputs": kc.Signal([0, 5], np.zeros((2, 2)))}, ValueError, "2 columns"),
         (((0, 1), X0), {"inputs": lambda t, x: [0.0]}, ValueError, r"shape \(1,\)"),
+        (
+            ((0, 1), X0),
+            {"inputs": lambda t, x: np.zeros(3) + 1j},
+            TypeError,
+            r"inputs\(t, x\) .* complex128; .* \.real",
+        ),
+        (
+            ((0, 1), X0),
+            {"inputs": lambda t, x: [np.complex64(1j), 0.0, 0.0]},
+            TypeError,
+            "real numbers, got dtype comp",
+        ),
+        (((0, 1), X0), {"inputs": lambda t, x: ["1", "2", "3"]}, TypeError, "real numbers, got dtype <U1"),
+        (((0, 1), X0), {"inputs": lambda t, x: [None, "2", 1j]}, TypeError, "inputs.* must be real numbers"),
+        (((0, 1), X0), {"t_eval": np.array([0.1, 0.2]) + 0j}, TypeError, "t_eval must be real numbers"),
         (((0, 1), X0), {"inputs": lambda t, x: [0.0, np.nan, 0.0]}, ValueError, "not finite"),
     ],
 )
@@ -359,6 +374,13 @@ def test_errors_of_the_input_function_arrive(rrp):
 def test_wrong_signals(t, values, kind, words):
     with pytest.raises(ValueError, match=words):
         kc.Signal(t, values, kind=kind)
+
+
+def test_signals_of_complex_numbers():
+    with pytest.raises(
+        TypeError, match=r"values of a signal must be real numbers, got dtype complex128; .* take \.real"
+    ):
+        kc.Signal([0, 1], np.array([1.0, 2.0]) + 0j)
 
 
 def test_signals_are_what_they_say():

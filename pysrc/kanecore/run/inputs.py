@@ -7,6 +7,7 @@ import math
 import pickle
 from collections.abc import Callable, Mapping
 from copy import copy
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +17,7 @@ import numpy.typing as npt
 from kanecore import _motion
 from kanecore.run.addresses import address_of, inputs_in_python
 from kanecore.run.signals import Signal, cubic_values, evaluate, piece
+from kanecore.run.vectors import real_numbers
 
 if TYPE_CHECKING:
     from kanecore._native import Kernels
@@ -81,6 +83,8 @@ class RunInputs:
                     "sample_time is for inputs that a function gives: pass inputs=controller, r(t, x) -> (n_r,)"
                 )
             self.sampled = True
+            if self.address is None:
+                self.function = _RealNumbers(self.function)
         low, high = min(t0, t1), max(t0, t1)
         for i, (signal, _, _) in signals.items():
             signal._require(low, high, f"input {dyn.input_names[i]!r}: ")
@@ -124,7 +128,8 @@ class RunInputs:
             return result
         for i in np.ndindex(times.shape):
             time = float(times[i])
-            result[i] = _motion.checked_inputs(self._dyn, self.function(time, states[i]), time)
+            returned = _real(self.function(time, states[i]), time)
+            result[i] = _motion.checked_inputs(self._dyn, returned, time)
         if self.sampled:
             self.held = result.reshape(-1).copy()  # the first sample: only one state is there so far
         return result
@@ -154,6 +159,21 @@ class RunInputs:
             return cubic_values(self.coefficients[k], t - self.knots[k])
 
         return inputs
+
+
+@dataclass(frozen=True)
+class _RealNumbers:
+    """A function r(t, x) whose every value is looked at: what is sampled is asked for rarely, and once only."""
+
+    function: Callable[[float, Array], npt.ArrayLike]
+
+    def __call__(self, t: float, x: Array) -> npt.ArrayLike:
+        return _real(self.function(t, x), t)
+
+
+def _real(returned: Any, t: float) -> Any:
+    """What a function r(t, x) returned; TypeError for complex numbers and text.  A mapping is refused elsewhere."""
+    return returned if hasattr(returned, "keys") else real_numbers(f"what inputs(t, x) returned at t = {t!r}", returned)
 
 
 def _left_behind(t: float, x: Array) -> Array:
