@@ -570,7 +570,7 @@ class CompiledModel(_native.Kernels):
         ModelError
             The model calls C functions by address, its description is not known, or it has no derivatives.
         ValueError, TypeError
-            Another kernel; a name that is no identifier; another argument.
+            Another kernel; a name that is no identifier, or that C has; another argument.
 
         Notes
         -----
