@@ -214,6 +214,21 @@ def test_wrong_model(case: str, d: Pieces) -> None:
         assert word in message, message
 
 
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("loads", "no argument 'loads': write forcelist="),
+        ("trace", "write outputs={name: expression}"),
+        ("output", "write outputs="),
+        ("potental", "write potentials="),
+        ("xyzzy", "there are frame, q_ind, .*, name$"),
+    ],
+)
+def test_arguments_that_are_none(d: Pieces, name: str, words: str) -> None:
+    with pytest.raises(TypeError, match=words):
+        d.model(**{name: []})
+
+
 def test_every_error_is_ours() -> None:
     assert issubclass(kc.ModelError, kc.KanecoreError)
     assert issubclass(kc.CompileError, kc.KanecoreError)

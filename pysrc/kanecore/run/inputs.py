@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 import pickle
 from collections.abc import Callable, Mapping
@@ -73,8 +74,12 @@ class RunInputs:
         elif callable(inputs):
             self.function = inputs
         elif isinstance(inputs, Mapping):
-            numbers, signals = _with_rates(dyn, _entries(dyn, inputs))
+            entries = _entries(dyn, inputs)
+            functions = {i: _Entry.of(dyn.input_names[i], value) for i, value in entries.items() if callable(value)}
+            numbers, signals = _with_rates(dyn, entries)
             constants = dyn._resolved("input", numbers)
+            if functions:
+                self.function = _OfEach(np.asarray(constants), dict(signals), functions)
         else:
             constants = dyn._resolved("input", {} if inputs is None else inputs)
         if sampled:
@@ -162,6 +167,57 @@ class RunInputs:
 
 
 @dataclass(frozen=True)
+class _Entry:
+    """A function that gives one input, f(t) or f(t, x)."""
+
+    name: str
+    function: Callable[..., Any]
+    of_state: bool
+
+    @classmethod
+    def of(cls, name: str, function: Callable[..., Any]) -> _Entry:
+        """TypeError for a function of more than t and x."""
+        if isinstance(function, np.ufunc):
+            n = function.nin
+        else:
+            try:
+                parameters = inspect.signature(function).parameters.values()
+            except ValueError:  # of C, and does not tell
+                return cls(name, function, False)
+            by_place = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+            n = sum(each.kind in by_place and each.default is inspect.Parameter.empty for each in parameters)
+        if n > 2:
+            raise TypeError(f"the function of input {name!r} takes {n} arguments; it must be f(t) or f(t, x)")
+        return cls(name, function, n == 2)
+
+    def __call__(self, t: float, x: Array) -> float:
+        returned = self.function(t, x) if self.of_state else self.function(t)
+        value = real_numbers(f"what the function of input {self.name!r} returned at t = {t!r}", returned)
+        if value.size != 1:
+            raise ValueError(
+                f"the function of input {self.name!r} returned shape {value.shape} at t = {t!r}; it must be one number"
+            )
+        return float(value.reshape(()))
+
+
+@dataclass(frozen=True)
+class _OfEach:
+    """r(t, x) of a mapping that holds functions: of these, signals and numbers."""
+
+    constants: Array
+    signals: dict[int, _Rate]
+    functions: dict[int, _Entry]
+
+    def __call__(self, t: float, x: Array) -> Array:
+        r = self.constants.copy()
+        for i, (signal, column, order) in self.signals.items():
+            r[i] = signal._about(np.array([t]), column, order)[0, 0]
+        for i, function in self.functions.items():
+            r[i] = function(t, x)
+        return r
+
+
+@dataclass(frozen=True)
 class _RealNumbers:
     """A function r(t, x) whose every value is looked at: what is sampled is asked for rarely, and once only."""
 
@@ -204,17 +260,12 @@ def _columns(dyn: Kernels, signal: Signal) -> dict[int, tuple[Signal, int]]:
 
 
 def _entries(dyn: Kernels, inputs: Mapping[Any, Any]) -> dict[int, Any]:
-    """What a mapping gives, by the number of the input: signals of one column, and numbers, not yet checked."""
+    """What a mapping gives, by the number of the input: signals of one column, functions, unchecked numbers."""
     entries: dict[int, Any] = {}
     for i, value in dyn._by_number("input", inputs, "inputs").items():
         name = dyn.input_names[i]
         if isinstance(value, Signal) and value.n != 1:
             raise ValueError(f"the signal of input {name!r} has {value.n} columns; in a mapping it has one")
-        if callable(value) and not isinstance(value, Signal):
-            raise TypeError(
-                f"input {name!r} is a function, and a mapping holds numbers and Signals: pass one function for all "
-                f"inputs, r(t, x) that returns the values of {', '.join(dyn.input_names)}"
-            )
         entries[i] = (value, 0) if isinstance(value, Signal) else value
     return entries
 
@@ -232,7 +283,14 @@ def _with_rates(dyn: Kernels, entries: Mapping[int, Any]) -> tuple[dict[str, Any
         if source not in entries:
             continue
         value = entries[source]
-        if isinstance(value, tuple):
+        if callable(value):
+            if order:
+                raise ValueError(
+                    f"inputs gives {names[source]!r} by a function, of which {names[i]!r} is a derivative: give that "
+                    "as well, by a function of its own, or a Signal of kind 'cubic' for both"
+                )
+            numbers[names[i]] = 0.0
+        elif isinstance(value, tuple):
             signal, column = value
             if order > signal.smooth_rates:
                 raise ValueError(
