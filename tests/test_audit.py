@@ -557,6 +557,9 @@ def test_a_number_with_a_unit() -> None:
         return compiled(kc.Model(N, [q], [u], [q.diff() - u], bodies=[bob], forcelist=loads, name="pendulum"))
 
     assert pendulum(sm.Symbol("g")).audit(5, units=dimensions).passed
+    texts = {"m1": "kg", "l": "cm", "g": "m/s**2", "u": "rad/s"}
+    assert pendulum(sm.Symbol("g")).audit(5, units=texts).passed
+    assert not pendulum(sm.Symbol("g")).audit(5, units=texts | {"g": "m/s"}).passed
     del dimensions["g"]
     audit = pendulum(9.81).audit(5, units=dimensions)
     assert "the same in other units: the active force of u" in failing(audit)
@@ -578,12 +581,21 @@ def test_units_of_sympy() -> None:
         (1, (0, 0, 0)),
         (sm.Integer(1), (0, 0, 0)),
         ((1, 0, -2), (1, 0, -2)),
+        ("kg*m**2", (2, 1, 0)),
+        ("N.m", (2, 1, -2)),
+        ("rad/s", (0, 0, -1)),
+        (units.meter ** sm.Rational(1, 2), (0.5, 0, 0)),
     ):
         np.testing.assert_array_equal(exponents(unit), expected)
     with pytest.raises(ValueError, match="no mechanical one"):
         exponents(units.kelvin)
-    with pytest.raises(TypeError, match="a unit is 'm'"):
-        exponents("m")
+    for unit in ("furlong", "N/m*s"):
+        with pytest.raises(
+            ValueError, match=r"the unit of 'l' is .*, which is not made of units of the SI: write kg, m"
+        ):
+            exponents(unit, "'l'")
+    with pytest.raises(TypeError, match="a text such as 'rad/s'"):
+        exponents(None)
     with pytest.raises(ValueError, match="three exponents"):
         exponents((1, 2))
     given = {"l": units.meter, "m1": units.gram, "m2": units.gram, "c": units.meter, "g": units.meter / units.second**2}

@@ -199,6 +199,11 @@ def test_parameters_of_other_names_and_values() -> None:
         ({"x": sm.Symbol("strange"), "y": 0}, kc.ModelError, "holds strange"),
         ({"x": q.diff(), "y": 0}, kc.ModelError, "holds a derivative"),
         ([1], TypeError, "map is"),
+        (
+            lambda state: np.array([0.0, *state, 0.0]) + 0j,
+            TypeError,
+            "what map returned must be real numbers.* complex128",
+        ),
     ],
 )
 def test_wrong_maps(map: Any, error: type[Exception], words: str) -> None:

@@ -29,6 +29,7 @@ from kanecore.emit.groups import whole
 from kanecore.emit.room import widest
 from kanecore.export.bounds import COUNT, NEWTON, Bounds
 from kanecore.export.library import library_of
+from kanecore.export.names import checked_function
 from kanecore.export.source import STATUS, STATUS_OF_INTEGRATION
 from kanecore.kernels import KERNEL_GROUPS
 
@@ -599,6 +600,13 @@ def test_models_that_have_no_description(tmp_path: Path) -> None:
     copy = pickle.loads(pickle.dumps(kc.compile(pendulum(), parameters={"m": 1, "g": 1, "l": 1})))
     with pytest.raises(kc.ModelError, match=r"cannot become a C library: it was unpickled.*where it was compiled"):
         copy.export_c(tmp_path / "out")
+
+
+@pytest.mark.parametrize("name", ["int", "typeof", "class", "main", "sinf", "ca_ask", "a__b", "jac", "_a", "1a"])
+def test_names_that_no_function_can_have(name: str) -> None:
+    with pytest.raises(ValueError, match=f"^name is '{name}', .*: give another, "):
+        checked_function(name)
+    assert checked_function(f"arm_{name.strip('_').replace('__', '')}")
 
 
 def test_functions_by_address(tmp_path: Path) -> None:

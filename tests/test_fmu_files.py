@@ -18,7 +18,7 @@ from fmu_instances import VERSIONS, build_platform_binary, fmpy, loaded, opened,
 import kanecore as kc
 from kanecore.build.compiler import find_compiler
 from kanecore.cli import main
-from kanecore.export.units import rate_of, unit_of
+from kanecore.run.units import rate_of, unit_of
 
 pytestmark = pytest.mark.compiler
 
@@ -128,12 +128,13 @@ def test_wrong_use(tmp_path: Path) -> None:
         ({"x0": [0.1, 0.2, 0.3, 0.0, 0.0, 0.0]}, "does not satisfy the constraints"),
         ({"x0": [0.1, 0.2]}, "one state of 6"),
         ({"units": {"q1": " "}}, "unit of 'q1'"),
+        ({"units": {"q1": (0.5, 0, 0)}}, "unit of 'q1' .* whole powers"),
     ):
         with pytest.raises(ValueError, match=words):
             dyn.export_fmu(**{"path": path, **wrong})
     with pytest.raises(KeyError, match=r"'qq1'.*did you mean 'q1'"):
         dyn.export_fmu(path, units={"qq1": "rad"})
-    for units in ({"q1": 1}, ["rad"]):
+    for units in ({"q1": None}, ["rad"]):
         with pytest.raises(TypeError, match="unit"):
             dyn.export_fmu(path, units=units)
     folder = tmp_path / "folder.fmu"

@@ -105,7 +105,7 @@ def test_strangers_are_refused(model: kc.Model) -> None:
 def test_constraints_need_the_parameters_that_count_their_rows() -> None:
     """G reads a, which u̇ alone would not: one row says the same as another where a is zero."""
     (u1, u2), a = me.dynamicsymbols("u1:3"), sm.Symbol("a")
-    model = particle(2, velocity_constraints=[u1 + a * u2], outputs={"y": sm.Symbol("b") * me.dynamicsymbols("x")})
+    model = particle(2, velocity_constraints=[u1 + a * u2], outputs={"bx": sm.Symbol("b") * me.dynamicsymbols("x")})
     dyn = kc.compile(model, parameters={m: 1.0})
     with pytest.raises(ValueError, match="parameter 'a' of 'model' was never set"):
         dyn.udot(0.0, np.zeros(4))

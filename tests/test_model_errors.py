@@ -98,6 +98,7 @@ WRONG: dict[str, tuple[Callable[[Pieces], dict[str, Any]], list[str]]] = {
     "two of one name": (load(lambda d: sm.Symbol("m", positive=True)), ["'m'", "assumptions", "rename"]),
     "Dummy beside Symbol": (load(lambda d: d.m * sm.Dummy("x") * sm.Dummy("x")), ["'_x'", "rename"]),
     "a parameter named as a coordinate": (load(lambda d: sm.Symbol("q")), ["'q'", "q(t)", "rename"]),
+    "an output named as a state": (lambda d: {"outputs": {"u": d.q}}, ["output", "speed u", "sol['u']", "rename"]),
     "another time": (load(lambda d: sm.sin(sm.Symbol("t", positive=True))), ["'t'", "assumptions"]),
     "a parameter named as a rate": (
         lambda d: {"points": [d.O.locatenew("H", d.F * d.N.x)], "forcelist": [(d.P, sm.Symbol("F_d") * d.N.y)]},
@@ -211,6 +212,21 @@ def test_wrong_model(case: str, d: Pieces) -> None:
     message = str(error.value)
     for word in words:
         assert word in message, message
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("loads", "no argument 'loads': write forcelist="),
+        ("trace", "write outputs={name: expression}"),
+        ("output", "write outputs="),
+        ("potental", "write potentials="),
+        ("xyzzy", "there are frame, q_ind, .*, name$"),
+    ],
+)
+def test_arguments_that_are_none(d: Pieces, name: str, words: str) -> None:
+    with pytest.raises(TypeError, match=words):
+        d.model(**{name: []})
 
 
 def test_every_error_is_ours() -> None:

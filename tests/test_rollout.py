@@ -509,6 +509,16 @@ def test_wrong_calls_say_what_to_write(change: dict[str, Any], kind: type[Except
         particle().rollout(**arguments)
 
 
+def test_steps_are_those_of_the_inputs() -> None:
+    dyn, forces = particle(), np.linspace(0.0, 1.0, 5)
+    expected = dyn.rollout([0.0, 0.0], forces[:, np.newaxis], dt=0.1, steps=5)
+    np.testing.assert_array_equal(dyn.rollout([0.0, 0.0], forces[:, np.newaxis], dt=0.1), expected)
+    np.testing.assert_array_equal(dyn.rollout([0.0, 0.0], {"F": forces}, dt=0.1), expected)
+    for nothing in (None, [0.0], np.zeros((3, 1, 1)), {"F": 1.0}):
+        with pytest.raises(TypeError, match=r"steps is missing, .* inputs of shape \(\.\.\., steps, 1\)"):
+            dyn.rollout([0.0, 0.0], nothing, dt=0.1)
+
+
 @pytest.mark.parametrize("name", ["arm7", "four_bar", "free_body"])
 def test_a_step_is_a_rollout_of_one(name: str) -> None:
     dyn = loaded(name)

@@ -146,6 +146,7 @@ def test_what_goes_wrong_is_named(cart, in_c):
         ({"sample_time": 1e-18, "inputs": throws}, ValueError, "lost in t"),
         ({"sample_time": 0.1, "inputs": lambda t, x: [1.0, 2.0]}, ValueError, r"\(1,\)"),
         ({"sample_time": 0.1, "inputs": lambda t, x: [np.inf]}, ValueError, "not finite"),
+        ({"sample_time": 0.1, "inputs": lambda t, x: np.emath.sqrt([0.5 - t])}, TypeError, r"t = 0\.6.* complex128"),
     ]:
         with pytest.raises(error, match=words):
             cart.simulate((0, 1), X0, **options)

@@ -265,6 +265,15 @@ def test_rates_of_a_mapping(tube):
         tube.simulate((0, 2), start, inputs={"theta_d": 0.3})
 
 
+def test_a_function_does_not_tell_its_rates(tube):
+    with pytest.raises(
+        ValueError, match="'theta' by a function, of which 'theta_d' is a derivative: give that as well"
+    ):
+        tube.simulate((0, 1), [0, 0, 0, 0], inputs={"theta": np.sin})
+    rates = {"theta": np.sin, "theta_d": np.cos, "theta_dd": lambda t: -np.sin(t)}
+    assert tube.simulate((0, 1), [1, 0, 0, 0], inputs=rates).r[-1] == pytest.approx([np.sin(1), np.cos(1), -np.sin(1)])
+
+
 @pytest.mark.parametrize("kind", ["zoh", "linear"])
 def test_a_signal_too_rough_for_its_rates(tube, kind):
     with pytest.raises(ValueError, match=r"too rough for theta_d.*cubic"):
@@ -314,13 +323,30 @@ def test_parameters_for_one_run(oscillator):
         (((0, 1), X0), {"inputs": {"tau": 1.0}}, KeyError, "no input of 'rrp' is called 'tau'; did you mean"),
         (((0, 1), X0), {"parameters": {"m9": 1.0}}, KeyError, "no parameter of 'rrp' is called 'm9'; there are"),
         (((0, 1), X0), {"parameters": {"m1": "1"}}, TypeError, r"parameters\['m1'\] must be a real number, got '1'"),
-        (((0, 1), X0), {"inputs": {"tau1": np.sin}}, TypeError, r"'tau1' is a function.* r\(t, x\) that .* tau1, tau2"),
+        (((0, 1), X0), {"inputs": {"tau1": lambda t, x, r: 0.0}}, TypeError, r"'tau1' takes 3 .* f\(t\) or f\(t, x\)"),
+        (((0, 1), X0), {"inputs": {"tau1": lambda t: [0.0, 1.0]}}, ValueError, r"'tau1' returned shape \(2,\)"),
+        (((0, 1), X0), {"inputs": {"tau1": lambda t: 1j}}, TypeError, "input 'tau1' returned .* real numbers"),
         (((0, 1), X0), {"inputs": {"tau1": kc.Signal([0, 5], np.zeros((2, 2)))}}, ValueError, "'tau1' has 2 columns"),
         (((0, 1), X0), {"inputs": {"tau1": kc.Signal([1, 5], [0, 0])}}, ValueError, "input 'tau1': the signal holds"),
         (((0, 1), X0), {"inputs": lambda t, x: {"tau1": 0.0}}, ValueError, r"mapping.* \(3,\), .*tau1, .* this order"),
         (((0, 1), X0), {"inputs": kc.Signal([0, 0.5], np.zeros((2, 3)), kind="linear")}, ValueError, "extend"),
         (((0, 1), X0), {"inputs": kc.Signal([0, 5], np.zeros((2, 2)))}, ValueError, "2 columns"),
         (((0, 1), X0), {"inputs": lambda t, x: [0.0]}, ValueError, r"shape \(1,\)"),
+        (
+            ((0, 1), X0),
+            {"inputs": lambda t, x: np.zeros(3) + 1j},
+            TypeError,
+            r"inputs\(t, x\) .* complex128; .* \.real",
+        ),
+        (
+            ((0, 1), X0),
+            {"inputs": lambda t, x: [np.complex64(1j), 0.0, 0.0]},
+            TypeError,
+            "real numbers, got dtype comp",
+        ),
+        (((0, 1), X0), {"inputs": lambda t, x: ["1", "2", "3"]}, TypeError, "real numbers, got dtype <U1"),
+        (((0, 1), X0), {"inputs": lambda t, x: [None, "2", 1j]}, TypeError, "inputs.* must be real numbers"),
+        (((0, 1), X0), {"t_eval": np.array([0.1, 0.2]) + 0j}, TypeError, "t_eval must be real numbers"),
         (((0, 1), X0), {"inputs": lambda t, x: [0.0, np.nan, 0.0]}, ValueError, "not finite"),
     ],
 )
@@ -360,6 +386,23 @@ def test_errors_of_the_input_function_arrive(rrp):
 def test_wrong_signals(t, values, kind, words):
     with pytest.raises(ValueError, match=words):
         kc.Signal(t, values, kind=kind)
+
+
+@pytest.mark.parametrize("sample_time", [None, 0.1])
+def test_functions_in_a_mapping(rrp, sample_time):
+    signal, gain = kc.Signal([0, 1], [0.0, 2.0], kind="linear"), 0.3
+    given = {"tau1": np.sin, "tau2": lambda t, x: -gain * x[4], "f3": signal}
+    found = rrp.simulate((0, 1), X0, inputs=given, sample_time=sample_time)
+    whole = rrp.simulate((0, 1), X0, inputs=lambda t, x: [np.sin(t), -gain * x[4], 2.0 * t], sample_time=sample_time)
+    np.testing.assert_allclose(found.x[-1], whole.x[-1], rtol=1e-9)
+    np.testing.assert_allclose(found.r[-1], whole.r[-1], rtol=1e-9)
+
+
+def test_signals_of_complex_numbers():
+    with pytest.raises(
+        TypeError, match=r"values of a signal must be real numbers, got dtype complex128; .* take \.real"
+    ):
+        kc.Signal([0, 1], np.array([1.0, 2.0]) + 0j)
 
 
 def test_signals_are_what_they_say():

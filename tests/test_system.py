@@ -242,3 +242,16 @@ def test_elastic_tendons_of_sympys_biomechanics(state: str) -> None:
     x = list(numbers.values())
     np.testing.assert_allclose(dyn.qdot(0.0, x, r=r)[1:], expected[:2], rtol=1e-11)
     assert dyn.forcing(0.0, x, r=r) == pytest.approx([expected[2]], rel=1e-12)
+
+
+@pytest.mark.parametrize("name", ["holonomic_constraints", "configuration_constraints"])
+def test_constraints_beside_those_of_a_system(name: str) -> None:
+    (x, y), (u, v) = me.dynamicsymbols("x y"), me.dynamicsymbols("u v")
+    system = me.System.from_newtonian(me.RigidBody("ground"))
+    system.q_ind, system.q_dep, system.u_ind, system.u_dep = [x], [y], [u], [v]
+    point = system.fixed_point.locatenew("P", x * system.frame.x + y * system.frame.y)
+    system.add_bodies(me.Particle("P", point))
+    system.add_kdes(x.diff() - u, y.diff() - v)
+    system.add_holonomic_constraints(x**2 + y**2 - 1)
+    with pytest.raises(TypeError, match=f"takes {name} from the System, which has holonomic constraints of its own"):
+        kc.Model.from_system(system, **{name: [x - y]})

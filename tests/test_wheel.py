@@ -95,7 +95,9 @@ def test_another_abi_is_refused(wheel: Path, tmp_path: Path, monkeypatch: pytest
         importlib.import_module(module).load()
 
 
-@pytest.mark.parametrize("name", ["", "a b", "-a", "1arm", "class", "json", "kanecore", "ärm", "a/b", "../a"])
+@pytest.mark.parametrize(
+    "name", ["", "a b", "-a", "1arm", "class", "json", "test", "Test", "imp", "kanecore", "ärm", "a/b", "../a"]
+)
 def test_names_that_are_none(dyn: kc.CompiledModel, tmp_path: Path, name: str) -> None:
     with pytest.raises(ValueError, match=r"^name is "):
         kc.build_wheel(dyn, tmp_path, name=name, version="1")

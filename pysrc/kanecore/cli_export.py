@@ -114,19 +114,7 @@ def _numbers(items: Sequence[str], option: str, example: str) -> dict[str, float
     return result
 
 
-def _in_si(dyn: CompiledModel, dimensions: Dimensions) -> dict[str, str]:
+def _in_si(dyn: CompiledModel, dimensions: Dimensions) -> dict[str, Any]:
     """The unit of each variable whose dimension is known; a number may be an angle, and has none."""
     names = {*dyn.coordinate_names, *dyn.speed_names, *dyn.parameter_names, *dyn.input_names}
-    result = {}
-    for name, (length, mass, time) in dimensions.items():
-        powers = {"kg": mass, "m": length, "s": time}
-        if name in names and any(powers.values()):
-            above = [_power(unit, n) for unit, n in powers.items() if n > 0]
-            below = [_power(unit, -n) for unit, n in powers.items() if n < 0]
-            bottom = f"({'.'.join(below)})" if len(below) > 1 else "".join(below)
-            result[name] = (".".join(above) or "1") + (f"/{bottom}" if bottom else "")
-    return result
-
-
-def _power(unit: str, n: int) -> str:
-    return unit if n == 1 else f"{unit}{n}"
+    return {name: powers for name, powers in dimensions.items() if name in names and any(powers)}

@@ -32,6 +32,7 @@ from kanecore.run.audit_rows import (
 from kanecore.run.audit_states import Places, States, random_states, whole_number
 from kanecore.run.constraints import Constraints
 from kanecore.run.model import CompiledModel
+from kanecore.run.vectors import real_numbers
 
 __all__ = ["Equivalence", "equivalent"]
 
@@ -214,7 +215,7 @@ class _Mapping:
 
     def _states(self, x: Array) -> Array:
         assert self._whole is not None
-        flat = [np.asarray(self._whole(state), dtype=np.float64) for state in x.reshape(-1, x.shape[-1])]
+        flat = [real_numbers("what map returned", self._whole(state)) for state in x.reshape(-1, x.shape[-1])]
         if any(state.shape != (self.second.n_x,) for state in flat):
             raise ValueError(f"map returns an array of shape {flat[0].shape}; a state of b is ({self.second.n_x},)")
         return np.array(flat).reshape(*x.shape[:-1], self.second.n_x)

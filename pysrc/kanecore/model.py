@@ -4,12 +4,13 @@
 from __future__ import annotations
 
 import copy
+import inspect
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from os import PathLike
 from types import MappingProxyType
-from typing import Any
+from typing import Any, NoReturn
 
 from sympy import Symbol
 
@@ -24,7 +25,7 @@ from kanecore.derive.noncontributing import without_effect
 from kanecore.derive.tendons import with_tendons
 from kanecore.derive.whereabouts import check_origin
 from kanecore.describe import sympy_access
-from kanecore.describe.arguments import Arguments
+from kanecore.describe.arguments import Arguments, no_such_argument
 from kanecore.describe.description import Description, duplicate
 from kanecore.describe.from_transforms import of_transforms
 from kanecore.describe.from_urdf import described_robot
@@ -166,7 +167,11 @@ class Model(Expressions):
         holonomic_constraints: Sequence[Any] | Mapping[str, Any] | None = None,
         nonholonomic_constraints: Sequence[Any] | Mapping[str, Any] | None = None,
         name: str | None = None,
+        **others: NoReturn,
     ) -> None:
+        if others:
+            known = [each for each in inspect.signature(Model).parameters if each != "others"]
+            raise no_such_argument(next(iter(others)), known)
         arguments = Arguments.of(
             frame=frame,
             q_ind=q_ind,

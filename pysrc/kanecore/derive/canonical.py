@@ -60,7 +60,7 @@ def _obstacle(derivation: Derivation) -> str:
         return "it has auxiliary speeds"
     if derivation.has_inertial_loads:
         return "a load holds derivatives of speeds, which no momentum accounts for"
-    taken = {*d.coordinate_names, *d.parameter_names, *d.input_names}
+    taken = {*d.coordinate_names, *d.parameter_names, *d.input_names, *(name for name, _ in d.outputs)}
     clash = [name for name in map(momentum_name, d.coordinate_names) if name in taken]
     if clash:
         return f"the name {clash[0]} of a momentum is taken: rename the other"

@@ -4,15 +4,16 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Collection, Iterable, Mapping, Set
 from dataclasses import dataclass
+from difflib import get_close_matches
 from typing import Any
 
 from sympy import MatrixBase
 
 from kanecore.errors import ModelError
 
-__all__ = ["Arguments", "expect", "listed"]
+__all__ = ["Arguments", "expect", "listed", "no_such_argument"]
 
 _LISTS = (
     *("q_ind", "q_dependent", "u_ind", "u_dependent", "u_auxiliary", "kd_eqs"),
@@ -143,6 +144,33 @@ def _groups_of_four(unit: Any) -> list[Any]:
     """The quaternions of ``unit``; one alone may stand without brackets."""
     groups = listed(unit, "unit")
     return [tuple(groups)] if groups and not any(isinstance(x, Iterable) for x in groups) else groups
+
+
+_INSTEAD = {
+    **dict.fromkeys(("loads", "forces", "torques", "actuators", "force_list", "load_list"), "forcelist="),
+    **dict.fromkeys(("trace", "observe", "measurements", "sensors", "y"), "outputs={name: expression}"),
+    **dict.fromkeys(("q", "coordinates", "generalized_coordinates"), "q_ind="),
+    **dict.fromkeys(("u", "speeds", "generalized_speeds"), "u_ind="),
+    **dict.fromkeys(("kdes", "kinematics", "kinematical_equations", "kde"), "kd_eqs="),
+    **dict.fromkeys(("q_dep", "dependent_coordinates"), "q_dependent="),
+    **dict.fromkeys(("u_dep", "dependent_speeds"), "u_dependent="),
+    **dict.fromkeys(("u_aux", "auxiliary_speeds"), "u_auxiliary="),
+    **dict.fromkeys(("constraints",), "holonomic_constraints= or nonholonomic_constraints="),
+    **dict.fromkeys(("particles", "rigid_bodies", "body", "bodylist"), "bodies="),
+    **dict.fromkeys(("inertial_frame", "ground"), "frame="),
+    **dict.fromkeys(("values", "constants"), "compile(model, parameters={...})"),
+    **dict.fromkeys(("x0", "initial"), "guess="),
+    **dict.fromkeys(("energy", "potential", "potential_energy"), "potentials="),
+}
+"""What to write in place of names that others have for an argument."""
+
+
+def no_such_argument(name: str, known: Collection[str]) -> TypeError:
+    """The error of an argument that `kanecore.Model` does not have, with the one that is meant."""
+    near = [f"{argument}=" for argument in get_close_matches(name, known, 1)]
+    instead = _INSTEAD.get(name) or (near[0] if near else None)
+    hint = f"write {instead}" if instead else f"there are {', '.join(known)}"
+    return TypeError(f"Model has no argument {name!r}: {hint}")
 
 
 def expect(item: Any, kind: type, argument: str, what: str) -> None:

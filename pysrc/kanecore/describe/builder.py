@@ -476,6 +476,7 @@ class Builder(Variables):
         self._complete_inputs()
         d = self._assembled()
         check_symbols(d, self._multipliers)
+        _check_output_names(d)
         check_dependent(d)
         return d
 
@@ -578,6 +579,28 @@ class Builder(Variables):
             first_order=self._first_order,
             shapes=tuple(self._shapes),
             functions=tuple(self._functions),
+        )
+
+
+def _check_output_names(d: Description) -> None:
+    """ModelError for outputs called like a state or an input: runs are asked for all of them by name."""
+    kinds = (
+        ("coordinate", d.coordinate_names, d.coordinates),
+        ("speed", d.speed_names, d.speeds),
+        ("input", d.input_names, d.inputs),
+    )
+    taken = {name: (kind, node) for kind, names, nodes in kinds for name, node in zip(names, nodes, strict=True)}
+    for name, node in d.outputs:
+        if name not in taken:
+            continue
+        kind, own = taken[name]
+        if node == own:
+            raise ModelError(
+                f"output {name!r} is the {kind} of that name, which sol[{name!r}] is already: leave it out"
+            )
+        raise ModelError(
+            f"an output and the {kind} {name} are both called {name!r}, and sol[{name!r}] could be either: rename the "
+            "output"
         )
 
 

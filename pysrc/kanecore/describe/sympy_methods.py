@@ -42,6 +42,22 @@ def of_kanes_method(kanes_method: Any, bodies: Any, forcelist: Any) -> dict[str,
     }
 
 
+# Arguments that a System brings, where it has such, each with what a System calls it.
+_OF_SYSTEM = {
+    "frame": "frame",
+    "q_ind": "coordinates",
+    "u_ind": "speeds",
+    "kd_eqs": "kdes",
+    "bodies": "bodies",
+    "forcelist": "loads",
+    "q_dependent": "q_dep",
+    "configuration_constraints": "holonomic_constraints",
+    "u_dependent": "u_dep",
+    "velocity_constraints": "nonholonomic_constraints",
+    "u_auxiliary": "u_aux",
+}
+
+
 def of_system(system: Any, options: Mapping[str, Any]) -> dict[str, Any]:
     """Arguments by name; ``options`` are the user's, of which ``joints`` replaces joints of the same children."""
     if not isinstance(system, System):
@@ -54,9 +70,6 @@ def of_system(system: Any, options: Mapping[str, Any]) -> dict[str, Any]:
         "bodies": system.bodies,
         "forcelist": [*system.loads, *system.actuators],
     }
-    own = arguments.keys() & options.keys()
-    if own:
-        raise TypeError(f"from_system takes {', '.join(sorted(own))} from the System: add to it there")
     constraints: dict[str, Any] = {
         "q_dependent": system.q_dep,
         "configuration_constraints": system.holonomic_constraints,
@@ -65,6 +78,12 @@ def of_system(system: Any, options: Mapping[str, Any]) -> dict[str, Any]:
         "u_auxiliary": system.u_aux,
     }
     arguments.update((argument, list(items)) for argument, items in constraints.items() if items)
+    for argument, other in _OF_SYSTEM.items():
+        if argument in arguments and (given := [name for name in (argument, other) if name in options]):
+            what = other.replace("_", " ")
+            raise TypeError(
+                f"from_system takes {given[0]} from the System, which has {what} of its own: add to it there"
+            )
     return {**arguments, "joints": _joints(system, options.get("joints"))}
 
 

@@ -21,7 +21,7 @@ from kanecore.program.parts import cut
 from kanecore.program.straight import straight_line
 
 from .library import CompiledModel, library_of
-from .names import checked_prefix, default_prefix
+from .names import checked_function, default_prefix
 from .source import filled
 
 __all__ = ["casadi_function"]
@@ -52,7 +52,7 @@ def casadi_function(dyn: CompiledModel, kernel: str, name: str | None, wrt: Iter
         raise ImportError("dyn.casadi needs the package casadi: pip install 'kanecore[casadi]'") from error
     if kernel != "rhs":
         raise ValueError(f"kernel is {kernel!r}; functions of CasADi are made of 'rhs'")
-    chosen = f"{default_prefix(dyn.name)}_rhs" if name is None else checked_prefix(name, "name")
+    chosen = f"{default_prefix(dyn.name)}_rhs" if name is None else checked_function(name)
     variables = list(wrt)
     if unknown := [variable for variable in variables if variable not in VARIABLES]:
         raise ValueError(f"wrt holds {unknown[0]!r}; derivatives are those by {', '.join(map(repr, VARIABLES))}")

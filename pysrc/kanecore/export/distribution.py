@@ -22,6 +22,14 @@ _VERSION = re.compile(
 )
 _PRE = {"alpha": "a", "beta": "b", "c": "rc", "pre": "rc", "preview": "rc"}
 
+# Modules of others. Python's list leaves out `test`, and what later versions dropped or added is in that of some only.
+_TAKEN = {
+    *("kanecore", "numpy", "sympy", "scipy", "test", "sitecustomize", "usercustomize", "pip", "setuptools"),
+    *("pkg_resources", "annotationlib", "asynchat", "asyncore", "binhex", "compression", "distutils", "imp", "smtpd"),
+    *("tomllib", "aifc", "audioop", "cgi", "cgitb", "chunk", "crypt", "imghdr", "lib2to3", "mailcap", "msilib", "nis"),
+    *("nntplib", "ossaudiodev", "pipes", "sndhdr", "spwd", "sunau", "telnetlib", "uu", "xdrlib"),
+}
+
 
 def module_of(name: str) -> str:
     """The name of the module, which is that of the distribution in the wheel's file name."""
@@ -38,7 +46,7 @@ def module_of(name: str) -> str:
             f"name is {name!r}, whose module {module!r} cannot be imported: begin with a letter, and use no word of "
             "Python's own"
         )
-    if module in sys.stdlib_module_names or module in ("kanecore", "numpy", "sympy", "scipy"):
+    if module in sys.stdlib_module_names or module in _TAKEN:
         raise ValueError(
             f"name is {name!r}, and the module {module!r} is another's: choose a name such as '{name}-model'"
         )

@@ -12,8 +12,7 @@ from typing import Any
 from kanecore.derive.sparsity import patterns
 from kanecore.emit.library import Library
 from kanecore.graph.scalars import TIME
-
-from .units import Unit, rate_of, unit_of
+from kanecore.run.units import Unit, rate_of, read_unit, unit_of
 
 __all__ = ["Variable", "variables_of", "xml_text"]
 
@@ -57,7 +56,7 @@ def xml_text(text: str) -> str:
 
 
 def variables_of(
-    dyn: Any, library: Library, start: Sequence[float], units: Mapping[Any, str], drift: float | None
+    dyn: Any, library: Library, start: Sequence[float], units: Mapping[Any, Any], drift: float | None
 ) -> list[Variable]:
     """All variables of a compiled model, with its current parameters.
 
@@ -129,7 +128,7 @@ def _free(name: str, kind: str, taken: set[str]) -> str:
     return result
 
 
-def _units(units: Mapping[Any, str], names: Sequence[str]) -> dict[str, Unit]:
+def _units(units: Mapping[Any, Any], names: Sequence[str]) -> dict[str, Unit]:
     """The units by name; KeyError, TypeError or ValueError where that is wrong."""
     if not isinstance(units, Mapping):
         raise TypeError(f"units is {units!r}; it must map names to units: {{'theta': 'rad'}}")
@@ -141,11 +140,12 @@ def _units(units: Mapping[Any, str], names: Sequence[str]) -> dict[str, Unit]:
             near = get_close_matches(name, names, 3)
             hint = f"; did you mean {' or '.join(map(repr, near))}?" if near else ""
             raise KeyError(f"units names {name!r}, which is no state, input, output or parameter{hint}")
-        if not isinstance(unit, str):
-            raise TypeError(f"the unit of {name!r} is {unit!r}; it must be a text such as 'rad/s' or 'kg.m2'")
-        if not unit.strip() or xml_text(unit) != unit:
+        read = read_unit(unit, repr(name))
+        if xml_text(read.name) != read.name:
             raise ValueError(f"the unit of {name!r} is {unit!r}; it must be printable text such as 'rad/s' or 'kg.m2'")
-        result[name] = unit_of(unit.strip())
+        if any(power != int(power) for power in (read.powers or {}).values()):
+            raise ValueError(f"the unit of {name!r} is {unit}; FMI has whole powers of its base units alone")
+        result[name] = read
     return result
 
 

@@ -71,7 +71,7 @@ def export_fmu(
     *,
     version: str = "3.0",
     x0: Any = None,
-    units: Mapping[Any, str] | None = None,
+    units: Mapping[Any, Any] | None = None,
     method: str = "dop853",
     tolerance: float = 1e-8,
     drift: float = 1e-7,

@@ -69,8 +69,9 @@ def audit(dyn: Kernels, n: int = 100, *, x0: Any = None, units: Any = None, seed
         A state around which others are taken, on the constraints or near them; default: the guess of the model, else
         random ones.
     units : mapping of name or symbol to unit, optional
-        Of coordinates, speeds, parameters and inputs, as a unit of SymPy or as exponents of (length, mass, time): then
-        the equations are also compared in other units. What is not named is a pure number, as an angle.
+        Of coordinates, speeds, parameters and inputs, as for `export_fmu`: a text such as ``"m/s"`` or ``"kg*m**2"``, a
+        unit of SymPy, or exponents of (length, mass, time). Then the equations are also compared in other units. What
+        is not named is a pure number, as an angle; outputs may be named, and are not compared.
     seed : int
         Of the random numbers.
 

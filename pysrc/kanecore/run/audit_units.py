@@ -7,8 +7,7 @@ which a number has a dimension, such as 9.81, is not the same in other units.
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -18,6 +17,7 @@ from kanecore._library import symbol_name
 from kanecore.run.audit_bodies import Bodies
 from kanecore.run.audit_rows import BY_DIFFERENCES, Row, judged
 from kanecore.run.audit_states import States
+from kanecore.run.units import read_unit
 
 __all__ = ["exponents", "units_row"]
 
@@ -27,35 +27,22 @@ _FACTORS = np.array([3.7, 0.23, 1.9])  # of length, mass, time: no products of s
 _ENERGY, _TIME = np.array([2.0, 1.0, -2.0]), np.array([0.0, 0.0, 1.0])
 _SMALL = 1e-5  # of the largest entry: what is smaller may be the rounding of a zero
 _LENGTH = np.array([1.0, 0.0, 0.0])
-_BASE = ("length", "mass", "time")
+_BASE = ("m", "kg", "s")
 
 
-def exponents(unit: Any) -> Array:
-    """The exponents of (length, mass, time) of a unit of SymPy, or of a sequence that holds them.
-
-    SymPy is not imported: a unit brings its system of dimensions.
-    """
-    if (isinstance(unit, Sequence) and not isinstance(unit, str)) or isinstance(unit, np.ndarray):
-        given = np.array([float(x) for x in unit])
-        if given.shape != (3,) or not np.isfinite(given).all():
-            raise ValueError(f"a unit is {unit!r}; it must be three exponents, of length, mass and time")
-        return given
-    if isinstance(unit, (int, float)):
-        return np.zeros(3)
-    if hasattr(unit, "dimension"):  # a Quantity
-        system = sys.modules["sympy.physics.units.systems.si"].dimsys_SI
-        found = {str(key): value for key, value in system.get_dimensional_dependencies(unit.dimension).items()}
-        found = {key.removeprefix("Dimension(").split(",")[0].rstrip(")"): value for key, value in found.items()}
-        if strange := set(found) - {*_BASE, "angle"}:
-            raise ValueError(f"{unit} has the dimension of {', '.join(sorted(strange))}, which is no mechanical one")
-        return np.array([float(found.get(key, 0)) for key in _BASE])
-    if getattr(unit, "is_Pow", False):
-        return np.asarray(exponents(unit.args[0]) * float(unit.args[1]))
-    if getattr(unit, "is_Mul", False):
-        return np.asarray(sum(exponents(factor) for factor in unit.args))
-    if getattr(unit, "is_number", False):
-        return np.zeros(3)
-    raise TypeError(f"a unit is {unit!r}; it must be a unit of SymPy or exponents of (length, mass, time)")
+def exponents(unit: Any, whose: str = "a variable") -> Array:
+    """The exponents of (length, mass, time) of a unit in any notation."""
+    read = read_unit(unit, whose)
+    if read.powers is None:
+        raise ValueError(
+            f"the unit of {whose} is {unit!r}, which is not made of units of the SI: write kg, m, s, N, rad and the "
+            "like, 'kg.m2/s2' or 'kg*m**2/s**2', with brackets where a product divides: 'W/(m*s)'"
+        )
+    if strange := [base for base in read.powers if base not in (*_BASE, "rad")]:
+        raise ValueError(
+            f"the unit of {whose} is {unit}, and {', '.join(strange)} is no mechanical one: kg, m and s are"
+        )
+    return np.array([float(read.powers.get(base, 0.0)) for base in _BASE])
 
 
 class _Dimensions:
@@ -65,11 +52,11 @@ class _Dimensions:
         dyn = states.dyn
         if not isinstance(units, Mapping):
             raise TypeError(f"units is {units!r}; it must be a mapping of names to units")
-        given = {symbol_name(key): exponents(unit) for key, unit in units.items()}
+        given = {(name := symbol_name(key)): exponents(unit, repr(name)) for key, unit in units.items()}
         if len(given) < len(units):
             raise ValueError(f"units gives a name twice: {', '.join(map(str, units))}")
         for name in given.keys() - _left_out(dyn):
-            dyn._found(("parameter", "state", "input"), name)
+            dyn._found(("parameter", "state", "input", "output"), name)
         zero = np.zeros(3)
         self.p, self.q, self.u, self.r = (
             np.array([given.get(name, zero) for name in names]).reshape(-1, 3)

@@ -3,10 +3,12 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 import pickle
 from collections.abc import Callable, Mapping
 from copy import copy
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +18,7 @@ import numpy.typing as npt
 from kanecore import _motion
 from kanecore.run.addresses import address_of, inputs_in_python
 from kanecore.run.signals import Signal, cubic_values, evaluate, piece
+from kanecore.run.vectors import real_numbers
 
 if TYPE_CHECKING:
     from kanecore._native import Kernels
@@ -73,8 +76,12 @@ class RunInputs:
         elif callable(inputs):
             self.function = inputs
         elif isinstance(inputs, Mapping):
-            numbers, signals = _with_rates(dyn, _entries(dyn, inputs))
+            entries = _entries(dyn, inputs)
+            functions = {i: _Entry.of(dyn.input_names[i], value) for i, value in entries.items() if callable(value)}
+            numbers, signals = _with_rates(dyn, entries)
             constants = dyn._resolved("input", numbers)
+            if functions:
+                self.function = _OfEach(np.asarray(constants), dict(signals), functions)
         else:
             constants = dyn._resolved("input", {} if inputs is None else inputs)
         if sampled:
@@ -83,6 +90,8 @@ class RunInputs:
                     "sample_time is for inputs that a function gives: pass inputs=controller, r(t, x) -> (n_r,)"
                 )
             self.sampled = True
+            if self.address is None:
+                self.function = _RealNumbers(self.function)
         low, high = min(t0, t1), max(t0, t1)
         for i, (signal, _, _) in signals.items():
             signal._require(low, high, f"input {dyn.input_names[i]!r}: ")
@@ -149,7 +158,8 @@ class RunInputs:
         self._require_memoryless()
         for i in np.ndindex(times.shape):
             time, state = float(times[i]), states[i].copy()  # which the function may change
-            result[i] = _motion.checked_inputs(self._dyn, self.function(time, state), time)
+            returned = _real(self.function(time, state), time)
+            result[i] = _motion.checked_inputs(self._dyn, returned, time)
             if self._first is None:
                 self._first = time, states[i].copy(), result[i].copy()
         if self.sampled:
@@ -183,6 +193,72 @@ class RunInputs:
         return inputs
 
 
+@dataclass(frozen=True)
+class _Entry:
+    """A function that gives one input, f(t) or f(t, x)."""
+
+    name: str
+    function: Callable[..., Any]
+    of_state: bool
+
+    @classmethod
+    def of(cls, name: str, function: Callable[..., Any]) -> _Entry:
+        """TypeError for a function of more than t and x."""
+        if isinstance(function, np.ufunc):
+            n = function.nin
+        else:
+            try:
+                parameters = inspect.signature(function).parameters.values()
+            except ValueError:  # of C, and does not tell
+                return cls(name, function, False)
+            by_place = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+            n = sum(each.kind in by_place and each.default is inspect.Parameter.empty for each in parameters)
+        if n > 2:
+            raise TypeError(f"the function of input {name!r} takes {n} arguments; it must be f(t) or f(t, x)")
+        return cls(name, function, n == 2)
+
+    def __call__(self, t: float, x: Array) -> float:
+        returned = self.function(t, x) if self.of_state else self.function(t)
+        value = real_numbers(f"what the function of input {self.name!r} returned at t = {t!r}", returned)
+        if value.size != 1:
+            raise ValueError(
+                f"the function of input {self.name!r} returned shape {value.shape} at t = {t!r}; it must be one number"
+            )
+        return float(value.reshape(()))
+
+
+@dataclass(frozen=True)
+class _OfEach:
+    """r(t, x) of a mapping that holds functions: of these, signals and numbers."""
+
+    constants: Array
+    signals: dict[int, _Rate]
+    functions: dict[int, _Entry]
+
+    def __call__(self, t: float, x: Array) -> Array:
+        r = self.constants.copy()
+        for i, (signal, column, order) in self.signals.items():
+            r[i] = signal._about(np.array([t]), column, order)[0, 0]
+        for i, function in self.functions.items():
+            r[i] = function(t, x)
+        return r
+
+
+@dataclass(frozen=True)
+class _RealNumbers:
+    """A function r(t, x) whose every value is looked at: what is sampled is asked for rarely, and once only."""
+
+    function: Callable[[float, Array], npt.ArrayLike]
+
+    def __call__(self, t: float, x: Array) -> npt.ArrayLike:
+        return _real(self.function(t, x), t)
+
+
+def _real(returned: Any, t: float) -> Any:
+    """What a function r(t, x) returned; TypeError for complex numbers and text.  A mapping is refused elsewhere."""
+    return returned if hasattr(returned, "keys") else real_numbers(f"what inputs(t, x) returned at t = {t!r}", returned)
+
+
 def _left_behind(t: float, x: Array) -> Array:
     """In place of a function that stayed in another process."""
     raise ValueError(
@@ -211,17 +287,12 @@ def _columns(dyn: Kernels, signal: Signal) -> dict[int, tuple[Signal, int]]:
 
 
 def _entries(dyn: Kernels, inputs: Mapping[Any, Any]) -> dict[int, Any]:
-    """What a mapping gives, by the number of the input: signals of one column, and numbers, not yet checked."""
+    """What a mapping gives, by the number of the input: signals of one column, functions, unchecked numbers."""
     entries: dict[int, Any] = {}
     for i, value in dyn._by_number("input", inputs, "inputs").items():
         name = dyn.input_names[i]
         if isinstance(value, Signal) and value.n != 1:
             raise ValueError(f"the signal of input {name!r} has {value.n} columns; in a mapping it has one")
-        if callable(value) and not isinstance(value, Signal):
-            raise TypeError(
-                f"input {name!r} is a function, and a mapping holds numbers and Signals: pass one function for all "
-                f"inputs, r(t, x) that returns the values of {', '.join(dyn.input_names)}"
-            )
         entries[i] = (value, 0) if isinstance(value, Signal) else value
     return entries
 
@@ -239,7 +310,14 @@ def _with_rates(dyn: Kernels, entries: Mapping[int, Any]) -> tuple[dict[str, Any
         if source not in entries:
             continue
         value = entries[source]
-        if isinstance(value, tuple):
+        if callable(value):
+            if order:
+                raise ValueError(
+                    f"inputs gives {names[source]!r} by a function, of which {names[i]!r} is a derivative: give that "
+                    "as well, by a function of its own, or a Signal of kind 'cubic' for both"
+                )
+            numbers[names[i]] = 0.0
+        elif isinstance(value, tuple):
             signal, column = value
             if order > signal.smooth_rates:
                 raise ValueError(

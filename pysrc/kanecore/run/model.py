@@ -570,7 +570,7 @@ class CompiledModel(_native.Kernels):
         ModelError
             The model calls C functions by address, its description is not known, or it has no derivatives.
         ValueError, TypeError
-            Another kernel; a name that is no identifier; another argument.
+            Another kernel; a name that is no identifier, or that C has; another argument.
 
         Notes
         -----
@@ -594,7 +594,7 @@ class CompiledModel(_native.Kernels):
         *,
         version: str = "3.0",
         x0: Any = None,
-        units: Mapping[Any, str] | None = None,
+        units: Mapping[Any, Any] | None = None,
         method: str = "dop853",
         tolerance: float = 1e-8,
         drift: float = 1e-7,
@@ -615,8 +615,9 @@ class CompiledModel(_native.Kernels):
             The state at the start, t = 0, which must satisfy the constraints within 1e-6, as for `simulate`; default
             rest, ``dyn.consistent(0, dyn.state())``.
         units : mapping, optional
-            Units of states, inputs, outputs and parameters by name or symbol: ``{"theta": "rad", "I": "kg.m2"}``. Those
-            that are made of units of the SI are defined by their powers of kg, m, s, A, K, mol, cd, rad.
+            Units of states, inputs, outputs and parameters by name or symbol: ``{"theta": "rad", "I": "kg.m2"}``, or
+            units of SymPy, or exponents of (length, mass, time). Those that are made of units of the SI are defined by
+            their powers of kg, m, s, A, K, mol, cd, rad.
         method : {"dop853", "dopri5", "auto", "auto_w", "rosenbrock", "rosenbrock_w"}
             Of co-simulation, as of `simulate`.
         tolerance : float

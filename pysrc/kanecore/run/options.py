@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from kanecore import _motion
 from kanecore.run.outside_methods import OUTSIDE_METHODS
+from kanecore.run.vectors import real_numbers
 
 __all__ = [
     "Recording",
@@ -198,7 +199,7 @@ def gains(baumgarte: tuple[float, float]) -> tuple[float, float]:
 
 def result_times(t_eval: npt.ArrayLike, t0: float, t1: float) -> Array:
     """The times at which states are asked for."""
-    times = np.array(t_eval, dtype=np.float64)
+    times = real_numbers("t_eval", t_eval)
     low, high = min(t0, t1), max(t0, t1)
     if times.ndim != 1 or not ((times >= low) & (times <= high)).all():
         raise ValueError(f"t_eval must be one-dimensional and lie within t_span, {low} to {high}")

@@ -50,7 +50,7 @@ def rollout(
     inputs: _Values | None = None,
     *,
     dt: float,
-    steps: int,
+    steps: int | None = None,
     t0: float = 0.0,
     method: str = "rk4",
     parameters: _Values | None = None,
@@ -71,7 +71,8 @@ def rollout(
         of their own, and taken as they are given: 0 unless they are.
     dt : float
         The step; below zero backwards in time.
-    steps : int
+    steps : int, optional
+        How many; default: as many as inputs has for each row, where it has more than one.
     t0 : float
         Time at the start.
     method : {"rk4", "euler"}
@@ -107,7 +108,7 @@ def rollout(
     KeyboardInterrupt
         Ctrl-C was pressed; ``out`` holds the rows that were finished.
     """
-    first, step, count = _times(t0, dt, steps)
+    first, step, count = _times(t0, dt, _steps_of(dyn, inputs) if steps is None else steps)
     if method not in _motion.FIXED_STEP_METHODS:
         known = " or ".join(map(repr, _motion.FIXED_STEP_METHODS))
         hint = ": of other methods take simulate" if method in _motion.METHODS else ""
@@ -165,6 +166,23 @@ def step(
 
 
 # -------------------------------------------------------------------------------------------------- arguments
+
+
+def _steps_of(dyn: Kernels, inputs: Any) -> int:
+    """How many sets of inputs there are; TypeError where these do not tell the number of steps."""
+    if isinstance(inputs, Mapping):
+        lengths = {np.shape(value)[-1] for value in inputs.values() if np.ndim(value)}
+    else:
+        lengths = {np.shape(inputs)[-2]} if inputs is not None and np.ndim(inputs) > 1 else set()
+    lengths -= {1}
+    if not lengths:
+        raise TypeError(
+            "steps is missing, and inputs does not tell it: give steps, how many of length dt, or inputs of shape "
+            f"(..., steps, {dyn.n_r})"
+        )
+    if len(lengths) > 1:
+        raise ValueError(f"inputs has values for {' and for '.join(map(str, sorted(lengths)))} steps: give one number")
+    return int(lengths.pop())
 
 
 def _times(t0: float, dt: float, steps: int) -> tuple[float, float, int]:

@@ -8,6 +8,7 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
+from kanecore.run.vectors import real_numbers
 from kanecore.splines import slopes
 
 __all__ = ["Signal"]
@@ -36,6 +37,8 @@ class Signal:
     ------
     ValueError
         Shapes that do not match, times that do not increase, anything not finite.
+    TypeError
+        Complex numbers, text.
 
     Attributes
     ----------
@@ -46,7 +49,7 @@ class Signal:
     """
 
     def __init__(self, t: npt.ArrayLike, values: npt.ArrayLike, kind: Kind = "zoh") -> None:
-        times, table = np.array(t, dtype=np.float64), np.array(values, dtype=np.float64)
+        times, table = real_numbers("t of a signal", t), real_numbers("values of a signal", values)
         if kind not in _RATES:
             raise ValueError(f"kind is {kind!r}; it must be one of {', '.join(map(repr, _RATES))}")
         if times.ndim != 1 or len(times) < 2:

@@ -112,11 +112,12 @@ def simulate(
         zeros, then of the list.
     inputs : array_like (n_r,), mapping, Signal, or callable, optional
         The inputs r; default: the current values.  An array holds for the whole run.  A mapping gives some of them by
-        name or symbol, each a number or a Signal of one column; the others keep their current values.  A Signal gives
-        all: one column for each input, or one for each that is not the rate of another (``dyn.input_rates``).  Rates of
-        prescribed motions that a mapping or Signal does not give are the derivatives of what it gives.  A callable is
-        ``r(t, x) -> (n_r,)``, in the order of ``dyn.input_names``, and runs Python at every evaluation; one in C, from
-        ctypes or numba (``cfunc``), is ``void f(double t, const double *x, double *r)``.
+        name or symbol, each a number, a Signal of one column, or a function f(t) or f(t, x) that returns a number; the
+        others keep their current values.  A Signal gives all: one column for each input, or one for each that is not
+        the rate of another (``dyn.input_rates``).  Rates of prescribed motions that numbers or Signals do not give are
+        the derivatives of these.  A callable is ``r(t, x) -> (n_r,)``, in the order of ``dyn.input_names``.  Functions
+        run Python at every evaluation; one in C for all inputs, from ctypes or numba (``cfunc``), is
+        ``void f(double t, const double *x, double *r)``.
     sample_time : float, optional
         Ask the function of the inputs at the start and every so many seconds after it, once each, in order, and hold
         what it gave until then, as a discrete controller does.  Steps end on the samples; ``sol.r`` is what was held.

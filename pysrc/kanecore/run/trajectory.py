@@ -152,7 +152,7 @@ class Trajectory:
     def __getitem__(self, name: Any) -> Any:
         """A coordinate, speed, input or output over time, by name or symbol, (N,): ``sol["theta"]``; or fewer times.
 
-        An output that bears the name of a symbol is in `outputs` alone.  With a slice, a list of numbers or a mask the
+        With a slice, a list of numbers or a mask the
         `Samples` at these of the times: ``sol[::10]``, ``sol[sol.t > 2]``.  Those at any other times are ``sol.at(t)``.
 
         Raises
