@@ -479,6 +479,18 @@ def test_options(options: dict[str, Any], says: str) -> None:
         kc.Model.from_urdf(ROBOTS / "walker.urdf", **options)
 
 
+@pytest.mark.parametrize("parameters", [False, True])
+def test_reactions_have_the_names_of_joints(parameters: bool) -> None:
+    """That of a body is the joint which moves its link, also below a link without mass."""
+    text = PAIR + '<link name="gimbal"/><link name="c">' + INERTIAL + "</link>" + joint("shoulder", "a", "b")
+    text += joint("roll", "b", "gimbal") + joint("pitch", "gimbal", "c", more='<axis xyz="0 1 0"/>') + END
+    dyn = compiled(kc.Model.from_urdf(text, parameters=parameters))
+    assert dyn.joints == ("shoulder", "pitch")
+    assert list(dyn.reactions(0.0, np.zeros(dyn.n_x), named=True)) == ["shoulder", "pitch"]
+    walker = compiled(kc.Model.from_urdf(ROBOTS / "walker.urdf", floating_base=True))
+    assert walker.joints == ("base", "left hip", "left knee", "right hip", "right knee")
+
+
 def test_symbols() -> None:
     """Functions of time with the names in the compiled model; a model that is made of it has those of its own."""
     text = PAIR + joint("j", "a", "b") + "</robot>"

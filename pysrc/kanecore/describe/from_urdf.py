@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -79,7 +79,7 @@ def described_robot(
     assembly.add_bodies()
     for number, loop in enumerate(loops):
         assembly.close(number, loop)
-    return assembly.builder.description(), assembly.values
+    return assembly.description(), assembly.values
 
 
 class _Assembly:
@@ -110,8 +110,15 @@ class _Assembly:
         self.builder = Builder(robot.name, "world" if "world" not in robot.links else "inertial")
         self.values: dict[str, float] = {}
         self._places: dict[str, _Place] = {}
+        self._moved_by = {joint.child: joint.name for joint in robot.joints}
         self._carried: dict[str, _Carried] = {}
         self._states: dict[str, tuple[int, int]] = {}  # nodes of q and u of joints that have one each
+
+    def description(self) -> Description:
+        """With the joints that follow from the points, by their names in the file: that which moves the link."""
+        d = self.builder.description()
+        joints = (replace(joint, name=self._moved_by[d.bodies[joint.child].name]) for joint in d.joints)
+        return replace(d, joints=tuple(joints))
 
     # --------------------------------------------------------------------------------------------------- places
 
@@ -129,6 +136,7 @@ class _Assembly:
         b.origin(b.point("world", velocity=()))
         taken = {joint.name for joint in self._robot.joints}
         name = next(n for n in (_BASE, "floating_base", "the floating base") if n not in taken)
+        self._moved_by[root] = name
         self._places[root] = self._floating(root, name, b.inertial, 0, here, efforts=False)
 
     def add(self, joint: Joint) -> None:
