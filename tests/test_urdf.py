@@ -480,6 +480,21 @@ def test_options(options: dict[str, Any], says: str) -> None:
 
 
 @pytest.mark.parametrize("parameters", [False, True])
+def test_the_report_states_gravity_and_what_is_ignored(parameters: bool) -> None:
+    text = PAIR.replace('"a"/>', '"a"><collision/></link>') + joint("j", "a", "b") + END
+    report = kc.Model.from_urdf(text, parameters=parameters, gravity=[0, 1.62, -9.81]).report().splitlines()
+    assert "uniform gravity (0, 1.62, -9.81) in world on every body" in report
+    assert any(line.startswith("1 collision element of the file is ignored") for line in report)
+    more = text.replace("<collision/>", "<collision/>" * 3)
+    report = kc.Model.from_urdf(more, parameters=parameters, gravity=(0, 0, 0)).report().splitlines()
+    assert "no gravity" in report
+    assert any(line.startswith("3 collision elements of the file are ignored") for line in report)
+    report = kc.Model.from_urdf(PAIR + joint("j", "a", "b") + END, parameters=parameters).report().splitlines()
+    assert "uniform gravity (0, 0, -9.81) in world on every body" in report
+    assert not any("collision" in line or "no gravity" in line for line in report)
+
+
+@pytest.mark.parametrize("parameters", [False, True])
 def test_reactions_have_the_names_of_joints(parameters: bool) -> None:
     """That of a body is the joint which moves its link, also below a link without mass."""
     text = PAIR + '<link name="gimbal"/><link name="c">' + INERTIAL + "</link>" + joint("shoulder", "a", "b")

@@ -8,7 +8,7 @@ Names: the coordinates, speeds and efforts of joint J are ``q_J``, ``u_J``, ``ta
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -65,8 +65,11 @@ def described_robot(
     damping: bool,
     friction: float | None,
     loops: Sequence[Any],
-) -> tuple[Description, dict[str, float]]:
-    """The description, and the values of its parameters by name; the options are those of `Model.from_urdf`."""
+) -> tuple[Description, dict[str, float], tuple[str, ...]]:
+    """The description, the values of its parameters by name, and notes for the report.
+
+    The options are those of `Model.from_urdf`.
+    """
     if not isinstance(loops, Sequence) or isinstance(loops, (str, bytes)):
         raise ModelError(
             f'loops is {loops!r}; it must be a list, such as [("left foot", "right foot", "point")], or []'
@@ -79,7 +82,7 @@ def described_robot(
     assembly.add_bodies()
     for number, loop in enumerate(loops):
         assembly.close(number, loop)
-    return assembly.description(), assembly.values
+    return assembly.description(), assembly.values, tuple(assembly.notes())
 
 
 class _Assembly:
@@ -119,6 +122,14 @@ class _Assembly:
         d = self.builder.description()
         joints = (replace(joint, name=self._moved_by[d.bodies[joint.child].name]) for joint in d.joints)
         return replace(d, joints=tuple(joints))
+
+    def notes(self) -> Iterator[str]:
+        """What the description does not tell."""
+        if not any(self._gravity):
+            yield "no gravity"
+        if n := self._robot.n_collisions:
+            elements = "1 collision element of the file is" if n == 1 else f"{n} collision elements of the file are"
+            yield f"{elements} ignored: nothing is in contact but what loops=[...] holds"
 
     # --------------------------------------------------------------------------------------------------- places
 

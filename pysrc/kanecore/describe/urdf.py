@@ -164,6 +164,8 @@ class Robot:
     links : dict of str to Link
     joints : tuple of Joint
         Each after the one that carries its parent; those of one parent in the order of the file.
+    n_collisions : int
+        The elements ``collision`` of all links, of which nothing is read.
     """
 
     name: str
@@ -172,6 +174,7 @@ class Robot:
     links: dict[str, Link]
     joints: tuple[Joint, ...]
     folder: str | None = None
+    n_collisions: int = 0
 
 
 def read_urdf(source: str | PathLike[str], mimic: bool = True) -> Robot:
@@ -224,7 +227,8 @@ class _Reading:
         root = self._root(links, joints)
         self._check_mimics(joints)
         name = self._top.attributes.get("name", "") or "robot"
-        return Robot(name, self._where, root, links, tuple(_from_root(root, joints)))
+        n = sum(len(element.all("collision")) for element in self._top.all("link"))
+        return Robot(name, self._where, root, links, tuple(_from_root(root, joints)), n_collisions=n)
 
     def _wrong(self, element: Element, message: str) -> ModelError:
         return ModelError(f"{self._where}, line {element.line}: {message}")
