@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -163,13 +164,97 @@ def test_cache_of_everybody_is_an_error(own_cache: Path, capsys: pytest.CaptureF
     assert "chmod go-w" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("text", "words", "status"),
+    [
+        ("x = 1\ny = x / 0\n", "line 2: ZeroDivisionError: division by zero; the file is run", 1),
+        ("x = 1\nx = = 2\n", "line 2: SyntaxError: invalid syntax", 1),
+        ("import nosuchmodule\n", "line 1: ModuleNotFoundError: No module named 'nosuchmodule'", 1),
+        ("import sys\nsys.exit(0)\n", "line 2: SystemExit: 0", 1),
+        ("raise RuntimeError('a\\nb')\n", "line 1: RuntimeError: a b", 1),
+        ("assert False\n", "line 1: AssertionError; the file", 1),
+        ("import kanecore as kc\nkc.load('nosuch')\n", "line 2: ", 1),
+        ("import signal\nsignal.raise_signal(signal.SIGINT)\n", "kanecore: interrupted", 130),
+    ],
+)
+def test_what_the_users_file_raises(
+    text: str, words: str, status: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "wrong.py"
+    path.write_text(text)
+    assert main(["info", f"{path}:model"]) == status
+    (line,) = capsys.readouterr().err.splitlines()
+    assert words in line
+    for arguments in (["--traceback", "info", f"{path}:model"], ["info", f"{path}:model", "--traceback"]):
+        assert main(arguments) == status
+        err = capsys.readouterr().err
+        assert err.count("Traceback") >= 1
+        assert "wrong.py" in err
+
+
+def test_names_that_the_terminal_cannot_spell(tmp_path: Path) -> None:
+    text = PENDULUM.replace('name="pendulum"', 'name="péndulo"')
+    (tmp_path / "it.py").write_text(text, encoding="utf-8")
+    words = [sys.executable, "-m", "kanecore", "info", str(tmp_path / "it.py:pendulum")]
+    environment = os.environ | {"PYTHONIOENCODING": "ascii"}
+    done = subprocess.run(words, capture_output=True, text=True, check=False, env=environment)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "model p\\xe9ndulo:" in done.stdout
+
+
+def test_an_unknown_encoding_of_a_robot(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "it.urdf"
+    path.write_text('<?xml version="1.0" encoding="nosuch"?>\n<robot/>')
+    assert main(["info", str(path)]) == 1
+    (line,) = capsys.readouterr().err.splitlines()
+    assert "it.urdf, line 1: " in line
+
+
+def test_an_output_that_cannot_be_written(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "table.csv"
+    path.symlink_to(tmp_path / "nosuch" / "table.csv")
+    assert main(["simulate", "double_pendulum", "--time", "0.01", "-o", str(path)]) == 1
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line == f"kanecore: {path}: No such file or directory"
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="a device of Linux")
+@pytest.mark.parametrize("arguments", [["models"], ["--help"], ["--version"], ["models", "--traceback"]])
+@pytest.mark.parametrize("buffered", [True, False])
+def test_full_standard_output(arguments: list[str], buffered: bool) -> None:
+    words = [sys.executable, "-m", "kanecore", *arguments]
+    with Path("/dev/full").open("w") as full:
+        environment = os.environ | {"PYTHONUNBUFFERED": "" if buffered else "1"}
+        done = subprocess.run(words, stdout=full, stderr=subprocess.PIPE, text=True, check=False, env=environment)
+    assert done.returncode == 1
+    last = done.stderr.splitlines()[-1]
+    assert "standard output cannot be written: No space left on device" in last
+    assert ("Traceback" in done.stderr) == ("--traceback" in arguments)
+    assert (done.stderr.splitlines() == [last]) == ("--traceback" not in arguments)
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="pipes of POSIX")
-def test_reader_that_closes_the_pipe() -> None:
+def test_closed_standard_output() -> None:
+    """It holds nothing, as with any program of Python; an error is told all the same."""
+    for name, status in (("double_pendulum", 0), ("nosuch", 1)):
+        done = subprocess.run(
+            ["bash", "-c", f"{sys.executable} -m kanecore info {name} >&-"],
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+        assert (done.returncode, len(done.stderr.splitlines())) == (status, status)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="pipes of POSIX")
+@pytest.mark.parametrize("buffered", [True, False])
+def test_reader_that_closes_the_pipe(buffered: bool) -> None:
     done = subprocess.run(
         ["bash", "-c", f"set -o pipefail; {sys.executable} -m kanecore models | true"],
         capture_output=True,
         text=True,
         check=False,
+        env=os.environ | {"PYTHONUNBUFFERED": "" if buffered else "1"},
     )
     assert (done.returncode, done.stderr) == (0, "")
 
@@ -182,13 +267,30 @@ def test_module_and_script_agree() -> None:
     assert command("info", "nosuch").returncode == 1
 
 
-@pytest.mark.parametrize(("name", "why"), [("x.foo", "ends in none of .png"), ("nosuch/x.png", "no folder 'nosuch'")])
-def test_demo_asks_where_to_save_before_it_begins(name: str, why: str, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        (["demo", "-o", "x.foo"], "ends in none of .png, .svg, .pdf, which"),
+        (["demo", "-o", "x.csv"], "ends in none of .png, .svg, .pdf, which"),
+        (["demo", "-o", "nosuch/x.png"], "no folder 'nosuch'"),
+        (["draw", "rrp", "-o", "x.csv"], "ends in none of .png, .svg, .pdf, which"),
+        (["simulate", "rrp", "-o", "x.html"], "ends in none of .csv, .png, .svg, .pdf, which"),
+        (["simulate", "rrp", "-o", "nosuch/x.csv"], "no folder 'nosuch'"),
+        (["simulate", "rrp", "-o", "{folder}/folder.csv"], "is a folder: give a file in it"),
+        (["simulate", "rrp", "-o", 300 * "x" + ".csv"], "cannot be written: File name too long"),
+        (["export", "rrp", "--fmu", "x.zip"], "does not end in .fmu"),
+        (["export", "rrp", "--fmu", "nosuch/x.fmu"], "no folder 'nosuch'"),
+    ],
+)
+def test_where_to_save_is_asked_before_it_begins(
+    words: list[str], why: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "folder.csv").mkdir()
     with pytest.raises(SystemExit) as stop:
-        main(["demo", "-o", name])
+        main([word.format(folder=tmp_path) for word in words])
     assert stop.value.code == 2
     captured = capsys.readouterr()
-    assert why in captured.err
+    assert why in captured.err.splitlines()[-1]
     assert not captured.out
 
 
@@ -244,8 +346,17 @@ def test_draw_a_robot(own_cache: Path, tmp_path: Path, capsys: pytest.CaptureFix
         (["simulate", "double_pendulum", "--state", "q1"], "it must be NAME=VALUE"),
         (["simulate", "double_pendulum", "--state", "nothing=1"], "'nothing'"),
         (["simulate", "double_pendulum", "--time", "-1"], "--time is -1.0"),
+        (["simulate", "double_pendulum", "--time", "1e400"], "--time is inf; it must be positive and finite"),
+        (["simulate", "double_pendulum", "--state", "q1=nan"], "--state q1=nan: the value must be a finite number"),
+        (["draw", "double_pendulum", "--state", "q1=1e400"], "--state q1=1e400: the value must be a finite number"),
+        (
+            ["export", "rrp", "--c", "out", "--parameter", "m=nan"],
+            "--parameter m=nan: the value must be a finite number",
+        ),
+        (["export", "rrp", "--c", "out", "--input", "F=-1e400"], "--input F=-1e400: the value must be a finite number"),
     ],
 )
 def test_wrong_values(arguments: list[str], words: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(arguments) == 1
-    assert words in capsys.readouterr().err
+    (line,) = capsys.readouterr().err.splitlines()
+    assert words in line

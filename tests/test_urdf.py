@@ -316,6 +316,34 @@ BROKEN = [
         '<?xml version="1.0"?>\n<!DOCTYPE r SYSTEM "file:///etc/passwd">\n<robot name="r"/>',
         "line 2: it declares a document type",
     ),
+    ("", "source is ''; it must be the path of a URDF file, or a text"),
+    (" \n", r"source is ' \\n'; it must be the path"),
+    ("a\0b", r"'a\\x00b' names no file"),
+    ("\ud800", r"'\\ud800' names no file"),
+    ('<robot name="r">\n<link name="\ud800"/>' + END, r"the URDF text, line 2: '\\ud800' is half of a character"),
+    ('<robot name="r">\n<link name="&#xD800;"/>' + END, "line 2: this is no XML"),
+    ('<?xml version="1.0" encoding="nosuch"?>\n<robot/>', "line 1: the file declares the encoding 'nosuch'"),
+    (PAIR + joint("j", "a", "b", more='<axis xyz="0 0 1e200"/>') + END, "line 4: xyz of <axis> is .* beyond 1e"),
+    (PAIR + joint("j", "a", "b", more='<axis xyz="1e-320 0 0"/>') + END, "line 4: xyz of <axis> .* write 0"),
+    (PAIR + joint("j", "a", "b", more='<axis xyz="1e-400 0 0"/>') + END, "line 4: xyz of <axis> .* write 0"),
+    (PAIR + joint("j", "a", "b", more='<origin xyz="1e308 0 0"/>') + END, "line 4: xyz of <origin> is .* beyond 1e"),
+    (PAIR + joint("j", "a", "b", more='<mimic joint="j" multiplier="1e308"/>') + END, "line 4: multiplier of <mimic>"),
+    (PAIR + joint("j", "a", "b", more='<dynamics damping="-1"/>') + END, "line 4: the damping of joint 'j' is -1; it"),
+    (
+        PAIR + joint("j", "a", "b", more='<dynamics friction="-1"/>') + END,
+        "line 4: the friction of joint 'j' is -1; it",
+    ),
+    (PAIR.replace('value="1"', 'value="1e308"') + END, "line 3: value of <mass> is '1e308'; no number may be beyond"),
+    (PAIR.replace('value="1"', 'value="1e-320"') + END, "line 3: value of <mass> is '1e-320'; write 0"),
+    (PAIR.replace('ixx="1"', 'ixx="1e308"') + END, "line 3: ixx of <inertia> is '1e308'; no number may be beyond"),
+    (
+        PAIR.replace('value="1"', 'value="1_000"') + END,
+        "line 3: value of <mass> is '1_000'; it must be one finite number",
+    ),
+    (
+        PAIR.replace('value="1"', 'value="\u0661"') + END,
+        "line 3: value of <mass> is '\u0661'; it must be one finite number",
+    ),
     ("<robot>" + "<a>" * 200 + "</a>" * 200 + END, "<a> stands in 100 others"),
 ]
 
@@ -324,6 +352,46 @@ BROKEN = [
 def test_broken_files(text: str, says: str) -> None:
     with pytest.raises(kc.ModelError, match=says):
         kc.Model.from_urdf(text)
+
+
+@pytest.mark.parametrize(
+    ("encoding", "says"),
+    [
+        ("nosuch", "declares the encoding 'nosuch', which is not known"),
+        ("hex", "declares an encoding that cannot be read"),
+        ("utf-7", "declares an encoding that cannot be read"),
+        ("utf-16", "this is no XML"),
+    ],
+)
+def test_encodings_that_are_not_read(encoding: str, says: str, tmp_path: Path) -> None:
+    path = tmp_path / "it.urdf"
+    path.write_text(f'<?xml version="1.0" encoding="{encoding}"?>\n<robot/>')
+    with pytest.raises(kc.ModelError, match=rf"it\.urdf, line 1: .*{says}"):
+        kc.Model.from_urdf(path)
+
+
+def test_encodings_that_are_read(tmp_path: Path) -> None:
+    """Of a file as it declares; a text has been decoded, whatever it says."""
+    text = '<?xml version="1.0" encoding="latin-1"?>\n' + PAIR + joint("jé", "a", "b") + END
+    (tmp_path / "it.urdf").write_text(text, encoding="latin-1")
+    for source in (text, tmp_path / "it.urdf"):
+        assert compiled(kc.Model.from_urdf(source)).coordinate_names == ("q_jé",)
+
+
+@pytest.mark.parametrize("source", [None, 3, b"<robot/>", ["it.urdf"]])
+def test_sources_that_are_none(source: Any) -> None:
+    with pytest.raises(kc.ModelError, match=r"source is .*; it must be the path of a URDF file"):
+        kc.Model.from_urdf(source)
+
+
+def test_a_small_axis() -> None:
+    """Its direction counts, also where its squares are no numbers."""
+    models = [
+        compiled(kc.Model.from_urdf(PAIR + joint("j", "a", "b", more=f'<axis xyz="{axis}"/>') + END))
+        for axis in ("3 4 0", "3e-200 4e-200 0")
+    ]
+    x = np.array([0.3, 0.2])
+    assert_allclose(*(model.orientations(0.0, x) for model in models), rtol=0, atol=1e-15)
 
 
 def test_files_and_texts(tmp_path: Path) -> None:
@@ -343,6 +411,20 @@ def test_inertias_that_no_body_has_are_warned_of() -> None:
     text = PAIR.replace('ixx="1"', 'ixx="5"') + joint("j", "a", "b") + "</robot>"
     with pytest.warns(kc.KanecoreWarning, match="no solid body can have .* of body b"):
         kc.Model.from_urdf(text)
+
+
+@pytest.mark.parametrize("parameters", [False, True])
+def test_what_rounding_leaves_of_an_inertia_is_not_warned_of(parameters: bool) -> None:
+    """A product of inertia, and what a point of mass has about its centre, are zeros."""
+    for mass, tiny, origin in (
+        (1, "4.8e-35", "0 0 0"),
+        (2.84, "0", "-0.11 0.44 -0.54"),
+        (2.66, "0", "0.34 -0.39 0.18"),
+    ):
+        text = PAIR.replace('ixx="1" iyy="1" izz="1" ixy="0"', f'ixx="0" iyy="0" izz="0" ixy="{tiny}"')
+        text = text.replace('<mass value="1"', f'<origin xyz="{origin}"/><mass value="{mass}"')
+        text += joint("j", "a", "b", more='<axis xyz="0 1 1"/>') + END
+        kc.compile(kc.Model.from_urdf(text, parameters=parameters), cc="none")
 
 
 def test_a_link_that_moves_without_mass() -> None:
@@ -366,7 +448,20 @@ def test_a_link_that_moves_without_mass() -> None:
     ("options", "says"),
     [
         ({"gravity": (0, -9.81)}, "three finite numbers"),
+        ({"gravity": "abc"}, "gravity is 'abc'; it must be three finite numbers"),
+        ({"gravity": None}, "gravity is None; it must be three finite numbers"),
+        ({"gravity": 9.81}, "gravity is 9.81; it must be three finite numbers"),
+        ({"gravity": ("0", "0", "-9")}, "gravity is .*; it must be three finite numbers"),
+        ({"gravity": (0, 0, 10**400)}, "gravity is .*; it must be three finite numbers"),
+        ({"gravity": (0, 0, 1e308)}, "gravity is .*; it must be three finite numbers"),
         ({"friction": -1.0}, "friction is -1.0"),
+        ({"friction": 1e-320}, "friction is 1e-320"),
+        ({"friction": "0.1"}, "friction is '0.1'"),
+        ({"loops": None}, "loops is None; it must be a list"),
+        ({"loops": 3}, "loops is 3; it must be a list"),
+        ({"loops": "abc"}, "loops is 'abc'; it must be a list"),
+        ({"loops": [("trunk", "left foot", np.zeros(3))]}, r"loops\[0\] is"),
+        ({"loops": [("left foot", (0, 0, 1e308), "point")]}, r"loops\[0\] is .*three finite numbers"),
         ({"loops": [("trunk", "left foot")]}, r"loops\[0\] is"),
         ({"loops": [("trunk", "left foot", "ball")]}, r"loops\[0\] is"),
         ({"loops": [("trunk", "leftfoot", "point")]}, "did you mean 'left foot'"),
@@ -382,6 +477,33 @@ def test_a_link_that_moves_without_mass() -> None:
 def test_options(options: dict[str, Any], says: str) -> None:
     with pytest.raises(kc.ModelError, match=says):
         kc.Model.from_urdf(ROBOTS / "walker.urdf", **options)
+
+
+@pytest.mark.parametrize("parameters", [False, True])
+def test_the_report_states_gravity_and_what_is_ignored(parameters: bool) -> None:
+    text = PAIR.replace('"a"/>', '"a"><collision/></link>') + joint("j", "a", "b") + END
+    report = kc.Model.from_urdf(text, parameters=parameters, gravity=[0, 1.62, -9.81]).report().splitlines()
+    assert "uniform gravity (0, 1.62, -9.81) in world on every body" in report
+    assert any(line.startswith("1 collision element of the file is ignored") for line in report)
+    more = text.replace("<collision/>", "<collision/>" * 3)
+    report = kc.Model.from_urdf(more, parameters=parameters, gravity=(0, 0, 0)).report().splitlines()
+    assert "no gravity" in report
+    assert any(line.startswith("3 collision elements of the file are ignored") for line in report)
+    report = kc.Model.from_urdf(PAIR + joint("j", "a", "b") + END, parameters=parameters).report().splitlines()
+    assert "uniform gravity (0, 0, -9.81) in world on every body" in report
+    assert not any("collision" in line or "no gravity" in line for line in report)
+
+
+@pytest.mark.parametrize("parameters", [False, True])
+def test_reactions_have_the_names_of_joints(parameters: bool) -> None:
+    """That of a body is the joint which moves its link, also below a link without mass."""
+    text = PAIR + '<link name="gimbal"/><link name="c">' + INERTIAL + "</link>" + joint("shoulder", "a", "b")
+    text += joint("roll", "b", "gimbal") + joint("pitch", "gimbal", "c", more='<axis xyz="0 1 0"/>') + END
+    dyn = compiled(kc.Model.from_urdf(text, parameters=parameters))
+    assert dyn.joints == ("shoulder", "pitch")
+    assert list(dyn.reactions(0.0, np.zeros(dyn.n_x), named=True)) == ["shoulder", "pitch"]
+    walker = compiled(kc.Model.from_urdf(ROBOTS / "walker.urdf", floating_base=True))
+    assert walker.joints == ("base", "left hip", "left knee", "right hip", "right knee")
 
 
 def test_symbols() -> None:

@@ -2,21 +2,23 @@
 """The command line: ``kanecore demo``, ``models``, ``info``, ``simulate``, ``bench``, ``draw``, ``audit``, ``export``,
 ``cache``.
 
-An error of kanecore is one line on stderr and exit status 1, a wrong use of the command 2.
+An error is one line on stderr and exit status 1, a wrong use of the command 2, Ctrl-C 130; ``--traceback`` shows where.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import math
 import os
 import random
 import sys
 import textwrap
+import traceback
 from collections.abc import Callable, Iterable, Sequence
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any, cast
 
 from kanecore.cli_models import check_floating_base, compiled, described, in_gallery
 from kanecore.errors import KanecoreError, ModelError
@@ -27,6 +29,11 @@ if TYPE_CHECKING:
 __all__ = ["main"]
 
 PICTURES = (".png", ".svg", ".pdf")
+STATUSES = (
+    "Exit status: 0 if all went well, also where the reader of the output (head) closed it; 1 after an error, told in "
+    "one line on stderr, or where an audit fails; 2 after a wrong use of the command; 130 after Ctrl-C."
+)
+_FAILED, _INTERRUPTED = 1, 130
 FACTS = {
     "configuration_names": "constraints",
     "version": "version",
@@ -41,26 +48,86 @@ FACTS = {
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command with ``arguments`` (default: those of the process) and return its exit status."""
-    options = _parser().parse_args(arguments)
-    status = 0
+    status, shown = 0, False
+    error: BaseException | None = None
+    output = _Output(sys.stdout)
     try:
-        if "model" in options:
-            check_floating_base(options.model, options.floating_base)
-        status = options.command(options) or 0
-        sys.stdout.flush()
-    except KanecoreError as error:
-        print("kanecore:", " ".join(str(error).split()), file=sys.stderr)
-        return 1
-    except BrokenPipeError:
-        # The reader, `head` say, has seen enough: what is still buffered must not raise once more at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    return status
+        with contextlib.redirect_stdout(cast("IO[str]", output)):
+            options = _parser().parse_args(arguments)
+            shown = options.traceback
+            if "model" in options:
+                check_floating_base(options.model, options.floating_base)
+            status = options.command(options) or 0
+    except (Exception, KeyboardInterrupt, SystemExit) as raised:
+        error = raised
+    lost = output.close()
+    if lost is not None and (error is None or error is lost or (isinstance(error, SystemExit) and not error.code)):
+        if isinstance(lost, BrokenPipeError):  # the reader, `head` say, has seen enough
+            return status
+        error = ModelError(f"standard output cannot be written: {lost.strerror}").with_traceback(lost.__traceback__)
+    if isinstance(error, SystemExit):
+        raise error  # --help and --version, and wrong uses that argparse has told
+    if error is None:
+        return status
+    if shown:
+        traceback.print_exception(error)
+    else:
+        print("kanecore:", " ".join(_told(error).split()), file=sys.stderr)
+    return _INTERRUPTED if isinstance(error, KeyboardInterrupt) else _FAILED
+
+
+class _Output:
+    """Standard output that remembers why it could not be written: argparse, for one, does not say."""
+
+    def __init__(self, stream: IO[str] | None) -> None:
+        self._stream = stream  # None: it was closed before the process began
+        self._lost: OSError | None = None
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+    def write(self, text: str) -> int:
+        try:
+            return self._tried(lambda stream: stream.write(text)) or 0
+        except UnicodeEncodeError as error:  # a name that the terminal's characters cannot spell
+            plain = text.encode(error.encoding, "backslashreplace").decode(error.encoding)
+            return self._tried(lambda stream: stream.write(plain)) or 0
+
+    def flush(self) -> None:
+        self._tried(lambda stream: stream.flush())
+
+    def close(self) -> OSError | None:
+        """Write what is left, and return why the output was lost, if it was."""
+        with contextlib.suppress(OSError):
+            self.flush()
+        if self._lost is not None:  # what is left must not fail once more at exit
+            os.dup2(os.open(os.devnull, os.O_WRONLY), self.fileno())
+        return self._lost
+
+    def _tried(self, call: Callable[[IO[str]], int | None]) -> int | None:
+        try:
+            return None if self._stream is None else call(self._stream)
+        except OSError as error:
+            self._lost = self._lost or error
+            raise
+
+
+def _told(error: BaseException) -> str:
+    """An error without its traceback."""
+    if isinstance(error, KeyboardInterrupt):
+        return "interrupted"
+    if isinstance(error, OSError) and error.filename is not None:
+        return f"{error.filename}: {error.strerror}"
+    if isinstance(error, (KanecoreError, ImportError, OSError)):
+        return str(error)
+    return f"{type(error).__name__}: {error}; kanecore --traceback ... shows where"
 
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog="kanecore", description="Multibody dynamics: SymPy descriptions become machine code."
+        prog="kanecore", description="Multibody dynamics: SymPy descriptions become machine code.", epilog=STATUSES
     )
+    parser.add_argument("--traceback", action="store_true", help="after an error show where it arose")
     parser.add_argument("--version", action="version", version=_version())
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
 
@@ -68,14 +135,16 @@ def _parser() -> argparse.ArgumentParser:
     demo.add_argument(
         "-o",
         "--output",
-        type=_picture,
+        type=_file(*PICTURES),
         default=Path("kanecore-demo.png"),
         metavar="FILE",
         help="the picture to save (default: %(default)s)",
     )
+    _with_traceback(demo)
     demo.set_defaults(command=_demo)
 
     models = commands.add_parser("models", help="list the models of the gallery")
+    _with_traceback(models)
     models.set_defaults(command=_models)
 
     _on_model(commands, "info", "describe a model", _info)
@@ -84,14 +153,16 @@ def _parser() -> argparse.ArgumentParser:
     simulate.add_argument("--time", type=float, default=5.0, metavar="S", help="seconds (default: %(default)s)")
     _with_state(simulate)
     simulate.add_argument(
-        "-o", "--output", type=_table_or_picture, metavar="FILE", help="a .csv, or a picture, to save"
+        "-o", "--output", type=_file(".csv", *PICTURES), metavar="FILE", help="a .csv, or a picture, to save"
     )
 
     _on_model(commands, "bench", "time calls of a model", _bench)
 
     draw = _on_model(commands, "draw", "draw a model", _draw)
     _with_state(draw)
-    draw.add_argument("-o", "--output", type=_picture, metavar="FILE", help="the picture to save (default: NAME.png)")
+    draw.add_argument(
+        "-o", "--output", type=_file(*PICTURES), metavar="FILE", help="the picture to save (default: NAME.png)"
+    )
 
     audit = _on_model(commands, "audit", "compare a model with what other principles of mechanics give", _audit)
     audit.add_argument("--states", type=int, default=100, metavar="N", help="random states (default: %(default)s)")
@@ -99,7 +170,7 @@ def _parser() -> argparse.ArgumentParser:
     export = _on_model(commands, "export", "write a model for other programs", _export)
     what_for = export.add_mutually_exclusive_group(required=True)
     what_for.add_argument("--c", type=Path, metavar="DIR", help="C99 that depends on nothing, in a folder of its own")
-    what_for.add_argument("--fmu", type=_fmu, metavar="FILE.fmu", help="a Functional Mock-up Unit")
+    what_for.add_argument("--fmu", type=_file(".fmu"), metavar="FILE.fmu", help="a Functional Mock-up Unit")
     what_for.add_argument("--wheel", type=Path, metavar="DIR", help="a model wheel, which pip installs, in this folder")
     for option in ("--parameter", "--input"):
         what = f"{option[2:]} by name; may be repeated"
@@ -119,6 +190,7 @@ def _parser() -> argparse.ArgumentParser:
 
     cache = commands.add_parser("cache", help="show the folder of compiled models")
     cache.add_argument("--clear", action="store_true", help="delete everything in it")
+    _with_traceback(cache)
     cache.set_defaults(command=_cache)
     return parser
 
@@ -134,8 +206,14 @@ def _on_model(
         help="a model of the gallery, file.py:variable that holds a Model or a CompiledModel, or a file.urdf",
     )
     parser.add_argument("--floating-base", action="store_true", help="of a file.urdf: its root may move")
+    _with_traceback(parser)
     parser.set_defaults(command=command)
     return parser
+
+
+def _with_traceback(parser: argparse.ArgumentParser) -> None:
+    """The global option behind the command as well; absent there, it leaves what stood before the command."""
+    parser.add_argument("--traceback", action="store_true", default=argparse.SUPPRESS, help=argparse.SUPPRESS)
 
 
 def _with_state(parser: argparse._ActionsContainer) -> None:
@@ -154,30 +232,24 @@ def _version() -> str:
     return f"kanecore {kanecore.__version__}"
 
 
-def _picture(name: str) -> Path:
-    """Where a picture can be written."""
-    path = Path(name)
-    if path.suffix.lower() not in PICTURES:
-        raise argparse.ArgumentTypeError(f"{name!r} ends in none of {', '.join(PICTURES)}, which say what to write")
-    if not path.absolute().parent.is_dir():
-        raise argparse.ArgumentTypeError(f"there is no folder {str(path.parent)!r}")
-    return path
+def _file(*suffixes: str) -> Callable[[str], Path]:
+    """A type of arguments: a file to write, whose suffix says as what."""
 
+    def checked(name: str) -> Path:
+        path = Path(name)
+        if path.suffix.lower() not in suffixes:
+            wrong = "does not end in" if len(suffixes) == 1 else "ends in none of"
+            raise argparse.ArgumentTypeError(f"{name!r} {wrong} {', '.join(suffixes)}, which says what to write")
+        try:
+            if not path.parent.is_dir():
+                raise argparse.ArgumentTypeError(f"there is no folder {str(path.parent)!r}: make it first")
+            if path.is_dir():
+                raise argparse.ArgumentTypeError(f"{name!r} is a folder: give a file in it")
+        except OSError as error:  # a name that is too long, a folder that may not be searched
+            raise argparse.ArgumentTypeError(f"{name!r} cannot be written: {error.strerror}") from error
+        return path
 
-def _table_or_picture(name: str) -> Path:
-    """Where a table or a picture can be written."""
-    path = Path(name)
-    return path if path.suffix.lower() == ".csv" and path.absolute().parent.is_dir() else _picture(name)
-
-
-def _fmu(name: str) -> Path:
-    """Where an FMU can be written."""
-    path = Path(name)
-    if path.suffix.lower() != ".fmu":
-        raise argparse.ArgumentTypeError(f"{name!r} does not end in .fmu")
-    if not path.absolute().parent.is_dir():
-        raise argparse.ArgumentTypeError(f"there is no folder {str(path.parent)!r}")
-    return path
+    return checked
 
 
 def _demo(options: argparse.Namespace) -> None:
@@ -219,7 +291,7 @@ def _simulate(options: argparse.Namespace) -> None:
     from kanecore import cli_runs
 
     if not 0.0 < options.time < math.inf:
-        raise ModelError(f"--time is {options.time}; it must be positive")
+        raise ModelError(f"--time is {options.time}; it must be positive and finite")
     cli_runs.simulate(_ready(options), options.time, options.state, options.output)
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from kanecore.cli_runs import named_state
+from kanecore.cli_runs import named_state, numbers, pairs
 from kanecore.errors import ModelError
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ def export_fmu(
     dimensions: Dimensions | None,
 ) -> None:
     """Write an FMU; values and units are NAME=VALUE each, and ``dimensions`` are those of a gallery model."""
-    given = _in_si(dyn, dimensions or {}) | _pairs(units, "--unit", "theta=rad")
+    given = _in_si(dyn, dimensions or {}) | pairs(units, "--unit", "theta=rad")
     with _in_one_line():
         _give(dyn, parameters, inputs)
         x0 = named_state(dyn, state) if state else None
@@ -79,7 +79,7 @@ def export_wheel(
 
 def _give(dyn: CompiledModel, parameters: Sequence[str], inputs: Sequence[str]) -> None:
     """New values of parameters and inputs."""
-    new_parameters, new_inputs = _numbers(parameters, "--parameter", "m=0.5"), _numbers(inputs, "--input", "F=0.5")
+    new_parameters, new_inputs = numbers(parameters, "--parameter", "m=0.5"), numbers(inputs, "--input", "F=0.5")
     dyn.parameters.update(new_parameters)
     dyn.inputs.update(new_inputs)
 
@@ -89,29 +89,8 @@ def _in_one_line() -> Iterator[None]:
     """What a user of Python gets as an exception of Python is one of kanecore here."""
     try:
         yield
-    except (KeyError, ValueError, TypeError, OSError) as error:
-        raise ModelError(str(error.args[0] if len(error.args) == 1 else error)) from None
-
-
-def _pairs(items: Sequence[str], option: str, example: str) -> dict[str, str]:
-    """Names and what stands behind the last ``=``."""
-    result = {}
-    for item in items:
-        name, equals, text = item.rpartition("=")
-        if not equals:
-            raise ModelError(f"{option} {item}: it must be NAME=VALUE, such as {example}")
-        result[name] = text
-    return result
-
-
-def _numbers(items: Sequence[str], option: str, example: str) -> dict[str, float]:
-    result = {}
-    for name, text in _pairs(items, option, example).items():
-        try:
-            result[name] = float(text)
-        except ValueError:
-            raise ModelError(f"{option} {name}={text}: the value must be a number") from None
-    return result
+    except (KeyError, ValueError, TypeError) as error:
+        raise ModelError(str(error.args[0] if len(error.args) == 1 else error)) from error
 
 
 def _in_si(dyn: CompiledModel, dimensions: Dimensions) -> dict[str, Any]:

@@ -5,10 +5,11 @@ from __future__ import annotations
 
 import runpy
 import sys
+import traceback
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kanecore.errors import ModelError
+from kanecore.errors import KanecoreError, ModelError
 
 if TYPE_CHECKING:
     from kanecore.model import Model
@@ -90,10 +91,30 @@ def _bound(file: Path, variable: str) -> object:
     if not file.is_file():
         raise ModelError(f"there is no file {str(file)!r}; write file.py:variable")
     sys.path.insert(0, str(file.resolve().parent))  # as `python file.py` would find its neighbours
-    names = runpy.run_path(str(file))
+    try:
+        names = runpy.run_path(str(file))
+    except (Exception, SystemExit) as error:
+        raise ModelError(
+            f"{_line_of(error, file)}: {_words_of(error)}; the file is run to find {variable!r}"
+        ) from error
     if variable not in names:
         raise ModelError(f"{file} defines no {variable!r}; write file.py:variable, the name of a kanecore.Model")
     return names[variable]
+
+
+def _line_of(error: BaseException, file: Path) -> str:
+    """Where in a file an exception arose: the last of its lines that ran."""
+    lines = [line for frame, line in traceback.walk_tb(error.__traceback__) if frame.f_code.co_filename == str(file)]
+    if isinstance(error, SyntaxError) and error.filename == str(file) and error.lineno is not None:
+        lines.append(error.lineno)
+    return f"{file}, line {lines[-1]}" if lines else str(file)
+
+
+def _words_of(error: BaseException) -> str:
+    if isinstance(error, KanecoreError):
+        return str(error)
+    words = error.msg if isinstance(error, SyntaxError) else str(error)
+    return f"{type(error).__name__}{': ' * bool(words)}{words}"
 
 
 def _of_gallery(name: str) -> CompiledModel:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -17,7 +18,7 @@ from kanecore.errors import ModelError
 if TYPE_CHECKING:
     from kanecore.run.model import CompiledModel
 
-__all__ = ["bench", "draw", "named_state", "simulate"]
+__all__ = ["bench", "draw", "named_state", "numbers", "pairs", "simulate"]
 
 Array = npt.NDArray[np.float64]
 
@@ -72,15 +73,7 @@ def draw(dyn: CompiledModel, given: Sequence[str], output: Path) -> None:
 
 def named_state(dyn: CompiledModel, given: Sequence[str]) -> Array:
     """The state with some numbers by name, NAME=VALUE, on the constraints; unit quaternions turn nothing."""
-    values = {}
-    for item in given:
-        name, equals, number = item.rpartition("=")
-        try:
-            values[name] = float(number)
-        except ValueError:
-            equals = ""
-        if not equals:
-            raise ModelError(f"--state {item}: it must be NAME=VALUE, such as {dyn.coordinate_names[0]}=0.5")
+    values = numbers(given, "--state", f"{dyn.coordinate_names[0]}=0.5")
     try:
         x = np.array(dyn.state(values))
     except KeyError as error:
@@ -89,6 +82,30 @@ def named_state(dyn: CompiledModel, given: Sequence[str]) -> Array:
         if not x[list(quaternion)].any():
             x[quaternion[0]] = 1.0
     return np.asarray(dyn.consistent(0.0, x))
+
+
+def pairs(items: Sequence[str], option: str, example: str) -> dict[str, str]:
+    """Names and what stands behind the last ``=``."""
+    result = {}
+    for item in items:
+        name, equals, text = item.rpartition("=")
+        if not equals:
+            raise ModelError(f"{option} {item}: it must be NAME=VALUE, such as {example}")
+        result[name] = text
+    return result
+
+
+def numbers(items: Sequence[str], option: str, example: str) -> dict[str, float]:
+    """Names and finite numbers, of NAME=VALUE each."""
+    result = {}
+    for name, text in pairs(items, option, example).items():
+        try:
+            result[name] = float(text)
+        except ValueError:
+            result[name] = math.nan
+        if not math.isfinite(result[name]):
+            raise ModelError(f"{option} {name}={text}: the value must be a finite number, as in {example}")
+    return result
 
 
 def _seconds(call: Callable[[], object]) -> float:

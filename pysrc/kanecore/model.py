@@ -134,6 +134,7 @@ class Model(Expressions):
     """
 
     _folder: str | None = None  # of the URDF file that names meshes
+    _notes: tuple[str, ...] = ()  # lines of the report: what was in a file and is not in the description
 
     def __init__(
         self,
@@ -492,7 +493,7 @@ class Model(Expressions):
         ``dyn = kc.compile(kc.Model.from_urdf("panda.urdf"))``
         """
         robot = read_urdf(source, mimic)
-        description, values = described_robot(
+        description, values, notes = described_robot(
             robot,
             floating_base=floating_base,
             gravity=gravity,
@@ -503,6 +504,7 @@ class Model(Expressions):
         )
         model = cls._of_description(description, values)
         model._folder = robot.folder
+        model._notes = notes
         return model
 
     @classmethod

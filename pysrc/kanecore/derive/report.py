@@ -12,7 +12,7 @@ from kanecore.kernels import KERNELS
 
 from .derivation import Derivation
 from .described import Described, loads_by_number
-from .kane import holds_udot
+from .kane import holds_udot, uniform_gravity
 from .reactions import is_free
 from .reads import unread
 from .springs import is_gradient
@@ -206,6 +206,9 @@ def _loads(model: Described) -> Iterator[str]:
         yield "auxiliary speeds: " + " ".join(d.auxiliary_names)
     if model._n_loads or d.potentials or d.generalized_forces:
         yield "loads" + (", with uniform gravity on every body:" if derivation.has_gravity else ":")
+    if derivation.has_gravity and not model._n_loads:  # of a file: no load is the user's own
+        yield _gravity(derivation)
+    yield from model._notes
     by_number = loads_by_number(d)
     for number in range(model._n_loads):
         where = dict.fromkeys(
@@ -225,6 +228,14 @@ def _loads(model: Described) -> Iterator[str]:
         yield f"  potential {number}"
     for force in d.generalized_forces:
         yield f"  {force.name} of a freed constraint"
+
+
+def _gravity(derivation: Derivation) -> str:
+    """The field, with its numbers where it has them."""
+    values = list(map(derivation.graph.value, uniform_gravity(derivation.kinematics)[0]))
+    known = [f"{float(value):g}" for value in values if value is not None]
+    what = f" ({', '.join(known)}) in {derivation.description.frames[0].name}" if len(known) == len(values) else ""
+    return f"uniform gravity{what} on every body"
 
 
 def _energy(derivation: Derivation, number: int) -> str:

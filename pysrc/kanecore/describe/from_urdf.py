@@ -8,8 +8,8 @@ Names: the coordinates, speeds and efforts of joint J are ``q_J``, ``u_J``, ``ta
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -22,7 +22,7 @@ from kanecore.shapes import Box, Cylinder, Shape, Sphere
 
 from .builder import Builder
 from .description import Components, Description, Matrix, Vector
-from .urdf import Inertial, Joint, Pose, Robot, product
+from .urdf import BEYOND, Inertial, Joint, Pose, Robot, finite, product
 
 __all__ = ["described_robot"]
 
@@ -31,6 +31,7 @@ Array = npt.NDArray[np.float64]
 _AXES = np.eye(3)
 _BASE = "base"  # the joint of a floating base
 _LOOPS = ("point", "weld")
+_ROUNDING = 1e-15  # of an inertia about a point, from which that about the mass centre is found
 _SHAPES: dict[str, Callable[..., Shape]] = {"box": Box, "cylinder": Cylinder, "sphere": Sphere}
 
 
@@ -64,8 +65,15 @@ def described_robot(
     damping: bool,
     friction: float | None,
     loops: Sequence[Any],
-) -> tuple[Description, dict[str, float]]:
-    """The description, and the values of its parameters by name; the options are those of `Model.from_urdf`."""
+) -> tuple[Description, dict[str, float], tuple[str, ...]]:
+    """The description, the values of its parameters by name, and notes for the report.
+
+    The options are those of `Model.from_urdf`.
+    """
+    if not isinstance(loops, Sequence) or isinstance(loops, (str, bytes)):
+        raise ModelError(
+            f'loops is {loops!r}; it must be a list, such as [("left foot", "right foot", "point")], or []'
+        )
     assembly = _Assembly(robot, gravity, parameters, damping, friction)
     assembly.place_root(floating_base)
     for joint in robot.joints:
@@ -74,7 +82,7 @@ def described_robot(
     assembly.add_bodies()
     for number, loop in enumerate(loops):
         assembly.close(number, loop)
-    return assembly.builder.description(), assembly.values
+    return assembly.description(), assembly.values, tuple(assembly.notes())
 
 
 class _Assembly:
@@ -88,19 +96,40 @@ class _Assembly:
         damping: bool,
         friction: float | None,
     ) -> None:
-        self._robot, self._gravity = robot, [float(g) for g in gravity]
-        if len(self._gravity) != 3 or not np.isfinite(self._gravity).all():
+        self._robot = robot
+        try:
+            components = [] if isinstance(gravity, (str, bytes)) else [finite(g) for g in gravity]
+        except TypeError:  # one number, None
+            components = []
+        self._gravity = [g for g in components if g is not None]
+        if len(components) != 3 or len(self._gravity) != 3:
             raise ModelError(f"gravity is {gravity!r}; it must be three finite numbers, such as (0, 0, -9.81)")
-        if friction is not None and not (np.isfinite(friction) and friction > 0.0):
+        turning = finite(friction)
+        if friction is not None and (turning is None or turning * BEYOND < 1.0):
             raise ModelError(
                 f"friction is {friction!r}; it is None, or the speed over which dry friction turns, such as 0.01"
             )
-        self._named, self._damping, self._friction = parameters, damping, friction
+        self._named, self._damping, self._friction = parameters, damping, turning
         self.builder = Builder(robot.name, "world" if "world" not in robot.links else "inertial")
         self.values: dict[str, float] = {}
         self._places: dict[str, _Place] = {}
+        self._moved_by = {joint.child: joint.name for joint in robot.joints}
         self._carried: dict[str, _Carried] = {}
         self._states: dict[str, tuple[int, int]] = {}  # nodes of q and u of joints that have one each
+
+    def description(self) -> Description:
+        """With the joints that follow from the points, by their names in the file: that which moves the link."""
+        d = self.builder.description()
+        joints = (replace(joint, name=self._moved_by[d.bodies[joint.child].name]) for joint in d.joints)
+        return replace(d, joints=tuple(joints))
+
+    def notes(self) -> Iterator[str]:
+        """What the description does not tell."""
+        if not any(self._gravity):
+            yield "no gravity"
+        if n := self._robot.n_collisions:
+            elements = "1 collision element of the file is" if n == 1 else f"{n} collision elements of the file are"
+            yield f"{elements} ignored: nothing is in contact but what loops=[...] holds"
 
     # --------------------------------------------------------------------------------------------------- places
 
@@ -118,6 +147,7 @@ class _Assembly:
         b.origin(b.point("world", velocity=()))
         taken = {joint.name for joint in self._robot.joints}
         name = next(n for n in (_BASE, "floating_base", "the floating base") if n not in taken)
+        self._moved_by[root] = name
         self._places[root] = self._floating(root, name, b.inertial, 0, here, efforts=False)
 
     def add(self, joint: Joint) -> None:
@@ -345,6 +375,8 @@ class _Assembly:
         b, place = self.builder, self._places[name]
         centre = carried.moment / carried.mass if carried.mass > 0.0 else np.zeros(3)
         central = carried.inertia - carried.mass * (product(centre, centre) * np.eye(3) - np.outer(centre, centre))
+        if np.max(np.abs(central)) <= _ROUNDING * np.max(np.abs(carried.inertia)):
+            central = np.zeros((3, 3))  # points of mass in one place
         if not carried.mass and not central.any():
             return
         point = b.point(f"{name} mass centre", place.point, _vector(b, place.frame, centre))
@@ -397,7 +429,7 @@ class _Assembly:
 
     def close(self, number: int, loop: Any) -> None:
         """A loop: (link, link, "point") or (link, link, "weld"), or (link, place in the world, "point")."""
-        if not isinstance(loop, Sequence) or isinstance(loop, str) or len(loop) != 3 or loop[2] not in _LOOPS:
+        if not isinstance(loop, Sequence) or isinstance(loop, str) or len(loop) != 3 or str(loop[2]) not in _LOOPS:
             raise ModelError(
                 f'loops[{number}] is {loop!r}; it must be (link, link, "point") or (link, link, "weld"), or with a '
                 'place in the world (link, (x, y, z), "point")'
@@ -435,7 +467,7 @@ class _Assembly:
             numbers = np.asarray(place)
         except ValueError:  # lists of several lengths
             numbers = np.empty(0)
-        is_place = numbers.shape == (3,) and numbers.dtype.kind in "iuf" and np.isfinite(numbers).all()
+        is_place = numbers.shape == (3,) and numbers.dtype.kind in "iuf" and bool(np.all(np.abs(numbers) <= BEYOND))
         if kind != "point" or not is_place:
             raise ModelError(
                 f'loops[{number}] is {loop!r}; a link comes with another one, or with three finite numbers and "point"'

@@ -16,6 +16,8 @@ __all__ = ["warn_of_impossible"]
 
 ROUNDED = 1e-4  # of the sum of the principal moments: numbers were rounded when they were printed
 
+NEGLIGIBLE = 1e-20  # m²: the radius of gyration is below 1e-10 m, the size of an atom
+
 
 def warn_of_impossible(d: Description, values: Mapping[str, float] | None = None) -> None:
     """Warn of each body that cannot be: of those described by numbers, or of those that are numbers with ``values``.
@@ -49,6 +51,9 @@ def _impossible(body: Body, numbers: Sequence[float]) -> str | None:
     offset = np.reshape(rest[n:], (-1, 3)).sum(axis=0)
     central = tensor - mass * (offset @ offset * np.eye(3) - np.outer(offset, offset))
     moments = np.linalg.eigvalsh(central)
+    rounding = 4.0 * np.finfo(float).eps * np.max(np.abs(tensor), initial=0.0)
+    if np.max(np.abs(moments)) <= NEGLIGIBLE * mass + rounding:
+        return None  # what rounding leaves of a zero
     if np.count_nonzero(moments) == 1 and moments[2] > 0:
         return None
     if moments[0] + moments[1] < moments[2] - ROUNDED * moments.sum() or moments[0] < -ROUNDED * abs(moments).sum():

@@ -7,6 +7,9 @@ The format: http://wiki.ros.org/urdf/XML.  Each mistake is told with its line.
 from __future__ import annotations
 
 import math
+import os
+import re
+import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from os import PathLike
@@ -20,11 +23,16 @@ from kanecore.errors import ModelError, unknown_name
 
 from .xml_tree import LARGEST, Element, read_xml
 
-__all__ = ["Inertial", "Joint", "Link", "Mimic", "Pose", "Robot", "Visual", "product", "read_urdf"]
+__all__ = ["BEYOND", "Inertial", "Joint", "Link", "Mimic", "Pose", "Robot", "Visual", "finite", "product", "read_urdf"]
 
 Array = npt.NDArray[np.float64]
 
 TYPES = ("revolute", "continuous", "prismatic", "planar", "floating", "fixed")
+
+# Products of several such numbers, as of a mass and two distances, are numbers; a multiple of it is no size of a robot.
+BEYOND = 1e50
+_SMALLEST = sys.float_info.min  # nearer to zero numbers lose their digits, and 1 / x overflows
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.ASCII | re.IGNORECASE)
 
 _LONGEST_NAME = 1000  # of a file, in characters
 _EXACT = 1e-15  # entries of a rotation that are nearer to 0 or 1 are meant to be that
@@ -41,6 +49,28 @@ def product(a: Array, b: Array) -> Any:
     for k in range(1, len(b)):
         total = total + a[..., k] * b[k]
     return total
+
+
+def finite(value: Any) -> float | None:
+    """A number that was given as an option; None for what is none, or beyond all sizes of a robot."""
+    try:
+        number = None if isinstance(value, (str, bytes)) else float(value)
+    except (TypeError, ValueError, OverflowError):
+        return None
+    return number if number is not None and abs(number) <= BEYOND else None
+
+
+def _parsed(text: str) -> list[float]:
+    """The numbers in a text, as C reads them: no underscores, and no digits of other scripts; ValueError."""
+    parts = text.split()
+    if not all(map(_NUMBER.fullmatch, parts)):
+        raise ValueError(text)
+    return list(map(float, parts))
+
+
+def _vanishes(part: str) -> bool:
+    """Whether a number is not zero, but too small for a number with all its digits."""
+    return abs(float(part)) < _SMALLEST and any(digit in "123456789" for digit in part.lower().partition("e")[0])
 
 
 @dataclass(frozen=True)
@@ -134,6 +164,8 @@ class Robot:
     links : dict of str to Link
     joints : tuple of Joint
         Each after the one that carries its parent; those of one parent in the order of the file.
+    n_collisions : int
+        The elements ``collision`` of all links, of which nothing is read.
     """
 
     name: str
@@ -142,6 +174,7 @@ class Robot:
     links: dict[str, Link]
     joints: tuple[Joint, ...]
     folder: str | None = None
+    n_collisions: int = 0
 
 
 def read_urdf(source: str | PathLike[str], mimic: bool = True) -> Robot:
@@ -155,15 +188,26 @@ def read_urdf(source: str | PathLike[str], mimic: bool = True) -> Robot:
         The file cannot be read.
     """
     if isinstance(source, str) and source.lstrip("\ufeff \t\r\n").startswith("<"):
-        where, folder, text = "the URDF text", None, source.lstrip("\ufeff \t\r\n").encode()
+        where, folder = "the URDF text", None
+        top = read_xml(source.lstrip("\ufeff \t\r\n"), where)
     else:
-        where, folder = str(source), str(Path(source).absolute().parent)
-        with Path(source).open("rb") as file:
-            text = file.read(LARGEST + 1)
-    top = read_xml(text, where)
+        where, folder = str(source), str(Path(_named_file(source)).absolute().parent)
+        try:
+            with Path(source).open("rb") as file:
+                content = file.read(LARGEST + 1)
+        except ValueError as error:  # a name that the system has no bytes for
+            raise ModelError(f"{where!a} names no file ({error}): give a path, or a text that begins with <") from None
+        top = read_xml(content, where)
     if top.tag != "robot":
         raise ModelError(f"{where}, line {top.line}: the file begins with <{top.tag}>; a URDF begins with <robot>")
     return replace(_Reading(where, top, mimic).robot(), folder=folder)
+
+
+def _named_file(source: Any) -> str:
+    """A path as it is given; ModelError for what is none."""
+    if not isinstance(source, (str, os.PathLike)) or not isinstance(name := os.fspath(source), str) or not name.strip():
+        raise ModelError(f"source is {source!r}; it must be the path of a URDF file, or a text that begins with <")
+    return name
 
 
 class _Reading:
@@ -183,7 +227,8 @@ class _Reading:
         root = self._root(links, joints)
         self._check_mimics(joints)
         name = self._top.attributes.get("name", "") or "robot"
-        return Robot(name, self._where, root, links, tuple(_from_root(root, joints)))
+        n = sum(len(element.all("collision")) for element in self._top.all("link"))
+        return Robot(name, self._where, root, links, tuple(_from_root(root, joints)), n_collisions=n)
 
     def _wrong(self, element: Element, message: str) -> ModelError:
         return ModelError(f"{self._where}, line {element.line}: {message}")
@@ -217,13 +262,26 @@ class _Reading:
             return list(default)
         text = self._attribute(element, name)
         try:
-            values = [float(part) for part in text.split()]
+            values = _parsed(text)
         except ValueError:
             values = []
         if len(values) != count or not all(map(math.isfinite, values)):
             wanted = "one finite number" if count == 1 else f"{count} finite numbers"
             raise self._wrong(element, f"{name} of <{element.tag}> is {text!r}; it must be {wanted}")
+        if max(map(abs, values)) > BEYOND:
+            raise self._wrong(element, f"{name} of <{element.tag}> is {text!r}; no number may be beyond {BEYOND:g}")
+        if any(map(_vanishes, text.split())):
+            raise self._wrong(element, f"{name} of <{element.tag}> is {text!r}; write 0 for what is so small")
         return values
+
+    def _loss(self, dynamics: Element | None, name: str, joint: str) -> float:
+        """The damping or the friction of a joint."""
+        loss = 0.0 if dynamics is None else self._number(dynamics, name, 0.0)
+        if dynamics is not None and loss < 0.0:
+            raise self._wrong(
+                dynamics, f"the {name} of joint {joint!r} is {loss:g}; it takes energy, and is not negative"
+            )
+        return loss
 
     def _pose(self, element: Element | None) -> Pose:
         """That of an <origin>."""
@@ -259,11 +317,15 @@ class _Reading:
         """A mesh, whose file is not looked for before a picture is drawn: no mistake in it is one of the robot."""
         file = mesh.attributes.get("filename", "").strip()
         try:
-            scale = [float(part) for part in mesh.attributes.get("scale", "1 1 1").split()]
+            scale = _parsed(mesh.attributes.get("scale", "1 1 1"))
         except ValueError:
             return []
         scale = 3 * scale if len(scale) == 1 else scale
-        if not 0 < len(file) <= _LONGEST_NAME or len(scale) != 3 or not all(map(math.isfinite, scale)) or 0.0 in scale:
+        if (
+            not 0 < len(file) <= _LONGEST_NAME
+            or len(scale) != 3
+            or not all(_SMALLEST <= abs(x) <= BEYOND for x in scale)
+        ):
             return []
         pose = self._pose(element.first("origin"))
         mirrored = Pose(pose.rotation * np.sign(scale), pose.position)
@@ -306,12 +368,13 @@ class _Reading:
             self._pose(element.first("origin")),
             self._axis(element.first("axis"), name, kind),
             self._mimic(element.first("mimic")) if self._mimics and kind != "fixed" else None,
-            0.0 if dynamics is None else self._number(dynamics, "damping", 0.0),
-            0.0 if dynamics is None else self._number(dynamics, "friction", 0.0),
+            self._loss(dynamics, "damping", name),
+            self._loss(dynamics, "friction", name),
         )
 
     def _axis(self, element: Element | None, name: str, kind: str) -> Array:
         axis = np.array([1.0, 0.0, 0.0] if element is None else self._numbers(element, "xyz", 3))
+        axis /= np.max(np.abs(axis)) or 1.0  # squares of small numbers are zero
         length = math.sqrt(product(axis, axis))
         if kind in ("fixed", "floating"):
             return np.array([1.0, 0.0, 0.0])

@@ -7,6 +7,7 @@ others.  Size and depth have limits.
 
 from __future__ import annotations
 
+import codecs
 from dataclasses import dataclass, field
 from xml.parsers import expat
 
@@ -46,17 +47,27 @@ class Element:
         return next((child for child in self.children if child.tag == tag), None)
 
 
-def read_xml(text: bytes, where: str) -> Element:
-    """The root of a document; ``where`` names it in messages.
+def read_xml(text: bytes | str, where: str) -> Element:
+    """The root of a document; ``where`` names it in messages.  What a text declares of its bytes counts for nothing.
 
     Raises
     ------
     ModelError
-        It is no XML, declares a document type, or is too large or too deep.
+        It is no XML, declares a document type or an encoding that is not known, or is too large or too deep.
     """
+    decoded = isinstance(text, str)
+    if isinstance(text, str):
+        try:
+            text = text.encode()
+        except UnicodeEncodeError as error:
+            line = text.count("\n", 0, error.start) + 1
+            raise ModelError(
+                f"{where}, line {line}: {text[error.start]!a} is half of a character, a surrogate: read the file as "
+                "UTF-8, or in its own encoding"
+            ) from None
     if len(text) > LARGEST:
         raise ModelError(f"{where} has more than {LARGEST} bytes, which are not read")
-    parser = expat.ParserCreate()
+    parser = expat.ParserCreate("utf-8" if decoded else None)
     parser.buffer_text = True
     top = Element("", {}, 0)
     path = [top]
@@ -78,10 +89,25 @@ def read_xml(text: bytes, where: str) -> Element:
             "read: take that declaration out"
         )
 
+    def declare(version: str, encoding: str | None, standalone: int) -> None:
+        if encoding is not None:
+            try:
+                codecs.lookup(encoding)
+            except LookupError:
+                raise strange(f"declares the encoding {encoding!r}, which is not known") from None
+
+    def strange(what: str) -> ModelError:
+        return ModelError(
+            f"{where}, line {max(parser.CurrentLineNumber, 1)}: the file {what}: save it as UTF-8, and declare that"
+        )
+
+    parser.XmlDeclHandler = declare
     parser.StartElementHandler, parser.EndElementHandler = start, end
     parser.StartDoctypeDeclHandler = refuse
     try:
         parser.Parse(text, True)
     except expat.ExpatError as error:
         raise ModelError(f"{where}, line {error.lineno}: this is no XML, {expat.ErrorString(error.code)}") from None
+    except (LookupError, ValueError) as error:  # from Python's codecs, which read what expat does not
+        raise strange(f"declares an encoding that cannot be read ({error})") from None
     return top.children[0]
