@@ -60,10 +60,11 @@ def read_xml(text: bytes | str, where: str) -> Element:
         try:
             text = text.encode()
         except UnicodeEncodeError as error:
-            line = text.count("\n", 0, error.start) + 1
+            whole, at = error.object, error.start
+            line = whole.count("\n", 0, at) + 1
             raise ModelError(
-                f"{where}, line {line}: {text[error.start]!a} is half of a character, a surrogate: read the file as "
-                "UTF-8, or in its own encoding"
+                f"{where}, line {line}: {whole[at]!a} is half of a character, a surrogate: read the file as UTF-8, or "
+                "in its own encoding"
             ) from None
     if len(text) > LARGEST:
         raise ModelError(f"{where} has more than {LARGEST} bytes, which are not read")

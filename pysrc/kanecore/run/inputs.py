@@ -250,7 +250,7 @@ class _RealNumbers:
 
     function: Callable[[float, Array], npt.ArrayLike]
 
-    def __call__(self, t: float, x: Array) -> npt.ArrayLike:
+    def __call__(self, t: float, x: Array) -> Any:
         return _real(self.function(t, x), t)
 
 

@@ -119,12 +119,12 @@ def _of_sympy(unit: Any) -> tuple[float, Counter[str]]:
         found = {key.removeprefix("Dimension(").split(",")[0].rstrip(")"): value for key, value in found.items()}
         if strange := set(found) - set(_DIMENSIONS):
             raise TypeError(f"{unit} has the dimension of {', '.join(sorted(strange))}")
-        powers.update({_DIMENSIONS[key]: float(value) for key, value in found.items()})  # type: ignore[arg-type]
+        powers.update({_DIMENSIONS[key]: float(value) for key, value in found.items()})
         return float(unit.scale_factor) / 1000.0 ** powers["kg"], powers  # SymPy counts masses in grams
     if getattr(unit, "is_Pow", False) and not unit.is_number:
         factor, powers = _of_sympy(unit.args[0])
         exponent = float(unit.args[1])
-        return factor**exponent, Counter({base: power * exponent for base, power in powers.items()})  # type: ignore[misc]
+        return factor**exponent, Counter({base: power * exponent for base, power in powers.items()})
     if getattr(unit, "is_Mul", False):
         total = 1.0
         for part in unit.args:
