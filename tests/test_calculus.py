@@ -128,6 +128,19 @@ def test_powers_have_their_derivative_at_zero(g: Graph, expression: Any) -> None
         assert values == pytest.approx([(up - down) / (2 * h)] * 2, rel=1e-8)
 
 
+@pytest.mark.parametrize(
+    "expression", [sm.atan2(x * v, v + x**2), sm.atan2(v, x), sm.atan2(x, v), sm.Min(x, x * v)], ids=str
+)
+def test_slopes_of_functions_of_two(g: Graph, expression: Any) -> None:
+    """Forward and reverse, in both arguments, against SymPy's."""
+    symbols, at = {x: g.symbol("x", COORDINATE), v: g.symbol("v", SPEED)}, {"x": 0.7, "v": -0.3}
+    root = FromSympy(g, symbols.__getitem__)(expression)
+    expected = [float(expression.diff(z).subs({x: 0.7, v: -0.3})) for z in symbols]
+    forward = [Tangent(g, {node: g.one}).of(root) for node in symbols.values()]
+    reverse = accumulate(g, [(root, g.one)], list(symbols.values()))
+    assert evaluate(g, [*forward, *reverse], at) == pytest.approx(expected * 2, rel=1e-12)
+
+
 @pytest.mark.parametrize("expression", [sm.Abs(x) ** 2.5, x**2.5, sm.Abs(x) ** 3, x**2 * sm.sqrt(sm.Abs(x)), x**4])
 def test_second_derivatives_at_zero(g: Graph, expression: Any) -> None:
     """They enter γ of a constraint, and the linearization of one."""

@@ -62,6 +62,7 @@ r2 = x**2 + y**2
 SPRINGS: dict[str, tuple[Any, Any]] = {
     "along an axis": ([(PLANE.P, -k * (x - a) * N.x)], k * (x - a) ** 2 / 2),
     "written out": ([(PLANE.P, (-k * x + k * a) * N.x)], k * (x - a) ** 2 / 2),
+    "a weight in one load with a spring": ([(PLANE.P, -(m * b + k * x) * N.x)], m * b * x + k * x**2 / 2),
     "Duffing": ([(PLANE.P, -(k * x + b * x**3) * N.x)], k * x**2 / 2 + b * x**4 / 4),
     "in two directions": ([(PLANE.P, -k * x * N.x - b * y * N.y)], k * x**2 / 2 + b * y**2 / 2),
     "torsion": ([(PLANE.A, -k * (phi - a) * N.z)], k * (phi - a) ** 2 / 2),

@@ -27,7 +27,7 @@ def pendulum(moments: tuple[Any, ...], *, mass: Any = 1, about: Any = 0) -> kc.M
 
 
 @pytest.mark.parametrize(
-    "moments", [(0, 1, 1), (1, 1, 2), (1, 1, 1.99), (2, 3, 4, 0.1, 0.2, 0.3), (0, 0, 0), (0, 0, 2)]
+    "moments", [(0, 1, 1), (1, 1, 2), (1, 1, 1.99), (1, 1, 2.0002), (2, 3, 4, 0.1, 0.2, 0.3), (0, 0, 0), (0, 0, 2)]
 )
 def test_what_a_body_can_have(moments: tuple[float, ...]) -> None:
     with warnings.catch_warnings():
@@ -39,6 +39,7 @@ def test_what_a_body_can_have(moments: tuple[float, ...]) -> None:
     ("moments", "options", "words"),
     [
         ((1, 1, 3), {}, "moments of inertia 1, 1, 3 of body rod"),
+        ((1, 1, 2.01), {}, "moments of inertia 1, 1, 2.01 of body rod"),
         ((1, 1, -1), {}, "moments of inertia -1, 1, 1 of body rod"),
         ((0.5, 0.5, 0.1, 0.4, 0, 0), {}, "0.1, 0.1, 0.9"),
         ((1, 1, 1), {"mass": -2}, "mass -2 of body rod"),

@@ -486,6 +486,28 @@ def test_gravity_above_a_slope_and_of_a_changing_mass() -> None:
     same(dyn.gravity_forces(0.0, x, r=r), 3.0 * FIELD[:2])
 
 
+@pytest.mark.parametrize("sign", [1, -1])
+def test_speeds_that_are_components_of_an_angular_velocity(sign: int) -> None:
+    """u = ±ω by axes of the body: Euler's equations I ω̇ = −ω × I ω (Kane & Levinson, section 1.15)."""
+    q, u, (N, O) = me.dynamicsymbols("q1:4"), me.dynamicsymbols("u1:4"), ground()  # noqa: E741
+    B = me.ReferenceFrame("B")
+    B.orient_body_fixed(N, q, "XYZ")
+    kd = [sign * B.ang_vel_in(N).dot(e) - x for e, x in zip(B, u, strict=True)]
+    dyn = kc.compile(kc.Model(N, q, u, kd, bodies=[me.RigidBody("b", O, B, 1, (me.inertia(B, 1, 2, 2.5), O))]))
+    omega, moments = np.array([0.5, -0.7, 1.1]), np.array([1.0, 2.0, 2.5])
+    udot = dyn.udot(0.0, [0.3, 0.4, 0.5, *(sign * omega)])
+    np.testing.assert_allclose(udot, -sign * np.cross(omega, moments * omega) / moments, rtol=1e-13)
+
+
+def test_fields_that_differ_by_a_thousandth() -> None:
+    q, u, (N, O) = me.dynamicsymbols("q1:3"), me.dynamicsymbols("u1:3"), ground()  # noqa: E741
+    points = [O.locatenew(f"P{i}", x * N.x) for i, x in enumerate(q)]
+    bodies, loads = [me.Particle(p.name, p, 2) for p in points], [(points[0], 19.62 * N.x), (points[1], 19.6 * N.x)]
+    dyn = kc.compile(kc.Model(N, q, u, rates(q, u), bodies=bodies, forcelist=loads))
+    np.testing.assert_allclose(dyn.udot(0.0, np.zeros(4)), [9.81, 9.8], rtol=1e-14)
+    assert dyn.potential_energy(0.0, [1.0, 1.0, 0.0, 0.0]) == pytest.approx(-19.62 - 19.6, rel=1e-14)
+
+
 def test_auxiliary_speeds_are_zero() -> None:
     """A pendulum whose pin has an auxiliary speed: its acceleration is that of the pendulum."""
     (q, u, away), (N, O) = me.dynamicsymbols("q u away"), ground()  # noqa: E741

@@ -264,6 +264,17 @@ def test_welds_and_posts(order: tuple[int, ...]) -> None:
     assert p.joints([(post, on_post)[i] for i in order])["swing"] == ("post", "H")
 
 
+@pytest.mark.parametrize("order", [(0, 1), (1, 0)])
+def test_two_bodies_in_one_frame(order: tuple[int, ...]) -> None:
+    """What is located from the second hangs on the second."""
+    p = Pieces()
+    A, B, _ = p.frames
+    a = rigid("a", p.origin.locatenew("CA", 0.3 * A.y), A)
+    second = rigid("second", a.masscenter.locatenew("CS", 0.1 * A.x), A)
+    hand = rigid("hand", second.masscenter.locatenew("F", 0.2 * A.x).locatenew("CH", 0.2 * B.z), B)
+    assert p.joints([(a, second)[i] for i in order] + [hand])["hand"] == ("second", "F")
+
+
 def test_points_located_from_another_body_in_one_step() -> None:
     """CB = CA + l/2 A.y + l/2 B.z, as in many papers: the tip is B's, and so is a load at it."""
     p = Pieces()

@@ -191,8 +191,7 @@ def test_a_mass_centre_that_holds_a_coordinate() -> None:
     np.testing.assert_allclose(dyn.udot(0.0, z, r=[1.0, 2.0]), expected.udot(0.0, z, r=[1.0, 2.0]), rtol=1e-12)
 
 
-@pytest.mark.long
-@pytest.mark.parametrize("speeds", ["rates", "bodies"])
+@pytest.mark.parametrize("speeds", ["rates", pytest.param("bodies", marks=pytest.mark.long)])
 def test_efforts_do_the_work_of_their_coordinates(speeds: str) -> None:
     """A universal joint, a slider, a hinge: power τ · q̇ in both formulations, whatever the link before does."""
     c, d = me.dynamicsymbols("c d")

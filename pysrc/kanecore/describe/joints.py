@@ -207,24 +207,22 @@ class Attachments:
         return NOWHERE if frame < 0 else self._piece[frame]
 
     def _owners(self, point: int) -> list[int]:
-        """Bodies that a point belongs to, of those in one piece the one that it is located from."""
-        path = list(self.path(point))
+        """Bodies that a point belongs to, of those in one piece the one that it moves with, or is located from."""
         result: dict[int, int] = {}
         for i in self._belongs(point):
             piece = self._body_piece(i)
             key = -3 - i if piece == NOWHERE else piece  # a particle is no piece with others
-            if key not in result or self._closer(i, result[key], path):
+            if key not in result or self._closer(point, i, result[key]):
                 result[key] = i
         return list(result.values())
 
-    def _closer(self, i: int, other: int, path: Sequence[int]) -> bool:
-        """Whether a point with this path is of body i, not another of its piece: by frames, next by points."""
+    def _closer(self, point: int, i: int, other: int) -> bool:
+        """Whether frames tell that a point is of body i, not of another in one piece with it."""
         a, b = self.bodies[i], self.bodies[other]
-        for frame in self._chain(self._moves_with(path[0])):
+        for frame in self._chain(self._moves_with(point)):
             if (a.frame == frame) != (b.frame == frame):
                 return a.frame == frame
-        places = [path.index(body.point) if body.point in path else len(path) for body in (a, b)]
-        return places[0] < places[1]
+        return False
 
     def _owner(self, point: int, owners: Sequence[int]) -> int | None:
         """Of several owners of a point the one whose mass centre it is, or with which it was made to move."""
@@ -353,14 +351,17 @@ class Attachments:
         return carriers[0] if carriers else GROUND if at_rest else None
 
     def _belongs(self, point: int) -> list[int]:
-        """Bodies that a point is fixed in; those at rest only where it is located from them."""
+        """Bodies that a point is fixed in; those at rest only where it is located from them, the nearest first."""
         fixed: list[int] = []
         for group in self._fixed_in[point]:
             bodies = self._groups[group]
             if self._body_piece(bodies[0]) == 0 and self._rests[self.bodies[bodies[0]].point]:
                 bodies = [i for i in bodies if self._is_on(self.bodies[i].point, point)]
             fixed += bodies
-        return sorted(fixed)
+        if len(fixed) < 2:
+            return fixed
+        places = {place: n for n, place in enumerate(self.path(point))}
+        return sorted(fixed, key=lambda i: (places.get(self.bodies[i].point, len(places)), i))
 
     def _in_frame(self, bodies: Sequence[int], frame: int) -> list[int]:
         """Those bodies whose frame it is, then those in one piece with it."""
