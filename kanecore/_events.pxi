@@ -84,6 +84,11 @@ cdef class Watch:
         self.events.work = data(self.work)
         return &self.events
 
+    @property
+    def crowded(self):
+        """The start of a step in which a function changed its sign more often than was followed, or NaN."""
+        return self.events.work[0]
+
     cdef int fill(self, double t, const double *x, const double *r, double *g) noexcept nogil:
         """The values of all that Python does not give; 1 where one is not finite."""
         cdef uint32_t i

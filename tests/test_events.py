@@ -488,3 +488,53 @@ def test_functions_that_jump(ball, method, options):
     clock = kc.Event(lambda t, x: np.sign(np.sin(3 * t)), reset=lambda t, x: x)
     sol = dyn.simulate((0, 4), [5.0, 0.0], events=clock, method=method, **options)
     assert sol.t_events[0] == pytest.approx(np.pi / 3 * np.arange(1, 4), abs=1e-9)
+
+
+SEAMS = [  # functions of t, and how many zeros they have between 0 and 10
+    (np.sin, 3),
+    (lambda t: (t - np.pi) ** 3, 1),
+    (lambda t: 1 - np.cos(t), 0),
+    (lambda t: t - 2 * np.pi, 1),
+]
+
+
+@pytest.mark.parametrize("method", ["dop853", "euler"])
+@pytest.mark.parametrize("off", [-3, -1, 0, 1, 4])
+def test_a_chain_of_runs_has_the_events_of_one_run(ball, method, off):
+    """Runs end beside zeros, by units in the last place; a zero is rounding in both, and an event of one of them."""
+    dyn, (z,), *_ = ball
+    events = [*(lambda t, x, g=g: g(t) for g, _ in SEAMS), kc.Event(sm.sin(z))]
+    options = {"method": method, **({"dt": 0.01} if method == "euler" else {})}
+    start = [0.0, 10.0]
+    whole = dyn.simulate((0.0, 10.0), start, parameters={"g": 2.0}, events=events, **options)
+    assert [len(times) for times in whole.t_events[:-1]] == [n for _, n in SEAMS]
+    zeros = [np.pi, 2 * np.pi, 3 * np.pi, *whole.t_events[-1][2:5]]
+    ends = sorted({0.0, 10.0} | {float(t + off * np.spacing(t)) for t in zeros})
+    state, found = start, np.zeros(len(events), int)
+    for i in range(len(ends) - 1):
+        run = dyn.simulate((ends[i], ends[i + 1]), state, parameters={"g": 2.0}, events=events, **options)
+        state, found = run.x[-1], found + [len(times) for times in run.t_events]
+    assert found.tolist() == [len(times) for times in whole.t_events]
+
+
+@pytest.mark.parametrize("often", [20, 200])
+def test_a_function_that_swings_within_steps(ball, often):
+    """All its zeros are found, or a warning says that some may be missing: three steps pass hundreds of zeros."""
+    dyn, (z,), *_ = ball
+    run = dyn.simulate((0.0, 1.0), [0.0, 1.0], parameters={"g": 0.0}, events=kc.Event(sm.sin(often * z)))
+    np.testing.assert_allclose(run.t_events[0], np.arange(1, often / np.pi) * np.pi / often, rtol=1e-9)
+    with pytest.warns(kc.KanecoreWarning, match=r"so often in the step from t = .* limit max_step"):
+        dyn.simulate((0.0, 1.0), [0.0, 1.0], parameters={"g": 0.0}, events=kc.Event(sm.sin(1e4 * z)))
+
+
+def test_states_below_the_tolerance_are_named(ball):
+    """A run in nanometres, whose steps are as long as if the state did not matter; at rest, nothing is wrong."""
+    dyn, *_ = ball
+    with pytest.warns(kc.KanecoreWarning, match="all states stay below atol = 1e-08, the largest is 1e-09"):
+        dyn.simulate((0.0, 1.0), [0.0, 1e-9], parameters={"g": 0.0})
+    for start, options in (
+        ([1e-9, 0.0], {}),
+        ([0.0, 1e-9], {"atol": 1e-18}),
+        ([0.0, 1e-9], {"method": "rk4", "dt": 0.1}),
+    ):
+        dyn.simulate((0.0, 1.0), start, parameters={"g": 0.0}, **options)

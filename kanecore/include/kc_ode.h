@@ -88,6 +88,7 @@ typedef int kc_accept(const kc_step *step, void *context);
  * Functions g(t, x) whose zeros a run looks for.  A zero is where g changes its sign, as far as both signs
  * can be told from rounding: at the ends of a step, or between them, where g is looked at in several places.
  * A function that is zero at the start has no sign before it has left zero; so has one after a change of x.
+ * What is rounding at the end of the run is a zero, so that a chain of runs has those of one long run.
  */
 typedef struct kc_events {
     uint32_t n;
@@ -97,7 +98,9 @@ typedef struct kc_events {
     /* A zero of function i, in the order of the run.  Where steps end on it, x may change. */
     int (*found)(uint32_t i, double t, double *x, void *context);
     void *context;
-    double *work; /* kc_events_work() doubles */
+    /* kc_events_work() doubles; work[0] becomes the time of the first step in which a function changed its
+     * sign more often than was followed, or NAN. */
+    double *work;
 } kc_events;
 
 /* What kc_events.found() says. */

@@ -2,8 +2,12 @@
 /*
  * Zeros of functions of the state.  Each step is looked at in several places of its interpolant.  Between two
  * that differ in sign a zero is bracketed; where |g| dips between three, its least value is looked for, so
- * that two zeros in one step are found.  A sign counts where |g| is more than rounding of t and x makes of
- * it.
+ * that two zeros in one step are found.  Where a polynomial through some of these places misses the others, g
+ * swings within the step, which is looked at in many more.  A sign counts where |g| is more than rounding of
+ * t and x makes of it.
+ *
+ * A zero at the seam of two runs belongs to the one that ends there: that takes what is rounding at its end
+ * for a zero that g crosses, and a run that starts on rounding waits for the first sign that shows.
  */
 #include "kc_events.h"
 
@@ -13,10 +17,19 @@
  */
 static const double PLACES[] = {0.0,    0x1p-50, 0x1p-40, 0x1p-30, 0x1p-20,      0x1p-10,
                                 0x1p-6, 0.25,    0.5,     0.75,    1.0 - 0x1p-6, 1.0};
-enum { N_PLACES = sizeof PLACES / sizeof *PLACES, EARLY = 5, MOST = 3 * N_PLACES, MOST_ITERATIONS = 200 };
+enum {
+    N_PLACES = sizeof PLACES / sizeof *PLACES,
+    EARLY = 5,              /* the last of the first places */
+    COARSE = 32,            /* equal parts in which a step is looked at where g swings: at least, */
+    FINE = 1024,            /* at most, */
+    EACH = 8,               /* and for each change of sign */
+    MOST = 2 * FINE / EACH, /* zeros of a function in a step; those at its end stand behind the others */
+    MOST_ITERATIONS = 200
+};
 
 /* What is kept between two steps, and the room to look at one. */
 typedef struct watch {
+    double *crowded;       /* when g first changed its sign too often to be followed */
     double *first, *count; /* the number of the first zero that stops the step; how many there are */
     double *zero;          /* (MOST n) times of zeros, in order */
     double *which, *after; /* their functions, and the signs after them */
@@ -25,6 +38,7 @@ typedef struct watch {
     double *start;         /* (n) g at the start of a step */
     double *least;         /* (n) what rounding made of g at its last zero, where it may have been faster */
     double *noise;         /* (n) what rounding makes of g */
+    double *seam;          /* (n) the same at the end of the run, as a run that starts there finds it */
     double *turned; /* (n) where a zero may have changed x: the sign after it, times how near g is to it; else
                        0 */
     double *moved;  /* (n) whether it did */
@@ -37,19 +51,19 @@ typedef struct watch {
 
 size_t kc_events_work(const kc_system *system, uint32_t n)
 {
-    return 2 + (size_t)n * (3 * MOST + N_PLACES + 13) + 2 * (size_t)kc_n_x(system) + kc_run_work(system);
+    return 3 + (size_t)n * (3 * MOST + N_PLACES + 14) + 2 * (size_t)kc_n_x(system) + kc_run_work(system);
 }
 
 static watch rooms(const kc_system *system, const kc_events *e)
 {
     const size_t n = e->n, n_x = kc_n_x(system);
     watch w;
-    w.first = e->work, w.count = w.first + 1;
+    w.crowded = e->work, w.first = w.crowded + 1, w.count = w.first + 1;
     w.zero = w.count + 1, w.which = w.zero + MOST * n, w.after = w.which + MOST * n;
     w.sign = w.after + MOST * n, w.end = w.sign + n, w.due = w.end + n, w.later = w.due + n;
     w.start = w.later + n, w.least = w.start + n, w.noise = w.least + n;
-    w.turned = w.noise + n, w.moved = w.turned + n, w.when = w.moved + n, w.smooth = w.when + n,
-    w.g = w.smooth + n, w.spare = w.g + N_PLACES * n;
+    w.seam = w.noise + n, w.turned = w.seam + n, w.moved = w.turned + n, w.when = w.moved + n,
+    w.smooth = w.when + n, w.g = w.smooth + n, w.spare = w.g + N_PLACES * n;
     w.x = w.spare + 2 * n, w.y = w.x + n_x;
     w.r = w.y + n_x;
     return w;
@@ -89,28 +103,35 @@ static double sign_of(double g)
 }
 
 /*
- * w->noise becomes what rounding makes of the functions, whose values at t and w->x are g: changes of each
- * component of x by some units in its last place, and of t, along the slope s->k.
+ * noise becomes what rounding makes of the functions, whose values at t and w->x are g: changes of each
+ * component of x by some units in its last place, and of t, or of an earlier time, along a slope.
  */
-static kc_status rounding(const kc_stride *s, const kc_events *e, const watch *w, double t, const double *g)
+static kc_status rounding_from(const kc_stride *s, const kc_events *e, const watch *w, double t,
+                               double earlier, const double *slope, const double *g, double *noise)
 {
     const uint32_t n = kc_n_x(s->run->system);
-    const double small = 8.0 * DBL_EPSILON, later = small * fmax(fabs(t), fabs(s->t));
+    const double small = 8.0 * DBL_EPSILON, later = small * fmax(fabs(t), fabs(earlier));
     double *const changed = w->spare + e->n;
     kc_status status = KC_OK;
-    memset(w->noise, 0, sizeof(double) * e->n);
+    memset(noise, 0, sizeof(double) * e->n);
     for (uint32_t j = 0; j <= n && status == KC_OK; j++) {
         memcpy(w->y, w->x, sizeof(double) * n);
         if (j < n)
             w->y[j] += small * w->y[j];
         else
             for (uint32_t m = 0; m < n; m++)
-                w->y[m] += later * s->k[m];
+                w->y[m] += later * slope[m];
         status = values(s, e, j < n ? t : t + later, w->y, changed);
         for (uint32_t i = 0; i < e->n; i++)
-            w->noise[i] += fabs(changed[i] - g[i]);
+            noise[i] += fabs(changed[i] - g[i]);
     }
     return status;
+}
+
+/* w->noise becomes what rounding makes of the functions in the step. */
+static kc_status rounding(const kc_stride *s, const kc_events *e, const watch *w, double t, const double *g)
+{
+    return rounding_from(s, e, w, t, s->t, s->k, g, w->noise);
 }
 
 /* The sign of g_i, or 0 where that is rounding, by the last rounding(). */
@@ -134,6 +155,7 @@ static kc_status sign_within(const kc_stride *s, const kc_events *e, const watch
 void kc_forget_zeros(const kc_system *system, const kc_events *e)
 {
     const watch w = rooms(system, e);
+    *w.crowded = NAN;
     memset(w.least, 0, sizeof(double) * e->n);
     memset(w.turned, 0, sizeof(double) * e->n);
     for (uint32_t i = 0; i < e->n; i++)
@@ -158,7 +180,7 @@ static kc_status signs_after_changes(const kc_stride *s, const kc_events *e, con
     for (uint32_t j = 0; j < n; j++)
         w->y[j] = s->x[j] + ahead * s->k[j];
     const kc_status status = values(s, e, s->t + ahead, w->y, w->spare);
-    for (uint32_t i = 0; i < e->n; i++) {
+    for (uint32_t i = 0; i < e->n && status == KC_OK; i++) {
         const double after = sign_of(w->turned[i]), near = fabs(w->turned[i]), g = w->start[i];
         const double change = w->spare[i] - g;
         const int again = fabs(s->t - w->when[i]) <= same, moved = w->moved[i] != 0.0;
@@ -295,38 +317,140 @@ static kc_status look_in_dip(const kc_stride *s, const kc_events *e, const watch
     return status != KC_OK ? status : add_zero(s, e, w, i, x, fx, place[left ? 1 : 2], f[left ? 1 : 2]);
 }
 
+/* The polynomial of least degree through n points, at x (Neville). */
+static double through(int n, const double *at, const double *f, double x)
+{
+    double p[5];
+    memcpy(p, f, sizeof(double) * (size_t)n);
+    for (int m = 1; m < n; m++)
+        for (int k = 0; k + m < n; k++)
+            p[k] = ((x - at[k + m]) * p[k] + (at[k] - x) * p[k + 1]) / (at[k] - at[k + m]);
+    return p[0];
+}
+
+/* How far g_i swings within the step, or jumps; 0 where the quarters of the step tell what it is near the
+ * ends.
+ */
+static double swing(const kc_events *e, const watch *w, uint32_t i)
+{
+    enum { AFTER_START = EARLY + 1, QUARTER, HALF, LAST_QUARTER, BEFORE_END, END };
+    const double *const g = w->g + i;
+    const size_t n = e->n;
+    const double at[5] = {0.0, 0.25, 0.5, 0.75, 1.0};
+    const double f[5] = {w->start[i], g[QUARTER * n], g[HALF * n], g[LAST_QUARTER * n], g[END * n]};
+    double least = f[0], most = f[0], miss = 0.0;
+    for (int k = 1; k < 5; k++)
+        least = fmin(least, f[k]), most = fmax(most, f[k]);
+    for (int k = AFTER_START; k <= BEFORE_END; k += BEFORE_END - AFTER_START) {
+        const double there = g[(size_t)k * n];
+        least = fmin(least, there), most = fmax(most, there);
+        miss = fmax(miss, fabs(through(5, at, f, PLACES[k]) - there));
+    }
+    return miss > 0.0625 * (most - least) ? most - least : 0.0;
+}
+
+/* Whether g_i comes to the zero at the end of the step as a square does, and so will go back. */
+static int touches(const kc_events *e, const watch *w, uint32_t i)
+{
+    const double half = w->g[(EARLY + 3) * (size_t)e->n + i], quarter = w->g[(EARLY + 4) * (size_t)e->n + i];
+    const double ratio = half / quarter; /* 2 to the power of the order of the zero */
+    return ratio > 2.8284271247461903 && ratio < 5.656854249492381;
+}
+
+/* Where a look is: places with the sign that g has, at most three, and that sign. */
+typedef struct trail {
+    double place[3], f[3], sign;
+    int n;
+} trail;
+
+/* One more place, at which g is g; `end` says that the run ends there. */
+static kc_status look_at(const kc_stride *s, const kc_events *e, const watch *w, uint32_t i, trail *l,
+                         double theta, double g, int end)
+{
+    double here = sign_of(g);
+    kc_status status = KC_OK;
+    if (end && fabs(g) <= w->seam[i]) { /* a zero of this run, not of the next one */
+        if (l->n == 0 || l->sign == 0.0 || touches(e, w, i))
+            return KC_OK;
+        here = -l->sign, g = here * DBL_MIN;
+    } else if (here == 0.0)
+        return KC_OK;
+    else if (here != l->sign && !end) { /* tell it from rounding */
+        status = sign_within(s, e, w, i, theta, &here);
+        if (here == 0.0 || status != KC_OK)
+            return status;
+    }
+    if (l->sign != 0.0 && here != l->sign) {
+        const double before = l->n > 0 ? l->place[l->n - 1] : 0.0,
+                     at = l->n > 0 ? l->f[l->n - 1] : l->sign * DBL_MIN;
+        status = add_zero(s, e, w, i, before, at, theta, g);
+        l->n = 0;
+    }
+    if (l->n == 3) {
+        l->place[0] = l->place[1], l->place[1] = l->place[2], l->f[0] = l->f[1], l->f[1] = l->f[2];
+        l->n = 2;
+    }
+    l->place[l->n] = theta, l->f[l->n++] = g, l->sign = here;
+    if (l->n == 3 && fabs(l->f[1]) < fabs(l->f[0]) && fabs(l->f[1]) < fabs(l->f[2]) && status == KC_OK)
+        status = look_in_dip(s, e, w, i, l->place, l->f);
+    return status;
+}
+
+/*
+ * *parts becomes how many equal parts of the step show how g_i swings: enough for its changes of sign, which
+ * are as many in fewer parts.  Their ratio is golden, so that no period hides in both.
+ */
+static kc_status parts_for(const kc_stride *s, const kc_events *e, const watch *w, uint32_t i, int *parts)
+{
+    int before = -1;
+    for (int n = COARSE; n <= FINE; n = (int)(1.618 * n)) {
+        double sign = sign_of(w->start[i]);
+        int changes = 0;
+        *parts = n;
+        for (int k = 1; k <= n; k++) {
+            const kc_status status = values_within(s, e, w, (double)k / n, w->spare);
+            if (status != KC_OK)
+                return status;
+            const double here = sign_of(w->spare[i]);
+            changes += here * sign < 0.0;
+            sign = here != 0.0 ? here : sign;
+        }
+        if (changes * EACH <= n && changes == before)
+            return KC_OK;
+        before = changes;
+    }
+    if (isnan(*w->crowded))
+        *w->crowded = s->t;
+    return KC_OK;
+}
+
 /* The zeros of g_i in a step, and its sign at the end; g was computed at all places from `first` on. */
 static kc_status look(const kc_stride *s, const kc_events *e, const watch *w, uint32_t i, int first, int ends)
 {
-    double sign = w->sign[i], place[3] = {0}, f[3] = {0}; /* the last places with that sign, and here */
-    int n = 0;
+    trail l = {{0}, {0}, w->sign[i], 0};
+    const double *const end = w->g + (size_t)(N_PLACES - 1) * e->n;
+    const double far = swing(e, w, i);
+    int parts = 0;
     kc_status status = KC_OK;
-    if (w->start[i] * sign > 0.0)
-        f[n++] = w->start[i];
-    for (int k = first; k < N_PLACES && status == KC_OK; k++) {
-        const double g = w->g[(size_t)k * e->n + i];
-        double here = sign_of(g);
-        if (here == 0.0 && !(ends && k == N_PLACES - 1 && n > 0))
-            continue;
-        if (here != 0.0 && here != sign) { /* tell it from rounding */
-            status = sign_within(s, e, w, i, PLACES[k], &here);
-            if (here == 0.0)
-                continue;
-        }
-        if (status == KC_OK && sign != 0.0 && here != sign) {
-            const double before = n > 0 ? place[n - 1] : 0.0, at = n > 0 ? f[n - 1] : sign * DBL_MIN;
-            status = add_zero(s, e, w, i, before, at, PLACES[k], here == 0.0 ? -sign * DBL_MIN : g);
-            n = 0;
-        }
-        if (n == 3) {
-            place[0] = place[1], place[1] = place[2], f[0] = f[1], f[1] = f[2];
-            n = 2;
-        }
-        place[n] = PLACES[k], f[n++] = g, sign = here == 0.0 ? -sign : here;
-        if (n == 3 && fabs(f[1]) < fabs(f[0]) && fabs(f[1]) < fabs(f[2]) && status == KC_OK)
-            status = look_in_dip(s, e, w, i, place, f);
+    if (far != 0.0) {
+        memcpy(w->x, s->x1, sizeof(double) * kc_n_x(s->run->system));
+        status = rounding(s, e, w, s->next, end);
+        if (status == KC_OK && far > 8.0 * w->noise[i])
+            status = parts_for(s, e, w, i, &parts);
     }
-    w->end[i] = sign;
+    if (w->start[i] * l.sign > 0.0)
+        l.f[l.n++] = w->start[i];
+    for (int k = first; k < (parts ? EARLY + 1 : N_PLACES - 1) && status == KC_OK; k++)
+        status = look_at(s, e, w, i, &l, PLACES[k], w->g[(size_t)k * e->n + i], 0);
+    for (int k = 1; k < parts && status == KC_OK; k++) {
+        const double theta = (double)k / parts;
+        status = values_within(s, e, w, theta, w->spare);
+        if (status == KC_OK)
+            status = look_at(s, e, w, i, &l, theta, w->spare[i], 0);
+    }
+    if (status == KC_OK)
+        status = look_at(s, e, w, i, &l, 1.0, end[i], ends);
+    w->end[i] = l.sign;
     return status;
 }
 
@@ -391,6 +515,11 @@ static kc_status look_at_all(const kc_stride *s, const kc_events *e, const watch
             first = 1;
     for (int k = first; k < N_PLACES && status == KC_OK; k++)
         status = values_within(s, e, w, PLACES[k], w->g + (size_t)k * e->n);
+    if (ends && status == KC_OK) { /* w->x is the state at the end */
+        const double *const slope = s->k + (size_t)s->method->stages * kc_n_x(s->run->system);
+        const double *const end = w->g + (size_t)(N_PLACES - 1) * e->n;
+        status = rounding_from(s, e, w, s->next, s->next, slope, end, w->seam);
+    }
     *w->count = 0.0;
     for (uint32_t i = 0; i < e->n && status == KC_OK; i++)
         status = look(s, e, w, i, first, ends);

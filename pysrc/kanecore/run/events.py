@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kanecore import _motion
-from kanecore.errors import IntegrationError
+from kanecore.errors import IntegrationError, warn
 from kanecore.run.addresses import address_of
 from kanecore.run.constraint_state import ConstraintState
 from kanecore.run.options import vector
@@ -111,6 +111,14 @@ class Events:
     def states(self) -> list[Array]:
         n_x = self._problem.dyn.n_x
         return [np.array([zero.x for zero in zeros], dtype=np.float64).reshape(-1, n_x) for zeros in self.of_each()]
+
+    def warn_where_crowded(self) -> None:
+        """Warn where a function swung faster within a step than its zeros were followed."""
+        if not np.isnan(self.watch.crowded):
+            warn(
+                f"an event changes its sign so often in the step from t = {self.watch.crowded!r} that zeros may have "
+                "been missed: limit max_step to some of its periods, or take a slower function of the state"
+            )
 
     def stops(self, i: int) -> bool:
         """Whether steps end on the zeros of an event."""

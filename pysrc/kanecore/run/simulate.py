@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kanecore import _motion
+from kanecore.errors import warn
 from kanecore.progress import reporting_time
 from kanecore.run.events import Events
 from kanecore.run.failures import failure, outcome, refuse_contradictions
@@ -40,6 +41,8 @@ if TYPE_CHECKING:
     from kanecore._native import Kernels, _Values
 
 __all__ = ["simulate"]
+
+Array = npt.NDArray[np.float64]
 
 
 def simulate(
@@ -106,8 +109,8 @@ def simulate(
     events : callable, Event, or list of these, optional
         Functions g(t, x) whose zeros are found to rounding of t, as in SciPy: ``event(t, x)``, which may have the
         attributes ``terminal``, ``direction`` and ``reset``, or a `kanecore.Event`.  A zero is a change of sign, from
-        one step to the next or twice within one.  A function that is zero at the start has no sign before it has left
-        zero.  Where an event is terminal or resets the state a step ends on it.  After a reset, which must satisfy the
+        one step to the next or within one.  A function that is zero at the start has no sign before it has left zero;
+        a zero at the end counts.  Where an event is terminal or resets the state a step ends on it.  After a reset, which must satisfy the
         constraints, the run goes on, and t holds that time twice.  Events at one time are served in the order of their
         zeros, then of the list.
     inputs : array_like (n_r,), mapping, Signal, or callable, optional
@@ -219,7 +222,9 @@ def simulate(
         own_methods_only(method, events=events, sample_time=sample_time, progress=progress or None)
         steps = Steps(relative, absolute, step, longest)
         outside = integrate_outside(problem, method, steps, limit, stabilization, records)
-        return _ended(problem, outside, Trajectory(problem, method, outside, outcome(method, outside, records)))
+        trajectory = Trajectory(problem, method, outside, outcome(method, outside, records))
+        _warn_below(absolute, trajectory)
+        return _ended(problem, outside, trajectory)
     watched = None if events is None else Events(problem, events)
     with reporting_time(progress, t0, t1) as report:
         run = _motion.integrate(
@@ -247,11 +252,26 @@ def simulate(
         if report is not None and trajectory.success:
             with _holding(trajectory):
                 report(run.t)
+    with _holding(trajectory):
+        if dt is None:
+            _warn_below(absolute, trajectory)
+        if watched is not None:
+            watched.warn_where_crowded()
     trajectory = _ended(problem, run, trajectory)
     if wanted is not None:
         with _holding(trajectory):
             return trajectory.with_sensitivities(find_sensitivities(problem, wanted, method, run, watched))
     return trajectory
+
+
+def _warn_below(absolute: Array, trajectory: Trajectory) -> None:
+    """Warn of a run in which the tolerance lets pass errors as large as the states."""
+    size = np.max(np.abs(trajectory.x), axis=0, initial=0.0)
+    if (size < absolute).all() and (trajectory.x != trajectory.x[0]).any():
+        warn(
+            f"all states stay below atol = {absolute.max():g}, the largest is {size.max():g}: errors as large as the "
+            "states pass unseen; give an atol that is small beside them"
+        )
 
 
 @contextmanager
