@@ -112,11 +112,28 @@ def test_error_is_one_line(model: str, words: str, pendulum: Path, capsys: pytes
         (["export", "rrp", "--wheel", "out", "--integrators"], "--integrators is an option of --c"),
     ],
 )
-def test_options_that_mean_nothing(words: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_options_that_mean_nothing(
+    words: list[str],
+    message: str,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """They are refused, before anything is written."""
+    monkeypatch.chdir(tmp_path)
     assert main(words) == 1
     assert message in capsys.readouterr().err
     assert not Path("out").exists()
+
+
+@pytest.mark.filterwarnings("ignore:point P:kanecore.KanecoreWarning")
+@pytest.mark.parametrize(("speed", "status"), [("l * u", 0), ("2 * l * u", 1)])
+def test_audit(speed: str, status: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The status says whether all checks passed: a velocity that is not the rate of the position fails one."""
+    path = tmp_path / "pendulum.py"
+    path.write_text(PENDULUM.replace("bob =", f"P.set_vel(N, {speed} * A.y)\nbob ="))
+    assert main(["audit", f"{path}:pendulum", "--states", "2"]) == status
+    assert ("FAILED" in capsys.readouterr().out) == bool(status)
 
 
 def test_error_inside_the_users_file_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

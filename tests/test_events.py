@@ -490,6 +490,19 @@ def test_functions_that_jump(ball, method, options):
     assert sol.t_events[0] == pytest.approx(np.pi / 3 * np.arange(1, 4), abs=1e-9)
 
 
+def test_what_a_reset_does_to_its_state_stays_there(ball):
+    """The zero is reported as it was found."""
+    dyn, *_ = ball
+
+    def reset(t, x):
+        x[1] *= -0.5
+        return x
+
+    run = dyn.simulate((0.0, 1.2), [5.0, 0.0], events=kc.Event("z1", direction=-1, reset=reset))
+    np.testing.assert_allclose(run.y_events[0], [[0.0, -10.0]], atol=1e-7)
+    np.testing.assert_allclose(run.x[-1], [5.0 * 0.2 - 5.0 * 0.04, 5.0 - 2.0], atol=1e-7)
+
+
 SEAMS = [  # functions of t, and how many zeros they have between 0 and 10
     (np.sin, 3),
     (lambda t: (t - np.pi) ** 3, 1),

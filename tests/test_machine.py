@@ -65,6 +65,19 @@ def states(dyn: CompiledModel, name: str) -> list[Array]:
 OWN = [name for name in kc.models() if name not in kc.gallery.robots()]  # not of files
 
 
+@pytest.mark.parametrize("cc", [None, "none"])
+def test_comparisons_where_both_are_equal(cc: str | None) -> None:
+    q, u = me.dynamicsymbols("q u")
+    frame, point = me.ReferenceFrame("N"), me.Point("O")
+    point.set_vel(frame, 0)
+    body = me.Particle("P", point.locatenew("P", q * frame.x), 1)
+    relations = {"lt": q < 1, "le": q <= 1, "gt": q > 1, "ge": q >= 1, "eq": sm.Eq(q, 1), "ne": sm.Ne(q, 1)}
+    outputs = {name: sm.Piecewise((1, relation), (0, True)) for name, relation in relations.items()}
+    dyn = kc.compile(kc.Model(frame, [q], [u], [q.diff() - u], bodies=[body], outputs=outputs), cc=cc)
+    found = dyn.outputs(0.0, [[0.5, 0.0], [1.0, 0.0], [2.0, 0.0]])
+    assert_array_equal(found, [[1, 1, 0, 0, 0, 1], [0, 1, 0, 1, 1, 0], [0, 0, 1, 1, 0, 1]])
+
+
 @pytest.mark.parametrize("name", part(OWN, ["free_body"]))
 def test_the_bits_are_those_of_the_c(name: str) -> None:
     """But for the sign of a zero, which gcc loses where it makes -(a b - c) of c - a b."""

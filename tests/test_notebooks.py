@@ -204,19 +204,18 @@ def test_parameters_that_nobody_gave_are_shown_as_such() -> None:
 
 
 def test_trajectory() -> None:
-    pytest.importorskip("matplotlib", reason="plots are an extra")
     sol = kc.load("rrp").simulate((0, 1), {"theta1": 0.5, "omega1": 1.0})
     page = Page(sol._repr_html_())
     assert page.texts[0] == repr(sol)[1:-1]
     values = [f"{value:.5g}" for value in (0.5, sol.q[-1, 0], sol.q[:, 0].min(), sol.q[:, 0].max())]
     assert page.texts[page.texts.index("theta1") + 1 :][:4] == values
-    assert png_of(page).startswith(b"\x89PNG")
 
 
 def test_figures_are_shown_without_pyplot() -> None:
     """Which a notebook asks for them by this name, also of a copy."""
     pytest.importorskip("matplotlib", reason="plots are an extra")
     sol = kc.load("rrp").simulate((0, 1), {"theta1": 0.5})
+    assert png_of(Page(sol._repr_html_())).startswith(b"\x89PNG")
     for figure in (sol.plot(), sol._dyn.draw(sol.x[0]), rrp.build().draw()):
         for each in (figure, pickle.loads(pickle.dumps(figure))):
             assert each._repr_png_().startswith(b"\x89PNG")

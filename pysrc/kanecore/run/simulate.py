@@ -108,11 +108,11 @@ def simulate(
         Times of the result; default: the ends of the steps.  It bounds the memory that a run takes: see `dense_output`.
     events : callable, Event, or list of these, optional
         Functions g(t, x) whose zeros are found to rounding of t, as in SciPy: ``event(t, x)``, which may have the
-        attributes ``terminal``, ``direction`` and ``reset``, or a `kanecore.Event`.  A zero is a change of sign, from
-        one step to the next or within one.  A function that is zero at the start has no sign before it has left zero;
-        a zero at the end counts.  Where an event is terminal or resets the state a step ends on it.  After a reset, which must satisfy the
-        constraints, the run goes on, and t holds that time twice.  Events at one time are served in the order of their
-        zeros, then of the list.
+        attributes ``terminal``, ``direction`` and ``reset``, or a `kanecore.Event`. A zero is a change of sign, from
+        one step to the next or within one.  A function that is zero at the start has no sign before it has left zero; a
+        zero at the end counts.  Where an event is terminal or resets the state a step ends on it.  After a reset, which
+        must satisfy the constraints, the run goes on, and t holds that time twice.  Events at one time are served in
+        the order of their zeros, then of the list.
     inputs : array_like (n_r,), mapping, Signal, or callable, optional
         The inputs r; default: the current values.  An array holds for the whole run.  A mapping gives some of them by
         name or symbol, each a number, a Signal of one column, or a function f(t) or f(t, x) that returns a number; the
