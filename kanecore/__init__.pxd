@@ -21,6 +21,8 @@ cdef extern from "kanecore.h" nogil:
         KC_UNSATISFIED_ROW
         KC_UNSATISFIED_CONFIGURATION
         KC_CHATTER
+        KC_JUMP
+        KC_STALLED
 
     enum:
         KC_QDOT_IS_U

@@ -468,6 +468,42 @@ def test_a_lost_row_is_named() -> None:
     np.testing.assert_array_equal(caught.value.out[0], dyn.udot(0.0, swinging(0.1, 0.2)))
 
 
+T = me.dynamicsymbols._t
+
+
+@pytest.mark.parametrize("method", ["dop853", "rosenbrock", "rk4"])
+@pytest.mark.parametrize(
+    ("row", "begins"), [(sm.Piecewise((u1, T > 1), (u2, True)), 1.0), (sm.Piecewise((1, x > 1.5), (0, True)) * u1, 1.5)]
+)
+def test_a_row_that_begins_to_hold(row: Any, begins: float, method: str) -> None:
+    """It asks for a jump: the run ends there, at the speeds of before, and names the row."""
+    dyn = falling(2, velocity_constraints={"rail": row}, name="cart")
+    step: dict[str, Any] = {"dt": 0.01} if method == "rk4" else {}
+    with pytest.raises(kc.IntegrationError, match="'cart' ask for a jump .* does not satisfy 'rail' there") as caught:
+        dyn.simulate((0.0, 3.0), [0.0, 0.0, 1.0, 0.0], method=method, **step)
+    reached = caught.value.trajectory
+    assert reached.t[-1] == pytest.approx(begins, abs=1e-9 if not step else 0.02)
+    assert reached.x[-1, 2] == pytest.approx(1.0, abs=1e-12)
+
+
+def test_a_motion_that_comes_to_no_later_time() -> None:
+    """On a circle that shrinks to a point, with an angular momentum: 1/(1 − t) turns, in ever smaller steps."""
+    dyn = falling(2, configuration_constraints={"ring": x**2 + y**2 - (1 - T) ** 2})
+    with pytest.raises(kc.SingularError, match="'ring' .* is lost just after t = 0.99") as caught:
+        dyn.simulate((0.0, 2.0), [1.0, 0.0, -1.0, 0.5])
+    assert len(caught.value.trajectory.t) < 50_000
+
+
+def test_speeds_that_jump_with_held_inputs() -> None:
+    """They are meant: a speed that is prescribed by samples."""
+    v = me.dynamicsymbols("v")
+    dyn = falling(2, velocity_constraints=[u1 - v], inputs=[v])
+    signal = kc.Signal([0.0, 1.0, 2.0], [1.0, 3.0, 3.0], kind="zoh")
+    for options in ({}, {"method": "rk4", "dt": 0.1}):
+        sol = dyn.simulate((0.0, 2.0), [0.0, 0.0, 1.0, 0.0], inputs={"v": signal, "v_d": 0.0}, **options)
+        np.testing.assert_allclose(sol.x[-1, [0, 2]], [4.0, 3.0], rtol=1e-12)
+
+
 def test_workspace_evaluates_constraints() -> None:
     dyn, state = pendulum(), swinging(0.7, 1.3)
     ws = dyn.workspace()

@@ -46,7 +46,9 @@ typedef enum kc_status {
     KC_LOST = 7,                      /* a row of G is lost at this state */
     KC_UNSATISFIED_ROW = 8,           /* `project`: a row of G on velocities cannot be satisfied */
     KC_UNSATISFIED_CONFIGURATION = 9, /* `project`: a constraint on coordinates cannot be satisfied */
-    KC_CHATTER = 10                   /* an adaptive integrator crosses a jump of the slopes forth and back */
+    KC_CHATTER = 10,                  /* an adaptive integrator crosses a jump of the slopes forth and back */
+    KC_JUMP = 11,                     /* an integrator met constraints that ask for a jump of the state */
+    KC_STALLED = 12 /* steps of an adaptive integrator shrink, and t comes to an end on the way */
 } kc_status;
 
 /*

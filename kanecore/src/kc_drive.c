@@ -5,6 +5,13 @@
 #include "kc_events.h"
 #include "kc_rosenbrock.h"
 
+/* How far t went from one power of two of steps to the next; all zero at first. */
+typedef struct kc_pace {
+    uint64_t next; /* when it is looked at again */
+    double t, way; /* where t was last, and how far it had gone */
+    int slower;    /* how often in turn it went less far */
+} kc_pace;
+
 /* Step control, as in Hairer's program and SciPy's. */
 static const double SAFETY = 0.9, MIN_FACTOR = 0.2, MAX_FACTOR = 10.0;
 
@@ -81,6 +88,32 @@ static int has_interpolant(const kc_stride *s, const kc_plan *plan)
 }
 
 /*
+ * How far the constraints moved x1 from s->y, in units of what the step explains: 1 and more is a jump, as of
+ * a row that begins to hold.  Errors of an adaptive method are some tolerances, others of the size of the
+ * way.
+ */
+static double jump_to_constraints(const kc_stride *s, const kc_plan *plan)
+{
+    const uint32_t n = kc_n_x(s->run->system), ends[] = {s->run->system->n_q, n};
+    const double tolerances = 1e3, ways = 3.0, share = 1e-3, rounding = 1e-10;
+    double all = 0.0, most = 0.0;
+    for (uint32_t i = 0; i < n; i++)
+        all += s->y[i] * s->y[i];
+    for (uint32_t block = 0, i = 0; block < 2; block++) {
+        double change = 0.0, size = 0.0, explained = 0.0;
+        for (; i < ends[block]; i++) {
+            const double moved = s->x1[i] - s->y[i], way = s->y[i] - s->x[i];
+            const double error =
+                s->method->error ? tolerances * kc_tolerance(plan, i, s->x[i], s->y[i]) : ways * way;
+            change += moved * moved, size += s->y[i] * s->y[i], explained += error * error;
+        }
+        if (change > share * share * size && change > rounding * rounding * all)
+            most = fmax(most, sqrt(change / explained));
+    }
+    return most;
+}
+
+/*
  * Take the step to s->x1 at s->next.  Unless its error, relative to the tolerance, is 1 or more, x1 comes
  * back to the constraints, and the slope there and the interpolant are computed.  Methods with fixed steps
  * have the error 0.  To unit spheres x1 comes back before the error is known: the slope that tells the error
@@ -93,6 +126,7 @@ static kc_status take_step(kc_stride *s, const kc_plan *plan, double *error)
     double *const end = s->k + (uint32_t)m->stages * n;
     const kc_system *system = s->run->system;
     kc_status status = m->step(s);
+    s->jumps = 0;
     if (status != KC_OK)
         return status;
     *error = 0.0;
@@ -111,8 +145,18 @@ static kc_status take_step(kc_stride *s, const kc_plan *plan, double *error)
         if (early && !system->project)
             return KC_OK;
     }
-    if ((system->project || !m->error) && (status = kc_return(s->run, s->next, s->x1)) != KC_OK)
-        return status;
+    if (system->project || !m->error) {
+        memcpy(s->y, s->x1, sizeof(double) * n);
+        if ((status = kc_return(s->run, s->next, s->x1)) != KC_OK)
+            return status;
+        const double jump = system->project ? jump_to_constraints(s, plan) : 0.0;
+        if (jump >= 1.0 && !m->error)
+            return KC_JUMP;
+        if (jump >= 1.0) { /* a shorter step may end before it */
+            s->jumps = 1, *error = jump;
+            return KC_OK;
+        }
+    }
     if ((status = kc_evaluate(s->run, s->next, s->x1, end)) != KC_OK || m->error)
         return status;
     return m->dense(s);
@@ -156,6 +200,27 @@ static kc_status step_to_event(kc_stride *s, const kc_plan *plan, double *error)
     return KC_OK;
 }
 
+/* Hand on a step of length zero, to x. */
+static kc_status accept_jump(const kc_stride *s, const kc_plan *plan, const double *x)
+{
+    const kc_step jump = {s->next, 0.0, s->next, s->x1, x, s->dense, s->method, s->run->system};
+    return plan->accept && plan->accept(&jump, plan->context) ? KC_STOPPED : KC_OK;
+}
+
+/* Where a stretch begins inputs may jump, and what they prescribe of the motion jumps with them. */
+static kc_status jump_with_inputs(const kc_stride *s, const kc_plan *plan, double *x)
+{
+    const size_t bytes = sizeof(double) * kc_n_x(s->run->system);
+    memcpy(s->y, x, bytes);
+    memcpy(s->x1, x, bytes);
+    const kc_status status = kc_return(s->run, s->t, s->x1);
+    if (status != KC_OK || !(jump_to_constraints(s, plan) >= 1.0))
+        return status;
+    memcpy(x, s->x1, bytes);
+    memcpy(s->x1, s->y, bytes);
+    return accept_jump(s, plan, x);
+}
+
 /* Report the events up to the end of a step.  Where x changes there, hand on a step of length zero, and begin
  * anew. */
 static kc_status report_events(const kc_stride *s, const kc_plan *plan, const kc_step *step, double *x)
@@ -165,11 +230,8 @@ static kc_status report_events(const kc_stride *s, const kc_plan *plan, const kc
     kc_status status = kc_report(s, plan->events, step, x, &answer);
     if (status != KC_OK || answer == KC_GO_ON)
         return status;
-    if (memcmp(x, s->x1, bytes) != 0) {
-        const kc_step jump = {step->end, 0.0, step->end, s->x1, x, s->dense, s->method, s->run->system};
-        if (plan->accept && plan->accept(&jump, plan->context))
-            return KC_STOPPED;
-    }
+    if (memcmp(x, s->x1, bytes) != 0 && (status = accept_jump(s, plan, x)) != KC_OK)
+        return status;
     if (answer == KC_END)
         return KC_STOPPED;
     kc_stride next = *s;
@@ -246,9 +308,26 @@ static kc_status fixed_steps(kc_stride *s, const kc_plan *plan, double end, doub
     return KC_OK;
 }
 
+/*
+ * Whether the motion never comes to t1: in the last three doublings of the number of steps, thousands of
+ * them, t went ever less far, so that the ways that are left, as those of a geometric series, end before t1.
+ */
+static int stalls(kc_pace *pace, const kc_stats *stats, double t1)
+{
+    enum { FIRST = 4096, DOUBLINGS = 3 };
+    static const double SLOWER = 0.7, ALMOST = 1.05;
+    if (stats->accepted != (pace->next ? pace->next : FIRST))
+        return 0;
+    pace->next = 2 * stats->accepted;
+    const double way = fabs(stats->t - pace->t), before = pace->way;
+    pace->t = stats->t, pace->way = way;
+    pace->slower = way < SLOWER * before ? pace->slower + 1 : 0;
+    return pace->slower >= DOUBLINGS && way * way < (before - way) * ALMOST * fabs(t1 - stats->t);
+}
+
 /* Steps of which each has an error below the tolerance; *h is the length of the next one. */
 static kc_status adaptive_steps(kc_stride *s, const kc_plan *plan, double end, double *h, double *x,
-                                kc_chatter *chatter)
+                                kc_chatter *chatter, kc_pace *pace)
 {
     kc_stats *const stats = s->run->stats;
     const double direction = s->run->direction;
@@ -274,7 +353,7 @@ static kc_status adaptive_steps(kc_stride *s, const kc_plan *plan, double end, d
             stats->rejected++;
             /* too large a step may run into a singular state; only a tiny one proves that it is there */
             if (fmin(*h, length) <= smallest)
-                return status == KC_OK ? KC_STEP_SIZE : status;
+                return status != KC_OK ? status : s->jumps ? KC_JUMP : KC_STEP_SIZE;
             *h = length * fmax(MIN_FACTOR, factor);
             rejected = 1;
             continue;
@@ -286,6 +365,8 @@ static kc_status adaptive_steps(kc_stride *s, const kc_plan *plan, double end, d
         const kc_status seen = kc_see_chatter(chatter, s, plan);
         if ((status = accept_step(s, plan, x)) != KC_OK || (status = seen) != KC_OK)
             return status;
+        if (stalls(pace, stats, plan->t1))
+            return KC_STALLED;
         if (plan->method->stiff)
             choose_method(s, plan);
     }
@@ -301,8 +382,9 @@ kc_status kc_integrate(const kc_system *system, const kc_plan *plan, double *x, 
     double *const dense = slope + n, *const own = dense + (uint32_t)m->n_dense * n,
                   *const rest = own + (m->rosenbrock ? kc_rosenbrock_work(system) : 0);
     kc_run run = kc_begin(system, kc_direction(plan->t0, plan->t1), rest, stats);
-    kc_stride s = {&run, m, plan->t0, plan->t0, x, x1, k, y, dense, 0, 0.0, 0, 0, own};
+    kc_stride s = {&run, m, plan->t0, plan->t0, x, x1, k, y, dense, 0, 0.0, 0, 0, 0, own};
     kc_chatter chatter = {0};
+    kc_pace pace = {0, plan->t0, 0.0, 0};
     double h = plan->step;
     *stats = (kc_stats){.t = plan->t0};
     if (!m->error && !(h > 0.0 && h >= kc_smallest_step(plan->t0, plan->t1)))
@@ -312,17 +394,19 @@ kc_status kc_integrate(const kc_system *system, const kc_plan *plan, double *x, 
     while (stats->t != plan->t1) {
         const double end = kc_stretch(system->signal, plan->t0, stats->t, plan->t1, &run.interval);
         const kc_signal *const signal = system->signal;
-        s.t = stats->t;
+        s.t = s.next = stats->t;
         if (signal->held && s.t != plan->t0 && signal->call(s.t, x, signal->held, signal->context))
             return KC_STOPPED;
-        kc_status status = kc_evaluate(&run, s.t, x, k);
+        kc_status status = s.t != plan->t0 && system->project ? jump_with_inputs(&s, plan, x) : KC_OK;
+        if (status == KC_OK)
+            status = kc_evaluate(&run, s.t, x, k);
         if (status == KC_OK && plan->events && stats->accepted == 0)
             status = kc_begin_watch(&s, plan->events, 0.0);
         if (status == KC_OK && m->error && h == 0.0)
             status = first_step(&s, plan, slope, &h);
         if (status == KC_OK)
-            status =
-                m->error ? adaptive_steps(&s, plan, end, &h, x, &chatter) : fixed_steps(&s, plan, end, x);
+            status = m->error ? adaptive_steps(&s, plan, end, &h, x, &chatter, &pace)
+                              : fixed_steps(&s, plan, end, x);
         if (status != KC_OK)
             return status;
     }

@@ -25,6 +25,7 @@ typedef struct kc_stride {
     int again;         /* whether the last step that was tried began here too, and was too long */
     double reach;      /* of the step, see kc_method */
     int votes, others; /* how many steps lately spoke for the other of two methods, how many since did not */
+    int jumps;         /* whether the constraints moved x1 far */
     double *own; /* what the method keeps from try to try: kc_rosenbrock_work() of a linearly implicit one */
 } kc_stride;
 

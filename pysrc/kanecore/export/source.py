@@ -45,7 +45,9 @@ STATUS_OF_INTEGRATION = {
     "max_steps": (4, "more steps than allowed"),
     "stopped": (5, "accept() asked for the end"),
     "chatter": (10, "the motion crosses a jump of the slopes forth and back"),
-    "no_method": (11, "there is no such method, or it needs kernels that the library does not hold"),
+    "jump": (11, "the constraints ask for a jump of the state"),
+    "stalled": (12, "steps shrink, and t comes to an end on the way"),
+    "no_method": (13, "there is no such method, or it needs kernels that the library does not hold"),
 }
 """What `integrate` returns beside these."""
 

@@ -17,7 +17,8 @@ __all__ = ["failure", "outcome", "refuse_contradictions"]
 
 Array = npt.NDArray[np.float64]
 
-_LOST = 1e-4  # of what a row of G was at the start
+# Of what a row of G was at the start, where steps came to rounding, and where they shrink.
+_LOST = {"step_size": 1e-4, "stalled": 0.03}
 _RIGHT_BEHIND = 1e-6  # of a mean step
 _HALVES = {"auto": ("dop853", "rosenbrock"), "auto_w": ("dop853", "rosenbrock_w")}
 _OUTCOMES = {
@@ -30,6 +31,8 @@ _OUTCOMES = {
     "chatter": "the motion chatters: its derivative jumps, as under friction mu*sign(u), and leads back to that from "
     "both sides, in tiny steps; let it stick by events, or take a smooth law, tanh(u/epsilon), with "
     "method='rosenbrock'",
+    "stalled": "the motion comes to no later time: steps shrink as those of a geometric series, as it speeds up without "
+    "bound; something becomes singular there",
     "nonfinite": "the equations of motion gave a result that is not finite",
 }
 
@@ -93,7 +96,14 @@ def failure(problem: InitialValueProblem, run: AnyRun, trajectory: Trajectory) -
     if run.status == "chatter":
         name = problem.dyn.speed_names[run.row]
         return IntegrationError(f"speed {name!r}: {trajectory.message} at {_where(run)}", trajectory=trajectory)
-    lost = _lost_row(problem, run) if run.status == "step_size" else None
+    if run.status == "jump":
+        return IntegrationError(
+            f"the constraints of {problem.dyn.name!r} ask for a jump of the state just after {_where(run)}: "
+            f"the motion does not satisfy {_missed(problem, run)!r} there, as where a row begins to hold; let an event end "
+            "the run, and go on from dyn.impact(t, x, rows), or from dyn.consistent(t, x) if that is meant",
+            trajectory=trajectory,
+        )
+    lost = _lost_row(problem, run, _LOST[run.status]) if run.status in _LOST else None
     if lost is None:
         return IntegrationError(f"{trajectory.message} at {_where(run)}", trajectory=trajectory)
     row = problem.dyn.n_u + lost
@@ -162,17 +172,26 @@ def _singularity(problem: InitialValueProblem, run: AnyRun) -> str:
     return f"{row!r} of {dyn.name!r} is lost just after {where}: a dead point of all constraints"
 
 
-def _lost_row(problem: InitialValueProblem, run: AnyRun) -> int | None:
+def _missed(problem: InitialValueProblem, run: AnyRun) -> str:
+    """The constraint that a motion at the last speeds misses by most beyond the end of a run."""
+    step = (run.t - problem.t0) / run.accepted if run.accepted else problem.t1 - problem.t0
+    q, u = np.split(run.x, [problem.dyn.n_q])
+    qdot = problem.dyn.qdot(run.t, run.x, r=problem.inputs(run.t, run.x), p=problem.p)
+    state = problem.state(run.t + _RIGHT_BEHIND * step, np.concatenate([q + _RIGHT_BEHIND * step * qdot, u]))
+    return state.residual_names[int(np.argmax(state.misses))]
+
+
+def _lost_row(problem: InitialValueProblem, run: AnyRun, limit: float) -> int | None:
     """The row of G that nearly vanishes, or nearly depends on others, at the end of a run and not at its start."""
     if not problem.dyn.n_constraints:
         return None
     start, end = problem.state(problem.t0, problem.x0), problem.state(run.t, run.x)
     first, last = start.rows * start.speed_units, end.rows * end.speed_units
     sizes = np.max(np.abs(last), axis=1) / np.maximum(np.max(np.abs(first), axis=1), np.finfo(np.float64).tiny)
-    if np.min(sizes) < _LOST:
+    if np.min(sizes) < limit:
         return int(np.argmin(sizes))
     same = np.ones(problem.dyn.n_u)
     of_rows, s, _ = np.linalg.svd(equilibrated(last, same))
     s_first = np.linalg.svd(equilibrated(first, same), compute_uv=False)
-    lost = np.flatnonzero((s < _LOST * s[0]) & (s_first > _LOST * s_first[0]))
+    lost = np.flatnonzero((s < limit * s[0]) & (s_first > limit * s_first[0]))
     return int(np.argmax(np.abs(of_rows[:, lost[0]]))) if len(lost) else None

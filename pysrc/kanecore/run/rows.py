@@ -104,6 +104,10 @@ def reason(dyn: Kernels, code: int, number: int) -> str:
         return (
             f"speed {dyn.speed_names[number]!r} chatters: its derivative jumps, and leads back to that from both sides"
         )
+    if word == "jump":
+        return "the constraints ask for a jump of the state, as a row does that begins to hold"
+    if word == "stalled":
+        return "steps shrink so that the run comes to an end on the way: the motion speeds up without bound"
     if word == "singular":
         return (
             f"the mass matrix is singular, the pivot of speed {dyn.speed_names[number]!r} vanished; the kinematical "

@@ -184,7 +184,8 @@ def simulate(
         The mass matrix became singular, or a constraint was lost.
     IntegrationError
         The integration could not go on, or took more than `max_steps`, or more than 1 GiB; or it chatters: a derivative
-        jumps, and on both sides leads back to the jump, thousands of times.
+        jumps, and on both sides leads back to the jump, thousands of times; or constraints ask for a jump of the state;
+        or steps shrink so that the motion comes to no later time.
         Of `sensitivities`: the function of an event has the rate 0 at its zero, so that its time has no derivative.
     ImportError
         The package that the method comes from is not installed.

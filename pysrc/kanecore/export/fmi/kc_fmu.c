@@ -155,6 +155,10 @@ kc_fmu_status kc_fmu_fail(const kc_fmu *f, kc_fmu_status status, const char *wha
     case KC_MAX_STEPS:
         return kc_fmu_say(f, status, "%s at t = %.17g: more than %d steps; is the system stiff?", what, t,
                           KC_FMU_MOST_STEPS);
+    case KC_JUMP:
+        return kc_fmu_say(f, status, "%s at t = %.17g: the constraints ask for a jump of the state", what, t);
+    case KC_STALLED:
+        return kc_fmu_say(f, status, "%s at t = %.17g: the motion speeds up without end", what, t);
     case KC_CHATTER:
         return kc_fmu_say(f, status, "%s at t = %.17g: the slope of the speed %s jumps forth and back", what,
                           t, name);
