@@ -479,7 +479,7 @@ def test_a_row_that_begins_to_hold(row: Any, begins: float, method: str) -> None
     """It asks for a jump: the run ends there, at the speeds of before, and names the row."""
     dyn = falling(2, velocity_constraints={"rail": row}, name="cart")
     step: dict[str, Any] = {"dt": 0.01} if method == "rk4" else {}
-    with pytest.raises(kc.IntegrationError, match="'cart' ask for a jump .* does not satisfy 'rail' there") as caught:
+    with pytest.raises(kc.IntegrationError, match=r"'cart' ask for a jump .* does not satisfy 'rail' there") as caught:
         dyn.simulate((0.0, 3.0), [0.0, 0.0, 1.0, 0.0], method=method, **step)
     reached = caught.value.trajectory
     assert reached.t[-1] == pytest.approx(begins, abs=1e-9 if not step else 0.02)
@@ -489,7 +489,7 @@ def test_a_row_that_begins_to_hold(row: Any, begins: float, method: str) -> None
 def test_a_motion_that_comes_to_no_later_time() -> None:
     """On a circle that shrinks to a point, with an angular momentum: 1/(1 − t) turns, in ever smaller steps."""
     dyn = falling(2, configuration_constraints={"ring": x**2 + y**2 - (1 - T) ** 2})
-    with pytest.raises(kc.SingularError, match="'ring' .* is lost just after t = 0.99") as caught:
+    with pytest.raises(kc.SingularError, match=r"'ring' .* is lost just after t = 0\.99") as caught:
         dyn.simulate((0.0, 2.0), [1.0, 0.0, -1.0, 0.5])
     assert len(caught.value.trajectory.t) < 50_000
 

@@ -33,6 +33,8 @@ class Outputs:
 class Watch:
     error: BaseException | None
     ended: bool
+    @property
+    def crowded(self) -> float: ...
     def __init__(
         self,
         model: Model,

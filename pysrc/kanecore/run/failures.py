@@ -31,8 +31,8 @@ _OUTCOMES = {
     "chatter": "the motion chatters: its derivative jumps, as under friction mu*sign(u), and leads back to that from "
     "both sides, in tiny steps; let it stick by events, or take a smooth law, tanh(u/epsilon), with "
     "method='rosenbrock'",
-    "stalled": "the motion comes to no later time: steps shrink as those of a geometric series, as it speeds up without "
-    "bound; something becomes singular there",
+    "stalled": "the motion comes to no later time: it speeds up without bound, and steps shrink with it; something "
+    "becomes singular there",
     "nonfinite": "the equations of motion gave a result that is not finite",
 }
 
@@ -99,8 +99,8 @@ def failure(problem: InitialValueProblem, run: AnyRun, trajectory: Trajectory) -
     if run.status == "jump":
         return IntegrationError(
             f"the constraints of {problem.dyn.name!r} ask for a jump of the state just after {_where(run)}: "
-            f"the motion does not satisfy {_missed(problem, run)!r} there, as where a row begins to hold; let an event end "
-            "the run, and go on from dyn.impact(t, x, rows), or from dyn.consistent(t, x) if that is meant",
+            f"the motion does not satisfy {_missed(problem, run)!r} there, as where a row begins to hold; let an event "
+            "end the run, and go on from dyn.impact(t, x, rows), or from dyn.consistent(t, x) if that is meant",
             trajectory=trajectory,
         )
     lost = _lost_row(problem, run, _LOST[run.status]) if run.status in _LOST else None
