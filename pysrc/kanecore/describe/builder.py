@@ -436,14 +436,19 @@ class Builder(Variables):
 
     # ------------------------------------------------------------- description
     def derivatives_needed(self) -> dict[int, int]:
-        """Of inputs that are no derivatives themselves, how many derivatives of theirs must be inputs.
+        """Of inputs that are no derivatives themselves, how many derivatives of theirs the equations hold.
 
-        Two where an input moves a point, one where it is a rate, or where a potential is differentiated for the power.
+        Two where an input moves a point, one where it is a velocity.  A potential and a Lagrangian are differentiated
+        by coordinates alone, and a coordinate that moves nothing, such as a current, has no acceleration.
         """
-        energies = [*self._potentials, *(b.potential for b in self.bodies)]
-        energies += [] if self._lagrangian is None else [self._lagrangian]
-        uses = ((self._places(), 2), (self._velocities(), 1), (energies, 1), (self._inputs.names, 0))
-        return self._inputs.orders(self.graph, uses)
+        return self._inputs.orders(self.graph, (*self._differentiated(), (self._inputs.names, 0)))
+
+    def _differentiated(self) -> list[tuple[list[int], int]]:
+        """Nodes with how often the equations of motion differentiate them by time."""
+        places = list(self._places())
+        moving = set(self.graph.below(places))
+        rates = [rate for x, rate in self._rates.items() if x in moving]
+        return [(places, 2), ([*self._velocities(), *rates], 1)]
 
     def _places(self) -> Iterator[int]:
         """Nodes that are differentiated twice."""
@@ -452,12 +457,11 @@ class Builder(Variables):
         yield from (each.node for each in self.constraints if each.kind == "configuration")
 
     def _velocities(self) -> Iterator[int]:
-        """Nodes that are differentiated once."""
+        """Nodes that are differentiated once, beside rates of coordinates."""
         yield from (i for f in self.frames for _, v in f.angular_velocity for i in v)
         yield from (i for p in self.points for _, v in p.velocity or () for i in v)
         yield from (each.node for each in self.constraints if each.kind == "velocity")
         yield from (b.mass for b in self.bodies)
-        yield from self._rates.values()
         yield from self._momenta()
 
     def _momenta(self) -> list[int]:
@@ -535,7 +539,7 @@ class Builder(Variables):
     def _assembled(self) -> Description:
         inputs = [i for base in self._inputs.bases() for i in self._inputs.chain(base)]
         place = {node: n for n, node in enumerate(inputs)}
-        moving = self._inputs.orders(self.graph, ((self._places(), 2), (self._velocities(), 1)))
+        moving = self._inputs.orders(self.graph, self._differentiated())
         in_state = {x: n for n, x in enumerate((*self._coordinates, *self._speeds))}
         shown_points, shown_frames = self._shown()
         return Description(
