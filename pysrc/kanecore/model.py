@@ -240,8 +240,8 @@ class Model(Expressions):
             away = d.auxiliary_names[d.auxiliary.index(speed)]
             raise ModelError(
                 f"load {load} holds {names[force]}, a reaction that the auxiliary speed {away} brings in evidence, and "
-                "the motion depends on it, as by friction: reactions are found after u̇, so it would be an input at 0. Write it out in coordinates, "
-                "speeds, their derivatives and parameters; or list it, inputs="
+                "the motion depends on it, as by friction: reactions are found after u̇, so it would be an input at 0. "
+                "Write it out in coordinates, speeds, their derivatives and parameters; or list it, inputs="
                 f"[{function_name(names[force])}, ...]: its value is right where auxiliary_forces vanish"
             )
         self._parameters = tuple(names[i] for i in d.parameters)
