@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import pickle
+import warnings
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ from sweep import part
 import kanecore as kc
 
 t = me.dynamicsymbols._t
+q, p, u, F = me.dynamicsymbols("q p u F")
 
 
 def carriage(*, inputs=None, names=("v", "v_d"), moved=None):
@@ -98,7 +100,47 @@ def test_a_rate_and_an_input_of_one_name():
         carriage(names=("v", "theta_d"), moved="theta")
 
 
-q, p, u, F = me.dynamicsymbols("q p u F")
+def table(kind, motion=np.sin, rate=np.cos):
+    times = np.linspace(0.0, 5.0, 11)
+    return {"theta": kc.Signal(times, motion(times), kind=kind), "theta_d": kc.Signal(times, rate(times), kind=kind)}
+
+
+def held(function):
+    return lambda t: function(0.1 * np.floor(t / 0.1))
+
+
+@pytest.mark.parametrize(
+    ("inputs", "contradict"),
+    [
+        ({"theta": 0.0, "theta_d": 3.0}, True),
+        ({"theta": 3.0, "theta_d": 0.0}, False),
+        (lambda t, x: [t**2, 0.0, 0.0], True),
+        ({"theta": np.sin, "theta_d": lambda t: -np.cos(t)}, True),
+        ({"theta": np.sin, "theta_d": np.cos}, False),
+        ({"theta": held(np.sin), "theta_d": held(np.cos)}, False),
+        ({"theta": lambda t: 0.01 * np.sin(40 * t), "theta_d": lambda t: 0.4 * np.cos(40 * t)}, False),
+        *((table(kind), False) for kind in ("zoh", "linear", "cubic")),
+        (table("cubic", rate=lambda t: np.degrees(np.cos(t))), True),
+    ],
+)
+def test_rates_that_are_no_derivatives(inputs, contradict):
+    """Samples that are held or interpolated, and what swings fast, are left alone."""
+    given = inputs if callable(inputs) else {"theta_dd": 0.0, **inputs}
+    tube, x0 = kc.load("rotating_tube"), [0.05, 0.1, 0.0, 0.0]
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        tube.simulate((0.0, 5.0), x0, inputs=given)
+        tube.simulate((5.0, 0.0), x0, inputs=given, method="rk4", dt=0.1)
+    messages = [str(each.message) for each in caught]
+    assert len(messages) == 2 * contradict
+    assert all("'theta_d' is the derivative of 'theta'" in message for message in messages)
+
+
+def test_rates_of_what_moves_nothing():
+    """A turntable may have any angle: nothing depends on it."""
+    phi = me.dynamicsymbols("phi")
+    model = kc.Model.from_lagrangian(q.diff() ** 2 / 2 + phi.diff() ** 2 * q**2 / 2, [q])
+    kc.compile(model).simulate((0.0, 1.0), [0.1, 0.0], inputs={"phi": 0.0, "phi_d": 3.0})
 
 
 def pushed(*, rate=u, place=q, **options):
