@@ -352,7 +352,7 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
     "a set": ({"q": {x, y}}, "q is a set"),
     "name of a rate": ({"q": [x, y, me.dynamicsymbols("x_d")]}, "x_d, which is the name of the derivative of x"),
     "parameter of that name": ({"L": FREE * sm.Symbol("y_d")}, "two different symbols are named 'y_d'"),
-    "second derivative in a row": ({"nonholonomic_constraints": [x.diff(t, 2)]}, "velocity constraint 0"),
+    "second derivative in a row": ({"nonholonomic_constraints": [x.diff(t, 2)]}, "nonholonomic constraint 0"),
     "rates in a configuration": ({"holonomic_constraints": [x.diff()]}, "it is a velocity constraint"),
     "positions in a velocity": ({"nonholonomic_constraints": [x - y]}, "it is a configuration constraint"),
     "forces in no frame": ({"forcelist": [(me.Point("P"), N.x)]}, "write frame=N"),

@@ -13,7 +13,7 @@ from sympy import MatrixBase
 
 from kanecore.errors import ModelError
 
-__all__ = ["Arguments", "expect", "listed", "no_such_argument"]
+__all__ = ["Arguments", "expect", "listed", "no_such_argument", "numbered"]
 
 _LISTS = (
     *("q_ind", "q_dependent", "u_ind", "u_dependent", "u_auxiliary", "kd_eqs"),
@@ -123,7 +123,7 @@ def listed(items: Any, argument: str) -> list[Any]:
 
 
 def _named(given: Mapping[str, Any], kind: str, other_kind: str | None) -> dict[str, Any]:
-    """Constraints by name: those of a dict, else by their kind and number; a kind may have another name."""
+    """Constraints by name: those of a dict, else by a number and the name of the kind that the user chose."""
     argument, other = f"{kind}_constraints", f"{other_kind}_constraints"
     items, other_items = given[argument], given.get(other)
     if items is not None and other_items is not None:
@@ -137,7 +137,13 @@ def _named(given: Mapping[str, Any], kind: str, other_kind: str | None) -> dict[
                     f"{argument} is a dict; it must be a list, or {{name: expression}}, and {name!r} is no name"
                 )
         return dict(items)
-    return {f"{kind} constraint {i}": e for i, e in enumerate(listed(items, argument))}
+    return numbered(argument, listed(items, argument))
+
+
+def numbered(argument: str, constraints: Iterable[Any]) -> dict[str, Any]:
+    """Constraints of an argument such as ``holonomic_constraints`` by their names: holonomic constraint 0, ..."""
+    kind = argument.removesuffix("_constraints")
+    return {f"{kind} constraint {i}": e for i, e in enumerate(constraints)}
 
 
 def _groups_of_four(unit: Any) -> list[Any]:

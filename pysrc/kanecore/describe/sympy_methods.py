@@ -15,7 +15,7 @@ from sympy.physics.mechanics import KanesMethod, LagrangesMethod, ReferenceFrame
 from kanecore.errors import ModelError
 
 from . import sympy_access
-from .arguments import listed
+from .arguments import listed, numbered
 from .symbols import function_name, functions_of_time
 
 __all__ = ["of_kanes_method", "of_lagrangian", "of_system"]
@@ -78,6 +78,8 @@ def of_system(system: Any, options: Mapping[str, Any]) -> dict[str, Any]:
         "u_auxiliary": system.u_aux,
     }
     arguments.update((argument, list(items)) for argument, items in constraints.items() if items)
+    if system.holonomic_constraints:
+        arguments["configuration_constraints"] = numbered("holonomic_constraints", system.holonomic_constraints)
     for argument, other in _OF_SYSTEM.items():
         if argument in arguments and (given := [name for name in (argument, other) if name in options]):
             what = other.replace("_", " ")
