@@ -266,3 +266,20 @@ def test_constraints_beside_those_of_a_system(name: str) -> None:
     system.add_holonomic_constraints(x**2 + y**2 - 1)
     with pytest.raises(TypeError, match=f"takes {name} from the System, which has holonomic constraints of its own"):
         kc.Model.from_system(system, **{name: [x - y]})
+
+
+def test_errors_call_constraints_of_a_system_what_they_are() -> None:
+    x, y, u, v = me.dynamicsymbols("x y u v")
+    N, origin = ground()
+    system = me.System(N, origin)
+    system.q_ind, system.u_ind, system.kdes = [x, y], [u, v], [x.diff() - u, y.diff() - v]
+    system.add_bodies(me.Particle("P", origin.locatenew("P", x * N.x + y * N.y), 1))
+    system.add_holonomic_constraints(x**2 + y**2 - 1)
+    system.add_nonholonomic_constraints(u + v)
+    dyn = kc.compile(kc.Model.from_system(system))
+    assert dyn.constraint_names == ("rate of holonomic constraint 0", "nonholonomic constraint 0")
+    with pytest.raises(ValueError, match=r"'holonomic constraint 0' \(0.75\)"):
+        dyn.simulate((0.0, 1.0), [2.0, 0.0, 0.0, 0.0])
+    system.add_holonomic_constraints(x * u)
+    with pytest.raises(kc.ModelError, match=r"in rate of holonomic constraint 1: the derivative of a speed"):
+        kc.Model.from_system(system)

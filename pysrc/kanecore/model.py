@@ -74,6 +74,7 @@ class Model(Expressions):
     u_auxiliary : sequence of dynamicsymbols, optional
         Auxiliary generalized speeds, which bring reactions in evidence and are zero themselves.
     bodies : sequence of Particle or RigidBody
+        ``[]``: forces and kinematics alone, as generalized active forces and partial velocities, without M and u̇.
     forcelist : sequence of (Point, force), (ReferenceFrame, torque) or actuators, optional
         Actuators of ``sympy.physics.mechanics``, such as ``LinearSpring``, need not be turned into loads.  Of
         (ReferenceFrame, `ForceSystem`) the forces act at their points, and the torques on the frame.

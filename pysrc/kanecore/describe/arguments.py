@@ -91,6 +91,11 @@ class Arguments:
         for argument, what in _DICTS.items():
             if given[argument] is not None and not isinstance(given[argument], Mapping):
                 raise ModelError(f"{argument} must be a dict of {what}, not {given[argument]!r}")
+        if given["bodies"] is None and given["lagrangian"] is None:
+            raise ModelError(
+                "a model needs at least one body: pass bodies=[Particle(...), RigidBody(...)]; for forces and "
+                "kinematics alone, without motion, say so by bodies=[]"
+            )
         lists: dict[str, Any] = {argument: listed(given[argument], argument) for argument in _LISTS}
         dicts: dict[str, Any] = {argument: dict(given[argument] or {}) for argument in _DICTS}
         return cls(

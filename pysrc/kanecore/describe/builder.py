@@ -123,6 +123,7 @@ class Builder(Variables):
         self._potentials: list[int] = []
         self._lagrangian: int | None = None
         self._first_order: FirstOrder | None = None
+        self._needs_bodies = True
         self._outputs: list[tuple[str, int]] = []
         self._shown_points: list[int] = []
         self._shown_frames: list[int] = []
@@ -243,6 +244,10 @@ class Builder(Variables):
         check_nodes(self.graph, [potential], f"the potential energy of body {name}")
         self.bodies.append(Body(name, point, frame, mass, tuple(inertia), about, potential))
         return len(self.bodies) - 1
+
+    def without_bodies(self) -> None:
+        """Say that there are none on purpose: forces and kinematics are asked for, and no motion."""
+        self._needs_bodies = False
 
     def _check_tensors(self, inertia: Sequence[tuple[int, Matrix]], what: str) -> None:
         for tensor in inertia:
@@ -487,8 +492,13 @@ class Builder(Variables):
     def _check_complete(self) -> None:
         if self._lagrangian is not None:
             self._check_lagrangian()
-        elif not self.bodies and self._first_order is None:
+        elif not self.bodies and self._first_order is None and self._needs_bodies:
             raise ModelError("a model needs at least one body that can move: add one")
+        elif not self._needs_bodies and self.constraints:
+            raise ModelError(
+                "bodies=[] goes without constraints, whose rows are compared in the metric of masses: leave these out "
+                "and list all speeds as independent; F_r and partial velocities are of all of them"
+            )
         if not self._speeds:
             raise ModelError("a model has at least one generalized speed: add one")
         for x, name in self._coordinates.items():

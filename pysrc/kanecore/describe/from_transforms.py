@@ -72,7 +72,7 @@ def of_transforms(
         "kd_eqs": [*chosen.kinematics(), *places.kinematics],
         "configuration_constraints": {**places.rows, **_named(options, "configuration")},
         "velocity_constraints": {**chosen.rows(), **_named(options, "velocity")},
-        "bodies": [motion.body() for motion in motions.values() if motion.step.massive],
+        "bodies": [motion.body() for motion in motions.values() if motion.step.massive] or None,
         "forcelist": forces,
         "points": [motion.point for motion in _chosen(motions, options, "points")],
         "frames": [motion.frame for motion in _chosen(motions, options, "frames")],
