@@ -49,6 +49,8 @@ class Arguments:
     unit : list
         Groups of four coordinates.
     origin : Point or None
+    needs_bodies : bool
+        Not where a Lagrangian stands in place of bodies, nor where the user wrote ``bodies=[]``.
     lagrangian : expression or None
         What stands in place of bodies.
     """
@@ -77,6 +79,7 @@ class Arguments:
     functions: dict[Any, Any]
     shapes: dict[Any, Any]
     unit: list[Any]
+    needs_bodies: bool = True
     origin: Any = None
     lagrangian: Any = None
 
@@ -91,17 +94,13 @@ class Arguments:
         for argument, what in _DICTS.items():
             if given[argument] is not None and not isinstance(given[argument], Mapping):
                 raise ModelError(f"{argument} must be a dict of {what}, not {given[argument]!r}")
-        if given["bodies"] is None and given["lagrangian"] is None:
-            raise ModelError(
-                "a model needs at least one body: pass bodies=[Particle(...), RigidBody(...)]; for forces and "
-                "kinematics alone, without motion, say so by bodies=[]"
-            )
         lists: dict[str, Any] = {argument: listed(given[argument], argument) for argument in _LISTS}
         dicts: dict[str, Any] = {argument: dict(given[argument] or {}) for argument in _DICTS}
         return cls(
             name="model" if given["name"] is None else str(given["name"]),
             frame=given["frame"],
             **lists,
+            needs_bodies=given["lagrangian"] is None and (given["bodies"] is None or bool(lists["bodies"])),
             constraints={kind: _named(given, kind, other) for kind, other in _KINDS.items()},
             parameters=None if given["parameters"] is None else listed(given["parameters"], "parameters"),
             inputs=None if given["inputs"] is None else listed(given["inputs"], "inputs"),

@@ -100,9 +100,9 @@ class Reader:
     def _survey(self) -> tuple[Bodies, Loads]:
         """What the mechanism is made of, before anything of it is read: all points must be known by then."""
         a = self._arguments
-        if a.lagrangian is None and not a.bodies:
+        if not a.needs_bodies:
             self._builder.without_bodies()
-        bodies = Bodies.of(a.bodies, a.frame, needed=bool(a.bodies) and a.lagrangian is None)
+        bodies = Bodies.of(a.bodies, a.frame, needed=a.needs_bodies)
         check_states(a.forcelist, {*self.symbols.q, *(a.inputs or ()), *a.feedback})
         loads = Loads.of(a.forcelist).without(bodies.ground)
         for point in a.points:
