@@ -242,3 +242,30 @@ def test_auxiliary_speed_in_the_kinematical_equations() -> None:
         state |= dict(zip([u1.diff(t), u2.diff(t)], dyn.udot(0.0, x), strict=True))
         expected = me.msubs(kane.auxiliary_eqs, state).xreplace({**PARAMETERS, J: 1.3})
         np.testing.assert_allclose(dyn.auxiliary_forces(0.0, x), [float(expected[0])], rtol=1e-13)
+
+
+def test_friction_of_a_reaction_is_refused() -> None:
+    """A block slides down a slope with μN, N in evidence by an auxiliary speed (Kane & Levinson 1985, section 4.10)."""
+    x, u, away, normal, push = me.dynamicsymbols("x u away normal push")
+    m, g, mu, slope = sm.symbols("m g mu slope")
+    N, origin = ground()
+    A = N.orientnew("A", "Axis", [-slope, N.z])
+    P = origin.locatenew("P", x * A.x)
+    P.set_vel(N, u * A.x + away * A.y)
+    options = {"u_auxiliary": [away], "bodies": [me.Particle("block", P, m)]}
+
+    def sliding(force: Any, friction: Any, **more: Any) -> kc.Model:
+        loads = [(P, -m * g * N.y + push * A.x), (P, force * A.y - friction * A.x)]
+        return kc.Model(N, [x], [u], [x.diff() - u], forcelist=loads, **options, **more)
+
+    with pytest.raises(
+        kc.ModelError, match=r"load 1 holds normal\(t\), .* speed away brings in evidence.*inputs=\[normal"
+    ):
+        sliding(normal, mu * normal)
+    assert sliding(normal, 0).inputs == (push,)
+    assert sliding(normal, mu * m * g * sm.cos(slope)).noncontributing == (normal,)
+    meant = sliding(normal, mu * normal, inputs=[normal, push])
+    dyn = kc.compile(meant, parameters={m: 2.0, g: 9.81, mu: 0.2, slope: 0.6})
+    r = [2.0 * 9.81 * np.cos(0.6), 0.0]
+    np.testing.assert_allclose(dyn.auxiliary_forces(0.0, [0.1, 1.0], r=r), [0.0], atol=1e-13)
+    np.testing.assert_allclose(dyn.udot(0.0, [0.1, 1.0], r=r), [9.81 * (np.sin(0.6) - 0.2 * np.cos(0.6))])

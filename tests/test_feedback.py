@@ -64,6 +64,7 @@ def test_work_of_a_law_is_counted() -> None:
         ({"feedback": {F: sm.gamma(q)}}, ["gamma", "the feedback for F"]),
         ({"feedback": {F: G.diff(t), G: q}}, ["Derivative(G(t), t)", "given by feedback"]),
         ({"feedback": {F: G}, "inputs": [F]}, ["G", "listed in inputs"]),
+        ({"feedback": {F: -q}, "potentials": [-F * q]}, ["F(t) in potential 0", "write the force into loads"]),
         ({"feedback": [F, -u]}, ["feedback must be a dict"]),
     ],
 )
@@ -72,6 +73,27 @@ def test_wrong_laws(options: dict[str, Any], words: list[str]) -> None:
         slider(**options)
     for word in words:
         assert word in str(error.value)
+
+
+@pytest.mark.parametrize("law", [kp * (G - q) - kd * u, kp * q.diff(t) + G])
+def test_an_input_of_a_first_order_state(law: Any) -> None:
+    """As if the law were written into the equation; H follows it in loads and outputs too."""
+    pressure = me.dynamicsymbols("pressure")
+
+    def piston(input: Any, **options: Any) -> kc.CompiledModel:
+        N, origin = ground()
+        P = origin.locatenew("P", q * N.x)
+        kd_eqs = [q.diff() - u, pressure.diff() + 3 * pressure - input]
+        loads = [(P, (pressure + input) * N.x)]
+        options["outputs"] = {"valve": input}
+        model = kc.Model(N, [q, pressure], [u], kd_eqs, bodies=[me.Particle("p", P, m)], forcelist=loads, **options)
+        return kc.compile(model, parameters=dict.fromkeys(model.parameters, 2.0))
+
+    fed, written = piston(H, feedback={H: law}), piston(law)
+    state, r = [0.3, -0.2, 0.5], [0.7] * written.n_r
+    assert fed.input_names == written.input_names
+    for kernel in ("rhs", "outputs"):
+        np.testing.assert_allclose(getattr(fed, kernel)(0.0, state, r=r), getattr(written, kernel)(0.0, state, r=r))
 
 
 def test_motion_cannot_be_fed_back() -> None:

@@ -252,6 +252,21 @@ def test_simultaneous_contacts_are_equations() -> None:
     np.testing.assert_allclose(found.impulses, [3.0, 2.4], rtol=1e-14)
     pulled = dyn.impact(0.0, [0, 0, 3, 0, 0, -1, 0, 1], [[0, 1, 0, 0], [0, 0, 0, 1]], 0.0, full=True)
     assert pulled.impulses[1] < 0
+    assert (found.pulling, pulled.pulling) == ((), ("row 1",))
+
+
+@pytest.mark.parametrize(("inertia", "pulling"), [(0.5, ()), (6.0, ("stands",))])
+def test_a_block_that_rocks_would_be_pulled(inertia: float, pulling: tuple[str, ...]) -> None:
+    """It turns about one corner until the other one hits: m b ω = Λ_1 + Λ_2, I ω = (Λ_2 − Λ_1) b, of half width b."""
+
+    def corners(C: Any, B: Any) -> dict[str, Any]:
+        u = dynamicsymbols("v omega")
+        return {"outputs": {"stands": u[0] - u[1], "hits": u[0] + u[1]}}
+
+    dyn = in_a_plane(inertia, {m: 2.0}, corners)
+    found = dyn.impact(0.0, [0, 0, 0, 0, -1.5, -1.5], ["stands", "hits"], full=True)
+    np.testing.assert_allclose(found.impulses, [(2.0 - inertia) * 0.75, (2.0 + inertia) * 0.75], rtol=1e-14)
+    assert found.pulling == pulling
 
 
 # ---------------------------------------------------------------------------------------------------------- errors

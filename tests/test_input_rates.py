@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import pickle
+import warnings
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ from sweep import part
 import kanecore as kc
 
 t = me.dynamicsymbols._t
+q, p, u, F = me.dynamicsymbols("q p u F")
 
 
 def carriage(*, inputs=None, names=("v", "v_d"), moved=None):
@@ -96,6 +98,97 @@ def test_derivatives_are_looked_up_by_what_they_are_of(dyn):
 def test_a_rate_and_an_input_of_one_name():
     with pytest.raises(kc.ModelError, match="theta_d"):
         carriage(names=("v", "theta_d"), moved="theta")
+
+
+def table(kind, motion=np.sin, rate=np.cos):
+    times = np.linspace(0.0, 5.0, 11)
+    return {"theta": kc.Signal(times, motion(times), kind=kind), "theta_d": kc.Signal(times, rate(times), kind=kind)}
+
+
+def held(function):
+    return lambda t: function(0.1 * np.floor(t / 0.1))
+
+
+@pytest.mark.parametrize(
+    ("inputs", "contradict"),
+    [
+        ({"theta": 0.0, "theta_d": 3.0}, True),
+        ({"theta": 3.0, "theta_d": 0.0}, False),
+        (lambda t, x: [t**2, 0.0, 0.0], True),
+        ({"theta": np.sin, "theta_d": lambda t: -np.cos(t)}, True),
+        ({"theta": np.sin, "theta_d": np.cos}, False),
+        ({"theta": held(np.sin), "theta_d": held(np.cos)}, False),
+        ({"theta": lambda t: 0.01 * np.sin(40 * t), "theta_d": lambda t: 0.4 * np.cos(40 * t)}, False),
+        *((table(kind), False) for kind in ("zoh", "linear", "cubic")),
+        (table("cubic", rate=lambda t: np.degrees(np.cos(t))), True),
+    ],
+)
+def test_rates_that_are_no_derivatives(inputs, contradict):
+    """Samples that are held or interpolated, and what swings fast, are left alone."""
+    given = inputs if callable(inputs) else {"theta_dd": 0.0, **inputs}
+    tube, x0 = kc.load("rotating_tube"), [0.05, 0.1, 0.0, 0.0]
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        tube.simulate((0.0, 5.0), x0, inputs=given)
+        tube.simulate((5.0, 0.0), x0, inputs=given, method="rk4", dt=0.1)
+    messages = [str(each.message) for each in caught]
+    assert len(messages) == 2 * contradict
+    assert all("'theta_d' is the derivative of 'theta'" in message for message in messages)
+
+
+def test_rates_of_what_moves_nothing():
+    """A turntable may have any angle: nothing depends on it."""
+    phi = me.dynamicsymbols("phi")
+    model = kc.Model.from_lagrangian(q.diff() ** 2 / 2 + phi.diff() ** 2 * q**2 / 2, [q])
+    kc.compile(model).simulate((0.0, 1.0), [0.1, 0.0], inputs={"phi": 0.0, "phi_d": 3.0})
+
+
+def pushed(*, rate=u, place=q, **options):
+    """A particle on a line, and p, a state of first order."""
+    N, origin = ground()
+    P = origin.locatenew("P", place * N.x)
+    given = {"forcelist": [(P, p * N.x)], **options}
+    return kc.Model(N, [q, p], [u], [q.diff() - rate, p.diff() + 2 * p - F], bodies=[me.Particle("P", P, 1)], **given)
+
+
+HELD = {
+    "Lagrangian": lambda: kc.Model.from_lagrangian(q.diff() ** 2 / 2 + q * F, [q]),
+    "potential": lambda: pushed(potentials=[-q * F]),
+    "first-order state": pushed,
+}
+
+
+@pytest.mark.parametrize(
+    ("model", "names"),
+    [
+        *((model, ["F"]) for model in HELD.values()),
+        (lambda: kc.Model.from_lagrangian((1 + F**2) * q.diff() ** 2 + F * q, [q]), ["F", "F_d"]),
+        (lambda: kc.Model.from_lagrangian(q.diff() ** 2 + F.diff() ** 2 * q, [q]), ["F", "F_d"]),
+        (lambda: pushed(rate=u + F), ["F", "F_d"]),  # F is a velocity
+        (lambda: pushed(place=q + p), ["F", "F_d"]),  # by p it is one, too
+        (lambda: pushed(place=q + F, potentials=[-q * F]), ["F", "F_d", "F_dd"]),
+    ],
+)
+def test_rates_are_inputs_where_equations_hold_them(model, names):
+    dyn = kc.compile(model())
+    assert dyn.input_names == tuple(names)
+
+
+@pytest.mark.parametrize("model", HELD.values(), ids=HELD)
+def test_inputs_without_rates_may_do_anything(model):
+    """They jump, have one column, or are asked of a function; their work is found all the same."""
+    dyn = kc.compile(model())
+    x0, exact = np.array([0.3, 0.1, 0.2][: dyn.n_x]), {"rtol": 1e-10, "atol": 1e-10}
+    times, values = np.linspace(0.0, 2.0, 9), np.cos(np.arange(9.0))
+    held = kc.Signal(times, values)
+    ends = [dyn.simulate((0.0, 2.0), x0, inputs=i, **exact) for i in (held, lambda t, x: [held(t)[0]], {"F": held})]
+    assert ends[0].energy_drift < 1e-8
+    np.testing.assert_allclose(ends[2].x[-1], ends[0].x[-1])
+    np.testing.assert_allclose(dyn.rollout(x0, values[:8, np.newaxis], dt=0.25)[-1], ends[0].x[-1], atol=1e-3)
+    for smooth in (kc.Signal(times, values, kind="cubic"), lambda t, x: [np.sin(3 * t) + 0.1 * x[0]]):
+        assert dyn.simulate((0.0, 2.0), x0, inputs=smooth, **exact).energy_drift < 1e-8
+    assert dyn.linear_system(0.0, x0).B.shape == (dyn.n_x, 1)
+    assert dyn.equilibrium(x0, fixed={"q": 0.3}, inputs={"F": 1.0}).inputs["F"] == pytest.approx(0.0, abs=1e-12)
 
 
 @pytest.mark.parametrize("name", part(kc.models(), ["rotating_tube", "rrp"]))

@@ -522,3 +522,32 @@ def test_auxiliary_speeds_are_zero() -> None:
     same(dyn.position("P", 0.0, [0.3, 1.5]), 0.7 * along)
     same(dyn.velocity("P", 0.0, [0.3, 1.5]), 0.7 * 1.5 * across)
     same(dyn.acceleration("P", 0.0, [0.3, 1.5], [2.5]), 0.7 * (2.5 * across - 1.5**2 * along))
+
+
+def test_forces_without_bodies() -> None:
+    """Where bodies=[] is said: F_r and partial velocities are there, and what stands on M tells why it is not."""
+    N, origin = ground()
+    (q,), (u,), push = Q[:1], U[:1], PUSH
+    P = origin.locatenew("P", l * (sm.cos(q) * N.x + sm.sin(q) * N.y))
+    arguments = (N, [q], [u], rates([q], [u]))
+    model = kc.Model(*arguments, bodies=[], forcelist=[(P, push * N.x)], name="lever")
+    dyn, x = kc.compile(model, parameters={l: 0.7}), [0.3, 1.1]
+    same(dyn.generalized_active_forces(0.0, x, r=[2.0]), [-2.0 * 0.7 * np.sin(0.3)])
+    same(dyn.partial_velocities(0.0, x)[0], 0.7 * np.array([[-np.sin(0.3), np.cos(0.3), 0.0]]))
+    assert "no equations of motion: it has no bodies" in model.report()
+    dyn.build()
+    for call in (
+        lambda: model.symbolic("mass_matrix"),
+        lambda: dyn.mass_matrix(0.0, x),
+        lambda: dyn.rhs(0.0, x),
+        lambda: dyn.linearize(0.0, x),
+        lambda: dyn.simulate((0.0, 1.0), x),
+        lambda: dyn.rollout(x, np.zeros((2, 1)), dt=0.1),
+        lambda: dyn.export_fmu("lever.fmu"),
+    ):
+        with pytest.raises(kc.ModelError, match="it has no bodies, whose masses M is made of"):
+            call()
+    with pytest.raises(kc.ModelError, match=r"needs at least one body: .* say so by bodies=\[\]"):
+        kc.Model(*arguments)
+    with pytest.raises(kc.ModelError, match=r"bodies=\[\] goes without constraints"):
+        kc.Model(*arguments, bodies=[], velocity_constraints=[u - 1])

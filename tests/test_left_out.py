@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import sympy as sm
 import sympy.physics.mechanics as me
-from mechanisms import particle
+from mechanisms import ground, particle, rates
 
 import kanecore as kc
 
@@ -111,3 +111,22 @@ def test_constraints_need_the_parameters_that_count_their_rows() -> None:
         dyn.udot(0.0, np.zeros(4))
     dyn.parameters[a] = 1.0
     assert np.isfinite(dyn.udot(0.0, np.zeros(4))).all()
+
+
+def test_constraints_ask_for_no_more_than_the_equations() -> None:
+    """The inertia of a body that slides, beside a constraint whose pivots are chosen at run time."""
+    (x, y), (u1, u2) = me.dynamicsymbols("x y"), me.dynamicsymbols("u1:3")
+    N, origin = ground()
+    C = origin.locatenew("C", x * N.x + y * N.y)
+    plate = me.RigidBody("plate", C, N.orientnew("B", "Axis", (0, N.z)), m, (me.inertia(N, 0, 0, sm.Symbol("J")), C))
+    options = {"bodies": [plate], "velocity_constraints": [y * u1 - x * u2], "name": "plate"}
+    dyn = kc.compile(kc.Model(N, [x, y], [u1, u2], rates([x, y], [u1, u2]), **options), parameters={m: 2.0})
+    x0 = np.array([1.0, 0.5, 0.2, 0.1])
+    end = dyn.simulate((0.0, 0.1), x0, method="rk4", dt=0.05).x[-1]
+    np.testing.assert_allclose(dyn.rollout(x0, np.zeros((2, 0)), dt=0.05)[-1], end)
+    assert dyn.rhs(0.0, x0).shape == (4,)
+    assert np.isfinite(dyn.linear_system(0.0, x0).A).all()
+    assert dyn.audit(2).passed
+    assert np.isnan(dyn.parameters["J"])
+    with pytest.raises(ValueError, match="parameter 'm' of 'plate' was never set"):
+        kc.compile(kc.Model(N, [x, y], [u1, u2], rates([x, y], [u1, u2]), **options)).audit()

@@ -153,7 +153,7 @@ WRONG: dict[str, tuple[Callable[[Pieces], dict[str, Any]], list[str]]] = {
     "nan in a position": (after(lambda d: d.P.set_pos(d.O, sm.nan * d.A.x)), ["position of point P", "nan"]),
     "nan in an angle": (after(lambda d: d.A.orient_axis(d.N, d.N.z, sm.nan)), ["frame A", "nan"]),
     # bodies
-    "no bodies": (lambda d: {"bodies": []}, ["at least one body", "bodies=["]),
+    "no bodies": (lambda d: {"bodies": None}, ["at least one body", "bodies=["]),
     "body twice": (lambda d: {"bodies": [d.body, d.body]}, ["body bob is listed twice"]),
     "a name for a body": (lambda d: {"bodies": ["bob"]}, ["bodies[0] is 'bob'"]),
     "mass of u": (body(mass=lambda d: d.m * d.u), ["mass of body b holds speeds", "coordinates"]),

@@ -215,13 +215,22 @@ def test_a_bodys_potential_energy_on_a_moving_base() -> None:
     assert float(u_) == pytest.approx(20 * h + 3 * h * h, rel=1e-14)
 
 
-def test_a_bodys_potential_energy_with_an_input_has_its_rate() -> None:
+def test_a_bodys_potential_energy_with_an_input() -> None:
+    """For the power its input is constant, unless its rate is an input too; the work of a run holds what it does."""
     N, origin = ground()
     q, u, r = *me.dynamicsymbols("q u"), me.dynamicsymbols("r")
     P = origin.locatenew("P", q * N.x)
     particle = me.Particle("p", P, 2)
     particle.potential_energy = 3 * (q - r) ** 2
-    model = kc.Model(N, [q], [u], [q.diff(t) - u], bodies=[particle], forcelist=[(P, -6 * (q - r) * N.x)])
+    arguments = (N, [q], [u], [q.diff(t) - u])
+    options = {"bodies": [particle], "forcelist": [(P, -6 * (q - r) * N.x)]}
+    held = kc.Model(*arguments, **options)
+    assert held.inputs == (r,)
+    dyn = kc.compile(held)
+    assert dyn.power(0.0, [0.5, 0.7], [0.0], r={"r": 0.2}) == 0.0
+    run = dyn.simulate((0.0, 2.0), [0.5, 0.7], inputs={"r": math.sin}, rtol=1e-10, atol=1e-10)
+    assert run.energy_drift < 1e-8
+    model = kc.Model(*arguments, **options, outputs={"rate": r.diff(t)})
     assert model.inputs == (r, r.diff(t))
     power = kc.compile(model).power(0.0, [0.5, 0.7], [0.0], r={"r": 0.2, "r_d": 0.9})
     assert float(power) == pytest.approx(-6 * 0.3 * 0.9, rel=1e-14)

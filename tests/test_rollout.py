@@ -193,6 +193,7 @@ def test_leading_axes_broadcast() -> None:
     assert dyn.rollout(np.zeros((0, 2)), dt=0.1, steps=3).shape == (0, 4, 2)
 
 
+@pytest.mark.filterwarnings("ignore:input .theta_d. is the derivative")
 def test_prescribed_motion_by_row() -> None:
     """Rates are inputs of their own, and stay as they are given."""
     dyn, x = loaded("rotating_tube"), starts("rotating_tube")

@@ -255,7 +255,8 @@ def test_rates_of_a_mapping(tube):
     assert np.array_equal(tube.simulate((0, 2), start, inputs={"theta": law}).x, alone.x)
     # a rate that is given counts, and those above it are its own
     speed = kc.Signal([0, 2], [1.0, 2.0], kind="linear")
-    given = tube.simulate((0, 2), start, inputs={"theta": law, "theta_d": speed})
+    with pytest.warns(kc.KanecoreWarning, match="'theta' does not move as 'theta_d' says"):
+        given = tube.simulate((0, 2), start, inputs={"theta": law, "theta_d": speed})
     np.testing.assert_allclose(given.r[:, 1], 1 + given.t / 2)
     np.testing.assert_allclose(given.r[:, 2], 0.5)
     # a constant does not move

@@ -182,7 +182,7 @@ def test_any_actuator_may_stand_among_the_loads() -> None:
 
 
 def test_muscle_of_sympys_biomechanics() -> None:
-    """De Groote et al. 2016, as SymPy's example has it: excitation and activation are inputs, the curves are read."""
+    """De Groote et al. 2016: where the activation is given, it is an input that was listed; the curves are read."""
     from sympy.physics.biomechanics import FirstOrderActivationDeGroote2016, MusculotendonDeGroote2016
 
     q, u = me.dynamicsymbols("q u")
@@ -192,7 +192,18 @@ def test_muscle_of_sympys_biomechanics() -> None:
     activation = FirstOrderActivationDeGroote2016.with_defaults("muscle")
     muscle = MusculotendonDeGroote2016.with_defaults("muscle", path, activation)
     bob = me.Particle("bob", P, 1)
-    ours = kc.Model(N, [q], [u], [q.diff() - u], bodies=[bob], forcelist=[muscle])
+    arguments, options = (N, [q], [u], [q.diff() - u]), {"bodies": [bob], "forcelist": [muscle]}
+    system = me.System(N, origin)
+    system.q_ind, system.u_ind, system.kdes = [q], [u], [q.diff() - u]
+    system.add_bodies(bob)
+    system.add_actuators(muscle)
+    lost = r"load 0, the MusculotendonDeGroote2016 muscle, has the state a_muscle\(t\), .* List muscle.x with the coord"
+    for make in (lambda: kc.Model(*arguments, **options), lambda: kc.Model.from_system(system)):
+        with pytest.raises(kc.ModelError, match=lost):
+            make()
+    with_state = [q, *muscle.x], [u], [q.diff() - u, muscle.x[0].diff() - muscle.rhs()[0]]
+    assert kc.Model(N, *with_state, **options, inputs=list(muscle.r)).inputs == tuple(muscle.r)
+    ours = kc.Model(*arguments, **options, inputs=list(muscle.x))
     values = {str(p): 0.9 + 0.1 * i for i, p in enumerate(ours.parameters)}
     dyn = kc.compile(ours, parameters=values)
     x, r = [1.3, 0.2], [0.4] * dyn.n_r
@@ -255,3 +266,20 @@ def test_constraints_beside_those_of_a_system(name: str) -> None:
     system.add_holonomic_constraints(x**2 + y**2 - 1)
     with pytest.raises(TypeError, match=f"takes {name} from the System, which has holonomic constraints of its own"):
         kc.Model.from_system(system, **{name: [x - y]})
+
+
+def test_errors_call_constraints_of_a_system_what_they_are() -> None:
+    x, y, u, v = me.dynamicsymbols("x y u v")
+    N, origin = ground()
+    system = me.System(N, origin)
+    system.q_ind, system.u_ind, system.kdes = [x, y], [u, v], [x.diff() - u, y.diff() - v]
+    system.add_bodies(me.Particle("P", origin.locatenew("P", x * N.x + y * N.y), 1))
+    system.add_holonomic_constraints(x**2 + y**2 - 1)
+    system.add_nonholonomic_constraints(u + v)
+    dyn = kc.compile(kc.Model.from_system(system))
+    assert dyn.constraint_names == ("rate of holonomic constraint 0", "nonholonomic constraint 0")
+    with pytest.raises(ValueError, match=r"'holonomic constraint 0' \(0.75\)"):
+        dyn.simulate((0.0, 1.0), [2.0, 0.0, 0.0, 0.0])
+    system.add_holonomic_constraints(x * u)
+    with pytest.raises(kc.ModelError, match=r"in rate of holonomic constraint 1: the derivative of a speed"):
+        kc.Model.from_system(system)

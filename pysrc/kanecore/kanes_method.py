@@ -229,9 +229,9 @@ class KanesMethod(SymPyKanesMethod):  # type: ignore[misc]
     @property
     def model(self) -> Model:
         """The model of the bodies and loads that are known."""
-        return self._described if self._bodylist else self._model([], self._forcelist)
+        return self._described if self._bodylist else self._model(None, self._forcelist)
 
-    def _model(self, bodies: Sequence[Any], loads: Any) -> Model:
+    def _model(self, bodies: Sequence[Any] | None, loads: Any) -> Model:
         return Model(**self._given, bodies=bodies, forcelist=loads)
 
     @cached_property

@@ -21,7 +21,7 @@ from kanecore.derive.contradictions import Contradiction, contradictions
 from kanecore.derive.derivation import Derivation
 from kanecore.derive.identifiable import BaseParameters, base_parameters
 from kanecore.derive.liberation import freed
-from kanecore.derive.noncontributing import without_effect
+from kanecore.derive.noncontributing import reactions_with_effect, without_effect
 from kanecore.derive.tendons import with_tendons
 from kanecore.derive.whereabouts import check_origin
 from kanecore.describe import sympy_access
@@ -38,7 +38,7 @@ from kanecore.describe.symbols import function_name, function_of_time, multiplie
 from kanecore.describe.sympy_methods import of_kanes_method, of_lagrangian, of_system
 from kanecore.describe.transforms import Link
 from kanecore.describe.urdf import read_urdf
-from kanecore.errors import warn
+from kanecore.errors import ModelError, warn
 from kanecore.expressions import Expressions
 from kanecore.garbage import no_collection
 from kanecore.shapes import Shape
@@ -74,6 +74,7 @@ class Model(Expressions):
     u_auxiliary : sequence of dynamicsymbols, optional
         Auxiliary generalized speeds, which bring reactions in evidence and are zero themselves.
     bodies : sequence of Particle or RigidBody
+        ``[]``: forces and kinematics alone, as generalized active forces and partial velocities, without M and u̇.
     forcelist : sequence of (Point, force), (ReferenceFrame, torque) or actuators, optional
         Actuators of ``sympy.physics.mechanics``, such as ``LinearSpring``, need not be turned into loads.  Of
         (ReferenceFrame, `ForceSystem`) the forces act at their points, and the torques on the frame.
@@ -236,6 +237,14 @@ class Model(Expressions):
         dropped = without_effect(d, candidates) if candidates else []
         if dropped:
             d = without(d, dropped)
+        for force, load, speed in reactions_with_effect(d, [i for i in d.inputs if i in undeclared]):
+            away = d.auxiliary_names[d.auxiliary.index(speed)]
+            raise ModelError(
+                f"load {load} holds {names[force]}, a reaction that the auxiliary speed {away} brings in evidence, and "
+                "the motion depends on it, as by friction: reactions are found after u̇, so it would be an input at 0. "
+                "Write it out in coordinates, speeds, their derivatives and parameters; or list it, inputs="
+                f"[{function_name(names[force])}, ...]: its value is right where auxiliary_forces vanish"
+            )
         self._parameters = tuple(names[i] for i in d.parameters)
         self._inputs = tuple(names[i] for i in d.inputs)
         self._noncontributing = tuple(names[i] for i in dropped)

@@ -65,8 +65,22 @@ class Derivation:
     def missing(self, name: str) -> str:
         """What the description lacks for a kernel."""
         if name not in self._missing:
-            self._missing[name] = WAYS[name].missing(self) or self._lacks(name)
+            self._missing[name] = WAYS[name].missing(self) or self._lacks(name) or self._lacks_udot(name)
         return self._missing[name]
+
+    def _lacks_udot(self, name: str) -> str:
+        """Why there is no u̇ for a kernel that stands on it."""
+        if not self.without_masses or not WAYS[name].applies(self) or not WAYS[name].derive(self).after_udot:
+            return ""
+        return self.without_masses
+
+    @cached_property
+    def without_masses(self) -> str:
+        """Why there is no M and no u̇, where forces and kinematics alone were described."""
+        d = self.description
+        if d.bodies or d.lagrangian is not None or d.first_order is not None or self.has_inertial_loads:
+            return ""
+        return "it has no bodies, whose masses M is made of: its forces move nothing"
 
     def _lacks(self, name: str) -> str:
         """Which derivative of a function in C a kernel needs that is not given."""

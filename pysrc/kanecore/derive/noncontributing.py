@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The forces on which no generalized active force depends."""
+"""The forces on which no generalized active force depends, and the reactions on which one depends all the same."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from kanecore.tolerances import EQUAL
 from .kane import Wrenches, active_forces
 from .kinematics import Kinematics
 
-__all__ = ["without_effect"]
+__all__ = ["reactions_with_effect", "without_effect"]
 
 
 def without_effect(d: Description, candidates: Sequence[int]) -> list[int]:
@@ -38,6 +38,32 @@ def without_effect(d: Description, candidates: Sequence[int]) -> list[int]:
 
     is_field = _fields(d)
     return [i for i in candidates if (i not in reached or cancels(i)) and not is_field(i)]
+
+
+def reactions_with_effect(d: Description, candidates: Sequence[int]) -> list[tuple[int, int, int]]:
+    """(candidate, number of the load, auxiliary speed) of forces that stay in the loads, as that in friction μN.
+
+    A force is a reaction where it acts along an auxiliary motion of its point that is normal to all others.
+    """
+    if not candidates or not d.auxiliary:
+        return []
+    d = duplicate(d)
+    g, k = d.graph, Kinematics(d)
+    moving = [Tangent(g, {u: g.one}).of for u in d.speeds]
+    found: dict[int, tuple[int, int, int]] = {}
+    for auxiliary in d.auxiliary:
+        away = Tangent(g, {auxiliary: g.one}).of
+        for load in d.loads:
+            pairs = [(away(v), v, w) for v, w in Wrenches(k, [load]).weights() if away(v)]
+            held = set(g.below([w for _, _, w in pairs])).intersection(candidates).difference(found)
+            if not held or not all(_cancel(g, [g.mul(a, of(v)) for a, v, _ in pairs]) for of in moving):
+                continue
+            for symbol in held:
+                slope = Tangent(g, {symbol: g.one}).of
+                terms = [x for x in (g.mul(a, slope(w)) for a, _, w in pairs) if x]
+                if terms and not _cancel(g, terms):
+                    found[symbol] = symbol, load.number, auxiliary
+    return [found[symbol] for symbol in candidates if symbol in found]
 
 
 def _fields(d: Description) -> Callable[[int], bool]:

@@ -265,10 +265,14 @@ def _written(model: Described) -> Iterator[str]:
 
 
 def _operations(derivation: Derivation) -> Iterator[str]:
-    yield f"solved by {derivation.method}"
+    missing = derivation.missing("udot")
+    yield f"no equations of motion: {missing}" if missing else f"solved by {derivation.method}"
     yield "operations (+ - * / sqrt; pairs of sine and cosine):"
-    programs = {name: derivation.kernel(name).roots for name in ("qdot", "mass_matrix", "forcing")}
-    if not derivation.solved_at_run_time:
+    names = filter(derivation.has, ("qdot", "mass_matrix", "forcing"))
+    programs = {name: derivation.kernel(name).roots for name in names}
+    if missing:
+        pass
+    elif not derivation.solved_at_run_time:
         programs["udot"] = derivation.kernel("udot").roots
     elif derivation.solving is not None:
         programs["constraint_jacobian"] = derivation.kernel("constraint_jacobian").roots

@@ -13,7 +13,7 @@ from sympy import MatrixBase
 
 from kanecore.errors import ModelError
 
-__all__ = ["Arguments", "expect", "listed", "no_such_argument"]
+__all__ = ["Arguments", "expect", "listed", "no_such_argument", "numbered"]
 
 _LISTS = (
     *("q_ind", "q_dependent", "u_ind", "u_dependent", "u_auxiliary", "kd_eqs"),
@@ -49,6 +49,8 @@ class Arguments:
     unit : list
         Groups of four coordinates.
     origin : Point or None
+    needs_bodies : bool
+        Not where a Lagrangian stands in place of bodies, nor where the user wrote ``bodies=[]``.
     lagrangian : expression or None
         What stands in place of bodies.
     """
@@ -77,6 +79,7 @@ class Arguments:
     functions: dict[Any, Any]
     shapes: dict[Any, Any]
     unit: list[Any]
+    needs_bodies: bool = True
     origin: Any = None
     lagrangian: Any = None
 
@@ -97,6 +100,7 @@ class Arguments:
             name="model" if given["name"] is None else str(given["name"]),
             frame=given["frame"],
             **lists,
+            needs_bodies=given["lagrangian"] is None and (given["bodies"] is None or bool(lists["bodies"])),
             constraints={kind: _named(given, kind, other) for kind, other in _KINDS.items()},
             parameters=None if given["parameters"] is None else listed(given["parameters"], "parameters"),
             inputs=None if given["inputs"] is None else listed(given["inputs"], "inputs"),
@@ -123,7 +127,7 @@ def listed(items: Any, argument: str) -> list[Any]:
 
 
 def _named(given: Mapping[str, Any], kind: str, other_kind: str | None) -> dict[str, Any]:
-    """Constraints by name: those of a dict, else by their kind and number; a kind may have another name."""
+    """Constraints by name: those of a dict, else by a number and the name of the kind that the user chose."""
     argument, other = f"{kind}_constraints", f"{other_kind}_constraints"
     items, other_items = given[argument], given.get(other)
     if items is not None and other_items is not None:
@@ -137,7 +141,13 @@ def _named(given: Mapping[str, Any], kind: str, other_kind: str | None) -> dict[
                     f"{argument} is a dict; it must be a list, or {{name: expression}}, and {name!r} is no name"
                 )
         return dict(items)
-    return {f"{kind} constraint {i}": e for i, e in enumerate(listed(items, argument))}
+    return numbered(argument, listed(items, argument))
+
+
+def numbered(argument: str, constraints: Iterable[Any]) -> dict[str, Any]:
+    """Constraints of an argument such as ``holonomic_constraints`` by their names: holonomic constraint 0, ..."""
+    kind = argument.removesuffix("_constraints")
+    return {f"{kind} constraint {i}": e for i, e in enumerate(constraints)}
 
 
 def _groups_of_four(unit: Any) -> list[Any]:

@@ -123,6 +123,7 @@ class Builder(Variables):
         self._potentials: list[int] = []
         self._lagrangian: int | None = None
         self._first_order: FirstOrder | None = None
+        self._needs_bodies = True
         self._outputs: list[tuple[str, int]] = []
         self._shown_points: list[int] = []
         self._shown_frames: list[int] = []
@@ -243,6 +244,10 @@ class Builder(Variables):
         check_nodes(self.graph, [potential], f"the potential energy of body {name}")
         self.bodies.append(Body(name, point, frame, mass, tuple(inertia), about, potential))
         return len(self.bodies) - 1
+
+    def without_bodies(self) -> None:
+        """Say that there are none on purpose: forces and kinematics are asked for, and no motion."""
+        self._needs_bodies = False
 
     def _check_tensors(self, inertia: Sequence[tuple[int, Matrix]], what: str) -> None:
         for tensor in inertia:
@@ -436,14 +441,19 @@ class Builder(Variables):
 
     # ------------------------------------------------------------- description
     def derivatives_needed(self) -> dict[int, int]:
-        """Of inputs that are no derivatives themselves, how many derivatives of theirs must be inputs.
+        """Of inputs that are no derivatives themselves, how many derivatives of theirs the equations hold.
 
-        Two where an input moves a point, one where it is a rate, or where a potential is differentiated for the power.
+        Two where an input moves a point, one where it is a velocity.  A potential and a Lagrangian are differentiated
+        by coordinates alone, and a coordinate that moves nothing, such as a current, has no acceleration.
         """
-        energies = [*self._potentials, *(b.potential for b in self.bodies)]
-        energies += [] if self._lagrangian is None else [self._lagrangian]
-        uses = ((self._places(), 2), (self._velocities(), 1), (energies, 1), (self._inputs.names, 0))
-        return self._inputs.orders(self.graph, uses)
+        return self._inputs.orders(self.graph, (*self._differentiated(), (self._inputs.names, 0)))
+
+    def _differentiated(self) -> list[tuple[list[int], int]]:
+        """Nodes with how often the equations of motion differentiate them by time."""
+        places = list(self._places())
+        moving = set(self.graph.below(places))
+        rates = [rate for x, rate in self._rates.items() if x in moving]
+        return [(places, 2), ([*self._velocities(), *rates], 1)]
 
     def _places(self) -> Iterator[int]:
         """Nodes that are differentiated twice."""
@@ -452,12 +462,11 @@ class Builder(Variables):
         yield from (each.node for each in self.constraints if each.kind == "configuration")
 
     def _velocities(self) -> Iterator[int]:
-        """Nodes that are differentiated once."""
+        """Nodes that are differentiated once, beside rates of coordinates."""
         yield from (i for f in self.frames for _, v in f.angular_velocity for i in v)
         yield from (i for p in self.points for _, v in p.velocity or () for i in v)
         yield from (each.node for each in self.constraints if each.kind == "velocity")
         yield from (b.mass for b in self.bodies)
-        yield from self._rates.values()
         yield from self._momenta()
 
     def _momenta(self) -> list[int]:
@@ -483,8 +492,13 @@ class Builder(Variables):
     def _check_complete(self) -> None:
         if self._lagrangian is not None:
             self._check_lagrangian()
-        elif not self.bodies and self._first_order is None:
+        elif not self.bodies and self._first_order is None and self._needs_bodies:
             raise ModelError("a model needs at least one body that can move: add one")
+        elif not self._needs_bodies and self.constraints:
+            raise ModelError(
+                "bodies=[] goes without constraints, whose rows are compared in the metric of masses: leave these out "
+                "and list all speeds as independent; F_r and partial velocities are of all of them"
+            )
         if not self._speeds:
             raise ModelError("a model has at least one generalized speed: add one")
         for x, name in self._coordinates.items():
@@ -535,7 +549,7 @@ class Builder(Variables):
     def _assembled(self) -> Description:
         inputs = [i for base in self._inputs.bases() for i in self._inputs.chain(base)]
         place = {node: n for n, node in enumerate(inputs)}
-        moving = self._inputs.orders(self.graph, ((self._places(), 2), (self._velocities(), 1)))
+        moving = self._inputs.orders(self.graph, self._differentiated())
         in_state = {x: n for n, x in enumerate((*self._coordinates, *self._speeds))}
         shown_points, shown_frames = self._shown()
         return Description(

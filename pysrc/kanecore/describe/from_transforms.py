@@ -18,6 +18,7 @@ from kanecore.errors import ModelError
 from kanecore.graph.decide import first_independent
 
 from . import sympy_access
+from .arguments import numbered
 from .link_loads import loads_of
 from .link_motion import Motion, motions_of
 from .symbols import function_name
@@ -71,7 +72,7 @@ def of_transforms(
         "kd_eqs": [*chosen.kinematics(), *places.kinematics],
         "configuration_constraints": {**places.rows, **_named(options, "configuration")},
         "velocity_constraints": {**chosen.rows(), **_named(options, "velocity")},
-        "bodies": [motion.body() for motion in motions.values() if motion.step.massive],
+        "bodies": [motion.body() for motion in motions.values() if motion.step.massive] or None,
         "forcelist": forces,
         "points": [motion.point for motion in _chosen(motions, options, "points")],
         "frames": [motion.frame for motion in _chosen(motions, options, "frames")],
@@ -101,10 +102,10 @@ def _named(options: Mapping[str, Any], kind: str) -> dict[str, Any]:
     argument, other = f"{kind}_constraints", OTHER_NAMES[kind]
     if options.get(argument) is not None and options.get(other) is not None:
         raise TypeError(f"{argument} and {other} are two names of one argument: give one of them")
-    items = options.get(other) if options.get(argument) is None else options[argument]
-    if isinstance(items, Mapping):
-        return dict(items)
-    return {f"{kind} constraint {i}": e for i, e in enumerate(_listed(items))}
+    if options.get(argument) is None:
+        argument = other
+    items = options.get(argument)
+    return dict(items) if isinstance(items, Mapping) else numbered(argument, _listed(items))
 
 
 def _coordinates(q: Any, found: Sequence[Any], inputs: Any) -> list[Any]:

@@ -53,7 +53,10 @@ class Bodies:
         _check(listed)
         moving = tuple(b for b in listed if not _is_ground(b, frame))
         if needed and not listed:
-            raise ModelError("a model needs at least one body: pass bodies=[Particle(...), RigidBody(...)]")
+            raise ModelError(
+                "a model needs at least one body: pass bodies=[Particle(...), RigidBody(...)]; for forces and "
+                "kinematics alone, without motion, say so by bodies=[]"
+            )
         if needed and not moving:
             raise ModelError("a model needs at least one body that can move: pass bodies=[Particle(...), ...]")
         return cls(frame, moving, frozenset(b.masscenter for b in listed if b not in moving))

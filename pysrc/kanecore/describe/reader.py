@@ -27,7 +27,7 @@ from .quaternions import Quaternion, find_quaternions
 from .read_bodies import Bodies, BodyReader
 from .read_frames import FrameReader
 from .read_joints import JointReader
-from .read_loads import LoadReader, Loads
+from .read_loads import LoadReader, Loads, check_states
 from .read_outputs import OutputReader, output_points
 from .read_points import PointReader
 from .symbols import Symbols, function_name
@@ -100,7 +100,10 @@ class Reader:
     def _survey(self) -> tuple[Bodies, Loads]:
         """What the mechanism is made of, before anything of it is read: all points must be known by then."""
         a = self._arguments
-        bodies = Bodies.of(a.bodies, a.frame, needed=a.lagrangian is None)
+        if not a.needs_bodies:
+            self._builder.without_bodies()
+        bodies = Bodies.of(a.bodies, a.frame, needed=a.needs_bodies)
+        check_states(a.forcelist, {*self.symbols.q, *(a.inputs or ()), *a.feedback})
         loads = Loads.of(a.forcelist).without(bodies.ground)
         for point in a.points:
             expect(point, SymPoint, "an item of points", "Point")

@@ -27,6 +27,7 @@ __all__ = ["Symbols", "function_name", "function_of_time", "functions_of_time", 
 
 _MULTIPLIER = sm.Function("multiplier")
 _RATES_ALLOWED = {
+    "rate": "kinematical equations, which are solved for the derivatives of the coordinates",
     "kinematics": "velocities and their constraints; put what multiplies it into the bodies' inertia or into a load",
     "lagrangian": "a Lagrangian, which is a function of coordinates, their first derivatives, inputs and time",
     "potential": "potentials; put what multiplies it into a load, or into the bodies' inertia",
@@ -36,6 +37,11 @@ _RATES_ALLOWED = {
     "output": "outputs but once differentiated",
 }
 _HOLDS_UDOT = ("load", "acceleration", "output")
+_NOT_FED_BACK = {
+    "kinematics": "motion that follows a law is motion with generalized speeds of its own",
+    "lagrangian": "a Lagrangian is differentiated by coordinates, and so would be the law; write the force into loads",
+    "potential": "a potential is differentiated by coordinates, and so would be the law; write the force into loads",
+}
 
 
 def multiplier(row: int) -> Any:
@@ -101,7 +107,7 @@ class Symbols:
         self._allowed_parameters: set[Any] | None = None
         self._allowed_inputs: set[Any] | None = None
         self._laws: dict[Any, Any] = {}
-        self._laws_read: dict[Any, int] = {}
+        self._laws_read: dict[Any, int | None] = {}
         self.stage = "kinematics"
         self.rates: list[int] = []
         self._read = FromSympy(self.graph, self._leaf, self.functions)
@@ -202,7 +208,7 @@ class Symbols:
         self.stage, self.where = before
 
     def feed_back(self, laws: Mapping[Any, Any]) -> None:
-        """Put expressions in place of some inputs wherever these occur in loads and outputs."""
+        """Put expressions in place of some inputs of loads, kinematical equations and outputs."""
         for x in functions_of_time(laws, "feedback"):
             if x in self._leaves:
                 raise ModelError(f"feedback for {function_name(x)}, a coordinate or speed: only inputs can be fed back")
@@ -211,13 +217,14 @@ class Symbols:
             self._claim(function_name(x), x)
 
     def _fed_back(self, x: Any, order: int) -> int:
+        if self.stage in _NOT_FED_BACK or order:
+            why = _NOT_FED_BACK.get(self.stage, _NOT_FED_BACK["kinematics"])
+            raise ModelError(
+                f"{self.rate(x, order)} in {self.where} is given by feedback, which is for inputs of loads, of "
+                f"kinematical equations and of outputs: {why}"
+            )
         node = self._laws_read.get(x)
         if node is None:
-            if self.stage in ("kinematics", "lagrangian") or order:
-                raise ModelError(
-                    f"{self.rate(x, order)} in {self.where} is given by feedback, which is for inputs of loads and "
-                    "outputs: motion that follows a law is motion with generalized speeds of its own"
-                )
             self._laws_read[x] = -1
             with self.reading("law"):
                 node = self._laws_read[x] = self.node(self._laws[x], f"the feedback for {function_name(x)}")
@@ -251,7 +258,9 @@ class Symbols:
         """Every law must have been used."""
         for x in self._laws:
             if x not in self._laws_read:
-                raise ModelError(f"feedback for {x}, which occurs in no load and no output: check the symbol")
+                raise ModelError(
+                    f"feedback for {x}, which occurs in no load, kinematical equation or output: check the symbol"
+                )
 
     def _leaf(self, e: Any) -> int:
         node = self._leaves.get(e)
@@ -363,6 +372,9 @@ class Symbols:
         if where is not None:
             self.where = where
         node = self._read(e)
+        if self._laws and self.stage in _NOT_FED_BACK and isinstance(e, sm.Basic):
+            for x in e.atoms(AppliedUndef) & self._laws.keys():  # of a part that was read before
+                self._fed_back(x, 0)
         if self.graph.depends[node] & ACCELERATION and self.stage not in _HOLDS_UDOT:  # of a part that was read before
             raise self._is_solved_for(next(x for x in e.atoms(sm.Derivative) if x.args[0] in self.u))
         return node
@@ -395,6 +407,7 @@ class Symbols:
     def know_rates(self, rates: Sequence[int]) -> None:
         """Take q̇ for what derivatives of coordinates mean; what was read before is forgotten."""
         self.rates = list(rates)
+        self._laws_read = dict.fromkeys(self._laws_read)  # read, and to be read again
         self._read = FromSympy(self.graph, self._leaf, self.functions)
 
     def complete_inputs(self, declared: Sequence[Any] | None) -> list[Any]:

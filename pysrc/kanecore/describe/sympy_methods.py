@@ -15,7 +15,7 @@ from sympy.physics.mechanics import KanesMethod, LagrangesMethod, ReferenceFrame
 from kanecore.errors import ModelError
 
 from . import sympy_access
-from .arguments import listed
+from .arguments import listed, numbered
 from .symbols import function_name, functions_of_time
 
 __all__ = ["of_kanes_method", "of_lagrangian", "of_system"]
@@ -67,7 +67,7 @@ def of_system(system: Any, options: Mapping[str, Any]) -> dict[str, Any]:
         "q_ind": list(system.q_ind),
         "u_ind": list(system.u_ind),
         "kd_eqs": list(system.kdes),
-        "bodies": system.bodies,
+        "bodies": system.bodies or None,
         "forcelist": [*system.loads, *system.actuators],
     }
     constraints: dict[str, Any] = {
@@ -78,6 +78,8 @@ def of_system(system: Any, options: Mapping[str, Any]) -> dict[str, Any]:
         "u_auxiliary": system.u_aux,
     }
     arguments.update((argument, list(items)) for argument, items in constraints.items() if items)
+    if system.holonomic_constraints:
+        arguments |= _holonomic(system, arguments.get("velocity_constraints", []))
     for argument, other in _OF_SYSTEM.items():
         if argument in arguments and (given := [name for name in (argument, other) if name in options]):
             what = other.replace("_", " ")
@@ -85,6 +87,18 @@ def of_system(system: Any, options: Mapping[str, Any]) -> dict[str, Any]:
                 f"from_system takes {given[0]} from the System, which has {what} of its own: add to it there"
             )
     return {**arguments, "joints": _joints(system, options.get("joints"))}
+
+
+def _holonomic(system: Any, velocity: list[Any]) -> dict[str, Any]:
+    """Constraints by the names that they have in a System, also where it differentiated them itself."""
+    configuration = numbered("holonomic_constraints", system.holonomic_constraints)
+    rates = [e.diff(sympy_access.time()) for e in configuration.values()]
+    others = list(system.nonholonomic_constraints)
+    if velocity != [*rates, *others]:
+        return {"configuration_constraints": configuration}
+    named = {f"rate of {name}": rate for name, rate in zip(configuration, rates, strict=True)}
+    named |= numbered("nonholonomic_constraints", others)
+    return {"configuration_constraints": configuration, "velocity_constraints": named}
 
 
 def _joints(system: Any, by_user: Any) -> Any:

@@ -58,7 +58,7 @@ class Groups:
     @cached_property
     def _core(self) -> tuple[Derivation, dict[str, Derived]]:
         derivation = _derive(self._description, self._baked)
-        return derivation, _programs(derivation, GROUPS["core"])
+        return derivation, _of_core(derivation)
 
     def library(self, group: str, *, lanes: bool = False) -> Library:
         """``"core"``, ``"forces"``, ..., of `kanecore.kernels`; or the same for several states side by side."""
@@ -80,7 +80,7 @@ def emit_group(
 ) -> Emitted:
     """One group of kernels of a model; or the same for several states side by side."""
     derivation = _derive(description, baked)
-    return _of_group(derivation, _programs(derivation, GROUPS["core"]), group, lanes, real).emitted()
+    return _of_group(derivation, _of_core(derivation), group, lanes, real).emitted()
 
 
 def _of_group(
@@ -120,7 +120,7 @@ def whole(
 def emit_some(description: Description, parameters: Mapping[str, float], groups: Sequence[str]) -> Emitted:
     """Some groups in one library, the core among them; the others of `Groups` go with it."""
     derivation = _derive(description, None)
-    core = _programs(derivation, GROUPS["core"])
+    core = _of_core(derivation)
     names = [name for group in groups if group != "core" for name in GROUPS[group] if derivation.has(name)]
     kernels = core | _programs(derivation, names)
     return Library(derivation, core, kernels, ", ".join(groups), dict(parameters)).emitted()
@@ -141,6 +141,10 @@ def lanes_of(library: Library, real: str = "double") -> LaneLibrary:
 def _derive(description: Description, baked: Mapping[str, float] | None) -> Derivation:
     """A derivation on a graph of its own: what was derived before would change the numbers of the nodes."""
     return Derivation(bake(description, baked) if baked else duplicate(description))
+
+
+def _of_core(derivation: Derivation) -> dict[str, Derived]:
+    return _programs(derivation, filter(derivation.has, GROUPS["core"]))
 
 
 def _programs(derivation: Derivation, names: Iterable[str]) -> dict[str, Derived]:

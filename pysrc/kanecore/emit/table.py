@@ -150,7 +150,7 @@ def _info(contents: Contents) -> dict[str, Any]:
     numbered = [f"configuration constraint {i}" for i in range(len(configuration))]
     optional = {
         "missing": missing,
-        "unread": unread(derivation, contents.kernels),
+        "unread": unread(derivation, dict.fromkeys((*contents.kernels, *contents.entries))),  # some are in one alone
         "left_out": {"parameter": list(d.left_out_parameters), "input": list(d.left_out_inputs)}
         if d.left_out_parameters or d.left_out_inputs
         else {},

@@ -88,6 +88,8 @@ def export_fmu(
         if not (isinstance(value, (int, float)) and 0.0 < value < 1.0):
             raise ValueError(f"{name} is {value!r}; it must be a number between 0 and 1")
     library = library_of(dyn, "an FMU", kernels=KERNELS)
+    if not dyn._has("rhs"):
+        raise ModelError(f"{dyn.name!r} cannot become an FMU, which moves: {dyn._table_info['missing']['rhs']}")
     _refuse_unset(dyn)
     x, rank = _start(dyn, x0)
     start = [*x.tolist(), *dyn._values("input").tolist()]

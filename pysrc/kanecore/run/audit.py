@@ -8,8 +8,11 @@ rows of.
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from kanecore.errors import ModelError
 from kanecore.run import (
@@ -59,7 +62,8 @@ def audit(dyn: Kernels, n: int = 100, *, x0: Any = None, units: Any = None, seed
 
     Kane's F_r and F*_r beside d'Alembert's virtual work, Newton-Euler, Lagrange, and Gibbs-Appell; velocities beside
     derivatives of positions; p, H and their rates beside L; M, f, u̇, λ, reactions, power, rank and derivatives beside
-    each other. Inputs are random, and parameters are the current ones.
+    each other. Inputs are random, and parameters are the current ones; one on which ẋ does not depend, such as the
+    inertia of a body that does not turn, may be missing, and is 1.
 
     Parameters
     ----------
@@ -90,6 +94,7 @@ def audit(dyn: Kernels, n: int = 100, *, x0: Any = None, units: Any = None, seed
     """
     n = whole_number(n)
     dyn.build()  # type: ignore[attr-defined]
+    dyn = _complete(dyn)
     states = random_states(dyn, n, x0, seed)
     bodies = Bodies(states)
     rows = [
@@ -101,3 +106,14 @@ def audit(dyn: Kernels, n: int = 100, *, x0: Any = None, units: Any = None, seed
     if units is not None:
         rows.append(units_row(bodies, units))
     return Audit(tuple(rows), states.t, states.x, states.r, dyn.name)
+
+
+def _complete(dyn: Kernels) -> Kernels:
+    """The model, or a copy in which parameters that were never set, and that ẋ does not depend on, are 1."""
+    values = dict(zip(dyn.parameter_names, dyn._resolved("parameter", {}), strict=True))
+    missing = [name for name, value in values.items() if np.isnan(value)]
+    if not missing or dyn._table_info.get("functions"):  # whose addresses no copy can take along
+        return dyn
+    result = copy(dyn)
+    result.parameters.update(dict.fromkeys(missing, 1.0))  # type: ignore[attr-defined]
+    return result

@@ -49,6 +49,9 @@ class Impact:
         v_n of the contacts before and after the impact.
     impulses : ndarray, (k,)
         Λ_n of the contacts: positive where an impulse pushes the way in which v_n grows.
+    pulling : tuple of str
+        Contacts with Λ_n < 0.  Where v_n grows as the bodies separate, no contact does that: the impact of the others
+        alone is meant.  Only who wrote v_n knows; a row of friction may have either sign.
     constraint_impulses : ndarray, (n_constraints,)
         Λ of the rows of G.
     undetermined : tuple of str
@@ -62,6 +65,7 @@ class Impact:
     before: Array
     after: Array
     impulses: Array
+    pulling: tuple[str, ...]
     constraint_impulses: Array
     undetermined: tuple[str, ...]
 
@@ -97,8 +101,9 @@ def impact(
 
     Each row is an equation that holds.  Nothing decides whether a contact is closed, approaches or would have to pull:
     give the contacts that take part.  Where v_n grows as the bodies separate, v_n < 0 before the impact says that a
-    contact closes, and Λ_n ≥ 0 (`full`) that it pushes.  Of one contact that closes it always does, of several at once
-    maybe not: then leave out one that pulls.  Friction is a row along the contact plane, with e = 0 where it sticks.
+    contact closes, and Λ_n ≥ 0 that it pushes.  Of one contact that closes it always does, of several at once maybe
+    not, as at both corners of a rocking block: with ``full`` `Impact.pulling` names those, and one is left out.
+    Friction is a row along the contact plane, with e = 0 where it sticks.
 
     Parameters
     ----------
@@ -351,6 +356,8 @@ class _Equations:
         size = size_of(self._state.rows * self._units) if dyn.n_constraints else np.zeros(0)
         others, also = _least(of_rows[:, :count] @ (right / s[:count]), of_rows[:, count:], size)
         names = (*contacts.names, *dyn.constraint_names)
+        alike = impulses * self._size
+        pulling = alike < -NOISE * np.max(np.abs(alike), initial=0.0)
         return Impact(
             name=dyn.name,
             x=x,
@@ -359,6 +366,7 @@ class _Equations:
             before=contacts.velocities,
             after=contacts.velocities + contacts.rows @ self.change,
             impulses=impulses,
+            pulling=tuple(name for name, pulls in zip(contacts.names, pulling, strict=True) if pulls),
             constraint_impulses=others,
             undetermined=tuple(name for name, free in zip(names, [*shared, *also], strict=True) if free),
         )

@@ -32,6 +32,7 @@ from kanecore.run.options import (
 )
 from kanecore.run.outside_methods import OUTSIDE_METHODS, Steps, require_package
 from kanecore.run.outside_run import AnyRun, integrate_outside
+from kanecore.run.prescribed_rates import warn_of_other_rates
 from kanecore.run.problem import InitialValueProblem, posed
 from kanecore.run.sensitivities import find_sensitivities, require_derivatives, wanted_sensitivities
 from kanecore.run.stiff import with_known_derivatives
@@ -290,6 +291,7 @@ def _ended(problem: InitialValueProblem, run: AnyRun, trajectory: Trajectory) ->
     if trajectory.success:
         if not problem.project and problem.dyn.n_constraints > problem.rank:
             refuse_contradictions(problem, trajectory)
+        warn_of_other_rates(problem, trajectory.t, trajectory.x)
         return trajectory
     if run.error is not None:
         vars(run.error)["trajectory"] = trajectory  # of any class, also of one that lets nothing be set

@@ -16,6 +16,7 @@ from kanecore import _motion
 from kanecore.errors import KanecoreError
 from kanecore.run.animate import animate
 from kanecore.run.constraints import residuals
+from kanecore.run.differences import derivative
 from kanecore.run.outside_run import AnyRun, OutsideRun, interpolate_outside
 from kanecore.run.samples import Samples, names_of
 
@@ -31,6 +32,12 @@ Array = npt.NDArray[np.float64]
 # Gauss-Legendre nodes and weights on 0 ... 1, exact to order 10: better than the interpolant of a step
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(5)
 _NODES, _WEIGHTS = (_NODES + 1.0) / 2.0, _WEIGHTS / 2.0
+
+# What a function is at the nodes times these: its polynomial at both ends of a step, and its derivatives at the nodes.
+_POWERS = np.arange(len(_NODES))
+_COEFFICIENTS = np.linalg.inv(np.vander(_NODES, increasing=True))
+_ENDS = np.vander([0.0, 1.0], len(_NODES), increasing=True) @ _COEFFICIENTS
+_RATES = (_POWERS * _NODES[:, np.newaxis] ** np.maximum(_POWERS - 1, 0)) @ _COEFFICIENTS
 
 # Steps whose energies and work are found at once: bounds the memory that a long run takes beside its own.
 _CHUNK = 20_000
@@ -267,7 +274,32 @@ class Trajectory:
         r = self._inputs(t, x)
         udot = self._dyn.udot(t, x, r=r, p=self._p)
         power = np.asarray(self._dyn.power(t, x, udot, r=r, p=self._p))
-        return np.asarray(length * (power @ _WEIGHTS))
+        return np.asarray(length * (power @ _WEIGHTS)) + self._work_of_inputs(first, last, t, x, r)
+
+    def _work_of_inputs(self, first: int, last: int, t: Array, x: Array, r: Array) -> Array | float:
+        """∫ ∂(T + U)/∂r · dr in each of some steps, of what `power` takes for constant: inputs without rates.
+
+        Between the nodes of a step r is a polynomial; from it to r at the ends of the step it jumps.
+        """
+        held = np.array([i for i, rate in enumerate(self._dyn.input_rates) if rate < 0], dtype=np.intp)
+        if not len(held):
+            return 0.0
+        ends = np.stack([np.arange(first, last), np.arange(first + 1, last + 1)], axis=-1)
+        at, states = self._steps[ends], self._states[ends]
+        given = self._inputs(at, states)
+        met, changes = given.copy(), np.zeros_like(r)
+        met[..., held], changes[..., held] = _ENDS @ r[..., held], _RATES @ r[..., held]
+        jumps = self._energies(at, states, given)[0] - self._energies(at, states, met)[0]
+        work = jumps[:, 1] - jumps[:, 0]
+
+        def along(part: Array) -> Array:
+            """T + U where the inputs have changed by a part of what they would in the whole step."""
+            return self._energies(t, x, r + part[..., np.newaxis] * changes)[0]
+
+        whole = np.ones(t.shape)
+        if (along(whole) != along(0.0 * whole)).any():
+            work += derivative(along, whole).value @ _WEIGHTS
+        return np.asarray(work)
 
     # ------------------------------------------------------------------ outlets
     animate = animate

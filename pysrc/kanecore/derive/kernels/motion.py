@@ -11,13 +11,17 @@ from kanecore.graph.scalars import ACCELERATION, Op
 __all__: list[str] = []
 
 
-@derives("rhs")
+def _without_masses(d: Derivation) -> str:
+    return d.without_masses
+
+
+@derives("rhs", missing=_without_masses)
 def _rhs(d: Derivation) -> Derived:
     udot = _solved(d, "rhs")
     return Derived((*d.description.rates, *udot.roots), udot.pivots, udot.limits)
 
 
-@derives("udot")
+@derives("udot", missing=_without_masses)
 def _udot(d: Derivation) -> Derived:
     return _solved(d, "udot")
 
@@ -32,7 +36,7 @@ def _solved(d: Derivation, name: str) -> Derived:
     return d.solution
 
 
-@derives("forward_dynamics")
+@derives("forward_dynamics", missing=_without_masses)
 def _forward_dynamics(d: Derivation) -> Derived:
     return _solved(d.pushed, "forward_dynamics")
 
@@ -42,7 +46,7 @@ def _qdot(d: Derivation) -> Derived:
     return Derived(d.description.rates)
 
 
-@derives("mass_matrix")
+@derives("mass_matrix", missing=_without_masses)
 def _mass_matrix(d: Derivation) -> Derived:
     return Derived(tuple(x for row in d.mass_matrix for x in row))
 
