@@ -364,8 +364,8 @@ typedef struct trail {
 } trail;
 
 /* One more place, at which g is g; `end` says that the run ends there. */
-static kc_status look_at(const kc_stride *s, const kc_events *e, const watch *w, uint32_t i, trail *l,
-                         double theta, double g, int end)
+static kc_status look_here(const kc_stride *s, const kc_events *e, const watch *w, uint32_t i, trail *l,
+                           double theta, double g, int end)
 {
     double here = sign_of(g);
     kc_status status = KC_OK;
@@ -441,15 +441,15 @@ static kc_status look(const kc_stride *s, const kc_events *e, const watch *w, ui
     if (w->start[i] * l.sign > 0.0)
         l.f[l.n++] = w->start[i];
     for (int k = first; k < (parts ? EARLY + 1 : N_PLACES - 1) && status == KC_OK; k++)
-        status = look_at(s, e, w, i, &l, PLACES[k], w->g[(size_t)k * e->n + i], 0);
+        status = look_here(s, e, w, i, &l, PLACES[k], w->g[(size_t)k * e->n + i], 0);
     for (int k = 1; k < parts && status == KC_OK; k++) {
         const double theta = (double)k / parts;
         status = values_within(s, e, w, theta, w->spare);
         if (status == KC_OK)
-            status = look_at(s, e, w, i, &l, theta, w->spare[i], 0);
+            status = look_here(s, e, w, i, &l, theta, w->spare[i], 0);
     }
     if (status == KC_OK)
-        status = look_at(s, e, w, i, &l, 1.0, end[i], ends);
+        status = look_here(s, e, w, i, &l, 1.0, end[i], ends);
     w->end[i] = l.sign;
     return status;
 }

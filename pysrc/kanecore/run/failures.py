@@ -17,8 +17,8 @@ __all__ = ["failure", "outcome", "refuse_contradictions"]
 
 Array = npt.NDArray[np.float64]
 
-# Of what a row of G was at the start, where steps came to rounding, and where they shrink.
-_LOST = {"step_size": 1e-4, "stalled": 0.03}
+# Of what a row of G was at the start, where steps came to rounding, shrink, or would jump.
+_LOST = {"step_size": 1e-4, "stalled": 0.03, "jump": 0.1}
 _RIGHT_BEHIND = 1e-6  # of a mean step
 _HALVES = {"auto": ("dop853", "rosenbrock"), "auto_w": ("dop853", "rosenbrock_w")}
 _OUTCOMES = {
@@ -96,14 +96,14 @@ def failure(problem: InitialValueProblem, run: AnyRun, trajectory: Trajectory) -
     if run.status == "chatter":
         name = problem.dyn.speed_names[run.row]
         return IntegrationError(f"speed {name!r}: {trajectory.message} at {_where(run)}", trajectory=trajectory)
-    if run.status == "jump":
+    lost = _lost_row(problem, run, _LOST[run.status]) if run.status in _LOST else None
+    if run.status == "jump" and lost is None:
         return IntegrationError(
             f"the constraints of {problem.dyn.name!r} ask for a jump of the state just after {_where(run)}: "
             f"the motion does not satisfy {_missed(problem, run)!r} there, as where a row begins to hold; let an event "
             "end the run, and go on from dyn.impact(t, x, rows), or from dyn.consistent(t, x) if that is meant",
             trajectory=trajectory,
         )
-    lost = _lost_row(problem, run, _LOST[run.status]) if run.status in _LOST else None
     if lost is None:
         return IntegrationError(f"{trajectory.message} at {_where(run)}", trajectory=trajectory)
     row = problem.dyn.n_u + lost
@@ -187,9 +187,10 @@ def _lost_row(problem: InitialValueProblem, run: AnyRun, limit: float) -> int | 
         return None
     start, end = problem.state(problem.t0, problem.x0), problem.state(run.t, run.x)
     first, last = start.rows * start.speed_units, end.rows * end.speed_units
-    sizes = np.max(np.abs(last), axis=1) / np.maximum(np.max(np.abs(first), axis=1), np.finfo(np.float64).tiny)
-    if np.min(sizes) < limit:
-        return int(np.argmin(sizes))
+    of_first, of_last = (np.max(np.abs(rows), axis=1) for rows in (first, last))
+    lost = np.flatnonzero(of_last < limit * of_first)
+    if len(lost):
+        return int(lost[np.argmin(of_last[lost] / of_first[lost])])
     same = np.ones(problem.dyn.n_u)
     of_rows, s, _ = np.linalg.svd(equilibrated(last, same))
     s_first = np.linalg.svd(equilibrated(first, same), compute_uv=False)

@@ -13,6 +13,7 @@ return map (Guckenheimer & Holmes, *Nonlinear Oscillations*, 1983, section 1.5).
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -20,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from kanecore.errors import IntegrationError, ModelError, SingularError
+from kanecore.errors import IntegrationError, KanecoreWarning, ModelError, SingularError
 from kanecore.run.constraints import normalise
 from kanecore.run.events import as_list
 from kanecore.run.options import vector
@@ -264,7 +265,9 @@ class _Shooting:
 
     def _run(self, x: Array, t0: float, t1: float, events: list[Any]) -> Trajectory:
         options = {**self._options, "sensitivities": ["x0"], "events": events or None}
-        return simulate(self._dyn, (t0, t1), x, **options)
+        with warnings.catch_warnings():  # trials may come to rest
+            warnings.filterwarnings("ignore", "all states stay below atol", KanecoreWarning)
+            return simulate(self._dyn, (t0, t1), x, **options)
 
     def _shot(
         self, x: Array, period: float, end: Array, monodromy: Array, run: Trajectory, begun: Trajectory | None = None

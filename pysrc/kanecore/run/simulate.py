@@ -225,7 +225,7 @@ def simulate(
         steps = Steps(relative, absolute, step, longest)
         outside = integrate_outside(problem, method, steps, limit, stabilization, records)
         trajectory = Trajectory(problem, method, outside, outcome(method, outside, records))
-        _warn_below(absolute, trajectory)
+        _warn_below(relative, absolute, trajectory)
         return _ended(problem, outside, trajectory)
     watched = None if events is None else Events(problem, events)
     with reporting_time(progress, t0, t1) as report:
@@ -256,7 +256,7 @@ def simulate(
                 report(run.t)
     with _holding(trajectory):
         if dt is None:
-            _warn_below(absolute, trajectory)
+            _warn_below(relative, absolute, trajectory)
         if watched is not None:
             watched.warn_where_crowded()
     trajectory = _ended(problem, run, trajectory)
@@ -266,10 +266,10 @@ def simulate(
     return trajectory
 
 
-def _warn_below(absolute: Array, trajectory: Trajectory) -> None:
-    """Warn of a run in which the tolerance lets pass errors as large as the states."""
+def _warn_below(relative: float, absolute: Array, trajectory: Trajectory) -> None:
+    """Warn of a run in which the tolerance lets pass errors as large as the states; rtol = 1 and more means to."""
     size = np.max(np.abs(trajectory.x), axis=0, initial=0.0)
-    if (size < absolute).all() and (trajectory.x != trajectory.x[0]).any():
+    if relative < 1.0 and (size < absolute).all() and (trajectory.x != trajectory.x[:1]).any():
         warn(
             f"all states stay below atol = {absolute.max():g}, the largest is {size.max():g}: errors as large as the "
             "states pass unseen; give an atol that is small beside them"
