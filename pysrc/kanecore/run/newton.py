@@ -19,9 +19,10 @@ from kanecore.run.constraints import Level, normalise
 from kanecore.run.metric import independent_rows, size_of
 from kanecore.tolerances import RANK, SOLVED
 
-__all__ = ["Newton", "Solution"]
+__all__ = ["Newton", "Places", "Solution"]
 
 Array = npt.NDArray[np.float64]
+Places = npt.NDArray[np.intp]
 
 _DECIDES = 1e-6  # of what a column is summed from: Newton's method ends at the root of rounding from a dead point
 _ITERATIONS = 60
@@ -61,17 +62,17 @@ class Newton:
     ----------
     start : ConstraintState
     kind : {"coordinates", "speeds"}
-    unknowns : slice, optional
+    unknowns : (k,) of ints, optional
         Where they are in a state; default: all coordinates or speeds, of which unit quaternions stay such.
     """
 
     def __init__(
-        self, start: ConstraintState, kind: Literal["coordinates", "speeds"], unknowns: slice | None = None
+        self, start: ConstraintState, kind: Literal["coordinates", "speeds"], unknowns: Places | None = None
     ) -> None:
         level = start.level(kind)
         self._start, self._kind, self._all_move = start, kind, unknowns is None
-        self._unknowns = level.part if unknowns is None else unknowns
-        self._columns = slice(self._unknowns.start - level.part.start, self._unknowns.stop - level.part.start)
+        self._unknowns = np.arange(level.part.start, level.part.stop) if unknowns is None else unknowns
+        self._columns = self._unknowns - level.part.start
         self._units = units_of(level)
 
     def solve(self) -> Solution:
@@ -128,7 +129,7 @@ class Newton:
         equal = iterate.jacobian / size_of(iterate.jacobian)[:, np.newaxis]
         of_rows, s, _ = np.linalg.svd(equal[:, self._columns])
         silent = of_rows[:, int(np.sum(s > _DECIDES)) :].T  # combinations of rows that say nothing of the unknowns
-        others = np.delete(equal, np.arange(equal.shape[1])[self._columns], axis=1)
+        others = np.delete(equal, self._columns, axis=1)
         terms = np.abs(silent) @ np.abs(others)  # of each column: the mass of its speed is no matter
         return bool((np.abs(silent @ others) <= np.maximum(_DECIDES * terms, RANK)).all())
 
