@@ -147,8 +147,7 @@ def _warn_of_changes(start: ConstraintState, result: ConstraintState, independen
     if changes:
         warn(
             f"consistent changed what is independent in {dyn.name!r}, {changes}: the dependent ones do not follow from "
-            "these there. Name q_dependent and u_dependent in the model, or here those that stay, keep=[...]; with "
-            "keep=None all may move, and nothing is said"
+            "these there, or none are named. keep=[...] names what stays; with keep=None all may move without a word"
         )
 
 
