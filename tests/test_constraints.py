@@ -293,7 +293,8 @@ def test_consistent_from_rough_guesses() -> None:
     found = dyn.consistent(0.0, [0.5, 0.0, 2.0, 1.0, 0.0, 0.0])
     assert np.max(np.abs(residuals(dyn, 0.0, found))) < 1e-12
     assert tuple(found[[0, 3]]) == (0.5, 1.0)
-    found = pendulum().consistent(0.0, [LENGTH, 0.1, 0.3, 0.4])
+    with pytest.warns(kc.KanecoreWarning, match="changed what is independent in 'pendulum', x from 1.5"):
+        found = pendulum().consistent(0.0, [LENGTH, 0.1, 0.3, 0.4])
     np.testing.assert_allclose(residuals(pendulum(), 0.0, found), 0.0, atol=1e-12)
     assert np.max(np.abs(found)) < 2.0
     V = sm.Symbol("V")
@@ -302,6 +303,33 @@ def test_consistent_from_rough_guesses() -> None:
     for _ in range(50):
         found = dyn.consistent(0.0, rng.uniform(-3.0, 3.0, dyn.n_x), None)
         assert np.max(np.abs(dyn.velocity_residual(0.0, found))) < 1e-12
+
+
+def test_consistent_keeps_what_is_named() -> None:
+    """A rolling disc: the spin, a speed of the contact point, which tells the spin, but not two such speeds."""
+    dyn, x = kc.load("rolling_disc"), np.array([0.3, 0.2, 0.0, 0.5, 0.0, 0.1, 0.4, -4.0, 8.0, 8.0])
+    for keep in (["u3"], ["u4"], ["u5", "u2", "q4"], ["u4", "u1"], [sm.Symbol("u3")], dyn.speed_names[:3], []):
+        found = dyn.consistent(0.0, x, keep)
+        assert np.max(np.abs(residuals(dyn, 0.0, found))) < 1e-13
+        for name in map(str, keep):
+            place = [*dyn.coordinate_names, *dyn.speed_names].index(name)
+            assert found[place] == x[place]
+    np.testing.assert_array_equal(dyn.consistent(0.0, x, ["u1", "u2", "u3"]), dyn.consistent(0.0, x))
+    with pytest.raises(kc.ModelError, match="u4 = 8, u5 = 8 cannot all stay, as keep says"):
+        dyn.consistent(0.0, x, ["u5", "u4"])
+    with pytest.raises(KeyError, match="no coordinate or speed of 'rolling_disc' is called 'u9'"):
+        dyn.consistent(0.0, x, ["u9"])
+
+
+def test_consistent_says_what_independent_one_it_changed() -> None:
+    """Without u_dependent all speeds are independent: 2 u1 = u2."""
+    dyn = falling(2, {}, velocity_constraints=[2 * u1 - u2])
+    x = [0.0, 0.0, 1.0, 0.0]
+    with pytest.warns(kc.KanecoreWarning, match="in 'model', u1 from 1 to 0.2, u2 from 0 to 0.4: .*keep="):
+        dyn.consistent(0.0, x)
+    np.testing.assert_allclose(dyn.consistent(0.0, x, ["u1"])[2:], [1.0, 2.0], rtol=1e-15)
+    np.testing.assert_allclose(dyn.consistent(0.0, x, [u2])[2:], [0.0, 0.0], atol=1e-15)
+    dyn.consistent(0.0, [0.0, 0.0, 1.0, 2.0])  # nothing to change, nothing to say
 
 
 def test_consistent_of_a_free_model_changes_nothing() -> None:

@@ -132,7 +132,7 @@ def test_a_wheel_on_a_street(f: Callable[[Any], Any]) -> None:
     expected = kc.compile(wheel(f), parameters=NUMBERS)
     besides = set() if f is cubic else {"potential_energy", "hamiltonian", "power"}
     for s in (-1.1, -0.35, 0.3, 1.4):
-        x = expected.consistent(0.2, [s, 0.4, 0.9, 0.0])
+        x = expected.consistent(0.2, [s, 0.4, 0.9, 0.0], None)
         compared = every_kernel(found, expected, x, 1e-12, besides)
         weights = np.array([0.3, -0.2, 0.9, 0.4])
         for product in ("rhs_jvp", "rhs_vjp", "rhs_hessian"):
@@ -164,9 +164,9 @@ def test_a_wire_as_a_constraint() -> None:
     found = kc.compile(closed_wire(street, functions={street: sampled(cubic)}), parameters=numbers)
     expected = kc.compile(closed_wire(cubic), parameters=numbers)
     for x in (-1.1, 0.3, 4.1):  # the last one behind the knots
-        compared = every_kernel(found, expected, expected.consistent(0.2, [x, 0.0, 0.9, 0.0]), 1e-12)
+        compared = every_kernel(found, expected, expected.consistent(0.2, [x, 0.0, 0.9, 0.0], None), 1e-12)
     assert {"configuration_residual", "configuration_jacobian", "constraint_bias", "multipliers"} <= compared
-    sol = found.simulate((0.0, 1.0), found.consistent(0.0, [0.3, 0.0, 0.0, 0.0]))
+    sol = found.simulate((0.0, 1.0), found.consistent(0.0, [0.3, 0.0, 0.0, 0.0], None))
     assert sol.constraint_drift < 1e-12
 
 
@@ -547,7 +547,7 @@ def test_beyond_the_knots_nothing_is_singular(method: str) -> None:
     wire = kc.compile(closed_wire(street, functions=ends), parameters={"m": 2.0, "g": 9.81, "a": 0.4})
     for dyn, beyond, start in (
         (bead, [3.1, 1.0], [2.5, 9.0]),
-        (wire, [2.7, 0.0, 1.0, 0.0], wire.consistent(0.0, [2.1, 0.0, 9.0, 0.0])),
+        (wire, [2.7, 0.0, 1.0, 0.0], wire.consistent(0.0, [2.1, 0.0, 9.0, 0.0], None)),
     ):
         with pytest.raises(kc.NonFiniteError, match=r"udot of .* is not finite .* a spline beyond its knots"):
             dyn.udot(0.0, beyond)

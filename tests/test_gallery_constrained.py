@@ -108,7 +108,8 @@ def feasible(name: str, n: int = 8) -> Array:
         x = dyn.simulate((0.0, 0.2), x).x[-1]
     rng = np.random.default_rng(list(name.encode()))
     noise = 0.1 * rng.uniform(-1.0, 1.0, (n, dyn.n_x)) * np.where(np.arange(dyn.n_x) < dyn.n_q, 1.0, 1.0 + np.abs(x))
-    states = np.stack([dyn.consistent(0.0, x + row) for row in noise])
+    keep = "independent" if dyn.n_u_dependent else None
+    states = np.stack([dyn.consistent(0.0, x + row, keep) for row in noise])
     states.flags.writeable = False
     return states
 

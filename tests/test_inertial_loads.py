@@ -242,7 +242,7 @@ def test_an_unsymmetric_mass_matrix_is_solved(constrained: bool) -> None:
     dyn = compiled(system.model(loads, **rows))
     x, r = rng.uniform(-1.0, 1.0, (4, dyn.n_x)), np.array([0.7])
     if constrained:
-        x = np.array([dyn.consistent(0.0, y) for y in x])
+        x = np.array([dyn.consistent(0.0, y, None) for y in x])
     matrix, force = dyn.mass_matrix(0.0, x, r=r), dyn.forcing(0.0, x, r=r)
     assert abs(matrix - np.swapaxes(matrix, 1, 2)).max() > 0.1
     jacobian, bias = dyn.constraint_jacobian(0.0, x, r=r), dyn.constraint_bias(0.0, x, r=r)

@@ -119,7 +119,7 @@ def test_energy_drift_of_driven_systems() -> None:
     for constraints in ({}, {"blade": x.diff() * sm.sin(t) - y.diff() * sm.cos(t) + sm.cos(3 * t)}):
         model = kc.Model.from_lagrangian(L, [x, y], forcelist=loads, frame=N, nonholonomic_constraints=constraints)
         driven = compiled(model, m=1.2, k=3.0, g=9.81, c=0.3)
-        start = driven.consistent(0.0, [0.3, 0.1, 0.4, -0.2])
+        start = driven.consistent(0.0, [0.3, 0.1, 0.4, -0.2], None)
         assert driven.simulate((0.0, 4.0), start, inputs={"F": 0.8}, **exact).energy_drift < 1e-7
 
 
@@ -221,7 +221,7 @@ def test_residual_of_all_equations() -> None:
     out = np.empty((3, 4))
     assert residual(0.0, state, udot, rng.normal(size=(3, 1)), out=out) is out
     ws = dyn.workspace()
-    ws.x = on = dyn.consistent(0.0, [0.3, -0.4, 0.1, 0.2])
+    ws.x = on = dyn.consistent(0.0, [0.3, -0.4, 0.1, 0.2], None)
     ws.rhs()
     ws.multipliers()
     for found in (residual(0.0, on, dyn.udot(0.0, on), dyn.multipliers(0.0, on)), ws.equations_residual()):

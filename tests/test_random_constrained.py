@@ -20,7 +20,7 @@ from oracle.compare import input_values, read_reference
 from oracle.make_reference import constrained_census
 from oracle.on_graph import OnGraph
 from oracle.random_constrained import CONSTRAINT_KINDS, random_constrained
-from sweep import every
+from sweep import every, part
 
 import kanecore as kc
 from kanecore.run.constraints import residuals
@@ -91,6 +91,18 @@ def test_agrees_with_an_independent_formulation(seed: int) -> None:
     check_motion(system, expected, udot, multipliers)
     if system["u_dependent"]:
         check_dependent(system, dyn, time, x, r)
+
+
+@pytest.mark.parametrize("seed", part(SYSTEMS, [41]))
+def test_a_state_on_the_constraints_stays(seed: int) -> None:
+    """In system 41 rates of constraints are summed from what rounding leaves of zero: q̇ = u + w with u = −w."""
+    system, _ = drawn(seed)
+    state = system["state"]
+    model, values = described(system)
+    dyn = kc.compile(model, parameters=values)
+    x, r = np.array([*state["q"], *state["u"]]), input_values(dyn, system, state)
+    for keep in ("independent", None):
+        np.testing.assert_allclose(dyn.consistent(state["t"], x, keep, r=r), x, rtol=0, atol=1e-11)
 
 
 @pytest.mark.long

@@ -394,3 +394,93 @@ def test_what_is_missing_is_remembered_by_the_derivation_alone() -> None:
     del derivation
     gc.collect()
     assert gone() is None
+
+
+# -------------------------------------------------------------------------------- auxiliary speeds and constraints
+
+LINKS = np.array([0.6, -0.6, 0.4, -0.4])  # the tip at the height of the pivot, and staying there
+
+
+def held_chain(form: str) -> kc.Model:
+    """Two rods of length one in a plane, the tip on a level line; ua moves both of their ends along the first."""
+    (q1, q2), (w1, w2), along = me.dynamicsymbols("q1 q2"), me.dynamicsymbols("w1 w2"), me.dynamicsymbols("ua")
+    N, origin = ground()
+    A, B = N.orientnew("A", "Axis", (q1, N.z)), N.orientnew("B", "Axis", (q2, N.z))
+    A.set_ang_vel(N, w1 * N.z)
+    B.set_ang_vel(N, w2 * N.z)
+    elbow = origin.locatenew("elbow", A.x)
+    elbow.set_vel(N, w1 * A.y + along * A.x)
+    tip = elbow.locatenew("tip", B.x)
+    tip.set_vel(N, elbow.vel(N) + w2 * B.y)
+    end = me.RigidBody("end", tip, B, 1, (me.outer(B.z, B.z) / 10, tip))
+    height, rate = sm.sin(q1) + sm.sin(q2), tip.vel(N).dot(N.y)
+    forms: dict[str, dict[str, Any]] = {
+        "velocity": {"velocity_constraints": [rate]},
+        "filed beside": {"configuration_constraints": [height], "velocity_constraints": [rate]},
+        "attached": {"configuration_constraints": [height], "attach": {0: (end, tip, N, origin, N.y)}},
+        "coordinates": {"configuration_constraints": [height]},
+        "attached as well": {"velocity_constraints": [rate], "attach": {0: (end, tip, N, origin, N.y)}},
+        "attached wrongly": {"configuration_constraints": [height], "attach": {0: (end, tip, N, origin, 2 * N.y)}},
+    }
+    return kc.Model(
+        N,
+        [q1, q2],
+        [w1, w2],
+        rates([q1, q2], [w1, w2]),
+        u_auxiliary=[along],
+        bodies=[me.Particle("mass", elbow, 2), end],
+        forcelist=[(elbow, -20 * N.y), (tip, 3 * N.x - 10 * N.y)],
+        **forms[form],
+    )
+
+
+@pytest.mark.parametrize("form", ["velocity", "filed beside", "attached", "attached as well"])
+def test_constraints_act_along_auxiliary_speeds(form: str) -> None:
+    """What the first rod carries, by Newton's law of both ends along it, in whatever form the tip is held."""
+    dyn = kc.compile(held_chain(form))
+    q1, q2, w1, w2 = LINKS
+    (v1, v2), (force,) = dyn.udot(0.0, LINKS), dyn.multipliers(0.0, LINKS)
+    (a1, b1), (a2, b2) = (np.array([[np.cos(q), np.sin(q)], [-np.sin(q), np.cos(q)]]) for q in (q1, q2))
+    elbow = v1 * b1 - w1**2 * a1
+    tip = elbow + v2 * b2 - w2**2 * a2
+    rest = np.array([3.0, -30.0 + force]) - 2 * elbow - tip
+    np.testing.assert_allclose(dyn.auxiliary_forces(0.0, LINKS), [rest @ a1], rtol=1e-13)
+
+
+@pytest.mark.parametrize(
+    ("form", "said"),
+    [
+        ("coordinates", "does not tell what ua would change.*velocity_constraints.*Model.attach={0: "),
+        ("attached wrongly", "does not act as configuration constraint 0"),
+    ],
+)
+def test_who_does_not_say_where_a_constraint_acts_gets_no_auxiliary_forces(form: str, said: str) -> None:
+    dyn = kc.compile(held_chain(form))
+    assert dyn.udot(0.0, LINKS).shape == (2,)
+    with pytest.raises(kc.ModelError, match=said):
+        dyn.auxiliary_forces(0.0, LINKS)
+
+
+def test_constraints_elsewhere_have_no_force_along_an_auxiliary_speed() -> None:
+    """A bob on a string, and a bead on a circle beside it: the tension is what it is without the bead."""
+    (angle, x, y), (w, v1, v2) = me.dynamicsymbols("angle x y"), me.dynamicsymbols("w v1 v2")
+    along = me.dynamicsymbols("ua")
+    N, origin = ground()
+    A = N.orientnew("A", "Axis", (angle, N.z))
+    bob, bead = origin.locatenew("bob", -A.y), origin.locatenew("bead", x * N.x + y * N.y)
+    bob.set_vel(N, w * A.x - along * A.y)
+    bead.set_vel(N, v1 * N.x + v2 * N.y)
+    dyn = kc.compile(
+        kc.Model(
+            N,
+            [angle, x, y],
+            [w, v1, v2],
+            rates([angle, x, y], [w, v1, v2]),
+            u_auxiliary=[along],
+            configuration_constraints=[x**2 + y**2 - 1],
+            bodies=[me.Particle("bob", bob, 2), me.Particle("bead", bead, 1)],
+            forcelist=[(bob, -20 * N.y)],
+        )
+    )
+    tension = 2 * (10 * np.cos(0.7) + 1.3**2)
+    np.testing.assert_allclose(dyn.auxiliary_forces(0.0, [0.7, 1.0, 0.0, 1.3, 0.0, 0.5]), [tension], rtol=1e-13)

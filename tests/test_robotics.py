@@ -143,7 +143,7 @@ def test_docstrings_say_what_constraints_do() -> None:
 )
 def test_baumgarte_attracts_in_the_direction_of_the_run(name: str, span: tuple[float, float], dt: float | None) -> None:
     dyn = kc.load(name)
-    x0 = np.asarray(dyn.consistent(span[0], np.random.default_rng(4).uniform(0.1, 0.4, dyn.n_x)))
+    x0 = np.asarray(dyn.consistent(span[0], np.random.default_rng(4).uniform(0.1, 0.4, dyn.n_x), None))
     level = slice(0, dyn.n_q) if dyn.n_configuration else slice(dyn.n_q, dyn.n_x)
     x0[level] += 2e-7 * np.random.default_rng(5).uniform(0.5, 1.0, level.stop - level.start)
 

@@ -182,7 +182,7 @@ def test_light_beside_heavy() -> None:
         name="rods",
     )
     dyn = kc.compile(model, parameters={length: 1.0})
-    x0 = np.asarray(dyn.consistent(0.0, [0.6, -0.8, 1.4, -1.4, 0.2, 0.1, 0.1, -0.3]))
+    x0 = np.asarray(dyn.consistent(0.0, [0.6, -0.8, 1.4, -1.4, 0.2, 0.1, 0.1, -0.3], None))
     assert agree(dyn, "dop853", x0, np.zeros(0), None) < 1e-8
 
 
@@ -492,7 +492,7 @@ def test_events_on_constraints() -> None:
         name="dumbbell",
     )
     dyn = kc.compile(model)
-    x0 = np.asarray(dyn.consistent(0.0, [0.0, 0.5, 0.7, 0.0, 0.0, 0.6]))
+    x0 = np.asarray(dyn.consistent(0.0, [0.0, 0.5, 0.7, 0.0, 0.0, 0.6], None))
     event = kc.Event("y", direction=-1, reset=lambda t, x: dyn.impact(t, x, "tip falls", 0.5))
 
     def end(start: Array) -> Array:
@@ -559,7 +559,7 @@ def test_resets_on_constraints_that_move() -> None:
         name="rising rail",
     )
     dyn = kc.compile(model)
-    x0 = np.asarray(dyn.consistent(0.0, [0.0, 0.0, 3.5, 0.0]))
+    x0 = np.asarray(dyn.consistent(0.0, [0.0, 0.0, 3.5, 0.0], None))
     up = 0.7 * sm.cos(time) - ux / 2 * (sm.Rational(1, 2) + 2 * x / 5)
     event = kc.Event(x - 0.3, direction=1, reset={ux: -ux / 2, uy: up})
     sol = dyn.simulate((0, 0.6), x0, events=event, rtol=1e-12, atol=1e-12, sensitivities=["x0"])

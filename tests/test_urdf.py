@@ -239,7 +239,7 @@ def test_loops() -> None:
     model = kc.Model.from_urdf(four_bar(1.2, 1.1), loops=[("pin", "end", "point")], gravity=(0, 0, 0))
     assert model.n_constraints == 3  # of which one is idle
     dyn = compiled(model)
-    x = np.asarray(dyn.consistent(0.0, {"q_a": -1.2, "q_b": 1.0, "q_c": -1.0, "u_a": 1.0}))
+    x = np.asarray(dyn.consistent(0.0, {"q_a": -1.2, "q_b": 1.0, "q_c": -1.0, "u_a": 1.0}, None))
     sol = dyn.simulate((0, 0.5), x)
     places = dyn.positions(sol.t, sol.x, named=True)
     assert_allclose(places["pin"], places["end"], atol=1e-9)
@@ -247,7 +247,7 @@ def test_loops() -> None:
     assert np.ptp(sol["q_a"]) > 0.1
     welded = compiled(kc.Model.from_urdf(four_bar(1.5, 1.0), loops=[("pin", "end", "weld")]))
     assert welded.n_constraints == 6
-    x = np.asarray(welded.consistent(0.0, {"q_a": -1.2, "q_b": 1.0, "q_c": -1.0}))
+    x = np.asarray(welded.consistent(0.0, {"q_a": -1.2, "q_b": 1.0, "q_c": -1.0}, None))
     for named in (welded.orientations(0.0, x, named=True), welded.positions(0.0, x, named=True)):
         assert_allclose(named["pin"], named["end"], atol=1e-9)
     assert np.linalg.matrix_rank(welded.constraint_jacobian(0.0, x)) == 3

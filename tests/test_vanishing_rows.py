@@ -84,7 +84,7 @@ def test_rows_that_vanish_but_for_rounding_are_zero(row: Any) -> None:
     """Beside x = cos z and y = sin z, a helix, a row that is zero, and that rounding leaves something of."""
     rows = {"X": x - sm.cos(z), "Y": y - sm.sin(z), "Z": row}
     dyn = compiled(particle(loads=lambda P, N: [(P, -9.81 * N.y)], configuration_constraints=rows))
-    state = dyn.consistent(0.0, [0.9, 0.3, 0.3, 0.0, 0.0, 0.0])
+    state = dyn.consistent(0.0, [0.9, 0.3, 0.3, 0.0, 0.0, 0.0], None)
     assert dyn.configuration_residual(0.0, state)[2] == 0.0
     assert not dyn.constraint_jacobian(0.0, state)[2].any()
     assert dyn.simulate((0.0, 1.0), state).constraint_drift < 1e-14

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from kanecore.graph.decide import deciding, vanish
 from kanecore.graph.scalars import PARAMETER, Graph, Op
+from kanecore.tolerances import INDEPENDENT
 
 from .constraints import Row
 from .magnitudes import sums
@@ -18,8 +19,8 @@ from .magnitudes import sums
 __all__ = ["Reduced", "reduced", "whole"]
 
 SMALLEST_PIVOT = 0.1
-"""Of its row, in the metric of the masses: with a smaller pivot a row is solved at run time.  In a closed chain of 30
-links, pivots of 1/155 of their rows cost three digits."""
+"""Of its row, now and as it was before others were solved, in the metric of the masses: with a smaller pivot a row is
+solved at run time.  In a closed chain of 30 links, pivots of 1/155 of their rows cost three digits."""
 
 
 @dataclass(frozen=True)
@@ -29,7 +30,8 @@ class Reduced:
     All of u̇ are P v + p.  ``speeds`` are the numbers of the speeds that v belongs to, ``rows`` those of the rows of G
     that are not solved; ``projection`` holds P row by row, ``offset`` p; ``sums`` are bounds of what the coefficients
     of G are sums of, zeros for rows that cannot be lost.  It holds where no node of ``limits`` is positive: elsewhere
-    some pivot is small beside its row.
+    some pivot is small beside its row, or little is left of a row of G beside what it was, so that its rank is to be
+    decided with all rows.
     """
 
     speeds: tuple[int, ...]
@@ -53,22 +55,30 @@ class Reduced:
 
 @dataclass(frozen=True)
 class _Affine:
-    """An expression Σ a_k u̇_k + b: the coefficients that are not zero by the numbers of the speeds, and b."""
+    """An expression Σ a_k u̇_k + b: the coefficients that are not zero by the numbers of the speeds, and b.
+
+    ``cancelled`` are terms of coefficients, with the number of the speed, that left a number where they were added:
+    beside them it may be what rounding, or a tiny number, left of a row that follows from others.
+    """
 
     coefficients: dict[int, int]
     offset: int
+    cancelled: tuple[tuple[int, int], ...] = ()
 
     def with_value(self, g: Graph, j: int, value: _Affine) -> _Affine:
         """The expression with u̇_j replaced."""
         factor = self.coefficients.get(j)
         if not factor:
             return self
-        coefficients = {k: x for k, x in self.coefficients.items() if k != j}
+        coefficients, cancelled = {k: x for k, x in self.coefficients.items() if k != j}, list(self.cancelled)
         for k, x in value.coefficients.items():
-            total = g.add(coefficients.pop(k, 0), g.mul(factor, x))
+            before, term = coefficients.pop(k, 0), g.mul(factor, x)
+            total = g.add(before, term)
+            if before and not g.depends[total]:
+                cancelled += [(k, before), (k, term)]
             if total:
                 coefficients[k] = total
-        return _Affine(coefficients, g.add(self.offset, g.mul(factor, value.offset)))
+        return _Affine(coefficients, g.add(self.offset, g.mul(factor, value.offset)), tuple(cancelled))
 
     def solved_for(self, g: Graph, j: int) -> _Affine:
         """What u̇_j is where the expression vanishes."""
@@ -93,7 +103,7 @@ def reduced(
             return _projected(g, mass_matrix, forcing, solved, open_rows, limits)
         i, j = best[2:]
         row = open_rows.pop(i)
-        limits += [x for x in _excesses(g, mass_matrix, row.coefficients, j) if g.depends[x]]
+        limits += [x for x in _excesses(g, mass_matrix, row, j) if g.depends[x]]
         value = row.solved_for(g, j)
         solved = {k: e.with_value(g, j, value) for k, e in solved.items()}
         open_rows = {k: e.with_value(g, j, value) for k, e in open_rows.items()}
@@ -109,7 +119,7 @@ def _pivots(
     """
     for i, row in rows.items():
         for j, x in row.coefficients.items():
-            if g.value(x) is not None and _leads(g, _excesses(g, mass_matrix, row.coefficients, j)):
+            if g.value(x) is not None and _leads(g, _excesses(g, mass_matrix, row, j)):
                 products = (len(row.coefficients) - 1) * sum(1 for r in rows.values() if j in r.coefficients)
                 yield j not in prefer, products, i, j
 
@@ -142,6 +152,9 @@ def _projected(
         i: row for i, row in sorted(open_rows.items()) if not vanish(g, [*row.coefficients.values(), row.offset])
     }
     jacobian = tuple(tuple(row.coefficients.get(k, 0) for k in speeds) for row in remaining.values())
+    weights = {k: square[a][a] for a, k in enumerate(speeds)}
+    losses = [_loss(g, mass_matrix, weights, row) for row in remaining.values()]
+    limits = [*limits, *(x for x in losses if (value := g.value(x)) is None or value > 0)]
     return Reduced(
         speeds=tuple(speeds),
         rows=tuple(remaining),
@@ -177,17 +190,30 @@ def whole(g: Graph, mass_matrix: Sequence[Sequence[int]], forcing: Sequence[int]
     )
 
 
-def _excesses(g: Graph, mass_matrix: Sequence[Sequence[int]], row: Mapping[int, int], j: int) -> list[int]:
+def _excesses(g: Graph, mass_matrix: Sequence[Sequence[int]], row: _Affine, j: int) -> list[int]:
     """Positive where the pivot of column j is small beside another coefficient, in the metric of the masses.
 
     u̇_j = −a_k u̇_k multiplies rounding errors of u̇_k by |a_k| √(M_jj / M_kk) / |pivot|.
     """
-    least, pivot, weight = g.constant(SMALLEST_PIVOT**2), g.square(row[j]), mass_matrix[j][j]
+    least, pivot, weight = g.constant(SMALLEST_PIVOT**2), g.square(row.coefficients[j]), mass_matrix[j][j]
+    beside = [(k, x) for k, x in row.coefficients.items() if k != j]
     return [
         g.sub(g.mul(g.mul(least, g.square(x)), weight), g.mul(pivot, mass_matrix[k][k]))
-        for k, x in row.items()
-        if k != j
+        for k, x in (*beside, *row.cancelled)
     ]
+
+
+def _loss(g: Graph, mass_matrix: Sequence[Sequence[int]], weights: Mapping[int, int], row: _Affine) -> int:
+    """Positive where little is left of a row beside what cancelled in it; 0 where nothing did.
+
+    Both are compared in the metric of the masses: M for what cancelled, the ``weights`` for what is left.
+    """
+    heavy = [(mass_matrix[k][k], x) for k, x in row.cancelled if mass_matrix[k][k]]
+    if not heavy or not all(weights[k] for k in row.coefficients):  # a column that moves no mass is as large as others
+        return 0
+    before = _largest(g, [g.div(g.square(x), weight) for weight, x in heavy])
+    left = _largest(g, [g.div(g.square(x), weights[k]) for k, x in row.coefficients.items()])
+    return g.sub(g.mul(g.constant(INDEPENDENT**2), sum(before)), sum(left))
 
 
 def _leads(g: Graph, excesses: Sequence[int]) -> bool:

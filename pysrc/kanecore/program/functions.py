@@ -359,7 +359,7 @@ class Functions:
         kernels |= {"velocity": "velocity_residual", "jacobian": "constraint_jacobian", "sizes": "constraint_sizes"}
         m_q, m_u = len(constraints.configuration), len(constraints.values)
         members: dict[str, Member] = {
-            "equations": Equations(max(self.n, self.n_q), max(self.m, m_q), correction=True),
+            "equations": Equations(max(self.n, self.n_q), max(self.m, m_q)),
             "n_q": self.n_q,
             "n_u": self.n,
             "n_r": self.n_r,

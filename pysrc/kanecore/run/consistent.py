@@ -3,18 +3,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
-from kanecore.errors import ModelError, SingularError
+from kanecore.errors import ModelError, SingularError, warn
 from kanecore.run.constraint_state import ConstraintState
 from kanecore.run.constraints import normalise
 from kanecore.run.metric import extents
-from kanecore.run.newton import Newton, Solution, units_of
+from kanecore.run.newton import Newton, Places, Solution, units_of
 from kanecore.run.rank import refuse_flat_rows, warn_of_count
-from kanecore.tolerances import NOISE, SOLVED
+from kanecore.tolerances import EQUAL, NOISE, SOLVED
 
 if TYPE_CHECKING:
     from kanecore._native import Kernels, _Values
@@ -30,7 +31,7 @@ def consistent(
     dyn: Kernels,
     t: float,
     x: _Values,
-    keep: str | None = "independent",
+    keep: str | Iterable[Any] | None = "independent",
     *,
     r: Any = None,
     p: Any = None,
@@ -41,25 +42,36 @@ def consistent(
     ----------
     t : float
     x : array_like, (n_x,), or mapping by name
-    keep : {"independent", None}
+    keep : {"independent", None}, or iterable of names
         ``"independent"``: q_ind and u_ind stay, the dependent ones are solved for, starting from their values in x.
-        Where they do not follow from these (a dead point, dependent ones that the model was described without), and
-        with None: all may move, in steps of least change, weighted by mass.
+        Where they do not follow from these (a dead point, dependent ones that the model was described without) all may
+        move, and a KanecoreWarning says which of q_ind and u_ind did.
+        Names or symbols of coordinates and speeds: these stay.  All others may move, in steps of least change.
+        None: all may move, in steps of least change, weighted by mass.
     r, p : optional
         Inputs and parameters, as of the kernels.
 
     Raises
     ------
     ModelError
-        No state on the constraints was found near x, or for the independent ones; with the residuals by name.
+        No state on the constraints was found near x, or for the ones that stay; with the residuals by name.
     SingularError
         The mass matrix of the motions that the constraints allow is singular.
     ValueError, TypeError, KeyError
-        As the kernels.
+        As the kernels.  KeyError where keep names what is neither a coordinate nor a speed.
     """
-    if keep not in ("independent", None):
-        raise ValueError(f"keep is {keep!r}; it must be 'independent' or None")
-    return consistent_state(state_of(dyn, t, x, r, p), keep).x.copy()
+    return consistent_state(state_of(dyn, t, x, r, p), _kept(dyn, keep)).x.copy()
+
+
+def _kept(dyn: Kernels, keep: str | Iterable[Any] | None) -> str | Places | None:
+    """Names as places in a state."""
+    if keep is None or (isinstance(keep, str) and keep == "independent"):
+        return keep
+    if isinstance(keep, str) or not isinstance(keep, Iterable):
+        raise ValueError(f"keep is {keep!r}; it must be 'independent', None, or a list of coordinates and speeds")
+    found = [dyn._found(("coordinate", "speed"), key) for key in keep]
+    places = [number + (dyn.n_q if what == "speed" else 0) for what, number in found]
+    return np.unique(np.array(places, dtype=np.intp))
 
 
 def state_of(dyn: Kernels, t: float, x: _Values, r: Any = None, p: Any = None) -> ConstraintState:
@@ -78,16 +90,26 @@ def state_of(dyn: Kernels, t: float, x: _Values, r: Any = None, p: Any = None) -
     return ConstraintState(dyn, t, array, r, p)
 
 
-def consistent_state(state: ConstraintState, keep: str | None) -> ConstraintState:
-    """The state on the constraints that `consistent` returns, with all that is known of it."""
+def consistent_state(state: ConstraintState, keep: str | Places | None) -> ConstraintState:
+    """The state on the constraints that `consistent` returns, with all that is known of it; ``keep`` as places."""
     dyn, x = state.dyn, state.x.copy()
     normalise(dyn, x)
     start = state.moved(x)
     if not (dyn.n_constraints or dyn.n_configuration):
         return start
-    result = None if keep is None else _with_independent_ones(start)
-    if result is None:
+    if keep is None:
         result = _nearest(start)
+    elif isinstance(keep, str):
+        independent = _independent(dyn)
+        found = _with_these_kept(start, independent)
+        result = found or _nearest(start)
+        if found is None:
+            _warn_of_changes(start, result, independent)
+    else:
+        kept = _with_these_kept(start, keep)
+        if kept is None:
+            raise _not_independent(start, keep)
+        result = kept
     refuse_flat_rows(result)
     warn_of_count(result)
     return result
@@ -96,21 +118,52 @@ def consistent_state(state: ConstraintState, keep: str | None) -> ConstraintStat
 # ------------------------------------------------------------------------------- independent ones stay
 
 
-def _with_independent_ones(start: ConstraintState) -> ConstraintState | None:
-    """The dependent coordinates and speeds for given independent ones; None where these do not decide them."""
+def _independent(dyn: Kernels) -> Places:
+    """Where q_ind and u_ind are in a state."""
+    coordinates = range(dyn.n_q - dyn.n_q_dependent)
+    return np.array([*coordinates, *range(dyn.n_q, dyn.n_x - dyn.n_u_dependent)], dtype=np.intp)
+
+
+def _with_these_kept(start: ConstraintState, kept: Places) -> ConstraintState | None:
+    """The other coordinates and speeds for given ones; None where these do not decide them."""
     dyn, state = start.dyn, start
+    unknowns = np.delete(np.arange(dyn.n_x), kept)
     if dyn.n_configuration:
-        solution = _dependent(state, "coordinates", slice(dyn.n_q - dyn.n_q_dependent, dyn.n_q))
+        solution = _dependent(state, "coordinates", unknowns[unknowns < dyn.n_q])
         if solution is None or any(abs(np.linalg.norm(solution.x[list(e)]) - 1.0) > NOISE for e in dyn.unit):
             return None  # or the coordinates that stay are no part of a unit quaternion
         state = solution
     if dyn.n_velocity:
-        return _dependent(state, "speeds", slice(dyn.n_x - dyn.n_u_dependent, dyn.n_x))
+        return _dependent(state, "speeds", unknowns[unknowns >= dyn.n_q])
     return state
 
 
+def _warn_of_changes(start: ConstraintState, result: ConstraintState, independent: Places) -> None:
+    """Say which independent ones moved, since the dependent ones do not follow from them."""
+    dyn = start.dyn
+    names = [*dyn.coordinate_names, *dyn.speed_names]
+    moved = np.abs(result.x - start.x) > EQUAL * start.extents
+    changes = ", ".join(f"{names[i]} from {start.x[i]:.6g} to {result.x[i]:.6g}" for i in independent if moved[i])
+    if changes:
+        warn(
+            f"consistent changed what is independent in {dyn.name!r}, {changes}: the dependent ones do not follow from "
+            "these there, or none are named. keep=[...] names what stays; with keep=None all may move without a word"
+        )
+
+
+def _not_independent(start: ConstraintState, kept: Places) -> ModelError:
+    """The error where those that should stay do not leave enough to the others."""
+    dyn = start.dyn
+    names = [*dyn.coordinate_names, *dyn.speed_names]
+    return ModelError(
+        f"{', '.join(f'{names[i]} = {start.x[i]:.6g}' for i in kept)} cannot all stay, as keep says, at "
+        f"t = {float(start.t)!r}: the constraints of {dyn.name!r} say something of these alone, whatever the others "
+        "are; keep fewer of them"
+    )
+
+
 def _dependent(
-    start: ConstraintState, kind: Literal["coordinates", "speeds"], unknowns: slice
+    start: ConstraintState, kind: Literal["coordinates", "speeds"], unknowns: Places
 ) -> ConstraintState | None:
     """Solve for the unknowns alone, from their values or, where that leads nowhere, from others nearby.
 
@@ -119,18 +172,18 @@ def _dependent(
     solution = Newton(start, kind, unknowns).solve()
     if solution.state is None:
         solution = _from_nearby(start, kind, unknowns) or solution
-    if not solution.decided or (solution.state is None and unknowns.start == unknowns.stop):
+    if not solution.decided or (solution.state is None and not len(unknowns)):
         return None
     if solution.state is None:
-        raise _no_dependent_ones(start, start.level(kind).part.start, unknowns)
+        raise _no_dependent_ones(start, start.level(kind).part, unknowns)
     return solution.state
 
 
-def _from_nearby(start: ConstraintState, kind: Literal["coordinates", "speeds"], unknowns: slice) -> Solution | None:
+def _from_nearby(start: ConstraintState, kind: Literal["coordinates", "speeds"], unknowns: Places) -> Solution | None:
     """The first solution from other values of the unknowns, further and further away; None where there is none."""
     level, rng = start.level(kind), np.random.default_rng(0)
     first = level.part.start
-    far = extents(start.x[level.part], units_of(level))[unknowns.start - first : unknowns.stop - first]
+    far = extents(start.x[level.part], units_of(level))[unknowns - first]
     for nudge in _NUDGES:
         x = start.x.copy()
         x[unknowns] += nudge * rng.uniform(-1.0, 1.0, len(far)) * far
@@ -140,17 +193,17 @@ def _from_nearby(start: ConstraintState, kind: Literal["coordinates", "speeds"],
     return None
 
 
-def _no_dependent_ones(start: ConstraintState, first: int, unknowns: slice) -> ModelError:
-    """The error where no values of the unknowns were found for those from the first coordinate or speed on."""
+def _no_dependent_ones(start: ConstraintState, part: slice, unknowns: Places) -> ModelError:
+    """The error where no values of the unknowns were found for the other coordinates, or speeds."""
     dyn = start.dyn
     names = [*dyn.coordinate_names, *dyn.speed_names]
     independent = ", ".join(
-        f"{name} = {value:.6g}" for name, value in zip(names[first : unknowns.start], start.x[first:], strict=False)
+        f"{names[i]} = {start.x[i]:.6g}" for i in range(part.start, part.stop) if i not in unknowns.tolist()
     )
     return ModelError(
-        f"no {', '.join(names[unknowns])} of {dyn.name!r} was found at t = {float(start.t)!r} for {independent}: what "
-        f"is left: {start.described_misses(SOLVED)}; the constraints may allow none: start from other values of the "
-        "dependent ones, or let all move, with keep=None"
+        f"no {', '.join(names[i] for i in unknowns)} of {dyn.name!r} was found at t = {float(start.t)!r} for "
+        f"{independent}: what is left: {start.described_misses(SOLVED)}; the constraints may allow none: start from "
+        "other values of the dependent ones, or let all move, with keep=None"
     )
 
 

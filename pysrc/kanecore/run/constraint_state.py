@@ -27,7 +27,7 @@ __all__ = ["ConstraintState"]
 
 Array = npt.NDArray[np.float64]
 
-_THIN = 1e-4  # of a row's usual size around: where it is smaller at all states on the constraints it says nothing
+_THIN = 1e-4  # of what an entry is around: a row whose entries all are smaller where it holds says nothing
 _PLACES = 6  # around a state that are tried
 _NEIGHBOURS = 3  # on the constraints that are enough
 
@@ -118,10 +118,11 @@ class ConstraintState(Constraints):
 
     @cached_property
     def clear_rows(self) -> Array:
-        """G without what rounding leaves of a row: entries that are nothing beside those of this row at neighbours."""
+        """G without rows of which rounding is left: those that are nothing beside what they are at neighbours."""
         around = [self, *self.neighbours]
         size = np.max([size_of(other.rows * self.speed_units) for other in around], axis=0)[:, np.newaxis]
-        return frozen(np.where(np.abs(self.rows * self.speed_units) > RANK * size, self.rows, 0.0))
+        left = size_of(self.rows * self.speed_units)[:, np.newaxis]
+        return frozen(np.where(left > RANK * size, self.rows, 0.0))
 
     @cached_property
     def row_factors(self) -> tuple[Array, Array, Array]:
@@ -132,8 +133,7 @@ class ConstraintState(Constraints):
     @cached_property
     def rank(self) -> int:
         """How many rows of G are independent here."""
-        s = self.row_factors[1]
-        return int(np.sum(s > RANK * np.max(s, initial=0.0)))
+        return rank_of(self.clear_rows, self.speed_units, self.count)
 
     @cached_property
     def typical_rank(self) -> int | None:
@@ -155,15 +155,9 @@ class ConstraintState(Constraints):
         return self._thick_rank(self)
 
     def _thick_rank(self, other: ConstraintState) -> int:
-        """The rank of G at this state or a neighbour, without rows that are thin beside those nearby."""
-        thick = np.abs(other.rows * other.speed_units) > _THIN * self._usual_sizes
+        """The rank of G at this state or a neighbour, without entries that are thin beside what they are nearby."""
+        thick = np.abs(other.rows) > _THIN * np.max(np.abs(self.nearby.rows), axis=0)
         return rank_of(np.where(thick, other.rows, 0.0), other.speed_units)
-
-    @cached_property
-    def _usual_sizes(self) -> Array:
-        """The largest entry of each row of G at states nearby: (n_constraints, 1)."""
-        sizes = size_of(self.nearby.rows * self.nearby.speed_units[..., np.newaxis, :])
-        return np.asarray(np.max(sizes, axis=0)[:, np.newaxis])
 
     # ----------------------------------------------------------------------------------------- contradictions
 

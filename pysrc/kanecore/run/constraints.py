@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kanecore.run.metric import coordinate_units, size_of, speed_units
-from kanecore.tolerances import FEASIBLE, NOISE
+from kanecore.tolerances import RANK, SOLVED
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -196,13 +196,13 @@ class Level(ABC):
     def misses(self) -> Array:
         """|f|, beside the terms that each is summed from: (..., number of equations).
 
-        What is below `NOISE` of the largest coordinate or speed, in the metric of the masses, is rounding, also where
-        all terms of a row are as small.
+        What is below `RANK` of the largest coordinate or speed, in the metric of the masses, is nothing, as a
+        coefficient is that is smaller: where all terms of a row are as small, and where a row counts as one of others.
         """
         y, units = np.abs(self.at.x[..., self.part]), self.units
         largest = np.max(np.divide(y, units, out=np.zeros(y.shape), where=units > 0.0), axis=-1, initial=0.0)
         slopes = np.max(np.abs(self.slopes) * units[..., np.newaxis, :], axis=-1, initial=0.0)
-        size, beside = np.abs(self.residual), self.term_sizes + NOISE / FEASIBLE * slopes * largest[..., np.newaxis]
+        size, beside = np.abs(self.residual), self.term_sizes + RANK / SOLVED * slopes * largest[..., np.newaxis]
         return np.asarray(np.divide(size, beside, out=np.zeros_like(size), where=size != 0.0))
 
 

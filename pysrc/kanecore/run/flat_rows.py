@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kanecore.run.constraints import Constraints, Level, normalise
-from kanecore.run.metric import NEAR, equilibrated, null_space, size_of
+from kanecore.run.metric import NEAR, equilibrated, independent_rows, null_space, size_of
 from kanecore.tolerances import RANK
 
 __all__ = ["flat_row"]
@@ -28,7 +28,7 @@ def flat_row(state: Constraints, extents: Array) -> str | None:
     ``extents``, (n_x,), is what is large for each coordinate and speed.
     """
     for level in state.levels:
-        independent = _independent(equilibrated(level.slopes, level.units))
+        independent = independent_rows(equilibrated(level.slopes, level.units))
         if len(independent) == len(level.slopes):
             continue
         misses = _misses_where_these_hold(level, independent, extents[level.part])
@@ -36,19 +36,6 @@ def flat_row(state: Constraints, extents: Array) -> str | None:
         if misses[worst] > _FLAT:
             return level.names[worst]
     return None
-
-
-def _independent(rows: Array) -> list[int]:
-    """Rows that all others depend on, by elimination with the largest pivots."""
-    remainder, pivot_rows = rows.copy(), list[int]()
-    while remainder.size:
-        i, j = np.unravel_index(int(np.argmax(np.abs(remainder))), remainder.shape)
-        if not abs(remainder[i, j]) > RANK:
-            break
-        pivot_rows.append(int(i))
-        remainder = remainder - np.outer(remainder[:, j] / remainder[i, j], remainder[i])
-        remainder[pivot_rows] = 0.0
-    return pivot_rows
 
 
 def _misses_where_these_hold(level: Level, rows: list[int], far: Array) -> Array:

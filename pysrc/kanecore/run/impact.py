@@ -275,7 +275,7 @@ class _Equations:
         if not state.dyn.n_constraints:
             return np.zeros((0, 0)), np.zeros(0), np.eye(n), 0
         of_rows, s, of_columns = np.linalg.svd(equilibrated(state.rows, self._units))
-        count, rank = state.count, rank_of(state.rows, self._units)
+        count, rank = state.count, rank_of(state.rows, self._units, state.count)
         if rank < count:
             count = count_near(state)
         if rank < count:
@@ -285,7 +285,7 @@ class _Equations:
                 t=float(state.t),
                 x=state.x,
             )
-        return of_rows, s, of_columns, count
+        return of_rows, s, of_columns, rank
 
     @cached_property
     def _allowed(self) -> Array:

@@ -13,7 +13,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from kanecore.tolerances import EQUAL, NOISE, RANK
+from kanecore.tolerances import EQUAL, INDEPENDENT, NOISE, RANK
 
 __all__ = [
     "NEAR",
@@ -21,6 +21,7 @@ __all__ = [
     "coordinate_units",
     "equilibrated",
     "extents",
+    "independent_rows",
     "null_space",
     "pivots",
     "rank_of",
@@ -78,12 +79,39 @@ def equilibrated(rows: Array, units: Array) -> Array:
     return np.asarray(scaled / size_of(scaled)[..., np.newaxis])
 
 
-def rank_of(rows: Array, units: Array) -> int:
-    """The rank of one matrix."""
-    if not rows.size:
-        return 0
-    s = np.linalg.svd(equilibrated(rows, units), compute_uv=False)
-    return int(np.sum(s > RANK * s[0])) if s[0] > 0.0 else 0
+def independent_rows(scaled: Array, count: int | None = None) -> list[int]:
+    """Rows of a matrix that all others follow from, by elimination with the largest pivots.
+
+    It decides as ``kc_reduce`` of ``emit/runtime/saddle.h`` does for the kernels.
+
+    Parameters
+    ----------
+    scaled : (m, n)
+        Rows of equal size, in columns of equal units; rows that are small beside it are no pivots.
+    count : int, optional
+        How many rows count, of a G of which that is known: pivots beyond it must be clear, not only no rounding.
+    """
+    rest, found = scaled.copy(), list[int]()
+    while rest.size and len(found) < len(rest):
+        i, j = np.unravel_index(int(np.argmax(np.abs(rest))), rest.shape)
+        if not abs(rest[i, j]) > (RANK if count is None or len(found) < count else INDEPENDENT):
+            break
+        found.append(int(i))
+        rest = rest - np.outer(rest[:, j] / rest[i, j], rest[i])
+        rest[found], rest[:, j] = 0.0, 0.0
+    return found
+
+
+def rank_of(rows: Array, units: Array, count: int | None = None) -> int:
+    """The rank of one matrix, scaled as the kernels do it, which decide the same."""
+    scaled = rows * _power_of_two(units)
+    return len(independent_rows(scaled * _power_of_two(1.0 / size_of(scaled))[:, np.newaxis], count))
+
+
+def _power_of_two(x: Array) -> Array:
+    """The least that is not smaller, or 0: a factor that rounds nothing."""
+    mantissa, exponent = np.frexp(x)
+    return np.where(x > 0.0, np.ldexp(1.0, exponent - (mantissa == 0.5)), 0.0)
 
 
 def pivots(rows: Array, rank: int) -> npt.NDArray[np.intp]:
@@ -99,5 +127,5 @@ def pivots(rows: Array, rank: int) -> npt.NDArray[np.intp]:
 
 def null_space(rows: Array, units: Array) -> Array:
     """An orthonormal basis, in units, of what the rows of one matrix leave free: (n, n − rank)."""
-    _, s, of_columns = np.linalg.svd(equilibrated(rows, units))
-    return np.asarray(of_columns[np.sum(s > RANK * np.max(s, initial=0.0)) :].T)
+    _, _, of_columns = np.linalg.svd(equilibrated(rows, units))
+    return np.asarray(of_columns[rank_of(rows, units) :].T)

@@ -16,14 +16,15 @@ import numpy.typing as npt
 from kanecore.errors import NonFiniteError
 from kanecore.run.constraint_state import ConstraintState
 from kanecore.run.constraints import Level, normalise
-from kanecore.run.metric import size_of
-from kanecore.tolerances import INDEPENDENT, RANK, SOLVED
+from kanecore.run.metric import independent_rows, size_of
+from kanecore.tolerances import RANK, SOLVED
 
-__all__ = ["Newton", "Solution"]
+__all__ = ["Newton", "Places", "Solution"]
 
 Array = npt.NDArray[np.float64]
+Places = npt.NDArray[np.intp]
 
-_DECIDES = 1e-6  # of dependent columns: Newton's method ends at the root of rounding from a dead point
+_DECIDES = 1e-6  # of what a column is summed from: Newton's method ends at the root of rounding from a dead point
 _ITERATIONS = 60
 _DAMPING = (0.0, *(10.0**k for k in range(-3, 25)))  # of Newton's steps, beside the largest singular value squared
 
@@ -37,8 +38,8 @@ class Solution:
     state : ConstraintState or None
         Where the constraints hold; None where it stalled.
     decided : bool
-        Whether the columns of the unknowns have the rank of all of their level, there or, where it stalled, at the
-        start: whether the unknowns follow from the others.
+        Whether the unknowns follow from the others, there or, where it stalled, at the start: no combination of rows
+        that says nothing of the unknowns says something of the others.
     """
 
     state: ConstraintState | None
@@ -61,21 +62,18 @@ class Newton:
     ----------
     start : ConstraintState
     kind : {"coordinates", "speeds"}
-    unknowns : slice, optional
+    unknowns : (k,) of ints, optional
         Where they are in a state; default: all coordinates or speeds, of which unit quaternions stay such.
     """
 
     def __init__(
-        self, start: ConstraintState, kind: Literal["coordinates", "speeds"], unknowns: slice | None = None
+        self, start: ConstraintState, kind: Literal["coordinates", "speeds"], unknowns: Places | None = None
     ) -> None:
         level = start.level(kind)
         self._start, self._kind, self._all_move = start, kind, unknowns is None
-        self._unknowns = level.part if unknowns is None else unknowns
-        self._columns = slice(self._unknowns.start - level.part.start, self._unknowns.stop - level.part.start)
+        self._unknowns = np.arange(level.part.start, level.part.stop) if unknowns is None else unknowns
+        self._columns = self._unknowns - level.part.start
         self._units = units_of(level)
-        # beyond the rows that count a direction must be clear: redundant rows leave small ones near the solution
-        number = min(len(level.names), self._columns.stop - self._columns.start)
-        self._truncation = np.where(np.arange(number) < start.count, RANK, INDEPENDENT)
 
     def solve(self) -> Solution:
         """Steps until the constraints hold and the residual is no longer halved, or nothing lessens it."""
@@ -98,10 +96,10 @@ class Newton:
         rows = iterate.jacobian[:, self._columns] / scale[:, np.newaxis]
         of_rows, s, of_columns = np.linalg.svd(rows, full_matrices=False)
         along, largest = of_rows.T @ (iterate.residual / scale), np.max(s, initial=0.0)
+        # beyond the rows that count a direction must be clear: redundant rows leave small ones near the solution
+        kept = np.arange(len(s)) < len(independent_rows(rows, self._start.count))
         for damping in _DAMPING:
-            inverse = np.divide(
-                s, s**2 + damping * largest**2, out=np.zeros_like(s), where=s > self._truncation * largest
-            )
+            inverse = np.divide(s, s**2 + damping * largest**2, out=np.zeros_like(s), where=kept)
             x = iterate.state.x.copy()
             x[self._unknowns] -= self._units[self._columns] * (of_columns.T @ (inverse * along))
             if self._all_move:
@@ -129,10 +127,11 @@ class Newton:
 
     def _decided(self, iterate: _Iterate) -> bool:
         equal = iterate.jacobian / size_of(iterate.jacobian)[:, np.newaxis]
-        unknowns, all_columns = (
-            int(np.sum(np.linalg.svd(part, compute_uv=False) > _DECIDES)) for part in (equal[:, self._columns], equal)
-        )
-        return unknowns == all_columns
+        of_rows, s, _ = np.linalg.svd(equal[:, self._columns])
+        silent = of_rows[:, int(np.sum(s > _DECIDES)) :].T  # combinations of rows that say nothing of the unknowns
+        others = np.delete(equal, self._columns, axis=1)
+        terms = np.abs(silent) @ np.abs(others)  # of each column: the mass of its speed is no matter
+        return bool((np.abs(silent @ others) <= np.maximum(_DECIDES * terms, RANK)).all())
 
 
 def units_of(level: Level) -> Array:

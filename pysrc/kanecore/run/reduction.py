@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from kanecore.run.constraint_state import ConstraintState
 from kanecore.run.error_states import ErrorStates
-from kanecore.run.metric import coordinate_units, pivots, size_of
+from kanecore.run.metric import coordinate_units, independent_rows, pivots, size_of
 from kanecore.tolerances import RANK
 
 __all__ = ["Reduction", "constraint_slopes", "error_sizes", "error_units", "reduction"]
@@ -142,11 +142,7 @@ def constraint_slopes(state: ConstraintState) -> Array:
 
 def _dependent(rows: Array, named: npt.NDArray[np.intp]) -> npt.NDArray[np.intp]:
     """Columns that follow from the others, of rows of equal size in columns of equal units: those named, if they do."""
-    rank = _rank(rows)
-    if len(named) == rank == _rank(rows[:, named]):
+    rank = len(independent_rows(rows))
+    if len(named) == rank == len(independent_rows(rows[:, named])):
         return named
     return pivots(rows, rank)
-
-
-def _rank(rows: Array) -> int:
-    return int(np.sum(np.linalg.svd(rows, compute_uv=False) > RANK)) if rows.size else 0

@@ -40,7 +40,7 @@ typedef struct kc_projection {
     kc_real *y, *a;    /* the state, and a change of it */
     kc_real *residual; /* phi or c */
     kc_real *sizes;    /* what each is summed from at the start: later that may vanish, or grow without end */
-    kc_real *units;    /* of the coordinates */
+    kc_real *units;    /* of the coordinates, or of the speeds */
     int directly;      /* q itself moves, not along motions */
 } kc_projection;
 
@@ -89,6 +89,27 @@ KC_ONCE void kc_move_directly(kc_projection *s)
     }
 }
 
+/* Say what each row is summed from that was not yet, `sizes`; of c with a share of the largest speed, in the
+ * metric of the masses, as `misses` of run/constraints.py. */
+KC_ONCE void kc_size_rows(kc_projection *s, int level, const kc_real *sizes)
+{
+    const kc_saddle *const e = s->equations;
+    const int n = level ? e->n : 0;
+    kc_real largest = 0;
+    for (int j = 0; j < n; j++) {
+        const kc_real root = kc_sqrt(kc_abs(e->M[j * (n + 1)]));
+        s->units[j] = root > 0 ? 1 / root : 0;
+        largest = kc_max(largest, kc_abs(s->y[s->n_q + j]) * root);
+    }
+    for (int i = 0; i < e->m; i++) {
+        kc_real slope = 0;
+        for (int j = 0; j < n; j++)
+            slope = kc_max(slope, kc_abs(e->G[i * n + j]) * s->units[j]);
+        if (s->sizes[i] == 0)
+            s->sizes[i] = sizes[i] + KC_RANK / KC_SOLVED * slope * largest;
+    }
+}
+
 /* Fill the equations of a level (0: phi, 1: c) at y.  Returns the largest residual beside its terms; `worst`
  * is its number. */
 KC_ONCE kc_real kc_fill_level(kc_projection *s, int level, int *worst)
@@ -97,11 +118,9 @@ KC_ONCE kc_real kc_fill_level(kc_projection *s, int level, int *worst)
     e->n = s->n_u;
     const kc_real *const sizes = kc_place_equations(e, s->arrays);
     (level ? s->velocity : s->position)(KC_AT(&s->at), s->y, s->arrays);
-    for (int i = 0; i < e->m; i++) {
+    kc_size_rows(s, level, sizes);
+    for (int i = 0; i < e->m; i++)
         s->residual[i] = e->gamma[i];
-        if (s->sizes[i] == 0)
-            s->sizes[i] = sizes[i];
-    }
     return kc_residual(e->m, s->residual, s->sizes, worst);
 }
 
@@ -196,7 +215,7 @@ KC_ONCE int kc_project(kc_projection *s, kc_real t, const kc_real *x, const kc_r
 
 /* What finds out how many rows of G count with some parameters: states on the constraints, and G there. */
 typedef struct kc_closure {
-    kc_saddle *equations; /* only their reduction is used */
+    kc_saddle *equations; /* only their reduction is used, as that of accelerations */
     int n_q, n_u, n_r;
     int m_q, m_u, m;      /* phi has m_q values, c m_u; of the m rows of G the first m_u are dc/du */
     int n_unit, linear;   /* unit quaternions; whether G does not depend on u */

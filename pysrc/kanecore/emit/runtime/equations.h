@@ -32,6 +32,7 @@ typedef enum kc_purpose {
 typedef struct kc_saddle {
     int n, m, k; /* speeds, rows of G, right-hand sides */
     int count;   /* how many rows of G count: so many pivots are taken even if they are small */
+    int clear;   /* KC_MOTION: whether so many must be taken, none of them small; else KC_LOST */
     kc_purpose purpose;
     int symmetric;         /* whether M is */
     kc_real contradiction; /* a redundant row may leave so much of gamma, beside what it is summed from */

@@ -32,7 +32,8 @@ typedef struct kc_motion {
     kc_function *doubt;     /* (m) what each gamma is summed from, in magnitude */
     kc_function *residuals; /* phi, c, then what each is summed from */
     kc_function *result; /* udot, from what `fill` left for it and the solution; NULL: the solution is udot */
-    kc_function *otherwise; /* udot where `fill` ends with a fault */
+    kc_function *otherwise; /* udot from all rows, where `fill` ends with a fault or the rank is in doubt;
+                               NULL: these are all */
 } kc_motion;
 
 /* How much scratch its arrays take; behind them stands that of the functions. */
@@ -50,6 +51,7 @@ KC_INLINE kc_fault kc_accelerate(kc_motion *s, kc_real t, const kc_real *x, cons
     e->a = known + s->n_known;
     kc_real *const work = kc_place_scratch(e, e->a + e->n);
     e->count = kc_count_of(c[s->rank]) - s->eliminated;
+    e->clear = s->otherwise != 0;
     e->contradiction = kc_all(KC_CONTRADICTORY_REST);
     kc_fault failed = (kc_mask)(c[s->rank] != kc_all(c[s->rank][0]));
     if (s->fill)
@@ -57,7 +59,7 @@ KC_INLINE kc_fault kc_accelerate(kc_motion *s, kc_real t, const kc_real *x, cons
     else
         kc_fill(s->parts, e, &(kc_place){t, x, r, c}, work);
     kc_weigh(e, e->M, e->n + 1);
-    kc_cancel(e, KC_RANK);
+    kc_cancel(e, e->clear ? KC_INDEPENDENT : KC_RANK);
     for (int i = 0; i < e->m; i++)
         e->size[i] = kc_abs(e->gamma[i]);
     failed |= kc_solve(e);
@@ -91,6 +93,7 @@ KC_INLINE int kc_accelerate_by(kc_motion *s, int all, const kc_place *at, kc_rea
     kc_real *const work = kc_place_scratch(e, e->a + e->n);
     int fault = 0;
     e->count = (int)at->c[s->rank] - s->eliminated;
+    e->clear = s->otherwise != 0;
     e->contradiction = KC_CONTRADICTORY_REST;
     for (int doubting = 0; doubting < 2; doubting++) {
         if (!s->fill)
@@ -98,7 +101,7 @@ KC_INLINE int kc_accelerate_by(kc_motion *s, int all, const kc_place *at, kc_rea
         else if (KC_UNLIKELY(s->fill(KC_AT(at), work, w)))
             return s->otherwise(KC_AT(at), w, out);
         kc_weigh(e, e->M, e->n + 1);
-        kc_cancel(e, KC_RANK);
+        kc_cancel(e, e->clear ? KC_INDEPENDENT : KC_RANK);
         if (doubting)
             kc_doubt(s, at, work);
         else
@@ -108,6 +111,8 @@ KC_INLINE int kc_accelerate_by(kc_motion *s, int all, const kc_place *at, kc_rea
         if (kc_status_of(fault) != KC_CONTRADICTORY)
             break;
     }
+    if (KC_UNLIKELY(e->clear && kc_status_of(fault) == KC_LOST))
+        return s->otherwise(KC_AT(at), w, out);
     if (KC_UNLIKELY(fault))
         return kc_model_fault(fault, s->speeds, s->rows);
     if (s->result)

@@ -202,7 +202,15 @@ KC_INLINE void kc_clear_column(kc_saddle *s, int r)
 /*
  * Reduce [G | gamma] to [1 A | gamma_D] in its first `rank` rows, after kc_weigh().  `count` pivots are
  * taken, and more only if they are not small.  Returns 0, or KC_LOST or KC_CONTRADICTORY with a row.
+ *
+ * This decides the rank of all rows of G, for every kernel; `rank_of` of run/metric.py does the same.  Of the
+ * rows that elimination on the graph leaves it decides nothing: with `clear` what is small counts as lost.
  */
+KC_INLINE kc_number kc_smallest_pivot(const kc_saddle *s, int r)
+{
+    return r < s->count && !s->clear ? KC_RANK : KC_INDEPENDENT;
+}
+
 #if !defined(KC_WIDE)
 /* The size of the largest entry that is no pivot's, and where it is. */
 KC_INLINE kc_real kc_next_pivot(const kc_saddle *s, int r, int *row, int *column)
@@ -227,7 +235,7 @@ KC_INLINE int kc_reduce(kc_saddle *s)
     kc_scale_rows(s);
     for (r = 0; r < m && r < n; r++) {
         int row, column;
-        if (!(kc_next_pivot(s, r, &row, &column) > (r < s->count ? KC_RANK : KC_INDEPENDENT)))
+        if (!(kc_next_pivot(s, r, &row, &column) > kc_smallest_pivot(s, r)))
             break;
         kc_bring(s, r, row, column);
         kc_clear_column(s, r);
@@ -235,8 +243,8 @@ KC_INLINE int kc_reduce(kc_saddle *s)
     s->rank = r;
     if (s->purpose == KC_CORRECTION)
         return 0;
-    if (r < s->count)
-        return KC_FAULT(KC_LOST, s->order[r]);
+    if (r < s->count || (s->clear && r > s->count))
+        return KC_FAULT(KC_LOST, r < m ? s->order[r] : 0);
     if (s->size)
         for (int i = r; i < m; i++)
             if (!(kc_abs(s->gamma[i]) <= s->contradiction * s->size[i])) /* k = 1 */
@@ -307,7 +315,7 @@ KC_INLINE kc_fault kc_reduce(kc_saddle *s)
             failed |= (kc_mask)(largest > kc_all(KC_INDEPENDENT));
             break;
         }
-        failed |= ~(kc_mask)(largest > kc_all(KC_RANK));
+        failed |= ~(kc_mask)(largest > kc_all(kc_smallest_pivot(s, r)));
         kc_bring(s, r, row, column);
         kc_clear_column(s, r);
     }
