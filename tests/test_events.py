@@ -488,3 +488,17 @@ def test_functions_that_jump(ball, method, options):
     clock = kc.Event(lambda t, x: np.sign(np.sin(3 * t)), reset=lambda t, x: x)
     sol = dyn.simulate((0, 4), [5.0, 0.0], events=clock, method=method, **options)
     assert sol.t_events[0] == pytest.approx(np.pi / 3 * np.arange(1, 4), abs=1e-9)
+
+
+@pytest.mark.parametrize("value", [np.complex128(1 + 1j), np.array([1 + 1j]), np.complex64(1)])
+def test_complex_events_are_refused(value: object) -> None:
+    """NumPy would drop the imaginary part, and warn."""
+    dyn = kc.load("kepler")
+    with pytest.raises(TypeError, match=r"event 0 returned .* one real number"):
+        dyn.simulate((0.0, 0.1), dyn.state({dyn.coordinate_names[0]: 1.0}), events=lambda t, x: value)
+
+
+def test_complex_inputs_are_refused() -> None:
+    dyn = kc.load("cart_pole")
+    with pytest.raises(TypeError, match=r"must (return|be) real numbers"):
+        dyn.simulate((0.0, 0.1), np.zeros(dyn.n_x), inputs=lambda t, x: [1j])
