@@ -39,8 +39,8 @@
  *     KC_FMA(a, b, c)  = a*b + c      KC_FMS(a, b, c)  = a*b - c      KC_FNMA(a, b, c) = c - a*b
  *     KC_FNMS(a, b, c) = -a*b - c
  *
- * Without hardware for it they round twice: libm would do it in software, many times slower. With -DKC_FUSE it does,
- * and results are the same bits everywhere.
+ * Without hardware for it they round twice: libm would do it in software, many times slower. With -DKC_FUSE
+ * it does, and results are the same bits everywhere.
  */
 #if defined(__clang__)
 #pragma STDC FP_CONTRACT OFF

@@ -52,8 +52,7 @@ int MODEL_acados_fun(void **in, void **out, void *params)
 int MODEL_acados_fun_jac(void **in, void **out, void *params)
 {
     enum { n = MODEL_n_x, k = MODEL_n_x + MODEL_n_r };
-    double x[n + 1], r[MODEL_n_r + 1], c[MODEL_n_prepared], work[MODEL_n_work],
-        jacobian[n * k + 1];
+    double x[n + 1], r[MODEL_n_r + 1], c[MODEL_n_prepared], work[MODEL_n_work], jacobian[n * k + 1];
     struct blasfeo_dvec_args *const next = out[0];
     struct blasfeo_dmat_args *const slopes = out[1];
     int status = start(in, params, x, r, c);

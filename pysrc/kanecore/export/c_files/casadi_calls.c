@@ -133,8 +133,8 @@ static ca_call ca_begin_call(const double **arg, double *w, int mem)
 }
 
 /*
- * Say why there is no solution, on stderr and once in a process: CasADi knows that a function failed, and asks
- * for no reason; an optimizer that shortens its step may fail often.
+ * Say why there is no solution, on stderr and once in a process: CasADi knows that a function failed, and
+ * asks for no reason; an optimizer that shortens its step may fail often.
  */
 static void ca_say(const ca_call *s)
 {
@@ -142,7 +142,9 @@ static void ca_say(const ca_call *s)
     static int said;
     const int status = (int)s->work[0], number = (int)s->work[1];
     const int speed = status == CA_NO_PIVOT;
-    const char *const name = number < 0 || number >= (speed ? NU : NM) ? "" : speed ? speeds[number] : rows[number];
+    const char *const name = number < 0 || number >= (speed ? NU : NM) ? ""
+                             : speed                                   ? speeds[number]
+                                                                       : rows[number];
     if (said)
         return;
     said = 1;
